@@ -1,0 +1,39 @@
+// What was decided: placements and evictions. Everything else that a plan line says is told of them by model/report.h.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/index.h"
+
+namespace muster {
+
+enum class EvictionReason : std::uint8_t { kPreempt, kReclaim, kConsolidate, kStale };
+
+struct Placement {
+  PodIndex pod;
+  NodeIndex node;
+  std::vector<std::int32_t> devices;  // positions on the node, ascending; one share or one whole device each
+  std::vector<PodIndex> after;        // evicted or releasing pods that must be gone first, ascending; empty: at once
+  friend bool operator==(const Placement&, const Placement&) = default;
+};
+
+struct Eviction {
+  PodIndex pod;
+  EvictionReason reason = EvictionReason::kPreempt;
+  GangIndex for_gang;  // none with kStale
+  friend bool operator==(const Eviction&, const Eviction&) = default;
+};
+
+// Sorted by pod, each pod at most once in each list. The empty plan places nothing and is always there to fall back on,
+// unless a stale gang must go. A pod in both lists is moved (reason kConsolidate).
+struct Plan {
+  std::vector<Placement> placements;
+  std::vector<Eviction> evictions;
+  friend bool operator==(const Plan&, const Plan&) = default;
+};
+
+// Puts the lists in order.
+void normalise(Plan& plan);
+
+}  // namespace muster

@@ -1,0 +1,61 @@
+// What a plan line tells of a plan beside the decisions: gangs, queues, objective. See docs/format.md, "Plan".
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/levels.h"
+
+namespace muster {
+
+enum class GangPhase : std::uint8_t { kRunning, kScheduled, kWaiting, kEvicted, kUnschedulable, kTimedOut, kStale, kGated };
+std::string_view phase_name(GangPhase phase);
+
+struct Blocker {
+  std::string code;
+  std::int64_t nodes = 0;
+};
+
+struct GangReport {
+  GangIndex gang;
+  GangPhase phase = GangPhase::kUnschedulable;
+  std::int64_t running = 0, placed = 0, evicted = 0, pending = 0;
+  std::string reason, make_room;   // codes of docs/semantics.md; empty: none
+  std::string message;             // for people; empty: none
+  std::vector<Blocker> blockers;
+};
+
+struct QueueReport {
+  QueueIndex queue;
+  QueueAmounts quota{}, fair_share{}, allocated{};
+};
+
+struct LevelReport {
+  LevelId id;
+  std::int64_t value = 0;              // in level_scale
+  std::optional<std::int64_t> bound;   // proven; none: not proven
+};
+
+struct Report {
+  std::vector<GangReport> gangs;    // one for each gang with a pod that is pending, placed, moved or evicted; by name
+  std::vector<QueueReport> queues;  // by name
+  std::vector<LevelReport> objective;
+};
+
+// (bound - value) / max(1, |bound|) of the first level whose value is short of its bound; 0 where none is.
+double gap_of(const std::vector<LevelReport>& objective, PlacementPolicy policy);
+
+// `excluded_by_proof[g]`: a solver has proven that no plan places gang g's minimum beside the levels; else a gang that is left
+// over without any structural reason is told `OutOfTime`. Requires a plan that the referee passes.
+struct ReportInput {
+  const Plan& plan;
+  const Levels& levels;
+  std::vector<std::optional<std::int64_t>> bounds;  // by level
+  bool proven = false;                              // the work levels are proven
+};
+Report describe(const Problem& problem, const FairShares& shares, const ReportInput& input);
+
+}  // namespace muster

@@ -1,0 +1,263 @@
+// The snapshot as the contract `muster/v1` states it (docs/format.md): names, not indices, yet quantities already exact.
+//
+// Shape: plain data in the order of the line. Every string_view points into `text`, which the snapshot owns, so a
+// Snapshot may outlive the line that it was read from. Defaults of the contract are filled in by the reader, except those
+// that depend on other objects (a gang's priority from its class, `minMember` from its pods): `build_problem` does these.
+// Units: cpu in thousandths of a core, memory in bytes, all other resources in their own unit; durations and instants in
+// whole nanoseconds; device memory in MiB; fractions of a device in millionths.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/index.h"
+
+namespace muster {
+
+using Amount = std::int64_t;       // of a resource, in that resource's unit
+using Nanoseconds = std::int64_t;  // a duration, or an instant since the epoch
+
+inline constexpr Nanoseconds kNanosecondsPerSecond = 1'000'000'000;
+
+// Three resources have a fixed index; the rest follow in order of first appearance.
+inline constexpr ResourceIndex kCpu{0};
+inline constexpr ResourceIndex kMemory{1};
+inline constexpr ResourceIndex kPods{2};
+
+// Owns characters; views of them stay valid when the pool grows or is moved.
+class StringPool {
+ public:
+  std::string_view store(std::string_view text);
+
+ private:
+  std::vector<std::unique_ptr<char[]>> chunks_;
+  std::size_t used_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+struct ResourceAmount {
+  ResourceIndex resource;
+  Amount amount = 0;
+  friend bool operator==(const ResourceAmount&, const ResourceAmount&) = default;
+};
+
+using Labels = std::vector<std::pair<std::string_view, std::string_view>>;  // sorted by key, keys distinct
+
+enum class TaintEffect : std::uint8_t { kNoSchedule, kNoExecute, kPreferNoSchedule };
+
+struct Taint {
+  std::string_view key, value;
+  TaintEffect effect = TaintEffect::kNoSchedule;
+  friend bool operator==(const Taint&, const Taint&) = default;
+};
+
+struct Toleration {
+  std::string_view key, value;
+  bool exists = false;                // operator Exists; else Equal
+  std::optional<TaintEffect> effect;  // none: any
+  friend bool operator==(const Toleration&, const Toleration&) = default;
+};
+
+enum class SelectorOperator : std::uint8_t { kIn, kNotIn, kExists, kDoesNotExist, kGt, kLt };
+
+struct SelectorRequirement {
+  std::string_view key;
+  SelectorOperator op = SelectorOperator::kIn;
+  std::vector<std::string_view> values;
+  friend bool operator==(const SelectorRequirement&, const SelectorRequirement&) = default;
+};
+
+// One term of a node affinity. A term without any requirement matches no node. `match_fields` knows `metadata.name`.
+struct NodeSelectorTerm {
+  std::vector<SelectorRequirement> match_expressions, match_fields;
+  friend bool operator==(const NodeSelectorTerm&, const NodeSelectorTerm&) = default;
+};
+
+struct PreferredNodeTerm {
+  std::int32_t weight = 1;  // 1..100
+  NodeSelectorTerm term;
+  friend bool operator==(const PreferredNodeTerm&, const PreferredNodeTerm&) = default;
+};
+
+struct NodeAffinity {
+  std::optional<std::vector<NodeSelectorTerm>> required;  // any term suffices
+  std::vector<PreferredNodeTerm> preferred;
+  friend bool operator==(const NodeAffinity&, const NodeAffinity&) = default;
+};
+
+struct LabelSelector {  // matchLabels are `In` requirements with one value; an empty selector matches everything
+  std::vector<SelectorRequirement> requirements;
+  friend bool operator==(const LabelSelector&, const LabelSelector&) = default;
+};
+
+// No other pod that matches may be in the same domain (value of `topology_key`). `match_gang`: the pods of its own gang
+// match, and nothing else is asked. Otherwise pods of `namespaces` (its own namespace where that is empty) that
+// `selector` selects; an absent selector selects none.
+struct PodAntiAffinityTerm {
+  std::string_view topology_key;
+  bool match_gang = false;
+  std::optional<LabelSelector> selector;
+  std::vector<std::string_view> namespaces;
+  bool all_namespaces = false;  // an empty namespaceSelector
+  friend bool operator==(const PodAntiAffinityTerm&, const PodAntiAffinityTerm&) = default;
+};
+
+enum class GpuRequestKind : std::uint8_t { kNone, kWhole, kFraction, kMemory };
+
+struct GpuRequest {
+  GpuRequestKind kind = GpuRequestKind::kNone;
+  std::int32_t devices = 0;  // distinct devices of one node; 0 only with kNone
+  std::int64_t share = 0;    // kFraction: millionths of each device (1..1'000'000); kMemory: MiB of each, rounded up
+  friend bool operator==(const GpuRequest&, const GpuRequest&) = default;
+};
+
+// What pods of one shape have in common. The reader keeps one for all pods that are equal in it.
+struct PodSpec {
+  std::vector<ResourceAmount> resources;  // sorted by resource, without zeros; `pods` is 1 unless it was named
+  GpuRequest gpu;
+  std::vector<std::string_view> gpu_models;  // sorted; empty: any
+  Labels node_selector;
+  NodeAffinity node_affinity;
+  std::vector<Toleration> tolerations;
+  std::vector<PodAntiAffinityTerm> anti_affinity;
+  friend bool operator==(const PodSpec&, const PodSpec&) = default;
+};
+
+enum class PodStatus : std::uint8_t { kPending, kRunning, kReleasing, kGated, kSucceeded, kFailed };
+
+enum class PreemptionPolicy : std::uint8_t { kPreemptLowerPriority, kNever };
+
+// What may be said of a gang, and of a pod that is a gang of its own.
+struct GangTerms {
+  std::string_view queue = "default";
+  std::optional<std::string_view> priority_class;
+  std::optional<std::int32_t> priority;
+  std::optional<bool> preemptible;
+  std::optional<PreemptionPolicy> preemption_policy;
+  std::optional<Nanoseconds> created;
+  std::optional<Nanoseconds> timeout;
+  double weight = 1;
+};
+
+struct SnapshotPod {
+  std::string_view name;
+  std::string_view gang;      // empty: a gang of its own, as `own_gang` says
+  std::string_view subgroup;  // empty: none
+  std::string_view namespace_name;
+  PodSpecIndex spec;
+  PodStatus status = PodStatus::kPending;
+  std::string_view node;                        // empty: none
+  std::vector<std::int32_t> devices;            // where it runs; filled in by build_problem where the line has none
+  std::optional<Nanoseconds> started, created;
+  std::string_view nominated_node;              // empty: none
+  Labels labels;
+  std::int32_t own_gang = -1;                   // position in Snapshot::own_gang_terms, -1: none given
+};
+
+struct SnapshotNode {
+  std::string_view name;
+  std::vector<ResourceAmount> resources;  // sorted by resource; `pods` always there
+  std::int32_t gpu_count = 0;
+  std::int64_t gpu_memory_mib = 0;        // of one device, whole MiB; 0: unknown
+  std::string_view gpu_model;             // empty: unknown
+  std::vector<std::string_view> gpu_ids;  // empty, or gpu_count of them
+  Labels labels;
+  std::vector<Taint> taints;
+  bool unschedulable = false;
+};
+
+inline constexpr Amount kUnlimited = -1;
+
+// Quota and limit of one resource. GPUs in millionths of a device, cpu in thousandths, memory in bytes; kUnlimited.
+struct QueueResource {
+  Amount quota = kUnlimited;
+  Amount limit = kUnlimited;
+  double weight = 1;
+};
+
+struct SnapshotQueue {
+  std::string_view name;
+  std::string_view parent;  // empty: a root
+  std::int32_t priority = 100;
+  QueueResource gpu, cpu, memory;
+  std::optional<Nanoseconds> preempt_min_runtime, reclaim_min_runtime;  // none: the parent's
+};
+
+struct SnapshotPriorityClass {
+  std::string_view name;
+  std::int32_t value = 0;
+  std::optional<bool> preemptible;
+  std::optional<PreemptionPolicy> preemption_policy;
+};
+
+struct TopologyRequest {
+  std::string_view required, preferred;  // level names (label keys); empty: none
+};
+
+struct SnapshotSubgroup {
+  std::string_view name;
+  std::string_view parent;  // empty: the gang itself
+  std::optional<std::int32_t> min_member, min_subgroups;
+  TopologyRequest topology;
+};
+
+inline constexpr Nanoseconds kNever = -1;
+
+struct SnapshotGang {
+  std::string_view name;
+  GangTerms terms;
+  std::optional<std::int32_t> min_member, min_subgroups;
+  std::vector<SnapshotSubgroup> subgroups;
+  std::vector<ResourceAmount> min_resources;
+  std::int64_t min_resources_gpu = 0;  // millionths of a device; asked for as `gpu`
+  bool has_min_resources = false;
+  TopologyRequest topology;
+  Nanoseconds staleness_grace_period = 60 * kNanosecondsPerSecond;  // kNever
+  std::optional<Nanoseconds> stale_since;
+};
+
+struct Actions {
+  bool place = true, consolidate = true, reclaim = true, preempt = true, stale = true;
+  friend bool operator==(const Actions&, const Actions&) = default;
+};
+
+enum class PlacementPolicy : std::uint8_t { kBinpack, kSpread };
+
+struct ExpectedPod {
+  PodSpecIndex spec;
+  double weight = 1;
+};
+
+struct Policy {
+  Actions actions;
+  PlacementPolicy placement = PlacementPolicy::kBinpack;
+  bool non_preemptible_within_quota = true;
+  std::optional<std::int64_t> max_moves;
+  Nanoseconds aging_interval = 0;  // 0: off
+  std::optional<std::vector<ExpectedPod>> expected_workload;
+  std::optional<Nanoseconds> budget;
+};
+
+struct Snapshot {
+  std::string_view id;
+  Nanoseconds time = 0;
+  Policy policy;
+  std::vector<std::string_view> topology;  // label keys, coarse to fine
+  std::vector<SnapshotNode> nodes;
+  std::vector<SnapshotQueue> queues;       // as the line has them; empty means the one queue `default`
+  std::vector<SnapshotPriorityClass> priority_classes;
+  std::vector<SnapshotGang> gangs;
+  std::vector<SnapshotPod> pods;
+  std::vector<GangTerms> own_gang_terms;   // of pods that are gangs of their own and say something about it
+  Indexed<PodSpecIndex, PodSpec> pod_specs;
+  Indexed<ResourceIndex, std::string_view> resource_names;  // kCpu, kMemory, kPods come first
+  StringPool text;
+};
+
+}  // namespace muster
