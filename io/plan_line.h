@@ -1,0 +1,68 @@
+// The plan line of `muster/v1`: written for whoever asked, read back by `muster verify`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/error.h"
+#include "model/plan.h"
+#include "model/problem.h"
+#include "model/report.h"
+
+namespace muster {
+
+// The part of a plan line that tells of the solving.
+struct SolverStatement {
+  std::string_view origin = "none";      // greedy, search, milp, none
+  std::string_view proof = "heuristic";  // optimal, withinGap, heuristic
+  double gap = 0;
+  double budget_ms = 0, elapsed_ms = 0;
+  bool deadline_missed = false;
+  std::vector<std::pair<std::string_view, double>> phases_ms;  // in the order of the work
+};
+
+// One line, without the line feed; lists sorted by name, so that equal plans are equal bytes, timings apart. Timings
+// (budgetMs, elapsedMs, phasesMs) are left out where `with_timings` is false. Cost: 500 MB/s or more.
+struct PlanLine {
+  const Problem& problem;
+  const Plan& plan;
+  const Report& report;
+  SolverStatement solver;
+  bool with_timings = true;
+};
+void write_plan(const PlanLine& line, std::string& out);
+
+// The answer to a line that could not be read. `line_number` counts from 1.
+void write_error(std::string_view id, const InputError& error, std::int64_t line_number, std::string& out);
+
+// What a plan line claims, names resolved against the problem that it answers.
+struct ReadPlan {
+  std::string id;
+  bool is_error = false;          // status "error": nothing else is filled in but `error`
+  InputError error;
+  Plan plan;
+  struct LevelClaim {
+    std::string level;
+    std::optional<std::int32_t> priority;
+    std::string value;                  // the decimal text, exact
+    std::optional<std::string> bound;
+  };
+  std::vector<LevelClaim> objective;
+  struct GangClaim {
+    std::string name, phase, reason, make_room, message;
+    std::int64_t running = 0, placed = 0, evicted = 0, pending = 0;
+  };
+  std::vector<GangClaim> gangs;
+  std::string origin, proof;
+  double gap = 0;
+};
+
+// Errors as SnapshotReader's, and UnknownName for a pod, node or gang that the snapshot does not have. `problem` may be null:
+// then names are not resolved and `plan` stays empty.
+Result<ReadPlan> read_plan(std::string_view line, const Problem* problem);
+
+}  // namespace muster

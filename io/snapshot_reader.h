@@ -1,0 +1,42 @@
+// Reads one line of `muster/v1` into a Snapshot, or says what is wrong with it and where.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "model/error.h"
+#include "model/snapshot.h"
+
+namespace muster {
+
+struct ReaderOptions {
+  bool lenient = false;  // unknown keys are passed over
+  std::size_t max_line_bytes = std::size_t{1} << 30;
+  std::size_t max_depth = 64;
+};
+
+// Reused from line to line for its buffers; one a thread.
+//
+// Errors: InvalidUtf8, InvalidJson, TooLarge, TooDeep, DuplicateKey, UnknownKey, WrongType, InvalidValue, MissingKey,
+// UnsupportedFormat, and what the contract itself refuses; each with the JSON path of the culprit ("$.pods[3].gpu.count").
+// Ensures: the snapshot owns its text; the line may go away. Cost: one pass over the parsed document.
+class SnapshotReader {
+ public:
+  explicit SnapshotReader(ReaderOptions options = {});
+  ~SnapshotReader();
+  SnapshotReader(SnapshotReader&&) noexcept;
+  SnapshotReader& operator=(SnapshotReader&&) noexcept;
+
+  Result<Snapshot> read(std::string_view line);
+
+  // The `id` of a line that may be broken otherwise; empty where there is none to be found.
+  static std::string id_of(std::string_view line);
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace muster

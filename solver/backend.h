@@ -1,0 +1,77 @@
+// Solves LPs and MILPs in a worker process of our own binary, so that CBC can neither overrun a deadline nor take anybody down.
+//
+// The worker is spawned (never forked) from the program's own binary with one argument, talks over a socket pair in
+// length-prefixed binary messages, and is killed when it does not answer in time. Whatever happens to it (crash, hang,
+// out of memory) is a status here.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "solver/milp.h"
+
+namespace muster {
+
+enum class SolveStatus : std::uint8_t {
+  kOptimal,      // proven, within the gap asked for
+  kFeasible,     // stopped early with a solution
+  kNoSolution,   // stopped early without one
+  kInfeasible,   // proven
+  kUnbounded,
+  kFailed        // the worker crashed, hung, ran out of memory, or answered nonsense; `message` says which
+};
+
+struct MilpRequest {
+  std::chrono::steady_clock::time_point deadline;  // hard: the call returns by then (+ the time to kill a process)
+  double relative_gap = 0;
+  std::int64_t node_limit = -1;             // deterministic mode: branch-and-bound nodes; < 0: none
+  std::vector<double> start;                // a feasible point given to CBC as its first incumbent; empty: none
+  double cutoff = -kInfinity;               // only solutions better than this are of interest; -infinity: none
+  bool relax = false;                       // solve the LP relaxation only
+};
+
+struct MilpAnswer {
+  SolveStatus status = SolveStatus::kFailed;
+  double objective = 0;           // of x
+  double bound = kInfinity;       // proven upper bound of the maximum; +infinity: none
+  std::vector<double> x;          // empty: none
+  std::vector<double> row_price;  // duals of the LP relaxation at its optimum; only with `relax`
+  std::int64_t nodes = 0;
+  bool start_was_used = false;    // CBC reported the start as its first incumbent
+  std::string message;
+};
+
+class Backend {
+ public:
+  explicit Backend(std::string worker_program);
+  ~Backend();
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+
+  // Solves from scratch. Never throws for the worker's sake.
+  MilpAnswer solve(const Milp& milp, const MilpRequest& request);
+
+  // Column generation: an LP that is kept in the worker, grows by columns, and starts each time from its last basis. open()
+  // replaces the former. Each call solves the LP relaxation and returns x, prices and objective; after a failure is_open()
+  // is false and the caller opens again or gives up.
+  MilpAnswer open_lp(const Milp& milp, const MilpRequest& request);
+  MilpAnswer extend_lp(const Milp& more_columns, const MilpRequest& request);  // its rows are those of the open LP; only columns count
+  bool is_open() const;
+
+  // How many workers had to be killed or died since the beginning.
+  std::int64_t failures() const;
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+// The worker's side: serves requests on `file_descriptor` until it is closed. Called by `muster worker`. `fault` is "" or, for
+// tests of the parent's patience: "segv", "hang", "alloc", "kill", "garbage", "hang-after-incumbent". Returns the process's exit code.
+int serve_worker(int file_descriptor, const std::string& fault);
+
+}  // namespace muster

@@ -1,0 +1,60 @@
+// One cycle: every engine that the budget has room for, and the best plan that the referee passes when time is up.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/fair_share.h"
+#include "model/levels.h"
+#include "model/plan.h"
+#include "model/problem.h"
+#include "model/referee.h"
+#include "model/report.h"
+
+namespace muster {
+
+enum class Engine : std::uint8_t { kAuto, kGreedy, kMilp };
+
+using Clock = std::chrono::steady_clock;
+
+struct SolveOptions {
+  Engine engine = Engine::kAuto;
+  Clock::time_point deadline = Clock::time_point::max();  // when the plan must be ready to be written
+  std::int32_t threads = 1;
+  std::uint64_t seed = 1;
+  double gap = 0;               // good enough: stop when the gap of the first short level is at most this
+  bool deterministic = false;   // work limits in place of clocks
+  std::string write_model;      // a path: what CBC is given first, as an MPS file; empty: no
+};
+
+struct Solution {
+  Plan plan;
+  Report report;
+  std::string_view origin = "none";      // greedy, search, milp, none
+  std::string_view proof = "heuristic";  // optimal, withinGap, heuristic
+  double gap = 0;
+  std::vector<std::pair<std::string_view, double>> phases_ms;  // greedy, milp, verify
+  std::vector<std::string> defects;      // plans that the referee rejected, and workers that died: counted and logged
+};
+
+// Owns what lives longer than a cycle: the worker process. One a thread that solves. Never throws for a worker's sake.
+class Portfolio {
+ public:
+  explicit Portfolio(std::string worker_program);  // path of the `muster` binary, run as `muster worker`
+  ~Portfolio();
+  Portfolio(const Portfolio&) = delete;
+  Portfolio& operator=(const Portfolio&) = delete;
+
+  Solution solve(const Snapshot& snapshot, const Problem& problem, const SolveOptions& options);
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace muster
