@@ -40,12 +40,14 @@ struct Milp {
   std::int32_t add_column(const Column& column, const std::vector<Entry>& column_entries);
 };
 
-// Whether `x` satisfies every row, bound and integrality to within `tolerance` (absolute, scaled by the row's largest
-// coefficient). The check that what is given to the backend, and what comes back, is what it claims to be.
+// Whether `x` satisfies every row, bound and integrality to within `tolerance` (absolute; for a row times its largest
+// coefficient, if that is above 1). False if `x` has the wrong length or is not finite. Cost: O(entries). The check that what is given to the backend, and what comes back, is what it claims to be.
 bool is_feasible(const Milp& milp, const std::vector<double>& x, double tolerance);
 double objective_value(const Milp& milp, const std::vector<double>& x);
 
-// Free MPS. The file says OBJSENSE MAX; doubles in full precision.
+// Free MPS; doubles in full precision. The file minimises the negated objective, and says so in its first line, because CBC's
+// own reader ignores OBJSENSE MAX. Rows without sides are left out; names are the given ones where they can be written
+// (printable, no blanks, unique, at most 100 characters), R<row> and C<column> elsewhere.
 void write_mps(const Milp& milp, std::ostream& out);
 
 }  // namespace muster
