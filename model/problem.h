@@ -6,9 +6,11 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/error.h"
@@ -17,7 +19,7 @@
 
 namespace muster {
 
-using Work = std::int64_t;      // thousandths of a GPU; see work_of in model/work.h
+using Work = std::int64_t;      // thousandths of a GPU; see model/work.h
 using MicroGpu = std::int64_t;  // millionths of a device: the unit of a queue's GPU usage, quota and limit
 
 // Capacity of one device: its whole MiB x 10^6 (1 x 10^6 where its memory is unknown). A fraction of f millionths takes
@@ -47,6 +49,7 @@ struct PodClass {
   Work work = 0;                  // without the gang's weight
   bool counts_as_gpu = false;     // whole devices, shares or MIG slices; else it is cpu-only work
   MicroGpu smallest_gpu_usage = 0;  // of one pod; a memory request on the smallest known device that it accepts
+  MicroGpu mig_gpu_usage = 0;       // the part of it that is MIG slices
   // By NodeClassIndex: every filter (cordon, taints, selector, affinity, models) lets it through.
   std::vector<bool> allowed;
   // By NodeClassIndex: sum of the weights of the preferred terms met, and of PreferNoSchedule taints not tolerated.
@@ -54,10 +57,23 @@ struct PodClass {
   std::vector<AntiAffinityIndex> anti_affinity_owned, anti_affinity_matched;
 };
 
+// The domain of each node by one label key. Terms of the same key share it.
+class DomainMap {
+ public:
+  DomainMap() = default;
+  explicit DomainMap(Indexed<NodeIndex, DomainIndex> domains)
+      : domains_(std::make_shared<const Indexed<NodeIndex, DomainIndex>>(std::move(domains))) {}
+  DomainIndex operator[](NodeIndex node) const { return (*domains_)[node]; }
+  std::size_t size() const { return domains_ ? domains_->size() : 0; }
+
+ private:
+  std::shared_ptr<const Indexed<NodeIndex, DomainIndex>> domains_;
+};
+
 // "No two pods, of which one owns the term and the other matches it, in one domain." A `match_gang` term is one term for
 // each gang that uses it.
 struct AntiAffinity {
-  Indexed<NodeIndex, DomainIndex> domain_of;  // by the term's topology key; none where the node lacks the label
+  DomainMap domain_of;  // by the term's topology key, numbered from 0; none where the node lacks the label
   std::size_t domain_count = 0;
 };
 

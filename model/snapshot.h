@@ -25,6 +25,8 @@ using Nanoseconds = std::int64_t;  // a duration, or an instant since the epoch
 
 inline constexpr Nanoseconds kNanosecondsPerSecond = 1'000'000'000;
 
+enum class GpuRequestKind : std::uint8_t { kNone, kWhole, kFraction, kMemory };
+
 // Three resources have a fixed index; the rest follow in order of first appearance.
 inline constexpr ResourceIndex kCpu{0};
 inline constexpr ResourceIndex kMemory{1};
@@ -107,8 +109,6 @@ struct PodAntiAffinityTerm {
   bool all_namespaces = false;  // an empty namespaceSelector
   friend bool operator==(const PodAntiAffinityTerm&, const PodAntiAffinityTerm&) = default;
 };
-
-enum class GpuRequestKind : std::uint8_t { kNone, kWhole, kFraction, kMemory };
 
 struct GpuRequest {
   GpuRequestKind kind = GpuRequestKind::kNone;
