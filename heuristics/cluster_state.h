@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "model/plan.h"
@@ -13,6 +14,7 @@ namespace muster {
 struct Place {
   NodeIndex node;
   std::vector<std::int32_t> devices;  // ascending
+  friend bool operator==(const Place&, const Place&) = default;
 };
 
 // Mutable, one a thread, cheap to copy. It begins as the snapshot's cluster: running pods hold their room; releasing ones
@@ -27,15 +29,25 @@ class ClusterState {
 
   const Problem& problem() const { return *problem_; }
   // Free amounts of a node, by ResourceIndex; may be negative only where the snapshot's releasing pods overlap (kHeld).
-  std::span<const Amount> free(NodeIndex node) const;
+  std::span<const Amount> free(NodeIndex node) const {
+    return {free_.data() + node.value() * problem_->resource_count, problem_->resource_count};
+  }
   // Free units of each device of a node.
-  std::span<const DeviceUnits> free_devices(NodeIndex node) const;
-  std::int32_t idle_devices(NodeIndex node) const;  // wholly free ones
+  std::span<const DeviceUnits> free_devices(NodeIndex node) const {
+    const std::uint32_t begin = device_begin_[node.value()];
+    return {free_devices_.data() + begin, device_begin_[node.value() + 1] - begin};
+  }
+  std::int32_t idle_devices(NodeIndex node) const { return idle_devices_[node.value()]; }  // wholly free ones
   // By QueueIndex, inner queues included; of what runs (and stays) or is placed.
   const Indexed<QueueIndex, QueueAmounts>& usage() const { return usage_; }
   const Indexed<QueueIndex, QueueAmounts>& non_preemptible_usage() const { return non_preemptible_usage_; }
-  bool is_present(PodIndex pod) const;  // runs and stays, or is placed
-  const Place& place_of(PodIndex pod) const;  // requires is_present
+  bool is_present(PodIndex pod) const { return !places_[pod].node.is_none(); }  // runs and stays, or is placed
+  const Place& place_of(PodIndex pod) const { return places_[pod]; }            // requires is_present
+  // Pods of a leaf group that count towards its minimum: present, or succeeded.
+  std::int32_t members(GroupIndex leaf) const { return members_[leaf]; }
+  // Pods present in a domain of an anti-affinity term that own the term, or match it.
+  std::int32_t owners(AntiAffinityIndex term, DomainIndex domain) const { return owners_[term][domain.value()]; }
+  std::int32_t matched(AntiAffinityIndex term, DomainIndex domain) const { return matched_[term][domain.value()]; }
 
   // Puts a pod that is not present on a place that fits (see fit.h); takes one that is present away. Cost: O(resources +
   // devices of the pod + depth of the queue).
@@ -45,6 +57,10 @@ class ClusterState {
   Checkpoint checkpoint() const { return log_.size(); }
   void rollback(Checkpoint checkpoint);
 
+  // Nodes whose room changed, in order, each put, take and undone change one entry; it only ever grows. For indices that
+  // follow the state: what they have not read yet is what they have to look at again.
+  const std::vector<NodeIndex>& touched() const { return touched_; }
+
  private:
   struct Change {
     PodIndex pod;
@@ -52,6 +68,9 @@ class ClusterState {
     bool put = true;
   };
   void apply(PodIndex pod, const Place& place, bool put);
+  void hold_room(PodIndex pod, const Place& place, bool hold);
+  void count_usage(PodIndex pod, NodeIndex node, bool put);
+  void count_anti_affinity(const PodClass& pod_class, NodeIndex node, bool put);
 
   const Problem* problem_;
   std::vector<Amount> free_;                 // node x resource
@@ -60,9 +79,14 @@ class ClusterState {
   std::vector<std::int32_t> idle_devices_;
   Indexed<PodIndex, Place> places_;          // node none: not present
   Indexed<QueueIndex, QueueAmounts> usage_, non_preemptible_usage_;
-  std::vector<std::vector<std::int32_t>> owners_, matched_;  // anti-affinity: by term, pods present in each domain
+  Indexed<GroupIndex, std::int32_t> members_;
+  // Anti-affinity: by term, pods present in each domain.
+  Indexed<AntiAffinityIndex, std::vector<std::int32_t>> owners_, matched_;
   std::vector<Change> log_;
-  friend class Fit;
+  std::vector<NodeIndex> touched_;
 };
+
+// The place that the snapshot gives a running or releasing pod.
+Place snapshot_place(const Problem& problem, PodIndex pod);
 
 }  // namespace muster

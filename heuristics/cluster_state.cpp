@@ -1,0 +1,115 @@
+#include "heuristics/cluster_state.h"
+
+#include <utility>
+
+namespace muster {
+
+Place snapshot_place(const Problem& problem, PodIndex pod) {
+  const auto devices = problem.devices_of(pod);
+  return {problem.pods[pod].node, {devices.begin(), devices.end()}};
+}
+
+ClusterState::ClusterState(const Problem& problem, Releasing releasing)
+    : problem_(&problem),
+      places_(problem.pods.size()),
+      usage_(problem.queues.size(), QueueAmounts{}),
+      non_preemptible_usage_(problem.queues.size(), QueueAmounts{}),
+      members_(problem.groups.size(), 0),
+      owners_(problem.anti_affinities.size()),
+      matched_(problem.anti_affinities.size()) {
+  free_.reserve(problem.nodes.size() * problem.resource_count);
+  device_begin_.push_back(0);
+  for (const NodeIndex node : problem.nodes.indices()) {
+    const NodeClass& node_class = problem.class_of(node);
+    free_.insert(free_.end(), node_class.capacity.begin(), node_class.capacity.end());
+    const auto devices = static_cast<std::size_t>(node_class.device_count);
+    free_devices_.insert(free_devices_.end(), devices, problem.device_capacity(node));
+    device_begin_.push_back(static_cast<std::uint32_t>(free_devices_.size()));
+    idle_devices_.push_back(node_class.device_count);
+  }
+  for (const AntiAffinityIndex term : problem.anti_affinities.indices()) {
+    owners_[term].assign(problem.anti_affinities[term].domain_count, 0);
+    matched_[term].assign(problem.anti_affinities[term].domain_count, 0);
+  }
+  for (const PodIndex pod : problem.pods.indices()) {
+    const Pod& p = problem.pods[pod];
+    if (p.status == PodStatus::kRunning) {
+      apply(pod, snapshot_place(problem, pod), true);
+    } else if (p.status == PodStatus::kReleasing && releasing == Releasing::kHeld && !p.node.is_none()) {
+      // It holds room, but it is not present: its usage is gone and its gang does not count it.
+      hold_room(pod, snapshot_place(problem, pod), true);
+    } else if (p.status == PodStatus::kSucceeded) {
+      ++members_[p.group];
+    }
+  }
+  touched_.clear();
+}
+
+void ClusterState::put(PodIndex pod, NodeIndex node, const std::vector<std::int32_t>& devices) {
+  log_.push_back({pod, {node, devices}, true});
+  apply(pod, log_.back().place, true);
+}
+
+void ClusterState::take(PodIndex pod) {
+  log_.push_back({pod, places_[pod], false});
+  apply(pod, log_.back().place, false);
+}
+
+void ClusterState::rollback(Checkpoint checkpoint) {
+  while (log_.size() > checkpoint) {
+    const Change change = std::move(log_.back());
+    log_.pop_back();
+    apply(change.pod, change.place, !change.put);
+  }
+}
+
+void ClusterState::apply(PodIndex pod, const Place& place, bool put) {
+  hold_room(pod, place, put);
+  count_usage(pod, place.node, put);
+  members_[problem_->pods[pod].group] += put ? 1 : -1;
+  places_[pod] = put ? place : Place{};
+  touched_.push_back(place.node);
+}
+
+void ClusterState::hold_room(PodIndex pod, const Place& place, bool hold) {
+  const PodClass& pod_class = problem_->class_of(pod);
+  Amount* free = free_.data() + place.node.value() * problem_->resource_count;
+  for (std::size_t r = 0; r < problem_->resource_count; ++r) free[r] += hold ? -pod_class.request[r] : pod_class.request[r];
+  if (!place.devices.empty()) {
+    const DeviceUnits units = share_units(pod_class, problem_->class_of(place.node));
+    const DeviceUnits whole = problem_->device_capacity(place.node);
+    for (const std::int32_t device : place.devices) {
+      DeviceUnits& room = free_devices_[device_begin_[place.node.value()] + static_cast<std::uint32_t>(device)];
+      const bool was_idle = room == whole;
+      room += hold ? -units : units;
+      idle_devices_[place.node.value()] += (room == whole ? 1 : 0) - (was_idle ? 1 : 0);
+    }
+  }
+  count_anti_affinity(pod_class, place.node, hold);
+}
+
+void ClusterState::count_usage(PodIndex pod, NodeIndex node, bool put) {
+  const Gang& gang = problem_->gangs[problem_->pods[pod].gang];
+  if (gang.queue.is_none()) return;
+  const QueueAmounts used = queue_usage(problem_->class_of(pod), problem_->class_of(node));
+  for (const QueueIndex queue : problem_->queues[gang.queue].ancestors) {
+    for (std::size_t r = 0; r < kQueueResources; ++r) {
+      const Amount change = put ? used[r] : -used[r];
+      usage_[queue][r] += change;
+      if (!gang.preemptible) non_preemptible_usage_[queue][r] += change;
+    }
+  }
+}
+
+void ClusterState::count_anti_affinity(const PodClass& pod_class, NodeIndex node, bool put) {
+  const auto count = [&](const std::vector<AntiAffinityIndex>& terms, auto& counters) {
+    for (const AntiAffinityIndex term : terms) {
+      const DomainIndex domain = problem_->anti_affinities[term].domain_of[node];
+      if (!domain.is_none()) counters[term][domain.value()] += put ? 1 : -1;
+    }
+  };
+  count(pod_class.anti_affinity_owned, owners_);
+  count(pod_class.anti_affinity_matched, matched_);
+}
+
+}  // namespace muster

@@ -1,0 +1,159 @@
+#include "heuristics/fit.h"
+
+#include <algorithm>
+
+#include "model/snapshot.h"
+
+namespace muster {
+
+namespace {
+
+QueueAmounts larger_of(const QueueAmounts& bound, const QueueAmounts& used) {
+  QueueAmounts result{};
+  for (std::size_t r = 0; r < kQueueResources; ++r) result[r] = bound[r] == kUnlimited ? kNoBound : std::max(bound[r], used[r]);
+  return result;
+}
+
+bool within(const QueueAmounts& used, const QueueAmounts& added, const QueueAmounts& bound) {
+  for (std::size_t r = 0; r < kQueueResources; ++r) {
+    if (added[r] > 0 && bound[r] != kNoBound && used[r] + added[r] > bound[r]) return false;
+  }
+  return true;
+}
+
+bool asks_unknown_memory(const PodClass& pod_class, const NodeClass& node_class) {
+  return pod_class.gpu.kind == GpuRequestKind::kMemory && node_class.device_memory_mib == 0;
+}
+
+}  // namespace
+
+QueueBounds queue_bounds(const Problem& problem, const ClusterState& before) {
+  QueueBounds bounds;
+  const bool quota_binds = problem.snapshot->policy.non_preemptible_within_quota;
+  constexpr QueueAmounts kFree{kUnlimited, kUnlimited, kUnlimited};
+  for (const QueueIndex queue : problem.queues.indices()) {
+    const Queue& q = problem.queues[queue];
+    bounds.usage.push_back(larger_of(q.limit, before.usage()[queue]));
+    bounds.non_preemptible.push_back(larger_of(quota_binds ? q.quota : kFree, before.non_preemptible_usage()[queue]));
+  }
+  return bounds;
+}
+
+Room room_of(const ClusterState& state, NodeIndex node) { return {state.free(node), state.free_devices(node)}; }
+
+namespace fit {
+
+bool queue_exists(const Gang& gang) { return !gang.queue.is_none() && gang.queue_is_leaf; }
+
+bool timeout(const Gang& gang) { return !gang.timed_out; }
+
+bool is_pending(const Pod& pod) { return pod.status == PodStatus::kPending; }
+
+bool node(const Problem& problem, const PodClass& pod_class, NodeIndex node) {
+  return pod_class.allowed[problem.nodes[node].node_class.value()];
+}
+
+bool anti_affinity(const ClusterState& state, const PodClass& pod_class, NodeIndex node) {
+  const Problem& problem = state.problem();
+  for (const AntiAffinityIndex term : pod_class.anti_affinity_owned) {
+    const DomainIndex domain = problem.anti_affinities[term].domain_of[node];
+    if (!domain.is_none() && state.matched(term, domain) > 0) return false;
+  }
+  for (const AntiAffinityIndex term : pod_class.anti_affinity_matched) {
+    const DomainIndex domain = problem.anti_affinities[term].domain_of[node];
+    if (!domain.is_none() && state.owners(term, domain) > 0) return false;
+  }
+  return true;
+}
+
+bool capacity(const Room& room, const PodClass& pod_class) {
+  for (std::size_t r = 0; r < room.free.size(); ++r) {
+    if (pod_class.request[r] > 0 && pod_class.request[r] > room.free[r]) return false;
+  }
+  return true;
+}
+
+bool devices(const Room& room, const Problem& problem, const PodClass& pod_class, NodeIndex node) {
+  const std::int32_t wanted = pod_class.gpu.devices;
+  if (wanted == 0) return true;
+  const NodeClass& node_class = problem.class_of(node);
+  if (wanted > node_class.device_count || asks_unknown_memory(pod_class, node_class)) return false;
+  const DeviceUnits units = share_units(pod_class, node_class);
+  std::int32_t found = 0;
+  for (const DeviceUnits free : room.devices) found += free >= units ? 1 : 0;
+  return found >= wanted;
+}
+
+bool limit(const ClusterState& state, const QueueBounds& bounds, const Gang& gang, const QueueAmounts& added) {
+  return std::ranges::all_of(state.problem().queues[gang.queue].ancestors, [&](QueueIndex queue) {
+    return within(state.usage()[queue], added, bounds.usage[queue]);
+  });
+}
+
+bool quota(const ClusterState& state, const QueueBounds& bounds, const Gang& gang, const QueueAmounts& added) {
+  if (gang.preemptible) return true;
+  return std::ranges::all_of(state.problem().queues[gang.queue].ancestors, [&](QueueIndex queue) {
+    return within(state.non_preemptible_usage()[queue], added, bounds.non_preemptible[queue]);
+  });
+}
+
+bool min_resources(const ClusterState& free_or_freed, GangIndex gang_index) {
+  const Problem& problem = free_or_freed.problem();
+  const Gang& gang = problem.gangs[gang_index];
+  if (gang.min_resources.empty() && gang.min_resources_gpu == 0) return true;
+  std::vector<bool> usable(problem.node_classes.size(), false);
+  for (const PodIndex pod : gang.pods) {
+    const PodClass& pod_class = problem.class_of(pod);
+    for (std::size_t c = 0; c < usable.size(); ++c) usable[c] = usable[c] || pod_class.allowed[c];
+  }
+  std::vector<Amount> free(problem.resource_count, 0);
+  MicroGpu gpu = 0;
+  for (const NodeIndex node : problem.nodes.indices()) {
+    if (!usable[problem.nodes[node].node_class.value()]) continue;
+    for (std::size_t r = 0; r < problem.resource_count; ++r) free[r] += free_or_freed.free(node)[r];
+    const DeviceUnits per_micro = problem.device_capacity(node) / 1'000'000;
+    for (const DeviceUnits units : free_or_freed.free_devices(node)) gpu += units / per_micro;
+  }
+  for (std::size_t r = 0; r < gang.min_resources.size(); ++r) {
+    if (gang.min_resources[r] > free[r]) return false;
+  }
+  return gang.min_resources_gpu <= gpu;
+}
+
+}  // namespace fit
+
+bool can_place(const ClusterState& state, const QueueBounds& bounds, PodIndex pod, NodeIndex node) {
+  const Problem& problem = state.problem();
+  const PodClass& pod_class = problem.class_of(pod);
+  const Gang& gang = problem.gangs[problem.pods[pod].gang];
+  if (!fit::queue_exists(gang) || !fit::node(problem, pod_class, node)) return false;
+  const Room room = room_of(state, node);
+  if (!fit::capacity(room, pod_class) || !fit::devices(room, problem, pod_class, node)) return false;
+  if (!fit::anti_affinity(state, pod_class, node)) return false;
+  const QueueAmounts added = queue_usage(pod_class, problem.class_of(node));
+  return fit::limit(state, bounds, gang, added) && fit::quota(state, bounds, gang, added);
+}
+
+std::optional<std::vector<std::int32_t>> choose_devices(const Room& room, const Problem& problem, const PodClass& pod_class,
+                                                        NodeIndex node) {
+  const auto wanted = static_cast<std::size_t>(pod_class.gpu.devices);
+  std::vector<std::int32_t> chosen;
+  if (wanted == 0) return chosen;
+  const NodeClass& node_class = problem.class_of(node);
+  if (asks_unknown_memory(pod_class, node_class)) return std::nullopt;
+  const DeviceUnits units = share_units(pod_class, node_class);
+  for (std::size_t d = 0; d < room.devices.size(); ++d) {
+    if (room.devices[d] >= units) chosen.push_back(static_cast<std::int32_t>(d));
+  }
+  if (chosen.size() < wanted) return std::nullopt;
+  const auto tighter = [&](std::int32_t a, std::int32_t b) {
+    const auto room_a = room.devices[static_cast<std::size_t>(a)], room_b = room.devices[static_cast<std::size_t>(b)];
+    return room_a != room_b ? room_a < room_b : a < b;
+  };
+  if (chosen.size() > wanted) std::ranges::partial_sort(chosen, chosen.begin() + static_cast<std::ptrdiff_t>(wanted), tighter);
+  chosen.resize(wanted);
+  std::ranges::sort(chosen);
+  return chosen;
+}
+
+}  // namespace muster

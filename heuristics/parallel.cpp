@@ -1,0 +1,74 @@
+#include "heuristics/parallel.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#ifdef MUSTER_TBB
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/partitioner.h>
+#include <oneapi/tbb/task_arena.h>
+#endif
+
+namespace muster {
+
+namespace {
+
+#ifdef MUSTER_TBB
+
+void run_threads(std::size_t count, int threads, const std::function<void(std::size_t)>& body) {
+  oneapi::tbb::task_arena arena(threads);
+  arena.execute([&] {
+    oneapi::tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) { body(i); }, oneapi::tbb::simple_partitioner());
+  });
+}
+
+#else
+
+void run_threads(std::size_t count, int threads, const std::function<void(std::size_t)>& body) {
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next.fetch_add(1); i < count; i = next.fetch_add(1)) body(i);
+  };
+  std::vector<std::jthread> helpers;
+  const std::size_t wanted = std::min(count, static_cast<std::size_t>(threads));
+  for (std::size_t t = 1; t < wanted; ++t) helpers.emplace_back(work);
+  work();
+}
+
+#endif
+
+// The cgroup's quota in cores, rounded down; a very large number where there is none. oneTBB does not look at it.
+int cgroup_cores() {
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  std::string quota;
+  long long period = 0;
+  if (!(file >> quota >> period) || quota == "max" || period <= 0) return 1 << 20;
+  return static_cast<int>(std::clamp<long long>(std::atoll(quota.c_str()) / period, 1, 1 << 20));
+}
+
+int affinity_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+  return static_cast<int>(std::thread::hardware_concurrency());
+}
+
+}  // namespace
+
+void parallel_for(std::size_t count, int threads, const std::function<void(std::size_t)>& body) {
+  if (threads <= 1 || count <= 1) {
+    for (std::size_t i = 0; i < count; ++i) body(i);
+    return;
+  }
+  run_threads(count, threads, body);
+}
+
+int usable_cores() { return std::max(1, std::min(affinity_cores(), cgroup_cores())); }
+
+}  // namespace muster

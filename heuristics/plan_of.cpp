@@ -1,0 +1,239 @@
+// From an end state to a plan: who is evicted, who is placed, and what has to be gone first.
+//
+// Soundness of the `after` lists, for every order of departures. A resource of a node (a counted one, or one device) is
+// *short* when what runs on, all that departs and all that is placed do not fit into it together. A placement that does not
+// wait for the departures of its node has been entered into the node's ledger, which starts as what is free while everything
+// that departs is still there; so these fit beside all departing pods. A placement that does wait names every departing pod
+// of the node that holds some of a short resource that it needs; so by the time it starts nothing that departs holds any of
+// that resource, and what is then there is part of the end state, which fits. Resources that are not short always fit.
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "heuristics/fit.h"
+#include "heuristics/greedy.h"
+#include "heuristics/groups.h"
+
+namespace muster {
+
+namespace {
+
+// Counted resources of a node first, then its devices: position and amount.
+using Needs = std::vector<std::pair<std::size_t, std::int64_t>>;
+
+Needs needs_of(const Problem& problem, PodIndex pod, NodeIndex node, std::span<const std::int32_t> devices) {
+  const PodClass& pod_class = problem.class_of(pod);
+  Needs result;
+  for (std::size_t r = 0; r < problem.resource_count; ++r) {
+    if (pod_class.request[r] > 0) result.emplace_back(r, pod_class.request[r]);
+  }
+  if (devices.empty()) return result;
+  const DeviceUnits units = share_units(pod_class, problem.class_of(node));
+  for (const std::int32_t device : devices) result.emplace_back(problem.resource_count + static_cast<std::size_t>(device), units);
+  return result;
+}
+
+void add(const Needs& needs, std::vector<std::int64_t>& amounts, std::int64_t sign) {
+  for (const auto& [position, amount] : needs) amounts[position] += sign * amount;
+}
+
+// What one node has free while everything that departs from it is still there.
+struct Ledger {
+  std::vector<PodIndex> departing;
+  std::vector<std::int64_t> free;
+  std::vector<bool> is_short;
+};
+
+// The ledgers of all nodes that something departs from.
+class Departures {
+ public:
+  Departures(const Problem& problem, const std::vector<PodIndex>& departing, const std::vector<Placement>& placements)
+      : problem_(problem) {
+    for (const PodIndex pod : departing) {
+      ledgers_[problem.pods[pod].node].departing.push_back(pod);
+      for (const AntiAffinityIndex term : problem.class_of(pod).anti_affinity_owned) owning_[term].push_back(pod);
+      for (const AntiAffinityIndex term : problem.class_of(pod).anti_affinity_matched) matching_[term].push_back(pod);
+    }
+    if (ledgers_.empty()) return;
+    open_ledgers();
+    find_short(placements);
+  }
+
+  // The pods that must be gone before the placement may start, ascending. Empty: it may start at once, and its room is taken.
+  std::vector<PodIndex> enter(const Placement& placement) {
+    std::vector<PodIndex> names;
+    name_anti_affine(placement, names);
+    const auto at = ledgers_.find(placement.node);
+    if (at != ledgers_.end()) {
+      const Needs needs = needs_of(problem_, placement.pod, placement.node, placement.devices);
+      if (names.empty() && fits(at->second, needs)) {
+        add(needs, at->second.free, -1);
+      } else {
+        name_holders(at->second, placement, needs, names);
+      }
+    }
+    std::ranges::sort(names);
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+  }
+
+ private:
+  void open_ledgers() {
+    for (auto& [node, ledger] : ledgers_) {
+      const NodeClass& node_class = problem_.class_of(node);
+      ledger.free.assign(node_class.capacity.begin(), node_class.capacity.end());
+      ledger.free.insert(ledger.free.end(), static_cast<std::size_t>(node_class.device_count), problem_.device_capacity(node));
+      ledger.is_short.assign(ledger.free.size(), false);
+    }
+    for (const PodIndex pod : problem_.pods.indices()) {
+      const Pod& p = problem_.pods[pod];
+      if ((p.status != PodStatus::kRunning && p.status != PodStatus::kReleasing) || p.node.is_none()) continue;
+      const auto at = ledgers_.find(p.node);
+      if (at != ledgers_.end()) add(needs_of(problem_, pod, p.node, problem_.devices_of(pod)), at->second.free, -1);
+    }
+  }
+
+  void find_short(const std::vector<Placement>& placements) {
+    std::map<NodeIndex, std::vector<std::int64_t>> wanted;
+    for (const Placement& placement : placements) {
+      const auto at = ledgers_.find(placement.node);
+      if (at == ledgers_.end()) continue;
+      auto& sum = wanted[placement.node];
+      sum.resize(at->second.free.size(), 0);
+      add(needs_of(problem_, placement.pod, placement.node, placement.devices), sum, 1);
+    }
+    for (const auto& [node, sum] : wanted) {
+      Ledger& ledger = ledgers_[node];
+      for (std::size_t position = 0; position < sum.size(); ++position) {
+        ledger.is_short[position] = sum[position] > ledger.free[position];
+      }
+    }
+  }
+
+  static bool fits(const Ledger& ledger, const Needs& needs) {
+    return std::ranges::all_of(needs, [&](const auto& need) {
+      return !ledger.is_short[need.first] || need.second <= ledger.free[need.first];
+    });
+  }
+
+  void name_holders(const Ledger& ledger, const Placement& placement, const Needs& needs, std::vector<PodIndex>& names) const {
+    for (const PodIndex departing : ledger.departing) {
+      const Needs held = needs_of(problem_, departing, placement.node, problem_.devices_of(departing));
+      const bool shares = std::ranges::any_of(needs, [&](const auto& need) {
+        return ledger.is_short[need.first] && std::ranges::any_of(held, [&](const auto& h) { return h.first == need.first; });
+      });
+      if (shares) names.push_back(departing);
+    }
+  }
+
+  void name_anti_affine(const Placement& placement, std::vector<PodIndex>& names) const {
+    const PodClass& pod_class = problem_.class_of(placement.pod);
+    const auto look = [&](const std::vector<AntiAffinityIndex>& terms, const auto& departing_by_term) {
+      for (const AntiAffinityIndex term : terms) {
+        const auto found = departing_by_term.find(term);
+        if (found == departing_by_term.end()) continue;
+        const auto& domain_of = problem_.anti_affinities[term].domain_of;
+        const DomainIndex domain = domain_of[placement.node];
+        if (domain.is_none()) continue;
+        for (const PodIndex pod : found->second) {
+          if (pod != placement.pod && domain_of[problem_.pods[pod].node] == domain) names.push_back(pod);
+        }
+      }
+    };
+    look(pod_class.anti_affinity_owned, matching_);
+    look(pod_class.anti_affinity_matched, owning_);
+  }
+
+  const Problem& problem_;
+  std::map<NodeIndex, Ledger> ledgers_;
+  std::map<AntiAffinityIndex, std::vector<PodIndex>> owning_, matching_;
+};
+
+bool is_moved(const Problem& problem, const ClusterState& end_state, PodIndex pod) {
+  return end_state.is_present(pod) && !(end_state.place_of(pod) == snapshot_place(problem, pod));
+}
+
+// Placements by gang: gangs of higher effective priority first, so that these start at once where room is short.
+std::vector<std::vector<std::size_t>> placements_by_gang(const Problem& problem, const std::vector<Placement>& placements) {
+  std::map<std::pair<std::int64_t, GangIndex>, std::vector<std::size_t>> by_gang;
+  for (std::size_t i = 0; i < placements.size(); ++i) {
+    const GangIndex gang = problem.pods[placements[i].pod].gang;
+    by_gang[{-static_cast<std::int64_t>(problem.gangs[gang].priority), gang}].push_back(i);
+  }
+  std::vector<std::vector<std::size_t>> result;
+  for (auto& [key, positions] : by_gang) result.push_back(std::move(positions));
+  return result;
+}
+
+// What of the gang runs on (neither evicted nor moved) and what of it starts at once: is that its minimum?
+class Starters {
+ public:
+  Starters(const Problem& problem, const ClusterState& end_state) : problem_(problem), staying_(problem.groups.size(), 0) {
+    for (const PodIndex pod : problem.pods.indices()) {
+      const Pod& p = problem.pods[pod];
+      const bool stays = p.status == PodStatus::kRunning && end_state.is_present(pod) && !is_moved(problem, end_state, pod);
+      if (stays || p.status == PodStatus::kSucceeded) ++staying_[p.group];
+    }
+  }
+
+  bool is_minimum_met(GangIndex gang, const std::vector<PodIndex>& at_once) {
+    for (const PodIndex pod : at_once) ++staying_[problem_.pods[pod].group];
+    const bool met = is_satisfied(problem_, staying_, problem_.gangs[gang].root);
+    for (const PodIndex pod : at_once) --staying_[problem_.pods[pod].group];
+    return met;
+  }
+
+ private:
+  const Problem& problem_;
+  Indexed<GroupIndex, std::int32_t> staying_;
+};
+
+void time_placements(const Problem& problem, const ClusterState& end_state, const std::vector<PodIndex>& departing,
+                     std::vector<Placement>& placements) {
+  if (departing.empty()) return;
+  Departures departures(problem, departing, placements);
+  Starters starters(problem, end_state);
+  for (const auto& positions : placements_by_gang(problem, placements)) {
+    std::vector<PodIndex> at_once, everything;
+    for (const std::size_t i : positions) {
+      placements[i].after = departures.enter(placements[i]);
+      if (placements[i].after.empty()) at_once.push_back(placements[i].pod);
+      everything.insert(everything.end(), placements[i].after.begin(), placements[i].after.end());
+    }
+    if (everything.empty() || starters.is_minimum_met(problem.pods[placements[positions.front()].pod].gang, at_once)) continue;
+    // The minimum has to wait, so all of the gang waits, and for the same pods.
+    std::ranges::sort(everything);
+    everything.erase(std::unique(everything.begin(), everything.end()), everything.end());
+    for (const std::size_t i : positions) placements[i].after = everything;
+  }
+}
+
+}  // namespace
+
+Plan plan_of(const Problem& problem, const ClusterState& end_state, const std::vector<PlannedEviction>& evictions) {
+  Plan plan;
+  std::vector<PodIndex> departing;
+  for (const PodIndex pod : problem.pods.indices()) {
+    const PodStatus status = problem.pods[pod].status;
+    const bool moved = status == PodStatus::kRunning && is_moved(problem, end_state, pod);
+    if (status == PodStatus::kReleasing && !problem.pods[pod].node.is_none()) departing.push_back(pod);
+    if (moved || (status == PodStatus::kPending && end_state.is_present(pod))) {
+      const Place& place = end_state.place_of(pod);
+      plan.placements.push_back({pod, place.node, place.devices, {}});
+    }
+  }
+  for (const PlannedEviction& eviction : evictions) {
+    const bool moved = is_moved(problem, end_state, eviction.pod);
+    if (end_state.is_present(eviction.pod) && !moved) continue;
+    departing.push_back(eviction.pod);
+    const EvictionReason reason = moved ? EvictionReason::kConsolidate : eviction.reason;
+    plan.evictions.push_back({eviction.pod, reason, reason == EvictionReason::kStale ? GangIndex::none() : eviction.for_gang});
+  }
+  time_placements(problem, end_state, departing, plan.placements);
+  normalise(plan);
+  return plan;
+}
+
+}  // namespace muster
