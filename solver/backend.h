@@ -26,33 +26,53 @@ enum class SolveStatus : std::uint8_t {
 };
 
 struct MilpRequest {
-  std::chrono::steady_clock::time_point deadline;  // hard: the call returns by then (+ the time to kill a process)
+  std::chrono::steady_clock::time_point deadline;  // hard: the call returns by then (+ the time to kill a process); must be set
   double relative_gap = 0;
   std::int64_t node_limit = -1;             // deterministic mode: branch-and-bound nodes; < 0: none
-  std::vector<double> start;                // a feasible point given to CBC as its first incumbent; empty: none
-  double cutoff = -kInfinity;               // only solutions better than this are of interest; -infinity: none
+  std::vector<double> start;                // a feasible point given to CBC as its first incumbent; empty: none. One that is
+                                            // not feasible is left out, and `message` says so
+  double cutoff = -kInfinity;               // only solutions better than this are of interest; -infinity: none. kInfeasible
+                                            // then means: proven that there are none, and `bound` is the cutoff
   bool relax = false;                       // solve the LP relaxation only
 };
 
 struct MilpAnswer {
   SolveStatus status = SolveStatus::kFailed;
   double objective = 0;           // of x
-  double bound = kInfinity;       // proven upper bound of the maximum; +infinity: none
+  double bound = kInfinity;       // proven upper bound of the maximum; +infinity: none. Exactly the optimum where that is
+                                  // proven and all costs are integers on integer columns; else 2e-5 + 1e-9 |bound| above what
+                                  // CBC says, whose own tolerances are of that size
   std::vector<double> x;          // empty: none
-  std::vector<double> row_price;  // duals of the LP relaxation at its optimum; only with `relax`
+  std::vector<double> row_price;  // duals of the LP relaxation at its optimum, d objective / d side: >= 0 for <= rows, <= 0 for
+                                  // >= rows; only with `relax` and kOptimal
   std::int64_t nodes = 0;
   bool start_was_used = false;    // CBC reported the start as its first incumbent
   std::string message;
 };
 
+struct BackendOptions {
+  std::string worker_program;             // path of the program that calls serve_worker() when run as `program worker`
+  std::string fault;                      // for tests: passed on as `--fault`
+  std::uint64_t memory_limit = 4ULL << 30;  // of a worker, bytes of address space; 0: none. Sanitizers need none
+};
+
+// Starts no process before the first request, then keeps a second one ready for when the first has to be killed. For one
+// thread at a time. The workers die with the thread that made the request which started them (PR_SET_PDEATHSIG): a Backend
+// that outlives that thread finds its worker dead once, and starts another.
 class Backend {
  public:
   explicit Backend(std::string worker_program);
+  explicit Backend(BackendOptions options);
   ~Backend();
   Backend(const Backend&) = delete;
   Backend& operator=(const Backend&) = delete;
 
-  // Solves from scratch. Never throws for the worker's sake.
+  // Starts the worker and its spare now, so that the first request does not wait for them. Optional. Returns at once.
+  void prepare();
+
+  // Solves from scratch. Never throws for the worker's sake. x is feasible to within 1e-6 (see is_feasible), checked here,
+  // with integer columns rounded to integers; it is the best of what CBC answered, what it had found before it was stopped
+  // or killed, and the start. Cost above CBC's own: see the benchmark; the model is copied twice.
   MilpAnswer solve(const Milp& milp, const MilpRequest& request);
 
   // Column generation: an LP that is kept in the worker, grows by columns, and starts each time from its last basis. open()

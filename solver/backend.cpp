@@ -1,0 +1,267 @@
+#include "solver/backend.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "solver/channel.h"
+#include "solver/worker_process.h"
+#include "solver/worker_protocol.h"
+
+namespace muster {
+namespace {
+
+constexpr double kFeasibility = 1e-6;
+constexpr double kLpFeasibility = 1e-5;  // an LP's x has only been through CLP's own tolerances, which are of a scaled model
+
+// The time that CBC gets to notice that it is over, to put the solution together and to send it, before it is killed.
+ChannelClock::duration stopping_time(ChannelClock::duration left) {
+  using std::chrono::milliseconds;
+  return std::clamp<ChannelClock::duration>(left / 8, milliseconds(1), milliseconds(30));
+}
+
+bool is_feasible_when_relaxed(const Milp& milp, const std::vector<double>& x) {
+  const auto is_integral = [](std::uint8_t integer) { return integer != 0; };
+  if (std::none_of(milp.is_integer.begin(), milp.is_integer.end(), is_integral)) {
+    return is_feasible(milp, x, kLpFeasibility);
+  }
+  Milp relaxation = milp;
+  std::fill(relaxation.is_integer.begin(), relaxation.is_integer.end(), std::uint8_t{0});
+  return is_feasible(relaxation, x, kLpFeasibility);
+}
+
+// The point, with its integer columns rounded unless they are relaxed, if that is feasible; empty if not.
+std::vector<double> verified(const Milp& milp, const MilpRequest& request, std::vector<double> x) {
+  if (x.size() != milp.objective.size()) return {};
+  if (request.relax) {
+    if (!is_feasible_when_relaxed(milp, x)) x.clear();
+    return x;
+  }
+  for (std::size_t column = 0; column < x.size(); ++column) {
+    if (milp.is_integer[column] != 0) x[column] = std::round(x[column]);
+  }
+  if (!is_feasible(milp, x, kFeasibility)) x.clear();
+  return x;
+}
+
+// Puts `more` columns behind those of `milp`.
+void append_columns(Milp& milp, const Milp& more) {
+  const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+  const std::int64_t entries = milp.entries();
+  append(milp.objective, more.objective);
+  append(milp.lower, more.lower);
+  append(milp.upper, more.upper);
+  append(milp.entry_row, more.entry_row);
+  append(milp.entry_value, more.entry_value);
+  milp.is_integer.resize(milp.objective.size(), 0);
+  for (std::size_t column = 1; column < more.column_begin.size(); ++column) {
+    milp.column_begin.push_back(entries + more.column_begin[column]);
+  }
+}
+
+bool has_crossed_bounds(const Milp& milp) {
+  for (std::size_t column = 0; column < milp.lower.size(); ++column) {
+    if (!(milp.lower[column] <= milp.upper[column])) return true;
+  }
+  for (std::size_t row = 0; row < milp.row_lower.size(); ++row) {
+    if (!(milp.row_lower[row] <= milp.row_upper[row])) return true;
+  }
+  return false;
+}
+
+// Models that CBC need not see, or should not: it takes one without columns for no model at all.
+std::optional<MilpAnswer> trivial_answer(const Milp& milp) {
+  MilpAnswer answer;
+  answer.status = SolveStatus::kInfeasible;
+  answer.bound = -kInfinity;
+  if (has_crossed_bounds(milp)) return answer;
+  if (milp.columns() > 0) return std::nullopt;
+  if (!is_feasible(milp, {}, kFeasibility)) return answer;
+  answer.status = SolveStatus::kOptimal;
+  answer.bound = 0;
+  answer.row_price.assign(milp.row_lower.size(), 0.0);
+  return answer;
+}
+
+}  // namespace
+
+struct Backend::Implementation {
+  explicit Implementation(BackendOptions chosen) : options(std::move(chosen)) {}
+
+  // The solutions that a worker has told of while it was solving: they outlive it.
+  struct Conversation {
+    MilpAnswer answer;
+    std::optional<MilpAnswer> incumbent;
+  };
+
+  std::optional<WorkerProcess> spawn() const {
+    return WorkerProcess::spawn(options.worker_program, options.fault, options.memory_limit);
+  }
+
+  bool ensure_worker() {
+    if (!worker) worker = spawn();
+    return worker.has_value();
+  }
+
+  void ensure_spare() {
+    if (!spare) spare = spawn();
+  }
+
+  // The spare takes the place of the dead one, and a new spare gets ready meanwhile.
+  std::string bury_worker() {
+    const std::string cause = worker->end();
+    worker = std::exchange(spare, std::nullopt);
+    if (worker) ensure_spare();
+    is_lp_open = false;
+    ++failures;
+    return cause;
+  }
+
+  static Conversation fail(Conversation conversation, const std::string& what) {
+    conversation.answer = MilpAnswer{};
+    conversation.answer.message = what;
+    return conversation;
+  }
+
+  Conversation converse(MessageType type, const Milp& milp, MilpRequest request);
+  MilpAnswer settle(const Milp& milp, const MilpRequest& request, Conversation conversation);
+  MilpAnswer ask(MessageType type, const Milp& whole, const Milp& sent, MilpRequest request);
+  MilpAnswer ask_lp(MessageType type, const Milp& sent, MilpRequest request);
+
+  BackendOptions options;
+  std::optional<WorkerProcess> worker, spare;
+  Milp lp;  // what the worker's open LP is, to check its answers against
+  bool is_lp_open = false;
+  std::int64_t failures = 0;
+};
+
+Backend::Implementation::Conversation Backend::Implementation::converse(MessageType type, const Milp& milp,
+                                                                        MilpRequest request) {
+  Conversation conversation;
+  if (!ensure_worker()) return fail({}, "the worker cannot be started: " + options.worker_program);
+  const ChannelClock::time_point deadline = request.deadline;
+  request.deadline -= stopping_time(deadline - ChannelClock::now());
+  ChannelStatus status =
+      worker->channel().send(static_cast<std::uint32_t>(type), encode(milp, request), deadline);
+  ensure_spare();  // now, that the worker is busy anyway
+  Message message;
+  while (status == ChannelStatus::kDone) {
+    status = worker->channel().receive(message, deadline);
+    if (status != ChannelStatus::kDone) break;
+    std::optional<MilpAnswer> said = decode_answer(message.content);
+    const auto said_type = static_cast<MessageType>(message.type);
+    if (said && said_type == MessageType::kAnswer) {
+      conversation.answer = std::move(*said);
+      return conversation;
+    }
+    if (!said || said_type != MessageType::kIncumbent) {
+      status = ChannelStatus::kGarbage;
+    } else {
+      conversation.incumbent = std::move(said);
+    }
+  }
+  const std::string cause = bury_worker();
+  if (status == ChannelStatus::kLate) return fail(std::move(conversation), "the worker was late and was killed");
+  if (status == ChannelStatus::kGarbage) return fail(std::move(conversation), "the worker answered nonsense");
+  return fail(std::move(conversation), "the worker is gone: " + cause);
+}
+
+// Nothing of what a worker says is believed that can be checked: the points are, here; what a point contradicts is dropped.
+MilpAnswer Backend::Implementation::settle(const Milp& milp, const MilpRequest& request, Conversation conversation) {
+  MilpAnswer answer = std::move(conversation.answer);
+  const bool had_point = !answer.x.empty();
+  std::vector<double> best = verified(milp, request, std::move(answer.x));
+  const bool is_nonsense = had_point && best.empty();
+  if (is_nonsense) {
+    answer.status = SolveStatus::kFailed;
+    answer.bound = kInfinity;
+    answer.message = "the worker answered nonsense: its solution is not feasible";
+    ++failures;
+  }
+  double objective = best.empty() ? -kInfinity : objective_value(milp, best);
+  bool is_replaced = false;
+  const auto consider = [&](std::vector<double> x) {
+    x = verified(milp, request, std::move(x));
+    if (x.empty() && milp.columns() > 0) return;
+    const double value = objective_value(milp, x);
+    if (value <= objective + 1e-9 * std::abs(value)) return;
+    best = std::move(x);
+    objective = value;
+    is_replaced = true;
+  };
+  if (conversation.incumbent) {
+    consider(std::move(conversation.incumbent->x));
+    if (answer.status == SolveStatus::kFailed && !is_nonsense) answer.bound = conversation.incumbent->bound;
+  }
+  if (!request.start.empty() && objective_value(milp, request.start) > request.cutoff) consider(request.start);
+  answer.x = std::move(best);
+  if (answer.x.empty()) return answer;
+  answer.objective = objective;
+  // A better point than the answer's was found: then that has proven nothing.
+  if (is_replaced) answer.status = SolveStatus::kFeasible;
+  if (answer.bound < objective - 1e-6 * std::max(1.0, std::abs(objective))) {
+    answer.message += answer.message.empty() ? "the worker's bound was wrong" : "; the worker's bound was wrong";
+    answer.bound = kInfinity;
+    answer.status = SolveStatus::kFeasible;
+  }
+  answer.bound = std::max(answer.bound, objective);
+  return answer;
+}
+
+MilpAnswer Backend::Implementation::ask(MessageType type, const Milp& whole, const Milp& sent, MilpRequest request) {
+  std::string remark;
+  if (!request.start.empty()) {
+    request.start = verified(whole, request, std::move(request.start));
+    if (request.start.empty()) remark = "the start is not feasible";
+  }
+  if (request.relax) request.start.clear();
+  MilpAnswer answer = settle(whole, request, converse(type, sent, request));
+  if (!remark.empty()) answer.message = answer.message.empty() ? remark : remark + "; " + answer.message;
+  return answer;
+}
+
+MilpAnswer Backend::Implementation::ask_lp(MessageType type, const Milp& sent, MilpRequest request) {
+  request.relax = true;
+  MilpAnswer answer = ask(type, lp, sent, std::move(request));
+  if (answer.status == SolveStatus::kFailed) is_lp_open = false;
+  return answer;
+}
+
+Backend::Backend(std::string worker_program) : Backend(BackendOptions{std::move(worker_program), {}}) {}
+
+Backend::Backend(BackendOptions options) : implementation_(std::make_unique<Implementation>(std::move(options))) {}
+
+Backend::~Backend() = default;
+
+MilpAnswer Backend::solve(const Milp& milp, const MilpRequest& request) {
+  if (std::optional<MilpAnswer> trivial = trivial_answer(milp)) return std::move(*trivial);
+  return implementation_->ask(MessageType::kSolve, milp, milp, request);
+}
+
+MilpAnswer Backend::open_lp(const Milp& milp, const MilpRequest& request) {
+  Implementation& state = *implementation_;
+  state.lp = milp;
+  std::fill(state.lp.is_integer.begin(), state.lp.is_integer.end(), std::uint8_t{0});
+  state.is_lp_open = true;
+  return state.ask_lp(MessageType::kOpenLp, state.lp, request);
+}
+
+MilpAnswer Backend::extend_lp(const Milp& more_columns, const MilpRequest& request) {
+  Implementation& state = *implementation_;
+  MilpAnswer failure;
+  failure.message = state.is_lp_open ? "the columns have other rows than the open LP" : "no LP is open";
+  if (!state.is_lp_open || more_columns.rows() != state.lp.rows()) return failure;
+  append_columns(state.lp, more_columns);
+  return state.ask_lp(MessageType::kExtendLp, more_columns, request);
+}
+
+bool Backend::is_open() const { return implementation_->is_lp_open; }
+
+void Backend::prepare() {
+  if (implementation_->ensure_worker()) implementation_->ensure_spare();
+}
+
+std::int64_t Backend::failures() const { return implementation_->failures; }
+
+}  // namespace muster

@@ -1,0 +1,425 @@
+#include "solver/cbc.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#include <CbcEventHandler.hpp>
+#include <CbcModel.hpp>
+#include <CbcSolver.hpp>
+#include <ClpEventHandler.hpp>
+#include <ClpSimplex.hpp>
+#include <CoinFinite.hpp>
+#include <OsiClpSolverInterface.hpp>
+#pragma GCC diagnostic pop
+
+namespace muster {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kFeasibility = 1e-6;
+// CBC drops a node whose LP value is within 1e-5 of the incumbent, and the LP values themselves carry the simplex's
+// tolerances: a bound is raised by this much before it is called proven.
+constexpr double kBoundMargin = 2e-5;
+constexpr double kRelativeBoundMargin = 1e-9;
+
+double with_margin(double bound) { return bound + kBoundMargin + kRelativeBoundMargin * std::abs(bound); }
+
+double to_coin(double value) { return std::abs(value) < 1e30 ? value : std::copysign(COIN_DBL_MAX, value); }
+
+std::vector<double> to_coin(const std::vector<double>& values) {
+  std::vector<double> result(values.size());
+  std::transform(values.begin(), values.end(), result.begin(), [](double value) { return to_coin(value); });
+  return result;
+}
+
+// The model in Coin's types: a minimisation of the negated objective, since CBC's maximisation is little tried.
+struct CoinArrays {
+  std::vector<double> cost, lower, upper, row_lower, row_upper;
+  std::vector<CoinBigIndex> begin;
+
+  explicit CoinArrays(const Milp& milp)
+      : cost(milp.objective.size()),
+        lower(to_coin(milp.lower)),
+        upper(to_coin(milp.upper)),
+        row_lower(to_coin(milp.row_lower)),
+        row_upper(to_coin(milp.row_upper)) {
+    std::transform(milp.objective.begin(), milp.objective.end(), cost.begin(), std::negate<>());
+    for (const std::int64_t position : milp.column_begin) begin.push_back(static_cast<CoinBigIndex>(position));
+  }
+};
+
+std::string number(double value) {
+  std::array<char, 32> text;
+  return std::string(text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr);
+}
+
+// Whether every feasible point's objective is an integer, so that a bound may be rounded down.
+bool has_integral_objective(const Milp& milp) {
+  for (std::size_t column = 0; column < milp.objective.size(); ++column) {
+    const double coefficient = milp.objective[column];
+    if (coefficient == 0) continue;
+    if (milp.is_integer[column] == 0 || coefficient != std::floor(coefficient)) return false;
+  }
+  return true;
+}
+
+std::vector<double> with_rounded_integers(const Milp& milp, std::vector<double> x) {
+  for (std::size_t column = 0; column < x.size(); ++column) {
+    if (milp.is_integer[column] != 0) x[column] = std::round(x[column]);
+  }
+  return x;
+}
+
+// Stops a simplex at its next iteration once the deadline is over. What the stopped LP says is worthless, hence the mark.
+class LpStopper : public ClpEventHandler {
+ public:
+  LpStopper(Clock::time_point deadline, bool* stopped) : deadline_(deadline), stopped_(stopped) {}
+  ClpEventHandler* clone() const override { return new LpStopper(*this); }  // NOLINT: CLP owns it
+  int event(Event which) override {
+    constexpr int kGoOn = -1;
+    constexpr int kStop = 5;
+    if (which != endOfIteration && which != endOfFactorization) return kGoOn;
+    if (!*stopped_ && Clock::now() < deadline_) return kGoOn;
+    *stopped_ = true;
+    return kStop;
+  }
+
+ private:
+  Clock::time_point deadline_;
+  bool* stopped_;
+};
+
+// Turns points of a preprocessed model, where some columns are missing, into points of the given one: what is known is fixed,
+// an LP finds the rest. Kept apart from CBC's own objects, which must not be touched while it searches.
+class Completion {
+ public:
+  explicit Completion(const Milp& milp) : milp_(milp) {}
+
+  // `original[k]` is the column of the given model that column k of the other one stands for. Empty if nothing came of it.
+  std::vector<double> complete(const double* values, const int* original, int count) {
+    std::vector<double> x(milp_.objective.size(), std::numeric_limits<double>::quiet_NaN());
+    for (int position = 0; position < count; ++position) {
+      const int column = original == nullptr ? position : original[position];
+      if (column < 0 || column >= milp_.columns()) continue;
+      x[static_cast<std::size_t>(column)] = values[position];
+    }
+    x = with_rounded_integers(milp_, std::move(x));
+    if (is_feasible(milp_, x, kFeasibility)) return x;
+    return solve_rest(x);
+  }
+
+ private:
+  std::vector<double> solve_rest(const std::vector<double>& known) {
+    const CoinArrays arrays(milp_);
+    std::vector<double> lower = arrays.lower;
+    std::vector<double> upper = arrays.upper;
+    for (std::size_t column = 0; column < known.size(); ++column) {
+      if (milp_.is_integer[column] == 0 || std::isnan(known[column])) continue;
+      if (known[column] < lower[column] || known[column] > upper[column]) continue;  // a sum of merged columns
+      lower[column] = upper[column] = known[column];
+    }
+    ClpSimplex simplex;
+    simplex.setLogLevel(0);
+    simplex.loadProblem(milp_.columns(), milp_.rows(), arrays.begin.data(), milp_.entry_row.data(),
+                        milp_.entry_value.data(), lower.data(), upper.data(), arrays.cost.data(),
+                        arrays.row_lower.data(), arrays.row_upper.data());
+    simplex.dual();
+    if (!simplex.primalFeasible()) return {};
+    const double* solution = simplex.primalColumnSolution();
+    std::vector<double> x = with_rounded_integers(milp_, {solution, solution + milp_.columns()});
+    if (!is_feasible(milp_, x, kFeasibility)) x.clear();
+    return x;
+  }
+
+  const Milp& milp_;
+};
+
+// ---------------------------------------------------------------------------------------------------- branch and cut
+
+// One run of CbcMain1, whose callbacks find it by the global below: CBC hands them nothing of ours.
+class Search {
+ public:
+  Search(const Milp& milp, const MilpRequest& request, const IncumbentListener& listener)
+      : milp_(milp),
+        request_(request),
+        listener_(listener),
+        completion_(milp),
+        integral_objective_(has_integral_objective(milp)) {}
+
+  MilpAnswer run();
+
+  // CbcMain1's callback. Phases: 1 root LP solved, 2 preprocessed, 3 about to branch, 4 and 5 done.
+  int at_phase(CbcModel* model, int phase);
+  // Of the model that branches; others (CBC's heuristics run small searches of their own) are not heard.
+  bool is_main(const CbcModel* model) const { return model != nullptr && model == main_model_; }
+  bool is_over();
+  void on_solution(CbcModel& model);
+  void on_progress(const CbcModel& model);
+
+ private:
+  void load(OsiClpSolverInterface& solver) const;
+  void give_start(CbcModel& model) const;
+  double start_objective() const { return request_.start.empty() ? -kInfinity : objective_value(milp_, request_.start); }
+  // What is not of interest counts as excluded, so no bound lies below it.
+  double floor_of_interest() const { return std::max(request_.cutoff, start_objective()); }
+  void tighten(double bound) { bound_ = std::min(bound_, bound); }
+  double proven(double bound) const;
+  void offer(std::vector<double> x);
+  MilpAnswer conclude(CbcModel& model);
+
+  const Milp& milp_;
+  const MilpRequest& request_;
+  const IncumbentListener& listener_;
+  Completion completion_;
+  const bool integral_objective_;
+  CbcModel* main_model_ = nullptr;
+  bool stopped_ = false;             // by the deadline; CBC's last words are then not to be trusted
+  double bound_ = kInfinity;         // as CBC says, without margin
+  double streamed_ = -kInfinity;     // CBC's objective of the last solution looked at
+  MilpAnswer best_;
+};
+
+Search* running_search = nullptr;
+
+int main_callback(CbcModel* model, int phase) {
+  return running_search == nullptr ? 0 : running_search->at_phase(model, phase);
+}
+
+class SearchListener : public CbcEventHandler {
+ public:
+  CbcEventHandler* clone() const override { return new SearchListener(*this); }  // NOLINT: CBC owns it
+  CbcAction event(CbcEvent which) override {
+    if (running_search == nullptr) return noAction;
+    if (running_search->is_main(model_)) {
+      if (which == solution || which == heuristicSolution) running_search->on_solution(*model_);
+      if (which == node || which == treeStatus) running_search->on_progress(*model_);
+    }
+    return running_search->is_over() ? stop : noAction;
+  }
+  CbcAction event(CbcEvent which, void* /*details*/) override {
+    if (running_search == nullptr || !running_search->is_over()) return noAction;
+    return which == smallBranchAndBound ? killSolution : noAction;
+  }
+};
+
+bool Search::is_over() {
+  if (!stopped_ && Clock::now() >= request_.deadline) stopped_ = true;
+  return stopped_;
+}
+
+void Search::load(OsiClpSolverInterface& solver) const {
+  const CoinArrays arrays(milp_);
+  solver.messageHandler()->setLogLevel(0);
+  solver.getModelPtr()->setLogLevel(0);
+  solver.loadProblem(milp_.columns(), milp_.rows(), arrays.begin.data(), milp_.entry_row.data(),
+                     milp_.entry_value.data(), arrays.lower.data(), arrays.upper.data(), arrays.cost.data(),
+                     arrays.row_lower.data(), arrays.row_upper.data());
+  solver.setObjSense(1.0);
+  std::vector<int> integers;
+  for (int column = 0; column < milp_.columns(); ++column) {
+    if (milp_.is_integer[static_cast<std::size_t>(column)] != 0) integers.push_back(column);
+  }
+  solver.setInteger(integers.data(), static_cast<int>(integers.size()));
+}
+
+// As incumbent of the model before CbcMain1 copies it: that way preprocessing knows the start too, and keeps it. (The way by
+// names, setMIPStart, is tried after preprocessing, and fails where that has cut the start off.)
+void Search::give_start(CbcModel& model) const {
+  double cost_limit = -request_.cutoff;
+  if (!request_.start.empty() && start_objective() > request_.cutoff) {
+    const double cost = -start_objective();
+    model.setBestSolution(request_.start.data(), milp_.columns(), cost, false);
+    model.setSolutionCount(1);
+    cost_limit = cost + 1e-4;  // a trifle above, or CBC would drop the start itself
+  }
+  if (cost_limit < 1e30) model.setCutoff(cost_limit);
+}
+
+int Search::at_phase(CbcModel* model, int phase) {
+  if (phase == 1 && !is_over() && model->solver()->isProvenOptimal()) tighten(-model->solver()->getObjValue());
+  if (phase == 3) {
+    main_model_ = model;
+    best_.start_was_used = !request_.start.empty() && model->bestSolution() != nullptr &&
+                           model->getMinimizationObjValue() <= -start_objective() + kFeasibility;
+    // CbcMain1 takes preprocessing off the limit although the clock counts it too: give it back.
+    const double left = std::chrono::duration<double>(request_.deadline - Clock::now()).count();
+    model->setMaximumSeconds(model->getCurrentSeconds() + std::max(left, 0.0));
+  }
+  if (phase == 4) main_model_ = nullptr;
+  return 0;
+}
+
+void Search::on_solution(CbcModel& model) {
+  const double objective = -model.getMinimizationObjValue();
+  if (model.bestSolution() == nullptr || objective <= streamed_) return;
+  streamed_ = objective;
+  offer(completion_.complete(model.bestSolution(), model.originalColumns(), model.getNumCols()));
+}
+
+void Search::on_progress(const CbcModel& model) {
+  if (stopped_) return;
+  const double cost_bound = model.getBestPossibleObjValue();
+  if (std::abs(cost_bound) < 1e30) tighten(std::max(-cost_bound, -model.getMinimizationObjValue()));
+}
+
+void Search::offer(std::vector<double> x) {
+  if (x.empty()) return;
+  const double objective = objective_value(milp_, x);
+  if (!best_.x.empty() && objective <= best_.objective) return;
+  best_.x = std::move(x);
+  best_.objective = objective;
+  best_.status = SolveStatus::kFeasible;
+  best_.bound = proven(bound_);
+  if (listener_) listener_(best_);
+}
+
+double Search::proven(double bound) const {
+  if (bound >= 1e30) return kInfinity;
+  double result = with_margin(std::max({bound, floor_of_interest(), best_.x.empty() ? -kInfinity : best_.objective}));
+  if (integral_objective_) result = std::max(std::floor(result), floor_of_interest());
+  return result;
+}
+
+MilpAnswer Search::conclude(CbcModel& model) {
+  best_.nodes = model.getNodeCount();
+  if (model.bestSolution() != nullptr && model.getMinimizationObjValue() < 1e30) {
+    offer(completion_.complete(model.bestSolution(), nullptr, milp_.columns()));
+  }
+  if (!request_.start.empty()) offer(with_rounded_integers(milp_, request_.start));
+  // 0: searched to the end, 1: infeasible LP or proven so, 2: gap reached, 7: unbounded; after a stop none of them is true.
+  const bool finished = !stopped_ && model.status() == 0;
+  const bool unbounded = finished && (model.secondaryStatus() == 7 || model.isContinuousUnbounded());
+  if (!stopped_ && model.status() >= 0 && std::abs(model.getBestPossibleObjValue()) < 1e30 && bound_ < kInfinity) {
+    on_progress(model);
+  }
+  if (!finished || unbounded) {
+    best_.status = unbounded                ? SolveStatus::kUnbounded
+                   : best_.x.empty()        ? SolveStatus::kNoSolution
+                                            : SolveStatus::kFeasible;
+    best_.bound = unbounded ? kInfinity : proven(bound_);
+  } else if (best_.x.empty()) {
+    best_.status = SolveStatus::kInfeasible;
+    best_.bound = request_.cutoff;
+  } else {
+    best_.status = SolveStatus::kOptimal;
+    if (model.secondaryStatus() != 2) {
+      best_.bound = std::max(integral_objective_ ? best_.objective : with_margin(best_.objective), request_.cutoff);
+    } else {
+      best_.bound = proven(bound_);
+    }
+  }
+  return std::move(best_);
+}
+
+MilpAnswer Search::run() {
+  OsiClpSolverInterface solver;
+  load(solver);
+  const LpStopper stopper(request_.deadline, &stopped_);
+  solver.getModelPtr()->passInEventHandler(&stopper);
+  CbcModel model(solver);
+  model.setLogLevel(0);
+  model.solver()->messageHandler()->setLogLevel(0);
+  CbcSolverUsefulData parameters;
+  parameters.noPrinting_ = true;
+  parameters.useSignalHandler_ = false;
+  CbcMain0(model, parameters);
+  model.setLogLevel(0);
+  model.setUseElapsedTime(true);
+  const SearchListener search_listener;
+  model.passInEventHandler(&search_listener);
+  give_start(model);
+  const double seconds = std::chrono::duration<double>(request_.deadline - Clock::now()).count();
+  std::vector<std::string> words{"muster", "-log", "0", "-timeMode", "elapsed",
+                                 "-seconds", number(std::clamp(seconds, 0.001, 1e6)),
+                                 "-ratioGap", number(std::max(request_.relative_gap, 0.0))};
+  if (request_.node_limit >= 0) {
+    const std::int64_t most = std::numeric_limits<int>::max();
+    words.insert(words.end(), {"-maxNodes", std::to_string(std::min(request_.node_limit, most))});
+  }
+  words.insert(words.end(), {"-solve", "-quit"});
+  std::vector<const char*> arguments;
+  for (const std::string& word : words) arguments.push_back(word.c_str());
+  running_search = this;
+  CbcMain1(static_cast<int>(arguments.size()), arguments.data(), model, main_callback, parameters);
+  running_search = nullptr;
+  return conclude(model);
+}
+
+}  // namespace
+
+// ------------------------------------------------------------------------------------------------------------ LPs
+
+struct GrowingLp::Implementation {
+  ClpSimplex simplex;
+  bool is_solved = false;
+};
+
+GrowingLp::GrowingLp(const Milp& milp) : implementation_(std::make_unique<Implementation>()) {
+  const CoinArrays arrays(milp);
+  ClpSimplex& simplex = implementation_->simplex;
+  simplex.setLogLevel(0);
+  simplex.loadProblem(milp.columns(), milp.rows(), arrays.begin.data(), milp.entry_row.data(), milp.entry_value.data(),
+                      arrays.lower.data(), arrays.upper.data(), arrays.cost.data(), arrays.row_lower.data(),
+                      arrays.row_upper.data());
+}
+
+GrowingLp::~GrowingLp() = default;
+
+void GrowingLp::extend(const Milp& more_columns) {
+  const CoinArrays arrays(more_columns);
+  implementation_->simplex.addColumns(more_columns.columns(), arrays.lower.data(), arrays.upper.data(),
+                                      arrays.cost.data(), arrays.begin.data(), more_columns.entry_row.data(),
+                                      more_columns.entry_value.data());
+}
+
+std::int32_t GrowingLp::rows() const { return implementation_->simplex.numberRows(); }
+
+// Statuses of CLP: 0 optimal, 1 primal infeasible, 2 dual infeasible (unbounded), 3 a limit, 4 numerical trouble, 5 stopped.
+MilpAnswer GrowingLp::solve(const MilpRequest& request) {
+  ClpSimplex& simplex = implementation_->simplex;
+  bool stopped = false;
+  const LpStopper stopper(request.deadline, &stopped);
+  simplex.passInEventHandler(&stopper);
+  if (implementation_->is_solved) {
+    simplex.primal();  // the old basis is primal feasible: the new columns stand at a bound
+  } else {
+    simplex.dual();
+  }
+  implementation_->is_solved = true;
+  MilpAnswer answer;
+  const int status = simplex.status();
+  if (status == 1) answer.status = SolveStatus::kInfeasible;
+  if (status == 2) answer.status = SolveStatus::kUnbounded;
+  if (status > 2) answer.status = SolveStatus::kNoSolution;
+  if (status == 1 || status == 2) return answer;
+  if (status > 2 && !simplex.primalFeasible()) return answer;
+  const double* x = simplex.primalColumnSolution();
+  answer.x.assign(x, x + simplex.numberColumns());
+  answer.objective = -simplex.objectiveValue();
+  answer.status = status == 0 ? SolveStatus::kOptimal : SolveStatus::kFeasible;
+  if (status != 0) return answer;
+  answer.bound = with_margin(answer.objective);
+  const double* price = simplex.dualRowSolution();
+  answer.row_price.resize(static_cast<std::size_t>(simplex.numberRows()));
+  std::transform(price, price + simplex.numberRows(), answer.row_price.begin(), std::negate<>());
+  return answer;
+}
+
+MilpAnswer solve_with_cbc(const Milp& milp, const MilpRequest& request, const IncumbentListener& listener) {
+  if (request.relax) return GrowingLp(milp).solve(request);
+  return Search(milp, request, listener).run();
+}
+
+}  // namespace muster

@@ -1,0 +1,129 @@
+// The worker's side: reads questions, asks CBC, answers. Ends with its parent, whatever happens.
+#include <csignal>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "solver/backend.h"
+#include "solver/cbc.h"
+#include "solver/channel.h"
+#include "solver/worker_protocol.h"
+
+namespace muster {
+namespace {
+
+constexpr auto kNoDeadline = ChannelClock::time_point::max();
+
+[[noreturn]] void hang() {
+  for (volatile unsigned turns = 0;;) turns = turns + 1;
+}
+
+// Until memory is out; the blocks are reachable, so that no compiler leaves the allocations out.
+void allocate_all() {
+  std::vector<std::unique_ptr<std::vector<char>>> blocks;
+  for (;;) blocks.push_back(std::make_unique<std::vector<char>>(std::size_t{64} << 20, 'x'));
+}
+
+// What the tests of the parent's patience ask for, on the first question.
+void commit_fault(const std::string& fault, int file_descriptor) {
+  if (fault == "segv") std::raise(SIGSEGV);
+  if (fault == "kill") std::raise(SIGKILL);
+  if (fault == "hang") hang();
+  if (fault == "alloc") allocate_all();
+  if (fault == "garbage") {
+    const std::vector<char> garbage(4096, 'g');
+    // Whether it arrives whole does not matter: it is garbage.
+    [[maybe_unused]] const ssize_t written = ::write(file_descriptor, garbage.data(), garbage.size());
+    hang();
+  }
+}
+
+class WorkerLoop {
+ public:
+  WorkerLoop(int file_descriptor, std::string fault)
+      : file_descriptor_(file_descriptor), fault_(std::move(fault)), channel_(file_descriptor) {}
+
+  int run() {
+    Message message;
+    for (;;) {
+      if (channel_.receive(message, kNoDeadline) != ChannelStatus::kDone) return 0;  // the parent has gone
+      commit_fault(fault_, file_descriptor_);
+      if (!send(MessageType::kAnswer, answer(message))) return 0;
+      if (is_out_of_memory_) return 1;
+    }
+  }
+
+ private:
+  bool send(MessageType type, const MilpAnswer& answer) {
+    return channel_.send(static_cast<std::uint32_t>(type), encode(answer), kNoDeadline) == ChannelStatus::kDone;
+  }
+
+  static MilpAnswer failure(const std::string& why) {
+    MilpAnswer answer;
+    answer.message = why;
+    return answer;
+  }
+
+  MilpAnswer answer(const Message& message) {
+    try {
+      const std::optional<Question> question = decode_question(message.content);
+      if (!question) return failure("the worker got a malformed model");
+      switch (static_cast<MessageType>(message.type)) {
+        case MessageType::kSolve:
+          return solve(*question);
+        case MessageType::kOpenLp:
+          lp_ = std::make_unique<GrowingLp>(question->milp);
+          return lp_->solve(question->request);
+        case MessageType::kExtendLp:
+          return extend(*question);
+        default:
+          return failure("the worker got an unknown request");
+      }
+    } catch (const std::bad_alloc&) {
+      is_out_of_memory_ = true;  // CBC may have been interrupted anywhere: this process is of no more use
+      return failure("the worker ran out of memory");
+    } catch (const std::exception& error) {
+      return failure(std::string("the worker failed: ") + error.what());
+    }
+  }
+
+  MilpAnswer solve(const Question& question) {
+    return solve_with_cbc(question.milp, question.request, [this](const MilpAnswer& incumbent) {
+      send(MessageType::kIncumbent, incumbent);
+      if (fault_ == "hang-after-incumbent") hang();
+    });
+  }
+
+  MilpAnswer extend(const Question& question) {
+    if (lp_ == nullptr || question.milp.rows() != lp_->rows()) return failure("the columns fit no open LP");
+    lp_->extend(question.milp);
+    return lp_->solve(question.request);
+  }
+
+  int file_descriptor_;
+  std::string fault_;
+  Channel channel_;
+  std::unique_ptr<GrowingLp> lp_;
+  bool is_out_of_memory_ = false;
+};
+
+}  // namespace
+
+int serve_worker(int file_descriptor, const std::string& fault) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // if the parent died before this, the channel is closed already
+  std::signal(SIGINT, SIG_IGN);        // a terminal's interrupt is the parent's to act on
+  try {
+    return WorkerLoop(file_descriptor, fault).run();
+  } catch (...) {  // out of memory while reading or answering, or one of CBC's own exceptions
+    return 1;
+  }
+}
+
+}  // namespace muster
