@@ -1,0 +1,68 @@
+// A queue between two threads that holds only so much: who fills it waits for who empties it.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace muster {
+
+// At most `most_items`, and at most `most_bytes` unless it is a single item.
+template <class T>
+class BoundedQueue {
+ public:
+  BoundedQueue(std::size_t most_items, std::size_t most_bytes) : most_items_(most_items), most_bytes_(most_bytes) {}
+
+  // Waits for room. False: nobody will take it any more, and it is dropped.
+  bool push(T item, std::size_t bytes) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return is_abandoned_ || items_.empty() || has_room(bytes); });
+    if (is_abandoned_) return false;
+    items_.emplace_back(std::move(item), bytes);
+    bytes_ += bytes;
+    changed_.notify_all();
+    return true;
+  }
+
+  // Waits for an item. None: there will be no more.
+  std::optional<T> pop() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return is_abandoned_ || is_closed_ || !items_.empty(); });
+    if (is_abandoned_ || items_.empty()) return std::nullopt;
+    std::optional<T> item(std::move(items_.front().first));
+    bytes_ -= items_.front().second;
+    items_.pop_front();
+    changed_.notify_all();
+    return item;
+  }
+
+  // By who fills it: what is in it is still to be taken.
+  void close() {
+    const std::scoped_lock lock(mutex_);
+    is_closed_ = true;
+    changed_.notify_all();
+  }
+
+  // By who empties it: nothing more will be.
+  void abandon() {
+    const std::scoped_lock lock(mutex_);
+    is_abandoned_ = true;
+    items_.clear();
+    changed_.notify_all();
+  }
+
+ private:
+  bool has_room(std::size_t bytes) const { return items_.size() < most_items_ && bytes_ + bytes <= most_bytes_; }
+
+  const std::size_t most_items_, most_bytes_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::pair<T, std::size_t>> items_;
+  std::size_t bytes_ = 0;
+  bool is_closed_ = false, is_abandoned_ = false;
+};
+
+}  // namespace muster

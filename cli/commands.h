@@ -1,0 +1,11 @@
+// The subcommands. argv[0] is the subcommand's name; the exit code is returned. Errors: UsageError.
+#pragma once
+
+#include <string>
+
+namespace muster {
+
+int run_solve(int argc, const char* const* argv);
+int run_verify(int argc, const char* const* argv);
+
+}  // namespace muster

@@ -1,0 +1,18 @@
+// SIGINT and SIGTERM as a request: the line at hand is still answered. The second one ends the program at once.
+#pragma once
+
+namespace muster {
+
+// Installs the handlers and ignores SIGPIPE, so that a reader that has gone away is an error of write(). Once a process.
+void install_interrupt();
+
+// The signal that has been received, 0: none.
+int received_signal();
+
+// A descriptor that becomes and stays readable once a signal has been received or wake_readers() was called.
+int wake_descriptor();
+
+// Ends every wait on wake_descriptor(), for good.
+void wake_readers();
+
+}  // namespace muster

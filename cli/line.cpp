@@ -1,0 +1,111 @@
+#include "cli/line.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/terminal.h"
+
+namespace muster {
+namespace {
+
+// Keeps sums of instants and budgets within 64 bits.
+constexpr Nanoseconds kMostBudget = 100 * 86400 * kNanosecondsPerSecond;
+
+double milliseconds(Clock::duration duration) { return std::chrono::duration<double, std::milli>(duration).count(); }
+
+// How long the plan line of the problem will take to write: 160 bytes for each pod that may be placed or evicted, 200 for
+// each gang and queue, at 200 MB/s (measured: 500 and more), and a fixed part for waking the writer.
+Clock::duration writing_reserve(const Problem& problem) {
+  const std::size_t bytes = 160 * problem.pods.size() + 200 * (problem.gangs.size() + problem.queues.size());
+  return std::chrono::microseconds(200 + bytes / 200);
+}
+
+SolveOptions solve_until(SolveOptions options, Clock::time_point deadline) {
+  options.deadline = options.deterministic ? Clock::time_point::max() : deadline;
+  return options;
+}
+
+Answer error_answer(const ParsedLine& line, std::string_view id, const InputError& error) {
+  Answer answer{.text = {}, .number = line.number, .is_error = true, .is_defect = false, .log = {}};
+  write_error(id, error, line.number, answer.text);
+  answer.text += '\n';
+  answer.log = fmt::format("{} at {}: {}", escaped(error.code), escaped(error.path), escaped(error.message));
+  return answer;
+}
+
+// Writes the plan, and then its statement once more: only now is it known how long writing took. The statement is the last
+// member of the line, so that of the same line without content takes its place.
+void write_timed(PlanLine line, Clock::time_point start, Clock::time_point deadline, std::string& out) {
+  constexpr std::string_view kSeam = ",\"solver\":";
+  const Clock::time_point before = Clock::now();
+  write_plan(line, out);
+  const Clock::time_point after = Clock::now();
+  line.solver.phases_ms.emplace_back("write", milliseconds(after - before));
+  line.solver.elapsed_ms = milliseconds(after - start);
+  line.solver.deadline_missed = line.with_timings && after > deadline;
+  std::string ending;
+  write_plan({line.problem, Plan{}, Report{}, line.solver, line.with_timings}, ending);
+  out.replace(out.rfind(kSeam), std::string::npos, ending, ending.rfind(kSeam));
+  out += '\n';
+}
+
+// The line itself: snapshot, problem, solution, plan.
+Answer solve_line(ParsedLine& line, Clock::time_point free_since, Portfolio& portfolio, const LineOptions& options,
+                  const SolvedLineObserver& observe) {
+  if (!line.snapshot) return error_answer(line, line.id, line.snapshot.error());
+  Snapshot& snapshot = *line.snapshot;
+  const std::chrono::nanoseconds budget(budget_of(line, options));
+  const Clock::time_point start = std::max(line.begun, free_since - line.parsing);
+  const Clock::time_point deadline = start + budget;
+
+  const Clock::time_point before_model = Clock::now();
+  const Result<Problem> problem = build_problem(snapshot);
+  if (!problem) return error_answer(line, snapshot.id, problem.error());
+  const Clock::duration modelling = Clock::now() - before_model;
+
+  const Solution solution =
+      portfolio.solve(snapshot, *problem, solve_until(options.solve, deadline - writing_reserve(*problem)));
+
+  SolverStatement statement{solution.origin,      solution.proof, solution.gap,
+                            milliseconds(budget), 0,              false,
+                            {{"parse", milliseconds(line.parsing)}, {"model", milliseconds(modelling)}}};
+  statement.phases_ms.insert(statement.phases_ms.end(), solution.phases_ms.begin(), solution.phases_ms.end());
+  Answer answer{.text = {}, .number = line.number, .is_error = false, .is_defect = false, .log = {}};
+  answer.log = fmt::format("{}", fmt::join(solution.defects, "; "));
+  write_timed({*problem, solution.plan, solution.report, statement, !options.solve.deterministic}, start, deadline,
+              answer.text);
+  if (observe) observe({*problem, solution, budget, Clock::now() - start});
+  return answer;
+}
+
+}  // namespace
+
+ParsedLine parse_line(SnapshotReader& reader, std::string_view text, std::int64_t number) {
+  const Clock::time_point begun = Clock::now();
+  ParsedLine line{number, {}, reader.read(text), begun, {}};
+  if (!line.snapshot) line.id = SnapshotReader::id_of(text);
+  line.parsing = Clock::now() - begun;
+  return line;
+}
+
+Nanoseconds budget_of(const ParsedLine& line, const LineOptions& options) {
+  const Nanoseconds budget = line.snapshot ? line.snapshot->policy.budget.value_or(options.budget) : options.budget;
+  return std::clamp<Nanoseconds>(budget, 0, kMostBudget);
+}
+
+Answer answer_line(ParsedLine& line, Clock::time_point free_since, Portfolio& portfolio, const LineOptions& options,
+                   const SolvedLineObserver& observe) {
+  try {
+    return solve_line(line, free_since, portfolio, options, observe);
+  } catch (const std::exception& defect) {
+    const std::string_view id = line.snapshot ? line.snapshot->id : line.id;
+    Answer answer = error_answer(line, id, {"InternalError", "$", defect.what()});
+    answer.is_defect = true;
+    return answer;
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,59 @@
+// The straight line: from a line of input to its answer. Every front of the program calls it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "io/plan_line.h"
+#include "io/snapshot_reader.h"
+#include "model/error.h"
+#include "model/snapshot.h"
+#include "solver/portfolio.h"
+
+namespace muster {
+
+// A line that has been parsed, which may happen while the line before it is still being solved.
+struct ParsedLine {
+  std::int64_t number = 0;   // from 1
+  std::string id;            // of a line that is broken; else the snapshot says it
+  Result<Snapshot> snapshot;
+  Clock::time_point begun;   // when the whole line was there
+  Clock::duration parsing{};
+};
+ParsedLine parse_line(SnapshotReader& reader, std::string_view text, std::int64_t number);
+
+struct LineOptions {
+  Nanoseconds budget = kNanosecondsPerSecond;  // from the line to its plan, where the snapshot's policy does not say
+  SolveOptions solve;                          // its deadline is set from the budget
+};
+
+struct Answer {
+  std::string text;            // the plan line or the error record, with its line feed
+  std::int64_t number = 0;
+  bool is_error = false;       // an error record
+  bool is_defect = false;      // the program's own fault: an exception
+  std::string log;             // what people should be told; empty: nothing
+};
+
+// What a summary is made of; alive only during the call.
+struct SolvedLine {
+  const Problem& problem;
+  const Solution& solution;
+  Clock::duration budget, elapsed;
+};
+using SolvedLineObserver = std::function<void(const SolvedLine&)>;  // may be empty
+
+// Solves a parsed line and writes its answer. `free_since`: when the solver could first have turned to it; the clock of the
+// line's budget runs from then or from `begun`, whichever is later, and parsing counts against it in either case.
+// Deterministic: no clock is asked for anything, and timings are left out, so that equal plans are equal bytes.
+// Never throws: whatever goes wrong is an error record.
+Answer answer_line(ParsedLine& line, Clock::time_point free_since, Portfolio& portfolio, const LineOptions& options,
+                   const SolvedLineObserver& observe);
+
+// The budget that holds for a line.
+Nanoseconds budget_of(const ParsedLine& line, const LineOptions& options);
+
+}  // namespace muster

@@ -1,0 +1,83 @@
+// The program `muster`: finds the subcommand, and turns what goes wrong into an exit code.
+#include <csignal>
+#include <exception>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/generate.h"
+#include "cli/import.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "solver/backend.h"
+
+namespace muster {
+namespace {
+
+constexpr std::string_view kHelp =
+    R"(muster decides which pods of a GPU cluster run where, gangs whole or not at all, and proves how good that is.
+
+Usage: muster COMMAND [OPTION...]
+
+  solve      snapshots in, plans out, one a line
+  verify     check plans against their snapshots
+  import     turn traces and node lists into snapshots
+  generate   make up snapshots from a seed
+  version    the version of this program
+  help       this text, or that of a COMMAND
+
+muster COMMAND --help tells the options of a command. Exit codes: 0 all answered; 1 some error records, or verify found
+something; 64 usage; 65 no valid line; 66 no input; 70 internal error; 73, 74 output.
+)";
+
+constexpr int kWorkerChannel = 3;  // the descriptor on which a worker is spoken to
+
+// `muster worker [--fault FAULT]`: what the solver spawns; not for people, so not in the help.
+int run_worker(int argc, const char* const* argv) {
+  // Ctrl-C goes to every process of the terminal. The worker's end is that of its channel.
+  std::signal(SIGINT, SIG_IGN);
+  const Settings settings({"muster worker", "Serves a solver on descriptor 3.", {{"fault", "NAME", "for tests"}}}, argc, argv);
+  return serve_worker(kWorkerChannel, settings.text("fault").value_or(""));
+}
+
+int dispatch(std::string_view command, int argc, const char* const* argv) {
+  if (command == "solve") return run_solve(argc, argv);
+  if (command == "verify") return run_verify(argc, argv);
+  if (command == "import") return run_import(argc, argv);
+  if (command == "generate") return run_generate(argc, argv);
+  if (command == "worker") return run_worker(argc, argv);
+  if (command == "version" || command == "--version") return print("muster " MUSTER_VERSION "\n", kExitAnswered);
+  if (command == "help" && argc > 1) {
+    const char* const help[] = {argv[1], "--help"};
+    return dispatch(argv[1], 2, help);
+  }
+  if (command == "help" || command == "--help" || command == "-h") return print(kHelp, kExitAnswered);
+  throw UsageError(fmt::format("there is no command '{}'", command));
+}
+
+int fail(std::string_view command, std::string_view message, int exit_code) {
+  write_all(STDERR_FILENO, fmt::format("muster{}{}: {}\n", command.empty() ? "" : " ", command, message));
+  return exit_code;
+}
+
+}  // namespace
+}  // namespace muster
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    muster::write_all(STDERR_FILENO, muster::kHelp);
+    return muster::kExitUsage;
+  }
+  const std::string_view command = argv[1];
+  try {
+    return muster::dispatch(command, argc - 1, argv + 1);
+  } catch (const muster::UsageError& error) {
+    return muster::fail(command, error.what(), muster::kExitUsage);
+  } catch (const std::exception& error) {
+    return muster::fail(command, error.what(), muster::kExitInternal);
+  }
+}

@@ -1,0 +1,30 @@
+#include "cli/output.h"
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/exit_code.h"
+
+namespace muster {
+
+int write_all(int file_descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(file_descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno != EINTR) return errno;
+    if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+int print(std::string_view bytes, int success) {
+  const int error = write_all(STDOUT_FILENO, bytes);
+  if (error == 0) return success;
+  if (error != EPIPE) write_all(STDERR_FILENO, fmt::format("muster: stdout: {}\n", std::strerror(error)));
+  return kExitCannotWrite;
+}
+
+}  // namespace muster

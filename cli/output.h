@@ -1,0 +1,15 @@
+// Bytes that leave: to a file descriptor, all of them or an error.
+#pragma once
+
+#include <string_view>
+
+namespace muster {
+
+// Writes everything, through interruptions and short writes. Returns 0, or the errno that stopped it.
+int write_all(int file_descriptor, std::string_view bytes);
+
+// Writes to stdout and turns what happens into an exit code: `success`, or kExitCannotWrite, told on stderr unless the
+// reader has gone away.
+int print(std::string_view bytes, int success);
+
+}  // namespace muster

@@ -1,0 +1,140 @@
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/interrupt.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/pipeline.h"
+#include "cli/terminal.h"
+#include "heuristics/parallel.h"
+
+namespace muster {
+namespace {
+
+// The program itself, whatever has become of its file since it was started.
+constexpr const char* kOwnProgram = "/proc/self/exe";
+
+const CommandSyntax& solve_syntax() {
+  static const CommandSyntax syntax{
+      "muster solve [FILE...] [OPTION...]",
+      "Reads one snapshot a line (muster/v1) and writes one plan a line, in order. Without a FILE, or where it is -, stdin.",
+      {{"budget", "DURATION", "from a line to its plan, where its policy does not say (default 1s)"},
+       {"engine", "NAME", "auto, greedy or milp (default auto)"},
+       {"threads", "N", "threads that solve (default: the cores that may be used)"},
+       {"seed", "N", "of everything random (default 1)"},
+       {"gap", "FRACTION", "a plan proven to be this near the best is good enough (default 0)"},
+       {"deterministic", "", "equal input gives equal bytes: work limits in place of the clock, no timings"},
+       {"write-model", "FILE", "write the first integer program of each snapshot as MPS; the last one stays"},
+       {"output", "FILE", "write the plans there instead of stdout"},
+       {"lenient", "", "pass over keys that the format does not know"},
+       {"max-line-bytes", "N", "refuse longer lines (default 1073741824)"},
+       {"summary", "", "a few lines for people on stderr after each plan (default: on a terminal)"},
+       {"log-format", "NAME", "text or json (default text)"},
+       {"quiet", "", "nothing on stderr but errors"},
+       {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}},
+      0,
+      std::numeric_limits<std::size_t>::max()};
+  return syntax;
+}
+
+PipelineOptions pipeline_options(const Settings& settings) {
+  PipelineOptions options;
+  options.reader.lenient = settings.is_on("lenient");
+  const auto max_line = settings.integer("max-line-bytes", 1, std::int64_t{1} << 32);
+  if (max_line) options.reader.max_line_bytes = static_cast<std::size_t>(*max_line);
+  options.line.budget = settings.duration("budget").value_or(options.line.budget);
+  SolveOptions& solve = options.line.solve;
+  const std::string engine = settings.choice("engine", {"auto", "greedy", "milp"});
+  solve.engine = engine == "greedy" ? Engine::kGreedy : engine == "milp" ? Engine::kMilp : Engine::kAuto;
+  solve.threads = static_cast<std::int32_t>(settings.integer("threads", 1, 1024).value_or(usable_cores()));
+  solve.seed = static_cast<std::uint64_t>(
+      settings.integer("seed", 0, std::numeric_limits<std::int64_t>::max()).value_or(1));
+  solve.gap = settings.fraction("gap").value_or(0);
+  solve.deterministic = settings.is_on("deterministic");
+  solve.write_model = settings.text("write-model").value_or("");
+  options.summaries = !settings.is_on("quiet") && (settings.is_on("summary") || is_terminal(STDERR_FILENO));
+  return options;
+}
+
+ConsoleOptions console_options(const Settings& settings) {
+  ConsoleOptions options;
+  options.format = settings.choice("log-format", {"text", "json"}) == "json" ? LogFormat::kJson : LogFormat::kText;
+  options.quiet = settings.is_on("quiet");
+  options.progress = !options.quiet && options.format == LogFormat::kText && is_terminal(STDERR_FILENO);
+  return options;
+}
+
+// Whether a regular file that is read is the one that would be overwritten.
+bool reads_from(const std::vector<std::string>& files, const std::string& output) {
+  struct stat target {};
+  if (stat(output.c_str(), &target) != 0 || !S_ISREG(target.st_mode)) return false;
+  for (const std::string& file : files) {
+    struct stat source {};
+    if (file == "-" ? fstat(STDIN_FILENO, &source) != 0 : stat(file.c_str(), &source) != 0) continue;
+    if (source.st_dev == target.st_dev && source.st_ino == target.st_ino) return true;
+  }
+  return false;
+}
+
+int exit_code_of(const PipelineOutcome& outcome, const LineSource& source, Console& console) {
+  if (outcome.write_error != 0) {
+    if (outcome.write_error != EPIPE) {
+      console.say(Severity::kError, fmt::format("output: {}", std::strerror(outcome.write_error)));
+    }
+    return kExitCannotWrite;
+  }
+  if (outcome.defects > 0) return kExitInternal;
+  if (!source.failure().empty()) {
+    console.say(Severity::kError, source.failure());
+    return kExitNoInput;
+  }
+  if (received_signal() != 0) return kExitSignalled + received_signal();
+  if (outcome.answered == 0) {
+    console.say(Severity::kError, "there is no line in the input");
+    return kExitNoInput;
+  }
+  if (outcome.errors == outcome.answered) return kExitNoValidLine;
+  return outcome.errors > 0 ? kExitSomeErrors : kExitAnswered;
+}
+
+}  // namespace
+
+int run_solve(int argc, const char* const* argv) {
+  const Settings settings(solve_syntax(), argc, argv);
+  if (settings.wants_help()) return print(help_text(solve_syntax()), kExitAnswered);
+  const PipelineOptions options = pipeline_options(settings);
+  Console console(console_options(settings));
+  install_interrupt();
+  std::vector<std::string> files = settings.arguments();
+  if (files.empty()) files.emplace_back("-");
+  LineSource source(files, {options.reader.max_line_bytes, wake_descriptor()});
+  if (!source.failure().empty()) {
+    console.say(Severity::kError, source.failure());
+    return kExitNoInput;
+  }
+  int output = STDOUT_FILENO;
+  if (const auto path = settings.text("output")) {
+    if (reads_from(files, *path)) throw UsageError(fmt::format("--output: {} is also read from", *path));
+    output = open(path->c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (output < 0) {
+      console.say(Severity::kError, fmt::format("--output: {}: {}", escaped(*path), std::strerror(errno)));
+      return kExitCannotCreate;
+    }
+  }
+  Portfolio portfolio(kOwnProgram);
+  PipelineOutcome outcome = run_pipeline(source, output, portfolio, options, console);
+  if (output != STDOUT_FILENO && close(output) != 0 && outcome.write_error == 0) outcome.write_error = errno;
+  return exit_code_of(outcome, source, console);
+}
+
+}  // namespace muster
