@@ -1,0 +1,37 @@
+#include <utility>
+
+#include "model/build_problem_stages.h"
+#include "model/problem.h"
+
+namespace muster {
+
+std::string path_to(std::string_view list, std::size_t position, std::string_view key) {
+  std::string path = "$.";
+  path.append(list).append("[").append(std::to_string(position)).append("]");
+  if (!key.empty()) path.append(".").append(key);
+  return path;
+}
+
+InputError name_error(std::string_view code, std::string path, std::string_view what, std::string_view name) {
+  std::string message(what);
+  message.append(" \"").append(name).append("\"");
+  return {std::string(code), std::move(path), std::move(message)};
+}
+
+Result<Problem> build_problem(Snapshot& snapshot) {
+  ProblemDraft draft{.snapshot = snapshot, .problem = {}, .queues = {}, .priority_classes = {}, .nodes = {}, .gangs = {},
+                     .subgroups = {}, .models = {}, .device_kinds = device_kinds(snapshot), .is_own_gang = {}};
+  draft.problem.snapshot = &snapshot;
+  draft.problem.resource_count = snapshot.resource_names.size();
+  for (const auto stage : {build_queues, build_nodes, build_gangs, build_pods}) {
+    if (Failure failure = stage(draft)) return *std::move(failure);
+  }
+  resolve_gangs(draft);
+  build_pod_classes(draft, build_anti_affinities(draft));
+  if (Failure failure = assign_running_devices(draft)) return *std::move(failure);
+  build_work(draft);
+  build_expected_workload(draft);
+  return std::move(draft.problem);
+}
+
+}  // namespace muster

@@ -1,0 +1,182 @@
+// Pod classes: pods that ask for the same, pass the same filters and keep the same others away are one.
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "model/build_problem_stages.h"
+#include "model/filters.h"
+#include "model/saturating.h"
+
+namespace muster {
+namespace {
+
+constexpr std::uint64_t kEndOfList = ~std::uint64_t{0};
+
+// What the filters of one shape say of each class of nodes.
+struct FilterVerdict {
+  std::vector<bool> allowed;
+  std::vector<std::int32_t> preferred_weight, untolerated_soft_taints;
+};
+
+// Writes the parts of a spec as numbers, so that equal parts are equal sequences.
+class SpecWriter {
+ public:
+  // Everything that the filters read.
+  std::span<const std::uint64_t> filters_of(const PodSpec& spec) {
+    numbers_.clear();
+    for (const std::string_view model : spec.gpu_models) add(model);
+    add(kEndOfList);
+    for (const auto& [key, value] : spec.node_selector) {
+      add(key);
+      add(value);
+    }
+    add(kEndOfList);
+    if (spec.node_affinity.required) {
+      add(spec.node_affinity.required->size());
+      for (const NodeSelectorTerm& term : *spec.node_affinity.required) add(term);
+    }
+    add(kEndOfList);
+    for (const PreferredNodeTerm& preferred : spec.node_affinity.preferred) {
+      add(static_cast<std::uint64_t>(preferred.weight));
+      add(preferred.term);
+    }
+    add(kEndOfList);
+    for (const Toleration& toleration : spec.tolerations) {
+      add(toleration.key);
+      add(toleration.value);
+      add((toleration.exists ? 8U : 0U) + (toleration.effect ? 1U + static_cast<std::uint64_t>(*toleration.effect) : 0U));
+    }
+    return numbers_;
+  }
+
+  std::span<const std::uint64_t> shape_of(const PodSpec& spec, std::uint32_t filter) {
+    numbers_.assign({filter, static_cast<std::uint64_t>(spec.gpu.kind), static_cast<std::uint64_t>(spec.gpu.devices),
+                     static_cast<std::uint64_t>(spec.gpu.share)});
+    for (const auto& [resource, amount] : spec.resources) {
+      if (amount == 0) continue;
+      add(resource.value());
+      add(static_cast<std::uint64_t>(amount));
+    }
+    return numbers_;
+  }
+
+ private:
+  void add(std::uint64_t number) { numbers_.push_back(number); }
+  void add(std::string_view text) { add(std::uint64_t{strings_.number(text)}); }
+  void add(const std::vector<SelectorRequirement>& requirements) {
+    add(requirements.size());
+    for (const SelectorRequirement& requirement : requirements) {
+      add(requirement.key);
+      add(static_cast<std::uint64_t>(requirement.op));
+      add(requirement.values.size());
+      for (const std::string_view value : requirement.values) add(value);
+    }
+  }
+  void add(const NodeSelectorTerm& term) {
+    add(term.match_expressions);
+    add(term.match_fields);
+  }
+
+  NameTable strings_;
+  std::vector<std::uint64_t> numbers_;
+};
+
+class PodClassifier {
+ public:
+  explicit PodClassifier(ProblemDraft& draft)
+      : draft_(draft), shapes_of_(draft.snapshot.pod_specs.size()), plain_class_(draft.snapshot.pod_specs.size()) {}
+
+  PodClassIndex class_of(PodSpecIndex spec, std::span<const AntiAffinityIndex> owned, std::span<const AntiAffinityIndex> matched) {
+    const bool is_plain = owned.empty() && matched.empty();
+    if (is_plain && !plain_class_[spec].is_none()) return plain_class_[spec];
+    signature_.assign({shape_of(spec).number});
+    for (const AntiAffinityIndex term : owned) signature_.push_back(term.value());
+    signature_.push_back(kEndOfList);
+    for (const AntiAffinityIndex term : matched) signature_.push_back(term.value());
+    const auto [number, is_new] = classes_.intern(signature_);
+    if (is_new) add_class(spec, owned, matched);
+    if (is_plain) plain_class_[spec] = PodClassIndex(number);
+    return PodClassIndex(number);
+  }
+
+ private:
+  struct Shape {
+    std::uint32_t number = NameTable::kAbsent;
+    std::uint32_t filter = NameTable::kAbsent;
+  };
+
+  const Shape& shape_of(PodSpecIndex spec) {
+    Shape& shape = shapes_of_[spec];
+    if (shape.number != NameTable::kAbsent) return shape;
+    const PodSpec& source = draft_.snapshot.pod_specs[spec];
+    const auto [filter, is_new] = filters_.intern(writer_.filters_of(source));
+    if (is_new) verdicts_.push_back(verdict_of(source));
+    shape = {shapes_.intern(writer_.shape_of(source, filter)).first, filter};
+    return shape;
+  }
+
+  FilterVerdict verdict_of(const PodSpec& spec) const {
+    FilterVerdict verdict;
+    for (const NodeClass& node_class : draft_.problem.node_classes) {
+      const SnapshotNode& node = draft_.snapshot.nodes[node_class.nodes.front().value()];
+      verdict.allowed.push_back(passes_filters(spec, node));
+      verdict.preferred_weight.push_back(preferred_weight(spec, node));
+      verdict.untolerated_soft_taints.push_back(untolerated_soft_taints(spec, node));
+    }
+    return verdict;
+  }
+
+  void add_class(PodSpecIndex spec, std::span<const AntiAffinityIndex> owned, std::span<const AntiAffinityIndex> matched) {
+    const PodSpec& source = draft_.snapshot.pod_specs[spec];
+    const FilterVerdict& verdict = verdicts_[shape_of(spec).filter];
+    PodClass result;
+    result.spec = spec;
+    result.request.assign(draft_.problem.resource_count, 0);
+    for (const auto& [resource, amount] : source.resources) {
+      result.request[resource.value()] = amount;
+      const Work slice = mig_slice_work(draft_.snapshot.resource_names[resource]);
+      result.mig_gpu_usage = saturating_add(result.mig_gpu_usage, saturating_multiply(amount, slice * 1'000));
+    }
+    result.gpu = source.gpu;
+    result.smallest_gpu_usage = saturating_add(
+        gpu_usage(source.gpu, reference_device_mib(source, draft_.device_kinds)), result.mig_gpu_usage);
+    result.counts_as_gpu = source.gpu.kind != GpuRequestKind::kNone || result.mig_gpu_usage > 0;
+    result.allowed = verdict.allowed;
+    result.preferred_weight = verdict.preferred_weight;
+    result.untolerated_soft_taints = verdict.untolerated_soft_taints;
+    result.anti_affinity_owned.assign(owned.begin(), owned.end());
+    result.anti_affinity_matched.assign(matched.begin(), matched.end());
+    draft_.problem.pod_classes.push_back(std::move(result));
+  }
+
+  ProblemDraft& draft_;
+  SpecWriter writer_;
+  SequenceTable filters_, shapes_, classes_;
+  std::vector<FilterVerdict> verdicts_;
+  Indexed<PodSpecIndex, Shape> shapes_of_;
+  Indexed<PodSpecIndex, PodClassIndex> plain_class_;
+  std::vector<std::uint64_t> signature_;
+};
+
+std::span<const AntiAffinityIndex> terms_of(const std::vector<AntiAffinityIndex>& terms, const std::vector<std::uint32_t>& begin,
+                                            PodIndex pod) {
+  if (begin.empty()) return {};
+  return std::span(terms).subspan(begin[pod.value()], begin[pod.value() + 1] - begin[pod.value()]);
+}
+
+}  // namespace
+
+void build_pod_classes(ProblemDraft& draft, const PodTerms& terms) {
+  PodClassifier classifier(draft);
+  for (const PodIndex pod : draft.problem.pods.indices()) {
+    draft.problem.pods[pod].pod_class =
+        classifier.class_of(draft.snapshot.pods[pod.value()].spec, terms_of(terms.owned, terms.owned_begin, pod),
+                            terms_of(terms.matched, terms.matched_begin, pod));
+  }
+  if (!draft.snapshot.policy.expected_workload) return;
+  for (const ExpectedPod& expected : *draft.snapshot.policy.expected_workload) {
+    draft.problem.expected_workload.push_back({classifier.class_of(expected.spec, {}, {}), 0});
+  }
+}
+
+}  // namespace muster

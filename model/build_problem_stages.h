@@ -1,0 +1,72 @@
+// The stages of build_problem, in their order. Internal to it: each fills in its part of the problem or says what is wrong.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/error.h"
+#include "model/interning.h"
+#include "model/problem.h"
+#include "model/work.h"
+
+namespace muster {
+
+// None: all is well.
+using Failure = std::optional<InputError>;
+
+// The problem while it is put together, and the names that its parts are found by.
+struct ProblemDraft {
+  Snapshot& snapshot;
+  Problem problem;
+  NameTable queues, priority_classes, nodes, gangs;
+  NameTable subgroups;                       // scope: the gang's index; value: the group's index
+  NameTable models;                          // number: ModelIndex
+  std::vector<DeviceKind> device_kinds;
+  Indexed<GangIndex, bool> is_own_gang;      // of a single pod that names no gang
+};
+
+// "$.pods[3].gang"; `key` may be empty.
+std::string path_to(std::string_view list, std::size_t position, std::string_view key);
+// "DuplicateName" and the like, with the name in quotes in the message.
+InputError name_error(std::string_view code, std::string path, std::string_view what, std::string_view name);
+
+// Names, forest, inherited minimum run times.
+Failure build_queues(ProblemDraft& draft);
+
+// Names, topology levels and domains, classes of equal nodes.
+Failure build_nodes(ProblemDraft& draft);
+
+// Gangs and their trees of subgroups. A minimum that is left to the pods is kUnresolvedMinimum until resolve_gangs.
+inline constexpr std::int32_t kUnresolvedMinimum = -1;
+Failure build_gangs(ProblemDraft& draft);
+// The gang of one pod that names none, as its terms say.
+Failure add_own_gang(ProblemDraft& draft, PodIndex pod);
+// Once all pods are known: minimums, timeouts, stale gangs, the list of priorities.
+void resolve_gangs(ProblemDraft& draft);
+
+// Pods with their gang, group, node and times; without class, devices and work.
+Failure build_pods(ProblemDraft& draft);
+
+// Terms of anti-affinity, and for each pod those that it owns and those that it matches.
+struct PodTerms {
+  // Of pod p: `owned[owned_begin[p] .. owned_begin[p + 1]]`, ascending; all empty where no pod has a term.
+  std::vector<std::uint32_t> owned_begin, matched_begin;
+  std::vector<AntiAffinityIndex> owned, matched;
+};
+PodTerms build_anti_affinities(ProblemDraft& draft);
+
+// Classes of equal pods, those of the expected workload included; all but their work.
+void build_pod_classes(ProblemDraft& draft, const PodTerms& terms);
+
+// Checks that what is on each node fits it, and gives devices to those that list none.
+Failure assign_running_devices(ProblemDraft& draft);
+
+// Totals of the cluster, then the work of every class and pod.
+void build_work(ProblemDraft& draft);
+
+void build_expected_workload(ProblemDraft& draft);
+
+}  // namespace muster

@@ -1,0 +1,131 @@
+// The cluster's totals, the work of classes and pods, and the workload that is expected.
+#include <algorithm>
+#include <cmath>
+
+#include "model/build_problem_stages.h"
+#include "model/saturating.h"
+
+namespace muster {
+namespace {
+
+constexpr std::int64_t kMillion = 1'000'000;
+
+void add_to_total(Problem& problem, const QueueAmounts& amounts) {
+  for (std::size_t i = 0; i < kQueueResources; ++i) problem.total[i] = saturating_add(problem.total[i], amounts[i]);
+}
+
+QueueAmounts offered_by(const ProblemDraft& draft, const NodeClass& node_class) {
+  MicroGpu gpu = node_class.device_count * kMillion;
+  for (const ResourceIndex resource : draft.snapshot.resource_names.indices()) {
+    const Work slice = mig_slice_work(draft.snapshot.resource_names[resource]);
+    gpu = saturating_add(gpu, saturating_multiply(node_class.capacity[resource.value()], slice * 1'000));
+  }
+  const auto count = static_cast<std::int64_t>(node_class.nodes.size());
+  return {saturating_multiply(gpu, count), saturating_multiply(node_class.capacity[kCpu.value()], count),
+          saturating_multiply(node_class.capacity[kMemory.value()], count)};
+}
+
+void build_totals(ProblemDraft& draft) {
+  Problem& problem = draft.problem;
+  for (const NodeClass& node_class : problem.node_classes) {
+    if (!node_class.cordoned) add_to_total(problem, offered_by(draft, node_class));
+  }
+  for (const Pod& pod : problem.pods) {
+    if (pod.status != PodStatus::kRunning) continue;
+    const NodeClass& node_class = problem.class_of(pod.node);
+    if (node_class.cordoned) add_to_total(problem, queue_usage(problem.pod_classes[pod.pod_class], node_class));
+  }
+  const Work thousandths = problem.total[kQueueGpu] / 1'000;
+  problem.total_gpu_work = thousandths > 0 ? thousandths : 1'000;
+}
+
+Work work_of(const ProblemDraft& draft, const PodClass& pod_class) {
+  if (!pod_class.counts_as_gpu) {
+    return dominant_share_work(pod_class.request[kCpu.value()], pod_class.request[kMemory.value()], draft.problem.total,
+                               draft.problem.total_gpu_work);
+  }
+  const PodSpec& spec = draft.snapshot.pod_specs[pod_class.spec];
+  const Work devices = device_work(spec.gpu, reference_device_mib(spec, draft.device_kinds));
+  return saturating_add(devices, pod_class.mig_gpu_usage / 1'000);
+}
+
+// Pods of each class that say something of what is to come: all but those that have ended.
+std::vector<std::int64_t> living_pods(const Problem& problem) {
+  std::vector<std::int64_t> counts(problem.pod_classes.size(), 0);
+  for (const Pod& pod : problem.pods) {
+    if (pod.status != PodStatus::kSucceeded && pod.status != PodStatus::kFailed) ++counts[pod.pod_class.value()];
+  }
+  return counts;
+}
+
+// Classes that ask for the same and pass the same filters are one.
+class ExpectedClasses {
+ public:
+  explicit ExpectedClasses(const Problem& problem) : problem_(problem) {}
+
+  void add(PodClassIndex index, std::int64_t amount) {
+    if (amount <= 0) return;
+    describe(problem_.pod_classes[index]);
+    const auto [number, is_new] = known_.intern(signature_);
+    if (is_new) merged_.push_back({index, 0});
+    merged_[number].weight_millionths = saturating_add(merged_[number].weight_millionths, amount);
+  }
+  std::vector<ExpectedClass> take() { return std::move(merged_); }
+
+ private:
+  void describe(const PodClass& pod_class) {
+    signature_.assign({static_cast<std::uint64_t>(pod_class.gpu.kind), static_cast<std::uint64_t>(pod_class.gpu.devices),
+                       static_cast<std::uint64_t>(pod_class.gpu.share)});
+    for (const Amount amount : pod_class.request) signature_.push_back(static_cast<std::uint64_t>(amount));
+    std::uint64_t bits = 0;
+    for (std::size_t i = 0; i < pod_class.allowed.size(); ++i) {
+      bits = bits << 1 | (pod_class.allowed[i] ? 1U : 0U);
+      if (i % 64 == 63 || i + 1 == pod_class.allowed.size()) signature_.push_back(std::exchange(bits, 0));
+    }
+  }
+
+  const Problem& problem_;
+  SequenceTable known_;
+  std::vector<ExpectedClass> merged_;
+  std::vector<std::uint64_t> signature_;
+};
+
+std::int64_t millionths_of(double weight) {
+  const double scaled = std::floor(weight * static_cast<double>(kMillion) + 0.5);
+  return scaled >= 9e18 ? kLargest : static_cast<std::int64_t>(scaled);
+}
+
+}  // namespace
+
+void build_work(ProblemDraft& draft) {
+  build_totals(draft);
+  Problem& problem = draft.problem;
+  for (PodClass& pod_class : problem.pod_classes) pod_class.work = std::max<Work>(1, work_of(draft, pod_class));
+  for (Pod& pod : problem.pods) {
+    pod.weighted_work = weighted(problem.pod_classes[pod.pod_class].work, problem.gangs[pod.gang].weight);
+  }
+}
+
+void build_expected_workload(ProblemDraft& draft) {
+  Problem& problem = draft.problem;
+  ExpectedClasses classes(problem);
+  if (draft.snapshot.policy.expected_workload) {
+    const std::vector<ExpectedPod>& given = *draft.snapshot.policy.expected_workload;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      classes.add(problem.expected_workload[i].pod_class, millionths_of(given[i].weight));
+    }
+    problem.expected_workload = classes.take();
+    return;
+  }
+  const std::vector<std::int64_t> counts = living_pods(problem);
+  std::int64_t all = 0;
+  for (const std::int64_t count : counts) all += count;
+  for (const PodClassIndex index : problem.pod_classes.indices()) classes.add(index, counts[index.value()]);
+  problem.expected_workload = classes.take();
+  for (ExpectedClass& expected : problem.expected_workload) {
+    expected.weight_millionths = divide_rounded(Wide{expected.weight_millionths} * kMillion, all);
+  }
+  std::erase_if(problem.expected_workload, [](const ExpectedClass& expected) { return expected.weight_millionths == 0; });
+}
+
+}  // namespace muster
