@@ -1,0 +1,9 @@
+// `muster generate`: snapshots made up from a seed.
+#pragma once
+
+namespace muster {
+
+// argv[0] is "generate"; the exit code is returned. Errors: UsageError.
+int run_generate(int argc, const char* const* argv);
+
+}  // namespace muster

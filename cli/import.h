@@ -1,0 +1,9 @@
+// `muster import openb`: traces and node lists become a snapshot.
+#pragma once
+
+namespace muster {
+
+// argv[0] is "import"; the exit code is returned. Errors: UsageError.
+int run_import(int argc, const char* const* argv);
+
+}  // namespace muster

@@ -1,0 +1,75 @@
+// Synthetic clusters of any size: nodes, queues, running and pending gangs, with as much of each feature as is asked
+// for.
+//
+// Every share is of 0..1 and is met in expectation; the load and the occupation are met to within one pod.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/error.h"
+
+namespace muster {
+
+struct GeneratorOptions {
+  std::string id = "synth";
+  std::uint64_t seed = 1;
+
+  // The cluster. Every node has the same resources.
+  std::int32_t nodes = 100;
+  std::int32_t gpus_per_node = 8;
+  std::int32_t cores_per_node = 96;
+  std::int32_t memory_gib_per_node = 768;
+  std::int32_t gpu_memory_gib = 0;      // of one device; 0: the snapshot does not say
+  std::vector<std::string> gpu_models;  // one drawn for each node; empty: no model is said
+  std::int32_t zones = 0;               // > 0: topology zone/rack, nodes dealt to racks in equal, contiguous parts
+  std::int32_t racks_per_zone = 4;
+  double tainted = 0;    // share of nodes with a NoSchedule taint, and of gangs that tolerate it
+  double selecting = 0;  // share of gangs that ask for one of three pools of nodes
+
+  // Who asks. More than four queues have departments of four above them.
+  std::int32_t queues = 1;      // leaves; 1: none is written, all work is in `default`
+  double quota = 1;             // the leaves' GPU quotas together, as a share of the cluster
+  double limit = 0;             // a leaf's limit as a multiple of its quota; 0: none
+  std::int32_t priorities = 1;  // classes of value 50, 75, 100, ...; 1: none is written, all is of priority 0
+
+  // What is asked for: shapes of pods, by share; the whole-GPU pods divide the rest as 35 : 10 : 5 : 10 into those of
+  // 1, 2, 4 and 8 GPUs, as far as a node has so many.
+  double fractions = 0.4;
+  double memory_requests = 0;  // of device memory, in place of a fraction; needs gpu_memory_gib
+  double cpu_only = 0;
+  double selecting_models = 0;  // share of gangs that accept some of the GPU models only
+
+  // Gangs: sizes 1..gangs_max with weights 1/size^2, yet at most a quarter of the cluster's GPUs. Of gangs of two and
+  // more:
+  std::int32_t gangs_max = 1;
+  double elastic = 0;             // with a minimum below their size
+  double subgroups = 0;           // of gangs of four and more: in two to four subgroups, each with a minimum
+  double topology_required = 0;   // all in one rack; needs zones
+  double topology_preferred = 0;  // in one zone if possible; needs zones
+  double one_a_node = 0;          // no two of its pods on one node
+  double gated = 0;               // of all pending gangs
+
+  // How full. Running gangs are put down by random fit.
+  double occupied = 0;     // share of the GPUs under running pods; falls short where too few draws find a place
+  double preemptible = 0;  // share of the running gangs
+  double releasing = 0;    // share of the running gangs that are on their way out
+  // Pending pods ask for this many times the free GPUs. None: 1.2 on an empty cluster, 1.5 on an occupied one.
+  std::optional<double> load;
+};
+
+// Named options: "synth" (40 % fractional, 35 % 1-GPU, 10 % 2, 5 % 4, 10 % 8-GPU pods in gangs of 1..64 on nodes of
+// 8 GPUs, 96 cores, 768 GiB) and "full" (some of every feature). None: there is no such preset.
+std::optional<GeneratorOptions> generator_preset(std::string_view name);
+
+// What is wrong with the options, none: nothing. Code InvalidOption, path: the option's name on the command line.
+std::optional<InputError> generator_fault(const GeneratorOptions& options);
+
+// Line k, without the line feed. Requires no generator_fault. Ensures: equal arguments give equal bytes, on every
+// platform; lines of different k are unrelated. Cost: linear in nodes + pods; about a million pods a second.
+std::string generate_snapshot(const GeneratorOptions& options, std::uint64_t k = 0);
+
+}  // namespace muster
