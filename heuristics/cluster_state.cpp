@@ -15,6 +15,7 @@ ClusterState::ClusterState(const Problem& problem, Releasing releasing)
       usage_(problem.queues.size(), QueueAmounts{}),
       non_preemptible_usage_(problem.queues.size(), QueueAmounts{}),
       members_(problem.groups.size(), 0),
+      departed_(problem.nodes.size(), 0),
       owners_(problem.anti_affinities.size()),
       matched_(problem.anti_affinities.size()) {
   free_.reserve(problem.nodes.size() * problem.resource_count);
@@ -34,6 +35,7 @@ ClusterState::ClusterState(const Problem& problem, Releasing releasing)
   for (const PodIndex pod : problem.pods.indices()) {
     const Pod& p = problem.pods[pod];
     if (p.status == PodStatus::kRunning) {
+      ++departed_[p.node];
       apply(pod, snapshot_place(problem, pod), true);
     } else if (p.status == PodStatus::kReleasing && releasing == Releasing::kHeld && !p.node.is_none()) {
       // It holds room, but it is not present: its usage is gone and its gang does not count it.
@@ -66,7 +68,9 @@ void ClusterState::rollback(Checkpoint checkpoint) {
 void ClusterState::apply(PodIndex pod, const Place& place, bool put) {
   hold_room(pod, place, put);
   count_usage(pod, place.node, put);
-  members_[problem_->pods[pod].group] += put ? 1 : -1;
+  const Pod& p = problem_->pods[pod];
+  members_[p.group] += put ? 1 : -1;
+  if (p.status == PodStatus::kRunning && p.node == place.node) departed_[place.node] += put ? -1 : 1;
   places_[pod] = put ? place : Place{};
   touched_.push_back(place.node);
 }

@@ -43,6 +43,8 @@ class ClusterState {
   const Indexed<QueueIndex, QueueAmounts>& non_preemptible_usage() const { return non_preemptible_usage_; }
   bool is_present(PodIndex pod) const { return !places_[pod].node.is_none(); }  // runs and stays, or is placed
   const Place& place_of(PodIndex pod) const { return places_[pod]; }            // requires is_present
+  // How many of the pods that the snapshot runs on the node are no longer there.
+  std::int32_t departed(NodeIndex node) const { return departed_[node]; }
   // Pods of a leaf group that count towards its minimum: present, or succeeded.
   std::int32_t members(GroupIndex leaf) const { return members_[leaf]; }
   // Pods present in a domain of an anti-affinity term that own the term, or match it.
@@ -80,6 +82,7 @@ class ClusterState {
   Indexed<PodIndex, Place> places_;          // node none: not present
   Indexed<QueueIndex, QueueAmounts> usage_, non_preemptible_usage_;
   Indexed<GroupIndex, std::int32_t> members_;
+  Indexed<NodeIndex, std::int32_t> departed_;
   // Anti-affinity: by term, pods present in each domain.
   Indexed<AntiAffinityIndex, std::vector<std::int32_t>> owners_, matched_;
   std::vector<Change> log_;

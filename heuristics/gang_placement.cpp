@@ -1,0 +1,269 @@
+#include "heuristics/gang_placement.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "heuristics/groups.h"
+
+namespace muster {
+
+namespace {
+
+// Subgroups nested deeper than this are left waiting: the search descends by recursion.
+constexpr int kDeepestGroup = 500;
+
+bool lies_within(const Problem& problem, DomainIndex domain, DomainIndex outer) {
+  if (outer.is_none()) return true;
+  const auto& nodes = problem.domains[domain].nodes;
+  return !nodes.empty() && problem.nodes[nodes.front()].domains[problem.domains[outer].level.value()] == outer;
+}
+
+}  // namespace
+
+GangPlacer::GangPlacer(ClusterState& state, const QueueBounds& bounds, NodeChooser& chooser, PodOrder order)
+    : state_(state),
+      problem_(state.problem()),
+      bounds_(bounds),
+      chooser_(chooser),
+      order_(order),
+      domains_of_level_(problem_.topology_levels.size()) {
+  for (const DomainIndex domain : problem_.domains.indices()) domains_of_level_[problem_.domains[domain].level].push_back(domain);
+}
+
+bool GangPlacer::may_place(GangIndex gang_index) const {
+  const Gang& gang = problem_.gangs[gang_index];
+  return problem_.snapshot->policy.actions.place && fit::queue_exists(gang) && fit::timeout(gang) &&
+         fit::min_resources(state_, gang_index);
+}
+
+bool GangPlacer::place_minimum(GangIndex gang) {
+  const GroupIndex root = problem_.gangs[gang].root;
+  if (is_satisfied(state_, root)) return true;
+  const auto before = state_.checkpoint();
+  if (place_group(root, DomainIndex::none(), 0)) return true;
+  state_.rollback(before);
+  return false;
+}
+
+bool GangPlacer::place_one_more(GangIndex gang) {
+  PodClassIndex last_failed = PodClassIndex::none();
+  GroupIndex failed_in = GroupIndex::none();
+  for (const GroupIndex group : problem_.gangs[gang].groups) {
+    if (!problem_.groups[group].is_leaf()) continue;
+    for (const PodIndex pod : waiting(group)) {
+      const PodClassIndex pod_class = problem_.pods[pod].pod_class;
+      if (pod_class == last_failed && group == failed_in) continue;
+      if (place_pod(pod)) return true;
+      last_failed = pod_class;
+      failed_in = group;
+    }
+  }
+  return false;
+}
+
+bool GangPlacer::place_pod(PodIndex pod) {
+  const GroupIndex leaf = problem_.pods[pod].group;
+  const std::vector<DomainIndex> domains = domains_for_one_more(leaf);
+  // A preferred level is tried first, from the innermost group outwards.
+  for (GroupIndex group = leaf; !group.is_none(); group = problem_.groups[group].parent) {
+    const TopologyLevelIndex level = problem_.groups[group].preferred_level;
+    if (level.is_none()) continue;
+    const DomainIndex preferred = occupied_domain(group, level);
+    if (preferred.is_none()) continue;
+    for (const DomainIndex domain : domains) {
+      if (lies_within(problem_, preferred, domain) && put_on_best_node(pod, preferred)) return true;
+    }
+  }
+  return std::ranges::any_of(domains, [&](DomainIndex domain) { return put_on_best_node(pod, domain); });
+}
+
+std::vector<PodIndex> GangPlacer::waiting(GroupIndex group) const {
+  std::vector<PodIndex> pods;
+  for (const PodIndex pod : problem_.groups[group].pods) {
+    if (fit::is_pending(problem_.pods[pod]) && !state_.is_present(pod)) pods.push_back(pod);
+  }
+  if (order_ == PodOrder::kAsGiven) return pods;
+  const auto hardness = [&](PodIndex pod) {
+    const PodClass& pod_class = problem_.class_of(pod);
+    const std::int64_t cpu = pod_class.request[kCpu.value()];
+    const std::int64_t memory = pod_class.request[kMemory.value()];
+    return order_ == PodOrder::kBigFirst ? std::tuple(pod_class.work, cpu, memory) : std::tuple(cpu, memory, pod_class.work);
+  };
+  std::ranges::stable_sort(pods, [&](PodIndex a, PodIndex b) {
+    const auto class_a = problem_.pods[a].pod_class, class_b = problem_.pods[b].pod_class;
+    if (class_a == class_b) return false;
+    const auto hard_a = hardness(a), hard_b = hardness(b);
+    return hard_a != hard_b ? hard_a > hard_b : class_a < class_b;
+  });
+  return pods;
+}
+
+// --- Groups ---------------------------------------------------------------------------------------------------------------
+
+bool GangPlacer::place_group(GroupIndex group_index, DomainIndex within, int depth) {
+  if (depth > kDeepestGroup) return false;
+  if (is_satisfied(state_, group_index)) return true;
+  const Group& group = problem_.groups[group_index];
+  const auto try_domains = [&](TopologyLevelIndex level, DomainIndex outer) {
+    for (const DomainIndex domain : candidates(group_index, level, outer)) {
+      const auto before = state_.checkpoint();
+      if (place_within(group_index, domain, depth)) return true;
+      state_.rollback(before);
+    }
+    return false;
+  };
+  if (group.required_level.is_none()) {
+    if (!group.preferred_level.is_none() && try_domains(group.preferred_level, within)) return true;
+    return place_within(group_index, within, depth);
+  }
+  if (!group.preferred_level.is_none() && group.preferred_level > group.required_level) {
+    for (const DomainIndex domain : candidates(group_index, group.required_level, within)) {
+      if (try_domains(group.preferred_level, domain)) return true;
+    }
+  }
+  return try_domains(group.required_level, within);
+}
+
+bool GangPlacer::place_within(GroupIndex group, DomainIndex within, int depth) {
+  return problem_.groups[group].is_leaf() ? place_leaf(group, within) : place_children(group, within, depth);
+}
+
+bool GangPlacer::place_leaf(GroupIndex group_index, DomainIndex within) {
+  std::int32_t missing = problem_.groups[group_index].minimum - state_.members(group_index);
+  if (missing <= 0) return true;
+  const std::vector<PodIndex> pods = waiting(group_index);
+  auto left = static_cast<std::int32_t>(pods.size());
+  PodClassIndex last_failed = PodClassIndex::none();
+  for (const PodIndex pod : pods) {
+    if (left < missing) return false;
+    --left;
+    const PodClassIndex pod_class = problem_.pods[pod].pod_class;
+    if (pod_class == last_failed) continue;
+    if (!put_on_best_node(pod, within)) {
+      last_failed = pod_class;
+    } else if (--missing == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool GangPlacer::place_children(GroupIndex group_index, DomainIndex within, int depth) {
+  const Group& group = problem_.groups[group_index];
+  std::vector<std::pair<std::int32_t, GroupIndex>> open;  // those with most members first
+  std::int32_t missing = group.minimum;
+  for (const GroupIndex child : group.children) {
+    if (is_satisfied(state_, child)) {
+      --missing;
+    } else {
+      open.emplace_back(-members_below(state_, child), child);
+    }
+  }
+  std::ranges::stable_sort(open, {}, &std::pair<std::int32_t, GroupIndex>::first);
+  for (std::size_t i = 0; i < open.size() && missing > 0; ++i) {
+    const auto before = state_.checkpoint();
+    if (place_group(open[i].second, within, depth + 1)) {
+      --missing;
+    } else {
+      state_.rollback(before);
+    }
+  }
+  return missing <= 0;
+}
+
+bool GangPlacer::put_on_best_node(PodIndex pod, DomainIndex within) {
+  const NodeIndex nominated = problem_.pods[pod].nominated_node;
+  NodeIndex node = NodeIndex::none();
+  if (!nominated.is_none() && can_place(state_, bounds_, pod, nominated) &&
+      (within.is_none() || problem_.nodes[nominated].domains[problem_.domains[within].level.value()] == within)) {
+    node = nominated;
+  } else {
+    node = chooser_.choose(pod, nodes_of(within));
+  }
+  if (node.is_none()) return false;
+  state_.put(pod, node, chooser_.devices_for(pod, node));
+  return true;
+}
+
+// --- Topology -------------------------------------------------------------------------------------------------------------
+
+GangPlacer::Nodes GangPlacer::nodes_of(DomainIndex domain) const {
+  return domain.is_none() ? Nodes{} : Nodes{problem_.domains[domain].nodes};
+}
+
+DomainIndex GangPlacer::occupied_domain(GroupIndex group, TopologyLevelIndex level) const {
+  DomainIndex found = DomainIndex::none();
+  const auto look = [&](PodIndex pod) {
+    if (!found.is_none() || !state_.is_present(pod)) return;
+    found = problem_.nodes[state_.place_of(pod).node].domains[level.value()];
+  };
+  for_each_pod(problem_, group, look);
+  return found;
+}
+
+std::vector<DomainIndex> GangPlacer::domains_for_one_more(GroupIndex leaf) const {
+  std::vector<GroupIndex> path;  // from the root down
+  for (GroupIndex group = leaf; !group.is_none(); group = problem_.groups[group].parent) path.push_back(group);
+  std::ranges::reverse(path);
+  std::vector<DomainIndex> domains{DomainIndex::none()};
+  for (const GroupIndex group : path) {
+    const TopologyLevelIndex level = problem_.groups[group].required_level;
+    if (level.is_none()) continue;
+    std::vector<DomainIndex> inner;
+    for (const DomainIndex outer : domains) {
+      const auto found = candidates(group, level, outer);
+      inner.insert(inner.end(), found.begin(), found.end());
+    }
+    domains = std::move(inner);
+  }
+  return domains;
+}
+
+std::vector<DomainIndex> GangPlacer::candidates(GroupIndex group, TopologyLevelIndex level, DomainIndex within) const {
+  const DomainIndex occupied = occupied_domain(group, level);
+  if (!occupied.is_none()) {
+    if (!lies_within(problem_, occupied, within)) return {};
+    return {occupied};
+  }
+  std::vector<std::int64_t> waiting_of_class(problem_.pod_classes.size(), 0);
+  std::vector<PodClassIndex> classes;
+  std::int64_t all = 0;
+  for_each_pod(problem_, group, [&](PodIndex pod) {
+    if (!fit::is_pending(problem_.pods[pod]) || state_.is_present(pod)) return;
+    const PodClassIndex pod_class = problem_.pods[pod].pod_class;
+    if (waiting_of_class[pod_class.value()]++ == 0) classes.push_back(pod_class);
+    ++all;
+  });
+  // Those that could hold all of the group first, the tightest of them before the others; then those that hold most.
+  using Rank = std::tuple<std::int64_t, std::int64_t, DomainIndex>;
+  std::vector<Rank> ranked;
+  for (const DomainIndex domain : domains_of_level_[level]) {
+    if (!lies_within(problem_, domain, within)) continue;
+    std::int64_t holds = 0, idle = 0;
+    for (const PodClassIndex pod_class : classes) {
+      std::int64_t copies = 0;
+      const std::int64_t wanted = waiting_of_class[pod_class.value()];
+      for (const NodeIndex node : nodes_of(domain)) {
+        if (copies >= wanted) break;
+        copies += chooser_.copies(pod_class, node, wanted - copies);
+      }
+      holds += copies;
+    }
+    if (holds == 0) continue;
+    for (const NodeIndex node : nodes_of(domain)) {
+      idle += 1'000'000 * std::int64_t{state_.idle_devices(node)} + state_.free(node)[kCpu.value()] / 1000;
+    }
+    ranked.emplace_back(-holds, idle, domain);
+  }
+  const Group& g = problem_.groups[group];
+  if (g.is_leaf()) {
+    const std::int64_t missing = std::max(0, g.minimum - state_.members(group));
+    std::erase_if(ranked, [&](const Rank& rank) { return -std::get<0>(rank) < missing; });
+  }
+  std::ranges::sort(ranked);
+  std::vector<DomainIndex> result;
+  for (const Rank& rank : ranked) result.push_back(std::get<2>(rank));
+  return result;
+}
+
+}  // namespace muster

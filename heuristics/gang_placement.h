@@ -1,0 +1,62 @@
+// Puts gangs down: the minimum whole or not at all, through nested k-of-n subgroups and topology, then one pod more at a time.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "heuristics/cluster_state.h"
+#include "heuristics/fit.h"
+#include "heuristics/node_choice.h"
+#include "model/problem.h"
+
+namespace muster {
+
+// The order in which the pods of a group are tried: those that are hardest to place first.
+enum class PodOrder : std::uint8_t { kBigFirst, kCpuFirst, kAsGiven };
+
+class GangPlacer {
+ public:
+  // All must outlive the placer.
+  GangPlacer(ClusterState& state, const QueueBounds& bounds, NodeChooser& chooser, PodOrder order = PodOrder::kBigFirst);
+
+  // Whether anything of the gang may be placed at all: rules Queue, Timeout and minResources, and the `place` action.
+  bool may_place(GangIndex gang) const;
+
+  // Places what the gang's minimum still lacks, or nothing. True where it is met afterwards. Cost: for each required domain
+  // that could hold it, O(pods x choice of a node).
+  bool place_minimum(GangIndex gang);
+
+  // Places one pod more of a gang whose minimum is met. False where none of those that wait fits.
+  bool place_one_more(GangIndex gang);
+
+  // Places a given pod where its gang's topology allows. False where it does not fit.
+  bool place_pod(PodIndex pod);
+
+  // Pods of the gang that may still be placed, in the order in which they are tried.
+  std::vector<PodIndex> waiting(GroupIndex group) const;
+
+ private:
+  using Nodes = std::span<const NodeIndex>;
+
+  bool place_group(GroupIndex group, DomainIndex within, int depth);
+  bool place_within(GroupIndex group, DomainIndex within, int depth);
+  bool place_leaf(GroupIndex group, DomainIndex within);
+  bool place_children(GroupIndex group, DomainIndex within, int depth);
+  bool put_on_best_node(PodIndex pod, DomainIndex within);
+  Nodes nodes_of(DomainIndex domain) const;
+  // Domains of the level within another one, the most promising first; those that cannot hold the minimum left out.
+  std::vector<DomainIndex> candidates(GroupIndex group, TopologyLevelIndex level, DomainIndex within) const;
+  // The domain of the level in which pods of the group are present; none where there is none.
+  DomainIndex occupied_domain(GroupIndex group, TopologyLevelIndex level) const;
+  // Where one more pod of the leaf group may go, by required topology of the groups above it.
+  std::vector<DomainIndex> domains_for_one_more(GroupIndex leaf) const;
+
+  ClusterState& state_;
+  const Problem& problem_;
+  const QueueBounds& bounds_;
+  NodeChooser& chooser_;
+  PodOrder order_;
+  Indexed<TopologyLevelIndex, std::vector<DomainIndex>> domains_of_level_;
+};
+
+}  // namespace muster

@@ -1,0 +1,108 @@
+#include "heuristics/greedy.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "heuristics/fit.h"
+#include "heuristics/gang_placement.h"
+#include "heuristics/groups.h"
+#include "heuristics/node_choice.h"
+#include "heuristics/parallel.h"
+#include "heuristics/placing.h"
+
+namespace muster {
+
+namespace {
+
+// The orders that are tried, from the policy's own to what packs best; further starts repeat them with noise.
+PlacingOrder order_of_start(const Problem& problem, std::size_t start, std::uint64_t seed) {
+  static constexpr std::array<PlacingOrder, 5> kOrders{{
+      {GangOrder::kQueueByQueue, PodOrder::kBigFirst, NodeRule::kBestFit},
+      {GangOrder::kBigFirst, PodOrder::kBigFirst, NodeRule::kKeepCpu},
+      {GangOrder::kOldFirst, PodOrder::kBigFirst, NodeRule::kBestFit},
+      {GangOrder::kCpuFirst, PodOrder::kCpuFirst, NodeRule::kKeepCpu},
+      {GangOrder::kBigFirst, PodOrder::kCpuFirst, NodeRule::kBestFit},
+  }};
+  PlacingOrder order = kOrders[start % kOrders.size()];
+  if (start >= kOrders.size()) {
+    order.noise = 0.4;
+    order.seed = seed + start;
+  }
+  if (problem.snapshot->policy.placement == PlacementPolicy::kSpread) order.nodes = NodeRule::kSpread;
+  return order;
+}
+
+// One start: a state of its own, from the snapshot to a plan.
+class Start {
+ public:
+  Start(const Problem& problem, const FairShares& shares, const PlacingOrder& order, const StopRequest& stop)
+      : problem_(problem), shares_(shares), order_(order), stop_(stop), doomed_(problem.gangs.size(), false) {}
+
+  Plan run() {
+    Plan plan = attempt();
+    // Stale gangs that could not be completed have to go; what is left is placed again, on their room too.
+    bool is_doomed = false;
+    for (const GangIndex gang : unfinished_) is_doomed = doomed_[gang.value()] = true;
+    return is_doomed ? attempt() : plan;
+  }
+
+ private:
+  Plan attempt() {
+    ClusterState state(problem_, ClusterState::Releasing::kFreed);
+    const QueueBounds bounds = queue_bounds(problem_, state);
+    std::vector<PlannedEviction> evictions;
+    for (const GangIndex gang : problem_.gangs.indices()) {
+      if (doomed_[gang.value()]) evict_stale(gang, state, evictions);
+    }
+    NodeChooser chooser(state, bounds, order_.nodes);
+    GangPlacer placer(state, bounds, chooser, order_.pods);
+    place_all({problem_, shares_, order_, doomed_, stop_}, state, placer);
+    find_unfinished(state);
+    return plan_of(problem_, state, evictions);
+  }
+
+  void evict_stale(GangIndex gang, ClusterState& state, std::vector<PlannedEviction>& evictions) const {
+    for (const PodIndex pod : problem_.gangs[gang].pods) {
+      if (!state.is_present(pod)) continue;
+      state.take(pod);
+      evictions.push_back({pod, EvictionReason::kStale, GangIndex::none()});
+    }
+  }
+
+  void find_unfinished(const ClusterState& state) {
+    unfinished_.clear();
+    if (!problem_.snapshot->policy.actions.stale) return;
+    for (const GangIndex gang : problem_.gangs.indices()) {
+      const bool must_go = problem_.gangs[gang].stale && !doomed_[gang.value()];
+      if (must_go && !is_satisfied(state, gang)) unfinished_.push_back(gang);
+    }
+  }
+
+  const Problem& problem_;
+  const FairShares& shares_;
+  const PlacingOrder& order_;
+  const StopRequest& stop_;
+  std::vector<bool> doomed_;  // by gang: evicted as stale
+  std::vector<GangIndex> unfinished_;
+};
+
+}  // namespace
+
+Candidate solve_greedy(const Problem& problem, const FairShares& shares, const GreedyOptions& options) {
+  const auto starts = static_cast<std::size_t>(std::max(1, options.starts));
+  std::vector<Candidate> candidates(starts);
+  parallel_for(starts, options.threads, [&](std::size_t start) {
+    const PlacingOrder order = order_of_start(problem, start, options.seed);
+    candidates[start].plan = Start(problem, shares, order, options.stop).run();
+    candidates[start].levels = evaluate(problem, shares, candidates[start].plan);
+  });
+  const auto ids = level_ids(problem);
+  std::size_t best = 0;
+  for (std::size_t start = 1; start < starts; ++start) {
+    if (compare(candidates[start].levels, candidates[best].levels, ids) > 0) best = start;
+  }
+  return std::move(candidates[best]);
+}
+
+}  // namespace muster

@@ -1,0 +1,44 @@
+// One pass over everything that waits, in an order that follows the levels: what lies within the shares first, then what
+// lies within the quotas, then the rest; within each by effective priority.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "heuristics/cluster_state.h"
+#include "heuristics/fit.h"
+#include "heuristics/gang_placement.h"
+#include "heuristics/greedy.h"
+#include "heuristics/node_choice.h"
+#include "model/fair_share.h"
+
+namespace muster {
+
+// Among gangs of one priority.
+enum class GangOrder : std::uint8_t {
+  kQueueByQueue,  // the leaf queue that is furthest below its share next; within a queue more work first, then older
+  kBigFirst,      // largest pods first: what is hardest to fit
+  kCpuFirst,      // most cpu per GPU first
+  kOldFirst       // longest waiting first
+};
+
+struct PlacingOrder {
+  GangOrder gangs = GangOrder::kQueueByQueue;
+  PodOrder pods = PodOrder::kBigFirst;
+  NodeRule nodes = NodeRule::kBestFit;
+  double noise = 0;         // sizes are multiplied by 1 +- noise
+  std::uint64_t seed = 0;   // of the noise
+};
+
+struct PlacingInput {
+  const Problem& problem;
+  const FairShares& shares;
+  const PlacingOrder& order;
+  const std::vector<bool>& excluded;  // by gang: not to be touched
+  const StopRequest& stop;
+};
+
+// Places what fits beside what is present. Cost: O(gangs log gangs) and one choice of a node for each pod placed.
+void place_all(const PlacingInput& input, ClusterState& state, GangPlacer& placer);
+
+}  // namespace muster
