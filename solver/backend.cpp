@@ -99,7 +99,9 @@ struct Backend::Implementation {
     return WorkerProcess::spawn(options.worker_program, options.fault, options.memory_limit);
   }
 
+  // A worker that died between two requests is replaced before it can spoil one.
   bool ensure_worker() {
+    for (int tries = 0; tries < 2 && worker && worker->channel().is_hung_up(); ++tries) bury_worker();
     if (!worker) worker = spawn();
     return worker.has_value();
   }
@@ -139,8 +141,14 @@ struct Backend::Implementation {
 Backend::Implementation::Conversation Backend::Implementation::converse(MessageType type, const Milp& milp,
                                                                         MilpRequest request) {
   Conversation conversation;
-  if (!ensure_worker()) return fail({}, "the worker cannot be started: " + options.worker_program);
   const ChannelClock::time_point deadline = request.deadline;
+  if (deadline <= ChannelClock::now()) {
+    conversation.answer.status = SolveStatus::kNoSolution;
+    conversation.answer.message = "the deadline had passed before the request";
+    return conversation;
+  }
+  if (!ensure_worker()) return fail({}, "the worker cannot be started: " + options.worker_program);
+  if (type == MessageType::kExtendLp && !is_lp_open) return fail({}, "the worker that had the open LP is gone");
   request.deadline -= stopping_time(deadline - ChannelClock::now());
   ChannelStatus status =
       worker->channel().send(static_cast<std::uint32_t>(type), encode(milp, request), deadline);

@@ -53,12 +53,12 @@ struct MilpAnswer {
 struct BackendOptions {
   std::string worker_program;             // path of the program that calls serve_worker() when run as `program worker`
   std::string fault;                      // for tests: passed on as `--fault`
-  std::uint64_t memory_limit = 4ULL << 30;  // of a worker, bytes of address space; 0: none. Sanitizers need none
+  std::uint64_t memory_limit = std::uint64_t{4} << 30;  // of a worker, bytes of address space; 0: none. None under sanitizers
 };
 
 // Starts no process before the first request, then keeps a second one ready for when the first has to be killed. For one
 // thread at a time. The workers die with the thread that made the request which started them (PR_SET_PDEATHSIG): a Backend
-// that outlives that thread finds its worker dead once, and starts another.
+// that outlives that thread starts others.
 class Backend {
  public:
   explicit Backend(std::string worker_program);

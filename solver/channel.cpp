@@ -42,6 +42,11 @@ Channel& Channel::operator=(Channel&& other) noexcept {
   return *this;
 }
 
+bool Channel::is_hung_up() const {
+  pollfd descriptor{file_descriptor_, 0, 0};
+  return ::poll(&descriptor, 1, 0) != 0;  // of no event but those that are always told: error and hang-up
+}
+
 ChannelStatus Channel::send(std::uint32_t type, std::span<const std::byte> content, ChannelClock::time_point deadline) {
   Header header;
   header.type = type;

@@ -20,6 +20,13 @@ extern "C" char** environ;  // NOLINT(readability-redundant-declaration): not ev
 namespace muster {
 namespace {
 
+// Sanitizers reserve terabytes of address space.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kIsSanitized = true;
+#else
+constexpr bool kIsSanitized = false;
+#endif
+
 // /dev/null for the standard streams, the channel on its descriptor, everything else closed.
 class FileActions {
  public:
@@ -64,7 +71,7 @@ class Attributes {
 void set_limits(pid_t process, std::uint64_t memory_limit) {
   const rlimit no_core{0, 0};
   ::prlimit(process, RLIMIT_CORE, &no_core, nullptr);
-  if (memory_limit == 0) return;
+  if (kIsSanitized || memory_limit == 0) return;
   const rlimit memory{memory_limit, memory_limit};
   ::prlimit(process, RLIMIT_AS, &memory, nullptr);
 }
