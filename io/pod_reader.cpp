@@ -1,0 +1,230 @@
+// pods[] and podTemplates
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "io/gang_terms_reader.h"
+#include "io/pod_spec_reader.h"
+#include "io/snapshot_input.h"
+
+namespace muster {
+
+namespace {
+
+// A pod whose keys are all read, before they are weighed against one another.
+struct PodDraft {
+  SnapshotPod pod;
+  GangTerms terms;
+  SpecValues spec;
+  JsonValue own_term;  // a key that only a pod without a gang may have
+  JsonValue template_name, status, devices, subgroup;
+};
+
+constexpr std::array<std::pair<std::string_view, PodStatus>, 6> kStatuses = {{{"pending", PodStatus::kPending},
+                                                                              {"running", PodStatus::kRunning},
+                                                                              {"releasing", PodStatus::kReleasing},
+                                                                              {"gated", PodStatus::kGated},
+                                                                              {"succeeded", PodStatus::kSucceeded},
+                                                                              {"failed", PodStatus::kFailed}}};
+
+template <std::size_t Key>
+bool note_spec(SnapshotInput&, JsonValue v, PodDraft& draft) {
+  draft.spec[Key] = v;
+  return true;
+}
+
+template <std::size_t Key>
+bool note_value(SnapshotInput&, JsonValue v, SpecValues& values) {
+  values[Key] = v;
+  return true;
+}
+
+template <bool (*Read)(SnapshotInput&, JsonValue, PodDraft&)>
+bool read_own_term(SnapshotInput& in, JsonValue v, PodDraft& draft) {
+  if (!draft.own_term) draft.own_term = v;
+  return Read(in, v, draft);
+}
+
+bool read_created(SnapshotInput& in, JsonValue v, PodDraft& draft) { return in.read_instant(v, draft.pod.created.emplace()); }
+
+bool read_devices(SnapshotInput& in, JsonValue v, PodDraft& draft) {
+  if (!in.expect(v, JsonKind::kArray)) return false;
+  draft.devices = v;
+  std::vector<std::int32_t>& devices = draft.pod.devices;
+  devices.reserve(v.size());
+  for (const JsonValue element : v.elements()) {
+    std::int64_t device = 0;
+    if (!in.read_integer(element, 0, kMaxDevices - 1, device)) return false;
+    devices.push_back(static_cast<std::int32_t>(device));
+  }
+  std::ranges::sort(devices);
+  return std::ranges::adjacent_find(devices) == devices.end() || in.fail_value(v, "a device is listed twice");
+}
+
+bool read_status(SnapshotInput& in, JsonValue v, PodDraft& draft) {
+  draft.status = v;
+  return read_choice(in, v, kStatuses, draft.pod.status);
+}
+
+using PodField = Field<SnapshotInput, PodDraft>;
+
+constexpr std::array<PodField, 26> kPodFields = {
+    {PodField{"name", [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_name(v, d.pod.name); }, true},
+     {"gang", [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_shared_name(v, in.last_gang, d.pod.gang); }},
+     {"subgroup", [](SnapshotInput& in, JsonValue v, PodDraft& d) {
+        d.subgroup = v;
+        return in.read_shared_name(v, in.last_subgroup, d.pod.subgroup);
+      }},
+     {"template", [](SnapshotInput& in, JsonValue v, PodDraft& d) {
+        d.template_name = v;
+        return in.expect(v, JsonKind::kString);
+      }},
+     {kSpecKeys[0], note_spec<0>},
+     {kSpecKeys[1], note_spec<1>},
+     {kSpecKeys[2], note_spec<2>},
+     {kSpecKeys[3], note_spec<3>},
+     {kSpecKeys[4], note_spec<4>},
+     {kSpecKeys[5], note_spec<5>},
+     {kSpecKeys[6], note_spec<6>},
+     {"status", read_status},
+     {"node", [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_shared_name(v, in.last_node, d.pod.node); }},
+     {"gpus", read_devices},
+     {"started", [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_instant(v, d.pod.started.emplace()); }},
+     {"created", read_created},
+     {"labels", [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_labels(v, d.pod.labels); }},
+     {"namespace", [](SnapshotInput& in, JsonValue v, PodDraft& d) {
+        return in.read_shared_name(v, in.last_namespace, d.pod.namespace_name);
+      }},
+     {"nominatedNode", [](SnapshotInput& in, JsonValue v, PodDraft& d) {
+        return in.read_shared_name(v, in.last_nominated, d.pod.nominated_node);
+      }},
+     {"queue", read_own_term<read_term_queue<PodDraft>>},
+     {"priorityClass", read_own_term<read_term_class<PodDraft>>},
+     {"priority", read_own_term<read_term_priority<PodDraft>>},
+     {"preemptible", read_own_term<read_term_preemptible<PodDraft>>},
+     {"preemptionPolicy", read_own_term<read_term_policy<PodDraft>>},
+     {"timeout", read_own_term<read_term_timeout<PodDraft>>},
+     {"weight", read_own_term<read_term_weight<PodDraft>>}}};
+
+// A template has the keys from `resources` to `tolerations`.
+constexpr std::array<Field<SnapshotInput, SpecValues>, 6> kTemplateFields = {{{kSpecKeys[0], note_value<0>},
+                                                                              {kSpecKeys[1], note_value<1>},
+                                                                              {kSpecKeys[2], note_value<2>},
+                                                                              {kSpecKeys[3], note_value<3>},
+                                                                              {kSpecKeys[4], note_value<4>},
+                                                                              {kSpecKeys[5], note_value<5>}}};
+
+bool find_or_read_spec(SnapshotInput& in, const SpecValues& values, PodSpecIndex& out) {
+  if (const auto known = in.specs.find(in.document, values)) {
+    out = *known;
+    return true;
+  }
+  PodSpec spec;
+  if (!read_pod_spec(in, values, spec)) return false;
+  out = in.specs.add(std::move(spec), in.snapshot.pod_specs);
+  return true;
+}
+
+std::string_view namespace_of(std::string_view pod_name) {
+  const std::size_t slash = pod_name.find('/');
+  return slash == std::string_view::npos || slash == 0 ? "default" : pod_name.substr(0, slash);
+}
+
+bool check_gang(SnapshotInput& in, const PodDraft& draft) {
+  if (draft.pod.gang.empty()) {
+    return !draft.subgroup || in.fail_value(draft.subgroup, "a subgroup needs a gang that it is one of");
+  }
+  return !draft.own_term || in.fail_value(draft.own_term, "the pod names a gang, and this is the gang's to say");
+}
+
+bool settle_status(SnapshotInput& in, JsonValue object, PodDraft& draft) {
+  SnapshotPod& pod = draft.pod;
+  const bool has_node = !pod.node.empty();
+  if (!draft.status) pod.status = has_node ? PodStatus::kRunning : PodStatus::kPending;
+  const bool holds = pod.status == PodStatus::kRunning || pod.status == PodStatus::kReleasing;
+  const bool waits = pod.status == PodStatus::kPending || pod.status == PodStatus::kGated;
+  if (holds && !has_node) return in.fail_missing(object, "node");
+  if (waits && has_node) return in.fail_value(draft.status, "a pod with a node is not pending or gated");
+  if (draft.devices && !has_node) return in.fail_value(draft.devices, "gpus are devices of the pod's node, and there is none");
+  return true;
+}
+
+bool check_devices(SnapshotInput& in, const PodDraft& draft) {
+  const auto wanted = static_cast<std::size_t>(in.snapshot.pod_specs[draft.pod.spec].gpu.devices);
+  const std::size_t listed = draft.pod.devices.size();
+  if (listed == 0 || listed == wanted) return true;
+  return in.fail_value(draft.devices, "the pod asks for " + std::to_string(wanted) + " devices and lists " + std::to_string(listed));
+}
+
+bool equal(const GangTerms& a, const GangTerms& b) {
+  return a.queue == b.queue && a.priority_class == b.priority_class && a.priority == b.priority &&
+         a.preemptible == b.preemptible && a.preemption_policy == b.preemption_policy && a.created == b.created &&
+         a.timeout == b.timeout && !(a.weight < b.weight) && !(a.weight > b.weight);
+}
+
+// `created` is the pod's and its own gang's. Neighbours that say the same share their terms.
+void keep_own_terms(SnapshotInput& in, PodDraft& draft) {
+  draft.terms.created = draft.pod.created;
+  std::vector<GangTerms>& all = in.snapshot.own_gang_terms;
+  if (all.empty() || !equal(all.back(), draft.terms)) all.push_back(draft.terms);
+  draft.pod.own_gang = static_cast<std::int32_t>(all.size() - 1);
+}
+
+bool finish_pod(SnapshotInput& in, JsonValue object, PodDraft& draft) {
+  SnapshotPod& pod = draft.pod;
+  if (pod.namespace_name.empty()) pod.namespace_name = namespace_of(pod.name);
+  if (!check_gang(in, draft) || !settle_status(in, object, draft)) return false;
+  if (!resolve_spec(in, draft.template_name, draft.spec, pod.spec) || !check_devices(in, draft)) return false;
+  if (pod.gang.empty() && (draft.own_term || pod.created)) keep_own_terms(in, draft);
+  return true;
+}
+
+}  // namespace
+
+bool resolve_spec(SnapshotInput& input, JsonValue template_name, const SpecValues& own, PodSpecIndex& out) {
+  if (!template_name) return find_or_read_spec(input, own, out);
+  const auto found = input.templates.find(template_name.string());
+  if (found == input.templates.end()) {
+    return input.fail(template_name, "UnknownName", "there is no template \"" + std::string(template_name.string()) + "\"");
+  }
+  SpecValues values = found->second.values;
+  bool has_own = false;
+  for (std::size_t i = 0; i < kSpecKeyCount; ++i) {
+    if (!own[i]) continue;
+    values[i] = own[i];
+    has_own = true;
+  }
+  if (has_own) return find_or_read_spec(input, values, out);
+  out = found->second.spec;
+  return true;
+}
+
+bool read_templates(SnapshotInput& input, JsonValue object) {
+  if (!input.expect(object, JsonKind::kObject)) return false;
+  for (const JsonMember member : object.members()) {
+    PodTemplate pod_template;
+    if (!read_fields(input, member.value, kTemplateFields, pod_template.values)) return false;
+    if (!find_or_read_spec(input, pod_template.values, pod_template.spec)) return false;
+    if (!input.templates.emplace(member.key, pod_template).second) return input.fail_duplicate(member.value, member.key);
+  }
+  return true;
+}
+
+bool read_pods(SnapshotInput& input, JsonValue list) {
+  if (!input.expect(list, JsonKind::kArray)) return false;
+  KeyOrder order;
+  input.snapshot.pods.reserve(list.size());
+  for (const JsonValue element : list.elements()) {
+    PodDraft draft;
+    if (!read_fields(input, element, kPodFields, draft, order) || !finish_pod(input, element, draft)) return false;
+    input.snapshot.pods.push_back(std::move(draft.pod));
+  }
+  return true;
+}
+
+void add_pod_objects(std::vector<KnownObject>& out) {
+  out.push_back(known_object("pod", kPodFields));
+  out.push_back(known_object("podTemplate", kTemplateFields));
+}
+
+}  // namespace muster

@@ -1,0 +1,17 @@
+// What a pod asks for, as its keys from `resources` on say it.
+#pragma once
+
+#include "io/snapshot_input.h"
+
+namespace muster {
+
+// Reads the values that are there; `pods` is 1 where it is not named. Errors: as SnapshotReader's.
+[[nodiscard]] bool read_pod_spec(SnapshotInput& input, const SpecValues& values, PodSpec& out);
+
+// The parts of it that Kubernetes defines.
+[[nodiscard]] bool read_node_affinity(SnapshotInput& input, JsonValue object, NodeAffinity& out);
+[[nodiscard]] bool read_tolerations(SnapshotInput& input, JsonValue list, std::vector<Toleration>& out);
+[[nodiscard]] bool read_pod_anti_affinity(SnapshotInput& input, JsonValue value, std::vector<PodAntiAffinityTerm>& out);
+[[nodiscard]] bool read_taints(SnapshotInput& input, JsonValue list, std::vector<Taint>& out);
+
+}  // namespace muster

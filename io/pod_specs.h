@@ -1,0 +1,37 @@
+// Keeps one PodSpec for all pods that are equal in it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "io/json_document.h"
+#include "model/snapshot.h"
+
+namespace muster {
+
+// The values of a pod's keys from `resources` on, in the order of kSpecKeys; none where a key is absent.
+inline constexpr std::size_t kSpecKeyCount = 7;
+inline constexpr std::array<std::string_view, kSpecKeyCount> kSpecKeys = {
+    "resources", "gpu", "gpuModels", "nodeSelector", "nodeAffinity", "tolerations", "podAntiAffinity"};
+using SpecValues = std::array<JsonValue, kSpecKeyCount>;
+
+// First by what the line says (values that are written alike), then by content (equal specs that are written differently).
+class PodSpecs {
+ public:
+  // The spec of values written exactly like these, if there was one. Cost: O(size of the values).
+  std::optional<PodSpecIndex> find(JsonDocument& document, const SpecValues& values);
+  // Keeps what the values of the last find mean; gives the index of an equal spec where there is one.
+  PodSpecIndex add(PodSpec spec, Indexed<PodSpecIndex, PodSpec>& all);
+
+ private:
+  std::string signature_, last_signature_;
+  PodSpecIndex last_ = PodSpecIndex::none();
+  std::unordered_map<std::string, PodSpecIndex> by_signature_;
+  std::unordered_multimap<std::size_t, PodSpecIndex> by_content_;
+};
+
+}  // namespace muster

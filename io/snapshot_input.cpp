@@ -1,0 +1,55 @@
+#include "io/snapshot_input.h"
+
+#include <algorithm>
+
+namespace muster {
+
+SnapshotInput::SnapshotInput(JsonDocument& parsed, bool is_lenient, Snapshot& into)
+    : Reading{parsed, is_lenient, &into.text, {}}, snapshot(into) {
+  for (const std::string_view name : {"cpu", "memory", "pods"}) {
+    resource_index.emplace(name, snapshot.resource_names.push_back(name));
+  }
+}
+
+bool SnapshotInput::read_shared_name(JsonValue value, std::string_view& last, std::string_view& out) {
+  if (!expect(value, JsonKind::kString)) return false;
+  out = keep(value.string(), last);
+  if (out.empty()) return fail_value(value, "must not be empty; leave the key out instead");
+  return true;
+}
+
+bool SnapshotInput::find_resource(const JsonMember& member, ResourceIndex& out) {
+  const auto found = resource_index.find(member.key);
+  if (found != resource_index.end()) {
+    out = found->second;
+    return true;
+  }
+  if (member.key.empty()) return fail_value(member.value, "a resource must have a name");
+  if (resource_index.size() == kMaxResources) {
+    return fail(member.value, "TooLarge", "more than " + std::to_string(kMaxResources) + " different resources");
+  }
+  out = snapshot.resource_names.push_back(keep(member.key));
+  resource_index.emplace(snapshot.resource_names[out], out);
+  return true;
+}
+
+bool SnapshotInput::read_resource(const JsonMember& member, Rounding rounding, ResourceAmount& out) {
+  if (!find_resource(member, out.resource)) return false;
+  const QuantityUnit unit = out.resource == kCpu ? QuantityUnit::kThousandth : QuantityUnit::kOne;
+  return read_amount(member.value, {unit, rounding}, out.amount);
+}
+
+bool SnapshotInput::read_resources(JsonValue value, Rounding rounding, std::vector<ResourceAmount>& out) {
+  if (!expect(value, JsonKind::kObject)) return false;
+  out.reserve(value.size() + 1);
+  for (const JsonMember member : value.members()) {
+    ResourceAmount amount;
+    if (!read_resource(member, rounding, amount)) return false;
+    out.push_back(amount);
+  }
+  std::ranges::sort(out, {}, &ResourceAmount::resource);
+  if (std::ranges::adjacent_find(out, {}, &ResourceAmount::resource) == out.end()) return true;
+  return check_duplicates(value);
+}
+
+}  // namespace muster

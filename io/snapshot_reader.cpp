@@ -1,0 +1,129 @@
+#include "io/snapshot_reader.h"
+
+#include <array>
+#include <utility>
+
+#include "io/json_document.h"
+#include "io/snapshot_input.h"
+
+namespace muster {
+
+namespace {
+
+constexpr std::string_view kFormat = "muster/v1";
+
+// The values of the line's keys. Pods need templates, and the policy needs both, wherever they stand in the line.
+struct Sections {
+  JsonValue format, id, time, policy, topology, nodes, queues, priority_classes, pod_templates, gangs, pods;
+};
+
+template <JsonValue Sections::*Member>
+bool note(SnapshotInput&, JsonValue value, Sections& sections) {
+  sections.*Member = value;
+  return true;
+}
+
+constexpr std::array<Field<SnapshotInput, Sections>, 11> kSnapshotFields = {
+    {{"format", note<&Sections::format>, true},
+     {"id", note<&Sections::id>},
+     {"time", note<&Sections::time>},
+     {"policy", note<&Sections::policy>},
+     {"topology", note<&Sections::topology>},
+     {"nodes", note<&Sections::nodes>},
+     {"queues", note<&Sections::queues>},
+     {"priorityClasses", note<&Sections::priority_classes>},
+     {"podTemplates", note<&Sections::pod_templates>},
+     {"gangs", note<&Sections::gangs>},
+     {"pods", note<&Sections::pods>}}};
+
+// Says that a line is of another format before its keys are found to be unknown.
+bool check_format(SnapshotInput& input, JsonValue root) {
+  if (!input.expect(root, JsonKind::kObject)) return false;
+  for (const JsonMember member : root.members()) {
+    if (member.key != "format") continue;
+    if (!input.expect(member.value, JsonKind::kString)) return false;
+    if (member.value.string() == kFormat) return true;
+    return input.fail(member.value, "UnsupportedFormat",
+                      "the format is \"" + std::string(member.value.string()) + "\"; this reader knows \"muster/v1\"");
+  }
+  for (const JsonMember member : root.members()) {
+    if (member.key == "apiVersion") {
+      return input.fail(root, "UnsupportedFormat", "the line holds Kubernetes objects; this reader knows \"muster/v1\"");
+    }
+  }
+  return input.fail_missing(root, "format");
+}
+
+bool read_topology_levels(SnapshotInput& input, JsonValue list) {
+  std::vector<std::string_view>& levels = input.snapshot.topology;
+  if (!input.read_names(list, levels)) return false;
+  std::size_t at = 0;
+  for (const JsonValue element : list.elements()) {
+    for (std::size_t before = 0; before < at; ++before) {
+      if (levels[before] == levels[at]) return input.fail_value(element, "the level is given twice");
+    }
+    ++at;
+  }
+  return true;
+}
+
+bool read_sections(SnapshotInput& input, const Sections& sections) {
+  if (sections.id && !input.read(sections.id, input.snapshot.id)) return false;
+  if (sections.time && !input.read_instant(sections.time, input.snapshot.time)) return false;
+  using Read = bool (*)(SnapshotInput&, JsonValue);
+  const std::array<std::pair<JsonValue, Read>, 8> in_order = {{{sections.topology, read_topology_levels},
+                                                              {sections.pod_templates, read_templates},
+                                                              {sections.nodes, read_nodes},
+                                                              {sections.queues, read_queues},
+                                                              {sections.priority_classes, read_priority_classes},
+                                                              {sections.gangs, read_gangs},
+                                                              {sections.pods, read_pods},
+                                                              {sections.policy, read_policy}}};
+  for (const auto& [value, read] : in_order) {
+    if (value && !read(input, value)) return false;
+  }
+  return true;
+}
+
+bool read_snapshot(SnapshotInput& input, JsonValue root) {
+  Sections sections;
+  return check_format(input, root) && read_fields(input, root, kSnapshotFields, sections) && read_sections(input, sections);
+}
+
+}  // namespace
+
+struct SnapshotReader::Implementation {
+  ReaderOptions options;
+  JsonDocument document;
+};
+
+SnapshotReader::SnapshotReader(ReaderOptions options) : implementation_(std::make_unique<Implementation>()) {
+  implementation_->options = options;
+}
+SnapshotReader::~SnapshotReader() = default;
+SnapshotReader::SnapshotReader(SnapshotReader&&) noexcept = default;
+SnapshotReader& SnapshotReader::operator=(SnapshotReader&&) noexcept = default;
+
+Result<Snapshot> SnapshotReader::read(std::string_view line) {
+  const ReaderOptions& options = implementation_->options;
+  JsonDocument& document = implementation_->document;
+  if (auto error = document.parse(line, {options.max_line_bytes, options.max_depth})) return *std::move(error);
+  Snapshot snapshot;
+  SnapshotInput input(document, options.lenient, snapshot);
+  if (!read_snapshot(input, document.root())) return std::move(input.error);
+  return snapshot;
+}
+
+std::vector<KnownObject> known_snapshot_objects() {
+  std::vector<KnownObject> objects = {known_object("snapshot", kSnapshotFields)};
+  add_policy_objects(objects);
+  add_node_objects(objects);
+  add_queue_objects(objects);
+  add_gang_objects(objects);
+  add_pod_objects(objects);
+  add_spec_objects(objects);
+  add_affinity_objects(objects);
+  return objects;
+}
+
+}  // namespace muster
