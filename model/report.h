@@ -11,7 +11,16 @@
 
 namespace muster {
 
-enum class GangPhase : std::uint8_t { kRunning, kScheduled, kWaiting, kEvicted, kUnschedulable, kTimedOut, kStale, kGated };
+enum class GangPhase : std::uint8_t {
+  kRunning,
+  kScheduled,
+  kWaiting,
+  kEvicted,
+  kUnschedulable,
+  kTimedOut,
+  kStale,
+  kGated
+};
 std::string_view phase_name(GangPhase phase);
 
 struct Blocker {
@@ -23,8 +32,8 @@ struct GangReport {
   GangIndex gang;
   GangPhase phase = GangPhase::kUnschedulable;
   std::int64_t running = 0, placed = 0, evicted = 0, pending = 0;
-  std::string reason, make_room;   // codes of docs/semantics.md; empty: none
-  std::string message;             // for people; empty: none
+  std::string reason, make_room;  // codes of docs/semantics.md; empty: none
+  std::string message;            // for people; empty: none
   std::vector<Blocker> blockers;
 };
 
@@ -35,8 +44,8 @@ struct QueueReport {
 
 struct LevelReport {
   LevelId id;
-  std::int64_t value = 0;              // in level_scale
-  std::optional<std::int64_t> bound;   // proven; none: not proven
+  std::int64_t value = 0;             // in level_scale
+  std::optional<std::int64_t> bound;  // proven; none: not proven
 };
 
 struct Report {
@@ -48,8 +57,8 @@ struct Report {
 // (bound - value) / max(1, |bound|) of the first level whose value is short of its bound; 0 where none is.
 double gap_of(const std::vector<LevelReport>& objective, PlacementPolicy policy);
 
-// `excluded_by_proof[g]`: a solver has proven that no plan places gang g's minimum beside the levels; else a gang that is left
-// over without any structural reason is told `OutOfTime`. Requires a plan that the referee passes.
+// `excluded_by_proof[g]`: a solver has proven that no plan places gang g's minimum beside the levels; else a gang that
+// is left over without any structural reason is told `OutOfTime`. Requires a plan that the referee passes.
 struct ReportInput {
   const Plan& plan;
   const Levels& levels;

@@ -1,0 +1,467 @@
+#include "model/reasons.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "model/saturating.h"
+
+namespace muster {
+namespace {
+
+constexpr std::int64_t kMillion = 1'000'000;
+
+// Parts of devices (millionths, up) and MiB that are free on `units_free`.
+void add_devices(std::span<const std::int64_t> units_free, DeviceUnits capacity, std::int64_t device_mib,
+                 SupplySum& sum) {
+  for (const std::int64_t units : units_free) {
+    if (units <= 0) continue;
+    sum.gpu += static_cast<MicroGpu>((static_cast<Wide>(units) * kMillion + capacity - 1) / capacity);
+    if (device_mib > 0) sum.memory_mib += units / kMillion;
+  }
+}
+
+void add(const SupplySum& part, std::int64_t times, SupplySum& sum) {
+  for (std::size_t r = 0; r < part.amounts.size(); ++r) {
+    sum.amounts[r] = saturating_add(sum.amounts[r], saturating_multiply(part.amounts[r], times));
+  }
+  sum.gpu = saturating_add(sum.gpu, saturating_multiply(part.gpu, times));
+  sum.memory_mib = saturating_add(sum.memory_mib, saturating_multiply(part.memory_mib, times));
+}
+
+// The least of a device's part, in millionths, that one share of the class takes on the nodes that it may use.
+MicroGpu least_share(const Problem& problem, const PodClass& pod_class) {
+  if (pod_class.gpu.kind == GpuRequestKind::kWhole) return kMillion;
+  if (pod_class.gpu.kind == GpuRequestKind::kFraction) return pod_class.gpu.share;
+  MicroGpu least = kMillion;
+  for (const NodeClass& node_class : problem.node_classes) {
+    if (node_class.device_memory_mib < pod_class.gpu.share || node_class.device_memory_mib == 0) continue;
+    least = std::min<MicroGpu>(
+        least, static_cast<MicroGpu>(static_cast<Wide>(pod_class.gpu.share) * kMillion / node_class.device_memory_mib));
+  }
+  return least;
+}
+
+struct DemandSum {
+  std::vector<Amount> amounts;
+  MicroGpu gpu = 0;
+  std::int64_t memory_mib = 0;
+  bool memory_only = true;  // all that ask for devices ask for memory
+};
+
+DemandSum demand_of(const Problem& problem, const std::vector<NeedItem>& items) {
+  DemandSum sum;
+  sum.amounts.assign(problem.resource_count, 0);
+  for (const NeedItem& item : items) {
+    const PodClass& pod_class = problem.pod_classes[item.pod_class];
+    const std::int64_t pods = std::ssize(item.pods);
+    for (std::size_t r = 0; r < sum.amounts.size(); ++r) {
+      sum.amounts[r] = saturating_add(sum.amounts[r], saturating_multiply(pod_class.request[r], pods));
+    }
+    if (pod_class.gpu.kind == GpuRequestKind::kNone) continue;
+    const std::int64_t shares = saturating_multiply(pods, pod_class.gpu.devices);
+    sum.gpu = saturating_add(sum.gpu, saturating_multiply(shares, least_share(problem, pod_class)));
+    if (pod_class.gpu.kind == GpuRequestKind::kMemory) {
+      sum.memory_mib = saturating_add(sum.memory_mib, saturating_multiply(shares, pod_class.gpu.share));
+    } else {
+      sum.memory_only = false;
+    }
+  }
+  return sum;
+}
+
+// The first resource, GPUs, cpu and memory first and pods last, of which there is too little; empty: none.
+std::string first_short(const Problem& problem, const DemandSum& demand, const SupplySum& supply) {
+  if (demand.memory_only ? demand.memory_mib > supply.memory_mib : demand.gpu > supply.gpu) return "gpu";
+  const auto is_short = [&](ResourceIndex r) {
+    return demand.amounts[r.value()] > 0 && demand.amounts[r.value()] > supply.amounts[r.value()];
+  };
+  if (is_short(kCpu)) return "cpu";
+  if (is_short(kMemory)) return "memory";
+  for (std::size_t r = kPods.value() + 1; r < problem.resource_count; ++r) {
+    if (is_short(ResourceIndex(r))) return std::string(problem.snapshot->resource_names[ResourceIndex(r)]);
+  }
+  return is_short(kPods) ? "pods" : "";
+}
+
+std::vector<PodClassIndex> classes_of(const GangNeed& need) {
+  std::vector<PodClassIndex> classes;
+  for (const NeedItem& item : need.items) classes.push_back(item.pod_class);
+  return classes;
+}
+
+constexpr const char* kQueueResourceNames[] = {"gpu", "cpu", "memory"};
+
+void append(std::string& key, std::int64_t value) {
+  key += std::to_string(value);
+  key += ',';
+}
+
+}  // namespace
+
+ReasonTeller::ReasonTeller(const Problem& problem, const FairShares& shares, const EndState& end, bool proven)
+    : problem_(problem),
+      end_(end),
+      proven_(proven),
+      room_(RemainingRoom::after(problem, end)),
+      empty_(RemainingRoom::empty_cluster(problem)),
+      room_maker_(problem, shares, end, proven) {
+  const SupplySum nothing{std::vector<Amount>(problem.resource_count, 0), 0, 0};
+  for (const NodeClass& node_class : problem.node_classes) {
+    SupplySum free = nothing;
+    for (const NodeIndex node : node_class.nodes) {
+      const std::span<const std::int64_t> amounts = room_.free(node);
+      for (std::size_t r = 0; r < amounts.size(); ++r) {
+        free.amounts[r] = saturating_add(free.amounts[r], std::max<Amount>(amounts[r], 0));
+      }
+      add_devices(room_.devices(node), problem.device_capacity(node), node_class.device_memory_mib, free);
+    }
+    free_by_class_.push_back(std::move(free));
+    SupplySum capacity = nothing;
+    capacity.amounts = node_class.capacity;
+    capacity.gpu = node_class.device_count * kMillion;
+    capacity.memory_mib = node_class.device_count * node_class.device_memory_mib;
+    SupplySum all = nothing;
+    add(capacity, std::ssize(node_class.nodes), all);
+    capacity_by_class_.push_back(std::move(all));
+  }
+}
+
+ReasonTeller::Subject ReasonTeller::subject_of(GangIndex index, bool left_over) const {
+  const Gang& gang = problem_.gangs[index];
+  Subject subject{.gang = index, .left_over = left_over, .need = {}, .whole = {}};
+  const auto status = [&](PodIndex pod) { return problem_.pods[pod].status; };
+  const PodPredicate succeeded = [&](PodIndex pod) { return status(pod) == PodStatus::kSucceeded; };
+  const PodPredicate has = [&](PodIndex pod) { return end_.is_present(pod) || succeeded(pod); };
+  const PodPredicate waits = [&](PodIndex pod) {
+    return !end_.is_present(pod) && (status(pod) == PodStatus::kPending || status(pod) == PodStatus::kRunning);
+  };
+  if (left_over) {
+    subject.need = need_of_minimum(problem_, index, has, waits);
+    subject.whole = need_of_minimum(problem_, index, succeeded, [&](PodIndex pod) {
+      return status(pod) == PodStatus::kPending || status(pod) == PodStatus::kRunning ||
+             status(pod) == PodStatus::kGated;
+    });
+    subject.enough_pods = subject.whole.possible;
+  }
+  if (!left_over || (subject.need.possible && subject.need.pods == 0)) {  // surplus, or a minimum of none: one pod
+    const auto first = std::ranges::find_if(gang.pods, waits);
+    if (first != gang.pods.end()) subject.need = need_of_pods(problem_, {*first});
+    if (first != gang.pods.end()) subject.whole = subject.need;
+  }
+  subject.has_present = std::ranges::any_of(gang.pods, [&](PodIndex pod) { return end_.is_present(pod); });
+  subject.has_topology = requires_level(problem_, gang);
+  for (const NeedItem& item : subject.need.items) {
+    const PodClass& pod_class = problem_.pod_classes[item.pod_class];
+    if (!pod_class.anti_affinity_owned.empty() || !pod_class.anti_affinity_matched.empty())
+      subject.has_anti_affinity = true;
+  }
+  return subject;
+}
+
+Verdict ReasonTeller::tell(GangIndex gang, bool left_over) {
+  const Subject subject = subject_of(gang, left_over);
+  const std::string key = signature(subject);
+  if (key.empty()) return decide(subject);
+  if (const auto at = told_.find(key); at != told_.end()) return at->second;
+  return told_[key] = decide(subject);
+}
+
+// Empty: the gang is not like another. Gangs with subgroups that require levels, and those bound to where their pods
+// run, are not.
+std::string ReasonTeller::signature(const Subject& subject) const {
+  const Gang& gang = problem_.gangs[subject.gang];
+  if (!unplaceable(subject, nullptr).empty() || gang.queue.is_none()) return "";
+  if (subject.has_topology && (subject.has_present || gang.groups.size() > 1)) return "";
+  if (subject.has_present && subject.left_over) return "";
+  std::string key;
+  append(key, gang.queue.value());
+  append(key, gang.priority);
+  append(key, gang.preemptible);
+  append(key, gang.preemption_policy == PreemptionPolicy::kNever);
+  append(key, subject.left_over);
+  append(key, problem_.groups[gang.root].required_level.value());
+  for (const GangNeed* need : {&subject.need, &subject.whole}) {
+    for (const NeedItem& item : need->items) {
+      append(key, item.pod_class.value());
+      append(key, std::ssize(item.pods));
+    }
+    key += ';';
+  }
+  append(key, gang.min_resources_gpu);
+  for (const Amount amount : gang.min_resources) append(key, amount);
+  return key;
+}
+
+Verdict ReasonTeller::decide(const Subject& subject) {
+  Verdict verdict;
+  std::string sentence;
+  verdict.reason = unplaceable(subject, &sentence);
+  if (!verdict.reason.empty()) {
+    verdict.message = sentence;
+    return verdict;
+  }
+  verdict.reason = reason(subject, &sentence);
+  const bool fits_already = verdict.reason.empty() || verdict.reason == "OutOfTime";
+  if (subject.left_over) verdict.make_room = room_maker_.tell(subject.gang, subject.need, fits_already);
+  tell_tally(subject, sentence, verdict);
+  return verdict;
+}
+
+// The reasons that no room would help against.
+std::string ReasonTeller::unplaceable(const Subject& subject, std::string* sentence) const {
+  const Gang& gang = problem_.gangs[subject.gang];
+  const auto say = [&](std::string text) {
+    if (sentence != nullptr) *sentence = std::move(text);
+  };
+  if (gang.timed_out) {
+    say("the gang has waited " + std::to_string(gang.waited_seconds) + " s, its timeout: it is given up");
+    return "SchedulingTimeout";
+  }
+  const auto gated =
+      std::ranges::count_if(gang.pods, [&](PodIndex pod) { return problem_.pods[pod].status == PodStatus::kGated; });
+  const bool none_waits = subject.need.pods == 0;
+  if (gated > 0 && (none_waits || (subject.left_over && subject.enough_pods && !subject.need.possible))) {
+    say(std::to_string(gated) + " pods of the gang are gated");
+    return "Gated";
+  }
+  if (!subject.enough_pods || !subject.need.possible) {
+    say("the gang has fewer pods than its minimum");
+    return "NotEnoughPods";
+  }
+  if (gang.queue.is_none() || !gang.queue_is_leaf) {
+    say(gang.queue.is_none() ? "its queue does not exist" : "its queue is not a leaf");
+    return "UnknownQueue";
+  }
+  return "";
+}
+
+std::string ReasonTeller::reason(const Subject& subject, std::string* sentence) {
+  if (std::string code = queue_reason(subject, sentence); !code.empty()) return code;
+  if (never_fits(subject, false)) {
+    *sentence = "It would not fit with every node empty.";
+    return "NeverFits";
+  }
+  if (never_fits(subject, true)) {
+    *sentence = "It would not fit on the nodes that it may use, were they empty.";
+    return "NodeMismatch";
+  }
+  if (std::string resource = insufficient(subject); !resource.empty()) {
+    *sentence = "Too little " + resource + " is free in sum on the nodes that it may use.";
+    return insufficient_code(resource);
+  }
+  std::string code = packing_reason(subject);
+  if (code == "TopologyUnsatisfied") *sentence = "It would fit, but not within one domain of the required level.";
+  if (code == "Fragmented") *sentence = "Enough is free in sum, but not where it is needed.";
+  if (code != "OutOfTime") return code;
+  if (!problem_.snapshot->policy.actions.place) {  // no reason of the list: the policy places nothing
+    *sentence = "Placing is not among the actions of the policy.";
+    return "";
+  }
+  *sentence = "It is not excluded that it fits: the budget ended first.";
+  return code;
+}
+
+std::string ReasonTeller::queue_reason(const Subject& subject, std::string* sentence) const {
+  const Gang& gang = problem_.gangs[subject.gang];
+  const QueueAmounts demand = least_usage(problem_, subject.need);
+  const auto exceeded = [&](const Indexed<QueueIndex, QueueAmounts>& usage, bool limit) {
+    for (const QueueIndex index : problem_.queues[gang.queue].ancestors) {
+      const Queue& queue = problem_.queues[index];
+      for (std::size_t i = 0; i < kQueueResources; ++i) {
+        const Amount bound = limit ? queue.limit[i] : queue.quota[i];
+        if (demand[i] == 0 || bound == kUnlimited || saturating_add(usage[index][i], demand[i]) <= bound) continue;
+        *sentence = "Queue " + std::string(queue.name) + " would exceed its " + (limit ? "limit" : "quota") + " of " +
+                    kQueueResourceNames[i] + (limit ? "." : " with what is not preemptible.");
+        return true;
+      }
+    }
+    return false;
+  };
+  if (exceeded(end_.usage, true)) return "LimitExceeded";
+  const bool within_quota = !gang.preemptible && problem_.snapshot->policy.non_preemptible_within_quota;
+  return within_quota && exceeded(end_.non_preemptible_usage, false) ? "NonPreemptibleOverQuota" : "";
+}
+
+// Sums, pod by pod counts and, for mixed gangs, a packing and a bounded search: true is a proof.
+bool ReasonTeller::never_fits(const Subject& subject, bool with_filters) {
+  const GangNeed& whole = subject.whole;
+  for (const NeedItem& item : whole.items) {
+    if (count_when_empty(item.pod_class, with_filters) < std::ssize(item.pods)) return true;
+  }
+  const bool exclusive = with_filters && subject.has_anti_affinity;
+  if (whole.items.size() == 1 && !exclusive) return false;
+  if (!first_short(problem_, demand_of(problem_, whole.items), supply(classes_of(whole), true, with_filters)).empty())
+    return true;
+  if (!may_pack()) return false;
+  const std::size_t mark = empty_.mark();
+  Packer packer(problem_, nullptr, empty_, {.filters = with_filters, .topology = false, .anti_affinity = with_filters});
+  const std::int64_t left = packer.pack(whole, problem_.gangs[subject.gang].root).left;
+  empty_.roll_back(mark);
+  visits_ += packer.visits();
+  if (left == 0 || whole.pods > kSearchPods) return false;
+  visits_ += kSearchSteps / 4;
+  return search_fit(problem_, whole, empty_,
+                    {.filters = with_filters, .topology = false, .anti_affinity = with_filters},
+                    kSearchSteps) == Fits::kNo;
+}
+
+std::string ReasonTeller::insufficient(const Subject& subject) {
+  const Gang& gang = problem_.gangs[subject.gang];
+  std::string first;
+  const auto rank = [&](const std::string& name) {
+    for (std::size_t r = kPods.value() + 1; r < problem_.resource_count; ++r) {
+      if (problem_.snapshot->resource_names[ResourceIndex(r)] == name) return r;
+    }
+    return name == "gpu" ? 0 : name == "cpu" ? 1 : name == "memory" ? 2 : std::numeric_limits<std::size_t>::max();
+  };
+  const auto consider = [&](const std::string& name) {
+    if (!name.empty() && (first.empty() || rank(name) < rank(first))) first = name;
+  };
+  for (const NeedItem& item : subject.need.items) {
+    consider(first_short(problem_, demand_of(problem_, {item}), class_supply(item.pod_class)));
+  }
+  if (subject.need.items.size() > 1) {
+    consider(
+        first_short(problem_, demand_of(problem_, subject.need.items), supply(classes_of(subject.need), false, true)));
+  }
+  if (!subject.left_over || (gang.min_resources.empty() && gang.min_resources_gpu == 0)) return first;
+  DemandSum wanted;
+  wanted.memory_only = false;
+  wanted.gpu = gang.min_resources_gpu;
+  wanted.amounts = gang.min_resources;
+  wanted.amounts.resize(problem_.resource_count, 0);
+  std::vector<PodClassIndex> classes;
+  for (const PodIndex pod : gang.pods) classes.push_back(problem_.pods[pod].pod_class);
+  std::ranges::sort(classes);
+  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
+  consider(first_short(problem_, wanted, supply(classes, false, true)));
+  return first;
+}
+
+std::string ReasonTeller::packing_reason(const Subject& subject) {
+  const Fits fits = placeable(subject);
+  if (fits == Fits::kNo) return "Fragmented";
+  if (fits == Fits::kUnknown) return proven_ ? "Fragmented" : "OutOfTime";
+  if (!subject.has_topology || !may_pack()) return "OutOfTime";
+  const std::size_t mark = room_.mark();
+  Packer packer(problem_, &end_, room_, PackingRules{});
+  const std::int64_t left = packer.pack(subject.need, problem_.gangs[subject.gang].root).left;
+  room_.roll_back(mark);
+  visits_ += packer.visits();
+  return left == 0 ? "OutOfTime" : "TopologyUnsatisfied";
+}
+
+// Whether it fits in what is free, required levels aside.
+Fits ReasonTeller::placeable(const Subject& subject) {
+  const GangNeed& need = subject.need;
+  if (need.items.size() == 1 && !subject.has_anti_affinity) {
+    return census(need.items.front().pod_class).total >= need.pods ? Fits::kYes : Fits::kNo;
+  }
+  if (!may_pack()) return Fits::kUnknown;
+  const PackingRules rules{.filters = true, .topology = false};
+  const std::size_t mark = room_.mark();
+  Packer packer(problem_, &end_, room_, rules);
+  const std::int64_t left = packer.pack(need, problem_.gangs[subject.gang].root).left;
+  room_.roll_back(mark);
+  visits_ += packer.visits();
+  if (left == 0) return Fits::kYes;
+  if (need.pods > kSearchPods) return Fits::kUnknown;
+  visits_ += kSearchSteps / 4;
+  return search_fit(problem_, need, room_, rules, kSearchSteps);
+}
+
+void ReasonTeller::tell_tally(const Subject& subject, const std::string& sentence, Verdict& verdict) {
+  const GangNeed& need = subject.need;
+  if (need.items.empty()) return;
+  std::int64_t left = 0;
+  BlockerTally tally;
+  if (subject.is_simple()) {
+    const ClassCensus& counted = census(need.items.front().pod_class);
+    left = std::max<std::int64_t>(need.pods - counted.total, 0);
+    tally = counted.full;
+  } else if (may_pack()) {
+    const std::size_t mark = room_.mark();
+    Packer packer(problem_, &end_, room_, PackingRules{});
+    const Packing packing = packer.pack(need, problem_.gangs[subject.gang].root);
+    visits_ += packer.visits() + static_cast<std::int64_t>(problem_.nodes.size());
+    left = packing.left;
+    const NeedItem* first = nullptr;
+    PodIndex first_pod = PodIndex::none();
+    for (std::size_t i = 0; i < need.items.size(); ++i) {
+      const auto put = static_cast<std::size_t>(packing.put[i]);
+      if (put == need.items[i].pods.size() || need.items[i].pods[put] >= first_pod) continue;
+      first = &need.items[i];
+      first_pod = first->pods[put];
+    }
+    if (first != nullptr) tally = tally_blockers(problem_, room_, first->pod_class, first->leaf, packing);
+    room_.roll_back(mark);
+  }
+  if (left == 0) {  // room there is: none of them may have it
+    left = need.pods;
+    tally = fresh_tally(need.items.front().pod_class);
+  }
+  verdict.blockers = tally.blockers();
+  verdict.message =
+      std::to_string(left) + "/" + std::to_string(need.pods) + " pods of the gang cannot be placed: " + tally.text();
+  if (!sentence.empty()) verdict.message += " " + sentence;
+}
+
+const ReasonTeller::ClassCensus& ReasonTeller::census(PodClassIndex index) {
+  const auto [at, is_new] = census_.try_emplace(index);
+  if (!is_new) return at->second;
+  ClassCensus& counted = at->second;
+  const PodClass& pod_class = problem_.pod_classes[index];
+  const std::size_t mark = room_.mark();
+  for (const NodeIndex node : problem_.nodes.indices()) {
+    if (!pod_class.allowed[problem_.nodes[node].node_class.value()]) continue;
+    const std::int64_t pods = room_.count(pod_class, node, kLargest);
+    if (pods == 0) continue;
+    counted.total = saturating_add(counted.total, pods);
+    if (pods < kLargest) room_.put(pod_class, node, pods);
+  }
+  counted.full = tally_blockers(problem_, room_, index, GroupIndex::none(), Packing{});
+  room_.roll_back(mark);
+  return counted;
+}
+
+const BlockerTally& ReasonTeller::fresh_tally(PodClassIndex index) {
+  census(index);
+  std::optional<BlockerTally>& fresh = census_[index].fresh;
+  if (!fresh) fresh = tally_blockers(problem_, room_, index, GroupIndex::none(), Packing{});
+  return *fresh;
+}
+
+std::int64_t ReasonTeller::count_when_empty(PodClassIndex index, bool with_filters) {
+  const auto [at, is_new] =
+      empty_counts_.try_emplace((std::uint64_t{index.value()} << 1U) | std::uint64_t{with_filters}, 0);
+  if (!is_new) return at->second;
+  const PodClass& pod_class = problem_.pod_classes[index];
+  for (const NodeClassIndex node_class_index : problem_.node_classes.indices()) {
+    const NodeClass& node_class = problem_.node_classes[node_class_index];
+    if (node_class.nodes.empty() || (with_filters && !pod_class.allowed[node_class_index.value()])) continue;
+    const std::int64_t pods = empty_.count(pod_class, node_class.nodes.front(), kLargest);
+    at->second = saturating_add(at->second, saturating_multiply(pods, std::ssize(node_class.nodes)));
+  }
+  return at->second;
+}
+
+// On the nodes that some class of the list may use.
+SupplySum ReasonTeller::supply(const std::vector<PodClassIndex>& classes, bool when_empty, bool with_filters) const {
+  SupplySum sum{std::vector<Amount>(problem_.resource_count, 0), 0, 0};
+  const std::vector<SupplySum>& parts = when_empty ? capacity_by_class_ : free_by_class_;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const bool qualifies = !with_filters || std::ranges::any_of(classes, [&](PodClassIndex index) {
+      return static_cast<bool>(problem_.pod_classes[index].allowed[i]);
+    });
+    if (qualifies) add(parts[i], 1, sum);
+  }
+  return sum;
+}
+
+const SupplySum& ReasonTeller::class_supply(PodClassIndex pod_class) {
+  const auto at = supply_.find(pod_class);
+  if (at != supply_.end()) return at->second;
+  return supply_[pod_class] = supply({pod_class}, false, true);
+}
+
+}  // namespace muster

@@ -1,0 +1,94 @@
+// Why a gang is left over, by the list of docs/semantics.md ("Reasons"), of the cluster as the plan leaves it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "model/blockers.h"
+#include "model/fair_share.h"
+#include "model/problem.h"
+#include "model/reasons_make_room.h"
+#include "model/reasons_need.h"
+#include "model/reasons_room.h"
+#include "model/report.h"
+
+namespace muster {
+
+struct Verdict {
+  std::string reason, make_room, message;
+  std::vector<Blocker> blockers;
+};
+
+// What there is in sum on the nodes that some pod class may use.
+struct SupplySum {
+  std::vector<Amount> amounts;  // by ResourceIndex
+  MicroGpu gpu = 0;             // parts of devices, each rounded up
+  std::int64_t memory_mib = 0;  // of devices whose memory is known
+};
+
+// Asked gang by gang. Gangs that are equal in what decides the answer are answered once; pods of one class are counted
+// once on all nodes. Cost: O(nodes x pod classes left over), and for mixed gangs, topology and anti-affinity O(nodes x
+// classes) for each kind of gang, up to a limit of nodes looked at, beyond which the answer rests on sums.
+class ReasonTeller {
+ public:
+  ReasonTeller(const Problem& problem, const FairShares& shares, const EndState& end, bool proven);
+  // Of a gang with pods that are pending or gated. `left_over`: its minimum does not run; else one surplus pod is
+  // spoken of.
+  Verdict tell(GangIndex gang, bool left_over);
+
+ private:
+  struct Subject {
+    GangIndex gang;
+    bool left_over = true;
+    bool enough_pods = true;
+    GangNeed need;   // what is still missing
+    GangNeed whole;  // the whole minimum, as if nothing ran
+    bool has_topology = false, has_anti_affinity = false, has_present = false;
+    bool is_simple() const { return need.items.size() == 1 && !has_topology && !has_anti_affinity; }
+  };
+  struct ClassCensus {
+    std::int64_t total = 0;             // pods that fit on all nodes together
+    BlockerTally full;                  // once they are there
+    std::optional<BlockerTally> fresh;  // before
+  };
+
+  Subject subject_of(GangIndex gang, bool left_over) const;
+  std::string signature(const Subject& subject) const;
+  Verdict decide(const Subject& subject);
+  std::string unplaceable(const Subject& subject, std::string* sentence) const;
+  std::string reason(const Subject& subject, std::string* sentence);
+  std::string queue_reason(const Subject& subject, std::string* sentence) const;
+  std::string insufficient(const Subject& subject);
+  std::string packing_reason(const Subject& subject);
+  bool never_fits(const Subject& subject, bool with_filters);
+  Fits placeable(const Subject& subject);
+  void tell_tally(const Subject& subject, const std::string& sentence, Verdict& verdict);
+  const ClassCensus& census(PodClassIndex pod_class);
+  const BlockerTally& fresh_tally(PodClassIndex pod_class);
+  std::int64_t count_when_empty(PodClassIndex pod_class, bool with_filters);
+  SupplySum supply(const std::vector<PodClassIndex>& classes, bool when_empty, bool with_filters) const;
+  const SupplySum& class_supply(PodClassIndex pod_class);
+  bool may_pack() const { return visits_ < kMostVisits; }
+
+  static constexpr std::int64_t kMostVisits = 3'000'000;
+  static constexpr std::int64_t kSearchPods = 16, kSearchSteps = 20'000;
+
+  const Problem& problem_;
+  const EndState& end_;
+  bool proven_;
+  RemainingRoom room_, empty_;
+  std::vector<SupplySum> free_by_class_, capacity_by_class_;  // by NodeClassIndex
+  std::unordered_map<PodClassIndex, ClassCensus> census_;
+  std::unordered_map<PodClassIndex, SupplySum> supply_;
+  std::unordered_map<std::uint64_t, std::int64_t> empty_counts_;
+  std::unordered_map<std::string, Verdict> told_;
+  std::int64_t visits_ = 0;
+  RoomMaker room_maker_;
+};
+
+}  // namespace muster

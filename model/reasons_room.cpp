@@ -1,0 +1,202 @@
+#include "model/reasons_room.h"
+
+#include <algorithm>
+
+namespace muster {
+namespace {
+
+void add_usage(const Problem& problem, PodIndex pod, NodeIndex node, Indexed<QueueIndex, QueueAmounts>& usage) {
+  const Gang& gang = problem.gangs[problem.pods[pod].gang];
+  if (gang.queue.is_none()) return;
+  const QueueAmounts amounts = queue_usage(problem.class_of(pod), problem.class_of(node));
+  for (const QueueIndex queue : problem.queues[gang.queue].ancestors) {
+    for (std::size_t i = 0; i < kQueueResources; ++i) usage[queue][i] += amounts[i];
+  }
+}
+
+}  // namespace
+
+EndState end_state_of(const Problem& problem, const Plan& plan) {
+  EndState end;
+  end.node.resize(problem.pods.size());
+  end.devices.resize(problem.pods.size());
+  end.usage.assign(problem.queues.size(), QueueAmounts{});
+  end.non_preemptible_usage = end.usage_before = end.usage;
+  for (const PodIndex pod : problem.pods.indices()) {
+    if (problem.pods[pod].status != PodStatus::kRunning) continue;
+    end.node[pod] = problem.pods[pod].node;
+    end.devices[pod] = problem.devices_of(pod);
+    add_usage(problem, pod, end.node[pod], end.usage_before);
+  }
+  for (const Eviction& eviction : plan.evictions) end.node[eviction.pod] = NodeIndex::none();
+  for (const Placement& placement : plan.placements) {
+    end.node[placement.pod] = placement.node;
+    end.devices[placement.pod] = placement.devices;
+  }
+  for (const PodIndex pod : problem.pods.indices()) {
+    if (!end.is_present(pod)) continue;
+    add_usage(problem, pod, end.node[pod], end.usage);
+    if (!problem.gangs[problem.pods[pod].gang].preemptible)
+      add_usage(problem, pod, end.node[pod], end.non_preemptible_usage);
+  }
+  return end;
+}
+
+RemainingRoom::RemainingRoom(const Problem& problem) : problem_(&problem), resource_count_(problem.resource_count) {
+  begin_.reserve(problem.nodes.size() + 1);
+  begin_.push_back(0);
+  for (const NodeIndex node : problem.nodes.indices()) {
+    const NodeClass& node_class = problem.class_of(node);
+    cells_.insert(cells_.end(), node_class.capacity.begin(), node_class.capacity.end());
+    cells_.resize(cells_.size() + static_cast<std::size_t>(node_class.device_count), problem.device_capacity(node));
+    begin_.push_back(cells_.size());
+  }
+}
+
+RemainingRoom RemainingRoom::empty_cluster(const Problem& problem) { return RemainingRoom(problem); }
+
+RemainingRoom RemainingRoom::after(const Problem& problem, const EndState& end) {
+  RemainingRoom room(problem);
+  for (const PodIndex pod : problem.pods.indices()) {
+    if (!end.is_present(pod)) continue;
+    const NodeIndex node = end.node[pod];
+    const PodClass& pod_class = problem.class_of(pod);
+    const std::size_t begin = room.begin_[node.value()];
+    for (std::size_t r = 0; r < room.resource_count_; ++r) room.cells_[begin + r] -= pod_class.request[r];
+    if (pod_class.gpu.kind != GpuRequestKind::kNone) {
+      const DeviceUnits units = share_units(pod_class, problem.class_of(node));
+      for (const std::int32_t device : end.devices[pod]) {
+        room.cells_[begin + room.resource_count_ + static_cast<std::size_t>(device)] -= units;
+      }
+    }
+    room.change_anti_affinity(pod_class, node, 1);
+  }
+  room.log_.clear();
+  return room;
+}
+
+std::int64_t RemainingRoom::count(const PodClass& pod_class, NodeIndex node, std::int64_t limit) const {
+  const std::span<const std::int64_t> amounts = free(node);
+  std::int64_t most = limit;
+  for (std::size_t r = 0; r < resource_count_ && most > 0; ++r) {
+    const Amount request = pod_class.request[r];
+    if (request <= 0) continue;
+    if (amounts[r] < request) return 0;
+    if (most > 1 && amounts[r] / request < most) most = amounts[r] / request;
+  }
+  if (most <= 0 || pod_class.gpu.kind == GpuRequestKind::kNone) return std::max<std::int64_t>(most, 0);
+  return device_count(pod_class, node, most);
+}
+
+std::int64_t RemainingRoom::device_count(const PodClass& pod_class, NodeIndex node, std::int64_t limit) const {
+  const NodeClass& node_class = problem_->class_of(node);
+  if (pod_class.gpu.kind == GpuRequestKind::kMemory && node_class.device_memory_mib == 0) return 0;
+  const std::span<const std::int64_t> units_free = devices(node);
+  const DeviceUnits units = share_units(pod_class, node_class);
+  if (units <= 0) return 0;
+  const std::int64_t wanted = pod_class.gpu.devices;
+  const auto holds = [&](std::int64_t pods) {  // each device serves a pod at most once
+    std::int64_t usable = 0;
+    for (const std::int64_t device : units_free) usable += std::clamp<std::int64_t>(device / units, 0, pods);
+    return usable >= pods * wanted;
+  };
+  std::int64_t shares = 0;
+  for (const std::int64_t device : units_free) shares += std::max<std::int64_t>(device / units, 0);
+  if (wanted == 1) return std::min(limit, shares);
+  std::int64_t low = 0, high = std::min(limit, shares / std::max<std::int64_t>(wanted, 1));
+  while (low < high) {
+    const std::int64_t middle = low + (high - low + 1) / 2;
+    if (holds(middle)) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+bool RemainingRoom::conflicts(const PodClass& pod_class, NodeIndex node) const {
+  const auto is_there = [&](AntiAffinityIndex term, bool owners) {
+    const DomainIndex domain = problem_->anti_affinities[term].domain_of[node];
+    if (domain.is_none()) return false;
+    const auto at = anti_affinity_cells_.find((std::uint64_t{term.value()} << 33U) |
+                                              (std::uint64_t{domain.value()} << 1U) | std::uint64_t{owners});
+    return at != anti_affinity_cells_.end() && cells_[at->second] > 0;
+  };
+  return std::ranges::any_of(pod_class.anti_affinity_owned,
+                             [&](AntiAffinityIndex term) { return is_there(term, false); }) ||
+         std::ranges::any_of(pod_class.anti_affinity_matched,
+                             [&](AntiAffinityIndex term) { return is_there(term, true); });
+}
+
+void RemainingRoom::put(const PodClass& pod_class, NodeIndex node, std::int64_t pods) {
+  for (std::size_t r = 0; r < resource_count_; ++r) {
+    if (pod_class.request[r] != 0) change(begin_[node.value()] + r, -pod_class.request[r] * pods);
+  }
+  if (pod_class.gpu.kind != GpuRequestKind::kNone) {
+    for (std::int64_t i = 0; i < pods; ++i) put_devices(pod_class, node);
+  }
+  change_anti_affinity(pod_class, node, pods);
+}
+
+void RemainingRoom::put_devices(const PodClass& pod_class, NodeIndex node) {
+  const DeviceUnits units = share_units(pod_class, problem_->class_of(node));
+  const std::span<const std::int64_t> units_free = devices(node);
+  std::vector<std::size_t> fitting;
+  for (std::size_t device = 0; device < units_free.size(); ++device) {
+    if (units_free[device] >= units) fitting.push_back(device);
+  }
+  const auto wanted = static_cast<std::size_t>(pod_class.gpu.devices);
+  if (wanted == 1) {
+    std::ranges::stable_sort(fitting, {}, [&](std::size_t device) { return units_free[device]; });
+  } else {
+    std::ranges::stable_sort(fitting, {}, [&](std::size_t device) { return -units_free[device]; });
+  }
+  fitting.resize(std::min(wanted, fitting.size()));
+  for (const std::size_t device : fitting) change(begin_[node.value()] + resource_count_ + device, -units);
+}
+
+void RemainingRoom::take(PodIndex pod, NodeIndex node, std::span<const std::int32_t> pod_devices) {
+  const PodClass& pod_class = problem_->class_of(pod);
+  const std::size_t begin = begin_[node.value()];
+  for (std::size_t r = 0; r < resource_count_; ++r) {
+    if (pod_class.request[r] != 0) change(begin + r, pod_class.request[r]);
+  }
+  if (pod_class.gpu.kind != GpuRequestKind::kNone) {
+    const DeviceUnits units = share_units(pod_class, problem_->class_of(node));
+    for (const std::int32_t device : pod_devices)
+      change(begin + resource_count_ + static_cast<std::size_t>(device), units);
+  }
+  change_anti_affinity(pod_class, node, -1);
+}
+
+void RemainingRoom::roll_back(std::size_t mark) {
+  while (log_.size() > mark) {
+    cells_[log_.back().cell] -= log_.back().delta;
+    log_.pop_back();
+  }
+}
+
+void RemainingRoom::change(std::size_t cell, std::int64_t delta) {
+  cells_[cell] += delta;
+  log_.push_back({cell, delta});
+}
+
+void RemainingRoom::change_anti_affinity(const PodClass& pod_class, NodeIndex node, std::int64_t delta) {
+  const auto count_term = [&](AntiAffinityIndex term, bool owners) {
+    const DomainIndex domain = problem_->anti_affinities[term].domain_of[node];
+    if (!domain.is_none()) change(anti_affinity_cell(term, domain, owners), delta);
+  };
+  for (const AntiAffinityIndex term : pod_class.anti_affinity_owned) count_term(term, true);
+  for (const AntiAffinityIndex term : pod_class.anti_affinity_matched) count_term(term, false);
+}
+
+std::size_t RemainingRoom::anti_affinity_cell(AntiAffinityIndex term, DomainIndex domain, bool owners) {
+  const std::uint64_t key =
+      (std::uint64_t{term.value()} << 33U) | (std::uint64_t{domain.value()} << 1U) | std::uint64_t{owners};
+  const auto [at, is_new] = anti_affinity_cells_.try_emplace(key, cells_.size());
+  if (is_new) cells_.push_back(0);
+  return at->second;
+}
+
+}  // namespace muster

@@ -1,0 +1,77 @@
+// What is free once a plan is carried out: plain counting for reasons and blockers, which engines do not share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "model/plan.h"
+#include "model/problem.h"
+
+namespace muster {
+
+// The cluster as the plan leaves it: evicted and releasing pods are gone, placed ones are there.
+struct EndState {
+  Indexed<PodIndex, NodeIndex> node;                         // none: does not run
+  Indexed<PodIndex, std::span<const std::int32_t>> devices;  // of the plan or the problem, which outlive this
+  Indexed<QueueIndex, QueueAmounts> usage, non_preemptible_usage;
+  Indexed<QueueIndex, QueueAmounts> usage_before;  // as the snapshot has it
+  bool is_present(PodIndex pod) const { return !node[pod].is_none(); }
+};
+EndState end_state_of(const Problem& problem, const Plan& plan);
+
+// Free amounts and device units of every node, with undo. Filters are not looked at here; anti-affinity is, by
+// conflicts().
+class RemainingRoom {
+ public:
+  static RemainingRoom empty_cluster(const Problem& problem);
+  static RemainingRoom after(const Problem& problem, const EndState& end);
+
+  std::span<const std::int64_t> free(NodeIndex node) const {
+    return {cells_.data() + begin_[node.value()], resource_count_};
+  }
+  std::span<const std::int64_t> devices(NodeIndex node) const {
+    const std::size_t begin = begin_[node.value()] + resource_count_;
+    return {cells_.data() + begin, begin_[node.value() + 1] - begin};
+  }
+  // How many more pods of the class the node takes, at most `limit`. Cost: O(resources + devices).
+  std::int64_t count(const PodClass& pod_class, NodeIndex node, std::int64_t limit) const;
+  // Whether the node's devices take one pod of the class, whatever else it asks for.
+  bool takes_devices(const PodClass& pod_class, NodeIndex node) const {
+    return pod_class.gpu.kind == GpuRequestKind::kNone || device_count(pod_class, node, 1) > 0;
+  }
+  // Whether a pod that is there, or was put there, keeps the class away from the node by anti-affinity.
+  bool conflicts(const PodClass& pod_class, NodeIndex node) const;
+
+  // Puts pods in; requires count(...) >= pods. Whole users take the first idle devices; sharers the fullest that fit,
+  // or, where a pod needs several, the emptiest: that makes room for most of one shape.
+  void put(const PodClass& pod_class, NodeIndex node, std::int64_t pods);
+  // Takes away a pod that is there.
+  void take(PodIndex pod, NodeIndex node, std::span<const std::int32_t> devices);
+
+  std::size_t mark() const { return log_.size(); }
+  void roll_back(std::size_t mark);
+
+ private:
+  explicit RemainingRoom(const Problem& problem);
+  void change(std::size_t cell, std::int64_t delta);
+  void change_anti_affinity(const PodClass& pod_class, NodeIndex node, std::int64_t delta);
+  std::int64_t device_count(const PodClass& pod_class, NodeIndex node, std::int64_t limit) const;
+  void put_devices(const PodClass& pod_class, NodeIndex node);
+  std::size_t anti_affinity_cell(AntiAffinityIndex term, DomainIndex domain, bool owners);
+
+  struct Undo {
+    std::size_t cell = 0;
+    std::int64_t delta = 0;
+  };
+  const Problem* problem_;
+  std::size_t resource_count_;
+  std::vector<std::size_t> begin_;   // by node, one more than there are
+  std::vector<std::int64_t> cells_;  // by node: free amounts by resource, then free units by device; then anti-affinity
+  std::unordered_map<std::uint64_t, std::size_t> anti_affinity_cells_;  // (term, domain, owners or matched) -> cell
+  std::vector<Undo> log_;
+};
+
+}  // namespace muster
