@@ -1,0 +1,36 @@
+// Required anti-affinity as the formulation needs it: what excludes what, by pod class.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "heuristics/cluster_state.h"
+#include "model/problem.h"
+#include "solver/demand.h"
+
+namespace muster {
+
+class AntiAffinityRules {
+ public:
+  // Counts the pods of the problem that run and stay in `state`, by term and domain.
+  AntiAffinityRules(const Problem& problem, const ClusterState& state);
+
+  // Whether a pod that runs keeps the class off the node.
+  bool excludes(PodClassIndex pod_class, NodeIndex node) const;
+  // Whether two pods, one of each class (or two of one class), may not share a domain of some term; `node` has to lie in one.
+  bool conflict(PodClassIndex a, PodClassIndex b, NodeIndex node) const;
+  // Whether some term that a pending class has to do with has a domain of several nodes.
+  bool spans_nodes() const { return spans_nodes_; }
+  // Demand classes that own or match a term, ascending.
+  std::vector<DemandIndex> demands_with_terms(const Demand& demand) const;
+
+ private:
+  bool owns(PodClassIndex pod_class, AntiAffinityIndex term) const;
+  bool matches(PodClassIndex pod_class, AntiAffinityIndex term) const;
+
+  const Problem& problem_;
+  Indexed<AntiAffinityIndex, std::vector<std::int32_t>> owners_, matched_;  // by domain
+  bool spans_nodes_ = false;
+};
+
+}  // namespace muster

@@ -1,0 +1,38 @@
+// The configurations of every room class that a solution may use: listed whole, or found by pricing so far.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "solver/configuration.h"
+#include "solver/formulation.h"
+#include "solver/pricing.h"
+
+namespace muster {
+
+class ColumnPool {
+ public:
+  ColumnPool(const ConfigurationInput& input, const Supply& supply);
+
+  // Lists everything. False, and nothing kept, where that is more than `limit`.
+  bool list_all(std::size_t limit);
+  // Keeps the configuration if it is new; true if so.
+  bool add(RoomClassIndex room, Configuration configuration);
+  // What a plan that only places puts on each node.
+  void add_contents(const Plan& plan, const ClusterState& base);
+
+  const Indexed<RoomClassIndex, std::vector<Configuration>>& configurations() const { return configurations_; }
+  Pricing& pricing(RoomClassIndex room);
+
+ private:
+  const ConfigurationInput& in_;
+  const Supply& supply_;
+  Indexed<RoomClassIndex, std::vector<Configuration>> configurations_;
+  Indexed<RoomClassIndex, std::map<std::vector<std::pair<DemandIndex, std::int32_t>>, std::size_t>> known_;
+  Indexed<RoomClassIndex, std::optional<Pricing>> pricing_;
+  std::map<NodeIndex, RoomClassIndex> room_of_;
+  std::map<std::tuple<PodClassIndex, Work, NodeIndex>, DemandIndex> demand_of_;
+};
+
+}  // namespace muster

@@ -1,0 +1,124 @@
+#include "solver/configuration.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace muster {
+namespace {
+
+// Breadth-first over "one more pod", demand classes in ascending order, so that every multiset of pods is met once for each
+// essentially different way of using the devices.
+class Enumeration {
+ public:
+  Enumeration(const ConfigurationInput& input, const RoomClass& room, std::size_t limit)
+      : in_(input), room_(room), node_class_(input.problem.node_classes[room.node_class]), limit_(limit) {}
+
+  std::optional<std::vector<Configuration>> run() {
+    states_.push_back({NodeRoom(in_.problem, room_), {}, std::vector<std::int32_t>(room_.demands.size(), 0), 0});
+    for (std::size_t at = 0; at < states_.size(); ++at) {
+      for (std::size_t d = states_[at].last; d < room_.demands.size(); ++d) extend(at, d);
+      if (states_.size() > limit_) return std::nullopt;
+    }
+    return best_of_each_count();
+  }
+
+ private:
+  struct State {
+    NodeRoom space;
+    std::vector<Configuration::Step> steps;
+    std::vector<std::int32_t> counts;  // by position in room.demands
+    std::size_t last = 0;              // no class before this one is added any more
+  };
+
+  const PodClass& class_of(std::size_t d) const {
+    return in_.problem.pod_classes[in_.demand.classes[room_.demands[d]].pod_class];
+  }
+
+  bool clashes(const State& state, std::size_t d) const {
+    const PodClassIndex added = in_.demand.classes[room_.demands[d]].pod_class;
+    for (std::size_t other = 0; other < state.counts.size(); ++other)
+      if (state.counts[other] > 0 &&
+          in_.anti_affinity.conflict(added, in_.demand.classes[room_.demands[other]].pod_class, room_.nodes.front()))
+        return true;
+    return false;
+  }
+
+  void extend(std::size_t at, std::size_t d) {
+    const PodClass& pod_class = class_of(d);
+    if (states_[at].counts[d] >= in_.demand.classes[room_.demands[d]].count) return;
+    if (!states_[at].space.has_resources(pod_class) || clashes(states_[at], d)) return;
+    for (const std::vector<std::int32_t>& devices : device_choices(states_[at].space, pod_class)) {
+      State next = states_[at];
+      next.space.add_on(pod_class, devices);
+      next.steps.push_back({room_.demands[d], devices});
+      ++next.counts[d];
+      next.last = d;
+      std::vector<DeviceUnits> key = next.space.free_devices();
+      std::sort(key.begin(), key.end());
+      if (seen_.insert({next.counts, std::move(key)}).second) states_.push_back(std::move(next));
+    }
+  }
+
+  // One choice for each multiset of levels that the pod's devices may have: devices with equal room are alike.
+  std::vector<std::vector<std::int32_t>> device_choices(const NodeRoom& space, const PodClass& pod_class) const {
+    if (pod_class.gpu.kind == GpuRequestKind::kNone) return {{}};
+    const DeviceUnits units = share_units(pod_class, node_class_);
+    std::map<DeviceUnits, std::vector<std::int32_t>> levels;
+    for (std::size_t i = 0; i < space.free_devices().size(); ++i)
+      if (space.free_devices()[i] >= units) levels[space.free_devices()[i]].push_back(static_cast<std::int32_t>(i));
+    std::vector<std::vector<std::int32_t>> choices;
+    std::vector<std::int32_t> chosen;
+    choose(levels, levels.begin(), static_cast<std::size_t>(pod_class.gpu.devices), chosen, choices);
+    return choices;
+  }
+
+  using Levels = std::map<DeviceUnits, std::vector<std::int32_t>>;
+  void choose(const Levels& levels, Levels::const_iterator level, std::size_t missing, std::vector<std::int32_t>& chosen,
+              std::vector<std::vector<std::int32_t>>& choices) const {
+    if (missing == 0) {
+      choices.push_back(chosen);
+      std::sort(choices.back().begin(), choices.back().end());
+      return;
+    }
+    if (level == levels.end()) return;
+    const std::size_t before = chosen.size();
+    for (std::size_t take = 0;; ++take) {
+      choose(levels, std::next(level), missing - take, chosen, choices);
+      if (take == std::min(missing, level->second.size())) break;
+      chosen.push_back(level->second[take]);
+    }
+    chosen.resize(before);
+  }
+
+  std::vector<Configuration> best_of_each_count() {
+    std::map<std::vector<std::int32_t>, Configuration> best;
+    for (State& state : states_) {
+      const std::int64_t value = last_level_of(in_.problem, state.space, room_);
+      const auto [found, is_new] = best.try_emplace(state.counts);
+      if (!is_new && found->second.last_level <= value) continue;
+      found->second = {std::move(state.steps), {}, value};
+      for (std::size_t d = 0; d < state.counts.size(); ++d)
+        if (state.counts[d] > 0) found->second.counts.emplace_back(room_.demands[d], state.counts[d]);
+    }
+    std::vector<Configuration> result;
+    for (auto& [counts, configuration] : best) result.push_back(std::move(configuration));
+    return result;
+  }
+
+  const ConfigurationInput& in_;
+  const RoomClass& room_;
+  const NodeClass& node_class_;
+  std::size_t limit_;
+  std::vector<State> states_;
+  std::set<std::pair<std::vector<std::int32_t>, std::vector<DeviceUnits>>> seen_;
+};
+
+}  // namespace
+
+std::optional<std::vector<Configuration>> enumerate_configurations(const ConfigurationInput& input, const RoomClass& room,
+                                                                   std::size_t limit) {
+  return Enumeration(input, room, limit).run();
+}
+
+}  // namespace muster

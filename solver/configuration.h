@@ -1,0 +1,41 @@
+// Node configurations: what may stand on one node of a room class, all at once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "solver/anti_affinity.h"
+#include "solver/demand.h"
+#include "solver/room.h"
+
+namespace muster {
+
+// Pods of some demand classes that fit together on one node, in the order in which they are put down, each with the
+// devices (positions in RoomClass::free_devices) that it takes.
+struct Configuration {
+  struct Step {
+    DemandIndex demand;
+    std::vector<std::int32_t> devices;
+  };
+  std::vector<Step> steps;
+  std::vector<std::pair<DemandIndex, std::int32_t>> counts;  // ascending by demand class
+  std::int64_t last_level = 0;  // what the node adds to the last level: fragmentation, or the square of its use
+};
+
+struct ConfigurationInput {
+  const Problem& problem;
+  const Demand& demand;
+  const AntiAffinityRules& anti_affinity;
+};
+
+// Every distinct count of pods that fits on one node of the class, the empty one first, each with the placing that is best for
+// the last level. None where there are more than `limit` intermediate states.
+std::optional<std::vector<Configuration>> enumerate_configurations(const ConfigurationInput& input, const RoomClass& room,
+                                                                   std::size_t limit);
+
+// What a node in this state adds to the level `fragmentation`.
+std::int64_t last_level_of(const Problem& problem, const NodeRoom& space, const RoomClass& room);
+
+}  // namespace muster

@@ -1,0 +1,372 @@
+#include "solver/formulation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "heuristics/fit.h"
+
+namespace muster {
+namespace {
+
+std::string name(const char* kind, std::size_t a) { return kind + std::to_string(a); }
+std::string name(const char* kind, std::size_t a, std::size_t b) { return name(kind, a) + "_" + std::to_string(b); }
+
+bool asks_for_topology(const Problem& problem, const Gang& gang) {
+  return std::any_of(gang.groups.begin(), gang.groups.end(), [&](GroupIndex group) {
+    return !problem.groups[group].required_level.is_none() || !problem.groups[group].preferred_level.is_none();
+  });
+}
+
+}  // namespace
+
+Formulation::Formulation(const FormulationInput& input)
+    : in_(input),
+      gang_columns_(input.demand.gang_classes.size()),
+      cell_columns_(input.demand.cells.size()),
+      supply_rows_(input.demand.classes.size()),
+      room_rows_(input.supply.rooms.size(), -1),
+      configurations_(input.supply.rooms.size()),
+      waiting_(input.problem.queues.size()),
+      running_(input.problem.queues.size()) {
+  for (GangClassIndex index : in_.demand.gang_classes.indices()) {
+    waiting_[in_.demand.gang_classes[index].queue].push_back(index);
+    add_gang(index);
+  }
+  for (GangIndex gang : in_.problem.gangs.indices()) {
+    const Gang& g = in_.problem.gangs[gang];
+    if (g.queue.is_none()) continue;
+    if (std::any_of(g.pods.begin(), g.pods.end(), [&](PodIndex pod) { return in_.base.is_present(pod); }))
+      running_[g.queue].push_back(gang);
+  }
+  add_supply_rows();
+  add_room_rows();
+  add_queue_rows();
+}
+
+// --- gangs
+
+void Formulation::add_gang(GangClassIndex index) {
+  const GangClass& gang_class = in_.demand.gang_classes[index];
+  const Gang& gang = in_.problem.gangs[gang_class.gangs[0]];
+  const bool located = asks_for_topology(in_.problem, gang);
+  for (CellIndex cell : gang_class.cells)
+    add_cell_columns(cell, located || is_metered(in_.problem, in_.demand, in_.demand.cells[cell]));
+  if (!gang_class.minimum_runs)
+    gang_columns_[index].admitted =
+        model_.add_column(0, static_cast<double>(gang_class.size()), true, name("z", index.value()));
+  const std::int32_t admitted = gang_columns_[index].admitted;
+  if (gang_class.minimum > 0) {  // one cell: m z <= x <= n z
+    const CellIndex cell = gang_class.cells[0];
+    const std::int64_t all = in_.demand.cells[cell].count();
+    LinearExpression least = placed(cell), most = placed(cell);
+    least.add(admitted, -gang_class.minimum);
+    most.add(admitted, -all);
+    if (gang_class.minimum == all) {
+      model_.add_constraint(least, 0, 0, name("whole", index.value()));
+    } else {
+      model_.add_constraint(least, 0, kInfinity, name("minimum", index.value()));
+      model_.add_constraint(most, -kInfinity, 0, name("members", index.value()));
+    }
+  } else if (!gang_class.minimum_runs) {
+    add_tree(index);
+  }
+  if (located) add_topology(index);
+}
+
+void Formulation::add_cell_columns(CellIndex index, bool located) {
+  const Cell& cell = in_.demand.cells[index];
+  const std::int64_t gangs = in_.demand.gang_classes[cell.gang_class].size();
+  const auto most = static_cast<double>(cell.count() * gangs);
+  const std::size_t parts = located ? in_.supply.atom_count : 1;
+  for (std::size_t part = 0; part < parts; ++part)
+    cell_columns_[index].push_back(model_.add_column(
+        0, most, true, parts == 1 ? name("x", index.value()) : name("x", index.value(), part)));
+}
+
+LinearExpression Formulation::placed(CellIndex cell) const {
+  LinearExpression sum;
+  for (std::int32_t column : cell_columns_[cell]) sum.add(column, 1);
+  return sum;
+}
+
+// A gang of its own class whose minimum does not run: the root's minimum is met where it is admitted.
+void Formulation::add_tree(GangClassIndex index) {
+  const GangClass& gang_class = in_.demand.gang_classes[index];
+  const Gang& gang = in_.problem.gangs[gang_class.gangs[0]];
+  gang_columns_[index].satisfied[gang.root] = gang_columns_[index].admitted;
+  for (GroupIndex group : gang.groups) add_satisfied(index, group);
+  for (CellIndex cell : gang_class.cells) {
+    LinearExpression most = placed(cell);
+    most.add(gang_columns_[index].admitted, -in_.demand.cells[cell].count());
+    model_.add_constraint(most, -kInfinity, 0, name("members", cell.value()));
+  }
+}
+
+// b_h = 1 only where the group has its minimum: pods of a leaf, children of an inner group. Parents come first.
+std::int32_t Formulation::add_satisfied(GangClassIndex index, GroupIndex group) {
+  std::map<GroupIndex, std::int32_t>& satisfied = gang_columns_[index].satisfied;
+  const Group& g = in_.problem.groups[group];
+  LinearExpression enough;
+  if (g.is_leaf()) {
+    enough.constant = present_members(in_.problem, group);
+    for (CellIndex cell : in_.demand.gang_classes[index].cells)
+      if (in_.demand.cells[cell].leaf == group) enough.add(placed(cell));
+  } else {
+    for (GroupIndex child : g.children) {
+      const std::int32_t column = model_.add_column(0, 1, true, name("b", child.value()));
+      satisfied[child] = column;
+      enough.add(column, 1);
+    }
+  }
+  enough.add(satisfied.at(group), -g.minimum);
+  return model_.add_constraint(enough, 0, kInfinity, name("minimum_group", group.value()));
+}
+
+// --- topology
+
+bool Formulation::is_below(GroupIndex group, GroupIndex ancestor) const {
+  for (; !group.is_none(); group = in_.problem.groups[group].parent)
+    if (group == ancestor) return true;
+  return false;
+}
+
+std::vector<CellIndex> Formulation::cells_below(GangClassIndex index, GroupIndex group) const {
+  std::vector<CellIndex> result;
+  for (CellIndex cell : in_.demand.gang_classes[index].cells)
+    if (is_below(in_.demand.cells[cell].leaf, group)) result.push_back(cell);
+  return result;
+}
+
+LinearExpression Formulation::placed_in(CellIndex cell, DomainIndex domain, TopologyLevelIndex level) const {
+  LinearExpression sum;
+  for (std::size_t atom = 0; atom < cell_columns_[cell].size(); ++atom)
+    if (in_.atoms.domains[atom][level.value()] == domain) sum.add(cell_columns_[cell][atom], 1);
+  return sum;
+}
+
+void Formulation::add_topology(GangClassIndex index) {
+  const Gang& gang = in_.problem.gangs[in_.demand.gang_classes[index].gangs[0]];
+  for (GroupIndex group : gang.groups)
+    if (!in_.problem.groups[group].required_level.is_none()) add_domains(index, group);
+}
+
+// All pods of the group in one domain of its level: where some run, in theirs.
+void Formulation::add_domains(GangClassIndex index, GroupIndex group) {
+  const TopologyLevelIndex level = in_.problem.groups[group].required_level;
+  const std::vector<CellIndex> cells = cells_below(index, group);
+  const std::vector<DomainIndex> running = running_domains(group, level);
+  std::int64_t members = 0;
+  for (CellIndex cell : cells) members += in_.demand.cells[cell].count();
+  LinearExpression chosen;
+  for (DomainIndex domain : domains_of(level)) {
+    LinearExpression inside;
+    for (CellIndex cell : cells) inside.add(placed_in(cell, domain, level));
+    const bool possible = !domain.is_none() && std::all_of(running.begin(), running.end(), [&](DomainIndex d) { return d == domain; });
+    if (!possible) {
+      model_.add_constraint(inside, -kInfinity, 0, name("outside", group.value()));
+      continue;
+    }
+    const std::int32_t column = model_.add_column(0, 1, true, name("y", group.value(), domain.value()));
+    chosen.add(column, 1);
+    inside.add(column, -members);
+    model_.add_constraint(inside, -kInfinity, 0, name("domain", group.value(), domain.value()));
+  }
+  model_.add_constraint(chosen, -kInfinity, 1, name("one_domain", group.value()));
+}
+
+// Domains of the level in which pods of the group run, one entry a pod.
+std::vector<DomainIndex> Formulation::running_domains(GroupIndex group, TopologyLevelIndex level) const {
+  std::vector<DomainIndex> running;
+  for (PodIndex pod : in_.problem.gangs[in_.problem.groups[group].gang].pods)
+    if (in_.base.is_present(pod) && is_below(in_.problem.pods[pod].group, group))
+      running.push_back(in_.problem.nodes[in_.base.place_of(pod).node].domains[level.value()]);
+  return running;
+}
+
+// The domains that atoms lie in, `none` where one lies outside the topology; ascending.
+std::vector<DomainIndex> Formulation::domains_of(TopologyLevelIndex level) const {
+  std::vector<DomainIndex> domains;
+  for (const std::vector<DomainIndex>& atom : in_.atoms.domains) domains.push_back(atom[level.value()]);
+  std::sort(domains.begin(), domains.end());
+  domains.erase(std::unique(domains.begin(), domains.end()), domains.end());
+  return domains;
+}
+
+// --- supply
+
+// One row for a class over the whole cluster; one for each atom, and a flow into them, where some cell of it is located.
+void Formulation::add_supply_rows() {
+  Indexed<DemandIndex, std::vector<CellIndex>> free_cells(in_.demand.classes.size()), located(in_.demand.classes.size());
+  for (CellIndex cell : in_.demand.cells.indices()) {
+    const bool is_located = cell_columns_[cell].size() > 1 && in_.supply.atom_count > 1;
+    (is_located ? located : free_cells)[in_.demand.cells[cell].demand].push_back(cell);
+  }
+  const double least = in_.exact ? 0 : -kInfinity;
+  for (DemandIndex d : in_.demand.classes.indices()) {
+    const std::size_t parts = located[d].empty() ? 1 : in_.supply.atom_count;
+    LinearExpression flow;
+    for (CellIndex cell : free_cells[d]) flow.add(placed(cell));
+    for (std::size_t part = 0; part < parts; ++part) {
+      LinearExpression asked;
+      for (CellIndex cell : located[d]) asked.add(cell_columns_[cell][part], 1);
+      if (parts == 1) {
+        asked.add(flow);
+      } else if (!flow.terms.empty()) {
+        const auto most = static_cast<double>(in_.demand.classes[d].count);
+        const std::int32_t column = model_.add_column(0, most, true, name("f", d.value(), part));
+        asked.add(column, 1);
+        flow.add(column, -1);
+      }
+      supply_rows_[d].push_back(model_.add_constraint(asked, least, 0, name("supply", d.value(), part)));
+    }
+    if (parts > 1 && !flow.terms.empty()) model_.add_constraint(flow, 0, 0, name("flow", d.value()));
+  }
+}
+
+std::int32_t Formulation::supply_row(DemandIndex demand, AtomIndex atom) const {
+  const std::vector<std::int32_t>& rows = supply_rows_[demand];
+  return rows.size() == 1 ? rows[0] : rows[atom.value()];
+}
+
+void Formulation::add_room_rows() {
+  for (RoomClassIndex room : in_.supply.rooms.indices()) {
+    const auto nodes = static_cast<double>(in_.supply.rooms[room].count());
+    room_rows_[room] = model_.add_row(in_.exact ? nodes : 0, nodes, name("nodes", room.value()));
+  }
+}
+
+std::vector<Entry> Formulation::entries_of(RoomClassIndex room, const Configuration& configuration) const {
+  std::vector<Entry> entries{{room_rows_[room], 1}};
+  for (const auto& [demand, count] : configuration.counts)
+    entries.push_back({supply_row(demand, in_.supply.rooms[room].atom), -static_cast<double>(count)});
+  return entries;
+}
+
+std::int32_t Formulation::add_configuration(RoomClassIndex room, const Configuration& configuration) {
+  const auto nodes = static_cast<double>(in_.supply.rooms[room].count());
+  const std::int32_t column =
+      model_.add_column(0, nodes, true, name("l", room.value(), configurations_[room].size()));
+  for (const Entry& entry : entries_of(room, configuration)) model_.add_entry(entry.row, column, entry.value);
+  if (in_.anti_affinity.spans_nodes()) add_anti_affinity_rows(room, configuration, column);
+  configurations_[room].push_back({column, configuration.last_level, configuration.counts});
+  return column;
+}
+
+// --- anti-affinity over several nodes: in each domain either pods that own the term, or pods that match it, or one that does both
+
+void Formulation::add_anti_affinity_rows(RoomClassIndex room, const Configuration& configuration, std::int32_t column) {
+  for (const NodeIndex node : in_.supply.rooms[room].nodes)
+    for (const auto& [demand, count] : configuration.counts) {
+      const PodClass& pod_class = in_.problem.pod_classes[in_.demand.classes[demand].pod_class];
+      std::vector<AntiAffinityIndex> terms = pod_class.anti_affinity_owned;
+      terms.insert(terms.end(), pod_class.anti_affinity_matched.begin(), pod_class.anti_affinity_matched.end());
+      std::sort(terms.begin(), terms.end());
+      terms.erase(std::unique(terms.begin(), terms.end()), terms.end());
+      for (AntiAffinityIndex term : terms) {
+        const DomainIndex domain = in_.problem.anti_affinities[term].domain_of[node];
+        if (domain.is_none()) continue;
+        const auto has = [&](const std::vector<AntiAffinityIndex>& list) {
+          return std::find(list.begin(), list.end(), term) != list.end();
+        };
+        const bool owns = has(pod_class.anti_affinity_owned), matches = has(pod_class.anti_affinity_matched);
+        const int role = owns && matches ? 2 : (owns ? 0 : 1);
+        model_.add_entry(anti_affinity_row(term, domain, role), column, count);
+      }
+    }
+}
+
+std::int32_t Formulation::anti_affinity_row(AntiAffinityIndex term, DomainIndex domain, int role) {
+  const auto found = anti_affinity_rows_.find({term, domain, role});
+  if (found != anti_affinity_rows_.end()) return found->second;
+  LinearExpression one;
+  std::int64_t pods = 0;
+  for (const DemandClass& d : in_.demand.classes) pods += d.count;
+  for (int r = 0; r < 3; ++r) {
+    const std::int32_t column = model_.add_column(0, 1, true, name("a", term.value(), domain.value()));
+    one.add(column, 1);
+    LinearExpression most;
+    most.add(column, r == 2 ? -1 : -std::max<std::int64_t>(1, pods));
+    anti_affinity_rows_[{term, domain, r}] =
+        model_.add_constraint(most, -kInfinity, 0, name("apart", term.value(), domain.value()));
+  }
+  model_.add_constraint(one, -kInfinity, 1, name("apart_one", term.value(), domain.value()));
+  return anti_affinity_rows_.at({term, domain, role});
+}
+
+// --- queues
+
+void Formulation::add_queue_rows() {
+  for (QueueIndex queue : in_.problem.queues.indices())
+    for (std::size_t resource = 0; resource < kQueueResources; ++resource) {
+      add_queue_row(queue, resource, false);
+      add_queue_row(queue, resource, true);
+    }
+}
+
+// Usage stays within the limit (quota, for what is not preemptible) or does not grow. What a memory request uses depends on
+// the device, so its cell is split by atoms, in each of which all devices are of one size.
+void Formulation::add_queue_row(QueueIndex queue, std::size_t resource, bool non_preemptible) {
+  const ClusterState snapshot(in_.problem, ClusterState::Releasing::kFreed);
+  const QueueBounds bounds = queue_bounds(in_.problem, snapshot);
+  const Amount bound = (non_preemptible ? bounds.non_preemptible : bounds.usage)[queue][resource];
+  if (bound == kNoBound) return;
+  LinearExpression usage;
+  usage.constant = (non_preemptible ? in_.base.non_preemptible_usage() : in_.base.usage())[queue][resource];
+  for (CellIndex index : in_.demand.cells.indices()) {
+    const Cell& cell = in_.demand.cells[index];
+    const GangClass& gang_class = in_.demand.gang_classes[cell.gang_class];
+    if (non_preemptible && gang_class.preemptible) continue;
+    const std::vector<QueueIndex>& above = in_.problem.queues[gang_class.queue].ancestors;
+    if (std::find(above.begin(), above.end(), queue) == above.end()) continue;
+    const PodClass& pod_class = in_.problem.pod_classes[in_.demand.classes[cell.demand].pod_class];
+    for (std::size_t part = 0; part < cell_columns_[index].size(); ++part) {
+      Amount least = std::numeric_limits<Amount>::max();
+      for (const RoomClass& room : in_.supply.rooms) {
+        if (!std::binary_search(room.demands.begin(), room.demands.end(), cell.demand)) continue;
+        if (cell_columns_[index].size() > 1 && room.atom.value() != part) continue;
+        least = std::min(least, queue_usage(pod_class, in_.problem.node_classes[room.node_class])[resource]);
+      }
+      if (least != std::numeric_limits<Amount>::max()) usage.add(cell_columns_[index][part], least);
+    }
+  }
+  if (usage.terms.empty()) return;
+  model_.add_constraint(usage, -kInfinity, static_cast<double>(bound), name(non_preemptible ? "quota" : "limit", queue.value(), resource));
+}
+
+// --- solutions
+
+FormulationSolution Formulation::read(const std::vector<double>& x) const {
+  const auto rounded = [&](std::int32_t column) { return std::lround(x[static_cast<std::size_t>(column)]); };
+  FormulationSolution solution;
+  solution.by_atom = Indexed<CellIndex, std::vector<std::int64_t>>(in_.demand.cells.size());
+  solution.pods = Indexed<CellIndex, std::int64_t>(in_.demand.cells.size(), 0);
+  for (GangClassIndex index : in_.demand.gang_classes.indices()) {
+    const std::int32_t column = gang_columns_[index].admitted;
+    solution.gangs.push_back(column < 0 ? 1 : rounded(column));
+  }
+  for (CellIndex cell : in_.demand.cells.indices())
+    for (std::int32_t column : cell_columns_[cell]) {
+      const std::int64_t count = rounded(column);
+      solution.pods[cell] += count;
+      if (cell_columns_[cell].size() > 1) solution.by_atom[cell].push_back(count);
+    }
+  for (RoomClassIndex room : in_.supply.rooms.indices()) {
+    std::vector<std::pair<std::size_t, std::int64_t>> chosen;
+    for (std::size_t j = 0; j < configurations_[room].size(); ++j)
+      if (const std::int64_t nodes = rounded(configurations_[room][j].column); nodes > 0) chosen.emplace_back(j, nodes);
+    solution.configurations.push_back(std::move(chosen));
+  }
+  return solution;
+}
+
+void Formulation::hold(const LevelId& id, const LinearExpression& expression, std::int64_t value) {
+  const auto limit = static_cast<double>(value);
+  if (is_maximised(id.kind))
+    model_.add_constraint(expression, limit, kInfinity, "hold");
+  else
+    model_.add_constraint(expression, -kInfinity, limit, "hold");
+}
+
+}  // namespace muster

@@ -1,0 +1,147 @@
+// The formulation: who is admitted, beside which configurations, level by level. Knows clusters, not CBC.
+//
+// Sets      gang classes g, cells c of g (pods of one leaf and one demand class d(c)), room classes s (N_s equal nodes),
+//           configurations j of s (a_dj pods of class d), atoms t (parts of the cluster that topology tells apart).
+// Columns   z_g    gangs of the class whose minimum is placed, integer in 0..K_g (1 where the minimum runs already)
+//           x_c    pods of the cell placed, integer; x_ct by atom for the cells of gangs that ask for a topology level
+//           b_h    subgroup h has its minimum, binary;  y_hv  group h lies in domain v, binary
+//           f_dt   pods of class d of cells without topology in atom t (only where others of d have x_ct)
+//           l_sj   nodes of s in configuration j, integer
+// Rows      supply (d, t): sum x_ct + f_dt (or sum x_c) <= sum_{s in t} a_dj l_sj        (= in exact mode)
+//           rooms s:       sum_j l_sj <= N_s                                            (= in exact mode)
+//           minimum:       m_g z_g <= x_c <= n_c z_g; through b_h for trees
+//           domains:       sum_{t in v} x_ct <= n_h y_hv, sum_v y_hv <= 1
+//           queues q:      sum usage x <= limit - used, on every queue; the same for quota and what is not preemptible
+//           anti-affinity terms whose domains span nodes: owners or matches, or one pod that is both
+// Levels    share, quota, work, seniority, preference, fragmentation as docs/semantics.md defines them, each a linear
+//           expression; their auxiliary columns are added when a level is asked for.
+// What is relaxed (the bound stays valid): a gang's unit where it could be made up of unlike pods counts pod by pod.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "heuristics/cluster_state.h"
+#include "model/fair_share.h"
+#include "model/levels.h"
+#include "solver/anti_affinity.h"
+#include "solver/configuration.h"
+#include "solver/demand.h"
+#include "solver/model_builder.h"
+#include "solver/room.h"
+
+namespace muster {
+
+struct FormulationInput {
+  const Problem& problem;
+  const FairShares& shares;
+  const Demand& demand;
+  const Atoms& atoms;
+  const Supply& supply;
+  const AntiAffinityRules& anti_affinity;
+  const ClusterState& base;  // what runs and stays
+  bool exact = false;        // all configurations are there: supply and rooms hold with equality, all levels can be told
+};
+
+// How many pods of each cell, in each atom, a solution places, and in which configuration each node is.
+struct FormulationSolution {
+  std::vector<std::int64_t> gangs;                        // by GangClassIndex
+  Indexed<CellIndex, std::vector<std::int64_t>> by_atom;  // empty: the cell goes anywhere, `pods` tells how many
+  Indexed<CellIndex, std::int64_t> pods;
+  std::vector<std::vector<std::pair<std::size_t, std::int64_t>>> configurations;  // by room class: (position, nodes)
+};
+
+class Formulation {
+ public:
+  explicit Formulation(const FormulationInput& input);
+
+  // Adds a column for the configuration (position: how many the room class had before) and returns it.
+  std::int32_t add_configuration(RoomClassIndex room, const Configuration& configuration);
+  // Where a configuration of the room has its entries: for pricing, and for columns that are added to an open LP.
+  std::vector<Entry> entries_of(RoomClassIndex room, const Configuration& configuration) const;
+  std::int32_t supply_row(DemandIndex demand, AtomIndex atom) const;  // -1: nobody asks for it there
+  std::int32_t room_row(RoomClassIndex room) const { return room_rows_[room]; }
+
+  // The level as an expression of its true value and scale, constants included; none where this formulation cannot tell it.
+  // Adds auxiliary columns and rows: ask for levels in their order, before columns of an LP are priced.
+  std::optional<LinearExpression> level(const LevelId& id);
+  // Keeps a level from here on at least (maximised) or at most (minimised) at `value`.
+  void hold(const LevelId& id, const LinearExpression& expression, std::int64_t value);
+
+  ModelBuilder& model() { return model_; }
+  const ModelBuilder& model() const { return model_; }
+  FormulationSolution read(const std::vector<double>& x) const;
+
+ private:
+  struct GangColumns {
+    std::int32_t admitted = -1;             // z; -1: constant 1
+    std::map<GroupIndex, std::int32_t> satisfied;
+  };
+  // A non-negative integer quantity as columns, and the most that it can be.
+  struct Bounded {
+    LinearExpression expression;
+    std::int64_t most = 0;
+  };
+
+  void add_gang(GangClassIndex index);
+  void add_tree(GangClassIndex index);
+  std::int32_t add_satisfied(GangClassIndex index, GroupIndex group);
+  void add_topology(GangClassIndex index);
+  void add_domains(GangClassIndex index, GroupIndex group);
+  std::vector<DomainIndex> running_domains(GroupIndex group, TopologyLevelIndex level) const;
+  std::vector<DomainIndex> domains_of(TopologyLevelIndex level) const;
+  void add_cell_columns(CellIndex cell, bool located);
+  void add_supply_rows();
+  void add_room_rows();
+  void add_queue_rows();
+  void add_queue_row(QueueIndex queue, std::size_t resource, bool non_preemptible);
+  void add_anti_affinity_rows(RoomClassIndex room, const Configuration& configuration, std::int32_t column);
+  std::int32_t anti_affinity_row(AntiAffinityIndex term, DomainIndex domain, int role);
+  LinearExpression placed(CellIndex cell) const;                     // pods of the cell, all atoms
+  LinearExpression placed_in(CellIndex cell, DomainIndex domain, TopologyLevelIndex level) const;
+  std::vector<CellIndex> cells_below(GangClassIndex index, GroupIndex group) const;
+  bool is_below(GroupIndex group, GroupIndex ancestor) const;
+
+  LinearExpression work_level(std::int32_t priority) const;
+  Bounded capped(Bounded inner, std::int64_t cap, const char* name);
+  LinearExpression forest_level(const LevelId& id);
+  Bounded queue_level(QueueIndex queue, const LevelId& id, std::size_t kind);
+  Bounded leaf_work(QueueIndex queue, std::int32_t priority, std::size_t kind) const;
+  Bounded leaf_share(QueueIndex queue, std::int32_t priority, std::size_t kind);
+  LinearExpression seniority_level();
+  std::optional<LinearExpression> preference_level();
+  void add_preferred_domain(GangClassIndex index, GroupIndex group, LinearExpression& preference);
+  std::optional<LinearExpression> last_level();
+
+  // One group of equal units that may count within a share: how many there are, and the work of each.
+  struct Units {
+    LinearExpression available;
+    std::int64_t most = 0;
+    Work work = 0;
+  };
+  std::vector<Units> units_of(QueueIndex queue, std::int32_t priority, std::size_t kind) const;
+  void add_running_units(GangIndex gang, std::size_t kind, std::vector<Units>& units) const;
+  void add_pending_units(GangClassIndex index, std::size_t kind, std::vector<Units>& units) const;
+
+  struct ConfigurationColumn {
+    std::int32_t column;
+    std::int64_t last_level;
+    std::vector<std::pair<DemandIndex, std::int32_t>> counts;
+  };
+
+  FormulationInput in_;
+  ModelBuilder model_;
+  Indexed<GangClassIndex, GangColumns> gang_columns_;
+  Indexed<CellIndex, std::vector<std::int32_t>> cell_columns_;  // one, or one by atom (-1: not allowed there)
+  Indexed<DemandIndex, std::vector<std::int32_t>> supply_rows_; // one, or one by atom
+  Indexed<RoomClassIndex, std::int32_t> room_rows_;
+  Indexed<RoomClassIndex, std::vector<ConfigurationColumn>> configurations_;
+  std::map<std::tuple<AntiAffinityIndex, DomainIndex, int>, std::int32_t> anti_affinity_rows_;
+  Indexed<QueueIndex, std::vector<GangClassIndex>> waiting_;    // gang classes by leaf queue
+  Indexed<QueueIndex, std::vector<GangIndex>> running_;         // gangs with pods that run and stay, by leaf queue
+};
+
+}  // namespace muster

@@ -1,0 +1,306 @@
+// The levels of docs/semantics.md as linear expressions over the columns of the formulation.
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <string>
+
+#include "solver/formulation.h"
+
+namespace muster {
+namespace {
+
+bool counts_in(const PodClass& pod_class, std::size_t kind) { return pod_class.counts_as_gpu == (kind == 0); }
+
+}  // namespace
+
+std::optional<LinearExpression> Formulation::level(const LevelId& id) {
+  switch (id.kind) {
+    case LevelKind::kShare:
+    case LevelKind::kQuota:
+      return forest_level(id);
+    case LevelKind::kWork:
+      return work_level(id.priority);
+    case LevelKind::kSeniority:
+      return seniority_level();
+    case LevelKind::kPreference:
+      return preference_level();
+    case LevelKind::kFragmentation:
+      return last_level();
+    case LevelKind::kEvicted:
+    case LevelKind::kMoved:
+      return std::nullopt;  // nothing is evicted here
+  }
+  return std::nullopt;
+}
+
+LinearExpression Formulation::work_level(std::int32_t priority) const {
+  LinearExpression work;
+  for (PodIndex pod : in_.problem.pods.indices()) {
+    const Gang& gang = in_.problem.gangs[in_.problem.pods[pod].gang];
+    if (in_.base.is_present(pod) && gang.queue_is_leaf && gang.priority >= priority)
+      work.constant += in_.problem.pods[pod].weighted_work;
+  }
+  for (CellIndex cell : in_.demand.cells.indices())
+    if (in_.demand.gang_classes[in_.demand.cells[cell].gang_class].priority >= priority)
+      work.add(placed(cell), in_.demand.classes[in_.demand.cells[cell].demand].weighted_work);
+  return work;
+}
+
+// --- share and quota: over the forest, a queue counts no more than its own share or quota
+
+LinearExpression Formulation::forest_level(const LevelId& id) {
+  LinearExpression sum;
+  for (QueueIndex root : in_.problem.root_queues)
+    for (std::size_t kind = 0; kind < 2; ++kind) sum.add(queue_level(root, id, kind).expression);
+  return sum;
+}
+
+Formulation::Bounded Formulation::queue_level(QueueIndex queue, const LevelId& id, std::size_t kind) {
+  const bool is_share = id.kind == LevelKind::kShare;
+  const std::int64_t cap = (is_share ? in_.shares.share_work : in_.shares.quota_work)[queue][kind];
+  const Queue& q = in_.problem.queues[queue];
+  if (q.is_leaf()) {
+    if (is_share) return leaf_share(queue, id.priority, kind);
+    return capped(leaf_work(queue, id.priority, kind), cap, "quota_work");
+  }
+  Bounded sum;
+  for (QueueIndex child : q.children) {
+    const Bounded part = queue_level(child, id, kind);
+    sum.expression.add(part.expression);
+    sum.most += part.most;
+  }
+  return capped(std::move(sum), cap, "inner_work");
+}
+
+// min(inner, cap): a column below both, unless the cap cannot bind.
+Formulation::Bounded Formulation::capped(Bounded inner, std::int64_t cap, const char* label) {
+  if (inner.most <= cap) return inner;
+  if (inner.expression.terms.empty()) {
+    inner.expression.constant = std::min(inner.expression.constant, cap);
+    return {inner.expression, inner.expression.constant};
+  }
+  const std::int32_t column = model_.add_column(0, static_cast<double>(cap), false, label + std::to_string(model_.columns()));
+  LinearExpression room = inner.expression;
+  room.add(column, -1);
+  model_.add_constraint(room, 0, kInfinity, label);
+  Bounded result;
+  result.expression.add(column, 1);
+  result.most = cap;
+  return result;
+}
+
+Formulation::Bounded Formulation::leaf_work(QueueIndex queue, std::int32_t priority, std::size_t kind) const {
+  Bounded work;
+  for (GangIndex gang : running_[queue]) {
+    if (in_.problem.gangs[gang].priority < priority) continue;
+    for (PodIndex pod : in_.problem.gangs[gang].pods)
+      if (in_.base.is_present(pod) && counts_in(in_.problem.class_of(pod), kind))
+        work.expression.constant += in_.problem.class_of(pod).work;
+  }
+  work.most = work.expression.constant;
+  for (GangClassIndex index : waiting_[queue]) {
+    const GangClass& gang_class = in_.demand.gang_classes[index];
+    if (gang_class.priority < priority) continue;
+    for (CellIndex cell : gang_class.cells) {
+      const PodClass& pod_class = in_.problem.pod_classes[in_.demand.classes[in_.demand.cells[cell].demand].pod_class];
+      if (!counts_in(pod_class, kind)) continue;
+      work.expression.add(placed(cell), pod_class.work);
+      work.most += in_.demand.cells[cell].count() * gang_class.size() * pod_class.work;
+    }
+  }
+  return work;
+}
+
+// The most work of whole units that fit together in the share: sum of work x counted, counted <= available, all of it <= F.
+Formulation::Bounded Formulation::leaf_share(QueueIndex queue, std::int32_t priority, std::size_t kind) {
+  const std::int64_t share = in_.shares.share_work[queue][kind];
+  Bounded all;
+  const std::vector<Units> units = units_of(queue, priority, kind);
+  for (const Units& u : units) {
+    all.expression.add(u.available, u.work);
+    all.most += u.most * u.work;
+  }
+  if (all.most <= share) return all;
+  LinearExpression counted;
+  for (const Units& u : units) {
+    if (u.work == 0 || u.work > share) continue;
+    const std::int32_t column =
+        model_.add_column(0, static_cast<double>(u.most), true, "s" + std::to_string(model_.columns()));
+    LinearExpression room = u.available;
+    room.add(column, -1);
+    model_.add_constraint(room, 0, kInfinity, "units");
+    counted.add(column, u.work);
+  }
+  model_.add_constraint(counted, -kInfinity, static_cast<double>(share), "share" + std::to_string(queue.value()));
+  return {counted, share};
+}
+
+std::vector<Formulation::Units> Formulation::units_of(QueueIndex queue, std::int32_t priority, std::size_t kind) const {
+  std::vector<Units> units;
+  for (GangIndex gang : running_[queue])
+    if (in_.problem.gangs[gang].priority >= priority && minimum_runs(in_.problem, in_.problem.gangs[gang].root))
+      add_running_units(gang, kind, units);
+  for (GangClassIndex index : waiting_[queue])
+    if (in_.demand.gang_classes[index].priority >= priority) add_pending_units(index, kind, units);
+  return units;
+}
+
+void Formulation::add_running_units(GangIndex gang, std::size_t kind, std::vector<Units>& units) const {
+  std::vector<PodIndex> present;
+  for (PodIndex pod : in_.problem.gangs[gang].pods)
+    if (in_.base.is_present(pod)) present.push_back(pod);
+  std::map<Work, std::int64_t> counts;
+  for (const std::array<Work, 2>& unit : gang_units(in_.problem, gang, present)) ++counts[unit[kind]];
+  for (const auto& [work, count] : counts)
+    if (work > 0) units.push_back({{count, {}}, count, work});
+}
+
+void Formulation::add_pending_units(GangClassIndex index, std::size_t kind, std::vector<Units>& units) const {
+  const GangClass& gang_class = in_.demand.gang_classes[index];
+  const std::int32_t admitted = gang_columns_[index].admitted;
+  const auto work_of = [&](CellIndex cell) {
+    const PodClass& c = in_.problem.pod_classes[in_.demand.classes[in_.demand.cells[cell].demand].pod_class];
+    return counts_in(c, kind) ? c.work : 0;
+  };
+  if (gang_class.minimum > 0) {  // units of m pods, and single ones beyond
+    const CellIndex cell = gang_class.cells[0];
+    const Work work = work_of(cell);
+    LinearExpression gangs, beyond = placed(cell);
+    gangs.add(admitted, 1);
+    beyond.add(admitted, -gang_class.minimum);
+    units.push_back({gangs, gang_class.size(), work * gang_class.minimum});
+    if (const std::int64_t more = in_.demand.cells[cell].count() - gang_class.minimum; more > 0)
+      units.push_back({beyond, more * gang_class.size(), work});
+    return;
+  }
+  const Gang& gang = in_.problem.gangs[gang_class.gangs[0]];
+  std::vector<PodIndex> everything;  // what runs, and all that waits: the largest that the gang can become
+  for (PodIndex pod : gang.pods)
+    if (in_.base.is_present(pod)) everything.push_back(pod);
+  const std::size_t running = everything.size();
+  for (CellIndex cell : gang_class.cells)
+    everything.insert(everything.end(), in_.demand.cells[cell].pods.begin(), in_.demand.cells[cell].pods.end());
+  if (!gang_class.minimum_runs && gang_units(in_.problem, gang_class.gangs[0], everything).size() == 1) {
+    Units whole{{}, 1, 0};  // all or nothing
+    whole.available.add(admitted, 1);
+    for (PodIndex pod : everything)
+      if (counts_in(in_.problem.class_of(pod), kind)) whole.work += in_.problem.class_of(pod).work;
+    units.push_back(whole);
+    return;
+  }
+  if (!gang_class.minimum_runs) {
+    for (std::size_t i = 0; i < running; ++i) {
+      const PodClass& pod_class = in_.problem.class_of(everything[i]);
+      if (!counts_in(pod_class, kind)) continue;
+      Units unit{{}, 1, pod_class.work};
+      unit.available.add(admitted, 1);
+      units.push_back(unit);
+    }
+  }
+  for (CellIndex cell : gang_class.cells)  // pod by pod: exact beyond the minimum, a relaxation within it
+    if (const Work work = work_of(cell); work > 0)
+      units.push_back({placed(cell), in_.demand.cells[cell].count() * gang_class.size(), work});
+}
+
+// --- seniority, preference, last level
+
+LinearExpression Formulation::seniority_level() {
+  LinearExpression seniority;
+  for (GangClassIndex index : in_.demand.gang_classes.indices()) {
+    const GangClass& gang_class = in_.demand.gang_classes[index];
+    const auto waited = [&](GangIndex gang) { return in_.problem.gangs[gang].waited_seconds; };
+    if (waited(gang_class.gangs.front()) == waited(gang_class.gangs.back())) {
+      for (CellIndex cell : gang_class.cells)
+        seniority.add(placed(cell), in_.demand.classes[in_.demand.cells[cell].demand].weighted_work *
+                                        waited(gang_class.gangs.front()));
+      continue;
+    }
+    // All or nothing, of several ages: the oldest first is best, so one column for each age, filled in order of its worth.
+    const CellIndex cell = gang_class.cells[0];
+    const Work work = in_.demand.classes[in_.demand.cells[cell].demand].weighted_work * in_.demand.cells[cell].count();
+    LinearExpression all;
+    all.add(gang_columns_[index].admitted, -1);
+    for (std::size_t i = 0, end = 0; i < gang_class.gangs.size(); i = end) {
+      while (end < gang_class.gangs.size() && waited(gang_class.gangs[end]) == waited(gang_class.gangs[i])) ++end;
+      const std::int32_t column = model_.add_column(0, static_cast<double>(end - i), true, "age" + std::to_string(model_.columns()));
+      all.add(column, 1);
+      seniority.add(column, work * waited(gang_class.gangs[i]));
+    }
+    model_.add_constraint(all, 0, 0, "ages" + std::to_string(index.value()));
+  }
+  return seniority;
+}
+
+// On nodes: terms met, soft taints, nominated nodes. Of groups: in one domain of their preferred level. Scale 100.
+std::optional<LinearExpression> Formulation::preference_level() {
+  if (!in_.exact) return std::nullopt;  // configurations may hold more than is placed
+  LinearExpression preference;
+  for (RoomClassIndex room : in_.supply.rooms.indices()) {
+    const RoomClass& r = in_.supply.rooms[room];
+    for (const ConfigurationColumn& configuration : configurations_[room])
+      for (const auto& [demand, count] : configuration.counts) {
+        const DemandClass& d = in_.demand.classes[demand];
+        const PodClass& pod_class = in_.problem.pod_classes[d.pod_class];
+        std::int64_t worth = pod_class.preferred_weight[r.node_class.value()];
+        worth -= 100 * pod_class.untolerated_soft_taints[r.node_class.value()];
+        if (!d.nominated_node.is_none() && r.nodes.front() == d.nominated_node) worth += 100;
+        preference.add(configuration.column, worth * count * d.weighted_work);
+      }
+  }
+  for (GangClassIndex index : in_.demand.gang_classes.indices()) {
+    const Gang& gang = in_.problem.gangs[in_.demand.gang_classes[index].gangs[0]];
+    for (GroupIndex group : gang.groups)
+      if (!in_.problem.groups[group].preferred_level.is_none()) add_preferred_domain(index, group, preference);
+  }
+  return preference;
+}
+
+// 100 x work of the pods placed, if all that run or are placed lie in one domain: w <= 100 x work, w <= M sum q_v, and nothing
+// outside v where q_v = 1.
+void Formulation::add_preferred_domain(GangClassIndex index, GroupIndex group, LinearExpression& preference) {
+  const TopologyLevelIndex level = in_.problem.groups[group].preferred_level;
+  const std::vector<CellIndex> cells = cells_below(index, group);
+  LinearExpression all, work;
+  std::int64_t members = 0, most = 0;
+  for (CellIndex cell : cells) {
+    const Work each = 100 * in_.demand.classes[in_.demand.cells[cell].demand].weighted_work;
+    all.add(placed(cell));
+    work.add(placed(cell), each);
+    members += in_.demand.cells[cell].count();
+    most += in_.demand.cells[cell].count() * each;
+  }
+  if (members == 0) return;
+  const std::vector<DomainIndex> running = running_domains(group, level);
+  LinearExpression chosen;
+  for (DomainIndex domain : domains_of(level)) {
+    const bool possible = !domain.is_none() && std::all_of(running.begin(), running.end(), [&](DomainIndex d) { return d == domain; });
+    if (!possible) continue;
+    const std::int32_t column = model_.add_column(0, 1, true, "q" + std::to_string(model_.columns()));
+    chosen.add(column, 1);
+    LinearExpression outside = all;
+    for (CellIndex cell : cells) outside.add(placed_in(cell, domain, level), -1);
+    outside.add(column, members);
+    model_.add_constraint(outside, -kInfinity, static_cast<double>(members), "prefer");
+  }
+  if (chosen.terms.empty()) return;
+  model_.add_constraint(chosen, -kInfinity, 1, "prefer_one");
+  const std::int32_t worth = model_.add_column(0, static_cast<double>(most), false, "w" + std::to_string(model_.columns()));
+  work.add(worth, -1);
+  model_.add_constraint(work, 0, kInfinity, "prefer_work");
+  LinearExpression within;
+  for (const auto& [column, one] : chosen.terms) within.add(column, most);
+  within.add(worth, -1);
+  model_.add_constraint(within, 0, kInfinity, "prefer_within");
+  preference.add(worth, 1);
+}
+
+std::optional<LinearExpression> Formulation::last_level() {
+  if (!in_.exact) return std::nullopt;
+  LinearExpression sum;
+  for (RoomClassIndex room : in_.supply.rooms.indices())
+    for (const ConfigurationColumn& configuration : configurations_[room])
+      sum.add(configuration.column, configuration.last_level);
+  return sum;
+}
+
+}  // namespace muster

@@ -1,0 +1,272 @@
+#include "solver/milp_engine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <numeric>
+
+#include "heuristics/fit.h"
+#include "solver/anti_affinity.h"
+#include "solver/column_pool.h"
+#include "solver/decode.h"
+#include "solver/demand.h"
+#include "solver/formulation.h"
+#include "solver/room.h"
+
+namespace muster {
+namespace {
+
+constexpr std::int64_t kNodeLimit = 2000;      // branch-and-bound nodes of one level in deterministic mode
+constexpr int kMostRounds = 200;               // of pricing
+constexpr int kDeterministicRounds = 60;
+constexpr double kPricingShare = 0.35;         // of the time left, for the pricing of one level
+
+// Gangs that the incumbent evicts as stale: what they hold is free, and nothing of them is placed.
+std::vector<bool> stale_evictions(const Problem& problem, const Plan& plan, ClusterState& base) {
+  std::vector<bool> evicted(problem.gangs.size(), false);
+  for (const Eviction& eviction : plan.evictions) {
+    if (eviction.reason != EvictionReason::kStale) continue;
+    evicted[problem.pods[eviction.pod].gang.value()] = true;
+    base.take(eviction.pod);
+  }
+  return evicted;
+}
+
+// The terms of an expression, summed up by column: the same terms mean the same level but for a constant.
+using Terms = std::map<std::int32_t, std::int64_t>;
+Terms terms_of(const LinearExpression& expression) {
+  Terms terms;
+  for (const auto& [column, coefficient] : expression.terms)
+    if ((terms[column] += coefficient) == 0) terms.erase(column);
+  return terms;
+}
+
+class Engine {
+ public:
+  Engine(const Problem& problem, const FairShares& shares, const Candidate& incumbent, Backend& backend,
+         const MilpEngineOptions& options)
+      : problem_(problem),
+        shares_(shares),
+        backend_(backend),
+        options_(options),
+        ids_(level_ids(problem)),
+        base_(problem, ClusterState::Releasing::kFreed),
+        excluded_(stale_evictions(problem, incumbent.plan, base_)),
+        demand_(collect_demand(problem, excluded_)),
+        atoms_(collect_atoms(problem, demand_)),
+        supply_(collect_supply(problem, demand_, atoms_, base_)),
+        anti_affinity_(problem, base_),
+        configuration_input_{problem, demand_, anti_affinity_},
+        pool_(configuration_input_, supply_),
+        bounds_(queue_bounds(problem, ClusterState(problem, ClusterState::Releasing::kFreed))),
+        bounds_hold_(!may_evict(problem)) {
+    outcome_.best = incumbent;
+    outcome_.bounds.resize(ids_.size());
+    for (const Eviction& eviction : incumbent.plan.evictions)
+      if (eviction.reason == EvictionReason::kStale)
+        stale_.push_back({eviction.pod, EvictionReason::kStale, GangIndex::none()});
+  }
+
+  MilpOutcome run() {
+    const std::int64_t failures = backend_.failures();
+    exact_ = pool_.list_all(options_.most_states);
+    if (!exact_) pool_.add_contents(outcome_.best.plan, base_);
+    Formulation formulation(
+        {problem_, shares_, demand_, atoms_, supply_, anti_affinity_, base_, exact_});
+    for (RoomClassIndex room : supply_.rooms.indices()) add_new_columns(formulation, room);
+    const std::vector<std::int64_t> trivial = trivial_bounds(problem_, shares_);
+    for (std::size_t i = 0; i < ids_.size(); ++i)
+      if (options_.deadline.passed() || !solve_level(formulation, i, trivial[i])) break;
+    if (!bounds_hold_) std::fill(outcome_.bounds.begin(), outcome_.bounds.end(), std::nullopt);
+    if (backend_.failures() > failures) outcome_.defects.push_back("a worker had to be killed or died");
+    return std::move(outcome_);
+  }
+
+ private:
+  std::int64_t value(std::size_t level) const { return outcome_.best.levels.values[level]; }
+
+  // False: no use in going on.
+  bool solve_level(Formulation& formulation, std::size_t i, std::int64_t trivial) {
+    const LevelId id = ids_[i];
+    const std::optional<LinearExpression> expression = formulation.level(id);
+    if (!expression) {
+      if (id.kind == LevelKind::kEvicted || id.kind == LevelKind::kMoved) outcome_.bounds[i] = 0;
+      return true;
+    }
+    Terms terms = terms_of(*expression);
+    if (terms.empty()) {
+      outcome_.bounds[i] = expression->constant;
+      return true;
+    }
+    if (const auto same = held_.find(terms); same != held_.end()) {
+      outcome_.bounds[i] = same->second + expression->constant;
+      return true;
+    }
+    std::optional<std::int64_t> bound;
+    bool proven = value(i) == trivial;
+    if (proven) {
+      bound = trivial;
+    } else {
+      bound = improve(formulation, id, *expression);
+      proven = bound && *bound == value(i);
+    }
+    outcome_.bounds[i] = bound;
+    if (bound) held_.emplace(std::move(terms), *bound - expression->constant);
+    formulation.hold(id, *expression, value(i));
+    return proven || (bound && is_close(value(i), *bound)) || exact_;
+  }
+
+  bool is_close(std::int64_t value, std::int64_t bound) const {
+    const auto difference = static_cast<double>(std::abs(bound - value));
+    return difference <= options_.gap * std::max(1.0, std::abs(static_cast<double>(bound)));
+  }
+
+  // Solves one level given those that are held, makes a plan of it, keeps it if it is better; returns a bound.
+  std::optional<std::int64_t> improve(Formulation& formulation, const LevelId& id, const LinearExpression& expression) {
+    const int sign = is_maximised(id.kind) ? 1 : -1;
+    std::optional<std::int64_t> bound;
+    const auto tighten = [&](double limit) {  // of sign x (expression - constant), which is an integer
+      if (!std::isfinite(limit) || std::abs(limit) > 9e18) return;
+      const auto integral = static_cast<std::int64_t>(std::floor(limit + 1e-6));
+      const std::int64_t told = sign * integral + expression.constant;
+      if (!bound || sign * told < sign * *bound) bound = told;
+    };
+    LinearExpression scaled = expression;
+    std::int64_t divisor = 0;
+    for (const auto& [column, coefficient] : expression.terms) divisor = std::gcd(divisor, coefficient);
+    for (auto& [column, coefficient] : scaled.terms) coefficient /= divisor;
+    const auto factor = static_cast<double>(divisor);
+    if (!exact_) tighten(factor * price_columns(formulation, scaled, sign));
+    if (options_.deadline.passed()) return bound;
+    const Milp milp = formulation.model().build(scaled, sign);
+    write_first(milp);
+    MilpRequest request;
+    request.deadline = options_.deadline.after(exact_ ? 1.0 : 0.6);
+    request.relative_gap = exact_ ? 0 : std::max(1e-6, options_.gap / 4);
+    if (options_.deadline.is_deterministic()) request.node_limit = kNodeLimit;
+    const MilpAnswer answer = backend_.solve(milp, request);
+    if (exact_) tighten(factor * std::floor(answer.bound + 1e-6));
+    if (!answer.x.empty()) take(formulation.read(answer.x));
+    return bound;
+  }
+
+  void write_first(const Milp& milp) {
+    if (options_.write_model.empty() || written_) return;
+    written_ = true;
+    std::ofstream file(options_.write_model);
+    write_mps(milp, file);
+    if (!file) outcome_.defects.push_back("cannot write " + options_.write_model);
+  }
+
+  void take(const FormulationSolution& solution) {
+    ClusterState state = base_;
+    decode({problem_, demand_, atoms_, supply_, bounds_, pool_.configurations()}, solution, state);
+    complete(state);
+    Candidate candidate{plan_of(problem_, state, stale_), {}};
+    candidate.levels = evaluate(problem_, shares_, candidate.plan);
+    if (compare(candidate.levels, outcome_.best.levels, ids_) <= 0) return;
+    outcome_.best = std::move(candidate);
+    outcome_.improved = true;
+  }
+
+  // What the solution left out and still fits.
+  void complete(ClusterState&) {}
+
+  void add_new_columns(Formulation& formulation, RoomClassIndex room) {
+    const std::vector<Configuration>& all = pool_.configurations()[room];
+    for (std::size_t j = columns_.size() <= room.value() ? 0 : columns_[room.value()]; j < all.size(); ++j)
+      formulation.add_configuration(room, all[j]);
+    columns_.resize(std::max<std::size_t>(columns_.size(), room.value() + 1), 0);
+    columns_[room.value()] = all.size();
+  }
+
+  // Column generation on the LP relaxation. Returns the best valid limit of sign x expression (without its constant);
+  // infinity where none was reached.
+  double price_columns(Formulation& formulation, const LinearExpression& expression, int sign) {
+    pool_.add_contents(outcome_.best.plan, base_);
+    for (RoomClassIndex room : supply_.rooms.indices()) add_new_columns(formulation, room);
+    MilpRequest request;
+    request.relax = true;
+    request.deadline = options_.deadline.after(kPricingShare);
+    MilpAnswer answer = backend_.open_lp(formulation.model().build(expression, sign), request);
+    double limit = kInfinity;
+    const int rounds = options_.deadline.is_deterministic() ? kDeterministicRounds : kMostRounds;
+    for (int round = 0; round < rounds && answer.status == SolveStatus::kOptimal; ++round) {
+      Milp more;
+      more.row_lower.assign(static_cast<std::size_t>(formulation.model().rows()), 0);
+      more.row_upper = more.row_lower;
+      const double slack = price_round(formulation, answer.row_price, more);
+      limit = std::min(limit, answer.objective + slack + 1e-7 * std::abs(answer.objective));
+      if (more.columns() == 0 || slack <= std::max(1e-7, 1e-5 * std::abs(answer.objective))) break;
+      if (!options_.deadline.is_deterministic() && Deadline::Clock::now() >= request.deadline) break;
+      answer = backend_.extend_lp(more, request);
+    }
+    return limit;
+  }
+
+  // Prices every room class at these row prices; what is worth more than its node's price becomes a column. Returns how much
+  // the LP's value could still rise: sum over room classes of nodes x (limit - price of the node).
+  double price_round(Formulation& formulation, const std::vector<double>& row_price, Milp& more) {
+    double slack = 0;
+    std::vector<double> price(demand_.classes.size());
+    for (RoomClassIndex room : supply_.rooms.indices()) {
+      const RoomClass& r = supply_.rooms[room];
+      for (DemandIndex d : r.demands)
+        price[d.value()] = std::max(0.0, row_price[static_cast<std::size_t>(formulation.supply_row(d, r.atom))]);
+      const double node = std::max(0.0, row_price[static_cast<std::size_t>(formulation.room_row(room))]);
+      Pricing::Result priced = pool_.pricing(room).price(price);
+      slack += static_cast<double>(r.count()) * std::max(0.0, priced.limit - node);
+      for (std::size_t j = 0; j < priced.configurations.size(); ++j) {
+        if (priced.worth[j] <= node + 1e-7 * std::max(1.0, node)) continue;
+        const std::vector<Entry> entries = formulation.entries_of(room, priced.configurations[j]);
+        if (!pool_.add(room, std::move(priced.configurations[j]))) continue;
+        more.add_column({0, 0, static_cast<double>(r.count()), true}, entries);
+      }
+      add_new_columns(formulation, room);
+    }
+    return slack;
+  }
+
+  const Problem& problem_;
+  const FairShares& shares_;
+  Backend& backend_;
+  const MilpEngineOptions& options_;
+  std::vector<LevelId> ids_;
+  ClusterState base_;
+  std::vector<bool> excluded_;
+  Demand demand_;
+  Atoms atoms_;
+  Supply supply_;
+  AntiAffinityRules anti_affinity_;
+  ConfigurationInput configuration_input_;
+  ColumnPool pool_;
+  QueueBounds bounds_;
+  bool bounds_hold_;
+  bool exact_ = false, written_ = false;
+  std::vector<PlannedEviction> stale_;
+  std::vector<std::size_t> columns_;  // by room class: configurations that have a column
+  std::map<Terms, std::int64_t> held_;
+  MilpOutcome outcome_;
+};
+
+}  // namespace
+
+bool may_evict(const Problem& problem) {
+  const Actions& actions = problem.snapshot->policy.actions;
+  const bool acts = actions.consolidate || actions.reclaim || actions.preempt;
+  for (const Gang& gang : problem.gangs) {
+    if (gang.stale && actions.stale) return true;
+    if (!acts || !gang.preemptible) continue;
+    for (PodIndex pod : gang.pods)
+      if (problem.pods[pod].status == PodStatus::kRunning) return true;
+  }
+  return false;
+}
+
+MilpOutcome solve_milp(const Problem& problem, const FairShares& shares, const Candidate& incumbent, Backend& backend,
+                       const MilpEngineOptions& options) {
+  return Engine(problem, shares, incumbent, backend, options).run();
+}
+
+}  // namespace muster

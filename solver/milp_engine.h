@@ -1,0 +1,45 @@
+// The MILP engine: level by level, over node configurations that are listed whole where that is possible and priced where not.
+//
+// Listed whole (small problems), every level is solved to its proven optimum. Priced (column generation after Gilmore and
+// Gomory 1961, with the Lagrangian bound of Farley 1990 at every round), the first levels get a proven bound and CBC chooses among
+// the columns that pricing has found. Either way a solution becomes a plan only through the fit test, and is compared with
+// the incumbent by the levels.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heuristics/greedy.h"
+#include "model/fair_share.h"
+#include "model/levels.h"
+#include "model/problem.h"
+#include "solver/backend.h"
+#include "solver/deadline.h"
+
+namespace muster {
+
+struct MilpEngineOptions {
+  Deadline deadline;
+  double gap = 0;             // relative; good enough for a level
+  std::int32_t threads = 1;
+  std::string write_model;    // path for the first model as an MPS file; empty: none
+  std::size_t most_states = 20'000;   // intermediate states of one room class, and columns in all, that may be listed whole
+};
+
+struct MilpOutcome {
+  Candidate best;                                   // the incumbent, or something better
+  bool improved = false;                            // by this engine
+  std::vector<std::optional<std::int64_t>> bounds;  // by level, in its scale; each given the plan's values before it
+  std::vector<std::string> defects;                 // what went wrong on the way: workers that died
+};
+
+// Never worse than `incumbent`. Bounds are told only where nothing could be evicted (see may_evict): the formulation places.
+MilpOutcome solve_milp(const Problem& problem, const FairShares& shares, const Candidate& incumbent, Backend& backend,
+                       const MilpEngineOptions& options);
+
+// Whether a plan could evict or move anything: an action that may, and a pod that may be its victim, or a stale gang.
+bool may_evict(const Problem& problem);
+
+}  // namespace muster

@@ -1,0 +1,174 @@
+#include "solver/portfolio.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "heuristics/greedy.h"
+#include "solver/backend.h"
+#include "solver/deadline.h"
+#include "solver/milp_engine.h"
+
+namespace muster {
+namespace {
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+// A plan that may leave, in the order of preference.
+struct Offer {
+  Candidate candidate;
+  std::string_view origin;
+  std::vector<std::optional<std::int64_t>> bounds;
+};
+
+}  // namespace
+
+struct Portfolio::Implementation {
+  explicit Implementation(std::string worker_program) : backend(std::move(worker_program)) {}
+  Backend backend;
+};
+
+Portfolio::Portfolio(std::string worker_program)
+    : implementation_(std::make_unique<Implementation>(std::move(worker_program))) {}
+Portfolio::~Portfolio() = default;
+
+namespace {
+
+// One cycle. The greedy plan comes first and is checked first, so that there is always something to leave with.
+class Cycle {
+ public:
+  Cycle(const Snapshot& snapshot, const Problem& problem, const SolveOptions& options, Backend& backend)
+      : snapshot_(snapshot),
+        problem_(problem),
+        options_(options),
+        backend_(backend),
+        ids_(level_ids(problem)),
+        shares_(compute_fair_shares(problem)),
+        deadline_(options.deadline, options.deterministic) {}
+
+  Solution run() {
+    run_greedy();
+    if (options_.engine != Engine::kGreedy && !is_proven() && worth_a_milp()) run_milp();
+    const Clock::time_point start = Clock::now();
+    Offer& offer = first_that_passes();
+    solution_.phases_ms.emplace_back("verify", verify_ms_ + milliseconds_since(start));
+    return conclude(offer);
+  }
+
+ private:
+  void run_greedy() {
+    const Clock::time_point start = Clock::now();
+    GreedyOptions greedy;
+    greedy.seed = options_.seed;
+    greedy.threads = options_.threads;
+    if (!options_.deterministic) greedy.stop = [this] { return Clock::now() >= options_.deadline; };
+    offers_.push_back({solve_greedy(problem_, shares_, greedy), "greedy", {}});
+    solution_.phases_ms.emplace_back("greedy", milliseconds_since(start));
+  }
+
+  // Bounds by sums alone: an empty problem, or one where everything fits, needs no more.
+  bool is_proven() {
+    offers_.front().bounds = trivial_and_reached(offers_.front().candidate.levels);
+    return std::all_of(offers_.front().bounds.begin(), offers_.front().bounds.end(),
+                       [](const std::optional<std::int64_t>& bound) { return bound.has_value(); });
+  }
+
+  std::vector<std::optional<std::int64_t>> trivial_and_reached(const Levels& levels) const {
+    const std::vector<std::int64_t> trivial = trivial_bounds(problem_, shares_);
+    std::vector<std::optional<std::int64_t>> bounds(ids_.size());
+    for (std::size_t i = 0; i < ids_.size(); ++i)
+      if (levels.values[i] == trivial[i]) bounds[i] = trivial[i];
+    return bounds;
+  }
+
+  bool worth_a_milp() const { return deadline_.left() > std::chrono::milliseconds(5); }
+
+  void run_milp() {
+    const Clock::time_point before = Clock::now();
+    if (!passes(offers_.front())) return;  // an incumbent that breaks a rule is no place to start from
+    verify_ms_ = milliseconds_since(before);
+    const Clock::time_point start = Clock::now();
+    // What verifying and reporting took is kept back for the end.
+    const auto reserve = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(3 * verify_ms_ + 1));
+    const Clock::time_point until = options_.deterministic ? options_.deadline : options_.deadline - reserve;
+    MilpEngineOptions milp{Deadline(until, options_.deterministic), options_.gap, options_.threads, options_.write_model};
+    MilpOutcome outcome = solve_milp(problem_, shares_, offers_.front().candidate, backend_, milp);
+    solution_.phases_ms.emplace_back("milp", milliseconds_since(start));
+    solution_.defects.insert(solution_.defects.end(), outcome.defects.begin(), outcome.defects.end());
+    if (outcome.improved)
+      offers_.insert(offers_.begin(), {std::move(outcome.best), "milp", std::move(outcome.bounds)});
+    else
+      merge_bounds(outcome.bounds, offers_.front().bounds);
+  }
+
+  void merge_bounds(const std::vector<std::optional<std::int64_t>>& more, std::vector<std::optional<std::int64_t>>& bounds) {
+    for (std::size_t i = 0; i < bounds.size(); ++i)
+      if (!bounds[i]) bounds[i] = more[i];
+  }
+
+  bool passes(const Offer& offer) {
+    const std::vector<Violation> violations = check_plan(snapshot_, problem_, shares_, offer.candidate.plan);
+    if (violations.empty()) return true;
+    solution_.defects.push_back("a " + std::string(offer.origin) + " plan was rejected: " +
+                                std::string(rule_name(violations[0].rule)) + ", " + violations[0].subject + ": " +
+                                violations[0].message);
+    return false;
+  }
+
+  // The best offer that the referee passes; "place nothing" where none does.
+  Offer& first_that_passes() {
+    for (Offer& offer : offers_)
+      if (passes(offer)) return offer;
+    Plan nothing;
+    Levels levels = evaluate(problem_, shares_, nothing);
+    offers_.push_back({{std::move(nothing), std::move(levels)}, "none", {}});
+    return offers_.back();
+  }
+
+  Solution conclude(Offer& offer) {
+    offer.bounds.resize(ids_.size());
+    merge_bounds(trivial_and_reached(offer.candidate.levels), offer.bounds);
+    ReportInput input{offer.candidate.plan, offer.candidate.levels, offer.bounds, is_optimal(offer)};
+    solution_.report = describe(problem_, shares_, input);
+    solution_.gap = gap_of(solution_.report.objective, snapshot_.policy.placement);
+    solution_.origin = offer.candidate.plan.placements.empty() && offer.candidate.plan.evictions.empty() ? "none" : offer.origin;
+    solution_.proof = is_optimal(offer) ? "optimal" : (is_within_gap(offer) ? "withinGap" : "heuristic");
+    solution_.plan = std::move(offer.candidate.plan);
+    return std::move(solution_);
+  }
+
+  bool is_optimal(const Offer& offer) const {
+    for (std::size_t i = 0; i < ids_.size(); ++i)
+      if (!offer.bounds[i] || *offer.bounds[i] != offer.candidate.levels.values[i]) return false;
+    return true;
+  }
+
+  // The first level that is short of its bound is so by no more than the gap that was asked for.
+  bool is_within_gap(const Offer& offer) const {
+    for (std::size_t i = 0; i < ids_.size(); ++i) {
+      if (!offer.bounds[i]) return false;
+      if (*offer.bounds[i] != offer.candidate.levels.values[i]) return options_.gap > 0 && solution_.gap <= options_.gap;
+    }
+    return true;
+  }
+
+  const Snapshot& snapshot_;
+  const Problem& problem_;
+  const SolveOptions& options_;
+  Backend& backend_;
+  std::vector<LevelId> ids_;
+  FairShares shares_;
+  Deadline deadline_;
+  std::vector<Offer> offers_;  // best first
+  double verify_ms_ = 0;
+  Solution solution_;
+};
+
+}  // namespace
+
+Solution Portfolio::solve(const Snapshot& snapshot, const Problem& problem, const SolveOptions& options) {
+  return Cycle(snapshot, problem, options, implementation_->backend).run();
+}
+
+}  // namespace muster

@@ -1,0 +1,69 @@
+// Prices node configurations: the best content of one node at given prices of pods, and a proven limit of it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "solver/configuration.h"
+
+namespace muster {
+
+// For one room class; keeps its multipliers from call to call, so that each call starts where the last one ended.
+//
+// The limit is the Lagrangian dual of the node's counted resources: with multipliers a_r >= 0 on them, what is left falls into
+// devices, of which each is an unbounded knapsack over shares, and whole ones are divided by a small dynamic program (Gilmore
+// and Gomory 1961 for the pattern, Geoffrion 1974 for the bound). Every a gives a valid limit; a few rounds of bisection, one
+// resource after another, look for a good one. The configurations are the contents that the dynamic program chose along
+// the way, made to fit and filled up; they fit exactly.
+// Cost: O(rounds x levels x sizes), 20-300 us for a node of 8 devices and 20 sizes.
+class Pricing {
+ public:
+  Pricing(const ConfigurationInput& input, const RoomClass& room);
+
+  struct Result {
+    double limit = 0;                          // no configuration is worth more
+    std::vector<Configuration> configurations; // the best found, best first
+    std::vector<double> worth;                 // of each
+  };
+  // `price` by DemandIndex, >= 0.
+  Result price(const std::vector<double>& price);
+
+ private:
+  struct Item {
+    DemandIndex demand;
+    const PodClass* pod_class;
+    double most = 0;           // pods that fit at all, by counts and room
+    std::int32_t size = 0;     // of a sharer, in grains, rounded down; 0: takes no share
+    std::int32_t whole = 0;    // whole devices
+    std::int32_t devices = 0;  // of a sharer
+  };
+  struct Content {
+    double value = 0;                 // of the relaxed problem, without the multipliers' constant
+    std::vector<double> amount;       // by item
+  };
+
+  Content relaxed(const std::vector<double>& price);
+  void fill_device_table(const std::vector<double>& profit);
+  void open_device(std::int32_t level, double times, std::vector<double>& amount) const;
+  double dual(const std::vector<double>& price);
+  void bisect(std::size_t resource, const std::vector<double>& price);
+  void build(const std::vector<double>& price, const Content& content, Result& result);
+  void put(std::size_t item, std::int64_t count, NodeRoom& space, Configuration& configuration,
+           std::vector<std::int64_t>& counts) const;
+
+  const ConfigurationInput& in_;
+  const RoomClass& room_;
+  std::vector<Item> items_;
+  std::vector<std::size_t> resources_;         // counted resources that may bind
+  std::vector<double> free_;                   // of those
+  std::vector<std::vector<double>> request_;   // by item, of those
+  std::vector<double> multiplier_;             // of those
+  std::vector<std::int32_t> partial_levels_;   // of partly used devices, in grains, rounded up
+  std::int32_t idle_ = 0, idle_level_ = 0;     // wholly free devices, and their level
+  std::vector<double> table_;                  // best worth of one device, by level
+  std::vector<std::int32_t> table_item_;       // the item last put in; -1: none
+  Content last_;
+  std::vector<double> used_;                   // of resources_, by last_
+};
+
+}  // namespace muster

@@ -1,0 +1,73 @@
+// Nodes with equal room, and what may be put into one of them: the supply side of the formulation.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "heuristics/cluster_state.h"
+#include "model/problem.h"
+#include "solver/demand.h"
+
+namespace muster {
+
+using RoomClassIndex = Index<struct RoomClassTag>;
+using AtomIndex = Index<struct AtomTag>;
+
+// RoomClass classes are nodes alike in all that a configuration can see: static class, what is free, anti-affinity with what runs,
+// and the atom that they lie in.
+struct RoomClass {
+  std::vector<NodeIndex> nodes;            // ascending
+  NodeClassIndex node_class;
+  AtomIndex atom;
+  std::vector<Amount> free;                // by ResourceIndex
+  std::vector<DeviceUnits> free_devices;   // ascending; fully taken ones are left out
+  std::vector<DemandIndex> demands;        // that fit by themselves, ascending
+  std::int64_t count() const { return static_cast<std::int64_t>(nodes.size()); }
+};
+
+struct Supply {
+  Indexed<RoomClassIndex, RoomClass> rooms;
+  std::size_t atom_count = 1;
+};
+
+// Atoms are the parts of the cluster that some gang of the demand has to tell apart: the domains of the finest topology
+// level that is asked for, and sizes of devices where is_metered; by NodeIndex. One atom where nothing is. `atom_domains[atom][level]` is its domain.
+struct Atoms {
+  Indexed<NodeIndex, AtomIndex> of_node;
+  std::vector<std::vector<DomainIndex>> domains;  // by atom, by level
+};
+Atoms collect_atoms(const Problem& problem, const Demand& demand);
+// Whether the usage of the cell's pods depends on the device that they land on, and some queue above bounds it: then atoms tell
+// the sizes of devices apart, too.
+bool is_metered(const Problem& problem, const Demand& demand, const Cell& cell);
+
+// Groups the nodes of `state` (what runs and stays is in it, what is releasing or evicted is not). Cost: O(nodes x (resources +
+// devices) + room classes x demand classes).
+Supply collect_supply(const Problem& problem, const Demand& demand, const Atoms& atoms, const ClusterState& state);
+
+// The room of one node while a configuration is put together: exact amounts, devices by position.
+class NodeRoom {
+ public:
+  NodeRoom(const Problem& problem, const RoomClass& room);
+
+  // Puts one pod of the class in; sharers go to the fullest devices that still take them. False: no room, nothing changed.
+  bool add(const PodClass& pod_class);
+  // The devices (positions in RoomClass::free_devices) that the last add took.
+  const std::vector<std::int32_t>& last_devices() const { return last_devices_; }
+  const std::vector<Amount>& free() const { return free_; }
+  const std::vector<DeviceUnits>& free_devices() const { return free_devices_; }
+  // Puts one pod in on these devices; requires that it fits there.
+  void add_on(const PodClass& pod_class, const std::vector<std::int32_t>& devices);
+  void remove_from(const PodClass& pod_class, const std::vector<std::int32_t>& devices);
+  bool has_resources(const PodClass& pod_class) const;
+
+ private:
+  const Problem* problem_;
+  const NodeClass* node_class_;
+  DeviceUnits device_capacity_;
+  std::vector<Amount> free_;
+  std::vector<DeviceUnits> free_devices_;
+  std::vector<std::int32_t> last_devices_;
+};
+
+}  // namespace muster
