@@ -1,0 +1,304 @@
+// Rules Capacity, Devices and After: whether all that is on a node fits it, before, after and in every order in between.
+//
+// On one node and resource (or device), let L last (what stays), R leave, and W come, each w in W as soon as its own set A(w),
+// a subset of R, is gone. At any moment some D of R is gone, and at most those w with A(w) within D have started: the load is
+// L + sum(R \ D) + sum{w : A(w) within D}. Its largest value over all D is a maximum-weight closure: L + R + W less the
+// maximum flow in which each w sends at most its demand to the pods in A(w), and each of these takes in at most what it frees
+// (Picard 1976). So the check is exact and polynomial: who comes must be covered by those whom it waits for. What runs and is
+// releasing fits before the plan: build_problem sees to it.
+#include <algorithm>
+#include <deque>
+#include <numeric>
+
+#include "model/referee_case.h"
+
+namespace muster::referee {
+namespace {
+
+struct Leaving {
+  PodIndex pod;
+  Amount amount = 0;
+};
+
+struct Arriving {
+  const Placement* placement = nullptr;
+  Amount amount = 0;
+  std::vector<std::size_t> waits_for;  // positions in Load::leaving
+};
+
+// Of one resource of one node, or of one of its devices; only what takes some of it.
+struct Load {
+  Amount capacity = 0, lasting = 0;
+  std::vector<Leaving> leaving;
+  std::vector<Arriving> arriving;
+};
+
+Amount sum_of(const auto& entries) {
+  return std::accumulate(entries.begin(), entries.end(), Amount{0}, [](Amount sum, const auto& entry) { return sum + entry.amount; });
+}
+
+// Arrivals send what they take to those whom they wait for. Shortest augmenting paths (Edmonds and Karp 1972).
+class DepartureFlow {
+ public:
+  explicit DepartureFlow(const Load& load) : load_(load), sent_(load.arriving.size()), open_(load.leaving.size()) {
+    for (std::size_t p = 0; p < open_.size(); ++p) open_[p] = load.leaving[p].amount;
+    for (std::size_t w = 0; w < sent_.size(); ++w) {
+      rest_.push_back(load.arriving[w].amount);
+      sent_[w].assign(load.arriving[w].waits_for.size(), 0);
+    }
+  }
+
+  Amount maximum() {
+    Amount total = 0;
+    while (const Amount more = augment()) total += more;
+    return total;
+  }
+
+ private:
+  // How a search came to a leaving pod p: from arrival w by its edge; and to an arrival: back from p by the same edge.
+  struct Step {
+    std::size_t arrival = 0, edge = 0;
+  };
+
+  Amount augment() {
+    reached_.assign(load_.leaving.size(), false);
+    came_.assign(load_.leaving.size(), {});
+    back_.assign(load_.arriving.size(), kNone);
+    seen_.assign(load_.arriving.size(), false);
+    std::deque<std::size_t> arrivals;
+    for (std::size_t w = 0; w < rest_.size(); ++w) {
+      if (rest_[w] > 0) arrivals.push_back(w), seen_[w] = true;
+    }
+    for (; !arrivals.empty(); arrivals.pop_front()) {
+      const std::size_t w = arrivals.front();
+      const std::vector<std::size_t>& targets = load_.arriving[w].waits_for;
+      for (std::size_t edge = 0; edge < targets.size(); ++edge) {
+        const std::size_t p = targets[edge];
+        if (reached_[p]) continue;
+        reached_[p] = true;
+        came_[p] = {w, edge};
+        if (open_[p] > 0) return push_along(p);
+        turn_back_from(p, arrivals);
+      }
+    }
+    return 0;
+  }
+
+  // Arrivals that send to p could send elsewhere.
+  void turn_back_from(std::size_t p, std::deque<std::size_t>& arrivals) {
+    for (std::size_t w = 0; w < sent_.size(); ++w) {
+      const std::size_t edge = edge_to(w, p);
+      if (seen_[w] || edge == kNone || sent_[w][edge] == 0) continue;
+      seen_[w] = true;
+      back_[w] = p;
+      arrivals.push_back(w);
+    }
+  }
+
+  Amount push_along(std::size_t last) {
+    Amount amount = open_[last];
+    std::size_t source = 0;
+    for (std::size_t p = last; p != kNone; p = back_[source]) {
+      source = came_[p].arrival;
+      if (back_[source] != kNone) amount = std::min(amount, sent_[source][edge_to(source, back_[source])]);
+    }
+    amount = std::min(amount, rest_[source]);
+    open_[last] -= amount;
+    rest_[source] -= amount;
+    for (std::size_t p = last; p != kNone;) {
+      const Step step = came_[p];
+      sent_[step.arrival][step.edge] += amount;
+      p = back_[step.arrival];
+      if (p != kNone) sent_[step.arrival][edge_to(step.arrival, p)] -= amount;
+    }
+    return amount;
+  }
+
+  std::size_t edge_to(std::size_t w, std::size_t p) const {
+    const std::vector<std::size_t>& targets = load_.arriving[w].waits_for;
+    const auto at = std::ranges::find(targets, p);
+    return at == targets.end() ? kNone : static_cast<std::size_t>(at - targets.begin());
+  }
+
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  const Load& load_;
+  std::vector<std::vector<Amount>> sent_;  // by arrival and edge
+  std::vector<Amount> open_, rest_;        // what a leaving pod can still take in, an arrival still has to send
+  std::vector<bool> reached_, seen_;
+  std::vector<Step> came_;
+  std::vector<std::size_t> back_;
+};
+
+Amount largest_load(const Load& load) {
+  return load.lasting + sum_of(load.leaving) + sum_of(load.arriving) - DepartureFlow(load).maximum();
+}
+
+// The pods of `leaving` that the placement waits for; its own old place, if it is moved, is one of them.
+std::vector<std::size_t> positions_waited_for(const Case& c, const Placement& placement, const std::vector<Leaving>& leaving) {
+  std::vector<std::size_t> positions;
+  for (std::size_t p = 0; p < leaving.size(); ++p) {
+    const bool itself = leaving[p].pod == placement.pod && c.is_moved(placement.pod);
+    if (itself || std::ranges::binary_search(placement.after, leaving[p].pod)) positions.push_back(p);
+  }
+  return positions;
+}
+
+// `amount_before(pod)` and `amount_after(placement)`: what a resident takes, what a placed pod will.
+Load load_of(const Case& c, const TouchedNode& touched, Amount capacity, const auto& amount_before, const auto& amount_after) {
+  Load load{capacity, 0, {}, {}};
+  for (const PodIndex pod : touched.residents) {
+    const Amount amount = amount_before(pod);
+    if (!c.leaves(pod)) load.lasting += amount;
+    if (c.leaves(pod) && amount > 0) load.leaving.push_back({pod, amount});
+  }
+  for (const Placement* placement : touched.arrivals) {
+    const Amount amount = amount_after(*placement);
+    if (amount > 0) load.arriving.push_back({placement, amount, positions_waited_for(c, *placement, load.leaving)});
+  }
+  return load;
+}
+
+Amount sum_at_once(const Load& load) {
+  Amount sum = 0;
+  for (const Arriving& arriving : load.arriving) {
+    if (arriving.placement->after.empty() && arriving.waits_for.empty()) sum += arriving.amount;
+  }
+  return sum;
+}
+
+// Rule After, its first sentence: names those that even alone would find no room beside what they do not wait for.
+void name_culprits(Case& c, const Load& load, const std::string& what) {
+  for (const Arriving& arriving : load.arriving) {
+    Amount there = load.lasting + sum_of(load.leaving) + arriving.amount;
+    for (const std::size_t p : arriving.waits_for) there -= load.leaving[p].amount;
+    if (there <= load.capacity) continue;
+    c.object(Rule::kAfter, c.pod(arriving.placement->pod).name, "it needs room of " + what + " that pods hold which it does not name in `after`");
+  }
+}
+
+// The three sentences of rule Capacity, for one resource or device. `text(amount)` is for people.
+void check_load(Case& c, Rule rule, NodeIndex node, const Load& load, const std::string& what, const auto& text) {
+  if (load.arriving.empty()) return;
+  const Amount after_all = load.lasting + sum_of(load.arriving);
+  const Amount at_once = sum_at_once(load), at_start = load.lasting + sum_of(load.leaving) + at_once;
+  const std::string has = what + ": capacity " + text(load.capacity) + ", but ";
+  const std::string_view name = c.node(node).name;
+  if (after_all > load.capacity) {
+    c.object(rule, name, has + text(after_all) + " would be in use once everything that leaves is gone");
+  } else if (at_once > 0 && at_start > load.capacity) {
+    c.object(rule, name, has + text(at_start) + " would be in use with what is placed at once beside all that runs or is releasing");
+    name_culprits(c, load, what + " of node \"" + std::string(name) + "\"");
+  } else if (const Amount between = largest_load(load); between > load.capacity) {
+    c.object(rule, name, has + text(between) + " would be in use in some order of departures");
+    name_culprits(c, load, what + " of node \"" + std::string(name) + "\"");
+  }
+}
+
+Amount request_of(const PodSpec& spec, ResourceIndex resource) {
+  const auto at = std::ranges::find(spec.resources, resource, &ResourceAmount::resource);
+  return at == spec.resources.end() ? 0 : at->amount;
+}
+
+bool uses(std::span<const std::int32_t> devices, std::int32_t device) {
+  return std::ranges::find(devices, device) != devices.end();
+}
+
+// What is there and what comes, all at the same time: where this fits, every moment does.
+std::vector<Amount> everything_at_once(const Case& c, const TouchedNode& touched) {
+  std::vector<Amount> sum(c.snapshot.resource_names.size(), 0);
+  const auto add = [&](PodIndex pod) {
+    for (const ResourceAmount& asked : c.spec(pod).resources) sum[asked.resource.value()] += asked.amount;
+  };
+  for (const PodIndex pod : touched.residents) add(pod);
+  for (const Placement* placement : touched.arrivals) add(placement->pod);
+  return sum;
+}
+
+std::vector<DeviceUnits> everything_at_once_by_device(const Case& c, const TouchedNode& touched) {
+  const SnapshotNode& node = c.node(touched.node);
+  std::vector<DeviceUnits> sum(static_cast<std::size_t>(node.gpu_count), 0);
+  const auto add = [&](PodIndex pod, std::span<const std::int32_t> devices) {
+    const DeviceUnits units = device_units(c.spec(pod), node);
+    for (const std::int32_t device : devices) sum[static_cast<std::size_t>(device)] += units;
+  };
+  for (const PodIndex pod : touched.residents) add(pod, c.problem.devices_of(pod));
+  for (const Placement* placement : touched.arrivals) add(placement->pod, placement->devices);
+  return sum;
+}
+
+void check_device_request(Case& c, const Placement& placement) {
+  const GpuRequest& gpu = c.spec(placement.pod).gpu;
+  const SnapshotNode& node = c.node(placement.node);
+  if (static_cast<std::int32_t>(placement.devices.size()) != gpu.devices) {
+    c.object(Rule::kDevices, c.pod(placement.pod).name,
+             "it asks for " + std::to_string(gpu.devices) + " devices and is given " + std::to_string(placement.devices.size()));
+  }
+  if (gpu.kind == GpuRequestKind::kMemory && node.gpu_memory_mib == 0) {
+    c.object(Rule::kDevices, c.pod(placement.pod).name,
+             "it asks for GPU memory, which node \"" + std::string(node.name) + "\" does not state");
+  }
+}
+
+void check_device_loads(Case& c, const TouchedNode& touched) {
+  const SnapshotNode& node = c.node(touched.node);
+  if (node.gpu_count == 0) return;
+  const DeviceUnits capacity = c.end.device_capacity(touched.node);
+  const std::vector<DeviceUnits> all = everything_at_once_by_device(c, touched);
+  const auto text = [capacity](DeviceUnits units) {
+    return std::to_string(units) + " of " + std::to_string(capacity) + " units";
+  };
+  for (std::int32_t device = 0; device < node.gpu_count; ++device) {
+    if (all[static_cast<std::size_t>(device)] <= capacity) continue;
+    const auto before = [&](PodIndex pod) { return uses(c.problem.devices_of(pod), device) ? device_units(c.spec(pod), node) : 0; };
+    const auto after = [&](const Placement& placement) {
+      return uses(placement.devices, device) ? device_units(c.spec(placement.pod), node) : 0;
+    };
+    check_load(c, Rule::kDevices, touched.node, load_of(c, touched, capacity, before, after), "device " + std::to_string(device), text);
+  }
+}
+
+}  // namespace
+
+void check_capacity(Case& c) {
+  for (const TouchedNode& touched : c.touched_nodes) {
+    const std::vector<Amount> all = everything_at_once(c, touched);
+    for (const ResourceIndex resource : c.snapshot.resource_names.indices()) {
+      const Amount capacity = c.end.capacity(touched.node, resource);
+      if (all[resource.value()] <= capacity) continue;
+      const auto before = [&](PodIndex pod) { return request_of(c.spec(pod), resource); };
+      const auto after = [&](const Placement& placement) { return request_of(c.spec(placement.pod), resource); };
+      const auto text = [resource](Amount amount) { return amount_text(resource, amount); };
+      check_load(c, Rule::kCapacity, touched.node, load_of(c, touched, capacity, before, after),
+                 std::string(c.snapshot.resource_names[resource]), text);
+    }
+  }
+}
+
+void check_devices(Case& c) {
+  for (const Placement& placement : c.plan.placements) check_device_request(c, placement);
+  for (const TouchedNode& touched : c.touched_nodes) check_device_loads(c, touched);
+}
+
+// A placement names only what goes, and where what runs (moved pods, too) and what is placed at once do not make a gang's
+// minimum, each of its placements names something.
+void check_after(Case& c) {
+  for (const Placement& placement : c.plan.placements) {
+    for (const PodIndex named : placement.after) {
+      if (c.leaves(named)) continue;
+      c.object(Rule::kAfter, c.pod(placement.pod).name, "it waits for " + c.quoted(named) + ", which is neither evicted nor releasing");
+    }
+  }
+  for (const GangIndex index : c.placed_gangs) {
+    const Gang& gang = c.problem.gangs[index];
+    const auto there_at_once = [&c](PodIndex pod) {
+      return c.is_kept(pod) || c.succeeded(pod) || (c.placement[pod] && c.placement[pod]->after.empty());
+    };
+    if (minimum_met(c.problem, gang, there_at_once)) continue;
+    for (const PodIndex pod : gang.pods) {
+      if (!c.placement[pod] || !c.placement[pod]->after.empty()) continue;
+      c.object(Rule::kAfter, c.pod(pod).name, "the minimum of gang " + c.quoted(index) + " has to wait, so it must wait, too");
+    }
+  }
+}
+
+}  // namespace muster::referee

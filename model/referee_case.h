@@ -1,0 +1,198 @@
+// What the referee's rules have in common: the plan laid beside the snapshot, and the referee's own sums. Only
+// model/referee*.cpp includes this.
+//
+// A pod *stays* when it runs and is not evicted, is *moved* when it runs, is evicted and is placed again, is *lost* when it
+// runs and is evicted for good, is *new* when it was pending and is placed, and *leaves* its old place when it is evicted
+// (moved or lost) or was releasing already.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/referee.h"
+
+namespace muster::referee {
+
+// Capacity of every node and device, and what is taken of it. Plain sums over the snapshot's own requests.
+class Room {
+ public:
+  explicit Room(const Snapshot& snapshot);
+
+  void put(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices) { add(spec, node, devices, +1); }
+  void take(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices) { add(spec, node, devices, -1); }
+
+  Amount capacity(NodeIndex node, ResourceIndex resource) const { return capacity_[at(node, resource)]; }
+  Amount taken(NodeIndex node, ResourceIndex resource) const { return taken_[at(node, resource)]; }
+  DeviceUnits device_capacity(NodeIndex node) const;
+  DeviceUnits device_taken(NodeIndex node, std::int32_t device) const;
+
+ private:
+  std::size_t at(NodeIndex node, ResourceIndex resource) const { return node.value() * resources_ + resource.value(); }
+  void add(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices, int sign);
+
+  const Snapshot* snapshot_;
+  std::size_t resources_;
+  std::vector<Amount> capacity_, taken_;  // node x resource
+  std::vector<std::size_t> device_begin_;
+  std::vector<DeviceUnits> device_taken_;
+};
+
+// A node on which something is placed, with all that is or comes there.
+struct TouchedNode {
+  NodeIndex node;
+  std::vector<PodIndex> residents;            // running (evicted or not) or releasing, ascending
+  std::vector<const Placement*> arrivals;
+};
+
+// By queue, inner ones included: what the pods that run or are placed use, and of that what is not preemptible.
+struct QueueUsage {
+  Indexed<QueueIndex, QueueAmounts> all, non_preemptible;
+};
+
+struct Case {
+  Case(const Snapshot& snapshot, const Problem& problem, const FairShares& shares, const Plan& plan);
+
+  const Snapshot& snapshot;
+  const Problem& problem;
+  const FairShares& shares;
+  const Plan& plan;
+  std::vector<Violation> violations;
+
+  Indexed<PodIndex, const Placement*> placement;  // null: none
+  Indexed<PodIndex, const Eviction*> eviction;    // null: none
+  std::vector<GangIndex> placed_gangs, evicted_gangs;  // with a placement, with an eviction (moves too); ascending
+  std::vector<TouchedNode> touched_nodes;
+  Room end;      // all that stays or is placed: the cluster once everything that leaves is gone
+  Room settled;  // all that stays or is moved: the same without new pods
+  QueueUsage before, after;
+  std::vector<std::uint8_t> kept_out;  // by PodIndex: it leaves, and an anti-affinity forbids it beside a pod that is placed
+
+  const SnapshotPod& pod(PodIndex index) const { return snapshot.pods[index.value()]; }
+  const SnapshotNode& node(NodeIndex index) const { return snapshot.nodes[index.value()]; }
+  const PodSpec& spec(PodIndex index) const { return snapshot.pod_specs[pod(index).spec]; }
+  const Gang& gang_of(PodIndex index) const { return problem.gangs[problem.pods[index].gang]; }
+
+  bool runs(PodIndex index) const { return pod(index).status == PodStatus::kRunning; }
+  bool succeeded(PodIndex index) const { return pod(index).status == PodStatus::kSucceeded; }
+  bool stays(PodIndex index) const { return runs(index) && !eviction[index]; }
+  bool is_moved(PodIndex index) const { return runs(index) && eviction[index] && placement[index]; }
+  bool is_lost(PodIndex index) const { return runs(index) && eviction[index] && !placement[index]; }
+  bool is_kept(PodIndex index) const { return stays(index) || is_moved(index); }
+  bool is_new(PodIndex index) const { return pod(index).status == PodStatus::kPending && placement[index]; }
+  bool leaves(PodIndex index) const { return pod(index).status == PodStatus::kReleasing || eviction[index]; }
+  bool is_there_after(PodIndex index) const { return stays(index) || placement[index]; }
+  NodeIndex node_before(PodIndex index) const { return problem.pods[index].node; }
+  NodeIndex node_after(PodIndex index) const { return placement[index] ? placement[index]->node : node_before(index); }
+
+  // The snapshot's own entry; null for a pod that is a gang of its own.
+  const SnapshotGang* snapshot_gang(GangIndex gang) const;
+
+  void object(Rule rule, std::string_view subject, std::string message);
+  std::string quoted(PodIndex index) const;
+  std::string quoted(GangIndex index) const;
+};
+
+// Whether so many of the pods that `counts(PodIndex)` takes in are there as the gang needs, through its subgroups: a leaf group
+// needs its minimum of pods, an inner one of children that have theirs.
+template <class Counts>
+bool minimum_met(const Problem& problem, const Gang& gang, const Counts& counts) {
+  const auto [least, largest] = std::ranges::minmax(gang.groups);
+  std::vector<std::int32_t> met(largest.value() - least.value() + 1, 0);
+  for (auto at = gang.groups.rbegin(); at != gang.groups.rend(); ++at) {  // children before parents
+    const Group& group = problem.groups[*at];
+    std::int32_t& here = met[at->value() - least.value()];
+    for (const PodIndex pod : group.pods) here += counts(pod) ? 1 : 0;
+    if (!group.parent.is_none() && here >= group.minimum) ++met[group.parent.value() - least.value()];
+  }
+  return met[gang.root.value() - least.value()] >= problem.groups[gang.root].minimum;
+}
+
+// What one pod takes of one device of the node: f x MiB, m x 10^6, or all of its MiB x 10^6 (MiB 1 where unknown). All of
+// it, too, for a memory request where the node's memory is unknown: rule Devices forbids that place anyway.
+DeviceUnits device_units(const PodSpec& spec, const SnapshotNode& node);
+// Thousandths of a GPU of one unit of a resource that is a slice nvidia.com/mig-Ng.*: ceil(1000 N/7); else 0.
+std::int64_t slice_thousandths(std::string_view resource_name);
+// What the pod adds to its queue's usage on that node.
+QueueAmounts usage_on(const Case& c, PodIndex pod, NodeIndex node);
+// Which of gpu, cpu and memory some pod of the gang asks for, whatever the pod's status.
+std::array<bool, kQueueResources> asked_for(const Case& c, GangIndex gang);
+// Whether the pod may go there as far as the node's own properties say; empty: it may, else why not.
+std::string filter_objection(const PodSpec& spec, const SnapshotNode& node);
+// What is kept (moved pods, too) and what has succeeded make the gang's minimum: each pod that it loses is surplus.
+bool keeps_minimum(const Case& c, const Gang& gang);
+// The gang has run below its minimum for its grace period.
+bool is_stale(const Case& c, GangIndex gang);
+// Whether a pod that was pending is placed.
+bool gets_new_pod(const Case& c, GangIndex gang);
+
+// Who goes for whom, for one reason; each pair of gangs once. Evictions that name no gang are left out.
+struct Displacement {
+  GangIndex victim, claimant;
+  friend auto operator<=>(const Displacement&, const Displacement&) = default;
+};
+std::vector<Displacement> displacements(const Case& c, EvictionReason reason);
+
+// The queues, or ancestors, just below the common one of two leaves; none where these are the same, or one is none.
+struct Sides {
+  QueueIndex claimant, victim;
+};
+Sides sides_of(const Case& c, const Displacement& displacement);
+
+// What the queues that reclaim have to keep to after the plan, by QueueIndex and resource.
+struct ReclaimDuties {
+  Indexed<QueueIndex, std::array<bool, kQueueResources>> within_share, within_quota;
+};
+ReclaimDuties reclaim_duties(const Case& c);
+
+// Whether what is free or freed on the nodes that the gang's pods could use covers minResources; empty: it does, or the rule
+// does not apply, else what is lacking. `room` holds all but new pods.
+std::string min_resources_objection(const Case& c, GangIndex gang, const Room& room);
+// Whether the two nodes are in one domain of the level: both have all labels of the topology, and the same values down to it.
+bool in_one_domain(const Case& c, NodeIndex a, NodeIndex b, TopologyLevelIndex level);
+// The gang's group of the pod and all above it.
+std::vector<GroupIndex> groups_above(const Case& c, PodIndex pod);
+std::vector<PodIndex> pods_below(const Problem& problem, GroupIndex group);
+
+// "1500m", "1073741824 bytes", "0.25"; by resource, or by position in QueueAmounts.
+std::string amount_text(ResourceIndex resource, Amount amount);
+std::string queue_amount_text(std::size_t resource, Amount amount);
+std::string_view queue_resource_name(std::size_t resource);
+
+// What keeps the plan from being read at all: indices that point nowhere, lists out of order. Rules Plan, Node, Devices.
+std::vector<Violation> broken_form(const Snapshot& snapshot, const Problem& problem, const Plan& plan);
+
+// The rules. Each tells the case what it objects to.
+void check_plan_form(Case& c);
+void check_actions(Case& c);
+void check_queue_exists(Case& c);
+void check_node(Case& c);
+void check_anti_affinity(Case& c);  // rule Node; fills in kept_out
+void check_capacity(Case& c);
+void check_devices(Case& c);
+void check_after(Case& c);
+void check_gang(Case& c);
+void check_min_resources(Case& c);
+void check_topology(Case& c);
+void check_timeout(Case& c);
+void check_limit(Case& c);
+void check_quota(Case& c);
+void check_who(Case& c);
+void check_whole_gangs(Case& c);
+void check_preempt(Case& c);
+void check_reclaim(Case& c);
+void check_consolidate(Case& c);
+void check_stale(Case& c);
+void check_not_in_vain(Case& c);
+
+// The victim has run the minimum time that protects it from evictions of this kind, or may count as surplus.
+void check_protection(Case& c, EvictionReason reason, Rule rule);
+
+}  // namespace muster::referee

@@ -1,0 +1,179 @@
+// Rules Gang, MinResources, Topology and Timeout: what a placed gang owes as a whole.
+#include <algorithm>
+
+#include "model/referee_case.h"
+
+namespace muster::referee {
+namespace {
+
+// Free of one resource, gpu in millionths of a device each rounded to the nearest: a device half in use counts half, as its
+// other half is there for sharers and minResources does not say how its GPUs are to be cut.
+MicroGpu free_micro_gpu(const Case& c, const Room& room, NodeIndex node) {
+  const DeviceUnits capacity = room.device_capacity(node);
+  MicroGpu sum = 0;
+  for (std::int32_t device = 0; device < c.node(node).gpu_count; ++device) {
+    const DeviceUnits free = std::max<DeviceUnits>(0, capacity - room.device_taken(node, device));
+    const DeviceUnits mib = capacity / 1'000'000;
+    sum += (2 * free + mib) / (2 * mib);
+  }
+  return sum;
+}
+
+// The different kinds of pods of the gang that are to be placed sooner or later.
+std::vector<PodSpecIndex> specs_of(const Case& c, const Gang& gang) {
+  std::vector<PodSpecIndex> specs;
+  for (const PodIndex pod : gang.pods) {
+    if (c.pod(pod).status != PodStatus::kFailed && c.pod(pod).status != PodStatus::kReleasing) specs.push_back(c.pod(pod).spec);
+  }
+  std::ranges::sort(specs);
+  specs.erase(std::ranges::unique(specs).begin(), specs.end());
+  return specs;
+}
+
+std::vector<NodeIndex> usable_nodes(const Case& c, const std::vector<PodSpecIndex>& specs) {
+  std::vector<NodeIndex> nodes;
+  for (std::size_t n = 0; n < c.snapshot.nodes.size(); ++n) {
+    const auto lets_in = [&](PodSpecIndex spec) { return filter_objection(c.snapshot.pod_specs[spec], c.snapshot.nodes[n]).empty(); };
+    if (std::ranges::any_of(specs, lets_in)) nodes.push_back(NodeIndex(n));
+  }
+  return nodes;
+}
+
+const GangTerms* terms_of(const Case& c, GangIndex index) {
+  if (const SnapshotGang* gang = c.snapshot_gang(index)) return &gang->terms;
+  const std::int32_t own = c.pod(c.problem.gangs[index].pods.front()).own_gang;
+  return own < 0 ? nullptr : &c.snapshot.own_gang_terms[static_cast<std::size_t>(own)];
+}
+
+// The instant from which the gang has waited: its own, else (a pod that is a gang of its own) its pod's, else now.
+Nanoseconds created(const Case& c, GangIndex index, const GangTerms& terms) {
+  if (terms.created) return *terms.created;
+  if (c.snapshot_gang(index)) return c.snapshot.time;
+  return c.pod(c.problem.gangs[index].pods.front()).created.value_or(c.snapshot.time);
+}
+
+void check_group_topology(Case& c, GroupIndex index) {
+  const TopologyLevelIndex level = c.problem.groups[index].required_level;
+  if (level.is_none()) return;
+  std::vector<PodIndex> there = pods_below(c.problem, index);
+  std::erase_if(there, [&c](PodIndex pod) { return !c.is_there_after(pod); });
+  if (std::ranges::none_of(there, [&c](PodIndex pod) { return c.placement[pod] != nullptr; })) return;
+  const NodeIndex first = c.node_after(there.front());
+  for (const PodIndex pod : there) {
+    if (in_one_domain(c, first, c.node_after(pod), level)) continue;
+    const Gang& gang = c.problem.gangs[c.problem.groups[index].gang];
+    c.object(Rule::kTopology, gang.name,
+             c.quoted(there.front()) + " on node \"" + std::string(c.node(first).name) + "\" and " + c.quoted(pod) + " on node \"" +
+                 std::string(c.node(c.node_after(pod)).name) + "\" must be in one domain of level " + std::string(c.snapshot.topology[level.value()]));
+    return;
+  }
+}
+
+}  // namespace
+
+bool gets_new_pod(const Case& c, GangIndex gang) {
+  return std::ranges::any_of(c.problem.gangs[gang].pods, [&c](PodIndex pod) { return c.is_new(pod); });
+}
+
+// Of every gang with a placement, the minimum runs or is placed; succeeded pods count as running.
+void check_gang(Case& c) {
+  for (const GangIndex index : c.placed_gangs) {
+    const Gang& gang = c.problem.gangs[index];
+    const auto counts = [&c](PodIndex pod) { return c.is_there_after(pod) || c.succeeded(pod); };
+    if (minimum_met(c.problem, gang, counts)) continue;
+    const auto there = std::ranges::count_if(gang.pods, counts);
+    const Group& root = c.problem.groups[gang.root];
+    c.object(Rule::kGang, gang.name,
+             std::to_string(there) + " of its pods run or are placed, which is less than its minimum of " +
+                 std::to_string(root.minimum) + (root.is_leaf() ? " pods" : " subgroups"));
+  }
+}
+
+// Before anything of the gang starts: once one of its pods runs or has succeeded, it has started, and nothing is asked.
+std::string min_resources_objection(const Case& c, GangIndex index, const Room& room) {
+  const SnapshotGang* source = c.snapshot_gang(index);
+  if (source == nullptr || !source->has_min_resources) return {};
+  const Gang& gang = c.problem.gangs[index];
+  if (std::ranges::any_of(gang.pods, [&c](PodIndex pod) { return c.runs(pod) || c.succeeded(pod); })) return {};
+  const std::vector<NodeIndex> nodes = usable_nodes(c, specs_of(c, gang));
+  MicroGpu gpu = 0;
+  for (const NodeIndex node : nodes) gpu += free_micro_gpu(c, room, node);
+  if (gpu < source->min_resources_gpu) {
+    return "minResources asks for " + queue_amount_text(kQueueGpu, source->min_resources_gpu) + " gpu, " +
+           queue_amount_text(kQueueGpu, gpu) + " are free or freed where its pods could go";
+  }
+  for (const auto& [resource, wanted] : source->min_resources) {
+    Amount free = 0;
+    for (const NodeIndex node : nodes) free += std::max<Amount>(0, room.capacity(node, resource) - room.taken(node, resource));
+    if (free >= wanted) continue;
+    return "minResources asks for " + amount_text(resource, wanted) + " of " + std::string(c.snapshot.resource_names[resource]) + ", " +
+           amount_text(resource, free) + " are free or freed where its pods could go";
+  }
+  return {};
+}
+
+// Each gang by itself: new pods are not counted, neither its own nor others'. Pods that are moved are where they are moved to.
+void check_min_resources(Case& c) {
+  for (const GangIndex index : c.placed_gangs) {
+    const std::string objection = min_resources_objection(c, index, c.settled);
+    if (!objection.empty()) c.object(Rule::kMinResources, c.problem.gangs[index].name, objection);
+  }
+}
+
+bool in_one_domain(const Case& c, NodeIndex a, NodeIndex b, TopologyLevelIndex level) {
+  const auto value = [&c](NodeIndex node, std::string_view key) -> const std::string_view* {
+    const Labels& labels = c.node(node).labels;
+    const auto at = std::ranges::find(labels, key, &Labels::value_type::first);
+    return at == labels.end() ? nullptr : &at->second;
+  };
+  for (std::size_t i = 0; i < c.snapshot.topology.size(); ++i) {
+    const std::string_view* at_a = value(a, c.snapshot.topology[i]);
+    const std::string_view* at_b = value(b, c.snapshot.topology[i]);
+    if (at_a == nullptr || at_b == nullptr) return false;  // outside the topology
+    if (i <= level.value() && *at_a != *at_b) return false;
+  }
+  return true;
+}
+
+std::vector<GroupIndex> groups_above(const Case& c, PodIndex pod) {
+  std::vector<GroupIndex> groups;
+  for (GroupIndex at = c.problem.pods[pod].group; !at.is_none(); at = c.problem.groups[at].parent) groups.push_back(at);
+  return groups;
+}
+
+std::vector<PodIndex> pods_below(const Problem& problem, GroupIndex group) {
+  std::vector<PodIndex> pods;
+  std::vector<GroupIndex> open{group};
+  while (!open.empty()) {
+    const Group& next = problem.groups[open.back()];
+    open.pop_back();
+    pods.insert(pods.end(), next.pods.begin(), next.pods.end());
+    open.insert(open.end(), next.children.begin(), next.children.end());
+  }
+  std::ranges::sort(pods);
+  return pods;
+}
+
+// All pods of a gang or subgroup with `required` (those that run, too) lie in one domain of that level.
+void check_topology(Case& c) {
+  for (const GangIndex index : c.placed_gangs) {
+    for (const GroupIndex group : c.problem.gangs[index].groups) check_group_topology(c, group);
+  }
+}
+
+// Nothing of a gang that has waited its `timeout` is placed. A gang without pending pods waits for nothing.
+void check_timeout(Case& c) {
+  for (const GangIndex index : c.placed_gangs) {
+    const Gang& gang = c.problem.gangs[index];
+    const GangTerms* terms = terms_of(c, index);
+    if (terms == nullptr || !terms->timeout) continue;
+    const bool waits = std::ranges::any_of(gang.pods, [&c](PodIndex pod) { return c.pod(pod).status == PodStatus::kPending; });
+    const Nanoseconds waited = std::max<Nanoseconds>(0, c.snapshot.time - created(c, index, *terms));
+    if (!waits || waited < *terms->timeout) continue;
+    c.object(Rule::kTimeout, gang.name,
+             "it is placed, but has waited " + std::to_string(waited / kNanosecondsPerSecond) + " s, its timeout being " +
+                 std::to_string(*terms->timeout / kNanosecondsPerSecond) + " s");
+  }
+}
+
+}  // namespace muster::referee

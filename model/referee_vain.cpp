@@ -1,0 +1,126 @@
+// Rule NotInVain: no evicted gang, and no surplus or moved pod, could have stayed where it was beside everything else in the
+// plan. It is put back into the cluster as the plan leaves it, and whatever rule then breaks is why it had to go: room and
+// devices, anti-affinity, topology, a queue's limit, the share (or quota) that a queue must keep to since it reclaims, or the
+// free capacity that a placed gang's minResources asks for.
+#include <algorithm>
+
+#include "model/referee_case.h"
+
+namespace muster::referee {
+namespace {
+
+// Puts evicted pods back where they ran (moved ones away from where they go), as long as it lives.
+class PutBack {
+ public:
+  PutBack(const Case& c, Room& room, std::span<const PodIndex> pods) : c_(c), room_(room), pods_(pods) {
+    for (const PodIndex pod : pods_) {
+      if (const Placement* to = c_.placement[pod]) room_.take(c_.spec(pod), to->node, to->devices);
+    }
+    for (const PodIndex pod : pods_) room_.put(c_.spec(pod), c_.node_before(pod), c_.problem.devices_of(pod));
+  }
+  ~PutBack() {
+    for (const PodIndex pod : pods_) room_.take(c_.spec(pod), c_.node_before(pod), c_.problem.devices_of(pod));
+    for (const PodIndex pod : pods_) {
+      if (const Placement* to = c_.placement[pod]) room_.put(c_.spec(pod), to->node, to->devices);
+    }
+  }
+  PutBack(const PutBack&) = delete;
+  PutBack& operator=(const PutBack&) = delete;
+
+ private:
+  const Case& c_;
+  Room& room_;
+  std::span<const PodIndex> pods_;
+};
+
+bool is_within_room(const Case& c, const Room& room, PodIndex pod) {
+  const NodeIndex node = c.node_before(pod);
+  for (const ResourceAmount& asked : c.spec(pod).resources) {
+    if (room.taken(node, asked.resource) > room.capacity(node, asked.resource)) return false;
+  }
+  for (const std::int32_t device : c.problem.devices_of(pod)) {
+    if (room.device_taken(node, device) > room.device_capacity(node)) return false;
+  }
+  return true;
+}
+
+bool has_room(Case& c, std::span<const PodIndex> pods) {
+  const PutBack put_back(c, c.end, pods);
+  return std::ranges::all_of(pods, [&c](PodIndex pod) { return is_within_room(c, c.end, pod); });
+}
+
+// Beside what the plan places of the same groups, that is: those that ran were there already.
+bool keeps_topology(const Case& c, std::span<const PodIndex> pods) {
+  for (const PodIndex pod : pods) {
+    for (const GroupIndex group : groups_above(c, pod)) {
+      const TopologyLevelIndex level = c.problem.groups[group].required_level;
+      if (level.is_none()) continue;
+      for (const PodIndex other : pods_below(c.problem, group)) {
+        if (!c.placement[other] || std::ranges::find(pods, other) != pods.end()) continue;
+        if (!in_one_domain(c, c.node_before(pod), c.placement[other]->node, level)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+bool keeps_queues_in_bounds(const Case& c, const ReclaimDuties& duties, std::span<const PodIndex> pods) {
+  const Gang& gang = c.gang_of(pods.front());
+  if (gang.queue.is_none()) return true;
+  QueueAmounts more{};
+  for (const PodIndex pod : pods) {
+    const QueueAmounts there = usage_on(c, pod, c.node_before(pod));
+    const QueueAmounts elsewhere = c.placement[pod] ? usage_on(c, pod, c.placement[pod]->node) : QueueAmounts{};
+    for (std::size_t r = 0; r < kQueueResources; ++r) more[r] += there[r] - elsewhere[r];
+  }
+  for (const QueueIndex index : c.problem.queues[gang.queue].ancestors) {
+    const Queue& queue = c.problem.queues[index];
+    for (std::size_t r = 0; r < kQueueResources; ++r) {
+      const Amount is = c.after.all[index][r] + more[r];
+      if (more[r] <= 0) continue;
+      if (queue.limit[r] != kUnlimited && is > queue.limit[r] && is > c.before.all[index][r]) return false;
+      if (duties.within_share[index][r] && is > c.shares.share[index][r]) return false;
+      if (duties.within_quota[index][r] && queue.quota[r] != kUnlimited && is > queue.quota[r]) return false;
+    }
+  }
+  return true;
+}
+
+bool leaves_min_resources(Case& c, std::span<const PodIndex> pods) {
+  const PutBack put_back(c, c.settled, pods);
+  return std::ranges::all_of(c.placed_gangs, [&c](GangIndex gang) { return min_resources_objection(c, gang, c.settled).empty(); });
+}
+
+bool could_stay(Case& c, const ReclaimDuties& duties, std::span<const PodIndex> pods) {
+  const bool kept_out = std::ranges::any_of(pods, [&c](PodIndex pod) { return c.kept_out[pod.value()] != 0; });
+  return !kept_out && has_room(c, pods) && keeps_topology(c, pods) && keeps_queues_in_bounds(c, duties, pods) && leaves_min_resources(c, pods);
+}
+
+void check_pod(Case& c, const ReclaimDuties& duties, PodIndex pod) {
+  if (!could_stay(c, duties, std::span(&pod, 1))) return;
+  c.object(Rule::kNotInVain, c.pod(pod).name,
+           std::string(c.is_moved(pod) ? "it is moved" : "it is evicted") + ", but could have stayed on node \"" +
+               std::string(c.node(c.node_before(pod)).name) + "\" beside everything else in the plan");
+}
+
+}  // namespace
+
+void check_not_in_vain(Case& c) {
+  const ReclaimDuties duties = reclaim_duties(c);
+  for (const GangIndex index : c.evicted_gangs) {
+    const Gang& gang = c.problem.gangs[index];
+    std::vector<PodIndex> lost;  // stale ones do not go for anybody's sake
+    for (const PodIndex pod : gang.pods) {
+      if (c.is_lost(pod) && c.eviction[pod]->reason != EvictionReason::kStale) lost.push_back(pod);
+      if (c.is_moved(pod)) check_pod(c, duties, pod);
+    }
+    if (lost.empty()) continue;
+    if (keeps_minimum(c, gang)) {
+      for (const PodIndex pod : lost) check_pod(c, duties, pod);
+    } else if (could_stay(c, duties, lost)) {
+      c.object(Rule::kNotInVain, gang.name, "all of it is evicted, but could have stayed beside everything else in the plan");
+    }
+  }
+}
+
+}  // namespace muster::referee
