@@ -176,6 +176,8 @@ std::string JsonDocument::path_of(JsonValue value) const {
   return path;
 }
 
+bool is_utf8(std::string_view text) { return simdjson::validate_utf8(text.data(), text.size()); }
+
 void append_path_key(std::string& path, std::string_view key) {
   if (is_plain_word(key)) {
     path += '.';

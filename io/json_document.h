@@ -161,6 +161,9 @@ class JsonDocument {
   std::unique_ptr<Implementation> implementation_;
 };
 
+// Whether the text is valid UTF-8.
+bool is_utf8(std::string_view text);
+
 // `path` with one more step: .key, or ["key"] where the key is no plain word.
 void append_path_key(std::string& path, std::string_view key);
 

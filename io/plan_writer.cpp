@@ -1,0 +1,232 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "io/json_document.h"
+#include "io/json_writer.h"
+#include "io/plan_line.h"
+#include "io/plan_share.h"
+#include "io/plan_words.h"
+
+namespace muster {
+
+namespace {
+
+constexpr std::int64_t kCpuScale = 1'000;
+
+// Positions of `items` in the order of their names; equal plans come out as equal bytes whatever order they were found in.
+template <class Item, class Name>
+std::vector<std::uint32_t> order_by_name(const std::vector<Item>& items, const Name& name) {
+  std::vector<std::uint32_t> order(items.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
+  const auto name_at = [&](std::uint32_t at) { return name(items[at]); };
+  if (!std::ranges::is_sorted(order, {}, name_at)) std::ranges::sort(order, {}, name_at);
+  return order;
+}
+
+class PlanWriter {
+ public:
+  PlanWriter(const PlanLine& line, std::string& out) : line_(line), problem_(line.problem), json_(out) {}
+  void write();
+
+ private:
+  std::string_view name_of(PodIndex pod) const { return problem_.snapshot->pods[pod.value()].name; }
+  std::string_view name_of(NodeIndex node) const { return problem_.snapshot->nodes[node.value()].name; }
+  void write_placements();
+  void write_placement(const Placement& placement);
+  void write_evictions();
+  void write_gangs();
+  void write_gang(const GangReport& gang);
+  void write_queues();
+  void write_queue_resource(const QueueReport& queue, std::size_t resource, std::int64_t scale);
+  void write_objective();
+  void write_solver();
+  void write_milliseconds(double milliseconds);
+
+  const PlanLine& line_;
+  const Problem& problem_;
+  JsonWriter json_;
+};
+
+void PlanWriter::write() {
+  json_.raw(R"({"format":"muster/v1","id":)").string(problem_.snapshot->id).raw(R"(,"status":"ok")");
+  write_placements();
+  write_evictions();
+  write_gangs();
+  write_queues();
+  write_objective();
+  write_solver();
+  json_.raw("}");
+}
+
+void PlanWriter::write_placements() {
+  json_.raw(R"(,"placements":[)");
+  const auto& placements = line_.plan.placements;
+  bool first = true;
+  for (const std::uint32_t at : order_by_name(placements, [&](const Placement& p) { return name_of(p.pod); })) {
+    json_.separate(first);
+    write_placement(placements[at]);
+  }
+  json_.raw("]");
+}
+
+void PlanWriter::write_placement(const Placement& placement) {
+  json_.raw(R"({"pod":)").string(name_of(placement.pod)).raw(R"(,"node":)").string(name_of(placement.node));
+  if (!placement.devices.empty()) {
+    const std::int64_t share =
+        device_share(problem_.class_of(placement.pod).gpu, problem_.class_of(placement.node).device_memory_mib);
+    json_.raw(R"(,"gpus":[)");
+    bool first = true;
+    for (const std::int32_t device : placement.devices) {
+      json_.separate(first).raw(R"({"index":)").integer(device).raw(R"(,"share":)").decimal(share, kWholeDevice).raw("}");
+    }
+    json_.raw("]");
+  }
+  if (!placement.after.empty()) {
+    json_.raw(R"(,"after":[)");
+    bool first = true;
+    for (const std::uint32_t at : order_by_name(placement.after, [&](PodIndex pod) { return name_of(pod); })) {
+      json_.separate(first).string(name_of(placement.after[at]));
+    }
+    json_.raw("]");
+  }
+  json_.raw("}");
+}
+
+void PlanWriter::write_evictions() {
+  json_.raw(R"(,"evictions":[)");
+  const auto& evictions = line_.plan.evictions;
+  bool first = true;
+  for (const std::uint32_t at : order_by_name(evictions, [&](const Eviction& e) { return name_of(e.pod); })) {
+    const Eviction& eviction = evictions[at];
+    json_.separate(first).raw(R"({"pod":)").string(name_of(eviction.pod));
+    const NodeIndex node = problem_.pods[eviction.pod].node;
+    if (!node.is_none()) json_.raw(R"(,"node":)").string(name_of(node));
+    json_.raw(R"(,"reason":")").raw(eviction_reason_name(eviction.reason)).raw("\"");
+    if (!eviction.for_gang.is_none()) json_.raw(R"(,"for":)").string(problem_.gangs[eviction.for_gang].name);
+    json_.raw("}");
+  }
+  json_.raw("]");
+}
+
+void PlanWriter::write_gangs() {
+  json_.raw(R"(,"gangs":[)");
+  const auto& gangs = line_.report.gangs;
+  bool first = true;
+  for (const std::uint32_t at : order_by_name(gangs, [&](const GangReport& g) { return problem_.gangs[g.gang].name; })) {
+    json_.separate(first);
+    write_gang(gangs[at]);
+  }
+  json_.raw("]");
+}
+
+void PlanWriter::write_gang(const GangReport& gang) {
+  json_.raw(R"({"name":)").string(problem_.gangs[gang.gang].name);
+  json_.raw(R"(,"phase":")").raw(phase_name(gang.phase));
+  json_.raw(R"(","running":)").integer(gang.running).raw(R"(,"placed":)").integer(gang.placed);
+  json_.raw(R"(,"evicted":)").integer(gang.evicted).raw(R"(,"pending":)").integer(gang.pending);
+  if (!gang.reason.empty()) json_.raw(R"(,"reason":)").string(gang.reason);
+  if (!gang.make_room.empty()) json_.raw(R"(,"makeRoom":)").string(gang.make_room);
+  if (!gang.message.empty()) json_.raw(R"(,"message":)").string(gang.message);
+  if (!gang.blockers.empty()) {
+    json_.raw(R"(,"blockers":[)");
+    bool first = true;
+    for (const Blocker& blocker : gang.blockers) {
+      json_.separate(first).raw(R"({"code":)").string(blocker.code).raw(R"(,"nodes":)").integer(blocker.nodes).raw("}");
+    }
+    json_.raw("]");
+  }
+  json_.raw("}");
+}
+
+void PlanWriter::write_queues() {
+  json_.raw(R"(,"queues":[)");
+  const auto& queues = line_.report.queues;
+  bool first = true;
+  for (const std::uint32_t at : order_by_name(queues, [&](const QueueReport& q) { return problem_.queues[q.queue].name; })) {
+    const QueueReport& queue = queues[at];
+    json_.separate(first).raw(R"({"name":)").string(problem_.queues[queue.queue].name);
+    json_.raw(R"(,"gpu":)");
+    write_queue_resource(queue, kQueueGpu, kWholeDevice);
+    json_.raw(R"(,"cpu":)");
+    write_queue_resource(queue, kQueueCpu, kCpuScale);
+    json_.raw(R"(,"memory":)");
+    write_queue_resource(queue, kQueueMemory, 1);
+    json_.raw("}");
+  }
+  json_.raw("]");
+}
+
+void PlanWriter::write_queue_resource(const QueueReport& queue, std::size_t resource, std::int64_t scale) {
+  json_.raw("{");
+  if (queue.quota[resource] != kUnlimited) json_.raw(R"("quota":)").decimal(queue.quota[resource], scale).raw(",");
+  json_.raw(R"("fairShare":)").decimal(queue.fair_share[resource], scale);
+  json_.raw(R"(,"allocated":)").decimal(queue.allocated[resource], scale).raw("}");
+}
+
+void PlanWriter::write_objective() {
+  json_.raw(R"(,"objective":[)");
+  const PlacementPolicy policy = problem_.snapshot->policy.placement;
+  bool first = true;
+  for (const LevelReport& level : line_.report.objective) {
+    const std::int64_t scale = level_scale(level.id.kind, policy);
+    json_.separate(first).raw(R"({"level":")").raw(level_name(level.id.kind)).raw("\"");
+    if (has_priority(level.id.kind)) json_.raw(R"(,"priority":)").integer(level.id.priority);
+    json_.raw(R"(,"value":)").decimal(level.value, scale);
+    if (level.bound) json_.raw(R"(,"bound":)").decimal(*level.bound, scale);
+    json_.raw("}");
+  }
+  json_.raw("]");
+}
+
+// Whole microseconds.
+void PlanWriter::write_milliseconds(double milliseconds) {
+  constexpr double kMicroseconds = 1'000, kLongest = 1e15;
+  const double bounded = std::isfinite(milliseconds) ? std::clamp(milliseconds, 0.0, kLongest) : 0.0;
+  json_.decimal(std::llround(bounded * kMicroseconds), 1'000);
+}
+
+void PlanWriter::write_solver() {
+  const SolverStatement& solver = line_.solver;
+  json_.raw(R"(,"solver":{"origin":)").string(solver.origin).raw(R"(,"proof":)").string(solver.proof);
+  json_.raw(R"(,"gap":)").number(solver.gap);
+  if (line_.with_timings) {
+    json_.raw(R"(,"budgetMs":)");
+    write_milliseconds(solver.budget_ms);
+    json_.raw(R"(,"elapsedMs":)");
+    write_milliseconds(solver.elapsed_ms);
+  }
+  json_.raw(solver.deadline_missed ? R"(,"deadlineMissed":true)" : R"(,"deadlineMissed":false)");
+  if (line_.with_timings) {
+    json_.raw(R"(,"phasesMs":{)");
+    bool first = true;
+    for (const auto& [phase, milliseconds] : solver.phases_ms) {
+      json_.separate(first).string(phase).raw(":");
+      write_milliseconds(milliseconds);
+    }
+    json_.raw("}");
+  }
+  json_.raw("}");
+}
+
+// Messages may quote what was in a line; a broken character must not break the answer.
+std::string printable(std::string_view text) {
+  std::string out(text);
+  if (is_utf8(text)) return out;
+  std::ranges::replace_if(out, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
+  return out;
+}
+
+}  // namespace
+
+void write_plan(const PlanLine& line, std::string& out) { PlanWriter(line, out).write(); }
+
+void write_error(std::string_view id, const InputError& error, std::int64_t line_number, std::string& out) {
+  JsonWriter json(out);
+  json.raw(R"({"format":"muster/v1","id":)").string(printable(id)).raw(R"(,"status":"error","error":{"code":)");
+  json.string(printable(error.code)).raw(R"(,"path":)").string(printable(error.path));
+  json.raw(R"(,"message":)").string(printable(error.message)).raw(R"(,"line":)").integer(line_number).raw("}}");
+}
+
+}  // namespace muster
