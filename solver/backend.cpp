@@ -89,10 +89,10 @@ std::optional<MilpAnswer> trivial_answer(const Milp& milp) {
 struct Backend::Implementation {
   explicit Implementation(BackendOptions chosen) : options(std::move(chosen)) {}
 
-  // The solutions that a worker has told of while it was solving: they outlive it.
+  // What a worker has told of while it was solving outlives it.
   struct Conversation {
     MilpAnswer answer;
-    std::optional<MilpAnswer> incumbent;
+    MilpAnswer incumbent;  // the last one; its bound may be newer than its x
   };
 
   std::optional<WorkerProcess> spawn() const {
@@ -107,16 +107,23 @@ struct Backend::Implementation {
   }
 
   void ensure_spare() {
+    killed.reset();
     if (!spare) spare = spawn();
   }
 
-  // The spare takes the place of the dead one, and a new spare gets ready meanwhile.
-  std::string bury_worker() {
-    const std::string cause = worker->end();
-    worker = std::exchange(spare, std::nullopt);
-    if (worker) ensure_spare();
+  // The spare takes its place; the next request starts a new spare. Taking a process down costs milliseconds when it was
+  // large, and this is the deadline: it is waited for by the next request.
+  void kill_worker() {
+    worker->kill();
+    killed = std::exchange(worker, std::exchange(spare, std::nullopt));
     is_lp_open = false;
     ++failures;
+  }
+
+  std::string bury_worker() {
+    kill_worker();
+    const std::string cause = killed->end();
+    killed.reset();
     return cause;
   }
 
@@ -132,7 +139,7 @@ struct Backend::Implementation {
   MilpAnswer ask_lp(MessageType type, const Milp& sent, MilpRequest request);
 
   BackendOptions options;
-  std::optional<WorkerProcess> worker, spare;
+  std::optional<WorkerProcess> worker, spare, killed;
   Milp lp;  // what the worker's open LP is, to check its answers against
   bool is_lp_open = false;
   std::int64_t failures = 0;
@@ -166,11 +173,15 @@ Backend::Implementation::Conversation Backend::Implementation::converse(MessageT
     if (!said || said_type != MessageType::kIncumbent) {
       status = ChannelStatus::kGarbage;
     } else {
-      conversation.incumbent = std::move(said);
+      conversation.incumbent.bound = said->bound;
+      if (!said->x.empty()) conversation.incumbent.x = std::move(said->x);
     }
   }
+  if (status == ChannelStatus::kLate) {
+    kill_worker();
+    return fail(std::move(conversation), "the worker was late and was killed");
+  }
   const std::string cause = bury_worker();
-  if (status == ChannelStatus::kLate) return fail(std::move(conversation), "the worker was late and was killed");
   if (status == ChannelStatus::kGarbage) return fail(std::move(conversation), "the worker answered nonsense");
   return fail(std::move(conversation), "the worker is gone: " + cause);
 }
@@ -191,17 +202,15 @@ MilpAnswer Backend::Implementation::settle(const Milp& milp, const MilpRequest& 
   bool is_replaced = false;
   const auto consider = [&](std::vector<double> x) {
     x = verified(milp, request, std::move(x));
-    if (x.empty() && milp.columns() > 0) return;
+    if (x.empty()) return;
     const double value = objective_value(milp, x);
     if (value <= objective + 1e-9 * std::abs(value)) return;
     best = std::move(x);
     objective = value;
     is_replaced = true;
   };
-  if (conversation.incumbent) {
-    consider(std::move(conversation.incumbent->x));
-    if (answer.status == SolveStatus::kFailed && !is_nonsense) answer.bound = conversation.incumbent->bound;
-  }
+  consider(std::move(conversation.incumbent.x));
+  if (answer.status == SolveStatus::kFailed && !is_nonsense) answer.bound = conversation.incumbent.bound;
   if (!request.start.empty() && objective_value(milp, request.start) > request.cutoff) consider(request.start);
   answer.x = std::move(best);
   if (answer.x.empty()) return answer;

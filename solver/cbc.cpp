@@ -177,6 +177,7 @@ class Search {
   void tighten(double bound) { bound_ = std::min(bound_, bound); }
   double proven(double bound) const;
   void offer(std::vector<double> x);
+  void tell_bound();
   MilpAnswer conclude(CbcModel& model);
 
   const Milp& milp_;
@@ -187,6 +188,7 @@ class Search {
   CbcModel* main_model_ = nullptr;
   bool stopped_ = false;             // by the deadline; CBC's last words are then not to be trusted
   double bound_ = kInfinity;         // as CBC says, without margin
+  Clock::time_point next_telling_;   // of a bound alone
   double streamed_ = -kInfinity;     // CBC's objective of the last solution looked at
   MilpAnswer best_;
 };
@@ -248,7 +250,10 @@ void Search::give_start(CbcModel& model) const {
 }
 
 int Search::at_phase(CbcModel* model, int phase) {
-  if (phase == 1 && !is_over() && model->solver()->isProvenOptimal()) tighten(-model->solver()->getObjValue());
+  if (phase == 1 && !is_over() && model->solver()->isProvenOptimal()) {
+    tighten(-model->solver()->getObjValue());
+    tell_bound();
+  }
   if (phase == 3) {
     main_model_ = model;
     best_.start_was_used = !request_.start.empty() && model->bestSolution() != nullptr &&
@@ -271,7 +276,17 @@ void Search::on_solution(CbcModel& model) {
 void Search::on_progress(const CbcModel& model) {
   if (stopped_) return;
   const double cost_bound = model.getBestPossibleObjValue();
-  if (std::abs(cost_bound) < 1e30) tighten(std::max(-cost_bound, -model.getMinimizationObjValue()));
+  if (std::abs(cost_bound) >= 1e30) return;
+  const double before = bound_;
+  tighten(std::max(-cost_bound, -model.getMinimizationObjValue()));
+  if (bound_ < before && Clock::now() >= next_telling_) tell_bound();
+}
+
+void Search::tell_bound() {
+  next_telling_ = Clock::now() + std::chrono::milliseconds(5);
+  MilpAnswer news;
+  news.bound = proven(bound_);
+  if (listener_) listener_(news);
 }
 
 void Search::offer(std::vector<double> x) {

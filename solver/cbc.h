@@ -9,7 +9,8 @@
 
 namespace muster {
 
-// Called with each better solution of the given model, the bound so far included; x is feasible and integral.
+// Called with each better solution of the given model, the bound so far included; x is feasible and integral. Called without
+// x when only the bound is news, at most some hundred times a second.
 using IncumbentListener = std::function<void(const MilpAnswer& incumbent)>;
 
 // Solves by branch and cut, or the relaxation alone if the request says so. Tries to be done by `request.deadline`, which is

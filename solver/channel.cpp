@@ -47,6 +47,11 @@ bool Channel::is_hung_up() const {
   return ::poll(&descriptor, 1, 0) != 0;  // of no event but those that are always told: error and hang-up
 }
 
+bool Channel::is_idle() const {
+  pollfd descriptor{file_descriptor_, POLLIN, 0};
+  return ::poll(&descriptor, 1, 0) == 0;
+}
+
 ChannelStatus Channel::send(std::uint32_t type, std::span<const std::byte> content, ChannelClock::time_point deadline) {
   Header header;
   header.type = type;

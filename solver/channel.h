@@ -36,7 +36,8 @@ class Channel {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  bool is_hung_up() const;  // whether the other side is known to be gone; costs one system call
+  bool is_hung_up() const;  // whether the other side is known to be gone; costs one system call, like the next
+  bool is_idle() const;     // whether there is nothing to receive, not even the end
   ChannelStatus send(std::uint32_t type, std::span<const std::byte> content, ChannelClock::time_point deadline);
   ChannelStatus receive(Message& message, ChannelClock::time_point deadline);
 

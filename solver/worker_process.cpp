@@ -122,10 +122,13 @@ WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
 
 WorkerProcess::~WorkerProcess() { end(); }
 
+void WorkerProcess::kill() {
+  if (process_ > 0) ::kill(process_, SIGKILL);
+}
+
 std::string WorkerProcess::end() {
   if (process_ <= 0) return "it had ended before";
-  // A process that is dying already keeps its own cause of death: the signal comes too late for it.
-  ::kill(process_, SIGKILL);
+  kill();  // a process that is dying already keeps its own cause of death: the signal comes too late for it
   int status = 0;
   pid_t reaped = -1;
   do {

@@ -28,6 +28,7 @@ class WorkerProcess {
 
   Channel& channel() { return channel_; }
 
+  void kill();  // does not wait
   // Kills it, waits for it and says what it had died of, if it was dead before.
   std::string end();
 
