@@ -50,8 +50,8 @@ Levels evaluate(const Problem& problem, const FairShares& shares, const Plan& pl
 // every snapshot, whatever is evicted. Same order and scale as level_ids.
 std::vector<std::int64_t> trivial_bounds(const Problem& problem, const FairShares& shares);
 
-// The largest sum <= capacity of a subset of `items` (all >= 0). Exact. Source: Bellman (1957), on bit sets.
-// Cost: O(sum of log multiplicities x capacity / gcd / 64); O(n) where all of it fits.
+// The largest sum <= capacity of a subset of `items` (all >= 0). Exact within the limits of model/subset_sums.h. Source: Bellman
+// (1957), on bit sets. Cost: O(sum of log multiplicities x capacity / gcd / 64); O(n) where all of it fits.
 Work best_subset_sum(std::vector<Work> items, Work capacity);
 
 // The units of a gang among `present` (pods that run or are placed): first the least work that satisfies it, then each pod

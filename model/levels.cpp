@@ -1,0 +1,151 @@
+#include "model/levels.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "model/levels_parts.h"
+#include "model/saturating.h"
+
+namespace muster {
+namespace {
+
+constexpr std::array kLevelsByPriority{LevelKind::kShare, LevelKind::kQuota, LevelKind::kWork};
+constexpr std::array kLevelsOfAll{LevelKind::kEvicted, LevelKind::kMoved, LevelKind::kSeniority, LevelKind::kPreference,
+                                  LevelKind::kFragmentation};
+
+// Pods that are present and count in a leaf queue, gang by gang.
+struct PresentWork {
+  QueueItems units;
+  QueueWork unweighted;
+  std::vector<Work> weighted;  // by rank
+};
+
+void add_units(const Problem& problem, GangIndex index, const std::vector<PodIndex>& present, PresentWork& sums) {
+  const Gang& gang = problem.gangs[index];
+  const std::size_t rank = priority_rank(problem, gang.priority);
+  for (const std::array<Work, 2>& unit : gang_units(problem, index, present)) {
+    for (std::size_t kind = 0; kind < unit.size(); ++kind) {
+      if (unit[kind] > 0) sums.units[gang.queue][kind].push_back({rank, {unit[kind], 1}});
+    }
+  }
+}
+
+void add_work(const Problem& problem, const Gang& gang, const std::vector<PodIndex>& present, PresentWork& sums) {
+  const std::size_t rank = priority_rank(problem, gang.priority);
+  for (const PodIndex pod : present) {
+    const PodClass& pod_class = problem.class_of(pod);
+    Work& work = sums.unweighted.of_rank[rank][gang.queue][kind_of(pod_class)];
+    work = saturating_add(work, pod_class.work);
+    sums.weighted[rank] = saturating_add(sums.weighted[rank], problem.pods[pod].weighted_work);
+  }
+}
+
+PresentWork present_work(const Problem& problem, const EndState& end_state) {
+  const std::size_t ranks = problem.priorities.size();
+  PresentWork sums{QueueItems(problem.queues.size()),
+                   {std::vector(ranks, Indexed<QueueIndex, WorkByKind>(problem.queues.size(), WorkByKind{}))},
+                   std::vector<Work>(ranks, 0)};
+  std::vector<PodIndex> present;
+  for (const GangIndex index : problem.gangs.indices()) {
+    const Gang& gang = problem.gangs[index];
+    // What has neither run nor been pending has no level; only a plan against the rules could make it present.
+    if (!gang.queue_is_leaf || priority_rank(problem, gang.priority) == ranks) continue;
+    present.clear();
+    std::ranges::copy_if(gang.pods, std::back_inserter(present), [&](PodIndex pod) { return end_state.is_present(pod); });
+    if (present.empty()) continue;
+    add_units(problem, index, present, sums);
+    add_work(problem, gang, present, sums);
+  }
+  return sums;
+}
+
+// What goes out as stale, or is only moved, counts not.
+std::int64_t evicted_value(const Problem& problem, const Plan& plan) {
+  std::int64_t sum = 0;
+  for (const Eviction& eviction : plan.evictions) {
+    if (eviction.reason == EvictionReason::kStale || is_placed(plan, eviction.pod)) continue;
+    const Pod& pod = problem.pods[eviction.pod];
+    sum = saturating_add(sum, saturating_multiply(pod.weighted_work, pod.run_seconds));
+  }
+  return sum;
+}
+
+std::int64_t moved_value(const Problem& problem, const Plan& plan) {
+  std::int64_t sum = 0;
+  for (const Eviction& eviction : plan.evictions) {
+    if (is_placed(plan, eviction.pod)) sum = saturating_add(sum, problem.pods[eviction.pod].weighted_work);
+  }
+  return sum;
+}
+
+// Of pods that are newly placed: a moved one has had its turn.
+std::int64_t seniority_value(const Problem& problem, const Plan& plan) {
+  std::int64_t sum = 0;
+  for (const Placement& placement : plan.placements) {
+    const Pod& pod = problem.pods[placement.pod];
+    if (pod.status == PodStatus::kRunning) continue;
+    sum = saturating_add(sum, saturating_multiply(pod.weighted_work, problem.gangs[pod.gang].waited_seconds));
+  }
+  return sum;
+}
+
+}  // namespace
+
+bool is_maximised(LevelKind kind) {
+  return kind != LevelKind::kEvicted && kind != LevelKind::kMoved && kind != LevelKind::kFragmentation;
+}
+
+std::string_view level_name(LevelKind kind) {
+  switch (kind) {
+    case LevelKind::kShare: return "share";
+    case LevelKind::kQuota: return "quota";
+    case LevelKind::kWork: return "work";
+    case LevelKind::kEvicted: return "evicted";
+    case LevelKind::kMoved: return "moved";
+    case LevelKind::kSeniority: return "seniority";
+    case LevelKind::kPreference: return "preference";
+    case LevelKind::kFragmentation: return "fragmentation";
+  }
+  return "";
+}
+
+std::int64_t level_scale(LevelKind kind, PlacementPolicy policy) {
+  if (kind == LevelKind::kPreference) return 100;
+  return kind == LevelKind::kFragmentation && policy == PlacementPolicy::kBinpack ? 1'000'000 : 1;
+}
+
+std::vector<LevelId> level_ids(const Problem& problem) {
+  std::vector<LevelId> ids;
+  for (const LevelKind kind : kLevelsByPriority) {
+    for (const std::int32_t priority : problem.priorities) ids.push_back({kind, priority});
+  }
+  for (const LevelKind kind : kLevelsOfAll) ids.push_back({kind, 0});
+  return ids;
+}
+
+std::strong_ordering compare(const Levels& a, const Levels& b, const std::vector<LevelId>& ids) {
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (a.values[i] == b.values[i]) continue;
+    return is_maximised(ids[i].kind) ? a.values[i] <=> b.values[i] : b.values[i] <=> a.values[i];
+  }
+  return std::strong_ordering::equal;
+}
+
+Levels evaluate(const Problem& problem, const FairShares& shares, const Plan& plan) {
+  const EndState end_state = end_state_of(problem, plan);
+  PresentWork present = present_work(problem, end_state);
+  Levels levels{share_values(problem, shares, std::move(present.units))};
+  const std::vector<Work> quota = quota_values(problem, shares, present.unweighted);
+  levels.values.insert(levels.values.end(), quota.begin(), quota.end());
+  Work sum = 0;
+  for (const Work work : present.weighted) levels.values.push_back(sum = saturating_add(sum, work));
+  const bool is_binpack = problem.snapshot->policy.placement == PlacementPolicy::kBinpack;
+  levels.values.push_back(evicted_value(problem, plan));
+  levels.values.push_back(moved_value(problem, plan));
+  levels.values.push_back(seniority_value(problem, plan));
+  levels.values.push_back(preference_value(problem, plan, end_state));
+  levels.values.push_back(is_binpack ? fragmentation_value(problem, plan, end_state) : spread_value(problem, plan, end_state));
+  return levels;
+}
+
+}  // namespace muster

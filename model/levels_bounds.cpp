@@ -1,0 +1,172 @@
+// Bounds of the levels that hold whatever a plan does, by sums alone.
+#include <algorithm>
+
+#include "model/gang_tree.h"
+#include "model/levels_parts.h"
+#include "model/saturating.h"
+
+namespace muster {
+namespace {
+
+constexpr std::int64_t kPreferenceScale = 100;
+
+// What no plan can do anything about: pods that may be present in the end, and gangs that may be satisfied.
+class Possibilities {
+ public:
+  explicit Possibilities(const Problem& problem) : problem_(problem), may_be_placed_(problem.pods.size(), false) {
+    const Actions& actions = problem.snapshot->policy.actions;
+    for (const PodClass& pod_class : problem.pod_classes) {
+      fits_somewhere_.push_back(std::ranges::find(pod_class.allowed, true) != pod_class.allowed.end());
+    }
+    for (const GangIndex index : problem.gangs.indices()) {
+      const Gang& gang = problem.gangs[index];
+      if (!actions.place || !gang.queue_is_leaf || gang.timed_out) continue;
+      for (const PodIndex pod : gang.pods) may_be_placed_[pod.value()] = problem.pods[pod].status == PodStatus::kPending && fits(pod);
+      if (meets_minimum(problem, gang, [&](PodIndex pod) { return may_count(pod); })) continue;
+      for (const PodIndex pod : gang.pods) may_be_placed_[pod.value()] = false;
+    }
+  }
+
+  bool fits(PodIndex pod) const { return fits_somewhere_[problem_.pods[pod].pod_class.value()]; }
+  bool may_be_placed(PodIndex pod) const { return may_be_placed_[pod.value()]; }
+  bool may_be_present(PodIndex pod) const {
+    return problem_.pods[pod].status == PodStatus::kRunning || may_be_placed(pod);
+  }
+  bool may_count(PodIndex pod) const { return may_be_present(pod) || problem_.pods[pod].status == PodStatus::kSucceeded; }
+  bool may_be_moved(PodIndex pod) const {
+    const Policy& policy = problem_.snapshot->policy;
+    return problem_.pods[pod].status == PodStatus::kRunning && policy.actions.place && policy.actions.consolidate &&
+           policy.max_moves.value_or(1) > 0 && problem_.gangs[problem_.pods[pod].gang].preemptible && fits(pod);
+  }
+
+ private:
+  const Problem& problem_;
+  std::vector<bool> fits_somewhere_;  // by pod class
+  std::vector<bool> may_be_placed_;
+};
+
+// Whether every unit of the gang is known beforehand, whichever of its pods are present.
+enum class UnitShape { kAllOrNothing, kAlike, kVaries };
+
+UnitShape shape_of(const Problem& problem, const Gang& gang, const std::vector<PodIndex>& possible) {
+  const bool all_needed = std::ranges::all_of(gang.groups, [&](GroupIndex index) {
+    const Group& group = problem.groups[index];
+    if (!group.is_leaf()) return group.minimum >= std::ssize(group.children);
+    const auto there = std::ranges::count_if(group.pods, [&](PodIndex pod) {
+      return problem.pods[pod].status == PodStatus::kSucceeded || std::ranges::binary_search(possible, pod);
+    });
+    return group.minimum >= there;
+  });
+  if (all_needed) return UnitShape::kAllOrNothing;
+  const auto is_alike = [&](PodIndex pod) {
+    const PodClass &a = problem.class_of(pod), &b = problem.class_of(possible.front());
+    return a.work == b.work && a.counts_as_gpu == b.counts_as_gpu;
+  };
+  const bool is_leaf = problem.groups[gang.root].is_leaf();
+  return is_leaf && std::ranges::all_of(possible, is_alike) ? UnitShape::kAlike : UnitShape::kVaries;
+}
+
+// Items of which every choice of units of any plan is a choice: whole units where they are known beforehand, else single pods,
+// of which each unit is a union.
+void add_possible_units(const Problem& problem, const Gang& gang, const std::vector<PodIndex>& possible, QueueItems& items) {
+  const std::size_t rank = priority_rank(problem, gang.priority);
+  const UnitShape shape = shape_of(problem, gang, possible);
+  const auto add = [&](std::size_t kind, Work item, std::int64_t count) {
+    if (item > 0 && count > 0) items[gang.queue][kind].push_back({rank, {item, count}});
+  };
+  if (shape == UnitShape::kAlike) {
+    const PodClass& pod_class = problem.class_of(possible.front());
+    const auto succeeded = std::ranges::count_if(
+        gang.pods, [&](PodIndex pod) { return problem.pods[pod].status == PodStatus::kSucceeded; });
+    const std::int64_t core = std::max<std::int64_t>(problem.groups[gang.root].minimum - succeeded, 0);
+    add(kind_of(pod_class), saturating_multiply(pod_class.work, core), 1);
+    add(kind_of(pod_class), pod_class.work, std::ssize(possible) - core);
+    return;
+  }
+  WorkByKind sum{};
+  for (const PodIndex pod : possible) {
+    const PodClass& pod_class = problem.class_of(pod);
+    if (shape == UnitShape::kVaries) add(kind_of(pod_class), pod_class.work, 1);
+    sum[kind_of(pod_class)] = saturating_add(sum[kind_of(pod_class)], pod_class.work);
+  }
+  for (std::size_t kind = 0; kind < 2 && shape == UnitShape::kAllOrNothing; ++kind) add(kind, sum[kind], 1);
+}
+
+struct PossibleWork {
+  QueueItems items;
+  QueueWork unweighted;
+  std::vector<Work> weighted;
+  std::int64_t seniority = 0;
+};
+
+void add_gang(const Problem& problem, const Possibilities& possibilities, const Gang& gang, PossibleWork& sums) {
+  std::vector<PodIndex> possible;
+  std::ranges::copy_if(gang.pods, std::back_inserter(possible), [&](PodIndex pod) { return possibilities.may_be_present(pod); });
+  if (possible.empty()) return;
+  const std::size_t rank = priority_rank(problem, gang.priority);
+  if (meets_minimum(problem, gang, [&](PodIndex pod) { return possibilities.may_count(pod); })) {
+    add_possible_units(problem, gang, possible, sums.items);
+  }
+  for (const PodIndex index : possible) {
+    const Pod& pod = problem.pods[index];
+    const PodClass& pod_class = problem.pod_classes[pod.pod_class];
+    Work& work = sums.unweighted.of_rank[rank][gang.queue][kind_of(pod_class)];
+    work = saturating_add(work, pod_class.work);
+    sums.weighted[rank] = saturating_add(sums.weighted[rank], pod.weighted_work);
+    if (pod.status != PodStatus::kPending) continue;
+    sums.seniority = saturating_add(sums.seniority, saturating_multiply(pod.weighted_work, gang.waited_seconds));
+  }
+}
+
+// The most points, in hundredths, that a pod of each class can have for preferred terms and soft taints; at least 0.
+std::vector<std::int64_t> most_points(const Problem& problem) {
+  std::vector<std::int64_t> most;
+  for (const PodClass& pod_class : problem.pod_classes) {
+    std::int64_t best = 0;
+    for (std::size_t i = 0; i < pod_class.allowed.size(); ++i) {
+      if (!pod_class.allowed[i]) continue;
+      best = std::max(best, pod_class.preferred_weight[i] - kPreferenceScale * pod_class.untolerated_soft_taints[i]);
+    }
+    most.push_back(best);
+  }
+  return most;
+}
+
+std::int64_t preference_bound(const Problem& problem, const Possibilities& possibilities) {
+  const std::vector<std::int64_t> points_of_class = most_points(problem);
+  std::int64_t sum = 0;
+  for (const PodIndex index : problem.pods.indices()) {
+    if (!possibilities.may_be_placed(index) && !possibilities.may_be_moved(index)) continue;
+    const Pod& pod = problem.pods[index];
+    std::int64_t points = points_of_class[pod.pod_class.value()];
+    if (!pod.nominated_node.is_none()) points += kPreferenceScale;
+    for (GroupIndex at = pod.group; !at.is_none(); at = problem.groups[at].parent) {
+      if (!problem.groups[at].preferred_level.is_none()) points += kPreferenceScale;
+    }
+    sum = saturating_add(sum, saturating_multiply(pod.weighted_work, points));
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> trivial_bounds(const Problem& problem, const FairShares& shares) {
+  const std::size_t ranks = problem.priorities.size();
+  const Possibilities possibilities(problem);
+  PossibleWork sums{QueueItems(problem.queues.size()),
+                    {std::vector(ranks, Indexed<QueueIndex, WorkByKind>(problem.queues.size(), WorkByKind{}))},
+                    std::vector<Work>(ranks, 0)};
+  for (const Gang& gang : problem.gangs) {
+    if (gang.queue_is_leaf) add_gang(problem, possibilities, gang, sums);
+  }
+  std::vector<std::int64_t> bounds = share_values(problem, shares, std::move(sums.items));
+  const std::vector<Work> quota = quota_values(problem, shares, sums.unweighted);
+  bounds.insert(bounds.end(), quota.begin(), quota.end());
+  Work work = 0;
+  for (const Work of_rank : sums.weighted) bounds.push_back(work = saturating_add(work, of_rank));
+  constexpr std::int64_t kNothingEvicted = 0, kNothingMoved = 0, kNothingIdle = 0;
+  bounds.insert(bounds.end(), {kNothingEvicted, kNothingMoved, sums.seniority, preference_bound(problem, possibilities), kNothingIdle});
+  return bounds;
+}
+
+}  // namespace muster

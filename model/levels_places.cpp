@@ -1,0 +1,195 @@
+// The levels that look at nodes: preference, fragmentation, spread.
+#include <algorithm>
+
+#include "model/interning.h"
+#include "model/levels_parts.h"
+#include "model/saturating.h"
+
+namespace muster {
+namespace {
+
+constexpr std::int64_t kThousand = 1'000;
+constexpr std::int64_t kPreferenceScale = 100;
+
+// A group with a preferred level: whether all of it that is present lies in one domain, and the work that this plan places.
+struct PreferringGroup {
+  DomainIndex domain;
+  bool has_pods = false;
+  bool is_together = true;
+  Work placed = 0;
+};
+
+// The work of placed pods whose gang or subgroup lies within its preferred level. Pods that run already decide whether it does;
+// but only what this plan places is counted, so that a plan is not praised for what was there before.
+std::int64_t preferred_topology_value(const Problem& problem, const Plan& plan, const EndState& end_state, GangIndex index) {
+  const Gang& gang = problem.gangs[index];
+  std::vector<PreferringGroup> groups(gang.groups.size());
+  for (const PodIndex pod : gang.pods) {
+    if (!end_state.is_present(pod)) continue;
+    const Work placed = is_placed(plan, pod) ? problem.pods[pod].weighted_work : 0;
+    for (GroupIndex at = problem.pods[pod].group; !at.is_none(); at = problem.groups[at].parent) {
+      const TopologyLevelIndex level = problem.groups[at].preferred_level;
+      if (level.is_none()) continue;
+      PreferringGroup& group = groups[at.value() - gang.root.value()];
+      const DomainIndex domain = problem.nodes[end_state.node_of[pod]].domains[level.value()];
+      if (!group.has_pods) group.domain = domain;
+      group.has_pods = true;
+      group.is_together = group.is_together && !domain.is_none() && domain == group.domain;
+      group.placed = saturating_add(group.placed, placed);
+    }
+  }
+  Work sum = 0;
+  for (const PreferringGroup& group : groups) sum = saturating_add(sum, group.is_together ? group.placed : 0);
+  return saturating_multiply(sum, kPreferenceScale);
+}
+
+bool prefers_a_level(const Problem& problem, const Gang& gang) {
+  return std::ranges::any_of(gang.groups, [&](GroupIndex group) { return !problem.groups[group].preferred_level.is_none(); });
+}
+
+// What is free on every node, and on its devices, in the end.
+class FreeRoom {
+ public:
+  FreeRoom(const Problem& problem, const Plan& plan, const EndState& end_state) : problem_(problem) {
+    for (const NodeIndex node : problem.nodes.indices()) {
+      const NodeClass& node_class = problem.class_of(node);
+      amounts_.insert(amounts_.end(), node_class.capacity.begin(), node_class.capacity.end());
+      device_begin_.push_back(devices_.size());
+      devices_.insert(devices_.end(), static_cast<std::size_t>(node_class.device_count), problem.device_capacity(node));
+    }
+    device_begin_.push_back(devices_.size());
+    for (const PodIndex pod : problem.pods.indices()) {
+      const bool stays = problem.pods[pod].status == PodStatus::kRunning && !is_evicted(plan, pod);
+      if (stays) take(pod, end_state.node_of[pod], problem.devices_of(pod));
+    }
+    for (const Placement& placement : plan.placements) take(placement.pod, placement.node, placement.devices);
+  }
+
+  std::span<const Amount> amounts(NodeIndex node) const {
+    return std::span(amounts_).subspan(node.value() * problem_.resource_count, problem_.resource_count);
+  }
+  std::span<const DeviceUnits> devices(NodeIndex node) const {
+    const std::size_t first = device_begin_[node.value()];
+    return std::span(devices_).subspan(first, device_begin_[node.value() + 1] - first);
+  }
+
+ private:
+  void take(PodIndex pod, NodeIndex node, std::span<const std::int32_t> devices) {
+    const PodClass& pod_class = problem_.class_of(pod);
+    Amount* amounts = amounts_.data() + node.value() * problem_.resource_count;
+    for (std::size_t i = 0; i < problem_.resource_count; ++i) amounts[i] = saturating_subtract(amounts[i], pod_class.request[i]);
+    if (devices.empty()) return;
+    const DeviceUnits share = share_units(pod_class, problem_.class_of(node));
+    for (const std::int32_t device : devices) {
+      DeviceUnits& room = devices_[device_begin_[node.value()] + static_cast<std::size_t>(device)];
+      room = saturating_subtract(room, share);
+    }
+  }
+
+  const Problem& problem_;
+  std::vector<Amount> amounts_;            // node x resource
+  std::vector<std::size_t> device_begin_;  // by node, and the end
+  std::vector<DeviceUnits> devices_;
+};
+
+std::int64_t idle_thousandths(DeviceUnits free, DeviceUnits capacity) {
+  return free <= 0 ? 0 : saturate(Wide{free} * kThousand / capacity);
+}
+
+// Of one node, the idle thousandths that a pod of the class could not use (Weng et al. 2023, section 3.2): all of them where the
+// node does not take it or it asks for no device; else those on devices with less room than one share of it.
+std::int64_t unusable_thousandths(const Problem& problem, const PodClass& pod_class, NodeIndex node, const FreeRoom& room) {
+  const NodeClass& node_class = problem.class_of(node);
+  const std::span<const DeviceUnits> devices = room.devices(node);
+  const std::span<const Amount> amounts = room.amounts(node);
+  const DeviceUnits share = share_units(pod_class, node_class);
+  std::int64_t all = 0, too_small = 0;
+  std::int32_t large_enough = 0;
+  for (const DeviceUnits free : devices) {
+    const std::int64_t idle = idle_thousandths(free, problem.device_capacity(node));
+    all += idle;
+    too_small += free < share ? idle : 0;
+    large_enough += free >= share ? 1 : 0;
+  }
+  const bool fits = pod_class.gpu.devices > 0 && pod_class.allowed[problem.nodes[node].node_class.value()] &&
+                    large_enough >= pod_class.gpu.devices &&
+                    std::ranges::equal(pod_class.request, amounts, std::ranges::less_equal{});
+  return fits ? too_small : all;
+}
+
+// Of thousandths in use on the node's devices, and of its slices.
+std::int64_t gpu_thousandths_in_use(const Problem& problem, NodeIndex node, const FreeRoom& room) {
+  std::int64_t sum = 0;
+  const DeviceUnits capacity = problem.device_capacity(node);
+  for (const DeviceUnits free : room.devices(node)) sum += idle_thousandths(capacity - free, capacity);
+  const std::vector<Amount>& amounts = problem.class_of(node).capacity;
+  for (const ResourceIndex resource : problem.snapshot->resource_names.indices()) {
+    const Work slice = mig_slice_work(problem.snapshot->resource_names[resource]);
+    if (slice == 0) continue;
+    const Amount in_use = amounts[resource.value()] - room.amounts(node)[resource.value()];
+    sum = saturating_add(sum, saturating_multiply(in_use, slice));
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::int64_t preference_value(const Problem& problem, const Plan& plan, const EndState& end_state) {
+  std::int64_t sum = 0;
+  std::vector<GangIndex> gangs;
+  for (const Placement& placement : plan.placements) {
+    const Pod& pod = problem.pods[placement.pod];
+    const PodClass& pod_class = problem.pod_classes[pod.pod_class];
+    const std::size_t node_class = problem.nodes[placement.node].node_class.value();
+    const std::int64_t nominated = pod.nominated_node == placement.node ? kPreferenceScale : 0;
+    const std::int64_t points = nominated + pod_class.preferred_weight[node_class] -
+                                kPreferenceScale * pod_class.untolerated_soft_taints[node_class];
+    sum = saturating_add(sum, saturating_multiply(pod.weighted_work, points));
+    if (prefers_a_level(problem, problem.gangs[pod.gang])) gangs.push_back(pod.gang);
+  }
+  std::ranges::sort(gangs);
+  gangs.erase(std::ranges::unique(gangs).begin(), gangs.end());
+  for (const GangIndex gang : gangs) sum = saturating_add(sum, preferred_topology_value(problem, plan, end_state, gang));
+  return sum;
+}
+
+std::int64_t fragmentation_value(const Problem& problem, const Plan& plan, const EndState& end_state) {
+  const FreeRoom room(problem, plan, end_state);
+  SequenceTable states;
+  std::vector<std::int64_t> of_state;  // of one node in that state; nodes that ended alike are counted once
+  std::vector<std::uint64_t> signature;
+  std::int64_t sum = 0;
+  for (const NodeIndex node : problem.nodes.indices()) {
+    if (room.devices(node).empty()) continue;
+    signature.assign({problem.nodes[node].node_class.value()});
+    for (const Amount amount : room.amounts(node)) signature.push_back(static_cast<std::uint64_t>(amount));
+    const auto first_device = static_cast<std::ptrdiff_t>(signature.size());
+    for (const DeviceUnits free : room.devices(node)) signature.push_back(static_cast<std::uint64_t>(free));
+    std::sort(signature.begin() + first_device, signature.end());
+    const auto [state, is_new] = states.intern(signature);
+    if (is_new) {
+      std::int64_t value = 0;
+      for (const ExpectedClass& expected : problem.expected_workload) {
+        const std::int64_t unusable = unusable_thousandths(problem, problem.pod_classes[expected.pod_class], node, room);
+        value = saturating_add(value, saturating_multiply(expected.weight_millionths, unusable));
+      }
+      of_state.push_back(value);
+    }
+    sum = saturating_add(sum, of_state[state]);
+  }
+  return sum;
+}
+
+std::int64_t spread_value(const Problem& problem, const Plan& plan, const EndState& end_state) {
+  const FreeRoom room(problem, plan, end_state);
+  const bool has_gpus = problem.total[kQueueGpu] > 0;
+  std::int64_t sum = 0;
+  for (const NodeIndex node : problem.nodes.indices()) {
+    const Amount milli_cores = problem.class_of(node).capacity[kCpu.value()] - room.amounts(node)[kCpu.value()];
+    const std::int64_t in_use = has_gpus ? gpu_thousandths_in_use(problem, node, room) : milli_cores;
+    sum = saturating_add(sum, saturating_multiply(in_use, in_use));
+  }
+  return sum;
+}
+
+}  // namespace muster

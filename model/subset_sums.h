@@ -1,0 +1,44 @@
+// All sums that subsets of a growing multiset of integers can have, up to a capacity.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace muster {
+
+// Items are added one kind at a time; best() may be asked in between. Source: Bellman (1957), on bit sets, with counts split into
+// powers of two; as long as there are few sums they are kept as a sorted list.
+// Exact while capacity / divisor stays below 2^30 or there are at most 2^20 different sums; beyond that a lower bound.
+class SubsetSums {
+ public:
+  // Requires that `divisor` (> 0) divides every item to come.
+  SubsetSums(std::int64_t capacity, std::int64_t divisor);
+
+  // Cost: O(log count x sums), in words of 64 sums once there are many. Nothing once the capacity is reached.
+  void add(std::int64_t item, std::int64_t count);
+  // The largest sum that is at most the capacity; 0 with the empty subset.
+  std::int64_t best() const { return best_ * divisor_; }
+  // Whether best() is the capacity itself, rounded down to the divisor: no further item can better it.
+  bool is_full() const { return best_ == capacity_; }
+
+ private:
+  void add_once(std::int64_t item);
+  void add_to_list(std::int64_t item);
+  void add_to_bits(std::int64_t item);
+  void turn_into_bits();
+
+  std::int64_t capacity_, divisor_;
+  std::int64_t best_ = 0;
+  std::vector<std::int64_t> list_{0};  // ascending; empty once bits_ are in use
+  std::vector<std::uint64_t> bits_;    // bit s: the sum s can be had
+};
+
+// Items with how often each occurs, largest first; what the levels ask of SubsetSums.
+struct CountedItem {
+  std::int64_t item = 0;
+  std::int64_t count = 0;
+};
+// Puts equal items together, drops zeros, sorts.
+std::vector<CountedItem> count_items(std::vector<CountedItem> items);
+
+}  // namespace muster
