@@ -22,7 +22,8 @@ constexpr std::array<std::pair<std::string_view, SelectorOperator>, 6> kOperator
      {"Gt", SelectorOperator::kGt},
      {"Lt", SelectorOperator::kLt}}};
 
-constexpr std::array<std::pair<std::string_view, bool>, 2> kTolerationOperators = {{{"Exists", true}, {"Equal", false}}};
+constexpr std::array<std::pair<std::string_view, bool>, 2> kTolerationOperators = {
+    {{"Exists", true}, {"Equal", false}}};
 
 // Accepted for what it is in Kubernetes, without any effect here.
 template <class Target>
@@ -43,7 +44,8 @@ bool read_toleration_effect(SnapshotInput& in, JsonValue v, Toleration& t) {
 
 constexpr std::array<Field<SnapshotInput, Toleration>, 5> kTolerationFields = {
     {{"key", [](SnapshotInput& in, JsonValue v, Toleration& t) { return in.read(v, t.key); }},
-     {"operator", [](SnapshotInput& in, JsonValue v, Toleration& t) { return read_choice(in, v, kTolerationOperators, t.exists); }},
+     {"operator",
+      [](SnapshotInput& in, JsonValue v, Toleration& t) { return read_choice(in, v, kTolerationOperators, t.exists); }},
      {"value", [](SnapshotInput& in, JsonValue v, Toleration& t) { return in.read(v, t.value); }},
      {"effect", read_toleration_effect},
      {"tolerationSeconds", [](SnapshotInput& in, JsonValue v, Toleration&) {
@@ -66,7 +68,9 @@ bool read_requirement_values(SnapshotInput& in, JsonValue v, SelectorRequirement
 }
 
 constexpr std::array<Field<SnapshotInput, SelectorRequirement>, 3> kRequirementFields = {
-    {{"key", read_requirement_key, true}, {"operator", read_requirement_operator, true}, {"values", read_requirement_values}}};
+    {{"key", read_requirement_key, true},
+     {"operator", read_requirement_operator, true},
+     {"values", read_requirement_values}}};
 
 bool is_integer(std::string_view text) {
   std::int64_t value = 0;
@@ -122,9 +126,11 @@ constexpr std::array<Field<SnapshotInput, NodeSelectorTerm>, 2> kNodeTermFields 
     {{"matchExpressions", read_match_expressions}, {"matchFields", read_match_fields}}};
 
 constexpr std::array<Field<SnapshotInput, NodeAffinity>, 1> kNodeSelectorFields = {
-    {{"nodeSelectorTerms", [](SnapshotInput& in, JsonValue v, NodeAffinity& affinity) {
+    {{"nodeSelectorTerms",
+      [](SnapshotInput& in, JsonValue v, NodeAffinity& affinity) {
         return read_list(in, v, kNodeTermFields, affinity.required.emplace());
-      }, true}}};
+      },
+      true}}};
 
 bool read_preferred_weight(SnapshotInput& in, JsonValue v, PreferredNodeTerm& preferred) {
   std::int64_t weight = 0;
@@ -135,17 +141,18 @@ bool read_preferred_weight(SnapshotInput& in, JsonValue v, PreferredNodeTerm& pr
 
 constexpr std::array<Field<SnapshotInput, PreferredNodeTerm>, 2> kPreferredFields = {
     {{"weight", read_preferred_weight, true},
-     {"preference", [](SnapshotInput& in, JsonValue v, PreferredNodeTerm& preferred) {
+     {"preference",
+      [](SnapshotInput& in, JsonValue v, PreferredNodeTerm& preferred) {
         return read_fields(in, v, kNodeTermFields, preferred.term);
-      }, true}}};
+      },
+      true}}};
 
 constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
 constexpr std::string_view kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
 
 constexpr std::array<Field<SnapshotInput, NodeAffinity>, 2> kNodeAffinityFields = {
-    {{kRequired, [](SnapshotInput& in, JsonValue v, NodeAffinity& affinity) {
-        return read_fields(in, v, kNodeSelectorFields, affinity);
-      }},
+    {{kRequired, [](SnapshotInput& in, JsonValue v,
+                    NodeAffinity& affinity) { return read_fields(in, v, kNodeSelectorFields, affinity); }},
      {kPreferred, [](SnapshotInput& in, JsonValue v, NodeAffinity& affinity) {
         return read_list(in, v, kPreferredFields, affinity.preferred);
       }}}};
@@ -182,19 +189,23 @@ bool read_match_gang(SnapshotInput& in, JsonValue v, PodAntiAffinityTerm& term) 
 bool read_namespace_selector(SnapshotInput& in, JsonValue v, PodAntiAffinityTerm& term) {
   if (!in.expect(v, JsonKind::kObject)) return false;
   if (v.size() != 0) {
-    return in.fail_value(v, "namespaces have no labels here: only the empty namespaceSelector, for all of them, has a meaning");
+    return in.fail_value(
+        v, "namespaces have no labels here: only the empty namespaceSelector, for all of them, has a meaning");
   }
   term.all_namespaces = true;
   return true;
 }
 
 constexpr std::array<Field<SnapshotInput, PodAntiAffinityTerm>, 5> kAntiAffinityTermFields = {
-    {{"topologyKey", [](SnapshotInput& in, JsonValue v, PodAntiAffinityTerm& t) { return in.read_name(v, t.topology_key); }, true},
+    {{"topologyKey",
+      [](SnapshotInput& in, JsonValue v, PodAntiAffinityTerm& t) { return in.read_name(v, t.topology_key); }, true},
      {"matchGang", read_match_gang},
-     {"labelSelector", [](SnapshotInput& in, JsonValue v, PodAntiAffinityTerm& t) {
+     {"labelSelector",
+      [](SnapshotInput& in, JsonValue v, PodAntiAffinityTerm& t) {
         return read_fields(in, v, kLabelSelectorFields, t.selector.emplace());
       }},
-     {"namespaces", [](SnapshotInput& in, JsonValue v, PodAntiAffinityTerm& t) { return in.read_names(v, t.namespaces); }},
+     {"namespaces",
+      [](SnapshotInput& in, JsonValue v, PodAntiAffinityTerm& t) { return in.read_names(v, t.namespaces); }},
      {"namespaceSelector", read_namespace_selector}}};
 
 bool read_anti_affinity_term(SnapshotInput& in, JsonValue object, PodAntiAffinityTerm& term) {
@@ -234,7 +245,8 @@ bool read_tolerations(SnapshotInput& input, JsonValue list, std::vector<Tolerati
   for (const JsonValue element : list.elements()) {
     const Toleration& toleration = out[at++];
     if (toleration.exists && !toleration.value.empty()) return input.fail_value(element, "Exists takes no value");
-    if (!toleration.exists && toleration.key.empty()) return input.fail_value(element, "without a key the operator must be Exists");
+    if (!toleration.exists && toleration.key.empty())
+      return input.fail_value(element, "without a key the operator must be Exists");
   }
   return true;
 }

@@ -53,7 +53,8 @@ bool read_min_resources(SnapshotInput& in, JsonValue object, SnapshotGang& gang)
   gang.has_min_resources = true;
   for (const JsonMember member : object.members()) {
     if (member.key == "gpu") {
-      if (!in.read_amount(member.value, {QuantityUnit::kMillionth, Rounding::kUp}, gang.min_resources_gpu)) return false;
+      if (!in.read_amount(member.value, {QuantityUnit::kMillionth, Rounding::kUp}, gang.min_resources_gpu))
+        return false;
       continue;
     }
     ResourceAmount amount;
@@ -88,7 +89,8 @@ constexpr std::array<Field<SnapshotInput, SnapshotGang>, 16> kGangFields = {
      {"created", read_term_created<SnapshotGang>},
      {"timeout", read_term_timeout<SnapshotGang>},
      {"stalenessGracePeriod", read_grace_period},
-     {"staleSince", [](SnapshotInput& in, JsonValue v, SnapshotGang& gang) { return in.read_instant(v, gang.stale_since.emplace()); }},
+     {"staleSince", [](SnapshotInput& in, JsonValue v,
+                       SnapshotGang& gang) { return in.read_instant(v, gang.stale_since.emplace()); }},
      {"weight", read_term_weight<SnapshotGang>}}};
 
 }  // namespace

@@ -110,8 +110,9 @@ JsonDocument& JsonDocument::operator=(JsonDocument&&) noexcept = default;
 
 std::optional<InputError> JsonDocument::parse(std::string_view text, const JsonLimits& limits) {
   if (text.size() > std::min(limits.max_bytes, simdjson::SIMDJSON_MAXSIZE_BYTES - 1024)) {
-    return InputError{"TooLarge", "$", "the line has " + std::to_string(text.size()) + " bytes; the limit is " +
-                                           std::to_string(limits.max_bytes)};
+    return InputError{
+        "TooLarge", "$",
+        "the line has " + std::to_string(text.size()) + " bytes; the limit is " + std::to_string(limits.max_bytes)};
   }
   if (text.starts_with("\xEF\xBB\xBF")) {
     return InputError{"InvalidJson", "$", "the line begins with a byte order mark"};
@@ -123,8 +124,8 @@ std::optional<InputError> JsonDocument::parse(std::string_view text, const JsonL
 
 JsonValue JsonDocument::root() const { return {&implementation_->tape, 1}; }
 
-// Values come on the tape in the order in which the structural characters of the text open them; commas and colons are not
-// on the tape.
+// Values come on the tape in the order in which the structural characters of the text open them; commas and colons are
+// not on the tape.
 std::string_view JsonDocument::number_text(JsonValue number) {
   Implementation& it = *implementation_;
   if (it.tape_at > number.position()) {

@@ -1,4 +1,5 @@
-// One parsed JSON document: a read-only view of the parser's tape, with the source text of numbers and the path of any value.
+// One parsed JSON document: a read-only view of the parser's tape, with the source text of numbers and the path of any
+// value.
 //
 // Shape: the tape is the layout that simdjson documents (doc/tape.md): one word a value, two for numbers; an object or
 // array knows where it ends, so passing over a value is one step. Views are valid until the next parse.
@@ -24,7 +25,15 @@ struct JsonTape {
 
 // As the tape marks them.
 enum class JsonKind : char {
-  kObject = '{', kArray = '[', kString = '"', kInteger = 'l', kUnsigned = 'u', kDouble = 'd', kTrue = 't', kFalse = 'f', kNull = 'n'
+  kObject = '{',
+  kArray = '[',
+  kString = '"',
+  kInteger = 'l',
+  kUnsigned = 'u',
+  kDouble = 'd',
+  kTrue = 't',
+  kFalse = 'f',
+  kNull = 'n'
 };
 
 std::string_view kind_name(JsonKind kind);  // "an object", "a number", ...
@@ -149,8 +158,8 @@ class JsonDocument {
   // Requires a parse that succeeded.
   JsonValue root() const;
 
-  // The characters of a number as the text has them. Cost: O(tokens between this call and the one before it, if that was for
-  // an earlier value; else from the beginning), so asking in the order of the text is one pass in all.
+  // The characters of a number as the text has them. Cost: O(tokens between this call and the one before it, if that
+  // was for an earlier value; else from the beginning), so asking in the order of the text is one pass in all.
   std::string_view number_text(JsonValue number);
 
   // "$.pods[3].labels[\"app.kubernetes.io/name\"]". Cost: O(siblings on the way).

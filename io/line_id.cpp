@@ -1,4 +1,5 @@
-// The id of a line that may be broken: a search for `"id": "..."` in the outermost object that asks nothing else of the line.
+// The id of a line that may be broken: a search for `"id": "..."` in the outermost object that asks nothing else of the
+// line.
 #include <cstdint>
 #include <optional>
 
@@ -10,7 +11,8 @@ namespace muster {
 
 namespace {
 
-// The string that begins after the quote at `at`: its characters as they are written; `at` goes behind the closing quote.
+// The string that begins after the quote at `at`: its characters as they are written; `at` goes behind the closing
+// quote.
 std::optional<std::string_view> take_string(std::string_view line, std::size_t& at) {
   const std::size_t begin = ++at;
   for (; at < line.size(); ++at) {

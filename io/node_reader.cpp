@@ -21,7 +21,8 @@ bool read_device_count(SnapshotInput& in, JsonValue v, SnapshotNode& node) {
 
 bool read_device_memory(SnapshotInput& in, JsonValue v, SnapshotNode& node) {
   if (!in.read_amount(v, {QuantityUnit::kMebi, Rounding::kDown}, node.gpu_memory_mib)) return false;
-  return node.gpu_memory_mib > 0 || in.fail_value(v, "device memory must be at least 1Mi; leave the key out if it is unknown");
+  return node.gpu_memory_mib > 0 ||
+         in.fail_value(v, "device memory must be at least 1Mi; leave the key out if it is unknown");
 }
 
 bool read_device_ids(SnapshotInput& in, JsonValue v, SnapshotNode& node) {
@@ -43,7 +44,8 @@ constexpr std::array<Field<SnapshotInput, SnapshotNode>, 4> kNodeGpuFields = {
 bool read_gpus(SnapshotInput& in, JsonValue v, SnapshotNode& node) {
   if (!read_fields(in, v, kNodeGpuFields, node)) return false;
   if (node.gpu_ids.empty() || node.gpu_ids.size() == static_cast<std::size_t>(node.gpu_count)) return true;
-  return in.fail_value(v, "there are " + std::to_string(node.gpu_ids.size()) + " ids for " + std::to_string(node.gpu_count) + " devices");
+  return in.fail_value(v, "there are " + std::to_string(node.gpu_ids.size()) + " ids for " +
+                              std::to_string(node.gpu_count) + " devices");
 }
 
 bool read_allocatable(SnapshotInput& in, JsonValue v, SnapshotNode& node) {
@@ -56,7 +58,8 @@ constexpr std::array<Field<SnapshotInput, SnapshotNode>, 6> kNodeFields = {
      {"gpus", read_gpus},
      {"labels", [](SnapshotInput& in, JsonValue v, SnapshotNode& node) { return in.read_labels(v, node.labels); }},
      {"taints", [](SnapshotInput& in, JsonValue v, SnapshotNode& node) { return read_taints(in, v, node.taints); }},
-     {"unschedulable", [](SnapshotInput& in, JsonValue v, SnapshotNode& node) { return in.read(v, node.unschedulable); }}}};
+     {"unschedulable",
+      [](SnapshotInput& in, JsonValue v, SnapshotNode& node) { return in.read(v, node.unschedulable); }}}};
 
 }  // namespace
 

@@ -42,13 +42,13 @@ void write_error(std::string_view id, const InputError& error, std::int64_t line
 // What a plan line claims, names resolved against the problem that it answers.
 struct ReadPlan {
   std::string id;
-  bool is_error = false;          // status "error": nothing else is filled in but `error`
+  bool is_error = false;  // status "error": nothing else is filled in but `error`
   InputError error;
   Plan plan;
   struct LevelClaim {
     std::string level;
     std::optional<std::int32_t> priority;
-    std::string value;                  // the decimal text, exact
+    std::string value;  // the decimal text, exact
     std::optional<std::string> bound;
   };
   std::vector<LevelClaim> objective;
@@ -61,8 +61,8 @@ struct ReadPlan {
   double gap = 0;
 };
 
-// Errors as SnapshotReader's, and UnknownName for a pod, node or gang that the snapshot does not have. `problem` may be null:
-// then names are not resolved and `plan` stays empty.
+// Errors as SnapshotReader's, and UnknownName for a pod, node or gang that the snapshot does not have. `problem` may be
+// null: then names are not resolved and `plan` stays empty.
 Result<ReadPlan> read_plan(std::string_view line, const Problem* problem);
 
 }  // namespace muster

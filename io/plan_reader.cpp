@@ -68,13 +68,17 @@ bool read_any_number(PlanInput& in, JsonValue v, Target&) {
 // placements[] and evictions[]
 
 constexpr std::array<Field<PlanInput, DeviceDraft>, 2> kDeviceFields = {
-    {{"index", [](PlanInput& in, JsonValue v, DeviceDraft& d) {
+    {{"index",
+      [](PlanInput& in, JsonValue v, DeviceDraft& d) {
         return in.read_integer(v, 0, std::numeric_limits<std::int32_t>::max(), d.index);
-      }, true},
-     {"share", [](PlanInput& in, JsonValue v, DeviceDraft& d) {
+      },
+      true},
+     {"share",
+      [](PlanInput& in, JsonValue v, DeviceDraft& d) {
         d.share = v;
         return read_amount_claim(in, v);
-      }, true}}};
+      },
+      true}}};
 
 bool read_after(PlanInput& in, JsonValue list, PlacementDraft& placement) {
   if (!in.expect(list, JsonKind::kArray)) return false;
@@ -94,7 +98,9 @@ constexpr std::array<Field<PlanInput, PlacementDraft>, 4> kPlacementFields = {
 constexpr std::array<Field<PlanInput, EvictionDraft>, 4> kEvictionFields = {
     {{"pod", note_name<EvictionDraft, &EvictionDraft::pod>, true},
      {"node", note_name<EvictionDraft, &EvictionDraft::node>, true},
-     {"reason", [](PlanInput& in, JsonValue v, EvictionDraft& e) { return read_choice(in, v, kEvictionReasons, e.reason); }, true},
+     {"reason",
+      [](PlanInput& in, JsonValue v, EvictionDraft& e) { return read_choice(in, v, kEvictionReasons, e.reason); },
+      true},
      {"for", note_name<EvictionDraft, &EvictionDraft::for_gang>}}};
 
 // gangs[]
@@ -113,7 +119,8 @@ bool read_gang_count(PlanInput& in, JsonValue v, GangClaim& gang) {
 
 bool read_phase(PlanInput& in, JsonValue v, GangClaim& gang) {
   if (!read_text(in, v, gang.phase)) return false;
-  for (auto phase = GangPhase::kRunning; phase <= GangPhase::kGated; phase = static_cast<GangPhase>(static_cast<int>(phase) + 1)) {
+  for (auto phase = GangPhase::kRunning; phase <= GangPhase::kGated;
+       phase = static_cast<GangPhase>(static_cast<int>(phase) + 1)) {
     if (phase_name(phase) == gang.phase) return true;
   }
   return in.fail_value(v, "\"" + gang.phase + "\" is no phase of a gang");
@@ -123,10 +130,12 @@ struct BlockerDraft {};
 
 constexpr std::array<Field<PlanInput, BlockerDraft>, 2> kBlockerFields = {
     {{"code", [](PlanInput& in, JsonValue v, BlockerDraft&) { return in.expect(v, JsonKind::kString); }, true},
-     {"nodes", [](PlanInput& in, JsonValue v, BlockerDraft&) {
+     {"nodes",
+      [](PlanInput& in, JsonValue v, BlockerDraft&) {
         std::int64_t nodes = 0;
         return in.read_integer(v, 0, kMost, nodes);
-      }, true}}};
+      },
+      true}}};
 
 bool read_blockers(PlanInput& in, JsonValue list, GangClaim&) {
   std::vector<BlockerDraft> ignored;
@@ -144,7 +153,9 @@ constexpr std::array<Field<PlanInput, GangClaim>, 11> kGangClaimFields = {
      {"makeRoom", read_gang_text<&GangClaim::make_room>},
      {"message", read_gang_text<&GangClaim::message>},
      {"blockers", read_blockers},
-     {"remedy", [](PlanInput& in, JsonValue v, GangClaim&) { return in.expect(v, JsonKind::kObject) && in.check_duplicates(v); }}}};
+     {"remedy", [](PlanInput& in, JsonValue v, GangClaim&) {
+        return in.expect(v, JsonKind::kObject) && in.check_duplicates(v);
+      }}}};
 
 // queues[]
 
@@ -157,7 +168,9 @@ constexpr std::array<Field<PlanInput, QueueDraft>, 3> kQueueAmountFields = {
      {"fairShare", read_any_number<QueueDraft>, true},
      {"allocated", read_any_number<QueueDraft>, true}}};
 
-bool read_queue_amounts(PlanInput& in, JsonValue v, QueueDraft& queue) { return read_fields(in, v, kQueueAmountFields, queue); }
+bool read_queue_amounts(PlanInput& in, JsonValue v, QueueDraft& queue) {
+  return read_fields(in, v, kQueueAmountFields, queue);
+}
 
 constexpr std::array<Field<PlanInput, QueueDraft>, 4> kQueueClaimFields = {
     {{"name", [](PlanInput& in, JsonValue v, QueueDraft& q) { return in.read_name(v, q.name); }, true},
@@ -171,7 +184,8 @@ using LevelClaim = ReadPlan::LevelClaim;
 
 bool read_level_name(PlanInput& in, JsonValue v, LevelClaim& level) {
   if (!read_text(in, v, level.level)) return false;
-  for (auto kind = LevelKind::kShare; kind <= LevelKind::kFragmentation; kind = static_cast<LevelKind>(static_cast<int>(kind) + 1)) {
+  for (auto kind = LevelKind::kShare; kind <= LevelKind::kFragmentation;
+       kind = static_cast<LevelKind>(static_cast<int>(kind) + 1)) {
     if (level_name(kind) == level.level) return true;
   }
   return in.fail_value(v, "\"" + level.level + "\" is no level");
@@ -185,15 +199,18 @@ bool read_level_number(PlanInput& in, JsonValue v, std::string& out) {
 
 constexpr std::array<Field<PlanInput, LevelClaim>, 4> kLevelFields = {
     {{"level", read_level_name, true},
-     {"priority", [](PlanInput& in, JsonValue v, LevelClaim& level) {
+     {"priority",
+      [](PlanInput& in, JsonValue v, LevelClaim& level) {
         std::int64_t priority = 0;
         using Limits = std::numeric_limits<std::int32_t>;
         if (!in.read_integer(v, Limits::min(), Limits::max(), priority)) return false;
         level.priority = static_cast<std::int32_t>(priority);
         return true;
       }},
-     {"value", [](PlanInput& in, JsonValue v, LevelClaim& level) { return read_level_number(in, v, level.value); }, true},
-     {"bound", [](PlanInput& in, JsonValue v, LevelClaim& level) { return read_level_number(in, v, level.bound.emplace()); }}}};
+     {"value", [](PlanInput& in, JsonValue v, LevelClaim& level) { return read_level_number(in, v, level.value); },
+      true},
+     {"bound",
+      [](PlanInput& in, JsonValue v, LevelClaim& level) { return read_level_number(in, v, level.bound.emplace()); }}}};
 
 // solver
 
@@ -221,10 +238,13 @@ bool read_phase_times(PlanInput& in, JsonValue object, ReadPlan&) {
 constexpr std::array<Field<PlanInput, ReadPlan>, 7> kSolverFields = {
     {{"origin", read_word<kOrigins, &ReadPlan::origin>, true},
      {"proof", read_word<kProofs, &ReadPlan::proof>, true},
-     {"gap", [](PlanInput& in, JsonValue v, ReadPlan& plan) { return in.read_weight(v, Reading::Zero::kAllowed, plan.gap); }, true},
+     {"gap",
+      [](PlanInput& in, JsonValue v, ReadPlan& plan) { return in.read_weight(v, Reading::Zero::kAllowed, plan.gap); },
+      true},
      {"budgetMs", read_any_number<ReadPlan>},
      {"elapsedMs", read_any_number<ReadPlan>},
-     {"deadlineMissed", [](PlanInput& in, JsonValue v, ReadPlan&) {
+     {"deadlineMissed",
+      [](PlanInput& in, JsonValue v, ReadPlan&) {
         bool missed = false;
         return in.read(v, missed);
       }},
@@ -236,10 +256,12 @@ constexpr std::array<Field<PlanInput, InputError>, 4> kErrorFields = {
     {{"code", [](PlanInput& in, JsonValue v, InputError& e) { return read_text(in, v, e.code); }, true},
      {"path", [](PlanInput& in, JsonValue v, InputError& e) { return read_text(in, v, e.path); }, true},
      {"message", [](PlanInput& in, JsonValue v, InputError& e) { return read_text(in, v, e.message); }, true},
-     {"line", [](PlanInput& in, JsonValue v, InputError&) {
+     {"line",
+      [](PlanInput& in, JsonValue v, InputError&) {
         std::int64_t line = 0;
         return in.read_integer(v, 1, kMost, line);
-      }, true}}};
+      },
+      true}}};
 
 bool read_queue_claims(PlanInput& in, JsonValue list, ReadPlan&) {
   std::vector<QueueDraft> ignored;
@@ -247,23 +269,31 @@ bool read_queue_claims(PlanInput& in, JsonValue list, ReadPlan&) {
 }
 
 constexpr std::array<Field<PlanInput, ReadPlan>, 10> kPlanFields = {
-    {{"format", [](PlanInput& in, JsonValue v, ReadPlan&) {
+    {{"format",
+      [](PlanInput& in, JsonValue v, ReadPlan&) {
         return in.expect(v, JsonKind::kString) &&
                (v.string() == kFormat || in.fail(v, "UnsupportedFormat", "this reader knows \"muster/v1\""));
-      }, true},
+      },
+      true},
      {"id", [](PlanInput& in, JsonValue v, ReadPlan& plan) { return read_text(in, v, plan.id); }},
-     {"status", [](PlanInput& in, JsonValue v, ReadPlan& plan) {
+     {"status",
+      [](PlanInput& in, JsonValue v, ReadPlan& plan) {
         constexpr std::array<std::pair<std::string_view, bool>, 2> kStatuses = {{{"ok", false}, {"error", true}}};
         return read_choice(in, v, kStatuses, plan.is_error);
-      }, true},
-     {"placements", [](PlanInput& in, JsonValue v, ReadPlan&) { return read_list(in, v, kPlacementFields, in.placements); }},
-     {"evictions", [](PlanInput& in, JsonValue v, ReadPlan&) { return read_list(in, v, kEvictionFields, in.evictions); }},
-     {"gangs", [](PlanInput& in, JsonValue v, ReadPlan& plan) {
+      },
+      true},
+     {"placements",
+      [](PlanInput& in, JsonValue v, ReadPlan&) { return read_list(in, v, kPlacementFields, in.placements); }},
+     {"evictions",
+      [](PlanInput& in, JsonValue v, ReadPlan&) { return read_list(in, v, kEvictionFields, in.evictions); }},
+     {"gangs",
+      [](PlanInput& in, JsonValue v, ReadPlan& plan) {
         in.gang_list = v;
         return read_list(in, v, kGangClaimFields, plan.gangs);
       }},
      {"queues", read_queue_claims},
-     {"objective", [](PlanInput& in, JsonValue v, ReadPlan& plan) { return read_list(in, v, kLevelFields, plan.objective); }},
+     {"objective",
+      [](PlanInput& in, JsonValue v, ReadPlan& plan) { return read_list(in, v, kLevelFields, plan.objective); }},
      {"solver", [](PlanInput& in, JsonValue v, ReadPlan& plan) { return read_fields(in, v, kSolverFields, plan); }},
      {"error", [](PlanInput& in, JsonValue v, ReadPlan& plan) {
         in.error_object = v;
@@ -272,7 +302,8 @@ constexpr std::array<Field<PlanInput, ReadPlan>, 10> kPlanFields = {
 
 // Whether the line has the keys of its status, and none of the other's.
 bool check_status(PlanInput& in, JsonValue root) {
-  constexpr std::array<std::string_view, 6> kOfPlans = {"placements", "evictions", "gangs", "queues", "objective", "solver"};
+  constexpr std::array<std::string_view, 6> kOfPlans = {"placements", "evictions", "gangs",
+                                                        "queues",     "objective", "solver"};
   std::array<JsonValue, kOfPlans.size()> found;
   for (const JsonMember member : root.members()) {
     const auto at = std::ranges::find(kOfPlans, member.key);
@@ -322,7 +353,8 @@ template <class Index>
 bool Resolver::find(const Names<Index>& names, JsonValue name, std::string_view kind, Index& out) {
   const auto found = names.find(name.string());
   if (found == names.end()) {
-    return in_.fail(name, "UnknownName", "the snapshot has no " + std::string(kind) + " \"" + std::string(name.string()) + "\"");
+    return in_.fail(name, "UnknownName",
+                    "the snapshot has no " + std::string(kind) + " \"" + std::string(name.string()) + "\"");
   }
   out = found->second;
   return true;
@@ -346,7 +378,8 @@ bool Resolver::read_devices(const PlacementDraft& draft, Placement& placement) {
     if (!in_.read_number(device.share, claimed)) return false;
     const Result<std::int64_t> millionths = count_units(claimed, QuantityUnit::kMillionth, Rounding::kRefuse);
     if (!millionths || *millionths != share) {
-      return in_.fail_value(device.share, "the pod takes another share: " + std::to_string(share) + " millionths of the device");
+      return in_.fail_value(device.share,
+                            "the pod takes another share: " + std::to_string(share) + " millionths of the device");
     }
     placement.devices.push_back(static_cast<std::int32_t>(device.index));
   }
@@ -407,16 +440,11 @@ Result<ReadPlan> read_plan(std::string_view line, const Problem* problem) {
 }
 
 std::vector<KnownObject> known_plan_objects() {
-  return {known_object("plan", kPlanFields),
-          known_object("placement", kPlacementFields),
-          known_object("device", kDeviceFields),
-          known_object("eviction", kEvictionFields),
-          known_object("gang", kGangClaimFields),
-          known_object("blocker", kBlockerFields),
-          known_object("queue", kQueueClaimFields),
-          known_object("queueAmounts", kQueueAmountFields),
-          known_object("level", kLevelFields),
-          known_object("solver", kSolverFields),
+  return {known_object("plan", kPlanFields),        known_object("placement", kPlacementFields),
+          known_object("device", kDeviceFields),    known_object("eviction", kEvictionFields),
+          known_object("gang", kGangClaimFields),   known_object("blocker", kBlockerFields),
+          known_object("queue", kQueueClaimFields), known_object("queueAmounts", kQueueAmountFields),
+          known_object("level", kLevelFields),      known_object("solver", kSolverFields),
           known_object("error", kErrorFields)};
 }
 

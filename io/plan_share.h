@@ -9,8 +9,8 @@ namespace muster {
 
 inline constexpr std::int64_t kWholeDevice = 1'000'000;
 
-// Millionths of a device: 10^6 for a whole one, the fraction, or a memory request's part of the device's MiB, rounded to the
-// nearest, halves up. 0 where the device's memory is unknown, which no rule lets a memory request meet.
+// Millionths of a device: 10^6 for a whole one, the fraction, or a memory request's part of the device's MiB, rounded
+// to the nearest, halves up. 0 where the device's memory is unknown, which no rule lets a memory request meet.
 inline std::int64_t device_share(const GpuRequest& request, std::int64_t device_memory_mib) {
   switch (request.kind) {
     case GpuRequestKind::kFraction:

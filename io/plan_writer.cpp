@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::int64_t kCpuScale = 1'000;
 
-// Positions of `items` in the order of their names; equal plans come out as equal bytes whatever order they were found in.
+// Positions of `items` in the order of their names; equal plans come out as equal bytes whatever order they were found
+// in.
 template <class Item, class Name>
 std::vector<std::uint32_t> order_by_name(const std::vector<Item>& items, const Name& name) {
   std::vector<std::uint32_t> order(items.size());
@@ -79,7 +80,12 @@ void PlanWriter::write_placement(const Placement& placement) {
     json_.raw(R"(,"gpus":[)");
     bool first = true;
     for (const std::int32_t device : placement.devices) {
-      json_.separate(first).raw(R"({"index":)").integer(device).raw(R"(,"share":)").decimal(share, kWholeDevice).raw("}");
+      json_.separate(first)
+          .raw(R"({"index":)")
+          .integer(device)
+          .raw(R"(,"share":)")
+          .decimal(share, kWholeDevice)
+          .raw("}");
     }
     json_.raw("]");
   }
@@ -114,7 +120,8 @@ void PlanWriter::write_gangs() {
   json_.raw(R"(,"gangs":[)");
   const auto& gangs = line_.report.gangs;
   bool first = true;
-  for (const std::uint32_t at : order_by_name(gangs, [&](const GangReport& g) { return problem_.gangs[g.gang].name; })) {
+  for (const std::uint32_t at :
+       order_by_name(gangs, [&](const GangReport& g) { return problem_.gangs[g.gang].name; })) {
     json_.separate(first);
     write_gang(gangs[at]);
   }
@@ -144,7 +151,8 @@ void PlanWriter::write_queues() {
   json_.raw(R"(,"queues":[)");
   const auto& queues = line_.report.queues;
   bool first = true;
-  for (const std::uint32_t at : order_by_name(queues, [&](const QueueReport& q) { return problem_.queues[q.queue].name; })) {
+  for (const std::uint32_t at :
+       order_by_name(queues, [&](const QueueReport& q) { return problem_.queues[q.queue].name; })) {
     const QueueReport& queue = queues[at];
     json_.separate(first).raw(R"({"name":)").string(problem_.queues[queue.queue].name);
     json_.raw(R"(,"gpu":)");
@@ -214,7 +222,8 @@ void PlanWriter::write_solver() {
 std::string printable(std::string_view text) {
   std::string out(text);
   if (is_utf8(text)) return out;
-  std::ranges::replace_if(out, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
+  std::ranges::replace_if(
+      out, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
   return out;
 }
 

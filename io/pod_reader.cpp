@@ -45,7 +45,9 @@ bool read_own_term(SnapshotInput& in, JsonValue v, PodDraft& draft) {
   return Read(in, v, draft);
 }
 
-bool read_created(SnapshotInput& in, JsonValue v, PodDraft& draft) { return in.read_instant(v, draft.pod.created.emplace()); }
+bool read_created(SnapshotInput& in, JsonValue v, PodDraft& draft) {
+  return in.read_instant(v, draft.pod.created.emplace());
+}
 
 bool read_devices(SnapshotInput& in, JsonValue v, PodDraft& draft) {
   if (!in.expect(v, JsonKind::kArray)) return false;
@@ -70,12 +72,15 @@ using PodField = Field<SnapshotInput, PodDraft>;
 
 constexpr std::array<PodField, 26> kPodFields = {
     {PodField{"name", [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_name(v, d.pod.name); }, true},
-     {"gang", [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_shared_name(v, in.last_gang, d.pod.gang); }},
-     {"subgroup", [](SnapshotInput& in, JsonValue v, PodDraft& d) {
+     {"gang",
+      [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_shared_name(v, in.last_gang, d.pod.gang); }},
+     {"subgroup",
+      [](SnapshotInput& in, JsonValue v, PodDraft& d) {
         d.subgroup = v;
         return in.read_shared_name(v, in.last_subgroup, d.pod.subgroup);
       }},
-     {"template", [](SnapshotInput& in, JsonValue v, PodDraft& d) {
+     {"template",
+      [](SnapshotInput& in, JsonValue v, PodDraft& d) {
         d.template_name = v;
         return in.expect(v, JsonKind::kString);
       }},
@@ -87,17 +92,17 @@ constexpr std::array<PodField, 26> kPodFields = {
      {kSpecKeys[5], note_spec<5>},
      {kSpecKeys[6], note_spec<6>},
      {"status", read_status},
-     {"node", [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_shared_name(v, in.last_node, d.pod.node); }},
+     {"node",
+      [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_shared_name(v, in.last_node, d.pod.node); }},
      {"gpus", read_devices},
-     {"started", [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_instant(v, d.pod.started.emplace()); }},
+     {"started",
+      [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_instant(v, d.pod.started.emplace()); }},
      {"created", read_created},
      {"labels", [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_labels(v, d.pod.labels); }},
-     {"namespace", [](SnapshotInput& in, JsonValue v, PodDraft& d) {
-        return in.read_shared_name(v, in.last_namespace, d.pod.namespace_name);
-      }},
-     {"nominatedNode", [](SnapshotInput& in, JsonValue v, PodDraft& d) {
-        return in.read_shared_name(v, in.last_nominated, d.pod.nominated_node);
-      }},
+     {"namespace", [](SnapshotInput& in, JsonValue v,
+                      PodDraft& d) { return in.read_shared_name(v, in.last_namespace, d.pod.namespace_name); }},
+     {"nominatedNode", [](SnapshotInput& in, JsonValue v,
+                          PodDraft& d) { return in.read_shared_name(v, in.last_nominated, d.pod.nominated_node); }},
      {"queue", read_own_term<read_term_queue<PodDraft>>},
      {"priorityClass", read_own_term<read_term_class<PodDraft>>},
      {"priority", read_own_term<read_term_priority<PodDraft>>},
@@ -145,7 +150,8 @@ bool settle_status(SnapshotInput& in, JsonValue object, PodDraft& draft) {
   const bool waits = pod.status == PodStatus::kPending || pod.status == PodStatus::kGated;
   if (holds && !has_node) return in.fail_missing(object, "node");
   if (waits && has_node) return in.fail_value(draft.status, "a pod with a node is not pending or gated");
-  if (draft.devices && !has_node) return in.fail_value(draft.devices, "gpus are devices of the pod's node, and there is none");
+  if (draft.devices && !has_node)
+    return in.fail_value(draft.devices, "gpus are devices of the pod's node, and there is none");
   return true;
 }
 
@@ -153,7 +159,8 @@ bool check_devices(SnapshotInput& in, const PodDraft& draft) {
   const auto wanted = static_cast<std::size_t>(in.snapshot.pod_specs[draft.pod.spec].gpu.devices);
   const std::size_t listed = draft.pod.devices.size();
   if (listed == 0 || listed == wanted) return true;
-  return in.fail_value(draft.devices, "the pod asks for " + std::to_string(wanted) + " devices and lists " + std::to_string(listed));
+  return in.fail_value(draft.devices,
+                       "the pod asks for " + std::to_string(wanted) + " devices and lists " + std::to_string(listed));
 }
 
 bool equal(const GangTerms& a, const GangTerms& b) {
@@ -185,7 +192,8 @@ bool resolve_spec(SnapshotInput& input, JsonValue template_name, const SpecValue
   if (!template_name) return find_or_read_spec(input, own, out);
   const auto found = input.templates.find(template_name.string());
   if (found == input.templates.end()) {
-    return input.fail(template_name, "UnknownName", "there is no template \"" + std::string(template_name.string()) + "\"");
+    return input.fail(template_name, "UnknownName",
+                      "there is no template \"" + std::string(template_name.string()) + "\"");
   }
   SpecValues values = found->second.values;
   bool has_own = false;
@@ -205,7 +213,8 @@ bool read_templates(SnapshotInput& input, JsonValue object) {
     PodTemplate pod_template;
     if (!read_fields(input, member.value, kTemplateFields, pod_template.values)) return false;
     if (!find_or_read_spec(input, pod_template.values, pod_template.spec)) return false;
-    if (!input.templates.emplace(member.key, pod_template).second) return input.fail_duplicate(member.value, member.key);
+    if (!input.templates.emplace(member.key, pod_template).second)
+      return input.fail_duplicate(member.value, member.key);
   }
   return true;
 }

@@ -26,7 +26,8 @@ constexpr std::array<Field<SnapshotInput, GpuDraft>, 4> kGpuFields = {{{"count",
                                                                        {"devices", note<&GpuDraft::devices>}}};
 
 bool read_whole(SnapshotInput& input, const GpuDraft& draft, GpuRequest& out) {
-  if (draft.devices) return input.fail_value(draft.devices, "devices goes with fraction or memory; whole devices are counted by count");
+  if (draft.devices)
+    return input.fail_value(draft.devices, "devices goes with fraction or memory; whole devices are counted by count");
   std::int64_t count = 0;
   if (!input.read_integer(draft.count, 0, kMaxDevices, count)) return false;
   if (count > 0) out = {GpuRequestKind::kWhole, static_cast<std::int32_t>(count), 0};
@@ -67,8 +68,9 @@ bool read_gpu(SnapshotInput& input, JsonValue object, PodSpec& spec) {
   if (count + fraction + memory > 1) {
     std::string given = count ? "count" : "fraction";
     given += memory ? " and memory" : " and fraction";
-    return input.fail_value(object, "cannot request both GPU and GPU memory: one of count, fraction and memory; here are " + given +
-                                        (count && fraction && memory ? ", and fraction" : ""));
+    return input.fail_value(
+        object, "cannot request both GPU and GPU memory: one of count, fraction and memory; here are " + given +
+                    (count && fraction && memory ? ", and fraction" : ""));
   }
   if (count) return read_whole(input, draft, spec.gpu);
   if (fraction) return read_fraction(input, draft, spec.gpu);
@@ -102,9 +104,11 @@ constexpr std::array<Field<SnapshotInput, PodSpec>, kSpecKeyCount> kSpecFields =
      {kSpecKeys[1], read_gpu},
      {kSpecKeys[2], read_models},
      {kSpecKeys[3], [](SnapshotInput& in, JsonValue v, PodSpec& s) { return in.read_labels(v, s.node_selector); }},
-     {kSpecKeys[4], [](SnapshotInput& in, JsonValue v, PodSpec& s) { return read_node_affinity(in, v, s.node_affinity); }},
+     {kSpecKeys[4],
+      [](SnapshotInput& in, JsonValue v, PodSpec& s) { return read_node_affinity(in, v, s.node_affinity); }},
      {kSpecKeys[5], [](SnapshotInput& in, JsonValue v, PodSpec& s) { return read_tolerations(in, v, s.tolerations); }},
-     {kSpecKeys[6], [](SnapshotInput& in, JsonValue v, PodSpec& s) { return read_pod_anti_affinity(in, v, s.anti_affinity); }}}};
+     {kSpecKeys[6],
+      [](SnapshotInput& in, JsonValue v, PodSpec& s) { return read_pod_anti_affinity(in, v, s.anti_affinity); }}}};
 
 }  // namespace
 

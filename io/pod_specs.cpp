@@ -17,8 +17,8 @@ void append_text(std::string& out, std::string_view text) {
   out.append(text);
 }
 
-// Writes the value such that two values have equal signatures only if they mean the same. Numbers with a point or an exponent
-// go by their text: equal doubles may have come from different decimals.
+// Writes the value such that two values have equal signatures only if they mean the same. Numbers with a point or an
+// exponent go by their text: equal doubles may have come from different decimals.
 void append_signature(JsonDocument& document, JsonValue value, std::string& out) {
   out.push_back(static_cast<char>(value.kind()));
   switch (value.kind()) {

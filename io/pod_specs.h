@@ -19,7 +19,8 @@ inline constexpr std::array<std::string_view, kSpecKeyCount> kSpecKeys = {
     "resources", "gpu", "gpuModels", "nodeSelector", "nodeAffinity", "tolerations", "podAntiAffinity"};
 using SpecValues = std::array<JsonValue, kSpecKeyCount>;
 
-// First by what the line says (values that are written alike), then by content (equal specs that are written differently).
+// First by what the line says (values that are written alike), then by content (equal specs that are written
+// differently).
 class PodSpecs {
  public:
   // The spec of values written exactly like these, if there was one. Cost: O(size of the values).

@@ -8,11 +8,12 @@ namespace muster {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, bool Actions::*>, 5> kActions = {{{"place", &Actions::place},
-                                                                                   {"consolidate", &Actions::consolidate},
-                                                                                   {"reclaim", &Actions::reclaim},
-                                                                                   {"preempt", &Actions::preempt},
-                                                                                   {"stale", &Actions::stale}}};
+constexpr std::array<std::pair<std::string_view, bool Actions::*>, 5> kActions = {
+    {{"place", &Actions::place},
+     {"consolidate", &Actions::consolidate},
+     {"reclaim", &Actions::reclaim},
+     {"preempt", &Actions::preempt},
+     {"stale", &Actions::stale}}};
 
 constexpr std::array<std::pair<std::string_view, PlacementPolicy>, 2> kPlacements = {
     {{"binpack", PlacementPolicy::kBinpack}, {"spread", PlacementPolicy::kSpread}}};
@@ -41,7 +42,8 @@ bool note_spec(SnapshotInput&, JsonValue v, ExpectedDraft& draft) {
 }
 
 constexpr std::array<Field<SnapshotInput, ExpectedDraft>, 8> kExpectedPodFields = {
-    {{"template", [](SnapshotInput& in, JsonValue v, ExpectedDraft& draft) {
+    {{"template",
+      [](SnapshotInput& in, JsonValue v, ExpectedDraft& draft) {
         draft.template_name = v;
         return in.expect(v, JsonKind::kString);
       }},
@@ -60,8 +62,9 @@ bool read_expected_pod(SnapshotInput& in, JsonValue object, ExpectedPod& expecte
 }
 
 constexpr std::array<Field<SnapshotInput, ExpectedPod>, 2> kExpectedFields = {
-    {{"pod", read_expected_pod, true},
-     {"weight", [](SnapshotInput& in, JsonValue v, ExpectedPod& e) { return in.read_weight(v, Reading::Zero::kAllowed, e.weight); }}}};
+    {{"pod", read_expected_pod, true}, {"weight", [](SnapshotInput& in, JsonValue v, ExpectedPod& e) {
+                                          return in.read_weight(v, Reading::Zero::kAllowed, e.weight);
+                                        }}}};
 
 bool read_max_moves(SnapshotInput& in, JsonValue v, Policy& policy) {
   return in.read_integer(v, 0, std::numeric_limits<std::int64_t>::max(), policy.max_moves.emplace());
@@ -69,13 +72,14 @@ bool read_max_moves(SnapshotInput& in, JsonValue v, Policy& policy) {
 
 constexpr std::array<Field<SnapshotInput, Policy>, 7> kPolicyFields = {
     {{"actions", read_actions},
-     {"placement", [](SnapshotInput& in, JsonValue v, Policy& p) { return read_choice(in, v, kPlacements, p.placement); }},
-     {"nonPreemptibleWithinQuota", [](SnapshotInput& in, JsonValue v, Policy& p) { return in.read(v, p.non_preemptible_within_quota); }},
+     {"placement",
+      [](SnapshotInput& in, JsonValue v, Policy& p) { return read_choice(in, v, kPlacements, p.placement); }},
+     {"nonPreemptibleWithinQuota",
+      [](SnapshotInput& in, JsonValue v, Policy& p) { return in.read(v, p.non_preemptible_within_quota); }},
      {"maxMoves", read_max_moves},
      {"agingInterval", [](SnapshotInput& in, JsonValue v, Policy& p) { return in.read_duration(v, p.aging_interval); }},
-     {"expectedWorkload", [](SnapshotInput& in, JsonValue v, Policy& p) {
-        return read_list(in, v, kExpectedFields, p.expected_workload.emplace());
-      }},
+     {"expectedWorkload", [](SnapshotInput& in, JsonValue v,
+                             Policy& p) { return read_list(in, v, kExpectedFields, p.expected_workload.emplace()); }},
      {"budget", [](SnapshotInput& in, JsonValue v, Policy& p) { return in.read_duration(v, p.budget.emplace()); }}}};
 
 }  // namespace

@@ -20,9 +20,13 @@ bool read_share_amount(SnapshotInput& in, JsonValue v, Amount& out) {
 
 template <QuantityUnit Unit>
 constexpr std::array<Field<SnapshotInput, QueueResource>, 3> kQueueResourceFields = {
-    {{"quota", [](SnapshotInput& in, JsonValue v, QueueResource& r) { return read_share_amount<Unit>(in, v, r.quota); }},
-     {"limit", [](SnapshotInput& in, JsonValue v, QueueResource& r) { return read_share_amount<Unit>(in, v, r.limit); }},
-     {"weight", [](SnapshotInput& in, JsonValue v, QueueResource& r) { return in.read_weight(v, Reading::Zero::kAllowed, r.weight); }}}};
+    {{"quota",
+      [](SnapshotInput& in, JsonValue v, QueueResource& r) { return read_share_amount<Unit>(in, v, r.quota); }},
+     {"limit",
+      [](SnapshotInput& in, JsonValue v, QueueResource& r) { return read_share_amount<Unit>(in, v, r.limit); }},
+     {"weight", [](SnapshotInput& in, JsonValue v, QueueResource& r) {
+        return in.read_weight(v, Reading::Zero::kAllowed, r.weight);
+      }}}};
 
 template <QuantityUnit Unit, QueueResource SnapshotQueue::*Member>
 bool read_queue_resource(SnapshotInput& in, JsonValue v, SnapshotQueue& queue) {
@@ -32,26 +36,33 @@ bool read_queue_resource(SnapshotInput& in, JsonValue v, SnapshotQueue& queue) {
 constexpr std::array<Field<SnapshotInput, SnapshotQueue>, 8> kQueueFields = {
     {{"name", [](SnapshotInput& in, JsonValue v, SnapshotQueue& q) { return in.read_name(v, q.name); }, true},
      {"parent", [](SnapshotInput& in, JsonValue v, SnapshotQueue& q) { return in.read_name(v, q.parent); }},
-     {"priority", [](SnapshotInput& in, JsonValue v, SnapshotQueue& q) { return read_priority_number(in, v, q.priority); }},
+     {"priority",
+      [](SnapshotInput& in, JsonValue v, SnapshotQueue& q) { return read_priority_number(in, v, q.priority); }},
      {"gpu", read_queue_resource<QuantityUnit::kMillionth, &SnapshotQueue::gpu>},
      {"cpu", read_queue_resource<QuantityUnit::kThousandth, &SnapshotQueue::cpu>},
      {"memory", read_queue_resource<QuantityUnit::kOne, &SnapshotQueue::memory>},
-     {"preemptMinRuntime",
-      [](SnapshotInput& in, JsonValue v, SnapshotQueue& q) { return in.read_duration(v, q.preempt_min_runtime.emplace()); }},
-     {"reclaimMinRuntime",
-      [](SnapshotInput& in, JsonValue v, SnapshotQueue& q) { return in.read_duration(v, q.reclaim_min_runtime.emplace()); }}}};
+     {"preemptMinRuntime", [](SnapshotInput& in, JsonValue v,
+                              SnapshotQueue& q) { return in.read_duration(v, q.preempt_min_runtime.emplace()); }},
+     {"reclaimMinRuntime", [](SnapshotInput& in, JsonValue v, SnapshotQueue& q) {
+        return in.read_duration(v, q.reclaim_min_runtime.emplace());
+      }}}};
 
 constexpr std::array<Field<SnapshotInput, SnapshotPriorityClass>, 4> kPriorityClassFields = {
     {{"name", [](SnapshotInput& in, JsonValue v, SnapshotPriorityClass& c) { return in.read_name(v, c.name); }, true},
-     {"value", [](SnapshotInput& in, JsonValue v, SnapshotPriorityClass& c) { return read_priority_number(in, v, c.value); }, true},
-     {"preemptible", [](SnapshotInput& in, JsonValue v, SnapshotPriorityClass& c) { return in.read(v, c.preemptible.emplace()); }},
+     {"value",
+      [](SnapshotInput& in, JsonValue v, SnapshotPriorityClass& c) { return read_priority_number(in, v, c.value); },
+      true},
+     {"preemptible",
+      [](SnapshotInput& in, JsonValue v, SnapshotPriorityClass& c) { return in.read(v, c.preemptible.emplace()); }},
      {"preemptionPolicy", [](SnapshotInput& in, JsonValue v, SnapshotPriorityClass& c) {
         return read_choice(in, v, kPreemptionPolicies, c.preemption_policy.emplace());
       }}}};
 
 }  // namespace
 
-bool read_queues(SnapshotInput& input, JsonValue list) { return read_list(input, list, kQueueFields, input.snapshot.queues); }
+bool read_queues(SnapshotInput& input, JsonValue list) {
+  return read_list(input, list, kQueueFields, input.snapshot.queues);
+}
 
 bool read_priority_classes(SnapshotInput& input, JsonValue list) {
   return read_list(input, list, kPriorityClassFields, input.snapshot.priority_classes);

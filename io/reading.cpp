@@ -18,7 +18,8 @@ JsonMember find_duplicate(JsonValue object) {
 }
 
 std::string range_message(std::int64_t least, std::int64_t most) {
-  if (most == std::numeric_limits<std::int64_t>::max()) return "must be a whole number of at least " + std::to_string(least);
+  if (most == std::numeric_limits<std::int64_t>::max())
+    return "must be a whole number of at least " + std::to_string(least);
   return "must be a whole number from " + std::to_string(least) + " to " + std::to_string(most);
 }
 
@@ -57,8 +58,9 @@ bool Reading::expect_text_or_number(JsonValue value, std::string_view expected) 
     case JsonKind::kDouble:
       return true;
     default:
-      return fail(value, "WrongType", "expected " + std::string(expected) + " (a string or a number), found " +
-                                          std::string(kind_name(value.kind())));
+      return fail(value, "WrongType",
+                  "expected " + std::string(expected) + " (a string or a number), found " +
+                      std::string(kind_name(value.kind())));
   }
 }
 

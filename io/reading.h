@@ -1,4 +1,5 @@
-// What all readers of parsed lines share: typed values out of JSON, the first error with its path, and tables of known keys.
+// What all readers of parsed lines share: typed values out of JSON, the first error with its path, and tables of known
+// keys.
 //
 // Every function returns false once something is wrong; `error` then says what, and reading stops.
 #pragma once
@@ -25,7 +26,9 @@ struct Reading {
   InputError error;
 
   [[nodiscard]] bool fail(JsonValue culprit, std::string_view code, std::string message);
-  [[nodiscard]] bool fail_value(JsonValue culprit, std::string message) { return fail(culprit, "InvalidValue", std::move(message)); }
+  [[nodiscard]] bool fail_value(JsonValue culprit, std::string message) {
+    return fail(culprit, "InvalidValue", std::move(message));
+  }
   [[nodiscard]] bool fail_missing(JsonValue object, std::string_view key);
   [[nodiscard]] bool fail_unknown(JsonValue culprit, std::string_view key);
   [[nodiscard]] bool fail_duplicate(JsonValue culprit, std::string_view key);
@@ -80,11 +83,11 @@ struct KeyOrder {
   std::array<std::uint8_t, kMaxFields + 1> next{};  // by 1 + position of the key before; 0: none
 };
 
-// Reads every member of `object` by its field. Errors: WrongType, UnknownKey, DuplicateKey, MissingKey, and the fields' own.
-// A lenient reader passes over unknown keys, but never over duplicate ones.
+// Reads every member of `object` by its field. Errors: WrongType, UnknownKey, DuplicateKey, MissingKey, and the fields'
+// own. A lenient reader passes over unknown keys, but never over duplicate ones.
 template <class Input, class Target, std::size_t N>
-[[nodiscard]] bool read_fields(Input& input, JsonValue object, const std::array<Field<Input, Target>, N>& fields, Target& target,
-                               KeyOrder& order) {
+[[nodiscard]] bool read_fields(Input& input, JsonValue object, const std::array<Field<Input, Target>, N>& fields,
+                               Target& target, KeyOrder& order) {
   static_assert(N <= KeyOrder::kMaxFields);
   if (!input.expect(object, JsonKind::kObject)) return false;
   std::uint64_t seen = 0;
@@ -114,7 +117,8 @@ template <class Input, class Target, std::size_t N>
 }
 
 template <class Input, class Target, std::size_t N>
-[[nodiscard]] bool read_fields(Input& input, JsonValue object, const std::array<Field<Input, Target>, N>& fields, Target& target) {
+[[nodiscard]] bool read_fields(Input& input, JsonValue object, const std::array<Field<Input, Target>, N>& fields,
+                               Target& target) {
   KeyOrder order;
   return read_fields(input, object, fields, target, order);
 }

@@ -58,7 +58,8 @@ struct SnapshotInput : Reading {
 [[nodiscard]] bool read_topology_request(SnapshotInput& input, JsonValue object, TopologyRequest& out);
 
 // What a pod's own keys and its template's make together, kept once.
-[[nodiscard]] bool resolve_spec(SnapshotInput& input, JsonValue template_name, const SpecValues& own, PodSpecIndex& out);
+[[nodiscard]] bool resolve_spec(SnapshotInput& input, JsonValue template_name, const SpecValues& own,
+                                PodSpecIndex& out);
 
 // The keys of each section's objects, for known_snapshot_objects.
 void add_node_objects(std::vector<KnownObject>& out);

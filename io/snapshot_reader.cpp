@@ -48,7 +48,8 @@ bool check_format(SnapshotInput& input, JsonValue root) {
   }
   for (const JsonMember member : root.members()) {
     if (member.key == "apiVersion") {
-      return input.fail(root, "UnsupportedFormat", "the line holds Kubernetes objects; this reader knows \"muster/v1\"");
+      return input.fail(root, "UnsupportedFormat",
+                        "the line holds Kubernetes objects; this reader knows \"muster/v1\"");
     }
   }
   return input.fail_missing(root, "format");
@@ -72,13 +73,13 @@ bool read_sections(SnapshotInput& input, const Sections& sections) {
   if (sections.time && !input.read_instant(sections.time, input.snapshot.time)) return false;
   using Read = bool (*)(SnapshotInput&, JsonValue);
   const std::array<std::pair<JsonValue, Read>, 8> in_order = {{{sections.topology, read_topology_levels},
-                                                              {sections.pod_templates, read_templates},
-                                                              {sections.nodes, read_nodes},
-                                                              {sections.queues, read_queues},
-                                                              {sections.priority_classes, read_priority_classes},
-                                                              {sections.gangs, read_gangs},
-                                                              {sections.pods, read_pods},
-                                                              {sections.policy, read_policy}}};
+                                                               {sections.pod_templates, read_templates},
+                                                               {sections.nodes, read_nodes},
+                                                               {sections.queues, read_queues},
+                                                               {sections.priority_classes, read_priority_classes},
+                                                               {sections.gangs, read_gangs},
+                                                               {sections.pods, read_pods},
+                                                               {sections.policy, read_policy}}};
   for (const auto& [value, read] : in_order) {
     if (value && !read(input, value)) return false;
   }
@@ -87,7 +88,8 @@ bool read_sections(SnapshotInput& input, const Sections& sections) {
 
 bool read_snapshot(SnapshotInput& input, JsonValue root) {
   Sections sections;
-  return check_format(input, root) && read_fields(input, root, kSnapshotFields, sections) && read_sections(input, sections);
+  return check_format(input, root) && read_fields(input, root, kSnapshotFields, sections) &&
+         read_sections(input, sections);
 }
 
 }  // namespace

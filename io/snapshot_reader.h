@@ -20,8 +20,9 @@ struct ReaderOptions {
 // Reused from line to line for its buffers; one a thread.
 //
 // Errors: InvalidUtf8, InvalidJson, TooLarge, TooDeep, DuplicateKey, UnknownKey, WrongType, InvalidValue, MissingKey,
-// UnsupportedFormat, and what the contract itself refuses; each with the JSON path of the culprit ("$.pods[3].gpu.count").
-// Ensures: the snapshot owns its text; the line may go away. Cost: one pass over the parsed document.
+// UnsupportedFormat, and what the contract itself refuses; each with the JSON path of the culprit
+// ("$.pods[3].gpu.count"). Ensures: the snapshot owns its text; the line may go away. Cost: one pass over the parsed
+// document.
 class SnapshotReader {
  public:
   explicit SnapshotReader(ReaderOptions options = {});

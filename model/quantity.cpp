@@ -14,8 +14,8 @@ namespace {
 
 using Wide = unsigned __int128;
 
-// With at most 36 digits, 10^-55 of a quantity is below one unit even in Ei (36 digits x 2^60 < 10^55), which is what lets
-// scale() stop at 5^54, the last power of five below 2^126.
+// With at most 36 digits, 10^-55 of a quantity is below one unit even in Ei (36 digits x 2^60 < 10^55), which is what
+// lets scale() stop at 5^54, the last power of five below 2^126.
 constexpr std::int32_t kMaxDigits = 36;
 constexpr std::int32_t kMaxFives = 54;
 constexpr std::int32_t kMaxExponent = 100'000;
@@ -24,11 +24,14 @@ constexpr Wide kWideLimit = Wide{1} << 126;
 
 InputError invalid(std::string message) { return {"InvalidValue", "", std::move(message)}; }
 
+// The text, cut where it is long, but never inside a character of UTF-8 (whose later bytes begin with the bits 10).
 std::string quoted(std::string_view text) {
   constexpr std::size_t kShown = 64;
+  std::size_t shown = std::min(text.size(), kShown);
+  while (shown > 0 && shown < text.size() && (static_cast<unsigned char>(text[shown]) & 0xC0) == 0x80) --shown;
   std::string out = "\"";
-  out += text.substr(0, kShown);
-  out += text.size() > kShown ? "...\"" : "\"";
+  out += text.substr(0, shown);
+  out += shown < text.size() ? "...\"" : "\"";
   return out;
 }
 
@@ -54,8 +57,8 @@ class Scanner {
   std::size_t at_ = 0;
 };
 
-// Digits with at most one point among or around them. Zeros at the end are kept back until a digit follows, so that they
-// never use up mantissa. False: no digit, or too many that count.
+// Digits with at most one point among or around them. Zeros at the end are kept back until a digit follows, so that
+// they never use up mantissa. False: no digit, or too many that count.
 bool scan_decimal(Scanner& scanner, Quantity& out) {
   std::int32_t zeros = 0, digits = 0, decimals = 0;
   bool any = false, after_point = false;
@@ -286,7 +289,8 @@ Result<Quantity> parse_quantity(std::string_view text) {
   const bool negative = scanner.take('-');
   if (!negative) scanner.take('+');
   if (!scan_decimal(scanner, quantity) || !scan_suffix(scanner, quantity)) {
-    return invalid(quoted(text) + " is not a quantity: a number, and one of n u m k M G T P E Ki Mi Gi Ti Pi Ei or an exponent");
+    return invalid(quoted(text) +
+                   " is not a quantity: a number, and one of n u m k M G T P E Ki Mi Gi Ti Pi Ei or an exponent");
   }
   quantity.negative = negative && quantity.mantissa != 0;
   return quantity;
@@ -325,7 +329,8 @@ Result<Nanoseconds> parse_duration(std::string_view text) {
     if (!scan_decimal(scanner, number)) return refuse();
     const auto unit = take_duration_unit(scanner);
     if (!unit) return refuse();
-    if (number.mantissa >= kWideLimit / static_cast<Wide>(unit->nanoseconds)) return invalid(quoted(text) + " is too long");
+    if (number.mantissa >= kWideLimit / static_cast<Wide>(unit->nanoseconds))
+      return invalid(quoted(text) + " is too long");
     number.mantissa *= static_cast<Wide>(unit->nanoseconds);
     const Units units = scale(number.mantissa, number.power_of_ten, 0);
     if (units.too_large || units.whole > static_cast<Wide>(kLargest)) return invalid(quoted(text) + " is too long");

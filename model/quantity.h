@@ -1,7 +1,7 @@
 // Exact quantities, durations and instants: what a line says as text, in whole units and without a floating-point step.
 //
-// Errors: InputError with code InvalidValue, a message for people and an empty path, which the reader of the line fills in.
-// Cost: O(length of the text).
+// Errors: InputError with code InvalidValue, a message for people and an empty path, which the reader of the line fills
+// in. Cost: O(length of the text).
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct Quantity {
   bool negative = false;  // never with a mantissa of 0
 };
 
-// A Kubernetes quantity: an optional sign, digits with at most one point, and one of n u m (none) k M G T P E, Ki Mi Gi Ti
-// Pi Ei or a decimal exponent (e3, E-2). Upper and lower case differ; `E` alone is exa.
+// A Kubernetes quantity: an optional sign, digits with at most one point, and one of n u m (none) k M G T P E, Ki Mi Gi
+// Ti Pi Ei or a decimal exponent (e3, E-2). Upper and lower case differ; `E` alone is exa.
 Result<Quantity> parse_quantity(std::string_view text);
 
 // A JSON number token: as above, with an exponent only.
@@ -36,7 +36,8 @@ enum class Rounding : std::uint8_t { kDown, kUp, kRefuse };  // kRefuse: what is
 // How many units there are in the quantity. Errors: negative, beyond 64 bits, not whole where rounding is refused.
 Result<std::int64_t> count_units(const Quantity& quantity, QuantityUnit unit, Rounding rounding);
 
-// "90s", "5m", "1h30m", "1.5h", "100ms": numbers with a unit of h m s ms us ns, added up. Parts of a nanosecond are dropped.
+// "90s", "5m", "1h30m", "1.5h", "100ms": numbers with a unit of h m s ms us ns, added up. Parts of a nanosecond are
+// dropped.
 Result<Nanoseconds> parse_duration(std::string_view text);
 Result<Nanoseconds> duration_of_seconds(const Quantity& seconds);
 

@@ -11,8 +11,8 @@ constexpr std::size_t kFirstChunkBytes = std::size_t{1} << 12;
 constexpr std::size_t kLargestChunkBytes = std::size_t{1} << 20;
 }  // namespace
 
-// The last chunk is the one that fills up; a text too long for it gets a chunk of its own, put before the last. A pool that
-// was moved from has no chunk, whatever its counters say.
+// The last chunk is the one that fills up; a text too long for it gets a chunk of its own, put before the last. A pool
+// that was moved from has no chunk, whatever its counters say.
 std::string_view StringPool::store(std::string_view text) {
   if (text.empty()) return {};
   if (chunks_.empty()) used_ = capacity_ = 0;
