@@ -98,7 +98,7 @@ void append(std::string& key, std::int64_t value) {
 
 }  // namespace
 
-ReasonTeller::ReasonTeller(const Problem& problem, const FairShares& shares, const EndState& end, bool proven)
+ReasonTeller::ReasonTeller(const Problem& problem, const FairShares& shares, const AfterPlan& end, bool proven)
     : problem_(problem),
       end_(end),
       proven_(proven),

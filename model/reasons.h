@@ -36,7 +36,7 @@ struct SupplySum {
 // classes) for each kind of gang, up to a limit of nodes looked at, beyond which the answer rests on sums.
 class ReasonTeller {
  public:
-  ReasonTeller(const Problem& problem, const FairShares& shares, const EndState& end, bool proven);
+  ReasonTeller(const Problem& problem, const FairShares& shares, const AfterPlan& end, bool proven);
   // Of a gang with pods that are pending or gated. `left_over`: its minimum does not run; else one surplus pod is
   // spoken of.
   Verdict tell(GangIndex gang, bool left_over);
@@ -79,7 +79,7 @@ class ReasonTeller {
   static constexpr std::int64_t kSearchPods = 16, kSearchSteps = 20'000;
 
   const Problem& problem_;
-  const EndState& end_;
+  const AfterPlan& end_;
   bool proven_;
   RemainingRoom room_, empty_;
   std::vector<SupplySum> free_by_class_, capacity_by_class_;  // by NodeClassIndex

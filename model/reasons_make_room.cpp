@@ -39,7 +39,7 @@ QueueAmounts least_usage(const Problem& problem, const GangNeed& need) {
   return sum;
 }
 
-RoomMaker::RoomMaker(const Problem& problem, const FairShares& shares, const EndState& end, bool proven)
+RoomMaker::RoomMaker(const Problem& problem, const FairShares& shares, const AfterPlan& end, bool proven)
     : problem_(problem), shares_(shares), end_(end), proven_(proven) {
   quota_.resize(problem.queues.size());
   for (const QueueIndex queue : problem.queues.indices()) {

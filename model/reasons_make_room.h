@@ -26,7 +26,7 @@ namespace muster {
 // empty.
 class RoomMaker {
  public:
-  RoomMaker(const Problem& problem, const FairShares& shares, const EndState& end, bool proven);
+  RoomMaker(const Problem& problem, const FairShares& shares, const AfterPlan& end, bool proven);
 
   // The code. `fits_already`: nothing needs to be evicted for it. Requires a need that is possible.
   std::string tell(GangIndex gang, const GangNeed& need, bool fits_already);
@@ -65,7 +65,7 @@ class RoomMaker {
 
   const Problem& problem_;
   const FairShares& shares_;
-  const EndState& end_;
+  const AfterPlan& end_;
   bool proven_;
   std::map<VictimKind, std::vector<PodIndex>> victims_;
   Indexed<QueueIndex, QueueAmounts> quota_;  // unlimited ones as the largest amount

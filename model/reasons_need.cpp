@@ -103,7 +103,7 @@ GangNeed need_of_minimum(const Problem& problem, GangIndex gang, const PodPredic
   return need;
 }
 
-Packer::Packer(const Problem& problem, const EndState* end, RemainingRoom& room, PackingRules rules)
+Packer::Packer(const Problem& problem, const AfterPlan* end, RemainingRoom& room, PackingRules rules)
     : problem_(problem), end_(end), room_(room), rules_(rules) {
   all_nodes_.reserve(problem.nodes.size());
   for (const NodeIndex node : problem.nodes.indices()) all_nodes_.push_back(node);

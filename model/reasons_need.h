@@ -55,7 +55,7 @@ struct Packing {
 // room back. Cost: O(classes of the need x nodes), once more for each nested required level.
 class Packer {
  public:
-  Packer(const Problem& problem, const EndState* end, RemainingRoom& room, PackingRules rules);
+  Packer(const Problem& problem, const AfterPlan* end, RemainingRoom& room, PackingRules rules);
   Packing pack(const GangNeed& need, GroupIndex root);
   std::int64_t visits() const { return visits_; }  // nodes looked at: the cost so far
 
@@ -71,7 +71,7 @@ class Packer {
   bool has_own_level(GroupIndex leaf, GroupIndex below) const;
 
   const Problem& problem_;
-  const EndState* end_;  // null: nothing is there
+  const AfterPlan* end_;  // null: nothing is there
   RemainingRoom& room_;
   PackingRules rules_;
   const GangNeed* need_ = nullptr;

@@ -16,8 +16,8 @@ void add_usage(const Problem& problem, PodIndex pod, NodeIndex node, Indexed<Que
 
 }  // namespace
 
-EndState end_state_of(const Problem& problem, const Plan& plan) {
-  EndState end;
+AfterPlan after_plan(const Problem& problem, const Plan& plan) {
+  AfterPlan end;
   end.node.resize(problem.pods.size());
   end.devices.resize(problem.pods.size());
   end.usage.assign(problem.queues.size(), QueueAmounts{});
@@ -55,7 +55,7 @@ RemainingRoom::RemainingRoom(const Problem& problem) : problem_(&problem), resou
 
 RemainingRoom RemainingRoom::empty_cluster(const Problem& problem) { return RemainingRoom(problem); }
 
-RemainingRoom RemainingRoom::after(const Problem& problem, const EndState& end) {
+RemainingRoom RemainingRoom::after(const Problem& problem, const AfterPlan& end) {
   RemainingRoom room(problem);
   for (const PodIndex pod : problem.pods.indices()) {
     if (!end.is_present(pod)) continue;

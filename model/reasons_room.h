@@ -13,21 +13,21 @@
 namespace muster {
 
 // The cluster as the plan leaves it: evicted and releasing pods are gone, placed ones are there.
-struct EndState {
+struct AfterPlan {
   Indexed<PodIndex, NodeIndex> node;                         // none: does not run
   Indexed<PodIndex, std::span<const std::int32_t>> devices;  // of the plan or the problem, which outlive this
   Indexed<QueueIndex, QueueAmounts> usage, non_preemptible_usage;
   Indexed<QueueIndex, QueueAmounts> usage_before;  // as the snapshot has it
   bool is_present(PodIndex pod) const { return !node[pod].is_none(); }
 };
-EndState end_state_of(const Problem& problem, const Plan& plan);
+AfterPlan after_plan(const Problem& problem, const Plan& plan);
 
 // Free amounts and device units of every node, with undo. Filters are not looked at here; anti-affinity is, by
 // conflicts().
 class RemainingRoom {
  public:
   static RemainingRoom empty_cluster(const Problem& problem);
-  static RemainingRoom after(const Problem& problem, const EndState& end);
+  static RemainingRoom after(const Problem& problem, const AfterPlan& end);
 
   std::span<const std::int64_t> free(NodeIndex node) const {
     return {cells_.data() + begin_[node.value()], resource_count_};

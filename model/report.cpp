@@ -28,7 +28,7 @@ std::string_view action_name(EvictionReason reason) {
 
 class GangReporter {
  public:
-  GangReporter(const Problem& problem, const FairShares& shares, const EndState& end, const ReportInput& input)
+  GangReporter(const Problem& problem, const FairShares& shares, const AfterPlan& end, const ReportInput& input)
       : problem_(problem), shares_(shares), end_(end), plan_(input.plan), proven_(input.proven) {
     waits_.assign(problem.pods.size(), false);
     moved_.assign(problem.pods.size(), false);
@@ -121,7 +121,7 @@ class GangReporter {
 
   const Problem& problem_;
   const FairShares& shares_;
-  const EndState& end_;
+  const AfterPlan& end_;
   const Plan& plan_;
   bool proven_;
   std::optional<ReasonTeller> teller_;  // made for the first gang that is left over
@@ -129,7 +129,7 @@ class GangReporter {
   std::map<GangIndex, const Eviction*> first_eviction_;  // of pods that are gone
 };
 
-std::vector<QueueReport> report_queues(const Problem& problem, const FairShares& shares, const EndState& end) {
+std::vector<QueueReport> report_queues(const Problem& problem, const FairShares& shares, const AfterPlan& end) {
   std::vector<QueueReport> reports;
   for (const QueueIndex queue : problem.queues.indices()) {
     reports.push_back({queue, problem.queues[queue].quota, shares.share[queue], end.usage[queue]});
@@ -183,7 +183,7 @@ double gap_of(const std::vector<LevelReport>& objective, PlacementPolicy policy)
 }
 
 Report describe(const Problem& problem, const FairShares& shares, const ReportInput& input) {
-  const EndState end = end_state_of(problem, input.plan);
+  const AfterPlan end = after_plan(problem, input.plan);
   Report report;
   GangReporter reporter(problem, shares, end, input);
   for (const GangIndex gang : problem.gangs.indices()) {
