@@ -13,7 +13,8 @@ namespace muster {
 namespace {
 
 constexpr double kFeasibility = 1e-6;
-constexpr double kLpFeasibility = 1e-5;  // an LP's x has only been through CLP's own tolerances, which are of a scaled model
+constexpr double kLpFeasibility =
+    1e-5;  // an LP's x has only been through CLP's own tolerances, which are of a scaled model
 
 // The time that CBC gets to notice that it is over, to put the solution together and to send it, before it is killed.
 ChannelClock::duration stopping_time(ChannelClock::duration left) {
@@ -111,8 +112,8 @@ struct Backend::Implementation {
     if (!spare) spare = spawn();
   }
 
-  // The spare takes its place; the next request starts a new spare. Taking a process down costs milliseconds when it was
-  // large, and this is the deadline: it is waited for by the next request.
+  // The spare takes its place; the next request starts a new spare. Taking a process down costs milliseconds when it
+  // was large, and this is the deadline: it is waited for by the next request.
   void kill_worker() {
     worker->kill();
     killed = std::exchange(worker, std::exchange(spare, std::nullopt));
@@ -157,8 +158,7 @@ Backend::Implementation::Conversation Backend::Implementation::converse(MessageT
   if (!ensure_worker()) return fail({}, "the worker cannot be started: " + options.worker_program);
   if (type == MessageType::kExtendLp && !is_lp_open) return fail({}, "the worker that had the open LP is gone");
   request.deadline -= stopping_time(deadline - ChannelClock::now());
-  ChannelStatus status =
-      worker->channel().send(static_cast<std::uint32_t>(type), encode(milp, request), deadline);
+  ChannelStatus status = worker->channel().send(static_cast<std::uint32_t>(type), encode(milp, request), deadline);
   ensure_spare();  // now, that the worker is busy anyway
   Message message;
   while (status == ChannelStatus::kDone) {
@@ -186,7 +186,8 @@ Backend::Implementation::Conversation Backend::Implementation::converse(MessageT
   return fail(std::move(conversation), "the worker is gone: " + cause);
 }
 
-// Nothing of what a worker says is believed that can be checked: the points are, here; what a point contradicts is dropped.
+// Nothing of what a worker says is believed that can be checked: the points are, here; what a point contradicts is
+// dropped.
 MilpAnswer Backend::Implementation::settle(const Milp& milp, const MilpRequest& request, Conversation conversation) {
   MilpAnswer answer = std::move(conversation.answer);
   const bool had_point = !answer.x.empty();

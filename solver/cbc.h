@@ -9,13 +9,13 @@
 
 namespace muster {
 
-// Called with each better solution of the given model, the bound so far included; x is feasible and integral. Called without
-// x when only the bound is news, at most some hundred times a second.
+// Called with each better solution of the given model, the bound so far included; x is feasible and integral. Called
+// without x when only the bound is news, at most some hundred times a second.
 using IncumbentListener = std::function<void(const MilpAnswer& incumbent)>;
 
-// Solves by branch and cut, or the relaxation alone if the request says so. Tries to be done by `request.deadline`, which is
-// only tried: CBC does not look at the clock everywhere. Requires a model with columns. Not reentrant, not thread-safe (CBC
-// keeps its parameters in globals). May throw std::bad_alloc and what CBC throws (CoinError).
+// Solves by branch and cut, or the relaxation alone if the request says so. Tries to be done by `request.deadline`,
+// which is only tried: CBC does not look at the clock everywhere. Requires a model with columns. Not reentrant, not
+// thread-safe (CBC keeps its parameters in globals). May throw std::bad_alloc and what CBC throws (CoinError).
 MilpAnswer solve_with_cbc(const Milp& milp, const MilpRequest& request, const IncumbentListener& listener);
 
 // An LP that stays: grows by columns, starts each time from its last basis.

@@ -23,8 +23,8 @@ struct Message {
   std::vector<std::byte> content;
 };
 
-// Owns its file descriptor, which it makes non-blocking. After anything but kDone the stream is at an unknown place and the
-// channel must not be used again. Never raises SIGPIPE. Cost: two system calls a message and one a 200 kB or so.
+// Owns its file descriptor, which it makes non-blocking. After anything but kDone the stream is at an unknown place and
+// the channel must not be used again. Never raises SIGPIPE. Cost: two system calls a message and one a 200 kB or so.
 class Channel {
  public:
   static constexpr std::uint64_t kLongest = std::uint64_t{4} << 30;  // bytes; more is taken for garbage

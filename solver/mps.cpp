@@ -1,5 +1,5 @@
-// Free MPS, as the reader of CBC 2.10.8 takes it. That reader recognises OBJSENSE MAX and then ignores it ("Coin ignores"),
-// so the file states the minimisation of the negated objective and says so in a comment.
+// Free MPS, as the reader of CBC 2.10.8 takes it. That reader recognises OBJSENSE MAX and then ignores it ("Coin
+// ignores"), so the file states the minimisation of the negated objective and says so in a comment.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -16,7 +16,8 @@ namespace muster {
 namespace {
 
 constexpr std::string_view kObjectiveName = "objective";
-constexpr std::size_t kLongestName = 100;  // CBC's reader has lines of 1024 characters; three names and two numbers must fit
+constexpr std::size_t kLongestName =
+    100;  // CBC's reader has lines of 1024 characters; three names and two numbers must fit
 
 std::string number(double value) {
   std::array<char, 32> text;
@@ -34,7 +35,8 @@ bool is_writable(const std::string& name) {
   return true;
 }
 
-// The given names where they can be written and are the first of their kind; R12 or C12 (made unique by underscores) elsewhere.
+// The given names where they can be written and are the first of their kind; R12 or C12 (made unique by underscores)
+// elsewhere.
 std::vector<std::string> unique_names(const std::vector<std::string>& given, std::size_t count, char letter) {
   std::vector<std::string> names(count);
   std::unordered_set<std::string> taken;
@@ -111,8 +113,8 @@ void write_right_hand_sides(const Milp& milp, const std::vector<std::string>& ro
   }
 }
 
-// Both bounds, always and the lower one first: what is left out means different things to different readers, for integer
-// columns and for negative upper bounds most of all.
+// Both bounds, always and the lower one first: what is left out means different things to different readers, for
+// integer columns and for negative upper bounds most of all.
 void write_bounds(const Milp& milp, const std::vector<std::string>& columns, std::ostream& out) {
   out << "BOUNDS\n";
   for (std::size_t column = 0; column < columns.size(); ++column) {

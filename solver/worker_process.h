@@ -1,11 +1,11 @@
 // One worker process as its parent sees it: spawned, spoken to over a channel, killed and reaped.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
+
+#include <sys/types.h>
 
 #include "solver/channel.h"
 

@@ -1,4 +1,5 @@
-// What the parent and its worker say to each other, as bytes. Both sides are the same binary: native byte order, no versions.
+// What the parent and its worker say to each other, as bytes. Both sides are the same binary: native byte order, no
+// versions.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +14,11 @@
 namespace muster {
 
 enum class MessageType : std::uint32_t {
-  kSolve = 1,   // parent: a model and a request; the LP that is open stays so
-  kOpenLp,      // parent: the same, kept in the worker
-  kExtendLp,    // parent: more columns for it
-  kIncumbent,   // worker: a solution found while solving, with the bound so far
-  kAnswer       // worker: the last word on a request
+  kSolve = 1,  // parent: a model and a request; the LP that is open stays so
+  kOpenLp,     // parent: the same, kept in the worker
+  kExtendLp,   // parent: more columns for it
+  kIncumbent,  // worker: a solution found while solving, with the bound so far
+  kAnswer      // worker: the last word on a request
 };
 
 struct Question {

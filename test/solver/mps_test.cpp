@@ -123,7 +123,8 @@ class CbcCommand {
       std::ofstream file(folder_ / "model.mps");
       write_mps(milp, file);
     }
-    const std::string command = "cd '" + folder_.string() + "' && rm -f solution log && cbc model.mps -solve -solution solution >log 2>&1";
+    const std::string command =
+        "cd '" + folder_.string() + "' && rm -f solution log && cbc model.mps -solve -solution solution >log 2>&1";
     EXPECT_EQ(std::system(command.c_str()), 0);
     const std::string log = content(folder_ / "log");
     EXPECT_EQ(log.find(" errors on input"), std::string::npos) << log;

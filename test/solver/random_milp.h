@@ -88,7 +88,8 @@ inline std::optional<double> best_by_trying(const Milp& milp) {
   }
 }
 
-// What the prices of the rows prove: max c x <= this, by weak duality. Infinite where a price leans on a side that is not there.
+// What the prices of the rows prove: max c x <= this, by weak duality. Infinite where a price leans on a side that is
+// not there.
 inline double dual_bound(const Milp& milp, const std::vector<double>& row_price) {
   const auto product = [](double factor, double lower, double upper) {
     if (std::abs(factor) < 1e-9) return 0.0;
