@@ -4,6 +4,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -45,6 +46,15 @@ std::strong_ordering compare(const Levels& a, const Levels& b, const std::vector
 // What the plan is worth. Requires that the plan obeys the rules. Cost: O(pods + nodes x expected classes), and a subset-sum
 // for each leaf queue whose work exceeds its share.
 Levels evaluate(const Problem& problem, const FairShares& shares, const Plan& plan);
+
+// How one node ends: what is free on it and on its devices (fully taken ones may be left out).
+struct NodeEnd {
+  NodeClassIndex node_class;
+  std::span<const Amount> free;
+  std::span<const DeviceUnits> free_devices;
+};
+// What the node adds to the last level, in its scale: fragmentation, or the square of its use where the policy is to spread.
+std::int64_t last_level_of(const Problem& problem, const NodeEnd& node);
 
 // The most that any plan could reach on each level, by sums alone; the least for those that are minimised. A valid bound for
 // every snapshot, whatever is evicted. Same order and scale as level_ids.

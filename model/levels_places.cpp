@@ -96,40 +96,63 @@ std::int64_t idle_thousandths(DeviceUnits free, DeviceUnits capacity) {
   return free <= 0 ? 0 : saturate(Wide{free} * kThousand / capacity);
 }
 
+NodeEnd end_of(const Problem& problem, NodeIndex node, const FreeRoom& room) {
+  return {problem.nodes[node].node_class, room.amounts(node), room.devices(node)};
+}
+
+DeviceUnits device_capacity(const NodeClass& node_class) {
+  return (node_class.device_memory_mib == 0 ? 1 : node_class.device_memory_mib) * 1'000'000;
+}
+
 // Of one node, the idle thousandths that a pod of the class could not use (Weng et al. 2023, section 3.2): all of them where the
 // node does not take it or it asks for no device; else those on devices with less room than one share of it.
-std::int64_t unusable_thousandths(const Problem& problem, const PodClass& pod_class, NodeIndex node, const FreeRoom& room) {
-  const NodeClass& node_class = problem.class_of(node);
-  const std::span<const DeviceUnits> devices = room.devices(node);
-  const std::span<const Amount> amounts = room.amounts(node);
+std::int64_t unusable_thousandths(const Problem& problem, const PodClass& pod_class, const NodeEnd& node) {
+  const NodeClass& node_class = problem.node_classes[node.node_class];
   const DeviceUnits share = share_units(pod_class, node_class);
   std::int64_t all = 0, too_small = 0;
   std::int32_t large_enough = 0;
-  for (const DeviceUnits free : devices) {
-    const std::int64_t idle = idle_thousandths(free, problem.device_capacity(node));
+  for (const DeviceUnits free : node.free_devices) {
+    const std::int64_t idle = idle_thousandths(free, device_capacity(node_class));
     all += idle;
     too_small += free < share ? idle : 0;
     large_enough += free >= share ? 1 : 0;
   }
-  const bool fits = pod_class.gpu.devices > 0 && pod_class.allowed[problem.nodes[node].node_class.value()] &&
+  const bool fits = pod_class.gpu.devices > 0 && pod_class.allowed[node.node_class.value()] &&
                     large_enough >= pod_class.gpu.devices &&
-                    std::ranges::equal(pod_class.request, amounts, std::ranges::less_equal{});
+                    std::ranges::equal(pod_class.request, node.free, std::ranges::less_equal{});
   return fits ? too_small : all;
 }
 
 // Of thousandths in use on the node's devices, and of its slices.
-std::int64_t gpu_thousandths_in_use(const Problem& problem, NodeIndex node, const FreeRoom& room) {
-  std::int64_t sum = 0;
-  const DeviceUnits capacity = problem.device_capacity(node);
-  for (const DeviceUnits free : room.devices(node)) sum += idle_thousandths(capacity - free, capacity);
-  const std::vector<Amount>& amounts = problem.class_of(node).capacity;
+std::int64_t gpu_thousandths_in_use(const Problem& problem, const NodeEnd& node) {
+  const NodeClass& node_class = problem.node_classes[node.node_class];
+  const DeviceUnits capacity = device_capacity(node_class);
+  const auto fully_taken = node_class.device_count - static_cast<std::int64_t>(node.free_devices.size());
+  std::int64_t sum = fully_taken * kThousand;
+  for (const DeviceUnits free : node.free_devices) sum += idle_thousandths(capacity - free, capacity);
   for (const ResourceIndex resource : problem.snapshot->resource_names.indices()) {
     const Work slice = mig_slice_work(problem.snapshot->resource_names[resource]);
     if (slice == 0) continue;
-    const Amount in_use = amounts[resource.value()] - room.amounts(node)[resource.value()];
+    const Amount in_use = node_class.capacity[resource.value()] - node.free[resource.value()];
     sum = saturating_add(sum, saturating_multiply(in_use, slice));
   }
   return sum;
+}
+
+std::int64_t fragmentation_of(const Problem& problem, const NodeEnd& node) {
+  std::int64_t value = 0;
+  for (const ExpectedClass& expected : problem.expected_workload) {
+    const std::int64_t unusable = unusable_thousandths(problem, problem.pod_classes[expected.pod_class], node);
+    value = saturating_add(value, saturating_multiply(expected.weight_millionths, unusable));
+  }
+  return value;
+}
+
+std::int64_t spread_of(const Problem& problem, const NodeEnd& node) {
+  const bool has_gpus = problem.total[kQueueGpu] > 0;
+  const Amount milli_cores = problem.node_classes[node.node_class].capacity[kCpu.value()] - node.free[kCpu.value()];
+  const std::int64_t in_use = has_gpus ? gpu_thousandths_in_use(problem, node) : milli_cores;
+  return saturating_multiply(in_use, in_use);
 }
 
 }  // namespace
@@ -168,12 +191,7 @@ std::int64_t fragmentation_value(const Problem& problem, const Plan& plan, const
     std::sort(signature.begin() + first_device, signature.end());
     const auto [state, is_new] = states.intern(signature);
     if (is_new) {
-      std::int64_t value = 0;
-      for (const ExpectedClass& expected : problem.expected_workload) {
-        const std::int64_t unusable = unusable_thousandths(problem, problem.pod_classes[expected.pod_class], node, room);
-        value = saturating_add(value, saturating_multiply(expected.weight_millionths, unusable));
-      }
-      of_state.push_back(value);
+      of_state.push_back(fragmentation_of(problem, end_of(problem, node, room)));
     }
     sum = saturating_add(sum, of_state[state]);
   }
@@ -182,14 +200,13 @@ std::int64_t fragmentation_value(const Problem& problem, const Plan& plan, const
 
 std::int64_t spread_value(const Problem& problem, const Plan& plan, const EndState& end_state) {
   const FreeRoom room(problem, plan, end_state);
-  const bool has_gpus = problem.total[kQueueGpu] > 0;
   std::int64_t sum = 0;
-  for (const NodeIndex node : problem.nodes.indices()) {
-    const Amount milli_cores = problem.class_of(node).capacity[kCpu.value()] - room.amounts(node)[kCpu.value()];
-    const std::int64_t in_use = has_gpus ? gpu_thousandths_in_use(problem, node, room) : milli_cores;
-    sum = saturating_add(sum, saturating_multiply(in_use, in_use));
-  }
+  for (const NodeIndex node : problem.nodes.indices()) sum = saturating_add(sum, spread_of(problem, end_of(problem, node, room)));
   return sum;
+}
+
+std::int64_t last_level_of(const Problem& problem, const NodeEnd& node) {
+  return problem.snapshot->policy.placement == PlacementPolicy::kSpread ? spread_of(problem, node) : fragmentation_of(problem, node);
 }
 
 }  // namespace muster

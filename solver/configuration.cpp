@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "model/levels.h"
+
 namespace muster {
 namespace {
 
@@ -94,7 +96,7 @@ class Enumeration {
   std::vector<Configuration> best_of_each_count() {
     std::map<std::vector<std::int32_t>, Configuration> best;
     for (State& state : states_) {
-      const std::int64_t value = last_level_of(in_.problem, state.space, room_);
+      const std::int64_t value = last_level_of(in_.problem, {room_.node_class, state.space.free(), state.space.free_devices()});
       const auto [found, is_new] = best.try_emplace(state.counts);
       if (!is_new && found->second.last_level <= value) continue;
       found->second = {std::move(state.steps), {}, value};

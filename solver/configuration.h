@@ -35,7 +35,4 @@ struct ConfigurationInput {
 std::optional<std::vector<Configuration>> enumerate_configurations(const ConfigurationInput& input, const RoomClass& room,
                                                                    std::size_t limit);
 
-// What a node in this state adds to the level `fragmentation`.
-std::int64_t last_level_of(const Problem& problem, const NodeRoom& space, const RoomClass& room);
-
 }  // namespace muster

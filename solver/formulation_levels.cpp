@@ -297,6 +297,9 @@ void Formulation::add_preferred_domain(GangClassIndex index, GroupIndex group, L
 std::optional<LinearExpression> Formulation::last_level() {
   if (!in_.exact) return std::nullopt;
   LinearExpression sum;
+  for (NodeIndex node : in_.problem.nodes.indices())
+    if (in_.problem.class_of(node).cordoned)  // what runs there stays as it is
+      sum.constant += last_level_of(in_.problem, {in_.problem.nodes[node].node_class, in_.base.free(node), in_.base.free_devices(node)});
   for (RoomClassIndex room : in_.supply.rooms.indices())
     for (const ConfigurationColumn& configuration : configurations_[room])
       sum.add(configuration.column, configuration.last_level);

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "heuristics/fit.h"
+#include "heuristics/placing.h"
 #include "solver/anti_affinity.h"
 #include "solver/column_pool.h"
 #include "solver/decode.h"
@@ -171,7 +172,14 @@ class Engine {
   }
 
   // What the solution left out and still fits.
-  void complete(ClusterState&) {}
+  void complete(ClusterState& state) const {
+    const bool spread = problem_.snapshot->policy.placement == PlacementPolicy::kSpread;
+    const PlacingOrder order{GangOrder::kQueueByQueue, PodOrder::kBigFirst, spread ? NodeRule::kSpread : NodeRule::kKeepCpu};
+    const StopRequest stop = [this] { return options_.deadline.passed(); };
+    NodeChooser chooser(state, bounds_, order.nodes);
+    GangPlacer placer(state, bounds_, chooser, order.pods);
+    place_all({problem_, shares_, order, excluded_, stop}, state, placer);
+  }
 
   void add_new_columns(Formulation& formulation, RoomClassIndex room) {
     const std::vector<Configuration>& all = pool_.configurations()[room];
