@@ -15,12 +15,13 @@ struct FalseClaim {
   std::string message;  // what is claimed, what is
 };
 
-// Gangs: that every gang with a pod that is pending, placed, moved or evicted has one entry, with the right phase and counts.
+// Gangs: that every gang with a pod that is pending, placed, moved or evicted has one entry, with the right phase and
+// counts.
 std::vector<FalseClaim> check_gang_claims(const Problem& problem, const ReadPlan& read);
 
-// Levels: that all are there, in order; that each value is the plan's; that no bound is worse than the value. The solver's
-// statement: that the gap is that of the levels, and that what is called optimal has reached every bound. Requires a plan
-// that the referee passes.
+// Levels: that all are there, in order; that each value is the plan's; that no bound is worse than the value. The
+// solver's statement: that the gap is that of the levels, and that what is called optimal has reached every bound.
+// Requires a plan that the referee passes.
 std::vector<FalseClaim> check_level_claims(const Problem& problem, const FairShares& shares, const ReadPlan& read);
 
 }  // namespace muster

@@ -77,8 +77,8 @@ GangPhase phase_of(const Problem& problem, const Gang& gang, const GangTruth& tr
   }
   if (truth.evicted > 0 && !has_any) return GangPhase::kEvicted;
   if (gang.timed_out) return GangPhase::kTimedOut;
-  const bool has_gated = std::ranges::any_of(
-      gang.pods, [&](PodIndex pod) { return problem.pods[pod].status == PodStatus::kGated; });
+  const bool has_gated =
+      std::ranges::any_of(gang.pods, [&](PodIndex pod) { return problem.pods[pod].status == PodStatus::kGated; });
   return has_gated && !meets(not_gated) ? GangPhase::kGated : GangPhase::kUnschedulable;
 }
 

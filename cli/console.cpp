@@ -15,9 +15,12 @@ constexpr auto kProgressInterval = std::chrono::milliseconds(100);
 
 std::string_view severity_name(Severity severity) {
   switch (severity) {
-    case Severity::kInformation: return "info";
-    case Severity::kWarning: return "warning";
-    case Severity::kError: return "error";
+    case Severity::kInformation:
+      return "info";
+    case Severity::kWarning:
+      return "warning";
+    case Severity::kError:
+      return "error";
   }
   return "";
 }
@@ -56,8 +59,8 @@ Console::~Console() {
 
 void Console::say(Severity severity, std::string_view message, std::int64_t line) {
   if (options_.quiet && severity != Severity::kError) return;
-  const std::string record = options_.format == LogFormat::kJson ? json_record(severity, message, line)
-                                                                 : text_record(severity, message, line);
+  const std::string record =
+      options_.format == LogFormat::kJson ? json_record(severity, message, line) : text_record(severity, message, line);
   const std::scoped_lock lock(mutex_);
   erase_progress();
   write_all(STDERR_FILENO, record);  // nobody is left to be told if this fails
@@ -84,7 +87,8 @@ void Console::draw_until(const std::stop_token& stop) {
     wake_.wait_for(lock, stop, kProgressInterval, [] { return false; });
     if (line_ == 0 || stop.stop_requested()) continue;
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begun_;
-    write_all(STDERR_FILENO, fmt::format("\r\033[Kline {}: {:.1f} of {:.1f} s", line_, elapsed.count(), budget_.count()));
+    write_all(STDERR_FILENO,
+              fmt::format("\r\033[Kline {}: {:.1f} of {:.1f} s", line_, elapsed.count(), budget_.count()));
     is_drawn_ = true;
   }
 }

@@ -28,8 +28,8 @@ class Console {
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
 
-  // One record. `line` is the line of input that it speaks of, 0: none. The message may hold line feeds, which stay in text and
-  // are escaped in JSON; whatever in it comes from outside has been through escaped() before.
+  // One record. `line` is the line of input that it speaks of, 0: none. The message may hold line feeds, which stay in
+  // text and are escaped in JSON; whatever in it comes from outside has been through escaped() before.
   void say(Severity severity, std::string_view message, std::int64_t line = 0);
 
   // The progress line, drawn at most ten times a second between these two.

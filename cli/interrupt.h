@@ -3,7 +3,8 @@
 
 namespace muster {
 
-// Installs the handlers and ignores SIGPIPE, so that a reader that has gone away is an error of write(). Once a process.
+// Installs the handlers and ignores SIGPIPE, so that a reader that has gone away is an error of write(). Once a
+// process.
 void install_interrupt();
 
 // The signal that has been received, 0: none.

@@ -16,8 +16,8 @@ constexpr Nanoseconds kMostBudget = 100 * 86400 * kNanosecondsPerSecond;
 
 double milliseconds(Clock::duration duration) { return std::chrono::duration<double, std::milli>(duration).count(); }
 
-// How long the plan line of the problem will take to write: 160 bytes for each pod that may be placed or evicted, 200 for
-// each gang and queue, at 200 MB/s (measured: 500 and more), and a fixed part for waking the writer.
+// How long the plan line of the problem will take to write: 160 bytes for each pod that may be placed or evicted, 200
+// for each gang and queue, at 200 MB/s (measured: 500 and more), and a fixed part for waking the writer.
 Clock::duration writing_reserve(const Problem& problem) {
   const std::size_t bytes = 160 * problem.pods.size() + 200 * (problem.gangs.size() + problem.queues.size());
   return std::chrono::microseconds(200 + bytes / 200);
@@ -36,8 +36,8 @@ Answer error_answer(const ParsedLine& line, std::string_view id, const InputErro
   return answer;
 }
 
-// Writes the plan, and then its statement once more: only now is it known how long writing took. The statement is the last
-// member of the line, so that of the same line without content takes its place.
+// Writes the plan, and then its statement once more: only now is it known how long writing took. The statement is the
+// last member of the line, so that of the same line without content takes its place.
 void write_timed(PlanLine line, Clock::time_point start, Clock::time_point deadline, std::string& out) {
   constexpr std::string_view kSeam = ",\"solver\":";
   const Clock::time_point before = Clock::now();
@@ -69,8 +69,12 @@ Answer solve_line(ParsedLine& line, Clock::time_point free_since, Portfolio& por
   const Solution solution =
       portfolio.solve(snapshot, *problem, solve_until(options.solve, deadline - writing_reserve(*problem)));
 
-  SolverStatement statement{solution.origin,      solution.proof, solution.gap,
-                            milliseconds(budget), 0,              false,
+  SolverStatement statement{solution.origin,
+                            solution.proof,
+                            solution.gap,
+                            milliseconds(budget),
+                            0,
+                            false,
                             {{"parse", milliseconds(line.parsing)}, {"model", milliseconds(modelling)}}};
   statement.phases_ms.insert(statement.phases_ms.end(), solution.phases_ms.begin(), solution.phases_ms.end());
   Answer answer{.text = {}, .number = line.number, .is_error = false, .is_defect = false, .log = {}};

@@ -17,10 +17,10 @@ namespace muster {
 
 // A line that has been parsed, which may happen while the line before it is still being solved.
 struct ParsedLine {
-  std::int64_t number = 0;   // from 1
-  std::string id;            // of a line that is broken; else the snapshot says it
+  std::int64_t number = 0;  // from 1
+  std::string id;           // of a line that is broken; else the snapshot says it
   Result<Snapshot> snapshot;
-  Clock::time_point begun;   // when the whole line was there
+  Clock::time_point begun;  // when the whole line was there
   Clock::duration parsing{};
 };
 ParsedLine parse_line(SnapshotReader& reader, std::string_view text, std::int64_t number);
@@ -31,11 +31,11 @@ struct LineOptions {
 };
 
 struct Answer {
-  std::string text;            // the plan line or the error record, with its line feed
+  std::string text;  // the plan line or the error record, with its line feed
   std::int64_t number = 0;
-  bool is_error = false;       // an error record
-  bool is_defect = false;      // the program's own fault: an exception
-  std::string log;             // what people should be told; empty: nothing
+  bool is_error = false;   // an error record
+  bool is_defect = false;  // the program's own fault: an exception
+  std::string log;         // what people should be told; empty: nothing
 };
 
 // What a summary is made of; alive only during the call.
@@ -46,8 +46,8 @@ struct SolvedLine {
 };
 using SolvedLineObserver = std::function<void(const SolvedLine&)>;  // may be empty
 
-// Solves a parsed line and writes its answer. `free_since`: when the solver could first have turned to it; the clock of the
-// line's budget runs from then or from `begun`, whichever is later, and parsing counts against it in either case.
+// Solves a parsed line and writes its answer. `free_since`: when the solver could first have turned to it; the clock of
+// the line's budget runs from then or from `begun`, whichever is later, and parsing counts against it in either case.
 // Deterministic: no clock is asked for anything, and timings are left out, so that equal plans are equal bytes.
 // Never throws: whatever goes wrong is an error record.
 Answer answer_line(ParsedLine& line, Clock::time_point free_since, Portfolio& portfolio, const LineOptions& options,

@@ -79,12 +79,14 @@ bool LineSource::fill() {
   }
 }
 
-// The next line, blank ones too. A line that is too long is given once its limit is exceeded; the rest of it is discarded.
+// The next line, blank ones too. A line that is too long is given once its limit is exceeded; the rest of it is
+// discarded.
 std::optional<std::string_view> LineSource::next_raw() {
   while (true) {
     const char* from = buffer_.data() + scanned_;
     const void* feed = scanned_ == end_ ? nullptr : std::memchr(from, '\n', end_ - scanned_);
-    const std::size_t stop = feed == nullptr ? end_ : static_cast<std::size_t>(static_cast<const char*>(feed) - buffer_.data());
+    const std::size_t stop =
+        feed == nullptr ? end_ : static_cast<std::size_t>(static_cast<const char*>(feed) - buffer_.data());
     scanned_ = stop;
     const std::size_t length = stop - begin_;
     const bool is_too_long = length > options_.max_line_bytes;

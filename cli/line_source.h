@@ -10,9 +10,9 @@
 
 namespace muster {
 
-// Lines end in LF or CR LF; the last one need not. A line of nothing but blanks is no line: it is counted and passed over.
-// Memory: the longest line, at most max_line_bytes + 1; what is longer comes cut off after that, for the reader of the line
-// to refuse.
+// Lines end in LF or CR LF; the last one need not. A line of nothing but blanks is no line: it is counted and passed
+// over. Memory: the longest line, at most max_line_bytes + 1; what is longer comes cut off after that, for the reader
+// of the line to refuse.
 class LineSource {
  public:
   struct Options {

@@ -40,7 +40,8 @@ constexpr int kWorkerChannel = 3;  // the descriptor on which a worker is spoken
 int run_worker(int argc, const char* const* argv) {
   // Ctrl-C goes to every process of the terminal. The worker's end is that of its channel.
   std::signal(SIGINT, SIG_IGN);
-  const Settings settings({"muster worker", "Serves a solver on descriptor 3.", {{"fault", "NAME", "for tests"}}}, argc, argv);
+  const Settings settings({"muster worker", "Serves a solver on descriptor 3.", {{"fault", "NAME", "for tests"}}}, argc,
+                          argv);
   return serve_worker(kWorkerChannel, settings.text("fault").value_or(""));
 }
 

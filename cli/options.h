@@ -1,4 +1,5 @@
-// The command line of one subcommand: flags, then the environment, then a configuration file; the first that speaks wins.
+// The command line of one subcommand: flags, then the environment, then a configuration file; the first that speaks
+// wins.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +39,8 @@ std::string help_text(const CommandSyntax& syntax);
 class Settings {
  public:
   // argv[0] is the subcommand's name. Throws UsageError: unknown or repeated flags, missing values, wrong number of
-  // arguments, a configuration file (flag `config`) that cannot be read. Nothing but `help` is looked at where that is given.
+  // arguments, a configuration file (flag `config`) that cannot be read. Nothing but `help` is looked at where that is
+  // given.
   Settings(const CommandSyntax& syntax, int argc, const char* const* argv);
 
   bool wants_help() const { return wants_help_; }
@@ -49,7 +51,7 @@ class Settings {
   bool is_on(std::string_view name) const;
   std::optional<Nanoseconds> duration(std::string_view name) const;  // as in a line, or a number of seconds; above zero
   std::optional<std::int64_t> integer(std::string_view name, std::int64_t least, std::int64_t most) const;
-  std::optional<double> fraction(std::string_view name) const;       // 0..1
+  std::optional<double> fraction(std::string_view name) const;                                    // 0..1
   std::string choice(std::string_view name, const std::vector<std::string_view>& choices) const;  // absent: the first
 
  private:

@@ -20,13 +20,13 @@ struct PipelineOutcome {
   std::int64_t answered = 0;  // lines, error records included
   std::int64_t errors = 0;    // error records
   std::int64_t defects = 0;
-  int write_error = 0;        // errno; 0: everything was written
+  int write_error = 0;  // errno; 0: everything was written
 };
 
-// Answers every line of `source` on `output`, in order, each as soon as it is there. Ends at the end of the input, after the
-// line at hand when a signal has been received, or when the output cannot be written. Memory: at most kLinesAhead parsed
-// lines and as many answers wait at any time, and no more than kBytesAhead of text unless a single line is longer.
-// Uses the calling thread to solve.
+// Answers every line of `source` on `output`, in order, each as soon as it is there. Ends at the end of the input,
+// after the line at hand when a signal has been received, or when the output cannot be written. Memory: at most
+// kLinesAhead parsed lines and as many answers wait at any time, and no more than kBytesAhead of text unless a single
+// line is longer. Uses the calling thread to solve.
 PipelineOutcome run_pipeline(LineSource& source, int output, Portfolio& portfolio, const PipelineOptions& options,
                              Console& console);
 

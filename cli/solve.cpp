@@ -27,7 +27,8 @@ constexpr const char* kOwnProgram = "/proc/self/exe";
 const CommandSyntax& solve_syntax() {
   static const CommandSyntax syntax{
       "muster solve [FILE...] [OPTION...]",
-      "Reads one snapshot a line (muster/v1) and writes one plan a line, in order. Without a FILE, or where it is -, stdin.",
+      "Reads one snapshot a line (muster/v1) and writes one plan a line, in order. Without a FILE, or where it is -, "
+      "stdin.",
       {{"budget", "DURATION", "from a line to its plan, where its policy does not say (default 1s)"},
        {"engine", "NAME", "auto, greedy or milp (default auto)"},
        {"threads", "N", "threads that solve (default: the cores that may be used)"},
@@ -57,8 +58,8 @@ PipelineOptions pipeline_options(const Settings& settings) {
   const std::string engine = settings.choice("engine", {"auto", "greedy", "milp"});
   solve.engine = engine == "greedy" ? Engine::kGreedy : engine == "milp" ? Engine::kMilp : Engine::kAuto;
   solve.threads = static_cast<std::int32_t>(settings.integer("threads", 1, 1024).value_or(usable_cores()));
-  solve.seed = static_cast<std::uint64_t>(
-      settings.integer("seed", 0, std::numeric_limits<std::int64_t>::max()).value_or(1));
+  solve.seed =
+      static_cast<std::uint64_t>(settings.integer("seed", 0, std::numeric_limits<std::int64_t>::max()).value_or(1));
   solve.gap = settings.fraction("gap").value_or(0);
   solve.deterministic = settings.is_on("deterministic");
   solve.write_model = settings.text("write-model").value_or("");

@@ -6,8 +6,9 @@
 
 namespace muster {
 
-// `text` with everything that could move a cursor, end a line or turn the direction of writing replaced by `\x1b`, `\u202e`
-// and the like: control characters (C0, DEL, C1), line and paragraph separators, bidirectional marks, invalid UTF-8, backslashes.
+// `text` with everything that could move a cursor, end a line or turn the direction of writing replaced by `\x1b`,
+// `\u202e` and the like: control characters (C0, DEL, C1), line and paragraph separators, bidirectional marks, invalid
+// UTF-8, backslashes.
 std::string escaped(std::string_view text);
 
 // The same as the inside of a JSON string.

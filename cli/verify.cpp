@@ -22,7 +22,8 @@ namespace {
 const CommandSyntax& verify_syntax() {
   static const CommandSyntax syntax{
       "muster verify SNAPSHOTS PLANS [OPTION...]",
-      "Checks that line n of PLANS is a plan for line n of SNAPSHOTS that breaks no rule, and is what it claims to be. One of\n"
+      "Checks that line n of PLANS is a plan for line n of SNAPSHOTS that breaks no rule, and is what it claims to be. "
+      "One of\n"
       "the files may be -, stdin. Blank lines do not count. What is found goes to stdout, one finding a line.",
       {{"lenient", "", "pass over keys that the format does not know"},
        {"quiet", "", "only the last line, which counts"},
@@ -89,7 +90,8 @@ void verify_plan(std::int64_t line, const Snapshot& snapshot, const Problem& pro
     findings.false_claim(line, {"id", fmt::format("'{}' is claimed, '{}' it is", read->id, snapshot.id)});
   }
   if (read->is_error) {
-    findings.violation(line, "answers", read->error.path, "an error record for a snapshot that can be read: " + read->error.message);
+    findings.violation(line, "answers", read->error.path,
+                       "an error record for a snapshot that can be read: " + read->error.message);
     return;
   }
   const FairShares shares = compute_fair_shares(problem);

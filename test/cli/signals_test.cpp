@@ -1,0 +1,102 @@
+// The program as a partner at the other end of pipes: answers come at once, and signals are heard.
+#include <array>
+#include <csignal>
+#include <string>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test/cli/snapshots.h"
+
+namespace muster {
+namespace {
+
+// `muster solve` with pipes for stdin and stdout.
+class Partner {
+ public:
+  Partner() {
+    std::array<int, 2> in{}, out{};
+    EXPECT_EQ(pipe2(in.data(), O_CLOEXEC), 0);
+    EXPECT_EQ(pipe2(out.data(), O_CLOEXEC), 0);
+    process_ = fork();
+    if (process_ == 0) {
+      dup2(in[0], STDIN_FILENO);
+      dup2(out[1], STDOUT_FILENO);
+      execl(MUSTER_BINARY, "muster", "solve", "--quiet", "--engine", "greedy", static_cast<char*>(nullptr));
+      _exit(127);
+    }
+    close(in[0]);
+    close(out[1]);
+    to_ = in[1];
+    from_ = out[0];
+  }
+  ~Partner() {
+    close_input();
+    close(from_);
+    if (process_ > 0) {
+      kill(process_, SIGKILL);
+      waitpid(process_, nullptr, 0);
+    }
+  }
+  Partner(const Partner&) = delete;
+  Partner& operator=(const Partner&) = delete;
+
+  void send(const std::string& text) { EXPECT_EQ(write(to_, text.data(), text.size()), std::ssize(text)); }
+  void close_input() {
+    if (to_ >= 0) close(to_);
+    to_ = -1;
+  }
+  // Up to the next line feed; what there is when the output ends.
+  std::string receive_line() {
+    std::string line;
+    for (char c = 0; read(from_, &c, 1) == 1 && c != '\n';) line += c;
+    return line;
+  }
+  void signal(int number) { kill(process_, number); }
+  int exit_code() {
+    int status = 0;
+    waitpid(process_, &status, 0);
+    process_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+ private:
+  pid_t process_ = -1;
+  int to_ = -1, from_ = -1;
+};
+
+// A dialogue only comes about if each answer is there before the next line is sent. Where it is held back, this never
+// ends.
+TEST(Signals, EachAnswerComesBeforeTheNextLine) {
+  Partner partner;
+  for (int i = 0; i < 5; ++i) {
+    partner.send(good_lines()[0] + "\n");
+    EXPECT_NE(partner.receive_line().find("\"status\":\"ok\""), std::string::npos);
+  }
+  partner.close_input();
+  EXPECT_EQ(partner.exit_code(), 0);
+}
+
+TEST(Signals, AnInterruptWhileItWaitsForALineEndsItWithItsCode) {
+  for (const int number : {SIGINT, SIGTERM}) {
+    Partner partner;
+    partner.send(good_lines()[0] + "\n");
+    EXPECT_NE(partner.receive_line(), "");
+    partner.signal(number);
+    EXPECT_EQ(partner.exit_code(), 128 + number);
+  }
+}
+
+TEST(Signals, HalfALineIsNotAnswered) {
+  Partner partner;
+  partner.send(good_lines()[0] + "\n" + good_lines()[1].substr(0, 40));
+  EXPECT_NE(partner.receive_line(), "");
+  partner.signal(SIGINT);
+  EXPECT_EQ(partner.receive_line(), "");
+  EXPECT_EQ(partner.exit_code(), 130);
+}
+
+}  // namespace
+}  // namespace muster
