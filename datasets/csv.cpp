@@ -1,11 +1,11 @@
 #include "datasets/csv.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <optional>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace muster {
 namespace {

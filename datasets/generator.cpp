@@ -1,10 +1,10 @@
 #include "datasets/generator.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "datasets/generator_draw.h"
 #include "datasets/instance.h"

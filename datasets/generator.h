@@ -69,7 +69,8 @@ std::optional<GeneratorOptions> generator_preset(std::string_view name);
 std::optional<InputError> generator_fault(const GeneratorOptions& options);
 
 // Line k, without the line feed. Requires no generator_fault. Ensures: equal arguments give equal bytes, on every
-// platform; lines of different k are unrelated. Cost: linear in nodes + pods; about a million pods a second.
+// platform; lines of different k are unrelated. Cost: linear in nodes + pods; half a million to four million pods a
+// second.
 std::string generate_snapshot(const GeneratorOptions& options, std::uint64_t k = 0);
 
 }  // namespace muster

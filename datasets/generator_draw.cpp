@@ -1,10 +1,10 @@
 #include "datasets/generator_draw.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
+
+#include <fmt/format.h>
 
 namespace muster {
 namespace {

@@ -1,8 +1,8 @@
-#include <fmt/format.h>
-
 #include <cmath>
 #include <initializer_list>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "datasets/generator.h"
 

@@ -1,12 +1,12 @@
 #include "datasets/instance.h"
 
-#include <fmt/compile.h>
-#include <fmt/format.h>
-
 #include <iterator>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <fmt/compile.h>
+#include <fmt/format.h>
 
 namespace muster {
 namespace {

@@ -102,7 +102,7 @@ struct Instance {
 std::int64_t gpu_thousandths(const GpuRequest& request, std::int64_t device_memory_mib);
 
 // The snapshot line, without the line feed: valid `muster/v1`, in the order of the instance's lists.
-// Cost: linear, about 400 MB/s.
+// Cost: linear; some hundreds of MB/s.
 std::string write_instance(const Instance& instance);
 
 }  // namespace muster

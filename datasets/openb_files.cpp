@@ -1,10 +1,10 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <unordered_set>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "datasets/csv.h"
 #include "datasets/openb.h"
