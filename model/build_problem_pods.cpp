@@ -62,7 +62,7 @@ Failure set_node(const ProblemDraft& draft, PodIndex index, Pod& pod) {
   const SnapshotPod& source = draft.snapshot.pods[index.value()];
   if (is_on_node(pod.status)) {
     if (source.node.empty()) {
-      return name_error("MissingNode", path_to("pods", index.value(), "node"), "a pod that runs or is releasing names its node:",
+      return name_error("MissingKey", path_to("pods", index.value(), "node"), "a pod that runs or is releasing names its node:",
                         source.name);
     }
     const std::uint32_t found = draft.nodes.find(source.node);
@@ -71,7 +71,7 @@ Failure set_node(const ProblemDraft& draft, PodIndex index, Pod& pod) {
     }
     pod.node = NodeIndex(found);
   } else if (!source.node.empty() && (pod.status == PodStatus::kPending || pod.status == PodStatus::kGated)) {
-    return name_error("InvalidValue", path_to("pods", index.value(), "node"), "a pod that is pending or gated has no node:",
+    return name_error("InvalidValue", path_to("pods", index.value(), "status"), "a pod that is pending or gated has no node:",
                       source.name);
   }
   // A nominated node that is gone is an everyday matter: the pod is as one that has none.
