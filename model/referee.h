@@ -1,8 +1,9 @@
-// The referee: whether a plan obeys every rule of docs/semantics.md. The last thing that a plan passes before it leaves.
+// The referee: whether a plan obeys every rule of docs/semantics.md. The last thing that a plan passes before it
+// leaves.
 //
-// It reads the snapshot's own names and quantities again and shares no arithmetic with the engines: no cluster state, no
-// classes, no fit test. Of the problem it uses what names refer to (gangs, groups and their minimums, queues, nodes of
-// running pods), effective priorities, who is preemptible and inherited minimum run times; and the fair shares.
+// It reads the snapshot's own names and quantities again and shares no arithmetic with the engines: no cluster state,
+// no classes, no fit test. Of the problem it uses what names refer to (gangs, groups and their minimums, queues, nodes
+// of running pods), effective priorities, who is preemptible and inherited minimum run times; and the fair shares.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +19,26 @@ namespace muster {
 
 // One entry for each rule of docs/semantics.md, by its name there.
 enum class Rule : std::uint8_t {
-  kPlan,          // well formed: pods, gangs exist; sorted; each pod once; only pending or moved pods placed
-  kAction,        // policy.actions
-  kQueueExists,   // the gang's queue is a leaf that exists
-  kNode,          // exists; cordon, taints, selector, affinity, anti-affinity, models
-  kCapacity, kDevices, kAfter, kGang, kMinResources, kTopology, kTimeout,
-  kLimit, kQuota,
-  kWho, kWholeGangs, kPreempt, kReclaim, kConsolidate, kStale, kNotInVain
+  kPlan,         // well formed: pods, gangs exist; sorted; each pod once; only pending or moved pods placed
+  kAction,       // policy.actions
+  kQueueExists,  // the gang's queue is a leaf that exists
+  kNode,         // exists; cordon, taints, selector, affinity, anti-affinity, models
+  kCapacity,
+  kDevices,
+  kAfter,
+  kGang,
+  kMinResources,
+  kTopology,
+  kTimeout,
+  kLimit,
+  kQuota,
+  kWho,
+  kWholeGangs,
+  kPreempt,
+  kReclaim,
+  kConsolidate,
+  kStale,
+  kNotInVain
 };
 inline constexpr std::size_t kRuleCount = static_cast<std::size_t>(Rule::kNotInVain) + 1;
 
@@ -38,9 +52,10 @@ struct Violation {
 
 // All violations, in the order of the rules. Empty: the plan may leave. Where the form is broken (an index that points
 // nowhere, a list out of order), only that is told, as no other rule can be read then.
-// Requires that snapshot, problem and shares belong together. Cost: O(pods + nodes x resources + placements x labels); the
-// anti-affinity terms ask every pod once each; evictions cost O(pods of the gangs that they touch). Departures: a maximum flow
-// for each node and resource that is short on the way, O(leaving x waiting) an augmentation.
-std::vector<Violation> check_plan(const Snapshot& snapshot, const Problem& problem, const FairShares& shares, const Plan& plan);
+// Requires that snapshot, problem and shares belong together. Cost: O(pods + nodes x resources + placements x labels);
+// the anti-affinity terms ask every pod once each; evictions cost O(pods of the gangs that they touch). Departures: a
+// maximum flow for each node and resource that is short on the way, O(leaving x waiting) an augmentation.
+std::vector<Violation> check_plan(const Snapshot& snapshot, const Problem& problem, const FairShares& shares,
+                                  const Plan& plan);
 
 }  // namespace muster

@@ -1,6 +1,6 @@
-// Rule Node, required anti-affinity: no pod that a term matches in one domain with a pod that owns the term, whichever of the
-// two came first (as kube-scheduler has it). A pair is charged only where one of it is placed; what leaves is in the way of
-// every placement that does not name it in `after`.
+// Rule Node, required anti-affinity: no pod that a term matches in one domain with a pod that owns the term, whichever
+// of the two came first (as kube-scheduler has it). A pair is charged only where one of it is placed; what leaves is in
+// the way of every placement that does not name it in `after`.
 #include <algorithm>
 #include <map>
 #include <span>
@@ -105,12 +105,17 @@ bool selects(const LabelSelector& selector, const Labels& labels) {
     const std::string_view* value = label(labels, requirement.key);
     const bool listed = value && std::ranges::find(requirement.values, *value) != requirement.values.end();
     switch (requirement.op) {
-      case SelectorOperator::kIn: return listed;
-      case SelectorOperator::kNotIn: return !listed;
-      case SelectorOperator::kExists: return value != nullptr;
-      case SelectorOperator::kDoesNotExist: return value == nullptr;
+      case SelectorOperator::kIn:
+        return listed;
+      case SelectorOperator::kNotIn:
+        return !listed;
+      case SelectorOperator::kExists:
+        return value != nullptr;
+      case SelectorOperator::kDoesNotExist:
+        return value == nullptr;
       case SelectorOperator::kGt:
-      case SelectorOperator::kLt: return false;  // not in Kubernetes' pod selectors
+      case SelectorOperator::kLt:
+        return false;  // not in Kubernetes' pod selectors
     }
     return false;
   });
@@ -120,7 +125,8 @@ bool matches_pod(const Case& c, const Term& term, PodIndex index) {
   const SnapshotPod& pod = c.pod(index);
   const std::vector<std::string_view>& spaces = term.terms->namespaces;
   const bool own_namespace = spaces.empty() && pod.namespace_name == term.namespace_name;
-  const bool in_namespace = term.terms->all_namespaces || own_namespace || std::ranges::find(spaces, pod.namespace_name) != spaces.end();
+  const bool in_namespace =
+      term.terms->all_namespaces || own_namespace || std::ranges::find(spaces, pod.namespace_name) != spaces.end();
   return in_namespace && term.terms->selector && selects(*term.terms->selector, pod.labels);
 }
 
@@ -140,7 +146,9 @@ std::vector<Occupant> matched_by(const Case& c, const Term& term, const Occupant
 
 // By the value of the term's label; nodes that lack it are in no domain.
 std::unordered_map<std::string_view, Domain> domains_of(const Case& c, const Term& term, const Occupants& there) {
-  const auto value_at = [&](const Occupant& occupant) { return label(c.node(occupant.node).labels, term.terms->topology_key); };
+  const auto value_at = [&](const Occupant& occupant) {
+    return label(c.node(occupant.node).labels, term.terms->topology_key);
+  };
   std::unordered_map<std::string_view, Domain> domains;
   for (const Occupant& owner : term.owners) {
     if (const std::string_view* value = value_at(owner)) domains[*value].owners.push_back(owner);
@@ -160,7 +168,8 @@ void check_departure(Case& c, const Occupant& goes, const Occupant& comes, std::
   if (c.eviction[goes.pod]) c.kept_out[goes.pod.value()] = 1;
   if (std::ranges::binary_search(placement->after, goes.pod)) return;
   c.object(Rule::kNode, c.pod(comes.pod).name,
-           "anti-affinity by " + std::string(key) + " forbids it beside " + c.quoted(goes.pod) + ", which leaves but is not in its `after`");
+           "anti-affinity by " + std::string(key) + " forbids it beside " + c.quoted(goes.pod) +
+               ", which leaves but is not in its `after`");
 }
 
 void check_pair(Case& c, const Occupant& owner, const Occupant& other, std::string_view key) {

@@ -1,11 +1,12 @@
-// Rules Capacity, Devices and After: whether all that is on a node fits it, before, after and in every order in between.
+// Rules Capacity, Devices and After: whether all that is on a node fits it, before, after and in every order in
+// between.
 //
-// On one node and resource (or device), let L last (what stays), R leave, and W come, each w in W as soon as its own set A(w),
-// a subset of R, is gone. At any moment some D of R is gone, and at most those w with A(w) within D have started: the load is
-// L + sum(R \ D) + sum{w : A(w) within D}. Its largest value over all D is a maximum-weight closure: L + R + W less the
-// maximum flow in which each w sends at most its demand to the pods in A(w), and each of these takes in at most what it frees
-// (Picard 1976). So the check is exact and polynomial: who comes must be covered by those whom it waits for. What runs and is
-// releasing fits before the plan: build_problem sees to it.
+// On one node and resource (or device), let L last (what stays), R leave, and W come, each w in W as soon as its own
+// set A(w), a subset of R, is gone. At any moment some D of R is gone, and at most those w with A(w) within D have
+// started: the load is L + sum(R \ D) + sum{w : A(w) within D}. Its largest value over all D is a maximum-weight
+// closure: L + R + W less the maximum flow in which each w sends at most its demand to the pods in A(w), and each of
+// these takes in at most what it frees (Picard 1976). So the check is exact and polynomial: who comes must be covered
+// by those whom it waits for. What runs and is releasing fits before the plan: build_problem sees to it.
 #include <algorithm>
 #include <deque>
 #include <numeric>
@@ -34,7 +35,8 @@ struct Load {
 };
 
 Amount sum_of(const auto& entries) {
-  return std::accumulate(entries.begin(), entries.end(), Amount{0}, [](Amount sum, const auto& entry) { return sum + entry.amount; });
+  return std::accumulate(entries.begin(), entries.end(), Amount{0},
+                         [](Amount sum, const auto& entry) { return sum + entry.amount; });
 }
 
 // Arrivals send what they take to those whom they wait for. Shortest augmenting paths (Edmonds and Karp 1972).
@@ -134,7 +136,8 @@ Amount largest_load(const Load& load) {
 }
 
 // The pods of `leaving` that the placement waits for; its own old place, if it is moved, is one of them.
-std::vector<std::size_t> positions_waited_for(const Case& c, const Placement& placement, const std::vector<Leaving>& leaving) {
+std::vector<std::size_t> positions_waited_for(const Case& c, const Placement& placement,
+                                              const std::vector<Leaving>& leaving) {
   std::vector<std::size_t> positions;
   for (std::size_t p = 0; p < leaving.size(); ++p) {
     const bool itself = leaving[p].pod == placement.pod && c.is_moved(placement.pod);
@@ -144,7 +147,8 @@ std::vector<std::size_t> positions_waited_for(const Case& c, const Placement& pl
 }
 
 // `amount_before(pod)` and `amount_after(placement)`: what a resident takes, what a placed pod will.
-Load load_of(const Case& c, const TouchedNode& touched, Amount capacity, const auto& amount_before, const auto& amount_after) {
+Load load_of(const Case& c, const TouchedNode& touched, Amount capacity, const auto& amount_before,
+             const auto& amount_after) {
   Load load{capacity, 0, {}, {}};
   for (const PodIndex pod : touched.residents) {
     const Amount amount = amount_before(pod);
@@ -172,7 +176,8 @@ void name_culprits(Case& c, const Load& load, const std::string& what) {
     Amount there = load.lasting + sum_of(load.leaving) + arriving.amount;
     for (const std::size_t p : arriving.waits_for) there -= load.leaving[p].amount;
     if (there <= load.capacity) continue;
-    c.object(Rule::kAfter, c.pod(arriving.placement->pod).name, "it needs room of " + what + " that pods hold which it does not name in `after`");
+    c.object(Rule::kAfter, c.pod(arriving.placement->pod).name,
+             "it needs room of " + what + " that pods hold which it does not name in `after`");
   }
 }
 
@@ -186,7 +191,9 @@ void check_load(Case& c, Rule rule, NodeIndex node, const Load& load, const std:
   if (after_all > load.capacity) {
     c.object(rule, name, has + text(after_all) + " would be in use once everything that leaves is gone");
   } else if (at_once > 0 && at_start > load.capacity) {
-    c.object(rule, name, has + text(at_start) + " would be in use with what is placed at once beside all that runs or is releasing");
+    c.object(
+        rule, name,
+        has + text(at_start) + " would be in use with what is placed at once beside all that runs or is releasing");
     name_culprits(c, load, what + " of node \"" + std::string(name) + "\"");
   } else if (const Amount between = largest_load(load); between > load.capacity) {
     c.object(rule, name, has + text(between) + " would be in use in some order of departures");
@@ -231,7 +238,8 @@ void check_device_request(Case& c, const Placement& placement) {
   const SnapshotNode& node = c.node(placement.node);
   if (static_cast<std::int32_t>(placement.devices.size()) != gpu.devices) {
     c.object(Rule::kDevices, c.pod(placement.pod).name,
-             "it asks for " + std::to_string(gpu.devices) + " devices and is given " + std::to_string(placement.devices.size()));
+             "it asks for " + std::to_string(gpu.devices) + " devices and is given " +
+                 std::to_string(placement.devices.size()));
   }
   if (gpu.kind == GpuRequestKind::kMemory && node.gpu_memory_mib == 0) {
     c.object(Rule::kDevices, c.pod(placement.pod).name,
@@ -249,11 +257,14 @@ void check_device_loads(Case& c, const TouchedNode& touched) {
   };
   for (std::int32_t device = 0; device < node.gpu_count; ++device) {
     if (all[static_cast<std::size_t>(device)] <= capacity) continue;
-    const auto before = [&](PodIndex pod) { return uses(c.problem.devices_of(pod), device) ? device_units(c.spec(pod), node) : 0; };
+    const auto before = [&](PodIndex pod) {
+      return uses(c.problem.devices_of(pod), device) ? device_units(c.spec(pod), node) : 0;
+    };
     const auto after = [&](const Placement& placement) {
       return uses(placement.devices, device) ? device_units(c.spec(placement.pod), node) : 0;
     };
-    check_load(c, Rule::kDevices, touched.node, load_of(c, touched, capacity, before, after), "device " + std::to_string(device), text);
+    check_load(c, Rule::kDevices, touched.node, load_of(c, touched, capacity, before, after),
+               "device " + std::to_string(device), text);
   }
 }
 
@@ -279,13 +290,14 @@ void check_devices(Case& c) {
   for (const TouchedNode& touched : c.touched_nodes) check_device_loads(c, touched);
 }
 
-// A placement names only what goes, and where what runs (moved pods, too) and what is placed at once do not make a gang's
-// minimum, each of its placements names something.
+// A placement names only what goes, and where what runs (moved pods, too) and what is placed at once do not make a
+// gang's minimum, each of its placements names something.
 void check_after(Case& c) {
   for (const Placement& placement : c.plan.placements) {
     for (const PodIndex named : placement.after) {
       if (c.leaves(named)) continue;
-      c.object(Rule::kAfter, c.pod(placement.pod).name, "it waits for " + c.quoted(named) + ", which is neither evicted nor releasing");
+      c.object(Rule::kAfter, c.pod(placement.pod).name,
+               "it waits for " + c.quoted(named) + ", which is neither evicted nor releasing");
     }
   }
   for (const GangIndex index : c.placed_gangs) {
@@ -296,7 +308,8 @@ void check_after(Case& c) {
     if (minimum_met(c.problem, gang, there_at_once)) continue;
     for (const PodIndex pod : gang.pods) {
       if (!c.placement[pod] || !c.placement[pod]->after.empty()) continue;
-      c.object(Rule::kAfter, c.pod(pod).name, "the minimum of gang " + c.quoted(index) + " has to wait, so it must wait, too");
+      c.object(Rule::kAfter, c.pod(pod).name,
+               "the minimum of gang " + c.quoted(index) + " has to wait, so it must wait, too");
     }
   }
 }

@@ -10,10 +10,14 @@ constexpr std::int64_t kMillion = 1'000'000;
 // Rounded to the nearest millionth of a device, halves up.
 MicroGpu micro_gpu_on(const GpuRequest& gpu, const SnapshotNode& node) {
   switch (gpu.kind) {
-    case GpuRequestKind::kNone: return 0;
-    case GpuRequestKind::kWhole: return gpu.devices * kMillion;
-    case GpuRequestKind::kFraction: return gpu.devices * gpu.share;
-    case GpuRequestKind::kMemory: break;
+    case GpuRequestKind::kNone:
+      return 0;
+    case GpuRequestKind::kWhole:
+      return gpu.devices * kMillion;
+    case GpuRequestKind::kFraction:
+      return gpu.devices * gpu.share;
+    case GpuRequestKind::kMemory:
+      break;
   }
   const std::int64_t mib = node.gpu_memory_mib;
   return mib == 0 ? gpu.devices * kMillion : gpu.devices * ((2 * gpu.share * kMillion + mib) / (2 * mib));
@@ -142,7 +146,8 @@ QueueAmounts usage_on(const Case& c, PodIndex pod, NodeIndex node) {
   for (const ResourceAmount& asked : spec.resources) {
     if (asked.resource == kCpu) usage[kQueueCpu] = asked.amount;
     if (asked.resource == kMemory) usage[kQueueMemory] = asked.amount;
-    if (asked.resource > kPods) usage[kQueueGpu] += asked.amount * 1000 * slice_thousandths(c.snapshot.resource_names[asked.resource]);
+    if (asked.resource > kPods)
+      usage[kQueueGpu] += asked.amount * 1000 * slice_thousandths(c.snapshot.resource_names[asked.resource]);
   }
   return usage;
 }

@@ -1,9 +1,9 @@
 // What the referee's rules have in common: the plan laid beside the snapshot, and the referee's own sums. Only
 // model/referee*.cpp includes this.
 //
-// A pod *stays* when it runs and is not evicted, is *moved* when it runs, is evicted and is placed again, is *lost* when it
-// runs and is evicted for good, is *new* when it was pending and is placed, and *leaves* its old place when it is evicted
-// (moved or lost) or was releasing already.
+// A pod *stays* when it runs and is not evicted, is *moved* when it runs, is evicted and is placed again, is *lost*
+// when it runs and is evicted for good, is *new* when it was pending and is placed, and *leaves* its old place when it
+// is evicted (moved or lost) or was releasing already.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,9 @@ class Room {
   explicit Room(const Snapshot& snapshot);
 
   void put(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices) { add(spec, node, devices, +1); }
-  void take(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices) { add(spec, node, devices, -1); }
+  void take(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices) {
+    add(spec, node, devices, -1);
+  }
 
   Amount capacity(NodeIndex node, ResourceIndex resource) const { return capacity_[at(node, resource)]; }
   Amount taken(NodeIndex node, ResourceIndex resource) const { return taken_[at(node, resource)]; }
@@ -48,7 +50,7 @@ class Room {
 // A node on which something is placed, with all that is or comes there.
 struct TouchedNode {
   NodeIndex node;
-  std::vector<PodIndex> residents;            // running (evicted or not) or releasing, ascending
+  std::vector<PodIndex> residents;  // running (evicted or not) or releasing, ascending
   std::vector<const Placement*> arrivals;
 };
 
@@ -66,14 +68,15 @@ struct Case {
   const Plan& plan;
   std::vector<Violation> violations;
 
-  Indexed<PodIndex, const Placement*> placement;  // null: none
-  Indexed<PodIndex, const Eviction*> eviction;    // null: none
+  Indexed<PodIndex, const Placement*> placement;       // null: none
+  Indexed<PodIndex, const Eviction*> eviction;         // null: none
   std::vector<GangIndex> placed_gangs, evicted_gangs;  // with a placement, with an eviction (moves too); ascending
   std::vector<TouchedNode> touched_nodes;
   Room end;      // all that stays or is placed: the cluster once everything that leaves is gone
   Room settled;  // all that stays or is moved: the same without new pods
   QueueUsage before, after;
-  std::vector<std::uint8_t> kept_out;  // by PodIndex: it leaves, and an anti-affinity forbids it beside a pod that is placed
+  std::vector<std::uint8_t>
+      kept_out;  // by PodIndex: it leaves, and an anti-affinity forbids it beside a pod that is placed
 
   const SnapshotPod& pod(PodIndex index) const { return snapshot.pods[index.value()]; }
   const SnapshotNode& node(NodeIndex index) const { return snapshot.nodes[index.value()]; }
@@ -100,8 +103,8 @@ struct Case {
   std::string quoted(GangIndex index) const;
 };
 
-// Whether so many of the pods that `counts(PodIndex)` takes in are there as the gang needs, through its subgroups: a leaf group
-// needs its minimum of pods, an inner one of children that have theirs.
+// Whether so many of the pods that `counts(PodIndex)` takes in are there as the gang needs, through its subgroups: a
+// leaf group needs its minimum of pods, an inner one of children that have theirs.
 template <class Counts>
 bool minimum_met(const Problem& problem, const Gang& gang, const Counts& counts) {
   const auto [least, largest] = std::ranges::minmax(gang.groups);
@@ -115,8 +118,8 @@ bool minimum_met(const Problem& problem, const Gang& gang, const Counts& counts)
   return met[gang.root.value() - least.value()] >= problem.groups[gang.root].minimum;
 }
 
-// What one pod takes of one device of the node: f x MiB, m x 10^6, or all of its MiB x 10^6 (MiB 1 where unknown). All of
-// it, too, for a memory request where the node's memory is unknown: rule Devices forbids that place anyway.
+// What one pod takes of one device of the node: f x MiB, m x 10^6, or all of its MiB x 10^6 (MiB 1 where unknown). All
+// of it, too, for a memory request where the node's memory is unknown: rule Devices forbids that place anyway.
 DeviceUnits device_units(const PodSpec& spec, const SnapshotNode& node);
 // Thousandths of a GPU of one unit of a resource that is a slice nvidia.com/mig-Ng.*: ceil(1000 N/7); else 0.
 std::int64_t slice_thousandths(std::string_view resource_name);
@@ -152,10 +155,11 @@ struct ReclaimDuties {
 };
 ReclaimDuties reclaim_duties(const Case& c);
 
-// Whether what is free or freed on the nodes that the gang's pods could use covers minResources; empty: it does, or the rule
-// does not apply, else what is lacking. `room` holds all but new pods.
+// Whether what is free or freed on the nodes that the gang's pods could use covers minResources; empty: it does, or the
+// rule does not apply, else what is lacking. `room` holds all but new pods.
 std::string min_resources_objection(const Case& c, GangIndex gang, const Room& room);
-// Whether the two nodes are in one domain of the level: both have all labels of the topology, and the same values down to it.
+// Whether the two nodes are in one domain of the level: both have all labels of the topology, and the same values down
+// to it.
 bool in_one_domain(const Case& c, NodeIndex a, NodeIndex b, TopologyLevelIndex level);
 // The gang's group of the pod and all above it.
 std::vector<GroupIndex> groups_above(const Case& c, PodIndex pod);
@@ -166,7 +170,8 @@ std::string amount_text(ResourceIndex resource, Amount amount);
 std::string queue_amount_text(std::size_t resource, Amount amount);
 std::string_view queue_resource_name(std::size_t resource);
 
-// What keeps the plan from being read at all: indices that point nowhere, lists out of order. Rules Plan, Node, Devices.
+// What keeps the plan from being read at all: indices that point nowhere, lists out of order. Rules Plan, Node,
+// Devices.
 std::vector<Violation> broken_form(const Snapshot& snapshot, const Problem& problem, const Plan& plan);
 
 // The rules. Each tells the case what it objects to.

@@ -12,11 +12,14 @@ std::string preempt_objection(const Case& c, const Displacement& displacement) {
   const Gang& victim = c.problem.gangs[displacement.victim];
   const Gang& claimant = c.problem.gangs[displacement.claimant];
   const std::string who = c.quoted(displacement.claimant);
-  if (victim.queue != claimant.queue || victim.queue.is_none()) return "it goes for " + who + ", which is not of its queue";
+  if (victim.queue != claimant.queue || victim.queue.is_none())
+    return "it goes for " + who + ", which is not of its queue";
   if (claimant.priority <= victim.priority) {
-    return "its priority is " + std::to_string(victim.priority) + ", that of " + who + " must be higher and is " + std::to_string(claimant.priority);
+    return "its priority is " + std::to_string(victim.priority) + ", that of " + who + " must be higher and is " +
+           std::to_string(claimant.priority);
   }
-  if (claimant.preemption_policy == PreemptionPolicy::kNever) return "it goes for " + who + ", whose preemption policy is Never";
+  if (claimant.preemption_policy == PreemptionPolicy::kNever)
+    return "it goes for " + who + ", whose preemption policy is Never";
   if (!gets_placement(c, displacement.claimant)) return "it goes for " + who + ", which gets no placement";
   return {};
 }
@@ -39,21 +42,27 @@ Nanoseconds run_time(const Case& c, PodIndex pod) {
 
 void check_stale_gang(Case& c, GangIndex index) {
   const Gang& gang = c.problem.gangs[index];
-  const bool completed = minimum_met(c.problem, gang, [&c](PodIndex pod) { return c.is_there_after(pod) || c.succeeded(pod); });
+  const bool completed =
+      minimum_met(c.problem, gang, [&c](PodIndex pod) { return c.is_there_after(pod) || c.succeeded(pod); });
   if (completed) return;
   const auto left = std::ranges::count_if(gang.pods, [&c](PodIndex pod) { return c.is_kept(pod); });
   if (left == 0) return;
   c.object(Rule::kStale, gang.name,
-           "it has been below its minimum for its grace period and is not completed, yet " + std::to_string(left) + " of its pods are left");
+           "it has been below its minimum for its grace period and is not completed, yet " + std::to_string(left) +
+               " of its pods are left");
 }
 
 std::string stale_objection(const Case& c, const Eviction& eviction) {
   const GangIndex index = c.problem.pods[eviction.pod].gang;
   const Gang& gang = c.problem.gangs[index];
-  if (!eviction.for_gang.is_none()) return "it is evicted as stale, which is for no gang, yet names " + c.quoted(eviction.for_gang);
-  if (!is_stale(c, index)) return "it is evicted as stale, but gang " + c.quoted(index) + " has not been below its minimum for its grace period";
+  if (!eviction.for_gang.is_none())
+    return "it is evicted as stale, which is for no gang, yet names " + c.quoted(eviction.for_gang);
+  if (!is_stale(c, index))
+    return "it is evicted as stale, but gang " + c.quoted(index) +
+           " has not been below its minimum for its grace period";
   const auto counts = [&c](PodIndex pod) { return c.is_there_after(pod) || c.succeeded(pod); };
-  if (minimum_met(c.problem, gang, counts)) return "it is evicted as stale, but the plan completes gang " + c.quoted(index);
+  if (minimum_met(c.problem, gang, counts))
+    return "it is evicted as stale, but the plan completes gang " + c.quoted(index);
   return {};
 }
 
@@ -77,7 +86,8 @@ bool keeps_minimum(const Case& c, const Gang& gang) {
 // Where the snapshot does not say since when, it has only just begun: stale at once with a grace period of nothing.
 bool is_stale(const Case& c, GangIndex index) {
   const SnapshotGang* source = c.snapshot_gang(index);
-  if (source == nullptr || source->staleness_grace_period == kNever) return false;  // a pod that runs alone is all its gang
+  if (source == nullptr || source->staleness_grace_period == kNever)
+    return false;  // a pod that runs alone is all its gang
   if (c.snapshot.time - source->stale_since.value_or(c.snapshot.time) < source->staleness_grace_period) return false;
   const Gang& gang = c.problem.gangs[index];
   if (std::ranges::none_of(gang.pods, [&c](PodIndex pod) { return c.runs(pod); })) return false;
@@ -106,7 +116,8 @@ void check_whole_gangs(Case& c) {
     const auto kept = std::ranges::count_if(gang.pods, [&c](PodIndex pod) { return c.is_kept(pod); });
     if (lost == 0 || kept == 0 || keeps_minimum(c, gang)) continue;
     c.object(Rule::kWholeGangs, gang.name,
-             "it loses " + std::to_string(lost) + " pods and keeps " + std::to_string(kept) + ", which is below its minimum: all or none must go");
+             "it loses " + std::to_string(lost) + " pods and keeps " + std::to_string(kept) +
+                 ", which is below its minimum: all or none must go");
   }
 }
 
@@ -124,10 +135,12 @@ void check_preempt(Case& c) {
   check_protection(c, EvictionReason::kPreempt, Rule::kPreempt);
 }
 
-// A surplus pod is never protected: of a gang that keeps its minimum none is, and of one that goes whole, those that have run
-// for too short a time may be the surplus, so long as the others made its minimum.
+// A surplus pod is never protected: of a gang that keeps its minimum none is, and of one that goes whole, those that
+// have run for too short a time may be the surplus, so long as the others made its minimum.
 void check_protection(Case& c, EvictionReason reason, Rule rule) {
-  const auto is_young = [&c](PodIndex pod) { return c.is_lost(pod) && run_time(c, pod) < min_runtime(c, *c.eviction[pod]); };
+  const auto is_young = [&c](PodIndex pod) {
+    return c.is_lost(pod) && run_time(c, pod) < min_runtime(c, *c.eviction[pod]);
+  };
   for (const GangIndex index : c.evicted_gangs) {
     const Gang& gang = c.problem.gangs[index];
     if (keeps_minimum(c, gang) || std::ranges::none_of(gang.pods, is_young)) continue;
@@ -136,21 +149,25 @@ void check_protection(Case& c, EvictionReason reason, Rule rule) {
     for (const PodIndex pod : gang.pods) {
       if (!is_young(pod) || c.eviction[pod]->reason != reason) continue;
       c.object(rule, c.pod(pod).name,
-               "it has run for " + std::to_string(run_time(c, pod) / kNanosecondsPerSecond) + " s and is protected for " +
+               "it has run for " + std::to_string(run_time(c, pod) / kNanosecondsPerSecond) +
+                   " s and is protected for " +
                    std::to_string(min_runtime(c, *c.eviction[pod]) / kNanosecondsPerSecond) + " s");
     }
   }
 }
 
-// The pod is placed again in the same plan; at most maxMoves in all; `for` is a gang that gets a placement. A pod that is
-// evicted and placed again is always a move. That its new room is one it may use is for the rules of placement to say.
+// The pod is placed again in the same plan; at most maxMoves in all; `for` is a gang that gets a placement. A pod that
+// is evicted and placed again is always a move. That its new room is one it may use is for the rules of placement to
+// say.
 void check_consolidate(Case& c) {
   std::int64_t moves = 0;
   for (const Eviction& eviction : c.plan.evictions) {
     const std::string_view name = c.pod(eviction.pod).name;
-    const bool is_move = eviction.reason == EvictionReason::kConsolidate, is_placed = c.placement[eviction.pod] != nullptr;
+    const bool is_move = eviction.reason == EvictionReason::kConsolidate,
+               is_placed = c.placement[eviction.pod] != nullptr;
     moves += is_placed ? 1 : 0;
-    if (is_placed && !is_move) c.object(Rule::kConsolidate, name, "it is evicted and placed again, so its reason must be consolidate");
+    if (is_placed && !is_move)
+      c.object(Rule::kConsolidate, name, "it is evicted and placed again, so its reason must be consolidate");
     if (!is_move) continue;
     if (!is_placed) c.object(Rule::kConsolidate, name, "it is evicted to be moved, but not placed again");
     if (eviction.for_gang.is_none() || !gets_placement(c, eviction.for_gang)) {
@@ -159,12 +176,13 @@ void check_consolidate(Case& c) {
   }
   const std::optional<std::int64_t>& most = c.snapshot.policy.max_moves;
   if (most && moves > *most) {
-    c.object(Rule::kConsolidate, "maxMoves", std::to_string(moves) + " pods are moved, at most " + std::to_string(*most) + " may be");
+    c.object(Rule::kConsolidate, "maxMoves",
+             std::to_string(moves) + " pods are moved, at most " + std::to_string(*most) + " may be");
   }
 }
 
-// A gang that has been below its minimum for its grace period goes whole, unless the plan completes its minimum; no other
-// gang goes for that reason.
+// A gang that has been below its minimum for its grace period goes whole, unless the plan completes its minimum; no
+// other gang goes for that reason.
 void check_stale(Case& c) {
   for (const Eviction& eviction : c.plan.evictions) {
     if (eviction.reason != EvictionReason::kStale) continue;

@@ -21,8 +21,9 @@ void check_device_list(const Snapshot& snapshot, const Placement& placement, std
   const std::string subject(snapshot.pods[placement.pod.value()].name);
   for (const std::int32_t device : placement.devices) {
     if (device >= 0 && device < node.gpu_count) continue;
-    broken.push_back({Rule::kDevices, subject, "device " + std::to_string(device) + " of node \"" + std::string(node.name) +
-                                                   "\" is not there: it has " + std::to_string(node.gpu_count)});
+    broken.push_back({Rule::kDevices, subject,
+                      "device " + std::to_string(device) + " of node \"" + std::string(node.name) +
+                          "\" is not there: it has " + std::to_string(node.gpu_count)});
   }
   std::vector<std::int32_t> sorted = placement.devices;
   std::ranges::sort(sorted);
@@ -46,12 +47,14 @@ void check_placement_form(const Snapshot& snapshot, const Placement& placement, 
 }
 
 template <class Entry>
-void check_order(const std::vector<Entry>& entries, std::string_view list, std::size_t pods, std::vector<Violation>& broken) {
+void check_order(const std::vector<Entry>& entries, std::string_view list, std::size_t pods,
+                 std::vector<Violation>& broken) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (entries[i].pod.value() >= pods) {
       broken.push_back({Rule::kPlan, position_text(entries[i].pod), std::string(list) + ": the pod does not exist"});
     } else if (i > 0 && entries[i - 1].pod >= entries[i].pod) {
-      broken.push_back({Rule::kPlan, position_text(entries[i].pod), std::string(list) + ": pods must ascend, each once"});
+      broken.push_back(
+          {Rule::kPlan, position_text(entries[i].pod), std::string(list) + ": pods must ascend, each once"});
     }
   }
 }
@@ -66,7 +69,8 @@ std::vector<Violation> broken_form(const Snapshot& snapshot, const Problem& prob
   for (const Placement& placement : plan.placements) check_placement_form(snapshot, placement, broken);
   for (const Eviction& eviction : plan.evictions) {
     if (eviction.for_gang.is_none() || eviction.for_gang.value() < problem.gangs.size()) continue;
-    broken.push_back({Rule::kPlan, std::string(snapshot.pods[eviction.pod.value()].name), "the gang it goes `for` does not exist"});
+    broken.push_back(
+        {Rule::kPlan, std::string(snapshot.pods[eviction.pod.value()].name), "the gang it goes `for` does not exist"});
   }
   return broken;
 }
@@ -75,20 +79,23 @@ void check_plan_form(Case& c) {
   for (const Placement& placement : c.plan.placements) {
     if (c.is_new(placement.pod) || c.is_moved(placement.pod)) continue;
     const bool gated = c.pod(placement.pod).status == PodStatus::kGated;
-    c.object(Rule::kPlan, c.pod(placement.pod).name,
-             gated ? "it is gated and must not be placed" : "it is placed, but is neither pending nor moved in this plan");
+    c.object(
+        Rule::kPlan, c.pod(placement.pod).name,
+        gated ? "it is gated and must not be placed" : "it is placed, but is neither pending nor moved in this plan");
   }
 }
 
 void check_actions(Case& c) {
   const Actions& actions = c.snapshot.policy.actions;
   if (!actions.place && !c.plan.placements.empty()) {
-    c.object(Rule::kAction, "place", "the policy does not allow it, yet " + std::to_string(c.plan.placements.size()) + " pods are placed");
+    c.object(Rule::kAction, "place",
+             "the policy does not allow it, yet " + std::to_string(c.plan.placements.size()) + " pods are placed");
   }
   const auto check = [&c](EvictionReason reason, bool allowed, std::string_view name) {
     const auto count = std::ranges::count(c.plan.evictions, reason, &Eviction::reason);
     if (allowed || count == 0) return;
-    c.object(Rule::kAction, name, "the policy does not allow it, yet " + std::to_string(count) + " pods are evicted so");
+    c.object(Rule::kAction, name,
+             "the policy does not allow it, yet " + std::to_string(count) + " pods are evicted so");
   };
   check(EvictionReason::kPreempt, actions.preempt, "preempt");
   check(EvictionReason::kReclaim, actions.reclaim, "reclaim");
@@ -102,8 +109,9 @@ void check_queue_exists(Case& c) {
     if (gang.queue.is_none()) {
       c.object(Rule::kQueueExists, gang.name, "it is placed, but its queue does not exist");
     } else if (!c.problem.queues[gang.queue].is_leaf()) {
-      c.object(Rule::kQueueExists, gang.name,
-               "it is placed, but its queue \"" + std::string(c.problem.queues[gang.queue].name) + "\" has queues below it");
+      c.object(
+          Rule::kQueueExists, gang.name,
+          "it is placed, but its queue \"" + std::string(c.problem.queues[gang.queue].name) + "\" has queues below it");
     }
   }
 }

@@ -6,8 +6,8 @@
 namespace muster::referee {
 namespace {
 
-// Free of one resource, gpu in millionths of a device each rounded to the nearest: a device half in use counts half, as its
-// other half is there for sharers and minResources does not say how its GPUs are to be cut.
+// Free of one resource, gpu in millionths of a device each rounded to the nearest: a device half in use counts half, as
+// its other half is there for sharers and minResources does not say how its GPUs are to be cut.
 MicroGpu free_micro_gpu(const Case& c, const Room& room, NodeIndex node) {
   const DeviceUnits capacity = room.device_capacity(node);
   MicroGpu sum = 0;
@@ -23,7 +23,8 @@ MicroGpu free_micro_gpu(const Case& c, const Room& room, NodeIndex node) {
 std::vector<PodSpecIndex> specs_of(const Case& c, const Gang& gang) {
   std::vector<PodSpecIndex> specs;
   for (const PodIndex pod : gang.pods) {
-    if (c.pod(pod).status != PodStatus::kFailed && c.pod(pod).status != PodStatus::kReleasing) specs.push_back(c.pod(pod).spec);
+    if (c.pod(pod).status != PodStatus::kFailed && c.pod(pod).status != PodStatus::kReleasing)
+      specs.push_back(c.pod(pod).spec);
   }
   std::ranges::sort(specs);
   specs.erase(std::ranges::unique(specs).begin(), specs.end());
@@ -33,7 +34,9 @@ std::vector<PodSpecIndex> specs_of(const Case& c, const Gang& gang) {
 std::vector<NodeIndex> usable_nodes(const Case& c, const std::vector<PodSpecIndex>& specs) {
   std::vector<NodeIndex> nodes;
   for (std::size_t n = 0; n < c.snapshot.nodes.size(); ++n) {
-    const auto lets_in = [&](PodSpecIndex spec) { return filter_objection(c.snapshot.pod_specs[spec], c.snapshot.nodes[n]).empty(); };
+    const auto lets_in = [&](PodSpecIndex spec) {
+      return filter_objection(c.snapshot.pod_specs[spec], c.snapshot.nodes[n]).empty();
+    };
     if (std::ranges::any_of(specs, lets_in)) nodes.push_back(NodeIndex(n));
   }
   return nodes;
@@ -63,8 +66,9 @@ void check_group_topology(Case& c, GroupIndex index) {
     if (in_one_domain(c, first, c.node_after(pod), level)) continue;
     const Gang& gang = c.problem.gangs[c.problem.groups[index].gang];
     c.object(Rule::kTopology, gang.name,
-             c.quoted(there.front()) + " on node \"" + std::string(c.node(first).name) + "\" and " + c.quoted(pod) + " on node \"" +
-                 std::string(c.node(c.node_after(pod)).name) + "\" must be in one domain of level " + std::string(c.snapshot.topology[level.value()]));
+             c.quoted(there.front()) + " on node \"" + std::string(c.node(first).name) + "\" and " + c.quoted(pod) +
+                 " on node \"" + std::string(c.node(c.node_after(pod)).name) + "\" must be in one domain of level " +
+                 std::string(c.snapshot.topology[level.value()]));
     return;
   }
 }
@@ -104,15 +108,18 @@ std::string min_resources_objection(const Case& c, GangIndex index, const Room& 
   }
   for (const auto& [resource, wanted] : source->min_resources) {
     Amount free = 0;
-    for (const NodeIndex node : nodes) free += std::max<Amount>(0, room.capacity(node, resource) - room.taken(node, resource));
+    for (const NodeIndex node : nodes)
+      free += std::max<Amount>(0, room.capacity(node, resource) - room.taken(node, resource));
     if (free >= wanted) continue;
-    return "minResources asks for " + amount_text(resource, wanted) + " of " + std::string(c.snapshot.resource_names[resource]) + ", " +
-           amount_text(resource, free) + " are free or freed where its pods could go";
+    return "minResources asks for " + amount_text(resource, wanted) + " of " +
+           std::string(c.snapshot.resource_names[resource]) + ", " + amount_text(resource, free) +
+           " are free or freed where its pods could go";
   }
   return {};
 }
 
-// Each gang by itself: new pods are not counted, neither its own nor others'. Pods that are moved are where they are moved to.
+// Each gang by itself: new pods are not counted, neither its own nor others'. Pods that are moved are where they are
+// moved to.
 void check_min_resources(Case& c) {
   for (const GangIndex index : c.placed_gangs) {
     const std::string objection = min_resources_objection(c, index, c.settled);
@@ -167,12 +174,13 @@ void check_timeout(Case& c) {
     const Gang& gang = c.problem.gangs[index];
     const GangTerms* terms = terms_of(c, index);
     if (terms == nullptr || !terms->timeout) continue;
-    const bool waits = std::ranges::any_of(gang.pods, [&c](PodIndex pod) { return c.pod(pod).status == PodStatus::kPending; });
+    const bool waits =
+        std::ranges::any_of(gang.pods, [&c](PodIndex pod) { return c.pod(pod).status == PodStatus::kPending; });
     const Nanoseconds waited = std::max<Nanoseconds>(0, c.snapshot.time - created(c, index, *terms));
     if (!waits || waited < *terms->timeout) continue;
     c.object(Rule::kTimeout, gang.name,
-             "it is placed, but has waited " + std::to_string(waited / kNanosecondsPerSecond) + " s, its timeout being " +
-                 std::to_string(*terms->timeout / kNanosecondsPerSecond) + " s");
+             "it is placed, but has waited " + std::to_string(waited / kNanosecondsPerSecond) +
+                 " s, its timeout being " + std::to_string(*terms->timeout / kNanosecondsPerSecond) + " s");
   }
 }
 

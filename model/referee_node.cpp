@@ -103,7 +103,8 @@ void check_node(Case& c) {
   for (const Placement& placement : c.plan.placements) {
     const SnapshotNode& node = c.node(placement.node);
     const std::string objection = filter_objection(c.spec(placement.pod), node);
-    if (!objection.empty()) c.object(Rule::kNode, c.pod(placement.pod).name, "on node \"" + std::string(node.name) + "\": " + objection);
+    if (!objection.empty())
+      c.object(Rule::kNode, c.pod(placement.pod).name, "on node \"" + std::string(node.name) + "\": " + objection);
   }
 }
 

@@ -5,15 +5,16 @@ namespace muster::referee {
 namespace {
 
 // `bound` of every queue is kept, or what counts against it does not grow.
-void check_bound(Case& c, Rule rule, const Indexed<QueueIndex, QueueAmounts>& before, const Indexed<QueueIndex, QueueAmounts>& after,
-                 QueueAmounts Queue::*bound) {
+void check_bound(Case& c, Rule rule, const Indexed<QueueIndex, QueueAmounts>& before,
+                 const Indexed<QueueIndex, QueueAmounts>& after, QueueAmounts Queue::*bound) {
   for (const QueueIndex index : c.problem.queues.indices()) {
     const Queue& queue = c.problem.queues[index];
     for (std::size_t r = 0; r < kQueueResources; ++r) {
       const Amount most = (queue.*bound)[r], is = after[index][r];
       if (most == kUnlimited || is <= most || is <= before[index][r]) continue;
       c.object(rule, queue.name,
-               std::string(queue_resource_name(r)) + (rule == Rule::kLimit ? ": limit " : ": quota of what is not preemptible ") +
+               std::string(queue_resource_name(r)) +
+                   (rule == Rule::kLimit ? ": limit " : ": quota of what is not preemptible ") +
                    queue_amount_text(r, most) + ", but " + queue_amount_text(r, is) + " would be in use, after " +
                    queue_amount_text(r, before[index][r]));
     }

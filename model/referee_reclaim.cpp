@@ -30,7 +30,8 @@ bool any_above(const QueueAmounts& is, const QueueAmounts& bound, const Asked& a
 std::string excess_text(const QueueAmounts& is, const QueueAmounts& bound, const Asked& asked) {
   for (std::size_t r = 0; r < kQueueResources; ++r) {
     if (asked[r] && bound[r] != kUnlimited && is[r] > bound[r]) {
-      return std::string(queue_resource_name(r)) + " " + queue_amount_text(r, is[r]) + " of " + queue_amount_text(r, bound[r]);
+      return std::string(queue_resource_name(r)) + " " + queue_amount_text(r, is[r]) + " of " +
+             queue_amount_text(r, bound[r]);
     }
   }
   return {};
@@ -42,8 +43,8 @@ QueueAmounts sum_of(const QueueAmounts& a, const QueueAmounts& b) {
   return sum;
 }
 
-// The pods with the least work that make the gang's minimum, of those that ran before the plan (succeeded ones count at no
-// cost); all that ran where they did not make it. `Pod::weighted_work` is used for nothing but this order.
+// The pods with the least work that make the gang's minimum, of those that ran before the plan (succeeded ones count at
+// no cost); all that ran where they did not make it. `Pod::weighted_work` is used for nothing but this order.
 std::vector<PodIndex> core_of(const Case& c, const Gang& gang) {
   struct Choice {
     Work work = 0;
@@ -80,15 +81,16 @@ void take_larger(QueueAmounts& largest, const QueueAmounts& amounts) {
   for (std::size_t r = 0; r < kQueueResources; ++r) largest[r] = std::max(largest[r], amounts[r]);
 }
 
-// By side: per resource, the largest unit that is reclaimed from it. Of a gang that goes whole its core is one unit, every
-// other pod that goes is one by itself.
+// By side: per resource, the largest unit that is reclaimed from it. Of a gang that goes whole its core is one unit,
+// every other pod that goes is one by itself.
 Indexed<QueueIndex, QueueAmounts> largest_units_reclaimed(const Case& c) {
   Indexed<QueueIndex, QueueAmounts> largest(c.problem.queues.size(), QueueAmounts{});
   for (const GangIndex index : c.evicted_gangs) {
     const Gang& gang = c.problem.gangs[index];
     const auto side_of = [&](PodIndex pod) {
       const Eviction* eviction = c.eviction[pod];
-      const bool reclaimed = c.is_lost(pod) && eviction->reason == EvictionReason::kReclaim && !eviction->for_gang.is_none();
+      const bool reclaimed =
+          c.is_lost(pod) && eviction->reason == EvictionReason::kReclaim && !eviction->for_gang.is_none();
       return reclaimed ? sides_of(c, {index, eviction->for_gang}).victim : QueueIndex::none();
     };
     if (std::ranges::all_of(gang.pods, [&](PodIndex pod) { return side_of(pod).is_none(); })) continue;
@@ -132,14 +134,16 @@ Grounds grounds_of(const Case& c, const Sides& sides, const Asked& asked) {
           .quota = was_over_quota && !any_above(c.after.all[sides.claimant], claimant_quota, asked)};
 }
 
-bool is_taken_too_low(const Case& c, const Sides& sides, const Grounds& grounds, const Asked& asked, const QueueAmounts& largest_unit) {
+bool is_taken_too_low(const Case& c, const Sides& sides, const Grounds& grounds, const Asked& asked,
+                      const QueueAmounts& largest_unit) {
   const QueueAmounts before_last = sum_of(c.after.all[sides.victim], largest_unit);
   const bool share_holds = grounds.share && any_above(before_last, c.shares.share[sides.victim], asked);
   const bool quota_holds = grounds.quota && any_above(before_last, c.problem.queues[sides.victim].quota, asked);
   return !share_holds && !quota_holds;
 }
 
-std::string reclaim_objection(const Case& c, const Displacement& displacement, const Indexed<QueueIndex, QueueAmounts>& largest) {
+std::string reclaim_objection(const Case& c, const Displacement& displacement,
+                              const Indexed<QueueIndex, QueueAmounts>& largest) {
   const std::string who = c.quoted(displacement.claimant);
   const Sides sides = sides_of(c, displacement);
   if (sides.victim.is_none()) return "it goes for " + who + ", which must be of another leaf queue";
@@ -154,7 +158,8 @@ std::string reclaim_objection(const Case& c, const Displacement& displacement, c
   const std::string side = "\"" + std::string(c.problem.queues[sides.victim].name) + "\"";
   if (!grounds.share && !grounds.quota) return "it goes for " + who + ", but queue " + side + " was within its share";
   if (is_taken_too_low(c, sides, grounds, asked, largest[sides.victim])) {
-    return "it goes for " + who + ", but queue " + side + " is taken lower than needed: all units reclaimed, the largest can stay";
+    return "it goes for " + who + ", but queue " + side +
+           " is taken lower than needed: all units reclaimed, the largest can stay";
   }
   return {};
 }
@@ -162,7 +167,8 @@ std::string reclaim_objection(const Case& c, const Displacement& displacement, c
 }  // namespace
 
 Sides sides_of(const Case& c, const Displacement& displacement) {
-  const QueueIndex claimant = c.problem.gangs[displacement.claimant].queue, victim = c.problem.gangs[displacement.victim].queue;
+  const QueueIndex claimant = c.problem.gangs[displacement.claimant].queue,
+                   victim = c.problem.gangs[displacement.victim].queue;
   if (claimant.is_none() || victim.is_none() || claimant == victim) return {};
   const std::vector<QueueIndex>& claimant_line = c.problem.queues[claimant].ancestors;
   const std::vector<QueueIndex>& victim_line = c.problem.queues[victim].ancestors;
@@ -171,7 +177,8 @@ Sides sides_of(const Case& c, const Displacement& displacement) {
          claimant_line[claimant_line.size() - 1 - common] == victim_line[victim_line.size() - 1 - common]) {
     ++common;
   }
-  if (common == claimant_line.size() || common == victim_line.size()) return {};  // one is above the other: not both leaves
+  if (common == claimant_line.size() || common == victim_line.size())
+    return {};  // one is above the other: not both leaves
   return {claimant_line[claimant_line.size() - 1 - common], victim_line[victim_line.size() - 1 - common]};
 }
 
@@ -186,7 +193,8 @@ ReclaimDuties reclaim_duties(const Case& c) {
     const Sides sides = sides_of(c, displacement);
     if (sides.victim.is_none()) continue;
     const Asked asked = asked_for(c, displacement.claimant);
-    for (const QueueIndex queue : claimant_path(c, displacement, sides.claimant)) add(duties.within_share[queue], asked);
+    for (const QueueIndex queue : claimant_path(c, displacement, sides.claimant))
+      add(duties.within_share[queue], asked);
     if (!grounds_of(c, sides, asked).share) add(duties.within_quota[sides.claimant], asked);
   }
   return duties;

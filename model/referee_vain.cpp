@@ -1,7 +1,7 @@
-// Rule NotInVain: no evicted gang, and no surplus or moved pod, could have stayed where it was beside everything else in the
-// plan. It is put back into the cluster as the plan leaves it, and whatever rule then breaks is why it had to go: room and
-// devices, anti-affinity, topology, a queue's limit, the share (or quota) that a queue must keep to since it reclaims, or the
-// free capacity that a placed gang's minResources asks for.
+// Rule NotInVain: no evicted gang, and no surplus or moved pod, could have stayed where it was beside everything else
+// in the plan. It is put back into the cluster as the plan leaves it, and whatever rule then breaks is why it had to
+// go: room and devices, anti-affinity, topology, a queue's limit, the share (or quota) that a queue must keep to since
+// it reclaims, or the free capacity that a placed gang's minResources asks for.
 #include <algorithm>
 
 #include "model/referee_case.h"
@@ -88,12 +88,14 @@ bool keeps_queues_in_bounds(const Case& c, const ReclaimDuties& duties, std::spa
 
 bool leaves_min_resources(Case& c, std::span<const PodIndex> pods) {
   const PutBack put_back(c, c.settled, pods);
-  return std::ranges::all_of(c.placed_gangs, [&c](GangIndex gang) { return min_resources_objection(c, gang, c.settled).empty(); });
+  return std::ranges::all_of(c.placed_gangs,
+                             [&c](GangIndex gang) { return min_resources_objection(c, gang, c.settled).empty(); });
 }
 
 bool could_stay(Case& c, const ReclaimDuties& duties, std::span<const PodIndex> pods) {
   const bool kept_out = std::ranges::any_of(pods, [&c](PodIndex pod) { return c.kept_out[pod.value()] != 0; });
-  return !kept_out && has_room(c, pods) && keeps_topology(c, pods) && keeps_queues_in_bounds(c, duties, pods) && leaves_min_resources(c, pods);
+  return !kept_out && has_room(c, pods) && keeps_topology(c, pods) && keeps_queues_in_bounds(c, duties, pods) &&
+         leaves_min_resources(c, pods);
 }
 
 void check_pod(Case& c, const ReclaimDuties& duties, PodIndex pod) {
@@ -118,7 +120,8 @@ void check_not_in_vain(Case& c) {
     if (keeps_minimum(c, gang)) {
       for (const PodIndex pod : lost) check_pod(c, duties, pod);
     } else if (could_stay(c, duties, lost)) {
-      c.object(Rule::kNotInVain, gang.name, "all of it is evicted, but could have stayed beside everything else in the plan");
+      c.object(Rule::kNotInVain, gang.name,
+               "all of it is evicted, but could have stayed beside everything else in the plan");
     }
   }
 }
