@@ -141,7 +141,7 @@ inline JsonElements JsonValue::elements() const { return {{tape_, position_ + 1}
 
 struct JsonLimits {
   std::size_t max_bytes;
-  std::size_t max_depth;  // objects and arrays inside one another
+  std::size_t max_depth;  // objects and arrays that hold something, inside one another
 };
 
 // Holds the parser and its buffers, which grow to the longest text so far.
