@@ -51,8 +51,9 @@ bool devices(const Room& room, const Problem& problem, const PodClass& pod_class
 bool limit(const ClusterState& state, const QueueBounds& bounds, const Gang& gang, const QueueAmounts& added);
 // Quota of the non-preemptible, on every queue on the way to the root.
 bool quota(const ClusterState& state, const QueueBounds& bounds, const Gang& gang, const QueueAmounts& added);
-// minResources: `free_or_freed` with nothing of the gang placed. Cost: O(nodes x pod classes of the gang).
-bool min_resources(const ClusterState& free_or_freed, GangIndex gang);
+// minResources: what is free or freed where the gang's pods could go, each gang by itself, so that what pods that waited hold
+// now counts as free. Nothing is asked once one of its pods runs. Cost: O(nodes + pods), where the gang asks for it.
+bool min_resources(const ClusterState& state, GangIndex gang);
 
 }  // namespace fit
 

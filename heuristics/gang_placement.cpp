@@ -64,17 +64,20 @@ bool GangPlacer::place_one_more(GangIndex gang) {
 bool GangPlacer::place_pod(PodIndex pod) {
   const GroupIndex leaf = problem_.pods[pod].group;
   const std::vector<DomainIndex> domains = domains_for_one_more(leaf);
-  // A preferred level is tried first, from the innermost group outwards.
-  for (GroupIndex group = leaf; !group.is_none(); group = problem_.groups[group].parent) {
+  // A preferred level is tried first, from the innermost group outwards; nobody goes for it.
+  const Clear clear = std::exchange(clear_, nullptr);
+  bool placed = false;
+  for (GroupIndex group = leaf; !group.is_none() && !placed; group = problem_.groups[group].parent) {
     const TopologyLevelIndex level = problem_.groups[group].preferred_level;
     if (level.is_none()) continue;
     const DomainIndex preferred = occupied_domain(group, level);
     if (preferred.is_none()) continue;
     for (const DomainIndex domain : domains) {
-      if (lies_within(problem_, preferred, domain) && put_on_best_node(pod, preferred)) return true;
+      placed = placed || (lies_within(problem_, preferred, domain) && put_on_best_node(pod, preferred));
     }
   }
-  return std::ranges::any_of(domains, [&](DomainIndex domain) { return put_on_best_node(pod, domain); });
+  clear_ = clear;
+  return placed || std::ranges::any_of(domains, [&](DomainIndex domain) { return put_on_best_node(pod, domain); });
 }
 
 std::vector<PodIndex> GangPlacer::waiting(GroupIndex group) const {
@@ -180,7 +183,7 @@ bool GangPlacer::put_on_best_node(PodIndex pod, DomainIndex within) {
   } else {
     node = chooser_.choose(pod, nodes_of(within));
   }
-  if (node.is_none()) return false;
+  if (node.is_none()) return clear_ && clear_(pod, nodes_of(within));
   state_.put(pod, node, chooser_.devices_for(pod, node));
   return true;
 }
@@ -249,14 +252,14 @@ std::vector<DomainIndex> GangPlacer::candidates(GroupIndex group, TopologyLevelI
       }
       holds += copies;
     }
-    if (holds == 0) continue;
+    if (holds == 0 && !clear_) continue;
     for (const NodeIndex node : nodes_of(domain)) {
       idle += 1'000'000 * std::int64_t{state_.idle_devices(node)} + state_.free(node)[kCpu.value()] / 1000;
     }
     ranked.emplace_back(-holds, idle, domain);
   }
   const Group& g = problem_.groups[group];
-  if (g.is_leaf()) {
+  if (g.is_leaf() && !clear_) {
     const std::int64_t missing = std::max(0, g.minimum - state_.members(group));
     std::erase_if(ranked, [&](const Rank& rank) { return -std::get<0>(rank) < missing; });
   }

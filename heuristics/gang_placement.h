@@ -1,7 +1,9 @@
 // Puts gangs down: the minimum whole or not at all, through nested k-of-n subgroups and topology, then one pod more at a time.
 #pragma once
 
+#include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "heuristics/cluster_state.h"
@@ -32,6 +34,10 @@ class GangPlacer {
   // Places a given pod where its gang's topology allows. False where it does not fit.
   bool place_pod(PodIndex pod);
 
+  // Called for a pod that fits on none of the nodes (empty: all of them); may make room and put it. Empty: nobody does.
+  using Clear = std::function<bool(PodIndex, std::span<const NodeIndex>)>;
+  Clear exchange_clear(Clear clear) { return std::exchange(clear_, std::move(clear)); }
+
   // Pods of the gang that may still be placed, in the order in which they are tried.
   std::vector<PodIndex> waiting(GroupIndex group) const;
 
@@ -56,6 +62,7 @@ class GangPlacer {
   const QueueBounds& bounds_;
   NodeChooser& chooser_;
   PodOrder order_;
+  Clear clear_;
   Indexed<TopologyLevelIndex, std::vector<DomainIndex>> domains_of_level_;
 };
 

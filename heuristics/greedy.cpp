@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "heuristics/eviction_rules.h"
 #include "heuristics/fit.h"
 #include "heuristics/gang_placement.h"
 #include "heuristics/groups.h"
@@ -37,7 +38,12 @@ PlacingOrder order_of_start(const Problem& problem, std::size_t start, std::uint
 class Start {
  public:
   Start(const Problem& problem, const FairShares& shares, const PlacingOrder& order, const StopRequest& stop)
-      : problem_(problem), shares_(shares), order_(order), stop_(stop), doomed_(problem.gangs.size(), false) {}
+      : problem_(problem),
+        shares_(shares),
+        order_(order),
+        stop_(stop),
+        rules_(problem, shares, ClusterState(problem, ClusterState::Releasing::kFreed)),
+        doomed_(problem.gangs.size(), false) {}
 
   Plan run() {
     Plan plan = attempt();
@@ -57,9 +63,10 @@ class Start {
     }
     NodeChooser chooser(state, bounds, order_.nodes);
     GangPlacer placer(state, bounds, chooser, order_.pods);
-    place_all({problem_, shares_, order_, doomed_, stop_}, state, placer);
+    RoomSearch room({problem_, shares_, bounds, rules_, state, chooser, placer, stop_}, std::move(evictions));
+    place_all({problem_, shares_, order_, doomed_, stop_}, state, placer, room);
     find_unfinished(state);
-    return plan_of(problem_, state, evictions);
+    return plan_of(problem_, state, room.evictions());
   }
 
   void evict_stale(GangIndex gang, ClusterState& state, std::vector<PlannedEviction>& evictions) const {
@@ -83,6 +90,7 @@ class Start {
   const FairShares& shares_;
   const PlacingOrder& order_;
   const StopRequest& stop_;
+  EvictionRules rules_;
   std::vector<bool> doomed_;  // by gang: evicted as stale
   std::vector<GangIndex> unfinished_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
 #include <tuple>
 
 #include "heuristics/groups.h"
@@ -22,6 +23,7 @@ struct Entry {
   WorkPair minimum{};       // the least work that satisfies it
   double size = 0;          // what the order sorts by, larger first
   std::int64_t shape = -1;  // equal for gangs that fit or fail alike; -1: none is alike
+  bool barred = false;      // nothing of it may be placed
   bool failed = false;      // its minimum found no room, which later passes cannot change
 };
 
@@ -30,11 +32,12 @@ using ShapeKey = std::tuple<QueueIndex, bool, PodClassIndex, TopologyLevelIndex,
 
 class Placing {
  public:
-  Placing(const PlacingInput& input, ClusterState& state, GangPlacer& placer)
+  Placing(const PlacingInput& input, ClusterState& state, GangPlacer& placer, RoomSearch& room)
       : input_(input),
         problem_(input.problem),
         state_(state),
         placer_(placer),
+        room_(room),
         share_(problem_, input.shares.share_work),
         quota_(problem_, input.shares.quota_work),
         stopped_(false) {
@@ -42,6 +45,20 @@ class Placing {
   }
 
   void run() {
+    claims_ = room_.is_allowed();
+    run_passes();
+    if (!room_.has_evicted() || stopped_) return;
+    // What was cleared may have left room for others.
+    claims_ = false;
+    for (Entry& entry : entries_) entry.failed = false;
+    forget_failures();
+    share_.clear();
+    quota_.clear();
+    run_passes();
+  }
+
+ private:
+  void run_passes() {
     for (const Pass pass : {Pass::kWithinShare, Pass::kWithinQuota, Pass::kRest}) {
       for (std::size_t begin = 0, end = 0; begin < entries_.size() && !stopped_; begin = end) {
         const std::int32_t priority = priority_of(entries_[begin]);
@@ -51,7 +68,6 @@ class Placing {
     }
   }
 
- private:
   using Entries = std::span<Entry>;
 
   std::int32_t priority_of(const Entry& entry) const { return problem_.gangs[entry.gang].priority; }
@@ -79,7 +95,7 @@ class Placing {
       const auto units = gang_units(problem_, gang, candidates);
       if (units.empty()) continue;  // too few pods, whatever is done
       entry.minimum = units.front();
-      entry.failed = !waits || input_.excluded[gang.value()] || !placer_.may_place(gang);
+      entry.barred = !waits || input_.excluded[gang.value()] || !placer_.may_place(gang);
       entry.size = size_of(gang, entry.minimum);
       entry.shape = shape_of(gang);
       entries_.push_back(entry);
@@ -138,6 +154,9 @@ class Placing {
       for (Entry& entry : entries) place_entry(pass, entry);
     }
     for (Entry& entry : entries) grow(pass, entry);
+    for (Entry& entry : entries) {
+      if (claims_ && !entry.barred) claim(pass, entry);
+    }
   }
 
   // What of this priority is present before the pass places anything of it takes its part of the shares first.
@@ -168,7 +187,7 @@ class Placing {
   void queue_by_queue(Pass pass, Entries entries) {
     std::map<QueueIndex, std::vector<Entry*>> by_queue;
     for (Entry& entry : entries) {
-      if (!entry.failed) by_queue[queue_of(entry)].push_back(&entry);
+      if (!entry.failed && !entry.barred) by_queue[queue_of(entry)].push_back(&entry);
     }
     for (auto& [queue, list] : by_queue) std::ranges::reverse(list);
     while (!by_queue.empty() && !stopped_) {
@@ -184,25 +203,68 @@ class Placing {
   }
 
   void place_entry(Pass pass, Entry& entry) {
-    if (entry.failed || is_satisfied(state_, entry.gang) || !belongs(pass, entry.gang, entry.minimum) || should_stop()) return;
+    if (entry.barred || entry.failed || is_satisfied(state_, entry.gang)) return;
+    if (!belongs(pass, entry.gang, entry.minimum) || should_stop()) return;
     const bool is_known_to_fail = entry.shape >= 0 && dead_shapes_[static_cast<std::size_t>(entry.shape)];
-    if (is_known_to_fail || !placer_.place_minimum(entry.gang)) {
+    const bool may_start = !is_known_to_fail && fit::min_resources(state_, entry.gang);
+    if (may_start && keep_rules([&] { return placer_.place_minimum(entry.gang); })) {
+      count(pass, entry.gang, entry.minimum);
+    } else {
       entry.failed = true;
       if (entry.shape >= 0) dead_shapes_[static_cast<std::size_t>(entry.shape)] = true;
-    } else {
-      count(pass, entry.gang, entry.minimum);
     }
+  }
+
+  // Places, but not so that evictions that have been decided would no longer be allowed.
+  template <class Place>
+  bool keep_rules(const Place& place) {
+    const auto before = state_.checkpoint();
+    if (place() && room_.rules_hold()) return true;
+    state_.rollback(before);
+    return false;
+  }
+
+  void forget_failures() { dead_shapes_.assign(shapes_.size(), false); }
+
+  // Makes room for the gang's minimum where it has none, and for the pods beyond it.
+  void claim(Pass pass, Entry& entry) {
+    const bool is_known_to_fail = entry.shape >= 0 && dead_claims_.contains(entry.shape);
+    if (is_known_to_fail || should_stop()) return;
+    if (!is_satisfied(state_, entry.gang)) {
+      if (!belongs(pass, entry.gang, entry.minimum)) return;
+      if (!room_.claim_minimum(entry.gang)) {
+        if (entry.shape >= 0) dead_claims_.insert(entry.shape);
+        return;
+      }
+      entry.failed = false;
+      count(pass, entry.gang, entry.minimum);
+      claimed();
+      grow(pass, entry);
+    }
+    for (const GroupIndex group : problem_.gangs[entry.gang].groups) {
+      for (const PodIndex pod : placer_.waiting(group)) {
+        const WorkPair unit = work_pair(problem_.class_of(pod));
+        if (!belongs(pass, entry.gang, unit) || !room_.claim_pod(pod)) break;
+        count(pass, entry.gang, unit);
+        claimed();
+      }
+    }
+  }
+
+  void claimed() {
+    forget_failures();
+    dead_claims_.clear();
   }
 
   // Pods beyond the minimum, one at a time.
   void grow(Pass pass, const Entry& entry) {
-    if (entry.failed || !is_satisfied(state_, entry.gang) || should_stop()) return;
+    if (entry.barred || entry.failed || !is_satisfied(state_, entry.gang) || should_stop()) return;
     for (const GroupIndex group : problem_.gangs[entry.gang].groups) {
       PodClassIndex skipped = PodClassIndex::none();
       for (const PodIndex pod : placer_.waiting(group)) {
         const WorkPair unit = work_pair(problem_.class_of(pod));
         if (problem_.pods[pod].pod_class == skipped) continue;
-        if (belongs(pass, entry.gang, unit) && placer_.place_pod(pod)) {
+        if (belongs(pass, entry.gang, unit) && keep_rules([&] { return placer_.place_pod(pod); })) {
           count(pass, entry.gang, unit);
         } else {
           skipped = problem_.pods[pod].pod_class;
@@ -215,16 +277,21 @@ class Placing {
   const Problem& problem_;
   ClusterState& state_;
   GangPlacer& placer_;
+  RoomSearch& room_;
   ShareRoom share_, quota_;
   std::vector<Entry> entries_;  // by priority, highest first; within one as the order says
   std::map<ShapeKey, std::int64_t> shapes_;
-  std::vector<bool> dead_shapes_;
+  std::vector<bool> dead_shapes_;        // found no room
+  std::set<std::int64_t> dead_claims_;   // no room could be made for them
+  bool claims_ = false;
   int asked_ = 0;
   bool stopped_;
 };
 
 }  // namespace
 
-void place_all(const PlacingInput& input, ClusterState& state, GangPlacer& placer) { Placing(input, state, placer).run(); }
+void place_all(const PlacingInput& input, ClusterState& state, GangPlacer& placer, RoomSearch& room) {
+  Placing(input, state, placer, room).run();
+}
 
 }  // namespace muster

@@ -9,6 +9,7 @@
 #include "heuristics/fit.h"
 #include "heuristics/gang_placement.h"
 #include "heuristics/greedy.h"
+#include "heuristics/make_room.h"
 #include "heuristics/node_choice.h"
 #include "model/fair_share.h"
 
@@ -38,7 +39,8 @@ struct PlacingInput {
   const StopRequest& stop;
 };
 
-// Places what fits beside what is present. Cost: O(gangs log gangs) and one choice of a node for each pod placed.
-void place_all(const PlacingInput& input, ClusterState& state, GangPlacer& placer);
+// Places what fits beside what is present; what does not fit claims room, once all of its priority has been tried. Cost: O(gangs
+// log gangs) and one choice of a node for each pod placed, and the claims.
+void place_all(const PlacingInput& input, ClusterState& state, GangPlacer& placer, RoomSearch& room);
 
 }  // namespace muster

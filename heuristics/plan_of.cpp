@@ -6,6 +6,7 @@
 // that departs is still there; so these fit beside all departing pods. A placement that does wait names every departing pod
 // of the node that holds some of a short resource that it needs; so by the time it starts nothing that departs holds any of
 // that resource, and what is then there is part of the end state, which fits. Resources that are not short always fit.
+// A pod that moves within its node gives up its old room as it takes the new one, so it waits for itself without saying so.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -67,7 +68,7 @@ class Departures {
     name_anti_affine(placement, names);
     const auto at = ledgers_.find(placement.node);
     if (at != ledgers_.end()) {
-      const Needs needs = needs_of(problem_, placement.pod, placement.node, placement.devices);
+      const Needs needs = net_needs(placement);
       if (names.empty() && fits(at->second, needs)) {
         add(needs, at->second.free, -1);
       } else {
@@ -112,6 +113,15 @@ class Departures {
     }
   }
 
+  // What the placement needs beyond what the pod itself holds on that node.
+  Needs net_needs(const Placement& placement) const {
+    Needs needs = needs_of(problem_, placement.pod, placement.node, placement.devices);
+    if (problem_.pods[placement.pod].node != placement.node) return needs;
+    const Needs own = needs_of(problem_, placement.pod, placement.node, problem_.devices_of(placement.pod));
+    std::erase_if(needs, [&](const auto& need) { return std::ranges::find(own, need) != own.end(); });
+    return needs;
+  }
+
   static bool fits(const Ledger& ledger, const Needs& needs) {
     return std::ranges::all_of(needs, [&](const auto& need) {
       return !ledger.is_short[need.first] || need.second <= ledger.free[need.first];
@@ -120,6 +130,7 @@ class Departures {
 
   void name_holders(const Ledger& ledger, const Placement& placement, const Needs& needs, std::vector<PodIndex>& names) const {
     for (const PodIndex departing : ledger.departing) {
+      if (departing == placement.pod) continue;
       const Needs held = needs_of(problem_, departing, placement.node, problem_.devices_of(departing));
       const bool shares = std::ranges::any_of(needs, [&](const auto& need) {
         return ledger.is_short[need.first] && std::ranges::any_of(held, [&](const auto& h) { return h.first == need.first; });
@@ -167,27 +178,32 @@ std::vector<std::vector<std::size_t>> placements_by_gang(const Problem& problem,
   return result;
 }
 
-// What of the gang runs on (neither evicted nor moved) and what of it starts at once: is that its minimum?
+// What of the gang runs on (moved pods, too) and what of it starts at once: is that its minimum?
 class Starters {
  public:
-  Starters(const Problem& problem, const ClusterState& end_state) : problem_(problem), staying_(problem.groups.size(), 0) {
+  Starters(const Problem& problem, const ClusterState& end_state) : problem_(problem), kept_(problem.groups.size(), 0) {
     for (const PodIndex pod : problem.pods.indices()) {
       const Pod& p = problem.pods[pod];
-      const bool stays = p.status == PodStatus::kRunning && end_state.is_present(pod) && !is_moved(problem, end_state, pod);
-      if (stays || p.status == PodStatus::kSucceeded) ++staying_[p.group];
+      const bool is_kept = p.status == PodStatus::kRunning && end_state.is_present(pod);
+      if (is_kept || p.status == PodStatus::kSucceeded) ++kept_[p.group];
     }
   }
 
   bool is_minimum_met(GangIndex gang, const std::vector<PodIndex>& at_once) {
-    for (const PodIndex pod : at_once) ++staying_[problem_.pods[pod].group];
-    const bool met = is_satisfied(problem_, staying_, problem_.gangs[gang].root);
-    for (const PodIndex pod : at_once) --staying_[problem_.pods[pod].group];
+    const auto count = [&](std::int32_t change) {
+      for (const PodIndex pod : at_once) {
+        if (problem_.pods[pod].status == PodStatus::kPending) kept_[problem_.pods[pod].group] += change;
+      }
+    };
+    count(+1);
+    const bool met = is_satisfied(problem_, kept_, problem_.gangs[gang].root);
+    count(-1);
     return met;
   }
 
  private:
   const Problem& problem_;
-  Indexed<GroupIndex, std::int32_t> staying_;
+  Indexed<GroupIndex, std::int32_t> kept_;
 };
 
 void time_placements(const Problem& problem, const ClusterState& end_state, const std::vector<PodIndex>& departing,

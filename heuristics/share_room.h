@@ -22,6 +22,7 @@ class ShareRoom {
   bool fits(QueueIndex leaf, const WorkPair& unit) const;
   // Whether some of the unit lies within the caps of the leaf and of every queue above it.
   bool gains(QueueIndex leaf, const WorkPair& unit) const;
+  void clear() { used_.assign(used_.size(), WorkPair{}); }
   void add(QueueIndex leaf, const WorkPair& unit);
   // How full the leaf is: used / cap of the fuller side; for the order among queues only.
   double fullness(QueueIndex leaf) const;

@@ -1,0 +1,172 @@
+#include "heuristics/eviction_rules.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "heuristics/fit.h"
+#include "heuristics/groups.h"
+#include "model/gang_tree.h"
+
+namespace muster {
+
+EvictionRules::EvictionRules(const Problem& problem, const FairShares& shares, const ClusterState& before)
+    : problem_(problem), shares_(shares), usage_before_(before.usage()), asked_(problem.gangs.size()) {
+  for (const Queue& queue : problem.queues) {
+    QueueAmounts quota = queue.quota;
+    for (Amount& amount : quota) amount = amount == kUnlimited ? kNoBound : amount;
+    quota_.push_back(quota);
+  }
+  for (const GangIndex gang : problem.gangs.indices()) {
+    asked_[gang] = {};
+    for (const PodIndex pod : problem.gangs[gang].pods) {
+      const PodClass& pod_class = problem.class_of(pod);
+      asked_[gang][kQueueGpu] = asked_[gang][kQueueGpu] || pod_class.counts_as_gpu;
+      asked_[gang][kQueueCpu] = asked_[gang][kQueueCpu] || pod_class.request[kCpu.value()] > 0;
+      asked_[gang][kQueueMemory] = asked_[gang][kQueueMemory] || pod_class.request[kMemory.value()] > 0;
+    }
+  }
+}
+
+bool EvictionRules::may_evict(GangIndex victim) const {
+  return problem_.gangs[victim].preemptible && !problem_.gangs[victim].queue.is_none();
+}
+
+bool EvictionRules::may_move(const ClusterState& state, PodIndex pod) const {
+  const Pod& p = problem_.pods[pod];
+  const Gang& gang = problem_.gangs[p.gang];
+  if (p.status != PodStatus::kRunning || !gang.preemptible || !fit::queue_exists(gang) || !fit::timeout(gang)) return false;
+  return state.is_present(pod) && is_satisfied(state, p.gang);  // what is placed has its minimum
+}
+
+bool EvictionRules::may_preempt(GangIndex claimant, GangIndex victim) const {
+  const Gang &c = problem_.gangs[claimant], &v = problem_.gangs[victim];
+  return may_evict(victim) && c.preemption_policy == PreemptionPolicy::kPreemptLowerPriority && c.queue == v.queue &&
+         v.priority < c.priority;
+}
+
+bool EvictionRules::may_reclaim(const ClusterState& state, GangIndex claimant, GangIndex victim) const {
+  const Gang &c = problem_.gangs[claimant], &v = problem_.gangs[victim];
+  if (!may_evict(victim) || c.preemption_policy == PreemptionPolicy::kNever || c.queue == v.queue || c.queue.is_none()) return false;
+  const QueueIndex side = sides(c.queue, v.queue).victim;
+  // Over its share (or quota) before the plan, and still so: so it is not taken lower than needed.
+  const bool over_share = is_over(usage_before_[side], shares_.share[side], claimant) && is_over(state.usage()[side], shares_.share[side], claimant);
+  const bool over_quota = is_over(usage_before_[side], quota_[side], claimant) && is_over(state.usage()[side], quota_[side], claimant);
+  return over_share || over_quota;
+}
+
+bool EvictionRules::has_run_enough(const ClusterState& state, GangIndex claimant, GangIndex victim, EvictionReason reason) const {
+  const Gang& gang = problem_.gangs[victim];
+  const Queue& queue = problem_.queues[gang.queue];
+  Nanoseconds least = queue.preempt_min_runtime;
+  if (reason == EvictionReason::kReclaim) {
+    least = problem_.queues[sides(problem_.gangs[claimant].queue, gang.queue).victim].reclaim_min_runtime;
+  }
+  if (least <= 0) return true;
+  // Pods that have not run so long may go as surplus, if the rest is the minimum.
+  const auto runs = [&](PodIndex pod) { return problem_.pods[pod].status == PodStatus::kRunning && state.is_present(pod); };
+  const auto is_old = [&](PodIndex pod) {
+    return problem_.pods[pod].status == PodStatus::kSucceeded || (runs(pod) && problem_.pods[pod].run_time >= least);
+  };
+  const bool is_protected = std::ranges::any_of(gang.pods, [&](PodIndex pod) { return runs(pod) && !is_old(pod); });
+  return !is_protected || meets_minimum(problem_, gang, is_old);
+}
+
+EvictionRules::Sides EvictionRules::sides(QueueIndex claimant, QueueIndex victim) const {
+  const auto &above_claimant = problem_.queues[claimant].ancestors, &above_victim = problem_.queues[victim].ancestors;
+  auto c = above_claimant.rbegin();
+  auto v = above_victim.rbegin();
+  while (c != above_claimant.rend() && v != above_victim.rend() && *c == *v) ++c, ++v;
+  return {c == above_claimant.rend() ? claimant : *c, v == above_victim.rend() ? victim : *v};
+}
+
+bool EvictionRules::is_over(const QueueAmounts& usage, const QueueAmounts& bound, GangIndex claimant) const {
+  for (std::size_t r = 0; r < kQueueResources; ++r) {
+    if (asked_[claimant][r] && usage[r] > bound[r]) return true;
+  }
+  return false;
+}
+
+bool EvictionRules::is_within(const QueueAmounts& usage, const QueueAmounts& bound, GangIndex claimant) const {
+  return !is_over(usage, bound, claimant);
+}
+
+bool EvictionRules::claims_within_share(const ClusterState& state, GangIndex claimant, GangIndex victim, const QueueAmounts& added) const {
+  const Gang& gang = problem_.gangs[claimant];
+  const QueueIndex side = sides(gang.queue, problem_.gangs[victim].queue).claimant;
+  for (const QueueIndex queue : problem_.queues[gang.queue].ancestors) {
+    QueueAmounts usage = state.usage()[queue], fixed = state.non_preemptible_usage()[queue];
+    for (std::size_t r = 0; r < kQueueResources; ++r) {
+      usage[r] += added[r];
+      fixed[r] += added[r];
+    }
+    if (!is_within(usage, shares_.share[queue], claimant)) return false;
+    if (!gang.preemptible && !is_within(fixed, quota_[queue], claimant)) return false;
+    if (queue == side) break;
+  }
+  return true;
+}
+
+bool EvictionRules::keeps_whole_gangs(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const {
+  std::set<GangIndex> gangs;
+  for (const PlannedEviction& eviction : lost) gangs.insert(problem_.pods[eviction.pod].gang);
+  const auto runs = [&](PodIndex pod) { return problem_.pods[pod].status == PodStatus::kRunning && end_state.is_present(pod); };
+  const auto counts = [&](PodIndex pod) { return runs(pod) || problem_.pods[pod].status == PodStatus::kSucceeded; };
+  return std::ranges::all_of(gangs, [&](GangIndex gang) {
+    const Gang& g = problem_.gangs[gang];
+    return std::ranges::none_of(g.pods, runs) || meets_minimum(problem_, g, counts);
+  });
+}
+
+bool EvictionRules::reclaim_holds(const ClusterState& end_state, const std::vector<PlannedEviction>& lost,
+                                  const PlannedEviction& eviction) const {
+  const GangIndex victim = problem_.pods[eviction.pod].gang;
+  if (!claims_within_share(end_state, eviction.for_gang, victim, {})) return false;
+  const Sides s = sides(problem_.gangs[eviction.for_gang].queue, problem_.gangs[victim].queue);
+  // The largest unit reclaimed from the side: a whole gang, or a surplus pod.
+  std::map<GangIndex, QueueAmounts> units;
+  QueueAmounts largest{};
+  for (const PlannedEviction& other : lost) {
+    if (other.reason != EvictionReason::kReclaim) continue;
+    const GangIndex gang = problem_.pods[other.pod].gang;
+    const auto& path = problem_.queues[problem_.gangs[gang].queue].ancestors;
+    if (std::ranges::find(path, s.victim) == path.end()) continue;
+    QueueAmounts& unit = is_anything_present(end_state, gang) ? units.emplace(gang, QueueAmounts{}).first->second = {} : units[gang];
+    const QueueAmounts used = queue_usage(problem_.class_of(other.pod), problem_.class_of(problem_.pods[other.pod].node));
+    for (std::size_t r = 0; r < kQueueResources; ++r) {
+      unit[r] += used[r];
+      largest[r] = std::max(largest[r], unit[r]);
+    }
+  }
+  const auto still_over = [&](const QueueAmounts& bound) {
+    for (std::size_t r = 0; r < kQueueResources; ++r) {
+      if (asked_[eviction.for_gang][r] && bound[r] != kNoBound && end_state.usage()[s.victim][r] + largest[r] > bound[r]) return true;
+    }
+    return false;
+  };
+  const bool by_share = is_over(usage_before_[s.victim], shares_.share[s.victim], eviction.for_gang);
+  const bool by_quota = is_over(usage_before_[s.victim], quota_[s.victim], eviction.for_gang) &&
+                        is_within(end_state.usage()[s.claimant], quota_[s.claimant], eviction.for_gang);
+  return (by_share && still_over(shares_.share[s.victim])) || (by_quota && still_over(quota_[s.victim]));
+}
+
+bool EvictionRules::hold(const ClusterState& end_state, const std::vector<PlannedEviction>& evictions) const {
+  std::vector<PlannedEviction> lost;
+  std::int64_t moves = 0;
+  for (const PlannedEviction& eviction : evictions) {
+    if (eviction.reason == EvictionReason::kStale) continue;
+    if (!end_state.is_present(eviction.pod)) {
+      lost.push_back(eviction);
+    } else if (!(end_state.place_of(eviction.pod) == snapshot_place(problem_, eviction.pod))) {
+      ++moves;
+    }
+  }
+  const auto& most = problem_.snapshot->policy.max_moves;
+  if (most && moves > *most) return false;
+  if (!keeps_whole_gangs(end_state, lost)) return false;
+  return std::ranges::all_of(lost, [&](const PlannedEviction& eviction) {
+    return eviction.reason != EvictionReason::kReclaim || reclaim_holds(end_state, lost, eviction);
+  });
+}
+
+}  // namespace muster

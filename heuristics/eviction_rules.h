@@ -1,0 +1,53 @@
+// The rules of evictions (docs/semantics.md, "Evictions"), as a search needs them: may this pod go for that gang, as things
+// stand; and do all evictions of an end state hold together.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "heuristics/cluster_state.h"
+#include "heuristics/greedy.h"
+#include "model/fair_share.h"
+#include "model/problem.h"
+
+namespace muster {
+
+class EvictionRules {
+ public:
+  // `before`: the snapshot as it is. All must outlive the rules.
+  EvictionRules(const Problem& problem, const FairShares& shares, const ClusterState& before);
+
+  // Who, and the action: whether anything of the gang may be evicted, or moved, for a reason.
+  bool may_evict(GangIndex victim) const;
+  bool may_move(const ClusterState& state, PodIndex pod) const;
+  // preempt and reclaim, without the minimum run time: whether a pod of `victim` may go for `claimant`, as usage stands.
+  bool may_preempt(GangIndex claimant, GangIndex victim) const;
+  bool may_reclaim(const ClusterState& state, GangIndex claimant, GangIndex victim) const;
+  // Whether a gang may go whole: enough of it has run for the minimum time that the reason asks for.
+  bool has_run_enough(const ClusterState& state, GangIndex claimant, GangIndex victim, EvictionReason reason) const;
+  // reclaim: whether the claimant, with so much more usage, stays within its shares (and quota) below the common ancestor.
+  bool claims_within_share(const ClusterState& state, GangIndex claimant, GangIndex victim, const QueueAmounts& added) const;
+  // Whether all evictions of the end state obey the rules, `Not in vain` apart. Cost: O(evictions x depth + groups).
+  bool hold(const ClusterState& end_state, const std::vector<PlannedEviction>& evictions) const;
+
+  struct Sides {
+    QueueIndex claimant, victim;  // just below the common ancestor
+  };
+  Sides sides(QueueIndex claimant, QueueIndex victim) const;
+  // Which of gpu, cpu and memory some pod of the gang asks for.
+  const std::array<bool, kQueueResources>& asked_for(GangIndex gang) const { return asked_[gang]; }
+
+ private:
+  bool is_over(const QueueAmounts& usage, const QueueAmounts& bound, GangIndex claimant) const;
+  bool is_within(const QueueAmounts& usage, const QueueAmounts& bound, GangIndex claimant) const;
+  bool keeps_whole_gangs(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const;
+  bool reclaim_holds(const ClusterState& end_state, const std::vector<PlannedEviction>& lost, const PlannedEviction& eviction) const;
+
+  const Problem& problem_;
+  const FairShares& shares_;
+  Indexed<QueueIndex, QueueAmounts> usage_before_;
+  Indexed<QueueIndex, QueueAmounts> quota_;  // unlimited as kNoBound
+  Indexed<GangIndex, std::array<bool, kQueueResources>> asked_;
+};
+
+}  // namespace muster

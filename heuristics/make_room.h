@@ -1,0 +1,118 @@
+// Room for a gang that found none: by moving running pods (consolidate), or by evicting them (preempt, reclaim).
+//
+// A claim is a gang's minimum, or one pod more of a gang that has it. Each of its pods that finds no node clears the node
+// where the victims cost least; then victims that turn out not to stand in the way come back, others are moved where there is
+// room for them, and the whole is kept only if every rule of evictions holds and the levels are better than before. The idea
+// of taking victims away first and then reprieving those that still fit is kube-scheduler's; that victims are whole gangs or
+// surplus pods, and that a claim is a gang, is KAI's.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "heuristics/cluster_state.h"
+#include "heuristics/eviction_rules.h"
+#include "heuristics/fit.h"
+#include "heuristics/gang_placement.h"
+#include "heuristics/greedy.h"
+#include "heuristics/node_choice.h"
+#include "model/fair_share.h"
+#include "model/levels.h"
+
+namespace muster {
+
+class RoomSearch {
+ public:
+  struct Parts {
+    const Problem& problem;
+    const FairShares& shares;
+    const QueueBounds& bounds;
+    const EvictionRules& rules;
+    ClusterState& state;
+    NodeChooser& chooser;
+    GangPlacer& placer;
+    const StopRequest& stop;
+  };
+  // `stale`: evictions that are settled already. The parts must outlive the search.
+  RoomSearch(const Parts& parts, std::vector<PlannedEviction> stale);
+
+  // Whether any action of the policy could make room at all.
+  bool is_allowed() const;
+  // Makes room for the gang's minimum, or for one pod more, and places it. False: nothing has changed.
+  bool claim_minimum(GangIndex gang);
+  bool claim_pod(PodIndex pod);
+
+  // The evictions of the state as it is, and whether they obey the rules.
+  std::vector<PlannedEviction> evictions() const;
+  bool rules_hold() const { return !has_evicted_ || rules_.hold(state_, evictions()); }
+  bool has_evicted() const { return has_evicted_; }
+  // After other changes of the state: brings back whoever fits where it was.
+  void reprieve();
+
+ private:
+  // Pods that go together: a gang (its running pods that are present), or one surplus pod, or one pod that is moved.
+  struct Unit {
+    std::vector<PodIndex> pods;
+    std::int64_t priority = 0;
+    Work work = 0;
+    Work cost = 0;  // work x seconds run; of a move, work
+  };
+  struct Cost {
+    std::int64_t priority = std::numeric_limits<std::int64_t>::min();  // of the highest victim
+    Work cost = 0, work = 0;
+    friend auto operator<=>(const Cost&, const Cost&) = default;
+  };
+  struct Clearing {
+    Cost cost;
+    NodeIndex node;
+    std::vector<PodIndex> victims;
+  };
+
+  template <class Place>
+  bool claim(GangIndex gang, const Place& place);
+  template <class Place>
+  bool attempt(EvictionReason reason, const Place& place);
+  bool is_hopeless(EvictionReason reason) const;
+
+  // Puts the pod on a node that is cleared for it; the placer calls it where no node fits.
+  bool clear_for(PodIndex pod, std::span<const NodeIndex> nodes);
+  bool free_queue_for(PodIndex pod);
+  bool free_min_resources();
+  bool commit_clearing(PodIndex pod, const Clearing& clearing);
+  std::optional<Clearing> clearing_of(PodIndex pod, NodeIndex node);
+  std::vector<Unit> units_on(NodeIndex node) const;
+  std::optional<Unit> unit_of(PodIndex pod) const;
+  std::optional<Unit> cheapest_unit_below(QueueIndex queue) const;
+  bool is_legal(PodIndex pod) const;
+  void take(const std::vector<PodIndex>& pods);
+  bool put_back(PodIndex pod);
+  bool relocate(const std::vector<PodIndex>& pods);
+
+  void settle();
+  bool bring_back(GangIndex gang);
+  bool move_elsewhere(GangIndex gang);
+  void bring_moved_back();
+  std::vector<GangIndex> evicted_gangs() const;
+  Levels levels() const;
+  std::int64_t moves() const;
+
+  const Problem& problem_;
+  const FairShares& shares_;
+  const QueueBounds& bounds_;
+  const EvictionRules& rules_;
+  ClusterState& state_;
+  NodeChooser& chooser_;
+  GangPlacer& placer_;
+  const StopRequest& stop_;
+  std::vector<LevelId> level_ids_;
+  std::vector<PlannedEviction> stale_;
+  Indexed<NodeIndex, std::vector<PodIndex>> runners_;   // pods that the snapshot runs on the node
+  std::map<PodIndex, PlannedEviction> reasons_;         // of every pod that was ever taken; those present again do not count
+  bool has_evicted_ = false;
+  GangIndex claimant_;                                  // of the attempt under way
+  EvictionReason reason_ = EvictionReason::kPreempt;
+};
+
+}  // namespace muster
