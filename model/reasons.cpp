@@ -104,7 +104,7 @@ ReasonTeller::ReasonTeller(const Problem& problem, const FairShares& shares, con
       proven_(proven),
       room_(RemainingRoom::after(problem, end)),
       empty_(RemainingRoom::empty_cluster(problem)),
-      room_maker_(problem, shares, end, proven) {
+      room_maker_({problem, shares, end, room_, [this](PodClassIndex index) { return census(index).total; }, proven}) {
   const SupplySum nothing{std::vector<Amount>(problem.resource_count, 0), 0, 0};
   for (const NodeClass& node_class : problem.node_classes) {
     SupplySum free = nothing;

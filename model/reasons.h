@@ -37,6 +37,8 @@ struct SupplySum {
 class ReasonTeller {
  public:
   ReasonTeller(const Problem& problem, const FairShares& shares, const AfterPlan& end, bool proven);
+  ReasonTeller(const ReasonTeller&) = delete;
+  ReasonTeller& operator=(const ReasonTeller&) = delete;
   // Of a gang with pods that are pending or gated. `left_over`: its minimum does not run; else one surplus pod is
   // spoken of.
   Verdict tell(GangIndex gang, bool left_over);

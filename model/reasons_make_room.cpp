@@ -39,11 +39,16 @@ QueueAmounts least_usage(const Problem& problem, const GangNeed& need) {
   return sum;
 }
 
-RoomMaker::RoomMaker(const Problem& problem, const FairShares& shares, const AfterPlan& end, bool proven)
-    : problem_(problem), shares_(shares), end_(end), proven_(proven) {
-  quota_.resize(problem.queues.size());
-  for (const QueueIndex queue : problem.queues.indices()) {
-    quota_[queue] = problem.queues[queue].quota;
+RoomMaker::RoomMaker(Context context)
+    : problem_(context.problem),
+      shares_(context.shares),
+      end_(context.end),
+      room_(context.room),
+      counts_(std::move(context.counts)),
+      proven_(context.proven) {
+  quota_.resize(problem_.queues.size());
+  for (const QueueIndex queue : problem_.queues.indices()) {
+    quota_[queue] = problem_.queues[queue].quota;
     for (Amount& amount : quota_[queue]) {
       if (amount == kUnlimited) amount = kLargest;
     }
@@ -52,6 +57,7 @@ RoomMaker::RoomMaker(const Problem& problem, const FairShares& shares, const Aft
 }
 
 void RoomMaker::collect_victims() {
+  std::map<VictimKind, std::vector<PodIndex>> by_kind;
   for (const Gang& gang : problem_.gangs) {
     if (!gang.preemptible || gang.queue.is_none()) continue;
     const auto stays = [&](PodIndex pod) {
@@ -79,7 +85,20 @@ void RoomMaker::collect_victims() {
       kind.reclaim_protected |= std::uint32_t{is_protected} << i;
     }
     const VictimKind surplus_kind{gang.queue, gang.priority, false, 0};
-    for (const auto& [pod, is_surplus] : pods) victims_[is_surplus ? surplus_kind : kind].push_back(pod);
+    for (const auto& [pod, is_surplus] : pods) by_kind[is_surplus ? surplus_kind : kind].push_back(pod);
+  }
+  for (auto& [kind, pods] : by_kind) {
+    victim_count_ += pods.size();
+    KindOfVictims victims{kind, std::move(pods), {}, std::vector<Amount>(problem_.resource_count, 0)};
+    for (const PodIndex pod : victims.pods) {
+      const PodClass& pod_class = problem_.class_of(pod);
+      const QueueAmounts usage = queue_usage(pod_class, problem_.class_of(end_.node[pod]));
+      for (std::size_t i = 0; i < kQueueResources; ++i) victims.usage[i] = saturating_add(victims.usage[i], usage[i]);
+      for (std::size_t r = 0; r < problem_.resource_count; ++r) {
+        victims.amounts[r] = saturating_add(victims.amounts[r], pod_class.request[r]);
+      }
+    }
+    victims_.push_back(std::move(victims));
   }
 }
 
@@ -98,27 +117,35 @@ std::string RoomMaker::tell(GangIndex gang, const GangNeed& need, bool fits_alre
                           {{true, true, false, false}, "Priority"},
                           {{true, true, true, false}, "Protected"},
                           {{true, true, true, true}, "NotAllowed"}};
+  std::vector<std::uint32_t> before;
   for (const Stage& stage : stages) {
-    const Fits fits = fits_without(gang, need, stage.rules);
-    if (fits == Fits::kUnknown) return "";
-    if (fits == Fits::kNo) return stage.code;
+    const std::vector<std::uint32_t> kinds = kinds_that_may_go(gang, stage.rules);
+    if (!before.empty() && kinds == before) continue;
+    if (!fits_without(gang, need, kinds)) return stage.code;
+    before = kinds;
   }
   return proven_ ? "Outranked" : "OutOfTime";
 }
 
-Fits RoomMaker::fits_without(GangIndex gang, const GangNeed& need, Rules rules) {
+std::vector<std::uint32_t> RoomMaker::kinds_that_may_go(GangIndex gang, Rules rules) const {
   std::vector<std::uint32_t> kinds;
-  std::uint32_t position = 0;
-  for (const auto& [kind, pods] : victims_) {
-    if (may_go(kind, gang, rules)) kinds.push_back(position);
-    ++position;
+  for (std::uint32_t i = 0; i < victims_.size(); ++i) {
+    if (may_go(victims_[i].kind, gang, rules)) kinds.push_back(i);
   }
-  if (kinds.empty()) return Fits::kNo;
+  return kinds;
+}
+
+bool RoomMaker::fits_without(GangIndex gang, const GangNeed& need, const std::vector<std::uint32_t>& kinds) {
+  if (kinds.empty()) return false;
   const Gang& claimant = problem_.gangs[gang];
   const bool runs = std::ranges::any_of(claimant.pods, [&](PodIndex pod) { return end_.is_present(pod); });
-  Vacated* vacated = vacate(kinds, runs && claimant.preemptible ? gang : GangIndex::none());
-  if (vacated == nullptr) return Fits::kUnknown;
-  return queues_allow(gang, *vacated) && fits_in(gang, need, *vacated) ? Fits::kYes : Fits::kNo;
+  Vacancy& vacated = vacancy(kinds, runs && claimant.preemptible ? gang : GangIndex::none());
+  if (!queues_allow(gang, vacated)) return false;
+  const bool is_simple =
+      need.items.size() == 1 && !requires_level(problem_, claimant) && !has_anti_affinity(problem_, need);
+  if (!is_simple && !is_spent()) return packs_in(gang, need, vacated);
+  return std::ranges::all_of(
+      need.items, [&](const NeedItem& item) { return count_in(vacated, item.pod_class) >= std::ssize(item.pods); });
 }
 
 bool RoomMaker::may_go(const VictimKind& victim, GangIndex gang, Rules rules) const {
@@ -173,40 +200,40 @@ std::pair<std::size_t, std::size_t> RoomMaker::sides(QueueIndex victim, QueueInd
   return {at - 1, own - 1};
 }
 
-RoomMaker::Vacated* RoomMaker::vacate(const std::vector<std::uint32_t>& kinds, GangIndex spared) {
-  std::vector<std::uint32_t> key = kinds;
-  key.push_back(spared.is_none() ? kNobody : spared.value());
-  if (const auto at = rooms_.find(key); at != rooms_.end()) return at->second.get();
-  if (rooms_.size() >= kMostRooms) return nullptr;
-  auto vacated = std::make_unique<Vacated>(Vacated{RemainingRoom::after(problem_, end_), {}, {}});
-  std::uint32_t position = 0;
-  auto wanted = kinds.begin();
-  for (const auto& [kind, pods] : victims_) {
-    if (wanted == kinds.end()) break;
-    if (*wanted != position++) continue;
-    ++wanted;
-    for (const PodIndex pod : pods) {
-      if (problem_.pods[pod].gang == spared) continue;
-      vacated->room.take(pod, end_.node[pod], end_.devices[pod]);
-      const QueueAmounts usage = queue_usage(problem_.class_of(pod), problem_.class_of(end_.node[pod]));
-      for (const QueueIndex queue : problem_.queues[kind.queue].ancestors) {
-        QueueAmounts& freed = vacated->freed_usage[queue];
-        for (std::size_t i = 0; i < kQueueResources; ++i) freed[i] += usage[i];
-      }
+template <class Visit>
+void RoomMaker::for_each_victim(const Vacancy& vacancy, const Visit& visit) const {
+  for (const std::uint32_t kind : vacancy.kinds) {
+    for (const PodIndex pod : victims_[kind].pods) {
+      if (problem_.pods[pod].gang != vacancy.spared) visit(pod);
     }
   }
-  return (rooms_[key] = std::move(vacated)).get();
 }
 
-bool RoomMaker::queues_allow(GangIndex gang, const Vacated& vacated) const {
+RoomMaker::Vacancy& RoomMaker::vacancy(const std::vector<std::uint32_t>& kinds, GangIndex spared) {
+  std::vector<std::uint32_t> key = kinds;
+  key.push_back(spared.is_none() ? kNobody : spared.value());
+  const auto [at, is_new] = vacancies_.try_emplace(std::move(key));
+  if (is_new) at->second = {kinds, spared, {}};
+  return at->second;
+}
+
+void RoomMaker::take_victims(const Vacancy& vacancy, RemainingRoom& room) const {
+  for_each_victim(vacancy, [&](PodIndex pod) { room.take(pod, end_.node[pod], end_.devices[pod]); });
+}
+
+bool RoomMaker::queues_allow(GangIndex gang, const Vacancy& vacated) const {
   const Gang& claimant = problem_.gangs[gang];
   const bool within_quota = !claimant.preemptible && problem_.snapshot->policy.non_preemptible_within_quota;
   for (const QueueIndex index : problem_.queues[claimant.queue].ancestors) {
     const Queue& queue = problem_.queues[index];
-    const auto freed = vacated.freed_usage.find(index);
     for (std::size_t i = 0; i < kQueueResources; ++i) {
       if (demand_[i] == 0) continue;
-      const Amount gone = freed == vacated.freed_usage.end() ? 0 : freed->second[i];
+      Amount gone = 0;
+      for (const std::uint32_t kind : vacated.kinds) {
+        const std::vector<QueueIndex>& ancestors = problem_.queues[victims_[kind].kind.queue].ancestors;
+        if (std::ranges::find(ancestors, index) != ancestors.end())
+          gone = saturating_add(gone, victims_[kind].usage[i]);
+      }
       if (queue.limit[i] != kUnlimited && saturating_add(end_.usage[index][i] - gone, demand_[i]) > queue.limit[i])
         return false;
       if (within_quota && saturating_add(end_.non_preemptible_usage[index][i], demand_[i]) > quota_[index][i])
@@ -216,25 +243,73 @@ bool RoomMaker::queues_allow(GangIndex gang, const Vacated& vacated) const {
   return true;
 }
 
-bool RoomMaker::fits_in(GangIndex gang, const GangNeed& need, Vacated& vacated) {
-  if (need.items.size() == 1 && !requires_level(problem_, problem_.gangs[gang]) && !has_anti_affinity(problem_, need)) {
-    const PodClassIndex index = need.items.front().pod_class;
-    const auto [at, is_new] = vacated.counts.try_emplace(index, 0);
-    if (is_new) {
-      const PodClass& pod_class = problem_.pod_classes[index];
-      for (const NodeIndex node : problem_.nodes.indices()) {
-        if (!pod_class.allowed[problem_.nodes[node].node_class.value()]) continue;
-        at->second = saturating_add(at->second, vacated.room.count(pod_class, node, kLargest));
-      }
+// Pods of the class that fit once the victims are gone: what fits now, and what the nodes that they leave gain.
+std::int64_t RoomMaker::count_in(Vacancy& vacated, PodClassIndex index) {
+  const auto [at, is_new] = vacated.counts.try_emplace(index, 0);
+  if (!is_new) return at->second;
+  if (vacated.kinds.size() == victims_.size() && vacated.spared.is_none()) return at->second = count_in_all(index);
+  if (is_spent()) return at->second = count_by_sums(vacated, index);
+  const PodClass& pod_class = problem_.pod_classes[index];
+  std::vector<NodeIndex> touched;
+  for_each_victim(vacated, [&](PodIndex pod) { touched.push_back(end_.node[pod]); });
+  visits_ += 2 * std::ssize(touched);
+  std::ranges::sort(touched);
+  touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+  std::int64_t gain = 0;
+  const auto count_touched = [&](std::int64_t sign) {
+    for (const NodeIndex node : touched) {
+      if (!pod_class.allowed[problem_.nodes[node].node_class.value()]) continue;
+      gain = saturating_add(gain, sign * room_.count(pod_class, node, kLargest));
     }
-    return at->second >= need.pods;
+  };
+  count_touched(-1);
+  const std::size_t mark = room_.mark();
+  take_victims(vacated, room_);
+  count_touched(1);
+  room_.roll_back(mark);
+  return at->second = saturating_add(counts_(index), gain);
+}
+
+std::int64_t RoomMaker::count_in_all(PodClassIndex index) {
+  if (!without_victims_) {
+    without_victims_ = room_;
+    for (const KindOfVictims& victims : victims_) {
+      for (const PodIndex pod : victims.pods) without_victims_->take(pod, end_.node[pod], end_.devices[pod]);
+    }
   }
-  if (visits_ > kMostVisits) return true;
-  const std::size_t mark = vacated.room.mark();
-  Packer packer(problem_, &end_, vacated.room, PackingRules{});
+  const PodClass& pod_class = problem_.pod_classes[index];
+  std::int64_t count = 0;
+  for (const NodeIndex node : room_.nodes()) {
+    if (!pod_class.allowed[problem_.nodes[node].node_class.value()]) continue;
+    count = saturating_add(count, without_victims_->count(pod_class, node, kLargest));
+  }
+  return count;
+}
+
+// What fits now, and what the victims hold in sum.
+std::int64_t RoomMaker::count_by_sums(const Vacancy& vacated, PodClassIndex index) const {
+  const PodClass& pod_class = problem_.pod_classes[index];
+  QueueAmounts usage{};
+  std::vector<Amount> amounts(problem_.resource_count, 0);
+  for (const std::uint32_t kind : vacated.kinds) {
+    usage[kQueueGpu] = saturating_add(usage[kQueueGpu], victims_[kind].usage[kQueueGpu]);
+    for (std::size_t r = 0; r < amounts.size(); ++r) amounts[r] = saturating_add(amounts[r], victims_[kind].amounts[r]);
+  }
+  std::int64_t most = kLargest;
+  if (pod_class.smallest_gpu_usage > 0) most = usage[kQueueGpu] / pod_class.smallest_gpu_usage;
+  for (std::size_t r = 0; r < amounts.size(); ++r) {
+    if (pod_class.request[r] > 0) most = std::min(most, amounts[r] / pod_class.request[r]);
+  }
+  return saturating_add(counts_(index), most);
+}
+
+bool RoomMaker::packs_in(GangIndex gang, const GangNeed& need, const Vacancy& vacated) {
+  const std::size_t mark = room_.mark();
+  take_victims(vacated, room_);
+  Packer packer(problem_, &end_, room_, PackingRules{});
   const Packing packing = packer.pack(need, problem_.gangs[gang].root);
-  vacated.room.roll_back(mark);
-  visits_ += packer.visits();
+  room_.roll_back(mark);
+  visits_ += packer.visits() + static_cast<std::int64_t>(victim_count_);
   return packing.left == 0;
 }
 

@@ -3,8 +3,9 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <map>
-#include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -22,11 +23,20 @@ namespace muster {
 //
 // Victims are running pods that the plan leaves where they are. Elastic surplus aside, a gang goes whole. Simplified: a
 // queue over its share counts with all its pods, moves are not tried, and of mixed gangs a failed packing counts as not
-// fitting. Cost: O(nodes + victims) for each distinct set of victims, at most kMostRooms of them; beyond, the answer is
-// empty.
+// fitting. Cost: O(victims) for each distinct set of victims and pod class, up to a limit of pods and nodes looked at;
+// beyond it, the answer is empty.
 class RoomMaker {
  public:
-  RoomMaker(const Problem& problem, const FairShares& shares, const AfterPlan& end, bool proven);
+  using ClassCount = std::function<std::int64_t(PodClassIndex)>;
+  struct Context {
+    const Problem& problem;
+    const FairShares& shares;
+    const AfterPlan& end;
+    RemainingRoom& room;  // what is free after the plan; used in between, and left as it was
+    ClassCount counts;    // how many pods of a class fit in it
+    bool proven = false;  // the work levels are
+  };
+  explicit RoomMaker(Context context);
 
   // The code. `fits_already`: nothing needs to be evicted for it. Requires a need that is possible.
   std::string tell(GangIndex gang, const GangNeed& need, bool fits_already);
@@ -40,12 +50,19 @@ class RoomMaker {
     std::uint32_t reclaim_protected = 0;  // bit i: by the minimum run time set at ancestor i (0: the queue itself)
     friend auto operator<=>(const VictimKind&, const VictimKind&) = default;
   };
+  struct KindOfVictims {
+    VictimKind kind;
+    std::vector<PodIndex> pods;
+    QueueAmounts usage{};         // of all of them
+    std::vector<Amount> amounts;  // by ResourceIndex
+  };
   struct Rules {
     bool share = false, priority = false, protection = false, actions = false;
   };
-  struct Vacated {
-    RemainingRoom room;
-    std::unordered_map<QueueIndex, QueueAmounts> freed_usage;
+  // What is free once certain victims are gone.
+  struct Vacancy {
+    std::vector<std::uint32_t> kinds;  // positions in victims_
+    GangIndex spared;                  // its own pods stay; none: nobody is
     std::unordered_map<PodClassIndex, std::int64_t> counts;
   };
   void collect_victims();
@@ -55,22 +72,32 @@ class RoomMaker {
   bool stays_within(GangIndex gang, QueueIndex up_to, const Indexed<QueueIndex, QueueAmounts>& bound) const;
   // Positions among the ancestors: of the victim's side, of the claimant's side, just below the common ancestor.
   std::pair<std::size_t, std::size_t> sides(QueueIndex victim, QueueIndex claimant) const;
-  Fits fits_without(GangIndex gang, const GangNeed& need, Rules rules);
-  Vacated* vacate(const std::vector<std::uint32_t>& kinds, GangIndex spared);
-  bool queues_allow(GangIndex gang, const Vacated& vacated) const;
-  bool fits_in(GangIndex gang, const GangNeed& need, Vacated& vacated);
+  std::vector<std::uint32_t> kinds_that_may_go(GangIndex gang, Rules rules) const;
+  bool fits_without(GangIndex gang, const GangNeed& need, const std::vector<std::uint32_t>& kinds);
+  Vacancy& vacancy(const std::vector<std::uint32_t>& kinds, GangIndex spared);
+  template <class Visit>
+  void for_each_victim(const Vacancy& vacancy, const Visit& visit) const;
+  void take_victims(const Vacancy& vacancy, RemainingRoom& room) const;
+  bool queues_allow(GangIndex gang, const Vacancy& vacancy) const;
+  std::int64_t count_in(Vacancy& vacancy, PodClassIndex pod_class);
+  std::int64_t count_in_all(PodClassIndex pod_class);
+  std::int64_t count_by_sums(const Vacancy& vacancy, PodClassIndex pod_class) const;
+  bool is_spent() const { return visits_ > kMostVisits; }
+  bool packs_in(GangIndex gang, const GangNeed& need, const Vacancy& vacancy);
 
-  static constexpr std::size_t kMostRooms = 32;
-  static constexpr std::int64_t kMostVisits = 2'000'000;  // of nodes, by packing
+  static constexpr std::int64_t kMostVisits = 500'000;
 
   const Problem& problem_;
   const FairShares& shares_;
   const AfterPlan& end_;
+  RemainingRoom& room_;
+  ClassCount counts_;
   bool proven_;
-  std::map<VictimKind, std::vector<PodIndex>> victims_;
-  Indexed<QueueIndex, QueueAmounts> quota_;  // unlimited ones as the largest amount
-  std::map<std::vector<std::uint32_t>, std::unique_ptr<Vacated>>
-      rooms_;              // by the kinds that are gone, and who is spared
+  std::vector<KindOfVictims> victims_;
+  std::size_t victim_count_ = 0;
+  std::optional<RemainingRoom> without_victims_;  // all of them gone
+  Indexed<QueueIndex, QueueAmounts> quota_;       // unlimited ones as the largest amount
+  std::map<std::vector<std::uint32_t>, Vacancy> vacancies_;
   QueueAmounts demand_{};  // of the gang that is asked about
   std::int64_t visits_ = 0;
 };

@@ -104,10 +104,7 @@ GangNeed need_of_minimum(const Problem& problem, GangIndex gang, const PodPredic
 }
 
 Packer::Packer(const Problem& problem, const AfterPlan* end, RemainingRoom& room, PackingRules rules)
-    : problem_(problem), end_(end), room_(room), rules_(rules) {
-  all_nodes_.reserve(problem.nodes.size());
-  for (const NodeIndex node : problem.nodes.indices()) all_nodes_.push_back(node);
-}
+    : problem_(problem), end_(end), room_(room), rules_(rules) {}
 
 Packing Packer::pack(const GangNeed& need, GroupIndex root) {
   need_ = &need;
@@ -115,7 +112,7 @@ Packing Packer::pack(const GangNeed& need, GroupIndex root) {
   Packing packing;
   packing.left = need.pods;
   packing.put.assign(need.items.size(), 0);
-  pack_group(root, all_nodes_, packing);
+  pack_group(root, room_.nodes(), packing);
   return packing;
 }
 

@@ -75,7 +75,6 @@ class Packer {
   RemainingRoom& room_;
   PackingRules rules_;
   const GangNeed* need_ = nullptr;
-  std::vector<NodeIndex> all_nodes_;
   std::int64_t visits_ = 0;
 };
 

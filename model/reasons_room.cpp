@@ -44,12 +44,14 @@ AfterPlan after_plan(const Problem& problem, const Plan& plan) {
 
 RemainingRoom::RemainingRoom(const Problem& problem) : problem_(&problem), resource_count_(problem.resource_count) {
   begin_.reserve(problem.nodes.size() + 1);
+  nodes_.reserve(problem.nodes.size());
   begin_.push_back(0);
   for (const NodeIndex node : problem.nodes.indices()) {
     const NodeClass& node_class = problem.class_of(node);
     cells_.insert(cells_.end(), node_class.capacity.begin(), node_class.capacity.end());
     cells_.resize(cells_.size() + static_cast<std::size_t>(node_class.device_count), problem.device_capacity(node));
     begin_.push_back(cells_.size());
+    nodes_.push_back(node);
   }
 }
 
@@ -93,17 +95,22 @@ std::int64_t RemainingRoom::device_count(const PodClass& pod_class, NodeIndex no
   if (pod_class.gpu.kind == GpuRequestKind::kMemory && node_class.device_memory_mib == 0) return 0;
   const std::span<const std::int64_t> units_free = devices(node);
   const DeviceUnits units = share_units(pod_class, node_class);
-  if (units <= 0) return 0;
   const std::int64_t wanted = pod_class.gpu.devices;
+  if (units <= 0 || wanted <= 0) return 0;
+  if (pod_class.gpu.kind == GpuRequestKind::kWhole || limit == 1) {
+    std::int64_t fitting = 0;
+    for (const std::int64_t device : units_free) fitting += device >= units ? 1 : 0;
+    return std::min(limit, fitting / wanted);
+  }
+  std::int64_t shares = 0;
+  for (const std::int64_t device : units_free) shares += std::max<std::int64_t>(device / units, 0);
+  if (wanted == 1) return std::min(limit, shares);
   const auto holds = [&](std::int64_t pods) {  // each device serves a pod at most once
     std::int64_t usable = 0;
     for (const std::int64_t device : units_free) usable += std::clamp<std::int64_t>(device / units, 0, pods);
     return usable >= pods * wanted;
   };
-  std::int64_t shares = 0;
-  for (const std::int64_t device : units_free) shares += std::max<std::int64_t>(device / units, 0);
-  if (wanted == 1) return std::min(limit, shares);
-  std::int64_t low = 0, high = std::min(limit, shares / std::max<std::int64_t>(wanted, 1));
+  std::int64_t low = 0, high = std::min(limit, shares / wanted);
   while (low < high) {
     const std::int64_t middle = low + (high - low + 1) / 2;
     if (holds(middle)) {

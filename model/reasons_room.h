@@ -29,6 +29,7 @@ class RemainingRoom {
   static RemainingRoom empty_cluster(const Problem& problem);
   static RemainingRoom after(const Problem& problem, const AfterPlan& end);
 
+  std::span<const NodeIndex> nodes() const { return nodes_; }  // all of them
   std::span<const std::int64_t> free(NodeIndex node) const {
     return {cells_.data() + begin_[node.value()], resource_count_};
   }
@@ -68,6 +69,7 @@ class RemainingRoom {
   };
   const Problem* problem_;
   std::size_t resource_count_;
+  std::vector<NodeIndex> nodes_;
   std::vector<std::size_t> begin_;   // by node, one more than there are
   std::vector<std::int64_t> cells_;  // by node: free amounts by resource, then free units by device; then anti-affinity
   std::unordered_map<std::uint64_t, std::size_t> anti_affinity_cells_;  // (term, domain, owners or matched) -> cell
