@@ -131,8 +131,16 @@ class DepartureFlow {
   std::vector<std::size_t> back_;
 };
 
+// What those who come send at most to those whom they wait for; one alone needs no search.
+Amount covered(const Load& load) {
+  if (load.arriving.size() > 1) return DepartureFlow(load).maximum();
+  Amount freed = 0;
+  for (const std::size_t p : load.arriving.front().waits_for) freed += load.leaving[p].amount;
+  return std::min(freed, load.arriving.front().amount);
+}
+
 Amount largest_load(const Load& load) {
-  return load.lasting + sum_of(load.leaving) + sum_of(load.arriving) - DepartureFlow(load).maximum();
+  return load.lasting + sum_of(load.leaving) + sum_of(load.arriving) - covered(load);
 }
 
 // The pods of `leaving` that the placement waits for; its own old place, if it is moved, is one of them.
@@ -170,34 +178,53 @@ Amount sum_at_once(const Load& load) {
   return sum;
 }
 
+// What a load is of, for people: one resource of a node, or one device.
+struct LoadSubject {
+  Rule rule = Rule::kCapacity;
+  NodeIndex node;
+  ResourceIndex resource;    // with kCapacity
+  std::int32_t device = -1;  // with kDevices
+};
+
+std::string what(const Case& c, const LoadSubject& subject) {
+  return subject.device < 0 ? std::string(c.snapshot.resource_names[subject.resource])
+                            : "device " + std::to_string(subject.device);
+}
+
+std::string amount_of(const Case& c, const LoadSubject& subject, Amount amount) {
+  if (subject.device < 0) return amount_text(subject.resource, amount);
+  return std::to_string(amount) + " of " + std::to_string(c.end.device_capacity(subject.node)) + " units";
+}
+
 // Rule After, its first sentence: names those that even alone would find no room beside what they do not wait for.
-void name_culprits(Case& c, const Load& load, const std::string& what) {
+void name_culprits(Case& c, const LoadSubject& subject, const Load& load) {
   for (const Arriving& arriving : load.arriving) {
     Amount there = load.lasting + sum_of(load.leaving) + arriving.amount;
     for (const std::size_t p : arriving.waits_for) there -= load.leaving[p].amount;
     if (there <= load.capacity) continue;
     c.object(Rule::kAfter, c.pod(arriving.placement->pod).name,
-             "it needs room of " + what + " that pods hold which it does not name in `after`");
+             "it needs room of " + what(c, subject) + " of node \"" + std::string(c.node(subject.node).name) +
+                 "\" that pods hold which it does not name in `after`");
   }
 }
 
-// The three sentences of rule Capacity, for one resource or device. `text(amount)` is for people.
-void check_load(Case& c, Rule rule, NodeIndex node, const Load& load, const std::string& what, const auto& text) {
+// The three sentences of rule Capacity, for one resource or device.
+void check_load(Case& c, const LoadSubject& subject, const Load& load) {
   if (load.arriving.empty()) return;
-  const Amount after_all = load.lasting + sum_of(load.arriving);
-  const Amount at_once = sum_at_once(load), at_start = load.lasting + sum_of(load.leaving) + at_once;
-  const std::string has = what + ": capacity " + text(load.capacity) + ", but ";
-  const std::string_view name = c.node(node).name;
-  if (after_all > load.capacity) {
-    c.object(rule, name, has + text(after_all) + " would be in use once everything that leaves is gone");
-  } else if (at_once > 0 && at_start > load.capacity) {
-    c.object(
-        rule, name,
-        has + text(at_start) + " would be in use with what is placed at once beside all that runs or is releasing");
-    name_culprits(c, load, what + " of node \"" + std::string(name) + "\"");
+  const auto object = [&](Amount amount, std::string_view when) {
+    c.object(subject.rule, c.node(subject.node).name,
+             what(c, subject) + ": capacity " + amount_of(c, subject, load.capacity) + ", but " +
+                 amount_of(c, subject, amount) + " would be in use " + std::string(when));
+  };
+  const Amount in_the_end = load.lasting + sum_of(load.arriving);
+  const Amount at_once = sum_at_once(load), at_the_start = load.lasting + sum_of(load.leaving) + at_once;
+  if (in_the_end > load.capacity) return object(in_the_end, "once everything that leaves is gone");
+  if (at_once > 0 && at_the_start > load.capacity) {
+    object(at_the_start, "with what is placed at once beside all that runs or is releasing");
+    name_culprits(c, subject, load);
   } else if (const Amount between = largest_load(load); between > load.capacity) {
-    c.object(rule, name, has + text(between) + " would be in use in some order of departures");
-    name_culprits(c, load, what + " of node \"" + std::string(name) + "\"");
+    object(between, "in some order of departures");
+    name_culprits(c, subject, load);
   }
 }
 
@@ -252,9 +279,6 @@ void check_device_loads(Case& c, const TouchedNode& touched) {
   if (node.gpu_count == 0) return;
   const DeviceUnits capacity = c.end.device_capacity(touched.node);
   const std::vector<DeviceUnits> all = everything_at_once_by_device(c, touched);
-  const auto text = [capacity](DeviceUnits units) {
-    return std::to_string(units) + " of " + std::to_string(capacity) + " units";
-  };
   for (std::int32_t device = 0; device < node.gpu_count; ++device) {
     if (all[static_cast<std::size_t>(device)] <= capacity) continue;
     const auto before = [&](PodIndex pod) {
@@ -263,8 +287,7 @@ void check_device_loads(Case& c, const TouchedNode& touched) {
     const auto after = [&](const Placement& placement) {
       return uses(placement.devices, device) ? device_units(c.spec(placement.pod), node) : 0;
     };
-    check_load(c, Rule::kDevices, touched.node, load_of(c, touched, capacity, before, after),
-               "device " + std::to_string(device), text);
+    check_load(c, {Rule::kDevices, touched.node, {}, device}, load_of(c, touched, capacity, before, after));
   }
 }
 
@@ -278,9 +301,7 @@ void check_capacity(Case& c) {
       if (all[resource.value()] <= capacity) continue;
       const auto before = [&](PodIndex pod) { return request_of(c.spec(pod), resource); };
       const auto after = [&](const Placement& placement) { return request_of(c.spec(placement.pod), resource); };
-      const auto text = [resource](Amount amount) { return amount_text(resource, amount); };
-      check_load(c, Rule::kCapacity, touched.node, load_of(c, touched, capacity, before, after),
-                 std::string(c.snapshot.resource_names[resource]), text);
+      check_load(c, {Rule::kCapacity, touched.node, resource, -1}, load_of(c, touched, capacity, before, after));
     }
   }
 }

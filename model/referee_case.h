@@ -107,6 +107,7 @@ struct Case {
 // leaf group needs its minimum of pods, an inner one of children that have theirs.
 template <class Counts>
 bool minimum_met(const Problem& problem, const Gang& gang, const Counts& counts) {
+  if (gang.groups.size() == 1) return std::ranges::count_if(gang.pods, counts) >= problem.groups[gang.root].minimum;
   const auto [least, largest] = std::ranges::minmax(gang.groups);
   std::vector<std::int32_t> met(largest.value() - least.value() + 1, 0);
   for (auto at = gang.groups.rbegin(); at != gang.groups.rend(); ++at) {  // children before parents
