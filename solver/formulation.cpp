@@ -338,26 +338,54 @@ void Formulation::add_queue_row(QueueIndex queue, std::size_t resource, bool non
 // --- solutions
 
 FormulationSolution Formulation::read(const std::vector<double>& x) const {
-  const auto rounded = [&](std::int32_t column) { return std::lround(x[static_cast<std::size_t>(column)]); };
+  FormulationSolution solution = read_demand([&](std::int32_t column) { return std::lround(x[static_cast<std::size_t>(column)]); });
+  for (RoomClassIndex room : in_.supply.rooms.indices()) {
+    std::vector<std::pair<std::size_t, std::int64_t>> chosen;
+    for (std::size_t j = 0; j < configurations_[room].size(); ++j) {
+      const auto nodes = std::lround(x[static_cast<std::size_t>(configurations_[room][j].column)]);
+      if (nodes > 0) chosen.emplace_back(j, nodes);
+    }
+    solution.configurations.push_back(std::move(chosen));
+  }
+  return solution;
+}
+
+FormulationSolution Formulation::round(const std::vector<double>& x) const {
+  FormulationSolution solution = read_demand([&](std::int32_t column) {
+    return static_cast<std::int64_t>(std::ceil(x[static_cast<std::size_t>(column)] - 1e-6));
+  });
+  for (RoomClassIndex room : in_.supply.rooms.indices()) {
+    std::vector<std::pair<double, std::size_t>> remainders;
+    std::vector<std::pair<std::size_t, std::int64_t>> chosen;
+    std::int64_t left = in_.supply.rooms[room].count();
+    for (std::size_t j = 0; j < configurations_[room].size(); ++j) {
+      const double nodes = x[static_cast<std::size_t>(configurations_[room][j].column)];
+      const auto whole = std::min(left, static_cast<std::int64_t>(std::floor(nodes + 1e-6)));
+      if (whole > 0) chosen.emplace_back(j, whole);
+      left -= std::max<std::int64_t>(0, whole);
+      if (nodes - static_cast<double>(whole) > 1e-6) remainders.emplace_back(static_cast<double>(whole) - nodes, j);
+    }
+    std::sort(remainders.begin(), remainders.end());
+    for (std::size_t i = 0; i < remainders.size() && left > 0; ++i, --left) chosen.emplace_back(remainders[i].second, 1);
+    solution.configurations.push_back(std::move(chosen));
+  }
+  return solution;
+}
+
+FormulationSolution Formulation::read_demand(const std::function<std::int64_t(std::int32_t)>& count_of) const {
   FormulationSolution solution;
   solution.by_atom = Indexed<CellIndex, std::vector<std::int64_t>>(in_.demand.cells.size());
   solution.pods = Indexed<CellIndex, std::int64_t>(in_.demand.cells.size(), 0);
   for (GangClassIndex index : in_.demand.gang_classes.indices()) {
     const std::int32_t column = gang_columns_[index].admitted;
-    solution.gangs.push_back(column < 0 ? 1 : rounded(column));
+    solution.gangs.push_back(column < 0 ? 1 : count_of(column));
   }
   for (CellIndex cell : in_.demand.cells.indices())
     for (std::int32_t column : cell_columns_[cell]) {
-      const std::int64_t count = rounded(column);
+      const std::int64_t count = count_of(column);
       solution.pods[cell] += count;
       if (cell_columns_[cell].size() > 1) solution.by_atom[cell].push_back(count);
     }
-  for (RoomClassIndex room : in_.supply.rooms.indices()) {
-    std::vector<std::pair<std::size_t, std::int64_t>> chosen;
-    for (std::size_t j = 0; j < configurations_[room].size(); ++j)
-      if (const std::int64_t nodes = rounded(configurations_[room][j].column); nodes > 0) chosen.emplace_back(j, nodes);
-    solution.configurations.push_back(std::move(chosen));
-  }
   return solution;
 }
 

@@ -19,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -74,6 +75,9 @@ class Formulation {
   ModelBuilder& model() { return model_; }
   const ModelBuilder& model() const { return model_; }
   FormulationSolution read(const std::vector<double>& x) const;
+  // Makes a fractional solution of the LP relaxation integral: of each room class the whole nodes of every configuration, then
+  // the largest remainders; gangs and pods are rounded up, and it is left to decoding which of them find a place.
+  FormulationSolution round(const std::vector<double>& x) const;
 
  private:
   struct GangColumns {
@@ -91,6 +95,7 @@ class Formulation {
   std::int32_t add_satisfied(GangClassIndex index, GroupIndex group);
   void add_topology(GangClassIndex index);
   void add_domains(GangClassIndex index, GroupIndex group);
+  FormulationSolution read_demand(const std::function<std::int64_t(std::int32_t)>& count_of) const;
   std::vector<DomainIndex> running_domains(GroupIndex group, TopologyLevelIndex level) const;
   std::vector<DomainIndex> domains_of(TopologyLevelIndex level) const;
   void add_cell_columns(CellIndex cell, bool located);

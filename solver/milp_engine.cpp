@@ -7,7 +7,9 @@
 #include <numeric>
 
 #include "heuristics/fit.h"
-#include "heuristics/placing.h"
+#include "heuristics/gang_placement.h"
+#include "heuristics/groups.h"
+#include "heuristics/node_choice.h"
 #include "solver/anti_affinity.h"
 #include "solver/column_pool.h"
 #include "solver/decode.h"
@@ -77,8 +79,10 @@ class Engine {
         {problem_, shares_, demand_, atoms_, supply_, anti_affinity_, base_, exact_});
     for (RoomClassIndex room : supply_.rooms.indices()) add_new_columns(formulation, room);
     const std::vector<std::int64_t> trivial = trivial_bounds(problem_, shares_);
-    for (std::size_t i = 0; i < ids_.size(); ++i)
-      if (options_.deadline.passed() || !solve_level(formulation, i, trivial[i])) break;
+    for (std::size_t i = 0; i < ids_.size(); ++i) {
+      solving_ = solving_ && !options_.deadline.passed();
+      solve_level(formulation, i, trivial[i]);
+    }
     if (!bounds_hold_) std::fill(outcome_.bounds.begin(), outcome_.bounds.end(), std::nullopt);
     if (backend_.failures() > failures) outcome_.defects.push_back("a worker had to be killed or died");
     return std::move(outcome_);
@@ -87,35 +91,30 @@ class Engine {
  private:
   std::int64_t value(std::size_t level) const { return outcome_.best.levels.values[level]; }
 
-  // False: no use in going on.
-  bool solve_level(Formulation& formulation, std::size_t i, std::int64_t trivial) {
+  // Proves, improves or passes over one level. Once one is left open, the later ones only get the bounds that follow from it.
+  void solve_level(Formulation& formulation, std::size_t i, std::int64_t trivial) {
     const LevelId id = ids_[i];
     const std::optional<LinearExpression> expression = formulation.level(id);
     if (!expression) {
       if (id.kind == LevelKind::kEvicted || id.kind == LevelKind::kMoved) outcome_.bounds[i] = 0;
-      return true;
+      return;
     }
     Terms terms = terms_of(*expression);
     if (terms.empty()) {
       outcome_.bounds[i] = expression->constant;
-      return true;
+      return;
     }
     if (const auto same = held_.find(terms); same != held_.end()) {
       outcome_.bounds[i] = same->second + expression->constant;
-      return true;
+      return;
     }
-    std::optional<std::int64_t> bound;
-    bool proven = value(i) == trivial;
-    if (proven) {
-      bound = trivial;
-    } else {
-      bound = improve(formulation, id, *expression);
-      proven = bound && *bound == value(i);
-    }
-    outcome_.bounds[i] = bound;
-    if (bound) held_.emplace(std::move(terms), *bound - expression->constant);
+    if (value(i) == trivial)
+      outcome_.bounds[i] = trivial;
+    else if (solving_)
+      outcome_.bounds[i] = improve(formulation, id, *expression);
+    if (outcome_.bounds[i]) held_.emplace(std::move(terms), *outcome_.bounds[i] - expression->constant);
     formulation.hold(id, *expression, value(i));
-    return proven || (bound && is_close(value(i), *bound)) || exact_;
+    solving_ = solving_ && (exact_ || (outcome_.bounds[i] && is_close(value(i), *outcome_.bounds[i])));
   }
 
   bool is_close(std::int64_t value, std::int64_t bound) const {
@@ -138,7 +137,10 @@ class Engine {
     for (const auto& [column, coefficient] : expression.terms) divisor = std::gcd(divisor, coefficient);
     for (auto& [column, coefficient] : scaled.terms) coefficient /= divisor;
     const auto factor = static_cast<double>(divisor);
-    if (!exact_) tighten(factor * price_columns(formulation, scaled, sign));
+    if (!exact_) {
+      tighten(factor * price_columns(formulation, scaled, sign));
+      if (!relaxed_.empty()) take(formulation.round(relaxed_));
+    }
     if (options_.deadline.passed()) return bound;
     const Milp milp = formulation.model().build(scaled, sign);
     write_first(milp);
@@ -171,14 +173,28 @@ class Engine {
     outcome_.improved = true;
   }
 
-  // What the solution left out and still fits.
+  // What the solution left out and still fits: minimums by priority, more work first; then what is elastic.
   void complete(ClusterState& state) const {
     const bool spread = problem_.snapshot->policy.placement == PlacementPolicy::kSpread;
-    const PlacingOrder order{GangOrder::kQueueByQueue, PodOrder::kBigFirst, spread ? NodeRule::kSpread : NodeRule::kKeepCpu};
-    const StopRequest stop = [this] { return options_.deadline.passed(); };
-    NodeChooser chooser(state, bounds_, order.nodes);
-    GangPlacer placer(state, bounds_, chooser, order.pods);
-    place_all({problem_, shares_, order, excluded_, stop}, state, placer);
+    NodeChooser chooser(state, bounds_, spread ? NodeRule::kSpread : NodeRule::kKeepCpu);
+    GangPlacer placer(state, bounds_, chooser);
+    std::vector<std::pair<Work, GangIndex>> left;
+    for (const GangClass& gang_class : demand_.gang_classes)
+      for (GangIndex gang : gang_class.gangs) {
+        Work work = 0;
+        for (PodIndex pod : problem_.gangs[gang].pods)
+          if (problem_.pods[pod].status == PodStatus::kPending && !state.is_present(pod)) work += problem_.pods[pod].weighted_work;
+        if (work > 0 && placer.may_place(gang)) left.emplace_back(work, gang);
+      }
+    std::stable_sort(left.begin(), left.end(), [&](const auto& a, const auto& b) {
+      const std::int32_t p = problem_.gangs[a.second].priority, q = problem_.gangs[b.second].priority;
+      return p != q ? p > q : a.first > b.first;
+    });
+    for (const auto& [work, gang] : left)
+      if (!options_.deadline.passed()) placer.place_minimum(gang);
+    for (const auto& [work, gang] : left)
+      while (!options_.deadline.passed() && is_satisfied(state, gang) && placer.place_one_more(gang)) {
+      }
   }
 
   void add_new_columns(Formulation& formulation, RoomClassIndex room) {
@@ -210,6 +226,7 @@ class Engine {
       if (!options_.deadline.is_deterministic() && Deadline::Clock::now() >= request.deadline) break;
       answer = backend_.extend_lp(more, request);
     }
+    if (!answer.x.empty()) relaxed_ = std::move(answer.x);
     return limit;
   }
 
@@ -251,7 +268,8 @@ class Engine {
   ColumnPool pool_;
   QueueBounds bounds_;
   bool bounds_hold_;
-  bool exact_ = false, written_ = false;
+  bool exact_ = false, written_ = false, solving_ = true;
+  std::vector<double> relaxed_;  // the LP's last solution
   std::vector<PlannedEviction> stale_;
   std::vector<std::size_t> columns_;  // by room class: configurations that have a column
   std::map<Terms, std::int64_t> held_;
