@@ -89,12 +89,21 @@ void set_run_time(const ProblemDraft& draft, PodIndex index, Pod& pod) {
   pod.run_seconds = std::max<std::int64_t>(1, pod.run_time / kNanosecondsPerSecond);
 }
 
+void reserve_own_gangs(ProblemDraft& draft) {
+  const auto own = static_cast<std::size_t>(
+      std::ranges::count_if(draft.snapshot.pods, [](const SnapshotPod& pod) { return pod.gang.empty(); }));
+  draft.problem.gangs.reserve(draft.problem.gangs.size() + own);
+  draft.problem.groups.reserve(draft.problem.groups.size() + own);
+  draft.is_own_gang.reserve(draft.is_own_gang.size() + own);
+}
+
 }  // namespace
 
 Failure build_pods(ProblemDraft& draft) {
   Problem& problem = draft.problem;
   const std::vector<SnapshotPod>& sources = draft.snapshot.pods;
   problem.pods.resize(sources.size());
+  reserve_own_gangs(draft);
   NameTable names;
   names.reserve(sources.size());
   GangFinder gang_finder(draft);

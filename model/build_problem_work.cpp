@@ -1,6 +1,7 @@
 // The cluster's totals, the work of classes and pods, and the workload that is expected.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "model/build_problem_stages.h"
 #include "model/saturating.h"
@@ -9,6 +10,9 @@ namespace muster {
 namespace {
 
 constexpr std::int64_t kMillion = 1'000'000;
+// Of a workload derived from the snapshot, the commonest classes count: the fragmentation level looks at each of them on each
+// node, and a thousand classes of a pod or two (daemons that name their node) say nothing of what is to come.
+constexpr std::size_t kMostDerivedClasses = 256;
 
 void add_to_total(Problem& problem, const QueueAmounts& amounts) {
   for (std::size_t i = 0; i < kQueueResources; ++i) problem.total[i] = saturating_add(problem.total[i], amounts[i]);
@@ -122,6 +126,10 @@ void build_expected_workload(ProblemDraft& draft) {
   for (const std::int64_t count : counts) all += count;
   for (const PodClassIndex index : problem.pod_classes.indices()) classes.add(index, counts[index.value()]);
   problem.expected_workload = classes.take();
+  if (problem.expected_workload.size() > kMostDerivedClasses) {
+    std::ranges::stable_sort(problem.expected_workload, std::greater<>{}, &ExpectedClass::weight_millionths);
+    problem.expected_workload.resize(kMostDerivedClasses);
+  }
   for (ExpectedClass& expected : problem.expected_workload) {
     expected.weight_millionths = divide_rounded(Wide{expected.weight_millionths} * kMillion, all);
   }
