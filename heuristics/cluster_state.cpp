@@ -1,5 +1,7 @@
 #include "heuristics/cluster_state.h"
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace muster {
@@ -18,6 +20,8 @@ ClusterState::ClusterState(const Problem& problem, Releasing releasing)
       departed_(problem.nodes.size(), 0),
       owners_(problem.anti_affinities.size()),
       matched_(problem.anti_affinities.size()) {
+  buckets_ = std::clamp<std::size_t>(problem.priorities.size(), 1, kPriorityBuckets);
+  usage_by_priority_.assign(problem.queues.size() * buckets_, QueueAmounts{});
   free_.reserve(problem.nodes.size() * problem.resource_count);
   device_begin_.push_back(0);
   for (const NodeIndex node : problem.nodes.indices()) {
@@ -96,13 +100,29 @@ void ClusterState::count_usage(PodIndex pod, NodeIndex node, bool put) {
   const Gang& gang = problem_->gangs[problem_->pods[pod].gang];
   if (gang.queue.is_none()) return;
   const QueueAmounts used = queue_usage(problem_->class_of(pod), problem_->class_of(node));
+  const std::size_t bucket = bucket_of(gang.priority);
   for (const QueueIndex queue : problem_->queues[gang.queue].ancestors) {
     for (std::size_t r = 0; r < kQueueResources; ++r) {
       const Amount change = put ? used[r] : -used[r];
       usage_[queue][r] += change;
+      usage_by_priority_[queue.value() * buckets_ + bucket][r] += change;
       if (!gang.preemptible) non_preemptible_usage_[queue][r] += change;
     }
   }
+}
+
+std::size_t ClusterState::bucket_of(std::int32_t priority) const {
+  const auto& all = problem_->priorities;  // highest first
+  const auto rank = static_cast<std::size_t>(std::ranges::lower_bound(all, priority, std::greater<>{}) - all.begin());
+  return std::min(rank, all.empty() ? 0 : all.size() - 1) * buckets_ / std::max<std::size_t>(1, all.size());
+}
+
+QueueAmounts ClusterState::usage_from(QueueIndex queue, std::int32_t priority) const {
+  QueueAmounts sum{};
+  for (std::size_t bucket = 0; bucket <= bucket_of(priority); ++bucket) {
+    for (std::size_t r = 0; r < kQueueResources; ++r) sum[r] += usage_by_priority_[queue.value() * buckets_ + bucket][r];
+  }
+  return sum;
 }
 
 void ClusterState::count_anti_affinity(const PodClass& pod_class, NodeIndex node, bool put) {

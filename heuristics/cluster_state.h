@@ -41,6 +41,9 @@ class ClusterState {
   // By QueueIndex, inner queues included; of what runs (and stays) or is placed.
   const Indexed<QueueIndex, QueueAmounts>& usage() const { return usage_; }
   const Indexed<QueueIndex, QueueAmounts>& non_preemptible_usage() const { return non_preemptible_usage_; }
+  // The part of a queue's usage that is of effective priority `priority` or more. Exact for up to kPriorityBuckets priorities,
+  // neighbouring ones counted together beyond. Cost: O(kPriorityBuckets).
+  QueueAmounts usage_from(QueueIndex queue, std::int32_t priority) const;
   bool is_present(PodIndex pod) const { return !places_[pod].node.is_none(); }  // runs and stays, or is placed
   const Place& place_of(PodIndex pod) const { return places_[pod]; }            // requires is_present
   // How many of the pods that the snapshot runs on the node are no longer there.
@@ -63,6 +66,8 @@ class ClusterState {
   // follow the state: what they have not read yet is what they have to look at again.
   const std::vector<NodeIndex>& touched() const { return touched_; }
 
+  static constexpr std::size_t kPriorityBuckets = 32;
+
  private:
   struct Change {
     PodIndex pod;
@@ -72,6 +77,7 @@ class ClusterState {
   void apply(PodIndex pod, const Place& place, bool put);
   void hold_room(PodIndex pod, const Place& place, bool hold);
   void count_usage(PodIndex pod, NodeIndex node, bool put);
+  std::size_t bucket_of(std::int32_t priority) const;
   void count_anti_affinity(const PodClass& pod_class, NodeIndex node, bool put);
 
   const Problem* problem_;
@@ -81,6 +87,8 @@ class ClusterState {
   std::vector<std::int32_t> idle_devices_;
   Indexed<PodIndex, Place> places_;          // node none: not present
   Indexed<QueueIndex, QueueAmounts> usage_, non_preemptible_usage_;
+  std::vector<QueueAmounts> usage_by_priority_;  // queue x bucket, highest priorities first
+  std::size_t buckets_ = 1;
   Indexed<GroupIndex, std::int32_t> members_;
   Indexed<NodeIndex, std::int32_t> departed_;
   // Anti-affinity: by term, pods present in each domain.

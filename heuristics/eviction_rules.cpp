@@ -1,6 +1,7 @@
 #include "heuristics/eviction_rules.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -118,26 +119,53 @@ bool EvictionRules::keeps_whole_gangs(const ClusterState& end_state, const std::
   });
 }
 
+// Of a gang that goes whole the least work that makes its minimum is one unit; every other pod is one by itself.
+QueueAmounts EvictionRules::largest_unit_reclaimed(const ClusterState& end_state, const std::vector<PlannedEviction>& lost,
+                                                   QueueIndex side) const {
+  std::map<GangIndex, std::vector<PodIndex>> by_gang;
+  for (const PlannedEviction& eviction : lost) {
+    const GangIndex gang = problem_.pods[eviction.pod].gang;
+    const auto& path = problem_.queues[problem_.gangs[gang].queue].ancestors;
+    const bool counts = eviction.reason == EvictionReason::kReclaim && std::ranges::find(path, side) != path.end();
+    if (counts) by_gang[gang].push_back(eviction.pod);
+  }
+  QueueAmounts largest{};
+  const auto take_larger = [&](const QueueAmounts& unit) {
+    for (std::size_t r = 0; r < kQueueResources; ++r) largest[r] = std::max(largest[r], unit[r]);
+  };
+  for (const auto& [gang, pods] : by_gang) {
+    std::vector<PodIndex> core = pods;
+    if (is_anything_present(end_state, gang)) core.clear();
+    // Drops what the minimum does not need, the most work first.
+    std::ranges::stable_sort(core, std::greater<>{}, [&](PodIndex pod) { return problem_.pods[pod].weighted_work; });
+    for (std::size_t i = 0; i < core.size();) {
+      const auto without = [&](PodIndex pod) {
+        return problem_.pods[pod].status == PodStatus::kSucceeded || (pod != core[i] && std::ranges::find(core, pod) != core.end());
+      };
+      if (meets_minimum(problem_, problem_.gangs[gang], without)) {
+        core.erase(core.begin() + static_cast<std::ptrdiff_t>(i));
+      } else {
+        ++i;
+      }
+    }
+    QueueAmounts together{};
+    for (const PodIndex pod : pods) {
+      const QueueAmounts used = queue_usage(problem_.class_of(pod), problem_.class_of(problem_.pods[pod].node));
+      const bool in_core = std::ranges::find(core, pod) != core.end();
+      for (std::size_t r = 0; r < kQueueResources && in_core; ++r) together[r] += used[r];
+      if (!in_core) take_larger(used);
+    }
+    take_larger(together);
+  }
+  return largest;
+}
+
 bool EvictionRules::reclaim_holds(const ClusterState& end_state, const std::vector<PlannedEviction>& lost,
                                   const PlannedEviction& eviction) const {
   const GangIndex victim = problem_.pods[eviction.pod].gang;
   if (!claims_within_share(end_state, eviction.for_gang, victim, {})) return false;
   const Sides s = sides(problem_.gangs[eviction.for_gang].queue, problem_.gangs[victim].queue);
-  // The largest unit reclaimed from the side: a whole gang, or a surplus pod.
-  std::map<GangIndex, QueueAmounts> units;
-  QueueAmounts largest{};
-  for (const PlannedEviction& other : lost) {
-    if (other.reason != EvictionReason::kReclaim) continue;
-    const GangIndex gang = problem_.pods[other.pod].gang;
-    const auto& path = problem_.queues[problem_.gangs[gang].queue].ancestors;
-    if (std::ranges::find(path, s.victim) == path.end()) continue;
-    QueueAmounts& unit = is_anything_present(end_state, gang) ? units.emplace(gang, QueueAmounts{}).first->second = {} : units[gang];
-    const QueueAmounts used = queue_usage(problem_.class_of(other.pod), problem_.class_of(problem_.pods[other.pod].node));
-    for (std::size_t r = 0; r < kQueueResources; ++r) {
-      unit[r] += used[r];
-      largest[r] = std::max(largest[r], unit[r]);
-    }
-  }
+  const QueueAmounts largest = largest_unit_reclaimed(end_state, lost, s.victim);
   const auto still_over = [&](const QueueAmounts& bound) {
     for (std::size_t r = 0; r < kQueueResources; ++r) {
       if (asked_[eviction.for_gang][r] && bound[r] != kNoBound && end_state.usage()[s.victim][r] + largest[r] > bound[r]) return true;

@@ -106,7 +106,9 @@ bool RoomSearch::is_hopeless(EvictionReason reason) const {
 
 bool RoomSearch::clear_for(PodIndex pod, std::span<const NodeIndex> nodes) {
   const auto before = state_.checkpoint();
-  if (!free_queue_for(pod)) {
+  const PodClass& pod_class = problem_.class_of(pod);
+  added_ = {pod_class.smallest_gpu_usage, pod_class.request[kCpu.value()], pod_class.request[kMemory.value()]};
+  if (!free_queue()) {
     state_.rollback(before);
     return false;
   }
@@ -121,45 +123,65 @@ bool RoomSearch::clear_for(PodIndex pod, std::span<const NodeIndex> nodes) {
     for (const NodeIndex node : nodes) look(node);
   }
   std::ranges::stable_sort(clearings, {}, &Clearing::cost);
-  const std::size_t tries = reason_ == EvictionReason::kConsolidate ? kMostClearings : 1;
-  for (std::size_t i = 0; i < std::min(tries, clearings.size()); ++i) {
-    if (commit_clearing(pod, clearings[i])) return true;
+  if (clearings.size() > kMostClearings) clearings.resize(kMostClearings);
+  if (reason_ != EvictionReason::kConsolidate && problem_.snapshot->policy.actions.consolidate) {
+    for (Clearing& clearing : clearings) clearing.cost = cost_with_moves(pod, clearing);
+    std::ranges::stable_sort(clearings, {}, &Clearing::cost);
   }
+  if (std::ranges::any_of(clearings, [&](const Clearing& clearing) { return commit_clearing(pod, clearing); })) return true;
   state_.rollback(before);
   return false;
 }
 
 bool RoomSearch::commit_clearing(PodIndex pod, const Clearing& clearing) {
   const auto before = state_.checkpoint();
-  take(clearing.victims);
+  for (const Unit& unit : clearing.victims) take(unit.pods);
   state_.put(pod, clearing.node, chooser_.devices_for(pod, clearing.node));
-  if (reason_ != EvictionReason::kConsolidate || relocate(clearing.victims)) return true;
+  const bool moved = std::ranges::all_of(clearing.victims, [&](const Unit& unit) { return !unit.must_move || relocate(unit.pods); });
+  if (!moved) state_.rollback(before);
+  return moved;
+}
+
+// What the clearing costs if victims that find room elsewhere are moved there.
+RoomSearch::Cost RoomSearch::cost_with_moves(PodIndex pod, const Clearing& clearing) {
+  const auto before = state_.checkpoint();
+  const auto reasons_before = reasons_;
+  for (const Unit& unit : clearing.victims) take(unit.pods);
+  state_.put(pod, clearing.node, chooser_.devices_for(pod, clearing.node));
+  Cost cost;
+  for (const Unit& unit : clearing.victims) {
+    if (!relocate(unit.pods)) {
+      cost.add(unit.cost);
+    } else {
+      for (const PodIndex p : unit.pods) cost.moved += problem_.pods[p].weighted_work;
+    }
+  }
   state_.rollback(before);
-  return false;
+  reasons_ = reasons_before;
+  return cost;
 }
 
 // Where the claimant's queue (or one above it) is at its limit, some of what runs there has to go first, wherever it is.
-bool RoomSearch::free_queue_for(PodIndex pod) {
+bool RoomSearch::free_queue() {
   const Gang& gang = problem_.gangs[claimant_];
   if (reason_ == EvictionReason::kConsolidate) return true;
-  const PodClass& pod_class = problem_.class_of(pod);
-  QueueAmounts added{pod_class.smallest_gpu_usage, pod_class.request[kCpu.value()], pod_class.request[kMemory.value()]};
-  while (!fit::limit(state_, bounds_, gang, added)) {
+  while (!fit::limit(state_, bounds_, gang, added_)) {
     QueueIndex full = QueueIndex::none();
     for (const QueueIndex queue : problem_.queues[gang.queue].ancestors) {
       for (std::size_t r = 0; r < kQueueResources; ++r) {
-        const bool binds = added[r] > 0 && bounds_.usage[queue][r] != kNoBound;
-        if (full.is_none() && binds && state_.usage()[queue][r] + added[r] > bounds_.usage[queue][r]) full = queue;
+        const bool binds = added_[r] > 0 && bounds_.usage[queue][r] != kNoBound;
+        if (full.is_none() && binds && state_.usage()[queue][r] + added_[r] > bounds_.usage[queue][r]) full = queue;
       }
     }
     const auto unit = cheapest_unit_below(full);
     if (!unit) return false;
     take(unit->pods);
   }
-  return fit::quota(state_, bounds_, gang, added);
+  return fit::quota(state_, bounds_, gang, added_);
 }
 
 bool RoomSearch::free_min_resources() {
+  added_ = {};
   while (!fit::min_resources(state_, claimant_)) {
     const auto unit = reason_ == EvictionReason::kConsolidate ? std::nullopt : cheapest_unit_below(QueueIndex::none());
     if (!unit) return false;
@@ -178,7 +200,7 @@ std::optional<RoomSearch::Clearing> RoomSearch::clearing_of(PodIndex pod, NodeIn
   while (!fits) {
     std::vector<Unit> units = units_on(node);
     if (units.empty()) break;
-    const auto cheapest = std::ranges::min_element(units, {}, [](const Unit& unit) { return Cost{unit.priority, unit.cost, unit.work}; });
+    const auto cheapest = std::ranges::min_element(units, {}, &Unit::cost);
     take(cheapest->pods);
     taken.push_back(std::move(*cheapest));
     fits = can_place(state_, bounds_, pod, node);
@@ -191,10 +213,8 @@ std::optional<RoomSearch::Clearing> RoomSearch::clearing_of(PodIndex pod, NodeIn
     const bool back = std::ranges::all_of(taken[i].pods, [&](PodIndex p) { return put_back(p); });
     if (back && can_place(state_, bounds_, pod, node)) continue;
     state_.rollback(here);
-    clearing.cost.priority = std::max(clearing.cost.priority, taken[i].priority);
-    clearing.cost.cost += taken[i].cost;
-    clearing.cost.work += taken[i].work;
-    clearing.victims.insert(clearing.victims.end(), taken[i].pods.begin(), taken[i].pods.end());
+    clearing.cost.add(taken[i].cost);
+    clearing.victims.push_back(std::move(taken[i]));
   }
   state_.rollback(before);
   return fits ? std::optional(clearing) : std::nullopt;
@@ -210,31 +230,36 @@ std::vector<RoomSearch::Unit> RoomSearch::units_on(NodeIndex node) const {
     if (unit->pods.size() > 1) whole.insert(problem_.pods[pod].gang);
     units.push_back(*std::move(unit));
   }
+  // Who may not be evicted may still be moved.
+  if (!units.empty() || !problem_.snapshot->policy.actions.consolidate) return units;
+  for (const PodIndex pod : runners_[node]) {
+    if (!state_.is_present(pod) || state_.place_of(pod).node != node) continue;
+    if (auto unit = move_of(pod)) units.push_back(*std::move(unit));
+  }
   return units;
 }
 
 bool RoomSearch::is_legal(PodIndex pod) const {
   const GangIndex gang = problem_.pods[pod].gang;
   if (gang == claimant_) return false;
-  if (reason_ == EvictionReason::kConsolidate) return rules_.may_move(state_, pod);
   if (!rules_.may_evict(gang)) return false;
   if (reason_ == EvictionReason::kPreempt) return rules_.may_preempt(claimant_, gang);
-  return rules_.may_reclaim(state_, claimant_, gang);
+  return rules_.may_reclaim(state_, claimant_, gang) && rules_.claims_within_share(state_, claimant_, gang, added_);
+}
+
+std::optional<RoomSearch::Unit> RoomSearch::move_of(PodIndex pod) const {
+  if (problem_.pods[pod].gang == claimant_ || !rules_.may_move(state_, pod)) return std::nullopt;
+  Unit unit{{pod}, {}, true};
+  unit.cost.moved = problem_.pods[pod].weighted_work;
+  return unit;
 }
 
 // What has to go if this pod goes: itself where it is surplus or moved, else all of its gang that runs.
 std::optional<RoomSearch::Unit> RoomSearch::unit_of(PodIndex pod) const {
+  if (reason_ == EvictionReason::kConsolidate) return move_of(pod);
   if (!is_legal(pod)) return std::nullopt;
   const GangIndex gang_index = problem_.pods[pod].gang;
   const Gang& gang = problem_.gangs[gang_index];
-  Unit unit;
-  unit.priority = gang.priority;
-  const bool moves = reason_ == EvictionReason::kConsolidate;
-  const auto add = [&](PodIndex p) {
-    unit.pods.push_back(p);
-    unit.work += problem_.pods[p].weighted_work;
-    unit.cost += problem_.pods[p].weighted_work * (moves ? 1 : problem_.pods[p].run_seconds);
-  };
   std::vector<PodIndex> running;
   for (const PodIndex p : gang.pods) {
     if (problem_.pods[p].status == PodStatus::kPending && state_.is_present(p)) return std::nullopt;  // it has just been given a place
@@ -245,14 +270,78 @@ std::optional<RoomSearch::Unit> RoomSearch::unit_of(PodIndex pod) const {
     const PodStatus status = problem_.pods[p].status;
     return status == PodStatus::kSucceeded || (status == PodStatus::kRunning && p != pod && state_.is_present(p));
   };
-  if (moves || meets_minimum(problem_, gang, stays)) {
-    if (moves) unit.priority = 0;
-    add(pod);
-    return unit;
-  }
+  if (meets_minimum(problem_, gang, stays)) return Unit{{pod}, cost_of(gang_index, {pod}), false};
   if (!rules_.has_run_enough(state_, claimant_, gang_index, reason_)) return std::nullopt;
-  for (const PodIndex p : running) add(p);
-  return unit;
+  return Unit{running, cost_of(gang_index, running), false};
+}
+
+// Of usage within its share (or quota) a queue loses what goes beyond what it has too much, and so does each queue above it: of
+// what has the victim's priority or more, which is what the first level that loses counts, else of all.
+RoomSearch::Cost RoomSearch::cost_of(GangIndex gang_index, const std::vector<PodIndex>& pods) const {
+  const Gang& gang = problem_.gangs[gang_index];
+  Cost cost;
+  cost.work.priority = gang.priority;
+  QueueAmounts goes{};
+  for (const PodIndex pod : pods) {
+    const Pod& p = problem_.pods[pod];
+    cost.evicted += p.weighted_work * p.run_seconds;
+    cost.work.amount += p.weighted_work;
+    const QueueAmounts used = queue_usage(problem_.class_of(pod), problem_.class_of(state_.place_of(pod).node));
+    for (std::size_t r = 0; r < kQueueResources; ++r) goes[r] += used[r];
+  }
+  // GPUs where there are any, else cpu: the resource in which such work is counted.
+  const std::size_t r = goes[kQueueGpu] > 0 ? kQueueGpu : kQueueCpu;
+  const auto lost = [&](const auto& bound_of, std::int32_t from) {
+    Amount rest = goes[r];
+    for (const QueueIndex queue : problem_.queues[gang.queue].ancestors) {
+      const Amount bound = bound_of(queue);
+      if (bound != kUnlimited) rest -= std::clamp<Amount>(state_.usage_from(queue, from)[r] - bound, 0, rest);
+    }
+    const auto total = static_cast<double>(std::max<Amount>(1, problem_.total[r]));
+    return static_cast<Amount>(static_cast<double>(rest) * 1e6 / total);
+  };
+  const auto loss = [&](const auto& bound_of) {
+    for (const std::int32_t level : {gang.priority, problem_.priorities.back()}) {
+      if (const Amount amount = lost(bound_of, level); amount > 0) return Loss{level, amount};
+    }
+    return Loss{};
+  };
+  cost.share = loss([&](QueueIndex queue) { return shares_.share[queue][r]; });
+  cost.quota = loss([&](QueueIndex queue) { return problem_.queues[queue].quota[r]; });
+  cost.excess = -excess_of(gang_index);
+  cost.age = gang.waited_seconds;
+  return cost;
+}
+
+// How far the victim's side is above its share, in thousandths of the share: of the resource where that is most.
+std::int64_t RoomSearch::excess_of(GangIndex victim) const {
+  if (reason_ != EvictionReason::kReclaim) return 0;
+  const QueueIndex side = rules_.sides(problem_.gangs[claimant_].queue, problem_.gangs[victim].queue).victim;
+  double excess = 0;
+  for (std::size_t r = 0; r < kQueueResources; ++r) {
+    if (!rules_.asked_for(claimant_)[r]) continue;
+    const auto share = static_cast<double>(std::max<Amount>(1, shares_.share[side][r]));
+    excess = std::max(excess, static_cast<double>(state_.usage()[side][r]) / share);
+  }
+  return static_cast<std::int64_t>(std::min(excess, 1e6) * 1000);
+}
+
+void RoomSearch::Loss::add(const Loss& other) {
+  if (other.priority > priority) {
+    *this = other;
+  } else if (other.priority == priority) {
+    amount += other.amount;
+  }
+}
+
+void RoomSearch::Cost::add(const Cost& other) {
+  share.add(other.share);
+  quota.add(other.quota);
+  work.add(other.work);
+  evicted += other.evicted;
+  moved += other.moved;
+  excess += other.excess;
+  age += other.age;
 }
 
 std::optional<RoomSearch::Unit> RoomSearch::cheapest_unit_below(QueueIndex queue) const {
@@ -265,7 +354,7 @@ std::optional<RoomSearch::Unit> RoomSearch::cheapest_unit_below(QueueIndex queue
     if (!queue.is_none() && std::ranges::find(path, queue) == path.end()) continue;
     auto unit = unit_of(pod);
     if (!unit) continue;
-    if (!best || Cost{unit->priority, unit->cost, unit->work} < Cost{best->priority, best->cost, best->work}) best = std::move(unit);
+    if (!best || unit->cost < best->cost) best = std::move(unit);
   }
   return best;
 }
@@ -302,7 +391,7 @@ bool RoomSearch::relocate(const std::vector<PodIndex>& victims) {
   std::vector<PodIndex> pods = victims;
   std::ranges::stable_sort(pods, std::greater<>{}, [&](PodIndex pod) { return problem_.class_of(pod).work; });
   auto clear = placer_.exchange_clear(nullptr);
-  const bool moved = std::ranges::all_of(pods, [&](PodIndex pod) { return state_.is_present(pod) || placer_.place_pod(pod); });
+  const bool moved = may_move_more(pods.size()) && std::ranges::all_of(pods, [&](PodIndex pod) { return state_.is_present(pod) || placer_.place_pod(pod); });
   placer_.exchange_clear(std::move(clear));
   if (!moved) state_.rollback(before);
   return moved;
@@ -322,6 +411,11 @@ std::int64_t RoomSearch::moves() const {
   return std::ranges::count_if(reasons_, [&](const auto& entry) {
     return state_.is_present(entry.first) && !(state_.place_of(entry.first) == snapshot_place(problem_, entry.first));
   });
+}
+
+bool RoomSearch::may_move_more(std::size_t pods) const {
+  const auto& most = problem_.snapshot->policy.max_moves;
+  return !most || moves() + static_cast<std::int64_t>(pods) <= *most;
 }
 
 Levels RoomSearch::levels() const { return evaluate(problem_, shares_, plan_of(problem_, state_, evictions())); }
@@ -375,11 +469,10 @@ void RoomSearch::bring_moved_back() {
 // Moves the gang's evicted pods to other nodes: so many that it keeps its minimum, or none.
 bool RoomSearch::move_elsewhere(GangIndex gang) {
   if (!fit::timeout(problem_.gangs[gang]) || !fit::queue_exists(problem_.gangs[gang])) return false;
-  const auto& most = problem_.snapshot->policy.max_moves;
   const auto before = state_.checkpoint();
   bool any = false;
   for (const PodIndex pod : problem_.gangs[gang].pods) {
-    if (!reasons_.contains(pod) || state_.is_present(pod) || (most && moves() >= *most)) continue;
+    if (!reasons_.contains(pod) || state_.is_present(pod) || !may_move_more(1)) continue;
     any = placer_.place_pod(pod) || any;
   }
   if (any && is_satisfied(state_, gang)) return true;

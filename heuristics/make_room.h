@@ -52,22 +52,33 @@ class RoomSearch {
   void reprieve();
 
  private:
+  // What going costs, in the order of the levels; compared first to last. A loss is (priority of the level that loses, part of
+  // the cluster in millionths); nothing lost is kNone.
+  struct Loss {
+    std::int64_t priority = std::numeric_limits<std::int64_t>::min();
+    Amount amount = 0;
+    friend auto operator<=>(const Loss&, const Loss&) = default;
+    void add(const Loss& other);
+  };
+  struct Cost {
+    Loss share, quota, work;
+    Work evicted = 0;           // work x seconds run
+    Work moved = 0;
+    std::int64_t excess = 0;    // ties: rather of queues that are far above their share (negative: better),
+    std::int64_t age = 0;       // and rather of young gangs
+    friend auto operator<=>(const Cost&, const Cost&) = default;
+    void add(const Cost& other);
+  };
   // Pods that go together: a gang (its running pods that are present), or one surplus pod, or one pod that is moved.
   struct Unit {
     std::vector<PodIndex> pods;
-    std::int64_t priority = 0;
-    Work work = 0;
-    Work cost = 0;  // work x seconds run; of a move, work
-  };
-  struct Cost {
-    std::int64_t priority = std::numeric_limits<std::int64_t>::min();  // of the highest victim
-    Work cost = 0, work = 0;
-    friend auto operator<=>(const Cost&, const Cost&) = default;
+    Cost cost;
+    bool must_move = false;  // may not be evicted
   };
   struct Clearing {
     Cost cost;
     NodeIndex node;
-    std::vector<PodIndex> victims;
+    std::vector<Unit> victims;
   };
 
   template <class Place>
@@ -78,12 +89,16 @@ class RoomSearch {
 
   // Puts the pod on a node that is cleared for it; the placer calls it where no node fits.
   bool clear_for(PodIndex pod, std::span<const NodeIndex> nodes);
-  bool free_queue_for(PodIndex pod);
+  bool free_queue();
   bool free_min_resources();
   bool commit_clearing(PodIndex pod, const Clearing& clearing);
   std::optional<Clearing> clearing_of(PodIndex pod, NodeIndex node);
+  Cost cost_with_moves(PodIndex pod, const Clearing& clearing);
+  Cost cost_of(GangIndex gang, const std::vector<PodIndex>& pods) const;
+  std::int64_t excess_of(GangIndex victim) const;
   std::vector<Unit> units_on(NodeIndex node) const;
   std::optional<Unit> unit_of(PodIndex pod) const;
+  std::optional<Unit> move_of(PodIndex pod) const;
   std::optional<Unit> cheapest_unit_below(QueueIndex queue) const;
   bool is_legal(PodIndex pod) const;
   void take(const std::vector<PodIndex>& pods);
@@ -97,6 +112,7 @@ class RoomSearch {
   std::vector<GangIndex> evicted_gangs() const;
   Levels levels() const;
   std::int64_t moves() const;
+  bool may_move_more(std::size_t pods) const;
 
   const Problem& problem_;
   const FairShares& shares_;
@@ -113,6 +129,7 @@ class RoomSearch {
   bool has_evicted_ = false;
   GangIndex claimant_;                                  // of the attempt under way
   EvictionReason reason_ = EvictionReason::kPreempt;
+  QueueAmounts added_{};                                // of the pod that room is being made for, at least
 };
 
 }  // namespace muster
