@@ -16,8 +16,8 @@ struct Entry {
   double value = 0;
 };
 
-// maximise objective . x  subject to  row_lower <= A x <= row_upper,  lower <= x <= upper,  x_j integer where is_integer[j].
-// A is kept by columns: column j has entries [column_begin[j], column_begin[j + 1]).
+// maximise objective . x  subject to  row_lower <= A x <= row_upper,  lower <= x <= upper,  x_j integer where
+// is_integer[j]. A is kept by columns: column j has entries [column_begin[j], column_begin[j + 1]).
 struct Milp {
   std::vector<double> objective, lower, upper;
   std::vector<std::uint8_t> is_integer;
@@ -41,13 +41,14 @@ struct Milp {
 };
 
 // Whether `x` satisfies every row, bound and integrality to within `tolerance` (absolute; for a row times its largest
-// coefficient, if that is above 1). False if `x` has the wrong length or is not finite. Cost: O(entries). The check that what is given to the backend, and what comes back, is what it claims to be.
+// coefficient, if that is above 1). False if `x` has the wrong length or is not finite. Cost: O(entries). The check
+// that what is given to the backend, and what comes back, is what it claims to be.
 bool is_feasible(const Milp& milp, const std::vector<double>& x, double tolerance);
 double objective_value(const Milp& milp, const std::vector<double>& x);
 
-// Free MPS; doubles in full precision. The file minimises the negated objective, and says so in its first line, because CBC's
-// own reader ignores OBJSENSE MAX. Rows without sides are left out; names are the given ones where they can be written
-// (printable, no blanks, unique, at most 100 characters), R<row> and C<column> elsewhere.
+// Free MPS; doubles in full precision. The file minimises the negated objective, and says so in its first line, because
+// CBC's own reader ignores OBJSENSE MAX. Rows without sides are left out; names are the given ones where they can be
+// written (printable, no blanks, unique, at most 100 characters), R<row> and C<column> elsewhere.
 void write_mps(const Milp& milp, std::ostream& out);
 
 }  // namespace muster
