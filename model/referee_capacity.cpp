@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "model/referee_case.h"
+#include "model/saturating.h"
 
 namespace muster::referee {
 namespace {
@@ -36,7 +37,7 @@ struct Load {
 
 Amount sum_of(const auto& entries) {
   return std::accumulate(entries.begin(), entries.end(), Amount{0},
-                         [](Amount sum, const auto& entry) { return sum + entry.amount; });
+                         [](Amount sum, const auto& entry) { return saturating_add(sum, entry.amount); });
 }
 
 // Arrivals send what they take to those whom they wait for. Shortest augmenting paths (Edmonds and Karp 1972).
@@ -135,12 +136,13 @@ class DepartureFlow {
 Amount covered(const Load& load) {
   if (load.arriving.size() > 1) return DepartureFlow(load).maximum();
   Amount freed = 0;
-  for (const std::size_t p : load.arriving.front().waits_for) freed += load.leaving[p].amount;
+  for (const std::size_t p : load.arriving.front().waits_for) freed = saturating_add(freed, load.leaving[p].amount);
   return std::min(freed, load.arriving.front().amount);
 }
 
+// Requires that what lasts and all that arrives fit together.
 Amount largest_load(const Load& load) {
-  return load.lasting + sum_of(load.leaving) + sum_of(load.arriving) - covered(load);
+  return saturating_add(load.lasting + sum_of(load.arriving) - covered(load), sum_of(load.leaving));
 }
 
 // The pods of `leaving` that the placement waits for; its own old place, if it is moved, is one of them.
@@ -160,7 +162,7 @@ Load load_of(const Case& c, const TouchedNode& touched, Amount capacity, const a
   Load load{capacity, 0, {}, {}};
   for (const PodIndex pod : touched.residents) {
     const Amount amount = amount_before(pod);
-    if (!c.leaves(pod)) load.lasting += amount;
+    if (!c.leaves(pod)) load.lasting = saturating_add(load.lasting, amount);
     if (c.leaves(pod) && amount > 0) load.leaving.push_back({pod, amount});
   }
   for (const Placement* placement : touched.arrivals) {
@@ -173,7 +175,7 @@ Load load_of(const Case& c, const TouchedNode& touched, Amount capacity, const a
 Amount sum_at_once(const Load& load) {
   Amount sum = 0;
   for (const Arriving& arriving : load.arriving) {
-    if (arriving.placement->after.empty() && arriving.waits_for.empty()) sum += arriving.amount;
+    if (arriving.placement->after.empty() && arriving.waits_for.empty()) sum = saturating_add(sum, arriving.amount);
   }
   return sum;
 }
@@ -199,8 +201,11 @@ std::string amount_of(const Case& c, const LoadSubject& subject, Amount amount) 
 // Rule After, its first sentence: names those that even alone would find no room beside what they do not wait for.
 void name_culprits(Case& c, const LoadSubject& subject, const Load& load) {
   for (const Arriving& arriving : load.arriving) {
-    Amount there = load.lasting + sum_of(load.leaving) + arriving.amount;
-    for (const std::size_t p : arriving.waits_for) there -= load.leaving[p].amount;
+    Amount there = saturating_add(load.lasting, arriving.amount);
+    for (std::size_t p = 0; p < load.leaving.size(); ++p) {
+      const bool is_named = std::ranges::find(arriving.waits_for, p) != arriving.waits_for.end();
+      if (!is_named) there = saturating_add(there, load.leaving[p].amount);
+    }
     if (there <= load.capacity) continue;
     c.object(Rule::kAfter, c.pod(arriving.placement->pod).name,
              "it needs room of " + what(c, subject) + " of node \"" + std::string(c.node(subject.node).name) +
@@ -216,8 +221,8 @@ void check_load(Case& c, const LoadSubject& subject, const Load& load) {
              what(c, subject) + ": capacity " + amount_of(c, subject, load.capacity) + ", but " +
                  amount_of(c, subject, amount) + " would be in use " + std::string(when));
   };
-  const Amount in_the_end = load.lasting + sum_of(load.arriving);
-  const Amount at_once = sum_at_once(load), at_the_start = load.lasting + sum_of(load.leaving) + at_once;
+  const Amount in_the_end = saturating_add(load.lasting, sum_of(load.arriving)), at_once = sum_at_once(load);
+  const Amount at_the_start = saturating_add(saturating_add(load.lasting, sum_of(load.leaving)), at_once);
   if (in_the_end > load.capacity) return object(in_the_end, "once everything that leaves is gone");
   if (at_once > 0 && at_the_start > load.capacity) {
     object(at_the_start, "with what is placed at once beside all that runs or is releasing");
@@ -241,7 +246,9 @@ bool uses(std::span<const std::int32_t> devices, std::int32_t device) {
 std::vector<Amount> everything_at_once(const Case& c, const TouchedNode& touched) {
   std::vector<Amount> sum(c.snapshot.resource_names.size(), 0);
   const auto add = [&](PodIndex pod) {
-    for (const ResourceAmount& asked : c.spec(pod).resources) sum[asked.resource.value()] += asked.amount;
+    for (const auto& [resource, amount] : c.spec(pod).resources) {
+      sum[resource.value()] = saturating_add(sum[resource.value()], amount);
+    }
   };
   for (const PodIndex pod : touched.residents) add(pod);
   for (const Placement* placement : touched.arrivals) add(placement->pod);
@@ -253,7 +260,9 @@ std::vector<DeviceUnits> everything_at_once_by_device(const Case& c, const Touch
   std::vector<DeviceUnits> sum(static_cast<std::size_t>(node.gpu_count), 0);
   const auto add = [&](PodIndex pod, std::span<const std::int32_t> devices) {
     const DeviceUnits units = device_units(c.spec(pod), node);
-    for (const std::int32_t device : devices) sum[static_cast<std::size_t>(device)] += units;
+    for (const std::int32_t device : devices) {
+      sum[static_cast<std::size_t>(device)] = saturating_add(sum[static_cast<std::size_t>(device)], units);
+    }
   };
   for (const PodIndex pod : touched.residents) add(pod, c.problem.devices_of(pod));
   for (const Placement* placement : touched.arrivals) add(placement->pod, placement->devices);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/saturating.h"
+
 namespace muster::referee {
 namespace {
 
@@ -20,11 +22,12 @@ MicroGpu micro_gpu_on(const GpuRequest& gpu, const SnapshotNode& node) {
       break;
   }
   const std::int64_t mib = node.gpu_memory_mib;
-  return mib == 0 ? gpu.devices * kMillion : gpu.devices * ((2 * gpu.share * kMillion + mib) / (2 * mib));
+  const auto part = mib == 0 ? kMillion : saturate((Wide{2} * gpu.share * kMillion + mib) / (Wide{2} * mib));
+  return saturating_multiply(gpu.devices, part);
 }
 
 void add_to(QueueAmounts& sum, const QueueAmounts& amounts) {
-  for (std::size_t r = 0; r < kQueueResources; ++r) sum[r] += amounts[r];
+  for (std::size_t r = 0; r < kQueueResources; ++r) sum[r] = saturating_add(sum[r], amounts[r]);
 }
 
 std::vector<GangIndex> gangs_of(const Problem& problem, const auto& entries) {
@@ -112,11 +115,14 @@ DeviceUnits Room::device_taken(NodeIndex node, std::int32_t device) const {
 }
 
 void Room::add(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices, int sign) {
-  for (const ResourceAmount& asked : spec.resources) taken_[at(node, asked.resource)] += sign * asked.amount;
+  const auto change = [sign](Amount& sum, Amount amount) {
+    sum = sign > 0 ? saturating_add(sum, amount) : saturating_subtract(sum, amount);
+  };
+  for (const ResourceAmount& asked : spec.resources) change(taken_[at(node, asked.resource)], asked.amount);
   if (devices.empty()) return;
   const DeviceUnits units = device_units(spec, snapshot_->nodes[node.value()]);
   for (const std::int32_t device : devices) {
-    device_taken_[device_begin_[node.value()] + static_cast<std::size_t>(device)] += sign * units;
+    change(device_taken_[device_begin_[node.value()] + static_cast<std::size_t>(device)], units);
   }
 }
 
@@ -146,8 +152,10 @@ QueueAmounts usage_on(const Case& c, PodIndex pod, NodeIndex node) {
   for (const ResourceAmount& asked : spec.resources) {
     if (asked.resource == kCpu) usage[kQueueCpu] = asked.amount;
     if (asked.resource == kMemory) usage[kQueueMemory] = asked.amount;
-    if (asked.resource > kPods)
-      usage[kQueueGpu] += asked.amount * 1000 * slice_thousandths(c.snapshot.resource_names[asked.resource]);
+    if (asked.resource > kPods) {
+      const std::int64_t part = 1000 * slice_thousandths(c.snapshot.resource_names[asked.resource]);
+      usage[kQueueGpu] = saturating_add(usage[kQueueGpu], saturating_multiply(asked.amount, part));
+    }
   }
   return usage;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "model/referee_case.h"
+#include "model/saturating.h"
 
 namespace muster::referee {
 namespace {
@@ -37,7 +38,7 @@ Nanoseconds min_runtime(const Case& c, const Eviction& eviction) {
 
 // 0 where the snapshot does not say since when it runs.
 Nanoseconds run_time(const Case& c, PodIndex pod) {
-  return std::max<Nanoseconds>(0, c.snapshot.time - c.pod(pod).started.value_or(c.snapshot.time));
+  return std::max<Nanoseconds>(0, saturating_subtract(c.snapshot.time, c.pod(pod).started.value_or(c.snapshot.time)));
 }
 
 void check_stale_gang(Case& c, GangIndex index) {
@@ -88,7 +89,8 @@ bool is_stale(const Case& c, GangIndex index) {
   const SnapshotGang* source = c.snapshot_gang(index);
   if (source == nullptr || source->staleness_grace_period == kNever)
     return false;  // a pod that runs alone is all its gang
-  if (c.snapshot.time - source->stale_since.value_or(c.snapshot.time) < source->staleness_grace_period) return false;
+  const Nanoseconds since = source->stale_since.value_or(c.snapshot.time);
+  if (saturating_subtract(c.snapshot.time, since) < source->staleness_grace_period) return false;
   const Gang& gang = c.problem.gangs[index];
   if (std::ranges::none_of(gang.pods, [&c](PodIndex pod) { return c.runs(pod); })) return false;
   return !minimum_met(c.problem, gang, [&c](PodIndex pod) { return c.runs(pod) || c.succeeded(pod); });

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "model/referee_case.h"
+#include "model/saturating.h"
 
 namespace muster::referee {
 namespace {
@@ -14,7 +15,7 @@ MicroGpu free_micro_gpu(const Case& c, const Room& room, NodeIndex node) {
   for (std::int32_t device = 0; device < c.node(node).gpu_count; ++device) {
     const DeviceUnits free = std::max<DeviceUnits>(0, capacity - room.device_taken(node, device));
     const DeviceUnits mib = capacity / 1'000'000;
-    sum += (2 * free + mib) / (2 * mib);
+    sum = saturating_add(sum, saturate((Wide{2} * free + mib) / (Wide{2} * mib)));
   }
   return sum;
 }
@@ -101,7 +102,7 @@ std::string min_resources_objection(const Case& c, GangIndex index, const Room& 
   if (std::ranges::any_of(gang.pods, [&c](PodIndex pod) { return c.runs(pod) || c.succeeded(pod); })) return {};
   const std::vector<NodeIndex> nodes = usable_nodes(c, specs_of(c, gang));
   MicroGpu gpu = 0;
-  for (const NodeIndex node : nodes) gpu += free_micro_gpu(c, room, node);
+  for (const NodeIndex node : nodes) gpu = saturating_add(gpu, free_micro_gpu(c, room, node));
   if (gpu < source->min_resources_gpu) {
     return "minResources asks for " + queue_amount_text(kQueueGpu, source->min_resources_gpu) + " gpu, " +
            queue_amount_text(kQueueGpu, gpu) + " are free or freed where its pods could go";
@@ -109,7 +110,7 @@ std::string min_resources_objection(const Case& c, GangIndex index, const Room& 
   for (const auto& [resource, wanted] : source->min_resources) {
     Amount free = 0;
     for (const NodeIndex node : nodes)
-      free += std::max<Amount>(0, room.capacity(node, resource) - room.taken(node, resource));
+      free = saturating_add(free, std::max<Amount>(0, room.capacity(node, resource) - room.taken(node, resource)));
     if (free >= wanted) continue;
     return "minResources asks for " + amount_text(resource, wanted) + " of " +
            std::string(c.snapshot.resource_names[resource]) + ", " + amount_text(resource, free) +
@@ -176,7 +177,8 @@ void check_timeout(Case& c) {
     if (terms == nullptr || !terms->timeout) continue;
     const bool waits =
         std::ranges::any_of(gang.pods, [&c](PodIndex pod) { return c.pod(pod).status == PodStatus::kPending; });
-    const Nanoseconds waited = std::max<Nanoseconds>(0, c.snapshot.time - created(c, index, *terms));
+    const Nanoseconds waited =
+        std::max<Nanoseconds>(0, saturating_subtract(c.snapshot.time, created(c, index, *terms)));
     if (!waits || waited < *terms->timeout) continue;
     c.object(Rule::kTimeout, gang.name,
              "it is placed, but has waited " + std::to_string(waited / kNanosecondsPerSecond) +

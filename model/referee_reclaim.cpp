@@ -3,6 +3,7 @@
 #include <map>
 
 #include "model/referee_case.h"
+#include "model/saturating.h"
 
 namespace muster::referee {
 namespace {
@@ -39,7 +40,7 @@ std::string excess_text(const QueueAmounts& is, const QueueAmounts& bound, const
 
 QueueAmounts sum_of(const QueueAmounts& a, const QueueAmounts& b) {
   QueueAmounts sum = a;
-  for (std::size_t r = 0; r < kQueueResources; ++r) sum[r] += b[r];
+  for (std::size_t r = 0; r < kQueueResources; ++r) sum[r] = saturating_add(sum[r], b[r]);
   return sum;
 }
 
@@ -68,7 +69,7 @@ std::vector<PodIndex> core_of(const Case& c, const Gang& gang) {
     std::ranges::stable_sort(offers, {}, &Choice::work);
     Choice all;
     for (std::size_t i = 0; i < needed; ++i) {
-      all.work += offers[i].work;
+      all.work = saturating_add(all.work, offers[i].work);
       all.pods.insert(all.pods.end(), offers[i].pods.begin(), offers[i].pods.end());
     }
     if (group.parent.is_none()) return all.pods;

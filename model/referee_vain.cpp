@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/referee_case.h"
+#include "model/saturating.h"
 
 namespace muster::referee {
 namespace {
@@ -71,12 +72,12 @@ bool keeps_queues_in_bounds(const Case& c, const ReclaimDuties& duties, std::spa
   for (const PodIndex pod : pods) {
     const QueueAmounts there = usage_on(c, pod, c.node_before(pod));
     const QueueAmounts elsewhere = c.placement[pod] ? usage_on(c, pod, c.placement[pod]->node) : QueueAmounts{};
-    for (std::size_t r = 0; r < kQueueResources; ++r) more[r] += there[r] - elsewhere[r];
+    for (std::size_t r = 0; r < kQueueResources; ++r) more[r] = saturating_add(more[r], there[r] - elsewhere[r]);
   }
   for (const QueueIndex index : c.problem.queues[gang.queue].ancestors) {
     const Queue& queue = c.problem.queues[index];
     for (std::size_t r = 0; r < kQueueResources; ++r) {
-      const Amount is = c.after.all[index][r] + more[r];
+      const Amount is = saturating_add(c.after.all[index][r], more[r]);
       if (more[r] <= 0) continue;
       if (queue.limit[r] != kUnlimited && is > queue.limit[r] && is > c.before.all[index][r]) return false;
       if (duties.within_share[index][r] && is > c.shares.share[index][r]) return false;

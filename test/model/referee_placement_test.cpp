@@ -130,7 +130,7 @@ const Scenario kApart{"apart", R"json({"format":"muster/v1","time":1000,
   {"name":"batch-0","gang":"batch","resources":{"cpu":1},"labels":{"kind":"batch"}},
   {"name":"other-space","gang":"batch","namespace":"elsewhere","resources":{"cpu":1},"labels":{"kind":"batch"}},
   {"name":"guard","resources":{"cpu":1},"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"rack","labelSelector":{"matchLabels":{"kind":"batch"}}}]},"labels":{"kind":"guard"}},
-  {"name":"low-0","gang":"low","resources":{"cpu":8},"labels":{"kind":"batch"},"node":"n1","started":0}]})json",
+  {"name":"low-0","gang":"low","resources":{"cpu":1},"labels":{"kind":"batch"},"node":"n1","started":0}]})json",
                       R"(evict low-0 preempt guard
 place spread-0 n1 after low-0
 place spread-1 n2 after low-0

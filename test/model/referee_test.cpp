@@ -74,6 +74,20 @@ TEST(Referee, LetsAMovedPodUseItsOwnRoom) {
                   .contains(Rule::kAfter));
 }
 
+TEST(Referee, StaysRightNearTheLimitsOf64Bits) {
+  const World world(R"json({"format":"muster/v1","time":"2261-01-01T00:00:00Z",
+    "nodes":[{"name":"n","resources":{"memory":9000000000000000000,"nvidia.com/mig-7g.80gb":9000000000000000000},"gpus":{"count":2,"memory":"8Ei"}}],
+    "gangs":[{"name":"old","staleSince":"1678-01-01T00:00:00Z","created":"1678-01-01T00:00:00Z","timeout":"1h"}],
+    "pods":[{"name":"a","resources":{"memory":9000000000000000000}},
+            {"name":"b","resources":{"memory":9000000000000000000,"nvidia.com/mig-7g.80gb":9000000000000000000}},
+            {"name":"c","gpu":{"memory":"7Ei","devices":2}},
+            {"name":"d","gpu":{"memory":"7Ei","devices":2}},
+            {"name":"e","gang":"old"}]})json");
+  const std::set<Rule> broken =
+      rules_broken(world, world.plan("place a n\nplace b n\nplace c n gpus 0 1\nplace d n gpus 0 1\nplace e n\n"));
+  EXPECT_EQ(broken, (std::set<Rule>{Rule::kCapacity, Rule::kDevices, Rule::kTimeout}));
+}
+
 // One node, some pods that stay, some that are releasing, some that come and wait for some of those.
 struct Departures {
   std::int64_t capacity = 0;
