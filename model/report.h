@@ -57,13 +57,14 @@ struct Report {
 // (bound - value) / max(1, |bound|) of the first level whose value is short of its bound; 0 where none is.
 double gap_of(const std::vector<LevelReport>& objective, PlacementPolicy policy);
 
-// `excluded_by_proof[g]`: a solver has proven that no plan places gang g's minimum beside the levels; else a gang that
-// is left over without any structural reason is told `OutOfTime`. Requires a plan that the referee passes.
+// Requires a plan that the referee passes.
 struct ReportInput {
   const Plan& plan;
   const Levels& levels;
   std::vector<std::optional<std::int64_t>> bounds;  // by level
-  bool proven = false;                              // the work levels are proven
+  // Nobody ran out of time over this plan: what could be placed beside it has been looked for. Else a gang that is left over
+  // without a structural reason is told `OutOfTime`.
+  bool proven = false;
 };
 Report describe(const Problem& problem, const FairShares& shares, const ReportInput& input);
 

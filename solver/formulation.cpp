@@ -254,6 +254,12 @@ std::int32_t Formulation::add_configuration(RoomClassIndex room, const Configura
   return column;
 }
 
+std::vector<std::int32_t> Formulation::configuration_columns(RoomClassIndex room) const {
+  std::vector<std::int32_t> columns;
+  for (const ConfigurationColumn& configuration : configurations_[room]) columns.push_back(configuration.column);
+  return columns;
+}
+
 // --- anti-affinity over several nodes: in each domain either pods that own the term, or pods that match it, or one that does both
 
 void Formulation::add_anti_affinity_rows(RoomClassIndex room, const Configuration& configuration, std::int32_t column) {

@@ -64,6 +64,7 @@ class Formulation {
   // Where a configuration of the room has its entries: for pricing, and for columns that are added to an open LP.
   std::vector<Entry> entries_of(RoomClassIndex room, const Configuration& configuration) const;
   std::int32_t supply_row(DemandIndex demand, AtomIndex atom) const;  // -1: nobody asks for it there
+  std::vector<std::int32_t> configuration_columns(RoomClassIndex room) const;
   std::int32_t room_row(RoomClassIndex room) const { return room_rows_[room]; }
 
   // The level as an expression of its true value and scale, constants included; none where this formulation cannot tell it.

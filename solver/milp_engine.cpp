@@ -23,6 +23,7 @@ namespace {
 constexpr std::int64_t kNodeLimit = 2000;      // branch-and-bound nodes of one level in deterministic mode
 constexpr int kMostRounds = 200;               // of pricing
 constexpr int kDeterministicRounds = 60;
+constexpr double kNear = 1;                    // nodes that CBC may take from or add to what the LP gives a configuration
 constexpr double kPricingShare = 0.35;         // of the time left, for the pricing of one level
 
 // Gangs that the incumbent evicts as stale: what they hold is free, and nothing of them is placed.
@@ -72,7 +73,6 @@ class Engine {
   }
 
   MilpOutcome run() {
-    const std::int64_t failures = backend_.failures();
     exact_ = pool_.list_all(options_.most_states);
     if (!exact_) pool_.add_contents(outcome_.best.plan, base_);
     Formulation formulation(
@@ -84,7 +84,6 @@ class Engine {
       solve_level(formulation, i, trivial[i]);
     }
     if (!bounds_hold_) std::fill(outcome_.bounds.begin(), outcome_.bounds.end(), std::nullopt);
-    if (backend_.failures() > failures) outcome_.defects.push_back("a worker had to be killed or died");
     return std::move(outcome_);
   }
 
@@ -142,16 +141,37 @@ class Engine {
       if (!relaxed_.empty()) take(formulation.round(relaxed_));
     }
     if (options_.deadline.passed()) return bound;
-    const Milp milp = formulation.model().build(scaled, sign);
+    Milp milp = formulation.model().build(scaled, sign);
     write_first(milp);
+    if (!exact_) keep_near(formulation, milp);
     MilpRequest request;
     request.deadline = options_.deadline.after(exact_ ? 1.0 : 0.6);
     request.relative_gap = exact_ ? 0 : std::max(1e-6, options_.gap / 4);
     if (options_.deadline.is_deterministic()) request.node_limit = kNodeLimit;
     const MilpAnswer answer = backend_.solve(milp, request);
+    note_failure(answer, request);
     if (exact_) tighten(factor * std::floor(answer.bound + 1e-6));
     if (!answer.x.empty()) take(formulation.read(answer.x));
     return bound;
+  }
+
+  // A worker that was stopped because its time was up is no defect; one that broke before is.
+  void note_failure(const MilpAnswer& answer, const MilpRequest& request) {
+    if (answer.status == SolveStatus::kFailed && Deadline::Clock::now() < request.deadline)
+      outcome_.defects.push_back(answer.message);
+  }
+
+  // Leaves CBC the neighbourhood of the LP's solution: of each configuration about as many nodes as there, and only columns that
+  // are there or were worth nearly their price. Solved to the end this is a large neighbourhood search, not a proof.
+  void keep_near(const Formulation& formulation, Milp& milp) const {
+    if (relaxed_.empty()) return;
+    for (RoomClassIndex room : supply_.rooms.indices())
+      for (const std::int32_t column : formulation.configuration_columns(room)) {
+        const auto j = static_cast<std::size_t>(column);
+        const double nodes = j < relaxed_.size() ? relaxed_[j] : 0;
+        milp.lower[j] = std::max(milp.lower[j], std::floor(nodes + 1e-6) - kNear);
+        milp.upper[j] = std::min(milp.upper[j], std::ceil(nodes - 1e-6) + kNear);
+      }
   }
 
   void write_first(const Milp& milp) {
@@ -226,6 +246,7 @@ class Engine {
       if (!options_.deadline.is_deterministic() && Deadline::Clock::now() >= request.deadline) break;
       answer = backend_.extend_lp(more, request);
     }
+    note_failure(answer, request);
     if (!answer.x.empty()) relaxed_ = std::move(answer.x);
     return limit;
   }

@@ -25,12 +25,13 @@ struct Offer {
 }  // namespace
 
 struct Portfolio::Implementation {
-  explicit Implementation(std::string worker_program) : backend(std::move(worker_program)) {}
+  explicit Implementation(BackendOptions options) : backend(std::move(options)) {}
   Backend backend;
 };
 
-Portfolio::Portfolio(std::string worker_program)
-    : implementation_(std::make_unique<Implementation>(std::move(worker_program))) {}
+Portfolio::Portfolio(std::string worker_program) : Portfolio(BackendOptions{std::move(worker_program), {}}) {}
+Portfolio::Portfolio(BackendOptions options)
+    : implementation_(std::make_unique<Implementation>(std::move(options))) {}
 Portfolio::~Portfolio() = default;
 
 namespace {
@@ -64,6 +65,7 @@ class Cycle {
     greedy.threads = options_.threads;
     if (!options_.deterministic) greedy.stop = [this] { return Clock::now() >= options_.deadline; };
     offers_.push_back({solve_greedy(problem_, shares_, greedy), "greedy", {}});
+    ran_out_ = deadline_.passed();
     solution_.phases_ms.emplace_back("greedy", milliseconds_since(start));
   }
 
@@ -94,6 +96,7 @@ class Cycle {
     const Clock::time_point until = options_.deterministic ? options_.deadline : options_.deadline - reserve;
     MilpEngineOptions milp{Deadline(until, options_.deterministic), options_.gap, options_.threads, options_.write_model};
     MilpOutcome outcome = solve_milp(problem_, shares_, offers_.front().candidate, backend_, milp);
+    ran_out_ = milp.deadline.passed();
     solution_.phases_ms.emplace_back("milp", milliseconds_since(start));
     solution_.defects.insert(solution_.defects.end(), outcome.defects.begin(), outcome.defects.end());
     if (outcome.improved)
@@ -129,7 +132,7 @@ class Cycle {
   Solution conclude(Offer& offer) {
     offer.bounds.resize(ids_.size());
     merge_bounds(trivial_and_reached(offer.candidate.levels), offer.bounds);
-    ReportInput input{offer.candidate.plan, offer.candidate.levels, offer.bounds, is_optimal(offer)};
+    ReportInput input{offer.candidate.plan, offer.candidate.levels, offer.bounds, is_optimal(offer) || !ran_out_};
     solution_.report = describe(problem_, shares_, input);
     solution_.gap = gap_of(solution_.report.objective, snapshot_.policy.placement);
     solution_.origin = offer.candidate.plan.placements.empty() && offer.candidate.plan.evictions.empty() ? "none" : offer.origin;
@@ -162,6 +165,7 @@ class Cycle {
   Deadline deadline_;
   std::vector<Offer> offers_;  // best first
   double verify_ms_ = 0;
+  bool ran_out_ = false;  // the budget ended before an engine did
   Solution solution_;
 };
 

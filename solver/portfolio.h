@@ -15,6 +15,7 @@
 #include "model/problem.h"
 #include "model/referee.h"
 #include "model/report.h"
+#include "solver/backend.h"
 
 namespace muster {
 
@@ -46,6 +47,7 @@ struct Solution {
 class Portfolio {
  public:
   explicit Portfolio(std::string worker_program);  // path of the `muster` binary, run as `muster worker`
+  explicit Portfolio(BackendOptions options);      // for tests of workers that fail
   ~Portfolio();
   Portfolio(const Portfolio&) = delete;
   Portfolio& operator=(const Portfolio&) = delete;
