@@ -19,8 +19,16 @@ InputError name_error(std::string_view code, std::string path, std::string_view 
 }
 
 Result<Problem> build_problem(Snapshot& snapshot) {
-  ProblemDraft draft{.snapshot = snapshot, .problem = {}, .queues = {}, .priority_classes = {}, .nodes = {}, .gangs = {},
-                     .subgroups = {}, .models = {}, .device_kinds = device_kinds(snapshot), .is_own_gang = {}};
+  ProblemDraft draft{.snapshot = snapshot,
+                     .problem = {},
+                     .queues = {},
+                     .priority_classes = {},
+                     .nodes = {},
+                     .gangs = {},
+                     .subgroups = {},
+                     .models = {},
+                     .device_kinds = device_kinds(snapshot),
+                     .is_own_gang = {}};
   draft.problem.snapshot = &snapshot;
   draft.problem.resource_count = snapshot.resource_names.size();
   for (const auto stage : {build_queues, build_nodes, build_gangs, build_pods}) {

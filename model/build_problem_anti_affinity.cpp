@@ -1,8 +1,8 @@
 // Anti-affinity: equal terms become one, and each pod learns which terms it owns and which it matches.
 //
-// Symmetric, as Kubernetes has it: an owner keeps matching pods out of its domain, and they keep it out of theirs. Cost: O(pods
-// x their terms + distinct label groups x distinct terms): pods that are alike in the labels that some term asks for are
-// matched once.
+// Symmetric, as Kubernetes has it: an owner keeps matching pods out of its domain, and they keep it out of theirs.
+// Cost: O(pods x their terms + distinct label groups x distinct terms): pods that are alike in the labels that some
+// term asks for are matched once.
 #include <algorithm>
 #include <map>
 
@@ -47,7 +47,8 @@ class TermFinder {
     const SnapshotPod& source = draft_.snapshot.pods[pod.value()];
     const auto first = static_cast<std::ptrdiff_t>(owned.size());
     for (const PodAntiAffinityTerm& term : draft_.snapshot.pod_specs[source.spec].anti_affinity) {
-      const AntiAffinityIndex index = term.match_gang ? gang_term(term, draft_.problem.pods[pod].gang) : open_term(term, source);
+      const AntiAffinityIndex index =
+          term.match_gang ? gang_term(term, draft_.problem.pods[pod].gang) : open_term(term, source);
       if (!index.is_none()) owned.push_back(index);
     }
     std::sort(owned.begin() + first, owned.end());
@@ -108,7 +109,8 @@ class TermFinder {
 
   void find_asked_keys() {
     for (const OpenTerm& open : open_terms_) {
-      for (const SelectorRequirement& requirement : open.term->selector->requirements) asked_keys_.number(requirement.key);
+      for (const SelectorRequirement& requirement : open.term->selector->requirements)
+        asked_keys_.number(requirement.key);
     }
   }
 
@@ -143,8 +145,9 @@ class TermFinder {
   static bool is_selected(const OpenTerm& open, const SnapshotPod& pod) {
     const std::vector<std::string_view>& namespaces = open.term->namespaces;
     const bool namespace_matches =
-        open.term->all_namespaces || (namespaces.empty() ? pod.namespace_name == open.own_namespace
-                                                         : std::ranges::find(namespaces, pod.namespace_name) != namespaces.end());
+        open.term->all_namespaces ||
+        (namespaces.empty() ? pod.namespace_name == open.own_namespace
+                            : std::ranges::find(namespaces, pod.namespace_name) != namespaces.end());
     return namespace_matches && matches(*open.term->selector, pod.labels);
   }
 
@@ -161,7 +164,8 @@ class TermFinder {
 }  // namespace
 
 PodTerms build_anti_affinities(ProblemDraft& draft) {
-  const bool has_terms = std::ranges::any_of(draft.snapshot.pod_specs, [](const PodSpec& spec) { return !spec.anti_affinity.empty(); });
+  const bool has_terms =
+      std::ranges::any_of(draft.snapshot.pod_specs, [](const PodSpec& spec) { return !spec.anti_affinity.empty(); });
   return has_terms ? TermFinder(draft).find() : PodTerms{};
 }
 

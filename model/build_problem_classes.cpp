@@ -44,7 +44,8 @@ class SpecWriter {
     for (const Toleration& toleration : spec.tolerations) {
       add(toleration.key);
       add(toleration.value);
-      add((toleration.exists ? 8U : 0U) + (toleration.effect ? 1U + static_cast<std::uint64_t>(*toleration.effect) : 0U));
+      add((toleration.exists ? 8U : 0U) +
+          (toleration.effect ? 1U + static_cast<std::uint64_t>(*toleration.effect) : 0U));
     }
     return numbers_;
   }
@@ -86,7 +87,8 @@ class PodClassifier {
   explicit PodClassifier(ProblemDraft& draft)
       : draft_(draft), shapes_of_(draft.snapshot.pod_specs.size()), plain_class_(draft.snapshot.pod_specs.size()) {}
 
-  PodClassIndex class_of(PodSpecIndex spec, std::span<const AntiAffinityIndex> owned, std::span<const AntiAffinityIndex> matched) {
+  PodClassIndex class_of(PodSpecIndex spec, std::span<const AntiAffinityIndex> owned,
+                         std::span<const AntiAffinityIndex> matched) {
     const bool is_plain = owned.empty() && matched.empty();
     if (is_plain && !plain_class_[spec].is_none()) return plain_class_[spec];
     signature_.assign({shape_of(spec).number});
@@ -126,7 +128,8 @@ class PodClassifier {
     return verdict;
   }
 
-  void add_class(PodSpecIndex spec, std::span<const AntiAffinityIndex> owned, std::span<const AntiAffinityIndex> matched) {
+  void add_class(PodSpecIndex spec, std::span<const AntiAffinityIndex> owned,
+                 std::span<const AntiAffinityIndex> matched) {
     const PodSpec& source = draft_.snapshot.pod_specs[spec];
     const FilterVerdict& verdict = verdicts_[shape_of(spec).filter];
     PodClass result;
@@ -138,8 +141,8 @@ class PodClassifier {
       result.mig_gpu_usage = saturating_add(result.mig_gpu_usage, saturating_multiply(amount, slice * 1'000));
     }
     result.gpu = source.gpu;
-    result.smallest_gpu_usage = saturating_add(
-        gpu_usage(source.gpu, reference_device_mib(source, draft_.device_kinds)), result.mig_gpu_usage);
+    result.smallest_gpu_usage =
+        saturating_add(gpu_usage(source.gpu, reference_device_mib(source, draft_.device_kinds)), result.mig_gpu_usage);
     result.counts_as_gpu = source.gpu.kind != GpuRequestKind::kNone || result.mig_gpu_usage > 0;
     result.allowed = verdict.allowed;
     result.preferred_weight = verdict.preferred_weight;
@@ -158,8 +161,8 @@ class PodClassifier {
   std::vector<std::uint64_t> signature_;
 };
 
-std::span<const AntiAffinityIndex> terms_of(const std::vector<AntiAffinityIndex>& terms, const std::vector<std::uint32_t>& begin,
-                                            PodIndex pod) {
+std::span<const AntiAffinityIndex> terms_of(const std::vector<AntiAffinityIndex>& terms,
+                                            const std::vector<std::uint32_t>& begin, PodIndex pod) {
   if (begin.empty()) return {};
   return std::span(terms).subspan(begin[pod.value()], begin[pod.value() + 1] - begin[pod.value()]);
 }

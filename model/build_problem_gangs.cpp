@@ -33,7 +33,7 @@ struct GangSource {
   const GangTerms& terms;
   std::string_view name;
   std::optional<Nanoseconds> created;
-  std::string_view list;   // "gangs" or "pods", where its path begins
+  std::string_view list;  // "gangs" or "pods", where its path begins
   std::size_t position = 0;
 };
 
@@ -56,8 +56,9 @@ Failure set_terms(const ProblemDraft& draft, const GangSource& source, Gang& gan
     gang.queue_is_leaf = draft.problem.queues[gang.queue].is_leaf();
   }
   const std::int32_t priority = terms.priority.value_or(priority_class ? priority_class->value : 0);
-  gang.preemptible = terms.preemptible.value_or(
-      priority_class && priority_class->preemptible ? *priority_class->preemptible : priority < kFirstNonPreemptiblePriority);
+  gang.preemptible = terms.preemptible.value_or(priority_class && priority_class->preemptible
+                                                    ? *priority_class->preemptible
+                                                    : priority < kFirstNonPreemptiblePriority);
   gang.preemption_policy = terms.preemption_policy.value_or(priority_class && priority_class->preemption_policy
                                                                 ? *priority_class->preemption_policy
                                                                 : PreemptionPolicy::kPreemptLowerPriority);
@@ -79,10 +80,12 @@ Failure set_topology(const ProblemDraft& draft, const TopologyRequest& request, 
     return true;
   };
   if (!level_of(request.required, group.required_level)) {
-    return name_error("UnknownTopologyLevel", path + ".topology.required", "the snapshot's topology has no level", request.required);
+    return name_error("UnknownTopologyLevel", path + ".topology.required", "the snapshot's topology has no level",
+                      request.required);
   }
   if (!level_of(request.preferred, group.preferred_level)) {
-    return name_error("UnknownTopologyLevel", path + ".topology.preferred", "the snapshot's topology has no level", request.preferred);
+    return name_error("UnknownTopologyLevel", path + ".topology.preferred", "the snapshot's topology has no level",
+                      request.preferred);
   }
   return {};
 }
@@ -118,9 +121,11 @@ SubgroupForest forest_of(const SnapshotGang& gang, GangIndex index) {
   }
   for (std::size_t i = 0; i < gang.subgroups.size(); ++i) {
     const std::string_view parent = gang.subgroups[i].parent;
-    const std::uint32_t found = parent.empty() ? static_cast<std::uint32_t>(gang.subgroups.size()) : positions.find(parent);
+    const std::uint32_t found =
+        parent.empty() ? static_cast<std::uint32_t>(gang.subgroups.size()) : positions.find(parent);
     if (found == NameTable::kAbsent) {
-      forest.failure = name_error("UnknownSubgroup", subgroup_path(index, i) + ".parent", "the gang has no subgroup", parent);
+      forest.failure =
+          name_error("UnknownSubgroup", subgroup_path(index, i) + ".parent", "the gang has no subgroup", parent);
       return forest;
     }
     forest.children[found].push_back(i);
@@ -163,8 +168,8 @@ Failure add_subgroups(ProblemDraft& draft, GangIndex gang) {
   std::vector<bool> is_reached(source.subgroups.size() + 1, false);
   for (const Reached& one : reached) is_reached[one.position] = true;
   const auto lost = static_cast<std::size_t>(std::ranges::find(is_reached, false) - is_reached.begin());
-  return name_error("SubgroupCycle", subgroup_path(gang, lost) + ".parent", "the subgroup is its own ancestor, or hangs on one:",
-                    source.subgroups[lost].name);
+  return name_error("SubgroupCycle", subgroup_path(gang, lost) + ".parent",
+                    "the subgroup is its own ancestor, or hangs on one:", source.subgroups[lost].name);
 }
 
 void set_min_resources(const ProblemDraft& draft, const SnapshotGang& source, Gang& gang) {
@@ -181,12 +186,13 @@ Failure add_gang(ProblemDraft& draft, std::size_t position) {
     return name_error("DuplicateName", path_to("gangs", position, "name"), "there already is a gang", source.name);
   }
   Gang& gang = draft.problem.gangs[index];
-  if (Failure failure = set_terms(draft, {source.terms, source.name, source.terms.created, "gangs", position}, gang)) return failure;
+  if (Failure failure = set_terms(draft, {source.terms, source.name, source.terms.created, "gangs", position}, gang))
+    return failure;
   set_min_resources(draft, source, gang);
   const bool is_leaf = source.subgroups.empty();
   if (!is_leaf && source.min_member) {
-    return name_error("InvalidValue", path_to("gangs", position, "minMember"), "minMember goes not together with subgroups:",
-                      source.name);
+    return name_error("InvalidValue", path_to("gangs", position, "minMember"),
+                      "minMember goes not together with subgroups:", source.name);
   }
   Group& root = add_group(draft, index, GroupIndex());
   gang.root = gang.groups.front();
@@ -219,7 +225,8 @@ bool is_stale(const ProblemDraft& draft, GangIndex index) {
   if (saturating_subtract(draft.snapshot.time, *source.stale_since) < source.staleness_grace_period) return false;
   if (!has_pod(draft.problem, gang, PodStatus::kRunning)) return false;
   return !meets_minimum(draft.problem, gang, [&](PodIndex pod) {
-    return draft.problem.pods[pod].status == PodStatus::kRunning || draft.problem.pods[pod].status == PodStatus::kSucceeded;
+    return draft.problem.pods[pod].status == PodStatus::kRunning ||
+           draft.problem.pods[pod].status == PodStatus::kSucceeded;
   });
 }
 
@@ -246,11 +253,12 @@ Failure add_own_gang(ProblemDraft& draft, PodIndex pod_index) {
   }
   const GangIndex index = draft.problem.gangs.push_back({});
   draft.is_own_gang.push_back(true);
-  const GangTerms& terms = source.own_gang < 0 ? nothing_said
-                                               : draft.snapshot.own_gang_terms[static_cast<std::size_t>(source.own_gang)];
+  const GangTerms& terms =
+      source.own_gang < 0 ? nothing_said : draft.snapshot.own_gang_terms[static_cast<std::size_t>(source.own_gang)];
   const std::optional<Nanoseconds> created = terms.created ? terms.created : source.created;
   Gang& gang = draft.problem.gangs[index];
-  if (Failure failure = set_terms(draft, {terms, source.name, created, "pods", pod_index.value()}, gang)) return failure;
+  if (Failure failure = set_terms(draft, {terms, source.name, created, "pods", pod_index.value()}, gang))
+    return failure;
   add_group(draft, index, GroupIndex()).minimum = kUnresolvedMinimum;
   gang.root = gang.groups.front();
   return {};

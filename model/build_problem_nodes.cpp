@@ -40,8 +40,9 @@ std::vector<DomainIndex> domains_of(ProblemDraft& draft, NodeIndex node, NameTab
   return found;
 }
 
-// What the filters of this snapshot ask of labels and names. Two nodes that answer all of it alike cannot be told apart: a
-// value that nobody names is as good as any other, so that one pod's hostname selector does not split all nodes.
+// What the filters of this snapshot ask of labels and names. Two nodes that answer all of it alike cannot be told
+// apart: a value that nobody names is as good as any other, so that one pod's hostname selector does not split all
+// nodes.
 class AskedLabels {
  public:
   explicit AskedLabels(const Snapshot& snapshot) {
@@ -112,7 +113,7 @@ class AskedLabels {
   }
 
   NameTable keys_, names_, domain_keys_;
-  NameTable values_;  // scope: the key's number
+  NameTable values_;            // scope: the key's number
   std::vector<bool> is_whole_;  // by key: every value counts
 };
 
@@ -156,7 +157,8 @@ class NodeClassifier {
       signature_.push_back(static_cast<std::uint64_t>(taint.effect));
     }
     signature_.push_back(kEndOfList);
-    signature_.push_back(domains.empty() ? kEndOfList : domains.back().value());  // the finest tells all the coarser ones
+    signature_.push_back(domains.empty() ? kEndOfList
+                                         : domains.back().value());  // the finest tells all the coarser ones
     labels_.describe(node, signature_);
   }
 

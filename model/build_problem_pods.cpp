@@ -21,12 +21,13 @@ Failure find_group(const ProblemDraft& draft, PodIndex index, Pod& pod) {
   }
   const std::uint32_t found = draft.subgroups.find(source.subgroup, pod.gang.value());
   if (found == NameTable::kAbsent) {
-    return name_error("UnknownSubgroup", path_to("pods", index.value(), "subgroup"), "the gang has no subgroup", source.subgroup);
+    return name_error("UnknownSubgroup", path_to("pods", index.value(), "subgroup"), "the gang has no subgroup",
+                      source.subgroup);
   }
   pod.group = GroupIndex(found);
   if (draft.problem.groups[pod.group].is_leaf()) return {};
-  return name_error("InnerSubgroup", path_to("pods", index.value(), "subgroup"), "pods name subgroups without subgroups, unlike",
-                    source.subgroup);
+  return name_error("InnerSubgroup", path_to("pods", index.value(), "subgroup"),
+                    "pods name subgroups without subgroups, unlike", source.subgroup);
 }
 
 // Finds each pod's gang; mostly the one of the pod before, which costs no look-up.
@@ -62,8 +63,8 @@ Failure set_node(const ProblemDraft& draft, PodIndex index, Pod& pod) {
   const SnapshotPod& source = draft.snapshot.pods[index.value()];
   if (is_on_node(pod.status)) {
     if (source.node.empty()) {
-      return name_error("MissingKey", path_to("pods", index.value(), "node"), "a pod that runs or is releasing names its node:",
-                        source.name);
+      return name_error("MissingKey", path_to("pods", index.value(), "node"),
+                        "a pod that runs or is releasing names its node:", source.name);
     }
     const std::uint32_t found = draft.nodes.find(source.node);
     if (found == NameTable::kAbsent) {
@@ -71,11 +72,12 @@ Failure set_node(const ProblemDraft& draft, PodIndex index, Pod& pod) {
     }
     pod.node = NodeIndex(found);
   } else if (!source.node.empty() && (pod.status == PodStatus::kPending || pod.status == PodStatus::kGated)) {
-    return name_error("InvalidValue", path_to("pods", index.value(), "status"), "a pod that is pending or gated has no node:",
-                      source.name);
+    return name_error("InvalidValue", path_to("pods", index.value(), "status"),
+                      "a pod that is pending or gated has no node:", source.name);
   }
   // A nominated node that is gone is an everyday matter: the pod is as one that has none.
-  const std::uint32_t nominated = source.nominated_node.empty() ? NameTable::kAbsent : draft.nodes.find(source.nominated_node);
+  const std::uint32_t nominated =
+      source.nominated_node.empty() ? NameTable::kAbsent : draft.nodes.find(source.nominated_node);
   if (nominated != NameTable::kAbsent) pod.nominated_node = NodeIndex(nominated);
   return {};
 }

@@ -18,8 +18,14 @@ Queue queue_of(const SnapshotQueue& source) {
 
 Failure add_queues(ProblemDraft& draft) {
   const std::vector<SnapshotQueue>& sources = draft.snapshot.queues;
-  static const SnapshotQueue the_default{.name = "default", .parent = {}, .priority = 100, .gpu = {}, .cpu = {}, .memory = {},
-                                         .preempt_min_runtime = {}, .reclaim_min_runtime = {}};
+  static const SnapshotQueue the_default{.name = "default",
+                                         .parent = {},
+                                         .priority = 100,
+                                         .gpu = {},
+                                         .cpu = {},
+                                         .memory = {},
+                                         .preempt_min_runtime = {},
+                                         .reclaim_min_runtime = {}};
   if (sources.empty()) {
     draft.queues.insert(the_default.name, draft.problem.queues.push_back(queue_of(the_default)).value());
     return {};
@@ -77,7 +83,8 @@ Failure walk_forest(ProblemDraft& draft) {
   for (const QueueIndex index : draft.problem.queues.indices()) {
     const Queue& queue = draft.problem.queues[index];
     if (queue.ancestors.empty()) {
-      return name_error("QueueCycle", path_to("queues", index.value(), "parent"), "the queue is its own ancestor:", queue.name);
+      return name_error("QueueCycle", path_to("queues", index.value(), "parent"),
+                        "the queue is its own ancestor:", queue.name);
     }
   }
   return {};

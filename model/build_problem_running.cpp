@@ -56,12 +56,15 @@ Failure check_listed_devices(const ProblemDraft& draft, PodIndex pod) {
   std::vector<std::int32_t> devices = draft.snapshot.pods[pod.value()].devices;
   const std::int32_t asked = draft.problem.class_of(pod).gpu.devices;
   const std::int32_t count = draft.problem.class_of(draft.problem.pods[pod].node).device_count;
-  const auto error = [&](std::string message) { return InputError{"InvalidValue", path_to("pods", pod.value(), "gpus"), std::move(message)}; };
+  const auto error = [&](std::string message) {
+    return InputError{"InvalidValue", path_to("pods", pod.value(), "gpus"), std::move(message)};
+  };
   if (std::ssize(devices) != asked) {
     return error("it lists " + std::to_string(devices.size()) + " devices and asks for " + std::to_string(asked));
   }
   std::ranges::sort(devices);
-  if (devices.front() < 0 || devices.back() >= count) return error("its node has " + std::to_string(count) + " devices, counted from 0");
+  if (devices.front() < 0 || devices.back() >= count)
+    return error("its node has " + std::to_string(count) + " devices, counted from 0");
   if (std::ranges::adjacent_find(devices) != devices.end()) return error("a device is listed twice");
   return {};
 }
@@ -78,8 +81,8 @@ class DeviceSearch {
  public:
   explicit DeviceSearch(std::vector<DeviceUnits> free) : free_(std::move(free)) {}
 
-  // The device of each need, in their order; empty where none is found. First fit, in the order given; failing that, a search
-  // over the needs, large before small, which gives up after kSearchSteps.
+  // The device of each need, in their order; empty where none is found. First fit, in the order given; failing that, a
+  // search over the needs, large before small, which gives up after kSearchSteps.
   std::vector<std::int32_t> find(std::vector<DeviceNeed>& needs) {
     chosen_.assign(needs.size(), -1);
     steps_left_ = std::ssize(needs);
@@ -121,14 +124,17 @@ class NodeDevices {
   NodeDevices(ProblemDraft& draft, NodeIndex node) : draft_(draft), node_(node) {}
 
   Failure assign(std::span<const PodIndex> pods) {
-    free_.assign(static_cast<std::size_t>(draft_.problem.class_of(node_).device_count), draft_.problem.device_capacity(node_));
+    free_.assign(static_cast<std::size_t>(draft_.problem.class_of(node_).device_count),
+                 draft_.problem.device_capacity(node_));
     if (Failure failure = take_listed(pods)) return failure;
     needs_.clear();
     add_needs(pods, true);
     add_needs(pods, false);
     const std::vector<std::int32_t> devices = DeviceSearch(free_).find(needs_);
-    if (devices.size() != needs_.size()) return does_not_fit(draft_, node_, "no devices are left for pods that list none");
-    for (std::size_t i = 0; i < needs_.size(); ++i) draft_.snapshot.pods[needs_[i].pod.value()].devices.push_back(devices[i]);
+    if (devices.size() != needs_.size())
+      return does_not_fit(draft_, node_, "no devices are left for pods that list none");
+    for (std::size_t i = 0; i < needs_.size(); ++i)
+      draft_.snapshot.pods[needs_[i].pod.value()].devices.push_back(devices[i]);
     return {};
   }
 
@@ -144,7 +150,8 @@ class NodeDevices {
       for (const std::int32_t device : source.devices) {
         DeviceUnits& room = free_[static_cast<std::size_t>(device)];
         room -= share_units(class_of(pod), draft_.problem.class_of(node_));
-        if (room < 0) return does_not_fit(draft_, node_, "device " + std::to_string(device) + " is taken more than once");
+        if (room < 0)
+          return does_not_fit(draft_, node_, "device " + std::to_string(device) + " is taken more than once");
       }
     }
     return {};
@@ -172,7 +179,8 @@ Failure assign_running_devices(ProblemDraft& draft) {
   const PodsByNode by_node = pods_by_node(problem);
   for (const NodeIndex node : problem.nodes.indices()) {
     const std::size_t first = by_node.begin[node.value()];
-    const std::span<const PodIndex> pods = std::span(by_node.pods).subspan(first, by_node.begin[node.value() + 1] - first);
+    const std::span<const PodIndex> pods =
+        std::span(by_node.pods).subspan(first, by_node.begin[node.value() + 1] - first);
     if (pods.empty()) continue;
     if (Failure failure = check_resources(draft, node, pods)) return failure;
     if (Failure failure = NodeDevices(draft, node).assign(pods)) return failure;

@@ -1,4 +1,5 @@
-// The stages of build_problem, in their order. Internal to it: each fills in its part of the problem or says what is wrong.
+// The stages of build_problem, in their order. Internal to it: each fills in its part of the problem or says what is
+// wrong.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +23,10 @@ struct ProblemDraft {
   Snapshot& snapshot;
   Problem problem;
   NameTable queues, priority_classes, nodes, gangs;
-  NameTable subgroups;                       // scope: the gang's index; value: the group's index
-  NameTable models;                          // number: ModelIndex
+  NameTable subgroups;  // scope: the gang's index; value: the group's index
+  NameTable models;     // number: ModelIndex
   std::vector<DeviceKind> device_kinds;
-  Indexed<GangIndex, bool> is_own_gang;      // of a single pod that names no gang
+  Indexed<GangIndex, bool> is_own_gang;  // of a single pod that names no gang
 };
 
 // "$.pods[3].gang"; `key` may be empty.

@@ -10,8 +10,8 @@ namespace muster {
 namespace {
 
 constexpr std::int64_t kMillion = 1'000'000;
-// Of a workload derived from the snapshot, the commonest classes count: the fragmentation level looks at each of them on each
-// node, and a thousand classes of a pod or two (daemons that name their node) say nothing of what is to come.
+// Of a workload derived from the snapshot, the commonest classes count: the fragmentation level looks at each of them
+// on each node, and a thousand classes of a pod or two (daemons that name their node) say nothing of what is to come.
 constexpr std::size_t kMostDerivedClasses = 256;
 
 void add_to_total(Problem& problem, const QueueAmounts& amounts) {
@@ -78,7 +78,8 @@ class ExpectedClasses {
 
  private:
   void describe(const PodClass& pod_class) {
-    signature_.assign({static_cast<std::uint64_t>(pod_class.gpu.kind), static_cast<std::uint64_t>(pod_class.gpu.devices),
+    signature_.assign({static_cast<std::uint64_t>(pod_class.gpu.kind),
+                       static_cast<std::uint64_t>(pod_class.gpu.devices),
                        static_cast<std::uint64_t>(pod_class.gpu.share)});
     for (const Amount amount : pod_class.request) signature_.push_back(static_cast<std::uint64_t>(amount));
     std::uint64_t bits = 0;
@@ -133,7 +134,8 @@ void build_expected_workload(ProblemDraft& draft) {
   for (ExpectedClass& expected : problem.expected_workload) {
     expected.weight_millionths = divide_rounded(Wide{expected.weight_millionths} * kMillion, all);
   }
-  std::erase_if(problem.expected_workload, [](const ExpectedClass& expected) { return expected.weight_millionths == 0; });
+  std::erase_if(problem.expected_workload,
+                [](const ExpectedClass& expected) { return expected.weight_millionths == 0; });
 }
 
 }  // namespace muster

@@ -19,11 +19,11 @@ constexpr std::array<Amount, kQueueResources> kUnit{1'000'000, 1, 1};
 struct Claim {
   QueueIndex queue;
   std::int32_t priority = 0;
-  Amount quota = 0;        // kUnlimited
+  Amount quota = 0;  // kUnlimited
   Amount requestable = 0;
-  Wide weight = 0;         // scaled to an integer
+  Wide weight = 0;  // scaled to an integer
   Amount share = 0;
-  Wide cut_off = 0;        // of the last round, in 1/(sum of weights) of the resource
+  Wide cut_off = 0;  // of the last round, in 1/(sum of weights) of the resource
   Amount lack() const { return requestable - share; }
   bool takes_part() const { return weight > 0 && lack() > 0; }
 };
@@ -100,7 +100,8 @@ void add(QueueAmounts& sum, const QueueAmounts& amounts) {
   for (std::size_t i = 0; i < kQueueResources; ++i) sum[i] = saturating_add(sum[i], amounts[i]);
 }
 
-// Usage and all that is pending (gated left out), of leaves; a queue's own limit bounds it, inner queues sum their leaves.
+// Usage and all that is pending (gated left out), of leaves; a queue's own limit bounds it, inner queues sum their
+// leaves.
 Indexed<QueueIndex, QueueAmounts> requestable_of(const Problem& problem) {
   Indexed<QueueIndex, QueueAmounts> of_pods(problem.queues.size()), result(problem.queues.size());
   for (const Pod& pod : problem.pods) {
@@ -125,12 +126,14 @@ Indexed<QueueIndex, QueueAmounts> requestable_of(const Problem& problem) {
   return result;
 }
 
-void divide_among(const Problem& problem, const std::vector<QueueIndex>& siblings, const QueueAmounts& total, FairShares& shares) {
+void divide_among(const Problem& problem, const std::vector<QueueIndex>& siblings, const QueueAmounts& total,
+                  FairShares& shares) {
   for (std::size_t i = 0; i < kQueueResources; ++i) {
     std::vector<Claim> claims;
     for (const QueueIndex index : siblings) {
       const Queue& queue = problem.queues[index];
-      claims.push_back({index, queue.priority, queue.quota[i], shares.requestable[index][i], scaled_weight(queue.weight[i])});
+      claims.push_back(
+          {index, queue.priority, queue.quota[i], shares.requestable[index][i], scaled_weight(queue.weight[i])});
     }
     divide(claims, total[i], kUnit[i]);
     for (const Claim& claim : claims) shares.share[claim.queue][i] = claim.share;

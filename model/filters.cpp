@@ -50,14 +50,21 @@ std::int32_t untolerated_soft_taints(const PodSpec& spec, const SnapshotNode& no
 }
 
 bool matches(const SelectorRequirement& requirement, std::optional<std::string_view> value) {
-  const auto is_listed = [&] { return value && std::ranges::find(requirement.values, *value) != requirement.values.end(); };
+  const auto is_listed = [&] {
+    return value && std::ranges::find(requirement.values, *value) != requirement.values.end();
+  };
   switch (requirement.op) {
-    case SelectorOperator::kIn: return is_listed();
-    case SelectorOperator::kNotIn: return !is_listed();
-    case SelectorOperator::kExists: return value.has_value();
-    case SelectorOperator::kDoesNotExist: return !value.has_value();
+    case SelectorOperator::kIn:
+      return is_listed();
+    case SelectorOperator::kNotIn:
+      return !is_listed();
+    case SelectorOperator::kExists:
+      return value.has_value();
+    case SelectorOperator::kDoesNotExist:
+      return !value.has_value();
     case SelectorOperator::kGt:
-    case SelectorOperator::kLt: return value && compares(requirement, *value);
+    case SelectorOperator::kLt:
+      return value && compares(requirement, *value);
   }
   return false;
 }
@@ -68,8 +75,8 @@ bool matches(const NodeSelectorTerm& term, const SnapshotNode& node) {
     return matches(requirement, label_of(node.labels, requirement.key));
   });
   return labels_match && std::ranges::all_of(term.match_fields, [&](const SelectorRequirement& requirement) {
-    return matches(requirement, requirement.key == "metadata.name" ? std::optional(node.name) : std::nullopt);
-  });
+           return matches(requirement, requirement.key == "metadata.name" ? std::optional(node.name) : std::nullopt);
+         });
 }
 
 bool matches(const LabelSelector& selector, const Labels& labels) {
@@ -85,7 +92,8 @@ bool node_selector_holds(const PodSpec& spec, const SnapshotNode& node) {
 
 bool required_affinity_holds(const PodSpec& spec, const SnapshotNode& node) {
   if (!spec.node_affinity.required) return true;
-  return std::ranges::any_of(*spec.node_affinity.required, [&](const NodeSelectorTerm& term) { return matches(term, node); });
+  return std::ranges::any_of(*spec.node_affinity.required,
+                             [&](const NodeSelectorTerm& term) { return matches(term, node); });
 }
 
 bool gpu_models_hold(const PodSpec& spec, const SnapshotNode& node) {

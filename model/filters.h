@@ -1,7 +1,7 @@
 // The filters of rule "Node" that look at a node's name, labels, taints and GPU model alone: one function each.
 //
-// All of them take the snapshot's own words. Semantics as in kube-scheduler: a required node affinity is met by any of its
-// terms, `NotIn` and `DoesNotExist` match an absent key, `Gt` and `Lt` compare integers.
+// All of them take the snapshot's own words. Semantics as in kube-scheduler: a required node affinity is met by any of
+// its terms, `NotIn` and `DoesNotExist` match an absent key, `Gt` and `Lt` compare integers.
 #pragma once
 
 #include <cstdint>

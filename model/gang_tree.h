@@ -8,8 +8,8 @@
 
 namespace muster {
 
-// `counts(pod)` tells whether a pod counts as present (a succeeded one usually does). Cost: O(pods + groups); no recursion,
-// so that a long chain of subgroups is no danger.
+// `counts(pod)` tells whether a pod counts as present (a succeeded one usually does). Cost: O(pods + groups); no
+// recursion, so that a long chain of subgroups is no danger.
 template <class Counts>
 bool meets_minimum(const Problem& problem, const Gang& gang, const Counts& counts) {
   const auto leaf_is_met = [&](const Group& group) {

@@ -9,8 +9,8 @@
 
 namespace muster {
 
-// Names, each within a scope (the names of one scope differ; scope 0 where there is but one). Views are kept, not characters.
-// Cost: expected O(length) an operation, no allocation per name.
+// Names, each within a scope (the names of one scope differ; scope 0 where there is but one). Views are kept, not
+// characters. Cost: expected O(length) an operation, no allocation per name.
 class NameTable {
  public:
   static constexpr std::uint32_t kAbsent = 0xFFFFFFFF;

@@ -51,7 +51,8 @@ PresentWork present_work(const Problem& problem, const EndState& end_state) {
     // What has neither run nor been pending has no level; only a plan against the rules could make it present.
     if (!gang.queue_is_leaf || priority_rank(problem, gang.priority) == ranks) continue;
     present.clear();
-    std::ranges::copy_if(gang.pods, std::back_inserter(present), [&](PodIndex pod) { return end_state.is_present(pod); });
+    std::ranges::copy_if(gang.pods, std::back_inserter(present),
+                         [&](PodIndex pod) { return end_state.is_present(pod); });
     if (present.empty()) continue;
     add_units(problem, index, present, sums);
     add_work(problem, gang, present, sums);
@@ -97,14 +98,22 @@ bool is_maximised(LevelKind kind) {
 
 std::string_view level_name(LevelKind kind) {
   switch (kind) {
-    case LevelKind::kShare: return "share";
-    case LevelKind::kQuota: return "quota";
-    case LevelKind::kWork: return "work";
-    case LevelKind::kEvicted: return "evicted";
-    case LevelKind::kMoved: return "moved";
-    case LevelKind::kSeniority: return "seniority";
-    case LevelKind::kPreference: return "preference";
-    case LevelKind::kFragmentation: return "fragmentation";
+    case LevelKind::kShare:
+      return "share";
+    case LevelKind::kQuota:
+      return "quota";
+    case LevelKind::kWork:
+      return "work";
+    case LevelKind::kEvicted:
+      return "evicted";
+    case LevelKind::kMoved:
+      return "moved";
+    case LevelKind::kSeniority:
+      return "seniority";
+    case LevelKind::kPreference:
+      return "preference";
+    case LevelKind::kFragmentation:
+      return "fragmentation";
   }
   return "";
 }
@@ -144,7 +153,8 @@ Levels evaluate(const Problem& problem, const FairShares& shares, const Plan& pl
   levels.values.push_back(moved_value(problem, plan));
   levels.values.push_back(seniority_value(problem, plan));
   levels.values.push_back(preference_value(problem, plan, end_state));
-  levels.values.push_back(is_binpack ? fragmentation_value(problem, plan, end_state) : spread_value(problem, plan, end_state));
+  levels.values.push_back(is_binpack ? fragmentation_value(problem, plan, end_state)
+                                     : spread_value(problem, plan, end_state));
   return levels;
 }
 

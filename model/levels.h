@@ -15,7 +15,14 @@
 namespace muster {
 
 enum class LevelKind : std::uint8_t {
-  kShare, kQuota, kWork, kEvicted, kMoved, kSeniority, kPreference, kFragmentation
+  kShare,
+  kQuota,
+  kWork,
+  kEvicted,
+  kMoved,
+  kSeniority,
+  kPreference,
+  kFragmentation
 };
 
 struct LevelId {
@@ -43,8 +50,8 @@ struct Levels {
 // Greater is better: compares level by level, minimised ones the other way round.
 std::strong_ordering compare(const Levels& a, const Levels& b, const std::vector<LevelId>& ids);
 
-// What the plan is worth. Requires that the plan obeys the rules. Cost: O(pods + nodes x expected classes), and a subset-sum
-// for each leaf queue whose work exceeds its share.
+// What the plan is worth. Requires that the plan obeys the rules. Cost: O(pods + nodes x expected classes), and a
+// subset-sum for each leaf queue whose work exceeds its share.
 Levels evaluate(const Problem& problem, const FairShares& shares, const Plan& plan);
 
 // How one node ends: what is free on it and on its devices (fully taken ones may be left out).
@@ -53,19 +60,22 @@ struct NodeEnd {
   std::span<const Amount> free;
   std::span<const DeviceUnits> free_devices;
 };
-// What the node adds to the last level, in its scale: fragmentation, or the square of its use where the policy is to spread.
+// What the node adds to the last level, in its scale: fragmentation, or the square of its use where the policy is to
+// spread.
 std::int64_t last_level_of(const Problem& problem, const NodeEnd& node);
 
-// The most that any plan could reach on each level, by sums alone; the least for those that are minimised. A valid bound for
-// every snapshot, whatever is evicted. Same order and scale as level_ids.
+// The most that any plan could reach on each level, by sums alone; the least for those that are minimised. A valid
+// bound for every snapshot, whatever is evicted. Same order and scale as level_ids.
 std::vector<std::int64_t> trivial_bounds(const Problem& problem, const FairShares& shares);
 
-// The largest sum <= capacity of a subset of `items` (all >= 0). Exact within the limits of model/subset_sums.h. Source: Bellman
-// (1957), on bit sets. Cost: O(sum of log multiplicities x capacity / gcd / 64); O(n) where all of it fits.
+// The largest sum <= capacity of a subset of `items` (all >= 0). Exact within the limits of model/subset_sums.h.
+// Source: Bellman (1957), on bit sets. Cost: O(sum of log multiplicities x capacity / gcd / 64); O(n) where all of it
+// fits.
 Work best_subset_sum(std::vector<Work> items, Work capacity);
 
-// The units of a gang among `present` (pods that run or are placed): first the least work that satisfies it, then each pod
-// beyond it. [gpu work, cpu-only work] of each unit, without weight. Empty where its minimum is not met.
-std::vector<std::array<Work, 2>> gang_units(const Problem& problem, GangIndex gang, const std::vector<PodIndex>& present);
+// The units of a gang among `present` (pods that run or are placed): first the least work that satisfies it, then each
+// pod beyond it. [gpu work, cpu-only work] of each unit, without weight. Empty where its minimum is not met.
+std::vector<std::array<Work, 2>> gang_units(const Problem& problem, GangIndex gang,
+                                            const std::vector<PodIndex>& present);
 
 }  // namespace muster

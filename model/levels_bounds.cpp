@@ -21,7 +21,8 @@ class Possibilities {
     for (const GangIndex index : problem.gangs.indices()) {
       const Gang& gang = problem.gangs[index];
       if (!actions.place || !gang.queue_is_leaf || gang.timed_out) continue;
-      for (const PodIndex pod : gang.pods) may_be_placed_[pod.value()] = problem.pods[pod].status == PodStatus::kPending && fits(pod);
+      for (const PodIndex pod : gang.pods)
+        may_be_placed_[pod.value()] = problem.pods[pod].status == PodStatus::kPending && fits(pod);
       if (meets_minimum(problem, gang, [&](PodIndex pod) { return may_count(pod); })) continue;
       for (const PodIndex pod : gang.pods) may_be_placed_[pod.value()] = false;
     }
@@ -32,7 +33,9 @@ class Possibilities {
   bool may_be_present(PodIndex pod) const {
     return problem_.pods[pod].status == PodStatus::kRunning || may_be_placed(pod);
   }
-  bool may_count(PodIndex pod) const { return may_be_present(pod) || problem_.pods[pod].status == PodStatus::kSucceeded; }
+  bool may_count(PodIndex pod) const {
+    return may_be_present(pod) || problem_.pods[pod].status == PodStatus::kSucceeded;
+  }
   bool may_be_moved(PodIndex pod) const {
     const Policy& policy = problem_.snapshot->policy;
     return problem_.pods[pod].status == PodStatus::kRunning && policy.actions.place && policy.actions.consolidate &&
@@ -66,9 +69,10 @@ UnitShape shape_of(const Problem& problem, const Gang& gang, const std::vector<P
   return is_leaf && std::ranges::all_of(possible, is_alike) ? UnitShape::kAlike : UnitShape::kVaries;
 }
 
-// Items of which every choice of units of any plan is a choice: whole units where they are known beforehand, else single pods,
-// of which each unit is a union.
-void add_possible_units(const Problem& problem, const Gang& gang, const std::vector<PodIndex>& possible, QueueItems& items) {
+// Items of which every choice of units of any plan is a choice: whole units where they are known beforehand, else
+// single pods, of which each unit is a union.
+void add_possible_units(const Problem& problem, const Gang& gang, const std::vector<PodIndex>& possible,
+                        QueueItems& items) {
   const std::size_t rank = priority_rank(problem, gang.priority);
   const UnitShape shape = shape_of(problem, gang, possible);
   const auto add = [&](std::size_t kind, Work item, std::int64_t count) {
@@ -101,7 +105,8 @@ struct PossibleWork {
 
 void add_gang(const Problem& problem, const Possibilities& possibilities, const Gang& gang, PossibleWork& sums) {
   std::vector<PodIndex> possible;
-  std::ranges::copy_if(gang.pods, std::back_inserter(possible), [&](PodIndex pod) { return possibilities.may_be_present(pod); });
+  std::ranges::copy_if(gang.pods, std::back_inserter(possible),
+                       [&](PodIndex pod) { return possibilities.may_be_present(pod); });
   if (possible.empty()) return;
   const std::size_t rank = priority_rank(problem, gang.priority);
   if (meets_minimum(problem, gang, [&](PodIndex pod) { return possibilities.may_count(pod); })) {
@@ -165,7 +170,8 @@ std::vector<std::int64_t> trivial_bounds(const Problem& problem, const FairShare
   Work work = 0;
   for (const Work of_rank : sums.weighted) bounds.push_back(work = saturating_add(work, of_rank));
   constexpr std::int64_t kNothingEvicted = 0, kNothingMoved = 0, kNothingIdle = 0;
-  bounds.insert(bounds.end(), {kNothingEvicted, kNothingMoved, sums.seniority, preference_bound(problem, possibilities), kNothingIdle});
+  bounds.insert(bounds.end(), {kNothingEvicted, kNothingMoved, sums.seniority, preference_bound(problem, possibilities),
+                               kNothingIdle});
   return bounds;
 }
 

@@ -25,7 +25,8 @@ struct RankedItem {
   CountedItem counted;
 };
 
-// For each rank: the largest sum within the capacity of items of that rank or a higher priority. Requires ranks < `ranks`.
+// For each rank: the largest sum within the capacity of items of that rank or a higher priority. Requires ranks <
+// `ranks`.
 std::vector<Work> best_sums_by_rank(std::vector<RankedItem> items, Work capacity, std::size_t ranks);
 
 // Adds up the values of leaf queues to the level: an inner queue counts no more than its bound, the kinds apart.

@@ -11,7 +11,8 @@ namespace {
 constexpr std::int64_t kThousand = 1'000;
 constexpr std::int64_t kPreferenceScale = 100;
 
-// A group with a preferred level: whether all of it that is present lies in one domain, and the work that this plan places.
+// A group with a preferred level: whether all of it that is present lies in one domain, and the work that this plan
+// places.
 struct PreferringGroup {
   DomainIndex domain;
   bool has_pods = false;
@@ -19,9 +20,10 @@ struct PreferringGroup {
   Work placed = 0;
 };
 
-// The work of placed pods whose gang or subgroup lies within its preferred level. Pods that run already decide whether it does;
-// but only what this plan places is counted, so that a plan is not praised for what was there before.
-std::int64_t preferred_topology_value(const Problem& problem, const Plan& plan, const EndState& end_state, GangIndex index) {
+// The work of placed pods whose gang or subgroup lies within its preferred level. Pods that run already decide whether
+// it does; but only what this plan places is counted, so that a plan is not praised for what was there before.
+std::int64_t preferred_topology_value(const Problem& problem, const Plan& plan, const EndState& end_state,
+                                      GangIndex index) {
   const Gang& gang = problem.gangs[index];
   std::vector<PreferringGroup> groups(gang.groups.size());
   for (const PodIndex pod : gang.pods) {
@@ -44,7 +46,8 @@ std::int64_t preferred_topology_value(const Problem& problem, const Plan& plan, 
 }
 
 bool prefers_a_level(const Problem& problem, const Gang& gang) {
-  return std::ranges::any_of(gang.groups, [&](GroupIndex group) { return !problem.groups[group].preferred_level.is_none(); });
+  return std::ranges::any_of(gang.groups,
+                             [&](GroupIndex group) { return !problem.groups[group].preferred_level.is_none(); });
 }
 
 // What is free on every node, and on its devices, in the end.
@@ -77,7 +80,8 @@ class FreeRoom {
   void take(PodIndex pod, NodeIndex node, std::span<const std::int32_t> devices) {
     const PodClass& pod_class = problem_.class_of(pod);
     Amount* amounts = amounts_.data() + node.value() * problem_.resource_count;
-    for (std::size_t i = 0; i < problem_.resource_count; ++i) amounts[i] = saturating_subtract(amounts[i], pod_class.request[i]);
+    for (std::size_t i = 0; i < problem_.resource_count; ++i)
+      amounts[i] = saturating_subtract(amounts[i], pod_class.request[i]);
     if (devices.empty()) return;
     const DeviceUnits share = share_units(pod_class, problem_.class_of(node));
     for (const std::int32_t device : devices) {
@@ -104,8 +108,8 @@ DeviceUnits device_capacity(const NodeClass& node_class) {
   return (node_class.device_memory_mib == 0 ? 1 : node_class.device_memory_mib) * 1'000'000;
 }
 
-// Of one node, the idle thousandths that a pod of the class could not use (Weng et al. 2023, section 3.2): all of them where the
-// node does not take it or it asks for no device; else those on devices with less room than one share of it.
+// Of one node, the idle thousandths that a pod of the class could not use (Weng et al. 2023, section 3.2): all of them
+// where the node does not take it or it asks for no device; else those on devices with less room than one share of it.
 std::int64_t unusable_thousandths(const Problem& problem, const PodClass& pod_class, const NodeEnd& node) {
   const NodeClass& node_class = problem.node_classes[node.node_class];
   const DeviceUnits share = share_units(pod_class, node_class);
@@ -172,7 +176,8 @@ std::int64_t preference_value(const Problem& problem, const Plan& plan, const En
   }
   std::ranges::sort(gangs);
   gangs.erase(std::ranges::unique(gangs).begin(), gangs.end());
-  for (const GangIndex gang : gangs) sum = saturating_add(sum, preferred_topology_value(problem, plan, end_state, gang));
+  for (const GangIndex gang : gangs)
+    sum = saturating_add(sum, preferred_topology_value(problem, plan, end_state, gang));
   return sum;
 }
 
@@ -201,12 +206,14 @@ std::int64_t fragmentation_value(const Problem& problem, const Plan& plan, const
 std::int64_t spread_value(const Problem& problem, const Plan& plan, const EndState& end_state) {
   const FreeRoom room(problem, plan, end_state);
   std::int64_t sum = 0;
-  for (const NodeIndex node : problem.nodes.indices()) sum = saturating_add(sum, spread_of(problem, end_of(problem, node, room)));
+  for (const NodeIndex node : problem.nodes.indices())
+    sum = saturating_add(sum, spread_of(problem, end_of(problem, node, room)));
   return sum;
 }
 
 std::int64_t last_level_of(const Problem& problem, const NodeEnd& node) {
-  return problem.snapshot->policy.placement == PlacementPolicy::kSpread ? spread_of(problem, node) : fragmentation_of(problem, node);
+  return problem.snapshot->policy.placement == PlacementPolicy::kSpread ? spread_of(problem, node)
+                                                                        : fragmentation_of(problem, node);
 }
 
 }  // namespace muster

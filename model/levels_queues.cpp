@@ -85,15 +85,18 @@ Work forest_value(const Problem& problem, const Indexed<QueueIndex, WorkByKind>&
 
 std::vector<Work> share_values(const Problem& problem, const FairShares& shares, QueueItems items) {
   const std::size_t ranks = problem.priorities.size();
-  std::vector<Indexed<QueueIndex, WorkByKind>> of_rank(ranks, Indexed<QueueIndex, WorkByKind>(problem.queues.size(), WorkByKind{}));
+  std::vector<Indexed<QueueIndex, WorkByKind>> of_rank(
+      ranks, Indexed<QueueIndex, WorkByKind>(problem.queues.size(), WorkByKind{}));
   for (const QueueIndex queue : problem.queues.indices()) {
     for (std::size_t kind = 0; kind < 2; ++kind) {
-      const std::vector<Work> values = best_sums_by_rank(std::move(items[queue][kind]), shares.share_work[queue][kind], ranks);
+      const std::vector<Work> values =
+          best_sums_by_rank(std::move(items[queue][kind]), shares.share_work[queue][kind], ranks);
       for (std::size_t rank = 0; rank < ranks; ++rank) of_rank[rank][queue][kind] = values[rank];
     }
   }
   std::vector<Work> values;
-  for (const Indexed<QueueIndex, WorkByKind>& leaves : of_rank) values.push_back(forest_value(problem, leaves, shares.share_work));
+  for (const Indexed<QueueIndex, WorkByKind>& leaves : of_rank)
+    values.push_back(forest_value(problem, leaves, shares.share_work));
   return values;
 }
 

@@ -12,7 +12,8 @@ void add(WorkByKind& sum, const PodClass& pod_class) {
   work = saturating_add(work, pod_class.work);
 }
 
-// Fewest pods first among equals: by work, then by index. What a group has at hand, and the cost of its cheapest minimum.
+// Fewest pods first among equals: by work, then by index. What a group has at hand, and the cost of its cheapest
+// minimum.
 struct GroupState {
   std::vector<PodIndex> present;
   std::int32_t succeeded = 0;
@@ -102,7 +103,8 @@ class UnitFinder {
 
 }  // namespace
 
-std::vector<std::array<Work, 2>> gang_units(const Problem& problem, GangIndex gang_index, const std::vector<PodIndex>& present) {
+std::vector<std::array<Work, 2>> gang_units(const Problem& problem, GangIndex gang_index,
+                                            const std::vector<PodIndex>& present) {
   const Gang& gang = problem.gangs[gang_index];
   const Group& root = problem.groups[gang.root];
   if (gang.pods.size() == 1 && present.size() == 1 && root.is_leaf() && root.minimum <= 1) {

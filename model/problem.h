@@ -1,7 +1,7 @@
 // The immutable problem: the snapshot with indices in place of names, and equal things grouped.
 //
-// Built once per snapshot by build_problem and only read from then on, by any number of threads. Pod and node indices are
-// positions in the snapshot's lists, so a plan speaks of both alike.
+// Built once per snapshot by build_problem and only read from then on, by any number of threads. Pod and node indices
+// are positions in the snapshot's lists, so a plan speaks of both alike.
 #pragma once
 
 #include <array>
@@ -26,14 +26,15 @@ using MicroGpu = std::int64_t;  // millionths of a device: the unit of a queue's
 // f x MiB of it, a memory request of m MiB takes m x 10^6, a whole user all of it.
 using DeviceUnits = std::int64_t;
 
-// Nodes that are equal in all that a placement can see when they are empty: capacity, devices, filters, topology domains.
+// Nodes that are equal in all that a placement can see when they are empty: capacity, devices, filters, topology
+// domains.
 struct NodeClass {
   std::vector<Amount> capacity;  // by ResourceIndex
   std::int32_t device_count = 0;
   std::int64_t device_memory_mib = 0;  // 0: unknown
   ModelIndex model;                    // none: unknown
   bool cordoned = false;
-  std::vector<NodeIndex> nodes;        // ascending
+  std::vector<NodeIndex> nodes;  // ascending
 };
 
 struct Node {
@@ -43,11 +44,11 @@ struct Node {
 
 // Pods that are equal in all that decides where they fit and how their place is valued: request, filters, affinities.
 struct PodClass {
-  PodSpecIndex spec;              // of one of them
-  std::vector<Amount> request;    // by ResourceIndex; `pods` included
+  PodSpecIndex spec;            // of one of them
+  std::vector<Amount> request;  // by ResourceIndex; `pods` included
   GpuRequest gpu;
-  Work work = 0;                  // without the gang's weight
-  bool counts_as_gpu = false;     // whole devices, shares or MIG slices; else it is cpu-only work
+  Work work = 0;                    // without the gang's weight
+  bool counts_as_gpu = false;       // whole devices, shares or MIG slices; else it is cpu-only work
   MicroGpu smallest_gpu_usage = 0;  // of one pod; a memory request on the smallest known device that it accepts
   MicroGpu mig_gpu_usage = 0;       // the part of it that is MIG slices
   // By NodeClassIndex: every filter (cordon, taints, selector, affinity, models) lets it through.
@@ -70,8 +71,8 @@ class DomainMap {
   std::shared_ptr<const Indexed<NodeIndex, DomainIndex>> domains_;
 };
 
-// "No two pods, of which one owns the term and the other matches it, in one domain." A `match_gang` term is one term for
-// each gang that uses it.
+// "No two pods, of which one owns the term and the other matches it, in one domain." A `match_gang` term is one term
+// for each gang that uses it.
 struct AntiAffinity {
   DomainMap domain_of;  // by the term's topology key, numbered from 0; none where the node lacks the label
   std::size_t domain_count = 0;
@@ -82,20 +83,20 @@ struct Pod {
   GangIndex gang;
   GroupIndex group;  // the leaf group that it counts in
   PodStatus status = PodStatus::kPending;
-  NodeIndex node;                            // none unless it is running or releasing
+  NodeIndex node;                                      // none unless it is running or releasing
   std::uint32_t devices_begin = 0, devices_count = 0;  // in Problem::running_devices
   NodeIndex nominated_node;
-  Work weighted_work = 0;                    // work x gang weight, rounded
-  std::int64_t run_seconds = 1;              // whole seconds that it has run, at least 1
-  Nanoseconds run_time = 0;                  // as it is, for minimum run times
+  Work weighted_work = 0;        // work x gang weight, rounded
+  std::int64_t run_seconds = 1;  // whole seconds that it has run, at least 1
+  Nanoseconds run_time = 0;      // as it is, for minimum run times
 };
 
 // A node of a gang's tree. A gang without subgroups is one leaf group.
 struct Group {
   GangIndex gang;
-  GroupIndex parent;               // none for the root
+  GroupIndex parent;  // none for the root
   std::vector<GroupIndex> children;
-  std::vector<PodIndex> pods;      // leaf groups only: all its pods, whatever their status, ascending
+  std::vector<PodIndex> pods;  // leaf groups only: all its pods, whatever their status, ascending
   // How many of its pods (leaf) or children (inner) it needs. "All its pods" has been counted out: pods that are
   // neither failed nor releasing.
   std::int32_t minimum = 0;
@@ -105,20 +106,20 @@ struct Group {
 
 struct Gang {
   std::string_view name;
-  QueueIndex queue;                  // none: the queue does not exist
+  QueueIndex queue;  // none: the queue does not exist
   bool queue_is_leaf = false;
-  std::int32_t priority = 0;         // effective: aging included
+  std::int32_t priority = 0;  // effective: aging included
   bool preemptible = true;
   PreemptionPolicy preemption_policy = PreemptionPolicy::kPreemptLowerPriority;
   GroupIndex root;
-  std::vector<GroupIndex> groups;    // parents before children; the root first
-  std::vector<PodIndex> pods;        // ascending
+  std::vector<GroupIndex> groups;  // parents before children; the root first
+  std::vector<PodIndex> pods;      // ascending
   double weight = 1;
-  std::vector<Amount> min_resources; // by ResourceIndex; empty: none
+  std::vector<Amount> min_resources;  // by ResourceIndex; empty: none
   MicroGpu min_resources_gpu = 0;
-  std::int64_t waited_seconds = 0;   // whole seconds since `created`, at least 0
+  std::int64_t waited_seconds = 0;  // whole seconds since `created`, at least 0
   bool timed_out = false;
-  bool stale = false;                // below its minimum for at least its grace period: it must be completed or go
+  bool stale = false;  // below its minimum for at least its grace period: it must be completed or go
 };
 
 // Quota, limit and shares of gpu (MicroGpu), cpu and memory, in this order everywhere.
@@ -132,7 +133,7 @@ struct Queue {
   std::vector<QueueIndex> children;   // in the snapshot's order
   std::vector<QueueIndex> ancestors;  // itself first, then up to its root
   std::int32_t priority = 100;
-  QueueAmounts quota{}, limit{};      // kUnlimited
+  QueueAmounts quota{}, limit{};  // kUnlimited
   std::array<double, kQueueResources> weight{};
   Nanoseconds preempt_min_runtime = 0, reclaim_min_runtime = 0;  // inherited where the snapshot says nothing
   bool is_leaf() const { return children.empty(); }
@@ -161,11 +162,12 @@ struct Problem {
   Indexed<AntiAffinityIndex, AntiAffinity> anti_affinities;
   Indexed<GangIndex, Gang> gangs;
   Indexed<GroupIndex, Group> groups;
-  Indexed<QueueIndex, Queue> queues;          // parents may come after children
-  std::vector<QueueIndex> root_queues;        // in the snapshot's order
+  Indexed<QueueIndex, Queue> queues;    // parents may come after children
+  std::vector<QueueIndex> root_queues;  // in the snapshot's order
   Indexed<TopologyLevelIndex, std::string_view> topology_levels;
   Indexed<DomainIndex, TopologyDomain> domains;
-  std::vector<std::int32_t> priorities;       // every effective priority of a gang with a pod that runs or is pending, highest first
+  std::vector<std::int32_t>
+      priorities;  // every effective priority of a gang with a pod that runs or is pending, highest first
   std::vector<ExpectedClass> expected_workload;
 
   // The cluster's total: nodes that are not cordoned, and whatever runs (and is not releasing) on those that are.
@@ -185,21 +187,22 @@ struct Problem {
   }
 };
 
-// What one sharer of the class takes of one device of the node: f x MiB or m x 10^6; all of it for a whole user. Requires
-// that a memory request meets a node of known memory.
+// What one sharer of the class takes of one device of the node: f x MiB or m x 10^6; all of it for a whole user.
+// Requires that a memory request meets a node of known memory.
 DeviceUnits share_units(const PodClass& pod_class, const NodeClass& node_class);
 
 // What one pod of the class adds to a queue's usage on a node of the class: gpu in millionths of a device (a memory
-// request's part is rounded to the nearest millionth, halves up; MIG slices are thousands of ceil(1000 N/7)), cpu, memory.
+// request's part is rounded to the nearest millionth, halves up; MIG slices are thousands of ceil(1000 N/7)), cpu,
+// memory.
 QueueAmounts queue_usage(const PodClass& pod_class, const NodeClass& node_class);
 
 // Thousandths of a GPU of one unit of the resource if it is a slice `nvidia.com/mig-Ng.*`: ceil(1000 N/7); else 0.
 Work mig_slice_work(std::string_view resource_name);
 
-// Builds the problem. Errors (as InputError, path and code): unknown or duplicate names, cycles among queues or subgroups,
-// pods that name inner subgroups, classes that are not there, running pods that do not fit their node, and everything else
-// that makes a snapshot meaningless. Fills in the devices of running pods that list none: whole devices first, the lowest
-// indices that fit. Cost: O(n log n) in nodes + pods, O(node classes x pod classes) for the filters.
+// Builds the problem. Errors (as InputError, path and code): unknown or duplicate names, cycles among queues or
+// subgroups, pods that name inner subgroups, classes that are not there, running pods that do not fit their node, and
+// everything else that makes a snapshot meaningless. Fills in the devices of running pods that list none: whole devices
+// first, the lowest indices that fit. Cost: O(n log n) in nodes + pods, O(node classes x pod classes) for the filters.
 // Ensures: the result refers to `snapshot`, which must stay where it is.
 Result<Problem> build_problem(Snapshot& snapshot);
 

@@ -19,7 +19,8 @@ constexpr std::int64_t kWordBits = 64;
 
 }  // namespace
 
-SubsetSums::SubsetSums(std::int64_t capacity, std::int64_t divisor) : capacity_(std::max<std::int64_t>(capacity, 0) / divisor), divisor_(divisor) {}
+SubsetSums::SubsetSums(std::int64_t capacity, std::int64_t divisor)
+    : capacity_(std::max<std::int64_t>(capacity, 0) / divisor), divisor_(divisor) {}
 
 void SubsetSums::add(std::int64_t item, std::int64_t count) {
   item /= divisor_;
@@ -53,14 +54,16 @@ void SubsetSums::add_to_list(std::int64_t item) {
   merged.reserve(list_.size() + shifted.size());
   std::ranges::set_union(list_, shifted, std::back_inserter(merged));
   // The largest sums are kept, which are those that matter, and with them the empty one.
-  if (merged.size() > kMostListed) merged.erase(merged.begin() + 1, merged.end() - static_cast<std::ptrdiff_t>(kMostListed));
+  if (merged.size() > kMostListed)
+    merged.erase(merged.begin() + 1, merged.end() - static_cast<std::ptrdiff_t>(kMostListed));
   list_ = std::move(merged);
   best_ = list_.back();
 }
 
 void SubsetSums::turn_into_bits() {
   bits_.assign(static_cast<std::size_t>(capacity_ / kWordBits) + 1, 0);
-  for (const std::int64_t sum : list_) bits_[static_cast<std::size_t>(sum / kWordBits)] |= std::uint64_t{1} << (sum % kWordBits);
+  for (const std::int64_t sum : list_)
+    bits_[static_cast<std::size_t>(sum / kWordBits)] |= std::uint64_t{1} << (sum % kWordBits);
   list_.clear();
 }
 

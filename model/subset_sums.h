@@ -6,9 +6,9 @@
 
 namespace muster {
 
-// Items are added one kind at a time; best() may be asked in between. Source: Bellman (1957), on bit sets, with counts split into
-// powers of two; as long as there are few sums they are kept as a sorted list.
-// Exact while capacity / divisor stays below 2^30 or there are at most 2^20 different sums; beyond that a lower bound.
+// Items are added one kind at a time; best() may be asked in between. Source: Bellman (1957), on bit sets, with counts
+// split into powers of two; as long as there are few sums they are kept as a sorted list. Exact while capacity /
+// divisor stays below 2^30 or there are at most 2^20 different sums; beyond that a lower bound.
 class SubsetSums {
  public:
   // Requires that `divisor` (> 0) divides every item to come.

@@ -48,12 +48,16 @@ std::int64_t reference_device_mib(const PodSpec& spec, std::span<const DeviceKin
 
 MicroGpu gpu_usage(const GpuRequest& request, std::int64_t device_mib) {
   switch (request.kind) {
-    case GpuRequestKind::kNone: return 0;
-    case GpuRequestKind::kFraction: return request.share * request.devices;
+    case GpuRequestKind::kNone:
+      return 0;
+    case GpuRequestKind::kFraction:
+      return request.share * request.devices;
     case GpuRequestKind::kMemory:
-      if (device_mib > 0) return saturating_multiply(divide_rounded(Wide{request.share} * kMillion, device_mib), request.devices);
+      if (device_mib > 0)
+        return saturating_multiply(divide_rounded(Wide{request.share} * kMillion, device_mib), request.devices);
       break;
-    case GpuRequestKind::kWhole: break;
+    case GpuRequestKind::kWhole:
+      break;
   }
   return request.devices * kMillion;
 }
@@ -61,12 +65,15 @@ MicroGpu gpu_usage(const GpuRequest& request, std::int64_t device_mib) {
 Work device_work(const GpuRequest& request, std::int64_t device_mib) {
   const Wide thousandths = Wide{request.devices} * kThousand;
   switch (request.kind) {
-    case GpuRequestKind::kNone: return 0;
-    case GpuRequestKind::kFraction: return divide_rounded(thousandths * request.share, kMillion);
+    case GpuRequestKind::kNone:
+      return 0;
+    case GpuRequestKind::kFraction:
+      return divide_rounded(thousandths * request.share, kMillion);
     case GpuRequestKind::kMemory:
       if (device_mib > 0) return divide_rounded(thousandths * request.share, device_mib);
       break;
-    case GpuRequestKind::kWhole: break;
+    case GpuRequestKind::kWhole:
+      break;
   }
   return request.devices * kThousand;
 }
@@ -86,18 +93,23 @@ DeviceUnits share_units(const PodClass& pod_class, const NodeClass& node_class) 
   const std::int64_t mib = node_class.device_memory_mib;
   const DeviceUnits whole = (mib == 0 ? 1 : mib) * kMillion;
   switch (pod_class.gpu.kind) {
-    case GpuRequestKind::kNone: return 0;
-    case GpuRequestKind::kWhole: return whole;
-    case GpuRequestKind::kFraction: return pod_class.gpu.share * (whole / kMillion);
-    case GpuRequestKind::kMemory: return mib == 0 ? whole + 1 : saturating_multiply(pod_class.gpu.share, kMillion);
+    case GpuRequestKind::kNone:
+      return 0;
+    case GpuRequestKind::kWhole:
+      return whole;
+    case GpuRequestKind::kFraction:
+      return pod_class.gpu.share * (whole / kMillion);
+    case GpuRequestKind::kMemory:
+      return mib == 0 ? whole + 1 : saturating_multiply(pod_class.gpu.share, kMillion);
   }
   return 0;
 }
 
 QueueAmounts queue_usage(const PodClass& pod_class, const NodeClass& node_class) {
-  const MicroGpu gpu = pod_class.gpu.kind == GpuRequestKind::kMemory
-                           ? saturating_add(gpu_usage(pod_class.gpu, node_class.device_memory_mib), pod_class.mig_gpu_usage)
-                           : pod_class.smallest_gpu_usage;
+  const MicroGpu gpu =
+      pod_class.gpu.kind == GpuRequestKind::kMemory
+          ? saturating_add(gpu_usage(pod_class.gpu, node_class.device_memory_mib), pod_class.mig_gpu_usage)
+          : pod_class.smallest_gpu_usage;
   return {gpu, pod_class.request[kCpu.value()], pod_class.request[kMemory.value()]};
 }
 

@@ -1,4 +1,5 @@
-// How much a pod asks for, in the units in which work, devices and queue usage are counted (docs/semantics.md, "Quantities").
+// How much a pod asks for, in the units in which work, devices and queue usage are counted (docs/semantics.md,
+// "Quantities").
 #pragma once
 
 #include <cstdint>
@@ -19,18 +20,20 @@ struct DeviceKind {
 // The distinct kinds of the cluster whose memory is known, smallest first; cordoned nodes too.
 std::vector<DeviceKind> device_kinds(const Snapshot& snapshot);
 
-// Memory of the smallest device that a memory request of the spec accepts: of a model that it accepts and large enough; where
-// there is none, the smallest of an accepted model; else the smallest. 0 where no memory is known.
+// Memory of the smallest device that a memory request of the spec accepts: of a model that it accepts and large enough;
+// where there is none, the smallest of an accepted model; else the smallest. 0 where no memory is known.
 std::int64_t reference_device_mib(const PodSpec& spec, std::span<const DeviceKind> kinds);
 
 // Millionths of a device of all that the request takes on devices of so many MiB (matters to memory requests only, each
 // device rounded to the nearest, halves up). A memory request counts as whole devices where the MiB are 0.
 MicroGpu gpu_usage(const GpuRequest& request, std::int64_t device_mib);
 
-// Thousandths of a GPU that a request for devices is worth, before MIG slices; the rules as for gpu_usage, rounded once.
+// Thousandths of a GPU that a request for devices is worth, before MIG slices; the rules as for gpu_usage, rounded
+// once.
 Work device_work(const GpuRequest& request, std::int64_t device_mib);
 
-// The larger of the cpu and memory shares of `total`, times `total_gpu_work`, rounded down. A total of 0 counts as a share of 0.
+// The larger of the cpu and memory shares of `total`, times `total_gpu_work`, rounded down. A total of 0 counts as a
+// share of 0.
 Work dominant_share_work(Amount cpu, Amount memory, const QueueAmounts& total, Work total_gpu_work);
 
 // Work x weight, rounded to the nearest, halves up.

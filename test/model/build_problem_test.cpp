@@ -1,11 +1,10 @@
-#include "model/problem.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "test/model/built_problem.h"
+#include "model/problem.h"
 #include "model/work.h"
+#include "test/model/built_problem.h"
 
 namespace muster {
 namespace {
@@ -23,7 +22,8 @@ TEST(BuildProblem, SnapshotWithoutQueuesHasTheUnlimitedQueueDefault) {
 
 TEST(BuildProblem, QueuesFormAForestAndInheritMinimumRunTimes) {
   const BuiltProblem built(kNode + R"(,"queues":[{"name":"leaf","parent":"mid"},
-      {"name":"mid","parent":"top","reclaimMinRuntime":5},{"name":"top","preemptMinRuntime":"1m","reclaimMinRuntime":7}])");
+      {"name":"mid","parent":"top","reclaimMinRuntime":5},{"name":"top","preemptMinRuntime":"1m",
+      "reclaimMinRuntime":7}])");
   const Queue& leaf = built->queues[built.queue("leaf")];
   EXPECT_EQ(leaf.ancestors, (std::vector{built.queue("leaf"), built.queue("mid"), built.queue("top")}));
   EXPECT_EQ(leaf.preempt_min_runtime, 60 * kNanosecondsPerSecond);
@@ -44,11 +44,14 @@ TEST(BuildProblem, NamesThatAreThereTwiceOrNotAtAllAreErrorsWithTheirPath) {
   const auto error = [](const std::string& rest) { return BuiltProblem::error_of(kNode + rest); };
   EXPECT_EQ(error(R"(,"queues":[{"name":"a"},{"name":"a"}])"), "DuplicateName $.queues[1].name");
   EXPECT_EQ(error(R"(,"queues":[{"name":"a","parent":"x"}])"), "UnknownQueue $.queues[0].parent");
-  EXPECT_EQ(error(R"(,"queues":[{"name":"r"},{"name":"a","parent":"b"},{"name":"b","parent":"a"}])"), "QueueCycle $.queues[1].parent");
-  EXPECT_EQ(error(R"(,"priorityClasses":[{"name":"a","value":1},{"name":"a","value":2}])"), "DuplicateName $.priorityClasses[1].name");
+  EXPECT_EQ(error(R"(,"queues":[{"name":"r"},{"name":"a","parent":"b"},{"name":"b","parent":"a"}])"),
+            "QueueCycle $.queues[1].parent");
+  EXPECT_EQ(error(R"(,"priorityClasses":[{"name":"a","value":1},{"name":"a","value":2}])"),
+            "DuplicateName $.priorityClasses[1].name");
   EXPECT_EQ(error(R"(,"gangs":[{"name":"a"},{"name":"a"}])"), "DuplicateName $.gangs[1].name");
   EXPECT_EQ(error(R"(,"gangs":[{"name":"a","priorityClass":"x"}])"), "UnknownPriorityClass $.gangs[0].priorityClass");
-  EXPECT_EQ(error(R"(,"gangs":[{"name":"a","topology":{"required":"rack"}}])"), "UnknownTopologyLevel $.gangs[0].topology.required");
+  EXPECT_EQ(error(R"(,"gangs":[{"name":"a","topology":{"required":"rack"}}])"),
+            "UnknownTopologyLevel $.gangs[0].topology.required");
   EXPECT_EQ(error(R"(,"pods":[{"name":"a"},{"name":"a"}])"), "DuplicateName $.pods[1].name");
   EXPECT_EQ(error(R"(,"pods":[{"name":"a","gang":"x"}])"), "UnknownGang $.pods[0].gang");
   EXPECT_EQ(error(R"(,"gangs":[{"name":"a"}],"pods":[{"name":"a"}])"), "DuplicateName $.pods[0].name");
@@ -61,11 +64,13 @@ TEST(BuildProblem, NamesThatAreThereTwiceOrNotAtAllAreErrorsWithTheirPath) {
 
 TEST(BuildProblem, SubgroupsThatMakeNoTreeAreErrors) {
   const auto error = [](const std::string& subgroups, const std::string& pod = "") {
-    return BuiltProblem::error_of(kNode + R"(,"gangs":[{"name":"g","subgroups":[)" + subgroups + R"(]}],"pods":[)" + pod + "]");
+    return BuiltProblem::error_of(kNode + R"(,"gangs":[{"name":"g","subgroups":[)" + subgroups + R"(]}],"pods":[)" +
+                                  pod + "]");
   };
   EXPECT_EQ(error(R"({"name":"a"},{"name":"a"})"), "DuplicateName $.gangs[0].subgroups[1].name");
   EXPECT_EQ(error(R"({"name":"a","parent":"x"})"), "UnknownSubgroup $.gangs[0].subgroups[0].parent");
-  EXPECT_EQ(error(R"({"name":"r"},{"name":"a","parent":"b"},{"name":"b","parent":"a"})"), "SubgroupCycle $.gangs[0].subgroups[1].parent");
+  EXPECT_EQ(error(R"({"name":"r"},{"name":"a","parent":"b"},{"name":"b","parent":"a"})"),
+            "SubgroupCycle $.gangs[0].subgroups[1].parent");
   const std::string tree = R"({"name":"inner"},{"name":"leaf","parent":"inner"})";
   EXPECT_EQ(error(tree, R"({"name":"p","gang":"g"})"), "MissingSubgroup $.pods[0].subgroup");
   EXPECT_EQ(error(tree, R"({"name":"p","gang":"g","subgroup":"x"})"), "UnknownSubgroup $.pods[0].subgroup");
@@ -75,9 +80,11 @@ TEST(BuildProblem, SubgroupsThatMakeNoTreeAreErrors) {
 
 TEST(BuildProblem, PriorityAndWhatFollowsComesFromTheGangThenItsClassThenTheDefault) {
   const BuiltProblem built(kNode + R"(,
-      "priorityClasses":[{"name":"high","value":125},{"name":"odd","value":130,"preemptible":true,"preemptionPolicy":"Never"}],
+      "priorityClasses":[{"name":"high","value":125},{"name":"odd","value":130,"preemptible":true,
+      "preemptionPolicy":"Never"}],
       "gangs":[{"name":"plain"},{"name":"of-class","priorityClass":"high"},{"name":"of-odd","priorityClass":"odd"},
-               {"name":"own","priorityClass":"odd","priority":7,"preemptible":false,"preemptionPolicy":"PreemptLowerPriority"}])");
+               {"name":"own","priorityClass":"odd","priority":7,"preemptible":false,
+      "preemptionPolicy":"PreemptLowerPriority"}])");
   const auto gang = [&](std::string_view name) -> const Gang& { return built->gangs[built.gang(name)]; };
   EXPECT_EQ(gang("plain").priority, 0);
   EXPECT_TRUE(gang("plain").preemptible);
@@ -91,14 +98,17 @@ TEST(BuildProblem, PriorityAndWhatFollowsComesFromTheGangThenItsClassThenTheDefa
 }
 
 TEST(BuildProblem, AgingRaisesThePriorityButMakesNothingNonPreemptible) {
-  const BuiltProblem built(kNode + R"(,"policy":{"agingInterval":"10m"},"gangs":[{"name":"g","priority":99,"created":998799}])");
+  const BuiltProblem built(
+      kNode + R"(,"policy":{"agingInterval":"10m"},"gangs":[{"name":"g","priority":99,"created":998799}])");
   EXPECT_EQ(built->gangs[built.gang("g")].waited_seconds, 1201);
   EXPECT_EQ(built->gangs[built.gang("g")].priority, 101);
   EXPECT_TRUE(built->gangs[built.gang("g")].preemptible);
 }
 
 TEST(BuildProblem, PodWithoutGangIsAGangOfItsOwnOnItsOwnTerms) {
-  const BuiltProblem built(kNode + R"(,"gangs":[{"name":"g"}],"pods":[{"name":"p","priority":3,"created":999990,"weight":2,"gpu":{"count":1}},
+  const BuiltProblem built(
+      kNode +
+      R"(,"gangs":[{"name":"g"}],"pods":[{"name":"p","priority":3,"created":999990,"weight":2,"gpu":{"count":1}},
       {"name":"q","gang":"g"}])");
   ASSERT_EQ(built->gangs.size(), 2U);
   const Gang& own = built->gangs[built->pods[built.pod("p")].gang];
@@ -110,10 +120,14 @@ TEST(BuildProblem, PodWithoutGangIsAGangOfItsOwnOnItsOwnTerms) {
 }
 
 TEST(BuildProblem, MinimumThatIsNotGivenCountsOutFailedAndReleasingPods) {
-  const BuiltProblem built(kNode + R"(,"gangs":[{"name":"all"},{"name":"tree","subgroups":[{"name":"a"},{"name":"b","minMember":1}]}],"pods":[
-      {"name":"1","gang":"all"},{"name":"2","gang":"all","status":"failed"},{"name":"3","gang":"all","status":"releasing","node":"n"},
+  const BuiltProblem built(
+      kNode +
+      R"(,"gangs":[{"name":"all"},{"name":"tree","subgroups":[{"name":"a"},{"name":"b","minMember":1}]}],"pods":[
+      {"name":"1","gang":"all"},{"name":"2","gang":"all","status":"failed"},{"name":"3",
+      "gang":"all","status":"releasing","node":"n"},
       {"name":"4","gang":"all","status":"succeeded"},{"name":"5","gang":"all","status":"gated"},
-      {"name":"6","gang":"tree","subgroup":"a"},{"name":"7","gang":"tree","subgroup":"a"},{"name":"8","gang":"tree","subgroup":"b"}])");
+      {"name":"6","gang":"tree","subgroup":"a"},{"name":"7","gang":"tree","subgroup":"a"},
+      {"name":"8","gang":"tree","subgroup":"b"}])");
   EXPECT_EQ(built->groups[built->gangs[built.gang("all")].root].minimum, 3);
   const Gang& tree = built->gangs[built.gang("tree")];
   ASSERT_EQ(tree.groups.size(), 3U);
@@ -124,15 +138,20 @@ TEST(BuildProblem, MinimumThatIsNotGivenCountsOutFailedAndReleasingPods) {
 }
 
 TEST(BuildProblem, ParentsComeBeforeChildrenWhateverTheOrderOfSubgroups) {
-  const BuiltProblem built(kNode + R"(,"gangs":[{"name":"g","subgroups":[{"name":"leaf","parent":"mid"},{"name":"mid","parent":"top"},{"name":"top"}]}],
+  const BuiltProblem built(
+      kNode +
+      R"(,"gangs":[{"name":"g","subgroups":[{"name":"leaf","parent":"mid"},{"name":"mid","parent":"top"},
+      {"name":"top"}]}],
       "pods":[{"name":"p","gang":"g","subgroup":"leaf"}])");
   const Gang& gang = built->gangs[built.gang("g")];
-  for (std::size_t i = 1; i < gang.groups.size(); ++i) EXPECT_EQ(built->groups[gang.groups[i]].parent, gang.groups[i - 1]);
+  for (std::size_t i = 1; i < gang.groups.size(); ++i)
+    EXPECT_EQ(built->groups[gang.groups[i]].parent, gang.groups[i - 1]);
   EXPECT_EQ(built->pods[built.pod("p")].group, gang.groups.back());
 }
 
 TEST(BuildProblem, NodesThatNoFilterTellsApartAreOneClass) {
-  const std::string nodes = R"("nodes":[{"name":"a","labels":{"host":"a","disk":"ssd"}},{"name":"b","labels":{"host":"b","disk":"ssd"}},
+  const std::string nodes =
+      R"("nodes":[{"name":"a","labels":{"host":"a","disk":"ssd"}},{"name":"b","labels":{"host":"b","disk":"ssd"}},
       {"name":"c","labels":{"host":"c","disk":"hdd"}}])";
   EXPECT_EQ(BuiltProblem(nodes)->node_classes.size(), 1U);
   EXPECT_EQ(BuiltProblem(nodes + R"(,"pods":[{"name":"p","nodeSelector":{"disk":"ssd"}}])")->node_classes.size(), 2U);
@@ -145,15 +164,20 @@ TEST(BuildProblem, NodesThatNoFilterTellsApartAreOneClass) {
 }
 
 TEST(BuildProblem, NodesOfDifferentCapacityTaintsOrCordonAreDifferentClasses) {
-  const BuiltProblem built(R"("nodes":[{"name":"a"},{"name":"b","resources":{"cpu":1}},{"name":"c","unschedulable":true},
-      {"name":"d","taints":[{"key":"k","effect":"NoSchedule"}]},{"name":"e","gpus":{"count":1}},{"name":"f","gpus":{"count":1,"memory":"1Gi"}},
+  const BuiltProblem built(
+      R"("nodes":[{"name":"a"},{"name":"b","resources":{"cpu":1}},{"name":"c","unschedulable":true},
+      {"name":"d","taints":[{"key":"k","effect":"NoSchedule"}]},{"name":"e","gpus":{"count":1}},
+      {"name":"f","gpus":{"count":1,"memory":"1Gi"}},
       {"name":"g","gpus":{"count":1,"model":"A"}},{"name":"h"}])");
   EXPECT_EQ(built->node_classes.size(), 7U);
-  EXPECT_EQ(built->node_classes[built->nodes[built.node("a")].node_class].nodes, (std::vector{built.node("a"), built.node("h")}));
+  EXPECT_EQ(built->node_classes[built->nodes[built.node("a")].node_class].nodes,
+            (std::vector{built.node("a"), built.node("h")}));
 }
 
 TEST(BuildProblem, DomainIsAValueTogetherWithAllCoarserOnes) {
-  const BuiltProblem built(R"("topology":["zone","rack"],"nodes":[{"name":"a","labels":{"zone":"1","rack":"r"}},{"name":"b","labels":{"zone":"2","rack":"r"}},
+  const BuiltProblem built(
+      R"("topology":["zone","rack"],"nodes":[{"name":"a","labels":{"zone":"1","rack":"r"}},
+      {"name":"b","labels":{"zone":"2","rack":"r"}},
       {"name":"c","labels":{"zone":"1","rack":"r"}},{"name":"d","labels":{"rack":"r"}}])");
   const auto domains = [&](std::string_view node) { return built->nodes[built.node(node)].domains; };
   EXPECT_NE(domains("a")[1], domains("b")[1]);
@@ -165,12 +189,16 @@ TEST(BuildProblem, DomainIsAValueTogetherWithAllCoarserOnes) {
 }
 
 TEST(BuildProblem, EqualPodsAreOneClassAndFiltersAreToldByNodeClass) {
-  const BuiltProblem built(R"("nodes":[{"name":"plain","gpus":{"count":1,"model":"A"}},{"name":"cordoned","unschedulable":true},
-      {"name":"tainted","taints":[{"key":"k","effect":"NoExecute"}]},{"name":"soft","taints":[{"key":"s","effect":"PreferNoSchedule"}]}],
-      "pods":[{"name":"p"},{"name":"q"},{"name":"tolerant","tolerations":[{"key":"k","operator":"Exists"}]},{"name":"model","gpuModels":["A"]}])");
+  const BuiltProblem built(
+      R"("nodes":[{"name":"plain","gpus":{"count":1,"model":"A"}},{"name":"cordoned","unschedulable":true},
+      {"name":"tainted","taints":[{"key":"k","effect":"NoExecute"}]},{"name":"soft",
+      "taints":[{"key":"s","effect":"PreferNoSchedule"}]}],
+      "pods":[{"name":"p"},{"name":"q"},{"name":"tolerant","tolerations":[{"key":"k","operator":"Exists"}]},
+      {"name":"model","gpuModels":["A"]}])");
   const auto allowed = [&](std::string_view pod) {
     std::string nodes;
-    for (const NodeIndex node : built->nodes.indices()) nodes += built.class_of(pod).allowed[built->nodes[node].node_class.value()] ? '1' : '0';
+    for (const NodeIndex node : built->nodes.indices())
+      nodes += built.class_of(pod).allowed[built->nodes[node].node_class.value()] ? '1' : '0';
     return nodes;
   };
   EXPECT_EQ(built->pods[built.pod("p")].pod_class, built->pods[built.pod("q")].pod_class);
@@ -181,7 +209,9 @@ TEST(BuildProblem, EqualPodsAreOneClassAndFiltersAreToldByNodeClass) {
 }
 
 TEST(BuildProblem, PreferredTermsThatANodeMeetsAddUp) {
-  const BuiltProblem built(R"("nodes":[{"name":"a","labels":{"x":"1","y":"1"}},{"name":"b","labels":{"x":"1"}}],"pods":[{"name":"p","nodeAffinity":
+  const BuiltProblem built(
+      R"("nodes":[{"name":"a","labels":{"x":"1","y":"1"}},{"name":"b","labels":{"x":"1"}}],
+      "pods":[{"name":"p","nodeAffinity":
       {"preferredDuringSchedulingIgnoredDuringExecution":[
         {"weight":30,"preference":{"matchExpressions":[{"key":"x","operator":"In","values":["1"]}]}},
         {"weight":5,"preference":{"matchExpressions":[{"key":"y","operator":"Exists"}]}}]}}])");
@@ -190,8 +220,11 @@ TEST(BuildProblem, PreferredTermsThatANodeMeetsAddUp) {
 }
 
 TEST(BuildProblem, AntiAffinityWithinAGangIsOneTermOfItsOwnersAndAllItsPods) {
-  const BuiltProblem built(R"("nodes":[{"name":"a","labels":{"rack":"1"}},{"name":"b","labels":{"rack":"1"}},{"name":"c","labels":{"rack":"2"}},{"name":"d"}],
-      "gangs":[{"name":"g"},{"name":"h"}],"pods":[{"name":"g0","gang":"g","podAntiAffinity":{"topologyKey":"rack","matchGang":true}},{"name":"g1","gang":"g"},
+  const BuiltProblem built(
+      R"("nodes":[{"name":"a","labels":{"rack":"1"}},{"name":"b","labels":{"rack":"1"}},
+      {"name":"c","labels":{"rack":"2"}},{"name":"d"}],
+      "gangs":[{"name":"g"},{"name":"h"}],"pods":[{"name":"g0","gang":"g","podAntiAffinity":{"topologyKey":"rack",
+      "matchGang":true}},{"name":"g1","gang":"g"},
       {"name":"h0","gang":"h","podAntiAffinity":{"topologyKey":"rack","matchGang":true}},{"name":"h1","gang":"h"},
       {"name":"alone","podAntiAffinity":{"topologyKey":"rack","matchGang":true}}])");
   ASSERT_EQ(built->anti_affinities.size(), 2U);
@@ -209,11 +242,18 @@ TEST(BuildProblem, AntiAffinityWithinAGangIsOneTermOfItsOwnersAndAllItsPods) {
 }
 
 TEST(BuildProblem, AntiAffinityBySelectorMatchesLabelsWithinTheOwnersNamespace) {
-  const std::string term = R"({"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"host","labelSelector":{"matchLabels":{"app":"db"}}}]})";
+  const std::string term =
+      R"({"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"host",
+      "labelSelector":{"matchLabels":{"app":"db"}}}]})";
   const BuiltProblem built(R"("nodes":[{"name":"a","labels":{"host":"a"}}],"pods":[
-      {"name":"owner","namespace":"x","podAntiAffinity":)" + term + R"(},{"name":"twin","namespace":"x","labels":{"app":"web"},"podAntiAffinity":)" + term + R"(},
-      {"name":"db","namespace":"x","labels":{"app":"db","noise":"1"}},{"name":"db2","namespace":"x","labels":{"app":"db","noise":"2"}},
-      {"name":"elsewhere","namespace":"y","labels":{"app":"db"}},{"name":"other-owner","namespace":"y","podAntiAffinity":)" + term + "}]");
+      {"name":"owner","namespace":"x","podAntiAffinity":)" +
+                           term + R"(},{"name":"twin","namespace":"x","labels":{"app":"web"},"podAntiAffinity":)" +
+                           term + R"(},
+      {"name":"db","namespace":"x","labels":{"app":"db","noise":"1"}},{"name":"db2",
+      "namespace":"x","labels":{"app":"db","noise":"2"}},
+      {"name":"elsewhere","namespace":"y","labels":{"app":"db"}},{"name":"other-owner",
+      "namespace":"y","podAntiAffinity":)" +
+                           term + "}]");
   ASSERT_EQ(built->anti_affinities.size(), 2U);
   EXPECT_EQ(built.class_of("owner").anti_affinity_owned, built.class_of("twin").anti_affinity_owned);
   EXPECT_TRUE(built.class_of("owner").anti_affinity_matched.empty());
@@ -223,12 +263,17 @@ TEST(BuildProblem, AntiAffinityBySelectorMatchesLabelsWithinTheOwnersNamespace) 
 }
 
 TEST(BuildProblem, WorkIsInThousandthsOfAGpuRoundedHalvesUp) {
-  const BuiltProblem built(R"("nodes":[{"name":"small","resources":{"cpu":10,"memory":1000},"gpus":{"count":2,"memory":"1000Mi","model":"S"}},
+  const BuiltProblem built(
+      R"("nodes":[{"name":"small","resources":{"cpu":10,"memory":1000},"gpus":{"count":2,
+      "memory":"1000Mi","model":"S"}},
       {"name":"large","resources":{"cpu":10,"memory":1000},"gpus":{"count":2,"memory":"4000Mi","model":"L"}}],"pods":[
-      {"name":"whole","gpu":{"count":2}},{"name":"fraction","gpu":{"fraction":0.2505}},{"name":"fractions","gpu":{"fraction":0.25,"devices":2}},
-      {"name":"memory","gpu":{"memory":"250Mi"}},{"name":"large-memory","gpu":{"memory":"2000Mi"}},{"name":"on-l","gpu":{"memory":"250Mi"},"gpuModels":["L"]},
+      {"name":"whole","gpu":{"count":2}},{"name":"fraction","gpu":{"fraction":0.2505}},
+      {"name":"fractions","gpu":{"fraction":0.25,"devices":2}},
+      {"name":"memory","gpu":{"memory":"250Mi"}},{"name":"large-memory","gpu":{"memory":"2000Mi"}},
+      {"name":"on-l","gpu":{"memory":"250Mi"},"gpuModels":["L"]},
       {"name":"third","gpu":{"memory":"333Mi"},"gpuModels":["L"]},
-      {"name":"slices","resources":{"nvidia.com/mig-3g.20gb":2}},{"name":"cores","resources":{"cpu":5,"memory":100}},{"name":"nothing"}])");
+      {"name":"slices","resources":{"nvidia.com/mig-3g.20gb":2}},{"name":"cores","resources":{"cpu":5,"memory":100}},
+      {"name":"nothing"}])");
   EXPECT_EQ(built.class_of("whole").work, 2000);
   EXPECT_EQ(built.class_of("fraction").work, 251);
   EXPECT_EQ(built.class_of("fractions").work, 500);
@@ -245,13 +290,19 @@ TEST(BuildProblem, WorkIsInThousandthsOfAGpuRoundedHalvesUp) {
 }
 
 TEST(BuildProblem, UsageOfAMemoryRequestIsOfTheDeviceItIsOn) {
-  const BuiltProblem built(R"("nodes":[{"name":"a","gpus":{"count":1,"memory":"1000Mi"}},{"name":"b","gpus":{"count":1,"memory":"3000Mi"}},{"name":"c","gpus":{"count":1}}],
+  const BuiltProblem built(
+      R"("nodes":[{"name":"a","gpus":{"count":1,"memory":"1000Mi"}},{"name":"b","gpus":{"count":1,"memory":"3000Mi"}},
+      {"name":"c","gpus":{"count":1}}],
       "pods":[{"name":"p","gpu":{"memory":"500Mi"}},{"name":"f","gpu":{"fraction":0.3}}])");
-  const auto usage = [&](std::string_view pod, std::string_view node) { return queue_usage(built.class_of(pod), built->class_of(built.node(node)))[kQueueGpu]; };
+  const auto usage = [&](std::string_view pod, std::string_view node) {
+    return queue_usage(built.class_of(pod), built->class_of(built.node(node)))[kQueueGpu];
+  };
   EXPECT_EQ(usage("p", "a"), 500'000);
   EXPECT_EQ(usage("p", "b"), 166'667);
   EXPECT_EQ(usage("f", "b"), 300'000);
-  const auto units = [&](std::string_view pod, std::string_view node) { return share_units(built.class_of(pod), built->class_of(built.node(node))); };
+  const auto units = [&](std::string_view pod, std::string_view node) {
+    return share_units(built.class_of(pod), built->class_of(built.node(node)));
+  };
   EXPECT_EQ(units("p", "a"), 500'000'000);
   EXPECT_EQ(units("f", "b"), 900'000'000);
   EXPECT_EQ(units("f", "c"), 300'000);
@@ -266,16 +317,21 @@ TEST(BuildProblem, SliceIsASeventhOfAGpuRoundedUp) {
 }
 
 TEST(BuildProblem, TotalLeavesOutCordonedNodesButForWhatRunsThere) {
-  const BuiltProblem built(R"("nodes":[{"name":"a","resources":{"cpu":4,"memory":100,"nvidia.com/mig-1g.5gb":7},"gpus":{"count":2}},
+  const BuiltProblem built(
+      R"("nodes":[{"name":"a","resources":{"cpu":4,"memory":100,"nvidia.com/mig-1g.5gb":7},"gpus":{"count":2}},
       {"name":"b","unschedulable":true,"resources":{"cpu":4,"memory":100},"gpus":{"count":2}}],
-      "pods":[{"name":"p","node":"b","resources":{"cpu":1},"gpu":{"fraction":0.5}},{"name":"q","node":"b","status":"releasing","resources":{"cpu":1}}])");
+      "pods":[{"name":"p","node":"b","resources":{"cpu":1},"gpu":{"fraction":0.5}},
+      {"name":"q","node":"b","status":"releasing","resources":{"cpu":1}}])");
   EXPECT_EQ(built->total, (QueueAmounts{2'000'000 + 7 * 143'000 + 500'000, 5000, 100}));
   EXPECT_EQ(built->total_gpu_work, 3501);
 }
 
 TEST(BuildProblem, RunningPodsThatListNoDevicesGetTheLowestThatFitWholeOnesFirst) {
-  const BuiltProblem built(kNode + R"(,"pods":[{"name":"share","node":"n","gpu":{"fraction":0.5}},{"name":"whole","node":"n","gpu":{"count":1}},
-      {"name":"listed","node":"n","gpu":{"count":1},"gpus":[0]},{"name":"share2","node":"n","gpu":{"fraction":0.5}},{"name":"both","node":"n","gpu":{"fraction":0.6,"devices":1}}])");
+  const BuiltProblem built(
+      kNode +
+      R"(,"pods":[{"name":"share","node":"n","gpu":{"fraction":0.5}},{"name":"whole","node":"n","gpu":{"count":1}},
+      {"name":"listed","node":"n","gpu":{"count":1},"gpus":[0]},{"name":"share2","node":"n","gpu":{"fraction":0.5}},
+      {"name":"both","node":"n","gpu":{"fraction":0.6,"devices":1}}])");
   EXPECT_EQ(built.devices_of("listed"), std::vector{0});
   EXPECT_EQ(built.devices_of("whole"), std::vector{1});
   EXPECT_EQ(built.devices_of("share"), std::vector{2});
@@ -285,19 +341,30 @@ TEST(BuildProblem, RunningPodsThatListNoDevicesGetTheLowestThatFitWholeOnesFirst
 }
 
 TEST(BuildProblem, RunningSharersThatFitInSomeWayAreNotRefusedWhereFirstFitFails) {
-  const BuiltProblem built(R"("nodes":[{"name":"n","gpus":{"count":2}}],"pods":[{"name":"a","node":"n","gpu":{"fraction":0.5}},{"name":"b","node":"n","gpu":{"fraction":0.3}},
+  const BuiltProblem built(
+      R"("nodes":[{"name":"n","gpus":{"count":2}}],"pods":[{"name":"a","node":"n","gpu":{"fraction":0.5}},
+      {"name":"b","node":"n","gpu":{"fraction":0.3}},
       {"name":"c","node":"n","gpu":{"fraction":0.7}},{"name":"d","node":"n","gpu":{"fraction":0.5}}])");
   EXPECT_EQ(built.devices_of("a"), built.devices_of("d"));
   EXPECT_EQ(built.devices_of("b"), built.devices_of("c"));
 }
 
 TEST(BuildProblem, RunningPodsThatDoNotFitAreAnErrorOfTheirNode) {
-  const auto error = [](const std::string& pods) { return BuiltProblem::error_of(kNode + R"(,"pods":[)" + pods + "]"); };
-  EXPECT_EQ(error(R"({"name":"a","node":"n","resources":{"cpu":5}},{"name":"b","status":"releasing","node":"n","resources":{"cpu":4}})"), "DoesNotFit $.nodes[0]");
+  const auto error = [](const std::string& pods) {
+    return BuiltProblem::error_of(kNode + R"(,"pods":[)" + pods + "]");
+  };
+  EXPECT_EQ(error(
+                R"({"name":"a","node":"n","resources":{"cpu":5}},{"name":"b","status":"releasing",
+      "node":"n","resources":{"cpu":4}})"),
+            "DoesNotFit $.nodes[0]");
   EXPECT_EQ(error(R"({"name":"a","node":"n","resources":{"x":1}})"), "DoesNotFit $.nodes[0]");
   EXPECT_EQ(error(R"({"name":"a","node":"n","gpu":{"count":5}})"), "DoesNotFit $.nodes[0]");
-  EXPECT_EQ(error(R"({"name":"a","node":"n","gpu":{"count":1},"gpus":[1]},{"name":"b","node":"n","gpu":{"fraction":0.1},"gpus":[1]})"), "DoesNotFit $.nodes[0]");
-  EXPECT_EQ(error(R"({"name":"a","node":"n","gpu":{"memory":"1Mi"}})"), "DoesNotFit $.nodes[0]");  // the node's memory is unknown
+  EXPECT_EQ(error(
+                R"({"name":"a","node":"n","gpu":{"count":1},"gpus":[1]},{"name":"b","node":"n",
+      "gpu":{"fraction":0.1},"gpus":[1]})"),
+            "DoesNotFit $.nodes[0]");
+  EXPECT_EQ(error(R"({"name":"a","node":"n","gpu":{"memory":"1Mi"}})"),
+            "DoesNotFit $.nodes[0]");  // the node's memory is unknown
   EXPECT_EQ(error(R"({"name":"a","node":"n","gpu":{"count":1},"gpus":[4]})"), "InvalidValue $.pods[0].gpus");
   EXPECT_EQ(error(R"({"name":"a","node":"n","gpu":{"count":2},"gpus":[1,1]})"), "InvalidValue $.pods[0].gpus");
   EXPECT_EQ(error(R"({"name":"a","node":"n","gpu":{"count":2},"gpus":[1]})"), "InvalidValue $.pods[0].gpus");
@@ -316,25 +383,34 @@ TEST(BuildProblem, GangIsStaleOnceItsGracePeriodIsOver) {
   EXPECT_FALSE(is_stale(R"("staleSince":0,"stalenessGracePeriod":"never")", one));
   EXPECT_FALSE(is_stale(R"("staleSince":0)", one + R"(,{"name":"c","gang":"g","status":"succeeded"})"));
   EXPECT_TRUE(is_stale(R"("staleSince":0)", one + R"(,{"name":"c","gang":"g","status":"releasing","node":"n"})"));
-  EXPECT_FALSE(is_stale(R"("staleSince":0)", R"({"name":"a","gang":"g","status":"releasing","node":"n"},{"name":"b","gang":"g"})"));
+  EXPECT_FALSE(is_stale(R"("staleSince":0)",
+                        R"({"name":"a","gang":"g","status":"releasing","node":"n"},{"name":"b","gang":"g"})"));
 }
 
 TEST(BuildProblem, GangThatHasWaitedItsTimeoutIsGivenUp) {
-  const BuiltProblem built(kNode + R"(,"gangs":[{"name":"over","created":999990,"timeout":10},{"name":"not-yet","created":999990,"timeout":11},
-      {"name":"runs","created":999990,"timeout":1}],"pods":[{"name":"a","gang":"over"},{"name":"b","gang":"not-yet"},{"name":"c","gang":"runs","node":"n"}])");
+  const BuiltProblem built(
+      kNode +
+      R"(,"gangs":[{"name":"over","created":999990,"timeout":10},{"name":"not-yet","created":999990,"timeout":11},
+      {"name":"runs","created":999990,"timeout":1}],"pods":[{"name":"a","gang":"over"},{"name":"b","gang":"not-yet"},
+      {"name":"c","gang":"runs","node":"n"}])");
   EXPECT_TRUE(built->gangs[built.gang("over")].timed_out);
   EXPECT_FALSE(built->gangs[built.gang("not-yet")].timed_out);
   EXPECT_FALSE(built->gangs[built.gang("runs")].timed_out);
 }
 
 TEST(BuildProblem, PrioritiesAreThoseOfGangsThatRunOrArePendingHighestFirst) {
-  const BuiltProblem built(kNode + R"(,"gangs":[{"name":"g","priority":5},{"name":"empty","priority":9}],"pods":[{"name":"a","gang":"g"},{"name":"b","priority":7,"node":"n"},
+  const BuiltProblem built(
+      kNode +
+      R"(,"gangs":[{"name":"g","priority":5},{"name":"empty","priority":9}],"pods":[{"name":"a","gang":"g"},
+      {"name":"b","priority":7,"node":"n"},
       {"name":"c","priority":7},{"name":"d","priority":8,"status":"gated"}])");
   EXPECT_EQ(built->priorities, (std::vector{7, 5}));
 }
 
 TEST(BuildProblem, RunTimeIsAtLeastASecondAndThatOfAPodWithoutStartIsNone) {
-  const BuiltProblem built(kNode + R"(,"pods":[{"name":"a","node":"n","started":999000},{"name":"b","node":"n"},{"name":"c","node":"n","started":1000005}])");
+  const BuiltProblem built(kNode +
+                           R"(,"pods":[{"name":"a","node":"n","started":999000},{"name":"b","node":"n"},
+      {"name":"c","node":"n","started":1000005}])");
   EXPECT_EQ(built->pods[built.pod("a")].run_seconds, 1000);
   EXPECT_EQ(built->pods[built.pod("b")].run_seconds, 1);
   EXPECT_EQ(built->pods[built.pod("b")].run_time, 0);
@@ -342,7 +418,9 @@ TEST(BuildProblem, RunTimeIsAtLeastASecondAndThatOfAPodWithoutStartIsNone) {
 }
 
 TEST(BuildProblem, ExpectedWorkloadIsDerivedFromTheSnapshotsOwnPods) {
-  const BuiltProblem built(kNode + R"(,"pods":[{"name":"a","gpu":{"count":1}},{"name":"b","gpu":{"count":1},"node":"n"},{"name":"c","status":"gated"},
+  const BuiltProblem built(kNode +
+                           R"(,"pods":[{"name":"a","gpu":{"count":1}},{"name":"b","gpu":{"count":1},"node":"n"},
+      {"name":"c","status":"gated"},
       {"name":"d","status":"succeeded"}])");
   ASSERT_EQ(built->expected_workload.size(), 2U);
   EXPECT_EQ(built->expected_workload[0].weight_millionths, 666'667);
@@ -351,7 +429,9 @@ TEST(BuildProblem, ExpectedWorkloadIsDerivedFromTheSnapshotsOwnPods) {
 }
 
 TEST(BuildProblem, ExpectedWorkloadThatIsGivenNeedsNoPods) {
-  const BuiltProblem built(kNode + R"(,"policy":{"expectedWorkload":[{"pod":{"gpu":{"count":2}},"weight":0.5},{"pod":{"gpu":{"count":2}},"weight":1}]},"pods":[{"name":"a"}])");
+  const BuiltProblem built(kNode +
+                           R"(,"policy":{"expectedWorkload":[{"pod":{"gpu":{"count":2}},"weight":0.5},
+      {"pod":{"gpu":{"count":2}},"weight":1}]},"pods":[{"name":"a"}])");
   ASSERT_EQ(built->expected_workload.size(), 1U);
   EXPECT_EQ(built->expected_workload[0].weight_millionths, 1'500'000);
   EXPECT_EQ(built->pod_classes[built->expected_workload[0].pod_class].gpu.devices, 2);

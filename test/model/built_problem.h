@@ -46,7 +46,8 @@ class BuiltProblem {
     ADD_FAILURE() << snapshot.error().code << " at " << snapshot.error().path << ": " << snapshot.error().message;
     return {};
   }
-  // What is wrong with it, as "code path"; empty where nothing is. What is plain from the line alone the reader refuses.
+  // What is wrong with it, as "code path"; empty where nothing is. What is plain from the line alone the reader
+  // refuses.
   static std::string error_of(const std::string& body) {
     Result<Snapshot> snapshot = SnapshotReader().read(line_of(body));
     if (!snapshot) return snapshot.error().code + " " + snapshot.error().path;
@@ -55,7 +56,9 @@ class BuiltProblem {
   }
 
  private:
-  static std::string line_of(const std::string& body) { return R"({"format":"muster/v1","time":1000000,)" + body + "}"; }
+  static std::string line_of(const std::string& body) {
+    return R"({"format":"muster/v1","time":1000000,)" + body + "}";
+  }
 
   template <class I, class Items>
   static I named(const Items& items, std::string_view name) {

@@ -23,18 +23,21 @@ struct QueueCase {
 std::vector<Amount> gpu_shares(int gpus, const std::vector<QueueCase>& cases) {
   std::string queues, pods;
   for (const QueueCase& one : cases) {
-    queues += (queues.empty() ? "" : ",") + (R"({"name":")" + one.name + R"(","priority":)" + std::to_string(one.priority));
+    queues +=
+        (queues.empty() ? "" : ",") + (R"({"name":")" + one.name + R"(","priority":)" + std::to_string(one.priority));
     if (!one.parent.empty()) queues += R"(,"parent":")" + one.parent + '"';
     queues += R"(,"gpu":{)" + one.gpu + "}}";
     const std::size_t point = one.requested.find('.');
     const std::string whole = one.requested.substr(0, point);
     const auto pod = [&](const std::string& suffix, const std::string& gpu) {
-      pods += (pods.empty() ? "" : ",") + (R"({"name":")" + one.name + suffix + R"(","queue":")" + one.name + R"(","gpu":{)" + gpu + "}}");
+      pods += (pods.empty() ? "" : ",") +
+              (R"({"name":")" + one.name + suffix + R"(","queue":")" + one.name + R"(","gpu":{)" + gpu + "}}");
     };
     if (!whole.empty() && whole != "0") pod("-whole", R"("count":)" + whole);
     if (point != std::string::npos) pod("-part", R"("fraction":0)" + one.requested.substr(point));
   }
-  const BuiltProblem built(R"("nodes":[{"name":"n","gpus":{"count":)" + std::to_string(gpus) + R"(}}],"queues":[)" + queues + R"(],"pods":[)" + pods + "]");
+  const BuiltProblem built(R"("nodes":[{"name":"n","gpus":{"count":)" + std::to_string(gpus) + R"(}}],"queues":[)" +
+                           queues + R"(],"pods":[)" + pods + "]");
   const FairShares shares = compute_fair_shares(*built);
   std::vector<Amount> result;
   for (const QueueAmounts& amounts : shares.share) result.push_back(amounts[kQueueGpu]);
@@ -50,19 +53,28 @@ std::vector<Amount> whole(const std::vector<Amount>& gpus) {
 const std::string kNoQuota = R"("quota":0)";
 
 TEST(FairShare, EachQueueFirstGetsItsQuotaButNoMoreThanItRequests) {
-  EXPECT_EQ(gpu_shares(10, {{"a", R"("quota":4,"weight":0)", "9"}, {"b", R"("quota":4,"weight":0)", "3"}, {"c", R"("quota":4,"weight":0)", ""}}), whole({4, 3, 0}));
+  EXPECT_EQ(gpu_shares(10, {{"a", R"("quota":4,"weight":0)", "9"},
+                            {"b", R"("quota":4,"weight":0)", "3"},
+                            {"c", R"("quota":4,"weight":0)", ""}}),
+            whole({4, 3, 0}));
 }
 
 TEST(FairShare, WhatIsLeftGoesByWeightInWholeGpus) {
-  // Offers of 10: 2.5 and 7.5, so 2 and 7; the parts cut off are equal, and the one left over goes to the queue named first.
-  EXPECT_EQ(gpu_shares(10, {{"a", R"("quota":0,"weight":1)", "10"}, {"b", R"("quota":0,"weight":3)", "10"}}), whole({3, 7}));
+  // Offers of 10: 2.5 and 7.5, so 2 and 7; the parts cut off are equal, and the one left over goes to the queue named
+  // first.
+  EXPECT_EQ(gpu_shares(10, {{"a", R"("quota":0,"weight":1)", "10"}, {"b", R"("quota":0,"weight":3)", "10"}}),
+            whole({3, 7}));
 }
 
 TEST(FairShare, WhatRoundingLeavesGoesToTheLargestPartCutOff) {
   // Offers of 10 by 3, 2, 2: 4.29, 2.86, 2.86. Two are left over.
-  EXPECT_EQ(gpu_shares(10, {{"a", R"("quota":0,"weight":3)", "10"}, {"b", R"("quota":0,"weight":2)", "10"}, {"c", R"("quota":0,"weight":2)", "10"}}), whole({4, 3, 3}));
+  EXPECT_EQ(gpu_shares(10, {{"a", R"("quota":0,"weight":3)", "10"},
+                            {"b", R"("quota":0,"weight":2)", "10"},
+                            {"c", R"("quota":0,"weight":2)", "10"}}),
+            whole({4, 3, 3}));
   // By 2, 1, 1: 5, 2.5, 2.5.
-  EXPECT_EQ(gpu_shares(10, {{"a", R"("quota":0,"weight":2)", "10"}, {"b", kNoQuota, "10"}, {"c", kNoQuota, "10"}}), whole({5, 3, 2}));
+  EXPECT_EQ(gpu_shares(10, {{"a", R"("quota":0,"weight":2)", "10"}, {"b", kNoQuota, "10"}, {"c", kNoQuota, "10"}}),
+            whole({5, 3, 2}));
 }
 
 TEST(FairShare, WhoLacksLessThanItsOfferLeavesTheRestForAnotherRound) {
@@ -75,7 +87,8 @@ TEST(FairShare, QueueOfWeightZeroGetsNothingBeyondItsQuota) {
 }
 
 TEST(FairShare, FractionalWeightsAreExact) {
-  EXPECT_EQ(gpu_shares(10, {{"a", R"("quota":0,"weight":0.1)", "10"}, {"b", R"("quota":0,"weight":0.4)", "10"}}), whole({2, 8}));
+  EXPECT_EQ(gpu_shares(10, {{"a", R"("quota":0,"weight":0.1)", "10"}, {"b", R"("quota":0,"weight":0.4)", "10"}}),
+            whole({2, 8}));
 }
 
 TEST(FairShare, UnlimitedQuotaIsTheTotalAndQuotasAreNeverScaledDown) {
@@ -92,8 +105,10 @@ TEST(FairShare, HigherPriorityTakesOfWhatIsLeftFirst) {
 }
 
 TEST(FairShare, WhatRoundingLeavesIsHandedOutOverAllPrioritiesAtTheEnd) {
-  // Of 3, the higher two are offered 1.5 each: 1 and 1. The one left is offered to c as a whole before any is handed out.
-  EXPECT_EQ(gpu_shares(3, {{"a", kNoQuota, "3", 200}, {"b", kNoQuota, "3", 200}, {"c", kNoQuota, "3", 100}}), whole({1, 1, 1}));
+  // Of 3, the higher two are offered 1.5 each: 1 and 1. The one left is offered to c as a whole before any is handed
+  // out.
+  EXPECT_EQ(gpu_shares(3, {{"a", kNoQuota, "3", 200}, {"b", kNoQuota, "3", 200}, {"c", kNoQuota, "3", 100}}),
+            whole({1, 1, 1}));
 }
 
 TEST(FairShare, RequestsOfFractionsLeaveFractions) {
@@ -102,21 +117,32 @@ TEST(FairShare, RequestsOfFractionsLeaveFractions) {
 }
 
 TEST(FairShare, ChildrenDivideTheirParentsShareOnFourLevels) {
-  // 16 at the top: r gets 12 (quota) and s 4. Under r: x 8, y 4. Under x: m and n halve it. Under m: all for the one leaf that asks.
-  EXPECT_EQ(gpu_shares(16, {{"r", R"("quota":12)", ""}, {"s", R"("quota":4)", "9"},
-                            {"x", R"("quota":8)", "", 100, "r"}, {"y", R"("quota":4)", "9", 100, "r"},
-                            {"m", kNoQuota, "", 100, "x"}, {"n", kNoQuota, "9", 100, "x"},
-                            {"l", kNoQuota, "9", 100, "m"}, {"k", kNoQuota, "", 100, "m"}}),
+  // 16 at the top: r gets 12 (quota) and s 4. Under r: x 8, y 4. Under x: m and n halve it. Under m: all for the one
+  // leaf that asks.
+  EXPECT_EQ(gpu_shares(16, {{"r", R"("quota":12)", ""},
+                            {"s", R"("quota":4)", "9"},
+                            {"x", R"("quota":8)", "", 100, "r"},
+                            {"y", R"("quota":4)", "9", 100, "r"},
+                            {"m", kNoQuota, "", 100, "x"},
+                            {"n", kNoQuota, "9", 100, "x"},
+                            {"l", kNoQuota, "9", 100, "m"},
+                            {"k", kNoQuota, "", 100, "m"}}),
             whole({12, 4, 8, 4, 4, 4, 4, 0}));
 }
 
 TEST(FairShare, ChildrensQuotasMayExceedTheirParentsShare) {
-  EXPECT_EQ(gpu_shares(10, {{"r", R"("quota":4,"limit":4)", ""}, {"a", R"("quota":4)", "9", 100, "r"}, {"b", R"("quota":3)", "9", 100, "r"}}), whole({4, 4, 3}));
+  EXPECT_EQ(gpu_shares(10, {{"r", R"("quota":4,"limit":4)", ""},
+                            {"a", R"("quota":4)", "9", 100, "r"},
+                            {"b", R"("quota":3)", "9", 100, "r"}}),
+            whole({4, 4, 3}));
 }
 
 TEST(FairShare, WhatRunsCountsAsRequestedAndWhatIsReleasingOrGatedDoesNot) {
-  const BuiltProblem built(R"("nodes":[{"name":"n","gpus":{"count":8,"memory":"1000Mi"}},{"name":"large","gpus":{"count":1,"memory":"2000Mi"}}],"queues":[{"name":"a"}],"pods":[
-      {"name":"1","queue":"a","node":"n","gpu":{"count":1}},{"name":"2","queue":"a","node":"n","status":"releasing","gpu":{"count":1}},
+  const BuiltProblem built(
+      R"("nodes":[{"name":"n","gpus":{"count":8,"memory":"1000Mi"}},{"name":"large",
+      "gpus":{"count":1,"memory":"2000Mi"}}],"queues":[{"name":"a"}],"pods":[
+      {"name":"1","queue":"a","node":"n","gpu":{"count":1}},{"name":"2","queue":"a",
+      "node":"n","status":"releasing","gpu":{"count":1}},
       {"name":"3","queue":"a","status":"gated","gpu":{"count":1}},{"name":"4","queue":"a","gpu":{"memory":"250Mi"}},
       {"name":"5","queue":"a","node":"large","gpu":{"memory":"500Mi"}}])");
   EXPECT_EQ(compute_fair_shares(*built).requestable[QueueIndex(0)][kQueueGpu], 1'500'000);
@@ -124,8 +150,10 @@ TEST(FairShare, WhatRunsCountsAsRequestedAndWhatIsReleasingOrGatedDoesNot) {
 
 TEST(FairShare, CpuIsDividedInThousandthsAndMemoryInBytes) {
   const BuiltProblem built(R"("nodes":[{"name":"n","resources":{"cpu":"1","memory":100}}],"queues":[
-      {"name":"a","cpu":{"quota":0},"memory":{"quota":0}},{"name":"b","cpu":{"quota":0,"weight":2},"memory":{"quota":0,"weight":2}}],"pods":[
-      {"name":"p","queue":"a","resources":{"cpu":1,"memory":100}},{"name":"q","queue":"b","resources":{"cpu":1,"memory":100}}])");
+      {"name":"a","cpu":{"quota":0},"memory":{"quota":0}},{"name":"b","cpu":{"quota":0,
+      "weight":2},"memory":{"quota":0,"weight":2}}],"pods":[
+      {"name":"p","queue":"a","resources":{"cpu":1,"memory":100}},{"name":"q","queue":"b",
+      "resources":{"cpu":1,"memory":100}}])");
   const FairShares shares = compute_fair_shares(*built);
   EXPECT_EQ(shares.share[QueueIndex(0)], (QueueAmounts{0, 333, 33}));
   EXPECT_EQ(shares.share[QueueIndex(1)], (QueueAmounts{0, 667, 67}));

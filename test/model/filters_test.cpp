@@ -5,7 +5,9 @@
 namespace muster {
 namespace {
 
-SelectorRequirement requirement(SelectorOperator op, std::vector<std::string_view> values = {}) { return {"k", op, std::move(values)}; }
+SelectorRequirement requirement(SelectorOperator op, std::vector<std::string_view> values = {}) {
+  return {"k", op, std::move(values)};
+}
 
 TEST(Filters, RequirementsTreatAnAbsentKeyAsKubernetesDoes) {
   EXPECT_TRUE(matches(requirement(SelectorOperator::kIn, {"a", "b"}), "b"));

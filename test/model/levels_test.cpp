@@ -12,7 +12,8 @@ namespace {
 // A problem, its shares, and a plan put together by names.
 class Case {
  public:
-  explicit Case(const std::string& body) : built_(body), shares_(compute_fair_shares(*built_)), ids_(level_ids(*built_)) {}
+  explicit Case(const std::string& body)
+      : built_(body), shares_(compute_fair_shares(*built_)), ids_(level_ids(*built_)) {}
 
   Case& place(std::string_view pod, std::string_view node, std::vector<std::int32_t> devices = {}) {
     plan_.placements.push_back({built_.pod(pod), built_.node(node), std::move(devices), {}});
@@ -33,7 +34,8 @@ class Case {
   // Whether no level of the plan is better than its bound.
   bool bounds_hold() {
     normalise(plan_);
-    const std::vector<std::int64_t> values = evaluate(*built_, shares_, plan_).values, bounds = trivial_bounds(*built_, shares_);
+    const std::vector<std::int64_t> values = evaluate(*built_, shares_, plan_).values,
+                                    bounds = trivial_bounds(*built_, shares_);
     for (std::size_t i = 0; i < ids_.size(); ++i) {
       if (is_maximised(ids_[i].kind) ? values[i] > bounds[i] : values[i] < bounds[i]) return false;
     }
@@ -61,16 +63,18 @@ const std::string kEightGpus = R"("nodes":[{"name":"n","resources":{"cpu":10,"me
 std::string pods_of(std::string_view gang, int count, const std::string& rest) {
   std::string pods;
   for (int i = 0; i < count; ++i) {
-    pods += (i == 0 ? "" : ",") + (R"({"name":")" + std::string(gang) + std::to_string(i) + R"(","gang":")" + std::string(gang) + R"(",)" + rest + "}");
+    pods += (i == 0 ? "" : ",") + (R"({"name":")" + std::string(gang) + std::to_string(i) + R"(","gang":")" +
+                                   std::string(gang) + R"(",)" + rest + "}");
   }
   return pods;
 }
 
 TEST(Levels, StandInTheContractsOrderOnePerPriorityWhereItSaysSo) {
   const Case c(kEightGpus + R"(,"pods":[{"name":"a","priority":50},{"name":"b","priority":200}])");
-  const std::vector<LevelId> expected{{LevelKind::kShare, 200}, {LevelKind::kShare, 50}, {LevelKind::kQuota, 200}, {LevelKind::kQuota, 50},
-                                      {LevelKind::kWork, 200}, {LevelKind::kWork, 50}, {LevelKind::kEvicted, 0}, {LevelKind::kMoved, 0},
-                                      {LevelKind::kSeniority, 0}, {LevelKind::kPreference, 0}, {LevelKind::kFragmentation, 0}};
+  const std::vector<LevelId> expected{
+      {LevelKind::kShare, 200},   {LevelKind::kShare, 50},     {LevelKind::kQuota, 200},      {LevelKind::kQuota, 50},
+      {LevelKind::kWork, 200},    {LevelKind::kWork, 50},      {LevelKind::kEvicted, 0},      {LevelKind::kMoved, 0},
+      {LevelKind::kSeniority, 0}, {LevelKind::kPreference, 0}, {LevelKind::kFragmentation, 0}};
   EXPECT_EQ(c.ids(), expected);
 }
 
@@ -84,7 +88,8 @@ TEST(Levels, CompareByTheFirstThatDiffersAndLessIsBetterOfWhatIsMinimised) {
 TEST(ShareLevel, UnitThatStraddlesTheShareDoesNotCount) {
   // Two queues of a quota of 4 each, both asking for more: shares of 4. Queue a places 3 + 2: the 3 fit, both do not.
   Case c(kEightGpus + R"(,"queues":[{"name":"a","gpu":{"quota":4}},{"name":"b","gpu":{"quota":4}}],"pods":[
-      {"name":"a3","queue":"a","gpu":{"count":3}},{"name":"a2","queue":"a","gpu":{"count":2}},{"name":"b8","queue":"b","gpu":{"count":8}}])");
+      {"name":"a3","queue":"a","gpu":{"count":3}},{"name":"a2","queue":"a","gpu":{"count":2}},
+      {"name":"b8","queue":"b","gpu":{"count":8}}])");
   c.place("a3", "n", {0, 1, 2}).place("a2", "n", {3, 4});
   EXPECT_EQ(c.value(LevelKind::kShare), 3000);
   EXPECT_EQ(c.value(LevelKind::kQuota), 4000);
@@ -94,7 +99,9 @@ TEST(ShareLevel, UnitThatStraddlesTheShareDoesNotCount) {
 }
 
 TEST(ShareLevel, ElasticPodsAreUnitsOfTheirOwn) {
-  Case c(kEightGpus + R"(,"queues":[{"name":"a","gpu":{"quota":4,"limit":4}}],"gangs":[{"name":"g","queue":"a","minMember":2}],"pods":[)" +
+  Case c(kEightGpus +
+         R"(,"queues":[{"name":"a","gpu":{"quota":4,"limit":4}}],"gangs":[{"name":"g",
+      "queue":"a","minMember":2}],"pods":[)" +
          pods_of("g", 3, R"("gpu":{"count":2})") + "]");
   c.place("g0", "n", {0, 1}).place("g1", "n", {2, 3}).place("g2", "n", {4, 5});
   EXPECT_EQ(c.value(LevelKind::kShare), 4000);
@@ -102,14 +109,17 @@ TEST(ShareLevel, ElasticPodsAreUnitsOfTheirOwn) {
 }
 
 TEST(ShareLevel, GangBelowItsMinimumHasNoUnitsButItsPodsCountAsWork) {
-  Case c(kEightGpus + R"(,"gangs":[{"name":"g","minMember":2}],"pods":[{"name":"g0","gang":"g","gpu":{"count":2},"node":"n"},{"name":"g1","gang":"g","gpu":{"count":2}}])");
+  Case c(kEightGpus +
+         R"(,"gangs":[{"name":"g","minMember":2}],"pods":[{"name":"g0","gang":"g","gpu":{"count":2},"node":"n"},
+      {"name":"g1","gang":"g","gpu":{"count":2}}])");
   EXPECT_EQ(c.value(LevelKind::kShare), 0);
   EXPECT_EQ(c.value(LevelKind::kQuota), 2000);
   EXPECT_EQ(c.value(LevelKind::kWork), 2000);
 }
 
 TEST(ShareLevel, CountsEachPriorityWithAllThatIsHigher) {
-  Case c(kEightGpus + R"(,"pods":[{"name":"low","priority":1,"gpu":{"count":3}},{"name":"high","priority":2,"gpu":{"count":1}}])");
+  Case c(kEightGpus +
+         R"(,"pods":[{"name":"low","priority":1,"gpu":{"count":3}},{"name":"high","priority":2,"gpu":{"count":1}}])");
   c.place("low", "n", {0, 1, 2}).place("high", "n", {3});
   EXPECT_EQ(c.value(LevelKind::kShare, 2), 1000);
   EXPECT_EQ(c.value(LevelKind::kShare, 1), 4000);
@@ -121,7 +131,9 @@ TEST(ShareLevel, CountsEachPriorityWithAllThatIsHigher) {
 
 TEST(ShareLevel, InnerQueueCountsNoMoreThanItsOwnShare) {
   // The parent's limit of 4 is its share; its children's quotas add up to 6.
-  Case c(kEightGpus + R"(,"queues":[{"name":"r","gpu":{"quota":4,"limit":4}},{"name":"a","parent":"r","gpu":{"quota":3}},{"name":"b","parent":"r","gpu":{"quota":3}}],
+  Case c(kEightGpus +
+         R"(,"queues":[{"name":"r","gpu":{"quota":4,"limit":4}},{"name":"a","parent":"r","gpu":{"quota":3}},
+      {"name":"b","parent":"r","gpu":{"quota":3}}],
       "pods":[{"name":"a3","queue":"a","gpu":{"count":3}},{"name":"b3","queue":"b","gpu":{"count":3}}])");
   c.place("a3", "n", {0, 1, 2}).place("b3", "n", {3, 4, 5});
   EXPECT_EQ(c.value(LevelKind::kShare), 4000);
@@ -131,7 +143,10 @@ TEST(ShareLevel, InnerQueueCountsNoMoreThanItsOwnShare) {
 
 TEST(ShareLevel, WorkOfPodsWithoutGpusIsCountedApart) {
   // Half the cores are half of 8 GPUs; the GPU share of the queue bounds only what asks for GPUs.
-  Case c(kEightGpus + R"(,"queues":[{"name":"a","gpu":{"quota":1,"limit":1}}],"pods":[{"name":"cpu","queue":"a","resources":{"cpu":5}},{"name":"gpu","queue":"a","gpu":{"count":2}}])");
+  Case c(
+      kEightGpus +
+      R"(,"queues":[{"name":"a","gpu":{"quota":1,"limit":1}}],"pods":[{"name":"cpu","queue":"a","resources":{"cpu":5}},
+      {"name":"gpu","queue":"a","gpu":{"count":2}}])");
   c.place("cpu", "n").place("gpu", "n", {0, 1});
   EXPECT_EQ(c.value(LevelKind::kShare), 4000);
   EXPECT_EQ(c.value(LevelKind::kQuota), 5000);
@@ -146,9 +161,15 @@ TEST(WorkLevel, OnlyTheLevelsAfterQuotaTakeTheWeight) {
 }
 
 TEST(EvictedLevel, IsWorkTimesSecondsRunAndLeavesOutWhatIsMovedOrStale) {
-  Case c(kEightGpus + R"(,"pods":[{"name":"gone","gpu":{"count":2},"node":"n","started":999900},{"name":"fresh","gpu":{"count":1},"node":"n","started":1000000},
+  Case c(kEightGpus +
+         R"(,"pods":[{"name":"gone","gpu":{"count":2},"node":"n","started":999900},
+      {"name":"fresh","gpu":{"count":1},"node":"n","started":1000000},
       {"name":"moved","gpu":{"count":1},"node":"n","gpus":[4]},{"name":"stale","gpu":{"count":1},"node":"n"}])");
-  c.evict("gone").evict("fresh").evict("moved", EvictionReason::kConsolidate).evict("stale", EvictionReason::kStale).place("moved", "n", {5});
+  c.evict("gone")
+      .evict("fresh")
+      .evict("moved", EvictionReason::kConsolidate)
+      .evict("stale", EvictionReason::kStale)
+      .place("moved", "n", {5});
   EXPECT_EQ(c.value(LevelKind::kEvicted), 2000 * 100 + 1000 * 1);
   EXPECT_EQ(c.value(LevelKind::kMoved), 1000);
   EXPECT_EQ(c.value(LevelKind::kWork), 1000);
@@ -156,16 +177,21 @@ TEST(EvictedLevel, IsWorkTimesSecondsRunAndLeavesOutWhatIsMovedOrStale) {
 }
 
 TEST(SeniorityLevel, IsWorkTimesSecondsWaitedOfWhatIsNewlyPlaced) {
-  Case c(kEightGpus + R"(,"pods":[{"name":"old","gpu":{"count":2},"created":999000},{"name":"new","gpu":{"count":1},"created":999999}])");
+  Case c(kEightGpus +
+         R"(,"pods":[{"name":"old","gpu":{"count":2},"created":999000},{"name":"new",
+      "gpu":{"count":1},"created":999999}])");
   EXPECT_EQ(c.bound(LevelKind::kSeniority), 2'001'000);
   c.place("old", "n", {0, 1});
   EXPECT_EQ(c.value(LevelKind::kSeniority), 2'000'000);
 }
 
 TEST(PreferenceLevel, AddsNominationAndTermsAndSubtractsSoftTaints) {
-  Case c(R"("nodes":[{"name":"a","labels":{"x":"1"},"gpus":{"count":2}},{"name":"b","gpus":{"count":2},"taints":[{"key":"t","effect":"PreferNoSchedule"}]}],"pods":[
+  Case c(
+      R"("nodes":[{"name":"a","labels":{"x":"1"},"gpus":{"count":2}},{"name":"b","gpus":{"count":2},
+      "taints":[{"key":"t","effect":"PreferNoSchedule"}]}],"pods":[
       {"name":"p","gpu":{"count":1},"nominatedNode":"a","nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[
-        {"weight":25,"preference":{"matchExpressions":[{"key":"x","operator":"Exists"}]}}]}},{"name":"q","gpu":{"count":1}}])");
+        {"weight":25,"preference":{"matchExpressions":[{"key":"x","operator":"Exists"}]}}]}},
+      {"name":"q","gpu":{"count":1}}])");
   EXPECT_EQ(c.bound(LevelKind::kPreference), 125'000);
   c.place("p", "a", {0});
   EXPECT_EQ(c.value(LevelKind::kPreference), 125'000);  // 1000 x (1 + 0.25), in hundredths
@@ -175,20 +201,30 @@ TEST(PreferenceLevel, AddsNominationAndTermsAndSubtractsSoftTaints) {
 }
 
 TEST(PreferenceLevel, CountsGangsAndSubgroupsThatLieInOneDomainOfTheirLevel) {
-  const std::string body = R"("topology":["rack"],"nodes":[{"name":"a","labels":{"rack":"1"},"gpus":{"count":8}},{"name":"b","labels":{"rack":"2"},"gpus":{"count":8}}],
-      "gangs":[{"name":"g","topology":{"preferred":"rack"},"subgroups":[{"name":"x","topology":{"preferred":"rack"}},{"name":"y","topology":{"preferred":"rack"}}]}],"pods":[
-      {"name":"x0","gang":"g","subgroup":"x","gpu":{"count":1}},{"name":"x1","gang":"g","subgroup":"x","gpu":{"count":1}},
+  const std::string body =
+      R"("topology":["rack"],"nodes":[{"name":"a","labels":{"rack":"1"},"gpus":{"count":8}},
+      {"name":"b","labels":{"rack":"2"},"gpus":{"count":8}}],
+      "gangs":[{"name":"g","topology":{"preferred":"rack"},"subgroups":[{"name":"x","topology":{"preferred":"rack"}},
+      {"name":"y","topology":{"preferred":"rack"}}]}],"pods":[
+      {"name":"x0","gang":"g","subgroup":"x","gpu":{"count":1}},{"name":"x1","gang":"g",
+      "subgroup":"x","gpu":{"count":1}},
       {"name":"y0","gang":"g","subgroup":"y","gpu":{"count":1}}])";
-  EXPECT_EQ(Case(body).place("x0", "a", {0}).place("x1", "a", {1}).place("y0", "a", {2}).value(LevelKind::kPreference), 600'000);
-  EXPECT_EQ(Case(body).place("x0", "a", {0}).place("x1", "a", {1}).place("y0", "b", {2}).value(LevelKind::kPreference), 300'000);
-  EXPECT_EQ(Case(body).place("x0", "a", {0}).place("x1", "b", {1}).place("y0", "b", {2}).value(LevelKind::kPreference), 100'000);
+  EXPECT_EQ(Case(body).place("x0", "a", {0}).place("x1", "a", {1}).place("y0", "a", {2}).value(LevelKind::kPreference),
+            600'000);
+  EXPECT_EQ(Case(body).place("x0", "a", {0}).place("x1", "a", {1}).place("y0", "b", {2}).value(LevelKind::kPreference),
+            300'000);
+  EXPECT_EQ(Case(body).place("x0", "a", {0}).place("x1", "b", {1}).place("y0", "b", {2}).value(LevelKind::kPreference),
+            100'000);
   EXPECT_EQ(Case(body).bound(LevelKind::kPreference), 600'000);
 }
 
 TEST(PreferenceLevel, PodsThatRunDecideWhetherAGangIsTogetherButAreNotCounted) {
   const auto value = [](const std::string& node) {
-    Case c(R"("topology":["rack"],"nodes":[{"name":"a","labels":{"rack":"1"},"gpus":{"count":8}},{"name":"b","labels":{"rack":"2"},"gpus":{"count":8}}],
-        "gangs":[{"name":"g","minMember":1,"topology":{"preferred":"rack"}}],"pods":[{"name":"r","gang":"g","gpu":{"count":4},"node":"a"},{"name":"p","gang":"g","gpu":{"count":1}}])");
+    Case c(
+        R"("topology":["rack"],"nodes":[{"name":"a","labels":{"rack":"1"},"gpus":{"count":8}},
+      {"name":"b","labels":{"rack":"2"},"gpus":{"count":8}}],
+        "gangs":[{"name":"g","minMember":1,"topology":{"preferred":"rack"}}],"pods":[{"name":"r",
+      "gang":"g","gpu":{"count":4},"node":"a"},{"name":"p","gang":"g","gpu":{"count":1}}])");
     return c.place("p", node, {4}).value(LevelKind::kPreference);
   };
   EXPECT_EQ(value("a"), 100'000);
@@ -196,10 +232,13 @@ TEST(PreferenceLevel, PodsThatRunDecideWhetherAGangIsTogetherButAreNotCounted) {
 }
 
 TEST(FragmentationLevel, IsWhatTheExpectedWorkloadCannotUse) {
-  // Free: 1 whole device, 0.5, 0.25 and none. A class of 0.3 of a device cannot use 0.25; one whole cannot use 0.75; two whole
-  // cannot use anything, nor can one without GPU.
+  // Free: 1 whole device, 0.5, 0.25 and none. A class of 0.3 of a device cannot use 0.25; one whole cannot use 0.75;
+  // two whole cannot use anything, nor can one without GPU.
   const auto value = [](const std::string& expected) {
-    Case c(R"("nodes":[{"name":"n","resources":{"cpu":10},"gpus":{"count":4}}],"policy":{"expectedWorkload":[{"weight":1,"pod":)" + expected + R"(}]},"pods":[
+    Case c(
+        R"("nodes":[{"name":"n","resources":{"cpu":10},"gpus":{"count":4}}],"policy":{"expectedWorkload":[{"weight":1,
+      "pod":)" +
+        expected + R"(}]},"pods":[
         {"name":"a","node":"n","gpu":{"count":1},"gpus":[3]},{"name":"b","node":"n","gpu":{"fraction":0.5},"gpus":[1]},
         {"name":"c","node":"n","gpu":{"fraction":0.75},"gpus":[2],"resources":{"cpu":4}}])");
     return c.value(LevelKind::kFragmentation);
@@ -213,8 +252,11 @@ TEST(FragmentationLevel, IsWhatTheExpectedWorkloadCannotUse) {
 }
 
 TEST(FragmentationLevel, WeighsClassesAndLooksAtTheEndOfThePlan) {
-  Case c(R"("nodes":[{"name":"n","gpus":{"count":2}},{"name":"cpu"}],"policy":{"expectedWorkload":[{"weight":0.25,"pod":{"gpu":{"count":2}}},{"weight":0.5,"pod":{"gpu":{"count":1}}}]},
-      "pods":[{"name":"leaving","node":"n","gpu":{"count":1},"gpus":[0],"status":"releasing"},{"name":"evicted","node":"n","gpu":{"count":1},"gpus":[1]},
+  Case c(
+      R"("nodes":[{"name":"n","gpus":{"count":2}},{"name":"cpu"}],"policy":{"expectedWorkload":[{"weight":0.25,
+      "pod":{"gpu":{"count":2}}},{"weight":0.5,"pod":{"gpu":{"count":1}}}]},
+      "pods":[{"name":"leaving","node":"n","gpu":{"count":1},"gpus":[0],"status":"releasing"},
+      {"name":"evicted","node":"n","gpu":{"count":1},"gpus":[1]},
               {"name":"half","gpu":{"fraction":0.5}}])");
   c.evict("evicted").place("half", "n", {1});
   // Idle in the end: 1000 and 500. The class of two can use none of it, the class of one all but the half.
@@ -222,19 +264,26 @@ TEST(FragmentationLevel, WeighsClassesAndLooksAtTheEndOfThePlan) {
 }
 
 TEST(SpreadLevel, IsTheSumOfSquaresOfWhatIsInUse) {
-  Case c(R"("policy":{"placement":"spread"},"nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":2}}],"pods":[{"name":"p","node":"a","gpu":{"count":1}},{"name":"q","gpu":{"fraction":0.5}}])");
+  Case c(
+      R"("policy":{"placement":"spread"},"nodes":[{"name":"a","gpus":{"count":2}},
+      {"name":"b","gpus":{"count":2}}],"pods":[{"name":"p","node":"a","gpu":{"count":1}},
+      {"name":"q","gpu":{"fraction":0.5}}])");
   EXPECT_EQ(c.value(LevelKind::kFragmentation), 1'000'000);
   c.place("q", "b", {0});
   EXPECT_EQ(c.value(LevelKind::kFragmentation), 1'250'000);
-  Case cores(R"("policy":{"placement":"spread"},"nodes":[{"name":"a","resources":{"cpu":4}},{"name":"b","resources":{"cpu":4}}],"pods":[{"name":"p","node":"a","resources":{"cpu":1}}])");
+  Case cores(
+      R"("policy":{"placement":"spread"},"nodes":[{"name":"a","resources":{"cpu":4}},
+      {"name":"b","resources":{"cpu":4}}],"pods":[{"name":"p","node":"a","resources":{"cpu":1}}])");
   EXPECT_EQ(cores.value(LevelKind::kFragmentation), 1'000'000);
   EXPECT_EQ(level_scale(LevelKind::kFragmentation, PlacementPolicy::kSpread), 1);
 }
 
 TEST(TrivialBounds, LeaveOutWhatNoPlanCanPlace) {
   const Case c(kEightGpus + R"(,"queues":[{"name":"q"}],"gangs":[{"name":"short","queue":"q","minMember":3}],"pods":[
-      {"name":"late","queue":"q","created":999000,"timeout":10,"gpu":{"count":1}},{"name":"nowhere","queue":"q","nodeSelector":{"x":"y"},"gpu":{"count":1}},
-      {"name":"homeless","queue":"x","gpu":{"count":1}},{"name":"gated","queue":"q","status":"gated","gpu":{"count":1}},)" +
+      {"name":"late","queue":"q","created":999000,"timeout":10,"gpu":{"count":1}},
+      {"name":"nowhere","queue":"q","nodeSelector":{"x":"y"},"gpu":{"count":1}},
+      {"name":"homeless","queue":"x","gpu":{"count":1}},{"name":"gated","queue":"q",
+      "status":"gated","gpu":{"count":1}},)" +
                pods_of("short", 2, R"("gpu":{"count":1})") + R"(,{"name":"fine","queue":"q","gpu":{"count":1}}])");
   EXPECT_EQ(c.bound(LevelKind::kWork), 1000);
   EXPECT_EQ(c.bound(LevelKind::kShare), 1000);
@@ -242,8 +291,11 @@ TEST(TrivialBounds, LeaveOutWhatNoPlanCanPlace) {
 
 TEST(TrivialBounds, GangOfUnlikePodsIsBoundedByItsPods) {
   // Whatever the plan places, a unit is a union of pods: of 3, 3 and 1 within a share of 5 no more than 4.
-  Case c(kEightGpus + R"(,"queues":[{"name":"a","gpu":{"quota":5,"limit":5}}],"gangs":[{"name":"g","queue":"a","minMember":1}],"pods":[
-      {"name":"x","gang":"g","gpu":{"count":3}},{"name":"y","gang":"g","gpu":{"count":3}},{"name":"z","gang":"g","gpu":{"count":1}}])");
+  Case c(
+      kEightGpus +
+      R"(,"queues":[{"name":"a","gpu":{"quota":5,"limit":5}}],"gangs":[{"name":"g","queue":"a","minMember":1}],"pods":[
+      {"name":"x","gang":"g","gpu":{"count":3}},{"name":"y","gang":"g","gpu":{"count":3}},
+      {"name":"z","gang":"g","gpu":{"count":1}}])");
   EXPECT_EQ(c.bound(LevelKind::kShare), 4000);
   EXPECT_EQ(c.place("x", "n", {0, 1, 2}).value(LevelKind::kShare), 3000);
 }

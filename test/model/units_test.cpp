@@ -1,9 +1,8 @@
-#include "model/levels.h"
-
 #include <random>
 
 #include <gtest/gtest.h>
 
+#include "model/levels.h"
 #include "model/subset_sums.h"
 #include "test/model/built_problem.h"
 
@@ -62,7 +61,8 @@ TEST(SubsetSum, BitsAndListAgreeOnManyItems) {
 }
 
 TEST(SubsetSum, CapacityOfAnySizeCostsNoMoreMemoryThanItsSums) {
-  EXPECT_EQ(best_subset_sum({Work{1} << 60, Work{1} << 60, (Work{1} << 60) + 1}, (Work{1} << 61) + 1), (Work{1} << 61) + 1);
+  EXPECT_EQ(best_subset_sum({Work{1} << 60, Work{1} << 60, (Work{1} << 60) + 1}, (Work{1} << 61) + 1),
+            (Work{1} << 61) + 1);
 }
 
 Units units_of(const BuiltProblem& built, std::string_view gang, const std::vector<std::string_view>& names) {
@@ -74,30 +74,37 @@ Units units_of(const BuiltProblem& built, std::string_view gang, const std::vect
 const std::string kNode = R"("nodes":[{"name":"n","resources":{"cpu":10,"memory":100},"gpus":{"count":4}}],)";
 
 TEST(GangUnits, MinimumIsTheLeastWorkAndEveryPodBeyondItOneMore) {
-  const BuiltProblem built(kNode + R"("gangs":[{"name":"g","minMember":2}],"pods":[{"name":"a","gang":"g","gpu":{"count":3}},
-      {"name":"b","gang":"g","gpu":{"count":1}},{"name":"c","gang":"g","gpu":{"count":2}},{"name":"d","gang":"g","resources":{"cpu":5}}])");
+  const BuiltProblem built(kNode +
+                           R"("gangs":[{"name":"g","minMember":2}],"pods":[{"name":"a","gang":"g","gpu":{"count":3}},
+      {"name":"b","gang":"g","gpu":{"count":1}},{"name":"c","gang":"g","gpu":{"count":2}},
+      {"name":"d","gang":"g","resources":{"cpu":5}}])");
   EXPECT_EQ(units_of(built, "g", {"a", "b", "c"}), (Units{{3000, 0}, {3000, 0}}));
   EXPECT_EQ(units_of(built, "g", {"a", "b", "d"}), (Units{{1000, 2000}, {3000, 0}}));
   EXPECT_EQ(units_of(built, "g", {"a"}), Units{});
 }
 
 TEST(GangUnits, SucceededPodsSatisfyWithoutWork) {
-  const BuiltProblem built(kNode + R"("gangs":[{"name":"g","minMember":2}],"pods":[{"name":"a","gang":"g","gpu":{"count":3}},
+  const BuiltProblem built(kNode +
+                           R"("gangs":[{"name":"g","minMember":2}],"pods":[{"name":"a","gang":"g","gpu":{"count":3}},
       {"name":"b","gang":"g","gpu":{"count":1}},{"name":"c","gang":"g","status":"succeeded","gpu":{"count":2}}])");
   EXPECT_EQ(units_of(built, "g", {"a", "b"}), (Units{{1000, 0}, {3000, 0}}));
 }
 
 TEST(GangUnits, InnerGroupCountsItsCheapestChildren) {
-  const BuiltProblem built(kNode + R"("gangs":[{"name":"g","minSubgroups":1,"subgroups":[{"name":"x"},{"name":"y","minMember":2}]}],"pods":[
-      {"name":"x0","gang":"g","subgroup":"x","gpu":{"count":4}},{"name":"y0","gang":"g","subgroup":"y","gpu":{"count":1}},
-      {"name":"y1","gang":"g","subgroup":"y","gpu":{"count":2}},{"name":"y2","gang":"g","subgroup":"y","gpu":{"count":1}}])");
+  const BuiltProblem built(
+      kNode + R"("gangs":[{"name":"g","minSubgroups":1,"subgroups":[{"name":"x"},{"name":"y","minMember":2}]}],"pods":[
+      {"name":"x0","gang":"g","subgroup":"x","gpu":{"count":4}},{"name":"y0","gang":"g",
+      "subgroup":"y","gpu":{"count":1}},
+      {"name":"y1","gang":"g","subgroup":"y","gpu":{"count":2}},{"name":"y2","gang":"g",
+      "subgroup":"y","gpu":{"count":1}}])");
   EXPECT_EQ(units_of(built, "g", {"x0", "y0", "y1", "y2"}), (Units{{2000, 0}, {4000, 0}, {2000, 0}}));
   EXPECT_EQ(units_of(built, "g", {"x0", "y0"}), (Units{{4000, 0}, {1000, 0}}));
   EXPECT_EQ(units_of(built, "g", {"y0"}), Units{});
 }
 
 TEST(GangUnits, GangThatNeedsNothingHasAnEmptyFirstUnit) {
-  const BuiltProblem built(kNode + R"("gangs":[{"name":"g","minMember":0}],"pods":[{"name":"a","gang":"g","gpu":{"count":3}}])");
+  const BuiltProblem built(
+      kNode + R"("gangs":[{"name":"g","minMember":0}],"pods":[{"name":"a","gang":"g","gpu":{"count":3}}])");
   EXPECT_EQ(units_of(built, "g", {"a"}), (Units{{0, 0}, {3000, 0}}));
 }
 
