@@ -70,8 +70,9 @@ bool GangPlacer::place_pod(PodIndex pod) {
   for (GroupIndex group = leaf; !group.is_none() && !placed; group = problem_.groups[group].parent) {
     const TopologyLevelIndex level = problem_.groups[group].preferred_level;
     if (level.is_none()) continue;
-    const DomainIndex preferred = occupied_domain(group, level);
-    if (preferred.is_none()) continue;
+    const Occupied occupied = occupied_domain(group, level);
+    if (!occupied.any || occupied.is_split) continue;
+    const DomainIndex preferred = occupied.domain;
     for (const DomainIndex domain : domains) {
       placed = placed || (lies_within(problem_, preferred, domain) && put_on_best_node(pod, preferred));
     }
@@ -194,13 +195,15 @@ GangPlacer::Nodes GangPlacer::nodes_of(DomainIndex domain) const {
   return domain.is_none() ? Nodes{} : Nodes{problem_.domains[domain].nodes};
 }
 
-DomainIndex GangPlacer::occupied_domain(GroupIndex group, TopologyLevelIndex level) const {
-  DomainIndex found = DomainIndex::none();
-  const auto look = [&](PodIndex pod) {
-    if (!found.is_none() || !state_.is_present(pod)) return;
-    found = problem_.nodes[state_.place_of(pod).node].domains[level.value()];
-  };
-  for_each_pod(problem_, group, look);
+GangPlacer::Occupied GangPlacer::occupied_domain(GroupIndex group, TopologyLevelIndex level) const {
+  Occupied found;
+  for_each_pod(problem_, group, [&](PodIndex pod) {
+    if (!state_.is_present(pod)) return;
+    const DomainIndex domain = problem_.nodes[state_.place_of(pod).node].domains[level.value()];
+    found.is_split = found.is_split || domain.is_none() || (found.any && domain != found.domain);
+    found.domain = domain;
+    found.any = true;
+  });
   return found;
 }
 
@@ -223,10 +226,10 @@ std::vector<DomainIndex> GangPlacer::domains_for_one_more(GroupIndex leaf) const
 }
 
 std::vector<DomainIndex> GangPlacer::candidates(GroupIndex group, TopologyLevelIndex level, DomainIndex within) const {
-  const DomainIndex occupied = occupied_domain(group, level);
-  if (!occupied.is_none()) {
-    if (!lies_within(problem_, occupied, within)) return {};
-    return {occupied};
+  const Occupied occupied = occupied_domain(group, level);
+  if (occupied.any) {
+    if (occupied.is_split || !lies_within(problem_, occupied.domain, within)) return {};
+    return {occupied.domain};
   }
   std::vector<std::int64_t> waiting_of_class(problem_.pod_classes.size(), 0);
   std::vector<PodClassIndex> classes;

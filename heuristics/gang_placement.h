@@ -52,8 +52,12 @@ class GangPlacer {
   Nodes nodes_of(DomainIndex domain) const;
   // Domains of the level within another one, the most promising first; those that cannot hold the minimum left out.
   std::vector<DomainIndex> candidates(GroupIndex group, TopologyLevelIndex level, DomainIndex within) const;
-  // The domain of the level in which pods of the group are present; none where there is none.
-  DomainIndex occupied_domain(GroupIndex group, TopologyLevelIndex level) const;
+  // The domain of the level in which pods of the group are present; split: they are in several, or outside the topology.
+  struct Occupied {
+    DomainIndex domain;
+    bool any = false, is_split = false;
+  };
+  Occupied occupied_domain(GroupIndex group, TopologyLevelIndex level) const;
   // Where one more pod of the leaf group may go, by required topology of the groups above it.
   std::vector<DomainIndex> domains_for_one_more(GroupIndex leaf) const;
 

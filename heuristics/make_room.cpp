@@ -378,10 +378,28 @@ bool RoomSearch::put_back(PodIndex pod) {
       if (room.devices[static_cast<std::size_t>(device)] < units) return false;
     }
   }
+  if (!keeps_topology(pod)) return false;
   const Gang& gang = problem_.gangs[problem_.pods[pod].gang];
   const QueueAmounts added = queue_usage(pod_class, problem_.class_of(place.node));
   if (!gang.queue.is_none() && (!fit::limit(state_, bounds_, gang, added) || !fit::quota(state_, bounds_, gang, added))) return false;
   state_.put(pod, place.node, place.devices);
+  return true;
+}
+
+// Whether the pod, back where it ran, lies in one domain with what has been placed of its groups that require a level.
+bool RoomSearch::keeps_topology(PodIndex pod) const {
+  const Node& home = problem_.nodes[problem_.pods[pod].node];
+  for (GroupIndex group = problem_.pods[pod].group; !group.is_none(); group = problem_.groups[group].parent) {
+    const TopologyLevelIndex level = problem_.groups[group].required_level;
+    if (level.is_none()) continue;
+    bool keeps = true;
+    for_each_pod(problem_, group, [&](PodIndex other) {
+      if (other == pod || !state_.is_present(other) || state_.place_of(other).node == problem_.pods[other].node) return;
+      const DomainIndex domain = problem_.nodes[state_.place_of(other).node].domains[level.value()];
+      keeps = keeps && domain == home.domains[level.value()];
+    });
+    if (!keeps) return false;
+  }
   return true;
 }
 

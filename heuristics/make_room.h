@@ -103,6 +103,7 @@ class RoomSearch {
   bool is_legal(PodIndex pod) const;
   void take(const std::vector<PodIndex>& pods);
   bool put_back(PodIndex pod);
+  bool keeps_topology(PodIndex pod) const;
   bool relocate(const std::vector<PodIndex>& pods);
 
   void settle();
