@@ -1,0 +1,116 @@
+// No plan is better than the trivial bounds: random clusters, random plans that keep every gang's minimum.
+#include <algorithm>
+#include <random>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "model/gang_tree.h"
+#include "model/levels.h"
+#include "test/model/built_problem.h"
+
+namespace muster {
+namespace {
+
+class RandomCluster {
+ public:
+  explicit RandomCluster(std::uint64_t seed) : random_(seed) {}
+
+  std::string body() {
+    std::string text = R"("topology":["rack"],"nodes":[)" + list(3, [&](int i) { return node(i); });
+    text +=
+        R"(],"queues":[{"name":"r","gpu":{"limit":)" + number(2, 12) + "}}," + list(3, [&](int i) { return queue(i); });
+    text += R"(],"gangs":[)" + list(5, [&](int i) { return gang(i); });
+    return text + R"(],"pods":[)" + list(16, [&](int i) { return pod(i); }) + "]";
+  }
+
+  int below(int end) { return static_cast<int>(random_() % static_cast<std::uint64_t>(end)); }
+
+ private:
+  std::string number(int from, int to) { return std::to_string(from + below(to - from + 1)); }
+  template <class Item>
+  static std::string list(int count, const Item& item) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += (i == 0 ? "{" : ",{") + item(i) + "}";
+    return text;
+  }
+  std::string named(const std::string& prefix, int i) { return R"("name":")" + prefix + std::to_string(i) + '"'; }
+  std::string node(int i) {
+    return named("n", i) + R"(,"resources":{"cpu":64,"memory":6400},"gpus":{"count":16},"labels":{"rack":")" +
+           number(0, 1) + "\"}" + (below(3) == 0 ? R"(,"taints":[{"key":"t","effect":"PreferNoSchedule"}])" : "");
+  }
+  std::string queue(int i) {
+    return named("q", i) + (below(2) == 0 ? R"(,"parent":"r")" : "") + R"(,"priority":)" + number(99, 101) +
+           R"(,"gpu":{"quota":)" + number(0, 6) + R"(,"weight":)" + number(0, 2) + R"(},"cpu":{"quota":)" +
+           number(0, 20) + "}";
+  }
+  std::string gang(int i) {
+    return named("g", i) + R"(,"queue":"q)" + number(0, 2) + R"(","priority":)" + number(1, 3) + R"(,"weight":)" +
+           number(1, 3) + R"(,"created":99990)" + number(0, 9) + R"(,"topology":{"preferred":"rack"})" +
+           (below(2) == 0 ? R"(,"minMember":)" + number(0, 4) : "");
+  }
+  std::string pod(int i) {
+    const std::string asks = below(4) == 0   ? R"("resources":{"cpu":)" + number(1, 5) + "}"
+                             : below(3) == 0 ? R"("gpu":{"fraction":0.)" + number(1, 9) + "}"
+                                             : R"("gpu":{"count":)" + number(1, 2) + "}";
+    const std::string state = below(2) == 0   ? R"(,"node":"n)" + number(0, 2) + R"(","started":99900)" + number(0, 9)
+                              : below(8) == 0 ? R"(,"status":"succeeded")"
+                                              : R"(,"nominatedNode":"n0")";
+    return named("p", i) + R"(,"gang":"g)" + number(0, 4) + "\"," + asks + state;
+  }
+
+  std::mt19937_64 random_;
+};
+
+// Devices are of no matter to what is bounded, as long as they exist.
+std::vector<std::int32_t> first_devices(const PodClass& pod_class) {
+  std::vector<std::int32_t> devices;
+  for (std::int32_t i = 0; i < pod_class.gpu.devices; ++i) devices.push_back(i);
+  return devices;
+}
+
+// Evicts and places at random; of a gang that does not reach its minimum nothing is placed.
+Plan random_plan(const Problem& problem, RandomCluster& random) {
+  Plan plan;
+  for (const Gang& gang : problem.gangs) {
+    std::vector<Placement> placements;
+    std::vector<PodIndex> present;
+    for (const PodIndex pod : gang.pods) {
+      const PodStatus status = problem.pods[pod].status;
+      const bool is_evicted = status == PodStatus::kRunning && random.below(3) == 0;
+      if (is_evicted) plan.evictions.push_back({pod, EvictionReason::kPreempt, {}});
+      const bool is_placed = (is_evicted || status == PodStatus::kPending) && random.below(3) != 0;
+      const NodeIndex node(static_cast<std::size_t>(random.below(3)));
+      if (is_placed) placements.push_back({pod, node, first_devices(problem.class_of(pod)), {}});
+      if (is_placed || (status == PodStatus::kRunning && !is_evicted) || status == PodStatus::kSucceeded)
+        present.push_back(pod);
+    }
+    const bool is_met =
+        meets_minimum(problem, gang, [&](PodIndex pod) { return std::ranges::find(present, pod) != present.end(); });
+    if (is_met) plan.placements.insert(plan.placements.end(), placements.begin(), placements.end());
+  }
+  normalise(plan);
+  return plan;
+}
+
+TEST(TrivialBounds, NoRandomPlanIsBetter) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    RandomCluster random(seed);
+    const BuiltProblem built(random.body());
+    const FairShares shares = compute_fair_shares(*built);
+    const std::vector<LevelId> ids = level_ids(*built);
+    const std::vector<std::int64_t> bounds = trivial_bounds(*built, shares);
+    for (int round = 0; round < 20; ++round) {
+      const std::vector<std::int64_t> values = evaluate(*built, shares, random_plan(*built, random)).values;
+      ASSERT_EQ(values.size(), bounds.size());
+      for (std::size_t i = 0; i < ids.size(); ++i) {
+        const bool holds = is_maximised(ids[i].kind) ? values[i] <= bounds[i] : values[i] >= bounds[i];
+        EXPECT_TRUE(holds) << "seed " << seed << ": " << level_name(ids[i].kind) << ' ' << ids[i].priority << " is "
+                           << values[i] << ", bound " << bounds[i];
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace muster
