@@ -14,6 +14,7 @@ constexpr int kDeepestGroup = 500;
 
 bool lies_within(const Problem& problem, DomainIndex domain, DomainIndex outer) {
   if (outer.is_none()) return true;
+  if (problem.domains[domain].level < problem.domains[outer].level) return false;
   const auto& nodes = problem.domains[domain].nodes;
   return !nodes.empty() && problem.nodes[nodes.front()].domains[problem.domains[outer].level.value()] == outer;
 }

@@ -443,10 +443,14 @@ void RoomSearch::reprieve() {
 }
 
 void RoomSearch::settle() {
-  for (const GangIndex gang : evicted_gangs()) bring_back(gang);
-  bring_moved_back();
-  if (!problem_.snapshot->policy.actions.consolidate) return;
-  for (const GangIndex gang : evicted_gangs()) move_elsewhere(gang);
+  // Whoever comes back leaves the room to which it was moved, so others may follow.
+  const bool may_move = problem_.snapshot->policy.actions.consolidate;
+  for (bool again = true; again;) {
+    for (const GangIndex gang : evicted_gangs()) bring_back(gang);
+    again = bring_moved_back();
+    if (again || !may_move) continue;
+    for (const GangIndex gang : evicted_gangs()) again = move_elsewhere(gang) || again;
+  }
 }
 
 // Gangs with a pod that is evicted and not placed again, those whose loss is worst first.
@@ -475,23 +479,30 @@ bool RoomSearch::bring_back(GangIndex gang) {
   return false;
 }
 
-void RoomSearch::bring_moved_back() {
+bool RoomSearch::bring_moved_back() {
+  bool any = false;
   for (const auto& [pod, eviction] : reasons_) {
     if (!state_.is_present(pod) || state_.place_of(pod) == snapshot_place(problem_, pod)) continue;
     const auto before = state_.checkpoint();
     state_.take(pod);
-    if (!put_back(pod)) state_.rollback(before);
+    if (put_back(pod)) {
+      any = true;
+    } else {
+      state_.rollback(before);
+    }
   }
+  return any;
 }
 
-// Moves the gang's evicted pods to other nodes: so many that it keeps its minimum, or none.
+// Moves the gang's evicted pods to other nodes, but for those that fit where they were: so many that it keeps its minimum, or
+// none.
 bool RoomSearch::move_elsewhere(GangIndex gang) {
   if (!fit::timeout(problem_.gangs[gang]) || !fit::queue_exists(problem_.gangs[gang])) return false;
   const auto before = state_.checkpoint();
   bool any = false;
   for (const PodIndex pod : problem_.gangs[gang].pods) {
-    if (!reasons_.contains(pod) || state_.is_present(pod) || !may_move_more(1)) continue;
-    any = placer_.place_pod(pod) || any;
+    if (!reasons_.contains(pod) || state_.is_present(pod)) continue;
+    any = put_back(pod) || (may_move_more(1) && placer_.place_pod(pod)) || any;
   }
   if (any && is_satisfied(state_, gang)) return true;
   state_.rollback(before);

@@ -109,7 +109,7 @@ class RoomSearch {
   void settle();
   bool bring_back(GangIndex gang);
   bool move_elsewhere(GangIndex gang);
-  void bring_moved_back();
+  bool bring_moved_back();
   std::vector<GangIndex> evicted_gangs() const;
   Levels levels() const;
   std::int64_t moves() const;
