@@ -33,11 +33,10 @@ std::string Workplace::content(const std::string& name) const {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-Outcome Workplace::run(const std::string& arguments, std::string_view input, const std::string& environment) const {
+Outcome Workplace::shell(const std::string& command, std::string_view input) const {
   const std::string in = file(".in", input);
-  const std::string command = "{ " + environment + " " MUSTER_BINARY " " + arguments + " ; } < " + in + " > " +
-                              path(".out") + " 2> " + path(".err");
-  const int status = std::system(command.c_str());
+  const std::string whole = "{ " + command + " ; } < " + in + " > " + path(".out") + " 2> " + path(".err");
+  const int status = std::system(whole.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content(".out"), content(".err")};
 }
 

@@ -25,9 +25,12 @@ class Workplace {
   std::string file(const std::string& name, std::string_view content) const;
   std::string content(const std::string& name) const;
 
-  // `muster` with the arguments, as words of a shell: redirections and pipes after them work. `environment` comes
-  // before the program's name.
-  Outcome run(const std::string& arguments, std::string_view input = "", const std::string& environment = "") const;
+  // A command of the shell, with its own stdin, stdout and stderr.
+  Outcome shell(const std::string& command, std::string_view input = "") const;
+  // `muster` with the arguments, as words of a shell. `environment` comes before the program's name.
+  Outcome run(const std::string& arguments, std::string_view input = "", const std::string& environment = "") const {
+    return shell(environment + " " MUSTER_BINARY " " + arguments, input);
+  }
 
  private:
   std::string directory_;

@@ -186,9 +186,10 @@ TEST_F(Solve, SaysThatItsOutputCannotBeWritten) {
 TEST_F(Solve, EndsQuietlyWhenItsReaderGoesAway) {
   std::string many;
   for (int i = 0; i < 2000; ++i) many += good_lines()[0] + "\n";
-  const std::string code = workplace.path("code");
+  const std::string file = workplace.file("many.jsonl", many);
+  const std::string program = std::string(MUSTER_BINARY " ") + kDeterministic + " " + file;
   const Outcome outcome =
-      workplace.run(std::string(kDeterministic) + " ; echo $? > " + code + "; } | { head -n 1", many);
+      workplace.shell("{ " + program + " ; echo $? > " + workplace.path("code") + " ; } | head -n 1");
   EXPECT_EQ(lines_of(outcome.out).size(), 1U);
   EXPECT_EQ(outcome.err, "");
   EXPECT_EQ(workplace.content("code"), "74\n");
@@ -231,12 +232,17 @@ TEST_F(Solve, SumsUpEachSnapshotWhenAskedTo) {
   EXPECT_EQ(workplace.run("solve --deterministic", good_lines()[0] + "\n").err, "");
 }
 
+// Three, three, two and one device of four and four: sums alone do not prove that something must wait.
 TEST_F(Solve, WritesTheModelThatItSolves) {
+  const std::string line =
+      R"({"format":"muster/v1","nodes":[{"name":"n1","gpus":{"count":4}},{"name":"n2","gpus":{"count":4}}],"pods":[)"
+      R"({"name":"a","gpu":{"count":3}},{"name":"b","gpu":{"count":3}},{"name":"c","gpu":{"count":2}},)"
+      R"({"name":"d","gpu":{"fraction":0.6}},{"name":"e","gpu":{"fraction":0.6}},{"name":"f","gpu":{"fraction":0.6}}]})";
   const Outcome outcome =
-      workplace.run("solve --quiet --engine milp --write-model " + workplace.path("model.mps"), good_lines()[1] + "\n");
+      workplace.run("solve --quiet --budget 5s --engine milp --write-model " + workplace.path("model.mps"), line);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const std::string model = workplace.content("model.mps");
-  EXPECT_NE(model.find("ROWS"), std::string::npos);
+  EXPECT_NE(model.find("ROWS"), std::string::npos) << outcome.out;
   EXPECT_NE(model.find("ENDATA"), std::string::npos);
 }
 
