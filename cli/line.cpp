@@ -12,7 +12,7 @@ namespace muster {
 namespace {
 
 // Keeps sums of instants and budgets within 64 bits.
-constexpr Nanoseconds kMostBudget = 100 * 86400 * kNanosecondsPerSecond;
+constexpr Nanoseconds kMostBudget = 8'640'000 * kNanosecondsPerSecond;
 
 double milliseconds(Clock::duration duration) { return std::chrono::duration<double, std::milli>(duration).count(); }
 
