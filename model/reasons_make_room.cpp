@@ -108,22 +108,15 @@ std::string RoomMaker::tell(GangIndex gang, const GangNeed& need, bool fits_alre
   if (problem_.gangs[gang].preemption_policy == PreemptionPolicy::kNever) return "Policy";
   if (fits_already) return "OutOfTime";
   demand_ = least_usage(problem_, need);
-  struct Stage {
-    Rules rules;
-    const char* code;
-  };
-  const Stage stages[] = {{{false, false, false, false}, "NotEnough"},
-                          {{true, false, false, false}, "FairShare"},
-                          {{true, true, false, false}, "Priority"},
-                          {{true, true, true, false}, "Protected"},
-                          {{true, true, true, true}, "NotAllowed"}};
-  std::vector<std::uint32_t> before;
-  for (const Stage& stage : stages) {
-    const std::vector<std::uint32_t> kinds = kinds_that_may_go(gang, stage.rules);
-    if (!before.empty() && kinds == before) continue;
-    if (!fits_without(gang, need, kinds)) return stage.code;
-    before = kinds;
+  const auto fits = [&](Rules rules) { return fits_without(gang, need, kinds_that_may_go(gang, rules)); };
+  if (!fits({})) return "NotEnough";
+  if (!fits({.share = true, .priority = true})) {
+    // Shares stand before priorities in the list, where either could be blamed.
+    const bool is_priority = !fits({.share = false, .priority = true}) && fits({.share = true, .priority = false});
+    return is_priority ? "Priority" : "FairShare";
   }
+  if (!fits({.share = true, .priority = true, .protection = true})) return "Protected";
+  if (!fits({.share = true, .priority = true, .protection = true, .actions = true})) return "NotAllowed";
   return proven_ ? "Outranked" : "OutOfTime";
 }
 
