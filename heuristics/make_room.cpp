@@ -195,14 +195,18 @@ std::optional<RoomSearch::Clearing> RoomSearch::clearing_of(PodIndex pod, NodeIn
   if (runners_[node].empty()) return std::nullopt;
   const auto before = state_.checkpoint();
   std::vector<Unit> taken;
+  std::vector<std::vector<Place>> places;  // from which they were taken
   bool fits = can_place(state_, bounds_, pod, node);
   // A unit may shrink or grow as others go (surplus becomes core), so it is asked for again each time.
   while (!fits) {
     std::vector<Unit> units = units_on(node);
     if (units.empty()) break;
     const auto cheapest = std::ranges::min_element(units, {}, &Unit::cost);
+    std::vector<Place> from;
+    for (const PodIndex p : cheapest->pods) from.push_back(state_.place_of(p));
     take(cheapest->pods);
     taken.push_back(std::move(*cheapest));
+    places.push_back(std::move(from));
     fits = can_place(state_, bounds_, pod, node);
   }
   Clearing clearing;
@@ -210,7 +214,8 @@ std::optional<RoomSearch::Clearing> RoomSearch::clearing_of(PodIndex pod, NodeIn
   // Who turns out not to stand in the way stays, the dearest first.
   for (std::size_t i = taken.size(); fits && i-- > 0;) {
     const auto here = state_.checkpoint();
-    const bool back = std::ranges::all_of(taken[i].pods, [&](PodIndex p) { return put_back(p); });
+    bool back = true;
+    for (std::size_t k = 0; back && k < taken[i].pods.size(); ++k) back = put_back(taken[i].pods[k], places[i][k]);
     if (back && can_place(state_, bounds_, pod, node)) continue;
     state_.rollback(here);
     clearing.cost.add(taken[i].cost);
@@ -367,8 +372,9 @@ void RoomSearch::take(const std::vector<PodIndex>& pods) {
   }
 }
 
-bool RoomSearch::put_back(PodIndex pod) {
-  const Place place = snapshot_place(problem_, pod);
+bool RoomSearch::put_back(PodIndex pod) { return put_back(pod, snapshot_place(problem_, pod)); }
+
+bool RoomSearch::put_back(PodIndex pod, const Place& place) {
   const PodClass& pod_class = problem_.class_of(pod);
   const Room room = room_of(state_, place.node);
   if (!fit::capacity(room, pod_class) || !fit::anti_affinity(state_, pod_class, place.node)) return false;
@@ -378,7 +384,7 @@ bool RoomSearch::put_back(PodIndex pod) {
       if (room.devices[static_cast<std::size_t>(device)] < units) return false;
     }
   }
-  if (!keeps_topology(pod)) return false;
+  if (!keeps_topology(pod, place.node)) return false;
   const Gang& gang = problem_.gangs[problem_.pods[pod].gang];
   const QueueAmounts added = queue_usage(pod_class, problem_.class_of(place.node));
   if (!gang.queue.is_none() && (!fit::limit(state_, bounds_, gang, added) || !fit::quota(state_, bounds_, gang, added))) return false;
@@ -386,9 +392,9 @@ bool RoomSearch::put_back(PodIndex pod) {
   return true;
 }
 
-// Whether the pod, back where it ran, lies in one domain with what has been placed of its groups that require a level.
-bool RoomSearch::keeps_topology(PodIndex pod) const {
-  const Node& home = problem_.nodes[problem_.pods[pod].node];
+// Whether the pod, back on the node, lies in one domain with what has been placed of its groups that require a level.
+bool RoomSearch::keeps_topology(PodIndex pod, NodeIndex node) const {
+  const Node& home = problem_.nodes[node];
   for (GroupIndex group = problem_.pods[pod].group; !group.is_none(); group = problem_.groups[group].parent) {
     const TopologyLevelIndex level = problem_.groups[group].required_level;
     if (level.is_none()) continue;
@@ -467,14 +473,17 @@ std::vector<GangIndex> RoomSearch::evicted_gangs() const {
   return gangs;
 }
 
-// Puts as many of the gang's evicted pods back as fit where they were: with its minimum, or none.
+// Puts as many of the gang's evicted pods back as fit where they were: with its minimum, or all, or none.
 bool RoomSearch::bring_back(GangIndex gang) {
   const auto before = state_.checkpoint();
-  bool any = false;
+  bool any = false, all = true;
   for (const PodIndex pod : problem_.gangs[gang].pods) {
-    if (reasons_.contains(pod) && !state_.is_present(pod)) any = put_back(pod) || any;
+    if (!reasons_.contains(pod) || state_.is_present(pod)) continue;
+    const bool is_back = put_back(pod);
+    any = any || is_back;
+    all = all && is_back;
   }
-  if (any && is_satisfied(state_, gang)) return true;
+  if (any && (all || is_satisfied(state_, gang))) return true;
   state_.rollback(before);
   return false;
 }

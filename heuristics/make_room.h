@@ -102,8 +102,9 @@ class RoomSearch {
   std::optional<Unit> cheapest_unit_below(QueueIndex queue) const;
   bool is_legal(PodIndex pod) const;
   void take(const std::vector<PodIndex>& pods);
-  bool put_back(PodIndex pod);
-  bool keeps_topology(PodIndex pod) const;
+  bool put_back(PodIndex pod);  // where it ran
+  bool put_back(PodIndex pod, const Place& place);
+  bool keeps_topology(PodIndex pod, NodeIndex node) const;
   bool relocate(const std::vector<PodIndex>& pods);
 
   void settle();

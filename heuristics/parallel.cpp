@@ -10,6 +10,7 @@
 #include <vector>
 
 #ifdef MUSTER_TBB
+#include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/partitioner.h>
 #include <oneapi/tbb/task_arena.h>
@@ -22,7 +23,8 @@ namespace {
 #ifdef MUSTER_TBB
 
 void run_threads(std::size_t count, int threads, const std::function<void(std::size_t)>& body) {
-  oneapi::tbb::task_arena arena(threads);
+  // More than the machine has would be ignored, with a warning on stderr.
+  oneapi::tbb::task_arena arena(std::min(threads, oneapi::tbb::info::default_concurrency()));
   arena.execute([&] {
     oneapi::tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) { body(i); }, oneapi::tbb::simple_partitioner());
   });

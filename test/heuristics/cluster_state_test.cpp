@@ -1,0 +1,151 @@
+#include "heuristics/cluster_state.h"
+
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "heuristics/fit.h"
+#include "test/model/built_problem.h"
+
+namespace muster {
+namespace {
+
+constexpr const char* kCluster = R"("topology":["rack"],
+ "nodes":[{"name":"a","resources":{"cpu":"16","memory":"64Gi"},"gpus":{"count":4,"memory":"16Gi"},"labels":{"rack":"r1"}},
+          {"name":"b","resources":{"cpu":"16","memory":"64Gi"},"gpus":{"count":2},"labels":{"rack":"r1"}},
+          {"name":"c","resources":{"cpu":"32","memory":"64Gi"},"labels":{"rack":"r2"}}],
+ "queues":[{"name":"top"},{"name":"left","parent":"top"},{"name":"right","parent":"top"}],
+ "gangs":[{"name":"g","queue":"left","minMember":1},{"name":"fixed","queue":"right","preemptible":false,"minMember":1},
+          {"name":"apart","queue":"left","minMember":1}],
+ "pods":[{"name":"g-0","gang":"g","resources":{"cpu":"2"},"gpu":{"count":1},"node":"a"},
+         {"name":"g-1","gang":"g","resources":{"cpu":"2"},"gpu":{"count":2}},
+         {"name":"g-2","gang":"g","resources":{"cpu":"1"},"gpu":{"fraction":0.5}},
+         {"name":"g-3","gang":"g","resources":{"cpu":"1"},"gpu":{"fraction":0.25,"devices":2}},
+         {"name":"fixed-0","gang":"fixed","resources":{"cpu":"3","memory":"1Gi"},"node":"c"},
+         {"name":"fixed-1","gang":"fixed","resources":{"cpu":"3","memory":"1Gi"}},
+         {"name":"apart-0","gang":"apart","podAntiAffinity":{"topologyKey":"rack","matchGang":true},"resources":{"cpu":"1"}},
+         {"name":"apart-1","gang":"apart","podAntiAffinity":{"topologyKey":"rack","matchGang":true},"resources":{"cpu":"1"}},
+         {"name":"left-over","queue":"left","resources":{"cpu":"4"},"gpu":{"count":1},"node":"b","status":"releasing"},
+         {"name":"done","gang":"g","status":"succeeded"}])";
+
+// Everything that a state tells of itself, in one list.
+std::vector<std::int64_t> told_by(const ClusterState& state) {
+  const Problem& problem = state.problem();
+  std::vector<std::int64_t> all;
+  const auto add_queues = [&](const Indexed<QueueIndex, QueueAmounts>& usage) {
+    for (const QueueAmounts& amounts : usage) all.insert(all.end(), amounts.begin(), amounts.end());
+  };
+  for (const NodeIndex node : problem.nodes.indices()) {
+    for (const Amount amount : state.free(node)) all.push_back(amount);
+    for (const DeviceUnits units : state.free_devices(node)) all.push_back(units);
+    all.push_back(state.idle_devices(node));
+    all.push_back(state.departed(node));
+  }
+  add_queues(state.usage());
+  add_queues(state.non_preemptible_usage());
+  for (const QueueIndex queue : problem.queues.indices()) {
+    for (const std::int32_t priority : problem.priorities) {
+      for (const Amount amount : state.usage_from(queue, priority)) all.push_back(amount);
+    }
+  }
+  for (const GroupIndex group : problem.groups.indices()) {
+    if (problem.groups[group].is_leaf()) all.push_back(state.members(group));
+  }
+  for (const AntiAffinityIndex term : problem.anti_affinities.indices()) {
+    for (std::size_t domain = 0; domain < problem.anti_affinities[term].domain_count; ++domain) {
+      all.push_back(state.owners(term, DomainIndex(domain)));
+      all.push_back(state.matched(term, DomainIndex(domain)));
+    }
+  }
+  for (const PodIndex pod : problem.pods.indices()) {
+    all.push_back(state.is_present(pod) ? std::int64_t{state.place_of(pod).node.value()} : -1);
+    if (!state.is_present(pod)) continue;
+    for (const std::int32_t device : state.place_of(pod).devices) all.push_back(device);
+  }
+  return all;
+}
+
+// Puts or takes a pod at random, where it fits.
+void change_at_random(ClusterState& state, const QueueBounds& bounds, std::mt19937_64& random) {
+  const Problem& problem = state.problem();
+  const PodIndex pod(random() % problem.pods.size());
+  if (problem.pods[pod].status != PodStatus::kPending && problem.pods[pod].status != PodStatus::kRunning) return;
+  if (state.is_present(pod)) return state.take(pod);
+  const NodeIndex node(random() % problem.nodes.size());
+  if (!can_place(state, bounds, pod, node)) return;
+  state.put(pod, node, *choose_devices(room_of(state, node), problem, problem.class_of(pod), node));
+}
+
+TEST(ClusterState, BeginsAsTheSnapshotsCluster) {
+  const BuiltProblem problem(kCluster);
+  const ClusterState state(*problem, ClusterState::Releasing::kFreed);
+  EXPECT_EQ(state.free(problem.node("a"))[kCpu.value()], 14'000);
+  EXPECT_EQ(state.idle_devices(problem.node("a")), 3);
+  EXPECT_EQ(state.usage()[problem.queue("left")][kQueueGpu], 1'000'000);
+  EXPECT_EQ(state.usage()[problem.queue("top")][kQueueCpu], 5'000);
+  EXPECT_EQ(state.non_preemptible_usage()[problem.queue("top")][kQueueCpu], 3'000);
+  EXPECT_EQ(state.members(problem->gangs[problem.gang("g")].root), 2);  // one runs, one has succeeded
+}
+
+TEST(ClusterState, CountsTheRoomOfReleasingPodsAsHeldOrFreedButNeverTheirUsage) {
+  const BuiltProblem problem(kCluster);
+  const ClusterState held(*problem, ClusterState::Releasing::kHeld), freed(*problem, ClusterState::Releasing::kFreed);
+  EXPECT_EQ(held.idle_devices(problem.node("b")), 1);
+  EXPECT_EQ(freed.idle_devices(problem.node("b")), 2);
+  EXPECT_EQ(held.usage(), freed.usage());
+  EXPECT_FALSE(held.is_present(problem.pod("left-over")));
+}
+
+TEST(ClusterState, PutAndTakeAreInverse) {
+  const BuiltProblem problem(kCluster);
+  ClusterState state(*problem, ClusterState::Releasing::kFreed);
+  const auto before = told_by(state);
+  state.put(problem.pod("g-3"), problem.node("a"), {1, 2});
+  EXPECT_EQ(state.idle_devices(problem.node("a")), 1);
+  EXPECT_EQ(state.usage()[problem.queue("left")][kQueueGpu], 1'500'000);
+  EXPECT_NE(told_by(state), before);
+  state.take(problem.pod("g-3"));
+  EXPECT_EQ(told_by(state), before);
+}
+
+TEST(ClusterState, CountsPodsInTheDomainsOfAntiAffinity) {
+  const BuiltProblem problem(kCluster);
+  ClusterState state(*problem, ClusterState::Releasing::kFreed);
+  const PodClass& apart = problem.class_of("apart-1");
+  EXPECT_TRUE(fit::anti_affinity(state, apart, problem.node("b")));
+  state.put(problem.pod("apart-0"), problem.node("a"), {});
+  EXPECT_FALSE(fit::anti_affinity(state, apart, problem.node("b")));  // the same rack
+  EXPECT_TRUE(fit::anti_affinity(state, apart, problem.node("c")));
+}
+
+TEST(ClusterState, RollbackRestoresEveryCheckpointExactly) {
+  const BuiltProblem problem(kCluster);
+  ClusterState state(*problem, ClusterState::Releasing::kFreed);
+  const QueueBounds bounds = queue_bounds(*problem, state);
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<std::pair<ClusterState::Checkpoint, std::vector<std::int64_t>>> checkpoints;
+    for (int change = 0; change < 30; ++change) {
+      if (change % 5 == 0) checkpoints.emplace_back(state.checkpoint(), told_by(state));
+      change_at_random(state, bounds, random);
+    }
+    // Some of them, from the last to the first.
+    for (std::size_t keep = random() % checkpoints.size(); checkpoints.size() > keep; checkpoints.pop_back()) {
+      state.rollback(checkpoints.back().first);
+      ASSERT_EQ(told_by(state), checkpoints.back().second) << "round " << round;
+    }
+  }
+}
+
+TEST(ClusterState, NamesEveryNodeThatChangesEvenByUndoing) {
+  const BuiltProblem problem(kCluster);
+  ClusterState state(*problem, ClusterState::Releasing::kFreed);
+  const auto before = state.checkpoint();
+  state.put(problem.pod("g-2"), problem.node("b"), {0});
+  state.rollback(before);
+  EXPECT_EQ(state.touched(), (std::vector<NodeIndex>{problem.node("b"), problem.node("b")}));
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,270 @@
+#include "heuristics/greedy.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <random>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "datasets/generator.h"
+#include "model/referee.h"
+#include "test/model/built_problem.h"
+
+namespace muster {
+namespace {
+
+std::string violations_of(const Snapshot& snapshot, const Problem& problem, const FairShares& shares, const Plan& plan) {
+  std::string text;
+  for (const Violation& violation : check_plan(snapshot, problem, shares, plan)) {
+    text += std::string(rule_name(violation.rule)) + " " + violation.subject + ": " + violation.message + "\n";
+  }
+  return text;
+}
+
+// Solves, has the referee look at it, and tells how many pods of each gang run afterwards.
+class Outcome {
+ public:
+  explicit Outcome(const std::string& body, GreedyOptions options = {}) : problem_(body), shares_(compute_fair_shares(*problem_)) {
+    plan_ = solve_greedy(*problem_, shares_, options).plan;
+    EXPECT_EQ(violations_of(problem_.snapshot(), *problem_, shares_, plan_), "");
+  }
+  const Plan& plan() const { return plan_; }
+  int running(const char* gang) const {
+    int count = 0;
+    for (const PodIndex pod : problem_->gangs[problem_.gang(gang)].pods) {
+      const bool ran = problem_->pods[pod].status == PodStatus::kRunning;
+      count += (ran && !is_evicted(pod)) || !node_of(pod).is_none() ? 1 : 0;
+    }
+    return count;
+  }
+  std::string node(const char* pod) const {
+    const NodeIndex node = node_of(problem_.pod(pod));
+    return node.is_none() ? "" : std::string(problem_.snapshot().nodes[node.value()].name);
+  }
+
+ private:
+  bool is_evicted(PodIndex pod) const {
+    return std::ranges::any_of(plan_.evictions, [&](const Eviction& eviction) { return eviction.pod == pod; });
+  }
+  NodeIndex node_of(PodIndex pod) const {
+    for (const Placement& placement : plan_.placements) {
+      if (placement.pod == pod) return placement.node;
+    }
+    return NodeIndex::none();
+  }
+  BuiltProblem problem_;
+  FairShares shares_;
+  Plan plan_;
+};
+
+TEST(Greedy, PlacesAGangWholeOrNotAtAll) {
+  const std::string nodes = R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":1}}],)";
+  const std::string pods = R"("pods":[{"name":"g-0","gang":"g","gpu":{"count":1}},{"name":"g-1","gang":"g","gpu":{"count":1}},
+     {"name":"g-2","gang":"g","gpu":{"count":1}},{"name":"g-3","gang":"g","gpu":{"count":1}}])";
+  EXPECT_EQ(Outcome(nodes + R"("gangs":[{"name":"g"}],)" + pods).running("g"), 0);
+  EXPECT_EQ(Outcome(nodes + R"("gangs":[{"name":"g","minMember":2}],)" + pods).running("g"), 3);
+}
+
+TEST(Greedy, KeepsSubgroupsWithinTheirDomainsInsideTheParents) {
+  const Outcome outcome(R"("topology":["zone","rack"],"nodes":[
+     {"name":"a1","gpus":{"count":2},"labels":{"zone":"a","rack":"1"}},{"name":"a2","gpus":{"count":1},"labels":{"zone":"a","rack":"2"}},
+     {"name":"b1","gpus":{"count":2},"labels":{"zone":"b","rack":"1"}},{"name":"b2","gpus":{"count":2},"labels":{"zone":"b","rack":"2"}}],
+     "gangs":[{"name":"g","topology":{"required":"zone"},"subgroups":[{"name":"x","minMember":2,"topology":{"required":"rack"}},
+       {"name":"y","minMember":2,"topology":{"required":"rack"}}]}],
+     "pods":[{"name":"x-0","gang":"g","subgroup":"x","gpu":{"count":1}},{"name":"x-1","gang":"g","subgroup":"x","gpu":{"count":1}},
+             {"name":"y-0","gang":"g","subgroup":"y","gpu":{"count":1}},{"name":"y-1","gang":"g","subgroup":"y","gpu":{"count":1}}])");
+  EXPECT_EQ(outcome.running("g"), 4);
+  EXPECT_EQ(outcome.node("x-0").substr(0, 1), "b");
+}
+
+TEST(Greedy, NeedsOnlySoManySubgroups) {
+  const Outcome outcome(R"("nodes":[{"name":"n","gpus":{"count":2}}],
+     "gangs":[{"name":"g","minSubgroups":1,"subgroups":[{"name":"big","minMember":3},{"name":"small","minMember":2}]}],
+     "pods":[{"name":"b-0","gang":"g","subgroup":"big","gpu":{"count":1}},{"name":"b-1","gang":"g","subgroup":"big","gpu":{"count":1}},
+             {"name":"b-2","gang":"g","subgroup":"big","gpu":{"count":1}},{"name":"s-0","gang":"g","subgroup":"small","gpu":{"count":1}},
+             {"name":"s-1","gang":"g","subgroup":"small","gpu":{"count":1}}])");
+  EXPECT_EQ(outcome.running("g"), 2);
+  EXPECT_EQ(outcome.node("s-0"), "n");
+}
+
+TEST(Greedy, FillsSharedDevicesBeforeIdleOnes) {
+  const Outcome outcome(R"("nodes":[{"name":"a","gpus":{"count":1}},{"name":"b","gpus":{"count":2}}],
+     "pods":[{"name":"r","gpu":{"fraction":0.5},"node":"b","gpus":[1]},{"name":"half","gpu":{"fraction":0.5}},
+             {"name":"one","gpu":{"count":1}},{"name":"two","gpu":{"count":1}}])");
+  EXPECT_EQ(outcome.node("half"), "b");
+  EXPECT_EQ(outcome.plan().placements.size(), 3U);
+}
+
+TEST(Greedy, PrefersTheNominatedNodeWhereItFits) {
+  const Outcome outcome(R"("nodes":[{"name":"a","gpus":{"count":1}},{"name":"b","gpus":{"count":8}}],
+     "pods":[{"name":"p","gpu":{"count":1},"nominatedNode":"b"}])");
+  EXPECT_EQ(outcome.node("p"), "b");
+}
+
+TEST(Greedy, MovesTheCheapestPodThatStandsInTheWay) {
+  const Outcome outcome(R"("nodes":[{"name":"a","gpus":{"count":4}},{"name":"b","gpus":{"count":4}}],
+     "pods":[{"name":"one","gpu":{"count":1},"node":"a"},{"name":"two","gpu":{"count":2},"node":"b"},{"name":"big","gpu":{"count":4}}])");
+  EXPECT_EQ(outcome.node("big"), "a");
+  EXPECT_EQ(outcome.node("one"), "b");
+  EXPECT_EQ(outcome.plan().evictions.size(), 1U);
+}
+
+TEST(Greedy, PreemptsALowerGangOfItsQueueWholeAndNoMore) {
+  const Outcome outcome(R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":1}}],
+     "gangs":[{"name":"low","priority":10},{"name":"lower","priority":5},{"name":"high","priority":50}],
+     "pods":[{"name":"low-0","gang":"low","gpu":{"count":1},"node":"a"},{"name":"low-1","gang":"low","gpu":{"count":1},"node":"a"},
+             {"name":"lower-0","gang":"lower","gpu":{"count":1},"node":"b"},{"name":"high-0","gang":"high","gpu":{"count":1}}])");
+  EXPECT_EQ(outcome.running("high"), 1);
+  EXPECT_EQ(outcome.running("low"), 2);
+  EXPECT_EQ(outcome.running("lower"), 0);
+}
+
+TEST(Greedy, ReclaimsFromWhoIsOverItsShareDownToIt) {
+  const Outcome outcome(R"("nodes":[{"name":"n","gpus":{"count":4}}],
+     "queues":[{"name":"left","gpu":{"quota":2}},{"name":"right","gpu":{"quota":2}}],"gangs":[{"name":"grown","queue":"left","minMember":1}],
+     "pods":[{"name":"l-0","gang":"grown","gpu":{"count":1},"node":"n"},{"name":"l-1","gang":"grown","gpu":{"count":1},"node":"n"},
+             {"name":"l-2","gang":"grown","gpu":{"count":1},"node":"n"},{"name":"l-3","gang":"grown","gpu":{"count":1},"node":"n"},
+             {"name":"r-0","queue":"right","gpu":{"count":1}},{"name":"r-1","queue":"right","gpu":{"count":1}},{"name":"r-2","queue":"right","gpu":{"count":1}}])");
+  EXPECT_EQ(outcome.running("grown"), 2);
+  EXPECT_EQ(outcome.plan().placements.size(), 2U);
+}
+
+TEST(Greedy, ProtectsVictimsWithinTheirMinimumRunTime) {
+  const std::string rest = R"("nodes":[{"name":"n","gpus":{"count":1}}],
+     "pods":[{"name":"low","queue":"q","priority":1,"gpu":{"count":1},"node":"n","started":999940},{"name":"high","queue":"q","priority":9,"gpu":{"count":1}}])";
+  EXPECT_EQ(Outcome(R"("queues":[{"name":"q","preemptMinRuntime":"61s"}],)" + rest).running("high"), 0);
+  EXPECT_EQ(Outcome(R"("queues":[{"name":"q","preemptMinRuntime":"60s"}],)" + rest).running("high"), 1);
+}
+
+TEST(Greedy, CompletesAStaleGangOrEvictsAllOfIt) {
+  const std::string rest = R"("gangs":[{"name":"g","minMember":2,"staleSince":999000}],
+     "pods":[{"name":"g-0","gang":"g","gpu":{"count":1},"node":"n"},{"name":"g-1","gang":"g","gpu":{"count":1}}])";
+  EXPECT_EQ(Outcome(R"("nodes":[{"name":"n","gpus":{"count":2}}],)" + rest).running("g"), 2);
+  EXPECT_EQ(Outcome(R"("nodes":[{"name":"n","gpus":{"count":1}}],)" + rest).running("g"), 0);
+}
+
+TEST(Greedy, DoesNothingThatThePolicyDoesNotName) {
+  const std::string rest = R"("nodes":[{"name":"n","gpus":{"count":1}}],
+     "pods":[{"name":"low","priority":1,"gpu":{"count":1},"node":"n"},{"name":"high","priority":9,"gpu":{"count":1}}])";
+  EXPECT_EQ(Outcome(R"("policy":{"actions":["place","reclaim","consolidate"]},)" + rest).running("high"), 0);
+  EXPECT_EQ(Outcome(R"("policy":{"actions":["preempt"]},)" + rest).running("high"), 0);
+}
+
+// --- Random snapshots ---------------------------------------------------------------------------------------------------
+
+GeneratorOptions random_options(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto part = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
+  GeneratorOptions options = *generator_preset("full");
+  options.seed = seed;
+  options.nodes = static_cast<std::int32_t>(6 + random() % 8);
+  options.gpus_per_node = static_cast<std::int32_t>(1 + random() % 8);
+  options.zones = 2;
+  options.racks_per_zone = static_cast<std::int32_t>(1 + random() % 3);
+  options.queues = static_cast<std::int32_t>(1 + random() % 7);
+  options.priorities = static_cast<std::int32_t>(1 + random() % 4);
+  options.quota = 1.2 * part();
+  options.limit = random() % 2 == 0 ? 0 : 1 + part();
+  options.gangs_max = static_cast<std::int32_t>(1 + random() % 10);
+  options.occupied = part();
+  options.preemptible = part();
+  options.releasing = 0.3 * part();
+  options.elastic = part();
+  options.subgroups = part();
+  options.one_a_node = random() % 2 == 0 ? 0 : part();
+  options.load = 0.5 + 2 * part();
+  return options;
+}
+
+struct RandomProblem {
+  explicit RandomProblem(std::uint64_t seed) {
+    Result<Snapshot> read = SnapshotReader().read(generate_snapshot(random_options(seed)));
+    EXPECT_TRUE(read) << read.error().message;
+    snapshot = std::make_unique<Snapshot>(std::move(*read));
+    disturb(seed);
+    Result<Problem> built = build_problem(*snapshot);
+    EXPECT_TRUE(built) << built.error().message;
+    problem = std::move(*built);
+    shares = compute_fair_shares(problem);
+  }
+
+  // What the generator does not write.
+  void disturb(std::uint64_t seed) {
+    std::mt19937_64 random(seed + 1);
+    if (random() % 3 == 0) snapshot->policy.placement = PlacementPolicy::kSpread;
+    if (random() % 3 == 0) snapshot->policy.max_moves = static_cast<std::int64_t>(random() % 4);
+    for (SnapshotQueue& queue : snapshot->queues) {
+      if (random() % 4 == 0) queue.reclaim_min_runtime = static_cast<Nanoseconds>(random() % 3000) * kNanosecondsPerSecond;
+      if (random() % 4 == 0) queue.preempt_min_runtime = static_cast<Nanoseconds>(random() % 3000) * kNanosecondsPerSecond;
+    }
+    for (SnapshotGang& gang : snapshot->gangs) {
+      gang.has_min_resources = random() % 10 == 0;
+      if (gang.has_min_resources) gang.min_resources_gpu = static_cast<std::int64_t>(random() % 12) * 500'000;
+      if (random() % 8 == 0) gang.terms.preemption_policy = PreemptionPolicy::kNever;
+      if (random() % 15 == 0 && gang.min_member) ++*gang.min_member;  // where it runs, it is below its minimum now
+      if (random() % 10 == 0) gang.stale_since = snapshot->time - 1000 * kNanosecondsPerSecond;
+      if (random() % 30 == 0) gang.terms.timeout = kNanosecondsPerSecond;
+    }
+  }
+
+  std::unique_ptr<Snapshot> snapshot;
+  Problem problem;
+  FairShares shares;
+};
+
+TEST(GreedyOnRandomSnapshots, TheRefereePassesEveryPlan) {
+  std::map<EvictionReason, int> evictions;
+  for (std::uint64_t seed = 0; seed < 250; ++seed) {
+    const RandomProblem random(seed);
+    GreedyOptions options;
+    options.starts = static_cast<std::int32_t>(1 + seed % 4);
+    options.seed = seed;
+    const Candidate candidate = solve_greedy(random.problem, random.shares, options);
+    EXPECT_EQ(violations_of(*random.snapshot, random.problem, random.shares, candidate.plan), "") << "seed " << seed;
+    EXPECT_EQ(candidate.levels, evaluate(random.problem, random.shares, candidate.plan));
+    for (const Eviction& eviction : candidate.plan.evictions) ++evictions[eviction.reason];
+  }
+  EXPECT_EQ(evictions.size(), 4U) << "the snapshots are meant to give cause for every kind of eviction";
+}
+
+TEST(GreedyOnRandomSnapshots, TheAnswerDoesNotDependOnTheNumberOfThreads) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    const RandomProblem random(seed);
+    GreedyOptions options;
+    options.starts = 6;
+    options.threads = 1;
+    const Plan alone = solve_greedy(random.problem, random.shares, options).plan;
+    for (const std::int32_t threads : {2, 4}) {
+      options.threads = threads;
+      EXPECT_EQ(solve_greedy(random.problem, random.shares, options).plan, alone) << "seed " << seed << ", threads " << threads;
+    }
+  }
+}
+
+TEST(GreedyOnRandomSnapshots, AnInterruptedSearchLeavesAPlanThatTheRefereePasses) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const RandomProblem random(seed);
+    std::atomic<int> left{static_cast<int>(seed % 12)};
+    GreedyOptions options;
+    options.starts = 2;
+    options.stop = [&] { return --left < 0; };
+    const Plan plan = solve_greedy(random.problem, random.shares, options).plan;
+    EXPECT_EQ(violations_of(*random.snapshot, random.problem, random.shares, plan), "") << "seed " << seed;
+  }
+}
+
+TEST(GreedyOnRandomSnapshots, MoreStartsAreNeverWorse) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const RandomProblem random(seed);
+    GreedyOptions one, many;
+    one.starts = 1;
+    many.starts = 5;
+    const Candidate few = solve_greedy(random.problem, random.shares, one), more = solve_greedy(random.problem, random.shares, many);
+    EXPECT_TRUE(compare(more.levels, few.levels, level_ids(random.problem)) >= 0) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace muster
