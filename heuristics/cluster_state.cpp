@@ -82,7 +82,8 @@ void ClusterState::apply(PodIndex pod, const Place& place, bool put) {
 void ClusterState::hold_room(PodIndex pod, const Place& place, bool hold) {
   const PodClass& pod_class = problem_->class_of(pod);
   Amount* free = free_.data() + place.node.value() * problem_->resource_count;
-  for (std::size_t r = 0; r < problem_->resource_count; ++r) free[r] += hold ? -pod_class.request[r] : pod_class.request[r];
+  for (std::size_t r = 0; r < problem_->resource_count; ++r)
+    free[r] += hold ? -pod_class.request[r] : pod_class.request[r];
   if (!place.devices.empty()) {
     const DeviceUnits units = share_units(pod_class, problem_->class_of(place.node));
     const DeviceUnits whole = problem_->device_capacity(place.node);
@@ -120,7 +121,8 @@ std::size_t ClusterState::bucket_of(std::int32_t priority) const {
 QueueAmounts ClusterState::usage_from(QueueIndex queue, std::int32_t priority) const {
   QueueAmounts sum{};
   for (std::size_t bucket = 0; bucket <= bucket_of(priority); ++bucket) {
-    for (std::size_t r = 0; r < kQueueResources; ++r) sum[r] += usage_by_priority_[queue.value() * buckets_ + bucket][r];
+    for (std::size_t r = 0; r < kQueueResources; ++r)
+      sum[r] += usage_by_priority_[queue.value() * buckets_ + bucket][r];
   }
   return sum;
 }

@@ -17,9 +17,9 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-// Mutable, one a thread, cheap to copy. It begins as the snapshot's cluster: running pods hold their room; releasing ones
-// hold it too as long as `count_releasing` is kHeld (room that may be used at once), and hold none with kFreed (room that may
-// be promised). Every change is logged; rollback undoes all changes since a checkpoint in reverse order.
+// Mutable, one a thread, cheap to copy. It begins as the snapshot's cluster: running pods hold their room; releasing
+// ones hold it too as long as `count_releasing` is kHeld (room that may be used at once), and hold none with kFreed
+// (room that may be promised). Every change is logged; rollback undoes all changes since a checkpoint in reverse order.
 class ClusterState {
  public:
   enum class Releasing : std::uint8_t { kHeld, kFreed };
@@ -41,8 +41,8 @@ class ClusterState {
   // By QueueIndex, inner queues included; of what runs (and stays) or is placed.
   const Indexed<QueueIndex, QueueAmounts>& usage() const { return usage_; }
   const Indexed<QueueIndex, QueueAmounts>& non_preemptible_usage() const { return non_preemptible_usage_; }
-  // The part of a queue's usage that is of effective priority `priority` or more. Exact for up to kPriorityBuckets priorities,
-  // neighbouring ones counted together beyond. Cost: O(kPriorityBuckets).
+  // The part of a queue's usage that is of effective priority `priority` or more. Exact for up to kPriorityBuckets
+  // priorities, neighbouring ones counted together beyond. Cost: O(kPriorityBuckets).
   QueueAmounts usage_from(QueueIndex queue, std::int32_t priority) const;
   bool is_present(PodIndex pod) const { return !places_[pod].node.is_none(); }  // runs and stays, or is placed
   const Place& place_of(PodIndex pod) const { return places_[pod]; }            // requires is_present
@@ -54,16 +54,16 @@ class ClusterState {
   std::int32_t owners(AntiAffinityIndex term, DomainIndex domain) const { return owners_[term][domain.value()]; }
   std::int32_t matched(AntiAffinityIndex term, DomainIndex domain) const { return matched_[term][domain.value()]; }
 
-  // Puts a pod that is not present on a place that fits (see fit.h); takes one that is present away. Cost: O(resources +
-  // devices of the pod + depth of the queue).
+  // Puts a pod that is not present on a place that fits (see fit.h); takes one that is present away. Cost: O(resources
+  // + devices of the pod + depth of the queue).
   void put(PodIndex pod, NodeIndex node, const std::vector<std::int32_t>& devices);
   void take(PodIndex pod);
 
   Checkpoint checkpoint() const { return log_.size(); }
   void rollback(Checkpoint checkpoint);
 
-  // Nodes whose room changed, in order, each put, take and undone change one entry; it only ever grows. For indices that
-  // follow the state: what they have not read yet is what they have to look at again.
+  // Nodes whose room changed, in order, each put, take and undone change one entry; it only ever grows. For indices
+  // that follow the state: what they have not read yet is what they have to look at again.
   const std::vector<NodeIndex>& touched() const { return touched_; }
 
   static constexpr std::size_t kPriorityBuckets = 32;
@@ -85,7 +85,7 @@ class ClusterState {
   std::vector<std::uint32_t> device_begin_;  // by node, one more than there are nodes
   std::vector<DeviceUnits> free_devices_;
   std::vector<std::int32_t> idle_devices_;
-  Indexed<PodIndex, Place> places_;          // node none: not present
+  Indexed<PodIndex, Place> places_;  // node none: not present
   Indexed<QueueIndex, QueueAmounts> usage_, non_preemptible_usage_;
   std::vector<QueueAmounts> usage_by_priority_;  // queue x bucket, highest priorities first
   std::size_t buckets_ = 1;

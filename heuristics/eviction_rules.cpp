@@ -36,7 +36,8 @@ bool EvictionRules::may_evict(GangIndex victim) const {
 bool EvictionRules::may_move(const ClusterState& state, PodIndex pod) const {
   const Pod& p = problem_.pods[pod];
   const Gang& gang = problem_.gangs[p.gang];
-  if (p.status != PodStatus::kRunning || !gang.preemptible || !fit::queue_exists(gang) || !fit::timeout(gang)) return false;
+  if (p.status != PodStatus::kRunning || !gang.preemptible || !fit::queue_exists(gang) || !fit::timeout(gang))
+    return false;
   return state.is_present(pod) && is_satisfied(state, p.gang);  // what is placed has its minimum
 }
 
@@ -48,15 +49,19 @@ bool EvictionRules::may_preempt(GangIndex claimant, GangIndex victim) const {
 
 bool EvictionRules::may_reclaim(const ClusterState& state, GangIndex claimant, GangIndex victim) const {
   const Gang &c = problem_.gangs[claimant], &v = problem_.gangs[victim];
-  if (!may_evict(victim) || c.preemption_policy == PreemptionPolicy::kNever || c.queue == v.queue || c.queue.is_none()) return false;
+  if (!may_evict(victim) || c.preemption_policy == PreemptionPolicy::kNever || c.queue == v.queue || c.queue.is_none())
+    return false;
   const QueueIndex side = sides(c.queue, v.queue).victim;
   // Over its share (or quota) before the plan, and still so: so it is not taken lower than needed.
-  const bool over_share = is_over(usage_before_[side], shares_.share[side], claimant) && is_over(state.usage()[side], shares_.share[side], claimant);
-  const bool over_quota = is_over(usage_before_[side], quota_[side], claimant) && is_over(state.usage()[side], quota_[side], claimant);
+  const bool over_share = is_over(usage_before_[side], shares_.share[side], claimant) &&
+                          is_over(state.usage()[side], shares_.share[side], claimant);
+  const bool over_quota =
+      is_over(usage_before_[side], quota_[side], claimant) && is_over(state.usage()[side], quota_[side], claimant);
   return over_share || over_quota;
 }
 
-bool EvictionRules::has_run_enough(const ClusterState& state, GangIndex claimant, GangIndex victim, EvictionReason reason) const {
+bool EvictionRules::has_run_enough(const ClusterState& state, GangIndex claimant, GangIndex victim,
+                                   EvictionReason reason) const {
   const Gang& gang = problem_.gangs[victim];
   const Queue& queue = problem_.queues[gang.queue];
   Nanoseconds least = queue.preempt_min_runtime;
@@ -65,7 +70,9 @@ bool EvictionRules::has_run_enough(const ClusterState& state, GangIndex claimant
   }
   if (least <= 0) return true;
   // Pods that have not run so long may go as surplus, if the rest is the minimum.
-  const auto runs = [&](PodIndex pod) { return problem_.pods[pod].status == PodStatus::kRunning && state.is_present(pod); };
+  const auto runs = [&](PodIndex pod) {
+    return problem_.pods[pod].status == PodStatus::kRunning && state.is_present(pod);
+  };
   const auto is_old = [&](PodIndex pod) {
     return problem_.pods[pod].status == PodStatus::kSucceeded || (runs(pod) && problem_.pods[pod].run_time >= least);
   };
@@ -92,7 +99,8 @@ bool EvictionRules::is_within(const QueueAmounts& usage, const QueueAmounts& bou
   return !is_over(usage, bound, claimant);
 }
 
-bool EvictionRules::claims_within_share(const ClusterState& state, GangIndex claimant, GangIndex victim, const QueueAmounts& added) const {
+bool EvictionRules::claims_within_share(const ClusterState& state, GangIndex claimant, GangIndex victim,
+                                        const QueueAmounts& added) const {
   const Gang& gang = problem_.gangs[claimant];
   const QueueIndex side = sides(gang.queue, problem_.gangs[victim].queue).claimant;
   for (const QueueIndex queue : problem_.queues[gang.queue].ancestors) {
@@ -111,7 +119,9 @@ bool EvictionRules::claims_within_share(const ClusterState& state, GangIndex cla
 bool EvictionRules::keeps_whole_gangs(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const {
   std::set<GangIndex> gangs;
   for (const PlannedEviction& eviction : lost) gangs.insert(problem_.pods[eviction.pod].gang);
-  const auto runs = [&](PodIndex pod) { return problem_.pods[pod].status == PodStatus::kRunning && end_state.is_present(pod); };
+  const auto runs = [&](PodIndex pod) {
+    return problem_.pods[pod].status == PodStatus::kRunning && end_state.is_present(pod);
+  };
   const auto counts = [&](PodIndex pod) { return runs(pod) || problem_.pods[pod].status == PodStatus::kSucceeded; };
   return std::ranges::all_of(gangs, [&](GangIndex gang) {
     const Gang& g = problem_.gangs[gang];
@@ -120,8 +130,8 @@ bool EvictionRules::keeps_whole_gangs(const ClusterState& end_state, const std::
 }
 
 // Of a gang that goes whole the least work that makes its minimum is one unit; every other pod is one by itself.
-QueueAmounts EvictionRules::largest_unit_reclaimed(const ClusterState& end_state, const std::vector<PlannedEviction>& lost,
-                                                   QueueIndex side) const {
+QueueAmounts EvictionRules::largest_unit_reclaimed(const ClusterState& end_state,
+                                                   const std::vector<PlannedEviction>& lost, QueueIndex side) const {
   std::map<GangIndex, std::vector<PodIndex>> by_gang;
   for (const PlannedEviction& eviction : lost) {
     const GangIndex gang = problem_.pods[eviction.pod].gang;
@@ -140,7 +150,8 @@ QueueAmounts EvictionRules::largest_unit_reclaimed(const ClusterState& end_state
     std::ranges::stable_sort(core, std::greater<>{}, [&](PodIndex pod) { return problem_.pods[pod].weighted_work; });
     for (std::size_t i = 0; i < core.size();) {
       const auto without = [&](PodIndex pod) {
-        return problem_.pods[pod].status == PodStatus::kSucceeded || (pod != core[i] && std::ranges::find(core, pod) != core.end());
+        return problem_.pods[pod].status == PodStatus::kSucceeded ||
+               (pod != core[i] && std::ranges::find(core, pod) != core.end());
       };
       if (meets_minimum(problem_, problem_.gangs[gang], without)) {
         core.erase(core.begin() + static_cast<std::ptrdiff_t>(i));
@@ -168,7 +179,9 @@ bool EvictionRules::reclaim_holds(const ClusterState& end_state, const std::vect
   const QueueAmounts largest = largest_unit_reclaimed(end_state, lost, s.victim);
   const auto still_over = [&](const QueueAmounts& bound) {
     for (std::size_t r = 0; r < kQueueResources; ++r) {
-      if (asked_[eviction.for_gang][r] && bound[r] != kNoBound && end_state.usage()[s.victim][r] + largest[r] > bound[r]) return true;
+      if (asked_[eviction.for_gang][r] && bound[r] != kNoBound &&
+          end_state.usage()[s.victim][r] + largest[r] > bound[r])
+        return true;
     }
     return false;
   };

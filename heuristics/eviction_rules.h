@@ -1,5 +1,5 @@
-// The rules of evictions (docs/semantics.md, "Evictions"), as a search needs them: may this pod go for that gang, as things
-// stand; and do all evictions of an end state hold together.
+// The rules of evictions (docs/semantics.md, "Evictions"), as a search needs them: may this pod go for that gang, as
+// things stand; and do all evictions of an end state hold together.
 #pragma once
 
 #include <array>
@@ -20,13 +20,16 @@ class EvictionRules {
   // Who, and the action: whether anything of the gang may be evicted, or moved, for a reason.
   bool may_evict(GangIndex victim) const;
   bool may_move(const ClusterState& state, PodIndex pod) const;
-  // preempt and reclaim, without the minimum run time: whether a pod of `victim` may go for `claimant`, as usage stands.
+  // preempt and reclaim, without the minimum run time: whether a pod of `victim` may go for `claimant`, as usage
+  // stands.
   bool may_preempt(GangIndex claimant, GangIndex victim) const;
   bool may_reclaim(const ClusterState& state, GangIndex claimant, GangIndex victim) const;
   // Whether a gang may go whole: enough of it has run for the minimum time that the reason asks for.
   bool has_run_enough(const ClusterState& state, GangIndex claimant, GangIndex victim, EvictionReason reason) const;
-  // reclaim: whether the claimant, with so much more usage, stays within its shares (and quota) below the common ancestor.
-  bool claims_within_share(const ClusterState& state, GangIndex claimant, GangIndex victim, const QueueAmounts& added) const;
+  // reclaim: whether the claimant, with so much more usage, stays within its shares (and quota) below the common
+  // ancestor.
+  bool claims_within_share(const ClusterState& state, GangIndex claimant, GangIndex victim,
+                           const QueueAmounts& added) const;
   // Whether all evictions of the end state obey the rules, `Not in vain` apart. Cost: O(evictions x depth + groups).
   bool hold(const ClusterState& end_state, const std::vector<PlannedEviction>& evictions) const;
 
@@ -41,8 +44,10 @@ class EvictionRules {
   bool is_over(const QueueAmounts& usage, const QueueAmounts& bound, GangIndex claimant) const;
   bool is_within(const QueueAmounts& usage, const QueueAmounts& bound, GangIndex claimant) const;
   bool keeps_whole_gangs(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const;
-  QueueAmounts largest_unit_reclaimed(const ClusterState& end_state, const std::vector<PlannedEviction>& lost, QueueIndex side) const;
-  bool reclaim_holds(const ClusterState& end_state, const std::vector<PlannedEviction>& lost, const PlannedEviction& eviction) const;
+  QueueAmounts largest_unit_reclaimed(const ClusterState& end_state, const std::vector<PlannedEviction>& lost,
+                                      QueueIndex side) const;
+  bool reclaim_holds(const ClusterState& end_state, const std::vector<PlannedEviction>& lost,
+                     const PlannedEviction& eviction) const;
 
   const Problem& problem_;
   const FairShares& shares_;

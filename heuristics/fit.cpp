@@ -10,7 +10,8 @@ namespace {
 
 QueueAmounts larger_of(const QueueAmounts& bound, const QueueAmounts& used) {
   QueueAmounts result{};
-  for (std::size_t r = 0; r < kQueueResources; ++r) result[r] = bound[r] == kUnlimited ? kNoBound : std::max(bound[r], used[r]);
+  for (std::size_t r = 0; r < kQueueResources; ++r)
+    result[r] = bound[r] == kUnlimited ? kNoBound : std::max(bound[r], used[r]);
   return result;
 }
 
@@ -147,8 +148,8 @@ bool can_place(const ClusterState& state, const QueueBounds& bounds, PodIndex po
   return fit::limit(state, bounds, gang, added) && fit::quota(state, bounds, gang, added);
 }
 
-std::optional<std::vector<std::int32_t>> choose_devices(const Room& room, const Problem& problem, const PodClass& pod_class,
-                                                        NodeIndex node) {
+std::optional<std::vector<std::int32_t>> choose_devices(const Room& room, const Problem& problem,
+                                                        const PodClass& pod_class, NodeIndex node) {
   const auto wanted = static_cast<std::size_t>(pod_class.gpu.devices);
   std::vector<std::int32_t> chosen;
   if (wanted == 0) return chosen;
@@ -163,7 +164,8 @@ std::optional<std::vector<std::int32_t>> choose_devices(const Room& room, const 
     const auto room_a = room.devices[static_cast<std::size_t>(a)], room_b = room.devices[static_cast<std::size_t>(b)];
     return room_a != room_b ? room_a < room_b : a < b;
   };
-  if (chosen.size() > wanted) std::ranges::partial_sort(chosen, chosen.begin() + static_cast<std::ptrdiff_t>(wanted), tighter);
+  if (chosen.size() > wanted)
+    std::ranges::partial_sort(chosen, chosen.begin() + static_cast<std::ptrdiff_t>(wanted), tighter);
   chosen.resize(wanted);
   std::ranges::sort(chosen);
   return chosen;

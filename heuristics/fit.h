@@ -1,7 +1,8 @@
-// The fit test: every rule of docs/semantics.md that a single placement can break, one function a rule, named as the rule.
+// The fit test: every rule of docs/semantics.md that a single placement can break, one function a rule, named as the
+// rule.
 //
-// All of them look at a ClusterState and change nothing. Rules that speak of whole gangs or of evictions are elsewhere: the
-// minimum in groups.h, topology in gang_placement.h, evictions in eviction_rules.h.
+// All of them look at a ClusterState and change nothing. Rules that speak of whole gangs or of evictions are elsewhere:
+// the minimum in groups.h, topology in gang_placement.h, evictions in eviction_rules.h.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@
 
 namespace muster {
 
-// Upper bounds of what queues may use, by queue and resource: the limit, or what the snapshot already uses where that is
-// more ("or does not grow"). kNoBound where there is none.
+// Upper bounds of what queues may use, by queue and resource: the limit, or what the snapshot already uses where that
+// is more ("or does not grow"). kNoBound where there is none.
 inline constexpr Amount kNoBound = std::numeric_limits<Amount>::max();
 struct QueueBounds {
   Indexed<QueueIndex, QueueAmounts> usage;            // Limit
@@ -51,8 +52,9 @@ bool devices(const Room& room, const Problem& problem, const PodClass& pod_class
 bool limit(const ClusterState& state, const QueueBounds& bounds, const Gang& gang, const QueueAmounts& added);
 // Quota of the non-preemptible, on every queue on the way to the root.
 bool quota(const ClusterState& state, const QueueBounds& bounds, const Gang& gang, const QueueAmounts& added);
-// minResources: what is free or freed where the gang's pods could go, each gang by itself, so that what pods that waited hold
-// now counts as free. Nothing is asked once one of its pods runs. Cost: O(nodes + pods), where the gang asks for it.
+// minResources: what is free or freed where the gang's pods could go, each gang by itself, so that what pods that
+// waited hold now counts as free. Nothing is asked once one of its pods runs. Cost: O(nodes + pods), where the gang
+// asks for it.
 bool min_resources(const ClusterState& state, GangIndex gang);
 
 }  // namespace fit
@@ -60,10 +62,10 @@ bool min_resources(const ClusterState& state, GangIndex gang);
 // Whether one pod may be put on a node beside all that is present: all rules above but those of gangs.
 bool can_place(const ClusterState& state, const QueueBounds& bounds, PodIndex pod, NodeIndex node);
 
-// The devices that a pod of the class takes: whole users the idle devices of lowest index, sharers the k devices with the
-// least room that suffices (lowest index first among equals). Ascending. None where there are not enough; empty where the
-// class asks for none.
-std::optional<std::vector<std::int32_t>> choose_devices(const Room& room, const Problem& problem, const PodClass& pod_class,
-                                                        NodeIndex node);
+// The devices that a pod of the class takes: whole users the idle devices of lowest index, sharers the k devices with
+// the least room that suffices (lowest index first among equals). Ascending. None where there are not enough; empty
+// where the class asks for none.
+std::optional<std::vector<std::int32_t>> choose_devices(const Room& room, const Problem& problem,
+                                                        const PodClass& pod_class, NodeIndex node);
 
 }  // namespace muster

@@ -28,7 +28,8 @@ GangPlacer::GangPlacer(ClusterState& state, const QueueBounds& bounds, NodeChoos
       chooser_(chooser),
       order_(order),
       domains_of_level_(problem_.topology_levels.size()) {
-  for (const DomainIndex domain : problem_.domains.indices()) domains_of_level_[problem_.domains[domain].level].push_back(domain);
+  for (const DomainIndex domain : problem_.domains.indices())
+    domains_of_level_[problem_.domains[domain].level].push_back(domain);
 }
 
 bool GangPlacer::may_place(GangIndex gang_index) const {
@@ -92,7 +93,8 @@ std::vector<PodIndex> GangPlacer::waiting(GroupIndex group) const {
     const PodClass& pod_class = problem_.class_of(pod);
     const std::int64_t cpu = pod_class.request[kCpu.value()];
     const std::int64_t memory = pod_class.request[kMemory.value()];
-    return order_ == PodOrder::kBigFirst ? std::tuple(pod_class.work, cpu, memory) : std::tuple(cpu, memory, pod_class.work);
+    return order_ == PodOrder::kBigFirst ? std::tuple(pod_class.work, cpu, memory)
+                                         : std::tuple(cpu, memory, pod_class.work);
   };
   std::ranges::stable_sort(pods, [&](PodIndex a, PodIndex b) {
     const auto class_a = problem_.pods[a].pod_class, class_b = problem_.pods[b].pod_class;
@@ -103,7 +105,8 @@ std::vector<PodIndex> GangPlacer::waiting(GroupIndex group) const {
   return pods;
 }
 
-// --- Groups ---------------------------------------------------------------------------------------------------------------
+// --- Groups
+// ---------------------------------------------------------------------------------------------------------------
 
 bool GangPlacer::place_group(GroupIndex group_index, DomainIndex within, int depth) {
   if (depth > kDeepestGroup) return false;
@@ -190,7 +193,8 @@ bool GangPlacer::put_on_best_node(PodIndex pod, DomainIndex within) {
   return true;
 }
 
-// --- Topology -------------------------------------------------------------------------------------------------------------
+// --- Topology
+// -------------------------------------------------------------------------------------------------------------
 
 GangPlacer::Nodes GangPlacer::nodes_of(DomainIndex domain) const {
   return domain.is_none() ? Nodes{} : Nodes{problem_.domains[domain].nodes};

@@ -1,4 +1,5 @@
-// Puts gangs down: the minimum whole or not at all, through nested k-of-n subgroups and topology, then one pod more at a time.
+// Puts gangs down: the minimum whole or not at all, through nested k-of-n subgroups and topology, then one pod more at
+// a time.
 #pragma once
 
 #include <functional>
@@ -19,13 +20,14 @@ enum class PodOrder : std::uint8_t { kBigFirst, kCpuFirst, kAsGiven };
 class GangPlacer {
  public:
   // All must outlive the placer.
-  GangPlacer(ClusterState& state, const QueueBounds& bounds, NodeChooser& chooser, PodOrder order = PodOrder::kBigFirst);
+  GangPlacer(ClusterState& state, const QueueBounds& bounds, NodeChooser& chooser,
+             PodOrder order = PodOrder::kBigFirst);
 
   // Whether anything of the gang may be placed at all: rules Queue, Timeout and minResources, and the `place` action.
   bool may_place(GangIndex gang) const;
 
-  // Places what the gang's minimum still lacks, or nothing. True where it is met afterwards. Cost: for each required domain
-  // that could hold it, O(pods x choice of a node).
+  // Places what the gang's minimum still lacks, or nothing. True where it is met afterwards. Cost: for each required
+  // domain that could hold it, O(pods x choice of a node).
   bool place_minimum(GangIndex gang);
 
   // Places one pod more of a gang whose minimum is met. False where none of those that wait fits.
@@ -52,7 +54,8 @@ class GangPlacer {
   Nodes nodes_of(DomainIndex domain) const;
   // Domains of the level within another one, the most promising first; those that cannot hold the minimum left out.
   std::vector<DomainIndex> candidates(GroupIndex group, TopologyLevelIndex level, DomainIndex within) const;
-  // The domain of the level in which pods of the group are present; split: they are in several, or outside the topology.
+  // The domain of the level in which pods of the group are present; split: they are in several, or outside the
+  // topology.
   struct Occupied {
     DomainIndex domain;
     bool any = false, is_split = false;

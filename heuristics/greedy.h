@@ -15,15 +15,15 @@
 
 namespace muster {
 
-// Asked now and then by whatever runs long; true: stop soon and keep what there is. Owned by the portfolio, which alone knows
-// the clock. Never asked in deterministic mode, where work limits take its place.
+// Asked now and then by whatever runs long; true: stop soon and keep what there is. Owned by the portfolio, which alone
+// knows the clock. Never asked in deterministic mode, where work limits take its place.
 using StopRequest = std::function<bool()>;
 
 struct GreedyOptions {
   std::uint64_t seed = 1;
   std::int32_t threads = 1;
-  std::int32_t starts = 4;    // orders tried; the first is the policy's own order
-  StopRequest stop;           // may be empty
+  std::int32_t starts = 4;  // orders tried; the first is the policy's own order
+  StopRequest stop;         // may be empty
 };
 
 struct Candidate {
@@ -31,13 +31,14 @@ struct Candidate {
   Levels levels;
 };
 
-// The best of `starts` plans by the levels. Each is feasible by the rules; with a stop request the gangs not reached stay
-// pending. The same answer for any number of threads. Never worse than "place nothing" and completes or evicts stale gangs.
+// The best of `starts` plans by the levels. Each is feasible by the rules; with a stop request the gangs not reached
+// stay pending. The same answer for any number of threads. Never worse than "place nothing" and completes or evicts
+// stale gangs.
 Candidate solve_greedy(const Problem& problem, const FairShares& shares, const GreedyOptions& options);
 
 // Turns the end state of a plan (which pods are present, and where) into a plan that says so: placements with the least
-// `after` lists, evictions with their reasons and claimants. `claimants[pod]` names the gang an evicted or moved pod makes
-// room for. Gangs whose minimum has to wait wait whole.
+// `after` lists, evictions with their reasons and claimants. `claimants[pod]` names the gang an evicted or moved pod
+// makes room for. Gangs whose minimum has to wait wait whole.
 struct PlannedEviction {
   PodIndex pod;
   EvictionReason reason;

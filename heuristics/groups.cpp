@@ -19,7 +19,9 @@ bool is_satisfied(const ClusterState& state, GroupIndex group) {
   return satisfied(state.problem(), group, [&](GroupIndex leaf) { return state.members(leaf); });
 }
 
-bool is_satisfied(const ClusterState& state, GangIndex gang) { return is_satisfied(state, state.problem().gangs[gang].root); }
+bool is_satisfied(const ClusterState& state, GangIndex gang) {
+  return is_satisfied(state, state.problem().gangs[gang].root);
+}
 
 bool is_satisfied(const Problem& problem, const Indexed<GroupIndex, std::int32_t>& members, GroupIndex group) {
   return satisfied(problem, group, [&](GroupIndex leaf) { return members[leaf]; });

@@ -102,7 +102,8 @@ bool RoomSearch::is_hopeless(EvictionReason reason) const {
   return true;
 }
 
-// --- Clearing a node -------------------------------------------------------------------------------------------------------
+// --- Clearing a node
+// -------------------------------------------------------------------------------------------------------
 
 bool RoomSearch::clear_for(PodIndex pod, std::span<const NodeIndex> nodes) {
   const auto before = state_.checkpoint();
@@ -128,7 +129,8 @@ bool RoomSearch::clear_for(PodIndex pod, std::span<const NodeIndex> nodes) {
     for (Clearing& clearing : clearings) clearing.cost = cost_with_moves(pod, clearing);
     std::ranges::stable_sort(clearings, {}, &Clearing::cost);
   }
-  if (std::ranges::any_of(clearings, [&](const Clearing& clearing) { return commit_clearing(pod, clearing); })) return true;
+  if (std::ranges::any_of(clearings, [&](const Clearing& clearing) { return commit_clearing(pod, clearing); }))
+    return true;
   state_.rollback(before);
   return false;
 }
@@ -137,7 +139,8 @@ bool RoomSearch::commit_clearing(PodIndex pod, const Clearing& clearing) {
   const auto before = state_.checkpoint();
   for (const Unit& unit : clearing.victims) take(unit.pods);
   state_.put(pod, clearing.node, chooser_.devices_for(pod, clearing.node));
-  const bool moved = std::ranges::all_of(clearing.victims, [&](const Unit& unit) { return !unit.must_move || relocate(unit.pods); });
+  const bool moved =
+      std::ranges::all_of(clearing.victims, [&](const Unit& unit) { return !unit.must_move || relocate(unit.pods); });
   if (!moved) state_.rollback(before);
   return moved;
 }
@@ -161,7 +164,8 @@ RoomSearch::Cost RoomSearch::cost_with_moves(PodIndex pod, const Clearing& clear
   return cost;
 }
 
-// Where the claimant's queue (or one above it) is at its limit, some of what runs there has to go first, wherever it is.
+// Where the claimant's queue (or one above it) is at its limit, some of what runs there has to go first, wherever it
+// is.
 bool RoomSearch::free_queue() {
   const Gang& gang = problem_.gangs[claimant_];
   if (reason_ == EvictionReason::kConsolidate) return true;
@@ -229,7 +233,8 @@ std::vector<RoomSearch::Unit> RoomSearch::units_on(NodeIndex node) const {
   std::vector<Unit> units;
   std::set<GangIndex> whole;
   for (const PodIndex pod : runners_[node]) {
-    if (!state_.is_present(pod) || state_.place_of(pod).node != node || whole.contains(problem_.pods[pod].gang)) continue;
+    if (!state_.is_present(pod) || state_.place_of(pod).node != node || whole.contains(problem_.pods[pod].gang))
+      continue;
     auto unit = unit_of(pod);
     if (!unit) continue;
     if (unit->pods.size() > 1) whole.insert(problem_.pods[pod].gang);
@@ -267,7 +272,8 @@ std::optional<RoomSearch::Unit> RoomSearch::unit_of(PodIndex pod) const {
   const Gang& gang = problem_.gangs[gang_index];
   std::vector<PodIndex> running;
   for (const PodIndex p : gang.pods) {
-    if (problem_.pods[p].status == PodStatus::kPending && state_.is_present(p)) return std::nullopt;  // it has just been given a place
+    if (problem_.pods[p].status == PodStatus::kPending && state_.is_present(p))
+      return std::nullopt;  // it has just been given a place
     if (problem_.pods[p].status != PodStatus::kRunning || !state_.is_present(p)) continue;
     running.push_back(p);
   }
@@ -280,8 +286,8 @@ std::optional<RoomSearch::Unit> RoomSearch::unit_of(PodIndex pod) const {
   return Unit{running, cost_of(gang_index, running), false};
 }
 
-// Of usage within its share (or quota) a queue loses what goes beyond what it has too much, and so does each queue above it: of
-// what has the victim's priority or more, which is what the first level that loses counts, else of all.
+// Of usage within its share (or quota) a queue loses what goes beyond what it has too much, and so does each queue
+// above it: of what has the victim's priority or more, which is what the first level that loses counts, else of all.
 RoomSearch::Cost RoomSearch::cost_of(GangIndex gang_index, const std::vector<PodIndex>& pods) const {
   const Gang& gang = problem_.gangs[gang_index];
   Cost cost;
@@ -387,7 +393,8 @@ bool RoomSearch::put_back(PodIndex pod, const Place& place) {
   if (!keeps_topology(pod, place.node)) return false;
   const Gang& gang = problem_.gangs[problem_.pods[pod].gang];
   const QueueAmounts added = queue_usage(pod_class, problem_.class_of(place.node));
-  if (!gang.queue.is_none() && (!fit::limit(state_, bounds_, gang, added) || !fit::quota(state_, bounds_, gang, added))) return false;
+  if (!gang.queue.is_none() && (!fit::limit(state_, bounds_, gang, added) || !fit::quota(state_, bounds_, gang, added)))
+    return false;
   state_.put(pod, place.node, place.devices);
   return true;
 }
@@ -415,13 +422,16 @@ bool RoomSearch::relocate(const std::vector<PodIndex>& victims) {
   std::vector<PodIndex> pods = victims;
   std::ranges::stable_sort(pods, std::greater<>{}, [&](PodIndex pod) { return problem_.class_of(pod).work; });
   auto clear = placer_.exchange_clear(nullptr);
-  const bool moved = may_move_more(pods.size()) && std::ranges::all_of(pods, [&](PodIndex pod) { return state_.is_present(pod) || placer_.place_pod(pod); });
+  const bool moved = may_move_more(pods.size()) && std::ranges::all_of(pods, [&](PodIndex pod) {
+                       return state_.is_present(pod) || placer_.place_pod(pod);
+                     });
   placer_.exchange_clear(std::move(clear));
   if (!moved) state_.rollback(before);
   return moved;
 }
 
-// --- Settling ---------------------------------------------------------------------------------------------------------------
+// --- Settling
+// ---------------------------------------------------------------------------------------------------------------
 
 std::vector<PlannedEviction> RoomSearch::evictions() const {
   std::vector<PlannedEviction> result = stale_;
@@ -463,7 +473,8 @@ void RoomSearch::settle() {
 std::vector<GangIndex> RoomSearch::evicted_gangs() const {
   std::map<GangIndex, Work> lost;
   for (const auto& [pod, eviction] : reasons_) {
-    if (!state_.is_present(pod)) lost[problem_.pods[pod].gang] += problem_.pods[pod].weighted_work * problem_.pods[pod].run_seconds;
+    if (!state_.is_present(pod))
+      lost[problem_.pods[pod].gang] += problem_.pods[pod].weighted_work * problem_.pods[pod].run_seconds;
   }
   std::vector<GangIndex> gangs;
   for (const auto& [gang, work] : lost) gangs.push_back(gang);
@@ -503,8 +514,8 @@ bool RoomSearch::bring_moved_back() {
   return any;
 }
 
-// Moves the gang's evicted pods to other nodes, but for those that fit where they were: so many that it keeps its minimum, or
-// none.
+// Moves the gang's evicted pods to other nodes, but for those that fit where they were: so many that it keeps its
+// minimum, or none.
 bool RoomSearch::move_elsewhere(GangIndex gang) {
   if (!fit::timeout(problem_.gangs[gang]) || !fit::queue_exists(problem_.gangs[gang])) return false;
   const auto before = state_.checkpoint();

@@ -1,10 +1,10 @@
 // Room for a gang that found none: by moving running pods (consolidate), or by evicting them (preempt, reclaim).
 //
-// A claim is a gang's minimum, or one pod more of a gang that has it. Each of its pods that finds no node clears the node
-// where the victims cost least; then victims that turn out not to stand in the way come back, others are moved where there is
-// room for them, and the whole is kept only if every rule of evictions holds and the levels are better than before. The idea
-// of taking victims away first and then reprieving those that still fit is kube-scheduler's; that victims are whole gangs or
-// surplus pods, and that a claim is a gang, is KAI's.
+// A claim is a gang's minimum, or one pod more of a gang that has it. Each of its pods that finds no node clears the
+// node where the victims cost least; then victims that turn out not to stand in the way come back, others are moved
+// where there is room for them, and the whole is kept only if every rule of evictions holds and the levels are better
+// than before. The idea of taking victims away first and then reprieving those that still fit is kube-scheduler's; that
+// victims are whole gangs or surplus pods, and that a claim is a gang, is KAI's.
 #pragma once
 
 #include <cstdint>
@@ -52,8 +52,8 @@ class RoomSearch {
   void reprieve();
 
  private:
-  // What going costs, in the order of the levels; compared first to last. A loss is (priority of the level that loses, part of
-  // the cluster in millionths); nothing lost is kNone.
+  // What going costs, in the order of the levels; compared first to last. A loss is (priority of the level that loses,
+  // part of the cluster in millionths); nothing lost is kNone.
   struct Loss {
     std::int64_t priority = std::numeric_limits<std::int64_t>::min();
     Amount amount = 0;
@@ -62,10 +62,10 @@ class RoomSearch {
   };
   struct Cost {
     Loss share, quota, work;
-    Work evicted = 0;           // work x seconds run
+    Work evicted = 0;  // work x seconds run
     Work moved = 0;
-    std::int64_t excess = 0;    // ties: rather of queues that are far above their share (negative: better),
-    std::int64_t age = 0;       // and rather of young gangs
+    std::int64_t excess = 0;  // ties: rather of queues that are far above their share (negative: better),
+    std::int64_t age = 0;     // and rather of young gangs
     friend auto operator<=>(const Cost&, const Cost&) = default;
     void add(const Cost& other);
   };
@@ -126,12 +126,12 @@ class RoomSearch {
   const StopRequest& stop_;
   std::vector<LevelId> level_ids_;
   std::vector<PlannedEviction> stale_;
-  Indexed<NodeIndex, std::vector<PodIndex>> runners_;   // pods that the snapshot runs on the node
-  std::map<PodIndex, PlannedEviction> reasons_;         // of every pod that was ever taken; those present again do not count
+  Indexed<NodeIndex, std::vector<PodIndex>> runners_;  // pods that the snapshot runs on the node
+  std::map<PodIndex, PlannedEviction> reasons_;  // of every pod that was ever taken; those present again do not count
   bool has_evicted_ = false;
-  GangIndex claimant_;                                  // of the attempt under way
+  GangIndex claimant_;  // of the attempt under way
   EvictionReason reason_ = EvictionReason::kPreempt;
-  QueueAmounts added_{};                                // of the pod that room is being made for, at least
+  QueueAmounts added_{};  // of the pod that room is being made for, at least
 };
 
 }  // namespace muster

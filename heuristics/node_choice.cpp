@@ -103,10 +103,11 @@ std::int64_t NodeChooser::copies(PodClassIndex class_index, NodeIndex node, std:
   return std::min<std::int64_t>(limit, shares / pod_class.gpu.devices);
 }
 
-// --- Scores -------------------------------------------------------------------------------------------------------------
+// --- Scores
+// -------------------------------------------------------------------------------------------------------------
 
-// From the top: 1 bit that it would have to wait for departures, 15 bits of preference (weights of preferred terms, soft
-// taints), 48 bits of the rule's own.
+// From the top: 1 bit that it would have to wait for departures, 15 bits of preference (weights of preferred terms,
+// soft taints), 48 bits of the rule's own.
 NodeChooser::Score NodeChooser::score(PodClassIndex class_index, NodeIndex node) const {
   const PodClass& pod_class = problem_.pod_classes[class_index];
   if (!fit::node(problem_, pod_class, node)) return kNoFit;
@@ -140,7 +141,8 @@ NodeChooser::Score NodeChooser::binpack_score(const PodClass& pod_class, NodeInd
   if (units == whole) {
     const std::int64_t left = idle - pod_class.gpu.devices;
     if (rule_ == NodeRule::kKeepCpu) {
-      const std::int64_t lost = std::max<std::int64_t>(0, stranded(left, cpu_left) - stranded(idle, room.free[kCpu.value()]));
+      const std::int64_t lost =
+          std::max<std::int64_t>(0, stranded(left, cpu_left) - stranded(idle, room.free[kCpu.value()]));
       return capped(lost, 16) << 32 | capped(left, 8) << 24 | cpu;
     }
     return capped(left, 16) << 32 | cpu;
@@ -156,7 +158,8 @@ NodeChooser::Score NodeChooser::binpack_score(const PodClass& pod_class, NodeInd
   return capped(opened, 8) << 40 | (opened > 0 ? capped(idle, 8) << 32 : 0) | scaled(tightest, whole, 16) << 16 | cpu;
 }
 
-// What is in use, as level `fragmentation` counts it for `spread`: GPU thousandths, or cpu where the node has no devices.
+// What is in use, as level `fragmentation` counts it for `spread`: GPU thousandths, or cpu where the node has no
+// devices.
 NodeChooser::Score NodeChooser::spread_score(const PodClass& pod_class, NodeIndex node) const {
   const NodeClass& node_class = problem_.class_of(node);
   const Room room = room_of(state_, node);
@@ -172,11 +175,10 @@ NodeChooser::Score NodeChooser::spread_score(const PodClass& pod_class, NodeInde
   return pod_class.gpu.devices == 0 ? cpu : capped(thousandths, 24) << 20 | cpu;
 }
 
-// --- Room that is on its way out -----------------------------------------------------------------------------------------
+// --- Room that is on its way out
+// -----------------------------------------------------------------------------------------
 
-bool NodeChooser::has_departing(NodeIndex node) const {
-  return has_releasing_[node] != 0 || state_.departed(node) > 0;
-}
+bool NodeChooser::has_departing(NodeIndex node) const { return has_releasing_[node] != 0 || state_.departed(node) > 0; }
 
 Room NodeChooser::held_room(NodeIndex node) const {
   const auto free = state_.free(node);
@@ -200,7 +202,8 @@ bool NodeChooser::fits_at_once(const PodClass& pod_class, NodeIndex node) const 
   return fit::capacity(room, pod_class) && fit::devices(room, problem_, pod_class, node);
 }
 
-// --- The tournament tree ---------------------------------------------------------------------------------------------------
+// --- The tournament tree
+// ---------------------------------------------------------------------------------------------------
 
 bool NodeChooser::wants_tree(PodClassIndex pod_class) const {
   return trees_[pod_class] != nullptr || pending_[pod_class] >= kTreeWorthPods;

@@ -1,13 +1,13 @@
 #include "heuristics/parallel.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <sched.h>
 
 #ifdef MUSTER_TBB
 #include <oneapi/tbb/info.h>
@@ -26,7 +26,8 @@ void run_threads(std::size_t count, int threads, const std::function<void(std::s
   // More than the machine has would be ignored, with a warning on stderr.
   oneapi::tbb::task_arena arena(std::min(threads, oneapi::tbb::info::default_concurrency()));
   arena.execute([&] {
-    oneapi::tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) { body(i); }, oneapi::tbb::simple_partitioner());
+    oneapi::tbb::parallel_for(
+        std::size_t{0}, count, [&](std::size_t i) { body(i); }, oneapi::tbb::simple_partitioner());
   });
 }
 

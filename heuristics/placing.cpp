@@ -63,7 +63,8 @@ class Placing {
       for (std::size_t begin = 0, end = 0; begin < entries_.size() && !stopped_; begin = end) {
         const std::int32_t priority = priority_of(entries_[begin]);
         while (end < entries_.size() && priority_of(entries_[end]) == priority) ++end;
-        run_priority(pass, {entries_.begin() + static_cast<std::ptrdiff_t>(begin), entries_.begin() + static_cast<std::ptrdiff_t>(end)});
+        run_priority(pass, {entries_.begin() + static_cast<std::ptrdiff_t>(begin),
+                            entries_.begin() + static_cast<std::ptrdiff_t>(end)});
       }
     }
   }
@@ -78,7 +79,8 @@ class Placing {
     return stopped_;
   }
 
-  // --- What there is to place -----------------------------------------------------------------------------------------
+  // --- What there is to place
+  // -----------------------------------------------------------------------------------------
 
   void collect() {
     for (const GangIndex gang : problem_.gangs.indices()) {
@@ -88,7 +90,8 @@ class Placing {
       for (const PodIndex pod : problem_.gangs[gang].pods) {
         const bool is_waiting = fit::is_pending(problem_.pods[pod]) && !state_.is_present(pod);
         waits = waits || is_waiting;
-        if (is_waiting || state_.is_present(pod) || problem_.pods[pod].status == PodStatus::kSucceeded) candidates.push_back(pod);
+        if (is_waiting || state_.is_present(pod) || problem_.pods[pod].status == PodStatus::kSucceeded)
+          candidates.push_back(pod);
       }
       Entry entry;
       entry.gang = gang;
@@ -124,10 +127,12 @@ class Placing {
 
   std::int64_t shape_of(GangIndex gang_index) {
     const Gang& gang = problem_.gangs[gang_index];
-    if (gang.groups.size() > 1 || !gang.min_resources.empty() || gang.min_resources_gpu > 0 || gang.pods.empty()) return -1;
+    if (gang.groups.size() > 1 || !gang.min_resources.empty() || gang.min_resources_gpu > 0 || gang.pods.empty())
+      return -1;
     const PodClassIndex pod_class = problem_.pods[gang.pods.front()].pod_class;
     for (const PodIndex pod : gang.pods) {
-      if (problem_.pods[pod].pod_class != pod_class || !fit::is_pending(problem_.pods[pod]) || state_.is_present(pod)) return -1;
+      if (problem_.pods[pod].pod_class != pod_class || !fit::is_pending(problem_.pods[pod]) || state_.is_present(pod))
+        return -1;
     }
     const Group& root = problem_.groups[gang.root];
     const ShapeKey key{gang.queue, gang.preemptible, pod_class, root.required_level, root.minimum};
@@ -144,7 +149,8 @@ class Placing {
     });
   }
 
-  // --- One priority of one pass -----------------------------------------------------------------------------------------
+  // --- One priority of one pass
+  // -----------------------------------------------------------------------------------------
 
   void run_priority(Pass pass, Entries entries) {
     count_present(pass, entries);
@@ -281,8 +287,8 @@ class Placing {
   ShareRoom share_, quota_;
   std::vector<Entry> entries_;  // by priority, highest first; within one as the order says
   std::map<ShapeKey, std::int64_t> shapes_;
-  std::vector<bool> dead_shapes_;        // found no room
-  std::set<std::int64_t> dead_claims_;   // no room could be made for them
+  std::vector<bool> dead_shapes_;       // found no room
+  std::set<std::int64_t> dead_claims_;  // no room could be made for them
   bool claims_ = false;
   int asked_ = 0;
   bool stopped_;

@@ -1,5 +1,5 @@
-// One pass over everything that waits, in an order that follows the levels: what lies within the shares first, then what
-// lies within the quotas, then the rest; within each by effective priority.
+// One pass over everything that waits, in an order that follows the levels: what lies within the shares first, then
+// what lies within the quotas, then the rest; within each by effective priority.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct PlacingOrder {
   GangOrder gangs = GangOrder::kQueueByQueue;
   PodOrder pods = PodOrder::kBigFirst;
   NodeRule nodes = NodeRule::kBestFit;
-  double noise = 0;         // sizes are multiplied by 1 +- noise
-  std::uint64_t seed = 0;   // of the noise
+  double noise = 0;        // sizes are multiplied by 1 +- noise
+  std::uint64_t seed = 0;  // of the noise
 };
 
 struct PlacingInput {
@@ -39,8 +39,8 @@ struct PlacingInput {
   const StopRequest& stop;
 };
 
-// Places what fits beside what is present; what does not fit claims room, once all of its priority has been tried. Cost: O(gangs
-// log gangs) and one choice of a node for each pod placed, and the claims.
+// Places what fits beside what is present; what does not fit claims room, once all of its priority has been tried.
+// Cost: O(gangs log gangs) and one choice of a node for each pod placed, and the claims.
 void place_all(const PlacingInput& input, ClusterState& state, GangPlacer& placer, RoomSearch& room);
 
 }  // namespace muster

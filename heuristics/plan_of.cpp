@@ -1,12 +1,13 @@
 // From an end state to a plan: who is evicted, who is placed, and what has to be gone first.
 //
 // Soundness of the `after` lists, for every order of departures. A resource of a node (a counted one, or one device) is
-// *short* when what runs on, all that departs and all that is placed do not fit into it together. A placement that does not
-// wait for the departures of its node has been entered into the node's ledger, which starts as what is free while everything
-// that departs is still there; so these fit beside all departing pods. A placement that does wait names every departing pod
-// of the node that holds some of a short resource that it needs; so by the time it starts nothing that departs holds any of
-// that resource, and what is then there is part of the end state, which fits. Resources that are not short always fit.
-// A pod that moves within its node gives up its old room as it takes the new one, so it waits for itself without saying so.
+// *short* when what runs on, all that departs and all that is placed do not fit into it together. A placement that does
+// not wait for the departures of its node has been entered into the node's ledger, which starts as what is free while
+// everything that departs is still there; so these fit beside all departing pods. A placement that does wait names
+// every departing pod of the node that holds some of a short resource that it needs; so by the time it starts nothing
+// that departs holds any of that resource, and what is then there is part of the end state, which fits. Resources that
+// are not short always fit. A pod that moves within its node gives up its old room as it takes the new one, so it waits
+// for itself without saying so.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -32,7 +33,8 @@ Needs needs_of(const Problem& problem, PodIndex pod, NodeIndex node, std::span<c
   }
   if (devices.empty()) return result;
   const DeviceUnits units = share_units(pod_class, problem.class_of(node));
-  for (const std::int32_t device : devices) result.emplace_back(problem.resource_count + static_cast<std::size_t>(device), units);
+  for (const std::int32_t device : devices)
+    result.emplace_back(problem.resource_count + static_cast<std::size_t>(device), units);
   return result;
 }
 
@@ -62,7 +64,8 @@ class Departures {
     find_short(placements);
   }
 
-  // The pods that must be gone before the placement may start, ascending. Empty: it may start at once, and its room is taken.
+  // The pods that must be gone before the placement may start, ascending. Empty: it may start at once, and its room is
+  // taken.
   std::vector<PodIndex> enter(const Placement& placement) {
     std::vector<PodIndex> names;
     name_anti_affine(placement, names);
@@ -85,7 +88,8 @@ class Departures {
     for (auto& [node, ledger] : ledgers_) {
       const NodeClass& node_class = problem_.class_of(node);
       ledger.free.assign(node_class.capacity.begin(), node_class.capacity.end());
-      ledger.free.insert(ledger.free.end(), static_cast<std::size_t>(node_class.device_count), problem_.device_capacity(node));
+      ledger.free.insert(ledger.free.end(), static_cast<std::size_t>(node_class.device_count),
+                         problem_.device_capacity(node));
       ledger.is_short.assign(ledger.free.size(), false);
     }
     for (const PodIndex pod : problem_.pods.indices()) {
@@ -128,12 +132,14 @@ class Departures {
     });
   }
 
-  void name_holders(const Ledger& ledger, const Placement& placement, const Needs& needs, std::vector<PodIndex>& names) const {
+  void name_holders(const Ledger& ledger, const Placement& placement, const Needs& needs,
+                    std::vector<PodIndex>& names) const {
     for (const PodIndex departing : ledger.departing) {
       if (departing == placement.pod) continue;
       const Needs held = needs_of(problem_, departing, placement.node, problem_.devices_of(departing));
       const bool shares = std::ranges::any_of(needs, [&](const auto& need) {
-        return ledger.is_short[need.first] && std::ranges::any_of(held, [&](const auto& h) { return h.first == need.first; });
+        return ledger.is_short[need.first] &&
+               std::ranges::any_of(held, [&](const auto& h) { return h.first == need.first; });
       });
       if (shares) names.push_back(departing);
     }
@@ -167,7 +173,8 @@ bool is_moved(const Problem& problem, const ClusterState& end_state, PodIndex po
 }
 
 // Placements by gang: gangs of higher effective priority first, so that these start at once where room is short.
-std::vector<std::vector<std::size_t>> placements_by_gang(const Problem& problem, const std::vector<Placement>& placements) {
+std::vector<std::vector<std::size_t>> placements_by_gang(const Problem& problem,
+                                                         const std::vector<Placement>& placements) {
   std::map<std::pair<std::int64_t, GangIndex>, std::vector<std::size_t>> by_gang;
   for (std::size_t i = 0; i < placements.size(); ++i) {
     const GangIndex gang = problem.pods[placements[i].pod].gang;
@@ -218,7 +225,8 @@ void time_placements(const Problem& problem, const ClusterState& end_state, cons
       if (placements[i].after.empty()) at_once.push_back(placements[i].pod);
       everything.insert(everything.end(), placements[i].after.begin(), placements[i].after.end());
     }
-    if (everything.empty() || starters.is_minimum_met(problem.pods[placements[positions.front()].pod].gang, at_once)) continue;
+    if (everything.empty() || starters.is_minimum_met(problem.pods[placements[positions.front()].pod].gang, at_once))
+      continue;
     // The minimum has to wait, so all of the gang waits, and for the same pods.
     std::ranges::sort(everything);
     everything.erase(std::unique(everything.begin(), everything.end()), everything.end());
@@ -245,7 +253,8 @@ Plan plan_of(const Problem& problem, const ClusterState& end_state, const std::v
     if (end_state.is_present(eviction.pod) && !moved) continue;
     departing.push_back(eviction.pod);
     const EvictionReason reason = moved ? EvictionReason::kConsolidate : eviction.reason;
-    plan.evictions.push_back({eviction.pod, reason, reason == EvictionReason::kStale ? GangIndex::none() : eviction.for_gang});
+    plan.evictions.push_back(
+        {eviction.pod, reason, reason == EvictionReason::kStale ? GangIndex::none() : eviction.for_gang});
   }
   time_placements(problem, end_state, departing, plan.placements);
   normalise(plan);

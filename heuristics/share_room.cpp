@@ -21,7 +21,8 @@ bool ShareRoom::fits(QueueIndex leaf, const WorkPair& unit) const {
 bool ShareRoom::gains(QueueIndex leaf, const WorkPair& unit) const {
   const auto& path = problem_.queues[leaf].ancestors;
   for (std::size_t side = 0; side < 2; ++side) {
-    if (unit[side] > 0 && std::ranges::all_of(path, [&](QueueIndex q) { return used_[q][side] < caps_[q][side]; })) return true;
+    if (unit[side] > 0 && std::ranges::all_of(path, [&](QueueIndex q) { return used_[q][side] < caps_[q][side]; }))
+      return true;
   }
   return false;
 }

@@ -13,7 +13,9 @@ namespace {
 struct World {
   explicit World(const std::string& body)
       : problem(body), state(*problem, ClusterState::Releasing::kFreed), bounds(queue_bounds(*problem, state)) {}
-  bool can(const char* pod, const char* node) const { return can_place(state, bounds, problem.pod(pod), problem.node(node)); }
+  bool can(const char* pod, const char* node) const {
+    return can_place(state, bounds, problem.pod(pod), problem.node(node));
+  }
   std::optional<std::vector<std::int32_t>> devices(const char* pod, const char* node) const {
     return choose_devices(room_of(state, problem.node(node)), *problem, problem.class_of(pod), problem.node(node));
   }
@@ -67,7 +69,8 @@ TEST(Fit, SharersTakeTheTightestDevicesThatSuffice) {
 }
 
 TEST(Fit, MemoryRequestsNeedANodeThatSaysItsMemory) {
-  const World world(R"("nodes":[{"name":"silent","gpus":{"count":1}},{"name":"says","gpus":{"count":1,"memory":"100Mi"}}],
+  const World world(
+      R"("nodes":[{"name":"silent","gpus":{"count":1}},{"name":"says","gpus":{"count":1,"memory":"100Mi"}}],
      "pods":[{"name":"p","gpu":{"memory":"50Mi"}},{"name":"large","gpu":{"memory":"101Mi"}}])");
   EXPECT_FALSE(world.can("p", "silent"));
   EXPECT_TRUE(world.can("p", "says"));
@@ -97,7 +100,8 @@ TEST(Fit, QuotaBoundsOnlyWhatIsNotPreemptible) {
 }
 
 TEST(Fit, NothingOfAnUnknownOrInnerQueueIsPlaced) {
-  const World world(R"("nodes":[{"name":"n","resources":{"cpu":8}}],"queues":[{"name":"top"},{"name":"leaf","parent":"top"}],
+  const World world(
+      R"("nodes":[{"name":"n","resources":{"cpu":8}}],"queues":[{"name":"top"},{"name":"leaf","parent":"top"}],
      "pods":[{"name":"a","queue":"leaf"},{"name":"b","queue":"top"},{"name":"c","queue":"nowhere"}])");
   EXPECT_TRUE(world.can("a", "n"));
   EXPECT_FALSE(world.can("b", "n"));

@@ -15,7 +15,8 @@
 namespace muster {
 namespace {
 
-std::string violations_of(const Snapshot& snapshot, const Problem& problem, const FairShares& shares, const Plan& plan) {
+std::string violations_of(const Snapshot& snapshot, const Problem& problem, const FairShares& shares,
+                          const Plan& plan) {
   std::string text;
   for (const Violation& violation : check_plan(snapshot, problem, shares, plan)) {
     text += std::string(rule_name(violation.rule)) + " " + violation.subject + ": " + violation.message + "\n";
@@ -26,7 +27,8 @@ std::string violations_of(const Snapshot& snapshot, const Problem& problem, cons
 // Solves, has the referee look at it, and tells how many pods of each gang run afterwards.
 class Outcome {
  public:
-  explicit Outcome(const std::string& body, GreedyOptions options = {}) : problem_(body), shares_(compute_fair_shares(*problem_)) {
+  explicit Outcome(const std::string& body, GreedyOptions options = {})
+      : problem_(body), shares_(compute_fair_shares(*problem_)) {
     plan_ = solve_greedy(*problem_, shares_, options).plan;
     EXPECT_EQ(violations_of(problem_.snapshot(), *problem_, shares_, plan_), "");
   }
@@ -61,7 +63,8 @@ class Outcome {
 
 TEST(Greedy, PlacesAGangWholeOrNotAtAll) {
   const std::string nodes = R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":1}}],)";
-  const std::string pods = R"("pods":[{"name":"g-0","gang":"g","gpu":{"count":1}},{"name":"g-1","gang":"g","gpu":{"count":1}},
+  const std::string pods =
+      R"("pods":[{"name":"g-0","gang":"g","gpu":{"count":1}},{"name":"g-1","gang":"g","gpu":{"count":1}},
      {"name":"g-2","gang":"g","gpu":{"count":1}},{"name":"g-3","gang":"g","gpu":{"count":1}}])";
   EXPECT_EQ(Outcome(nodes + R"("gangs":[{"name":"g"}],)" + pods).running("g"), 0);
   EXPECT_EQ(Outcome(nodes + R"("gangs":[{"name":"g","minMember":2}],)" + pods).running("g"), 3);
@@ -152,7 +155,8 @@ TEST(Greedy, DoesNothingThatThePolicyDoesNotName) {
   EXPECT_EQ(Outcome(R"("policy":{"actions":["preempt"]},)" + rest).running("high"), 0);
 }
 
-// --- Random snapshots ---------------------------------------------------------------------------------------------------
+// --- Random snapshots
+// ---------------------------------------------------------------------------------------------------
 
 GeneratorOptions random_options(std::uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -196,8 +200,10 @@ struct RandomProblem {
     if (random() % 3 == 0) snapshot->policy.placement = PlacementPolicy::kSpread;
     if (random() % 3 == 0) snapshot->policy.max_moves = static_cast<std::int64_t>(random() % 4);
     for (SnapshotQueue& queue : snapshot->queues) {
-      if (random() % 4 == 0) queue.reclaim_min_runtime = static_cast<Nanoseconds>(random() % 3000) * kNanosecondsPerSecond;
-      if (random() % 4 == 0) queue.preempt_min_runtime = static_cast<Nanoseconds>(random() % 3000) * kNanosecondsPerSecond;
+      if (random() % 4 == 0)
+        queue.reclaim_min_runtime = static_cast<Nanoseconds>(random() % 3000) * kNanosecondsPerSecond;
+      if (random() % 4 == 0)
+        queue.preempt_min_runtime = static_cast<Nanoseconds>(random() % 3000) * kNanosecondsPerSecond;
     }
     for (SnapshotGang& gang : snapshot->gangs) {
       gang.has_min_resources = random() % 10 == 0;
@@ -238,7 +244,8 @@ TEST(GreedyOnRandomSnapshots, TheAnswerDoesNotDependOnTheNumberOfThreads) {
     const Plan alone = solve_greedy(random.problem, random.shares, options).plan;
     for (const std::int32_t threads : {2, 4}) {
       options.threads = threads;
-      EXPECT_EQ(solve_greedy(random.problem, random.shares, options).plan, alone) << "seed " << seed << ", threads " << threads;
+      EXPECT_EQ(solve_greedy(random.problem, random.shares, options).plan, alone)
+          << "seed " << seed << ", threads " << threads;
     }
   }
 }
@@ -261,7 +268,8 @@ TEST(GreedyOnRandomSnapshots, MoreStartsAreNeverWorse) {
     GreedyOptions one, many;
     one.starts = 1;
     many.starts = 5;
-    const Candidate few = solve_greedy(random.problem, random.shares, one), more = solve_greedy(random.problem, random.shares, many);
+    const Candidate few = solve_greedy(random.problem, random.shares, one),
+                    more = solve_greedy(random.problem, random.shares, many);
     EXPECT_TRUE(compare(more.levels, few.levels, level_ids(random.problem)) >= 0) << "seed " << seed;
   }
 }

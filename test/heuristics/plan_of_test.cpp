@@ -16,7 +16,9 @@ class PlanOf : public testing::Test {
     problem_ = std::make_unique<BuiltProblem>(body);
     state_ = std::make_unique<ClusterState>(**problem_, ClusterState::Releasing::kFreed);
   }
-  void put(const char* pod, const char* node, std::vector<std::int32_t> devices) { state_->put(problem_->pod(pod), problem_->node(node), devices); }
+  void put(const char* pod, const char* node, std::vector<std::int32_t> devices) {
+    state_->put(problem_->pod(pod), problem_->node(node), devices);
+  }
   void evict(const char* pod, EvictionReason reason, const char* claimant) {
     if (state_->is_present(problem_->pod(pod))) state_->take(problem_->pod(pod));
     evictions_.push_back({problem_->pod(pod), reason, problem_->gang(claimant)});
@@ -37,7 +39,8 @@ class PlanOf : public testing::Test {
   std::vector<PlannedEviction> evictions_;
 };
 
-constexpr const char* kOneNode = R"("nodes":[{"name":"n","resources":{"cpu":8},"gpus":{"count":3}},{"name":"m","resources":{"cpu":8},"gpus":{"count":3}}],
+constexpr const char* kOneNode =
+    R"("nodes":[{"name":"n","resources":{"cpu":8},"gpus":{"count":3}},{"name":"m","resources":{"cpu":8},"gpus":{"count":3}}],
   "gangs":[{"name":"g","minMember":1}],
   "pods":[{"name":"old","resources":{"cpu":1},"gpu":{"count":1},"node":"n","gpus":[0],"status":"releasing"},
           {"name":"low","resources":{"cpu":1},"gpu":{"count":1},"node":"n","gpus":[1]},
@@ -84,9 +87,11 @@ TEST_F(PlanOf, TellsEvictionsAndMovesApart) {
   build(kOneNode);
   evict("low", EvictionReason::kPreempt, "g");
   put("g-0", "n", {1});
-  EXPECT_EQ(plan().evictions, (std::vector<Eviction>{{problem_->pod("low"), EvictionReason::kPreempt, problem_->gang("g")}}));
+  EXPECT_EQ(plan().evictions,
+            (std::vector<Eviction>{{problem_->pod("low"), EvictionReason::kPreempt, problem_->gang("g")}}));
   put("low", "m", {0});
-  EXPECT_EQ(plan().evictions, (std::vector<Eviction>{{problem_->pod("low"), EvictionReason::kConsolidate, problem_->gang("g")}}));
+  EXPECT_EQ(plan().evictions,
+            (std::vector<Eviction>{{problem_->pod("low"), EvictionReason::kConsolidate, problem_->gang("g")}}));
   EXPECT_EQ(plan().placements.size(), 2U);
   EXPECT_EQ(after("g-0"), Names{"low"});
   EXPECT_EQ(after("low"), Names{});
