@@ -18,6 +18,7 @@ ClusterState::ClusterState(const Problem& problem, Releasing releasing)
       non_preemptible_usage_(problem.queues.size(), QueueAmounts{}),
       members_(problem.groups.size(), 0),
       departed_(problem.nodes.size(), 0),
+      versions_(problem.gangs.size(), 0),
       owners_(problem.anti_affinities.size()),
       matched_(problem.anti_affinities.size()) {
   buckets_ = std::clamp<std::size_t>(problem.priorities.size(), 1, kPriorityBuckets);
@@ -74,6 +75,7 @@ void ClusterState::apply(PodIndex pod, const Place& place, bool put) {
   count_usage(pod, place.node, put);
   const Pod& p = problem_->pods[pod];
   members_[p.group] += put ? 1 : -1;
+  ++versions_[p.gang];
   if (p.status == PodStatus::kRunning && p.node == place.node) departed_[place.node] += put ? -1 : 1;
   places_[pod] = put ? place : Place{};
   touched_.push_back(place.node);

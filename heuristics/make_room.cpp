@@ -24,7 +24,7 @@ RoomSearch::RoomSearch(const Parts& parts, std::vector<PlannedEviction> stale)
       chooser_(parts.chooser),
       placer_(parts.placer),
       stop_(parts.stop),
-      level_ids_(level_ids(parts.problem)),
+      leading_levels_(parts.problem, parts.shares),
       stale_(std::move(stale)),
       runners_(problem_.nodes.size()) {
   std::set<PodIndex> gone;
@@ -70,13 +70,15 @@ bool RoomSearch::attempt(EvictionReason reason, const Place& place) {
   const auto before = state_.checkpoint();
   const auto reasons_before = reasons_;
   const bool had_evicted = std::exchange(has_evicted_, true);
-  const Levels levels_before = levels();
+  // Between claims the state's log only grows, so a log of the same length is the same state.
+  if (levels_at_ != before) levels_ = leading_levels_.of(state_);
+  levels_at_ = before;
   placer_.exchange_clear([this](PodIndex pod, std::span<const NodeIndex> nodes) { return clear_for(pod, nodes); });
   const bool placed = place();
   placer_.exchange_clear(nullptr);
   if (placed) {
     settle();
-    if (rules_hold() && compare(levels(), levels_before, level_ids_) > 0) return true;
+    if (rules_hold() && leading_levels_.of(state_) > levels_) return true;
   }
   state_.rollback(before);
   reasons_ = reasons_before;
@@ -451,8 +453,6 @@ bool RoomSearch::may_move_more(std::size_t pods) const {
   const auto& most = problem_.snapshot->policy.max_moves;
   return !most || moves() + static_cast<std::int64_t>(pods) <= *most;
 }
-
-Levels RoomSearch::levels() const { return evaluate(problem_, shares_, plan_of(problem_, state_, evictions())); }
 
 void RoomSearch::reprieve() {
   if (has_evicted_) settle();

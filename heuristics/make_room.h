@@ -17,9 +17,9 @@
 #include "heuristics/fit.h"
 #include "heuristics/gang_placement.h"
 #include "heuristics/greedy.h"
+#include "heuristics/leading_levels.h"
 #include "heuristics/node_choice.h"
 #include "model/fair_share.h"
-#include "model/levels.h"
 
 namespace muster {
 
@@ -112,7 +112,6 @@ class RoomSearch {
   bool move_elsewhere(GangIndex gang);
   bool bring_moved_back();
   std::vector<GangIndex> evicted_gangs() const;
-  Levels levels() const;
   std::int64_t moves() const;
   bool may_move_more(std::size_t pods) const;
 
@@ -124,7 +123,9 @@ class RoomSearch {
   NodeChooser& chooser_;
   GangPlacer& placer_;
   const StopRequest& stop_;
-  std::vector<LevelId> level_ids_;
+  LeadingLevels leading_levels_;
+  std::vector<Work> levels_;             // of the state at levels_at_, before any claim that is under way
+  ClusterState::Checkpoint levels_at_ = static_cast<ClusterState::Checkpoint>(-1);
   std::vector<PlannedEviction> stale_;
   Indexed<NodeIndex, std::vector<PodIndex>> runners_;  // pods that the snapshot runs on the node
   std::map<PodIndex, PlannedEviction> reasons_;  // of every pod that was ever taken; those present again do not count
