@@ -1,0 +1,84 @@
+// The formulation of a tiny problem with all its configurations, and a solution of it as a plan.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "heuristics/greedy.h"
+#include "model/levels.h"
+#include "random_cluster.h"
+#include "solver/backend.h"
+#include "solver/column_pool.h"
+#include "solver/decode.h"
+#include "solver/formulation.h"
+
+namespace muster::test {
+
+struct ExactFormulation {
+  static constexpr std::size_t kMostConfigurations = 3000;  // more would make its models no matter of milliseconds
+
+  explicit ExactFormulation(const Cluster& cluster)
+      : problem(cluster.problem),
+        shares(cluster.shares),
+        ids(level_ids(problem)),
+        base(problem, ClusterState::Releasing::kFreed),
+        demand(collect_demand(problem, std::vector<bool>(problem.gangs.size(), false))),
+        atoms(collect_atoms(problem, demand)),
+        supply(collect_supply(problem, demand, atoms, base)),
+        anti_affinity(problem, base),
+        configuration_input{problem, demand, anti_affinity},
+        pool(configuration_input, supply),
+        bounds(queue_bounds(problem, base)),
+        is_listed(pool.list_all(kMostConfigurations)),
+        formulation({problem, shares, demand, atoms, supply, anti_affinity, base, true}) {
+    for (RoomClassIndex room : supply.rooms.indices())
+      for (const Configuration& configuration : pool.configurations()[room])
+        formulation.add_configuration(room, configuration);
+  }
+
+  // maximise sign x the level, its coefficients divided by what they have in common.
+  Milp model_of(const LevelId& id, LinearExpression expression) const {
+    std::int64_t divisor = 0;
+    for (const auto& [column, coefficient] : expression.terms) divisor = std::gcd(divisor, coefficient);
+    for (auto& [column, coefficient] : expression.terms) coefficient /= divisor;
+    return formulation.model().build(expression, is_maximised(id.kind) ? 1 : -1);
+  }
+
+  struct Decoded {
+    Plan plan;
+    Levels levels;
+    std::int64_t missed = 0;  // pods of the solution that found no place
+  };
+  Decoded decoded(const std::vector<double>& x) const {
+    ClusterState state = base;
+    Decoded result;
+    result.missed = decode({problem, demand, atoms, supply, bounds, pool.configurations()}, formulation.read(x), state);
+    result.plan = plan_of(problem, state, {});
+    result.levels = evaluate(problem, shares, result.plan);
+    return result;
+  }
+
+  const Problem& problem;
+  const FairShares& shares;
+  std::vector<LevelId> ids;
+  ClusterState base;
+  Demand demand;
+  Atoms atoms;
+  Supply supply;
+  AntiAffinityRules anti_affinity;
+  ConfigurationInput configuration_input;
+  ColumnPool pool;
+  QueueBounds bounds;
+  bool is_listed;
+  Formulation formulation;
+};
+
+inline MilpAnswer solve_exactly(Backend& backend, const Milp& milp) {
+  MilpRequest request;
+  request.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  return backend.solve(milp, request);
+}
+
+}  // namespace muster::test

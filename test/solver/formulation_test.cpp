@@ -1,0 +1,108 @@
+#include "solver/formulation.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "exact_formulation.h"
+#include "model/referee.h"
+#include "random_cluster.h"
+
+namespace muster {
+namespace {
+
+using test::Cluster;
+using test::ExactFormulation;
+
+std::string text_of(const LevelId& id) { return std::string(level_name(id.kind)) + " " + std::to_string(id.priority); }
+
+// Solves level after level, each held at its optimum, and calls visit(formulation, level, expression's value, plan).
+template <class Visit>
+void solve_levels(Backend& backend, const Cluster& cluster, const Visit& visit) {
+  ExactFormulation f(cluster);
+  if (!f.is_listed) return;
+  for (std::size_t i = 0; i < f.ids.size(); ++i) {
+    SCOPED_TRACE(text_of(f.ids[i]));
+    const std::optional<LinearExpression> expression = f.formulation.level(f.ids[i]);
+    if (!expression) continue;
+    const Milp milp = f.model_of(f.ids[i], *expression);
+    const MilpAnswer answer = test::solve_exactly(backend, milp);
+    ASSERT_EQ(answer.status, SolveStatus::kOptimal) << answer.message;
+    const std::int64_t value = value_of(*expression, answer.x);
+    visit(f, i, value, f.decoded(answer.x));
+    f.formulation.hold(f.ids[i], *expression, value);
+  }
+}
+
+template <class Visit>
+void solve_clusters(std::uint32_t first, std::uint32_t clusters, const Visit& visit) {
+  Backend backend(MUSTER_BINARY);
+  for (std::uint32_t seed = first; seed < first + clusters; ++seed) {
+    const Cluster cluster = test::any_cluster(seed);
+    SCOPED_TRACE(cluster.line);
+    solve_levels(backend, cluster, visit);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(Formulation, PlansAreWorthWhatTheLevelsSay) {
+  solve_clusters(1, 60, [](const ExactFormulation& f, std::size_t i, std::int64_t value, const auto& decoded) {
+    if (f.ids[i].kind == LevelKind::kShare) return;
+    EXPECT_EQ(decoded.levels.values[i], value);
+  });
+}
+
+TEST(Formulation, SharesOfPlansAreNeverAboveTheOptimum) {
+  std::vector<std::int64_t> optima;
+  solve_clusters(1, 60, [&](const ExactFormulation& f, std::size_t i, std::int64_t value, const auto& decoded) {
+    if (i == 0) optima.clear();
+    optima.resize(i, 0);
+    optima.push_back(value);
+    for (std::size_t level = 0; level <= i && f.ids[level].kind == LevelKind::kShare; ++level)
+      EXPECT_LE(decoded.levels.values[level], optima[level]);
+  });
+}
+
+TEST(Formulation, EveryPodOfASolutionFindsItsPlace) {
+  solve_clusters(101, 40, [](const ExactFormulation&, std::size_t, std::int64_t, const auto& decoded) {
+    EXPECT_EQ(decoded.missed, 0);
+  });
+}
+
+TEST(Formulation, SolutionsObeyTheRules) {
+  solve_clusters(201, 40, [](const ExactFormulation& f, std::size_t, std::int64_t, const auto& decoded) {
+    // Gangs that are stale and must go are the engine's affair.
+    for (const Violation& v : check_plan(*f.problem.snapshot, f.problem, f.shares, decoded.plan))
+      if (v.rule != Rule::kStale) ADD_FAILURE() << rule_name(v.rule) << ", " << v.subject << ": " << v.message;
+  });
+}
+
+// A plan that another engine finds is a point of the formulation: no level of it beats the proven optimum of the first
+// level on which they differ.
+TEST(Formulation, NoGreedyPlanBeatsTheOptimum) {
+  Backend backend(MUSTER_BINARY);
+  for (std::uint32_t seed = 301; seed < 361; ++seed) {
+    const Cluster cluster = test::any_cluster(seed);
+    SCOPED_TRACE(cluster.line);
+    const Candidate greedy = solve_greedy(cluster.problem, cluster.shares, {});
+    if (!greedy.plan.evictions.empty()) continue;
+    bool is_decided = false;
+    solve_levels(backend, cluster, [&](const ExactFormulation& f, std::size_t i, std::int64_t value, const auto&) {
+      if (is_decided) return;
+      const std::int64_t told = greedy.levels.values[i];
+      if (is_maximised(f.ids[i].kind)) {
+        EXPECT_LE(told, value) << text_of(f.ids[i]);
+      } else {
+        EXPECT_GE(told, value) << text_of(f.ids[i]);
+      }
+      is_decided = told != value;
+    });
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace muster

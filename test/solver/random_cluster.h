@@ -1,0 +1,304 @@
+// Random tiny clusters with every feature of the contract that the solver's rules speak of, as snapshot lines, and what
+// is built of them. Equal seeds give equal lines.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "datasets/generator.h"
+#include "io/snapshot_reader.h"
+#include "model/fair_share.h"
+#include "model/problem.h"
+#include "random_milp.h"
+
+namespace muster::test {
+
+// Shares are in percent, each drawn once for each thing that may have the feature.
+struct ClusterShape {
+  bool may_evict = false;  // else `place` is the only action
+  int most_nodes = 4;
+  int most_gangs = 6;
+  int most_pods = 4;  // of a gang
+  int running = 15;
+};
+
+class ClusterLine {
+ public:
+  ClusterLine(std::uint32_t seed, const ClusterShape& shape) : random_(seed), shape_(shape) {}
+
+  std::string write() {
+    memory_known_ = chance(60);
+    nodes_ = pick(random_, 1, shape_.most_nodes);
+    std::string line = R"({"format":"muster/v1","id":"random","time":1000000,"topology":["zone","rack"],)";
+    line += R"("policy":)" + policy() + R"(,"nodes":[)";
+    for (int node = 0; node < nodes_; ++node) line += (node > 0 ? "," : "") + node_of(node);
+    line += R"(],"queues":)" + queues();
+    add_gangs();
+    return line + R"(,"gangs":[)" + gangs_ + R"(],"pods":[)" + pods_ + "]}";
+  }
+
+ private:
+  bool chance(int percent) { return pick(random_, 1, 100) <= percent; }
+  std::string number(int lowest, int highest) { return std::to_string(pick(random_, lowest, highest)); }
+  template <std::size_t count>
+  std::string one_of(const char* const (&words)[count]) {
+    return words[static_cast<std::size_t>(pick(random_, 0, static_cast<int>(count) - 1))];
+  }
+
+  std::string policy() {
+    std::string text = shape_.may_evict ? "{" : R"({"actions":["place"],)";
+    text += chance(25) ? R"("placement":"spread")" : R"("placement":"binpack")";
+    if (chance(20)) text += R"(,"agingInterval":600)";
+    if (chance(20)) text += R"(,"nonPreemptibleWithinQuota":false)";
+    if (shape_.may_evict && chance(20)) text += R"(,"maxMoves":)" + number(0, 2);
+    return text + "}";
+  }
+
+  std::string node_of(int position) {
+    const std::string name = "n" + std::to_string(position);
+    std::string text = R"({"name":")" + name + R"(","resources":{"cpu":)" + number(2, 12) + R"(,"memory":")";
+    text += number(4, 24) + R"(Gi","pods":)" + number(2, 12) + R"(},"labels":{"kubernetes.io/hostname":")" + name + '"';
+    if (chance(90)) text += R"(,"zone":"z)" + number(0, 1) + '"';
+    if (chance(90)) text += R"(,"rack":"r)" + number(0, 2) + '"';
+    text += '}';
+    if (chance(85)) {
+      text += R"(,"gpus":{"count":)" + number(1, 4) + R"(,"model":")" + one_of({"A100", "H100"}) + '"';
+      if (memory_known_) text += R"(,"memory":")" + one_of({"16Gi", "24Gi", "40Gi"}) + '"';
+      text += '}';
+    }
+    const bool is_soft = chance(15);
+    if (is_soft) text += R"(,"taints":[{"key":"soft","value":"","effect":"PreferNoSchedule"}])";
+    if (!is_soft && chance(8)) text += R"(,"taints":[{"key":"hard","value":"","effect":"NoSchedule"}])";
+    if (chance(5)) text += R"(,"unschedulable":true)";
+    return text + "}";
+  }
+
+  std::string queue_amounts() {
+    std::string text;
+    if (chance(70)) text += R"(,"gpu":{"quota":)" + number(0, 4) + limit(1, 6) + R"(,"weight":)" + number(0, 3) + "}";
+    if (chance(20)) text += R"(,"cpu":{"quota":)" + number(0, 12) + limit(2, 16) + "}";
+    if (chance(15)) text += R"(,"memory":{"quota":")" + number(2, 24) + R"(Gi"})";
+    return text;
+  }
+  std::string limit(int lowest, int highest) {
+    return chance(35) ? R"(,"limit":)" + number(lowest, highest) : std::string();
+  }
+
+  std::string queues() {
+    if (chance(25)) {
+      leaves_ = {"default"};
+      return "[]";
+    }
+    leaves_ = {"a", "b", "c"};
+    std::string text = R"([{"name":"org")" + queue_amounts() + "}";
+    for (const std::string& leaf : leaves_) {
+      text += R"(,{"name":")" + leaf + '"' + (leaf == "c" ? "" : R"(,"parent":"org")");
+      if (chance(30)) text += R"(,"priority":)" + number(50, 150);
+      text += queue_amounts() + "}";
+    }
+    return text + "]";
+  }
+
+  std::string gpu() {
+    switch (pick(random_, 0, memory_known_ ? 8 : 6)) {
+      case 0:
+        return "";
+      case 1:
+      case 2:
+        return R"(,"gpu":{"count":1})";
+      case 3:
+        return R"(,"gpu":{"count":)" + number(1, 4) + "}";
+      case 4:
+      case 5:
+        return R"(,"gpu":{"fraction":)" + one_of({"0.25", "0.3", "0.5", "0.333333", "0.7", "1"}) + "}";
+      case 6:
+        return R"(,"gpu":{"fraction":)" + one_of({"0.25", "0.4", "0.5"}) + R"(,"devices":2})";
+      default:
+        return R"(,"gpu":{"memory":")" + one_of({"5Gi", "8Gi", "12Gi", "20Gi"}) + R"("})";
+    }
+  }
+
+  std::string filters() {
+    std::string text;
+    if (chance(10)) text += R"(,"gpuModels":["A100"])";
+    if (chance(8)) text += R"(,"nodeSelector":{"zone":"z)" + number(0, 1) + R"("})";
+    if (chance(15)) text += R"(,"tolerations":[{"operator":"Exists"}])";
+    if (chance(15)) {
+      text += R"(,"nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":)" + number(1, 100) +
+              R"(,"preference":{"matchExpressions":[{"key":"rack","operator":"In","values":["r)" + number(0, 2) +
+              R"("]}]}}]})";
+    }
+    const std::string key = one_of({"kubernetes.io/hostname", "kubernetes.io/hostname", "rack", "zone"});
+    if (chance(10)) {
+      text += R"(,"podAntiAffinity":{"topologyKey":")" + key + R"(","matchGang":true})";
+    } else if (chance(10)) {
+      text += R"(,"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":")" + key +
+              R"(","labelSelector":{"matchLabels":{"app":")" + one_of({"x", "y"}) + R"("}}}]})";
+    }
+    return text;
+  }
+
+  std::string pod_shape() {
+    std::string text = R"(,"resources":{"cpu":)" + one_of({"0.5", "1", "2", "3"});
+    if (chance(60)) text += R"(,"memory":")" + number(1, 6) + R"(Gi")";
+    return text + "}" + gpu() + filters() + R"(,"labels":{"app":")" + one_of({"x", "y", "z"}) + R"("})";
+  }
+
+  std::string topology() {
+    std::string text = R"(,"topology":{)";
+    const bool required = chance(50);
+    if (required) text += R"("required":")" + one_of({"zone", "rack"}) + '"';
+    if (!required || chance(40)) text += (required ? "," : "") + (R"("preferred":")" + one_of({"zone", "rack"})) + '"';
+    return text + "}";
+  }
+
+  void add_gangs() {
+    const int gangs = pick(random_, 1, shape_.most_gangs);
+    // Equal shapes among gangs, so that there are classes of several.
+    for (int i = 0; i < 3; ++i) shapes_.push_back(pod_shape());
+    for (int gang = 0; gang < gangs; ++gang) add_gang("g" + std::to_string(gang));
+  }
+
+  std::string some_shape() { return chance(60) ? shapes_[static_cast<std::size_t>(pick(random_, 0, 2))] : pod_shape(); }
+
+  void add_gang(const std::string& name) {
+    const int pods = pick(random_, 1, shape_.most_pods);
+    const bool has_subgroups = pods >= 2 && chance(25);
+    gangs_ += (gangs_.empty() ? "" : ",") + (R"({"name":")" + name) + R"(","queue":")" +
+              leaves_[static_cast<std::size_t>(pick(random_, 0, static_cast<int>(leaves_.size()) - 1))] + '"';
+    gangs_ += R"(,"priority":)" + one_of({"0", "50", "50", "100"});
+    gangs_ += R"(,"created":)" + std::to_string(1'000'000 - pick(random_, 0, 3) * 500);
+    if (chance(20)) gangs_ += R"(,"preemptible":false)";
+    if (chance(15)) gangs_ += R"(,"weight":)" + one_of({"0.5", "2", "1.7"});
+    if (chance(5)) gangs_ += R"(,"minResources":{"cpu":)" + number(1, 20) + "}";
+    if (chance(25)) gangs_ += topology();
+    if (has_subgroups) {
+      gangs_ += subgroups();
+    } else if (chance(50)) {
+      gangs_ += R"(,"minMember":)" + number(chance(10) ? 0 : 1, pods);
+    }
+    gangs_ += "}";
+    add_pods(name, pods, has_subgroups);
+  }
+
+  // s0 and s1 at the top, or both of them below `inner`.
+  std::string subgroups() {
+    const bool is_nested = chance(30);
+    std::string text = chance(30) ? R"(,"minSubgroups":1)" : "";
+    text += R"(,"subgroups":[)";
+    if (is_nested) text += R"({"name":"inner")" + (chance(40) ? R"(,"minSubgroups":1)" : std::string()) + "},";
+    for (int i = 0; i < 2; ++i) {
+      text += (i > 0 ? "," : "") + (R"({"name":"s)" + std::to_string(i)) + '"';
+      if (is_nested) text += R"(,"parent":"inner")";
+      if (chance(40)) text += R"(,"minMember":1)";
+      if (chance(15)) text += topology();
+      text += "}";
+    }
+    return text + "]";
+  }
+
+  void add_pods(const std::string& gang, int pods, bool has_subgroups) {
+    const std::string first = some_shape(), second = chance(70) ? first : some_shape();
+    const bool runs = chance(shape_.running);
+    for (int pod = 0; pod < pods; ++pod) {
+      pods_ +=
+          (pods_.empty() ? "" : ",") + (R"({"name":")" + gang) + "-" + std::to_string(pod) + R"(","gang":")" + gang;
+      pods_ += '"' + (pod % 2 == 0 ? first : second);
+      if (has_subgroups) pods_ += R"(,"subgroup":"s)" + std::to_string(pod % 2) + '"';
+      if (runs && chance(70)) {
+        pods_ += R"(,"node":"n)" + number(0, nodes_ - 1) + R"(","started":)" + number(900'000, 999'999);
+        if (chance(15)) pods_ += R"(,"status":"releasing")";
+      } else if (chance(5)) {
+        pods_ += R"(,"status":")" + one_of({"gated", "succeeded", "failed"}) + '"';
+      } else if (chance(8)) {
+        pods_ += R"(,"nominatedNode":"n)" + number(0, nodes_ - 1) + '"';
+      }
+      pods_ += "}";
+    }
+  }
+
+  std::mt19937 random_;
+  const ClusterShape& shape_;
+  bool memory_known_ = false;
+  int nodes_ = 0;
+  std::vector<std::string> leaves_, shapes_;
+  std::string gangs_, pods_;
+};
+
+// A line with all that is built of it.
+struct Cluster {
+  std::string line;
+  std::unique_ptr<Snapshot> snapshot;  // stays where it is: the problem refers to it
+  Problem problem;
+  FairShares shares;
+};
+
+// None where the line is refused; running pods of a random line need not fit.
+inline std::optional<Cluster> build_cluster(std::string line) {
+  Result<Snapshot> snapshot = SnapshotReader().read(line);
+  if (!snapshot) return std::nullopt;
+  Cluster cluster{std::move(line), std::make_unique<Snapshot>(std::move(*snapshot)), {}, {}};
+  Result<Problem> problem = build_problem(*cluster.snapshot);
+  if (!problem) return std::nullopt;
+  cluster.problem = std::move(*problem);
+  cluster.shares = compute_fair_shares(cluster.problem);
+  return cluster;
+}
+
+inline Cluster random_cluster(std::uint32_t seed, const ClusterShape& shape = {}) {
+  for (std::uint32_t draw = 0;; ++draw)
+    if (std::optional<Cluster> cluster = build_cluster(ClusterLine(seed * 1000 + draw, shape).write()))
+      return std::move(*cluster);
+}
+
+// The generator's clusters, tiny and different in every option.
+inline GeneratorOptions tiny_options(std::uint32_t seed) {
+  std::mt19937 random(seed);
+  const auto sometimes = [&](double share) { return pick(random, 0, 1) == 0 ? 0.0 : share; };
+  GeneratorOptions options;
+  options.seed = seed;
+  options.nodes = pick(random, 2, 3);
+  options.gpus_per_node = pick(random, 1, 3);
+  options.cores_per_node = pick(random, 8, 32);
+  options.memory_gib_per_node = pick(random, 32, 128);
+  if (pick(random, 0, 1) == 0) {
+    options.gpu_memory_gib = 40;
+    options.memory_requests = 0.2;
+  }
+  options.zones = 2;
+  options.racks_per_zone = 1;
+  options.tainted = sometimes(0.2);
+  options.selecting = sometimes(0.2);
+  options.queues = pick(random, 1, 5);
+  options.quota = pick(random, 2, 6) / 4.0;
+  options.limit = sometimes(2);
+  options.priorities = pick(random, 1, 3);
+  options.fractions = sometimes(0.4);
+  options.cpu_only = sometimes(0.2);
+  options.gangs_max = pick(random, 1, 4);
+  options.elastic = sometimes(0.5);
+  options.subgroups = sometimes(0.5);
+  options.topology_required = sometimes(0.3);
+  options.topology_preferred = sometimes(0.3);
+  options.one_a_node = sometimes(0.2);
+  options.occupied = sometimes(0.4);
+  options.releasing = sometimes(0.2);
+  return options;
+}
+
+inline Cluster generated_cluster(std::uint32_t seed) {
+  std::optional<Cluster> cluster = build_cluster(generate_snapshot(tiny_options(seed)));
+  return cluster ? std::move(*cluster) : random_cluster(seed);
+}
+
+// One of both kinds: even seeds the generator's, odd ones random lines.
+inline Cluster any_cluster(std::uint32_t seed) {
+  return seed % 2 == 0 ? generated_cluster(seed) : random_cluster(seed);
+}
+
+}  // namespace muster::test
