@@ -89,6 +89,13 @@ std::vector<PodClassIndex> classes_of(const GangNeed& need) {
   return classes;
 }
 
+// Some of the gang runs or has succeeded: `minResources` asks for nothing any more.
+bool has_started(const Problem& problem, const AfterPlan& end, const Gang& gang) {
+  return std::ranges::any_of(gang.pods, [&](PodIndex pod) {
+    return end.is_present(pod) || problem.pods[pod].status == PodStatus::kSucceeded;
+  });
+}
+
 constexpr const char* kQueueResourceNames[] = {"gpu", "cpu", "memory"};
 
 void append(std::string& key, std::int64_t value) {
@@ -324,7 +331,9 @@ std::string ReasonTeller::insufficient(const Subject& subject) {
     consider(
         first_short(problem_, demand_of(problem_, subject.need.items), supply(classes_of(subject.need), false, true)));
   }
-  if (!subject.left_over || (gang.min_resources.empty() && gang.min_resources_gpu == 0)) return first;
+  if (!subject.left_over || has_started(problem_, end_, gang) ||
+      (gang.min_resources.empty() && gang.min_resources_gpu == 0))
+    return first;
   DemandSum wanted;
   wanted.memory_only = false;
   wanted.gpu = gang.min_resources_gpu;

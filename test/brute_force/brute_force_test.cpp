@@ -1,0 +1,239 @@
+// Brute force against hand-made instances, and the engines against brute force.
+//
+// MUSTER_INSTANCES=10000 asks for so many random instances (300 otherwise), MUSTER_SEED for another first seed;
+// instances on which the engines disagree go to the file MUSTER_FAILURES (else brute_force_failures.jsonl in the folder
+// for temporary files), one snapshot a line. A summary is printed at the end.
+#include "test/brute_force/brute_force.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "io/snapshot_reader.h"
+#include "model/referee.h"
+#include "test/brute_force/comparison.h"
+#include "test/brute_force/tiny_instance.h"
+
+namespace muster::brute_force {
+namespace {
+
+constexpr std::int64_t kMostStates = 3'000'000;
+
+// How many pods the best plan places, and its value of one level.
+struct Answer {
+  std::int64_t placed = -1;
+  Levels levels;
+  std::vector<LevelId> ids;
+  std::int64_t value(LevelKind kind) const {
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (ids[i].kind == kind) return levels.values[i];
+    }
+    return -1;
+  }
+};
+
+Answer best_of(const std::string& body) {
+  Result<Snapshot> read =
+      SnapshotReader().read(R"({"format":"muster/v1","time":1000000,"policy":{"actions":["place"]},)" + body + "}");
+  EXPECT_TRUE(read) << read.error().message;
+  Snapshot snapshot = std::move(*read);
+  const Result<Problem> problem = build_problem(snapshot);
+  EXPECT_TRUE(problem) << problem.error().message;
+  const FairShares shares = compute_fair_shares(*problem);
+  const std::optional<Best> best = solve(*problem, shares, kMostStates);
+  EXPECT_TRUE(best.has_value());
+  EXPECT_TRUE(check_plan(snapshot, *problem, shares, best->plan).empty());
+  EXPECT_EQ(evaluate(*problem, shares, best->plan), best->levels);
+  return {std::ssize(best->plan.placements), best->levels, level_ids(*problem)};
+}
+
+const std::string kOneNode = R"("nodes":[{"name":"a","resources":{"cpu":8},"gpus":{"count":2,"memory":"16Gi"}}],)";
+
+TEST(BruteForce, PlacesNothingWhereNothingWaits) { EXPECT_EQ(best_of(kOneNode + R"("pods":[])").placed, 0); }
+
+TEST(BruteForce, TakesTheBestSumOfGangs) {
+  const Answer best = best_of(
+      R"("nodes":[{"name":"a","gpus":{"count":5}}],"gangs":[{"name":"x"},{"name":"y"},{"name":"z"}],"pods":[)"
+      R"({"name":"x","gang":"x","gpu":{"count":4}},{"name":"y","gang":"y","gpu":{"count":3}},{"name":"z","gang":"z","gpu":{"count":2}}])");
+  EXPECT_EQ(best.placed, 2);
+  EXPECT_EQ(best.value(LevelKind::kWork), 5000);
+}
+
+TEST(BruteForce, ArrangesSharersOnDevices) {
+  // 0.75 + 0.25 and 0.5 + 0.5: any other pairing leaves one out.
+  const Answer best =
+      best_of(kOneNode + R"("pods":[{"name":"a","gpu":{"fraction":0.5}},{"name":"b","gpu":{"fraction":0.25}},)"
+                         R"({"name":"c","gpu":{"fraction":0.5}},{"name":"d","gpu":{"fraction":0.75}}])");
+  EXPECT_EQ(best.placed, 4);
+}
+
+TEST(BruteForce, KeepsGangsWhole) {
+  EXPECT_EQ(
+      best_of(
+          kOneNode +
+          R"("gangs":[{"name":"g"}],"pods":[{"name":"a","gang":"g","gpu":{"count":1}},{"name":"b","gang":"g","gpu":{"count":2}}])")
+          .placed,
+      0);
+}
+
+TEST(BruteForce, KeepsLimits) {
+  EXPECT_EQ(
+      best_of(
+          kOneNode +
+          R"("queues":[{"name":"q","gpu":{"limit":"0.5"}}],"gangs":[{"name":"g","queue":"q","minMember":1}],)"
+          R"("pods":[{"name":"a","gang":"g","gpu":{"fraction":0.3}},{"name":"b","gang":"g","gpu":{"fraction":0.3}}])")
+          .placed,
+      1);
+}
+
+TEST(BruteForce, CountsAMemoryRequestWhereItLands) {
+  // 8 GiB are a half of the device of 16 GiB, and all of that of 8 GiB: the limit of 0.5 leaves the larger one.
+  const Answer best = best_of(
+      R"("nodes":[{"name":"a","gpus":{"count":1,"memory":"8Gi"}},{"name":"b","gpus":{"count":1,"memory":"16Gi"}}],)"
+      R"("queues":[{"name":"default","gpu":{"limit":"0.5"}}],"pods":[{"name":"p","gpu":{"memory":"8Gi"}}])");
+  EXPECT_EQ(best.placed, 1);
+}
+
+TEST(BruteForce, KeepsGangsInOneDomain) {
+  const std::string nodes =
+      R"("topology":["rack"],"nodes":[{"name":"a","labels":{"rack":"1"},"gpus":{"count":1}},{"name":"b","labels":{"rack":"2"},"gpus":{"count":1}}],)";
+  const std::string pods =
+      R"("pods":[{"name":"p","gang":"g","gpu":{"count":1}},{"name":"q","gang":"g","gpu":{"count":1}}])";
+  EXPECT_EQ(best_of(nodes + R"("gangs":[{"name":"g","topology":{"required":"rack"}}],)" + pods).placed, 0);
+  const Answer preferred = best_of(nodes + R"("gangs":[{"name":"g","topology":{"preferred":"rack"}}],)" + pods);
+  EXPECT_EQ(preferred.placed, 2);
+  EXPECT_EQ(preferred.value(LevelKind::kPreference), 0);
+}
+
+TEST(BruteForce, KeepsPodsApartThatAskForIt) {
+  const std::string nodes =
+      R"("nodes":[{"name":"a","labels":{"rack":"1"},"gpus":{"count":2}},{"name":"b","labels":{"rack":"1"},"gpus":{"count":2}}],)";
+  EXPECT_EQ(
+      best_of(nodes +
+              R"("gangs":[{"name":"g","minMember":1}],"pods":[)"
+              R"({"name":"p","gang":"g","gpu":{"count":1},"podAntiAffinity":{"topologyKey":"rack","matchGang":true}},)"
+              R"({"name":"q","gang":"g","gpu":{"count":1},"podAntiAffinity":{"topologyKey":"rack","matchGang":true}}])")
+          .placed,
+      1);
+}
+
+TEST(BruteForce, UsesWhatIsReleasing) {
+  EXPECT_EQ(
+      best_of(
+          R"("nodes":[{"name":"a","gpus":{"count":1}}],"pods":[{"name":"old","node":"a","status":"releasing","gpu":{"count":1}},{"name":"p","gpu":{"count":1}}])")
+          .placed,
+      1);
+}
+
+TEST(BruteForce, LeavesTheHoleThatIsExpectedToBeUsed) {
+  const Answer best = best_of(
+      R"("nodes":[{"name":"a","gpus":{"count":4}},{"name":"b","gpus":{"count":2}}],"pods":[{"name":"p","gpu":{"count":2}},{"name":"big","status":"gated","gpu":{"count":4}}])");
+  EXPECT_EQ(best.placed, 1);
+  EXPECT_GE(best.value(LevelKind::kFragmentation), 0);
+}
+
+TEST(BruteForce, GivesUpOnWhatIsTooLarge) {
+  Result<Snapshot> read = SnapshotReader().read(tiny_instance(7));
+  ASSERT_TRUE(read);
+  Snapshot snapshot = std::move(*read);
+  const Result<Problem> problem = build_problem(snapshot);
+  ASSERT_TRUE(problem);
+  EXPECT_FALSE(solve(*problem, compute_fair_shares(*problem), 0).has_value());
+}
+
+TEST(TinyInstance, IsTheSameForTheSameSeed) {
+  EXPECT_EQ(tiny_instance(42), tiny_instance(42));
+  EXPECT_NE(tiny_instance(42), tiny_instance(43));
+}
+
+std::uint64_t setting(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+// All random instances, on two threads; each finding with its seed.
+class Campaign {
+ public:
+  Campaign(std::uint64_t first_seed, std::uint64_t instances) : first_seed_(first_seed), instances_(instances) {
+    const char* path = std::getenv("MUSTER_FAILURES");
+    path_ = path != nullptr ? path : (std::filesystem::temp_directory_path() / "brute_force_failures.jsonl").string();
+  }
+
+  void run() {
+    const auto start = std::chrono::steady_clock::now();
+    std::thread other([this] { work(); });
+    work();
+    other.join();
+    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+
+  std::int64_t count(Finding finding) const {
+    const auto at = findings_.find(finding);
+    return at == findings_.end() ? 0 : at->second;
+  }
+  const std::string& details() const { return details_; }
+
+  void print() const {
+    std::cout << instances_ << " instances in " << seconds_ << " s, " << states_ << " states:";
+    for (const auto& [finding, number] : findings_) std::cout << " " << finding_name(finding) << " " << number << ";";
+    std::cout << " proven " << proven_ << ", greedy is best " << greedy_best_;
+    for (const auto& [level, number] : short_of_) std::cout << ", short of " << level << " " << number;
+    std::cout << "\n";
+    if (!details_.empty()) std::cout << "instances: " << path_ << "\n";
+  }
+
+ private:
+  void work() {
+    Portfolio portfolio(MUSTER_BINARY);
+    for (std::uint64_t i = next_++; i < instances_; i = next_++) {
+      const std::string line = tiny_instance(first_seed_ + i);
+      const Comparison comparison = compare_engines(line, portfolio, {kMostStates, true});
+      const std::lock_guard lock(mutex_);
+      record(first_seed_ + i, line, comparison);
+    }
+  }
+
+  void record(std::uint64_t seed, const std::string& line, const Comparison& comparison) {
+    ++findings_[comparison.finding];
+    proven_ += comparison.is_proven ? 1 : 0;
+    greedy_best_ += comparison.greedy_is_best ? 1 : 0;
+    states_ += comparison.states;
+    if (comparison.finding == Finding::kAgrees || comparison.finding == Finding::kTooLarge) return;
+    if (!comparison.first_level.empty()) ++short_of_[comparison.first_level];
+    if (details_.empty()) std::ofstream(path_, std::ios::trunc);
+    std::ofstream(path_, std::ios::app) << line << "\n";
+    details_ += "seed " + std::to_string(seed) + ": " + std::string(finding_name(comparison.finding)) + "\n";
+    for (const std::string& remark : comparison.remarks) details_ += "    " + remark + "\n";
+  }
+
+  std::uint64_t first_seed_, instances_;
+  std::atomic<std::uint64_t> next_{0};
+  std::mutex mutex_;
+  std::map<Finding, std::int64_t> findings_;
+  std::map<std::string, std::int64_t> short_of_;
+  std::int64_t proven_ = 0, greedy_best_ = 0, states_ = 0;
+  double seconds_ = 0;
+  std::string path_, details_;
+};
+
+TEST(Engines, AgreeWithBruteForceOnRandomInstances) {
+  Campaign campaign(setting("MUSTER_SEED", 1), setting("MUSTER_INSTANCES", 300));
+  campaign.run();
+  campaign.print();
+  for (const Finding finding : {Finding::kUnreadable, Finding::kBruteForce, Finding::kRule, Finding::kBeyond,
+                                Finding::kFalseProof, Finding::kShort}) {
+    EXPECT_EQ(campaign.count(finding), 0) << finding_name(finding);
+  }
+  if (HasFailure()) std::cout << campaign.details();
+}
+
+}  // namespace
+}  // namespace muster::brute_force

@@ -1,0 +1,153 @@
+#include "test/brute_force/comparison.h"
+
+#include <algorithm>
+
+#include "io/snapshot_reader.h"
+#include "model/referee.h"
+#include "test/brute_force/brute_force.h"
+
+namespace muster::brute_force {
+namespace {
+
+class Comparer {
+ public:
+  Comparer(const Snapshot& snapshot, const Problem& problem, const Best& best)
+      : snapshot_(snapshot),
+        problem_(problem),
+        shares_(compute_fair_shares(problem)),
+        best_(best),
+        ids_(level_ids(problem)) {}
+
+  void check_best() {
+    for (const Violation& violation : check_plan(snapshot_, problem_, shares_, best_.plan)) {
+      find(Finding::kBruteForce, "its plan breaks " + std::string(rule_name(violation.rule)) + ": " +
+                                     violation.subject + ": " + violation.message);
+    }
+    if (!result.remarks.empty()) return;
+    const Levels levels = evaluate(problem_, shares_, best_.plan);
+    if (levels != best_.levels)
+      find(Finding::kBruteForce, "its levels are " + words(levels) + ", it says " + words(best_.levels));
+  }
+
+  void check_engine(const std::string& name, const Solution& solution) {
+    for (const std::string& defect : solution.defects) find(Finding::kRule, name + " defect: " + defect);
+    for (const Violation& violation : check_plan(snapshot_, problem_, shares_, solution.plan)) {
+      find(Finding::kRule, name + " breaks " + std::string(rule_name(violation.rule)) + ": " + violation.subject +
+                               ": " + violation.message);
+    }
+    const Levels levels = evaluate(problem_, shares_, solution.plan);
+    const auto order = compare(levels, best_.levels, ids_);
+    if (order > 0) find(Finding::kBeyond, name + " " + words(levels) + " is beyond the best " + words(best_.levels));
+    check_bounds(name, solution, levels);
+    if (name == "greedy") result.greedy_is_best = order == 0;
+    if (name != "milp") return;
+    result.is_proven = solution.proof == "optimal";
+    if (order < 0)
+      find(result.is_proven ? Finding::kFalseProof : Finding::kShort,
+           name + " " + words(levels) + ", the best is " + words(best_.levels));
+    if (order < 0) result.first_level = first_difference(levels);
+    if (compare(levels, greedy_, ids_) < 0) find(Finding::kShort, "milp is worse than greedy");
+  }
+  void remember_greedy(const Solution& solution) { greedy_ = evaluate(problem_, shares_, solution.plan); }
+
+  Comparison result;
+
+ private:
+  void find(Finding finding, std::string remark) {
+    if (result.finding == Finding::kAgrees || finding < result.finding) result.finding = finding;
+    result.remarks.push_back(std::move(remark));
+  }
+
+  // A bound holds given the values of the levels before it: it says something of the best only while these are equal.
+  void check_bounds(const std::string& name, const Solution& solution, const Levels& levels) {
+    for (std::size_t i = 0; i < ids_.size(); ++i) {
+      const std::optional<std::int64_t>& bound = solution.report.objective.at(i).bound;
+      const bool is_exceeded =
+          bound && (is_maximised(ids_[i].kind) ? best_.levels.values[i] > *bound : best_.levels.values[i] < *bound);
+      if (is_exceeded)
+        find(Finding::kFalseProof, name + " claims that " + level(i) + " cannot pass " + std::to_string(*bound) +
+                                       ": it is " + std::to_string(best_.levels.values[i]));
+      if (levels.values[i] != best_.levels.values[i]) return;
+    }
+  }
+
+  std::string level(std::size_t i) const {
+    return std::string(level_name(ids_[i].kind)) + "/" + std::to_string(ids_[i].priority);
+  }
+  std::string first_difference(const Levels& levels) const {
+    for (std::size_t i = 0; i < ids_.size(); ++i) {
+      if (levels.values[i] != best_.levels.values[i]) return std::string(level_name(ids_[i].kind));
+    }
+    return "";
+  }
+  std::string words(const Levels& levels) const {
+    std::string text;
+    for (std::size_t i = 0; i < ids_.size(); ++i)
+      text += (i == 0 ? "" : " ") + level(i) + "=" + std::to_string(levels.values[i]);
+    return text;
+  }
+
+  const Snapshot& snapshot_;
+  const Problem& problem_;
+  FairShares shares_;
+  const Best& best_;
+  std::vector<LevelId> ids_;
+  Levels greedy_;
+};
+
+Comparison refused(Finding finding, std::string remark) {
+  Comparison comparison;
+  comparison.finding = finding;
+  comparison.remarks.push_back(std::move(remark));
+  return comparison;
+}
+
+}  // namespace
+
+std::string_view finding_name(Finding finding) {
+  switch (finding) {
+    case Finding::kAgrees:
+      return "agrees";
+    case Finding::kTooLarge:
+      return "too large";
+    case Finding::kUnreadable:
+      return "unreadable";
+    case Finding::kBruteForce:
+      return "brute force is wrong";
+    case Finding::kRule:
+      return "breaks a rule";
+    case Finding::kBeyond:
+      return "beyond the best";
+    case Finding::kFalseProof:
+      return "false proof";
+    case Finding::kShort:
+      break;
+  }
+  return "short";
+}
+
+Comparison compare_engines(const std::string& line, Portfolio& portfolio, const ComparisonOptions& options) {
+  Result<Snapshot> read = SnapshotReader().read(line);
+  if (!read) return refused(Finding::kUnreadable, read.error().path + ": " + read.error().message);
+  Snapshot snapshot = std::move(*read);
+  const Result<Problem> problem = build_problem(snapshot);
+  if (!problem) return refused(Finding::kUnreadable, problem.error().path + ": " + problem.error().message);
+  const std::optional<Best> best = solve(*problem, compute_fair_shares(*problem), options.most_states);
+  if (!best) return refused(Finding::kTooLarge, "");
+  Comparer comparer(snapshot, *problem, *best);
+  comparer.result.states = best->states;
+  comparer.check_best();
+  SolveOptions solve_options;
+  solve_options.deterministic = true;
+  solve_options.engine = Engine::kGreedy;
+  const Solution greedy = portfolio.solve(snapshot, *problem, solve_options);
+  comparer.remember_greedy(greedy);
+  comparer.check_engine("greedy", greedy);
+  if (options.with_milp) {
+    solve_options.engine = Engine::kMilp;
+    comparer.check_engine("milp", portfolio.solve(snapshot, *problem, solve_options));
+  }
+  return comparer.result;
+}
+
+}  // namespace muster::brute_force

@@ -1,0 +1,38 @@
+// One tiny instance: what brute force, the greedy engine and the MILP engine make of it, and where they disagree.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "solver/portfolio.h"
+
+namespace muster::brute_force {
+
+enum class Finding : std::uint8_t {
+  kAgrees,      // all levels are equal, bounds hold
+  kTooLarge,    // brute force gave up
+  kUnreadable,  // the generator's line is refused
+  kBruteForce,  // brute force itself breaks a rule, or miscounts its levels
+  kRule,        // an engine's plan breaks a rule, or a plan was rejected on the way
+  kBeyond,      // an engine is better than the best: brute force misses something, or the referee does
+  kFalseProof,  // short of the best, yet called optimal; or a bound that the best exceeds
+  kShort        // short of the best, and says no more
+};
+std::string_view finding_name(Finding finding);
+
+struct Comparison {
+  Finding finding = Finding::kAgrees;
+  bool greedy_is_best = false, is_proven = false;
+  std::string first_level;  // where it is short
+  std::vector<std::string> remarks;
+  std::int64_t states = 0;
+};
+
+struct ComparisonOptions {
+  std::int64_t most_states = 3'000'000;
+  bool with_milp = true;
+};
+
+Comparison compare_engines(const std::string& line, Portfolio& portfolio, const ComparisonOptions& options);
+
+}  // namespace muster::brute_force
