@@ -228,8 +228,8 @@ TEST(Engines, AgreeWithBruteForceOnRandomInstances) {
   Campaign campaign(setting("MUSTER_SEED", 1), setting("MUSTER_INSTANCES", 300));
   campaign.run();
   campaign.print();
-  for (const Finding finding : {Finding::kUnreadable, Finding::kBruteForce, Finding::kRule, Finding::kBeyond,
-                                Finding::kFalseProof, Finding::kShort}) {
+  for (const Finding finding : {Finding::kUnreadable, Finding::kBruteForce, Finding::kThrows, Finding::kRule,
+                                Finding::kBeyond, Finding::kFalseProof, Finding::kShort}) {
     EXPECT_EQ(campaign.count(finding), 0) << finding_name(finding);
   }
   if (HasFailure()) std::cout << campaign.details();

@@ -1,6 +1,7 @@
 #include "test/brute_force/comparison.h"
 
 #include <algorithm>
+#include <exception>
 
 #include "io/snapshot_reader.h"
 #include "model/referee.h"
@@ -51,13 +52,12 @@ class Comparer {
   void remember_greedy(const Solution& solution) { greedy_ = evaluate(problem_, shares_, solution.plan); }
 
   Comparison result;
-
- private:
   void find(Finding finding, std::string remark) {
     if (result.finding == Finding::kAgrees || finding < result.finding) result.finding = finding;
     result.remarks.push_back(std::move(remark));
   }
 
+ private:
   // A bound holds given the values of the levels before it: it says something of the best only while these are equal.
   void check_bounds(const std::string& name, const Solution& solution, const Levels& levels) {
     for (std::size_t i = 0; i < ids_.size(); ++i) {
@@ -114,6 +114,8 @@ std::string_view finding_name(Finding finding) {
       return "unreadable";
     case Finding::kBruteForce:
       return "brute force is wrong";
+    case Finding::kThrows:
+      return "throws";
     case Finding::kRule:
       return "breaks a rule";
     case Finding::kBeyond:
@@ -137,15 +139,19 @@ Comparison compare_engines(const std::string& line, Portfolio& portfolio, const 
   Comparer comparer(snapshot, *problem, *best);
   comparer.result.states = best->states;
   comparer.check_best();
-  SolveOptions solve_options;
-  solve_options.deterministic = true;
-  solve_options.engine = Engine::kGreedy;
-  const Solution greedy = portfolio.solve(snapshot, *problem, solve_options);
-  comparer.remember_greedy(greedy);
-  comparer.check_engine("greedy", greedy);
-  if (options.with_milp) {
-    solve_options.engine = Engine::kMilp;
-    comparer.check_engine("milp", portfolio.solve(snapshot, *problem, solve_options));
+  try {
+    SolveOptions solve_options;
+    solve_options.deterministic = true;
+    solve_options.engine = Engine::kGreedy;
+    const Solution greedy = portfolio.solve(snapshot, *problem, solve_options);
+    comparer.remember_greedy(greedy);
+    comparer.check_engine("greedy", greedy);
+    if (options.with_milp) {
+      solve_options.engine = Engine::kMilp;
+      comparer.check_engine("milp", portfolio.solve(snapshot, *problem, solve_options));
+    }
+  } catch (const std::exception& error) {
+    comparer.find(Finding::kThrows, error.what());
   }
   return comparer.result;
 }

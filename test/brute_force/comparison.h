@@ -13,6 +13,7 @@ enum class Finding : std::uint8_t {
   kTooLarge,    // brute force gave up
   kUnreadable,  // the generator's line is refused
   kBruteForce,  // brute force itself breaks a rule, or miscounts its levels
+  kThrows,      // an engine throws
   kRule,        // an engine's plan breaks a rule, or a plan was rejected on the way
   kBeyond,      // an engine is better than the best: brute force misses something, or the referee does
   kFalseProof,  // short of the best, yet called optimal; or a bound that the best exceeds
