@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "heuristics/eviction_rules.h"
@@ -37,20 +38,26 @@ PlacingOrder order_of_start(const Problem& problem, std::size_t start, std::uint
 // One start: a state of its own, from the snapshot to a plan.
 class Start {
  public:
-  Start(const Problem& problem, const FairShares& shares, const PlacingOrder& order, const StopRequest& stop)
+  enum class Claims : std::uint8_t { kNone, kAll };
+
+  Start(const Problem& problem, const FairShares& shares, const PlacingOrder& order, const StopRequest& stop,
+        Claims claims)
       : problem_(problem),
         shares_(shares),
         order_(order),
         stop_(stop),
+        claims_(claims),
         rules_(problem, shares, ClusterState(problem, ClusterState::Releasing::kFreed)),
         doomed_(problem.gangs.size(), false) {}
 
   Plan run() {
     Plan plan = attempt();
     // Stale gangs that could not be completed have to go; what is left is placed again, on their room too.
-    bool is_doomed = false;
-    for (const GangIndex gang : unfinished_) is_doomed = doomed_[gang.value()] = true;
-    return is_doomed ? attempt() : plan;
+    while (!unfinished_.empty()) {
+      for (const GangIndex gang : unfinished_) doomed_[gang.value()] = true;
+      plan = attempt();
+    }
+    return plan;
   }
 
  private:
@@ -64,7 +71,7 @@ class Start {
     NodeChooser chooser(state, bounds, order_.nodes);
     GangPlacer placer(state, bounds, chooser, order_.pods);
     RoomSearch room({problem_, shares_, bounds, rules_, state, chooser, placer, stop_}, std::move(evictions));
-    place_all({problem_, shares_, order_, doomed_, stop_}, state, placer, room);
+    place_all({problem_, shares_, order_, doomed_, stop_, claims_ == Claims::kAll}, state, placer, room);
     find_unfinished(state);
     return plan_of(problem_, state, room.evictions());
   }
@@ -90,27 +97,42 @@ class Start {
   const FairShares& shares_;
   const PlacingOrder& order_;
   const StopRequest& stop_;
+  Claims claims_;
   EvictionRules rules_;
   std::vector<bool> doomed_;  // by gang: evicted as stale
   std::vector<GangIndex> unfinished_;
 };
 
+bool could_claim(const Problem& problem) {
+  const Actions& actions = problem.snapshot->policy.actions;
+  if (!actions.place || !(actions.consolidate || actions.preempt || actions.reclaim)) return false;
+  return std::ranges::any_of(problem.pods, [&](const Pod& pod) {
+    return pod.status == PodStatus::kRunning && problem.gangs[pod.gang].preemptible;
+  });
+}
+
 }  // namespace
 
+// Where room may be made, the first task is a start that makes none: quick, and there when time runs out among the
+// claims.
 Candidate solve_greedy(const Problem& problem, const FairShares& shares, const GreedyOptions& options) {
-  const auto starts = static_cast<std::size_t>(std::max(1, options.starts));
-  std::vector<Candidate> candidates(starts);
-  parallel_for(starts, options.threads, [&](std::size_t start) {
-    const PlacingOrder order = order_of_start(problem, start, options.seed);
-    candidates[start].plan = Start(problem, shares, order, options.stop).run();
-    candidates[start].levels = evaluate(problem, shares, candidates[start].plan);
+  const std::size_t quick = could_claim(problem) ? 1 : 0;
+  const std::size_t tasks = static_cast<std::size_t>(std::max(1, options.starts)) + quick;
+  std::vector<std::optional<Candidate>> candidates(tasks);
+  parallel_for(tasks, options.threads, [&](std::size_t task) {
+    if (task > 0 && options.stop && options.stop()) return;
+    const PlacingOrder order = order_of_start(problem, task < quick ? 0 : task - quick, options.seed);
+    const auto claims = task < quick ? Start::Claims::kNone : Start::Claims::kAll;
+    Candidate candidate{Start(problem, shares, order, options.stop, claims).run(), {}};
+    candidate.levels = evaluate(problem, shares, candidate.plan);
+    candidates[task] = std::move(candidate);
   });
   const auto ids = level_ids(problem);
   std::size_t best = 0;
-  for (std::size_t start = 1; start < starts; ++start) {
-    if (compare(candidates[start].levels, candidates[best].levels, ids) > 0) best = start;
+  for (std::size_t task = 1; task < tasks; ++task) {
+    if (candidates[task] && compare(candidates[task]->levels, candidates[best]->levels, ids) > 0) best = task;
   }
-  return std::move(candidates[best]);
+  return *std::move(candidates[best]);
 }
 
 }  // namespace muster

@@ -1,7 +1,8 @@
-// The levels that decide whether a claim is worth its victims: share, quota and work, of a state that is being put together.
+// The levels that decide whether a claim is worth its victims: share, quota and work, of a state that is being put
+// together.
 //
-// The values are those of model/levels.h and are computed by its parts; only what changed since the last time is looked at
-// again. The levels that follow (evicted, moved, ...) can never make up for these.
+// The values are those of model/levels.h and are computed by its parts; only what changed since the last time is looked
+// at again. The levels that follow (evicted, moved, ...) can never make up for these.
 #pragma once
 
 #include <array>
@@ -24,9 +25,9 @@ class LeadingLevels {
 
  private:
   struct GangWork {
-    std::uint32_t version = 0;                // of the state's, when it was counted
+    std::uint32_t version = 0;  // of the state's, when it was counted
     bool is_counted = false;
-    std::vector<std::array<Work, 2>> units;   // as gang_units tells them
+    std::vector<std::array<Work, 2>> units;  // as gang_units tells them
     std::array<Work, 2> unweighted{};
     Work weighted = 0;
   };

@@ -198,19 +198,21 @@ bool RoomSearch::free_min_resources() {
 
 // The cheapest victims on the node whose going makes it fit.
 std::optional<RoomSearch::Clearing> RoomSearch::clearing_of(PodIndex pod, NodeIndex node) {
-  if (runners_[node].empty()) return std::nullopt;
+  bool fits = can_place(state_, bounds_, pod, node);  // it may be its queue that was in the way
+  if (!fits && !could_clear(pod, node)) return std::nullopt;
   const auto before = state_.checkpoint();
   std::vector<Unit> taken;
   std::vector<std::vector<Place>> places;  // from which they were taken
-  bool fits = can_place(state_, bounds_, pod, node);
   // A unit may shrink or grow as others go (surplus becomes core), so it is asked for again each time.
   while (!fits) {
     std::vector<Unit> units = units_on(node);
+    // Who may not be evicted may still be moved.
+    if (units.empty() && problem_.snapshot->policy.actions.consolidate) units = moves_on(node);
     if (units.empty()) break;
     const auto cheapest = std::ranges::min_element(units, {}, &Unit::cost);
     std::vector<Place> from;
     for (const PodIndex p : cheapest->pods) from.push_back(state_.place_of(p));
-    take(cheapest->pods);
+    for (const PodIndex p : cheapest->pods) state_.take(p);
     taken.push_back(std::move(*cheapest));
     places.push_back(std::move(from));
     fits = can_place(state_, bounds_, pod, node);
@@ -231,19 +233,48 @@ std::optional<RoomSearch::Clearing> RoomSearch::clearing_of(PodIndex pod, NodeIn
   return fits ? std::optional(clearing) : std::nullopt;
 }
 
+// Whether the pod would fit if all that may go (or be moved) of the node went: a quick look before the search.
+bool RoomSearch::could_clear(PodIndex pod, NodeIndex node) {
+  const PodClass& pod_class = problem_.class_of(pod);
+  const auto free = state_.free(node);
+  const auto devices = state_.free_devices(node);
+  clear_free_.assign(free.begin(), free.end());
+  clear_devices_.assign(devices.begin(), devices.end());
+  const bool may_move = reason_ == EvictionReason::kConsolidate || problem_.snapshot->policy.actions.consolidate;
+  bool any = false;
+  for (const PodIndex runner : runners_[node]) {
+    const GangIndex gang = problem_.pods[runner].gang;
+    if (gang == claimant_ || !problem_.gangs[gang].preemptible) continue;
+    if (!state_.is_present(runner) || state_.place_of(runner).node != node) continue;
+    const bool is_victim = reason_ != EvictionReason::kConsolidate && is_legal(runner);
+    if (!is_victim && !may_move) continue;
+    any = true;
+    const PodClass& runner_class = problem_.class_of(runner);
+    for (std::size_t r = 0; r < clear_free_.size(); ++r) clear_free_[r] += runner_class.request[r];
+    const auto& held = state_.place_of(runner).devices;
+    const DeviceUnits units = held.empty() ? 0 : share_units(runner_class, problem_.class_of(node));
+    for (const std::int32_t device : held) clear_devices_[static_cast<std::size_t>(device)] += units;
+  }
+  const Room room{clear_free_, clear_devices_};
+  return any && fit::capacity(room, pod_class) && fit::devices(room, problem_, pod_class, node);
+}
+
 std::vector<RoomSearch::Unit> RoomSearch::units_on(NodeIndex node) const {
   std::vector<Unit> units;
-  std::set<GangIndex> whole;
+  std::vector<GangIndex> whole;
   for (const PodIndex pod : runners_[node]) {
-    if (!state_.is_present(pod) || state_.place_of(pod).node != node || whole.contains(problem_.pods[pod].gang))
-      continue;
+    if (!state_.is_present(pod) || state_.place_of(pod).node != node) continue;
+    if (std::ranges::find(whole, problem_.pods[pod].gang) != whole.end()) continue;
     auto unit = unit_of(pod);
     if (!unit) continue;
-    if (unit->pods.size() > 1) whole.insert(problem_.pods[pod].gang);
+    if (unit->pods.size() > 1) whole.push_back(problem_.pods[pod].gang);
     units.push_back(*std::move(unit));
   }
-  // Who may not be evicted may still be moved.
-  if (!units.empty() || !problem_.snapshot->policy.actions.consolidate) return units;
+  return units;
+}
+
+std::vector<RoomSearch::Unit> RoomSearch::moves_on(NodeIndex node) const {
+  std::vector<Unit> units;
   for (const PodIndex pod : runners_[node]) {
     if (!state_.is_present(pod) || state_.place_of(pod).node != node) continue;
     if (auto unit = move_of(pod)) units.push_back(*std::move(unit));

@@ -96,7 +96,9 @@ class RoomSearch {
   Cost cost_with_moves(PodIndex pod, const Clearing& clearing);
   Cost cost_of(GangIndex gang, const std::vector<PodIndex>& pods) const;
   std::int64_t excess_of(GangIndex victim) const;
+  bool could_clear(PodIndex pod, NodeIndex node);
   std::vector<Unit> units_on(NodeIndex node) const;
+  std::vector<Unit> moves_on(NodeIndex node) const;
   std::optional<Unit> unit_of(PodIndex pod) const;
   std::optional<Unit> move_of(PodIndex pod) const;
   std::optional<Unit> cheapest_unit_below(QueueIndex queue) const;
@@ -124,7 +126,7 @@ class RoomSearch {
   GangPlacer& placer_;
   const StopRequest& stop_;
   LeadingLevels leading_levels_;
-  std::vector<Work> levels_;             // of the state at levels_at_, before any claim that is under way
+  std::vector<Work> levels_;  // of the state at levels_at_, before any claim that is under way
   ClusterState::Checkpoint levels_at_ = static_cast<ClusterState::Checkpoint>(-1);
   std::vector<PlannedEviction> stale_;
   Indexed<NodeIndex, std::vector<PodIndex>> runners_;  // pods that the snapshot runs on the node
@@ -132,6 +134,8 @@ class RoomSearch {
   bool has_evicted_ = false;
   GangIndex claimant_;  // of the attempt under way
   EvictionReason reason_ = EvictionReason::kPreempt;
+  std::vector<Amount> clear_free_;  // buffers of could_clear
+  std::vector<DeviceUnits> clear_devices_;
   QueueAmounts added_{};  // of the pod that room is being made for, at least
 };
 

@@ -45,7 +45,7 @@ class Placing {
   }
 
   void run() {
-    claims_ = room_.is_allowed();
+    claims_ = input_.claims && room_.is_allowed();
     run_passes();
     if (!room_.has_evicted() || stopped_) return;
     // What was cleared may have left room for others.

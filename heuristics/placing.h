@@ -37,6 +37,7 @@ struct PlacingInput {
   const PlacingOrder& order;
   const std::vector<bool>& excluded;  // by gang: not to be touched
   const StopRequest& stop;
+  bool claims = true;  // whether room is made for what finds none
 };
 
 // Places what fits beside what is present; what does not fit claims room, once all of its priority has been tried.
