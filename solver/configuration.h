@@ -24,6 +24,7 @@ struct Configuration {
   std::int64_t last_level = 0;  // what the node adds to the last level: fragmentation, or the square of its use
 };
 
+// All of it outlives whoever is given it.
 struct ConfigurationInput {
   const Problem& problem;
   const Demand& demand;

@@ -105,7 +105,7 @@ class Decoder {
   std::vector<PodIndex> pending_pods(GangIndex gang) const {
     std::vector<PodIndex> pods;
     for (PodIndex pod : in_.problem.gangs[gang].pods)
-      if (in_.problem.pods[pod].status == PodStatus::kPending) pods.push_back(pod);
+      if (in_.problem.pods[pod].status == PodStatus::kPending && !state_.is_present(pod)) pods.push_back(pod);
     return pods;
   }
 
@@ -119,11 +119,30 @@ class Decoder {
         if (place_pod(share.pods[static_cast<std::size_t>(i)], in_.demand.cells[share.cell].demand, share.atom, taken)) ++placed;
     }
     missed_ += wanted - placed;
-    if (placed > 0 && !is_satisfied(state_, gang)) {
+    if (placed > 0 && (!is_satisfied(state_, gang) || !keeps_topology(gang))) {
       missed_ += placed;
       state_.rollback(before);
       for (auto entry = taken.rbegin(); entry != taken.rend(); ++entry) entry->first->push_back(std::move(entry->second));
     }
+  }
+
+  // Required topology: what is present of a group lies in one domain of its level. A rounded solution may tear it apart.
+  bool keeps_topology(GangIndex gang) const {
+    for (const GroupIndex group : in_.problem.gangs[gang].groups) {
+      const TopologyLevelIndex level = in_.problem.groups[group].required_level;
+      if (level.is_none()) continue;
+      DomainIndex common = DomainIndex::none();
+      bool is_first = true, is_together = true;
+      for_each_pod(in_.problem, group, [&](PodIndex pod) {
+        if (!state_.is_present(pod)) return;
+        const DomainIndex domain = in_.problem.nodes[state_.place_of(pod).node].domains[level.value()];
+        is_together = is_together && !domain.is_none() && (is_first || domain == common);
+        common = domain;
+        is_first = false;
+      });
+      if (!is_together) return false;
+    }
+    return true;
   }
 
   bool place_pod(PodIndex pod, DemandIndex demand, AtomIndex atom, std::vector<std::pair<std::vector<Slot>*, Slot>>& taken) {

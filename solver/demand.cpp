@@ -6,6 +6,7 @@
 
 #include "heuristics/cluster_state.h"
 #include "heuristics/fit.h"
+#include "heuristics/groups.h"
 
 namespace muster {
 namespace {
@@ -29,7 +30,8 @@ struct DemandKey {
 
 class Collector {
  public:
-  Collector(const Problem& problem, const std::vector<bool>& excluded) : problem_(problem), excluded_(excluded), free_or_freed_(problem, ClusterState::Releasing::kFreed) {}
+  Collector(const Problem& problem, const std::vector<bool>& excluded, const ClusterState& state)
+      : problem_(problem), excluded_(excluded), state_(state), free_or_freed_(problem, ClusterState::Releasing::kFreed) {}
 
   Demand run() {
     for (GangIndex gang : problem_.gangs.indices())
@@ -42,7 +44,7 @@ class Collector {
   bool may_be_placed(GangIndex index) const {
     const Gang& gang = problem_.gangs[index];
     return fit::queue_exists(gang) && fit::timeout(gang) &&
-           (minimum_runs(problem_, gang.root) || fit::min_resources(free_or_freed_, index));
+           (is_satisfied(state_, gang.root) || fit::min_resources(free_or_freed_, index));
   }
 
   DemandIndex demand_of(PodIndex index) {
@@ -60,7 +62,7 @@ class Collector {
     for (GroupIndex leaf : gang.groups) {
       const std::size_t first = cells.size();
       for (PodIndex pod : problem_.groups[leaf].pods) {
-        if (problem_.pods[pod].status != PodStatus::kPending) continue;
+        if (problem_.pods[pod].status != PodStatus::kPending || state_.is_present(pod)) continue;
         const DemandIndex demand = demand_of(pod);
         const auto at = std::find_if(cells.begin() + static_cast<std::ptrdiff_t>(first), cells.end(),
                                      [&](const Cell& cell) { return cell.demand == demand; });
@@ -76,7 +78,7 @@ class Collector {
   bool is_simple(const Gang& gang, const std::vector<Cell>& cells) const {
     const Group& root = problem_.groups[gang.root];
     return root.is_leaf() && cells.size() == 1 && root.required_level.is_none() && root.preferred_level.is_none() &&
-           present_members(problem_, gang.root) == 0 && root.minimum >= 1;
+           state_.members(gang.root) == 0 && root.minimum >= 1;
   }
 
   void add(GangIndex index) {
@@ -108,7 +110,7 @@ class Collector {
     const Gang& gang = problem_.gangs[index];
     const GangClassIndex class_index(demand_.gang_classes.size());
     GangClass gang_class{{index}, {}, gang.queue, gang.priority, gang.preemptible, false, minimum};
-    gang_class.minimum_runs = minimum_runs(problem_, gang.root);
+    gang_class.minimum_runs = is_satisfied(state_, gang.root);
     for (Cell& cell : cells) {
       cell.gang_class = class_index;
       gang_class.cells.push_back(demand_.cells.push_back(std::move(cell)));
@@ -124,7 +126,8 @@ class Collector {
 
   const Problem& problem_;
   const std::vector<bool>& excluded_;
-  ClusterState free_or_freed_;
+  const ClusterState& state_;
+  ClusterState free_or_freed_;  // as the snapshot has it
   Demand demand_;
   std::map<DemandKey, DemandIndex> demand_index_;
   std::map<GangKey, GangClassIndex> gang_index_;
@@ -132,25 +135,8 @@ class Collector {
 
 }  // namespace
 
-bool minimum_runs(const Problem& problem, GroupIndex index) {
-  const Group& group = problem.groups[index];
-  if (group.is_leaf()) return present_members(problem, index) >= group.minimum;
-  std::int64_t met = 0;
-  for (GroupIndex child : group.children) met += minimum_runs(problem, child) ? 1 : 0;
-  return met >= group.minimum;
-}
-
-std::int64_t present_members(const Problem& problem, GroupIndex leaf) {
-  std::int64_t count = 0;
-  for (PodIndex pod : problem.groups[leaf].pods) {
-    const PodStatus status = problem.pods[pod].status;
-    count += status == PodStatus::kRunning || status == PodStatus::kSucceeded ? 1 : 0;
-  }
-  return count;
-}
-
-Demand collect_demand(const Problem& problem, const std::vector<bool>& excluded) {
-  return Collector(problem, excluded).run();
+Demand collect_demand(const Problem& problem, const std::vector<bool>& excluded, const ClusterState& state) {
+  return Collector(problem, excluded, state).run();
 }
 
 }  // namespace muster

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "heuristics/cluster_state.h"
 #include "model/problem.h"
 
 namespace muster {
@@ -33,14 +34,14 @@ struct Cell {
 };
 
 // Gangs that differ in name, and in age where all or nothing of them is placed. Only gangs of one leaf group and one demand
-// class, of which nothing runs and which ask for no topology level, share a class; all others are classes of their own.
+// class, of which nothing is present and which ask for no topology level, share a class; all others are classes of their own.
 struct GangClass {
   std::vector<GangIndex> gangs;   // longest waiting first, then by index
   std::vector<CellIndex> cells;
   QueueIndex queue;
   std::int32_t priority = 0;
   bool preemptible = true;
-  bool minimum_runs = false;      // it runs already: each pod placed is a unit of its own
+  bool minimum_runs = false;      // it is there already: each pod placed is a unit of its own
   std::int64_t minimum = 0;       // pods of its one cell that each gang needs (classes of several gangs only)
   std::int64_t size() const { return static_cast<std::int64_t>(gangs.size()); }
 };
@@ -51,15 +52,9 @@ struct Demand {
   Indexed<GangClassIndex, GangClass> gang_classes;
 };
 
-// Collects the pods that the rules do not exclude beforehand: pending, of a gang whose queue is a leaf, that has not timed
+// Collects the pods that the rules do not exclude beforehand: pending and not present in `state`, of a gang whose queue is a leaf, that has not timed
 // out, and whose minResources are covered by what is free or being freed on the nodes that its pods may use.
 // Cost: O(pods log pods). `excluded` gangs (stale ones that are evicted) are passed over.
-Demand collect_demand(const Problem& problem, const std::vector<bool>& excluded);
-
-// Whether what runs and has succeeded makes the group's minimum, recursively.
-bool minimum_runs(const Problem& problem, GroupIndex group);
-
-// Pods of a leaf group that run and stay, or have succeeded.
-std::int64_t present_members(const Problem& problem, GroupIndex leaf);
+Demand collect_demand(const Problem& problem, const std::vector<bool>& excluded, const ClusterState& state);
 
 }  // namespace muster

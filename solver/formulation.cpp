@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <string>
 
 #include "heuristics/fit.h"
@@ -43,6 +44,7 @@ Formulation::Formulation(const FormulationInput& input)
   add_supply_rows();
   add_room_rows();
   add_queue_rows();
+  if (in_.anti_affinity.spans_nodes()) add_anti_affinity_rows();
 }
 
 // --- gangs
@@ -110,7 +112,7 @@ std::int32_t Formulation::add_satisfied(GangClassIndex index, GroupIndex group) 
   const Group& g = in_.problem.groups[group];
   LinearExpression enough;
   if (g.is_leaf()) {
-    enough.constant = present_members(in_.problem, group);
+    enough.constant = in_.base.members(group);
     for (CellIndex cell : in_.demand.gang_classes[index].cells)
       if (in_.demand.cells[cell].leaf == group) enough.add(placed(cell));
   } else {
@@ -241,6 +243,7 @@ std::vector<Entry> Formulation::entries_of(RoomClassIndex room, const Configurat
   std::vector<Entry> entries{{room_rows_[room], 1}};
   for (const auto& [demand, count] : configuration.counts)
     entries.push_back({supply_row(demand, in_.supply.rooms[room].atom), -static_cast<double>(count)});
+  for (const auto& [row, pods] : anti_affinity_entries(room, configuration)) entries.push_back({row, pods});
   return entries;
 }
 
@@ -249,7 +252,6 @@ std::int32_t Formulation::add_configuration(RoomClassIndex room, const Configura
   const std::int32_t column =
       model_.add_column(0, nodes, true, name("l", room.value(), configurations_[room].size()));
   for (const Entry& entry : entries_of(room, configuration)) model_.add_entry(entry.row, column, entry.value);
-  if (in_.anti_affinity.spans_nodes()) add_anti_affinity_rows(room, configuration, column);
   configurations_[room].push_back({column, configuration.last_level, configuration.counts});
   return column;
 }
@@ -262,43 +264,64 @@ std::vector<std::int32_t> Formulation::configuration_columns(RoomClassIndex room
 
 // --- anti-affinity over several nodes: in each domain either pods that own the term, or pods that match it, or one that does both
 
-void Formulation::add_anti_affinity_rows(RoomClassIndex room, const Configuration& configuration, std::int32_t column) {
-  for (const NodeIndex node : in_.supply.rooms[room].nodes)
-    for (const auto& [demand, count] : configuration.counts) {
-      const PodClass& pod_class = in_.problem.pod_classes[in_.demand.classes[demand].pod_class];
-      std::vector<AntiAffinityIndex> terms = pod_class.anti_affinity_owned;
-      terms.insert(terms.end(), pod_class.anti_affinity_matched.begin(), pod_class.anti_affinity_matched.end());
-      std::sort(terms.begin(), terms.end());
-      terms.erase(std::unique(terms.begin(), terms.end()), terms.end());
-      for (AntiAffinityIndex term : terms) {
-        const DomainIndex domain = in_.problem.anti_affinities[term].domain_of[node];
-        if (domain.is_none()) continue;
-        const auto has = [&](const std::vector<AntiAffinityIndex>& list) {
-          return std::find(list.begin(), list.end(), term) != list.end();
-        };
-        const bool owns = has(pod_class.anti_affinity_owned), matches = has(pod_class.anti_affinity_matched);
-        const int role = owns && matches ? 2 : (owns ? 0 : 1);
-        model_.add_entry(anti_affinity_row(term, domain, role), column, count);
-      }
-    }
+namespace {
+
+bool contains(const std::vector<AntiAffinityIndex>& terms, AntiAffinityIndex term) {
+  return std::find(terms.begin(), terms.end(), term) != terms.end();
 }
 
-std::int32_t Formulation::anti_affinity_row(AntiAffinityIndex term, DomainIndex domain, int role) {
-  const auto found = anti_affinity_rows_.find({term, domain, role});
-  if (found != anti_affinity_rows_.end()) return found->second;
+std::set<AntiAffinityIndex> terms_of(const PodClass& pod_class) {
+  std::set<AntiAffinityIndex> terms(pod_class.anti_affinity_owned.begin(), pod_class.anti_affinity_owned.end());
+  terms.insert(pod_class.anti_affinity_matched.begin(), pod_class.anti_affinity_matched.end());
+  return terms;
+}
+
+}  // namespace
+
+// All of them beforehand, for an LP that is open takes no more rows. Within one node configurations see to it.
+void Formulation::add_anti_affinity_rows() {
+  std::map<std::pair<AntiAffinityIndex, DomainIndex>, std::set<NodeIndex>> nodes;
+  for (const RoomClass& room : in_.supply.rooms)
+    for (DemandIndex demand : room.demands)
+      for (AntiAffinityIndex term : terms_of(in_.problem.pod_classes[in_.demand.classes[demand].pod_class]))
+        for (NodeIndex node : room.nodes)
+          if (const DomainIndex domain = in_.problem.anti_affinities[term].domain_of[node]; !domain.is_none())
+            nodes[{term, domain}].insert(node);
+  for (const auto& [at, those] : nodes)
+    if (those.size() > 1) add_anti_affinity_row(at.first, at.second);
+}
+
+void Formulation::add_anti_affinity_row(AntiAffinityIndex term, DomainIndex domain) {
   LinearExpression one;
-  std::int64_t pods = 0;
+  std::int64_t pods = 1;
   for (const DemandClass& d : in_.demand.classes) pods += d.count;
-  for (int r = 0; r < 3; ++r) {
+  for (int role = 0; role < 3; ++role) {
     const std::int32_t column = model_.add_column(0, 1, true, name("a", term.value(), domain.value()));
     one.add(column, 1);
-    LinearExpression most;
-    most.add(column, r == 2 ? -1 : -std::max<std::int64_t>(1, pods));
-    anti_affinity_rows_[{term, domain, r}] =
-        model_.add_constraint(most, -kInfinity, 0, name("apart", term.value(), domain.value()));
+    // No add_constraint: it would divide the row by what its coefficients have in common, and those of the configurations
+    // are still to come.
+    const std::int32_t row = model_.add_row(-kInfinity, 0, name("apart", term.value(), domain.value()));
+    model_.add_entry(row, column, role == 2 ? -1 : -static_cast<double>(pods));
+    anti_affinity_rows_[{term, domain, role}] = row;
   }
   model_.add_constraint(one, -kInfinity, 1, name("apart_one", term.value(), domain.value()));
-  return anti_affinity_rows_.at({term, domain, role});
+}
+
+// Pods of the configuration by row. Requires what holds where terms span nodes: every room class is a single node.
+std::map<std::int32_t, double> Formulation::anti_affinity_entries(RoomClassIndex room, const Configuration& configuration) const {
+  std::map<std::int32_t, double> entries;
+  if (anti_affinity_rows_.empty()) return entries;
+  const NodeIndex node = in_.supply.rooms[room].nodes.front();
+  for (const auto& [demand, count] : configuration.counts) {
+    const PodClass& pod_class = in_.problem.pod_classes[in_.demand.classes[demand].pod_class];
+    for (AntiAffinityIndex term : terms_of(pod_class)) {
+      const bool owns = contains(pod_class.anti_affinity_owned, term), matches = contains(pod_class.anti_affinity_matched, term);
+      const int role = owns && matches ? 2 : (owns ? 0 : 1);
+      const auto row = anti_affinity_rows_.find({term, in_.problem.anti_affinities[term].domain_of[node], role});
+      if (row != anti_affinity_rows_.end()) entries[row->second] += count;
+    }
+  }
+  return entries;
 }
 
 // --- queues
@@ -356,7 +379,7 @@ FormulationSolution Formulation::read(const std::vector<double>& x) const {
   return solution;
 }
 
-FormulationSolution Formulation::round(const std::vector<double>& x) const {
+FormulationSolution Formulation::rounded(const std::vector<double>& x, double share, bool with_remainders) const {
   FormulationSolution solution = read_demand([&](std::int32_t column) {
     return static_cast<std::int64_t>(std::ceil(x[static_cast<std::size_t>(column)] - 1e-6));
   });
@@ -365,12 +388,13 @@ FormulationSolution Formulation::round(const std::vector<double>& x) const {
     std::vector<std::pair<std::size_t, std::int64_t>> chosen;
     std::int64_t left = in_.supply.rooms[room].count();
     for (std::size_t j = 0; j < configurations_[room].size(); ++j) {
-      const double nodes = x[static_cast<std::size_t>(configurations_[room][j].column)];
+      const double nodes = share * x[static_cast<std::size_t>(configurations_[room][j].column)];
       const auto whole = std::min(left, static_cast<std::int64_t>(std::floor(nodes + 1e-6)));
       if (whole > 0) chosen.emplace_back(j, whole);
       left -= std::max<std::int64_t>(0, whole);
       if (nodes - static_cast<double>(whole) > 1e-6) remainders.emplace_back(static_cast<double>(whole) - nodes, j);
     }
+    if (!with_remainders) remainders.clear();
     std::sort(remainders.begin(), remainders.end());
     for (std::size_t i = 0; i < remainders.size() && left > 0; ++i, --left) chosen.emplace_back(remainders[i].second, 1);
     solution.configurations.push_back(std::move(chosen));

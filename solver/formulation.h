@@ -78,7 +78,9 @@ class Formulation {
   FormulationSolution read(const std::vector<double>& x) const;
   // Makes a fractional solution of the LP relaxation integral: of each room class the whole nodes of every configuration, then
   // the largest remainders; gangs and pods are rounded up, and it is left to decoding which of them find a place.
-  FormulationSolution round(const std::vector<double>& x) const;
+  FormulationSolution round(const std::vector<double>& x) const { return rounded(x, 1, true); }
+  // The same without the remainders, and of each configuration only a share of its nodes: what the solution is sure of.
+  FormulationSolution floor(const std::vector<double>& x, double share) const { return rounded(x, share, false); }
 
  private:
   struct GangColumns {
@@ -96,6 +98,7 @@ class Formulation {
   std::int32_t add_satisfied(GangClassIndex index, GroupIndex group);
   void add_topology(GangClassIndex index);
   void add_domains(GangClassIndex index, GroupIndex group);
+  FormulationSolution rounded(const std::vector<double>& x, double share, bool with_remainders) const;
   FormulationSolution read_demand(const std::function<std::int64_t(std::int32_t)>& count_of) const;
   std::vector<DomainIndex> running_domains(GroupIndex group, TopologyLevelIndex level) const;
   std::vector<DomainIndex> domains_of(TopologyLevelIndex level) const;
@@ -104,8 +107,9 @@ class Formulation {
   void add_room_rows();
   void add_queue_rows();
   void add_queue_row(QueueIndex queue, std::size_t resource, bool non_preemptible);
-  void add_anti_affinity_rows(RoomClassIndex room, const Configuration& configuration, std::int32_t column);
-  std::int32_t anti_affinity_row(AntiAffinityIndex term, DomainIndex domain, int role);
+  void add_anti_affinity_rows();
+  void add_anti_affinity_row(AntiAffinityIndex term, DomainIndex domain);
+  std::map<std::int32_t, double> anti_affinity_entries(RoomClassIndex room, const Configuration& configuration) const;
   LinearExpression placed(CellIndex cell) const;                     // pods of the cell, all atoms
   LinearExpression placed_in(CellIndex cell, DomainIndex domain, TopologyLevelIndex level) const;
   std::vector<CellIndex> cells_below(GangClassIndex index, GroupIndex group) const;

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "heuristics/groups.h"
 #include "solver/formulation.h"
 
 namespace muster {
@@ -138,7 +139,7 @@ Formulation::Bounded Formulation::leaf_share(QueueIndex queue, std::int32_t prio
 std::vector<Formulation::Units> Formulation::units_of(QueueIndex queue, std::int32_t priority, std::size_t kind) const {
   std::vector<Units> units;
   for (GangIndex gang : running_[queue])
-    if (in_.problem.gangs[gang].priority >= priority && minimum_runs(in_.problem, in_.problem.gangs[gang].root))
+    if (in_.problem.gangs[gang].priority >= priority && is_satisfied(in_.base, gang))
       add_running_units(gang, kind, units);
   for (GangClassIndex index : waiting_[queue])
     if (in_.demand.gang_classes[index].priority >= priority) add_pending_units(index, kind, units);

@@ -49,6 +49,7 @@ class Cycle {
         deadline_(options.deadline, options.deterministic) {}
 
   Solution run() {
+    if (options_.engine != Engine::kGreedy) backend_.prepare();  // the worker starts while greedy runs
     run_greedy();
     if (options_.engine != Engine::kGreedy && !is_proven() && worth_a_milp()) run_milp();
     const Clock::time_point start = Clock::now();

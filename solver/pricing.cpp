@@ -10,6 +10,9 @@ namespace {
 constexpr std::int64_t kMostGrains = 2000;  // levels of a device that the table tells apart
 constexpr int kRounds = 2;
 constexpr int kBisections = 9;
+constexpr int kStockSteps = 6;
+constexpr std::int32_t kBundlesOfOneContent = 4;  // different devices of one content that are tried in mixes
+constexpr std::size_t kMixLevels = 64;            // of the scarcest resource
 
 }  // namespace
 
@@ -56,98 +59,147 @@ Pricing::Pricing(const ConfigurationInput& input, const RoomClass& room) : in_(i
     for (std::size_t r : resources_) request_.back().push_back(static_cast<double>(item.pod_class->request[r]));
   }
   multiplier_.assign(resources_.size(), 0.0);
+  stock_price_.assign(items_.size(), 0.0);
 }
 
-// table_[l]: the most that shares on one device with l grains of room are worth (unbounded knapsack).
-void Pricing::fill_device_table(const std::vector<double>& profit) {
-  std::vector<double> best(static_cast<std::size_t>(idle_level_) + 1, 0.0);  // by size: profit of the best item
-  std::vector<std::int32_t> best_item(best.size(), -1);
-  std::vector<std::int32_t> sizes;
+std::vector<double> Pricing::profits(const std::vector<double>& price) const {
+  std::vector<double> profit(items_.size());
   for (std::size_t i = 0; i < items_.size(); ++i) {
-    if (items_[i].size <= 0 || profit[i] <= 0) continue;
-    const auto size = static_cast<std::size_t>(items_[i].size);
-    const double each = profit[i] / items_[i].devices;
-    if (best_item[size] < 0) sizes.push_back(items_[i].size);
-    if (each > best[size]) {
-      best[size] = each;
-      best_item[size] = static_cast<std::int32_t>(i);
-    }
+    profit[i] = price[items_[i].demand.value()];
+    for (std::size_t r = 0; r < resources_.size(); ++r) profit[i] -= multiplier_[r] * request_[i][r];
+    profit[i] -= stock_price_[i];
   }
-  std::sort(sizes.begin(), sizes.end());
-  table_.assign(best.size(), 0.0);
-  table_item_.assign(best.size(), -1);
-  for (std::size_t level = 1; level < table_.size(); ++level) {
-    table_[level] = table_[level - 1];
-    table_item_[level] = -1;  // leaves one grain
-    for (std::int32_t size : sizes) {
-      if (static_cast<std::size_t>(size) > level) break;
-      const double value = table_[level - static_cast<std::size_t>(size)] + best[static_cast<std::size_t>(size)];
-      if (value > table_[level]) {
-        table_[level] = value;
-        table_item_[level] = best_item[static_cast<std::size_t>(size)];
-      }
+  return profit;
+}
+
+// table_[l]: the most that shares on one device with l grains of room are worth, no item more often than `remaining`.
+void Pricing::fill_device_table(const std::vector<double>& profit, const std::vector<double>& remaining) {
+  copies_.clear();
+  for (std::size_t i = 0; i < items_.size(); ++i)
+    if (items_[i].size > 0 && items_[i].size <= idle_level_ && profit[i] > 0 && remaining[i] >= 1)
+      copies_.push_back({profit[i] / items_[i].devices, items_[i].size, i});
+  std::sort(copies_.begin(), copies_.end(), [](const Copy& a, const Copy& b) {
+    return a.size != b.size ? a.size < b.size : (a.profit != b.profit ? a.profit > b.profit : a.item < b.item);
+  });
+  std::vector<Copy> expanded;
+  for (std::size_t i = 0; i < copies_.size();) {
+    auto room = static_cast<std::int64_t>(idle_level_ / copies_[i].size);  // copies of this size that one device can hold
+    const std::int32_t size = copies_[i].size;
+    for (; i < copies_.size() && copies_[i].size == size; ++i)
+      for (auto n = static_cast<std::int64_t>(remaining[copies_[i].item]); n > 0 && room > 0; --n, --room)
+        expanded.push_back(copies_[i]);
+  }
+  copies_ = std::move(expanded);
+  const std::size_t levels = static_cast<std::size_t>(idle_level_) + 1;
+  table_.assign(levels, 0.0);
+  taken_.assign(copies_.size() * levels, 0);
+  for (std::size_t c = 0; c < copies_.size(); ++c) {
+    const auto size = static_cast<std::size_t>(copies_[c].size);
+    for (std::size_t level = levels - 1; level >= size; --level) {
+      const double value = table_[level - size] + copies_[c].profit;
+      if (value <= table_[level]) continue;
+      table_[level] = value;
+      taken_[c * levels + level] = 1;
     }
   }
 }
 
-void Pricing::open_device(std::int32_t level, double times, std::vector<double>& amount) const {
-  while (level > 0) {
-    const std::int32_t item = table_item_[static_cast<std::size_t>(level)];
-    if (item < 0) {
-      --level;
-      continue;
-    }
-    const Item& chosen = items_[static_cast<std::size_t>(item)];
-    amount[static_cast<std::size_t>(item)] += times / chosen.devices;
-    level -= chosen.size;
+// The content that the table found best for a device with so much room.
+void Pricing::open_device(std::int32_t level, std::vector<double>& amount) const {
+  const std::size_t levels = static_cast<std::size_t>(idle_level_) + 1;
+  for (std::size_t c = copies_.size(); c-- > 0;) {
+    if (taken_[c * levels + static_cast<std::size_t>(level)] == 0) continue;
+    amount[copies_[c].item] += 1.0 / items_[copies_[c].item].devices;
+    level -= copies_[c].size;
   }
 }
 
 // The node with its counted resources priced by the multipliers: devices one by one.
 Pricing::Content Pricing::relaxed(const std::vector<double>& price) {
-  std::vector<double> profit(items_.size());
-  Content content{0, std::vector<double>(items_.size(), 0.0)};
-  std::vector<std::pair<double, std::int32_t>> whole(static_cast<std::size_t>(idle_) + 1, {0.0, -1});
+  const std::vector<double> profit = profits(price);
+  Content content{0, std::vector<double>(items_.size(), 0.0), 0};
+  std::vector<double> stock(items_.size());
   for (std::size_t i = 0; i < items_.size(); ++i) {
-    profit[i] = price[items_[i].demand.value()];
-    for (std::size_t r = 0; r < resources_.size(); ++r) profit[i] -= multiplier_[r] * request_[i][r];
-    if (profit[i] <= 0) continue;
-    if (items_[i].whole > 0) {
-      if (items_[i].whole <= idle_ && profit[i] > whole[static_cast<std::size_t>(items_[i].whole)].first)
-        whole[static_cast<std::size_t>(items_[i].whole)] = {profit[i], static_cast<std::int32_t>(i)};
-    } else if (items_[i].size == 0) {
-      content.value += profit[i] * items_[i].most;
-      content.amount[i] = items_[i].most;
-    }
+    stock[i] = items_[i].most * std::max(1, items_[i].devices);
+    if (profit[i] <= 0 || items_[i].whole > 0 || items_[i].size > 0) continue;
+    content.value += profit[i] * items_[i].most;
+    content.amount[i] = items_[i].most;
   }
-  if (idle_level_ > 0 && (idle_ > 0 || !partial_levels_.empty())) fill_device_table(profit);
+  if (idle_ == 0 && partial_levels_.empty()) return content;
+  fill_device_table(profit, stock);
   for (std::int32_t level : partial_levels_) {
     content.value += table_[static_cast<std::size_t>(level)];
-    open_device(level, 1, content.amount);
+    open_device(level, content.amount);
   }
-  if (idle_ == 0) return content;
+  if (idle_ > 0) divide_idle_devices(profit, content);
+  for (std::int32_t n = 0; n < content.shared_devices; ++n) open_device(idle_level_, content.amount);
+  return content;
+}
+
+// Which idle devices go to whole users and how many are shared: for each number of devices a pod may ask for, its pods by profit.
+void Pricing::divide_idle_devices(const std::vector<double>& profit, Content& content) const {
+  const auto idle = static_cast<std::size_t>(idle_);
+  std::vector<std::vector<std::size_t>> pods(idle + 1);  // by devices: items, most profitable first, one entry a pod
+  for (std::size_t i = 0; i < items_.size(); ++i)
+    if (items_[i].whole > 0 && items_[i].whole <= idle_ && profit[i] > 0) pods[static_cast<std::size_t>(items_[i].whole)].push_back(i);
   const double shared = table_[static_cast<std::size_t>(idle_level_)];
-  std::vector<double> best(static_cast<std::size_t>(idle_) + 1, 0.0);
-  std::vector<std::int32_t> taken(best.size(), 0);  // devices of the last step; 0: one device is shared
-  for (std::size_t n = 1; n < best.size(); ++n) {
-    best[n] = best[n - 1] + shared;
-    for (std::size_t k = 1; k <= n; ++k)
-      if (whole[k].second >= 0 && best[n - k] + whole[k].first > best[n]) {
-        best[n] = best[n - k] + whole[k].first;
-        taken[n] = static_cast<std::int32_t>(k);
+  std::vector<double> best(idle + 1);
+  for (std::size_t n = 0; n <= idle; ++n) best[n] = shared * static_cast<double>(n);
+  std::vector<std::vector<std::int32_t>> taken(idle + 1, std::vector<std::int32_t>(idle + 1, 0));
+  for (std::size_t k = 1; k <= idle; ++k) {
+    std::vector<std::size_t>& list = pods[k];
+    if (list.empty()) continue;
+    std::stable_sort(list.begin(), list.end(), [&](std::size_t a, std::size_t b) { return profit[a] > profit[b]; });
+    std::vector<std::size_t> stock;
+    for (std::size_t item : list)
+      for (double n = 0; n < items_[item].most && stock.size() < idle / k; ++n) stock.push_back(item);
+    list = std::move(stock);
+    std::vector<double> next = best;
+    for (std::size_t n = k; n <= idle; ++n) {
+      double sum = 0;
+      for (std::size_t m = 1; m * k <= n && m <= list.size(); ++m) {
+        sum += profit[list[m - 1]];
+        if (best[n - m * k] + sum <= next[n]) continue;
+        next[n] = best[n - m * k] + sum;
+        taken[k][n] = static_cast<std::int32_t>(m);
       }
+    }
+    best = std::move(next);
   }
-  content.value += best.back();
-  for (std::size_t n = best.size() - 1; n > 0;) {
-    if (taken[n] == 0) {
-      open_device(idle_level_, 1, content.amount);
-      --n;
-    } else {
-      content.amount[static_cast<std::size_t>(whole[static_cast<std::size_t>(taken[n])].second)] += 1;
-      n -= static_cast<std::size_t>(taken[n]);
+  content.value += best[idle];
+  std::size_t left = idle;
+  for (std::size_t k = idle; k >= 1; --k) {
+    const auto m = static_cast<std::size_t>(taken[k][left]);
+    for (std::size_t i = 0; i < m; ++i) content.amount[pods[k][i]] += 1;
+    left -= m * k;
+  }
+  content.shared_devices = static_cast<std::int32_t>(left);
+}
+
+// The content with the stock of shares divided: device after device takes its best of what is left.
+Pricing::Content Pricing::within_counts(const std::vector<double>& price, const Content& content) {
+  bool exceeds = false;
+  for (std::size_t i = 0; i < items_.size(); ++i) exceeds = exceeds || content.amount[i] > items_[i].most + 0.5;
+  if (!exceeds) return content;
+  const std::vector<double> profit = profits(price);
+  Content result = content;
+  std::vector<double> remaining(items_.size());
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    remaining[i] = items_[i].most * std::max(1, items_[i].devices);
+    if (items_[i].size > 0) result.amount[i] = 0;
+  }
+  std::vector<std::int32_t> levels(static_cast<std::size_t>(content.shared_devices), idle_level_);
+  levels.insert(levels.end(), partial_levels_.begin(), partial_levels_.end());
+  for (std::int32_t level : levels) {
+    std::vector<double> added(items_.size(), 0.0);
+    fill_device_table(profit, remaining);
+    open_device(level, added);
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      result.amount[i] += added[i];
+      remaining[i] -= added[i] * std::max(1, items_[i].devices);
     }
   }
-  return content;
+  return result;
 }
 
 // Value of the Lagrangian dual at the present multipliers; leaves the content and its use behind.
@@ -159,6 +211,7 @@ double Pricing::dual(const std::vector<double>& price) {
     for (std::size_t i = 0; i < items_.size(); ++i) used_[r] += last_.amount[i] * request_[i][r];
     value += multiplier_[r] * free_[r];
   }
+  for (std::size_t i = 0; i < items_.size(); ++i) value += stock_price_[i] * items_[i].most;
   return value;
 }
 
@@ -211,23 +264,15 @@ void Pricing::build(const std::vector<double>& price, const Content& content, Re
   NodeRoom space(in_.problem, room_);
   Configuration configuration;
   std::vector<std::int64_t> counts(items_.size(), 0);
-  std::vector<std::size_t> order(items_.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::vector<double> density(items_.size());
-  for (std::size_t i = 0; i < items_.size(); ++i) {
-    double use = 1e-9 + (items_[i].whole + items_[i].devices * static_cast<double>(items_[i].size) / std::max(1, idle_level_)) /
-                            std::max(1.0, static_cast<double>(room_.free_devices.size()));
-    for (std::size_t r = 0; r < resources_.size(); ++r) use += request_[i][r] / std::max(1.0, free_[r]);
-    density[i] = price[items_[i].demand.value()] / use;
-  }
-  const auto bulk = [&](std::size_t i) { return items_[i].whole * 10'000 + items_[i].size; };
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return bulk(a) != bulk(b) ? bulk(a) > bulk(b) : density[a] > density[b];
-  });
-  for (std::size_t i : order)
+  for (std::size_t i : by_bulk_)
     if (content.amount[i] > 0.5) put(i, std::lround(content.amount[i]), space, configuration, counts);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return density[a] > density[b]; });
-  for (std::size_t i : order)
+  finish(price, space, std::move(configuration), std::move(counts), result);
+}
+
+// Fills up what is left by worth for what is used, and keeps the configuration if it is new.
+void Pricing::finish(const std::vector<double>& price, NodeRoom& space, Configuration configuration,
+                     std::vector<std::int64_t> counts, Result& result) {
+  for (std::size_t i : by_density_)
     if (price[items_[i].demand.value()] > 0) put(i, in_.demand.classes[items_[i].demand].count, space, configuration, counts);
   double worth = 0;
   for (std::size_t i = 0; i < items_.size(); ++i) {
@@ -241,16 +286,151 @@ void Pricing::build(const std::vector<double>& price, const Content& content, Re
   result.worth.push_back(worth);
 }
 
-Pricing::Result Pricing::price(const std::vector<double>& price) {
+// The two orders in which items are put down, at these prices: large ones first, and those worth most for what they use.
+void Pricing::sort_items(const std::vector<double>& price) {
+  std::vector<double> density(items_.size());
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    double use = 1e-9 + (items_[i].whole + items_[i].devices * static_cast<double>(items_[i].size) / std::max(1, idle_level_)) /
+                            std::max(1.0, static_cast<double>(room_.free_devices.size()));
+    for (std::size_t r = 0; r < resources_.size(); ++r) use += request_[i][r] / std::max(1.0, free_[r]);
+    density[i] = price[items_[i].demand.value()] / use;
+  }
+  by_density_.resize(items_.size());
+  std::iota(by_density_.begin(), by_density_.end(), std::size_t{0});
+  std::stable_sort(by_density_.begin(), by_density_.end(), [&](std::size_t x, std::size_t y) { return density[x] > density[y]; });
+  by_bulk_ = by_density_;
+  const auto bulk = [&](std::size_t i) { return items_[i].whole * 10'000 + items_[i].size; };
+  std::stable_sort(by_bulk_.begin(), by_bulk_.end(), [&](std::size_t x, std::size_t y) { return bulk(x) > bulk(y); });
+}
+
+// Subgradient steps on the stock's multipliers: an item that the devices take more often than it is there gets dearer.
+void Pricing::divide_stock(const std::vector<double>& price, int steps, Result& result) {
+  for (int step = 0; step < steps; ++step) {
+    const double value = dual(price);
+    result.limit = std::min(result.limit, value);
+    double norm = 0;
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      const double over = last_.amount[i] - items_[i].most;
+      if (over > 0.5 || stock_price_[i] > 0) norm += over * over;
+    }
+    const double best = result.worth.empty() ? 0 : *std::max_element(result.worth.begin(), result.worth.end());
+    if (norm < 0.25 || value <= best * (1 + 1e-9)) return;
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      const double over = last_.amount[i] - items_[i].most;
+      if (over > 0.5 || stock_price_[i] > 0) stock_price_[i] = std::max(0.0, stock_price_[i] + (value - best) / norm * over);
+    }
+  }
+}
+
+// Splits a content into what single devices hold: candidates for build_mixed.
+void Pricing::add_bundles(const std::vector<double>& price, const Content& content) {
+  const auto add = [&](Bundle bundle) {
+    for (std::size_t i : bundle.items) {
+      bundle.value += price[items_[i].demand.value()];
+      bundle.use += request_[i][scarce_];
+    }
+    bundles_.push_back(std::move(bundle));
+  };
+  for (std::size_t i = 0; i < items_.size(); ++i)
+    if (items_[i].whole > 0 && content.amount[i] > 0.5) add({{i}, items_[i].whole});
+  if (content.shared_devices == 0) return;
+  const std::vector<double> profit = profits(price);
+  std::vector<double> remaining(items_.size());
+  for (std::size_t i = 0; i < items_.size(); ++i) remaining[i] = items_[i].devices == 1 ? items_[i].most : 0;
+  for (std::int32_t device = 0; device < std::min(content.shared_devices, kBundlesOfOneContent); ++device) {
+    fill_device_table(profit, remaining);
+    std::vector<double> amount(items_.size(), 0.0);
+    open_device(idle_level_, amount);
+    Bundle bundle{{}, 1};
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      for (double n = 0.5; n < amount[i]; ++n) bundle.items.push_back(i);
+      remaining[i] -= amount[i];
+    }
+    if (bundle.items.empty()) return;
+    add(std::move(bundle));
+  }
+}
+
+// Chooses among the bundles of several multipliers, each for some of the idle devices, by a dynamic program over devices and
+// the scarcest resource (a multiple-choice knapsack): the relaxed content is all of one kind, the best real one often a mix.
+void Pricing::build_mixed(const std::vector<double>& price, Result& result) {
+  if (bundles_.empty() || idle_ == 0) return;
+  const double grain = free_[scarce_] / kMixLevels;
+  const std::size_t width = kMixLevels + 1;
+  const auto devices = static_cast<std::size_t>(idle_);
+  std::vector<double> best((devices + 1) * width, 0.0);
+  std::vector<std::int32_t> chosen(best.size(), -1);
+  for (std::size_t n = 1; n <= devices; ++n)
+    for (std::size_t c = 0; c < width; ++c) {
+      const std::size_t at = n * width + c;
+      best[at] = best[at - width];
+      for (std::size_t b = 0; b < bundles_.size(); ++b) {
+        const auto taken = static_cast<std::size_t>(bundles_[b].devices);
+        const auto use = static_cast<std::size_t>(std::ceil(bundles_[b].use / grain - 1e-9));
+        if (taken > n || use > c) continue;
+        const double value = best[at - taken * width - use] + bundles_[b].value;
+        if (value <= best[at]) continue;
+        best[at] = value;
+        chosen[at] = static_cast<std::int32_t>(b);
+      }
+    }
+  NodeRoom space(in_.problem, room_);
+  Configuration configuration;
+  std::vector<std::int64_t> counts(items_.size(), 0);
+  std::vector<std::size_t> shares;
+  for (std::size_t n = devices, c = kMixLevels; n > 0;) {
+    const std::int32_t b = chosen[n * width + c];
+    if (b < 0) {
+      --n;
+      continue;
+    }
+    const Bundle& bundle = bundles_[static_cast<std::size_t>(b)];
+    for (std::size_t i : bundle.items) {
+      if (items_[i].whole > 0)
+        put(i, 1, space, configuration, counts);
+      else
+        shares.push_back(i);
+    }
+    n -= static_cast<std::size_t>(bundle.devices);
+    c -= static_cast<std::size_t>(std::ceil(bundle.use / grain - 1e-9));
+  }
+  std::stable_sort(shares.begin(), shares.end(), [&](std::size_t a, std::size_t b) { return items_[a].size > items_[b].size; });
+  for (std::size_t i : shares) put(i, 1, space, configuration, counts);
+  finish(price, space, std::move(configuration), std::move(counts), result);
+}
+
+// Bundles at multipliers of the scarcest resource around the best one, and their best mix.
+void Pricing::mix(const std::vector<double>& price, Result& result) {
+  if (resources_.empty()) return;
+  const std::vector<double> multiplier = multiplier_;
+  for (std::size_t r = 0; r < resources_.size(); ++r)
+    if (multiplier_[r] * free_[r] > multiplier_[scarce_] * free_[scarce_]) scarce_ = r;
+  if (multiplier_[scarce_] == 0) return;
+  for (const double factor : {0.0, 0.5, 0.8, 0.95, 1.0, 1.05, 1.3, 2.0}) {
+    multiplier_[scarce_] = multiplier[scarce_] * factor;
+    result.limit = std::min(result.limit, dual(price));
+    add_bundles(price, last_);
+  }
+  multiplier_ = multiplier;
+  build_mixed(price, result);
+}
+
+Pricing::Result Pricing::price(const std::vector<double>& price, int effort) {
   Result result;
+  std::fill(stock_price_.begin(), stock_price_.end(), 0.0);
+  bundles_.clear();
+  sort_items(price);
   result.limit = dual(price);
-  build(price, last_, result);
-  for (int round = 0; round < kRounds; ++round)
+  build(price, within_counts(price, last_), result);
+  for (int round = 0; round < kRounds * effort; ++round) {
     for (std::size_t r = 0; r < resources_.size(); ++r) {
       bisect(r, price);
       result.limit = std::min(result.limit, dual(price));
-      build(price, last_, result);
+      build(price, within_counts(price, last_), result);
     }
+    divide_stock(price, kStockSteps * effort, result);
+  }
+  mix(price, result);
   std::vector<std::size_t> order(result.worth.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return result.worth[a] > result.worth[b]; });

@@ -14,7 +14,7 @@ namespace muster {
 // devices, of which each is an unbounded knapsack over shares, and whole ones are divided by a small dynamic program (Gilmore
 // and Gomory 1961 for the pattern, Geoffrion 1974 for the bound). Every a gives a valid limit; a few rounds of bisection, one
 // resource after another, look for a good one. The configurations are the contents that the dynamic program chose along
-// the way, made to fit and filled up; they fit exactly.
+// the way, with the stock divided device by device, made to fit and filled up; they fit exactly.
 // Cost: O(rounds x levels x sizes), 20-300 us for a node of 8 devices and 20 sizes.
 class Pricing {
  public:
@@ -25,8 +25,8 @@ class Pricing {
     std::vector<Configuration> configurations; // the best found, best first
     std::vector<double> worth;                 // of each
   };
-  // `price` by DemandIndex, >= 0.
-  Result price(const std::vector<double>& price);
+  // `price` by DemandIndex, >= 0. `effort` multiplies the rounds: 1 to find configurations, more to tighten the limit.
+  Result price(const std::vector<double>& price, int effort = 1);
 
  private:
   struct Item {
@@ -40,13 +40,37 @@ class Pricing {
   struct Content {
     double value = 0;                 // of the relaxed problem, without the multipliers' constant
     std::vector<double> amount;       // by item
+    std::int32_t shared_devices = 0;  // idle devices that are shared, not given whole
+  };
+
+  // One pod of an item in the knapsack of a device: of one size the most profitable first, as many as there are.
+  struct Copy {
+    double profit;
+    std::int32_t size;
+    std::size_t item;
   };
 
   Content relaxed(const std::vector<double>& price);
-  void fill_device_table(const std::vector<double>& profit);
-  void open_device(std::int32_t level, double times, std::vector<double>& amount) const;
+  std::vector<double> profits(const std::vector<double>& price) const;
+  void divide_idle_devices(const std::vector<double>& profit, Content& content) const;
+  void fill_device_table(const std::vector<double>& profit, const std::vector<double>& remaining);
+  void open_device(std::int32_t level, std::vector<double>& amount) const;
+  Content within_counts(const std::vector<double>& price, const Content& content);
   double dual(const std::vector<double>& price);
   void bisect(std::size_t resource, const std::vector<double>& price);
+  void divide_stock(const std::vector<double>& price, int steps, Result& result);
+  // What one device (or several, for a pod of whole ones) may hold, as a candidate for mixing.
+  struct Bundle {
+    std::vector<std::size_t> items;  // one entry a pod
+    std::int32_t devices = 0;        // idle devices that it takes
+    double value = 0, use = 0;       // at the prices; share of the scarcest resource
+  };
+  void add_bundles(const std::vector<double>& price, const Content& content);
+  void mix(const std::vector<double>& price, Result& result);
+  void sort_items(const std::vector<double>& price);
+  void build_mixed(const std::vector<double>& price, Result& result);
+  void finish(const std::vector<double>& price, NodeRoom& space, Configuration configuration, std::vector<std::int64_t> counts,
+              Result& result);
   void build(const std::vector<double>& price, const Content& content, Result& result);
   void put(std::size_t item, std::int64_t count, NodeRoom& space, Configuration& configuration,
            std::vector<std::int64_t>& counts) const;
@@ -61,7 +85,12 @@ class Pricing {
   std::vector<std::int32_t> partial_levels_;   // of partly used devices, in grains, rounded up
   std::int32_t idle_ = 0, idle_level_ = 0;     // wholly free devices, and their level
   std::vector<double> table_;                  // best worth of one device, by level
-  std::vector<std::int32_t> table_item_;       // the item last put in; -1: none
+  std::vector<Copy> copies_;                   // that the table was filled with
+  std::vector<std::uint8_t> taken_;            // by copy, by level: whether the best content takes it
+  std::vector<double> stock_price_;            // by item: multipliers of "no more pods than there are"
+  std::vector<Bundle> bundles_;                // of this call
+  std::size_t scarce_ = 0;                     // position in resources_ of the one with the largest multiplier x room
+  std::vector<std::size_t> by_bulk_, by_density_;  // items, in the orders in which they are put down
   Content last_;
   std::vector<double> used_;                   // of resources_, by last_
 };

@@ -75,7 +75,8 @@ Atoms collect_atoms(const Problem& problem, const Demand& demand) {
   return atoms;
 }
 
-Supply collect_supply(const Problem& problem, const Demand& demand, const Atoms& atoms, const ClusterState& state) {
+Supply collect_supply(const Problem& problem, const Demand& demand, const Atoms& atoms, const ClusterState& state,
+                      const std::vector<bool>& reserved) {
   Supply supply;
   supply.atom_count = atoms.domains.size();
   const AntiAffinityRules rules(problem, state);
@@ -86,7 +87,7 @@ Supply collect_supply(const Problem& problem, const Demand& demand, const Atoms&
   Indexed<RoomClassIndex, std::vector<DemandIndex>> refused;
   const std::set<NodeIndex> nominated = nominated_nodes(demand);
   for (NodeIndex node : problem.nodes.indices()) {
-    if (problem.class_of(node).cordoned) continue;
+    if (problem.class_of(node).cordoned || reserved[node.value()]) continue;
     RoomClass room;
     room.node_class = problem.nodes[node].node_class;
     room.atom = atoms.of_node[node];

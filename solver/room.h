@@ -43,7 +43,9 @@ bool is_metered(const Problem& problem, const Demand& demand, const Cell& cell);
 
 // Groups the nodes of `state` (what runs and stays is in it, what is releasing or evicted is not). Cost: O(nodes x (resources +
 // devices) + room classes x demand classes).
-Supply collect_supply(const Problem& problem, const Demand& demand, const Atoms& atoms, const ClusterState& state);
+// Nodes that are `reserved` are left out.
+Supply collect_supply(const Problem& problem, const Demand& demand, const Atoms& atoms, const ClusterState& state,
+                      const std::vector<bool>& reserved);
 
 // The room of one node while a configuration is put together: exact amounts, devices by position.
 class NodeRoom {
