@@ -19,6 +19,7 @@ ClusterState::ClusterState(const Problem& problem, Releasing releasing)
       members_(problem.groups.size(), 0),
       departed_(problem.nodes.size(), 0),
       versions_(problem.gangs.size(), 0),
+      pods_on_(problem.nodes.size()),
       owners_(problem.anti_affinities.size()),
       matched_(problem.anti_affinities.size()) {
   buckets_ = std::clamp<std::size_t>(problem.priorities.size(), 1, kPriorityBuckets);
@@ -77,6 +78,12 @@ void ClusterState::apply(PodIndex pod, const Place& place, bool put) {
   members_[p.group] += put ? 1 : -1;
   ++versions_[p.gang];
   if (p.status == PodStatus::kRunning && p.node == place.node) departed_[place.node] += put ? -1 : 1;
+  std::vector<PodIndex>& here = pods_on_[place.node];
+  if (put) {
+    here.push_back(pod);
+  } else {
+    here.erase(std::ranges::find(here, pod));
+  }
   places_[pod] = put ? place : Place{};
   touched_.push_back(place.node);
 }

@@ -46,6 +46,8 @@ class ClusterState {
   QueueAmounts usage_from(QueueIndex queue, std::int32_t priority) const;
   bool is_present(PodIndex pod) const { return !places_[pod].node.is_none(); }  // runs and stays, or is placed
   const Place& place_of(PodIndex pod) const { return places_[pod]; }            // requires is_present
+  // Pods that are present on the node, in no particular (yet always the same) order.
+  const std::vector<PodIndex>& pods_on(NodeIndex node) const { return pods_on_[node]; }
   // Grows with every change of the gang's pods, undone ones too.
   std::uint32_t version(GangIndex gang) const { return versions_[gang]; }
   // How many of the pods that the snapshot runs on the node are no longer there.
@@ -94,6 +96,7 @@ class ClusterState {
   Indexed<GroupIndex, std::int32_t> members_;
   Indexed<NodeIndex, std::int32_t> departed_;
   Indexed<GangIndex, std::uint32_t> versions_;
+  Indexed<NodeIndex, std::vector<PodIndex>> pods_on_;
   // Anti-affinity: by term, pods present in each domain.
   Indexed<AntiAffinityIndex, std::vector<std::int32_t>> owners_, matched_;
   std::vector<Change> log_;

@@ -34,8 +34,7 @@ GangPlacer::GangPlacer(ClusterState& state, const QueueBounds& bounds, NodeChoos
 
 bool GangPlacer::may_place(GangIndex gang_index) const {
   const Gang& gang = problem_.gangs[gang_index];
-  return problem_.snapshot->policy.actions.place && fit::queue_exists(gang) && fit::timeout(gang) &&
-         fit::min_resources(state_, gang_index);
+  return problem_.snapshot->policy.actions.place && fit::queue_exists(gang) && fit::timeout(gang);
 }
 
 bool GangPlacer::place_minimum(GangIndex gang) {
@@ -106,7 +105,6 @@ std::vector<PodIndex> GangPlacer::waiting(GroupIndex group) const {
 }
 
 // --- Groups
-// ---------------------------------------------------------------------------------------------------------------
 
 bool GangPlacer::place_group(GroupIndex group_index, DomainIndex within, int depth) {
   if (depth > kDeepestGroup) return false;
@@ -194,7 +192,6 @@ bool GangPlacer::put_on_best_node(PodIndex pod, DomainIndex within) {
 }
 
 // --- Topology
-// -------------------------------------------------------------------------------------------------------------
 
 GangPlacer::Nodes GangPlacer::nodes_of(DomainIndex domain) const {
   return domain.is_none() ? Nodes{} : Nodes{problem_.domains[domain].nodes};

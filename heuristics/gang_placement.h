@@ -23,7 +23,7 @@ class GangPlacer {
   GangPlacer(ClusterState& state, const QueueBounds& bounds, NodeChooser& chooser,
              PodOrder order = PodOrder::kBigFirst);
 
-  // Whether anything of the gang may be placed at all: rules Queue, Timeout and minResources, and the `place` action.
+  // Whether anything of the gang may be placed at all: rules QueueExists and Timeout, and the `place` action.
   bool may_place(GangIndex gang) const;
 
   // Places what the gang's minimum still lacks, or nothing. True where it is met afterwards. Cost: for each required

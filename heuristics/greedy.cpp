@@ -17,15 +17,26 @@ namespace muster {
 
 namespace {
 
-// The orders that are tried, from the policy's own to what packs best; further starts repeat them with noise.
+bool could_evict(const Problem& problem) {
+  const Actions& actions = problem.snapshot->policy.actions;
+  if (!actions.consolidate && !actions.preempt && !actions.reclaim) return false;
+  return std::ranges::any_of(problem.pods, [&](const Pod& pod) {
+    return pod.status == PodStatus::kRunning && problem.gangs[pod.gang].preemptible;
+  });
+}
+
+// The orders that are tried, from the policy's own to what packs best; further starts repeat them with noise. Only the
+// second differs from the first in when room is made, so it is left out where there is nobody to evict.
 PlacingOrder order_of_start(const Problem& problem, std::size_t start, std::uint64_t seed) {
-  static constexpr std::array<PlacingOrder, 5> kOrders{{
-      {GangOrder::kQueueByQueue, PodOrder::kBigFirst, NodeRule::kBestFit},
-      {GangOrder::kBigFirst, PodOrder::kBigFirst, NodeRule::kKeepCpu},
-      {GangOrder::kOldFirst, PodOrder::kBigFirst, NodeRule::kBestFit},
-      {GangOrder::kCpuFirst, PodOrder::kCpuFirst, NodeRule::kKeepCpu},
-      {GangOrder::kBigFirst, PodOrder::kCpuFirst, NodeRule::kBestFit},
+  static constexpr std::array<PlacingOrder, 6> kOrders{{
+      {GangOrder::kQueueByQueue, PodOrder::kBigFirst, NodeRule::kBestFit, ClaimTime::kAtEnd},
+      {GangOrder::kQueueByQueue, PodOrder::kBigFirst, NodeRule::kBestFit, ClaimTime::kAtOnce},
+      {GangOrder::kBigFirst, PodOrder::kBigFirst, NodeRule::kKeepCpu, ClaimTime::kAtOnce},
+      {GangOrder::kOldFirst, PodOrder::kBigFirst, NodeRule::kBestFit, ClaimTime::kAtEnd},
+      {GangOrder::kCpuFirst, PodOrder::kCpuFirst, NodeRule::kKeepCpu, ClaimTime::kAtOnce},
+      {GangOrder::kBigFirst, PodOrder::kCpuFirst, NodeRule::kBestFit, ClaimTime::kAtEnd},
   }};
+  if (start >= 1 && !could_evict(problem)) ++start;
   PlacingOrder order = kOrders[start % kOrders.size()];
   if (start >= kOrders.size()) {
     order.noise = 0.4;
@@ -38,17 +49,16 @@ PlacingOrder order_of_start(const Problem& problem, std::size_t start, std::uint
 // One start: a state of its own, from the snapshot to a plan.
 class Start {
  public:
-  enum class Claims : std::uint8_t { kNone, kAll };
-
-  Start(const Problem& problem, const FairShares& shares, const PlacingOrder& order, const StopRequest& stop,
-        Claims claims)
+  Start(const Problem& problem, const FairShares& shares, const PlacingOrder& order, const StopRequest& stop)
       : problem_(problem),
         shares_(shares),
         order_(order),
         stop_(stop),
-        claims_(claims),
         rules_(problem, shares, ClusterState(problem, ClusterState::Releasing::kFreed)),
         doomed_(problem.gangs.size(), false) {}
+
+  // Whether the last run came to its end.
+  bool is_complete() const { return is_complete_; }
 
   Plan run() {
     Plan plan = attempt();
@@ -71,7 +81,7 @@ class Start {
     NodeChooser chooser(state, bounds, order_.nodes);
     GangPlacer placer(state, bounds, chooser, order_.pods);
     RoomSearch room({problem_, shares_, bounds, rules_, state, chooser, placer, stop_}, std::move(evictions));
-    place_all({problem_, shares_, order_, doomed_, stop_, claims_ == Claims::kAll}, state, placer, room);
+    is_complete_ = place_all({problem_, shares_, order_, doomed_, stop_}, state, placer, room);
     find_unfinished(state);
     return plan_of(problem_, state, room.evictions());
   }
@@ -97,40 +107,32 @@ class Start {
   const FairShares& shares_;
   const PlacingOrder& order_;
   const StopRequest& stop_;
-  Claims claims_;
   EvictionRules rules_;
   std::vector<bool> doomed_;  // by gang: evicted as stale
   std::vector<GangIndex> unfinished_;
+  bool is_complete_ = false;
 };
-
-bool could_claim(const Problem& problem) {
-  const Actions& actions = problem.snapshot->policy.actions;
-  if (!actions.place || !(actions.consolidate || actions.preempt || actions.reclaim)) return false;
-  return std::ranges::any_of(problem.pods, [&](const Pod& pod) {
-    return pod.status == PodStatus::kRunning && problem.gangs[pod.gang].preemptible;
-  });
-}
 
 }  // namespace
 
-// Where room may be made, the first task is a start that makes none: quick, and there when time runs out among the
-// claims.
+// A start that is interrupted may have gained on an early level what it had no time to gain on the later ones: only the
+// first, which is whole at any time, counts then.
 Candidate solve_greedy(const Problem& problem, const FairShares& shares, const GreedyOptions& options) {
-  const std::size_t quick = could_claim(problem) ? 1 : 0;
-  const std::size_t tasks = static_cast<std::size_t>(std::max(1, options.starts)) + quick;
-  std::vector<std::optional<Candidate>> candidates(tasks);
-  parallel_for(tasks, options.threads, [&](std::size_t task) {
-    if (task > 0 && options.stop && options.stop()) return;
-    const PlacingOrder order = order_of_start(problem, task < quick ? 0 : task - quick, options.seed);
-    const auto claims = task < quick ? Start::Claims::kNone : Start::Claims::kAll;
-    Candidate candidate{Start(problem, shares, order, options.stop, claims).run(), {}};
-    candidate.levels = evaluate(problem, shares, candidate.plan);
-    candidates[task] = std::move(candidate);
+  const auto starts = static_cast<std::size_t>(std::max(1, options.starts));
+  std::vector<std::optional<Candidate>> candidates(starts);
+  parallel_for(starts, options.threads, [&](std::size_t number) {
+    if (number > 0 && options.stop && options.stop()) return;
+    const PlacingOrder order = order_of_start(problem, number, options.seed);
+    Start start(problem, shares, order, options.stop);
+    Plan plan = start.run();
+    if (number > 0 && !start.is_complete()) return;
+    Levels levels = evaluate(problem, shares, plan);
+    candidates[number] = Candidate{std::move(plan), std::move(levels)};
   });
   const auto ids = level_ids(problem);
   std::size_t best = 0;
-  for (std::size_t task = 1; task < tasks; ++task) {
-    if (candidates[task] && compare(candidates[task]->levels, candidates[best]->levels, ids) > 0) best = task;
+  for (std::size_t start = 1; start < starts; ++start) {
+    if (candidates[start] && compare(candidates[start]->levels, candidates[best]->levels, ids) > 0) best = start;
   }
   return *std::move(candidates[best]);
 }

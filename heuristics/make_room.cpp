@@ -1,6 +1,7 @@
 #include "heuristics/make_room.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
@@ -26,28 +27,37 @@ RoomSearch::RoomSearch(const Parts& parts, std::vector<PlannedEviction> stale)
       stop_(parts.stop),
       leading_levels_(parts.problem, parts.shares),
       stale_(std::move(stale)),
-      runners_(problem_.nodes.size()) {
-  std::set<PodIndex> gone;
-  for (const PlannedEviction& eviction : stale_) gone.insert(eviction.pod);
-  for (const PodIndex pod : problem_.pods.indices()) {
-    const bool runs = problem_.pods[pod].status == PodStatus::kRunning;
-    if (runs && !gone.contains(pod)) runners_[problem_.pods[pod].node].push_back(pod);
+      placed_rank_(problem_.pods.size(), -1) {
+  for (const GangIndex gang : problem_.gangs.indices()) {
+    const Gang& g = problem_.gangs[gang];
+    if (!g.min_resources.empty() || g.min_resources_gpu > 0) with_min_resources_.push_back(gang);
   }
 }
 
-bool RoomSearch::is_allowed() const {
-  const Actions& actions = problem_.snapshot->policy.actions;
-  return actions.place && (actions.consolidate || actions.preempt || actions.reclaim);
+bool RoomSearch::is_allowed() const { return problem_.snapshot->policy.actions.place; }
+
+void RoomSearch::note_placed(GangIndex gang, std::int32_t rank) {
+  for (const PodIndex pod : problem_.gangs[gang].pods) {
+    if (!is_fresh(pod)) continue;
+    if (!state_.is_present(pod)) {
+      placed_rank_[pod] = -1;
+    } else if (placed_rank_[pod] < 0) {
+      placed_rank_[pod] = rank;
+    }
+  }
+  latest_rank_ = std::max(latest_rank_, rank);
 }
 
-bool RoomSearch::claim_minimum(GangIndex gang) {
+bool RoomSearch::claim_minimum(GangIndex gang, std::int32_t rank) {
+  rank_ = rank;
   return claim(gang, [&] {
     if (!fit::min_resources(state_, gang) && !free_min_resources()) return false;
     return placer_.place_minimum(gang);
   });
 }
 
-bool RoomSearch::claim_pod(PodIndex pod) {
+bool RoomSearch::claim_pod(PodIndex pod, std::int32_t rank) {
+  rank_ = rank;
   return claim(problem_.pods[pod].gang, [&] { return placer_.place_pod(pod); });
 }
 
@@ -57,19 +67,25 @@ bool RoomSearch::claim(GangIndex gang, const Place& place) {
   if (!actions.place || !fit::queue_exists(problem_.gangs[gang]) || !fit::timeout(problem_.gangs[gang])) return false;
   claimant_ = gang;
   const bool may_evict = problem_.gangs[gang].preemption_policy != PreemptionPolicy::kNever;
-  if (actions.consolidate && attempt(EvictionReason::kConsolidate, place)) return true;
-  if (actions.preempt && may_evict && attempt(EvictionReason::kPreempt, place)) return true;
-  return actions.reclaim && may_evict && attempt(EvictionReason::kReclaim, place);
+  if (attempt(Means::kSwap, place)) return true;
+  if (actions.consolidate && attempt(Means::kConsolidate, place)) return true;
+  if (actions.preempt && may_evict && attempt(Means::kPreempt, place)) return true;
+  return actions.reclaim && may_evict && attempt(Means::kReclaim, place);
 }
 
 template <class Place>
-bool RoomSearch::attempt(EvictionReason reason, const Place& place) {
-  if (stop_ && stop_()) return false;
-  reason_ = reason;
-  if (is_hopeless(reason)) return false;
+bool RoomSearch::attempt(Means means, const Place& place) {
+  if (stopped_ || (stop_ && stop_())) return false;
+  means_ = means;
+  if (is_hopeless()) return false;
+  has_victims_.assign(problem_.gangs.size(), false);
+  for (const PlannedEviction& eviction : evictions()) {
+    if (!eviction.for_gang.is_none()) has_victims_[eviction.for_gang.value()] = true;
+  }
+  gave_way_.clear();
   const auto before = state_.checkpoint();
   const auto reasons_before = reasons_;
-  const bool had_evicted = std::exchange(has_evicted_, true);
+  const bool had_evicted = std::exchange(has_evicted_, has_evicted_ || means != Means::kSwap);
   // Between claims the state's log only grows, so a log of the same length is the same state.
   if (levels_at_ != before) levels_ = leading_levels_.of(state_);
   levels_at_ = before;
@@ -78,7 +94,11 @@ bool RoomSearch::attempt(EvictionReason reason, const Place& place) {
   placer_.exchange_clear(nullptr);
   if (placed) {
     settle();
-    if (rules_hold() && leading_levels_.of(state_) > levels_) return true;
+    place_again();
+    if (rules_hold() && leading_levels_.of(state_) > levels_) {
+      for (const GangIndex gang : gave_way_) note_placed(gang, rank_ + 1);
+      return true;
+    }
   }
   state_.rollback(before);
   reasons_ = reasons_before;
@@ -86,26 +106,29 @@ bool RoomSearch::attempt(EvictionReason reason, const Place& place) {
   return false;
 }
 
-// Whether no pod anywhere may go, or be moved, for the claimant.
-bool RoomSearch::is_hopeless(EvictionReason reason) const {
-  const Gang& claimant = problem_.gangs[claimant_];
+// Whether no pod anywhere may go, be moved, or give way for the claimant.
+bool RoomSearch::is_hopeless() const {
+  if (means_ == Means::kSwap) return latest_rank_ <= rank_;
   for (const GangIndex gang : problem_.gangs.indices()) {
-    const Gang& victim = problem_.gangs[gang];
-    if (!victim.preemptible || gang == claimant_) continue;
-    if (reason == EvictionReason::kPreempt && !rules_.may_preempt(claimant_, gang)) continue;
-    if (reason == EvictionReason::kReclaim) {
-      if (claimant.queue == victim.queue || !rules_.may_reclaim(state_, claimant_, gang)) continue;
-      if (!rules_.claims_within_share(state_, claimant_, gang, {})) continue;
-    }
-    for (const PodIndex pod : victim.pods) {
-      if (problem_.pods[pod].status == PodStatus::kRunning && state_.is_present(pod)) return false;
-    }
+    if (!may_take(means_, gang)) continue;
+    const bool any_runs = std::ranges::any_of(problem_.gangs[gang].pods, [&](PodIndex pod) {
+      return problem_.pods[pod].status == PodStatus::kRunning && state_.is_present(pod);
+    });
+    if (any_runs) return false;
   }
   return true;
 }
 
+// Who, of gangs that run, by the means alone.
+bool RoomSearch::may_take(Means means, GangIndex victim) const {
+  if (victim == claimant_ || !rules_.may_evict(victim)) return false;
+  if (means == Means::kPreempt) return rules_.may_preempt(claimant_, victim);
+  if (means != Means::kReclaim) return means == Means::kConsolidate;
+  return problem_.gangs[claimant_].queue != problem_.gangs[victim].queue &&
+         rules_.may_reclaim(state_, claimant_, victim) && rules_.claims_within_share(state_, claimant_, victim, {});
+}
+
 // --- Clearing a node
-// -------------------------------------------------------------------------------------------------------
 
 bool RoomSearch::clear_for(PodIndex pod, std::span<const NodeIndex> nodes) {
   const auto before = state_.checkpoint();
@@ -117,7 +140,8 @@ bool RoomSearch::clear_for(PodIndex pod, std::span<const NodeIndex> nodes) {
   }
   std::vector<Clearing> clearings;
   const auto look = [&](NodeIndex node) {
-    if (!fit::node(problem_, problem_.class_of(pod), node)) return;
+    if (stop_ && node.value() % 64 == 63 && stop_()) stopped_ = true;
+    if (stopped_ || !fit::node(problem_, problem_.class_of(pod), node)) return;
     if (auto clearing = clearing_of(pod, node)) clearings.push_back(*std::move(clearing));
   };
   if (nodes.empty()) {
@@ -125,9 +149,11 @@ bool RoomSearch::clear_for(PodIndex pod, std::span<const NodeIndex> nodes) {
   } else {
     for (const NodeIndex node : nodes) look(node);
   }
+  if (stopped_) clearings.clear();
   std::ranges::stable_sort(clearings, {}, &Clearing::cost);
   if (clearings.size() > kMostClearings) clearings.resize(kMostClearings);
-  if (reason_ != EvictionReason::kConsolidate && problem_.snapshot->policy.actions.consolidate) {
+  const bool evicts = means_ == Means::kPreempt || means_ == Means::kReclaim;
+  if (evicts && problem_.snapshot->policy.actions.consolidate) {
     for (Clearing& clearing : clearings) clearing.cost = cost_with_moves(pod, clearing);
     std::ranges::stable_sort(clearings, {}, &Clearing::cost);
   }
@@ -142,7 +168,7 @@ bool RoomSearch::commit_clearing(PodIndex pod, const Clearing& clearing) {
   for (const Unit& unit : clearing.victims) take(unit.pods);
   state_.put(pod, clearing.node, chooser_.devices_for(pod, clearing.node));
   const bool moved =
-      std::ranges::all_of(clearing.victims, [&](const Unit& unit) { return !unit.must_move || relocate(unit.pods); });
+      std::ranges::all_of(clearing.victims, [&](const Unit& unit) { return !unit.must_move || relocate(unit); });
   if (!moved) state_.rollback(before);
   return moved;
 }
@@ -155,7 +181,7 @@ RoomSearch::Cost RoomSearch::cost_with_moves(PodIndex pod, const Clearing& clear
   state_.put(pod, clearing.node, chooser_.devices_for(pod, clearing.node));
   Cost cost;
   for (const Unit& unit : clearing.victims) {
-    if (!relocate(unit.pods)) {
+    if (!relocate(unit)) {
       cost.add(unit.cost);
     } else {
       for (const PodIndex p : unit.pods) cost.moved += problem_.pods[p].weighted_work;
@@ -170,7 +196,6 @@ RoomSearch::Cost RoomSearch::cost_with_moves(PodIndex pod, const Clearing& clear
 // is.
 bool RoomSearch::free_queue() {
   const Gang& gang = problem_.gangs[claimant_];
-  if (reason_ == EvictionReason::kConsolidate) return true;
   while (!fit::limit(state_, bounds_, gang, added_)) {
     QueueIndex full = QueueIndex::none();
     for (const QueueIndex queue : problem_.queues[gang.queue].ancestors) {
@@ -189,7 +214,7 @@ bool RoomSearch::free_queue() {
 bool RoomSearch::free_min_resources() {
   added_ = {};
   while (!fit::min_resources(state_, claimant_)) {
-    const auto unit = reason_ == EvictionReason::kConsolidate ? std::nullopt : cheapest_unit_below(QueueIndex::none());
+    const auto unit = cheapest_unit_below(QueueIndex::none());
     if (!unit) return false;
     take(unit->pods);
   }
@@ -207,7 +232,8 @@ std::optional<RoomSearch::Clearing> RoomSearch::clearing_of(PodIndex pod, NodeIn
   while (!fits) {
     std::vector<Unit> units = units_on(node);
     // Who may not be evicted may still be moved.
-    if (units.empty() && problem_.snapshot->policy.actions.consolidate) units = moves_on(node);
+    if (units.empty() && means_ != Means::kSwap && problem_.snapshot->policy.actions.consolidate)
+      units = moves_on(node);
     if (units.empty()) break;
     const auto cheapest = std::ranges::min_element(units, {}, &Unit::cost);
     std::vector<Place> from;
@@ -240,19 +266,19 @@ bool RoomSearch::could_clear(PodIndex pod, NodeIndex node) {
   const auto devices = state_.free_devices(node);
   clear_free_.assign(free.begin(), free.end());
   clear_devices_.assign(devices.begin(), devices.end());
-  const bool may_move = reason_ == EvictionReason::kConsolidate || problem_.snapshot->policy.actions.consolidate;
+  const bool may_move = means_ != Means::kSwap && problem_.snapshot->policy.actions.consolidate;
   bool any = false;
-  for (const PodIndex runner : runners_[node]) {
-    const GangIndex gang = problem_.pods[runner].gang;
-    if (gang == claimant_ || !problem_.gangs[gang].preemptible) continue;
-    if (!state_.is_present(runner) || state_.place_of(runner).node != node) continue;
-    const bool is_victim = reason_ != EvictionReason::kConsolidate && is_legal(runner);
-    if (!is_victim && !may_move) continue;
+  for (const PodIndex other : state_.pods_on(node)) {
+    const GangIndex gang = problem_.pods[other].gang;
+    if (gang == claimant_) continue;
+    const bool goes =
+        is_fresh(other) ? may_give_way(other) : (may_move && problem_.gangs[gang].preemptible) || is_legal(other);
+    if (!goes) continue;
     any = true;
-    const PodClass& runner_class = problem_.class_of(runner);
-    for (std::size_t r = 0; r < clear_free_.size(); ++r) clear_free_[r] += runner_class.request[r];
-    const auto& held = state_.place_of(runner).devices;
-    const DeviceUnits units = held.empty() ? 0 : share_units(runner_class, problem_.class_of(node));
+    const PodClass& other_class = problem_.class_of(other);
+    for (std::size_t r = 0; r < clear_free_.size(); ++r) clear_free_[r] += other_class.request[r];
+    const auto& held = state_.place_of(other).devices;
+    const DeviceUnits units = held.empty() ? 0 : share_units(other_class, problem_.class_of(node));
     for (const std::int32_t device : held) clear_devices_[static_cast<std::size_t>(device)] += units;
   }
   const Room room{clear_free_, clear_devices_};
@@ -262,8 +288,7 @@ bool RoomSearch::could_clear(PodIndex pod, NodeIndex node) {
 std::vector<RoomSearch::Unit> RoomSearch::units_on(NodeIndex node) const {
   std::vector<Unit> units;
   std::vector<GangIndex> whole;
-  for (const PodIndex pod : runners_[node]) {
-    if (!state_.is_present(pod) || state_.place_of(pod).node != node) continue;
+  for (const PodIndex pod : state_.pods_on(node)) {
     if (std::ranges::find(whole, problem_.pods[pod].gang) != whole.end()) continue;
     auto unit = unit_of(pod);
     if (!unit) continue;
@@ -275,19 +300,26 @@ std::vector<RoomSearch::Unit> RoomSearch::units_on(NodeIndex node) const {
 
 std::vector<RoomSearch::Unit> RoomSearch::moves_on(NodeIndex node) const {
   std::vector<Unit> units;
-  for (const PodIndex pod : runners_[node]) {
-    if (!state_.is_present(pod) || state_.place_of(pod).node != node) continue;
+  for (const PodIndex pod : state_.pods_on(node)) {
     if (auto unit = move_of(pod)) units.push_back(*std::move(unit));
   }
   return units;
 }
 
+// Whether a running pod may be evicted for the claimant.
 bool RoomSearch::is_legal(PodIndex pod) const {
   const GangIndex gang = problem_.pods[pod].gang;
-  if (gang == claimant_) return false;
-  if (!rules_.may_evict(gang)) return false;
-  if (reason_ == EvictionReason::kPreempt) return rules_.may_preempt(claimant_, gang);
-  return rules_.may_reclaim(state_, claimant_, gang) && rules_.claims_within_share(state_, claimant_, gang, added_);
+  if (problem_.pods[pod].status != PodStatus::kRunning || gang == claimant_ || !rules_.may_evict(gang)) return false;
+  if (means_ == Means::kPreempt) return rules_.may_preempt(claimant_, gang);
+  return means_ == Means::kReclaim && rules_.may_reclaim(state_, claimant_, gang) &&
+         rules_.claims_within_share(state_, claimant_, gang, added_);
+}
+
+// Whether a pod that has been newly placed may be taken back: it was placed for a later level, and nobody was evicted
+// for it.
+bool RoomSearch::may_give_way(PodIndex pod) const {
+  const GangIndex gang = problem_.pods[pod].gang;
+  return is_fresh(pod) && gang != claimant_ && placed_rank_[pod] > rank_ && !has_victims_[gang.value()];
 }
 
 std::optional<RoomSearch::Unit> RoomSearch::move_of(PodIndex pod) const {
@@ -297,26 +329,45 @@ std::optional<RoomSearch::Unit> RoomSearch::move_of(PodIndex pod) const {
   return unit;
 }
 
-// What has to go if this pod goes: itself where it is surplus or moved, else all of its gang that runs.
+// What is taken back with a newly placed pod: itself where it is surplus, else all of its gang that is newly placed.
+std::optional<RoomSearch::Unit> RoomSearch::fresh_unit_of(PodIndex pod) const {
+  if (!may_give_way(pod)) return std::nullopt;
+  const GangIndex gang_index = problem_.pods[pod].gang;
+  const Gang& gang = problem_.gangs[gang_index];
+  const auto stays = [&](PodIndex p) {
+    return problem_.pods[p].status == PodStatus::kSucceeded || (p != pod && state_.is_present(p));
+  };
+  if (meets_minimum(problem_, gang, stays)) return Unit{{pod}, cost_of(gang_index, {pod}), false};
+  std::vector<PodIndex> all;
+  for (const PodIndex p : gang.pods) {
+    if (!state_.is_present(p)) continue;
+    if (!may_give_way(p)) return std::nullopt;  // it has run, too, or its minimum was placed for an earlier level
+    all.push_back(p);
+  }
+  return Unit{all, cost_of(gang_index, all), false};
+}
+
+// What has to go if this pod goes: itself where it is surplus or moved, else all of its gang.
 std::optional<RoomSearch::Unit> RoomSearch::unit_of(PodIndex pod) const {
-  if (reason_ == EvictionReason::kConsolidate) return move_of(pod);
+  if (is_fresh(pod)) return fresh_unit_of(pod);
+  if (means_ == Means::kConsolidate) return move_of(pod);
   if (!is_legal(pod)) return std::nullopt;
   const GangIndex gang_index = problem_.pods[pod].gang;
   const Gang& gang = problem_.gangs[gang_index];
-  std::vector<PodIndex> running;
-  for (const PodIndex p : gang.pods) {
-    if (problem_.pods[p].status == PodStatus::kPending && state_.is_present(p))
-      return std::nullopt;  // it has just been given a place
-    if (problem_.pods[p].status != PodStatus::kRunning || !state_.is_present(p)) continue;
-    running.push_back(p);
-  }
   const auto stays = [&](PodIndex p) {
     const PodStatus status = problem_.pods[p].status;
     return status == PodStatus::kSucceeded || (status == PodStatus::kRunning && p != pod && state_.is_present(p));
   };
   if (meets_minimum(problem_, gang, stays)) return Unit{{pod}, cost_of(gang_index, {pod}), false};
-  if (!rules_.has_run_enough(state_, claimant_, gang_index, reason_)) return std::nullopt;
-  return Unit{running, cost_of(gang_index, running), false};
+  const EvictionReason reason = means_ == Means::kPreempt ? EvictionReason::kPreempt : EvictionReason::kReclaim;
+  if (!rules_.has_run_enough(state_, claimant_, gang_index, reason)) return std::nullopt;
+  std::vector<PodIndex> all;
+  for (const PodIndex p : gang.pods) {
+    if (!state_.is_present(p)) continue;
+    if (is_fresh(p) && !may_give_way(p)) return std::nullopt;
+    all.push_back(p);
+  }
+  return Unit{all, cost_of(gang_index, all), false};
 }
 
 // Of usage within its share (or quota) a queue loses what goes beyond what it has too much, and so does each queue
@@ -328,7 +379,7 @@ RoomSearch::Cost RoomSearch::cost_of(GangIndex gang_index, const std::vector<Pod
   QueueAmounts goes{};
   for (const PodIndex pod : pods) {
     const Pod& p = problem_.pods[pod];
-    cost.evicted += p.weighted_work * p.run_seconds;
+    if (!is_fresh(pod)) cost.evicted += p.weighted_work * p.run_seconds;
     cost.work.amount += p.weighted_work;
     const QueueAmounts used = queue_usage(problem_.class_of(pod), problem_.class_of(state_.place_of(pod).node));
     for (std::size_t r = 0; r < kQueueResources; ++r) goes[r] += used[r];
@@ -359,7 +410,7 @@ RoomSearch::Cost RoomSearch::cost_of(GangIndex gang_index, const std::vector<Pod
 
 // How far the victim's side is above its share, in thousandths of the share: of the resource where that is most.
 std::int64_t RoomSearch::excess_of(GangIndex victim) const {
-  if (reason_ != EvictionReason::kReclaim) return 0;
+  if (means_ != Means::kReclaim || problem_.gangs[claimant_].queue == problem_.gangs[victim].queue) return 0;
   const QueueIndex side = rules_.sides(problem_.gangs[claimant_].queue, problem_.gangs[victim].queue).victim;
   double excess = 0;
   for (std::size_t r = 0; r < kQueueResources; ++r) {
@@ -391,9 +442,9 @@ void RoomSearch::Cost::add(const Cost& other) {
 std::optional<RoomSearch::Unit> RoomSearch::cheapest_unit_below(QueueIndex queue) const {
   std::optional<Unit> best;
   for (const PodIndex pod : problem_.pods.indices()) {
-    if (problem_.pods[pod].status != PodStatus::kRunning || !state_.is_present(pod)) continue;
     const Gang& gang = problem_.gangs[problem_.pods[pod].gang];
-    if (gang.queue.is_none() || !gang.preemptible) continue;
+    if (!state_.is_present(pod) || gang.queue.is_none()) continue;
+    if (means_ == Means::kConsolidate && !is_fresh(pod)) continue;  // a move frees nothing of the queue
     const auto& path = problem_.queues[gang.queue].ancestors;
     if (!queue.is_none() && std::ranges::find(path, queue) == path.end()) continue;
     auto unit = unit_of(pod);
@@ -404,10 +455,16 @@ std::optional<RoomSearch::Unit> RoomSearch::cheapest_unit_below(QueueIndex queue
 }
 
 void RoomSearch::take(const std::vector<PodIndex>& pods) {
+  constexpr std::array kReasons{EvictionReason::kConsolidate, EvictionReason::kConsolidate, EvictionReason::kPreempt,
+                                EvictionReason::kReclaim};
   for (const PodIndex pod : pods) {
     if (!state_.is_present(pod)) continue;
     state_.take(pod);
-    reasons_[pod] = {pod, reason_, claimant_};
+    if (is_fresh(pod)) {
+      gave_way_.push_back(problem_.pods[pod].gang);
+    } else {
+      reasons_[pod] = {pod, kReasons[static_cast<std::size_t>(means_)], claimant_};
+    }
   }
 }
 
@@ -449,22 +506,28 @@ bool RoomSearch::keeps_topology(PodIndex pod, NodeIndex node) const {
   return true;
 }
 
-// Puts victims elsewhere: all of them or none. Big ones first.
-bool RoomSearch::relocate(const std::vector<PodIndex>& victims) {
+// Puts victims elsewhere: all of them or none. Big ones first. Where a move is all that is allowed, what has been
+// placed for later levels gives way to it.
+bool RoomSearch::relocate(const Unit& unit) {
+  if (!may_move_more(unit.pods.size())) return false;
   const auto before = state_.checkpoint();
-  std::vector<PodIndex> pods = victims;
+  std::vector<PodIndex> pods = unit.pods;
   std::ranges::stable_sort(pods, std::greater<>{}, [&](PodIndex pod) { return problem_.class_of(pod).work; });
-  auto clear = placer_.exchange_clear(nullptr);
-  const bool moved = may_move_more(pods.size()) && std::ranges::all_of(pods, [&](PodIndex pod) {
-                       return state_.is_present(pod) || placer_.place_pod(pod);
-                     });
+  const auto swap = [this](PodIndex pod, std::span<const NodeIndex> nodes) {
+    const Means means = std::exchange(means_, Means::kSwap);
+    const bool cleared = latest_rank_ > rank_ && clear_for(pod, nodes);
+    means_ = means;
+    return cleared;
+  };
+  auto clear = placer_.exchange_clear(unit.must_move ? GangPlacer::Clear(swap) : nullptr);
+  const bool moved =
+      std::ranges::all_of(pods, [&](PodIndex pod) { return state_.is_present(pod) || placer_.place_pod(pod); });
   placer_.exchange_clear(std::move(clear));
   if (!moved) state_.rollback(before);
   return moved;
 }
 
 // --- Settling
-// ---------------------------------------------------------------------------------------------------------------
 
 std::vector<PlannedEviction> RoomSearch::evictions() const {
   std::vector<PlannedEviction> result = stale_;
@@ -500,6 +563,22 @@ void RoomSearch::settle() {
   }
 }
 
+bool RoomSearch::rules_hold() const {
+  if (has_evicted_ && !rules_.hold(state_, evictions())) return false;
+  return std::ranges::all_of(with_min_resources_, [&](GangIndex gang) {
+    return !is_anything_present(state_, gang) || fit::min_resources(state_, gang);
+  });
+}
+
+// Those that gave way may find room elsewhere.
+void RoomSearch::place_again() {
+  for (const GangIndex gang : std::vector<GangIndex>(gave_way_)) {
+    const auto before = state_.checkpoint();
+    const bool placed = is_satisfied(state_, gang) ? placer_.place_one_more(gang) : placer_.place_minimum(gang);
+    if (placed && !rules_hold()) state_.rollback(before);
+  }
+}
+
 // Gangs with a pod that is evicted and not placed again, those whose loss is worst first.
 std::vector<GangIndex> RoomSearch::evicted_gangs() const {
   std::map<GangIndex, Work> lost;
@@ -525,7 +604,7 @@ bool RoomSearch::bring_back(GangIndex gang) {
     any = any || is_back;
     all = all && is_back;
   }
-  if (any && (all || is_satisfied(state_, gang))) return true;
+  if (any && (all || is_satisfied(state_, gang)) && fit::min_resources(state_, claimant_)) return true;
   state_.rollback(before);
   return false;
 }
@@ -536,7 +615,7 @@ bool RoomSearch::bring_moved_back() {
     if (!state_.is_present(pod) || state_.place_of(pod) == snapshot_place(problem_, pod)) continue;
     const auto before = state_.checkpoint();
     state_.take(pod);
-    if (put_back(pod)) {
+    if (put_back(pod) && fit::min_resources(state_, claimant_)) {
       any = true;
     } else {
       state_.rollback(before);

@@ -1,4 +1,5 @@
-// Room for a gang that found none: by moving running pods (consolidate), or by evicting them (preempt, reclaim).
+// Room for a gang that found none: by taking back what has only just been given to others that come later in the order
+// of the levels (swap), by moving running pods (consolidate), or by evicting them (preempt, reclaim).
 //
 // A claim is a gang's minimum, or one pod more of a gang that has it. Each of its pods that finds no node clears the
 // node where the victims cost least; then victims that turn out not to stand in the way come back, others are moved
@@ -40,13 +41,16 @@ class RoomSearch {
 
   // Whether any action of the policy could make room at all.
   bool is_allowed() const;
-  // Makes room for the gang's minimum, or for one pod more, and places it. False: nothing has changed.
-  bool claim_minimum(GangIndex gang);
-  bool claim_pod(PodIndex pod);
+  // Makes room for the gang's minimum, or for one pod more, and places it. False: nothing has changed. `rank` is the
+  // claim's place in the order of the levels: pods placed at a later rank (see note_placed) may have to give way.
+  bool claim_minimum(GangIndex gang, std::int32_t rank);
+  bool claim_pod(PodIndex pod, std::int32_t rank);
+  // Tells at which rank the pods of the gang that are newly placed by now were placed.
+  void note_placed(GangIndex gang, std::int32_t rank);
 
   // The evictions of the state as it is, and whether they obey the rules.
   std::vector<PlannedEviction> evictions() const;
-  bool rules_hold() const { return !has_evicted_ || rules_.hold(state_, evictions()); }
+  bool rules_hold() const;
   bool has_evicted() const { return has_evicted_; }
   // After other changes of the state: brings back whoever fits where it was.
   void reprieve();
@@ -81,11 +85,14 @@ class RoomSearch {
     std::vector<Unit> victims;
   };
 
+  enum class Means : std::uint8_t { kSwap, kConsolidate, kPreempt, kReclaim };
+
   template <class Place>
   bool claim(GangIndex gang, const Place& place);
   template <class Place>
-  bool attempt(EvictionReason reason, const Place& place);
-  bool is_hopeless(EvictionReason reason) const;
+  bool attempt(Means means, const Place& place);
+  bool is_hopeless() const;
+  bool may_take(Means means, GangIndex victim) const;
 
   // Puts the pod on a node that is cleared for it; the placer calls it where no node fits.
   bool clear_for(PodIndex pod, std::span<const NodeIndex> nodes);
@@ -101,17 +108,21 @@ class RoomSearch {
   std::vector<Unit> moves_on(NodeIndex node) const;
   std::optional<Unit> unit_of(PodIndex pod) const;
   std::optional<Unit> move_of(PodIndex pod) const;
+  std::optional<Unit> fresh_unit_of(PodIndex pod) const;
+  bool may_give_way(PodIndex pod) const;
+  bool is_fresh(PodIndex pod) const { return problem_.pods[pod].status == PodStatus::kPending; }
   std::optional<Unit> cheapest_unit_below(QueueIndex queue) const;
   bool is_legal(PodIndex pod) const;
   void take(const std::vector<PodIndex>& pods);
   bool put_back(PodIndex pod);  // where it ran
   bool put_back(PodIndex pod, const Place& place);
   bool keeps_topology(PodIndex pod, NodeIndex node) const;
-  bool relocate(const std::vector<PodIndex>& pods);
+  bool relocate(const Unit& unit);
 
   void settle();
   bool bring_back(GangIndex gang);
   bool move_elsewhere(GangIndex gang);
+  void place_again();
   bool bring_moved_back();
   std::vector<GangIndex> evicted_gangs() const;
   std::int64_t moves() const;
@@ -129,11 +140,17 @@ class RoomSearch {
   std::vector<Work> levels_;  // of the state at levels_at_, before any claim that is under way
   ClusterState::Checkpoint levels_at_ = static_cast<ClusterState::Checkpoint>(-1);
   std::vector<PlannedEviction> stale_;
-  Indexed<NodeIndex, std::vector<PodIndex>> runners_;  // pods that the snapshot runs on the node
+  std::vector<GangIndex> with_min_resources_;
+  Indexed<PodIndex, std::int32_t> placed_rank_;  // of pods that have been newly placed
+  std::int32_t latest_rank_ = -1;                // of all that was ever placed
+  std::int32_t rank_ = 0;                        // of the claim under way
+  std::vector<bool> has_victims_;                // by gang: evictions are for it, so it stays
+  std::vector<GangIndex> gave_way_;              // in the attempt under way
   std::map<PodIndex, PlannedEviction> reasons_;  // of every pod that was ever taken; those present again do not count
   bool has_evicted_ = false;
+  bool stopped_ = false;
   GangIndex claimant_;  // of the attempt under way
-  EvictionReason reason_ = EvictionReason::kPreempt;
+  Means means_ = Means::kSwap;
   std::vector<Amount> clear_free_;  // buffers of could_clear
   std::vector<DeviceUnits> clear_devices_;
   QueueAmounts added_{};  // of the pod that room is being made for, at least

@@ -104,7 +104,6 @@ std::int64_t NodeChooser::copies(PodClassIndex class_index, NodeIndex node, std:
 }
 
 // --- Scores
-// -------------------------------------------------------------------------------------------------------------
 
 // From the top: 1 bit that it would have to wait for departures, 15 bits of preference (weights of preferred terms,
 // soft taints), 48 bits of the rule's own.
@@ -176,7 +175,6 @@ NodeChooser::Score NodeChooser::spread_score(const PodClass& pod_class, NodeInde
 }
 
 // --- Room that is on its way out
-// -----------------------------------------------------------------------------------------
 
 bool NodeChooser::has_departing(NodeIndex node) const { return has_releasing_[node] != 0 || state_.departed(node) > 0; }
 
@@ -203,7 +201,6 @@ bool NodeChooser::fits_at_once(const PodClass& pod_class, NodeIndex node) const 
 }
 
 // --- The tournament tree
-// ---------------------------------------------------------------------------------------------------
 
 bool NodeChooser::wants_tree(PodClassIndex pod_class) const {
   return trees_[pod_class] != nullptr || pending_[pod_class] >= kTreeWorthPods;

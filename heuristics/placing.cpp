@@ -24,7 +24,7 @@ struct Entry {
   double size = 0;          // what the order sorts by, larger first
   std::int64_t shape = -1;  // equal for gangs that fit or fail alike; -1: none is alike
   bool barred = false;      // nothing of it may be placed
-  bool failed = false;      // its minimum found no room, which later passes cannot change
+  int failed_at = -1;       // the epoch in which its minimum found no room: only claims can change that
 };
 
 // Gangs of one leaf group of equal pods, of which nothing is present, fail alike.
@@ -44,25 +44,31 @@ class Placing {
     collect();
   }
 
-  void run() {
-    claims_ = input_.claims && room_.is_allowed();
+  // Claims at the end: what fits beside what is there first, so that there is a whole plan before any room is made;
+  // then the claims, in the same order. In either case, what fits into the room that they left comes last.
+  bool run() {
+    claims_ = room_.is_allowed() && input_.order.claims == ClaimTime::kAtOnce;
     run_passes();
-    if (!room_.has_evicted() || stopped_) return;
-    // What was cleared may have left room for others.
+    if (room_.is_allowed() && !claims_) {
+      claims_ = true;
+      run_passes();
+    }
     claims_ = false;
-    for (Entry& entry : entries_) entry.failed = false;
-    forget_failures();
-    share_.clear();
-    quota_.clear();
-    run_passes();
+    if (epoch_ > 0) run_passes();
+    return !stopped_;
   }
 
  private:
   void run_passes() {
+    if (stopped_) return;
+    share_.clear();
+    quota_.clear();
+    rank_ = -1;
     for (const Pass pass : {Pass::kWithinShare, Pass::kWithinQuota, Pass::kRest}) {
       for (std::size_t begin = 0, end = 0; begin < entries_.size() && !stopped_; begin = end) {
         const std::int32_t priority = priority_of(entries_[begin]);
         while (end < entries_.size() && priority_of(entries_[end]) == priority) ++end;
+        ++rank_;
         run_priority(pass, {entries_.begin() + static_cast<std::ptrdiff_t>(begin),
                             entries_.begin() + static_cast<std::ptrdiff_t>(end)});
       }
@@ -80,7 +86,6 @@ class Placing {
   }
 
   // --- What there is to place
-  // -----------------------------------------------------------------------------------------
 
   void collect() {
     for (const GangIndex gang : problem_.gangs.indices()) {
@@ -150,7 +155,6 @@ class Placing {
   }
 
   // --- One priority of one pass
-  // -----------------------------------------------------------------------------------------
 
   void run_priority(Pass pass, Entries entries) {
     count_present(pass, entries);
@@ -193,7 +197,7 @@ class Placing {
   void queue_by_queue(Pass pass, Entries entries) {
     std::map<QueueIndex, std::vector<Entry*>> by_queue;
     for (Entry& entry : entries) {
-      if (!entry.failed && !entry.barred) by_queue[queue_of(entry)].push_back(&entry);
+      if (!has_failed(entry) && !entry.barred) by_queue[queue_of(entry)].push_back(&entry);
     }
     for (auto& [queue, list] : by_queue) std::ranges::reverse(list);
     while (!by_queue.empty() && !stopped_) {
@@ -209,14 +213,15 @@ class Placing {
   }
 
   void place_entry(Pass pass, Entry& entry) {
-    if (entry.barred || entry.failed || is_satisfied(state_, entry.gang)) return;
+    if (entry.barred || has_failed(entry) || is_satisfied(state_, entry.gang)) return;
     if (!belongs(pass, entry.gang, entry.minimum) || should_stop()) return;
     const bool is_known_to_fail = entry.shape >= 0 && dead_shapes_[static_cast<std::size_t>(entry.shape)];
     const bool may_start = !is_known_to_fail && fit::min_resources(state_, entry.gang);
     if (may_start && keep_rules([&] { return placer_.place_minimum(entry.gang); })) {
       count(pass, entry.gang, entry.minimum);
+      room_.note_placed(entry.gang, rank_);
     } else {
-      entry.failed = true;
+      entry.failed_at = epoch_;
       if (entry.shape >= 0) dead_shapes_[static_cast<std::size_t>(entry.shape)] = true;
     }
   }
@@ -230,7 +235,7 @@ class Placing {
     return false;
   }
 
-  void forget_failures() { dead_shapes_.assign(shapes_.size(), false); }
+  bool has_failed(const Entry& entry) const { return entry.failed_at == epoch_; }
 
   // Makes room for the gang's minimum where it has none, and for the pods beyond it.
   void claim(Pass pass, Entry& entry) {
@@ -238,33 +243,35 @@ class Placing {
     if (is_known_to_fail || should_stop()) return;
     if (!is_satisfied(state_, entry.gang)) {
       if (!belongs(pass, entry.gang, entry.minimum)) return;
-      if (!room_.claim_minimum(entry.gang)) {
+      if (!room_.claim_minimum(entry.gang, rank_)) {
         if (entry.shape >= 0) dead_claims_.insert(entry.shape);
         return;
       }
-      entry.failed = false;
       count(pass, entry.gang, entry.minimum);
-      claimed();
+      claimed(entry.gang);
       grow(pass, entry);
     }
     for (const GroupIndex group : problem_.gangs[entry.gang].groups) {
       for (const PodIndex pod : placer_.waiting(group)) {
         const WorkPair unit = work_pair(problem_.class_of(pod));
-        if (!belongs(pass, entry.gang, unit) || !room_.claim_pod(pod)) break;
+        if (!belongs(pass, entry.gang, unit) || !room_.claim_pod(pod, rank_)) break;
         count(pass, entry.gang, unit);
-        claimed();
+        claimed(entry.gang);
       }
     }
   }
 
-  void claimed() {
-    forget_failures();
+  // What found no room before may find it now.
+  void claimed(GangIndex gang) {
+    room_.note_placed(gang, rank_);
+    ++epoch_;
+    dead_shapes_.assign(shapes_.size(), false);
     dead_claims_.clear();
   }
 
   // Pods beyond the minimum, one at a time.
   void grow(Pass pass, const Entry& entry) {
-    if (entry.barred || entry.failed || !is_satisfied(state_, entry.gang) || should_stop()) return;
+    if (entry.barred || !is_satisfied(state_, entry.gang) || should_stop()) return;
     for (const GroupIndex group : problem_.gangs[entry.gang].groups) {
       PodClassIndex skipped = PodClassIndex::none();
       for (const PodIndex pod : placer_.waiting(group)) {
@@ -272,6 +279,7 @@ class Placing {
         if (problem_.pods[pod].pod_class == skipped) continue;
         if (belongs(pass, entry.gang, unit) && keep_rules([&] { return placer_.place_pod(pod); })) {
           count(pass, entry.gang, unit);
+          room_.note_placed(entry.gang, rank_);
         } else {
           skipped = problem_.pods[pod].pod_class;
         }
@@ -290,14 +298,16 @@ class Placing {
   std::vector<bool> dead_shapes_;       // found no room
   std::set<std::int64_t> dead_claims_;  // no room could be made for them
   bool claims_ = false;
+  int epoch_ = 0;           // grows with every claim that is met
+  std::int32_t rank_ = -1;  // of pass and priority, in the order of the levels
   int asked_ = 0;
   bool stopped_;
 };
 
 }  // namespace
 
-void place_all(const PlacingInput& input, ClusterState& state, GangPlacer& placer, RoomSearch& room) {
-  Placing(input, state, placer, room).run();
+bool place_all(const PlacingInput& input, ClusterState& state, GangPlacer& placer, RoomSearch& room) {
+  return Placing(input, state, placer, room).run();
 }
 
 }  // namespace muster

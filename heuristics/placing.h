@@ -23,10 +23,17 @@ enum class GangOrder : std::uint8_t {
   kOldFirst       // longest waiting first
 };
 
+// When room is made for what finds none.
+enum class ClaimTime : std::uint8_t {
+  kAtEnd,  // once everything has been tried: there is a whole plan at any interruption
+  kAtOnce  // once all of the same pass and priority has been tried: better, if there is time for all of it
+};
+
 struct PlacingOrder {
   GangOrder gangs = GangOrder::kQueueByQueue;
   PodOrder pods = PodOrder::kBigFirst;
   NodeRule nodes = NodeRule::kBestFit;
+  ClaimTime claims = ClaimTime::kAtEnd;
   double noise = 0;        // sizes are multiplied by 1 +- noise
   std::uint64_t seed = 0;  // of the noise
 };
@@ -37,11 +44,11 @@ struct PlacingInput {
   const PlacingOrder& order;
   const std::vector<bool>& excluded;  // by gang: not to be touched
   const StopRequest& stop;
-  bool claims = true;  // whether room is made for what finds none
 };
 
 // Places what fits beside what is present; what does not fit claims room, once all of its priority has been tried.
 // Cost: O(gangs log gangs) and one choice of a node for each pod placed, and the claims.
-void place_all(const PlacingInput& input, ClusterState& state, GangPlacer& placer, RoomSearch& room);
+// Returns whether it came to its end; false: it was asked to stop.
+bool place_all(const PlacingInput& input, ClusterState& state, GangPlacer& placer, RoomSearch& room);
 
 }  // namespace muster

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "datasets/generator.h"
+#include "heuristics/leading_levels.h"
 #include "model/referee.h"
 #include "test/model/built_problem.h"
 
@@ -114,6 +115,19 @@ TEST(Greedy, MovesTheCheapestPodThatStandsInTheWay) {
   EXPECT_EQ(outcome.plan().evictions.size(), 1U);
 }
 
+TEST(Greedy, TakesBackWhatWasPlacedForALaterLevelBeforeItMovesWhatRuns) {
+  // The gang of two finds no node until the lone pods of lower priority, which were put on the fuller node, are
+  // elsewhere.
+  const Outcome outcome(R"("nodes":[{"name":"a","gpus":{"count":3}},{"name":"b","gpus":{"count":2}}],
+     "queues":[{"name":"q","gpu":{"quota":0,"weight":0}},{"name":"r","gpu":{"quota":5}}],
+     "pods":[{"name":"run","queue":"r","priority":200,"gpu":{"count":1},"node":"a"},
+             {"name":"x","queue":"r","priority":1,"gpu":{"count":1}},{"name":"y","queue":"r","priority":1,"gpu":{"count":1}},
+             {"name":"big","queue":"q","priority":9,"gpu":{"count":2}}])");
+  EXPECT_EQ(outcome.running("big"), 1);
+  EXPECT_EQ(outcome.running("x") + outcome.running("y"), 2);
+  EXPECT_TRUE(outcome.plan().evictions.empty());
+}
+
 TEST(Greedy, PreemptsALowerGangOfItsQueueWholeAndNoMore) {
   const Outcome outcome(R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":1}}],
      "gangs":[{"name":"low","priority":10},{"name":"lower","priority":5},{"name":"high","priority":50}],
@@ -156,7 +170,6 @@ TEST(Greedy, DoesNothingThatThePolicyDoesNotName) {
 }
 
 // --- Random snapshots
-// ---------------------------------------------------------------------------------------------------
 
 GeneratorOptions random_options(std::uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -233,6 +246,26 @@ TEST(GreedyOnRandomSnapshots, TheRefereePassesEveryPlan) {
     for (const Eviction& eviction : candidate.plan.evictions) ++evictions[eviction.reason];
   }
   EXPECT_EQ(evictions.size(), 4U) << "the snapshots are meant to give cause for every kind of eviction";
+}
+
+TEST(GreedyOnRandomSnapshots, TheLeadingLevelsOfAStateAreThoseOfItsPlan) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const RandomProblem random(seed);
+    const Candidate candidate = solve_greedy(random.problem, random.shares, {});
+    ClusterState state(random.problem, ClusterState::Releasing::kFreed);
+    LeadingLevels leading(random.problem, random.shares);
+    const Levels before = evaluate(random.problem, random.shares, {});
+    const auto first_of = [](const Levels& levels, std::size_t count) {
+      return std::vector<Work>(levels.values.begin(), levels.values.begin() + static_cast<std::ptrdiff_t>(count));
+    };
+    const std::vector<Work> leading_before = leading.of(state);
+    EXPECT_EQ(leading_before, first_of(before, leading_before.size())) << "seed " << seed;
+    for (const Eviction& eviction : candidate.plan.evictions) state.take(eviction.pod);
+    for (const Placement& placement : candidate.plan.placements) {
+      state.put(placement.pod, placement.node, placement.devices);
+    }
+    EXPECT_EQ(leading.of(state), first_of(candidate.levels, leading_before.size())) << "seed " << seed;
+  }
 }
 
 TEST(GreedyOnRandomSnapshots, TheAnswerDoesNotDependOnTheNumberOfThreads) {
