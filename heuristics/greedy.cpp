@@ -29,8 +29,8 @@ bool could_evict(const Problem& problem) {
 // second differs from the first in when room is made, so it is left out where there is nobody to evict.
 PlacingOrder order_of_start(const Problem& problem, std::size_t start, std::uint64_t seed) {
   static constexpr std::array<PlacingOrder, 6> kOrders{{
-      {GangOrder::kQueueByQueue, PodOrder::kBigFirst, NodeRule::kBestFit, ClaimTime::kAtEnd},
-      {GangOrder::kQueueByQueue, PodOrder::kBigFirst, NodeRule::kBestFit, ClaimTime::kAtOnce},
+      {GangOrder::kQueueByQueue, PodOrder::kBigFirst, NodeRule::kKeepCpu, ClaimTime::kAtEnd},
+      {GangOrder::kQueueByQueue, PodOrder::kBigFirst, NodeRule::kKeepCpu, ClaimTime::kAtOnce},
       {GangOrder::kBigFirst, PodOrder::kBigFirst, NodeRule::kKeepCpu, ClaimTime::kAtOnce},
       {GangOrder::kOldFirst, PodOrder::kBigFirst, NodeRule::kBestFit, ClaimTime::kAtEnd},
       {GangOrder::kCpuFirst, PodOrder::kCpuFirst, NodeRule::kKeepCpu, ClaimTime::kAtOnce},
