@@ -1,0 +1,114 @@
+#include "solver/milp_engine.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "exact_formulation.h"
+#include "model/referee.h"
+#include "random_cluster.h"
+
+namespace muster {
+namespace {
+
+using test::Cluster;
+
+MilpEngineOptions with_states(std::size_t most_states) {
+  MilpEngineOptions options{.deadline = Deadline(Deadline::Clock::now() + std::chrono::hours(1), true),
+                            .write_model = ""};
+  options.most_states = most_states;
+  return options;
+}
+
+// Tiny problems, whose configurations could be listed, solved as large ones are: priced.
+MilpOutcome solve_priced(const Cluster& cluster, const Candidate& incumbent, Backend& backend) {
+  return solve_milp(cluster.problem, cluster.shares, incumbent, backend, with_states(0));
+}
+MilpOutcome solve_listed(const Cluster& cluster, const Candidate& incumbent, Backend& backend) {
+  return solve_milp(cluster.problem, cluster.shares, incumbent, backend,
+                    with_states(test::ExactFormulation::kMostConfigurations));
+}
+
+template <class Visit>
+void for_each_cluster(std::uint32_t first, std::uint32_t count, const Visit& visit) {
+  Backend backend(MUSTER_BINARY);
+  for (std::uint32_t seed = first; seed < first + count; ++seed) {
+    const Cluster cluster = test::any_cluster(seed);
+    if (may_evict(cluster.problem)) continue;
+    SCOPED_TRACE(cluster.line);
+    visit(cluster, solve_greedy(cluster.problem, cluster.shares, {}), backend);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+bool is_short_of(const LevelId& id, std::int64_t value, std::int64_t bound) {
+  return is_maximised(id.kind) ? value < bound : value > bound;
+}
+
+TEST(MilpEngine, BoundsOfPricingHoldForTheProvenOptimum) {
+  int bounds = 0;
+  for_each_cluster(1, 80, [&](const Cluster& cluster, const Candidate& greedy, Backend& backend) {
+    if (!test::ExactFormulation(cluster).is_listed) return;
+    const std::vector<LevelId> ids = level_ids(cluster.problem);
+    const MilpOutcome best = solve_listed(cluster, greedy, backend);
+    const MilpOutcome priced = solve_priced(cluster, greedy, backend);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (priced.bounds[i]) {
+        EXPECT_FALSE(is_short_of(ids[i], *priced.bounds[i], best.best.levels.values[i]))
+            << level_name(ids[i].kind) << " " << ids[i].priority << ": " << *priced.bounds[i] << " for "
+            << best.best.levels.values[i];
+        ++bounds;
+      }
+      // Each bound is told given the values before it.
+      if (priced.best.levels.values[i] != best.best.levels.values[i]) break;
+    }
+  });
+  EXPECT_GE(bounds, 100);
+}
+
+// Whose units are told exactly: one minimum of all pods, or of one.
+bool has_plain_units(const Problem& problem) {
+  return std::ranges::all_of(problem.gangs, [&](const Gang& gang) {
+    const Group& root = problem.groups[gang.root];
+    return root.is_leaf() && (root.minimum <= 1 || static_cast<std::size_t>(root.minimum) == gang.pods.size());
+  });
+}
+
+TEST(MilpEngine, ListedProblemsOfPlainGangsAreSolvedToTheirBounds) {
+  int solved = 0;
+  for_each_cluster(101, 200, [&](const Cluster& cluster, const Candidate& greedy, Backend& backend) {
+    if (!has_plain_units(cluster.problem) || !test::ExactFormulation(cluster).is_listed) return;
+    const std::vector<LevelId> ids = level_ids(cluster.problem);
+    const MilpOutcome best = solve_listed(cluster, greedy, backend);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      ASSERT_TRUE(best.bounds[i]) << level_name(ids[i].kind) << " " << ids[i].priority;
+      EXPECT_EQ(best.best.levels.values[i], *best.bounds[i]) << level_name(ids[i].kind) << " " << ids[i].priority;
+    }
+    ++solved;
+  });
+  EXPECT_GE(solved, 20);
+}
+
+TEST(MilpEngine, PricingTellsOfNoDefectAndKeepsTheRules) {
+  for_each_cluster(201, 80, [](const Cluster& cluster, const Candidate& greedy, Backend& backend) {
+    const MilpOutcome priced = solve_priced(cluster, greedy, backend);
+    EXPECT_EQ(priced.defects, std::vector<std::string>{});
+    for (const Violation& v : check_plan(*cluster.snapshot, cluster.problem, cluster.shares, priced.best.plan))
+      ADD_FAILURE() << rule_name(v.rule) << ", " << v.subject << ": " << v.message;
+  });
+}
+
+TEST(MilpEngine, IsNeverWorseThanItsIncumbent) {
+  for_each_cluster(301, 60, [](const Cluster& cluster, const Candidate& greedy, Backend& backend) {
+    const std::vector<LevelId> ids = level_ids(cluster.problem);
+    EXPECT_TRUE(compare(solve_priced(cluster, greedy, backend).best.levels, greedy.levels, ids) >= 0);
+    EXPECT_TRUE(compare(solve_listed(cluster, greedy, backend).best.levels, greedy.levels, ids) >= 0);
+  });
+}
+
+}  // namespace
+}  // namespace muster
