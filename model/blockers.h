@@ -9,6 +9,7 @@
 
 #include "model/problem.h"
 #include "model/reasons_need.h"
+#include "model/reasons_packing.h"
 #include "model/reasons_room.h"
 #include "model/report.h"
 

@@ -96,6 +96,19 @@ bool has_started(const Problem& problem, const AfterPlan& end, const Gang& gang)
   });
 }
 
+// Position in the list of reasons, of those that depend on room.
+std::size_t rank_of(std::string_view reason) {
+  constexpr std::string_view kFirst[] = {"LimitExceeded", "NonPreemptibleOverQuota", "NeverFits", "NodeMismatch"};
+  constexpr std::string_view kLast[] = {"TopologyUnsatisfied", "Fragmented", "OutOfTime"};
+  for (std::size_t i = 0; i < std::size(kFirst); ++i) {
+    if (reason == kFirst[i]) return i;
+  }
+  for (std::size_t i = 0; i < std::size(kLast); ++i) {
+    if (reason == kLast[i]) return std::size(kFirst) + 1 + i;
+  }
+  return reason.empty() ? rank_of("OutOfTime") : std::size(kFirst);  // of some resource too little
+}
+
 constexpr const char* kQueueResourceNames[] = {"gpu", "cpu", "memory"};
 
 void append(std::string& key, std::int64_t value) {
@@ -135,7 +148,7 @@ ReasonTeller::ReasonTeller(const Problem& problem, const FairShares& shares, con
 
 ReasonTeller::Subject ReasonTeller::subject_of(GangIndex index, bool left_over) const {
   const Gang& gang = problem_.gangs[index];
-  Subject subject{.gang = index, .left_over = left_over, .need = {}, .whole = {}};
+  Subject subject{.gang = index, .left_over = left_over, .need = {}, .others = {}, .wholes = {}};
   const auto status = [&](PodIndex pod) { return problem_.pods[pod].status; };
   const PodPredicate succeeded = [&](PodIndex pod) { return status(pod) == PodStatus::kSucceeded; };
   const PodPredicate has = [&](PodIndex pod) { return end_.is_present(pod) || succeeded(pod); };
@@ -143,26 +156,38 @@ ReasonTeller::Subject ReasonTeller::subject_of(GangIndex index, bool left_over) 
     return !end_.is_present(pod) && (status(pod) == PodStatus::kPending || status(pod) == PodStatus::kRunning);
   };
   if (left_over) {
-    subject.need = need_of_minimum(problem_, index, has, waits);
-    subject.whole = need_of_minimum(problem_, index, succeeded, [&](PodIndex pod) {
+    subject.others = needs_of_minimum(problem_, index, has, waits);
+    subject.wholes = needs_of_minimum(problem_, index, succeeded, [&](PodIndex pod) {
       return status(pod) == PodStatus::kPending || status(pod) == PodStatus::kRunning ||
              status(pod) == PodStatus::kGated;
     });
-    subject.enough_pods = subject.whole.possible;
+    subject.enough_pods = subject.wholes.front().possible;
   }
-  if (!left_over || (subject.need.possible && subject.need.pods == 0)) {  // surplus, or a minimum of none: one pod
-    const auto first = std::ranges::find_if(gang.pods, waits);
-    if (first != gang.pods.end()) subject.need = need_of_pods(problem_, {*first});
-    if (first != gang.pods.end()) subject.whole = subject.need;
+  if (!left_over || (subject.others.front().possible && subject.others.front().pods == 0)) {
+    subject.others = single_needs(gang, waits);  // surplus, or a minimum of none: any pod
+    subject.wholes = subject.others;
   }
+  subject.need = subject.others.front();
   subject.has_present = std::ranges::any_of(gang.pods, [&](PodIndex pod) { return end_.is_present(pod); });
   subject.has_topology = requires_level(problem_, gang);
-  for (const NeedItem& item : subject.need.items) {
-    const PodClass& pod_class = problem_.pod_classes[item.pod_class];
-    if (!pod_class.anti_affinity_owned.empty() || !pod_class.anti_affinity_matched.empty())
-      subject.has_anti_affinity = true;
+  for (const GangNeed& need : subject.others) {
+    subject.has_anti_affinity = subject.has_anti_affinity || has_anti_affinity(problem_, need);
   }
   return subject;
+}
+
+// One pod of each class that waits; none where all are gated.
+std::vector<GangNeed> ReasonTeller::single_needs(const Gang& gang, const PodPredicate& waits) const {
+  std::vector<GangNeed> needs;
+  std::vector<std::pair<PodClassIndex, GroupIndex>> seen;
+  for (const PodIndex pod : gang.pods) {
+    const std::pair key(problem_.pods[pod].pod_class, problem_.pods[pod].group);
+    if (!waits(pod) || std::ranges::find(seen, key) != seen.end() || needs.size() >= kMostNeeds) continue;
+    seen.push_back(key);
+    needs.push_back(need_of_pods(problem_, {pod}));
+  }
+  if (needs.empty()) needs.push_back(need_of_pods(problem_, {}));
+  return needs;
 }
 
 Verdict ReasonTeller::tell(GangIndex gang, bool left_over) {
@@ -187,26 +212,41 @@ std::string ReasonTeller::signature(const Subject& subject) const {
   append(key, gang.preemption_policy == PreemptionPolicy::kNever);
   append(key, subject.left_over);
   append(key, problem_.groups[gang.root].required_level.value());
-  for (const GangNeed* need : {&subject.need, &subject.whole}) {
-    for (const NeedItem& item : need->items) {
-      append(key, item.pod_class.value());
-      append(key, std::ssize(item.pods));
+  for (const std::vector<GangNeed>* needs : {&subject.others, &subject.wholes}) {
+    for (const GangNeed& need : *needs) {
+      for (const NeedItem& item : need.items) {
+        append(key, item.pod_class.value());
+        append(key, std::ssize(item.pods));
+      }
+      key += ';';
     }
-    key += ';';
+    key += '/';
   }
   append(key, gang.min_resources_gpu);
   for (const Amount amount : gang.min_resources) append(key, amount);
   return key;
 }
 
+// A reason holds only if it does whichever of its pods the gang starts with: the one that comes last in the list is
+// told.
 Verdict ReasonTeller::decide(const Subject& subject) {
   Verdict verdict;
-  std::string sentence;
-  verdict.reason = unplaceable(subject, &sentence);
-  if (!verdict.reason.empty()) {
-    verdict.message = sentence;
-    return verdict;
+  verdict.reason = unplaceable(subject, &verdict.message);
+  if (!verdict.reason.empty()) return verdict;
+  for (const GangNeed& need : subject.others) {
+    Subject choice = subject;
+    choice.need = need;
+    Verdict next = decide_choice(choice);
+    const bool is_first = &need == &subject.others.front();
+    if (is_first || rank_of(next.reason) > rank_of(verdict.reason)) verdict = std::move(next);
+    if (rank_of(verdict.reason) == rank_of("OutOfTime")) break;
   }
+  return verdict;
+}
+
+Verdict ReasonTeller::decide_choice(const Subject& subject) {
+  Verdict verdict;
+  std::string sentence;
   verdict.reason = reason(subject, &sentence);
   const bool fits_already = verdict.reason.empty() || verdict.reason == "OutOfTime";
   if (subject.left_over) verdict.make_room = room_maker_.tell(subject.gang, subject.need, fits_already);
@@ -291,23 +331,27 @@ std::string ReasonTeller::queue_reason(const Subject& subject, std::string* sent
 
 // Sums, pod by pod counts and, for mixed gangs, a packing and a bounded search: true is a proof.
 bool ReasonTeller::never_fits(const Subject& subject, bool with_filters) {
-  const GangNeed& whole = subject.whole;
+  return std::ranges::all_of(subject.wholes,
+                             [&](const GangNeed& whole) { return never_fits(subject.gang, whole, with_filters); });
+}
+
+bool ReasonTeller::never_fits(GangIndex gang, const GangNeed& whole, bool with_filters) {
   for (const NeedItem& item : whole.items) {
     if (count_when_empty(item.pod_class, with_filters) < std::ssize(item.pods)) return true;
   }
-  const bool exclusive = with_filters && subject.has_anti_affinity;
+  const bool exclusive = with_filters && has_anti_affinity(problem_, whole);
   if (whole.items.size() == 1 && !exclusive) return false;
   if (!first_short(problem_, demand_of(problem_, whole.items), supply(classes_of(whole), true, with_filters)).empty())
     return true;
   if (!may_pack()) return false;
   const std::size_t mark = empty_.mark();
   Packer packer(problem_, nullptr, empty_, {.filters = with_filters, .topology = false, .anti_affinity = with_filters});
-  const std::int64_t left = packer.pack(whole, problem_.gangs[subject.gang].root).left;
+  const std::int64_t left = packer.pack(whole, problem_.gangs[gang].root).left;
   empty_.roll_back(mark);
   visits_ += packer.visits();
   if (left == 0 || whole.pods > kSearchPods) return false;
   visits_ += kSearchSteps / 4;
-  return search_fit(problem_, whole, empty_,
+  return search_fit(problem_, whole, nullptr, empty_,
                     {.filters = with_filters, .topology = false, .anti_affinity = with_filters},
                     kSearchSteps) == Fits::kNo;
 }
@@ -357,7 +401,11 @@ std::string ReasonTeller::packing_reason(const Subject& subject) {
   const std::int64_t left = packer.pack(subject.need, problem_.gangs[subject.gang].root).left;
   room_.roll_back(mark);
   visits_ += packer.visits();
-  return left == 0 ? "OutOfTime" : "TopologyUnsatisfied";
+  if (left == 0) return "OutOfTime";
+  if (subject.need.pods > kSearchPods || subject.need.items.size() == 1) return "TopologyUnsatisfied";
+  visits_ += kSearchSteps / 4;
+  const bool fits_after_all = search_fit(problem_, subject.need, &end_, room_, {}, kSearchSteps) == Fits::kYes;
+  return fits_after_all ? "OutOfTime" : "TopologyUnsatisfied";
 }
 
 // Whether it fits in what is free, required levels aside.
@@ -376,7 +424,7 @@ Fits ReasonTeller::placeable(const Subject& subject) {
   if (left == 0) return Fits::kYes;
   if (need.pods > kSearchPods) return Fits::kUnknown;
   visits_ += kSearchSteps / 4;
-  return search_fit(problem_, need, room_, rules, kSearchSteps);
+  return search_fit(problem_, need, &end_, room_, rules, kSearchSteps);
 }
 
 void ReasonTeller::tell_tally(const Subject& subject, const std::string& sentence, Verdict& verdict) {

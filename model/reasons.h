@@ -14,6 +14,7 @@
 #include "model/problem.h"
 #include "model/reasons_make_room.h"
 #include "model/reasons_need.h"
+#include "model/reasons_packing.h"
 #include "model/reasons_room.h"
 #include "model/report.h"
 
@@ -48,8 +49,9 @@ class ReasonTeller {
     GangIndex gang;
     bool left_over = true;
     bool enough_pods = true;
-    GangNeed need;   // what is still missing
-    GangNeed whole;  // the whole minimum, as if nothing ran
+    GangNeed need;                 // what is still missing
+    std::vector<GangNeed> others;  // what would do as well
+    std::vector<GangNeed> wholes;  // the whole minimum, as if nothing ran: any of these
     bool has_topology = false, has_anti_affinity = false, has_present = false;
     bool is_simple() const { return need.items.size() == 1 && !has_topology && !has_anti_affinity; }
   };
@@ -60,14 +62,17 @@ class ReasonTeller {
   };
 
   Subject subject_of(GangIndex gang, bool left_over) const;
+  std::vector<GangNeed> single_needs(const Gang& gang, const PodPredicate& waits) const;
   std::string signature(const Subject& subject) const;
   Verdict decide(const Subject& subject);
+  Verdict decide_choice(const Subject& subject);
   std::string unplaceable(const Subject& subject, std::string* sentence) const;
   std::string reason(const Subject& subject, std::string* sentence);
   std::string queue_reason(const Subject& subject, std::string* sentence) const;
   std::string insufficient(const Subject& subject);
   std::string packing_reason(const Subject& subject);
   bool never_fits(const Subject& subject, bool with_filters);
+  bool never_fits(GangIndex gang, const GangNeed& whole, bool with_filters);
   Fits placeable(const Subject& subject);
   void tell_tally(const Subject& subject, const std::string& sentence, Verdict& verdict);
   const ClassCensus& census(PodClassIndex pod_class);

@@ -10,13 +10,6 @@ namespace {
 
 constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
 
-bool has_anti_affinity(const Problem& problem, const GangNeed& need) {
-  return std::ranges::any_of(need.items, [&](const NeedItem& item) {
-    const PodClass& pod_class = problem.pod_classes[item.pod_class];
-    return !pod_class.anti_affinity_owned.empty() || !pod_class.anti_affinity_matched.empty();
-  });
-}
-
 }  // namespace
 
 QueueAmounts least_usage(const Problem& problem, const GangNeed& need) {

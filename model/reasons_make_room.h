@@ -14,6 +14,7 @@
 #include "model/fair_share.h"
 #include "model/problem.h"
 #include "model/reasons_need.h"
+#include "model/reasons_packing.h"
 #include "model/reasons_room.h"
 
 namespace muster {

@@ -137,13 +137,48 @@ bool RemainingRoom::conflicts(const PodClass& pod_class, NodeIndex node) const {
 }
 
 void RemainingRoom::put(const PodClass& pod_class, NodeIndex node, std::int64_t pods) {
-  for (std::size_t r = 0; r < resource_count_; ++r) {
-    if (pod_class.request[r] != 0) change(begin_[node.value()] + r, -pod_class.request[r] * pods);
-  }
   if (pod_class.gpu.kind != GpuRequestKind::kNone) {
     for (std::int64_t i = 0; i < pods; ++i) put_devices(pod_class, node);
   }
+  put_resources(pod_class, node, pods);
+}
+
+void RemainingRoom::put_on(const PodClass& pod_class, NodeIndex node, std::span<const std::size_t> chosen) {
+  const DeviceUnits units = chosen.empty() ? 0 : share_units(pod_class, problem_->class_of(node));
+  for (const std::size_t device : chosen) change(begin_[node.value()] + resource_count_ + device, -units);
+  put_resources(pod_class, node, 1);
+}
+
+void RemainingRoom::put_resources(const PodClass& pod_class, NodeIndex node, std::int64_t pods) {
+  for (std::size_t r = 0; r < resource_count_; ++r) {
+    if (pod_class.request[r] != 0) change(begin_[node.value()] + r, -pod_class.request[r] * pods);
+  }
   change_anti_affinity(pod_class, node, pods);
+}
+
+std::vector<std::vector<std::size_t>> RemainingRoom::device_choices(const PodClass& pod_class, NodeIndex node) const {
+  if (pod_class.gpu.kind == GpuRequestKind::kNone) return {{}};
+  const std::span<const std::int64_t> units_free = devices(node);
+  const DeviceUnits units = share_units(pod_class, problem_->class_of(node));
+  std::vector<std::size_t> fitting;
+  for (std::size_t device = 0; device < units_free.size(); ++device) {
+    if (units_free[device] >= units) fitting.push_back(device);
+  }
+  std::ranges::stable_sort(fitting, {}, [&](std::size_t device) { return units_free[device]; });
+  std::vector<std::vector<std::size_t>> choices;
+  std::vector<std::size_t> chosen;
+  const auto extend = [&](const auto& self, std::size_t first) -> void {
+    if (std::ssize(chosen) == pod_class.gpu.devices) return choices.push_back(chosen);
+    for (std::size_t i = first; i < fitting.size(); ++i) {
+      // Of equally free devices the first that are left: the others leave the same room.
+      if (i > first && units_free[fitting[i]] == units_free[fitting[i - 1]]) continue;
+      chosen.push_back(fitting[i]);
+      self(self, i + 1);
+      chosen.pop_back();
+    }
+  };
+  extend(extend, 0);
+  return choices;
 }
 
 void RemainingRoom::put_devices(const PodClass& pod_class, NodeIndex node) {

@@ -49,6 +49,11 @@ class RemainingRoom {
   // Puts pods in; requires count(...) >= pods. Whole users take the first idle devices; sharers the fullest that fit,
   // or, where a pod needs several, the emptiest: that makes room for most of one shape.
   void put(const PodClass& pod_class, NodeIndex node, std::int64_t pods);
+  // The same for one pod, on these devices.
+  void put_on(const PodClass& pod_class, NodeIndex node, std::span<const std::size_t> devices);
+  // Every choice of devices for one pod, of choices that leave the same room but one; for a pod without devices the
+  // empty one.
+  std::vector<std::vector<std::size_t>> device_choices(const PodClass& pod_class, NodeIndex node) const;
   // Takes away a pod that is there.
   void take(PodIndex pod, NodeIndex node, std::span<const std::int32_t> devices);
 
@@ -61,6 +66,7 @@ class RemainingRoom {
   void change_anti_affinity(const PodClass& pod_class, NodeIndex node, std::int64_t delta);
   std::int64_t device_count(const PodClass& pod_class, NodeIndex node, std::int64_t limit) const;
   void put_devices(const PodClass& pod_class, NodeIndex node);
+  void put_resources(const PodClass& pod_class, NodeIndex node, std::int64_t pods);
   std::size_t anti_affinity_cell(AntiAffinityIndex term, DomainIndex domain, bool owners);
 
   struct Undo {

@@ -336,6 +336,24 @@ TEST(Reasons, OutOfTimeWhereNothingIsInTheWay) {
   EXPECT_EQ(situation.gang("g").reason, "OutOfTime");
 }
 
+TEST(Reasons, HoldWhicheverOfItsPodsAGangStartsWith) {
+  // One of two pods is enough. The one with less work asks for more cores than any node has; the other fits.
+  Situation situation(
+      kTwoNodesOfFour +
+      R"("gangs":[{"name":"g","minMember":1}],"pods":[)"
+      R"({"name":"x","gang":"g","gpu":{"count":1},"resources":{"cpu":5}},{"name":"y","gang":"g","gpu":{"count":2}}])");
+  EXPECT_EQ(situation.gang("g").reason, "OutOfTime");
+}
+
+TEST(Reasons, AreProvenForSharersBesideWholeUsers) {
+  // 0.6 + 0.6 + 0.6 on two devices: enough in sum with the whole device of b for the whole user, but no place for the
+  // third.
+  Situation situation(
+      R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":1}}],"gangs":[{"name":"g"}],"pods":[)" +
+      pods("g", 3, R"("gpu":{"fraction":0.6})") + R"(,{"name":"w","gang":"g","gpu":{"count":1}}])");
+  EXPECT_EQ(situation.gang("g").reason, "NeverFits");
+}
+
 TEST(Reasons, EqualGangsGetEqualAnswers) {
   Situation situation(
       kBusyTwoNodes.substr(0, kBusyTwoNodes.find(R"("gangs")")) + R"("gangs":[{"name":"g"},{"name":"h"}],"pods":[)" +
@@ -449,6 +467,15 @@ TEST(MakeRoom, FairShareWhereTheOthersAreWithinTheirs) {
   EXPECT_EQ(
       Situation(one_node_with_runner(queues, R"(,"queue":"x")", R"(,"queue":"y","priority":50)")).gang("g").make_room,
       "FairShare");
+}
+
+TEST(MakeRoom, BlamesSharesBeforePrioritiesWhereEitherIsInTheWay) {
+  Situation situation(
+      kTwoNodesOfFour +
+      R"("queues":[{"name":"x","gpu":{"quota":4}},{"name":"y","gpu":{"quota":4}}],"gangs":[{"name":"r","queue":"x"},{"name":"s","queue":"y"},{"name":"g","queue":"y"}],"pods":[)" +
+      pods("r", 4, R"("gpu":{"count":1},"node":"a")") + "," + pods("s", 4, R"("gpu":{"count":1},"node":"b")") + "," +
+      pods("g", 1, kOneGpu) + "]");
+  EXPECT_EQ(situation.gang("g").make_room, "FairShare");
 }
 
 TEST(MakeRoom, OutrankedOnceItIsProvenThatThePlanIsBest) {

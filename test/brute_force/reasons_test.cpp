@@ -1,0 +1,81 @@
+// Reasons against brute force: no reason is told of a gang that can be placed after all, and none is missing of one
+// that cannot.
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "io/snapshot_reader.h"
+#include "model/report.h"
+#include "test/brute_force/brute_force.h"
+#include "test/brute_force/tiny_instance.h"
+
+namespace muster::brute_force {
+namespace {
+
+constexpr std::uint64_t kInstances = 500;
+constexpr std::int64_t kMostStates = 300'000;
+
+// Calls check(seed, problem, fair shares, best) for random instances.
+template <class Check>
+void for_each_instance(const Check& check) {
+  for (std::uint64_t seed = 1; seed <= kInstances; ++seed) {
+    Result<Snapshot> read = SnapshotReader().read(tiny_instance(seed));
+    ASSERT_TRUE(read) << seed;
+    Snapshot snapshot = std::move(*read);
+    const Result<Problem> problem = build_problem(snapshot);
+    ASSERT_TRUE(problem) << seed;
+    const FairShares shares = compute_fair_shares(*problem);
+    if (const std::optional<Best> best = solve(*problem, shares, kMostStates)) check(seed, *problem, shares, *best);
+  }
+}
+
+bool places(const Problem& problem, const Plan& plan, GangIndex gang) {
+  return std::ranges::any_of(plan.placements,
+                             [&](const Placement& placement) { return problem.pods[placement.pod].gang == gang; });
+}
+
+TEST(Reasons, AreNotToldOfAGangThatTheBestPlanPlaces) {
+  int placed = 0;
+  for_each_instance([&](std::uint64_t seed, const Problem& problem, const FairShares& shares, const Best& best) {
+    const Plan nothing;
+    const Report report = describe(problem, shares, {nothing, evaluate(problem, shares, nothing), {}, false});
+    for (const GangReport& entry : report.gangs) {
+      if (!places(problem, best.plan, entry.gang) || entry.phase == GangPhase::kRunning) continue;
+      ++placed;
+      EXPECT_EQ(entry.reason, "OutOfTime")
+          << "seed " << seed << ", gang " << problem.gangs[entry.gang].name << ": " << entry.message;
+    }
+  });
+  EXPECT_GT(placed, 100);
+}
+
+TEST(Reasons, AreToldOfEveryGangThatTheBestPlanLeavesOver) {
+  int left = 0;
+  for_each_instance([&](std::uint64_t seed, const Problem& problem, const FairShares& shares, const Best& best) {
+    const Report report = describe(problem, shares, {best.plan, best.levels, {}, false});
+    for (const GangReport& entry : report.gangs) {
+      // Surplus may stay out though there is room: a further pod can change which pods are the gang's least minimum,
+      // and with it how well its units fill the queue's share.
+      if (entry.pending == 0 || entry.phase == GangPhase::kScheduled || entry.phase == GangPhase::kWaiting) continue;
+      ++left;
+      EXPECT_FALSE(entry.reason.empty() || entry.reason == "OutOfTime")
+          << "seed " << seed << ", gang " << problem.gangs[entry.gang].name;
+    }
+  });
+  EXPECT_GT(left, 100);
+}
+
+TEST(Reasons, ChargeEveryNodeOnce) {
+  for_each_instance([&](std::uint64_t seed, const Problem& problem, const FairShares& shares, const Best& best) {
+    for (const GangReport& entry : describe(problem, shares, {best.plan, best.levels, {}, true}).gangs) {
+      std::int64_t nodes = 0;
+      for (const Blocker& blocker : entry.blockers) nodes += blocker.nodes;
+      EXPECT_TRUE(entry.blockers.empty() || nodes == std::ssize(problem.nodes.raw())) << "seed " << seed;
+    }
+  });
+}
+
+}  // namespace
+}  // namespace muster::brute_force
