@@ -93,8 +93,9 @@ class Decoder {
       }
       std::size_t first = 0;
       for (std::size_t atom = 0; atom < solution_.by_atom[cell].size(); ++atom) {
-        const std::int64_t count = solution_.by_atom[cell][atom];
-        if (count == 0) continue;
+        // A rounded solution may ask for more pods than there are.
+        const std::int64_t count = std::min(solution_.by_atom[cell][atom], static_cast<std::int64_t>(pods.size() - first));
+        if (count <= 0) continue;
         shares.push_back({cell, {pods.begin() + static_cast<std::ptrdiff_t>(first), pods.end()}, count, AtomIndex(atom)});
         first += static_cast<std::size_t>(count);
       }

@@ -73,6 +73,11 @@ void Formulation::add_gang(GangClassIndex index) {
     }
   } else if (!gang_class.minimum_runs) {
     add_tree(index);
+  } else {
+    for (CellIndex cell : gang_class.cells)  // of one column the upper bound says it
+      if (cell_columns_[cell].size() > 1)
+        model_.add_constraint(placed(cell), -kInfinity, static_cast<double>(in_.demand.cells[cell].count()),
+                              name("members", cell.value()));
   }
   if (located) add_topology(index);
 }

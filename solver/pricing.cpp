@@ -11,7 +11,7 @@ constexpr std::int64_t kMostGrains = 2000;  // levels of a device that the table
 constexpr int kRounds = 2;
 constexpr int kBisections = 9;
 constexpr int kStockSteps = 6;
-constexpr std::int32_t kBundlesOfOneContent = 4;  // different devices of one content that are tried in mixes
+constexpr std::size_t kBundlesOfOneContent = 4;  // different devices of one content that are tried in mixes
 constexpr std::size_t kMixLevels = 64;            // of the scarcest resource
 
 }  // namespace
@@ -117,7 +117,7 @@ void Pricing::open_device(std::int32_t level, std::vector<double>& amount) const
 // The node with its counted resources priced by the multipliers: devices one by one.
 Pricing::Content Pricing::relaxed(const std::vector<double>& price) {
   const std::vector<double> profit = profits(price);
-  Content content{0, std::vector<double>(items_.size(), 0.0), 0};
+  Content content{0, std::vector<double>(items_.size(), 0.0), 0, {}};
   std::vector<double> stock(items_.size());
   for (std::size_t i = 0; i < items_.size(); ++i) {
     stock[i] = items_[i].most * std::max(1, items_[i].devices);
@@ -178,25 +178,23 @@ void Pricing::divide_idle_devices(const std::vector<double>& profit, Content& co
 
 // The content with the stock of shares divided: device after device takes its best of what is left.
 Pricing::Content Pricing::within_counts(const std::vector<double>& price, const Content& content) {
-  bool exceeds = false;
-  for (std::size_t i = 0; i < items_.size(); ++i) exceeds = exceeds || content.amount[i] > items_[i].most + 0.5;
-  if (!exceeds) return content;
-  const std::vector<double> profit = profits(price);
   Content result = content;
+  const std::vector<double> profit = profits(price);
   std::vector<double> remaining(items_.size());
   for (std::size_t i = 0; i < items_.size(); ++i) {
-    remaining[i] = items_[i].most * std::max(1, items_[i].devices);
-    if (items_[i].size > 0) result.amount[i] = 0;
+    remaining[i] = items_[i].devices == 1 ? items_[i].most : 0;  // pods of several devices are put down afterwards
+    if (items_[i].size > 0 && items_[i].devices == 1) result.amount[i] = 0;
   }
-  std::vector<std::int32_t> levels(static_cast<std::size_t>(content.shared_devices), idle_level_);
-  levels.insert(levels.end(), partial_levels_.begin(), partial_levels_.end());
+  std::vector<std::int32_t> levels = partial_levels_;
+  levels.insert(levels.end(), static_cast<std::size_t>(content.shared_devices), idle_level_);
   for (std::int32_t level : levels) {
     std::vector<double> added(items_.size(), 0.0);
     fill_device_table(profit, remaining);
     open_device(level, added);
+    std::vector<std::size_t>& items = result.on_devices.emplace_back();
     for (std::size_t i = 0; i < items_.size(); ++i) {
-      result.amount[i] += added[i];
-      remaining[i] -= added[i] * std::max(1, items_[i].devices);
+      for (double n = 0.5; n < added[i]; ++n) items.push_back(i);
+      remaining[i] -= added[i];
     }
   }
   return result;
@@ -243,29 +241,63 @@ void Pricing::bisect(std::size_t r, const std::vector<double>& price) {
   multiplier_[r] = high;
 }
 
+// Whether one pod more of the item is there, and may stand beside those that are counted.
+bool Pricing::may_put(std::size_t item, const std::vector<std::int64_t>& counts) const {
+  const DemandClass& demand = in_.demand.classes[items_[item].demand];
+  if (counts[item] >= demand.count) return false;
+  const PodClass& pod_class = *items_[item].pod_class;
+  if (pod_class.anti_affinity_owned.empty() && pod_class.anti_affinity_matched.empty()) return true;
+  for (std::size_t other = 0; other < items_.size(); ++other)
+    if (counts[other] > 0 && in_.anti_affinity.conflict(
+                                 demand.pod_class, in_.demand.classes[items_[other].demand].pod_class, room_.nodes.front()))
+      return false;
+  return true;
+}
+
 void Pricing::put(std::size_t item, std::int64_t count, NodeRoom& space, Configuration& configuration,
                   std::vector<std::int64_t>& counts) const {
-  const DemandClass& demand = in_.demand.classes[items_[item].demand];
-  const PodClass& pod_class = *items_[item].pod_class;
-  const bool spreads = !pod_class.anti_affinity_owned.empty() || !pod_class.anti_affinity_matched.empty();
-  for (std::int64_t n = 0; n < count && counts[item] < demand.count; ++n) {
-    for (std::size_t other = 0; spreads && other < items_.size(); ++other)
-      if (counts[other] > 0 && in_.anti_affinity.conflict(
-                                   demand.pod_class, in_.demand.classes[items_[other].demand].pod_class, room_.nodes.front()))
-        return;
-    if (!space.add(pod_class)) return;
+  for (std::int64_t n = 0; n < count && may_put(item, counts) && space.add(*items_[item].pod_class); ++n) {
     configuration.steps.push_back({items_[item].demand, space.last_devices()});
     ++counts[item];
   }
 }
 
-// Makes the relaxed content fit: whole devices first, large shares next, then by worth for what is used; then fills up.
+// Puts pods that share one device on that device, as the table divided them; those that do not fit are left out.
+void Pricing::put_on(std::int32_t device, const std::vector<std::size_t>& items, NodeRoom& space, Configuration& configuration,
+                     std::vector<std::int64_t>& counts) const {
+  const NodeClass& node_class = in_.problem.node_classes[room_.node_class];
+  for (std::size_t item : items) {
+    const PodClass& pod_class = *items_[item].pod_class;
+    if (!may_put(item, counts) || !space.has_resources(pod_class)) continue;
+    if (space.free_devices()[static_cast<std::size_t>(device)] < share_units(pod_class, node_class)) continue;
+    space.add_on(pod_class, {device});
+    configuration.steps.push_back({items_[item].demand, {device}});
+    ++counts[item];
+  }
+}
+
+// A device that nothing is on; -1: none.
+std::int32_t Pricing::idle_device(const NodeRoom& space) const {
+  const DeviceUnits capacity = room_.free_devices.empty() ? 0 : room_.free_devices.back();
+  for (std::size_t i = partial_levels_.size(); i < space.free_devices().size(); ++i)
+    if (space.free_devices()[i] == capacity) return static_cast<std::int32_t>(i);
+  return -1;
+}
+
+// Makes the relaxed content fit: whole devices first, then the shared ones one by one, then the rest; then fills up.
 void Pricing::build(const std::vector<double>& price, const Content& content, Result& result) {
   NodeRoom space(in_.problem, room_);
   Configuration configuration;
   std::vector<std::int64_t> counts(items_.size(), 0);
   for (std::size_t i : by_bulk_)
-    if (content.amount[i] > 0.5) put(i, std::lround(content.amount[i]), space, configuration, counts);
+    if (items_[i].whole > 0 && content.amount[i] > 0.5) put(i, std::lround(content.amount[i]), space, configuration, counts);
+  for (std::size_t device = 0; device < content.on_devices.size(); ++device) {
+    const std::int32_t at = device < partial_levels_.size() ? static_cast<std::int32_t>(device) : idle_device(space);
+    if (at >= 0) put_on(at, content.on_devices[device], space, configuration, counts);
+  }
+  for (std::size_t i : by_bulk_)
+    if (items_[i].whole == 0 && (items_[i].size == 0 || items_[i].devices > 1) && content.amount[i] > 0.5)
+      put(i, std::lround(content.amount[i]), space, configuration, counts);
   finish(price, space, std::move(configuration), std::move(counts), result);
 }
 
@@ -333,22 +365,10 @@ void Pricing::add_bundles(const std::vector<double>& price, const Content& conte
   };
   for (std::size_t i = 0; i < items_.size(); ++i)
     if (items_[i].whole > 0 && content.amount[i] > 0.5) add({{i}, items_[i].whole});
-  if (content.shared_devices == 0) return;
-  const std::vector<double> profit = profits(price);
-  std::vector<double> remaining(items_.size());
-  for (std::size_t i = 0; i < items_.size(); ++i) remaining[i] = items_[i].devices == 1 ? items_[i].most : 0;
-  for (std::int32_t device = 0; device < std::min(content.shared_devices, kBundlesOfOneContent); ++device) {
-    fill_device_table(profit, remaining);
-    std::vector<double> amount(items_.size(), 0.0);
-    open_device(idle_level_, amount);
-    Bundle bundle{{}, 1};
-    for (std::size_t i = 0; i < items_.size(); ++i) {
-      for (double n = 0.5; n < amount[i]; ++n) bundle.items.push_back(i);
-      remaining[i] -= amount[i];
-    }
-    if (bundle.items.empty()) return;
-    add(std::move(bundle));
-  }
+  const Content divided = within_counts(price, content);
+  const std::size_t first = partial_levels_.size();
+  for (std::size_t device = first; device < std::min(divided.on_devices.size(), first + kBundlesOfOneContent); ++device)
+    if (!divided.on_devices[device].empty()) add({divided.on_devices[device], 1});
 }
 
 // Chooses among the bundles of several multipliers, each for some of the idle devices, by a dynamic program over devices and
@@ -377,7 +397,7 @@ void Pricing::build_mixed(const std::vector<double>& price, Result& result) {
   NodeRoom space(in_.problem, room_);
   Configuration configuration;
   std::vector<std::int64_t> counts(items_.size(), 0);
-  std::vector<std::size_t> shares;
+  std::vector<std::size_t> shared;  // bundles of one shared device
   for (std::size_t n = devices, c = kMixLevels; n > 0;) {
     const std::int32_t b = chosen[n * width + c];
     if (b < 0) {
@@ -385,17 +405,15 @@ void Pricing::build_mixed(const std::vector<double>& price, Result& result) {
       continue;
     }
     const Bundle& bundle = bundles_[static_cast<std::size_t>(b)];
-    for (std::size_t i : bundle.items) {
-      if (items_[i].whole > 0)
-        put(i, 1, space, configuration, counts);
-      else
-        shares.push_back(i);
-    }
+    if (items_[bundle.items[0]].whole > 0)
+      put(bundle.items[0], 1, space, configuration, counts);
+    else
+      shared.push_back(static_cast<std::size_t>(b));
     n -= static_cast<std::size_t>(bundle.devices);
     c -= static_cast<std::size_t>(std::ceil(bundle.use / grain - 1e-9));
   }
-  std::stable_sort(shares.begin(), shares.end(), [&](std::size_t a, std::size_t b) { return items_[a].size > items_[b].size; });
-  for (std::size_t i : shares) put(i, 1, space, configuration, counts);
+  for (std::size_t b : shared)
+    if (const std::int32_t at = idle_device(space); at >= 0) put_on(at, bundles_[b].items, space, configuration, counts);
   finish(price, space, std::move(configuration), std::move(counts), result);
 }
 

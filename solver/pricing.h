@@ -41,6 +41,8 @@ class Pricing {
     double value = 0;                 // of the relaxed problem, without the multipliers' constant
     std::vector<double> amount;       // by item
     std::int32_t shared_devices = 0;  // idle devices that are shared, not given whole
+    // Of each shared device, partly used ones first: the items on it, one entry a pod. Only after within_counts.
+    std::vector<std::vector<std::size_t>> on_devices;
   };
 
   // One pod of an item in the knapsack of a device: of one size the most profitable first, as many as there are.
@@ -72,6 +74,10 @@ class Pricing {
   void finish(const std::vector<double>& price, NodeRoom& space, Configuration configuration, std::vector<std::int64_t> counts,
               Result& result);
   void build(const std::vector<double>& price, const Content& content, Result& result);
+  bool may_put(std::size_t item, const std::vector<std::int64_t>& counts) const;
+  void put_on(std::int32_t device, const std::vector<std::size_t>& items, NodeRoom& space, Configuration& configuration,
+              std::vector<std::int64_t>& counts) const;
+  std::int32_t idle_device(const NodeRoom& space) const;
   void put(std::size_t item, std::int64_t count, NodeRoom& space, Configuration& configuration,
            std::vector<std::int64_t>& counts) const;
 
