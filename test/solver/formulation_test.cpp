@@ -80,6 +80,39 @@ TEST(Formulation, SolutionsObeyTheRules) {
   });
 }
 
+// The optimum of the first level of the kind.
+std::int64_t optimum_of(LevelKind kind, const std::string& rest) {
+  const std::optional<Cluster> cluster =
+      test::build_cluster(R"({"format":"muster/v1","time":1000000,"policy":{"actions":["place"]},"topology":["zone"],)"
+                          R"("nodes":[{"name":"n0","resources":{"cpu":8},"gpus":{"count":1},"labels":{"zone":"z"}},)"
+                          R"({"name":"n1","resources":{"cpu":8},"gpus":{"count":1},"labels":{"zone":"z"}},)"
+                          R"({"name":"n2","resources":{"cpu":8},"gpus":{"count":1},"labels":{"zone":"far"}}],)" +
+                          rest + "}");
+  EXPECT_TRUE(cluster);
+  Backend backend(MUSTER_BINARY);
+  std::optional<std::int64_t> optimum;
+  solve_levels(backend, *cluster, [&](const ExactFormulation& f, std::size_t i, std::int64_t value, const auto&) {
+    if (f.ids[i].kind == kind && !optimum) optimum = value;
+  });
+  return optimum.value_or(-1);
+}
+
+TEST(Formulation, SeveralPodsThatATermKeepsItsOwnerFromMayShareADomain) {
+  const std::string pods =
+      R"("pods":[{"name":"a","gpu":{"count":1},"nodeSelector":{"zone":"z"},"labels":{"app":"x"}},)"
+      R"({"name":"b","gpu":{"count":1},"nodeSelector":{"zone":"z"},"labels":{"app":"x"}},)"
+      R"({"name":"owner","gpu":{"count":1},"nodeSelector":{"zone":"z"},"podAntiAffinity":)"
+      R"({"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"zone","labelSelector":{"matchLabels":{"app":"x"}}}]}}])";
+  EXPECT_EQ(optimum_of(LevelKind::kWork, pods), 2000);
+}
+
+TEST(Formulation, AGangWhoseMinimumIsThereGetsNoMorePodsThanItHas) {
+  const std::string gang =
+      R"("gangs":[{"name":"g","minMember":0,"topology":{"preferred":"zone"}}],)"
+      R"("pods":[{"name":"a","gang":"g","gpu":{"count":1}},{"name":"b","gang":"g","gpu":{"count":1}}])";
+  EXPECT_EQ(optimum_of(LevelKind::kWork, gang), 2000);
+}
+
 // A plan that another engine finds is a point of the formulation: no level of it beats the proven optimum of the first
 // level on which they differ.
 TEST(Formulation, NoGreedyPlanBeatsTheOptimum) {
