@@ -6,7 +6,6 @@
 
 #include "heuristics/groups.h"
 
-
 namespace muster {
 
 namespace {
