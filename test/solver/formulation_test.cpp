@@ -113,6 +113,13 @@ TEST(Formulation, AGangWhoseMinimumIsThereGetsNoMorePodsThanItHas) {
   EXPECT_EQ(optimum_of(LevelKind::kWork, gang), 2000);
 }
 
+TEST(Formulation, AGangWithoutAMinimumStillWaitsForItsMinResources) {
+  const std::string gang =
+      R"("gangs":[{"name":"g","minMember":0,"minResources":{"cpu":25}}],)"
+      R"("pods":[{"name":"a","gang":"g","gpu":{"count":1}},{"name":"b","gpu":{"count":1}}])";
+  EXPECT_EQ(optimum_of(LevelKind::kWork, gang), 1000);
+}
+
 // A plan that another engine finds is a point of the formulation: no level of it beats the proven optimum of the first
 // level on which they differ.
 TEST(Formulation, NoGreedyPlanBeatsTheOptimum) {
