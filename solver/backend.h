@@ -38,6 +38,8 @@ struct MilpRequest {
   // none, and `bound` is the cutoff.
   double cutoff = -kInfinity;
   bool relax = false;  // solve the LP relaxation only
+  // Slower, but another way through CBC: some models make its preprocessing fail an assertion (signal 6).
+  bool without_preprocessing = false;
 };
 
 struct MilpAnswer {

@@ -44,7 +44,7 @@ class Collector {
   bool may_be_placed(GangIndex index) const {
     const Gang& gang = problem_.gangs[index];
     return fit::queue_exists(gang) && fit::timeout(gang) &&
-           (is_satisfied(state_, gang.root) || fit::min_resources(free_or_freed_, index));
+           (members_below(state_, gang.root) > 0 || fit::min_resources(free_or_freed_, index));
   }
 
   DemandIndex demand_of(PodIndex index) {

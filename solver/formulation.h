@@ -15,7 +15,7 @@
 //           anti-affinity terms whose domains span nodes: owners or matches, or one pod that is both
 // Levels    share, quota, work, seniority, preference, fragmentation as docs/semantics.md defines them, each a linear
 //           expression; their auxiliary columns are added when a level is asked for.
-// What is relaxed (the bound stays valid): a gang's unit where it could be made up of unlike pods counts pod by pod.
+// What is relaxed (the bound stays valid): a gang of unlike pods that can be placed in very many ways counts pod by pod.
 #pragma once
 
 #include <cstdint>
@@ -132,7 +132,16 @@ class Formulation {
     std::int64_t most = 0;
     Work work = 0;
   };
-  std::vector<Units> units_of(QueueIndex queue, std::int32_t priority, std::size_t kind) const;
+  std::vector<Units> units_of(QueueIndex queue, std::int32_t priority, std::size_t kind, bool with_varying) const;
+  // One way to place a gang: how many of each cell, and the units that it then has.
+  struct Way {
+    std::int32_t column = -1;
+    std::vector<std::array<Work, 2>> units;
+  };
+  GangClassIndex varying_class(GangIndex gang) const;
+  std::vector<GangIndex> varying_gangs(QueueIndex queue, std::int32_t priority) const;
+  const std::vector<Way>& ways_of(GangIndex gang);
+  void add_varying_units(GangIndex gang, std::size_t kind, LinearExpression& counted);
   void add_running_units(GangIndex gang, std::size_t kind, std::vector<Units>& units) const;
   void add_pending_units(GangClassIndex index, std::size_t kind, std::vector<Units>& units) const;
 
@@ -144,6 +153,7 @@ class Formulation {
 
   FormulationInput in_;
   ModelBuilder model_;
+  std::map<GangIndex, std::vector<Way>> ways_;
   Indexed<GangClassIndex, GangColumns> gang_columns_;
   Indexed<CellIndex, std::vector<std::int32_t>> cell_columns_;  // one, or one by atom (-1: not allowed there)
   Indexed<DemandIndex, std::vector<std::int32_t>> supply_rows_; // one, or one by atom

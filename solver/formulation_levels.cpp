@@ -116,14 +116,14 @@ Formulation::Bounded Formulation::leaf_work(QueueIndex queue, std::int32_t prior
 Formulation::Bounded Formulation::leaf_share(QueueIndex queue, std::int32_t priority, std::size_t kind) {
   const std::int64_t share = in_.shares.share_work[queue][kind];
   Bounded all;
-  const std::vector<Units> units = units_of(queue, priority, kind);
-  for (const Units& u : units) {
+  for (const Units& u : units_of(queue, priority, kind, true)) {
     all.expression.add(u.available, u.work);
     all.most += u.most * u.work;
   }
   if (all.most <= share) return all;
   LinearExpression counted;
-  for (const Units& u : units) {
+  for (GangIndex gang : varying_gangs(queue, priority)) add_varying_units(gang, kind, counted);
+  for (const Units& u : units_of(queue, priority, kind, false)) {
     if (u.work == 0 || u.work > share) continue;
     const std::int32_t column =
         model_.add_column(0, static_cast<double>(u.most), true, "s" + std::to_string(model_.columns()));
@@ -134,73 +134,6 @@ Formulation::Bounded Formulation::leaf_share(QueueIndex queue, std::int32_t prio
   }
   model_.add_constraint(counted, -kInfinity, static_cast<double>(share), "share" + std::to_string(queue.value()));
   return {counted, share};
-}
-
-std::vector<Formulation::Units> Formulation::units_of(QueueIndex queue, std::int32_t priority, std::size_t kind) const {
-  std::vector<Units> units;
-  for (GangIndex gang : running_[queue])
-    if (in_.problem.gangs[gang].priority >= priority && is_satisfied(in_.base, gang))
-      add_running_units(gang, kind, units);
-  for (GangClassIndex index : waiting_[queue])
-    if (in_.demand.gang_classes[index].priority >= priority) add_pending_units(index, kind, units);
-  return units;
-}
-
-void Formulation::add_running_units(GangIndex gang, std::size_t kind, std::vector<Units>& units) const {
-  std::vector<PodIndex> present;
-  for (PodIndex pod : in_.problem.gangs[gang].pods)
-    if (in_.base.is_present(pod)) present.push_back(pod);
-  std::map<Work, std::int64_t> counts;
-  for (const std::array<Work, 2>& unit : gang_units(in_.problem, gang, present)) ++counts[unit[kind]];
-  for (const auto& [work, count] : counts)
-    if (work > 0) units.push_back({{count, {}}, count, work});
-}
-
-void Formulation::add_pending_units(GangClassIndex index, std::size_t kind, std::vector<Units>& units) const {
-  const GangClass& gang_class = in_.demand.gang_classes[index];
-  const std::int32_t admitted = gang_columns_[index].admitted;
-  const auto work_of = [&](CellIndex cell) {
-    const PodClass& c = in_.problem.pod_classes[in_.demand.classes[in_.demand.cells[cell].demand].pod_class];
-    return counts_in(c, kind) ? c.work : 0;
-  };
-  if (gang_class.minimum > 0) {  // units of m pods, and single ones beyond
-    const CellIndex cell = gang_class.cells[0];
-    const Work work = work_of(cell);
-    LinearExpression gangs, beyond = placed(cell);
-    gangs.add(admitted, 1);
-    beyond.add(admitted, -gang_class.minimum);
-    units.push_back({gangs, gang_class.size(), work * gang_class.minimum});
-    if (const std::int64_t more = in_.demand.cells[cell].count() - gang_class.minimum; more > 0)
-      units.push_back({beyond, more * gang_class.size(), work});
-    return;
-  }
-  const Gang& gang = in_.problem.gangs[gang_class.gangs[0]];
-  std::vector<PodIndex> everything;  // what runs, and all that waits: the largest that the gang can become
-  for (PodIndex pod : gang.pods)
-    if (in_.base.is_present(pod)) everything.push_back(pod);
-  const std::size_t running = everything.size();
-  for (CellIndex cell : gang_class.cells)
-    everything.insert(everything.end(), in_.demand.cells[cell].pods.begin(), in_.demand.cells[cell].pods.end());
-  if (!gang_class.minimum_runs && gang_units(in_.problem, gang_class.gangs[0], everything).size() == 1) {
-    Units whole{{}, 1, 0};  // all or nothing
-    whole.available.add(admitted, 1);
-    for (PodIndex pod : everything)
-      if (counts_in(in_.problem.class_of(pod), kind)) whole.work += in_.problem.class_of(pod).work;
-    units.push_back(whole);
-    return;
-  }
-  if (!gang_class.minimum_runs) {
-    for (std::size_t i = 0; i < running; ++i) {
-      const PodClass& pod_class = in_.problem.class_of(everything[i]);
-      if (!counts_in(pod_class, kind)) continue;
-      Units unit{{}, 1, pod_class.work};
-      unit.available.add(admitted, 1);
-      units.push_back(unit);
-    }
-  }
-  for (CellIndex cell : gang_class.cells)  // pod by pod: exact beyond the minimum, a relaxation within it
-    if (const Work work = work_of(cell); work > 0)
-      units.push_back({placed(cell), in_.demand.cells[cell].count() * gang_class.size(), work});
 }
 
 // --- seniority, preference, last level

@@ -153,8 +153,9 @@ class Engine {
       return;
     }
     Terms terms = terms_of(*expression);
-    if (terms.empty()) {
+    if (terms.empty()) {  // every solution is worth the same, yet the incumbent may be worth less
       outcome_.bounds[i] = expression->constant;
+      if (exact_ && solving_ && value(i) != expression->constant) improve(formulation, i, *expression);
       return;
     }
     if (const auto same = held_.find(terms); same != held_.end()) {
@@ -188,6 +189,7 @@ class Engine {
     LinearExpression scaled = expression;
     std::int64_t divisor = 0;
     for (const auto& [column, coefficient] : expression.terms) divisor = std::gcd(divisor, coefficient);
+    divisor = std::max<std::int64_t>(1, divisor);
     for (auto& [column, coefficient] : scaled.terms) coefficient /= divisor;
     const auto factor = static_cast<double>(divisor);
     if (!exact_) {
@@ -208,7 +210,11 @@ class Engine {
     request.deadline = options_.deadline.after(exact_ ? 1.0 : 0.6);
     request.relative_gap = exact_ ? 0 : std::max(1e-6, options_.gap / 4);
     if (options_.deadline.is_deterministic()) request.node_limit = kNodeLimit;
-    const MilpAnswer answer = backend_.solve(milp, request);
+    MilpAnswer answer = backend_.solve(milp, request);
+    if (has_failed(answer, request)) {  // once more, another way
+      request.without_preprocessing = true;
+      answer = backend_.solve(milp, request);
+    }
     note_failure(answer, request);
     if (exact_) tighten(factor * std::floor(answer.bound + 1e-6));
     if (!answer.x.empty()) take(formulation.read(answer.x));
@@ -216,9 +222,11 @@ class Engine {
   }
 
   // A worker that was stopped because its time was up is no defect; one that broke before is.
+  static bool has_failed(const MilpAnswer& answer, const MilpRequest& request) {
+    return answer.status == SolveStatus::kFailed && Deadline::Clock::now() < request.deadline;
+  }
   void note_failure(const MilpAnswer& answer, const MilpRequest& request) {
-    if (answer.status == SolveStatus::kFailed && Deadline::Clock::now() < request.deadline)
-      outcome_.defects.push_back(answer.message);
+    if (has_failed(answer, request)) outcome_.defects.push_back(answer.message);
   }
 
   // Leaves CBC the neighbourhood of the LP's solution: of each configuration about as many nodes as there, and only columns that
@@ -252,9 +260,15 @@ class Engine {
     decode({problem_, sub.demand, sub.atoms, sub.supply, bounds_, sub.pool.configurations()}, solution, state);
   }
 
-  // Makes a plan of an end state and keeps it if it is the best.
+  // Makes plans of an end state: as it is where the model was whole (one pod more can make a gang's minimum another one, and
+  // lower its share), and filled up.
   void offer(ClusterState state) {
+    if (exact_) keep_if_best(state);
     complete(state);
+    keep_if_best(state);
+  }
+
+  void keep_if_best(const ClusterState& state) {
     Candidate candidate{plan_of(problem_, state, stale_), {}};
     candidate.levels = evaluate(problem_, shares_, candidate.plan);
     if (compare(candidate.levels, outcome_.best.levels, ids_) <= 0) return;

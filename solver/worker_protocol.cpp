@@ -110,6 +110,7 @@ std::vector<std::byte> encode(const Milp& milp, const MilpRequest& request) {
   writer.put(request.deadline.time_since_epoch().count());
   writer.put(request.relative_gap);
   writer.put(request.node_limit);
+  writer.put(request.without_preprocessing);
   writer.put_all(request.start);
   writer.put(request.cutoff);
   writer.put(request.relax);
@@ -125,6 +126,7 @@ std::optional<Question> decode_question(std::span<const std::byte> bytes) {
   question.request.deadline = std::chrono::steady_clock::time_point(std::chrono::steady_clock::duration(deadline));
   reader.get(question.request.relative_gap);
   reader.get(question.request.node_limit);
+  reader.get(question.request.without_preprocessing);
   reader.get_all(question.request.start);
   reader.get(question.request.cutoff);
   reader.get(question.request.relax);

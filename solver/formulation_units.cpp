@@ -1,0 +1,166 @@
+// The units of gangs that may count within a share: known beforehand, or depending on what is placed.
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "heuristics/groups.h"
+#include "solver/formulation.h"
+
+namespace muster {
+namespace {
+
+constexpr std::int64_t kMostWays = 128;
+
+bool is_of_kind(const PodClass& pod_class, std::size_t kind) { return pod_class.counts_as_gpu == (kind == 0); }
+
+}  // namespace
+
+// Units that are known beforehand, and, `with_varying`, the pods of the others one by one.
+std::vector<Formulation::Units> Formulation::units_of(QueueIndex queue, std::int32_t priority, std::size_t kind,
+                                                      bool with_varying) const {
+  std::vector<Units> units;
+  for (GangIndex gang : running_[queue])
+    if (in_.problem.gangs[gang].priority >= priority && is_satisfied(in_.base, gang) && (with_varying || varying_class(gang).is_none()))
+      add_running_units(gang, kind, units);
+  for (GangClassIndex index : waiting_[queue])
+    if (in_.demand.gang_classes[index].priority >= priority &&
+        (with_varying || varying_class(in_.demand.gang_classes[index].gangs[0]).is_none()))
+      add_pending_units(index, kind, units);
+  return units;
+}
+
+void Formulation::add_running_units(GangIndex gang, std::size_t kind, std::vector<Units>& units) const {
+  std::vector<PodIndex> present;
+  for (PodIndex pod : in_.problem.gangs[gang].pods)
+    if (in_.base.is_present(pod)) present.push_back(pod);
+  std::map<Work, std::int64_t> counts;
+  for (const std::array<Work, 2>& unit : gang_units(in_.problem, gang, present)) ++counts[unit[kind]];
+  for (const auto& [work, count] : counts)
+    if (work > 0) units.push_back({{count, {}}, count, work});
+}
+
+void Formulation::add_pending_units(GangClassIndex index, std::size_t kind, std::vector<Units>& units) const {
+  const GangClass& gang_class = in_.demand.gang_classes[index];
+  const std::int32_t admitted = gang_columns_[index].admitted;
+  const auto work_of = [&](CellIndex cell) {
+    const PodClass& c = in_.problem.pod_classes[in_.demand.classes[in_.demand.cells[cell].demand].pod_class];
+    return is_of_kind(c, kind) ? c.work : 0;
+  };
+  if (gang_class.minimum > 0) {  // units of m pods, and single ones beyond
+    const CellIndex cell = gang_class.cells[0];
+    const Work work = work_of(cell);
+    LinearExpression gangs, beyond = placed(cell);
+    gangs.add(admitted, 1);
+    beyond.add(admitted, -gang_class.minimum);
+    units.push_back({gangs, gang_class.size(), work * gang_class.minimum});
+    if (const std::int64_t more = in_.demand.cells[cell].count() - gang_class.minimum; more > 0)
+      units.push_back({beyond, more * gang_class.size(), work});
+    return;
+  }
+  const Gang& gang = in_.problem.gangs[gang_class.gangs[0]];
+  std::vector<PodIndex> everything;  // what runs, and all that waits: the largest that the gang can become
+  for (PodIndex pod : gang.pods)
+    if (in_.base.is_present(pod)) everything.push_back(pod);
+  const std::size_t running = everything.size();
+  for (CellIndex cell : gang_class.cells)
+    everything.insert(everything.end(), in_.demand.cells[cell].pods.begin(), in_.demand.cells[cell].pods.end());
+  if (!gang_class.minimum_runs && gang_units(in_.problem, gang_class.gangs[0], everything).size() == 1) {
+    Units whole{{}, 1, 0};  // all or nothing
+    whole.available.add(admitted, 1);
+    for (PodIndex pod : everything)
+      if (is_of_kind(in_.problem.class_of(pod), kind)) whole.work += in_.problem.class_of(pod).work;
+    units.push_back(whole);
+    return;
+  }
+  if (!gang_class.minimum_runs) {
+    for (std::size_t i = 0; i < running; ++i) {
+      const PodClass& pod_class = in_.problem.class_of(everything[i]);
+      if (!is_of_kind(pod_class, kind)) continue;
+      Units unit{{}, 1, pod_class.work};
+      unit.available.add(admitted, 1);
+      units.push_back(unit);
+    }
+  }
+  for (CellIndex cell : gang_class.cells)  // pod by pod: exact beyond the minimum, a relaxation within it
+    if (const Work work = work_of(cell); work > 0)
+      units.push_back({placed(cell), in_.demand.cells[cell].count() * gang_class.size(), work});
+}
+
+// --- gangs whose units depend on which of their pods are placed, for the minimum is the least work that satisfies it
+
+// The class of a gang of several cells or subgroups with so few ways to be placed that each can have a column; none otherwise.
+GangClassIndex Formulation::varying_class(GangIndex gang) const {
+  for (GangClassIndex index : waiting_[in_.problem.gangs[gang].queue]) {
+    const GangClass& gang_class = in_.demand.gang_classes[index];
+    if (gang_class.gangs[0] != gang || gang_class.minimum > 0) continue;
+    std::int64_t ways = 1;
+    for (CellIndex cell : gang_class.cells) ways = std::min(kMostWays + 1, ways * (in_.demand.cells[cell].count() + 1));
+    const bool varies = gang_class.cells.size() > 1 || !in_.problem.groups[in_.problem.gangs[gang].root].is_leaf() ||
+                        in_.base.members(in_.problem.gangs[gang].root) > 0;
+    return varies && ways <= kMostWays ? index : GangClassIndex::none();
+  }
+  return GangClassIndex::none();
+}
+
+std::vector<GangIndex> Formulation::varying_gangs(QueueIndex queue, std::int32_t priority) const {
+  std::vector<GangIndex> gangs;
+  for (GangClassIndex index : waiting_[queue]) {
+    const GangIndex gang = in_.demand.gang_classes[index].gangs[0];
+    if (in_.problem.gangs[gang].priority >= priority && !varying_class(gang).is_none()) gangs.push_back(gang);
+  }
+  return gangs;
+}
+
+// How many of each cell: one column for each way, exactly one of them chosen, and the cells placed accordingly.
+const std::vector<Formulation::Way>& Formulation::ways_of(GangIndex gang) {
+  const auto [found, is_new] = ways_.try_emplace(gang);
+  if (!is_new) return found->second;
+  std::vector<Way>& ways = found->second;
+  const GangClass& gang_class = in_.demand.gang_classes[varying_class(gang)];
+  std::vector<PodIndex> present;
+  for (PodIndex pod : in_.problem.gangs[gang].pods)
+    if (in_.base.is_present(pod)) present.push_back(pod);
+  std::vector<std::size_t> counts(gang_class.cells.size(), 0);
+  LinearExpression one;
+  std::vector<LinearExpression> chosen;
+  for (CellIndex cell : gang_class.cells) chosen.emplace_back().add(placed(cell), -1);
+  for (bool more = true; more;) {
+    std::vector<PodIndex> pods = present;
+    Way way;
+    way.column = model_.add_column(0, 1, true, "v" + std::to_string(model_.columns()));
+    one.add(way.column, 1);
+    for (std::size_t c = 0; c < counts.size(); ++c) {
+      const std::vector<PodIndex>& waiting = in_.demand.cells[gang_class.cells[c]].pods;
+      pods.insert(pods.end(), waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(counts[c]));
+      chosen[c].add(way.column, static_cast<std::int64_t>(counts[c]));
+    }
+    way.units = gang_units(in_.problem, gang, pods);
+    ways.push_back(std::move(way));
+    std::size_t c = 0;
+    while (c < counts.size() && ++counts[c] > in_.demand.cells[gang_class.cells[c]].pods.size()) counts[c++] = 0;
+    more = c < counts.size();
+  }
+  model_.add_constraint(one, 1, 1, "one_way");
+  for (const LinearExpression& cell : chosen) model_.add_constraint(cell, 0, 0, "way");
+  return ways;
+}
+
+// Adds what counts of the gang within the share: units of the way that is chosen.
+void Formulation::add_varying_units(GangIndex gang, std::size_t kind, LinearExpression& counted) {
+  for (const Way& way : ways_of(gang)) {
+    std::map<Work, std::int64_t> units;
+    for (const std::array<Work, 2>& unit : way.units)
+      if (unit[kind] > 0) ++units[unit[kind]];
+    for (const auto& [work, count] : units) {
+      const std::int32_t column =
+          model_.add_column(0, static_cast<double>(count), true, "s" + std::to_string(model_.columns()));
+      LinearExpression room;
+      room.add(way.column, count);
+      room.add(column, -1);
+      model_.add_constraint(room, 0, kInfinity, "units");
+      counted.add(column, work);
+    }
+  }
+}
+
+}  // namespace muster
