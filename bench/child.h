@@ -1,15 +1,15 @@
 // A `muster solve` process that answers one line at a time, as a user's pipe sees it.
 #pragma once
 
-#include <poll.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 extern char** environ;
 

@@ -1,5 +1,5 @@
-// Time from a snapshot line to its plan line through the program's own pipe, against the budget: p50, p99 and worst, by size.
-// Every plan is passed to the referee before it counts.
+// Time from a snapshot line to its plan line through the program's own pipe, against the budget: p50, p99 and worst, by
+// size. Every plan is passed to the referee before it counts.
 //
 // Usage: bench_latency [--budget MS] [--solves N] [--sizes 1,100,1213,9704] [--engine auto] [--threads N]
 // The budget's clock starts when the whole line has been read, so the time that the pipe takes is measured too, but
@@ -123,8 +123,9 @@ int measure(int nodes, const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   const auto arguments = muster::bench::parse(argc, argv);
-  fmt::print("budget {} ms, {} solves each; ms from the line to its plan, as the program tells it and as its pipe sees it\n",
-             arguments.budget_ms, arguments.solves);
+  fmt::print(
+      "budget {} ms, {} solves each; ms from the line to its plan, as the program tells it and as its pipe sees it\n",
+      arguments.budget_ms, arguments.solves);
   fmt::print("| nodes |     p50 |     p99 |   worst | overrun |pipe p50 |pipe p99 | worst   | faults |\n");
   fmt::print("|-------|---------|---------|---------|---------|---------|---------|---------|--------|\n");
   int faults = 0;

@@ -1,11 +1,11 @@
 #include "cli/generate.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "cli/exit_code.h"
 #include "cli/instance_option.h"

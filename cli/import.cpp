@@ -1,11 +1,11 @@
 #include "cli/import.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <string>
 #include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
 
 #include "cli/exit_code.h"
 #include "cli/instance_option.h"

@@ -39,9 +39,9 @@ using GangIndex = Index<struct GangTag>;
 using GroupIndex = Index<struct GroupTag>;  // a gang's root or one of its subgroups
 using QueueIndex = Index<struct QueueTag>;
 using ResourceIndex = Index<struct ResourceTag>;
-using ModelIndex = Index<struct ModelTag>;            // a GPU model
-using TopologyLevelIndex = Index<struct LevelTag>;    // 0 is the coarsest
-using DomainIndex = Index<struct DomainTag>;          // one domain of one topology level
+using ModelIndex = Index<struct ModelTag>;          // a GPU model
+using TopologyLevelIndex = Index<struct LevelTag>;  // 0 is the coarsest
+using DomainIndex = Index<struct DomainTag>;        // one domain of one topology level
 using AntiAffinityIndex = Index<struct AntiAffinityTag>;
 
 // The first `count` indices, for range-for.

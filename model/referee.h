@@ -1,10 +1,10 @@
 // The referee: whether a plan obeys every rule of docs/semantics.md. The last thing that a plan passes before it
 // leaves.
 //
-// It reads the snapshot's own names and quantities again and shares no arithmetic with the engines: no cluster state, no
-// classes, no fit test. Of the problem it uses what names refer to (gangs, groups and their minimums, queues, nodes and
-// devices of running pods), effective priorities, who is preemptible, inherited minimum run times, and the pods' work to
-// tell a gang's core from its surplus; beside it the fair shares.
+// It reads the snapshot's own names and quantities again and shares no arithmetic with the engines: no cluster state,
+// no classes, no fit test. Of the problem it uses what names refer to (gangs, groups and their minimums, queues, nodes
+// and devices of running pods), effective priorities, who is preemptible, inherited minimum run times, and the pods'
+// work to tell a gang's core from its surplus; beside it the fair shares.
 #pragma once
 
 #include <cstdint>

@@ -62,8 +62,8 @@ struct ReportInput {
   const Plan& plan;
   const Levels& levels;
   std::vector<std::optional<std::int64_t>> bounds;  // by level
-  // Nobody ran out of time over this plan: what could be placed beside it has been looked for. Else a gang that is left over
-  // without a structural reason is told `OutOfTime`.
+  // Nobody ran out of time over this plan: what could be placed beside it has been looked for. Else a gang that is left
+  // over without a structural reason is told `OutOfTime`.
   bool proven = false;
 };
 Report describe(const Problem& problem, const FairShares& shares, const ReportInput& input);

@@ -1,10 +1,11 @@
-// The snapshot as the contract `muster/v1` states it (docs/format.md): names, not indices, yet quantities already exact.
+// The snapshot as the contract `muster/v1` states it (docs/format.md): names, not indices, yet quantities already
+// exact.
 //
 // Shape: plain data in the order of the line. Every string_view points into `text`, which the snapshot owns, so a
-// Snapshot may outlive the line that it was read from. Defaults of the contract are filled in by the reader, except those
-// that depend on other objects (a gang's priority from its class, `minMember` from its pods): `build_problem` does these.
-// Units: cpu in thousandths of a core, memory in bytes, all other resources in their own unit; durations and instants in
-// whole nanoseconds; device memory in MiB; fractions of a device in millionths.
+// Snapshot may outlive the line that it was read from. Defaults of the contract are filled in by the reader, except
+// those that depend on other objects (a gang's priority from its class, `minMember` from its pods): `build_problem`
+// does these. Units: cpu in thousandths of a core, memory in bytes, all other resources in their own unit; durations
+// and instants in whole nanoseconds; device memory in MiB; fractions of a device in millionths.
 #pragma once
 
 #include <cstdint>
@@ -152,12 +153,12 @@ struct SnapshotPod {
   std::string_view namespace_name;
   PodSpecIndex spec;
   PodStatus status = PodStatus::kPending;
-  std::string_view node;                        // empty: none
-  std::vector<std::int32_t> devices;            // where it runs; filled in by build_problem where the line has none
+  std::string_view node;              // empty: none
+  std::vector<std::int32_t> devices;  // where it runs; filled in by build_problem where the line has none
   std::optional<Nanoseconds> started, created;
-  std::string_view nominated_node;              // empty: none
+  std::string_view nominated_node;  // empty: none
   Labels labels;
-  std::int32_t own_gang = -1;                   // position in Snapshot::own_gang_terms, -1: none given
+  std::int32_t own_gang = -1;  // position in Snapshot::own_gang_terms, -1: none given
 };
 
 struct SnapshotNode {
@@ -250,11 +251,11 @@ struct Snapshot {
   Policy policy;
   std::vector<std::string_view> topology;  // label keys, coarse to fine
   std::vector<SnapshotNode> nodes;
-  std::vector<SnapshotQueue> queues;       // as the line has them; empty means the one queue `default`
+  std::vector<SnapshotQueue> queues;  // as the line has them; empty means the one queue `default`
   std::vector<SnapshotPriorityClass> priority_classes;
   std::vector<SnapshotGang> gangs;
   std::vector<SnapshotPod> pods;
-  std::vector<GangTerms> own_gang_terms;   // of pods that are gangs of their own and say something about it
+  std::vector<GangTerms> own_gang_terms;  // of pods that are gangs of their own and say something about it
   Indexed<PodSpecIndex, PodSpec> pod_specs;
   Indexed<ResourceIndex, std::string_view> resource_names;  // kCpu, kMemory, kPods come first
   StringPool text;

@@ -17,7 +17,8 @@ class AntiAffinityRules {
 
   // Whether a pod that runs keeps the class off the node.
   bool excludes(PodClassIndex pod_class, NodeIndex node) const;
-  // Whether two pods, one of each class (or two of one class), may not share a domain of some term; `node` has to lie in one.
+  // Whether two pods, one of each class (or two of one class), may not share a domain of some term; `node` has to lie
+  // in one.
   bool conflict(PodClassIndex a, PodClassIndex b, NodeIndex node) const;
   // Whether some term that a pending class has to do with has a domain of several nodes.
   bool spans_nodes() const { return spans_nodes_; }

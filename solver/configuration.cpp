@@ -9,8 +9,8 @@
 namespace muster {
 namespace {
 
-// Breadth-first over "one more pod", demand classes in ascending order, so that every multiset of pods is met once for each
-// essentially different way of using the devices.
+// Breadth-first over "one more pod", demand classes in ascending order, so that every multiset of pods is met once for
+// each essentially different way of using the devices.
 class Enumeration {
  public:
   Enumeration(const ConfigurationInput& input, const RoomClass& room, std::size_t limit)
@@ -76,8 +76,8 @@ class Enumeration {
   }
 
   using Levels = std::map<DeviceUnits, std::vector<std::int32_t>>;
-  void choose(const Levels& levels, Levels::const_iterator level, std::size_t missing, std::vector<std::int32_t>& chosen,
-              std::vector<std::vector<std::int32_t>>& choices) const {
+  void choose(const Levels& levels, Levels::const_iterator level, std::size_t missing,
+              std::vector<std::int32_t>& chosen, std::vector<std::vector<std::int32_t>>& choices) const {
     if (missing == 0) {
       choices.push_back(chosen);
       std::sort(choices.back().begin(), choices.back().end());
@@ -96,7 +96,8 @@ class Enumeration {
   std::vector<Configuration> best_of_each_count() {
     std::map<std::vector<std::int32_t>, Configuration> best;
     for (State& state : states_) {
-      const std::int64_t value = last_level_of(in_.problem, {room_.node_class, state.space.free(), state.space.free_devices()});
+      const std::int64_t value =
+          last_level_of(in_.problem, {room_.node_class, state.space.free(), state.space.free_devices()});
       const auto [found, is_new] = best.try_emplace(state.counts);
       if (!is_new && found->second.last_level <= value) continue;
       found->second = {std::move(state.steps), {}, value};
@@ -118,8 +119,8 @@ class Enumeration {
 
 }  // namespace
 
-std::optional<std::vector<Configuration>> enumerate_configurations(const ConfigurationInput& input, const RoomClass& room,
-                                                                   std::size_t limit) {
+std::optional<std::vector<Configuration>> enumerate_configurations(const ConfigurationInput& input,
+                                                                   const RoomClass& room, std::size_t limit) {
   return Enumeration(input, room, limit).run();
 }
 

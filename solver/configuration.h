@@ -31,9 +31,9 @@ struct ConfigurationInput {
   const AntiAffinityRules& anti_affinity;
 };
 
-// Every distinct count of pods that fits on one node of the class, the empty one first, each with the placing that is best for
-// the last level. None where there are more than `limit` intermediate states.
-std::optional<std::vector<Configuration>> enumerate_configurations(const ConfigurationInput& input, const RoomClass& room,
-                                                                   std::size_t limit);
+// Every distinct count of pods that fits on one node of the class, the empty one first, each with the placing that is
+// best for the last level. None where there are more than `limit` intermediate states.
+std::optional<std::vector<Configuration>> enumerate_configurations(const ConfigurationInput& input,
+                                                                   const RoomClass& room, std::size_t limit);
 
 }  // namespace muster

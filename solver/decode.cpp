@@ -94,9 +94,11 @@ class Decoder {
       std::size_t first = 0;
       for (std::size_t atom = 0; atom < solution_.by_atom[cell].size(); ++atom) {
         // A rounded solution may ask for more pods than there are.
-        const std::int64_t count = std::min(solution_.by_atom[cell][atom], static_cast<std::int64_t>(pods.size() - first));
+        const std::int64_t count =
+            std::min(solution_.by_atom[cell][atom], static_cast<std::int64_t>(pods.size() - first));
         if (count <= 0) continue;
-        shares.push_back({cell, {pods.begin() + static_cast<std::ptrdiff_t>(first), pods.end()}, count, AtomIndex(atom)});
+        shares.push_back(
+            {cell, {pods.begin() + static_cast<std::ptrdiff_t>(first), pods.end()}, count, AtomIndex(atom)});
         first += static_cast<std::size_t>(count);
       }
     }
@@ -117,17 +119,20 @@ class Decoder {
     for (const Share& share : shares) {
       wanted += share.count;
       for (std::int64_t i = 0; i < share.count && static_cast<std::size_t>(i) < share.pods.size(); ++i)
-        if (place_pod(share.pods[static_cast<std::size_t>(i)], in_.demand.cells[share.cell].demand, share.atom, taken)) ++placed;
+        if (place_pod(share.pods[static_cast<std::size_t>(i)], in_.demand.cells[share.cell].demand, share.atom, taken))
+          ++placed;
     }
     missed_ += wanted - placed;
     if (placed > 0 && (!is_satisfied(state_, gang) || !keeps_topology(gang))) {
       missed_ += placed;
       state_.rollback(before);
-      for (auto entry = taken.rbegin(); entry != taken.rend(); ++entry) entry->first->push_back(std::move(entry->second));
+      for (auto entry = taken.rbegin(); entry != taken.rend(); ++entry)
+        entry->first->push_back(std::move(entry->second));
     }
   }
 
-  // Required topology: what is present of a group lies in one domain of its level. A rounded solution may tear it apart.
+  // Required topology: what is present of a group lies in one domain of its level. A rounded solution may tear it
+  // apart.
   bool keeps_topology(GangIndex gang) const {
     for (const GroupIndex group : in_.problem.gangs[gang].groups) {
       const TopologyLevelIndex level = in_.problem.groups[group].required_level;
@@ -146,7 +151,8 @@ class Decoder {
     return true;
   }
 
-  bool place_pod(PodIndex pod, DemandIndex demand, AtomIndex atom, std::vector<std::pair<std::vector<Slot>*, Slot>>& taken) {
+  bool place_pod(PodIndex pod, DemandIndex demand, AtomIndex atom,
+                 std::vector<std::pair<std::vector<Slot>*, Slot>>& taken) {
     for (std::size_t a = 0; a < slots_[demand].size(); ++a) {
       if (!atom.is_none() && a != atom.value()) continue;
       std::vector<Slot>& list = slots_[demand][a];

@@ -31,7 +31,10 @@ struct DemandKey {
 class Collector {
  public:
   Collector(const Problem& problem, const std::vector<bool>& excluded, const ClusterState& state)
-      : problem_(problem), excluded_(excluded), state_(state), free_or_freed_(problem, ClusterState::Releasing::kFreed) {}
+      : problem_(problem),
+        excluded_(excluded),
+        state_(state),
+        free_or_freed_(problem, ClusterState::Releasing::kFreed) {}
 
   Demand run() {
     for (GangIndex gang : problem_.gangs.indices())
@@ -89,7 +92,12 @@ class Collector {
       const std::int64_t pods = cells[0].count();
       const std::int64_t minimum = problem_.groups[gang.root].minimum;
       if (minimum > pods) return discard(cells);
-      const GangKey key{gang.queue, gang.priority, gang.preemptible, cells[0].demand, pods, minimum,
+      const GangKey key{gang.queue,
+                        gang.priority,
+                        gang.preemptible,
+                        cells[0].demand,
+                        pods,
+                        minimum,
                         minimum == pods ? 0 : gang.waited_seconds};
       const auto [found, is_new] = gang_index_.try_emplace(key, GangClassIndex(demand_.gang_classes.size()));
       if (!is_new) {

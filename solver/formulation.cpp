@@ -88,8 +88,8 @@ void Formulation::add_cell_columns(CellIndex index, bool located) {
   const auto most = static_cast<double>(cell.count() * gangs);
   const std::size_t parts = located ? in_.supply.atom_count : 1;
   for (std::size_t part = 0; part < parts; ++part)
-    cell_columns_[index].push_back(model_.add_column(
-        0, most, true, parts == 1 ? name("x", index.value()) : name("x", index.value(), part)));
+    cell_columns_[index].push_back(
+        model_.add_column(0, most, true, parts == 1 ? name("x", index.value()) : name("x", index.value(), part)));
 }
 
 LinearExpression Formulation::placed(CellIndex cell) const {
@@ -170,7 +170,8 @@ void Formulation::add_domains(GangClassIndex index, GroupIndex group) {
   for (DomainIndex domain : domains_of(level)) {
     LinearExpression inside;
     for (CellIndex cell : cells) inside.add(placed_in(cell, domain, level));
-    const bool possible = !domain.is_none() && std::all_of(running.begin(), running.end(), [&](DomainIndex d) { return d == domain; });
+    const bool possible =
+        !domain.is_none() && std::all_of(running.begin(), running.end(), [&](DomainIndex d) { return d == domain; });
     if (!possible) {
       model_.add_constraint(inside, -kInfinity, 0, name("outside", group.value()));
       continue;
@@ -203,9 +204,11 @@ std::vector<DomainIndex> Formulation::domains_of(TopologyLevelIndex level) const
 
 // --- supply
 
-// One row for a class over the whole cluster; one for each atom, and a flow into them, where some cell of it is located.
+// One row for a class over the whole cluster; one for each atom, and a flow into them, where some cell of it is
+// located.
 void Formulation::add_supply_rows() {
-  Indexed<DemandIndex, std::vector<CellIndex>> free_cells(in_.demand.classes.size()), located(in_.demand.classes.size());
+  Indexed<DemandIndex, std::vector<CellIndex>> free_cells(in_.demand.classes.size()),
+      located(in_.demand.classes.size());
   for (CellIndex cell : in_.demand.cells.indices()) {
     const bool is_located = cell_columns_[cell].size() > 1 && in_.supply.atom_count > 1;
     (is_located ? located : free_cells)[in_.demand.cells[cell].demand].push_back(cell);
@@ -254,8 +257,7 @@ std::vector<Entry> Formulation::entries_of(RoomClassIndex room, const Configurat
 
 std::int32_t Formulation::add_configuration(RoomClassIndex room, const Configuration& configuration) {
   const auto nodes = static_cast<double>(in_.supply.rooms[room].count());
-  const std::int32_t column =
-      model_.add_column(0, nodes, true, name("l", room.value(), configurations_[room].size()));
+  const std::int32_t column = model_.add_column(0, nodes, true, name("l", room.value(), configurations_[room].size()));
   for (const Entry& entry : entries_of(room, configuration)) model_.add_entry(entry.row, column, entry.value);
   configurations_[room].push_back({column, configuration.last_level, configuration.counts});
   return column;
@@ -267,7 +269,8 @@ std::vector<std::int32_t> Formulation::configuration_columns(RoomClassIndex room
   return columns;
 }
 
-// --- anti-affinity over several nodes: in each domain either pods that own the term, or pods that match it, or one that does both
+// --- anti-affinity over several nodes: in each domain either pods that own the term, or pods that match it, or one
+// that does both
 
 namespace {
 
@@ -303,8 +306,8 @@ void Formulation::add_anti_affinity_row(AntiAffinityIndex term, DomainIndex doma
   for (int role = 0; role < 3; ++role) {
     const std::int32_t column = model_.add_column(0, 1, true, name("a", term.value(), domain.value()));
     one.add(column, 1);
-    // No add_constraint: it would divide the row by what its coefficients have in common, and those of the configurations
-    // are still to come.
+    // No add_constraint: it would divide the row by what its coefficients have in common, and those of the
+    // configurations are still to come.
     const std::int32_t row = model_.add_row(-kInfinity, 0, name("apart", term.value(), domain.value()));
     model_.add_entry(row, column, role == 2 ? -1 : -static_cast<double>(pods));
     anti_affinity_rows_[{term, domain, role}] = row;
@@ -313,14 +316,16 @@ void Formulation::add_anti_affinity_row(AntiAffinityIndex term, DomainIndex doma
 }
 
 // Pods of the configuration by row. Requires what holds where terms span nodes: every room class is a single node.
-std::map<std::int32_t, double> Formulation::anti_affinity_entries(RoomClassIndex room, const Configuration& configuration) const {
+std::map<std::int32_t, double> Formulation::anti_affinity_entries(RoomClassIndex room,
+                                                                  const Configuration& configuration) const {
   std::map<std::int32_t, double> entries;
   if (anti_affinity_rows_.empty()) return entries;
   const NodeIndex node = in_.supply.rooms[room].nodes.front();
   for (const auto& [demand, count] : configuration.counts) {
     const PodClass& pod_class = in_.problem.pod_classes[in_.demand.classes[demand].pod_class];
     for (AntiAffinityIndex term : terms_of(pod_class)) {
-      const bool owns = contains(pod_class.anti_affinity_owned, term), matches = contains(pod_class.anti_affinity_matched, term);
+      const bool owns = contains(pod_class.anti_affinity_owned, term),
+                 matches = contains(pod_class.anti_affinity_matched, term);
       const int role = owns && matches ? 2 : (owns ? 0 : 1);
       const auto row = anti_affinity_rows_.find({term, in_.problem.anti_affinities[term].domain_of[node], role});
       if (row != anti_affinity_rows_.end()) entries[row->second] += count;
@@ -339,8 +344,8 @@ void Formulation::add_queue_rows() {
     }
 }
 
-// Usage stays within the limit (quota, for what is not preemptible) or does not grow. What a memory request uses depends on
-// the device, so its cell is split by atoms, in each of which all devices are of one size.
+// Usage stays within the limit (quota, for what is not preemptible) or does not grow. What a memory request uses
+// depends on the device, so its cell is split by atoms, in each of which all devices are of one size.
 void Formulation::add_queue_row(QueueIndex queue, std::size_t resource, bool non_preemptible) {
   const ClusterState snapshot(in_.problem, ClusterState::Releasing::kFreed);
   const QueueBounds bounds = queue_bounds(in_.problem, snapshot);
@@ -366,13 +371,15 @@ void Formulation::add_queue_row(QueueIndex queue, std::size_t resource, bool non
     }
   }
   if (usage.terms.empty()) return;
-  model_.add_constraint(usage, -kInfinity, static_cast<double>(bound), name(non_preemptible ? "quota" : "limit", queue.value(), resource));
+  model_.add_constraint(usage, -kInfinity, static_cast<double>(bound),
+                        name(non_preemptible ? "quota" : "limit", queue.value(), resource));
 }
 
 // --- solutions
 
 FormulationSolution Formulation::read(const std::vector<double>& x) const {
-  FormulationSolution solution = read_demand([&](std::int32_t column) { return std::lround(x[static_cast<std::size_t>(column)]); });
+  FormulationSolution solution =
+      read_demand([&](std::int32_t column) { return std::lround(x[static_cast<std::size_t>(column)]); });
   for (RoomClassIndex room : in_.supply.rooms.indices()) {
     std::vector<std::pair<std::size_t, std::int64_t>> chosen;
     for (std::size_t j = 0; j < configurations_[room].size(); ++j) {
@@ -401,7 +408,8 @@ FormulationSolution Formulation::rounded(const std::vector<double>& x, double sh
     }
     if (!with_remainders) remainders.clear();
     std::sort(remainders.begin(), remainders.end());
-    for (std::size_t i = 0; i < remainders.size() && left > 0; ++i, --left) chosen.emplace_back(remainders[i].second, 1);
+    for (std::size_t i = 0; i < remainders.size() && left > 0; ++i, --left)
+      chosen.emplace_back(remainders[i].second, 1);
     solution.configurations.push_back(std::move(chosen));
   }
   return solution;

@@ -1,6 +1,7 @@
 // The formulation: who is admitted, beside which configurations, level by level. Knows clusters, not CBC.
 //
-// Sets      gang classes g, cells c of g (pods of one leaf and one demand class d(c)), room classes s (N_s equal nodes),
+// Sets      gang classes g, cells c of g (pods of one leaf and one demand class d(c)), room classes s (N_s equal
+// nodes),
 //           configurations j of s (a_dj pods of class d), atoms t (parts of the cluster that topology tells apart).
 // Columns   z_g    gangs of the class whose minimum is placed, integer in 0..K_g (1 where the minimum runs already)
 //           x_c    pods of the cell placed, integer; x_ct by atom for the cells of gangs that ask for a topology level
@@ -15,7 +16,8 @@
 //           anti-affinity terms whose domains span nodes: owners or matches, or one pod that is both
 // Levels    share, quota, work, seniority, preference, fragmentation as docs/semantics.md defines them, each a linear
 //           expression; their auxiliary columns are added when a level is asked for.
-// What is relaxed (the bound stays valid): a gang of unlike pods that can be placed in very many ways counts pod by pod.
+// What is relaxed (the bound stays valid): a gang of unlike pods that can be placed in very many ways counts pod by
+// pod.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +46,7 @@ struct FormulationInput {
   const Supply& supply;
   const AntiAffinityRules& anti_affinity;
   const ClusterState& base;  // what runs and stays
-  bool exact = false;        // all configurations are there: supply and rooms hold with equality, all levels can be told
+  bool exact = false;  // all configurations are there: supply and rooms hold with equality, all levels can be told
 };
 
 // How many pods of each cell, in each atom, a solution places, and in which configuration each node is.
@@ -67,8 +69,8 @@ class Formulation {
   std::vector<std::int32_t> configuration_columns(RoomClassIndex room) const;
   std::int32_t room_row(RoomClassIndex room) const { return room_rows_[room]; }
 
-  // The level as an expression of its true value and scale, constants included; none where this formulation cannot tell it.
-  // Adds auxiliary columns and rows: ask for levels in their order, before columns of an LP are priced.
+  // The level as an expression of its true value and scale, constants included; none where this formulation cannot tell
+  // it. Adds auxiliary columns and rows: ask for levels in their order, before columns of an LP are priced.
   std::optional<LinearExpression> level(const LevelId& id);
   // Keeps a level from here on at least (maximised) or at most (minimised) at `value`.
   void hold(const LevelId& id, const LinearExpression& expression, std::int64_t value);
@@ -76,15 +78,16 @@ class Formulation {
   ModelBuilder& model() { return model_; }
   const ModelBuilder& model() const { return model_; }
   FormulationSolution read(const std::vector<double>& x) const;
-  // Makes a fractional solution of the LP relaxation integral: of each room class the whole nodes of every configuration, then
-  // the largest remainders; gangs and pods are rounded up, and it is left to decoding which of them find a place.
+  // Makes a fractional solution of the LP relaxation integral: of each room class the whole nodes of every
+  // configuration, then the largest remainders; gangs and pods are rounded up, and it is left to decoding which of them
+  // find a place.
   FormulationSolution round(const std::vector<double>& x) const { return rounded(x, 1, true); }
   // The same without the remainders, and of each configuration only a share of its nodes: what the solution is sure of.
   FormulationSolution floor(const std::vector<double>& x, double share) const { return rounded(x, share, false); }
 
  private:
   struct GangColumns {
-    std::int32_t admitted = -1;             // z; -1: constant 1
+    std::int32_t admitted = -1;  // z; -1: constant 1
     std::map<GroupIndex, std::int32_t> satisfied;
   };
   // A non-negative integer quantity as columns, and the most that it can be.
@@ -110,7 +113,7 @@ class Formulation {
   void add_anti_affinity_rows();
   void add_anti_affinity_row(AntiAffinityIndex term, DomainIndex domain);
   std::map<std::int32_t, double> anti_affinity_entries(RoomClassIndex room, const Configuration& configuration) const;
-  LinearExpression placed(CellIndex cell) const;                     // pods of the cell, all atoms
+  LinearExpression placed(CellIndex cell) const;  // pods of the cell, all atoms
   LinearExpression placed_in(CellIndex cell, DomainIndex domain, TopologyLevelIndex level) const;
   std::vector<CellIndex> cells_below(GangClassIndex index, GroupIndex group) const;
   bool is_below(GroupIndex group, GroupIndex ancestor) const;
@@ -155,13 +158,13 @@ class Formulation {
   ModelBuilder model_;
   std::map<GangIndex, std::vector<Way>> ways_;
   Indexed<GangClassIndex, GangColumns> gang_columns_;
-  Indexed<CellIndex, std::vector<std::int32_t>> cell_columns_;  // one, or one by atom (-1: not allowed there)
-  Indexed<DemandIndex, std::vector<std::int32_t>> supply_rows_; // one, or one by atom
+  Indexed<CellIndex, std::vector<std::int32_t>> cell_columns_;   // one, or one by atom (-1: not allowed there)
+  Indexed<DemandIndex, std::vector<std::int32_t>> supply_rows_;  // one, or one by atom
   Indexed<RoomClassIndex, std::int32_t> room_rows_;
   Indexed<RoomClassIndex, std::vector<ConfigurationColumn>> configurations_;
   std::map<std::tuple<AntiAffinityIndex, DomainIndex, int>, std::int32_t> anti_affinity_rows_;
-  Indexed<QueueIndex, std::vector<GangClassIndex>> waiting_;    // gang classes by leaf queue
-  Indexed<QueueIndex, std::vector<GangIndex>> running_;         // gangs with pods that run and stay, by leaf queue
+  Indexed<QueueIndex, std::vector<GangClassIndex>> waiting_;  // gang classes by leaf queue
+  Indexed<QueueIndex, std::vector<GangIndex>> running_;       // gangs with pods that run and stay, by leaf queue
 };
 
 }  // namespace muster

@@ -80,7 +80,8 @@ Formulation::Bounded Formulation::capped(Bounded inner, std::int64_t cap, const 
     inner.expression.constant = std::min(inner.expression.constant, cap);
     return {inner.expression, inner.expression.constant};
   }
-  const std::int32_t column = model_.add_column(0, static_cast<double>(cap), false, label + std::to_string(model_.columns()));
+  const std::int32_t column =
+      model_.add_column(0, static_cast<double>(cap), false, label + std::to_string(model_.columns()));
   LinearExpression room = inner.expression;
   room.add(column, -1);
   model_.add_constraint(room, 0, kInfinity, label);
@@ -112,7 +113,8 @@ Formulation::Bounded Formulation::leaf_work(QueueIndex queue, std::int32_t prior
   return work;
 }
 
-// The most work of whole units that fit together in the share: sum of work x counted, counted <= available, all of it <= F.
+// The most work of whole units that fit together in the share: sum of work x counted, counted <= available, all of it
+// <= F.
 Formulation::Bounded Formulation::leaf_share(QueueIndex queue, std::int32_t priority, std::size_t kind) {
   const std::int64_t share = in_.shares.share_work[queue][kind];
   Bounded all;
@@ -149,14 +151,16 @@ LinearExpression Formulation::seniority_level() {
                                         waited(gang_class.gangs.front()));
       continue;
     }
-    // All or nothing, of several ages: the oldest first is best, so one column for each age, filled in order of its worth.
+    // All or nothing, of several ages: the oldest first is best, so one column for each age, filled in order of its
+    // worth.
     const CellIndex cell = gang_class.cells[0];
     const Work work = in_.demand.classes[in_.demand.cells[cell].demand].weighted_work * in_.demand.cells[cell].count();
     LinearExpression all;
     all.add(gang_columns_[index].admitted, -1);
     for (std::size_t i = 0, end = 0; i < gang_class.gangs.size(); i = end) {
       while (end < gang_class.gangs.size() && waited(gang_class.gangs[end]) == waited(gang_class.gangs[i])) ++end;
-      const std::int32_t column = model_.add_column(0, static_cast<double>(end - i), true, "age" + std::to_string(model_.columns()));
+      const std::int32_t column =
+          model_.add_column(0, static_cast<double>(end - i), true, "age" + std::to_string(model_.columns()));
       all.add(column, 1);
       seniority.add(column, work * waited(gang_class.gangs[i]));
     }
@@ -189,8 +193,8 @@ std::optional<LinearExpression> Formulation::preference_level() {
   return preference;
 }
 
-// 100 x work of the pods placed, if all that run or are placed lie in one domain: w <= 100 x work, w <= M sum q_v, and nothing
-// outside v where q_v = 1.
+// 100 x work of the pods placed, if all that run or are placed lie in one domain: w <= 100 x work, w <= M sum q_v, and
+// nothing outside v where q_v = 1.
 void Formulation::add_preferred_domain(GangClassIndex index, GroupIndex group, LinearExpression& preference) {
   const TopologyLevelIndex level = in_.problem.groups[group].preferred_level;
   const std::vector<CellIndex> cells = cells_below(index, group);
@@ -207,7 +211,8 @@ void Formulation::add_preferred_domain(GangClassIndex index, GroupIndex group, L
   const std::vector<DomainIndex> running = running_domains(group, level);
   LinearExpression chosen;
   for (DomainIndex domain : domains_of(level)) {
-    const bool possible = !domain.is_none() && std::all_of(running.begin(), running.end(), [&](DomainIndex d) { return d == domain; });
+    const bool possible =
+        !domain.is_none() && std::all_of(running.begin(), running.end(), [&](DomainIndex d) { return d == domain; });
     if (!possible) continue;
     const std::int32_t column = model_.add_column(0, 1, true, "q" + std::to_string(model_.columns()));
     chosen.add(column, 1);
@@ -218,7 +223,8 @@ void Formulation::add_preferred_domain(GangClassIndex index, GroupIndex group, L
   }
   if (chosen.terms.empty()) return;
   model_.add_constraint(chosen, -kInfinity, 1, "prefer_one");
-  const std::int32_t worth = model_.add_column(0, static_cast<double>(most), false, "w" + std::to_string(model_.columns()));
+  const std::int32_t worth =
+      model_.add_column(0, static_cast<double>(most), false, "w" + std::to_string(model_.columns()));
   work.add(worth, -1);
   model_.add_constraint(work, 0, kInfinity, "prefer_work");
   LinearExpression within;
@@ -233,7 +239,8 @@ std::optional<LinearExpression> Formulation::last_level() {
   LinearExpression sum;
   for (NodeIndex node : in_.problem.nodes.indices())
     if (in_.problem.class_of(node).cordoned)  // what runs there stays as it is
-      sum.constant += last_level_of(in_.problem, {in_.problem.nodes[node].node_class, in_.base.free(node), in_.base.free_devices(node)});
+      sum.constant += last_level_of(
+          in_.problem, {in_.problem.nodes[node].node_class, in_.base.free(node), in_.base.free_devices(node)});
   for (RoomClassIndex room : in_.supply.rooms.indices())
     for (const ConfigurationColumn& configuration : configurations_[room])
       sum.add(configuration.column, configuration.last_level);

@@ -20,7 +20,8 @@ std::vector<Formulation::Units> Formulation::units_of(QueueIndex queue, std::int
                                                       bool with_varying) const {
   std::vector<Units> units;
   for (GangIndex gang : running_[queue])
-    if (in_.problem.gangs[gang].priority >= priority && is_satisfied(in_.base, gang) && (with_varying || varying_class(gang).is_none()))
+    if (in_.problem.gangs[gang].priority >= priority && is_satisfied(in_.base, gang) &&
+        (with_varying || varying_class(gang).is_none()))
       add_running_units(gang, kind, units);
   for (GangClassIndex index : waiting_[queue])
     if (in_.demand.gang_classes[index].priority >= priority &&
@@ -88,7 +89,8 @@ void Formulation::add_pending_units(GangClassIndex index, std::size_t kind, std:
 
 // --- gangs whose units depend on which of their pods are placed, for the minimum is the least work that satisfies it
 
-// The class of a gang of several cells or subgroups with so few ways to be placed that each can have a column; none otherwise.
+// The class of a gang of several cells or subgroups with so few ways to be placed that each can have a column; none
+// otherwise.
 GangClassIndex Formulation::varying_class(GangIndex gang) const {
   for (GangClassIndex index : waiting_[in_.problem.gangs[gang].queue]) {
     const GangClass& gang_class = in_.demand.gang_classes[index];

@@ -21,14 +21,14 @@
 namespace muster {
 namespace {
 
-constexpr std::int64_t kNodeLimit = 2000;      // branch-and-bound nodes of one level in deterministic mode
-constexpr int kMostRounds = 2000;              // of pricing
-constexpr int kThorough = 5;                   // effort of pricing where the quick one finds no column any more
+constexpr std::int64_t kNodeLimit = 2000;  // branch-and-bound nodes of one level in deterministic mode
+constexpr int kMostRounds = 2000;          // of pricing
+constexpr int kThorough = 5;               // effort of pricing where the quick one finds no column any more
 constexpr std::array kDiveShares{1.0, 0.8, 0.5};
-constexpr int kMostDives = 6;                  // smaller and smaller problems after the whole one
+constexpr int kMostDives = 6;  // smaller and smaller problems after the whole one
 constexpr int kDeterministicRounds = 60;
-constexpr double kNear = 1;                    // nodes that CBC may take from or add to what the LP gives a configuration
-constexpr double kPricingShare = 0.35;         // of the time left, for the pricing of one level
+constexpr double kNear = 1;             // nodes that CBC may take from or add to what the LP gives a configuration
+constexpr double kPricingShare = 0.35;  // of the time left, for the pricing of one level
 
 // Gangs that the incumbent evicts as stale: what they hold is free, and nothing of them is placed.
 std::vector<bool> stale_evictions(const Problem& problem, const Plan& plan, ClusterState& base) {
@@ -52,8 +52,8 @@ Terms terms_of(const LinearExpression& expression) {
 
 // What may still be placed beside a state, on nodes that are not reserved, as a formulation with its columns.
 struct Subproblem {
-  Subproblem(const Problem& problem, const FairShares& shares, const ClusterState& state, const std::vector<bool>& excluded,
-             const std::vector<bool>& reserved)
+  Subproblem(const Problem& problem, const FairShares& shares, const ClusterState& state,
+             const std::vector<bool>& excluded, const std::vector<bool>& reserved)
       : base(state),
         demand(collect_demand(problem, excluded, base)),
         atoms(collect_atoms(problem, demand)),
@@ -144,7 +144,8 @@ class Engine {
  private:
   std::int64_t value(std::size_t level) const { return outcome_.best.levels.values[level]; }
 
-  // Proves, improves or passes over one level. Once one is left open, the later ones only get the bounds that follow from it.
+  // Proves, improves or passes over one level. Once one is left open, the later ones only get the bounds that follow
+  // from it.
   void solve_level(Formulation& formulation, std::size_t i, std::int64_t trivial) {
     const LevelId id = ids_[i];
     const std::optional<LinearExpression> expression = formulation.level(id);
@@ -229,8 +230,9 @@ class Engine {
     if (has_failed(answer, request)) outcome_.defects.push_back(answer.message);
   }
 
-  // Leaves CBC the neighbourhood of the LP's solution: of each configuration about as many nodes as there, and only columns that
-  // are there or were worth nearly their price. Solved to the end this is a large neighbourhood search, not a proof.
+  // Leaves CBC the neighbourhood of the LP's solution: of each configuration about as many nodes as there, and only
+  // columns that are there or were worth nearly their price. Solved to the end this is a large neighbourhood search,
+  // not a proof.
   void keep_near(const Formulation& formulation, Milp& milp) const {
     if (relaxed_.empty()) return;
     for (RoomClassIndex room : whole_.supply.rooms.indices())
@@ -260,8 +262,8 @@ class Engine {
     decode({problem_, sub.demand, sub.atoms, sub.supply, bounds_, sub.pool.configurations()}, solution, state);
   }
 
-  // Makes plans of an end state: as it is where the model was whole (one pod more can make a gang's minimum another one, and
-  // lower its share), and filled up.
+  // Makes plans of an end state: as it is where the model was whole (one pod more can make a gang's minimum another
+  // one, and lower its share), and filled up.
   void offer(ClusterState state) {
     if (exact_) keep_if_best(state);
     complete(state);
@@ -277,8 +279,8 @@ class Engine {
   }
 
   // Diving: what the LP's solution is sure of is placed, and what remains, nodes and pods, is priced anew as a smaller
-  // problem, until little is left. `share`: of each configuration's nodes, how many are taken from the first solution. Source: diving with column generation (Sadykov et al.,
-  // INFORMS Journal on Computing 2019), without backtracking.
+  // problem, until little is left. `share`: of each configuration's nodes, how many are taken from the first solution.
+  // Source: diving with column generation (Sadykov et al., INFORMS Journal on Computing 2019), without backtracking.
   void dive(std::size_t level, double share) {
     ClusterState state = base_;
     std::vector<bool> reserved = none_reserved_;
@@ -315,7 +317,8 @@ class Engine {
       for (GangIndex gang : gang_class.gangs) {
         Work work = 0;
         for (PodIndex pod : problem_.gangs[gang].pods)
-          if (problem_.pods[pod].status == PodStatus::kPending && !state.is_present(pod)) work += problem_.pods[pod].weighted_work;
+          if (problem_.pods[pod].status == PodStatus::kPending && !state.is_present(pod))
+            work += problem_.pods[pod].weighted_work;
         if (work > 0 && placer.may_place(gang)) left.emplace_back(work, gang);
       }
     std::stable_sort(left.begin(), left.end(), [&](const auto& a, const auto& b) {
@@ -358,8 +361,8 @@ class Engine {
     return priced;
   }
 
-  // Prices every room class at these row prices; what is worth more than its node's price becomes a column. Returns how much
-  // the LP's value could still rise: sum over room classes of nodes x (limit - price of the node).
+  // Prices every room class at these row prices; what is worth more than its node's price becomes a column. Returns how
+  // much the LP's value could still rise: sum over room classes of nodes x (limit - price of the node).
   double price_round(Subproblem& sub, const std::vector<double>& row_price, int effort, Milp& more) {
     double slack = 0;
     std::vector<double> price(sub.demand.classes.size());

@@ -1,9 +1,10 @@
-// The MILP engine: level by level, over node configurations that are listed whole where that is possible and priced where not.
+// The MILP engine: level by level, over node configurations that are listed whole where that is possible and priced
+// where not.
 //
-// Listed whole (small problems), every level is solved to its proven optimum. Priced (column generation after Gilmore and
-// Gomory 1961, with the Lagrangian bound of Farley 1990 at every round), the first levels get a proven bound and CBC chooses among
-// the columns that pricing has found. Either way a solution becomes a plan only through the fit test, and is compared with
-// the incumbent by the levels.
+// Listed whole (small problems), every level is solved to its proven optimum. Priced (column generation after Gilmore
+// and Gomory 1961, with the Lagrangian bound of Farley 1990 at every round), the first levels get a proven bound and
+// CBC chooses among the columns that pricing has found. Either way a solution becomes a plan only through the fit test,
+// and is compared with the incumbent by the levels.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +23,11 @@ namespace muster {
 
 struct MilpEngineOptions {
   Deadline deadline;
-  double gap = 0;             // relative; good enough for a level
+  double gap = 0;  // relative; good enough for a level
   std::int32_t threads = 1;
-  std::string write_model;    // path for the first model as an MPS file; empty: none
-  std::size_t most_states = 20'000;   // intermediate states of one room class, and columns in all, that may be listed whole
+  std::string write_model;  // path for the first model as an MPS file; empty: none
+  std::size_t most_states =
+      20'000;  // intermediate states of one room class, and columns in all, that may be listed whole
 };
 
 struct MilpOutcome {
@@ -35,7 +37,8 @@ struct MilpOutcome {
   std::vector<std::string> defects;                 // what went wrong on the way: workers that died
 };
 
-// Never worse than `incumbent`. Bounds are told only where nothing could be evicted (see may_evict): the formulation places.
+// Never worse than `incumbent`. Bounds are told only where nothing could be evicted (see may_evict): the formulation
+// places.
 MilpOutcome solve_milp(const Problem& problem, const FairShares& shares, const Candidate& incumbent, Backend& backend,
                        const MilpEngineOptions& options);
 

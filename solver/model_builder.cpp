@@ -31,7 +31,8 @@ void ModelBuilder::set_bounds(std::int32_t column, double lower, double upper) {
   upper_[static_cast<std::size_t>(column)] = upper;
 }
 
-std::int32_t ModelBuilder::add_constraint(const LinearExpression& expression, double lower, double upper, std::string name) {
+std::int32_t ModelBuilder::add_constraint(const LinearExpression& expression, double lower, double upper,
+                                          std::string name) {
   std::map<std::int32_t, std::int64_t> sums;
   for (const auto& [column, coefficient] : expression.terms) sums[column] += coefficient;
   std::int64_t divisor = 0;

@@ -29,8 +29,8 @@ class ModelBuilder {
   std::int32_t add_column(double lower, double upper, bool integer, std::string name);
   std::int32_t add_row(double lower, double upper, std::string name);
   void add_entry(std::int32_t row, std::int32_t column, double value);
-  // lower <= expression <= upper. The coefficients are divided by their greatest common divisor, the limits rounded inwards
-  // where all columns of the row are integer.
+  // lower <= expression <= upper. The coefficients are divided by their greatest common divisor, the limits rounded
+  // inwards where all columns of the row are integer.
   std::int32_t add_constraint(const LinearExpression& expression, double lower, double upper, std::string name);
 
   std::int32_t columns() const { return static_cast<std::int32_t>(lower_.size()); }

@@ -30,8 +30,7 @@ struct Portfolio::Implementation {
 };
 
 Portfolio::Portfolio(std::string worker_program) : Portfolio(BackendOptions{std::move(worker_program), {}}) {}
-Portfolio::Portfolio(BackendOptions options)
-    : implementation_(std::make_unique<Implementation>(std::move(options))) {}
+Portfolio::Portfolio(BackendOptions options) : implementation_(std::make_unique<Implementation>(std::move(options))) {}
 Portfolio::~Portfolio() = default;
 
 namespace {
@@ -93,9 +92,11 @@ class Cycle {
     verify_ms_ = milliseconds_since(before);
     const Clock::time_point start = Clock::now();
     // What verifying and reporting took is kept back for the end.
-    const auto reserve = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(3 * verify_ms_ + 1));
+    const auto reserve =
+        std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(3 * verify_ms_ + 1));
     const Clock::time_point until = options_.deterministic ? options_.deadline : options_.deadline - reserve;
-    MilpEngineOptions milp{Deadline(until, options_.deterministic), options_.gap, options_.threads, options_.write_model};
+    MilpEngineOptions milp{Deadline(until, options_.deterministic), options_.gap, options_.threads,
+                           options_.write_model};
     MilpOutcome outcome = solve_milp(problem_, shares_, offers_.front().candidate, backend_, milp);
     ran_out_ = milp.deadline.passed();
     solution_.phases_ms.emplace_back("milp", milliseconds_since(start));
@@ -106,7 +107,8 @@ class Cycle {
       merge_bounds(outcome.bounds, offers_.front().bounds);
   }
 
-  void merge_bounds(const std::vector<std::optional<std::int64_t>>& more, std::vector<std::optional<std::int64_t>>& bounds) {
+  void merge_bounds(const std::vector<std::optional<std::int64_t>>& more,
+                    std::vector<std::optional<std::int64_t>>& bounds) {
     for (std::size_t i = 0; i < bounds.size(); ++i)
       if (!bounds[i]) bounds[i] = more[i];
   }
@@ -114,9 +116,9 @@ class Cycle {
   bool passes(const Offer& offer) {
     const std::vector<Violation> violations = check_plan(snapshot_, problem_, shares_, offer.candidate.plan);
     if (violations.empty()) return true;
-    solution_.defects.push_back("a " + std::string(offer.origin) + " plan was rejected: " +
-                                std::string(rule_name(violations[0].rule)) + ", " + violations[0].subject + ": " +
-                                violations[0].message);
+    solution_.defects.push_back("a " + std::string(offer.origin) +
+                                " plan was rejected: " + std::string(rule_name(violations[0].rule)) + ", " +
+                                violations[0].subject + ": " + violations[0].message);
     return false;
   }
 
@@ -136,7 +138,8 @@ class Cycle {
     ReportInput input{offer.candidate.plan, offer.candidate.levels, offer.bounds, is_optimal(offer) || !ran_out_};
     solution_.report = describe(problem_, shares_, input);
     solution_.gap = gap_of(solution_.report.objective, snapshot_.policy.placement);
-    solution_.origin = offer.candidate.plan.placements.empty() && offer.candidate.plan.evictions.empty() ? "none" : offer.origin;
+    solution_.origin =
+        offer.candidate.plan.placements.empty() && offer.candidate.plan.evictions.empty() ? "none" : offer.origin;
     solution_.proof = is_optimal(offer) ? "optimal" : (is_within_gap(offer) ? "withinGap" : "heuristic");
     solution_.plan = std::move(offer.candidate.plan);
     return std::move(solution_);
@@ -152,7 +155,8 @@ class Cycle {
   bool is_within_gap(const Offer& offer) const {
     for (std::size_t i = 0; i < ids_.size(); ++i) {
       if (!offer.bounds[i]) return false;
-      if (*offer.bounds[i] != offer.candidate.levels.values[i]) return options_.gap > 0 && solution_.gap <= options_.gap;
+      if (*offer.bounds[i] != offer.candidate.levels.values[i])
+        return options_.gap > 0 && solution_.gap <= options_.gap;
     }
     return true;
   }

@@ -28,9 +28,9 @@ struct SolveOptions {
   Clock::time_point deadline = Clock::time_point::max();  // when the plan must be ready to be written
   std::int32_t threads = 1;
   std::uint64_t seed = 1;
-  double gap = 0;               // good enough: stop when the gap of the first short level is at most this
-  bool deterministic = false;   // work limits in place of clocks
-  std::string write_model;      // a path: what CBC is given first, as an MPS file; empty: no
+  double gap = 0;              // good enough: stop when the gap of the first short level is at most this
+  bool deterministic = false;  // work limits in place of clocks
+  std::string write_model;     // a path: what CBC is given first, as an MPS file; empty: no
 };
 
 struct Solution {
@@ -40,7 +40,7 @@ struct Solution {
   std::string_view proof = "heuristic";  // optimal, withinGap, heuristic
   double gap = 0;
   std::vector<std::pair<std::string_view, double>> phases_ms;  // greedy, milp, verify
-  std::vector<std::string> defects;      // plans that the referee rejected, and workers that died: counted and logged
+  std::vector<std::string> defects;  // plans that the referee rejected, and workers that died: counted and logged
 };
 
 // Owns what lives longer than a cycle: the worker process. One a thread that solves. Never throws for a worker's sake.

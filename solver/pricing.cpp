@@ -12,7 +12,7 @@ constexpr int kRounds = 2;
 constexpr int kBisections = 9;
 constexpr int kStockSteps = 6;
 constexpr std::size_t kBundlesOfOneContent = 4;  // different devices of one content that are tried in mixes
-constexpr std::size_t kMixLevels = 64;            // of the scarcest resource
+constexpr std::size_t kMixLevels = 64;           // of the scarcest resource
 
 }  // namespace
 
@@ -83,7 +83,8 @@ void Pricing::fill_device_table(const std::vector<double>& profit, const std::ve
   });
   std::vector<Copy> expanded;
   for (std::size_t i = 0; i < copies_.size();) {
-    auto room = static_cast<std::int64_t>(idle_level_ / copies_[i].size);  // copies of this size that one device can hold
+    auto room =
+        static_cast<std::int64_t>(idle_level_ / copies_[i].size);  // copies of this size that one device can hold
     const std::int32_t size = copies_[i].size;
     for (; i < copies_.size() && copies_[i].size == size; ++i)
       for (auto n = static_cast<std::int64_t>(remaining[copies_[i].item]); n > 0 && room > 0; --n, --room)
@@ -136,12 +137,14 @@ Pricing::Content Pricing::relaxed(const std::vector<double>& price) {
   return content;
 }
 
-// Which idle devices go to whole users and how many are shared: for each number of devices a pod may ask for, its pods by profit.
+// Which idle devices go to whole users and how many are shared: for each number of devices a pod may ask for, its pods
+// by profit.
 void Pricing::divide_idle_devices(const std::vector<double>& profit, Content& content) const {
   const auto idle = static_cast<std::size_t>(idle_);
   std::vector<std::vector<std::size_t>> pods(idle + 1);  // by devices: items, most profitable first, one entry a pod
   for (std::size_t i = 0; i < items_.size(); ++i)
-    if (items_[i].whole > 0 && items_[i].whole <= idle_ && profit[i] > 0) pods[static_cast<std::size_t>(items_[i].whole)].push_back(i);
+    if (items_[i].whole > 0 && items_[i].whole <= idle_ && profit[i] > 0)
+      pods[static_cast<std::size_t>(items_[i].whole)].push_back(i);
   const double shared = table_[static_cast<std::size_t>(idle_level_)];
   std::vector<double> best(idle + 1);
   for (std::size_t n = 0; n <= idle; ++n) best[n] = shared * static_cast<double>(n);
@@ -248,8 +251,9 @@ bool Pricing::may_put(std::size_t item, const std::vector<std::int64_t>& counts)
   const PodClass& pod_class = *items_[item].pod_class;
   if (pod_class.anti_affinity_owned.empty() && pod_class.anti_affinity_matched.empty()) return true;
   for (std::size_t other = 0; other < items_.size(); ++other)
-    if (counts[other] > 0 && in_.anti_affinity.conflict(
-                                 demand.pod_class, in_.demand.classes[items_[other].demand].pod_class, room_.nodes.front()))
+    if (counts[other] > 0 &&
+        in_.anti_affinity.conflict(demand.pod_class, in_.demand.classes[items_[other].demand].pod_class,
+                                   room_.nodes.front()))
       return false;
   return true;
 }
@@ -263,8 +267,8 @@ void Pricing::put(std::size_t item, std::int64_t count, NodeRoom& space, Configu
 }
 
 // Puts pods that share one device on that device, as the table divided them; those that do not fit are left out.
-void Pricing::put_on(std::int32_t device, const std::vector<std::size_t>& items, NodeRoom& space, Configuration& configuration,
-                     std::vector<std::int64_t>& counts) const {
+void Pricing::put_on(std::int32_t device, const std::vector<std::size_t>& items, NodeRoom& space,
+                     Configuration& configuration, std::vector<std::int64_t>& counts) const {
   const NodeClass& node_class = in_.problem.node_classes[room_.node_class];
   for (std::size_t item : items) {
     const PodClass& pod_class = *items_[item].pod_class;
@@ -290,7 +294,8 @@ void Pricing::build(const std::vector<double>& price, const Content& content, Re
   Configuration configuration;
   std::vector<std::int64_t> counts(items_.size(), 0);
   for (std::size_t i : by_bulk_)
-    if (items_[i].whole > 0 && content.amount[i] > 0.5) put(i, std::lround(content.amount[i]), space, configuration, counts);
+    if (items_[i].whole > 0 && content.amount[i] > 0.5)
+      put(i, std::lround(content.amount[i]), space, configuration, counts);
   for (std::size_t device = 0; device < content.on_devices.size(); ++device) {
     const std::int32_t at = device < partial_levels_.size() ? static_cast<std::int32_t>(device) : idle_device(space);
     if (at >= 0) put_on(at, content.on_devices[device], space, configuration, counts);
@@ -305,7 +310,8 @@ void Pricing::build(const std::vector<double>& price, const Content& content, Re
 void Pricing::finish(const std::vector<double>& price, NodeRoom& space, Configuration configuration,
                      std::vector<std::int64_t> counts, Result& result) {
   for (std::size_t i : by_density_)
-    if (price[items_[i].demand.value()] > 0) put(i, in_.demand.classes[items_[i].demand].count, space, configuration, counts);
+    if (price[items_[i].demand.value()] > 0)
+      put(i, in_.demand.classes[items_[i].demand].count, space, configuration, counts);
   double worth = 0;
   for (std::size_t i = 0; i < items_.size(); ++i) {
     if (counts[i] == 0) continue;
@@ -318,18 +324,21 @@ void Pricing::finish(const std::vector<double>& price, NodeRoom& space, Configur
   result.worth.push_back(worth);
 }
 
-// The two orders in which items are put down, at these prices: large ones first, and those worth most for what they use.
+// The two orders in which items are put down, at these prices: large ones first, and those worth most for what they
+// use.
 void Pricing::sort_items(const std::vector<double>& price) {
   std::vector<double> density(items_.size());
   for (std::size_t i = 0; i < items_.size(); ++i) {
-    double use = 1e-9 + (items_[i].whole + items_[i].devices * static_cast<double>(items_[i].size) / std::max(1, idle_level_)) /
-                            std::max(1.0, static_cast<double>(room_.free_devices.size()));
+    double use =
+        1e-9 + (items_[i].whole + items_[i].devices * static_cast<double>(items_[i].size) / std::max(1, idle_level_)) /
+                   std::max(1.0, static_cast<double>(room_.free_devices.size()));
     for (std::size_t r = 0; r < resources_.size(); ++r) use += request_[i][r] / std::max(1.0, free_[r]);
     density[i] = price[items_[i].demand.value()] / use;
   }
   by_density_.resize(items_.size());
   std::iota(by_density_.begin(), by_density_.end(), std::size_t{0});
-  std::stable_sort(by_density_.begin(), by_density_.end(), [&](std::size_t x, std::size_t y) { return density[x] > density[y]; });
+  std::stable_sort(by_density_.begin(), by_density_.end(),
+                   [&](std::size_t x, std::size_t y) { return density[x] > density[y]; });
   by_bulk_ = by_density_;
   const auto bulk = [&](std::size_t i) { return items_[i].whole * 10'000 + items_[i].size; };
   std::stable_sort(by_bulk_.begin(), by_bulk_.end(), [&](std::size_t x, std::size_t y) { return bulk(x) > bulk(y); });
@@ -349,7 +358,8 @@ void Pricing::divide_stock(const std::vector<double>& price, int steps, Result& 
     if (norm < 0.25 || value <= best * (1 + 1e-9)) return;
     for (std::size_t i = 0; i < items_.size(); ++i) {
       const double over = last_.amount[i] - items_[i].most;
-      if (over > 0.5 || stock_price_[i] > 0) stock_price_[i] = std::max(0.0, stock_price_[i] + (value - best) / norm * over);
+      if (over > 0.5 || stock_price_[i] > 0)
+        stock_price_[i] = std::max(0.0, stock_price_[i] + (value - best) / norm * over);
     }
   }
 }
@@ -371,8 +381,9 @@ void Pricing::add_bundles(const std::vector<double>& price, const Content& conte
     if (!divided.on_devices[device].empty()) add({divided.on_devices[device], 1});
 }
 
-// Chooses among the bundles of several multipliers, each for some of the idle devices, by a dynamic program over devices and
-// the scarcest resource (a multiple-choice knapsack): the relaxed content is all of one kind, the best real one often a mix.
+// Chooses among the bundles of several multipliers, each for some of the idle devices, by a dynamic program over
+// devices and the scarcest resource (a multiple-choice knapsack): the relaxed content is all of one kind, the best real
+// one often a mix.
 void Pricing::build_mixed(const std::vector<double>& price, Result& result) {
   if (bundles_.empty() || idle_ == 0) return;
   const double grain = free_[scarce_] / kMixLevels;
@@ -413,7 +424,8 @@ void Pricing::build_mixed(const std::vector<double>& price, Result& result) {
     c -= static_cast<std::size_t>(std::ceil(bundle.use / grain - 1e-9));
   }
   for (std::size_t b : shared)
-    if (const std::int32_t at = idle_device(space); at >= 0) put_on(at, bundles_[b].items, space, configuration, counts);
+    if (const std::int32_t at = idle_device(space); at >= 0)
+      put_on(at, bundles_[b].items, space, configuration, counts);
   finish(price, space, std::move(configuration), std::move(counts), result);
 }
 
@@ -451,7 +463,8 @@ Pricing::Result Pricing::price(const std::vector<double>& price, int effort) {
   mix(price, result);
   std::vector<std::size_t> order(result.worth.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return result.worth[a] > result.worth[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return result.worth[a] > result.worth[b]; });
   Result sorted{result.limit, {}, {}};
   for (std::size_t i : order) {
     sorted.configurations.push_back(std::move(result.configurations[i]));

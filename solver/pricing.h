@@ -10,20 +10,20 @@ namespace muster {
 
 // For one room class; keeps its multipliers from call to call, so that each call starts where the last one ended.
 //
-// The limit is the Lagrangian dual of the node's counted resources: with multipliers a_r >= 0 on them, what is left falls into
-// devices, of which each is an unbounded knapsack over shares, and whole ones are divided by a small dynamic program (Gilmore
-// and Gomory 1961 for the pattern, Geoffrion 1974 for the bound). Every a gives a valid limit; a few rounds of bisection, one
-// resource after another, look for a good one. The configurations are the contents that the dynamic program chose along
-// the way, with the stock divided device by device, made to fit and filled up; they fit exactly.
-// Cost: O(rounds x levels x sizes), 20-300 us for a node of 8 devices and 20 sizes.
+// The limit is the Lagrangian dual of the node's counted resources: with multipliers a_r >= 0 on them, what is left
+// falls into devices, of which each is an unbounded knapsack over shares, and whole ones are divided by a small dynamic
+// program (Gilmore and Gomory 1961 for the pattern, Geoffrion 1974 for the bound). Every a gives a valid limit; a few
+// rounds of bisection, one resource after another, look for a good one. The configurations are the contents that the
+// dynamic program chose along the way, with the stock divided device by device, made to fit and filled up; they fit
+// exactly. Cost: O(rounds x levels x sizes), 20-300 us for a node of 8 devices and 20 sizes.
 class Pricing {
  public:
   Pricing(const ConfigurationInput& input, const RoomClass& room);
 
   struct Result {
-    double limit = 0;                          // no configuration is worth more
-    std::vector<Configuration> configurations; // the best found, best first
-    std::vector<double> worth;                 // of each
+    double limit = 0;                           // no configuration is worth more
+    std::vector<Configuration> configurations;  // the best found, best first
+    std::vector<double> worth;                  // of each
   };
   // `price` by DemandIndex, >= 0. `effort` multiplies the rounds: 1 to find configurations, more to tighten the limit.
   Result price(const std::vector<double>& price, int effort = 1);
@@ -71,8 +71,8 @@ class Pricing {
   void mix(const std::vector<double>& price, Result& result);
   void sort_items(const std::vector<double>& price);
   void build_mixed(const std::vector<double>& price, Result& result);
-  void finish(const std::vector<double>& price, NodeRoom& space, Configuration configuration, std::vector<std::int64_t> counts,
-              Result& result);
+  void finish(const std::vector<double>& price, NodeRoom& space, Configuration configuration,
+              std::vector<std::int64_t> counts, Result& result);
   void build(const std::vector<double>& price, const Content& content, Result& result);
   bool may_put(std::size_t item, const std::vector<std::int64_t>& counts) const;
   void put_on(std::int32_t device, const std::vector<std::size_t>& items, NodeRoom& space, Configuration& configuration,
@@ -84,21 +84,21 @@ class Pricing {
   const ConfigurationInput& in_;
   const RoomClass& room_;
   std::vector<Item> items_;
-  std::vector<std::size_t> resources_;         // counted resources that may bind
-  std::vector<double> free_;                   // of those
-  std::vector<std::vector<double>> request_;   // by item, of those
-  std::vector<double> multiplier_;             // of those
-  std::vector<std::int32_t> partial_levels_;   // of partly used devices, in grains, rounded up
-  std::int32_t idle_ = 0, idle_level_ = 0;     // wholly free devices, and their level
-  std::vector<double> table_;                  // best worth of one device, by level
-  std::vector<Copy> copies_;                   // that the table was filled with
-  std::vector<std::uint8_t> taken_;            // by copy, by level: whether the best content takes it
-  std::vector<double> stock_price_;            // by item: multipliers of "no more pods than there are"
-  std::vector<Bundle> bundles_;                // of this call
-  std::size_t scarce_ = 0;                     // position in resources_ of the one with the largest multiplier x room
+  std::vector<std::size_t> resources_;        // counted resources that may bind
+  std::vector<double> free_;                  // of those
+  std::vector<std::vector<double>> request_;  // by item, of those
+  std::vector<double> multiplier_;            // of those
+  std::vector<std::int32_t> partial_levels_;  // of partly used devices, in grains, rounded up
+  std::int32_t idle_ = 0, idle_level_ = 0;    // wholly free devices, and their level
+  std::vector<double> table_;                 // best worth of one device, by level
+  std::vector<Copy> copies_;                  // that the table was filled with
+  std::vector<std::uint8_t> taken_;           // by copy, by level: whether the best content takes it
+  std::vector<double> stock_price_;           // by item: multipliers of "no more pods than there are"
+  std::vector<Bundle> bundles_;               // of this call
+  std::size_t scarce_ = 0;                    // position in resources_ of the one with the largest multiplier x room
   std::vector<std::size_t> by_bulk_, by_density_;  // items, in the orders in which they are put down
   Content last_;
-  std::vector<double> used_;                   // of resources_, by last_
+  std::vector<double> used_;  // of resources_, by last_
 };
 
 }  // namespace muster

@@ -33,7 +33,8 @@ std::set<NodeIndex> nominated_nodes(const Demand& demand) {
 }
 
 // The demand classes of which one pod fits into the room as it is.
-void find_demands(const Problem& problem, const Demand& demand, const std::vector<DemandIndex>& refused, RoomClass& room) {
+void find_demands(const Problem& problem, const Demand& demand, const std::vector<DemandIndex>& refused,
+                  RoomClass& room) {
   const NodeRoom empty(problem, room);
   for (DemandIndex d : demand.classes.indices()) {
     const PodClass& pod_class = problem.pod_classes[demand.classes[d].pod_class];
@@ -67,8 +68,9 @@ Atoms collect_atoms(const Problem& problem, const Demand& demand) {
     const std::int64_t size = by_size ? problem.class_of(node).device_memory_mib : 0;
     const auto [found, is_new] = index.try_emplace({domain, size}, AtomIndex(atoms.domains.size()));
     if (is_new)
-      atoms.domains.push_back(finest.is_none() ? std::vector<DomainIndex>(problem.topology_levels.size(), DomainIndex::none())
-                                               : problem.nodes[node].domains);
+      atoms.domains.push_back(finest.is_none()
+                                  ? std::vector<DomainIndex>(problem.topology_levels.size(), DomainIndex::none())
+                                  : problem.nodes[node].domains);
     atoms.of_node[node] = found->second;
   }
   if (atoms.domains.empty()) atoms.domains.emplace_back(problem.topology_levels.size(), DomainIndex::none());
@@ -81,8 +83,8 @@ Supply collect_supply(const Problem& problem, const Demand& demand, const Atoms&
   supply.atom_count = atoms.domains.size();
   const AntiAffinityRules rules(problem, state);
   const std::vector<DemandIndex> spreading = rules.demands_with_terms(demand);
-  using Key = std::tuple<NodeClassIndex, AtomIndex, std::vector<Amount>, std::vector<DeviceUnits>, std::vector<DemandIndex>,
-                         NodeIndex>;
+  using Key = std::tuple<NodeClassIndex, AtomIndex, std::vector<Amount>, std::vector<DeviceUnits>,
+                         std::vector<DemandIndex>, NodeIndex>;
   std::map<Key, RoomClassIndex> index;
   Indexed<RoomClassIndex, std::vector<DemandIndex>> refused;
   const std::set<NodeIndex> nominated = nominated_nodes(demand);
@@ -100,8 +102,9 @@ Supply collect_supply(const Problem& problem, const Demand& demand, const Atoms&
       if (rules.excludes(demand.classes[d].pod_class, node)) refused_here.push_back(d);
     // Nodes in different domains of an anti-affinity term that spans nodes must stay apart.
     const NodeIndex own = nominated.contains(node) || rules.spans_nodes() ? node : NodeIndex::none();
-    const auto [found, is_new] = index.try_emplace(
-        Key{room.node_class, room.atom, room.free, room.free_devices, refused_here, own}, RoomClassIndex(supply.rooms.size()));
+    const auto [found, is_new] =
+        index.try_emplace(Key{room.node_class, room.atom, room.free, room.free_devices, refused_here, own},
+                          RoomClassIndex(supply.rooms.size()));
     if (is_new) {
       supply.rooms.push_back(std::move(room));
       refused.push_back(std::move(refused_here));

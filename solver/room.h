@@ -13,15 +13,15 @@ namespace muster {
 using RoomClassIndex = Index<struct RoomClassTag>;
 using AtomIndex = Index<struct AtomTag>;
 
-// RoomClass classes are nodes alike in all that a configuration can see: static class, what is free, anti-affinity with what runs,
-// and the atom that they lie in.
+// RoomClass classes are nodes alike in all that a configuration can see: static class, what is free, anti-affinity with
+// what runs, and the atom that they lie in.
 struct RoomClass {
-  std::vector<NodeIndex> nodes;            // ascending
+  std::vector<NodeIndex> nodes;  // ascending
   NodeClassIndex node_class;
   AtomIndex atom;
-  std::vector<Amount> free;                // by ResourceIndex
-  std::vector<DeviceUnits> free_devices;   // ascending; fully taken ones are left out
-  std::vector<DemandIndex> demands;        // that fit by themselves, ascending
+  std::vector<Amount> free;               // by ResourceIndex
+  std::vector<DeviceUnits> free_devices;  // ascending; fully taken ones are left out
+  std::vector<DemandIndex> demands;       // that fit by themselves, ascending
   std::int64_t count() const { return static_cast<std::int64_t>(nodes.size()); }
 };
 
@@ -31,19 +31,19 @@ struct Supply {
 };
 
 // Atoms are the parts of the cluster that some gang of the demand has to tell apart: the domains of the finest topology
-// level that is asked for, and sizes of devices where is_metered; by NodeIndex. One atom where nothing is. `atom_domains[atom][level]` is its domain.
+// level that is asked for, and sizes of devices where is_metered; by NodeIndex. One atom where nothing is.
+// `atom_domains[atom][level]` is its domain.
 struct Atoms {
   Indexed<NodeIndex, AtomIndex> of_node;
   std::vector<std::vector<DomainIndex>> domains;  // by atom, by level
 };
 Atoms collect_atoms(const Problem& problem, const Demand& demand);
-// Whether the usage of the cell's pods depends on the device that they land on, and some queue above bounds it: then atoms tell
-// the sizes of devices apart, too.
+// Whether the usage of the cell's pods depends on the device that they land on, and some queue above bounds it: then
+// atoms tell the sizes of devices apart, too.
 bool is_metered(const Problem& problem, const Demand& demand, const Cell& cell);
 
-// Groups the nodes of `state` (what runs and stays is in it, what is releasing or evicted is not). Cost: O(nodes x (resources +
-// devices) + room classes x demand classes).
-// Nodes that are `reserved` are left out.
+// Groups the nodes of `state` (what runs and stays is in it, what is releasing or evicted is not). Cost: O(nodes x
+// (resources + devices) + room classes x demand classes). Nodes that are `reserved` are left out.
 Supply collect_supply(const Problem& problem, const Demand& demand, const Atoms& atoms, const ClusterState& state,
                       const std::vector<bool>& reserved);
 
@@ -52,7 +52,8 @@ class NodeRoom {
  public:
   NodeRoom(const Problem& problem, const RoomClass& room);
 
-  // Puts one pod of the class in; sharers go to the fullest devices that still take them. False: no room, nothing changed.
+  // Puts one pod of the class in; sharers go to the fullest devices that still take them. False: no room, nothing
+  // changed.
   bool add(const PodClass& pod_class);
   // The devices (positions in RoomClass::free_devices) that the last add took.
   const std::vector<std::int32_t>& last_devices() const { return last_devices_; }

@@ -114,9 +114,8 @@ TEST(Formulation, AGangWhoseMinimumIsThereGetsNoMorePodsThanItHas) {
 }
 
 TEST(Formulation, AGangWithoutAMinimumStillWaitsForItsMinResources) {
-  const std::string gang =
-      R"("gangs":[{"name":"g","minMember":0,"minResources":{"cpu":25}}],)"
-      R"("pods":[{"name":"a","gang":"g","gpu":{"count":1}},{"name":"b","gpu":{"count":1}}])";
+  const std::string gang = R"("gangs":[{"name":"g","minMember":0,"minResources":{"cpu":25}}],)"
+                           R"("pods":[{"name":"a","gang":"g","gpu":{"count":1}},{"name":"b","gpu":{"count":1}}])";
   EXPECT_EQ(optimum_of(LevelKind::kWork, gang), 1000);
 }
 
