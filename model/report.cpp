@@ -29,7 +29,7 @@ std::string_view action_name(EvictionReason reason) {
 class GangReporter {
  public:
   GangReporter(const Problem& problem, const FairShares& shares, const AfterPlan& end, const ReportInput& input)
-      : problem_(problem), shares_(shares), end_(end), plan_(input.plan), proven_(input.proven) {
+      : problem_(problem), shares_(shares), end_(end), plan_(input.plan), proven_(input.proven), stop_(input.stop) {
     waits_.assign(problem.pods.size(), false);
     moved_.assign(problem.pods.size(), false);
     for (const Placement& placement : plan_.placements) {
@@ -52,7 +52,9 @@ class GangReporter {
     }
     if (report.placed + report.evicted + report.pending == 0 && !has_moved) return std::nullopt;
     const bool is_met = runs_at_the_end(index, report);
-    if (report.pending > 0) {
+    if (report.pending > 0 && stop_ && stop_()) {
+      report.reason = reason_at_a_glance(index);
+    } else if (report.pending > 0) {
       if (!teller_) teller_.emplace(problem_, shares_, end_, proven_);
       Verdict verdict = teller_->tell(index, !is_met);
       report.reason = std::move(verdict.reason);
@@ -67,6 +69,15 @@ class GangReporter {
 
  private:
   PodStatus status(PodIndex pod) const { return problem_.pods[pod].status; }
+
+  // What can be told of a gang without a look at any node.
+  std::string reason_at_a_glance(GangIndex index) const {
+    const Gang& gang = problem_.gangs[index];
+    if (gang.timed_out) return "SchedulingTimeout";
+    const bool waits = std::ranges::any_of(
+        gang.pods, [&](PodIndex pod) { return status(pod) == PodStatus::kPending && !end_.is_present(pod); });
+    return waits ? "OutOfTime" : "Gated";
+  }
 
   void count(PodIndex pod, GangReport& report) const {
     const bool is_present = end_.is_present(pod);
@@ -124,6 +135,7 @@ class GangReporter {
   const AfterPlan& end_;
   const Plan& plan_;
   bool proven_;
+  std::function<bool()> stop_;
   std::optional<ReasonTeller> teller_;  // made for the first gang that is left over
   Indexed<PodIndex, std::uint8_t> waits_, moved_;
   std::map<GangIndex, const Eviction*> first_eviction_;  // of pods that are gone

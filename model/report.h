@@ -1,6 +1,7 @@
 // What a plan line tells of a plan beside the decisions: gangs, queues, objective. See docs/format.md, "Plan".
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -65,6 +66,9 @@ struct ReportInput {
   // Nobody ran out of time over this plan: what could be placed beside it has been looked for. Else a gang that is left
   // over without a structural reason is told `OutOfTime`.
   bool proven = false;
+  // Asked once a gang; true: there is no time to look for reasons any more, and what is left over is told `OutOfTime`
+  // (or `SchedulingTimeout`, `Gated`, which need no looking). May be empty.
+  std::function<bool()> stop = {};
 };
 Report describe(const Problem& problem, const FairShares& shares, const ReportInput& input);
 
