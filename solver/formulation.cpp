@@ -400,7 +400,9 @@ FormulationSolution Formulation::rounded(const std::vector<double>& x, double sh
     std::vector<std::pair<std::size_t, std::int64_t>> chosen;
     std::int64_t left = in_.supply.rooms[room].count();
     for (std::size_t j = 0; j < configurations_[room].size(); ++j) {
-      const double nodes = share * x[static_cast<std::size_t>(configurations_[room][j].column)];
+      const auto column = static_cast<std::size_t>(configurations_[room][j].column);
+      if (column >= x.size()) break;  // priced after the solution was found
+      const double nodes = share * x[column];
       const auto whole = std::min(left, static_cast<std::int64_t>(std::floor(nodes + 1e-6)));
       if (whole > 0) chosen.emplace_back(j, whole);
       left -= std::max<std::int64_t>(0, whole);
