@@ -337,18 +337,18 @@ std::map<std::int32_t, double> Formulation::anti_affinity_entries(RoomClassIndex
 // --- queues
 
 void Formulation::add_queue_rows() {
+  const QueueBounds bounds = queue_bounds(in_.problem, ClusterState(in_.problem, ClusterState::Releasing::kFreed));
   for (QueueIndex queue : in_.problem.queues.indices())
     for (std::size_t resource = 0; resource < kQueueResources; ++resource) {
-      add_queue_row(queue, resource, false);
-      add_queue_row(queue, resource, true);
+      add_queue_row(bounds, queue, resource, false);
+      add_queue_row(bounds, queue, resource, true);
     }
 }
 
 // Usage stays within the limit (quota, for what is not preemptible) or does not grow. What a memory request uses
 // depends on the device, so its cell is split by atoms, in each of which all devices are of one size.
-void Formulation::add_queue_row(QueueIndex queue, std::size_t resource, bool non_preemptible) {
-  const ClusterState snapshot(in_.problem, ClusterState::Releasing::kFreed);
-  const QueueBounds bounds = queue_bounds(in_.problem, snapshot);
+void Formulation::add_queue_row(const QueueBounds& bounds, QueueIndex queue, std::size_t resource,
+                                bool non_preemptible) {
   const Amount bound = (non_preemptible ? bounds.non_preemptible : bounds.usage)[queue][resource];
   if (bound == kNoBound) return;
   LinearExpression usage;

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "heuristics/cluster_state.h"
+#include "heuristics/fit.h"
 #include "model/fair_share.h"
 #include "model/levels.h"
 #include "solver/anti_affinity.h"
@@ -109,7 +110,7 @@ class Formulation {
   void add_supply_rows();
   void add_room_rows();
   void add_queue_rows();
-  void add_queue_row(QueueIndex queue, std::size_t resource, bool non_preemptible);
+  void add_queue_row(const QueueBounds& bounds, QueueIndex queue, std::size_t resource, bool non_preemptible);
   void add_anti_affinity_rows();
   void add_anti_affinity_row(AntiAffinityIndex term, DomainIndex domain);
   std::map<std::int32_t, double> anti_affinity_entries(RoomClassIndex room, const Configuration& configuration) const;
