@@ -1,25 +1,11 @@
-// Brute force against hand-made instances, and the engines against brute force.
-//
-// MUSTER_INSTANCES=10000 asks for so many random instances (300 otherwise), MUSTER_SEED for another first seed;
-// instances on which the engines disagree go to the file MUSTER_FAILURES (else brute_force_failures.jsonl in the folder
-// for temporary files), one snapshot a line. A summary is printed at the end.
+// Brute force against hand-made instances, and the engines against brute force where nothing may be evicted.
 #include "test/brute_force/brute_force.h"
-
-#include <atomic>
-#include <chrono>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <map>
-#include <mutex>
-#include <thread>
 
 #include <gtest/gtest.h>
 
 #include "io/snapshot_reader.h"
 #include "model/referee.h"
-#include "test/brute_force/comparison.h"
+#include "test/brute_force/campaign.h"
 #include "test/brute_force/tiny_instance.h"
 
 namespace muster::brute_force {
@@ -154,85 +140,11 @@ TEST(TinyInstance, IsTheSameForTheSameSeed) {
   EXPECT_NE(tiny_instance(42), tiny_instance(43));
 }
 
-std::uint64_t setting(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
-// All random instances, on two threads; each finding with its seed.
-class Campaign {
- public:
-  Campaign(std::uint64_t first_seed, std::uint64_t instances) : first_seed_(first_seed), instances_(instances) {
-    const char* path = std::getenv("MUSTER_FAILURES");
-    path_ = path != nullptr ? path : (std::filesystem::temp_directory_path() / "brute_force_failures.jsonl").string();
-  }
-
-  void run() {
-    const auto start = std::chrono::steady_clock::now();
-    std::thread other([this] { work(); });
-    work();
-    other.join();
-    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  }
-
-  std::int64_t count(Finding finding) const {
-    const auto at = findings_.find(finding);
-    return at == findings_.end() ? 0 : at->second;
-  }
-  const std::string& details() const { return details_; }
-
-  void print() const {
-    std::cout << instances_ << " instances in " << seconds_ << " s, " << states_ << " states:";
-    for (const auto& [finding, number] : findings_) std::cout << " " << finding_name(finding) << " " << number << ";";
-    std::cout << " proven " << proven_ << ", greedy is best " << greedy_best_;
-    for (const auto& [level, number] : short_of_) std::cout << ", short of " << level << " " << number;
-    std::cout << "\n";
-    if (!details_.empty()) std::cout << "instances: " << path_ << "\n";
-  }
-
- private:
-  void work() {
-    Portfolio portfolio(MUSTER_BINARY);
-    for (std::uint64_t i = next_++; i < instances_; i = next_++) {
-      const std::string line = tiny_instance(first_seed_ + i);
-      const Comparison comparison = compare_engines(line, portfolio, {kMostStates, true});
-      const std::lock_guard lock(mutex_);
-      record(first_seed_ + i, line, comparison);
-    }
-  }
-
-  void record(std::uint64_t seed, const std::string& line, const Comparison& comparison) {
-    ++findings_[comparison.finding];
-    proven_ += comparison.is_proven ? 1 : 0;
-    greedy_best_ += comparison.greedy_is_best ? 1 : 0;
-    states_ += comparison.states;
-    if (comparison.finding == Finding::kAgrees || comparison.finding == Finding::kTooLarge) return;
-    if (!comparison.first_level.empty()) ++short_of_[comparison.first_level];
-    if (details_.empty()) std::ofstream(path_, std::ios::trunc);
-    std::ofstream(path_, std::ios::app) << line << "\n";
-    details_ += "seed " + std::to_string(seed) + ": " + std::string(finding_name(comparison.finding)) + "\n";
-    for (const std::string& remark : comparison.remarks) details_ += "    " + remark + "\n";
-  }
-
-  std::uint64_t first_seed_, instances_;
-  std::atomic<std::uint64_t> next_{0};
-  std::mutex mutex_;
-  std::map<Finding, std::int64_t> findings_;
-  std::map<std::string, std::int64_t> short_of_;
-  std::int64_t proven_ = 0, greedy_best_ = 0, states_ = 0;
-  double seconds_ = 0;
-  std::string path_, details_;
-};
-
 TEST(Engines, AgreeWithBruteForceOnRandomInstances) {
-  Campaign campaign(setting("MUSTER_SEED", 1), setting("MUSTER_INSTANCES", 300));
+  Campaign campaign({[](std::uint64_t seed) { return tiny_instance(seed); }, {kMostStates}, 300});
   campaign.run();
   campaign.print();
-  for (const Finding finding : {Finding::kUnreadable, Finding::kBruteForce, Finding::kThrows, Finding::kRule,
-                                Finding::kBeyond, Finding::kFalseProof, Finding::kShort}) {
-    EXPECT_EQ(campaign.count(finding), 0) << finding_name(finding);
-  }
-  if (HasFailure()) std::cout << campaign.details();
+  campaign.expect_agreement();
 }
 
 }  // namespace

@@ -4,20 +4,29 @@
 #include <exception>
 
 #include "io/snapshot_reader.h"
+#include "model/end_state.h"
 #include "model/referee.h"
 #include "test/brute_force/brute_force.h"
+#include "test/brute_force/outcomes.h"
+#include "test/brute_force/policy_search.h"
 
 namespace muster::brute_force {
 namespace {
 
 class Comparer {
  public:
-  Comparer(const Snapshot& snapshot, const Problem& problem, const Best& best)
+  // `ids`: the levels that are compared, a beginning of all.
+  Comparer(const Snapshot& snapshot, const Problem& problem, const Best& best, std::vector<LevelId> ids)
       : snapshot_(snapshot),
         problem_(problem),
         shares_(compute_fair_shares(problem)),
         best_(best),
-        ids_(level_ids(problem)) {}
+        ids_(std::move(ids)) {
+    result.states = best.states;
+    for (const Eviction& eviction : best.plan.evictions) {
+      (is_placed(best.plan, eviction.pod) ? result.moves : result.evicts) = true;
+    }
+  }
 
   void check_best() {
     for (const Violation& violation : check_plan(snapshot_, problem_, shares_, best_.plan)) {
@@ -134,10 +143,13 @@ Comparison compare_engines(const std::string& line, Portfolio& portfolio, const 
   Snapshot snapshot = std::move(*read);
   const Result<Problem> problem = build_problem(snapshot);
   if (!problem) return refused(Finding::kUnreadable, problem.error().path + ": " + problem.error().message);
-  const std::optional<Best> best = solve(*problem, compute_fair_shares(*problem), options.most_states);
+  const FairShares shares = compute_fair_shares(*problem);
+  const std::optional<Best> best = options.with_evictions ? solve_with_evictions(*problem, shares, options.most_states)
+                                                          : solve(*problem, shares, options.most_states);
   if (!best) return refused(Finding::kTooLarge, "");
-  Comparer comparer(snapshot, *problem, *best);
-  comparer.result.states = best->states;
+  std::vector<LevelId> ids = level_ids(*problem);
+  if (options.with_evictions) ids.resize(leading_levels(ids));
+  Comparer comparer(snapshot, *problem, *best, std::move(ids));
   comparer.check_best();
   try {
     SolveOptions solve_options;

@@ -24,7 +24,8 @@ std::string_view finding_name(Finding finding);
 struct Comparison {
   Finding finding = Finding::kAgrees;
   bool greedy_is_best = false, is_proven = false;
-  std::string first_level;  // where it is short
+  bool evicts = false, moves = false;  // the best plan
+  std::string first_level;             // where it is short
   std::vector<std::string> remarks;
   std::int64_t states = 0;
 };
@@ -32,6 +33,7 @@ struct Comparison {
 struct ComparisonOptions {
   std::int64_t most_states = 3'000'000;
   bool with_milp = true;
+  bool with_evictions = false;  // all actions, compared on the levels down to `moved`; else `place` alone, on all
 };
 
 Comparison compare_engines(const std::string& line, Portfolio& portfolio, const ComparisonOptions& options);

@@ -1,0 +1,91 @@
+#include "test/brute_force/campaign.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+namespace muster::brute_force {
+namespace {
+
+std::uint64_t setting(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+}  // namespace
+
+Campaign::Campaign(CampaignOptions options)
+    : options_(std::move(options)),
+      first_seed_(setting("MUSTER_SEED", 1)),
+      instances_(setting("MUSTER_INSTANCES", options_.instances)) {
+  const char* path = std::getenv("MUSTER_FAILURES");
+  path_ = path != nullptr ? path : (std::filesystem::temp_directory_path() / "brute_force_failures.jsonl").string();
+}
+
+void Campaign::run() {
+  const auto start = std::chrono::steady_clock::now();
+  std::thread other([this] { work(); });
+  work();
+  other.join();
+  seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::int64_t Campaign::count(Finding finding) const {
+  const auto at = findings_.find(finding);
+  return at == findings_.end() ? 0 : at->second;
+}
+
+void Campaign::expect_agreement() const {
+  for (const Finding finding : {Finding::kUnreadable, Finding::kBruteForce, Finding::kThrows, Finding::kRule,
+                                Finding::kBeyond, Finding::kFalseProof, Finding::kShort}) {
+    EXPECT_EQ(count(finding), 0) << finding_name(finding);
+  }
+  std::cout << details_;
+}
+
+void Campaign::print() const {
+  std::cout << instances_ << " instances in " << seconds_ << " s, " << states_ << " states:";
+  for (const auto& [finding, number] : findings_) std::cout << " " << finding_name(finding) << " " << number << ";";
+  std::cout << " proven " << proven_ << ", greedy is best " << greedy_best_;
+  for (const auto& [level, number] : short_of_) std::cout << ", short of " << level << " " << number;
+  if (options_.comparison.with_evictions) {
+    std::cout << "; the best plan evicts in " << 100 * part_with_evictions() << " %, moves in "
+              << 100 * part_with_moves() << " %, either in " << 100 * part(giving_) << " %";
+  }
+  std::cout << "\n";
+  if (!details_.empty()) std::cout << "instances: " << path_ << "\n";
+}
+
+void Campaign::work() {
+  Portfolio portfolio(MUSTER_BINARY);
+  for (std::uint64_t i = next_++; i < instances_; i = next_++) {
+    const std::string line = options_.instance(first_seed_ + i);
+    const Comparison comparison = compare_engines(line, portfolio, options_.comparison);
+    const std::lock_guard lock(mutex_);
+    record(first_seed_ + i, line, comparison);
+  }
+}
+
+void Campaign::record(std::uint64_t seed, const std::string& line, const Comparison& comparison) {
+  ++findings_[comparison.finding];
+  solved_ += comparison.states > 0 ? 1 : 0;
+  proven_ += comparison.is_proven ? 1 : 0;
+  greedy_best_ += comparison.greedy_is_best ? 1 : 0;
+  evicting_ += comparison.evicts ? 1 : 0;
+  moving_ += comparison.moves ? 1 : 0;
+  giving_ += comparison.evicts || comparison.moves ? 1 : 0;
+  states_ += comparison.states;
+  if (comparison.finding == Finding::kAgrees || comparison.finding == Finding::kTooLarge) return;
+  if (!comparison.first_level.empty()) ++short_of_[comparison.first_level];
+  if (details_.empty()) std::ofstream(path_, std::ios::trunc);
+  std::ofstream(path_, std::ios::app) << line << "\n";
+  details_ += "seed " + std::to_string(seed) + ": " + std::string(finding_name(comparison.finding)) + "\n";
+  for (const std::string& remark : comparison.remarks) details_ += "    " + remark + "\n";
+}
+
+}  // namespace muster::brute_force

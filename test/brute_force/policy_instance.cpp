@@ -1,0 +1,317 @@
+#include "test/brute_force/policy_instance.h"
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace muster::brute_force {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::int64_t kTime = 1'000'000;
+constexpr std::int64_t kWhole = 12;  // parts of a device in which the fractions here can be counted
+
+// A request: whole devices, or so many twelfths of each; cores.
+struct Shape {
+  std::int64_t devices = 0, twelfths = kWhole, cpu = 0;
+};
+
+struct Room {
+  std::vector<std::int64_t> devices;  // twelfths free of each
+  std::int64_t cpu = 0;
+};
+
+class Builder {
+ public:
+  explicit Builder(std::uint64_t seed) : random_(seed * 0x9E3779B97F4A7C15U + 7) {
+    fractions_ = chance(40);
+    topology_ = chance(15);
+    hierarchy_ = chance(40);
+    quotas_ = chance(75);
+    limits_ = chance(15);
+    runtimes_ = chance(25);
+    subgroups_ = chance(20);
+    elastic_ = chance(50);
+    stale_ = chance(15);
+    min_resources_ = chance(12);
+    tight_cpu_ = chance(15);
+    selectors_ = chance(12);
+    weights_ = chance(15);
+    releasing_ = chance(15);
+    priorities_ = {10, 50};
+    if (chance(50)) priorities_.push_back(chance(30) ? 120 : 80);
+  }
+
+  std::string build() {
+    Json snapshot{{"format", "muster/v1"}, {"id", "tiny-policy"}, {"time", kTime}, {"policy", policy()}};
+    if (topology_) snapshot["topology"] = Json::array({"rack"});
+    add_nodes();
+    add_queues();
+    for (std::int64_t g = 0, count = draw(1, 4); g < count; ++g) add_running_gang("r" + std::to_string(g));
+    tighten();
+    for (std::int64_t g = 0, count = draw(1, 3); g < count; ++g) add_pending_gang("p" + std::to_string(g));
+    snapshot["nodes"] = nodes_;
+    snapshot["queues"] = queues_;
+    snapshot["gangs"] = gangs_;
+    snapshot["pods"] = pods_;
+    return snapshot.dump();
+  }
+
+ private:
+  // Not std::uniform_int_distribution: that differs from library to library.
+  std::int64_t draw(std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(high - low + 1));
+  }
+  bool chance(std::int64_t percent) { return draw(0, 99) < percent; }
+  template <class T>
+  T pick(const std::vector<T>& list) {
+    return list[static_cast<std::size_t>(draw(0, std::ssize(list) - 1))];
+  }
+
+  Json policy() {
+    Json policy = Json::object();
+    if (chance(25)) {
+      Json actions = Json::array({"place"});
+      for (const char* action : {"consolidate", "reclaim", "preempt", "stale"}) {
+        if (chance(65)) actions.push_back(action);
+      }
+      policy["actions"] = actions;
+    }
+    if (chance(40)) policy["maxMoves"] = draw(0, 2);
+    if (chance(20)) policy["nonPreemptibleWithinQuota"] = false;
+    if (chance(15)) policy["placement"] = "spread";
+    if (chance(10)) policy["agingInterval"] = 20;
+    return policy;
+  }
+
+  void add_nodes() {
+    const std::int64_t count = draw(1, 4);
+    const std::int64_t most = count <= 2 ? 4 : 3;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t devices = draw(1, most);
+      Json node{{"name", "n" + std::to_string(i)}};
+      const std::int64_t cpu = tight_cpu_ ? draw(3, 6) : 32;
+      node["resources"] = {{"cpu", cpu}, {"memory", "64Gi"}};
+      node["gpus"] = {{"count", devices}};
+      if (chance(50)) node["gpus"]["memory"] = "16Gi";
+      node["labels"] = {{"pool", pick<std::string>({"a", "b"})}};
+      if (topology_ && !chance(8)) node["labels"]["rack"] = pick<std::string>({"r1", "r2"});
+      if (chance(4)) node["unschedulable"] = true;
+      rooms_.push_back({std::vector<std::int64_t>(static_cast<std::size_t>(devices), kWhole), cpu});
+      total_ += devices;
+      nodes_.push_back(std::move(node));
+    }
+  }
+
+  Json queue_gpu(std::int64_t most_quota) {
+    Json gpu = Json::object();
+    if (quotas_ && chance(85)) gpu["quota"] = chance(15) ? Json("0.5") : Json(draw(0, most_quota));
+    if (!quotas_ && chance(60)) gpu["quota"] = 0;
+    if (limits_ && chance(50)) gpu["limit"] = chance(20) ? Json("1.5") : Json(draw(1, total_));
+    if (chance(30)) gpu["weight"] = draw(0, 3);
+    return gpu;
+  }
+
+  void add_queue(const std::string& name, const std::string& parent, bool is_leaf) {
+    Json queue{{"name", name}};
+    if (!parent.empty()) queue["parent"] = parent;
+    if (chance(15)) queue["priority"] = draw(90, 110);
+    queue["gpu"] = queue_gpu(is_leaf ? std::max<std::int64_t>(1, total_ / 2 + 1) : total_);
+    if (tight_cpu_ && chance(40)) queue["cpu"] = {{"quota", draw(0, 6)}};
+    if (runtimes_ && chance(50)) queue["preemptMinRuntime"] = pick<std::int64_t>({20, 100});
+    if (runtimes_ && chance(50)) queue["reclaimMinRuntime"] = pick<std::int64_t>({20, 100});
+    queues_.push_back(std::move(queue));
+    if (is_leaf) leaves_.push_back(name);
+  }
+
+  void add_queues() {
+    const std::int64_t leaves = draw(2, 3), parents = hierarchy_ ? draw(1, 2) : 0;
+    for (std::int64_t p = 0; p < parents; ++p) add_queue("top" + std::to_string(p), "", false);
+    for (std::int64_t q = 0; q < leaves; ++q) {
+      // A parent has a child at least; the others may stand alone.
+      const bool is_below = q < parents || (parents > 0 && chance(60));
+      const std::int64_t parent = q < parents ? q : draw(0, std::max<std::int64_t>(parents - 1, 0));
+      add_queue("q" + std::to_string(q), is_below ? "top" + std::to_string(parent) : "", true);
+    }
+  }
+
+  Shape shape() {
+    Shape shape;
+    if (tight_cpu_) shape.cpu = draw(0, 3);
+    if (tight_cpu_ && shape.cpu > 0 && chance(15)) return shape;  // cpu alone
+    shape.devices = chance(25) ? 2 : 1;
+    if (chance(6)) shape.devices = 3;
+    if (fractions_ && chance(55)) {
+      shape.twelfths = pick<std::int64_t>({6, 6, 3, 9, 4});
+      shape.devices = chance(10) ? 2 : 1;
+    }
+    return shape;
+  }
+
+  // Thirds are rounded down to six places.
+  static Json request(const Shape& shape) {
+    Json pod = Json::object();
+    if (shape.cpu > 0) pod["resources"] = {{"cpu", shape.cpu}};
+    if (shape.devices > 0 && shape.twelfths == kWhole) pod["gpu"] = {{"count", shape.devices}};
+    if (shape.devices > 0 && shape.twelfths != kWhole) {
+      const double fraction = shape.twelfths == 4 ? 0.333333 : static_cast<double>(shape.twelfths) / kWhole;
+      pod["gpu"] = {{"fraction", fraction}, {"devices", shape.devices}};
+    }
+    return pod;
+  }
+
+  // The devices that the pod is given on a node that has room, drawn; none there: no node has.
+  bool give_room(const Shape& shape, Json& pod) {
+    std::vector<std::size_t> order(rooms_.size());
+    for (std::size_t n = 0; n < order.size(); ++n) order[n] = n;
+    for (std::size_t n = order.size(); n > 1; --n)
+      std::swap(order[n - 1], order[static_cast<std::size_t>(draw(0, static_cast<std::int64_t>(n) - 1))]);
+    for (const std::size_t n : order) {
+      std::vector<std::size_t> free;
+      for (std::size_t d = 0; d < rooms_[n].devices.size(); ++d) {
+        if (rooms_[n].devices[d] >= shape.twelfths) free.push_back(d);
+      }
+      if (std::ssize(free) < shape.devices || rooms_[n].cpu < shape.cpu) continue;
+      if (chance(50)) std::ranges::reverse(free);
+      free.resize(static_cast<std::size_t>(shape.devices));
+      std::ranges::sort(free);
+      for (const std::size_t d : free) rooms_[n].devices[d] -= shape.twelfths;
+      rooms_[n].cpu -= shape.cpu;
+      pod["node"] = nodes_[n]["name"];
+      if (!free.empty()) pod["gpus"] = free;
+      return true;
+    }
+    return false;
+  }
+
+  Json gang(const std::string& name, bool is_running) {
+    Json gang{{"name", name}, {"queue", pick(leaves_)}, {"created", kTime - draw(0, 50)}};
+    // What runs is more often of low priority, what waits of high.
+    const std::int64_t a = draw(0, std::ssize(priorities_) - 1), b = draw(0, std::ssize(priorities_) - 1);
+    gang["priority"] = priorities_[static_cast<std::size_t>(is_running ? std::min(a, b) : std::max(a, b))];
+    if (chance(is_running ? 12 : 20)) gang["preemptible"] = chance(20);
+    if (!is_running && chance(10)) gang["preemptionPolicy"] = "Never";
+    if (weights_ && chance(50)) gang["weight"] = pick<double>({0.5, 2, 1.5});
+    if (topology_ && chance(45)) gang["topology"] = {{"required", "rack"}};
+    return gang;
+  }
+
+  Json pod(const std::string& gang, const Shape& shape) {
+    Json pod{{"name", gang + "-" + std::to_string(pods_.size())}, {"gang", gang}};
+    pod.update(request(shape));
+    return pod;
+  }
+
+  void run(Json& pod) {
+    pod["started"] = kTime - pick<std::int64_t>({5, 50, 50, 500});
+    ++running_;
+  }
+
+  // In two subgroups, by turns; the one needs one of them or both.
+  void divide(Json& gang, std::size_t first_pod, std::size_t count) {
+    gang["subgroups"] = Json::array({{{"name", "s0"}}, {{"name", "s1"}}});
+    for (Json& subgroup : gang["subgroups"]) {
+      if (chance(50)) subgroup["minMember"] = 1;
+    }
+    if (chance(60)) gang["minSubgroups"] = 1;
+    const bool halves = chance(50);
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool is_second = halves ? 2 * i >= count : i % 2 == 1;
+      pods_[first_pod + i]["subgroup"] = is_second ? "s1" : "s0";
+    }
+  }
+
+  void add_running_gang(const std::string& name) {
+    Json entry = gang(name, true);
+    const std::size_t first = pods_.size();
+    const std::int64_t wanted = std::min<std::int64_t>(chance(45) ? 1 : draw(2, 3), kMostRunning - running_);
+    Shape common = shape();
+    for (std::int64_t i = 0; i < wanted; ++i) {
+      if (chance(20)) common = shape();
+      Json next = pod(name, common);
+      if (!give_room(common, next)) continue;
+      run(next);
+      pods_.push_back(std::move(next));
+    }
+    const auto runs = static_cast<std::int64_t>(pods_.size() - first);
+    if (runs == 0) return;
+    if (releasing_ && chance(30)) pods_[first]["status"] = "releasing";
+    std::int64_t waits = 0;
+    if (elastic_ && pending_ < 2 && chance(25)) {
+      pods_.push_back(pod(name, common));
+      waits = 1;
+      ++pending_;
+    }
+    if (subgroups_ && runs + waits > 1 && chance(60)) {
+      divide(entry, first, static_cast<std::size_t>(runs + waits));
+    } else if (elastic_ || waits > 0) {
+      entry["minMember"] = chance(70) ? draw(1, runs) : draw(0, runs + waits);
+    }
+    if (stale_ && chance(50)) {
+      if (!entry.contains("subgroups")) entry["minMember"] = runs + draw(0, 1);
+      entry["stalenessGracePeriod"] = pick<std::int64_t>({30, 60, 200});
+      entry["staleSince"] = kTime - 100;
+    }
+    gangs_.push_back(std::move(entry));
+  }
+
+  // Takes away what nobody holds, so that little or nothing is free. The last devices go first: the lists of devices
+  // stay as they are.
+  void tighten() {
+    if (chance(15)) return;
+    for (std::size_t n = 0; n < rooms_.size(); ++n) {
+      std::vector<std::int64_t>& devices = rooms_[n].devices;
+      std::int64_t spare = chance(60) ? 0 : 1;
+      while (devices.size() > 1 && devices.back() == kWhole) {
+        if (spare-- > 0) break;
+        devices.pop_back();
+      }
+      nodes_[n]["gpus"]["count"] = devices.size();
+    }
+  }
+
+  void add_pending_gang(const std::string& name) {
+    Json entry = gang(name, false);
+    const std::int64_t count = std::min<std::int64_t>(chance(50) ? 1 : draw(2, 3), kMostPending - pending_);
+    if (count == 0) return;
+    const std::size_t first = pods_.size();
+    Shape common = shape();
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (chance(15)) common = shape();
+      Json next = pod(name, common);
+      if (selectors_ && chance(40)) next["nodeSelector"] = {{"pool", pick<std::string>({"a", "b"})}};
+      pods_.push_back(std::move(next));
+      ++pending_;
+    }
+    if (subgroups_ && count > 1 && chance(40)) {
+      divide(entry, first, static_cast<std::size_t>(count));
+    } else if (elastic_ && count > 1) {
+      entry["minMember"] = draw(0, count);
+    }
+    if (min_resources_ && chance(50)) entry["minResources"] = {{"gpu", draw(1, 3)}};
+    if (chance(2)) entry["timeout"] = 10;
+    gangs_.push_back(std::move(entry));
+  }
+
+  std::mt19937_64 random_;
+  bool fractions_ = false, topology_ = false, hierarchy_ = false, quotas_ = false, limits_ = false, runtimes_ = false,
+       subgroups_ = false, elastic_ = false, stale_ = false, min_resources_ = false, tight_cpu_ = false,
+       selectors_ = false, weights_ = false, releasing_ = false;
+  std::vector<std::int64_t> priorities_;
+  std::vector<Json> nodes_;
+  std::vector<Room> rooms_;
+  Json queues_ = Json::array(), gangs_ = Json::array();
+  std::vector<Json> pods_;
+  std::vector<std::string> leaves_;
+  std::int64_t total_ = 0, running_ = 0, pending_ = 0;
+};
+
+}  // namespace
+
+std::string policy_instance(std::uint64_t seed) { return Builder(seed).build(); }
+
+}  // namespace muster::brute_force
