@@ -1,7 +1,7 @@
 #include "test/brute_force/policy_instance.h"
 
 #include <algorithm>
-#include <array>
+#include <functional>
 #include <random>
 #include <vector>
 
@@ -42,6 +42,7 @@ class Builder {
     selectors_ = chance(12);
     weights_ = chance(15);
     releasing_ = chance(15);
+    scattered_ = chance(45);
     priorities_ = {10, 50};
     if (chance(50)) priorities_.push_back(chance(30) ? 120 : 80);
   }
@@ -51,7 +52,8 @@ class Builder {
     if (topology_) snapshot["topology"] = Json::array({"rack"});
     add_nodes();
     add_queues();
-    for (std::int64_t g = 0, count = draw(1, 4); g < count; ++g) add_running_gang("r" + std::to_string(g));
+    for (std::int64_t g = 0, count = draw(2, 4); g < count && running_ < kMostRunning; ++g)
+      add_running_gang("r" + std::to_string(g));
     tighten();
     for (std::int64_t g = 0, count = draw(1, 3); g < count; ++g) add_pending_gang("p" + std::to_string(g));
     snapshot["nodes"] = nodes_;
@@ -81,7 +83,7 @@ class Builder {
       }
       policy["actions"] = actions;
     }
-    if (chance(40)) policy["maxMoves"] = draw(0, 2);
+    if (chance(35)) policy["maxMoves"] = chance(20) ? 0 : draw(1, 2);
     if (chance(20)) policy["nonPreemptibleWithinQuota"] = false;
     if (chance(15)) policy["placement"] = "spread";
     if (chance(10)) policy["agingInterval"] = 20;
@@ -89,10 +91,10 @@ class Builder {
   }
 
   void add_nodes() {
-    const std::int64_t count = draw(1, 4);
+    const std::int64_t count = scattered_ ? draw(2, 4) : draw(1, 4);
     const std::int64_t most = count <= 2 ? 4 : 3;
     for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t devices = draw(1, most);
+      const std::int64_t devices = draw(scattered_ ? 2 : 1, most);
       Json node{{"name", "n" + std::to_string(i)}};
       const std::int64_t cpu = tight_cpu_ ? draw(3, 6) : 32;
       node["resources"] = {{"cpu", cpu}, {"memory", "64Gi"}};
@@ -139,13 +141,14 @@ class Builder {
     }
   }
 
-  Shape shape() {
+  // Small pods run where they leave holes, larger ones wait for one hole.
+  Shape shape(bool is_running) {
     Shape shape;
     if (tight_cpu_) shape.cpu = draw(0, 3);
     if (tight_cpu_ && shape.cpu > 0 && chance(15)) return shape;  // cpu alone
-    shape.devices = chance(25) ? 2 : 1;
+    shape.devices = chance(!scattered_ ? 30 : is_running ? 5 : 65) ? 2 : 1;
     if (chance(6)) shape.devices = 3;
-    if (fractions_ && chance(55)) {
+    if (fractions_ && chance(!scattered_ || is_running ? 55 : 30)) {
       shape.twelfths = pick<std::int64_t>({6, 6, 3, 9, 4});
       shape.devices = chance(10) ? 2 : 1;
     }
@@ -176,7 +179,10 @@ class Builder {
         if (rooms_[n].devices[d] >= shape.twelfths) free.push_back(d);
       }
       if (std::ssize(free) < shape.devices || rooms_[n].cpu < shape.cpu) continue;
-      if (chance(50)) std::ranges::reverse(free);
+      if (!scattered_ && chance(50)) std::ranges::reverse(free);
+      // Sharers are put apart from others where holes are wanted.
+      if (scattered_)
+        std::ranges::stable_sort(free, std::greater{}, [&](std::size_t d) { return rooms_[n].devices[d]; });
       free.resize(static_cast<std::size_t>(shape.devices));
       std::ranges::sort(free);
       for (const std::size_t d : free) rooms_[n].devices[d] -= shape.twelfths;
@@ -189,11 +195,13 @@ class Builder {
   }
 
   Json gang(const std::string& name, bool is_running) {
-    Json gang{{"name", name}, {"queue", pick(leaves_)}, {"created", kTime - draw(0, 50)}};
+    Json gang{{"name", name}, {"created", kTime - draw(0, 50)}};
+    // Most of what runs is of one queue, which is then over its share.
+    gang["queue"] = chance(is_running ? 50 : 25) ? leaves_.front() : pick(leaves_);
     // What runs is more often of low priority, what waits of high.
     const std::int64_t a = draw(0, std::ssize(priorities_) - 1), b = draw(0, std::ssize(priorities_) - 1);
     gang["priority"] = priorities_[static_cast<std::size_t>(is_running ? std::min(a, b) : std::max(a, b))];
-    if (chance(is_running ? 12 : 20)) gang["preemptible"] = chance(20);
+    if (chance(is_running ? 8 : 20)) gang["preemptible"] = chance(20);
     if (!is_running && chance(10)) gang["preemptionPolicy"] = "Never";
     if (weights_ && chance(50)) gang["weight"] = pick<double>({0.5, 2, 1.5});
     if (topology_ && chance(45)) gang["topology"] = {{"required", "rack"}};
@@ -229,9 +237,9 @@ class Builder {
     Json entry = gang(name, true);
     const std::size_t first = pods_.size();
     const std::int64_t wanted = std::min<std::int64_t>(chance(45) ? 1 : draw(2, 3), kMostRunning - running_);
-    Shape common = shape();
+    Shape common = shape(true);
     for (std::int64_t i = 0; i < wanted; ++i) {
-      if (chance(20)) common = shape();
+      if (chance(20)) common = shape(true);
       Json next = pod(name, common);
       if (!give_room(common, next)) continue;
       run(next);
@@ -265,7 +273,7 @@ class Builder {
     if (chance(15)) return;
     for (std::size_t n = 0; n < rooms_.size(); ++n) {
       std::vector<std::int64_t>& devices = rooms_[n].devices;
-      std::int64_t spare = chance(60) ? 0 : 1;
+      std::int64_t spare = chance(scattered_ ? 35 : 75) ? 0 : 1;
       while (devices.size() > 1 && devices.back() == kWhole) {
         if (spare-- > 0) break;
         devices.pop_back();
@@ -279,9 +287,9 @@ class Builder {
     const std::int64_t count = std::min<std::int64_t>(chance(50) ? 1 : draw(2, 3), kMostPending - pending_);
     if (count == 0) return;
     const std::size_t first = pods_.size();
-    Shape common = shape();
+    Shape common = shape(false);
     for (std::int64_t i = 0; i < count; ++i) {
-      if (chance(15)) common = shape();
+      if (chance(15)) common = shape(false);
       Json next = pod(name, common);
       if (selectors_ && chance(40)) next["nodeSelector"] = {{"pool", pick<std::string>({"a", "b"})}};
       pods_.push_back(std::move(next));
@@ -300,7 +308,7 @@ class Builder {
   std::mt19937_64 random_;
   bool fractions_ = false, topology_ = false, hierarchy_ = false, quotas_ = false, limits_ = false, runtimes_ = false,
        subgroups_ = false, elastic_ = false, stale_ = false, min_resources_ = false, tight_cpu_ = false,
-       selectors_ = false, weights_ = false, releasing_ = false;
+       selectors_ = false, weights_ = false, releasing_ = false, scattered_ = false;
   std::vector<std::int64_t> priorities_;
   std::vector<Json> nodes_;
   std::vector<Room> rooms_;
