@@ -44,7 +44,7 @@ class Builder {
     releasing_ = chance(15);
     scattered_ = chance(45);
     priorities_ = {10, 50};
-    if (chance(50)) priorities_.push_back(chance(30) ? 120 : 80);
+    if (chance(60)) priorities_.push_back(chance(20) ? 120 : 80);
   }
 
   std::string build() {
@@ -52,7 +52,7 @@ class Builder {
     if (topology_) snapshot["topology"] = Json::array({"rack"});
     add_nodes();
     add_queues();
-    for (std::int64_t g = 0, count = draw(2, 4); g < count && running_ < kMostRunning; ++g)
+    for (std::int64_t g = 0, count = draw(2, 5); g < count && running_ < kMostRunning; ++g)
       add_running_gang("r" + std::to_string(g));
     tighten();
     for (std::int64_t g = 0, count = draw(1, 3); g < count; ++g) add_pending_gang("p" + std::to_string(g));
@@ -94,7 +94,7 @@ class Builder {
     const std::int64_t count = scattered_ ? draw(2, 4) : draw(1, 4);
     const std::int64_t most = count <= 2 ? 4 : 3;
     for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t devices = draw(scattered_ ? 2 : 1, most);
+      const std::int64_t devices = draw(scattered_ || count == 1 ? 2 : 1, most);
       Json node{{"name", "n" + std::to_string(i)}};
       const std::int64_t cpu = tight_cpu_ ? draw(3, 6) : 32;
       node["resources"] = {{"cpu", cpu}, {"memory", "64Gi"}};
@@ -111,9 +111,9 @@ class Builder {
 
   Json queue_gpu(std::int64_t most_quota) {
     Json gpu = Json::object();
-    if (quotas_ && chance(85)) gpu["quota"] = chance(15) ? Json("0.5") : Json(draw(0, most_quota));
-    if (!quotas_ && chance(60)) gpu["quota"] = 0;
-    if (limits_ && chance(50)) gpu["limit"] = chance(20) ? Json("1.5") : Json(draw(1, total_));
+    if (quotas_ && chance(93)) gpu["quota"] = chance(15) ? Json("0.5") : Json(draw(0, most_quota));
+    if (!quotas_ && chance(80)) gpu["quota"] = 0;
+    if (limits_ && chance(35)) gpu["limit"] = chance(20) ? Json("1.5") : Json(draw(2, total_ + 1));
     if (chance(30)) gpu["weight"] = draw(0, 3);
     return gpu;
   }
@@ -147,7 +147,7 @@ class Builder {
     if (tight_cpu_) shape.cpu = draw(0, 3);
     if (tight_cpu_ && shape.cpu > 0 && chance(15)) return shape;  // cpu alone
     shape.devices = chance(!scattered_ ? 30 : is_running ? 5 : 65) ? 2 : 1;
-    if (chance(6)) shape.devices = 3;
+    if (chance(4)) shape.devices = 3;
     if (fractions_ && chance(!scattered_ || is_running ? 55 : 30)) {
       shape.twelfths = pick<std::int64_t>({6, 6, 3, 9, 4});
       shape.devices = chance(10) ? 2 : 1;
@@ -197,11 +197,12 @@ class Builder {
   Json gang(const std::string& name, bool is_running) {
     Json gang{{"name", name}, {"created", kTime - draw(0, 50)}};
     // Most of what runs is of one queue, which is then over its share.
-    gang["queue"] = chance(is_running ? 50 : 25) ? leaves_.front() : pick(leaves_);
+    gang["queue"] = chance(is_running ? 55 : 30) ? leaves_.front() : pick(leaves_);
     // What runs is more often of low priority, what waits of high.
-    const std::int64_t a = draw(0, std::ssize(priorities_) - 1), b = draw(0, std::ssize(priorities_) - 1);
-    gang["priority"] = priorities_[static_cast<std::size_t>(is_running ? std::min(a, b) : std::max(a, b))];
-    if (chance(is_running ? 8 : 20)) gang["preemptible"] = chance(20);
+    const std::int64_t last = std::ssize(priorities_) - 1, a = draw(0, last), b = draw(0, last);
+    const std::int64_t c = chance(40) ? draw(0, last) : a;
+    gang["priority"] = priorities_[static_cast<std::size_t>(is_running ? std::min({a, b, c}) : std::max({a, b, c}))];
+    if (chance(is_running ? 8 : 12)) gang["preemptible"] = chance(20);
     if (!is_running && chance(10)) gang["preemptionPolicy"] = "Never";
     if (weights_ && chance(50)) gang["weight"] = pick<double>({0.5, 2, 1.5});
     if (topology_ && chance(45)) gang["topology"] = {{"required", "rack"}};
@@ -270,7 +271,7 @@ class Builder {
   // Takes away what nobody holds, so that little or nothing is free. The last devices go first: the lists of devices
   // stay as they are.
   void tighten() {
-    if (chance(15)) return;
+    if (chance(8)) return;
     for (std::size_t n = 0; n < rooms_.size(); ++n) {
       std::vector<std::int64_t>& devices = rooms_[n].devices;
       std::int64_t spare = chance(scattered_ ? 35 : 75) ? 0 : 1;
@@ -284,7 +285,7 @@ class Builder {
 
   void add_pending_gang(const std::string& name) {
     Json entry = gang(name, false);
-    const std::int64_t count = std::min<std::int64_t>(chance(50) ? 1 : draw(2, 3), kMostPending - pending_);
+    const std::int64_t count = std::min<std::int64_t>(chance(55) ? 1 : draw(2, 3), kMostPending - pending_);
     if (count == 0) return;
     const std::size_t first = pods_.size();
     Shape common = shape(false);
@@ -297,8 +298,8 @@ class Builder {
     }
     if (subgroups_ && count > 1 && chance(40)) {
       divide(entry, first, static_cast<std::size_t>(count));
-    } else if (elastic_ && count > 1) {
-      entry["minMember"] = draw(0, count);
+    } else if (count > 1 && chance(elastic_ ? 80 : 30)) {
+      entry["minMember"] = draw(chance(20) ? 0 : 1, count);
     }
     if (min_resources_ && chance(50)) entry["minResources"] = {{"gpu", draw(1, 3)}};
     if (chance(2)) entry["timeout"] = 10;
