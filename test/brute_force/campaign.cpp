@@ -10,14 +10,11 @@
 #include <gtest/gtest.h>
 
 namespace muster::brute_force {
-namespace {
 
 std::uint64_t setting(const char* name, std::uint64_t otherwise) {
   const char* text = std::getenv(name);
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
-
-}  // namespace
 
 Campaign::Campaign(CampaignOptions options)
     : options_(std::move(options)),

@@ -16,6 +16,9 @@
 
 namespace muster::brute_force {
 
+// The environment's number of that name.
+std::uint64_t setting(const char* name, std::uint64_t otherwise);
+
 struct CampaignOptions {
   std::function<std::string(std::uint64_t seed)> instance;
   ComparisonOptions comparison;

@@ -1,13 +1,17 @@
-// The search over evictions and moves against hand-made instances, and the engines against it.
+// The search over evictions and moves against hand-made instances and against one that is simpler yet, and the engines
+// against it.
 //
-// MUSTER_POLICY_MILP: the MILP engine is compared, too.
+// MUSTER_POLICY_MILP: the MILP engine is compared, too. See campaign.h for how many instances, and which.
+#include <algorithm>
 #include <cstdlib>
+#include <string>
 
 #include <gtest/gtest.h>
 
 #include "io/snapshot_reader.h"
 #include "model/referee.h"
 #include "test/brute_force/campaign.h"
+#include "test/brute_force/naive_search.h"
 #include "test/brute_force/outcomes.h"
 #include "test/brute_force/policy_instance.h"
 #include "test/brute_force/policy_search.h"
@@ -16,10 +20,154 @@ namespace muster::brute_force {
 namespace {
 
 constexpr std::int64_t kMostStates = 3'000'000;
+constexpr std::int64_t kMostNaiveStates = 6'000;
 
 TEST(PolicyInstance, IsTheSameForTheSameSeed) {
   EXPECT_EQ(policy_instance(42), policy_instance(42));
   EXPECT_NE(policy_instance(42), policy_instance(43));
+}
+
+// A problem and all that it is made of.
+struct Solved {
+  explicit Solved(const std::string& line) {
+    Result<Snapshot> read = SnapshotReader().read(line);
+    EXPECT_TRUE(read) << read.error().path << ": " << read.error().message;
+    snapshot = std::move(*read);
+    Result<Problem> built = build_problem(snapshot);
+    EXPECT_TRUE(built) << built.error().message;
+    problem = std::move(*built);
+    shares = compute_fair_shares(problem);
+    ids = level_ids(problem);
+  }
+  Snapshot snapshot;
+  Problem problem;
+  FairShares shares;
+  std::vector<LevelId> ids;
+};
+
+// The best plan in short: "p on b; v moves to a; w goes: preempt", by the order of the pods.
+std::string best_of(const std::string& body) {
+  const Solved instance(R"({"format":"muster/v1","time":1000000,)" + body + "}");
+  const std::optional<Best> best = solve_with_evictions(instance.problem, instance.shares, kMostStates);
+  EXPECT_TRUE(best.has_value());
+  if (!best) return "none";
+  EXPECT_TRUE(check_plan(instance.snapshot, instance.problem, instance.shares, best->plan).empty());
+  EXPECT_EQ(evaluate(instance.problem, instance.shares, best->plan), best->levels);
+  std::string text;
+  for (const PodIndex pod : instance.problem.pods.indices()) {
+    const auto placement = std::ranges::find(best->plan.placements, pod, &Placement::pod);
+    const auto eviction = std::ranges::find(best->plan.evictions, pod, &Eviction::pod);
+    const bool comes = placement != best->plan.placements.end(), goes = eviction != best->plan.evictions.end();
+    if (!comes && !goes) continue;
+    text += (text.empty() ? "" : "; ") + std::string(instance.snapshot.pods[pod.value()].name);
+    if (comes) text += goes ? " moves to " : " on ";
+    if (comes) text += instance.snapshot.nodes[placement->node.value()].name;
+    if (!comes && goes)
+      text += eviction->reason == EvictionReason::kPreempt   ? " goes: preempt"
+              : eviction->reason == EvictionReason::kReclaim ? " goes: reclaim"
+                                                             : " goes: stale";
+  }
+  return text;
+}
+
+const std::string kOneDevice = R"("nodes":[{"name":"a","gpus":{"count":1}}],)";
+const std::string kTwoNodes = R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":2}}],)";
+const std::string kRunsLow = R"({"name":"v","node":"a","gpu":{"count":1},"priority":10})";
+
+TEST(SearchOverEvictions, PreemptsWhoIsOfLowerPriority) {
+  EXPECT_EQ(best_of(kOneDevice + R"("pods":[)" + kRunsLow + R"(,{"name":"p","gpu":{"count":1},"priority":50}])"),
+            "v goes: preempt; p on a");
+}
+
+TEST(SearchOverEvictions, LeavesWhoIsOfTheSamePriority) {
+  EXPECT_EQ(best_of(kOneDevice + R"("pods":[)" + kRunsLow + R"(,{"name":"p","gpu":{"count":1},"priority":10}])"), "");
+}
+
+TEST(SearchOverEvictions, EvictsNobodyForWhomThePolicyIsNever) {
+  EXPECT_EQ(best_of(kOneDevice + R"("pods":[)" + kRunsLow +
+                    R"(,{"name":"p","gpu":{"count":1},"priority":50,"preemptionPolicy":"Never"}])"),
+            "");
+}
+
+TEST(SearchOverEvictions, EvictsNobodyWhoIsNotPreemptible) {
+  EXPECT_EQ(best_of(kOneDevice + R"("pods":[{"name":"v","node":"a","gpu":{"count":1},"preemptible":false},)"
+                                 R"({"name":"p","gpu":{"count":1},"priority":50}])"),
+            "");
+}
+
+TEST(SearchOverEvictions, EvictsWholeGangs) {
+  EXPECT_EQ(best_of(kTwoNodes + R"("gangs":[{"name":"g","priority":10}],"pods":[)"
+                                R"({"name":"v","gang":"g","node":"a","gpu":{"count":2}},)"
+                                R"({"name":"w","gang":"g","node":"b","gpu":{"count":2}},)"
+                                R"({"name":"p","gpu":{"count":2},"priority":50}])")
+                .substr(0, 38),
+            "v goes: preempt; w goes: preempt; p on");
+}
+
+TEST(SearchOverEvictions, TakesTheSurplusOfAnElasticGang) {
+  EXPECT_EQ(best_of(kTwoNodes + R"("gangs":[{"name":"g","priority":10,"minMember":1}],"pods":[)"
+                                R"({"name":"v","gang":"g","node":"a","gpu":{"count":2},"started":999000},)"
+                                R"({"name":"w","gang":"g","node":"b","gpu":{"count":2},"started":999900},)"
+                                R"({"name":"p","gpu":{"count":2},"priority":50}])"),
+            "w goes: preempt; p on b");
+}
+
+TEST(SearchOverEvictions, MovesRatherThanEvicts) {
+  const std::string pods = R"("pods":[)" + kRunsLow +
+                           R"(,{"name":"w","node":"b","gpu":{"count":1},"priority":10,"weight":2},)"
+                           R"({"name":"p","gpu":{"count":2},"priority":50}])";
+  EXPECT_EQ(best_of(kTwoNodes + pods), "v moves to b; p on a");
+  EXPECT_EQ(best_of(kTwoNodes + R"("policy":{"maxMoves":0},)" + pods), "v goes: preempt; p on a");
+}
+
+TEST(SearchOverEvictions, MovesWithinANode) {
+  EXPECT_EQ(best_of(R"("nodes":[{"name":"a","gpus":{"count":2}}],"pods":[)"
+                    R"({"name":"v","node":"a","gpus":[0],"gpu":{"fraction":0.5}},)"
+                    R"({"name":"w","node":"a","gpus":[1],"gpu":{"fraction":0.25}},{"name":"p","gpu":{"count":1}}])"),
+            "w moves to a; p on a");
+}
+
+TEST(SearchOverEvictions, ReclaimsFromAQueueThatIsOverItsShare) {
+  const std::string queues =
+      R"("queues":[{"name":"q","gpu":{"quota":1}},{"name":"r","gpu":{"quota":1}}],"nodes":[{"name":"a","gpus":{"count":2}}],)";
+  EXPECT_EQ(
+      best_of(queues + R"("pods":[{"name":"v","queue":"q","node":"a","gpu":{"count":1},"started":999000},)"
+                       R"({"name":"w","queue":"q","node":"a","gpu":{"count":1},"started":999900},)"
+                       R"({"name":"p","queue":"r","gpu":{"count":1}},{"name":"o","queue":"r","gpu":{"count":1}}])")
+          .substr(0, 17),
+      "w goes: reclaim; ");
+  EXPECT_EQ(best_of(queues + R"("pods":[{"name":"v","queue":"q","node":"a","gpu":{"count":1}},)"
+                             R"({"name":"w","queue":"r","node":"a","gpu":{"count":1}},)"
+                             R"({"name":"p","queue":"r","gpu":{"count":1}}])"),
+            "");
+}
+
+TEST(SearchOverEvictions, LetsStaleGangsGoUnlessTheyAreCompleted) {
+  const std::string gang =
+      R"("gangs":[{"name":"g","staleSince":999000,"minMember":2}],"pods":[{"name":"v","gang":"g","node":"a","gpu":{"count":1}})";
+  EXPECT_EQ(best_of(kOneDevice + gang + R"(,{"name":"p","gang":"g","gpu":{"count":1}}])"), "v goes: stale");
+  EXPECT_EQ(best_of(kTwoNodes + gang + R"(,{"name":"p","gang":"g","gpu":{"count":2}}])"), "p on b");
+}
+
+TEST(SearchOverEvictions, GivesUpOnWhatIsTooLarge) {
+  const Solved instance(policy_instance(7));
+  EXPECT_FALSE(solve_with_evictions(instance.problem, instance.shares, 0).has_value());
+}
+
+TEST(SearchOverEvictions, FindsWhatLookingAtEverythingFinds) {
+  const std::uint64_t wanted = setting("MUSTER_INSTANCES", 400) / 10;
+  std::uint64_t compared = 0;
+  for (std::uint64_t seed = setting("MUSTER_SEED", 1); compared < wanted; ++seed) {
+    const Solved instance(policy_instance(seed));
+    const std::optional<Levels> naive = solve_naively(instance.problem, instance.shares, kMostNaiveStates);
+    if (!naive) continue;
+    ++compared;
+    const std::optional<Best> best = solve_with_evictions(instance.problem, instance.shares, kMostStates);
+    ASSERT_TRUE(best) << seed;
+    std::vector<std::int64_t> values = best->levels.values;
+    values.resize(naive->values.size());
+    EXPECT_EQ(values, naive->values) << "seed " << seed;
+  }
 }
 
 TEST(Engines, AgreeWithBruteForceWhereRunningPodsMayGo) {

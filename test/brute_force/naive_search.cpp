@@ -1,0 +1,148 @@
+#include "test/brute_force/naive_search.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "model/referee.h"
+#include "test/brute_force/outcomes.h"
+
+namespace muster::brute_force {
+namespace {
+
+// What may become of one pod.
+struct Fate {
+  bool goes = false, comes = false;
+  NodeIndex node;
+  std::vector<std::int32_t> devices;
+};
+
+class NaiveSearch {
+ public:
+  NaiveSearch(const Problem& problem, const FairShares& shares) : problem_(problem), shares_(shares) {
+    ids_ = level_ids(problem);
+    ids_.resize(leading_levels(ids_));
+    for (const PodIndex pod : problem.pods.indices()) {
+      const PodStatus status = problem.pods[pod].status;
+      if (status == PodStatus::kReleasing) releasing_.push_back(pod);
+      if (status != PodStatus::kRunning && status != PodStatus::kPending) continue;
+      pods_.push_back(pod);
+      fates_.push_back(fates_of(pod, status == PodStatus::kRunning));
+    }
+  }
+
+  std::int64_t end_states() const {
+    std::int64_t product = 1;
+    for (const auto& fates : fates_) product = std::min<std::int64_t>(product * std::ssize(fates), 1'000'000'000);
+    return product;
+  }
+
+  Levels run() {
+    choose(0, {});
+    return best_;
+  }
+
+ private:
+  std::vector<Fate> fates_of(PodIndex pod, bool runs) const {
+    std::vector<Fate> fates{{}};
+    if (runs) fates.push_back({true, false, {}, {}});
+    const std::int32_t wanted = problem_.class_of(pod).gpu.devices;
+    for (const NodeIndex node : problem_.nodes.indices()) {
+      const auto count = static_cast<std::uint32_t>(problem_.class_of(node).device_count);
+      for (std::uint32_t set = 0; set < (1U << count); ++set) {
+        if (std::popcount(set) != wanted) continue;
+        Fate fate{runs, true, node, {}};
+        for (std::uint32_t d = 0; d < count; ++d) {
+          if (((set >> d) & 1U) != 0) fate.devices.push_back(static_cast<std::int32_t>(d));
+        }
+        fates.push_back(std::move(fate));
+      }
+    }
+    return fates;
+  }
+
+  void choose(std::size_t at, const Plan& plan) {
+    if (at == pods_.size()) return look_at(plan);
+    for (const Fate& fate : fates_[at]) {
+      Plan next = plan;
+      if (fate.goes) next.evictions.push_back({pods_[at], EvictionReason::kConsolidate, GangIndex::none()});
+      if (fate.comes) next.placements.push_back({pods_[at], fate.node, fate.devices, {}});
+      choose(at + 1, next);
+    }
+  }
+
+  // Those who are not placed again cannot have gone to be moved; reasons are tried in turn.
+  void look_at(const Plan& end_state) {
+    if (!fits(end_state)) return;
+    try_reasons(0, end_state);
+  }
+
+  bool fits(const Plan& plan) const {
+    for (const Violation& violation : check_plan(*problem_.snapshot, problem_, shares_, with_after(plan, true))) {
+      if (violation.rule == Rule::kCapacity || violation.rule == Rule::kDevices || violation.rule == Rule::kNode)
+        return false;
+    }
+    return true;
+  }
+
+  void try_reasons(std::size_t at, Plan plan) {
+    if (at == plan.evictions.size()) return judge(plan);
+    const bool is_move =
+        std::ranges::find(plan.placements, plan.evictions[at].pod, &Placement::pod) != plan.placements.end();
+    if (!is_move) {
+      plan.evictions[at].reason = EvictionReason::kStale;
+      plan.evictions[at].for_gang = GangIndex::none();
+      try_reasons(at + 1, plan);
+    }
+    for (const EvictionReason reason :
+         {EvictionReason::kPreempt, EvictionReason::kReclaim, EvictionReason::kConsolidate}) {
+      if (is_move != (reason == EvictionReason::kConsolidate)) continue;
+      for (const GangIndex gang : problem_.gangs.indices()) {
+        plan.evictions[at].reason = reason;
+        plan.evictions[at].for_gang = gang;
+        try_reasons(at + 1, plan);
+      }
+    }
+  }
+
+  void judge(const Plan& plan) {
+    Levels levels = evaluate(problem_, shares_, plan);
+    levels.values.resize(ids_.size());
+    if (!best_.values.empty() && compare(levels, best_, ids_) <= 0) return;
+    for (const bool itself_too : {false, true}) {
+      if (!check_plan(*problem_.snapshot, problem_, shares_, with_after(plan, itself_too)).empty() &&
+          !check_plan(*problem_.snapshot, problem_, shares_, plan).empty())
+        continue;
+      best_ = levels;
+      return;
+    }
+  }
+
+  // Everybody waits for all that leaves.
+  Plan with_after(Plan plan, bool itself_too) const {
+    std::vector<PodIndex> leaving = releasing_;
+    for (const Eviction& eviction : plan.evictions) leaving.push_back(eviction.pod);
+    std::ranges::sort(leaving);
+    for (Placement& placement : plan.placements) {
+      placement.after = leaving;
+      if (!itself_too) std::erase(placement.after, placement.pod);
+    }
+    return plan;
+  }
+
+  const Problem& problem_;
+  const FairShares& shares_;
+  std::vector<LevelId> ids_;
+  std::vector<PodIndex> pods_, releasing_;
+  std::vector<std::vector<Fate>> fates_;
+  Levels best_;
+};
+
+}  // namespace
+
+std::optional<Levels> solve_naively(const Problem& problem, const FairShares& shares, std::int64_t most_states) {
+  NaiveSearch search(problem, shares);
+  if (search.end_states() > most_states) return std::nullopt;
+  return search.run();
+}
+
+}  // namespace muster::brute_force
