@@ -38,7 +38,10 @@ constexpr CountOption kCounts[] = {
     {"racks-per-zone", "racks of each", &GeneratorOptions::racks_per_zone},
     {"queues", "leaf queues; more than four have departments above them", &GeneratorOptions::queues},
     {"priorities", "priority classes, of value 50, 75, 100, ...", &GeneratorOptions::priorities},
-    {"gangs-max", "pods of the largest gang", &GeneratorOptions::gangs_max}};
+    {"gangs-max", "pods of the largest gang", &GeneratorOptions::gangs_max},
+    {"start-times", "distinct times at which running gangs started; 0: all different", &GeneratorOptions::start_times},
+    {"gangs", "pending gangs of a situation", &GeneratorOptions::gangs},
+    {"gang-pods", "pods of each of them", &GeneratorOptions::gang_pods}};
 
 constexpr AmountOption kAmounts[] = {
     {"quota", "the queues' GPU quotas together, as a share of the cluster", &GeneratorOptions::quota},
@@ -63,7 +66,9 @@ CommandSyntax syntax() {
   CommandSyntax syntax{
       "muster generate [OPTION...]",
       "Prints snapshots of made-up clusters, the same for the same seed. Shares are from 0 to 1.",
-      {{"preset", "NAME", "what the other options change: synth (gangs up to 64) or full (everything)"},
+      {{"preset", "NAME",
+        "what the other options change: synth (gangs up to 64), full (everything), or a situation: reclaim-gang, "
+        "reclaim-singles, consolidate, unplaceable"},
        {"seed", "S", "of all that is drawn [1]"},
        {"snapshots", "K", "lines [1]"},
        {"id", "ID", "of the snapshot; of K: ID-0, ID-1, ..."},
@@ -90,7 +95,10 @@ GeneratorOptions options_of(const Settings& settings) {
   GeneratorOptions options;
   if (const auto preset = settings.text("preset")) {
     const auto named = generator_preset(*preset);
-    if (!named) throw UsageError(fmt::format("--preset: '{}' is not one of synth, full", *preset));
+    if (!named)
+      throw UsageError(fmt::format(
+          "--preset: '{}' is not one of synth, full, reclaim-gang, reclaim-singles, consolidate, unplaceable",
+          *preset));
     options = *named;
   }
   options.id = settings.text("id").value_or(options.id);

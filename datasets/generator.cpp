@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "datasets/generator_draw.h"
+#include "datasets/generator_situations.h"
 #include "datasets/instance.h"
 #include "datasets/random.h"
 #include "datasets/random_fit.h"
@@ -184,7 +185,7 @@ class Generation {
     InstanceTerms terms = draw_terms(random);
     terms.preemptible = random.chance(millionths_of(options_.preemptible));
     const bool is_releasing = random.chance(millionths_of(options_.releasing));
-    const std::int64_t started = kTime - static_cast<std::int64_t>(random.below(kMostSecondsRun));
+    const std::int64_t started = kTime - seconds_run(random);
     const std::size_t first = add_gang(draft, terms, random);
     for (std::size_t i = 0; i < places.size(); ++i) {
       InstancePod& pod = instance_.pods[first + i];
@@ -193,6 +194,14 @@ class Generation {
       pod.status = is_releasing ? PodStatus::kReleasing : PodStatus::kRunning;
       pod.started = started;
     }
+  }
+
+  // Of a few distinct times, the latest at or before the one drawn.
+  std::int64_t seconds_run(Random& random) const {
+    const std::uint64_t drawn = random.below(kMostSecondsRun);
+    if (options_.start_times == 0) return static_cast<std::int64_t>(drawn);
+    const auto times = static_cast<std::uint64_t>(options_.start_times);
+    return static_cast<std::int64_t>((drawn * times / kMostSecondsRun + 1) * kMostSecondsRun / times);
   }
 
   void add_pending() {
@@ -224,6 +233,7 @@ class Generation {
 }  // namespace
 
 std::string generate_snapshot(const GeneratorOptions& options, std::uint64_t k) {
+  if (options.situation != Situation::kDrawn) return write_instance(situation_instance(options, k));
   return write_instance(Generation(options, k).run());
 }
 

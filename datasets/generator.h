@@ -14,9 +14,14 @@
 
 namespace muster {
 
+// What the snapshot is about: drawn at random from the shares below, or one situation of policy that is hard at scale
+// (generator_situations.h).
+enum class Situation : std::uint8_t { kDrawn, kReclaimGang, kReclaimSingles, kConsolidate, kUnplaceable };
+
 struct GeneratorOptions {
   std::string id = "synth";
   std::uint64_t seed = 1;
+  Situation situation = Situation::kDrawn;
 
   // The cluster. Every node has the same resources.
   std::int32_t nodes = 100;
@@ -59,10 +64,18 @@ struct GeneratorOptions {
   double releasing = 0;    // share of the running gangs that are on their way out
   // Pending pods ask for this many times the free GPUs. None: 1.2 on an empty cluster, 1.5 on an occupied one.
   std::optional<double> load;
+  // Distinct instants at which running gangs started; 0: each has its own.
+  std::int32_t start_times = 0;
+
+  // Of a situation only: pending gangs, and pods of each. 0: as many as the situation says.
+  std::int32_t gangs = 0, gang_pods = 0;
+
+  friend bool operator==(const GeneratorOptions&, const GeneratorOptions&) = default;
 };
 
 // Named options: "synth" (40 % fractional, 35 % 1-GPU, 10 % 2, 5 % 4, 10 % 8-GPU pods in gangs of 1..64 on nodes of
-// 8 GPUs, 96 cores, 768 GiB) and "full" (some of every feature). None: there is no such preset.
+// 8 GPUs, 96 cores, 768 GiB), "full" (some of every feature), and the situations "reclaim-gang", "reclaim-singles",
+// "consolidate" and "unplaceable". None: there is no such preset.
 std::optional<GeneratorOptions> generator_preset(std::string_view name);
 
 // What is wrong with the options, none: nothing. Code InvalidOption, path: the option's name on the command line.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "datasets/generator.h"
+#include "datasets/generator_situations.h"
 
 namespace muster {
 namespace {
@@ -55,7 +56,10 @@ std::optional<InputError> number_fault(const GeneratorOptions& o) {
                                                       {"racks-per-zone", o.racks_per_zone, 1, 10'000},
                                                       {"queues", o.queues, 1, 100'000},
                                                       {"priorities", o.priorities, 1, 1'000},
-                                                      {"gangs-max", o.gangs_max, 1, 100'000}};
+                                                      {"gangs-max", o.gangs_max, 1, 100'000},
+                                                      {"start-times", o.start_times, 0, 86'000},
+                                                      {"gangs", o.gangs, 0, 100'000},
+                                                      {"gang-pods", o.gang_pods, 0, 100'000}};
   for (const NamedNumber& number : numbers) {
     if (number.value < number.least || number.value > number.most) {
       return option_fault(number.option, fmt::format("is not within {}..{}", number.least, number.most));
@@ -64,9 +68,54 @@ std::optional<InputError> number_fault(const GeneratorOptions& o) {
   return std::nullopt;
 }
 
+struct NamedSituation {
+  std::string_view name;
+  Situation situation;
+  std::int32_t nodes;
+};
+constexpr NamedSituation kSituations[] = {{"reclaim-gang", Situation::kReclaimGang, 1000},
+                                          {"reclaim-singles", Situation::kReclaimSingles, 500},
+                                          {"consolidate", Situation::kConsolidate, 500},
+                                          {"unplaceable", Situation::kUnplaceable, 1000}};
+
+constexpr std::int32_t kStartTimes = 4;  // of a situation's running pods
+
+GeneratorOptions situation_options(const NamedSituation& named) {
+  GeneratorOptions options;
+  options.id = named.name;
+  options.situation = named.situation;
+  options.nodes = named.nodes;
+  options.start_times = kStartTimes;
+  return options;
+}
+
+// A situation says all but its size itself.
+std::optional<InputError> foreign_option_fault(const GeneratorOptions& o) {
+  GeneratorOptions plain;
+  plain.id = o.id;
+  plain.seed = o.seed;
+  plain.situation = o.situation;
+  plain.nodes = o.nodes;
+  plain.gpus_per_node = o.gpus_per_node;
+  plain.cores_per_node = o.cores_per_node;
+  plain.memory_gib_per_node = o.memory_gib_per_node;
+  plain.quota = o.quota;
+  plain.start_times = o.start_times;
+  plain.gangs = o.gangs;
+  plain.gang_pods = o.gang_pods;
+  if (o == plain) return std::nullopt;
+  return option_fault(
+      "preset",
+      "names a situation, which goes with nodes, gpus-per-node, cores-per-node, memory-per-node, quota, "
+      "start-times, gangs and gang-pods only");
+}
+
 }  // namespace
 
 std::optional<GeneratorOptions> generator_preset(std::string_view name) {
+  for (const NamedSituation& named : kSituations) {
+    if (named.name == name) return situation_options(named);
+  }
   GeneratorOptions options;
   if (name == "synth") {
     options.gangs_max = 64;
@@ -107,7 +156,12 @@ std::optional<InputError> generator_fault(const GeneratorOptions& o) {
     return option_fault("topology-required", "and topology-preferred need zones");
   }
   if (std::int64_t{o.zones} * o.racks_per_zone > o.nodes) return option_fault("zones", "makes more racks than nodes");
-  return std::nullopt;
+  if (o.situation == Situation::kDrawn) {
+    if (o.gangs + o.gang_pods > 0) return option_fault("gangs", "and gang-pods need the preset of a situation");
+    return std::nullopt;
+  }
+  if (auto fault = foreign_option_fault(o)) return fault;
+  return situation_fault(o);
 }
 
 }  // namespace muster

@@ -226,6 +226,18 @@ TEST(Generator, KeepsTheBytesOfASeed) {
   EXPECT_EQ(digest(generate_snapshot(*generator_preset("full"))), 15621407651419488589u);
 }
 
+TEST(Generator, LetsRunningPodsStartAtAsManyTimesAsAreAskedFor) {
+  GeneratorOptions options;
+  options.occupied = 0.5;
+  options.start_times = 5;
+  std::set<std::int64_t> times;
+  const Json line = snapshot(options);
+  for (const Json& pod : line["pods"]) {
+    if (pod.contains("node")) times.insert(pod["started"].get<std::int64_t>());
+  }
+  EXPECT_EQ(times.size(), 5u);
+}
+
 TEST(Generator, PutsNoMoreIntoAQueueThanTheSumOfItsChildrenAsQuota) {
   GeneratorOptions options;
   options.nodes = 40;
