@@ -1,0 +1,73 @@
+#include "model/next_snapshot.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "model/gang_tree.h"
+#include "model/saturating.h"
+
+namespace muster {
+namespace {
+
+void evict(SnapshotPod& pod, Nanoseconds now) {
+  pod.status = PodStatus::kPending;
+  pod.node = {};
+  pod.devices.clear();
+  pod.started.reset();
+  pod.nominated_node = {};
+  if (!pod.gang.empty()) pod.created = now;
+}
+
+void start(SnapshotPod& pod, const Placement& placement, std::string_view node, Nanoseconds now) {
+  pod.status = PodStatus::kRunning;
+  pod.node = node;
+  pod.devices = placement.devices;
+  pod.started = now;
+  pod.nominated_node = {};
+}
+
+// A gang, or a pod that is one, without a word on its age has been there since the snapshot that first showed it.
+void keep_age(Snapshot& snapshot, Nanoseconds then) {
+  for (SnapshotGang& gang : snapshot.gangs) {
+    if (!gang.terms.created) gang.terms.created = then;
+  }
+  for (SnapshotPod& pod : snapshot.pods) {
+    if (pod.gang.empty() && !pod.created) pod.created = then;  // counts where the pod's own terms say nothing
+  }
+}
+
+// Which gangs run below their minimum, and since when. Pods are still in the order of the problem.
+void tell_staleness(Snapshot& snapshot, const Problem& problem, Nanoseconds then) {
+  const auto runs = [&](PodIndex pod) { return snapshot.pods[pod.value()].status == PodStatus::kRunning; };
+  const auto counts = [&](PodIndex pod) {
+    return runs(pod) || snapshot.pods[pod.value()].status == PodStatus::kSucceeded;
+  };
+  for (std::size_t position = 0; position < snapshot.gangs.size(); ++position) {
+    SnapshotGang& source = snapshot.gangs[position];
+    const Gang& gang = problem.gangs[GangIndex(position)];
+    const bool is_below = std::ranges::any_of(gang.pods, runs) && !meets_minimum(problem, gang, counts);
+    if (!is_below) {
+      source.stale_since.reset();
+    } else if (!source.stale_since) {
+      source.stale_since = then;
+    }
+  }
+}
+
+}  // namespace
+
+Snapshot next_snapshot(Snapshot snapshot, const Problem& problem, const Plan& plan, Nanoseconds later) {
+  const Nanoseconds then = snapshot.time;
+  snapshot.time = saturating_add(then, later);
+  keep_age(snapshot, then);
+  for (const Eviction& eviction : plan.evictions) evict(snapshot.pods[eviction.pod.value()], snapshot.time);
+  for (const Placement& placement : plan.placements) {
+    start(snapshot.pods[placement.pod.value()], placement, snapshot.nodes[placement.node.value()].name, snapshot.time);
+  }
+  tell_staleness(snapshot, problem, then);
+  std::erase_if(snapshot.pods, [](const SnapshotPod& pod) { return pod.status == PodStatus::kReleasing; });
+  return snapshot;
+}
+
+}  // namespace muster
