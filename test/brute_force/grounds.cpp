@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "model/referee.h"
-
 namespace muster::brute_force {
 namespace {
 
@@ -31,14 +29,26 @@ Matter matter_of(Rule rule) {
   }
 }
 
-bool depends_on_usage(Rule rule) { return rule == Rule::kLimit || rule == Rule::kQuota || rule == Rule::kReclaim; }
-
 }  // namespace
 
 GroundsSearch::GroundsSearch(const Problem& problem, const FairShares& shares, const Cast& cast)
     : problem_(problem), shares_(shares), cast_(cast) {
   usage_depends_on_node_ = std::ranges::any_of(
       cast.actors, [&](const Actor& actor) { return problem.class_of(actor.pod).gpu.kind == GpuRequestKind::kMemory; });
+  for (const Actor& actor : cast.actors) least_used_on_.push_back(least_used_on(actor.pod));
+}
+
+// Where its devices are largest, of the nodes that it may use; any where none may.
+NodeIndex GroundsSearch::least_used_on(PodIndex pod) const {
+  NodeIndex best(0);
+  std::int64_t largest = -1;
+  for (const NodeIndex node : problem_.nodes.indices()) {
+    const bool is_allowed = problem_.class_of(pod).allowed[problem_.nodes[node].node_class.value()];
+    if (!is_allowed || problem_.class_of(node).device_memory_mib <= largest) continue;
+    best = node;
+    largest = problem_.class_of(node).device_memory_mib;
+  }
+  return best;
 }
 
 // Only what the two gangs say of themselves; all else is for the referee.
@@ -59,21 +69,33 @@ std::vector<GroundsSearch::Reason> GroundsSearch::reasons_for(GangIndex victim, 
   return reasons;
 }
 
-GroundsSearch::Verdict GroundsSearch::verdict_on(const Outcome& outcome, ActorSet moved, const Grounds& grounds) {
+// Devices are left open, so what is said of rooms means nothing.
+std::vector<Violation> GroundsSearch::violations_of(const std::vector<NodeIndex>& node_of, ActorSet come,
+                                                    const Grounds& grounds) {
   Plan plan;
-  for_each_actor(outcome.placed | moved, [&](std::size_t actor) {
-    plan.placements.push_back({cast_.actors[actor].pod, NodeIndex(0), {}, {}});
+  for_each_actor(come, [&](std::size_t actor) {
+    plan.placements.push_back({cast_.actors[actor].pod, node_of[actor], {}, {}});
   });
   plan.evictions = grounds;
   normalise(plan);
-  ++checks_;
+  return check_plan(*problem_.snapshot, problem_, shares_, plan);
+}
+
+// Limits and quotas are judged as if everybody used least; with a reclaim more is not always worse.
+GroundsSearch::Verdict GroundsSearch::verdict_on(const Outcome& outcome, ActorSet moved, const Grounds& grounds) {
   Verdict verdict = Verdict::kPasses;
-  for (const Violation& violation : check_plan(*problem_.snapshot, problem_, shares_, plan)) {
-    if (usage_depends_on_node_ && depends_on_usage(violation.rule)) continue;
+  for (const Violation& violation : violations_of(least_used_on_, outcome.placed | moved, grounds)) {
+    if (usage_depends_on_node_ && violation.rule == Rule::kReclaim) continue;
     if (matter_of(violation.rule) == Matter::kOutcome) return Verdict::kHopeless;
     if (matter_of(violation.rule) == Matter::kGrounds) verdict = Verdict::kOtherGrounds;
   }
   return verdict;
+}
+
+bool GroundsSearch::hold_on(const std::vector<NodeIndex>& node_of, const Outcome& outcome, ActorSet moved,
+                            const Grounds& grounds) {
+  const std::vector<Violation> violations = violations_of(node_of, outcome.placed | moved, grounds);
+  return std::ranges::none_of(violations, [](const Violation& v) { return matter_of(v.rule) != Matter::kPlace; });
 }
 
 std::vector<Grounds> GroundsSearch::of(const Outcome& outcome, ActorSet moved) {

@@ -6,6 +6,7 @@
 
 #include "model/fair_share.h"
 #include "model/plan.h"
+#include "model/referee.h"
 #include "test/brute_force/actors.h"
 #include "test/brute_force/outcomes.h"
 
@@ -19,10 +20,14 @@ class GroundsSearch {
   GroundsSearch(const Problem& problem, const FairShares& shares, const Cast& cast);
 
   // First those in which the pods of a gang share one reason and claimant, then all others. Empty: the outcome breaks a
-  // rule that does not ask where pods are.
+  // rule wherever pods are put.
   std::vector<Grounds> of(const Outcome& outcome, ActorSet moved);
 
-  std::int64_t checks() const { return checks_; }
+  // Whether the referee could still pass these grounds once it is known which node everybody comes to. `node_of` by
+  // actor.
+  bool hold_on(const std::vector<NodeIndex>& node_of, const Outcome& outcome, ActorSet moved, const Grounds& grounds);
+  // Whether that is worth asking: nodes decide over a queue's usage.
+  bool depend_on_nodes() const { return usage_depends_on_node_; }
 
  private:
   struct Reason {
@@ -33,12 +38,14 @@ class GroundsSearch {
 
   std::vector<Reason> reasons_for(GangIndex victim, ActorSet placed, ActorSet moved) const;
   Verdict verdict_on(const Outcome& outcome, ActorSet moved, const Grounds& grounds);
+  std::vector<Violation> violations_of(const std::vector<NodeIndex>& node_of, ActorSet come, const Grounds& grounds);
+  NodeIndex least_used_on(PodIndex pod) const;
 
   const Problem& problem_;
   const FairShares& shares_;
   const Cast& cast_;
-  bool usage_depends_on_node_ = false;  // a memory request is another part of another device
-  std::int64_t checks_ = 0;
+  std::vector<NodeIndex> least_used_on_;  // by actor: the node on which it uses least of its queue
+  bool usage_depends_on_node_ = false;    // a memory request is another part of another device
 };
 
 }  // namespace muster::brute_force

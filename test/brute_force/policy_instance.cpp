@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -15,14 +16,21 @@ using Json = nlohmann::ordered_json;
 constexpr std::int64_t kTime = 1'000'000;
 constexpr std::int64_t kWhole = 12;  // parts of a device in which the fractions here can be counted
 
-// A request: whole devices, or so many twelfths of each; cores.
+// A request: whole devices, or so many twelfths or GiB of each; cores.
 struct Shape {
-  std::int64_t devices = 0, twelfths = kWhole, cpu = 0;
+  std::int64_t devices = 0, twelfths = kWhole, gib = 0, cpu = 0;
 };
 
 struct Room {
   std::vector<std::int64_t> devices;  // twelfths free of each
+  std::int64_t gib = 0;               // of one device, 0: not told
   std::int64_t cpu = 0;
+
+  // None: the request cannot be there.
+  std::optional<std::int64_t> twelfths_of(const Shape& shape) const {
+    if (shape.gib == 0) return shape.twelfths;
+    return gib == 0 ? std::nullopt : std::optional(kWhole * shape.gib / gib);
+  }
 };
 
 class Builder {
@@ -43,6 +51,8 @@ class Builder {
     weights_ = chance(15);
     releasing_ = chance(15);
     scattered_ = chance(45);
+    gpu_memory_ = chance(6);
+    anti_affinity_ = chance(6);
     priorities_ = {10, 50};
     if (chance(60)) priorities_.push_back(chance(20) ? 120 : 80);
   }
@@ -99,11 +109,12 @@ class Builder {
       const std::int64_t cpu = tight_cpu_ ? draw(3, 6) : 32;
       node["resources"] = {{"cpu", cpu}, {"memory", "64Gi"}};
       node["gpus"] = {{"count", devices}};
-      if (chance(50)) node["gpus"]["memory"] = "16Gi";
-      node["labels"] = {{"pool", pick<std::string>({"a", "b"})}};
+      const std::int64_t gib = gpu_memory_ ? pick<std::int64_t>({16, 24, 24, 0}) : pick<std::int64_t>({16, 0});
+      if (gib > 0) node["gpus"]["memory"] = std::to_string(gib) + "Gi";
+      node["labels"] = {{"pool", pick<std::string>({"a", "b"})}, {"host", "n" + std::to_string(i)}};
       if (topology_ && !chance(8)) node["labels"]["rack"] = pick<std::string>({"r1", "r2"});
       if (chance(4)) node["unschedulable"] = true;
-      rooms_.push_back({std::vector<std::int64_t>(static_cast<std::size_t>(devices), kWhole), cpu});
+      rooms_.push_back({std::vector<std::int64_t>(static_cast<std::size_t>(devices), kWhole), gib, cpu});
       total_ += devices;
       nodes_.push_back(std::move(node));
     }
@@ -152,6 +163,10 @@ class Builder {
       shape.twelfths = pick<std::int64_t>({6, 6, 3, 9, 4});
       shape.devices = chance(10) ? 2 : 1;
     }
+    if (gpu_memory_ && chance(50)) {
+      shape.gib = pick<std::int64_t>({4, 8});
+      shape.devices = chance(10) ? 2 : 1;
+    }
     return shape;
   }
 
@@ -159,6 +174,10 @@ class Builder {
   static Json request(const Shape& shape) {
     Json pod = Json::object();
     if (shape.cpu > 0) pod["resources"] = {{"cpu", shape.cpu}};
+    if (shape.gib > 0) {
+      pod["gpu"] = {{"memory", std::to_string(shape.gib) + "Gi"}, {"devices", shape.devices}};
+      return pod;
+    }
     if (shape.devices > 0 && shape.twelfths == kWhole) pod["gpu"] = {{"count", shape.devices}};
     if (shape.devices > 0 && shape.twelfths != kWhole) {
       const double fraction = shape.twelfths == 4 ? 0.333333 : static_cast<double>(shape.twelfths) / kWhole;
@@ -175,8 +194,10 @@ class Builder {
       std::swap(order[n - 1], order[static_cast<std::size_t>(draw(0, static_cast<std::int64_t>(n) - 1))]);
     for (const std::size_t n : order) {
       std::vector<std::size_t> free;
+      const std::optional<std::int64_t> twelfths = rooms_[n].twelfths_of(shape);
+      if (!twelfths) continue;
       for (std::size_t d = 0; d < rooms_[n].devices.size(); ++d) {
-        if (rooms_[n].devices[d] >= shape.twelfths) free.push_back(d);
+        if (rooms_[n].devices[d] >= *twelfths) free.push_back(d);
       }
       if (std::ssize(free) < shape.devices || rooms_[n].cpu < shape.cpu) continue;
       if (!scattered_ && chance(50)) std::ranges::reverse(free);
@@ -185,7 +206,7 @@ class Builder {
         std::ranges::stable_sort(free, std::greater{}, [&](std::size_t d) { return rooms_[n].devices[d]; });
       free.resize(static_cast<std::size_t>(shape.devices));
       std::ranges::sort(free);
-      for (const std::size_t d : free) rooms_[n].devices[d] -= shape.twelfths;
+      for (const std::size_t d : free) rooms_[n].devices[d] -= *twelfths;
       rooms_[n].cpu -= shape.cpu;
       pod["node"] = nodes_[n]["name"];
       if (!free.empty()) pod["gpus"] = free;
@@ -212,6 +233,14 @@ class Builder {
   Json pod(const std::string& gang, const Shape& shape) {
     Json pod{{"name", gang + "-" + std::to_string(pods_.size())}, {"gang", gang}};
     pod.update(request(shape));
+    if (!anti_affinity_) return pod;
+    pod["labels"] = {{"app", pick<std::string>({"x", "y"})}};
+    if (chance(20)) {
+      pod["podAntiAffinity"] = {{"topologyKey", "host"}, {"matchGang", true}};
+    } else if (chance(30)) {
+      pod["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"] =
+          Json::array({{{"topologyKey", "host"}, {"labelSelector", {{"matchLabels", {{"app", "x"}}}}}}});
+    }
     return pod;
   }
 
@@ -249,14 +278,18 @@ class Builder {
     const auto runs = static_cast<std::int64_t>(pods_.size() - first);
     if (runs == 0) return;
     if (releasing_ && chance(30)) pods_[first]["status"] = "releasing";
+    if (elastic_ && chance(6)) {
+      pods_.push_back(pod(name, common));
+      pods_.back()["status"] = "succeeded";
+    }
     std::int64_t waits = 0;
     if (elastic_ && pending_ < 2 && chance(25)) {
       pods_.push_back(pod(name, common));
       waits = 1;
       ++pending_;
     }
-    if (subgroups_ && runs + waits > 1 && chance(60)) {
-      divide(entry, first, static_cast<std::size_t>(runs + waits));
+    if (subgroups_ && pods_.size() - first > 1 && chance(60)) {
+      divide(entry, first, pods_.size() - first);
     } else if (elastic_ || waits > 0) {
       entry["minMember"] = chance(70) ? draw(1, runs) : draw(0, runs + waits);
     }
@@ -309,7 +342,8 @@ class Builder {
   std::mt19937_64 random_;
   bool fractions_ = false, topology_ = false, hierarchy_ = false, quotas_ = false, limits_ = false, runtimes_ = false,
        subgroups_ = false, elastic_ = false, stale_ = false, min_resources_ = false, tight_cpu_ = false,
-       selectors_ = false, weights_ = false, releasing_ = false, scattered_ = false;
+       selectors_ = false, weights_ = false, releasing_ = false, scattered_ = false, gpu_memory_ = false,
+       anti_affinity_ = false;
   std::vector<std::int64_t> priorities_;
   std::vector<Json> nodes_;
   std::vector<Room> rooms_;

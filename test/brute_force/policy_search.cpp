@@ -24,6 +24,8 @@ class Search {
     for (const PodIndex pod : problem.pods.indices()) {
       if (problem.pods[pod].status == PodStatus::kReleasing) releasing_.push_back(pod);
     }
+    for (const Gang& gang : problem.gangs)
+      asks_min_resources_ = asks_min_resources_ || gang.min_resources_gpu > 0 || !gang.min_resources.empty();
     const auto& most_moves = problem.snapshot->policy.max_moves;
     most_moves_ = most_moves ? static_cast<int>(std::min<std::int64_t>(*most_moves, 16)) : 16;
   }
@@ -85,15 +87,48 @@ class Search {
       stay_[node] = cast_.at_home[node] & ~candidate.outcome->lost & ~candidate.moved;
     is_sieve_ = false;
     has_grounds_ = false;
-    return assign_rest(candidate.outcome->placed | candidate.moved,
-                       [&] {
-                         if (!topology_is_kept()) return false;
-                         if (!has_grounds_) grounds_ = grounds_search_.of(*candidate.outcome, candidate.moved);
-                         has_grounds_ = true;
-                         if (grounds_.empty()) return true;  // no use to go on; `best_` stays without a plan
-                         return arrange(candidate, NodeIndex(0), {});
-                       }) &&
-           !grounds_.empty();
+    all_grounds_.clear();
+    const bool done =
+        assign_rest(candidate.outcome->placed | candidate.moved, [&] { return look_at_nodes(candidate); });
+    return done && !all_grounds_.empty();
+  }
+
+  // True: no use to go on, as there is a plan, or there are no grounds at all.
+  bool look_at_nodes(const MovingOutcome& candidate) {
+    if (!topology_is_kept() || moves_in_vain(candidate.moved)) return false;
+    if (!has_grounds_) all_grounds_ = grounds_search_.of(*candidate.outcome, candidate.moved);
+    has_grounds_ = true;
+    if (all_grounds_.empty()) return true;
+    grounds_ = all_grounds_;
+    if (grounds_search_.depend_on_nodes()) {
+      std::vector<NodeIndex> nodes;
+      for (std::size_t actor = 0; actor < cast_.actors.size(); ++actor) nodes.push_back(node_of(actor));
+      states_ += std::ssize(grounds_);
+      std::erase_if(grounds_, [&](const Grounds& grounds) {
+        return !grounds_search_.hold_on(nodes, *candidate.outcome, candidate.moved, grounds);
+      });
+    }
+    return !grounds_.empty() && arrange(candidate, NodeIndex(0), {});
+  }
+
+  // Rule NotInVain, a sieve: nobody comes to where a pod is moved from, and nothing but room could have moved it.
+  bool moves_in_vain(ActorSet moved) const {
+    bool result = false;
+    for_each_actor(moved, [&](std::size_t actor) {
+      const NodeIndex home = cast_.actors[actor].home;
+      result = result || (only_room_moves(actor) && (come_[home] & ~only(actor)) == 0);
+    });
+    return result;
+  }
+
+  bool only_room_moves(std::size_t actor) const {
+    const PodIndex pod = cast_.actors[actor].pod;
+    const PodClass& pod_class = problem_.class_of(pod);
+    if (asks_min_resources_ || pod_class.gpu.kind == GpuRequestKind::kMemory) return false;
+    if (!pod_class.anti_affinity_owned.empty() || !pod_class.anti_affinity_matched.empty()) return false;
+    GroupIndex group = problem_.pods[pod].group;
+    while (!group.is_none() && problem_.groups[group].required_level.is_none()) group = problem_.groups[group].parent;
+    return group.is_none();
   }
 
   // Calls visit() for every way to give the rest of those who come a node that has room, until it returns true.
@@ -115,7 +150,7 @@ class Search {
   bool may_come(std::size_t actor, NodeIndex node) const {
     const PodClass& pod_class = problem_.class_of(cast_.actors[actor].pod);
     if (is_sieve_ && cast_.actors[actor].home == node) return true;
-    if (!pod_class.allowed[problem_.nodes[node].node_class.value()]) return false;
+    if (!pod_class.allowed[problem_.nodes[node].node_class.value()] || clashes(actor, node)) return false;
     // Pods that are alike come to their nodes in order.
     for (std::size_t before = 0; before < actor; ++before) {
       if (!are_alike(problem_, cast_, before, actor)) continue;
@@ -124,6 +159,29 @@ class Search {
       }
     }
     return true;
+  }
+
+  // Rule Node, anti-affinity: somebody is in the domain who keeps it out, or whom it keeps out. In the sieve only pairs
+  // with one who was pending: others may all have been there.
+  bool clashes(std::size_t actor, NodeIndex node) const {
+    for (const NodeIndex other : problem_.nodes.indices()) {
+      bool found = false;
+      for_each_actor((stay_[other] | come_[other]) & ~only(actor), [&](std::size_t there) {
+        const bool is_charged = !is_sieve_ || has(cast_.pending, actor) || has(cast_.pending, there);
+        found = found || (is_charged && (keeps_out(actor, node, there, other) || keeps_out(there, other, actor, node)));
+      });
+      if (found) return true;
+    }
+    return false;
+  }
+  bool keeps_out(std::size_t owner, NodeIndex at, std::size_t other, NodeIndex where) const {
+    const std::vector<AntiAffinityIndex>& matched = problem_.class_of(cast_.actors[other].pod).anti_affinity_matched;
+    return std::ranges::any_of(problem_.class_of(cast_.actors[owner].pod).anti_affinity_owned,
+                               [&](AntiAffinityIndex term) {
+                                 const DomainMap& domain_of = problem_.anti_affinities[term].domain_of;
+                                 return !domain_of[at].is_none() && domain_of[at] == domain_of[where] &&
+                                        std::ranges::find(matched, term) != matched.end();
+                               });
   }
 
   NodeIndex node_of(std::size_t actor) const {
@@ -207,10 +265,11 @@ class Search {
   GroundsSearch grounds_search_;
   std::vector<PodIndex> releasing_;
   int most_moves_ = 0;
+  bool asks_min_resources_ = false;
   // Of the outcome that is looked at.
   Indexed<NodeIndex, ActorSet> stay_, come_;
   bool is_sieve_ = false, has_grounds_ = false;
-  std::vector<Grounds> grounds_;
+  std::vector<Grounds> all_grounds_, grounds_;  // wherever pods are put; with the nodes that they are given
   Best best_;
 };
 

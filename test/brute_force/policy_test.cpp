@@ -172,7 +172,7 @@ TEST(SearchOverEvictions, FindsWhatLookingAtEverythingFinds) {
 
 TEST(Engines, AgreeWithBruteForceWhereRunningPodsMayGo) {
   const bool with_milp = std::getenv("MUSTER_POLICY_MILP") != nullptr;
-  Campaign campaign({policy_instance, {kMostStates, with_milp, true}, 1000});
+  Campaign campaign({policy_instance, {kMostStates, with_milp, true}, 2000});
   campaign.run();
   campaign.print();
   campaign.expect_agreement();
