@@ -119,13 +119,33 @@ bool EvictionRules::claims_within_share(const ClusterState& state, GangIndex cla
 bool EvictionRules::keeps_whole_gangs(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const {
   std::set<GangIndex> gangs;
   for (const PlannedEviction& eviction : lost) gangs.insert(problem_.pods[eviction.pod].gang);
-  const auto runs = [&](PodIndex pod) {
-    return problem_.pods[pod].status == PodStatus::kRunning && end_state.is_present(pod);
-  };
-  const auto counts = [&](PodIndex pod) { return runs(pod) || problem_.pods[pod].status == PodStatus::kSucceeded; };
-  return std::ranges::all_of(gangs, [&](GangIndex gang) {
-    const Gang& g = problem_.gangs[gang];
-    return std::ranges::none_of(g.pods, runs) || meets_minimum(problem_, g, counts);
+  // What is placed counts as what runs does.
+  return std::ranges::all_of(
+      gangs, [&](GangIndex gang) { return !is_anything_present(end_state, gang) || is_satisfied(end_state, gang); });
+}
+
+Nanoseconds EvictionRules::min_runtime(const PlannedEviction& eviction) const {
+  const QueueIndex queue = problem_.gangs[problem_.pods[eviction.pod].gang].queue;
+  if (eviction.reason == EvictionReason::kPreempt) return problem_.queues[queue].preempt_min_runtime;
+  if (eviction.reason != EvictionReason::kReclaim) return 0;
+  return problem_.queues[sides(problem_.gangs[eviction.for_gang].queue, queue).victim].reclaim_min_runtime;
+}
+
+// Those of a gang that went whole that have run for too short a time must be its surplus, whenever they went: the
+// others made its minimum.
+bool EvictionRules::keeps_protection(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const {
+  std::map<GangIndex, std::set<PodIndex>> young;
+  for (const PlannedEviction& eviction : lost) {
+    const Pod& pod = problem_.pods[eviction.pod];
+    if (pod.run_time < min_runtime(eviction) && !is_satisfied(end_state, pod.gang))
+      young[pod.gang].insert(eviction.pod);
+  }
+  return std::ranges::all_of(young, [&](const auto& of_gang) {
+    const auto is_old = [&](PodIndex pod) {
+      const PodStatus status = problem_.pods[pod].status;
+      return status == PodStatus::kSucceeded || (status == PodStatus::kRunning && !of_gang.second.contains(pod));
+    };
+    return meets_minimum(problem_, problem_.gangs[of_gang.first], is_old);
   });
 }
 
@@ -200,11 +220,12 @@ bool EvictionRules::hold(const ClusterState& end_state, const std::vector<Planne
       lost.push_back(eviction);
     } else if (!(end_state.place_of(eviction.pod) == snapshot_place(problem_, eviction.pod))) {
       ++moves;
+      if (!is_satisfied(end_state, problem_.pods[eviction.pod].gang)) return false;  // what is placed has its minimum
     }
   }
   const auto& most = problem_.snapshot->policy.max_moves;
   if (most && moves > *most) return false;
-  if (!keeps_whole_gangs(end_state, lost)) return false;
+  if (!keeps_whole_gangs(end_state, lost) || !keeps_protection(end_state, lost)) return false;
   return std::ranges::all_of(lost, [&](const PlannedEviction& eviction) {
     return eviction.reason != EvictionReason::kReclaim || reclaim_holds(end_state, lost, eviction);
   });

@@ -44,6 +44,8 @@ class EvictionRules {
   bool is_over(const QueueAmounts& usage, const QueueAmounts& bound, GangIndex claimant) const;
   bool is_within(const QueueAmounts& usage, const QueueAmounts& bound, GangIndex claimant) const;
   bool keeps_whole_gangs(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const;
+  Nanoseconds min_runtime(const PlannedEviction& eviction) const;
+  bool keeps_protection(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const;
   QueueAmounts largest_unit_reclaimed(const ClusterState& end_state, const std::vector<PlannedEviction>& lost,
                                       QueueIndex side) const;
   bool reclaim_holds(const ClusterState& end_state, const std::vector<PlannedEviction>& lost,

@@ -121,6 +121,8 @@ class RoomSearch {
 
   void settle();
   bool bring_back(GangIndex gang);
+  bool bring_back_completed(GangIndex gang);
+  bool any_waits(GangIndex gang) const;
   bool move_elsewhere(GangIndex gang);
   void place_again();
   bool bring_moved_back();

@@ -35,7 +35,9 @@ void RoomSearch::settle() {
   // Whoever comes back leaves the room to which it was moved, so others may follow.
   const bool may_move = problem_.snapshot->policy.actions.consolidate;
   for (bool again = true; again;) {
-    for (const GangIndex gang : evicted_gangs()) bring_back(gang);
+    for (const GangIndex gang : evicted_gangs()) {
+      if (!bring_back(gang)) bring_back_completed(gang);
+    }
     again = bring_moved_back();
     if (again || !may_move) continue;
     for (const GangIndex gang : evicted_gangs()) again = move_elsewhere(gang) || again;
@@ -86,6 +88,35 @@ bool RoomSearch::bring_back(GangIndex gang) {
   if (any && (all || is_satisfied(state_, gang)) && fit::min_resources(state_, claimant_)) return true;
   state_.rollback(before);
   return false;
+}
+
+// Puts back of the gang's evicted pods what its minimum needs and lets pods that wait complete it, then puts back the
+// others that still fit; or nothing.
+bool RoomSearch::bring_back_completed(GangIndex gang) {
+  if (!placer_.may_place(gang) || is_satisfied(state_, gang) || !any_waits(gang)) return false;
+  const auto before = state_.checkpoint();
+  bool any = false;
+  for (const bool is_surplus : {false, true}) {
+    for (const GroupIndex leaf : problem_.gangs[gang].groups) {
+      for (const PodIndex pod : problem_.groups[leaf].pods) {
+        if (!is_surplus && state_.members(leaf) >= problem_.groups[leaf].minimum) break;
+        any = (reasons_.contains(pod) && !state_.is_present(pod) && put_back(pod)) || any;
+      }
+    }
+    if (!is_surplus && !(any && placer_.place_minimum(gang))) break;
+  }
+  if (any && is_satisfied(state_, gang) && fit::min_resources(state_, claimant_)) {
+    gave_way_.push_back(gang);
+    return true;
+  }
+  state_.rollback(before);
+  return false;
+}
+
+bool RoomSearch::any_waits(GangIndex gang) const {
+  return std::ranges::any_of(problem_.gangs[gang].pods, [&](PodIndex pod) {
+    return fit::is_pending(problem_.pods[pod]) && !state_.is_present(pod);
+  });
 }
 
 bool RoomSearch::bring_moved_back() {

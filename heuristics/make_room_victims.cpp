@@ -32,14 +32,15 @@ bool RoomSearch::could_clear(PodIndex pod, NodeIndex node) {
   return any && fit::capacity(room, pod_class) && fit::devices(room, problem_, pod_class, node);
 }
 
+// A gang that goes whole is listed once for each of its groups that has no surplus there; other groups may have some.
 std::vector<RoomSearch::Unit> RoomSearch::units_on(NodeIndex node) const {
   std::vector<Unit> units;
-  std::vector<GangIndex> whole;
+  std::vector<GroupIndex> whole;
   for (const PodIndex pod : state_.pods_on(node)) {
-    if (std::ranges::find(whole, problem_.pods[pod].gang) != whole.end()) continue;
+    if (std::ranges::find(whole, problem_.pods[pod].group) != whole.end()) continue;
     auto unit = unit_of(pod);
     if (!unit) continue;
-    if (unit->pods.size() > 1) whole.push_back(problem_.pods[pod].gang);
+    if (unit->pods.size() > 1) whole.push_back(problem_.pods[pod].group);
     units.push_back(*std::move(unit));
   }
   return units;
@@ -102,8 +103,7 @@ std::optional<RoomSearch::Unit> RoomSearch::unit_of(PodIndex pod) const {
   const GangIndex gang_index = problem_.pods[pod].gang;
   const Gang& gang = problem_.gangs[gang_index];
   const auto stays = [&](PodIndex p) {
-    const PodStatus status = problem_.pods[p].status;
-    return status == PodStatus::kSucceeded || (status == PodStatus::kRunning && p != pod && state_.is_present(p));
+    return problem_.pods[p].status == PodStatus::kSucceeded || (p != pod && state_.is_present(p));
   };
   if (meets_minimum(problem_, gang, stays)) return Unit{{pod}, cost_of(gang_index, {pod}), false};
   const EvictionReason reason = means_ == Means::kPreempt ? EvictionReason::kPreempt : EvictionReason::kReclaim;

@@ -216,13 +216,15 @@ bool has_pod(const Problem& problem, const Gang& gang, PodStatus status) {
   return std::ranges::any_of(gang.pods, [&](PodIndex pod) { return problem.pods[pod].status == status; });
 }
 
-// Below its minimum although some of it runs, for at least its grace period.
+// Below its minimum although some of it runs, for at least its grace period. Where the snapshot does not say since
+// when, that has only just begun.
 bool is_stale(const ProblemDraft& draft, GangIndex index) {
   if (draft.is_own_gang[index]) return false;
   const SnapshotGang& source = draft.snapshot.gangs[index.value()];
   const Gang& gang = draft.problem.gangs[index];
-  if (!source.stale_since || source.staleness_grace_period == kNever) return false;
-  if (saturating_subtract(draft.snapshot.time, *source.stale_since) < source.staleness_grace_period) return false;
+  if (source.staleness_grace_period == kNever) return false;
+  const Nanoseconds now = draft.snapshot.time, since = source.stale_since.value_or(now);
+  if (saturating_subtract(now, since) < source.staleness_grace_period) return false;
   if (!has_pod(draft.problem, gang, PodStatus::kRunning)) return false;
   return !meets_minimum(draft.problem, gang, [&](PodIndex pod) {
     return draft.problem.pods[pod].status == PodStatus::kRunning ||
@@ -270,7 +272,9 @@ void resolve_gangs(ProblemDraft& draft) {
   for (const GangIndex index : problem.gangs.indices()) {
     Gang& gang = problem.gangs[index];
     const bool is_pending = has_pod(problem, gang, PodStatus::kPending);
-    gang.timed_out = gang.timed_out && is_pending;
+    // A gang that runs and has no pending pod waits for nothing.
+    const bool is_all_gated = has_pod(problem, gang, PodStatus::kGated) && !has_pod(problem, gang, PodStatus::kRunning);
+    gang.timed_out = gang.timed_out && (is_pending || is_all_gated);
     gang.stale = is_stale(draft, index);
     if (is_pending || has_pod(problem, gang, PodStatus::kRunning)) problem.priorities.push_back(gang.priority);
   }

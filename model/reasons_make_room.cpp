@@ -98,18 +98,23 @@ void RoomMaker::collect_victims() {
 std::string RoomMaker::tell(GangIndex gang, const GangNeed& need, bool fits_already) {
   const Actions& actions = problem_.snapshot->policy.actions;
   if (!actions.place || (!actions.preempt && !actions.reclaim && !actions.consolidate)) return "NotAllowed";
-  if (problem_.gangs[gang].preemption_policy == PreemptionPolicy::kNever) return "Policy";
-  if (fits_already) return "OutOfTime";
   demand_ = least_usage(problem_, need);
   const auto fits = [&](Rules rules) { return fits_without(gang, need, kinds_that_may_go(gang, rules)); };
-  if (!fits({})) return "NotEnough";
-  if (!fits({.share = true, .priority = true})) {
+  const bool is_enough = !fits_already && fits({});
+  // Enough could go, were the other actions allowed, too.
+  if (is_enough && !(actions.preempt && actions.reclaim) && !fits({.actions = true})) return "NotAllowed";
+  if (problem_.gangs[gang].preemption_policy == PreemptionPolicy::kNever) return "Policy";
+  if (fits_already) return "OutOfTime";
+  if (!is_enough) return "NotEnough";
+  const auto is_allowed = [&](bool share, bool priority, bool protection) {
+    return fits({.share = share, .priority = priority, .protection = protection, .actions = true});
+  };
+  if (!is_allowed(true, true, false)) {
     // Shares stand before priorities in the list, where either could be blamed.
-    const bool is_priority = !fits({.share = false, .priority = true}) && fits({.share = true, .priority = false});
+    const bool is_priority = !is_allowed(false, true, false) && is_allowed(true, false, false);
     return is_priority ? "Priority" : "FairShare";
   }
-  if (!fits({.share = true, .priority = true, .protection = true})) return "Protected";
-  if (!fits({.share = true, .priority = true, .protection = true, .actions = true})) return "NotAllowed";
+  if (!is_allowed(true, true, true)) return "Protected";
   return proven_ ? "Outranked" : "OutOfTime";
 }
 

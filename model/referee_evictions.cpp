@@ -21,7 +21,7 @@ std::string preempt_objection(const Case& c, const Displacement& displacement) {
   }
   if (claimant.preemption_policy == PreemptionPolicy::kNever)
     return "it goes for " + who + ", whose preemption policy is Never";
-  if (!gets_placement(c, displacement.claimant)) return "it goes for " + who + ", which gets no placement";
+  if (!gets_new_pod(c, displacement.claimant)) return "it goes for " + who + ", of which no pending pod is placed";
   return {};
 }
 
@@ -43,9 +43,7 @@ Nanoseconds run_time(const Case& c, PodIndex pod) {
 
 void check_stale_gang(Case& c, GangIndex index) {
   const Gang& gang = c.problem.gangs[index];
-  const bool completed =
-      minimum_met(c.problem, gang, [&c](PodIndex pod) { return c.is_there_after(pod) || c.succeeded(pod); });
-  if (completed) return;
+  if (has_minimum_after(c, gang)) return;
   const auto left = std::ranges::count_if(gang.pods, [&c](PodIndex pod) { return c.is_kept(pod); });
   if (left == 0) return;
   c.object(Rule::kStale, gang.name,
@@ -61,9 +59,7 @@ std::string stale_objection(const Case& c, const Eviction& eviction) {
   if (!is_stale(c, index))
     return "it is evicted as stale, but gang " + c.quoted(index) +
            " has not been below its minimum for its grace period";
-  const auto counts = [&c](PodIndex pod) { return c.is_there_after(pod) || c.succeeded(pod); };
-  if (minimum_met(c.problem, gang, counts))
-    return "it is evicted as stale, but the plan completes gang " + c.quoted(index);
+  if (has_minimum_after(c, gang)) return "it is evicted as stale, but the plan completes gang " + c.quoted(index);
   return {};
 }
 
@@ -80,8 +76,8 @@ std::vector<Displacement> displacements(const Case& c, EvictionReason reason) {
   return pairs;
 }
 
-bool keeps_minimum(const Case& c, const Gang& gang) {
-  return minimum_met(c.problem, gang, [&c](PodIndex pod) { return c.is_kept(pod) || c.succeeded(pod); });
+bool has_minimum_after(const Case& c, const Gang& gang) {
+  return minimum_met(c.problem, gang, [&c](PodIndex pod) { return c.is_there_after(pod) || c.succeeded(pod); });
 }
 
 // Where the snapshot does not say since when, it has only just begun: stale at once with a grace period of nothing.
@@ -110,15 +106,16 @@ void check_who(Case& c) {
   }
 }
 
-// A gang keeps its minimum running, or is evicted to the last pod; pods that are moved count as kept.
+// A gang that loses pods has its minimum after the plan, with all that runs, is moved or is placed, or nothing of it is
+// left.
 void check_whole_gangs(Case& c) {
   for (const GangIndex index : c.evicted_gangs) {
     const Gang& gang = c.problem.gangs[index];
     const auto lost = std::ranges::count_if(gang.pods, [&c](PodIndex pod) { return c.is_lost(pod); });
-    const auto kept = std::ranges::count_if(gang.pods, [&c](PodIndex pod) { return c.is_kept(pod); });
-    if (lost == 0 || kept == 0 || keeps_minimum(c, gang)) continue;
+    const auto there = std::ranges::count_if(gang.pods, [&c](PodIndex pod) { return c.is_there_after(pod); });
+    if (lost == 0 || there == 0 || has_minimum_after(c, gang)) continue;
     c.object(Rule::kWholeGangs, gang.name,
-             "it loses " + std::to_string(lost) + " pods and keeps " + std::to_string(kept) +
+             "it loses " + std::to_string(lost) + " pods and is left with " + std::to_string(there) +
                  ", which is below its minimum: all or none must go");
   }
 }
@@ -137,15 +134,15 @@ void check_preempt(Case& c) {
   check_protection(c, EvictionReason::kPreempt, Rule::kPreempt);
 }
 
-// A surplus pod is never protected: of a gang that keeps its minimum none is, and of one that goes whole, those that
-// have run for too short a time may be the surplus, so long as the others made its minimum.
+// A surplus pod is never protected: of a gang that has its minimum after the plan none is, and of one that goes whole,
+// those that have run for too short a time may be the surplus, so long as the others made its minimum.
 void check_protection(Case& c, EvictionReason reason, Rule rule) {
   const auto is_young = [&c](PodIndex pod) {
     return c.is_lost(pod) && run_time(c, pod) < min_runtime(c, *c.eviction[pod]);
   };
   for (const GangIndex index : c.evicted_gangs) {
     const Gang& gang = c.problem.gangs[index];
-    if (keeps_minimum(c, gang) || std::ranges::none_of(gang.pods, is_young)) continue;
+    if (has_minimum_after(c, gang) || std::ranges::none_of(gang.pods, is_young)) continue;
     const auto is_core = [&](PodIndex pod) { return (c.runs(pod) && !is_young(pod)) || c.succeeded(pod); };
     if (minimum_met(c.problem, gang, is_core)) continue;
     for (const PodIndex pod : gang.pods) {

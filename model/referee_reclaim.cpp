@@ -96,7 +96,7 @@ Indexed<QueueIndex, QueueAmounts> largest_units_reclaimed(const Case& c) {
     };
     if (std::ranges::all_of(gang.pods, [&](PodIndex pod) { return side_of(pod).is_none(); })) continue;
     std::vector<PodIndex> core;
-    if (!keeps_minimum(c, gang)) core = core_of(c, gang);
+    if (!has_minimum_after(c, gang)) core = core_of(c, gang);
     std::ranges::sort(core);
     QueueAmounts together{};
     for (const PodIndex pod : core) together = sum_of(together, usage_on(c, pod, c.node_before(pod)));

@@ -118,7 +118,7 @@ void check_not_in_vain(Case& c) {
       if (c.is_moved(pod)) check_pod(c, duties, pod);
     }
     if (lost.empty()) continue;
-    if (keeps_minimum(c, gang)) {
+    if (has_minimum_after(c, gang)) {
       for (const PodIndex pod : lost) check_pod(c, duties, pod);
     } else if (could_stay(c, duties, lost)) {
       c.object(Rule::kNotInVain, gang.name,

@@ -138,6 +138,29 @@ TEST(Greedy, PreemptsALowerGangOfItsQueueWholeAndNoMore) {
   EXPECT_EQ(outcome.running("lower"), 0);
 }
 
+// Two roles, of one of which too many run and of the other none: surplus goes, and the other role is completed.
+std::string two_roles(int gpus) {
+  return R"("nodes":[{"name":"n","gpus":{"count":)" + std::to_string(gpus) + R"(}}],
+     "gangs":[{"name":"roles","priority":10,"subgroups":[{"name":"x","minMember":1},{"name":"y","minMember":1}]},{"name":"high","priority":50}],
+     "pods":[{"name":"x-0","gang":"roles","subgroup":"x","gpu":{"count":1},"node":"n"},
+             {"name":"x-1","gang":"roles","subgroup":"x","gpu":{"count":1},"node":"n"},
+             {"name":"x-2","gang":"roles","subgroup":"x","gpu":{"count":1},"node":"n"},
+             {"name":"y-0","gang":"roles","subgroup":"y","gpu":{"count":1}},{"name":"high-0","gang":"high","gpu":{"count":2}}])";
+}
+
+TEST(Greedy, EvictsSurplusOfAGangWhoseMinimumItCompletes) {
+  const Outcome outcome(two_roles(4));
+  EXPECT_EQ(outcome.running("high"), 1);
+  EXPECT_EQ(outcome.running("roles"), 2);
+  EXPECT_EQ(outcome.node("y-0"), "n");
+}
+
+TEST(Greedy, EvictsAGangWholeWhoseMinimumCannotBeCompleted) {
+  const Outcome outcome(two_roles(3));
+  EXPECT_EQ(outcome.running("high"), 1);
+  EXPECT_EQ(outcome.running("roles"), 0);
+}
+
 TEST(Greedy, ReclaimsFromWhoIsOverItsShareDownToIt) {
   const Outcome outcome(R"("nodes":[{"name":"n","gpus":{"count":4}}],
      "queues":[{"name":"left","gpu":{"quota":2}},{"name":"right","gpu":{"quota":2}}],"gangs":[{"name":"grown","queue":"left","minMember":1}],

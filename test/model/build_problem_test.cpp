@@ -380,6 +380,7 @@ TEST(BuildProblem, GangIsStaleOnceItsGracePeriodIsOver) {
   EXPECT_TRUE(is_stale(R"("staleSince":999940)", one));
   EXPECT_FALSE(is_stale(R"("staleSince":999941)", one));
   EXPECT_FALSE(is_stale(R"("queue":"default")", one));
+  EXPECT_TRUE(is_stale(R"("stalenessGracePeriod":0)", one)) << "it has only just begun, and that is long enough";
   EXPECT_FALSE(is_stale(R"("staleSince":0,"stalenessGracePeriod":"never")", one));
   EXPECT_FALSE(is_stale(R"("staleSince":0)", one + R"(,{"name":"c","gang":"g","status":"succeeded"})"));
   EXPECT_TRUE(is_stale(R"("staleSince":0)", one + R"(,{"name":"c","gang":"g","status":"releasing","node":"n"})"));

@@ -83,6 +83,57 @@ TEST(RefereeOfPreemption, LetsYoungPodsOfAWholeGangBeItsSurplus) {
   }
 }
 
+// A gang of two roles loses surplus of the one that runs and gets a pod of the other, and then has its minimum.
+const Scenario kCompleting{"completing", R"json({"format":"muster/v1","time":1000,
+ "nodes":[{"name":"n","gpus":{"count":5}},{"name":"far","resources":{"cpu":1}}],
+ "queues":[{"name":"q","preemptMinRuntime":"100s"}],
+ "gangs":[{"name":"high","queue":"q","priority":50,"minMember":1},
+  {"name":"roles","queue":"q","priority":10,"subgroups":[{"name":"a","minMember":1},{"name":"b","minMember":1}]}],
+ "pods":[
+  {"name":"high-0","gang":"high","gpu":{"count":2}},
+  {"name":"a-0","gang":"roles","subgroup":"a","gpu":{"count":1},"node":"n","gpus":[0],"started":990},
+  {"name":"a-1","gang":"roles","subgroup":"a","gpu":{"count":1},"node":"n","gpus":[1],"started":990},
+  {"name":"a-2","gang":"roles","subgroup":"a","gpu":{"count":1},"node":"n","gpus":[2],"started":990},
+  {"name":"b-0","gang":"roles","subgroup":"b","gpu":{"count":1}},
+  {"name":"b-1","gang":"roles","subgroup":"b","resources":{"cpu":1}}]})json",
+                           R"(evict a-1 preempt high
+evict a-2 preempt high
+place high-0 n gpus 1 2 after a-1 a-2
+place b-0 n gpus 3
+)"};
+
+const Breach kCompletingBreaches[] = {
+    {"the pod that completes its minimum is not placed", Rule::kWholeGangs, "place b-0 n gpus 3\n", ""},
+    {"young pods of a gang that goes whole", Rule::kPreempt, "evict a-1 preempt high\nevict a-2 preempt high\n",
+     "evict a-0 preempt high\nevict a-1 preempt high\nevict a-2 preempt high\n"},
+    {"surplus that could have stayed", Rule::kNotInVain, "gpus 1 2 after a-1 a-2", "gpus 1 4 after a-1"},
+};
+
+TEST(RefereeOfWholeGangs, CountsPodsThatAreHereAfterThePlan) { expect_valid(kCompleting); }
+
+TEST(RefereeOfWholeGangs, FindsEveryBreach) {
+  for (const Breach& breach : kCompletingBreaches) {
+    Scenario scenario = kCompleting;
+    if (breach.rule == Rule::kPreempt) replace_once(scenario.plan, "place b-0 n gpus 3\n", "");
+    expect_found(scenario, breach);
+  }
+}
+
+TEST(RefereeOfWholeGangs, LetsAGangGoToTheLastPodAndComeBackWithOthers) {
+  Scenario scenario = kCompleting;
+  replace_once(scenario.snapshot, R"("minMember":1},{"name":"b","minMember":1}])",
+               R"("minMember":0},{"name":"b","minMember":1}])");
+  replace_once(scenario.snapshot, R"("name":"high-0","gang":"high","gpu":{"count":2})",
+               R"("name":"high-0","gang":"high","gpu":{"count":4})");
+  scenario.plan = R"(evict a-0 preempt high
+evict a-1 preempt high
+evict a-2 preempt high
+place high-0 n gpus 0 1 2 3 after a-0 a-1 a-2
+place b-1 far
+)";
+  expect_valid(scenario);
+}
+
 // Queue `mine` takes back two of four GPUs from `theirs`, below `org`; `org` itself is one of two.
 const Scenario kReclaiming{"reclaiming", R"json({"format":"muster/v1","time":1000,
  "nodes":[{"name":"n1","resources":{"cpu":32},"gpus":{"count":4}},{"name":"n2","resources":{"cpu":32}}],

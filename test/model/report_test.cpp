@@ -190,6 +190,14 @@ TEST(Reasons, TimeoutComesBeforeEverything) {
   EXPECT_EQ(gang.reason, "SchedulingTimeout");
 }
 
+TEST(Reasons, TimeoutComesBeforeGates) {
+  Situation situation(kTwoNodesOfFour + R"("gangs":[{"name":"g","created":999000,"timeout":"60s"}],"pods":[)" +
+                      pods("g", 2, kOneGpu + R"(,"status":"gated")") + "]");
+  const GangReport gang = situation.gang("g");
+  EXPECT_EQ(gang.phase, GangPhase::kTimedOut);
+  EXPECT_EQ(gang.reason, "SchedulingTimeout");
+}
+
 TEST(Reasons, GatedWhereTheMinimumNeedsAGatedPod) {
   Situation situation(kTwoNodesOfFour + R"("gangs":[{"name":"g","minMember":2}],"pods":[)" + pods("g", 1, kOneGpu) +
                       R"(,{"name":"x","gang":"g","status":"gated"}])");
