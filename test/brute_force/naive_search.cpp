@@ -72,16 +72,18 @@ class NaiveSearch {
 
   // Those who are not placed again cannot have gone to be moved; reasons are tried in turn.
   void look_at(const Plan& end_state) {
-    if (!fits(end_state)) return;
+    Plan at_best = end_state;
+    for (Eviction& eviction : at_best.evictions) eviction.reason = EvictionReason::kStale;  // which counts for nothing
+    if (!is_better(at_best) || !fits(end_state)) return;
     try_reasons(0, end_state);
   }
 
+  // Whether nothing is wrong with it but, it may be, reasons: those rules alone ask for them.
   bool fits(const Plan& plan) const {
-    for (const Violation& violation : check_plan(*problem_.snapshot, problem_, shares_, with_after(plan, true))) {
-      if (violation.rule == Rule::kCapacity || violation.rule == Rule::kDevices || violation.rule == Rule::kNode)
-        return false;
-    }
-    return true;
+    const std::vector<Violation> violations = check_plan(*problem_.snapshot, problem_, shares_, with_after(plan, true));
+    return std::ranges::all_of(violations, [](const Violation& violation) {
+      return violation.rule == Rule::kAction || violation.rule == Rule::kWho || violation.rule >= Rule::kPreempt;
+    });
   }
 
   void try_reasons(std::size_t at, Plan plan) {
@@ -97,22 +99,30 @@ class NaiveSearch {
          {EvictionReason::kPreempt, EvictionReason::kReclaim, EvictionReason::kConsolidate}) {
       if (is_move != (reason == EvictionReason::kConsolidate)) continue;
       for (const GangIndex gang : problem_.gangs.indices()) {
+        const bool gang_is_placed = std::ranges::any_of(
+            plan.placements, [&](const Placement& placement) { return problem_.pods[placement.pod].gang == gang; });
         plan.evictions[at].reason = reason;
         plan.evictions[at].for_gang = gang;
         try_reasons(at + 1, plan);
+        if (is_move && gang_is_placed) break;  // who moves may do so for anybody who is placed
       }
     }
   }
 
-  void judge(const Plan& plan) {
+  Levels levels_of(const Plan& plan) const {
     Levels levels = evaluate(problem_, shares_, plan);
     levels.values.resize(ids_.size());
-    if (!best_.values.empty() && compare(levels, best_, ids_) <= 0) return;
+    return levels;
+  }
+  bool is_better(const Plan& plan) const { return best_.values.empty() || compare(levels_of(plan), best_, ids_) > 0; }
+
+  void judge(const Plan& plan) {
+    if (!is_better(plan)) return;
     for (const bool itself_too : {false, true}) {
       if (!check_plan(*problem_.snapshot, problem_, shares_, with_after(plan, itself_too)).empty() &&
           !check_plan(*problem_.snapshot, problem_, shares_, plan).empty())
         continue;
-      best_ = levels;
+      best_ = levels_of(plan);
       return;
     }
   }
