@@ -1,0 +1,236 @@
+#include "test/properties/cycles.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "io/plan_words.h"
+#include "io/snapshot_reader.h"
+
+namespace muster::properties {
+namespace {
+
+struct Spot {
+  std::string node;
+  std::vector<std::int32_t> devices;
+  friend bool operator==(const Spot&, const Spot&) = default;
+};
+using Spots = std::map<std::string, Spot>;  // by name of the pods that run
+
+Spots spots_of(const Scene& scene) {
+  Spots spots;
+  for (const SnapshotPod& pod : scene.snapshot().pods)
+    if (pod.status == PodStatus::kRunning) spots[std::string(pod.name)] = {std::string(pod.node), pod.devices};
+  return spots;
+}
+
+struct Decided {
+  Plan plan;
+  std::string proof;
+  std::string text;  // placements and evictions, by name
+};
+
+Decided decided_of(const Scene& scene, const EngineAnswer& solution) {
+  Decided decided{solution.plan, solution.proof, {}};
+  const auto pod_name = [&](PodIndex pod) { return std::string(scene.snapshot().pods[pod.value()].name); };
+  for (const Placement& placement : solution.plan.placements) {
+    decided.text += " +" + pod_name(placement.pod) + "@";
+    decided.text += scene.snapshot().nodes[placement.node.value()].name;
+  }
+  for (const Eviction& eviction : solution.plan.evictions) {
+    decided.text += " -" + pod_name(eviction.pod) + "(" + std::string(eviction_reason_name(eviction.reason));
+    if (!eviction.for_gang.is_none())
+      decided.text += " for " + std::string(scene.problem().gangs[eviction.for_gang].name);
+    decided.text += ")";
+  }
+  return decided;
+}
+
+std::vector<PodIndex> all_leaving(const Scene& scene, const Plan& plan) {
+  std::vector<PodIndex> leaving;
+  for (const Eviction& eviction : plan.evictions) leaving.push_back(eviction.pod);
+  for (const PodIndex pod : scene.problem().pods.indices())
+    if (scene.problem().pods[pod].status == PodStatus::kReleasing) leaving.push_back(pod);
+  std::ranges::sort(leaving);
+  return leaving;
+}
+
+// From the scene straight to where pods are after both plans; everything placed waits for everything that goes. Whom an
+// eviction is for is left open.
+Plan both_in_one(const Scene& scene, const Spots& end) {
+  Plan plan;
+  std::map<std::string_view, NodeIndex> nodes;
+  for (const NodeIndex node : scene.problem().nodes.indices()) nodes[scene.snapshot().nodes[node.value()].name] = node;
+  for (const PodIndex pod : scene.problem().pods.indices()) {
+    const SnapshotPod& source = scene.snapshot().pods[pod.value()];
+    const auto found = end.find(std::string(source.name));
+    const bool ran = source.status == PodStatus::kRunning, runs = found != end.end();
+    if (ran && runs && found->second == Spot{std::string(source.node), source.devices}) continue;
+    if (runs) plan.placements.push_back({pod, nodes.at(found->second.node), found->second.devices, {}});
+    if (ran) plan.evictions.push_back({pod, runs ? EvictionReason::kConsolidate : EvictionReason::kReclaim, {}});
+  }
+  const std::vector<PodIndex> leaving = all_leaving(scene, plan);
+  for (Placement& placement : plan.placements) {
+    placement.after = leaving;
+    std::erase(placement.after, placement.pod);
+  }
+  normalise(plan);
+  return plan;
+}
+
+// Gangs of which a pod that waited is placed: those that evictions can be for.
+std::vector<GangIndex> claimants_of(const Scene& scene, const Plan& plan) {
+  std::set<GangIndex> gangs;
+  for (const Placement& placement : plan.placements) {
+    const Pod& pod = scene.problem().pods[placement.pod];
+    if (pod.status == PodStatus::kPending) gangs.insert(pod.gang);
+  }
+  return {gangs.begin(), gangs.end()};
+}
+
+// Finds whom each eviction may be for, gang by gang, so that fewest rules are broken; what is still broken is returned.
+std::vector<Violation> attribute(const Scene& scene, Plan& plan) {
+  const auto broken = [&] { return check_plan(scene.snapshot(), scene.problem(), scene.shares(), plan); };
+  const std::vector<GangIndex> claimants = claimants_of(scene, plan);
+  if (claimants.empty()) return broken();
+  for (Eviction& eviction : plan.evictions) eviction.for_gang = claimants.front();
+  std::size_t fewest = broken().size();
+  for (int pass = 0; pass < 2; ++pass) {
+    for (std::size_t at = 0; at < plan.evictions.size() && fewest > 0; ++at) {
+      const Eviction before = plan.evictions[at];
+      Eviction best = before;
+      for (const GangIndex claimant : claimants) {
+        for (const EvictionReason reason : {EvictionReason::kPreempt, EvictionReason::kReclaim}) {
+          const bool is_move = before.reason == EvictionReason::kConsolidate;
+          plan.evictions[at] = {before.pod, is_move ? before.reason : reason, claimant};
+          const std::size_t count = broken().size();
+          if (count < fewest) {
+            fewest = count;
+            best = plan.evictions[at];
+          }
+        }
+      }
+      plan.evictions[at] = best;
+    }
+  }
+  return broken();
+}
+
+// Replays the plans up to, not including, the one of `cycle`.
+std::unique_ptr<Scene> scene_of(const std::string& line, const std::vector<Decided>& decided, int cycle,
+                                Nanoseconds later) {
+  std::unique_ptr<Scene> scene = Scene::read(line);
+  for (int i = 0; i < cycle && scene; ++i) scene = scene->after(decided[static_cast<std::size_t>(i)].plan, later);
+  return scene;
+}
+
+bool is_of_staleness(const Decided& decided) {
+  return std::ranges::any_of(decided.plan.evictions,
+                             [](const Eviction& eviction) { return eviction.reason == EvictionReason::kStale; });
+}
+
+Finding classify(const std::string& line, const std::vector<Decided>& decided, int cycle, Nanoseconds later,
+                 const Spots& end) {
+  const Decided &second = decided[static_cast<std::size_t>(cycle)],
+                &first = decided[static_cast<std::size_t>(cycle - 1)];
+  Finding finding{Disturbance::kStale, cycle, "", first.text + " |" + second.text, false};
+  if (std::ranges::any_of(decided, is_of_staleness)) return finding;
+  const std::unique_ptr<Scene> scene = scene_of(line, decided, cycle - 1, later);
+  Plan plan = both_in_one(*scene, end);
+  const auto violations = attribute(*scene, plan);
+  if (!violations.empty()) {
+    finding.kind = first.plan == Plan{} ? Disturbance::kTime : Disturbance::kTwoSteps;
+    finding.why =
+        std::string(rule_name(violations[0].rule)) + ": " + violations[0].subject + ": " + violations[0].message;
+    return finding;
+  }
+  const std::vector<LevelId> ids = level_ids(scene->problem());
+  const Levels one = evaluate(scene->problem(), scene->shares(), plan);
+  const Levels before = evaluate(scene->problem(), scene->shares(), first.plan);
+  const bool is_better = compare(one, before, ids) > 0;
+  finding.kind = !is_better                 ? (first.plan == Plan{} ? Disturbance::kTime : Disturbance::kTurned)
+                 : first.proof == "optimal" ? Disturbance::kUnprovable
+                                            : Disturbance::kMissed;
+  for (std::size_t i = 0; i < ids.size() && finding.why.empty(); ++i) {
+    if (one.values[i] == before.values[i]) continue;
+    finding.why = std::string(level_name(ids[i].kind)) + " " + std::to_string(before.values[i]) + " -> " +
+                  std::to_string(one.values[i]) + " (" + first.proof + ")";
+  }
+  return finding;
+}
+
+}  // namespace
+
+std::unique_ptr<Scene> Scene::read(const std::string& line) {
+  Result<Snapshot> snapshot = SnapshotReader().read(line);
+  return snapshot ? of(std::move(*snapshot)) : nullptr;
+}
+
+std::unique_ptr<Scene> Scene::of(Snapshot snapshot) {
+  std::unique_ptr<Scene> scene(new Scene(std::move(snapshot)));
+  Result<Problem> problem = build_problem(scene->snapshot_);
+  if (!problem) return nullptr;
+  scene->problem_ = std::move(*problem);
+  scene->shares_ = compute_fair_shares(scene->problem_);
+  return scene;
+}
+
+std::string_view disturbance_name(Disturbance kind) {
+  switch (kind) {
+    case Disturbance::kTime:
+      return "time";
+    case Disturbance::kStale:
+      return "stale";
+    case Disturbance::kMissed:
+      return "missed";
+    case Disturbance::kUnprovable:
+      return "unprovable";
+    case Disturbance::kTurned:
+      return "turned";
+    case Disturbance::kTwoSteps:
+      break;
+  }
+  return "two steps";
+}
+
+Answering answers_of(Portfolio& portfolio, Engine engine) {
+  return [&portfolio, engine](const Scene& scene) -> std::optional<EngineAnswer> {
+    SolveOptions options;
+    options.engine = engine;
+    options.deterministic = true;
+    Solution solution = portfolio.solve(scene.snapshot(), scene.problem(), options);
+    return EngineAnswer{std::move(solution.plan), std::string(solution.proof), std::move(solution.defects)};
+  };
+}
+
+Carried carry_on(const std::string& line, const Answering& answer, const CycleOptions& options) {
+  Carried carried;
+  std::vector<Decided> decided;
+  std::vector<Spots> ends;
+  std::unique_ptr<Scene> scene = Scene::read(line);
+  for (int cycle = 0; cycle < options.cycles && scene; ++cycle) {
+    const std::optional<EngineAnswer> solution = answer(*scene);
+    if (!solution) break;
+    ++carried.plans;
+    carried.rejected.insert(carried.rejected.end(), solution->defects.begin(), solution->defects.end());
+    for (const Violation& v : check_plan(scene->snapshot(), scene->problem(), scene->shares(), solution->plan))
+      carried.faults.push_back(std::string(rule_name(v.rule)) + ": " + v.subject + ": " + v.message);
+    decided.push_back(decided_of(*scene, *solution));
+    scene = scene->after(solution->plan, options.later);
+    if (!scene) {
+      carried.faults.push_back("the snapshot after cycle " + std::to_string(cycle) + " cannot be built");
+      break;
+    }
+    ends.push_back(spots_of(*scene));
+    if (cycle == 0) carried.first_evicts = !solution->plan.evictions.empty();
+    if (cycle == 0 || solution->plan.evictions.empty()) continue;
+    carried.findings.push_back(classify(line, decided, cycle, options.later, ends.back()));
+    carried.findings.back().returns = std::ranges::find(ends.begin(), ends.end() - 1, ends.back()) != ends.end() - 1;
+  }
+  return carried;
+}
+
+}  // namespace muster::properties

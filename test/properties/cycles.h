@@ -1,0 +1,87 @@
+// Cycles on end: a snapshot, its plan, the snapshot after it, and so on; and why a later plan disturbs what runs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/fair_share.h"
+#include "model/levels.h"
+#include "model/next_snapshot.h"
+#include "model/referee.h"
+#include "solver/portfolio.h"
+
+namespace muster::properties {
+
+// A snapshot with all that is built of it; stays where it is.
+class Scene {
+ public:
+  // None where the line is refused.
+  static std::unique_ptr<Scene> read(const std::string& line);
+  static std::unique_ptr<Scene> of(Snapshot snapshot);
+
+  const Snapshot& snapshot() const { return snapshot_; }
+  const Problem& problem() const { return problem_; }
+  const FairShares& shares() const { return shares_; }
+  // The scene after the plan; this one is of no use any more.
+  std::unique_ptr<Scene> after(const Plan& plan, Nanoseconds later) {
+    return of(next_snapshot(std::move(snapshot_), problem_, plan, later));
+  }
+
+ private:
+  explicit Scene(Snapshot snapshot) : snapshot_(std::move(snapshot)) {}
+  Snapshot snapshot_;
+  Problem problem_;
+  FairShares shares_;
+};
+
+// Why a plan evicts or moves although the cycle before left nothing new but time.
+enum class Disturbance : std::uint8_t {
+  kTime,        // the plan before did nothing, and could not have: minimum run times passed, or gangs aged
+  kStale,       // a gang that is stale goes, or what went as stale comes back
+  kMissed,      // both plans in one would have been allowed the cycle before, and better: that plan was not the best
+  kUnprovable,  // the same although the cycle before called its plan optimal: a defect
+  kTurned,      // both in one would have been allowed, and not better: the levels have changed their mind
+  kTwoSteps,    // both in one break a rule: only what the first plan made of the cluster allows the second
+};
+std::string_view disturbance_name(Disturbance kind);
+
+struct Finding {
+  Disturbance kind = Disturbance::kMissed;
+  int cycle = 0;          // of the plan that disturbs; the first plan is of cycle 0
+  std::string why;        // the rule that is broken, or the level that differs
+  std::string decisions;  // evictions of both plans, for people
+  bool returns = false;   // the pods that run, and where, are as they were after an earlier cycle
+};
+
+// What an engine answers; none: it gives up on so large a snapshot.
+struct EngineAnswer {
+  Plan plan;
+  std::string proof;                 // "optimal": it says that there is none better
+  std::vector<std::string> defects;  // of engines on the way
+};
+using Answering = std::function<std::optional<EngineAnswer>(const Scene&)>;
+
+// The portfolio without clocks. `portfolio` outlives it.
+Answering answers_of(Portfolio& portfolio, Engine engine);
+
+struct CycleOptions {
+  int cycles = 6;  // plans; the first may evict and move
+  Nanoseconds later = 60 * kNanosecondsPerSecond;
+};
+
+struct Carried {
+  std::vector<Finding> findings;
+  std::vector<std::string> faults;    // plans that break a rule, snapshots that cannot be built: defects
+  std::vector<std::string> rejected;  // plans that an engine made, and the referee kept from leaving: defects, too
+  int plans = 0;
+  bool first_evicts = false;  // or moves
+};
+
+// Feeds each plan back for so many cycles, or until the engine gives up. A line that is refused has no plans.
+Carried carry_on(const std::string& line, const Answering& answer, const CycleOptions& options);
+
+}  // namespace muster::properties

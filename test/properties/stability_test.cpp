@@ -1,0 +1,154 @@
+// A cluster comes to rest: where nothing new arrives, the cycles after a plan evict and move nothing, but for what the
+// contract itself makes of a cluster that a plan has changed:
+// - time: minimum run times pass, and gangs age;
+// - stale: gangs go for being below their minimum, and come back as pending;
+// - two steps: what was evicted comes back and takes the place of others, where one plan may not (it would be a move
+//   that the policy does not allow, or for a gang that runs); or a plan gives a queue more than its share of what
+//   nobody else could use, and thereby makes what it runs fair game.
+// What never happens is that the pods are back where they were: each plan is better than leaving things as they are.
+#include <iostream>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "test/brute_force/policy_instance.h"
+#include "test/brute_force/policy_search.h"
+#include "test/properties/crowded.h"
+#include "test/properties/cycles.h"
+#include "test/properties/instances.h"
+#include "test/scenarios/case_file.h"
+#include "test/solver/random_cluster.h"
+
+namespace muster::properties {
+namespace {
+
+constexpr test::ClusterShape kEvicting{.may_evict = true, .running = 50};
+
+struct Tally {
+  int lines = 0, plans = 0, evicting = 0, returns = 0, rejected = 0;  // `rejected`: snapshots
+  int late = 0;  // findings after the third plan that are not of time or staleness
+  std::map<Disturbance, int> findings;
+  std::string faults, text;  // a line each
+  int told = 0;
+  static constexpr int kMostTold = 20;
+
+  void add(const std::string& name, const Carried& carried) {
+    lines += carried.plans > 0 ? 1 : 0;
+    plans += carried.plans;
+    evicting += carried.first_evicts ? 1 : 0;
+    for (const std::string& fault : carried.faults) faults += name + ": " + fault + "\n";
+    if (!carried.rejected.empty() && ++rejected <= kMostTold) text += name + ": " + carried.rejected.front() + "\n";
+    for (const Finding& finding : carried.findings) add(name, finding);
+  }
+  void add(const std::string& name, const Finding& finding) {
+    ++findings[finding.kind];
+    returns += finding.returns ? 1 : 0;
+    const bool is_of_time = finding.kind == Disturbance::kTime || finding.kind == Disturbance::kStale;
+    late += finding.cycle > 2 && !is_of_time ? 1 : 0;
+    if (is_of_time || ++told > kMostTold) return;
+    text += name + ", cycle " + std::to_string(finding.cycle) + ", " + std::string(disturbance_name(finding.kind)) +
+            ": " + finding.why + ";" + finding.decisions + "\n";
+  }
+  int count(Disturbance kind) const {
+    const auto found = findings.find(kind);
+    return found == findings.end() ? 0 : found->second;
+  }
+  // Found by an engine only a cycle after it could have been, or possible only then.
+  int disturbances() const {
+    return count(Disturbance::kMissed) + count(Disturbance::kUnprovable) + count(Disturbance::kTurned) +
+           count(Disturbance::kTwoSteps);
+  }
+  std::string summary() const {
+    std::string line = std::to_string(lines) + " snapshots, " + std::to_string(evicting) +
+                       " whose first plan evicts or moves, " + std::to_string(plans) + " plans; disturbed later:";
+    for (const auto& [kind, count] : findings)
+      line += " " + std::string(disturbance_name(kind)) + " " + std::to_string(count) + ",";
+    if (rejected > 0) line += " in " + std::to_string(rejected) + " snapshots plans were rejected on the way,";
+    return line + " back where it was " + std::to_string(returns) + "\n";
+  }
+};
+
+// What holds for every engine.
+void expect_rest(const Tally& tally) {
+  std::cout << tally.summary();
+  EXPECT_EQ(tally.faults, "");
+  EXPECT_EQ(tally.returns, 0) << tally.text;
+  EXPECT_EQ(tally.late, 0) << tally.text;
+  EXPECT_EQ(tally.count(Disturbance::kUnprovable), 0) << tally.text;
+}
+
+// Of a hundred snapshots, so many are known to be disturbed by what an engine found a cycle late, or could only then,
+// and one to have an engine's plan rejected on the way. These numbers only ever shrink.
+void expect_few(const Tally& tally, int most_of_hundred) {
+  EXPECT_LE(tally.disturbances() * 100, most_of_hundred * tally.lines) << tally.text;
+  EXPECT_LE(tally.rejected * 100, tally.lines) << tally.text;
+}
+
+class Stability : public testing::TestWithParam<Engine> {
+ protected:
+  std::uint32_t count(std::uint32_t greedy, std::uint32_t automatic) const {
+    return instances(GetParam() == Engine::kGreedy ? greedy : automatic);
+  }
+  Carried carry(const std::string& line, Nanoseconds later) {
+    return carry_on(line, answers_of(portfolio_, GetParam()), {.later = later});
+  }
+  Portfolio portfolio_{MUSTER_BINARY};
+};
+
+TEST_P(Stability, OfEveryScenarioIsDisturbedByTimeAlone) {
+  Tally tally;
+  for (const char* file : {"place", "queues", "evictions", "documents", "kai"}) {
+    const std::string path = std::string(MUSTER_SOURCE_DIR) + "/test/scenarios/" + file + ".jsonl";
+    for (const auto& scenario : scenarios::read_scenarios(path))
+      tally.add(scenario.name, carry(scenario.line, 60 * kNanosecondsPerSecond));
+  }
+  expect_rest(tally);
+  EXPECT_GE(tally.evicting, 100);
+  EXPECT_EQ(tally.disturbances(), 0) << tally.text;
+  EXPECT_EQ(tally.rejected, 0) << tally.text;
+}
+
+TEST_P(Stability, OfCrowdedClustersWithinSeconds) {
+  Tally tally;
+  for (std::uint32_t seed = 1; seed <= count(300, 60); ++seed)
+    tally.add("crowded " + std::to_string(seed), carry(CrowdedCluster(seed).snapshot().dump(), kNanosecondsPerSecond));
+  expect_rest(tally);
+  EXPECT_GE(tally.evicting, tally.lines / 3);
+  expect_few(tally, 8);
+}
+
+TEST_P(Stability, OfClustersWithSomeOfEveryFeatureWithinSeconds) {
+  Tally tally;
+  for (std::uint32_t seed = 1; seed <= count(300, 60); ++seed)
+    tally.add("random " + std::to_string(seed),
+              carry(test::random_cluster(seed, kEvicting).line, kNanosecondsPerSecond));
+  expect_rest(tally);
+  expect_few(tally, 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, Stability, testing::Values(Engine::kGreedy, Engine::kAuto),
+                         [](const testing::TestParamInfo<Engine>& engine) {
+                           return engine.param == Engine::kGreedy ? "greedy" : "automatic";
+                         });
+
+// What the contract promises of itself: the best plans, found by looking at every end state, leave little to do.
+TEST(StabilityOfTheBest, IsDisturbedInFewSnapshots) {
+  const Answering best = [](const Scene& scene) -> std::optional<EngineAnswer> {
+    auto found = brute_force::solve_with_evictions(scene.problem(), scene.shares(), 200'000);
+    if (!found) return std::nullopt;
+    return EngineAnswer{std::move(found->plan), "optimal", {}};
+  };
+  Tally tally;
+  for (std::uint32_t seed = 1; seed <= instances(150); ++seed)
+    tally.add("policy " + std::to_string(seed),
+              carry_on(brute_force::policy_instance(seed), best, {.later = kNanosecondsPerSecond}));
+  expect_rest(tally);
+  EXPECT_GE(tally.evicting, tally.lines / 3);
+  expect_few(tally, 2);
+}
+
+}  // namespace
+}  // namespace muster::properties
