@@ -13,10 +13,9 @@ ColumnPool::ColumnPool(const ConfigurationInput& input, const Supply& supply)
       configurations_(supply.rooms.size()),
       known_(supply.rooms.size()),
       pricing_(supply.rooms.size()) {
-  for (RoomClassIndex room : supply.rooms.indices())
-    for (NodeIndex node : supply.rooms[room].nodes) room_of_[node] = room;
   for (DemandIndex d : input.demand.classes.indices()) {
     const DemandClass& demand = input.demand.classes[d];
+    if (!demand.stays.is_none()) continue;
     demand_of_[{demand.pod_class, demand.weighted_work, demand.nominated_node}] = d;
   }
 }
@@ -39,28 +38,46 @@ bool ColumnPool::add(RoomClassIndex room, Configuration configuration) {
   return is_new;
 }
 
-void ColumnPool::add_contents(const Plan& plan, const ClusterState& base) {
-  std::map<NodeIndex, Configuration> contents;
-  std::map<NodeIndex, std::map<DemandIndex, std::int32_t>> counts;
-  for (const Placement& placement : plan.placements) {
-    const Pod& pod = in_.problem.pods[placement.pod];
-    const auto demand = demand_of_.find({pod.pod_class, pod.weighted_work, pod.nominated_node});
-    const auto room = room_of_.find(placement.node);
-    if (demand == demand_of_.end() || room == room_of_.end()) continue;
-    const std::vector<std::int32_t> positions = device_positions(base, placement.node);
-    Configuration::Step step{demand->second, {}};
-    for (std::int32_t device : placement.devices) {
-      const auto at = std::find(positions.begin(), positions.end(), device);
-      if (at != positions.end()) step.devices.push_back(static_cast<std::int32_t>(at - positions.begin()));
+void ColumnPool::add_contents(const ClusterState& end_state) {
+  for (RoomClassIndex room : supply_.rooms.indices())
+    for (NodeIndex node : supply_.rooms[room].nodes)
+      if (std::optional<Configuration> configuration = contents_of(room, node, end_state))
+        add(room, std::move(*configuration));
+}
+
+std::optional<Configuration> ColumnPool::contents_of(RoomClassIndex room, NodeIndex node,
+                                                     const ClusterState& end_state) const {
+  Configuration configuration;
+  std::map<DemandIndex, std::int32_t> counts;
+  for (const PodIndex pod : end_state.pods_on(node)) {
+    const Place& place = end_state.place_of(pod);
+    const std::vector<PodIndex>& residents = supply_.residents[node];
+    const auto resident = std::find(residents.begin(), residents.end(), pod);
+    const Pod& p = in_.problem.pods[pod];
+    const bool stays = p.status == PodStatus::kRunning && place == snapshot_place(in_.problem, pod);
+    if (stays && resident == residents.end()) continue;  // for good
+    Configuration::Step step;
+    if (stays) {
+      step.demand = in_.demand.running[in_.demand.running_cell_of[pod]].stay;
+      if (supply_.rooms[room].pinned) step.resident = static_cast<std::int32_t>(resident - residents.begin());
+    } else {
+      const auto demand = demand_of_.find({p.pod_class, p.weighted_work, p.nominated_node});
+      if (demand == demand_of_.end()) return std::nullopt;
+      step.demand = demand->second;
     }
-    if (step.devices.size() != placement.devices.size()) continue;
-    contents[placement.node].steps.push_back(std::move(step));
-    ++counts[placement.node][demand->second];
+    for (std::int32_t device : place.devices) {
+      const std::vector<std::int32_t>& devices = supply_.devices[node];
+      const auto at = std::find(devices.begin(), devices.end(), device);
+      if (at == devices.end()) return std::nullopt;
+      step.devices.push_back(static_cast<std::int32_t>(at - devices.begin()));
+    }
+    std::sort(step.devices.begin(), step.devices.end());
+    ++counts[step.demand];
+    configuration.steps.push_back(std::move(step));
   }
-  for (auto& [node, configuration] : contents) {
-    configuration.counts.assign(counts[node].begin(), counts[node].end());
-    add(room_of_.at(node), std::move(configuration));
-  }
+  if (configuration.steps.empty()) return std::nullopt;
+  configuration.counts.assign(counts.begin(), counts.end());
+  return configuration;
 }
 
 Pricing& ColumnPool::pricing(RoomClassIndex room) {

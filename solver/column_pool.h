@@ -19,19 +19,21 @@ class ColumnPool {
   bool list_all(std::size_t limit);
   // Keeps the configuration if it is new; true if so.
   bool add(RoomClassIndex room, Configuration configuration);
-  // What a plan that only places puts on each node.
-  void add_contents(const Plan& plan, const ClusterState& base);
+  // What stands on each node in an end state: who stays there, who is placed. Nothing is added for nodes that hold
+  // what the formulation does not know of.
+  void add_contents(const ClusterState& end_state);
 
   const Indexed<RoomClassIndex, std::vector<Configuration>>& configurations() const { return configurations_; }
   Pricing& pricing(RoomClassIndex room);
 
  private:
+  std::optional<Configuration> contents_of(RoomClassIndex room, NodeIndex node, const ClusterState& end_state) const;
+
   const ConfigurationInput& in_;
   const Supply& supply_;
   Indexed<RoomClassIndex, std::vector<Configuration>> configurations_;
   Indexed<RoomClassIndex, std::map<std::vector<std::pair<DemandIndex, std::int32_t>>, std::size_t>> known_;
   Indexed<RoomClassIndex, std::optional<Pricing>> pricing_;
-  std::map<NodeIndex, RoomClassIndex> room_of_;
   std::map<std::tuple<PodClassIndex, Work, NodeIndex>, DemandIndex> demand_of_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "model/levels.h"
 
@@ -17,7 +18,7 @@ class Enumeration {
       : in_(input), room_(room), node_class_(input.problem.node_classes[room.node_class]), limit_(limit) {}
 
   std::optional<std::vector<Configuration>> run() {
-    states_.push_back({NodeRoom(in_.problem, room_), {}, std::vector<std::int32_t>(room_.demands.size(), 0), 0});
+    states_.push_back({NodeRoom(in_.problem, room_), {}, std::vector<std::int32_t>(room_.demands.size(), 0), 0, 0});
     for (std::size_t at = 0; at < states_.size(); ++at) {
       for (std::size_t d = states_[at].last; d < room_.demands.size(); ++d) extend(at, d);
       if (states_.size() > limit_) return std::nullopt;
@@ -31,6 +32,7 @@ class Enumeration {
     std::vector<Configuration::Step> steps;
     std::vector<std::int32_t> counts;  // by position in room.demands
     std::size_t last = 0;              // no class before this one is added any more
+    std::size_t next_resident = 0;     // of a pinned room: no resident before this one is added any more
   };
 
   const PodClass& class_of(std::size_t d) const {
@@ -48,18 +50,33 @@ class Enumeration {
 
   void extend(std::size_t at, std::size_t d) {
     const PodClass& pod_class = class_of(d);
-    if (states_[at].counts[d] >= in_.demand.classes[room_.demands[d]].count) return;
+    if (states_[at].counts[d] >= room_.stock[d]) return;
+    if (is_stay(d) && room_.pinned) return add_residents(at, d);
     if (!states_[at].space.has_resources(pod_class) || clashes(states_[at], d)) return;
-    for (const std::vector<std::int32_t>& devices : device_choices(states_[at].space, pod_class)) {
-      State next = states_[at];
-      next.space.add_on(pod_class, devices);
-      next.steps.push_back({room_.demands[d], devices});
-      ++next.counts[d];
-      next.last = d;
-      std::vector<DeviceUnits> key = next.space.free_devices();
-      std::sort(key.begin(), key.end());
-      if (seen_.insert({next.counts, std::move(key)}).second) states_.push_back(std::move(next));
-    }
+    for (const std::vector<std::int32_t>& devices : device_choices(states_[at].space, pod_class))
+      add(at, d, devices, states_[at].next_resident, -1);
+  }
+
+  bool is_stay(std::size_t d) const { return !in_.demand.classes[room_.demands[d]].stays.is_none(); }
+
+  // Whoever shares devices stays on his own; they have all been there together, so they fit.
+  void add_residents(std::size_t at, std::size_t d) {
+    for (std::size_t r = states_[at].next_resident; r < room_.residents.size(); ++r)
+      if (room_.residents[r].stay == room_.demands[d])
+        add(at, d, room_.residents[r].devices, r + 1, static_cast<std::int32_t>(r));
+  }
+
+  void add(std::size_t at, std::size_t d, const std::vector<std::int32_t>& devices, std::size_t next_resident,
+           std::int32_t resident) {
+    State next = states_[at];
+    next.space.add_on(class_of(d), devices);
+    next.steps.push_back({room_.demands[d], devices, resident});
+    ++next.counts[d];
+    next.last = d;
+    next.next_resident = next_resident;
+    std::vector<DeviceUnits> key = next.space.free_devices();
+    if (resident < 0) std::sort(key.begin(), key.end());  // devices with equal room are alike but for residents
+    if (seen_.insert({next.counts, next_resident, std::move(key)}).second) states_.push_back(std::move(next));
   }
 
   // One choice for each multiset of levels that the pod's devices may have: devices with equal room are alike.
@@ -114,7 +131,7 @@ class Enumeration {
   const NodeClass& node_class_;
   std::size_t limit_;
   std::vector<State> states_;
-  std::set<std::pair<std::vector<std::int32_t>, std::vector<DeviceUnits>>> seen_;
+  std::set<std::tuple<std::vector<std::int32_t>, std::size_t, std::vector<DeviceUnits>>> seen_;
 };
 
 }  // namespace

@@ -13,11 +13,13 @@
 namespace muster {
 
 // Pods of some demand classes that fit together on one node, in the order in which they are put down, each with the
-// devices (positions in RoomClass::free_devices) that it takes.
+// devices (positions in RoomClass::free_devices) that it takes. Who runs on the node and stays is among them; in a
+// pinned room `resident` says which of them it is.
 struct Configuration {
   struct Step {
     DemandIndex demand;
     std::vector<std::int32_t> devices;
+    std::int32_t resident = -1;  // position in RoomClass::residents
   };
   std::vector<Step> steps;
   std::vector<std::pair<DemandIndex, std::int32_t>> counts;  // ascending by demand class

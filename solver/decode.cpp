@@ -21,36 +21,74 @@ class Decoder {
       : in_(input), solution_(solution), state_(state), slots_(input.demand.classes.size()) {
     for (auto& by_atom : slots_) by_atom.resize(input.supply.atom_count);
     open_slots();
+    leaving_ = Indexed<RunningCellIndex, std::vector<PodIndex>>(input.demand.running.size());
+    for (RunningCellIndex cell : input.demand.running.indices())
+      for (PodIndex pod : input.demand.running[cell].pods)
+        if (!state.is_present(pod)) leaving_[cell].push_back(pod);
   }
 
-  std::int64_t run() {
+  Decoded run() {
     // Gangs that are tied to atoms take theirs before those that may go anywhere.
     for (const bool tied : {true, false})
       for (GangClassIndex index : in_.demand.gang_classes.indices())
         if (is_tied(index) == tied) place_class(index);
-    return missed_;
+    for (RunningCellIndex cell : in_.demand.running.indices()) explain(cell);
+    return std::move(decoded_);
   }
 
  private:
+  // A node that no configuration is chosen for stays as it is.
   void open_slots() {
     for (RoomClassIndex room : in_.supply.rooms.indices()) {
+      const std::vector<NodeIndex>& nodes = in_.supply.rooms[room].nodes;
       std::size_t next = 0;
-      for (const auto& [position, nodes] : solution_.configurations[room.value()])
-        for (std::int64_t n = 0; n < nodes; ++n)
-          open_node(room, in_.supply.rooms[room].nodes[next++], in_.configurations[room][position]);
+      for (const auto& [position, count] : solution_.configurations[room.value()])
+        for (std::int64_t n = 0; n < count; ++n) open_node(room, nodes[next++], in_.configurations[room][position]);
+      for (; next < nodes.size(); ++next)
+        for (PodIndex pod : in_.supply.residents[nodes[next]]) put_back(pod);
     }
     for (auto& by_atom : slots_)
       for (auto& list : by_atom) std::reverse(list.begin(), list.end());  // taken from the back: lowest node first
   }
 
+  void put_back(PodIndex pod) {
+    const Place place = snapshot_place(in_.problem, pod);
+    state_.put(pod, place.node, place.devices);
+  }
+
   void open_node(RoomClassIndex room, NodeIndex node, const Configuration& configuration) {
-    const std::vector<std::int32_t> positions = device_positions(state_, node);
+    const std::vector<std::int32_t> positions = let_stay(node, configuration);
     for (const Configuration::Step& step : configuration.steps) {
+      if (!in_.demand.classes[step.demand].stays.is_none()) continue;
       Slot slot{node, {}};
       for (std::int32_t device : step.devices) slot.devices.push_back(positions[static_cast<std::size_t>(device)]);
       std::sort(slot.devices.begin(), slot.devices.end());
       slots_[step.demand][in_.supply.rooms[room].atom.value()].push_back(std::move(slot));
     }
+  }
+
+  // Puts back who stays; returns the devices by position in RoomClass::free_devices. Where whole devices are as good as
+  // each other, those of the configuration's steps change places with those that who stays is on.
+  std::vector<std::int32_t> let_stay(NodeIndex node, const Configuration& configuration) {
+    std::vector<std::int32_t> positions = in_.supply.devices[node];
+    std::vector<PodIndex> residents = in_.supply.residents[node];
+    for (const Configuration::Step& step : configuration.steps) {
+      const RunningCellIndex cell = in_.demand.classes[step.demand].stays;
+      if (cell.is_none()) continue;
+      const auto at = step.resident >= 0 ? residents.begin() + step.resident
+                                         : std::find_if(residents.begin(), residents.end(), [&](PodIndex pod) {
+                                             return in_.demand.running_cell_of[pod] == cell && !state_.is_present(pod);
+                                           });
+      put_back(*at);
+      if (step.resident >= 0) continue;
+      const std::vector<std::int32_t>& own = state_.place_of(*at).devices;
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        const auto wanted = static_cast<std::size_t>(step.devices[i]);
+        const auto other = std::find(positions.begin(), positions.end(), own[i]) - positions.begin();
+        std::swap(positions[wanted], positions[static_cast<std::size_t>(other)]);
+      }
+    }
+    return positions;
   }
 
   bool is_tied(GangClassIndex index) const {
@@ -61,6 +99,7 @@ class Decoder {
 
   void place_class(GangClassIndex index) {
     const GangClass& gang_class = in_.demand.gang_classes[index];
+    if (gang_class.is_singles) return move_singles(gang_class);
     const std::int64_t gangs = std::min(solution_.gangs[index.value()], gang_class.size());
     if (gang_class.minimum == 0) {
       if (gangs > 0) place_single(gang_class);
@@ -76,6 +115,74 @@ class Decoder {
     }
   }
 
+  void move_singles(const GangClass& gang_class) {
+    if (gang_class.cells.empty()) return;
+    const CellIndex cell = gang_class.cells.front();
+    const std::vector<PodIndex>& pods = leaving_[gang_class.running.front()];
+    std::vector<std::pair<AtomIndex, std::int64_t>> moves;  // where to, and how many
+    for (std::size_t atom = 0; atom < solution_.by_atom[cell].size(); ++atom)
+      moves.emplace_back(AtomIndex(atom), solution_.by_atom[cell][atom]);
+    if (moves.empty()) moves.emplace_back(AtomIndex::none(), solution_.pods[cell]);
+    std::size_t next = 0;
+    for (const auto& [atom, count] : moves)
+      for (std::int64_t n = 0; n < count && next < pods.size(); ++n, ++next)
+        place_gang(in_.problem.pods[pods[next]].gang, {{cell, {pods[next]}, 1, atom}});
+  }
+
+  // Whom it goes for: somebody that is placed, on its own node if there is one.
+  void explain(RunningCellIndex index) {
+    auto evicted = solution_.evicted[index];
+    for (const PodIndex pod : leaving_[index]) {
+      if (state_.is_present(pod)) {
+        const bool is_back = state_.place_of(pod) == snapshot_place(in_.problem, pod);
+        if (!is_back) decoded_.evictions.push_back({pod, EvictionReason::kConsolidate, claimant_of_move(pod)});
+        continue;
+      }
+      while (!evicted.empty() && evicted.back().second == 0) evicted.pop_back();
+      if (evicted.empty()) {  // a rounded solution: somebody of the class that goes has a reason
+        decoded_.evictions.push_back({pod, EvictionReason::kPreempt, GangIndex::none()});
+        continue;
+      }
+      --evicted.back().second;
+      const std::size_t channel = evicted.back().first;
+      decoded_.evictions.push_back(
+          {pod, in_.channels[channel].reason, claimant_of(channel, in_.problem.pods[pod].node)});
+    }
+  }
+
+  // Gangs of which a pod that waited is placed, by node, and any of them.
+  struct Winners {
+    std::map<NodeIndex, GangIndex> by_node;
+    GangIndex any = GangIndex::none();
+
+    void add(const Problem& problem, const ClusterState& state, PodIndex pod) {
+      if (!state.is_present(pod) || problem.pods[pod].status != PodStatus::kPending) return;
+      by_node.try_emplace(state.place_of(pod).node, problem.pods[pod].gang);
+      if (any.is_none()) any = problem.pods[pod].gang;
+    }
+    GangIndex on(NodeIndex node) const {
+      const auto found = by_node.find(node);
+      return found != by_node.end() ? found->second : any;
+    }
+  };
+
+  GangIndex claimant_of(std::size_t channel, NodeIndex node) {
+    const auto [found, is_new] = winners_of_channel_.try_emplace(channel);
+    if (is_new)
+      for (const GangClassIndex index : in_.channels[channel].claimants)
+        for (const GangIndex gang : in_.demand.gang_classes[index].gangs)
+          for (const PodIndex pod : in_.problem.gangs[gang].pods) found->second.add(in_.problem, state_, pod);
+    return found->second.on(node);
+  }
+
+  GangIndex claimant_of_move(PodIndex moved) {
+    if (!winners_) {
+      winners_.emplace();
+      for (const PodIndex pod : in_.problem.pods.indices()) winners_->add(in_.problem, state_, pod);
+    }
+    return winners_->on(in_.problem.pods[moved].node);
+  }
+
   struct Share {
     CellIndex cell;
     std::vector<PodIndex> pods;
@@ -86,7 +193,8 @@ class Decoder {
   void place_single(const GangClass& gang_class) {
     std::vector<Share> shares;
     for (CellIndex cell : gang_class.cells) {
-      const std::vector<PodIndex>& pods = in_.demand.cells[cell].pods;
+      const RunningCellIndex moves = in_.demand.cells[cell].moves;
+      const std::vector<PodIndex>& pods = moves.is_none() ? in_.demand.cells[cell].pods : leaving_[moves];
       if (solution_.by_atom[cell].empty()) {
         shares.push_back({cell, pods, solution_.pods[cell], AtomIndex::none()});
         continue;
@@ -122,9 +230,9 @@ class Decoder {
         if (place_pod(share.pods[static_cast<std::size_t>(i)], in_.demand.cells[share.cell].demand, share.atom, taken))
           ++placed;
     }
-    missed_ += wanted - placed;
+    decoded_.missed += wanted - placed;
     if (placed > 0 && (!is_satisfied(state_, gang) || !keeps_topology(gang))) {
-      missed_ += placed;
+      decoded_.missed += placed;
       state_.rollback(before);
       for (auto entry = taken.rbegin(); entry != taken.rend(); ++entry)
         entry->first->push_back(std::move(entry->second));
@@ -183,23 +291,15 @@ class Decoder {
   const FormulationSolution& solution_;
   ClusterState& state_;
   Indexed<DemandIndex, std::vector<std::vector<Slot>>> slots_;  // by atom
-  std::int64_t missed_ = 0;
+  Indexed<RunningCellIndex, std::vector<PodIndex>> leaving_;    // who does not stay where he runs
+  std::map<std::size_t, Winners> winners_of_channel_;
+  std::optional<Winners> winners_;
+  Decoded decoded_;
 };
 
 }  // namespace
 
-std::vector<std::int32_t> device_positions(const ClusterState& state, NodeIndex node) {
-  const auto free = state.free_devices(node);
-  std::vector<std::int32_t> positions;
-  for (std::size_t i = 0; i < free.size(); ++i)
-    if (free[i] > 0) positions.push_back(static_cast<std::int32_t>(i));
-  std::stable_sort(positions.begin(), positions.end(), [&](std::int32_t a, std::int32_t b) {
-    return free[static_cast<std::size_t>(a)] < free[static_cast<std::size_t>(b)];
-  });
-  return positions;
-}
-
-std::int64_t decode(const DecodeInput& input, const FormulationSolution& solution, ClusterState& state) {
+Decoded decode(const DecodeInput& input, const FormulationSolution& solution, ClusterState& state) {
   return Decoder(input, solution, state).run();
 }
 

@@ -5,6 +5,7 @@
 
 #include "heuristics/cluster_state.h"
 #include "heuristics/fit.h"
+#include "heuristics/greedy.h"
 #include "solver/formulation.h"
 
 namespace muster {
@@ -17,16 +18,18 @@ struct DecodeInput {
   const QueueBounds& bounds;
   // By room class, by position: the configurations that the solution speaks of.
   const Indexed<RoomClassIndex, std::vector<Configuration>>& configurations;
+  const std::vector<EvictionChannel>& channels;
 };
 
-// Positions on the node of RoomClass::free_devices: devices with room left, least room first, lowest position among
-// equals.
-std::vector<std::int32_t> device_positions(const ClusterState& state, NodeIndex node);
+struct Decoded {
+  std::int64_t missed = 0;                 // pods of the solution that could not be placed
+  std::vector<PlannedEviction> evictions;  // who left where he ran, moved ones included
+};
 
-// Puts the solution's pods on the nodes of `state` (what runs and stays is in it): gangs of a class oldest first, each
-// whole, or not at all where the solution's places do not suffice (then nothing of it is left behind). Every put passes
-// the fit test, so the state obeys the rules whatever the solution was. Returns how many pods of the solution could not
-// be placed.
-std::int64_t decode(const DecodeInput& input, const FormulationSolution& solution, ClusterState& state);
+// Puts the solution's pods on the nodes of `state` (what stays for good is in it): first who stays where he runs, then
+// gangs of a class oldest first, each whole, or not at all where the solution's places do not suffice (then nothing of
+// it is left behind). Every put passes the fit test, so the state obeys the rules of placement whatever the solution
+// was; whether the evictions obey theirs is for the caller to ask (EvictionRules::hold).
+Decoded decode(const DecodeInput& input, const FormulationSolution& solution, ClusterState& state);
 
 }  // namespace muster

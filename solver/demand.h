@@ -1,7 +1,9 @@
-// What waits, grouped: the demand side of the formulation.
+// What waits, and what runs and may leave, grouped: the demand side of the formulation.
 //
 // Pods that are interchangeable for every node and every level share a DemandClass; gangs that are interchangeable up
-// to their age share a GangClass, so that the model's size depends on kinds, not on pods.
+// to their age share a GangClass, so that the model's size depends on kinds, not on pods. A pod that may leave is
+// demand like any other, but that it can go on where it runs at no cost: its room counts as free, and staying is one
+// way to fill it.
 #pragma once
 
 #include <cstdint>
@@ -9,40 +11,63 @@
 
 #include "heuristics/cluster_state.h"
 #include "model/problem.h"
+#include "solver/leaving.h"
 
 namespace muster {
 
 using DemandIndex = Index<struct DemandTag>;
 using CellIndex = Index<struct CellTag>;
 using GangClassIndex = Index<struct GangClassTag>;
+using RunningCellIndex = Index<struct RunningCellTag>;
 
-// Pods alike in class, in weighted work and in nominated node.
+// Pods alike in class, in weighted work and in nominated node; or the pods of one running cell, which stay.
 struct DemandClass {
   PodClassIndex pod_class;
   Work weighted_work = 0;    // of one pod
   NodeIndex nominated_node;  // none: none
   std::int64_t count = 0;    // of all cells
+  RunningCellIndex stays;    // none: pods that are placed
 };
 
 // The pending pods of one leaf group that are of one demand class. For a gang class of several gangs: of each of them.
+// Or the pods of a running cell, as far as they are moved.
 struct Cell {
   GangClassIndex gang_class;
   GroupIndex leaf;  // of the first gang of the class
   DemandIndex demand;
   std::vector<PodIndex> pods;  // of the first gang of the class, ascending
+  RunningCellIndex moves;      // none: pods that wait
+  std::int64_t count() const { return static_cast<std::int64_t>(pods.size()); }
+};
+
+// Running pods of one leaf group that may leave, alike in all that staying, going or being moved is worth: class,
+// weight, time run, what they use where they run, and the domains there that their gang asks about.
+struct RunningCell {
+  GangClassIndex gang_class;
+  GroupIndex leaf;  // of the first gang of the class
+  DemandIndex stay;
+  CellIndex move;              // none: they may not be moved
+  std::vector<PodIndex> pods;  // of all gangs of the class, in their order
+  NodeIndex node;              // of the first
+  QueueAmounts usage{};        // of one pod, where it runs
+  Work cost = 0;               // of evicting one: weighted work x seconds run
   std::int64_t count() const { return static_cast<std::int64_t>(pods.size()); }
 };
 
 // Gangs that differ in name, and in age where all or nothing of them is placed. Only gangs of one leaf group and one
-// demand class, of which nothing is present and which ask for no topology level, share a class; all others are classes
-// of their own.
+// demand class, of which nothing is present and which ask for no topology level, share a class, and gangs of one
+// running pod; all others are classes of their own.
 struct GangClass {
   std::vector<GangIndex> gangs;  // longest waiting first, then by index
   std::vector<CellIndex> cells;
+  std::vector<RunningCellIndex> running;  // of gangs that may leave
+  Leaving leaving;
+  bool is_singles = false;       // gangs of one pod each, which runs
+  bool lacks_resources = false;  // its minResources are not covered unless somebody goes
   QueueIndex queue;
   std::int32_t priority = 0;
   bool preemptible = true;
-  bool minimum_runs = false;  // it is there already: each pod placed is a unit of its own
+  bool minimum_runs = false;  // it is there already (of gangs that may not leave: for good)
   std::int64_t minimum = 0;   // pods of its one cell that each gang needs (classes of several gangs only)
   std::int64_t size() const { return static_cast<std::int64_t>(gangs.size()); }
 };
@@ -51,11 +76,20 @@ struct Demand {
   Indexed<DemandIndex, DemandClass> classes;
   Indexed<CellIndex, Cell> cells;
   Indexed<GangClassIndex, GangClass> gang_classes;
+  Indexed<RunningCellIndex, RunningCell> running;
+  Indexed<PodIndex, RunningCellIndex> running_cell_of;  // none: it waits, or stays for good
+  // By node class: the parts of the cluster that the minResources of some gang count which lacks them.
+  std::vector<std::vector<bool>> counted_parts;
 };
 
 // Collects the pods that the rules do not exclude beforehand: pending and not present in `state`, of a gang whose queue
 // is a leaf, that has not timed out, and whose minResources are covered by what is free or being freed on the nodes
-// that its pods may use. Cost: O(pods log pods). `excluded` gangs (stale ones that are evicted) are passed over.
-Demand collect_demand(const Problem& problem, const std::vector<bool>& excluded, const ClusterState& state);
+// that its pods may use; and the running pods of the leavers. Demand classes of pods that stay come first. Cost:
+// O(pods log pods).
+Demand collect_demand(const Problem& problem, const Leavers& leavers, const ClusterState& state);
+// By node class: whether some pod of the gang could go there, so that what is free there counts for its minResources.
+std::vector<bool> usable_classes(const Problem& problem, GangIndex gang);
+// Takes away whoever may leave.
+void remove_leavers(const Demand& demand, ClusterState& state);
 
 }  // namespace muster

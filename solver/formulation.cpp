@@ -24,6 +24,7 @@ bool asks_for_topology(const Problem& problem, const Gang& gang) {
 
 Formulation::Formulation(const FormulationInput& input)
     : in_(input),
+      exits_(input.demand.gang_classes.size()),
       gang_columns_(input.demand.gang_classes.size()),
       cell_columns_(input.demand.cells.size()),
       supply_rows_(input.demand.classes.size()),
@@ -32,7 +33,8 @@ Formulation::Formulation(const FormulationInput& input)
       waiting_(input.problem.queues.size()),
       running_(input.problem.queues.size()) {
   for (GangClassIndex index : in_.demand.gang_classes.indices()) {
-    waiting_[in_.demand.gang_classes[index].queue].push_back(index);
+    if (const QueueIndex queue = in_.demand.gang_classes[index].queue; !queue.is_none())
+      waiting_[queue].push_back(index);
     add_gang(index);
   }
   for (GangIndex gang : in_.problem.gangs.indices()) {
@@ -41,9 +43,11 @@ Formulation::Formulation(const FormulationInput& input)
     if (std::any_of(g.pods.begin(), g.pods.end(), [&](PodIndex pod) { return in_.base.is_present(pod); }))
       running_[g.queue].push_back(gang);
   }
+  if (!in_.demand.running.empty()) add_exits();
   add_supply_rows();
   add_room_rows();
   add_queue_rows();
+  if (!in_.demand.running.empty()) add_claims();
   if (in_.anti_affinity.spans_nodes()) add_anti_affinity_rows();
 }
 
@@ -53,13 +57,16 @@ void Formulation::add_gang(GangClassIndex index) {
   const GangClass& gang_class = in_.demand.gang_classes[index];
   const Gang& gang = in_.problem.gangs[gang_class.gangs[0]];
   const bool located = asks_for_topology(in_.problem, gang);
-  for (CellIndex cell : gang_class.cells)
-    add_cell_columns(cell, located || is_metered(in_.problem, in_.demand, in_.demand.cells[cell]));
-  if (!gang_class.minimum_runs)
+  for (CellIndex cell : gang_class.cells) {
+    const bool is_counted = !in_.demand.cells[cell].moves.is_none() && !in_.demand.counted_parts.empty();
+    add_cell_columns(cell, located || is_counted || is_metered(in_.problem, in_.demand, in_.demand.cells[cell]));
+  }
+  if (!gang_class.running.empty() ? !gang_class.is_singles : !gang_class.minimum_runs)
     gang_columns_[index].admitted =
         model_.add_column(0, static_cast<double>(gang_class.size()), true, name("z", index.value()));
   const std::int32_t admitted = gang_columns_[index].admitted;
-  if (gang_class.minimum > 0) {  // one cell: m z <= x <= n z
+  if (!gang_class.running.empty()) return;  // see add_exits
+  if (gang_class.minimum > 0) {             // one cell: m z <= x <= n z
     const CellIndex cell = gang_class.cells[0];
     const std::int64_t all = in_.demand.cells[cell].count();
     LinearExpression least = placed(cell), most = placed(cell);
@@ -105,6 +112,7 @@ void Formulation::add_tree(GangClassIndex index) {
   gang_columns_[index].satisfied[gang.root] = gang_columns_[index].admitted;
   for (GroupIndex group : gang.groups) add_satisfied(index, group);
   for (CellIndex cell : gang_class.cells) {
+    if (!in_.demand.cells[cell].moves.is_none()) continue;  // see tie_exits
     LinearExpression most = placed(cell);
     most.add(gang_columns_[index].admitted, -in_.demand.cells[cell].count());
     model_.add_constraint(most, -kInfinity, 0, name("members", cell.value()));
@@ -119,7 +127,9 @@ std::int32_t Formulation::add_satisfied(GangClassIndex index, GroupIndex group) 
   if (g.is_leaf()) {
     enough.constant = in_.base.members(group);
     for (CellIndex cell : in_.demand.gang_classes[index].cells)
-      if (in_.demand.cells[cell].leaf == group) enough.add(placed(cell));
+      if (in_.demand.cells[cell].leaf == group && in_.demand.cells[cell].moves.is_none()) enough.add(placed(cell));
+    for (RunningCellIndex cell : in_.demand.gang_classes[index].running)
+      if (in_.demand.running[cell].leaf == group) enough.add(kept(cell));
   } else {
     for (GroupIndex child : g.children) {
       const std::int32_t column = model_.add_column(0, 1, true, name("b", child.value()));
@@ -159,17 +169,44 @@ void Formulation::add_topology(GangClassIndex index) {
     if (!in_.problem.groups[group].required_level.is_none()) add_domains(index, group);
 }
 
+DomainIndex Formulation::domain_of(RunningCellIndex cell, TopologyLevelIndex level) const {
+  return in_.problem.nodes[in_.demand.running[cell].node].domains[level.value()];
+}
+
+std::vector<RunningCellIndex> Formulation::running_below(GangClassIndex index, GroupIndex group) const {
+  std::vector<RunningCellIndex> result;
+  for (RunningCellIndex cell : in_.demand.gang_classes[index].running)
+    if (is_below(in_.demand.running[cell].leaf, group)) result.push_back(cell);
+  return result;
+}
+
+bool Formulation::is_torn(GangClassIndex index, GroupIndex group) const {
+  const TopologyLevelIndex level = in_.problem.groups[group].required_level;
+  const std::vector<RunningCellIndex> cells = running_below(index, group);
+  return std::any_of(cells.begin(), cells.end(), [&](RunningCellIndex cell) {
+    return domain_of(cell, level).is_none() || domain_of(cell, level) != domain_of(cells.front(), level);
+  });
+}
+
 // All pods of the group in one domain of its level: where some run, in theirs.
 void Formulation::add_domains(GangClassIndex index, GroupIndex group) {
   const TopologyLevelIndex level = in_.problem.groups[group].required_level;
   const std::vector<CellIndex> cells = cells_below(index, group);
   const std::vector<DomainIndex> running = running_domains(group, level);
+  // Where those that run do not lie together, they may go on so as long as nothing is placed beside them: whether it
+  // is, decoding sees to.
+  const bool torn = is_torn(index, group);
+  if (torn) is_complete_ = false;
+  const std::vector<RunningCellIndex> leaving = torn ? std::vector<RunningCellIndex>{} : running_below(index, group);
   std::int64_t members = 0;
   for (CellIndex cell : cells) members += in_.demand.cells[cell].count();
+  for (RunningCellIndex cell : leaving) members += in_.demand.running[cell].count();
   LinearExpression chosen;
   for (DomainIndex domain : domains_of(level)) {
     LinearExpression inside;
     for (CellIndex cell : cells) inside.add(placed_in(cell, domain, level));
+    for (RunningCellIndex cell : leaving)
+      if (domain_of(cell, level) == domain) inside.add(staying(cell));
     const bool possible =
         !domain.is_none() && std::all_of(running.begin(), running.end(), [&](DomainIndex d) { return d == domain; });
     if (!possible) {
@@ -215,6 +252,16 @@ void Formulation::add_supply_rows() {
   }
   const double least = in_.exact ? 0 : -kInfinity;
   for (DemandIndex d : in_.demand.classes.indices()) {
+    if (const RunningCellIndex stays = in_.demand.classes[d].stays; !stays.is_none()) {
+      // No add_constraint: the coefficients of the configurations are still to come, and so is no common divisor.
+      LinearExpression asked = staying(stays);
+      const auto there = static_cast<double>(asked.constant);
+      const std::int32_t row = model_.add_row(in_.exact ? -there : -kInfinity, -there, name("stay", d.value()));
+      for (const auto& [column, coefficient] : asked.terms)
+        model_.add_entry(row, column, static_cast<double>(coefficient));
+      supply_rows_[d].push_back(row);
+      continue;
+    }
     const std::size_t parts = located[d].empty() ? 1 : in_.supply.atom_count;
     LinearExpression flow;
     for (CellIndex cell : free_cells[d]) flow.add(placed(cell));
@@ -345,20 +392,34 @@ void Formulation::add_queue_rows() {
     }
 }
 
-// Usage stays within the limit (quota, for what is not preemptible) or does not grow. What a memory request uses
-// depends on the device, so its cell is split by atoms, in each of which all devices are of one size.
+// Usage stays within the limit (quota, for what is not preemptible) or does not grow.
 void Formulation::add_queue_row(const QueueBounds& bounds, QueueIndex queue, std::size_t resource,
                                 bool non_preemptible) {
   const Amount bound = (non_preemptible ? bounds.non_preemptible : bounds.usage)[queue][resource];
   if (bound == kNoBound) return;
+  const LinearExpression usage = usage_of(queue, resource, non_preemptible);
+  if (usage.terms.empty()) return;
+  model_.add_constraint(usage, -kInfinity, static_cast<double>(bound),
+                        name(non_preemptible ? "quota" : "limit", queue.value(), resource));
+}
+
+// What the queue uses in the end. What a memory request uses depends on the device, so its cell is split by atoms, in
+// each of which all devices are of one size.
+LinearExpression Formulation::usage_of(QueueIndex queue, std::size_t resource, bool non_preemptible) const {
   LinearExpression usage;
   usage.constant = (non_preemptible ? in_.base.non_preemptible_usage() : in_.base.usage())[queue][resource];
+  const auto counts = [&](GangClassIndex index) {
+    const GangClass& gang_class = in_.demand.gang_classes[index];
+    if (gang_class.queue.is_none() || (non_preemptible && gang_class.preemptible)) return false;
+    const std::vector<QueueIndex>& above = in_.problem.queues[gang_class.queue].ancestors;
+    return std::find(above.begin(), above.end(), queue) != above.end();
+  };
+  for (RunningCellIndex index : in_.demand.running.indices())
+    if (counts(in_.demand.running[index].gang_class))
+      usage.add(staying(index), in_.demand.running[index].usage[resource]);
   for (CellIndex index : in_.demand.cells.indices()) {
     const Cell& cell = in_.demand.cells[index];
-    const GangClass& gang_class = in_.demand.gang_classes[cell.gang_class];
-    if (non_preemptible && gang_class.preemptible) continue;
-    const std::vector<QueueIndex>& above = in_.problem.queues[gang_class.queue].ancestors;
-    if (std::find(above.begin(), above.end(), queue) == above.end()) continue;
+    if (!counts(cell.gang_class)) continue;
     const PodClass& pod_class = in_.problem.pod_classes[in_.demand.classes[cell.demand].pod_class];
     for (std::size_t part = 0; part < cell_columns_[index].size(); ++part) {
       Amount least = std::numeric_limits<Amount>::max();
@@ -370,9 +431,7 @@ void Formulation::add_queue_row(const QueueBounds& bounds, QueueIndex queue, std
       if (least != std::numeric_limits<Amount>::max()) usage.add(cell_columns_[index][part], least);
     }
   }
-  if (usage.terms.empty()) return;
-  model_.add_constraint(usage, -kInfinity, static_cast<double>(bound),
-                        name(non_preemptible ? "quota" : "limit", queue.value(), resource));
+  return usage;
 }
 
 // --- solutions
@@ -431,6 +490,19 @@ FormulationSolution Formulation::read_demand(const std::function<std::int64_t(st
       solution.pods[cell] += count;
       if (cell_columns_[cell].size() > 1) solution.by_atom[cell].push_back(count);
     }
+  solution.evicted =
+      Indexed<RunningCellIndex, std::vector<std::pair<std::size_t, std::int64_t>>>(in_.demand.running.size());
+  for (GangClassIndex index : in_.demand.gang_classes.indices()) {
+    const GangClass& gang_class = in_.demand.gang_classes[index];
+    for (const Exit& exit : exits_[index])
+      for (std::size_t v = 0; v < gang_class.running.size(); ++v) {
+        const RunningCellIndex cell = gang_class.running[v];
+        const std::int64_t each = gang_class.is_singles ? 1 : in_.demand.running[cell].count();
+        std::int64_t pods = exit.gone < 0 ? 0 : each * count_of(exit.gone);
+        if (!exit.surplus.empty()) pods += count_of(exit.surplus[v]);
+        if (pods > 0) solution.evicted[cell].emplace_back(exit.channel, pods);
+      }
+  }
   return solution;
 }
 

@@ -8,11 +8,16 @@
 //           b_h    subgroup h has its minimum, binary;  y_hv  group h lies in domain v, binary
 //           f_dt   pods of class d of cells without topology in atom t (only where others of d have x_ct)
 //           l_sj   nodes of s in configuration j, integer
+//           o_gk   gangs that go whole (binary, but for gangs of one pod), e_vk surplus pods of the running cell v that
+//                  go, both by channel k: for whom, see EvictionChannel;  x_c of a running cell: pods that are moved
 // Rows      supply (d, t): sum x_ct + f_dt (or sum x_c) <= sum_{s in t} a_dj l_sj        (= in exact mode)
 //           rooms s:       sum_j l_sj <= N_s                                            (= in exact mode)
 //           minimum:       m_g z_g <= x_c <= n_c z_g; through b_h for trees
 //           domains:       sum_{t in v} x_ct <= n_h y_hv, sum_v y_hv <= 1
 //           queues q:      sum usage x <= limit - used, on every queue; the same for quota and what is not preemptible
+//           running cells v: n_v - n_v sum_k o_gk - sum_k e_vk - x_v <= sum a_vj l_sj: who does not go stays or is
+//           moved gangs that run: b_g + sum_k o_gk = 1 (<= 1 where the minimum does not run), e_vk + x_v <= n_v b_g
+//           channels: see solver/formulation_evictions.cpp
 //           anti-affinity terms whose domains span nodes: owners or matches, or one pod that is both
 // Levels    share, quota, work, seniority, preference, fragmentation as docs/semantics.md defines them, each a linear
 //           expression; their auxiliary columns are added when a level is asked for.
@@ -20,6 +25,7 @@
 // pod.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -28,6 +34,7 @@
 #include <vector>
 
 #include "heuristics/cluster_state.h"
+#include "heuristics/eviction_rules.h"
 #include "heuristics/fit.h"
 #include "model/fair_share.h"
 #include "model/levels.h"
@@ -46,8 +53,17 @@ struct FormulationInput {
   const Atoms& atoms;
   const Supply& supply;
   const AntiAffinityRules& anti_affinity;
-  const ClusterState& base;  // what runs and stays
+  const EvictionRules& rules;
+  const ClusterState& before;  // the snapshot as it is
+  const ClusterState& base;    // the same without those that may leave
   bool exact = false;  // all configurations are there: supply and rooms hold with equality, all levels can be told
+};
+
+// For what a pod may be evicted, and for whom: claimants of one kind. With preempt: of the victim's queue and a higher
+// priority. With reclaim: of one leaf queue, alike in what they ask for and in being preemptible. Nobody with stale.
+struct EvictionChannel {
+  EvictionReason reason = EvictionReason::kStale;
+  std::vector<GangClassIndex> claimants;
 };
 
 // How many pods of each cell, in each atom, a solution places, and in which configuration each node is.
@@ -56,6 +72,8 @@ struct FormulationSolution {
   Indexed<CellIndex, std::vector<std::int64_t>> by_atom;  // empty: the cell goes anywhere, `pods` tells how many
   Indexed<CellIndex, std::int64_t> pods;
   std::vector<std::vector<std::pair<std::size_t, std::int64_t>>> configurations;  // by room class: (position, nodes)
+  // Of each running cell: (channel, pods that are evicted by it).
+  Indexed<RunningCellIndex, std::vector<std::pair<std::size_t, std::int64_t>>> evicted;
 };
 
 class Formulation {
@@ -75,6 +93,10 @@ class Formulation {
   std::optional<LinearExpression> level(const LevelId& id);
   // Keeps a level from here on at least (maximised) or at most (minimised) at `value`.
   void hold(const LevelId& id, const LinearExpression& expression, std::int64_t value);
+
+  const std::vector<EvictionChannel>& channels() const { return channels_; }
+  // Whether every plan that obeys the rules is a solution: else no bound holds.
+  bool is_complete() const { return is_complete_; }
 
   ModelBuilder& model() { return model_; }
   const ModelBuilder& model() const { return model_; }
@@ -96,6 +118,56 @@ class Formulation {
     LinearExpression expression;
     std::int64_t most = 0;
   };
+
+  // How the gangs of a class, or surplus pods of them, go by one channel.
+  struct Exit {
+    std::size_t channel = 0;
+    std::int32_t gone = -1;             // gangs that go whole; -1: they may not
+    std::vector<std::int32_t> surplus;  // by position in GangClass::running; empty: none may
+  };
+  // Evicting for claimants of one kind from one side, see rule Reclaim.
+  struct Reclaim {
+    std::size_t channel = 0;
+    EvictionRules::Sides sides;
+    LinearExpression evicted;  // pods
+  };
+  struct ReclaimKind {
+    QueueIndex queue;
+    std::array<bool, kQueueResources> asked{};
+    bool preemptible = true;
+    friend auto operator<=>(const ReclaimKind&, const ReclaimKind&) = default;
+  };
+  struct Granted {
+    LinearExpression pods;  // placed for the claimants of a channel
+    GangIndex claimant;     // one of them
+  };
+
+  void add_exits();
+  void find_reclaimers();
+  std::optional<std::size_t> preempt_channel(QueueIndex queue, std::int32_t priority);
+  void add_exits_of(GangClassIndex index);
+  void add_exit(GangClassIndex index, std::size_t channel, bool whole, bool surplus);
+  void tie_exits(GangClassIndex index);
+  void add_claims();
+  void add_min_resources();
+  LinearExpression free_for(GangIndex gang, std::optional<std::size_t> resource) const;
+  void add_reclaim(const Reclaim& reclaim);
+  void add_reclaim_grounds(const Reclaim& reclaim, std::int32_t active);
+  LinearExpression waiting_pods(const GangClass& gang_class) const;
+  LinearExpression evicted_by(GangClassIndex index, const Exit& exit) const;
+  const LinearExpression& largest_unit(QueueIndex side, std::size_t resource);
+  void collect_units(GangClassIndex index, const Exit& exit, std::size_t resource,
+                     std::map<Amount, LinearExpression>& units) const;
+  std::vector<PodIndex> core_of(GangIndex gang) const;
+  LinearExpression usage_of(QueueIndex queue, std::size_t resource, bool non_preemptible) const;
+  void add_implied(std::int32_t column, const LinearExpression& expression, double lower, double upper);
+  // Pods of a running cell that stay; and those that stay or are moved.
+  LinearExpression staying(RunningCellIndex cell) const;
+  LinearExpression kept(RunningCellIndex cell) const;
+  LinearExpression gone(GangClassIndex index) const;  // gangs
+  DomainIndex domain_of(RunningCellIndex cell, TopologyLevelIndex level) const;
+  std::vector<RunningCellIndex> running_below(GangClassIndex index, GroupIndex group) const;
+  bool is_torn(GangClassIndex index, GroupIndex group) const;
 
   void add_gang(GangClassIndex index);
   void add_tree(GangClassIndex index);
@@ -125,6 +197,8 @@ class Formulation {
   Bounded queue_level(QueueIndex queue, const LevelId& id, std::size_t kind);
   Bounded leaf_work(QueueIndex queue, std::int32_t priority, std::size_t kind) const;
   Bounded leaf_share(QueueIndex queue, std::int32_t priority, std::size_t kind);
+  LinearExpression evicted_level() const;
+  LinearExpression moved_level() const;
   LinearExpression seniority_level();
   std::optional<LinearExpression> preference_level();
   void add_preferred_domain(GangClassIndex index, GroupIndex group, LinearExpression& preference);
@@ -148,6 +222,8 @@ class Formulation {
   void add_varying_units(GangIndex gang, std::size_t kind, LinearExpression& counted);
   void add_running_units(GangIndex gang, std::size_t kind, std::vector<Units>& units) const;
   void add_pending_units(GangClassIndex index, std::size_t kind, std::vector<Units>& units) const;
+  void add_leaving_units(GangClassIndex index, std::size_t kind, std::vector<Units>& units) const;
+  bool is_alike(const GangClass& gang_class) const;
 
   struct ConfigurationColumn {
     std::int32_t column;
@@ -158,6 +234,15 @@ class Formulation {
   FormulationInput in_;
   ModelBuilder model_;
   std::map<GangIndex, std::vector<Way>> ways_;
+  std::vector<EvictionChannel> channels_;
+  std::vector<Granted> granted_;  // by channel
+  std::map<std::pair<QueueIndex, std::int32_t>, std::optional<std::size_t>> preempt_channels_;
+  std::map<ReclaimKind, std::size_t> reclaim_channels_;
+  std::optional<std::size_t> stale_channel_;
+  Indexed<GangClassIndex, std::vector<Exit>> exits_;
+  std::map<std::tuple<std::size_t, QueueIndex, QueueIndex>, Reclaim> reclaims_;  // by channel and sides
+  std::map<std::pair<QueueIndex, std::size_t>, LinearExpression> largest_units_;
+  bool is_complete_ = true;
   Indexed<GangClassIndex, GangColumns> gang_columns_;
   Indexed<CellIndex, std::vector<std::int32_t>> cell_columns_;   // one, or one by atom (-1: not allowed there)
   Indexed<DemandIndex, std::vector<std::int32_t>> supply_rows_;  // one, or one by atom

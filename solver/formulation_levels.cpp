@@ -28,8 +28,9 @@ std::optional<LinearExpression> Formulation::level(const LevelId& id) {
     case LevelKind::kFragmentation:
       return last_level();
     case LevelKind::kEvicted:
+      return evicted_level();
     case LevelKind::kMoved:
-      return std::nullopt;  // nothing is evicted here
+      return moved_level();
   }
   return std::nullopt;
 }
@@ -42,9 +43,40 @@ LinearExpression Formulation::work_level(std::int32_t priority) const {
       work.constant += in_.problem.pods[pod].weighted_work;
   }
   for (CellIndex cell : in_.demand.cells.indices())
-    if (in_.demand.gang_classes[in_.demand.cells[cell].gang_class].priority >= priority)
+    if (in_.demand.cells[cell].moves.is_none() &&
+        in_.demand.gang_classes[in_.demand.cells[cell].gang_class].priority >= priority)
       work.add(placed(cell), in_.demand.classes[in_.demand.cells[cell].demand].weighted_work);
+  for (RunningCellIndex cell : in_.demand.running.indices()) {
+    const GangClass& gang_class = in_.demand.gang_classes[in_.demand.running[cell].gang_class];
+    if (in_.problem.gangs[gang_class.gangs.front()].queue_is_leaf && gang_class.priority >= priority)
+      work.add(kept(cell), in_.demand.classes[in_.demand.running[cell].stay].weighted_work);
+  }
   return work;
+}
+
+// --- evicted, moved
+
+LinearExpression Formulation::evicted_level() const {
+  LinearExpression evicted;
+  for (GangClassIndex index : in_.demand.gang_classes.indices()) {
+    const GangClass& gang_class = in_.demand.gang_classes[index];
+    for (const Exit& exit : exits_[index]) {
+      if (channels_[exit.channel].reason == EvictionReason::kStale) continue;
+      for (std::size_t v = 0; v < gang_class.running.size(); ++v) {
+        const RunningCell& cell = in_.demand.running[gang_class.running[v]];
+        if (exit.gone >= 0) evicted.add(exit.gone, (gang_class.is_singles ? 1 : cell.count()) * cell.cost);
+        if (!exit.surplus.empty()) evicted.add(exit.surplus[v], cell.cost);
+      }
+    }
+  }
+  return evicted;
+}
+
+LinearExpression Formulation::moved_level() const {
+  LinearExpression moved;
+  for (const RunningCell& cell : in_.demand.running)
+    if (!cell.move.is_none()) moved.add(placed(cell.move), in_.demand.classes[cell.stay].weighted_work);
+  return moved;
 }
 
 // --- share and quota: over the forest, a queue counts no more than its own share or quota
@@ -103,9 +135,15 @@ Formulation::Bounded Formulation::leaf_work(QueueIndex queue, std::int32_t prior
   for (GangClassIndex index : waiting_[queue]) {
     const GangClass& gang_class = in_.demand.gang_classes[index];
     if (gang_class.priority < priority) continue;
+    for (RunningCellIndex cell : gang_class.running) {
+      const PodClass& pod_class = in_.problem.pod_classes[in_.demand.classes[in_.demand.running[cell].stay].pod_class];
+      if (!counts_in(pod_class, kind)) continue;
+      work.expression.add(kept(cell), pod_class.work);
+      work.most += in_.demand.running[cell].count() * pod_class.work;
+    }
     for (CellIndex cell : gang_class.cells) {
       const PodClass& pod_class = in_.problem.pod_classes[in_.demand.classes[in_.demand.cells[cell].demand].pod_class];
-      if (!counts_in(pod_class, kind)) continue;
+      if (!counts_in(pod_class, kind) || !in_.demand.cells[cell].moves.is_none()) continue;
       work.expression.add(placed(cell), pod_class.work);
       work.most += in_.demand.cells[cell].count() * gang_class.size() * pod_class.work;
     }
@@ -144,11 +182,13 @@ LinearExpression Formulation::seniority_level() {
   LinearExpression seniority;
   for (GangClassIndex index : in_.demand.gang_classes.indices()) {
     const GangClass& gang_class = in_.demand.gang_classes[index];
+    if (gang_class.is_singles) continue;  // a moved pod has had its turn
     const auto waited = [&](GangIndex gang) { return in_.problem.gangs[gang].waited_seconds; };
     if (waited(gang_class.gangs.front()) == waited(gang_class.gangs.back())) {
       for (CellIndex cell : gang_class.cells)
-        seniority.add(placed(cell), in_.demand.classes[in_.demand.cells[cell].demand].weighted_work *
-                                        waited(gang_class.gangs.front()));
+        if (in_.demand.cells[cell].moves.is_none())
+          seniority.add(placed(cell), in_.demand.classes[in_.demand.cells[cell].demand].weighted_work *
+                                          waited(gang_class.gangs.front()));
       continue;
     }
     // All or nothing, of several ages: the oldest first is best, so one column for each age, filled in order of its
@@ -178,6 +218,7 @@ std::optional<LinearExpression> Formulation::preference_level() {
     for (const ConfigurationColumn& configuration : configurations_[room])
       for (const auto& [demand, count] : configuration.counts) {
         const DemandClass& d = in_.demand.classes[demand];
+        if (!d.stays.is_none()) continue;
         const PodClass& pod_class = in_.problem.pod_classes[d.pod_class];
         std::int64_t worth = pod_class.preferred_weight[r.node_class.value()];
         worth -= 100 * pod_class.untolerated_soft_taints[r.node_class.value()];
@@ -208,6 +249,11 @@ void Formulation::add_preferred_domain(GangClassIndex index, GroupIndex group, L
     most += in_.demand.cells[cell].count() * each;
   }
   if (members == 0) return;
+  const std::vector<RunningCellIndex> leaving = running_below(index, group);
+  for (RunningCellIndex cell : leaving) {
+    all.add(staying(cell));
+    members += in_.demand.running[cell].count();
+  }
   const std::vector<DomainIndex> running = running_domains(group, level);
   LinearExpression chosen;
   for (DomainIndex domain : domains_of(level)) {
@@ -218,6 +264,8 @@ void Formulation::add_preferred_domain(GangClassIndex index, GroupIndex group, L
     chosen.add(column, 1);
     LinearExpression outside = all;
     for (CellIndex cell : cells) outside.add(placed_in(cell, domain, level), -1);
+    for (RunningCellIndex cell : leaving)
+      if (domain_of(cell, level) == domain) outside.add(staying(cell), -1);
     outside.add(column, members);
     model_.add_constraint(outside, -kInfinity, static_cast<double>(members), "prefer");
   }
@@ -238,7 +286,7 @@ std::optional<LinearExpression> Formulation::last_level() {
   if (!in_.exact) return std::nullopt;
   LinearExpression sum;
   for (NodeIndex node : in_.problem.nodes.indices())
-    if (in_.problem.class_of(node).cordoned)  // what runs there stays as it is
+    if (in_.problem.class_of(node).cordoned && in_.supply.room_of[node].is_none())  // what runs there stays as it is
       sum.constant += last_level_of(
           in_.problem, {in_.problem.nodes[node].node_class, in_.base.free(node), in_.base.free_devices(node)});
   for (RoomClassIndex room : in_.supply.rooms.indices())

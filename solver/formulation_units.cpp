@@ -42,6 +42,7 @@ void Formulation::add_running_units(GangIndex gang, std::size_t kind, std::vecto
 
 void Formulation::add_pending_units(GangClassIndex index, std::size_t kind, std::vector<Units>& units) const {
   const GangClass& gang_class = in_.demand.gang_classes[index];
+  if (!gang_class.running.empty()) return add_leaving_units(index, kind, units);
   const std::int32_t admitted = gang_columns_[index].admitted;
   const auto work_of = [&](CellIndex cell) {
     const PodClass& c = in_.problem.pod_classes[in_.demand.classes[in_.demand.cells[cell].demand].pod_class];
@@ -87,6 +88,69 @@ void Formulation::add_pending_units(GangClassIndex index, std::size_t kind, std:
       units.push_back({placed(cell), in_.demand.cells[cell].count() * gang_class.size(), work});
 }
 
+// Whether all pods that could be there count alike, in one group: then it does not matter which of them are the
+// minimum.
+bool Formulation::is_alike(const GangClass& gang_class) const {
+  const Gang& gang = in_.problem.gangs[gang_class.gangs.front()];
+  if (!in_.problem.groups[gang.root].is_leaf()) return false;
+  const auto pod_class = [&](DemandIndex demand) -> const PodClass& {
+    return in_.problem.pod_classes[in_.demand.classes[demand].pod_class];
+  };
+  const PodClass& first = pod_class(in_.demand.running[gang_class.running.front()].stay);
+  const auto is_like_first = [&](DemandIndex demand) {
+    return pod_class(demand).work == first.work && pod_class(demand).counts_as_gpu == first.counts_as_gpu;
+  };
+  return std::ranges::all_of(gang_class.running,
+                             [&](RunningCellIndex cell) { return is_like_first(in_.demand.running[cell].stay); }) &&
+         std::ranges::all_of(gang_class.cells,
+                             [&](CellIndex cell) { return is_like_first(in_.demand.cells[cell].demand); });
+}
+
+// Of gangs that may leave: each pod where they are single ones or all alike, what makes the minimum together; pod by
+// pod, which is a relaxation, else.
+void Formulation::add_leaving_units(GangClassIndex index, std::size_t kind, std::vector<Units>& units) const {
+  const GangClass& gang_class = in_.demand.gang_classes[index];
+  const Gang& gang = in_.problem.gangs[gang_class.gangs.front()];
+  std::int64_t most = 0, running = 0;
+  LinearExpression present;
+  for (RunningCellIndex cell : gang_class.running) {
+    const RunningCell& r = in_.demand.running[cell];
+    present.add(kept(cell));
+    running += r.count();
+    const PodClass& pod_class = in_.problem.pod_classes[in_.demand.classes[r.stay].pod_class];
+    if (!gang_class.is_singles && is_alike(gang_class)) continue;
+    if (is_of_kind(pod_class, kind)) units.push_back({kept(cell), r.count(), pod_class.work});
+  }
+  if (gang_class.is_singles) return;
+  most = running;
+  for (CellIndex cell : gang_class.cells) {
+    const Cell& c = in_.demand.cells[cell];
+    if (!c.moves.is_none()) continue;
+    present.add(placed(cell));
+    most += c.count();
+    const PodClass& pod_class = in_.problem.pod_classes[in_.demand.classes[c.demand].pod_class];
+    if (!is_alike(gang_class) && is_of_kind(pod_class, kind))
+      units.push_back({placed(cell), c.count(), pod_class.work});
+  }
+  if (!is_alike(gang_class)) return;
+  const PodClass& pod_class =
+      in_.problem.pod_classes[in_.demand.classes[in_.demand.running[gang_class.running.front()].stay].pod_class];
+  if (!is_of_kind(pod_class, kind)) return;
+  const std::int64_t core =
+      std::max<std::int64_t>(0, in_.problem.groups[gang.root].minimum - in_.base.members(gang.root));
+  const std::int32_t admitted = gang_columns_[index].admitted;
+  Units minimum{{}, 1, pod_class.work * core};
+  minimum.available.add(admitted, 1);
+  units.push_back(minimum);
+  // Below its minimum and left as it is, it has no unit: 1 - admitted - gone tells whether it is.
+  LinearExpression beyond = present;
+  beyond.add(admitted, -core);
+  beyond.constant -= running;
+  beyond.add(admitted, running);
+  beyond.add(gone(index), running);
+  if (most > core) units.push_back({beyond, most - core, pod_class.work});
+}
+
 // --- gangs whose units depend on which of their pods are placed, for the minimum is the least work that satisfies it
 
 // The class of a gang of several cells or subgroups with so few ways to be placed that each can have a column; none
@@ -94,10 +158,16 @@ void Formulation::add_pending_units(GangClassIndex index, std::size_t kind, std:
 GangClassIndex Formulation::varying_class(GangIndex gang) const {
   for (GangClassIndex index : waiting_[in_.problem.gangs[gang].queue]) {
     const GangClass& gang_class = in_.demand.gang_classes[index];
-    if (gang_class.gangs[0] != gang || gang_class.minimum > 0) continue;
+    if (gang_class.gangs[0] != gang || gang_class.minimum > 0 || gang_class.is_singles) continue;
+    if (!gang_class.running.empty() && is_alike(gang_class)) return GangClassIndex::none();
     std::int64_t ways = 1;
-    for (CellIndex cell : gang_class.cells) ways = std::min(kMostWays + 1, ways * (in_.demand.cells[cell].count() + 1));
-    const bool varies = gang_class.cells.size() > 1 || !in_.problem.groups[in_.problem.gangs[gang].root].is_leaf() ||
+    for (CellIndex cell : gang_class.cells)
+      if (in_.demand.cells[cell].moves.is_none())
+        ways = std::min(kMostWays + 1, ways * (in_.demand.cells[cell].count() + 1));
+    for (RunningCellIndex cell : gang_class.running)
+      ways = std::min(kMostWays + 1, ways * (in_.demand.running[cell].count() + 1));
+    const bool varies = !gang_class.running.empty() || gang_class.cells.size() > 1 ||
+                        !in_.problem.groups[in_.problem.gangs[gang].root].is_leaf() ||
                         in_.base.members(in_.problem.gangs[gang].root) > 0;
     return varies && ways <= kMostWays ? index : GangClassIndex::none();
   }
@@ -122,24 +192,33 @@ const std::vector<Formulation::Way>& Formulation::ways_of(GangIndex gang) {
   std::vector<PodIndex> present;
   for (PodIndex pod : in_.problem.gangs[gang].pods)
     if (in_.base.is_present(pod)) present.push_back(pod);
-  std::vector<std::size_t> counts(gang_class.cells.size(), 0);
-  LinearExpression one;
+  // What there may be more or fewer of: pods that wait, and pods that run.
+  std::vector<const std::vector<PodIndex>*> parts;
   std::vector<LinearExpression> chosen;
-  for (CellIndex cell : gang_class.cells) chosen.emplace_back().add(placed(cell), -1);
+  for (CellIndex cell : gang_class.cells) {
+    if (!in_.demand.cells[cell].moves.is_none()) continue;
+    parts.push_back(&in_.demand.cells[cell].pods);
+    chosen.emplace_back().add(placed(cell), -1);
+  }
+  for (RunningCellIndex cell : gang_class.running) {
+    parts.push_back(&in_.demand.running[cell].pods);
+    chosen.emplace_back().add(kept(cell), -1);
+  }
+  std::vector<std::size_t> counts(parts.size(), 0);
+  LinearExpression one;
   for (bool more = true; more;) {
     std::vector<PodIndex> pods = present;
     Way way;
     way.column = model_.add_column(0, 1, true, "v" + std::to_string(model_.columns()));
     one.add(way.column, 1);
     for (std::size_t c = 0; c < counts.size(); ++c) {
-      const std::vector<PodIndex>& waiting = in_.demand.cells[gang_class.cells[c]].pods;
-      pods.insert(pods.end(), waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(counts[c]));
+      pods.insert(pods.end(), parts[c]->begin(), parts[c]->begin() + static_cast<std::ptrdiff_t>(counts[c]));
       chosen[c].add(way.column, static_cast<std::int64_t>(counts[c]));
     }
     way.units = gang_units(in_.problem, gang, pods);
     ways.push_back(std::move(way));
     std::size_t c = 0;
-    while (c < counts.size() && ++counts[c] > in_.demand.cells[gang_class.cells[c]].pods.size()) counts[c++] = 0;
+    while (c < counts.size() && ++counts[c] > parts[c]->size()) counts[c++] = 0;
     more = c < counts.size();
   }
   model_.add_constraint(one, 1, 1, "one_way");

@@ -11,6 +11,7 @@
 #include "heuristics/gang_placement.h"
 #include "heuristics/groups.h"
 #include "heuristics/node_choice.h"
+#include "model/referee.h"
 #include "solver/anti_affinity.h"
 #include "solver/column_pool.h"
 #include "solver/decode.h"
@@ -29,17 +30,7 @@ constexpr int kMostDives = 6;  // smaller and smaller problems after the whole o
 constexpr int kDeterministicRounds = 60;
 constexpr double kNear = 1;             // nodes that CBC may take from or add to what the LP gives a configuration
 constexpr double kPricingShare = 0.35;  // of the time left, for the pricing of one level
-
-// Gangs that the incumbent evicts as stale: what they hold is free, and nothing of them is placed.
-std::vector<bool> stale_evictions(const Problem& problem, const Plan& plan, ClusterState& base) {
-  std::vector<bool> evicted(problem.gangs.size(), false);
-  for (const Eviction& eviction : plan.evictions) {
-    if (eviction.reason != EvictionReason::kStale) continue;
-    evicted[problem.pods[eviction.pod].gang.value()] = true;
-    base.take(eviction.pod);
-  }
-  return evicted;
-}
+constexpr double kLeavingShare = 0.5;   // of the time, for the pass that decides who leaves, where it is not exact
 
 // The terms of an expression, summed up by column: the same terms mean the same level but for a constant.
 using Terms = std::map<std::int32_t, std::int64_t>;
@@ -50,24 +41,40 @@ Terms terms_of(const LinearExpression& expression) {
   return terms;
 }
 
-// What may still be placed beside a state, on nodes that are not reserved, as a formulation with its columns.
+ClusterState without_leavers(const Demand& demand, ClusterState state) {
+  remove_leavers(demand, state);
+  return state;
+}
+
+// What outlives the subproblems.
+struct Setting {
+  const Problem& problem;
+  const FairShares& shares;
+  const EvictionRules& rules;
+};
+
+// What may still be placed beside a state, on nodes that are not reserved, and who may leave for it, as a formulation
+// with its columns.
 struct Subproblem {
-  Subproblem(const Problem& problem, const FairShares& shares, const ClusterState& state,
-             const std::vector<bool>& excluded, const std::vector<bool>& reserved)
-      : base(state),
-        demand(collect_demand(problem, excluded, base)),
-        atoms(collect_atoms(problem, demand)),
-        supply(collect_supply(problem, demand, atoms, base, reserved)),
-        anti_affinity(problem, base),
-        configuration_input{problem, demand, anti_affinity},
+  Subproblem(const Setting& setting, const ClusterState& state, const Leavers& leavers,
+             const std::vector<bool>& reserved)
+      : Subproblem(setting, state, collect_demand(setting.problem, leavers, state), reserved) {}
+  Subproblem(const Setting& setting, const ClusterState& state, Demand collected, const std::vector<bool>& reserved)
+      : before(state),
+        demand(std::move(collected)),
+        base(without_leavers(demand, state)),
+        atoms(collect_atoms(setting.problem, demand)),
+        supply(collect_supply(setting.problem, demand, atoms, base, reserved)),
+        anti_affinity(setting.problem, base),
+        configuration_input{setting.problem, demand, anti_affinity},
         pool(configuration_input, supply),
-        problem_(problem),
-        shares_(shares) {}
+        setting_(setting) {}
   Subproblem(const Subproblem&) = delete;
   Subproblem& operator=(const Subproblem&) = delete;
 
   void formulate(bool exact) {
-    formulation.emplace(FormulationInput{problem_, shares_, demand, atoms, supply, anti_affinity, base, exact});
+    formulation.emplace(FormulationInput{setting_.problem, setting_.shares, demand, atoms, supply, anti_affinity,
+                                         setting_.rules, before, base, exact});
     columns.assign(supply.rooms.size(), 0);
     add_new_columns();
   }
@@ -81,8 +88,9 @@ struct Subproblem {
     for (std::size_t& j = columns[room.value()]; j < all.size(); ++j) formulation->add_configuration(room, all[j]);
   }
 
-  ClusterState base;
+  ClusterState before;  // the state as it was given
   Demand demand;
+  ClusterState base;  // the same without those that may leave
   Atoms atoms;
   Supply supply;
   AntiAffinityRules anti_affinity;
@@ -92,8 +100,7 @@ struct Subproblem {
   std::vector<std::size_t> columns;  // by room class: configurations that have a column
 
  private:
-  const Problem& problem_;
-  const FairShares& shares_;
+  const Setting& setting_;
 };
 
 // Nodes that a solution fills: of each room class the first ones, as decoding takes them.
@@ -105,31 +112,54 @@ void reserve(const Subproblem& sub, const FormulationSolution& solution, std::ve
   }
 }
 
+// The cluster with a plan's evictions and moves carried out, but nothing newly placed.
+struct SettledEvictions {
+  ClusterState state;
+  Leavers leavers;  // nobody; what has gone as stale is not placed
+  std::vector<PlannedEviction> evictions;
+};
+
+SettledEvictions settle_evictions(const Problem& problem, const Plan& plan) {
+  SettledEvictions settled{ClusterState(problem, ClusterState::Releasing::kFreed), no_leavers(problem), {}};
+  for (const Eviction& eviction : plan.evictions) {
+    settled.state.take(eviction.pod);
+    settled.evictions.push_back({eviction.pod, eviction.reason, eviction.for_gang});
+    if (eviction.reason == EvictionReason::kStale)
+      settled.leavers.gangs[problem.pods[eviction.pod].gang].excluded = true;
+  }
+  for (const Placement& placement : plan.placements)
+    if (problem.pods[placement.pod].status == PodStatus::kRunning)
+      settled.state.put(placement.pod, placement.node, placement.devices);
+  return settled;
+}
+
 class Engine {
  public:
-  Engine(const Problem& problem, const FairShares& shares, const Candidate& incumbent, Backend& backend,
+  // `settled`: evictions that are decided already, and done in `state`.
+  Engine(const Setting& setting, const ClusterState& state, const Leavers& leavers,
+         std::vector<PlannedEviction> settled, const Candidate& incumbent, Backend& backend,
          const MilpEngineOptions& options)
-      : problem_(problem),
-        shares_(shares),
+      : setting_(setting),
+        problem_(setting.problem),
+        shares_(setting.shares),
         backend_(backend),
         options_(options),
-        ids_(level_ids(problem)),
-        base_(problem, ClusterState::Releasing::kFreed),
-        excluded_(stale_evictions(problem, incumbent.plan, base_)),
-        none_reserved_(problem.nodes.size(), false),
-        whole_(problem, shares, base_, excluded_, none_reserved_),
-        bounds_(queue_bounds(problem, ClusterState(problem, ClusterState::Releasing::kFreed))),
-        bounds_hold_(!may_evict(problem)) {
+        ids_(level_ids(setting.problem)),
+        leavers_(leavers),
+        settled_(std::move(settled)),
+        none_reserved_(problem_.nodes.size(), false),
+        nobody_(leavers.any ? no_leavers(problem_) : leavers),
+        whole_(setting, state, leavers, none_reserved_),
+        bounds_(queue_bounds(problem_, ClusterState(problem_, ClusterState::Releasing::kFreed))) {
     outcome_.best = incumbent;
     outcome_.bounds.resize(ids_.size());
-    for (const Eviction& eviction : incumbent.plan.evictions)
-      if (eviction.reason == EvictionReason::kStale)
-        stale_.push_back({eviction.pod, EvictionReason::kStale, GangIndex::none()});
   }
 
   MilpOutcome run() {
     exact_ = whole_.pool.list_all(options_.most_states);
-    if (!exact_) whole_.pool.add_contents(outcome_.best.plan, base_);
+    if (!exact_) add_known_contents();
+    if (!exact_ && leavers_.any)
+      options_.deadline = Deadline(options_.deadline.after(kLeavingShare), options_.deadline.is_deterministic());
     whole_.formulate(exact_);
     Formulation& formulation = *whole_.formulation;
     const std::vector<std::int64_t> trivial = trivial_bounds(problem_, shares_);
@@ -137,11 +167,23 @@ class Engine {
       solving_ = solving_ && !options_.deadline.passed();
       solve_level(formulation, i, trivial[i]);
     }
-    if (!bounds_hold_) std::fill(outcome_.bounds.begin(), outcome_.bounds.end(), std::nullopt);
+    const bool bounds_hold = leavers_.complete && formulation.is_complete() && settled_.empty();
+    if (!bounds_hold) std::fill(outcome_.bounds.begin(), outcome_.bounds.end(), std::nullopt);
     return std::move(outcome_);
   }
 
+  bool is_exact() const { return exact_; }
+
  private:
+  // Everybody where he is, and the incumbent.
+  void add_known_contents() {
+    whole_.pool.add_contents(whole_.before);
+    ClusterState state = settle_evictions(problem_, outcome_.best.plan).state;
+    for (const Placement& placement : outcome_.best.plan.placements)
+      if (!state.is_present(placement.pod)) state.put(placement.pod, placement.node, placement.devices);
+    whole_.pool.add_contents(state);
+  }
+
   std::int64_t value(std::size_t level) const { return outcome_.best.levels.values[level]; }
 
   // Proves, improves or passes over one level. Once one is left open, the later ones only get the bounds that follow
@@ -149,14 +191,12 @@ class Engine {
   void solve_level(Formulation& formulation, std::size_t i, std::int64_t trivial) {
     const LevelId id = ids_[i];
     const std::optional<LinearExpression> expression = formulation.level(id);
-    if (!expression) {
-      if (id.kind == LevelKind::kEvicted || id.kind == LevelKind::kMoved) outcome_.bounds[i] = 0;
-      return;
-    }
+    if (!expression) return;
     Terms terms = terms_of(*expression);
     if (terms.empty()) {  // every solution is worth the same, yet the incumbent may be worth less
       outcome_.bounds[i] = expression->constant;
-      if (exact_ && solving_ && value(i) != expression->constant) improve(formulation, i, *expression);
+      const bool is_settled = !settled_.empty() && (id.kind == LevelKind::kEvicted || id.kind == LevelKind::kMoved);
+      if (exact_ && solving_ && !is_settled && value(i) != expression->constant) improve(formulation, i, *expression);
       return;
     }
     if (const auto same = held_.find(terms); same != held_.end()) {
@@ -194,14 +234,14 @@ class Engine {
     for (auto& [column, coefficient] : scaled.terms) coefficient /= divisor;
     const auto factor = static_cast<double>(divisor);
     if (!exact_) {
-      whole_.pool.add_contents(outcome_.best.plan, base_);
+      add_known_contents();
       whole_.add_new_columns();
       const Priced priced = price_columns(whole_, scaled, sign, kPricingShare);
       tighten(factor * priced.limit);
       relaxed_ = priced.x;
       if (!relaxed_.empty()) take(whole_.formulation->round(relaxed_));
       for (const double share : kDiveShares)
-        if (!relaxed_.empty() && !(bound && is_close(value(i), *bound))) dive(i, share);
+        if (!leavers_.any && !relaxed_.empty() && !(bound && is_close(value(i), *bound))) dive(i, share);
     }
     if (options_.deadline.passed() || (bound && is_close(value(i), *bound))) return bound;
     Milp milp = formulation.model().build(scaled, sign);
@@ -253,27 +293,94 @@ class Engine {
   }
 
   void take(const FormulationSolution& solution) {
-    ClusterState state = base_;
-    place(whole_, solution, state);
-    offer(std::move(state));
+    ClusterState state = whole_.base;
+    std::vector<PlannedEviction> evictions = place(whole_, solution, state);
+    evictions.insert(evictions.end(), settled_.begin(), settled_.end());
+    offer(std::move(state), evictions);
   }
 
-  void place(const Subproblem& sub, const FormulationSolution& solution, ClusterState& state) const {
-    decode({problem_, sub.demand, sub.atoms, sub.supply, bounds_, sub.pool.configurations()}, solution, state);
+  std::vector<PlannedEviction> place(const Subproblem& sub, const FormulationSolution& solution,
+                                     ClusterState& state) const {
+    return decode({problem_, sub.demand, sub.atoms, sub.supply, bounds_, sub.pool.configurations(),
+                   sub.formulation->channels()},
+                  solution, state)
+        .evictions;
   }
 
   // Makes plans of an end state: as it is where the model was whole (one pod more can make a gang's minimum another
-  // one, and lower its share), and filled up.
-  void offer(ClusterState state) {
-    if (exact_) keep_if_best(state);
+  // one, and lower its share), and filled up, first by those who need not have gone.
+  void offer(ClusterState state, const std::vector<PlannedEviction>& evictions) {
+    if (exact_) keep_if_best(state, evictions);
+    if (leavers_.any) bring_back(state, evictions);
     complete(state);
-    keep_if_best(state);
+    keep_if_best(state, evictions);
   }
 
-  void keep_if_best(const ClusterState& state) {
-    Candidate candidate{plan_of(problem_, state, stale_), {}};
+  // Whoever can go on where he ran does: of a gang all, or so many that it has its minimum.
+  void bring_back(ClusterState& state, const std::vector<PlannedEviction>& evictions) const {
+    std::map<std::pair<std::int64_t, GangIndex>, std::vector<PodIndex>> by_gang;  // higher priorities first
+    for (const PlannedEviction& eviction : evictions) {
+      const GangIndex gang = problem_.pods[eviction.pod].gang;
+      if (eviction.reason != EvictionReason::kStale)
+        by_gang[{-static_cast<std::int64_t>(problem_.gangs[gang].priority), gang}].push_back(eviction.pod);
+    }
+    for (bool again = true; again;) {
+      again = false;
+      for (const auto& [key, pods] : by_gang) again = bring_back(state, key.second, pods) || again;
+    }
+  }
+
+  bool bring_back(ClusterState& state, GangIndex gang, const std::vector<PodIndex>& pods) const {
+    const ClusterState::Checkpoint before = state.checkpoint();
+    bool any = false, all = true;
+    for (const PodIndex pod : pods) {
+      const Place home = snapshot_place(problem_, pod);
+      if (state.is_present(pod) && state.place_of(pod) == home) continue;
+      const ClusterState::Checkpoint here = state.checkpoint();
+      if (state.is_present(pod)) state.take(pod);
+      if (fits_at_home(state, pod, home)) {
+        state.put(pod, home.node, home.devices);
+        any = true;
+      } else {
+        state.rollback(here);
+        all = all && state.is_present(pod);
+      }
+    }
+    if (any && (all || is_satisfied(state, gang)) && keeps_min_resources(state)) return true;
+    state.rollback(before);
+    return false;
+  }
+
+  bool keeps_min_resources(const ClusterState& state) const {
+    return std::ranges::all_of(whole_.demand.gang_classes, [&](const GangClass& gang_class) {
+      const GangIndex gang = gang_class.gangs.front();
+      return !gang_class.lacks_resources || !is_anything_present(state, gang) || fit::min_resources(state, gang);
+    });
+  }
+
+  bool fits_at_home(const ClusterState& state, PodIndex pod, const Place& home) const {
+    const PodClass& pod_class = problem_.class_of(pod);
+    const NodeClass& node_class = problem_.class_of(home.node);
+    if (!fit::capacity(room_of(state, home.node), pod_class) || !fit::anti_affinity(state, pod_class, home.node))
+      return false;
+    const DeviceUnits units = home.devices.empty() ? 0 : share_units(pod_class, node_class);
+    const auto free = state.free_devices(home.node);
+    if (!std::ranges::all_of(home.devices,
+                             [&](std::int32_t device) { return free[static_cast<std::size_t>(device)] >= units; }))
+      return false;
+    const Gang& gang = problem_.gangs[problem_.pods[pod].gang];
+    const QueueAmounts added = queue_usage(pod_class, node_class);
+    return fit::limit(state, bounds_, gang, added) && fit::quota(state, bounds_, gang, added);
+  }
+
+  // Evictions obey rules that no single put can see, so the referee is asked about them here.
+  void keep_if_best(const ClusterState& state, const std::vector<PlannedEviction>& evictions) {
+    Candidate candidate{plan_of(problem_, state, evictions), {}};
     candidate.levels = evaluate(problem_, shares_, candidate.plan);
     if (compare(candidate.levels, outcome_.best.levels, ids_) <= 0) return;
+    if ((leavers_.any || !candidate.plan.evictions.empty()) &&
+        !check_plan(*problem_.snapshot, problem_, shares_, candidate.plan).empty())
+      return;
     outcome_.best = std::move(candidate);
     outcome_.improved = true;
   }
@@ -282,13 +389,13 @@ class Engine {
   // problem, until little is left. `share`: of each configuration's nodes, how many are taken from the first solution.
   // Source: diving with column generation (Sadykov et al., INFORMS Journal on Computing 2019), without backtracking.
   void dive(std::size_t level, double share) {
-    ClusterState state = base_;
+    ClusterState state = whole_.base;
     std::vector<bool> reserved = none_reserved_;
     FormulationSolution sure = whole_.formulation->floor(relaxed_, share);
     reserve(whole_, sure, reserved);
     place(whole_, sure, state);
     for (int depth = 0; depth < kMostDives && !options_.deadline.passed(); ++depth) {
-      Subproblem rest(problem_, shares_, state, excluded_, reserved);
+      Subproblem rest(setting_, state, nobody_, reserved);
       if (rest.demand.cells.empty() || rest.supply.rooms.empty()) break;
       rest.formulate(false);
       const std::optional<LinearExpression> expression = rest.formulation->level(ids_[level]);
@@ -304,7 +411,7 @@ class Engine {
       }
       place(rest, sure, state);
     }
-    offer(std::move(state));
+    offer(std::move(state), settled_);
   }
 
   // What the solution left out and still fits: minimums by priority, more work first; then what is elastic.
@@ -384,41 +491,47 @@ class Engine {
     return slack;
   }
 
+  const Setting& setting_;
   const Problem& problem_;
   const FairShares& shares_;
   Backend& backend_;
-  const MilpEngineOptions& options_;
+  MilpEngineOptions options_;
   std::vector<LevelId> ids_;
-  ClusterState base_;
-  std::vector<bool> excluded_;
+  const Leavers& leavers_;
+  std::vector<PlannedEviction> settled_;
   std::vector<bool> none_reserved_;
+  Leavers nobody_;  // for dives
   Subproblem whole_;
   QueueBounds bounds_;
-  bool bounds_hold_;
   bool exact_ = false, written_ = false, solving_ = true;
   std::vector<double> relaxed_;  // the LP's last solution
-  std::vector<PlannedEviction> stale_;
   std::map<Terms, std::int64_t> held_;
   MilpOutcome outcome_;
 };
 
 }  // namespace
 
-bool may_evict(const Problem& problem) {
-  const Actions& actions = problem.snapshot->policy.actions;
-  const bool acts = actions.consolidate || actions.reclaim || actions.preempt;
-  for (const Gang& gang : problem.gangs) {
-    if (gang.stale && actions.stale) return true;
-    if (!acts || !gang.preemptible) continue;
-    for (PodIndex pod : gang.pods)
-      if (problem.pods[pod].status == PodStatus::kRunning) return true;
-  }
-  return false;
-}
-
 MilpOutcome solve_milp(const Problem& problem, const FairShares& shares, const Candidate& incumbent, Backend& backend,
                        const MilpEngineOptions& options) {
-  return Engine(problem, shares, incumbent, backend, options).run();
+  const ClusterState before(problem, ClusterState::Releasing::kFreed);
+  const EvictionRules rules(problem, shares, before);
+  const Setting setting{problem, shares, rules};
+  const Leavers leavers = find_leavers(problem, rules, before);
+  MilpOutcome outcome;
+  outcome.best = incumbent;
+  outcome.bounds.resize(incumbent.levels.values.size());
+  if (leavers.any || incumbent.plan.evictions.empty()) {
+    Engine engine(setting, before, leavers, {}, incumbent, backend, options);
+    outcome = engine.run();
+    if (engine.is_exact() || !leavers.any) return outcome;
+  }
+  const SettledEvictions settled = settle_evictions(problem, outcome.best.plan);
+  MilpOutcome second =
+      Engine(setting, settled.state, settled.leavers, settled.evictions, outcome.best, backend, options).run();
+  outcome.best = std::move(second.best);
+  outcome.improved = outcome.improved || second.improved;
+  outcome.defects.insert(outcome.defects.end(), second.defects.begin(), second.defects.end());
+  return outcome;
 }
 
 }  // namespace muster

@@ -37,12 +37,11 @@ struct MilpOutcome {
   std::vector<std::string> defects;                 // what went wrong on the way: workers that died
 };
 
-// Never worse than `incumbent`. Bounds are told only where nothing could be evicted (see may_evict): the formulation
-// places.
+// Never worse than `incumbent`. Who is evicted or moved is decided beside the placements. Where the configurations
+// cannot be listed, a second pass keeps to the evictions found so far and only places: that is a smaller problem, in
+// which diving works. Bounds are told where the formulation holds every plan that obeys the rules (Leavers::complete,
+// Formulation::is_complete).
 MilpOutcome solve_milp(const Problem& problem, const FairShares& shares, const Candidate& incumbent, Backend& backend,
                        const MilpEngineOptions& options);
-
-// Whether a plan could evict or move anything: an action that may, and a pod that may be its victim, or a stale gang.
-bool may_evict(const Problem& problem);
 
 }  // namespace muster

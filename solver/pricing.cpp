@@ -33,9 +33,11 @@ Pricing::Pricing(const ConfigurationInput& input, const RoomClass& room) : in_(i
       partial_levels_.push_back(static_cast<std::int32_t>((units + grain - 1) / grain));
   }
   idle_level_ = static_cast<std::int32_t>((capacity + grain - 1) / grain);
-  for (DemandIndex d : room.demands) {
+  for (std::size_t at = 0; at < room.demands.size(); ++at) {
+    const DemandIndex d = room.demands[at];
     const PodClass& pod_class = input.problem.pod_classes[input.demand.classes[d].pod_class];
-    Item item{d, &pod_class, static_cast<double>(input.demand.classes[d].count)};
+    Item item{d, &pod_class, static_cast<double>(room.stock[at])};
+    item.is_pinned = room.pinned && !input.demand.classes[d].stays.is_none();
     for (std::size_t r = 0; r < room.free.size(); ++r)
       if (pod_class.request[r] > 0)
         item.most = std::min(item.most, static_cast<double>(room.free[r] / pod_class.request[r]));
@@ -247,7 +249,7 @@ void Pricing::bisect(std::size_t r, const std::vector<double>& price) {
 // Whether one pod more of the item is there, and may stand beside those that are counted.
 bool Pricing::may_put(std::size_t item, const std::vector<std::int64_t>& counts) const {
   const DemandClass& demand = in_.demand.classes[items_[item].demand];
-  if (counts[item] >= demand.count) return false;
+  if (counts[item] >= room_.stock[item]) return false;
   const PodClass& pod_class = *items_[item].pod_class;
   if (pod_class.anti_affinity_owned.empty() && pod_class.anti_affinity_matched.empty()) return true;
   for (std::size_t other = 0; other < items_.size(); ++other)
@@ -260,10 +262,38 @@ bool Pricing::may_put(std::size_t item, const std::vector<std::int64_t>& counts)
 
 void Pricing::put(std::size_t item, std::int64_t count, NodeRoom& space, Configuration& configuration,
                   std::vector<std::int64_t>& counts) const {
-  for (std::int64_t n = 0; n < count && may_put(item, counts) && space.add(*items_[item].pod_class); ++n) {
+  for (std::int64_t n = 0; n < count && may_put(item, counts); ++n) {
+    if (items_[item].is_pinned) {
+      if (!put_resident(item, space, configuration, counts)) return;
+      continue;
+    }
+    if (!space.add(*items_[item].pod_class)) return;
     configuration.steps.push_back({items_[item].demand, space.last_devices()});
     ++counts[item];
   }
+}
+
+// Lets one that runs there stay, on the devices that are his. False: there is none whose devices are free.
+bool Pricing::put_resident(std::size_t item, NodeRoom& space, Configuration& configuration,
+                           std::vector<std::int64_t>& counts) const {
+  const PodClass& pod_class = *items_[item].pod_class;
+  if (!space.has_resources(pod_class)) return false;
+  const DeviceUnits units = share_units(pod_class, in_.problem.node_classes[room_.node_class]);
+  for (std::size_t r = 0; r < room_.residents.size(); ++r) {
+    const RoomClass::Resident& resident = room_.residents[r];
+    const auto position = static_cast<std::int32_t>(r);
+    const bool is_there = std::ranges::any_of(
+        configuration.steps, [&](const Configuration::Step& step) { return step.resident == position; });
+    const bool fits = std::ranges::all_of(resident.devices, [&](std::int32_t device) {
+      return space.free_devices()[static_cast<std::size_t>(device)] >= units;
+    });
+    if (resident.stay != items_[item].demand || is_there || !fits) continue;
+    space.add_on(pod_class, resident.devices);
+    configuration.steps.push_back({resident.stay, resident.devices, position});
+    ++counts[item];
+    return true;
+  }
+  return false;
 }
 
 // Puts pods that share one device on that device, as the table divided them; those that do not fit are left out.
@@ -273,6 +303,10 @@ void Pricing::put_on(std::int32_t device, const std::vector<std::size_t>& items,
   for (std::size_t item : items) {
     const PodClass& pod_class = *items_[item].pod_class;
     if (!may_put(item, counts) || !space.has_resources(pod_class)) continue;
+    if (items_[item].is_pinned) {
+      put_resident(item, space, configuration, counts);
+      continue;
+    }
     if (space.free_devices()[static_cast<std::size_t>(device)] < share_units(pod_class, node_class)) continue;
     space.add_on(pod_class, {device});
     configuration.steps.push_back({items_[item].demand, {device}});
@@ -293,15 +327,19 @@ void Pricing::build(const std::vector<double>& price, const Content& content, Re
   NodeRoom space(in_.problem, room_);
   Configuration configuration;
   std::vector<std::int64_t> counts(items_.size(), 0);
+  for (std::size_t i = 0; i < items_.size(); ++i)
+    if (items_[i].is_pinned && content.amount[i] > 0.5)
+      put(i, std::lround(content.amount[i]), space, configuration, counts);
   for (std::size_t i : by_bulk_)
-    if (items_[i].whole > 0 && content.amount[i] > 0.5)
+    if (!items_[i].is_pinned && items_[i].whole > 0 && content.amount[i] > 0.5)
       put(i, std::lround(content.amount[i]), space, configuration, counts);
   for (std::size_t device = 0; device < content.on_devices.size(); ++device) {
     const std::int32_t at = device < partial_levels_.size() ? static_cast<std::int32_t>(device) : idle_device(space);
     if (at >= 0) put_on(at, content.on_devices[device], space, configuration, counts);
   }
   for (std::size_t i : by_bulk_)
-    if (items_[i].whole == 0 && (items_[i].size == 0 || items_[i].devices > 1) && content.amount[i] > 0.5)
+    if (!items_[i].is_pinned && items_[i].whole == 0 && (items_[i].size == 0 || items_[i].devices > 1) &&
+        content.amount[i] > 0.5)
       put(i, std::lround(content.amount[i]), space, configuration, counts);
   finish(price, space, std::move(configuration), std::move(counts), result);
 }
@@ -310,8 +348,8 @@ void Pricing::build(const std::vector<double>& price, const Content& content, Re
 void Pricing::finish(const std::vector<double>& price, NodeRoom& space, Configuration configuration,
                      std::vector<std::int64_t> counts, Result& result) {
   for (std::size_t i : by_density_)
-    if (price[items_[i].demand.value()] > 0)
-      put(i, in_.demand.classes[items_[i].demand].count, space, configuration, counts);
+    if (price[items_[i].demand.value()] > 0 || !in_.demand.classes[items_[i].demand].stays.is_none())
+      put(i, room_.stock[i], space, configuration, counts);
   double worth = 0;
   for (std::size_t i = 0; i < items_.size(); ++i) {
     if (counts[i] == 0) continue;

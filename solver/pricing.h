@@ -36,6 +36,7 @@ class Pricing {
     std::int32_t size = 0;     // of a sharer, in grains, rounded down; 0: takes no share
     std::int32_t whole = 0;    // whole devices
     std::int32_t devices = 0;  // of a sharer
+    bool is_pinned = false;    // stays, if it stays, on the devices that it has
   };
   struct Content {
     double value = 0;                 // of the relaxed problem, without the multipliers' constant
@@ -78,6 +79,8 @@ class Pricing {
   void put_on(std::int32_t device, const std::vector<std::size_t>& items, NodeRoom& space, Configuration& configuration,
               std::vector<std::int64_t>& counts) const;
   std::int32_t idle_device(const NodeRoom& space) const;
+  bool put_resident(std::size_t item, NodeRoom& space, Configuration& configuration,
+                    std::vector<std::int64_t>& counts) const;
   void put(std::size_t item, std::int64_t count, NodeRoom& space, Configuration& configuration,
            std::vector<std::int64_t>& counts) const;
 

@@ -28,20 +28,112 @@ TopologyLevelIndex finest_level(const Problem& problem, const Demand& demand) {
 std::set<NodeIndex> nominated_nodes(const Demand& demand) {
   std::set<NodeIndex> nodes;
   for (const DemandClass& d : demand.classes)
-    if (!d.nominated_node.is_none()) nodes.insert(d.nominated_node);
+    if (d.stays.is_none() && !d.nominated_node.is_none()) nodes.insert(d.nominated_node);
   return nodes;
 }
 
-// The demand classes of which one pod fits into the room as it is.
+// Who runs on each node and may leave: ascending by class of stay, then by pod.
+Indexed<NodeIndex, std::vector<PodIndex>> residents_of(const Problem& problem, const Demand& demand) {
+  Indexed<NodeIndex, std::vector<PodIndex>> residents(problem.nodes.size());
+  for (const RunningCell& cell : demand.running)
+    for (PodIndex pod : cell.pods) residents[problem.pods[pod].node].push_back(pod);
+  return residents;
+}
+
+bool is_shared(const PodClass& pod_class) {
+  return pod_class.gpu.kind == GpuRequestKind::kFraction || pod_class.gpu.kind == GpuRequestKind::kMemory;
+}
+
+// One node as a room: its devices in an order that is the same for nodes alike, and who runs there.
+class NodeView {
+ public:
+  NodeView(const Problem& problem, const Demand& demand, const ClusterState& state, NodeIndex node,
+           std::vector<PodIndex> residents)
+      : problem_(problem), demand_(demand), state_(state), node_(node), residents_(std::move(residents)) {
+    for (PodIndex pod : residents_) {
+      const PodClass& pod_class = problem.class_of(pod);
+      pinned_ = pinned_ || is_shared(pod_class);
+      tied_ = tied_ || (is_shared(pod_class) && pod_class.gpu.devices > 1);
+    }
+  }
+
+  bool is_pinned() const { return pinned_; }
+  // Somebody shares several devices: then the order of the devices is this node's own.
+  bool is_tied() const { return tied_; }
+
+  // Positions on the node of devices that have room, least room first, then by who runs there, lowest first among
+  // equals.
+  std::vector<std::int32_t> devices() const {
+    const auto free = state_.free_devices(node_);
+    std::vector<std::vector<DemandIndex>> users(free.size());
+    for (PodIndex pod : residents_)
+      if (pinned_)
+        for (std::int32_t device : problem_.devices_of(pod))
+          users[static_cast<std::size_t>(device)].push_back(stay_of(pod));
+    std::vector<std::int32_t> positions;
+    for (std::size_t i = 0; i < free.size(); ++i)
+      if (free[i] > 0) positions.push_back(static_cast<std::int32_t>(i));
+    std::stable_sort(positions.begin(), positions.end(), [&](std::int32_t a, std::int32_t b) {
+      const auto i = static_cast<std::size_t>(a), j = static_cast<std::size_t>(b);
+      return free[i] != free[j] ? free[i] < free[j] : users[i] < users[j];
+    });
+    return positions;
+  }
+
+  // In the order of RoomClass::residents, which `pods` is put into.
+  std::vector<RoomClass::Resident> residents(const std::vector<std::int32_t>& devices,
+                                             std::vector<PodIndex>& pods) const {
+    std::vector<std::pair<RoomClass::Resident, PodIndex>> all;
+    for (PodIndex pod : residents_) {
+      RoomClass::Resident resident{stay_of(pod), {}};
+      if (pinned_)
+        for (std::int32_t device : problem_.devices_of(pod))
+          resident.devices.push_back(
+              static_cast<std::int32_t>(std::find(devices.begin(), devices.end(), device) - devices.begin()));
+      std::sort(resident.devices.begin(), resident.devices.end());
+      all.emplace_back(std::move(resident), pod);
+    }
+    std::sort(all.begin(), all.end());
+    std::vector<RoomClass::Resident> result;
+    pods.clear();
+    for (auto& [resident, pod] : all) {
+      result.push_back(std::move(resident));
+      pods.push_back(pod);
+    }
+    return result;
+  }
+
+ private:
+  DemandIndex stay_of(PodIndex pod) const { return demand_.running[demand_.running_cell_of[pod]].stay; }
+
+  const Problem& problem_;
+  const Demand& demand_;
+  const ClusterState& state_;
+  NodeIndex node_;
+  std::vector<PodIndex> residents_;
+  bool pinned_ = false, tied_ = false;
+};
+
+// The demand classes of which one pod fits into the room as it is; first those that run there.
 void find_demands(const Problem& problem, const Demand& demand, const std::vector<DemandIndex>& refused,
                   RoomClass& room) {
+  for (const RoomClass::Resident& resident : room.residents) {
+    if (room.demands.empty() || room.demands.back() != resident.stay) {
+      room.demands.push_back(resident.stay);
+      room.stock.push_back(0);
+    }
+    ++room.stock.back();
+  }
   const NodeRoom empty(problem, room);
   for (DemandIndex d : demand.classes.indices()) {
     const PodClass& pod_class = problem.pod_classes[demand.classes[d].pod_class];
-    if (demand.classes[d].count == 0 || !pod_class.allowed[room.node_class.value()]) continue;
-    if (std::binary_search(refused.begin(), refused.end(), d) || !empty.has_resources(pod_class)) continue;
+    if (!demand.classes[d].stays.is_none() || demand.classes[d].count == 0) continue;
+    if (!pod_class.allowed[room.node_class.value()] || !empty.has_resources(pod_class)) continue;
+    if (std::binary_search(refused.begin(), refused.end(), d)) continue;
     NodeRoom space = empty;
-    if (space.add(pod_class)) room.demands.push_back(d);
+    if (!space.add(pod_class)) continue;
+    room.demands.push_back(d);
+    room.stock.push_back(demand.classes[d].count);
   }
 }
 
@@ -50,6 +142,7 @@ void find_demands(const Problem& problem, const Demand& demand, const std::vecto
 bool is_metered(const Problem& problem, const Demand& demand, const Cell& cell) {
   const PodClass& pod_class = problem.pod_classes[demand.classes[cell.demand].pod_class];
   if (pod_class.gpu.kind != GpuRequestKind::kMemory) return false;
+  if (!demand.running.empty() && problem.snapshot->policy.actions.reclaim) return true;  // fair shares bound it
   const std::vector<QueueIndex>& above = problem.queues[demand.gang_classes[cell.gang_class].queue].ancestors;
   return std::any_of(above.begin(), above.end(), [&](QueueIndex queue) {
     return problem.queues[queue].quota[kQueueGpu] != kUnlimited || problem.queues[queue].limit[kQueueGpu] != kUnlimited;
@@ -62,11 +155,15 @@ Atoms collect_atoms(const Problem& problem, const Demand& demand) {
   const bool by_size = std::any_of(demand.cells.begin(), demand.cells.end(),
                                    [&](const Cell& cell) { return is_metered(problem, demand, cell); });
   atoms.of_node.assign(problem.nodes.size(), AtomIndex(0));
-  std::map<std::pair<DomainIndex, std::int64_t>, AtomIndex> index;
+  std::map<std::tuple<DomainIndex, std::int64_t, std::vector<bool>>, AtomIndex> index;
   for (NodeIndex node : problem.nodes.indices()) {
     const DomainIndex domain = finest.is_none() ? DomainIndex::none() : problem.nodes[node].domains[finest.value()];
     const std::int64_t size = by_size ? problem.class_of(node).device_memory_mib : 0;
-    const auto [found, is_new] = index.try_emplace({domain, size}, AtomIndex(atoms.domains.size()));
+    std::vector<bool> counted;
+    for (const std::vector<bool>& part : demand.counted_parts)
+      counted.push_back(part[problem.nodes[node].node_class.value()]);
+    const auto [found, is_new] = index.try_emplace({domain, size, std::move(counted)}, AtomIndex(atoms.domains.size()));
+    if (is_new) atoms.nodes.push_back(node);
     if (is_new)
       atoms.domains.push_back(finest.is_none()
                                   ? std::vector<DomainIndex>(problem.topology_levels.size(), DomainIndex::none())
@@ -84,32 +181,40 @@ Supply collect_supply(const Problem& problem, const Demand& demand, const Atoms&
   const AntiAffinityRules rules(problem, state);
   const std::vector<DemandIndex> spreading = rules.demands_with_terms(demand);
   using Key = std::tuple<NodeClassIndex, AtomIndex, std::vector<Amount>, std::vector<DeviceUnits>,
-                         std::vector<DemandIndex>, NodeIndex>;
+                         std::vector<RoomClass::Resident>, std::vector<DemandIndex>, NodeIndex>;
   std::map<Key, RoomClassIndex> index;
   Indexed<RoomClassIndex, std::vector<DemandIndex>> refused;
   const std::set<NodeIndex> nominated = nominated_nodes(demand);
+  supply.residents = residents_of(problem, demand);
+  supply.devices = Indexed<NodeIndex, std::vector<std::int32_t>>(problem.nodes.size());
+  supply.room_of.assign(problem.nodes.size(), RoomClassIndex::none());
   for (NodeIndex node : problem.nodes.indices()) {
-    if (problem.class_of(node).cordoned || reserved[node.value()]) continue;
+    std::vector<PodIndex>& pods = supply.residents[node];
+    if (reserved[node.value()] || (problem.class_of(node).cordoned && pods.empty())) continue;
+    const NodeView view(problem, demand, state, node, pods);
     RoomClass room;
     room.node_class = problem.nodes[node].node_class;
     room.atom = atoms.of_node[node];
     room.free.assign(state.free(node).begin(), state.free(node).end());
-    for (DeviceUnits units : state.free_devices(node))
-      if (units > 0) room.free_devices.push_back(units);
-    std::sort(room.free_devices.begin(), room.free_devices.end());
+    supply.devices[node] = view.devices();
+    for (std::int32_t device : supply.devices[node])
+      room.free_devices.push_back(state.free_devices(node)[static_cast<std::size_t>(device)]);
+    room.residents = view.residents(supply.devices[node], pods);
+    room.pinned = view.is_pinned();
     std::vector<DemandIndex> refused_here;
     for (DemandIndex d : spreading)
       if (rules.excludes(demand.classes[d].pod_class, node)) refused_here.push_back(d);
     // Nodes in different domains of an anti-affinity term that spans nodes must stay apart.
-    const NodeIndex own = nominated.contains(node) || rules.spans_nodes() ? node : NodeIndex::none();
-    const auto [found, is_new] =
-        index.try_emplace(Key{room.node_class, room.atom, room.free, room.free_devices, refused_here, own},
-                          RoomClassIndex(supply.rooms.size()));
+    const NodeIndex own = nominated.contains(node) || rules.spans_nodes() || view.is_tied() ? node : NodeIndex::none();
+    const auto [found, is_new] = index.try_emplace(
+        Key{room.node_class, room.atom, room.free, room.free_devices, room.residents, refused_here, own},
+        RoomClassIndex(supply.rooms.size()));
     if (is_new) {
       supply.rooms.push_back(std::move(room));
       refused.push_back(std::move(refused_here));
     }
     supply.rooms[found->second].nodes.push_back(node);
+    supply.room_of[node] = found->second;
   }
   for (RoomClassIndex room : supply.rooms.indices()) find_demands(problem, demand, refused[room], supply.rooms[room]);
   return supply;

@@ -19,31 +19,46 @@ struct RoomClass {
   std::vector<NodeIndex> nodes;  // ascending
   NodeClassIndex node_class;
   AtomIndex atom;
-  std::vector<Amount> free;               // by ResourceIndex
+  std::vector<Amount> free;               // by ResourceIndex; what may leave is not counted as there
   std::vector<DeviceUnits> free_devices;  // ascending; fully taken ones are left out
   std::vector<DemandIndex> demands;       // that fit by themselves, ascending
+  std::vector<std::int64_t> stock;        // by position in `demands`: pods that there are of it for one node
+  // Who runs on each of the nodes and may leave, ascending by class, with the devices (positions in free_devices) that
+  // it is on. These matter only where somebody shares a device (`pinned`): whole ones are as good as each other.
+  struct Resident {
+    DemandIndex stay;
+    std::vector<std::int32_t> devices;
+    friend auto operator<=>(const Resident&, const Resident&) = default;
+  };
+  std::vector<Resident> residents;
+  bool pinned = false;
   std::int64_t count() const { return static_cast<std::int64_t>(nodes.size()); }
 };
 
 struct Supply {
   Indexed<RoomClassIndex, RoomClass> rooms;
   std::size_t atom_count = 1;
+  Indexed<NodeIndex, RoomClassIndex> room_of;             // none: not there
+  Indexed<NodeIndex, std::vector<std::int32_t>> devices;  // positions in free_devices -> positions on the node
+  Indexed<NodeIndex, std::vector<PodIndex>> residents;    // in the order of RoomClass::residents
 };
 
 // Atoms are the parts of the cluster that some gang of the demand has to tell apart: the domains of the finest topology
-// level that is asked for, and sizes of devices where is_metered; by NodeIndex. One atom where nothing is.
-// `atom_domains[atom][level]` is its domain.
+// level that is asked for, sizes of devices where is_metered, and Demand::counted_parts; by NodeIndex. One atom where
+// nothing is. `atom_domains[atom][level]` is its domain.
 struct Atoms {
   Indexed<NodeIndex, AtomIndex> of_node;
   std::vector<std::vector<DomainIndex>> domains;  // by atom, by level
+  std::vector<NodeIndex> nodes;                   // by atom: one of its nodes
 };
 Atoms collect_atoms(const Problem& problem, const Demand& demand);
 // Whether the usage of the cell's pods depends on the device that they land on, and some queue above bounds it: then
 // atoms tell the sizes of devices apart, too.
 bool is_metered(const Problem& problem, const Demand& demand, const Cell& cell);
 
-// Groups the nodes of `state` (what runs and stays is in it, what is releasing or evicted is not). Cost: O(nodes x
-// (resources + devices) + room classes x demand classes). Nodes that are `reserved` are left out.
+// Groups the nodes of `state` (what stays for good is in it, what is releasing or may leave is not). Cost: O(nodes x
+// (resources + devices) + room classes x demand classes). Nodes that are `reserved` are left out, and cordoned ones
+// that nobody may leave.
 Supply collect_supply(const Problem& problem, const Demand& demand, const Atoms& atoms, const ClusterState& state,
                       const std::vector<bool>& reserved);
 

@@ -143,13 +143,13 @@ Counts counts_of(const Configuration& configuration, std::size_t demands) {
   return counts;
 }
 
-// Calls visit(formulation, room) for the rooms of many random clusters.
+// Calls visit(formulation, room) for the rooms of many random clusters in which all that runs stays.
 template <class Visit>
-void for_each_room(std::uint32_t clusters, const Visit& visit) {
+void for_each_room(std::uint32_t clusters, const Visit& visit, bool may_leave = false) {
   for (std::uint32_t seed = 1; seed <= clusters; ++seed) {
     const Cluster cluster = test::any_cluster(seed);
     SCOPED_TRACE(cluster.line);
-    const ExactFormulation f(cluster);
+    const ExactFormulation f(cluster, may_leave);
     if (!f.is_listed) continue;
     for (RoomClassIndex room : f.supply.rooms.indices()) visit(f, f.supply.rooms[room]);
     if (testing::Test::HasFailure()) return;
@@ -231,6 +231,56 @@ TEST(EnumerateConfigurations, GivesUpBeyondTheLimit) {
     if (all->size() == 1) return;
     EXPECT_FALSE(enumerate_configurations(f.configuration_input, room, all->size() - 1));
   });
+}
+
+TEST(EnumerateConfigurations, KnowsTheNodeAsItIsAndTheNodeThatEverybodyHasLeft) {
+  std::int64_t rooms = 0;
+  for_each_room(
+      400,
+      [&](const ExactFormulation& f, const RoomClass& room) {
+        if (room.residents.empty()) return;
+        ++rooms;
+        Counts everybody(f.demand.classes.size(), 0);
+        for (const RoomClass::Resident& resident : room.residents) ++everybody[resident.stay.value()];
+        const auto configurations = enumerate_configurations(f.configuration_input, room, 100'000);
+        const auto holds = [&](const Counts& counts) {
+          return std::ranges::any_of(*configurations, [&](const Configuration& configuration) {
+            return counts_of(configuration, counts.size()) == counts;
+          });
+        };
+        EXPECT_TRUE(holds(everybody));
+        EXPECT_TRUE(holds(Counts(everybody.size(), 0)));
+      },
+      true);
+  EXPECT_GE(rooms, 100);
+}
+
+TEST(EnumerateConfigurations, LetsNobodyStayWhoIsNotThereOrOnOthersDevices) {
+  for_each_room(
+      400,
+      [](const ExactFormulation& f, const RoomClass& room) {
+        const auto configurations = enumerate_configurations(f.configuration_input, room, 100'000);
+        for (const Configuration& configuration : *configurations) {
+          std::set<std::int32_t> seen;
+          for (const Configuration::Step& step : configuration.steps) {
+            const bool stays = !f.demand.classes[step.demand].stays.is_none();
+            ASSERT_EQ(step.resident >= 0, stays && room.pinned);
+            if (step.resident < 0) continue;
+            const RoomClass::Resident& resident = room.residents.at(static_cast<std::size_t>(step.resident));
+            EXPECT_EQ(resident.stay, step.demand);
+            EXPECT_EQ(resident.devices, step.devices);
+            EXPECT_TRUE(seen.insert(step.resident).second);
+          }
+          for (const auto& [demand, count] : configuration.counts) {
+            const auto there =
+                std::ranges::count_if(room.residents, [&](const RoomClass::Resident& r) { return r.stay == demand; });
+            if (!f.demand.classes[demand].stays.is_none()) {
+              EXPECT_LE(count, there);
+            }
+          }
+        }
+      },
+      true);
 }
 
 }  // namespace

@@ -19,20 +19,24 @@ namespace muster::test {
 struct ExactFormulation {
   static constexpr std::size_t kMostConfigurations = 3000;  // more would make its models no matter of milliseconds
 
-  explicit ExactFormulation(const Cluster& cluster)
+  // `may_leave`: whoever runs may leave as the policy allows; else all that runs stays.
+  explicit ExactFormulation(const Cluster& cluster, bool may_leave = true)
       : problem(cluster.problem),
         shares(cluster.shares),
         ids(level_ids(problem)),
-        base(problem, ClusterState::Releasing::kFreed),
-        demand(collect_demand(problem, std::vector<bool>(problem.gangs.size(), false), base)),
+        before(problem, ClusterState::Releasing::kFreed),
+        rules(problem, shares, before),
+        leavers(may_leave ? find_leavers(problem, rules, before) : no_leavers(problem)),
+        demand(collect_demand(problem, leavers, before)),
+        base(without_leavers()),
         atoms(collect_atoms(problem, demand)),
         supply(collect_supply(problem, demand, atoms, base, std::vector<bool>(problem.nodes.size(), false))),
         anti_affinity(problem, base),
         configuration_input{problem, demand, anti_affinity},
         pool(configuration_input, supply),
-        bounds(queue_bounds(problem, base)),
+        bounds(queue_bounds(problem, before)),
         is_listed(pool.list_all(kMostConfigurations)),
-        formulation({problem, shares, demand, atoms, supply, anti_affinity, base, true}) {
+        formulation({problem, shares, demand, atoms, supply, anti_affinity, rules, before, base, true}) {
     for (RoomClassIndex room : supply.rooms.indices())
       for (const Configuration& configuration : pool.configurations()[room])
         formulation.add_configuration(room, configuration);
@@ -54,17 +58,29 @@ struct ExactFormulation {
   Decoded decoded(const std::vector<double>& x) const {
     ClusterState state = base;
     Decoded result;
-    result.missed = decode({problem, demand, atoms, supply, bounds, pool.configurations()}, formulation.read(x), state);
-    result.plan = plan_of(problem, state, {});
+    const muster::Decoded decoded =
+        decode({problem, demand, atoms, supply, bounds, pool.configurations(), formulation.channels()},
+               formulation.read(x), state);
+    result.missed = decoded.missed;
+    result.plan = plan_of(problem, state, decoded.evictions);
     result.levels = evaluate(problem, shares, result.plan);
     return result;
+  }
+
+  ClusterState without_leavers() const {
+    ClusterState state = before;
+    remove_leavers(demand, state);
+    return state;
   }
 
   const Problem& problem;
   const FairShares& shares;
   std::vector<LevelId> ids;
-  ClusterState base;
+  ClusterState before;
+  EvictionRules rules;
+  Leavers leavers;
   Demand demand;
+  ClusterState base;
   Atoms atoms;
   Supply supply;
   AntiAffinityRules anti_affinity;

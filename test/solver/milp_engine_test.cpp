@@ -38,7 +38,6 @@ void for_each_cluster(std::uint32_t first, std::uint32_t count, const Visit& vis
   Backend backend(MUSTER_BINARY);
   for (std::uint32_t seed = first; seed < first + count; ++seed) {
     const Cluster cluster = test::any_cluster(seed);
-    if (may_evict(cluster.problem)) continue;
     SCOPED_TRACE(cluster.line);
     visit(cluster, solve_greedy(cluster.problem, cluster.shares, {}), backend);
     if (testing::Test::HasFailure()) return;

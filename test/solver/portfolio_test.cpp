@@ -118,6 +118,9 @@ TEST_P(PortfolioWithFault, AnswersInTime) {
 class PortfolioWithBrokenWorker : public PortfolioWithFault {};
 
 TEST_P(PortfolioWithBrokenWorker, TellsOfTheDefect) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  if (GetParam() == std::string("alloc")) GTEST_SKIP() << "sanitizers cannot live with a limit of address space";
+#endif
   const Cluster cluster = contested_cluster();
   Portfolio portfolio(faulty());
   const Solution solution = portfolio.solve(*cluster.snapshot, cluster.problem, within(seconds(10)));
