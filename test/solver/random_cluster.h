@@ -296,9 +296,10 @@ inline Cluster generated_cluster(std::uint32_t seed) {
   return cluster ? std::move(*cluster) : random_cluster(seed);
 }
 
-// One of both kinds: even seeds the generator's, odd ones random lines.
+// Of every three clusters one is generated, and one has running pods that may leave.
 inline Cluster any_cluster(std::uint32_t seed) {
-  return seed % 2 == 0 ? generated_cluster(seed) : random_cluster(seed);
+  if (seed % 3 == 0) return generated_cluster(seed);
+  return seed % 3 == 1 ? random_cluster(seed) : random_cluster(seed, {.may_evict = true, .running = 50});
 }
 
 }  // namespace muster::test
