@@ -224,13 +224,11 @@ int run(const Arguments& arguments) {
       "sees it\n",
       arguments.budget_ms, arguments.seed, arguments.repetitions);
   fmt::print(
-      "| situation       | engine | nodes | pods  | plan ms   | pipe ms   | evicted | moved | placed | admitted | "
-      "proof     "
-      "| gap      | first levels: value/bound |\n");
+      "| situation       | engine | nodes | pods  | plan ms   | pipe ms   | evicted | moved | placed | admitted "
+      "| proof     | gap      | first levels: value/bound |\n");
   fmt::print(
-      "|-----------------|--------|-------|-------|-----------|-----------|---------|-------|--------|----------|------"
-      "-----"
-      "|----------|---------------------------|\n");
+      "|-----------------|--------|-------|-------|-----------|-----------|---------|-------|--------|----------"
+      "|-----------|----------|---------------------------|\n");
   bool has_faults = false;
   for (const std::string& situation : arguments.situations) {
     for (const std::string& engine : arguments.engines) {
