@@ -209,12 +209,12 @@ void append_json(const Row& row, const Arguments& arguments) {
                           level.value, level.bound.value_or("null"));
   }
   std::ofstream out(arguments.json, std::ios::app);
-  out << fmt::format(
-             R"({{"situation":"{}","engine":"{}","nodes":{},"pods":{},"seed":{},"budgetMs":{},"elapsedMs":[{}],"pipeMs":[{}],)"
-             R"("evicted":{},"moved":{},"placed":{},"admitted":{},"origin":"{}","proof":"{}","gap":{},"faults":{},"levels":[{}]}})",
-             row.situation, row.engine, row.nodes, row.pods, arguments.seed, arguments.budget_ms,
-             fmt::join(row.told_ms, ","), fmt::join(row.seen_ms, ","), row.evicted, row.moved, row.placed, row.admitted,
-             row.origin, row.proof, row.gap, row.faults.size(), levels)
+  out << fmt::format(R"({{"situation":"{}","engine":"{}","nodes":{},"pods":{},"seed":{},"budgetMs":{},)"
+                     R"("elapsedMs":[{}],"pipeMs":[{}],"evicted":{},"moved":{},"placed":{},"admitted":{},)"
+                     R"("origin":"{}","proof":"{}","gap":{},"faults":{},"levels":[{}]}})",
+                     row.situation, row.engine, row.nodes, row.pods, arguments.seed, arguments.budget_ms,
+                     fmt::join(row.told_ms, ","), fmt::join(row.seen_ms, ","), row.evicted, row.moved, row.placed,
+                     row.admitted, row.origin, row.proof, row.gap, row.faults.size(), levels)
       << "\n";
 }
 
