@@ -189,7 +189,7 @@ TEST(SearchOverEvictions, FindsWhatLookingAtEverythingFinds) {
 
 TEST(Engines, AgreeWithBruteForceWhereRunningPodsMayGo) {
   const bool with_milp = std::getenv("MUSTER_POLICY_MILP") != nullptr;
-  Campaign campaign({policy_instance, {kMostStates, with_milp, true}, 2000});
+  Campaign campaign({policy_instance, {kMostStates, with_milp, true}, with_milp ? 800U : 5000U});
   campaign.run();
   campaign.print();
   campaign.expect_agreement();
