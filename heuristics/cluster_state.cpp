@@ -4,11 +4,19 @@
 #include <functional>
 #include <utility>
 
+#include "model/saturating.h"
+
 namespace muster {
 
 Place snapshot_place(const Problem& problem, PodIndex pod) {
   const auto devices = problem.devices_of(pod);
   return {problem.pods[pod].node, {devices.begin(), devices.end()}};
+}
+
+bool is_home(const ClusterState& state, PodIndex pod) {
+  const Place& place = state.place_of(pod);
+  return place.node == state.problem().pods[pod].node &&
+         std::ranges::equal(place.devices, state.problem().devices_of(pod));
 }
 
 ClusterState::ClusterState(const Problem& problem, Releasing releasing)
@@ -24,6 +32,8 @@ ClusterState::ClusterState(const Problem& problem, Releasing releasing)
       matched_(problem.anti_affinities.size()) {
   buckets_ = std::clamp<std::size_t>(problem.priorities.size(), 1, kPriorityBuckets);
   usage_by_priority_.assign(problem.queues.size() * buckets_, QueueAmounts{});
+  node_versions_.assign(problem.nodes.size(), 0);
+  free_in_sum_.assign(problem.resource_count, 0);
   free_.reserve(problem.nodes.size() * problem.resource_count);
   device_begin_.push_back(0);
   for (const NodeIndex node : problem.nodes.indices()) {
@@ -33,6 +43,9 @@ ClusterState::ClusterState(const Problem& problem, Releasing releasing)
     free_devices_.insert(free_devices_.end(), devices, problem.device_capacity(node));
     device_begin_.push_back(static_cast<std::uint32_t>(free_devices_.size()));
     idle_devices_.push_back(node_class.device_count);
+    for (std::size_t r = 0; r < problem.resource_count; ++r)
+      free_in_sum_[r] = saturating_add(free_in_sum_[r], node_class.capacity[r]);
+    free_devices_in_sum_ += node_class.device_count * micro_gpu(node, problem.device_capacity(node));
   }
   for (const AntiAffinityIndex term : problem.anti_affinities.indices()) {
     owners_[term].assign(problem.anti_affinities[term].domain_count, 0);
@@ -51,6 +64,14 @@ ClusterState::ClusterState(const Problem& problem, Releasing releasing)
     }
   }
   touched_.clear();
+  changed_gangs_.clear();
+}
+
+MicroGpu ClusterState::micro_gpu(NodeIndex node, DeviceUnits units) const {
+  if (units <= 0) return 0;
+  const DeviceUnits whole = problem_->device_capacity(node);
+  const DeviceUnits mib = whole / 1'000'000;  // a whole device has so many MiB, or one where that is not known
+  return (units + mib - 1) / mib;
 }
 
 void ClusterState::put(PodIndex pod, NodeIndex node, const std::vector<std::int32_t>& devices) {
@@ -86,20 +107,27 @@ void ClusterState::apply(PodIndex pod, const Place& place, bool put) {
   }
   places_[pod] = put ? place : Place{};
   touched_.push_back(place.node);
+  changed_gangs_.push_back(p.gang);
+  ++node_versions_[place.node];
 }
 
 void ClusterState::hold_room(PodIndex pod, const Place& place, bool hold) {
   const PodClass& pod_class = problem_->class_of(pod);
   Amount* free = free_.data() + place.node.value() * problem_->resource_count;
-  for (std::size_t r = 0; r < problem_->resource_count; ++r)
-    free[r] += hold ? -pod_class.request[r] : pod_class.request[r];
+  for (std::size_t r = 0; r < problem_->resource_count; ++r) {
+    const Amount change = hold ? -pod_class.request[r] : pod_class.request[r];
+    free[r] += change;
+    free_in_sum_[r] += change;
+  }
   if (!place.devices.empty()) {
     const DeviceUnits units = share_units(pod_class, problem_->class_of(place.node));
     const DeviceUnits whole = problem_->device_capacity(place.node);
     for (const std::int32_t device : place.devices) {
       DeviceUnits& room = free_devices_[device_begin_[place.node.value()] + static_cast<std::uint32_t>(device)];
       const bool was_idle = room == whole;
+      free_devices_in_sum_ -= micro_gpu(place.node, room);
       room += hold ? -units : units;
+      free_devices_in_sum_ += micro_gpu(place.node, room);
       idle_devices_[place.node.value()] += (room == whole ? 1 : 0) - (was_idle ? 1 : 0);
     }
   }

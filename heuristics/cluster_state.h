@@ -69,6 +69,14 @@ class ClusterState {
   // Nodes whose room changed, in order, each put, take and undone change one entry; it only ever grows. For indices
   // that follow the state: what they have not read yet is what they have to look at again.
   const std::vector<NodeIndex>& touched() const { return touched_; }
+  // The same of gangs whose pods came or went.
+  const std::vector<GangIndex>& changed_gangs() const { return changed_gangs_; }
+  // Grows with every change on the node, undone ones too.
+  std::uint32_t version(NodeIndex node) const { return node_versions_[node]; }
+
+  // Upper bounds of what is free on all nodes together, by ResourceIndex, and of devices in millionths of one.
+  const std::vector<Amount>& free_in_sum() const { return free_in_sum_; }
+  MicroGpu free_devices_in_sum() const { return free_devices_in_sum_; }
 
   static constexpr std::size_t kPriorityBuckets = 32;
 
@@ -80,6 +88,7 @@ class ClusterState {
   };
   void apply(PodIndex pod, const Place& place, bool put);
   void hold_room(PodIndex pod, const Place& place, bool hold);
+  MicroGpu micro_gpu(NodeIndex node, DeviceUnits units) const;  // rounded up
   void count_usage(PodIndex pod, NodeIndex node, bool put);
   std::size_t bucket_of(std::int32_t priority) const;
   void count_anti_affinity(const PodClass& pod_class, NodeIndex node, bool put);
@@ -101,9 +110,15 @@ class ClusterState {
   Indexed<AntiAffinityIndex, std::vector<std::int32_t>> owners_, matched_;
   std::vector<Change> log_;
   std::vector<NodeIndex> touched_;
+  std::vector<GangIndex> changed_gangs_;
+  Indexed<NodeIndex, std::uint32_t> node_versions_;
+  std::vector<Amount> free_in_sum_;
+  MicroGpu free_devices_in_sum_ = 0;
 };
 
 // The place that the snapshot gives a running or releasing pod.
 Place snapshot_place(const Problem& problem, PodIndex pod);
+// Whether a pod that is present is where the snapshot has it.
+bool is_home(const ClusterState& state, PodIndex pod);
 
 }  // namespace muster

@@ -4,10 +4,12 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "heuristics/fit.h"
 #include "heuristics/groups.h"
 #include "model/gang_tree.h"
+#include "model/saturating.h"
 
 namespace muster {
 
@@ -17,6 +19,7 @@ EvictionRules::EvictionRules(const Problem& problem, const FairShares& shares, c
     QueueAmounts quota = queue.quota;
     for (Amount& amount : quota) amount = amount == kUnlimited ? kNoBound : amount;
     quota_.push_back(quota);
+    any_min_runtime_ = any_min_runtime_ || queue.preempt_min_runtime > 0 || queue.reclaim_min_runtime > 0;
   }
   for (const GangIndex gang : problem.gangs.indices()) {
     asked_[gang] = {};
@@ -116,12 +119,13 @@ bool EvictionRules::claims_within_share(const ClusterState& state, GangIndex cla
   return true;
 }
 
+// What is placed counts as what runs does.
 bool EvictionRules::keeps_whole_gangs(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const {
-  std::set<GangIndex> gangs;
-  for (const PlannedEviction& eviction : lost) gangs.insert(problem_.pods[eviction.pod].gang);
-  // What is placed counts as what runs does.
-  return std::ranges::all_of(
-      gangs, [&](GangIndex gang) { return !is_anything_present(end_state, gang) || is_satisfied(end_state, gang); });
+  return std::ranges::all_of(lost, [&](const PlannedEviction& eviction) {
+    const GangIndex gang = problem_.pods[eviction.pod].gang;
+    if (problem_.gangs[gang].pods.size() == 1) return true;
+    return !is_anything_present(end_state, gang) || is_satisfied(end_state, gang);
+  });
 }
 
 Nanoseconds EvictionRules::min_runtime(const PlannedEviction& eviction) const {
@@ -134,6 +138,7 @@ Nanoseconds EvictionRules::min_runtime(const PlannedEviction& eviction) const {
 // Those of a gang that went whole that have run for too short a time must be its surplus, whenever they went: the
 // others made its minimum.
 bool EvictionRules::keeps_protection(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const {
+  if (!any_min_runtime_) return true;
   std::map<GangIndex, std::set<PodIndex>> young;
   for (const PlannedEviction& eviction : lost) {
     const Pod& pod = problem_.pods[eviction.pod];
@@ -153,35 +158,26 @@ bool EvictionRules::keeps_protection(const ClusterState& end_state, const std::v
 QueueAmounts EvictionRules::largest_unit_reclaimed(const ClusterState& end_state,
                                                    const std::vector<PlannedEviction>& lost, QueueIndex side) const {
   std::map<GangIndex, std::vector<PodIndex>> by_gang;
-  for (const PlannedEviction& eviction : lost) {
-    const GangIndex gang = problem_.pods[eviction.pod].gang;
-    const auto& path = problem_.queues[problem_.gangs[gang].queue].ancestors;
-    const bool counts = eviction.reason == EvictionReason::kReclaim && std::ranges::find(path, side) != path.end();
-    if (counts) by_gang[gang].push_back(eviction.pod);
-  }
   QueueAmounts largest{};
   const auto take_larger = [&](const QueueAmounts& unit) {
     for (std::size_t r = 0; r < kQueueResources; ++r) largest[r] = std::max(largest[r], unit[r]);
   };
-  for (const auto& [gang, pods] : by_gang) {
-    std::vector<PodIndex> core = pods;
-    if (is_anything_present(end_state, gang)) core.clear();
-    // Drops what the minimum does not need, the most work first.
-    std::ranges::stable_sort(core, std::greater<>{}, [&](PodIndex pod) { return problem_.pods[pod].weighted_work; });
-    for (std::size_t i = 0; i < core.size();) {
-      const auto without = [&](PodIndex pod) {
-        return problem_.pods[pod].status == PodStatus::kSucceeded ||
-               (pod != core[i] && std::ranges::find(core, pod) != core.end());
-      };
-      if (meets_minimum(problem_, problem_.gangs[gang], without)) {
-        core.erase(core.begin() + static_cast<std::ptrdiff_t>(i));
-      } else {
-        ++i;
-      }
+  for (const PlannedEviction& eviction : lost) {
+    const GangIndex gang = problem_.pods[eviction.pod].gang;
+    const auto& path = problem_.queues[problem_.gangs[gang].queue].ancestors;
+    if (eviction.reason != EvictionReason::kReclaim || std::ranges::find(path, side) == path.end()) continue;
+    if (problem_.gangs[gang].pods.size() == 1) {
+      take_larger(usage_of(eviction.pod));
+    } else {
+      by_gang[gang].push_back(eviction.pod);
     }
+  }
+  for (const auto& [gang, pods] : by_gang) {
+    const std::vector<PodIndex> core =
+        is_anything_present(end_state, gang) ? std::vector<PodIndex>{} : core_of(gang, pods);
     QueueAmounts together{};
     for (const PodIndex pod : pods) {
-      const QueueAmounts used = queue_usage(problem_.class_of(pod), problem_.class_of(problem_.pods[pod].node));
+      const QueueAmounts used = usage_of(pod);
       const bool in_core = std::ranges::find(core, pod) != core.end();
       for (std::size_t r = 0; r < kQueueResources && in_core; ++r) together[r] += used[r];
       if (!in_core) take_larger(used);
@@ -191,24 +187,62 @@ QueueAmounts EvictionRules::largest_unit_reclaimed(const ClusterState& end_state
   return largest;
 }
 
+// Drops what the minimum does not need, the most work first.
+std::vector<PodIndex> EvictionRules::core_of(GangIndex gang, std::vector<PodIndex> core) const {
+  std::ranges::stable_sort(core, std::greater<>{}, [&](PodIndex pod) { return problem_.pods[pod].weighted_work; });
+  for (std::size_t i = 0; i < core.size();) {
+    const auto without = [&](PodIndex pod) {
+      return problem_.pods[pod].status == PodStatus::kSucceeded ||
+             (pod != core[i] && std::ranges::find(core, pod) != core.end());
+    };
+    if (meets_minimum(problem_, problem_.gangs[gang], without)) {
+      core.erase(core.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+  return core;
+}
+
+QueueAmounts EvictionRules::usage_of(PodIndex pod) const {
+  return queue_usage(problem_.class_of(pod), problem_.class_of(problem_.pods[pod].node));
+}
+
 bool EvictionRules::reclaim_holds(const ClusterState& end_state, const std::vector<PlannedEviction>& lost,
                                   const PlannedEviction& eviction) const {
   const GangIndex victim = problem_.pods[eviction.pod].gang;
   if (!claims_within_share(end_state, eviction.for_gang, victim, {})) return false;
   const Sides s = sides(problem_.gangs[eviction.for_gang].queue, problem_.gangs[victim].queue);
-  const QueueAmounts largest = largest_unit_reclaimed(end_state, lost, s.victim);
-  const auto still_over = [&](const QueueAmounts& bound) {
-    for (std::size_t r = 0; r < kQueueResources; ++r) {
-      if (asked_[eviction.for_gang][r] && bound[r] != kNoBound &&
-          end_state.usage()[s.victim][r] + largest[r] > bound[r])
-        return true;
-    }
-    return false;
-  };
   const bool by_share = is_over(usage_before_[s.victim], shares_.share[s.victim], eviction.for_gang);
   const bool by_quota = is_over(usage_before_[s.victim], quota_[s.victim], eviction.for_gang) &&
                         is_within(end_state.usage()[s.claimant], quota_[s.claimant], eviction.for_gang);
-  return (by_share && still_over(shares_.share[s.victim])) || (by_quota && still_over(quota_[s.victim]));
+  const auto is_still_over = [&](const QueueAmounts& usage) {
+    return (by_share && is_over(usage, shares_.share[s.victim], eviction.for_gang)) ||
+           (by_quota && is_over(usage, quota_[s.victim], eviction.for_gang));
+  };
+  QueueAmounts usage = end_state.usage()[s.victim];
+  if (is_still_over(usage)) return true;
+  const QueueAmounts largest = largest_unit_reclaimed(end_state, lost, s.victim);
+  for (std::size_t r = 0; r < kQueueResources; ++r) usage[r] = saturating_add(usage[r], largest[r]);
+  return is_still_over(usage);
+}
+
+// Gangs of one queue that ask for the same resources and are preemptible alike are looked at once for each queue that
+// they take from.
+bool EvictionRules::reclaims_hold(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const {
+  using Kind = std::tuple<QueueIndex, QueueIndex, bool, std::array<bool, kQueueResources>>;
+  std::set<Kind> seen;
+  Kind last{QueueIndex::none(), QueueIndex::none(), false, {}};
+  for (const PlannedEviction& eviction : lost) {
+    if (eviction.reason != EvictionReason::kReclaim) continue;
+    const Gang& claimant = problem_.gangs[eviction.for_gang];
+    const QueueIndex victim = problem_.gangs[problem_.pods[eviction.pod].gang].queue;
+    const Kind kind{claimant.queue, victim, claimant.preemptible, asked_[eviction.for_gang]};
+    if (kind == last || !seen.insert(kind).second) continue;
+    last = kind;
+    if (!reclaim_holds(end_state, lost, eviction)) return false;
+  }
+  return true;
 }
 
 bool EvictionRules::hold(const ClusterState& end_state, const std::vector<PlannedEviction>& evictions) const {
@@ -218,7 +252,7 @@ bool EvictionRules::hold(const ClusterState& end_state, const std::vector<Planne
     if (eviction.reason == EvictionReason::kStale) continue;
     if (!end_state.is_present(eviction.pod)) {
       lost.push_back(eviction);
-    } else if (!(end_state.place_of(eviction.pod) == snapshot_place(problem_, eviction.pod))) {
+    } else if (!is_home(end_state, eviction.pod)) {
       ++moves;
       if (!is_satisfied(end_state, problem_.pods[eviction.pod].gang)) return false;  // what is placed has its minimum
     }
@@ -226,9 +260,7 @@ bool EvictionRules::hold(const ClusterState& end_state, const std::vector<Planne
   const auto& most = problem_.snapshot->policy.max_moves;
   if (most && moves > *most) return false;
   if (!keeps_whole_gangs(end_state, lost) || !keeps_protection(end_state, lost)) return false;
-  return std::ranges::all_of(lost, [&](const PlannedEviction& eviction) {
-    return eviction.reason != EvictionReason::kReclaim || reclaim_holds(end_state, lost, eviction);
-  });
+  return reclaims_hold(end_state, lost);
 }
 
 }  // namespace muster

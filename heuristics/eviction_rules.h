@@ -48,14 +48,18 @@ class EvictionRules {
   bool keeps_protection(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const;
   QueueAmounts largest_unit_reclaimed(const ClusterState& end_state, const std::vector<PlannedEviction>& lost,
                                       QueueIndex side) const;
+  std::vector<PodIndex> core_of(GangIndex gang, std::vector<PodIndex> pods) const;
+  QueueAmounts usage_of(PodIndex pod) const;  // where it ran
   bool reclaim_holds(const ClusterState& end_state, const std::vector<PlannedEviction>& lost,
                      const PlannedEviction& eviction) const;
+  bool reclaims_hold(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const;
 
   const Problem& problem_;
   const FairShares& shares_;
   Indexed<QueueIndex, QueueAmounts> usage_before_;
   Indexed<QueueIndex, QueueAmounts> quota_;  // unlimited as kNoBound
   Indexed<GangIndex, std::array<bool, kQueueResources>> asked_;
+  bool any_min_runtime_ = false;
 };
 
 }  // namespace muster

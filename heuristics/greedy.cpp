@@ -82,6 +82,7 @@ class Start {
     GangPlacer placer(state, bounds, chooser, order_.pods);
     RoomSearch room({problem_, shares_, bounds, rules_, state, chooser, placer, stop_}, std::move(evictions));
     is_complete_ = place_all({problem_, shares_, order_, doomed_, stop_}, state, placer, room);
+    room.reprieve();
     find_unfinished(state);
     return plan_of(problem_, state, room.evictions());
   }

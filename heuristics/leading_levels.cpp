@@ -1,46 +1,79 @@
 #include "heuristics/leading_levels.h"
 
-#include <utility>
+#include <algorithm>
 
 #include "model/levels.h"
 #include "model/levels_parts.h"
-#include "model/saturating.h"
 
 namespace muster {
 
 LeadingLevels::LeadingLevels(const Problem& problem, const FairShares& shares)
-    : problem_(problem), shares_(shares), gangs_(problem.gangs.size()) {}
+    : problem_(problem),
+      shares_(shares),
+      gangs_(problem.gangs.size()),
+      units_(problem.queues.size()),
+      unweighted_(problem.priorities.size(),
+                  Indexed<QueueIndex, std::array<Wide, 2>>(problem.queues.size(), std::array<Wide, 2>{})),
+      weighted_(problem.priorities.size(), 0) {}
 
 std::vector<Work> LeadingLevels::of(const ClusterState& state) {
-  const std::size_t ranks = problem_.priorities.size();
-  QueueItems units(problem_.queues.size());
-  QueueWork unweighted{std::vector(ranks, Indexed<QueueIndex, WorkByKind>(problem_.queues.size(), WorkByKind{}))};
-  std::vector<Work> weighted(ranks, 0);
-  for (const GangIndex index : problem_.gangs.indices()) {
-    const Gang& gang = problem_.gangs[index];
-    const std::size_t rank = priority_rank(problem_, gang.priority);
-    if (!gang.queue_is_leaf || rank == ranks) continue;
-    GangWork& work = gangs_[index];
-    if (!work.is_counted || work.version != state.version(index)) count(state, index, work);
-    for (std::size_t kind = 0; kind < 2; ++kind) {
-      for (const std::array<Work, 2>& unit : work.units) {
-        if (unit[kind] > 0) units[gang.queue][kind].push_back({rank, {unit[kind], 1}});
-      }
-      Work& sum = unweighted.of_rank[rank][gang.queue][kind];
-      sum = saturating_add(sum, work.unweighted[kind]);
-    }
-    weighted[rank] = saturating_add(weighted[rank], work.weighted);
+  if (!is_counted_) {
+    for (const GangIndex gang : problem_.gangs.indices()) recount(state, gang);
+  } else {
+    const auto& all = state.changed_gangs();
+    std::vector<GangIndex> changed(all.begin() + static_cast<std::ptrdiff_t>(read_), all.end());
+    std::ranges::sort(changed);
+    changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
+    for (const GangIndex gang : changed) recount(state, gang);
   }
-  std::vector<Work> values = share_values(problem_, shares_, std::move(units));
-  const std::vector<Work> quota = quota_values(problem_, shares_, unweighted);
+  is_counted_ = true;
+  read_ = state.changed_gangs().size();
+
+  QueueItems items(problem_.queues.size());
+  QueueWork work{std::vector(weighted_.size(), Indexed<QueueIndex, WorkByKind>(problem_.queues.size(), WorkByKind{}))};
+  for (const QueueIndex queue : problem_.queues.indices()) {
+    for (std::size_t kind = 0; kind < 2; ++kind) {
+      for (const auto& [unit, count] : units_[queue][kind])
+        items[queue][kind].push_back({unit.first, {unit.second, count}});
+      for (std::size_t rank = 0; rank < weighted_.size(); ++rank)
+        work.of_rank[rank][queue][kind] = saturate(unweighted_[rank][queue][kind]);
+    }
+  }
+  std::vector<Work> values = share_values(problem_, shares_, std::move(items));
+  const std::vector<Work> quota = quota_values(problem_, shares_, work);
   values.insert(values.end(), quota.begin(), quota.end());
   Work sum = 0;
-  for (const Work work : weighted) values.push_back(sum = saturating_add(sum, work));
+  for (const Wide weighted : weighted_) values.push_back(sum = saturating_add(sum, saturate(weighted)));
   return values;
 }
 
-void LeadingLevels::count(const ClusterState& state, GangIndex index, GangWork& work) const {
-  work = {state.version(index), true, {}, {}, 0};
+void LeadingLevels::recount(const ClusterState& state, GangIndex index) {
+  const Gang& gang = problem_.gangs[index];
+  if (!gang.queue_is_leaf || priority_rank(problem_, gang.priority) == weighted_.size()) return;
+  GangWork work = work_of(state, index);
+  add(index, gangs_[index], -1);
+  add(index, work, +1);
+  gangs_[index] = std::move(work);
+}
+
+void LeadingLevels::add(GangIndex index, const GangWork& work, std::int64_t times) {
+  const Gang& gang = problem_.gangs[index];
+  const std::size_t rank = priority_rank(problem_, gang.priority);
+  for (std::size_t kind = 0; kind < 2; ++kind) {
+    Units& units = units_[gang.queue][kind];
+    for (const std::array<Work, 2>& unit : work.units) {
+      if (unit[kind] <= 0) continue;
+      const auto at = units.try_emplace({rank, unit[kind]}, 0).first;
+      at->second += times;
+      if (at->second == 0) units.erase(at);
+    }
+    unweighted_[rank][gang.queue][kind] += Wide{times} * work.unweighted[kind];
+  }
+  weighted_[rank] += Wide{times} * work.weighted;
+}
+
+LeadingLevels::GangWork LeadingLevels::work_of(const ClusterState& state, GangIndex index) const {
+  GangWork work;
   std::vector<PodIndex> present;
   for (const PodIndex pod : problem_.gangs[index].pods) {
     if (!state.is_present(pod)) continue;
@@ -51,6 +84,7 @@ void LeadingLevels::count(const ClusterState& state, GangIndex index, GangWork& 
     work.weighted = saturating_add(work.weighted, problem_.pods[pod].weighted_work);
   }
   if (!present.empty()) work.units = gang_units(problem_, index, present);
+  return work;
 }
 
 }  // namespace muster

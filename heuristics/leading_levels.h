@@ -7,11 +7,14 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "heuristics/cluster_state.h"
 #include "model/fair_share.h"
 #include "model/problem.h"
+#include "model/saturating.h"
 
 namespace muster {
 
@@ -20,22 +23,31 @@ class LeadingLevels {
   LeadingLevels(const Problem& problem, const FairShares& shares);
 
   // In the order of level_ids, all of them maximised: compare as lists. Always ask with the same state.
-  // Cost: O(gangs) and the units of gangs that changed, and a subset-sum for each leaf queue beyond its share.
+  // Cost: the units of gangs that changed since the last time (the first time: of all), and O(queues x priorities) and
+  // a subset-sum for each leaf queue beyond its share.
   std::vector<Work> of(const ClusterState& state);
 
  private:
   struct GangWork {
-    std::uint32_t version = 0;  // of the state's, when it was counted
-    bool is_counted = false;
     std::vector<std::array<Work, 2>> units;  // as gang_units tells them
     std::array<Work, 2> unweighted{};
     Work weighted = 0;
   };
-  void count(const ClusterState& state, GangIndex gang, GangWork& work) const;
+  // Of one leaf queue and kind: how often there are units of that rank and work.
+  using Units = std::map<std::pair<std::size_t, Work>, std::int64_t>;
+
+  void recount(const ClusterState& state, GangIndex gang);
+  GangWork work_of(const ClusterState& state, GangIndex gang) const;
+  void add(GangIndex gang, const GangWork& work, std::int64_t times);
 
   const Problem& problem_;
   const FairShares& shares_;
   Indexed<GangIndex, GangWork> gangs_;
+  Indexed<QueueIndex, std::array<Units, 2>> units_;
+  std::vector<Indexed<QueueIndex, std::array<Wide, 2>>> unweighted_;  // by rank
+  std::vector<Wide> weighted_;                                        // by rank
+  bool is_counted_ = false;
+  std::size_t read_ = 0;  // of the state's changed gangs
 };
 
 }  // namespace muster

@@ -9,11 +9,14 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <deque>
+#include <limits>
 #include <optional>
 #include <vector>
 
+#include "heuristics/clearing_cache.h"
 #include "heuristics/cluster_state.h"
+#include "heuristics/eviction_log.h"
 #include "heuristics/eviction_rules.h"
 #include "heuristics/fit.h"
 #include "heuristics/gang_placement.h"
@@ -52,7 +55,7 @@ class RoomSearch {
   std::vector<PlannedEviction> evictions() const;
   bool rules_hold() const;
   bool has_evicted() const { return has_evicted_; }
-  // After other changes of the state: brings back whoever fits where it was.
+  // Once nothing more is placed: brings back whoever fits where it was after all. Cost: O(evictions).
   void reprieve();
 
  private:
@@ -91,19 +94,31 @@ class RoomSearch {
   bool claim(GangIndex gang, const Place& place);
   template <class Place>
   bool attempt(Means means, const Place& place);
+  void survey();
   bool is_hopeless() const;
-  bool may_take(Means means, GangIndex victim) const;
+  bool is_claimant_new() const;
+  bool fits_in_sum(const PodClass& pod_class) const;
+  bool could_relocate() const;
 
   // Puts the pod on a node that is cleared for it; the placer calls it where no node fits.
   bool clear_for(PodIndex pod, std::span<const NodeIndex> nodes);
   bool free_queue();
   bool free_min_resources();
   bool commit_clearing(PodIndex pod, const Clearing& clearing);
+  template <class Visit>
+  bool look_at_clearings(PodIndex pod, std::span<const NodeIndex> nodes, std::deque<Clearing>& found,
+                         const Visit& visit);
+  bool clear_cheapest(PodIndex pod, std::span<const NodeIndex> nodes);
+  bool clear_any(PodIndex pod, std::span<const NodeIndex> nodes);
+  ClearingKey clearing_key(PodIndex pod) const;
+  Clearing* known_clearing(PodIndex pod, NodeIndex node);
+  ClearingKind kind_of(const Clearing& clearing) const;
   std::optional<Clearing> clearing_of(PodIndex pod, NodeIndex node);
   Cost cost_with_moves(PodIndex pod, const Clearing& clearing);
   Cost cost_of(GangIndex gang, const std::vector<PodIndex>& pods) const;
   std::int64_t excess_of(GangIndex victim) const;
   bool could_clear(PodIndex pod, NodeIndex node);
+  bool is_legal_at_first(PodIndex pod);
   std::vector<Unit> units_on(NodeIndex node) const;
   std::vector<Unit> moves_on(NodeIndex node) const;
   std::optional<Unit> unit_of(PodIndex pod) const;
@@ -116,6 +131,7 @@ class RoomSearch {
   void take(const std::vector<PodIndex>& pods);
   bool put_back(PodIndex pod);  // where it ran
   bool put_back(PodIndex pod, const Place& place);
+  bool is_kept_out(PodIndex pod, NodeIndex node) const;
   bool keeps_topology(PodIndex pod, NodeIndex node) const;
   bool relocate(const Unit& unit);
 
@@ -125,8 +141,9 @@ class RoomSearch {
   bool any_waits(GangIndex gang) const;
   bool move_elsewhere(GangIndex gang);
   void place_again();
-  bool bring_moved_back();
-  std::vector<GangIndex> evicted_gangs() const;
+  bool bring_moved_back(const std::vector<PodIndex>& pods);
+  std::vector<GangIndex> evicted_gangs(const std::vector<PodIndex>& pods) const;
+  bool has_room_grown();
   std::int64_t moves() const;
   bool may_move_more(std::size_t pods) const;
 
@@ -146,13 +163,25 @@ class RoomSearch {
   Indexed<PodIndex, std::int32_t> placed_rank_;  // of pods that have been newly placed
   std::int32_t latest_rank_ = -1;                // of all that was ever placed
   std::int32_t rank_ = 0;                        // of the claim under way
-  std::vector<bool> has_victims_;                // by gang: evictions are for it, so it stays
-  std::vector<GangIndex> gave_way_;              // in the attempt under way
-  std::map<PodIndex, PlannedEviction> reasons_;  // of every pod that was ever taken; those present again do not count
+  std::vector<bool> has_victims_;    // by gang: evictions are for it, so it stays; kept while any may give way
+  std::vector<GangIndex> gave_way_;  // in the attempt under way
+  EvictionLog reasons_;
+  EvictionLog::Checkpoint attempt_reasons_;  // as the attempt under way began
+  std::size_t touched_read_ = 0;  // of the state's touched nodes, when room_seen_ was last brought up to date
+  std::vector<Amount> room_seen_;
+  std::vector<DeviceUnits> devices_seen_;
+  std::vector<std::size_t> device_begin_;             // of devices_seen_, by node
+  bool is_local_ = true;                              // whether only room on its own node can bring an evicted pod back
+  Indexed<QueueIndex, std::int32_t> lowest_running_;  // priority of what runs and is preemptible, by leaf queue
+  std::vector<std::pair<QueueIndex, GangIndex>> runs_in_;  // leaf queues with such gangs, and one of each
   bool has_evicted_ = false;
   bool stopped_ = false;
   GangIndex claimant_;  // of the attempt under way
   Means means_ = Means::kSwap;
+  ClearingCache<Clearing> cache_;
+  Indexed<QueueIndex, std::int8_t> may_take_from_;  // as a look at the nodes began: 1 yes, 0 no, -1 not known yet
+  std::vector<PodClassIndex> running_classes_;      // of what may be evicted
+  std::uint64_t attempts_ = 0;
   std::vector<Amount> clear_free_;  // buffers of could_clear
   std::vector<DeviceUnits> clear_devices_;
   QueueAmounts added_{};  // of the pod that room is being made for, at least

@@ -10,15 +10,15 @@ namespace muster {
 
 std::vector<PlannedEviction> RoomSearch::evictions() const {
   std::vector<PlannedEviction> result = stale_;
-  for (const auto& [pod, eviction] : reasons_) {
-    if (!state_.is_present(pod) || !(state_.place_of(pod) == snapshot_place(problem_, pod))) result.push_back(eviction);
+  for (const PlannedEviction& eviction : reasons_.entries()) {
+    if (!state_.is_present(eviction.pod) || !is_home(state_, eviction.pod)) result.push_back(eviction);
   }
   return result;
 }
 
 std::int64_t RoomSearch::moves() const {
-  return std::ranges::count_if(reasons_, [&](const auto& entry) {
-    return state_.is_present(entry.first) && !(state_.place_of(entry.first) == snapshot_place(problem_, entry.first));
+  return std::ranges::count_if(reasons_.entries(), [&](const PlannedEviction& eviction) {
+    return state_.is_present(eviction.pod) && !is_home(state_, eviction.pod);
   });
 }
 
@@ -27,21 +27,68 @@ bool RoomSearch::may_move_more(std::size_t pods) const {
   return !most || moves() + static_cast<std::int64_t>(pods) <= *most;
 }
 
-void RoomSearch::reprieve() {
-  if (has_evicted_) settle();
-}
-
+// Who was evicted by earlier claims, and could not come back or move then, cannot now unless some node has more room
+// than it had.
 void RoomSearch::settle() {
+  const bool all = has_room_grown() || !is_local_;
+  std::vector<PodIndex> pods = reasons_.since(all ? EvictionLog::Checkpoint{} : attempt_reasons_);
   // Whoever comes back leaves the room to which it was moved, so others may follow.
   const bool may_move = problem_.snapshot->policy.actions.consolidate;
   for (bool again = true; again;) {
-    for (const GangIndex gang : evicted_gangs()) {
+    for (const GangIndex gang : evicted_gangs(pods)) {
       if (!bring_back(gang)) bring_back_completed(gang);
     }
-    again = bring_moved_back();
+    again = bring_moved_back(pods);
+    if (again) pods = reasons_.since({});
     if (again || !may_move) continue;
-    for (const GangIndex gang : evicted_gangs()) again = move_elsewhere(gang) || again;
+    for (const GangIndex gang : evicted_gangs(pods)) again = move_elsewhere(gang) || again;
   }
+  has_room_grown();
+}
+
+// What has been placed since a pod went may have freed what kept it from coming back.
+void RoomSearch::reprieve() {
+  const std::vector<PodIndex> pods = reasons_.since({});
+  const auto keep = [this](const auto& bring) {
+    const auto before = state_.checkpoint();
+    if (bring() && rules_hold()) return true;
+    state_.rollback(before);
+    return false;
+  };
+  for (bool again = !pods.empty(); again;) {
+    again = keep([&] { return bring_moved_back(pods); });
+    for (const GangIndex gang : evicted_gangs(pods)) again = keep([&] { return bring_back(gang); }) || again;
+  }
+}
+
+// Whether any node has more free, of anything, than when this was asked last. Cost: O(nodes touched since).
+bool RoomSearch::has_room_grown() {
+  if (room_seen_.empty()) {
+    for (const NodeIndex node : problem_.nodes.indices()) {
+      const auto free = state_.free(node);
+      const auto devices = state_.free_devices(node);
+      device_begin_.push_back(devices_seen_.size());
+      room_seen_.insert(room_seen_.end(), free.begin(), free.end());
+      devices_seen_.insert(devices_seen_.end(), devices.begin(), devices.end());
+    }
+    touched_read_ = state_.touched().size();
+    return true;
+  }
+  bool has_grown = false;
+  const auto look = [&](const auto& now, auto seen) {
+    for (const auto amount : now) {
+      has_grown = has_grown || amount > *seen;
+      *seen++ = amount;
+    }
+  };
+  for (; touched_read_ < state_.touched().size(); ++touched_read_) {
+    const std::size_t node = state_.touched()[touched_read_].value();
+    look(state_.free(NodeIndex(node)),
+         room_seen_.begin() + static_cast<std::ptrdiff_t>(node * problem_.resource_count));
+    look(state_.free_devices(NodeIndex(node)),
+         devices_seen_.begin() + static_cast<std::ptrdiff_t>(device_begin_[node]));
+  }
+  return has_grown;
 }
 
 bool RoomSearch::rules_hold() const {
@@ -60,10 +107,10 @@ void RoomSearch::place_again() {
   }
 }
 
-// Gangs with a pod that is evicted and not placed again, those whose loss is worst first.
-std::vector<GangIndex> RoomSearch::evicted_gangs() const {
+// Gangs of which one of the pods is evicted and not placed again, those whose loss is worst first.
+std::vector<GangIndex> RoomSearch::evicted_gangs(const std::vector<PodIndex>& pods) const {
   std::map<GangIndex, Work> lost;
-  for (const auto& [pod, eviction] : reasons_) {
+  for (const PodIndex pod : pods) {
     if (!state_.is_present(pod))
       lost[problem_.pods[pod].gang] += problem_.pods[pod].weighted_work * problem_.pods[pod].run_seconds;
   }
@@ -119,10 +166,10 @@ bool RoomSearch::any_waits(GangIndex gang) const {
   });
 }
 
-bool RoomSearch::bring_moved_back() {
+bool RoomSearch::bring_moved_back(const std::vector<PodIndex>& pods) {
   bool any = false;
-  for (const auto& [pod, eviction] : reasons_) {
-    if (!state_.is_present(pod) || state_.place_of(pod) == snapshot_place(problem_, pod)) continue;
+  for (const PodIndex pod : pods) {
+    if (!state_.is_present(pod) || is_home(state_, pod)) continue;
     const auto before = state_.checkpoint();
     state_.take(pod);
     if (put_back(pod) && fit::min_resources(state_, claimant_)) {
@@ -142,7 +189,8 @@ bool RoomSearch::move_elsewhere(GangIndex gang) {
   bool any = false;
   for (const PodIndex pod : problem_.gangs[gang].pods) {
     if (!reasons_.contains(pod) || state_.is_present(pod)) continue;
-    any = put_back(pod) || (may_move_more(1) && placer_.place_pod(pod)) || any;
+    const bool may_fit = fits_in_sum(problem_.class_of(pod)) && may_move_more(1);
+    any = put_back(pod) || (may_fit && placer_.place_pod(pod)) || any;
   }
   if (any && is_satisfied(state_, gang)) return true;
   state_.rollback(before);

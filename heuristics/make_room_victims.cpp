@@ -18,8 +18,8 @@ bool RoomSearch::could_clear(PodIndex pod, NodeIndex node) {
   for (const PodIndex other : state_.pods_on(node)) {
     const GangIndex gang = problem_.pods[other].gang;
     if (gang == claimant_) continue;
-    const bool goes =
-        is_fresh(other) ? may_give_way(other) : (may_move && problem_.gangs[gang].preemptible) || is_legal(other);
+    const bool goes = is_fresh(other) ? may_give_way(other)
+                                      : (may_move && problem_.gangs[gang].preemptible) || is_legal_at_first(other);
     if (!goes) continue;
     any = true;
     const PodClass& other_class = problem_.class_of(other);
@@ -61,6 +61,16 @@ bool RoomSearch::is_legal(PodIndex pod) const {
   if (means_ == Means::kPreempt) return rules_.may_preempt(claimant_, gang);
   return means_ == Means::kReclaim && rules_.may_reclaim(state_, claimant_, gang) &&
          rules_.claims_within_share(state_, claimant_, gang, added_);
+}
+
+// The same as things stood when the look at the nodes began. Who may be reclaimed depends on the queue alone.
+bool RoomSearch::is_legal_at_first(PodIndex pod) {
+  const GangIndex gang = problem_.pods[pod].gang;
+  if (means_ != Means::kReclaim) return is_legal(pod);
+  if (problem_.pods[pod].status != PodStatus::kRunning || gang == claimant_ || !rules_.may_evict(gang)) return false;
+  std::int8_t& known = may_take_from_[problem_.gangs[gang].queue];
+  if (known < 0) known = is_legal(pod) ? 1 : 0;
+  return known > 0;
 }
 
 // Whether a pod that has been newly placed may be taken back: it was placed for a later level, and nobody was evicted

@@ -32,7 +32,8 @@ constexpr const char* kCluster = R"("topology":["rack"],
 // Everything that a state tells of itself, in one list.
 std::vector<std::int64_t> told_by(const ClusterState& state) {
   const Problem& problem = state.problem();
-  std::vector<std::int64_t> all;
+  std::vector<std::int64_t> all = state.free_in_sum();
+  all.push_back(state.free_devices_in_sum());
   const auto add_queues = [&](const Indexed<QueueIndex, QueueAmounts>& usage) {
     for (const QueueAmounts& amounts : usage) all.insert(all.end(), amounts.begin(), amounts.end());
   };
@@ -145,6 +146,15 @@ TEST(ClusterState, NamesEveryNodeThatChangesEvenByUndoing) {
   state.put(problem.pod("g-2"), problem.node("b"), {0});
   state.rollback(before);
   EXPECT_EQ(state.touched(), (std::vector<NodeIndex>{problem.node("b"), problem.node("b")}));
+}
+
+TEST(ClusterState, TellsWhatIsFreeInSum) {
+  const BuiltProblem problem(kCluster);
+  ClusterState state(*problem, ClusterState::Releasing::kFreed);
+  state.put(problem.pod("g-2"), problem.node("a"), {1});
+  EXPECT_EQ(state.free_in_sum()[kCpu.value()], 16'000 + 16'000 + 32'000 - 2'000 - 3'000 - 1'000);
+  EXPECT_EQ(state.free_devices_in_sum(), 4'500'000);
+  EXPECT_EQ(state.changed_gangs(), std::vector{problem.gang("g")});
 }
 
 }  // namespace

@@ -161,6 +161,36 @@ TEST(Greedy, EvictsAGangWholeWhoseMinimumCannotBeCompleted) {
   EXPECT_EQ(outcome.running("roles"), 0);
 }
 
+TEST(Greedy, LetsThoseRunOnWhoRanSideBySideAgainstTheirAntiAffinity) {
+  // Nobody has to go but `low`, and `one` and `two` stay beside each other.
+  const Outcome outcome(R"("nodes":[{"name":"n","labels":{"host":"n"},"gpus":{"count":3}}],
+     "gangs":[{"name":"pair","priority":10,"minMember":1},{"name":"low","priority":5},{"name":"high","priority":50}],
+     "pods":[{"name":"one","gang":"pair","gpu":{"count":1},"node":"n","podAntiAffinity":{"topologyKey":"host","matchGang":true}},
+             {"name":"two","gang":"pair","gpu":{"count":1},"node":"n","podAntiAffinity":{"topologyKey":"host","matchGang":true}},
+             {"name":"low-0","gang":"low","gpu":{"count":1},"node":"n"},{"name":"high-0","gang":"high","gpu":{"count":1}}])");
+  EXPECT_EQ(outcome.running("high"), 1);
+  EXPECT_EQ(outcome.running("pair"), 2);
+}
+
+TEST(Greedy, ReclaimsFromOneNodeAfterAnotherUntilBothHaveTheirHalf) {
+  // Of equals the pods that have run for less go, whatever node they are on.
+  std::string nodes, pods;
+  for (int node = 0; node < 6; ++node) {
+    nodes += (node > 0 ? R"(,{"name":"n)" : R"({"name":"n)") + std::to_string(node) + R"(","gpus":{"count":4}})";
+    for (int pod = 0; pod < 4; ++pod) {
+      const std::string name = std::to_string(node) + "-" + std::to_string(pod);
+      pods += R"({"name":"r)" + name + R"(","queue":"left","gpu":{"count":1},"node":"n)" + std::to_string(node) +
+              R"(","started":)" + std::to_string(999000 + 10 * ((7 * node + 5 * pod) % 24)) + "},";
+      pods += R"({"name":"p)" + name + R"(","queue":"right","gpu":{"count":1}},)";
+    }
+  }
+  pods.pop_back();
+  const Outcome outcome(R"("queues":[{"name":"left","gpu":{"quota":0}},{"name":"right","gpu":{"quota":0}}],"nodes":[)" +
+                        nodes + R"(],"pods":[)" + pods + "]");
+  EXPECT_EQ(outcome.plan().placements.size(), 12U);
+  EXPECT_EQ(outcome.plan().evictions.size(), 12U);
+}
+
 TEST(Greedy, ReclaimsFromWhoIsOverItsShareDownToIt) {
   const Outcome outcome(R"("nodes":[{"name":"n","gpus":{"count":4}}],
      "queues":[{"name":"left","gpu":{"quota":2}},{"name":"right","gpu":{"quota":2}}],"gangs":[{"name":"grown","queue":"left","minMember":1}],
@@ -248,6 +278,13 @@ struct RandomProblem {
       if (random() % 15 == 0 && gang.min_member) ++*gang.min_member;  // where it runs, it is below its minimum now
       if (random() % 10 == 0) gang.stale_since = snapshot->time - 1000 * kNanosecondsPerSecond;
       if (random() % 30 == 0) gang.terms.timeout = kNanosecondsPerSecond;
+    }
+    if (seed % 3 != 0) return;  // else some of what runs waits, beside others of its gang that run on
+    for (SnapshotPod& pod : snapshot->pods) {
+      if (pod.status != PodStatus::kRunning || random() % 6 != 0) continue;
+      pod.status = PodStatus::kPending;
+      pod.node = {};
+      pod.devices.clear();
     }
   }
 

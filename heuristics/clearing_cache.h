@@ -1,0 +1,103 @@
+// What clearing each node would take, kept from one pod to the next alike.
+//
+// Most nodes do not change between two pods of a claim, or two claims alike; what changes everywhere is how much of the
+// queues' shares their victims' going costs. That part is equal for all nodes whose victims have equal queues,
+// priorities and amounts (their *kind*), so it is worked out once a kind.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "heuristics/cluster_state.h"
+#include "model/problem.h"
+
+namespace muster {
+
+// Equal keys: a clearing found for the one is one for the other. `attempt`: 0 unless it holds for one attempt alone.
+struct ClearingKey {
+  int means = -1;
+  PodClassIndex pod_class;
+  QueueIndex queue;
+  std::int32_t priority = 0, rank = 0;
+  bool preemptible = false;
+  std::uint64_t attempt = 0;
+  friend bool operator==(const ClearingKey&, const ClearingKey&) = default;
+};
+
+// Of each victim in turn: queue, priority, amounts.
+using ClearingKind = std::vector<std::int64_t>;
+
+template <class Clearing>
+class ClearingCache {
+ public:
+  explicit ClearingCache(std::size_t nodes) : entries_(nodes) {}
+
+  // Begins a look at the nodes for pods of that key.
+  void begin(const ClearingKey& key) {
+    if (!(key == key_)) {
+      key_ = key;
+      entries_.assign(entries_.size(), {});
+      kinds_.clear();
+    }
+    ++look_;
+  }
+  // Of a node that has not changed since: its clearing; else null. Whether its dynamic costs are known: is_current.
+  Clearing* find(const ClusterState& state, NodeIndex node) {
+    Entry& entry = entries_[node];
+    if (!entry.is_known || entry.node_version != state.version(node)) return nullptr;
+    for (const auto& [gang, version] : entry.gangs) {
+      if (state.version(gang) != version) return nullptr;
+    }
+    return &entry.clearing;
+  }
+  // Another clearing of the node's kind that was worked out in this look; null: none.
+  const Clearing* like(NodeIndex node) const {
+    const Known& known = kinds_by_id_[entries_[node].kind];
+    return known.look == look_ ? &known.clearing : nullptr;
+  }
+  Clearing& keep(const ClusterState& state, Clearing clearing, const ClearingKind& kind) {
+    Entry& entry = entries_[clearing.node];
+    const NodeIndex node = clearing.node;
+    const auto [at, is_new] = kinds_.try_emplace(kind, kinds_by_id_.size());
+    if (is_new) kinds_by_id_.emplace_back();
+    kinds_by_id_[at->second] = {look_, clearing};
+    entry = {true, 0, {}, at->second, std::move(clearing)};
+    refresh(state, node);
+    return entry.clearing;
+  }
+  // The node has been put back as it was when its clearing was kept.
+  void refresh(const ClusterState& state, NodeIndex node) {
+    Entry& entry = entries_[node];
+    entry.node_version = state.version(node);
+    entry.gangs.clear();
+    for (const auto& unit : entry.clearing.victims) {
+      for (const PodIndex pod : unit.pods) {
+        const GangIndex gang = state.problem().pods[pod].gang;
+        if (state.problem().gangs[gang].pods.size() > 1) entry.gangs.emplace_back(gang, state.version(gang));
+      }
+    }
+  }
+
+ private:
+  struct Entry {
+    bool is_known = false;
+    std::uint32_t node_version = 0;
+    std::vector<std::pair<GangIndex, std::uint32_t>> gangs;  // of victims, those of more than one pod
+    std::size_t kind = 0;
+    Clearing clearing;
+  };
+  struct Known {
+    std::uint64_t look = 0;
+    Clearing clearing;
+  };
+  ClearingKey key_;
+  std::uint64_t look_ = 0;
+  Indexed<NodeIndex, Entry> entries_;
+  std::map<ClearingKind, std::size_t> kinds_;
+  std::vector<Known> kinds_by_id_;
+};
+
+}  // namespace muster

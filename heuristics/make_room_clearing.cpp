@@ -1,0 +1,241 @@
+// A node for one pod of a claim: who there has to go, and which node costs least.
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "heuristics/make_room.h"
+
+namespace muster {
+
+namespace {
+
+constexpr std::size_t kMostClearings = 24;  // nodes tried for one pod, cheapest first, where victims have to be moved
+
+}  // namespace
+
+bool RoomSearch::clear_for(PodIndex pod, std::span<const NodeIndex> nodes) {
+  const auto before = state_.checkpoint();
+  const PodClass& pod_class = problem_.class_of(pod);
+  added_ = {pod_class.smallest_gpu_usage, pod_class.request[kCpu.value()], pod_class.request[kMemory.value()]};
+  if (means_ == Means::kConsolidate && latest_rank_ <= rank_ && !fits_in_sum(pod_class)) return false;
+  if (!free_queue()) {
+    state_.rollback(before);
+    return false;
+  }
+  const bool evicts = means_ == Means::kPreempt || means_ == Means::kReclaim;
+  const bool has_cleared = evicts && !could_relocate() ? clear_cheapest(pod, nodes) : clear_any(pod, nodes);
+  if (!has_cleared) state_.rollback(before);
+  return has_cleared;
+}
+
+// Calls visit(clearing) for each of the nodes (empty: all) that can be cleared; false: there was no time for all.
+// Clearings of victims that go are kept for pods alike, others lie in `found`.
+template <class Visit>
+bool RoomSearch::look_at_clearings(PodIndex pod, std::span<const NodeIndex> nodes, std::deque<Clearing>& found,
+                                   const Visit& visit) {
+  const bool evicts = means_ == Means::kPreempt || means_ == Means::kReclaim;
+  if (evicts) cache_.begin(clearing_key(pod));
+  may_take_from_.assign(problem_.queues.size(), -1);
+  const PodClass& pod_class = problem_.class_of(pod);
+  const auto look = [&](NodeIndex node) {
+    if (stop_ && node.value() % 64 == 63 && stop_()) stopped_ = true;
+    if (stopped_ || !fit::node(problem_, pod_class, node)) return;
+    if (evicts) {
+      if (const Clearing* clearing = known_clearing(pod, node)) visit(clearing);
+    } else if (auto clearing = clearing_of(pod, node)) {
+      visit(&found.emplace_back(*std::move(clearing)));
+    }
+  };
+  if (nodes.empty()) {
+    for (const NodeIndex node : problem_.nodes.indices()) look(node);
+  } else {
+    for (const NodeIndex node : nodes) look(node);
+  }
+  return !stopped_;
+}
+
+// Nobody can be moved, so the cheapest clearing is what it costs.
+bool RoomSearch::clear_cheapest(PodIndex pod, std::span<const NodeIndex> nodes) {
+  const Clearing* best = nullptr;
+  std::deque<Clearing> none;
+  const bool all = look_at_clearings(pod, nodes, none, [&](const Clearing* clearing) {
+    if (best == nullptr || clearing->cost < best->cost) best = clearing;
+  });
+  if (!all || best == nullptr) return false;
+  return commit_clearing(pod, *best) || clear_any(pod, nodes);
+}
+
+// The cheapest few, in the order of what they cost once who can be moved is moved.
+bool RoomSearch::clear_any(PodIndex pod, std::span<const NodeIndex> nodes) {
+  struct Choice {
+    Cost cost;
+    const Clearing* clearing;
+  };
+  std::deque<Clearing> found;  // those that are not kept
+  std::vector<Choice> choices;
+  const bool all = look_at_clearings(pod, nodes, found, [&](const Clearing* clearing) {
+    choices.push_back({clearing->cost, clearing});
+  });
+  if (!all) choices.clear();
+  const auto most = static_cast<std::ptrdiff_t>(std::min(choices.size(), kMostClearings));
+  std::ranges::partial_sort(choices, choices.begin() + most, {},
+                            [](const Choice& choice) { return std::tie(choice.cost, choice.clearing->node); });
+  choices.resize(static_cast<std::size_t>(most));
+  const bool evicts = means_ == Means::kPreempt || means_ == Means::kReclaim;
+  if (evicts && could_relocate()) {
+    for (Choice& choice : choices) choice.cost = cost_with_moves(pod, *choice.clearing);
+    std::ranges::stable_sort(choices, {}, &Choice::cost);
+  }
+  return std::ranges::any_of(choices, [&](const Choice& choice) { return commit_clearing(pod, *choice.clearing); });
+}
+
+// Pods of one class of gangs that differ in nothing that decides who may go for them clear nodes alike.
+ClearingKey RoomSearch::clearing_key(PodIndex pod) const {
+  const Gang& gang = problem_.gangs[claimant_];
+  const bool is_shared = latest_rank_ <= rank_ && is_claimant_new() && gang.pods.size() == 1;
+  return {static_cast<int>(means_), problem_.pods[pod].pod_class, gang.queue, gang.priority, rank_,
+          gang.preemptible,         is_shared ? 0 : attempts_};
+}
+
+RoomSearch::Clearing* RoomSearch::known_clearing(PodIndex pod, NodeIndex node) {
+  if (Clearing* known = cache_.find(state_, node)) {
+    if (const Clearing* like = cache_.like(node)) {
+      known->cost.share = like->cost.share;
+      known->cost.quota = like->cost.quota;
+      known->cost.excess = like->cost.excess;
+      return known;
+    }
+  }
+  auto clearing = clearing_of(pod, node);
+  if (!clearing) return nullptr;
+  const ClearingKind kind = kind_of(*clearing);
+  return &cache_.keep(state_, *std::move(clearing), kind);
+}
+
+ClearingKind RoomSearch::kind_of(const Clearing& clearing) const {
+  ClearingKind kind;
+  for (const Unit& unit : clearing.victims) {
+    const Gang& gang = problem_.gangs[problem_.pods[unit.pods.front()].gang];
+    QueueAmounts goes{};
+    for (const PodIndex pod : unit.pods) {
+      const QueueAmounts used = queue_usage(problem_.class_of(pod), problem_.class_of(state_.place_of(pod).node));
+      for (std::size_t r = 0; r < kQueueResources; ++r) goes[r] += used[r];
+    }
+    kind.insert(kind.end(), {gang.queue.value(), gang.priority, unit.must_move, goes[0], goes[1], goes[2]});
+  }
+  return kind;
+}
+
+bool RoomSearch::commit_clearing(PodIndex pod, const Clearing& clearing) {
+  const auto before = state_.checkpoint();
+  for (const Unit& unit : clearing.victims) take(unit.pods);
+  state_.put(pod, clearing.node, chooser_.devices_for(pod, clearing.node));
+  const bool moved =
+      std::ranges::all_of(clearing.victims, [&](const Unit& unit) { return !unit.must_move || relocate(unit); });
+  if (!moved) state_.rollback(before);
+  return moved;
+}
+
+// What the clearing costs if victims that find room elsewhere are moved there.
+RoomSearch::Cost RoomSearch::cost_with_moves(PodIndex pod, const Clearing& clearing) {
+  const auto before = state_.checkpoint();
+  const auto reasons_before = reasons_.checkpoint();
+  for (const Unit& unit : clearing.victims) take(unit.pods);
+  state_.put(pod, clearing.node, chooser_.devices_for(pod, clearing.node));
+  Cost cost;
+  for (const Unit& unit : clearing.victims) {
+    if (!relocate(unit)) {
+      cost.add(unit.cost);
+    } else {
+      for (const PodIndex p : unit.pods) cost.moved += problem_.pods[p].weighted_work;
+    }
+  }
+  state_.rollback(before);
+  reasons_.rollback(reasons_before);
+  cache_.refresh(state_, clearing.node);
+  return cost;
+}
+
+// Where the claimant's queue (or one above it) is at its limit, some of what runs there has to go first, wherever it
+// is.
+bool RoomSearch::free_queue() {
+  const Gang& gang = problem_.gangs[claimant_];
+  while (!fit::limit(state_, bounds_, gang, added_)) {
+    QueueIndex full = QueueIndex::none();
+    for (const QueueIndex queue : problem_.queues[gang.queue].ancestors) {
+      for (std::size_t r = 0; r < kQueueResources; ++r) {
+        const bool binds = added_[r] > 0 && bounds_.usage[queue][r] != kNoBound;
+        if (full.is_none() && binds && state_.usage()[queue][r] + added_[r] > bounds_.usage[queue][r]) full = queue;
+      }
+    }
+    const auto unit = cheapest_unit_below(full);
+    if (!unit) return false;
+    take(unit->pods);
+  }
+  return fit::quota(state_, bounds_, gang, added_);
+}
+
+bool RoomSearch::free_min_resources() {
+  added_ = {};
+  while (!fit::min_resources(state_, claimant_)) {
+    const auto unit = cheapest_unit_below(QueueIndex::none());
+    if (!unit) return false;
+    take(unit->pods);
+  }
+  return true;
+}
+
+// The cheapest victims on the node whose going makes it fit.
+std::optional<RoomSearch::Clearing> RoomSearch::clearing_of(PodIndex pod, NodeIndex node) {
+  bool fits = can_place(state_, bounds_, pod, node);  // it may be its queue that was in the way
+  if (!fits && !could_clear(pod, node)) return std::nullopt;
+  const auto before = state_.checkpoint();
+  std::vector<Unit> taken;
+  std::vector<std::vector<Place>> places;  // from which they were taken
+  // A unit may shrink or grow as others go (surplus becomes core), so it is asked for again each time.
+  while (!fits) {
+    std::vector<Unit> units = units_on(node);
+    // Who may not be evicted may still be moved.
+    if (units.empty() && means_ != Means::kSwap && problem_.snapshot->policy.actions.consolidate)
+      units = moves_on(node);
+    if (units.empty()) break;
+    const auto cheapest = std::ranges::min_element(units, {}, &Unit::cost);
+    std::vector<Place> from;
+    for (const PodIndex p : cheapest->pods) from.push_back(state_.place_of(p));
+    for (const PodIndex p : cheapest->pods) state_.take(p);
+    taken.push_back(std::move(*cheapest));
+    places.push_back(std::move(from));
+    fits = can_place(state_, bounds_, pod, node);
+  }
+  Clearing clearing;
+  clearing.node = node;
+  // Who turns out not to stand in the way stays, the dearest first.
+  for (std::size_t i = taken.size(); fits && i-- > 0;) {
+    const auto here = state_.checkpoint();
+    bool back = true;
+    for (std::size_t k = 0; back && k < taken[i].pods.size(); ++k) back = put_back(taken[i].pods[k], places[i][k]);
+    if (back && can_place(state_, bounds_, pod, node)) continue;
+    state_.rollback(here);
+    clearing.cost.add(taken[i].cost);
+    clearing.victims.push_back(std::move(taken[i]));
+  }
+  state_.rollback(before);
+  return fits ? std::optional(clearing) : std::nullopt;
+}
+
+std::optional<RoomSearch::Unit> RoomSearch::cheapest_unit_below(QueueIndex queue) const {
+  std::optional<Unit> best;
+  for (const PodIndex pod : problem_.pods.indices()) {
+    const Gang& gang = problem_.gangs[problem_.pods[pod].gang];
+    if (!state_.is_present(pod) || gang.queue.is_none()) continue;
+    if (means_ == Means::kConsolidate && !is_fresh(pod)) continue;  // a move frees nothing of the queue
+    const auto& path = problem_.queues[gang.queue].ancestors;
+    if (!queue.is_none() && std::ranges::find(path, queue) == path.end()) continue;
+    auto unit = unit_of(pod);
+    if (!unit) continue;
+    if (!best || unit->cost < best->cost) best = std::move(unit);
+  }
+  return best;
+}
+
+}  // namespace muster

@@ -1,0 +1,112 @@
+// Taking pods away, putting them back, and moving them elsewhere.
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <utility>
+
+#include "heuristics/groups.h"
+#include "heuristics/make_room.h"
+
+namespace muster {
+
+void RoomSearch::take(const std::vector<PodIndex>& pods) {
+  constexpr std::array kReasons{EvictionReason::kConsolidate, EvictionReason::kConsolidate, EvictionReason::kPreempt,
+                                EvictionReason::kReclaim};
+  for (const PodIndex pod : pods) {
+    if (!state_.is_present(pod)) continue;
+    state_.take(pod);
+    if (is_fresh(pod)) {
+      gave_way_.push_back(problem_.pods[pod].gang);
+    } else {
+      reasons_.set({pod, kReasons[static_cast<std::size_t>(means_)], claimant_});
+      is_local_ = is_local_ &&
+                  (problem_.gangs[problem_.pods[pod].gang].pods.size() == 1 || !any_waits(problem_.pods[pod].gang));
+    }
+  }
+}
+
+bool RoomSearch::put_back(PodIndex pod) { return put_back(pod, snapshot_place(problem_, pod)); }
+
+bool RoomSearch::put_back(PodIndex pod, const Place& place) {
+  const PodClass& pod_class = problem_.class_of(pod);
+  const Room room = room_of(state_, place.node);
+  if (!fit::capacity(room, pod_class)) return false;
+  if (!fit::anti_affinity(state_, pod_class, place.node) && is_kept_out(pod, place.node)) return false;
+  if (!place.devices.empty()) {
+    const DeviceUnits units = share_units(pod_class, problem_.class_of(place.node));
+    for (const std::int32_t device : place.devices) {
+      if (room.devices[static_cast<std::size_t>(device)] < units) return false;
+    }
+  }
+  if (!keeps_topology(pod, place.node)) return false;
+  const Gang& gang = problem_.gangs[problem_.pods[pod].gang];
+  const QueueAmounts added = queue_usage(pod_class, problem_.class_of(place.node));
+  if (!gang.queue.is_none() && (!fit::limit(state_, bounds_, gang, added) || !fit::quota(state_, bounds_, gang, added)))
+    return false;
+  state_.put(pod, place.node, place.devices);
+  return true;
+}
+
+// Whether an anti-affinity keeps the pod from coming back to its node: one with a pod that was placed. Those that ran
+// side by side, whatever they ask for, may go on to do so.
+bool RoomSearch::is_kept_out(PodIndex pod, NodeIndex node) const {
+  if (problem_.pods[pod].node != node) return true;
+  const auto forbids = [&](const std::vector<AntiAffinityIndex>& mine, const std::vector<AntiAffinityIndex>& theirs,
+                           NodeIndex there) {
+    return std::ranges::any_of(mine, [&](AntiAffinityIndex term) {
+      const auto& domain_of = problem_.anti_affinities[term].domain_of;
+      return std::ranges::find(theirs, term) != theirs.end() && !domain_of[node].is_none() &&
+             domain_of[node] == domain_of[there];
+    });
+  };
+  const PodClass& pod_class = problem_.class_of(pod);
+  for (const PodIndex other : problem_.pods.indices()) {
+    if (other == pod || !state_.is_present(other) || (!is_fresh(other) && is_home(state_, other))) continue;
+    const PodClass& other_class = problem_.class_of(other);
+    const NodeIndex there = state_.place_of(other).node;
+    if (forbids(pod_class.anti_affinity_owned, other_class.anti_affinity_matched, there) ||
+        forbids(pod_class.anti_affinity_matched, other_class.anti_affinity_owned, there))
+      return true;
+  }
+  return false;
+}
+
+// Whether the pod, back on the node, lies in one domain with what has been placed of its groups that require a level.
+bool RoomSearch::keeps_topology(PodIndex pod, NodeIndex node) const {
+  const Node& home = problem_.nodes[node];
+  for (GroupIndex group = problem_.pods[pod].group; !group.is_none(); group = problem_.groups[group].parent) {
+    const TopologyLevelIndex level = problem_.groups[group].required_level;
+    if (level.is_none()) continue;
+    bool keeps = true;
+    for_each_pod(problem_, group, [&](PodIndex other) {
+      if (other == pod || !state_.is_present(other) || state_.place_of(other).node == problem_.pods[other].node) return;
+      const DomainIndex domain = problem_.nodes[state_.place_of(other).node].domains[level.value()];
+      keeps = keeps && domain == home.domains[level.value()];
+    });
+    if (!keeps) return false;
+  }
+  return true;
+}
+
+// Puts victims elsewhere: all of them or none. Big ones first. Where a move is all that is allowed, what has been
+// placed for later levels gives way to it.
+bool RoomSearch::relocate(const Unit& unit) {
+  if (!may_move_more(unit.pods.size())) return false;
+  const auto before = state_.checkpoint();
+  std::vector<PodIndex> pods = unit.pods;
+  std::ranges::stable_sort(pods, std::greater<>{}, [&](PodIndex pod) { return problem_.class_of(pod).work; });
+  const auto swap = [this](PodIndex pod, std::span<const NodeIndex> nodes) {
+    const Means means = std::exchange(means_, Means::kSwap);
+    const bool cleared = latest_rank_ > rank_ && clear_for(pod, nodes);
+    means_ = means;
+    return cleared;
+  };
+  auto clear = placer_.exchange_clear(unit.must_move ? GangPlacer::Clear(swap) : nullptr);
+  const bool moved =
+      std::ranges::all_of(pods, [&](PodIndex pod) { return state_.is_present(pod) || placer_.place_pod(pod); });
+  placer_.exchange_clear(std::move(clear));
+  if (!moved) state_.rollback(before);
+  return moved;
+}
+
+}  // namespace muster
