@@ -284,11 +284,13 @@ std::string ReasonTeller::unplaceable(const Subject& subject, std::string* sente
 
 std::string ReasonTeller::reason(const Subject& subject, std::string* sentence) {
   if (std::string code = queue_reason(subject, sentence); !code.empty()) return code;
-  if (never_fits(subject, false)) {
+  // Pods may run where nothing of the gang could be placed any more, and what is missing may fit beside them.
+  const bool fits_beside = subject.has_present && placeable(subject) == Fits::kYes;
+  if (!fits_beside && never_fits(subject, false)) {
     *sentence = "It would not fit with every node empty.";
     return "NeverFits";
   }
-  if (never_fits(subject, true)) {
+  if (!fits_beside && never_fits(subject, true)) {
     *sentence = "It would not fit on the nodes that it may use, were they empty.";
     return "NodeMismatch";
   }

@@ -212,6 +212,17 @@ void RoomMaker::take_victims(const Vacancy& vacancy, RemainingRoom& room) const 
   for_each_victim(vacancy, [&](PodIndex pod) { room.take(pod, end_.node[pod], end_.devices[pod]); });
 }
 
+// What pods of the kind use that are the gang's own.
+QueueAmounts RoomMaker::spared_usage(GangIndex gang, std::uint32_t kind) const {
+  QueueAmounts sum{};
+  for (const PodIndex pod : problem_.gangs[gang].pods) {
+    if (std::ranges::find(victims_[kind].pods, pod) == victims_[kind].pods.end()) continue;
+    const QueueAmounts usage = queue_usage(problem_.class_of(pod), problem_.class_of(end_.node[pod]));
+    for (std::size_t i = 0; i < kQueueResources; ++i) sum[i] = saturating_add(sum[i], usage[i]);
+  }
+  return sum;
+}
+
 bool RoomMaker::queues_allow(GangIndex gang, const Vacancy& vacated) const {
   const Gang& claimant = problem_.gangs[gang];
   const bool within_quota = !claimant.preemptible && problem_.snapshot->policy.non_preemptible_within_quota;
@@ -222,8 +233,9 @@ bool RoomMaker::queues_allow(GangIndex gang, const Vacancy& vacated) const {
       Amount gone = 0;
       for (const std::uint32_t kind : vacated.kinds) {
         const std::vector<QueueIndex>& ancestors = problem_.queues[victims_[kind].kind.queue].ancestors;
-        if (std::ranges::find(ancestors, index) != ancestors.end())
-          gone = saturating_add(gone, victims_[kind].usage[i]);
+        if (std::ranges::find(ancestors, index) == ancestors.end()) continue;
+        gone = saturating_add(gone, victims_[kind].usage[i]);
+        if (!vacated.spared.is_none()) gone = saturating_subtract(gone, spared_usage(vacated.spared, kind)[i]);
       }
       if (queue.limit[i] != kUnlimited && saturating_add(end_.usage[index][i] - gone, demand_[i]) > queue.limit[i])
         return false;

@@ -79,6 +79,7 @@ class RoomMaker {
   template <class Visit>
   void for_each_victim(const Vacancy& vacancy, const Visit& visit) const;
   void take_victims(const Vacancy& vacancy, RemainingRoom& room) const;
+  QueueAmounts spared_usage(GangIndex gang, std::uint32_t kind) const;
   bool queues_allow(GangIndex gang, const Vacancy& vacancy) const;
   std::int64_t count_in(Vacancy& vacancy, PodClassIndex pod_class);
   std::int64_t count_in_all(PodClassIndex pod_class);
