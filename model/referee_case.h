@@ -130,7 +130,7 @@ QueueAmounts usage_on(const Case& c, PodIndex pod, NodeIndex node);
 std::array<bool, kQueueResources> asked_for(const Case& c, GangIndex gang);
 // Whether the pod may go there as far as the node's own properties say; empty: it may, else why not.
 std::string filter_objection(const PodSpec& spec, const SnapshotNode& node);
-// What stays, is moved or is placed, and what has succeeded, make the gang's minimum: each pod that it loses is surplus.
+// What stays, is moved or is placed, and what has succeeded, make the minimum: each pod that the gang loses is surplus.
 bool has_minimum_after(const Case& c, const Gang& gang);
 // The gang has run below its minimum for its grace period.
 bool is_stale(const Case& c, GangIndex gang);
