@@ -164,8 +164,9 @@ QueueAmounts EvictionRules::largest_unit_reclaimed(const ClusterState& end_state
   };
   for (const PlannedEviction& eviction : lost) {
     const GangIndex gang = problem_.pods[eviction.pod].gang;
-    const auto& path = problem_.queues[problem_.gangs[gang].queue].ancestors;
-    if (eviction.reason != EvictionReason::kReclaim || std::ranges::find(path, side) == path.end()) continue;
+    if (eviction.reason != EvictionReason::kReclaim ||
+        sides(problem_.gangs[eviction.for_gang].queue, problem_.gangs[gang].queue).victim != side)
+      continue;
     if (problem_.gangs[gang].pods.size() == 1) {
       take_larger(usage_of(eviction.pod));
     } else {
