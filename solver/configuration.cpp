@@ -52,7 +52,8 @@ class Enumeration {
     const PodClass& pod_class = class_of(d);
     if (states_[at].counts[d] >= room_.stock[d]) return;
     if (is_stay(d) && room_.pinned) return add_residents(at, d);
-    if (!states_[at].space.has_resources(pod_class) || clashes(states_[at], d)) return;
+    // Who runs side by side may go on so, whatever anti-affinity says.
+    if (!states_[at].space.has_resources(pod_class) || (!is_stay(d) && clashes(states_[at], d))) return;
     for (const std::vector<std::int32_t>& devices : device_choices(states_[at].space, pod_class))
       add(at, d, devices, states_[at].next_resident, -1);
   }

@@ -61,7 +61,8 @@ void Formulation::add_gang(GangClassIndex index) {
     const bool is_counted = !in_.demand.cells[cell].moves.is_none() && !in_.demand.counted_parts.empty();
     add_cell_columns(cell, located || is_counted || is_metered(in_.problem, in_.demand, in_.demand.cells[cell]));
   }
-  if (!gang_class.running.empty() ? !gang_class.is_singles : !gang_class.minimum_runs)
+  const bool may_wait = !gang_class.minimum_runs || gang_class.lacks_resources;
+  if (!gang_class.running.empty() ? !gang_class.is_singles : may_wait)
     gang_columns_[index].admitted =
         model_.add_column(0, static_cast<double>(gang_class.size()), true, name("z", index.value()));
   const std::int32_t admitted = gang_columns_[index].admitted;
@@ -78,7 +79,7 @@ void Formulation::add_gang(GangClassIndex index) {
       model_.add_constraint(least, 0, kInfinity, name("minimum", index.value()));
       model_.add_constraint(most, -kInfinity, 0, name("members", index.value()));
     }
-  } else if (!gang_class.minimum_runs) {
+  } else if (may_wait) {
     add_tree(index);
   } else {
     for (CellIndex cell : gang_class.cells)  // of one column the upper bound says it
@@ -193,14 +194,19 @@ void Formulation::add_domains(GangClassIndex index, GroupIndex group) {
   const TopologyLevelIndex level = in_.problem.groups[group].required_level;
   const std::vector<CellIndex> cells = cells_below(index, group);
   const std::vector<DomainIndex> running = running_domains(group, level);
-  // Where those that run do not lie together, they may go on so as long as nothing is placed beside them: whether it
-  // is, decoding sees to.
-  const bool torn = is_torn(index, group);
-  if (torn) is_complete_ = false;
-  const std::vector<RunningCellIndex> leaving = torn ? std::vector<RunningCellIndex>{} : running_below(index, group);
+  const std::vector<RunningCellIndex> leaving = running_below(index, group);
   std::int64_t members = 0;
   for (CellIndex cell : cells) members += in_.demand.cells[cell].count();
   for (RunningCellIndex cell : leaving) members += in_.demand.running[cell].count();
+  // Where those that run do not lie together, they may go on so as long as nothing is placed beside them.
+  std::int32_t touched = -1;
+  if (is_torn(index, group)) {
+    touched = model_.add_column(0, 1, true, name("touched", group.value()));
+    LinearExpression added;
+    for (CellIndex cell : cells) added.add(placed(cell));
+    added.add(touched, -members);
+    model_.add_constraint(added, -kInfinity, 0, name("touch", group.value()));
+  }
   LinearExpression chosen;
   for (DomainIndex domain : domains_of(level)) {
     LinearExpression inside;
@@ -209,6 +215,10 @@ void Formulation::add_domains(GangClassIndex index, GroupIndex group) {
       if (domain_of(cell, level) == domain) inside.add(staying(cell));
     const bool possible =
         !domain.is_none() && std::all_of(running.begin(), running.end(), [&](DomainIndex d) { return d == domain; });
+    if (touched >= 0) {
+      inside.constant -= members;
+      inside.add(touched, members);
+    }
     if (!possible) {
       model_.add_constraint(inside, -kInfinity, 0, name("outside", group.value()));
       continue;

@@ -95,8 +95,6 @@ class Formulation {
   void hold(const LevelId& id, const LinearExpression& expression, std::int64_t value);
 
   const std::vector<EvictionChannel>& channels() const { return channels_; }
-  // Whether every plan that obeys the rules is a solution: else no bound holds.
-  bool is_complete() const { return is_complete_; }
 
   ModelBuilder& model() { return model_; }
   const ModelBuilder& model() const { return model_; }
@@ -242,7 +240,6 @@ class Formulation {
   Indexed<GangClassIndex, std::vector<Exit>> exits_;
   std::map<std::tuple<std::size_t, QueueIndex, QueueIndex>, Reclaim> reclaims_;  // by channel and sides
   std::map<std::pair<QueueIndex, std::size_t>, LinearExpression> largest_units_;
-  bool is_complete_ = true;
   Indexed<GangClassIndex, GangColumns> gang_columns_;
   Indexed<CellIndex, std::vector<std::int32_t>> cell_columns_;   // one, or one by atom (-1: not allowed there)
   Indexed<DemandIndex, std::vector<std::int32_t>> supply_rows_;  // one, or one by atom

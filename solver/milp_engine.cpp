@@ -167,7 +167,7 @@ class Engine {
       solving_ = solving_ && !options_.deadline.passed();
       solve_level(formulation, i, trivial[i]);
     }
-    const bool bounds_hold = leavers_.complete && formulation.is_complete() && settled_.empty();
+    const bool bounds_hold = leavers_.complete && settled_.empty();
     if (!bounds_hold) std::fill(outcome_.bounds.begin(), outcome_.bounds.end(), std::nullopt);
     return std::move(outcome_);
   }

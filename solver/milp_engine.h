@@ -39,8 +39,7 @@ struct MilpOutcome {
 
 // Never worse than `incumbent`. Who is evicted or moved is decided beside the placements. Where the configurations
 // cannot be listed, a second pass keeps to the evictions found so far and only places: that is a smaller problem, in
-// which diving works. Bounds are told where the formulation holds every plan that obeys the rules (Leavers::complete,
-// Formulation::is_complete).
+// which diving works. Bounds are told where the formulation holds every plan that obeys the rules (Leavers::complete).
 MilpOutcome solve_milp(const Problem& problem, const FairShares& shares, const Candidate& incumbent, Backend& backend,
                        const MilpEngineOptions& options);
 
