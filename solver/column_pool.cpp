@@ -20,12 +20,12 @@ ColumnPool::ColumnPool(const ConfigurationInput& input, const Supply& supply)
   }
 }
 
-bool ColumnPool::list_all(std::size_t limit) {
-  std::size_t columns = 0;
+bool ColumnPool::list_all(const Limits& limits) {
+  std::size_t states = limits.states, columns = 0;
   Indexed<RoomClassIndex, std::vector<Configuration>> listed(supply_.rooms.size());
   for (RoomClassIndex room : supply_.rooms.indices()) {
-    std::optional<std::vector<Configuration>> all = enumerate_configurations(in_, supply_.rooms[room], limit);
-    if (!all || (columns += all->size()) > limit) return false;
+    std::optional<std::vector<Configuration>> all = enumerate_configurations(in_, supply_.rooms[room], states);
+    if (!all || (columns += all->size()) > limits.columns) return false;
     listed[room] = std::move(*all);
   }
   configurations_ = std::move(listed);

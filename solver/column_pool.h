@@ -15,8 +15,11 @@ class ColumnPool {
  public:
   ColumnPool(const ConfigurationInput& input, const Supply& supply);
 
-  // Lists everything. False, and nothing kept, where that is more than `limit`.
-  bool list_all(std::size_t limit);
+  struct Limits {
+    std::size_t states = 0, columns = 0;  // of all room classes together
+  };
+  // Lists everything. False, and nothing kept, where that is more than the limits.
+  bool list_all(const Limits& limits);
   // Keeps the configuration if it is new; true if so.
   bool add(RoomClassIndex room, Configuration configuration);
   // What stands on each node in an end state: who stays there, who is placed. Nothing is added for nodes that hold

@@ -14,15 +14,16 @@ namespace {
 // each essentially different way of using the devices.
 class Enumeration {
  public:
-  Enumeration(const ConfigurationInput& input, const RoomClass& room, std::size_t limit)
-      : in_(input), room_(room), node_class_(input.problem.node_classes[room.node_class]), limit_(limit) {}
+  Enumeration(const ConfigurationInput& input, const RoomClass& room, std::size_t& left)
+      : in_(input), room_(room), node_class_(input.problem.node_classes[room.node_class]), left_(left) {}
 
   std::optional<std::vector<Configuration>> run() {
     states_.push_back({NodeRoom(in_.problem, room_), {}, std::vector<std::int32_t>(room_.demands.size(), 0), 0, 0});
     for (std::size_t at = 0; at < states_.size(); ++at) {
       for (std::size_t d = states_[at].last; d < room_.demands.size(); ++d) extend(at, d);
-      if (states_.size() > limit_) return std::nullopt;
+      if (states_.size() > left_) return std::nullopt;
     }
+    left_ -= states_.size();
     return best_of_each_count();
   }
 
@@ -130,7 +131,7 @@ class Enumeration {
   const ConfigurationInput& in_;
   const RoomClass& room_;
   const NodeClass& node_class_;
-  std::size_t limit_;
+  std::size_t& left_;
   std::vector<State> states_;
   std::set<std::tuple<std::vector<std::int32_t>, std::size_t, std::vector<DeviceUnits>>> seen_;
 };
@@ -138,8 +139,8 @@ class Enumeration {
 }  // namespace
 
 std::optional<std::vector<Configuration>> enumerate_configurations(const ConfigurationInput& input,
-                                                                   const RoomClass& room, std::size_t limit) {
-  return Enumeration(input, room, limit).run();
+                                                                   const RoomClass& room, std::size_t& states) {
+  return Enumeration(input, room, states).run();
 }
 
 }  // namespace muster

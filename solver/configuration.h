@@ -34,8 +34,9 @@ struct ConfigurationInput {
 };
 
 // Every distinct count of pods that fits on one node of the class, the empty one first, each with the placing that is
-// best for the last level. None where there are more than `limit` intermediate states.
+// best for the last level. `states` is how many intermediate states there may be, and then how many are left of them;
+// none where they do not suffice.
 std::optional<std::vector<Configuration>> enumerate_configurations(const ConfigurationInput& input,
-                                                                   const RoomClass& room, std::size_t limit);
+                                                                   const RoomClass& room, std::size_t& states);
 
 }  // namespace muster

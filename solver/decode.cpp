@@ -107,11 +107,12 @@ class Decoder {
     }
     const CellIndex cell = gang_class.cells[0];
     std::int64_t elastic = solution_.pods[cell] - gangs * gang_class.minimum;
+    std::vector<std::int64_t> by_atom = solution_.by_atom[cell];  // not yet taken
     for (std::int64_t g = 0; g < gangs; ++g) {
       const GangIndex gang = gang_class.gangs[static_cast<std::size_t>(g)];
       const std::int64_t extra = std::min(elastic, in_.demand.cells[cell].count() - gang_class.minimum);
       elastic -= extra;
-      place_gang(gang, {{cell, pending_pods(gang), gang_class.minimum + extra, AtomIndex::none()}});
+      place_gang(gang, shares_of(cell, pending_pods(gang), gang_class.minimum + extra, by_atom));
     }
   }
 
@@ -189,6 +190,23 @@ class Decoder {
     std::int64_t count;
     AtomIndex atom;  // none: anywhere
   };
+
+  // So many pods of the cell, from the atoms where the solution has some left.
+  std::vector<Share> shares_of(CellIndex cell, std::vector<PodIndex> pods, std::int64_t count,
+                               std::vector<std::int64_t>& by_atom) const {
+    if (by_atom.empty()) return {{cell, std::move(pods), count, AtomIndex::none()}};
+    std::vector<Share> shares;
+    auto next = pods.begin();
+    for (std::size_t atom = 0; atom < by_atom.size(); ++atom) {
+      const std::int64_t here = std::min({count, by_atom[atom], static_cast<std::int64_t>(pods.end() - next)});
+      if (here <= 0) continue;
+      shares.push_back({cell, {next, next + here}, here, AtomIndex(atom)});
+      next += here;
+      by_atom[atom] -= here;
+      count -= here;
+    }
+    return shares;
+  }
 
   void place_single(const GangClass& gang_class) {
     std::vector<Share> shares;

@@ -134,9 +134,8 @@ void Formulation::add_exits_of(GangClassIndex index) {
     add_exit(index, *stale_channel_, true, false);
   }
   if (!gang_class.leaving.evicted || !gang_class.preemptible) return;
-  // A stale gang goes whole as stale, which costs nothing.
   const auto may_go_whole = [&](GangIndex claimant, EvictionReason reason) {
-    return !gang_class.leaving.stale && in_.rules.has_run_enough(in_.before, claimant, victim, reason);
+    return in_.rules.has_run_enough(in_.before, claimant, victim, reason);
   };
   if (in_.problem.snapshot->policy.actions.preempt) {
     if (const auto channel = preempt_channel(gang_class.queue, gang_class.priority))

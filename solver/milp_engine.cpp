@@ -30,7 +30,8 @@ constexpr int kMostDives = 6;  // smaller and smaller problems after the whole o
 constexpr int kDeterministicRounds = 60;
 constexpr double kNear = 1;             // nodes that CBC may take from or add to what the LP gives a configuration
 constexpr double kPricingShare = 0.35;  // of the time left, for the pricing of one level
-constexpr double kLeavingShare = 0.5;   // of the time, for the pass that decides who leaves, where it is not exact
+constexpr std::size_t kMicrosecondsAState = 10;  // listing takes 2-3 of them, so at most a third of the time
+constexpr double kLeavingShare = 0.5;  // of the time, for the pass that decides who leaves, where it is not exact
 
 // The terms of an expression, summed up by column: the same terms mean the same level but for a constant.
 using Terms = std::map<std::int32_t, std::int64_t>;
@@ -156,17 +157,14 @@ class Engine {
   }
 
   MilpOutcome run() {
-    exact_ = whole_.pool.list_all(options_.most_states);
+    exact_ = whole_.pool.list_all({most_states(), options_.most_columns});
     if (!exact_) add_known_contents();
     if (!exact_ && leavers_.any)
       options_.deadline = Deadline(options_.deadline.after(kLeavingShare), options_.deadline.is_deterministic());
-    whole_.formulate(exact_);
-    Formulation& formulation = *whole_.formulation;
-    const std::vector<std::int64_t> trivial = trivial_bounds(problem_, shares_);
-    for (std::size_t i = 0; i < ids_.size(); ++i) {
-      solving_ = solving_ && !options_.deadline.passed();
-      solve_level(formulation, i, trivial[i]);
-    }
+    descend(0, exact_);
+    // Where no plan came out of the best path, once more along the incumbent's values.
+    if (const std::size_t left = levels_on_path(); left < ids_.size() && exact_ && !options_.deadline.passed())
+      descend(left + 1, false);
     const bool bounds_hold = leavers_.complete && settled_.empty();
     if (!bounds_hold) std::fill(outcome_.bounds.begin(), outcome_.bounds.end(), std::nullopt);
     return std::move(outcome_);
@@ -175,6 +173,12 @@ class Engine {
   bool is_exact() const { return exact_; }
 
  private:
+  std::size_t most_states() const {
+    if (options_.deadline.is_deterministic()) return options_.most_states;
+    const auto left = std::chrono::duration_cast<std::chrono::microseconds>(options_.deadline.left()).count();
+    return std::min(options_.most_states, static_cast<std::size_t>(left) / kMicrosecondsAState);
+  }
+
   // Everybody where he is, and the incumbent.
   void add_known_contents() {
     whole_.pool.add_contents(whole_.before);
@@ -186,30 +190,73 @@ class Engine {
 
   std::int64_t value(std::size_t level) const { return outcome_.best.levels.values[level]; }
 
-  // Proves, improves or passes over one level. Once one is left open, the later ones only get the bounds that follow
-  // from it.
-  void solve_level(Formulation& formulation, std::size_t i, std::int64_t trivial) {
+  // Level after level, each given those before it; those before `first` are held at the incumbent's values. What each
+  // is held at is the path: the proven optimum where `by_optimum`, even if no plan with it is known yet (one that
+  // evicts more than it needs to is no plan, though a later level may make it one), else the incumbent's value.
+  void descend(std::size_t first, bool by_optimum) {
+    whole_.formulate(exact_);
+    held_.clear();
+    path_.clear();
+    solving_ = true;
+    by_optimum_ = by_optimum;
+    const std::vector<std::int64_t> trivial = trivial_bounds(problem_, shares_);
+    for (std::size_t i = 0; i < ids_.size(); ++i) {
+      solving_ = solving_ && !options_.deadline.passed();
+      if (i < first)
+        path_.push_back(hold_incumbent(i));
+      else
+        path_.push_back(solve_level(*whole_.formulation, i, trivial[i]));
+    }
+    // A bound is one given the plan's values before it.
+    for (std::size_t i = levels_on_path() + 1; i < ids_.size(); ++i) outcome_.bounds[i].reset();
+  }
+
+  std::int64_t hold_incumbent(std::size_t i) {
+    if (const auto expression = whole_.formulation->level(ids_[i]); expression && !expression->terms.empty())
+      whole_.formulation->hold(ids_[i], *expression, value(i));
+    return value(i);
+  }
+
+  // How many levels the incumbent has the path's values of, from the first on.
+  std::size_t levels_on_path() const {
+    std::size_t i = 0;
+    while (i < path_.size() && value(i) == path_[i]) ++i;
+    return i;
+  }
+  bool is_on_path() const { return levels_on_path() == path_.size(); }
+
+  // Proves, improves or passes over one level; returns what it is held at from here on. Once one is left open, the
+  // later ones only get the bounds that follow from it.
+  std::int64_t solve_level(Formulation& formulation, std::size_t i, std::int64_t trivial) {
     const LevelId id = ids_[i];
     const std::optional<LinearExpression> expression = formulation.level(id);
-    if (!expression) return;
+    if (!expression) return value(i);
     Terms terms = terms_of(*expression);
     if (terms.empty()) {  // every solution is worth the same, yet the incumbent may be worth less
       outcome_.bounds[i] = expression->constant;
       const bool is_settled = !settled_.empty() && (id.kind == LevelKind::kEvicted || id.kind == LevelKind::kMoved);
       if (exact_ && solving_ && !is_settled && value(i) != expression->constant) improve(formulation, i, *expression);
-      return;
+      return by_optimum_ ? expression->constant : value(i);
     }
     if (const auto same = held_.find(terms); same != held_.end()) {
       outcome_.bounds[i] = same->second + expression->constant;
-      return;
+      return by_optimum_ ? *outcome_.bounds[i] : value(i);
     }
-    if (value(i) == trivial)
+    std::optional<std::int64_t> reached;
+    outcome_.bounds[i].reset();
+    if (is_on_path() && value(i) == trivial) {
       outcome_.bounds[i] = trivial;
-    else if (solving_)
-      outcome_.bounds[i] = improve(formulation, i, *expression);
-    if (outcome_.bounds[i]) held_.emplace(std::move(terms), *outcome_.bounds[i] - expression->constant);
-    formulation.hold(id, *expression, value(i));
+    } else if (solving_) {
+      const Improvement improvement = improve(formulation, i, *expression);
+      outcome_.bounds[i] = improvement.bound;
+      if (by_optimum_) reached = improvement.optimum;
+    }
+    const std::int64_t held = reached.value_or(value(i));
+    if (outcome_.bounds[i])
+      held_.emplace(std::move(terms), (by_optimum_ ? held : *outcome_.bounds[i]) - expression->constant);
+    formulation.hold(id, *expression, held);
     solving_ = solving_ && (exact_ || (outcome_.bounds[i] && is_close(value(i), *outcome_.bounds[i])));
+    return held;
   }
 
   bool is_close(std::int64_t value, std::int64_t bound) const {
@@ -217,10 +264,16 @@ class Engine {
     return difference <= options_.gap * std::max(1.0, std::abs(static_cast<double>(bound)));
   }
 
-  // Solves one level given those that are held, makes a plan of it, keeps it if it is better; returns a bound.
-  std::optional<std::int64_t> improve(Formulation& formulation, std::size_t i, const LinearExpression& expression) {
-    const int sign = is_maximised(ids_[i].kind) ? 1 : -1;
+  struct Improvement {
     std::optional<std::int64_t> bound;
+    std::optional<std::int64_t> optimum;  // a solution of the formulation reaches the bound
+  };
+
+  // Solves one level given those that are held, makes a plan of it, keeps it if it is better.
+  Improvement improve(Formulation& formulation, std::size_t i, const LinearExpression& expression) {
+    const int sign = is_maximised(ids_[i].kind) ? 1 : -1;
+    Improvement result;
+    std::optional<std::int64_t>& bound = result.bound;
     const auto tighten = [&](double limit) {  // of sign x (expression - constant), which is an integer
       if (!std::isfinite(limit) || std::abs(limit) > 9e18) return;
       const auto integral = static_cast<std::int64_t>(std::floor(limit + 1e-6));
@@ -243,7 +296,7 @@ class Engine {
       for (const double share : kDiveShares)
         if (!leavers_.any && !relaxed_.empty() && !(bound && is_close(value(i), *bound))) dive(i, share);
     }
-    if (options_.deadline.passed() || (bound && is_close(value(i), *bound))) return bound;
+    if (options_.deadline.passed() || (bound && is_close(value(i), *bound))) return result;
     Milp milp = formulation.model().build(scaled, sign);
     write_first(milp);
     if (!exact_) keep_near(formulation, milp);
@@ -258,8 +311,10 @@ class Engine {
     }
     note_failure(answer, request);
     if (exact_) tighten(factor * std::floor(answer.bound + 1e-6));
-    if (!answer.x.empty()) take(formulation.read(answer.x));
-    return bound;
+    if (answer.x.empty()) return result;
+    take(formulation.read(answer.x));
+    if (exact_ && bound && value_of(expression, answer.x) == *bound) result.optimum = bound;
+    return result;
   }
 
   // A worker that was stopped because its time was up is no defect; one that broke before is.
@@ -311,7 +366,10 @@ class Engine {
   // one, and lower its share), and filled up, first by those who need not have gone.
   void offer(ClusterState state, const std::vector<PlannedEviction>& evictions) {
     if (exact_) keep_if_best(state, evictions);
-    if (leavers_.any) bring_back(state, evictions);
+    if (leavers_.any) {
+      bring_back(state, evictions);
+      if (exact_) keep_if_best(state, evictions);
+    }
     complete(state);
     keep_if_best(state, evictions);
   }
@@ -503,8 +561,9 @@ class Engine {
   Leavers nobody_;  // for dives
   Subproblem whole_;
   QueueBounds bounds_;
-  bool exact_ = false, written_ = false, solving_ = true;
-  std::vector<double> relaxed_;  // the LP's last solution
+  bool exact_ = false, written_ = false, solving_ = true, by_optimum_ = false;
+  std::vector<std::int64_t> path_;  // what the levels so far are held at
+  std::vector<double> relaxed_;     // the LP's last solution
   std::map<Terms, std::int64_t> held_;
   MilpOutcome outcome_;
 };

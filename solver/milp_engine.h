@@ -26,8 +26,8 @@ struct MilpEngineOptions {
   double gap = 0;  // relative; good enough for a level
   std::int32_t threads = 1;
   std::string write_model;  // path for the first model as an MPS file; empty: none
-  std::size_t most_states =
-      20'000;  // intermediate states of one room class, and columns in all, that may be listed whole
+  // What may be listed whole: intermediate states of all room classes, and columns.
+  std::size_t most_states = 200'000, most_columns = 20'000;
 };
 
 struct MilpOutcome {

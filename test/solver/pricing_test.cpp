@@ -58,7 +58,8 @@ void for_each_pricing(std::uint32_t clusters, const Visit& visit) {
     SCOPED_TRACE(cluster.line);
     const ExactFormulation f(cluster);
     for (const RoomClass& room : f.supply.rooms) {
-      const auto all = enumerate_configurations(f.configuration_input, room, ExactFormulation::kMostConfigurations);
+      std::size_t states = ExactFormulation::kMostConfigurations;
+      const auto all = enumerate_configurations(f.configuration_input, room, states);
       if (!all || all->size() < 2) continue;
       Pricing pricing(f.configuration_input, room);
       for (int call = 0; call < 8; ++call) visit(f, room, *all, pricing, random_prices(f, random));
@@ -152,7 +153,8 @@ TEST(Pricing, TheLimitIsNearTheBestOnAverage) {
     const Cluster cluster = crowded(random);
     const ExactFormulation f(cluster);
     for (const RoomClass& room : f.supply.rooms) {
-      const auto all = enumerate_configurations(f.configuration_input, room, 20'000);
+      std::size_t states = 20'000;
+      const auto all = enumerate_configurations(f.configuration_input, room, states);
       if (!all) continue;
       Pricing pricing(f.configuration_input, room);
       for (int call = 0; call < 10; ++call) {
