@@ -326,6 +326,13 @@ std::vector<std::int32_t> Formulation::configuration_columns(RoomClassIndex room
   return columns;
 }
 
+std::vector<std::int32_t> Formulation::admission_columns() const {
+  std::vector<std::int32_t> columns;
+  for (const GangColumns& gang : gang_columns_)
+    if (gang.admitted >= 0) columns.push_back(gang.admitted);
+  return columns;
+}
+
 // --- anti-affinity over several nodes: in each domain either pods that own the term, or pods that match it, or one
 // that does both
 

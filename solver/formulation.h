@@ -87,6 +87,8 @@ class Formulation {
   std::int32_t supply_row(DemandIndex demand, AtomIndex atom) const;  // -1: nobody asks for it there
   std::vector<std::int32_t> configuration_columns(RoomClassIndex room) const;
   std::int32_t room_row(RoomClassIndex room) const { return room_rows_[room]; }
+  // Of gangs that are placed, or kept, whole or not at all.
+  std::vector<std::int32_t> admission_columns() const;
 
   // The level as an expression of its true value and scale, constants included; none where this formulation cannot tell
   // it. Adds auxiliary columns and rows: ask for levels in their order, before columns of an LP are priced.

@@ -13,7 +13,7 @@
 #include "heuristics/node_choice.h"
 #include "model/referee.h"
 #include "solver/anti_affinity.h"
-#include "solver/column_pool.h"
+#include "solver/column_generation.h"
 #include "solver/decode.h"
 #include "solver/demand.h"
 #include "solver/formulation.h"
@@ -24,13 +24,13 @@ namespace {
 
 constexpr std::int64_t kNodeLimit = 2000;  // branch-and-bound nodes of one level in deterministic mode
 constexpr int kMostRounds = 2000;          // of pricing
-constexpr int kThorough = 5;               // effort of pricing where the quick one finds no column any more
 constexpr std::array kDiveShares{1.0, 0.8, 0.5};
 constexpr int kMostDives = 6;  // smaller and smaller problems after the whole one
 constexpr int kDeterministicRounds = 60;
 constexpr double kNear = 1;             // nodes that CBC may take from or add to what the LP gives a configuration
 constexpr double kPricingShare = 0.35;  // of the time left, for the pricing of one level
 constexpr std::size_t kMicrosecondsAState = 10;  // listing takes 2-3 of them, so at most a third of the time
+constexpr double kBranchingShare = 0.3;          // of the time left, for a better bound of one level
 constexpr double kLeavingShare = 0.5;  // of the time, for the pass that decides who leaves, where it is not exact
 
 // The terms of an expression, summed up by column: the same terms mean the same level but for a constant.
@@ -41,68 +41,6 @@ Terms terms_of(const LinearExpression& expression) {
     if ((terms[column] += coefficient) == 0) terms.erase(column);
   return terms;
 }
-
-ClusterState without_leavers(const Demand& demand, ClusterState state) {
-  remove_leavers(demand, state);
-  return state;
-}
-
-// What outlives the subproblems.
-struct Setting {
-  const Problem& problem;
-  const FairShares& shares;
-  const EvictionRules& rules;
-};
-
-// What may still be placed beside a state, on nodes that are not reserved, and who may leave for it, as a formulation
-// with its columns.
-struct Subproblem {
-  Subproblem(const Setting& setting, const ClusterState& state, const Leavers& leavers,
-             const std::vector<bool>& reserved)
-      : Subproblem(setting, state, collect_demand(setting.problem, leavers, state), reserved) {}
-  Subproblem(const Setting& setting, const ClusterState& state, Demand collected, const std::vector<bool>& reserved)
-      : before(state),
-        demand(std::move(collected)),
-        base(without_leavers(demand, state)),
-        atoms(collect_atoms(setting.problem, demand)),
-        supply(collect_supply(setting.problem, demand, atoms, base, reserved)),
-        anti_affinity(setting.problem, base),
-        configuration_input{setting.problem, demand, anti_affinity},
-        pool(configuration_input, supply),
-        setting_(setting) {}
-  Subproblem(const Subproblem&) = delete;
-  Subproblem& operator=(const Subproblem&) = delete;
-
-  void formulate(bool exact) {
-    formulation.emplace(FormulationInput{setting_.problem, setting_.shares, demand, atoms, supply, anti_affinity,
-                                         setting_.rules, before, base, exact});
-    columns.assign(supply.rooms.size(), 0);
-    add_new_columns();
-  }
-
-  // Gives every configuration of the pool that has none yet its column.
-  void add_new_columns() {
-    for (RoomClassIndex room : supply.rooms.indices()) add_new_columns(room);
-  }
-  void add_new_columns(RoomClassIndex room) {
-    const std::vector<Configuration>& all = pool.configurations()[room];
-    for (std::size_t& j = columns[room.value()]; j < all.size(); ++j) formulation->add_configuration(room, all[j]);
-  }
-
-  ClusterState before;  // the state as it was given
-  Demand demand;
-  ClusterState base;  // the same without those that may leave
-  Atoms atoms;
-  Supply supply;
-  AntiAffinityRules anti_affinity;
-  ConfigurationInput configuration_input;
-  ColumnPool pool;
-  std::optional<Formulation> formulation;
-  std::vector<std::size_t> columns;  // by room class: configurations that have a column
-
- private:
-  const Setting& setting_;
-};
 
 // Nodes that a solution fills: of each room class the first ones, as decoding takes them.
 void reserve(const Subproblem& sub, const FormulationSolution& solution, std::vector<bool>& reserved) {
@@ -290,11 +228,17 @@ class Engine {
       add_known_contents();
       whole_.add_new_columns();
       const Priced priced = price_columns(whole_, scaled, sign, kPricingShare);
-      tighten(factor * priced.limit);
+      tighten(factor * std::floor(priced.limit));
       relaxed_ = priced.x;
       if (!relaxed_.empty()) take(whole_.formulation->round(relaxed_));
       for (const double share : kDiveShares)
         if (!leavers_.any && !relaxed_.empty() && !(bound && is_close(value(i), *bound))) dive(i, share);
+      if (bound && !is_close(value(i), *bound) && !relaxed_.empty()) {
+        const Deadline until(options_.deadline.after(kBranchingShare), options_.deadline.is_deterministic());
+        const double known = static_cast<double>(sign * (value(i) - expression.constant)) / factor;
+        const PricingTask task{scaled, sign, until, most_rounds()};
+        tighten(factor * std::floor(branch_on_gangs(whole_, task, priced, known, backend_)));
+      }
     }
     if (options_.deadline.passed() || (bound && is_close(value(i), *bound))) return result;
     Milp milp = formulation.model().build(scaled, sign);
@@ -497,56 +441,15 @@ class Engine {
       }
   }
 
-  struct Priced {
-    double limit = kInfinity;  // of sign x expression, without its constant; infinity: none was reached
-    std::vector<double> x;     // the LP's solution; empty: none
-  };
+  int most_rounds() const { return options_.deadline.is_deterministic() ? kDeterministicRounds : kMostRounds; }
 
   // Column generation on the LP relaxation, for at most a share of the time that is left.
   Priced price_columns(Subproblem& sub, const LinearExpression& expression, int sign, double share) {
-    MilpRequest request;
-    request.relax = true;
-    request.deadline = options_.deadline.after(share);
-    MilpAnswer answer = backend_.open_lp(sub.formulation->model().build(expression, sign), request);
-    Priced priced;
-    const int rounds = options_.deadline.is_deterministic() ? kDeterministicRounds : kMostRounds;
-    for (int round = 0; round < rounds && answer.status == SolveStatus::kOptimal; ++round) {
-      priced.x = answer.x;
-      Milp more;
-      more.row_lower.assign(static_cast<std::size_t>(sub.formulation->model().rows()), 0);
-      more.row_upper = more.row_lower;
-      double slack = price_round(sub, answer.row_price, 1, more);
-      if (more.columns() == 0) slack = std::min(slack, price_round(sub, answer.row_price, kThorough, more));
-      priced.limit = std::min(priced.limit, answer.objective + slack + 1e-7 * std::abs(answer.objective));
-      if (more.columns() == 0 || slack <= std::max(1e-7, 1e-5 * std::abs(answer.objective))) break;
-      if (!options_.deadline.is_deterministic() && Deadline::Clock::now() >= request.deadline) break;
-      answer = backend_.extend_lp(more, request);
-    }
-    note_failure(answer, request);
+    const Deadline until(options_.deadline.after(share), options_.deadline.is_deterministic());
+    const PricingTask task{expression, sign, until, most_rounds()};
+    Priced priced = muster::price_columns(sub, task, backend_);
+    if (!priced.defect.empty()) outcome_.defects.push_back(priced.defect);
     return priced;
-  }
-
-  // Prices every room class at these row prices; what is worth more than its node's price becomes a column. Returns how
-  // much the LP's value could still rise: sum over room classes of nodes x (limit - price of the node).
-  double price_round(Subproblem& sub, const std::vector<double>& row_price, int effort, Milp& more) {
-    double slack = 0;
-    std::vector<double> price(sub.demand.classes.size());
-    for (RoomClassIndex room : sub.supply.rooms.indices()) {
-      const RoomClass& r = sub.supply.rooms[room];
-      for (DemandIndex d : r.demands)
-        price[d.value()] = std::max(0.0, row_price[static_cast<std::size_t>(sub.formulation->supply_row(d, r.atom))]);
-      const double node = std::max(0.0, row_price[static_cast<std::size_t>(sub.formulation->room_row(room))]);
-      Pricing::Result priced = sub.pool.pricing(room).price(price, effort);
-      slack += static_cast<double>(r.count()) * std::max(0.0, priced.limit - node);
-      for (std::size_t j = 0; j < priced.configurations.size(); ++j) {
-        if (priced.worth[j] <= node + 1e-7 * std::max(1.0, node)) continue;
-        const std::vector<Entry> entries = sub.formulation->entries_of(room, priced.configurations[j]);
-        if (!sub.pool.add(room, std::move(priced.configurations[j]))) continue;
-        more.add_column({0, 0, static_cast<double>(r.count()), true}, entries);
-      }
-      sub.add_new_columns(room);
-    }
-    return slack;
   }
 
   const Setting& setting_;

@@ -1,0 +1,191 @@
+#include "solver/column_generation.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace muster {
+namespace {
+
+constexpr int kThorough = 5;       // effort of pricing where the quick one finds no column any more
+constexpr int kMostBranches = 16;  // column generations of one level
+constexpr double kPenalty = 1000;  // of a gang too few, in times of what is to be gained
+
+// Gangs of a class: at most so many, or at least so many. The latter by a penalty for what is lacking, which is a
+// relaxation at any height, so that a branch always has a solution.
+struct Branch {
+  std::vector<std::pair<std::int32_t, double>> at_most, at_least;
+  double penalty = 0;
+  double limit = kInfinity;
+};
+
+// An upper bound of the LP over all columns from the prices of its rows: a solution is worth no more than the rows'
+// sides at their prices, what each other column gains beyond its price, and what pricing says of the configurations
+// (whose part is not in it). Prices with the wrong sign for a row without that side count as none.
+double bound_of_prices(const Milp& milp, const std::vector<bool>& is_configuration, std::vector<double>& price) {
+  long double bound = 0;
+  for (std::int32_t i = 0; i < milp.rows(); ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    const double side = price[row] > 0 ? milp.row_upper[row] : milp.row_lower[row];
+    if (!std::isfinite(side)) price[row] = 0;
+    if (price[row] != 0) bound += static_cast<long double>(price[row]) * side;
+  }
+  for (std::int32_t j = 0; j < milp.columns(); ++j) {
+    const auto column = static_cast<std::size_t>(j);
+    if (is_configuration[column]) continue;
+    long double gain = milp.objective[column];
+    for (std::int64_t e = milp.column_begin[column]; e < milp.column_begin[column + 1]; ++e) {
+      const auto entry = static_cast<std::size_t>(e);
+      gain -=
+          static_cast<long double>(milp.entry_value[entry]) * price[static_cast<std::size_t>(milp.entry_row[entry])];
+    }
+    bound += gain * (gain > 0 ? milp.upper[column] : milp.lower[column]);
+  }
+  return static_cast<double>(bound);
+}
+
+class Generation {
+ public:
+  Generation(Subproblem& sub, const PricingTask& task, const Branch& branch, Backend& backend)
+      : sub_(sub), task_(task), branch_(branch), backend_(backend), milp_(model()) {
+    is_configuration_.assign(static_cast<std::size_t>(milp_.columns()), false);
+    for (RoomClassIndex room : sub.supply.rooms.indices())
+      for (const std::int32_t column : sub.formulation->configuration_columns(room))
+        is_configuration_[static_cast<std::size_t>(column)] = true;
+  }
+
+  Priced run() {
+    MilpRequest request;
+    request.relax = true;
+    request.deadline = task_.deadline.after(1);
+    MilpAnswer answer = backend_.open_lp(milp_, request);
+    Priced priced;
+    for (int round = 0; round < task_.most_rounds && answer.status == SolveStatus::kOptimal; ++round) {
+      priced.x = answer.x;
+      Milp more;
+      more.row_lower.assign(static_cast<std::size_t>(milp_.rows()), 0);
+      more.row_upper = more.row_lower;
+      std::vector<double> price = answer.row_price;
+      const double bound = bound_of_prices(milp_, is_configuration_, price);
+      double slack = price_round(price, 1, more);
+      if (more.columns() == 0) slack = std::min(slack, price_round(price, kThorough, more));
+      const double scale = std::abs(bound) + std::abs(slack);
+      priced.limit = std::min(priced.limit, bound + slack + 1e-11 * scale - constant());
+      if (more.columns() == 0 || slack <= std::max(1e-7, 1e-5 * std::abs(answer.objective))) break;
+      if (!task_.deadline.is_deterministic() && Deadline::Clock::now() >= request.deadline) break;
+      answer = backend_.extend_lp(more, request);
+    }
+    // A worker that was stopped because its time was up is no defect; one that broke before is.
+    if (answer.status == SolveStatus::kFailed && Deadline::Clock::now() < request.deadline)
+      priced.defect = answer.message;
+    return priced;
+  }
+
+ private:
+  Milp model() const {
+    LinearExpression objective = task_.expression;
+    Milp milp = sub_.formulation->model().build(objective, task_.sign);
+    for (const auto& [column, most] : branch_.at_most) {
+      double& upper = milp.upper[static_cast<std::size_t>(column)];
+      upper = std::min(upper, most);
+    }
+    for (const auto& [column, least] : branch_.at_least)
+      milp.objective[static_cast<std::size_t>(column)] += branch_.penalty;
+    return milp;
+  }
+
+  // What the penalties add where nothing is lacking.
+  double constant() const {
+    double sum = 0;
+    for (const auto& [column, least] : branch_.at_least) sum += branch_.penalty * least;
+    return sum;
+  }
+
+  // Prices every room class at these row prices; what is worth more than its node's price becomes a column. Returns how
+  // much the LP's value could still rise: sum over room classes of nodes x (limit - price of the node).
+  double price_round(const std::vector<double>& row_price, int effort, Milp& more) {
+    double slack = 0;
+    std::vector<double> price(sub_.demand.classes.size());
+    for (RoomClassIndex room : sub_.supply.rooms.indices()) {
+      const RoomClass& r = sub_.supply.rooms[room];
+      for (DemandIndex d : r.demands)
+        price[d.value()] = std::max(0.0, row_price[static_cast<std::size_t>(sub_.formulation->supply_row(d, r.atom))]);
+      const double node = std::max(0.0, row_price[static_cast<std::size_t>(sub_.formulation->room_row(room))]);
+      Pricing::Result priced = sub_.pool.pricing(room).price(price, effort);
+      slack += static_cast<double>(r.count()) * std::max(0.0, priced.limit - node);
+      for (std::size_t j = 0; j < priced.configurations.size(); ++j) {
+        if (priced.worth[j] <= node + 1e-7 * std::max(1.0, node)) continue;
+        const std::vector<Entry> entries = sub_.formulation->entries_of(room, priced.configurations[j]);
+        if (!sub_.pool.add(room, std::move(priced.configurations[j]))) continue;
+        more.add_column({0, 0, static_cast<double>(r.count()), true}, entries);
+      }
+      sub_.add_new_columns(room);
+    }
+    return slack;
+  }
+
+  Subproblem& sub_;
+  const PricingTask& task_;
+  const Branch& branch_;
+  Backend& backend_;
+  Milp milp_;
+  std::vector<bool> is_configuration_;  // by column of milp_
+};
+
+// The gangs of which the solution admits a part, the most undecided first; -1: none.
+std::int32_t undecided(const Formulation& formulation, const std::vector<double>& x) {
+  std::int32_t most = -1;
+  double distance = 1e-6;
+  for (const std::int32_t column : formulation.admission_columns()) {
+    const double gangs = x[static_cast<std::size_t>(column)];
+    const double here = std::abs(gangs - std::round(gangs));
+    if (here <= distance) continue;
+    distance = here;
+    most = column;
+  }
+  return most;
+}
+
+}  // namespace
+
+Priced price_columns(Subproblem& sub, const PricingTask& task, Backend& backend) {
+  return Generation(sub, task, {}, backend).run();
+}
+
+double branch_on_gangs(Subproblem& sub, const PricingTask& task, const Priced& whole, double known, Backend& backend) {
+  struct Open {
+    Branch branch;
+    std::vector<double> x;
+  };
+  const double enough = known + 0.5;  // a limit below the next whole number closes a branch
+  std::vector<Open> open{{{{}, {}, kPenalty * std::max(1.0, whole.limit - known), whole.limit}, whole.x}};
+  double closed = known;
+  for (int branches = 0; branches < kMostBranches && !open.empty() && !task.deadline.passed();) {
+    const auto worst = std::max_element(open.begin(), open.end(),
+                                        [](const Open& a, const Open& b) { return a.branch.limit < b.branch.limit; });
+    const Open at = *worst;
+    const std::int32_t column = at.x.empty() ? -1 : undecided(*sub.formulation, at.x);
+    if (column < 0) break;  // nothing to decide on: its limit stands
+    open.erase(worst);
+    const double gangs = at.x[static_cast<std::size_t>(column)];
+    for (const bool up : {false, true}) {
+      Open next{at.branch, {}};
+      if (up)
+        next.branch.at_least.emplace_back(column, std::floor(gangs) + 1);
+      else
+        next.branch.at_most.emplace_back(column, std::floor(gangs));
+      Priced priced = Generation(sub, task, next.branch, backend).run();
+      ++branches;
+      next.branch.limit = std::min(at.branch.limit, priced.limit);
+      next.x = std::move(priced.x);
+      if (next.branch.limit < enough)
+        closed = std::max(closed, next.branch.limit);
+      else
+        open.push_back(std::move(next));
+    }
+  }
+  double limit = closed;
+  for (const Open& left : open) limit = std::max(limit, left.branch.limit);
+  return std::min(limit, whole.limit);
+}
+
+}  // namespace muster

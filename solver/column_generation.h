@@ -1,0 +1,107 @@
+// Column generation: a formulation of what may be placed (and who may leave) beside a state, its LP relaxation solved
+// over the configurations found so far, and more of them priced until none is worth its node.
+//
+// Sources: Gilmore and Gomory (1961) for columns by pricing; Farley (1990) for a bound at every round, here taken from
+// the row prices alone, so that it holds whatever the LP's tolerances are (Neumaier and Shcherbina 2004).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heuristics/cluster_state.h"
+#include "heuristics/eviction_rules.h"
+#include "model/fair_share.h"
+#include "solver/backend.h"
+#include "solver/column_pool.h"
+#include "solver/deadline.h"
+#include "solver/demand.h"
+#include "solver/formulation.h"
+#include "solver/room.h"
+
+namespace muster {
+
+inline ClusterState without_leavers(const Demand& demand, ClusterState state) {
+  remove_leavers(demand, state);
+  return state;
+}
+
+// What outlives the subproblems.
+struct Setting {
+  const Problem& problem;
+  const FairShares& shares;
+  const EvictionRules& rules;
+};
+
+// What may still be placed beside a state, on nodes that are not reserved, and who may leave for it, as a formulation
+// with its columns.
+struct Subproblem {
+  Subproblem(const Setting& setting, const ClusterState& state, const Leavers& leavers,
+             const std::vector<bool>& reserved)
+      : Subproblem(setting, state, collect_demand(setting.problem, leavers, state), reserved) {}
+  Subproblem(const Setting& setting, const ClusterState& state, Demand collected, const std::vector<bool>& reserved)
+      : before(state),
+        demand(std::move(collected)),
+        base(without_leavers(demand, state)),
+        atoms(collect_atoms(setting.problem, demand)),
+        supply(collect_supply(setting.problem, demand, atoms, base, reserved)),
+        anti_affinity(setting.problem, base),
+        configuration_input{setting.problem, demand, anti_affinity},
+        pool(configuration_input, supply),
+        setting_(setting) {}
+  Subproblem(const Subproblem&) = delete;
+  Subproblem& operator=(const Subproblem&) = delete;
+
+  void formulate(bool exact) {
+    formulation.emplace(FormulationInput{setting_.problem, setting_.shares, demand, atoms, supply, anti_affinity,
+                                         setting_.rules, before, base, exact});
+    columns.assign(supply.rooms.size(), 0);
+    add_new_columns();
+  }
+
+  // Gives every configuration of the pool that has none yet its column.
+  void add_new_columns() {
+    for (RoomClassIndex room : supply.rooms.indices()) add_new_columns(room);
+  }
+  void add_new_columns(RoomClassIndex room) {
+    const std::vector<Configuration>& all = pool.configurations()[room];
+    for (std::size_t& j = columns[room.value()]; j < all.size(); ++j) formulation->add_configuration(room, all[j]);
+  }
+
+  ClusterState before;  // the state as it was given
+  Demand demand;
+  ClusterState base;  // the same without those that may leave
+  Atoms atoms;
+  Supply supply;
+  AntiAffinityRules anti_affinity;
+  ConfigurationInput configuration_input;
+  ColumnPool pool;
+  std::optional<Formulation> formulation;
+  std::vector<std::size_t> columns;  // by room class: configurations that have a column
+
+ private:
+  const Setting& setting_;
+};
+
+struct PricingTask {
+  const LinearExpression& expression;
+  int sign;  // 1: maximised, -1: minimised
+  Deadline deadline;
+  int most_rounds;
+};
+
+struct Priced {
+  double limit = kInfinity;  // of sign x expression, without its constant; infinity: none was reached
+  std::vector<double> x;     // the LP's last solution; empty: none
+  std::string defect;        // a worker that broke before its time was up
+};
+
+Priced price_columns(Subproblem& sub, const PricingTask& task, Backend& backend);
+
+// The same with gangs that the relaxation admits in part admitted whole or not at all, one after the other: a better
+// limit where gangs are large. `known`: what a plan is known to reach of sign x expression; branches that cannot pass
+// it are closed. Cost: at most `kMostBranches` column generations, each starting with all columns found before.
+double branch_on_gangs(Subproblem& sub, const PricingTask& task, const Priced& whole, double known, Backend& backend);
+
+}  // namespace muster
