@@ -100,7 +100,10 @@ class Cycle {
 
   void run_milp() {
     const Clock::time_point before = Clock::now();
-    if (!passes(offers_.front())) return;  // an incumbent that breaks a rule is no place to start from
+    if (!passes(offers_.front())) {  // no place to start from
+      offers_.front() = least();
+      if (!passes(offers_.front())) return;
+    }
     verify_ms_ = milliseconds_since(before);
     const Clock::time_point start = Clock::now();
     const Clock::time_point until = options_.deterministic ? options_.deadline : options_.deadline - reserve();
@@ -131,14 +134,24 @@ class Cycle {
     return false;
   }
 
-  // The best offer that the referee passes; "place nothing" where none does.
+  // The best offer that the referee passes; the least plan where none does.
   Offer& first_that_passes() {
     for (Offer& offer : offers_)
       if (passes(offer)) return offer;
-    Plan nothing;
-    Levels levels = evaluate(problem_, shares_, nothing);
-    offers_.push_back({{std::move(nothing), std::move(levels)}, "none", {}});
+    offers_.push_back(least());
     return offers_.back();
+  }
+
+  // Nothing is placed, and only what is stale goes.
+  Offer least() const {
+    Plan plan;
+    for (PodIndex pod : problem_.pods.indices()) {
+      const bool must_go = problem_.snapshot->policy.actions.stale && problem_.gangs[problem_.pods[pod].gang].stale;
+      if (must_go && problem_.pods[pod].status == PodStatus::kRunning)
+        plan.evictions.push_back({pod, EvictionReason::kStale, GangIndex::none()});
+    }
+    Levels levels = evaluate(problem_, shares_, plan);
+    return {{std::move(plan), std::move(levels)}, "none", {}};
   }
 
   Solution conclude(Offer& offer) {
