@@ -29,6 +29,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kFeasibility = 1e-6;
+// With its own 1e-6, CBC 2.10.8 calls small models with large coefficients infeasible, or optimal where they are not.
+constexpr const char* kIntegerTolerance = "1e-9";
 // CBC drops a node whose LP value is within 1e-5 of the incumbent, and the LP values themselves carry the simplex's
 // tolerances: a bound is raised by this much before it is called proven.
 constexpr double kBoundMargin = 2e-5;
@@ -381,7 +383,9 @@ MilpAnswer Search::run() {
                                  "-seconds",
                                  number(std::clamp(seconds, 0.001, 1e6)),
                                  "-ratioGap",
-                                 number(std::max(request_.relative_gap, 0.0))};
+                                 number(std::max(request_.relative_gap, 0.0)),
+                                 "-integerTolerance",
+                                 kIntegerTolerance};
   if (request_.node_limit >= 0) {
     const std::int64_t most = std::numeric_limits<int>::max();
     words.insert(words.end(), {"-maxNodes", std::to_string(std::min(request_.node_limit, most))});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,7 +31,7 @@ class ModelBuilder {
   std::int32_t add_row(double lower, double upper, std::string name);
   void add_entry(std::int32_t row, std::int32_t column, double value);
   // lower <= expression <= upper. The coefficients are divided by their greatest common divisor, the limits rounded
-  // inwards where all columns of the row are integer.
+  // inwards where all columns of the row are integer. Large ones are scaled down by a power of two.
   std::int32_t add_constraint(const LinearExpression& expression, double lower, double upper, std::string name);
 
   std::int32_t columns() const { return static_cast<std::int32_t>(lower_.size()); }
@@ -42,6 +43,8 @@ class ModelBuilder {
   Milp build(const LinearExpression& objective, int sign) const;
 
  private:
+  static double shrink_of(const std::map<std::int32_t, std::int64_t>& sums, std::int64_t divisor);
+
   struct Coefficient {
     std::int32_t row, column;
     double value;
