@@ -160,9 +160,15 @@ Formulation::Bounded Formulation::leaf_share(QueueIndex queue, std::int32_t prio
     all.expression.add(u.available, u.work);
     all.most += u.most * u.work;
   }
-  if (all.most <= share) return all;
+  const std::vector<GangIndex> varying = varying_gangs(queue, priority);
+  // Pods that run below their gang's minimum are no units, unless it is completed.
+  const bool may_lie_below = std::any_of(varying.begin(), varying.end(), [&](GangIndex gang) {
+    const GangClass& gang_class = in_.demand.gang_classes[varying_class(gang)];
+    return !gang_class.running.empty() && !gang_class.minimum_runs;
+  });
+  if (all.most <= share && !may_lie_below) return all;
   LinearExpression counted;
-  for (GangIndex gang : varying_gangs(queue, priority)) add_varying_units(gang, kind, counted);
+  for (GangIndex gang : varying) add_varying_units(gang, kind, counted);
   for (const Units& u : units_of(queue, priority, kind, false)) {
     if (u.work == 0 || u.work > share) continue;
     const std::int32_t column =
@@ -173,7 +179,7 @@ Formulation::Bounded Formulation::leaf_share(QueueIndex queue, std::int32_t prio
     counted.add(column, u.work);
   }
   model_.add_constraint(counted, -kInfinity, static_cast<double>(share), "share" + std::to_string(queue.value()));
-  return {counted, share};
+  return {counted, std::min(share, all.most)};
 }
 
 // --- seniority, preference, last level

@@ -166,7 +166,7 @@ GangClassIndex Formulation::varying_class(GangIndex gang) const {
         ways = std::min(kMostWays + 1, ways * (in_.demand.cells[cell].count() + 1));
     for (RunningCellIndex cell : gang_class.running)
       ways = std::min(kMostWays + 1, ways * (in_.demand.running[cell].count() + 1));
-    const bool varies = !gang_class.running.empty() || gang_class.cells.size() > 1 ||
+    const bool varies = !gang_class.running.empty() || gang_class.lacks_resources || gang_class.cells.size() > 1 ||
                         !in_.problem.groups[in_.problem.gangs[gang].root].is_leaf() ||
                         in_.base.members(in_.problem.gangs[gang].root) > 0;
     return varies && ways <= kMostWays ? index : GangClassIndex::none();

@@ -254,10 +254,19 @@ class Engine {
       answer = backend_.solve(milp, request);
     }
     note_failure(answer, request);
+    const auto is_reached = [&] { return !answer.x.empty() && bound && value_of(expression, answer.x) == *bound; };
     if (exact_) tighten(factor * std::floor(answer.bound + 1e-6));
+    if (exact_ && !is_reached() && !request.without_preprocessing && !options_.deadline.passed()) {
+      // A proof without its point: preprocessing can lose it.
+      request.without_preprocessing = true;
+      MilpAnswer again = backend_.solve(milp, request);
+      note_failure(again, request);
+      tighten(factor * std::floor(again.bound + 1e-6));
+      if (!again.x.empty() && (answer.x.empty() || again.objective > answer.objective)) answer = std::move(again);
+    }
     if (answer.x.empty()) return result;
     take(formulation.read(answer.x));
-    if (exact_ && bound && value_of(expression, answer.x) == *bound) result.optimum = bound;
+    if (exact_ && is_reached()) result.optimum = bound;
     return result;
   }
 
