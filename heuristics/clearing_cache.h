@@ -5,6 +5,7 @@
 // priorities and amounts (their *kind*), so it is worked out once a kind.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <tuple>
@@ -47,11 +48,19 @@ class ClearingCache {
   // Of a node that has not changed since: its clearing; else null. Whether its dynamic costs are known: is_current.
   Clearing* find(const ClusterState& state, NodeIndex node) {
     Entry& entry = entries_[node];
-    if (!entry.is_known || entry.node_version != state.version(node)) return nullptr;
-    for (const auto& [gang, version] : entry.gangs) {
-      if (state.version(gang) != version) return nullptr;
-    }
-    return &entry.clearing;
+    return entry.knows == Knows::kClearing && is_unchanged(state, entry, node) ? &entry.clearing : nullptr;
+  }
+  // Whether the node has not changed since nothing was found that clears it.
+  bool cannot_be_cleared(const ClusterState& state, NodeIndex node) const {
+    const Entry& entry = entries_[node];
+    return entry.knows == Knows::kNone && is_unchanged(state, entry, node);
+  }
+  void keep_none(const ClusterState& state, NodeIndex node) {
+    Entry& entry = entries_[node];
+    entry.knows = Knows::kNone;
+    entry.node_version = state.version(node);
+    entry.gangs.clear();
+    for (const PodIndex pod : state.pods_on(node)) note_gang(state, pod, entry);
   }
   // Another clearing of the node's kind that was worked out in this look; null: none.
   const Clearing* like(NodeIndex node) const {
@@ -64,7 +73,7 @@ class ClearingCache {
     const auto [at, is_new] = kinds_.try_emplace(kind, kinds_by_id_.size());
     if (is_new) kinds_by_id_.emplace_back();
     kinds_by_id_[at->second] = {look_, clearing};
-    entry = {true, 0, {}, at->second, std::move(clearing)};
+    entry = {Knows::kClearing, 0, {}, at->second, std::move(clearing)};
     refresh(state, node);
     return entry.clearing;
   }
@@ -74,18 +83,16 @@ class ClearingCache {
     entry.node_version = state.version(node);
     entry.gangs.clear();
     for (const auto& unit : entry.clearing.victims) {
-      for (const PodIndex pod : unit.pods) {
-        const GangIndex gang = state.problem().pods[pod].gang;
-        if (state.problem().gangs[gang].pods.size() > 1) entry.gangs.emplace_back(gang, state.version(gang));
-      }
+      for (const PodIndex pod : unit.pods) note_gang(state, pod, entry);
     }
   }
 
  private:
+  enum class Knows : std::uint8_t { kNothing, kNone, kClearing };
   struct Entry {
-    bool is_known = false;
+    Knows knows = Knows::kNothing;
     std::uint32_t node_version = 0;
-    std::vector<std::pair<GangIndex, std::uint32_t>> gangs;  // of victims, those of more than one pod
+    std::vector<std::pair<GangIndex, std::uint32_t>> gangs;  // those of more than one pod: of victims; of all there
     std::size_t kind = 0;
     Clearing clearing;
   };
@@ -93,6 +100,15 @@ class ClearingCache {
     std::uint64_t look = 0;
     Clearing clearing;
   };
+  static bool is_unchanged(const ClusterState& state, const Entry& entry, NodeIndex node) {
+    return entry.node_version == state.version(node) &&
+           std::ranges::all_of(entry.gangs, [&](const auto& of) { return state.version(of.first) == of.second; });
+  }
+  static void note_gang(const ClusterState& state, PodIndex pod, Entry& entry) {
+    const GangIndex gang = state.problem().pods[pod].gang;
+    if (state.problem().gangs[gang].pods.size() > 1) entry.gangs.emplace_back(gang, state.version(gang));
+  }
+
   ClearingKey key_;
   std::uint64_t look_ = 0;
   Indexed<NodeIndex, Entry> entries_;

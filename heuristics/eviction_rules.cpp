@@ -14,13 +14,19 @@
 namespace muster {
 
 EvictionRules::EvictionRules(const Problem& problem, const FairShares& shares, const ClusterState& before)
-    : problem_(problem), shares_(shares), usage_before_(before.usage()), asked_(problem.gangs.size()) {
+    : problem_(problem),
+      shares_(shares),
+      usage_before_(before.usage()),
+      asked_(problem.gangs.size()),
+      claimant_kind_(problem.gangs.size(), 0) {
   for (const Queue& queue : problem.queues) {
     QueueAmounts quota = queue.quota;
     for (Amount& amount : quota) amount = amount == kUnlimited ? kNoBound : amount;
     quota_.push_back(quota);
     any_min_runtime_ = any_min_runtime_ || queue.preempt_min_runtime > 0 || queue.reclaim_min_runtime > 0;
   }
+  using Kind = std::tuple<QueueIndex, bool, std::array<bool, kQueueResources>>;
+  std::map<Kind, std::uint32_t> kinds;
   for (const GangIndex gang : problem.gangs.indices()) {
     asked_[gang] = {};
     for (const PodIndex pod : problem.gangs[gang].pods) {
@@ -29,6 +35,8 @@ EvictionRules::EvictionRules(const Problem& problem, const FairShares& shares, c
       asked_[gang][kQueueCpu] = asked_[gang][kQueueCpu] || pod_class.request[kCpu.value()] > 0;
       asked_[gang][kQueueMemory] = asked_[gang][kQueueMemory] || pod_class.request[kMemory.value()] > 0;
     }
+    const Kind kind{problem.gangs[gang].queue, problem.gangs[gang].preemptible, asked_[gang]};
+    claimant_kind_[gang] = kinds.try_emplace(kind, static_cast<std::uint32_t>(kinds.size())).first->second;
   }
 }
 
@@ -209,41 +217,57 @@ QueueAmounts EvictionRules::usage_of(PodIndex pod) const {
   return queue_usage(problem_.class_of(pod), problem_.class_of(problem_.pods[pod].node));
 }
 
-bool EvictionRules::reclaim_holds(const ClusterState& end_state, const std::vector<PlannedEviction>& lost,
-                                  const PlannedEviction& eviction) const {
+// Whether the claimant is within its share, and the victim's side would be over its own if so much came back to it.
+bool EvictionRules::reclaim_holds(const ClusterState& end_state, const PlannedEviction& eviction,
+                                  const QueueAmounts& back) const {
   const GangIndex victim = problem_.pods[eviction.pod].gang;
   if (!claims_within_share(end_state, eviction.for_gang, victim, {})) return false;
   const Sides s = sides(problem_.gangs[eviction.for_gang].queue, problem_.gangs[victim].queue);
   const bool by_share = is_over(usage_before_[s.victim], shares_.share[s.victim], eviction.for_gang);
   const bool by_quota = is_over(usage_before_[s.victim], quota_[s.victim], eviction.for_gang) &&
                         is_within(end_state.usage()[s.claimant], quota_[s.claimant], eviction.for_gang);
-  const auto is_still_over = [&](const QueueAmounts& usage) {
-    return (by_share && is_over(usage, shares_.share[s.victim], eviction.for_gang)) ||
-           (by_quota && is_over(usage, quota_[s.victim], eviction.for_gang));
-  };
   QueueAmounts usage = end_state.usage()[s.victim];
-  if (is_still_over(usage)) return true;
-  const QueueAmounts largest = largest_unit_reclaimed(end_state, lost, s.victim);
-  for (std::size_t r = 0; r < kQueueResources; ++r) usage[r] = saturating_add(usage[r], largest[r]);
-  return is_still_over(usage);
+  for (std::size_t r = 0; r < kQueueResources; ++r) usage[r] = saturating_add(usage[r], back[r]);
+  return (by_share && is_over(usage, shares_.share[s.victim], eviction.for_gang)) ||
+         (by_quota && is_over(usage, quota_[s.victim], eviction.for_gang));
 }
 
-// Gangs of one queue that ask for the same resources and are preemptible alike are looked at once for each queue that
-// they take from.
+// Claimants of one kind are looked at once for each queue that they take from.
 bool EvictionRules::reclaims_hold(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const {
-  using Kind = std::tuple<QueueIndex, QueueIndex, bool, std::array<bool, kQueueResources>>;
+  using Kind = std::pair<std::uint32_t, QueueIndex>;
   std::set<Kind> seen;
-  Kind last{QueueIndex::none(), QueueIndex::none(), false, {}};
+  Kind last{0, QueueIndex::none()};
   for (const PlannedEviction& eviction : lost) {
     if (eviction.reason != EvictionReason::kReclaim) continue;
-    const Gang& claimant = problem_.gangs[eviction.for_gang];
-    const QueueIndex victim = problem_.gangs[problem_.pods[eviction.pod].gang].queue;
-    const Kind kind{claimant.queue, victim, claimant.preemptible, asked_[eviction.for_gang]};
+    const QueueIndex from = problem_.gangs[problem_.pods[eviction.pod].gang].queue;
+    const Kind kind{claimant_kind_[eviction.for_gang], from};
     if (kind == last || !seen.insert(kind).second) continue;
     last = kind;
-    if (!reclaim_holds(end_state, lost, eviction)) return false;
+    if (reclaim_holds(end_state, eviction, {})) continue;
+    const QueueIndex side = sides(problem_.gangs[eviction.for_gang].queue, from).victim;
+    if (!reclaim_holds(end_state, eviction, largest_unit_reclaimed(end_state, lost, side))) return false;
   }
   return true;
+}
+
+void EvictionRules::note(const PlannedEviction& eviction, EvictedKinds& kinds) const {
+  const GangIndex index = problem_.pods[eviction.pod].gang;
+  const Gang& gang = problem_.gangs[index];
+  const bool is_one_pod = gang.pods.size() == 1 && problem_.groups[gang.root].minimum <= 1;
+  if (!is_one_pod && kinds.known_gangs.insert(index).second) kinds.gangs.push_back(index);
+  if (eviction.reason != EvictionReason::kReclaim) return;
+  if (kinds.known_reclaims.emplace(claimant_kind_[eviction.for_gang], gang.queue).second)
+    kinds.reclaims.push_back(eviction);
+}
+
+bool EvictionRules::surely_hold(const ClusterState& end_state, const EvictedKinds& kinds) const {
+  if (any_min_runtime_ || problem_.snapshot->policy.max_moves) return false;
+  const bool are_whole = std::ranges::all_of(kinds.gangs, [&](GangIndex gang) {
+    return is_satisfied(end_state, gang) || !is_anything_present(end_state, gang);
+  });
+  return are_whole && std::ranges::all_of(kinds.reclaims, [&](const PlannedEviction& eviction) {
+           return reclaim_holds(end_state, eviction, {});
+         });
 }
 
 bool EvictionRules::hold(const ClusterState& end_state, const std::vector<PlannedEviction>& evictions) const {

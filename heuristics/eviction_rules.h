@@ -3,6 +3,9 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "heuristics/cluster_state.h"
@@ -11,6 +14,14 @@
 #include "model/problem.h"
 
 namespace muster {
+
+// All that was ever evicted or moved, in so far as the rules tell it apart. What has come back since is still in it.
+struct EvictedKinds {
+  std::vector<PlannedEviction> reclaims;  // one of each kind of claimant and queue that is taken from
+  std::vector<GangIndex> gangs;           // those that may be evicted in part
+  std::set<std::pair<std::uint32_t, QueueIndex>> known_reclaims;
+  std::set<GangIndex> known_gangs;
+};
 
 class EvictionRules {
  public:
@@ -32,6 +43,10 @@ class EvictionRules {
                            const QueueAmounts& added) const;
   // Whether all evictions of the end state obey the rules, `Not in vain` apart. Cost: O(evictions x depth + groups).
   bool hold(const ClusterState& end_state, const std::vector<PlannedEviction>& evictions) const;
+  // A quick look that is right where it says yes: whether they hold whichever of all these are still evicted. Cost:
+  // O(kinds x depth + gangs).
+  bool surely_hold(const ClusterState& end_state, const EvictedKinds& kinds) const;
+  void note(const PlannedEviction& eviction, EvictedKinds& kinds) const;
 
   struct Sides {
     QueueIndex claimant, victim;  // just below the common ancestor
@@ -50,8 +65,7 @@ class EvictionRules {
                                       QueueIndex side) const;
   std::vector<PodIndex> core_of(GangIndex gang, std::vector<PodIndex> pods) const;
   QueueAmounts usage_of(PodIndex pod) const;  // where it ran
-  bool reclaim_holds(const ClusterState& end_state, const std::vector<PlannedEviction>& lost,
-                     const PlannedEviction& eviction) const;
+  bool reclaim_holds(const ClusterState& end_state, const PlannedEviction& eviction, const QueueAmounts& back) const;
   bool reclaims_hold(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const;
 
   const Problem& problem_;
@@ -59,6 +73,7 @@ class EvictionRules {
   Indexed<QueueIndex, QueueAmounts> usage_before_;
   Indexed<QueueIndex, QueueAmounts> quota_;  // unlimited as kNoBound
   Indexed<GangIndex, std::array<bool, kQueueResources>> asked_;
+  Indexed<GangIndex, std::uint32_t> claimant_kind_;  // equal: of one queue, ask for the same, preemptible alike
   bool any_min_runtime_ = false;
 };
 

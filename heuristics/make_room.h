@@ -110,6 +110,7 @@ class RoomSearch {
                          const Visit& visit);
   bool clear_cheapest(PodIndex pod, std::span<const NodeIndex> nodes);
   bool clear_any(PodIndex pod, std::span<const NodeIndex> nodes);
+  bool may_keep_clearings() const;
   ClearingKey clearing_key(PodIndex pod) const;
   Clearing* known_clearing(PodIndex pod, NodeIndex node);
   ClearingKind kind_of(const Clearing& clearing) const;
@@ -166,6 +167,7 @@ class RoomSearch {
   std::vector<bool> has_victims_;    // by gang: evictions are for it, so it stays; kept while any may give way
   std::vector<GangIndex> gave_way_;  // in the attempt under way
   EvictionLog reasons_;
+  EvictedKinds taken_;                       // of all attempts, those that failed, too
   EvictionLog::Checkpoint attempt_reasons_;  // as the attempt under way began
   std::size_t touched_read_ = 0;  // of the state's touched nodes, when room_seen_ was last brought up to date
   std::vector<Amount> room_seen_;

@@ -29,18 +29,18 @@ bool RoomSearch::clear_for(PodIndex pod, std::span<const NodeIndex> nodes) {
 }
 
 // Calls visit(clearing) for each of the nodes (empty: all) that can be cleared; false: there was no time for all.
-// Clearings of victims that go are kept for pods alike, others lie in `found`.
+// Clearings are kept for pods alike where they may be, others lie in `found`.
 template <class Visit>
 bool RoomSearch::look_at_clearings(PodIndex pod, std::span<const NodeIndex> nodes, std::deque<Clearing>& found,
                                    const Visit& visit) {
-  const bool evicts = means_ == Means::kPreempt || means_ == Means::kReclaim;
-  if (evicts) cache_.begin(clearing_key(pod));
+  const bool keeps = may_keep_clearings();
+  if (keeps) cache_.begin(clearing_key(pod));
   may_take_from_.assign(problem_.queues.size(), -1);
   const PodClass& pod_class = problem_.class_of(pod);
   const auto look = [&](NodeIndex node) {
     if (stop_ && node.value() % 64 == 63 && stop_()) stopped_ = true;
     if (stopped_ || !fit::node(problem_, pod_class, node)) return;
-    if (evicts) {
+    if (keeps) {
       if (const Clearing* clearing = known_clearing(pod, node)) visit(clearing);
     } else if (auto clearing = clearing_of(pod, node)) {
       visit(&found.emplace_back(*std::move(clearing)));
@@ -89,15 +89,24 @@ bool RoomSearch::clear_any(PodIndex pod, std::span<const NodeIndex> nodes) {
   return std::ranges::any_of(choices, [&](const Choice& choice) { return commit_clearing(pod, *choice.clearing); });
 }
 
-// Pods of one class of gangs that differ in nothing that decides who may go for them clear nodes alike.
+// What has been newly placed and may give way changes from claim to claim; and where an anti-affinity lies between
+// nodes a move away from one of them counts for others.
+bool RoomSearch::may_keep_clearings() const {
+  return means_ != Means::kSwap && (means_ != Means::kConsolidate || problem_.anti_affinities.empty());
+}
+
+// Pods of one class of gangs that differ in nothing that decides who may go for them clear nodes alike. Who may be
+// moved does not depend on what else the claimant's gang asks for.
 ClearingKey RoomSearch::clearing_key(PodIndex pod) const {
   const Gang& gang = problem_.gangs[claimant_];
-  const bool is_shared = latest_rank_ <= rank_ && is_claimant_new() && gang.pods.size() == 1;
+  const bool is_shared =
+      latest_rank_ <= rank_ && is_claimant_new() && (gang.pods.size() == 1 || means_ == Means::kConsolidate);
   return {static_cast<int>(means_), problem_.pods[pod].pod_class, gang.queue, gang.priority, rank_,
           gang.preemptible,         is_shared ? 0 : attempts_};
 }
 
 RoomSearch::Clearing* RoomSearch::known_clearing(PodIndex pod, NodeIndex node) {
+  if (cache_.cannot_be_cleared(state_, node)) return nullptr;
   if (Clearing* known = cache_.find(state_, node)) {
     if (const Clearing* like = cache_.like(node)) {
       known->cost.share = like->cost.share;
@@ -107,7 +116,11 @@ RoomSearch::Clearing* RoomSearch::known_clearing(PodIndex pod, NodeIndex node) {
     }
   }
   auto clearing = clearing_of(pod, node);
-  if (!clearing) return nullptr;
+  if (!clearing) {
+    // Who may be reclaimed depends on more than the node.
+    if (means_ == Means::kConsolidate) cache_.keep_none(state_, node);
+    return nullptr;
+  }
   const ClearingKind kind = kind_of(*clearing);
   return &cache_.keep(state_, *std::move(clearing), kind);
 }
@@ -129,6 +142,11 @@ ClearingKind RoomSearch::kind_of(const Clearing& clearing) const {
 bool RoomSearch::commit_clearing(PodIndex pod, const Clearing& clearing) {
   const auto before = state_.checkpoint();
   for (const Unit& unit : clearing.victims) take(unit.pods);
+  // A clearing that was kept may have been overtaken by what was placed elsewhere: anti-affinity, a queue's bounds.
+  if (!can_place(state_, bounds_, pod, clearing.node)) {
+    state_.rollback(before);
+    return false;
+  }
   state_.put(pod, clearing.node, chooser_.devices_for(pod, clearing.node));
   const bool moved =
       std::ranges::all_of(clearing.victims, [&](const Unit& unit) { return !unit.must_move || relocate(unit); });

@@ -18,7 +18,9 @@ void RoomSearch::take(const std::vector<PodIndex>& pods) {
     if (is_fresh(pod)) {
       gave_way_.push_back(problem_.pods[pod].gang);
     } else {
-      reasons_.set({pod, kReasons[static_cast<std::size_t>(means_)], claimant_});
+      const PlannedEviction eviction{pod, kReasons[static_cast<std::size_t>(means_)], claimant_};
+      reasons_.set(eviction);
+      rules_.note(eviction, taken_);
       is_local_ = is_local_ &&
                   (problem_.gangs[problem_.pods[pod].gang].pods.size() == 1 || !any_waits(problem_.pods[pod].gang));
     }
