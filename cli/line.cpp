@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/terminal.h"
+#include "io/json_writer.h"
 
 namespace muster {
 namespace {
@@ -26,6 +27,30 @@ Clock::duration writing_reserve(const Problem& problem) {
 SolveOptions solve_until(SolveOptions options, Clock::time_point deadline) {
   options.deadline = options.deterministic ? Clock::time_point::max() : deadline;
   return options;
+}
+
+// One line of the trace; `milliseconds_gone` since the budget began, none where no clock is asked.
+std::string trace_line(const Snapshot& snapshot, std::optional<double> milliseconds_gone, const TraceEvent& event) {
+  const std::int64_t scale = level_scale(event.level.kind, snapshot.policy.placement);
+  std::string text;
+  JsonWriter json(text);
+  json.raw(R"({"id":)").string(snapshot.id);
+  if (milliseconds_gone) json.raw(fmt::format(R"(,"ms":{:.3f})", *milliseconds_gone));
+  json.raw(R"(,"engine":)").string(event.engine).raw(R"(,"level":)").string(level_name(event.level.kind));
+  if (event.level.kind <= LevelKind::kWork) json.raw(R"(,"priority":)").integer(event.level.priority);
+  json.raw(R"(,"value":)").decimal(event.value, scale).raw(R"(,"bound":)");
+  event.bound ? json.decimal(*event.bound, scale) : json.raw("null");
+  json.raw("}\n");
+  return text;
+}
+
+TraceSink trace_sink(const Snapshot& snapshot, Clock::time_point start, const LineOptions& options) {
+  if (!options.trace) return {};
+  return [&snapshot, start, &options](const TraceEvent& event) {
+    std::optional<double> gone;
+    if (!options.solve.deterministic) gone = milliseconds(Clock::now() - start);
+    options.trace(trace_line(snapshot, gone, event));
+  };
 }
 
 Answer error_answer(const ParsedLine& line, std::string_view id, const InputError& error) {
@@ -66,8 +91,9 @@ Answer solve_line(ParsedLine& line, Clock::time_point free_since, Portfolio& por
   if (!problem) return error_answer(line, snapshot.id, problem.error());
   const Clock::duration modelling = Clock::now() - before_model;
 
-  const Solution solution =
-      portfolio.solve(snapshot, *problem, solve_until(options.solve, deadline - writing_reserve(*problem)));
+  SolveOptions solve = solve_until(options.solve, deadline - writing_reserve(*problem));
+  solve.trace = trace_sink(snapshot, start, options);
+  const Solution solution = portfolio.solve(snapshot, *problem, solve);
 
   SolverStatement statement{solution.origin,
                             solution.proof,

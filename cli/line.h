@@ -26,8 +26,9 @@ struct ParsedLine {
 ParsedLine parse_line(SnapshotReader& reader, std::string_view text, std::int64_t number);
 
 struct LineOptions {
-  Nanoseconds budget = kNanosecondsPerSecond;  // from the line to its plan, where the snapshot's policy does not say
-  SolveOptions solve;                          // its deadline is set from the budget
+  Nanoseconds budget = kNanosecondsPerSecond;   // from the line to its plan, where the snapshot's policy does not say
+  SolveOptions solve;                           // its deadline and its trace are set here
+  std::function<void(std::string_view)> trace;  // takes lines of the trace, with their line feeds; may be empty
 };
 
 struct Answer {

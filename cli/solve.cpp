@@ -1,7 +1,9 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fcntl.h>
@@ -36,6 +38,7 @@ const CommandSyntax& solve_syntax() {
        {"gap", "FRACTION", "a plan proven to be this near the best is good enough (default 0)"},
        {"deterministic", "", "equal input gives equal bytes: work limits in place of the clock, no timings"},
        {"write-model", "FILE", "write the first integer program of each snapshot as MPS; the last one stays"},
+       {"trace", "FILE", "values and bounds as they get better, a JSON line each; see docs/cli.md"},
        {"output", "FILE", "write the plans there instead of stdout"},
        {"lenient", "", "pass over keys that the format does not know"},
        {"max-line-bytes", "N", "refuse longer lines (default 1073741824)"},
@@ -87,6 +90,16 @@ bool reads_from(const std::vector<std::string>& files, const std::string& output
   return false;
 }
 
+// A file that the run writes. None: it cannot be, and the console has been told. Throws UsageError.
+std::optional<int> create(const std::string& flag, const std::string& path, const std::vector<std::string>& inputs,
+                          Console& console) {
+  if (reads_from(inputs, path)) throw UsageError(fmt::format("{}: {} is also read from", flag, path));
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file >= 0) return file;
+  console.say(Severity::kError, fmt::format("{}: {}: {}", flag, escaped(path), std::strerror(errno)));
+  return std::nullopt;
+}
+
 int exit_code_of(const PipelineOutcome& outcome, const LineSource& source, Console& console) {
   if (outcome.write_error != 0) {
     if (outcome.write_error != EPIPE) {
@@ -113,7 +126,7 @@ int exit_code_of(const PipelineOutcome& outcome, const LineSource& source, Conso
 int run_solve(int argc, const char* const* argv) {
   const Settings settings(solve_syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(solve_syntax()), kExitAnswered);
-  const PipelineOptions options = pipeline_options(settings);
+  PipelineOptions options = pipeline_options(settings);
   Console console(console_options(settings));
   install_interrupt();
   std::vector<std::string> files = settings.arguments();
@@ -123,18 +136,24 @@ int run_solve(int argc, const char* const* argv) {
     console.say(Severity::kError, source.failure());
     return kExitNoInput;
   }
-  int output = STDOUT_FILENO;
-  if (const auto path = settings.text("output")) {
-    if (reads_from(files, *path)) throw UsageError(fmt::format("--output: {} is also read from", *path));
-    output = open(path->c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (output < 0) {
-      console.say(Severity::kError, fmt::format("--output: {}: {}", escaped(*path), std::strerror(errno)));
-      return kExitCannotCreate;
-    }
+  std::optional<int> output = STDOUT_FILENO, trace;
+  if (const auto path = settings.text("output")) output = create("--output", *path, files, console);
+  if (const auto path = settings.text("trace")) {
+    trace = create("--trace", *path, files, console);
+    if (!trace) return kExitCannotCreate;
+  }
+  if (!output) return kExitCannotCreate;
+  int trace_error = 0;  // the first one
+  if (trace) {
+    options.line.trace = [&](std::string_view line) {
+      if (trace_error == 0) trace_error = write_all(*trace, line);
+    };
   }
   Portfolio portfolio(kOwnProgram);
-  PipelineOutcome outcome = run_pipeline(source, output, portfolio, options, console);
-  if (output != STDOUT_FILENO && close(output) != 0 && outcome.write_error == 0) outcome.write_error = errno;
+  PipelineOutcome outcome = run_pipeline(source, *output, portfolio, options, console);
+  if (*output != STDOUT_FILENO && close(*output) != 0 && outcome.write_error == 0) outcome.write_error = errno;
+  if (trace && close(*trace) != 0 && trace_error == 0) trace_error = errno;
+  if (outcome.write_error == 0) outcome.write_error = trace_error;
   return exit_code_of(outcome, source, console);
 }
 

@@ -192,6 +192,7 @@ class Engine {
     const std::int64_t held = reached.value_or(value(i));
     if (outcome_.bounds[i])
       held_.emplace(std::move(terms), (by_optimum_ ? held : *outcome_.bounds[i]) - expression->constant);
+    tell();
     formulation.hold(id, *expression, held);
     solving_ = solving_ && (exact_ || (outcome_.bounds[i] && is_close(value(i), *outcome_.bounds[i])));
     return held;
@@ -216,7 +217,9 @@ class Engine {
       if (!std::isfinite(limit) || std::abs(limit) > 9e18) return;
       const auto integral = static_cast<std::int64_t>(std::floor(limit + 1e-6));
       const std::int64_t told = sign * integral + expression.constant;
-      if (!bound || sign * told < sign * *bound) bound = told;
+      if (bound && sign * told >= sign * *bound) return;
+      bound = told;
+      tell(i, bound);
     };
     LinearExpression scaled = expression;
     std::int64_t divisor = 0;
@@ -276,6 +279,17 @@ class Engine {
   }
   void note_failure(const MilpAnswer& answer, const MilpRequest& request) {
     if (has_failed(answer, request)) outcome_.defects.push_back(answer.message);
+  }
+
+  // The trace: the plan's values, and the bounds that hold given them, that is on the path so far. `bound`: of `level`,
+  // which is being solved.
+  void tell(std::size_t level = 0, std::optional<std::int64_t> bound = {}) const {
+    if (options_.trace == nullptr) return;
+    Tracer::Bounds bounds = outcome_.bounds;
+    if (bound) bounds[level] = bound;
+    const bool bounds_hold = leavers_.complete && settled_.empty();
+    for (std::size_t i = bounds_hold ? levels_on_path() + 1 : 0; i < bounds.size(); ++i) bounds[i].reset();
+    options_.trace->tell("milp", outcome_.best.levels, bounds);
   }
 
   // Leaves CBC the neighbourhood of the LP's solution: of each configuration about as many nodes as there, and only
@@ -394,6 +408,7 @@ class Engine {
       return;
     outcome_.best = std::move(candidate);
     outcome_.improved = true;
+    tell();
   }
 
   // Diving: what the LP's solution is sure of is placed, and what remains, nodes and pods, is priced anew as a smaller

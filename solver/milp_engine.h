@@ -18,6 +18,7 @@
 #include "model/problem.h"
 #include "solver/backend.h"
 #include "solver/deadline.h"
+#include "solver/trace.h"
 
 namespace muster {
 
@@ -26,6 +27,7 @@ struct MilpEngineOptions {
   double gap = 0;  // relative; good enough for a level
   std::int32_t threads = 1;
   std::string write_model;  // path for the first model as an MPS file; empty: none
+  Tracer* trace = nullptr;  // outlives the call; null: nobody is told
   // What may be listed whole: intermediate states of all room classes, and columns.
   std::size_t most_states = 200'000, most_columns = 20'000;
 };

@@ -45,7 +45,8 @@ class Cycle {
         backend_(backend),
         ids_(level_ids(problem)),
         shares_(compute_fair_shares(problem)),
-        deadline_(options.deadline, options.deterministic) {}
+        deadline_(options.deadline, options.deterministic),
+        tracer_(ids_, options.trace) {}
 
   Solution run() {
     if (options_.engine != Engine::kGreedy) backend_.prepare();  // the worker starts while greedy runs
@@ -65,6 +66,7 @@ class Cycle {
     greedy.threads = options_.threads;
     if (!options_.deterministic) greedy.stop = [this] { return Clock::now() >= options_.deadline - reserve(); };
     offers_.push_back({solve_greedy(problem_, shares_, greedy), "greedy", {}});
+    tracer_.tell("greedy", offers_.back().candidate.levels, {});
     ran_out_ = deadline_.passed();
     solution_.phases_ms.emplace_back("greedy", milliseconds_since(start));
   }
@@ -108,7 +110,7 @@ class Cycle {
     const Clock::time_point start = Clock::now();
     const Clock::time_point until = options_.deterministic ? options_.deadline : options_.deadline - reserve();
     MilpEngineOptions milp{Deadline(until, options_.deterministic), options_.gap, options_.threads,
-                           options_.write_model};
+                           options_.write_model, &tracer_};
     MilpOutcome outcome = solve_milp(problem_, shares_, offers_.front().candidate, backend_, milp);
     ran_out_ = milp.deadline.passed();
     solution_.phases_ms.emplace_back("milp", milliseconds_since(start));
@@ -157,6 +159,7 @@ class Cycle {
   Solution conclude(Offer& offer) {
     offer.bounds.resize(ids_.size());
     merge_bounds(trivial_and_reached(offer.candidate.levels), offer.bounds);
+    tracer_.tell(offer.origin, offer.candidate.levels, offer.bounds);
     ReportInput input{offer.candidate.plan, offer.candidate.levels, offer.bounds, is_optimal(offer) || !ran_out_};
     if (!options_.deterministic) input.stop = [this] { return Clock::now() >= options_.deadline; };
     solution_.report = describe(problem_, shares_, input);
@@ -191,6 +194,7 @@ class Cycle {
   std::vector<LevelId> ids_;
   FairShares shares_;
   Deadline deadline_;
+  Tracer tracer_;
   std::vector<Offer> offers_;  // best first
   double verify_ms_ = 0;
   bool ran_out_ = false;  // the budget ended before an engine did

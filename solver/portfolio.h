@@ -16,6 +16,7 @@
 #include "model/referee.h"
 #include "model/report.h"
 #include "solver/backend.h"
+#include "solver/trace.h"
 
 namespace muster {
 
@@ -30,6 +31,7 @@ struct SolveOptions {
   std::uint64_t seed = 1;
   double gap = 0;              // good enough: stop when the gap of the first short level is at most this
   bool deterministic = false;  // work limits in place of clocks
+  TraceSink trace;             // told of better plans and bounds on the way; empty: nobody is
   std::string write_model;     // a path: what CBC is given first, as an MPS file; empty: no
 };
 
