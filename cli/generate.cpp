@@ -45,6 +45,8 @@ constexpr CountOption kCounts[] = {
 
 constexpr AmountOption kAmounts[] = {
     {"quota", "the queues' GPU quotas together, as a share of the cluster", &GeneratorOptions::quota},
+    {"skew", "share of running gangs in the first queue, and of pending ones outside it; 0: all even",
+     &GeneratorOptions::skew},
     {"limit", "a queue's limit, in quotas; 0: none", &GeneratorOptions::limit},
     {"tainted", "share of nodes with a taint, and of gangs that tolerate it", &GeneratorOptions::tainted},
     {"selecting", "share of gangs that select one of three pools of nodes", &GeneratorOptions::selecting},
@@ -63,19 +65,20 @@ constexpr AmountOption kAmounts[] = {
     {"releasing", "share of the running gangs on their way out", &GeneratorOptions::releasing}};
 
 CommandSyntax syntax() {
-  CommandSyntax syntax{
-      "muster generate [OPTION...]",
-      "Prints snapshots of made-up clusters, the same for the same seed. Shares are from 0 to 1.",
-      {{"preset", "NAME",
-        "what the other options change: synth (gangs up to 64), full (everything), or a situation: reclaim-gang, "
-        "reclaim-singles, consolidate, unplaceable"},
-       {"seed", "S", "of all that is drawn [1]"},
-       {"snapshots", "K", "lines [1]"},
-       {"id", "ID", "of the snapshot; of K: ID-0, ID-1, ..."},
-       {"load", "L", "pending pods for L times the free GPUs [empty: 1.2, occupied: 1.5]"},
-       {"gpu-models", "A,B,...", "the nodes' device models"}},
-      0,
-      0};
+  CommandSyntax syntax{"muster generate [OPTION...]",
+                       "Prints snapshots of made-up clusters, the same for the same seed. Shares are from 0 to 1.",
+                       {{"preset", "NAME",
+                         "what the other options change: synth (gangs up to 64), contended (a fifth fits by evictions "
+                         "only), full (everything), or a situation: reclaim-gang, "
+                         "reclaim-singles, consolidate, unplaceable"},
+                        {"seed", "S", "of all that is drawn [1]"},
+                        {"snapshots", "K", "lines [1]"},
+                        {"id", "ID", "of the snapshot; of K: ID-0, ID-1, ..."},
+                        {"load", "L", "pending pods for L times the free GPUs [empty: 1.2, occupied: 1.5]"},
+                        {"place-only", "", "the policy's only action is to place"},
+                        {"gpu-models", "A,B,...", "the nodes' device models"}},
+                       0,
+                       0};
   for (const CountOption& count : kCounts) syntax.options.push_back({count.name, "N", count.help});
   for (const AmountOption& amount : kAmounts) syntax.options.push_back({amount.name, "F", amount.help});
   return syntax;
@@ -96,14 +99,16 @@ GeneratorOptions options_of(const Settings& settings) {
   if (const auto preset = settings.text("preset")) {
     const auto named = generator_preset(*preset);
     if (!named)
-      throw UsageError(fmt::format(
-          "--preset: '{}' is not one of synth, full, reclaim-gang, reclaim-singles, consolidate, unplaceable",
-          *preset));
+      throw UsageError(
+          fmt::format("--preset: '{}' is not one of synth, contended, full, reclaim-gang, reclaim-singles, "
+                      "consolidate, unplaceable",
+                      *preset));
     options = *named;
   }
   options.id = settings.text("id").value_or(options.id);
   set_seed(settings, options.seed);
   if (const auto load = amount_option(settings, "load")) options.load = load;
+  options.place_only = settings.is_on("place-only");
   if (const auto models = settings.text("gpu-models")) options.gpu_models = models_of(*models);
   for (const CountOption& count : kCounts) set_count(settings, count.name, options.*count.field);
   for (const AmountOption& amount : kAmounts) set_amount(settings, amount.name, options.*amount.field);

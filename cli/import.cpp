@@ -27,11 +27,13 @@ CommandSyntax syntax() {
        {"arrived", "PERCENT", "only what has arrived when so much of the GPUs has been asked for"},
        {"tile", "N", "all nodes and pods N times"},
        {"gangs", "N", "equal pods in gangs of 1 to N"},
+       {"falling-sizes", "", "gang sizes with weights 1/size^2, so that most pods stand alone"},
        {"nodes", "N", "N nodes drawn from the list"},
        {"occupy", "F", "this share of the GPUs under running pods, drawn, on random nodes"},
        {"preemptible", "", "the running pods may be evicted"},
        {"load", "L", "pending pods drawn for L times the free GPUs [with nodes: 1.2, with occupy: 1.5]"},
        {"pending-priority", "N", "of the pending pods; running ones have 0"},
+       {"place-only", "", "the policy's only action is to place"},
        {"seed", "S", "of all that is drawn [1]"},
        {"id", "ID", "of the snapshot [openb]"}},
       1,
@@ -72,6 +74,8 @@ OpenbOptions options_of(const Settings& settings) {
   options.arrived_percent = amount_option(settings, "arrived");
   set_count(settings, "tile", options.tile);
   set_count(settings, "gangs", options.gang_max);
+  options.falling_sizes = settings.is_on("falling-sizes");
+  options.place_only = settings.is_on("place-only");
   set_count(settings, "nodes", options.node_count);
   set_amount(settings, "occupy", options.occupied);
   options.load = amount_option(settings, "load");

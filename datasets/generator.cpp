@@ -30,6 +30,7 @@ class Generation {
       : options_(options), k_(k), source_(options), rack_count_(options.zones * options.racks_per_zone) {
     instance_.id = options.id;
     instance_.time = kTime;
+    instance_.place_only = options.place_only;
     if (options.zones > 0) instance_.topology = {std::string(kZoneLabel), std::string(kRackLabel)};
   }
 
@@ -110,11 +111,16 @@ class Generation {
     }
   }
 
-  InstanceTerms draw_terms(Random& random) const {
+  // `in_first`: the share of the gangs that is in the first queue, where the queues are not alike.
+  std::int32_t draw_queue(Random& random, double in_first) const {
+    const auto queues = static_cast<std::uint64_t>(options_.queues);
+    if (options_.skew == 0) return static_cast<std::int32_t>(random.below(queues));
+    return random.chance(millionths_of(in_first)) ? 0 : static_cast<std::int32_t>(1 + random.below(queues - 1));
+  }
+
+  InstanceTerms draw_terms(Random& random, double in_first) const {
     InstanceTerms terms;
-    if (options_.queues > 1) {
-      terms.queue = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(options_.queues)));
-    }
+    if (options_.queues > 1) terms.queue = draw_queue(random, in_first);
     if (options_.priorities > 1) {
       terms.priority_class = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(options_.priorities)));
     }
@@ -182,7 +188,7 @@ class Generation {
   }
 
   void add_running_gang(const GangDraft& draft, const std::vector<RandomPlace>& places, Random& random) {
-    InstanceTerms terms = draw_terms(random);
+    InstanceTerms terms = draw_terms(random, options_.skew);
     terms.preemptible = random.chance(millionths_of(options_.preemptible));
     const bool is_releasing = random.chance(millionths_of(options_.releasing));
     const std::int64_t started = kTime - seconds_run(random);
@@ -211,7 +217,7 @@ class Generation {
     while (wanted > 0) {
       const GangDraft draft = source_.draw(random, wanted);
       wanted -= gpu_thousandths(draft.shape.gpu, device_memory_mib()) * draft.size;
-      InstanceTerms terms = draw_terms(terms_random);
+      InstanceTerms terms = draw_terms(terms_random, 1 - options_.skew);
       terms.created = kTime - static_cast<std::int64_t>(terms_random.below(kMostSecondsWaited));
       const bool is_gated = terms_random.chance(millionths_of(options_.gated));
       const std::size_t first = add_gang(draft, terms, terms_random);

@@ -36,9 +36,12 @@ struct GeneratorOptions {
   double selecting = 0;  // share of gangs that ask for one of three pools of nodes
 
   // Who asks. More than four queues have departments of four above them.
-  std::int32_t queues = 1;      // leaves; 1: none is written, all work is in `default`
-  double quota = 1;             // the leaves' GPU quotas together, as a share of the cluster
-  double limit = 0;             // a leaf's limit as a multiple of its quota; 0: none
+  std::int32_t queues = 1;  // leaves; 1: none is written, all work is in `default`
+  double quota = 1;         // the leaves' GPU quotas together, as a share of the cluster
+  double limit = 0;         // a leaf's limit as a multiple of its quota; 0: none
+  // > 0: this share of the running gangs is in the first queue, the rest even in the others; and as small a share of
+  // the pending gangs as is left over from it. 0: all even. Needs two queues.
+  double skew = 0;
   std::int32_t priorities = 1;  // classes of value 50, 75, 100, ...; 1: none is written, all is of priority 0
 
   // What is asked for: shapes of pods, by share; the whole-GPU pods divide the rest as 35 : 10 : 5 : 10 into those of
@@ -67,6 +70,8 @@ struct GeneratorOptions {
   // Distinct instants at which running gangs started; 0: each has its own.
   std::int32_t start_times = 0;
 
+  bool place_only = false;  // the policy's only action is to place
+
   // Of a situation only: pending gangs, and pods of each. 0: as many as the situation says.
   std::int32_t gangs = 0, gang_pods = 0;
 
@@ -74,7 +79,9 @@ struct GeneratorOptions {
 };
 
 // Named options: "synth" (40 % fractional, 35 % 1-GPU, 10 % 2, 5 % 4, 10 % 8-GPU pods in gangs of 1..64 on nodes of
-// 8 GPUs, 96 cores, 768 GiB), "full" (some of every feature), and the situations "reclaim-gang", "reclaim-singles",
+// 8 GPUs, 96 cores, 768 GiB), "full" (some of every feature), "contended" (synth with three queues and three
+// priorities on 1,000 nodes, half occupied, nearly all of it by one queue; a fifth of the load fits only where
+// somebody is evicted), and the situations "reclaim-gang", "reclaim-singles",
 // "consolidate" and "unplaceable". None: there is no such preset.
 std::optional<GeneratorOptions> generator_preset(std::string_view name);
 

@@ -25,11 +25,17 @@ std::int64_t millionths_of(double share) { return std::llround(share * 1e6); }
 
 std::string pool_name(std::uint64_t pool) { return fmt::format("pool-{}", pool); }
 
-GangSource::GangSource(const GeneratorOptions& options) : options_(options) {
+std::vector<std::uint64_t> gang_size_weights(std::int32_t most) {
   constexpr std::uint64_t kScale = std::uint64_t{1} << 40;
-  for (std::uint64_t size = 1; size <= static_cast<std::uint64_t>(options.gangs_max); ++size) {
-    size_weights_.push_back(std::max<std::uint64_t>(kScale / (size * size), 1));
+  std::vector<std::uint64_t> weights;
+  for (std::uint64_t size = 1; size <= static_cast<std::uint64_t>(most); ++size) {
+    weights.push_back(std::max<std::uint64_t>(kScale / (size * size), 1));
   }
+  return weights;
+}
+
+GangSource::GangSource(const GeneratorOptions& options)
+    : options_(options), size_weights_(gang_size_weights(options.gangs_max)) {
   for (std::size_t i = 0; i < kWholeCounts.size(); ++i) {
     whole_weights_.push_back(kWholeCounts[i] <= options.gpus_per_node ? kWholeWeights[i] : 0);
   }

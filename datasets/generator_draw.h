@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "datasets/generator.h"
@@ -35,6 +36,9 @@ class GangSource {
   std::vector<std::uint64_t> size_weights_;   // by size - 1
   std::vector<std::uint64_t> whole_weights_;  // by kWholeCounts
 };
+
+// Weights of the gang sizes 1..most, by size - 1: 1/size^2.
+std::vector<std::uint64_t> gang_size_weights(std::int32_t most);
 
 // A share of 0..1 in millionths.
 std::int64_t millionths_of(double share);

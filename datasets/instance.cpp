@@ -265,6 +265,7 @@ void append_head(Buffer& out, const Instance& instance) {
   append(out, "{\"format\":\"muster/v1\",\"id\":");
   append_quoted(out, instance.id);
   if (instance.time >= 0) add_number(out, "time", instance.time);
+  if (instance.place_only) append(out, R"(,"policy":{"actions":["place"]})");
   if (!instance.topology.empty()) {
     append(out, ",\"topology\":[");
     append_joined(out, instance.topology, [&](const std::string& level) { append_quoted(out, level); });

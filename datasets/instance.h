@@ -88,6 +88,7 @@ struct InstancePriorityClass {
 struct Instance {
   std::string id;
   std::int64_t time = -1;
+  bool place_only = false;  // the policy's only action is to place; else it says nothing of actions
   std::vector<std::string> topology;
   std::vector<InstanceNode> nodes;
   std::vector<InstanceQueue> queues;

@@ -65,6 +65,9 @@ struct OpenbOptions {
   std::int32_t tile = 1;
   // Equal pods in gangs of 1..gang_max pods (seeded), all or nothing; those of one pod stand alone. 0 or 1: no gangs.
   std::int32_t gang_max = 0;
+  // Gang sizes with weights 1/size^2, as made-up clusters have them, so that most pods stand alone; else all sizes
+  // are alike. Needs gang_max > 1.
+  bool falling_sizes = false;
 
   // Resampling, where one of these is given; then `arrived_percent` is not, and the order is not read.
   // That many nodes, drawn from the list with replacement. 0: the list (tiled) as it is.
@@ -77,6 +80,8 @@ struct OpenbOptions {
   std::optional<double> load;
   bool preemptible = false;           // the running pods
   std::int32_t pending_priority = 0;  // of the pending ones; running ones have 0
+
+  bool place_only = false;  // the policy's only action is to place
 
   bool resamples() const { return node_count > 0 || occupied > 0 || load.has_value(); }
 };

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "datasets/generator_draw.h"
 #include "datasets/openb.h"
 #include "datasets/random.h"
 #include "datasets/random_fit.h"
@@ -38,6 +39,8 @@ class Import {
   Import(const OpenbInput& input, const OpenbOptions& options)
       : input_(input), options_(options), shape_of_row_(input.pods.size(), -1) {
     instance_.id = options.id;
+    instance_.place_only = options.place_only;
+    if (options.falling_sizes) size_weights_ = gang_size_weights(options.gang_max);
   }
 
   std::string run() {
@@ -118,7 +121,7 @@ class Import {
     for (std::size_t i = 0; i < instance_.pods.size(); ++i) {
       std::size_t& group = open[static_cast<std::size_t>(instance_.pods[i].shape)];
       if (group == 0 || groups[group - 1].pods.size() == groups[group - 1].size) {
-        groups.push_back({{}, 1 + random.below(static_cast<std::uint64_t>(options_.gang_max))});
+        groups.push_back({{}, static_cast<std::size_t>(gang_size(random))});
         group = groups.size();
       }
       groups[group - 1].pods.push_back(i);
@@ -128,6 +131,12 @@ class Import {
       const std::int32_t gang = add_gang(group.pods.size());
       for (const std::size_t pod : group.pods) instance_.pods[pod].gang = gang;
     }
+  }
+
+  // Requires gang_max > 1.
+  std::int64_t gang_size(Random& random) const {
+    if (options_.falling_sizes) return static_cast<std::int64_t>(random.weighted(size_weights_)) + 1;
+    return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(options_.gang_max))) + 1;
   }
 
   std::int32_t add_gang(std::size_t size) {
@@ -166,9 +175,7 @@ class Import {
     std::size_t named = 0;
     while (wanted > 0) {
       const auto row = static_cast<std::uint32_t>(random.below(input_.pods.size()));
-      std::int64_t size = 1;
-      if (options_.gang_max > 1)
-        size += static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(options_.gang_max)));
+      std::int64_t size = options_.gang_max > 1 ? gang_size(random) : 1;
       const std::int64_t work = thousandths_of(input_.pods[row]);
       if (work > 0) size = std::min(size, (wanted + work - 1) / work);
       wanted -= size * work;
@@ -186,7 +193,8 @@ class Import {
   Instance instance_;
   ShapeTable shapes_;
   std::vector<std::int32_t> shape_of_row_;
-  std::int64_t used_ = 0;  // thousandths of a GPU under running pods
+  std::vector<std::uint64_t> size_weights_;  // by size - 1, where they fall
+  std::int64_t used_ = 0;                    // thousandths of a GPU under running pods
 };
 
 InputError option_fault(std::string_view option, std::string_view message) {
@@ -194,9 +202,10 @@ InputError option_fault(std::string_view option, std::string_view message) {
 }
 
 std::optional<InputError> range_fault(const OpenbOptions& options) {
-  constexpr std::int32_t kMostTiles = 10'000, kMostNodes = 1'000'000;
+  constexpr std::int32_t kMostTiles = 10'000, kMostNodes = 1'000'000, kMostGangPods = 100'000;
   if (options.tile < 1 || options.tile > kMostTiles) return option_fault("tile", "is not within 1..10000");
-  if (options.gang_max < 0) return option_fault("gangs", "is negative");
+  if (options.gang_max < 0 || options.gang_max > kMostGangPods) return option_fault("gangs", "is not within 0..100000");
+  if (options.falling_sizes && options.gang_max < 2) return option_fault("falling-sizes", "needs gangs of two or more");
   if (options.node_count < 0 || options.node_count > kMostNodes)
     return option_fault("nodes", "is not within 0..1000000");
   if (!(options.occupied >= 0 && options.occupied <= 1)) return option_fault("occupy", "is not within 0..1");

@@ -31,11 +31,13 @@ TEST(ImportCommand, PrintsTheLineThatTheLibraryGives) {
   OpenbOptions options;
   options.arrived_percent = 100;
   options.gang_max = 4;
+  options.falling_sizes = options.place_only = true;
   options.seed = 9;
   options.id = "x";
   const auto input = load_openb(openb_trace_files(openb_source_directory(), "gpuspec33"));
   ASSERT_TRUE(input);
-  const auto [output, exit_code] = run("import openb --trace gpuspec33 --arrived 100 --gangs 4 --seed 9 --id x");
+  const auto [output, exit_code] =
+      run("import openb --trace gpuspec33 --arrived 100 --gangs 4 --falling-sizes --place-only --seed 9 --id x");
   EXPECT_EQ(exit_code, 0);
   EXPECT_EQ(output, openb_snapshot(*input, options) + "\n");
 }
@@ -56,10 +58,11 @@ TEST(ImportCommand, HoldsEveryRowOnceWhenNoPercentageIsGiven) {
 }
 
 TEST(ImportCommand, RefusesWhatDoesNotGoTogether) {
-  for (const char* arguments : {"import", "import philly", "import openb one.csv", "import openb a b --trace default",
-                                "import openb --arrived 131", "import openb --occupy 2",
-                                "import openb --occupy 0.5 --arrived 50", "import openb --nodes x",
-                                "import openb --nod 5", "import openb --order o --load 1", "import openb --load nan"}) {
+  for (const char* arguments :
+       {"import", "import philly", "import openb one.csv", "import openb a b --trace default",
+        "import openb --arrived 131", "import openb --occupy 2", "import openb --occupy 0.5 --arrived 50",
+        "import openb --nodes x", "import openb --nod 5", "import openb --order o --load 1", "import openb --load nan",
+        "import openb --falling-sizes"}) {
     EXPECT_EQ(exit_code_of(arguments), 64) << arguments;
   }
 }
@@ -78,13 +81,15 @@ TEST(GenerateCommand, PrintsTheLinesThatTheLibraryGives) {
   options.zones = 1;
   options.seed = 5;
   options.load = 2;
+  options.skew = 0.5;
+  options.place_only = true;
   std::string expected;
   for (std::uint64_t k = 0; k < 3; ++k) {
     options.id = "y-" + std::to_string(k);
     expected += generate_snapshot(options, k) + "\n";
   }
   const auto [output, exit_code] =
-      run("generate --nodes 20 --preset full --zones 1 --seed 5 --load 2 --id y --snapshots 3");
+      run("generate --nodes 20 --preset full --zones 1 --seed 5 --load 2 --skew 0.5 --place-only --id y --snapshots 3");
   EXPECT_EQ(exit_code, 0);
   EXPECT_EQ(output, expected);
 }

@@ -304,7 +304,56 @@ INSTANTIATE_TEST_SUITE_P(
                     BadOption{"topology-required", [](GeneratorOptions& o) { o.topology_preferred = 0.1; }},
                     BadOption{"zones", [](GeneratorOptions& o) { o.nodes = 7, o.zones = 2; }},
                     BadOption{"load", [](GeneratorOptions& o) { o.load = -1; }},
+                    BadOption{"skew", [](GeneratorOptions& o) { o.skew = 0.5; }},
                     BadOption{"quota", [](GeneratorOptions& o) { o.quota = -1; }}));
+
+TEST(Generator, SaysThatNothingIsDoneButToPlaceWhereAsked) {
+  GeneratorOptions options;
+  EXPECT_FALSE(snapshot(options).contains("policy"));
+  options.place_only = true;
+  EXPECT_EQ(snapshot(options)["policy"], Json::parse(R"({"actions":["place"]})"));
+}
+
+// GPUs of pods by queue: running, pending.
+std::map<std::string, std::pair<double, double>> gpus_by_queue(const Json& line) {
+  std::map<std::string, std::string> queue_of_gang;
+  for (const Json& gang : line["gangs"]) queue_of_gang[gang["name"]] = gang["queue"];
+  std::map<std::string, std::pair<double, double>> gpus;
+  for (const Json& pod : line["pods"]) {
+    const Json gpu = template_of(line, pod).value("gpu", Json::object());
+    auto& [running, pending] =
+        gpus[pod.contains("gang") ? queue_of_gang.at(pod["gang"]) : pod["queue"].get<std::string>()];
+    (pod.contains("node") ? running : pending) += gpu.value("count", 0.0) + gpu.value("fraction", 0.0);
+  }
+  return gpus;
+}
+
+// The presets promise: what is asked for beside what runs is a ninth more than the cluster, the first queue runs more
+// than its third, and what the others have and want comes to less than theirs.
+TEST(GeneratorPreset, ContendedLeavesAFifthOfTheLoadToEvictions) {
+  const GeneratorOptions options = *generator_preset("contended");
+  const Json line = snapshot(options);
+  EXPECT_FALSE(line.contains("policy"));
+  double running = 0, pending = 0;
+  auto gpus = gpus_by_queue(line);
+  ASSERT_EQ(gpus.size(), 3u);
+  for (const auto& [queue, both] : gpus) {
+    running += both.first;
+    pending += both.second;
+  }
+  EXPECT_NEAR(running, 4000, 8);
+  EXPECT_NEAR(pending, 5000, 16);
+  const double third = 8000.0 / 3;
+  EXPECT_GT(gpus["team-0"].first, third + 400);
+  EXPECT_GT(gpus["team-0"].first, 0.85 * running);
+  for (const char* queue : {"team-1", "team-2"}) EXPECT_LT(gpus[queue].first, 0.1 * running);
+  EXPECT_EQ(line["priorityClasses"].size(), 3u);
+  for (const Json& pod : line["pods"]) {
+    if (pod.contains("node") && !pod.contains("gang")) {
+      EXPECT_EQ(pod["preemptible"], true);
+    }
+  }
+}
 
 }  // namespace
 }  // namespace muster

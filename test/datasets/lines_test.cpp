@@ -77,7 +77,7 @@ TEST_P(OpenbLines, AreAcceptedOnAnOccupiedCluster) {
 INSTANTIATE_TEST_SUITE_P(Of, OpenbLines, testing::Values("default", "gpushare100", "gpuspec33"));
 
 TEST(GeneratedLines, AreAcceptedForManySeedsOfEveryPreset) {
-  for (const char* preset : {"synth", "full"}) {
+  for (const char* preset : {"synth", "full", "contended"}) {
     GeneratorOptions options = *generator_preset(preset);
     for (const std::int32_t nodes : {8, 50, 300}) {
       options.nodes = nodes;

@@ -158,6 +158,35 @@ TEST(OpenbSnapshot, GroupsEqualPodsIntoGangsUpToTheSizeAskedFor) {
   EXPECT_EQ(line["pods"].size(), 8317u);
 }
 
+// Weights 1/size^2: of 64 sizes, the first has 0.61 of the gangs.
+TEST(OpenbSnapshot, LetsMostPodsStandAloneWhereSizesFall) {
+  OpenbOptions options;
+  options.load = 1;
+  options.gang_max = 64;
+  options.falling_sizes = true;
+  const Json line = snapshot(carried("default"), options);
+  std::map<std::string, int> sizes;
+  int alone = 0, largest = 0;
+  for (const Json& pod : line["pods"]) {
+    if (!pod.contains("gang"))
+      ++alone;
+    else
+      largest = std::max(largest, ++sizes[pod["gang"]]);
+  }
+  const double share = alone / static_cast<double>(alone + static_cast<int>(sizes.size()));
+  EXPECT_NEAR(share, 0.61, 0.03);
+  EXPECT_GT(largest, 32);
+  EXPECT_LE(largest, 64);
+  for (const Json& gang : line["gangs"]) EXPECT_EQ(gang["minMember"], sizes[gang["name"]]);
+}
+
+TEST(OpenbSnapshot, SaysThatNothingIsDoneButToPlaceWhereAsked) {
+  OpenbOptions options;
+  EXPECT_FALSE(snapshot(small(), options).contains("policy"));
+  options.place_only = true;
+  EXPECT_EQ(snapshot(small(), options)["policy"], Json::parse(R"({"actions":["place"]})"));
+}
+
 TEST(OpenbSnapshot, AsksForTheLoadOnAnEmptyCluster) {
   OpenbOptions options;
   options.node_count = 50;
@@ -237,17 +266,18 @@ TEST_P(BadOpenbOptions, AreNamed) {
   EXPECT_EQ(fault->code, "InvalidOption");
   EXPECT_EQ(fault->path, GetParam().option);
 }
-INSTANTIATE_TEST_SUITE_P(Openb, BadOpenbOptions,
-                         testing::Values(BadOption{"tile", [](OpenbOptions& o) { o.tile = 0; }},
-                                         BadOption{"tile", [](OpenbOptions& o) { o.tile = 2, o.node_count = 5; }},
-                                         BadOption{"gangs", [](OpenbOptions& o) { o.gang_max = -1; }},
-                                         BadOption{"nodes", [](OpenbOptions& o) { o.node_count = -1; }},
-                                         BadOption{"occupy", [](OpenbOptions& o) { o.occupied = 1.5; }},
-                                         BadOption{"load", [](OpenbOptions& o) { o.load = -1; }},
-                                         BadOption{"arrived", [](OpenbOptions& o) { o.arrived_percent = -1; }},
-                                         BadOption{"arrived",
-                                                   [](OpenbOptions& o) { o.arrived_percent = 50, o.occupied = 0.5; }},
-                                         BadOption{"preemptible", [](OpenbOptions& o) { o.preemptible = true; }}));
+INSTANTIATE_TEST_SUITE_P(
+    Openb, BadOpenbOptions,
+    testing::Values(BadOption{"tile", [](OpenbOptions& o) { o.tile = 0; }},
+                    BadOption{"tile", [](OpenbOptions& o) { o.tile = 2, o.node_count = 5; }},
+                    BadOption{"gangs", [](OpenbOptions& o) { o.gang_max = -1; }},
+                    BadOption{"falling-sizes", [](OpenbOptions& o) { o.gang_max = 1, o.falling_sizes = true; }},
+                    BadOption{"nodes", [](OpenbOptions& o) { o.node_count = -1; }},
+                    BadOption{"occupy", [](OpenbOptions& o) { o.occupied = 1.5; }},
+                    BadOption{"load", [](OpenbOptions& o) { o.load = -1; }},
+                    BadOption{"arrived", [](OpenbOptions& o) { o.arrived_percent = -1; }},
+                    BadOption{"arrived", [](OpenbOptions& o) { o.arrived_percent = 50, o.occupied = 0.5; }},
+                    BadOption{"preemptible", [](OpenbOptions& o) { o.preemptible = true; }}));
 
 TEST(OpenbOptions, NeedAPodWithAGpuToDrawALoadFrom) {
   OpenbInput input = small();
