@@ -1,0 +1,228 @@
+// How good the plans are: six kinds of instances of 1,000 to 10,000 nodes, each in two or three budgets, through the
+// program's own pipe; the gap that each plan proves beside the one that is wanted. Every plan is passed to the referee
+// before it counts, and the values that it claims are recomputed.
+//
+// Usage: bench_quality [--instances NAME,NAME] [--budgets MS,MS] [--seeds S,S] [--threads N] [--engine NAME]
+//        [--json FILE] [--traces DIR] [--list yes]
+// `--budgets` leaves out the other budgets of an instance. `--json` appends one object a run, `--traces` keeps the
+// trace of each (docs/cli.md). `--list` prints the commands that make the instances, and solves nothing.
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/judge.h"
+#include "bench/quality_cases.h"
+
+namespace muster::bench {
+namespace {
+
+constexpr double kEvictedWithin = 0.1;  // of its bound: what is wanted where anybody is evicted
+
+struct Arguments {
+  std::vector<std::string> instances, budgets, seeds{"1", "2", "3"};  // empty: all
+  std::string threads = "2", engine = "auto", json, traces;
+  bool lists = false;
+};
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  std::stringstream list(text);
+  for (std::string part; std::getline(list, part, ',');) parts.push_back(part);
+  return parts;
+}
+
+Arguments parse(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; i += 2) {
+    const std::string flag = argv[i];
+    if (i + 1 == argc) throw std::runtime_error(flag + " lacks a value");
+    const std::string value = argv[i + 1];
+    if (flag == "--instances") {
+      arguments.instances = split(value);
+    } else if (flag == "--budgets") {
+      arguments.budgets = split(value);
+    } else if (flag == "--seeds") {
+      arguments.seeds = split(value);
+    } else if (flag == "--threads") {
+      arguments.threads = value;
+    } else if (flag == "--engine") {
+      arguments.engine = value;
+    } else if (flag == "--json") {
+      arguments.json = value;
+    } else if (flag == "--traces") {
+      arguments.traces = value;
+    } else if (flag == "--list") {
+      arguments.lists = value == "yes";
+    } else {
+      throw std::runtime_error("unknown: " + flag);
+    }
+  }
+  return arguments;
+}
+
+bool is_among(const std::vector<std::string>& names, const std::string& name) {
+  return names.empty() || std::ranges::find(names, name) != names.end();
+}
+
+// What the program prints, without the line feed.
+std::string printed_by(const std::string& arguments) {
+  std::FILE* pipe = popen(("'" MUSTER_BINARY "' " + arguments).c_str(), "r");
+  if (pipe == nullptr) throw std::runtime_error("cannot start " MUSTER_BINARY);
+  std::string text;
+  std::array<char, 1 << 16> chunk{};
+  while (const std::size_t count = std::fread(chunk.data(), 1, chunk.size(), pipe)) text.append(chunk.data(), count);
+  if (pclose(pipe) != 0 || text.empty()) throw std::runtime_error("muster " + arguments + " failed");
+  text.pop_back();
+  return text;
+}
+
+struct Run {
+  const QualityCase& quality_case;
+  const QualityGoal& goal;
+  std::string seed;
+  std::string fault;  // the rest is empty where there is one
+  ProvenGap gap;
+  double allocated = 0, told_ms = 0;
+  std::int64_t evicted = 0;              // pods, not placed again
+  std::optional<double> evicted_excess;  // of the work evicted over its bound, as a share of it; none: no bound
+  std::string origin, proof;
+  std::vector<ReadPlan::LevelClaim> levels;
+};
+
+void count_evicted(const ReadPlan& plan, Run& run) {
+  run.evicted = std::ranges::count_if(plan.plan.evictions,
+                                      [&](const Eviction& eviction) { return !is_placed(plan.plan, eviction.pod); });
+  for (const ReadPlan::LevelClaim& level : plan.objective) {
+    if (level.level != "evicted" || !level.bound) continue;
+    const double bound = std::stod(*level.bound);
+    run.evicted_excess = (std::stod(level.value) - bound) / std::max(1.0, bound);
+  }
+}
+
+void solve(const std::string& line, const Judge& judge, const Arguments& arguments, Run& run) {
+  std::vector<std::string> words{
+      "--budget", fmt::format("{}ms", run.goal.budget_ms), "--threads", arguments.threads, "--engine", arguments.engine,
+      "--quiet"};
+  if (!arguments.traces.empty())
+    words.insert(words.end(), {"--trace", fmt::format("{}/{}-{}-{}.jsonl", arguments.traces, run.quality_case.name,
+                                                      run.seed, run.goal.budget_ms)});
+  try {
+    const Answered answered = answer_of(words, line);
+    const ReadPlan plan = judge.passed(answered.line);
+    run.gap = proven_gap(plan);
+    run.allocated = judge.allocated(plan.plan);
+    run.told_ms = answered.told_ms;
+    run.origin = plan.origin;
+    run.proof = plan.proof;
+    run.levels = plan.objective;
+    count_evicted(plan, run);
+  } catch (const std::exception& fault) {
+    run.fault = fault.what();
+  }
+}
+
+bool is_met(const Run& run) {
+  const bool is_near = run.fault.empty() && run.gap.share && *run.gap.share * 100 <= run.goal.gap_percent;
+  return is_near && (run.evicted == 0 || (run.evicted_excess && *run.evicted_excess <= kEvictedWithin));
+}
+
+std::string percent(const std::optional<double>& share) {
+  return share ? fmt::format("{:.3f} %", *share * 100) : "none";
+}
+
+std::string evictions_of(const Run& run) {
+  if (run.evicted == 0) return "0";
+  return fmt::format("{} ({})", run.evicted, run.evicted_excess ? "+" + percent(run.evicted_excess) : "no bound");
+}
+
+std::string to_prototype(const Run& run) {
+  if (!run.goal.prototype_percent || !run.gap.share) return "";
+  return fmt::format("{:.2f}", *run.gap.share * 100 / *run.goal.prototype_percent);
+}
+
+void print(const Run& run) {
+  fmt::print("| {} | {} | {} | ", run.quality_case.name, run.goal.budget_ms, run.seed);
+  if (!run.fault.empty()) {
+    fmt::print("FAULT: {} |\n", run.fault);
+  } else {
+    fmt::print("{} | {} | {} | {} | {} | {:.2f} % | {:.0f} | {} | {} | {} |\n", percent(run.gap.share),
+               run.gap.level.empty() ? "-" : run.gap.level, run.goal.gap_percent, is_met(run) ? "yes" : "no",
+               to_prototype(run), run.allocated * 100, run.told_ms, evictions_of(run), run.origin, run.proof);
+  }
+  std::fflush(stdout);
+}
+
+std::string text_or_null(const std::optional<double>& number) { return number ? fmt::format("{}", *number) : "null"; }
+
+void append_json(const Run& run, const Arguments& arguments) {
+  if (arguments.json.empty() || !run.fault.empty()) return;
+  std::string levels;
+  for (const ReadPlan::LevelClaim& level : run.levels)
+    levels += fmt::format(R"({}{{"level":"{}","value":{},"bound":{}}})", levels.empty() ? "" : ",", name_of(level),
+                          level.value, level.bound.value_or("null"));
+  std::ofstream out(arguments.json, std::ios::app);
+  out << fmt::format(
+             R"({{"instance":"{}","seed":{},"budgetMs":{},"threads":{},"gap":{},"level":"{}","goal":{},"met":{},)"
+             R"("prototypeGap":{},"allocated":{},"elapsedMs":{},"evicted":{},"evictedExcess":{},"origin":"{}",)"
+             R"("proof":"{}","levels":[{}]}})",
+             run.quality_case.name, run.seed, run.goal.budget_ms, arguments.threads, text_or_null(run.gap.share),
+             run.gap.level, run.goal.gap_percent / 100, is_met(run),
+             run.goal.prototype_percent ? fmt::format("{}", *run.goal.prototype_percent / 100) : "null", run.allocated,
+             run.told_ms, run.evicted, text_or_null(run.evicted_excess), run.origin, run.proof, levels)
+      << "\n";
+}
+
+int list(const Arguments& arguments) {
+  for (const QualityCase& quality_case : quality_cases())
+    for (const std::string& seed : arguments.seeds)
+      if (is_among(arguments.instances, quality_case.name))
+        fmt::print("muster {} --seed {} > {}-{}.jsonl\n", quality_case.command, seed, quality_case.name, seed);
+  return 0;
+}
+
+int run(const Arguments& arguments) {
+  for (const std::string& name : arguments.instances)
+    if (std::ranges::find(quality_cases(), name, &QualityCase::name) == quality_cases().end())
+      throw std::runtime_error("no instance is named " + name);
+  if (arguments.lists) return list(arguments);
+  fmt::print(
+      "| instance | budget ms | seed | proven gap | of level | wanted, % | met | / prototype | GPUs in use | plan ms "
+      "| evicted (over its bound) | origin | proof |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+  bool has_faults = false;
+  for (const QualityCase& quality_case : quality_cases()) {
+    if (!is_among(arguments.instances, quality_case.name)) continue;
+    for (const std::string& seed : arguments.seeds) {
+      const std::string line = printed_by(quality_case.command + " --seed " + seed);
+      const Judge judge(line);
+      for (const QualityGoal& goal : quality_case.goals) {
+        if (!is_among(arguments.budgets, fmt::format("{}", goal.budget_ms))) continue;
+        Run run{quality_case, goal, seed, {}, {}, 0, 0, 0, {}, {}, {}, {}};
+        solve(line, judge, arguments, run);
+        print(run);
+        append_json(run, arguments);
+        has_faults = has_faults || !run.fault.empty();
+      }
+    }
+  }
+  return has_faults ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace muster::bench
+
+int main(int argc, char** argv) {
+  try {
+    return muster::bench::run(muster::bench::parse(argc, argv));
+  } catch (const std::exception& fault) {
+    std::cerr << "bench_quality: " << fault.what() << "\n";
+    return 64;
+  }
+}
