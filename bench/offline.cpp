@@ -1,0 +1,173 @@
+// The OpenB trace offline: all that has arrived at 100 % of the GPUs, known at once, on the empty cluster. What one
+// plan leaves unallocated, beside a bound of the same and what the published FGD leaves, which sees one pod at a time.
+// Every plan is passed to the referee before it counts.
+//
+// Usage: bench_offline [--traces NAME,NAME] [--seeds S,S] [--budget MS] [--threads N] [--data DIR] [--json FILE]
+// Traces and orders of arrival are looked for in DIR as pods_TRACE.csv or openb_pod_list_TRACE.csv, and
+// arrivals_TRACE_SEED.idx or arrivals/TRACE_SEED.idx, beside nodes.csv or openb_node_list_gpu_node.csv; without DIR in
+// datasets/openb, which holds three traces. Seeds without an order are passed over.
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/judge.h"
+#include "datasets/openb.h"
+
+namespace muster::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Arguments {
+  std::vector<std::string> traces{"default", "gpushare100", "gpuspec33"}, seeds{"42", "43", "44", "45", "46"};
+  std::string directory = openb_source_directory(), budget_ms = "10000", threads = "2", json;
+};
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  std::stringstream list(text);
+  for (std::string part; std::getline(list, part, ',');) parts.push_back(part);
+  return parts;
+}
+
+Arguments parse(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; i += 2) {
+    const std::string flag = argv[i];
+    if (i + 1 == argc) throw std::runtime_error(flag + " lacks a value");
+    const std::string value = argv[i + 1];
+    if (flag == "--traces") {
+      arguments.traces = split(value);
+    } else if (flag == "--seeds") {
+      arguments.seeds = split(value);
+    } else if (flag == "--budget") {
+      arguments.budget_ms = value;
+    } else if (flag == "--threads") {
+      arguments.threads = value;
+    } else if (flag == "--data") {
+      arguments.directory = value;
+    } else if (flag == "--json") {
+      arguments.json = value;
+    } else {
+      throw std::runtime_error("unknown: " + flag);
+    }
+  }
+  return arguments;
+}
+
+// Percent of the GPUs. Bound: of a linear program over node types and device patterns that does not couple cores and
+// memory node by node, made for seed 42 (datasets/README.md tells the carried traces'; the others' are of the same
+// program), so the best plan may leave a little more, and other seeds are a little different, as is where exactly 100 %
+// is drawn: here the pod that crosses the line is in, which is up to 0.13 %. FGD: Weng et al. 2023,
+// the mean over ten seeds; online.
+struct Published {
+  double bound, fgd;
+};
+const std::map<std::string, Published>& published() {
+  static const std::map<std::string, Published> figures = {
+      {"default", {3.09, 4.77}},       {"cpu050", {3.09, 5.00}},     {"cpu100", {3.13, 4.79}},
+      {"cpu250", {3.28, 6.80}},        {"gpushare40", {4.37, 6.04}}, {"gpushare60", {6.59, 8.74}},
+      {"gpushare100", {10.81, 13.36}}, {"gpuspec10", {3.14, 5.34}},  {"gpuspec20", {3.09, 5.34}},
+      {"gpuspec33", {3.63, 12.16}},    {"multigpu20", {2.65, 4.47}}, {"multigpu30", {2.34, 3.64}},
+      {"multigpu50", {1.68, 2.91}}};
+  return figures;
+}
+
+// The first of two names that is there; none: neither is.
+std::optional<std::string> found(const Arguments& arguments, const std::string& name, const std::string& other) {
+  for (const std::string& file : {name, other})
+    if (const fs::path path = fs::path(arguments.directory) / file; fs::exists(path)) return path.string();
+  return std::nullopt;
+}
+
+std::optional<OpenbFiles> files_of(const Arguments& arguments, const std::string& trace, const std::string& seed) {
+  const auto nodes = found(arguments, "nodes.csv", "openb_node_list_gpu_node.csv");
+  const auto pods = found(arguments, "pods_" + trace + ".csv", "openb_pod_list_" + trace + ".csv");
+  const std::string order_name = trace + "_" + seed + ".idx";
+  const auto order = found(arguments, "arrivals_" + order_name, "arrivals/" + order_name);
+  if (!nodes || !pods) throw std::runtime_error("no nodes, or no pods of " + trace + ", in " + arguments.directory);
+  if (!order) return std::nullopt;
+  return OpenbFiles{*nodes, *pods, *order};
+}
+
+// Returns whether the plan stands.
+bool measure(const std::string& trace, const std::string& seed, const OpenbFiles& files, const Arguments& arguments) {
+  const auto input = load_openb(files);
+  if (!input) throw std::runtime_error(input.error().path + ": " + input.error().message);
+  OpenbOptions options;
+  options.arrived_percent = 100;
+  if (const auto fault = openb_fault(*input, options)) throw std::runtime_error(fault->path + " " + fault->message);
+  const std::string line = openb_snapshot(*input, options);
+  const Judge judge(line);
+  fmt::print("| {} | {} | ", trace, seed);
+  try {
+    const Answered answered =
+        answer_of({"--budget", arguments.budget_ms + "ms", "--threads", arguments.threads, "--quiet"}, line);
+    const ReadPlan plan = judge.passed(answered.line);
+    const double unallocated = 100 - 100 * judge.allocated(plan.plan);
+    const ProvenGap gap = proven_gap(plan);
+    const auto known = published().find(trace);
+    const std::string bound = known == published().end() ? "?" : fmt::format("{:.2f}", known->second.bound);
+    const std::string fgd = known == published().end() ? "?" : fmt::format("{:.2f}", known->second.fgd);
+    fmt::print("{:.2f} | {} | {} | {} | {} | {:.0f} |\n", unallocated, bound, fgd,
+               gap.share ? fmt::format("{:.3f} %", *gap.share * 100) : "none", gap.level.empty() ? "-" : gap.level,
+               answered.told_ms);
+    if (!arguments.json.empty())
+      std::ofstream(arguments.json, std::ios::app)
+          << fmt::format(R"({{"trace":"{}","seed":{},"budgetMs":{},"unallocatedPercent":{},"boundPercent":{},)"
+                         R"("fgdPercent":{},"gapPercent":{},"elapsedMs":{}}})",
+                         trace, seed, arguments.budget_ms, unallocated, bound == "?" ? "null" : bound,
+                         fgd == "?" ? "null" : fgd, gap.share ? fmt::format("{}", *gap.share * 100) : "null",
+                         answered.told_ms)
+          << "\n";
+    std::fflush(stdout);
+    return true;
+  } catch (const std::exception& fault) {
+    fmt::print("FAULT: {} |\n", fault.what());
+    return false;
+  }
+}
+
+int run(const Arguments& arguments) {
+  fmt::print(
+      "budget {} ms; percent of the GPUs unallocated, all that arrived at 100 %\n"
+      "| trace | seed | this plan | offline bound (seed 42) | FGD, online | proven gap | of level | plan ms |\n"
+      "|---|---|---|---|---|---|---|---|\n",
+      arguments.budget_ms);
+  bool stands = true;
+  int runs = 0;
+  for (const std::string& trace : arguments.traces) {
+    for (const std::string& seed : arguments.seeds) {
+      const auto files = files_of(arguments, trace, seed);
+      if (!files) {
+        std::cerr << "no order of arrival for " << trace << ", seed " << seed << "\n";
+        continue;
+      }
+      ++runs;
+      stands = measure(trace, seed, *files, arguments) && stands;
+    }
+  }
+  if (runs == 0) throw std::runtime_error("there is nothing to run in " + arguments.directory);
+  return stands ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace muster::bench
+
+int main(int argc, char** argv) {
+  try {
+    return muster::bench::run(muster::bench::parse(argc, argv));
+  } catch (const std::exception& fault) {
+    std::cerr << "bench_offline: " << fault.what() << "\n";
+    return 64;
+  }
+}
