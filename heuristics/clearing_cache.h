@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -42,9 +43,16 @@ class ClearingCache {
       key_ = key;
       entries_.assign(entries_.size(), {});
       kinds_.clear();
+      depends_on_gangs_ = false;
+      ++keys_;
     }
     ++look_;
   }
+  // Grows whenever all is forgotten, for another key.
+  std::uint64_t keys() const { return keys_; }
+  // Whether what is known of some node depends on more than that node.
+  bool depends_on_gangs() const { return depends_on_gangs_; }
+  std::size_t kind_of(NodeIndex node) const { return entries_[node].kind; }  // of a node with a clearing
   // Of a node that has not changed since: its clearing; else null. Whether its dynamic costs are known: is_current.
   Clearing* find(const ClusterState& state, NodeIndex node) {
     Entry& entry = entries_[node];
@@ -104,16 +112,55 @@ class ClearingCache {
     return entry.node_version == state.version(node) &&
            std::ranges::all_of(entry.gangs, [&](const auto& of) { return state.version(of.first) == of.second; });
   }
-  static void note_gang(const ClusterState& state, PodIndex pod, Entry& entry) {
+  void note_gang(const ClusterState& state, PodIndex pod, Entry& entry) {
     const GangIndex gang = state.problem().pods[pod].gang;
-    if (state.problem().gangs[gang].pods.size() > 1) entry.gangs.emplace_back(gang, state.version(gang));
+    if (state.problem().gangs[gang].pods.size() == 1) return;
+    entry.gangs.emplace_back(gang, state.version(gang));
+    depends_on_gangs_ = true;
   }
 
   ClearingKey key_;
-  std::uint64_t look_ = 0;
+  std::uint64_t look_ = 0, keys_ = 0;
+  bool depends_on_gangs_ = false;
   Indexed<NodeIndex, Entry> entries_;
   std::map<ClearingKind, std::size_t> kinds_;
   std::vector<Known> kinds_by_id_;
+};
+
+// The nodes of each kind in the order of that part of their clearing's cost that does not change.
+template <class Cost>
+class CheapestFirst {
+ public:
+  using Ranked = std::set<std::pair<Cost, NodeIndex>>;
+
+  explicit CheapestFirst(std::size_t nodes) : listed_(nodes) {}
+
+  void clear() {
+    kinds_.clear();
+    listed_.assign(listed_.size(), {});
+  }
+  void list(NodeIndex node, std::size_t kind, const Cost& cost) {
+    remove(node);
+    kinds_[kind].emplace(cost, node);
+    listed_[node] = {true, kind, cost};
+  }
+  void remove(NodeIndex node) {
+    Listed& listed = listed_[node];
+    if (!std::exchange(listed.is_listed, false)) return;
+    const auto at = kinds_.find(listed.kind);
+    at->second.erase({listed.cost, node});
+    if (at->second.empty()) kinds_.erase(at);
+  }
+  const std::map<std::size_t, Ranked>& kinds() const { return kinds_; }  // none is empty
+
+ private:
+  struct Listed {
+    bool is_listed = false;
+    std::size_t kind = 0;
+    Cost cost;
+  };
+  std::map<std::size_t, Ranked> kinds_;
+  Indexed<NodeIndex, Listed> listed_;
 };
 
 }  // namespace muster

@@ -30,7 +30,8 @@ RoomSearch::RoomSearch(const Parts& parts, std::vector<PlannedEviction> stale)
       stale_(std::move(stale)),
       placed_rank_(problem_.pods.size(), -1),
       reasons_(problem_.pods.size()),
-      cache_(problem_.nodes.size()) {
+      cache_(problem_.nodes.size()),
+      cheapest_(problem_.nodes.size()) {
   survey();
 }
 

@@ -108,6 +108,9 @@ class RoomSearch {
   template <class Visit>
   bool look_at_clearings(PodIndex pod, std::span<const NodeIndex> nodes, std::deque<Clearing>& found,
                          const Visit& visit);
+  template <class Visit>
+  bool look_at_cheapest(PodIndex pod, const Visit& visit);
+  void list_clearing(PodIndex pod, NodeIndex node);
   bool clear_cheapest(PodIndex pod, std::span<const NodeIndex> nodes);
   bool clear_any(PodIndex pod, std::span<const NodeIndex> nodes);
   bool may_keep_clearings() const;
@@ -181,6 +184,10 @@ class RoomSearch {
   GangIndex claimant_;  // of the attempt under way
   Means means_ = Means::kSwap;
   ClearingCache<Clearing> cache_;
+  CheapestFirst<Cost> cheapest_;                    // of one key of the cache
+  std::vector<NodeIndex> not_cleared_;              // nodes that are not listed there, though they may take the pod
+  std::uint64_t cheapest_keys_ = 0;                 // of the cache, as they were listed
+  std::size_t cheapest_read_ = 0;                   // of the state's touched nodes
   Indexed<QueueIndex, std::int8_t> may_take_from_;  // as a look at the nodes began: 1 yes, 0 no, -1 not known yet
   std::vector<PodClassIndex> running_classes_;      // of what may be evicted
   std::uint64_t attempts_ = 0;

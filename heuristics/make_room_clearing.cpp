@@ -54,13 +54,68 @@ bool RoomSearch::look_at_clearings(PodIndex pod, std::span<const NodeIndex> node
   return !stopped_;
 }
 
+// Lists what the node's clearing costs, but for what changes with every claim.
+void RoomSearch::list_clearing(PodIndex pod, NodeIndex node) {
+  cheapest_.remove(node);
+  const Clearing* clearing = known_clearing(pod, node);
+  if (clearing == nullptr) {
+    not_cleared_.push_back(node);
+    return;
+  }
+  Cost lasting = clearing->cost;
+  lasting.share = lasting.quota = {};
+  lasting.excess = 0;
+  cheapest_.list(node, cache_.kind_of(node), lasting);
+}
+
+// The same as look_at_clearings, of all nodes, but for those that cost more than another of their kind: where the last
+// look was for a pod alike, only nodes that have changed since are looked at. Cost: O(kinds + nodes changed).
+template <class Visit>
+bool RoomSearch::look_at_cheapest(PodIndex pod, const Visit& visit) {
+  cache_.begin(clearing_key(pod));
+  const bool is_new = std::exchange(cheapest_keys_, cache_.keys()) != cache_.keys();
+  if (is_new || state_.touched().size() - cheapest_read_ > problem_.nodes.size()) {
+    cheapest_.clear();
+    not_cleared_.clear();
+    for (const NodeIndex node : problem_.nodes.indices()) not_cleared_.push_back(node);
+  } else {
+    not_cleared_.insert(not_cleared_.end(), state_.touched().begin() + static_cast<std::ptrdiff_t>(cheapest_read_),
+                        state_.touched().end());
+  }
+  may_take_from_.assign(problem_.queues.size(), -1);
+  std::vector<NodeIndex> nodes = std::exchange(not_cleared_, {});
+  std::ranges::sort(nodes);
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  for (std::size_t i = 0; i < nodes.size() && !stopped_; ++i) {
+    if (stop_ && i % 64 == 63 && stop_()) stopped_ = true;
+    if (fit::node(problem_, problem_.class_of(pod), nodes[i])) list_clearing(pod, nodes[i]);
+  }
+  std::vector<std::size_t> kinds;
+  for (const auto& [kind, ranked] : cheapest_.kinds()) kinds.push_back(kind);
+  for (const std::size_t kind : kinds) {
+    const auto& all = cheapest_.kinds();
+    for (auto at = all.find(kind); at != all.end() && !stopped_; at = all.find(kind)) {
+      const NodeIndex node = at->second.begin()->second;
+      if (const Clearing* clearing = known_clearing(pod, node)) {
+        visit(clearing);
+        break;
+      }
+      list_clearing(pod, node);
+    }
+  }
+  cheapest_read_ = state_.touched().size();
+  return !stopped_;
+}
+
 // Nobody can be moved, so the cheapest clearing is what it costs.
 bool RoomSearch::clear_cheapest(PodIndex pod, std::span<const NodeIndex> nodes) {
   const Clearing* best = nullptr;
   std::deque<Clearing> none;
-  const bool all = look_at_clearings(pod, nodes, none, [&](const Clearing* clearing) {
-    if (best == nullptr || clearing->cost < best->cost) best = clearing;
-  });
+  const auto visit = [&](const Clearing* clearing) {
+    if (best == nullptr || std::tie(clearing->cost, clearing->node) < std::tie(best->cost, best->node)) best = clearing;
+  };
+  const bool is_listed = nodes.empty() && clearing_key(pod).attempt == 0 && !cache_.depends_on_gangs();
+  const bool all = is_listed ? look_at_cheapest(pod, visit) : look_at_clearings(pod, nodes, none, visit);
   if (!all || best == nullptr) return false;
   return commit_clearing(pod, *best) || clear_any(pod, nodes);
 }

@@ -31,16 +31,19 @@ struct Decided {
   Plan plan;
   std::string proof;
   std::string text;  // placements and evictions, by name
+  std::set<std::string> placed, evicted;
 };
 
 Decided decided_of(const Scene& scene, const EngineAnswer& solution) {
-  Decided decided{solution.plan, solution.proof, {}};
+  Decided decided{solution.plan, solution.proof, {}, {}, {}};
   const auto pod_name = [&](PodIndex pod) { return std::string(scene.snapshot().pods[pod.value()].name); };
   for (const Placement& placement : solution.plan.placements) {
+    decided.placed.insert(pod_name(placement.pod));
     decided.text += " +" + pod_name(placement.pod) + "@";
     decided.text += scene.snapshot().nodes[placement.node.value()].name;
   }
   for (const Eviction& eviction : solution.plan.evictions) {
+    decided.evicted.insert(pod_name(eviction.pod));
     decided.text += " -" + pod_name(eviction.pod) + "(" + std::string(eviction_reason_name(eviction.reason));
     if (!eviction.for_gang.is_none())
       decided.text += " for " + std::string(scene.problem().gangs[eviction.for_gang].name);
@@ -132,11 +135,19 @@ bool is_of_staleness(const Decided& decided) {
                              [](const Eviction& eviction) { return eviction.reason == EvictionReason::kStale; });
 }
 
+// Whether the last plan evicts or moves a pod that one before it has placed.
+bool undoes_earlier(const std::vector<Decided>& decided) {
+  return std::ranges::any_of(decided.back().evicted, [&](const std::string& pod) {
+    return std::any_of(decided.begin(), decided.end() - 1,
+                       [&](const Decided& earlier) { return earlier.placed.contains(pod); });
+  });
+}
+
 Finding classify(const std::string& line, const std::vector<Decided>& decided, int cycle, Nanoseconds later,
                  const Spots& end) {
   const Decided &second = decided[static_cast<std::size_t>(cycle)],
                 &first = decided[static_cast<std::size_t>(cycle - 1)];
-  Finding finding{Disturbance::kStale, cycle, "", first.text + " |" + second.text, false};
+  Finding finding{Disturbance::kStale, cycle, "", first.text + " |" + second.text, false, false};
   if (std::ranges::any_of(decided, is_of_staleness)) return finding;
   const std::unique_ptr<Scene> scene = scene_of(line, decided, cycle - 1, later);
   Plan plan = both_in_one(*scene, end);
@@ -228,6 +239,7 @@ Carried carry_on(const std::string& line, const Answering& answer, const CycleOp
     if (cycle == 0) carried.first_evicts = !solution->plan.evictions.empty();
     if (cycle == 0 || solution->plan.evictions.empty()) continue;
     carried.findings.push_back(classify(line, decided, cycle, options.later, ends.back()));
+    carried.findings.back().undoes = undoes_earlier(decided);
     carried.findings.back().returns = std::ranges::find(ends.begin(), ends.end() - 1, ends.back()) != ends.end() - 1;
   }
   return carried;

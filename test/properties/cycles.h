@@ -54,6 +54,7 @@ struct Finding {
   int cycle = 0;          // of the plan that disturbs; the first plan is of cycle 0
   std::string why;        // the rule that is broken, or the level that differs
   std::string decisions;  // evictions of both plans, for people
+  bool undoes = false;    // it evicts or moves what an earlier plan has placed
   bool returns = false;   // the pods that run, and where, are as they were after an earlier cycle
 };
 

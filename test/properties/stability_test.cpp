@@ -28,12 +28,12 @@ namespace {
 constexpr test::ClusterShape kEvicting{.may_evict = true, .running = 50};
 
 struct Tally {
-  int lines = 0, plans = 0, evicting = 0, returns = 0, rejected = 0;  // `rejected`: snapshots
+  int lines = 0, plans = 0, evicting = 0, returns = 0, undone = 0, rejected = 0;  // `rejected`: snapshots
   int late = 0;  // findings after the third plan that are not of time or staleness
   std::map<Disturbance, int> findings;
   std::string faults, text;  // a line each
   int told = 0;
-  static constexpr int kMostTold = 20;
+  static constexpr int kMostTold = 40;
 
   void add(const std::string& name, const Carried& carried) {
     lines += carried.plans > 0 ? 1 : 0;
@@ -47,6 +47,7 @@ struct Tally {
     ++findings[finding.kind];
     returns += finding.returns ? 1 : 0;
     const bool is_of_time = finding.kind == Disturbance::kTime || finding.kind == Disturbance::kStale;
+    undone += finding.undoes && !is_of_time ? 1 : 0;
     late += finding.cycle > 2 && !is_of_time ? 1 : 0;
     if (is_of_time || ++told > kMostTold) return;
     text += name + ", cycle " + std::to_string(finding.cycle) + ", " + std::string(disturbance_name(finding.kind)) +
@@ -67,13 +68,14 @@ struct Tally {
     for (const auto& [kind, count] : findings)
       line += " " + std::string(disturbance_name(kind)) + " " + std::to_string(count) + ",";
     if (rejected > 0) line += " in " + std::to_string(rejected) + " snapshots plans were rejected on the way,";
-    return line + " back where it was " + std::to_string(returns) + "\n";
+    return line + " what a plan had placed goes or moves in " + std::to_string(undone) + ", back where it was " +
+           std::to_string(returns) + "\n";
   }
 };
 
 // What holds for every engine.
 void expect_rest(const Tally& tally) {
-  std::cout << tally.summary();
+  std::cout << tally.summary() << tally.text;
   EXPECT_EQ(tally.faults, "");
   EXPECT_EQ(tally.returns, 0) << tally.text;
   EXPECT_EQ(tally.late, 0) << tally.text;
