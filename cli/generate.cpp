@@ -75,6 +75,7 @@ CommandSyntax syntax() {
                         {"snapshots", "K", "lines [1]"},
                         {"id", "ID", "of the snapshot; of K: ID-0, ID-1, ..."},
                         {"load", "L", "pending pods for L times the free GPUs [empty: 1.2, occupied: 1.5]"},
+                        {"pending-above", "", "pending gangs are of no lowest class, running ones of no highest"},
                         {"place-only", "", "the policy's only action is to place"},
                         {"gpu-models", "A,B,...", "the nodes' device models"}},
                        0,
@@ -108,6 +109,7 @@ GeneratorOptions options_of(const Settings& settings) {
   options.id = settings.text("id").value_or(options.id);
   set_seed(settings, options.seed);
   if (const auto load = amount_option(settings, "load")) options.load = load;
+  options.pending_above = options.pending_above || settings.is_on("pending-above");
   options.place_only = settings.is_on("place-only");
   if (const auto models = settings.text("gpu-models")) options.gpu_models = models_of(*models);
   for (const CountOption& count : kCounts) set_count(settings, count.name, options.*count.field);

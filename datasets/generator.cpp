@@ -111,19 +111,25 @@ class Generation {
     }
   }
 
-  // `in_first`: the share of the gangs that is in the first queue, where the queues are not alike.
-  std::int32_t draw_queue(Random& random, double in_first) const {
+  enum class Side : std::uint8_t { kRunning, kPending };
+
+  std::int32_t draw_queue(Random& random, Side side) const {
     const auto queues = static_cast<std::uint64_t>(options_.queues);
     if (options_.skew == 0) return static_cast<std::int32_t>(random.below(queues));
+    const double in_first = side == Side::kRunning ? options_.skew : 1 - options_.skew;
     return random.chance(millionths_of(in_first)) ? 0 : static_cast<std::int32_t>(1 + random.below(queues - 1));
   }
 
-  InstanceTerms draw_terms(Random& random, double in_first) const {
+  std::int32_t draw_priority_class(Random& random, Side side) const {
+    const std::int32_t choices = options_.priorities - (options_.pending_above ? 1 : 0);
+    const std::int32_t least = options_.pending_above && side == Side::kPending ? 1 : 0;
+    return least + static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(choices)));
+  }
+
+  InstanceTerms draw_terms(Random& random, Side side) const {
     InstanceTerms terms;
-    if (options_.queues > 1) terms.queue = draw_queue(random, in_first);
-    if (options_.priorities > 1) {
-      terms.priority_class = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(options_.priorities)));
-    }
+    if (options_.queues > 1) terms.queue = draw_queue(random, side);
+    if (options_.priorities > 1) terms.priority_class = draw_priority_class(random, side);
     return terms;
   }
 
@@ -188,7 +194,7 @@ class Generation {
   }
 
   void add_running_gang(const GangDraft& draft, const std::vector<RandomPlace>& places, Random& random) {
-    InstanceTerms terms = draw_terms(random, options_.skew);
+    InstanceTerms terms = draw_terms(random, Side::kRunning);
     terms.preemptible = random.chance(millionths_of(options_.preemptible));
     const bool is_releasing = random.chance(millionths_of(options_.releasing));
     const std::int64_t started = kTime - seconds_run(random);
@@ -217,7 +223,7 @@ class Generation {
     while (wanted > 0) {
       const GangDraft draft = source_.draw(random, wanted);
       wanted -= gpu_thousandths(draft.shape.gpu, device_memory_mib()) * draft.size;
-      InstanceTerms terms = draw_terms(terms_random, 1 - options_.skew);
+      InstanceTerms terms = draw_terms(terms_random, Side::kPending);
       terms.created = kTime - static_cast<std::int64_t>(terms_random.below(kMostSecondsWaited));
       const bool is_gated = terms_random.chance(millionths_of(options_.gated));
       const std::size_t first = add_gang(draft, terms, terms_random);

@@ -42,6 +42,8 @@ struct GeneratorOptions {
   // > 0: this share of the running gangs is in the first queue, the rest even in the others; and as small a share of
   // the pending gangs as is left over from it. 0: all even. Needs two queues.
   double skew = 0;
+  // Pending gangs are of no lowest class, running ones of no highest. Needs two priorities.
+  bool pending_above = false;
   std::int32_t priorities = 1;  // classes of value 50, 75, 100, ...; 1: none is written, all is of priority 0
 
   // What is asked for: shapes of pods, by share; the whole-GPU pods divide the rest as 35 : 10 : 5 : 10 into those of

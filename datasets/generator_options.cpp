@@ -112,8 +112,9 @@ std::optional<InputError> foreign_option_fault(const GeneratorOptions& o) {
 }
 
 // Running, of 8,000 GPUs: 3,600 in the first queue, 400 in the others. Waiting: 500 and 4,500. The quotas are a third
-// each, so that the first is due 3,100 of its 4,100 and the others all of their 4,900: reclaim gives 500 back, and
-// within the queues the classes decide who runs.
+// each, so that the first is due 3,100 of its 4,100 and the others all of their 4,900. All that waits runs in the best
+// plan, but for what does not fit together: 500 of what the first queue runs is reclaimed, and about as much preempted
+// within it.
 GeneratorOptions contended_options() {
   GeneratorOptions options;
   options.id = "contended";
@@ -123,6 +124,7 @@ GeneratorOptions contended_options() {
   options.occupied = 0.5;
   options.preemptible = 1;
   options.skew = 0.9;
+  options.pending_above = true;
   options.load = 1.25;
   return options;
 }
@@ -169,6 +171,7 @@ std::optional<InputError> generator_fault(const GeneratorOptions& o) {
   }
   if (o.cpu_only > 0.99) return option_fault("cpu-only", "leaves no pods that ask for GPUs, which the load is made of");
   if (o.memory_requests > 0 && o.gpu_memory_gib == 0) return option_fault("memory-requests", "needs gpu-memory");
+  if (o.pending_above && o.priorities < 2) return option_fault("pending-above", "needs two priorities");
   if (o.skew > 0 && o.queues < 2) return option_fault("skew", "needs two queues");
   if (o.selecting_models > 0 && o.gpu_models.empty()) return option_fault("selecting-models", "needs gpu-models");
   if (o.topology_required + o.topology_preferred > 0 && o.zones == 0) {

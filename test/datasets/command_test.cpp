@@ -82,6 +82,7 @@ TEST(GenerateCommand, PrintsTheLinesThatTheLibraryGives) {
   options.seed = 5;
   options.load = 2;
   options.skew = 0.5;
+  options.pending_above = true;
   options.place_only = true;
   std::string expected;
   for (std::uint64_t k = 0; k < 3; ++k) {
@@ -89,7 +90,7 @@ TEST(GenerateCommand, PrintsTheLinesThatTheLibraryGives) {
     expected += generate_snapshot(options, k) + "\n";
   }
   const auto [output, exit_code] =
-      run("generate --nodes 20 --preset full --zones 1 --seed 5 --load 2 --skew 0.5 --place-only --id y --snapshots 3");
+      run("generate --nodes 20 --preset full --zones 1 --seed 5 --load 2 --skew 0.5 --pending-above --place-only --id y --snapshots 3");
   EXPECT_EQ(exit_code, 0);
   EXPECT_EQ(output, expected);
 }

@@ -304,6 +304,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BadOption{"topology-required", [](GeneratorOptions& o) { o.topology_preferred = 0.1; }},
                     BadOption{"zones", [](GeneratorOptions& o) { o.nodes = 7, o.zones = 2; }},
                     BadOption{"load", [](GeneratorOptions& o) { o.load = -1; }},
+                    BadOption{"pending-above", [](GeneratorOptions& o) { o.pending_above = true; }},
                     BadOption{"skew", [](GeneratorOptions& o) { o.skew = 0.5; }},
                     BadOption{"quota", [](GeneratorOptions& o) { o.quota = -1; }}));
 
@@ -349,9 +350,10 @@ TEST(GeneratorPreset, ContendedLeavesAFifthOfTheLoadToEvictions) {
   for (const char* queue : {"team-1", "team-2"}) EXPECT_LT(gpus[queue].first, 0.1 * running);
   EXPECT_EQ(line["priorityClasses"].size(), 3u);
   for (const Json& pod : line["pods"]) {
-    if (pod.contains("node") && !pod.contains("gang")) {
-      EXPECT_EQ(pod["preemptible"], true);
-    }
+    if (pod.contains("gang")) continue;
+    EXPECT_EQ(pod.contains("preemptible"), pod.contains("node"));
+    EXPECT_EQ(pod.value("preemptible", true), true);
+    EXPECT_NE(pod["priorityClass"], pod.contains("node") ? "class-2" : "class-0");
   }
 }
 
