@@ -6,14 +6,20 @@
 //        [--json FILE] [--traces DIR] [--list yes]
 // `--budgets` leaves out the other budgets of an instance. `--json` appends one object a run, `--traces` keeps the
 // trace of each (docs/cli.md). `--list` prints the commands that make the instances, and solves nothing.
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <limits>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -85,8 +91,8 @@ std::string printed_by(const std::string& arguments) {
 }
 
 struct Run {
-  const QualityCase& quality_case;
-  const QualityGoal& goal;
+  QualityCase quality_case;
+  QualityGoal goal;
   std::string seed;
   std::string fault;  // the rest is empty where there is one
   ProvenGap gap;
@@ -134,13 +140,12 @@ bool is_met(const Run& run) {
   return is_near && (run.evicted == 0 || (run.evicted_excess && *run.evicted_excess <= kEvictedWithin));
 }
 
-std::string percent(const std::optional<double>& share) {
-  return share ? fmt::format("{:.3f} %", *share * 100) : "none";
-}
+std::string percent(const std::optional<double>& share) { return share ? fmt::format("{:.3f}", *share * 100) : "none"; }
 
 std::string evictions_of(const Run& run) {
   if (run.evicted == 0) return "0";
-  return fmt::format("{} ({})", run.evicted, run.evicted_excess ? "+" + percent(run.evicted_excess) : "no bound");
+  return fmt::format("{} ({})", run.evicted,
+                     run.evicted_excess ? "+" + percent(run.evicted_excess) + " %" : "no bound");
 }
 
 std::string to_prototype(const Run& run) {
@@ -153,7 +158,7 @@ void print(const Run& run) {
   if (!run.fault.empty()) {
     fmt::print("FAULT: {} |\n", run.fault);
   } else {
-    fmt::print("{} | {} | {} | {} | {} | {:.2f} % | {:.0f} | {} | {} | {} |\n", percent(run.gap.share),
+    fmt::print("{} | {} | {} | {} | {} | {:.2f} | {:.0f} | {} | {} | {} |\n", percent(run.gap.share),
                run.gap.level.empty() ? "-" : run.gap.level, run.goal.gap_percent, is_met(run) ? "yes" : "no",
                to_prototype(run), run.allocated * 100, run.told_ms, evictions_of(run), run.origin, run.proof);
   }
@@ -180,6 +185,44 @@ void append_json(const Run& run, const Arguments& arguments) {
       << "\n";
 }
 
+// One text for each run, with slashes between them.
+template <class Text>
+std::string by_seed(const std::vector<Run>& runs, const Text& text) {
+  std::vector<std::string> texts;
+  for (const Run& run : runs) texts.push_back(run.fault.empty() ? text(run) : "fault");
+  return fmt::format("{}", fmt::join(texts, " / "));
+}
+
+// The seeds of one instance and budget in one row.
+void print_summary(const std::vector<Run>& runs) {
+  const QualityGoal& goal = runs.front().goal;
+  double sum = 0;
+  for (const Run& run : runs) sum += run.gap.share.value_or(std::numeric_limits<double>::infinity());
+  std::string ratio;
+  if (goal.prototype_percent && std::isfinite(sum))
+    ratio = fmt::format("{:.2f}", sum * 100 / static_cast<double>(runs.size()) / *goal.prototype_percent);
+  fmt::print("| `{}` | {} ms | {} | {} | {} | {} of {} | {} | {} | {} | {} | {} |\n", runs.front().quality_case.name,
+             goal.budget_ms, by_seed(runs, [](const Run& run) { return percent(run.gap.share); }),
+             by_seed(runs, [](const Run& run) { return run.gap.level.empty() ? "-" : run.gap.level; }),
+             goal.gap_percent, std::ranges::count_if(runs, is_met), runs.size(),
+             goal.prototype_percent ? fmt::format("{}", *goal.prototype_percent) : "", ratio,
+             by_seed(runs, [](const Run& run) { return fmt::format("{:.1f}", run.allocated * 100); }),
+             by_seed(runs, [](const Run& run) { return fmt::format("{:.0f}", run.told_ms); }),
+             by_seed(runs, evictions_of));
+}
+
+void print_summaries(const std::vector<Run>& runs) {
+  fmt::print(
+      "\nby seed\n| instance | budget | proven gap | of level | wanted | met | prototype | mean / prototype | GPUs in "
+      "use | plan ms | evicted |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+  std::map<std::pair<std::ptrdiff_t, double>, std::vector<Run>> grouped;  // by position of the case, and budget
+  for (const Run& run : runs) {
+    const auto at = std::ranges::find(quality_cases(), run.quality_case.name, &QualityCase::name);
+    grouped[{at - quality_cases().begin(), run.goal.budget_ms}].push_back(run);
+  }
+  for (const auto& [key, of_one] : grouped) print_summary(of_one);
+}
+
 int list(const Arguments& arguments) {
   for (const QualityCase& quality_case : quality_cases())
     for (const std::string& seed : arguments.seeds)
@@ -194,9 +237,10 @@ int run(const Arguments& arguments) {
       throw std::runtime_error("no instance is named " + name);
   if (arguments.lists) return list(arguments);
   fmt::print(
-      "| instance | budget ms | seed | proven gap | of level | wanted, % | met | / prototype | GPUs in use | plan ms "
+      "gaps and GPUs in percent\n| instance | budget ms | seed | proven gap | of level | wanted | met | / prototype | "
+      "GPUs in use | plan ms "
       "| evicted (over its bound) | origin | proof |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
-  bool has_faults = false;
+  std::vector<Run> runs;
   for (const QualityCase& quality_case : quality_cases()) {
     if (!is_among(arguments.instances, quality_case.name)) continue;
     for (const std::string& seed : arguments.seeds) {
@@ -208,11 +252,12 @@ int run(const Arguments& arguments) {
         solve(line, judge, arguments, run);
         print(run);
         append_json(run, arguments);
-        has_faults = has_faults || !run.fault.empty();
+        runs.push_back(std::move(run));
       }
     }
   }
-  return has_faults ? 1 : 0;
+  print_summaries(runs);
+  return std::ranges::all_of(runs, [](const Run& run) { return run.fault.empty(); }) ? 0 : 1;
 }
 
 }  // namespace
