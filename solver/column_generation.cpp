@@ -106,6 +106,7 @@ class Generation {
     double slack = 0;
     std::vector<double> price(sub_.demand.classes.size());
     for (RoomClassIndex room : sub_.supply.rooms.indices()) {
+      if (task_.deadline.passed()) return kInfinity;
       const RoomClass& r = sub_.supply.rooms[room];
       for (DemandIndex d : r.demands)
         price[d.value()] = std::max(0.0, row_price[static_cast<std::size_t>(sub_.formulation->supply_row(d, r.atom))]);

@@ -6,6 +6,12 @@
 #include "solver/decode.h"
 
 namespace muster {
+namespace {
+
+constexpr std::size_t kLeastStates = 1000,
+                      kParts = 4;  // of one room class: what it may take in any case, and of its part
+
+}  // namespace
 
 ColumnPool::ColumnPool(const ConfigurationInput& input, const Supply& supply)
     : in_(input),
@@ -21,11 +27,16 @@ ColumnPool::ColumnPool(const ConfigurationInput& input, const Supply& supply)
 }
 
 bool ColumnPool::list_all(const Limits& limits) {
-  std::size_t states = limits.states, columns = 0;
+  if (supply_.rooms.size() > limits.columns) return false;
+  std::size_t states = limits.states, columns = 0, rooms = supply_.rooms.size();
   Indexed<RoomClassIndex, std::vector<Configuration>> listed(supply_.rooms.size());
   for (RoomClassIndex room : supply_.rooms.indices()) {
-    std::optional<std::vector<Configuration>> all = enumerate_configurations(in_, supply_.rooms[room], states);
+    // No room takes far more than its part: what does not fit in the end is found out soon.
+    const std::size_t part = std::min(states, std::max(kLeastStates, kParts * states / rooms--));
+    std::size_t left = part;
+    std::optional<std::vector<Configuration>> all = enumerate_configurations(in_, supply_.rooms[room], left);
     if (!all || (columns += all->size()) > limits.columns) return false;
+    states -= part - left;
     listed[room] = std::move(*all);
   }
   configurations_ = std::move(listed);
