@@ -1,14 +1,20 @@
 #include "solver/column_generation.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+
+#include "heuristics/parallel.h"
+#include "solver/aggregate.h"
 
 namespace muster {
 namespace {
 
-constexpr int kThorough = 5;       // effort of pricing where the quick one finds no column any more
-constexpr int kMostBranches = 16;  // column generations of one level
-constexpr double kPenalty = 1000;  // of a gang too few, in times of what is to be gained
+constexpr int kThorough = 5;             // effort of pricing where the quick one finds no column any more
+constexpr std::size_t kRoomsATask = 16;  // that one thread prices before it asks for more
+constexpr int kMostBranches = 16;        // column generations of one level
+constexpr double kSmoothing = 0.4;       // part of the best prices known in those that are priced at
+constexpr double kPenalty = 1000;        // of a gang too few, in times of what is to be gained
 
 // Gangs of a class: at most so many, or at least so many. The latter by a penalty for what is lacking, which is a
 // relaxation at any height, so that a branch always has a solution.
@@ -59,24 +65,58 @@ class Generation {
     request.deadline = task_.deadline.after(1);
     MilpAnswer answer = backend_.open_lp(milp_, request);
     Priced priced;
+    std::vector<double>& center = sub_.center;
+    if (center.size() != static_cast<std::size_t>(milp_.rows())) center.clear();
+    bool is_smoothed = !center.empty();
     for (int round = 0; round < task_.most_rounds && answer.status == SolveStatus::kOptimal; ++round) {
       priced.x = answer.x;
       Milp more;
       more.row_lower.assign(static_cast<std::size_t>(milp_.rows()), 0);
       more.row_upper = more.row_lower;
-      std::vector<double> price = answer.row_price;
-      const double bound = bound_of_prices(milp_, is_configuration_, price);
-      double slack = price_round(price, 1, more);
-      if (more.columns() == 0) slack = std::min(slack, price_round(price, kThorough, more));
-      const double scale = std::abs(bound) + std::abs(slack);
-      priced.limit = std::min(priced.limit, bound + slack + 1e-11 * scale - constant());
-      if (more.columns() == 0 || slack <= std::max(1e-7, 1e-5 * std::abs(answer.objective))) break;
+      std::vector<double> price = is_smoothed ? between(center, answer.row_price) : answer.row_price;
+      const double limit = limit_at(price, answer.row_price, 1, more);
+      double best = limit;
+      // Nothing is worth its node at these prices: at the master's own, and thoroughly.
+      if (more.columns() == 0 && is_smoothed) {
+        price = answer.row_price;
+        best = std::min(best, limit_at(price, answer.row_price, 1, more));
+      }
+      if (more.columns() == 0) best = std::min(best, limit_at(price, answer.row_price, kThorough, more));
+      if (best - constant() < priced.limit) {
+        priced.limit = best - constant();
+        center = price;
+        is_smoothed = true;
+      }
+      const double gap = priced.limit + constant() - answer.objective;
+      if (more.columns() == 0 || gap <= std::max(1e-7, 1e-5 * std::abs(answer.objective))) break;
       if (!task_.deadline.is_deterministic() && Deadline::Clock::now() >= request.deadline) break;
       answer = backend_.extend_lp(more, request);
     }
     // A worker that was stopped because its time was up is no defect; one that broke before is.
     if (answer.status == SolveStatus::kFailed && Deadline::Clock::now() < request.deadline)
       priced.defect = answer.message;
+    return priced;
+  }
+
+  Priced run_in_sum() {
+    Milp milp = milp_;
+    for (std::size_t column = 0; column < is_configuration_.size(); ++column)
+      if (is_configuration_[column]) milp.upper[column] = 0;
+    add_supply_in_sum(sub_.configuration_input.problem, sub_.demand, sub_.supply, *sub_.formulation, milp);
+    MilpRequest request;
+    request.relax = true;
+    request.deadline = task_.deadline.after(1);
+    MilpAnswer answer = backend_.open_lp(milp, request);
+    Priced priced;
+    if (answer.status != SolveStatus::kOptimal) return priced;
+    std::vector<double> price(answer.row_price.begin(), answer.row_price.begin() + milp_.rows());
+    for (RoomClassIndex room : sub_.supply.rooms.indices())
+      price[static_cast<std::size_t>(sub_.formulation->room_row(room))] = 0;
+    Milp more;
+    more.row_lower.assign(static_cast<std::size_t>(milp_.rows()), 0);
+    more.row_upper = more.row_lower;
+    priced.limit = limit_at(price, price, 1, more);
+    sub_.center = std::move(price);
     return priced;
   }
 
@@ -100,28 +140,68 @@ class Generation {
     return sum;
   }
 
+  // Stabilisation: prices between the best ones known and the master's swing less (Wentges 1997).
+  static std::vector<double> between(const std::vector<double>& center, const std::vector<double>& master) {
+    std::vector<double> price(master.size());
+    for (std::size_t i = 0; i < price.size(); ++i) price[i] = kSmoothing * center[i] + (1 - kSmoothing) * master[i];
+    return price;
+  }
+
+  // An upper bound of the LP over all columns, by pricing at `price`, which is freed of impossible signs; what is worth
+  // its node at the master's prices becomes a column.
+  double limit_at(std::vector<double>& price, const std::vector<double>& master, int effort, Milp& more) {
+    const double bound = bound_of_prices(milp_, is_configuration_, price);
+    const double slack = price_round(price, master, effort, more);
+    return bound + slack + 1e-11 * (std::abs(bound) + slack);
+  }
+
   // Prices every room class at these row prices; what is worth more than its node's price becomes a column. Returns how
-  // much the LP's value could still rise: sum over room classes of nodes x (limit - price of the node).
-  double price_round(const std::vector<double>& row_price, int effort, Milp& more) {
+  // much the LP's value could still rise: sum over room classes of nodes x (limit - price of the node); infinity if the
+  // time was up before the end.
+  double price_round(const std::vector<double>& row_price, const std::vector<double>& master, int effort, Milp& more) {
+    const auto row_of = [&](std::int32_t row) { return std::max(0.0, row_price[static_cast<std::size_t>(row)]); };
+    Indexed<RoomClassIndex, Pricing::Result> results(sub_.supply.rooms.size());
+    std::atomic<bool> is_late = false;
+    const std::size_t parts = (sub_.supply.rooms.size() + kRoomsATask - 1) / kRoomsATask;
+    parallel_for(parts, task_.threads, [&](std::size_t part) {
+      std::vector<double> price(sub_.demand.classes.size());
+      for (std::size_t i = part * kRoomsATask; i < std::min(sub_.supply.rooms.size(), (part + 1) * kRoomsATask); ++i) {
+        if (is_late || task_.deadline.passed()) {
+          is_late = true;
+          return;
+        }
+        const RoomClassIndex room(i);
+        for (DemandIndex d : sub_.supply.rooms[room].demands)
+          price[d.value()] = row_of(sub_.formulation->supply_row(d, sub_.supply.rooms[room].atom));
+        results[room] = sub_.pool.pricing(room).price(price, effort);
+      }
+    });
+    if (is_late) return kInfinity;
     double slack = 0;
-    std::vector<double> price(sub_.demand.classes.size());
     for (RoomClassIndex room : sub_.supply.rooms.indices()) {
-      if (task_.deadline.passed()) return kInfinity;
-      const RoomClass& r = sub_.supply.rooms[room];
-      for (DemandIndex d : r.demands)
-        price[d.value()] = std::max(0.0, row_price[static_cast<std::size_t>(sub_.formulation->supply_row(d, r.atom))]);
-      const double node = std::max(0.0, row_price[static_cast<std::size_t>(sub_.formulation->room_row(room))]);
-      Pricing::Result priced = sub_.pool.pricing(room).price(price, effort);
-      slack += static_cast<double>(r.count()) * std::max(0.0, priced.limit - node);
+      Pricing::Result& priced = results[room];
+      const auto nodes = static_cast<double>(sub_.supply.rooms[room].count());
+      const std::int32_t room_row = sub_.formulation->room_row(room);
+      slack += nodes * std::max(0.0, priced.limit - row_of(room_row));
+      const double node = std::max(0.0, master[static_cast<std::size_t>(room_row)]);
       for (std::size_t j = 0; j < priced.configurations.size(); ++j) {
-        if (priced.worth[j] <= node + 1e-7 * std::max(1.0, node)) continue;
+        if (worth_of(room, priced.configurations[j], master) <= node + 1e-7 * std::max(1.0, node)) continue;
         const std::vector<Entry> entries = sub_.formulation->entries_of(room, priced.configurations[j]);
         if (!sub_.pool.add(room, std::move(priced.configurations[j]))) continue;
-        more.add_column({0, 0, static_cast<double>(r.count()), true}, entries);
+        more.add_column({0, 0, nodes, true}, entries);
       }
       sub_.add_new_columns(room);
     }
     return slack;
+  }
+
+  double worth_of(RoomClassIndex room, const Configuration& configuration, const std::vector<double>& master) const {
+    double worth = 0;
+    for (const auto& [demand, count] : configuration.counts) {
+      const std::int32_t row = sub_.formulation->supply_row(demand, sub_.supply.rooms[room].atom);
+      worth += count * std::max(0.0, master[static_cast<std::size_t>(row)]);
+    }
+    return worth;
   }
 
   Subproblem& sub_;
@@ -150,6 +230,10 @@ std::int32_t undecided(const Formulation& formulation, const std::vector<double>
 
 Priced price_columns(Subproblem& sub, const PricingTask& task, Backend& backend) {
   return Generation(sub, task, {}, backend).run();
+}
+
+Priced price_in_sum(Subproblem& sub, const PricingTask& task, Backend& backend) {
+  return Generation(sub, task, {}, backend).run_in_sum();
 }
 
 double branch_on_gangs(Subproblem& sub, const PricingTask& task, const Priced& whole, double known, Backend& backend) {

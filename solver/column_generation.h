@@ -79,6 +79,7 @@ struct Subproblem {
   ColumnPool pool;
   std::optional<Formulation> formulation;
   std::vector<std::size_t> columns;  // by room class: configurations that have a column
+  std::vector<double> center;        // row prices of the best limit so far; empty: none
 
  private:
   const Setting& setting_;
@@ -89,6 +90,7 @@ struct PricingTask {
   int sign;  // 1: maximised, -1: minimised
   Deadline deadline;
   int most_rounds;
+  std::int32_t threads = 1;
 };
 
 struct Priced {
@@ -98,6 +100,11 @@ struct Priced {
 };
 
 Priced price_columns(Subproblem& sub, const PricingTask& task, Backend& backend);
+
+// The first limit, and the first columns, from a relaxation that knows nodes in sum only (see solver/aggregate.h): its
+// prices of pods are good ones, and one round of pricing at them gives both. Cost: an LP whose size does not depend on
+// the number of nodes, and one round.
+Priced price_in_sum(Subproblem& sub, const PricingTask& task, Backend& backend);
 
 // The same with gangs that the relaxation admits in part admitted whole or not at all, one after the other: a better
 // limit where gangs are large. `known`: what a plan is known to reach of sign x expression; branches that cannot pass

@@ -30,6 +30,7 @@ constexpr int kDeterministicRounds = 60;
 constexpr double kNear = 1;             // nodes that CBC may take from or add to what the LP gives a configuration
 constexpr double kPricingShare = 0.35;  // of the time left, for the pricing of one level
 constexpr std::size_t kMicrosecondsAState = 10;  // listing takes 2-3 of them, so at most a third of the time
+constexpr double kSumShare = 0.5;                // of the time left, for a first bound and columns
 constexpr double kBranchingShare = 0.3;          // of the time left, for a better bound of one level
 constexpr double kLeavingShare = 0.5;  // of the time, for the pass that decides who leaves, where it is not exact
 
@@ -230,6 +231,11 @@ class Engine {
     if (!exact_) {
       add_known_contents();
       whole_.add_new_columns();
+      if (i == 0) {
+        const Deadline until(options_.deadline.after(kSumShare), options_.deadline.is_deterministic());
+        const Priced in_sum = price_in_sum(whole_, {scaled, sign, until, 1, options_.threads}, backend_);
+        tighten(factor * std::floor(in_sum.limit));
+      }
       const Priced priced = price_columns(whole_, scaled, sign, kPricingShare);
       tighten(factor * std::floor(priced.limit));
       relaxed_ = priced.x;
@@ -239,7 +245,7 @@ class Engine {
       if (bound && !is_close(value(i), *bound) && !relaxed_.empty()) {
         const Deadline until(options_.deadline.after(kBranchingShare), options_.deadline.is_deterministic());
         const double known = static_cast<double>(sign * (value(i) - expression.constant)) / factor;
-        const PricingTask task{scaled, sign, until, most_rounds()};
+        const PricingTask task{scaled, sign, until, most_rounds(), options_.threads};
         tighten(factor * std::floor(branch_on_gangs(whole_, task, priced, known, backend_)));
       }
     }
@@ -470,7 +476,7 @@ class Engine {
   // Column generation on the LP relaxation, for at most a share of the time that is left.
   Priced price_columns(Subproblem& sub, const LinearExpression& expression, int sign, double share) {
     const Deadline until(options_.deadline.after(share), options_.deadline.is_deterministic());
-    const PricingTask task{expression, sign, until, most_rounds()};
+    const PricingTask task{expression, sign, until, most_rounds(), options_.threads};
     Priced priced = muster::price_columns(sub, task, backend_);
     if (!priced.defect.empty()) outcome_.defects.push_back(priced.defect);
     return priced;

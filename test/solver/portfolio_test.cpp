@@ -98,7 +98,7 @@ TEST_P(PortfolioWithFault, AnswersWithALegalPlanThatIsNotWorseThanGreedy) {
   const Cluster cluster = contested_cluster();
   Portfolio portfolio(faulty());
   for (int cycle = 0; cycle < 2; ++cycle) {
-    const Solution solution = portfolio.solve(*cluster.snapshot, cluster.problem, within(milliseconds(500)));
+    const Solution solution = portfolio.solve(*cluster.snapshot, cluster.problem, within(seconds(1)));
     expect_legal(cluster, solution.plan);
     expect_true_values(cluster, solution);
     expect_not_worse_than_greedy(cluster, solution.plan);

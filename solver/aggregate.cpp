@@ -1,0 +1,97 @@
+#include "solver/aggregate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace muster {
+namespace {
+
+// Rooms of one class, in sum.
+struct Heap {
+  AtomIndex atom;
+  NodeClassIndex node_class;           // of one of them: device memory is the same for all
+  std::vector<double> free;            // by ResourceIndex
+  double idle = 0;                     // devices
+  double partial = 0;                  // units of devices that are used in part
+  std::map<DemandIndex, double> most;  // pods of each demand class, by what each room could take of it alone
+};
+
+DeviceUnits device_capacity(const NodeClass& node_class) {
+  return (node_class.device_memory_mib == 0 ? 1 : node_class.device_memory_mib) * 1'000'000;
+}
+
+// Pods of the class that one room could take if it took nothing else, by sums.
+double most_of(const PodClass& pod_class, const NodeClass& node_class, const RoomClass& room, std::int64_t stock) {
+  auto most = static_cast<double>(stock);
+  for (std::size_t r = 0; r < room.free.size(); ++r)
+    if (pod_class.request[r] > 0) most = std::min(most, static_cast<double>(room.free[r] / pod_class.request[r]));
+  if (pod_class.gpu.devices == 0) return most;
+  const DeviceUnits units = share_units(pod_class, node_class);
+  std::int64_t shares = 0;
+  for (const DeviceUnits free : room.free_devices) shares += free / units;
+  return std::min(most, static_cast<double>(shares / pod_class.gpu.devices));
+}
+
+std::vector<Heap> heaps_of(const Problem& problem, const Demand& demand, const Supply& supply) {
+  std::map<std::tuple<AtomIndex, std::int64_t, std::int64_t>, Heap> heaps;
+  for (const RoomClass& room : supply.rooms) {
+    const NodeClass& node_class = problem.node_classes[room.node_class];
+    const DeviceUnits capacity = device_capacity(node_class);
+    const auto idle = std::ranges::count(room.free_devices, capacity);
+    Heap& heap = heaps[{room.atom, node_class.device_memory_mib, idle}];
+    heap.atom = room.atom;
+    heap.node_class = room.node_class;
+    heap.free.resize(room.free.size(), 0);
+    const auto nodes = static_cast<double>(room.count());
+    for (std::size_t r = 0; r < room.free.size(); ++r) heap.free[r] += nodes * static_cast<double>(room.free[r]);
+    heap.idle += nodes * static_cast<double>(idle);
+    for (const DeviceUnits free : room.free_devices)
+      if (free < capacity) heap.partial += nodes * static_cast<double>(free);
+    for (std::size_t at = 0; at < room.demands.size(); ++at) {
+      const PodClass& pod_class = problem.pod_classes[demand.classes[room.demands[at]].pod_class];
+      heap.most[room.demands[at]] += nodes * most_of(pod_class, node_class, room, room.stock[at]);
+    }
+  }
+  std::vector<Heap> result;
+  for (auto& [key, heap] : heaps) result.push_back(std::move(heap));
+  return result;
+}
+
+// Rows of one heap and its columns. Amounts are in parts of what the heap has, devices in devices.
+void add_heap(const Problem& problem, const Demand& demand, const Formulation& formulation, const Heap& heap,
+              Milp& milp) {
+  std::vector<std::pair<std::size_t, std::int32_t>> resource_rows;
+  for (std::size_t r = 0; r < heap.free.size(); ++r)
+    if (heap.free[r] > 0) resource_rows.emplace_back(r, milp.add_row(-kInfinity, 1000));
+  const auto capacity = static_cast<double>(device_capacity(problem.node_classes[heap.node_class]));
+  const std::int32_t whole_row = milp.add_row(-kInfinity, heap.idle);
+  const std::int32_t shared_row = milp.add_row(-kInfinity, heap.partial / capacity);
+  milp.add_column({0, 0, heap.idle, false}, {{whole_row, 1}, {shared_row, -1}});  // devices that are shared
+  for (const auto& [d, most] : heap.most) {
+    const PodClass& pod_class = problem.pod_classes[demand.classes[d].pod_class];
+    std::vector<Entry> entries{{formulation.supply_row(d, heap.atom), -1}};
+    for (const auto& [r, row] : resource_rows)
+      if (pod_class.request[r] > 0)
+        entries.push_back({row, 1000 * static_cast<double>(pod_class.request[r]) / heap.free[r]});
+    if (pod_class.gpu.kind == GpuRequestKind::kWhole) {
+      entries.push_back({whole_row, static_cast<double>(pod_class.gpu.devices)});
+    } else if (pod_class.gpu.devices > 0) {
+      const auto units = static_cast<double>(share_units(pod_class, problem.node_classes[heap.node_class]));
+      entries.push_back({shared_row, pod_class.gpu.devices * units / capacity});
+    }
+    milp.add_column({0, 0, most, false}, entries);
+  }
+}
+
+}  // namespace
+
+void add_supply_in_sum(const Problem& problem, const Demand& demand, const Supply& supply,
+                       const Formulation& formulation, Milp& milp) {
+  for (const Heap& heap : heaps_of(problem, demand, supply)) add_heap(problem, demand, formulation, heap, milp);
+}
+
+}  // namespace muster
