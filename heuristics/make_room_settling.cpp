@@ -58,6 +58,12 @@ void RoomSearch::reprieve() {
   for (bool again = !pods.empty(); again;) {
     again = keep([&] { return bring_moved_back(pods); });
     for (const GangIndex gang : evicted_gangs(pods)) again = keep([&] { return bring_back(gang); }) || again;
+    // Of a gang that keeps its minimum each pod may come back by itself, where not all of them may.
+    for (const PodIndex pod : pods) {
+      const GangIndex gang = problem_.pods[pod].gang;
+      if (state_.is_present(pod) || problem_.gangs[gang].pods.size() == 1 || !is_satisfied(state_, gang)) continue;
+      again = keep([&] { return put_back(pod); }) || again;
+    }
   }
 }
 

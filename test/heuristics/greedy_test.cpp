@@ -161,6 +161,18 @@ TEST(Greedy, EvictsAGangWholeWhoseMinimumCannotBeCompleted) {
   EXPECT_EQ(outcome.running("roles"), 0);
 }
 
+// What is asked to be free is asked of the nodes of pool p; of the surplus only the pod there has to go.
+TEST(Greedy, EvictsNoSurplusWhereItFreesNothingThatIsAskedFor) {
+  const Outcome outcome(R"("policy":{"actions":["place","preempt"]},
+     "nodes":[{"name":"a","gpus":{"count":2},"labels":{"pool":"p"}},{"name":"b","gpus":{"count":1}},{"name":"c","gpus":{"count":2},"labels":{"pool":"p"}}],
+     "gangs":[{"name":"low","priority":10,"minMember":1},{"name":"high","priority":50,"minResources":{"gpu":3}}],
+     "pods":[{"name":"low-0","gang":"low","gpu":{"count":1},"node":"b"},{"name":"low-1","gang":"low","gpu":{"count":1},"node":"a"},
+             {"name":"low-2","gang":"low","gpu":{"count":1},"node":"a"},
+             {"name":"high-0","gang":"high","gpu":{"count":1},"nodeSelector":{"pool":"p"}}])");
+  EXPECT_EQ(outcome.running("high"), 1);
+  EXPECT_EQ(outcome.running("low"), 2);
+}
+
 TEST(Greedy, LetsThoseRunOnWhoRanSideBySideAgainstTheirAntiAffinity) {
   // Nobody has to go but `low`, and `one` and `two` stay beside each other.
   const Outcome outcome(R"("nodes":[{"name":"n","labels":{"host":"n"},"gpus":{"count":3}}],

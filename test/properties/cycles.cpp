@@ -226,6 +226,7 @@ Carried carry_on(const std::string& line, const Answering& answer, const CycleOp
     const std::optional<EngineAnswer> solution = answer(*scene);
     if (!solution) break;
     ++carried.plans;
+    carried.proven += solution->proof == "optimal" ? 1 : 0;
     carried.rejected.insert(carried.rejected.end(), solution->defects.begin(), solution->defects.end());
     for (const Violation& v : check_plan(scene->snapshot(), scene->problem(), scene->shares(), solution->plan))
       carried.faults.push_back(std::string(rule_name(v.rule)) + ": " + v.subject + ": " + v.message);

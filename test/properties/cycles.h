@@ -78,7 +78,7 @@ struct Carried {
   std::vector<Finding> findings;
   std::vector<std::string> faults;    // plans that break a rule, snapshots that cannot be built: defects
   std::vector<std::string> rejected;  // plans that an engine made, and the referee kept from leaving: defects, too
-  int plans = 0;
+  int plans = 0, proven = 0;
   bool first_evicts = false;  // or moves
 };
 
