@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -109,6 +110,12 @@ struct Answered {
   std::string line;
   double told_ms = 0;  // from the line to its plan, as the program tells it
 };
+// Of the last minute, when it ended: more than the cores means that others took their part of them.
+inline double load_average() {
+  double load = 0;
+  return getloadavg(&load, 1) == 1 ? load : -1;
+}
+
 inline Answered answer_of(const std::vector<std::string>& arguments, const std::string& line) {
   SolveProcess process(MUSTER_BINARY, arguments);
   process.ask(R"({"format":"muster/v1"})");

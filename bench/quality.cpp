@@ -96,7 +96,7 @@ struct Run {
   std::string seed;
   std::string fault;  // the rest is empty where there is one
   ProvenGap gap;
-  double allocated = 0, told_ms = 0;
+  double allocated = 0, told_ms = 0, load = 0;
   std::int64_t evicted = 0;              // pods, not placed again
   std::optional<double> evicted_excess;  // of the work evicted over its bound, as a share of it; none: no bound
   std::string origin, proof;
@@ -126,6 +126,7 @@ void solve(const std::string& line, const Judge& judge, const Arguments& argumen
     run.gap = proven_gap(plan);
     run.allocated = judge.allocated(plan.plan);
     run.told_ms = answered.told_ms;
+    run.load = load_average();
     run.origin = plan.origin;
     run.proof = plan.proof;
     run.levels = plan.objective;
@@ -176,20 +177,21 @@ void append_json(const Run& run, const Arguments& arguments) {
   std::ofstream out(arguments.json, std::ios::app);
   out << fmt::format(
              R"({{"instance":"{}","seed":{},"budgetMs":{},"threads":{},"gap":{},"level":"{}","goal":{},"met":{},)"
-             R"("prototypeGap":{},"allocated":{},"elapsedMs":{},"evicted":{},"evictedExcess":{},"origin":"{}",)"
+             R"("prototypeGap":{},"allocated":{},"elapsedMs":{},"load":{},"evicted":{},"evictedExcess":{},"origin":"{}",)"
              R"("proof":"{}","levels":[{}]}})",
              run.quality_case.name, run.seed, run.goal.budget_ms, arguments.threads, text_or_null(run.gap.share),
              run.gap.level, run.goal.gap_percent / 100, is_met(run),
              run.goal.prototype_percent ? fmt::format("{}", *run.goal.prototype_percent / 100) : "null", run.allocated,
-             run.told_ms, run.evicted, text_or_null(run.evicted_excess), run.origin, run.proof, levels)
+             run.told_ms, run.load, run.evicted, text_or_null(run.evicted_excess), run.origin, run.proof, levels)
       << "\n";
 }
 
-// One text for each run, with slashes between them.
+// One text for each run, with slashes between them; a single one where all are the same.
 template <class Text>
 std::string by_seed(const std::vector<Run>& runs, const Text& text) {
   std::vector<std::string> texts;
   for (const Run& run : runs) texts.push_back(run.fault.empty() ? text(run) : "fault");
+  if (std::ranges::count(texts, texts.front()) == static_cast<std::ptrdiff_t>(texts.size())) return texts.front();
   return fmt::format("{}", fmt::join(texts, " / "));
 }
 
@@ -201,20 +203,21 @@ void print_summary(const std::vector<Run>& runs) {
   std::string ratio;
   if (goal.prototype_percent && std::isfinite(sum))
     ratio = fmt::format("{:.2f}", sum * 100 / static_cast<double>(runs.size()) / *goal.prototype_percent);
-  fmt::print("| `{}` | {} ms | {} | {} | {} | {} of {} | {} | {} | {} | {} | {} |\n", runs.front().quality_case.name,
-             goal.budget_ms, by_seed(runs, [](const Run& run) { return percent(run.gap.share); }),
-             by_seed(runs, [](const Run& run) { return run.gap.level.empty() ? "-" : run.gap.level; }),
-             goal.gap_percent, std::ranges::count_if(runs, is_met), runs.size(),
-             goal.prototype_percent ? fmt::format("{}", *goal.prototype_percent) : "", ratio,
-             by_seed(runs, [](const Run& run) { return fmt::format("{:.1f}", run.allocated * 100); }),
-             by_seed(runs, [](const Run& run) { return fmt::format("{:.0f}", run.told_ms); }),
-             by_seed(runs, evictions_of));
+  fmt::print(
+      "| `{}` | {} ms | {} | {} | {} | {} of {} | {} | {} | {} | {} | {} | {} |\n", runs.front().quality_case.name,
+      goal.budget_ms, by_seed(runs, [](const Run& run) { return percent(run.gap.share); }),
+      by_seed(runs, [](const Run& run) { return run.gap.level.empty() ? "-" : run.gap.level; }), goal.gap_percent,
+      std::ranges::count_if(runs, is_met), runs.size(),
+      goal.prototype_percent ? fmt::format("{}", *goal.prototype_percent) : "", ratio,
+      by_seed(runs, [](const Run& run) { return fmt::format("{:.1f}", run.allocated * 100); }),
+      by_seed(runs, [](const Run& run) { return fmt::format("{:.0f}", run.told_ms); }), by_seed(runs, evictions_of),
+      by_seed(runs, [](const Run& run) { return fmt::format("{:.1f}", run.load); }));
 }
 
 void print_summaries(const std::vector<Run>& runs) {
   fmt::print(
       "\nby seed\n| instance | budget | proven gap | of level | wanted | met | prototype | mean / prototype | GPUs in "
-      "use | plan ms | evicted |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+      "use | plan ms | evicted | load |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   std::map<std::pair<std::ptrdiff_t, double>, std::vector<Run>> grouped;  // by position of the case, and budget
   for (const Run& run : runs) {
     const auto at = std::ranges::find(quality_cases(), run.quality_case.name, &QualityCase::name);
@@ -248,7 +251,7 @@ int run(const Arguments& arguments) {
       const Judge judge(line);
       for (const QualityGoal& goal : quality_case.goals) {
         if (!is_among(arguments.budgets, fmt::format("{}", goal.budget_ms))) continue;
-        Run run{quality_case, goal, seed, {}, {}, 0, 0, 0, {}, {}, {}, {}};
+        Run run{quality_case, goal, seed, {}, {}, 0, 0, 0, 0, {}, {}, {}, {}};
         solve(line, judge, arguments, run);
         print(run);
         append_json(run, arguments);
