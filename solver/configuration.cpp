@@ -113,19 +113,59 @@ class Enumeration {
   }
 
   std::vector<Configuration> best_of_each_count() {
-    std::map<std::vector<std::int32_t>, Configuration> best;
+    std::map<std::pair<std::vector<std::int32_t>, std::vector<DemandIndex>>, Configuration> best;
     for (State& state : states_) {
       const std::int64_t value =
           last_level_of(in_.problem, {room_.node_class, state.space.free(), state.space.free_devices()});
-      const auto [found, is_new] = best.try_emplace(state.counts);
+      std::vector<DemandIndex> more = could_stay(state);
+      const auto [found, is_new] = best.try_emplace({state.counts, more});
       if (!is_new && found->second.last_level <= value) continue;
-      found->second = {std::move(state.steps), {}, value};
+      found->second = {std::move(state.steps), {}, std::move(more), value};
       for (std::size_t d = 0; d < state.counts.size(); ++d)
         if (state.counts[d] > 0) found->second.counts.emplace_back(room_.demands[d], state.counts[d]);
     }
     std::vector<Configuration> result;
-    for (auto& [counts, configuration] : best) result.push_back(std::move(configuration));
+    for (auto& [key, configuration] : best) result.push_back(std::move(configuration));
     return result;
+  }
+
+  std::vector<DemandIndex> could_stay(const State& state) const {
+    std::vector<DemandIndex> classes;
+    for (std::size_t d = 0; d < room_.demands.size() && is_stay(d); ++d)
+      if (state.counts[d] < room_.stock[d] && state.space.has_resources(class_of(d)) && has_devices(state, d) &&
+          !is_kept_out(state, d))
+        classes.push_back(room_.demands[d]);
+    return classes;
+  }
+
+  // For one more resident of the class: his own devices where these matter.
+  bool has_devices(const State& state, std::size_t d) const {
+    const PodClass& pod_class = class_of(d);
+    if (pod_class.gpu.kind == GpuRequestKind::kNone) return true;
+    if (!room_.pinned) return !device_choices(state.space, pod_class).empty();
+    const DeviceUnits units = share_units(pod_class, node_class_);
+    for (std::size_t r = 0; r < room_.residents.size(); ++r) {
+      const auto position = static_cast<std::int32_t>(r);
+      const bool is_there = std::any_of(state.steps.begin(), state.steps.end(),
+                                        [&](const Configuration::Step& step) { return step.resident == position; });
+      const std::vector<std::int32_t>& devices = room_.residents[r].devices;
+      if (room_.residents[r].stay == room_.demands[d] && !is_there &&
+          std::all_of(devices.begin(), devices.end(), [&](std::int32_t device) {
+            return state.space.free_devices()[static_cast<std::size_t>(device)] >= units;
+          }))
+        return true;
+    }
+    return false;
+  }
+
+  // By the anti-affinity of what is newly placed here.
+  bool is_kept_out(const State& state, std::size_t d) const {
+    for (std::size_t other = 0; other < state.counts.size(); ++other)
+      if (state.counts[other] > 0 && !is_stay(other) &&
+          in_.anti_affinity.conflict(in_.demand.classes[room_.demands[d]].pod_class,
+                                     in_.demand.classes[room_.demands[other]].pod_class, room_.nodes.front()))
+        return true;
+    return false;
   }
 
   const ConfigurationInput& in_;

@@ -23,6 +23,8 @@ struct Configuration {
   };
   std::vector<Step> steps;
   std::vector<std::pair<DemandIndex, std::int32_t>> counts;  // ascending by demand class
+  // Classes of residents of which one more could stay beside all this. Only where configurations are listed.
+  std::vector<DemandIndex> could_stay;
   std::int64_t last_level = 0;  // what the node adds to the last level: fragmentation, or the square of its use
 };
 
@@ -34,8 +36,8 @@ struct ConfigurationInput {
 };
 
 // Every distinct count of pods that fits on one node of the class, the empty one first, each with the placing that is
-// best for the last level. `states` is how many intermediate states there may be, and then how many are left of them;
-// none where they do not suffice.
+// best for the last level; several of one count where they differ in who could stay besides. `states` is how many
+// intermediate states there may be, and then how many are left of them; none where they do not suffice.
 std::optional<std::vector<Configuration>> enumerate_configurations(const ConfigurationInput& input,
                                                                    const RoomClass& room, std::size_t& states);
 

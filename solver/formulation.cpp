@@ -29,6 +29,7 @@ Formulation::Formulation(const FormulationInput& input)
       cell_columns_(input.demand.cells.size()),
       supply_rows_(input.demand.classes.size()),
       room_rows_(input.supply.rooms.size(), -1),
+      vain_rows_(input.demand.running.size(), -1),
       configurations_(input.supply.rooms.size()),
       waiting_(input.problem.queues.size()),
       running_(input.problem.queues.size()) {
@@ -309,6 +310,8 @@ std::vector<Entry> Formulation::entries_of(RoomClassIndex room, const Configurat
   for (const auto& [demand, count] : configuration.counts)
     entries.push_back({supply_row(demand, in_.supply.rooms[room].atom), -static_cast<double>(count)});
   for (const auto& [row, pods] : anti_affinity_entries(room, configuration)) entries.push_back({row, pods});
+  for (const DemandIndex stay : configuration.could_stay)
+    if (const std::int32_t row = vain_rows_[in_.demand.classes[stay].stays]; row >= 0) entries.push_back({row, 1});
   return entries;
 }
 

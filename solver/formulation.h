@@ -130,6 +130,7 @@ class Formulation {
     std::size_t channel = 0;
     EvictionRules::Sides sides;
     LinearExpression evicted;  // pods
+    std::int32_t active = -1;  // 1 where anybody goes for it
   };
   struct ReclaimKind {
     QueueIndex queue;
@@ -150,8 +151,11 @@ class Formulation {
   void tie_exits(GangClassIndex index);
   void add_claims();
   void add_min_resources();
+  void add_vain_rows();
+  bool may_be_kept_out(GangClassIndex index) const;
+  bool keeps_to_share(const Reclaim& reclaim, QueueIndex queue) const;
   LinearExpression free_for(GangIndex gang, std::optional<std::size_t> resource) const;
-  void add_reclaim(const Reclaim& reclaim);
+  void add_reclaim(Reclaim& reclaim);
   void add_reclaim_grounds(const Reclaim& reclaim, std::int32_t active);
   LinearExpression waiting_pods(const GangClass& gang_class) const;
   LinearExpression evicted_by(GangClassIndex index, const Exit& exit) const;
@@ -246,6 +250,7 @@ class Formulation {
   Indexed<CellIndex, std::vector<std::int32_t>> cell_columns_;   // one, or one by atom (-1: not allowed there)
   Indexed<DemandIndex, std::vector<std::int32_t>> supply_rows_;  // one, or one by atom
   Indexed<RoomClassIndex, std::int32_t> room_rows_;
+  Indexed<RunningCellIndex, std::int32_t> vain_rows_;  // -1: none
   Indexed<RoomClassIndex, std::vector<ConfigurationColumn>> configurations_;
   std::map<std::tuple<AntiAffinityIndex, DomainIndex, int>, std::int32_t> anti_affinity_rows_;
   Indexed<QueueIndex, std::vector<GangClassIndex>> waiting_;  // gang classes by leaf queue

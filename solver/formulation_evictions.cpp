@@ -8,7 +8,10 @@
 //             from it > share; or the same with quota, and the claimant's side within quota
 //           largest unit of a side: L = sum of size x w, sum of w <= 1, w <= units of that size that are reclaimed
 //           moves: sum over cells <= maxMoves
-// "Not in vain" is no row: a plan that is best on the levels evicts nobody who could have stayed.
+//           not in vain: nodes that a pod of a cell has left although it could have stayed <= n_v if its gang goes
+//             whole, 0 else. Only for cells that nothing but room (or a share that a reclaim keeps to) could keep out,
+//             and where configurations are listed. Mostly the levels see to it, since who stays is work; but a gang's
+//             smallest minimum may be worth less with one pod more.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -226,8 +229,9 @@ void Formulation::add_claims() {
     scaled.add(evicted[channel], -1);
     model_.add_constraint(scaled, 0, kInfinity, "claim" + std::to_string(channel));
   }
-  for (const auto& [key, reclaim] : reclaims_) add_reclaim(reclaim);
+  for (auto& [key, reclaim] : reclaims_) add_reclaim(reclaim);
   add_min_resources();
+  if (in_.exact) add_vain_rows();
   LinearExpression moves;
   for (const RunningCell& cell : in_.demand.running)
     if (!cell.move.is_none()) moves.add(placed(cell.move));
@@ -249,6 +253,47 @@ void Formulation::add_min_resources() {
     if (gang.min_resources_gpu > 0)
       add_implied(admitted, free_for(gang_index, std::nullopt), static_cast<double>(gang.min_resources_gpu), kInfinity);
   }
+}
+
+void Formulation::add_vain_rows() {
+  const bool some_lack = std::ranges::any_of(in_.demand.gang_classes, &GangClass::lacks_resources);
+  if (some_lack || in_.anti_affinity.spans_nodes()) return;
+  for (RunningCellIndex cell : in_.demand.running.indices()) {
+    const GangClassIndex index = in_.demand.running[cell].gang_class;
+    if (may_be_kept_out(index)) continue;
+    // No add_constraint: the configurations' coefficients are still to come.
+    vain_rows_[cell] = model_.add_row(-kInfinity, 0, "vain" + std::to_string(cell.value()));
+    const auto pods = static_cast<double>(in_.demand.running[cell].count());
+    for (const auto& [key, reclaim] : reclaims_)
+      if (keeps_to_share(reclaim, in_.demand.gang_classes[index].queue))
+        model_.add_entry(vain_rows_[cell], reclaim.active, -pods);
+    if (in_.demand.gang_classes[index].is_singles) continue;
+    for (const Exit& exit : exits_[index])
+      if (exit.gone >= 0) model_.add_entry(vain_rows_[cell], exit.gone, -pods);
+  }
+}
+
+// By anything but room and reclaim: a limit, the topology of its gang.
+bool Formulation::may_be_kept_out(GangClassIndex index) const {
+  const GangClass& gang_class = in_.demand.gang_classes[index];
+  if (gang_class.queue.is_none()) return true;
+  for (GroupIndex group : in_.problem.gangs[gang_class.gangs.front()].groups)
+    if (!in_.problem.groups[group].required_level.is_none()) return true;
+  for (const QueueIndex queue : in_.problem.queues[gang_class.queue].ancestors)
+    for (const Amount limit : in_.problem.queues[queue].limit)
+      if (!is_unlimited(limit)) return true;
+  return false;
+}
+
+// Whether what runs in the queue counts in a share that the reclaim must not pass.
+bool Formulation::keeps_to_share(const Reclaim& reclaim, QueueIndex queue) const {
+  const std::vector<QueueIndex>& above = in_.problem.queues[queue].ancestors;
+  const QueueIndex claimant = in_.problem.gangs[granted_[reclaim.channel].claimant].queue;
+  for (const QueueIndex bounded : in_.problem.queues[claimant].ancestors) {
+    if (std::ranges::find(above, bounded) != above.end()) return true;
+    if (bounded == reclaim.sides.claimant) return false;
+  }
+  return false;
 }
 
 // Of a resource, or of GPUs in millionths of a device.
@@ -311,12 +356,13 @@ void Formulation::add_implied(std::int32_t column, const LinearExpression& expre
   }
 }
 
-void Formulation::add_reclaim(const Reclaim& reclaim) {
+void Formulation::add_reclaim(Reclaim& reclaim) {
   const GangIndex claimant = granted_[reclaim.channel].claimant;
   const Gang& gang = in_.problem.gangs[claimant];
   const auto& asked = in_.rules.asked_for(claimant);
   const std::string label = std::to_string(reclaim.channel) + "_" + std::to_string(reclaim.sides.victim.value());
   const std::int32_t active = model_.add_column(0, 1, true, "reclaim" + label);
+  reclaim.active = active;
   std::int64_t most = 0;
   for (const auto& [column, coefficient] : reclaim.evicted.terms)
     most += coefficient * static_cast<std::int64_t>(model_.upper(column));
