@@ -177,8 +177,8 @@ void append_json(const Run& run, const Arguments& arguments) {
   std::ofstream out(arguments.json, std::ios::app);
   out << fmt::format(
              R"({{"instance":"{}","seed":{},"budgetMs":{},"threads":{},"gap":{},"level":"{}","goal":{},"met":{},)"
-             R"("prototypeGap":{},"allocated":{},"elapsedMs":{},"load":{},"evicted":{},"evictedExcess":{},"origin":"{}",)"
-             R"("proof":"{}","levels":[{}]}})",
+             R"("prototypeGap":{},"allocated":{},"elapsedMs":{},"load":{},"evicted":{},"evictedExcess":{},)"
+             R"("origin":"{}","proof":"{}","levels":[{}]}})",
              run.quality_case.name, run.seed, run.goal.budget_ms, arguments.threads, text_or_null(run.gap.share),
              run.gap.level, run.goal.gap_percent / 100, is_met(run),
              run.goal.prototype_percent ? fmt::format("{}", *run.goal.prototype_percent / 100) : "null", run.allocated,
