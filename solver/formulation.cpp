@@ -423,6 +423,26 @@ void Formulation::add_queue_row(const QueueBounds& bounds, QueueIndex queue, std
                         name(non_preemptible ? "quota" : "limit", queue.value(), resource));
 }
 
+// What a pod of the class uses in an atom (or anywhere, where that is the number of atoms), at least; none where it
+// fits nowhere.
+const std::optional<QueueAmounts>& Formulation::least_usage(DemandIndex demand, std::size_t atom) const {
+  if (least_usage_.empty()) {
+    least_usage_ = Indexed<DemandIndex, std::vector<std::optional<QueueAmounts>>>(in_.demand.classes.size());
+    for (auto& by_atom : least_usage_) by_atom.resize(in_.supply.atom_count + 1);
+    for (const RoomClass& room : in_.supply.rooms)
+      for (const DemandIndex d : room.demands) {
+        const QueueAmounts here = queue_usage(in_.problem.pod_classes[in_.demand.classes[d].pod_class],
+                                              in_.problem.node_classes[room.node_class]);
+        for (const std::size_t at : {std::size_t{room.atom.value()}, in_.supply.atom_count}) {
+          std::optional<QueueAmounts>& least = least_usage_[d][at];
+          if (!least) least = here;
+          for (std::size_t r = 0; r < kQueueResources; ++r) (*least)[r] = std::min((*least)[r], here[r]);
+        }
+      }
+  }
+  return least_usage_[demand][atom];
+}
+
 // What the queue uses in the end. What a memory request uses depends on the device, so its cell is split by atoms, in
 // each of which all devices are of one size.
 LinearExpression Formulation::usage_of(QueueIndex queue, std::size_t resource, bool non_preemptible) const {
@@ -440,16 +460,9 @@ LinearExpression Formulation::usage_of(QueueIndex queue, std::size_t resource, b
   for (CellIndex index : in_.demand.cells.indices()) {
     const Cell& cell = in_.demand.cells[index];
     if (!counts(cell.gang_class)) continue;
-    const PodClass& pod_class = in_.problem.pod_classes[in_.demand.classes[cell.demand].pod_class];
-    for (std::size_t part = 0; part < cell_columns_[index].size(); ++part) {
-      Amount least = std::numeric_limits<Amount>::max();
-      for (const RoomClass& room : in_.supply.rooms) {
-        if (!std::binary_search(room.demands.begin(), room.demands.end(), cell.demand)) continue;
-        if (cell_columns_[index].size() > 1 && room.atom.value() != part) continue;
-        least = std::min(least, queue_usage(pod_class, in_.problem.node_classes[room.node_class])[resource]);
-      }
-      if (least != std::numeric_limits<Amount>::max()) usage.add(cell_columns_[index][part], least);
-    }
+    for (std::size_t part = 0; part < cell_columns_[index].size(); ++part)
+      if (const auto& least = least_usage(cell.demand, cell_columns_[index].size() > 1 ? part : in_.supply.atom_count))
+        usage.add(cell_columns_[index][part], (*least)[resource]);
   }
   return usage;
 }

@@ -163,6 +163,7 @@ class Formulation {
   void collect_units(GangClassIndex index, const Exit& exit, std::size_t resource,
                      std::map<Amount, LinearExpression>& units) const;
   std::vector<PodIndex> core_of(GangIndex gang) const;
+  const std::optional<QueueAmounts>& least_usage(DemandIndex demand, std::size_t atom) const;
   LinearExpression usage_of(QueueIndex queue, std::size_t resource, bool non_preemptible) const;
   void add_implied(std::int32_t column, const LinearExpression& expression, double lower, double upper);
   // Pods of a running cell that stay; and those that stay or are moved.
@@ -249,6 +250,7 @@ class Formulation {
   Indexed<GangClassIndex, GangColumns> gang_columns_;
   Indexed<CellIndex, std::vector<std::int32_t>> cell_columns_;   // one, or one by atom (-1: not allowed there)
   Indexed<DemandIndex, std::vector<std::int32_t>> supply_rows_;  // one, or one by atom
+  mutable Indexed<DemandIndex, std::vector<std::optional<QueueAmounts>>> least_usage_;  // once asked for
   Indexed<RoomClassIndex, std::int32_t> room_rows_;
   Indexed<RunningCellIndex, std::int32_t> vain_rows_;  // -1: none
   Indexed<RoomClassIndex, std::vector<ConfigurationColumn>> configurations_;
