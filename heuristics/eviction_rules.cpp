@@ -162,7 +162,8 @@ bool EvictionRules::keeps_protection(const ClusterState& end_state, const std::v
   });
 }
 
-// Of a gang that goes whole the least work that makes its minimum is one unit; every other pod is one by itself.
+// Of a gang that goes whole the least work that makes its minimum is one unit, if any of it is reclaimed; every other
+// pod is one by itself.
 QueueAmounts EvictionRules::largest_unit_reclaimed(const ClusterState& end_state,
                                                    const std::vector<PlannedEviction>& lost, QueueIndex side) const {
   std::map<GangIndex, std::vector<PodIndex>> by_gang;
@@ -182,22 +183,23 @@ QueueAmounts EvictionRules::largest_unit_reclaimed(const ClusterState& end_state
     }
   }
   for (const auto& [gang, pods] : by_gang) {
-    const std::vector<PodIndex> core =
-        is_anything_present(end_state, gang) ? std::vector<PodIndex>{} : core_of(gang, pods);
+    const std::vector<PodIndex> core = is_anything_present(end_state, gang) ? std::vector<PodIndex>{} : core_of(gang);
     QueueAmounts together{};
-    for (const PodIndex pod : pods) {
-      const QueueAmounts used = usage_of(pod);
-      const bool in_core = std::ranges::find(core, pod) != core.end();
-      for (std::size_t r = 0; r < kQueueResources && in_core; ++r) together[r] += used[r];
-      if (!in_core) take_larger(used);
+    for (const PodIndex pod : core) {
+      for (std::size_t r = 0; r < kQueueResources; ++r) together[r] += usage_of(pod)[r];
     }
-    take_larger(together);
+    for (const PodIndex pod : pods) take_larger(std::ranges::find(core, pod) != core.end() ? together : usage_of(pod));
   }
   return largest;
 }
 
-// Drops what the minimum does not need, the most work first.
-std::vector<PodIndex> EvictionRules::core_of(GangIndex gang, std::vector<PodIndex> core) const {
+// Of all that ran: whoever went for another reason may have been of the minimum. Drops what the minimum does not need,
+// the most work first.
+std::vector<PodIndex> EvictionRules::core_of(GangIndex gang) const {
+  std::vector<PodIndex> core;
+  for (const PodIndex pod : problem_.gangs[gang].pods) {
+    if (problem_.pods[pod].status == PodStatus::kRunning) core.push_back(pod);
+  }
   std::ranges::stable_sort(core, std::greater<>{}, [&](PodIndex pod) { return problem_.pods[pod].weighted_work; });
   for (std::size_t i = 0; i < core.size();) {
     const auto without = [&](PodIndex pod) {

@@ -63,7 +63,7 @@ class EvictionRules {
   bool keeps_protection(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const;
   QueueAmounts largest_unit_reclaimed(const ClusterState& end_state, const std::vector<PlannedEviction>& lost,
                                       QueueIndex side) const;
-  std::vector<PodIndex> core_of(GangIndex gang, std::vector<PodIndex> pods) const;
+  std::vector<PodIndex> core_of(GangIndex gang) const;
   QueueAmounts usage_of(PodIndex pod) const;  // where it ran
   bool reclaim_holds(const ClusterState& end_state, const PlannedEviction& eviction, const QueueAmounts& back) const;
   bool reclaims_hold(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const;

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "heuristics/cluster_state.h"
+#include "heuristics/greedy.h"
 #include "io/plan_words.h"
 #include "io/snapshot_reader.h"
 
@@ -52,36 +54,24 @@ Decided decided_of(const Scene& scene, const EngineAnswer& solution) {
   return decided;
 }
 
-std::vector<PodIndex> all_leaving(const Scene& scene, const Plan& plan) {
-  std::vector<PodIndex> leaving;
-  for (const Eviction& eviction : plan.evictions) leaving.push_back(eviction.pod);
-  for (const PodIndex pod : scene.problem().pods.indices())
-    if (scene.problem().pods[pod].status == PodStatus::kReleasing) leaving.push_back(pod);
-  std::ranges::sort(leaving);
-  return leaving;
-}
-
-// From the scene straight to where pods are after both plans; everything placed waits for everything that goes. Whom an
-// eviction is for is left open.
+// From the scene straight to where pods are after both plans. Whom an eviction is for is left open.
 Plan both_in_one(const Scene& scene, const Spots& end) {
-  Plan plan;
   std::map<std::string_view, NodeIndex> nodes;
   for (const NodeIndex node : scene.problem().nodes.indices()) nodes[scene.snapshot().nodes[node.value()].name] = node;
+  ClusterState state(scene.problem(), ClusterState::Releasing::kFreed);
+  std::vector<PlannedEviction> evictions;
+  std::vector<std::pair<PodIndex, const Spot*>> arrivals;
   for (const PodIndex pod : scene.problem().pods.indices()) {
     const SnapshotPod& source = scene.snapshot().pods[pod.value()];
     const auto found = end.find(std::string(source.name));
     const bool ran = source.status == PodStatus::kRunning, runs = found != end.end();
     if (ran && runs && found->second == Spot{std::string(source.node), source.devices}) continue;
-    if (runs) plan.placements.push_back({pod, nodes.at(found->second.node), found->second.devices, {}});
-    if (ran) plan.evictions.push_back({pod, runs ? EvictionReason::kConsolidate : EvictionReason::kReclaim, {}});
+    if (ran) state.take(pod);
+    if (ran) evictions.push_back({pod, EvictionReason::kReclaim, {}});
+    if (runs) arrivals.emplace_back(pod, &found->second);
   }
-  const std::vector<PodIndex> leaving = all_leaving(scene, plan);
-  for (Placement& placement : plan.placements) {
-    placement.after = leaving;
-    std::erase(placement.after, placement.pod);
-  }
-  normalise(plan);
-  return plan;
+  for (const auto& [pod, spot] : arrivals) state.put(pod, nodes.at(spot->node), spot->devices);
+  return plan_of(scene.problem(), state, evictions);
 }
 
 // Gangs of which a pod that waited is placed: those that evictions can be for.
