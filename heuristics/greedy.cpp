@@ -122,9 +122,10 @@ Candidate solve_greedy(const Problem& problem, const FairShares& shares, const G
   const auto starts = static_cast<std::size_t>(std::max(1, options.starts));
   std::vector<std::optional<Candidate>> candidates(starts);
   parallel_for(starts, options.threads, [&](std::size_t number) {
-    if (number > 0 && options.stop && options.stop()) return;
+    const StopRequest& stop = number > 0 && options.stop_more ? options.stop_more : options.stop;
+    if (number > 0 && stop && stop()) return;
     const PlacingOrder order = order_of_start(problem, number, options.seed);
-    Start start(problem, shares, order, options.stop);
+    Start start(problem, shares, order, stop);
     Plan plan = start.run();
     if (number > 0 && !start.is_complete()) return;
     Levels levels = evaluate(problem, shares, plan);

@@ -24,6 +24,7 @@ struct GreedyOptions {
   std::int32_t threads = 1;
   std::int32_t starts = 4;  // orders tried; the first is the policy's own order
   StopRequest stop;         // may be empty
+  StopRequest stop_more;    // of all starts but the first, sooner; may be empty
 };
 
 struct Candidate {

@@ -231,11 +231,9 @@ class Engine {
     if (!exact_) {
       add_known_contents();
       whole_.add_new_columns();
-      if (i == 0) {
-        const Deadline until(options_.deadline.after(kSumShare), options_.deadline.is_deterministic());
-        const Priced in_sum = price_in_sum(whole_, {scaled, sign, until, 1, options_.threads}, backend_);
-        tighten(factor * std::floor(in_sum.limit));
-      }
+      const Deadline soon(options_.deadline.after(kSumShare), options_.deadline.is_deterministic());
+      const Priced in_sum = price_in_sum(whole_, {scaled, sign, soon, 1, options_.threads}, backend_);
+      tighten(factor * std::floor(in_sum.limit));
       const Priced priced = price_columns(whole_, scaled, sign, kPricingShare);
       tighten(factor * std::floor(priced.limit));
       relaxed_ = priced.x;

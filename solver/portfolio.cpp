@@ -15,7 +15,7 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-constexpr double kGreedyShare = 0.4;  // of the budget, where another engine follows
+constexpr double kGreedyShare = 0.4, kFirstStartShare = 0.7;  // of the budget, where another engine follows
 
 // A plan that may leave, in the order of preference.
 struct Offer {
@@ -66,10 +66,16 @@ class Cycle {
     GreedyOptions greedy;
     greedy.seed = options_.seed;
     greedy.threads = options_.threads;
-    // What greedy has not found in its part of the time, the MILP may.
-    const Clock::time_point until =
-        options_.engine == Engine::kGreedy ? options_.deadline - reserve() : deadline_.after(kGreedyShare) - reserve();
-    if (!options_.deterministic) greedy.stop = [until] { return Clock::now() >= until; };
+    if (!options_.deterministic) {
+      // What greedy has not found in its part of the time, the MILP may. But one start should come to its end.
+      const bool is_alone = options_.engine == Engine::kGreedy;
+      const auto stops_after = [&](double share) -> StopRequest {
+        const Clock::time_point until = (is_alone ? options_.deadline : deadline_.after(share)) - reserve();
+        return [until] { return Clock::now() >= until; };
+      };
+      greedy.stop = stops_after(kFirstStartShare);
+      greedy.stop_more = stops_after(kGreedyShare);
+    }
     offers_.push_back({solve_greedy(problem_, shares_, greedy), "greedy", {}});
     tracer_.tell("greedy", offers_.back().candidate.levels, {});
     ran_out_ = deadline_.passed();
