@@ -21,6 +21,11 @@ class Decoder {
       : in_(input), solution_(solution), state_(state), slots_(input.demand.classes.size()) {
     for (auto& by_atom : slots_) by_atom.resize(input.supply.atom_count);
     open_slots();
+    reserved_ = Indexed<DemandIndex, std::vector<std::int64_t>>(input.demand.classes.size(),
+                                                                std::vector<std::int64_t>(input.supply.atom_count, 0));
+    for (CellIndex cell : input.demand.cells.indices())
+      for (std::size_t atom = 0; atom < solution.by_atom[cell].size(); ++atom)
+        reserved_[input.demand.cells[cell].demand][atom] += solution.by_atom[cell][atom];
     leaving_ = Indexed<RunningCellIndex, std::vector<PodIndex>>(input.demand.running.size());
     for (RunningCellIndex cell : input.demand.running.indices())
       for (PodIndex pod : input.demand.running[cell].pods)
@@ -279,17 +284,28 @@ class Decoder {
 
   bool place_pod(PodIndex pod, DemandIndex demand, AtomIndex atom,
                  std::vector<std::pair<std::vector<Slot>*, Slot>>& taken) {
-    for (std::size_t a = 0; a < slots_[demand].size(); ++a) {
-      if (!atom.is_none() && a != atom.value()) continue;
-      std::vector<Slot>& list = slots_[demand][a];
-      while (!list.empty()) {
-        Slot slot = std::move(list.back());
-        list.pop_back();
-        if (!may_take(pod, slot)) continue;
-        state_.put(pod, slot.node, slot.devices);
-        taken.emplace_back(&list, std::move(slot));
-        return true;
+    if (!atom.is_none()) {
+      --reserved_[demand][atom.value()];
+      return take_slot(pod, slots_[demand][atom.value()], taken);
+    }
+    // Rather where nobody else is tied to what is there.
+    for (const bool sparing : {true, false})
+      for (std::size_t a = 0; a < slots_[demand].size(); ++a) {
+        std::vector<Slot>& list = slots_[demand][a];
+        const bool is_spare = static_cast<std::int64_t>(list.size()) > reserved_[demand][a];
+        if (is_spare == sparing && take_slot(pod, list, taken)) return true;
       }
+    return false;
+  }
+
+  bool take_slot(PodIndex pod, std::vector<Slot>& list, std::vector<std::pair<std::vector<Slot>*, Slot>>& taken) {
+    while (!list.empty()) {
+      Slot slot = std::move(list.back());
+      list.pop_back();
+      if (!may_take(pod, slot)) continue;
+      state_.put(pod, slot.node, slot.devices);
+      taken.emplace_back(&list, std::move(slot));
+      return true;
     }
     return false;
   }
@@ -309,6 +325,7 @@ class Decoder {
   const FormulationSolution& solution_;
   ClusterState& state_;
   Indexed<DemandIndex, std::vector<std::vector<Slot>>> slots_;  // by atom
+  Indexed<DemandIndex, std::vector<std::int64_t>> reserved_;    // by atom: slots that tied pods are still to take
   Indexed<RunningCellIndex, std::vector<PodIndex>> leaving_;    // who does not stay where he runs
   std::map<std::size_t, Winners> winners_of_channel_;
   std::optional<Winners> winners_;
