@@ -193,26 +193,35 @@ QueueAmounts EvictionRules::largest_unit_reclaimed(const ClusterState& end_state
   return largest;
 }
 
-// Of all that ran: whoever went for another reason may have been of the minimum. Drops what the minimum does not need,
-// the most work first.
-std::vector<PodIndex> EvictionRules::core_of(GangIndex gang) const {
-  std::vector<PodIndex> core;
-  for (const PodIndex pod : problem_.gangs[gang].pods) {
-    if (problem_.pods[pod].status == PodStatus::kRunning) core.push_back(pod);
+// Of all that ran, as whoever went for another reason may have been of the minimum: from the innermost groups up, each
+// takes so many of its pods, or groups, as it needs, those of least work first. All that ran where that is too few.
+std::vector<PodIndex> EvictionRules::core_of(GangIndex index) const {
+  using Part = std::pair<Work, std::vector<PodIndex>>;
+  const Gang& gang = problem_.gangs[index];
+  std::map<GroupIndex, std::vector<Part>> parts;
+  std::vector<PodIndex> ran;
+  for (const PodIndex pod : gang.pods) {
+    const Pod& p = problem_.pods[pod];
+    if (p.status == PodStatus::kSucceeded) parts[p.group].push_back({0, {}});
+    if (p.status != PodStatus::kRunning) continue;
+    parts[p.group].push_back({p.weighted_work, {pod}});
+    ran.push_back(pod);
   }
-  std::ranges::stable_sort(core, std::greater<>{}, [&](PodIndex pod) { return problem_.pods[pod].weighted_work; });
-  for (std::size_t i = 0; i < core.size();) {
-    const auto without = [&](PodIndex pod) {
-      return problem_.pods[pod].status == PodStatus::kSucceeded ||
-             (pod != core[i] && std::ranges::find(core, pod) != core.end());
-    };
-    if (meets_minimum(problem_, problem_.gangs[gang], without)) {
-      core.erase(core.begin() + static_cast<std::ptrdiff_t>(i));
-    } else {
-      ++i;
+  for (std::size_t i = gang.groups.size(); i-- > 0;) {  // parents come before their children
+    const Group& group = problem_.groups[gang.groups[i]];
+    std::vector<Part>& own = parts[gang.groups[i]];
+    const auto needed = static_cast<std::size_t>(std::max(0, group.minimum));
+    if (own.size() < needed) continue;
+    std::ranges::stable_sort(own, {}, &Part::first);
+    Part whole;
+    for (std::size_t k = 0; k < needed; ++k) {
+      whole.first += own[k].first;
+      whole.second.insert(whole.second.end(), own[k].second.begin(), own[k].second.end());
     }
+    if (group.parent.is_none()) return whole.second;
+    parts[group.parent].push_back(std::move(whole));
   }
-  return core;
+  return ran;
 }
 
 QueueAmounts EvictionRules::usage_of(PodIndex pod) const {
