@@ -1,5 +1,7 @@
 // Bounds of the levels that hold whatever a plan does, by sums alone.
 #include <algorithm>
+#include <array>
+#include <limits>
 
 #include "model/gang_tree.h"
 #include "model/levels_parts.h"
@@ -101,7 +103,20 @@ struct PossibleWork {
   QueueWork unweighted;
   std::vector<Work> weighted;
   std::int64_t seniority = 0;
+  // What the cluster holds bounds the work of all pods together, where each counts what it takes: not with weights
+  // above 1, nor with memory requests, which count the smallest device wherever they land.
+  bool is_capped = true;
+  std::array<bool, 2> has_kind{};
+  Work rounded_up = 0;  // pods whose work may be more than what they take, by rounding or as it is at least 1
 };
+
+// A pod without GPUs counts the larger of two shares, so such pods may come to twice the cluster.
+Work most_work(const Problem& problem, const PossibleWork& sums) {
+  Work most = sums.rounded_up;
+  if (sums.has_kind[0]) most = saturating_add(most, problem.total_gpu_work);
+  if (sums.has_kind[1]) most = saturating_add(most, saturating_multiply(problem.total_gpu_work, 2));
+  return most;
+}
 
 void add_gang(const Problem& problem, const Possibilities& possibilities, const Gang& gang, PossibleWork& sums) {
   std::vector<PodIndex> possible;
@@ -118,6 +133,10 @@ void add_gang(const Problem& problem, const Possibilities& possibilities, const 
     Work& work = sums.unweighted.of_rank[rank][gang.queue][kind_of(pod_class)];
     work = saturating_add(work, pod_class.work);
     sums.weighted[rank] = saturating_add(sums.weighted[rank], pod.weighted_work);
+    sums.has_kind[kind_of(pod_class)] = true;
+    sums.is_capped =
+        sums.is_capped && pod.weighted_work <= pod_class.work && pod_class.gpu.kind != GpuRequestKind::kMemory;
+    if (pod_class.gpu.kind != GpuRequestKind::kWhole) ++sums.rounded_up;
     if (pod.status != PodStatus::kPending) continue;
     sums.seniority = saturating_add(sums.seniority, saturating_multiply(pod.weighted_work, gang.waited_seconds));
   }
@@ -168,7 +187,8 @@ std::vector<std::int64_t> trivial_bounds(const Problem& problem, const FairShare
   const std::vector<Work> quota = quota_values(problem, shares, sums.unweighted);
   bounds.insert(bounds.end(), quota.begin(), quota.end());
   Work work = 0;
-  for (const Work of_rank : sums.weighted) bounds.push_back(work = saturating_add(work, of_rank));
+  const Work most = sums.is_capped ? most_work(problem, sums) : std::numeric_limits<Work>::max();
+  for (const Work of_rank : sums.weighted) bounds.push_back(std::min(most, work = saturating_add(work, of_rank)));
   constexpr std::int64_t kNothingEvicted = 0, kNothingMoved = 0, kNothingIdle = 0;
   bounds.insert(bounds.end(), {kNothingEvicted, kNothingMoved, sums.seniority, preference_bound(problem, possibilities),
                                kNothingIdle});

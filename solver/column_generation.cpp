@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <limits>
 
 #include "heuristics/parallel.h"
 #include "solver/aggregate.h"
@@ -12,7 +13,7 @@ namespace {
 
 constexpr int kThorough = 5;             // effort of pricing where the quick one finds no column any more
 constexpr std::size_t kRoomsATask = 16;  // that one thread prices before it asks for more
-constexpr int kMostBranches = 16;        // column generations of one level
+constexpr int kMostBranches = 16;        // column generations of one level without a clock; with one, as many as fit
 constexpr double kSmoothing = 0.4;       // part of the best prices known in those that are priced at
 constexpr double kPenalty = 1000;        // of a gang too few, in times of what is to be gained
 
@@ -244,7 +245,8 @@ double branch_on_gangs(Subproblem& sub, const PricingTask& task, const Priced& w
   const double enough = known + 0.5;  // a limit below the next whole number closes a branch
   std::vector<Open> open{{{{}, {}, kPenalty * std::max(1.0, whole.limit - known), whole.limit}, whole.x}};
   double closed = known;
-  for (int branches = 0; branches < kMostBranches && !open.empty() && !task.deadline.passed();) {
+  const int most = task.deadline.is_deterministic() ? kMostBranches : std::numeric_limits<int>::max();
+  for (int branches = 0; branches < most && !open.empty() && !task.deadline.passed();) {
     const auto worst = std::max_element(open.begin(), open.end(),
                                         [](const Open& a, const Open& b) { return a.branch.limit < b.branch.limit; });
     const Open at = *worst;

@@ -30,9 +30,9 @@ constexpr int kDeterministicRounds = 60;
 constexpr double kNear = 1;             // nodes that CBC may take from or add to what the LP gives a configuration
 constexpr double kPricingShare = 0.35;  // of the time left, for the pricing of one level
 constexpr std::size_t kMicrosecondsAState = 10;  // listing takes 2-3 of them, so at most a third of the time
-constexpr double kSumShare = 0.5;                // of the time left, for a first bound and columns
+constexpr double kSumShare = 0.8;                // of the time left, for a first bound and columns
 constexpr double kBranchingShare = 0.3;          // of the time left, for a better bound of one level
-constexpr double kLeavingShare = 0.5;  // of the time, for the pass that decides who leaves, where it is not exact
+constexpr double kLeavingShare = 0.7;  // of the time, for the pass that decides who leaves, where it is not exact
 
 // The terms of an expression, summed up by column: the same terms mean the same level but for a constant.
 using Terms = std::map<std::int32_t, std::int64_t>;

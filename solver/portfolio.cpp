@@ -73,7 +73,7 @@ class Cycle {
         const Clock::time_point until = (is_alone ? options_.deadline : deadline_.after(share)) - reserve();
         return [until] { return Clock::now() >= until; };
       };
-      greedy.stop = stops_after(kFirstStartShare);
+      greedy.stop = stops_after(is_short() ? 1 : kFirstStartShare);
       greedy.stop_more = stops_after(kGreedyShare);
     }
     offers_.push_back({solve_greedy(problem_, shares_, greedy), "greedy", {}});
@@ -103,6 +103,11 @@ class Cycle {
     const std::vector<std::int64_t> trivial = trivial_bounds(problem_, shares_);
     for (std::size_t i = 0; i < ids_.size(); ++i)
       if (is_maximised(ids_[i].kind)) bounds[i] = std::min(bounds[i].value_or(trivial[i]), trivial[i]);
+  }
+
+  // So short a budget that a start of greedy is likely to take most of it.
+  bool is_short() const {
+    return deadline_.left() < std::chrono::microseconds(10 * static_cast<std::int64_t>(problem_.pods.size()));
   }
 
   // Below this the MILP engine comes to no result: setting up and a bound in sum took 5 ms on tiny problems, 0.1 s on
