@@ -105,6 +105,22 @@ class Cycle {
       if (is_maximised(ids_[i].kind)) bounds[i] = std::min(bounds[i].value_or(trivial[i]), trivial[i]);
   }
 
+  // Where it is proven that nothing better than the empty plan is placed, evicted or moved, the levels that are left
+  // have only this plan to judge.
+  void settle_nothing(Offer& offer) const {
+    const Plan& plan = offer.candidate.plan;
+    const bool all_count = std::all_of(problem_.pods.begin(), problem_.pods.end(), [](const Pod& pod) {
+      return pod.status != PodStatus::kPending || pod.weighted_work > 0;
+    });
+    if (!plan.placements.empty() || !plan.evictions.empty() || !all_count) return;
+    for (std::size_t i = 0; i < ids_.size(); ++i) {
+      if (ids_[i].kind > LevelKind::kMoved)
+        offer.bounds[i] = offer.candidate.levels.values[i];
+      else if (offer.bounds[i] != offer.candidate.levels.values[i])
+        return;
+    }
+  }
+
   // So short a budget that a start of greedy is likely to take most of it.
   bool is_short() const {
     return deadline_.left() < std::chrono::microseconds(10 * static_cast<std::int64_t>(problem_.pods.size()));
@@ -185,6 +201,7 @@ class Cycle {
     offer.bounds.resize(ids_.size());
     merge_bounds(trivial_and_reached(offer.candidate.levels), offer.bounds);
     tighten_by_sums(offer.bounds);
+    settle_nothing(offer);
     tracer_.tell(offer.origin, offer.candidate.levels, offer.bounds);
     ReportInput input{offer.candidate.plan, offer.candidate.levels, offer.bounds, is_optimal(offer) || !ran_out_};
     if (!options_.deterministic) input.stop = [this] { return Clock::now() >= options_.deadline; };

@@ -68,6 +68,21 @@ std::string line_of(const Cluster& cluster, const Solution& solution) {
   return text;
 }
 
+TEST(Portfolio, ProvesTheEmptyPlanOnEveryLevelWhereNothingCanBePlaced) {
+  GeneratorOptions options;
+  options.situation = Situation::kUnplaceable;
+  options.nodes = 100;
+  options.gang_pods = 4;
+  const Cluster cluster = *test::build_cluster(generate_snapshot(options));
+  Portfolio portfolio(MUSTER_BINARY);
+  SolveOptions solve = within(seconds(60));
+  solve.deterministic = true;
+  const Solution solution = portfolio.solve(*cluster.snapshot, cluster.problem, solve);
+  EXPECT_TRUE(solution.plan.placements.empty());
+  EXPECT_TRUE(solution.plan.evictions.empty());
+  EXPECT_EQ(solution.proof, "optimal");
+}
+
 // --- workers that fail
 
 // One for which CBC is asked: its greedy plan is not proven by sums alone.
