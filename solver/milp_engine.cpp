@@ -186,7 +186,7 @@ class Engine {
     if (is_on_path() && value(i) == trivial) {
       outcome_.bounds[i] = trivial;
     } else if (solving_) {
-      const Improvement improvement = improve(formulation, i, *expression);
+      const Improvement improvement = improve_while_it_helps(formulation, i, *expression);
       outcome_.bounds[i] = improvement.bound;
       if (by_optimum_) reached = improvement.optimum;
     }
@@ -208,6 +208,22 @@ class Engine {
     std::optional<std::int64_t> bound;
     std::optional<std::int64_t> optimum;  // a solution of the formulation reaches the bound
   };
+
+  // Priced problems again and again, each time from the columns found before, until the time is up or nothing moves.
+  Improvement improve_while_it_helps(Formulation& formulation, std::size_t i, const LinearExpression& expression) {
+    const bool is_maximised_level = is_maximised(ids_[i].kind);
+    const auto is_tighter = [&](std::int64_t a, std::int64_t b) { return is_maximised_level ? a < b : a > b; };
+    Improvement best = improve(formulation, i, expression);
+    while (!exact_ && !options_.deadline.is_deterministic() && !options_.deadline.passed() &&
+           !(best.bound && is_close(value(i), *best.bound))) {
+      const std::int64_t before = value(i);
+      const Improvement next = improve(formulation, i, expression);
+      const bool is_bound_better = next.bound && (!best.bound || is_tighter(*next.bound, *best.bound));
+      if (is_bound_better) best.bound = next.bound;
+      if (!is_bound_better && value(i) == before) break;
+    }
+    return best;
+  }
 
   // Solves one level given those that are held, makes a plan of it, keeps it if it is better.
   Improvement improve(Formulation& formulation, std::size_t i, const LinearExpression& expression) {
