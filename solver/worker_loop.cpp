@@ -1,4 +1,5 @@
 // The worker's side: reads questions, asks CBC, answers. Ends with its parent, whatever happens.
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <exception>
@@ -6,9 +7,10 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
-#include <sys/prctl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "solver/backend.h"
@@ -126,11 +128,22 @@ class WorkerLoop {
   bool is_out_of_memory_ = false;
 };
 
+// Ends the process as soon as the parent's end of the channel is closed, in the middle of whatever CBC is at. (A signal
+// at the parent's death comes already when the thread ends that made the worker.)
+void end_with_parent(int file_descriptor) {
+  std::thread([file_descriptor] {
+    pollfd end{file_descriptor, POLLRDHUP, 0};
+    while (::poll(&end, 1, -1) < 0 && errno == EINTR) {
+    }
+    ::_exit(0);
+  }).detach();
+}
+
 }  // namespace
 
 int serve_worker(int file_descriptor, const std::string& fault) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // if the parent died before this, the channel is closed already
-  std::signal(SIGINT, SIG_IGN);        // a terminal's interrupt is the parent's to act on
+  end_with_parent(file_descriptor);
+  std::signal(SIGINT, SIG_IGN);  // a terminal's interrupt is the parent's to act on
   try {
     return WorkerLoop(file_descriptor, fault).run();
   } catch (...) {  // out of memory while reading or answering, or one of CBC's own exceptions
