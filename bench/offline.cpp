@@ -19,6 +19,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/arguments.h"
 #include "bench/judge.h"
 #include "datasets/openb.h"
 
@@ -32,35 +33,17 @@ struct Arguments {
   std::string directory = openb_source_directory(), budget_ms = "10000", threads = "2", json;
 };
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  std::stringstream list(text);
-  for (std::string part; std::getline(list, part, ',');) parts.push_back(part);
-  return parts;
-}
-
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
-  for (int i = 1; i < argc; i += 2) {
-    const std::string flag = argv[i];
-    if (i + 1 == argc) throw std::runtime_error(flag + " lacks a value");
-    const std::string value = argv[i + 1];
-    if (flag == "--traces") {
-      arguments.traces = split(value);
-    } else if (flag == "--seeds") {
-      arguments.seeds = split(value);
-    } else if (flag == "--budget") {
-      arguments.budget_ms = value;
-    } else if (flag == "--threads") {
-      arguments.threads = value;
-    } else if (flag == "--data") {
-      arguments.directory = value;
-    } else if (flag == "--json") {
-      arguments.json = value;
-    } else {
-      throw std::runtime_error("unknown: " + flag);
-    }
-  }
+  parse_flags(argc, argv,
+              {
+                  {"--traces", [&](const std::string& value) { arguments.traces = split(value); }},
+                  {"--seeds", [&](const std::string& value) { arguments.seeds = split(value); }},
+                  {"--budget", [&](const std::string& value) { arguments.budget_ms = value; }},
+                  {"--threads", [&](const std::string& value) { arguments.threads = value; }},
+                  {"--data", [&](const std::string& value) { arguments.directory = value; }},
+                  {"--json", [&](const std::string& value) { arguments.json = value; }},
+              });
   return arguments;
 }
 

@@ -18,6 +18,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/arguments.h"
 #include "bench/child.h"
 #include "datasets/generator.h"
 #include "io/plan_line.h"
@@ -39,39 +40,20 @@ struct Arguments {
   std::string threads, json;
 };
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  std::stringstream list(text);
-  for (std::string part; std::getline(list, part, ',');) parts.push_back(part);
-  return parts;
-}
-
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
-  for (int i = 1; i < argc; i += 2) {
-    const std::string flag = argv[i];
-    if (i + 1 == argc) throw std::runtime_error(flag + " lacks a value");
-    const std::string value = argv[i + 1];
-    if (flag == "--budget") {
-      arguments.budget_ms = std::stod(value);
-    } else if (flag == "--repetitions") {
-      arguments.repetitions = std::max(1, std::stoi(value));
-    } else if (flag == "--engines") {
-      arguments.engines = split(value);
-    } else if (flag == "--situations") {
-      arguments.situations = split(value);
-    } else if (flag == "--nodes") {
-      arguments.nodes = std::stoi(value);
-    } else if (flag == "--seed") {
-      arguments.seed = std::stoull(value);
-    } else if (flag == "--threads") {
-      arguments.threads = value;
-    } else if (flag == "--json") {
-      arguments.json = value;
-    } else {
-      throw std::runtime_error("unknown: " + flag);
-    }
-  }
+  parse_flags(
+      argc, argv,
+      {
+          {"--budget", [&](const std::string& value) { arguments.budget_ms = std::stod(value); }},
+          {"--repetitions", [&](const std::string& value) { arguments.repetitions = std::max(1, std::stoi(value)); }},
+          {"--engines", [&](const std::string& value) { arguments.engines = split(value); }},
+          {"--situations", [&](const std::string& value) { arguments.situations = split(value); }},
+          {"--nodes", [&](const std::string& value) { arguments.nodes = std::stoi(value); }},
+          {"--seed", [&](const std::string& value) { arguments.seed = std::stoull(value); }},
+          {"--threads", [&](const std::string& value) { arguments.threads = value; }},
+          {"--json", [&](const std::string& value) { arguments.json = value; }},
+      });
   return arguments;
 }
 

@@ -24,6 +24,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/arguments.h"
 #include "bench/judge.h"
 #include "bench/quality_cases.h"
 
@@ -38,39 +39,19 @@ struct Arguments {
   bool lists = false;
 };
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  std::stringstream list(text);
-  for (std::string part; std::getline(list, part, ',');) parts.push_back(part);
-  return parts;
-}
-
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
-  for (int i = 1; i < argc; i += 2) {
-    const std::string flag = argv[i];
-    if (i + 1 == argc) throw std::runtime_error(flag + " lacks a value");
-    const std::string value = argv[i + 1];
-    if (flag == "--instances") {
-      arguments.instances = split(value);
-    } else if (flag == "--budgets") {
-      arguments.budgets = split(value);
-    } else if (flag == "--seeds") {
-      arguments.seeds = split(value);
-    } else if (flag == "--threads") {
-      arguments.threads = value;
-    } else if (flag == "--engine") {
-      arguments.engine = value;
-    } else if (flag == "--json") {
-      arguments.json = value;
-    } else if (flag == "--traces") {
-      arguments.traces = value;
-    } else if (flag == "--list") {
-      arguments.lists = value == "yes";
-    } else {
-      throw std::runtime_error("unknown: " + flag);
-    }
-  }
+  parse_flags(argc, argv,
+              {
+                  {"--instances", [&](const std::string& value) { arguments.instances = split(value); }},
+                  {"--budgets", [&](const std::string& value) { arguments.budgets = split(value); }},
+                  {"--seeds", [&](const std::string& value) { arguments.seeds = split(value); }},
+                  {"--threads", [&](const std::string& value) { arguments.threads = value; }},
+                  {"--engine", [&](const std::string& value) { arguments.engine = value; }},
+                  {"--json", [&](const std::string& value) { arguments.json = value; }},
+                  {"--traces", [&](const std::string& value) { arguments.traces = value; }},
+                  {"--list", [&](const std::string& value) { arguments.lists = value == "yes"; }},
+              });
   return arguments;
 }
 
