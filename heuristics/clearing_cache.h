@@ -35,13 +35,13 @@ using ClearingKind = std::vector<std::int64_t>;
 template <class Clearing>
 class ClearingCache {
  public:
-  explicit ClearingCache(std::size_t nodes) : entries_(nodes) {}
+  explicit ClearingCache(std::size_t nodes) : nodes_(nodes) {}
 
   // Begins a look at the nodes for pods of that key.
   void begin(const ClearingKey& key) {
-    if (!(key == key_)) {
+    if (entries_.empty() || !(key == key_)) {
       key_ = key;
-      entries_.assign(entries_.size(), {});
+      entries_.assign(nodes_, {});
       kinds_.clear();
       depends_on_gangs_ = false;
       ++keys_;
@@ -122,7 +122,8 @@ class ClearingCache {
   ClearingKey key_;
   std::uint64_t look_ = 0, keys_ = 0;
   bool depends_on_gangs_ = false;
-  Indexed<NodeIndex, Entry> entries_;
+  std::size_t nodes_;
+  Indexed<NodeIndex, Entry> entries_;  // none before the first look
   std::map<ClearingKind, std::size_t> kinds_;
   std::vector<Known> kinds_by_id_;
 };
@@ -133,11 +134,11 @@ class CheapestFirst {
  public:
   using Ranked = std::set<std::pair<Cost, NodeIndex>>;
 
-  explicit CheapestFirst(std::size_t nodes) : listed_(nodes) {}
+  explicit CheapestFirst(std::size_t nodes) : nodes_(nodes) {}
 
   void clear() {
     kinds_.clear();
-    listed_.assign(listed_.size(), {});
+    listed_.assign(nodes_, {});
   }
   void list(NodeIndex node, std::size_t kind, const Cost& cost) {
     remove(node);
@@ -160,7 +161,8 @@ class CheapestFirst {
     Cost cost;
   };
   std::map<std::size_t, Ranked> kinds_;
-  Indexed<NodeIndex, Listed> listed_;
+  std::size_t nodes_;
+  Indexed<NodeIndex, Listed> listed_;  // none before the first clear()
 };
 
 }  // namespace muster

@@ -10,7 +10,7 @@ namespace muster {
 
 Place snapshot_place(const Problem& problem, PodIndex pod) {
   const auto devices = problem.devices_of(pod);
-  return {problem.pods[pod].node, {devices.begin(), devices.end()}};
+  return {problem.pods[pod].node, devices};
 }
 
 bool is_home(const ClusterState& state, PodIndex pod) {
@@ -74,7 +74,7 @@ MicroGpu ClusterState::micro_gpu(NodeIndex node, DeviceUnits units) const {
   return (units + mib - 1) / mib;
 }
 
-void ClusterState::put(PodIndex pod, NodeIndex node, const std::vector<std::int32_t>& devices) {
+void ClusterState::put(PodIndex pod, NodeIndex node, const DeviceList& devices) {
   log_.push_back({pod, {node, devices}, true});
   apply(pod, log_.back().place, true);
 }
@@ -105,7 +105,11 @@ void ClusterState::apply(PodIndex pod, const Place& place, bool put) {
   } else {
     here.erase(std::ranges::find(here, pod));
   }
-  places_[pod] = put ? place : Place{};
+  if (put) {
+    places_[pod] = place;
+  } else {
+    places_[pod].node = NodeIndex::none();
+  }
   touched_.push_back(place.node);
   changed_gangs_.push_back(p.gang);
   ++node_versions_[place.node];

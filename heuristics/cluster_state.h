@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "heuristics/device_list.h"
 #include "model/plan.h"
 #include "model/problem.h"
 
@@ -13,7 +14,7 @@ namespace muster {
 // Where one pod stands in the state: its node and devices.
 struct Place {
   NodeIndex node;
-  std::vector<std::int32_t> devices;  // ascending
+  DeviceList devices;  // ascending
   friend bool operator==(const Place&, const Place&) = default;
 };
 
@@ -60,7 +61,7 @@ class ClusterState {
 
   // Puts a pod that is not present on a place that fits (see fit.h); takes one that is present away. Cost: O(resources
   // + devices of the pod + depth of the queue).
-  void put(PodIndex pod, NodeIndex node, const std::vector<std::int32_t>& devices);
+  void put(PodIndex pod, NodeIndex node, const DeviceList& devices);
   void take(PodIndex pod);
 
   Checkpoint checkpoint() const { return log_.size(); }

@@ -1,6 +1,9 @@
 #include "heuristics/fit.h"
 
 #include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
 
 #include "model/snapshot.h"
 
@@ -22,10 +25,6 @@ bool within(const QueueAmounts& used, const QueueAmounts& added, const QueueAmou
   return true;
 }
 
-bool asks_unknown_memory(const PodClass& pod_class, const NodeClass& node_class) {
-  return pod_class.gpu.kind == GpuRequestKind::kMemory && node_class.device_memory_mib == 0;
-}
-
 }  // namespace
 
 QueueBounds queue_bounds(const Problem& problem, const ClusterState& before) {
@@ -40,19 +39,7 @@ QueueBounds queue_bounds(const Problem& problem, const ClusterState& before) {
   return bounds;
 }
 
-Room room_of(const ClusterState& state, NodeIndex node) { return {state.free(node), state.free_devices(node)}; }
-
 namespace fit {
-
-bool queue_exists(const Gang& gang) { return !gang.queue.is_none() && gang.queue_is_leaf; }
-
-bool timeout(const Gang& gang) { return !gang.timed_out; }
-
-bool is_pending(const Pod& pod) { return pod.status == PodStatus::kPending; }
-
-bool node(const Problem& problem, const PodClass& pod_class, NodeIndex node) {
-  return pod_class.allowed[problem.nodes[node].node_class.value()];
-}
 
 bool anti_affinity(const ClusterState& state, const PodClass& pod_class, NodeIndex node) {
   const Problem& problem = state.problem();
@@ -65,24 +52,6 @@ bool anti_affinity(const ClusterState& state, const PodClass& pod_class, NodeInd
     if (!domain.is_none() && state.owners(term, domain) > 0) return false;
   }
   return true;
-}
-
-bool capacity(const Room& room, const PodClass& pod_class) {
-  for (std::size_t r = 0; r < room.free.size(); ++r) {
-    if (pod_class.request[r] > 0 && pod_class.request[r] > room.free[r]) return false;
-  }
-  return true;
-}
-
-bool devices(const Room& room, const Problem& problem, const PodClass& pod_class, NodeIndex node) {
-  const std::int32_t wanted = pod_class.gpu.devices;
-  if (wanted == 0) return true;
-  const NodeClass& node_class = problem.class_of(node);
-  if (wanted > node_class.device_count || asks_unknown_memory(pod_class, node_class)) return false;
-  const DeviceUnits units = share_units(pod_class, node_class);
-  std::int32_t found = 0;
-  for (const DeviceUnits free : room.devices) found += free >= units ? 1 : 0;
-  return found >= wanted;
 }
 
 bool limit(const ClusterState& state, const QueueBounds& bounds, const Gang& gang, const QueueAmounts& added) {
@@ -148,27 +117,35 @@ bool can_place(const ClusterState& state, const QueueBounds& bounds, PodIndex po
   return fit::limit(state, bounds, gang, added) && fit::quota(state, bounds, gang, added);
 }
 
-std::optional<std::vector<std::int32_t>> choose_devices(const Room& room, const Problem& problem,
-                                                        const PodClass& pod_class, NodeIndex node) {
+std::optional<DeviceList> choose_devices(const Room& room, const Problem& problem, const PodClass& pod_class,
+                                         NodeIndex node) {
   const auto wanted = static_cast<std::size_t>(pod_class.gpu.devices);
-  std::vector<std::int32_t> chosen;
-  if (wanted == 0) return chosen;
+  if (wanted == 0) return DeviceList{};
   const NodeClass& node_class = problem.class_of(node);
-  if (asks_unknown_memory(pod_class, node_class)) return std::nullopt;
+  if (wanted > room.devices.size() || fit::asks_unknown_memory(pod_class, node_class)) return std::nullopt;
   const DeviceUnits units = share_units(pod_class, node_class);
-  for (std::size_t d = 0; d < room.devices.size(); ++d) {
-    if (room.devices[d] >= units) chosen.push_back(static_cast<std::int32_t>(d));
-  }
-  if (chosen.size() < wanted) return std::nullopt;
-  const auto tighter = [&](std::int32_t a, std::int32_t b) {
-    const auto room_a = room.devices[static_cast<std::size_t>(a)], room_b = room.devices[static_cast<std::size_t>(b)];
-    return room_a != room_b ? room_a < room_b : a < b;
+  // The one with the least room, lowest index first, of all that suffice and come after `last` in that order.
+  using Rank = std::pair<DeviceUnits, std::size_t>;
+  const auto next_after = [&](const Rank& last) {
+    Rank best{std::numeric_limits<DeviceUnits>::max(), room.devices.size()};
+    for (std::size_t d = 0; d < room.devices.size(); ++d) {
+      const Rank rank{room.devices[d], d};
+      if (rank.first >= units && rank > last && rank < best) best = rank;
+    }
+    return best;
   };
-  if (chosen.size() > wanted)
-    std::ranges::partial_sort(chosen, chosen.begin() + static_cast<std::ptrdiff_t>(wanted), tighter);
-  chosen.resize(wanted);
+  std::array<std::int32_t, 8> few;
+  std::vector<std::int32_t> many;
+  if (wanted > few.size()) many.resize(wanted);
+  const std::span<std::int32_t> chosen(many.empty() ? few.data() : many.data(), wanted);
+  Rank last{std::numeric_limits<DeviceUnits>::min(), 0};
+  for (std::int32_t& device : chosen) {
+    last = next_after(last);
+    if (last.second == room.devices.size()) return std::nullopt;
+    device = static_cast<std::int32_t>(last.second);
+  }
   std::ranges::sort(chosen);
-  return chosen;
+  return DeviceList(chosen);
 }
 
 }  // namespace muster

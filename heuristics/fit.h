@@ -30,24 +30,43 @@ struct Room {
   std::span<const Amount> free;
   std::span<const DeviceUnits> devices;
 };
-Room room_of(const ClusterState& state, NodeIndex node);
+inline Room room_of(const ClusterState& state, NodeIndex node) { return {state.free(node), state.free_devices(node)}; }
 
 namespace fit {
 
 // Whether anything of the gang may be placed at all: a leaf queue that exists, not timed out, the `place` action.
-bool queue_exists(const Gang& gang);
-bool timeout(const Gang& gang);
+inline bool queue_exists(const Gang& gang) { return !gang.queue.is_none() && gang.queue_is_leaf; }
+inline bool timeout(const Gang& gang) { return !gang.timed_out; }
 // Whether the pod is one that may be newly placed: pending, not gated.
-bool is_pending(const Pod& pod);
+inline bool is_pending(const Pod& pod) { return pod.status == PodStatus::kPending; }
 
 // Node: cordon, taints, selector, required affinity, models (PodClass::allowed).
-bool node(const Problem& problem, const PodClass& pod_class, NodeIndex node);
+inline bool node(const Problem& problem, const PodClass& pod_class, NodeIndex node) {
+  return pod_class.allowed[problem.nodes[node].node_class.value()];
+}
 // Node: required anti-affinity against what is present.
 bool anti_affinity(const ClusterState& state, const PodClass& pod_class, NodeIndex node);
 // Capacity of counted resources.
-bool capacity(const Room& room, const PodClass& pod_class);
+inline bool capacity(const Room& room, const PodClass& pod_class) {
+  for (std::size_t r = 0; r < room.free.size(); ++r) {
+    if (pod_class.request[r] > 0 && pod_class.request[r] > room.free[r]) return false;
+  }
+  return true;
+}
 // Capacity of devices: enough idle ones, or enough with room for the share.
-bool devices(const Room& room, const Problem& problem, const PodClass& pod_class, NodeIndex node);
+inline bool asks_unknown_memory(const PodClass& pod_class, const NodeClass& node_class) {
+  return pod_class.gpu.kind == GpuRequestKind::kMemory && node_class.device_memory_mib == 0;
+}
+inline bool devices(const Room& room, const Problem& problem, const PodClass& pod_class, NodeIndex node) {
+  const std::int32_t wanted = pod_class.gpu.devices;
+  if (wanted == 0) return true;
+  const NodeClass& node_class = problem.class_of(node);
+  if (wanted > node_class.device_count || asks_unknown_memory(pod_class, node_class)) return false;
+  const DeviceUnits units = share_units(pod_class, node_class);
+  std::int32_t found = 0;
+  for (const DeviceUnits free : room.devices) found += free >= units ? 1 : 0;
+  return found >= wanted;
+}
 // Limit, on every queue on the way to the root.
 bool limit(const ClusterState& state, const QueueBounds& bounds, const Gang& gang, const QueueAmounts& added);
 // Quota of the non-preemptible, on every queue on the way to the root.
@@ -65,7 +84,7 @@ bool can_place(const ClusterState& state, const QueueBounds& bounds, PodIndex po
 // The devices that a pod of the class takes: whole users the idle devices of lowest index, sharers the k devices with
 // the least room that suffices (lowest index first among equals). Ascending. None where there are not enough; empty
 // where the class asks for none.
-std::optional<std::vector<std::int32_t>> choose_devices(const Room& room, const Problem& problem,
-                                                        const PodClass& pod_class, NodeIndex node);
+std::optional<DeviceList> choose_devices(const Room& room, const Problem& problem, const PodClass& pod_class,
+                                         NodeIndex node);
 
 }  // namespace muster

@@ -84,10 +84,15 @@ bool GangPlacer::place_pod(PodIndex pod) {
 
 std::vector<PodIndex> GangPlacer::waiting(GroupIndex group) const {
   std::vector<PodIndex> pods;
+  pods.reserve(problem_.groups[group].pods.size());
+  bool are_alike = true;
   for (const PodIndex pod : problem_.groups[group].pods) {
-    if (fit::is_pending(problem_.pods[pod]) && !state_.is_present(pod)) pods.push_back(pod);
+    const Pod& p = problem_.pods[pod];
+    if (!fit::is_pending(p) || state_.is_present(pod)) continue;
+    are_alike = are_alike && (pods.empty() || p.pod_class == problem_.pods[pods.front()].pod_class);
+    pods.push_back(pod);
   }
-  if (order_ == PodOrder::kAsGiven) return pods;
+  if (are_alike || order_ == PodOrder::kAsGiven) return pods;
   const auto hardness = [&](PodIndex pod) {
     const PodClass& pod_class = problem_.class_of(pod);
     const std::int64_t cpu = pod_class.request[kCpu.value()];

@@ -46,16 +46,31 @@ PlacingOrder order_of_start(const Problem& problem, std::size_t start, std::uint
   return order;
 }
 
+// What all starts begin with, and only read.
+struct Beginning {
+  Beginning(const Problem& of, const FairShares& fair_shares)
+      : problem(of),
+        shares(fair_shares),
+        state(of, ClusterState::Releasing::kFreed),
+        bounds(queue_bounds(of, state)),
+        rules(of, fair_shares, state) {}
+
+  const Problem& problem;
+  const FairShares& shares;
+  ClusterState state;
+  QueueBounds bounds;
+  EvictionRules rules;
+};
+
 // One start: a state of its own, from the snapshot to a plan.
 class Start {
  public:
-  Start(const Problem& problem, const FairShares& shares, const PlacingOrder& order, const StopRequest& stop)
-      : problem_(problem),
-        shares_(shares),
+  Start(const Beginning& beginning, const PlacingOrder& order, const StopRequest& stop)
+      : beginning_(beginning),
+        problem_(beginning.problem),
         order_(order),
         stop_(stop),
-        rules_(problem, shares, ClusterState(problem, ClusterState::Releasing::kFreed)),
-        doomed_(problem.gangs.size(), false) {}
+        doomed_(problem_.gangs.size(), false) {}
 
   // Whether the last run came to its end.
   bool is_complete() const { return is_complete_; }
@@ -72,16 +87,17 @@ class Start {
 
  private:
   Plan attempt() {
-    ClusterState state(problem_, ClusterState::Releasing::kFreed);
-    const QueueBounds bounds = queue_bounds(problem_, state);
+    ClusterState state = beginning_.state;
+    const QueueBounds& bounds = beginning_.bounds;
     std::vector<PlannedEviction> evictions;
     for (const GangIndex gang : problem_.gangs.indices()) {
       if (doomed_[gang.value()]) evict_stale(gang, state, evictions);
     }
     NodeChooser chooser(state, bounds, order_.nodes);
     GangPlacer placer(state, bounds, chooser, order_.pods);
-    RoomSearch room({problem_, shares_, bounds, rules_, state, chooser, placer, stop_}, std::move(evictions));
-    is_complete_ = place_all({problem_, shares_, order_, doomed_, stop_}, state, placer, room);
+    RoomSearch room({problem_, beginning_.shares, bounds, beginning_.rules, state, chooser, placer, stop_},
+                    std::move(evictions));
+    is_complete_ = place_all({problem_, beginning_.shares, order_, doomed_, stop_}, state, placer, room);
     room.reprieve();
     find_unfinished(state);
     return plan_of(problem_, state, room.evictions());
@@ -104,11 +120,10 @@ class Start {
     }
   }
 
+  const Beginning& beginning_;
   const Problem& problem_;
-  const FairShares& shares_;
   const PlacingOrder& order_;
   const StopRequest& stop_;
-  EvictionRules rules_;
   std::vector<bool> doomed_;  // by gang: evicted as stale
   std::vector<GangIndex> unfinished_;
   bool is_complete_ = false;
@@ -121,11 +136,12 @@ class Start {
 Candidate solve_greedy(const Problem& problem, const FairShares& shares, const GreedyOptions& options) {
   const auto starts = static_cast<std::size_t>(std::max(1, options.starts));
   std::vector<std::optional<Candidate>> candidates(starts);
+  const Beginning beginning(problem, shares);
   parallel_for(starts, options.threads, [&](std::size_t number) {
     const StopRequest& stop = number > 0 && options.stop_more ? options.stop_more : options.stop;
     if (number > 0 && stop && stop()) return;
     const PlacingOrder order = order_of_start(problem, number, options.seed);
-    Start start(problem, shares, order, stop);
+    Start start(beginning, order, stop);
     Plan plan = start.run();
     if (number > 0 && !start.is_complete()) return;
     Levels levels = evaluate(problem, shares, plan);

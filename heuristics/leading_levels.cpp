@@ -10,7 +10,6 @@ namespace muster {
 LeadingLevels::LeadingLevels(const Problem& problem, const FairShares& shares)
     : problem_(problem),
       shares_(shares),
-      gangs_(problem.gangs.size()),
       units_(problem.queues.size()),
       unweighted_(problem.priorities.size(),
                   Indexed<QueueIndex, std::array<Wide, 2>>(problem.queues.size(), std::array<Wide, 2>{})),
@@ -18,6 +17,7 @@ LeadingLevels::LeadingLevels(const Problem& problem, const FairShares& shares)
 
 std::vector<Work> LeadingLevels::of(const ClusterState& state) {
   if (!is_counted_) {
+    gangs_.resize(problem_.gangs.size());
     for (const GangIndex gang : problem_.gangs.indices()) recount(state, gang);
   } else {
     const auto& all = state.changed_gangs();

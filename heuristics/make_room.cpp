@@ -79,6 +79,7 @@ bool RoomSearch::attempt(Means means, const Place& place) {
   if (stopped_ || (stop_ && stop_())) return false;
   means_ = means;
   if (is_hopeless()) return false;
+  if (room_seen_.empty()) has_room_grown();
   ++attempts_;
   if (latest_rank_ > rank_) {
     has_victims_.assign(problem_.gangs.size(), false);
@@ -140,7 +141,6 @@ void RoomSearch::survey() {
   for (const Group& group : problem_.groups) is_local_ = is_local_ && group.required_level.is_none();
   is_local_ = is_local_ && with_min_resources_.empty() && problem_.anti_affinities.empty() &&
               !problem_.snapshot->policy.max_moves;
-  has_room_grown();
 }
 
 // Whether no pod anywhere may go, be moved, or give way for the claimant. May be wrong in one way: nobody may be left

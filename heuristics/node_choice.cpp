@@ -1,15 +1,19 @@
 #include "heuristics/node_choice.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
-#include <numeric>
+#include <utility>
+
+#include "model/interning.h"
 
 namespace muster {
 
 namespace {
 
 constexpr std::int64_t kTreeWorthPods = 4;  // below that, scanning all nodes each time is cheaper than a tree
+
+constexpr std::int64_t kMillion = 1'000'000;
+constexpr Amount kNothing = std::numeric_limits<Amount>::min();
 
 // value/whole as a number of `bits` bits.
 std::uint64_t scaled(std::int64_t value, std::int64_t whole, int bits) {
@@ -29,7 +33,7 @@ NodeChooser::NodeChooser(const ClusterState& state, const QueueBounds& bounds, N
       state_(state),
       bounds_(bounds),
       rule_(rule),
-      leaves_(std::bit_ceil(std::max<std::size_t>(1, problem_.nodes.size()))),
+      recency_(problem_.nodes.size()),
       pending_(problem_.pod_classes.size(), 0),
       trees_(problem_.pod_classes.size()),
       occupants_(problem_.nodes.size()),
@@ -50,6 +54,12 @@ NodeChooser::NodeChooser(const ClusterState& state, const QueueBounds& bounds, N
   }
   if (devices > 0) typical_cpu_per_gpu_ = cpu / devices;
   for (const NodeIndex node : problem_.nodes.indices()) all_nodes_.push_back(node);
+  touched_read_ = state.touched().size();
+  level_begin_.push_back(0);
+  for (std::size_t size = problem_.nodes.size();; size = (size + kBranches - 1) / kBranches) {
+    level_begin_.push_back(level_begin_.back() + size);
+    if (size <= kBranches) break;
+  }
 }
 
 NodeIndex NodeChooser::choose(PodIndex pod, std::span<const NodeIndex> among) {
@@ -58,6 +68,7 @@ NodeIndex NodeChooser::choose(PodIndex pod, std::span<const NodeIndex> among) {
   // What anti-affinity and a queue's bounds allow changes without the node's room changing: such pods look everywhere.
   const bool is_plain = pod_class.anti_affinity_owned.empty() && pod_class.anti_affinity_matched.empty() &&
                         pod_class.gpu.kind != GpuRequestKind::kMemory;
+  if (all_nodes_.empty()) return NodeIndex::none();
   if (!among.empty()) return scan(pod, among);
   if (!is_plain || !wants_tree(class_index)) return scan(pod, all_nodes_);
   const NodeIndex node = best_of_tree(class_index);
@@ -79,13 +90,13 @@ NodeIndex NodeChooser::scan(PodIndex pod, std::span<const NodeIndex> among) cons
   return best;
 }
 
-std::vector<std::int32_t> NodeChooser::devices_for(PodIndex pod, NodeIndex node) const {
+DeviceList NodeChooser::devices_for(PodIndex pod, NodeIndex node) const {
   const PodClass& pod_class = problem_.class_of(pod);
   if (has_departing(node)) {
-    if (auto devices = choose_devices(held_room(node), problem_, pod_class, node)) return *std::move(devices);
+    if (auto devices = choose_devices(held_room(node), problem_, pod_class, node)) return *devices;
   }
   auto devices = choose_devices(room_of(state_, node), problem_, pod_class, node);
-  return devices ? *std::move(devices) : std::vector<std::int32_t>{};
+  return devices ? *devices : DeviceList{};
 }
 
 std::int64_t NodeChooser::copies(PodClassIndex class_index, NodeIndex node, std::int64_t limit) const {
@@ -200,13 +211,14 @@ bool NodeChooser::fits_at_once(const PodClass& pod_class, NodeIndex node) const 
   return fit::capacity(room, pod_class) && fit::devices(room, problem_, pod_class, node);
 }
 
-// --- The tournament tree
+// --- The trees
 
 bool NodeChooser::wants_tree(PodClassIndex pod_class) const {
   return trees_[pod_class] != nullptr || pending_[pod_class] >= kTreeWorthPods;
 }
 
 NodeIndex NodeChooser::best_of_tree(PodClassIndex pod_class) {
+  read_touched();
   auto& tree = trees_[pod_class];
   if (tree == nullptr) {
     tree = std::make_unique<Tree>();
@@ -214,43 +226,127 @@ NodeIndex NodeChooser::best_of_tree(PodClassIndex pod_class) {
   } else {
     update(pod_class, *tree);
   }
-  const std::uint32_t winner = tree->winners[1];
-  return tree->scores[winner] == kNoFit ? NodeIndex::none() : NodeIndex(winner);
+  // From the top, always the first branch that holds the least.
+  std::size_t branch = 0;
+  Score least = kNoFit;
+  for (std::size_t level = level_begin_.size() - 1; level-- > 0;) {
+    const Score* scores = tree->least.data() + level_begin_[level];
+    const std::size_t size = level_begin_[level + 1] - level_begin_[level];
+    const bool is_top = level + 2 == level_begin_.size();
+    const std::size_t begin = is_top ? 0 : branch * kBranches, end = is_top ? size : std::min(size, begin + kBranches);
+    if (is_top) least = *std::min_element(scores + begin, scores + end);
+    if (least == kNoFit) return NodeIndex::none();
+    branch = static_cast<std::size_t>(std::find(scores + begin, scores + end, least) - scores);
+  }
+  return NodeIndex(branch);
 }
 
-void NodeChooser::build(PodClassIndex pod_class, Tree& tree) const {
-  tree.scores.assign(leaves_, kNoFit);
-  tree.winners.resize(2 * leaves_);
-  for (const NodeIndex node : all_nodes_) tree.scores[node.value()] = score(pod_class, node);
-  for (std::size_t leaf = 0; leaf < leaves_; ++leaf) tree.winners[leaves_ + leaf] = static_cast<std::uint32_t>(leaf);
-  for (std::size_t at = leaves_; at-- > 1;) {
-    const std::uint32_t left = tree.winners[2 * at], right = tree.winners[2 * at + 1];
-    tree.winners[at] = tree.scores[right] < tree.scores[left] ? right : left;
+void NodeChooser::build(PodClassIndex pod_class, Tree& tree) {
+  if (alike_.empty()) group_alike();
+  std::fill(score_of_alike_.begin(), score_of_alike_.end(), kUnknown);
+  const Glance asked = asked_by(problem_.pod_classes[pod_class]);
+  tree.least.resize(level_begin_.back());
+  for (const NodeIndex node : all_nodes_) {
+    if (is_short(glances_[node], asked)) {
+      tree.least[node.value()] = kNoFit;
+    } else if (recency_[node].touched_at > grouped_at_) {
+      tree.least[node.value()] = score(pod_class, node);
+    } else {
+      Score& known = score_of_alike_[alike_[node]];
+      if (known == kUnknown) known = score(pod_class, node);
+      tree.least[node.value()] = known;
+    }
   }
-  tree.read = state_.touched().size();
+  for (std::size_t level = 1; level + 1 < level_begin_.size(); ++level) {
+    const Score* below = tree.least.data() + level_begin_[level - 1];
+    const std::size_t size_below = level_begin_[level] - level_begin_[level - 1];
+    for (std::size_t at = level_begin_[level], first = 0; at < level_begin_[level + 1]; ++at, first += kBranches)
+      tree.least[at] = *std::min_element(below + first, below + std::min(size_below, first + kBranches));
+  }
+  tree.read = touched_read_;
 }
 
 void NodeChooser::update(PodClassIndex pod_class, Tree& tree) const {
-  const auto& touched = state_.touched();
-  if (touched.size() - tree.read > problem_.nodes.size()) return build(pod_class, tree);
-  for (; tree.read < touched.size(); ++tree.read) {
-    const NodeIndex node = touched[tree.read];
-    if (tree.read + 1 < touched.size() && touched[tree.read + 1] == node) continue;
-    const Score now = score(pod_class, node);
-    if (now == tree.scores[node.value()]) continue;
-    tree.scores[node.value()] = now;
-    replay(tree, node.value());
+  const Glance asked = asked_by(problem_.pod_classes[pod_class]);
+  for (NodeIndex node = latest_; !node.is_none() && recency_[node].touched_at > tree.read;
+       node = recency_[node].earlier) {
+    const Score now = is_short(glances_[node], asked) ? kNoFit : score(pod_class, node);
+    if (now != tree.least[node.value()]) set_score(tree, node.value(), now);
+  }
+  tree.read = touched_read_;
+}
+
+void NodeChooser::set_score(Tree& tree, std::size_t at, Score score) const {
+  for (std::size_t level = 0; level + 1 < level_begin_.size(); ++level) {
+    const std::size_t begin = level_begin_[level], size = level_begin_[level + 1] - begin;
+    const Score before = std::exchange(tree.least[begin + at], score);
+    if (level + 2 == level_begin_.size()) return;
+    const Score above = tree.least[level_begin_[level + 1] + at / kBranches];
+    if (score > above && before > above) return;  // the branch's least is another one
+    if (score > above) {
+      const Score* const scores = tree.least.data() + begin;
+      const std::size_t first = at / kBranches * kBranches;
+      score = *std::min_element(scores + first, scores + std::min(size, first + kBranches));
+    }
+    if (score == above) return;
+    at /= kBranches;
   }
 }
 
-// Plays the matches of one leaf again, up to the root.
-void NodeChooser::replay(Tree& tree, std::uint32_t node) const {
-  for (std::size_t at = (leaves_ + node) / 2; at >= 1; at /= 2) {
-    const std::uint32_t left = tree.winners[2 * at], right = tree.winners[2 * at + 1];
-    const std::uint32_t winner = tree.scores[right] < tree.scores[left] ? right : left;
-    if (winner == tree.winners[at] && winner != node) break;
-    tree.winners[at] = winner;
+// Brings the list of nodes by their last touch up to date.
+void NodeChooser::read_touched() {
+  const auto& touched = state_.touched();
+  for (; touched_read_ < touched.size(); ++touched_read_) {
+    const NodeIndex node = touched[touched_read_];
+    Recency& own = recency_[node];
+    if (latest_ != node) {
+      if (!own.later.is_none()) recency_[own.later].earlier = own.earlier;
+      if (!own.earlier.is_none()) recency_[own.earlier].later = own.later;
+      if (!latest_.is_none()) recency_[latest_].later = node;
+      own.earlier = latest_;
+      own.later = NodeIndex::none();
+      latest_ = node;
+    }
+    own.touched_at = touched_read_ + 1;
+    if (!glances_.empty()) glances_[node] = glance_at(node);
   }
+}
+
+NodeChooser::Glance NodeChooser::glance_at(NodeIndex node) const {
+  const auto free = state_.free(node);
+  const DeviceUnits per_millionth = problem_.device_capacity(node) / kMillion;
+  DeviceUnits most = 0;
+  for (const DeviceUnits units : state_.free_devices(node)) most = std::max(most, units);
+  return {free[kCpu.value()], free[kMemory.value()], most / per_millionth, state_.idle_devices(node)};
+}
+
+NodeChooser::Glance NodeChooser::asked_by(const PodClass& pod_class) {
+  const auto if_any = [](Amount request) { return request > 0 ? request : kNothing; };
+  Glance asked{if_any(pod_class.request[kCpu.value()]), if_any(pod_class.request[kMemory.value()]), kNothing,
+               std::numeric_limits<std::int32_t>::min()};
+  if (pod_class.gpu.kind == GpuRequestKind::kWhole) asked.idle = pod_class.gpu.devices;
+  if (pod_class.gpu.kind == GpuRequestKind::kFraction) asked.share = pod_class.gpu.share;
+  return asked;
+}
+
+bool NodeChooser::is_short(const Glance& free, const Glance& asked) {
+  return asked.cpu > free.cpu || asked.memory > free.memory || asked.idle > free.idle || asked.share > free.share;
+}
+
+// Nodes of one class that nothing departs from, with equal room on equal devices.
+void NodeChooser::group_alike() {
+  SequenceTable rooms;
+  std::vector<std::uint64_t> signature;
+  for (const NodeIndex node : all_nodes_) {
+    signature.assign({problem_.nodes[node].node_class.value()});
+    if (has_departing(node)) signature.push_back(node.value());
+    for (const Amount free : state_.free(node)) signature.push_back(static_cast<std::uint64_t>(free));
+    for (const DeviceUnits free : state_.free_devices(node)) signature.push_back(static_cast<std::uint64_t>(free));
+    glances_.push_back(glance_at(node));
+    alike_.push_back(static_cast<std::uint32_t>(rooms.intern(signature).first));
+  }
+  score_of_alike_.resize(rooms.size());
+  grouped_at_ = touched_read_;
 }
 
 }  // namespace muster

@@ -1,8 +1,9 @@
 // Which node a pod goes to: the best by a rule among all that fit, found by an index that follows the state.
 //
 // No candidate is ever left out: on occupied clusters a cap on candidates costs points of the objective. For each class
-// of pods that is asked for often there is a tournament tree over the nodes, whose leaves are brought up to date only
-// for nodes that changed since the class was asked for last.
+// of pods that is asked for often there is a tree of the least scores of the nodes, whose leaves are brought up to date
+// only for nodes that changed since the class was asked for last. Most of these are too full for the class by then,
+// which a few numbers side by side tell without a look at the node.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +29,12 @@ class NodeChooser {
   NodeChooser(const ClusterState& state, const QueueBounds& bounds, NodeRule rule);
 
   // The best node that can take the pod, or none. `among`: the nodes to look at, empty for all of them.
-  // Cost: O(log nodes) for each node that changed since the pod's class was asked for last; O(|among|) where it is
-  // given.
+  // Cost: O(log nodes) for each node that changed since the pod's class was asked for last, O(nodes) the first time;
+  // O(|among|) where it is given.
   NodeIndex choose(PodIndex pod, std::span<const NodeIndex> among);
 
   // The devices that the pod takes on that node: those that are free at once, if that suffices.
-  std::vector<std::int32_t> devices_for(PodIndex pod, NodeIndex node) const;
+  DeviceList devices_for(PodIndex pod, NodeIndex node) const;
 
   // How many pods of the class fit on the node beside what is present, at most `limit`; filters included. An upper
   // bound.
@@ -43,11 +44,26 @@ class NodeChooser {
   // Smaller is better; kNoFit: it does not fit.
   using Score = std::uint64_t;
   static constexpr Score kNoFit = ~Score{0};
+  static constexpr Score kUnknown = kNoFit - 1;
 
+  // The least score of each branch. Level 0 is by node, each branch of the next one holds kBranches of it; the last has
+  // at most kBranches. All levels lie behind each other.
+  static constexpr std::size_t kBranches = 16;
   struct Tree {
-    std::vector<Score> scores;           // by node
-    std::vector<std::uint32_t> winners;  // heap order; the leaves are the nodes
-    std::size_t read = 0;                // of ClusterState::touched
+    std::vector<Score> least;
+    std::size_t read = 0;  // of ClusterState::touched
+  };
+  // What most nodes that cannot take a pod lack, side by side: what is free, or is asked for, at most; `share` in
+  // millionths of the device that has most room. Where nothing is asked for it is kNothing.
+  struct Glance {
+    Amount cpu = 0, memory = 0;
+    std::int64_t share = 0;
+    std::int32_t idle = 0;
+  };
+  // Nodes in the order in which they were last touched, the latest first: a list that ends, and begins, at none.
+  struct Recency {
+    NodeIndex earlier, later;
+    std::size_t touched_at = 0;  // position in ClusterState::touched + 1; 0: never
   };
 
   Score score(PodClassIndex pod_class, NodeIndex node) const;
@@ -59,16 +75,29 @@ class NodeChooser {
 
   NodeIndex scan(PodIndex pod, std::span<const NodeIndex> among) const;
   NodeIndex best_of_tree(PodClassIndex pod_class);
-  void build(PodClassIndex pod_class, Tree& tree) const;
+  void build(PodClassIndex pod_class, Tree& tree);
   void update(PodClassIndex pod_class, Tree& tree) const;
-  void replay(Tree& tree, std::uint32_t node) const;
+  void set_score(Tree& tree, std::size_t node, Score score) const;
+  void read_touched();
+  Glance glance_at(NodeIndex node) const;
+  static Glance asked_by(const PodClass& pod_class);
+  static bool is_short(const Glance& free, const Glance& asked);
+  void group_alike();
   bool wants_tree(PodClassIndex pod_class) const;
 
   const Problem& problem_;
   const ClusterState& state_;
   const QueueBounds& bounds_;
   NodeRule rule_;
-  std::size_t leaves_ = 1;  // a power of two, at least the number of nodes
+  std::vector<std::size_t> level_begin_;  // of the trees' levels, and the end
+  Indexed<NodeIndex, Recency> recency_;
+  NodeIndex latest_;
+  std::size_t touched_read_ = 0;
+  // Nodes that had the same room when the first tree was built, and what they all score until they are touched.
+  Indexed<NodeIndex, std::uint32_t> alike_;
+  std::vector<Score> score_of_alike_;
+  std::size_t grouped_at_ = 0;          // of ClusterState::touched
+  Indexed<NodeIndex, Glance> glances_;  // none before the first tree
   std::vector<NodeIndex> all_nodes_;
   Indexed<PodClassIndex, std::int64_t> pending_;  // pods of the class that wait
   Indexed<PodClassIndex, std::unique_ptr<Tree>> trees_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <tuple>
@@ -9,6 +10,7 @@
 #include "heuristics/groups.h"
 #include "heuristics/share_room.h"
 #include "model/levels.h"
+#include "model/saturating.h"
 
 namespace muster {
 
@@ -20,11 +22,17 @@ constexpr int kStopEvery = 16;  // gangs between two looks at the clock
 
 struct Entry {
   GangIndex gang;
-  WorkPair minimum{};       // the least work that satisfies it
-  double size = 0;          // what the order sorts by, larger first
-  std::int64_t shape = -1;  // equal for gangs that fit or fail alike; -1: none is alike
-  bool barred = false;      // nothing of it may be placed
+  QueueIndex queue;
+  std::int32_t priority = 0;
   int failed_at = -1;       // the epoch in which its minimum found no room: only claims can change that
+  std::int64_t shape = -1;  // equal for gangs that fit or fail alike; -1: none is alike
+  WorkPair minimum{};       // the least work that satisfies it
+  // Of one leaf group of equal pods that run or wait: the group, how many pods, and the work of each. Such a gang is
+  // looked at without its pods.
+  GroupIndex leaf;
+  std::int32_t pods = 0, needed = 0;
+  WorkPair unit{};
+  bool barred = false;  // nothing of it may be placed
 };
 
 // Gangs of one leaf group of equal pods, of which nothing is present, fail alike.
@@ -66,8 +74,8 @@ class Placing {
     rank_ = -1;
     for (const Pass pass : {Pass::kWithinShare, Pass::kWithinQuota, Pass::kRest}) {
       for (std::size_t begin = 0, end = 0; begin < entries_.size() && !stopped_; begin = end) {
-        const std::int32_t priority = priority_of(entries_[begin]);
-        while (end < entries_.size() && priority_of(entries_[end]) == priority) ++end;
+        const std::int32_t priority = entries_[begin].priority;
+        while (end < entries_.size() && entries_[end].priority == priority) ++end;
         ++rank_;
         run_priority(pass, {entries_.begin() + static_cast<std::ptrdiff_t>(begin),
                             entries_.begin() + static_cast<std::ptrdiff_t>(end)});
@@ -77,8 +85,11 @@ class Placing {
 
   using Entries = std::span<Entry>;
 
-  std::int32_t priority_of(const Entry& entry) const { return problem_.gangs[entry.gang].priority; }
-  QueueIndex queue_of(const Entry& entry) const { return problem_.gangs[entry.gang].queue; }
+  bool is_plain(const Entry& entry) const { return !entry.leaf.is_none(); }
+  bool has_minimum(const Entry& entry) const {
+    return is_plain(entry) ? state_.members(entry.leaf) >= entry.needed : is_satisfied(state_, entry.gang);
+  }
+  bool may_wait(const Entry& entry) const { return !is_plain(entry) || state_.members(entry.leaf) < entry.pods; }
 
   bool should_stop() {
     if (input_.stop && ++asked_ % kStopEvery == 0 && input_.stop()) stopped_ = true;
@@ -88,40 +99,78 @@ class Placing {
   // --- What there is to place
 
   void collect() {
+    std::vector<SortKey> keys;
     for (const GangIndex gang : problem_.gangs.indices()) {
       if (!fit::queue_exists(problem_.gangs[gang])) continue;
+      const std::optional<Entry> entry = entry_of(gang);
+      if (!entry) continue;  // too few pods, whatever is done
+      const auto position = static_cast<std::uint32_t>(entries_.size());
+      keys.push_back({entry->priority, size_of(gang, entry->minimum), problem_.gangs[gang].waited_seconds, position});
+      entries_.push_back(*entry);
+    }
+    sort_entries(std::move(keys));
+  }
+
+  std::optional<Entry> entry_of(GangIndex index) {
+    const Gang& gang = problem_.gangs[index];
+    Entry entry;
+    entry.gang = index;
+    entry.queue = gang.queue;
+    entry.priority = gang.priority;
+    bool waits = false;
+    std::int32_t present = 0;
+    for (const PodIndex pod : gang.pods) {
+      waits = waits || (fit::is_pending(problem_.pods[pod]) && !state_.is_present(pod));
+      present += state_.is_present(pod) ? 1 : 0;
+    }
+    if (is_of_equal_pods(gang)) {
+      const Group& root = problem_.groups[gang.root];
+      const PodClass& pod_class = problem_.class_of(gang.pods.front());
+      entry.leaf = gang.root;
+      entry.pods = static_cast<std::int32_t>(gang.pods.size());
+      entry.needed = root.minimum;
+      if (entry.pods < entry.needed) return std::nullopt;
+      entry.unit = work_pair(pod_class);
+      for (std::size_t side = 0; side < 2; ++side)
+        entry.minimum[side] = saturating_multiply(entry.unit[side], std::max(0, entry.needed));
+      if (present == 0) entry.shape = shape_of(gang);
+    } else {
       std::vector<PodIndex> candidates;
-      bool waits = false;
-      for (const PodIndex pod : problem_.gangs[gang].pods) {
-        const bool is_waiting = fit::is_pending(problem_.pods[pod]) && !state_.is_present(pod);
-        waits = waits || is_waiting;
-        if (is_waiting || state_.is_present(pod) || problem_.pods[pod].status == PodStatus::kSucceeded)
+      for (const PodIndex pod : gang.pods) {
+        if (fit::is_pending(problem_.pods[pod]) || state_.is_present(pod) ||
+            problem_.pods[pod].status == PodStatus::kSucceeded)
           candidates.push_back(pod);
       }
-      Entry entry;
-      entry.gang = gang;
-      const auto units = gang_units(problem_, gang, candidates);
-      if (units.empty()) continue;  // too few pods, whatever is done
+      const auto units = gang_units(problem_, index, candidates);
+      if (units.empty()) return std::nullopt;
       entry.minimum = units.front();
-      entry.barred = !waits || input_.excluded[gang.value()] || !placer_.may_place(gang);
-      entry.size = size_of(gang, entry.minimum);
-      entry.shape = shape_of(gang);
-      entries_.push_back(entry);
     }
-    sort_entries();
+    entry.barred = !waits || input_.excluded[index.value()] || !placer_.may_place(index);
+    return entry;
+  }
+
+  // Where one that ran has gone already it counts no longer.
+  bool is_of_equal_pods(const Gang& gang) const {
+    if (gang.groups.size() > 1 || gang.pods.empty()) return false;
+    const PodClassIndex pod_class = problem_.pods[gang.pods.front()].pod_class;
+    return std::ranges::all_of(gang.pods, [&](PodIndex pod) {
+      const Pod& p = problem_.pods[pod];
+      return p.pod_class == pod_class && (fit::is_pending(p) || state_.is_present(pod));
+    });
   }
 
   double size_of(GangIndex gang, const WorkPair& minimum) {
-    double cpu = 0, biggest = 0, work = 0;
-    for (const PodIndex pod : problem_.gangs[gang].pods) {
-      const PodClass& pod_class = problem_.class_of(pod);
-      cpu += static_cast<double>(pod_class.request[kCpu.value()]);
-      work += static_cast<double>(pod_class.work);
-      biggest = std::max(biggest, static_cast<double>(pod_class.work));
-    }
     double size = static_cast<double>(minimum[0] + minimum[1]);
-    if (input_.order.gangs == GangOrder::kBigFirst) size = biggest * 1e6 + size;
-    if (input_.order.gangs == GangOrder::kCpuFirst) size = cpu / std::max(1.0, work);
+    if (input_.order.gangs == GangOrder::kBigFirst || input_.order.gangs == GangOrder::kCpuFirst) {
+      double cpu = 0, biggest = 0, work = 0;
+      for (const PodIndex pod : problem_.gangs[gang].pods) {
+        const PodClass& pod_class = problem_.class_of(pod);
+        cpu += static_cast<double>(pod_class.request[kCpu.value()]);
+        work += static_cast<double>(pod_class.work);
+        biggest = std::max(biggest, static_cast<double>(pod_class.work));
+      }
+      size = input_.order.gangs == GangOrder::kBigFirst ? biggest * 1e6 + size : cpu / std::max(1.0, work);
+    }
     if (input_.order.gangs == GangOrder::kOldFirst) size = static_cast<double>(problem_.gangs[gang].waited_seconds);
     if (input_.order.noise > 0) {
       std::mt19937_64 random(input_.order.seed * 0x9E3779B97F4A7C15ULL + gang.value());
@@ -130,28 +179,34 @@ class Placing {
     return size;
   }
 
-  std::int64_t shape_of(GangIndex gang_index) {
-    const Gang& gang = problem_.gangs[gang_index];
-    if (gang.groups.size() > 1 || !gang.min_resources.empty() || gang.min_resources_gpu > 0 || gang.pods.empty())
-      return -1;
-    const PodClassIndex pod_class = problem_.pods[gang.pods.front()].pod_class;
-    for (const PodIndex pod : gang.pods) {
-      if (problem_.pods[pod].pod_class != pod_class || !fit::is_pending(problem_.pods[pod]) || state_.is_present(pod))
-        return -1;
-    }
+  // Of a gang of equal pods of which none is present.
+  std::int64_t shape_of(const Gang& gang) {
+    if (!gang.min_resources.empty() || gang.min_resources_gpu > 0) return -1;
     const Group& root = problem_.groups[gang.root];
-    const ShapeKey key{gang.queue, gang.preemptible, pod_class, root.required_level, root.minimum};
+    const ShapeKey key{gang.queue, gang.preemptible, problem_.pods[gang.pods.front()].pod_class, root.required_level,
+                       root.minimum};
     return shapes_.emplace(key, static_cast<std::int64_t>(shapes_.size())).first->second;
   }
 
-  void sort_entries() {
+  // What the entries are sorted by: priority, then what the order says, larger first, then who waited longer.
+  struct SortKey {
+    std::int32_t priority = 0;
+    double size = 0;
+    std::int64_t waited_seconds = 0;
+    std::uint32_t position = 0;
+  };
+  void sort_entries(std::vector<SortKey> keys) {
     dead_shapes_.assign(shapes_.size(), false);
-    std::ranges::stable_sort(entries_, [&](const Entry& a, const Entry& b) {
-      const Gang &gang_a = problem_.gangs[a.gang], &gang_b = problem_.gangs[b.gang];
-      if (gang_a.priority != gang_b.priority) return gang_a.priority > gang_b.priority;
+    std::ranges::sort(keys, [](const SortKey& a, const SortKey& b) {
+      if (a.priority != b.priority) return a.priority > b.priority;
       if (a.size != b.size) return a.size > b.size;
-      return gang_a.waited_seconds > gang_b.waited_seconds;
+      if (a.waited_seconds != b.waited_seconds) return a.waited_seconds > b.waited_seconds;
+      return a.position < b.position;
     });
+    std::vector<Entry> sorted;
+    sorted.reserve(entries_.size());
+    for (const SortKey& key : keys) sorted.push_back(entries_[key.position]);
+    entries_ = std::move(sorted);
   }
 
   // --- One priority of one pass
@@ -173,23 +228,32 @@ class Placing {
   void count_present(Pass pass, Entries entries) {
     if (pass == Pass::kRest) return;
     for (const Entry& entry : entries) {
+      if (is_plain(entry)) {
+        count_plain(pass, entry);
+        continue;
+      }
       std::vector<PodIndex> present;
       for (const PodIndex pod : problem_.gangs[entry.gang].pods) {
         if (state_.is_present(pod)) present.push_back(pod);
       }
       if (present.empty()) continue;
-      for (const WorkPair& unit : gang_units(problem_, entry.gang, present)) count(pass, entry.gang, unit);
+      for (const WorkPair& unit : gang_units(problem_, entry.gang, present)) count(pass, entry.queue, unit);
     }
   }
 
-  void count(Pass pass, GangIndex gang, const WorkPair& unit) {
-    const QueueIndex queue = problem_.gangs[gang].queue;
+  void count_plain(Pass pass, const Entry& entry) {
+    const std::int32_t present = state_.members(entry.leaf);
+    if (present == 0 || present < entry.needed) return;
+    count(pass, entry.queue, entry.minimum);
+    for (std::int32_t i = std::max(0, entry.needed); i < present; ++i) count(pass, entry.queue, entry.unit);
+  }
+
+  void count(Pass pass, QueueIndex queue, const WorkPair& unit) {
     if (pass == Pass::kWithinShare && share_.fits(queue, unit)) share_.add(queue, unit);
     if (pass == Pass::kWithinQuota) quota_.add(queue, unit);
   }
 
-  bool belongs(Pass pass, GangIndex gang, const WorkPair& unit) const {
-    const QueueIndex queue = problem_.gangs[gang].queue;
+  bool belongs(Pass pass, QueueIndex queue, const WorkPair& unit) const {
     if (pass == Pass::kWithinShare) return share_.fits(queue, unit);
     return pass == Pass::kRest || quota_.gains(queue, unit);
   }
@@ -197,7 +261,7 @@ class Placing {
   void queue_by_queue(Pass pass, Entries entries) {
     std::map<QueueIndex, std::vector<Entry*>> by_queue;
     for (Entry& entry : entries) {
-      if (!has_failed(entry) && !entry.barred) by_queue[queue_of(entry)].push_back(&entry);
+      if (!has_failed(entry) && !entry.barred) by_queue[entry.queue].push_back(&entry);
     }
     for (auto& [queue, list] : by_queue) std::ranges::reverse(list);
     while (!by_queue.empty() && !stopped_) {
@@ -213,12 +277,12 @@ class Placing {
   }
 
   void place_entry(Pass pass, Entry& entry) {
-    if (entry.barred || has_failed(entry) || is_satisfied(state_, entry.gang)) return;
-    if (!belongs(pass, entry.gang, entry.minimum) || should_stop()) return;
+    if (entry.barred || has_failed(entry) || has_minimum(entry)) return;
+    if (!belongs(pass, entry.queue, entry.minimum) || should_stop()) return;
     const bool is_known_to_fail = entry.shape >= 0 && dead_shapes_[static_cast<std::size_t>(entry.shape)];
     const bool may_start = !is_known_to_fail && fit::min_resources(state_, entry.gang);
     if (may_start && keep_rules([&] { return placer_.place_minimum(entry.gang); })) {
-      count(pass, entry.gang, entry.minimum);
+      count(pass, entry.queue, entry.minimum);
       room_.note_placed(entry.gang, rank_);
     } else {
       entry.failed_at = epoch_;
@@ -241,21 +305,22 @@ class Placing {
   void claim(Pass pass, Entry& entry) {
     const bool is_known_to_fail = entry.shape >= 0 && dead_claims_.contains(entry.shape);
     if (is_known_to_fail || should_stop()) return;
-    if (!is_satisfied(state_, entry.gang)) {
-      if (!belongs(pass, entry.gang, entry.minimum)) return;
+    if (!has_minimum(entry)) {
+      if (!belongs(pass, entry.queue, entry.minimum)) return;
       if (!room_.claim_minimum(entry.gang, rank_)) {
         if (entry.shape >= 0) dead_claims_.insert(entry.shape);
         return;
       }
-      count(pass, entry.gang, entry.minimum);
+      count(pass, entry.queue, entry.minimum);
       claimed(entry.gang);
       grow(pass, entry);
     }
+    if (!may_wait(entry)) return;
     for (const GroupIndex group : problem_.gangs[entry.gang].groups) {
       for (const PodIndex pod : placer_.waiting(group)) {
         const WorkPair unit = work_pair(problem_.class_of(pod));
-        if (!belongs(pass, entry.gang, unit) || !room_.claim_pod(pod, rank_)) break;
-        count(pass, entry.gang, unit);
+        if (!belongs(pass, entry.queue, unit) || !room_.claim_pod(pod, rank_)) break;
+        count(pass, entry.queue, unit);
         claimed(entry.gang);
       }
     }
@@ -271,14 +336,14 @@ class Placing {
 
   // Pods beyond the minimum, one at a time.
   void grow(Pass pass, const Entry& entry) {
-    if (entry.barred || !is_satisfied(state_, entry.gang) || should_stop()) return;
+    if (entry.barred || !has_minimum(entry) || !may_wait(entry) || should_stop()) return;
     for (const GroupIndex group : problem_.gangs[entry.gang].groups) {
       PodClassIndex skipped = PodClassIndex::none();
       for (const PodIndex pod : placer_.waiting(group)) {
         const WorkPair unit = work_pair(problem_.class_of(pod));
         if (problem_.pods[pod].pod_class == skipped) continue;
-        if (belongs(pass, entry.gang, unit) && keep_rules([&] { return placer_.place_pod(pod); })) {
-          count(pass, entry.gang, unit);
+        if (belongs(pass, entry.queue, unit) && keep_rules([&] { return placer_.place_pod(pod); })) {
+          count(pass, entry.queue, unit);
           room_.note_placed(entry.gang, rank_);
         } else {
           skipped = problem_.pods[pod].pod_class;

@@ -257,7 +257,8 @@ Plan plan_of(const Problem& problem, const ClusterState& end_state, const std::v
         {eviction.pod, reason, reason == EvictionReason::kStale ? GangIndex::none() : eviction.for_gang});
   }
   time_placements(problem, end_state, departing, plan.placements);
-  normalise(plan);
+  for (Placement& placement : plan.placements) std::ranges::sort(placement.devices);
+  std::ranges::sort(plan.evictions, {}, &Eviction::pod);  // everything else is in order
   return plan;
 }
 

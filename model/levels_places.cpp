@@ -110,16 +110,17 @@ DeviceUnits device_capacity(const NodeClass& node_class) {
 
 // Of one node, the idle thousandths that a pod of the class could not use (Weng et al. 2023, section 3.2): all of them
 // where the node does not take it or it asks for no device; else those on devices with less room than one share of it.
-std::int64_t unusable_thousandths(const Problem& problem, const PodClass& pod_class, const NodeEnd& node) {
+// `idle`: of each device.
+std::int64_t unusable_thousandths(const Problem& problem, const PodClass& pod_class, const NodeEnd& node,
+                                  const std::vector<std::int64_t>& idle) {
   const NodeClass& node_class = problem.node_classes[node.node_class];
   const DeviceUnits share = share_units(pod_class, node_class);
   std::int64_t all = 0, too_small = 0;
   std::int32_t large_enough = 0;
-  for (const DeviceUnits free : node.free_devices) {
-    const std::int64_t idle = idle_thousandths(free, device_capacity(node_class));
-    all += idle;
-    too_small += free < share ? idle : 0;
-    large_enough += free >= share ? 1 : 0;
+  for (std::size_t device = 0; device < idle.size(); ++device) {
+    all += idle[device];
+    too_small += node.free_devices[device] < share ? idle[device] : 0;
+    large_enough += node.free_devices[device] >= share ? 1 : 0;
   }
   const bool fits = pod_class.gpu.devices > 0 && pod_class.allowed[node.node_class.value()] &&
                     large_enough >= pod_class.gpu.devices &&
@@ -144,9 +145,12 @@ std::int64_t gpu_thousandths_in_use(const Problem& problem, const NodeEnd& node)
 }
 
 std::int64_t fragmentation_of(const Problem& problem, const NodeEnd& node) {
+  const DeviceUnits capacity = device_capacity(problem.node_classes[node.node_class]);
+  std::vector<std::int64_t> idle;
+  for (const DeviceUnits free : node.free_devices) idle.push_back(idle_thousandths(free, capacity));
   std::int64_t value = 0;
   for (const ExpectedClass& expected : problem.expected_workload) {
-    const std::int64_t unusable = unusable_thousandths(problem, problem.pod_classes[expected.pod_class], node);
+    const std::int64_t unusable = unusable_thousandths(problem, problem.pod_classes[expected.pod_class], node, idle);
     value = saturating_add(value, saturating_multiply(expected.weight_millionths, unusable));
   }
   return value;

@@ -1,0 +1,132 @@
+// How long greedy takes by itself: its first start alone, and all of them side by side. The medians of several runs;
+// every plan is passed to the referee before its time counts.
+//
+// Usage: bench_greedy --files FILE,FILE [--starts N] [--threads N] [--repetitions N] [--seed N] [--levels yes]
+// Each file holds one snapshot line. `--starts` are all of them (4). The fingerprints tell plans apart: two programs
+// that print the same ones found the same plans.
+#include "heuristics/greedy.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/arguments.h"
+#include "bench/judge.h"
+
+namespace muster::bench {
+namespace {
+
+struct Arguments {
+  std::vector<std::string> files;
+  GreedyOptions options;
+  int repetitions = 5;
+  bool shows_levels = false;
+};
+
+Arguments parse(int argc, char** argv) {
+  Arguments arguments;
+  arguments.options.threads = 2;
+  parse_flags(argc, argv,
+              {
+                  {"--files", [&](const std::string& value) { arguments.files = split(value); }},
+                  {"--starts", [&](const std::string& value) { arguments.options.starts = std::stoi(value); }},
+                  {"--threads", [&](const std::string& value) { arguments.options.threads = std::stoi(value); }},
+                  {"--repetitions", [&](const std::string& value) { arguments.repetitions = std::stoi(value); }},
+                  {"--seed", [&](const std::string& value) { arguments.options.seed = std::stoull(value); }},
+                  {"--levels", [&](const std::string& value) { arguments.shows_levels = value == "yes"; }},
+              });
+  if (arguments.files.empty() || arguments.repetitions < 1) throw std::runtime_error("--files is needed");
+  return arguments;
+}
+
+std::string read_line(const std::string& path) {
+  std::ifstream in(path);
+  std::string line;
+  if (!std::getline(in, line)) throw std::runtime_error("cannot read " + path);
+  return line;
+}
+
+// Fowler, Noll and Vo's hash (1991) of everything that the plan says.
+std::uint64_t fingerprint(const Plan& plan) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  const auto mix = [&](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3ULL; };
+  for (const Placement& placement : plan.placements) {
+    mix(placement.pod.value());
+    mix(placement.node.value());
+    for (const std::int32_t device : placement.devices) mix(static_cast<std::uint64_t>(device) + 1);
+    for (const PodIndex pod : placement.after) mix(pod.value());
+  }
+  for (const Eviction& eviction : plan.evictions) {
+    mix(eviction.pod.value());
+    mix(static_cast<std::uint64_t>(eviction.reason));
+    mix(eviction.for_gang.value());
+  }
+  return hash;
+}
+
+struct Measured {
+  Candidate candidate;
+  double milliseconds = 0;
+};
+
+Measured measure(const Judge& judge, const GreedyOptions& options, int repetitions) {
+  using Clock = std::chrono::steady_clock;
+  Measured measured;
+  std::vector<double> times;
+  for (int i = 0; i < repetitions; ++i) {
+    const Clock::time_point start = Clock::now();
+    measured.candidate = solve_greedy(judge.problem, judge.shares, options);
+    times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+  }
+  const auto violations = check_plan(judge.snapshot, judge.problem, judge.shares, measured.candidate.plan);
+  if (!violations.empty()) throw std::runtime_error(violations[0].subject + ": " + violations[0].message);
+  std::ranges::sort(times);
+  measured.milliseconds = times[times.size() / 2];
+  return measured;
+}
+
+void print(const std::string& file, const Judge& judge, const Measured& measured, const char* starts) {
+  fmt::print("| {} | {} | {} | {} | {:.1f} | {} | {} | {:.2f} | {:016x} |\n", file, starts, judge.problem.nodes.size(),
+             judge.problem.pods.size(), measured.milliseconds, measured.candidate.plan.placements.size(),
+             measured.candidate.plan.evictions.size(), judge.allocated(measured.candidate.plan) * 100,
+             fingerprint(measured.candidate.plan));
+}
+
+int run(const Arguments& arguments) {
+  fmt::print("| file | starts | nodes | pods | ms | placed | evicted | GPUs in use | fingerprint |\n");
+  fmt::print("|---|---|---|---|---|---|---|---|---|\n");
+  for (const std::string& file : arguments.files) {
+    const Judge judge(read_line(file));
+    GreedyOptions first = arguments.options;
+    first.starts = 1;
+    const Measured alone = measure(judge, first, arguments.repetitions);
+    print(file, judge, alone, "first");
+    if (arguments.options.starts > 1)
+      print(file, judge, measure(judge, arguments.options, arguments.repetitions), "all");
+    if (arguments.shows_levels) fmt::print("levels of the first: {}\n", fmt::join(alone.candidate.levels.values, " "));
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace muster::bench
+
+int main(int argc, char** argv) {
+  try {
+    return muster::bench::run(muster::bench::parse(argc, argv));
+  } catch (const std::exception& fault) {
+    std::cerr << "bench_greedy: " << fault.what() << "\n";
+    return 64;
+  }
+}

@@ -1,0 +1,74 @@
+#include "heuristics/node_choice.h"
+
+#include <memory>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "datasets/generator.h"
+#include "io/snapshot_reader.h"
+
+namespace muster {
+namespace {
+
+struct DrawnProblem {
+  DrawnProblem(std::int32_t nodes, std::uint64_t seed) {
+    GeneratorOptions options;
+    options.seed = seed;
+    options.nodes = nodes;
+    options.gangs_max = 4;
+    options.occupied = 0.5;
+    options.releasing = 0.2;
+    options.cpu_only = 0.2;
+    options.tainted = 0.2;
+    options.selecting = 0.2;
+    Result<Snapshot> read = SnapshotReader().read(generate_snapshot(options));
+    EXPECT_TRUE(read) << read.error().message;
+    snapshot = std::make_unique<Snapshot>(std::move(*read));
+    Result<Problem> built = build_problem(*snapshot);
+    EXPECT_TRUE(built) << built.error().message;
+    problem = std::move(*built);
+  }
+  std::unique_ptr<Snapshot> snapshot;
+  Problem problem;
+};
+
+// Pods come, go, and are taken back; asked for any node, the chooser names the one that it finds by looking at all of
+// them. One level of branches holds 16 nodes, two hold 256.
+TEST(NodeChooser, FindsWhatALookAtEveryNodeFinds) {
+  int found = 0, none = 0;
+  for (const std::int32_t nodes : {1, 16, 17, 300}) {
+    for (const NodeRule rule : {NodeRule::kBestFit, NodeRule::kKeepCpu, NodeRule::kSpread}) {
+      const DrawnProblem drawn(nodes, static_cast<std::uint64_t>(nodes));
+      ClusterState state(drawn.problem, ClusterState::Releasing::kFreed);
+      const QueueBounds bounds = queue_bounds(drawn.problem, state);
+      NodeChooser chooser(state, bounds, rule);
+      std::vector<NodeIndex> all;
+      for (const NodeIndex node : drawn.problem.nodes.indices()) all.push_back(node);
+      std::mt19937_64 random(static_cast<std::uint64_t>(nodes));
+      std::vector<ClusterState::Checkpoint> checkpoints{state.checkpoint()};
+      for (int step = 0; step < 2000; ++step) {
+        const PodIndex pod(random() % drawn.problem.pods.size());
+        if (state.is_present(pod)) {
+          if (random() % 4 == 0) state.take(pod);
+        } else if (fit::is_pending(drawn.problem.pods[pod])) {
+          const NodeIndex node = chooser.choose(pod, {});
+          ASSERT_EQ(node, chooser.choose(pod, all)) << "step " << step << " of " << nodes << " nodes";
+          if (!node.is_none()) state.put(pod, node, chooser.devices_for(pod, node));
+          ++(node.is_none() ? none : found);
+        }
+        if (random() % 50 == 0) checkpoints.push_back(state.checkpoint());
+        if (random() % 100 == 0) {
+          state.rollback(checkpoints.back());
+          if (checkpoints.size() > 1) checkpoints.pop_back();
+        }
+      }
+    }
+  }
+  EXPECT_GT(found, 1000);
+  EXPECT_GT(none, 100);
+}
+
+}  // namespace
+}  // namespace muster
