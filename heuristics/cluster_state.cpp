@@ -70,7 +70,9 @@ ClusterState::ClusterState(const Problem& problem, Releasing releasing)
 MicroGpu ClusterState::micro_gpu(NodeIndex node, DeviceUnits units) const {
   if (units <= 0) return 0;
   const DeviceUnits whole = problem_->device_capacity(node);
+  if (units == whole) return 1'000'000;
   const DeviceUnits mib = whole / 1'000'000;  // a whole device has so many MiB, or one where that is not known
+  if (mib == 1) return units;
   return (units + mib - 1) / mib;
 }
 
@@ -155,6 +157,7 @@ void ClusterState::count_usage(PodIndex pod, NodeIndex node, bool put) {
 
 std::size_t ClusterState::bucket_of(std::int32_t priority) const {
   const auto& all = problem_->priorities;  // highest first
+  if (buckets_ <= 1) return 0;
   const auto rank = static_cast<std::size_t>(std::ranges::lower_bound(all, priority, std::greater<>{}) - all.begin());
   return std::min(rank, all.empty() ? 0 : all.size() - 1) * buckets_ / std::max<std::size_t>(1, all.size());
 }

@@ -18,13 +18,17 @@ LeadingLevels::LeadingLevels(const Problem& problem, const FairShares& shares)
 std::vector<Work> LeadingLevels::of(const ClusterState& state) {
   if (!is_counted_) {
     gangs_.resize(problem_.gangs.size());
-    for (const GangIndex gang : problem_.gangs.indices()) recount(state, gang);
+    versions_.resize(problem_.gangs.size());
+    for (const GangIndex gang : problem_.gangs.indices()) {
+      versions_[gang] = state.version(gang);
+      recount(state, gang);
+    }
   } else {
     const auto& all = state.changed_gangs();
-    std::vector<GangIndex> changed(all.begin() + static_cast<std::ptrdiff_t>(read_), all.end());
-    std::ranges::sort(changed);
-    changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
-    for (const GangIndex gang : changed) recount(state, gang);
+    for (; read_ < all.size(); ++read_) {
+      const GangIndex gang = all[read_];
+      if (std::exchange(versions_[gang], state.version(gang)) != state.version(gang)) recount(state, gang);
+    }
   }
   is_counted_ = true;
   read_ = state.changed_gangs().size();

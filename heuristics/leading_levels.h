@@ -43,6 +43,7 @@ class LeadingLevels {
   const Problem& problem_;
   const FairShares& shares_;
   Indexed<GangIndex, GangWork> gangs_;
+  Indexed<GangIndex, std::uint32_t> versions_;  // as they were counted
   Indexed<QueueIndex, std::array<Units, 2>> units_;
   std::vector<Indexed<QueueIndex, std::array<Wide, 2>>> unweighted_;  // by rank
   std::vector<Wide> weighted_;                                        // by rank

@@ -8,10 +8,12 @@
 // victims are whole gangs or surplus pods, and that a claim is a gang, is KAI's.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "heuristics/clearing_cache.h"
@@ -88,6 +90,21 @@ class RoomSearch {
     std::vector<Unit> victims;
   };
 
+  // Whether a pod would fit on a node that all had left who may go.
+  enum class Cleared : std::uint8_t { kTooSmall, kNobodyGoes, kFits };
+  // What would be free on each node then, as of a look or an attempt.
+  struct ClearedRooms {
+    struct Of {
+      std::uint64_t key = 0;
+      std::uint32_t node_version = 0;
+      bool any_goes = false;
+      DeviceUnits devices_left = 0;  // in sum; see clear_all
+    };
+    Indexed<NodeIndex, Of> of_node;
+    std::vector<Amount> free;          // node x resource
+    std::vector<DeviceUnits> devices;  // by device_begin_
+  };
+
   enum class Means : std::uint8_t { kSwap, kConsolidate, kPreempt, kReclaim };
 
   template <class Place>
@@ -119,9 +136,14 @@ class RoomSearch {
   ClearingKind kind_of(const Clearing& clearing) const;
   std::optional<Clearing> clearing_of(PodIndex pod, NodeIndex node);
   Cost cost_with_moves(PodIndex pod, const Clearing& clearing);
-  Cost cost_of(GangIndex gang, const std::vector<PodIndex>& pods) const;
+  Cost cost_of(GangIndex gang, std::span<const PodIndex> pods) const;
   std::int64_t excess_of(GangIndex victim) const;
-  bool could_clear(PodIndex pod, NodeIndex node);
+  Cleared could_clear(PodIndex pod, NodeIndex node);
+  void begin_look();
+  const ClearedRooms::Of& cleared_room(NodeIndex node);
+  Room cleared_of(const ClearedRooms& rooms, NodeIndex node) const;
+  void clear_all(NodeIndex node, ClearedRooms& rooms);
+  bool could_relocate(PodClassIndex pod_class);
   bool is_legal_at_first(PodIndex pod);
   std::vector<Unit> units_on(NodeIndex node) const;
   std::vector<Unit> moves_on(NodeIndex node) const;
@@ -174,6 +196,7 @@ class RoomSearch {
   EvictionLog::Checkpoint attempt_reasons_;  // as the attempt under way began
   std::size_t touched_read_ = 0;  // of the state's touched nodes, when room_seen_ was last brought up to date
   std::vector<Amount> room_seen_;
+  Indexed<NodeIndex, std::uint32_t> versions_seen_;
   std::vector<DeviceUnits> devices_seen_;
   std::vector<std::size_t> device_begin_;             // of devices_seen_, by node
   bool is_local_ = true;                              // whether only room on its own node can bring an evicted pod back
@@ -190,9 +213,15 @@ class RoomSearch {
   std::size_t cheapest_read_ = 0;                   // of the state's touched nodes
   Indexed<QueueIndex, std::int8_t> may_take_from_;  // as a look at the nodes began: 1 yes, 0 no, -1 not known yet
   std::vector<PodClassIndex> running_classes_;      // of what may be evicted
-  std::uint64_t attempts_ = 0;
-  std::vector<Amount> clear_free_;  // buffers of could_clear
-  std::vector<DeviceUnits> clear_devices_;
+  std::uint64_t attempts_ = 0, looks_ = 0;
+  std::array<ClearedRooms, 2> cleared_;  // by kSwap, by the other means
+  std::vector<Amount> leaving_;          // node x resource; see clear_all
+  struct Relocation {
+    std::uint64_t look = 0;  // as of which it is known
+    bool is_possible = false;
+    NodeIndex witness;
+  };
+  Indexed<PodClassIndex, Relocation> relocation_;
   QueueAmounts added_{};  // of the pod that room is being made for, at least
 };
 

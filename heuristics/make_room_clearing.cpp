@@ -35,7 +35,7 @@ bool RoomSearch::look_at_clearings(PodIndex pod, std::span<const NodeIndex> node
                                    const Visit& visit) {
   const bool keeps = may_keep_clearings();
   if (keeps) cache_.begin(clearing_key(pod));
-  may_take_from_.assign(problem_.queues.size(), -1);
+  begin_look();
   const PodClass& pod_class = problem_.class_of(pod);
   const auto look = [&](NodeIndex node) {
     if (stop_ && node.value() % 64 == 63 && stop_()) stopped_ = true;
@@ -82,7 +82,7 @@ bool RoomSearch::look_at_cheapest(PodIndex pod, const Visit& visit) {
     not_cleared_.insert(not_cleared_.end(), state_.touched().begin() + static_cast<std::ptrdiff_t>(cheapest_read_),
                         state_.touched().end());
   }
-  may_take_from_.assign(problem_.queues.size(), -1);
+  begin_look();
   std::vector<NodeIndex> nodes = std::exchange(not_cleared_, {});
   std::ranges::sort(nodes);
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
@@ -260,8 +260,10 @@ bool RoomSearch::free_min_resources() {
 
 // The cheapest victims on the node whose going makes it fit.
 std::optional<RoomSearch::Clearing> RoomSearch::clearing_of(PodIndex pod, NodeIndex node) {
+  const Cleared cleared = could_clear(pod, node);
+  if (cleared == Cleared::kTooSmall) return std::nullopt;
   bool fits = can_place(state_, bounds_, pod, node);  // it may be its queue that was in the way
-  if (!fits && !could_clear(pod, node)) return std::nullopt;
+  if (!fits && cleared == Cleared::kNobodyGoes) return std::nullopt;
   const auto before = state_.checkpoint();
   std::vector<Unit> taken;
   std::vector<std::vector<Place>> places;  // from which they were taken
@@ -282,10 +284,10 @@ std::optional<RoomSearch::Clearing> RoomSearch::clearing_of(PodIndex pod, NodeIn
   }
   Clearing clearing;
   clearing.node = node;
-  // Who turns out not to stand in the way stays, the dearest first.
+  // Who turns out not to stand in the way stays, the dearest first. Before the last one went it did not fit.
   for (std::size_t i = taken.size(); fits && i-- > 0;) {
     const auto here = state_.checkpoint();
-    bool back = true;
+    bool back = i + 1 < taken.size();
     for (std::size_t k = 0; back && k < taken[i].pods.size(); ++k) back = put_back(taken[i].pods[k], places[i][k]);
     if (back && can_place(state_, bounds_, pod, node)) continue;
     state_.rollback(here);

@@ -2,6 +2,7 @@
 // again.
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "heuristics/groups.h"
 #include "heuristics/make_room.h"
@@ -74,6 +75,7 @@ bool RoomSearch::has_room_grown() {
       const auto free = state_.free(node);
       const auto devices = state_.free_devices(node);
       device_begin_.push_back(devices_seen_.size());
+      versions_seen_.push_back(state_.version(node));
       room_seen_.insert(room_seen_.end(), free.begin(), free.end());
       devices_seen_.insert(devices_seen_.end(), devices.begin(), devices.end());
     }
@@ -89,6 +91,9 @@ bool RoomSearch::has_room_grown() {
   };
   for (; touched_read_ < state_.touched().size(); ++touched_read_) {
     const std::size_t node = state_.touched()[touched_read_].value();
+    if (std::exchange(versions_seen_[NodeIndex(node)], state_.version(NodeIndex(node))) ==
+        state_.version(NodeIndex(node)))
+      continue;
     look(state_.free(NodeIndex(node)),
          room_seen_.begin() + static_cast<std::ptrdiff_t>(node * problem_.resource_count));
     look(state_.free_devices(NodeIndex(node)),

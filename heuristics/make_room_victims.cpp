@@ -1,35 +1,108 @@
 // Who may go for a claim, together with whom, and what that costs by the levels.
 #include <algorithm>
+#include <utility>
 
 #include "heuristics/make_room.h"
 #include "model/gang_tree.h"
 
 namespace muster {
 
+// Who may be reclaimed, and who finds room elsewhere, is found out anew for each look at the nodes.
+void RoomSearch::begin_look() {
+  may_take_from_.assign(problem_.queues.size(), -1);
+  if (means_ == Means::kSwap) return;
+  ++looks_;
+  relocation_.resize(problem_.pod_classes.size());
+}
+
 // Whether the pod would fit if all that may go (or be moved) of the node went: a quick look before the search.
-bool RoomSearch::could_clear(PodIndex pod, NodeIndex node) {
+RoomSearch::Cleared RoomSearch::could_clear(PodIndex pod, NodeIndex node) {
   const PodClass& pod_class = problem_.class_of(pod);
-  const auto free = state_.free(node);
-  const auto devices = state_.free_devices(node);
-  clear_free_.assign(free.begin(), free.end());
-  clear_devices_.assign(devices.begin(), devices.end());
+  const ClearedRooms::Of& cleared = cleared_room(node);
+  const Room room = cleared_of(cleared_[means_ == Means::kSwap ? 0 : 1], node);
+  if (!fit::capacity(room, pod_class) || !fit::devices(room, problem_, pod_class, node)) return Cleared::kTooSmall;
+  if (!cleared.any_goes) return Cleared::kNobodyGoes;
+  if (means_ == Means::kSwap) return Cleared::kFits;
+  const DeviceUnits units =
+      pod_class.gpu.devices > 0 ? pod_class.gpu.devices * share_units(pod_class, problem_.class_of(node)) : 0;
+  const std::span left(leaving_.data() + node.value() * problem_.resource_count, problem_.resource_count);
+  return fit::capacity({left, {}}, pod_class) && units <= cleared.devices_left ? Cleared::kFits : Cleared::kTooSmall;
+}
+
+Room RoomSearch::cleared_of(const ClearedRooms& rooms, NodeIndex node) const {
+  return {{rooms.free.data() + node.value() * problem_.resource_count, problem_.resource_count},
+          {rooms.devices.data() + device_begin_[node.value()], state_.free_devices(node).size()}};
+}
+
+const RoomSearch::ClearedRooms::Of& RoomSearch::cleared_room(NodeIndex node) {
+  ClearedRooms& rooms = cleared_[means_ == Means::kSwap ? 0 : 1];
+  if (rooms.of_node.empty()) {
+    rooms = {Indexed<NodeIndex, ClearedRooms::Of>(problem_.nodes.size()), room_seen_, devices_seen_};
+    if (leaving_.empty()) leaving_ = room_seen_;
+  }
+  ClearedRooms::Of& known = rooms.of_node[node];
+  const std::uint64_t key = means_ == Means::kSwap ? attempts_ : looks_;
+  if (known.key == key && known.node_version == state_.version(node)) return known;
+  known.key = key;
+  known.node_version = state_.version(node);
+  clear_all(node, rooms);
+  return known;
+}
+
+// What is free on the node once all that may go has gone. Beside it, in sum, what is free once all have gone but those
+// that may only be moved and find no room on any node as things stand.
+void RoomSearch::clear_all(NodeIndex node, ClearedRooms& rooms) {
+  ClearedRooms::Of& cleared = rooms.of_node[node];
+  const std::size_t resources = problem_.resource_count;
+  Amount* const free = rooms.free.data() + node.value() * resources;
+  DeviceUnits* const devices = rooms.devices.data() + device_begin_[node.value()];
+  std::ranges::copy(state_.free(node), free);
+  std::ranges::copy(state_.free_devices(node), devices);
+  Amount* const left = means_ == Means::kSwap ? nullptr : leaving_.data() + node.value() * resources;
+  if (left != nullptr) std::ranges::copy(state_.free(node), left);
+  cleared.any_goes = false;
+  cleared.devices_left = 0;
+  for (const DeviceUnits units : state_.free_devices(node)) cleared.devices_left += units;
   const bool may_move = means_ != Means::kSwap && problem_.snapshot->policy.actions.consolidate;
-  bool any = false;
   for (const PodIndex other : state_.pods_on(node)) {
     const GangIndex gang = problem_.pods[other].gang;
     if (gang == claimant_) continue;
-    const bool goes = is_fresh(other) ? may_give_way(other)
-                                      : (may_move && problem_.gangs[gang].preemptible) || is_legal_at_first(other);
-    if (!goes) continue;
-    any = true;
+    const bool moves = !is_fresh(other) && may_move && problem_.gangs[gang].preemptible;
+    const bool goes = is_fresh(other) ? may_give_way(other) : is_legal_at_first(other);
+    if (!goes && !moves) continue;
+    cleared.any_goes = true;
     const PodClass& other_class = problem_.class_of(other);
-    for (std::size_t r = 0; r < clear_free_.size(); ++r) clear_free_[r] += other_class.request[r];
     const auto& held = state_.place_of(other).devices;
     const DeviceUnits units = held.empty() ? 0 : share_units(other_class, problem_.class_of(node));
-    for (const std::int32_t device : held) clear_devices_[static_cast<std::size_t>(device)] += units;
+    for (std::size_t r = 0; r < resources; ++r) free[r] += other_class.request[r];
+    for (const std::int32_t device : held) devices[device] += units;
+    if (left == nullptr || !(goes || could_relocate(problem_.pods[other].pod_class))) continue;
+    for (std::size_t r = 0; r < resources; ++r) left[r] += other_class.request[r];
+    cleared.devices_left += units * static_cast<DeviceUnits>(held.size());
   }
-  const Room room{clear_free_, clear_devices_};
-  return any && fit::capacity(room, pod_class) && fit::devices(room, problem_, pod_class, node);
+}
+
+// Whether some node has room for a pod of the class, as things stand or once those have gone that may give way.
+bool RoomSearch::could_relocate(PodClassIndex index) {
+  Relocation& known = relocation_[index];
+  if (known.look == looks_) return known.is_possible;
+  known.look = looks_;
+  const PodClass& pod_class = problem_.pod_classes[index];
+  const bool may_swap = latest_rank_ > rank_;
+  const Means means = std::exchange(means_, Means::kSwap);
+  const auto holds = [&](NodeIndex node) {
+    if (!fit::node(problem_, pod_class, node)) return false;
+    if (may_swap) cleared_room(node);
+    const Room room = may_swap ? cleared_of(cleared_[0], node) : room_of(state_, node);
+    return fit::capacity(room, pod_class) && fit::devices(room, problem_, pod_class, node);
+  };
+  known.is_possible = !known.witness.is_none() && holds(known.witness);
+  for (std::size_t node = 0; node < problem_.nodes.size() && !known.is_possible; ++node) {
+    known.witness = NodeIndex(node);
+    known.is_possible = holds(known.witness);
+  }
+  means_ = means;
+  return known.is_possible;
 }
 
 // A gang that goes whole is listed once for each of its groups that has no surplus there; other groups may have some.
@@ -95,7 +168,7 @@ std::optional<RoomSearch::Unit> RoomSearch::fresh_unit_of(PodIndex pod) const {
   const auto stays = [&](PodIndex p) {
     return problem_.pods[p].status == PodStatus::kSucceeded || (p != pod && state_.is_present(p));
   };
-  if (meets_minimum(problem_, gang, stays)) return Unit{{pod}, cost_of(gang_index, {pod}), false};
+  if (meets_minimum(problem_, gang, stays)) return Unit{{pod}, cost_of(gang_index, {&pod, 1}), false};
   std::vector<PodIndex> all;
   for (const PodIndex p : gang.pods) {
     if (!state_.is_present(p)) continue;
@@ -115,7 +188,7 @@ std::optional<RoomSearch::Unit> RoomSearch::unit_of(PodIndex pod) const {
   const auto stays = [&](PodIndex p) {
     return problem_.pods[p].status == PodStatus::kSucceeded || (p != pod && state_.is_present(p));
   };
-  if (meets_minimum(problem_, gang, stays)) return Unit{{pod}, cost_of(gang_index, {pod}), false};
+  if (meets_minimum(problem_, gang, stays)) return Unit{{pod}, cost_of(gang_index, {&pod, 1}), false};
   const EvictionReason reason = means_ == Means::kPreempt ? EvictionReason::kPreempt : EvictionReason::kReclaim;
   if (!rules_.has_run_enough(state_, claimant_, gang_index, reason)) return std::nullopt;
   std::vector<PodIndex> all;
@@ -129,7 +202,7 @@ std::optional<RoomSearch::Unit> RoomSearch::unit_of(PodIndex pod) const {
 
 // Of usage within its share (or quota) a queue loses what goes beyond what it has too much, and so does each queue
 // above it: of what has the victim's priority or more, which is what the first level that loses counts, else of all.
-RoomSearch::Cost RoomSearch::cost_of(GangIndex gang_index, const std::vector<PodIndex>& pods) const {
+RoomSearch::Cost RoomSearch::cost_of(GangIndex gang_index, std::span<const PodIndex> pods) const {
   const Gang& gang = problem_.gangs[gang_index];
   Cost cost;
   cost.work.priority = gang.priority;

@@ -308,7 +308,8 @@ void NodeChooser::read_touched() {
       latest_ = node;
     }
     own.touched_at = touched_read_ + 1;
-    if (!glances_.empty()) glances_[node] = glance_at(node);
+    const bool is_last = touched_read_ + 1 == touched.size() || touched[touched_read_ + 1] != node;
+    if (is_last && !glances_.empty()) glances_[node] = glance_at(node);
   }
 }
 
