@@ -144,6 +144,9 @@ class Comparison {
     run_.origin = plan_.origin;
     run_.proof = plan_.proof;
     run_.load = load_average();
+    for (std::size_t i = 0; i < ids_.size(); ++i)
+      if (is_bound_passed(i, levels_.values[i]))
+        run_.faults.push_back(name_of(ids_[i]) + ": a bound is claimed below the plan's own value");
     run_.evicted = plan_.plan.evictions.size();
   }
 

@@ -32,7 +32,9 @@
 
 #include "heuristics/cluster_state.h"
 #include "heuristics/eviction_rules.h"
+#include "heuristics/fit.h"
 #include "heuristics/greedy.h"
+#include "heuristics/groups.h"
 #include "solver/anti_affinity.h"
 #include "solver/configuration.h"
 #include "solver/decode.h"
@@ -68,7 +70,8 @@ class WholeModel {
 
   Formulation& formulation() { return formulation_; }
 
-  // What a solution of the model says, as a plan. Not checked; pods that find no place are left out.
+  // What a solution of the model says, as a plan; but whoever goes or is moved though he could stay does stay. Not
+  // checked; pods that find no place are left out.
   Plan plan_of(const std::vector<double>& x) const {
     FormulationSolution solution = formulation_.read(x);
     Indexed<RoomClassIndex, std::vector<Configuration>> configurations = listed_;
@@ -80,6 +83,11 @@ class WholeModel {
     ClusterState state = base_;
     const Decoded decoded =
         decode({problem_, demand_, atoms_, supply_, bounds, configurations, formulation_.channels()}, solution, state);
+    std::map<GangIndex, std::vector<PodIndex>> away;
+    for (const PlannedEviction& eviction : decoded.evictions)
+      if (eviction.reason != EvictionReason::kStale) away[problem_.pods[eviction.pod].gang].push_back(eviction.pod);
+    while (std::ranges::any_of(away, [&](const auto& gang) { return bring_back(gang.first, gang.second, state); })) {
+    }
     return muster::plan_of(problem_, state, decoded.evictions);
   }
 
@@ -290,6 +298,37 @@ class WholeModel {
 
   static std::int64_t count_of(std::int32_t column, const std::vector<double>& x) {
     return std::llround(x[static_cast<std::size_t>(column)]);
+  }
+
+  // Of these pods of a gang those that fit where they ran, if that leaves it whole or with its minimum; true if anybody
+  // came back.
+  bool bring_back(GangIndex gang, const std::vector<PodIndex>& pods, ClusterState& state) const {
+    const ClusterState::Checkpoint before = state.checkpoint();
+    bool any = false, all = true;
+    for (const PodIndex pod : pods) {
+      const Place home = snapshot_place(problem_, pod);
+      if (state.is_present(pod) && state.place_of(pod) == home) continue;
+      const ClusterState::Checkpoint here = state.checkpoint();
+      if (state.is_present(pod)) state.take(pod);
+      if (fits_at(home, problem_.class_of(pod), state)) {
+        state.put(pod, home.node, home.devices);
+        any = true;
+      } else {
+        state.rollback(here);
+        all = all && state.is_present(pod);
+      }
+    }
+    if (any && (all || is_satisfied(state, gang))) return true;
+    state.rollback(before);
+    return false;
+  }
+
+  bool fits_at(const Place& home, const PodClass& pod_class, const ClusterState& state) const {
+    const DeviceUnits units = home.devices.empty() ? 0 : share_units(pod_class, problem_.class_of(home.node));
+    const auto free = state.free_devices(home.node);
+    const auto has_room = [&](std::int32_t device) { return free[static_cast<std::size_t>(device)] >= units; };
+    return std::ranges::all_of(home.devices, has_room) && fit::capacity(room_of(state, home.node), pod_class) &&
+           fit::anti_affinity(state, pod_class, home.node);
   }
 
   // What the solution puts on one node, pod by pod, each on devices whose patterns hold it.
