@@ -300,8 +300,8 @@ class WholeModel {
     return std::llround(x[static_cast<std::size_t>(column)]);
   }
 
-  // Of these pods of a gang those that fit where they ran, if that leaves it whole or with its minimum; true if anybody
-  // came back.
+  // Of these pods of a gang those that fit where they ran, if that leaves it whole or with its minimum; a gang that is
+  // tied to a domain comes back whole or not at all. True if anybody came back.
   bool bring_back(GangIndex gang, const std::vector<PodIndex>& pods, ClusterState& state) const {
     const ClusterState::Checkpoint before = state.checkpoint();
     bool any = false, all = true;
@@ -318,7 +318,13 @@ class WholeModel {
         all = all && state.is_present(pod);
       }
     }
-    if (any && (all || is_satisfied(state, gang))) return true;
+    const bool is_tied = std::ranges::any_of(problem_.gangs[gang].groups, [&](GroupIndex group) {
+      return !problem_.groups[group].required_level.is_none();
+    });
+    const bool is_home = std::ranges::all_of(pods, [&](PodIndex pod) {
+      return state.is_present(pod) && state.place_of(pod) == snapshot_place(problem_, pod);
+    });
+    if (any && (is_home || (!is_tied && (all || is_satisfied(state, gang))))) return true;
     state.rollback(before);
     return false;
   }
