@@ -5,10 +5,13 @@
 #include <map>
 #include <tuple>
 #include <utility>
-#include <vector>
+
+#include "solver/demand_side.h"
 
 namespace muster {
 namespace {
+
+constexpr double kSmallerPart = 0.9;  // of the sums, where the whole of them is plenty
 
 // Rooms of one class, in sum.
 struct Heap {
@@ -61,19 +64,20 @@ std::vector<Heap> heaps_of(const Problem& problem, const Demand& demand, const S
   return result;
 }
 
-// Rows of one heap and its columns. Amounts are in parts of what the heap has, devices in devices.
-void add_heap(const Problem& problem, const Demand& demand, const Formulation& formulation, const Heap& heap,
-              Milp& milp) {
+// Rows of a part of one heap, and its columns. Amounts are in thousandths of what the heap has, devices in devices.
+void add_heap(const Subproblem& sub, const Heap& heap, double part, DemandSide& side) {
+  const Problem& problem = sub.configuration_input.problem;
+  Milp& milp = side.milp;
   std::vector<std::pair<std::size_t, std::int32_t>> resource_rows;
   for (std::size_t r = 0; r < heap.free.size(); ++r)
-    if (heap.free[r] > 0) resource_rows.emplace_back(r, milp.add_row(-kInfinity, 1000));
+    if (heap.free[r] > 0) resource_rows.emplace_back(r, milp.add_row(-kInfinity, 1000 * part));
   const auto capacity = static_cast<double>(device_capacity(problem.node_classes[heap.node_class]));
-  const std::int32_t whole_row = milp.add_row(-kInfinity, heap.idle);
-  const std::int32_t shared_row = milp.add_row(-kInfinity, heap.partial / capacity);
+  const std::int32_t whole_row = milp.add_row(-kInfinity, heap.idle * part);
+  const std::int32_t shared_row = milp.add_row(-kInfinity, heap.partial / capacity * part);
   milp.add_column({0, 0, heap.idle, false}, {{whole_row, 1}, {shared_row, -1}});  // devices that are shared
   for (const auto& [d, most] : heap.most) {
-    const PodClass& pod_class = problem.pod_classes[demand.classes[d].pod_class];
-    std::vector<Entry> entries{{formulation.supply_row(d, heap.atom), -1}};
+    const PodClass& pod_class = problem.pod_classes[sub.demand.classes[d].pod_class];
+    std::vector<Entry> entries{{side.row_of(sub.formulation->supply_row(d, heap.atom)), -1}};
     for (const auto& [r, row] : resource_rows)
       if (pod_class.request[r] > 0)
         entries.push_back({row, 1000 * static_cast<double>(pod_class.request[r]) / heap.free[r]});
@@ -87,11 +91,37 @@ void add_heap(const Problem& problem, const Demand& demand, const Formulation& f
   }
 }
 
+MilpAnswer solve_in_sum(const Subproblem& sub, const PricingTask& task, const std::vector<Heap>& heaps, double part,
+                        DemandSide side, Backend& backend) {
+  for (const Heap& heap : heaps) add_heap(sub, heap, part, side);
+  MilpRequest request;
+  request.relax = true;
+  request.deadline = task.deadline.after(1);
+  return backend.open_lp(side.milp, request);
+}
+
+// Whether the solution asks anything for any pod.
+bool has_prices(const Subproblem& sub, const std::vector<double>& whole_prices) {
+  for (const RoomClass& room : sub.supply.rooms)
+    for (const DemandIndex d : room.demands)
+      if (std::abs(whole_prices[static_cast<std::size_t>(sub.formulation->supply_row(d, room.atom))]) > 1e-9)
+        return true;
+  return false;
+}
+
 }  // namespace
 
-void add_supply_in_sum(const Problem& problem, const Demand& demand, const Supply& supply,
-                       const Formulation& formulation, Milp& milp) {
-  for (const Heap& heap : heaps_of(problem, demand, supply)) add_heap(problem, demand, formulation, heap, milp);
+std::vector<double> prices_in_sum(const Subproblem& sub, const PricingTask& task, Backend& backend) {
+  const DemandSide side(sub, task);
+  const std::vector<Heap> heaps = heaps_of(sub.configuration_input.problem, sub.demand, sub.supply);
+  std::vector<double> price;
+  for (const double part : {1.0, kSmallerPart}) {
+    const MilpAnswer answer = solve_in_sum(sub, task, heaps, part, side, backend);
+    if (answer.status != SolveStatus::kOptimal) return price;
+    price = side.whole_prices(answer.row_price);
+    if (has_prices(sub, price)) break;
+  }
+  return price;
 }
 
 }  // namespace muster

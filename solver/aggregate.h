@@ -6,17 +6,18 @@
 // generation ends with.
 #pragma once
 
-#include "solver/demand.h"
-#include "solver/formulation.h"
-#include "solver/milp.h"
-#include "solver/room.h"
+#include <vector>
+
+#include "solver/backend.h"
+#include "solver/column_generation.h"
 
 namespace muster {
 
-// Adds, for each class of rooms (atom, memory of a device, idle devices) and each demand class that fits there, a
-// column "pods of it there" to the model of a formulation, and the rows of what the class has in sum. The formulation's
-// own rows keep their positions.
-void add_supply_in_sum(const Problem& problem, const Demand& demand, const Supply& supply,
-                       const Formulation& formulation, Milp& milp);
+// Prices of the formulation's rows from the LP relaxation with, for each class of rooms (atom, memory of a device, idle
+// devices) and each demand class that fits there, a column "pods of it there", and rows of what the class has in sum.
+// Where all that is asked for fits into the sums, nothing is scarce and pods have no price; then from sums that are
+// smaller than they are. Empty: the time was up. Cost: one or two LPs whose size does not depend on the number of
+// nodes.
+std::vector<double> prices_in_sum(const Subproblem& sub, const PricingTask& task, Backend& backend);
 
 }  // namespace muster

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "heuristics/parallel.h"
-#include "solver/aggregate.h"
 
 namespace muster {
 namespace {
@@ -25,55 +24,33 @@ struct Branch {
   double limit = kInfinity;
 };
 
-// An upper bound of the LP over all columns from the prices of its rows: a solution is worth no more than the rows'
-// sides at their prices, what each other column gains beyond its price, and what pricing says of the configurations
-// (whose part is not in it). Prices with the wrong sign for a row without that side count as none.
-double bound_of_prices(const Milp& milp, const std::vector<bool>& is_configuration, std::vector<double>& price) {
-  long double bound = 0;
-  for (std::int32_t i = 0; i < milp.rows(); ++i) {
-    const auto row = static_cast<std::size_t>(i);
-    const double side = price[row] > 0 ? milp.row_upper[row] : milp.row_lower[row];
-    if (!std::isfinite(side)) price[row] = 0;
-    if (price[row] != 0) bound += static_cast<long double>(price[row]) * side;
-  }
-  for (std::int32_t j = 0; j < milp.columns(); ++j) {
-    const auto column = static_cast<std::size_t>(j);
-    if (is_configuration[column]) continue;
-    long double gain = milp.objective[column];
-    for (std::int64_t e = milp.column_begin[column]; e < milp.column_begin[column + 1]; ++e) {
-      const auto entry = static_cast<std::size_t>(e);
-      gain -=
-          static_cast<long double>(milp.entry_value[entry]) * price[static_cast<std::size_t>(milp.entry_row[entry])];
-    }
-    bound += gain * (gain > 0 ? milp.upper[column] : milp.lower[column]);
-  }
-  return static_cast<double>(bound);
-}
-
 class Generation {
  public:
   Generation(Subproblem& sub, const PricingTask& task, const Branch& branch, Backend& backend)
-      : sub_(sub), task_(task), branch_(branch), backend_(backend), milp_(model()) {
-    is_configuration_.assign(static_cast<std::size_t>(milp_.columns()), false);
-    for (RoomClassIndex room : sub.supply.rooms.indices())
-      for (const std::int32_t column : sub.formulation->configuration_columns(room))
-        is_configuration_[static_cast<std::size_t>(column)] = true;
+      : sub_(sub), task_(task), branch_(branch), backend_(backend) {
+    build();
   }
 
   Priced run() {
     MilpRequest request;
     request.relax = true;
     request.deadline = task_.deadline.after(1);
-    MilpAnswer answer = backend_.open_lp(milp_, request);
     Priced priced;
     std::vector<double>& center = sub_.center;
     if (center.size() != static_cast<std::size_t>(milp_.rows())) center.clear();
     bool is_smoothed = !center.empty();
+    if (is_smoothed) {
+      for (RoomClassIndex room : sub_.supply.rooms.indices())
+        center[static_cast<std::size_t>(sub_.formulation->room_row(room))] = 0;
+      Milp more = no_columns();
+      priced.limit = limit_at(center, center, 1, more) - constant();
+      build();
+    }
+    MilpAnswer answer = backend_.open_lp(milp_, request);
     for (int round = 0; round < task_.most_rounds && answer.status == SolveStatus::kOptimal; ++round) {
       priced.x = answer.x;
-      Milp more;
-      more.row_lower.assign(static_cast<std::size_t>(milp_.rows()), 0);
-      more.row_upper = more.row_lower;
+      priced.value = answer.objective - constant();
+      Milp more = no_columns();
       std::vector<double> price = is_smoothed ? between(center, answer.row_price) : answer.row_price;
       const double limit = limit_at(price, answer.row_price, 1, more);
       double best = limit;
@@ -99,39 +76,27 @@ class Generation {
     return priced;
   }
 
-  Priced run_in_sum() {
-    Milp milp = milp_;
-    for (std::size_t column = 0; column < is_configuration_.size(); ++column)
-      if (is_configuration_[column]) milp.upper[column] = 0;
-    add_supply_in_sum(sub_.configuration_input.problem, sub_.demand, sub_.supply, *sub_.formulation, milp);
-    MilpRequest request;
-    request.relax = true;
-    request.deadline = task_.deadline.after(1);
-    MilpAnswer answer = backend_.open_lp(milp, request);
-    Priced priced;
-    if (answer.status != SolveStatus::kOptimal) return priced;
-    std::vector<double> price(answer.row_price.begin(), answer.row_price.begin() + milp_.rows());
-    for (RoomClassIndex room : sub_.supply.rooms.indices())
-      price[static_cast<std::size_t>(sub_.formulation->room_row(room))] = 0;
-    Milp more;
-    more.row_lower.assign(static_cast<std::size_t>(milp_.rows()), 0);
-    more.row_upper = more.row_lower;
-    priced.limit = limit_at(price, price, 1, more);
-    sub_.center = std::move(price);
-    return priced;
-  }
-
  private:
-  Milp model() const {
-    LinearExpression objective = task_.expression;
-    Milp milp = sub_.formulation->model().build(objective, task_.sign);
+  // The formulation's model, with all configurations that have a column.
+  void build() {
+    milp_ = sub_.formulation->model().build(task_.expression, task_.sign);
+    is_configuration_.assign(static_cast<std::size_t>(milp_.columns()), false);
+    for (RoomClassIndex room : sub_.supply.rooms.indices())
+      for (const std::int32_t column : sub_.formulation->configuration_columns(room))
+        is_configuration_[static_cast<std::size_t>(column)] = true;
     for (const auto& [column, most] : branch_.at_most) {
-      double& upper = milp.upper[static_cast<std::size_t>(column)];
+      double& upper = milp_.upper[static_cast<std::size_t>(column)];
       upper = std::min(upper, most);
     }
     for (const auto& [column, least] : branch_.at_least)
-      milp.objective[static_cast<std::size_t>(column)] += branch_.penalty;
-    return milp;
+      milp_.objective[static_cast<std::size_t>(column)] += branch_.penalty;
+  }
+
+  Milp no_columns() const {
+    Milp more;
+    more.row_lower.assign(static_cast<std::size_t>(milp_.rows()), 0);
+    more.row_upper = more.row_lower;
+    return more;
   }
 
   // What the penalties add where nothing is lacking.
@@ -148,17 +113,17 @@ class Generation {
     return price;
   }
 
-  // An upper bound of the LP over all columns, by pricing at `price`, which is freed of impossible signs; what is worth
-  // its node at the master's prices becomes a column.
+  // An upper bound of the LP over all columns, by pricing at `price`, which is freed of impossible signs; what is
+  // worth its node at the master's prices becomes a column.
   double limit_at(std::vector<double>& price, const std::vector<double>& master, int effort, Milp& more) {
     const double bound = bound_of_prices(milp_, is_configuration_, price);
     const double slack = price_round(price, master, effort, more);
     return bound + slack + 1e-11 * (std::abs(bound) + slack);
   }
 
-  // Prices every room class at these row prices; what is worth more than its node's price becomes a column. Returns how
-  // much the LP's value could still rise: sum over room classes of nodes x (limit - price of the node); infinity if the
-  // time was up before the end.
+  // Prices every room class at these row prices; what is worth more than its node's price becomes a column. Returns
+  // how much the LP's value could still rise: sum over room classes of nodes x (limit - price of the node); infinity
+  // if the time was up before the end.
   double price_round(const std::vector<double>& row_price, const std::vector<double>& master, int effort, Milp& more) {
     const auto row_of = [&](std::int32_t row) { return std::max(0.0, row_price[static_cast<std::size_t>(row)]); };
     Indexed<RoomClassIndex, Pricing::Result> results(sub_.supply.rooms.size());
@@ -229,12 +194,30 @@ std::int32_t undecided(const Formulation& formulation, const std::vector<double>
 
 }  // namespace
 
-Priced price_columns(Subproblem& sub, const PricingTask& task, Backend& backend) {
-  return Generation(sub, task, {}, backend).run();
+double bound_of_prices(const Milp& milp, const std::vector<bool>& is_configuration, std::vector<double>& price) {
+  long double bound = 0;
+  for (std::int32_t i = 0; i < milp.rows(); ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    const double side = price[row] > 0 ? milp.row_upper[row] : milp.row_lower[row];
+    if (!std::isfinite(side)) price[row] = 0;
+    if (price[row] != 0) bound += static_cast<long double>(price[row]) * side;
+  }
+  for (std::int32_t j = 0; j < milp.columns(); ++j) {
+    const auto column = static_cast<std::size_t>(j);
+    if (is_configuration[column]) continue;
+    long double gain = milp.objective[column];
+    for (std::int64_t e = milp.column_begin[column]; e < milp.column_begin[column + 1]; ++e) {
+      const auto entry = static_cast<std::size_t>(e);
+      gain -=
+          static_cast<long double>(milp.entry_value[entry]) * price[static_cast<std::size_t>(milp.entry_row[entry])];
+    }
+    bound += gain * (gain > 0 ? milp.upper[column] : milp.lower[column]);
+  }
+  return static_cast<double>(bound);
 }
 
-Priced price_in_sum(Subproblem& sub, const PricingTask& task, Backend& backend) {
-  return Generation(sub, task, {}, backend).run_in_sum();
+Priced price_columns(Subproblem& sub, const PricingTask& task, Backend& backend) {
+  return Generation(sub, task, {}, backend).run();
 }
 
 double branch_on_gangs(Subproblem& sub, const PricingTask& task, const Priced& whole, double known, Backend& backend) {

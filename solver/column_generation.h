@@ -79,7 +79,9 @@ struct Subproblem {
   ColumnPool pool;
   std::optional<Formulation> formulation;
   std::vector<std::size_t> columns;  // by room class: configurations that have a column
-  std::vector<double> center;        // row prices of the best limit so far; empty: none
+  // Row prices of the best limit so far, or such as are a good start (see solver/aggregate.h); those of another number
+  // of rows are old, and are not looked at.
+  std::vector<double> center;
 
  private:
   const Setting& setting_;
@@ -96,15 +98,17 @@ struct PricingTask {
 struct Priced {
   double limit = kInfinity;  // of sign x expression, without its constant; infinity: none was reached
   std::vector<double> x;     // the LP's last solution; empty: none
+  double value = 0;          // of it, likewise
   std::string defect;        // a worker that broke before its time was up
 };
 
-Priced price_columns(Subproblem& sub, const PricingTask& task, Backend& backend);
+// An upper bound of the LP over all columns from the prices of its rows: a solution is worth no more than the rows'
+// sides at their prices, what each other column gains beyond its price, and what pricing says of the configurations
+// (whose part is not in it). Prices with the wrong sign for a row without that side are made none.
+double bound_of_prices(const Milp& milp, const std::vector<bool>& is_configuration, std::vector<double>& price);
 
-// The first limit, and the first columns, from a relaxation that knows nodes in sum only (see solver/aggregate.h): its
-// prices of pods are good ones, and one round of pricing at them gives both. Cost: an LP whose size does not depend on
-// the number of nodes, and one round.
-Priced price_in_sum(Subproblem& sub, const PricingTask& task, Backend& backend);
+// Prices at `center` first, if there is one.
+Priced price_columns(Subproblem& sub, const PricingTask& task, Backend& backend);
 
 // The same with gangs that the relaxation admits in part admitted whole or not at all, one after the other: a better
 // limit where gangs are large. `known`: what a plan is known to reach of sign x expression; branches that cannot pass

@@ -28,6 +28,9 @@ ColumnPool::ColumnPool(const ConfigurationInput& input, const Supply& supply)
 
 bool ColumnPool::list_all(const Limits& limits) {
   if (supply_.rooms.size() > limits.columns) return false;
+  if (std::ranges::any_of(supply_.rooms,
+                          [&](const RoomClass& room) { return surely_has_more(in_, room, limits.states); }))
+    return false;
   std::size_t states = limits.states, columns = 0, rooms = supply_.rooms.size();
   Indexed<RoomClassIndex, std::vector<Configuration>> listed(supply_.rooms.size());
   for (RoomClassIndex room : supply_.rooms.indices()) {
@@ -44,9 +47,15 @@ bool ColumnPool::list_all(const Limits& limits) {
 }
 
 bool ColumnPool::add(RoomClassIndex room, Configuration configuration) {
+  const std::size_t before = configurations_[room].size();
+  position(room, std::move(configuration));
+  return configurations_[room].size() > before;
+}
+
+std::uint32_t ColumnPool::position(RoomClassIndex room, Configuration configuration) {
   const auto [found, is_new] = known_[room].try_emplace(configuration.counts, configurations_[room].size());
   if (is_new) configurations_[room].push_back(std::move(configuration));
-  return is_new;
+  return static_cast<std::uint32_t>(found->second);
 }
 
 void ColumnPool::add_contents(const ClusterState& end_state) {

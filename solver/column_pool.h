@@ -1,6 +1,7 @@
 // The configurations of every room class that a solution may use: listed whole, or found by pricing so far.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <vector>
@@ -22,6 +23,8 @@ class ColumnPool {
   bool list_all(const Limits& limits);
   // Keeps the configuration if it is new; true if so.
   bool add(RoomClassIndex room, Configuration configuration);
+  // The position of the configuration, which is kept if it is new.
+  std::uint32_t position(RoomClassIndex room, Configuration configuration);
   // What stands on each node in an end state: who stays there, who is placed. Nothing is added for nodes that hold
   // what the formulation does not know of.
   void add_contents(const ClusterState& end_state);

@@ -178,6 +178,23 @@ class Enumeration {
 
 }  // namespace
 
+bool surely_has_more(const ConfigurationInput& input, const RoomClass& room, std::size_t limit) {
+  constexpr std::int64_t kDifferent = 4;
+  const NodeClass& node_class = input.problem.node_classes[room.node_class];
+  const auto fits_four_times = [&](DemandIndex d) {
+    const PodClass& pod_class = input.problem.pod_classes[input.demand.classes[d].pod_class];
+    if (!pod_class.anti_affinity_owned.empty() || !pod_class.anti_affinity_matched.empty()) return false;
+    for (std::size_t r = 0; r < room.free.size(); ++r)
+      if (kDifferent * pod_class.request[r] > room.free[r]) return false;
+    if (pod_class.gpu.kind == GpuRequestKind::kNone) return true;
+    const DeviceUnits units = share_units(pod_class, node_class);
+    return std::ranges::count_if(room.free_devices, [&](DeviceUnits free) { return free >= units; }) >=
+           kDifferent * pod_class.gpu.devices;
+  };
+  const auto small = static_cast<double>(std::ranges::count_if(room.demands, fits_four_times));
+  return small >= kDifferent && small * (small - 1) * (small - 2) * (small - 3) / 24 > static_cast<double>(limit);
+}
+
 std::optional<std::vector<Configuration>> enumerate_configurations(const ConfigurationInput& input,
                                                                    const RoomClass& room, std::size_t& states) {
   return Enumeration(input, room, states).run();

@@ -35,6 +35,10 @@ struct ConfigurationInput {
   const AntiAffinityRules& anti_affinity;
 };
 
+// Whether there are more of them than `limit`: counts sets of four different pods of small classes alone, so that much
+// more may be there where it says no. Cost: O(demand classes of the room).
+bool surely_has_more(const ConfigurationInput& input, const RoomClass& room, std::size_t limit);
+
 // Every distinct count of pods that fits on one node of the class, the empty one first, each with the placing that is
 // best for the last level; several of one count where they differ in who could stay besides. `states` is how many
 // intermediate states there may be, and then how many are left of them; none where they do not suffice.

@@ -21,6 +21,7 @@ class Decoder {
       : in_(input), solution_(solution), state_(state), slots_(input.demand.classes.size()) {
     for (auto& by_atom : slots_) by_atom.resize(input.supply.atom_count);
     open_slots();
+    let_go();
     reserved_ = Indexed<DemandIndex, std::vector<std::int64_t>>(input.demand.classes.size(),
                                                                 std::vector<std::int64_t>(input.supply.atom_count, 0));
     for (CellIndex cell : input.demand.cells.indices())
@@ -54,6 +55,19 @@ class Decoder {
     }
     for (auto& by_atom : slots_)
       for (auto& list : by_atom) std::reverse(list.begin(), list.end());  // taken from the back: lowest node first
+  }
+
+  // Where supply is an inequality, configurations may hold more of those who run than the solution lets stay: a gang
+  // that goes whole would be torn.
+  void let_go() {
+    for (RunningCellIndex index : in_.demand.running.indices()) {
+      const RunningCell& cell = in_.demand.running[index];
+      std::int64_t staying = cell.count();
+      for (const auto& [channel, pods] : solution_.evicted[index]) staying -= pods;
+      if (!cell.move.is_none()) staying -= solution_.pods[cell.move];
+      for (const PodIndex pod : cell.pods)
+        if (state_.is_present(pod) && --staying < 0) state_.take(pod);
+    }
   }
 
   void put_back(PodIndex pod) {

@@ -58,17 +58,26 @@ void Formulation::add_gang(GangClassIndex index) {
   const GangClass& gang_class = in_.demand.gang_classes[index];
   const Gang& gang = in_.problem.gangs[gang_class.gangs[0]];
   const bool located = asks_for_topology(in_.problem, gang);
-  for (CellIndex cell : gang_class.cells) {
-    const bool is_counted = !in_.demand.cells[cell].moves.is_none() && !in_.demand.counted_parts.empty();
-    add_cell_columns(cell, located || is_counted || is_metered(in_.problem, in_.demand, in_.demand.cells[cell]));
-  }
   const bool may_wait = !gang_class.minimum_runs || gang_class.lacks_resources;
   if (!gang_class.running.empty() ? !gang_class.is_singles : may_wait)
     gang_columns_[index].admitted =
         model_.add_column(0, static_cast<double>(gang_class.size()), true, name("z", index.value()));
   const std::int32_t admitted = gang_columns_[index].admitted;
+  bool is_tied = false;  // all or nothing, anywhere: the gangs tell the pods
+  for (CellIndex cell : gang_class.cells) {
+    const bool is_counted = !in_.demand.cells[cell].moves.is_none() && !in_.demand.counted_parts.empty();
+    const bool in_parts = located || is_counted || is_metered(in_.problem, in_.demand, in_.demand.cells[cell]);
+    const std::int64_t all = in_.demand.cells[cell].count();
+    is_tied = gang_class.running.empty() && gang_class.minimum == all && admitted >= 0 && !in_parts;
+    if (is_tied)
+      cell_columns_[cell].push_back({admitted, all});
+    else
+      add_cell_columns(cell, in_parts);
+  }
   if (!gang_class.running.empty()) return;  // see add_exits
-  if (gang_class.minimum > 0) {             // one cell: m z <= x <= n z
+  if (is_tied) {
+    return;
+  } else if (gang_class.minimum > 0) {  // one cell: m z <= x <= n z
     const CellIndex cell = gang_class.cells[0];
     const std::int64_t all = in_.demand.cells[cell].count();
     LinearExpression least = placed(cell), most = placed(cell);
@@ -98,12 +107,12 @@ void Formulation::add_cell_columns(CellIndex index, bool located) {
   const std::size_t parts = located ? in_.supply.atom_count : 1;
   for (std::size_t part = 0; part < parts; ++part)
     cell_columns_[index].push_back(
-        model_.add_column(0, most, true, parts == 1 ? name("x", index.value()) : name("x", index.value(), part)));
+        {model_.add_column(0, most, true, parts == 1 ? name("x", index.value()) : name("x", index.value(), part)), 1});
 }
 
 LinearExpression Formulation::placed(CellIndex cell) const {
   LinearExpression sum;
-  for (std::int32_t column : cell_columns_[cell]) sum.add(column, 1);
+  for (const CellColumn& column : cell_columns_[cell]) sum.add(column.column, column.pods);
   return sum;
 }
 
@@ -161,7 +170,7 @@ std::vector<CellIndex> Formulation::cells_below(GangClassIndex index, GroupIndex
 LinearExpression Formulation::placed_in(CellIndex cell, DomainIndex domain, TopologyLevelIndex level) const {
   LinearExpression sum;
   for (std::size_t atom = 0; atom < cell_columns_[cell].size(); ++atom)
-    if (in_.atoms.domains[atom][level.value()] == domain) sum.add(cell_columns_[cell][atom], 1);
+    if (in_.atoms.domains[atom][level.value()] == domain) sum.add(cell_columns_[cell][atom].column, 1);
   return sum;
 }
 
@@ -261,16 +270,9 @@ void Formulation::add_supply_rows() {
     const bool is_located = cell_columns_[cell].size() > 1 && in_.supply.atom_count > 1;
     (is_located ? located : free_cells)[in_.demand.cells[cell].demand].push_back(cell);
   }
-  const double least = in_.exact ? 0 : -kInfinity;
   for (DemandIndex d : in_.demand.classes.indices()) {
     if (const RunningCellIndex stays = in_.demand.classes[d].stays; !stays.is_none()) {
-      // No add_constraint: the coefficients of the configurations are still to come, and so is no common divisor.
-      LinearExpression asked = staying(stays);
-      const auto there = static_cast<double>(asked.constant);
-      const std::int32_t row = model_.add_row(in_.exact ? -there : -kInfinity, -there, name("stay", d.value()));
-      for (const auto& [column, coefficient] : asked.terms)
-        model_.add_entry(row, column, static_cast<double>(coefficient));
-      supply_rows_[d].push_back(row);
+      supply_rows_[d].push_back(add_supply_row(staying(stays), name("stay", d.value())));
       continue;
     }
     const std::size_t parts = located[d].empty() ? 1 : in_.supply.atom_count;
@@ -278,7 +280,7 @@ void Formulation::add_supply_rows() {
     for (CellIndex cell : free_cells[d]) flow.add(placed(cell));
     for (std::size_t part = 0; part < parts; ++part) {
       LinearExpression asked;
-      for (CellIndex cell : located[d]) asked.add(cell_columns_[cell][part], 1);
+      for (CellIndex cell : located[d]) asked.add(cell_columns_[cell][part].column, 1);
       if (parts == 1) {
         asked.add(flow);
       } else if (!flow.terms.empty()) {
@@ -287,10 +289,18 @@ void Formulation::add_supply_rows() {
         asked.add(column, 1);
         flow.add(column, -1);
       }
-      supply_rows_[d].push_back(model_.add_constraint(asked, least, 0, name("supply", d.value(), part)));
+      supply_rows_[d].push_back(add_supply_row(asked, name("supply", d.value(), part)));
     }
     if (parts > 1 && !flow.terms.empty()) model_.add_constraint(flow, 0, 0, name("flow", d.value()));
   }
+}
+
+// No add_constraint: the coefficients of the configurations are still to come, and so is no common divisor.
+std::int32_t Formulation::add_supply_row(const LinearExpression& asked, std::string label) {
+  const auto there = static_cast<double>(asked.constant);
+  const std::int32_t row = model_.add_row(in_.exact ? -there : -kInfinity, -there, std::move(label));
+  for (const auto& [column, coefficient] : asked.terms) model_.add_entry(row, column, static_cast<double>(coefficient));
+  return row;
 }
 
 std::int32_t Formulation::supply_row(DemandIndex demand, AtomIndex atom) const {
@@ -462,7 +472,7 @@ LinearExpression Formulation::usage_of(QueueIndex queue, std::size_t resource, b
     if (!counts(cell.gang_class)) continue;
     for (std::size_t part = 0; part < cell_columns_[index].size(); ++part)
       if (const auto& least = least_usage(cell.demand, cell_columns_[index].size() > 1 ? part : in_.supply.atom_count))
-        usage.add(cell_columns_[index][part], (*least)[resource]);
+        usage.add(cell_columns_[index][part].column, cell_columns_[index][part].pods * (*least)[resource]);
   }
   return usage;
 }
@@ -518,8 +528,8 @@ FormulationSolution Formulation::read_demand(const std::function<std::int64_t(st
     solution.gangs.push_back(column < 0 ? 1 : count_of(column));
   }
   for (CellIndex cell : in_.demand.cells.indices())
-    for (std::int32_t column : cell_columns_[cell]) {
-      const std::int64_t count = count_of(column);
+    for (const CellColumn& column : cell_columns_[cell]) {
+      const std::int64_t count = column.pods * count_of(column.column);
       solution.pods[cell] += count;
       if (cell_columns_[cell].size() > 1) solution.by_atom[cell].push_back(count);
     }

@@ -10,6 +10,7 @@
 //           l_sj   nodes of s in configuration j, integer
 //           o_gk   gangs that go whole (binary, but for gangs of one pod), e_vk surplus pods of the running cell v that
 //                  go, both by channel k: for whom, see EvictionChannel;  x_c of a running cell: pods that are moved
+//           (x_c = n_c z_g, and no column of its own, where a gang goes whole or not at all, and anywhere)
 // Rows      supply (d, t): sum x_ct + f_dt (or sum x_c) <= sum_{s in t} a_dj l_sj        (= in exact mode)
 //           rooms s:       sum_j l_sj <= N_s                                            (= in exact mode)
 //           minimum:       m_g z_g <= x_c <= n_c z_g; through b_h for trees
@@ -185,6 +186,7 @@ class Formulation {
   std::vector<DomainIndex> domains_of(TopologyLevelIndex level) const;
   void add_cell_columns(CellIndex cell, bool located);
   void add_supply_rows();
+  std::int32_t add_supply_row(const LinearExpression& asked, std::string label);
   void add_room_rows();
   void add_queue_rows();
   void add_queue_row(const QueueBounds& bounds, QueueIndex queue, std::size_t resource, bool non_preemptible);
@@ -248,8 +250,14 @@ class Formulation {
   std::map<std::tuple<std::size_t, QueueIndex, QueueIndex>, Reclaim> reclaims_;  // by channel and sides
   std::map<std::pair<QueueIndex, std::size_t>, LinearExpression> largest_units_;
   Indexed<GangClassIndex, GangColumns> gang_columns_;
-  Indexed<CellIndex, std::vector<std::int32_t>> cell_columns_;   // one, or one by atom (-1: not allowed there)
-  Indexed<DemandIndex, std::vector<std::int32_t>> supply_rows_;  // one, or one by atom
+  // A column that tells of a cell: each unit of it is so many pods. All-or-nothing gangs have none but that of the
+  // gangs.
+  struct CellColumn {
+    std::int32_t column;
+    std::int64_t pods;
+  };
+  Indexed<CellIndex, std::vector<CellColumn>> cell_columns_;                            // one, or one by atom
+  Indexed<DemandIndex, std::vector<std::int32_t>> supply_rows_;                         // one, or one by atom
   mutable Indexed<DemandIndex, std::vector<std::optional<QueueAmounts>>> least_usage_;  // once asked for
   Indexed<RoomClassIndex, std::int32_t> room_rows_;
   Indexed<RunningCellIndex, std::int32_t> vain_rows_;  // -1: none

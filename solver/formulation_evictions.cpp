@@ -319,10 +319,10 @@ LinearExpression Formulation::free_for(GangIndex gang, std::optional<std::size_t
     const PodClass& pod_class = in_.problem.pod_classes[in_.demand.classes[cell.stay].pod_class];
     if (is_usable(cell.node)) free.add(staying(index), -taken_by(pod_class, cell.node));
     if (cell.move.is_none()) continue;
-    const std::vector<std::int32_t>& columns = cell_columns_[cell.move];
+    const std::vector<CellColumn>& columns = cell_columns_[cell.move];
     for (std::size_t part = 0; part < columns.size(); ++part)
       if (const NodeIndex node = in_.atoms.nodes[part]; columns.size() == 1 || is_usable(node))
-        free.add(columns[part], -taken_by(pod_class, columns.size() == 1 ? cell.node : node));
+        free.add(columns[part].column, -taken_by(pod_class, columns.size() == 1 ? cell.node : node));
   }
   return free;
 }

@@ -169,14 +169,20 @@ Formulation::Bounded Formulation::leaf_share(QueueIndex queue, std::int32_t prio
   if (all.most <= share && !may_lie_below) return all;
   LinearExpression counted;
   for (GangIndex gang : varying) add_varying_units(gang, kind, counted);
+  std::map<Work, Units> by_work;  // it does not matter whose unit of a size it is that counts
   for (const Units& u : units_of(queue, priority, kind, false)) {
     if (u.work == 0 || u.work > share) continue;
+    Units& all_of_it = by_work[u.work];
+    all_of_it.available.add(u.available);
+    all_of_it.most += u.most;
+  }
+  for (const auto& [work, u] : by_work) {
     const std::int32_t column =
         model_.add_column(0, static_cast<double>(u.most), true, "s" + std::to_string(model_.columns()));
     LinearExpression room = u.available;
     room.add(column, -1);
     model_.add_constraint(room, 0, kInfinity, "units");
-    counted.add(column, u.work);
+    counted.add(column, work);
   }
   model_.add_constraint(counted, -kInfinity, static_cast<double>(share), "share" + std::to_string(queue.value()));
   return {counted, std::min(share, all.most)};

@@ -12,7 +12,9 @@
 #include "heuristics/groups.h"
 #include "heuristics/node_choice.h"
 #include "model/referee.h"
+#include "solver/aggregate.h"
 #include "solver/anti_affinity.h"
+#include "solver/block_generation.h"
 #include "solver/column_generation.h"
 #include "solver/decode.h"
 #include "solver/demand.h"
@@ -27,6 +29,10 @@ constexpr int kMostRounds = 2000;          // of pricing
 constexpr std::array kDiveShares{1.0, 0.8, 0.5};
 constexpr int kMostDives = 6;  // smaller and smaller problems after the whole one
 constexpr int kDeterministicRounds = 60;
+constexpr double kSampleShare = 0.4;    // of the time left, for that
+constexpr double kSampleGap = 0.01;     // good enough for a sample
+constexpr double kBlocksShare = 0.9;    // of the time left, for one round of blocks
+constexpr int kDealPause = 10;          // times what making a plan of a solution took, before the next one
 constexpr double kNear = 1;             // nodes that CBC may take from or add to what the LP gives a configuration
 constexpr double kPricingShare = 0.35;  // of the time left, for the pricing of one level
 constexpr std::size_t kMicrosecondsAState = 10;  // listing takes 2-3 of them, so at most a third of the time
@@ -125,6 +131,7 @@ class Engine {
     for (const Placement& placement : outcome_.best.plan.placements)
       if (!state.is_present(placement.pod)) state.put(placement.pod, placement.node, placement.devices);
     whole_.pool.add_contents(state);
+    knows_incumbent_ = true;
   }
 
   std::int64_t value(std::size_t level) const { return outcome_.best.levels.values[level]; }
@@ -138,13 +145,13 @@ class Engine {
     path_.clear();
     solving_ = true;
     by_optimum_ = by_optimum;
-    const std::vector<std::int64_t> trivial = trivial_bounds(problem_, shares_);
+    if (options_.trivial.empty()) options_.trivial = trivial_bounds(problem_, shares_);
     for (std::size_t i = 0; i < ids_.size(); ++i) {
       solving_ = solving_ && !options_.deadline.passed();
       if (i < first)
         path_.push_back(hold_incumbent(i));
       else
-        path_.push_back(solve_level(*whole_.formulation, i, trivial[i]));
+        path_.push_back(solve_level(*whole_.formulation, i, options_.trivial[i]));
     }
     // A bound is one given the plan's values before it.
     for (std::size_t i = levels_on_path() + 1; i < ids_.size(); ++i) outcome_.bounds[i].reset();
@@ -195,7 +202,6 @@ class Engine {
       held_.emplace(std::move(terms), (by_optimum_ ? held : *outcome_.bounds[i]) - expression->constant);
     tell();
     formulation.hold(id, *expression, held);
-    solving_ = solving_ && (exact_ || (outcome_.bounds[i] && is_close(value(i), *outcome_.bounds[i])));
     return held;
   }
 
@@ -243,24 +249,34 @@ class Engine {
     for (const auto& [column, coefficient] : expression.terms) divisor = std::gcd(divisor, coefficient);
     divisor = std::max<std::int64_t>(1, divisor);
     for (auto& [column, coefficient] : scaled.terms) coefficient /= divisor;
-    const auto factor = static_cast<double>(divisor);
+    // A limit of the scaled expression, which is an integer; a hair's breadth of rounding must not cost a whole one.
+    const auto tighten_scaled = [&](double limit) { tighten(static_cast<double>(divisor) * std::floor(limit + 1e-6)); };
     if (!exact_) {
-      add_known_contents();
+      if (!knows_incumbent_) add_known_contents();
       whole_.add_new_columns();
       const Deadline soon(options_.deadline.after(kSumShare), options_.deadline.is_deterministic());
-      const Priced in_sum = price_in_sum(whole_, {scaled, sign, soon, 1, options_.threads}, backend_);
-      tighten(factor * std::floor(in_sum.limit));
+      if (whole_.center.size() != static_cast<std::size_t>(formulation.model().rows()))
+        whole_.center = prices_in_sum(whole_, {scaled, sign, soon, 1, options_.threads}, backend_);
+      if (!leavers_.any && whole_.supply.rooms.size() > options_.most_rooms) {
+        const auto on_limit = [&](double limit) {
+          tighten_scaled(limit);
+          return bound && is_close(value(i), *bound);
+        };
+        improve_by_blocks(scaled, sign, on_limit);
+        return result;
+      }
       const Priced priced = price_columns(whole_, scaled, sign, kPricingShare);
-      tighten(factor * std::floor(priced.limit));
+      tighten_scaled(priced.limit);
       relaxed_ = priced.x;
       if (!relaxed_.empty()) take(whole_.formulation->round(relaxed_));
       for (const double share : kDiveShares)
         if (!leavers_.any && !relaxed_.empty() && !(bound && is_close(value(i), *bound))) dive(i, share);
       if (bound && !is_close(value(i), *bound) && !relaxed_.empty()) {
         const Deadline until(options_.deadline.after(kBranchingShare), options_.deadline.is_deterministic());
-        const double known = static_cast<double>(sign * (value(i) - expression.constant)) / factor;
+        const double known =
+            static_cast<double>(sign * (value(i) - expression.constant)) / static_cast<double>(divisor);
         const PricingTask task{scaled, sign, until, most_rounds(), options_.threads};
-        tighten(factor * std::floor(branch_on_gangs(whole_, task, priced, known, backend_)));
+        tighten_scaled(branch_on_gangs(whole_, task, priced, known, backend_));
       }
     }
     if (options_.deadline.passed() || (bound && is_close(value(i), *bound))) return result;
@@ -278,19 +294,52 @@ class Engine {
     }
     note_failure(answer, request);
     const auto is_reached = [&] { return !answer.x.empty() && bound && value_of(expression, answer.x) == *bound; };
-    if (exact_) tighten(factor * std::floor(answer.bound + 1e-6));
+    if (exact_) tighten_scaled(answer.bound);
     if (exact_ && !is_reached() && !request.without_preprocessing && !options_.deadline.passed()) {
       // A proof without its point: preprocessing can lose it.
       request.without_preprocessing = true;
       MilpAnswer again = backend_.solve(milp, request);
       note_failure(again, request);
-      tighten(factor * std::floor(again.bound + 1e-6));
+      tighten_scaled(again.bound);
       if (!again.x.empty() && (answer.x.empty() || again.objective > answer.objective)) answer = std::move(again);
     }
     if (answer.x.empty()) return result;
     take(formulation.read(answer.x));
     if (exact_ && is_reached()) result.optimum = bound;
     return result;
+  }
+
+  // Where there are too many rooms for a master with a row for each. First with a sample of them, for good prices soon;
+  // then with all, making plans on the way. `on_limit` is told each limit, and says whether the incumbent is near it.
+  void improve_by_blocks(const LinearExpression& expression, int sign, const std::function<bool(double)>& on_limit) {
+    PricingTask task{expression, sign, options_.deadline, most_rounds(), options_.threads};
+    if (blocks_.blocks.empty()) {
+      blocks_ = make_blocks(whole_, options_.most_blocks);
+      if (whole_.supply.rooms.size() > 2 * options_.sampled_rooms * blocks_.blocks.size()) {
+        task.deadline = Deadline(options_.deadline.after(kSampleShare), options_.deadline.is_deterministic());
+        Blocks sample = sample_of(whole_, blocks_, options_.sampled_rooms);
+        price_blocks(whole_, sample, task, backend_,
+                     [](const Priced& now) { return now.limit - now.value <= kSampleGap * std::abs(now.limit); });
+        adopt_sample(whole_, sample, blocks_);
+      }
+    }
+    task.deadline = Deadline(options_.deadline.after(kBlocksShare), options_.deadline.is_deterministic());
+    using Clock = Deadline::Clock;
+    Clock::time_point next = Clock::now();
+    double dealt = -kInfinity;
+    const auto deal = [&](const Priced& now) {
+      if (now.x.empty() || now.value <= dealt) return;
+      dealt = now.value;
+      const Clock::time_point start = Clock::now();
+      take(deal_blocks(whole_, blocks_, now.x));
+      next = Clock::now() + kDealPause * (Clock::now() - start);
+    };
+    const Priced priced = price_blocks(whole_, blocks_, task, backend_, [&](const Priced& now) {
+      if (options_.deadline.is_deterministic() || Clock::now() >= next) deal(now);
+      return on_limit(now.limit);
+    });
+    if (!priced.defect.empty()) outcome_.defects.push_back(priced.defect);
+    if (!on_limit(priced.limit)) deal(priced);
   }
 
   // A worker that was stopped because its time was up is no defect; one that broke before is.
@@ -391,9 +440,26 @@ class Engine {
         all = all && state.is_present(pod);
       }
     }
-    if (any && (all || is_satisfied(state, gang)) && keeps_min_resources(state)) return true;
+    if (any && (all || is_satisfied(state, gang)) && keeps_min_resources(state) && keeps_domains(state, gang))
+      return true;
     state.rollback(before);
     return false;
+  }
+
+  // Coming back in part must not tear a gang that was moved to another domain.
+  bool keeps_domains(const ClusterState& state, GangIndex gang) const {
+    return std::ranges::all_of(problem_.gangs[gang].groups, [&](GroupIndex group) {
+      const TopologyLevelIndex level = problem_.groups[group].required_level;
+      std::optional<DomainIndex> common;
+      bool is_together = true;
+      for_each_pod(problem_, group, [&](PodIndex pod) {
+        if (level.is_none() || !state.is_present(pod)) return;
+        const DomainIndex domain = problem_.nodes[state.place_of(pod).node].domains[level.value()];
+        is_together = is_together && !domain.is_none() && domain == common.value_or(domain);
+        common = domain;
+      });
+      return is_together;
+    });
   }
 
   bool keeps_min_resources(const ClusterState& state) const {
@@ -423,11 +489,13 @@ class Engine {
     Candidate candidate{plan_of(problem_, state, evictions), {}};
     candidate.levels = evaluate(problem_, shares_, candidate.plan);
     if (compare(candidate.levels, outcome_.best.levels, ids_) <= 0) return;
-    if ((leavers_.any || !candidate.plan.evictions.empty()) &&
+    const Actions& actions = problem_.snapshot->policy.actions;
+    if ((actions.preempt || actions.reclaim || actions.consolidate || actions.stale) &&
         !check_plan(*problem_.snapshot, problem_, shares_, candidate.plan).empty())
       return;
     outcome_.best = std::move(candidate);
     outcome_.improved = true;
+    knows_incumbent_ = false;
     tell();
   }
 
@@ -507,7 +575,9 @@ class Engine {
   std::vector<bool> none_reserved_;
   Leavers nobody_;  // for dives
   Subproblem whole_;
+  Blocks blocks_;
   QueueBounds bounds_;
+  bool knows_incumbent_ = false;  // the pool has its contents
   bool exact_ = false, written_ = false, solving_ = true, by_optimum_ = false;
   std::vector<std::int64_t> path_;  // what the levels so far are held at
   std::vector<double> relaxed_;     // the LP's last solution

@@ -26,10 +26,13 @@ struct MilpEngineOptions {
   Deadline deadline;
   double gap = 0;  // relative; good enough for a level
   std::int32_t threads = 1;
-  std::string write_model;  // path for the first model as an MPS file; empty: none
-  Tracer* trace = nullptr;  // outlives the call; null: nobody is told
+  std::string write_model;            // path for the first model as an MPS file; empty: none
+  Tracer* trace = nullptr;            // outlives the call; null: nobody is told
+  std::vector<std::int64_t> trivial;  // trivial_bounds of the problem; empty: not known yet
   // What may be listed whole: intermediate states of all room classes, and columns.
   std::size_t most_states = 200'000, most_columns = 20'000;
+  // With more rooms than that, blocks of them are priced, about so many; first with a sample of each, if it is small.
+  std::size_t most_rooms = 300, most_blocks = 200, sampled_rooms = 2;
 };
 
 struct MilpOutcome {

@@ -15,7 +15,7 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-constexpr double kGreedyShare = 0.4, kFirstStartShare = 0.7;  // of the budget, where another engine follows
+constexpr double kGreedyShare = 0.2, kFirstStartShare = 0.7;  // of the budget, where another engine follows
 
 // A plan that may leave, in the order of preference.
 struct Offer {
@@ -47,6 +47,7 @@ class Cycle {
         backend_(backend),
         ids_(level_ids(problem)),
         shares_(compute_fair_shares(problem)),
+        trivial_(trivial_bounds(problem, shares_)),
         deadline_(options.deadline, options.deterministic),
         tracer_(ids_, options.trace) {}
 
@@ -90,19 +91,17 @@ class Cycle {
   }
 
   std::vector<std::optional<std::int64_t>> trivial_and_reached(const Levels& levels) const {
-    const std::vector<std::int64_t> trivial = trivial_bounds(problem_, shares_);
     std::vector<std::optional<std::int64_t>> bounds(ids_.size());
     for (std::size_t i = 0; i < ids_.size(); ++i)
-      if (levels.values[i] == trivial[i]) bounds[i] = trivial[i];
+      if (levels.values[i] == trivial_[i]) bounds[i] = trivial_[i];
     return bounds;
   }
 
   // What could be reached by sums alone bounds every level that is maximised, however early the budget ended. (Of those
   // that are minimised it says no more than that they are not negative.)
   void tighten_by_sums(std::vector<std::optional<std::int64_t>>& bounds) const {
-    const std::vector<std::int64_t> trivial = trivial_bounds(problem_, shares_);
     for (std::size_t i = 0; i < ids_.size(); ++i)
-      if (is_maximised(ids_[i].kind)) bounds[i] = std::min(bounds[i].value_or(trivial[i]), trivial[i]);
+      if (is_maximised(ids_[i].kind)) bounds[i] = std::min(bounds[i].value_or(trivial_[i]), trivial_[i]);
   }
 
   // Where it is proven that nothing better than the empty plan is placed, evicted or moved, the levels that are left
@@ -150,8 +149,12 @@ class Cycle {
     verify_ms_ = milliseconds_since(before);
     const Clock::time_point start = Clock::now();
     const Clock::time_point until = options_.deterministic ? options_.deadline : options_.deadline - reserve();
-    MilpEngineOptions milp{Deadline(until, options_.deterministic), options_.gap, options_.threads,
-                           options_.write_model, &tracer_};
+    MilpEngineOptions milp{Deadline(until, options_.deterministic),
+                           options_.gap,
+                           options_.threads,
+                           options_.write_model,
+                           &tracer_,
+                           trivial_};
     MilpOutcome outcome = solve_milp(problem_, shares_, offers_.front().candidate, backend_, milp);
     ran_out_ = milp.deadline.passed();
     solution_.phases_ms.emplace_back("milp", milliseconds_since(start));
@@ -236,6 +239,7 @@ class Cycle {
   Backend& backend_;
   std::vector<LevelId> ids_;
   FairShares shares_;
+  std::vector<std::int64_t> trivial_;  // bounds of the levels
   Deadline deadline_;
   Tracer tracer_;
   std::vector<Offer> offers_;  // best first

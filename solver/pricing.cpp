@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <numeric>
 
 namespace muster {
@@ -11,8 +13,10 @@ constexpr std::int64_t kMostGrains = 2000;  // levels of a device that the table
 constexpr int kRounds = 2;
 constexpr int kBisections = 9;
 constexpr int kStockSteps = 6;
-constexpr std::size_t kBundlesOfOneContent = 4;  // different devices of one content that are tried in mixes
-constexpr std::size_t kMixLevels = 64;           // of the scarcest resource
+constexpr int kQuickSteps = 3;
+constexpr double kFirstStride = 0.3, kLeastStride = 0.005;  // of a multiplier, in parts of it
+constexpr std::size_t kBundlesOfOneContent = 4;             // different devices of one content that are tried in mixes
+constexpr std::size_t kMixLevels = 64;                      // of the scarcest resource
 
 }  // namespace
 
@@ -62,6 +66,12 @@ Pricing::Pricing(const ConfigurationInput& input, const RoomClass& room) : in_(i
   }
   multiplier_.assign(resources_.size(), 0.0);
   stock_price_.assign(items_.size(), 0.0);
+  std::map<std::int32_t, std::vector<std::size_t>> whole;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    if (items_[i].whole > 0 && items_[i].whole <= idle_) whole[items_[i].whole].push_back(i);
+    if (items_[i].size > 0 && items_[i].size <= idle_level_) by_size_.push_back(i);
+  }
+  for (auto& [devices, items] : whole) whole_users_.push_back({devices, std::move(items), {}, {}});
 }
 
 std::vector<double> Pricing::profits(const std::vector<double>& price) const {
@@ -75,24 +85,33 @@ std::vector<double> Pricing::profits(const std::vector<double>& price) const {
 }
 
 // table_[l]: the most that shares on one device with l grains of room are worth, no item more often than `remaining`.
+// Of each size the most profitable pods first. One of which there are enough for a whole device may come as often as it
+// likes, which is cheaper; one that is no smaller than such a one and worth no more is left out.
 void Pricing::fill_device_table(const std::vector<double>& profit, const std::vector<double>& remaining) {
-  copies_.clear();
-  for (std::size_t i = 0; i < items_.size(); ++i)
-    if (items_[i].size > 0 && items_[i].size <= idle_level_ && profit[i] > 0 && remaining[i] >= 1)
-      copies_.push_back({profit[i] / items_[i].devices, items_[i].size, i});
-  std::sort(copies_.begin(), copies_.end(), [](const Copy& a, const Copy& b) {
+  sizes_.clear();
+  for (const std::size_t i : by_size_)
+    if (profit[i] > 0 && remaining[i] >= 1) sizes_.push_back({profit[i] / items_[i].devices, items_[i].size, i});
+  std::sort(sizes_.begin(), sizes_.end(), [](const Copy& a, const Copy& b) {
     return a.size != b.size ? a.size < b.size : (a.profit != b.profit ? a.profit > b.profit : a.item < b.item);
   });
-  std::vector<Copy> expanded;
-  for (std::size_t i = 0; i < copies_.size();) {
-    auto room =
-        static_cast<std::int64_t>(idle_level_ / copies_[i].size);  // copies of this size that one device can hold
-    const std::int32_t size = copies_[i].size;
-    for (; i < copies_.size() && copies_[i].size == size; ++i)
-      for (auto n = static_cast<std::int64_t>(remaining[copies_[i].item]); n > 0 && room > 0; --n, --room)
-        expanded.push_back(copies_[i]);
+  copies_.clear();
+  plenty_.clear();
+  double dominating = 0;
+  for (std::size_t i = 0; i < sizes_.size();) {
+    const std::int32_t size = sizes_[i].size;
+    auto room = static_cast<std::int64_t>(idle_level_ / size);  // copies of this size that one device can hold
+    for (; i < sizes_.size() && sizes_[i].size == size; ++i) {
+      if (room <= 0 || sizes_[i].profit <= dominating) continue;
+      if (remaining[sizes_[i].item] >= static_cast<double>(room)) {
+        plenty_.push_back(sizes_[i]);
+        dominating = sizes_[i].profit;
+        room = 0;
+        continue;
+      }
+      for (auto n = static_cast<std::int64_t>(remaining[sizes_[i].item]); n > 0 && room > 0; --n, --room)
+        copies_.push_back(sizes_[i]);
+    }
   }
-  copies_ = std::move(expanded);
   const std::size_t levels = static_cast<std::size_t>(idle_level_) + 1;
   table_.assign(levels, 0.0);
   taken_.assign(copies_.size() * levels, 0);
@@ -105,11 +124,24 @@ void Pricing::fill_device_table(const std::vector<double>& profit, const std::ve
       taken_[c * levels + level] = 1;
     }
   }
+  last_plenty_.assign(levels, -1);
+  for (std::size_t level = 0; level < levels; ++level)
+    for (std::size_t p = 0; p < plenty_.size() && static_cast<std::size_t>(plenty_[p].size) <= level; ++p) {
+      const double value = table_[level - static_cast<std::size_t>(plenty_[p].size)] + plenty_[p].profit;
+      if (value <= table_[level]) continue;
+      table_[level] = value;
+      last_plenty_[level] = static_cast<std::int32_t>(p);
+    }
 }
 
 // The content that the table found best for a device with so much room.
 void Pricing::open_device(std::int32_t level, std::vector<double>& amount) const {
   const std::size_t levels = static_cast<std::size_t>(idle_level_) + 1;
+  for (std::int32_t p; (p = last_plenty_[static_cast<std::size_t>(level)]) >= 0;) {
+    const Copy& copy = plenty_[static_cast<std::size_t>(p)];
+    amount[copy.item] += 1.0 / items_[copy.item].devices;
+    level -= copy.size;
+  }
   for (std::size_t c = copies_.size(); c-- > 0;) {
     if (taken_[c * levels + static_cast<std::size_t>(level)] == 0) continue;
     amount[copies_[c].item] += 1.0 / items_[copies_[c].item].devices;
@@ -141,42 +173,43 @@ Pricing::Content Pricing::relaxed(const std::vector<double>& price) {
 
 // Which idle devices go to whole users and how many are shared: for each number of devices a pod may ask for, its pods
 // by profit.
-void Pricing::divide_idle_devices(const std::vector<double>& profit, Content& content) const {
+void Pricing::divide_idle_devices(const std::vector<double>& profit, Content& content) {
   const auto idle = static_cast<std::size_t>(idle_);
-  std::vector<std::vector<std::size_t>> pods(idle + 1);  // by devices: items, most profitable first, one entry a pod
-  for (std::size_t i = 0; i < items_.size(); ++i)
-    if (items_[i].whole > 0 && items_[i].whole <= idle_ && profit[i] > 0)
-      pods[static_cast<std::size_t>(items_[i].whole)].push_back(i);
+  const std::size_t width = idle + 1;
   const double shared = table_[static_cast<std::size_t>(idle_level_)];
-  std::vector<double> best(idle + 1);
-  for (std::size_t n = 0; n <= idle; ++n) best[n] = shared * static_cast<double>(n);
-  std::vector<std::vector<std::int32_t>> taken(idle + 1, std::vector<std::int32_t>(idle + 1, 0));
-  for (std::size_t k = 1; k <= idle; ++k) {
-    std::vector<std::size_t>& list = pods[k];
-    if (list.empty()) continue;
-    std::stable_sort(list.begin(), list.end(), [&](std::size_t a, std::size_t b) { return profit[a] > profit[b]; });
-    std::vector<std::size_t> stock;
-    for (std::size_t item : list)
-      for (double n = 0; n < items_[item].most && stock.size() < idle / k; ++n) stock.push_back(item);
-    list = std::move(stock);
-    std::vector<double> next = best;
-    for (std::size_t n = k; n <= idle; ++n) {
+  division_.resize(width);
+  for (std::size_t n = 0; n <= idle; ++n) division_[n] = shared * static_cast<double>(n);
+  for (WholeUsers& users : whole_users_) {
+    const auto k = static_cast<std::size_t>(users.devices);
+    std::vector<std::size_t>& pods = users.pods;  // most profitable first, one entry a pod
+    pods.clear();
+    for (const std::size_t i : users.items)
+      if (profit[i] > 0) pods.push_back(i);
+    std::stable_sort(pods.begin(), pods.end(), [&](std::size_t a, std::size_t b) { return profit[a] > profit[b]; });
+    const std::vector<std::size_t> kinds = pods;
+    pods.clear();
+    for (std::size_t item : kinds)
+      for (double n = 0; n < items_[item].most && pods.size() < idle / k; ++n) pods.push_back(item);
+    users.taken.assign(width, 0);
+    for (std::size_t n = idle; n >= k; --n) {  // downwards: what is below is still without these users
       double sum = 0;
-      for (std::size_t m = 1; m * k <= n && m <= list.size(); ++m) {
-        sum += profit[list[m - 1]];
-        if (best[n - m * k] + sum <= next[n]) continue;
-        next[n] = best[n - m * k] + sum;
-        taken[k][n] = static_cast<std::int32_t>(m);
+      double best = division_[n];
+      for (std::size_t m = 1; m * k <= n && m <= pods.size(); ++m) {
+        sum += profit[pods[m - 1]];
+        if (division_[n - m * k] + sum <= best) continue;
+        best = division_[n - m * k] + sum;
+        users.taken[n] = static_cast<std::int32_t>(m);
       }
+      division_[n] = best;
     }
-    best = std::move(next);
   }
-  content.value += best[idle];
+  content.value += division_[idle];
   std::size_t left = idle;
-  for (std::size_t k = idle; k >= 1; --k) {
-    const auto m = static_cast<std::size_t>(taken[k][left]);
-    for (std::size_t i = 0; i < m; ++i) content.amount[pods[k][i]] += 1;
-    left -= m * k;
+  for (std::size_t u = whole_users_.size(); u-- > 0;) {
+    const WholeUsers& users = whole_users_[u];
+    const auto m = static_cast<std::size_t>(users.taken[left]);
+    for (std::size_t i = 0; i < m; ++i) content.amount[users.pods[i]] += 1;
+    left -= m * static_cast<std::size_t>(users.devices);
   }
   content.shared_devices = static_cast<std::int32_t>(left);
 }
@@ -188,18 +221,25 @@ Pricing::Content Pricing::within_counts(const std::vector<double>& price, const 
   std::vector<double> remaining(items_.size());
   for (std::size_t i = 0; i < items_.size(); ++i) {
     remaining[i] = items_[i].devices == 1 ? items_[i].most : 0;  // pods of several devices are put down afterwards
+    if (left_ != nullptr)
+      remaining[i] = std::min(remaining[i], static_cast<double>((*left_)[items_[i].demand.value()]));
     if (items_[i].size > 0 && items_[i].devices == 1) result.amount[i] = 0;
   }
   std::vector<std::int32_t> levels = partial_levels_;
   levels.insert(levels.end(), static_cast<std::size_t>(content.shared_devices), idle_level_);
+  bool is_stale = true;  // the table knows more pods than there are left
+  std::vector<double> added(items_.size());
   for (std::int32_t level : levels) {
-    std::vector<double> added(items_.size(), 0.0);
-    fill_device_table(profit, remaining);
+    if (is_stale) fill_device_table(profit, remaining);
+    is_stale = false;
+    std::fill(added.begin(), added.end(), 0.0);
     open_device(level, added);
     std::vector<std::size_t>& items = result.on_devices.emplace_back();
-    for (std::size_t i = 0; i < items_.size(); ++i) {
+    for (const std::size_t i : by_size_) {
+      if (added[i] == 0) continue;
       for (double n = 0.5; n < added[i]; ++n) items.push_back(i);
       remaining[i] -= added[i];
+      is_stale = is_stale || remaining[i] < static_cast<double>(idle_level_ / items_[i].size);
     }
   }
   return result;
@@ -250,6 +290,7 @@ void Pricing::bisect(std::size_t r, const std::vector<double>& price) {
 bool Pricing::may_put(std::size_t item, const std::vector<std::int64_t>& counts) const {
   const DemandClass& demand = in_.demand.classes[items_[item].demand];
   if (counts[item] >= room_.stock[item]) return false;
+  if (left_ != nullptr && counts[item] >= (*left_)[items_[item].demand.value()]) return false;
   const PodClass& pod_class = *items_[item].pod_class;
   if (pod_class.anti_affinity_owned.empty() && pod_class.anti_affinity_matched.empty()) return true;
   for (std::size_t other = 0; other < items_.size(); ++other)
@@ -499,16 +540,84 @@ Pricing::Result Pricing::price(const std::vector<double>& price, int effort) {
     divide_stock(price, kStockSteps * effort, result);
   }
   mix(price, result);
+  return sorted(std::move(result));
+}
+
+Pricing::Result Pricing::sorted(Result result) {
   std::vector<std::size_t> order(result.worth.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return result.worth[a] > result.worth[b]; });
-  Result sorted{result.limit, {}, {}};
+  Result best_first{result.limit, {}, {}};
   for (std::size_t i : order) {
-    sorted.configurations.push_back(std::move(result.configurations[i]));
-    sorted.worth.push_back(result.worth[i]);
+    best_first.configurations.push_back(std::move(result.configurations[i]));
+    best_first.worth.push_back(result.worth[i]);
   }
-  return sorted;
+  return best_first;
+}
+
+// A small one, as the resource's scarcity begins: a tenth of where the dearest pod would no longer be worth it.
+double Pricing::first_multiplier(std::size_t r, const std::vector<double>& price) const {
+  double high = 0;
+  for (std::size_t i = 0; i < items_.size(); ++i)
+    if (request_[i][r] > 0) high = std::max(high, price[items_[i].demand.value()] / request_[i][r]);
+  return 0.1 * high;
+}
+
+// Each multiplier follows the sign of its slope, by a factor that shrinks where the sign turns and grows where it does
+// not (after Riedmiller and Braun 1993, without the gradient's size); the best ones are kept for the next call.
+Pricing::Result Pricing::quick(const std::vector<double>& price) {
+  std::fill(stock_price_.begin(), stock_price_.end(), 0.0);
+  if (stride_.empty()) {
+    stride_.assign(resources_.size(), kFirstStride);
+    is_over_.assign(resources_.size(), 0);
+    for (std::size_t r = 0; r < resources_.size(); ++r) bisect(r, price);
+  }
+  sort_items(price);
+  Result result;
+  result.limit = std::numeric_limits<double>::infinity();
+  std::vector<double> best;
+  for (int step = 0; step < kQuickSteps; ++step) {
+    const double value = dual(price);
+    if (value < result.limit) {
+      result.limit = value;
+      best = multiplier_;
+    }
+    if (step == 0 || step + 1 == kQuickSteps) build(price, within_counts(price, last_), result);
+    for (std::size_t r = 0; r < resources_.size(); ++r) {
+      const bool is_over = used_[r] > free_[r];
+      stride_[r] = (is_over != (is_over_[r] != 0)) ? stride_[r] * 0.5 : std::min(kFirstStride, stride_[r] * 1.3);
+      stride_[r] = std::max(stride_[r], kLeastStride);
+      is_over_[r] = is_over ? 1 : 0;
+      if (is_over && multiplier_[r] <= 0)
+        multiplier_[r] = first_multiplier(r, price);
+      else
+        multiplier_[r] *= is_over ? 1 + stride_[r] : 1 / (1 + stride_[r]);
+    }
+  }
+  multiplier_ = std::move(best);
+  return sorted(std::move(result));
+}
+
+void Pricing::start_like(const Pricing& other) {
+  if (!stride_.empty() || other.stride_.empty() || resources_ != other.resources_) return;
+  multiplier_ = other.multiplier_;
+  stride_.assign(resources_.size(), kFirstStride);
+  is_over_.assign(resources_.size(), 0);
+}
+
+Configuration Pricing::fill(const std::vector<double>& price, const std::vector<std::int64_t>& left) {
+  std::vector<double> price_left = price;
+  for (const Item& item : items_)
+    if (left[item.demand.value()] <= 0) price_left[item.demand.value()] = 0;
+  std::fill(stock_price_.begin(), stock_price_.end(), 0.0);
+  left_ = &left;
+  dual(price_left);
+  sort_items(price_left);
+  Result result;
+  build(price_left, within_counts(price_left, last_), result);
+  left_ = nullptr;
+  return std::move(result.configurations[0]);
 }
 
 }  // namespace muster

@@ -19,7 +19,8 @@ using test::Cluster;
 
 MilpEngineOptions with_states(std::size_t most_states) {
   MilpEngineOptions options{.deadline = Deadline(Deadline::Clock::now() + std::chrono::hours(1), true),
-                            .write_model = ""};
+                            .write_model = "",
+                            .trivial = {}};
   options.most_states = most_states;
   return options;
 }
@@ -27,6 +28,14 @@ MilpEngineOptions with_states(std::size_t most_states) {
 // Tiny problems, whose configurations could be listed, solved as large ones are: priced.
 MilpOutcome solve_priced(const Cluster& cluster, const Candidate& incumbent, Backend& backend) {
   return solve_milp(cluster.problem, cluster.shares, incumbent, backend, with_states(0));
+}
+// The same with blocks of rooms, and a sample of them first.
+MilpOutcome solve_in_blocks(const Cluster& cluster, const Candidate& incumbent, Backend& backend) {
+  MilpEngineOptions options = with_states(0);
+  options.most_rooms = 0;
+  options.most_blocks = 2;
+  options.sampled_rooms = 1;
+  return solve_milp(cluster.problem, cluster.shares, incumbent, backend, options);
 }
 MilpOutcome solve_listed(const Cluster& cluster, const Candidate& incumbent, Backend& backend) {
   return solve_milp(cluster.problem, cluster.shares, incumbent, backend,
@@ -54,19 +63,21 @@ TEST(MilpEngine, BoundsOfPricingHoldForTheProvenOptimum) {
     if (!test::ExactFormulation(cluster).is_listed) return;
     const std::vector<LevelId> ids = level_ids(cluster.problem);
     const MilpOutcome best = solve_listed(cluster, greedy, backend);
-    const MilpOutcome priced = solve_priced(cluster, greedy, backend);
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      if (priced.bounds[i]) {
-        EXPECT_FALSE(is_short_of(ids[i], *priced.bounds[i], best.best.levels.values[i]))
-            << level_name(ids[i].kind) << " " << ids[i].priority << ": " << *priced.bounds[i] << " for "
-            << best.best.levels.values[i];
-        ++bounds;
+    for (const MilpOutcome& priced :
+         {solve_priced(cluster, greedy, backend), solve_in_blocks(cluster, greedy, backend)}) {
+      for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (priced.bounds[i]) {
+          EXPECT_FALSE(is_short_of(ids[i], *priced.bounds[i], best.best.levels.values[i]))
+              << level_name(ids[i].kind) << " " << ids[i].priority << ": " << *priced.bounds[i] << " for "
+              << best.best.levels.values[i];
+          ++bounds;
+        }
+        // Each bound is told given the values before it.
+        if (priced.best.levels.values[i] != best.best.levels.values[i]) break;
       }
-      // Each bound is told given the values before it.
-      if (priced.best.levels.values[i] != best.best.levels.values[i]) break;
     }
   });
-  EXPECT_GE(bounds, 100);
+  EXPECT_GE(bounds, 200);
 }
 
 // Whose units are told exactly: one minimum of all pods, or of one.
@@ -94,10 +105,12 @@ TEST(MilpEngine, ListedProblemsOfPlainGangsAreSolvedToTheirBounds) {
 
 TEST(MilpEngine, PricingTellsOfNoDefectAndKeepsTheRules) {
   for_each_cluster(201, 80, [](const Cluster& cluster, const Candidate& greedy, Backend& backend) {
-    const MilpOutcome priced = solve_priced(cluster, greedy, backend);
-    EXPECT_EQ(priced.defects, std::vector<std::string>{});
-    for (const Violation& v : check_plan(*cluster.snapshot, cluster.problem, cluster.shares, priced.best.plan))
-      ADD_FAILURE() << rule_name(v.rule) << ", " << v.subject << ": " << v.message;
+    for (const MilpOutcome& priced :
+         {solve_priced(cluster, greedy, backend), solve_in_blocks(cluster, greedy, backend)}) {
+      EXPECT_EQ(priced.defects, std::vector<std::string>{});
+      for (const Violation& v : check_plan(*cluster.snapshot, cluster.problem, cluster.shares, priced.best.plan))
+        ADD_FAILURE() << rule_name(v.rule) << ", " << v.subject << ": " << v.message;
+    }
   });
 }
 
@@ -105,6 +118,7 @@ TEST(MilpEngine, IsNeverWorseThanItsIncumbent) {
   for_each_cluster(301, 60, [](const Cluster& cluster, const Candidate& greedy, Backend& backend) {
     const std::vector<LevelId> ids = level_ids(cluster.problem);
     EXPECT_TRUE(compare(solve_priced(cluster, greedy, backend).best.levels, greedy.levels, ids) >= 0);
+    EXPECT_TRUE(compare(solve_in_blocks(cluster, greedy, backend).best.levels, greedy.levels, ids) >= 0);
     EXPECT_TRUE(compare(solve_listed(cluster, greedy, backend).best.levels, greedy.levels, ids) >= 0);
   });
 }
