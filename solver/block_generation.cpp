@@ -28,11 +28,22 @@ class BlockGeneration {
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       for (std::size_t at = 0; at < blocks_[b].rooms.size(); ++at) rooms_.push_back({b, at});
       block_rows_.push_back(side_.milp.add_row(-kInfinity, 1));
-      for (const Blocks::Column& column : blocks_[b].columns) {
-        side_.milp.add_column({0, 0, 1, false}, entries_of(b, column.choice));
-        owners_.push_back(b);
-      }
     }
+  }
+
+  Priced run_fill() {
+    Priced priced;
+    std::vector<double>& center = sub_.center;
+    if (center.size() != static_cast<std::size_t>(side_.whole.rows())) return priced;
+    priced.limit = limit_at(center, {}, side_.milp);
+    for (Blocks::Block& block : blocks_)
+      for (Blocks::Column& column : block.columns) column.share = 0;
+    if (!std::isfinite(priced.limit) || !fill_rooms(add_point(center, true), side_.milp)) return priced;
+    for (Blocks::Block& block : blocks_)
+      for (Blocks::Column& column : block.columns)
+        if (column.choice == filled_[static_cast<std::size_t>(&block - blocks_.data())]) column.share = 1;
+    priced.x = side_.whole.upper;  // whoever finds a place
+    return priced;
   }
 
   Priced run(const OnRound& on_round) {
@@ -42,6 +53,11 @@ class BlockGeneration {
     Priced priced;
     std::vector<double>& center = sub_.center;
     if (center.size() != static_cast<std::size_t>(side_.whole.rows())) center.clear();
+    for (std::size_t b = 0; b < blocks_.size(); ++b)
+      for (const Blocks::Column& column : blocks_[b].columns) {
+        side_.milp.add_column({0, 0, 1, false}, entries_of(b, column.choice));
+        owners_.push_back(b);
+      }
     if (!center.empty()) {
       priced.limit = limit_at(center, {}, side_.milp);
       fill_rooms(add_point(center, true), side_.milp);
@@ -185,7 +201,8 @@ class BlockGeneration {
 
   // Every room filled at the point's prices, one after the other, with what is left of the demand: a column for each
   // block that go together. In a fixed number of shards, each with its part of the demand.
-  void fill_rooms(std::size_t point, Milp& more) {
+  // False: the time was up.
+  bool fill_rooms(std::size_t point, Milp& more) {
     std::vector<RoomAt> order;  // the blocks in turns
     for (std::size_t at = 0; order.size() < rooms_.size(); ++at)
       for (std::size_t b = 0; b < blocks_.size(); ++b)
@@ -208,12 +225,17 @@ class BlockGeneration {
           left[d.value()] -= std::llround(nodes_at(order[i]) * static_cast<double>(count));
       }
     });
-    if (is_late) return;
+    if (is_late) return false;
     std::vector<Blocks::Column> columns(blocks_.size(), {{}, point});
     for (std::size_t i = 0; i < order.size(); ++i)
       columns[order[i].block].choice.push_back(
           sub_.pool.position(blocks_[order[i].block].rooms[order[i].position], std::move(filled[i])));
-    for (std::size_t b = 0; b < blocks_.size(); ++b) add_column(b, std::move(columns[b]), {}, more);
+    filled_.clear();
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      filled_.push_back(columns[b].choice);
+      add_column(b, std::move(columns[b]), {}, more);
+    }
+    return true;
   }
 
   // The columns that a sample's solution was made of.
@@ -270,8 +292,9 @@ class BlockGeneration {
   DemandSide side_;            // its model becomes the master
   std::vector<RoomAt> rooms_;  // of all blocks, block by block
   std::vector<std::int32_t> block_rows_;
-  std::vector<std::size_t> owners_;  // of the master's further columns
-  std::vector<double> sum_;          // by row of the whole model; all zero between calls
+  std::vector<std::size_t> owners_;                 // of the master's further columns
+  std::vector<std::vector<std::uint32_t>> filled_;  // by block: the choice of the last fill
+  std::vector<double> sum_;                         // by row of the whole model; all zero between calls
 };
 
 }  // namespace
@@ -337,21 +360,32 @@ Blocks sample_of(const Subproblem& sub, const Blocks& whole, std::size_t rooms_e
   return sample;
 }
 
-void adopt_sample(Subproblem& sub, const Blocks& sample, Blocks& whole) {
-  whole.points = sample.points;
-  for (std::size_t b = 0; b < sample.blocks.size(); ++b) {
+void start_like(Subproblem& sub, const Blocks& sample, const Blocks& whole, std::int32_t threads) {
+  parallel_for(sample.blocks.size(), threads, [&](std::size_t b) {
     const std::vector<RoomClassIndex>& known = sample.blocks[b].rooms;
     const std::vector<RoomClassIndex>& rooms = whole.blocks[b].rooms;
     for (std::size_t at = 0; at < rooms.size(); ++at)
       sub.pool.pricing(rooms[at]).start_like(sub.pool.pricing(known[at * known.size() / rooms.size()]));
+  });
+}
+
+void adopt_sample(Subproblem& sub, const Blocks& sample, Blocks& whole, std::int32_t threads) {
+  const std::size_t first = whole.points.size();
+  whole.points.insert(whole.points.end(), sample.points.begin(), sample.points.end());
+  start_like(sub, sample, whole, threads);
+  for (std::size_t b = 0; b < sample.blocks.size(); ++b)
     for (const Blocks::Column& column : sample.blocks[b].columns)
-      if (column.share > kLeastShare && column.point != Blocks::kNoPoint) whole.wanted.emplace_back(b, column.point);
-  }
+      if (column.share > kLeastShare && column.point != Blocks::kNoPoint)
+        whole.wanted.emplace_back(b, first + column.point);
 }
 
 Priced price_blocks(Subproblem& sub, Blocks& blocks, const PricingTask& task, Backend& backend,
                     const OnRound& on_round) {
   return BlockGeneration(sub, blocks, task, backend).run(on_round);
+}
+
+Priced fill_blocks(Subproblem& sub, Blocks& blocks, const PricingTask& task, Backend& backend) {
+  return BlockGeneration(sub, blocks, task, backend).run_fill();
 }
 
 FormulationSolution deal_blocks(const Subproblem& sub, const Blocks& blocks, const std::vector<double>& x) {

@@ -49,15 +49,21 @@ Blocks make_blocks(const Subproblem& sub, std::size_t most);
 
 // Blocks of so few of the rooms of each that stand for all of them: for prices that are nearly as good, sooner.
 Blocks sample_of(const Subproblem& sub, const Blocks& blocks, std::size_t rooms_each);
-// Lets the whole begin with the columns that the sample's solution is made of, found anew at the same prices, and its
-// pricing where that of the sample ended.
-void adopt_sample(Subproblem& sub, const Blocks& sample, Blocks& whole);
+// Lets the pricing of the whole begin where that of the sample, which is of the same blocks, ended.
+void start_like(Subproblem& sub, const Blocks& sample, const Blocks& whole, std::int32_t threads);
+// The same, and lets the whole begin with the columns that the sample's solution is made of, found anew at the same
+// prices.
+void adopt_sample(Subproblem& sub, const Blocks& sample, Blocks& whole, std::int32_t threads);
 
 // As price_columns; `x` holds the demand's columns alone, and the blocks the shares that go with it. Starts with the
 // columns that the blocks have. `on_round` sees each round's solution and the best limit so far; true: enough.
 using OnRound = std::function<bool(const Priced&)>;
 Priced price_blocks(Subproblem& sub, Blocks& blocks, const PricingTask& task, Backend& backend,
                     const OnRound& on_round);
+
+// One pass over all rooms at the prices of `center`: a limit, and the rooms filled one after the other, which the
+// blocks' shares and `x` then tell. For a plan when there is no time for a master. Empty `x`: the time was up.
+Priced fill_blocks(Subproblem& sub, Blocks& blocks, const PricingTask& task, Backend& backend);
 
 // Deals the rooms of every block out among its columns, each as often as its share says.
 FormulationSolution deal_blocks(const Subproblem& sub, const Blocks& blocks, const std::vector<double>& x);

@@ -443,13 +443,11 @@ MilpAnswer GrowingLp::solve(const MilpRequest& request) {
   if (status == 1) answer.status = SolveStatus::kInfeasible;
   if (status == 2) answer.status = SolveStatus::kUnbounded;
   if (status > 2) answer.status = SolveStatus::kNoSolution;
-  if (status == 1 || status == 2) return answer;
-  if (status > 2 && !simplex.primalFeasible()) return answer;
+  if (status != 0) return answer;  // stopped somewhere: what stands in x may be no point of the LP at all
   const double* x = simplex.primalColumnSolution();
   answer.x.assign(x, x + simplex.numberColumns());
   answer.objective = -simplex.objectiveValue();
-  answer.status = status == 0 ? SolveStatus::kOptimal : SolveStatus::kFeasible;
-  if (status != 0) return answer;
+  answer.status = SolveStatus::kOptimal;
   answer.bound = with_margin(answer.objective);
   const double* price = simplex.dualRowSolution();
   answer.row_price.resize(static_cast<std::size_t>(simplex.numberRows()));

@@ -10,11 +10,11 @@
 namespace muster {
 namespace {
 
-constexpr int kThorough = 5;             // effort of pricing where the quick one finds no column any more
-constexpr std::size_t kRoomsATask = 16;  // that one thread prices before it asks for more
-constexpr int kMostBranches = 16;        // column generations of one level without a clock; with one, as many as fit
-constexpr double kSmoothing = 0.4;       // part of the best prices known in those that are priced at
-constexpr double kPenalty = 1000;        // of a gang too few, in times of what is to be gained
+constexpr int kQuick = 0, kUsual = 1, kThorough = 5;  // effort of pricing; more where less finds no column any more
+constexpr std::size_t kRoomsATask = 16;               // that one thread prices before it asks for more
+constexpr int kMostBranches = 16;   // column generations of one level without a clock; with one, as many as fit
+constexpr double kSmoothing = 0.4;  // part of the best prices known in those that are priced at
+constexpr double kPenalty = 1000;   // of a gang too few, in times of what is to be gained
 
 // Gangs of a class: at most so many, or at least so many. The latter by a penalty for what is lacking, which is a
 // relaxation at any height, so that a branch always has a solution.
@@ -43,7 +43,7 @@ class Generation {
       for (RoomClassIndex room : sub_.supply.rooms.indices())
         center[static_cast<std::size_t>(sub_.formulation->room_row(room))] = 0;
       Milp more = no_columns();
-      priced.limit = limit_at(center, center, 1, more) - constant();
+      priced.limit = limit_at(center, center, kUsual, more) - constant();
       build();
     }
     MilpAnswer answer = backend_.open_lp(milp_, request);
@@ -52,12 +52,12 @@ class Generation {
       priced.value = answer.objective - constant();
       Milp more = no_columns();
       std::vector<double> price = is_smoothed ? between(center, answer.row_price) : answer.row_price;
-      const double limit = limit_at(price, answer.row_price, 1, more);
-      double best = limit;
+      double best = limit_at(price, answer.row_price, kQuick, more);
       // Nothing is worth its node at these prices: at the master's own, and thoroughly.
+      if (more.columns() == 0) best = std::min(best, limit_at(price, answer.row_price, kUsual, more));
       if (more.columns() == 0 && is_smoothed) {
         price = answer.row_price;
-        best = std::min(best, limit_at(price, answer.row_price, 1, more));
+        best = std::min(best, limit_at(price, answer.row_price, kUsual, more));
       }
       if (more.columns() == 0) best = std::min(best, limit_at(price, answer.row_price, kThorough, more));
       if (best - constant() < priced.limit) {
@@ -139,7 +139,10 @@ class Generation {
         const RoomClassIndex room(i);
         for (DemandIndex d : sub_.supply.rooms[room].demands)
           price[d.value()] = row_of(sub_.formulation->supply_row(d, sub_.supply.rooms[room].atom));
-        results[room] = sub_.pool.pricing(room).price(price, effort);
+        Pricing& pricing = sub_.pool.pricing(room);
+        results[room] = effort == kQuick && sub_.demand.running.empty()
+                            ? pricing.quick(price)
+                            : pricing.price(price, std::max(effort, kUsual));
       }
     });
     if (is_late) return kInfinity;
@@ -220,7 +223,8 @@ Priced price_columns(Subproblem& sub, const PricingTask& task, Backend& backend)
   return Generation(sub, task, {}, backend).run();
 }
 
-double branch_on_gangs(Subproblem& sub, const PricingTask& task, const Priced& whole, double known, Backend& backend) {
+double branch_on_gangs(Subproblem& sub, const PricingTask& task, const Priced& whole, double known, Backend& backend,
+                       const std::function<void(const std::vector<double>&)>& on_solution) {
   struct Open {
     Branch branch;
     std::vector<double> x;
@@ -247,6 +251,7 @@ double branch_on_gangs(Subproblem& sub, const PricingTask& task, const Priced& w
       ++branches;
       next.branch.limit = std::min(at.branch.limit, priced.limit);
       next.x = std::move(priced.x);
+      if (!next.x.empty()) on_solution(next.x);
       if (next.branch.limit < enough)
         closed = std::max(closed, next.branch.limit);
       else

@@ -5,6 +5,7 @@
 // the row prices alone, so that it holds whatever the LP's tolerances are (Neumaier and Shcherbina 2004).
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -113,6 +114,8 @@ Priced price_columns(Subproblem& sub, const PricingTask& task, Backend& backend)
 // The same with gangs that the relaxation admits in part admitted whole or not at all, one after the other: a better
 // limit where gangs are large. `known`: what a plan is known to reach of sign x expression; branches that cannot pass
 // it are closed. Cost: at most `kMostBranches` column generations, each starting with all columns found before.
-double branch_on_gangs(Subproblem& sub, const PricingTask& task, const Priced& whole, double known, Backend& backend);
+// `on_solution` sees the LP's solution of each branch, in which more gangs are whole than before.
+double branch_on_gangs(Subproblem& sub, const PricingTask& task, const Priced& whole, double known, Backend& backend,
+                       const std::function<void(const std::vector<double>&)>& on_solution);
 
 }  // namespace muster

@@ -36,6 +36,9 @@ Formulation::Formulation(const FormulationInput& input)
   for (GangClassIndex index : in_.demand.gang_classes.indices()) {
     if (const QueueIndex queue = in_.demand.gang_classes[index].queue; !queue.is_none())
       waiting_[queue].push_back(index);
+    if (const GangClass& gang_class = in_.demand.gang_classes[index];
+        !gang_class.queue.is_none() && gang_class.minimum == 0 && !gang_class.is_singles)
+      first_of_class_.emplace(gang_class.gangs[0], index);
     add_gang(index);
   }
   for (GangIndex gang : in_.problem.gangs.indices()) {

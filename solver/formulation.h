@@ -264,7 +264,9 @@ class Formulation {
   Indexed<RoomClassIndex, std::vector<ConfigurationColumn>> configurations_;
   std::map<std::tuple<AntiAffinityIndex, DomainIndex, int>, std::int32_t> anti_affinity_rows_;
   Indexed<QueueIndex, std::vector<GangClassIndex>> waiting_;  // gang classes by leaf queue
-  Indexed<QueueIndex, std::vector<GangIndex>> running_;       // gangs with pods that run and stay, by leaf queue
+  // Classes that may have units of their own kind: neither of single running pods nor of gangs that are alike.
+  std::map<GangIndex, GangClassIndex> first_of_class_;
+  Indexed<QueueIndex, std::vector<GangIndex>> running_;  // gangs with pods that run and stay, by leaf queue
 };
 
 }  // namespace muster

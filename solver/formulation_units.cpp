@@ -156,22 +156,20 @@ void Formulation::add_leaving_units(GangClassIndex index, std::size_t kind, std:
 // The class of a gang of several cells or subgroups with so few ways to be placed that each can have a column; none
 // otherwise.
 GangClassIndex Formulation::varying_class(GangIndex gang) const {
-  for (GangClassIndex index : waiting_[in_.problem.gangs[gang].queue]) {
-    const GangClass& gang_class = in_.demand.gang_classes[index];
-    if (gang_class.gangs[0] != gang || gang_class.minimum > 0 || gang_class.is_singles) continue;
-    if (!gang_class.running.empty() && is_alike(gang_class)) return GangClassIndex::none();
-    std::int64_t ways = 1;
-    for (CellIndex cell : gang_class.cells)
-      if (in_.demand.cells[cell].moves.is_none())
-        ways = std::min(kMostWays + 1, ways * (in_.demand.cells[cell].count() + 1));
-    for (RunningCellIndex cell : gang_class.running)
-      ways = std::min(kMostWays + 1, ways * (in_.demand.running[cell].count() + 1));
-    const bool varies = !gang_class.running.empty() || gang_class.lacks_resources || gang_class.cells.size() > 1 ||
-                        !in_.problem.groups[in_.problem.gangs[gang].root].is_leaf() ||
-                        in_.base.members(in_.problem.gangs[gang].root) > 0;
-    return varies && ways <= kMostWays ? index : GangClassIndex::none();
-  }
-  return GangClassIndex::none();
+  const auto found = first_of_class_.find(gang);
+  if (found == first_of_class_.end()) return GangClassIndex::none();
+  const GangClass& gang_class = in_.demand.gang_classes[found->second];
+  if (!gang_class.running.empty() && is_alike(gang_class)) return GangClassIndex::none();
+  std::int64_t ways = 1;
+  for (CellIndex cell : gang_class.cells)
+    if (in_.demand.cells[cell].moves.is_none())
+      ways = std::min(kMostWays + 1, ways * (in_.demand.cells[cell].count() + 1));
+  for (RunningCellIndex cell : gang_class.running)
+    ways = std::min(kMostWays + 1, ways * (in_.demand.running[cell].count() + 1));
+  const bool varies = !gang_class.running.empty() || gang_class.lacks_resources || gang_class.cells.size() > 1 ||
+                      !in_.problem.groups[in_.problem.gangs[gang].root].is_leaf() ||
+                      in_.base.members(in_.problem.gangs[gang].root) > 0;
+  return varies && ways <= kMostWays ? found->second : GangClassIndex::none();
 }
 
 std::vector<GangIndex> Formulation::varying_gangs(QueueIndex queue, std::int32_t priority) const {

@@ -29,6 +29,8 @@ constexpr int kMostRounds = 2000;          // of pricing
 constexpr std::array kDiveShares{1.0, 0.8, 0.5};
 constexpr int kMostDives = 6;  // smaller and smaller problems after the whole one
 constexpr int kDeterministicRounds = 60;
+constexpr std::size_t kFewBlocks = 4;  // in a rougher sample, for a first plan: so many times fewer
+constexpr double kRoughShare = 0.3, kRoughGap = 0.02;
 constexpr double kSampleShare = 0.4;    // of the time left, for that
 constexpr double kSampleGap = 0.01;     // good enough for a sample
 constexpr double kBlocksShare = 0.9;    // of the time left, for one round of blocks
@@ -276,7 +278,8 @@ class Engine {
         const double known =
             static_cast<double>(sign * (value(i) - expression.constant)) / static_cast<double>(divisor);
         const PricingTask task{scaled, sign, until, most_rounds(), options_.threads};
-        tighten_scaled(branch_on_gangs(whole_, task, priced, known, backend_));
+        tighten_scaled(branch_on_gangs(whole_, task, priced, known, backend_,
+                                       [&](const std::vector<double>& x) { take(whole_.formulation->round(x)); }));
       }
     }
     if (options_.deadline.passed() || (bound && is_close(value(i), *bound))) return result;
@@ -313,14 +316,30 @@ class Engine {
   // then with all, making plans on the way. `on_limit` is told each limit, and says whether the incumbent is near it.
   void improve_by_blocks(const LinearExpression& expression, int sign, const std::function<bool(double)>& on_limit) {
     PricingTask task{expression, sign, options_.deadline, most_rounds(), options_.threads};
+    const auto is_near = [](double gap) {
+      return [gap](const Priced& now) { return now.limit - now.value <= gap * std::abs(now.limit); };
+    };
+    const auto price_sample = [&](Blocks& sample, double share, double gap) {
+      task.deadline = Deadline(options_.deadline.after(share), options_.deadline.is_deterministic());
+      price_blocks(whole_, sample, task, backend_, is_near(gap));
+    };
     if (blocks_.blocks.empty()) {
       blocks_ = make_blocks(whole_, options_.most_blocks);
-      if (whole_.supply.rooms.size() > 2 * options_.sampled_rooms * blocks_.blocks.size()) {
-        task.deadline = Deadline(options_.deadline.after(kSampleShare), options_.deadline.is_deterministic());
-        Blocks sample = sample_of(whole_, blocks_, options_.sampled_rooms);
-        price_blocks(whole_, sample, task, backend_,
-                     [](const Priced& now) { return now.limit - now.value <= kSampleGap * std::abs(now.limit); });
-        adopt_sample(whole_, sample, blocks_);
+      const std::size_t rooms = whole_.supply.rooms.size(), sampled = options_.sampled_rooms;
+      if (rooms > kFewBlocks * sampled * blocks_.blocks.size() / 4) {
+        const Blocks few = make_blocks(whole_, options_.most_blocks / kFewBlocks + 1);
+        Blocks rough = sample_of(whole_, few, sampled);
+        price_sample(rough, kRoughShare, kRoughGap);
+        start_like(whole_, rough, few, options_.threads);
+        task.deadline = options_.deadline;
+        const Priced filled = fill_blocks(whole_, blocks_, task, backend_);
+        if (on_limit(filled.limit)) return;
+        if (!filled.x.empty()) take(deal_blocks(whole_, blocks_, filled.x));
+      }
+      if (rooms > 2 * sampled * blocks_.blocks.size()) {
+        Blocks sample = sample_of(whole_, blocks_, sampled);
+        price_sample(sample, kSampleShare, kSampleGap);
+        adopt_sample(whole_, sample, blocks_, options_.threads);
       }
     }
     task.deadline = Deadline(options_.deadline.after(kBlocksShare), options_.deadline.is_deterministic());

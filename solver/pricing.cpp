@@ -60,10 +60,9 @@ Pricing::Pricing(const ConfigurationInput& input, const RoomClass& room) : in_(i
     resources_.push_back(r);
     free_.push_back(static_cast<double>(room.free[r]));
   }
-  for (const Item& item : items_) {
-    request_.emplace_back();
-    for (std::size_t r : resources_) request_.back().push_back(static_cast<double>(item.pod_class->request[r]));
-  }
+  request_.reserve(items_.size() * resources_.size());
+  for (const Item& item : items_)
+    for (std::size_t r : resources_) request_.push_back(static_cast<double>(item.pod_class->request[r]));
   multiplier_.assign(resources_.size(), 0.0);
   stock_price_.assign(items_.size(), 0.0);
   std::map<std::int32_t, std::vector<std::size_t>> whole;
@@ -78,7 +77,7 @@ std::vector<double> Pricing::profits(const std::vector<double>& price) const {
   std::vector<double> profit(items_.size());
   for (std::size_t i = 0; i < items_.size(); ++i) {
     profit[i] = price[items_[i].demand.value()];
-    for (std::size_t r = 0; r < resources_.size(); ++r) profit[i] -= multiplier_[r] * request_[i][r];
+    for (std::size_t r = 0; r < resources_.size(); ++r) profit[i] -= multiplier_[r] * request_of(i, r);
     profit[i] -= stock_price_[i];
   }
   return profit;
@@ -251,7 +250,7 @@ double Pricing::dual(const std::vector<double>& price) {
   double value = last_.value;
   used_.assign(resources_.size(), 0.0);
   for (std::size_t r = 0; r < resources_.size(); ++r) {
-    for (std::size_t i = 0; i < items_.size(); ++i) used_[r] += last_.amount[i] * request_[i][r];
+    for (std::size_t i = 0; i < items_.size(); ++i) used_[r] += last_.amount[i] * request_of(i, r);
     value += multiplier_[r] * free_[r];
   }
   for (std::size_t i = 0; i < items_.size(); ++i) value += stock_price_[i] * items_[i].most;
@@ -266,7 +265,7 @@ void Pricing::bisect(std::size_t r, const std::vector<double>& price) {
   if (used_[r] <= free_[r]) return;
   double high = 0;
   for (std::size_t i = 0; i < items_.size(); ++i)
-    if (request_[i][r] > 0) high = std::max(high, price[items_[i].demand.value()] / request_[i][r]);
+    if (request_of(i, r) > 0) high = std::max(high, price[items_[i].demand.value()] / request_of(i, r));
   double low = 0;
   if (before > 0) {  // start around the last value
     multiplier_[r] = before * 1.25;
@@ -411,7 +410,7 @@ void Pricing::sort_items(const std::vector<double>& price) {
     double use =
         1e-9 + (items_[i].whole + items_[i].devices * static_cast<double>(items_[i].size) / std::max(1, idle_level_)) /
                    std::max(1.0, static_cast<double>(room_.free_devices.size()));
-    for (std::size_t r = 0; r < resources_.size(); ++r) use += request_[i][r] / std::max(1.0, free_[r]);
+    for (std::size_t r = 0; r < resources_.size(); ++r) use += request_of(i, r) / std::max(1.0, free_[r]);
     density[i] = price[items_[i].demand.value()] / use;
   }
   by_density_.resize(items_.size());
@@ -448,7 +447,7 @@ void Pricing::add_bundles(const std::vector<double>& price, const Content& conte
   const auto add = [&](Bundle bundle) {
     for (std::size_t i : bundle.items) {
       bundle.value += price[items_[i].demand.value()];
-      bundle.use += request_[i][scarce_];
+      bundle.use += request_of(i, scarce_);
     }
     bundles_.push_back(std::move(bundle));
   };
@@ -560,7 +559,7 @@ Pricing::Result Pricing::sorted(Result result) {
 double Pricing::first_multiplier(std::size_t r, const std::vector<double>& price) const {
   double high = 0;
   for (std::size_t i = 0; i < items_.size(); ++i)
-    if (request_[i][r] > 0) high = std::max(high, price[items_[i].demand.value()] / request_[i][r]);
+    if (request_of(i, r) > 0) high = std::max(high, price[items_[i].demand.value()] / request_of(i, r));
   return 0.1 * high;
 }
 

@@ -69,6 +69,9 @@ class Pricing {
     std::vector<std::int32_t> taken;  // by idle devices that are left: how many of `pods`
   };
 
+  double request_of(std::size_t item, std::size_t resource) const {
+    return request_[item * resources_.size() + resource];
+  }
   Content relaxed(const std::vector<double>& price);
   std::vector<double> profits(const std::vector<double>& price) const;
   void divide_idle_devices(const std::vector<double>& profit, Content& content);
@@ -107,7 +110,7 @@ class Pricing {
   std::vector<Item> items_;
   std::vector<std::size_t> resources_;        // counted resources that may bind
   std::vector<double> free_;                  // of those
-  std::vector<std::vector<double>> request_;  // by item, of those
+  std::vector<double> request_;               // item x those
   std::vector<double> multiplier_;            // of those
   std::vector<double> stride_;                // of those: relative step of the next quick call
   std::vector<std::uint8_t> is_over_;         // of those: whether the last step used too much

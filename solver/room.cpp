@@ -130,8 +130,7 @@ void find_demands(const Problem& problem, const Demand& demand, const std::vecto
     if (!demand.classes[d].stays.is_none() || demand.classes[d].count == 0) continue;
     if (!pod_class.allowed[room.node_class.value()] || !empty.has_resources(pod_class)) continue;
     if (std::binary_search(refused.begin(), refused.end(), d)) continue;
-    NodeRoom space = empty;
-    if (!space.add(pod_class)) continue;
+    if (!empty.fits(pod_class)) continue;
     room.demands.push_back(d);
     room.stock.push_back(demand.classes[d].count);
   }
@@ -233,25 +232,39 @@ bool NodeRoom::has_resources(const PodClass& pod_class) const {
   return true;
 }
 
+DeviceUnits NodeRoom::units_of(const PodClass& pod_class) const {
+  return pod_class.gpu.kind == GpuRequestKind::kWhole ? device_capacity_ : share_units(pod_class, *node_class_);
+}
+
+bool NodeRoom::fits(const PodClass& pod_class) const {
+  if (!has_resources(pod_class)) return false;
+  if (pod_class.gpu.kind == GpuRequestKind::kNone) return true;
+  if (pod_class.gpu.kind == GpuRequestKind::kMemory && node_class_->device_memory_mib == 0) return false;
+  const DeviceUnits units = units_of(pod_class);
+  return std::ranges::count_if(free_devices_, [&](DeviceUnits free) { return free >= units; }) >= pod_class.gpu.devices;
+}
+
 bool NodeRoom::add(const PodClass& pod_class) {
   last_devices_.clear();
   if (!has_resources(pod_class)) return false;
   const GpuRequest& gpu = pod_class.gpu;
   if (gpu.kind == GpuRequestKind::kMemory && node_class_->device_memory_mib == 0) return false;
   if (gpu.kind != GpuRequestKind::kNone) {
-    const bool whole = gpu.kind == GpuRequestKind::kWhole;
-    const DeviceUnits units = whole ? device_capacity_ : share_units(pod_class, *node_class_);
+    const DeviceUnits units = units_of(pod_class);
     // The fullest devices that still have room, lowest position first among equals.
-    std::vector<std::pair<DeviceUnits, std::int32_t>> fitting;
+    fitting_.clear();
     for (std::size_t i = 0; i < free_devices_.size(); ++i)
-      if (free_devices_[i] >= units) fitting.emplace_back(free_devices_[i], static_cast<std::int32_t>(i));
+      if (free_devices_[i] >= units) fitting_.emplace_back(free_devices_[i], static_cast<std::int32_t>(i));
     const auto wanted = static_cast<std::size_t>(gpu.devices);
-    if (fitting.size() < wanted) return false;
-    std::partial_sort(fitting.begin(), fitting.begin() + static_cast<std::ptrdiff_t>(wanted), fitting.end());
-    for (std::size_t i = 0; i < wanted; ++i) last_devices_.push_back(fitting[i].second);
+    if (fitting_.size() < wanted) return false;
+    std::partial_sort(fitting_.begin(), fitting_.begin() + static_cast<std::ptrdiff_t>(wanted), fitting_.end());
+    for (std::size_t i = 0; i < wanted; ++i) {
+      last_devices_.push_back(fitting_[i].second);
+      free_devices_[static_cast<std::size_t>(fitting_[i].second)] -= units;
+    }
     std::sort(last_devices_.begin(), last_devices_.end());
   }
-  add_on(pod_class, std::vector<std::int32_t>(last_devices_));
+  for (std::size_t r = 0; r < free_.size(); ++r) free_[r] -= pod_class.request[r];
   return true;
 }
 

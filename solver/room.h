@@ -67,6 +67,8 @@ class NodeRoom {
  public:
   NodeRoom(const Problem& problem, const RoomClass& room);
 
+  // Whether one pod of the class fits.
+  bool fits(const PodClass& pod_class) const;
   // Puts one pod of the class in; sharers go to the fullest devices that still take them. False: no room, nothing
   // changed.
   bool add(const PodClass& pod_class);
@@ -85,7 +87,10 @@ class NodeRoom {
   DeviceUnits device_capacity_;
   std::vector<Amount> free_;
   std::vector<DeviceUnits> free_devices_;
+  DeviceUnits units_of(const PodClass& pod_class) const;  // on each device that it takes; requires that it takes one
+
   std::vector<std::int32_t> last_devices_;
+  std::vector<std::pair<DeviceUnits, std::int32_t>> fitting_;  // scratch
 };
 
 }  // namespace muster
