@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -122,6 +123,24 @@ std::vector<double> prices_in_sum(const Subproblem& sub, const PricingTask& task
     if (has_prices(sub, price)) break;
   }
   return price;
+}
+
+std::vector<double> prices_of_pods(const Subproblem& sub, const PricingTask& task, const std::vector<double>& pods,
+                                   Backend& backend) {
+  DemandSide side(sub, task);
+  std::set<std::int32_t> rows;
+  for (const RoomClass& room : sub.supply.rooms)
+    for (const DemandIndex d : room.demands) {
+      const std::int32_t row = sub.formulation->supply_row(d, room.atom);
+      if (!rows.insert(row).second) continue;
+      side.milp.add_column({-pods[d.value()], 0, kInfinity, false}, {{side.row_of(row), -1}});
+    }
+  MilpRequest request;
+  request.relax = true;
+  request.deadline = task.deadline.after(1);
+  const MilpAnswer answer = backend.open_lp(side.milp, request);
+  if (answer.status != SolveStatus::kOptimal) return {};
+  return side.whole_prices(answer.row_price);
 }
 
 }  // namespace muster

@@ -20,4 +20,9 @@ namespace muster {
 // nodes.
 std::vector<double> prices_in_sum(const Subproblem& sub, const PricingTask& task, Backend& backend);
 
+// Prices of all rows that go with known prices of pods (by DemandIndex, in units of the task's expression): those of
+// the LP in which pods are not placed but bought. Empty: the time was up. Cost: one LP of the demand's size.
+std::vector<double> prices_of_pods(const Subproblem& sub, const PricingTask& task, const std::vector<double>& pods,
+                                   Backend& backend);
+
 }  // namespace muster

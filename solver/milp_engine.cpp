@@ -257,17 +257,20 @@ class Engine {
       if (!knows_incumbent_) add_known_contents();
       whole_.add_new_columns();
       const Deadline soon(options_.deadline.after(kSumShare), options_.deadline.is_deterministic());
+      const PricingTask start{scaled, sign, soon, 1, options_.threads};
       if (whole_.center.size() != static_cast<std::size_t>(formulation.model().rows()))
-        whole_.center = prices_in_sum(whole_, {scaled, sign, soon, 1, options_.threads}, backend_);
+        find_first_prices(i, start, static_cast<double>(divisor));
       if (!leavers_.any && whole_.supply.rooms.size() > options_.most_rooms) {
         const auto on_limit = [&](double limit) {
           tighten_scaled(limit);
           return bound && is_close(value(i), *bound);
         };
         improve_by_blocks(scaled, sign, on_limit);
+        remember_prices(i, static_cast<double>(divisor));
         return result;
       }
       const Priced priced = price_columns(whole_, scaled, sign, kPricingShare);
+      remember_prices(i, static_cast<double>(divisor));
       tighten_scaled(priced.limit);
       relaxed_ = priced.x;
       if (!relaxed_.empty()) take(whole_.formulation->round(relaxed_));
@@ -312,6 +315,31 @@ class Engine {
     return result;
   }
 
+  // Those of the last cycle, if it was alike.
+  void find_first_prices(std::size_t i, const PricingTask& task, double divisor) {
+    whole_.center.clear();
+    if (options_.memory != nullptr) {
+      std::vector<double> pods = options_.memory->recall(problem_, whole_.demand, ids_[i]);
+      for (double& price : pods) price /= divisor;
+      if (!pods.empty()) whole_.center = prices_of_pods(whole_, task, pods, backend_);
+    }
+    is_recalled_ = !whole_.center.empty();
+    if (!is_recalled_) whole_.center = prices_in_sum(whole_, task, backend_);
+  }
+
+  void remember_prices(std::size_t i, double divisor) const {
+    if (options_.memory == nullptr ||
+        whole_.center.size() != static_cast<std::size_t>(whole_.formulation->model().rows()))
+      return;
+    std::vector<double> pods(whole_.demand.classes.size(), 0.0);
+    for (const RoomClass& room : whole_.supply.rooms)
+      for (const DemandIndex d : room.demands) {
+        const auto row = static_cast<std::size_t>(whole_.formulation->supply_row(d, room.atom));
+        pods[d.value()] = std::max(pods[d.value()], divisor * whole_.center[row]);
+      }
+    options_.memory->keep(problem_, whole_.demand, ids_[i], pods);
+  }
+
   // Where there are too many rooms for a master with a row for each. First with a sample of them, for good prices soon;
   // then with all, making plans on the way. `on_limit` is told each limit, and says whether the incumbent is near it.
   void improve_by_blocks(const LinearExpression& expression, int sign, const std::function<bool(double)>& on_limit) {
@@ -329,7 +357,7 @@ class Engine {
       if (rooms > kFewBlocks * sampled * blocks_.blocks.size() / 4) {
         const Blocks few = make_blocks(whole_, options_.most_blocks / kFewBlocks + 1);
         Blocks rough = sample_of(whole_, few, sampled);
-        price_sample(rough, kRoughShare, kRoughGap);
+        if (!is_recalled_) price_sample(rough, kRoughShare, kRoughGap);
         start_like(whole_, rough, few, options_.threads);
         task.deadline = options_.deadline;
         const Priced filled = fill_blocks(whole_, blocks_, task, backend_);
@@ -596,6 +624,7 @@ class Engine {
   Subproblem whole_;
   Blocks blocks_;
   QueueBounds bounds_;
+  bool is_recalled_ = false;      // the first prices are those of a cycle before
   bool knows_incumbent_ = false;  // the pool has its contents
   bool exact_ = false, written_ = false, solving_ = true, by_optimum_ = false;
   std::vector<std::int64_t> path_;  // what the levels so far are held at

@@ -18,6 +18,7 @@
 #include "model/problem.h"
 #include "solver/backend.h"
 #include "solver/deadline.h"
+#include "solver/price_memory.h"
 #include "solver/trace.h"
 
 namespace muster {
@@ -28,6 +29,7 @@ struct MilpEngineOptions {
   std::int32_t threads = 1;
   std::string write_model;            // path for the first model as an MPS file; empty: none
   Tracer* trace = nullptr;            // outlives the call; null: nobody is told
+  PriceMemory* memory = nullptr;      // of the cycles before, and for the next one; outlives the call; null: none
   std::vector<std::int64_t> trivial;  // trivial_bounds of the problem; empty: not known yet
   // What may be listed whole: intermediate states of all room classes, and columns.
   std::size_t most_states = 200'000, most_columns = 20'000;

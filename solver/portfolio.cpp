@@ -29,6 +29,7 @@ struct Offer {
 struct Portfolio::Implementation {
   explicit Implementation(BackendOptions options) : backend(std::move(options)) {}
   Backend backend;
+  PriceMemory memory;
 };
 
 Portfolio::Portfolio(std::string worker_program) : Portfolio(BackendOptions{std::move(worker_program), {}}) {}
@@ -40,11 +41,13 @@ namespace {
 // One cycle. The greedy plan comes first and is checked first, so that there is always something to leave with.
 class Cycle {
  public:
-  Cycle(const Snapshot& snapshot, const Problem& problem, const SolveOptions& options, Backend& backend)
+  Cycle(const Snapshot& snapshot, const Problem& problem, const SolveOptions& options, Backend& backend,
+        PriceMemory& memory)
       : snapshot_(snapshot),
         problem_(problem),
         options_(options),
         backend_(backend),
+        memory_(memory),
         ids_(level_ids(problem)),
         shares_(compute_fair_shares(problem)),
         trivial_(trivial_bounds(problem, shares_)),
@@ -149,12 +152,9 @@ class Cycle {
     verify_ms_ = milliseconds_since(before);
     const Clock::time_point start = Clock::now();
     const Clock::time_point until = options_.deterministic ? options_.deadline : options_.deadline - reserve();
-    MilpEngineOptions milp{Deadline(until, options_.deterministic),
-                           options_.gap,
-                           options_.threads,
-                           options_.write_model,
-                           &tracer_,
-                           trivial_};
+    MilpEngineOptions milp{
+        Deadline(until, options_.deterministic),     options_.gap, options_.threads, options_.write_model, &tracer_,
+        options_.deterministic ? nullptr : &memory_, trivial_};
     MilpOutcome outcome = solve_milp(problem_, shares_, offers_.front().candidate, backend_, milp);
     ran_out_ = milp.deadline.passed();
     solution_.phases_ms.emplace_back("milp", milliseconds_since(start));
@@ -237,6 +237,7 @@ class Cycle {
   const Problem& problem_;
   const SolveOptions& options_;
   Backend& backend_;
+  PriceMemory& memory_;
   std::vector<LevelId> ids_;
   FairShares shares_;
   std::vector<std::int64_t> trivial_;  // bounds of the levels
@@ -251,7 +252,7 @@ class Cycle {
 }  // namespace
 
 Solution Portfolio::solve(const Snapshot& snapshot, const Problem& problem, const SolveOptions& options) {
-  return Cycle(snapshot, problem, options, implementation_->backend).run();
+  return Cycle(snapshot, problem, options, implementation_->backend, implementation_->memory).run();
 }
 
 }  // namespace muster

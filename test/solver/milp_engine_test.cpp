@@ -18,9 +18,8 @@ namespace {
 using test::Cluster;
 
 MilpEngineOptions with_states(std::size_t most_states) {
-  MilpEngineOptions options{.deadline = Deadline(Deadline::Clock::now() + std::chrono::hours(1), true),
-                            .write_model = "",
-                            .trivial = {}};
+  MilpEngineOptions options{
+      .deadline = Deadline(Deadline::Clock::now() + std::chrono::hours(1), true), .write_model = "", .trivial = {}};
   options.most_states = most_states;
   return options;
 }

@@ -78,6 +78,43 @@ TEST(Pricing, NoConfigurationIsWorthMoreThanTheLimit) {
   EXPECT_GE(calls, 10000);
 }
 
+TEST(Pricing, NoConfigurationIsWorthMoreThanTheLimitOfAQuickCall) {
+  std::int64_t calls = 0;
+  for_each_pricing(1500, [&](const auto& f, const auto& room, const auto& all, Pricing& pricing, const auto& price) {
+    const double best = best_worth(all, price);
+    EXPECT_GE(pricing.quick(price).limit, best * (1 - 1e-9));
+    Pricing alike(f.configuration_input, room);
+    alike.start_like(pricing);
+    EXPECT_GE(alike.quick(price).limit, best * (1 - 1e-9));
+    ++calls;
+  });
+  EXPECT_GE(calls, 10000);
+}
+
+TEST(Pricing, FillsWithinWhatFitsAndWhatIsLeft) {
+  std::mt19937 random(7);
+  std::int64_t pods = 0;
+  for_each_pricing(
+      300, [&](const ExactFormulation& f, const auto&, const auto& all, Pricing& pricing, const auto& price) {
+        std::vector<std::int64_t> left;
+        for (const DemandClass& demand : f.demand.classes)
+          left.push_back(pick(random, 0, static_cast<int>(demand.count)));
+        const Configuration found = pricing.fill(price, left);
+        EXPECT_TRUE(std::ranges::any_of(all, [&](const Configuration& c) { return c.counts == found.counts; }));
+        for (const auto& [demand, count] : found.counts) {
+          EXPECT_LE(count, left[demand.value()]);
+          pods += count;
+        }
+      });
+  EXPECT_GE(pods, 1000);
+}
+
+TEST(Configurations, AreNeverCalledTooManyWhereTheyAreNot) {
+  for_each_pricing(300, [](const ExactFormulation& f, const RoomClass& room, const auto& all, Pricing&, const auto&) {
+    EXPECT_FALSE(surely_has_more(f.configuration_input, room, all.size()));
+  });
+}
+
 TEST(Pricing, ConfigurationsAreAmongThoseThatFit) {
   for_each_pricing(300, [](const auto&, const auto&, const auto& all, Pricing& pricing, const auto& price) {
     for (const Configuration& found : pricing.price(price).configurations) {
