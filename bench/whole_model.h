@@ -14,6 +14,9 @@
 //          required anti-affinity within the node
 // Nodes of which few configurations are maximal have a column for each of these, as in the formulation.
 //
+// Apart from solver/whole_model.h on purpose, though the two are alike: what the engine's model leaves out by mistake
+// is in this one, so that it is seen.
+//
 // Relaxed, so that the optimum may be above what a plan can reach: what solver/formulation.h names, and that nobody
 // goes in vain. Not handled: pods that share several devices at once.
 #pragma once

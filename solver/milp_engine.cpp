@@ -8,9 +8,6 @@
 #include <numeric>
 
 #include "heuristics/fit.h"
-#include "heuristics/gang_placement.h"
-#include "heuristics/groups.h"
-#include "heuristics/node_choice.h"
 #include "model/referee.h"
 #include "solver/aggregate.h"
 #include "solver/anti_affinity.h"
@@ -19,7 +16,9 @@
 #include "solver/decode.h"
 #include "solver/demand.h"
 #include "solver/formulation.h"
+#include "solver/repair.h"
 #include "solver/room.h"
+#include "solver/whole_model.h"
 
 namespace muster {
 namespace {
@@ -29,17 +28,22 @@ constexpr int kMostRounds = 2000;          // of pricing
 constexpr std::array kDiveShares{1.0, 0.8, 0.5};
 constexpr int kMostDives = 6;  // smaller and smaller problems after the whole one
 constexpr int kDeterministicRounds = 60;
-constexpr std::size_t kFewBlocks = 4;  // in a rougher sample, for a first plan: so many times fewer
+constexpr std::size_t kDeterministicColumns = 2'000;  // of all nodes
+constexpr std::size_t kFewBlocks = 4;                 // in a rougher sample, for a first plan: so many times fewer
 constexpr double kRoughShare = 0.3, kRoughGap = 0.02;
-constexpr double kSampleShare = 0.4;    // of the time left, for that
-constexpr double kSampleGap = 0.01;     // good enough for a sample
-constexpr double kBlocksShare = 0.9;    // of the time left, for one round of blocks
-constexpr int kDealPause = 10;          // times what making a plan of a solution took, before the next one
-constexpr double kNear = 1;             // nodes that CBC may take from or add to what the LP gives a configuration
-constexpr double kPricingShare = 0.35;  // of the time left, for the pricing of one level
-constexpr std::size_t kMicrosecondsAState = 10;  // listing takes 2-3 of them, so at most a third of the time
-constexpr double kSumShare = 0.8;                // of the time left, for a first bound and columns
-constexpr double kBranchingShare = 0.3;          // of the time left, for a better bound of one level
+constexpr double kSampleShare = 0.4;  // of the time left, for that
+constexpr double kSampleGap = 0.01;   // good enough for a sample
+constexpr double kBlocksShare = 0.9;  // of the time left, for one round of blocks
+constexpr int kDealPause = 10;        // times what making a plan of a solution took, before the next one
+constexpr double kNear = 1;           // nodes that CBC may take from or add to what the LP gives a configuration
+constexpr double kFirstShare = 0.1;   // of the time, for priced columns before those for all nodes
+constexpr double kNodesShare = 0.8;   // of the time left, for CBC on one level with columns for all nodes
+constexpr double kPricedShare = 0.6;  // the same on priced columns
+constexpr std::size_t kMicrosecondsAColumn = 300;  // of all nodes: what CBC takes for them, roughly
+constexpr double kPricingShare = 0.35;             // of the time left, for the pricing of one level
+constexpr std::size_t kMicrosecondsAState = 10;    // listing takes 2-3 of them, so at most a third of the time
+constexpr double kSumShare = 0.8;                  // of the time left, for a first bound and columns
+constexpr double kBranchingShare = 0.3;            // of the time left, for a better bound of one level
 constexpr double kLeavingShare = 0.7;  // of the time, for the pass that decides who leaves, where it is not exact
 
 // The terms of an expression, summed up by column: the same terms mean the same level but for a constant.
@@ -50,6 +54,8 @@ Terms terms_of(const LinearExpression& expression) {
     if ((terms[column] += coefficient) == 0) terms.erase(column);
   return terms;
 }
+
+using Configurations = Indexed<RoomClassIndex, std::vector<Configuration>>;
 
 // Nodes that a solution fills: of each room class the first ones, as decoding takes them.
 void reserve(const Subproblem& sub, const FormulationSolution& solution, std::vector<bool>& reserved) {
@@ -98,28 +104,52 @@ class Engine {
         none_reserved_(problem_.nodes.size(), false),
         nobody_(leavers.any ? no_leavers(problem_) : leavers),
         whole_(setting, state, leavers, none_reserved_),
-        bounds_(queue_bounds(problem_, ClusterState(problem_, ClusterState::Releasing::kFreed))) {
+        bounds_(queue_bounds(problem_, ClusterState(problem_, ClusterState::Releasing::kFreed))),
+        repair_(problem_, whole_.demand, bounds_) {
     outcome_.best = incumbent;
     outcome_.bounds.resize(ids_.size());
+    choose_columns();
   }
 
   MilpOutcome run() {
-    exact_ = whole_.pool.list_all({most_states(), options_.most_columns});
-    if (!exact_) add_known_contents();
-    if (!exact_ && leavers_.any)
+    if (columns_ == Columns::kPriced) add_known_contents();
+    if (columns_ == Columns::kPriced && leavers_.any)
       options_.deadline = Deadline(options_.deadline.after(kLeavingShare), options_.deadline.is_deterministic());
-    descend(0, exact_);
+    descend(0, is_whole());
     // Where no plan came out of the best path, once more along the incumbent's values.
-    if (const std::size_t left = levels_on_path(); left < ids_.size() && exact_ && !options_.deadline.passed())
+    if (const std::size_t left = levels_on_path(); left < ids_.size() && is_whole() && !options_.deadline.passed())
       descend(left + 1, false);
+    is_finished_ = columns_ == Columns::kListed || (is_whole() && !options_.deadline.passed());
     const bool bounds_hold = leavers_.complete && settled_.empty();
     if (!bounds_hold) std::fill(outcome_.bounds.begin(), outcome_.bounds.end(), std::nullopt);
     return std::move(outcome_);
   }
 
-  bool is_exact() const { return exact_; }
+  bool has_all_nodes() const { return columns_ == Columns::kAllNodes; }
+  // Something better from elsewhere, before the run.
+  void start_from(const Candidate& incumbent) { outcome_.best = incumbent; }
+  // Nothing is left to be found by going over it again.
+  bool is_finished() const { return is_finished_; }
 
  private:
+  enum class Columns : std::uint8_t { kListed, kAllNodes, kPriced };
+  bool is_whole() const { return columns_ != Columns::kPriced; }  // CBC has the last word
+
+  void choose_columns() {
+    if (whole_.pool.list_all({most_states(), options_.most_columns})) {
+      columns_ = Columns::kListed;
+      return;
+    }
+    all_nodes_.emplace(problem_, whole_, most_node_columns());
+    columns_ = all_nodes_->is_whole() ? Columns::kAllNodes : Columns::kPriced;
+  }
+
+  std::size_t most_node_columns() const {
+    if (options_.deadline.is_deterministic()) return std::min(options_.most_node_columns, kDeterministicColumns);
+    const auto left = std::chrono::duration_cast<std::chrono::microseconds>(options_.deadline.left()).count();
+    return std::min(options_.most_node_columns, static_cast<std::size_t>(left) / kMicrosecondsAColumn);
+  }
+
   std::size_t most_states() const {
     if (options_.deadline.is_deterministic()) return options_.most_states;
     const auto left = std::chrono::duration_cast<std::chrono::microseconds>(options_.deadline.left()).count();
@@ -142,7 +172,8 @@ class Engine {
   // is held at is the path: the proven optimum where `by_optimum`, even if no plan with it is known yet (one that
   // evicts more than it needs to is no plan, though a later level may make it one), else the incumbent's value.
   void descend(std::size_t first, bool by_optimum) {
-    whole_.formulate(exact_);
+    whole_.formulate(columns_ == Columns::kListed);
+    if (columns_ == Columns::kAllNodes) all_nodes_->add_to(*whole_.formulation);
     held_.clear();
     path_.clear();
     solving_ = true;
@@ -183,7 +214,8 @@ class Engine {
     if (terms.empty()) {  // every solution is worth the same, yet the incumbent may be worth less
       outcome_.bounds[i] = expression->constant;
       const bool is_settled = !settled_.empty() && (id.kind == LevelKind::kEvicted || id.kind == LevelKind::kMoved);
-      if (exact_ && solving_ && !is_settled && value(i) != expression->constant) improve(formulation, i, *expression);
+      if (is_whole() && solving_ && !is_settled && value(i) != expression->constant)
+        improve(formulation, i, *expression);
       return by_optimum_ ? expression->constant : value(i);
     }
     if (const auto same = held_.find(terms); same != held_.end()) {
@@ -197,8 +229,11 @@ class Engine {
     } else if (solving_) {
       const Improvement improvement = improve_while_it_helps(formulation, i, *expression);
       outcome_.bounds[i] = improvement.bound;
-      if (by_optimum_) reached = improvement.optimum;
+      if (by_optimum_) reached = improvement.reached;
     }
+    // The incumbent is feasible here while it is on the path.
+    const int sign = is_maximised(id.kind) ? 1 : -1;
+    if (reached && is_on_path() && sign * *reached < sign * value(i)) reached.reset();
     const std::int64_t held = reached.value_or(value(i));
     if (outcome_.bounds[i])
       held_.emplace(std::move(terms), (by_optimum_ ? held : *outcome_.bounds[i]) - expression->constant);
@@ -214,7 +249,7 @@ class Engine {
 
   struct Improvement {
     std::optional<std::int64_t> bound;
-    std::optional<std::int64_t> optimum;  // a solution of the formulation reaches the bound
+    std::optional<std::int64_t> reached;  // by a solution of the formulation that is whole
   };
 
   // Priced problems again and again, each time from the columns found before, until the time is up or nothing moves.
@@ -222,7 +257,7 @@ class Engine {
     const bool is_maximised_level = is_maximised(ids_[i].kind);
     const auto is_tighter = [&](std::int64_t a, std::int64_t b) { return is_maximised_level ? a < b : a > b; };
     Improvement best = improve(formulation, i, expression);
-    while (!exact_ && !options_.deadline.is_deterministic() && !options_.deadline.passed() &&
+    while (!is_whole() && !options_.deadline.is_deterministic() && !options_.deadline.passed() &&
            !(best.bound && is_close(value(i), *best.bound))) {
       const std::int64_t before = value(i);
       const Improvement next = improve(formulation, i, expression);
@@ -233,65 +268,88 @@ class Engine {
     return best;
   }
 
-  // Solves one level given those that are held, makes a plan of it, keeps it if it is better.
-  Improvement improve(Formulation& formulation, std::size_t i, const LinearExpression& expression) {
-    const int sign = is_maximised(ids_[i].kind) ? 1 : -1;
+  // One level that is being solved.
+  struct LevelTask {
+    std::size_t level;
+    const LinearExpression& expression;
+    int sign;              // 1: maximised, -1: minimised
+    std::int64_t divisor;  // of all coefficients
+    LinearExpression scaled;
     Improvement result;
-    std::optional<std::int64_t>& bound = result.bound;
-    const auto tighten = [&](double limit) {  // of sign x (expression - constant), which is an integer
-      if (!std::isfinite(limit) || std::abs(limit) > 9e18) return;
-      const auto integral = static_cast<std::int64_t>(std::floor(limit + 1e-6));
-      const std::int64_t told = sign * integral + expression.constant;
-      if (bound && sign * told >= sign * *bound) return;
-      bound = told;
-      tell(i, bound);
-    };
-    LinearExpression scaled = expression;
+  };
+
+  LevelTask task_of(std::size_t i, const LinearExpression& expression) const {
     std::int64_t divisor = 0;
     for (const auto& [column, coefficient] : expression.terms) divisor = std::gcd(divisor, coefficient);
-    divisor = std::max<std::int64_t>(1, divisor);
-    for (auto& [column, coefficient] : scaled.terms) coefficient /= divisor;
-    // A limit of the scaled expression, which is an integer; a hair's breadth of rounding must not cost a whole one.
-    const auto tighten_scaled = [&](double limit) { tighten(static_cast<double>(divisor) * std::floor(limit + 1e-6)); };
-    if (!exact_) {
-      if (!knows_incumbent_) add_known_contents();
-      whole_.add_new_columns();
-      const Deadline soon(options_.deadline.after(kSumShare), options_.deadline.is_deterministic());
-      const PricingTask start{scaled, sign, soon, 1, options_.threads};
-      if (whole_.center.size() != static_cast<std::size_t>(formulation.model().rows()))
-        find_first_prices(i, start, static_cast<double>(divisor));
-      if (!leavers_.any && whole_.supply.rooms.size() > options_.most_rooms) {
-        const auto on_limit = [&](double limit) {
-          tighten_scaled(limit);
-          return bound && is_close(value(i), *bound);
-        };
-        improve_by_blocks(scaled, sign, on_limit);
-        remember_prices(i, static_cast<double>(divisor));
-        return result;
-      }
-      const Priced priced = price_columns(whole_, scaled, sign, kPricingShare);
-      remember_prices(i, static_cast<double>(divisor));
-      tighten_scaled(priced.limit);
-      relaxed_ = priced.x;
-      if (!relaxed_.empty()) take(whole_.formulation->round(relaxed_));
-      for (const double share : kDiveShares)
-        if (!leavers_.any && !relaxed_.empty() && !(bound && is_close(value(i), *bound))) dive(i, share);
-      if (bound && !is_close(value(i), *bound) && !relaxed_.empty()) {
-        const Deadline until(options_.deadline.after(kBranchingShare), options_.deadline.is_deterministic());
-        const double known =
-            static_cast<double>(sign * (value(i) - expression.constant)) / static_cast<double>(divisor);
-        const PricingTask task{scaled, sign, until, most_rounds(), options_.threads};
-        tighten_scaled(branch_on_gangs(whole_, task, priced, known, backend_,
-                                       [&](const std::vector<double>& x) { take(whole_.formulation->round(x)); }));
-      }
+    LevelTask task{i,          expression, is_maximised(ids_[i].kind) ? 1 : -1, std::max<std::int64_t>(1, divisor),
+                   expression, {}};
+    for (auto& [column, coefficient] : task.scaled.terms) coefficient /= task.divisor;
+    return task;
+  }
+
+  // `limit`: of sign x scaled, which is an integer; a hair's breadth of rounding must not cost a whole one.
+  void tighten(LevelTask& task, double limit) const {
+    const double whole = static_cast<double>(task.divisor) * std::floor(limit + 1e-6);
+    if (!std::isfinite(whole) || std::abs(whole) > 9e18) return;
+    const std::int64_t told = task.sign * static_cast<std::int64_t>(whole) + task.expression.constant;
+    if (task.result.bound && task.sign * told >= task.sign * *task.result.bound) return;
+    task.result.bound = told;
+    tell(task.level, told);
+  }
+  bool is_solved(const LevelTask& task) const {
+    return task.result.bound && is_close(value(task.level), *task.result.bound);
+  }
+
+  // Solves one level given those that are held, makes a plan of it, keeps it if it is better.
+  Improvement improve(Formulation& formulation, std::size_t i, const LinearExpression& expression) {
+    LevelTask task = task_of(i, expression);
+    const bool in_blocks = !is_whole() && !leavers_.any && whole_.supply.rooms.size() > options_.most_rooms;
+    if (!is_whole()) price(task, in_blocks);
+    if (!in_blocks && !options_.deadline.passed() && !is_solved(task)) branch(formulation, task);
+    return task.result;
+  }
+
+  // Finds columns for the level, a bound, and plans on the way.
+  void price(LevelTask& task, bool in_blocks) {
+    if (!knows_incumbent_) add_known_contents();
+    whole_.add_new_columns();
+    const Deadline soon(options_.deadline.after(kSumShare), options_.deadline.is_deterministic());
+    const auto divisor = static_cast<double>(task.divisor);
+    if (whole_.center.size() != static_cast<std::size_t>(whole_.formulation->model().rows()))
+      find_first_prices(task.level, {task.scaled, task.sign, soon, 1, options_.threads}, divisor);
+    if (in_blocks) {
+      improve_by_blocks(task.scaled, task.sign, [&](double limit) {
+        tighten(task, limit);
+        return is_solved(task);
+      });
+      remember_prices(task.level, divisor);
+      return;
     }
-    if (options_.deadline.passed() || (bound && is_close(value(i), *bound))) return result;
-    Milp milp = formulation.model().build(scaled, sign);
+    const Priced priced = price_columns(whole_, task.scaled, task.sign, kPricingShare);
+    remember_prices(task.level, divisor);
+    tighten(task, priced.limit);
+    relaxed_ = priced.x;
+    if (relaxed_.empty()) return;
+    take(whole_.formulation->round(relaxed_), whole_.pool.configurations());
+    for (const double share : kDiveShares)
+      if (!leavers_.any && !is_solved(task)) dive(task.level, share);
+    if (!task.result.bound || is_solved(task)) return;
+    const Deadline until(options_.deadline.after(kBranchingShare), options_.deadline.is_deterministic());
+    const double known = static_cast<double>(task.sign * (value(task.level) - task.expression.constant)) / divisor;
+    const PricingTask pricing{task.scaled, task.sign, until, most_rounds(), options_.threads};
+    tighten(task, branch_on_gangs(whole_, pricing, priced, known, backend_, [&](const std::vector<double>& x) {
+              take(whole_.formulation->round(x), whole_.pool.configurations());
+            }));
+  }
+
+  // CBC on the columns that there are: to a proof where these are all.
+  void branch(const Formulation& formulation, LevelTask& task) {
+    Milp milp = formulation.model().build(task.scaled, task.sign);
     write_first(milp);
-    if (!exact_) keep_near(formulation, milp);
+    if (!is_whole()) keep_near(formulation, milp);
     MilpRequest request;
-    request.deadline = options_.deadline.after(exact_ ? 1.0 : 0.6);
-    request.relative_gap = exact_ ? 0 : std::max(1e-6, options_.gap / 4);
+    request.deadline = options_.deadline.after(level_share()) - slowest_take_;
+    request.relative_gap = is_whole() ? 0 : std::max(1e-6, options_.gap / 4);
     if (options_.deadline.is_deterministic()) request.node_limit = kNodeLimit;
     MilpAnswer answer = backend_.solve(milp, request);
     if (has_failed(answer, request)) {  // once more, another way
@@ -299,20 +357,37 @@ class Engine {
       answer = backend_.solve(milp, request);
     }
     note_failure(answer, request);
-    const auto is_reached = [&] { return !answer.x.empty() && bound && value_of(expression, answer.x) == *bound; };
-    if (exact_) tighten_scaled(answer.bound);
-    if (exact_ && !is_reached() && !request.without_preprocessing && !options_.deadline.passed()) {
+    const auto reached = [&]() -> std::optional<std::int64_t> {
+      if (answer.x.empty()) return std::nullopt;
+      return value_of(task.expression, answer.x);
+    };
+    if (is_whole()) tighten(task, answer.bound);
+    const bool was_stopped = Deadline::Clock::now() >= request.deadline;
+    if (is_whole() && !was_stopped && !request.without_preprocessing &&
+        (!task.result.bound || reached() != task.result.bound)) {
       // A proof without its point: preprocessing can lose it.
       request.without_preprocessing = true;
       MilpAnswer again = backend_.solve(milp, request);
       note_failure(again, request);
-      tighten_scaled(again.bound);
+      tighten(task, again.bound);
       if (!again.x.empty() && (answer.x.empty() || again.objective > answer.objective)) answer = std::move(again);
     }
-    if (answer.x.empty()) return result;
-    take(formulation.read(answer.x));
-    if (exact_ && is_reached()) result.optimum = bound;
-    return result;
+    if (answer.x.empty()) return;
+    take(formulation, answer.x);
+    if (is_whole()) task.result.reached = reached();
+  }
+
+  // Of the time that is left, for CBC on one level.
+  double level_share() const {
+    switch (columns_) {
+      case Columns::kListed:
+        return 1.0;
+      case Columns::kAllNodes:
+        return kNodesShare;
+      case Columns::kPriced:
+        break;
+    }
+    return kPricedShare;
   }
 
   // Those of the last cycle, if it was alike.
@@ -362,7 +437,7 @@ class Engine {
         task.deadline = options_.deadline;
         const Priced filled = fill_blocks(whole_, blocks_, task, backend_);
         if (on_limit(filled.limit)) return;
-        if (!filled.x.empty()) take(deal_blocks(whole_, blocks_, filled.x));
+        if (!filled.x.empty()) take(deal_blocks(whole_, blocks_, filled.x), whole_.pool.configurations());
       }
       if (rooms > 2 * sampled * blocks_.blocks.size()) {
         Blocks sample = sample_of(whole_, blocks_, sampled);
@@ -378,7 +453,7 @@ class Engine {
       if (now.x.empty() || now.value <= dealt) return;
       dealt = now.value;
       const Clock::time_point start = Clock::now();
-      take(deal_blocks(whole_, blocks_, now.x));
+      take(deal_blocks(whole_, blocks_, now.x), whole_.pool.configurations());
       next = Clock::now() + kDealPause * (Clock::now() - start);
     };
     const Priced priced = price_blocks(whole_, blocks_, task, backend_, [&](const Priced& now) {
@@ -430,17 +505,24 @@ class Engine {
     if (!file) outcome_.defects.push_back("cannot write " + options_.write_model);
   }
 
-  void take(const FormulationSolution& solution) {
+  void take(const Formulation& formulation, const std::vector<double>& x) {
+    if (columns_ != Columns::kAllNodes) return take(formulation.read(x), whole_.pool.configurations());
+    const WholeModel::Content content = all_nodes_->read(formulation, x);
+    take(content.solution, content.configurations);
+  }
+
+  void take(const FormulationSolution& solution, const Configurations& configurations) {
+    const auto start = Deadline::Clock::now();
     ClusterState state = whole_.base;
-    std::vector<PlannedEviction> evictions = place(whole_, solution, state);
+    std::vector<PlannedEviction> evictions = place(whole_, solution, configurations, state);
     evictions.insert(evictions.end(), settled_.begin(), settled_.end());
     offer(std::move(state), evictions);
+    slowest_take_ = std::max(slowest_take_, Deadline::Clock::now() - start);
   }
 
   std::vector<PlannedEviction> place(const Subproblem& sub, const FormulationSolution& solution,
-                                     ClusterState& state) const {
-    return decode({problem_, sub.demand, sub.atoms, sub.supply, bounds_, sub.pool.configurations(),
-                   sub.formulation->channels()},
+                                     const Configurations& configurations, ClusterState& state) const {
+    return decode({problem_, sub.demand, sub.atoms, sub.supply, bounds_, configurations, sub.formulation->channels()},
                   solution, state)
         .evictions;
   }
@@ -448,87 +530,13 @@ class Engine {
   // Makes plans of an end state: as it is where the model was whole (one pod more can make a gang's minimum another
   // one, and lower its share), and filled up, first by those who need not have gone.
   void offer(ClusterState state, const std::vector<PlannedEviction>& evictions) {
-    if (exact_) keep_if_best(state, evictions);
+    if (is_whole()) keep_if_best(state, evictions);
     if (leavers_.any) {
-      bring_back(state, evictions);
-      if (exact_) keep_if_best(state, evictions);
+      repair_.bring_back(state, evictions);
+      if (is_whole()) keep_if_best(state, evictions);
     }
-    complete(state);
+    repair_.fill_up(state, options_.deadline);
     keep_if_best(state, evictions);
-  }
-
-  // Whoever can go on where he ran does: of a gang all, or so many that it has its minimum.
-  void bring_back(ClusterState& state, const std::vector<PlannedEviction>& evictions) const {
-    std::map<std::pair<std::int64_t, GangIndex>, std::vector<PodIndex>> by_gang;  // higher priorities first
-    for (const PlannedEviction& eviction : evictions) {
-      const GangIndex gang = problem_.pods[eviction.pod].gang;
-      if (eviction.reason != EvictionReason::kStale)
-        by_gang[{-static_cast<std::int64_t>(problem_.gangs[gang].priority), gang}].push_back(eviction.pod);
-    }
-    for (bool again = true; again;) {
-      again = false;
-      for (const auto& [key, pods] : by_gang) again = bring_back(state, key.second, pods) || again;
-    }
-  }
-
-  bool bring_back(ClusterState& state, GangIndex gang, const std::vector<PodIndex>& pods) const {
-    const ClusterState::Checkpoint before = state.checkpoint();
-    bool any = false, all = true;
-    for (const PodIndex pod : pods) {
-      const Place home = snapshot_place(problem_, pod);
-      if (state.is_present(pod) && state.place_of(pod) == home) continue;
-      const ClusterState::Checkpoint here = state.checkpoint();
-      if (state.is_present(pod)) state.take(pod);
-      if (fits_at_home(state, pod, home)) {
-        state.put(pod, home.node, home.devices);
-        any = true;
-      } else {
-        state.rollback(here);
-        all = all && state.is_present(pod);
-      }
-    }
-    if (any && (all || is_satisfied(state, gang)) && keeps_min_resources(state) && keeps_domains(state, gang))
-      return true;
-    state.rollback(before);
-    return false;
-  }
-
-  // Coming back in part must not tear a gang that was moved to another domain.
-  bool keeps_domains(const ClusterState& state, GangIndex gang) const {
-    return std::ranges::all_of(problem_.gangs[gang].groups, [&](GroupIndex group) {
-      const TopologyLevelIndex level = problem_.groups[group].required_level;
-      std::optional<DomainIndex> common;
-      bool is_together = true;
-      for_each_pod(problem_, group, [&](PodIndex pod) {
-        if (level.is_none() || !state.is_present(pod)) return;
-        const DomainIndex domain = problem_.nodes[state.place_of(pod).node].domains[level.value()];
-        is_together = is_together && !domain.is_none() && domain == common.value_or(domain);
-        common = domain;
-      });
-      return is_together;
-    });
-  }
-
-  bool keeps_min_resources(const ClusterState& state) const {
-    return std::ranges::all_of(whole_.demand.gang_classes, [&](const GangClass& gang_class) {
-      const GangIndex gang = gang_class.gangs.front();
-      return !gang_class.lacks_resources || !is_anything_present(state, gang) || fit::min_resources(state, gang);
-    });
-  }
-
-  bool fits_at_home(const ClusterState& state, PodIndex pod, const Place& home) const {
-    const PodClass& pod_class = problem_.class_of(pod);
-    const NodeClass& node_class = problem_.class_of(home.node);
-    if (!fit::capacity(room_of(state, home.node), pod_class) || !fit::anti_affinity(state, pod_class, home.node))
-      return false;
-    const DeviceUnits units = home.devices.empty() ? 0 : share_units(pod_class, node_class);
-    const auto free = state.free_devices(home.node);
-    if (!std::ranges::all_of(home.devices,
-                             [&](std::int32_t device) { return free[static_cast<std::size_t>(device)] >= units; }))
-      return false;
-    const Gang& gang = problem_.gangs[problem_.pods[pod].gang];
-    const QueueAmounts added = queue_usage(pod_class, node_class);
-    return fit::limit(state, bounds_, gang, added) && fit::quota(state, bounds_, gang, added);
   }
 
   // Evictions obey rules that no single put can see, so the referee is asked about them here.
@@ -554,7 +562,7 @@ class Engine {
     std::vector<bool> reserved = none_reserved_;
     FormulationSolution sure = whole_.formulation->floor(relaxed_, share);
     reserve(whole_, sure, reserved);
-    place(whole_, sure, state);
+    place(whole_, sure, whole_.pool.configurations(), state);
     for (int depth = 0; depth < kMostDives && !options_.deadline.passed(); ++depth) {
       Subproblem rest(setting_, state, nobody_, reserved);
       if (rest.demand.cells.empty() || rest.supply.rooms.empty()) break;
@@ -570,34 +578,9 @@ class Engine {
         sure = rest.formulation->round(priced.x);
         depth = kMostDives;
       }
-      place(rest, sure, state);
+      place(rest, sure, rest.pool.configurations(), state);
     }
     offer(std::move(state), settled_);
-  }
-
-  // What the solution left out and still fits: minimums by priority, more work first; then what is elastic.
-  void complete(ClusterState& state) const {
-    const bool spread = problem_.snapshot->policy.placement == PlacementPolicy::kSpread;
-    NodeChooser chooser(state, bounds_, spread ? NodeRule::kSpread : NodeRule::kKeepCpu);
-    GangPlacer placer(state, bounds_, chooser);
-    std::vector<std::pair<Work, GangIndex>> left;
-    for (const GangClass& gang_class : whole_.demand.gang_classes)
-      for (GangIndex gang : gang_class.gangs) {
-        Work work = 0;
-        for (PodIndex pod : problem_.gangs[gang].pods)
-          if (problem_.pods[pod].status == PodStatus::kPending && !state.is_present(pod))
-            work += problem_.pods[pod].weighted_work;
-        if (work > 0 && placer.may_place(gang)) left.emplace_back(work, gang);
-      }
-    std::stable_sort(left.begin(), left.end(), [&](const auto& a, const auto& b) {
-      const std::int32_t p = problem_.gangs[a.second].priority, q = problem_.gangs[b.second].priority;
-      return p != q ? p > q : a.first > b.first;
-    });
-    for (const auto& [work, gang] : left)
-      if (!options_.deadline.passed()) placer.place_minimum(gang);
-    for (const auto& [work, gang] : left)
-      while (!options_.deadline.passed() && is_satisfied(state, gang) && placer.place_one_more(gang)) {
-      }
   }
 
   int most_rounds() const { return options_.deadline.is_deterministic() ? kDeterministicRounds : kMostRounds; }
@@ -626,12 +609,31 @@ class Engine {
   QueueBounds bounds_;
   bool is_recalled_ = false;      // the first prices are those of a cycle before
   bool knows_incumbent_ = false;  // the pool has its contents
-  bool exact_ = false, written_ = false, solving_ = true, by_optimum_ = false;
+  std::optional<WholeModel> all_nodes_;
+  Repair repair_;
+  Columns columns_ = Columns::kPriced;
+  bool written_ = false, solving_ = true, by_optimum_ = false, is_finished_ = false;
   std::vector<std::int64_t> path_;  // what the levels so far are held at
   std::vector<double> relaxed_;     // the LP's last solution
   std::map<Terms, std::int64_t> held_;
+  Deadline::Clock::duration slowest_take_{};  // so far: what making a plan of a solution takes
   MilpOutcome outcome_;
 };
+
+// What an earlier engine found that `outcome` has started from. Its bounds hold as far as the values before are still
+// those of its plan.
+void add_earlier(const MilpOutcome& earlier, const std::vector<LevelId>& ids, MilpOutcome& outcome) {
+  outcome.improved = outcome.improved || earlier.improved;
+  outcome.defects.insert(outcome.defects.begin(), earlier.defects.begin(), earlier.defects.end());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    std::optional<std::int64_t>& bound = outcome.bounds[i];
+    if (const auto& other = earlier.bounds[i]; other) {
+      const bool is_tighter = !bound || (is_maximised(ids[i].kind) ? *other < *bound : *other > *bound);
+      if (is_tighter) bound = other;
+    }
+    if (outcome.best.levels.values[i] != earlier.best.levels.values[i]) return;
+  }
+}
 
 }  // namespace
 
@@ -646,8 +648,18 @@ MilpOutcome solve_milp(const Problem& problem, const FairShares& shares, const C
   outcome.bounds.resize(incumbent.levels.values.size());
   if (leavers.any || incumbent.plan.evictions.empty()) {
     Engine engine(setting, before, leavers, {}, incumbent, backend, options);
+    std::optional<MilpOutcome> priced;
+    if (engine.has_all_nodes() && !options.deadline.is_deterministic()) {
+      MilpEngineOptions first = options;
+      first.most_states = first.most_node_columns = 0;
+      first.write_model.clear();
+      first.deadline = Deadline(options.deadline.after(kFirstShare), false);
+      priced = Engine(setting, before, leavers, {}, incumbent, backend, first).run();
+      engine.start_from(priced->best);
+    }
     outcome = engine.run();
-    if (engine.is_exact() || !leavers.any) return outcome;
+    if (priced) add_earlier(*priced, level_ids(problem), outcome);
+    if (engine.is_finished() || !leavers.any || options.deadline.passed()) return outcome;
   }
   const SettledEvictions settled = settle_evictions(problem, outcome.best.plan);
   MilpOutcome second =

@@ -3,8 +3,9 @@
 //
 // Listed whole (small problems), every level is solved to its proven optimum. Priced (column generation after Gilmore
 // and Gomory 1961, with the Lagrangian bound of Farley 1990 at every round), the first levels get a proven bound and
-// CBC chooses among the columns that pricing has found. Either way a solution becomes a plan only through the fit test,
-// and is compared with the incumbent by the levels.
+// CBC chooses among the columns that pricing has found. In between (tens of nodes), pricing gives a plan to start from,
+// and CBC goes down the levels on a model with columns for all nodes (solver/whole_model.h), which knows all plans.
+// Either way a solution becomes a plan only through the fit test, and is compared with the incumbent by the levels.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +34,8 @@ struct MilpEngineOptions {
   std::vector<std::int64_t> trivial;  // trivial_bounds of the problem; empty: not known yet
   // What may be listed whole: intermediate states of all room classes, and columns.
   std::size_t most_states = 200'000, most_columns = 20'000;
+  // What may be given to CBC whole, if it cannot be listed: integer columns of a model of all nodes.
+  std::size_t most_node_columns = 10'000;
   // With more rooms than that, blocks of them are priced, about so many; first with a sample of each, if it is small.
   std::size_t most_rooms = 300, most_blocks = 200, sampled_rooms = 2;
 };

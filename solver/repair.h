@@ -1,0 +1,38 @@
+// What makes a good plan of an end state that decoding has left: who went without need comes back, and what is free is
+// filled up.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "heuristics/cluster_state.h"
+#include "heuristics/fit.h"
+#include "heuristics/greedy.h"
+#include "solver/deadline.h"
+#include "solver/demand.h"
+
+namespace muster {
+
+class Repair {
+ public:
+  // All of it outlives the repair.
+  Repair(const Problem& problem, const Demand& demand, const QueueBounds& bounds)
+      : problem_(problem), demand_(demand), bounds_(bounds) {}
+
+  // Whoever can go on where he ran does: of a gang all, or so many that it has its minimum. Higher priorities first.
+  void bring_back(ClusterState& state, const std::vector<PlannedEviction>& evictions) const;
+  // What is left out and still fits: minimums by priority, more work first; then what is elastic.
+  void fill_up(ClusterState& state, const Deadline& deadline) const;
+
+ private:
+  bool bring_back(ClusterState& state, GangIndex gang, const std::vector<PodIndex>& pods) const;
+  bool keeps_domains(const ClusterState& state, GangIndex gang) const;
+  bool keeps_min_resources(const ClusterState& state) const;
+  bool fits_at_home(const ClusterState& state, PodIndex pod, const Place& home) const;
+
+  const Problem& problem_;
+  const Demand& demand_;
+  const QueueBounds& bounds_;
+};
+
+}  // namespace muster

@@ -1,0 +1,145 @@
+// The MILP engine against brute force where it does not list the configurations, as on problems that are too large for
+// that: with priced columns, with blocks of rooms, with columns for all nodes at once. Short of the best it may be;
+// no bound may be wrong, no plan may break a rule or be below greedy's.
+#include <chrono>
+#include <functional>
+#include <map>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "heuristics/greedy.h"
+#include "io/snapshot_reader.h"
+#include "model/referee.h"
+#include "solver/milp_engine.h"
+#include "test/brute_force/brute_force.h"
+#include "test/brute_force/campaign.h"
+#include "test/brute_force/outcomes.h"
+#include "test/brute_force/policy_instance.h"
+#include "test/brute_force/policy_search.h"
+#include "test/brute_force/tiny_instance.h"
+
+namespace muster::brute_force {
+namespace {
+
+constexpr std::int64_t kMostStates = 3'000'000;
+
+MilpEngineOptions not_listed() {
+  MilpEngineOptions options{
+      .deadline = Deadline(Deadline::Clock::now() + std::chrono::hours(1), true), .write_model = "", .trivial = {}};
+  options.most_states = 0;
+  options.most_node_columns = 0;
+  return options;
+}
+MilpEngineOptions priced() { return not_listed(); }
+MilpEngineOptions in_blocks() {
+  MilpEngineOptions options = not_listed();
+  options.most_rooms = 0;
+  options.most_blocks = 2;
+  options.sampled_rooms = 1;
+  return options;
+}
+MilpEngineOptions all_nodes() {
+  MilpEngineOptions options = not_listed();
+  options.most_node_columns = 1'000'000;
+  return options;
+}
+
+struct Tally {
+  int solved = 0, best = 0, bounds = 0, tight = 0;
+};
+
+// One engine on one instance whose best outcome is known.
+class Check {
+ public:
+  Check(const Snapshot& snapshot, const Problem& problem, const FairShares& shares, std::vector<LevelId> ids)
+      : snapshot_(snapshot), problem_(problem), shares_(shares), ids_(std::move(ids)) {}
+
+  void run(const MilpEngineOptions& options, const Best& best, Backend& backend, Tally& tally) const {
+    const Candidate greedy = solve_greedy(problem_, shares_, {});
+    const MilpOutcome outcome = solve_milp(problem_, shares_, greedy, backend, options);
+    EXPECT_EQ(outcome.defects, std::vector<std::string>{});
+    for (const Violation& violation : check_plan(snapshot_, problem_, shares_, outcome.best.plan))
+      ADD_FAILURE() << rule_name(violation.rule) << ", " << violation.subject << ": " << violation.message;
+    EXPECT_EQ(evaluate(problem_, shares_, outcome.best.plan), outcome.best.levels);
+    EXPECT_TRUE(compare(outcome.best.levels, greedy.levels, ids_) >= 0) << "below greedy";
+    EXPECT_TRUE(compare(outcome.best.levels, best.levels, ids_) <= 0) << "beyond the best";
+    ++tally.solved;
+    tally.best += compare(outcome.best.levels, best.levels, ids_) == 0 ? 1 : 0;
+    check_bounds(outcome, best.levels, tally);
+  }
+
+ private:
+  // A bound holds given the plan's values before it.
+  void check_bounds(const MilpOutcome& outcome, const Levels& best, Tally& tally) const {
+    for (std::size_t i = 0; i < ids_.size(); ++i) {
+      const std::int64_t value = best.values[i];
+      if (const auto& bound = outcome.bounds[i]) {
+        ++tally.bounds;
+        tally.tight += *bound == value ? 1 : 0;
+        EXPECT_TRUE(is_maximised(ids_[i].kind) ? value <= *bound : value >= *bound)
+            << level_name(ids_[i].kind) << "/" << ids_[i].priority << " cannot pass " << *bound
+            << ", it is said: it is " << value;
+      }
+      if (outcome.best.levels.values[i] != value) return;
+    }
+  }
+
+  const Snapshot& snapshot_;
+  const Problem& problem_;
+  const FairShares& shares_;
+  std::vector<LevelId> ids_;
+};
+
+using Modes = std::map<std::string, std::function<MilpEngineOptions()>>;
+const Modes kModes{{"priced", priced}, {"blocks", in_blocks}, {"all nodes", all_nodes}};
+
+void check_instance(const std::string& line, bool with_evictions, Backend& backend,
+                    std::map<std::string, Tally>& tallies) {
+  Result<Snapshot> read = SnapshotReader().read(line);
+  ASSERT_TRUE(read) << read.error().message;
+  Snapshot snapshot = std::move(*read);
+  const Result<Problem> problem = build_problem(snapshot);
+  ASSERT_TRUE(problem) << problem.error().message;
+  const FairShares shares = compute_fair_shares(*problem);
+  const std::optional<Best> best =
+      with_evictions ? solve_with_evictions(*problem, shares, kMostStates) : solve(*problem, shares, kMostStates);
+  if (!best) return;
+  std::vector<LevelId> ids = level_ids(*problem);
+  if (with_evictions) ids.resize(leading_levels(ids));
+  const Check check(snapshot, *problem, shares, std::move(ids));
+  for (const auto& [name, options] : kModes) {
+    SCOPED_TRACE(name);
+    check.run(options(), *best, backend, tallies[name]);
+  }
+}
+
+std::map<std::string, Tally> check_instances(const std::function<std::string(std::uint64_t)>& instance,
+                                             bool with_evictions, std::uint64_t instances) {
+  Backend backend(MUSTER_BINARY);
+  std::map<std::string, Tally> tallies;
+  const std::uint64_t first = setting("MUSTER_SEED", 1), count = setting("MUSTER_INSTANCES", instances);
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    check_instance(instance(seed), with_evictions, backend, tallies);
+  }
+  for (const auto& [name, tally] : tallies)
+    std::cout << name << ": " << tally.solved << " solved, " << tally.best << " to the best; " << tally.bounds
+              << " bounds, " << tally.tight << " of them reached\n";
+  return tallies;
+}
+
+TEST(ColumnsThatAreNotListed, TellNoWrongBoundWhereNothingMayGo) {
+  auto tallies = check_instances([](std::uint64_t seed) { return tiny_instance(seed); }, false, 200);
+  EXPECT_GT(tallies["priced"].bounds, tallies["priced"].solved);
+  EXPECT_GT(tallies["all nodes"].bounds, tallies["all nodes"].solved);
+}
+
+TEST(ColumnsThatAreNotListed, TellNoWrongBoundWhereRunningPodsMayGo) {
+  auto tallies = check_instances(policy_instance, true, 200);
+  EXPECT_GT(tallies["priced"].bounds, tallies["priced"].solved);
+  EXPECT_GT(tallies["all nodes"].best, tallies["all nodes"].solved * 9 / 10);
+}
+
+}  // namespace
+}  // namespace muster::brute_force
