@@ -33,7 +33,6 @@ NodeChooser::NodeChooser(const ClusterState& state, const QueueBounds& bounds, N
       state_(state),
       bounds_(bounds),
       rule_(rule),
-      recency_(problem_.nodes.size()),
       pending_(problem_.pod_classes.size(), 0),
       trees_(problem_.pod_classes.size()),
       occupants_(problem_.nodes.size()),
@@ -55,6 +54,18 @@ NodeChooser::NodeChooser(const ClusterState& state, const QueueBounds& bounds, N
   if (devices > 0) typical_cpu_per_gpu_ = cpu / devices;
   for (const NodeIndex node : problem_.nodes.indices()) all_nodes_.push_back(node);
   touched_read_ = state.touched().size();
+  constexpr Amount kMost = std::numeric_limits<Amount>::max();
+  for (Touched& list : touched_) {
+    list.least_asked = {kMost, kMost, kMost, std::numeric_limits<std::int32_t>::max()};
+    list.recency.resize(problem_.nodes.size());
+  }
+  for (const PodClassIndex pod_class : problem_.pod_classes.indices()) {
+    if (!wants_tree(pod_class)) continue;
+    const Glance asked = asked_by(problem_.pod_classes[pod_class]);
+    Glance& least = touched_[asks(problem_.pod_classes[pod_class])].least_asked;
+    least = {std::min(least.cpu, asked.cpu), std::min(least.memory, asked.memory), std::min(least.share, asked.share),
+             std::min(least.idle, asked.idle)};
+  }
   level_begin_.push_back(0);
   for (std::size_t size = problem_.nodes.size();; size = (size + kBranches - 1) / kBranches) {
     level_begin_.push_back(level_begin_.back() + size);
@@ -69,6 +80,7 @@ NodeIndex NodeChooser::choose(PodIndex pod, std::span<const NodeIndex> among) {
   const bool is_plain = pod_class.anti_affinity_owned.empty() && pod_class.anti_affinity_matched.empty() &&
                         pod_class.gpu.kind != GpuRequestKind::kMemory;
   if (all_nodes_.empty()) return NodeIndex::none();
+  read_touched();
   if (!among.empty()) return scan(pod, among);
   if (!is_plain || !wants_tree(class_index)) return scan(pod, all_nodes_);
   const NodeIndex node = best_of_tree(class_index);
@@ -78,9 +90,11 @@ NodeIndex NodeChooser::choose(PodIndex pod, std::span<const NodeIndex> among) {
 
 NodeIndex NodeChooser::scan(PodIndex pod, std::span<const NodeIndex> among) const {
   const PodClassIndex class_index = problem_.pods[pod].pod_class;
+  const Glance asked = asked_by(problem_.pod_classes[class_index]);
   NodeIndex best = NodeIndex::none();
   Score best_score = kNoFit;
   for (const NodeIndex node : among) {
+    if (is_short(glances_[node], asked)) continue;
     const Score s = score(class_index, node);
     if (s < best_score && can_place(state_, bounds_, pod, node)) {
       best_score = s;
@@ -218,27 +232,46 @@ bool NodeChooser::wants_tree(PodClassIndex pod_class) const {
 }
 
 NodeIndex NodeChooser::best_of_tree(PodClassIndex pod_class) {
-  read_touched();
   auto& tree = trees_[pod_class];
   if (tree == nullptr) {
     tree = std::make_unique<Tree>();
     build(pod_class, *tree);
+  } else if (is_best_again(pod_class, *tree)) {
+    return tree->best;
   } else {
     update(pod_class, *tree);
   }
-  // From the top, always the first branch that holds the least.
+  find_best(*tree);
+  return tree->best;
+}
+
+// Whether nothing but the node that was best has changed, which is so for most pods of a class that follow each other,
+// and it has only become better.
+bool NodeChooser::is_best_again(PodClassIndex pod_class, const Tree& tree) const {
+  const Touched& list = touched_[asks(problem_.pod_classes[pod_class])];
+  const auto is_new = [&](NodeIndex node) { return !node.is_none() && list.recency[node].touched_at > tree.read; };
+  const NodeIndex latest = list.latest;
+  if (is_new(latest) && (latest != tree.best || is_new(list.recency[latest].earlier))) return false;
+  if (tree.best.is_none()) return true;
+  if (is_short(glances_[tree.best], asked_by(problem_.pod_classes[pod_class]))) return false;
+  return !is_new(latest) || score(pod_class, tree.best) <= tree.best_score;
+}
+
+// From the top, always the first branch that holds the least.
+void NodeChooser::find_best(Tree& tree) const {
   std::size_t branch = 0;
   Score least = kNoFit;
   for (std::size_t level = level_begin_.size() - 1; level-- > 0;) {
-    const Score* scores = tree->least.data() + level_begin_[level];
+    const Score* scores = tree.least.data() + level_begin_[level];
     const std::size_t size = level_begin_[level + 1] - level_begin_[level];
     const bool is_top = level + 2 == level_begin_.size();
     const std::size_t begin = is_top ? 0 : branch * kBranches, end = is_top ? size : std::min(size, begin + kBranches);
     if (is_top) least = *std::min_element(scores + begin, scores + end);
-    if (least == kNoFit) return NodeIndex::none();
+    if (least == kNoFit) break;
     branch = static_cast<std::size_t>(std::find(scores + begin, scores + end, least) - scores);
   }
-  return NodeIndex(branch);
+  tree.best = least == kNoFit ? NodeIndex::none() : NodeIndex(branch);
+  tree.best_score = least;
 }
 
 void NodeChooser::build(PodClassIndex pod_class, Tree& tree) {
@@ -246,71 +279,101 @@ void NodeChooser::build(PodClassIndex pod_class, Tree& tree) {
   std::fill(score_of_alike_.begin(), score_of_alike_.end(), kUnknown);
   const Glance asked = asked_by(problem_.pod_classes[pod_class]);
   tree.least.resize(level_begin_.back());
-  for (const NodeIndex node : all_nodes_) {
+  for (std::size_t at = 0; at < all_nodes_.size(); ++at) {
+    const NodeIndex node(at);
     if (is_short(glances_[node], asked)) {
-      tree.least[node.value()] = kNoFit;
-    } else if (recency_[node].touched_at > grouped_at_) {
-      tree.least[node.value()] = score(pod_class, node);
+      tree.least[at] = kNoFit;
+    } else if (is_touched_[node]) {
+      tree.least[at] = score(pod_class, node);
     } else {
       Score& known = score_of_alike_[alike_[node]];
       if (known == kUnknown) known = score(pod_class, node);
-      tree.least[node.value()] = known;
+      tree.least[at] = known;
     }
   }
   for (std::size_t level = 1; level + 1 < level_begin_.size(); ++level) {
-    const Score* below = tree.least.data() + level_begin_[level - 1];
-    const std::size_t size_below = level_begin_[level] - level_begin_[level - 1];
-    for (std::size_t at = level_begin_[level], first = 0; at < level_begin_[level + 1]; ++at, first += kBranches)
-      tree.least[at] = *std::min_element(below + first, below + std::min(size_below, first + kBranches));
+    const std::size_t size = level_begin_[level + 1] - level_begin_[level];
+    for (std::size_t at = 0; at < size; ++at) tree.least[level_begin_[level] + at] = least_below(tree, level, at);
   }
   tree.read = touched_read_;
+  tree.read_filled = touched_[asks(problem_.pod_classes[pod_class])].filled.size();
 }
 
 void NodeChooser::update(PodClassIndex pod_class, Tree& tree) const {
   const Glance asked = asked_by(problem_.pod_classes[pod_class]);
-  for (NodeIndex node = latest_; !node.is_none() && recency_[node].touched_at > tree.read;
-       node = recency_[node].earlier) {
-    const Score now = is_short(glances_[node], asked) ? kNoFit : score(pod_class, node);
+  const Touched& list = touched_[asks(problem_.pod_classes[pod_class])];
+  const auto set = [&](NodeIndex node, Score now) {
     if (now != tree.least[node.value()]) set_score(tree, node.value(), now);
+  };
+  for (; tree.read_filled < list.filled.size(); ++tree.read_filled) {
+    const NodeIndex node = list.filled[tree.read_filled];
+    if (is_short(glances_[node], asked)) set(node, kNoFit);
   }
+  for (NodeIndex node = list.latest; !node.is_none() && list.recency[node].touched_at > tree.read;
+       node = list.recency[node].earlier)
+    set(node, is_short(glances_[node], asked) ? kNoFit : score(pod_class, node));
   tree.read = touched_read_;
+}
+
+// Of the branch `at` of a level above the lowest.
+NodeChooser::Score NodeChooser::least_below(const Tree& tree, std::size_t level, std::size_t at) const {
+  const Score* const below = tree.least.data() + level_begin_[level - 1];
+  const std::size_t first = at * kBranches, size = level_begin_[level] - level_begin_[level - 1];
+  return *std::min_element(below + first, below + std::min(size, first + kBranches));
 }
 
 void NodeChooser::set_score(Tree& tree, std::size_t at, Score score) const {
   for (std::size_t level = 0; level + 1 < level_begin_.size(); ++level) {
-    const std::size_t begin = level_begin_[level], size = level_begin_[level + 1] - begin;
-    const Score before = std::exchange(tree.least[begin + at], score);
+    const Score before = std::exchange(tree.least[level_begin_[level] + at], score);
     if (level + 2 == level_begin_.size()) return;
     const Score above = tree.least[level_begin_[level + 1] + at / kBranches];
     if (score > above && before > above) return;  // the branch's least is another one
-    if (score > above) {
-      const Score* const scores = tree.least.data() + begin;
-      const std::size_t first = at / kBranches * kBranches;
-      score = *std::min_element(scores + first, scores + std::min(size, first + kBranches));
-    }
-    if (score == above) return;
     at /= kBranches;
+    if (score > above) score = least_below(tree, level + 1, at);
+    if (score == above) return;
   }
 }
 
-// Brings the list of nodes by their last touch up to date.
+// Brings what is known of nodes at a glance up to date, and the lists of those that were touched.
 void NodeChooser::read_touched() {
   const auto& touched = state_.touched();
+  if (glances_.empty()) {
+    for (const NodeIndex node : all_nodes_) glances_.push_back(glance_at(node));
+    is_touched_.assign(all_nodes_.size(), 0);
+    touched_read_ = touched.size();
+  }
   for (; touched_read_ < touched.size(); ++touched_read_) {
     const NodeIndex node = touched[touched_read_];
-    Recency& own = recency_[node];
-    if (latest_ != node) {
-      if (!own.later.is_none()) recency_[own.later].earlier = own.earlier;
-      if (!own.earlier.is_none()) recency_[own.earlier].later = own.later;
-      if (!latest_.is_none()) recency_[latest_].later = node;
-      own.earlier = latest_;
-      own.later = NodeIndex::none();
-      latest_ = node;
-    }
-    own.touched_at = touched_read_ + 1;
-    const bool is_last = touched_read_ + 1 == touched.size() || touched[touched_read_ + 1] != node;
-    if (is_last && !glances_.empty()) glances_[node] = glance_at(node);
+    if (touched_read_ + 1 < touched.size() && touched[touched_read_ + 1] == node) continue;
+    const Glance before = std::exchange(glances_[node], glance_at(node));
+    is_touched_[node] = 1;
+    for (Touched& list : touched_) touch(list, node, touched_read_ + 1, before);
   }
+}
+
+// Moves the node to the front of the list, or out of it where it is too full for all of its classes.
+void NodeChooser::touch(Touched& list, NodeIndex node, std::size_t touched_at, const Glance& before) const {
+  Recency& own = list.recency[node];
+  const bool was_listed = own.touched_at > 0;
+  own.touched_at = is_short(glances_[node], list.least_asked) ? 0 : touched_at;
+  if (own.touched_at > 0 && list.latest == node) return;
+  if (was_listed) {
+    (own.later.is_none() ? list.latest : list.recency[own.later].earlier) = own.earlier;
+    if (!own.earlier.is_none()) list.recency[own.earlier].later = own.later;
+  }
+  if (own.touched_at == 0) {
+    if (!is_short(before, list.least_asked)) list.filled.push_back(node);
+    return;
+  }
+  if (!list.latest.is_none()) list.recency[list.latest].later = node;
+  own.earlier = list.latest;
+  own.later = NodeIndex::none();
+  list.latest = node;
+}
+
+std::size_t NodeChooser::asks(const PodClass& pod_class) {
+  if (pod_class.gpu.devices == 0) return 0;
+  return pod_class.gpu.kind == GpuRequestKind::kWhole ? 2 : 1;
 }
 
 NodeChooser::Glance NodeChooser::glance_at(NodeIndex node) const {
@@ -343,11 +406,10 @@ void NodeChooser::group_alike() {
     if (has_departing(node)) signature.push_back(node.value());
     for (const Amount free : state_.free(node)) signature.push_back(static_cast<std::uint64_t>(free));
     for (const DeviceUnits free : state_.free_devices(node)) signature.push_back(static_cast<std::uint64_t>(free));
-    glances_.push_back(glance_at(node));
     alike_.push_back(static_cast<std::uint32_t>(rooms.intern(signature).first));
   }
   score_of_alike_.resize(rooms.size());
-  grouped_at_ = touched_read_;
+  std::ranges::fill(is_touched_, std::uint8_t{0});
 }
 
 }  // namespace muster

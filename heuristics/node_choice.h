@@ -3,9 +3,12 @@
 // No candidate is ever left out: on occupied clusters a cap on candidates costs points of the objective. For each class
 // of pods that is asked for often there is a tree of the least scores of the nodes, whose leaves are brought up to date
 // only for nodes that changed since the class was asked for last. Most of these are too full for the class by then,
-// which a few numbers side by side tell without a look at the node.
+// which a few numbers side by side tell without a look at the node; where it is too full for all classes that ask for
+// devices in the same way, each of them looks at it once. Nor is anything looked at, or searched for, where nothing but
+// the best node has changed, and is better than it was.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -51,7 +54,10 @@ class NodeChooser {
   static constexpr std::size_t kBranches = 16;
   struct Tree {
     std::vector<Score> least;
-    std::size_t read = 0;  // of ClusterState::touched
+    std::size_t read = 0;         // of ClusterState::touched
+    std::size_t read_filled = 0;  // of Touched::filled
+    NodeIndex best;               // as of then
+    Score best_score = kNoFit;
   };
   // What most nodes that cannot take a pod lack, side by side: what is free, or is asked for, at most; `share` in
   // millionths of the device that has most room. Where nothing is asked for it is kNothing.
@@ -60,10 +66,19 @@ class NodeChooser {
     std::int64_t share = 0;
     std::int32_t idle = 0;
   };
-  // Nodes in the order in which they were last touched, the latest first: a list that ends, and begins, at none.
+  // How a class asks for devices: not at all, for parts of them, for whole ones.
+  static constexpr std::size_t kAsks = 3;
+  // Nodes in the order in which they were last touched, the latest first: a list that ends, and begins, at none. Those
+  // that are too full for every class that has, or may get, a tree leave it, and each tree is told so once.
   struct Recency {
     NodeIndex earlier, later;
-    std::size_t touched_at = 0;  // position in ClusterState::touched + 1; 0: never
+    std::size_t touched_at = 0;  // position in ClusterState::touched + 1; 0: not in the list
+  };
+  struct Touched {
+    Glance least_asked;  // of all those classes
+    NodeIndex latest;
+    Indexed<NodeIndex, Recency> recency;
+    std::vector<NodeIndex> filled;  // those that became so, in order
   };
 
   Score score(PodClassIndex pod_class, NodeIndex node) const;
@@ -75,10 +90,15 @@ class NodeChooser {
 
   NodeIndex scan(PodIndex pod, std::span<const NodeIndex> among) const;
   NodeIndex best_of_tree(PodClassIndex pod_class);
+  bool is_best_again(PodClassIndex pod_class, const Tree& tree) const;
+  void find_best(Tree& tree) const;
   void build(PodClassIndex pod_class, Tree& tree);
   void update(PodClassIndex pod_class, Tree& tree) const;
   void set_score(Tree& tree, std::size_t node, Score score) const;
+  Score least_below(const Tree& tree, std::size_t level, std::size_t at) const;
   void read_touched();
+  void touch(Touched& list, NodeIndex node, std::size_t touched_at, const Glance& before) const;
+  static std::size_t asks(const PodClass& pod_class);
   Glance glance_at(NodeIndex node) const;
   static Glance asked_by(const PodClass& pod_class);
   static bool is_short(const Glance& free, const Glance& asked);
@@ -90,14 +110,13 @@ class NodeChooser {
   const QueueBounds& bounds_;
   NodeRule rule_;
   std::vector<std::size_t> level_begin_;  // of the trees' levels, and the end
-  Indexed<NodeIndex, Recency> recency_;
-  NodeIndex latest_;
+  std::array<Touched, kAsks> touched_;
   std::size_t touched_read_ = 0;
   // Nodes that had the same room when the first tree was built, and what they all score until they are touched.
   Indexed<NodeIndex, std::uint32_t> alike_;
   std::vector<Score> score_of_alike_;
-  std::size_t grouped_at_ = 0;          // of ClusterState::touched
-  Indexed<NodeIndex, Glance> glances_;  // none before the first tree
+  Indexed<NodeIndex, std::uint8_t> is_touched_;  // since they were grouped
+  Indexed<NodeIndex, Glance> glances_;           // none before the first pod
   std::vector<NodeIndex> all_nodes_;
   Indexed<PodClassIndex, std::int64_t> pending_;  // pods of the class that wait
   Indexed<PodClassIndex, std::unique_ptr<Tree>> trees_;

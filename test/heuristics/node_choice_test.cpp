@@ -1,5 +1,6 @@
 #include "heuristics/node_choice.h"
 
+#include <algorithm>
 #include <memory>
 #include <random>
 #include <vector>
@@ -34,10 +35,21 @@ struct DrawnProblem {
   Problem problem;
 };
 
+PodIndex any_of(const Problem& problem, std::mt19937_64& random) { return PodIndex(random() % problem.pods.size()); }
+
+// A pod of the same class that waits; the pod itself where there is none.
+PodIndex waiting_like(const Problem& problem, const ClusterState& state, PodIndex pod) {
+  for (const PodIndex other : problem.pods.indices()) {
+    const Pod& p = problem.pods[other];
+    if (p.pod_class == problem.pods[pod].pod_class && fit::is_pending(p) && !state.is_present(other)) return other;
+  }
+  return pod;
+}
+
 // Pods come, go, and are taken back; asked for any node, the chooser names the one that it finds by looking at all of
 // them. One level of branches holds 16 nodes, two hold 256.
 TEST(NodeChooser, FindsWhatALookAtEveryNodeFinds) {
-  int found = 0, none = 0;
+  int found = 0, none = 0, repeated = 0;
   for (const std::int32_t nodes : {1, 16, 17, 300}) {
     for (const NodeRule rule : {NodeRule::kBestFit, NodeRule::kKeepCpu, NodeRule::kSpread}) {
       const DrawnProblem drawn(nodes, static_cast<std::uint64_t>(nodes));
@@ -48,15 +60,22 @@ TEST(NodeChooser, FindsWhatALookAtEveryNodeFinds) {
       for (const NodeIndex node : drawn.problem.nodes.indices()) all.push_back(node);
       std::mt19937_64 random(static_cast<std::uint64_t>(nodes));
       std::vector<ClusterState::Checkpoint> checkpoints{state.checkpoint()};
+      PodIndex last;
       for (int step = 0; step < 2000; ++step) {
-        const PodIndex pod(random() % drawn.problem.pods.size());
+        // Pods of one class often follow each other.
+        const bool again = random() % 2 == 0 && !last.is_none();
+        const PodIndex pod = again ? waiting_like(drawn.problem, state, last) : any_of(drawn.problem, random);
         if (state.is_present(pod)) {
           if (random() % 4 == 0) state.take(pod);
         } else if (fit::is_pending(drawn.problem.pods[pod])) {
           const NodeIndex node = chooser.choose(pod, {});
           ASSERT_EQ(node, chooser.choose(pod, all)) << "step " << step << " of " << nodes << " nodes";
+          const bool fits = std::ranges::any_of(all, [&](NodeIndex on) { return can_place(state, bounds, pod, on); });
+          ASSERT_EQ(fits, !node.is_none()) << "step " << step << " of " << nodes << " nodes";
           if (!node.is_none()) state.put(pod, node, chooser.devices_for(pod, node));
           ++(node.is_none() ? none : found);
+          repeated += again ? 1 : 0;
+          last = pod;
         }
         if (random() % 50 == 0) checkpoints.push_back(state.checkpoint());
         if (random() % 100 == 0) {
@@ -68,6 +87,7 @@ TEST(NodeChooser, FindsWhatALookAtEveryNodeFinds) {
   }
   EXPECT_GT(found, 1000);
   EXPECT_GT(none, 100);
+  EXPECT_GT(repeated, 1000);
 }
 
 }  // namespace
