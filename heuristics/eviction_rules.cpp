@@ -9,6 +9,7 @@
 #include "heuristics/fit.h"
 #include "heuristics/groups.h"
 #include "model/gang_tree.h"
+#include "model/interning.h"
 #include "model/saturating.h"
 
 namespace muster {
@@ -25,8 +26,7 @@ EvictionRules::EvictionRules(const Problem& problem, const FairShares& shares, c
     quota_.push_back(quota);
     any_min_runtime_ = any_min_runtime_ || queue.preempt_min_runtime > 0 || queue.reclaim_min_runtime > 0;
   }
-  using Kind = std::tuple<QueueIndex, bool, std::array<bool, kQueueResources>>;
-  std::map<Kind, std::uint32_t> kinds;
+  SequenceTable kinds;
   for (const GangIndex gang : problem.gangs.indices()) {
     asked_[gang] = {};
     for (const PodIndex pod : problem.gangs[gang].pods) {
@@ -35,8 +35,10 @@ EvictionRules::EvictionRules(const Problem& problem, const FairShares& shares, c
       asked_[gang][kQueueCpu] = asked_[gang][kQueueCpu] || pod_class.request[kCpu.value()] > 0;
       asked_[gang][kQueueMemory] = asked_[gang][kQueueMemory] || pod_class.request[kMemory.value()] > 0;
     }
-    const Kind kind{problem.gangs[gang].queue, problem.gangs[gang].preemptible, asked_[gang]};
-    claimant_kind_[gang] = kinds.try_emplace(kind, static_cast<std::uint32_t>(kinds.size())).first->second;
+    const auto& asked = asked_[gang];
+    const std::array<std::uint64_t, 5> kind{problem.gangs[gang].queue.value(), problem.gangs[gang].preemptible,
+                                            asked[kQueueGpu], asked[kQueueCpu], asked[kQueueMemory]};
+    claimant_kind_[gang] = kinds.intern(kind).first;
   }
 }
 

@@ -1,6 +1,7 @@
 #include "heuristics/placing.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <random>
@@ -9,6 +10,7 @@
 
 #include "heuristics/groups.h"
 #include "heuristics/share_room.h"
+#include "model/interning.h"
 #include "model/levels.h"
 #include "model/saturating.h"
 
@@ -34,9 +36,6 @@ struct Entry {
   WorkPair unit{};
   bool barred = false;  // nothing of it may be placed
 };
-
-// Gangs of one leaf group of equal pods, of which nothing is present, fail alike.
-using ShapeKey = std::tuple<QueueIndex, bool, PodClassIndex, TopologyLevelIndex, std::int32_t>;
 
 class Placing {
  public:
@@ -100,6 +99,8 @@ class Placing {
 
   void collect() {
     std::vector<SortKey> keys;
+    keys.reserve(problem_.gangs.size());
+    entries_.reserve(problem_.gangs.size());
     for (const GangIndex gang : problem_.gangs.indices()) {
       if (!fit::queue_exists(problem_.gangs[gang])) continue;
       const std::optional<Entry> entry = entry_of(gang);
@@ -179,13 +180,15 @@ class Placing {
     return size;
   }
 
-  // Of a gang of equal pods of which none is present.
+  // Of a gang of one leaf group of equal pods, of which none is present: those of the same queue, class, level and
+  // minimum fail alike.
   std::int64_t shape_of(const Gang& gang) {
     if (!gang.min_resources.empty() || gang.min_resources_gpu > 0) return -1;
     const Group& root = problem_.groups[gang.root];
-    const ShapeKey key{gang.queue, gang.preemptible, problem_.pods[gang.pods.front()].pod_class, root.required_level,
-                       root.minimum};
-    return shapes_.emplace(key, static_cast<std::int64_t>(shapes_.size())).first->second;
+    const std::array<std::uint64_t, 5> key{gang.queue.value(), gang.preemptible,
+                                           problem_.pods[gang.pods.front()].pod_class.value(),
+                                           root.required_level.value(), static_cast<std::uint64_t>(root.minimum)};
+    return shapes_.intern(key).first;
   }
 
   // What the entries are sorted by: priority, then what the order says, larger first, then who waited longer.
@@ -259,20 +262,33 @@ class Placing {
   }
 
   void queue_by_queue(Pass pass, Entries entries) {
+    struct Line {
+      QueueIndex queue;
+      double fullness = 0;
+      std::vector<Entry*> waiting;  // the next one last
+    };
     std::map<QueueIndex, std::vector<Entry*>> by_queue;
     for (Entry& entry : entries) {
       if (!has_failed(entry) && !entry.barred) by_queue[entry.queue].push_back(&entry);
     }
-    for (auto& [queue, list] : by_queue) std::ranges::reverse(list);
-    while (!by_queue.empty() && !stopped_) {
-      auto next = by_queue.begin();
-      const auto rank = [&](QueueIndex q) { return std::tuple(share_.fullness(q), -problem_.queues[q].priority, q); };
-      for (auto at = std::next(next); at != by_queue.end(); ++at) {
-        if (rank(at->first) < rank(next->first)) next = at;
+    std::vector<Line> lines;
+    for (auto& [queue, waiting] : by_queue) {
+      std::ranges::reverse(waiting);
+      lines.push_back({queue, share_.fullness(queue), std::move(waiting)});
+    }
+    const auto rank = [&](const Line& line) {
+      return std::tuple(line.fullness, -problem_.queues[line.queue].priority, line.queue);
+    };
+    while (!lines.empty() && !stopped_) {
+      std::size_t next = 0;
+      for (std::size_t i = 1; i < lines.size(); ++i) {
+        if (rank(lines[i]) < rank(lines[next])) next = i;
       }
-      place_entry(pass, *next->second.back());
-      next->second.pop_back();
-      if (next->second.empty()) by_queue.erase(next);
+      Line& line = lines[next];
+      place_entry(pass, *line.waiting.back());
+      line.fullness = share_.fullness(line.queue);  // of nobody else has it changed
+      line.waiting.pop_back();
+      if (line.waiting.empty()) lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(next));
     }
   }
 
@@ -359,7 +375,7 @@ class Placing {
   RoomSearch& room_;
   ShareRoom share_, quota_;
   std::vector<Entry> entries_;  // by priority, highest first; within one as the order says
-  std::map<ShapeKey, std::int64_t> shapes_;
+  SequenceTable shapes_;
   std::vector<bool> dead_shapes_;       // found no room
   std::set<std::int64_t> dead_claims_;  // no room could be made for them
   bool claims_ = false;
