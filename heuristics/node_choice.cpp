@@ -302,24 +302,47 @@ void NodeChooser::build(PodClassIndex pod_class, Tree& tree) {
 void NodeChooser::update(PodClassIndex pod_class, Tree& tree) const {
   const Glance asked = asked_by(problem_.pod_classes[pod_class]);
   const Touched& list = touched_[asks(problem_.pod_classes[pod_class])];
-  const auto set = [&](NodeIndex node, Score now) {
+  drop_filled(asked, list, tree);
+  for (NodeIndex node = list.latest; !node.is_none() && list.recency[node].touched_at > tree.read;
+       node = list.recency[node].earlier) {
+    const Score now = is_short(glances_[node], asked) ? kNoFit : score(pod_class, node);
     if (now != tree.least[node.value()]) set_score(tree, node.value(), now);
-  };
+  }
+  tree.read = touched_read_;
+}
+
+// Nodes that follow each other are often of one branch: its least is looked for once.
+void NodeChooser::drop_filled(const Glance& asked, const Touched& list, Tree& tree) const {
+  const bool has_branches = level_begin_.size() > 2;
+  NodeIndex last = NodeIndex::none();  // one whose branch has lost its least
   for (; tree.read_filled < list.filled.size(); ++tree.read_filled) {
     const NodeIndex node = list.filled[tree.read_filled];
-    if (is_short(glances_[node], asked)) set(node, kNoFit);
+    if (!is_short(glances_[node], asked)) continue;
+    const Score before = std::exchange(tree.least[node.value()], kNoFit);
+    const std::size_t branch = node.value() / kBranches;
+    if (before == kNoFit || !has_branches || before != tree.least[level_begin_[1] + branch]) continue;
+    if (!last.is_none() && last.value() / kBranches != branch) raise(tree, last.value() / kBranches);
+    last = node;
   }
-  for (NodeIndex node = list.latest; !node.is_none() && list.recency[node].touched_at > tree.read;
-       node = list.recency[node].earlier)
-    set(node, is_short(glances_[node], asked) ? kNoFit : score(pod_class, node));
-  tree.read = touched_read_;
+  if (!last.is_none()) raise(tree, last.value() / kBranches);
+}
+
+// The branch of the lowest level of branches has lost its least.
+void NodeChooser::raise(Tree& tree, std::size_t branch) const {
+  for (std::size_t level = 1; level + 1 < level_begin_.size(); ++level, branch /= kBranches) {
+    const Score least = least_below(tree, level, branch);
+    if (std::exchange(tree.least[level_begin_[level] + branch], least) == least) return;
+  }
 }
 
 // Of the branch `at` of a level above the lowest.
 NodeChooser::Score NodeChooser::least_below(const Tree& tree, std::size_t level, std::size_t at) const {
   const Score* const below = tree.least.data() + level_begin_[level - 1];
   const std::size_t first = at * kBranches, size = level_begin_[level] - level_begin_[level - 1];
-  return *std::min_element(below + first, below + std::min(size, first + kBranches));
+  const std::size_t end = std::min(size, first + kBranches);
+  Score least = kNoFit;
+  for (std::size_t i = first; i < end; ++i) least = std::min(least, below[i]);
+  return least;
 }
 
 void NodeChooser::set_score(Tree& tree, std::size_t at, Score score) const {

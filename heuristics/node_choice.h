@@ -94,6 +94,8 @@ class NodeChooser {
   void find_best(Tree& tree) const;
   void build(PodClassIndex pod_class, Tree& tree);
   void update(PodClassIndex pod_class, Tree& tree) const;
+  void drop_filled(const Glance& asked, const Touched& list, Tree& tree) const;
+  void raise(Tree& tree, std::size_t branch) const;
   void set_score(Tree& tree, std::size_t node, Score score) const;
   Score least_below(const Tree& tree, std::size_t level, std::size_t at) const;
   void read_touched();
