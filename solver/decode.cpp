@@ -34,10 +34,15 @@ class Decoder {
   }
 
   Decoded run() {
-    // Gangs that are tied to atoms take theirs before those that may go anywhere.
-    for (const bool tied : {true, false})
-      for (GangClassIndex index : in_.demand.gang_classes.indices())
-        if (is_tied(index) == tied) place_class(index);
+    // Gangs that are tied to atoms take theirs before those that may go anywhere; then higher priorities, where a
+    // rounded solution has opened too little for all.
+    std::vector<GangClassIndex> order;
+    for (GangClassIndex index : in_.demand.gang_classes.indices()) order.push_back(index);
+    const auto rank = [&](GangClassIndex index) {
+      return std::pair(!is_tied(index), -static_cast<std::int64_t>(in_.demand.gang_classes[index].priority));
+    };
+    std::ranges::stable_sort(order, {}, rank);
+    for (const GangClassIndex index : order) place_class(index);
     for (RunningCellIndex cell : in_.demand.running.indices()) explain(cell);
     return std::move(decoded_);
   }

@@ -529,13 +529,15 @@ class Engine {
 
   // Makes plans of an end state: as it is where the model was whole (one pod more can make a gang's minimum another
   // one, and lower its share), and filled up, first by those who need not have gone.
-  void offer(ClusterState state, const std::vector<PlannedEviction>& evictions) {
+  void offer(ClusterState state, std::vector<PlannedEviction> evictions) {
     if (is_whole()) keep_if_best(state, evictions);
     if (leavers_.any) {
       repair_.bring_back(state, evictions);
       if (is_whole()) keep_if_best(state, evictions);
+      repair_.let_torn_gangs_go(state, evictions);
     }
     repair_.fill_up(state, options_.deadline);
+    if (leavers_.any) repair_.name_claimants(state, evictions);
     keep_if_best(state, evictions);
   }
 

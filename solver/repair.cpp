@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "heuristics/gang_placement.h"
@@ -81,6 +82,47 @@ bool Repair::fits_at_home(const ClusterState& state, PodIndex pod, const Place& 
   const Gang& gang = problem_.gangs[problem_.pods[pod].gang];
   const QueueAmounts added = queue_usage(pod_class, node_class);
   return fit::limit(state, bounds_, gang, added) && fit::quota(state, bounds_, gang, added);
+}
+
+void Repair::let_torn_gangs_go(ClusterState& state, std::vector<PlannedEviction>& evictions) const {
+  std::map<GangIndex, PlannedEviction> torn;  // how one of its pods goes
+  for (const PlannedEviction& eviction : evictions) {
+    const GangIndex gang = problem_.pods[eviction.pod].gang;
+    const bool goes = eviction.reason != EvictionReason::kStale && !state.is_present(eviction.pod);
+    if (goes && !is_satisfied(state, gang)) torn.emplace(gang, eviction);
+  }
+  for (const auto& [gang, eviction] : torn)
+    for (const PodIndex pod : problem_.gangs[gang].pods) {
+      if (!state.is_present(pod)) continue;
+      state.take(pod);
+      if (problem_.pods[pod].status != PodStatus::kRunning) continue;
+      std::erase_if(evictions, [&](const PlannedEviction& other) { return other.pod == pod; });  // as a move
+      evictions.push_back({pod, eviction.reason, eviction.for_gang});
+    }
+}
+
+void Repair::name_claimants(const ClusterState& state, std::vector<PlannedEviction>& evictions) const {
+  std::set<GangIndex> placed;
+  std::map<NodeIndex, std::set<GangIndex>> by_node;
+  for (const PodIndex pod : problem_.pods.indices()) {
+    if (problem_.pods[pod].status != PodStatus::kPending || !state.is_present(pod)) continue;
+    placed.insert(problem_.pods[pod].gang);
+    by_node[state.place_of(pod).node].insert(problem_.pods[pod].gang);
+  }
+  for (PlannedEviction& eviction : evictions) {
+    if (eviction.reason != EvictionReason::kPreempt || placed.contains(eviction.for_gang)) continue;
+    const Gang& victim = problem_.gangs[problem_.pods[eviction.pod].gang];
+    const auto may_claim = [&](GangIndex gang) {
+      return problem_.gangs[gang].queue == victim.queue && problem_.gangs[gang].priority > victim.priority;
+    };
+    const std::set<GangIndex>& near = by_node[problem_.pods[eviction.pod].node];
+    auto claimant = std::ranges::find_if(near, may_claim);
+    if (claimant == near.end()) {
+      claimant = std::ranges::find_if(placed, may_claim);
+      if (claimant == placed.end()) continue;
+    }
+    eviction.for_gang = *claimant;
+  }
 }
 
 void Repair::fill_up(ClusterState& state, const Deadline& deadline) const {

@@ -21,6 +21,10 @@ class Repair {
 
   // Whoever can go on where he ran does: of a gang all, or so many that it has its minimum. Higher priorities first.
   void bring_back(ClusterState& state, const std::vector<PlannedEviction>& evictions) const;
+  // A rounded solution may tear gangs: where one has lost pods and is left below its minimum, the others go, too.
+  void let_torn_gangs_go(ClusterState& state, std::vector<PlannedEviction>& evictions) const;
+  // Whose claimant found no place after all goes for another one that may preempt him, on his own node if there is one.
+  void name_claimants(const ClusterState& state, std::vector<PlannedEviction>& evictions) const;
   // What is left out and still fits: minimums by priority, more work first; then what is elastic.
   void fill_up(ClusterState& state, const Deadline& deadline) const;
 
