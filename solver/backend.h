@@ -65,8 +65,7 @@ struct BackendOptions {
 };
 
 // Starts no process before the first request, then keeps a second one ready for when the first has to be killed. For
-// one thread at a time. The workers die with the thread that made the request which started them (PR_SET_PDEATHSIG): a
-// Backend that outlives that thread starts others.
+// one thread at a time. A worker ends when its channel is closed, so none outlives the program.
 class Backend {
  public:
   explicit Backend(std::string worker_program);
