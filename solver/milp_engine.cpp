@@ -445,12 +445,17 @@ class Engine {
         adopt_sample(whole_, sample, blocks_, options_.threads);
       }
     }
-    task.deadline = Deadline(options_.deadline.after(kBlocksShare), options_.deadline.is_deterministic());
+    // So early that there is time for a plan of the last solution.
+    task.deadline =
+        options_.deadline.is_deterministic()
+            ? options_.deadline
+            : Deadline(std::min(options_.deadline.after(kBlocksShare), options_.deadline.after(1) - 2 * slowest_take_),
+                       false);
     using Clock = Deadline::Clock;
     Clock::time_point next = Clock::now();
     double dealt = -kInfinity;
     const auto deal = [&](const Priced& now) {
-      if (now.x.empty() || now.value <= dealt) return;
+      if (now.x.empty() || now.value <= dealt || options_.deadline.left() < slowest_take_) return;
       dealt = now.value;
       const Clock::time_point start = Clock::now();
       take(deal_blocks(whole_, blocks_, now.x), whole_.pool.configurations());
