@@ -1,7 +1,9 @@
 // Flags of a benchmark: each takes one value.
 #pragma once
 
+#include <exception>
 #include <functional>
+#include <iostream>
 #include <map>
 #include <sstream>
 #include <stdexcept>
@@ -27,6 +29,16 @@ inline void parse_flags(int argc, char** argv, const Flags& flags) {
     if (flag == flags.end()) throw std::runtime_error("unknown: " + std::string(argv[i]));
     if (i + 1 == argc) throw std::runtime_error(flag->first + " lacks a value");
     flag->second(argv[i + 1]);
+  }
+}
+
+// The exit code of a benchmark; 64 and a message where it cannot run.
+inline int guarded(const std::string& name, const std::function<int()>& run) {
+  try {
+    return run();
+  } catch (const std::exception& fault) {
+    std::cerr << name << ": " << fault.what() << "\n";
+    return 64;
   }
 }
 

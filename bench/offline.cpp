@@ -147,10 +147,5 @@ int run(const Arguments& arguments) {
 }  // namespace muster::bench
 
 int main(int argc, char** argv) {
-  try {
-    return muster::bench::run(muster::bench::parse(argc, argv));
-  } catch (const std::exception& fault) {
-    std::cerr << "bench_offline: " << fault.what() << "\n";
-    return 64;
-  }
+  return muster::bench::guarded("bench_offline", [&] { return muster::bench::run(muster::bench::parse(argc, argv)); });
 }

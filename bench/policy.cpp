@@ -227,10 +227,5 @@ int run(const Arguments& arguments) {
 }  // namespace muster::bench
 
 int main(int argc, char** argv) {
-  try {
-    return muster::bench::run(muster::bench::parse(argc, argv));
-  } catch (const std::exception& fault) {
-    std::cerr << "bench_policy: " << fault.what() << "\n";
-    return 64;
-  }
+  return muster::bench::guarded("bench_policy", [&] { return muster::bench::run(muster::bench::parse(argc, argv)); });
 }

@@ -67,7 +67,7 @@ class BlockGeneration {
     for (int round = 0; round < task_.most_rounds && answer.status == SolveStatus::kOptimal; ++round) {
       keep(answer, priced);
       const std::vector<double> master = side_.whole_prices(answer.row_price);
-      std::vector<double> price = center.empty() ? master : between(center, master);
+      std::vector<double> price = center.empty() ? master : between(center, master, kSmoothing);
       Milp more = no_columns();
       double limit = limit_at(price, answer.row_price, more);
       if (more.columns() == 0 && !center.empty()) {
@@ -105,12 +105,6 @@ class BlockGeneration {
   std::size_t add_point(const std::vector<double>& price, bool is_fill) {
     all_.points.push_back({price, is_fill});
     return all_.points.size() - 1;
-  }
-
-  static std::vector<double> between(const std::vector<double>& center, const std::vector<double>& master) {
-    std::vector<double> price(master.size());
-    for (std::size_t i = 0; i < price.size(); ++i) price[i] = kSmoothing * center[i] + (1 - kSmoothing) * master[i];
-    return price;
   }
 
   // The solution: demand's columns by their places in the formulation, the blocks' shares with the blocks.

@@ -51,7 +51,7 @@ class Generation {
       priced.x = answer.x;
       priced.value = answer.objective - constant();
       Milp more = no_columns();
-      std::vector<double> price = is_smoothed ? between(center, answer.row_price) : answer.row_price;
+      std::vector<double> price = is_smoothed ? between(center, answer.row_price, kSmoothing) : answer.row_price;
       double best = limit_at(price, answer.row_price, kQuick, more);
       // Nothing is worth its node at these prices: at the master's own, and thoroughly.
       if (more.columns() == 0) best = std::min(best, limit_at(price, answer.row_price, kUsual, more));
@@ -104,13 +104,6 @@ class Generation {
     double sum = 0;
     for (const auto& [column, least] : branch_.at_least) sum += branch_.penalty * least;
     return sum;
-  }
-
-  // Stabilisation: prices between the best ones known and the master's swing less (Wentges 1997).
-  static std::vector<double> between(const std::vector<double>& center, const std::vector<double>& master) {
-    std::vector<double> price(master.size());
-    for (std::size_t i = 0; i < price.size(); ++i) price[i] = kSmoothing * center[i] + (1 - kSmoothing) * master[i];
-    return price;
   }
 
   // An upper bound of the LP over all columns, by pricing at `price`, which is freed of impossible signs; what is
@@ -217,6 +210,12 @@ double bound_of_prices(const Milp& milp, const std::vector<bool>& is_configurati
     bound += gain * (gain > 0 ? milp.upper[column] : milp.lower[column]);
   }
   return static_cast<double>(bound);
+}
+
+std::vector<double> between(const std::vector<double>& center, const std::vector<double>& master, double part) {
+  std::vector<double> price(master.size());
+  for (std::size_t i = 0; i < price.size(); ++i) price[i] = part * center[i] + (1 - part) * master[i];
+  return price;
 }
 
 Priced price_columns(Subproblem& sub, const PricingTask& task, Backend& backend) {

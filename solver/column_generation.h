@@ -108,6 +108,9 @@ struct Priced {
 // (whose part is not in it). Prices with the wrong sign for a row without that side are made none.
 double bound_of_prices(const Milp& milp, const std::vector<bool>& is_configuration, std::vector<double>& price);
 
+// Stabilisation: prices of which a part is that of the best ones known swing less than the master's (Wentges 1997).
+std::vector<double> between(const std::vector<double>& center, const std::vector<double>& master, double part);
+
 // Prices at `center` first, if there is one.
 Priced price_columns(Subproblem& sub, const PricingTask& task, Backend& backend);
 

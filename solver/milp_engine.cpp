@@ -28,12 +28,11 @@ constexpr int kMostRounds = 2000;          // of pricing
 constexpr std::array kDiveShares{1.0, 0.8, 0.5};
 constexpr int kMostDives = 6;  // smaller and smaller problems after the whole one
 constexpr int kDeterministicRounds = 60;
-constexpr std::size_t kDeterministicColumns = 2'000;  // of all nodes
-constexpr std::size_t kFewBlocks = 4;                 // in a rougher sample, for a first plan: so many times fewer
-constexpr double kRoughShare = 0.3, kRoughGap = 0.02;
-constexpr double kSampleShare = 0.4;  // of the time left, for that
-constexpr double kSampleGap = 0.01;   // good enough for a sample
-constexpr double kBlocksShare = 0.9;  // of the time left, for one round of blocks
+constexpr std::size_t kDeterministicColumns = 2'000;     // of all nodes
+constexpr std::size_t kFewBlocks = 4;                    // in a rougher sample, for a first plan: so many times fewer
+constexpr double kRoughShare = 0.3, kSampleShare = 0.4;  // of the time left, for the rougher and the finer sample
+constexpr double kRoughGap = 0.02, kSampleGap = 0.01;    // good enough for them
+constexpr double kBlocksShare = 0.9;                     // of the time left, for one round of blocks
 constexpr int kDealPause = 10;        // times what making a plan of a solution took, before the next one
 constexpr double kNear = 1;           // nodes that CBC may take from or add to what the LP gives a configuration
 constexpr double kFirstShare = 0.1;   // of the time, for priced columns before those for all nodes
@@ -105,7 +104,7 @@ class Engine {
         nobody_(leavers.any ? no_leavers(problem_) : leavers),
         whole_(setting, state, leavers, none_reserved_),
         bounds_(queue_bounds(problem_, ClusterState(problem_, ClusterState::Releasing::kFreed))),
-        repair_(problem_, whole_.demand, bounds_) {
+        repair_(problem_, setting.rules, whole_.demand, bounds_) {
     outcome_.best = incumbent;
     outcome_.bounds.resize(ids_.size());
     choose_columns();

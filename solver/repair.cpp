@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -111,10 +112,8 @@ void Repair::name_claimants(const ClusterState& state, std::vector<PlannedEvicti
   }
   for (PlannedEviction& eviction : evictions) {
     if (eviction.reason != EvictionReason::kPreempt || placed.contains(eviction.for_gang)) continue;
-    const Gang& victim = problem_.gangs[problem_.pods[eviction.pod].gang];
-    const auto may_claim = [&](GangIndex gang) {
-      return problem_.gangs[gang].queue == victim.queue && problem_.gangs[gang].priority > victim.priority;
-    };
+    const GangIndex victim = problem_.pods[eviction.pod].gang;
+    const auto may_claim = [&](GangIndex gang) { return rules_.may_preempt(gang, victim); };
     const std::set<GangIndex>& near = by_node[problem_.pods[eviction.pod].node];
     auto claimant = std::ranges::find_if(near, may_claim);
     if (claimant == near.end()) {

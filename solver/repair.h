@@ -2,10 +2,10 @@
 // filled up.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "heuristics/cluster_state.h"
+#include "heuristics/eviction_rules.h"
 #include "heuristics/fit.h"
 #include "heuristics/greedy.h"
 #include "solver/deadline.h"
@@ -16,8 +16,8 @@ namespace muster {
 class Repair {
  public:
   // All of it outlives the repair.
-  Repair(const Problem& problem, const Demand& demand, const QueueBounds& bounds)
-      : problem_(problem), demand_(demand), bounds_(bounds) {}
+  Repair(const Problem& problem, const EvictionRules& rules, const Demand& demand, const QueueBounds& bounds)
+      : problem_(problem), rules_(rules), demand_(demand), bounds_(bounds) {}
 
   // Whoever can go on where he ran does: of a gang all, or so many that it has its minimum. Higher priorities first.
   void bring_back(ClusterState& state, const std::vector<PlannedEviction>& evictions) const;
@@ -35,6 +35,7 @@ class Repair {
   bool fits_at_home(const ClusterState& state, PodIndex pod, const Place& home) const;
 
   const Problem& problem_;
+  const EvictionRules& rules_;
   const Demand& demand_;
   const QueueBounds& bounds_;
 };
