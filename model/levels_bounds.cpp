@@ -1,8 +1,8 @@
-// Bounds of the levels that hold whatever a plan does, by sums alone.
+// Bounds of the levels that hold whatever a plan does, by sums and by what the cluster holds in sum.
 #include <algorithm>
 #include <array>
-#include <limits>
 
+#include "model/fractional_knapsack.h"
 #include "model/gang_tree.h"
 #include "model/levels_parts.h"
 #include "model/saturating.h"
@@ -37,6 +37,10 @@ class Possibilities {
   }
   bool may_count(PodIndex pod) const {
     return may_be_present(pod) || problem_.pods[pod].status == PodStatus::kSucceeded;
+  }
+  bool may_leave(const Gang& gang) const {
+    const Actions& actions = problem_.snapshot->policy.actions;
+    return (gang.preemptible && (actions.preempt || actions.reclaim)) || (gang.stale && actions.stale);
   }
   bool may_be_moved(PodIndex pod) const {
     const Policy& policy = problem_.snapshot->policy;
@@ -98,24 +102,46 @@ void add_possible_units(const Problem& problem, const Gang& gang, const std::vec
   for (std::size_t kind = 0; kind < 2 && shape == UnitShape::kAllOrNothing; ++kind) add(kind, sum[kind], 1);
 }
 
+// Alike pods of one gang that may be present. A memory request counts the smallest device wherever it
+// lands, so that it may take nothing of what it counts.
+struct PossiblePods {
+  GangIndex gang;
+  std::size_t rank = 0;  // of the priority
+  std::size_t kind = 0;
+  bool is_pending = false;
+  PodClassIndex pod_class;
+  KnapsackItem item;  // weight: the work that one takes of the cluster; profit: its weighted work
+  std::int64_t waited_seconds = 0;
+};
+
 struct PossibleWork {
   QueueItems items;
   QueueWork unweighted;
-  std::vector<Work> weighted;
-  std::int64_t seniority = 0;
-  // What the cluster holds bounds the work of all pods together, where each counts what it takes: not with weights
-  // above 1, nor with memory requests, which count the smallest device wherever they land.
-  bool is_capped = true;
-  std::array<bool, 2> has_kind{};
-  Work rounded_up = 0;  // pods whose work may be more than what they take, by rounding or as it is at least 1
+  std::vector<PossiblePods> pods;
+  std::array<Work, 2> capacity{}, held{};  // by kind: what the cluster has; what those take of it who cannot leave
 };
 
-// A pod without GPUs counts the larger of two shares, so such pods may come to twice the cluster.
-Work most_work(const Problem& problem, const PossibleWork& sums) {
-  Work most = sums.rounded_up;
-  if (sums.has_kind[0]) most = saturating_add(most, problem.total_gpu_work);
-  if (sums.has_kind[1]) most = saturating_add(most, saturating_multiply(problem.total_gpu_work, 2));
-  return most;
+void add_pod(const Problem& problem, const Possibilities& possibilities, const Gang& gang, PodIndex index,
+             PossibleWork& sums) {
+  const Pod& pod = problem.pods[index];
+  const PodClass& pod_class = problem.pod_classes[pod.pod_class];
+  const std::size_t kind = kind_of(pod_class);
+  const bool takes_what_it_counts = pod_class.gpu.kind != GpuRequestKind::kMemory;
+  const KnapsackItem item{takes_what_it_counts ? pod_class.work : 0, pod.weighted_work, 1};
+  // Its work may be one more than what it takes, by rounding or as it is at least 1.
+  const Work rounded_up = takes_what_it_counts && pod_class.gpu.kind != GpuRequestKind::kWhole ? 1 : 0;
+  sums.capacity[kind] = saturating_add(sums.capacity[kind], rounded_up);
+  const bool is_pending = pod.status == PodStatus::kPending;
+  if (!is_pending && !possibilities.may_leave(gang)) sums.held[kind] = saturating_add(sums.held[kind], item.weight);
+  const std::size_t rank = priority_rank(problem, gang.priority);
+  if (!sums.pods.empty()) {
+    PossiblePods& last = sums.pods.back();
+    if (last.gang == pod.gang && last.pod_class == pod.pod_class && last.is_pending == is_pending) {
+      ++last.item.count;
+      return;
+    }
+  }
+  sums.pods.push_back({pod.gang, rank, kind, is_pending, pod.pod_class, item, gang.waited_seconds});
 }
 
 void add_gang(const Problem& problem, const Possibilities& possibilities, const Gang& gang, PossibleWork& sums) {
@@ -132,14 +158,37 @@ void add_gang(const Problem& problem, const Possibilities& possibilities, const 
     const PodClass& pod_class = problem.pod_classes[pod.pod_class];
     Work& work = sums.unweighted.of_rank[rank][gang.queue][kind_of(pod_class)];
     work = saturating_add(work, pod_class.work);
-    sums.weighted[rank] = saturating_add(sums.weighted[rank], pod.weighted_work);
-    sums.has_kind[kind_of(pod_class)] = true;
-    sums.is_capped =
-        sums.is_capped && pod.weighted_work <= pod_class.work && pod_class.gpu.kind != GpuRequestKind::kMemory;
-    if (pod_class.gpu.kind != GpuRequestKind::kWhole) ++sums.rounded_up;
-    if (pod.status != PodStatus::kPending) continue;
-    sums.seniority = saturating_add(sums.seniority, saturating_multiply(pod.weighted_work, gang.waited_seconds));
+    add_pod(problem, possibilities, gang, index, sums);
   }
+}
+
+// For each rank: the most work, weighted, of that or a higher priority that the cluster holds.
+std::vector<Work> most_work(const PossibleWork& sums, std::size_t ranks) {
+  std::vector<const PossiblePods*> by_rank;
+  for (const PossiblePods& pods : sums.pods) by_rank.push_back(&pods);
+  std::ranges::stable_sort(by_rank, {}, &PossiblePods::rank);
+  std::array knapsacks{FractionalKnapsack(sums.capacity[0]), FractionalKnapsack(sums.capacity[1])};
+  std::vector<Work> most;
+  for (auto next = by_rank.begin(); most.size() < ranks;) {
+    for (; next != by_rank.end() && (*next)->rank == most.size(); ++next) knapsacks[(*next)->kind].add((*next)->item);
+    most.push_back(saturating_add(knapsacks[0].profit(), knapsacks[1].profit()));
+  }
+  return most;
+}
+
+// The most of work x seconds waited that there is room for beside those who cannot leave.
+std::int64_t most_seniority(const PossibleWork& sums) {
+  const auto room = [&](std::size_t kind) {
+    return FractionalKnapsack(std::max<Work>(saturating_subtract(sums.capacity[kind], sums.held[kind]), 0));
+  };
+  std::array knapsacks{room(0), room(1)};
+  for (const PossiblePods& pods : sums.pods) {
+    if (!pods.is_pending) continue;
+    KnapsackItem item = pods.item;
+    item.profit = saturating_multiply(item.profit, pods.waited_seconds);
+    knapsacks[pods.kind].add(item);
+  }
+  return saturating_add(knapsacks[0].profit(), knapsacks[1].profit());
 }
 
 // The most points, in hundredths, that a pod of each class can have for preferred terms and soft taints; at least 0.
@@ -179,19 +228,21 @@ std::vector<std::int64_t> trivial_bounds(const Problem& problem, const FairShare
   const Possibilities possibilities(problem);
   PossibleWork sums{QueueItems(problem.queues.size()),
                     {std::vector(ranks, Indexed<QueueIndex, WorkByKind>(problem.queues.size(), WorkByKind{}))},
-                    std::vector<Work>(ranks, 0)};
+                    {},
+                    // A pod without GPUs counts the larger of two shares, so such pods may come to twice the cluster.
+                    {problem.total_gpu_work, saturating_multiply(problem.total_gpu_work, 2)},
+                    {}};
   for (const Gang& gang : problem.gangs) {
     if (gang.queue_is_leaf) add_gang(problem, possibilities, gang, sums);
   }
   std::vector<std::int64_t> bounds = share_values(problem, shares, std::move(sums.items));
   const std::vector<Work> quota = quota_values(problem, shares, sums.unweighted);
   bounds.insert(bounds.end(), quota.begin(), quota.end());
-  Work work = 0;
-  const Work most = sums.is_capped ? most_work(problem, sums) : std::numeric_limits<Work>::max();
-  for (const Work of_rank : sums.weighted) bounds.push_back(std::min(most, work = saturating_add(work, of_rank)));
+  const std::vector<Work> work = most_work(sums, ranks);
+  bounds.insert(bounds.end(), work.begin(), work.end());
   constexpr std::int64_t kNothingEvicted = 0, kNothingMoved = 0, kNothingIdle = 0;
-  bounds.insert(bounds.end(), {kNothingEvicted, kNothingMoved, sums.seniority, preference_bound(problem, possibilities),
-                               kNothingIdle});
+  bounds.insert(bounds.end(), {kNothingEvicted, kNothingMoved, most_seniority(sums),
+                               preference_bound(problem, possibilities), kNothingIdle});
   return bounds;
 }
 

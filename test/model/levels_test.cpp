@@ -300,5 +300,24 @@ TEST(TrivialBounds, GangOfUnlikePodsIsBoundedByItsPods) {
   EXPECT_EQ(c.place("x", "n", {0, 1, 2}).value(LevelKind::kShare), 3000);
 }
 
+TEST(TrivialBounds, TheClusterHoldsTheOldestAndWhatWeighsMost) {
+  const std::string pods =
+      R"(,"pods":[{"name":"old","created":999000,"gpu":{"count":6}},{"name":"heavy","weight":2,"created":999500,
+      "gpu":{"count":4}},{"name":"new","created":999900,"gpu":{"count":8}}])";
+  const Case c(kEightGpus + pods);
+  EXPECT_EQ(c.bound(LevelKind::kWork), 2 * 4'000 + 4'000);
+  // A second waited of heavy's pods counts twice: as old as the oldest. Of 8 GPUs none is left for the youngest.
+  EXPECT_EQ(c.bound(LevelKind::kSeniority), 8'000 * 1'000);
+}
+
+TEST(TrivialBounds, ThoseWhoCannotLeaveTakeTheRoomOfTheOldest) {
+  const std::string pods =
+      R"("pods":[{"name":"here","gpu":{"count":5},"node":"n","gpus":[0,1,2,3,4]},
+      {"name":"old","created":999000,"gpu":{"count":4}}])";
+  const Case staying(kEightGpus + R"(,"policy":{"actions":["place"]},)" + pods), leaving(kEightGpus + "," + pods);
+  EXPECT_EQ(staying.bound(LevelKind::kSeniority), 3'000 * 1'000);
+  EXPECT_EQ(leaving.bound(LevelKind::kSeniority), 4'000 * 1'000);
+}
+
 }  // namespace
 }  // namespace muster
