@@ -27,10 +27,14 @@ constexpr auto kNoDeadline = ChannelClock::time_point::max();
   for (volatile unsigned turns = 0;;) turns = turns + 1;
 }
 
-// Until memory is out; the blocks are reachable, so that no compiler leaves the allocations out.
+// Until address space is out; the blocks are reachable, so that no compiler leaves the allocations out. Their pages are
+// left alone: the limit is one of address space, and a gigabyte of pages takes seconds on a loaded machine.
 void allocate_all() {
-  std::vector<std::unique_ptr<std::vector<char>>> blocks;
-  for (;;) blocks.push_back(std::make_unique<std::vector<char>>(std::size_t{64} << 20, 'x'));
+  std::vector<std::unique_ptr<char[]>> blocks;
+  for (;;) {
+    blocks.push_back(std::make_unique_for_overwrite<char[]>(std::size_t{64} << 20));
+    blocks.back()[0] = 'x';
+  }
 }
 
 // What the tests of the parent's patience ask for, on the first question.
