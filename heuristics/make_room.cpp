@@ -15,6 +15,11 @@ MicroGpu least_devices(const PodClass& pod_class) {
   return pod_class.gpu.devices * (pod_class.gpu.kind == GpuRequestKind::kFraction ? pod_class.gpu.share : 1'000'000);
 }
 
+// The same at most: a memory request may take all of a device.
+MicroGpu most_devices(const PodClass& pod_class) {
+  return pod_class.gpu.kind == GpuRequestKind::kMemory ? pod_class.gpu.devices * 1'000'000 : least_devices(pod_class);
+}
+
 }  // namespace
 
 RoomSearch::RoomSearch(const Parts& parts, std::vector<PlannedEviction> stale)
@@ -123,7 +128,10 @@ void RoomSearch::survey() {
   Indexed<QueueIndex, GangIndex> first(problem_.queues.size(), GangIndex::none());
   for (const Pod& pod : problem_.pods) {
     const Gang& gang = problem_.gangs[pod.gang];
-    if (pod.status != PodStatus::kRunning || !rules_.may_evict(pod.gang)) continue;
+    if (pod.status != PodStatus::kRunning) continue;
+    const auto taken = static_cast<double>(most_devices(problem_.pod_classes[pod.pod_class])) / 1e3;
+    if (taken > 0) least_weight_ = std::min(least_weight_, static_cast<double>(pod.weighted_work) / taken);
+    if (!rules_.may_evict(pod.gang)) continue;
     lowest_running_[gang.queue] = std::min(lowest_running_[gang.queue], gang.priority);
     if (first[gang.queue].is_none()) first[gang.queue] = pod.gang;
     running_classes_.push_back(pod.pod_class);

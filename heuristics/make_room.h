@@ -14,6 +14,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "heuristics/clearing_cache.h"
@@ -90,6 +91,29 @@ class RoomSearch {
     std::vector<Unit> victims;
   };
 
+  struct Choice {
+    Cost cost;
+    const Clearing* clearing;
+  };
+  // The cheapest clearings of those that were added, equal ones in the order of their nodes.
+  class CheapestFew {
+   public:
+    explicit CheapestFew(std::size_t most) : most_(most) {}
+    void add(const Choice& choice);
+    // Whether the node, at that cost or more, would not be among them.
+    bool are_cheaper_than(const Cost& cost, NodeIndex node) const {
+      return heap_.size() == most_ && rank_of(heap_.front()) < std::tie(cost, node);
+    }
+    std::vector<Choice> in_order() const;
+
+   private:
+    static std::tuple<const Cost&, const NodeIndex&> rank_of(const Choice& choice) {
+      return std::tie(choice.cost, choice.clearing->node);
+    }
+    std::size_t most_;
+    std::vector<Choice> heap_;  // the dearest first
+  };
+
   // Whether a pod would fit on a node that all had left who may go.
   enum class Cleared : std::uint8_t { kTooSmall, kNobodyGoes, kFits };
   // What would be free on each node then, as of a look or an attempt.
@@ -130,11 +154,14 @@ class RoomSearch {
   void list_clearing(PodIndex pod, NodeIndex node);
   bool clear_cheapest(PodIndex pod, std::span<const NodeIndex> nodes);
   bool clear_any(PodIndex pod, std::span<const NodeIndex> nodes);
+  std::vector<Choice> cheapest_by_moves(PodIndex pod, std::span<const NodeIndex> nodes, std::deque<Clearing>& found);
+  Work least_moved(PodIndex pod, NodeIndex node) const;
   bool may_keep_clearings() const;
   ClearingKey clearing_key(PodIndex pod) const;
   Clearing* known_clearing(PodIndex pod, NodeIndex node);
   ClearingKind kind_of(const Clearing& clearing) const;
   std::optional<Clearing> clearing_of(PodIndex pod, NodeIndex node);
+  std::optional<Clearing> clearing_by_moves(PodIndex pod, NodeIndex node) const;
   Cost cost_with_moves(PodIndex pod, const Clearing& clearing);
   Cost cost_of(GangIndex gang, std::span<const PodIndex> pods) const;
   std::int64_t excess_of(GangIndex victim) const;
@@ -213,6 +240,7 @@ class RoomSearch {
   std::size_t cheapest_read_ = 0;                   // of the state's touched nodes
   Indexed<QueueIndex, std::int8_t> may_take_from_;  // as a look at the nodes began: 1 yes, 0 no, -1 not known yet
   std::vector<PodClassIndex> running_classes_;      // of what may be evicted
+  double least_weight_ = 1;                         // weighted work to what is taken of devices, of any that runs
   std::uint64_t attempts_ = 0, looks_ = 0;
   std::array<ClearedRooms, 2> cleared_;  // by kSwap, by the other means
   std::vector<Amount> leaving_;          // node x resource; see clear_all

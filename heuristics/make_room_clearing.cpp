@@ -1,5 +1,6 @@
 // A node for one pod of a claim: who there has to go, and which node costs least.
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -12,6 +13,20 @@ namespace {
 constexpr std::size_t kMostClearings = 24;  // nodes tried for one pod, cheapest first, where victims have to be moved
 
 }  // namespace
+
+void RoomSearch::CheapestFew::add(const Choice& choice) {
+  heap_.push_back(choice);
+  std::ranges::push_heap(heap_, {}, rank_of);
+  if (heap_.size() <= most_) return;
+  std::ranges::pop_heap(heap_, {}, rank_of);
+  heap_.pop_back();
+}
+
+std::vector<RoomSearch::Choice> RoomSearch::CheapestFew::in_order() const {
+  std::vector<Choice> choices = heap_;
+  std::ranges::sort(choices, {}, rank_of);
+  return choices;
+}
 
 bool RoomSearch::clear_for(PodIndex pod, std::span<const NodeIndex> nodes) {
   const auto before = state_.checkpoint();
@@ -122,26 +137,78 @@ bool RoomSearch::clear_cheapest(PodIndex pod, std::span<const NodeIndex> nodes) 
 
 // The cheapest few, in the order of what they cost once who can be moved is moved.
 bool RoomSearch::clear_any(PodIndex pod, std::span<const NodeIndex> nodes) {
-  struct Choice {
-    Cost cost;
-    const Clearing* clearing;
-  };
+  const auto commit = [&](const Choice& choice) { return commit_clearing(pod, *choice.clearing); };
+  // Moves cost less than whatever else there is.
+  if (means_ == Means::kConsolidate && problem_.anti_affinities.empty()) {
+    std::deque<Clearing> found;
+    const std::vector<Choice> choices = cheapest_by_moves(pod, nodes, found);
+    if (stopped_) return false;
+    if (std::ranges::any_of(choices, commit)) return true;
+    if (latest_rank_ <= rank_) return false;
+  }
   std::deque<Clearing> found;  // those that are not kept
-  std::vector<Choice> choices;
-  const bool all = look_at_clearings(pod, nodes, found, [&](const Clearing* clearing) {
-    choices.push_back({clearing->cost, clearing});
-  });
-  if (!all) choices.clear();
-  const auto most = static_cast<std::ptrdiff_t>(std::min(choices.size(), kMostClearings));
-  std::ranges::partial_sort(choices, choices.begin() + most, {},
-                            [](const Choice& choice) { return std::tie(choice.cost, choice.clearing->node); });
-  choices.resize(static_cast<std::size_t>(most));
+  CheapestFew few(kMostClearings);
+  look_at_clearings(pod, nodes, found, [&](const Clearing* clearing) { few.add({clearing->cost, clearing}); });
+  if (stopped_) return false;
+  std::vector<Choice> choices = few.in_order();
   const bool evicts = means_ == Means::kPreempt || means_ == Means::kReclaim;
   if (evicts && could_relocate()) {
     for (Choice& choice : choices) choice.cost = cost_with_moves(pod, *choice.clearing);
     std::ranges::stable_sort(choices, {}, &Choice::cost);
   }
-  return std::ranges::any_of(choices, [&](const Choice& choice) { return commit_clearing(pod, *choice.clearing); });
+  return std::ranges::any_of(choices, commit);
+}
+
+// Of the nodes that can be cleared by moves alone the cheapest few; those where more has to be moved than there are not
+// looked at. Clearings that are not kept for pods alike lie in `found`. Requires that there is no anti-affinity.
+std::vector<RoomSearch::Choice> RoomSearch::cheapest_by_moves(PodIndex pod, std::span<const NodeIndex> nodes,
+                                                              std::deque<Clearing>& found) {
+  std::vector<std::pair<Work, NodeIndex>> ranked;
+  const auto rank = [&](NodeIndex node) {
+    if (fit::node(problem_, problem_.class_of(pod), node)) ranked.emplace_back(least_moved(pod, node), node);
+  };
+  if (nodes.empty()) {
+    for (const NodeIndex node : problem_.nodes.indices()) rank(node);
+  } else {
+    std::ranges::for_each(nodes, rank);
+  }
+  std::ranges::sort(ranked);
+  const bool keeps = latest_rank_ <= rank_;  // else a node may be cleared by others than those who are moved, too
+  if (keeps) cache_.begin(clearing_key(pod));
+  begin_look();
+  CheapestFew few(kMostClearings);
+  for (std::size_t i = 0; i < ranked.size(); ++i) {
+    if (stop_ && i % 64 == 63 && stop_()) stopped_ = true;
+    Cost least;
+    least.moved = ranked[i].first;
+    const NodeIndex node = ranked[i].second;
+    if (stopped_ || few.are_cheaper_than(least, node)) break;
+    const Clearing* clearing = nullptr;
+    if (keeps) {
+      clearing = known_clearing(pod, node);
+    } else if (could_clear(pod, node) != Cleared::kTooSmall) {
+      if (auto by_moves = clearing_by_moves(pod, node)) clearing = &found.emplace_back(*std::move(by_moves));
+    }
+    if (clearing != nullptr) few.add({clearing->cost, clearing});
+  }
+  return few.in_order();
+}
+
+// Of the work on the node's devices, how much has to be moved at least for the pod to fit: that on the devices that
+// lack least. Cost: O(devices).
+Work RoomSearch::least_moved(PodIndex pod, NodeIndex node) const {
+  const PodClass& pod_class = problem_.class_of(pod);
+  if (pod_class.gpu.devices == 0) return 0;
+  const DeviceUnits need = share_units(pod_class, problem_.class_of(node));
+  std::vector<DeviceUnits> lacking;
+  for (const DeviceUnits free : state_.free_devices(node)) lacking.push_back(std::max<DeviceUnits>(0, need - free));
+  const auto devices = static_cast<std::ptrdiff_t>(pod_class.gpu.devices);
+  if (std::ssize(lacking) < devices) return 0;
+  std::ranges::nth_element(lacking, lacking.begin() + devices - 1);
+  const auto sum = std::accumulate(lacking.begin(), lacking.begin() + devices, DeviceUnits{0});
+  const double thousandths = 1e3 * static_cast<double>(sum) / static_cast<double>(problem_.device_capacity(node));
+  // A hair's breadth of rounding must not make it too much.
+  return static_cast<Work>(std::max(0.0, thousandths * least_weight_ - 1e-3));
 }
 
 // What has been newly placed and may give way changes from claim to claim; and where an anti-affinity lies between
@@ -258,23 +325,85 @@ bool RoomSearch::free_min_resources() {
   return true;
 }
 
+// Of the pods that may be moved, the cheapest whose going makes it fit. Nothing but the room of the node changes with
+// them, so the state is left alone. Requires that there is no anti-affinity. Cost: O(pods on the node x devices).
+std::optional<RoomSearch::Clearing> RoomSearch::clearing_by_moves(PodIndex pod, NodeIndex node) const {
+  const PodClass& pod_class = problem_.class_of(pod);
+  const NodeClass& node_class = problem_.class_of(node);
+  const Gang& gang = problem_.gangs[claimant_];
+  const QueueAmounts added = queue_usage(pod_class, node_class);
+  if (!fit::limit(state_, bounds_, gang, added) || !fit::quota(state_, bounds_, gang, added)) return std::nullopt;
+  std::vector<Amount> free(state_.free(node).begin(), state_.free(node).end());
+  std::vector<DeviceUnits> devices(state_.free_devices(node).begin(), state_.free_devices(node).end());
+  const auto fits = [&] {
+    return fit::capacity({free, devices}, pod_class) && fit::devices({free, devices}, problem_, pod_class, node);
+  };
+  const auto let_go = [&](PodIndex other, int sign) {
+    const PodClass& other_class = problem_.class_of(other);
+    for (std::size_t r = 0; r < free.size(); ++r) free[r] += sign * other_class.request[r];
+    const DeviceList& held = state_.place_of(other).devices;
+    const DeviceUnits units = held.empty() ? 0 : share_units(other_class, node_class);
+    for (const std::int32_t device : held) devices[static_cast<std::size_t>(device)] += sign * units;
+  };
+  std::vector<std::pair<Work, PodIndex>> movable;
+  for (const PodIndex other : state_.pods_on(node)) {
+    if (problem_.pods[other].gang != claimant_ && rules_.may_move(state_, other))
+      movable.emplace_back(problem_.pods[other].weighted_work, other);
+  }
+  std::ranges::stable_sort(movable, {}, &std::pair<Work, PodIndex>::first);
+  std::size_t gone = 0;
+  bool does_fit = fits();
+  for (; !does_fit && gone < movable.size(); does_fit = fits()) let_go(movable[gone++].second, 1);
+  if (!does_fit) return std::nullopt;
+  Clearing clearing;
+  clearing.node = node;
+  // Who turns out not to stand in the way stays, the dearest first. Before the last one went it did not fit.
+  for (std::size_t i = gone; i-- > 0;) {
+    const PodIndex other = movable[i].second;
+    if (i + 1 < gone) {
+      let_go(other, -1);
+      if (fits()) continue;
+      let_go(other, 1);
+    }
+    Unit unit{{other}, {}, true};
+    unit.cost.moved = movable[i].first;
+    clearing.cost.add(unit.cost);
+    clearing.victims.push_back(std::move(unit));
+  }
+  return clearing;
+}
+
 // The cheapest victims on the node whose going makes it fit.
 std::optional<RoomSearch::Clearing> RoomSearch::clearing_of(PodIndex pod, NodeIndex node) {
   const Cleared cleared = could_clear(pod, node);
   if (cleared == Cleared::kTooSmall) return std::nullopt;
+  if (means_ == Means::kConsolidate && problem_.anti_affinities.empty() && latest_rank_ <= rank_)
+    return clearing_by_moves(pod, node);
   bool fits = can_place(state_, bounds_, pod, node);  // it may be its queue that was in the way
   if (!fits && cleared == Cleared::kNobodyGoes) return std::nullopt;
   const auto before = state_.checkpoint();
   std::vector<Unit> taken;
   std::vector<std::vector<Place>> places;  // from which they were taken
-  // A unit may shrink or grow as others go (surplus becomes core), so it is asked for again each time.
-  while (!fits) {
+  // Who is moved goes by himself, whoever else is moved. Other units may shrink or grow as others go (surplus becomes
+  // core), so they are asked for again each time.
+  std::vector<Unit> moves;
+  if (means_ != Means::kSwap && problem_.snapshot->policy.actions.consolidate) moves = moves_on(node);
+  std::ranges::stable_sort(moves, {}, &Unit::cost);
+  std::size_t next = 0;
+  const auto cheapest_move = [&]() -> std::optional<Unit> {
+    while (next < moves.size() && !state_.is_present(moves[next].pods.front())) ++next;
+    return next < moves.size() ? std::optional(std::move(moves[next++])) : std::nullopt;
+  };
+  const auto cheapest_unit = [&]() -> std::optional<Unit> {
     std::vector<Unit> units = units_on(node);
-    // Who may not be evicted may still be moved.
-    if (units.empty() && means_ != Means::kSwap && problem_.snapshot->policy.actions.consolidate)
-      units = moves_on(node);
-    if (units.empty()) break;
     const auto cheapest = std::ranges::min_element(units, {}, &Unit::cost);
+    return cheapest != units.end() ? std::optional(std::move(*cheapest)) : std::nullopt;
+  };
+  const bool moves_first = means_ == Means::kConsolidate;  // else those who may not be evicted may still be moved
+  while (!fits) {
+    std::optional<Unit> cheapest = moves_first ? cheapest_move() : cheapest_unit();
+    if (!cheapest) cheapest = moves_first ? cheapest_unit() : cheapest_move();
+    if (!cheapest) break;
     std::vector<Place> from;
     for (const PodIndex p : cheapest->pods) from.push_back(state_.place_of(p));
     for (const PodIndex p : cheapest->pods) state_.take(p);

@@ -78,7 +78,7 @@ class Cycle {
         return [until] { return Clock::now() >= until; };
       };
       greedy.stop = stops_after(is_short() ? 1 : kFirstStartShare);
-      greedy.stop_more = stops_after(kGreedyShare);
+      greedy.stop_more = stops_after(is_short_for_evictions() ? kFirstStartShare : kGreedyShare);
     }
     offers_.push_back({solve_greedy(problem_, shares_, greedy), "greedy", {}});
     tracer_.tell("greedy", offers_.back().candidate.levels, {});
@@ -126,6 +126,17 @@ class Cycle {
   // So short a budget that a start of greedy is likely to take most of it.
   bool is_short() const {
     return deadline_.left() < std::chrono::microseconds(10 * static_cast<std::int64_t>(problem_.pods.size()));
+  }
+
+  // So short a budget that the MILP engine will not get to a plan with evictions, which take it about half a
+  // millisecond for each pod that may leave (2 s for 4,000 of them): further starts of greedy do more.
+  bool is_short_for_evictions() const {
+    const Actions& actions = snapshot_.policy.actions;
+    if (!actions.consolidate && !actions.preempt && !actions.reclaim) return false;
+    const auto may_leave = std::ranges::count_if(problem_.pods, [&](const Pod& pod) {
+      return pod.status == PodStatus::kRunning && problem_.gangs[pod.gang].preemptible;
+    });
+    return deadline_.left() < std::chrono::microseconds(500 * may_leave);
   }
 
   // Below this the MILP engine comes to no result: setting up and a bound in sum took 5 ms on tiny problems, 0.1 s on
