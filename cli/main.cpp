@@ -1,10 +1,12 @@
 // The program `muster`: finds the subcommand, and turns what goes wrong into an exit code.
 #include <csignal>
 #include <exception>
+#include <limits>
 #include <string>
 #include <string_view>
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
@@ -33,6 +35,15 @@ Usage: muster COMMAND [OPTION...]
 muster COMMAND --help tells the options of a command. Exit codes: 0 all answered; 1 some error records, or verify found
 something; 64 usage; 65 no valid line; 66 no input; 70 internal error; 73, 74 output.
 )";
+
+// What a line has freed serves the next one: memory that goes back to the system comes again page by page, each
+// cleared, which took a quarter of a cycle with 10,000 nodes. The resident size stays that of the largest lines so far.
+void keep_memory() {
+  constexpr int kLargestBlockFromHeap = 32 << 20, kNeverTrimmed = std::numeric_limits<int>::max(), kStep = 4 << 20;
+  mallopt(M_MMAP_THRESHOLD, kLargestBlockFromHeap);
+  mallopt(M_TRIM_THRESHOLD, kNeverTrimmed);
+  mallopt(M_TOP_PAD, kStep);
+}
 
 constexpr int kWorkerChannel = 3;  // the descriptor on which a worker is spoken to
 
@@ -74,6 +85,7 @@ int main(int argc, char** argv) {
     return muster::kExitUsage;
   }
   const std::string_view command = argv[1];
+  muster::keep_memory();
   try {
     return muster::dispatch(command, argc - 1, argv + 1);
   } catch (const muster::UsageError& error) {

@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace muster {
@@ -22,8 +23,13 @@ class DeviceList {
   DeviceList(const std::vector<std::int32_t>& devices) { assign(devices); }
   DeviceList(std::initializer_list<std::int32_t> devices) { assign({devices.begin(), devices.size()}); }
   DeviceList(const DeviceList& other) { assign(other); }
+  DeviceList(DeviceList&& other) noexcept { take(other); }
   DeviceList& operator=(const DeviceList& other) {
     if (this != &other) assign(other);
+    return *this;
+  }
+  DeviceList& operator=(DeviceList&& other) noexcept {
+    if (this != &other) take(other);
     return *this;
   }
   ~DeviceList() = default;
@@ -43,6 +49,12 @@ class DeviceList {
     many_ = devices.size() > few_.size() ? std::make_unique<std::int32_t[]>(devices.size()) : nullptr;
     size_ = static_cast<std::uint32_t>(devices.size());
     std::ranges::copy(devices, many_ ? many_.get() : few_.data());
+  }
+
+  void take(DeviceList& other) noexcept {
+    many_ = std::move(other.many_);
+    size_ = std::exchange(other.size_, 0);
+    if (!many_) std::copy_n(other.few_.data(), size_, few_.data());
   }
 
   std::uint32_t size_ = 0;

@@ -138,6 +138,13 @@ std::optional<DeviceList> choose_devices(const Room& room, const Problem& proble
   std::vector<std::int32_t> many;
   if (wanted > few.size()) many.resize(wanted);
   const std::span<std::int32_t> chosen(many.empty() ? few.data() : many.data(), wanted);
+  if (units == problem.device_capacity(node)) {  // all that suffice are idle
+    std::size_t found = 0;
+    for (std::size_t d = 0; d < room.devices.size() && found < wanted; ++d) {
+      if (room.devices[d] >= units) chosen[found++] = static_cast<std::int32_t>(d);
+    }
+    return found < wanted ? std::nullopt : std::optional<DeviceList>(chosen);
+  }
   Rank last{std::numeric_limits<DeviceUnits>::min(), 0};
   for (std::int32_t& device : chosen) {
     last = next_after(last);

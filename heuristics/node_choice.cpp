@@ -262,7 +262,7 @@ void NodeChooser::find_best(Tree& tree) const {
   std::size_t branch = 0;
   Score least = kNoFit;
   for (std::size_t level = level_begin_.size() - 1; level-- > 0;) {
-    const Score* scores = tree.least.data() + level_begin_[level];
+    const Score* scores = tree.least.get() + level_begin_[level];
     const std::size_t size = level_begin_[level + 1] - level_begin_[level];
     const bool is_top = level + 2 == level_begin_.size();
     const std::size_t begin = is_top ? 0 : branch * kBranches, end = is_top ? size : std::min(size, begin + kBranches);
@@ -278,13 +278,11 @@ void NodeChooser::build(PodClassIndex pod_class, Tree& tree) {
   if (alike_.empty()) group_alike();
   std::fill(score_of_alike_.begin(), score_of_alike_.end(), kUnknown);
   const Glance asked = asked_by(problem_.pod_classes[pod_class]);
-  tree.least.resize(level_begin_.back());
+  tree.least = std::make_unique_for_overwrite<Score[]>(level_begin_.back());
   for (std::size_t at = 0; at < all_nodes_.size(); ++at) {
     const NodeIndex node(at);
-    if (is_short(glances_[node], asked)) {
-      tree.least[at] = kNoFit;
-    } else if (is_touched_[node]) {
-      tree.least[at] = score(pod_class, node);
+    if (is_touched_[node]) {
+      tree.least[at] = is_short(glances_[node], asked) ? kNoFit : score(pod_class, node);
     } else {
       Score& known = score_of_alike_[alike_[node]];
       if (known == kUnknown) known = score(pod_class, node);
@@ -337,7 +335,7 @@ void NodeChooser::raise(Tree& tree, std::size_t branch) const {
 
 // Of the branch `at` of a level above the lowest.
 NodeChooser::Score NodeChooser::least_below(const Tree& tree, std::size_t level, std::size_t at) const {
-  const Score* const below = tree.least.data() + level_begin_[level - 1];
+  const Score* const below = tree.least.get() + level_begin_[level - 1];
   const std::size_t first = at * kBranches, size = level_begin_[level] - level_begin_[level - 1];
   const std::size_t end = std::min(size, first + kBranches);
   Score least = kNoFit;

@@ -53,7 +53,7 @@ class NodeChooser {
   // at most kBranches. All levels lie behind each other.
   static constexpr std::size_t kBranches = 16;
   struct Tree {
-    std::vector<Score> least;
+    std::unique_ptr<Score[]> least;
     std::size_t read = 0;         // of ClusterState::touched
     std::size_t read_filled = 0;  // of Touched::filled
     NodeIndex best;               // as of then
