@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace muster {
@@ -11,6 +12,17 @@ namespace muster {
 namespace {
 
 bool is_plain(char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\'; }
+
+// Whether all eight characters are plain: no byte of the word is below 0x20, or zero once the character is taken out of
+// it (Mycroft's test; a byte above 0x7F is never one of them).
+bool are_plain(const char* characters) {
+  constexpr std::uint64_t kOnes = 0x0101'0101'0101'0101U, kHighs = kOnes * 0x80U;
+  std::uint64_t word = 0;
+  std::memcpy(&word, characters, sizeof word);
+  const auto below = [](std::uint64_t w, std::uint64_t bound) { return (w - kOnes * bound) & ~w & kHighs; };
+  return (below(word, 0x20) | below(word ^ (kOnes * std::uint64_t{'"'}), 1) |
+          below(word ^ (kOnes * std::uint64_t{'\\'}), 1)) == 0;
+}
 
 void append_escape(std::string& out, char c) {
   constexpr std::string_view kHexadecimal = "0123456789abcdef";
@@ -52,6 +64,8 @@ JsonWriter& JsonWriter::string(std::string_view text) {
   out_ += '"';
   std::size_t written = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
+    while (text.size() - at >= 8 && are_plain(text.data() + at)) at += 8;
+    if (at == text.size()) break;
     if (is_plain(text[at])) continue;
     out_.append(text, written, at - written);
     append_escape(out_, text[at]);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 #include <vector>
 
 #include "io/json_document.h"
@@ -8,6 +9,7 @@
 #include "io/plan_line.h"
 #include "io/plan_share.h"
 #include "io/plan_words.h"
+#include "model/name_order.h"
 
 namespace muster {
 
@@ -19,11 +21,9 @@ constexpr std::int64_t kCpuScale = 1'000;
 // in.
 template <class Item, class Name>
 std::vector<std::uint32_t> order_by_name(const std::vector<Item>& items, const Name& name) {
-  std::vector<std::uint32_t> order(items.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-  const auto name_at = [&](std::uint32_t at) { return name(items[at]); };
-  if (!std::ranges::is_sorted(order, {}, name_at)) std::ranges::sort(order, {}, name_at);
-  return order;
+  std::vector<std::string_view> names(items.size());
+  std::ranges::transform(items, names.begin(), name);
+  return order_of_names(names);
 }
 
 class PlanWriter {
@@ -36,6 +36,7 @@ class PlanWriter {
   std::string_view name_of(NodeIndex node) const { return problem_.snapshot->nodes[node.value()].name; }
   void write_placements();
   void write_placement(const Placement& placement);
+  std::string_view device_text(std::int32_t device, std::int64_t share);
   void write_evictions();
   void write_gangs();
   void write_gang(const GangReport& gang);
@@ -48,6 +49,10 @@ class PlanWriter {
   const PlanLine& line_;
   const Problem& problem_;
   JsonWriter json_;
+  // By device: its entry in a placement, for the share of the last one; empty: not written yet. Neighbours mostly share
+  // it.
+  std::vector<std::string> device_texts_;
+  std::int64_t device_texts_share_ = -1;
 };
 
 void PlanWriter::write() {
@@ -79,14 +84,7 @@ void PlanWriter::write_placement(const Placement& placement) {
         device_share(problem_.class_of(placement.pod).gpu, problem_.class_of(placement.node).device_memory_mib);
     json_.raw(R"(,"gpus":[)");
     bool first = true;
-    for (const std::int32_t device : placement.devices) {
-      json_.separate(first)
-          .raw(R"({"index":)")
-          .integer(device)
-          .raw(R"(,"share":)")
-          .decimal(share, kWholeDevice)
-          .raw("}");
-    }
+    for (const std::int32_t device : placement.devices) json_.separate(first).raw(device_text(device, share));
     json_.raw("]");
   }
   if (!placement.after.empty()) {
@@ -98,6 +96,17 @@ void PlanWriter::write_placement(const Placement& placement) {
     json_.raw("]");
   }
   json_.raw("}");
+}
+
+std::string_view PlanWriter::device_text(std::int32_t device, std::int64_t share) {
+  if (share != device_texts_share_) device_texts_.clear();
+  device_texts_share_ = share;
+  const auto at = static_cast<std::size_t>(device);
+  if (at >= device_texts_.size()) device_texts_.resize(at + 1);
+  std::string& text = device_texts_[at];
+  if (text.empty())
+    JsonWriter(text).raw(R"({"index":)").integer(device).raw(R"(,"share":)").decimal(share, kWholeDevice).raw("}");
+  return text;
 }
 
 void PlanWriter::write_evictions() {
@@ -229,7 +238,11 @@ std::string printable(std::string_view text) {
 
 }  // namespace
 
-void write_plan(const PlanLine& line, std::string& out) { PlanWriter(line, out).write(); }
+void write_plan(const PlanLine& line, std::string& out) {
+  constexpr std::size_t kPlacementBytes = 160, kGangBytes = 400;  // of each, mostly
+  out.reserve(out.size() + kPlacementBytes * line.plan.placements.size() + kGangBytes * line.report.gangs.size());
+  PlanWriter(line, out).write();
+}
 
 void write_error(std::string_view id, const InputError& error, std::int64_t line_number, std::string& out) {
   JsonWriter json(out);

@@ -99,6 +99,43 @@ Filter short_filter(const Problem& problem, const RemainingRoom& room, const Pod
   return is_short(kPods) ? Filter::kShortPods : Filter::kAvailable;
 }
 
+template <class IsOutside>
+BlockerTally charge_groups(const Problem& problem, const RemainingRoom& room, PodClassIndex pod_class_index,
+                           const NodeGroups& nodes, const IsOutside& is_outside) {
+  const PodClass& pod_class = problem.pod_classes[pod_class_index];
+  BlockerTally tally;
+  std::vector<std::int64_t> by_filter(static_cast<std::size_t>(Filter::kAvailable) + 1);
+  std::vector<std::int64_t> by_resource(problem.resource_count);
+  for (const NodeClassIndex index : problem.node_classes.indices()) {
+    const NodeClass& node_class = problem.node_classes[index];
+    if (node_class.nodes.empty()) continue;
+    if (!pod_class.allowed[index.value()]) {
+      const auto [filter, detail] = static_blocker(problem, pod_class, node_class);
+      if (filter != Filter::kModel) {
+        tally.charge(filter, detail, std::ssize(node_class.nodes));
+        continue;
+      }
+    }
+    for (const AlikeNodes& alike : nodes[index]) {
+      ResourceIndex other;
+      Filter filter = Filter::kModel;
+      if (room.conflicts(pod_class, alike.node)) {
+        filter = Filter::kAntiAffinity;
+      } else if (pod_class.allowed[index.value()]) {
+        filter = short_filter(problem, room, pod_class, alike.node, &other);
+        if (filter == Filter::kAvailable && is_outside(alike.node)) filter = Filter::kTopology;
+      }
+      (filter == Filter::kShortOther ? by_resource[other.value()] : by_filter[static_cast<std::size_t>(filter)]) +=
+          alike.nodes;
+    }
+  }
+  for (std::size_t i = 0; i < by_filter.size(); ++i) tally.charge(static_cast<Filter>(i), "", by_filter[i]);
+  for (std::size_t r = 0; r < by_resource.size(); ++r) {
+    tally.charge(Filter::kShortOther, std::string(problem.snapshot->resource_names[ResourceIndex(r)]), by_resource[r]);
+  }
+  return tally;
+}
+
 }  // namespace
 
 std::string insufficient_code(std::string_view resource) {
@@ -158,9 +195,13 @@ std::pair<Filter, std::string> static_blocker(const Problem& problem, const PodC
   return {Filter::kModel, ""};
 }
 
-BlockerTally tally_blockers(const Problem& problem, const RemainingRoom& room, PodClassIndex pod_class_index,
-                            GroupIndex leaf, const Packing& packing) {
-  const PodClass& pod_class = problem.pod_classes[pod_class_index];
+BlockerTally tally_blockers(const Problem& problem, const RemainingRoom& room, PodClassIndex pod_class,
+                            const NodeGroups& nodes) {
+  return charge_groups(problem, room, pod_class, nodes, [](NodeIndex) { return false; });
+}
+
+BlockerTally tally_blockers(const Problem& problem, const RemainingRoom& room, PodClassIndex pod_class, GroupIndex leaf,
+                            const Packing& packing) {
   std::vector<std::pair<TopologyLevelIndex, DomainIndex>> domains;
   for (const auto& [group, domain] : packing.domains) {
     GroupIndex at = leaf;
@@ -172,36 +213,7 @@ BlockerTally tally_blockers(const Problem& problem, const RemainingRoom& room, P
       return chosen.second.is_none() || problem.nodes[node].domains[chosen.first.value()] != chosen.second;
     });
   };
-  BlockerTally tally;
-  std::vector<std::int64_t> by_filter(static_cast<std::size_t>(Filter::kAvailable) + 1);
-  std::vector<std::int64_t> by_resource(problem.resource_count);
-  for (const NodeClassIndex index : problem.node_classes.indices()) {
-    const NodeClass& node_class = problem.node_classes[index];
-    if (node_class.nodes.empty()) continue;
-    if (!pod_class.allowed[index.value()]) {
-      const auto [filter, detail] = static_blocker(problem, pod_class, node_class);
-      if (filter != Filter::kModel) {
-        tally.charge(filter, detail, std::ssize(node_class.nodes));
-        continue;
-      }
-    }
-    for (const NodeIndex node : node_class.nodes) {
-      ResourceIndex other;
-      Filter filter = Filter::kModel;
-      if (room.conflicts(pod_class, node)) {
-        filter = Filter::kAntiAffinity;
-      } else if (pod_class.allowed[index.value()]) {
-        filter = short_filter(problem, room, pod_class, node, &other);
-        if (filter == Filter::kAvailable && is_outside(node)) filter = Filter::kTopology;
-      }
-      ++(filter == Filter::kShortOther ? by_resource[other.value()] : by_filter[static_cast<std::size_t>(filter)]);
-    }
-  }
-  for (std::size_t i = 0; i < by_filter.size(); ++i) tally.charge(static_cast<Filter>(i), "", by_filter[i]);
-  for (std::size_t r = 0; r < by_resource.size(); ++r) {
-    tally.charge(Filter::kShortOther, std::string(problem.snapshot->resource_names[ResourceIndex(r)]), by_resource[r]);
-  }
-  return tally;
+  return charge_groups(problem, room, pod_class, single_nodes(problem), is_outside);
 }
 
 }  // namespace muster

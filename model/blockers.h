@@ -53,8 +53,11 @@ class BlockerTally {
 std::pair<BlockerTally::Filter, std::string> static_blocker(const Problem& problem, const PodClass& pod_class,
                                                             const NodeClass& node_class);
 
-// Charges every node for one more pod of the class in what is left of `room`. `packing` names the domains chosen for
-// the groups above `leaf`. Cost: O(nodes x (resources + devices)).
+// Charges every node for one more pod of the class in what is left of `room`, required levels aside. Nodes of one group
+// must have equal room, and the same anti-affinity. Cost: O(groups x (resources + devices)).
+BlockerTally tally_blockers(const Problem& problem, const RemainingRoom& room, PodClassIndex pod_class,
+                            const NodeGroups& nodes);
+// The same, node by node; `packing` names the domains chosen for the groups above `leaf`.
 BlockerTally tally_blockers(const Problem& problem, const RemainingRoom& room, PodClassIndex pod_class, GroupIndex leaf,
                             const Packing& packing);
 

@@ -192,7 +192,8 @@ std::int64_t fragmentation_value(const Problem& problem, const Plan& plan, const
   std::vector<std::uint64_t> signature;
   std::int64_t sum = 0;
   for (const NodeIndex node : problem.nodes.indices()) {
-    if (room.devices(node).empty()) continue;
+    // Where nothing is idle nothing idles in vain; that is so of most nodes of a busy cluster.
+    if (std::ranges::all_of(room.devices(node), [](DeviceUnits free) { return free <= 0; })) continue;
     signature.assign({problem.nodes[node].node_class.value()});
     for (const Amount amount : room.amounts(node)) signature.push_back(static_cast<std::uint64_t>(amount));
     const auto first_device = static_cast<std::ptrdiff_t>(signature.size());

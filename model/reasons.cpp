@@ -191,7 +191,34 @@ std::vector<GangNeed> ReasonTeller::single_needs(const Gang& gang, const PodPred
 }
 
 Verdict ReasonTeller::tell(GangIndex gang, bool left_over) {
-  const Subject subject = subject_of(gang, left_over);
+  const auto plain = left_over ? plain_signature(gang) : std::nullopt;
+  if (!plain) return tell_subject(subject_of(gang, left_over));
+  const auto [number, is_new] = plain_.intern(*plain);
+  if (is_new) plain_told_.push_back(tell_subject(subject_of(gang, left_over)));
+  return plain_told_[number];
+}
+
+std::optional<std::array<std::uint64_t, 8>> ReasonTeller::plain_signature(GangIndex index) const {
+  const Gang& gang = problem_.gangs[index];
+  if (gang.groups.size() > 1 || gang.pods.empty() || gang.timed_out || !gang.min_resources.empty()) return std::nullopt;
+  const PodClassIndex pod_class = problem_.pods[gang.pods.front()].pod_class;
+  const bool are_equal = std::ranges::all_of(gang.pods, [&](PodIndex pod) {
+    const Pod& p = problem_.pods[pod];
+    return p.pod_class == pod_class && p.status == PodStatus::kPending && !end_.is_present(pod);
+  });
+  if (!are_equal) return std::nullopt;
+  const Group& root = problem_.groups[gang.root];
+  return std::array<std::uint64_t, 8>{gang.queue.value(),
+                                      static_cast<std::uint32_t>(gang.priority),
+                                      gang.preemptible,
+                                      static_cast<std::uint64_t>(gang.preemption_policy),
+                                      root.required_level.value(),
+                                      pod_class.value(),
+                                      gang.pods.size(),
+                                      static_cast<std::uint32_t>(root.minimum)};
+}
+
+Verdict ReasonTeller::tell_subject(const Subject& subject) {
   const std::string key = signature(subject);
   if (key.empty()) return decide(subject);
   if (const auto at = told_.find(key); at != told_.end()) return at->second;
@@ -471,14 +498,17 @@ const ReasonTeller::ClassCensus& ReasonTeller::census(PodClassIndex index) {
   ClassCensus& counted = at->second;
   const PodClass& pod_class = problem_.pod_classes[index];
   const std::size_t mark = room_.mark();
-  for (const NodeIndex node : problem_.nodes.indices()) {
-    if (!pod_class.allowed[problem_.nodes[node].node_class.value()]) continue;
-    const std::int64_t pods = room_.count(pod_class, node, kLargest);
-    if (pods == 0) continue;
-    counted.total = saturating_add(counted.total, pods);
-    if (pods < kLargest) room_.put(pod_class, node, pods);
+  const NodeGroups& groups = groups_for(pod_class);
+  for (const NodeClassIndex node_class : problem_.node_classes.indices()) {
+    if (!pod_class.allowed[node_class.value()]) continue;
+    for (const AlikeNodes& alike : groups[node_class]) {
+      const std::int64_t pods = room_.count(pod_class, alike.node, kLargest);
+      if (pods == 0) continue;
+      counted.total = saturating_add(counted.total, saturating_multiply(pods, alike.nodes));
+      if (pods < kLargest) room_.put(pod_class, alike.node, pods);
+    }
   }
-  counted.full = tally_blockers(problem_, room_, index, GroupIndex::none(), Packing{});
+  counted.full = tally_blockers(problem_, room_, index, groups);
   room_.roll_back(mark);
   return counted;
 }
@@ -486,8 +516,16 @@ const ReasonTeller::ClassCensus& ReasonTeller::census(PodClassIndex index) {
 const BlockerTally& ReasonTeller::fresh_tally(PodClassIndex index) {
   census(index);
   std::optional<BlockerTally>& fresh = census_[index].fresh;
-  if (!fresh) fresh = tally_blockers(problem_, room_, index, GroupIndex::none(), Packing{});
+  if (!fresh) fresh = tally_blockers(problem_, room_, index, groups_for(problem_.pod_classes[index]));
   return *fresh;
+}
+
+// Requires that nothing is put into the room but what the snapshot and the plan have.
+const NodeGroups& ReasonTeller::groups_for(const PodClass& pod_class) {
+  const bool is_plain = pod_class.anti_affinity_owned.empty() && pod_class.anti_affinity_matched.empty();
+  NodeGroups& groups = is_plain ? alike_ : single_;
+  if (groups.size() == 0) groups = is_plain ? alike_nodes(problem_, room_) : single_nodes(problem_);
+  return groups;
 }
 
 std::int64_t ReasonTeller::count_when_empty(PodClassIndex index, bool with_filters) {

@@ -1,6 +1,7 @@
 // Why a gang is left over, by the list of docs/semantics.md ("Reasons"), of the cluster as the plan leaves it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,6 +12,7 @@
 
 #include "model/blockers.h"
 #include "model/fair_share.h"
+#include "model/interning.h"
 #include "model/problem.h"
 #include "model/reasons_make_room.h"
 #include "model/reasons_need.h"
@@ -77,6 +79,10 @@ class ReasonTeller {
   void tell_tally(const Subject& subject, const std::string& sentence, Verdict& verdict);
   const ClassCensus& census(PodClassIndex pod_class);
   const BlockerTally& fresh_tally(PodClassIndex pod_class);
+  const NodeGroups& groups_for(const PodClass& pod_class);
+  // What tells gangs of one leaf group of equal pods that all wait apart; none for others.
+  std::optional<std::array<std::uint64_t, 8>> plain_signature(GangIndex gang) const;
+  Verdict tell_subject(const Subject& subject);
   std::int64_t count_when_empty(PodClassIndex pod_class, bool with_filters);
   SupplySum supply(const std::vector<PodClassIndex>& classes, bool when_empty, bool with_filters) const;
   const SupplySum& class_supply(PodClassIndex pod_class);
@@ -94,6 +100,9 @@ class ReasonTeller {
   std::unordered_map<PodClassIndex, SupplySum> supply_;
   std::unordered_map<std::uint64_t, std::int64_t> empty_counts_;
   std::unordered_map<std::string, Verdict> told_;
+  SequenceTable plain_;              // signatures of plain gangs
+  std::vector<Verdict> plain_told_;  // by their number
+  NodeGroups alike_, single_;        // made when first asked for
   std::int64_t visits_ = 0;
   RoomMaker room_maker_;
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/interning.h"
+
 namespace muster {
 namespace {
 
@@ -239,6 +241,35 @@ std::size_t RemainingRoom::anti_affinity_cell(AntiAffinityIndex term, DomainInde
   const auto [at, is_new] = anti_affinity_cells_.try_emplace(key, cells_.size());
   if (is_new) cells_.push_back(0);
   return at->second;
+}
+
+NodeGroups alike_nodes(const Problem& problem, const RemainingRoom& room) {
+  NodeGroups groups(problem.node_classes.size());
+  std::vector<std::uint64_t> signature;
+  for (const NodeClassIndex index : problem.node_classes.indices()) {
+    SequenceTable rooms;
+    for (const NodeIndex node : problem.node_classes[index].nodes) {
+      const std::span<const std::int64_t> free = room.free(node), devices = room.devices(node);
+      signature.assign(free.begin(), free.end());
+      signature.insert(signature.end(), devices.begin(), devices.end());
+      std::sort(signature.begin() + std::ssize(free), signature.end());
+      const auto [number, is_new] = rooms.intern(signature);
+      if (is_new) {
+        groups[index].push_back({node, 1});
+      } else {
+        ++groups[index][number].nodes;
+      }
+    }
+  }
+  return groups;
+}
+
+NodeGroups single_nodes(const Problem& problem) {
+  NodeGroups groups(problem.node_classes.size());
+  for (const NodeClassIndex index : problem.node_classes.indices()) {
+    for (const NodeIndex node : problem.node_classes[index].nodes) groups[index].push_back({node, 1});
+  }
+  return groups;
 }
 
 }  // namespace muster

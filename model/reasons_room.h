@@ -82,4 +82,15 @@ class RemainingRoom {
   std::vector<Undo> log_;
 };
 
+// Nodes of one class with equal room, whichever of their devices it is on; `node` is the first of them.
+struct AlikeNodes {
+  NodeIndex node;
+  std::int64_t nodes = 1;
+};
+using NodeGroups = Indexed<NodeClassIndex, std::vector<AlikeNodes>>;
+// Every node is in one group. Cost: O(nodes x (resources + devices)).
+NodeGroups alike_nodes(const Problem& problem, const RemainingRoom& room);
+// Each node is a group by itself, as anti-affinity tells nodes with equal room apart.
+NodeGroups single_nodes(const Problem& problem);
+
 }  // namespace muster

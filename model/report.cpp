@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "model/gang_tree.h"
+#include "model/name_order.h"
 #include "model/reasons.h"
 #include "model/reasons_room.h"
 
@@ -198,10 +199,16 @@ Report describe(const Problem& problem, const FairShares& shares, const ReportIn
   const AfterPlan end = after_plan(problem, input.plan);
   Report report;
   GangReporter reporter(problem, shares, end, input);
+  std::vector<GangReport> gangs;
+  std::vector<std::string_view> names;
   for (const GangIndex gang : problem.gangs.indices()) {
-    if (std::optional<GangReport> entry = reporter.report(gang)) report.gangs.push_back(std::move(*entry));
+    std::optional<GangReport> entry = reporter.report(gang);
+    if (!entry) continue;
+    gangs.push_back(std::move(*entry));
+    names.push_back(problem.gangs[gang].name);
   }
-  std::ranges::stable_sort(report.gangs, {}, [&](const GangReport& entry) { return problem.gangs[entry.gang].name; });
+  report.gangs.reserve(gangs.size());
+  for (const std::uint32_t at : order_of_names(names)) report.gangs.push_back(std::move(gangs[at]));
   report.queues = report_queues(problem, shares, end);
   report.objective = report_levels(problem, input);
   return report;
