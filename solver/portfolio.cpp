@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "heuristics/greedy.h"
+#include "heuristics/search.h"
 #include "solver/backend.h"
 #include "solver/deadline.h"
 #include "solver/milp_engine.h"
@@ -16,6 +17,10 @@ double milliseconds_since(Clock::time_point start) {
 }
 
 constexpr double kGreedyShare = 0.2, kFirstStartShare = 0.7;  // of the budget, where another engine follows
+
+// Of what is left of the budget: the search before the MILP engine, and at least what the one after it gets.
+constexpr double kFirstSearchShare = 0.1, kLastSearchShare = 0.15;
+constexpr std::int64_t kMostTrials = 100'000, kTrialsALook = 20;  // of the search in deterministic mode; a pod or node
 
 // A plan that may leave, in the order of preference.
 struct Offer {
@@ -57,7 +62,7 @@ class Cycle {
   Solution run() {
     if (options_.engine != Engine::kGreedy) backend_.prepare();  // the worker starts while greedy runs
     run_greedy();
-    if (options_.engine != Engine::kGreedy && !is_proven() && worth_a_milp()) run_milp();
+    if (options_.engine != Engine::kGreedy && !is_proven()) improve();
     const Clock::time_point start = Clock::now();
     Offer& offer = first_that_passes();
     solution_.phases_ms.emplace_back("verify", verify_ms_ + milliseconds_since(start));
@@ -139,6 +144,19 @@ class Cycle {
     return deadline_.left() < std::chrono::microseconds(500 * may_leave);
   }
 
+  // The integer program between two searches: it is given a better plan to begin with, and what comes of it is
+  // polished.
+  void improve() {
+    if (worth_a_milp()) {
+      run_search({deadline_.after(kFirstSearchShare), kFirstSearchShare});
+      run_milp();
+    } else {
+      measure_verifying();
+    }
+    if (!is_settled(offers_.front())) run_search({options_.deadline - reserve(), 1 - kFirstSearchShare});
+    solution_.phases_ms.emplace_back("search", search_ms_);
+  }
+
   // Below this the MILP engine comes to no result: setting up and a bound in sum took 5 ms on tiny problems, 0.1 s on
   // 9,704 nodes and 65,000 pods.
   bool worth_a_milp() const {
@@ -154,15 +172,26 @@ class Cycle {
            std::chrono::nanoseconds(600 * looks);
   }
 
-  void run_milp() {
-    const Clock::time_point before = Clock::now();
-    if (!passes(offers_.front())) {  // no place to start from
-      offers_.front() = least();
-      if (!passes(offers_.front())) return;
+  // Leaves a plan in front that passes, and knows then how long that takes.
+  bool measure_verifying() {
+    bool has_passed = false;
+    while (!has_passed && !offers_.empty()) {
+      const Clock::time_point before = Clock::now();
+      has_passed = passes(offers_.front());
+      verify_ms_ = milliseconds_since(before);
+      if (!has_passed) offers_.erase(offers_.begin());
     }
-    verify_ms_ = milliseconds_since(before);
+    if (has_passed) return true;
+    offers_.push_back(least());  // no place to start from
+    return passes(offers_.front());
+  }
+
+  void run_milp() {
+    if (!measure_verifying()) return;
     const Clock::time_point start = Clock::now();
-    const Clock::time_point until = options_.deterministic ? options_.deadline : options_.deadline - reserve();
+    const Clock::duration kept =
+        reserve() + std::chrono::duration_cast<Clock::duration>((deadline_.left() - reserve()) * kLastSearchShare);
+    const Clock::time_point until = options_.deterministic ? options_.deadline : options_.deadline - kept;
     MilpEngineOptions milp{
         Deadline(until, options_.deterministic),     options_.gap, options_.threads, options_.write_model, &tracer_,
         options_.deterministic ? nullptr : &memory_, trivial_};
@@ -174,6 +203,44 @@ class Cycle {
       offers_.insert(offers_.begin(), {std::move(outcome.best), "milp", std::move(outcome.bounds)});
     else
       merge_bounds(outcome.bounds, offers_.front().bounds);
+  }
+
+  struct SearchTime {
+    Clock::time_point until;
+    double share = 1;  // of the work limit, in deterministic mode
+  };
+
+  // What it finds is told as its own; bounds that are known hold on as long as the values before their level do.
+  void run_search(const SearchTime& time) {
+    const Clock::time_point start = Clock::now();
+    SearchOptions search_options;
+    search_options.seed = options_.seed;
+    search_options.threads = options_.threads;
+    if (options_.deterministic)
+      search_options.most_trials = static_cast<std::int64_t>(time.share * static_cast<double>(most_trials()));
+    else
+      search_options.stop = [until = time.until] { return Clock::now() >= until; };
+    const Offer& best = offers_.front();
+    Offer found{search(problem_, shares_, best.candidate, search_options), "search", best.bounds};
+    search_ms_ += milliseconds_since(start);
+    if (found.candidate.plan == best.candidate.plan) return;
+    found.bounds.resize(ids_.size());
+    std::size_t same = 0;
+    while (same < ids_.size() && found.candidate.levels.values[same] == best.candidate.levels.values[same]) ++same;
+    for (std::size_t i = same + 1; i < ids_.size(); ++i) found.bounds[i].reset();
+    tracer_.tell("search", found.candidate.levels, found.bounds);
+    offers_.insert(offers_.begin(), std::move(found));
+  }
+
+  std::int64_t most_trials() const {
+    const auto looks = static_cast<std::int64_t>(problem_.pods.size() + problem_.nodes.size());
+    return std::min(kMostTrials, kTrialsALook * looks);
+  }
+
+  bool is_settled(const Offer& offer) const {
+    for (std::size_t i = 0; i < ids_.size(); ++i)
+      if (i >= offer.bounds.size() || offer.bounds[i] != offer.candidate.levels.values[i]) return false;
+    return true;
   }
 
   void merge_bounds(const std::vector<std::optional<std::int64_t>>& more,
@@ -255,7 +322,7 @@ class Cycle {
   Deadline deadline_;
   Tracer tracer_;
   std::vector<Offer> offers_;  // best first
-  double verify_ms_ = 0;
+  double verify_ms_ = 0, search_ms_ = 0;
   bool ran_out_ = false;  // the budget ended before an engine did
   Solution solution_;
 };

@@ -41,7 +41,7 @@ struct Solution {
   std::string_view origin = "none";      // greedy, search, milp, none
   std::string_view proof = "heuristic";  // optimal, withinGap, heuristic
   double gap = 0;
-  std::vector<std::pair<std::string_view, double>> phases_ms;  // greedy, milp, verify
+  std::vector<std::pair<std::string_view, double>> phases_ms;  // greedy, milp, search, verify
   std::vector<std::string> defects;  // plans that the referee rejected, and workers that died: counted and logged
 };
 

@@ -1,0 +1,299 @@
+#include "heuristics/search.h"
+
+#include <algorithm>
+#include <functional>
+#include <random>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "heuristics/eviction_rules.h"
+#include "heuristics/fit.h"
+#include "heuristics/groups.h"
+#include "heuristics/leading_levels.h"
+#include "heuristics/parallel.h"
+#include "heuristics/search_part.h"
+#include "heuristics/search_scope.h"
+
+namespace muster {
+
+namespace {
+
+constexpr std::size_t kParts = 8;          // at most, side by side in a round, however many threads there are
+constexpr std::size_t kNodesOfAPart = 64;  // at most
+constexpr std::int64_t kTrials = 400;      // of a part in a round
+constexpr std::size_t kVainTurns = 20;
+
+// Random numbers must be the same everywhere, so that standard distributions are out.
+template <class Item>
+void shuffle(std::vector<Item>& items, std::mt19937_64& random) {
+  for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[random() % i]);
+}
+
+class Search {
+ public:
+  Search(const Problem& problem, const FairShares& shares, const Plan& plan, const SearchOptions& options)
+      : problem_(problem),
+        options_(options),
+        before_(problem, ClusterState::Releasing::kFreed),
+        bounds_(queue_bounds(problem, before_)),
+        rules_(problem, shares, before_),
+        state_(carry_out(plan)),
+        scope_(problem, shares, state_, plan),
+        leading_(problem, shares),
+        values_(leading_.of(state_)),
+        usage_(state_.usage()),
+        victims_queues_(queues_of_victims()),
+        random_(options.seed),
+        taken_in_(problem.nodes.size(), 0) {}
+
+  Plan run() {
+    std::int64_t trials = 0;
+    for (std::size_t vain = 0; trials < options_.most_trials && vain < most_vain_rounds() && !should_stop(); ++vain) {
+      const std::vector<SearchPart> parts = next_parts();
+      if (parts.empty()) break;
+      std::vector<std::vector<Step>> steps(parts.size());
+      parallel_for(parts.size(), options_.threads, [&](std::size_t number) {
+        steps[number] = improve_part(scope_, state_, parts[number], options_.stop);
+      });
+      for (const SearchPart& part : parts) trials += part.trials;
+      if (take_over(steps)) vain = 0;
+      scope_.weigh(state_);
+    }
+    return plan_of(problem_, state_, evictions_);
+  }
+
+ private:
+  bool should_stop() const { return options_.stop && options_.stop(); }
+
+  std::set<QueueIndex> queues_of_victims() const {
+    std::set<QueueIndex> queues;
+    for (const PlannedEviction& eviction : evictions_) {
+      const QueueIndex leaf = problem_.gangs[problem_.pods[eviction.pod].gang].queue;
+      if (!leaf.is_none())
+        queues.insert(problem_.queues[leaf].ancestors.begin(), problem_.queues[leaf].ancestors.end());
+    }
+    return queues;
+  }
+
+  // Until every node has had several turns for nothing.
+  std::size_t most_vain_rounds() const {
+    return kVainTurns * (1 + scope_.open_nodes().size() / (kParts * kNodesOfAPart));
+  }
+
+  ClusterState carry_out(const Plan& plan) {
+    ClusterState state = before_;
+    for (const Eviction& eviction : plan.evictions) {
+      state.take(eviction.pod);
+      evictions_.push_back({eviction.pod, eviction.reason, eviction.for_gang});
+    }
+    for (const Placement& placement : plan.placements) state.put(placement.pod, placement.node, placement.devices);
+    return state;
+  }
+
+  // --- The parts of a round: around nodes in a random order, all of them before any comes again, so that gangs lie
+  // within one part where that is possible; and what waits dealt out.
+
+  std::vector<SearchPart> next_parts() {
+    const std::size_t open = scope_.open_nodes().size();
+    std::vector<SearchPart> parts(std::min(kParts, (open + kNodesOfAPart - 1) / kNodesOfAPart));
+    ++round_;
+    for (SearchPart& part : parts) gather(part);
+    std::erase_if(parts, [](const SearchPart& part) { return part.nodes.empty(); });
+    if (parts.empty()) return parts;
+    deal(parts);
+    for (std::size_t number = 0; number < parts.size(); ++number) {
+      parts[number].number = static_cast<std::uint32_t>(number);
+      parts[number].of = static_cast<std::uint32_t>(parts.size());
+      parts[number].seed = random_();
+      parts[number].trials = kTrials;
+    }
+    return parts;
+  }
+
+  void gather(SearchPart& part) {
+    std::size_t next = 0;  // of its nodes, whose gangs are looked at
+    while (part.nodes.size() < kNodesOfAPart) {
+      if (next < part.nodes.size()) {
+        gather_gangs(part, part.nodes[next++]);
+        continue;
+      }
+      const bool begins_again = order_.empty();
+      if (begins_again) {
+        if (!part.nodes.empty() || scope_.open_nodes().empty()) return;
+        order_ = scope_.open_nodes();
+        shuffle(order_, random_);
+      }
+      const NodeIndex node = order_.back();
+      order_.pop_back();
+      if (taken_in_[node] != round_) take(node, part);
+      if (begins_again && order_.empty()) return;
+    }
+  }
+
+  void gather_gangs(SearchPart& part, NodeIndex node) {
+    for (const PodIndex pod : state_.pods_on(node)) {
+      const Gang& gang = problem_.gangs[problem_.pods[pod].gang];
+      if (gang.pods.size() == 1 || part.nodes.size() + gang.pods.size() > kNodesOfAPart) continue;
+      const auto may_come = [&](PodIndex other) {
+        if (!state_.is_present(other)) return true;
+        const NodeIndex there = state_.place_of(other).node;
+        return scope_.may_move(other) && scope_.is_open(there) &&
+               (taken_in_[there] != round_ || std::ranges::find(part.nodes, there) != part.nodes.end());
+      };
+      if (!std::ranges::all_of(gang.pods, may_come)) continue;
+      for (const PodIndex other : gang.pods) {
+        if (state_.is_present(other) && taken_in_[state_.place_of(other).node] != round_)
+          take(state_.place_of(other).node, part);
+      }
+    }
+  }
+
+  void take(NodeIndex node, SearchPart& part) {
+    taken_in_[node] = round_;
+    part.nodes.push_back(node);
+  }
+
+  void deal(std::vector<SearchPart>& parts) {
+    std::vector<PodIndex> singles;
+    std::vector<GangIndex> bundles;
+    for (const GangIndex index : problem_.gangs.indices()) {
+      if (!scope_.may_add(index)) continue;
+      const Gang& gang = problem_.gangs[index];
+      if (scope_.spare(state_, index) < -1) {
+        if (could_complete(gang)) bundles.push_back(index);
+        continue;
+      }
+      for (const PodIndex pod : gang.pods) {
+        if (!waits(pod)) continue;
+        if (gang.pods.size() == 1) {
+          singles.push_back(pod);
+        } else {
+          parts[index.value() % parts.size()].singles.push_back(pod);
+        }
+      }
+    }
+    shuffle(singles, random_);
+    shuffle(bundles, random_);
+    for (std::size_t i = 0; i < singles.size(); ++i) parts[i % parts.size()].singles.push_back(singles[i]);
+    for (std::size_t i = 0; i < bundles.size(); ++i) parts[i % parts.size()].bundles.push_back(bundles[i]);
+  }
+
+  bool waits(PodIndex pod) const {
+    return fit::is_pending(problem_.pods[pod]) && !state_.is_present(pod) && scope_.may_move(pod);
+  }
+  // Nothing of the gang is there, and all that its minimum needs waits.
+  bool could_complete(const Gang& gang) const {
+    return state_.members(gang.root) == 0 && std::ranges::count_if(gang.pods, [&](PodIndex pod) {
+                                               return waits(pod);
+                                             }) >= problem_.groups[gang.root].minimum;
+  }
+
+  // --- What they found
+
+  // All of it at once where that is better as it is; else step by step. Whether anything was kept.
+  bool take_over(const std::vector<std::vector<Step>>& found) {
+    const auto before = state_.checkpoint();
+    Gain gain;
+    bool holds = true;
+    for (const std::vector<Step>& steps : found) {
+      for (const Step& step : steps) {
+        holds = holds && carry_out(step);
+        gain += step.gain;
+      }
+    }
+    if (state_.checkpoint() == before) return false;
+    if (holds && is_better(gain)) return true;
+    state_.rollback(before);
+    bool any = false;
+    for (const std::vector<Step>& steps : found) {
+      for (const Step& step : steps) {
+        if (should_stop()) return any;
+        const auto here = state_.checkpoint();
+        if (carry_out(step) && is_better(step.gain)) {
+          any = true;
+        } else {
+          state_.rollback(here);
+        }
+      }
+    }
+    return any;
+  }
+
+  // Whether the levels, as the state has them now, are better than before; the later ones as the gain tells.
+  bool is_better(const Gain& gain) {
+    if (!evictions_.empty() && (!rules_.hold(state_, evictions_) || !keeps_victims_out())) return false;
+    std::vector<Work> values = leading_.of(state_);
+    if (values < values_) return false;
+    if (values == values_) {
+      Gain later = gain;
+      later.worth = 0;
+      return later > Gain{};
+    }
+    values_ = std::move(values);
+    return true;
+  }
+
+  // No queue that somebody has gone from uses less than before: else he might have stayed.
+  bool keeps_victims_out() const {
+    return std::ranges::all_of(victims_queues_, [&](QueueIndex queue) {
+      return std::ranges::equal(usage_[queue], state_.usage()[queue], std::ranges::less_equal{});
+    });
+  }
+
+  bool carry_out(const Step& step) {
+    for (const Change& change : step.changes) {
+      if (change.from.node.is_none()) continue;
+      if (!state_.is_present(change.pod) || !(state_.place_of(change.pod) == change.from)) return false;
+      state_.take(change.pod);
+    }
+    for (const Change& change : step.changes) {
+      if (change.to.node.is_none()) continue;
+      if (state_.is_present(change.pod) || !fits(change.pod, change.to)) return false;
+      state_.put(change.pod, change.to.node, change.to.devices);
+    }
+    return std::ranges::all_of(step.changes, [&](const Change& change) {
+      const GangIndex gang = problem_.pods[change.pod].gang;
+      return is_satisfied(state_, gang) || !is_anything_present(state_, gang);
+    });
+  }
+
+  bool fits(PodIndex pod, const Place& place) const {
+    if (!can_place(state_, bounds_, pod, place.node)) return false;
+    const DeviceUnits units =
+        place.devices.empty() ? 0 : share_units(problem_.class_of(pod), problem_.class_of(place.node));
+    const auto free = state_.free_devices(place.node);
+    return std::ranges::all_of(place.devices,
+                               [&](std::int32_t device) { return free[static_cast<std::size_t>(device)] >= units; });
+  }
+
+  const Problem& problem_;
+  const SearchOptions& options_;
+  std::vector<PlannedEviction> evictions_;
+  ClusterState before_;
+  QueueBounds bounds_;
+  EvictionRules rules_;
+  ClusterState state_;
+  SearchScope scope_;
+  LeadingLevels leading_;
+  std::vector<Work> values_;                 // of the leading levels
+  Indexed<QueueIndex, QueueAmounts> usage_;  // as the plan has it
+  std::set<QueueIndex> victims_queues_;      // and all above them
+  std::mt19937_64 random_;
+  std::vector<NodeIndex> order_;  // nodes that have not had their turn
+  std::uint32_t round_ = 0;
+  Indexed<NodeIndex, std::uint32_t> taken_in_;  // the last round in which it was in a part
+};
+
+}  // namespace
+
+Candidate search(const Problem& problem, const FairShares& shares, const Candidate& incumbent,
+                 const SearchOptions& options) {
+  if (options.stop && options.stop()) return incumbent;
+  Plan plan = Search(problem, shares, incumbent.plan, options).run();
+  Levels levels = evaluate(problem, shares, plan);
+  if (compare(levels, incumbent.levels, level_ids(problem)) < 0) return incumbent;
+  return {std::move(plan), std::move(levels)};
+}
+
+}  // namespace muster

@@ -1,0 +1,48 @@
+// The search on some nodes by themselves: one change after another, each better than what was there.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <vector>
+
+#include "heuristics/cluster_state.h"
+#include "heuristics/greedy.h"
+#include "heuristics/search_scope.h"
+#include "model/problem.h"
+
+namespace muster {
+
+// A pod that goes from one place to another; node none: it was, or is then, nowhere.
+struct Change {
+  PodIndex pod;
+  Place from, to;
+};
+
+// What a step gains, in the order of the levels; `worth` as SearchScope::worth. The last one is no level: how much more
+// of what is idle the expected workload could use, were it all to come.
+struct Gain {
+  std::int64_t worth = 0, seniority = 0, preference = 0, last_level = 0;
+  double usable = 0;
+  friend auto operator<=>(const Gain&, const Gain&) = default;
+  Gain& operator+=(const Gain& other);
+};
+
+struct Step {
+  std::vector<Change> changes;
+  Gain gain;
+};
+
+struct SearchPart {
+  std::vector<NodeIndex> nodes;
+  std::vector<PodIndex> singles;     // pods that wait, each of which may be put down by itself
+  std::vector<GangIndex> bundles;    // gangs that wait, whose minimum may be put down whole
+  std::uint32_t number = 0, of = 1;  // this one, and how many there are: gangs that could lose pods belong to one
+  std::uint64_t seed = 0;
+  std::int64_t trials = 0;
+};
+
+// The steps that were found, each of which builds on those before it. A pure function of its input, but for `stop`.
+std::vector<Step> improve_part(const SearchScope& scope, const ClusterState& state, const SearchPart& part,
+                               const StopRequest& stop);
+
+}  // namespace muster
