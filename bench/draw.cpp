@@ -1,0 +1,276 @@
+// Draws traces of `muster solve --trace`: for each snapshot of each file the level that stays short of its bound the
+// longest in the order of the levels, as an SVG panel: the plan's value by engine and the proven bound, over time, both
+// in percent of the bound that was proven last.
+//
+// Usage: bench_draw --traces FILE[,FILE...] --output FILE.svg
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/arguments.h"
+#include "io/json_document.h"
+
+namespace muster::bench {
+namespace {
+
+struct Arguments {
+  std::vector<std::string> traces;
+  std::string output;
+};
+
+Arguments parse(int argc, char** argv) {
+  Arguments arguments;
+  parse_flags(argc, argv,
+              {
+                  {"--traces", [&](const std::string& value) { arguments.traces = split(value); }},
+                  {"--output", [&](const std::string& value) { arguments.output = value; }},
+              });
+  if (arguments.traces.empty() || arguments.output.empty())
+    throw std::runtime_error("--traces and --output are needed");
+  return arguments;
+}
+
+// What one line of a trace says of a level.
+struct Point {
+  double ms = 0;
+  std::string engine;
+  double value = 0;
+  std::optional<double> bound;
+};
+
+using LevelName = std::string;  // with its priority
+struct Trace {
+  std::string title;
+  std::vector<LevelName> order;  // of the levels
+  std::map<LevelName, std::vector<Point>> points;
+};
+
+double number_of(JsonValue value) {
+  switch (value.kind()) {
+    case JsonKind::kInteger:
+      return static_cast<double>(value.integer());
+    case JsonKind::kUnsigned:
+      return static_cast<double>(value.unsigned_integer());
+    case JsonKind::kDouble:
+      return value.floating();
+    default:
+      throw std::runtime_error("a number is missing");
+  }
+}
+
+void add_line(const std::string& line, const std::string& file, std::map<std::string, Trace>& traces) {
+  JsonDocument document;
+  if (const auto error = document.parse(line, {.max_bytes = 1 << 20, .max_depth = 8}))
+    throw std::runtime_error(file + ": " + error->message);
+  std::string id;
+  LevelName level;
+  Point point;
+  for (const auto& [key, value] : document.root().members()) {
+    if (key == "id") id = value.string();
+    if (key == "engine") point.engine = value.string();
+    if (key == "level") level = std::string(value.string()) + level;
+    if (key == "priority") level += fmt::format(":{}", number_of(value));
+    if (key == "ms") point.ms = number_of(value);
+    if (key == "value") point.value = number_of(value);
+    if (key == "bound" && !value.is(JsonKind::kNull)) point.bound = number_of(value);
+  }
+  Trace& trace = traces[id];
+  trace.title = fmt::format("{} ({})", id, file.substr(file.find_last_of('/') + 1));
+  if (!trace.points.contains(level)) trace.order.push_back(level);
+  trace.points[level].push_back(point);
+}
+
+std::vector<Trace> read(const std::string& file) {
+  std::ifstream input(file);
+  if (!input) throw std::runtime_error("cannot read " + file);
+  std::map<std::string, Trace> by_id;
+  for (std::string line; std::getline(input, line);) add_line(line, file, by_id);
+  std::vector<Trace> traces;
+  for (auto& [id, trace] : by_id) traces.push_back(std::move(trace));
+  return traces;
+}
+
+// The first level whose last value is not its last bound; else the first.
+const LevelName& level_to_draw(const Trace& trace) {
+  const auto is_short = [&](const LevelName& level) {
+    const Point& last = trace.points.at(level).back();
+    return !last.bound || *last.bound != last.value;
+  };
+  const auto found = std::ranges::find_if(trace.order, is_short);
+  return found != trace.order.end() ? *found : trace.order.front();
+}
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      default:
+        result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    }
+  }
+  return result;
+}
+
+constexpr double kWidth = 720, kHeight = 300, kLeft = 70, kRight = 20, kTop = 40, kBottom = 50;
+
+// Colours that colour-blind people tell apart (Okabe and Ito 2008); a dash pattern each besides.
+struct Pen {
+  std::string_view colour, dashes;
+};
+Pen pen_of(const std::string& engine) {
+  if (engine == "bound") return {"#D55E00", "6 4"};
+  if (engine == "greedy") return {"#0072B2", ""};
+  if (engine == "milp") return {"#009E73", ""};
+  return {"#CC79A7", "2 2"};
+}
+
+class Panel {
+ public:
+  Panel(const Trace& trace, double top) : trace_(trace), level_(level_to_draw(trace)), top_(top) {
+    for (const auto& [level, points] : trace.points) last_ms_ = std::max(last_ms_, points.back().ms);
+    for (const Point& point : trace.points.at(level_))
+      if (point.bound) scale_ = std::abs(*point.bound);
+    if (scale_ == 0) scale_ = std::max(1.0, std::abs(trace.points.at(level_).back().value));
+    for (const Point& point : trace.points.at(level_)) {
+      see(point.value);
+      if (point.bound) see(*point.bound);
+    }
+    if (least_ == most_) least_ -= 1, most_ += 1;
+    const double margin = 0.05 * (most_ - least_);
+    least_ -= margin, most_ += margin;
+  }
+
+  std::string svg() const {
+    std::string text = fmt::format("<g transform=\"translate(0 {})\">\n", top_);
+    text += fmt::format("<text x=\"{}\" y=\"20\" font-weight=\"bold\">{}: {}</text>\n", kLeft, escaped(trace_.title),
+                        escaped(level_));
+    return text + axes() + legend() + values() + bounds() + "</g>\n";
+  }
+
+ private:
+  double percent(double value) const { return 100 * value / scale_; }
+  void see(double value) {
+    least_ = std::min(least_, percent(value));
+    most_ = std::max(most_, percent(value));
+  }
+  double x(double ms) const { return kLeft + (kWidth - kLeft - kRight) * ms / std::max(1.0, last_ms_); }
+  double y(double value) const {
+    return kTop + (kHeight - kTop - kBottom) * (most_ - percent(value)) / (most_ - least_);
+  }
+
+  std::string axes() const {
+    std::string text;
+    constexpr int kTicks = 5;
+    for (int i = 0; i <= kTicks; ++i) {
+      const double ms = last_ms_ * i / kTicks, share = least_ + (most_ - least_) * i / kTicks;
+      const double height = y(share * scale_ / 100);
+      text += fmt::format(
+          "<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:.0f}</text>\n"
+          "<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#ddd\"/>\n"
+          "<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{:.2f}</text>\n",
+          x(ms), kHeight - kBottom + 18, ms, kLeft, kWidth - kRight, height, height, kLeft - 6, height + 4, share);
+    }
+    return text + fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">ms; % of the last bound</text>\n",
+                              kWidth - kRight, kHeight - kBottom + 36);
+  }
+
+  std::string legend() const {
+    std::vector<std::string> lines;
+    for (const Point& point : trace_.points.at(level_))
+      if (std::ranges::find(lines, point.engine) == lines.end()) lines.push_back(point.engine);
+    lines.emplace_back("bound");
+    std::string text;
+    double right = kWidth - kRight;
+    for (const std::string& line : lines) {
+      const Pen pen = pen_of(line);
+      text += fmt::format(
+          "<path d=\"M{:.1f} 16h24\" stroke=\"{}\" stroke-width=\"2\" stroke-dasharray=\"{}\"/>\n"
+          "<text x=\"{:.1f}\" y=\"20\">{}</text>\n",
+          right - 80, pen.colour, pen.dashes, right - 50, escaped(line));
+      right -= 90;
+    }
+    return text;
+  }
+
+  // Steps: what is known holds until something better is.
+  std::string steps(const std::vector<std::pair<double, double>>& known, double until,
+                    const std::string& engine) const {
+    if (known.empty()) return {};
+    std::string path = fmt::format("M{:.1f} {:.1f}", x(known.front().first), y(known.front().second));
+    for (std::size_t i = 1; i < known.size(); ++i)
+      path += fmt::format("H{:.1f}V{:.1f}", x(known[i].first), y(known[i].second));
+    const Pen pen = pen_of(engine);
+    return fmt::format(
+        "<path d=\"{}H{:.1f}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\" stroke-dasharray=\"{}\"/>\n", path,
+        x(until), pen.colour, pen.dashes);
+  }
+
+  std::string values() const {
+    std::string text;
+    const std::vector<Point>& points = trace_.points.at(level_);
+    for (std::size_t i = 0; i < points.size();) {
+      const std::string& engine = points[i].engine;
+      std::vector<std::pair<double, double>> known;
+      for (; i < points.size() && points[i].engine == engine; ++i) known.emplace_back(points[i].ms, points[i].value);
+      text += steps(known, i < points.size() ? points[i].ms : last_ms_, engine);
+    }
+    return text;
+  }
+
+  std::string bounds() const {
+    std::vector<std::pair<double, double>> known;
+    for (const Point& point : trace_.points.at(level_))
+      if (point.bound) known.emplace_back(point.ms, *point.bound);
+    return steps(known, last_ms_, "bound");
+  }
+
+  const Trace& trace_;
+  const LevelName& level_;
+  double top_, last_ms_ = 0, scale_ = 0;
+  double least_ = 1e300, most_ = -1e300;  // percent
+};
+
+int run(const Arguments& arguments) {
+  std::vector<Trace> traces;
+  for (const std::string& file : arguments.traces) std::ranges::move(read(file), std::back_inserter(traces));
+  std::string panels;
+  for (std::size_t i = 0; i < traces.size(); ++i) panels += Panel(traces[i], kHeight * static_cast<double>(i)).svg();
+  std::ofstream output(arguments.output);
+  output << fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" font-family=\"sans-serif\" font-size=\"12\">\n"
+      "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n{}</svg>\n",
+      kWidth, kHeight * static_cast<double>(traces.size()), panels);
+  if (!output) throw std::runtime_error("cannot write " + arguments.output);
+  std::cout << fmt::format("{} traces drawn\n", traces.size());
+  return 0;
+}
+
+}  // namespace
+}  // namespace muster::bench
+
+int main(int argc, char** argv) {
+  return muster::bench::guarded("bench_draw", [&] { return muster::bench::run(muster::bench::parse(argc, argv)); });
+}
