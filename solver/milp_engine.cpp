@@ -104,7 +104,7 @@ class Engine {
         nobody_(leavers.any ? no_leavers(problem_) : leavers),
         whole_(setting, state, leavers, none_reserved_),
         bounds_(queue_bounds(problem_, ClusterState(problem_, ClusterState::Releasing::kFreed))),
-        repair_(problem_, setting.rules, whole_.demand, bounds_) {
+        repair_(setting, whole_.demand, bounds_) {
     outcome_.best = incumbent;
     outcome_.bounds.resize(ids_.size());
     choose_columns();
@@ -542,6 +542,9 @@ class Engine {
     }
     repair_.fill_up(state, options_.deadline);
     if (leavers_.any) repair_.name_claimants(state, evictions);
+    keep_if_best(state, evictions);
+    if (!leavers_.any || is_whole() || options_.deadline.passed()) return;
+    repair_.claim_more(state, evictions, options_.deadline);
     keep_if_best(state, evictions);
   }
 

@@ -8,6 +8,7 @@
 
 #include "heuristics/gang_placement.h"
 #include "heuristics/groups.h"
+#include "heuristics/make_room.h"
 #include "heuristics/node_choice.h"
 
 namespace muster {
@@ -124,10 +125,8 @@ void Repair::name_claimants(const ClusterState& state, std::vector<PlannedEvicti
   }
 }
 
-void Repair::fill_up(ClusterState& state, const Deadline& deadline) const {
-  const bool spread = problem_.snapshot->policy.placement == PlacementPolicy::kSpread;
-  NodeChooser chooser(state, bounds_, spread ? NodeRule::kSpread : NodeRule::kKeepCpu);
-  GangPlacer placer(state, bounds_, chooser);
+// Gangs of which pods wait, higher priorities first and then larger ones.
+std::vector<GangIndex> Repair::waiting(const ClusterState& state) const {
   std::vector<std::pair<Work, GangIndex>> left;
   for (const GangClass& gang_class : demand_.gang_classes)
     for (GangIndex gang : gang_class.gangs) {
@@ -135,17 +134,52 @@ void Repair::fill_up(ClusterState& state, const Deadline& deadline) const {
       for (PodIndex pod : problem_.gangs[gang].pods)
         if (problem_.pods[pod].status == PodStatus::kPending && !state.is_present(pod))
           work += problem_.pods[pod].weighted_work;
-      if (work > 0 && placer.may_place(gang)) left.emplace_back(work, gang);
+      if (work > 0) left.emplace_back(work, gang);
     }
   std::stable_sort(left.begin(), left.end(), [&](const auto& a, const auto& b) {
     const std::int32_t p = problem_.gangs[a.second].priority, q = problem_.gangs[b.second].priority;
     return p != q ? p > q : a.first > b.first;
   });
-  for (const auto& [work, gang] : left)
-    if (!deadline.passed()) placer.place_minimum(gang);
-  for (const auto& [work, gang] : left)
-    while (!deadline.passed() && is_satisfied(state, gang) && placer.place_one_more(gang)) {
+  std::vector<GangIndex> gangs;
+  for (const auto& [work, gang] : left) gangs.push_back(gang);
+  return gangs;
+}
+
+NodeRule Repair::node_rule() const {
+  const bool spread = problem_.snapshot->policy.placement == PlacementPolicy::kSpread;
+  return spread ? NodeRule::kSpread : NodeRule::kKeepCpu;
+}
+
+void Repair::fill_up(ClusterState& state, const Deadline& deadline) const {
+  NodeChooser chooser(state, bounds_, node_rule());
+  GangPlacer placer(state, bounds_, chooser);
+  const std::vector<GangIndex> left = waiting(state);
+  for (const GangIndex gang : left)
+    if (!deadline.passed() && placer.may_place(gang)) placer.place_minimum(gang);
+  for (const GangIndex gang : left)
+    while (!deadline.passed() && placer.may_place(gang) && is_satisfied(state, gang) && placer.place_one_more(gang)) {
     }
+}
+
+void Repair::claim_more(ClusterState& state, std::vector<PlannedEviction>& evictions, const Deadline& deadline) const {
+  const bool all_are_for_someone = std::ranges::all_of(evictions, [](const PlannedEviction& eviction) {
+    return eviction.reason == EvictionReason::kStale || !eviction.for_gang.is_none();
+  });
+  if (!all_are_for_someone) return;  // no plan yet
+  NodeChooser chooser(state, bounds_, node_rule());
+  GangPlacer placer(state, bounds_, chooser);
+  const StopRequest stop = [&] { return deadline.passed(); };
+  RoomSearch room({problem_, shares_, bounds_, rules_, state, chooser, placer, stop}, evictions);
+  constexpr std::int32_t kSameRank = 0;  // nobody gives way
+  for (const GangIndex gang : waiting(state))
+    if (!deadline.passed() && placer.may_place(gang) && !is_satisfied(state, gang)) room.claim_minimum(gang, kSameRank);
+  room.reprieve();
+  // Of a pod that was evicted before and went once more, the later word counts.
+  std::vector<PlannedEviction> all = room.evictions();
+  std::set<PodIndex> told;
+  evictions.clear();
+  for (auto eviction = all.rbegin(); eviction != all.rend(); ++eviction)
+    if (told.insert(eviction->pod).second) evictions.push_back(*eviction);
 }
 
 }  // namespace muster

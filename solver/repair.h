@@ -8,6 +8,8 @@
 #include "heuristics/eviction_rules.h"
 #include "heuristics/fit.h"
 #include "heuristics/greedy.h"
+#include "heuristics/node_choice.h"
+#include "solver/column_generation.h"
 #include "solver/deadline.h"
 #include "solver/demand.h"
 
@@ -16,8 +18,8 @@ namespace muster {
 class Repair {
  public:
   // All of it outlives the repair.
-  Repair(const Problem& problem, const EvictionRules& rules, const Demand& demand, const QueueBounds& bounds)
-      : problem_(problem), rules_(rules), demand_(demand), bounds_(bounds) {}
+  Repair(const Setting& setting, const Demand& demand, const QueueBounds& bounds)
+      : problem_(setting.problem), shares_(setting.shares), rules_(setting.rules), demand_(demand), bounds_(bounds) {}
 
   // Whoever can go on where he ran does: of a gang all, or so many that it has its minimum. Higher priorities first.
   void bring_back(ClusterState& state, const std::vector<PlannedEviction>& evictions) const;
@@ -27,14 +29,20 @@ class Repair {
   void name_claimants(const ClusterState& state, std::vector<PlannedEviction>& evictions) const;
   // What is left out and still fits: minimums by priority, more work first; then what is elastic.
   void fill_up(ClusterState& state, const Deadline& deadline) const;
+  // Makes room, as greedy does, for gangs that are left out: more evictions and moves beside those that there are, as
+  // far as the rules hold.
+  void claim_more(ClusterState& state, std::vector<PlannedEviction>& evictions, const Deadline& deadline) const;
 
  private:
+  std::vector<GangIndex> waiting(const ClusterState& state) const;
+  NodeRule node_rule() const;
   bool bring_back(ClusterState& state, GangIndex gang, const std::vector<PodIndex>& pods) const;
   bool keeps_domains(const ClusterState& state, GangIndex gang) const;
   bool keeps_min_resources(const ClusterState& state) const;
   bool fits_at_home(const ClusterState& state, PodIndex pod, const Place& home) const;
 
   const Problem& problem_;
+  const FairShares& shares_;
   const EvictionRules& rules_;
   const Demand& demand_;
   const QueueBounds& bounds_;
