@@ -50,14 +50,16 @@ class Search {
   Plan run() {
     std::int64_t trials = 0;
     for (std::size_t vain = 0; trials < options_.most_trials && vain < most_vain_rounds() && !should_stop(); ++vain) {
-      const std::vector<SearchPart> parts = next_parts();
+      const std::vector<SearchPart> parts = next_parts(options_.most_trials - trials);
       if (parts.empty()) break;
       std::vector<std::vector<Step>> steps(parts.size());
       parallel_for(parts.size(), options_.threads, [&](std::size_t number) {
         steps[number] = improve_part(scope_, state_, parts[number], options_.stop);
       });
       for (const SearchPart& part : parts) trials += part.trials;
-      if (take_over(steps)) vain = 0;
+      const bool any = take_over(steps);
+      counts_usable_ = !any;  // once no level can be bettered any more, or so it seems
+      if (any) vain = 0;
       scope_.weigh(state_);
     }
     return plan_of(problem_, state_, evictions_);
@@ -94,7 +96,7 @@ class Search {
   // --- The parts of a round: around nodes in a random order, all of them before any comes again, so that gangs lie
   // within one part where that is possible; and what waits dealt out.
 
-  std::vector<SearchPart> next_parts() {
+  std::vector<SearchPart> next_parts(std::int64_t trials_left) {
     const std::size_t open = scope_.open_nodes().size();
     std::vector<SearchPart> parts(std::min(kParts, (open + kNodesOfAPart - 1) / kNodesOfAPart));
     ++round_;
@@ -106,7 +108,8 @@ class Search {
       parts[number].number = static_cast<std::uint32_t>(number);
       parts[number].of = static_cast<std::uint32_t>(parts.size());
       parts[number].seed = random_();
-      parts[number].trials = kTrials;
+      parts[number].trials = std::min(kTrials, 1 + trials_left / std::ssize(parts));
+      parts[number].counts_usable = counts_usable_;
     }
     return parts;
   }
@@ -282,6 +285,7 @@ class Search {
   std::mt19937_64 random_;
   std::vector<NodeIndex> order_;  // nodes that have not had their turn
   std::uint32_t round_ = 0;
+  bool counts_usable_ = true;
   Indexed<NodeIndex, std::uint32_t> taken_in_;  // the last round in which it was in a part
 };
 

@@ -454,7 +454,7 @@ class Part {
       gain_.last_level += site.last_level - last_level_of(problem_, {problem_.nodes[site.node].node_class,
                                                                      work_[at].free, work_[at].devices});
     }
-    if (gain_ == Gain{}) {
+    if (gain_ == Gain{} && input_.counts_usable) {
       for (std::size_t at = 0; at < chosen_.size(); ++at) {
         const Site& site = sites_[chosen_[at]];
         gain_.usable += usable_thousandths(problem_, site.node, work_[at].room()) -

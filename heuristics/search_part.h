@@ -39,6 +39,7 @@ struct SearchPart {
   std::uint32_t number = 0, of = 1;  // this one, and how many there are: gangs that could lose pods belong to one
   std::uint64_t seed = 0;
   std::int64_t trials = 0;
+  bool counts_usable = true;  // whether what is equal in all levels is told apart, which takes longer
 };
 
 // The steps that were found, each of which builds on those before it. A pure function of its input, but for `stop`.

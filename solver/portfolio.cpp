@@ -16,12 +16,20 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
+Deadline::Clock::duration as_duration(double milliseconds) {
+  return std::chrono::duration_cast<Deadline::Clock::duration>(std::chrono::duration<double, std::milli>(milliseconds));
+}
+
 constexpr double kGreedyShare = 0.2, kFirstStartShare = 0.7;  // of the budget, where another engine follows
 
-// Of what is left of the budget: the search before the MILP engine, and at least what the one after it gets.
-constexpr double kFirstSearchShare = 0.1, kLastSearchShare = 0.15;
-constexpr std::int64_t kManyLooks = 5'000;  // pods and nodes of a cluster that is large to the MILP engine
-constexpr std::int64_t kMostTrials = 100'000, kTrialsALook = 20;  // of the search in deterministic mode; a pod or node
+// Of what is left of the budget: the search before the MILP engine; and then that engine at least and at most. In
+// between it gets what it took for a first plan on blocks of nodes, twice over.
+constexpr double kFirstSearchShare = 0.1, kLeastMilpShare = 0.7, kMostMilpShare = 0.85;
+constexpr std::int64_t kMilpMicroseconds = 30;  // a pod or node, for its first plan on blocks of nodes
+constexpr std::int64_t kManyLooks = 5'000;      // pods and nodes of a cluster that is large to the MILP engine
+constexpr int kSearchAgain = 3;                 // times what the first search took, for the last one
+// Of a search that has no clock: at most, and for each pod and node.
+constexpr std::int64_t kMostTrials = 100'000, kTrialsALook = 20, kTrialsOfEquals = 2;
 
 // A plan that may leave, in the order of preference.
 struct Offer {
@@ -145,14 +153,25 @@ class Cycle {
     return deadline_.left() < std::chrono::microseconds(500 * may_leave);
   }
 
-  // So short a budget that the MILP engine will not get to a plan where it prices blocks of nodes: its first one took
-  // 30 microseconds a pod and node on clusters of 1,213 nodes, and more on larger ones.
+  // So short a budget that the MILP engine will not get to a plan where it prices blocks of nodes.
   bool is_short_for_milp() const {
-    const auto looks = static_cast<std::int64_t>(problem_.pods.size() + problem_.nodes.size());
-    return looks > kManyLooks && deadline_.left() < std::chrono::microseconds(30 * looks);
+    return looks() > kManyLooks && deadline_.left() < std::chrono::microseconds(kMilpMicroseconds * looks());
   }
+  std::int64_t looks() const { return static_cast<std::int64_t>(problem_.pods.size() + problem_.nodes.size()); }
 
   bool may_search() const { return options_.engine == Engine::kAuto; }
+
+  // After the MILP engine, where it has not proven its plan best.
+  Clock::duration time_for_search() const {
+    if (!may_search()) return {};
+    const Clock::duration left = std::max(Clock::duration::zero(), deadline_.left() - reserve());
+    const auto part = [&](double share) { return std::chrono::duration_cast<Clock::duration>(left * share); };
+    const std::chrono::microseconds wanted(2 * kMilpMicroseconds * looks());
+    const Clock::duration rest =
+        left - std::clamp<Clock::duration>(wanted, part(kLeastMilpShare), part(kMostMilpShare));
+    // Where the first search came to an end by itself, another one will not take much longer.
+    return search_ran_out_ ? rest : std::min<Clock::duration>(rest, kSearchAgain * as_duration(search_ms_));
+  }
 
   // The integer program between two searches: it is given a better plan to begin with, and what comes of it is
   // polished.
@@ -163,8 +182,7 @@ class Cycle {
     } else if (may_search()) {
       measure_verifying();
     }
-    if (may_search() && !is_settled(offers_.front()))
-      run_search({options_.deadline - reserve(), 1 - kFirstSearchShare});
+    if (may_search()) run_search({options_.deadline - reserve(), 1 - kFirstSearchShare});
     if (may_search()) solution_.phases_ms.emplace_back("search", search_ms_);
   }
 
@@ -179,8 +197,7 @@ class Cycle {
   // end.
   Clock::duration reserve() const {
     const auto looks = static_cast<std::int64_t>(problem_.pods.size() + problem_.nodes.size());
-    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(3 * verify_ms_ + 1)) +
-           std::chrono::nanoseconds(600 * looks);
+    return as_duration(3 * verify_ms_ + 1) + std::chrono::nanoseconds(600 * looks);
   }
 
   // Leaves a plan in front that passes, and knows then how long that takes.
@@ -200,10 +217,8 @@ class Cycle {
   void run_milp() {
     if (!measure_verifying()) return;
     const Clock::time_point start = Clock::now();
-    const Clock::duration kept =
-        reserve() + std::chrono::duration_cast<Clock::duration>((deadline_.left() - reserve()) *
-                                                                (may_search() ? kLastSearchShare : 0));
-    const Clock::time_point until = options_.deterministic ? options_.deadline : options_.deadline - kept;
+    const Clock::time_point until =
+        options_.deterministic ? options_.deadline : options_.deadline - reserve() - time_for_search();
     MilpEngineOptions milp{
         Deadline(until, options_.deterministic),     options_.gap, options_.threads, options_.write_model, &tracer_,
         options_.deterministic ? nullptr : &memory_, trivial_};
@@ -228,13 +243,17 @@ class Cycle {
     SearchOptions search_options;
     search_options.seed = options_.seed;
     search_options.threads = options_.threads;
-    if (options_.deterministic)
-      search_options.most_trials = static_cast<std::int64_t>(time.share * static_cast<double>(most_trials()));
-    else
-      search_options.stop = [until = time.until] { return Clock::now() >= until; };
     const Offer& best = offers_.front();
+    // Where all levels are proven there is only left to tell apart what is equal in all of them.
+    if (is_settled(best))
+      search_options.most_trials = std::min(kMostTrials, kTrialsOfEquals * looks());
+    else if (options_.deterministic)
+      search_options.most_trials =
+          static_cast<std::int64_t>(time.share * static_cast<double>(std::min(kMostTrials, kTrialsALook * looks())));
+    if (!options_.deterministic) search_options.stop = [until = time.until] { return Clock::now() >= until; };
     Offer found{search(problem_, shares_, best.candidate, search_options), "search", best.bounds};
     search_ms_ += milliseconds_since(start);
+    search_ran_out_ = !options_.deterministic && Clock::now() >= time.until;
     if (found.candidate.plan == best.candidate.plan) return;
     found.bounds.resize(ids_.size());
     std::size_t same = 0;
@@ -242,11 +261,6 @@ class Cycle {
     for (std::size_t i = same + 1; i < ids_.size(); ++i) found.bounds[i].reset();
     tracer_.tell("search", found.candidate.levels, found.bounds);
     offers_.insert(offers_.begin(), std::move(found));
-  }
-
-  std::int64_t most_trials() const {
-    const auto looks = static_cast<std::int64_t>(problem_.pods.size() + problem_.nodes.size());
-    return std::min(kMostTrials, kTrialsALook * looks);
   }
 
   bool is_settled(const Offer& offer) const {
@@ -335,6 +349,7 @@ class Cycle {
   Tracer tracer_;
   std::vector<Offer> offers_;  // best first
   double verify_ms_ = 0, search_ms_ = 0;
+  bool search_ran_out_ = false;
   bool ran_out_ = false;  // the budget ended before an engine did
   Solution solution_;
 };
