@@ -76,13 +76,14 @@ class Placing {
         const std::int32_t priority = entries_[begin].priority;
         while (end < entries_.size() && entries_[end].priority == priority) ++end;
         ++rank_;
-        run_priority(pass, {entries_.begin() + static_cast<std::ptrdiff_t>(begin),
-                            entries_.begin() + static_cast<std::ptrdiff_t>(end)});
+        const auto first = std::ranges::lower_bound(waiting_, begin), last = std::ranges::lower_bound(waiting_, end);
+        run_priority(pass, std::span(entries_).subspan(begin, end - begin), {first, last});
       }
     }
   }
 
-  using Entries = std::span<Entry>;
+  using Entries = std::span<const Entry>;
+  using Waiting = std::span<const std::size_t>;  // of entries_
 
   bool is_plain(const Entry& entry) const { return !entry.leaf.is_none(); }
   bool has_minimum(const Entry& entry) const {
@@ -200,30 +201,34 @@ class Placing {
   };
   void sort_entries(std::vector<SortKey> keys) {
     dead_shapes_.assign(shapes_.size(), false);
-    std::ranges::sort(keys, [](const SortKey& a, const SortKey& b) {
+    const auto is_before = [](const SortKey& a, const SortKey& b) {
       if (a.priority != b.priority) return a.priority > b.priority;
       if (a.size != b.size) return a.size > b.size;
       if (a.waited_seconds != b.waited_seconds) return a.waited_seconds > b.waited_seconds;
       return a.position < b.position;
-    });
+    };
+    if (!std::ranges::is_sorted(keys, is_before)) std::ranges::sort(keys, is_before);
     std::vector<Entry> sorted;
     sorted.reserve(entries_.size());
     for (const SortKey& key : keys) sorted.push_back(entries_[key.position]);
     entries_ = std::move(sorted);
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      if (!entries_[i].barred) waiting_.push_back(i);
+    }
   }
 
   // --- One priority of one pass
 
-  void run_priority(Pass pass, Entries entries) {
+  void run_priority(Pass pass, Entries entries, Waiting waiting) {
     count_present(pass, entries);
     if (input_.order.gangs == GangOrder::kQueueByQueue && problem_.queues.size() > 1) {
-      queue_by_queue(pass, entries);
+      queue_by_queue(pass, waiting);
     } else {
-      for (Entry& entry : entries) place_entry(pass, entry);
+      for (const std::size_t i : waiting) place_entry(pass, entries_[i]);
     }
-    for (Entry& entry : entries) grow(pass, entry);
-    for (Entry& entry : entries) {
-      if (claims_ && !entry.barred) claim(pass, entry);
+    for (const std::size_t i : waiting) grow(pass, entries_[i]);
+    for (const std::size_t i : waiting) {
+      if (claims_) claim(pass, entries_[i]);
     }
   }
 
@@ -261,15 +266,15 @@ class Placing {
     return pass == Pass::kRest || quota_.gains(queue, unit);
   }
 
-  void queue_by_queue(Pass pass, Entries entries) {
+  void queue_by_queue(Pass pass, Waiting waiting_entries) {
     struct Line {
       QueueIndex queue;
       double fullness = 0;
       std::vector<Entry*> waiting;  // the next one last
     };
     std::map<QueueIndex, std::vector<Entry*>> by_queue;
-    for (Entry& entry : entries) {
-      if (!has_failed(entry) && !entry.barred) by_queue[entry.queue].push_back(&entry);
+    for (const std::size_t i : waiting_entries) {
+      if (!has_failed(entries_[i])) by_queue[entries_[i].queue].push_back(&entries_[i]);
     }
     std::vector<Line> lines;
     for (auto& [queue, waiting] : by_queue) {
@@ -374,7 +379,8 @@ class Placing {
   GangPlacer& placer_;
   RoomSearch& room_;
   ShareRoom share_, quota_;
-  std::vector<Entry> entries_;  // by priority, highest first; within one as the order says
+  std::vector<Entry> entries_;        // by priority, highest first; within one as the order says
+  std::vector<std::size_t> waiting_;  // positions of those of which something may be placed, ascending
   SequenceTable shapes_;
   std::vector<bool> dead_shapes_;       // found no room
   std::set<std::int64_t> dead_claims_;  // no room could be made for them

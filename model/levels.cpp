@@ -25,7 +25,13 @@ void add_units(const Problem& problem, GangIndex index, const std::vector<PodInd
   const std::size_t rank = priority_rank(problem, gang.priority);
   for (const std::array<Work, 2>& unit : gang_units(problem, index, present)) {
     for (std::size_t kind = 0; kind < unit.size(); ++kind) {
-      if (unit[kind] > 0) sums.units[gang.queue][kind].push_back({rank, {unit[kind], 1}});
+      if (unit[kind] <= 0) continue;
+      std::vector<RankedItem>& items = sums.units[gang.queue][kind];
+      if (!items.empty() && items.back().rank == rank && items.back().counted.item == unit[kind]) {
+        ++items.back().counted.count;  // neighbours are often alike
+      } else {
+        items.push_back({rank, {unit[kind], 1}});
+      }
     }
   }
 }

@@ -101,6 +101,25 @@ class UnitFinder {
   std::vector<GroupState> states_;
 };
 
+bool are_alike(const Problem& problem, const std::vector<PodIndex>& pods) {
+  return std::ranges::all_of(
+      pods, [&](PodIndex pod) { return problem.pods[pod].pod_class == problem.pods[pods.front()].pod_class; });
+}
+
+// Of a gang of one leaf group: whichever of the pods are its core.
+std::vector<WorkByKind> units_of_alike(const Problem& problem, const Gang& gang, const std::vector<PodIndex>& present) {
+  const auto succeeded =
+      std::ranges::count_if(gang.pods, [&](PodIndex pod) { return problem.pods[pod].status == PodStatus::kSucceeded; });
+  const std::int64_t core = std::max<std::int64_t>(problem.groups[gang.root].minimum - succeeded, 0);
+  if (std::ssize(present) < core) return {};
+  std::vector<WorkByKind> result(1 + present.size() - static_cast<std::size_t>(core), WorkByKind{});
+  for (std::size_t i = 0; i < present.size(); ++i) {
+    const std::size_t unit = i < static_cast<std::size_t>(core) ? 0 : i - static_cast<std::size_t>(core) + 1;
+    add(result[unit], problem.class_of(present[i]));
+  }
+  return result;
+}
+
 }  // namespace
 
 std::vector<std::array<Work, 2>> gang_units(const Problem& problem, GangIndex gang_index,
@@ -113,7 +132,8 @@ std::vector<std::array<Work, 2>> gang_units(const Problem& problem, GangIndex ga
     add(alone.back(), problem.class_of(present.front()));
     return alone;
   }
-  return UnitFinder(problem, gang).find(present);
+  return are_alike(problem, present) && gang.groups.size() == 1 ? units_of_alike(problem, gang, present)
+                                                                : UnitFinder(problem, gang).find(present);
 }
 
 }  // namespace muster
