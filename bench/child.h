@@ -46,6 +46,8 @@ class SolveProcess {
   SolveProcess(const SolveProcess&) = delete;
   SolveProcess& operator=(const SolveProcess&) = delete;
 
+  pid_t id() const { return pid_; }
+
   // Writes the line and its line feed, and returns the answer without its line feed.
   std::string ask(std::string_view line) {
     std::string text(line);
