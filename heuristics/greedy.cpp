@@ -137,7 +137,7 @@ Candidate solve_greedy(const Problem& problem, const FairShares& shares, const G
   const auto starts = static_cast<std::size_t>(std::max(1, options.starts));
   std::vector<std::optional<Candidate>> candidates(starts);
   const Beginning beginning(problem, shares);
-  parallel_for(starts, options.threads, [&](std::size_t number) {
+  const auto run_start = [&](std::size_t number) {
     const StopRequest& stop = number > 0 && options.stop_more ? options.stop_more : options.stop;
     if (number > 0 && stop && stop()) return;
     const PlacingOrder order = order_of_start(problem, number, options.seed);
@@ -146,7 +146,10 @@ Candidate solve_greedy(const Problem& problem, const FairShares& shares, const G
     if (number > 0 && !start.is_complete()) return;
     Levels levels = evaluate(problem, shares, plan);
     candidates[number] = Candidate{std::move(plan), std::move(levels)};
-  });
+  };
+  const std::size_t alone = options.first_alone ? 1 : 0;
+  if (options.first_alone) run_start(0);
+  parallel_for(starts - alone, options.threads, [&](std::size_t i) { run_start(alone + i); });
   const auto ids = level_ids(problem);
   std::size_t best = 0;
   for (std::size_t start = 1; start < starts; ++start) {

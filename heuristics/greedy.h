@@ -22,9 +22,10 @@ using StopRequest = std::function<bool()>;
 struct GreedyOptions {
   std::uint64_t seed = 1;
   std::int32_t threads = 1;
-  std::int32_t starts = 4;  // orders tried; the first is the policy's own order
-  StopRequest stop;         // may be empty
-  StopRequest stop_more;    // of all starts but the first, sooner; may be empty
+  std::int32_t starts = 4;   // orders tried; the first is the policy's own order
+  bool first_alone = false;  // the other starts wait for the first, which so has the caches and the memory to itself
+  StopRequest stop;          // may be empty
+  StopRequest stop_more;     // of all starts but the first, sooner; may be empty
 };
 
 struct Candidate {

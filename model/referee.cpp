@@ -26,6 +26,10 @@ constexpr std::array kChecks = {referee::check_plan_form,     referee::check_act
 
 std::string_view rule_name(Rule rule) { return kRuleNames[static_cast<std::size_t>(rule)]; }
 
+bool is_well_formed(const Snapshot& snapshot, const Problem& problem, const Plan& plan) {
+  return referee::broken_form(snapshot, problem, plan).empty();
+}
+
 std::vector<Violation> check_plan(const Snapshot& snapshot, const Problem& problem, const FairShares& shares,
                                   const Plan& plan) {
   std::vector<Violation> broken = referee::broken_form(snapshot, problem, plan);

@@ -51,6 +51,10 @@ struct Violation {
   std::string message;  // for people: what is, what should be
 };
 
+// Whether the plan can be read at all: indices that point somewhere, lists in order. `check_plan` asks it first.
+// Cost: O(placements + evictions).
+bool is_well_formed(const Snapshot& snapshot, const Problem& problem, const Plan& plan);
+
 // All violations, in the order of the rules. Empty: the plan may leave. Where the form is broken (an index that points
 // nowhere, a list out of order), only that is told, as no other rule can be read then.
 // Requires that snapshot, problem and shares belong together. Cost: O(pods + nodes x resources + placements x labels);

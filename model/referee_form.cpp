@@ -1,6 +1,7 @@
 // Rules Plan, Action and QueueExists: whether the plan can be read at all, and does only what it may.
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "model/referee_case.h"
 
@@ -18,6 +19,10 @@ std::string position_text(PodIndex pod) { return "pod at position " + std::to_st
 // Devices exist, differ, and stand in ascending order.
 void check_device_list(const Snapshot& snapshot, const Placement& placement, std::vector<Violation>& broken) {
   const SnapshotNode& node = snapshot.nodes[placement.node.value()];
+  const bool ascends = std::ranges::adjacent_find(placement.devices, std::greater_equal{}) == placement.devices.end();
+  if (ascends &&
+      (placement.devices.empty() || (placement.devices.front() >= 0 && placement.devices.back() < node.gpu_count)))
+    return;
   const std::string subject(snapshot.pods[placement.pod.value()].name);
   for (const std::int32_t device : placement.devices) {
     if (device >= 0 && device < node.gpu_count) continue;
@@ -35,12 +40,14 @@ void check_device_list(const Snapshot& snapshot, const Placement& placement, std
 }
 
 void check_placement_form(const Snapshot& snapshot, const Placement& placement, std::vector<Violation>& broken) {
-  const std::string subject(snapshot.pods[placement.pod.value()].name);
+  const auto object = [&](Rule rule, std::string message) {
+    broken.push_back({rule, std::string(snapshot.pods[placement.pod.value()].name), std::move(message)});
+  };
   if (!ascends_within(placement.after, snapshot.pods.size())) {
-    broken.push_back({Rule::kPlan, subject, "its list `after` is not one of existing pods, ascending, each once"});
+    object(Rule::kPlan, "its list `after` is not one of existing pods, ascending, each once");
   }
   if (placement.node.value() >= snapshot.nodes.size()) {
-    broken.push_back({Rule::kNode, subject, "its node does not exist"});
+    object(Rule::kNode, "its node does not exist");
   } else {
     check_device_list(snapshot, placement, broken);
   }

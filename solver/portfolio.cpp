@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "heuristics/greedy.h"
+#include "heuristics/parallel.h"
 #include "heuristics/search.h"
 #include "solver/backend.h"
 #include "solver/deadline.h"
@@ -38,12 +39,34 @@ struct Offer {
   std::vector<std::optional<std::int64_t>> bounds;
 };
 
+// How long the referee and the report will take: so much for each pod and node. What the lines before took says it
+// best; for the first line, what was measured of the slowest kind (clusters of 10,000 nodes, half occupied), twice
+// over.
+class EndForecast {
+ public:
+  Clock::duration of(std::int64_t looks) const {
+    const double nanoseconds = kMargin * nanoseconds_a_look_ * static_cast<double>(looks);
+    return std::chrono::milliseconds(1) + std::chrono::nanoseconds(static_cast<std::int64_t>(nanoseconds));
+  }
+  void learn(std::int64_t looks, double milliseconds) {
+    if (looks < kFewLooks) return;  // of so few it says nothing of others
+    const double measured = 1e6 * milliseconds / static_cast<double>(looks);
+    nanoseconds_a_look_ = std::max(measured, (nanoseconds_a_look_ + measured) / 2);  // up at once, down by halves
+  }
+
+ private:
+  static constexpr double kMargin = 1.5, kFirst = 250;
+  static constexpr std::int64_t kFewLooks = 1'000;
+  double nanoseconds_a_look_ = kFirst;
+};
+
 }  // namespace
 
 struct Portfolio::Implementation {
   explicit Implementation(BackendOptions options) : backend(std::move(options)) {}
   Backend backend;
   PriceMemory memory;
+  EndForecast forecast;
 };
 
 Portfolio::Portfolio(std::string worker_program) : Portfolio(BackendOptions{std::move(worker_program), {}}) {}
@@ -55,16 +78,22 @@ namespace {
 // One cycle. The greedy plan comes first and is checked first, so that there is always something to leave with.
 class Cycle {
  public:
-  Cycle(const Snapshot& snapshot, const Problem& problem, const SolveOptions& options, Backend& backend,
-        PriceMemory& memory)
+  // What outlives the cycle.
+  struct Lasting {
+    Backend& backend;
+    PriceMemory& memory;
+    EndForecast& forecast;
+  };
+
+  Cycle(const Snapshot& snapshot, const Problem& problem, const SolveOptions& options, const Lasting& lasting)
       : snapshot_(snapshot),
         problem_(problem),
         options_(options),
-        backend_(backend),
-        memory_(memory),
+        backend_(lasting.backend),
+        memory_(lasting.memory),
+        forecast_(lasting.forecast),
         ids_(level_ids(problem)),
         shares_(compute_fair_shares(problem)),
-        trivial_(trivial_bounds(problem, shares_)),
         deadline_(options.deadline, options.deterministic),
         tracer_(ids_, options.trace) {}
 
@@ -73,14 +102,33 @@ class Cycle {
     run_greedy();
     if (options_.engine != Engine::kGreedy && !is_proven()) improve();
     const Clock::time_point start = Clock::now();
-    Offer& offer = first_that_passes();
-    solution_.phases_ms.emplace_back("verify", verify_ms_ + milliseconds_since(start));
+    Offer& offer = settle();
+    const double end_ms = milliseconds_since(start);
+    forecast_.learn(looks(), end_ms);
+    solution_.phases_ms.emplace_back("verify", verify_ms_ + end_ms);
     return conclude(offer);
   }
 
  private:
   void run_greedy() {
     const Clock::time_point start = Clock::now();
+    const GreedyOptions greedy = greedy_options();
+    std::optional<Candidate> candidate;
+    // Where the first start is alone, there is a core to spare for the bounds.
+    parallel_for(2, greedy.first_alone ? options_.threads : 1, [&](std::size_t task) {
+      if (task == 0) {  // first, where they come one after another: greedy alone knows when to stop
+        trivial_ = trivial_bounds(problem_, shares_);
+      } else {
+        candidate = solve_greedy(problem_, shares_, greedy);
+      }
+    });
+    offers_.push_back({*std::move(candidate), "greedy", {}});
+    tracer_.tell("greedy", offers_.back().candidate.levels, {});
+    ran_out_ = deadline_.passed();
+    solution_.phases_ms.emplace_back("greedy", milliseconds_since(start));
+  }
+
+  GreedyOptions greedy_options() const {
     GreedyOptions greedy;
     greedy.seed = options_.seed;
     greedy.threads = options_.threads;
@@ -91,13 +139,11 @@ class Cycle {
         const Clock::time_point until = (is_alone ? options_.deadline : deadline_.after(share)) - reserve();
         return [until] { return Clock::now() >= until; };
       };
+      greedy.first_alone = is_short();
       greedy.stop = stops_after(is_short() ? 1 : kFirstStartShare);
       greedy.stop_more = stops_after(is_short_for_evictions() ? kFirstStartShare : kGreedyShare);
     }
-    offers_.push_back({solve_greedy(problem_, shares_, greedy), "greedy", {}});
-    tracer_.tell("greedy", offers_.back().candidate.levels, {});
-    ran_out_ = deadline_.passed();
-    solution_.phases_ms.emplace_back("greedy", milliseconds_since(start));
+    return greedy;
   }
 
   // Bounds by sums alone: an empty problem, or one where everything fits, needs no more.
@@ -188,17 +234,10 @@ class Cycle {
 
   // Below this the MILP engine comes to no result: setting up and a bound in sum took 5 ms on tiny problems, 0.1 s on
   // 9,704 nodes and 65,000 pods.
-  bool worth_a_milp() const {
-    const auto looks = static_cast<std::int64_t>(problem_.pods.size() + problem_.nodes.size());
-    return deadline_.left() - reserve() > std::chrono::microseconds(5'000 + 2 * looks);
-  }
+  bool worth_a_milp() const { return deadline_.left() - reserve() > std::chrono::microseconds(5'000 + 2 * looks()); }
 
-  // What verifying took, three times over, and looking at every pod and node once for the report: kept back for the
-  // end.
-  Clock::duration reserve() const {
-    const auto looks = static_cast<std::int64_t>(problem_.pods.size() + problem_.nodes.size());
-    return as_duration(3 * verify_ms_ + 1) + std::chrono::nanoseconds(600 * looks);
-  }
+  // Kept back for the end: as forecast, but no less than verifying took on this line already, three times over.
+  Clock::duration reserve() const { return std::max(forecast_.of(looks()), as_duration(3 * verify_ms_)); }
 
   // Leaves a plan in front that passes, and knows then how long that takes.
   bool measure_verifying() {
@@ -270,7 +309,7 @@ class Cycle {
   }
 
   void merge_bounds(const std::vector<std::optional<std::int64_t>>& more,
-                    std::vector<std::optional<std::int64_t>>& bounds) {
+                    std::vector<std::optional<std::int64_t>>& bounds) const {
     for (std::size_t i = 0; i < bounds.size(); ++i)
       if (!bounds[i]) bounds[i] = more[i];
   }
@@ -284,12 +323,36 @@ class Cycle {
     return false;
   }
 
-  // The best offer that the referee passes; the least plan where none does.
-  Offer& first_that_passes() {
+  // The best offer that the referee passes, and what is told of it; the least plan where none does.
+  Offer& settle() {
     for (Offer& offer : offers_)
-      if (passes(offer)) return offer;
+      if (passes_and_is_told(offer)) return offer;
     offers_.push_back(least());
+    tell(offers_.back());
     return offers_.back();
+  }
+
+  // The referee and the report look at the plan side by side; what is told of one that does not pass is not used.
+  bool passes_and_is_told(Offer& offer) {
+    if (!is_well_formed(snapshot_, problem_, offer.candidate.plan)) return passes(offer);
+    bool has_passed = false;
+    parallel_for(2, options_.threads,
+                 [&](std::size_t task) { task == 0 ? void(has_passed = passes(offer)) : tell(offer); });
+    return has_passed;
+  }
+
+  void tell(Offer& offer) {
+    complete_bounds(offer);
+    ReportInput input{offer.candidate.plan, offer.candidate.levels, offer.bounds, is_optimal(offer) || !ran_out_};
+    if (!options_.deterministic) input.stop = [this] { return Clock::now() >= options_.deadline; };
+    solution_.report = describe(problem_, shares_, input);
+  }
+
+  void complete_bounds(Offer& offer) const {
+    offer.bounds.resize(ids_.size());
+    merge_bounds(trivial_and_reached(offer.candidate.levels), offer.bounds);
+    tighten_by_sums(offer.bounds);
+    settle_nothing(offer);
   }
 
   // Nothing is placed, and only what is stale goes.
@@ -305,14 +368,7 @@ class Cycle {
   }
 
   Solution conclude(Offer& offer) {
-    offer.bounds.resize(ids_.size());
-    merge_bounds(trivial_and_reached(offer.candidate.levels), offer.bounds);
-    tighten_by_sums(offer.bounds);
-    settle_nothing(offer);
     tracer_.tell(offer.origin, offer.candidate.levels, offer.bounds);
-    ReportInput input{offer.candidate.plan, offer.candidate.levels, offer.bounds, is_optimal(offer) || !ran_out_};
-    if (!options_.deterministic) input.stop = [this] { return Clock::now() >= options_.deadline; };
-    solution_.report = describe(problem_, shares_, input);
     solution_.gap = gap_of(solution_.report.objective, snapshot_.policy.placement);
     solution_.origin =
         offer.candidate.plan.placements.empty() && offer.candidate.plan.evictions.empty() ? "none" : offer.origin;
@@ -342,6 +398,7 @@ class Cycle {
   const SolveOptions& options_;
   Backend& backend_;
   PriceMemory& memory_;
+  EndForecast& forecast_;
   std::vector<LevelId> ids_;
   FairShares shares_;
   std::vector<std::int64_t> trivial_;  // bounds of the levels
@@ -357,7 +414,8 @@ class Cycle {
 }  // namespace
 
 Solution Portfolio::solve(const Snapshot& snapshot, const Problem& problem, const SolveOptions& options) {
-  return Cycle(snapshot, problem, options, implementation_->backend, implementation_->memory).run();
+  Implementation& lasting = *implementation_;
+  return Cycle(snapshot, problem, options, {lasting.backend, lasting.memory, lasting.forecast}).run();
 }
 
 }  // namespace muster

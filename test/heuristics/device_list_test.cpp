@@ -1,6 +1,7 @@
 #include "heuristics/device_list.h"
 
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -33,6 +34,17 @@ TEST(DeviceList, ACopyIsItsOwn) {
     EXPECT_FALSE(list == copy);
     list = copy;
     EXPECT_EQ(list, copy);
+  }
+}
+
+TEST(DeviceList, AMovedOneLeavesNothingBehind) {
+  for (const std::size_t count : {0U, 3U, 20U}) {
+    DeviceList list(first_devices(count));
+    DeviceList moved = std::move(list);
+    EXPECT_EQ(std::vector<std::int32_t>(moved), first_devices(count));
+    list = {4, 5};
+    list = std::move(moved);
+    EXPECT_EQ(std::vector<std::int32_t>(list), first_devices(count));
   }
 }
 

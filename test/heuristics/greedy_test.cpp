@@ -352,6 +352,8 @@ TEST(GreedyOnRandomSnapshots, TheAnswerDoesNotDependOnTheNumberOfThreads) {
       EXPECT_EQ(solve_greedy(random.problem, random.shares, options).plan, alone)
           << "seed " << seed << ", threads " << threads;
     }
+    options.first_alone = true;
+    EXPECT_EQ(solve_greedy(random.problem, random.shares, options).plan, alone) << "seed " << seed << ", first alone";
   }
 }
 

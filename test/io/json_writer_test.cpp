@@ -31,6 +31,20 @@ std::string decimal(std::int64_t value, std::int64_t scale) {
   return out;
 }
 
+TEST(JsonWriter, FindsWhatToEscapeWhereverItStands) {
+  const std::string plain = "0123456789 \x7F\xC3\xBF abcdefghijklmnop";
+  EXPECT_EQ(written(plain), "\"" + plain + "\"");
+  for (std::size_t at = 0; at < plain.size(); ++at) {
+    for (const auto& [character, escape] :
+         {std::pair{'"', "\\\""}, {'\\', "\\\\"}, {'\x1F', "\\u001f"}, {'\0', "\\u0000"}}) {
+      std::string text = plain, expected = plain;
+      text[at] = character;
+      expected.replace(at, 1, escape);
+      EXPECT_EQ(written(text), "\"" + expected + "\"") << at;
+    }
+  }
+}
+
 TEST(JsonWriter, WritesDecimalsExactlyAndWithoutExponent) {
   EXPECT_EQ(decimal(0, 1), "0");
   EXPECT_EQ(decimal(8000, 1), "8000");

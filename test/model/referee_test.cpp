@@ -32,9 +32,11 @@ TEST(Referee, FindsBrokenForm) {
   const World world(kTwoPods);
   const Plan valid = world.plan("place p0 n1 gpus 0 1\nplace p1 n1\n");
   EXPECT_EQ(rules_broken(world, valid), std::set<Rule>{});
+  EXPECT_TRUE(is_well_formed(world.snapshot, world.problem, valid));
   const auto after = [&](const std::function<void(Plan&)>& break_it) {
     Plan plan = valid;
     break_it(plan);
+    EXPECT_FALSE(is_well_formed(world.snapshot, world.problem, plan));
     return rules_broken(world, plan);
   };
   const std::set<Rule> form{Rule::kPlan};
