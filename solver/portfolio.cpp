@@ -9,6 +9,7 @@
 #include "solver/backend.h"
 #include "solver/deadline.h"
 #include "solver/milp_engine.h"
+#include "solver/plan_memory.h"
 
 namespace muster {
 namespace {
@@ -65,7 +66,8 @@ class EndForecast {
 struct Portfolio::Implementation {
   explicit Implementation(BackendOptions options) : backend(std::move(options)) {}
   Backend backend;
-  PriceMemory memory;
+  PriceMemory prices;
+  PlanMemory plan;
   EndForecast forecast;
 };
 
@@ -81,7 +83,8 @@ class Cycle {
   // What outlives the cycle.
   struct Lasting {
     Backend& backend;
-    PriceMemory& memory;
+    PriceMemory& prices;
+    PlanMemory& plan;
     EndForecast& forecast;
   };
 
@@ -90,7 +93,8 @@ class Cycle {
         problem_(problem),
         options_(options),
         backend_(lasting.backend),
-        memory_(lasting.memory),
+        known_prices_(lasting.prices),
+        known_plan_(lasting.plan),
         forecast_(lasting.forecast),
         ids_(level_ids(problem)),
         shares_(compute_fair_shares(problem)),
@@ -100,6 +104,7 @@ class Cycle {
   Solution run() {
     if (options_.engine != Engine::kGreedy) backend_.prepare();  // the worker starts while greedy runs
     run_greedy();
+    if (may_search()) recall_plan();
     if (options_.engine != Engine::kGreedy && !is_proven()) improve();
     const Clock::time_point start = Clock::now();
     Offer& offer = settle();
@@ -144,6 +149,18 @@ class Cycle {
       greedy.stop_more = stops_after(is_short_for_evictions() ? kFirstStartShare : kGreedyShare);
     }
     return greedy;
+  }
+
+  // What is left of the last plan, where that is better.
+  void recall_plan() {
+    if (options_.deterministic || deadline_.passed()) return;
+    const Clock::time_point start = Clock::now();
+    const Clock::time_point until = options_.deadline - reserve();
+    auto candidate = known_plan_.recall(problem_, shares_, [until] { return Clock::now() >= until; });
+    search_ms_ += milliseconds_since(start);
+    if (!candidate || compare(candidate->levels, offers_.front().candidate.levels, ids_) <= 0) return;
+    tracer_.tell("search", candidate->levels, {});
+    offers_.insert(offers_.begin(), {*std::move(candidate), "search", {}});
   }
 
   // Bounds by sums alone: an empty problem, or one where everything fits, needs no more.
@@ -258,9 +275,13 @@ class Cycle {
     const Clock::time_point start = Clock::now();
     const Clock::time_point until =
         options_.deterministic ? options_.deadline : options_.deadline - reserve() - time_for_search();
-    MilpEngineOptions milp{
-        Deadline(until, options_.deterministic),     options_.gap, options_.threads, options_.write_model, &tracer_,
-        options_.deterministic ? nullptr : &memory_, trivial_};
+    MilpEngineOptions milp{Deadline(until, options_.deterministic),
+                           options_.gap,
+                           options_.threads,
+                           options_.write_model,
+                           &tracer_,
+                           options_.deterministic ? nullptr : &known_prices_,
+                           trivial_};
     MilpOutcome outcome = solve_milp(problem_, shares_, offers_.front().candidate, backend_, milp);
     ran_out_ = milp.deadline.passed();
     solution_.phases_ms.emplace_back("milp", milliseconds_since(start));
@@ -373,6 +394,7 @@ class Cycle {
     solution_.origin =
         offer.candidate.plan.placements.empty() && offer.candidate.plan.evictions.empty() ? "none" : offer.origin;
     solution_.proof = is_optimal(offer) ? "optimal" : (is_within_gap(offer) ? "withinGap" : "heuristic");
+    if (may_search() && !options_.deterministic) known_plan_.keep(problem_, offer.candidate.plan);
     solution_.plan = std::move(offer.candidate.plan);
     return std::move(solution_);
   }
@@ -397,7 +419,8 @@ class Cycle {
   const Problem& problem_;
   const SolveOptions& options_;
   Backend& backend_;
-  PriceMemory& memory_;
+  PriceMemory& known_prices_;
+  PlanMemory& known_plan_;
   EndForecast& forecast_;
   std::vector<LevelId> ids_;
   FairShares shares_;
@@ -415,7 +438,7 @@ class Cycle {
 
 Solution Portfolio::solve(const Snapshot& snapshot, const Problem& problem, const SolveOptions& options) {
   Implementation& lasting = *implementation_;
-  return Cycle(snapshot, problem, options, {lasting.backend, lasting.memory, lasting.forecast}).run();
+  return Cycle(snapshot, problem, options, {lasting.backend, lasting.prices, lasting.plan, lasting.forecast}).run();
 }
 
 }  // namespace muster

@@ -83,6 +83,23 @@ TEST(Portfolio, ProvesTheEmptyPlanOnEveryLevelWhereNothingCanBePlaced) {
   EXPECT_EQ(solution.proof, "optimal");
 }
 
+TEST(Portfolio, PlansNoWorseWhatItHasPlannedBefore) {
+  GeneratorOptions options;
+  options.nodes = 60;
+  options.load = 1.5;
+  options.place_only = true;
+  for (options.seed = 1; options.seed <= 5; ++options.seed) {
+    const Cluster cluster = *test::build_cluster(generate_snapshot(options));
+    Portfolio portfolio(MUSTER_BINARY);
+    // The second time only greedy and what is remembered fit into the budget.
+    const Solution first = portfolio.solve(*cluster.snapshot, cluster.problem, within(seconds(2)));
+    const Solution second = portfolio.solve(*cluster.snapshot, cluster.problem, within(milliseconds(300)));
+    const Levels a = evaluate(cluster.problem, cluster.shares, first.plan),
+                 b = evaluate(cluster.problem, cluster.shares, second.plan);
+    EXPECT_TRUE(compare(b, a, level_ids(cluster.problem)) >= 0) << options.seed;
+  }
+}
+
 // --- workers that fail
 
 // One for which CBC is asked: its greedy plan is not proven by sums alone.

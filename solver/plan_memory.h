@@ -1,0 +1,40 @@
+// Where the last cycle put its pods: a start for the next one.
+//
+// Consecutive snapshots of a cluster wait for much the same pods, as long as nobody has carried the last plan out. What
+// of it still fits is completed and becomes a plan beside greedy's; it counts only if it is better.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "heuristics/device_list.h"
+#include "heuristics/greedy.h"
+#include "model/fair_share.h"
+#include "model/plan.h"
+#include "model/problem.h"
+
+namespace muster {
+
+// Of one cycle. Pods and nodes are known by hashes of their names: a mix-up costs a better start, no more. Not for two
+// threads at once.
+class PlanMemory {
+ public:
+  // What waits again and fits where it was put, gangs with their minimum only, and whatever else fits beside it. None
+  // where nothing is known of any pod that waits, or somebody has to go as stale. Cost: as one start of greedy that
+  // evicts nobody, or less.
+  std::optional<Candidate> recall(const Problem& problem, const FairShares& shares, const StopRequest& stop) const;
+  // Forgets what it knew. Cost: O(n log n) in placements.
+  void keep(const Problem& problem, const Plan& plan);
+
+ private:
+  struct Known {
+    std::uint64_t pod = 0, node = 0;
+    DeviceList devices;
+  };
+  const Known* find(const Problem& problem, PodIndex pod) const;
+
+  std::vector<Known> placements_;  // pods ascending
+};
+
+}  // namespace muster
