@@ -25,18 +25,26 @@ bool could_evict(const Problem& problem) {
   });
 }
 
-// The orders that are tried, from the policy's own to what packs best; further starts repeat them with noise. Only the
-// second differs from the first in when room is made, so it is left out where there is nobody to evict.
+bool has_one_queue(const Problem& problem) {
+  return std::ranges::count_if(problem.queues, [](const Queue& queue) { return queue.is_leaf(); }) == 1;
+}
+
+// The orders that are tried, from the policy's own to what packs best; further starts repeat them with noise. Where
+// there is nobody to evict, the second would only repeat the first, and with one queue what packs best comes first.
 PlacingOrder order_of_start(const Problem& problem, std::size_t start, std::uint64_t seed) {
   static constexpr std::array<PlacingOrder, 6> kOrders{{
       {GangOrder::kQueueByQueue, PodOrder::kBigFirst, NodeRule::kKeepCpu, ClaimTime::kAtEnd},
       {GangOrder::kQueueByQueue, PodOrder::kBigFirst, NodeRule::kKeepCpu, ClaimTime::kAtOnce},
       {GangOrder::kBigFirst, PodOrder::kBigFirst, NodeRule::kKeepCpu, ClaimTime::kAtOnce},
-      {GangOrder::kOldFirst, PodOrder::kBigFirst, NodeRule::kBestFit, ClaimTime::kAtEnd},
+      {GangOrder::kOldestBigFirst, PodOrder::kBigFirst, NodeRule::kKeepCpu, ClaimTime::kAtOnce},
       {GangOrder::kCpuFirst, PodOrder::kCpuFirst, NodeRule::kKeepCpu, ClaimTime::kAtOnce},
       {GangOrder::kBigFirst, PodOrder::kCpuFirst, NodeRule::kBestFit, ClaimTime::kAtEnd},
   }};
-  if (start >= 1 && !could_evict(problem)) ++start;
+  static constexpr std::array<std::size_t, 5> kOneQueue{2, 3, 0, 4, 5}, kMoreQueues{0, 2, 3, 4, 5};
+  if (!could_evict(problem)) {
+    const auto& kept = has_one_queue(problem) ? kOneQueue : kMoreQueues;
+    start = start < kept.size() ? kept[start] : start + 1;
+  }
   PlacingOrder order = kOrders[start % kOrders.size()];
   if (start >= kOrders.size()) {
     order.noise = 0.4;

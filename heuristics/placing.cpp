@@ -98,6 +98,14 @@ class Placing {
 
   // --- What there is to place
 
+  // What the entries are sorted by: priority, then what the order says, larger first, then who waited longer.
+  struct SortKey {
+    std::int32_t priority = 0;
+    double size = 0;
+    std::int64_t waited_seconds = 0;
+    std::uint32_t position = 0;
+  };
+
   void collect() {
     std::vector<SortKey> keys;
     keys.reserve(problem_.gangs.size());
@@ -110,7 +118,26 @@ class Placing {
       keys.push_back({entry->priority, size_of(gang, entry->minimum), problem_.gangs[gang].waited_seconds, position});
       entries_.push_back(*entry);
     }
+    if (input_.order.gangs == GangOrder::kOldestBigFirst) put_oldest_first(keys);
     sort_entries(std::move(keys));
+  }
+
+  // Of each priority in turn: those who have waited longest, as far as there are nearly devices enough for them. What
+  // is left of the cluster is for gangs of every size among the others, so that it can be filled.
+  void put_oldest_first(std::vector<SortKey>& keys) const {
+    constexpr double kNearly = 0.97, kFirst = 1e13;  // beyond any size
+    std::ranges::sort(keys, [](const SortKey& a, const SortKey& b) {
+      return std::tuple(-std::int64_t{a.priority}, -a.waited_seconds, a.position) <
+             std::tuple(-std::int64_t{b.priority}, -b.waited_seconds, b.position);
+    });
+    double room = kNearly * static_cast<double>(state_.free_devices_in_sum()) / 1e3;
+    for (SortKey& key : keys) {
+      const Entry& entry = entries_[key.position];
+      if (entry.barred) continue;
+      room -= static_cast<double>(entry.minimum[0]);
+      if (room < 0) return;
+      key.size += kFirst;
+    }
   }
 
   std::optional<Entry> entry_of(GangIndex index) {
@@ -163,7 +190,7 @@ class Placing {
 
   double size_of(GangIndex gang, const WorkPair& minimum) {
     double size = static_cast<double>(minimum[0] + minimum[1]);
-    if (input_.order.gangs == GangOrder::kBigFirst || input_.order.gangs == GangOrder::kCpuFirst) {
+    if (input_.order.gangs != GangOrder::kQueueByQueue) {
       double cpu = 0, biggest = 0, work = 0;
       for (const PodIndex pod : problem_.gangs[gang].pods) {
         const PodClass& pod_class = problem_.class_of(pod);
@@ -171,9 +198,8 @@ class Placing {
         work += static_cast<double>(pod_class.work);
         biggest = std::max(biggest, static_cast<double>(pod_class.work));
       }
-      size = input_.order.gangs == GangOrder::kBigFirst ? biggest * 1e6 + size : cpu / std::max(1.0, work);
+      size = input_.order.gangs == GangOrder::kCpuFirst ? cpu / std::max(1.0, work) : biggest * 1e6 + size;
     }
-    if (input_.order.gangs == GangOrder::kOldFirst) size = static_cast<double>(problem_.gangs[gang].waited_seconds);
     if (input_.order.noise > 0) {
       std::mt19937_64 random(input_.order.seed * 0x9E3779B97F4A7C15ULL + gang.value());
       size *= 1 + input_.order.noise * (2 * static_cast<double>(random() >> 11) / static_cast<double>(1ULL << 53) - 1);
@@ -192,13 +218,6 @@ class Placing {
     return shapes_.intern(key).first;
   }
 
-  // What the entries are sorted by: priority, then what the order says, larger first, then who waited longer.
-  struct SortKey {
-    std::int32_t priority = 0;
-    double size = 0;
-    std::int64_t waited_seconds = 0;
-    std::uint32_t position = 0;
-  };
   void sort_entries(std::vector<SortKey> keys) {
     dead_shapes_.assign(shapes_.size(), false);
     const auto is_before = [](const SortKey& a, const SortKey& b) {

@@ -34,6 +34,7 @@ struct MilpTimes {
 };
 constexpr MilpTimes kAlikeNodes{5, 50, 100}, kOccupiedNodes{14, 150, 300};
 constexpr std::size_t kManyOccupied = 300;  // nodes: hardly two are the same
+constexpr std::int64_t kVeryManyLooks = 30'000;
 constexpr std::int64_t kManyLooks = 5'000;  // pods and nodes of a cluster that is large to the MILP engine
 constexpr int kSearchAgain = 3;             // times what the first search took, for the last one
 // Of a search that has no clock: at most, and for each pod and node.
@@ -143,6 +144,8 @@ class Cycle {
     GreedyOptions greedy;
     greedy.seed = options_.seed;
     greedy.threads = options_.threads;
+    // On very large clusters the engines after it make more of the time than a second pair of starts.
+    if (may_search() && looks() > kVeryManyLooks) greedy.starts = 2;
     if (!options_.deterministic) {
       // What greedy has not found in its part of the time, the MILP may. But one start should come to its end.
       const bool is_alone = options_.engine == Engine::kGreedy;
