@@ -331,7 +331,7 @@ class Engine {
     if (relaxed_.empty()) return;
     take(whole_.formulation->round(relaxed_), whole_.pool.configurations());
     for (const double share : kDiveShares)
-      if (!leavers_.any && !is_solved(task)) dive(task.level, share);
+      if (!leavers_.any && !is_solved(task) && options_.deadline.left() > slowest_take_) dive(task.level, share);
     if (!task.result.bound || is_solved(task)) return;
     const Deadline until(options_.deadline.after(kBranchingShare), options_.deadline.is_deterministic());
     const double known = static_cast<double>(task.sign * (value(task.level) - task.expression.constant)) / divisor;
@@ -572,7 +572,8 @@ class Engine {
     FormulationSolution sure = whole_.formulation->floor(relaxed_, share);
     reserve(whole_, sure, reserved);
     place(whole_, sure, whole_.pool.configurations(), state);
-    for (int depth = 0; depth < kMostDives && !options_.deadline.passed(); ++depth) {
+    for (int depth = 0; depth < kMostDives && options_.deadline.left() > slowest_depth_ + slowest_take_; ++depth) {
+      const auto start = Deadline::Clock::now();
       Subproblem rest(setting_, state, nobody_, reserved);
       if (rest.demand.cells.empty() || rest.supply.rooms.empty()) break;
       rest.formulate(false);
@@ -588,6 +589,7 @@ class Engine {
         depth = kMostDives;
       }
       place(rest, sure, rest.pool.configurations(), state);
+      slowest_depth_ = std::max(slowest_depth_, Deadline::Clock::now() - start);
     }
     offer(std::move(state), settled_);
   }
@@ -625,7 +627,8 @@ class Engine {
   std::vector<std::int64_t> path_;  // what the levels so far are held at
   std::vector<double> relaxed_;     // the LP's last solution
   std::map<Terms, std::int64_t> held_;
-  Deadline::Clock::duration slowest_take_{};  // so far: what making a plan of a solution takes
+  Deadline::Clock::duration slowest_take_{};   // so far: what making a plan of a solution takes
+  Deadline::Clock::duration slowest_depth_{};  // and one step of a dive
   MilpOutcome outcome_;
 };
 

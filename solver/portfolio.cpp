@@ -144,8 +144,8 @@ class Cycle {
     GreedyOptions greedy;
     greedy.seed = options_.seed;
     greedy.threads = options_.threads;
-    // On very large clusters the engines after it make more of the time than a second pair of starts.
-    if (may_search() && looks() > kVeryManyLooks) greedy.starts = 2;
+    // On very large clusters the engines after it make more of the time than further starts.
+    if (may_search() && looks() > kVeryManyLooks) greedy.starts = is_short_for_milp() ? 2 : 1;
     if (!options_.deterministic) {
       // What greedy has not found in its part of the time, the MILP may. But one start should come to its end.
       const bool is_alone = options_.engine == Engine::kGreedy;
