@@ -33,6 +33,7 @@ constexpr std::size_t kFewBlocks = 4;                    // in a rougher sample,
 constexpr double kRoughShare = 0.3, kSampleShare = 0.4;  // of the time left, for the rougher and the finer sample
 constexpr double kRoughGap = 0.02, kSampleGap = 0.01;    // good enough for them
 constexpr double kBlocksShare = 0.9;                     // of the time left, for one round of blocks
+constexpr double kAgainShare = 0.7;                      // of what the first pass took: too little for another one
 constexpr int kDealPause = 10;        // times what making a plan of a solution took, before the next one
 constexpr double kNear = 1;           // nodes that CBC may take from or add to what the LP gives a configuration
 constexpr double kFirstShare = 0.1;   // of the time, for priced columns before those for all nodes
@@ -460,7 +461,12 @@ class Engine {
       take(deal_blocks(whole_, blocks_, now.x), whole_.pool.configurations());
       next = Clock::now() + kDealPause * (Clock::now() - start);
     };
+    // Blocks that are taken up again begin with all their columns, which must not take longer than there is time.
+    const Clock::time_point opened = Clock::now();
+    if (options_.deadline.left() < slowest_opening_ + slowest_take_) return;
+    bool is_open = false;
     const Priced priced = price_blocks(whole_, blocks_, task, backend_, [&](const Priced& now) {
+      if (!std::exchange(is_open, true)) slowest_opening_ = std::max(slowest_opening_, Clock::now() - opened);
       if (options_.deadline.is_deterministic() || Clock::now() >= next) deal(now);
       return on_limit(now.limit);
     });
@@ -627,8 +633,9 @@ class Engine {
   std::vector<std::int64_t> path_;  // what the levels so far are held at
   std::vector<double> relaxed_;     // the LP's last solution
   std::map<Terms, std::int64_t> held_;
-  Deadline::Clock::duration slowest_take_{};   // so far: what making a plan of a solution takes
-  Deadline::Clock::duration slowest_depth_{};  // and one step of a dive
+  Deadline::Clock::duration slowest_take_{};     // so far: what making a plan of a solution takes
+  Deadline::Clock::duration slowest_depth_{};    // and one step of a dive
+  Deadline::Clock::duration slowest_opening_{};  // and blocks until the first solution
   MilpOutcome outcome_;
 };
 
@@ -658,6 +665,7 @@ MilpOutcome solve_milp(const Problem& problem, const FairShares& shares, const C
   MilpOutcome outcome;
   outcome.best = incumbent;
   outcome.bounds.resize(incumbent.levels.values.size());
+  const Deadline::Clock::time_point start = Deadline::Clock::now();
   if (leavers.any || incumbent.plan.evictions.empty()) {
     Engine engine(setting, before, leavers, {}, incumbent, backend, options);
     std::optional<MilpOutcome> priced;
@@ -673,12 +681,19 @@ MilpOutcome solve_milp(const Problem& problem, const FairShares& shares, const C
     if (priced) add_earlier(*priced, level_ids(problem), outcome);
     if (engine.is_finished() || !leavers.any || options.deadline.passed()) return outcome;
   }
+  const Deadline::Clock::duration first_pass = Deadline::Clock::now() - start;
   const SettledEvictions settled = settle_evictions(problem, outcome.best.plan);
   MilpOutcome second =
       Engine(setting, settled.state, settled.leavers, settled.evictions, outcome.best, backend, options).run();
   outcome.best = std::move(second.best);
   outcome.improved = outcome.improved || second.improved;
   outcome.defects.insert(outcome.defects.end(), second.defects.begin(), second.defects.end());
+  // With the columns of a better plan the same LP has another solution, which may round better.
+  while (leavers.any && !options.deadline.is_deterministic() && options.deadline.left() > kAgainShare * first_pass) {
+    MilpOutcome again = Engine(setting, before, leavers, {}, outcome.best, backend, options).run();
+    add_earlier(outcome, level_ids(problem), again);
+    outcome = std::move(again);
+  }
   return outcome;
 }
 
