@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "heuristics/fit.h"
 #include "model/referee.h"
@@ -33,7 +34,6 @@ constexpr std::size_t kFewBlocks = 4;                    // in a rougher sample,
 constexpr double kRoughShare = 0.3, kSampleShare = 0.4;  // of the time left, for the rougher and the finer sample
 constexpr double kRoughGap = 0.02, kSampleGap = 0.01;    // good enough for them
 constexpr double kBlocksShare = 0.9;                     // of the time left, for one round of blocks
-constexpr double kAgainShare = 0.7;                      // of what the first pass took: too little for another one
 constexpr int kDealPause = 10;        // times what making a plan of a solution took, before the next one
 constexpr double kNear = 1;           // nodes that CBC may take from or add to what the LP gives a configuration
 constexpr double kFirstShare = 0.1;   // of the time, for priced columns before those for all nodes
@@ -665,7 +665,6 @@ MilpOutcome solve_milp(const Problem& problem, const FairShares& shares, const C
   MilpOutcome outcome;
   outcome.best = incumbent;
   outcome.bounds.resize(incumbent.levels.values.size());
-  const Deadline::Clock::time_point start = Deadline::Clock::now();
   if (leavers.any || incumbent.plan.evictions.empty()) {
     Engine engine(setting, before, leavers, {}, incumbent, backend, options);
     std::optional<MilpOutcome> priced;
@@ -681,19 +680,12 @@ MilpOutcome solve_milp(const Problem& problem, const FairShares& shares, const C
     if (priced) add_earlier(*priced, level_ids(problem), outcome);
     if (engine.is_finished() || !leavers.any || options.deadline.passed()) return outcome;
   }
-  const Deadline::Clock::duration first_pass = Deadline::Clock::now() - start;
   const SettledEvictions settled = settle_evictions(problem, outcome.best.plan);
   MilpOutcome second =
       Engine(setting, settled.state, settled.leavers, settled.evictions, outcome.best, backend, options).run();
   outcome.best = std::move(second.best);
   outcome.improved = outcome.improved || second.improved;
   outcome.defects.insert(outcome.defects.end(), second.defects.begin(), second.defects.end());
-  // With the columns of a better plan the same LP has another solution, which may round better.
-  while (leavers.any && !options.deadline.is_deterministic() && options.deadline.left() > kAgainShare * first_pass) {
-    MilpOutcome again = Engine(setting, before, leavers, {}, outcome.best, backend, options).run();
-    add_earlier(outcome, level_ids(problem), again);
-    outcome = std::move(again);
-  }
   return outcome;
 }
 
