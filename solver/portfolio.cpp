@@ -144,8 +144,10 @@ class Cycle {
     GreedyOptions greedy;
     greedy.seed = options_.seed;
     greedy.threads = options_.threads;
-    // On very large clusters the engines after it make more of the time than further starts.
-    if (may_search() && looks() > kVeryManyLooks) greedy.starts = is_short_for_milp() ? 2 : 1;
+    // On very large clusters the first two orders found the best plan, and an engine that follows makes more of the
+    // time.
+    const bool follows = options_.engine != Engine::kGreedy && !is_short_for_milp();
+    if (looks() > kVeryManyLooks) greedy.starts = follows ? 1 : 2;
     if (!options_.deterministic) {
       // What greedy has not found in its part of the time, the MILP may. But one start should come to its end.
       const bool is_alone = options_.engine == Engine::kGreedy;
