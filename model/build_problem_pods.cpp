@@ -1,5 +1,7 @@
 // Pods: names, the gang and group they belong to, where they are and since when.
 #include <algorithm>
+#include <bit>
+#include <functional>
 
 #include "model/build_problem_stages.h"
 #include "model/saturating.h"
@@ -59,14 +61,30 @@ class GangFinder {
   GangIndex last_;
 };
 
-Failure set_node(const ProblemDraft& draft, PodIndex index, Pod& pod) {
+// Finds nodes by name; mostly the one of the pod before, which costs no look-up.
+class NodeFinder {
+ public:
+  explicit NodeFinder(const NameTable& nodes) : nodes_(nodes) {}
+
+  std::uint32_t find(std::string_view name) {
+    if (name != last_name_) last_ = nodes_.find(last_name_ = name);
+    return last_;
+  }
+
+ private:
+  const NameTable& nodes_;
+  std::string_view last_name_;
+  std::uint32_t last_ = NameTable::kAbsent;
+};
+
+Failure set_node(const ProblemDraft& draft, PodIndex index, NodeFinder& nodes, Pod& pod) {
   const SnapshotPod& source = draft.snapshot.pods[index.value()];
   if (is_on_node(pod.status)) {
     if (source.node.empty()) {
       return name_error("MissingKey", path_to("pods", index.value(), "node"),
                         "a pod that runs or is releasing names its node:", source.name);
     }
-    const std::uint32_t found = draft.nodes.find(source.node);
+    const std::uint32_t found = nodes.find(source.node);
     if (found == NameTable::kAbsent) {
       return name_error("UnknownNode", path_to("pods", index.value(), "node"), "there is no node", source.node);
     }
@@ -91,6 +109,27 @@ void set_run_time(const ProblemDraft& draft, PodIndex index, Pod& pod) {
   pod.run_seconds = std::max<std::int64_t>(1, pod.run_time / kNanosecondsPerSecond);
 }
 
+// Position of the first pod that is named as an earlier one is; how many there are where none is. The slot of a name is
+// fetched ahead of its turn: there are more of them than the caches hold.
+std::size_t first_repeated_name(const std::vector<SnapshotPod>& pods) {
+  constexpr std::uint32_t kFree = ~std::uint32_t{0};
+  constexpr std::size_t kAhead = 16;
+  std::vector<std::size_t> hashes;
+  hashes.reserve(pods.size());
+  for (const SnapshotPod& pod : pods) hashes.push_back(std::hash<std::string_view>()(pod.name));
+  std::vector<std::uint32_t> slots(std::bit_ceil(2 * pods.size() + 1), kFree);  // open addressing, linear probing
+  const std::size_t mask = slots.size() - 1;
+  for (std::size_t i = 0; i < pods.size(); ++i) {
+    if (i + kAhead < pods.size()) __builtin_prefetch(&slots[hashes[i + kAhead] & mask], 1);
+    std::size_t at = hashes[i] & mask;
+    for (; slots[at] != kFree; at = (at + 1) & mask) {
+      if (hashes[slots[at]] == hashes[i] && pods[slots[at]].name == pods[i].name) return i;
+    }
+    slots[at] = static_cast<std::uint32_t>(i);
+  }
+  return pods.size();
+}
+
 void reserve_own_gangs(ProblemDraft& draft) {
   const auto own = static_cast<std::size_t>(
       std::ranges::count_if(draft.snapshot.pods, [](const SnapshotPod& pod) { return pod.gang.empty(); }));
@@ -106,19 +145,19 @@ Failure build_pods(ProblemDraft& draft) {
   const std::vector<SnapshotPod>& sources = draft.snapshot.pods;
   problem.pods.resize(sources.size());
   reserve_own_gangs(draft);
-  NameTable names;
-  names.reserve(sources.size());
+  const std::size_t repeated = first_repeated_name(sources);
   GangFinder gang_finder(draft);
+  NodeFinder node_finder(draft.nodes);
   for (const PodIndex index : problem.pods.indices()) {
     const SnapshotPod& source = sources[index.value()];
-    if (!names.insert(source.name, index.value()).second) {
+    if (index.value() == repeated) {
       return name_error("DuplicateName", path_to("pods", index.value(), "name"), "there already is a pod", source.name);
     }
     Pod& pod = problem.pods[index];
     pod.status = source.status;
     if (Failure failure = gang_finder.find(index, pod)) return failure;
     if (Failure failure = find_group(draft, index, pod)) return failure;
-    if (Failure failure = set_node(draft, index, pod)) return failure;
+    if (Failure failure = set_node(draft, index, node_finder, pod)) return failure;
     set_run_time(draft, index, pod);
     problem.gangs[pod.gang].pods.push_back(index);
     problem.groups[pod.group].pods.push_back(index);
