@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -13,6 +14,17 @@
 #include "model/saturating.h"
 
 namespace muster {
+
+namespace {
+
+// Of devices, in millionths of one, that a pod of the class takes at most, wherever it is: a memory request may take
+// all of one.
+MicroGpu most_devices(const PodClass& pod_class) {
+  if (pod_class.gpu.kind == GpuRequestKind::kNone) return 0;
+  return pod_class.gpu.devices * (pod_class.gpu.kind == GpuRequestKind::kFraction ? pod_class.gpu.share : 1'000'000);
+}
+
+}  // namespace
 
 EvictionRules::EvictionRules(const Problem& problem, const FairShares& shares, const ClusterState& before)
     : problem_(problem),
@@ -40,6 +52,37 @@ EvictionRules::EvictionRules(const Problem& problem, const FairShares& shares, c
                                             asked[kQueueGpu], asked[kQueueCpu], asked[kQueueMemory]};
     claimant_kind_[gang] = kinds.intern(kind).first;
   }
+  look_around();
+}
+
+void EvictionRules::look_around() {
+  survey_.lowest_running.assign(problem_.queues.size(), std::numeric_limits<std::int32_t>::max());
+  Indexed<QueueIndex, GangIndex> first(problem_.queues.size(), GangIndex::none());
+  std::vector<bool> may_leave(problem_.pod_classes.size(), false);
+  for (const Pod& pod : problem_.pods) {
+    const Gang& gang = problem_.gangs[pod.gang];
+    if (pod.status != PodStatus::kRunning) continue;
+    const auto taken = static_cast<double>(most_devices(problem_.pod_classes[pod.pod_class])) / 1e3;
+    if (taken > 0)
+      survey_.least_weight = std::min(survey_.least_weight, static_cast<double>(pod.weighted_work) / taken);
+    if (!may_evict(pod.gang)) continue;
+    survey_.lowest_running[gang.queue] = std::min(survey_.lowest_running[gang.queue], gang.priority);
+    if (first[gang.queue].is_none()) first[gang.queue] = pod.gang;
+    may_leave[pod.pod_class.value()] = true;
+  }
+  for (const PodClassIndex pod_class : problem_.pod_classes.indices()) {
+    if (may_leave[pod_class.value()]) survey_.running_classes.push_back(pod_class);
+  }
+  for (const QueueIndex queue : problem_.queues.indices()) {
+    if (!first[queue].is_none()) survey_.runs_in.emplace_back(queue, first[queue]);
+  }
+  for (const GangIndex gang : problem_.gangs.indices()) {
+    const Gang& g = problem_.gangs[gang];
+    if (!g.min_resources.empty() || g.min_resources_gpu > 0) survey_.with_min_resources.push_back(gang);
+  }
+  survey_.is_local =
+      survey_.with_min_resources.empty() && problem_.anti_affinities.empty() && !problem_.snapshot->policy.max_moves &&
+      std::ranges::all_of(problem_.groups, [](const Group& group) { return group.required_level.is_none(); });
 }
 
 bool EvictionRules::may_evict(GangIndex victim) const {

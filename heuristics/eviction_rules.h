@@ -23,10 +23,22 @@ struct EvictedKinds {
   std::set<GangIndex> known_gangs;
 };
 
+// What the snapshot says of who may go at all, and of what reaches beyond one node.
+struct EvictionSurvey {
+  Indexed<QueueIndex, std::int32_t> lowest_running;       // priority of what runs and is preemptible, by leaf queue
+  std::vector<std::pair<QueueIndex, GangIndex>> runs_in;  // leaf queues with such gangs, and one of each
+  std::vector<PodClassIndex> running_classes;             // of what may be evicted, ascending
+  double least_weight = 1;                                // weighted work to what is taken of devices, of any that runs
+  std::vector<GangIndex> with_min_resources;
+  bool is_local = true;  // no topology is required, nor anti-affinity, `minResources`, a number of moves
+};
+
 class EvictionRules {
  public:
   // `before`: the snapshot as it is. All must outlive the rules.
   EvictionRules(const Problem& problem, const FairShares& shares, const ClusterState& before);
+
+  const EvictionSurvey& survey() const { return survey_; }
 
   // Who, and the action: whether anything of the gang may be evicted, or moved, for a reason.
   bool may_evict(GangIndex victim) const;
@@ -56,6 +68,7 @@ class EvictionRules {
   const std::array<bool, kQueueResources>& asked_for(GangIndex gang) const { return asked_[gang]; }
 
  private:
+  void look_around();
   bool is_over(const QueueAmounts& usage, const QueueAmounts& bound, GangIndex claimant) const;
   bool is_within(const QueueAmounts& usage, const QueueAmounts& bound, GangIndex claimant) const;
   bool keeps_whole_gangs(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const;
@@ -75,6 +88,7 @@ class EvictionRules {
   Indexed<GangIndex, std::array<bool, kQueueResources>> asked_;
   Indexed<GangIndex, std::uint32_t> claimant_kind_;  // equal: of one queue, ask for the same, preemptible alike
   bool any_min_runtime_ = false;
+  EvictionSurvey survey_;
 };
 
 }  // namespace muster

@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
+#include "heuristics/census.h"
 #include "heuristics/eviction_rules.h"
 #include "heuristics/fit.h"
 #include "heuristics/gang_placement.h"
 #include "heuristics/groups.h"
+#include "heuristics/leading_levels.h"
 #include "heuristics/node_choice.h"
 #include "heuristics/parallel.h"
 #include "heuristics/placing.h"
@@ -61,14 +65,33 @@ struct Beginning {
         shares(fair_shares),
         state(of, ClusterState::Releasing::kFreed),
         bounds(queue_bounds(of, state)),
-        rules(of, fair_shares, state) {}
+        rules(of, fair_shares, state),
+        census(of, fair_shares, state),
+        levels(of, fair_shares) {
+    if (!census.waiting().empty() && could_evict(of)) levels.of(state);  // for the claims; else counted when needed
+  }
 
   const Problem& problem;
   const FairShares& shares;
   ClusterState state;
   QueueBounds bounds;
   EvictionRules rules;
+  Census census;
+  LeadingLevels levels;
 };
+
+// The starts that may differ in their plans; of those that cannot, the first.
+std::vector<std::size_t> distinct_starts(const Beginning& beginning, const GreedyOptions& options) {
+  const auto starts = static_cast<std::size_t>(std::max(1, options.starts));
+  std::vector<std::size_t> distinct;
+  std::set<std::pair<NodeRule, PodOrder>> seen;
+  for (std::size_t start = 0; start < starts; ++start) {
+    const PlacingOrder order = order_of_start(beginning.problem, start, options.seed);
+    const bool is_new = seen.emplace(order.nodes, order.pods).second;
+    if (is_new || !beginning.census.is_one_order_enough()) distinct.push_back(start);
+  }
+  return distinct;
+}
 
 // One start: a state of its own, from the snapshot to a plan.
 class Start {
@@ -95,6 +118,12 @@ class Start {
 
  private:
   Plan attempt() {
+    std::optional<Plan> plan = attempt(false);
+    return plan ? *std::move(plan) : *attempt(true);
+  }
+
+  // None: not with sums alone. `walks_all`: see PlacingInput.
+  std::optional<Plan> attempt(bool walks_all) {
     ClusterState state = beginning_.state;
     const QueueBounds& bounds = beginning_.bounds;
     std::vector<PlannedEviction> evictions;
@@ -103,9 +132,13 @@ class Start {
     }
     NodeChooser chooser(state, bounds, order_.nodes);
     GangPlacer placer(state, bounds, chooser, order_.pods);
-    RoomSearch room({problem_, beginning_.shares, bounds, beginning_.rules, state, chooser, placer, stop_},
-                    std::move(evictions));
-    is_complete_ = place_all({problem_, beginning_.shares, order_, doomed_, stop_}, state, placer, room);
+    RoomSearch room(
+        {problem_, beginning_.shares, bounds, beginning_.rules, state, chooser, placer, stop_, &beginning_.levels},
+        std::move(evictions));
+    const PlacingOutcome outcome = place_all(
+        {problem_, beginning_.shares, order_, doomed_, stop_, beginning_.census, walks_all}, state, placer, room);
+    if (outcome == PlacingOutcome::kOrderMatters) return std::nullopt;
+    is_complete_ = outcome == PlacingOutcome::kComplete;
     room.reprieve();
     find_unfinished(state);
     return plan_of(problem_, state, room.evictions());
@@ -142,26 +175,26 @@ class Start {
 // A start that is interrupted may have gained on an early level what it had no time to gain on the later ones: only the
 // first, which is whole at any time, counts then.
 Candidate solve_greedy(const Problem& problem, const FairShares& shares, const GreedyOptions& options) {
-  const auto starts = static_cast<std::size_t>(std::max(1, options.starts));
-  std::vector<std::optional<Candidate>> candidates(starts);
   const Beginning beginning(problem, shares);
-  const auto run_start = [&](std::size_t number) {
-    const StopRequest& stop = number > 0 && options.stop_more ? options.stop_more : options.stop;
-    if (number > 0 && stop && stop()) return;
-    const PlacingOrder order = order_of_start(problem, number, options.seed);
+  const std::vector<std::size_t> starts = distinct_starts(beginning, options);
+  std::vector<std::optional<Candidate>> candidates(starts.size());
+  const auto run_start = [&](std::size_t i) {
+    const StopRequest& stop = i > 0 && options.stop_more ? options.stop_more : options.stop;
+    if (i > 0 && stop && stop()) return;
+    const PlacingOrder order = order_of_start(problem, starts[i], options.seed);
     Start start(beginning, order, stop);
     Plan plan = start.run();
-    if (number > 0 && !start.is_complete()) return;
+    if (i > 0 && !start.is_complete()) return;
     Levels levels = evaluate(problem, shares, plan);
-    candidates[number] = Candidate{std::move(plan), std::move(levels)};
+    candidates[i] = Candidate{std::move(plan), std::move(levels)};
   };
   const std::size_t alone = options.first_alone ? 1 : 0;
   if (options.first_alone) run_start(0);
-  parallel_for(starts - alone, options.threads, [&](std::size_t i) { run_start(alone + i); });
+  parallel_for(starts.size() - alone, options.threads, [&](std::size_t i) { run_start(alone + i); });
   const auto ids = level_ids(problem);
   std::size_t best = 0;
-  for (std::size_t start = 1; start < starts; ++start) {
-    if (candidates[start] && compare(candidates[start]->levels, candidates[best]->levels, ids) > 0) best = start;
+  for (std::size_t i = 1; i < starts.size(); ++i) {
+    if (candidates[i] && compare(candidates[i]->levels, candidates[best]->levels, ids) > 0) best = i;
   }
   return *std::move(candidates[best]);
 }

@@ -1,6 +1,7 @@
 #include "heuristics/leading_levels.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "model/levels.h"
 #include "model/levels_parts.h"
@@ -16,21 +17,12 @@ LeadingLevels::LeadingLevels(const Problem& problem, const FairShares& shares)
       weighted_(problem.priorities.size(), 0) {}
 
 std::vector<Work> LeadingLevels::of(const ClusterState& state) {
-  if (!is_counted_) {
-    gangs_.resize(problem_.gangs.size());
-    versions_.resize(problem_.gangs.size());
-    for (const GangIndex gang : problem_.gangs.indices()) {
-      versions_[gang] = state.version(gang);
-      recount(state, gang);
-    }
+  if (!first_) {
+    count_all(state);
   } else {
     const auto& all = state.changed_gangs();
-    for (; read_ < all.size(); ++read_) {
-      const GangIndex gang = all[read_];
-      if (std::exchange(versions_[gang], state.version(gang)) != state.version(gang)) recount(state, gang);
-    }
+    for (; read_ < all.size(); ++read_) recount(state, all[read_]);
   }
-  is_counted_ = true;
   read_ = state.changed_gangs().size();
 
   QueueItems items(problem_.queues.size());
@@ -51,13 +43,36 @@ std::vector<Work> LeadingLevels::of(const ClusterState& state) {
   return values;
 }
 
-void LeadingLevels::recount(const ClusterState& state, GangIndex index) {
+bool LeadingLevels::is_told(GangIndex index) const {
   const Gang& gang = problem_.gangs[index];
-  if (!gang.queue_is_leaf || priority_rank(problem_, gang.priority) == weighted_.size()) return;
+  return gang.queue_is_leaf && priority_rank(problem_, gang.priority) != weighted_.size();
+}
+
+void LeadingLevels::count_all(const ClusterState& state) {
+  auto counted = std::make_shared<Indexed<GangIndex, GangWork>>(problem_.gangs.size());
+  for (const GangIndex gang : problem_.gangs.indices()) {
+    (*counted)[gang].version = state.version(gang);
+    if (!is_told(gang)) continue;
+    (*counted)[gang] = work_of(state, gang);
+    add(gang, (*counted)[gang], +1);
+  }
+  first_ = std::move(counted);
+  changed_at_.assign(problem_.gangs.size(), kUnchanged);
+}
+
+void LeadingLevels::recount(const ClusterState& state, GangIndex index) {
+  std::uint32_t& at = changed_at_[index];
+  const GangWork& known = at == kUnchanged ? (*first_)[index] : changed_[at];
+  if (known.version == state.version(index) || !is_told(index)) return;
   GangWork work = work_of(state, index);
-  add(index, gangs_[index], -1);
+  add(index, known, -1);
   add(index, work, +1);
-  gangs_[index] = std::move(work);
+  if (at == kUnchanged) {
+    at = static_cast<std::uint32_t>(changed_.size());
+    changed_.push_back(std::move(work));
+  } else {
+    changed_[at] = std::move(work);
+  }
 }
 
 void LeadingLevels::add(GangIndex index, const GangWork& work, std::int64_t times) {
@@ -78,10 +93,14 @@ void LeadingLevels::add(GangIndex index, const GangWork& work, std::int64_t time
 
 LeadingLevels::GangWork LeadingLevels::work_of(const ClusterState& state, GangIndex index) const {
   GangWork work;
-  std::vector<PodIndex> present;
-  for (const PodIndex pod : problem_.gangs[index].pods) {
-    if (!state.is_present(pod)) continue;
-    present.push_back(pod);
+  work.version = state.version(index);
+  const std::vector<PodIndex>& pods = problem_.gangs[index].pods;
+  std::vector<PodIndex> some;
+  const bool are_all_present = std::ranges::all_of(pods, [&](PodIndex pod) { return state.is_present(pod); });
+  if (!are_all_present)
+    std::ranges::copy_if(pods, std::back_inserter(some), [&](PodIndex pod) { return state.is_present(pod); });
+  const std::vector<PodIndex>& present = are_all_present ? pods : some;
+  for (const PodIndex pod : present) {
     const PodClass& pod_class = problem_.class_of(pod);
     Work& sum = work.unweighted[kind_of(pod_class)];
     sum = saturating_add(sum, pod_class.work);

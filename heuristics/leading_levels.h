@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -22,7 +23,8 @@ class LeadingLevels {
  public:
   LeadingLevels(const Problem& problem, const FairShares& shares);
 
-  // In the order of level_ids, all of them maximised: compare as lists. Always ask with the same state.
+  // In the order of level_ids, all of them maximised: compare as lists. Always ask with the same state; a copy that
+  // begins its own life with a copy of that state has no need to count all of it again.
   // Cost: the units of gangs that changed since the last time (the first time: of all), and O(queues x priorities) and
   // a subset-sum for each leaf queue beyond its share.
   std::vector<Work> of(const ClusterState& state);
@@ -32,23 +34,28 @@ class LeadingLevels {
     std::vector<std::array<Work, 2>> units;  // as gang_units tells them
     std::array<Work, 2> unweighted{};
     Work weighted = 0;
+    std::uint32_t version = 0;  // of the gang, as it was counted
   };
   // Of one leaf queue and kind: how often there are units of that rank and work.
   using Units = std::map<std::pair<std::size_t, Work>, std::int64_t>;
 
+  static constexpr std::uint32_t kUnchanged = static_cast<std::uint32_t>(-1);
+
+  bool is_told(GangIndex gang) const;  // has a level
+  void count_all(const ClusterState& state);
   void recount(const ClusterState& state, GangIndex gang);
   GangWork work_of(const ClusterState& state, GangIndex gang) const;
   void add(GangIndex gang, const GangWork& work, std::int64_t times);
 
   const Problem& problem_;
   const FairShares& shares_;
-  Indexed<GangIndex, GangWork> gangs_;
-  Indexed<GangIndex, std::uint32_t> versions_;  // as they were counted
+  std::shared_ptr<const Indexed<GangIndex, GangWork>> first_;  // as first counted; none before
+  Indexed<GangIndex, std::uint32_t> changed_at_;               // position in changed_, kUnchanged: as first counted
+  std::vector<GangWork> changed_;                              // of gangs that have changed since
   Indexed<QueueIndex, std::array<Units, 2>> units_;
   std::vector<Indexed<QueueIndex, std::array<Wide, 2>>> unweighted_;  // by rank
   std::vector<Wide> weighted_;                                        // by rank
-  bool is_counted_ = false;
-  std::size_t read_ = 0;  // of the state's changed gangs
+  std::size_t read_ = 0;                                              // of the state's changed gangs
 };
 
 }  // namespace muster

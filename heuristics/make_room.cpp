@@ -15,9 +15,10 @@ MicroGpu least_devices(const PodClass& pod_class) {
   return pod_class.gpu.devices * (pod_class.gpu.kind == GpuRequestKind::kFraction ? pod_class.gpu.share : 1'000'000);
 }
 
-// The same at most: a memory request may take all of a device.
-MicroGpu most_devices(const PodClass& pod_class) {
-  return pod_class.gpu.kind == GpuRequestKind::kMemory ? pod_class.gpu.devices * 1'000'000 : least_devices(pod_class);
+bool has_limits(const QueueBounds& bounds) {
+  return std::ranges::any_of(bounds.usage, [](const QueueAmounts& of_queue) {
+    return std::ranges::any_of(of_queue, [](Amount bound) { return bound != kNoBound; });
+  });
 }
 
 }  // namespace
@@ -31,14 +32,14 @@ RoomSearch::RoomSearch(const Parts& parts, std::vector<PlannedEviction> stale)
       chooser_(parts.chooser),
       placer_(parts.placer),
       stop_(parts.stop),
-      leading_levels_(parts.problem, parts.shares),
+      survey_(parts.rules.survey()),
+      leading_levels_(parts.levels != nullptr ? *parts.levels : LeadingLevels(parts.problem, parts.shares)),
       stale_(std::move(stale)),
       placed_rank_(problem_.pods.size(), -1),
       reasons_(problem_.pods.size()),
+      is_local_(survey_.is_local && !has_limits(bounds_)),
       cache_(problem_.nodes.size()),
-      cheapest_(problem_.nodes.size()) {
-  survey();
-}
+      cheapest_(problem_.nodes.size()) {}
 
 bool RoomSearch::is_allowed() const { return problem_.snapshot->policy.actions.place; }
 
@@ -122,43 +123,14 @@ bool RoomSearch::attempt(Means means, const Place& place) {
   return false;
 }
 
-// Who runs and may go at all, told of the snapshot, and what there is that reaches beyond one node.
-void RoomSearch::survey() {
-  lowest_running_.assign(problem_.queues.size(), std::numeric_limits<std::int32_t>::max());
-  Indexed<QueueIndex, GangIndex> first(problem_.queues.size(), GangIndex::none());
-  for (const Pod& pod : problem_.pods) {
-    const Gang& gang = problem_.gangs[pod.gang];
-    if (pod.status != PodStatus::kRunning) continue;
-    const auto taken = static_cast<double>(most_devices(problem_.pod_classes[pod.pod_class])) / 1e3;
-    if (taken > 0) least_weight_ = std::min(least_weight_, static_cast<double>(pod.weighted_work) / taken);
-    if (!rules_.may_evict(pod.gang)) continue;
-    lowest_running_[gang.queue] = std::min(lowest_running_[gang.queue], gang.priority);
-    if (first[gang.queue].is_none()) first[gang.queue] = pod.gang;
-    running_classes_.push_back(pod.pod_class);
-  }
-  std::ranges::sort(running_classes_);
-  running_classes_.erase(std::unique(running_classes_.begin(), running_classes_.end()), running_classes_.end());
-  for (const QueueIndex queue : problem_.queues.indices()) {
-    if (!first[queue].is_none()) runs_in_.emplace_back(queue, first[queue]);
-    for (const Amount bound : bounds_.usage[queue]) is_local_ = is_local_ && bound == kNoBound;
-  }
-  for (const GangIndex gang : problem_.gangs.indices()) {
-    const Gang& g = problem_.gangs[gang];
-    if (!g.min_resources.empty() || g.min_resources_gpu > 0) with_min_resources_.push_back(gang);
-  }
-  for (const Group& group : problem_.groups) is_local_ = is_local_ && group.required_level.is_none();
-  is_local_ = is_local_ && with_min_resources_.empty() && problem_.anti_affinities.empty() &&
-              !problem_.snapshot->policy.max_moves;
-}
-
 // Whether no pod anywhere may go, be moved, or give way for the claimant. May be wrong in one way: nobody may be left
 // of those that once ran.
 bool RoomSearch::is_hopeless() const {
   if (means_ == Means::kSwap) return latest_rank_ <= rank_;
   const Gang& claimant = problem_.gangs[claimant_];
-  if (means_ == Means::kPreempt) return lowest_running_[claimant.queue] >= claimant.priority;
+  if (means_ == Means::kPreempt) return survey_.lowest_running[claimant.queue] >= claimant.priority;
   // Whether gangs may be reclaimed depends on their queue alone.
-  return std::ranges::none_of(runs_in_, [&](const auto& runs) {
+  return std::ranges::none_of(survey_.runs_in, [&](const auto& runs) {
     if (means_ != Means::kReclaim) return true;
     return runs.first != claimant.queue && rules_.may_reclaim(state_, claimant_, runs.second) &&
            rules_.claims_within_share(state_, claimant_, runs.second, {});
@@ -182,7 +154,7 @@ bool RoomSearch::fits_in_sum(const PodClass& pod_class) const {
 // is no help: a victim that fits there stays.
 bool RoomSearch::could_relocate() const {
   return problem_.snapshot->policy.actions.consolidate &&
-         std::ranges::any_of(running_classes_,
+         std::ranges::any_of(survey_.running_classes,
                              [&](PodClassIndex index) { return fits_in_sum(problem_.pod_classes[index]); });
 }
 

@@ -41,6 +41,7 @@ class RoomSearch {
     NodeChooser& chooser;
     GangPlacer& placer;
     const StopRequest& stop;
+    const LeadingLevels* levels = nullptr;  // as counted of what `state` is a copy of; may be none
   };
   // `stale`: evictions that are settled already. The parts must outlive the search.
   RoomSearch(const Parts& parts, std::vector<PlannedEviction> stale);
@@ -135,7 +136,6 @@ class RoomSearch {
   bool claim(GangIndex gang, const Place& place);
   template <class Place>
   bool attempt(Means means, const Place& place);
-  void survey();
   bool is_hopeless() const;
   bool is_claimant_new() const;
   bool fits_in_sum(const PodClass& pod_class) const;
@@ -208,11 +208,11 @@ class RoomSearch {
   NodeChooser& chooser_;
   GangPlacer& placer_;
   const StopRequest& stop_;
+  const EvictionSurvey& survey_;
   LeadingLevels leading_levels_;
   std::vector<Work> levels_;  // of the state at levels_at_, before any claim that is under way
   ClusterState::Checkpoint levels_at_ = static_cast<ClusterState::Checkpoint>(-1);
   std::vector<PlannedEviction> stale_;
-  std::vector<GangIndex> with_min_resources_;
   Indexed<PodIndex, std::int32_t> placed_rank_;  // of pods that have been newly placed
   std::int32_t latest_rank_ = -1;                // of all that was ever placed
   std::int32_t rank_ = 0;                        // of the claim under way
@@ -225,10 +225,8 @@ class RoomSearch {
   std::vector<Amount> room_seen_;
   Indexed<NodeIndex, std::uint32_t> versions_seen_;
   std::vector<DeviceUnits> devices_seen_;
-  std::vector<std::size_t> device_begin_;             // of devices_seen_, by node
-  bool is_local_ = true;                              // whether only room on its own node can bring an evicted pod back
-  Indexed<QueueIndex, std::int32_t> lowest_running_;  // priority of what runs and is preemptible, by leaf queue
-  std::vector<std::pair<QueueIndex, GangIndex>> runs_in_;  // leaf queues with such gangs, and one of each
+  std::vector<std::size_t> device_begin_;  // of devices_seen_, by node
+  bool is_local_;                          // whether only room on its own node can bring an evicted pod back
   bool has_evicted_ = false;
   bool stopped_ = false;
   GangIndex claimant_;  // of the attempt under way
@@ -239,8 +237,6 @@ class RoomSearch {
   std::uint64_t cheapest_keys_ = 0;                 // of the cache, as they were listed
   std::size_t cheapest_read_ = 0;                   // of the state's touched nodes
   Indexed<QueueIndex, std::int8_t> may_take_from_;  // as a look at the nodes began: 1 yes, 0 no, -1 not known yet
-  std::vector<PodClassIndex> running_classes_;      // of what may be evicted
-  double least_weight_ = 1;                         // weighted work to what is taken of devices, of any that runs
   std::uint64_t attempts_ = 0, looks_ = 0;
   std::array<ClearedRooms, 2> cleared_;  // by kSwap, by the other means
   std::vector<Amount> leaving_;          // node x resource; see clear_all

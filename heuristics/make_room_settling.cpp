@@ -104,7 +104,7 @@ bool RoomSearch::has_room_grown() {
 
 bool RoomSearch::rules_hold() const {
   if (has_evicted_ && !rules_.surely_hold(state_, taken_) && !rules_.hold(state_, evictions())) return false;
-  return std::ranges::all_of(with_min_resources_, [&](GangIndex gang) {
+  return std::ranges::all_of(survey_.with_min_resources, [&](GangIndex gang) {
     return !is_anything_present(state_, gang) || fit::min_resources(state_, gang);
   });
 }

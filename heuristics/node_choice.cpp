@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "model/interning.h"
@@ -35,7 +36,6 @@ NodeChooser::NodeChooser(const ClusterState& state, const QueueBounds& bounds, N
       rule_(rule),
       pending_(problem_.pod_classes.size(), 0),
       trees_(problem_.pod_classes.size()),
-      occupants_(problem_.nodes.size()),
       has_releasing_(problem_.nodes.size(), 0) {
   Amount cpu = 0, devices = 0;
   for (const PodIndex pod : problem_.pods.indices()) {
@@ -46,11 +46,9 @@ NodeChooser::NodeChooser(const ClusterState& state, const QueueBounds& bounds, N
       cpu += pod_class.request[kCpu.value()];
       devices += std::max<Work>(1, pod_class.work / 1000);
     }
-    if (!p.node.is_none() && (p.status == PodStatus::kRunning || p.status == PodStatus::kReleasing)) {
-      occupants_[p.node].push_back(pod);
-      if (p.status == PodStatus::kReleasing) has_releasing_[p.node] = 1;
-    }
+    if (!p.node.is_none() && p.status == PodStatus::kReleasing) has_releasing_[p.node] = 1;
   }
+  list_occupants();
   if (devices > 0) typical_cpu_per_gpu_ = cpu / devices;
   for (const NodeIndex node : problem_.nodes.indices()) all_nodes_.push_back(node);
   touched_read_ = state.touched().size();
@@ -71,6 +69,22 @@ NodeChooser::NodeChooser(const ClusterState& state, const QueueBounds& bounds, N
     level_begin_.push_back(level_begin_.back() + size);
     if (size <= kBranches) break;
   }
+}
+
+void NodeChooser::list_occupants() {
+  const auto for_each = [&](const auto& visit) {
+    for (const PodIndex pod : problem_.pods.indices()) {
+      const Pod& p = problem_.pods[pod];
+      if (p.node.is_none() || (p.status != PodStatus::kRunning && p.status != PodStatus::kReleasing)) continue;
+      visit(pod, p.node.value());
+    }
+  };
+  occupants_begin_.assign(problem_.nodes.size() + 1, 0);
+  for_each([&](PodIndex, std::uint32_t node) { ++occupants_begin_[node + 1]; });
+  std::partial_sum(occupants_begin_.begin(), occupants_begin_.end(), occupants_begin_.begin());
+  occupants_.resize(occupants_begin_.back());
+  std::vector<std::uint32_t> next(occupants_begin_.begin(), occupants_begin_.end() - 1);
+  for_each([&](PodIndex pod, std::uint32_t node) { occupants_[next[node]++] = pod; });
 }
 
 NodeIndex NodeChooser::choose(PodIndex pod, std::span<const NodeIndex> among) {
@@ -208,7 +222,7 @@ Room NodeChooser::held_room(NodeIndex node) const {
   const auto devices = state_.free_devices(node);
   held_free_.assign(free.begin(), free.end());
   held_devices_.assign(devices.begin(), devices.end());
-  for (const PodIndex pod : occupants_[node]) {
+  for (const PodIndex pod : occupants(node)) {
     if (state_.is_present(pod) && state_.place_of(pod).node == node) continue;
     const PodClass& pod_class = problem_.class_of(pod);
     for (std::size_t r = 0; r < held_free_.size(); ++r) held_free_[r] -= pod_class.request[r];

@@ -87,6 +87,11 @@ class NodeChooser {
   bool fits_at_once(const PodClass& pod_class, NodeIndex node) const;
   Room held_room(NodeIndex node) const;
   bool has_departing(NodeIndex node) const;
+  std::span<const PodIndex> occupants(NodeIndex node) const {
+    const std::uint32_t begin = occupants_begin_[node.value()];
+    return std::span(occupants_).subspan(begin, occupants_begin_[node.value() + 1] - begin);
+  }
+  void list_occupants();
 
   NodeIndex scan(PodIndex pod, std::span<const NodeIndex> among) const;
   NodeIndex best_of_tree(PodClassIndex pod_class);
@@ -122,7 +127,9 @@ class NodeChooser {
   std::vector<NodeIndex> all_nodes_;
   Indexed<PodClassIndex, std::int64_t> pending_;  // pods of the class that wait
   Indexed<PodClassIndex, std::unique_ptr<Tree>> trees_;
-  Indexed<NodeIndex, std::vector<PodIndex>> occupants_;  // pods that the snapshot has on the node, releasing ones too
+  // Pods that the snapshot has on node n, releasing ones too: `occupants_[occupants_begin_[n] .. [n + 1]]`, ascending.
+  std::vector<std::uint32_t> occupants_begin_;
+  std::vector<PodIndex> occupants_;
   Indexed<NodeIndex, std::uint8_t> has_releasing_;
   Amount typical_cpu_per_gpu_ = 0;  // of what waits for devices; thousandths of a core
   mutable std::vector<Amount> held_free_;

@@ -7,11 +7,13 @@
 #include <random>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "heuristics/groups.h"
 #include "heuristics/share_room.h"
 #include "model/interning.h"
 #include "model/levels.h"
+#include "model/levels_parts.h"
 #include "model/saturating.h"
 
 namespace muster {
@@ -47,13 +49,15 @@ class Placing {
         room_(room),
         share_(problem_, input.shares.share_work),
         quota_(problem_, input.shares.quota_work),
+        walks_all_(input.walks_all || !input.census.is_within_shares()),
         stopped_(false) {
     collect();
+    if (!walks_all_) present_ = input.census.present();
   }
 
   // Claims at the end: what fits beside what is there first, so that there is a whole plan before any room is made;
   // then the claims, in the same order. In either case, what fits into the room that they left comes last.
-  bool run() {
+  PlacingOutcome run() {
     claims_ = room_.is_allowed() && input_.order.claims == ClaimTime::kAtOnce;
     run_passes();
     if (room_.is_allowed() && !claims_) {
@@ -62,7 +66,8 @@ class Placing {
     }
     claims_ = false;
     if (epoch_ > 0) run_passes();
-    return !stopped_;
+    if (order_matters_) return PlacingOutcome::kOrderMatters;
+    return stopped_ ? PlacingOutcome::kStopped : PlacingOutcome::kComplete;
   }
 
  private:
@@ -72,6 +77,7 @@ class Placing {
     quota_.clear();
     rank_ = -1;
     for (const Pass pass : {Pass::kWithinShare, Pass::kWithinQuota, Pass::kRest}) {
+      uncounted_rank_ = 0;
       for (std::size_t begin = 0, end = 0; begin < entries_.size() && !stopped_; begin = end) {
         const std::int32_t priority = entries_[begin].priority;
         while (end < entries_.size() && entries_[end].priority == priority) ++end;
@@ -108,15 +114,21 @@ class Placing {
 
   void collect() {
     std::vector<SortKey> keys;
-    keys.reserve(problem_.gangs.size());
-    entries_.reserve(problem_.gangs.size());
-    for (const GangIndex gang : problem_.gangs.indices()) {
-      if (!fit::queue_exists(problem_.gangs[gang])) continue;
+    const auto add = [&](GangIndex gang) {
+      if (!fit::queue_exists(problem_.gangs[gang])) return;
       const std::optional<Entry> entry = entry_of(gang);
-      if (!entry) continue;  // too few pods, whatever is done
+      if (!entry) return;  // too few pods, whatever is done
       const auto position = static_cast<std::uint32_t>(entries_.size());
       keys.push_back({entry->priority, size_of(gang, entry->minimum), problem_.gangs[gang].waited_seconds, position});
       entries_.push_back(*entry);
+    };
+    const std::size_t most = walks_all_ ? problem_.gangs.size() : input_.census.waiting().size();
+    keys.reserve(most);
+    entries_.reserve(most);
+    if (walks_all_) {
+      for (const GangIndex gang : problem_.gangs.indices()) add(gang);
+    } else {
+      for (const GangIndex gang : input_.census.waiting()) add(gang);
     }
     if (input_.order.gangs == GangOrder::kOldestBigFirst) put_oldest_first(keys);
     sort_entries(std::move(keys));
@@ -254,6 +266,10 @@ class Placing {
   // What of this priority is present before the pass places anything of it takes its part of the shares first.
   void count_present(Pass pass, Entries entries) {
     if (pass == Pass::kRest) return;
+    if (!walks_all_) {
+      count_sums(pass, entries.front().priority);
+      return;
+    }
     for (const Entry& entry : entries) {
       if (is_plain(entry)) {
         count_plain(pass, entry);
@@ -265,6 +281,34 @@ class Placing {
       }
       if (present.empty()) continue;
       for (const WorkPair& unit : gang_units(problem_, entry.gang, present)) count(pass, entry.queue, unit);
+    }
+  }
+
+  // The same in sums, of every priority down to this one.
+  void count_sums(Pass pass, std::int32_t priority) {
+    update_present();
+    const std::size_t rank = priority_rank(problem_, priority);
+    const auto first = present_.lower_bound({std::exchange(uncounted_rank_, rank + 1), QueueIndex(0)});
+    const auto last = present_.lower_bound({rank + 1, QueueIndex(0)});
+    for (const auto& [key, sum] : std::ranges::subrange(first, last)) {
+      if (pass == Pass::kWithinQuota) quota_.add(key.second, sum);
+      if (pass == Pass::kWithinShare && !share_.add_whole(key.second, sum)) order_matters_ = stopped_ = true;
+    }
+  }
+
+  // Brings the sums of gangs that came or went up to date.
+  void update_present() {
+    const auto& all = state_.changed_gangs();
+    for (; changed_read_ < all.size(); ++changed_read_) {
+      const GangIndex gang = all[changed_read_];
+      const auto [at, is_new] = changed_.try_emplace(gang);
+      Counted& counted = at->second;
+      if (is_new) counted = {present_work(input_.census.before(), gang), input_.census.before().version(gang)};
+      if (counted.version == state_.version(gang) || !fit::queue_exists(problem_.gangs[gang])) continue;
+      const WorkPair now = present_work(state_, gang);
+      WorkPair& sum = present_[{priority_rank(problem_, problem_.gangs[gang].priority), problem_.gangs[gang].queue}];
+      for (std::size_t side = 0; side < 2; ++side) sum[side] += now[side] - counted.work[side];
+      counted = {now, state_.version(gang)};
     }
   }
 
@@ -398,6 +442,18 @@ class Placing {
   GangPlacer& placer_;
   RoomSearch& room_;
   ShareRoom share_, quota_;
+  const bool walks_all_;
+  bool order_matters_ = false;
+  // Where not all is walked: what is present, and from which rank on the pass has not counted it; gangs that came or
+  // went.
+  struct Counted {
+    WorkPair work{};
+    std::uint32_t version = 0;
+  };
+  WorkByRank present_;
+  std::size_t uncounted_rank_ = 0;
+  std::map<GangIndex, Counted> changed_;
+  std::size_t changed_read_ = 0;
   std::vector<Entry> entries_;        // by priority, highest first; within one as the order says
   std::vector<std::size_t> waiting_;  // positions of those of which something may be placed, ascending
   SequenceTable shapes_;
@@ -412,7 +468,7 @@ class Placing {
 
 }  // namespace
 
-bool place_all(const PlacingInput& input, ClusterState& state, GangPlacer& placer, RoomSearch& room) {
+PlacingOutcome place_all(const PlacingInput& input, ClusterState& state, GangPlacer& placer, RoomSearch& room) {
   return Placing(input, state, placer, room).run();
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "heuristics/census.h"
 #include "heuristics/cluster_state.h"
 #include "heuristics/fit.h"
 #include "heuristics/gang_placement.h"
@@ -44,11 +45,19 @@ struct PlacingInput {
   const PlacingOrder& order;
   const std::vector<bool>& excluded;  // by gang: not to be touched
   const StopRequest& stop;
+  const Census& census;
+  bool walks_all = false;  // what is present is counted unit by unit, in the order of the gangs
+};
+
+enum class PlacingOutcome : std::uint8_t {
+  kComplete,
+  kStopped,      // it was asked to
+  kOrderMatters  // not all that is present lies within the shares: to be begun anew, with `walks_all`
 };
 
 // Places what fits beside what is present; what does not fit claims room, once all of its priority has been tried.
-// Cost: O(gangs log gangs) and one choice of a node for each pod placed, and the claims.
-// Returns whether it came to its end; false: it was asked to stop.
-bool place_all(const PlacingInput& input, ClusterState& state, GangPlacer& placer, RoomSearch& room);
+// Cost: O(waiting log waiting) gangs and one choice of a node for each pod placed, and the claims; where all has to be
+// walked, O(gangs log gangs).
+PlacingOutcome place_all(const PlacingInput& input, ClusterState& state, GangPlacer& placer, RoomSearch& room);
 
 }  // namespace muster

@@ -168,8 +168,8 @@ class Departures {
   std::map<AntiAffinityIndex, std::vector<PodIndex>> owning_, matching_;
 };
 
-bool is_moved(const Problem& problem, const ClusterState& end_state, PodIndex pod) {
-  return end_state.is_present(pod) && !(end_state.place_of(pod) == snapshot_place(problem, pod));
+bool is_moved(const ClusterState& end_state, PodIndex pod) {
+  return end_state.is_present(pod) && !is_home(end_state, pod);
 }
 
 // Placements by gang: gangs of higher effective priority first, so that these start at once where room is short.
@@ -241,7 +241,7 @@ Plan plan_of(const Problem& problem, const ClusterState& end_state, const std::v
   std::vector<PodIndex> departing;
   for (const PodIndex pod : problem.pods.indices()) {
     const PodStatus status = problem.pods[pod].status;
-    const bool moved = status == PodStatus::kRunning && is_moved(problem, end_state, pod);
+    const bool moved = status == PodStatus::kRunning && is_moved(end_state, pod);
     if (status == PodStatus::kReleasing && !problem.pods[pod].node.is_none()) departing.push_back(pod);
     if (moved || (status == PodStatus::kPending && end_state.is_present(pod))) {
       const Place& place = end_state.place_of(pod);
@@ -249,7 +249,7 @@ Plan plan_of(const Problem& problem, const ClusterState& end_state, const std::v
     }
   }
   for (const PlannedEviction& eviction : evictions) {
-    const bool moved = is_moved(problem, end_state, eviction.pod);
+    const bool moved = is_moved(end_state, eviction.pod);
     if (end_state.is_present(eviction.pod) && !moved) continue;
     departing.push_back(eviction.pod);
     const EvictionReason reason = moved ? EvictionReason::kConsolidate : eviction.reason;

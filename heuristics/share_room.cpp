@@ -33,6 +33,16 @@ void ShareRoom::add(QueueIndex leaf, const WorkPair& unit) {
   }
 }
 
+bool ShareRoom::add_whole(QueueIndex leaf, const WorkPair& sum) {
+  for (const QueueIndex queue : problem_.queues[leaf].ancestors) {
+    for (std::size_t side = 0; side < 2; ++side) {
+      if (sum[side] > 0 && sum[side] > caps_[queue][side] - used_[queue][side]) return false;
+    }
+  }
+  add(leaf, sum);
+  return true;
+}
+
 double ShareRoom::fullness(QueueIndex leaf) const {
   double fullest = 0;
   for (std::size_t side = 0; side < 2; ++side) {

@@ -24,6 +24,9 @@ class ShareRoom {
   bool gains(QueueIndex leaf, const WorkPair& unit) const;
   void clear() { used_.assign(used_.size(), WorkPair{}); }
   void add(QueueIndex leaf, const WorkPair& unit);
+  // Adds the sum of several units where it lies within the caps of the leaf and of every queue above it: then each of
+  // them fits, in whatever order they come. False: nothing has changed.
+  bool add_whole(QueueIndex leaf, const WorkPair& sum);
   // How full the leaf is: used / cap of the fuller side; for the order among queues only.
   double fullness(QueueIndex leaf) const;
 

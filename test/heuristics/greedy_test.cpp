@@ -332,11 +332,15 @@ TEST(GreedyOnRandomSnapshots, TheLeadingLevelsOfAStateAreThoseOfItsPlan) {
     };
     const std::vector<Work> leading_before = leading.of(state);
     EXPECT_EQ(leading_before, first_of(before, leading_before.size())) << "seed " << seed;
+    LeadingLevels copy = leading;
+    const ClusterState as_counted = state;
     for (const Eviction& eviction : candidate.plan.evictions) state.take(eviction.pod);
     for (const Placement& placement : candidate.plan.placements) {
       state.put(placement.pod, placement.node, placement.devices);
     }
     EXPECT_EQ(leading.of(state), first_of(candidate.levels, leading_before.size())) << "seed " << seed;
+    EXPECT_EQ(copy.of(as_counted), leading_before) << "what the other has counted since is its own, seed " << seed;
+    EXPECT_EQ(copy.of(state), leading.of(state)) << "seed " << seed;
   }
 }
 

@@ -1,0 +1,48 @@
+// What waits, and how much work of each priority and queue is present, of the snapshot: counted once for all starts.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "heuristics/cluster_state.h"
+#include "heuristics/share_room.h"
+#include "model/fair_share.h"
+#include "model/problem.h"
+
+namespace muster {
+
+// The work of the gang's pods that are present; none where its minimum is not met. Cost: O(pods of the gang).
+WorkPair present_work(const ClusterState& state, GangIndex gang);
+
+// Sums by the rank of the effective priority (highest first) and the leaf queue.
+using WorkByRank = std::map<std::pair<std::size_t, QueueIndex>, WorkPair>;
+
+class Census {
+ public:
+  // `before`: the snapshot as it is. All must outlive the census. Cost: O(pods).
+  Census(const Problem& problem, const FairShares& shares, const ClusterState& before);
+
+  const ClusterState& before() const { return before_; }
+  const std::vector<GangIndex>& waiting() const { return waiting_; }  // gangs with a pending pod, ascending
+  const WorkByRank& present() const { return present_; }
+  // Whether all that is present lies within the shares, in whatever order its units are counted.
+  bool is_within_shares() const { return is_within_shares_; }
+  // Whether the order of the gangs, and when room is made, cannot make a difference: at most one gang waits, of equal
+  // pods that all have to run, and with it all still lies within the shares. Then it is tried in the first pass that it
+  // belongs to, and claims room there where it finds none; nothing has changed in between, and once it runs nothing
+  // waits.
+  bool is_one_order_enough() const { return is_one_order_enough_; }
+
+ private:
+  bool is_one_unit(GangIndex gang) const;
+
+  const Problem& problem_;
+  const ClusterState& before_;
+  std::vector<GangIndex> waiting_;
+  WorkByRank present_;
+  bool is_within_shares_ = false, is_one_order_enough_ = false;
+};
+
+}  // namespace muster
