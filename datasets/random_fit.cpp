@@ -93,6 +93,7 @@ bool is_taken_by(const std::vector<RandomPlace>& places, std::int32_t node) {
 
 std::optional<std::vector<RandomPlace>> random_fit(FreeRoom& room, const PodShape& shape, std::int32_t count,
                                                    NodeRange range, Random& random) {
+  if (range.size() == 0) return std::nullopt;
   std::vector<RandomPlace> places;
   for (std::int32_t pod = 0; pod < count; ++pod) {
     int probes = 0;
