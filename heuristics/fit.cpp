@@ -103,6 +103,16 @@ bool min_resources(const ClusterState& state, GangIndex gang_index) {
   return gang.min_resources_gpu <= gpu;
 }
 
+bool devices_at(const Room& room, const Problem& problem, const PodClass& pod_class, NodeIndex node,
+                const DeviceList& devices) {
+  if (devices.empty()) return true;
+  const DeviceUnits units = share_units(pod_class, problem.class_of(node));
+  return std::ranges::all_of(devices, [&](std::int32_t device) {
+    const auto at = static_cast<std::size_t>(device);
+    return at < room.devices.size() && room.devices[at] >= units;
+  });
+}
+
 }  // namespace fit
 
 bool can_place(const ClusterState& state, const QueueBounds& bounds, PodIndex pod, NodeIndex node) {

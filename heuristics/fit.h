@@ -67,6 +67,9 @@ inline bool devices(const Room& room, const Problem& problem, const PodClass& po
   for (const DeviceUnits free : room.devices) found += free >= units ? 1 : 0;
   return found >= wanted;
 }
+// Capacity of these very devices of the node, one share of the class on each.
+bool devices_at(const Room& room, const Problem& problem, const PodClass& pod_class, NodeIndex node,
+                const DeviceList& devices);
 // Limit, on every queue on the way to the root.
 bool limit(const ClusterState& state, const QueueBounds& bounds, const Gang& gang, const QueueAmounts& added);
 // Quota of the non-preemptible, on every queue on the way to the root.

@@ -37,6 +37,15 @@ bool GangPlacer::may_place(GangIndex gang_index) const {
   return problem_.snapshot->policy.actions.place && fit::queue_exists(gang) && fit::timeout(gang);
 }
 
+void GangPlacer::fill_up(const std::vector<GangIndex>& gangs, const std::function<bool()>& stop) {
+  const auto goes_on = [&](GangIndex gang) { return !(stop && stop()) && may_place(gang); };
+  for (const GangIndex gang : gangs)
+    if (goes_on(gang)) place_minimum(gang);
+  for (const GangIndex gang : gangs)
+    while (goes_on(gang) && is_satisfied(state_, gang) && place_one_more(gang)) {
+    }
+}
+
 bool GangPlacer::place_minimum(GangIndex gang) {
   const GroupIndex root = problem_.gangs[gang].root;
   if (is_satisfied(state_, root)) return true;

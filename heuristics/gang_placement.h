@@ -33,6 +33,9 @@ class GangPlacer {
   // Places one pod more of a gang whose minimum is met. False where none of those that wait fits.
   bool place_one_more(GangIndex gang);
 
+  // Places what of the gangs waits and fits: minimums in the order given, then what is elastic. `stop` may be empty.
+  void fill_up(const std::vector<GangIndex>& gangs, const std::function<bool()>& stop);
+
   // Places a given pod where its gang's topology allows. False where it does not fit.
   bool place_pod(PodIndex pod);
 

@@ -34,12 +34,7 @@ bool RoomSearch::put_back(PodIndex pod, const Place& place) {
   const Room room = room_of(state_, place.node);
   if (!fit::capacity(room, pod_class)) return false;
   if (!fit::anti_affinity(state_, pod_class, place.node) && is_kept_out(pod, place.node)) return false;
-  if (!place.devices.empty()) {
-    const DeviceUnits units = share_units(pod_class, problem_.class_of(place.node));
-    for (const std::int32_t device : place.devices) {
-      if (room.devices[static_cast<std::size_t>(device)] < units) return false;
-    }
-  }
+  if (!fit::devices_at(room, problem_, pod_class, place.node, place.devices)) return false;
   if (!keeps_topology(pod, place.node)) return false;
   const Gang& gang = problem_.gangs[problem_.pods[pod].gang];
   const QueueAmounts added = queue_usage(pod_class, problem_.class_of(place.node));

@@ -26,6 +26,11 @@ enum class NodeRule : std::uint8_t {
   kSpread    // least in use
 };
 
+// The one of the snapshot's policy, where nothing else is tried.
+inline NodeRule usual_rule(const Problem& problem) {
+  return problem.snapshot->policy.placement == PlacementPolicy::kSpread ? NodeRule::kSpread : NodeRule::kKeepCpu;
+}
+
 class NodeChooser {
  public:
   // All three must outlive the chooser, and `state` must not be replaced by another one.

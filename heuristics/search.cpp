@@ -262,12 +262,8 @@ class Search {
   }
 
   bool fits(PodIndex pod, const Place& place) const {
-    if (!can_place(state_, bounds_, pod, place.node)) return false;
-    const DeviceUnits units =
-        place.devices.empty() ? 0 : share_units(problem_.class_of(pod), problem_.class_of(place.node));
-    const auto free = state_.free_devices(place.node);
-    return std::ranges::all_of(place.devices,
-                               [&](std::int32_t device) { return free[static_cast<std::size_t>(device)] >= units; });
+    return can_place(state_, bounds_, pod, place.node) &&
+           fit::devices_at(room_of(state_, place.node), problem_, problem_.class_of(pod), place.node, place.devices);
   }
 
   const Problem& problem_;

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <random>
 #include <unordered_map>
 #include <utility>
 
 #include "heuristics/fit.h"
 #include "heuristics/search_value.h"
+#include "model/levels_parts.h"
 
 namespace muster {
 
@@ -24,21 +26,15 @@ constexpr std::size_t kMeasures = 4;                                // of which 
 constexpr std::size_t kBundlesTried = 4;                            // gangs that may come in its place
 constexpr std::size_t kDraws = 4;  // nodes that are looked at, for the one with most idle
 
-// Sebastiano Vigna's splitmix64: small, and the same everywhere.
+// The same everywhere, so that standard distributions are out.
 class Dice {
  public:
-  explicit Dice(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9E3779B97F4A7C15ULL);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-    return z ^ (z >> 31);
-  }
-  std::size_t below(std::size_t count) { return static_cast<std::size_t>(next() % count); }
-  double unit() { return static_cast<double>(next() >> 11) / static_cast<double>(1ULL << 53); }
+  explicit Dice(std::uint64_t seed) : random_(seed) {}
+  std::size_t below(std::size_t count) { return static_cast<std::size_t>(random_() % count); }
+  double unit() { return static_cast<double>(random_() >> 11) / 0x1p53; }
 
  private:
-  std::uint64_t state_;
+  std::mt19937_64 random_;
 };
 
 struct Contents {

@@ -2,13 +2,9 @@
 
 #include <algorithm>
 
-#include "model/saturating.h"
-
 namespace muster {
 
 namespace {
-
-constexpr std::int64_t kPreferenceScale = 100;
 
 // Copies of the class on the idle devices, and the idle thousandths in pieces that are large enough.
 struct OnDevices {
@@ -42,21 +38,6 @@ std::int64_t idle_thousandths(const Problem& problem, NodeIndex node, std::span<
   std::int64_t sum = 0;
   for (const DeviceUnits units : free) sum += std::max<DeviceUnits>(0, units) / thousandth;
   return sum;
-}
-
-std::int64_t seniority_of(const Problem& problem, PodIndex pod) {
-  const Pod& p = problem.pods[pod];
-  return saturating_multiply(p.weighted_work, problem.gangs[p.gang].waited_seconds);
-}
-
-std::int64_t preference_of(const Problem& problem, PodIndex pod, NodeIndex node) {
-  const Pod& p = problem.pods[pod];
-  const PodClass& pod_class = problem.class_of(pod);
-  const std::size_t node_class = problem.nodes[node].node_class.value();
-  const std::int64_t points = (p.nominated_node == node ? kPreferenceScale : 0) +
-                              pod_class.preferred_weight[node_class] -
-                              kPreferenceScale * pod_class.untolerated_soft_taints[node_class];
-  return saturating_multiply(p.weighted_work, points);
 }
 
 double usable_thousandths(const Problem& problem, NodeIndex node, const Room& room) {

@@ -89,14 +89,18 @@ std::int64_t moved_value(const Problem& problem, const Plan& plan) {
 std::int64_t seniority_value(const Problem& problem, const Plan& plan) {
   std::int64_t sum = 0;
   for (const Placement& placement : plan.placements) {
-    const Pod& pod = problem.pods[placement.pod];
-    if (pod.status == PodStatus::kRunning) continue;
-    sum = saturating_add(sum, saturating_multiply(pod.weighted_work, problem.gangs[pod.gang].waited_seconds));
+    if (problem.pods[placement.pod].status == PodStatus::kRunning) continue;
+    sum = saturating_add(sum, seniority_of(problem, placement.pod));
   }
   return sum;
 }
 
 }  // namespace
+
+std::int64_t seniority_of(const Problem& problem, PodIndex index) {
+  const Pod& pod = problem.pods[index];
+  return saturating_multiply(pod.weighted_work, problem.gangs[pod.gang].waited_seconds);
+}
 
 bool is_maximised(LevelKind kind) {
   return kind != LevelKind::kEvicted && kind != LevelKind::kMoved && kind != LevelKind::kFragmentation;

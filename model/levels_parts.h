@@ -45,6 +45,10 @@ struct QueueWork {
 // The quota level of each rank: min(W, Q) on the leaves.
 std::vector<Work> quota_values(const Problem& problem, const FairShares& shares, const QueueWork& work);
 
+// What one placement of the pod adds to the levels `seniority` (where it waited) and `preference` (preferred topology
+// apart).
+std::int64_t seniority_of(const Problem& problem, PodIndex pod);
+std::int64_t preference_of(const Problem& problem, PodIndex pod, NodeIndex node);
 std::int64_t preference_value(const Problem& problem, const Plan& plan, const EndState& end_state);
 std::int64_t fragmentation_value(const Problem& problem, const Plan& plan, const EndState& end_state);
 std::int64_t spread_value(const Problem& problem, const Plan& plan, const EndState& end_state);

@@ -165,18 +165,23 @@ std::int64_t spread_of(const Problem& problem, const NodeEnd& node) {
 
 }  // namespace
 
+std::int64_t preference_of(const Problem& problem, PodIndex index, NodeIndex node) {
+  const Pod& pod = problem.pods[index];
+  const PodClass& pod_class = problem.pod_classes[pod.pod_class];
+  const std::size_t node_class = problem.nodes[node].node_class.value();
+  const std::int64_t nominated = pod.nominated_node == node ? kPreferenceScale : 0;
+  const std::int64_t points = nominated + pod_class.preferred_weight[node_class] -
+                              kPreferenceScale * pod_class.untolerated_soft_taints[node_class];
+  return saturating_multiply(pod.weighted_work, points);
+}
+
 std::int64_t preference_value(const Problem& problem, const Plan& plan, const EndState& end_state) {
   std::int64_t sum = 0;
   std::vector<GangIndex> gangs;
   for (const Placement& placement : plan.placements) {
-    const Pod& pod = problem.pods[placement.pod];
-    const PodClass& pod_class = problem.pod_classes[pod.pod_class];
-    const std::size_t node_class = problem.nodes[placement.node].node_class.value();
-    const std::int64_t nominated = pod.nominated_node == placement.node ? kPreferenceScale : 0;
-    const std::int64_t points = nominated + pod_class.preferred_weight[node_class] -
-                                kPreferenceScale * pod_class.untolerated_soft_taints[node_class];
-    sum = saturating_add(sum, saturating_multiply(pod.weighted_work, points));
-    if (prefers_a_level(problem, problem.gangs[pod.gang])) gangs.push_back(pod.gang);
+    sum = saturating_add(sum, preference_of(problem, placement.pod, placement.node));
+    const GangIndex gang = problem.pods[placement.pod].gang;
+    if (prefers_a_level(problem, problem.gangs[gang])) gangs.push_back(gang);
   }
   std::ranges::sort(gangs);
   gangs.erase(std::ranges::unique(gangs).begin(), gangs.end());

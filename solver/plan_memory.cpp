@@ -27,20 +27,9 @@ std::vector<GangIndex> in_order(const Problem& problem) {
 }
 
 // Whether its pods may be put on any places one by one: what reaches beyond a pod is left to the placer.
-bool is_free(const Problem& problem, const Gang& gang) {
+bool may_be_put_anywhere(const Problem& problem, const Gang& gang) {
   return std::ranges::all_of(gang.groups,
                              [&](GroupIndex group) { return problem.groups[group].required_level.is_none(); });
-}
-
-bool are_free(const ClusterState& state, PodIndex pod, NodeIndex node, const DeviceList& devices) {
-  const PodClass& pod_class = state.problem().class_of(pod);
-  if (static_cast<std::int32_t>(devices.size()) != pod_class.gpu.devices) return false;
-  if (devices.empty()) return true;
-  const auto free = state.free_devices(node);
-  const DeviceUnits units = share_units(pod_class, state.problem().class_of(node));
-  return std::ranges::all_of(devices, [&](std::int32_t device) {
-    return static_cast<std::size_t>(device) < free.size() && free[static_cast<std::size_t>(device)] >= units;
-  });
 }
 
 }  // namespace
@@ -61,23 +50,23 @@ std::optional<Candidate> PlanMemory::recall(const Problem& problem, const FairSh
     nodes.emplace(hash_of(problem.snapshot->nodes[node.value()].name), node);
   ClusterState state(problem, ClusterState::Releasing::kFreed);
   const QueueBounds bounds = queue_bounds(problem, state);
-  const bool spread = problem.snapshot->policy.placement == PlacementPolicy::kSpread;
-  NodeChooser chooser(state, bounds, spread ? NodeRule::kSpread : NodeRule::kKeepCpu);
+  NodeChooser chooser(state, bounds, usual_rule(problem));
   GangPlacer placer(state, bounds, chooser);
   std::vector<GangIndex> gangs = in_order(problem);
   std::erase_if(gangs, [&](GangIndex gang) { return !placer.may_place(gang) || !fit::min_resources(state, gang); });
   bool any = false;
   for (const GangIndex gang : gangs) {
-    if (!is_free(problem, problem.gangs[gang])) continue;
+    if (!may_be_put_anywhere(problem, problem.gangs[gang])) continue;
     const ClusterState::Checkpoint before = state.checkpoint();
     for (const PodIndex pod : problem.gangs[gang].pods) {
       if (!fit::is_pending(problem.pods[pod])) continue;
       const Known* known = find(problem, pod);
       const auto node = known != nullptr ? nodes.find(known->node) : nodes.end();
       if (node == nodes.end() || !can_place(state, bounds, pod, node->second)) continue;
-      const DeviceList& devices = known->devices;
-      const bool same = are_free(state, pod, node->second, devices);
-      state.put(pod, node->second, same ? devices : chooser.devices_for(pod, node->second));
+      const PodClass& pod_class = problem.class_of(pod);
+      const bool same = std::ssize(known->devices) == pod_class.gpu.devices &&
+                        fit::devices_at(room_of(state, node->second), problem, pod_class, node->second, known->devices);
+      state.put(pod, node->second, same ? known->devices : chooser.devices_for(pod, node->second));
     }
     if (state.checkpoint() == before) continue;
     if (is_satisfied(state, gang) || placer.place_minimum(gang))
@@ -86,11 +75,7 @@ std::optional<Candidate> PlanMemory::recall(const Problem& problem, const FairSh
       state.rollback(before);
   }
   if (!any) return std::nullopt;
-  for (const GangIndex gang : gangs)
-    if (!(stop && stop())) placer.place_minimum(gang);
-  for (const GangIndex gang : gangs)
-    while (!(stop && stop()) && is_satisfied(state, gang) && placer.place_one_more(gang)) {
-    }
+  placer.fill_up(gangs, stop);
   Candidate candidate{plan_of(problem, state, {}), {}};
   candidate.levels = evaluate(problem, shares, candidate.plan);
   return candidate;

@@ -34,9 +34,9 @@ struct MilpTimes {
 };
 constexpr MilpTimes kAlikeNodes{5, 50, 100}, kOccupiedNodes{14, 150, 300};
 constexpr std::size_t kManyOccupied = 300;  // nodes: hardly two are the same
-constexpr std::int64_t kVeryManyLooks = 30'000;
-constexpr std::int64_t kManyLooks = 5'000;  // pods and nodes of a cluster that is large to the MILP engine
-constexpr int kSearchAgain = 3;             // times what the first search took, for the last one
+// Pods and nodes of a cluster that is large to the MILP engine, and to further starts of greedy.
+constexpr std::int64_t kManyLooks = 5'000, kVeryManyLooks = 30'000;
+constexpr int kSearchAgain = 3;  // times what the first search took, for the last one
 // Of a search that has no clock: at most, and for each pod and node.
 constexpr std::int64_t kMostTrials = 100'000, kTrialsALook = 20, kTrialsOfEquals = 2;
 
@@ -105,6 +105,7 @@ class Cycle {
         forecast_(lasting.forecast),
         ids_(level_ids(problem)),
         shares_(compute_fair_shares(problem)),
+        milp_times_(milp_times_for(problem)),
         deadline_(options.deadline, options.deterministic),
         tracer_(ids_, options.trace) {}
 
@@ -229,11 +230,11 @@ class Cycle {
 
   // So short a budget that the MILP engine will not get to a plan where it prices blocks of nodes; or that it has use
   // for all of it.
-  bool is_short_for_milp() const { return is_large_with(milp_times().first_plan); }
-  bool is_milp_alone() const { return !may_search() || is_large_with(milp_times().alone); }
-  const MilpTimes& milp_times() const {
-    std::vector<bool> is_occupied(problem_.nodes.size(), false);
-    for (const Pod& pod : problem_.pods)
+  bool is_short_for_milp() const { return is_large_with(milp_times_.first_plan); }
+  bool is_milp_alone() const { return !may_search() || is_large_with(milp_times_.alone); }
+  static const MilpTimes& milp_times_for(const Problem& problem) {
+    std::vector<bool> is_occupied(problem.nodes.size(), false);
+    for (const Pod& pod : problem.pods)
       if (!pod.node.is_none()) is_occupied[pod.node.value()] = true;
     const auto occupied = static_cast<std::size_t>(std::ranges::count(is_occupied, true));
     return occupied > kManyOccupied ? kOccupiedNodes : kAlikeNodes;
@@ -250,7 +251,7 @@ class Cycle {
     if (is_milp_alone()) return {};
     const Clock::duration left = std::max(Clock::duration::zero(), deadline_.left() - reserve());
     const auto part = [&](double share) { return std::chrono::duration_cast<Clock::duration>(left * share); };
-    const std::chrono::microseconds wanted(milp_times().all * looks());
+    const std::chrono::microseconds wanted(milp_times_.all * looks());
     const Clock::duration rest =
         left - std::clamp<Clock::duration>(wanted, part(kLeastMilpShare), part(kMostMilpShare));
     // Where the first search came to an end by itself, another one will not take much longer.
@@ -445,6 +446,7 @@ class Cycle {
   EndForecast& forecast_;
   std::vector<LevelId> ids_;
   FairShares shares_;
+  const MilpTimes& milp_times_;
   std::vector<std::int64_t> trivial_;  // bounds of the levels
   Deadline deadline_;
   Tracer tracer_;

@@ -74,12 +74,9 @@ bool Repair::keeps_min_resources(const ClusterState& state) const {
 bool Repair::fits_at_home(const ClusterState& state, PodIndex pod, const Place& home) const {
   const PodClass& pod_class = problem_.class_of(pod);
   const NodeClass& node_class = problem_.class_of(home.node);
-  if (!fit::capacity(room_of(state, home.node), pod_class) || !fit::anti_affinity(state, pod_class, home.node))
-    return false;
-  const DeviceUnits units = home.devices.empty() ? 0 : share_units(pod_class, node_class);
-  const auto free = state.free_devices(home.node);
-  if (!std::ranges::all_of(home.devices,
-                           [&](std::int32_t device) { return free[static_cast<std::size_t>(device)] >= units; }))
+  const Room room = room_of(state, home.node);
+  if (!fit::capacity(room, pod_class) || !fit::anti_affinity(state, pod_class, home.node) ||
+      !fit::devices_at(room, problem_, pod_class, home.node, home.devices))
     return false;
   const Gang& gang = problem_.gangs[problem_.pods[pod].gang];
   const QueueAmounts added = queue_usage(pod_class, node_class);
@@ -145,20 +142,10 @@ std::vector<GangIndex> Repair::waiting(const ClusterState& state) const {
   return gangs;
 }
 
-NodeRule Repair::node_rule() const {
-  const bool spread = problem_.snapshot->policy.placement == PlacementPolicy::kSpread;
-  return spread ? NodeRule::kSpread : NodeRule::kKeepCpu;
-}
-
 void Repair::fill_up(ClusterState& state, const Deadline& deadline) const {
-  NodeChooser chooser(state, bounds_, node_rule());
+  NodeChooser chooser(state, bounds_, usual_rule(problem_));
   GangPlacer placer(state, bounds_, chooser);
-  const std::vector<GangIndex> left = waiting(state);
-  for (const GangIndex gang : left)
-    if (!deadline.passed() && placer.may_place(gang)) placer.place_minimum(gang);
-  for (const GangIndex gang : left)
-    while (!deadline.passed() && placer.may_place(gang) && is_satisfied(state, gang) && placer.place_one_more(gang)) {
-    }
+  placer.fill_up(waiting(state), [&] { return deadline.passed(); });
 }
 
 void Repair::claim_more(ClusterState& state, std::vector<PlannedEviction>& evictions, const Deadline& deadline) const {
@@ -166,7 +153,7 @@ void Repair::claim_more(ClusterState& state, std::vector<PlannedEviction>& evict
     return eviction.reason == EvictionReason::kStale || !eviction.for_gang.is_none();
   });
   if (!all_are_for_someone) return;  // no plan yet
-  NodeChooser chooser(state, bounds_, node_rule());
+  NodeChooser chooser(state, bounds_, usual_rule(problem_));
   GangPlacer placer(state, bounds_, chooser);
   const StopRequest stop = [&] { return deadline.passed(); };
   RoomSearch room({problem_, shares_, bounds_, rules_, state, chooser, placer, stop}, evictions);

@@ -35,7 +35,6 @@ class Repair {
 
  private:
   std::vector<GangIndex> waiting(const ClusterState& state) const;
-  NodeRule node_rule() const;
   bool bring_back(ClusterState& state, GangIndex gang, const std::vector<PodIndex>& pods) const;
   bool keeps_domains(const ClusterState& state, GangIndex gang) const;
   bool keeps_min_resources(const ClusterState& state) const;

@@ -44,22 +44,20 @@ struct Repaired {
   std::vector<Violation> violations;
 };
 
-TEST(ClaimMore, EvictsTheOneWhoHasRunLeastForAGangThatIsLeftOut) {
+// That the gang is placed for the eviction of that pod alone.
+void expect_placed_for(PodIndex victim, const std::vector<PlannedEviction>& so_far) {
   const Cluster cluster = full_node(R"(["place","preempt"])");
-  const Repaired repaired(cluster, {});
+  const Repaired repaired(cluster, so_far);
   EXPECT_TRUE(repaired.violations.empty());
   EXPECT_EQ(repaired.plan.placements.size(), 2U);
   ASSERT_EQ(repaired.plan.evictions.size(), 1U);
-  EXPECT_EQ(repaired.plan.evictions[0].pod, PodIndex(1));  // b
+  EXPECT_EQ(repaired.plan.evictions[0].pod, victim);
 }
 
+TEST(ClaimMore, EvictsTheOneWhoHasRunLeastForAGangThatIsLeftOut) { expect_placed_for(PodIndex(1), {}); }
+
 TEST(ClaimMore, KeepsTheEvictionsThatThereAre) {
-  const Cluster cluster = full_node(R"(["place","preempt"])");
-  const Repaired repaired(cluster, {{PodIndex(0), EvictionReason::kPreempt, GangIndex(0)}});
-  EXPECT_TRUE(repaired.violations.empty());
-  EXPECT_EQ(repaired.plan.placements.size(), 2U);
-  ASSERT_EQ(repaired.plan.evictions.size(), 1U);
-  EXPECT_EQ(repaired.plan.evictions[0].pod, PodIndex(0));  // a
+  expect_placed_for(PodIndex(0), {{PodIndex(0), EvictionReason::kPreempt, GangIndex(0)}});
 }
 
 TEST(ClaimMore, LeavesAlonePlansWhoseEvictionsAreForNobody) {
