@@ -28,18 +28,6 @@ DeviceUnits device_capacity(const NodeClass& node_class) {
   return (node_class.device_memory_mib == 0 ? 1 : node_class.device_memory_mib) * 1'000'000;
 }
 
-// Pods of the class that one room could take if it took nothing else, by sums.
-double most_of(const PodClass& pod_class, const NodeClass& node_class, const RoomClass& room, std::int64_t stock) {
-  auto most = static_cast<double>(stock);
-  for (std::size_t r = 0; r < room.free.size(); ++r)
-    if (pod_class.request[r] > 0) most = std::min(most, static_cast<double>(room.free[r] / pod_class.request[r]));
-  if (pod_class.gpu.devices == 0) return most;
-  const DeviceUnits units = share_units(pod_class, node_class);
-  std::int64_t shares = 0;
-  for (const DeviceUnits free : room.free_devices) shares += free / units;
-  return std::min(most, static_cast<double>(shares / pod_class.gpu.devices));
-}
-
 std::vector<Heap> heaps_of(const Problem& problem, const Demand& demand, const Supply& supply) {
   std::map<std::tuple<AtomIndex, std::int64_t, std::int64_t>, Heap> heaps;
   for (const RoomClass& room : supply.rooms) {
@@ -57,7 +45,8 @@ std::vector<Heap> heaps_of(const Problem& problem, const Demand& demand, const S
       if (free < capacity) heap.partial += nodes * static_cast<double>(free);
     for (std::size_t at = 0; at < room.demands.size(); ++at) {
       const PodClass& pod_class = problem.pod_classes[demand.classes[room.demands[at]].pod_class];
-      heap.most[room.demands[at]] += nodes * most_of(pod_class, node_class, room, room.stock[at]);
+      heap.most[room.demands[at]] +=
+          nodes * static_cast<double>(std::min(room.stock[at], most_alone(pod_class, node_class, room)));
     }
   }
   std::vector<Heap> result;

@@ -64,7 +64,7 @@ void Formulation::add_gang(GangClassIndex index) {
   const bool may_wait = !gang_class.minimum_runs || gang_class.lacks_resources;
   if (!gang_class.running.empty() ? !gang_class.is_singles : may_wait)
     gang_columns_[index].admitted =
-        model_.add_column(0, static_cast<double>(gang_class.size()), true, name("z", index.value()));
+        model_.add_column(0, static_cast<double>(most_gangs(index)), true, name("z", index.value()));
   const std::int32_t admitted = gang_columns_[index].admitted;
   bool is_tied = false;  // all or nothing, anywhere: the gangs tell the pods
   for (CellIndex cell : gang_class.cells) {
@@ -101,6 +101,31 @@ void Formulation::add_gang(GangClassIndex index) {
                               name("members", cell.value()));
   }
   if (located) add_topology(index);
+}
+
+// Gangs of the class that there are, and no more than its nodes could take if they took nothing else: where a gang is
+// larger than that, the relaxation would admit a part of it.
+std::int64_t Formulation::most_gangs(GangClassIndex index) {
+  const GangClass& gang_class = in_.demand.gang_classes[index];
+  if (gang_class.minimum == 0) return gang_class.size();
+  const DemandIndex demand = in_.demand.cells[gang_class.cells[0]].demand;
+  return std::min(gang_class.size(), most_pods(demand) / gang_class.minimum);
+}
+
+// Pods of a demand class that all nodes could take if they took nothing else, at most.
+std::int64_t Formulation::most_pods(DemandIndex demand) {
+  if (most_pods_.empty()) {
+    most_pods_ = Indexed<DemandIndex, std::int64_t>(in_.demand.classes.size(), 0);
+    for (const RoomClass& room : in_.supply.rooms)
+      for (std::size_t at = 0; at < room.demands.size(); ++at) {
+        const PodClassIndex pod_class = in_.demand.classes[room.demands[at]].pod_class;
+        const bool is_apart = in_.anti_affinity.conflict(pod_class, pod_class, room.nodes.front());
+        const std::int64_t most =
+            most_alone(in_.problem.pod_classes[pod_class], in_.problem.node_classes[room.node_class], room);
+        most_pods_[room.demands[at]] += room.count() * std::min({room.stock[at], most, is_apart ? 1 : most});
+      }
+  }
+  return most_pods_[demand];
 }
 
 void Formulation::add_cell_columns(CellIndex index, bool located) {

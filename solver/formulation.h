@@ -176,6 +176,8 @@ class Formulation {
   bool is_torn(GangClassIndex index, GroupIndex group) const;
 
   void add_gang(GangClassIndex index);
+  std::int64_t most_gangs(GangClassIndex index);
+  std::int64_t most_pods(DemandIndex demand);
   void add_tree(GangClassIndex index);
   std::int32_t add_satisfied(GangClassIndex index, GroupIndex group);
   void add_topology(GangClassIndex index);
@@ -259,6 +261,7 @@ class Formulation {
   Indexed<CellIndex, std::vector<CellColumn>> cell_columns_;                            // one, or one by atom
   Indexed<DemandIndex, std::vector<std::int32_t>> supply_rows_;                         // one, or one by atom
   mutable Indexed<DemandIndex, std::vector<std::optional<QueueAmounts>>> least_usage_;  // once asked for
+  Indexed<DemandIndex, std::int64_t> most_pods_;                                        // likewise
   Indexed<RoomClassIndex, std::int32_t> room_rows_;
   Indexed<RunningCellIndex, std::int32_t> vain_rows_;  // -1: none
   Indexed<RoomClassIndex, std::vector<ConfigurationColumn>> configurations_;

@@ -1,6 +1,7 @@
 #include "solver/room.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -217,6 +218,17 @@ Supply collect_supply(const Problem& problem, const Demand& demand, const Atoms&
   }
   for (RoomClassIndex room : supply.rooms.indices()) find_demands(problem, demand, refused[room], supply.rooms[room]);
   return supply;
+}
+
+std::int64_t most_alone(const PodClass& pod_class, const NodeClass& node_class, const RoomClass& room) {
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t r = 0; r < room.free.size(); ++r)
+    if (pod_class.request[r] > 0) most = std::min(most, room.free[r] / pod_class.request[r]);
+  if (pod_class.gpu.devices == 0) return most;
+  const DeviceUnits units = share_units(pod_class, node_class);
+  std::int64_t shares = 0;
+  for (const DeviceUnits free : room.free_devices) shares += free / units;
+  return std::min(most, shares / pod_class.gpu.devices);
 }
 
 NodeRoom::NodeRoom(const Problem& problem, const RoomClass& room)

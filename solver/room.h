@@ -62,6 +62,10 @@ bool is_metered(const Problem& problem, const Demand& demand, const Cell& cell);
 Supply collect_supply(const Problem& problem, const Demand& demand, const Atoms& atoms, const ClusterState& state,
                       const std::vector<bool>& reserved);
 
+// Pods of the class that one node of the room could take if it took nothing else, at most: by what it has of each
+// resource, and by its devices. Anti-affinity and what waits are not looked at.
+std::int64_t most_alone(const PodClass& pod_class, const NodeClass& node_class, const RoomClass& room);
+
 // The room of one node while a configuration is put together: exact amounts, devices by position.
 class NodeRoom {
  public:

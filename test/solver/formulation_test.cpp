@@ -1,5 +1,8 @@
 #include "solver/formulation.h"
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -117,6 +120,41 @@ TEST(Formulation, AGangWithoutAMinimumStillWaitsForItsMinResources) {
   const std::string gang = R"("gangs":[{"name":"g","minMember":0,"minResources":{"cpu":25}}],)"
                            R"("pods":[{"name":"a","gang":"g","gpu":{"count":1}},{"name":"b","gpu":{"count":1}}])";
   EXPECT_EQ(optimum_of(LevelKind::kWork, gang), 1000);
+}
+
+// What the relaxation says of the work on three nodes of one device each.
+std::int64_t relaxed_work(const std::string& rest) {
+  const std::optional<Cluster> cluster =
+      test::build_cluster(R"({"format":"muster/v1","time":1000000,"policy":{"actions":["place"]},"nodes":[)"
+                          R"({"name":"n0","resources":{"cpu":8},"gpus":{"count":1},"labels":{"host":"n0"}},)"
+                          R"({"name":"n1","resources":{"cpu":8},"gpus":{"count":1},"labels":{"host":"n1"}},)"
+                          R"({"name":"n2","resources":{"cpu":8},"gpus":{"count":1},"labels":{"host":"n2"}}],)" +
+                          rest + "}");
+  EXPECT_TRUE(cluster);
+  Backend backend(MUSTER_BINARY);
+  ExactFormulation f(*cluster);
+  const LevelId* work = &*std::ranges::find(f.ids, LevelKind::kWork, &LevelId::kind);
+  MilpRequest request;
+  request.relax = true;
+  request.deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  return std::llround(backend.solve(f.formulation.model().build(*f.formulation.level(*work), 1), request).objective);
+}
+
+std::string gang_of(int pods, const std::string& pod) {
+  std::string line = R"("gangs":[{"name":"g","minMember":)" + std::to_string(pods) + R"(}],"pods":[)";
+  for (int i = 0; i < pods; ++i)
+    line += std::string(i > 0 ? "," : "") + R"({"name":"p)" + std::to_string(i) + R"(","gang":"g",)" + pod + "}";
+  return line + "]";
+}
+
+TEST(Formulation, AGangThatAllNodesTogetherCannotTakeIsNotAdmittedInPart) {
+  EXPECT_EQ(relaxed_work(gang_of(3, R"("gpu":{"count":1})")), 3000);
+  EXPECT_EQ(relaxed_work(gang_of(4, R"("gpu":{"count":1})")), 0);
+  EXPECT_EQ(relaxed_work(gang_of(7, R"("gpu":{"fraction":0.4})")), 0);  // two of them on a device
+  EXPECT_EQ(relaxed_work(gang_of(4, R"("resources":{"cpu":5},"gpu":{"fraction":0.25})")), 0);
+  EXPECT_EQ(relaxed_work(gang_of(4, R"("gpu":{"fraction":0.25},"podAntiAffinity":)"
+                                    R"({"topologyKey":"host","matchGang":true})")),
+            0);
 }
 
 // A plan that another engine finds is a point of the formulation: no level of it beats the proven optimum of the first
