@@ -12,6 +12,16 @@ namespace {
 
 bool counts_in(const PodClass& pod_class, std::size_t kind) { return pod_class.counts_as_gpu == (kind == 0); }
 
+// All that can run at once, as work: of pods with GPUs no more than the devices, unless some pod's work is more than
+// what it takes of them (rounded up, or measured on a smaller device than the one that it lands on).
+Work most_at_once(const Problem& problem, std::size_t kind) {
+  const bool is_bounded = kind == 0 && std::ranges::all_of(problem.pod_classes, [](const PodClass& pod_class) {
+                            return !pod_class.counts_as_gpu || (pod_class.gpu.kind != GpuRequestKind::kMemory &&
+                                                                1000 * pod_class.work <= pod_class.smallest_gpu_usage);
+                          });
+  return is_bounded ? problem.total[kQueueGpu] / 1000 : std::numeric_limits<Work>::max();
+}
+
 }  // namespace
 
 std::optional<LinearExpression> Formulation::level(const LevelId& id) {
@@ -166,6 +176,7 @@ Formulation::Bounded Formulation::leaf_share(QueueIndex queue, std::int32_t prio
     const GangClass& gang_class = in_.demand.gang_classes[varying_class(gang)];
     return !gang_class.running.empty() && !gang_class.minimum_runs;
   });
+  all.most = std::min(all.most, most_at_once(in_.problem, kind));
   if (all.most <= share && !may_lie_below) return all;
   LinearExpression counted;
   for (GangIndex gang : varying) add_varying_units(gang, kind, counted);

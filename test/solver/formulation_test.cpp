@@ -157,6 +157,26 @@ TEST(Formulation, AGangThatAllNodesTogetherCannotTakeIsNotAdmittedInPart) {
             0);
 }
 
+// Whether the share of the only queue is the same expression as the work, of pods that ask for `gpu`.
+bool is_share_as_work(const std::string& gpu) {
+  const std::optional<Cluster> cluster =
+      test::build_cluster(R"({"format":"muster/v1","time":1000000,"policy":{"actions":["place"]},)"
+                          R"("nodes":[{"name":"n0","resources":{"cpu":8},"gpus":{"count":2,"memory":"40Gi"}}],)" +
+                          gang_of(6, R"("gpu":{)" + gpu + "}") + "}");
+  EXPECT_TRUE(cluster);
+  ExactFormulation f(*cluster);
+  const std::optional<LinearExpression> share = f.formulation.level({LevelKind::kShare, 0});
+  const std::optional<LinearExpression> work = f.formulation.level({LevelKind::kWork, 0});
+  return share->terms == work->terms;
+}
+
+TEST(Formulation, AShareThatTheDevicesEndBeforeIsNoLimit) {
+  EXPECT_TRUE(is_share_as_work(R"("count":1)"));
+  EXPECT_TRUE(is_share_as_work(R"("fraction":0.5)"));
+  EXPECT_FALSE(is_share_as_work(R"("fraction":0.3337)"));  // counts as 334 thousandths
+  EXPECT_FALSE(is_share_as_work(R"("memory":"20Gi")"));
+}
+
 // A plan that another engine finds is a point of the formulation: no level of it beats the proven optimum of the first
 // level on which they differ.
 TEST(Formulation, NoGreedyPlanBeatsTheOptimum) {
