@@ -33,6 +33,16 @@ bool has_one_queue(const Problem& problem) {
   return std::ranges::count_if(problem.queues, [](const Queue& queue) { return queue.is_leaf(); }) == 1;
 }
 
+PlacingOrder as_policy_says(const Problem& problem, PlacingOrder order) {
+  if (problem.snapshot->policy.placement == PlacementPolicy::kSpread) order.nodes = NodeRule::kSpread;
+  return order;
+}
+
+PlacingOrder oldest_first(const Problem& problem) {
+  return as_policy_says(problem,
+                        {GangOrder::kOldestBigFirst, PodOrder::kBigFirst, NodeRule::kKeepCpu, ClaimTime::kAtOnce});
+}
+
 // The orders that are tried, from the policy's own to what packs best; further starts repeat them with noise. Where
 // there is nobody to evict, the second would only repeat the first, and with one queue what packs best comes first.
 PlacingOrder order_of_start(const Problem& problem, std::size_t start, std::uint64_t seed) {
@@ -54,8 +64,7 @@ PlacingOrder order_of_start(const Problem& problem, std::size_t start, std::uint
     order.noise = 0.4;
     order.seed = seed + start;
   }
-  if (problem.snapshot->policy.placement == PlacementPolicy::kSpread) order.nodes = NodeRule::kSpread;
-  return order;
+  return as_policy_says(problem, order);
 }
 
 // What all starts begin with, and only read.
@@ -80,15 +89,16 @@ struct Beginning {
   LeadingLevels levels;
 };
 
-// The starts that may differ in their plans; of those that cannot, the first.
-std::vector<std::size_t> distinct_starts(const Beginning& beginning, const GreedyOptions& options) {
+// Of the starts that may differ in their plans; of those that cannot, the first.
+std::vector<PlacingOrder> distinct_orders(const Beginning& beginning, const GreedyOptions& options) {
+  if (options.oldest_first) return {oldest_first(beginning.problem)};
   const auto starts = static_cast<std::size_t>(std::max(1, options.starts));
-  std::vector<std::size_t> distinct;
+  std::vector<PlacingOrder> distinct;
   std::set<std::pair<NodeRule, PodOrder>> seen;
   for (std::size_t start = 0; start < starts; ++start) {
     const PlacingOrder order = order_of_start(beginning.problem, start, options.seed);
     const bool is_new = seen.emplace(order.nodes, order.pods).second;
-    if (is_new || !beginning.census.is_one_order_enough()) distinct.push_back(start);
+    if (is_new || !beginning.census.is_one_order_enough()) distinct.push_back(order);
   }
   return distinct;
 }
@@ -176,13 +186,12 @@ class Start {
 // first, which is whole at any time, counts then.
 Candidate solve_greedy(const Problem& problem, const FairShares& shares, const GreedyOptions& options) {
   const Beginning beginning(problem, shares);
-  const std::vector<std::size_t> starts = distinct_starts(beginning, options);
-  std::vector<std::optional<Candidate>> candidates(starts.size());
+  const std::vector<PlacingOrder> orders = distinct_orders(beginning, options);
+  std::vector<std::optional<Candidate>> candidates(orders.size());
   const auto run_start = [&](std::size_t i) {
     const StopRequest& stop = i > 0 && options.stop_more ? options.stop_more : options.stop;
     if (i > 0 && stop && stop()) return;
-    const PlacingOrder order = order_of_start(problem, starts[i], options.seed);
-    Start start(beginning, order, stop);
+    Start start(beginning, orders[i], stop);
     Plan plan = start.run();
     if (i > 0 && !start.is_complete()) return;
     Levels levels = evaluate(problem, shares, plan);
@@ -190,10 +199,10 @@ Candidate solve_greedy(const Problem& problem, const FairShares& shares, const G
   };
   const std::size_t alone = options.first_alone ? 1 : 0;
   if (options.first_alone) run_start(0);
-  parallel_for(starts.size() - alone, options.threads, [&](std::size_t i) { run_start(alone + i); });
+  parallel_for(orders.size() - alone, options.threads, [&](std::size_t i) { run_start(alone + i); });
   const auto ids = level_ids(problem);
   std::size_t best = 0;
-  for (std::size_t i = 1; i < starts.size(); ++i) {
+  for (std::size_t i = 1; i < orders.size(); ++i) {
     if (candidates[i] && compare(candidates[i]->levels, candidates[best]->levels, ids) > 0) best = i;
   }
   return *std::move(candidates[best]);

@@ -159,7 +159,8 @@ NodeChooser::Score NodeChooser::score(PodClassIndex class_index, NodeIndex node)
   return waits << 63 | capped(dislike + (1 << 14), 15) << 48 | own;
 }
 
-// 16 bits of devices, 16 bits of the room left on the tightest device, 15 bits of cpu left.
+// 16 bits of cpu stranded, 16 bits of devices left, 16 bits of cpu left; for a sharer, 12 bits of devices opened, 12 of
+// the room left on the tightest device and 8 of cpu.
 NodeChooser::Score NodeChooser::binpack_score(const PodClass& pod_class, NodeIndex node, const Room& room) const {
   const NodeClass& node_class = problem_.class_of(node);
   const std::int64_t idle = state_.idle_devices(node);
@@ -174,16 +175,15 @@ NodeChooser::Score NodeChooser::binpack_score(const PodClass& pod_class, NodeInd
     const std::int64_t lost = stranded(idle, cpu_left) - stranded(idle, room.free[kCpu.value()]);
     return capped(lost, 16) << 32 | capped(idle, 8) << 24 | cpu;
   }
+  const auto newly_stranded = [&](std::int64_t opened) -> std::int64_t {
+    if (rule_ != NodeRule::kKeepCpu) return 0;
+    return std::max<std::int64_t>(0, stranded(idle - opened, cpu_left) - stranded(idle, room.free[kCpu.value()]));
+  };
   const DeviceUnits units = share_units(pod_class, node_class);
   const DeviceUnits whole = problem_.device_capacity(node);
   if (units == whole) {
-    const std::int64_t left = idle - pod_class.gpu.devices;
-    if (rule_ == NodeRule::kKeepCpu) {
-      const std::int64_t lost =
-          std::max<std::int64_t>(0, stranded(left, cpu_left) - stranded(idle, room.free[kCpu.value()]));
-      return capped(lost, 16) << 32 | capped(left, 8) << 24 | cpu;
-    }
-    return capped(left, 16) << 32 | cpu;
+    const std::int64_t wanted = pod_class.gpu.devices;
+    return capped(newly_stranded(wanted), 16) << 32 | capped(idle - wanted, 16) << 16 | cpu;
   }
   // A sharer: on devices that are shared already, the tightest first; an idle one only where there is none.
   std::int64_t opened = pod_class.gpu.devices;
@@ -193,7 +193,8 @@ NodeChooser::Score NodeChooser::binpack_score(const PodClass& pod_class, NodeInd
     opened = std::max<std::int64_t>(0, opened - 1);
     tightest = std::min(tightest, free - units);
   }
-  return capped(opened, 8) << 40 | (opened > 0 ? capped(idle, 8) << 32 : 0) | scaled(tightest, whole, 16) << 16 | cpu;
+  return capped(newly_stranded(opened), 16) << 32 | capped(opened, 5) << 27 | (opened > 0 ? capped(idle, 7) << 20 : 0) |
+         scaled(tightest, whole, 12) << 8 | cpu >> 7;
 }
 
 // What is in use, as level `fragmentation` counts it for `spread`: GPU thousandths, or cpu where the node has no

@@ -134,21 +134,26 @@ class Placing {
     sort_entries(std::move(keys));
   }
 
-  // Of each priority in turn: those who have waited longest, as far as there are nearly devices enough for them. What
-  // is left of the cluster is for gangs of every size among the others, so that it can be filled.
+  // Of each priority in turn: those who have waited longest and fit in sum, in tiers. Within a tier the largest come
+  // first; each tier is a small part of the one before, so that the cluster is packed with the large ones of the first
+  // and filled with small ones of the last. Then those who fit no more in sum.
   void put_oldest_first(std::vector<SortKey>& keys) const {
-    constexpr double kNearly = 0.97, kFirst = 1e13;  // beyond any size
+    constexpr std::array kTiers{0.97, 0.999, 1.0};  // of the free devices, up to there
+    constexpr double kFirst = 1e13;                 // beyond any size
     std::ranges::sort(keys, [](const SortKey& a, const SortKey& b) {
       return std::tuple(-std::int64_t{a.priority}, -a.waited_seconds, a.position) <
              std::tuple(-std::int64_t{b.priority}, -b.waited_seconds, b.position);
     });
-    double room = kNearly * static_cast<double>(state_.free_devices_in_sum()) / 1e3;
+    const double room = static_cast<double>(state_.free_devices_in_sum()) / 1e3;
+    double taken = 0;
     for (SortKey& key : keys) {
       const Entry& entry = entries_[key.position];
+      const double with_it = taken + static_cast<double>(entry.minimum[0]);
+      const auto tier = std::ranges::find_if(kTiers, [&](double part) { return with_it <= part * room; });
       if (entry.barred) continue;
-      room -= static_cast<double>(entry.minimum[0]);
-      if (room < 0) return;
-      key.size += kFirst;
+      if (tier == kTiers.end()) return;  // the small ones among the others are to fill what is left
+      taken = with_it;
+      key.size += kFirst * static_cast<double>(kTiers.end() - tier);
     }
   }
 

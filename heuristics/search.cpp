@@ -14,6 +14,7 @@
 #include "heuristics/parallel.h"
 #include "heuristics/search_part.h"
 #include "heuristics/search_scope.h"
+#include "heuristics/search_value.h"
 
 namespace muster {
 
@@ -21,7 +22,7 @@ namespace {
 
 constexpr std::size_t kParts = 8;          // at most, side by side in a round, however many threads there are
 constexpr std::size_t kNodesOfAPart = 64;  // at most
-constexpr std::int64_t kTrials = 400;      // of a part in a round
+constexpr std::int64_t kTrials = 200;      // of a part in a round
 constexpr std::size_t kVainTurns = 20;
 
 // Random numbers must be the same everywhere, so that standard distributions are out.
@@ -93,7 +94,7 @@ class Search {
     return state;
   }
 
-  // --- The parts of a round: around nodes in a random order, all of them before any comes again, so that gangs lie
+  // --- The parts of a round: around nodes in a random order, so that gangs lie
   // within one part where that is possible; and what waits dealt out.
 
   std::vector<SearchPart> next_parts(std::int64_t trials_left) {
@@ -114,6 +115,24 @@ class Search {
     return parts;
   }
 
+  // In a random order, nodes with idle devices in turn with others; what is idle here and there on a large cluster so
+  // lies in few parts, and has its turn again before all that is full had one.
+  std::vector<NodeIndex> next_turns() {
+    std::vector<NodeIndex> nodes = scope_.open_nodes();
+    shuffle(nodes, random_);
+    const auto full = std::ranges::stable_partition(
+        nodes, [&](NodeIndex node) { return idle_thousandths(problem_, node, state_.free_devices(node)) > 0; });
+    const std::size_t idle = nodes.size() - full.size();
+    std::vector<NodeIndex> turns;
+    for (std::size_t i = 0; i < std::max(idle, full.size()); ++i) {
+      if (idle > 0 && turns.size() >= std::max(2 * idle, kParts * kNodesOfAPart)) break;
+      if (i < idle) turns.push_back(nodes[i]);
+      if (i < full.size()) turns.push_back(full[i]);
+    }
+    std::ranges::reverse(turns);  // they are taken from the back
+    return turns;
+  }
+
   void gather(SearchPart& part) {
     std::size_t next = 0;  // of its nodes, whose gangs are looked at
     while (part.nodes.size() < kNodesOfAPart) {
@@ -124,8 +143,7 @@ class Search {
       const bool begins_again = order_.empty();
       if (begins_again) {
         if (!part.nodes.empty() || scope_.open_nodes().empty()) return;
-        order_ = scope_.open_nodes();
-        shuffle(order_, random_);
+        order_ = next_turns();
       }
       const NodeIndex node = order_.back();
       order_.pop_back();

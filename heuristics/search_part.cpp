@@ -15,6 +15,7 @@ namespace muster {
 
 namespace {
 
+constexpr std::int64_t kMillion = 1'000'000;
 constexpr int kStopEvery = 8;           // trials between two looks at the clock
 constexpr std::size_t kMostSites = 12;  // that a trial takes
 constexpr std::array<std::size_t, 6> kSites{1, 2, 2,
@@ -57,9 +58,24 @@ struct Site {
   std::int64_t last_level = 0;
 };
 
+// What is asked for, or is free at most on one of several nodes: enough to tell most that fits nowhere.
+struct Need {
+  Amount cpu = 0, memory = 0;
+  std::int64_t share = 0;  // millionths of one device
+  bool exceeds(const Need& most) const { return cpu > most.cpu || memory > most.memory || share > most.share; }
+};
+
+Need need_of(const PodClass& pod_class) {
+  std::int64_t share = 0;
+  if (pod_class.gpu.kind == GpuRequestKind::kWhole) share = kMillion;
+  if (pod_class.gpu.kind == GpuRequestKind::kFraction) share = pod_class.gpu.share;
+  return {pod_class.request[kCpu.value()], pod_class.request[kMemory.value()], share};
+}
+
 // Pods that wait and are worth the same: of one class, and of gangs that count alike.
 struct Offer {
   PodClassIndex pod_class;
+  Need need;
   std::int64_t worth = 0;
   std::vector<PodIndex> pods;  // who has waited longest is last
 };
@@ -84,6 +100,7 @@ class Part {
       : scope_(scope), problem_(scope.problem()), state_(state), input_(input), dice_(input.seed) {
     for (const NodeIndex node : input.nodes) add_site(node);
     for (const PodIndex pod : input.singles) insert(pod);
+    list_idle_sites();
     bundles_ = input.bundles;
     find_gangs();
   }
@@ -139,7 +156,7 @@ class Part {
   Offer& offer_of(PodIndex pod) {
     const OfferKey key{problem_.pods[pod].pod_class, scope_.worth(pod)};
     const auto [at, is_new] = offer_positions_.try_emplace(key, offers_.size());
-    if (is_new) offers_.push_back({key.first, key.second, {}});
+    if (is_new) offers_.push_back({key.first, need_of(problem_.pod_classes[key.first]), key.second, {}});
     return offers_[at->second];
   }
   bool waits_less(PodIndex a, PodIndex b) const {
@@ -208,17 +225,24 @@ class Part {
     chosen_.push_back(site);
   }
   std::size_t draw_idle() {
-    std::size_t best = dice_.below(sites_.size());
-    for (std::size_t draw = 1; draw < kDraws; ++draw) {
-      const std::size_t other = dice_.below(sites_.size());
+    if (idle_sites_.empty()) return dice_.below(sites_.size());
+    const auto draw = [&] { return idle_sites_[dice_.below(idle_sites_.size())]; };
+    std::size_t best = draw();
+    for (std::size_t draws = 1; draws < kDraws; ++draws) {
+      const std::size_t other = draw();
       if (sites_[other].idle > sites_[best].idle) best = other;
     }
     return best;
   }
+  void list_idle_sites() {
+    idle_sites_.clear();
+    for (std::size_t site = 0; site < sites_.size(); ++site)
+      if (sites_[site].idle > 0) idle_sites_.push_back(site);
+  }
   void choose_sites() {
     const std::size_t count = std::min(kSites[dice_.below(kSites.size())], sites_.size());
     choose(dice_.below(4) == 0 ? dice_.below(sites_.size()) : draw_idle());
-    for (std::size_t i = 1; i < count; ++i) choose(dice_.below(sites_.size()));
+    for (std::size_t i = 1; i < count; ++i) choose(dice_.below(2) == 0 ? dice_.below(sites_.size()) : draw_idle());
   }
   void choose_sites_for(GangIndex gang) {
     const PodClass& pod_class = problem_.class_of(problem_.gangs[gang].pods.front());
@@ -364,8 +388,9 @@ class Part {
       const double key = measure == 0 ? worth : measure == 1 ? worth / cpu : worth * worth / cpu;
       return key * (1 + 0.5 * dice_.unit());
     };
+    const Need most = most_free();
     for (std::size_t i = 0; i < offers_.size(); ++i) {
-      if (offers_[i].pods.empty()) continue;
+      if (offers_[i].pods.empty() || offers_[i].need.exceeds(most)) continue;
       const PodClass& pod_class = problem_.pod_classes[offers_[i].pod_class];
       bool fits_somewhere = false;
       for (std::size_t at = 0; at < chosen_.size() && !fits_somewhere; ++at) fits_somewhere = fits(pod_class, at);
@@ -402,6 +427,17 @@ class Part {
         placed_.push_back(std::move(item));
       }
     }
+  }
+
+  Need most_free() const {
+    Need most;
+    for (std::size_t at = 0; at < chosen_.size(); ++at) {
+      most.cpu = std::max(most.cpu, work_[at].free[kCpu.value()]);
+      most.memory = std::max(most.memory, work_[at].free[kMemory.value()]);
+      const DeviceUnits millionth = problem_.device_capacity(sites_[chosen_[at]].node) / kMillion;
+      for (const DeviceUnits units : work_[at].devices) most.share = std::max(most.share, units / millionth);
+    }
+    return most;
   }
 
   // Gangs that may come beside what is offered: the one that left, and some that wait.
@@ -510,6 +546,7 @@ class Part {
       std::ranges::for_each(placed_, enter);
       value(site);
     }
+    list_idle_sites();
     note_gangs();
     steps_.push_back(std::move(step));
   }
@@ -541,6 +578,7 @@ class Part {
   const SearchPart& input_;
   Dice dice_;
   std::vector<Site> sites_;
+  std::vector<std::size_t> idle_sites_;  // of which devices are idle
   std::vector<Offer> offers_;
   std::map<OfferKey, std::size_t> offer_positions_;
   std::vector<GangIndex> bundles_;

@@ -121,6 +121,13 @@ struct PossibleWork {
   std::array<Work, 2> capacity{}, held{};  // by kind: what the cluster has; what those take of it who cannot leave
 };
 
+// By rounding, or as work is at least 1; by one then.
+bool may_count_more_than_it_takes(const PodClass& pod_class) {
+  if (pod_class.gpu.kind == GpuRequestKind::kWhole) return false;
+  return pod_class.gpu.kind != GpuRequestKind::kFraction ||
+         Wide{1'000} * pod_class.work > Wide{pod_class.gpu.devices} * pod_class.gpu.share;
+}
+
 void add_pod(const Problem& problem, const Possibilities& possibilities, const Gang& gang, PodIndex index,
              PossibleWork& sums) {
   const Pod& pod = problem.pods[index];
@@ -128,8 +135,7 @@ void add_pod(const Problem& problem, const Possibilities& possibilities, const G
   const std::size_t kind = kind_of(pod_class);
   const bool takes_what_it_counts = pod_class.gpu.kind != GpuRequestKind::kMemory;
   const KnapsackItem item{takes_what_it_counts ? pod_class.work : 0, pod.weighted_work, 1};
-  // Its work may be one more than what it takes, by rounding or as it is at least 1.
-  const Work rounded_up = takes_what_it_counts && pod_class.gpu.kind != GpuRequestKind::kWhole ? 1 : 0;
+  const Work rounded_up = takes_what_it_counts && may_count_more_than_it_takes(pod_class) ? 1 : 0;
   sums.capacity[kind] = saturating_add(sums.capacity[kind], rounded_up);
   const bool is_pending = pod.status == PodStatus::kPending;
   if (!is_pending && !possibilities.may_leave(gang)) sums.held[kind] = saturating_add(sums.held[kind], item.weight);

@@ -36,6 +36,9 @@ constexpr MilpTimes kAlikeNodes{5, 50, 100}, kOccupiedNodes{14, 150, 300};
 constexpr std::size_t kManyOccupied = 300;  // nodes: hardly two are the same
 // Pods and nodes of a cluster that is large to the MILP engine, and to further starts of greedy.
 constexpr std::int64_t kManyLooks = 5'000, kVeryManyLooks = 30'000;
+constexpr double kFull = 0.001;  // short of a bound by sums by no more than this
+// Of the time left, for a plan in which the oldest come first; and where the MILP engine would need all of it.
+constexpr double kOldestShare = 0.3, kMostOldestShare = 0.9;
 constexpr int kSearchAgain = 3;  // times what the first search took, for the last one
 // Of a search that has no clock: at most, and for each pod and node.
 constexpr std::int64_t kMostTrials = 100'000, kTrialsALook = 20, kTrialsOfEquals = 2;
@@ -138,7 +141,8 @@ class Cycle {
     offers_.push_back({*std::move(candidate), "greedy", {}});
     tracer_.tell("greedy", offers_.back().candidate.levels, {});
     ran_out_ = deadline_.passed();
-    solution_.phases_ms.emplace_back("greedy", milliseconds_since(start));
+    greedy_ms_ = milliseconds_since(start);
+    solution_.phases_ms.emplace_back("greedy", greedy_ms_);
   }
 
   GreedyOptions greedy_options() const {
@@ -261,6 +265,7 @@ class Cycle {
   // The integer program between two searches: it is given a better plan to begin with, and what comes of it is
   // polished.
   void improve() {
+    if (may_search() && is_full_of_the_young() && has_time_for_another_start()) put_oldest_first();
     if (worth_a_milp() && !(may_search() && is_short_for_milp())) {
       if (!is_milp_alone()) run_search({deadline_.after(kFirstSearchShare), kFirstSearchShare});
       run_milp();
@@ -268,7 +273,41 @@ class Cycle {
       measure_verifying();
     }
     if (may_search()) run_search({options_.deadline - reserve(), 1 - kFirstSearchShare});
-    if (may_search()) solution_.phases_ms.emplace_back("search", search_ms_);
+    if (may_search()) solution_.phases_ms.emplace_back("search", search_ms_ + oldest_ms_);
+  }
+
+  // Whether nothing much is left to gain but that those are placed who have waited longer.
+  bool is_full_of_the_young() const {
+    const std::vector<std::int64_t>& values = offers_.front().candidate.levels.values;
+    for (std::size_t i = 0; i < ids_.size(); ++i) {
+      const double gap = std::abs(static_cast<double>(trivial_[i] - values[i])) /
+                         std::max(1.0, std::abs(static_cast<double>(trivial_[i])));
+      if (ids_[i].kind == LevelKind::kSeniority) return gap > kFull;
+      if (gap > kFull) return false;
+    }
+    return false;
+  }
+
+  // And for as much again to improve it.
+  bool has_time_for_another_start() const {
+    return options_.deterministic || deadline_.left() - reserve() > as_duration(2 * greedy_ms_);
+  }
+
+  // Begins anew with the oldest, which leaves a little idle; a search may fill that and so pass the plan there is.
+  void put_oldest_first() {
+    const Clock::time_point start = Clock::now();
+    const double share = is_milp_alone() ? kMostOldestShare : kOldestShare;
+    const SearchTime time{deadline_.after(share), share};
+    GreedyOptions greedy = greedy_options();
+    greedy.oldest_first = true;
+    if (!options_.deterministic) greedy.stop = [until = time.until] { return Clock::now() >= until; };
+    Candidate candidate = solve_greedy(problem_, shares_, greedy);
+    candidate = search(problem_, shares_, candidate, options_of_search(time));
+    oldest_ms_ = milliseconds_since(start);
+    if (compare(candidate.levels, offers_.front().candidate.levels, ids_) <= 0) return;
+    tracer_.tell("search", candidate.levels, {});
+    std::vector<std::optional<std::int64_t>> bounds = trivial_and_reached(candidate.levels);
+    offers_.insert(offers_.begin(), {std::move(candidate), "search", std::move(bounds)});
   }
 
   // Below this the MILP engine comes to no result: setting up and a bound in sum took 5 ms on tiny problems, 0.1 s on
@@ -319,20 +358,25 @@ class Cycle {
     double share = 1;  // of the work limit, in deterministic mode
   };
 
-  // What it finds is told as its own; bounds that are known hold on as long as the values before their level do.
-  void run_search(const SearchTime& time) {
-    const Clock::time_point start = Clock::now();
+  SearchOptions options_of_search(const SearchTime& time) const {
     SearchOptions search_options;
     search_options.seed = options_.seed;
     search_options.threads = options_.threads;
-    const Offer& best = offers_.front();
-    // Where all levels are proven there is only left to tell apart what is equal in all of them.
-    if (is_settled(best))
-      search_options.most_trials = std::min(kMostTrials, kTrialsOfEquals * looks());
-    else if (options_.deterministic)
+    if (options_.deterministic)
       search_options.most_trials =
           static_cast<std::int64_t>(time.share * static_cast<double>(std::min(kMostTrials, kTrialsALook * looks())));
-    if (!options_.deterministic) search_options.stop = [until = time.until] { return Clock::now() >= until; };
+    else
+      search_options.stop = [until = time.until] { return Clock::now() >= until; };
+    return search_options;
+  }
+
+  // What it finds is told as its own; bounds that are known hold on as long as the values before their level do.
+  void run_search(const SearchTime& time) {
+    const Clock::time_point start = Clock::now();
+    SearchOptions search_options = options_of_search(time);
+    const Offer& best = offers_.front();
+    // Where all levels are proven there is only left to tell apart what is equal in all of them.
+    if (is_settled(best)) search_options.most_trials = std::min(kMostTrials, kTrialsOfEquals * looks());
     Offer found{search(problem_, shares_, best.candidate, search_options), "search", best.bounds};
     search_ms_ += milliseconds_since(start);
     search_ran_out_ = !options_.deterministic && Clock::now() >= time.until;
@@ -451,7 +495,7 @@ class Cycle {
   Deadline deadline_;
   Tracer tracer_;
   std::vector<Offer> offers_;  // best first
-  double verify_ms_ = 0, search_ms_ = 0;
+  double greedy_ms_ = 0, verify_ms_ = 0, search_ms_ = 0, oldest_ms_ = 0;
   bool search_ran_out_ = false;
   bool ran_out_ = false;  // the budget ended before an engine did
   Solution solution_;

@@ -107,6 +107,41 @@ TEST(Greedy, PrefersTheNominatedNodeWhereItFits) {
   EXPECT_EQ(outcome.node("p"), "b");
 }
 
+TEST(Greedy, KeepsCpuForIdleDevicesWhenItPlacesASharer) {
+  // The tighter device is on the node with less cpu, all of which its idle devices need.
+  std::string pods =
+      R"({"name":"r","resources":{"cpu":1},"gpu":{"fraction":0.75},"node":"a","gpus":[3]},
+     {"name":"s","resources":{"cpu":1},"gpu":{"fraction":0.5},"node":"b","gpus":[3]},
+     {"name":"share","priority":100,"resources":{"cpu":6},"gpu":{"fraction":0.25}})";
+  for (int i = 0; i < 6; ++i)
+    pods += R"(,{"name":"one-)" + std::to_string(i) + R"(","resources":{"cpu":5},"gpu":{"count":1}})";
+  const Outcome outcome(R"("nodes":[{"name":"a","resources":{"cpu":16},"gpus":{"count":4}},
+     {"name":"b","resources":{"cpu":64},"gpus":{"count":4}}],"pods":[)" +
+                        pods + "]");
+  EXPECT_EQ(outcome.node("share"), "b");
+  EXPECT_EQ(outcome.plan().placements.size(), 7U);
+}
+
+TEST(Greedy, PutsTheOldestFirstWhereItIsAskedTo) {
+  // Two of the young ones fill both nodes, and so do all of the old ones.
+  std::string pods;
+  for (int i = 0; i < 3; ++i)
+    pods += R"({"name":"young-)" + std::to_string(i) + R"(","created":999900,"gpu":{"count":8}},)";
+  for (int i = 0; i < 11; ++i)
+    pods += R"({"name":"old-)" + std::to_string(i) + R"(","created":)" + std::to_string(100 + i) +
+            R"(,"gpu":{"count":)" + (i % 2 == 0 ? "1" : "2") + "}},";
+  pods.pop_back();
+  const std::string body =
+      R"("nodes":[{"name":"a","gpus":{"count":8}},{"name":"b","gpus":{"count":8}}],"pods":[)" + pods + "]";
+  GreedyOptions options;
+  options.starts = 1;
+  EXPECT_EQ(Outcome(body, options).running("young-0"), 1);
+  options.oldest_first = true;
+  const Outcome oldest(body, options);
+  EXPECT_EQ(oldest.running("young-0"), 0);
+  for (int i = 0; i < 11; ++i) EXPECT_EQ(oldest.running(("old-" + std::to_string(i)).c_str()), 1) << i;
+}
+
 TEST(Greedy, MovesTheCheapestPodThatStandsInTheWay) {
   const Outcome outcome(R"("nodes":[{"name":"a","gpus":{"count":4}},{"name":"b","gpus":{"count":4}}],
      "pods":[{"name":"one","gpu":{"count":1},"node":"a"},{"name":"two","gpu":{"count":2},"node":"b"},{"name":"big","gpu":{"count":4}}])");

@@ -112,5 +112,25 @@ TEST(TrivialBounds, NoRandomPlanIsBetter) {
   }
 }
 
+// Of level `kind`, where there is one queue and one priority.
+std::int64_t bound_of(const std::string& body, LevelKind kind) {
+  const BuiltProblem built(body);
+  const std::vector<LevelId> ids = level_ids(*built);
+  const auto at = std::ranges::find(ids, kind, &LevelId::kind);
+  return trivial_bounds(*built, compute_fair_shares(*built))[static_cast<std::size_t>(at - ids.begin())];
+}
+
+TEST(TrivialBounds, SharesWhoseWorkIsExactFillNoMoreThanTheDevices) {
+  const auto five = [](const std::string& fraction) {
+    std::string pods;
+    for (int i = 0; i < 5; ++i)
+      pods += (i > 0 ? "," : "") + (R"({"name":"p)" + std::to_string(i)) + R"(","gpu":{"fraction":)" + fraction + "}}";
+    return R"("nodes":[{"name":"a","gpus":{"count":1}}],"pods":[)" + pods + "]";
+  };
+  EXPECT_EQ(bound_of(five("0.25"), LevelKind::kWork), 1000);
+  // The work of each is 334, rounded up: three fit beside each other, by 1002.
+  EXPECT_GE(bound_of(five("0.3335"), LevelKind::kWork), 1002);
+}
+
 }  // namespace
 }  // namespace muster
