@@ -11,7 +11,7 @@ namespace muster {
 namespace {
 
 constexpr int kQuick = 0, kUsual = 1, kThorough = 5;  // effort of pricing; more where less finds no column any more
-constexpr std::size_t kRoomsATask = 16;               // that one thread prices before it asks for more
+constexpr std::size_t kRoomsATask = 4;                // that one thread prices before it asks for more
 constexpr int kMostBranches = 16;   // column generations of one level without a clock; with one, as many as fit
 constexpr double kSmoothing = 0.4;  // part of the best prices known in those that are priced at
 constexpr double kPenalty = 1000;   // of a gang too few, in times of what is to be gained

@@ -41,6 +41,7 @@ constexpr double kNodesShare = 0.8;   // of the time left, for CBC on one level 
 constexpr double kPricedShare = 0.6;  // the same on priced columns
 constexpr std::size_t kMicrosecondsAColumn = 300;  // of all nodes: what CBC takes for them, roughly
 constexpr double kPricingShare = 0.35;             // of the time left, for the pricing of one level
+constexpr double kPlacingShare = 0.75;             // the same where nobody may leave: a plan of its end is a good one
 constexpr std::size_t kMicrosecondsAState = 10;    // listing takes 2-3 of them, so at most a third of the time
 constexpr double kSumShare = 0.8;                  // of the time left, for a first bound and columns
 constexpr double kBranchingShare = 0.3;            // of the time left, for a better bound of one level
@@ -325,7 +326,7 @@ class Engine {
       remember_prices(task.level, divisor);
       return;
     }
-    const Priced priced = price_columns(whole_, task.scaled, task.sign, kPricingShare);
+    const Priced priced = price_columns(whole_, task.scaled, task.sign, leavers_.any ? kPricingShare : kPlacingShare);
     remember_prices(task.level, divisor);
     tighten(task, priced.limit);
     relaxed_ = priced.x;
