@@ -1,11 +1,15 @@
-// A `muster solve` process that answers one line at a time, as a user's pipe sees it.
+// A `muster solve` process, as a user's pipe sees it: asked one line at a time, or written to by one thread and read
+// from by another.
 #pragma once
 
+#include <csignal>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -19,27 +23,36 @@ class SolveProcess {
  public:
   SolveProcess(const std::string& program, const std::vector<std::string>& arguments) {
     int in[2], out[2];
-    if (pipe(in) != 0 || pipe(out) != 0) throw std::runtime_error("pipe");
+    // No other child keeps these open; and a child that has ended is told by the result of writing, not by a signal.
+    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
+    std::signal(SIGPIPE, SIG_IGN);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, in[0], 0);
     posix_spawn_file_actions_adddup2(&actions, out[1], 1);
-    for (const int descriptor : {in[0], in[1], out[0], out[1]}) posix_spawn_file_actions_addclose(&actions, descriptor);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t as_usual;
+    sigemptyset(&as_usual);
+    sigaddset(&as_usual, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes, &as_usual);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
     std::vector<std::string> words{program, "solve"};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
-    if (posix_spawn(&pid_, program.c_str(), &actions, nullptr, argv.data(), environ) != 0)
+    if (posix_spawn(&pid_, program.c_str(), &actions, &attributes, argv.data(), environ) != 0)
       throw std::runtime_error("cannot start " + program);
     posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
     close(in[0]);
     close(out[1]);
     to_ = in[1];
     from_ = out[0];
   }
   ~SolveProcess() {
-    close(to_);
+    if (to_ >= 0) close(to_);
     close(from_);
     waitpid(pid_, nullptr, 0);
   }
@@ -50,27 +63,69 @@ class SolveProcess {
 
   // Writes the line and its line feed, and returns the answer without its line feed.
   std::string ask(std::string_view line) {
-    std::string text(line);
-    text += '\n';
-    for (std::size_t at = 0; at < text.size();) {
-      const ssize_t written = write(to_, text.data() + at, text.size() - at);
-      if (written <= 0) throw std::runtime_error("the process does not read");
-      at += static_cast<std::size_t>(written);
+    write_text(std::string(line) + '\n');
+    auto answer = read_line();
+    if (!answer) throw std::runtime_error("the process ended without an answer");
+    return *std::move(answer);
+  }
+
+  // The same; none: it has ended, or there was no answer in time. Then it is killed, and not to be asked again.
+  std::optional<std::string> ask_within(std::string_view line, int milliseconds) {
+    std::optional<std::string> answer;
+    try {
+      write_text(std::string(line) + '\n');
+      answer = read_line(milliseconds);
+    } catch (const std::runtime_error&) {  // it does not read
     }
-    std::string answer;
-    std::vector<char> buffer(1 << 20);
-    while (answer.empty() || answer.back() != '\n') {
-      const ssize_t got = read(from_, buffer.data(), buffer.size());
-      if (got <= 0) throw std::runtime_error("the process ended without an answer");
-      answer.append(buffer.data(), static_cast<std::size_t>(got));
-    }
-    answer.pop_back();
+    if (!answer) stop();
     return answer;
+  }
+
+  // Throws where the process does not read any more.
+  void write_text(std::string_view text) {
+    while (!text.empty()) {
+      const ssize_t written = write(to_, text.data(), text.size());
+      if (written <= 0) throw std::runtime_error("the process does not read");
+      text.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+
+  // Ends it without waiting for more of its output.
+  void stop() const { kill(pid_, SIGKILL); }
+
+  // No line follows: the process ends once it has answered all that it has read.
+  void end_input() {
+    close(to_);
+    to_ = -1;
+  }
+
+  // The next line of its output, without its line feed. None: the output has ended, or nothing more of it came for that
+  // long (negative: there is no end to waiting).
+  std::optional<std::string> read_line(int milliseconds = -1) {
+    while (true) {
+      const std::size_t end = output_.find('\n', searched_);
+      if (end != std::string::npos) {
+        std::string line = output_.substr(begin_, end - begin_);
+        begin_ = searched_ = end + 1;
+        return line;
+      }
+      output_.erase(0, begin_);
+      begin_ = 0;
+      searched_ = output_.size();
+      pollfd ready{from_, POLLIN, 0};
+      if (poll(&ready, 1, milliseconds) <= 0) return std::nullopt;
+      const ssize_t got = read(from_, chunk_.data(), chunk_.size());
+      if (got <= 0) return std::nullopt;
+      output_.append(chunk_.data(), static_cast<std::size_t>(got));
+    }
   }
 
  private:
   pid_t pid_ = -1;
   int to_ = -1, from_ = -1;
+  std::string output_;                    // read, and not yet asked for from `begin_` on
+  std::size_t begin_ = 0, searched_ = 0;  // no line feed between them
+  std::vector<char> chunk_ = std::vector<char>(1 << 20);
 };
 
 }  // namespace muster::bench

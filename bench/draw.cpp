@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 
 #include "bench/arguments.h"
+#include "bench/svg.h"
 #include "io/json_document.h"
 
 namespace muster::bench {
@@ -111,40 +112,13 @@ const LevelName& level_to_draw(const Trace& trace) {
   return found != trace.order.end() ? *found : trace.order.front();
 }
 
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return result;
-}
-
 constexpr double kWidth = 720, kHeight = 300, kLeft = 70, kRight = 20, kTop = 40, kBottom = 50;
 
-// Colours that colour-blind people tell apart (Okabe and Ito 2008); a dash pattern each besides.
-struct Pen {
-  std::string_view colour, dashes;
-};
 Pen pen_of(const std::string& engine) {
-  if (engine == "bound") return {"#D55E00", "6 4"};
-  if (engine == "greedy") return {"#0072B2", ""};
-  if (engine == "milp") return {"#009E73", ""};
-  return {"#CC79A7", "2 2"};
+  if (engine == "bound") return kVermilion;
+  if (engine == "greedy") return kBlue;
+  if (engine == "milp") return kGreen;
+  return kPurple;
 }
 
 class Panel {
@@ -187,14 +161,11 @@ class Panel {
     for (int i = 0; i <= kTicks; ++i) {
       const double ms = last_ms_ * i / kTicks, share = least_ + (most_ - least_) * i / kTicks;
       const double height = y(share * scale_ / 100);
-      text += fmt::format(
-          "<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:.0f}</text>\n"
-          "<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#ddd\"/>\n"
-          "<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{:.2f}</text>\n",
-          x(ms), kHeight - kBottom + 18, ms, kLeft, kWidth - kRight, height, height, kLeft - 6, height + 4, share);
+      text += svg_text(x(ms), kHeight - kBottom + 18, fmt::format("{:.0f}", ms), "middle");
+      text += svg_rule(kLeft, height, kWidth - kRight, height);
+      text += svg_text(kLeft - 6, height + 4, fmt::format("{:.2f}", share), "end");
     }
-    return text + fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">ms; % of the last bound</text>\n",
-                              kWidth - kRight, kHeight - kBottom + 36);
+    return text + svg_text(kWidth - kRight, kHeight - kBottom + 36, "ms; % of the last bound", "end");
   }
 
   std::string legend() const {
@@ -205,11 +176,7 @@ class Panel {
     std::string text;
     double right = kWidth - kRight;
     for (const std::string& line : lines) {
-      const Pen pen = pen_of(line);
-      text += fmt::format(
-          "<path d=\"M{:.1f} 16h24\" stroke=\"{}\" stroke-width=\"2\" stroke-dasharray=\"{}\"/>\n"
-          "<text x=\"{:.1f}\" y=\"20\">{}</text>\n",
-          right - 80, pen.colour, pen.dashes, right - 50, escaped(line));
+      text += svg_legend(right - 80, 20, line, pen_of(line));
       right -= 90;
     }
     return text;
@@ -222,10 +189,7 @@ class Panel {
     std::string path = fmt::format("M{:.1f} {:.1f}", x(known.front().first), y(known.front().second));
     for (std::size_t i = 1; i < known.size(); ++i)
       path += fmt::format("H{:.1f}V{:.1f}", x(known[i].first), y(known[i].second));
-    const Pen pen = pen_of(engine);
-    return fmt::format(
-        "<path d=\"{}H{:.1f}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\" stroke-dasharray=\"{}\"/>\n", path,
-        x(until), pen.colour, pen.dashes);
+    return svg_path(path + fmt::format("H{:.1f}", x(until)), pen_of(engine));
   }
 
   std::string values() const {
@@ -258,12 +222,7 @@ int run(const Arguments& arguments) {
   for (const std::string& file : arguments.traces) std::ranges::move(read(file), std::back_inserter(traces));
   std::string panels;
   for (std::size_t i = 0; i < traces.size(); ++i) panels += Panel(traces[i], kHeight * static_cast<double>(i)).svg();
-  std::ofstream output(arguments.output);
-  output << fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" font-family=\"sans-serif\" font-size=\"12\">\n"
-      "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n{}</svg>\n",
-      kWidth, kHeight * static_cast<double>(traces.size()), panels);
-  if (!output) throw std::runtime_error("cannot write " + arguments.output);
+  write_svg(arguments.output, kWidth, kHeight * static_cast<double>(traces.size()), panels);
   std::cout << fmt::format("{} traces drawn\n", traces.size());
   return 0;
 }

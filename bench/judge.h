@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/answer.h"
 #include "bench/child.h"
 #include "io/plan_line.h"
 #include "io/snapshot_reader.h"
@@ -110,21 +111,13 @@ struct Answered {
   std::string line;
   double told_ms = 0;  // from the line to its plan, as the program tells it
 };
-// Of the last minute, when it ended: more than the cores means that others took their part of them.
-inline double load_average() {
-  double load = 0;
-  return getloadavg(&load, 1) == 1 ? load : -1;
-}
-
 inline Answered answer_of(const std::vector<std::string>& arguments, const std::string& line) {
   SolveProcess process(MUSTER_BINARY, arguments);
   process.ask(R"({"format":"muster/v1"})");
-  Answered answered{process.ask(line), 0};
-  const std::string key = "\"elapsedMs\":";
-  const std::size_t at = answered.line.rfind(key);
-  if (at == std::string::npos) throw std::runtime_error("the plan does not say how long it took");
-  answered.told_ms = std::stod(answered.line.substr(at + key.size()));
-  return answered;
+  std::string answer = process.ask(line);
+  const auto told = elapsed_ms(answer);
+  if (!told) throw std::runtime_error("the plan does not say how long it took");
+  return {std::move(answer), *told};
 }
 
 }  // namespace muster::bench

@@ -1,134 +1,273 @@
-// Time from a snapshot line to its plan line through the program's own pipe, against the budget: p50, p99 and worst, by
-// size. Every plan is passed to the referee before it counts.
+// Whether the budget is kept: how long plans are overdue, through the program's own pipe, for several budgets and sizes
+// of clusters, on an idle machine or beside other work. Every plan is passed to the referee, once it is in and the
+// clock has been read.
 //
-// Usage: bench_latency [--budget MS] [--solves N] [--sizes 1,100,1213,9704] [--engine auto] [--threads N]
-// The budget's clock starts when the whole line has been read, so the time that the pipe takes is measured too, but
-// `overrun` counts from the line's arrival as the program tells it (elapsedMs).
+// Usage: bench_latency [--budgets 50,200,1000] [--sizes 100,1213,9704] [--solves N] [--stress K] [--seed S]
+//                      [--engine auto] [--threads N] [--json FILE] [--commit NAME] [--program FILE]
+// `--sizes` are nodes: multiples of 1,213 are OpenB so many times, others made up. `--stress` are processes that
+// compute beside. `overrun` is what a plan takes beyond its budget, from the line's arrival, as the program tells it
+// (elapsedMs); `pipe` is what its user sees, from the first byte written to the last one read. An answer is missing
+// where the process ends or ten seconds pass after the budget.
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <map>
-#include <sstream>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "bench/answer.h"
+#include "bench/arguments.h"
+#include "bench/busy.h"
 #include "bench/child.h"
-#include "datasets/generator.h"
-#include "datasets/openb.h"
-#include "io/plan_line.h"
-#include "io/snapshot_reader.h"
-#include "model/fair_share.h"
-#include "model/referee.h"
+#include "bench/instances.h"
+#include "bench/judge.h"
+#include "bench/machine.h"
+#include "bench/statistics.h"
+#include "heuristics/parallel.h"
 
 namespace muster::bench {
 namespace {
 
-constexpr int kOpenbNodes = 1213;
 constexpr int kDistinct = 8;  // lines of one size, used in turn
-
-std::string instance(int nodes, std::uint64_t seed) {
-  if (nodes % kOpenbNodes == 0) {
-    const Result<OpenbInput> input = load_openb(openb_trace_files(openb_source_directory(), "default"));
-    if (!input) throw std::runtime_error(input.error().message);
-    OpenbOptions options;
-    options.seed = seed;
-    options.tile = nodes / kOpenbNodes;
-    options.load = 1.2;
-    return openb_snapshot(*input, options);
-  }
-  GeneratorOptions options = *generator_preset("synth");
-  options.nodes = nodes;
-  options.seed = seed;
-  return generate_snapshot(options);
-}
-
-double number_after(const std::string& line, const std::string& key) {
-  const std::size_t at = line.rfind("\"" + key + "\":");
-  return at == std::string::npos ? -1 : std::stod(line.substr(at + key.size() + 3));
-}
-
-// What the referee has against the plan; empty: nothing.
-std::string fault_of(const std::string& snapshot_line, const std::string& plan_line) {
-  SnapshotReader reader;
-  Result<Snapshot> snapshot = reader.read(snapshot_line);
-  if (!snapshot) return snapshot.error().message;
-  const Result<Problem> problem = build_problem(*snapshot);
-  if (!problem) return problem.error().message;
-  const Result<ReadPlan> plan = read_plan(plan_line, &*problem);
-  if (!plan) return plan.error().message;
-  if (plan->is_error) return plan->error.message;
-  const auto violations = check_plan(*snapshot, *problem, compute_fair_shares(*problem), plan->plan);
-  return violations.empty() ? "" : violations[0].message;
-}
+constexpr int kPatienceMs = 10'000;
+// What is wanted of the overrun's p99.9: a share of the budget, and beside other work so many milliseconds.
+constexpr double kWantedShare = 0.1, kWantedMsStressed = 250;
 
 struct Arguments {
-  double budget_ms = 100;
-  int solves = 200;
-  std::vector<int> sizes{1, 100, 1213, 9704};
-  std::vector<std::string> passed_on;
+  std::vector<std::string> budgets{"50", "200", "1000"};  // ms
+  std::vector<std::string> sizes{"100", "1213", "9704"};  // nodes
+  int solves = 1'000, stress = 0, threads = 2;
+  std::uint64_t seed = 1;
+  std::string engine = "auto", json, commit = bench::commit(), program = MUSTER_BINARY;
 };
 
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const std::string flag = argv[i], value = argv[i + 1];
-    if (flag == "--budget") {
-      arguments.budget_ms = std::stod(value);
-    } else if (flag == "--solves") {
-      arguments.solves = std::stoi(value);
-    } else if (flag == "--sizes") {
-      arguments.sizes.clear();
-      std::stringstream list(value);
-      for (std::string size; std::getline(list, size, ',');) arguments.sizes.push_back(std::stoi(size));
-    } else {
-      arguments.passed_on.insert(arguments.passed_on.end(), {flag, value});
-    }
-  }
-  arguments.passed_on.insert(arguments.passed_on.end(), {"--budget", fmt::format("{}ms", arguments.budget_ms)});
+  parse_flags(argc, argv,
+              {
+                  {"--budgets", [&](const std::string& value) { arguments.budgets = split(value); }},
+                  {"--sizes", [&](const std::string& value) { arguments.sizes = split(value); }},
+                  {"--solves", [&](const std::string& value) { arguments.solves = std::stoi(value); }},
+                  {"--stress", [&](const std::string& value) { arguments.stress = std::stoi(value); }},
+                  {"--seed", [&](const std::string& value) { arguments.seed = std::stoull(value); }},
+                  {"--engine", [&](const std::string& value) { arguments.engine = value; }},
+                  {"--threads", [&](const std::string& value) { arguments.threads = std::stoi(value); }},
+                  {"--json", [&](const std::string& value) { arguments.json = value; }},
+                  {"--commit", [&](const std::string& value) { arguments.commit = value; }},
+                  {"--program", [&](const std::string& value) { arguments.program = value; }},
+              });
+  if (arguments.solves < 1) throw std::runtime_error("--solves is at least 1");
   return arguments;
 }
 
-double percentile(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
-  return values[std::min(values.size() - 1, static_cast<std::size_t>(share * static_cast<double>(values.size())))];
+// A line and what is needed to judge its plans.
+struct Asked {
+  explicit Asked(std::string text) : line(std::move(text)), judge(line) {}
+  std::string line;
+  Judge judge;
+};
+
+std::string instance(int nodes, std::uint64_t seed) {
+  if (nodes % kOpenbNodes == 0) {
+    OpenbOptions options;
+    options.seed = seed;
+    options.tile = nodes / kOpenbNodes;
+    options.load = 1.2;
+    return openb(options);
+  }
+  GeneratorOptions options = synth(nodes, seed);
+  options.place_only = false;
+  return generate_snapshot(options);
 }
 
-int measure(int nodes, const Arguments& arguments) {
-  std::vector<std::string> lines;
-  for (int k = 0; k < kDistinct; ++k) lines.push_back(instance(nodes, static_cast<std::uint64_t>(k + 1)));
-  std::vector<double> seen, told;
-  std::map<std::string, int> faults;
-  SolveProcess process(MUSTER_BINARY, arguments.passed_on);
-  process.ask(lines[0]);  // the first line pays for starting
-  for (int n = 0; n < arguments.solves; ++n) {
-    const std::string& line = lines[static_cast<std::size_t>(n % kDistinct)];
-    const auto start = std::chrono::steady_clock::now();
-    const std::string answer = process.ask(line);
-    seen.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
-    told.push_back(number_after(answer, "elapsedMs"));
-    if (const std::string fault = fault_of(line, answer); !fault.empty()) ++faults[fault];
+std::vector<std::unique_ptr<Asked>> lines_of(int nodes, std::uint64_t seed) {
+  std::vector<std::unique_ptr<Asked>> lines;
+  for (std::uint64_t k = 0; k < kDistinct; ++k) lines.push_back(std::make_unique<Asked>(instance(nodes, seed + k)));
+  return lines;
+}
+
+struct Outcome {
+  std::vector<double> told, seen;  // ms of each answer
+  int missing = 0;
+  std::map<std::string, int> rejected;  // what the referee has against plans, and how many times
+  std::string slowest;                  // the statement of the solver of that plan
+};
+
+class Session {
+ public:
+  Session(double budget_ms, const Arguments& arguments)
+      : arguments_(arguments),
+        words_{"--budget",  fmt::format("{}ms", budget_ms),    "--engine", arguments.engine,
+               "--threads", std::to_string(arguments.threads), "--quiet"},
+        patience_ms_(static_cast<int>(budget_ms) + kPatienceMs) {}
+
+  // There is a process that has answered this line once, which paid for starting.
+  void warm_up(const std::string& line) {
+    if (process_) return;
+    process_ = std::make_unique<SolveProcess>(arguments_.program, words_);
+    process_->ask(line);
   }
-  const double worst = *std::max_element(told.begin(), told.end());
-  fmt::print("| {:>5} | {:>7.1f} | {:>7.1f} | {:>7.1f} | {:>7.1f} | {:>7.1f} | {:>7.1f} | {:>7.1f} | {:>6} |\n", nodes,
-             percentile(told, 0.5), percentile(told, 0.99), worst, std::max(0.0, worst - arguments.budget_ms),
-             percentile(seen, 0.5), percentile(seen, 0.99), percentile(seen, 1), faults.size());
+
+  // None: there is no answer. Requires to be warmed up.
+  std::optional<std::string> ask(const std::string& line) {
+    auto answer = process_->ask_within(line, patience_ms_);
+    if (!answer) process_.reset();
+    return answer;
+  }
+
+ private:
+  const Arguments& arguments_;
+  std::vector<std::string> words_;
+  int patience_ms_;
+  std::unique_ptr<SolveProcess> process_;
+};
+
+void judge(const Asked& asked, const std::string& answer, Outcome& outcome) {
+  try {
+    asked.judge.passed(answer);
+  } catch (const std::exception& fault) {
+    ++outcome.rejected[fault.what()];
+  }
+}
+
+Outcome measure(const std::vector<std::unique_ptr<Asked>>& lines, double budget_ms, const Arguments& arguments) {
+  Outcome outcome;
+  Session session(budget_ms, arguments);
+  for (int n = 0; n < arguments.solves; ++n) {
+    const Asked& asked = *lines[static_cast<std::size_t>(n % kDistinct)];
+    session.warm_up(asked.line);
+    const auto start = std::chrono::steady_clock::now();
+    const std::optional<std::string> answer = session.ask(asked.line);
+    const std::chrono::duration<double, std::milli> seen = std::chrono::steady_clock::now() - start;
+    if (!answer) {
+      ++outcome.missing;
+      continue;
+    }
+    const double told = elapsed_ms(*answer).value_or(seen.count());
+    if (outcome.told.empty() || told > std::ranges::max(outcome.told)) outcome.slowest = statement_of(*answer);
+    outcome.told.push_back(told);
+    outcome.seen.push_back(seen.count());
+    judge(asked, *answer, outcome);
+  }
+  return outcome;
+}
+
+// --- Telling
+
+struct Row {
+  int nodes = 0;
+  double budget_ms = 0;
+  Outcome outcome;
+  std::vector<double> overrun() const {
+    std::vector<double> beyond;
+    for (const double told : outcome.told) beyond.push_back(std::max(0.0, told - budget_ms));
+    return beyond;
+  }
+  int rejected() const {
+    int sum = 0;
+    for (const auto& [fault, count] : outcome.rejected) sum += count;
+    return sum;
+  }
+};
+
+bool is_met(const Row& row, const Arguments& arguments) {
+  const double wanted = arguments.stress > 0 ? kWantedMsStressed : kWantedShare * row.budget_ms;
+  if (row.outcome.missing > 0 || row.rejected() > 0) return false;
+  return percentile(row.overrun(), 0.999) <= wanted;
+}
+
+const std::vector<std::pair<std::string, double>> kTold{{"p50", 0.5}, {"p99", 0.99}, {"p99.9", 0.999}, {"worst", 1}};
+
+void print_row(const Row& row, const Arguments& arguments) {
+  fmt::print("| {} | {} | ", row.budget_ms, row.nodes);
+  if (row.outcome.told.empty()) {
+    fmt::print("| | | | | | ");
+  } else {
+    fmt::print("{:.1f} | ", median(row.outcome.told));
+    for (const auto& [name, share] : kTold) {
+      const double beyond = percentile(row.overrun(), share);
+      fmt::print("{:.1f} ({:.1f} %) | ", beyond, 100 * beyond / row.budget_ms);
+    }
+    fmt::print("{:.1f} / {:.1f} | ", median(row.outcome.seen), percentile(row.outcome.seen, 1));
+  }
+  fmt::print("{} | {} | {} |\n", row.outcome.missing, row.rejected(), is_met(row, arguments) ? "yes" : "no");
   std::fflush(stdout);
-  for (const auto& [fault, count] : faults) std::cerr << count << " x " << fault << "\n";
-  return faults.empty() ? 0 : 1;
+  for (const auto& [fault, count] : row.outcome.rejected) std::cerr << count << " x " << fault << "\n";
+}
+
+std::string json_of(const std::string& name, const std::vector<double>& values) {
+  std::vector<std::string> parts;
+  for (const auto& [part, share] : kTold)
+    parts.push_back(fmt::format(R"("{}":{:.3f})", part, values.empty() ? 0 : percentile(values, share)));
+  return fmt::format(R"("{}":{{{}}})", name, fmt::join(parts, ","));
+}
+
+std::string json_of(const Row& row, const Arguments& arguments) {
+  std::vector<std::string> phases;
+  for (const auto& [phase, ms] : phases_of(row.outcome.slowest))
+    phases.push_back(fmt::format(R"("{}":{:.3f})", phase, ms));
+  return fmt::format(
+      R"({{"case":"{} nodes, {} ms, {} busy","commit":"{}","cores":{},"threads":{},"engine":"{}","seed":{},"load":{},)"
+      R"("nodes":{},"budgetMs":{},"busy":{},"solves":{},"missing":{},"rejected":{},"met":{},"ms":{{{},{},{}}},)"
+      R"("slowest":{{{}}}}})",
+      row.nodes, row.budget_ms, arguments.stress, arguments.commit, usable_cores(), arguments.threads, arguments.engine,
+      arguments.seed, load_average(), row.nodes, row.budget_ms, arguments.stress, arguments.solves, row.outcome.missing,
+      row.rejected(), is_met(row, arguments), json_of("cycle", row.outcome.told), json_of("overrun", row.overrun()),
+      json_of("pipe", row.outcome.seen), fmt::join(phases, ","));
+}
+
+// What the slowest plan of a row took its time for, where that was beyond what is wanted.
+void print_slowest(const std::vector<Row>& rows, const Arguments& arguments) {
+  for (const Row& row : rows) {
+    if (is_met(row, arguments) || row.outcome.slowest.empty()) continue;
+    fmt::print("\n{} nodes in {} ms, the slowest: {:.1f} ms,", row.nodes, row.budget_ms,
+               elapsed_ms(row.outcome.slowest).value_or(0));
+    for (const auto& [phase, ms] : phases_of(row.outcome.slowest)) fmt::print(" {} {:.1f}", phase, ms);
+    fmt::print("\n");
+  }
+}
+
+int run(const Arguments& arguments) {
+  std::ofstream json;
+  if (!arguments.json.empty()) json.open(arguments.json);
+  fmt::print(
+      "{} cores, load {:.1f}, commit {}, seed {}, engine {}, {} threads, {} solves each, {} busy processes beside\n"
+      "milliseconds, and percent of the budget\n\n"
+      "| budget | nodes | plan p50 | overrun p50 | p99 | p99.9 | worst | pipe p50 / worst | missing | rejected | "
+      "wanted "
+      "met |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
+      usable_cores(), load_average(), arguments.commit, arguments.seed, arguments.engine, arguments.threads,
+      arguments.solves, arguments.stress);
+  const BusyProcesses busy(arguments.stress);
+  std::vector<Row> rows;
+  for (const std::string& size : arguments.sizes) {
+    const auto lines = lines_of(std::stoi(size), arguments.seed);
+    for (const std::string& budget : arguments.budgets) {
+      const double budget_ms = std::stod(budget);
+      rows.push_back({std::stoi(size), budget_ms, measure(lines, budget_ms, arguments)});
+      print_row(rows.back(), arguments);
+      if (json.is_open()) json << json_of(rows.back(), arguments) << std::endl;
+    }
+  }
+  print_slowest(rows, arguments);
+  const bool is_right =
+      std::ranges::all_of(rows, [](const Row& row) { return row.outcome.missing + row.rejected() == 0; });
+  return is_right ? 0 : 1;
 }
 
 }  // namespace
 }  // namespace muster::bench
 
 int main(int argc, char** argv) {
-  const auto arguments = muster::bench::parse(argc, argv);
-  fmt::print(
-      "budget {} ms, {} solves each; ms from the line to its plan, as the program tells it and as its pipe sees it\n",
-      arguments.budget_ms, arguments.solves);
-  fmt::print("| nodes |     p50 |     p99 |   worst | overrun |pipe p50 |pipe p99 | worst   | faults |\n");
-  fmt::print("|-------|---------|---------|---------|---------|---------|---------|---------|--------|\n");
-  int faults = 0;
-  for (const int nodes : arguments.sizes) faults += muster::bench::measure(nodes, arguments);
-  return faults;
+  return muster::bench::guarded("bench_latency", [&] { return muster::bench::run(muster::bench::parse(argc, argv)); });
 }

@@ -37,6 +37,7 @@
 #include "bench/arguments.h"
 #include "bench/cbc_command.h"
 #include "bench/judge.h"
+#include "bench/machine.h"
 #include "bench/midsize_cases.h"
 #include "bench/whole_model.h"
 #include "model/levels.h"

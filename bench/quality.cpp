@@ -7,7 +7,6 @@
 // `--budgets` leaves out the other budgets of an instance. `--json` appends one object a run, `--traces` keeps the
 // trace of each (docs/cli.md). `--list` prints the commands that make the instances, and solves nothing.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
@@ -26,6 +25,7 @@
 
 #include "bench/arguments.h"
 #include "bench/judge.h"
+#include "bench/machine.h"
 #include "bench/quality_cases.h"
 
 namespace muster::bench {
@@ -57,18 +57,6 @@ Arguments parse(int argc, char** argv) {
 
 bool is_among(const std::vector<std::string>& names, const std::string& name) {
   return names.empty() || std::ranges::find(names, name) != names.end();
-}
-
-// What the program prints, without the line feed.
-std::string printed_by(const std::string& arguments) {
-  std::FILE* pipe = popen(("'" MUSTER_BINARY "' " + arguments).c_str(), "r");
-  if (pipe == nullptr) throw std::runtime_error("cannot start " MUSTER_BINARY);
-  std::string text;
-  std::array<char, 1 << 16> chunk{};
-  while (const std::size_t count = std::fread(chunk.data(), 1, chunk.size(), pipe)) text.append(chunk.data(), count);
-  if (pclose(pipe) != 0 || text.empty()) throw std::runtime_error("muster " + arguments + " failed");
-  text.pop_back();
-  return text;
 }
 
 struct Run {
@@ -228,7 +216,7 @@ int run(const Arguments& arguments) {
   for (const QualityCase& quality_case : quality_cases()) {
     if (!is_among(arguments.instances, quality_case.name)) continue;
     for (const std::string& seed : arguments.seeds) {
-      const std::string line = printed_by(quality_case.command + " --seed " + seed);
+      const std::string line = printed_by("'" MUSTER_BINARY "' " + quality_case.command + " --seed " + seed);
       const Judge judge(line);
       for (const QualityGoal& goal : quality_case.goals) {
         if (!is_among(arguments.budgets, fmt::format("{}", goal.budget_ms))) continue;

@@ -1,0 +1,220 @@
+// The steps of a cycle by themselves, one thread, on three fixed clusters: `small` of 100 nodes and `large` of 10,000,
+// made up, with queues and priorities; `medium` the 1,213 nodes of OpenB. All are half occupied.
+//
+// Usage: bench_micro [--benchmark_filter=EXPRESSION] [--benchmark_out=FILE.json] [...]; see --help of Google Benchmark
+// `items_per_second` counts what the step is about: bytes, pods, pairs of a pod and a node, gangs, plan lines.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "bench/instances.h"
+#include "bench/judge.h"
+#include "heuristics/cluster_state.h"
+#include "heuristics/fit.h"
+#include "heuristics/gang_placement.h"
+#include "heuristics/greedy.h"
+#include "heuristics/node_choice.h"
+#include "io/plan_line.h"
+#include "io/snapshot_reader.h"
+#include "model/fair_share.h"
+#include "model/referee.h"
+#include "model/report.h"
+
+namespace muster::bench {
+namespace {
+
+constexpr std::size_t kFitPods = 100;  // each against every node
+
+std::string made_up(int nodes, int queues) {
+  GeneratorOptions options = synth(nodes, 1);
+  options.queues = queues;
+  options.priorities = 3;
+  options.gangs_max = 64;
+  options.occupied = 0.5;
+  return generate_snapshot(options);
+}
+
+std::string line_of(std::string_view cluster) {
+  if (cluster == "small") return made_up(100, 4);
+  if (cluster == "medium") return openb_half(1, 1);
+  return made_up(10'000, 32);
+}
+
+// A cluster with what the steps begin with; made once, when it is asked for first.
+struct Prepared {
+  explicit Prepared(std::string_view name)
+      : line(line_of(name)),
+        judge(line),
+        state(judge.problem, ClusterState::Releasing::kFreed),
+        bounds(queue_bounds(judge.problem, state)),
+        greedy(solve_greedy(judge.problem, judge.shares, GreedyOptions{})),
+        report(describe(judge.problem, judge.shares, {greedy.plan, greedy.levels, no_bounds(), true})) {
+    for (const PodIndex pod : judge.problem.pods.indices())
+      if (fit::is_pending(judge.problem.pods[pod])) pending.push_back(pod);
+    for (const GangIndex gang : judge.problem.gangs.indices())
+      if (std::ranges::any_of(judge.problem.gangs[gang].pods,
+                              [&](PodIndex pod) { return fit::is_pending(judge.problem.pods[pod]); }))
+        waiting.push_back(gang);
+    if (!check_plan(judge.snapshot, judge.problem, judge.shares, greedy.plan).empty())
+      throw std::runtime_error("greedy's plan does not pass the referee");
+  }
+
+  std::vector<std::optional<std::int64_t>> no_bounds() const {
+    return std::vector<std::optional<std::int64_t>>(level_ids(judge.problem).size());
+  }
+
+  std::string line;
+  Judge judge;
+  ClusterState state;  // as the snapshot has it
+  QueueBounds bounds;
+  Candidate greedy;
+  Report report;
+  std::vector<PodIndex> pending;
+  std::vector<GangIndex> waiting;
+};
+
+Prepared& prepared(const std::string& cluster) {
+  static std::map<std::string, std::unique_ptr<Prepared>> known;
+  std::unique_ptr<Prepared>& at = known[cluster];
+  if (!at) at = std::make_unique<Prepared>(cluster);
+  return *at;
+}
+
+void count(benchmark::State& run, std::size_t items) {
+  run.SetItemsProcessed(run.iterations() * static_cast<std::int64_t>(items));
+}
+
+void parse(benchmark::State& run, Prepared& cluster) {
+  SnapshotReader reader;
+  for (auto _ : run) benchmark::DoNotOptimize(reader.read(cluster.line));
+  run.SetBytesProcessed(run.iterations() * static_cast<std::int64_t>(cluster.line.size()));
+}
+
+void build(benchmark::State& run, Prepared& cluster) {
+  Result<Snapshot> snapshot = SnapshotReader().read(cluster.line);
+  for (auto _ : run) benchmark::DoNotOptimize(build_problem(*snapshot));
+  count(run, cluster.judge.problem.pods.size());
+}
+
+void fit_test(benchmark::State& run, Prepared& cluster) {
+  const std::size_t step = std::max<std::size_t>(1, cluster.pending.size() / kFitPods);
+  std::size_t pairs = 0;
+  for (auto _ : run) {
+    pairs = 0;
+    for (std::size_t i = 0; i < cluster.pending.size(); i += step) {
+      for (const NodeIndex node : cluster.judge.problem.nodes.indices())
+        benchmark::DoNotOptimize(can_place(cluster.state, cluster.bounds, cluster.pending[i], node));
+      pairs += cluster.judge.problem.nodes.size();
+    }
+  }
+  count(run, pairs);
+}
+
+// Every pod that waits, one by one, on the best node there is. Begins anew each time: the index is built, too.
+void choose(benchmark::State& run, Prepared& cluster) {
+  for (auto _ : run) {
+    run.PauseTiming();
+    ClusterState state = cluster.state;
+    run.ResumeTiming();
+    NodeChooser chooser(state, cluster.bounds, NodeRule::kKeepCpu);
+    for (const PodIndex pod : cluster.pending) {
+      const NodeIndex node = chooser.choose(pod, {});
+      if (!node.is_none()) state.put(pod, node, chooser.devices_for(pod, node));
+    }
+  }
+  count(run, cluster.pending.size());
+}
+
+// The minimum of every gang that waits.
+void place(benchmark::State& run, Prepared& cluster) {
+  for (auto _ : run) {
+    run.PauseTiming();
+    ClusterState state = cluster.state;
+    run.ResumeTiming();
+    NodeChooser chooser(state, cluster.bounds, NodeRule::kKeepCpu);
+    GangPlacer placer(state, cluster.bounds, chooser);
+    for (const GangIndex gang : cluster.waiting) benchmark::DoNotOptimize(placer.place_minimum(gang));
+  }
+  count(run, cluster.waiting.size());
+}
+
+// Puts all pods of a plan, without looking for their places, and undoes it.
+void rollback(benchmark::State& run, Prepared& cluster) {
+  const std::vector<Placement>& placements = cluster.greedy.plan.placements;
+  std::vector<DeviceList> devices;
+  for (const Placement& placement : placements) devices.emplace_back(placement.devices);
+  for (auto _ : run) {
+    run.PauseTiming();
+    ClusterState state = cluster.state;
+    run.ResumeTiming();
+    const ClusterState::Checkpoint checkpoint = state.checkpoint();
+    for (std::size_t i = 0; i < placements.size(); ++i) state.put(placements[i].pod, placements[i].node, devices[i]);
+    state.rollback(checkpoint);
+  }
+  count(run, placements.size());
+}
+
+void fair_share(benchmark::State& run, Prepared& cluster) {
+  for (auto _ : run) benchmark::DoNotOptimize(compute_fair_shares(cluster.judge.problem));
+  count(run, cluster.judge.problem.queues.size());
+}
+
+void referee(benchmark::State& run, Prepared& cluster) {
+  const Judge& judge = cluster.judge;
+  for (auto _ : run)
+    benchmark::DoNotOptimize(check_plan(judge.snapshot, judge.problem, judge.shares, cluster.greedy.plan));
+  count(run, judge.problem.pods.size());
+}
+
+void reasons(benchmark::State& run, Prepared& cluster) {
+  const Judge& judge = cluster.judge;
+  for (auto _ : run)
+    benchmark::DoNotOptimize(
+        describe(judge.problem, judge.shares, {cluster.greedy.plan, cluster.greedy.levels, cluster.no_bounds(), true}));
+  count(run, cluster.waiting.size());
+}
+
+void format(benchmark::State& run, Prepared& cluster) {
+  std::string text;
+  for (auto _ : run) {
+    text.clear();
+    write_plan({cluster.judge.problem, cluster.greedy.plan, cluster.report, {}}, text);
+    benchmark::DoNotOptimize(text.data());
+  }
+  run.SetBytesProcessed(run.iterations() * static_cast<std::int64_t>(text.size()));
+}
+
+void register_all() {
+  const std::vector<std::pair<std::string, void (*)(benchmark::State&, Prepared&)>> steps{
+      {"parse", parse},       {"build", build},          {"fit", fit_test},    {"choose", choose},  {"place", place},
+      {"rollback", rollback}, {"fairShare", fair_share}, {"referee", referee}, {"report", reasons}, {"format", format}};
+  for (const char* cluster : {"small", "medium", "large"}) {
+    for (const auto& [name, step] : steps) {
+      benchmark::RegisterBenchmark((name + "/" + cluster).c_str(), [cluster, run_step = step](benchmark::State& run) {
+        run_step(run, prepared(cluster));
+      })->Unit(benchmark::kMicrosecond);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace muster::bench
+
+int main(int argc, char** argv) {
+  muster::bench::register_all();
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 64;
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}
