@@ -13,8 +13,8 @@
 namespace muster {
 namespace {
 
-constexpr double kSmoothing = 0.5;       // part of the best prices known in those that are priced at
-constexpr int kFillEvery = 2;            // rounds
+constexpr double kSmoothing = 0.3;       // part of the best prices known in those that are priced at
+constexpr int kFillEvery = 3;            // rounds
 constexpr std::size_t kShards = 4;       // of rooms and demand, when rooms are filled
 constexpr std::size_t kRoomsATask = 16;  // that one thread prices before it asks for more
 
