@@ -20,7 +20,7 @@
 
 #include "bench/arguments.h"
 #include "bench/svg.h"
-#include "io/json_document.h"
+#include "bench/trace_file.h"
 
 namespace muster::bench {
 namespace {
@@ -42,61 +42,23 @@ Arguments parse(int argc, char** argv) {
   return arguments;
 }
 
-// What one line of a trace says of a level.
-struct Point {
-  double ms = 0;
-  std::string engine;
-  double value = 0;
-  std::optional<double> bound;
-};
-
 using LevelName = std::string;  // with its priority
 struct Trace {
   std::string title;
   std::vector<LevelName> order;  // of the levels
-  std::map<LevelName, std::vector<Point>> points;
+  std::map<LevelName, std::vector<TraceLine>> points;
 };
 
-double number_of(JsonValue value) {
-  switch (value.kind()) {
-    case JsonKind::kInteger:
-      return static_cast<double>(value.integer());
-    case JsonKind::kUnsigned:
-      return static_cast<double>(value.unsigned_integer());
-    case JsonKind::kDouble:
-      return value.floating();
-    default:
-      throw std::runtime_error("a number is missing");
-  }
-}
-
-void add_line(const std::string& line, const std::string& file, std::map<std::string, Trace>& traces) {
-  JsonDocument document;
-  if (const auto error = document.parse(line, {.max_bytes = 1 << 20, .max_depth = 8}))
-    throw std::runtime_error(file + ": " + error->message);
-  std::string id;
-  LevelName level;
-  Point point;
-  for (const auto& [key, value] : document.root().members()) {
-    if (key == "id") id = value.string();
-    if (key == "engine") point.engine = value.string();
-    if (key == "level") level = std::string(value.string()) + level;
-    if (key == "priority") level += fmt::format(":{}", number_of(value));
-    if (key == "ms") point.ms = number_of(value);
-    if (key == "value") point.value = number_of(value);
-    if (key == "bound" && !value.is(JsonKind::kNull)) point.bound = number_of(value);
-  }
-  Trace& trace = traces[id];
-  trace.title = fmt::format("{} ({})", id, file.substr(file.find_last_of('/') + 1));
-  if (!trace.points.contains(level)) trace.order.push_back(level);
-  trace.points[level].push_back(point);
-}
-
+// One for each snapshot of the file.
 std::vector<Trace> read(const std::string& file) {
-  std::ifstream input(file);
-  if (!input) throw std::runtime_error("cannot read " + file);
   std::map<std::string, Trace> by_id;
-  for (std::string line; std::getline(input, line);) add_line(line, file, by_id);
+  for (TraceLine& line : read_trace(file)) {
+    Trace& trace = by_id[line.id];
+    trace.title = fmt::format("{} ({})", line.id, file.substr(file.find_last_of('/') + 1));
+    std::vector<TraceLine>& points = trace.points[line.level];
+    if (points.empty()) trace.order.push_back(line.level);
+    points.push_back(std::move(line));
+  }
   std::vector<Trace> traces;
   for (auto& [id, trace] : by_id) traces.push_back(std::move(trace));
   return traces;
@@ -105,7 +67,7 @@ std::vector<Trace> read(const std::string& file) {
 // The first level whose last value is not its last bound; else the first.
 const LevelName& level_to_draw(const Trace& trace) {
   const auto is_short = [&](const LevelName& level) {
-    const Point& last = trace.points.at(level).back();
+    const TraceLine& last = trace.points.at(level).back();
     return !last.bound || *last.bound != last.value;
   };
   const auto found = std::ranges::find_if(trace.order, is_short);
@@ -125,10 +87,10 @@ class Panel {
  public:
   Panel(const Trace& trace, double top) : trace_(trace), level_(level_to_draw(trace)), top_(top) {
     for (const auto& [level, points] : trace.points) last_ms_ = std::max(last_ms_, points.back().ms);
-    for (const Point& point : trace.points.at(level_))
+    for (const TraceLine& point : trace.points.at(level_))
       if (point.bound) scale_ = std::abs(*point.bound);
     if (scale_ == 0) scale_ = std::max(1.0, std::abs(trace.points.at(level_).back().value));
-    for (const Point& point : trace.points.at(level_)) {
+    for (const TraceLine& point : trace.points.at(level_)) {
       see(point.value);
       if (point.bound) see(*point.bound);
     }
@@ -170,7 +132,7 @@ class Panel {
 
   std::string legend() const {
     std::vector<std::string> lines;
-    for (const Point& point : trace_.points.at(level_))
+    for (const TraceLine& point : trace_.points.at(level_))
       if (std::ranges::find(lines, point.engine) == lines.end()) lines.push_back(point.engine);
     lines.emplace_back("bound");
     std::string text;
@@ -194,7 +156,7 @@ class Panel {
 
   std::string values() const {
     std::string text;
-    const std::vector<Point>& points = trace_.points.at(level_);
+    const std::vector<TraceLine>& points = trace_.points.at(level_);
     for (std::size_t i = 0; i < points.size();) {
       const std::string& engine = points[i].engine;
       std::vector<std::pair<double, double>> known;
@@ -206,7 +168,7 @@ class Panel {
 
   std::string bounds() const {
     std::vector<std::pair<double, double>> known;
-    for (const Point& point : trace_.points.at(level_))
+    for (const TraceLine& point : trace_.points.at(level_))
       if (point.bound) known.emplace_back(point.ms, *point.bound);
     return steps(known, last_ms_, "bound");
   }

@@ -1,0 +1,348 @@
+// How long the parts of a cycle take for each pod and node, beside what the portfolio expects: it decides by such
+// forecasts what to begin in the time that is left (solver/portfolio.cpp). Clusters of several sizes are solved with a
+// generous budget; the forecasts in use are read from the source.
+//
+// Usage: bench_forecast [--kinds alike,occupied,leaving] [--scale SHARE] [--seed S] [--threads N] [--json FILE]
+//                       [--commit NAME] [--program FILE]
+// `alike`: empty clusters. `occupied`: OpenB, half under pods that stay. `leaving`: half under pods that may be
+// evicted.
+// `--scale` multiplies the nodes. A look is a pod or a node. Greedy's first start is run here, on one thread; the end
+// is what a process of the engine `greedy` tells for its first line; the MILP engine's times are of the trace of the
+// engine `milp`, from greedy's end on: its first bound, its first better plan, and when 90 and 99 % of what it gains in
+// the first level that it improves are there. A time counts where the portfolio would use its forecast.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <regex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/answer.h"
+#include "bench/arguments.h"
+#include "bench/child.h"
+#include "bench/instances.h"
+#include "bench/judge.h"
+#include "bench/machine.h"
+#include "bench/statistics.h"
+#include "bench/trace_file.h"
+#include "heuristics/greedy.h"
+#include "heuristics/parallel.h"
+
+namespace muster::bench {
+namespace {
+
+constexpr double kFactor = 2;  // off by more than that is told
+
+struct Arguments {
+  std::vector<std::string> kinds{"alike", "occupied", "leaving"};
+  double scale = 1;
+  std::uint64_t seed = 1;
+  std::string threads = "2", json, commit = bench::commit(), program = MUSTER_BINARY;
+};
+
+Arguments parse(int argc, char** argv) {
+  Arguments arguments;
+  parse_flags(argc, argv,
+              {
+                  {"--kinds", [&](const std::string& value) { arguments.kinds = split(value); }},
+                  {"--scale", [&](const std::string& value) { arguments.scale = std::stod(value); }},
+                  {"--seed", [&](const std::string& value) { arguments.seed = std::stoull(value); }},
+                  {"--threads", [&](const std::string& value) { arguments.threads = value; }},
+                  {"--json", [&](const std::string& value) { arguments.json = value; }},
+                  {"--commit", [&](const std::string& value) { arguments.commit = value; }},
+                  {"--program", [&](const std::string& value) { arguments.program = value; }},
+              });
+  return arguments;
+}
+
+// --- The clusters
+
+struct Cluster {
+  std::string name, kind, line;
+};
+
+std::string openb_gangs(int nodes, double occupied, std::uint64_t seed) {
+  OpenbOptions options;
+  options.seed = seed;
+  options.node_count = nodes;
+  options.gang_max = 64;
+  options.falling_sizes = true;
+  options.occupied = occupied;
+  options.load = occupied > 0 ? 1.5 : 1.2;
+  options.place_only = true;
+  return openb(options);
+}
+
+std::string contended(int nodes, std::uint64_t seed) {
+  GeneratorOptions options = *generator_preset("contended");
+  options.nodes = nodes;
+  options.seed = seed;
+  return generate_snapshot(options);
+}
+
+std::vector<Cluster> clusters(const Arguments& arguments) {
+  std::vector<Cluster> all;
+  for (const std::string& kind : arguments.kinds) {
+    const auto add = [&](const std::string& name, const std::vector<int>& sizes, const auto& line_of) {
+      for (const int size : sizes) {
+        const int nodes = std::max(1, static_cast<int>(std::lround(arguments.scale * size)));
+        all.push_back({fmt::format("{}-{}", name, nodes), kind, line_of(nodes)});
+      }
+    };
+    if (kind == "alike") {
+      add("synth", {2'000, 5'000, 10'000}, [&](int nodes) { return generate_snapshot(synth(nodes, arguments.seed)); });
+      add("openb-empty", {1'213, 4'852, 9'704}, [&](int nodes) { return openb_gangs(nodes, 0, arguments.seed); });
+    } else if (kind == "occupied") {
+      add("openb-half", {1'213, 4'852, 9'704}, [&](int nodes) { return openb_gangs(nodes, 0.5, arguments.seed); });
+    } else if (kind == "leaving") {
+      add("contended", {250, 500, 1'000}, [&](int nodes) { return contended(nodes, arguments.seed); });
+    } else {
+      throw std::runtime_error("no kind is named " + kind);
+    }
+  }
+  return all;
+}
+
+// --- Measuring
+
+// Milliseconds; none: it did not happen.
+struct Times {
+  double greedy = 0, end_first = 0, end_again = 0;
+  std::optional<double> bound, plan, most, nearly_all;  // of the MILP engine
+};
+struct Measured {
+  Cluster cluster;
+  double nodes = 0, pods = 0, may_leave = 0;
+  Times times;
+  double looks() const { return nodes + pods; }
+};
+
+double greedy_ms(const Judge& judge) {
+  GreedyOptions options;
+  options.starts = 1;
+  const auto start = std::chrono::steady_clock::now();
+  solve_greedy(judge.problem, judge.shares, options);
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Enough for the MILP engine to come near what it can do.
+double budget_ms(const Measured& measured) {
+  if (measured.cluster.kind == "leaving") return 500 + 3 * measured.may_leave;
+  return 500 + (measured.cluster.kind == "alike" ? 0.2 : 0.35) * measured.looks();
+}
+
+// A name for a file that lives as long as this.
+class TemporaryFile {
+ public:
+  TemporaryFile() : path_(std::filesystem::temp_directory_path() / fmt::format("bench_forecast.{}", getpid())) {}
+  ~TemporaryFile() { std::filesystem::remove(path_); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  std::string path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+void read_milp_times(const std::vector<TraceLine>& trace, Times& times) {
+  std::map<std::string, double> before, last;  // values by level: as greedy left them, as they ended
+  std::optional<std::string> improved;         // the first level that is
+  double begun = 0;
+  for (const TraceLine& line : trace) {
+    if (line.engine == "greedy") {
+      begun = line.ms;
+      before[line.level] = line.value;
+    }
+    if (line.engine == "milp" && !times.bound) times.bound = line.ms - begun;
+    if (line.engine == "milp" && !times.plan && line.value != last[line.level]) times.plan = line.ms - begun;
+    last[line.level] = line.value;
+  }
+  for (const TraceLine& line : trace) {  // greedy tells all levels first, in their order
+    if (!improved && line.engine == "greedy" && before[line.level] != last[line.level]) improved = line.level;
+    if (!improved || line.engine != "milp" || line.level != *improved) continue;
+    const double part = (line.value - before[*improved]) / (last[*improved] - before[*improved]);
+    if (!times.most && part >= 0.9) times.most = line.ms - begun;
+    if (!times.nearly_all && part >= 0.99) times.nearly_all = line.ms - begun;
+  }
+}
+
+Measured measure(Cluster cluster, const Arguments& arguments) {
+  Measured measured{std::move(cluster), 0, 0, 0, {}};
+  const std::string& line = measured.cluster.line;
+  const Judge judge(line);
+  measured.nodes = static_cast<double>(judge.problem.nodes.size());
+  measured.pods = static_cast<double>(judge.problem.pods.size());
+  if (measured.cluster.kind == "leaving")
+    measured.may_leave = static_cast<double>(std::ranges::count_if(judge.problem.pods, [&](const Pod& pod) {
+      return pod.status == PodStatus::kRunning && judge.problem.gangs[pod.gang].preemptible;
+    }));
+  measured.times.greedy = median({greedy_ms(judge), greedy_ms(judge), greedy_ms(judge)});
+
+  SolveProcess greedy(arguments.program,
+                      {"--engine", "greedy", "--budget", "60s", "--threads", arguments.threads, "--quiet"});
+  for (double* end : {&measured.times.end_first, &measured.times.end_again}) {
+    const std::string answer = greedy.ask(line);
+    judge.passed(answer);
+    *end = number_after(statement_of(answer), "verify").value_or(0);
+  }
+
+  const TemporaryFile trace;
+  SolveProcess milp(arguments.program, {"--engine", "milp", "--budget", fmt::format("{:.0f}ms", budget_ms(measured)),
+                                        "--threads", arguments.threads, "--quiet", "--trace", trace.path()});
+  judge.passed(milp.ask(line));
+  read_milp_times(read_trace(trace.path()), measured.times);
+  return measured;
+}
+
+// --- Telling
+
+std::string per(const std::optional<double>& ms, double count) {
+  return ms && count > 0 ? fmt::format("{:.1f} ({:.0f} ms)", 1'000 * *ms / count, *ms) : "-";
+}
+
+void print_row(const Measured& one) {
+  const Times& times = one.times;
+  fmt::print("| {} | {:.0f} | {:.0f} | {:.0f} | {} | {} | {} | {} | {} | {} | {} | {} |\n", one.cluster.name, one.nodes,
+             one.pods, one.may_leave, per(times.greedy, one.pods), per(times.end_first, one.looks()),
+             per(times.end_again, one.looks()), per(times.bound, one.looks()), per(times.plan, one.looks()),
+             per(times.most, one.looks()), per(times.nearly_all, one.looks()), per(times.plan, one.may_leave));
+  std::fflush(stdout);
+}
+
+std::string json_of(const Measured& one, const Arguments& arguments) {
+  const auto told = [](const std::optional<double>& ms) { return ms ? fmt::format("{:.3f}", *ms) : "null"; };
+  const Times& times = one.times;
+  return fmt::format(
+      R"({{"case":"{}","kind":"{}","commit":"{}","cores":{},"load":{:.2f},"threads":{},"seed":{},"nodes":{},"pods":{},)"
+      R"("mayLeave":{},"budgetMs":{:.0f},"greedyMs":{:.3f},"endFirstMs":{:.3f},"endAgainMs":{:.3f},"boundMs":{},)"
+      R"("planMs":{},"mostMs":{},"nearlyAllMs":{}}})",
+      one.cluster.name, one.cluster.kind, arguments.commit, usable_cores(), load_average(), arguments.threads,
+      arguments.seed, one.nodes, one.pods, one.may_leave, budget_ms(one), times.greedy, times.end_first,
+      times.end_again, told(times.bound), told(times.plan), told(times.most), told(times.nearly_all));
+}
+
+// A number of solver/portfolio.cpp, and what was measured of it. The expression's first group is the number.
+struct Forecast {
+  std::string what, unit, expression;
+  std::function<std::optional<double>(const Measured&)> measured;  // in its unit; none: says nothing of it
+};
+
+// As kManyLooks: what is small comes to its end in any budget. Fewer are many where pods may leave.
+bool is_small(const Measured& one) { return one.looks() <= (one.may_leave > 0 ? 1'000 : 5'000); }
+
+std::vector<Forecast> forecasts() {
+  const auto of_milp = [](const char* kind, std::optional<double> Times::*time) {
+    return [kind = std::string(kind), time](const Measured& one) -> std::optional<double> {
+      const std::optional<double>& ms = one.times.*time;
+      if (one.cluster.kind != kind || is_small(one) || !ms) return std::nullopt;
+      return 1'000 * *ms / one.looks();
+    };
+  };
+  const auto of_greedy = [](bool may_leave) {
+    return [may_leave](const Measured& one) -> std::optional<double> {
+      if (is_small(one) || (one.may_leave > 0) != may_leave) return std::nullopt;
+      return 1'000 * one.times.greedy / one.pods;
+    };
+  };
+  const std::string number = R"(([0-9]+))";
+  const std::string a_pod = R"(microseconds\()" + number + R"( \* static_cast<std::int64_t>\(problem_\.pods)";
+  const std::string alike = R"(kAlikeNodes\{)", occupied = R"(kOccupiedNodes\{)", skip = "[0-9]+, ";
+  return {
+      {"greedy's first start, nobody leaves", "us a pod", a_pod, of_greedy(false)},
+      {"greedy's first start, leaving", "us a pod", a_pod, of_greedy(true)},
+      {"the end, of a first line", "ns a look", "kFirst = " + number,
+       [](const Measured& one) -> std::optional<double> {
+         if (is_small(one)) return std::nullopt;
+         return 1e6 * one.times.end_first / one.looks();
+       }},
+      {"MILP, alike: first plan", "us a look", alike + number, of_milp("alike", &Times::plan)},
+      {"MILP, alike: alone (90 % of its gain)", "us a look", alike + skip + number, of_milp("alike", &Times::most)},
+      {"MILP, alike: all (99 %)", "us a look", alike + skip + skip + number, of_milp("alike", &Times::nearly_all)},
+      {"MILP, occupied: first plan", "us a look", occupied + number, of_milp("occupied", &Times::plan)},
+      {"MILP, occupied: alone (90 % of its gain)", "us a look", occupied + skip + number,
+       of_milp("occupied", &Times::most)},
+      {"MILP, occupied: all (99 %)", "us a look", occupied + skip + skip + number,
+       of_milp("occupied", &Times::nearly_all)},
+      {"MILP, leaving: first plan", "us a pod that may leave", R"(microseconds\()" + number + R"( \* may_leave)",
+       [](const Measured& one) -> std::optional<double> {
+         if (one.may_leave == 0 || !one.times.plan) return std::nullopt;
+         return 1'000 * *one.times.plan / one.may_leave;
+       }},
+      {"MILP: first bound, beyond 5 ms", "us a look", R"(microseconds\(5'000 \+ )" + number + R"( \* looks)",
+       [](const Measured& one) -> std::optional<double> {
+         if (is_small(one) || !one.times.bound) return std::nullopt;
+         return 1'000 * std::max(0.001, *one.times.bound - 5) / one.looks();
+       }},
+  };
+}
+
+std::string source_of_portfolio() {
+  std::ifstream file(MUSTER_SOURCE_DIR "/solver/portfolio.cpp");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string verdict(double in_use, double fitted) {
+  if (fitted > kFactor * in_use) return fmt::format("too low, by {:.1f}", fitted / in_use);
+  if (in_use > kFactor * fitted) return fmt::format("too high, by {:.1f}", in_use / fitted);
+  return "within a factor of two";
+}
+
+void print_forecasts(const std::vector<Measured>& all) {
+  const std::string source = source_of_portfolio();
+  fmt::print(
+      "\n| forecast | unit | in use | fitted (geometric mean) | least | most | clusters | |\n"
+      "|---|---|---|---|---|---|---|---|\n");
+  for (const Forecast& forecast : forecasts()) {
+    std::vector<double> values;
+    for (const Measured& one : all)
+      if (const auto value = forecast.measured(one)) values.push_back(*value);
+    std::smatch found;
+    const bool is_known = std::regex_search(source, found, std::regex(forecast.expression));
+    fmt::print("| {} | {} | {} | ", forecast.what, forecast.unit, is_known ? found[1].str() : "not found");
+    if (values.empty()) {
+      fmt::print("- | - | - | 0 | |\n");
+      continue;
+    }
+    const double fitted = geometric_mean(values);
+    fmt::print("{:.1f} | {:.1f} | {:.1f} | {} | {} |\n", fitted, std::ranges::min(values), std::ranges::max(values),
+               values.size(), is_known ? verdict(std::stod(found[1]), fitted) : "");
+  }
+}
+
+int run(const Arguments& arguments) {
+  std::ofstream json;
+  if (!arguments.json.empty()) json.open(arguments.json);
+  fmt::print(
+      "{} cores, load {:.1f}, commit {}, seed {}, {} threads; microseconds a pod or node (in parentheses: in all)\n\n"
+      "| cluster | nodes | pods | may leave | first start, a pod | end | end, second line | MILP: bound | plan | 90 % "
+      "| "
+      "99 % | plan, a pod that may leave |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+      usable_cores(), load_average(), arguments.commit, arguments.seed, arguments.threads);
+  std::vector<Measured> all;
+  for (Cluster& cluster : clusters(arguments)) {
+    all.push_back(measure(std::move(cluster), arguments));
+    print_row(all.back());
+    if (json.is_open()) json << json_of(all.back(), arguments) << std::endl;
+  }
+  print_forecasts(all);
+  return 0;
+}
+
+}  // namespace
+}  // namespace muster::bench
+
+int main(int argc, char** argv) {
+  return muster::bench::guarded("bench_forecast", [&] { return muster::bench::run(muster::bench::parse(argc, argv)); });
+}
