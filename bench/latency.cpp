@@ -8,6 +8,8 @@
 // compute beside. `overrun` is what a plan takes beyond its budget, from the line's arrival, as the program tells it
 // (elapsedMs); `pipe` is what its user sees, from the first byte written to the last one read. An answer is missing
 // where the process ends or ten seconds pass after the budget.
+// `stall` is the longest that a thread which only sleeps was late during a solve: so much of an overrun may be the
+// machine's own.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -32,6 +34,7 @@
 #include "bench/instances.h"
 #include "bench/judge.h"
 #include "bench/machine.h"
+#include "bench/stalls.h"
 #include "bench/statistics.h"
 #include "heuristics/parallel.h"
 
@@ -97,10 +100,11 @@ std::vector<std::unique_ptr<Asked>> lines_of(int nodes, std::uint64_t seed) {
 }
 
 struct Outcome {
-  std::vector<double> told, seen;  // ms of each answer
+  std::vector<double> told, seen, stalls;  // ms of each answer
   int missing = 0;
   std::map<std::string, int> rejected;  // what the referee has against plans, and how many times
   std::string slowest;                  // the statement of the solver of that plan
+  double slowest_stall = 0;
 };
 
 class Session {
@@ -142,10 +146,12 @@ void judge(const Asked& asked, const std::string& answer, Outcome& outcome) {
 
 Outcome measure(const std::vector<std::unique_ptr<Asked>>& lines, double budget_ms, const Arguments& arguments) {
   Outcome outcome;
+  Stalls stalls;
   Session session(budget_ms, arguments);
   for (int n = 0; n < arguments.solves; ++n) {
     const Asked& asked = *lines[static_cast<std::size_t>(n % kDistinct)];
     session.warm_up(asked.line);
+    stalls.take_worst();
     const auto start = std::chrono::steady_clock::now();
     const std::optional<std::string> answer = session.ask(asked.line);
     const std::chrono::duration<double, std::milli> seen = std::chrono::steady_clock::now() - start;
@@ -154,7 +160,11 @@ Outcome measure(const std::vector<std::unique_ptr<Asked>>& lines, double budget_
       continue;
     }
     const double told = elapsed_ms(*answer).value_or(seen.count());
-    if (outcome.told.empty() || told > std::ranges::max(outcome.told)) outcome.slowest = statement_of(*answer);
+    outcome.stalls.push_back(stalls.take_worst());
+    if (outcome.told.empty() || told > std::ranges::max(outcome.told)) {
+      outcome.slowest = statement_of(*answer);
+      outcome.slowest_stall = outcome.stalls.back();
+    }
     outcome.told.push_back(told);
     outcome.seen.push_back(seen.count());
     judge(asked, *answer, outcome);
@@ -191,7 +201,7 @@ const std::vector<std::pair<std::string, double>> kTold{{"p50", 0.5}, {"p99", 0.
 void print_row(const Row& row, const Arguments& arguments) {
   fmt::print("| {} | {} | ", row.budget_ms, row.nodes);
   if (row.outcome.told.empty()) {
-    fmt::print("| | | | | | ");
+    fmt::print("| | | | | | | ");
   } else {
     fmt::print("{:.1f} | ", median(row.outcome.told));
     for (const auto& [name, share] : kTold) {
@@ -199,6 +209,7 @@ void print_row(const Row& row, const Arguments& arguments) {
       fmt::print("{:.1f} ({:.1f} %) | ", beyond, 100 * beyond / row.budget_ms);
     }
     fmt::print("{:.1f} / {:.1f} | ", median(row.outcome.seen), percentile(row.outcome.seen, 1));
+    fmt::print("{:.1f} / {:.1f} | ", median(row.outcome.stalls), percentile(row.outcome.stalls, 1));
   }
   fmt::print("{} | {} | {} |\n", row.outcome.missing, row.rejected(), is_met(row, arguments) ? "yes" : "no");
   std::fflush(stdout);
@@ -218,12 +229,13 @@ std::string json_of(const Row& row, const Arguments& arguments) {
     phases.push_back(fmt::format(R"("{}":{:.3f})", phase, ms));
   return fmt::format(
       R"({{"case":"{} nodes, {} ms, {} busy","commit":"{}","cores":{},"threads":{},"engine":"{}","seed":{},"load":{},)"
-      R"("nodes":{},"budgetMs":{},"busy":{},"solves":{},"missing":{},"rejected":{},"met":{},"ms":{{{},{},{}}},)"
-      R"("slowest":{{{}}}}})",
+      R"("nodes":{},"budgetMs":{},"busy":{},"solves":{},"missing":{},"rejected":{},"met":{},"ms":{{{},{},{},{}}},)"
+      R"("slowest":{{{}}},"slowestStall":{:.3f}}})",
       row.nodes, row.budget_ms, arguments.stress, arguments.commit, usable_cores(), arguments.threads, arguments.engine,
       arguments.seed, load_average(), row.nodes, row.budget_ms, arguments.stress, arguments.solves, row.outcome.missing,
       row.rejected(), is_met(row, arguments), json_of("cycle", row.outcome.told), json_of("overrun", row.overrun()),
-      json_of("pipe", row.outcome.seen), fmt::join(phases, ","));
+      json_of("pipe", row.outcome.seen), json_of("stall", row.outcome.stalls), fmt::join(phases, ","),
+      row.outcome.slowest_stall);
 }
 
 // What the slowest plan of a row took its time for, where that was beyond what is wanted.
@@ -233,7 +245,7 @@ void print_slowest(const std::vector<Row>& rows, const Arguments& arguments) {
     fmt::print("\n{} nodes in {} ms, the slowest: {:.1f} ms,", row.nodes, row.budget_ms,
                elapsed_ms(row.outcome.slowest).value_or(0));
     for (const auto& [phase, ms] : phases_of(row.outcome.slowest)) fmt::print(" {} {:.1f}", phase, ms);
-    fmt::print("\n");
+    fmt::print("; the machine stalled for {:.1f} ms at most meanwhile\n", row.outcome.slowest_stall);
   }
 }
 
@@ -243,9 +255,10 @@ int run(const Arguments& arguments) {
   fmt::print(
       "{} cores, load {:.1f}, commit {}, seed {}, engine {}, {} threads, {} solves each, {} busy processes beside\n"
       "milliseconds, and percent of the budget\n\n"
-      "| budget | nodes | plan p50 | overrun p50 | p99 | p99.9 | worst | pipe p50 / worst | missing | rejected | "
+      "| budget | nodes | plan p50 | overrun p50 | p99 | p99.9 | worst | pipe p50 / worst | stall p50 / worst | "
+      "missing | rejected | "
       "wanted "
-      "met |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
+      "met |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n",
       usable_cores(), load_average(), arguments.commit, arguments.seed, arguments.engine, arguments.threads,
       arguments.solves, arguments.stress);
   const BusyProcesses busy(arguments.stress);
