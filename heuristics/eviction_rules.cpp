@@ -59,6 +59,7 @@ void EvictionRules::look_around() {
   survey_.lowest_running.assign(problem_.queues.size(), std::numeric_limits<std::int32_t>::max());
   Indexed<QueueIndex, GangIndex> first(problem_.queues.size(), GangIndex::none());
   std::vector<bool> may_leave(problem_.pod_classes.size(), false);
+  double run_seconds = 0, pods = 0;
   for (const Pod& pod : problem_.pods) {
     const Gang& gang = problem_.gangs[pod.gang];
     if (pod.status != PodStatus::kRunning) continue;
@@ -69,7 +70,10 @@ void EvictionRules::look_around() {
     survey_.lowest_running[gang.queue] = std::min(survey_.lowest_running[gang.queue], gang.priority);
     if (first[gang.queue].is_none()) first[gang.queue] = pod.gang;
     may_leave[pod.pod_class.value()] = true;
+    run_seconds += static_cast<double>(pod.run_seconds);
+    ++pods;
   }
+  if (pods > 0) survey_.mean_run_seconds = static_cast<std::int64_t>(run_seconds / pods);
   for (const PodClassIndex pod_class : problem_.pod_classes.indices()) {
     if (may_leave[pod_class.value()]) survey_.running_classes.push_back(pod_class);
   }

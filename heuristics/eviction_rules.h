@@ -29,6 +29,7 @@ struct EvictionSurvey {
   std::vector<std::pair<QueueIndex, GangIndex>> runs_in;  // leaf queues with such gangs, and one of each
   std::vector<PodClassIndex> running_classes;             // of what may be evicted, ascending
   double least_weight = 1;                                // weighted work to what is taken of devices, of any that runs
+  std::int64_t mean_run_seconds = 1;                      // of what may be evicted
   std::vector<GangIndex> with_min_resources;
   bool is_local = true;  // no topology is required, nor anti-affinity, `minResources`, a number of moves
 };

@@ -39,7 +39,8 @@ RoomSearch::RoomSearch(const Parts& parts, std::vector<PlannedEviction> stale)
       reasons_(problem_.pods.size()),
       is_local_(survey_.is_local && !has_limits(bounds_)),
       cache_(problem_.nodes.size()),
-      cheapest_(problem_.nodes.size()) {}
+      cheapest_(problem_.nodes.size()),
+      recently_touched_(problem_.nodes.size()) {}
 
 bool RoomSearch::is_allowed() const { return problem_.snapshot->policy.actions.place; }
 
@@ -74,17 +75,58 @@ bool RoomSearch::claim(GangIndex gang, const Place& place) {
   if (!actions.place || !fit::queue_exists(problem_.gangs[gang]) || !fit::timeout(problem_.gangs[gang])) return false;
   claimant_ = gang;
   const bool may_evict = problem_.gangs[gang].preemption_policy != PreemptionPolicy::kNever;
-  if (attempt(Means::kSwap, place)) return true;
-  if (actions.consolidate && attempt(Means::kConsolidate, place)) return true;
-  if (actions.preempt && may_evict && attempt(Means::kPreempt, place)) return true;
-  return actions.reclaim && may_evict && attempt(Means::kReclaim, place);
+  if (attempt({Means::kSwap}, place)) return true;
+  if (actions.consolidate && attempt({Means::kConsolidate}, place)) return true;
+  return may_evict && claim_by_evicting(place);
+}
+
+// By the first way that loses nothing but work of the lowest priority beyond the shares, else by the one with the best
+// levels. Reclaim comes first: only who stays within his share may do it, and what he preempts there is lost of it.
+template <class Place>
+bool RoomSearch::claim_by_evicting(const Place& place) {
+  const Actions& actions = problem_.snapshot->policy.actions;
+  std::vector<Way> ways;
+  for (const bool displaces : {false, true}) {
+    if (displaces && !actions.consolidate) continue;
+    if (actions.reclaim) ways.push_back({Means::kReclaim, displaces});
+    if (actions.preempt) ways.push_back({Means::kPreempt, displaces});
+  }
+  std::optional<Way> best;
+  std::vector<Work> best_levels;
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    Before before;
+    std::optional<std::vector<Work>> levels = try_once(ways[i], place, before);
+    if (!levels) continue;
+    const bool is_better = !best || *levels > best_levels;
+    const bool is_least =
+        lost_.share == Loss{} && lost_.quota == Loss{} && lost_.work.priority <= problem_.priorities.back();
+    if (is_better && (is_least || i + 1 == ways.size())) {
+      keep(*std::move(levels));
+      return true;
+    }
+    undo(before);
+    if (!is_better) continue;
+    best = ways[i];
+    best_levels = *std::move(levels);
+  }
+  return best && attempt(*best, place);
 }
 
 template <class Place>
-bool RoomSearch::attempt(Means means, const Place& place) {
-  if (stopped_ || (stop_ && stop_())) return false;
-  means_ = means;
-  if (is_hopeless()) return false;
+bool RoomSearch::attempt(Way way, const Place& place) {
+  Before before;
+  std::optional<std::vector<Work>> levels = try_once(way, place, before);
+  if (levels) keep(*std::move(levels));
+  return levels.has_value();
+}
+
+// What the levels are then, if they are better than before; otherwise nothing has changed.
+template <class Place>
+std::optional<std::vector<Work>> RoomSearch::try_once(Way way, const Place& place, Before& before) {
+  if (stopped_ || (stop_ && stop_())) return std::nullopt;
+  means_ = way.means;
+  stage_ = way.displaces ? Stage::kDisplacing : Stage::kPlain;
+  if (is_hopeless()) return std::nullopt;
   if (room_seen_.empty()) has_room_grown();
   ++attempts_;
   if (latest_rank_ > rank_) {
@@ -94,12 +136,14 @@ bool RoomSearch::attempt(Means means, const Place& place) {
     }
   }
   gave_way_.clear();
-  const auto before = state_.checkpoint();
+  displaced_.clear();
+  lost_ = {};
   attempt_reasons_ = reasons_.checkpoint();
-  const bool had_evicted = std::exchange(has_evicted_, has_evicted_ || means != Means::kSwap);
+  before = {state_.checkpoint(), attempt_reasons_, has_evicted_};
+  has_evicted_ = has_evicted_ || means_ != Means::kSwap;
   // Between claims the state's log only grows, so a log of the same length is the same state.
-  if (levels_at_ != before) levels_ = leading_levels_.of(state_);
-  levels_at_ = before;
+  if (levels_at_ != before.state) levels_ = leading_levels_.of(state_);
+  levels_at_ = before.state;
   placer_.exchange_clear([this](PodIndex pod, std::span<const NodeIndex> nodes) { return clear_for(pod, nodes); });
   const bool placed = place();
   placer_.exchange_clear(nullptr);
@@ -108,19 +152,24 @@ bool RoomSearch::attempt(Means means, const Place& place) {
     place_again();
     if (rules_hold()) {
       std::vector<Work> levels = leading_levels_.of(state_);
-      if (levels > levels_) {
-        levels_ = std::move(levels);
-        levels_at_ = state_.checkpoint();
-        for (const GangIndex gang : gave_way_) note_placed(gang, rank_ + 1);
-        return true;
-      }
+      if (levels > levels_) return levels;
     }
   }
-  state_.rollback(before);
-  reasons_.rollback(attempt_reasons_);
-  has_evicted_ = had_evicted;
+  undo(before);
+  return std::nullopt;
+}
+
+void RoomSearch::keep(std::vector<Work> levels) {
+  levels_ = std::move(levels);
+  levels_at_ = state_.checkpoint();
+  for (const GangIndex gang : gave_way_) note_placed(gang, rank_ + 1);
+}
+
+void RoomSearch::undo(const Before& before) {
+  state_.rollback(before.state);
+  reasons_.rollback(before.reasons);
+  has_evicted_ = before.has_evicted;
   has_room_grown();
-  return false;
 }
 
 // Whether no pod anywhere may go, be moved, or give way for the claimant. May be wrong in one way: nobody may be left

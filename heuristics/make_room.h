@@ -26,6 +26,7 @@
 #include "heuristics/greedy.h"
 #include "heuristics/leading_levels.h"
 #include "heuristics/node_choice.h"
+#include "heuristics/recently_touched.h"
 #include "model/fair_share.h"
 
 namespace muster {
@@ -132,10 +133,30 @@ class RoomSearch {
 
   enum class Means : std::uint8_t { kSwap, kConsolidate, kPreempt, kReclaim };
 
+  // Whether who is in the way may be displaced, see make_room_displacing.cpp; then who goes for one who is.
+  enum class Stage : std::uint8_t { kPlain, kDisplacing, kPlacingDisplaced };
+  // How room is made: by whom, and whether who is in the way may be put elsewhere in place of others who go.
+  struct Way {
+    Means means = Means::kSwap;
+    bool displaces = false;
+  };
+  // What an attempt can be undone to.
+  struct Before {
+    ClusterState::Checkpoint state;
+    EvictionLog::Checkpoint reasons;
+    bool has_evicted = false;
+  };
+
   template <class Place>
   bool claim(GangIndex gang, const Place& place);
   template <class Place>
-  bool attempt(Means means, const Place& place);
+  bool claim_by_evicting(const Place& place);
+  template <class Place>
+  bool attempt(Way way, const Place& place);
+  template <class Place>
+  std::optional<std::vector<Work>> try_once(Way way, const Place& place, Before& before);
+  void keep(std::vector<Work> levels);
+  void undo(const Before& before);
   bool is_hopeless() const;
   bool is_claimant_new() const;
   bool fits_in_sum(const PodClass& pod_class) const;
@@ -149,6 +170,8 @@ class RoomSearch {
   template <class Visit>
   bool look_at_clearings(PodIndex pod, std::span<const NodeIndex> nodes, std::deque<Clearing>& found,
                          const Visit& visit);
+  template <class Visit>
+  void look_at_promising(PodIndex pod, std::span<const NodeIndex> nodes, const Visit& visit);
   template <class Visit>
   bool look_at_cheapest(PodIndex pod, const Visit& visit);
   void list_clearing(PodIndex pod, NodeIndex node);
@@ -164,6 +187,7 @@ class RoomSearch {
   std::optional<Clearing> clearing_by_moves(PodIndex pod, NodeIndex node) const;
   Cost cost_with_moves(PodIndex pod, const Clearing& clearing);
   Cost cost_of(GangIndex gang, std::span<const PodIndex> pods) const;
+  Cost loss_of(QueueIndex queue, std::int32_t priority, const QueueAmounts& goes) const;
   std::int64_t excess_of(GangIndex victim) const;
   Cleared could_clear(PodIndex pod, NodeIndex node);
   void begin_look();
@@ -175,6 +199,7 @@ class RoomSearch {
   std::vector<Unit> units_on(NodeIndex node) const;
   std::vector<Unit> moves_on(NodeIndex node) const;
   std::optional<Unit> unit_of(PodIndex pod) const;
+  std::optional<Unit> leaving_unit_of(PodIndex pod) const;
   std::optional<Unit> move_of(PodIndex pod) const;
   std::optional<Unit> fresh_unit_of(PodIndex pod) const;
   bool may_give_way(PodIndex pod) const;
@@ -187,6 +212,16 @@ class RoomSearch {
   bool is_kept_out(PodIndex pod, NodeIndex node) const;
   bool keeps_topology(PodIndex pod, NodeIndex node) const;
   bool relocate(const Unit& unit);
+
+  bool clear_displacing(PodIndex pod, std::span<const NodeIndex> nodes);
+  bool clear_for_displaced(PodIndex pod, std::span<const NodeIndex> nodes);
+  bool clear_promising(PodIndex pod, std::span<const NodeIndex> nodes);
+  std::vector<NodeIndex> by_promise(PodIndex pod, std::span<const NodeIndex> nodes);
+  Amount lacking_on(const PodClass& pod_class, NodeIndex node);
+  Amount leaving_on(const PodClass& pod_class, NodeIndex node);
+  void find_least_losses();
+  bool may_be_displaced(PodIndex pod) const;
+  std::optional<Unit> displaced_unit_of(PodIndex pod) const;
 
   void settle();
   bool bring_back(GangIndex gang);
@@ -231,6 +266,12 @@ class RoomSearch {
   bool stopped_ = false;
   GangIndex claimant_;  // of the attempt under way
   Means means_ = Means::kSwap;
+  Stage stage_ = Stage::kPlain;
+  Cost lost_;  // in the attempt under way, by those who were to go
+  // Queues from which somebody may go for the claimant, each with the lowest priority of what is there.
+  std::vector<std::pair<QueueIndex, std::int32_t>> least_losses_;
+  std::vector<GangIndex> displaced_;  // of the clearing under way: pods of theirs are put elsewhere, so they stay
+  std::vector<DeviceUnits> lacking_;  // for lacking_on
   ClearingCache<Clearing> cache_;
   CheapestFirst<Cost> cheapest_;                    // of one key of the cache
   std::vector<NodeIndex> not_cleared_;              // nodes that are not listed there, though they may take the pod
@@ -244,8 +285,11 @@ class RoomSearch {
     std::uint64_t look = 0;  // as of which it is known
     bool is_possible = false;
     NodeIndex witness;
+    std::size_t none_until = 0;  // how many nodes had been touched, and one, when there was none; 0: there may be one
+    std::int32_t none_of_rank = -1;  // of the claim then, where others might give way; else -1
   };
   Indexed<PodClassIndex, Relocation> relocation_;
+  RecentlyTouched recently_touched_;
   QueueAmounts added_{};  // of the pod that room is being made for, at least
 };
 

@@ -11,6 +11,7 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kMostClearings = 24;  // nodes tried for one pod, cheapest first, where victims have to be moved
+constexpr std::size_t kMostPromising = 64;  // nodes that can be cleared and are looked at for one pod
 
 }  // namespace
 
@@ -38,7 +39,9 @@ bool RoomSearch::clear_for(PodIndex pod, std::span<const NodeIndex> nodes) {
     return false;
   }
   const bool evicts = means_ == Means::kPreempt || means_ == Means::kReclaim;
-  const bool has_cleared = evicts && !could_relocate() ? clear_cheapest(pod, nodes) : clear_any(pod, nodes);
+  const bool has_cleared = stage_ == Stage::kDisplacing  ? clear_displacing(pod, nodes)
+                           : evicts && !could_relocate() ? clear_cheapest(pod, nodes)
+                                                         : clear_any(pod, nodes);
   if (!has_cleared) state_.rollback(before);
   return has_cleared;
 }
@@ -135,6 +138,23 @@ bool RoomSearch::clear_cheapest(PodIndex pod, std::span<const NodeIndex> nodes) 
   return commit_clearing(pod, *best) || clear_any(pod, nodes);
 }
 
+// The same as look_at_clearings where somebody is evicted, but of the nodes that can be cleared only the most
+// promising.
+template <class Visit>
+void RoomSearch::look_at_promising(PodIndex pod, std::span<const NodeIndex> nodes, const Visit& visit) {
+  find_least_losses();
+  cache_.begin(clearing_key(pod));
+  std::size_t found = 0, looked_at = 0;
+  for (const NodeIndex node : by_promise(pod, nodes)) {
+    if (stop_ && ++looked_at % 64 == 0 && stop_()) stopped_ = true;
+    if (stopped_ || found == kMostPromising) return;
+    const Clearing* clearing = known_clearing(pod, node);
+    if (clearing == nullptr) continue;
+    visit(clearing);
+    ++found;
+  }
+}
+
 // The cheapest few, in the order of what they cost once who can be moved is moved.
 bool RoomSearch::clear_any(PodIndex pod, std::span<const NodeIndex> nodes) {
   const auto commit = [&](const Choice& choice) { return commit_clearing(pod, *choice.clearing); };
@@ -148,10 +168,15 @@ bool RoomSearch::clear_any(PodIndex pod, std::span<const NodeIndex> nodes) {
   }
   std::deque<Clearing> found;  // those that are not kept
   CheapestFew few(kMostClearings);
-  look_at_clearings(pod, nodes, found, [&](const Clearing* clearing) { few.add({clearing->cost, clearing}); });
+  const bool evicts = means_ == Means::kPreempt || means_ == Means::kReclaim;
+  const auto add = [&](const Clearing* clearing) { few.add({clearing->cost, clearing}); };
+  if (evicts) {
+    look_at_promising(pod, nodes, add);
+  } else {
+    look_at_clearings(pod, nodes, found, add);
+  }
   if (stopped_) return false;
   std::vector<Choice> choices = few.in_order();
-  const bool evicts = means_ == Means::kPreempt || means_ == Means::kReclaim;
   if (evicts && could_relocate()) {
     for (Choice& choice : choices) choice.cost = cost_with_moves(pod, *choice.clearing);
     std::ranges::stable_sort(choices, {}, &Choice::cost);
@@ -263,16 +288,24 @@ ClearingKind RoomSearch::kind_of(const Clearing& clearing) const {
 
 bool RoomSearch::commit_clearing(PodIndex pod, const Clearing& clearing) {
   const auto before = state_.checkpoint();
-  for (const Unit& unit : clearing.victims) take(unit.pods);
-  // A clearing that was kept may have been overtaken by what was placed elsewhere: anti-affinity, a queue's bounds.
-  if (!can_place(state_, bounds_, pod, clearing.node)) {
-    state_.rollback(before);
-    return false;
+  const Cost lost_before = lost_;
+  const bool displaces = stage_ == Stage::kDisplacing;
+  if (displaces) displaced_.clear();
+  for (const Unit& unit : clearing.victims) {
+    take(unit.pods);
+    if (!unit.must_move) lost_.add(unit.cost);
+    if (displaces && unit.must_move) displaced_.push_back(problem_.pods[unit.pods.front()].gang);
   }
-  state_.put(pod, clearing.node, chooser_.devices_for(pod, clearing.node));
-  const bool moved =
-      std::ranges::all_of(clearing.victims, [&](const Unit& unit) { return !unit.must_move || relocate(unit); });
-  if (!moved) state_.rollback(before);
+  // A clearing that was kept may have been overtaken by what was placed elsewhere: anti-affinity, a queue's bounds.
+  bool moved = can_place(state_, bounds_, pod, clearing.node);
+  if (moved) {
+    state_.put(pod, clearing.node, chooser_.devices_for(pod, clearing.node));
+    moved = std::ranges::all_of(clearing.victims, [&](const Unit& unit) { return !unit.must_move || relocate(unit); });
+  }
+  if (!moved) {
+    state_.rollback(before);
+    lost_ = lost_before;
+  }
   return moved;
 }
 
@@ -379,6 +412,8 @@ std::optional<RoomSearch::Clearing> RoomSearch::clearing_of(PodIndex pod, NodeIn
   if (cleared == Cleared::kTooSmall) return std::nullopt;
   if (means_ == Means::kConsolidate && problem_.anti_affinities.empty() && latest_rank_ <= rank_)
     return clearing_by_moves(pod, node);
+  const bool displaces = stage_ == Stage::kDisplacing;
+  if (displaces) displaced_.clear();
   bool fits = can_place(state_, bounds_, pod, node);  // it may be its queue that was in the way
   if (!fits && cleared == Cleared::kNobodyGoes) return std::nullopt;
   const auto before = state_.checkpoint();
@@ -387,7 +422,8 @@ std::optional<RoomSearch::Clearing> RoomSearch::clearing_of(PodIndex pod, NodeIn
   // Who is moved goes by himself, whoever else is moved. Other units may shrink or grow as others go (surplus becomes
   // core), so they are asked for again each time.
   std::vector<Unit> moves;
-  if (means_ != Means::kSwap && problem_.snapshot->policy.actions.consolidate) moves = moves_on(node);
+  if (means_ != Means::kSwap && stage_ == Stage::kPlain && problem_.snapshot->policy.actions.consolidate)
+    moves = moves_on(node);
   std::ranges::stable_sort(moves, {}, &Unit::cost);
   std::size_t next = 0;
   const auto cheapest_move = [&]() -> std::optional<Unit> {
@@ -407,6 +443,7 @@ std::optional<RoomSearch::Clearing> RoomSearch::clearing_of(PodIndex pod, NodeIn
     std::vector<Place> from;
     for (const PodIndex p : cheapest->pods) from.push_back(state_.place_of(p));
     for (const PodIndex p : cheapest->pods) state_.take(p);
+    if (displaces && cheapest->must_move) displaced_.push_back(problem_.pods[cheapest->pods.front()].gang);
     taken.push_back(std::move(*cheapest));
     places.push_back(std::move(from));
     fits = can_place(state_, bounds_, pod, node);
@@ -435,7 +472,7 @@ std::optional<RoomSearch::Unit> RoomSearch::cheapest_unit_below(QueueIndex queue
     if (means_ == Means::kConsolidate && !is_fresh(pod)) continue;  // a move frees nothing of the queue
     const auto& path = problem_.queues[gang.queue].ancestors;
     if (!queue.is_none() && std::ranges::find(path, queue) == path.end()) continue;
-    auto unit = unit_of(pod);
+    auto unit = leaving_unit_of(pod);
     if (!unit) continue;
     if (!best || unit->cost < best->cost) best = std::move(unit);
   }

@@ -98,7 +98,12 @@ bool RoomSearch::relocate(const Unit& unit) {
     means_ = means;
     return cleared;
   };
-  auto clear = placer_.exchange_clear(unit.must_move ? GangPlacer::Clear(swap) : nullptr);
+  const auto displace = [this](PodIndex pod, std::span<const NodeIndex> nodes) {
+    return clear_for_displaced(pod, nodes);
+  };
+  auto clear = placer_.exchange_clear(stage_ == Stage::kDisplacing ? GangPlacer::Clear(displace)
+                                      : unit.must_move             ? GangPlacer::Clear(swap)
+                                                                   : nullptr);
   const bool moved =
       std::ranges::all_of(pods, [&](PodIndex pod) { return state_.is_present(pod) || placer_.place_pod(pod); });
   placer_.exchange_clear(std::move(clear));

@@ -63,12 +63,14 @@ void RoomSearch::clear_all(NodeIndex node, ClearedRooms& rooms) {
   cleared.any_goes = false;
   cleared.devices_left = 0;
   for (const DeviceUnits units : state_.free_devices(node)) cleared.devices_left += units;
-  const bool may_move = means_ != Means::kSwap && problem_.snapshot->policy.actions.consolidate;
+  const bool may_move =
+      means_ != Means::kSwap && stage_ != Stage::kPlacingDisplaced && problem_.snapshot->policy.actions.consolidate;
   for (const PodIndex other : state_.pods_on(node)) {
     const GangIndex gang = problem_.pods[other].gang;
     if (gang == claimant_) continue;
     const bool moves = !is_fresh(other) && may_move && problem_.gangs[gang].preemptible;
-    const bool goes = is_fresh(other) ? may_give_way(other) : is_legal_at_first(other);
+    const bool goes = (stage_ == Stage::kDisplacing && may_be_displaced(other)) ||
+                      (is_fresh(other) ? may_give_way(other) : is_legal_at_first(other));
     if (!goes && !moves) continue;
     cleared.any_goes = true;
     const PodClass& other_class = problem_.class_of(other);
@@ -96,11 +98,24 @@ bool RoomSearch::could_relocate(PodClassIndex index) {
     const Room room = may_swap ? cleared_of(cleared_[0], node) : room_of(state_, node);
     return fit::capacity(room, pod_class) && fit::devices(room, problem_, pod_class, node);
   };
+  const auto try_witness = [&](NodeIndex node) {
+    known.witness = node;
+    known.is_possible = holds(node);
+    return known.is_possible;
+  };
   known.is_possible = !known.witness.is_none() && holds(known.witness);
-  for (std::size_t node = 0; node < problem_.nodes.size() && !known.is_possible; ++node) {
-    known.witness = NodeIndex(node);
-    known.is_possible = holds(known.witness);
+  const std::int32_t rank = may_swap ? rank_ : -1;
+  if (!known.is_possible && known.none_until > 0 && known.none_of_rank == rank) {
+    // Where there was none, only a node that has changed since can be one. (Or one of which a pod may give way now
+    // because what was evicted for its gang has come back: this is overlooked.)
+    recently_touched_.read(state_);
+    recently_touched_.any_since(known.none_until - 1, try_witness);
+  } else if (!known.is_possible) {
+    for (std::size_t node = 0; node < problem_.nodes.size() && !try_witness(NodeIndex(node)); ++node) {
+    }
   }
+  known.none_until = known.is_possible ? 0 : state_.touched().size() + 1;
+  known.none_of_rank = rank;
   means_ = means;
   return known.is_possible;
 }
@@ -178,8 +193,17 @@ std::optional<RoomSearch::Unit> RoomSearch::fresh_unit_of(PodIndex pod) const {
   return Unit{all, cost_of(gang_index, all), false};
 }
 
-// What has to go if this pod goes: itself where it is surplus or moved, else all of its gang.
+// What leaves the node with this pod: what has to go if it goes, or itself to be put elsewhere, whichever costs less.
 std::optional<RoomSearch::Unit> RoomSearch::unit_of(PodIndex pod) const {
+  std::optional<Unit> leaving = leaving_unit_of(pod);
+  if (stage_ != Stage::kDisplacing) return leaving;
+  std::optional<Unit> displaced = displaced_unit_of(pod);
+  return leaving && (!displaced || leaving->cost <= displaced->cost) ? leaving : displaced;
+}
+
+// What has to go if this pod goes: itself where it is surplus or moved, else all of its gang.
+std::optional<RoomSearch::Unit> RoomSearch::leaving_unit_of(PodIndex pod) const {
+  if (std::ranges::find(displaced_, problem_.pods[pod].gang) != displaced_.end()) return std::nullopt;
   if (is_fresh(pod)) return fresh_unit_of(pod);
   if (means_ == Means::kConsolidate) return move_of(pod);
   if (!is_legal(pod)) return std::nullopt;
@@ -200,8 +224,6 @@ std::optional<RoomSearch::Unit> RoomSearch::unit_of(PodIndex pod) const {
   return Unit{all, cost_of(gang_index, all), false};
 }
 
-// Of usage within its share (or quota) a queue loses what goes beyond what it has too much, and so does each queue
-// above it: of what has the victim's priority or more, which is what the first level that loses counts, else of all.
 RoomSearch::Cost RoomSearch::cost_of(GangIndex gang_index, std::span<const PodIndex> pods) const {
   const Gang& gang = problem_.gangs[gang_index];
   Cost cost;
@@ -214,11 +236,23 @@ RoomSearch::Cost RoomSearch::cost_of(GangIndex gang_index, std::span<const PodIn
     const QueueAmounts used = queue_usage(problem_.class_of(pod), problem_.class_of(state_.place_of(pod).node));
     for (std::size_t r = 0; r < kQueueResources; ++r) goes[r] += used[r];
   }
+  const Cost loss = loss_of(gang.queue, gang.priority, goes);
+  cost.share = loss.share;
+  cost.quota = loss.quota;
+  cost.excess = -excess_of(gang_index);
+  cost.age = gang.waited_seconds;
+  return cost;
+}
+
+// Of usage within its share (or quota) a queue loses what goes beyond what it has too much, and so does each queue
+// above it: of what has the victim's priority or more, which is what the first level that loses counts, else of all.
+RoomSearch::Cost RoomSearch::loss_of(QueueIndex leaf, std::int32_t priority, const QueueAmounts& goes) const {
+  Cost cost;
   // GPUs where there are any, else cpu: the resource in which such work is counted.
   const std::size_t r = goes[kQueueGpu] > 0 ? kQueueGpu : kQueueCpu;
   const auto lost = [&](const auto& bound_of, std::int32_t from) {
     Amount rest = goes[r];
-    for (const QueueIndex queue : problem_.queues[gang.queue].ancestors) {
+    for (const QueueIndex queue : problem_.queues[leaf].ancestors) {
       const Amount bound = bound_of(queue);
       if (bound != kUnlimited) rest -= std::clamp<Amount>(state_.usage_from(queue, from)[r] - bound, 0, rest);
     }
@@ -226,15 +260,13 @@ RoomSearch::Cost RoomSearch::cost_of(GangIndex gang_index, std::span<const PodIn
     return static_cast<Amount>(static_cast<double>(rest) * 1e6 / total);
   };
   const auto loss = [&](const auto& bound_of) {
-    for (const std::int32_t level : {gang.priority, problem_.priorities.back()}) {
+    for (const std::int32_t level : {priority, problem_.priorities.back()}) {
       if (const Amount amount = lost(bound_of, level); amount > 0) return Loss{level, amount};
     }
     return Loss{};
   };
   cost.share = loss([&](QueueIndex queue) { return shares_.share[queue][r]; });
   cost.quota = loss([&](QueueIndex queue) { return problem_.queues[queue].quota[r]; });
-  cost.excess = -excess_of(gang_index);
-  cost.age = gang.waited_seconds;
   return cost;
 }
 

@@ -23,6 +23,7 @@ Deadline::Clock::duration as_duration(double milliseconds) {
 }
 
 constexpr double kGreedyShare = 0.2, kFirstStartShare = 0.7;  // of the budget, where another engine follows
+constexpr double kEvictingShare = 0.94;                       // where it has hardly any use for what is left
 
 // Of what is left of the budget: the search before the MILP engine; and then that engine at least and at most. In
 // between it gets as long as it finds much on blocks of nodes.
@@ -161,8 +162,9 @@ class Cycle {
         return [until] { return Clock::now() >= until; };
       };
       greedy.first_alone = is_short();
-      greedy.stop = stops_after(is_short() ? 1 : kFirstStartShare);
-      greedy.stop_more = stops_after(is_short_for_evictions() ? kFirstStartShare : kGreedyShare);
+      const bool evicts = is_short_for_evictions();
+      greedy.stop = stops_after(is_short() ? 1 : evicts ? kEvictingShare : kFirstStartShare);
+      greedy.stop_more = stops_after(evicts ? kEvictingShare : kGreedyShare);
     }
     return greedy;
   }
@@ -221,15 +223,15 @@ class Cycle {
     return deadline_.left() < std::chrono::microseconds(10 * static_cast<std::int64_t>(problem_.pods.size()));
   }
 
-  // So short a budget that the MILP engine will not get to a plan with evictions, which take it about half a
-  // millisecond for each pod that may leave (2 s for 4,000 of them): further starts of greedy do more.
+  // So short a budget that the MILP engine will not get to a good plan with evictions: a first one takes it about half
+  // a millisecond for each pod that may leave (2 s for 4,000 of them). All starts of greedy to their end do more.
   bool is_short_for_evictions() const {
     const Actions& actions = snapshot_.policy.actions;
     if (!actions.consolidate && !actions.preempt && !actions.reclaim) return false;
     const auto may_leave = std::ranges::count_if(problem_.pods, [&](const Pod& pod) {
       return pod.status == PodStatus::kRunning && problem_.gangs[pod.gang].preemptible;
     });
-    return deadline_.left() < std::chrono::microseconds(500 * may_leave);
+    return deadline_.left() < std::chrono::microseconds(1'500 * may_leave);
   }
 
   // So short a budget that the MILP engine will not get to a plan where it prices blocks of nodes; or that it has use

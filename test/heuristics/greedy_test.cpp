@@ -248,6 +248,59 @@ TEST(Greedy, ReclaimsFromWhoIsOverItsShareDownToIt) {
   EXPECT_EQ(outcome.plan().placements.size(), 2U);
 }
 
+TEST(Greedy, ReclaimsBeyondAShareRatherThanToPreemptWithinOne) {
+  const Outcome outcome(R"("nodes":[{"name":"n","gpus":{"count":4}}],
+     "queues":[{"name":"left","gpu":{"quota":1,"weight":0}},{"name":"right","gpu":{"quota":3}}],
+     "pods":[{"name":"l-0","queue":"left","priority":1,"gpu":{"count":1},"node":"n"},
+             {"name":"l-1","queue":"left","priority":1,"gpu":{"count":1},"node":"n"},
+             {"name":"l-2","queue":"left","priority":1,"gpu":{"count":1},"node":"n"},
+             {"name":"low","queue":"right","priority":1,"gpu":{"count":1},"node":"n","started":999990},
+             {"name":"high","queue":"right","priority":9,"gpu":{"count":1}}])");
+  EXPECT_EQ(outcome.running("high"), 1);
+  EXPECT_EQ(outcome.running("low"), 1);
+  EXPECT_EQ(outcome.plan().evictions.size(), 1U);
+}
+
+TEST(Greedy, PutsElsewhereWhoIsInTheWayInPlaceOfOthersWhoGo) {
+  const Outcome outcome(R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":2}}],
+     "pods":[{"name":"high-a","priority":50,"gpu":{"count":1},"node":"a"},{"name":"low-a","priority":10,"gpu":{"count":1},"node":"a"},
+             {"name":"high-b","priority":50,"gpu":{"count":1},"node":"b"},{"name":"low-b","priority":10,"gpu":{"count":1},"node":"b"},
+             {"name":"big","priority":50,"gpu":{"count":2}}])");
+  EXPECT_EQ(outcome.running("big"), 1);
+  EXPECT_EQ(outcome.running("high-a") + outcome.running("high-b"), 2);
+  EXPECT_EQ(outcome.running("low-a") + outcome.running("low-b"), 0);
+}
+
+TEST(Greedy, LosesWorkOfTheLowestPriorityWhereItMayPutOthersElsewhere) {
+  // Of "middle" a whole node could be had at once; of "low" only where another one of "middle" moves.
+  const Outcome outcome(
+      R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":2}},{"name":"c","gpus":{"count":2}}],
+     "pods":[{"name":"large","priority":20,"gpu":{"count":2},"node":"a"},
+             {"name":"middle-b","priority":20,"gpu":{"count":1},"node":"b"},{"name":"low-b","priority":10,"gpu":{"count":1},"node":"b"},
+             {"name":"middle-c","priority":20,"gpu":{"count":1},"node":"c"},{"name":"low-c","priority":10,"gpu":{"count":1},"node":"c"},
+             {"name":"big","priority":50,"gpu":{"count":2}}])");
+  EXPECT_EQ(outcome.running("big"), 1);
+  EXPECT_EQ(outcome.running("large"), 1);
+  EXPECT_EQ(outcome.running("middle-b") + outcome.running("middle-c"), 2);
+}
+
+TEST(Greedy, DoesNotTearAGangOfWhichItPutsPodsElsewhere) {
+  // The other pods of "trio" would cost least to evict for those who have to leave node a.
+  const Outcome outcome(
+      R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":1}},{"name":"c","gpus":{"count":1}},{"name":"d","gpus":{"count":1}},{"name":"e","gpus":{"count":1}}],
+     "gangs":[{"name":"trio","priority":10}],
+     "pods":[{"name":"middle","priority":20,"gpu":{"count":1},"node":"a"},
+             {"name":"trio-0","gang":"trio","gpu":{"count":1},"node":"a"},
+             {"name":"trio-1","gang":"trio","gpu":{"count":1},"node":"b","started":999990},
+             {"name":"trio-2","gang":"trio","gpu":{"count":1},"node":"e","started":999990},
+             {"name":"low-c","priority":10,"gpu":{"count":1},"node":"c","started":990000},
+             {"name":"low-d","priority":10,"gpu":{"count":1},"node":"d","started":990000},
+             {"name":"big","priority":50,"gpu":{"count":2}}])");
+  EXPECT_EQ(outcome.running("big"), 1);
+  EXPECT_EQ(outcome.running("middle"), 1);
+  EXPECT_EQ(outcome.running("trio"), 3);
+}
+
 TEST(Greedy, ProtectsVictimsWithinTheirMinimumRunTime) {
   const std::string rest = R"("nodes":[{"name":"n","gpus":{"count":1}}],
      "pods":[{"name":"low","queue":"q","priority":1,"gpu":{"count":1},"node":"n","started":999940},{"name":"high","queue":"q","priority":9,"gpu":{"count":1}}])";

@@ -1,0 +1,160 @@
+// Room by displacing: who is in the way, and may not go or had better not, is put elsewhere, in place of others who go
+// at less loss.
+//
+// Where nothing is free, a pod that needs a whole node finds one only where all may go: a node of one large pod, say,
+// of high priority. Most other nodes have pods of low priority beside some that must stay. There, what must stay moves
+// to nodes where more of low priority goes for it, so that as much goes as the claim needs, and of the lowest priority.
+// Pods that have only just been placed are displaced, too. One step deep: for who is displaced others are evicted, but
+// nobody else is displaced.
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "heuristics/make_room.h"
+
+namespace muster {
+
+namespace {
+
+constexpr std::size_t kEnoughClearings = 16;  // looked at for one pod, and no nodes that are less promising
+
+}  // namespace
+
+bool RoomSearch::clear_displacing(PodIndex pod, std::span<const NodeIndex> nodes) {
+  find_least_losses();
+  return !least_losses_.empty() && clear_promising(pod, nodes);
+}
+
+// Room for a pod that is displaced: others go for the claimant.
+bool RoomSearch::clear_for_displaced(PodIndex pod, std::span<const NodeIndex> nodes) {
+  const QueueAmounts added = std::exchange(added_, {});  // the claimant's pod is placed
+  stage_ = Stage::kPlacingDisplaced;
+  const bool is_cleared = clear_promising(pod, nodes);
+  stage_ = Stage::kDisplacing;
+  added_ = added;
+  return is_cleared;
+}
+
+bool RoomSearch::clear_promising(PodIndex pod, std::span<const NodeIndex> nodes) {
+  std::vector<Clearing> clearings;
+  for (const NodeIndex node : by_promise(pod, nodes)) {
+    if (auto clearing = clearing_of(pod, node)) clearings.push_back(*std::move(clearing));
+    if (clearings.size() == kEnoughClearings) break;
+  }
+  std::ranges::stable_sort(clearings, {}, &Clearing::cost);
+  return std::ranges::any_of(clearings, [&](const Clearing& clearing) { return commit_clearing(pod, clearing); });
+}
+
+// The nodes, those first where least is likely to be lost and moved, by sums of devices (or of cpu) alone. Requires
+// find_least_losses(). Cost: O(nodes log nodes + pods).
+std::vector<NodeIndex> RoomSearch::by_promise(PodIndex pod, std::span<const NodeIndex> nodes) {
+  begin_look();
+  const PodClass& pod_class = problem_.class_of(pod);
+  std::vector<std::tuple<Amount, Amount, std::size_t, NodeIndex>> ranked;
+  const auto rank = [&](NodeIndex node) {
+    if (!fit::node(problem_, pod_class, node)) return;
+    const Amount lacking = lacking_on(pod_class, node), leaving = leaving_on(pod_class, node);
+    const Amount stuck = std::max<Amount>(0, lacking - leaving);
+    const std::size_t pods = state_.pods_on(node).size();
+    switch (stage_) {
+      case Stage::kPlain:
+        ranked.emplace_back(stuck, lacking, pods, node);
+        break;
+      case Stage::kDisplacing:
+        ranked.emplace_back(lacking, stuck, pods, node);
+        break;
+      case Stage::kPlacingDisplaced:
+        if (stuck == 0) ranked.emplace_back(leaving - lacking, lacking, pods, node);
+        break;
+    }
+  };
+  if (nodes.empty()) {
+    for (const NodeIndex node : problem_.nodes.indices()) rank(node);
+  } else {
+    std::ranges::for_each(nodes, rank);
+  }
+  std::ranges::sort(ranked);
+  std::vector<NodeIndex> order;
+  for (const auto& entry : ranked) order.push_back(std::get<NodeIndex>(entry));
+  return order;
+}
+
+namespace {
+
+// What a pod of the class takes: of devices, or of cpu.
+Amount amount_of(const PodClass& pod_class, const NodeClass& node_class, bool by_device) {
+  if (!by_device) return pod_class.request[kCpu.value()];
+  return pod_class.gpu.devices > 0 ? pod_class.gpu.devices * share_units(pod_class, node_class) : 0;
+}
+
+}  // namespace
+
+// What a pod of the class lacks on the node: on the devices that lack least, or of cpu where it asks for no device.
+Amount RoomSearch::lacking_on(const PodClass& pod_class, NodeIndex node) {
+  if (pod_class.gpu.devices == 0)
+    return std::max<Amount>(0, pod_class.request[kCpu.value()] - state_.free(node)[kCpu.value()]);
+  const DeviceUnits need = share_units(pod_class, problem_.class_of(node));
+  std::vector<DeviceUnits>& lacking = lacking_;
+  lacking.clear();
+  for (const DeviceUnits units : state_.free_devices(node)) lacking.push_back(std::max<DeviceUnits>(0, need - units));
+  const auto devices = std::min<std::ptrdiff_t>(std::ssize(lacking), pod_class.gpu.devices);
+  if (devices == 0) return 0;
+  std::ranges::nth_element(lacking, lacking.begin() + devices - 1);
+  return std::accumulate(lacking.begin(), lacking.begin() + devices, DeviceUnits{0});
+}
+
+// In the same unit, what those have on the node who may go at the least loss.
+Amount RoomSearch::leaving_on(const PodClass& pod_class, NodeIndex node) {
+  Amount leaving = 0;
+  for (const PodIndex pod : state_.pods_on(node)) {
+    const Gang& gang = problem_.gangs[problem_.pods[pod].gang];
+    const bool is_least = std::ranges::find(least_losses_, std::pair(gang.queue, gang.priority)) != least_losses_.end();
+    if (is_least && !is_fresh(pod) && is_legal_at_first(pod))
+      leaving += amount_of(problem_.class_of(pod), problem_.class_of(node), pod_class.gpu.devices > 0);
+  }
+  return leaving;
+}
+
+// Of each queue from which somebody may go for the claimant, the lowest priority of what is there.
+void RoomSearch::find_least_losses() {
+  least_losses_.clear();
+  const Gang& claimant = problem_.gangs[claimant_];
+  const auto may_go = [&](QueueIndex queue, GangIndex gang) {
+    if (means_ == Means::kPreempt) return queue == claimant.queue && survey_.lowest_running[queue] < claimant.priority;
+    return rules_.may_reclaim(state_, claimant_, gang) && rules_.claims_within_share(state_, claimant_, gang, added_);
+  };
+  for (const auto& [queue, gang] : survey_.runs_in) {
+    if (!may_go(queue, gang)) continue;
+    std::optional<std::int32_t> lowest;
+    QueueAmounts above{};
+    for (const std::int32_t priority : problem_.priorities) {
+      const QueueAmounts from = state_.usage_from(queue, priority);
+      if (from != above && priority >= survey_.lowest_running[queue]) lowest = priority;
+      above = from;
+    }
+    if (lowest) least_losses_.emplace_back(queue, *lowest);
+  }
+}
+
+bool RoomSearch::may_be_displaced(PodIndex pod) const {
+  return problem_.pods[pod].gang != claimant_ && (is_fresh(pod) || rules_.may_move(state_, pod));
+}
+
+// A pod that is put elsewhere, with what others cost at least who go for it.
+std::optional<RoomSearch::Unit> RoomSearch::displaced_unit_of(PodIndex pod) const {
+  if (!may_be_displaced(pod)) return std::nullopt;
+  const Work work = problem_.pods[pod].weighted_work;
+  const QueueAmounts goes = queue_usage(problem_.class_of(pod), problem_.class_of(state_.place_of(pod).node));
+  Cost least;
+  for (std::size_t i = 0; i < least_losses_.size(); ++i) {
+    Cost cost = loss_of(least_losses_[i].first, least_losses_[i].second, goes);
+    cost.work = {least_losses_[i].second, work};
+    least = i == 0 ? cost : std::min(least, cost);
+  }
+  least.evicted = work * survey_.mean_run_seconds;
+  least.moved = is_fresh(pod) ? 0 : work;
+  return Unit{{pod}, least, true};
+}
+
+}  // namespace muster
