@@ -1,4 +1,4 @@
-// `muster import openb`: traces and node lists become a snapshot.
+// `muster import`: traces, node lists and Kubernetes objects become a snapshot.
 #pragma once
 
 namespace muster {

@@ -108,6 +108,9 @@ Answer solve_line(ParsedLine& line, Clock::time_point free_since, Portfolio& por
   statement.phases_ms.insert(statement.phases_ms.end(), solution.phases_ms.begin(), solution.phases_ms.end());
   Answer answer{.text = {}, .number = line.number, .is_error = false, .is_defect = false, .log = {}};
   answer.log = fmt::format("{}", fmt::join(solution.defects, "; "));
+  for (const std::string& remark : line.remarks) {
+    answer.log += fmt::format("{}{}", answer.log.empty() ? "" : "\n", escaped(remark));
+  }
   write_timed({*problem, solution.plan, solution.report, statement, !options.solve.deterministic}, start, deadline,
               answer.text);
   if (observe) observe({*problem, solution, budget, Clock::now() - start});
@@ -118,7 +121,8 @@ Answer solve_line(ParsedLine& line, Clock::time_point free_since, Portfolio& por
 
 ParsedLine parse_line(SnapshotReader& reader, std::string_view text, std::int64_t number) {
   const Clock::time_point begun = Clock::now();
-  ParsedLine line{number, {}, reader.read(text), begun, {}};
+  ParsedLine line{number, {}, reader.read(text), {}, begun, {}};
+  line.remarks = reader.remarks();
   if (!line.snapshot) line.id = SnapshotReader::id_of(text);
   line.parsing = Clock::now() - begun;
   return line;

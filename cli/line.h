@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "io/plan_line.h"
 #include "io/snapshot_reader.h"
@@ -20,7 +21,8 @@ struct ParsedLine {
   std::int64_t number = 0;  // from 1
   std::string id;           // of a line that is broken; else the snapshot says it
   Result<Snapshot> snapshot;
-  Clock::time_point begun;  // when the whole line was there
+  std::vector<std::string> remarks;  // of the import of Kubernetes objects, for people
+  Clock::time_point begun;           // when the whole line was there
   Clock::duration parsing{};
 };
 ParsedLine parse_line(SnapshotReader& reader, std::string_view text, std::int64_t number);

@@ -106,11 +106,40 @@ std::optional<std::string_view> LineSource::next_raw() {
   }
 }
 
+// The next line, counted, without CR.
+std::optional<std::string_view> LineSource::next_text() {
+  if (std::exchange(has_kept_, false)) return kept_;
+  auto text = next_raw();
+  if (!text) return std::nullopt;
+  ++number_;
+  if (text->size() <= options_.max_line_bytes && text->ends_with('\r')) text->remove_suffix(1);
+  return text;
+}
+
+// The document that a line `{` has begun. One that is too long is cut off.
+std::string_view LineSource::gather() {
+  document_ = "{";
+  while (const auto text = next_text()) {
+    if (text->starts_with('{')) {
+      kept_ = *text;
+      has_kept_ = true;
+      break;
+    }
+    const bool is_last = text->starts_with('}');
+    const std::string_view inner = text->substr(std::min(text->find_first_not_of(" \t"), text->size()));
+    if (document_.size() <= options_.max_line_bytes) {
+      document_.append(inner.substr(0, options_.max_line_bytes + 1 - document_.size()));
+    }
+    if (is_last) break;
+  }
+  return document_;
+}
+
 std::optional<LineSource::Line> LineSource::next() {
-  while (auto text = next_raw()) {
-    ++number_;
-    if (text->size() <= options_.max_line_bytes && text->ends_with('\r')) text->remove_suffix(1);
-    if (text->size() > options_.max_line_bytes || !is_blank(*text)) return Line{*text, number_};
+  while (const auto text = next_text()) {
+    const std::int64_t number = number_;
+    if (*text == "{") return Line{gather(), number};
+    if (text->size() > options_.max_line_bytes || !is_blank(*text)) return Line{*text, number};
   }
   return std::nullopt;
 }

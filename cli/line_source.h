@@ -11,8 +11,10 @@
 namespace muster {
 
 // Lines end in LF or CR LF; the last one need not. A line of nothing but blanks is no line: it is counted and passed
-// over. Memory: the longest line, at most max_line_bytes + 1; what is longer comes cut off after that, for the reader
-// of the line to refuse.
+// over. A line that is `{` alone begins a document over many lines, as kubectl prints it: all lines to the one that
+// begins with `}` come as one, joined without their indentation, under the number of the first. Where another line
+// begins with `{` before, the document is broken and ends there. Memory: the longest line, at most max_line_bytes + 1;
+// what is longer comes cut off after that, for the reader of the line to refuse.
 class LineSource {
  public:
   struct Options {
@@ -39,12 +41,17 @@ class LineSource {
   bool open_next();
   bool fill();
   std::optional<std::string_view> next_raw();
+  std::optional<std::string_view> next_text();
+  std::string_view gather();
   void fail(const std::string& file, int error);
 
   std::vector<std::string> files_;
   Options options_;
   std::size_t opened_ = 0;  // files
   int descriptor_ = -1;
+  std::string document_;  // of many lines
+  std::string kept_;      // the line after a broken document
+  bool has_kept_ = false;
   std::vector<char> buffer_;
   std::size_t begin_ = 0, scanned_ = 0, end_ = 0;
   bool is_at_end_of_file_ = true, discards_ = false;

@@ -140,6 +140,16 @@ std::optional<Nanoseconds> Settings::duration(std::string_view name) const {
   return duration;
 }
 
+std::optional<Nanoseconds> Settings::instant(std::string_view name) const {
+  const Setting* setting = find(name);
+  if (setting == nullptr) return std::nullopt;
+  if (const auto told = parse_instant(setting->value)) return *told;
+  const auto seconds = parse_number(setting->value);
+  const auto instant = seconds ? instant_of_seconds(*seconds) : Result<Nanoseconds>(seconds.error());
+  if (!instant) refuse(*setting, "an instant (\"2026-03-01T10:00:00Z\", or seconds since 1970)");
+  return *instant;
+}
+
 std::optional<std::int64_t> Settings::integer(std::string_view name, std::int64_t least, std::int64_t most) const {
   const Setting* setting = find(name);
   if (setting == nullptr) return std::nullopt;

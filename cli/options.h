@@ -50,6 +50,7 @@ class Settings {
   std::optional<std::string> text(std::string_view name) const;
   bool is_on(std::string_view name) const;
   std::optional<Nanoseconds> duration(std::string_view name) const;  // as in a line, or a number of seconds; above zero
+  std::optional<Nanoseconds> instant(std::string_view name) const;   // as in a line, or seconds since the epoch
   std::optional<std::int64_t> integer(std::string_view name, std::int64_t least, std::int64_t most) const;
   std::optional<double> fraction(std::string_view name) const;                                    // 0..1
   std::string choice(std::string_view name, const std::vector<std::string_view>& choices) const;  // absent: the first

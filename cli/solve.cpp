@@ -41,6 +41,7 @@ const CommandSyntax& solve_syntax() {
        {"trace", "FILE", "values and bounds as they get better, a JSON line each; see docs/cli.md"},
        {"output", "FILE", "write the plans there instead of stdout"},
        {"lenient", "", "pass over keys that the format does not know"},
+       {"time", "INSTANT", "now, for lines of Kubernetes objects (default: the latest that they tell)"},
        {"max-line-bytes", "N", "refuse longer lines (default 1073741824)"},
        {"summary", "", "a few lines for people on stderr after each plan (default: on a terminal)"},
        {"log-format", "NAME", "text or json (default text)"},
@@ -54,6 +55,7 @@ const CommandSyntax& solve_syntax() {
 PipelineOptions pipeline_options(const Settings& settings) {
   PipelineOptions options;
   options.reader.lenient = settings.is_on("lenient");
+  options.reader.kubernetes.time = settings.instant("time");
   const auto max_line = settings.integer("max-line-bytes", 1, std::int64_t{1} << 32);
   if (max_line) options.reader.max_line_bytes = static_cast<std::size_t>(*max_line);
   options.line.budget = settings.duration("budget").value_or(options.line.budget);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "io/json_document.h"
+#include "io/kubernetes_items.h"
 #include "io/snapshot_input.h"
 
 namespace muster {
@@ -45,12 +46,6 @@ bool check_format(SnapshotInput& input, JsonValue root) {
     if (member.value.string() == kFormat) return true;
     return input.fail(member.value, "UnsupportedFormat",
                       "the format is \"" + std::string(member.value.string()) + "\"; this reader knows \"muster/v1\"");
-  }
-  for (const JsonMember member : root.members()) {
-    if (member.key == "apiVersion") {
-      return input.fail(root, "UnsupportedFormat",
-                        "the line holds Kubernetes objects; this reader knows \"muster/v1\"");
-    }
   }
   return input.fail_missing(root, "format");
 }
@@ -96,8 +91,30 @@ bool read_snapshot(SnapshotInput& input, JsonValue root) {
 
 struct SnapshotReader::Implementation {
   ReaderOptions options;
-  JsonDocument document;
+  JsonDocument document, imported;
+  std::vector<std::string> remarks;
+
+  Result<Snapshot> read(JsonDocument& parsed);
+  Result<Snapshot> read_imported();
 };
+
+Result<Snapshot> SnapshotReader::Implementation::read(JsonDocument& parsed) {
+  Snapshot snapshot;
+  SnapshotInput input(parsed, options.lenient, snapshot);
+  if (!read_snapshot(input, parsed.root())) return std::move(input.error);
+  return snapshot;
+}
+
+// Of Kubernetes objects: by way of the line that they become.
+Result<Snapshot> SnapshotReader::Implementation::read_imported() {
+  Result<ImportedSnapshot> import = import_kubernetes(document, options.kubernetes);
+  if (!import) return import.error();
+  remarks = std::move(import->remarks);
+  if (auto error = imported.parse(import->line, {import->line.size(), options.max_depth})) return *std::move(error);
+  Result<Snapshot> snapshot = read(imported);
+  if (!snapshot) return name_imported(snapshot.error(), import->line);
+  return snapshot;
+}
 
 SnapshotReader::SnapshotReader(ReaderOptions options) : implementation_(std::make_unique<Implementation>()) {
   implementation_->options = options;
@@ -109,12 +126,13 @@ SnapshotReader& SnapshotReader::operator=(SnapshotReader&&) noexcept = default;
 Result<Snapshot> SnapshotReader::read(std::string_view line) {
   const ReaderOptions& options = implementation_->options;
   JsonDocument& document = implementation_->document;
+  implementation_->remarks.clear();
   if (auto error = document.parse(line, {options.max_line_bytes, options.max_depth})) return *std::move(error);
-  Snapshot snapshot;
-  SnapshotInput input(document, options.lenient, snapshot);
-  if (!read_snapshot(input, document.root())) return std::move(input.error);
-  return snapshot;
+  if (holds_kubernetes_objects(document.root())) return implementation_->read_imported();
+  return implementation_->read(document);
 }
+
+const std::vector<std::string>& SnapshotReader::remarks() const { return implementation_->remarks; }
 
 std::vector<KnownObject> known_snapshot_objects() {
   std::vector<KnownObject> objects = {known_object("snapshot", kSnapshotFields)};

@@ -1,11 +1,13 @@
-// Reads one line of `muster/v1` into a Snapshot, or says what is wrong with it and where.
+// Reads one line of `muster/v1`, or of Kubernetes objects, into a Snapshot, or says what is wrong with it and where.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "io/kubernetes_import.h"
 #include "model/error.h"
 #include "model/snapshot.h"
 
@@ -15,6 +17,7 @@ struct ReaderOptions {
   bool lenient = false;  // unknown keys are passed over
   std::size_t max_line_bytes = std::size_t{1} << 30;
   std::size_t max_depth = 64;
+  KubernetesOptions kubernetes = {};
 };
 
 // Reused from line to line for its buffers; one a thread.
@@ -31,6 +34,9 @@ class SnapshotReader {
   SnapshotReader& operator=(SnapshotReader&&) noexcept;
 
   Result<Snapshot> read(std::string_view line);
+
+  // What was passed over in the last line, or held back; empty but for Kubernetes objects.
+  const std::vector<std::string>& remarks() const;
 
   // The `id` of a line that may be broken otherwise; empty where there is none to be found.
   static std::string id_of(std::string_view line);

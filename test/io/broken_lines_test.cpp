@@ -61,7 +61,7 @@ std::vector<Broken> broken_text() {
       {"{}", "MissingKey", "$.format"},
       {R"({"format":3})", "WrongType", "$.format"},
       {R"({"format":"muster/v2"})", "UnsupportedFormat", "$.format"},
-      {R"({"apiVersion":"v1","kind":"List","items":[]})", "UnsupportedFormat", "$"},
+      {R"({"apiVersion":"v1","kind":"List","items":7})", "WrongType", "$.items"},
       {R"({"format":"muster/v1","format":"muster/v1"})", "DuplicateKey", "$.format"},
       {line_with(R"("id":7)"), "WrongType", "$.id"},
       {line_with(R"("time":"yesterday")"), "InvalidValue", "$.time"},

@@ -1,0 +1,9 @@
+// `muster import kubernetes`: what kubectl prints becomes a snapshot line.
+#pragma once
+
+namespace muster {
+
+// argv[0] is "kubernetes"; the exit code is returned. Errors: UsageError.
+int run_import_kubernetes(int argc, const char* const* argv);
+
+}  // namespace muster

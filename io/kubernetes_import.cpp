@@ -1,0 +1,241 @@
+#include "io/kubernetes_import.h"
+
+#include <algorithm>
+#include <charconv>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "io/kubernetes_devices.h"
+#include "io/kubernetes_gangs.h"
+#include "io/kubernetes_items.h"
+#include "io/kubernetes_pod_writer.h"
+
+namespace muster {
+
+namespace {
+
+class Importer {
+ public:
+  Importer(JsonDocument& document, const KubernetesOptions& options)
+      : in_(document), options_(options), gangs_(priorities_, queues_) {}
+
+  bool run() {
+    return collect_items(in_, in_.document.root(), items_) && import_cluster() && read_groups() && read_pods() &&
+           finish();
+  }
+
+  InputError& error() { return in_.error; }
+  ImportedSnapshot take() { return {std::move(line_), in_.remarks.sentences()}; }
+
+ private:
+  // Calls `step` with each object of the kind; names the object where that fails.
+  template <class Step>
+  bool each(KubernetesKind kind, Step step) {
+    for (const KubernetesObject& object : items_.of(kind)) {
+      if (!step(object)) return fail(object.title());
+    }
+    return true;
+  }
+
+  bool fail(const std::string& title) {
+    in_.error.message = title + ": " + in_.error.message;
+    return false;
+  }
+
+  bool import_cluster() {
+    JsonWriter nodes(nodes_text_), queues(queues_text_), classes(classes_text_);
+    bool first_node = true, first_queue = true, first_class = true;
+    nodes_text_.reserve(items_.of(KubernetesKind::kNode).size() * 1024);
+    return each(KubernetesKind::kPriorityClass,
+                [&](const auto& object) { return priorities_.import(in_, object, classes.separate(first_class)); }) &&
+           each(KubernetesKind::kTopology, [&](const auto& object) { return topologies_.import(in_, object); }) &&
+           each(KubernetesKind::kKaiQueue,
+                [&](const auto& object) { return queues_.import_kai(in_, object, queues.separate(first_queue)); }) &&
+           each(
+               KubernetesKind::kVolcanoQueue,
+               [&](const auto& object) { return queues_.import_volcano(in_, object, queues.separate(first_queue)); }) &&
+           check_parents() && each(KubernetesKind::kNode, [&](const auto& object) {
+             if (!import_node(in_, object, nodes.separate(first_node), nodes_.emplace_back())) return false;
+             node_names_.insert(object.name);
+             return true;
+           });
+  }
+
+  bool check_parents() {
+    const std::string_view orphan = queues_.without_parent();
+    if (orphan.empty()) return true;
+    static_cast<void>(in_.fail(in_.document.root(), "UnknownQueue", "its parent is not among the queues"));
+    return fail("Queue " + std::string(orphan));
+  }
+
+  template <class Read>
+  bool add_groups(KubernetesKind kind, Read read) {
+    return each(kind, [&](const auto& object) {
+      KubernetesGroup group;
+      return read(object, group) && gangs_.add(in_, group);
+    });
+  }
+
+  bool read_groups() {
+    const auto coscheduling = [&](GroupSystem system) {
+      return [this, system](const KubernetesObject& object, KubernetesGroup& group) {
+        group.system = system;
+        return read_coscheduling_group(in_, object, group);
+      };
+    };
+    return add_groups(
+               KubernetesKind::kPodGroup,
+               [&](const auto& object, auto& group) { return read_pod_group(in_, object, topologies_, group); }) &&
+           each(KubernetesKind::kWorkload,
+                [&](const auto& object) {
+                  std::vector<KubernetesGroup> groups;
+                  if (!read_workload(in_, object, groups)) return false;
+                  return std::ranges::all_of(groups, [&](const auto& group) { return gangs_.add(in_, group); });
+                }) &&
+           add_groups(
+               KubernetesKind::kKaiGroup,
+               [&](const auto& object, auto& group) { return read_kai_group(in_, object, topologies_, group); }) &&
+           add_groups(KubernetesKind::kVolcanoGroup,
+                      [&](const auto& object, auto& group) { return read_volcano_group(in_, object, group); }) &&
+           add_groups(KubernetesKind::kCoschedulingGroup, coscheduling(GroupSystem::kCoscheduling)) &&
+           add_groups(KubernetesKind::kCoschedulingSigsGroup, coscheduling(GroupSystem::kCoschedulingSigs));
+  }
+
+  bool read_pods() {
+    const bool bound = each(KubernetesKind::kBindRequest, [&](const auto& object) {
+      KubernetesBinding binding;
+      if (!read_bind_request(in_, object, binding)) return false;
+      if (!binding.pod.empty()) bindings_[{binding.namespace_name, binding.pod}] = binding;
+      return true;
+    });
+    if (!bound) return false;
+    pods_.reserve(items_.of(KubernetesKind::kPod).size());
+    return each(KubernetesKind::kPod, [&](const auto& object) {
+      KubernetesPod& pod = pods_.emplace_back();
+      if (!read_pod(in_, object, pod)) return false;
+      bind(pod);
+      if (pod.is_on_node() && !node_names_.contains(pod.node)) {
+        return in_.fail(object.value, "UnknownNode", "it runs on " + std::string(pod.node) + ", which is no node here");
+      }
+      gangs_.join(pod);
+      return true;
+    });
+  }
+
+  // A pod with a request that did not fail counts as running there.
+  void bind(KubernetesPod& pod) {
+    if (bindings_.empty() || !pod.waits() || pod.is_left_out) return;
+    const auto found = bindings_.find({pod.namespace_name, pod.name});
+    if (found == bindings_.end()) return;
+    pod.status = PodStatus::kRunning;
+    pod.node = found->second.node;
+    const bool shares = pod.gpu.kind == GpuRequestKind::kFraction || pod.gpu.kind == GpuRequestKind::kMemory;
+    if (shares && !found->second.gpu_groups.empty()) pod.gpu_groups = found->second.gpu_groups;
+  }
+
+  bool finish() {
+    std::size_t culprit = 0;
+    if (!assign_devices(in_, pods_, culprit)) return fail("Pod " + pods_[culprit].full_name());
+    gangs_.finish(pods_, in_.remarks);
+    JsonWriter writer(line_);
+    line_.reserve(nodes_text_.size() + pods_.size() * 640 + gangs_.size() * 320 + 4096);
+    writer.raw(R"({"format":"muster/v1")");
+    write_time(writer);
+    write_topology(writer);
+    writer.raw(R"(,"nodes":[)").raw(nodes_text_).raw(R"(],"pods":[)");
+    bool first = true;
+    for (const KubernetesPod& pod : pods_) {
+      if (pod.is_left_out) continue;
+      if (!write_pod(in_, writer.separate(first), pod, gangs_, queues_)) return fail("Pod " + pod.full_name());
+    }
+    writer.raw(R"(],"gangs":[)");
+    if (!gangs_.write(in_, writer)) return false;
+    writer.raw(R"(],"priorityClasses":[)").raw(classes_text_).raw("]");
+    write_queues(writer);
+    writer.raw("}");
+    return true;
+  }
+
+  void write_time(JsonWriter& writer) const {
+    if (options_.time) {
+      writer.raw(R"(,"time":)").decimal(*options_.time, kNanosecondsPerSecond);
+    } else if (!items_.latest.empty()) {
+      writer.raw(R"(,"time":)").string(items_.latest);
+    }
+  }
+
+  void write_topology(JsonWriter& writer) const {
+    const std::vector<std::string_view> levels = topologies_.levels(nodes_);
+    if (levels.empty()) return;
+    bool first = true;
+    writer.raw(R"(,"topology":[)");
+    for (const std::string_view level : levels) writer.separate(first).string(level);
+    writer.raw("]");
+  }
+
+  // Without any queue there is `default`, as the format has it.
+  void write_queues(JsonWriter& writer) {
+    if (queues_.empty()) return;
+    writer.raw(R"(,"queues":[)").raw(queues_text_);
+    if (queues_.uses_common_queue()) writer.raw(R"(,{"name":)").string(queues_.common_queue()).raw("}");
+    writer.raw("]");
+  }
+
+  using PodName = std::pair<std::string_view, std::string_view>;
+  struct PodNameHash {
+    std::size_t operator()(const PodName& name) const {
+      return std::hash<std::string_view>()(name.first) * 31 + std::hash<std::string_view>()(name.second);
+    }
+  };
+
+  KubernetesReading in_;
+  const KubernetesOptions& options_;
+  KubernetesItems items_;
+  KubernetesPriorities priorities_;
+  KubernetesQueues queues_;
+  KubernetesTopologies topologies_;
+  KubernetesGangs gangs_;
+  std::vector<KubernetesNode> nodes_;
+  std::unordered_set<std::string_view> node_names_;
+  std::unordered_map<PodName, KubernetesBinding, PodNameHash> bindings_;
+  std::vector<KubernetesPod> pods_;
+  std::string nodes_text_, queues_text_, classes_text_, line_;
+};
+
+}  // namespace
+
+Result<ImportedSnapshot> import_kubernetes(JsonDocument& document, const KubernetesOptions& options) {
+  Importer importer(document, options);
+  if (!importer.run()) return std::move(importer.error());
+  return importer.take();
+}
+
+InputError name_imported(InputError error, std::string_view line) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kSections = {
+      {{"nodes", "Node"},
+       {"pods", "Pod"},
+       {"gangs", "gang"},
+       {"queues", "Queue"},
+       {"priorityClasses", "PriorityClass"}}};
+  const std::size_t bracket = error.path.find('[');
+  if (bracket == std::string::npos || bracket < 2) return error;
+  const std::string_view section(error.path.data() + 2, bracket - 2);
+  std::size_t index = 0;
+  std::from_chars(error.path.data() + bracket + 1, error.path.data() + error.path.size(), index);
+  const auto known = std::ranges::find(kSections, section, &std::pair<std::string_view, std::string_view>::first);
+  JsonDocument document;
+  if (known == kSections.end() || document.parse(line, {line.size(), 64})) return error;
+  for (const JsonMember member : document.root().members()) {
+    if (member.key != section) continue;
+    for (const JsonValue element : member.value.elements()) {
+      if (index-- > 0) continue;
+      const JsonValue name = (*element.members().begin()).value;
+      error.message = std::string(known->second) + " " + std::string(name.string()) + ": " + error.message;
+      return error;
+    }
+  }
+  return error;
+}
+
+}  // namespace muster

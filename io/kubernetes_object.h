@@ -1,0 +1,99 @@
+// One object of a Kubernetes list, and typed values out of it. As in Kubernetes, a value of `null` is an absent one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/json_writer.h"
+#include "io/reading.h"
+
+namespace muster {
+
+// Shape: views into the parsed document. Parts that are absent are values without a tape.
+struct KubernetesObject {
+  JsonValue value;
+  std::string_view group, version, kind;  // group "": core
+  std::string_view namespace_name, name;
+  JsonValue metadata, spec, status;
+  std::string_view created;  // RFC 3339; empty: not told
+
+  // "Pod default/web", for people.
+  std::string title() const;
+};
+
+// What was passed over or held back, counted, with the first object that it was met at.
+class KubernetesRemarks {
+ public:
+  // `what` reads after a count: "preferred pod anti-affinity is ignored".
+  void add(std::string_view what, const KubernetesObject& object);
+  void add(std::string_view what, std::string_view title);
+  // One sentence each: "12 times: preferred pod anti-affinity is ignored; first: Pod default/web".
+  std::vector<std::string> sentences() const;
+
+ private:
+  struct Remark {
+    std::string what;
+    std::int64_t count;
+    std::string first;
+  };
+  std::vector<Remark> remarks_;
+};
+
+// Reading, for objects of Kubernetes. As there, every function returns false once something is wrong.
+struct KubernetesReading : Reading {
+  explicit KubernetesReading(JsonDocument& parsed) : Reading{parsed, true, nullptr, {}} {}
+
+  KubernetesRemarks remarks;
+
+  // The members of `object` that have one of `keys`, in their order. An absent object has none.
+  // Errors: WrongType; DuplicateKey, of the keys that are looked for.
+  template <std::size_t N>
+  [[nodiscard]] bool take(JsonValue object, const std::array<std::string_view, N>& keys,
+                          std::array<JsonValue, N>& out) {
+    out = {};
+    if (!object) return true;
+    if (!expect(object, JsonKind::kObject)) return false;
+    std::size_t next = 0;  // the keys stand in the order in which objects mostly have them
+    std::uint32_t seen = 0;
+    static_assert(N <= 32);
+    for (const JsonMember member : object.members()) {
+      std::size_t at = next;
+      std::size_t tried = 0;
+      for (; tried < N && keys[at] != member.key; ++tried) at = at + 1 == N ? 0 : at + 1;
+      if (tried == N) continue;
+      if ((seen >> at & 1) != 0) return fail_duplicate(member.value, member.key);
+      seen |= std::uint32_t{1} << at;
+      next = at + 1 == N ? 0 : at + 1;
+      if (!member.value.is(JsonKind::kNull)) out[at] = member.value;
+    }
+    return true;
+  }
+  // One member of an object that may be absent.
+  [[nodiscard]] bool take(JsonValue object, std::string_view key, JsonValue& out);
+
+  // Each leaves `out` as it is where the value is absent.
+  [[nodiscard]] bool text(JsonValue value, std::string_view& out);
+  [[nodiscard]] bool flag(JsonValue value, bool& out);
+  [[nodiscard]] bool count(JsonValue value, std::optional<std::int32_t>& out);     // >= 0, in 32 bits
+  [[nodiscard]] bool priority(JsonValue value, std::optional<std::int32_t>& out);  // any, in 32 bits
+  [[nodiscard]] bool instant(JsonValue value, std::string_view& out);              // RFC 3339, kept as text
+  // A list; an absent one is empty.
+  [[nodiscard]] bool has_elements(JsonValue list, bool& out);
+  // The decimal digits of a label or annotation.
+  [[nodiscard]] bool digits(JsonValue value, std::int64_t& out);
+};
+
+// `group/version` of an apiVersion; the group of `v1` is "".
+void split_api_version(std::string_view api_version, KubernetesObject& object);
+
+// Whether instant `a` is before `b`. Requires both to be RFC 3339.
+bool is_earlier(std::string_view a, std::string_view b);
+
+// Copies a value as JSON, without members that are null.
+void write_json(JsonWriter& writer, JsonDocument& document, JsonValue value);
+
+}  // namespace muster

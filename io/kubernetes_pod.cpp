@@ -1,0 +1,384 @@
+#include "io/kubernetes_pod.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace muster {
+
+namespace {
+
+constexpr std::string_view kReservation = "kai-resource-reservation";
+constexpr std::string_view kGpuGroup = "runai-gpu-group", kGpuGroupPrefix = "runai-gpu-group/";
+constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
+constexpr std::string_view kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
+constexpr Billionths kWhole = 1'000'000'000;
+
+// What of a pod's metadata and spec more than one step looks at. Keys in the order of their enumerations.
+enum SpecKey {
+  kAffinity,
+  kContainers,
+  kInitContainers,
+  kNodeName,
+  kNodeSelector,
+  kOverhead,
+  kPreemptionPolicy,
+  kPriority,
+  kPriorityClassName,
+  kResourceClaims,
+  kResources,
+  kSchedulingGates,
+  kSchedulingGroup,
+  kTolerations,
+  kTopologySpread,
+  kVolumes,
+  kWorkloadRef,
+  kSpecKeys
+};
+constexpr std::array<std::string_view, kSpecKeys> kSpecNames = {
+    "affinity",  "containers",       "initContainers",  "nodeName",          "nodeSelector",
+    "overhead",  "preemptionPolicy", "priority",        "priorityClassName", "resourceClaims",
+    "resources", "schedulingGates",  "schedulingGroup", "tolerations",       "topologySpreadConstraints",
+    "volumes",   "workloadRef"};
+
+enum AnnotationKey {
+  kGpuFraction,
+  kGpuFractionDevices,
+  kGpuMemory,
+  kMirror,
+  kPodGroupName,
+  kGroupName,
+  kVolcanoGroupName,
+  kPreemptable,
+  kTaskAnnotation,
+  kAnnotationKeys
+};
+constexpr std::array<std::string_view, kAnnotationKeys> kAnnotationNames = {"gpu-fraction",
+                                                                            "gpu-fraction-num-devices",
+                                                                            "gpu-memory",
+                                                                            "kubernetes.io/config.mirror",
+                                                                            "pod-group-name",
+                                                                            "scheduling.k8s.io/group-name",
+                                                                            "scheduling.volcano.sh/group-name",
+                                                                            "volcano.sh/preemptable",
+                                                                            "volcano.sh/task-spec"};
+
+enum LabelKey {
+  kApp,
+  kPodGroupLabel,
+  kQueueLabel,
+  kSubgroupLabel,
+  kSigsMin,
+  kSigsName,
+  kRunaiQueue,
+  kXName,
+  kTaskLabel,
+  kLabelKeys
+};
+constexpr std::array<std::string_view, kLabelKeys> kLabelNames = {"app",
+                                                                  "kai.scheduler/podgroup",
+                                                                  "kai.scheduler/queue",
+                                                                  "kai.scheduler/subgroup-name",
+                                                                  "pod-group.scheduling.sigs.k8s.io/min-available",
+                                                                  "pod-group.scheduling.sigs.k8s.io/name",
+                                                                  "runai/queue",
+                                                                  "scheduling.x-k8s.io/pod-group",
+                                                                  "volcano.sh/task-spec"};
+
+struct PodParts {
+  std::array<JsonValue, kSpecKeys> spec;
+  std::array<JsonValue, kAnnotationKeys> annotations;
+  std::array<JsonValue, kLabelKeys> labels;
+};
+
+bool read_gpu(KubernetesReading& in, const PodParts& parts, KubernetesPod& pod) {
+  const JsonValue memory = parts.annotations[kGpuMemory], fraction = parts.annotations[kGpuFraction];
+  const JsonValue devices = parts.annotations[kGpuFractionDevices];
+  const Billionths whole = remove_resource(pod.requests, "nvidia.com/gpu");
+  if (memory && (whole > 0 || fraction)) return in.fail_value(memory, "cannot request both GPU and GPU memory");
+  if (fraction && whole > 0) {
+    return in.fail_value(fraction, "cannot have both GPU fraction request and whole GPU resource request/limit");
+  }
+  if (devices && !memory && !fraction) {
+    return in.fail_value(devices, "gpu-fraction-num-devices goes with gpu-fraction or gpu-memory");
+  }
+  std::int64_t count = 1;
+  if (devices && !in.digits(devices, count)) return false;
+  if (count == 0) return in.fail_value(devices, "must be more than 0");
+  if (memory) {
+    pod.gpu = {GpuRequestKind::kMemory, count, 0};
+    return in.digits(memory, pod.gpu.amount) && (pod.gpu.amount > 0 || in.fail_value(memory, "must be more than 0"));
+  }
+  if (fraction) {
+    if (!in.expect(fraction, JsonKind::kString)) return false;
+    const auto number = parse_number(fraction.string());
+    const auto share =
+        number ? count_units(*number, QuantityUnit::kMillionth, Rounding::kDown) : Result<std::int64_t>(number.error());
+    if (!share) return in.fail_value(fraction, share.error().message);
+    pod.gpu = {GpuRequestKind::kFraction, count, *share};
+    return (*share > 0 && *share < 1'000'000) || in.fail_value(fraction, "must be more than 0 and less than 1");
+  }
+  if (whole % kWhole != 0 || whole / kWhole > std::numeric_limits<std::int32_t>::max()) {
+    return in.fail_value(parts.spec[kContainers], "nvidia.com/gpu must be a whole number of devices");
+  }
+  if (whole > 0) pod.gpu = {GpuRequestKind::kWhole, static_cast<std::int64_t>(whole / kWhole), 0};
+  return true;
+}
+
+bool read_requests(KubernetesReading& in, const PodParts& parts, KubernetesPod& pod) {
+  const RequestParts asked{parts.spec[kContainers], parts.spec[kInitContainers], parts.spec[kOverhead],
+                           parts.spec[kResources]};
+  if (!sum_requests(in, asked, pod.requests)) return false;
+  for (const RequestedAmount& requested : pod.requests) {
+    if (whole_units(requested) >= 0) continue;
+    return in.fail(pod.object, "TooLarge", "the sum of " + std::string(requested.resource) + " is beyond 64 bits");
+  }
+  if (pod.is_reservation) static_cast<void>(remove_resource(pod.requests, "nvidia.com/gpu"));
+  return read_gpu(in, parts, pod);
+}
+
+// The first reference that the pod has.
+bool read_reference(KubernetesReading& in, const PodParts& parts, KubernetesPod& pod) {
+  static constexpr std::array<std::string_view, 3> kWorkloadKeys = {"name", "podGroup", "podGroupReplicaKey"};
+  GroupReference& reference = pod.reference;
+  JsonValue name;
+  if (!in.take(parts.spec[kSchedulingGroup], "podGroupName", name) || !in.text(name, reference.name)) return false;
+  if (!reference.name.empty()) {
+    reference.system = GroupSystem::kPodGroup;
+    return true;
+  }
+  if (parts.spec[kWorkloadRef]) {
+    std::array<JsonValue, 3> found;
+    if (!in.take(parts.spec[kWorkloadRef], kWorkloadKeys, found) || !in.text(found[0], reference.name) ||
+        !in.text(found[1], reference.group) || !in.text(found[2], reference.replica)) {
+      return false;
+    }
+    reference.system = GroupSystem::kWorkload;
+    return true;
+  }
+  const std::array<std::pair<GroupSystem, JsonValue>, 6> in_order = {
+      {{GroupSystem::kKai, parts.annotations[kPodGroupName]},
+       {GroupSystem::kKai, parts.labels[kPodGroupLabel]},
+       {GroupSystem::kVolcano, parts.annotations[kGroupName]},
+       {GroupSystem::kVolcano, parts.annotations[kVolcanoGroupName]},
+       {GroupSystem::kCoscheduling, parts.labels[kXName]},
+       {GroupSystem::kCoschedulingSigs, parts.labels[kSigsName]}}};
+  for (const auto& [system, value] : in_order) {
+    if (!in.text(value, reference.name)) return false;
+    if (reference.name.empty()) continue;
+    reference.system = system;
+    return true;
+  }
+  return true;
+}
+
+bool read_words(KubernetesReading& in, const PodParts& parts, GroupWords& words) {
+  const JsonValue task =
+      parts.annotations[kTaskAnnotation] ? parts.annotations[kTaskAnnotation] : parts.labels[kTaskLabel];
+  std::string_view preemptable;
+  if (!in.text(parts.labels[kQueueLabel], words.kai_queue) || !in.text(parts.labels[kRunaiQueue], words.runai_queue) ||
+      !in.text(parts.labels[kSubgroupLabel], words.kai_subgroup) || !in.text(task, words.volcano_task) ||
+      !in.text(parts.annotations[kPreemptable], preemptable)) {
+    return false;
+  }
+  words.volcano_forbids_preemption = preemptable == "false";
+  if (!parts.labels[kSigsMin]) return true;
+  std::int64_t least = 0;
+  if (!in.digits(parts.labels[kSigsMin], least)) return false;
+  if (least > std::numeric_limits<std::int32_t>::max()) {
+    return in.fail_value(parts.labels[kSigsMin], "is too large for a number of pods");
+  }
+  words.min_available = static_cast<std::int32_t>(least);
+  return true;
+}
+
+void note_preferred(KubernetesReading& in, const KubernetesObject& object, JsonValue terms, std::string_view what) {
+  if (terms && terms.is(JsonKind::kArray) && terms.size() > 0) in.remarks.add(what, object);
+}
+
+// Terms over namespaces that are chosen by their labels, which the list does not tell.
+bool has_namespace_labels(KubernetesReading& in, JsonValue terms, bool& out) {
+  for (const JsonValue term : terms.elements()) {
+    JsonValue selector;
+    if (!in.expect(term, JsonKind::kObject) || !in.take(term, "namespaceSelector", selector)) return false;
+    if (selector && !in.expect(selector, JsonKind::kObject)) return false;
+    if (selector && selector.size() > 0) out = true;
+  }
+  return true;
+}
+
+bool read_affinity(KubernetesReading& in, const KubernetesObject& object, const PodParts& parts, KubernetesPod& pod) {
+  static constexpr std::array<std::string_view, 3> kKinds = {"nodeAffinity", "podAffinity", "podAntiAffinity"};
+  static constexpr std::array<std::string_view, 2> kForms = {kPreferred, kRequired};
+  std::array<JsonValue, 3> kinds;
+  std::array<JsonValue, 2> beside, apart;
+  if (!in.take(parts.spec[kAffinity], kKinds, kinds) || !in.take(kinds[1], kForms, beside) ||
+      !in.take(kinds[2], kForms, apart)) {
+    return false;
+  }
+  pod.node_affinity = kinds[0];
+  if (kinds[0] && !in.expect(kinds[0], JsonKind::kObject)) return false;
+  note_preferred(in, object, beside[0], "preferred pod affinity is ignored");
+  note_preferred(in, object, apart[0], "preferred pod anti-affinity is ignored");
+  bool has_required = false, has_terms = false, has_labels = false;
+  if (!in.has_elements(beside[1], has_required) || !in.has_elements(apart[1], has_terms)) return false;
+  if (has_required) pod.held = "required pod affinity";
+  if (!has_terms) return true;
+  pod.anti_affinity = apart[1];
+  if (!has_namespace_labels(in, apart[1], has_labels)) return false;
+  if (has_labels && pod.held.empty()) pod.held = "pod anti-affinity over namespaces chosen by label";
+  return true;
+}
+
+// Whether a constraint must hold; ScheduleAnyway need not.
+bool read_spread(KubernetesReading& in, const KubernetesObject& object, JsonValue list, KubernetesPod& pod) {
+  bool has_any = false;
+  if (!in.has_elements(list, has_any)) return false;
+  if (!has_any) return true;
+  for (const JsonValue constraint : list.elements()) {
+    JsonValue value;
+    std::string_view otherwise;
+    if (!in.expect(constraint, JsonKind::kObject) || !in.take(constraint, "whenUnsatisfiable", value) ||
+        !in.text(value, otherwise)) {
+      return false;
+    }
+    if (otherwise == "ScheduleAnyway") {
+      in.remarks.add("a topology spread constraint with ScheduleAnyway is ignored", object);
+    } else if (pod.held.empty()) {
+      pod.held = "a topology spread constraint with DoNotSchedule";
+    }
+  }
+  return true;
+}
+
+bool read_constraints(KubernetesReading& in, const KubernetesObject& object, const PodParts& parts,
+                      KubernetesPod& pod) {
+  pod.node_selector = parts.spec[kNodeSelector];
+  if (pod.node_selector && !in.expect(pod.node_selector, JsonKind::kObject)) return false;
+  bool has_tolerations = false, has_claims = false;
+  if (!in.has_elements(parts.spec[kTolerations], has_tolerations)) return false;
+  if (has_tolerations) pod.tolerations = parts.spec[kTolerations];
+  if (!read_affinity(in, object, parts, pod) || !read_spread(in, object, parts.spec[kTopologySpread], pod))
+    return false;
+  if (!in.has_elements(parts.spec[kResourceClaims], has_claims)) return false;
+  if (has_claims && pod.held.empty()) pod.held = "resource claims";
+  return true;
+}
+
+// Volumes that may tie a pod to nodes.
+bool note_volumes(KubernetesReading& in, const KubernetesObject& object, JsonValue list) {
+  bool has_any = false;
+  if (!in.has_elements(list, has_any)) return false;
+  if (!has_any) return true;
+  for (const JsonValue volume : list.elements()) {
+    JsonValue claim;
+    if (!in.expect(volume, JsonKind::kObject) || !in.take(volume, "persistentVolumeClaim", claim)) return false;
+    if (claim) in.remarks.add("where a persistent volume can be attached is ignored", object);
+  }
+  return true;
+}
+
+bool read_owner(KubernetesReading& in, const PodParts& parts, JsonValue owners, KubernetesPod& pod) {
+  pod.is_reservation = pod.namespace_name == kReservation && parts.labels[kApp] &&
+                       parts.labels[kApp].is(JsonKind::kString) && parts.labels[kApp].string() == kReservation;
+  pod.is_fixed = pod.is_reservation || parts.annotations[kMirror];
+  bool has_any = false;
+  if (!in.has_elements(owners, has_any)) return false;
+  if (!has_any) return true;
+  for (const JsonValue owner : owners.elements()) {
+    JsonValue kind;
+    std::string_view name;
+    if (!in.expect(owner, JsonKind::kObject) || !in.take(owner, "kind", kind) || !in.text(kind, name)) return false;
+    if (name == "DaemonSet") pod.is_fixed = true;
+  }
+  return true;
+}
+
+bool read_status(KubernetesReading& in, const KubernetesObject& object, const PodParts& parts, JsonValue deletion,
+                 KubernetesPod& pod) {
+  static constexpr std::array<std::string_view, 3> kKeys = {"nominatedNodeName", "phase", "startTime"};
+  std::array<JsonValue, 3> found;
+  std::string_view phase;
+  bool is_gated = false;
+  if (!in.take(object.status, kKeys, found) || !in.text(found[0], pod.nominated_node) || !in.text(found[1], phase) ||
+      !in.instant(found[2], pod.started) || !in.text(parts.spec[kNodeName], pod.node) ||
+      !in.has_elements(parts.spec[kSchedulingGates], is_gated)) {
+    return false;
+  }
+  const bool is_finished = phase == "Succeeded" || phase == "Failed";
+  if (is_finished) pod.node = {};
+  if (is_finished) {
+    pod.status = phase == "Failed" ? PodStatus::kFailed : PodStatus::kSucceeded;
+  } else if (!pod.node.empty()) {
+    pod.status = deletion ? PodStatus::kReleasing : PodStatus::kRunning;
+  } else {
+    pod.status = is_gated ? PodStatus::kGated : PodStatus::kPending;
+  }
+  pod.is_left_out = deletion && pod.node.empty();
+  return true;
+}
+
+bool read_gpu_groups(KubernetesReading& in, KubernetesPod& pod) {
+  if (!pod.labels || pod.gpu.kind == GpuRequestKind::kNone || pod.gpu.kind == GpuRequestKind::kWhole) return true;
+  for (const JsonMember label : pod.labels.members()) {
+    if (label.key.starts_with(kGpuGroupPrefix)) {
+      pod.gpu_groups.push_back(label.key.substr(kGpuGroupPrefix.size()));
+    } else if (label.key == kGpuGroup) {
+      std::string_view group;
+      if (!in.text(label.value, group)) return false;
+      if (!group.empty()) pod.gpu_groups.push_back(group);
+    }
+  }
+  std::ranges::sort(pod.gpu_groups);
+  const auto rest = std::ranges::unique(pod.gpu_groups);
+  pod.gpu_groups.erase(rest.begin(), rest.end());
+  return true;
+}
+
+}  // namespace
+
+bool read_pod(KubernetesReading& in, const KubernetesObject& object, KubernetesPod& pod) {
+  static constexpr std::array<std::string_view, 4> kMetadata = {"annotations", "deletionTimestamp", "labels",
+                                                                "ownerReferences"};
+  PodParts parts;
+  std::array<JsonValue, 4> metadata;
+  std::string_view policy;
+  pod.namespace_name = object.namespace_name;
+  pod.name = object.name;
+  pod.object = object.value;
+  pod.created = object.created;
+  if (!in.take(object.metadata, kMetadata, metadata) || !in.take(object.spec, kSpecNames, parts.spec) ||
+      !in.take(metadata[0], kAnnotationNames, parts.annotations) || !in.take(metadata[2], kLabelNames, parts.labels)) {
+    return false;
+  }
+  pod.labels = metadata[2];
+  return read_owner(in, parts, metadata[3], pod) && read_requests(in, parts, pod) &&
+         in.priority(parts.spec[kPriority], pod.priority) &&
+         in.text(parts.spec[kPriorityClassName], pod.priority_class) &&
+         in.text(parts.spec[kPreemptionPolicy], policy) && ((pod.never_preempts = policy == "Never"), true) &&
+         read_reference(in, parts, pod) && read_words(in, parts, pod.words) &&
+         read_constraints(in, object, parts, pod) && note_volumes(in, object, parts.spec[kVolumes]) &&
+         read_status(in, object, parts, metadata[1], pod) && read_gpu_groups(in, pod);
+}
+
+bool read_bind_request(KubernetesReading& in, const KubernetesObject& object, KubernetesBinding& out) {
+  static constexpr std::array<std::string_view, 3> kSpec = {"podName", "selectedGPUGroups", "selectedNode"};
+  std::array<JsonValue, 3> spec;
+  JsonValue phase;
+  std::string_view phase_name, pod;
+  bool has_groups = false;
+  if (!in.take(object.spec, kSpec, spec) || !in.take(object.status, "phase", phase) || !in.text(phase, phase_name) ||
+      !in.text(spec[0], pod) || !in.text(spec[2], out.node) || !in.has_elements(spec[1], has_groups)) {
+    return false;
+  }
+  if (has_groups) {
+    for (const JsonValue element : spec[1].elements()) {
+      if (!in.text(element, out.gpu_groups.emplace_back())) return false;
+    }
+    std::ranges::sort(out.gpu_groups);
+  }
+  out.namespace_name = object.namespace_name;
+  if (phase_name != "Failed" && !out.node.empty()) out.pod = pod;
+  return true;
+}
+
+}  // namespace muster

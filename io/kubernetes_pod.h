@@ -1,0 +1,77 @@
+// Pod: what it says itself, before gangs and devices of the whole list are known.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/kubernetes_object.h"
+#include "io/kubernetes_requests.h"
+#include "model/snapshot.h"
+
+namespace muster {
+
+// How pods say to which group they belong, in the order in which they are asked; also the order of the systems.
+enum class GroupSystem : std::uint8_t { kPodGroup, kWorkload, kKai, kVolcano, kCoscheduling, kCoschedulingSigs, kNone };
+
+struct GroupReference {
+  GroupSystem system = GroupSystem::kNone;
+  std::string_view name;            // of the group, of the Workload with kWorkload
+  std::string_view group, replica;  // only with kWorkload: the pod group within it, and its replica key
+  friend bool operator==(const GroupReference&, const GroupReference&) = default;
+};
+
+// Labels and annotations that speak of groups.
+struct GroupWords {
+  std::string_view kai_queue, runai_queue, kai_subgroup, volcano_task;
+  bool volcano_forbids_preemption = false;
+  std::optional<std::int32_t> min_available;
+};
+
+struct GpuShare {
+  GpuRequestKind kind = GpuRequestKind::kNone;
+  std::int64_t devices = 0;
+  std::int64_t amount = 0;  // millionths of a device, or MiB
+};
+
+struct KubernetesPod {
+  std::string_view namespace_name, name;
+  JsonValue object, labels, node_selector, tolerations, node_affinity, anti_affinity;
+  std::string_view created, started, node, nominated_node;
+  PodStatus status = PodStatus::kPending;
+  std::optional<std::int32_t> priority;
+  std::string_view priority_class;
+  bool never_preempts = false;  // its preemption policy is `Never`
+  bool is_fixed = false;        // of a DaemonSet, static, or holding a device for sharers
+  bool is_reservation = false;  // the latter
+  RequestedAmounts requests;
+  GpuShare gpu;
+  GroupReference reference;
+  GroupWords words;
+  std::string_view held;                     // why it must not be placed; empty: it may be
+  std::vector<std::string_view> gpu_groups;  // of a sharer that runs, sorted
+  std::int32_t gang = -1;                    // position among the gangs; -1: none
+  std::string_view subgroup;                 // of the gang; empty: none
+  std::vector<std::int32_t> devices;         // of its node; empty: whichever
+  bool is_left_out = false;                  // on its way out, and without a node
+
+  bool is_on_node() const { return status == PodStatus::kRunning || status == PodStatus::kReleasing; }
+  bool waits() const { return status == PodStatus::kPending || status == PodStatus::kGated; }
+  std::string full_name() const { return std::string(namespace_name).append("/").append(name); }
+};
+
+// A BindRequest of KAI that has not failed: the pod counts as running there.
+struct KubernetesBinding {
+  std::string_view namespace_name, pod, node;
+  std::vector<std::string_view> gpu_groups;  // sorted
+};
+
+[[nodiscard]] bool read_pod(KubernetesReading& reading, const KubernetesObject& object, KubernetesPod& out);
+
+// `out.pod` is empty where the request has failed or names no node.
+[[nodiscard]] bool read_bind_request(KubernetesReading& reading, const KubernetesObject& object,
+                                     KubernetesBinding& out);
+
+}  // namespace muster

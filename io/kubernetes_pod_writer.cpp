@@ -1,0 +1,165 @@
+#include "io/kubernetes_pod_writer.h"
+
+namespace muster {
+
+namespace {
+
+void write_gpu(JsonWriter& writer, const GpuShare& gpu) {
+  switch (gpu.kind) {
+    case GpuRequestKind::kNone:
+      return;
+    case GpuRequestKind::kWhole:
+      writer.raw(R"(,"gpu":{"count":)").integer(gpu.devices).raw("}");
+      return;
+    case GpuRequestKind::kFraction:
+      writer.raw(R"(,"gpu":{"fraction":)").decimal(gpu.amount, 1'000'000);
+      break;
+    case GpuRequestKind::kMemory:
+      writer.raw(R"(,"gpu":{"memory":")").integer(gpu.amount).raw("Mi\"");
+      break;
+  }
+  if (gpu.devices != 1) writer.raw(R"(,"devices":)").integer(gpu.devices);
+  writer.raw("}");
+}
+
+// Tolerations of operators that the format does not know are left out: what is tolerated less is never wrong.
+bool write_tolerations(KubernetesReading& in, JsonWriter& writer, const KubernetesPod& pod) {
+  static constexpr std::array<std::string_view, 4> kKeys = {"effect", "key", "operator", "value"};
+  if (!pod.tolerations) return true;
+  bool first = true;
+  writer.raw(R"(,"tolerations":[)");
+  for (const JsonValue element : pod.tolerations.elements()) {
+    std::array<JsonValue, 4> found;
+    std::array<std::string_view, 4> words;
+    if (!in.expect(element, JsonKind::kObject) || !in.take(element, kKeys, found)) return false;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (!in.text(found[i], words[i])) return false;
+    }
+    if (!words[2].empty() && words[2] != "Exists" && words[2] != "Equal") {
+      in.remarks.add("a toleration with an operator other than Exists and Equal is ignored", pod.full_name());
+      continue;
+    }
+    bool first_key = true;
+    writer.separate(first).raw("{");
+    for (const std::size_t i : {1, 2, 3, 0}) {
+      if (!words[i].empty()) writer.separate(first_key).string(kKeys[i]).raw(":").string(words[i]);
+    }
+    writer.raw("}");
+  }
+  writer.raw("]");
+  return true;
+}
+
+// Which namespaces have a label is not known: all of them stand for those, which keeps apart more than is asked.
+bool write_anti_affinity(KubernetesReading& in, JsonWriter& writer, JsonValue terms) {
+  static constexpr std::array<std::string_view, 4> kKeys = {"labelSelector", "namespaceSelector", "namespaces",
+                                                            "topologyKey"};
+  if (!terms) return true;
+  bool first = true;
+  writer.raw(R"(,"podAntiAffinity":[)");
+  for (const JsonValue term : terms.elements()) {
+    std::array<JsonValue, 4> found;
+    if (!in.take(term, kKeys, found)) return false;
+    bool first_key = true;
+    writer.separate(first).raw("{");
+    for (std::size_t i = 0; i < kKeys.size(); ++i) {
+      if (!found[i]) continue;
+      writer.separate(first_key).string(kKeys[i]).raw(":");
+      if (i == 1) {
+        writer.raw("{}");
+      } else {
+        write_json(writer, in.document, found[i]);
+      }
+    }
+    writer.raw("}");
+  }
+  writer.raw("]");
+  return true;
+}
+
+// What must not be placed must not be moved either: where it runs is the only node that it accepts.
+void write_pin(JsonWriter& writer, std::string_view node) {
+  writer.raw(R"(,"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":)");
+  writer.raw(R"([{"matchFields":[{"key":"metadata.name","operator":"In","values":[)").string(node).raw("]}]}]}}");
+}
+
+bool write_place(KubernetesReading& in, JsonWriter& writer, const KubernetesPod& pod, bool is_held) {
+  if (pod.node_selector) {
+    writer.raw(R"(,"nodeSelector":)");
+    write_json(writer, in.document, pod.node_selector);
+  }
+  if (is_held && pod.is_on_node()) {
+    write_pin(writer, pod.node);
+  } else if (pod.node_affinity) {
+    writer.raw(R"(,"nodeAffinity":)");
+    write_json(writer, in.document, pod.node_affinity);
+  }
+  return write_tolerations(in, writer, pod) && write_anti_affinity(in, writer, pod.anti_affinity);
+}
+
+void write_status(JsonWriter& writer, const KubernetesPod& pod, bool is_held) {
+  switch (pod.status) {
+    case PodStatus::kPending:
+      if (is_held) writer.raw(R"(,"status":"gated")");
+      break;
+    case PodStatus::kGated:
+      writer.raw(R"(,"status":"gated")");
+      break;
+    case PodStatus::kReleasing:
+      writer.raw(R"(,"status":"releasing")");
+      break;
+    case PodStatus::kSucceeded:
+      writer.raw(R"(,"status":"succeeded")");
+      break;
+    case PodStatus::kFailed:
+      writer.raw(R"(,"status":"failed")");
+      break;
+    case PodStatus::kRunning:
+      break;
+  }
+  if (!pod.node.empty()) writer.raw(R"(,"node":)").string(pod.node);
+  if (!pod.devices.empty()) {
+    bool first = true;
+    writer.raw(R"(,"gpus":[)");
+    for (const std::int32_t device : pod.devices) writer.separate(first).integer(device);
+    writer.raw("]");
+  }
+  if (!pod.started.empty()) writer.raw(R"(,"started":)").string(pod.started);
+  if (!pod.created.empty()) writer.raw(R"(,"created":)").string(pod.created);
+}
+
+// What a pod without a gang says in place of one.
+void write_own_terms(JsonWriter& writer, const KubernetesPod& pod, const KubernetesGangs& gangs,
+                     KubernetesQueues& queues) {
+  const std::int32_t priority = gangs.priority_of(pod);
+  writer.raw(R"(,"queue":)").string(queues.common_queue());
+  writer.raw(R"(,"priority":)").integer(priority);
+  writer.raw(priority < kSystemPriority && !pod.is_fixed ? R"(,"preemptible":true)" : R"(,"preemptible":false)");
+  if (pod.never_preempts) writer.raw(R"(,"preemptionPolicy":"Never")");
+}
+
+}  // namespace
+
+bool write_pod(KubernetesReading& in, JsonWriter& writer, const KubernetesPod& pod, const KubernetesGangs& gangs,
+               KubernetesQueues& queues) {
+  const bool is_held = gangs.is_held(pod);
+  writer.raw(R"({"name":)").string(pod.full_name());
+  writer.raw(R"(,"namespace":)").string(pod.namespace_name);
+  if (pod.gang >= 0) writer.raw(R"(,"gang":)").string(gangs.name(pod));
+  if (!pod.subgroup.empty()) writer.raw(R"(,"subgroup":)").string(pod.subgroup);
+  writer.raw(R"(,"resources":)");
+  write_requests(writer, pod.requests);
+  write_gpu(writer, pod.gpu);
+  if (!write_place(in, writer, pod, is_held)) return false;
+  write_status(writer, pod, is_held);
+  if (!pod.nominated_node.empty()) writer.raw(R"(,"nominatedNode":)").string(pod.nominated_node);
+  if (pod.labels) {
+    writer.raw(R"(,"labels":)");
+    write_json(writer, in.document, pod.labels);
+  }
+  if (pod.gang < 0) write_own_terms(writer, pod, gangs, queues);
+  writer.raw("}");
+  return true;
+}
+
+}  // namespace muster

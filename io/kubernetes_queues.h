@@ -1,0 +1,40 @@
+// Queue of KAI (scheduling.run.ai/v2) and of Volcano (scheduling.volcano.sh/v1beta1) -> queues[]
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "io/kubernetes_object.h"
+
+namespace muster {
+
+class KubernetesQueues {
+ public:
+  // Errors: DuplicateName where the other system has a queue of that name; what the values themselves have wrong.
+  [[nodiscard]] bool import_kai(KubernetesReading& reading, const KubernetesObject& object, JsonWriter& writer);
+  [[nodiscard]] bool import_volcano(KubernetesReading& reading, const KubernetesObject& object, JsonWriter& writer);
+
+  // Whether a Queue of the list has no such parent; its name, else "".
+  std::string_view without_parent() const;
+  // Where those go that name no queue: `default`, or `kubernetes` where a Queue of the list is called so.
+  const std::string& common_queue();
+  bool is_closed(std::string_view queue) const { return closed_.contains(queue); }
+  bool has(std::string_view queue) const { return systems_.contains(queue); }
+  bool empty() const { return systems_.empty(); }
+  // Whether anybody has asked for the common queue.
+  bool uses_common_queue() const { return !common_.empty(); }
+
+ private:
+  enum class System : std::uint8_t { kKai, kVolcano };
+  [[nodiscard]] bool add(KubernetesReading& reading, const KubernetesObject& object, System system,
+                         std::string_view parent);
+
+  std::unordered_map<std::string_view, System> systems_;  // by name of the queue
+  std::vector<std::pair<std::string_view, std::string_view>> parents_;
+  std::unordered_set<std::string_view> closed_;
+  std::string common_;
+};
+
+}  // namespace muster
