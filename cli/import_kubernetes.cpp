@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/exit_code.h"
@@ -45,6 +46,10 @@ int read_file(const std::string& file, std::string& out) {
   if (descriptor < 0) return errno;
   constexpr std::size_t kLeastRoom = std::size_t{1} << 16;
   std::size_t size = out.size();
+  struct stat about {};
+  if (fstat(descriptor, &about) == 0 && about.st_size > 0) {
+    out.resize(size + static_cast<std::size_t>(about.st_size) + kLeastRoom);
+  }
   int error = 0;
   while (true) {
     if (out.size() - size < kLeastRoom) out.resize(std::max(2 * out.size(), 4 * kLeastRoom));

@@ -8,23 +8,33 @@ namespace muster {
 
 namespace {
 
+// One past the string whose opening quote is at `at`.
+std::size_t end_of_string(std::string_view text, std::size_t at) {
+  const std::size_t begin = at;
+  while ((at = text.find('"', at + 1)) != std::string_view::npos) {
+    std::size_t backslashes = 0;
+    while (at - 1 - backslashes > begin && text[at - 1 - backslashes] == '\\') ++backslashes;
+    if (backslashes % 2 == 0) return at + 1;
+  }
+  return text.size();
+}
+
 // Where each document but the first begins: an opening bracket outside of all others.
 std::vector<std::size_t> further_documents(std::string_view text) {
   std::vector<std::size_t> begins;
   std::size_t depth = 0, documents = 0;
-  bool in_string = false;
-  for (std::size_t at = 0; at < text.size(); ++at) {
+  for (std::size_t at = 0; at < text.size();) {
     const char c = text[at];
-    if (in_string) {
-      if (c == '\\') ++at;
-      in_string = c != '"';
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '{' || c == '[') {
+    if (c == '"') {
+      at = end_of_string(text, at);
+      continue;
+    }
+    if (c == '{' || c == '[') {
       if (depth++ == 0 && documents++ > 0) begins.push_back(at);
     } else if ((c == '}' || c == ']') && depth > 0) {
       --depth;
     }
+    ++at;
   }
   return begins;
 }
