@@ -33,16 +33,6 @@ bool has_one_queue(const Problem& problem) {
   return std::ranges::count_if(problem.queues, [](const Queue& queue) { return queue.is_leaf(); }) == 1;
 }
 
-PlacingOrder as_policy_says(const Problem& problem, PlacingOrder order) {
-  if (problem.snapshot->policy.placement == PlacementPolicy::kSpread) order.nodes = NodeRule::kSpread;
-  return order;
-}
-
-PlacingOrder oldest_first(const Problem& problem) {
-  return as_policy_says(problem,
-                        {GangOrder::kOldestBigFirst, PodOrder::kBigFirst, NodeRule::kKeepCpu, ClaimTime::kAtOnce});
-}
-
 // The orders that are tried, from the policy's own to what packs best; further starts repeat them with noise. Where
 // there is nobody to evict, the second would only repeat the first, and with one queue what packs best comes first.
 PlacingOrder order_of_start(const Problem& problem, std::size_t start, std::uint64_t seed) {
@@ -64,7 +54,8 @@ PlacingOrder order_of_start(const Problem& problem, std::size_t start, std::uint
     order.noise = 0.4;
     order.seed = seed + start;
   }
-  return as_policy_says(problem, order);
+  if (problem.snapshot->policy.placement == PlacementPolicy::kSpread) order.nodes = NodeRule::kSpread;
+  return order;
 }
 
 // What all starts begin with, and only read.
@@ -91,7 +82,8 @@ struct Beginning {
 
 // Of the starts that may differ in their plans; of those that cannot, the first.
 std::vector<PlacingOrder> distinct_orders(const Beginning& beginning, const GreedyOptions& options) {
-  if (options.oldest_first) return {oldest_first(beginning.problem)};
+  if (options.oldest_first)
+    return {{GangOrder::kOldestBigFirst, PodOrder::kBigFirst, usual_rule(beginning.problem), ClaimTime::kAtOnce}};
   const auto starts = static_cast<std::size_t>(std::max(1, options.starts));
   std::vector<PlacingOrder> distinct;
   std::set<std::pair<NodeRule, PodOrder>> seen;

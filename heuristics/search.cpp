@@ -94,8 +94,8 @@ class Search {
     return state;
   }
 
-  // --- The parts of a round: around nodes in a random order, so that gangs lie
-  // within one part where that is possible; and what waits dealt out.
+  // --- The parts of a round: around nodes in a random order, so that gangs lie within one part where that is possible;
+  // and what waits dealt out.
 
   std::vector<SearchPart> next_parts(std::int64_t trials_left) {
     const std::size_t open = scope_.open_nodes().size();

@@ -97,26 +97,28 @@ bool write_place(KubernetesReading& in, JsonWriter& writer, const KubernetesPod&
   return write_tolerations(in, writer, pod) && write_anti_affinity(in, writer, pod.anti_affinity);
 }
 
-void write_status(JsonWriter& writer, const KubernetesPod& pod, bool is_held) {
-  switch (pod.status) {
+// As a snapshot says it; empty where it need not be said.
+std::string_view status_word(PodStatus status, bool is_held) {
+  switch (status) {
     case PodStatus::kPending:
-      if (is_held) writer.raw(R"(,"status":"gated")");
-      break;
-    case PodStatus::kGated:
-      writer.raw(R"(,"status":"gated")");
-      break;
-    case PodStatus::kReleasing:
-      writer.raw(R"(,"status":"releasing")");
-      break;
-    case PodStatus::kSucceeded:
-      writer.raw(R"(,"status":"succeeded")");
-      break;
-    case PodStatus::kFailed:
-      writer.raw(R"(,"status":"failed")");
-      break;
+      return is_held ? "gated" : "";
     case PodStatus::kRunning:
-      break;
+      return "";
+    case PodStatus::kGated:
+      return "gated";
+    case PodStatus::kReleasing:
+      return "releasing";
+    case PodStatus::kSucceeded:
+      return "succeeded";
+    case PodStatus::kFailed:
+      return "failed";
   }
+  return "";
+}
+
+void write_status(JsonWriter& writer, const KubernetesPod& pod, bool is_held) {
+  const std::string_view status = status_word(pod.status, is_held);
+  if (!status.empty()) writer.raw(R"(,"status":)").string(status);
   if (!pod.node.empty()) writer.raw(R"(,"node":)").string(pod.node);
   if (!pod.devices.empty()) {
     bool first = true;
