@@ -9,6 +9,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include "cli/bench.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/generate.h"
@@ -29,6 +30,7 @@ Usage: muster COMMAND [OPTION...]
   verify     check plans against their snapshots
   import     turn traces and node lists into snapshots
   generate   make up snapshots from a seed
+  bench      the benchmarks that come with a build
   version    the version of this program
   help       this text, or that of a COMMAND
 
@@ -61,6 +63,7 @@ int dispatch(std::string_view command, int argc, const char* const* argv) {
   if (command == "verify") return run_verify(argc, argv);
   if (command == "import") return run_import(argc, argv);
   if (command == "generate") return run_generate(argc, argv);
+  if (command == "bench") return run_bench(argc, argv);
   if (command == "worker") return run_worker(argc, argv);
   if (command == "version" || command == "--version") return print("muster " MUSTER_VERSION "\n", kExitAnswered);
   if (command == "help" && argc > 1) {

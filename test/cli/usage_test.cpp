@@ -22,8 +22,8 @@ class Usage : public testing::Test {
 };
 
 TEST_F(Usage, TellsItsHelpOnStdout) {
-  for (const char* command :
-       {"help", "--help", "help solve", "solve --help", "verify --help", "import --help", "generate --help"}) {
+  for (const char* command : {"help", "--help", "help solve", "solve --help", "verify --help", "import --help",
+                              "generate --help", "bench --help"}) {
     const Outcome outcome = workplace.run(command);
     EXPECT_EQ(outcome.exit_code, 0) << command;
     EXPECT_NE(outcome.out.find("Usage: muster"), std::string::npos) << command;
@@ -33,7 +33,7 @@ TEST_F(Usage, TellsItsHelpOnStdout) {
 
 TEST_F(Usage, NamesEveryCommandInItsHelpButTheWorker) {
   const std::string help = workplace.run("help").out;
-  for (const char* command : {"solve", "verify", "import", "generate", "version", "help"}) {
+  for (const char* command : {"solve", "verify", "import", "generate", "bench", "version", "help"}) {
     EXPECT_NE(help.find(command), std::string::npos) << command;
   }
   EXPECT_EQ(help.find("worker"), std::string::npos);
@@ -51,6 +51,7 @@ TEST_F(Usage, NamesWhatIsWrong) {
     const char* named;
   } cases[] = {{"", "Usage"},
                {"sovle", "sovle"},
+               {"bench speed", "speed"},
                {"solve --colour", "--colour"},
                {"solve --budge 1s", "--budge"},
                {"solve --budget", "--budget"},

@@ -1,0 +1,142 @@
+#include "cli/bench.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/exit_code.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+
+extern char** environ;
+
+namespace muster {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Benchmark {
+  std::string_view name;
+  std::string_view program;             // in bench/ beside this one
+  std::vector<std::string_view> quick;  // what makes it a matter of seconds
+  std::string_view help;
+};
+
+const std::vector<Benchmark>& benchmarks() {
+  static const std::vector<Benchmark> all{
+      {"quality",
+       "bench_quality",
+       {"--instances", "openb-empty,openb-half", "--budgets", "200,1000", "--seeds", "1"},
+       "gaps proven on six kinds of clusters"},
+      {"scale",
+       "bench_scale",
+       {"--runs", "3", "--seconds", "5", "--cases", "gangs,reasons"},
+       "the cycle and its phases, p50 and p99"},
+      {"deadline",
+       "bench_latency",
+       {"--budgets", "50,200", "--sizes", "100,1213", "--solves", "5"},
+       "how long plans are overdue"},
+      {"offline",
+       "bench_offline",
+       {"--traces", "default", "--seeds", "42", "--budget", "1000"},
+       "OpenB, all that has arrived known at once, beside published results"},
+      {"policy",
+       "bench_policy",
+       {"--repetitions", "1", "--nodes", "50"},
+       "reclaim, consolidation and what cannot be placed"}};
+  return all;
+}
+
+CommandSyntax syntax() {
+  static const std::string summary = [] {
+    std::string text =
+        "Runs benchmarks, each of which passes every plan to the referee before it counts it. Prints their tables, and "
+        "writes\nDIR/NAME.jsonl. Without a NAME all of them, which takes hours. Meant for an idle machine.\n";
+    for (const Benchmark& benchmark : benchmarks()) text += fmt::format("\n  {:<10}{}", benchmark.name, benchmark.help);
+    return text;
+  }();
+  return {"muster bench [NAME...] [OPTION...]",
+          summary.c_str(),
+          {{"output", "DIR", "where the JSON lines go, made where it is not there [bench-results]"},
+           {"quick", "", "the smallest cases alone: whether it runs, not how good it is"}},
+          0,
+          std::numeric_limits<std::size_t>::max()};
+}
+
+const Benchmark& benchmark_named(std::string_view name) {
+  const auto found = std::ranges::find(benchmarks(), name, &Benchmark::name);
+  if (found == benchmarks().end()) throw UsageError(fmt::format("there is no benchmark '{}'", escaped(name)));
+  return *found;
+}
+
+// In a build directory the benchmarks lie beside the program.
+fs::path directory_of_programs() {
+  const fs::path directory = fs::read_symlink("/proc/self/exe").parent_path() / "bench";
+  if (!fs::is_directory(directory)) {
+    throw UsageError(fmt::format("there are no benchmarks in {}: they come with a build", escaped(directory.string())));
+  }
+  return directory;
+}
+
+// The exit code of the program; kExitInternal where it cannot be started or ended by a signal.
+int run_program(std::vector<std::string> words) {
+  write_all(STDOUT_FILENO, fmt::format("+ {}\n", fmt::join(words, " ")));
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  if (const int error = posix_spawn(&child, words[0].c_str(), nullptr, nullptr, arguments.data(), environ);
+      error != 0) {
+    write_all(STDERR_FILENO, fmt::format("muster bench: {}: {}\n", escaped(words[0]), std::strerror(error)));
+    return kExitInternal;
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : kExitInternal;
+}
+
+}  // namespace
+
+int run_bench(int argc, const char* const* argv) {
+  const Settings settings(syntax(), argc, argv);
+  if (settings.wants_help()) return print(help_text(syntax()), kExitAnswered);
+  std::vector<std::string> names = settings.arguments();
+  if (names.empty())
+    for (const Benchmark& benchmark : benchmarks()) names.emplace_back(benchmark.name);
+  for (const std::string& name : names) benchmark_named(name);
+  const fs::path programs = directory_of_programs();
+  const fs::path output = settings.text("output").value_or("bench-results");
+  std::error_code error;
+  fs::create_directories(output, error);
+  if (error) {
+    write_all(STDERR_FILENO, fmt::format("muster bench: {}: {}\n", escaped(output.string()), error.message()));
+    return kExitCannotCreate;
+  }
+  std::vector<std::string> failed;
+  for (const std::string& name : names) {
+    const Benchmark& benchmark = benchmark_named(name);
+    const fs::path lines = output / (name + ".jsonl");
+    fs::remove(lines, error);  // the programs append
+    std::vector<std::string> words{(programs / benchmark.program).string(), "--json", lines.string()};
+    if (settings.is_on("quick")) words.insert(words.end(), benchmark.quick.begin(), benchmark.quick.end());
+    if (run_program(std::move(words)) != 0) failed.push_back(name);
+  }
+  if (failed.empty()) return print(fmt::format("\n{} benchmarks, none failed\n", names.size()), kExitAnswered);
+  return print(fmt::format("\n{} benchmarks, failed: {}\n", names.size(), fmt::join(failed, ", ")), kExitSomeErrors);
+}
+
+}  // namespace muster
