@@ -1,25 +1,19 @@
 #include "cli/import_kubernetes.h"
 
-#include <cerrno>
 #include <cstring>
 #include <limits>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/exit_code.h"
+#include "cli/imported_objects.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
-#include "io/kubernetes_documents.h"
-#include "io/kubernetes_import.h"
-#include "io/kubernetes_items.h"
-#include "io/snapshot_reader.h"
+#include "io/yaml.h"
 
 namespace muster {
 namespace {
@@ -27,53 +21,39 @@ namespace {
 CommandSyntax syntax() {
   return {
       "muster import kubernetes [FILE...] [OPTION...]",
-      "Prints one snapshot line of the Kubernetes objects in all files, or in stdin: what `kubectl get ... -o json`\n"
-      "or `--watch --output-watch-events` prints, one document after another. What is ignored goes to stderr.",
+      "Prints one snapshot line of the Kubernetes objects in all files, or in stdin: what `kubectl get ... -o json`,\n"
+      "`-o yaml` or `--watch --output-watch-events` prints, and manifests, one document after another. What is "
+      "ignored\n"
+      "goes to stderr.",
       {{"time", "INSTANT", "now (default: the latest instant that the objects tell)"},
        {"quiet", "", "nothing on stderr but errors"}},
       0,
       std::numeric_limits<std::size_t>::max()};
 }
 
-int complain(std::string_view message, int exit_code) {
-  write_all(STDERR_FILENO, fmt::format("muster import: {}\n", message));
-  return exit_code;
+// By its name, else by whether it begins as JSON does.
+bool is_yaml(std::string_view file, std::string_view text) {
+  if (file.ends_with(".yaml") || file.ends_with(".yml")) return true;
+  if (file.ends_with(".json")) return false;
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] != '{' && text[first] != '[';
 }
 
-// Appends the whole file. Returns 0, or the errno that stopped it.
-int read_file(const std::string& file, std::string& out) {
-  const int descriptor = file == "-" ? STDIN_FILENO : open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return errno;
-  constexpr std::size_t kLeastRoom = std::size_t{1} << 16;
-  std::size_t size = out.size();
-  struct stat about {};
-  if (fstat(descriptor, &about) == 0 && about.st_size > 0) {
-    out.resize(size + static_cast<std::size_t>(about.st_size) + kLeastRoom);
+// Appends the file's documents as JSON. Returns the exit code.
+int read_documents(const std::string& file, std::string& out) {
+  const std::size_t begin = out.size();
+  const int error = read_whole_file(file, out);
+  if (error != 0) {
+    return complain_of_import(fmt::format("{}: {}", escaped(file), std::strerror(error)), kExitNoInput);
   }
-  int error = 0;
-  while (true) {
-    if (out.size() - size < kLeastRoom) out.resize(std::max(2 * out.size(), 4 * kLeastRoom));
-    const ssize_t got = read(descriptor, out.data() + size, out.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) error = errno;
-    if (got <= 0) break;
-    size += static_cast<std::size_t>(got);
+  const std::string_view text = std::string_view(out).substr(begin);
+  if (is_yaml(file, text)) {
+    const Result<std::string> json = yaml_to_json(text);
+    if (!json) return complain_of_import(json.error(), file);
+    out.replace(begin, out.size() - begin, *json);
   }
-  out.resize(size);
-  if (descriptor != STDIN_FILENO) close(descriptor);
-  return error;
-}
-
-Result<ImportedSnapshot> import_text(const std::string& text, const KubernetesOptions& options) {
-  JsonDocument document;
-  const ReaderOptions limits;
-  if (auto error = document.parse(text, {std::numeric_limits<std::size_t>::max(), limits.max_depth})) {
-    return *std::move(error);
-  }
-  if (!holds_kubernetes_objects(document.root())) {
-    return InputError{"UnsupportedFormat", "$", "there are no Kubernetes objects: neither apiVersion nor kind"};
-  }
-  return import_kubernetes(document, options);
+  out += '\n';
+  return kExitAnswered;
 }
 
 }  // namespace
@@ -87,21 +67,12 @@ int run_import_kubernetes(int argc, const char* const* argv) {
   if (files.empty()) files.emplace_back("-");
   std::string text;
   for (const std::string& file : files) {
-    const int error = read_file(file, text);
-    if (error != 0) return complain(fmt::format("{}: {}", escaped(file), std::strerror(error)), kExitNoInput);
-    text += '\n';
+    if (const int code = read_documents(file, text); code != kExitAnswered) return code;
   }
-  if (text.find_first_not_of(" \t\r\n") == std::string::npos) return complain("the input is empty", kExitNoInput);
-  const auto imported = import_text(join_documents(std::move(text)), options);
-  if (!imported) {
-    const InputError& error = imported.error();
-    return complain(fmt::format("{} at {}: {}", escaped(error.code), escaped(error.path), escaped(error.message)),
-                    kExitNoValidLine);
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
+    return complain_of_import("the input is empty", kExitNoInput);
   }
-  if (!settings.is_on("quiet")) {
-    for (const std::string& remark : imported->remarks) complain(escaped(remark), kExitAnswered);
-  }
-  return print(imported->line + '\n', kExitAnswered);
+  return print_imported(std::move(text), options, settings.is_on("quiet") ? Remarks::kQuiet : Remarks::kTold);
 }
 
 }  // namespace muster

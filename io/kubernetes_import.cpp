@@ -7,9 +7,11 @@
 #include <utility>
 
 #include "io/kubernetes_devices.h"
+#include "io/kubernetes_documents.h"
 #include "io/kubernetes_gangs.h"
 #include "io/kubernetes_items.h"
 #include "io/kubernetes_pod_writer.h"
+#include "io/kubernetes_slim.h"
 
 namespace muster {
 
@@ -209,6 +211,17 @@ Result<ImportedSnapshot> import_kubernetes(JsonDocument& document, const Kuberne
   Importer importer(document, options);
   if (!importer.run()) return std::move(importer.error());
   return importer.take();
+}
+
+Result<ImportedSnapshot> import_kubernetes_text(std::string text, const KubernetesOptions& options, JsonLimits limits) {
+  JsonDocument document;
+  std::optional<std::string> slim = slim_objects(text, document, limits.max_depth);
+  text = slim ? *std::move(slim) : join_documents(std::move(text));
+  if (auto error = document.parse(text, limits)) return *std::move(error);
+  if (!holds_kubernetes_objects(document.root())) {
+    return InputError{"UnsupportedFormat", "$", "there are no Kubernetes objects: neither apiVersion nor kind"};
+  }
+  return import_kubernetes(document, options);
 }
 
 InputError name_imported(InputError error, std::string_view line) {

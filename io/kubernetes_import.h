@@ -24,8 +24,12 @@ struct ImportedSnapshot {
 
 // Requires a document that parsed, and holds_kubernetes_objects. Errors: those of SnapshotReader, DuplicateName,
 // UnknownNode, UnknownQueue; the message begins with the kind and the name of the object, the path is that of the
-// document. Cost: one pass over what matters of the document; 250 MB/s.
+// document. Cost: one pass over the document.
 Result<ImportedSnapshot> import_kubernetes(JsonDocument& document, const KubernetesOptions& options);
+
+// The same of a text of documents, one after another. Errors: those of JsonDocument, UnsupportedFormat, too. Cost: as
+// above, and memory in proportion to what matters of the text.
+Result<ImportedSnapshot> import_kubernetes_text(std::string text, const KubernetesOptions& options, JsonLimits limits);
 
 // An error of a line that has been imported, with the name of the object that its path leads to.
 InputError name_imported(InputError error, std::string_view line);

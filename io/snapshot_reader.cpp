@@ -1,10 +1,12 @@
 #include "io/snapshot_reader.h"
 
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "io/json_document.h"
 #include "io/kubernetes_items.h"
+#include "io/kubernetes_slim.h"
 #include "io/snapshot_input.h"
 
 namespace muster {
@@ -94,9 +96,19 @@ struct SnapshotReader::Implementation {
   JsonDocument document, imported;
   std::vector<std::string> remarks;
 
+  std::optional<InputError> parse(std::string_view line);
   Result<Snapshot> read(JsonDocument& parsed);
   Result<Snapshot> read_imported();
 };
+
+// Of Kubernetes objects, what matters.
+std::optional<InputError> SnapshotReader::Implementation::parse(std::string_view line) {
+  const JsonLimits limits{options.max_line_bytes, options.max_depth};
+  if (line.size() <= limits.max_bytes && begins_as_kubernetes(line)) {
+    if (const auto slim = slim_objects(line, document, limits.max_depth)) return document.parse(*slim, limits);
+  }
+  return document.parse(line, limits);
+}
 
 Result<Snapshot> SnapshotReader::Implementation::read(JsonDocument& parsed) {
   Snapshot snapshot;
@@ -124,10 +136,9 @@ SnapshotReader::SnapshotReader(SnapshotReader&&) noexcept = default;
 SnapshotReader& SnapshotReader::operator=(SnapshotReader&&) noexcept = default;
 
 Result<Snapshot> SnapshotReader::read(std::string_view line) {
-  const ReaderOptions& options = implementation_->options;
   JsonDocument& document = implementation_->document;
   implementation_->remarks.clear();
-  if (auto error = document.parse(line, {options.max_line_bytes, options.max_depth})) return *std::move(error);
+  if (auto error = implementation_->parse(line)) return *std::move(error);
   if (holds_kubernetes_objects(document.root())) return implementation_->read_imported();
   return implementation_->read(document);
 }

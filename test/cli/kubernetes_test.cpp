@@ -130,6 +130,29 @@ TEST_F(Kubernetes, AllDocumentsOfAnImportAreOneCluster) {
   EXPECT_EQ(line["pods"].size(), 1U);
 }
 
+TEST_F(Kubernetes, ManifestsAreReadAsYaml) {
+  const std::string yaml =
+      "apiVersion: v1\nkind: Node\nmetadata: {name: \"n\"}\nstatus: {allocatable: {cpu: 4}}\n---\n"
+      "apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\n  labels: {version: \"1\"}\nspec:\n  containers: []\n";
+  const std::string named = workplace.file("both.yaml", yaml), unnamed = workplace.file("both", yaml);
+  const std::string nodes = workplace.file("nodes.json", small_cluster()["items"][0].dump(4));
+  for (const std::string& arguments : {named, unnamed, std::string("-"), std::string()}) {
+    const Outcome outcome = workplace.run("import kubernetes " + arguments, yaml);
+    ASSERT_EQ(outcome.exit_code, 0) << arguments << outcome.err;
+    const Json line = Json::parse(outcome.out);
+    EXPECT_EQ(line["nodes"][0]["resources"]["cpu"], 4);
+    EXPECT_EQ(line["pods"][0]["name"], "default/p");
+    EXPECT_EQ(line["pods"][0]["labels"]["version"], "1");
+  }
+  const Outcome twice = workplace.run("import kubernetes " + named + " " + nodes);
+  EXPECT_NE(twice.err.find("Node n: the object is there twice"), std::string::npos) << twice.err;
+  const std::string broken = workplace.file("broken.yml", yaml + "kind: Pod\n");
+  const Outcome outcome = workplace.run("import kubernetes " + broken);
+  EXPECT_EQ(outcome.exit_code, 65);
+  EXPECT_NE(outcome.err.find("broken.yml: InvalidYaml at 13:1: the key kind is there twice"), std::string::npos)
+      << outcome.err;
+}
+
 TEST_F(Kubernetes, TheTimeMayBeTold) {
   const auto time = [&](const std::string& arguments) {
     return Json::parse(workplace.run("import kubernetes --quiet " + arguments, small_cluster().dump()).out)["time"];

@@ -134,6 +134,8 @@ TEST(Style, LibrariesAreIncludedWhereTheyMay) {
   };
   const std::vector<Home> homes = {{{"coin/", "Cbc", "Osi", "Clp", "Coin", "Cgl"}, {"solver/"}},
                                    {{"simdjson"}, {"io/"}},
+                                   {{"yaml-cpp/"}, {"io/yaml.cpp"}},
+                                   {{"zip.h"}, {"io/kai_snapshot.cpp"}},
                                    {{"tbb/", "oneapi/"}, {"heuristics/parallel.cpp"}},
                                    {{"boost/program_options"}, {"cli/"}},
                                    {{"nlohmann/"}, {"test/"}, true},

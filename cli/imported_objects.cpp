@@ -1,0 +1,65 @@
+#include "cli/imported_objects.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/exit_code.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+#include "io/snapshot_reader.h"
+
+namespace muster {
+
+int complain_of_import(std::string_view message, int exit_code) {
+  write_all(STDERR_FILENO, fmt::format("muster import: {}\n", message));
+  return exit_code;
+}
+
+int complain_of_import(const InputError& error, std::string_view file) {
+  const std::string where = file.empty() ? std::string() : escaped(file) + ": ";
+  return complain_of_import(
+      fmt::format("{}{} at {}: {}", where, escaped(error.code), escaped(error.path), escaped(error.message)),
+      kExitNoValidLine);
+}
+
+int read_whole_file(const std::string& file, std::string& out) {
+  const int descriptor = file == "-" ? STDIN_FILENO : open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return errno;
+  constexpr std::size_t kLeastRoom = std::size_t{1} << 16;
+  std::size_t size = out.size();
+  struct stat about {};
+  if (fstat(descriptor, &about) == 0 && about.st_size > 0) {
+    out.resize(size + static_cast<std::size_t>(about.st_size) + kLeastRoom);
+  }
+  int error = 0;
+  while (true) {
+    if (out.size() - size < kLeastRoom) out.resize(std::max(2 * out.size(), 4 * kLeastRoom));
+    const ssize_t got = read(descriptor, out.data() + size, out.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) error = errno;
+    if (got <= 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  out.resize(size);
+  if (descriptor != STDIN_FILENO) close(descriptor);
+  return error;
+}
+
+int print_imported(std::string text, const KubernetesOptions& options, Remarks remarks) {
+  const auto imported = import_kubernetes_text(std::move(text), options,
+                                               {std::numeric_limits<std::size_t>::max(), ReaderOptions().max_depth});
+  if (!imported) return complain_of_import(imported.error(), "");
+  if (remarks == Remarks::kTold) {
+    for (const std::string& remark : imported->remarks) complain_of_import(escaped(remark), kExitAnswered);
+  }
+  return print(imported->line + '\n', kExitAnswered);
+}
+
+}  // namespace muster

@@ -1,0 +1,303 @@
+#include "io/kubernetes_slim.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <utility>
+
+#include "io/json_writer.h"
+#include "io/kubernetes_object.h"
+
+namespace muster {
+
+namespace {
+
+constexpr std::size_t kNowhere = std::string_view::npos;
+constexpr std::size_t kListDepth = 2;  // of an item: the list and its object
+
+bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
+std::size_t skip_space(std::string_view text, std::size_t at) {
+  constexpr std::uint64_t kSpaces = 0x2020'2020'2020'2020U;
+  std::uint64_t word = kSpaces;
+  while (at < text.size() && is_space(text[at])) {
+    ++at;
+    while (at + sizeof word <= text.size()) {
+      std::memcpy(&word, text.data() + at, sizeof word);
+      if (word != kSpaces) break;
+      at += sizeof word;
+    }
+  }
+  return at;
+}
+
+// One past the string whose opening quote is at `at`; nowhere if it has no end.
+std::size_t end_of_string(std::string_view text, std::size_t at) {
+  const std::size_t begin = at;
+  while ((at = text.find('"', at + 1)) != kNowhere) {
+    std::size_t backslashes = 0;
+    while (at - 1 - backslashes > begin && text[at - 1 - backslashes] == '\\') ++backslashes;
+    if (backslashes % 2 == 0) return at + 1;
+  }
+  return kNowhere;
+}
+
+// One past the value at `at`. Looks at nothing but quotes and brackets.
+std::size_t end_of_value(std::string_view text, std::size_t at) {
+  if (at >= text.size()) return kNowhere;
+  if (text[at] == '"') return end_of_string(text, at);
+  if (text[at] != '{' && text[at] != '[') {
+    while (at < text.size() && !is_space(text[at]) && text[at] != ',' && text[at] != '}' && text[at] != ']') ++at;
+    return at;
+  }
+  std::size_t depth = 0;
+  while (at < text.size()) {
+    const char c = text[at];
+    if (c == '"') {
+      at = end_of_string(text, at);
+      continue;
+    }
+    if (c == ' ') {
+      at = skip_space(text, at);
+      continue;
+    }
+    ++at;
+    if (c == '{' || c == '[') ++depth;
+    if ((c == '}' || c == ']') && --depth == 0) return at;
+  }
+  return kNowhere;
+}
+
+bool is_any(std::string_view key, std::initializer_list<std::string_view> keys) {
+  return std::ranges::find(keys, key) != keys.end();
+}
+
+// What the import reads of each part of an object, whatever its kind.
+class PartWriter {
+ public:
+  PartWriter(JsonDocument& document, std::string& out) : document_(document), writer_(out) {}
+
+  void write_object(JsonValue object) {
+    write_members(object, [this](std::string_view key, JsonValue value) {
+      if (key == "metadata") return write(key, value, &PartWriter::write_metadata);
+      if (key == "spec") return write(key, value, &PartWriter::write_spec);
+      if (key == "status") return write(key, value, &PartWriter::write_status);
+      if (key == "object" || key == "template") return write(key, value, &PartWriter::write_object);
+      if (key == "items") return write(key, value, &PartWriter::write_objects);
+      if (is_any(key, {"apiVersion", "kind", "type", "value", "globalDefault", "preemptionPolicy", "format"}))
+        copy(key, value);
+    });
+  }
+
+ private:
+  using Part = void (PartWriter::*)(JsonValue);
+
+  // Calls `choose` with each member, which writes it or does not. What is no object is for the reader to refuse.
+  template <class Choose>
+  void write_members(JsonValue object, Choose choose) {
+    if (!object.is(JsonKind::kObject)) return write_json(writer_, document_, object);
+    const bool outer = std::exchange(first_, true);
+    writer_.raw("{");
+    for (const JsonMember member : object.members()) choose(member.key, member.value);
+    writer_.raw("}");
+    first_ = outer;
+  }
+  template <class Write>
+  void write_elements(JsonValue list, Write write_element) {
+    if (!list.is(JsonKind::kArray)) return write_json(writer_, document_, list);
+    bool first = true;
+    writer_.raw("[");
+    for (const JsonValue element : list.elements()) {
+      writer_.separate(first);
+      write_element(element);
+    }
+    writer_.raw("]");
+  }
+  void write(std::string_view key, JsonValue value, Part part) {
+    writer_.separate(first_).string(key).raw(":");
+    (this->*part)(value);
+  }
+  void copy(std::string_view key, JsonValue value) {
+    writer_.separate(first_).string(key).raw(":");
+    write_json(writer_, document_, value);
+  }
+
+  void write_objects(JsonValue list) {
+    write_elements(list, [this](JsonValue element) { write_object(element); });
+  }
+  void write_metadata(JsonValue object) {
+    write_members(object, [this](std::string_view key, JsonValue value) {
+      if (key == "annotations") return write(key, value, &PartWriter::write_annotations);
+      if (is_any(key, {"creationTimestamp", "deletionTimestamp", "labels", "name", "namespace", "ownerReferences"}))
+        copy(key, value);
+    });
+  }
+  void write_annotations(JsonValue object) {
+    write_members(object, [this](std::string_view key, JsonValue value) {
+      if (key != "kubectl.kubernetes.io/last-applied-configuration") copy(key, value);
+    });
+  }
+  void write_spec(JsonValue object) {
+    write_members(object, [this](std::string_view key, JsonValue value) {
+      if (key == "containers" || key == "initContainers") return write(key, value, &PartWriter::write_containers);
+      if (key == "volumes") return write(key, value, &PartWriter::write_volumes);
+      if (key == "template") return write(key, value, &PartWriter::write_object);
+      if (!is_any(key, {"ephemeralContainers", "securityContext", "dnsConfig", "hostAliases", "imagePullSecrets"}))
+        copy(key, value);
+    });
+  }
+  void write_containers(JsonValue list) {
+    write_elements(list, [this](JsonValue element) {
+      write_members(element, [this](std::string_view key, JsonValue value) {
+        if (key == "resources" || key == "restartPolicy") copy(key, value);
+      });
+    });
+  }
+  void write_volumes(JsonValue list) {
+    write_elements(list, [this](JsonValue element) {
+      write_members(element, [this](std::string_view key, JsonValue value) {
+        if (key == "persistentVolumeClaim") copy(key, value);
+      });
+    });
+  }
+  void write_status(JsonValue object) {
+    write_members(object, [this](std::string_view key, JsonValue value) {
+      if (key == "conditions" || key == "containerStatuses") return write(key, value, &PartWriter::write_times);
+      if (is_any(key, {"allocatable", "nominatedNodeName", "phase", "scheduleStartTime", "startTime", "state",
+                       "succeeded"})) {
+        copy(key, value);
+      }
+    });
+  }
+  // Instants, wherever they are, and what a condition says.
+  void write_times(JsonValue value) {
+    if (value.is(JsonKind::kArray)) return write_elements(value, [this](JsonValue element) { write_times(element); });
+    write_members(value, [this](std::string_view key, JsonValue member) {
+      if (member.is(JsonKind::kObject) || member.is(JsonKind::kArray)) {
+        if (member.size() > 0) write(key, member, &PartWriter::write_times);
+      } else if (key == "type" || key == "status" || key.ends_with("Time") || key.ends_with("At")) {
+        copy(key, member);
+      }
+    });
+  }
+
+  JsonDocument& document_;
+  JsonWriter writer_;
+  bool first_ = true;
+};
+
+class Slimmer {
+ public:
+  Slimmer(std::string_view text, JsonDocument& scratch, std::size_t max_depth)
+      : text_(text), scratch_(scratch), max_depth_(max_depth) {}
+
+  std::optional<std::string> run() {
+    out_.reserve(text_.size() / 8);
+    std::size_t documents = 0;
+    for (at_ = skip_space(text_, 0); at_ < text_.size(); at_ = skip_space(text_, at_)) {
+      if (documents++ > 0) out_ += ',';
+      if (!take_document()) return std::nullopt;
+    }
+    if (documents == 0) return std::nullopt;
+    if (documents > 1) {
+      out_.insert(0, R"({"apiVersion":"v1","kind":"List","items":[)");
+      out_ += "]}";
+    }
+    return std::move(out_);
+  }
+
+ private:
+  // A list, item by item; what is none, as a whole.
+  bool take_document() {
+    const std::size_t begin = at_, written = out_.size();
+    if (text_[at_] != '{') return false;
+    ++at_;
+    bool first = true, is_list = false;
+    out_ += '{';
+    while (true) {
+      at_ = skip_space(text_, at_);
+      if (at_ < text_.size() && text_[at_] == '}' && first) break;
+      if (!first) out_ += ',';
+      first = false;
+      if (!take_member(is_list)) return false;
+      at_ = skip_space(text_, at_);
+      if (at_ >= text_.size() || (text_[at_] != ',' && text_[at_] != '}')) return false;
+      if (text_[at_] == '}') break;
+      ++at_;
+    }
+    ++at_;
+    out_ += '}';
+    if (is_list) return true;
+    out_.resize(written);
+    return slim(text_.substr(begin, at_ - begin), 0);
+  }
+
+  bool take_member(bool& is_list) {
+    const std::size_t key = at_;
+    if (at_ >= text_.size() || text_[at_] != '"' || (at_ = end_of_string(text_, at_)) == kNowhere) return false;
+    const std::string_view name = text_.substr(key, at_ - key);
+    at_ = skip_space(text_, at_);
+    if (at_ >= text_.size() || text_[at_] != ':') return false;
+    at_ = skip_space(text_, at_ + 1);
+    out_.append(name).append(":");
+    if (name == "\"items\"" && at_ < text_.size() && text_[at_] == '[') {
+      is_list = true;
+      return take_items();
+    }
+    const std::size_t value = at_;
+    at_ = end_of_value(text_, at_);
+    if (at_ == kNowhere || at_ == value) return false;
+    out_.append(text_, value, at_ - value);
+    return true;
+  }
+
+  bool take_items() {
+    out_ += '[';
+    at_ = skip_space(text_, at_ + 1);
+    for (bool first = true; at_ < text_.size() && (text_[at_] != ']' || !first); first = false) {
+      const std::size_t begin = at_;
+      at_ = end_of_value(text_, at_);
+      if (at_ == kNowhere || !slim(text_.substr(begin, at_ - begin), kListDepth)) return false;
+      at_ = skip_space(text_, at_);
+      if (at_ < text_.size() && text_[at_] == ']') break;
+      if (at_ >= text_.size() || text_[at_] != ',') return false;
+      out_ += ',';
+      at_ = skip_space(text_, at_ + 1);
+    }
+    if (at_ >= text_.size()) return false;
+    ++at_;
+    out_ += ']';
+    return true;
+  }
+
+  bool slim(std::string_view object, std::size_t depth) {
+    if (scratch_.parse(object, {object.size(), max_depth_ - depth})) return false;
+    PartWriter(scratch_, out_).write_object(scratch_.root());
+    return true;
+  }
+
+  std::string_view text_;
+  JsonDocument& scratch_;
+  std::size_t max_depth_, at_ = 0;
+  std::string out_;
+};
+
+}  // namespace
+
+bool begins_as_kubernetes(std::string_view text) {
+  std::size_t at = skip_space(text, 0);
+  if (at >= text.size() || text[at] != '{') return false;
+  at = skip_space(text, at + 1);
+  const std::string_view rest = text.substr(std::min(at, text.size()));
+  return std::ranges::any_of(std::initializer_list<std::string_view>{"\"apiVersion\"", "\"items\"", "\"kind\"",
+                                                                     "\"metadata\"", "\"object\"", "\"type\""},
+                             [&](std::string_view key) { return rest.starts_with(key); });
+}
+
+std::optional<std::string> slim_objects(std::string_view text, JsonDocument& scratch, std::size_t max_depth) {
+  return Slimmer(text, scratch, max_depth).run();
+}
+
+}  // namespace muster
