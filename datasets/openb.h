@@ -47,11 +47,16 @@ Result<std::vector<std::uint32_t>> parse_openb_order(std::string_view text, std:
 struct OpenbFiles {
   std::string nodes, pods, order;
 };
-// The carried files of a trace ("default", "gpushare100", "gpuspec33") in a directory laid out as datasets/openb.
+// The carried files of a trace in a directory laid out as datasets/openb, with the order of arrival of a seed (42 where
+// none is given).
 OpenbFiles openb_trace_files(const std::string& directory, const std::string& trace);
+OpenbFiles openb_trace_files(const std::string& directory, const std::string& trace, std::uint32_t seed);
+// What is carried: the traces, and the seeds of the orders of each.
+const std::vector<std::string>& openb_traces();
+const std::vector<std::uint32_t>& openb_seeds();
 // datasets/openb of the source tree that this was compiled from.
 std::string openb_source_directory();
-// Errors: NoInput for a file that cannot be read; else as the parsers.
+// A file that is not there is looked for as FILE.xz. Errors: NoInput for what cannot be read; else as the parsers.
 Result<OpenbInput> load_openb(const OpenbFiles& files);
 
 struct OpenbOptions {

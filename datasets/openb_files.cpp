@@ -1,11 +1,10 @@
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "datasets/compressed.h"
 #include "datasets/csv.h"
 #include "datasets/openb.h"
 
@@ -60,16 +59,6 @@ GpuRequest gpu_request(std::int64_t num_gpu, std::int64_t gpu_milli) {
   if (gpu_milli == 1000) return {GpuRequestKind::kWhole, devices, 0};
   return {GpuRequestKind::kFraction, devices, gpu_milli * 1000};
 }
-
-std::optional<std::string> text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad()) return std::nullopt;
-  return text;
-}
-
-InputError unreadable(const std::string& path) { return {"NoInput", path, "the file cannot be read"}; }
 
 }  // namespace
 
@@ -135,24 +124,42 @@ Result<std::vector<std::uint32_t>> parse_openb_order(std::string_view text, std:
 }
 
 OpenbFiles openb_trace_files(const std::string& directory, const std::string& trace) {
+  return openb_trace_files(directory, trace, 42);
+}
+
+OpenbFiles openb_trace_files(const std::string& directory, const std::string& trace, std::uint32_t seed) {
+  // The lists of `default` and of all gpuspec traces are equally long, so the same seed gives the same order.
+  const bool has_default_order = trace == "gpuspec10" || trace == "gpuspec20";
   return {directory + "/nodes.csv", directory + "/pods_" + trace + ".csv",
-          directory + "/arrivals_" + trace + "_42.idx"};
+          fmt::format("{}/arrivals_{}_{}.idx", directory, has_default_order ? "default" : trace, seed)};
+}
+
+const std::vector<std::string>& openb_traces() {
+  static const std::vector<std::string> traces = {"default",    "cpu050",      "cpu100",    "cpu250",    "gpushare40",
+                                                  "gpushare60", "gpushare100", "gpuspec10", "gpuspec20", "gpuspec33",
+                                                  "multigpu20", "multigpu30",  "multigpu50"};
+  return traces;
+}
+
+const std::vector<std::uint32_t>& openb_seeds() {
+  static const std::vector<std::uint32_t> seeds = {42, 43, 44, 45, 46};
+  return seeds;
 }
 
 std::string openb_source_directory() { return MUSTER_OPENB_DIRECTORY; }
 
 Result<OpenbInput> load_openb(const OpenbFiles& files) {
-  const auto node_text = text_of(files.nodes), pod_text = text_of(files.pods);
-  if (!node_text) return unreadable(files.nodes);
-  if (!pod_text) return unreadable(files.pods);
+  const auto node_text = read_maybe_compressed(files.nodes), pod_text = read_maybe_compressed(files.pods);
+  if (!node_text) return node_text.error();
+  if (!pod_text) return pod_text.error();
   auto nodes = parse_openb_nodes(*node_text, files.nodes);
   if (!nodes) return nodes.error();
   auto pods = parse_openb_pods(*pod_text, files.pods);
   if (!pods) return pods.error();
   OpenbInput input{*std::move(nodes), *std::move(pods), {}};
   if (files.order.empty()) return input;
-  const auto order_text = text_of(files.order);
-  if (!order_text) return unreadable(files.order);
+  const auto order_text = read_maybe_compressed(files.order);
+  if (!order_text) return order_text.error();
   auto order = parse_openb_order(*order_text, files.order, input.pods.size());
   if (!order) return order.error();
   input.order = *std::move(order);
