@@ -35,14 +35,17 @@ class NodeChooser {
  public:
   // All three must outlive the chooser, and `state` must not be replaced by another one.
   NodeChooser(const ClusterState& state, const QueueBounds& bounds, NodeRule rule);
+  virtual ~NodeChooser() = default;  // other rules choose in their own way (online_placing.cpp)
+  NodeChooser(const NodeChooser&) = delete;
+  NodeChooser& operator=(const NodeChooser&) = delete;
 
   // The best node that can take the pod, or none. `among`: the nodes to look at, empty for all of them.
   // Cost: O(log nodes) for each node that changed since the pod's class was asked for last, O(nodes) the first time;
   // O(|among|) where it is given.
-  NodeIndex choose(PodIndex pod, std::span<const NodeIndex> among);
+  virtual NodeIndex choose(PodIndex pod, std::span<const NodeIndex> among);
 
   // The devices that the pod takes on that node: those that are free at once, if that suffices.
-  DeviceList devices_for(PodIndex pod, NodeIndex node) const;
+  virtual DeviceList devices_for(PodIndex pod, NodeIndex node) const;
 
   // How many pods of the class fit on the node beside what is present, at most `limit`; filters included. An upper
   // bound.
