@@ -39,12 +39,32 @@ void write_plan(const PlanLine& line, std::string& out);
 // The answer to a line that could not be read. `line_number` counts from 1.
 void write_error(std::string_view id, const InputError& error, std::int64_t line_number, std::string& out);
 
+// The placements and evictions of a plan line by their names, in the order of the line.
+struct NamedPlan {
+  struct Device {
+    std::int64_t index = 0;
+    std::string share;  // the decimal text
+  };
+  struct Placement {
+    std::string pod, node;
+    std::vector<Device> devices;
+    std::vector<std::string> after;
+  };
+  struct Eviction {
+    std::string pod, node, for_gang;  // for_gang empty: none
+    EvictionReason reason = EvictionReason::kPreempt;
+  };
+  std::vector<Placement> placements;
+  std::vector<Eviction> evictions;
+};
+
 // What a plan line claims, names resolved against the problem that it answers.
 struct ReadPlan {
   std::string id;
   bool is_error = false;  // status "error": nothing else is filled in but `error`
   InputError error;
   Plan plan;
+  NamedPlan named;  // where names are not resolved
   struct LevelClaim {
     std::string level;
     std::optional<std::int32_t> priority;
@@ -62,7 +82,7 @@ struct ReadPlan {
 };
 
 // Errors as SnapshotReader's, and UnknownName for a pod, node or gang that the snapshot does not have. `problem` may be
-// null: then names are not resolved and `plan` stays empty.
+// null: then names are not resolved, `plan` stays empty and `named` has them; else `named` stays empty.
 Result<ReadPlan> read_plan(std::string_view line, const Problem* problem);
 
 }  // namespace muster

@@ -425,6 +425,26 @@ bool Resolver::resolve() {
   return true;
 }
 
+void keep_names(PlanInput& in) {
+  NamedPlan& named = in.out.named;
+  for (const PlacementDraft& draft : in.placements) {
+    auto& placement = named.placements.emplace_back();
+    placement.pod = draft.pod.string();
+    placement.node = draft.node.string();
+    for (const DeviceDraft& device : draft.devices) {
+      placement.devices.push_back({device.index, std::string(in.document.number_text(device.share))});
+    }
+    for (const JsonValue name : draft.after) placement.after.emplace_back(name.string());
+  }
+  for (const EvictionDraft& draft : in.evictions) {
+    auto& eviction = named.evictions.emplace_back();
+    eviction.pod = draft.pod.string();
+    eviction.node = draft.node.string();
+    if (draft.for_gang) eviction.for_gang = draft.for_gang.string();
+    eviction.reason = draft.reason;
+  }
+}
+
 }  // namespace
 
 Result<ReadPlan> read_plan(std::string_view line, const Problem* problem) {
@@ -435,7 +455,11 @@ Result<ReadPlan> read_plan(std::string_view line, const Problem* problem) {
   PlanInput input(document, names, plan);
   const JsonValue root = document.root();
   if (!read_fields(input, root, kPlanFields, plan) || !check_status(input, root)) return std::move(input.error);
-  if (problem != nullptr && !plan.is_error && !Resolver(input, *problem).resolve()) return std::move(input.error);
+  if (problem == nullptr) {
+    keep_names(input);
+  } else if (!plan.is_error && !Resolver(input, *problem).resolve()) {
+    return std::move(input.error);
+  }
   return plan;
 }
 

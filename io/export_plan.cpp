@@ -1,0 +1,200 @@
+#include "io/export_plan.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "io/export_objects.h"
+
+namespace muster {
+
+namespace {
+
+// A name that the API server takes in a path: it would be part of one. What else is in it is for the server to refuse.
+bool is_object_name(std::string_view name) { return !name.empty() && name.find('/') == std::string_view::npos; }
+
+// One line of the plan's lists: what becomes of one pod.
+struct PlanStep {
+  const NamedPlan::Placement* placement = nullptr;  // none: the pod goes for good
+  const NamedPlan::Eviction* eviction = nullptr;    // none: the pod is new
+  std::string path;
+
+  bool is_move() const { return placement != nullptr && eviction != nullptr; }
+  std::string_view pod() const { return placement == nullptr ? eviction->pod : placement->pod; }
+};
+
+class Exporter {
+ public:
+  Exporter(const ReadPlan& plan, const ExportCluster& cluster, const ExportOptions& options)
+      : plan_(plan), cluster_(cluster), options_(options), groups_(plan.named, cluster), json_(out_.text) {
+    sort_steps();
+  }
+
+  bool run() {
+    if (options_.format == ExportFormat::kDeltas) {
+      write_deltas();
+    } else if (!write_objects()) {
+      return false;
+    }
+    remark();
+    return true;
+  }
+
+  InputError& error() { return error_; }
+  ExportedPlan& result() { return out_; }
+
+ private:
+  void sort_steps();
+  bool name(const PlanStep& step, ExportedPod& pod);
+  bool write_objects();
+  bool write_place(const PlanStep& step);
+  void write_deltas();
+  void remark();
+  void remark(std::size_t count, std::string_view what);
+
+  bool is_wanted(ExportPhase phase) const { return options_.phase == ExportPhase::kAll || options_.phase == phase; }
+
+  const ReadPlan& plan_;
+  const ExportCluster& cluster_;
+  const ExportOptions& options_;
+  // A moved pod is in the last two.
+  std::vector<PlanStep> at_once_, evicted_, later_;
+  KaiGroups groups_;
+  ExportedPlan out_;
+  JsonWriter json_;
+  InputError error_;
+};
+
+void Exporter::sort_steps() {
+  std::unordered_map<std::string_view, const NamedPlan::Placement*> places;
+  std::unordered_map<std::string_view, const NamedPlan::Eviction*> leavers;
+  for (const auto& placement : plan_.named.placements) places.emplace(placement.pod, &placement);
+  for (const auto& eviction : plan_.named.evictions) leavers.emplace(eviction.pod, &eviction);
+  const auto find = [](const auto& map, std::string_view pod) {
+    const auto found = map.find(pod);
+    return found == map.end() ? nullptr : found->second;
+  };
+  for (std::size_t i = 0; i < plan_.named.placements.size(); ++i) {
+    const auto& placement = plan_.named.placements[i];
+    PlanStep step{&placement, find(leavers, placement.pod), "$.placements[" + std::to_string(i) + "].pod"};
+    const bool waits = step.is_move() || !placement.after.empty();
+    (waits ? later_ : at_once_).push_back(std::move(step));
+  }
+  for (std::size_t i = 0; i < plan_.named.evictions.size(); ++i) {
+    const auto& eviction = plan_.named.evictions[i];
+    evicted_.push_back({find(places, eviction.pod), &eviction, "$.evictions[" + std::to_string(i) + "].pod"});
+  }
+}
+
+// The namespace is what the snapshot says, else what the name has before its first `/`, else `default`.
+bool Exporter::name(const PlanStep& step, ExportedPod& pod) {
+  const std::string_view full = step.pod();
+  const std::size_t slash = full.find('/');
+  pod.namespace_name = cluster_.pod_namespace(full);
+  if (pod.namespace_name.empty())
+    pod.namespace_name = slash == std::string_view::npos ? "default" : full.substr(0, slash);
+  pod.name = slash == std::string_view::npos ? full : full.substr(slash + 1);
+  pod.uid = cluster_.uid(full);
+  if (is_object_name(pod.namespace_name) && is_object_name(pod.name)) return true;
+  error_ = {"InvalidValue", step.path, "\"" + std::string(full) + "\" is no namespace/name of a pod"};
+  return false;
+}
+
+// The new place of a moved pod is that of the pod that its owner makes anew: under the same name, if at all, and with
+// another uid.
+bool Exporter::write_place(const PlanStep& step) {
+  ExportedPod pod;
+  if (!name(step, pod)) return false;
+  if (options_.format == ExportFormat::kKai && step.is_move()) return true;  // what owns a request is one pod, by uid
+  if (options_.format == ExportFormat::kKai && pod.uid.empty()) {
+    error_ = {"MissingUid", step.path, "no Kubernetes object tells the uid of this pod, which a BindRequest needs"};
+    return false;
+  }
+  const NamedPlan::Placement& placement = *step.placement;
+  if (step.is_move()) pod.uid = {};
+  switch (options_.format) {
+    case ExportFormat::kBindings:
+      write_binding(json_, pod, placement.node);
+      break;
+    case ExportFormat::kPatches:
+      write_patch(json_, pod, cluster_.hostname(placement.node), options_.gates);
+      break;
+    case ExportFormat::kVolcano:
+      write_volcano_binding(json_, pod, placement, cluster_);
+      break;
+    case ExportFormat::kKai:
+      write_bind_request(json_, pod, placement, cluster_, groups_);
+      break;
+    case ExportFormat::kDeltas:
+      break;
+  }
+  json_.raw("\n");
+  return true;
+}
+
+bool Exporter::write_objects() {
+  const auto write_places = [&](const std::vector<PlanStep>& steps) {
+    return std::ranges::all_of(steps, [&](const PlanStep& step) { return write_place(step); });
+  };
+  if (is_wanted(ExportPhase::kNow) && !write_places(at_once_)) return false;
+  if (is_wanted(ExportPhase::kEvictions)) {
+    for (const PlanStep& step : evicted_) {
+      ExportedPod pod;
+      if (!name(step, pod)) return false;
+      write_eviction(json_, pod);
+      json_.raw("\n");
+    }
+  }
+  return !is_wanted(ExportPhase::kAfterEvictions) || write_places(later_);
+}
+
+// A move is one delta, among the evictions.
+void Exporter::write_deltas() {
+  const auto write = [&](const PlanStep& step) {
+    write_delta(json_, plan_.id, step.placement, step.eviction);
+    json_.raw("\n");
+  };
+  if (is_wanted(ExportPhase::kNow)) std::ranges::for_each(at_once_, write);
+  if (is_wanted(ExportPhase::kEvictions)) std::ranges::for_each(evicted_, write);
+  if (!is_wanted(ExportPhase::kAfterEvictions)) return;
+  for (const PlanStep& step : later_) {
+    if (!step.is_move()) write(step);
+  }
+}
+
+void Exporter::remark(std::size_t count, std::string_view what) {
+  if (count > 0) out_.remarks.push_back(std::to_string(count) + " of its " + std::string(what));
+}
+
+void Exporter::remark() {
+  if (!is_wanted(ExportPhase::kNow)) remark(at_once_.size(), "placements wait for nothing: --phase now");
+  if (!is_wanted(ExportPhase::kEvictions)) remark(evicted_.size(), "pods are to be evicted: --phase evictions");
+  if (!is_wanted(ExportPhase::kAfterEvictions)) {
+    remark(later_.size(), "placements wait for pods that go: --phase after-evictions");
+  }
+  if (is_wanted(ExportPhase::kAfterEvictions) && options_.format != ExportFormat::kDeltas) {
+    remark(static_cast<std::size_t>(std::ranges::count_if(later_, &PlanStep::is_move)),
+           options_.format == ExportFormat::kKai
+               ? "pods are moved and not in this phase: plan again once their owners have made them anew"
+               : "pods are moved: what is written is for a pod of the same name, which its owner has to make anew");
+  }
+  if (options_.format == ExportFormat::kBindings || options_.format == ExportFormat::kVolcano) {
+    remark(static_cast<std::size_t>(std::ranges::count_if(plan_.named.placements,
+                                                          [&](const NamedPlan::Placement& placement) {
+                                                            const PodSpec* spec = cluster_.spec(placement.pod);
+                                                            return cluster_.is_kubernetes() && spec != nullptr &&
+                                                                   !placement.devices.empty() &&
+                                                                   spec->gpu.kind != GpuRequestKind::kWhole;
+                                                          })),
+           "placements share devices, which a Binding does not reserve: --format kai");
+  }
+}
+
+}  // namespace
+
+Result<ExportedPlan> export_plan(const ReadPlan& plan, const ExportCluster& cluster, const ExportOptions& options) {
+  Exporter exporter(plan, cluster, options);
+  if (!exporter.run()) return std::move(exporter.error());
+  return std::move(exporter.result());
+}
+
+}  // namespace muster
