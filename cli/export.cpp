@@ -131,14 +131,14 @@ class Export {
 };
 
 Result<ExportedPlan> Export::answer(std::string_view plan_text, const ReadPlan& plan, std::string_view snapshot_text) {
+  Result<ObjectIdentities> identities = read_identities(snapshot_text);  // first, as it needs most memory
   Result<Snapshot> snapshot = reader_.read(snapshot_text);
   if (!snapshot) return snapshot.error();
+  if (!identities) return identities.error();
   const Result<Problem> problem = build_problem(*snapshot);
   if (!problem) return problem.error();
   if (auto error = refusal(*snapshot, *problem, plan_text, plan)) return *std::move(error);
-  const Result<ExportCluster> cluster = ExportCluster::read(snapshot_text, *problem);
-  if (!cluster) return cluster.error();
-  return export_plan(plan, *cluster, options_);
+  return export_plan(plan, ExportCluster(*std::move(identities), *problem), options_);
 }
 
 bool Export::refuse(const LineSource::Line& plan, std::string_view id, const InputError& error) {

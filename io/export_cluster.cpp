@@ -20,73 +20,62 @@ std::unordered_map<std::string_view, const Value*> by_name(const std::vector<Val
   return found;
 }
 
-// The groups that pods name for the devices that they share, by the pod's full name.
-bool read_groups(KubernetesReading& in, const KubernetesItems& items,
-                 std::unordered_map<std::string, std::vector<std::string_view>>& out) {
+std::string full_name(std::string_view namespace_name, std::string_view name) {
+  return std::string(namespace_name).append("/").append(name);
+}
+
+bool read_pods(KubernetesReading& in, const KubernetesItems& items, ObjectIdentities& out) {
   for (const KubernetesObject& object : items.of(KubernetesKind::kPod)) {
     KubernetesPod pod;
-    if (!read_pod(in, object, pod)) return false;
-    if (!pod.gpu_groups.empty()) out[pod.full_name()] = pod.gpu_groups;
+    JsonValue value;
+    std::string_view uid;
+    if (!read_pod(in, object, pod) || !in.take(object.metadata, "uid", value) || !in.text(value, uid)) return false;
+    if (!uid.empty()) out.uids.emplace(pod.full_name(), uid);
+    if (!pod.gpu_groups.empty()) out.groups[pod.full_name()].assign(pod.gpu_groups.begin(), pod.gpu_groups.end());
   }
   for (const KubernetesObject& object : items.of(KubernetesKind::kBindRequest)) {
     KubernetesBinding binding;
     if (!read_bind_request(in, object, binding)) return false;
     if (binding.gpu_groups.empty()) continue;
-    out.try_emplace(std::string(binding.namespace_name).append("/").append(binding.pod), binding.gpu_groups);
+    out.groups.try_emplace(full_name(binding.namespace_name, binding.pod), binding.gpu_groups.begin(),
+                           binding.gpu_groups.end());
   }
   return true;
 }
 
 }  // namespace
 
-Result<ExportCluster> ExportCluster::read(std::string_view line, const Problem& problem) {
-  ExportCluster cluster;
-  cluster.snapshot_ = problem.snapshot;
-  cluster.pods_ = by_name(problem.snapshot->pods);
-  cluster.nodes_ = by_name(problem.snapshot->nodes);
-  InputError error;
-  if (!cluster.read_objects(line, problem, error)) return error;
-  return cluster;
-}
-
-bool ExportCluster::read_objects(std::string_view line, const Problem& problem, InputError& error) {
+Result<ObjectIdentities> read_identities(std::string_view line) {
   JsonDocument document;
-  if (auto broken = document.parse(line, kNoLimits)) {
-    error = *std::move(broken);
-    return false;
-  }
-  is_kubernetes_ = holds_kubernetes_objects(document.root());
-  if (!is_kubernetes_) return true;
+  if (auto broken = document.parse(line, kNoLimits)) return *std::move(broken);
+  ObjectIdentities found;
+  found.is_kubernetes = holds_kubernetes_objects(document.root());
+  if (!found.is_kubernetes) return found;
   KubernetesReading in(document);
   KubernetesItems items;
-  std::unordered_map<std::string, std::vector<std::string_view>> groups;
-  bool is_read = collect_items(in, document.root(), items) && read_groups(in, items, groups);
-  for (const KubernetesObject& object : items.of(KubernetesKind::kPod)) {
-    JsonValue value;
-    std::string_view uid;
-    is_read = is_read && in.take(object.metadata, "uid", value) && in.text(value, uid);
-    uids_.emplace(std::string(object.namespace_name).append("/").append(object.name), uid);
-  }
-  if (!is_read) {
-    error = in.error;
-    return false;
-  }
-  // A group's devices are numbered in the order of the groups' names, and so are the devices of one pod.
+  if (!collect_items(in, document.root(), items) || !read_pods(in, items, found)) return in.error;
+  return found;
+}
+
+ExportCluster::ExportCluster(ObjectIdentities identities, const Problem& problem)
+    : snapshot_(problem.snapshot),
+      identities_(std::move(identities)),
+      pods_(by_name(snapshot_->pods)),
+      nodes_(by_name(snapshot_->nodes)) {
+  if (identities_.groups.empty()) return;
+  // Devices of a node are numbered in the order of the groups' names, and so are those of one pod.
   for (const PodIndex index : problem.pods.indices()) {
     const SnapshotPod& pod = snapshot_->pods[index.value()];
-    const auto found = groups.find(std::string(pod.name));
+    const auto found = identities_.groups.find(std::string(pod.name));
     const auto devices = problem.devices_of(index);
-    if (found == groups.end() || found->second.size() != devices.size()) continue;
-    for (std::size_t i = 0; i < devices.size(); ++i) {
-      device_groups_[{std::string(pod.node), devices[i]}] = found->second[i];
-    }
+    if (found == identities_.groups.end() || found->second.size() != devices.size()) continue;
+    for (std::size_t i = 0; i < devices.size(); ++i) device_groups_[{pod.node, devices[i]}] = found->second[i];
   }
-  return true;
 }
 
 std::string_view ExportCluster::uid(std::string_view pod) const {
-  const auto found = uids_.find(std::string(pod));
-  return found == uids_.end() ? std::string_view() : found->second;
+  const auto found = identities_.uids.find(std::string(pod));
+  return found == identities_.uids.end() ? std::string_view() : found->second;
 }
 
 std::string_view ExportCluster::pod_namespace(std::string_view pod) const {
@@ -120,7 +109,7 @@ std::string_view ExportCluster::hostname(std::string_view name) const {
 }
 
 std::string_view ExportCluster::device_group(std::string_view node, std::int64_t device) const {
-  const auto found = device_groups_.find({std::string(node), device});
+  const auto found = device_groups_.find({node, device});
   return found == device_groups_.end() ? std::string_view() : found->second;
 }
 

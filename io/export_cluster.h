@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "model/error.h"
 #include "model/problem.h"
@@ -14,17 +15,27 @@
 
 namespace muster {
 
-// Refers to the snapshot that it was read with. Every question may be asked of every name; what is not known is empty.
+// What Kubernetes objects say and a snapshot does not keep.
+struct ObjectIdentities {
+  bool is_kubernetes = false;                         // the line holds Kubernetes objects
+  std::unordered_map<std::string, std::string> uids;  // by the pod's namespace/name
+  std::unordered_map<std::string, std::vector<std::string>>
+      groups;  // KAI's, of the devices that the pod shares; sorted
+};
+
+// Of a line as SnapshotReader takes it; of muster/v1 there are none. Errors: as it has them, without the object's name.
+Result<ObjectIdentities> read_identities(std::string_view line);
+
+// Refers to the problem's snapshot. Every question may be asked of every name; what is not known is empty.
 class ExportCluster {
  public:
   // Nothing is known.
   ExportCluster() = default;
-  // Of the line that became `problem`'s snapshot. Errors: those of the import of Kubernetes objects.
-  static Result<ExportCluster> read(std::string_view line, const Problem& problem);
+  // Requires the identities of the line that became the problem's snapshot.
+  ExportCluster(ObjectIdentities identities, const Problem& problem);
 
-  bool is_known() const { return snapshot_ != nullptr; }
-  // The line holds Kubernetes objects. Their devices have no numbers there: those of the plan are of the import.
-  bool is_kubernetes() const { return is_kubernetes_; }
+  // Devices of Kubernetes objects have no numbers there: those of the plan are of the import.
+  bool is_kubernetes() const { return identities_.is_kubernetes; }
   Nanoseconds time() const { return snapshot_ == nullptr ? 0 : snapshot_->time; }
 
   std::string_view uid(std::string_view pod) const;            // only of Kubernetes objects
@@ -38,14 +49,11 @@ class ExportCluster {
   std::string_view device_group(std::string_view node, std::int64_t device) const;
 
  private:
-  bool read_objects(std::string_view line, const Problem& problem, InputError& error);
-
   const Snapshot* snapshot_ = nullptr;
-  bool is_kubernetes_ = false;
+  ObjectIdentities identities_;
   std::unordered_map<std::string_view, const SnapshotPod*> pods_;
   std::unordered_map<std::string_view, const SnapshotNode*> nodes_;
-  std::unordered_map<std::string, std::string> uids_;
-  std::map<std::pair<std::string, std::int64_t>, std::string, std::less<>> device_groups_;
+  std::map<std::pair<std::string_view, std::int64_t>, std::string> device_groups_;
 };
 
 }  // namespace muster

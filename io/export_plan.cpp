@@ -12,7 +12,11 @@ namespace {
 // A name that the API server takes in a path: it would be part of one. What else is in it is for the server to refuse.
 bool is_object_name(std::string_view name) { return !name.empty() && name.find('/') == std::string_view::npos; }
 
-// One line of the plan's lists: what becomes of one pod.
+std::string path_of(std::string_view list, std::size_t position) {
+  return std::string("$.").append(list).append("[").append(std::to_string(position)).append("].pod");
+}
+
+// One entry of the plan's lists: what becomes of one pod.
 struct PlanStep {
   const NamedPlan::Placement* placement = nullptr;  // none: the pod goes for good
   const NamedPlan::Eviction* eviction = nullptr;    // none: the pod is new
@@ -25,11 +29,10 @@ struct PlanStep {
 class Exporter {
  public:
   Exporter(const ReadPlan& plan, const ExportCluster& cluster, const ExportOptions& options)
-      : plan_(plan), cluster_(cluster), options_(options), groups_(plan.named, cluster), json_(out_.text) {
-    sort_steps();
-  }
+      : plan_(plan), cluster_(cluster), options_(options), groups_(plan.named, cluster), json_(out_.text) {}
 
   bool run() {
+    if (!sort_steps()) return false;
     if (options_.format == ExportFormat::kDeltas) {
       write_deltas();
     } else if (!write_objects()) {
@@ -43,7 +46,7 @@ class Exporter {
   ExportedPlan& result() { return out_; }
 
  private:
-  void sort_steps();
+  bool sort_steps();
   bool name(const PlanStep& step, ExportedPod& pod);
   bool write_objects();
   bool write_place(const PlanStep& step);
@@ -64,25 +67,30 @@ class Exporter {
   InputError error_;
 };
 
-void Exporter::sort_steps() {
+bool Exporter::sort_steps() {
   std::unordered_map<std::string_view, const NamedPlan::Placement*> places;
   std::unordered_map<std::string_view, const NamedPlan::Eviction*> leavers;
-  for (const auto& placement : plan_.named.placements) places.emplace(placement.pod, &placement);
-  for (const auto& eviction : plan_.named.evictions) leavers.emplace(eviction.pod, &eviction);
-  const auto find = [](const auto& map, std::string_view pod) {
-    const auto found = map.find(pod);
-    return found == map.end() ? nullptr : found->second;
+  const auto add = [&](const auto& list, auto& by_pod, std::string_view name) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (by_pod.emplace(list[i].pod, &list[i]).second) continue;
+      error_ = {"DuplicateName", path_of(name, i), "the pod is in this list twice"};
+      return false;
+    }
+    return true;
   };
-  for (std::size_t i = 0; i < plan_.named.placements.size(); ++i) {
-    const auto& placement = plan_.named.placements[i];
-    PlanStep step{&placement, find(leavers, placement.pod), "$.placements[" + std::to_string(i) + "].pod"};
-    const bool waits = step.is_move() || !placement.after.empty();
+  const auto& [placements, evictions] = plan_.named;
+  if (!add(placements, places, "placements") || !add(evictions, leavers, "evictions")) return false;
+  for (std::size_t i = 0; i < placements.size(); ++i) {
+    const auto eviction = leavers.find(placements[i].pod);
+    PlanStep step{&placements[i], eviction == leavers.end() ? nullptr : eviction->second, path_of("placements", i)};
+    const bool waits = step.is_move() || !placements[i].after.empty();
     (waits ? later_ : at_once_).push_back(std::move(step));
   }
-  for (std::size_t i = 0; i < plan_.named.evictions.size(); ++i) {
-    const auto& eviction = plan_.named.evictions[i];
-    evicted_.push_back({find(places, eviction.pod), &eviction, "$.evictions[" + std::to_string(i) + "].pod"});
+  for (std::size_t i = 0; i < evictions.size(); ++i) {
+    const auto place = places.find(evictions[i].pod);
+    evicted_.push_back({place == places.end() ? nullptr : place->second, &evictions[i], path_of("evictions", i)});
   }
+  return true;
 }
 
 // The namespace is what the snapshot says, else what the name has before its first `/`, else `default`.

@@ -217,6 +217,25 @@ TEST_F(Export, APlanThatDoesNotFitItsSnapshotIsAnErrorThatNamesThePath) {
   EXPECT_EQ(refused(broken), "OtherSnapshot $.id");
 }
 
+TEST_F(Export, BrokenPlansCostOneErrorRecordEachAndNothingElse) {
+  const std::string plan = workplace.run("solve --quiet --deterministic", one_line(kPreemption)).out;
+  const std::string good = plan.substr(0, plan.size() - 1);
+  const std::string snapshot = workplace.file("snapshot", one_line(kPreemption));
+  std::string plans, snapshots;
+  constexpr std::size_t kBroken = 200;
+  for (std::uint32_t seed = 0; seed < kBroken; ++seed) plans += broken_line(good, seed) + "\n";
+  for (std::size_t i = 0; i <= kBroken; ++i) snapshots += one_line(kPreemption);
+  const std::string file = workplace.file("snapshots", snapshots);
+  for (const std::string& format : {std::string("bindings"), std::string("volcano"), std::string("deltas")}) {
+    const Outcome outcome =
+        workplace.run("export --phase all --format " + format + " --snapshot " + file, plans + plan);
+    const std::vector<std::string> lines = lines_of(outcome.out);
+    ASSERT_EQ(outcome.exit_code, 1) << outcome.err;
+    ASSERT_EQ(lines.size(), kBroken + 4);
+    for (std::size_t i = 0; i < kBroken; ++i) EXPECT_EQ(Json::parse(lines[i])["status"], "error") << lines[i];
+  }
+}
+
 TEST_F(Export, PlansAndSnapshotsAreCountedAgainstOneAnother) {
   const std::string plan = workplace.run("solve --quiet --deterministic", one_line(kPreemption)).out;
   const std::string one = workplace.file("one", one_line(kPreemption));

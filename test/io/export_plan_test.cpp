@@ -52,9 +52,9 @@ Result<ExportedPlan> attempt(const Case& it, const ExportOptions& options) {
   EXPECT_TRUE(snapshot) << snapshot.error().path << snapshot.error().message;
   const Result<Problem> problem = build_problem(*snapshot);
   EXPECT_TRUE(problem) << problem.error().message;
-  const Result<ExportCluster> cluster = ExportCluster::read(it.snapshot, *problem);
-  EXPECT_TRUE(cluster) << cluster.error().message;
-  return export_plan(*plan, *cluster, options);
+  const Result<ObjectIdentities> identities = read_identities(it.snapshot);
+  EXPECT_TRUE(identities) << identities.error().message;
+  return export_plan(*plan, ExportCluster(*identities, *problem), options);
 }
 
 std::vector<Json> lines(const Case& it, const ExportOptions& options) {
@@ -314,6 +314,14 @@ TEST(ExportPlan, ANameThatNoObjectCanHaveIsAnErrorWithItsPath) {
   }
   EXPECT_EQ(attempt({{}, {eviction("a/b/c", "n1")}, {}, {}}, {ExportFormat::kBindings}).error().path,
             "$.evictions[0].pod");
+}
+
+TEST(ExportPlan, APodThatIsInAListTwiceIsAnErrorWithItsPath) {
+  const auto refused =
+      attempt({{placement("ns/a", "n1"), placement("ns/a", "n2")}, {}, {}, {}}, {ExportFormat::kDeltas});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "DuplicateName");
+  EXPECT_EQ(refused.error().path, "$.placements[1].pod");
 }
 
 }  // namespace
