@@ -8,5 +8,6 @@ namespace muster {
 int run_solve(int argc, const char* const* argv);
 int run_verify(int argc, const char* const* argv);
 int run_export(int argc, const char* const* argv);
+int run_report(int argc, const char* const* argv);
 
 }  // namespace muster

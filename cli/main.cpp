@@ -29,6 +29,7 @@ Usage: muster COMMAND [OPTION...]
   solve      snapshots in, plans out, one a line
   verify     check plans against their snapshots
   export     turn plans into objects for the Kubernetes API server, patches or deltas
+  report     draw plans and figures as one HTML page
   import     turn traces and node lists into snapshots
   generate   make up snapshots from a seed
   bench      the benchmarks that come with a build
@@ -63,6 +64,7 @@ int dispatch(std::string_view command, int argc, const char* const* argv) {
   if (command == "solve") return run_solve(argc, argv);
   if (command == "verify") return run_verify(argc, argv);
   if (command == "export") return run_export(argc, argv);
+  if (command == "report") return run_report(argc, argv);
   if (command == "import") return run_import(argc, argv);
   if (command == "generate") return run_generate(argc, argv);
   if (command == "bench") return run_bench(argc, argv);

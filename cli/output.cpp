@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/exit_code.h"
@@ -25,6 +26,17 @@ int print(std::string_view bytes, int success) {
   if (error == 0) return success;
   if (error != EPIPE) write_all(STDERR_FILENO, fmt::format("muster: stdout: {}\n", std::strerror(error)));
   return kExitCannotWrite;
+}
+
+bool reads_from(const std::vector<std::string>& files, const std::string& output) {
+  struct stat target {};
+  if (stat(output.c_str(), &target) != 0 || !S_ISREG(target.st_mode)) return false;
+  for (const std::string& file : files) {
+    struct stat source {};
+    if (file == "-" ? fstat(STDIN_FILENO, &source) != 0 : stat(file.c_str(), &source) != 0) continue;
+    if (source.st_dev == target.st_dev && source.st_ino == target.st_ino) return true;
+  }
+  return false;
 }
 
 }  // namespace muster

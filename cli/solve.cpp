@@ -8,7 +8,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
@@ -78,18 +77,6 @@ ConsoleOptions console_options(const Settings& settings) {
   options.quiet = settings.is_on("quiet");
   options.progress = !options.quiet && options.format == LogFormat::kText && is_terminal(STDERR_FILENO);
   return options;
-}
-
-// Whether a regular file that is read is the one that would be overwritten.
-bool reads_from(const std::vector<std::string>& files, const std::string& output) {
-  struct stat target {};
-  if (stat(output.c_str(), &target) != 0 || !S_ISREG(target.st_mode)) return false;
-  for (const std::string& file : files) {
-    struct stat source {};
-    if (file == "-" ? fstat(STDIN_FILENO, &source) != 0 : stat(file.c_str(), &source) != 0) continue;
-    if (source.st_dev == target.st_dev && source.st_ino == target.st_ino) return true;
-  }
-  return false;
 }
 
 // A file that the run writes. None: it cannot be, and the console has been told. Throws UsageError.

@@ -75,10 +75,21 @@ struct ReadPlan {
   struct GangClaim {
     std::string name, phase, reason, make_room, message;
     std::int64_t running = 0, placed = 0, evicted = 0, pending = 0;
+    std::vector<Blocker> blockers;
   };
   std::vector<GangClaim> gangs;
+  struct QueueClaim {
+    std::string name;
+    struct Amounts {
+      std::string quota, fair_share, allocated;  // decimal texts, exact; no quota: unlimited
+    };
+    Amounts gpu, cpu, memory;
+  };
+  std::vector<QueueClaim> queues;
   std::string origin, proof;
   double gap = 0;
+  std::optional<double> budget_ms, elapsed_ms;
+  bool deadline_missed = false;
 };
 
 // Errors as SnapshotReader's, and UnknownName for a pod, node or gang that the snapshot does not have. `problem` may be

@@ -60,9 +60,11 @@ bool read_amount_claim(PlanInput& in, JsonValue v) {
   return in.read_number(v, number);
 }
 
-template <class Target>
-bool read_any_number(PlanInput& in, JsonValue v, Target&) {
-  return read_amount_claim(in, v);
+// The characters of a number, which stay exact.
+bool read_decimal(PlanInput& in, JsonValue v, std::string& out) {
+  if (!read_amount_claim(in, v)) return false;
+  out = in.document.number_text(v);
+  return true;
 }
 
 // placements[] and evictions[]
@@ -126,20 +128,13 @@ bool read_phase(PlanInput& in, JsonValue v, GangClaim& gang) {
   return in.fail_value(v, "\"" + gang.phase + "\" is no phase of a gang");
 }
 
-struct BlockerDraft {};
-
-constexpr std::array<Field<PlanInput, BlockerDraft>, 2> kBlockerFields = {
-    {{"code", [](PlanInput& in, JsonValue v, BlockerDraft&) { return in.expect(v, JsonKind::kString); }, true},
-     {"nodes",
-      [](PlanInput& in, JsonValue v, BlockerDraft&) {
-        std::int64_t nodes = 0;
-        return in.read_integer(v, 0, kMost, nodes);
-      },
+constexpr std::array<Field<PlanInput, Blocker>, 2> kBlockerFields = {
+    {{"code", [](PlanInput& in, JsonValue v, Blocker& blocker) { return read_text(in, v, blocker.code); }, true},
+     {"nodes", [](PlanInput& in, JsonValue v, Blocker& blocker) { return in.read_integer(v, 0, kMost, blocker.nodes); },
       true}}};
 
-bool read_blockers(PlanInput& in, JsonValue list, GangClaim&) {
-  std::vector<BlockerDraft> ignored;
-  return read_list(in, list, kBlockerFields, ignored);
+bool read_blockers(PlanInput& in, JsonValue list, GangClaim& gang) {
+  return read_list(in, list, kBlockerFields, gang.blockers);
 }
 
 constexpr std::array<Field<PlanInput, GangClaim>, 11> kGangClaimFields = {
@@ -159,24 +154,36 @@ constexpr std::array<Field<PlanInput, GangClaim>, 11> kGangClaimFields = {
 
 // queues[]
 
-struct QueueDraft {
-  std::string_view name;
-};
+using QueueClaim = ReadPlan::QueueClaim;
+using QueueClaimAmounts = QueueClaim::Amounts;
 
-constexpr std::array<Field<PlanInput, QueueDraft>, 3> kQueueAmountFields = {
-    {{"quota", read_any_number<QueueDraft>},
-     {"fairShare", read_any_number<QueueDraft>, true},
-     {"allocated", read_any_number<QueueDraft>, true}}};
-
-bool read_queue_amounts(PlanInput& in, JsonValue v, QueueDraft& queue) {
-  return read_fields(in, v, kQueueAmountFields, queue);
+template <std::string QueueClaimAmounts::*Member>
+bool read_queue_amount(PlanInput& in, JsonValue v, QueueClaimAmounts& amounts) {
+  return read_decimal(in, v, amounts.*Member);
 }
 
-constexpr std::array<Field<PlanInput, QueueDraft>, 4> kQueueClaimFields = {
-    {{"name", [](PlanInput& in, JsonValue v, QueueDraft& q) { return in.read_name(v, q.name); }, true},
-     {"gpu", read_queue_amounts, true},
-     {"cpu", read_queue_amounts, true},
-     {"memory", read_queue_amounts, true}}};
+constexpr std::array<Field<PlanInput, QueueClaimAmounts>, 3> kQueueAmountFields = {
+    {{"quota", read_queue_amount<&QueueClaimAmounts::quota>},
+     {"fairShare", read_queue_amount<&QueueClaimAmounts::fair_share>, true},
+     {"allocated", read_queue_amount<&QueueClaimAmounts::allocated>, true}}};
+
+template <QueueClaimAmounts QueueClaim::*Member>
+bool read_queue_amounts(PlanInput& in, JsonValue v, QueueClaim& queue) {
+  return read_fields(in, v, kQueueAmountFields, queue.*Member);
+}
+
+constexpr std::array<Field<PlanInput, QueueClaim>, 4> kQueueClaimFields = {
+    {{"name",
+      [](PlanInput& in, JsonValue v, QueueClaim& queue) {
+        std::string_view name;
+        if (!in.read_name(v, name)) return false;
+        queue.name = name;
+        return true;
+      },
+      true},
+     {"gpu", read_queue_amounts<&QueueClaim::gpu>, true},
+     {"cpu", read_queue_amounts<&QueueClaim::cpu>, true},
+     {"memory", read_queue_amounts<&QueueClaim::memory>, true}}};
 
 // objective[]
 
@@ -191,12 +198,6 @@ bool read_level_name(PlanInput& in, JsonValue v, LevelClaim& level) {
   return in.fail_value(v, "\"" + level.level + "\" is no level");
 }
 
-bool read_level_number(PlanInput& in, JsonValue v, std::string& out) {
-  if (!read_amount_claim(in, v)) return false;
-  out = in.document.number_text(v);
-  return true;
-}
-
 constexpr std::array<Field<PlanInput, LevelClaim>, 4> kLevelFields = {
     {{"level", read_level_name, true},
      {"priority",
@@ -207,10 +208,9 @@ constexpr std::array<Field<PlanInput, LevelClaim>, 4> kLevelFields = {
         level.priority = static_cast<std::int32_t>(priority);
         return true;
       }},
-     {"value", [](PlanInput& in, JsonValue v, LevelClaim& level) { return read_level_number(in, v, level.value); },
-      true},
+     {"value", [](PlanInput& in, JsonValue v, LevelClaim& level) { return read_decimal(in, v, level.value); }, true},
      {"bound",
-      [](PlanInput& in, JsonValue v, LevelClaim& level) { return read_level_number(in, v, level.bound.emplace()); }}}};
+      [](PlanInput& in, JsonValue v, LevelClaim& level) { return read_decimal(in, v, level.bound.emplace()); }}}};
 
 // solver
 
@@ -227,6 +227,11 @@ bool read_word(PlanInput& in, JsonValue v, ReadPlan& plan) {
   return true;
 }
 
+template <std::optional<double> ReadPlan::*Member>
+bool read_milliseconds(PlanInput& in, JsonValue v, ReadPlan& plan) {
+  return in.read_weight(v, Reading::Zero::kAllowed, (plan.*Member).emplace());
+}
+
 bool read_phase_times(PlanInput& in, JsonValue object, ReadPlan&) {
   if (!in.expect(object, JsonKind::kObject)) return false;
   for (const JsonMember member : object.members()) {
@@ -241,13 +246,9 @@ constexpr std::array<Field<PlanInput, ReadPlan>, 7> kSolverFields = {
      {"gap",
       [](PlanInput& in, JsonValue v, ReadPlan& plan) { return in.read_weight(v, Reading::Zero::kAllowed, plan.gap); },
       true},
-     {"budgetMs", read_any_number<ReadPlan>},
-     {"elapsedMs", read_any_number<ReadPlan>},
-     {"deadlineMissed",
-      [](PlanInput& in, JsonValue v, ReadPlan&) {
-        bool missed = false;
-        return in.read(v, missed);
-      }},
+     {"budgetMs", read_milliseconds<&ReadPlan::budget_ms>},
+     {"elapsedMs", read_milliseconds<&ReadPlan::elapsed_ms>},
+     {"deadlineMissed", [](PlanInput& in, JsonValue v, ReadPlan& plan) { return in.read(v, plan.deadline_missed); }},
      {"phasesMs", read_phase_times}}};
 
 // error
@@ -262,11 +263,6 @@ constexpr std::array<Field<PlanInput, InputError>, 4> kErrorFields = {
         return in.read_integer(v, 1, kMost, line);
       },
       true}}};
-
-bool read_queue_claims(PlanInput& in, JsonValue list, ReadPlan&) {
-  std::vector<QueueDraft> ignored;
-  return read_list(in, list, kQueueClaimFields, ignored);
-}
 
 constexpr std::array<Field<PlanInput, ReadPlan>, 10> kPlanFields = {
     {{"format",
@@ -291,7 +287,8 @@ constexpr std::array<Field<PlanInput, ReadPlan>, 10> kPlanFields = {
         in.gang_list = v;
         return read_list(in, v, kGangClaimFields, plan.gangs);
       }},
-     {"queues", read_queue_claims},
+     {"queues",
+      [](PlanInput& in, JsonValue v, ReadPlan& plan) { return read_list(in, v, kQueueClaimFields, plan.queues); }},
      {"objective",
       [](PlanInput& in, JsonValue v, ReadPlan& plan) { return read_list(in, v, kLevelFields, plan.objective); }},
      {"solver", [](PlanInput& in, JsonValue v, ReadPlan& plan) { return read_fields(in, v, kSolverFields, plan); }},

@@ -1,0 +1,253 @@
+// `muster report`: files in, one HTML page out.
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/line_source.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+#include "io/json_writer.h"
+#include "io/plan_line.h"
+#include "io/report_cluster.h"
+#include "io/report_line.h"
+#include "io/report_page.h"
+#include "io/snapshot_reader.h"
+#include "model/fair_share.h"
+#include "model/problem.h"
+#include "model/referee.h"
+
+namespace muster {
+namespace {
+
+const CommandSyntax& report_syntax() {
+  static const CommandSyntax syntax{
+      "muster report [FILE...] [OPTION...]",
+      "Writes one HTML page that needs no network: what plans do with a cluster, how good they are, and who waits for "
+      "what.\n"
+      "Each FILE (- is stdin) holds plans, the trace of a solve, a simulation's events or summary, or a benchmark's "
+      "figures,\n"
+      "one object a line. Line n of plans answers line n of the snapshots; several files of plans are compared.",
+      {{"snapshot", "FILE", "the snapshots of the plans"},
+       {"output", "FILE", "where the page goes [stdout]"},
+       {"title", "TEXT", "the heading of the page [Muster report]"},
+       {"lenient", "", "pass over keys of snapshots that the format does not know"},
+       {"time", "INSTANT", "as told to solve, for lines of Kubernetes objects"},
+       {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}},
+      0,
+      1000};
+  return syntax;
+}
+
+// A snapshot with the plans that answer it.
+struct Cluster {
+  std::unique_ptr<Snapshot> snapshot;  // none: the line could not be read
+  Problem problem;
+  FairShares shares;
+  std::vector<ReportedPlan> plans;
+};
+
+class Reporter {
+ public:
+  Reporter(ReaderOptions options, std::string title) : options_(std::move(options)), title_(std::move(title)) {}
+
+  // Each returns whether the file could be read at all; what is wrong with single lines is told and passed over.
+  bool read_snapshots(const std::string& file);
+  bool read_file(const std::string& file);
+
+  bool has_content() const;
+  bool has_faults() const { return !faults_.empty(); }
+  std::string page() const;
+
+ private:
+  template <class Take>
+  bool read_lines(const std::string& file, const Take& take);
+  void take_snapshot(const std::string& place, std::string_view line, SnapshotReader& reader);
+  void take_line(const std::string& place, const std::string& label, const LineSource::Line& line);
+  void take_plan(const std::string& place, const std::string& label, std::string_view line);
+  void refuse(const std::string& place, const InputError& error);
+  void write_data(std::string& out) const;
+
+  ReaderOptions options_;
+  std::string title_;
+  std::vector<Cluster> clusters_;
+  std::vector<std::pair<std::string, std::string>> traces_, summaries_, figures_;  // label, line
+  JsonDocument document_;
+  std::size_t plans_of_file_ = 0;
+  std::vector<std::string> faults_;
+};
+
+void Reporter::refuse(const std::string& place, const InputError& error) {
+  faults_.push_back(fmt::format("{}: {}: {}", place, error.path, error.message));
+  write_all(STDERR_FILENO, fmt::format("muster report: {}\n", escaped(faults_.back())));
+}
+
+template <class Take>
+bool Reporter::read_lines(const std::string& file, const Take& take) {
+  LineSource source({file}, {.max_line_bytes = options_.max_line_bytes});
+  while (const auto line = source.next()) take(fmt::format("{}: line {}", file, line->number), *line);
+  if (source.failure().empty()) return true;
+  write_all(STDERR_FILENO, fmt::format("muster report: {}\n", source.failure()));
+  return false;
+}
+
+bool Reporter::read_snapshots(const std::string& file) {
+  SnapshotReader reader(options_);
+  return read_lines(
+      file, [&](const std::string& place, const LineSource::Line& line) { take_snapshot(place, line.text, reader); });
+}
+
+void Reporter::take_snapshot(const std::string& place, std::string_view line, SnapshotReader& reader) {
+  Cluster& cluster = clusters_.emplace_back();
+  Result<Snapshot> snapshot = reader.read(line);
+  if (!snapshot) return refuse(place, snapshot.error());
+  auto kept = std::make_unique<Snapshot>(std::move(*snapshot));
+  Result<Problem> problem = build_problem(*kept);
+  if (!problem) return refuse(place, problem.error());
+  cluster.snapshot = std::move(kept);
+  cluster.problem = std::move(*problem);
+  cluster.shares = compute_fair_shares(cluster.problem);
+}
+
+bool Reporter::read_file(const std::string& file) {
+  plans_of_file_ = 0;
+  const std::string label = file == "-" ? "stdin" : std::filesystem::path(file).stem().string();
+  return read_lines(file,
+                    [&](const std::string& place, const LineSource::Line& line) { take_line(place, label, line); });
+}
+
+void Reporter::take_line(const std::string& place, const std::string& label, const LineSource::Line& line) {
+  const Result<ReportLineKind> kind = read_report_line(line.text, document_);
+  if (!kind) return refuse(place, kind.error());
+  switch (*kind) {
+    case ReportLineKind::kPlan:
+      return take_plan(place, label, line.text);
+    case ReportLineKind::kSnapshot:
+      return refuse(place, {"InvalidValue", "$", "a snapshot; name its file by --snapshot"});
+    case ReportLineKind::kTrace:
+      traces_.emplace_back(label, line.text);
+      return;
+    case ReportLineKind::kEvent:
+      return;
+    case ReportLineKind::kSummary:
+      summaries_.emplace_back(label, line.text);
+      return;
+    case ReportLineKind::kFigures:
+      figures_.emplace_back(label, line.text);
+      return;
+  }
+}
+
+void Reporter::take_plan(const std::string& place, const std::string& label, std::string_view line) {
+  const std::size_t at = plans_of_file_++;
+  if (at >= clusters_.size()) {
+    return refuse(place, {"UnknownName", "$", "a plan that no line of --snapshot goes with"});
+  }
+  Cluster& cluster = clusters_[at];
+  if (cluster.snapshot == nullptr) return;  // told already
+  Result<ReadPlan> plan = read_plan(line, &cluster.problem);
+  if (!plan) return refuse(place, plan.error());
+  if (plan->is_error) return refuse(place, plan->error);
+  if (plan->id != cluster.snapshot->id) {
+    return refuse(place, {"InvalidValue", "$.id",
+                          fmt::format("'{}', but the snapshot of this line is '{}'", plan->id, cluster.snapshot->id)});
+  }
+  ReportedPlan reported{label, std::move(*plan), {}};
+  reported.violations = check_plan(*cluster.snapshot, cluster.problem, cluster.shares, reported.plan.plan);
+  if (!is_well_formed(*cluster.snapshot, cluster.problem, reported.plan.plan)) {
+    const Violation& violation = reported.violations.front();
+    return refuse(place, {"InvalidValue", "$.placements", violation.subject + ": " + violation.message});
+  }
+  if (!reported.violations.empty()) {
+    write_all(STDERR_FILENO, fmt::format("muster report: {}: the plan breaks rules; the page says so\n", place));
+  }
+  cluster.plans.push_back(std::move(reported));
+}
+
+bool Reporter::has_content() const {
+  const bool has_cluster =
+      std::ranges::any_of(clusters_, [](const Cluster& cluster) { return cluster.snapshot != nullptr; });
+  return has_cluster || !traces_.empty() || !summaries_.empty() || !figures_.empty();
+}
+
+void write_labelled(JsonWriter& json, std::string_view key,
+                    const std::vector<std::pair<std::string, std::string>>& lines) {
+  json.raw(",").string(key).raw(":[");
+  bool first = true;
+  for (const auto& [label, line] : lines) {
+    json.separate(first).raw(R"({"label":)").string(label).raw(R"(,"line":)").raw(line).raw("}");
+  }
+  json.raw("]");
+}
+
+void Reporter::write_data(std::string& out) const {
+  JsonWriter json(out);
+  json.raw(R"({"version":1,"title":)").string(title_).raw(R"(,"clusters":[)");
+  bool first = true;
+  for (const Cluster& cluster : clusters_) {
+    if (cluster.snapshot == nullptr) continue;
+    json.separate(first);
+    write_cluster({cluster.problem, cluster.shares, cluster.plans}, out);
+  }
+  json.raw("]");
+  write_labelled(json, "traces", traces_);
+  write_labelled(json, "summaries", summaries_);
+  write_labelled(json, "figures", figures_);
+  json.raw(R"(,"faults":[)");
+  first = true;
+  for (const std::string& fault : faults_) json.separate(first).string(fault);
+  json.raw("]}");
+}
+
+std::string Reporter::page() const {
+  std::string data;
+  write_data(data);
+  return report_page(data);
+}
+
+int write_page(const std::optional<std::string>& path, std::string_view page, int success) {
+  if (!path) return print(page, success);
+  const int file = open(path->c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  const int error = file < 0 ? errno : write_all(file, page);
+  if (file >= 0) close(file);
+  if (error == 0) return success;
+  write_all(STDERR_FILENO, fmt::format("muster report: {}: {}\n", escaped(*path), std::strerror(error)));
+  return file < 0 ? kExitCannotCreate : kExitCannotWrite;
+}
+
+}  // namespace
+
+int run_report(int argc, const char* const* argv) {
+  const Settings settings(report_syntax(), argc, argv);
+  if (settings.wants_help()) return print(help_text(report_syntax()), kExitAnswered);
+  const std::optional<std::string> snapshots = settings.text("snapshot"), output = settings.text("output");
+  if (!snapshots && settings.arguments().empty()) throw UsageError("there is nothing to report: name files");
+  std::vector<std::string> inputs = settings.arguments();
+  if (snapshots) inputs.push_back(*snapshots);
+  if (output && reads_from(inputs, *output)) throw UsageError(fmt::format("--output: {} is also read from", *output));
+  if (std::ranges::count(inputs, "-") > 1) throw UsageError("stdin can be read once only");
+  ReaderOptions options;
+  options.lenient = settings.is_on("lenient");
+  options.kubernetes.time = settings.instant("time");
+  Reporter reporter(options, settings.text("title").value_or("Muster report"));
+  if (snapshots && !reporter.read_snapshots(*snapshots)) return kExitNoInput;
+  for (const std::string& file : settings.arguments()) {
+    if (!reporter.read_file(file)) return kExitNoInput;
+  }
+  if (!reporter.has_content()) return reporter.has_faults() ? kExitNoValidLine : kExitNoInput;
+  return write_page(output, reporter.page(), reporter.has_faults() ? kExitSomeErrors : kExitAnswered);
+}
+
+}  // namespace muster

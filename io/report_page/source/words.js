@@ -1,0 +1,80 @@
+// The codes of a plan in the words of somebody who knows Kubernetes and not optimisation.
+
+const reasons = {
+  SchedulingTimeout: ['Waited too long', 'It has waited its timeout and is not tried any more.'],
+  Gated: ['Held back', 'Its pods are not to be placed yet (a scheduling gate).'],
+  NotEnoughPods: ['Too few pods', 'Fewer of its pods exist than it needs to start.'],
+  UnknownQueue: ['Unknown queue', 'Its queue does not exist, or has queues below it.'],
+  LimitExceeded: ['Over its queue’s limit', 'Its queue, or one above, would use more than its limit.'],
+  NonPreemptibleOverQuota: ['Over quota, not preemptible', 'Work that may not be preempted has to stay within the quota of its queue.'],
+  NeverFits: ['Larger than any node', 'It would not fit even if every node were empty and took every pod.'],
+  NodeMismatch: ['No suitable node', 'Selectors, affinity, taints, GPU models and cordons leave no nodes on which it fits, even empty ones.'],
+  InsufficientGpu: ['Too few free GPUs', 'The nodes that it may use have too few free GPUs in sum.'],
+  InsufficientCpu: ['Too little free CPU', 'The nodes that it may use have too few free cores in sum.'],
+  InsufficientMemory: ['Too little free memory', 'The nodes that it may use have too little free memory in sum.'],
+  TopologyUnsatisfied: ['No single domain has room', 'It would fit, but not within one domain of the topology that it requires.'],
+  Fragmented: ['Free, but scattered', 'Enough is free in sum, but not together where it is needed.'],
+  OutOfTime: ['Not decided in time', 'Nothing excludes it: the time for planning ended first.'],
+};
+
+const rooms = {
+  NotAllowed: 'The policy does not allow the evictions that would make room.',
+  Policy: 'Its preemption policy is Never: nothing is evicted for it.',
+  NotEnough: 'Not even evicting all that may be evicted would make enough room.',
+  FairShare: 'Room could only come from queues within their fair share, or its own queue would exceed its share.',
+  Priority: 'Room could only come from gangs of equal or higher priority.',
+  Protected: 'Room could only come from pods within their minimum run time.',
+  Outranked: 'Room could be made, but the plan is better without that.',
+  OutOfTime: 'The time for planning ended before room was found.',
+};
+
+export const reasonTitle = (code) => reasons[code]?.[0] ?? (code.startsWith('Insufficient') ? `Too little ${code.slice(12)}` : code);
+export const reasonText = (code) =>
+  reasons[code]?.[1] ?? (code.startsWith('Insufficient') ? `The nodes that it may use have too little ${code.slice(12)} in sum.` : '');
+export const roomText = (code) => rooms[code] ?? '';
+
+export const phases = {
+  Running: ['Runs', 'What it needs ran already, and still does.'],
+  Scheduled: ['Starts now', 'What it needs is placed by this plan.'],
+  Waiting: ['Starts when room is made', 'It has its places, but others must leave them first.'],
+  Evicted: ['Evicted', 'It ran, and leaves to the last pod.'],
+  Unschedulable: ['Waits', 'There is no place for it now.'],
+  TimedOut: ['Timed out', 'It has waited too long and is given up.'],
+  Stale: ['Evicted as stale', 'It ran below its minimum for too long.'],
+  Gated: ['Held back', 'It is not to be placed yet.'],
+};
+
+export const evictionWords = {
+  preempt: 'preempted for a gang of higher priority in the same queue',
+  reclaim: 'reclaimed for a queue that is below its share',
+  consolidate: 'moved to make room',
+  stale: 'evicted as stale',
+};
+
+export const changeWords = ['stays', 'placed now', 'moved', 'evicted', 'on its way out'];
+
+const blockers = {
+  Unschedulable: 'cordoned', UntoleratedTaint: 'taint not tolerated', NodeSelector: 'selector does not match',
+  NodeAffinity: 'affinity does not match', PodAntiAffinity: 'anti-affinity keeps it away', GpuModel: 'other GPU model',
+  InsufficientGpu: 'too few free GPUs', InsufficientCpu: 'too little free CPU', InsufficientMemory: 'too little free memory',
+  InsufficientPods: 'no more pods allowed', Topology: 'outside of the topology', Available: 'could take the pod',
+};
+export const blockerText = (code) => blockers[code] ?? (code.startsWith('Insufficient') ? `too little ${code.slice(12)}` : code);
+
+// Goals in their order. `unit`: how a value is read.
+export const levels = {
+  share: { title: 'Work within fair shares', text: 'GPUs’ worth of work that runs within the fair shares of the queues', more: true, scale: 1000, unit: 'GPUs' },
+  quota: { title: 'Work within quotas', text: 'GPUs’ worth of work that runs within the quotas', more: true, scale: 1000, unit: 'GPUs' },
+  work: { title: 'All work', text: 'GPUs’ worth of work that runs, wherever it belongs', more: true, scale: 1000, unit: 'GPUs' },
+  evicted: { title: 'Work lost by evictions', text: 'GPU time that has to be done again', more: false, scale: 3600000, unit: 'GPU hours' },
+  moved: { title: 'Work moved', text: 'GPUs’ worth of running work that changes its place', more: false, scale: 1000, unit: 'GPUs' },
+  seniority: { title: 'Oldest first', text: 'waiting time of what is placed, times its GPUs', more: true, scale: 3600000, unit: 'GPU hours' },
+  preference: { title: 'Preferences met', text: 'preferred nodes and topology', more: true, scale: 1000, unit: 'points' },
+  fragmentation: { title: 'Scattered free GPUs', text: 'free GPUs that the expected work cannot use (policy spread: unevenness of use)', more: false, scale: 1000, unit: 'GPUs' },
+};
+
+export const proofs = {
+  optimal: ['Proven best', 'No plan can be better by the rules and goals.'],
+  withinGap: ['Near the best', 'As near the best possible as was asked for.'],
+  heuristic: ['Not proven', 'A good plan; whether a better one exists is not proven for every goal.'],
+};

@@ -1,0 +1,128 @@
+// `muster report` from outside: what becomes a page, what is told of what cannot be read, and the exit codes.
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "test/cli/program.h"
+#include "test/cli/snapshots.h"
+
+namespace muster {
+namespace {
+
+using Json = nlohmann::json;
+
+class ReportCommand : public testing::Test {
+ protected:
+  std::string solved(const std::string& snapshots, const std::string& options = "--deterministic") {
+    return workplace.run("solve --quiet " + options, snapshots).out;
+  }
+  // The data block of a page.
+  static Json data_of(const std::string& page) {
+    const std::string begin = R"(id="report-data">)";
+    const std::size_t from = page.find(begin) + begin.size();
+    return Json::parse(page.substr(from, page.find("</script>", from) - from));
+  }
+  Workplace workplace;
+};
+
+TEST_F(ReportCommand, DrawsEverySnapshotWithItsPlan) {
+  const std::string snapshots = joined(good_lines());
+  const std::string s = workplace.file("s.jsonl", snapshots), p = workplace.file("night.jsonl", solved(snapshots));
+  const Outcome outcome = workplace.run("report --snapshot " + s + " " + p + " --title 'A <title>'");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json data = data_of(outcome.out);
+  EXPECT_EQ(data["title"], "A <title>");
+  ASSERT_EQ(data["clusters"].size(), good_lines().size());
+  for (const Json& cluster : data["clusters"]) {
+    ASSERT_EQ(cluster["plans"].size(), 1U);
+    EXPECT_EQ(cluster["plans"][0]["label"], "night");
+    EXPECT_EQ(cluster["plans"][0]["violationCount"], 0);
+  }
+}
+
+TEST_F(ReportCommand, LaysSeveralPlansOfASnapshotSideBySide) {
+  const std::string snapshot = good_lines()[1] + "\n";
+  const std::string s = workplace.file("s.jsonl", snapshot);
+  const std::string a = workplace.file("a.jsonl", solved(snapshot)),
+                    b = workplace.file("b.jsonl", solved(snapshot, "--engine greedy"));
+  const Json data = data_of(workplace.run("report --snapshot " + s + " " + a + " " + b).out);
+  ASSERT_EQ(data["clusters"][0]["plans"].size(), 2U);
+  EXPECT_EQ(data["clusters"][0]["plans"][1]["label"], "b");
+}
+
+TEST_F(ReportCommand, IsTheSamePageForTheSameInput) {
+  const std::string snapshots = joined(good_lines());
+  const std::string arguments =
+      "report --snapshot " + workplace.file("s.jsonl", snapshots) + " " + workplace.file("p.jsonl", solved(snapshots));
+  const Outcome first = workplace.run(arguments + " --output " + workplace.path("page.html"));
+  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(first.out, "");
+  EXPECT_EQ(workplace.run(arguments).out, workplace.content("page.html"));
+}
+
+TEST_F(ReportCommand, TakesTracesAndFigures) {
+  const std::string trace = workplace.path("trace.jsonl");
+  workplace.run("solve --quiet --deterministic --trace " + trace, good_lines()[1] + "\n");
+  const std::string figures = workplace.file("bench.jsonl", R"({"instance":"x","gap":0.5})"
+                                                            "\n");
+  const Outcome outcome = workplace.run("report " + trace + " " + figures);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json data = data_of(outcome.out);
+  EXPECT_FALSE(data["traces"].empty());
+  EXPECT_EQ(data["figures"][0]["line"]["gap"], 0.5);
+}
+
+TEST_F(ReportCommand, TellsWhereALineIsWrongAndDrawsTheRest) {
+  const std::string snapshots = good_lines()[0] + "\n" + good_lines()[1] + "\n";
+  Json plan = Json::parse(solved(good_lines()[1] + "\n"));
+  plan["placements"][0]["pod"] = "nobody";
+  const std::string s = workplace.file("s.jsonl", snapshots);
+  const std::string p = workplace.file("p.jsonl", solved(good_lines()[0] + "\n") + plan.dump() + "\nbroken\n");
+  const Outcome outcome = workplace.run("report --snapshot " + s + " " + p);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_NE(outcome.err.find("p.jsonl: line 2: $.placements[0].pod: the snapshot has no pod \"nobody\""),
+            std::string::npos)
+      << outcome.err;
+  EXPECT_NE(outcome.err.find("p.jsonl: line 3: $"), std::string::npos) << outcome.err;
+  const Json data = data_of(outcome.out);
+  EXPECT_EQ(data["faults"].size(), 2U);
+  EXPECT_EQ(data["clusters"][0]["plans"].size(), 1U);
+  EXPECT_EQ(data["clusters"][1]["plans"].size(), 0U);
+}
+
+TEST_F(ReportCommand, SaysSoWhereAPlanBreaksRules) {
+  const std::string snapshot = good_lines()[1] + "\n";
+  Json plan = Json::parse(solved(snapshot));
+  plan["placements"].erase(0);
+  const std::string s = workplace.file("s.jsonl", snapshot), p = workplace.file("p.jsonl", plan.dump() + "\n");
+  const Outcome outcome = workplace.run("report --snapshot " + s + " " + p);
+  EXPECT_NE(outcome.err.find("the plan breaks rules"), std::string::npos) << outcome.err;
+  EXPECT_GT(data_of(outcome.out)["clusters"][0]["plans"][0]["violationCount"], 0);
+}
+
+TEST_F(ReportCommand, RefusesAPlanForAnotherSnapshot) {
+  const std::string s = workplace.file("s.jsonl", good_lines()[0] + "\n"),
+                    p = workplace.file("p.jsonl", solved(good_lines()[1] + "\n"));
+  const Outcome other = workplace.run("report --snapshot " + s + " " + p);
+  EXPECT_EQ(other.exit_code, 1);
+  EXPECT_NE(other.err.find("line 1: $"), std::string::npos) << other.err;
+  const Outcome none = workplace.run("report " + p);
+  EXPECT_EQ(none.exit_code, 65);
+  EXPECT_NE(none.err.find("--snapshot"), std::string::npos) << none.err;
+}
+
+TEST_F(ReportCommand, EndsWithTheCodesOfTheProgram) {
+  EXPECT_EQ(workplace.run("report").exit_code, 64);
+  EXPECT_EQ(workplace.run("report --nonsense x").exit_code, 64);
+  EXPECT_EQ(workplace.run("report /no/such/file").exit_code, 66);
+  EXPECT_EQ(workplace.run("report --snapshot /no/such/file").exit_code, 66);
+  EXPECT_EQ(workplace.run("report " + workplace.file("empty", "\n")).exit_code, 66);
+  EXPECT_EQ(workplace.run("report " + workplace.file("bad", "broken\n")).exit_code, 65);
+  const std::string figures = workplace.file("f.jsonl", "{\"gap\":1}\n");
+  EXPECT_EQ(workplace.run("report " + figures + " --output /no/such/directory/page.html").exit_code, 73);
+  EXPECT_EQ(workplace.run("report " + figures + " --output " + figures).exit_code, 64);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,178 @@
+"""The page of a snapshot and its plan in a browser: what it shows, and what mouse and keys do."""
+
+import unittest
+
+from pages import HOSTILE, PageTest, main, plan_snapshot
+from selenium.webdriver.common.keys import Keys
+
+ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
+CANVAS = ".map-canvas"
+
+
+class PlanPage(PageTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        snapshots, plans = cls.place.planned(plan_snapshot())
+        cls.page = cls.place.page("--snapshot", snapshots, plans)
+
+    def setUp(self):
+        self.browser.resize(1400, 950)
+        self.browser.prefer("light")
+        self.browser.open(self.page)
+
+    def show_map(self):
+        self.browser.run("document.querySelector('#map').scrollIntoView({behavior: 'instant'})")
+        self.browser.settle()
+
+    def test_tells_the_figures_of_the_plan(self):
+        text = self.browser.text("#overview")
+        self.assertIn("64 before, 81.5 after, of 100 GPUs", text)
+        self.assertIn("nothing that runs is touched", text)
+
+    def test_names_stay_text_however_hostile(self):
+        self.assertIsNone(self.browser.run("return document.querySelector('img')"))
+        self.assertIn(HOSTILE, self.browser.text(".legend"))
+        self.assertIn(HOSTILE, self.browser.text("#queues"))
+
+    def test_colours_of_the_queues_are_on_the_map(self):
+        self.show_map()
+        picture = self.browser.picture_of(CANVAS)
+        for colour in (ORANGE, SKY, GREEN):
+            self.assertGreater(self.share_of(picture, colour), 0.002, colour)
+
+    def test_before_the_plan_only_what_runs_is_drawn(self):
+        self.show_map()
+        self.browser.click("[data-value=before]")
+        picture = self.browser.picture_of(CANVAS)
+        self.assertGreater(self.share_of(picture, ORANGE), 0.1)
+        self.assertEqual(self.share_of(picture, SKY), 0)
+
+    def test_key_b_switches_before_and_after(self):
+        self.browser.press("b")
+        self.assertEqual(self.browser.find("[data-value=before]").get_attribute("aria-pressed"), "true")
+        self.browser.press("b")
+        self.assertEqual(self.browser.find("[data-value=after]").get_attribute("aria-pressed"), "true")
+
+    def test_a_queue_of_the_legend_makes_the_others_faint(self):
+        self.show_map()
+        before = self.share_of(self.browser.picture_of(CANVAS), ORANGE)
+        self.browser.click(".legend-item:nth-of-type(2)")
+        self.assertLess(self.share_of(self.browser.picture_of(CANVAS), ORANGE), before / 10)
+        self.assertIn("Shown: 2 pods on 16 GPUs of 2 nodes", self.browser.text(".match"))
+        self.browser.click(".legend-item:nth-of-type(2)")
+        self.assertEqual(self.browser.text(".match"), "")
+
+    def test_filters_by_gang_and_node(self):
+        gang, node = self.browser.all("#map input[type=search]")
+        gang.send_keys("half-1")
+        self.browser.settle()
+        self.assertIn("Shown: 1 pod on 0.5 GPUs of 1 node", self.browser.text(".match"))
+        gang.clear()
+        node.send_keys("node-1")
+        self.browser.settle()
+        self.assertIn("(3 nodes match)", self.browser.text(".match"))
+
+    def test_the_keyboard_reads_the_map(self):
+        self.browser.focus(CANVAS)
+        self.browser.press(Keys.HOME)
+        self.assertIn(HOSTILE, self.browser.text(".map-panel h3"))
+        self.browser.press(Keys.ARROW_RIGHT)
+        self.assertIn("GPU 1", self.browser.text(".map-panel"))
+        self.browser.press(Keys.END)
+        self.assertEqual(self.browser.text(".map-panel h3"), "small-1")
+        self.assertIn("small-1, GPU 0: ", self.browser.text("#map [role=status].visually-hidden"))
+        self.browser.press(Keys.ESCAPE)
+        self.assertEqual(self.browser.text(".map-panel h3"), "What stands here")
+
+    def test_keys_zoom_the_map(self):
+        self.browser.focus(CANVAS)
+        self.browser.press(Keys.HOME, "0")
+        drawn = lambda: self.browser.run("return document.querySelector(arguments[0]).toDataURL()", CANVAS)
+        far = drawn()
+        self.browser.press("+", "+")
+        self.assertNotEqual(drawn(), far)
+        self.browser.press("0")
+        self.assertEqual(drawn(), far)
+
+    def test_a_click_tells_what_stands_there(self):
+        self.show_map()
+        self.browser.run("const b = document.querySelector(arguments[0]).getBoundingClientRect();"
+                         "const at = {clientX: b.left + 30, clientY: b.top + 60, bubbles: true, pointerId: 1};"
+                         "const c = document.querySelector(arguments[0]); c.setPointerCapture = () => {};"
+                         "c.dispatchEvent(new PointerEvent('pointerdown', at)); c.dispatchEvent(new PointerEvent('pointerup', at));", CANVAS)
+        self.browser.settle()
+        self.assertIn(HOSTILE, self.browser.text(".map-panel"))
+        self.assertIn("1 pod on this node", self.browser.text(".map-panel"))
+
+    def test_waiting_gangs_have_their_reasons(self):
+        self.assertIn("big", self.browser.text("#gangs .table-body"))
+        self.browser.click("#gangs .table-body .table-row")
+        detail = self.browser.text(".gang-detail")
+        self.assertIn("What excludes the nodes", detail)
+        self.assertIn("40", detail)
+
+    def test_gangs_are_sorted_and_searched(self):
+        self.browser.click("#gangs [data-value=all]")
+        names = lambda: [row.text.split("\n")[0] for row in self.browser.all("#gangs .table-body .table-row")]
+        self.browser.click("#gangs .table-head [role=columnheader]:first-child button")
+        shown = names()
+        self.browser.click("#gangs .table-head [role=columnheader]:first-child button")
+        self.assertEqual(names(), shown[::-1])
+        self.browser.press("/")
+        self.browser.press("half")
+        self.assertEqual(sorted(names()), ["half-0", "half-1", "half-2"])
+
+    def test_rows_are_opened_by_the_keyboard(self):
+        self.browser.click("#gangs [data-value=all]")
+        self.browser.focus("#gangs .table-scroller")
+        self.browser.press(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ENTER)
+        self.assertEqual(self.browser.text("#gangs .is-active [role=cell]"), self.browser.text(".gang-detail h3"))
+
+    def test_a_gang_is_shown_on_the_map(self):
+        self.browser.click("#gangs [data-value=starts]")
+        self.browser.click("#gangs .table-body .table-row")
+        self.browser.click(".gang-detail button")
+        self.assertIn("Shown:", self.browser.text(".match"))
+
+    def test_resources_of_queues_can_be_chosen(self):
+        self.browser.click("#queues [data-value=cpu]")
+        self.assertIn("(cores)", self.browser.text("#queues"))
+        self.assertIn("32", self.browser.text("#queues .queue-row:nth-of-type(2)"))
+
+    def test_is_dark_where_the_system_is_or_the_user_wants_it(self):
+        def darkness():
+            return sum(self.browser.picture().resize((1, 1)).getpixel((0, 0))) / 3
+        self.assertGreater(darkness(), 200)
+        self.browser.prefer("dark")
+        self.assertLess(darkness(), 80)
+        self.browser.press("t")
+        self.assertGreater(darkness(), 200)
+
+    def test_prints_with_all_views_and_no_controls(self):
+        pdf = self.browser.printed()
+        self.assertGreater(len(pdf), 20_000)
+        self.browser.command("Emulation.setEmulatedMedia", media="print")
+        hidden = self.browser.run("return [...document.querySelectorAll('.controls, nav, .tools')].every((e) => e.offsetParent === null)")
+        self.browser.command("Emulation.setEmulatedMedia", media="")
+        self.assertTrue(hidden)
+
+    def test_fits_a_small_window(self):
+        self.browser.resize(420, 800)
+        self.browser.open(self.page)
+        self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), 420)
+        self.browser.resize(1400, 950)
+
+    def test_every_control_has_a_name(self):
+        nameless = self.browser.run("""return [...document.querySelectorAll('button, input, select, canvas[tabindex], [role=table]')].filter((e) =>
+            !(e.textContent.trim() || e.getAttribute('aria-label') || e.labels?.length)).map((e) => e.outerHTML)""")
+        self.assertEqual(nameless, [])
+
+    def test_keys_are_told(self):
+        self.browser.press("?")
+        self.assertTrue(self.browser.run("return document.querySelector('dialog').open"))
+        self.browser.press(Keys.ESCAPE)
+
+
+if __name__ == "__main__":
+    main()
