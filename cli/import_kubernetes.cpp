@@ -25,7 +25,8 @@ CommandSyntax syntax() {
       "`-o yaml` or `--watch --output-watch-events` prints, and manifests, one document after another. What is "
       "ignored\n"
       "goes to stderr.",
-      {{"time", "INSTANT", "now (default: the latest instant that the objects tell)"},
+      {{"expand", "", "pods that templates ask for and that are not there yet are pending ones"},
+       {"time", "INSTANT", "now (default: the latest instant that the objects tell)"},
        {"quiet", "", "nothing on stderr but errors"}},
       0,
       std::numeric_limits<std::size_t>::max()};
@@ -63,6 +64,7 @@ int run_import_kubernetes(int argc, const char* const* argv) {
   if (settings.wants_help()) return print(help_text(syntax()), kExitAnswered);
   KubernetesOptions options;
   options.time = settings.instant("time");
+  options.expand = settings.is_on("expand");
   std::vector<std::string> files = settings.arguments();
   if (files.empty()) files.emplace_back("-");
   std::string text;

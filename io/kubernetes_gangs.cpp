@@ -41,6 +41,8 @@ std::string_view api_group(GroupSystem system) {
       return "scheduling.x-k8s.io";
     case GroupSystem::kCoschedulingSigs:
       return "scheduling.sigs.k8s.io";
+    case GroupSystem::kKueue:
+      return "kueue.x-k8s.io";
     case GroupSystem::kNone:
       break;
   }
@@ -126,6 +128,10 @@ bool KubernetesGangs::add(KubernetesReading& in, const KubernetesGroup& group) {
   return true;
 }
 
+void KubernetesGangs::add_made(const KubernetesGroup& group) {
+  if (positions_.emplace(key_of(group), gangs_.size()).second) append(group);
+}
+
 std::size_t KubernetesGangs::find_or_add(const KubernetesPod& pod) {
   KubernetesGroup group = group_of(pod);
   const auto known = positions_.find(key_of(group));
@@ -146,7 +152,8 @@ std::size_t KubernetesGangs::find_or_add(const KubernetesPod& pod) {
   }
   if (group.system == GroupSystem::kCoscheduling) return kNoGang;
   if (group.system == GroupSystem::kVolcano) group.queue = "default";
-  if (group.system != GroupSystem::kCoschedulingSigs) group.held = "its pod group does not exist";
+  const bool is_told_by_pods = group.system == GroupSystem::kCoschedulingSigs || group.system == GroupSystem::kKueue;
+  if (!is_told_by_pods) group.held = "its pod group does not exist";
   const std::size_t position = append(group);
   positions_.emplace(key_of(group), position);
   return position;
@@ -173,6 +180,7 @@ void KubernetesGangs::join(KubernetesPod& pod) {
 
 void KubernetesGangs::count(const KubernetesPod& pod, Gang& gang) {
   ++gang.pods;
+  if (pod.status == PodStatus::kSucceeded) ++gang.succeeded;
   gang.highest_priority = std::max(gang.highest_priority, priority_of(pod));
   gang.never_preempts = gang.never_preempts && pod.never_preempts;
   gang.has_fixed = gang.has_fixed || pod.is_fixed;
@@ -183,6 +191,11 @@ void KubernetesGangs::count(const KubernetesPod& pod, Gang& gang) {
   }
   keep_first(pod.words.kai_queue, gang.kai_queue);
   keep_first(pod.words.runai_queue, gang.runai_queue);
+  keep_first(pod.words.kueue_queue, gang.kueue_queue);
+  if (gang.group.system == GroupSystem::kKueue) {
+    keep_first(pod.words.kueue_required, gang.group.required);
+    keep_first(pod.words.kueue_preferred, gang.group.preferred);
+  }
   if (gang.group.held.empty()) gang.group.held = pod.held;
 }
 
@@ -246,6 +259,9 @@ void KubernetesGangs::settle(Gang& gang) {
   // KAI asks nobody's preemption policy.
   if (!group.says_policy && !is_kai) group.never_preempts = gang.pods > 0 && gang.never_preempts;
   if (!group.min_member && group.subgroups.empty()) group.min_member = gang.min_available;
+  if (group.system == GroupSystem::kKueue && group.min_member) {  // those that have succeeded need no place
+    group.min_member = static_cast<std::int32_t>(std::max<std::int64_t>(0, *group.min_member - gang.succeeded));
+  }
   if (group.created.empty()) group.created = gang.earliest;
   std::string_view queue = group.queue;
   if (is_kai) {
@@ -254,6 +270,14 @@ void KubernetesGangs::settle(Gang& gang) {
     }
   }
   gang.queue = queue;
+  const bool is_kueue = queue.empty() && !is_kai && !gang.kueue_queue.empty();
+  if (is_kueue) {
+    gang.queue = queues_.kueue().name_of(group.namespace_name, gang.kueue_queue);
+    if (queues_.kueue().is_stopped(group.namespace_name, gang.kueue_queue) && group.held.empty()) {
+      group.held = "its queue is stopped";
+    }
+    return;
+  }
   if (queue.empty() || (queue == "default" && !queues_.has(queue))) gang.queue = queues_.common_queue();
   if (queues_.is_closed(gang.queue) && group.held.empty()) group.held = "its queue is not open";
 }
@@ -301,6 +325,10 @@ bool KubernetesGangs::write_gang(KubernetesReading& in, JsonWriter& writer, cons
   if (group.min_subgroups) writer.raw(R"(,"minSubgroups":)").integer(*group.min_subgroups);
   if (!group.subgroups.empty()) write_subgroups(writer, group.subgroups);
   if (!write_min_resources(in, writer, group.min_resources)) return false;
+  if (!group.min_amounts.empty()) {
+    writer.raw(R"(,"minResources":)");
+    write_requests(writer, group.min_amounts);
+  }
   write_topology(writer, group.required, group.preferred);
   if (!group.created.empty()) writer.raw(R"(,"created":)").string(group.created);
   if (group.timeout) {

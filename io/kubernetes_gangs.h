@@ -23,6 +23,8 @@ class KubernetesGangs {
 
   // A group that an object speaks of. Errors: DuplicateName, of the pod groups of one Workload.
   [[nodiscard]] bool add(KubernetesReading& reading, const KubernetesGroup& group);
+  // A group that no object speaks of yet; the one that is there stays.
+  void add_made(const KubernetesGroup& group);
 
   // Sets `gang` and `subgroup` of the pod, and `held` where its group says so. Requires all groups to be added.
   void join(KubernetesPod& pod);
@@ -44,11 +46,11 @@ class KubernetesGangs {
     std::string name;
     bool is_written = true;
     // Of its pods:
-    std::int64_t pods = 0;
+    std::int64_t pods = 0, succeeded = 0;
     std::int32_t highest_priority = std::numeric_limits<std::int32_t>::min();
     bool never_preempts = true, has_fixed = false, forbids_preemption = false;
     std::optional<std::int32_t> min_available;
-    std::string_view earliest, kai_queue, runai_queue;
+    std::string_view earliest, kai_queue, runai_queue, kueue_queue;
     // Settled by finish:
     std::string queue;
     std::int32_t priority = 0;

@@ -26,6 +26,7 @@ struct KubernetesGroup {
   std::optional<std::int32_t> min_member, min_subgroups;
   std::vector<KubernetesSubgroup> subgroups;
   JsonValue min_resources, timeout, grace_period;
+  RequestedAmounts min_amounts;  // in place of min_resources, where no object says it; `gpu` counts devices
   std::string_view queue, runai_queue, priority_class;
   std::optional<std::int32_t> priority;
   std::optional<bool> preemptible;

@@ -10,6 +10,7 @@
 #include "io/kubernetes_documents.h"
 #include "io/kubernetes_gangs.h"
 #include "io/kubernetes_items.h"
+#include "io/kubernetes_owners.h"
 #include "io/kubernetes_pod_writer.h"
 #include "io/kubernetes_slim.h"
 
@@ -23,8 +24,8 @@ class Importer {
       : in_(document), options_(options), gangs_(priorities_, queues_) {}
 
   bool run() {
-    return collect_items(in_, in_.document.root(), items_) && import_cluster() && read_groups() && read_pods() &&
-           finish();
+    return collect_items(in_, in_.document.root(), items_) && import_cluster() && read_groups() && read_owners() &&
+           read_pods() && expand() && finish();
   }
 
   InputError& error() { return in_.error; }
@@ -57,6 +58,10 @@ class Importer {
            each(
                KubernetesKind::kVolcanoQueue,
                [&](const auto& object) { return queues_.import_volcano(in_, object, queues.separate(first_queue)); }) &&
+           each(KubernetesKind::kLocalQueue,
+                [&](const auto& object) { return queues_.kueue().add_local(in_, object); }) &&
+           each(KubernetesKind::kClusterQueue,
+                [&](const auto& object) { return queues_.kueue().add_cluster(in_, object); }) &&
            check_parents() && each(KubernetesKind::kNode, [&](const auto& object) {
              if (!import_node(in_, object, nodes.separate(first_node), nodes_.emplace_back())) return false;
              node_names_.insert(object.name);
@@ -104,6 +109,37 @@ class Importer {
            add_groups(KubernetesKind::kCoschedulingSigsGroup, coscheduling(GroupSystem::kCoschedulingSigs));
   }
 
+  bool read_owners() {
+    constexpr std::array<KubernetesKind, 5> kKinds = {KubernetesKind::kDeployment, KubernetesKind::kReplicaSet,
+                                                      KubernetesKind::kStatefulSet, KubernetesKind::kJob,
+                                                      KubernetesKind::kLeaderWorkerSet};
+    return std::ranges::all_of(kKinds, [&](KubernetesKind kind) {
+      return each(kind, [&](const auto& object) {
+        if (!options_.expand) in_.remarks.add(std::string(object.kind) + " is passed over", object);
+        return owners_.add(in_, kind, object);
+      });
+    });
+  }
+
+  void join(KubernetesPod& pod) {
+    if (!pod.words.kueue_queue.empty()) queues_.kueue().use(pod.namespace_name, pod.words.kueue_queue);
+    if (!pod.words.kueue_required.empty()) topologies_.add_key(pod.words.kueue_required);
+    if (!pod.words.kueue_preferred.empty()) topologies_.add_key(pod.words.kueue_preferred);
+    if (pod.reference.system == GroupSystem::kNone && pod.held.empty() && !pod.words.kueue_queue.empty() &&
+        queues_.kueue().is_stopped(pod.namespace_name, pod.words.kueue_queue)) {
+      pod.held = "its queue is stopped";
+    }
+    gangs_.join(pod);
+  }
+
+  bool expand() {
+    const std::size_t there = pods_.size();
+    if (!options_.expand) return true;
+    if (!owners_.expand(in_, pods_, [this](const KubernetesGroup& group) { gangs_.add_made(group); })) return false;
+    for (std::size_t i = there; i < pods_.size(); ++i) join(pods_[i]);
+    return true;
+  }
+
   bool read_pods() {
     const bool bound = each(KubernetesKind::kBindRequest, [&](const auto& object) {
       KubernetesBinding binding;
@@ -120,7 +156,8 @@ class Importer {
       if (pod.is_on_node() && !node_names_.contains(pod.node)) {
         return in_.fail(object.value, "UnknownNode", "it runs on " + std::string(pod.node) + ", which is no node here");
       }
-      gangs_.join(pod);
+      owners_.join(pod);
+      join(pod);
       return true;
     });
   }
@@ -139,6 +176,7 @@ class Importer {
   bool finish() {
     std::size_t culprit = 0;
     if (!assign_devices(in_, pods_, culprit)) return fail("Pod " + pods_[culprit].full_name());
+    queues_.settle_kueue_names();
     gangs_.finish(pods_, in_.remarks);
     JsonWriter writer(line_);
     line_.reserve(nodes_text_.size() + pods_.size() * 640 + gangs_.size() * 320 + 4096);
@@ -179,8 +217,10 @@ class Importer {
   // Without any queue there is `default`, as the format has it.
   void write_queues(JsonWriter& writer) {
     if (queues_.empty()) return;
+    bool first = queues_text_.empty();
     writer.raw(R"(,"queues":[)").raw(queues_text_);
-    if (queues_.uses_common_queue()) writer.raw(R"(,{"name":)").string(queues_.common_queue()).raw("}");
+    queues_.kueue().write(writer, first);
+    if (queues_.uses_common_queue()) writer.separate(first).raw(R"({"name":)").string(queues_.common_queue()).raw("}");
     writer.raw("]");
   }
 
@@ -198,6 +238,7 @@ class Importer {
   KubernetesQueues queues_;
   KubernetesTopologies topologies_;
   KubernetesGangs gangs_;
+  KubernetesOwners owners_;
   std::vector<KubernetesNode> nodes_;
   std::unordered_set<std::string_view> node_names_;
   std::unordered_map<PodName, KubernetesBinding, PodNameHash> bindings_;

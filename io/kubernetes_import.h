@@ -13,6 +13,7 @@
 namespace muster {
 
 struct KubernetesOptions {
+  bool expand = false;              // pods that templates have not made yet are there, too
   std::optional<Nanoseconds> time;  // now; none: the latest instant that the objects tell of
 };
 

@@ -13,7 +13,7 @@ struct KnownKind {
   bool has_namespace;
 };
 
-constexpr std::array<KnownKind, 13> kKnownKinds = {{
+constexpr std::array<KnownKind, 21> kKnownKinds = {{
     {"", "Pod", " v1 ", KubernetesKind::kPod, true},
     {"", "Node", " v1 ", KubernetesKind::kNode, false},
     {"scheduling.k8s.io", "PriorityClass", " v1 ", KubernetesKind::kPriorityClass, false},
@@ -27,6 +27,14 @@ constexpr std::array<KnownKind, 13> kKnownKinds = {{
     {"scheduling.volcano.sh", "Queue", " v1beta1 ", KubernetesKind::kVolcanoQueue, false},
     {"scheduling.x-k8s.io", "PodGroup", " v1alpha1 ", KubernetesKind::kCoschedulingGroup, true},
     {"scheduling.sigs.k8s.io", "PodGroup", " v1alpha1 ", KubernetesKind::kCoschedulingSigsGroup, true},
+    {"apps", "Deployment", " v1 ", KubernetesKind::kDeployment, true},
+    {"apps", "ReplicaSet", " v1 ", KubernetesKind::kReplicaSet, true},
+    {"apps", "StatefulSet", " v1 ", KubernetesKind::kStatefulSet, true},
+    {"batch", "Job", " v1 ", KubernetesKind::kJob, true},
+    {"leaderworkerset.x-k8s.io", "LeaderWorkerSet", " v1 ", KubernetesKind::kLeaderWorkerSet, true},
+    {"kueue.x-k8s.io", "LocalQueue", " v1beta1 v1beta2 ", KubernetesKind::kLocalQueue, true},
+    {"kueue.x-k8s.io", "ClusterQueue", " v1beta1 v1beta2 ", KubernetesKind::kClusterQueue, false},
+    {"kueue.x-k8s.io", "Topology", " v1alpha1 v1beta1 v1beta2 ", KubernetesKind::kTopology, false},
 }};
 
 const KnownKind* known_kind(const KubernetesObject& object) {

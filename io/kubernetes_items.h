@@ -24,6 +24,13 @@ enum class KubernetesKind : std::uint8_t {
   kCoschedulingGroup,
   kCoschedulingSigsGroup,
   kBindRequest,
+  kDeployment,
+  kReplicaSet,
+  kStatefulSet,
+  kJob,
+  kLeaderWorkerSet,
+  kLocalQueue,
+  kClusterQueue,
   kCount
 };
 

@@ -90,6 +90,29 @@ bool KubernetesReading::digits(JsonValue value, std::int64_t& out) {
   return fail_value(value, "must be a whole number of at least 0, in digits");
 }
 
+bool read_controller(KubernetesReading& in, JsonValue owners, std::string_view& kind, std::string_view& name) {
+  static constexpr std::array<std::string_view, 3> kKeys = {"controller", "kind", "name"};
+  bool has_any = false, found_controller = false, is_first = true;
+  if (!in.has_elements(owners, has_any)) return false;
+  if (!has_any) return true;
+  for (const JsonValue owner : owners.elements()) {
+    std::array<JsonValue, 3> found;
+    std::string_view one_kind, one_name;
+    bool is_controller = false;
+    if (!in.expect(owner, JsonKind::kObject) || !in.take(owner, kKeys, found) || !in.flag(found[0], is_controller) ||
+        !in.text(found[1], one_kind) || !in.text(found[2], one_name)) {
+      return false;
+    }
+    if (is_first || (is_controller && !found_controller)) {
+      kind = one_kind;
+      name = one_name;
+    }
+    found_controller = found_controller || is_controller;
+    is_first = false;
+  }
+  return true;
+}
+
 void split_api_version(std::string_view api_version, KubernetesObject& object) {
   const std::size_t slash = api_version.rfind('/');
   object.group = slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);

@@ -87,6 +87,10 @@ struct KubernetesReading : Reading {
   [[nodiscard]] bool digits(JsonValue value, std::int64_t& out);
 };
 
+// The controller among `owners`, metadata.ownerReferences, else the first of them; leaves both as they are without any.
+[[nodiscard]] bool read_controller(KubernetesReading& reading, JsonValue owners, std::string_view& kind,
+                                   std::string_view& name);
+
 // `group/version` of an apiVersion; the group of `v1` is "".
 void split_api_version(std::string_view api_version, KubernetesObject& object);
 

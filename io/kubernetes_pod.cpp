@@ -45,6 +45,11 @@ enum AnnotationKey {
   kGpuFractionDevices,
   kGpuMemory,
   kMirror,
+  kKueueTotal,
+  kKueuePodSetGroup,
+  kKueuePreferred,
+  kKueueRequired,
+  kKueueSlice,
   kPodGroupName,
   kGroupName,
   kVolcanoGroupName,
@@ -52,23 +57,32 @@ enum AnnotationKey {
   kTaskAnnotation,
   kAnnotationKeys
 };
-constexpr std::array<std::string_view, kAnnotationKeys> kAnnotationNames = {"gpu-fraction",
-                                                                            "gpu-fraction-num-devices",
-                                                                            "gpu-memory",
-                                                                            "kubernetes.io/config.mirror",
-                                                                            "pod-group-name",
-                                                                            "scheduling.k8s.io/group-name",
-                                                                            "scheduling.volcano.sh/group-name",
-                                                                            "volcano.sh/preemptable",
-                                                                            "volcano.sh/task-spec"};
+constexpr std::array<std::string_view, kAnnotationKeys> kAnnotationNames = {
+    "gpu-fraction",
+    "gpu-fraction-num-devices",
+    "gpu-memory",
+    "kubernetes.io/config.mirror",
+    "kueue.x-k8s.io/pod-group-total-count",
+    "kueue.x-k8s.io/podset-group-name",
+    "kueue.x-k8s.io/podset-preferred-topology",
+    "kueue.x-k8s.io/podset-required-topology",
+    "kueue.x-k8s.io/podset-slice-required-topology",
+    "pod-group-name",
+    "scheduling.k8s.io/group-name",
+    "scheduling.volcano.sh/group-name",
+    "volcano.sh/preemptable",
+    "volcano.sh/task-spec"};
 
 enum LabelKey {
   kApp,
   kPodGroupLabel,
   kQueueLabel,
   kSubgroupLabel,
+  kKueueName,
+  kKueueQueue,
   kSigsMin,
   kSigsName,
+  kTemplateHash,
   kRunaiQueue,
   kXName,
   kTaskLabel,
@@ -78,8 +92,11 @@ constexpr std::array<std::string_view, kLabelKeys> kLabelNames = {"app",
                                                                   "kai.scheduler/podgroup",
                                                                   "kai.scheduler/queue",
                                                                   "kai.scheduler/subgroup-name",
+                                                                  "kueue.x-k8s.io/pod-group-name",
+                                                                  kKueueQueueLabel,
                                                                   "pod-group.scheduling.sigs.k8s.io/min-available",
                                                                   "pod-group.scheduling.sigs.k8s.io/name",
+                                                                  "pod-template-hash",
                                                                   "runai/queue",
                                                                   "scheduling.x-k8s.io/pod-group",
                                                                   "volcano.sh/task-spec"};
@@ -155,20 +172,47 @@ bool read_reference(KubernetesReading& in, const PodParts& parts, KubernetesPod&
     reference.system = GroupSystem::kWorkload;
     return true;
   }
-  const std::array<std::pair<GroupSystem, JsonValue>, 6> in_order = {
+  const std::array<std::pair<GroupSystem, JsonValue>, 7> in_order = {
       {{GroupSystem::kKai, parts.annotations[kPodGroupName]},
        {GroupSystem::kKai, parts.labels[kPodGroupLabel]},
        {GroupSystem::kVolcano, parts.annotations[kGroupName]},
        {GroupSystem::kVolcano, parts.annotations[kVolcanoGroupName]},
        {GroupSystem::kCoscheduling, parts.labels[kXName]},
-       {GroupSystem::kCoschedulingSigs, parts.labels[kSigsName]}}};
+       {GroupSystem::kCoschedulingSigs, parts.labels[kSigsName]},
+       {GroupSystem::kKueue, parts.labels[kKueueName]}}};
   for (const auto& [system, value] : in_order) {
     if (!in.text(value, reference.name)) return false;
     if (reference.name.empty()) continue;
     reference.system = system;
     return true;
   }
+  // Kueue gives all pods of a job a place at once where they ask for a topology.
+  const bool asks = parts.annotations[kKueueRequired] || parts.annotations[kKueuePreferred];
+  if (asks && !pod.owner_name.empty() && pod.owner_kind != "ReplicaSet" && pod.owner_kind != "StatefulSet") {
+    reference = {GroupSystem::kKueue, pod.owner_name, {}, {}};
+  }
   return true;
+}
+
+bool read_count_of_pods(KubernetesReading& in, JsonValue value, std::optional<std::int32_t>& out) {
+  if (!value) return true;
+  std::int64_t count = 0;
+  if (!in.digits(value, count)) return false;
+  if (count > std::numeric_limits<std::int32_t>::max())
+    return in.fail_value(value, "is too large for a number of pods");
+  out = static_cast<std::int32_t>(count);
+  return true;
+}
+
+bool read_kueue(KubernetesReading& in, const PodParts& parts, KubernetesPod& pod) {
+  GroupWords& words = pod.words;
+  if (!in.text(parts.labels[kKueueQueue], words.kueue_queue)) return false;
+  if (pod.reference.system != GroupSystem::kKueue) return true;
+  if (parts.annotations[kKueueSlice]) pod.held = "a topology for slices of pods";
+  if (parts.annotations[kKueuePodSetGroup]) pod.held = "a topology for several sets of pods";
+  return in.text(parts.annotations[kKueueRequired], words.kueue_required) &&
+         in.text(parts.annotations[kKueuePreferred], words.kueue_preferred) &&
+         read_count_of_pods(in, parts.annotations[kKueueTotal], words.min_available);
 }
 
 bool read_words(KubernetesReading& in, const PodParts& parts, GroupWords& words) {
@@ -181,14 +225,7 @@ bool read_words(KubernetesReading& in, const PodParts& parts, GroupWords& words)
     return false;
   }
   words.volcano_forbids_preemption = preemptable == "false";
-  if (!parts.labels[kSigsMin]) return true;
-  std::int64_t least = 0;
-  if (!in.digits(parts.labels[kSigsMin], least)) return false;
-  if (least > std::numeric_limits<std::int32_t>::max()) {
-    return in.fail_value(parts.labels[kSigsMin], "is too large for a number of pods");
-  }
-  words.min_available = static_cast<std::int32_t>(least);
-  return true;
+  return read_count_of_pods(in, parts.labels[kSigsMin], words.min_available);
 }
 
 void note_preferred(KubernetesReading& in, const KubernetesObject& object, JsonValue terms, std::string_view what) {
@@ -290,7 +327,8 @@ bool read_owner(KubernetesReading& in, const PodParts& parts, JsonValue owners, 
     if (!in.expect(owner, JsonKind::kObject) || !in.take(owner, "kind", kind) || !in.text(kind, name)) return false;
     if (name == "DaemonSet") pod.is_fixed = true;
   }
-  return true;
+  return read_controller(in, owners, pod.owner_kind, pod.owner_name) &&
+         in.text(parts.labels[kTemplateHash], pod.template_hash);
 }
 
 bool read_status(KubernetesReading& in, const KubernetesObject& object, const PodParts& parts, JsonValue deletion,
@@ -355,7 +393,7 @@ bool read_pod(KubernetesReading& in, const KubernetesObject& object, KubernetesP
          in.priority(parts.spec[kPriority], pod.priority) &&
          in.text(parts.spec[kPriorityClassName], pod.priority_class) &&
          in.text(parts.spec[kPreemptionPolicy], policy) && ((pod.never_preempts = policy == "Never"), true) &&
-         read_reference(in, parts, pod) && read_words(in, parts, pod.words) &&
+         read_reference(in, parts, pod) && read_words(in, parts, pod.words) && read_kueue(in, parts, pod) &&
          read_constraints(in, object, parts, pod) && note_volumes(in, object, parts.spec[kVolumes]) &&
          read_status(in, object, parts, metadata[1], pod) && read_gpu_groups(in, pod);
 }

@@ -14,7 +14,18 @@
 namespace muster {
 
 // How pods say to which group they belong, in the order in which they are asked; also the order of the systems.
-enum class GroupSystem : std::uint8_t { kPodGroup, kWorkload, kKai, kVolcano, kCoscheduling, kCoschedulingSigs, kNone };
+enum class GroupSystem : std::uint8_t {
+  kPodGroup,
+  kWorkload,
+  kKai,
+  kVolcano,
+  kCoscheduling,
+  kCoschedulingSigs,
+  kKueue,
+  kNone
+};
+
+inline constexpr std::string_view kKueueQueueLabel = "kueue.x-k8s.io/queue-name";
 
 struct GroupReference {
   GroupSystem system = GroupSystem::kNone;
@@ -26,8 +37,9 @@ struct GroupReference {
 // Labels and annotations that speak of groups.
 struct GroupWords {
   std::string_view kai_queue, runai_queue, kai_subgroup, volcano_task;
+  std::string_view kueue_queue, kueue_required, kueue_preferred;  // the latter two: node labels of a topology
   bool volcano_forbids_preemption = false;
-  std::optional<std::int32_t> min_available;
+  std::optional<std::int32_t> min_available;  // what the pod's own labels and annotations ask for
 };
 
 struct GpuShare {
@@ -40,6 +52,8 @@ struct KubernetesPod {
   std::string_view namespace_name, name;
   JsonValue object, labels, node_selector, tolerations, node_affinity, anti_affinity;
   std::string_view created, started, node, nominated_node;
+  std::string_view owner_kind, owner_name, template_hash;  // its controller, and the label that a ReplicaSet gives
+  std::vector<std::pair<std::string_view, std::string_view>> added_labels;  // by what would make the pod
   PodStatus status = PodStatus::kPending;
   std::optional<std::int32_t> priority;
   std::string_view priority_class;

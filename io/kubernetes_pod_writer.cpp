@@ -1,5 +1,7 @@
 #include "io/kubernetes_pod_writer.h"
 
+#include <algorithm>
+
 namespace muster {
 
 namespace {
@@ -134,10 +136,31 @@ void write_status(JsonWriter& writer, const KubernetesPod& pod, bool is_held) {
 void write_own_terms(JsonWriter& writer, const KubernetesPod& pod, const KubernetesGangs& gangs,
                      KubernetesQueues& queues) {
   const std::int32_t priority = gangs.priority_of(pod);
-  writer.raw(R"(,"queue":)").string(queues.common_queue());
+  const std::string_view queue = pod.words.kueue_queue;
+  writer.raw(R"(,"queue":)")
+      .string(queue.empty() ? queues.common_queue() : queues.kueue().name_of(pod.namespace_name, queue));
   writer.raw(R"(,"priority":)").integer(priority);
   writer.raw(priority < kSystemPriority && !pod.is_fixed ? R"(,"preemptible":true)" : R"(,"preemptible":false)");
   if (pod.never_preempts) writer.raw(R"(,"preemptionPolicy":"Never")");
+}
+
+void write_labels(KubernetesReading& in, JsonWriter& writer, const KubernetesPod& pod) {
+  if (!pod.labels && pod.added_labels.empty()) return;
+  writer.raw(R"(,"labels":)");
+  if (pod.added_labels.empty()) return write_json(writer, in.document, pod.labels);
+  bool first = true;
+  writer.raw("{");
+  for (const auto& [key, value] : pod.added_labels) writer.separate(first).string(key).raw(":").string(value);
+  if (pod.labels) {
+    for (const JsonMember label : pod.labels.members()) {
+      const bool is_added = std::ranges::find(pod.added_labels, label.key,
+                                              [](const auto& added) { return added.first; }) != pod.added_labels.end();
+      if (is_added || label.value.is(JsonKind::kNull)) continue;
+      writer.separate(first).string(label.key).raw(":");
+      write_json(writer, in.document, label.value);
+    }
+  }
+  writer.raw("}");
 }
 
 }  // namespace
@@ -155,10 +178,7 @@ bool write_pod(KubernetesReading& in, JsonWriter& writer, const KubernetesPod& p
   if (!write_place(in, writer, pod, is_held)) return false;
   write_status(writer, pod, is_held);
   if (!pod.nominated_node.empty()) writer.raw(R"(,"nominatedNode":)").string(pod.nominated_node);
-  if (pod.labels) {
-    writer.raw(R"(,"labels":)");
-    write_json(writer, in.document, pod.labels);
-  }
+  write_labels(in, writer, pod);
   if (pod.gang < 0) write_own_terms(writer, pod, gangs, queues);
   writer.raw("}");
   return true;

@@ -162,8 +162,9 @@ std::string_view KubernetesQueues::without_parent() const {
 
 const std::string& KubernetesQueues::common_queue() {
   if (!common_.empty()) return common_;
-  common_ = systems_.contains("default") ? "kubernetes" : "default";
-  while (systems_.contains(common_)) common_ += "@kubernetes";
+  const auto is_taken = [this](const std::string& name) { return systems_.contains(name) || kueue_.has(name); };
+  common_ = is_taken("default") ? "kubernetes" : "default";
+  while (is_taken(common_)) common_ += "@kubernetes";
   return common_;
 }
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "io/kubernetes_kueue.h"
 #include "io/kubernetes_object.h"
 
 namespace muster {
@@ -22,7 +23,12 @@ class KubernetesQueues {
   const std::string& common_queue();
   bool is_closed(std::string_view queue) const { return closed_.contains(queue); }
   bool has(std::string_view queue) const { return systems_.contains(queue); }
-  bool empty() const { return systems_.empty(); }
+  bool empty() const { return systems_.empty() && kueue_.empty(); }
+  // Kueue's, and their names beside those of the others, once all that pods name are known.
+  KueueQueues& kueue() { return kueue_; }
+  void settle_kueue_names() {
+    kueue_.settle_names([this](std::string_view name) { return has(name); });
+  }
   // Whether anybody has asked for the common queue.
   bool uses_common_queue() const { return !common_.empty(); }
 
@@ -35,6 +41,7 @@ class KubernetesQueues {
   std::vector<std::pair<std::string_view, std::string_view>> parents_;
   std::unordered_set<std::string_view> closed_;
   std::string common_;
+  KueueQueues kueue_;
 };
 
 }  // namespace muster
