@@ -1,6 +1,7 @@
 // Bounds of the levels that hold whatever a plan does, by sums and by what the cluster holds in sum.
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "model/fractional_knapsack.h"
 #include "model/gang_tree.h"
@@ -227,6 +228,41 @@ std::int64_t preference_bound(const Problem& problem, const Possibilities& possi
   return sum;
 }
 
+// What runs now, of one priority.
+struct RunningWork {
+  Work work = 0;                        // that counts as evicted where it leaves
+  std::vector<KnapsackItem> may_leave;  // weight: work; profit: what leaving costs
+};
+
+std::vector<RunningWork> running_by_rank(const Problem& problem) {
+  const Possibilities possibilities(problem);
+  std::vector<RunningWork> of_rank(problem.priorities.size());
+  for (const Pod& pod : problem.pods) {
+    const Gang& gang = problem.gangs[pod.gang];
+    if (pod.status != PodStatus::kRunning || !gang.queue_is_leaf) continue;
+    if (gang.stale && problem.snapshot->policy.actions.stale) continue;  // goes uncounted
+    RunningWork& running = of_rank[priority_rank(problem, gang.priority)];
+    running.work = saturating_add(running.work, pod.weighted_work);
+    if (possibilities.may_leave(gang))
+      running.may_leave.push_back({pod.weighted_work, saturating_multiply(pod.weighted_work, pod.run_seconds), 1});
+  }
+  return of_rank;
+}
+
+// The least that leaving costs where so much work must leave.
+std::int64_t least_loss(const RunningWork& running, Work must_leave) {
+  if (must_leave <= 0) return 0;
+  Work work = 0;
+  std::int64_t loss = 0;
+  for (const KnapsackItem& item : running.may_leave) {
+    work = saturating_add(work, item.weight);
+    loss = saturating_add(loss, item.profit);
+  }
+  FractionalKnapsack stay(std::max<Work>(work - must_leave, 0));
+  for (const KnapsackItem& item : running.may_leave) stay.add(item);
+  return loss - stay.profit();
+}
+
 }  // namespace
 
 std::vector<std::int64_t> trivial_bounds(const Problem& problem, const FairShares& shares) {
@@ -250,6 +286,17 @@ std::vector<std::int64_t> trivial_bounds(const Problem& problem, const FairShare
   bounds.insert(bounds.end(), {kNothingEvicted, kNothingMoved, most_seniority(sums),
                                preference_bound(problem, possibilities), kNothingIdle});
   return bounds;
+}
+
+std::int64_t least_evicted(const Problem& problem, const Levels& levels) {
+  const std::vector<RunningWork> running = running_by_rank(problem);
+  const auto work = std::span(levels.values).subspan(2 * running.size(), running.size());  // after shares and quotas
+  std::int64_t least = 0;
+  for (std::size_t rank = 0; rank < running.size() && work[rank] < kLargest; ++rank) {
+    const Work of_this = work[rank] - (rank > 0 ? work[rank - 1] : 0);
+    least = saturating_add(least, least_loss(running[rank], saturating_subtract(running[rank].work, of_this)));
+  }
+  return least;
 }
 
 }  // namespace muster

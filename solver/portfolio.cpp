@@ -191,15 +191,24 @@ class Cycle {
   std::vector<std::optional<std::int64_t>> trivial_and_reached(const Levels& levels) const {
     std::vector<std::optional<std::int64_t>> bounds(ids_.size());
     for (std::size_t i = 0; i < ids_.size(); ++i)
-      if (levels.values[i] == trivial_[i]) bounds[i] = trivial_[i];
+      if (const std::int64_t by_sums = bound_by_sums(levels, i); levels.values[i] == by_sums) bounds[i] = by_sums;
     return bounds;
   }
 
-  // What could be reached by sums alone bounds every level that is maximised, however early the budget ended. (Of those
-  // that are minimised it says no more than that they are not negative.)
-  void tighten_by_sums(std::vector<std::optional<std::int64_t>>& bounds) const {
-    for (std::size_t i = 0; i < ids_.size(); ++i)
-      if (is_maximised(ids_[i].kind)) bounds[i] = std::min(bounds[i].value_or(trivial_[i]), trivial_[i]);
+  // Of `evicted` it depends on the values of the levels before.
+  std::int64_t bound_by_sums(const Levels& levels, std::size_t i) const {
+    return ids_[i].kind == LevelKind::kEvicted ? least_evicted(problem_, levels) : trivial_[i];
+  }
+
+  // What could be reached by sums alone bounds every level that is maximised, and what is evicted, however early the
+  // budget ended. (Of the others that are minimised it says no more than that they are not negative.)
+  void tighten_by_sums(Offer& offer) const {
+    for (std::size_t i = 0; i < ids_.size(); ++i) {
+      const std::int64_t by_sums = bound_by_sums(offer.candidate.levels, i);
+      std::optional<std::int64_t>& bound = offer.bounds[i];
+      if (is_maximised(ids_[i].kind)) bound = std::min(bound.value_or(by_sums), by_sums);
+      if (ids_[i].kind == LevelKind::kEvicted) bound = std::max(bound.value_or(by_sums), by_sums);
+    }
   }
 
   // Where it is proven that nothing better than the empty plan is placed, evicted or moved, the levels that are left
@@ -440,7 +449,7 @@ class Cycle {
   void complete_bounds(Offer& offer) const {
     offer.bounds.resize(ids_.size());
     merge_bounds(trivial_and_reached(offer.candidate.levels), offer.bounds);
-    tighten_by_sums(offer.bounds);
+    tighten_by_sums(offer);
     settle_nothing(offer);
   }
 

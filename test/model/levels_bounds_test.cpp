@@ -112,6 +112,43 @@ TEST(TrivialBounds, NoRandomPlanIsBetter) {
   }
 }
 
+TEST(LeastEvicted, NoRandomPlanEvictsLessForTheSameWork) {
+  int above_zero = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    RandomCluster random(seed);
+    const BuiltProblem built(random.body());
+    const std::vector<LevelId> ids = level_ids(*built);
+    const auto at = static_cast<std::size_t>(std::ranges::find(ids, LevelKind::kEvicted, &LevelId::kind) - ids.begin());
+    for (int round = 0; round < 20; ++round) {
+      const Levels levels = evaluate(*built, compute_fair_shares(*built), random_plan(*built, random));
+      const std::int64_t least = least_evicted(*built, levels);
+      EXPECT_LE(least, levels.values[at]) << "seed " << seed;
+      above_zero += least > 0 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(above_zero, 100);  // else it says nothing
+}
+
+TEST(LeastEvicted, IsTheWorkThatMustGoOfThoseWhoHaveRunTheShortest) {
+  const auto pod = [](const std::string& name, const std::string& priority, const std::string& rest) {
+    return R"({"name":")" + name + R"(","priority":)" + priority + R"(,"gpu":{"count":1})" + rest + "}";
+  };
+  const BuiltProblem built(R"("nodes":[{"name":"a","gpus":{"count":3}}],"pods":[)" +
+                           pod("old", "1", R"(,"node":"a","gpus":[0],"started":999000)") + "," +
+                           pod("young", "1", R"(,"node":"a","gpus":[1],"started":999990)") + "," +
+                           pod("urgent", "2", R"(,"node":"a","gpus":[2],"started":999999)") + "," +
+                           pod("waiting", "2", "") + "]");
+  const std::size_t ranks = 2;
+  Levels levels{std::vector<std::int64_t>(3 * ranks + 5, 0)};
+  levels.values[2 * ranks] = 2000;      // both of priority 2 run
+  levels.values[2 * ranks + 1] = 3000;  // and one of priority 1
+  EXPECT_EQ(least_evicted(*built, levels), 1000 * 10);
+  levels.values[2 * ranks + 1] = 2500;  // half of a pod more must go, as far as sums can tell
+  EXPECT_EQ(least_evicted(*built, levels), 1000 * 10 + 500 * 1000);
+  levels.values[2 * ranks + 1] = 4000;
+  EXPECT_EQ(least_evicted(*built, levels), 0);
+}
+
 // Of level `kind`, where there is one queue and one priority.
 std::int64_t bound_of(const std::string& body, LevelKind kind) {
   const BuiltProblem built(body);
