@@ -9,5 +9,6 @@ int run_solve(int argc, const char* const* argv);
 int run_verify(int argc, const char* const* argv);
 int run_export(int argc, const char* const* argv);
 int run_report(int argc, const char* const* argv);
+int run_simulate(int argc, const char* const* argv);
 
 }  // namespace muster

@@ -33,6 +33,7 @@ Usage: muster COMMAND [OPTION...]
   import     turn traces and node lists into snapshots
   generate   make up snapshots from a seed
   bench      the benchmarks that come with a build
+  simulate   replay a workload, with a policy that decides
   version    the version of this program
   help       this text, or that of a COMMAND
 
@@ -68,6 +69,7 @@ int dispatch(std::string_view command, int argc, const char* const* argv) {
   if (command == "import") return run_import(argc, argv);
   if (command == "generate") return run_generate(argc, argv);
   if (command == "bench") return run_bench(argc, argv);
+  if (command == "simulate") return run_simulate(argc, argv);
   if (command == "worker") return run_worker(argc, argv);
   if (command == "version" || command == "--version") return print("muster " MUSTER_VERSION "\n", kExitAnswered);
   if (command == "help" && argc > 1) {

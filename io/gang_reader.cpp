@@ -97,8 +97,8 @@ constexpr std::array<Field<SnapshotInput, SnapshotGang>, 16> kGangFields = {
 
 bool read_gangs(SnapshotInput& input, JsonValue list) {
   std::vector<SnapshotGang>& gangs = input.snapshot.gangs;
+  std::size_t at = gangs.size();
   if (!read_list(input, list, kGangFields, gangs)) return false;
-  std::size_t at = 0;
   for (const JsonValue element : list.elements()) {
     const SnapshotGang& gang = gangs[at++];
     if (gang.min_member && !gang.subgroups.empty()) {

@@ -45,6 +45,9 @@ struct SnapshotInput : Reading {
   [[nodiscard]] bool find_resource(const JsonMember& member, ResourceIndex& out);
 };
 
+// A whole snapshot line.
+[[nodiscard]] bool read_snapshot(SnapshotInput& input, JsonValue root);
+
 // The sections of a snapshot, each appended to the snapshot or set in it.
 [[nodiscard]] bool read_nodes(SnapshotInput& input, JsonValue list);
 [[nodiscard]] bool read_queues(SnapshotInput& input, JsonValue list);

@@ -83,13 +83,13 @@ bool read_sections(SnapshotInput& input, const Sections& sections) {
   return true;
 }
 
+}  // namespace
+
 bool read_snapshot(SnapshotInput& input, JsonValue root) {
   Sections sections;
   return check_format(input, root) && read_fields(input, root, kSnapshotFields, sections) &&
          read_sections(input, sections);
 }
-
-}  // namespace
 
 struct SnapshotReader::Implementation {
   ReaderOptions options;

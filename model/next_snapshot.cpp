@@ -8,9 +8,8 @@
 #include "model/saturating.h"
 
 namespace muster {
-namespace {
 
-void evict(SnapshotPod& pod, Nanoseconds now) {
+void make_pending_again(SnapshotPod& pod, Nanoseconds now) {
   pod.status = PodStatus::kPending;
   pod.node = {};
   pod.devices.clear();
@@ -18,6 +17,8 @@ void evict(SnapshotPod& pod, Nanoseconds now) {
   pod.nominated_node = {};
   if (!pod.gang.empty()) pod.created = now;
 }
+
+namespace {
 
 void start(SnapshotPod& pod, const Placement& placement, std::string_view node, Nanoseconds now) {
   pod.status = PodStatus::kRunning;
@@ -61,7 +62,9 @@ Snapshot next_snapshot(Snapshot snapshot, const Problem& problem, const Plan& pl
   const Nanoseconds then = snapshot.time;
   snapshot.time = saturating_add(then, later);
   keep_age(snapshot, then);
-  for (const Eviction& eviction : plan.evictions) evict(snapshot.pods[eviction.pod.value()], snapshot.time);
+  for (const Eviction& eviction : plan.evictions) {
+    make_pending_again(snapshot.pods[eviction.pod.value()], snapshot.time);
+  }
   for (const Placement& placement : plan.placements) {
     start(snapshot.pods[placement.pod.value()], placement, snapshot.nodes[placement.node.value()].name, snapshot.time);
   }

@@ -16,8 +16,11 @@
 
 namespace muster {
 
+// What becomes of a running pod that is evicted, or whose node fails: pending again, as if made anew.
+void make_pending_again(SnapshotPod& pod, Nanoseconds now);
+
 // Requires that `problem` was built of this very snapshot (moved here from where the problem refers to: what is read of
-// the problem are groups and gangs), a plan that the referee passes, and later > 0. Ensures a snapshot of which a
+// the problem are groups and gangs), a plan that the referee passes, and later >= 0. Ensures a snapshot of which a
 // problem can be built again. Cost: O(nodes + pods + groups).
 Snapshot next_snapshot(Snapshot snapshot, const Problem& problem, const Plan& plan, Nanoseconds later);
 

@@ -59,10 +59,10 @@ TEST(ImportCommand, HoldsEveryRowOnceWhenNoPercentageIsGiven) {
 
 TEST(ImportCommand, RefusesWhatDoesNotGoTogether) {
   for (const char* arguments :
-       {"import", "import philly", "import openb one.csv", "import openb a b --trace default",
-        "import openb --arrived 131", "import openb --occupy 2", "import openb --occupy 0.5 --arrived 50",
-        "import openb --nodes x", "import openb --nod 5", "import openb --order o --load 1", "import openb --load nan",
-        "import openb --falling-sizes"}) {
+       {"import", "import alibaba", "import philly one.csv", "import philly --days 7", "import openb one.csv",
+        "import openb a b --trace default", "import openb --arrived 131", "import openb --occupy 2",
+        "import openb --occupy 0.5 --arrived 50", "import openb --nodes x", "import openb --nod 5",
+        "import openb --order o --load 1", "import openb --load nan", "import openb --falling-sizes"}) {
     EXPECT_EQ(exit_code_of(arguments), 64) << arguments;
   }
 }
@@ -90,7 +90,8 @@ TEST(GenerateCommand, PrintsTheLinesThatTheLibraryGives) {
     expected += generate_snapshot(options, k) + "\n";
   }
   const auto [output, exit_code] =
-      run("generate --nodes 20 --preset full --zones 1 --seed 5 --load 2 --skew 0.5 --pending-above --place-only --id y --snapshots 3");
+      run("generate --nodes 20 --preset full --zones 1 --seed 5 --load 2 --skew 0.5 --pending-above --place-only --id "
+          "y --snapshots 3");
   EXPECT_EQ(exit_code, 0);
   EXPECT_EQ(output, expected);
 }

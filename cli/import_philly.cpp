@@ -1,0 +1,97 @@
+#include "cli/import_philly.h"
+
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/exit_code.h"
+#include "cli/instance_option.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "datasets/philly.h"
+
+namespace muster {
+namespace {
+
+CommandSyntax philly_syntax() {
+  return {"muster import philly [JOBS.csv CLUSTERS.csv] [OPTION...]",
+          "Prints a workload for muster simulate: the jobs of Microsoft's Philly trace on its virtual clusters, or of "
+          "files of "
+          "its columns.\nWithout files: of the trace that comes with the program.",
+          {{"data", "DIR", "where the traces lie, in place of those that come with the program"},
+           {"days", "N", "the jobs that arrive in so many days, drawn, with --load"},
+           {"load", "L", "their work is L times what all GPUs can do in that time"},
+           {"inventory", "FILE",
+            "these nodes in place of the virtual clusters'; spot2026: those that come with the program"},
+           {"place-only", "", "the policy's only action is to place"},
+           {"seed", "S", "of all that is drawn [1]"},
+           {"id", "ID", "of the snapshot [philly]"}},
+          0,
+          2};
+}
+
+CommandSyntax inventory_syntax() {
+  return {"muster import inventory [NODES.csv] [OPTION...]",
+          "Prints a snapshot line of nodes alone: columns node_name, cpu_num, gpu_capacity_num, gpu_model.\n"
+          "Without a file: the 4,278 nodes of spot2026 that come with the program.",
+          {{"data", "DIR", "where the traces lie, in place of those that come with the program"},
+           {"id", "ID", "of the snapshot [inventory]"}},
+          0,
+          1};
+}
+
+// Beside an installed program, else in the sources that it was compiled from.
+std::string data_directory(const Settings& settings) {
+  if (const auto given = settings.text("data")) return *given;
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::filesystem::path installed = program.parent_path() / ".." / "share" / "muster";
+  if (!error && std::filesystem::is_directory(installed / "philly", error)) return installed.string();
+  return datasets_source_directory();
+}
+
+std::string inventory_file(const Settings& settings) { return data_directory(settings) + "/spot2026/nodes.csv"; }
+
+int fail(const InputError& error) {
+  write_all(STDERR_FILENO, fmt::format("muster import: {}: {}\n", error.path, error.message));
+  return error.code == "NoInput" ? kExitNoInput : kExitNoValidLine;
+}
+
+}  // namespace
+
+int run_import_philly(int argc, const char* const* argv) {
+  const Settings settings(philly_syntax(), argc, argv);
+  if (settings.wants_help()) return print(help_text(philly_syntax()), kExitAnswered);
+  if (settings.arguments().size() == 1) throw UsageError("a list of jobs goes with a list of virtual clusters");
+  PhillyOptions options;
+  options.id = settings.text("id").value_or(options.id);
+  options.place_only = settings.is_on("place-only");
+  options.load = amount_option(settings, "load");
+  if (const auto days = settings.integer("days", 1, 366)) options.days = static_cast<std::int32_t>(*days);
+  set_seed(settings, options.seed);
+  refuse_fault(philly_fault(options));
+  const std::string folder = data_directory(settings) + "/philly";
+  const bool has_files = !settings.arguments().empty();
+  const auto input = load_philly(has_files ? settings.arguments()[0] : folder + "/jobs_mix1.csv",
+                                 has_files ? settings.arguments()[1] : folder + "/vc_nodes.csv");
+  if (!input) return fail(input.error());
+  if (const auto inventory = settings.text("inventory")) {
+    auto nodes = load_inventory(*inventory == "spot2026" ? inventory_file(settings) : *inventory);
+    if (!nodes) return fail(nodes.error());
+    options.nodes = *std::move(nodes);
+  }
+  return print(philly_workload(*input, options), kExitAnswered);
+}
+
+int run_import_inventory(int argc, const char* const* argv) {
+  const Settings settings(inventory_syntax(), argc, argv);
+  if (settings.wants_help()) return print(help_text(inventory_syntax()), kExitAnswered);
+  const auto nodes = load_inventory(settings.arguments().empty() ? inventory_file(settings) : settings.arguments()[0]);
+  if (!nodes) return fail(nodes.error());
+  return print(inventory_snapshot(*nodes, settings.text("id").value_or("inventory")) + '\n', kExitAnswered);
+}
+
+}  // namespace muster

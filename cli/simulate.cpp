@@ -1,0 +1,326 @@
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "cli/interrupt.h"
+#include "cli/line_source.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/plan_log.h"
+#include "cli/simulate_output.h"
+#include "cli/simulate_policy.h"
+#include "cli/terminal.h"
+#include "datasets/simulation.h"
+#include "heuristics/parallel.h"
+#include "io/event_reader.h"
+
+namespace muster {
+namespace {
+
+constexpr const char* kOwnProgram = "/proc/self/exe";
+constexpr std::size_t kEventBytes = std::size_t{1} << 20;  // kept back before they are written
+
+const CommandSyntax& simulate_syntax() {
+  static const CommandSyntax syntax{
+      "muster simulate [FILE] [OPTION...]",
+      "Replays a workload (a snapshot line, then event lines; docs/simulation.md) and writes a summary of what came of "
+      "it, "
+      "one\nJSON object. Without a FILE, or where it is -, stdin.",
+      {{"policy", "NAME", "greedy, auto, milp; fifo, backfill, kai; least-allocated and others [greedy]"},
+       {"period", "DURATION", "a cycle so often, where something waits [60s]"},
+       {"batch", "N", "a cycle whenever N pods have arrived, in place of a period"},
+       {"one-by-one", "", "a cycle after each event, in place of a period"},
+       {"resume-work", "", "what is interrupted goes on where it was; else it begins again"},
+       {"live-moves", "", "a move interrupts nobody; else the moved pod's gang begins again"},
+       {"drop", "", "what is not placed in the first cycle after its arrival leaves"},
+       {"mtbf", "DURATION", "mean time of each node until it fails [never]"},
+       {"mttr", "DURATION", "mean time until it is repaired [1h]"},
+       {"until", "INSTANT", "nothing happens after that"},
+       {"seed", "N", "of everything random [1]"},
+       {"threads", "N", "threads that solve [the cores that may be used]"},
+       {"budget", "DURATION", "of each cycle, by the clock, so that runs differ; else by the work"},
+       {"events", "FILE", "write whatever happens there, a JSON line each"},
+       {"checkpoint", "FILE", "keep all plans there; a run that was cut off goes on from them"},
+       {"timings", "", "tell how long the cycles took"},
+       {"lenient", "", "pass over keys that the format does not know"},
+       {"quiet", "", "nothing on stderr but errors"},
+       {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}},
+      0,
+      1};
+  return syntax;
+}
+
+// Of all lines, to tell runs apart: FNV-1a (Fowler, Noll and Vo), 64 bits.
+class Fingerprint {
+ public:
+  void add(std::string_view text) {
+    for (const char c : text) value_ = (value_ ^ static_cast<unsigned char>(c)) * 0x100'0000'01B3U;
+  }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 0xCBF2'9CE4'8422'2325U;
+};
+
+struct SimulateOptions {
+  SimulationOptions simulation;
+  PolicyOptions policy;
+  SimulationTitle title;
+  std::string run;  // what a checkpoint must agree with, but for the input
+  bool tells_clock = false;
+};
+
+SimulationOptions simulation_options(const Settings& settings) {
+  SimulationOptions options;
+  const auto period = settings.duration("period");
+  const auto batch = settings.integer("batch", 1, 1'000'000'000);
+  const bool each = settings.is_on("one-by-one");
+  if ((period ? 1 : 0) + (batch ? 1 : 0) + (each ? 1 : 0) > 1) {
+    throw UsageError("only one of --period, --batch and --one-by-one");
+  }
+  options.period = period.value_or(options.period);
+  options.batch = batch.value_or(1);
+  options.cycle = batch ? CycleRule::kBatch : each ? CycleRule::kEach : CycleRule::kPeriod;
+  options.resumes_work = settings.is_on("resume-work");
+  options.moves_live = settings.is_on("live-moves");
+  options.drops = settings.is_on("drop");
+  constexpr Nanoseconds kLongest = Nanoseconds{1461} * 86'400 * kNanosecondsPerSecond,
+                        kHour = 3600 * kNanosecondsPerSecond;
+  options.failures.mean_between = settings.duration("mtbf").value_or(0);
+  options.failures.mean_to_repair = settings.duration("mttr").value_or(kHour);
+  if (std::max(options.failures.mean_between, options.failures.mean_to_repair) > kLongest) {
+    throw UsageError("--mtbf and --mttr are at most four years");
+  }
+  options.failures.seed =
+      static_cast<std::uint64_t>(settings.integer("seed", 0, std::numeric_limits<std::int64_t>::max()).value_or(1));
+  options.until = settings.instant("until");
+  return options;
+}
+
+std::string cycle_name(const SimulationOptions& options) {
+  switch (options.cycle) {
+    case CycleRule::kBatch:
+      return fmt::format("batch {}", options.batch);
+    case CycleRule::kEach:
+      return "one by one";
+    default:
+      return fmt::format("period {}", static_cast<double>(options.period) / 1e9);
+  }
+}
+
+SimulateOptions options_of(const Settings& settings) {
+  SimulateOptions options;
+  options.simulation = simulation_options(settings);
+  options.policy.name = settings.choice("policy", policy_names());
+  options.policy.threads = static_cast<std::int32_t>(settings.integer("threads", 1, 1024).value_or(usable_cores()));
+  options.policy.seed = options.simulation.failures.seed;
+  options.policy.budget = settings.duration("budget").value_or(0);
+  options.tells_clock = settings.is_on("timings");
+  options.title = {options.policy.name, cycle_name(options.simulation), options.policy.seed};
+  const SimulationOptions& s = options.simulation;
+  options.run = fmt::format("{}; {}; seed {}; {}{}{}mtbf {}; mttr {}; until {}; budget {}", options.policy.name,
+                            options.title.cycle, options.policy.seed, s.resumes_work ? "resume; " : "",
+                            s.moves_live ? "live; " : "", s.drops ? "drop; " : "", s.failures.mean_between,
+                            s.failures.mean_to_repair, s.until.value_or(-1), options.policy.budget);
+  return options;
+}
+
+// How far the replay is, on a terminal, at most ten times a second.
+class Progress {
+ public:
+  explicit Progress(bool is_shown) : is_shown_(is_shown) {}
+  ~Progress() {
+    if (is_drawn_) write_all(STDERR_FILENO, "\r\033[K");
+  }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  void show(const Simulation& simulation) {
+    if (!is_shown_ || Clock::now() - last_ < std::chrono::milliseconds(100)) return;
+    last_ = Clock::now();
+    is_drawn_ = true;
+    const std::size_t all = simulation.workload().events.size();
+    write_all(STDERR_FILENO,
+              fmt::format("\r\033[K{:.1f} %, cycle {}, {:.1f} h",
+                          100.0 * static_cast<double>(simulation.events_done()) /
+                              static_cast<double>(std::max<std::size_t>(1, all)),
+                          simulation.totals().cycles,
+                          static_cast<double>(simulation.now() - simulation.workload().all.time) / 3.6e12));
+  }
+
+ private:
+  bool is_shown_, is_drawn_ = false;
+  Clock::time_point last_{};
+};
+
+// One run: the workload, the files it writes, and the loop.
+class Replay {
+ public:
+  Replay(SimulateOptions options, Console& console, bool shows_progress)
+      : options_(std::move(options)),
+        console_(console),
+        progress_(shows_progress),
+        policy_(options_.policy, kOwnProgram) {}
+  ~Replay() {
+    if (events_ >= 0) close(events_);
+  }
+  Replay(const Replay&) = delete;
+  Replay& operator=(const Replay&) = delete;
+
+  // Each returns an exit code, kExitAnswered where all is well.
+  int read(const std::string& file, const ReaderOptions& reader_options);
+  int open(const std::optional<std::string>& events, const std::optional<std::string>& checkpoint);
+  int run();
+
+ private:
+  int fail(const InputError& error, int code) {
+    console_.say(Severity::kError, fmt::format("{}: {}", escaped(error.path), escaped(error.message)));
+    return code;
+  }
+  int cycle();
+  int flush(std::size_t beyond);
+
+  SimulateOptions options_;
+  Console& console_;
+  Progress progress_;
+  SchedulingPolicy policy_;
+  Workload workload_;
+  Fingerprint fingerprint_;
+  PlanLog log_;
+  int events_ = -1;
+  std::string text_;
+  std::unique_ptr<Simulation> simulation_;
+  std::vector<double> cycle_ms_;
+  std::optional<double> this_cycle_ms_;
+  std::int64_t defects_ = 0;  // plans that the referee did not pass, workers that died
+};
+
+int Replay::read(const std::string& file, const ReaderOptions& reader_options) {
+  LineSource source({file}, {reader_options.max_line_bytes, wake_descriptor()});
+  EventReader reader(reader_options);
+  bool any = false;
+  while (source.failure().empty()) {
+    const auto line = source.next();
+    if (!line) break;
+    any = true;
+    fingerprint_.add(line->text);
+    fingerprint_.add("\n");
+    if (const auto error = reader.read(line->text)) {
+      console_.say(Severity::kError,
+                   fmt::format("{} at {}: {}", escaped(error->code), escaped(error->path), escaped(error->message)),
+                   line->number);
+      return kExitNoValidLine;
+    }
+  }
+  if (received_signal() != 0) return kExitSignalled + received_signal();
+  if (source.failure().empty() && any) {
+    workload_ = reader.take();
+    return kExitAnswered;
+  }
+  console_.say(Severity::kError, source.failure().empty() ? "there is no line in the input" : source.failure());
+  return kExitNoInput;
+}
+
+int Replay::open(const std::optional<std::string>& events, const std::optional<std::string>& checkpoint) {
+  if (checkpoint) {
+    const std::string run = fmt::format("{}; input {:016x}", options_.run, fingerprint_.value());
+    if (const auto error = log_.open(*checkpoint, run)) return fail(*error, kExitCannotCreate);
+  }
+  if (events) {
+    events_ = ::open(events->c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (events_ < 0) return fail({"NoInput", *events, std::strerror(errno)}, kExitCannotCreate);
+    write_title(options_.title, workload_, text_);
+  }
+  return kExitAnswered;
+}
+
+int Replay::flush(std::size_t beyond) {
+  if (text_.size() < beyond) return kExitAnswered;
+  const int error = events_ < 0 ? 0 : write_all(events_, text_);
+  text_.clear();
+  return error == 0 ? kExitAnswered : fail({"", "--events", std::strerror(error)}, kExitCannotWrite);
+}
+
+int Replay::cycle() {
+  const Clock::time_point begun = Clock::now();
+  Snapshot& snapshot = simulation_->snapshot();
+  Result<Problem> problem = build_problem(snapshot);
+  if (!problem) return fail(problem.error(), kExitNoValidLine);
+  const FairShares shares = compute_fair_shares(*problem);
+  const auto number = static_cast<std::size_t>(simulation_->totals().cycles);
+  Plan plan;
+  if (number < log_.known()) {
+    Result<Plan> known = log_.plan(number, *problem);
+    if (!known) return fail(known.error(), kExitNoValidLine);
+    plan = *std::move(known);
+    if (!check_plan(snapshot, *problem, shares, plan).empty()) {
+      return fail({"", "--checkpoint", fmt::format("the plan of cycle {} breaks the rules", number)}, kExitNoValidLine);
+    }
+  } else {
+    std::vector<std::string> defects;
+    plan = policy_.decide(snapshot, *problem, shares, defects);
+    defects_ += static_cast<std::int64_t>(defects.size());
+    for (const std::string& defect : defects)
+      console_.say(Severity::kError, fmt::format("cycle {}: {}", number, escaped(defect)));
+    if (const int error = log_.append(*problem, plan))
+      return fail({"", "--checkpoint", std::strerror(error)}, kExitCannotWrite);
+  }
+  if (options_.tells_clock) {
+    this_cycle_ms_ = std::chrono::duration<double, std::milli>(Clock::now() - begun).count();
+    cycle_ms_.push_back(*this_cycle_ms_);
+  }
+  simulation_->carry_out(*std::move(problem), shares, plan);
+  return flush(kEventBytes);
+}
+
+int Replay::run() {
+  Simulation::Sink sink;
+  if (events_ >= 0) sink = [this](const SimulationRecord& record) { write_record(record, this_cycle_ms_, text_); };
+  Result<std::unique_ptr<Simulation>> begun = Simulation::begin(workload_, options_.simulation, sink);
+  if (!begun) return fail(begun.error(), kExitNoValidLine);
+  simulation_ = std::move(*begun);
+  while (simulation_->advance()) {
+    if (received_signal() != 0) break;
+    if (const int code = cycle(); code != kExitAnswered) return code;
+    progress_.show(*simulation_);
+  }
+  if (const int code = flush(0); code != kExitAnswered) return code;
+  if (received_signal() != 0) return kExitSignalled + received_signal();
+  std::string summary;
+  write_simulation_summary(options_.title, *simulation_, std::move(cycle_ms_), summary);
+  return print(summary, defects_ == 0 ? kExitAnswered : kExitInternal);
+}
+
+}  // namespace
+
+int run_simulate(int argc, const char* const* argv) {
+  const Settings settings(simulate_syntax(), argc, argv);
+  if (settings.wants_help()) return print(help_text(simulate_syntax()), kExitAnswered);
+  const bool is_quiet = settings.is_on("quiet");
+  Console console({LogFormat::kText, is_quiet, false});
+  install_interrupt();
+  ReaderOptions reader;
+  reader.lenient = settings.is_on("lenient");
+  Replay replay(options_of(settings), console, !is_quiet && is_terminal(STDERR_FILENO));
+  const std::string file = settings.arguments().empty() ? "-" : settings.arguments().front();
+  if (const int code = replay.read(file, reader); code != kExitAnswered) return code;
+  if (const int code = replay.open(settings.text("events"), settings.text("checkpoint")); code != kExitAnswered)
+    return code;
+  return replay.run();
+}
+
+}  // namespace muster

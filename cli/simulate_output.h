@@ -1,0 +1,28 @@
+// The records and the summary of a simulation as JSON (docs/simulation.md, "Events" and "Summary").
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datasets/simulation.h"
+
+namespace muster {
+
+// What the run was, as both outputs begin with it.
+struct SimulationTitle {
+  std::string policy;
+  std::string cycle;  // "period 60", "batch 16", "one by one"
+  std::uint64_t seed = 1;
+};
+
+// One line each, with its line feed, appended to `out`.
+void write_title(const SimulationTitle& title, const Workload& workload, std::string& out);
+void write_record(const SimulationRecord& record, std::optional<double> cycle_ms, std::string& out);
+
+// `cycle_ms`: of each cycle; empty: clocks are not told of.
+void write_simulation_summary(const SimulationTitle& title, const Simulation& simulation, std::vector<double> cycle_ms,
+                              std::string& out);
+
+}  // namespace muster
