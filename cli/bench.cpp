@@ -56,7 +56,11 @@ const std::vector<Benchmark>& benchmarks() {
       {"policy",
        "bench_policy",
        {"--repetitions", "1", "--nodes", "50"},
-       "reclaim, consolidation and what cannot be placed"}};
+       "reclaim, consolidation and what cannot be placed"},
+      {"philly",
+       "bench_philly",
+       {"--loads", "0.9", "--days", "1", "--period", "1800"},
+       "a week of the Philly trace at three loads, beside FIFO and KAI's order"}};
   return all;
 }
 

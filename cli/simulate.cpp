@@ -23,11 +23,11 @@
 #include "cli/output.h"
 #include "cli/plan_log.h"
 #include "cli/simulate_output.h"
-#include "cli/simulate_policy.h"
 #include "cli/terminal.h"
 #include "datasets/simulation.h"
 #include "heuristics/parallel.h"
 #include "io/event_reader.h"
+#include "solver/scheduling_policy.h"
 
 namespace muster {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/simulate_policy.h"
+#include "solver/scheduling_policy.h"
 
 #include <chrono>
 #include <utility>

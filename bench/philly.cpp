@@ -1,0 +1,199 @@
+// The Philly trace over its virtual clusters, or over another inventory, for some days of arrivals at several loads:
+// what Muster makes of it, beside first in, first out and the order of the KAI Scheduler. Every plan is passed to the
+// referee before it is carried out; one that it rejects is counted, and ends the run in failure.
+//
+// Usage: bench_philly [--loads L,L] [--policies NAME,NAME] [--days N] [--period SECONDS] [--seeds S,S] [--threads N]
+//                     [--inventory FILE] [--resume 1] [--data DIR] [--json FILE]
+// Cases run side by side on --threads threads, each on one; equal arguments give equal figures but for the times.
+#include "datasets/philly.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/arguments.h"
+#include "datasets/simulation_summary.h"
+#include "heuristics/parallel.h"
+#include "io/event_reader.h"
+#include "solver/scheduling_policy.h"
+
+namespace muster::bench {
+namespace {
+
+struct Arguments {
+  std::vector<std::string> loads{"0.9", "1.1", "1.3"}, policies{"greedy", "kai", "backfill", "fifo"}, seeds{"1"};
+  std::string days = "7", period = "600", threads = "2", inventory, resume, directory = datasets_source_directory(),
+              json;
+};
+
+Arguments parse(int argc, char** argv) {
+  Arguments arguments;
+  parse_flags(argc, argv,
+              {
+                  {"--loads", [&](const std::string& value) { arguments.loads = split(value); }},
+                  {"--policies", [&](const std::string& value) { arguments.policies = split(value); }},
+                  {"--seeds", [&](const std::string& value) { arguments.seeds = split(value); }},
+                  {"--days", [&](const std::string& value) { arguments.days = value; }},
+                  {"--period", [&](const std::string& value) { arguments.period = value; }},
+                  {"--threads", [&](const std::string& value) { arguments.threads = value; }},
+                  {"--inventory", [&](const std::string& value) { arguments.inventory = value; }},
+                  {"--resume", [&](const std::string& value) { arguments.resume = value; }},
+                  {"--data", [&](const std::string& value) { arguments.directory = value; }},
+                  {"--json", [&](const std::string& value) { arguments.json = value; }},
+              });
+  return arguments;
+}
+
+struct Case {
+  std::string load, policy, seed;
+  SimulationSummary summary;
+  SimulationTotals totals;
+  double seconds = 0, slowest_ms = 0, days = 0;
+  std::vector<std::string> defects;
+};
+
+Workload workload_of(const std::string& text) {
+  EventReader reader;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    if (const auto error = reader.read(std::string_view(text).substr(at, end - at))) {
+      throw std::runtime_error(error->path + ": " + error->message);
+    }
+    at = end + 1;
+  }
+  return reader.take();
+}
+
+template <class T>
+T required(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().path + ": " + result.error().message);
+  return std::move(*result);
+}
+
+void replay(const Arguments& arguments, const PhillyInput& input, const std::vector<InstanceNode>& nodes, Case& one) {
+  PhillyOptions philly;
+  philly.days = std::stoi(arguments.days);
+  philly.load = std::stod(one.load);
+  philly.seed = std::stoull(one.seed);
+  philly.nodes = nodes;
+  const Workload workload = workload_of(philly_workload(input, philly));
+  SimulationOptions options;
+  options.period = std::stoll(arguments.period) * kNanosecondsPerSecond;
+  options.resumes_work = !arguments.resume.empty();
+  const auto simulation = required(Simulation::begin(workload, options, {}));
+  SchedulingPolicy policy({one.policy, 1, philly.seed, 0}, MUSTER_BINARY);
+  const auto begun = Clock::now();
+  while (simulation->advance()) {
+    const auto start = Clock::now();
+    Problem problem = required(build_problem(simulation->snapshot()));
+    const FairShares shares = compute_fair_shares(problem);
+    const Plan plan = policy.decide(simulation->snapshot(), problem, shares, one.defects);
+    one.slowest_ms = std::max(one.slowest_ms, std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+    simulation->carry_out(std::move(problem), shares, plan);
+  }
+  one.seconds = std::chrono::duration<double>(Clock::now() - begun).count();
+  one.summary = summarize(*simulation);
+  one.totals = simulation->totals();
+  one.totals.queues.clear();  // names of the workload, which ends here
+  one.totals.last.reset();
+  one.days = static_cast<double>(simulation->now() - workload.all.time) / 86'400e9;
+}
+
+double part(GpuTime value, GpuTime of) { return of == 0 ? 0 : static_cast<double>(value) / static_cast<double>(of); }
+double hours(double seconds) { return seconds / 3600; }
+double hours_of(Nanoseconds span) { return static_cast<double>(span) / 3600e9; }
+
+void print_case(const Case& one) {
+  const SimulationTotals& totals = one.totals;
+  fmt::print(
+      "{:>4} {:>4} {:<9} {:>6.2f} {:>6.2f} {:>7.2f} {:>7.1f} {:>7.2f} {:>7.1f} {:>6} {:>6} {:>9.0f} {:>6.3f} {:>6.3f} "
+      "{:>6.1f} {:>7.1f} {:>7.1f}\n",
+      one.load, one.seed, one.policy, 100 * part(totals.allocated_arriving, totals.capacity_arriving),
+      100 * part(totals.allocated - one.summary.lost, totals.capacity), hours(one.summary.large.waiting.mean_seconds),
+      hours_of(one.summary.large.waiting.p99), hours(one.summary.all.waiting.mean_seconds),
+      hours_of(one.summary.all.waiting.p99), totals.preempted + totals.reclaimed, totals.moved,
+      gpu_seconds(one.summary.lost) / 3600, part(totals.shortfall, totals.sampled_capacity),
+      totals.jain_seconds / (static_cast<double>(totals.sampled) / 1e9), one.days, one.seconds, one.slowest_ms);
+}
+
+void print_sizes(const std::vector<Case>& cases) {
+  fmt::print("\nhours waited by GPUs of the gang: mean, 99 %\n");
+  for (const Case& one : cases) {
+    fmt::print("{:>4} {:>4} {:<9}", one.load, one.seed, one.policy);
+    for (const GangSummary& size : one.summary.by_size) {
+      fmt::print("  {:>4}: {:>6.2f} {:>6.1f}", size.name, hours(size.waiting.mean_seconds), hours_of(size.waiting.p99));
+    }
+    fmt::print("\n");
+  }
+}
+
+std::string json_of(const Case& one) {
+  std::string sizes;
+  for (const GangSummary& size : one.summary.by_size) {
+    sizes +=
+        fmt::format(R"({}{{"gpus":"{}","gangs":{},"mean":{:.1f},"p99":{:.1f}}})", sizes.empty() ? "" : ",", size.name,
+                    size.submitted, size.waiting.mean_seconds, static_cast<double>(size.waiting.p99) / 1e9);
+  }
+  const SimulationTotals& totals = one.totals;
+  return fmt::format(
+      R"({{"load":{},"seed":{},"policy":"{}","allocation":{:.6f},"useful":{:.6f},"largeMean":{:.1f},"largeP99":{:.1f},)"
+      R"("mean":{:.1f},"p99":{:.1f},"evicted":{},"moved":{},"lost":{:.0f},"shortfall":{:.6f},"jain":{:.6f},)"
+      R"("seconds":{:.1f},"slowestMs":{:.1f},"bySize":[{}]}})",
+      one.load, one.seed, one.policy, part(totals.allocated_arriving, totals.capacity_arriving),
+      part(totals.allocated - one.summary.lost, totals.capacity), one.summary.large.waiting.mean_seconds,
+      static_cast<double>(one.summary.large.waiting.p99) / 1e9, one.summary.all.waiting.mean_seconds,
+      static_cast<double>(one.summary.all.waiting.p99) / 1e9, totals.preempted + totals.reclaimed, totals.moved,
+      gpu_seconds(one.summary.lost), part(totals.shortfall, totals.sampled_capacity),
+      totals.jain_seconds / (static_cast<double>(totals.sampled) / 1e9), one.seconds, one.slowest_ms, sizes);
+}
+
+int run(const Arguments& arguments) {
+  const PhillyInput input = required(
+      load_philly(arguments.directory + "/philly/jobs_mix1.csv", arguments.directory + "/philly/vc_nodes.csv"));
+  std::vector<InstanceNode> nodes;
+  if (!arguments.inventory.empty()) {
+    nodes = required(load_inventory(arguments.inventory == "spot2026" ? arguments.directory + "/spot2026/nodes.csv"
+                                                                      : arguments.inventory));
+  }
+  std::vector<Case> cases;
+  for (const std::string& load : arguments.loads) {
+    for (const std::string& seed : arguments.seeds) {
+      for (const std::string& policy : arguments.policies) cases.push_back({load, policy, seed, {}, {}, 0, 0, 0, {}});
+    }
+  }
+  parallel_for(cases.size(), std::stoi(arguments.threads),
+               [&](std::size_t i) { replay(arguments, input, nodes, cases[i]); });
+  fmt::print("{} days of arrivals, a cycle each {} s, {}\n", arguments.days, arguments.period,
+             arguments.inventory.empty() ? "virtual clusters" : arguments.inventory);
+  fmt::print(
+      "                    alloc  useful  >= 8 GPUs: waited h  all: waited h                       lost short          "
+      "days    run s slowest\nload seed policy         %      %    mean      p99    mean     p99  evict  moved     GPU "
+      "h   fall   jain        "
+      "         ms\n");
+  for (const Case& one : cases) print_case(one);
+  print_sizes(cases);
+  std::size_t defects = 0;
+  std::ofstream json;
+  if (!arguments.json.empty()) json.open(arguments.json);
+  for (const Case& one : cases) {
+    json << json_of(one) << "\n";
+    defects += one.defects.size();
+    for (const std::string& defect : one.defects) std::cerr << one.load << " " << one.policy << ": " << defect << "\n";
+  }
+  return defects == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace muster::bench
+
+int main(int argc, char** argv) {
+  return muster::bench::guarded("bench_philly", [&] { return muster::bench::run(muster::bench::parse(argc, argv)); });
+}
