@@ -1,8 +1,10 @@
 #include "cli/console.h"
 
 #include <ctime>
+#include <utility>
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "cli/output.h"
@@ -33,15 +35,21 @@ std::string time_now() {
                      parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
-std::string json_record(Severity severity, std::string_view message, std::int64_t line) {
+std::string json_record(Severity severity, std::string_view message, const std::vector<LogField>& fields) {
   std::string record = fmt::format("{{\"time\":\"{}\",\"severity\":\"{}\"", time_now(), severity_name(severity));
-  if (line > 0) record += fmt::format(",\"line\":{}", line);
+  for (const LogField& field : fields) {
+    const std::string value = field.is_number ? field.value : fmt::format("\"{}\"", json_escaped(field.value));
+    record += fmt::format(",\"{}\":{}", field.name, value);
+  }
   return record + fmt::format(",\"message\":\"{}\"}}\n", json_escaped(message));
 }
 
-std::string text_record(Severity severity, std::string_view message, std::int64_t line) {
+std::string text_record(Severity severity, std::string_view message, const std::vector<LogField>& fields) {
   std::string record = severity == Severity::kInformation ? "" : fmt::format("muster: {}: ", severity_name(severity));
-  if (line > 0) record += fmt::format("line {}: ", line);
+  for (const LogField& field : fields) {
+    record += field.name == "line" ? fmt::format("line {}: ", field.value)
+                                   : fmt::format("{}={} ", field.name, escaped(field.value));
+  }
   return record + fmt::format("{}\n", message);
 }
 
@@ -58,12 +66,38 @@ Console::~Console() {
 }
 
 void Console::say(Severity severity, std::string_view message, std::int64_t line) {
-  if (options_.quiet && severity != Severity::kError) return;
-  const std::string record =
-      options_.format == LogFormat::kJson ? json_record(severity, message, line) : text_record(severity, message, line);
+  std::vector<LogField> fields;
+  if (line > 0) fields.push_back({"line", fmt::format("{}", line), true});
+  say(severity, message, fields);
+}
+
+void Console::say(Severity severity, std::string_view message, const std::vector<LogField>& fields) {
   const std::scoped_lock lock(mutex_);
+  if (options_.quiet && severity != Severity::kError) return;
+  if (!has_room()) {
+    ++left_out_;
+    return;
+  }
+  const auto record = options_.format == LogFormat::kJson ? json_record : text_record;
   erase_progress();
-  write_all(STDERR_FILENO, record);  // nobody is left to be told if this fails
+  if (left_out_ > 0) {
+    const std::string count = fmt::format("{} records were left out: nobody read them", std::exchange(left_out_, 0));
+    write_all(STDERR_FILENO, record(Severity::kWarning, count, {}));
+  }
+  write_all(STDERR_FILENO, record(severity, message, fields));  // nobody is left to be told if this fails
+}
+
+// Of a pipe: for 4096 bytes at least.
+bool Console::has_room() {
+  if (!options_.never_waits) return true;
+  pollfd stderr_now{STDERR_FILENO, POLLOUT, 0};
+  return poll(&stderr_now, 1, 0) > 0 && (stderr_now.revents & POLLOUT) != 0;
+}
+
+void Console::set_options(const ConsoleOptions& options) {
+  const std::scoped_lock lock(mutex_);
+  options_.format = options.format;
+  options_.quiet = options.quiet;
 }
 
 void Console::begin_progress(std::int64_t line, std::chrono::duration<double> budget) {

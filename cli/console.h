@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 namespace muster {
 
@@ -16,8 +17,16 @@ enum class LogFormat : std::uint8_t { kText, kJson };
 
 struct ConsoleOptions {
   LogFormat format = LogFormat::kText;
-  bool quiet = false;     // errors only
-  bool progress = false;  // a line that is drawn over and over, while a snapshot is being solved
+  bool quiet = false;        // errors only
+  bool progress = false;     // a line that is drawn over and over, while a snapshot is being solved
+  bool never_waits = false;  // records are left out, and counted, while nobody reads what is there already
+};
+
+// What a record tells beside its message.
+struct LogField {
+  std::string_view name;  // a JSON key, plain letters
+  std::string value;
+  bool is_number = false;
 };
 
 // Safe to use from several threads; each record is written at once.
@@ -31,6 +40,10 @@ class Console {
   // One record. `line` is the line of input that it speaks of, 0: none. The message may hold line feeds, which stay in
   // text and are escaped in JSON; whatever in it comes from outside has been through escaped() before.
   void say(Severity severity, std::string_view message, std::int64_t line = 0);
+  void say(Severity severity, std::string_view message, const std::vector<LogField>& fields);
+
+  // From now on; `progress` stays as it was.
+  void set_options(const ConsoleOptions& options);
 
   // The progress line, drawn at most ten times a second between these two.
   void begin_progress(std::int64_t line, std::chrono::duration<double> budget);
@@ -39,6 +52,7 @@ class Console {
  private:
   void draw_until(const std::stop_token& stop);
   void erase_progress();
+  bool has_room();
 
   ConsoleOptions options_;
   std::mutex mutex_;
@@ -47,6 +61,7 @@ class Console {
   std::chrono::duration<double> budget_{};
   std::chrono::steady_clock::time_point begun_;
   bool is_drawn_ = false;
+  std::int64_t left_out_ = 0;  // records
   std::jthread drawer_;
 };
 

@@ -32,6 +32,15 @@ SolveOptions solve_until(SolveOptions options, Clock::time_point deadline) {
   return options;
 }
 
+// What the solver gets in any case.
+Clock::duration least_time(std::chrono::nanoseconds budget, const LineOptions& options) {
+  if (options.least_share <= 0) return Clock::duration::zero();
+  constexpr std::chrono::nanoseconds kLeast = std::chrono::milliseconds(10);
+  const auto share =
+      std::chrono::nanoseconds(static_cast<std::int64_t>(options.least_share * static_cast<double>(budget.count())));
+  return std::min(budget, std::max(share, kLeast));
+}
+
 // One line of the trace; `milliseconds_gone` since the budget began, none where no clock is asked.
 std::string trace_line(const Snapshot& snapshot, std::optional<double> milliseconds_gone, const TraceEvent& event) {
   const std::int64_t scale = level_scale(event.level.kind, snapshot.policy.placement);
@@ -57,7 +66,8 @@ TraceSink trace_sink(const Snapshot& snapshot, Clock::time_point start, const Li
 }
 
 Answer error_answer(const ParsedLine& line, std::string_view id, const InputError& error) {
-  Answer answer{.text = {}, .number = line.number, .is_error = true, .is_defect = false, .log = {}};
+  Answer answer{
+      .text = {}, .number = line.number, .is_error = true, .error = error, .is_defect = false, .log = {}, .budget = 0};
   write_error(id, error, line.number, answer.text);
   answer.text += '\n';
   answer.log = fmt::format("{} at {}: {}", escaped(error.code), escaped(error.path), escaped(error.message));
@@ -66,7 +76,7 @@ Answer error_answer(const ParsedLine& line, std::string_view id, const InputErro
 
 // Writes the plan, and then its statement once more: only now is it known how long writing took. The statement is the
 // last member of the line, so that of the same line without content takes its place.
-void write_timed(PlanLine line, Clock::time_point start, Clock::time_point deadline, std::string& out) {
+void write_timed(PlanLine& line, Clock::time_point start, Clock::time_point deadline, std::string& out) {
   constexpr std::string_view kSeam = ",\"solver\":";
   const Clock::time_point before = Clock::now();
   write_plan(line, out);
@@ -94,7 +104,10 @@ Answer solve_line(ParsedLine& line, Clock::time_point free_since, Portfolio& por
   if (!problem) return error_answer(line, snapshot.id, problem.error());
   const Clock::duration modelling = Clock::now() - before_model;
 
-  SolveOptions solve = solve_until(options.solve, deadline - writing_reserve(*problem));
+  const Clock::duration least = least_time(budget, options);
+  const Clock::time_point ready = deadline - writing_reserve(*problem);
+  SolveOptions solve =
+      solve_until(options.solve, least > Clock::duration::zero() ? std::max(ready, Clock::now() + least) : ready);
   solve.trace = trace_sink(snapshot, start, options);
   const Solution solution = portfolio.solve(snapshot, *problem, solve);
 
@@ -106,14 +119,20 @@ Answer solve_line(ParsedLine& line, Clock::time_point free_since, Portfolio& por
                             false,
                             {{"parse", milliseconds(line.parsing)}, {"model", milliseconds(modelling)}}};
   statement.phases_ms.insert(statement.phases_ms.end(), solution.phases_ms.begin(), solution.phases_ms.end());
-  Answer answer{.text = {}, .number = line.number, .is_error = false, .is_defect = false, .log = {}};
+  Answer answer{.text = {},
+                .number = line.number,
+                .is_error = false,
+                .error = {},
+                .is_defect = false,
+                .log = {},
+                .budget = budget.count()};
   answer.log = fmt::format("{}", fmt::join(solution.defects, "; "));
   for (const std::string& remark : line.remarks) {
     answer.log += fmt::format("{}{}", answer.log.empty() ? "" : "\n", escaped(remark));
   }
-  write_timed({*problem, solution.plan, solution.report, statement, !options.solve.deterministic}, start, deadline,
-              answer.text);
-  if (observe) observe({*problem, solution, budget, Clock::now() - start});
+  PlanLine plan{*problem, solution.plan, solution.report, std::move(statement), !options.solve.deterministic};
+  write_timed(plan, start, deadline, answer.text);
+  if (observe) observe({*problem, solution, plan.solver, budget, Clock::now() - start});
   return answer;
 }
 
@@ -129,8 +148,8 @@ ParsedLine parse_line(SnapshotReader& reader, std::string_view text, std::int64_
 }
 
 Nanoseconds budget_of(const ParsedLine& line, const LineOptions& options) {
-  const Nanoseconds budget = line.snapshot ? line.snapshot->policy.budget.value_or(options.budget) : options.budget;
-  return std::clamp<Nanoseconds>(budget, 0, kMostBudget);
+  const Nanoseconds told = line.snapshot ? line.snapshot->policy.budget.value_or(options.budget) : options.budget;
+  return std::clamp<Nanoseconds>(options.budget_above_all.value_or(told), 0, kMostBudget);
 }
 
 Answer answer_line(ParsedLine& line, Clock::time_point free_since, Portfolio& portfolio, const LineOptions& options,

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,10 @@ ParsedLine parse_line(SnapshotReader& reader, std::string_view text, std::int64_
 
 struct LineOptions {
   Nanoseconds budget = kNanosecondsPerSecond;   // from the line to its plan, where the snapshot's policy does not say
+  std::optional<Nanoseconds> budget_above_all;  // comes before the snapshot's policy
+  // Of lines that wait for others: where that takes the budget, the solver still gets this share of it, and 10 ms
+  // unless the budget is less: enough for a greedy plan of most clusters.
+  double least_share = 0;
   SolveOptions solve;                           // its deadline and its trace are set here
   std::function<void(std::string_view)> trace;  // takes lines of the trace, with their line feeds; may be empty
 };
@@ -37,14 +42,17 @@ struct Answer {
   std::string text;  // the plan line or the error record, with its line feed
   std::int64_t number = 0;
   bool is_error = false;   // an error record
+  InputError error;        // what it says
   bool is_defect = false;  // the program's own fault: an exception
   std::string log;         // what people should be told; empty: nothing
+  Nanoseconds budget = 0;  // that held for a plan
 };
 
 // What a summary is made of; alive only during the call.
 struct SolvedLine {
   const Problem& problem;
   const Solution& solution;
+  const SolverStatement& statement;
   Clock::duration budget, elapsed;
 };
 using SolvedLineObserver = std::function<void(const SolvedLine&)>;  // may be empty

@@ -16,6 +16,7 @@
 #include "cli/import.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/serve.h"
 #include "solver/backend.h"
 
 namespace muster {
@@ -34,6 +35,7 @@ Usage: muster COMMAND [OPTION...]
   generate   make up snapshots from a seed
   bench      the benchmarks that come with a build
   simulate   replay a workload, with a policy that decides
+  serve      plans over HTTP, on a socket
   version    the version of this program
   help       this text, or that of a COMMAND
 
@@ -54,8 +56,10 @@ constexpr int kWorkerChannel = 3;  // the descriptor on which a worker is spoken
 
 // `muster worker [--fault FAULT]`: what the solver spawns; not for people, so not in the help.
 int run_worker(int argc, const char* const* argv) {
-  // Ctrl-C goes to every process of the terminal. The worker's end is that of its channel.
+  // Ctrl-C goes to every process of the terminal, and a service manager's SIGTERM to every one of the service. The
+  // worker's end is that of its channel.
   std::signal(SIGINT, SIG_IGN);
+  std::signal(SIGTERM, SIG_IGN);
   const Settings settings({"muster worker", "Serves a solver on descriptor 3.", {{"fault", "NAME", "for tests"}}}, argc,
                           argv);
   return serve_worker(kWorkerChannel, settings.text("fault").value_or(""));
@@ -70,6 +74,7 @@ int dispatch(std::string_view command, int argc, const char* const* argv) {
   if (command == "generate") return run_generate(argc, argv);
   if (command == "bench") return run_bench(argc, argv);
   if (command == "simulate") return run_simulate(argc, argv);
+  if (command == "serve") return run_serve(argc, argv);
   if (command == "worker") return run_worker(argc, argv);
   if (command == "version" || command == "--version") return print("muster " MUSTER_VERSION "\n", kExitAnswered);
   if (command == "help" && argc > 1) {

@@ -35,6 +35,8 @@ std::string variable_name(std::string_view option) {
   return name;
 }
 
+}  // namespace
+
 std::optional<Nanoseconds> duration_in(std::string_view text) {
   if (const auto with_unit = parse_duration(text)) return *with_unit;
   const auto seconds = parse_number(text);
@@ -42,8 +44,6 @@ std::optional<Nanoseconds> duration_in(std::string_view text) {
   const auto duration = duration_of_seconds(*seconds);
   return duration ? std::optional(*duration) : std::nullopt;
 }
-
-}  // namespace
 
 std::string help_text(const CommandSyntax& syntax) {
   std::string text = fmt::format("Usage: {}\n\n{}\n\n", syntax.synopsis, syntax.summary);

@@ -33,6 +33,9 @@ struct CommandSyntax {
   std::size_t least_arguments = 0, most_arguments = 0;
 };
 
+// As options have durations: "200ms", "1m30s", or a number of seconds. None: it is neither.
+std::optional<Nanoseconds> duration_in(std::string_view text);
+
 // The text of `--help`.
 std::string help_text(const CommandSyntax& syntax);
 

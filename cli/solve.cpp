@@ -13,11 +13,11 @@
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
+#include "cli/line_options.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/pipeline.h"
 #include "cli/terminal.h"
-#include "heuristics/parallel.h"
 
 namespace muster {
 namespace {
@@ -52,21 +52,7 @@ const CommandSyntax& solve_syntax() {
 }
 
 PipelineOptions pipeline_options(const Settings& settings) {
-  PipelineOptions options;
-  options.reader.lenient = settings.is_on("lenient");
-  options.reader.kubernetes.time = settings.instant("time");
-  const auto max_line = settings.integer("max-line-bytes", 1, std::int64_t{1} << 32);
-  if (max_line) options.reader.max_line_bytes = static_cast<std::size_t>(*max_line);
-  options.line.budget = settings.duration("budget").value_or(options.line.budget);
-  SolveOptions& solve = options.line.solve;
-  const std::string engine = settings.choice("engine", {"auto", "greedy", "milp"});
-  solve.engine = engine == "greedy" ? Engine::kGreedy : engine == "milp" ? Engine::kMilp : Engine::kAuto;
-  solve.threads = static_cast<std::int32_t>(settings.integer("threads", 1, 1024).value_or(usable_cores()));
-  solve.seed =
-      static_cast<std::uint64_t>(settings.integer("seed", 0, std::numeric_limits<std::int64_t>::max()).value_or(1));
-  solve.gap = settings.fraction("gap").value_or(0);
-  solve.deterministic = settings.is_on("deterministic");
-  solve.write_model = settings.text("write-model").value_or("");
+  PipelineOptions options{reader_options(settings), line_options(settings), false};
   options.summaries = !settings.is_on("quiet") && (settings.is_on("summary") || is_terminal(STDERR_FILENO));
   return options;
 }

@@ -5,16 +5,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "cli/claims.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/line_source.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
-#include "io/plan_line.h"
+#include "cli/verify_line.h"
 #include "io/snapshot_reader.h"
-#include "model/referee.h"
 
 namespace muster {
 namespace {
@@ -39,13 +37,10 @@ class Findings {
  public:
   explicit Findings(bool is_quiet) : is_quiet_(is_quiet) {}
 
-  void violation(std::int64_t line, std::string_view rule, std::string_view subject, std::string_view message) {
-    ++violations_;
-    tell(fmt::format("line {}: violation of {}: {}: {}\n", line, rule, escaped(subject), escaped(message)));
-  }
-  void false_claim(std::int64_t line, const FalseClaim& claim) {
-    ++false_claims_;
-    tell(fmt::format("line {}: false claim: {}: {}\n", line, escaped(claim.subject), escaped(claim.message)));
+  void add(std::int64_t line, const Finding& finding) {
+    ++(finding.rule.empty() ? false_claims_ : violations_);
+    const std::string what = finding.rule.empty() ? "false claim" : "violation of " + finding.rule;
+    tell(fmt::format("line {}: {}: {}: {}\n", line, what, escaped(finding.subject), escaped(finding.message)));
   }
   void count_plan() { ++plans_; }
   void count_valid_snapshot() { ++valid_snapshots_; }
@@ -68,51 +63,11 @@ class Findings {
   std::int64_t plans_ = 0, violations_ = 0, false_claims_ = 0, valid_snapshots_ = 0;
 };
 
-// A line that cannot be read must have an error record, with the same code.
-void verify_error(std::int64_t line, const InputError& error, std::string_view plan_text, Findings& findings) {
-  const Result<ReadPlan> read = read_plan(plan_text, nullptr);
-  if (!read) {
-    findings.violation(line, "answers", read.error().path, read.error().message);
-  } else if (!read->is_error) {
-    findings.violation(line, "answers", error.path, "a plan for a snapshot that cannot be read: " + error.message);
-  } else if (read->error.code != error.code) {
-    findings.false_claim(line, {"error", fmt::format("code {} is claimed, {} it is", read->error.code, error.code)});
-  }
-}
-
-void verify_plan(std::int64_t line, const Snapshot& snapshot, const Problem& problem, std::string_view plan_text,
-                 Findings& findings) {
-  const Result<ReadPlan> read = read_plan(plan_text, &problem);
-  if (!read) {
-    findings.violation(line, "plan", read.error().path, read.error().message);
-    return;
-  }
-  if (read->id != snapshot.id) {
-    findings.false_claim(line, {"id", fmt::format("'{}' is claimed, '{}' it is", read->id, snapshot.id)});
-  }
-  if (read->is_error) {
-    findings.violation(line, "answers", read->error.path,
-                       "an error record for a snapshot that can be read: " + read->error.message);
-    return;
-  }
-  const FairShares shares = compute_fair_shares(problem);
-  const std::vector<Violation> violations = check_plan(snapshot, problem, shares, read->plan);
-  for (const Violation& violation : violations) {
-    findings.violation(line, rule_name(violation.rule), violation.subject, violation.message);
-  }
-  if (!violations.empty()) return;  // what a plan that breaks rules is worth is not defined
-  for (const FalseClaim& claim : check_gang_claims(problem, *read)) findings.false_claim(line, claim);
-  for (const FalseClaim& claim : check_level_claims(problem, shares, *read)) findings.false_claim(line, claim);
-}
-
 void verify_pair(const LineSource::Line& line, std::string_view plan_text, SnapshotReader& reader, Findings& findings) {
   findings.count_plan();
-  Result<Snapshot> snapshot = reader.read(line.text);
-  if (!snapshot) return verify_error(line.number, snapshot.error(), plan_text, findings);
-  const Result<Problem> problem = build_problem(*snapshot);
-  if (!problem) return verify_error(line.number, problem.error(), plan_text, findings);
-  findings.count_valid_snapshot();
-  verify_plan(line.number, *snapshot, *problem, plan_text, findings);
+  const VerifiedLine verified = verify_line(reader, line.text, plan_text);
+  for (const Finding& finding : verified.findings) findings.add(line.number, finding);
+  if (verified.is_valid_snapshot) findings.count_valid_snapshot();
 }
 
 void verify_all(LineSource& snapshots, LineSource& plans, const ReaderOptions& options, Findings& findings) {
@@ -124,9 +79,9 @@ void verify_all(LineSource& snapshots, LineSource& plans, const ReaderOptions& o
     if (snapshot && plan) {
       verify_pair(*snapshot, plan->text, reader, findings);
     } else if (snapshot) {
-      findings.violation(snapshot->number, "answers", "snapshot", "it has no answer");
+      findings.add(snapshot->number, {"answers", "snapshot", "it has no answer"});
     } else if (plan) {
-      findings.violation(plan->number, "answers", "plan", "it answers no snapshot");
+      findings.add(plan->number, {"answers", "plan", "it answers no snapshot"});
     } else {
       return;
     }

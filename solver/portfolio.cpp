@@ -415,6 +415,7 @@ class Cycle {
   bool passes(const Offer& offer) {
     const std::vector<Violation> violations = check_plan(snapshot_, problem_, shares_, offer.candidate.plan);
     if (violations.empty()) return true;
+    ++solution_.rejected_plans;
     solution_.defects.push_back("a " + std::string(offer.origin) +
                                 " plan was rejected: " + std::string(rule_name(violations[0].rule)) + ", " +
                                 violations[0].subject + ": " + violations[0].message);
@@ -518,5 +519,7 @@ Solution Portfolio::solve(const Snapshot& snapshot, const Problem& problem, cons
   Implementation& lasting = *implementation_;
   return Cycle(snapshot, problem, options, {lasting.backend, lasting.prices, lasting.plan, lasting.forecast}).run();
 }
+
+std::int64_t Portfolio::worker_failures() const { return implementation_->backend.failures(); }
 
 }  // namespace muster

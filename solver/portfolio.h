@@ -43,6 +43,7 @@ struct Solution {
   double gap = 0;
   std::vector<std::pair<std::string_view, double>> phases_ms;  // greedy, milp, search, verify
   std::vector<std::string> defects;  // plans that the referee rejected, and workers that died: counted and logged
+  std::int64_t rejected_plans = 0;   // by the referee
 };
 
 // Owns what lives longer than a cycle: the worker process. One a thread that solves. Never throws for a worker's sake.
@@ -55,6 +56,9 @@ class Portfolio {
   Portfolio& operator=(const Portfolio&) = delete;
 
   Solution solve(const Snapshot& snapshot, const Problem& problem, const SolveOptions& options);
+
+  // Workers that died or had to be killed since the beginning; each was replaced.
+  std::int64_t worker_failures() const;
 
  private:
   struct Implementation;

@@ -1,0 +1,95 @@
+#include "cli/serve_options.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+
+#include "cli/line_options.h"
+
+namespace muster {
+namespace {
+
+// Of the budget, to a request that has waited for all of it.
+constexpr double kLeastShare = 0.05;
+constexpr const char* kDefaultAddress = "unix:/run/muster/muster.sock";
+
+void set_bytes(const Settings& settings, std::string_view name, std::int64_t least, std::size_t& field) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 32;
+  if (const auto bytes = settings.integer(name, least, kMost)) field = static_cast<std::size_t>(*bytes);
+}
+
+void set_duration(const Settings& settings, std::string_view name, std::chrono::milliseconds& field) {
+  constexpr std::chrono::nanoseconds kMost = std::chrono::hours(24);
+  const auto duration = settings.duration(name);
+  if (!duration) return;
+  field = std::chrono::ceil<std::chrono::milliseconds>(std::min(std::chrono::nanoseconds(*duration), kMost));
+}
+
+HttpLimits http_limits(const Settings& settings) {
+  constexpr std::int64_t kLeastHeaderBytes = 256;
+  HttpLimits limits;
+  constexpr std::int64_t kMostHeaderBytes = std::int64_t{1} << 20;
+  if (const auto bytes = settings.integer("max-header-bytes", kLeastHeaderBytes, kMostHeaderBytes)) {
+    limits.max_header_bytes = static_cast<std::size_t>(*bytes);
+  }
+  set_bytes(settings, "max-body-bytes", 1, limits.max_body_bytes);
+  set_bytes(settings, "max-buffered-bytes", 1, limits.max_buffered_bytes);
+  set_duration(settings, "header-timeout", limits.header_timeout);
+  set_duration(settings, "body-timeout", limits.body_timeout);
+  set_duration(settings, "idle-timeout", limits.idle_timeout);
+  set_duration(settings, "write-timeout", limits.write_timeout);
+  const auto connections = settings.integer("max-connections", 1, 1'000'000);
+  if (connections) limits.max_connections = static_cast<std::size_t>(*connections);
+  return limits;
+}
+
+}  // namespace
+
+const CommandSyntax& serve_syntax() {
+  static const CommandSyntax syntax{
+      "muster serve [OPTION...]",
+      "Serves plans over HTTP, on a Unix or TCP socket: POST /v1/solve, /v1/verify, /v1/import, GET /healthz, "
+      "/readyz,\n"
+      "/version, /metrics. SIGTERM ends it once all requests are answered, SIGHUP reads the configuration again.",
+      {{"listen", "ADDRESS", "unix:PATH or tcp:HOST:PORT (default unix:/run/muster/muster.sock)"},
+       {"insecure", "", "allow TCP addresses other than loopback: no encryption, no authentication"},
+       {"budget", "DURATION", "from a request to its plan, where neither it nor its policy says (default 1s)"},
+       {"engine", "NAME", "auto, greedy or milp (default auto)"},
+       {"threads", "N", "threads that solve (default: the cores that may be used)"},
+       {"seed", "N", "of everything random (default 1)"},
+       {"gap", "FRACTION", "a plan proven to be this near the best is good enough (default 0)"},
+       {"lenient", "", "pass over keys that the format does not know"},
+       {"max-body-bytes", "N", "of a request (default 268435456)"},
+       {"max-header-bytes", "N", "of a request (default 16384)"},
+       {"max-buffered-bytes", "N", "of the bodies of all requests in flight (default 1073741824)"},
+       {"max-connections", "N", "more are closed at once (default 1024)"},
+       {"max-in-flight", "N", "requests that wait or are solved; more get 429 (default 64)"},
+       {"header-timeout", "DURATION", "for a whole header (default 10s)"},
+       {"body-timeout", "DURATION", "for a whole body (default 60s)"},
+       {"idle-timeout", "DURATION", "between two requests of a connection (default 60s)"},
+       {"write-timeout", "DURATION", "for the client to take an answer, or a line of it (default 30s)"},
+       {"log-format", "NAME", "json or text (default json)"},
+       {"quiet", "", "nothing on stderr but errors"},
+       {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}}};
+  return syntax;
+}
+
+ServeOptions serve_options(const Settings& settings) {
+  ServeOptions options;
+  const auto address = parse_listen_address(settings.text("listen").value_or(kDefaultAddress));
+  if (!address) throw UsageError("--listen: '" + address.error().path + "' " + address.error().message);
+  options.address = *address;
+  options.is_insecure = settings.is_on("insecure");
+  options.limits = http_limits(settings);
+  options.max_in_flight = static_cast<std::size_t>(settings.integer("max-in-flight", 1, 1'000'000).value_or(64));
+  options.reader = reader_options(settings);
+  options.reader.max_line_bytes = options.limits.max_body_bytes;
+  options.line = line_options(settings);
+  options.line.least_share = kLeastShare;
+  const bool is_json = settings.choice("log-format", {"json", "text"}) == "json";
+  options.console = {is_json ? LogFormat::kJson : LogFormat::kText, settings.is_on("quiet"), false, true};
+  return options;
+}
+
+}  // namespace muster

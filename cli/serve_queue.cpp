@@ -1,0 +1,134 @@
+#include "cli/serve_queue.h"
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/serve_lines.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kLinesAhead = 2;
+
+Answer defect_answer(std::int64_t number, const std::exception& defect) {
+  const InputError error{"InternalError", "$", defect.what()};
+  return {.text = {},
+          .number = number,
+          .is_error = true,
+          .error = error,
+          .is_defect = true,
+          .log = defect.what(),
+          .budget = 0};
+}
+
+}  // namespace
+
+ServeQueue::ServeQueue(std::string worker_program, SolvedWorkObserver observe)
+    : observe_(std::move(observe)),
+      parsed_(kLinesAhead, std::numeric_limits<std::size_t>::max()),
+      portfolio_(std::move(worker_program)),
+      parser_([this] { parse_all(); }),
+      solver_([this] { solve_all(); }) {}
+
+ServeQueue::~ServeQueue() { stop(); }
+
+void ServeQueue::stop() {
+  {
+    const std::scoped_lock lock(mutex_);
+    is_closed_ = true;
+    waiting_.clear();
+  }
+  changed_.notify_all();
+  parsed_.abandon();
+  parser_ = {};
+  solver_ = {};
+}
+
+void ServeQueue::push(QueuedLine work) {
+  {
+    const std::scoped_lock lock(mutex_);
+    waiting_.push_back(std::move(work));
+  }
+  changed_.notify_one();
+}
+
+bool ServeQueue::drop(const HttpExchange* exchange) {
+  const std::scoped_lock lock(mutex_);
+  return std::erase_if(waiting_, [&](const QueuedLine& work) { return work.exchange.get() == exchange; }) > 0;
+}
+
+std::size_t ServeQueue::depth() const {
+  const std::scoped_lock lock(mutex_);
+  return waiting_.size() + parsed_count_;
+}
+
+Clock::duration ServeQueue::overdue() const {
+  const Clock::time_point::rep due = due_;
+  return due == 0 ? Clock::duration::zero()
+                  : std::max(Clock::duration::zero(), Clock::now() - Clock::time_point(Clock::duration(due)));
+}
+
+void ServeQueue::parse_all() {
+  std::shared_ptr<const WorkOptions> options;
+  std::optional<SnapshotReader> reader;
+  while (true) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return is_closed_ || !waiting_.empty(); });
+    if (is_closed_) return;
+    QueuedLine work = std::move(waiting_.front());
+    waiting_.pop_front();
+    ++parsed_count_;
+    lock.unlock();
+    if (options != work.options) {
+      options = work.options;
+      reader.emplace(options->reader);
+    }
+    parse(std::move(work), *reader);
+  }
+}
+
+// Verifying and importing end here.
+void ServeQueue::parse(QueuedLine work, SnapshotReader& reader) {
+  try {
+    if (work.kind == WorkKind::kSolve) {
+      ParsedLine line = parse_line(reader, work.text, work.number);
+      line.begun = work.arrived;
+      parsed_.push({std::move(work), std::move(line)}, 0);
+      return;
+    }
+    finish(work, work.kind == WorkKind::kVerify ? verify_answer(reader, work.text, work.plan, work.number)
+                                                : import_answer(work.text, work.options->reader.kubernetes));
+  } catch (const std::exception& defect) {
+    finish(work, defect_answer(work.number, defect));
+  }
+}
+
+void ServeQueue::finish(const QueuedLine& work, std::optional<Answer> answer) {
+  --parsed_count_;
+  work.done(std::move(answer));
+}
+
+void ServeQueue::solve_all() {
+  while (auto item = parsed_.pop()) {
+    auto& [work, line] = *item;
+    const LineOptions& options = work.options->line;
+    if (work.exchange->is_gone()) {
+      finish(work, std::nullopt);
+      continue;
+    }
+    const Clock::duration waited = Clock::now() - line.begun - line.parsing;
+    const Clock::time_point due = line.begun + std::chrono::nanoseconds(budget_of(line, options));
+    due_ = std::max(due, Clock::now()).time_since_epoch().count();
+    Answer answer =
+        answer_line(line, line.begun, portfolio_, options, [&](const SolvedLine& solved) { observe_(solved, waited); });
+    due_ = 0;
+    worker_failures_ = portfolio_.worker_failures();
+    finish(work, std::move(answer));
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,89 @@
+// The requests of the server in line: one thread reads and parses them, one solves; first come, first served.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "cli/bounded_queue.h"
+#include "cli/line.h"
+#include "io/http_server.h"
+#include "io/snapshot_reader.h"
+
+namespace muster {
+
+enum class WorkKind : std::uint8_t { kSolve, kVerify, kImport };
+
+// What holds for all lines of a request.
+struct WorkOptions {
+  ReaderOptions reader;
+  LineOptions line;
+};
+
+// One line of a request, or the whole of it.
+struct QueuedLine {
+  WorkKind kind = WorkKind::kSolve;
+  std::shared_ptr<HttpExchange> exchange;  // keeps the text
+  std::string_view text;
+  std::optional<std::string_view> plan;  // kVerify: what is said to answer the text
+  std::int64_t number = 1;               // of the line in the request
+  Clock::time_point arrived;             // from when its budget runs
+  std::shared_ptr<const WorkOptions> options;
+  // Called on a thread of the queue. None: the client had gone, and nothing was done.
+  std::function<void(std::optional<Answer>)> done;
+};
+
+// Told of solved lines, on the thread that solves; `waited`: in line, before and after parsing.
+using SolvedWorkObserver = std::function<void(const SolvedLine&, Clock::duration waited)>;
+
+class ServeQueue {
+ public:
+  ServeQueue(std::string worker_program, SolvedWorkObserver observe);
+  ~ServeQueue();
+  ServeQueue(const ServeQueue&) = delete;
+  ServeQueue& operator=(const ServeQueue&) = delete;
+
+  // Ends after the work at hand; what waits is given up. Nothing of `done` is called any more.
+  void stop();
+
+  // From any thread.
+  void push(QueuedLine work);
+  // Takes what waits of an exchange out of the line, without a call of `done`. Returns whether there was anything.
+  bool drop(const HttpExchange* exchange);
+  std::size_t depth() const;  // lines that wait to be solved, or are read
+  std::int64_t worker_failures() const { return worker_failures_; }
+  // For how long the line at hand has been worked on beyond its budget; nothing: it is in time, or there is none.
+  Clock::duration overdue() const;
+
+ private:
+  struct Parsed {
+    QueuedLine work;
+    ParsedLine line;
+  };
+  void parse_all();
+  void parse(QueuedLine work, SnapshotReader& reader);
+  void finish(const QueuedLine& work, std::optional<Answer> answer);
+  void solve_all();
+
+  const SolvedWorkObserver observe_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<QueuedLine> waiting_;
+  bool is_closed_ = false;
+  BoundedQueue<Parsed> parsed_;
+  std::atomic<std::size_t> parsed_count_{0};
+  std::atomic<std::int64_t> worker_failures_{0};
+  std::atomic<Clock::time_point::rep> due_{0};  // when the plan at hand is to be ready; 0: none is
+  Portfolio portfolio_;
+  std::jthread parser_, solver_;
+};
+
+}  // namespace muster

@@ -1,0 +1,67 @@
+// What the server serves: which path does what, and in which words.
+#pragma once
+
+#include <ctime>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "cli/console.h"
+#include "cli/metrics.h"
+#include "cli/serve_options.h"
+#include "cli/serve_queue.h"
+#include "io/http_problem.h"
+#include "io/http_server.h"
+
+namespace muster {
+
+// On the server's thread, but for the constructor. Work is done in the queue; its answers come back by `post`.
+class ServeService final : public HttpService {
+ public:
+  using Post = std::function<void(std::function<void()>)>;  // runs on the server's thread
+
+  ServeService(const ServeOptions& options, Metrics& metrics, Console& console, ServeQueue& queue);
+
+  // Before the server runs.
+  void attach(Post post, std::function<std::size_t()> connections);
+  void set_options(const ServeOptions& options);
+  void set_draining() { is_draining_ = true; }
+
+  std::optional<HttpResponse> refuse(const HttpRequest& head) override;
+  void serve(std::shared_ptr<HttpExchange> exchange) override;
+  void gone(const std::shared_ptr<HttpExchange>& exchange) override;
+  void answered(const HttpRequest& request, unsigned status, bool is_whole) override;
+  void dropped(std::string_view reason) override;
+  std::string date() override;
+
+ private:
+  class LineStream;
+  struct Started {
+    Clock::time_point at;
+    bool is_in_flight = false;
+  };
+
+  HttpResponse look_up(const HttpRequest& request) const;
+  void serve_document(WorkKind kind, const std::shared_ptr<HttpExchange>& exchange);
+  void answer_document(const std::shared_ptr<HttpExchange>& exchange, Answer answer);
+  void tell(const HttpRequest& request, const Answer& answer);
+  void release(const HttpRequest& request);
+  std::shared_ptr<const WorkOptions> work_options(const HttpRequest& request) const;
+
+  Metrics& metrics_;
+  Console& console_;
+  ServeQueue& queue_;
+  Post post_;
+  std::function<std::size_t()> connections_;
+  std::size_t max_in_flight_ = 0, in_flight_ = 0;
+  std::shared_ptr<const WorkOptions> options_;
+  std::unordered_map<const HttpRequest*, Started> started_;
+  bool is_draining_ = false;
+  std::time_t date_second_ = 0;
+  std::string date_;
+};
+
+}  // namespace muster

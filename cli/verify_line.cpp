@@ -1,0 +1,75 @@
+#include "cli/verify_line.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/claims.h"
+#include "io/plan_line.h"
+#include "model/referee.h"
+
+namespace muster {
+namespace {
+
+using Findings = std::vector<Finding>;
+
+Finding false_claim(FalseClaim claim) { return {{}, std::move(claim.subject), std::move(claim.message)}; }
+
+// A line that cannot be read must have an error record, with the same code.
+void verify_error(const InputError& error, std::string_view plan_text, Findings& findings) {
+  const Result<ReadPlan> read = read_plan(plan_text, nullptr);
+  if (!read) {
+    findings.push_back({"answers", read.error().path, read.error().message});
+  } else if (!read->is_error) {
+    findings.push_back({"answers", error.path, "a plan for a snapshot that cannot be read: " + error.message});
+  } else if (read->error.code != error.code) {
+    findings.push_back({{}, "error", fmt::format("code {} is claimed, {} it is", read->error.code, error.code)});
+  }
+}
+
+void verify_plan(const Snapshot& snapshot, const Problem& problem, std::string_view plan_text, Findings& findings) {
+  const Result<ReadPlan> read = read_plan(plan_text, &problem);
+  if (!read) {
+    findings.push_back({"plan", read.error().path, read.error().message});
+    return;
+  }
+  if (read->id != snapshot.id) {
+    findings.push_back({{}, "id", fmt::format("'{}' is claimed, '{}' it is", read->id, snapshot.id)});
+  }
+  if (read->is_error) {
+    findings.push_back(
+        {"answers", read->error.path, "an error record for a snapshot that can be read: " + read->error.message});
+    return;
+  }
+  const FairShares shares = compute_fair_shares(problem);
+  const std::vector<Violation> violations = check_plan(snapshot, problem, shares, read->plan);
+  for (const Violation& violation : violations) {
+    findings.push_back({std::string(rule_name(violation.rule)), violation.subject, violation.message});
+  }
+  if (!violations.empty()) return;  // what a plan that breaks rules is worth is not defined
+  for (FalseClaim& claim : check_gang_claims(problem, *read)) findings.push_back(false_claim(std::move(claim)));
+  for (FalseClaim& claim : check_level_claims(problem, shares, *read))
+    findings.push_back(false_claim(std::move(claim)));
+}
+
+}  // namespace
+
+VerifiedLine verify_line(SnapshotReader& reader, std::string_view snapshot_text, std::string_view plan_text) {
+  VerifiedLine verified;
+  Result<Snapshot> snapshot = reader.read(snapshot_text);
+  if (!snapshot) {
+    verify_error(snapshot.error(), plan_text, verified.findings);
+    return verified;
+  }
+  verified.id = std::string(snapshot->id);
+  const Result<Problem> problem = build_problem(*snapshot);
+  if (!problem) {
+    verify_error(problem.error(), plan_text, verified.findings);
+    return verified;
+  }
+  verified.is_valid_snapshot = true;
+  verify_plan(*snapshot, *problem, plan_text, verified.findings);
+  return verified;
+}
+
+}  // namespace muster
