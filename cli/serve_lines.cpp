@@ -1,5 +1,6 @@
 #include "cli/serve_lines.h"
 
+#include <limits>
 #include <string>
 
 #include <fmt/format.h>
@@ -37,8 +38,8 @@ Answer verify_answer(SnapshotReader& reader, std::string_view snapshot, std::opt
 Answer import_answer(std::string_view text, const KubernetesOptions& options) {
   Answer answer;
   answer.number = 1;
-  Result<ImportedSnapshot> imported =
-      import_kubernetes_text(std::string(text), options, {text.size(), ReaderOptions().max_depth});
+  Result<ImportedSnapshot> imported = import_kubernetes_text(
+      std::string(text), options, {std::numeric_limits<std::size_t>::max(), ReaderOptions().max_depth});
   if (!imported) {
     answer.is_error = true;
     answer.error = imported.error();

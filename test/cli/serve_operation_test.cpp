@@ -1,6 +1,7 @@
 // The server as a service: its socket, its signals, its end.
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -8,7 +9,9 @@
 #include <thread>
 #include <vector>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -112,6 +115,149 @@ TEST(ServeOperation, ASecondSignalEndsItAtOnce) {
   server.signal(SIGINT);
   EXPECT_EQ(server.exit_code(), 128 + SIGINT);
   EXPECT_FALSE(std::filesystem::exists(server.socket()));
+}
+
+int count_of(const std::string& text, const std::string& part) {
+  int count = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++count;
+  return count;
+}
+
+std::string budget_now(const Server& server) {
+  return server.ask(post("/v1/solve", good_lines()[0])).field("Muster-Budget");
+}
+
+TEST(ServeOperation, TheConfigurationIsReadAgainAndABadOneChangesNothing) {
+  const Workplace place;
+  const std::string config = place.file("muster.ini", "budget = 300ms\nengine = greedy\nmax-body-bytes = 100000\n");
+  const Server server(place, {"--config", config});
+  EXPECT_EQ(budget_now(server), "300ms");
+  Client open = server.connect();
+  EXPECT_EQ(open.ask(get("/healthz")).status, 200);
+
+  place.file("muster.ini", "budget = 400ms\nengine = greedy\nmax-body-bytes = 100\n");
+  server.signal(SIGHUP);
+  EXPECT_TRUE(server.has_logged("the configuration was read again"));
+  EXPECT_EQ(server.ask(post("/v1/solve", good_lines()[0])).status, 413);
+  EXPECT_EQ(open.ask(get("/healthz")).status, 200);  // nobody is cut off
+
+  for (const char* bad : {"budget = soon\n", "no-such-key = 1\n", "[[["}) {
+    const int before = count_of(server.log(), "stays as it was");
+    place.file("muster.ini", bad);
+    server.signal(SIGHUP);
+    EXPECT_TRUE(comes_true([&] { return count_of(server.log(), "stays as it was") == before + 1; })) << server.log();
+  }
+  EXPECT_EQ(server.ask(post("/v1/solve", good_lines()[0])).status, 413);
+
+  place.file("muster.ini", "budget = 500ms\nengine = greedy\nlisten = unix:/tmp/elsewhere\n");
+  server.signal(SIGHUP);
+  EXPECT_TRUE(comes_true([&] { return budget_now(server) == "500ms"; })) << server.log();
+  const std::string metrics = server.ask(get("/metrics")).body;
+  EXPECT_NE(metrics.find("muster_config_reloads_total{result=\"failed\"} 3\n"), std::string::npos) << metrics;
+  EXPECT_NE(metrics.find("muster_config_reloads_total{result=\"ok\"} 2\n"), std::string::npos) << metrics;
+}
+
+TEST(ServeOperation, AFlagHoldsAgainstTheFileAndAnAddressWaitsForTheNextStart) {
+  const Workplace place;
+  const std::string config = place.file("muster.ini", "budget = 300ms\n");
+  const Server server(place, {"--config", config, "--budget", "200ms", "--engine", "greedy"});
+  EXPECT_EQ(budget_now(server), "200ms");
+  place.file("muster.ini", "budget = 400ms\ninsecure = true\n");
+  server.signal(SIGHUP);
+  EXPECT_TRUE(server.has_logged("hold from the next start")) << server.log();
+  EXPECT_EQ(budget_now(server), "200ms");
+}
+
+TEST(ServeOperation, LogsAreJsonWithTheIdOfTheRequest) {
+  const Workplace place;
+  const Server server(place, {"--engine", "greedy"});
+  server.ask(post("/v1/solve", good_lines()[0], "X-Request-Id: first\r\n"));
+  server.ask(post("/v1/solve", "{\"\x1b[31m\":1}", "X-Request-Id: second\r\n"));
+  server.ask(get("/healthz"));
+  ASSERT_TRUE(comes_true([&] { return count_of(server.log(), "\"message\":\"answered\"") == 2; })) << server.log();
+  for (const std::string& line : lines_of(server.log())) {
+    const auto record = nlohmann::json::parse(line);
+    EXPECT_TRUE(record.contains("time") && record.contains("severity") && record.contains("message")) << line;
+    if (record["message"] != "answered") continue;
+    EXPECT_EQ(record["method"], "POST");
+    EXPECT_EQ(record["path"], "/v1/solve");
+    EXPECT_EQ(record["status"], record["requestId"] == "first" ? 200 : 400);
+    EXPECT_GE(record["durationMs"], 0);
+  }
+}
+
+// Nobody reads the log, which is a pipe that is full soon.
+TEST(ServeOperation, ALogThatNobodyReadsHoldsNobodyUp) {
+  const Workplace place;
+  std::array<int, 2> log{};
+  ASSERT_EQ(pipe2(log.data(), O_CLOEXEC), 0);
+  Server server(place, {"--engine", "greedy"}, "", log[1]);
+  Client client = server.connect();
+  std::string requests;
+  for (int i = 0; i < 50; ++i) requests += post("/v1/solve", "{}", "X-Request-Id: " + std::string(120, 'x') + "\r\n");
+  for (int round = 0; round < 10; ++round) {
+    client.send(requests);
+    for (int i = 0; i < 50; ++i) ASSERT_EQ(client.receive().status, 400);
+  }
+  std::string read_now(1 << 20, '\0');
+  ASSERT_GT(read(log[0], read_now.data(), read_now.size()), 0);
+  client.ask(post("/v1/solve", "{}"));
+  std::string rest;
+  EXPECT_TRUE(comes_true([&] {
+    const ssize_t got = read(log[0], read_now.data(), read_now.size());
+    if (got > 0) rest.append(read_now, 0, static_cast<std::size_t>(got));
+    return rest.find("records were left out") != std::string::npos;
+  }));
+  close(log[0]);
+  close(log[1]);
+}
+
+// What a service manager hears.
+class NotifySocket {
+ public:
+  explicit NotifySocket(const std::string& path) : descriptor_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(static_cast<char*>(address.sun_path), path.c_str(), sizeof address.sun_path - 1);
+    EXPECT_EQ(bind(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    const timeval patience{10, 0};
+    setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  }
+  ~NotifySocket() { close(descriptor_); }
+  NotifySocket(const NotifySocket&) = delete;
+  NotifySocket& operator=(const NotifySocket&) = delete;
+  // The next message that is not about the watchdog, or is.
+  std::string hear(bool is_watchdog = false) const {
+    while (true) {
+      std::string message(200, '\0');
+      const ssize_t got = recv(descriptor_, message.data(), message.size(), 0);
+      if (got <= 0) return "";
+      message.resize(static_cast<std::size_t>(got));
+      if (message.starts_with("WATCHDOG") == is_watchdog) return message;
+    }
+  }
+
+ private:
+  int descriptor_;
+};
+
+TEST(ServeOperation, AServiceManagerIsToldOfEveryChange) {
+  const Workplace place;
+  const NotifySocket manager(place.path("notify"));
+  setenv("NOTIFY_SOCKET", place.path("notify").c_str(), 1);
+  setenv("WATCHDOG_USEC", "100000", 1);
+  Server server(place);
+  unsetenv("NOTIFY_SOCKET");
+  unsetenv("WATCHDOG_USEC");
+  EXPECT_EQ(manager.hear(), "READY=1");
+  EXPECT_EQ(manager.hear(true), "WATCHDOG=1");
+  EXPECT_EQ(manager.hear(true), "WATCHDOG=1");
+  server.signal(SIGHUP);
+  EXPECT_TRUE(manager.hear().starts_with("RELOADING=1\nMONOTONIC_USEC="));
+  EXPECT_EQ(manager.hear(), "READY=1");
+  server.signal(SIGTERM);
+  EXPECT_EQ(manager.hear(), "STOPPING=1");
+  EXPECT_EQ(server.exit_code(), 0);
 }
 
 }  // namespace

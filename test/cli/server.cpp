@@ -116,7 +116,8 @@ std::string post(const std::string& path, const std::string& body, const std::st
          "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
-Server::Server(const Workplace& place, std::vector<std::string> arguments, const std::string& address)
+Server::Server(const Workplace& place, std::vector<std::string> arguments, const std::string& address,
+               int log_descriptor)
     : place_(place), socket_(place.path("muster.sock")), log_name_("serve.log") {
   std::vector<std::string> words = {"muster", "serve", "--listen", address.empty() ? "unix:" + socket_ : address};
   words.insert(words.end(), arguments.begin(), arguments.end());
@@ -126,17 +127,20 @@ Server::Server(const Workplace& place, std::vector<std::string> arguments, const
   argv.push_back(nullptr);
   process_ = fork();
   if (process_ == 0) {
-    const int file = open(log.c_str(), O_WRONLY | O_APPEND);
-    dup2(file, STDERR_FILENO);
+    dup2(log_descriptor >= 0 ? log_descriptor : open(log.c_str(), O_WRONLY | O_APPEND), STDERR_FILENO);
     execv(MUSTER_BINARY, argv.data());
     _exit(127);
   }
-  const bool is_there = comes_true([&] {
-    return this->log().find("listening on ") != std::string::npos || waitpid(process_, nullptr, WNOHANG) == process_;
+  const std::string listening = "listening on ";
+  comes_true([&] {
+    const bool listens =
+        log_descriptor >= 0 ? connect().is_connected() : this->log().find(listening) != std::string::npos;
+    return listens || waitpid(process_, nullptr, WNOHANG) == process_;
   });
   const std::string text = this->log();
-  const std::size_t port = text.find("127.0.0.1:");
-  if (is_there && !address.empty() && port != std::string::npos) port_ = std::atoi(text.c_str() + port + 10);
+  const std::size_t port = text.find(listening + "tcp:");
+  if (port != std::string::npos)
+    port_ = std::atoi(text.c_str() + text.find_first_of(":", port + listening.size() + 4) + 1);
 }
 
 Server::~Server() {

@@ -59,7 +59,9 @@ std::string post(const std::string& path, const std::string& body, const std::st
 class Server {
  public:
   // `arguments` beside --listen; waits until it listens. `address`: empty for a Unix socket in `place`.
-  explicit Server(const Workplace& place, std::vector<std::string> arguments = {}, const std::string& address = "");
+  // `log_descriptor`: where stderr goes in place of log(); none: -1.
+  explicit Server(const Workplace& place, std::vector<std::string> arguments = {}, const std::string& address = "",
+                  int log_descriptor = -1);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -75,6 +77,7 @@ class Server {
   bool has_logged(const std::string& text) const;
   pid_t process() const { return process_; }
   const std::string& socket() const { return socket_; }
+  int port() const { return port_; }  // of TCP; 0: none
 
  private:
   const Workplace& place_;
