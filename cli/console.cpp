@@ -14,6 +14,8 @@ namespace muster {
 namespace {
 
 constexpr auto kProgressInterval = std::chrono::milliseconds(100);
+// Of a record that must fit into what has_room() has found, however much of it is escaped.
+constexpr std::size_t kLongestMessage = 500;
 
 std::string_view severity_name(Severity severity) {
   switch (severity) {
@@ -79,6 +81,7 @@ void Console::say(Severity severity, std::string_view message, const std::vector
     return;
   }
   const auto record = options_.format == LogFormat::kJson ? json_record : text_record;
+  if (options_.never_waits) message = message.substr(0, kLongestMessage);
   erase_progress();
   if (left_out_ > 0) {
     const std::string count = fmt::format("{} records were left out: nobody read them", std::exchange(left_out_, 0));

@@ -29,7 +29,6 @@ namespace muster {
 namespace {
 
 constexpr const char* kOwnProgram = "/proc/self/exe";
-constexpr auto kStuck = std::chrono::minutes(2);  // a plan so long overdue is no reason to be kept alive
 
 // The signals that are a request, taken one by one. They are blocked in every thread that is started from now on.
 class Signals {
@@ -134,7 +133,7 @@ void Sidecar::wait(HttpServer& server, const Signals& signals, const Event& fini
   const auto interval = notifier_.watchdog_interval();
   const int timeout = interval ? static_cast<int>(std::max<std::int64_t>(1, interval->count())) : -1;
   while (true) {
-    if (interval && queue_.overdue() < kStuck) notifier_.tell("WATCHDOG=1");
+    if (interval && !queue_.is_stuck()) notifier_.tell("WATCHDOG=1");
     std::array<pollfd, 2> ready = {{{signals.descriptor(), POLLIN, 0}, {finished.descriptor(), POLLIN, 0}}};
     if (poll(ready.data(), ready.size(), timeout) < 0 && errno != EINTR) return;
     if (ready[1].revents != 0) return;

@@ -13,6 +13,7 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kLinesAhead = 2;
+constexpr auto kStuck = std::chrono::minutes(2);
 
 Answer defect_answer(std::int64_t number, const std::exception& defect) {
   const InputError error{"InternalError", "$", defect.what()};
@@ -66,10 +67,9 @@ std::size_t ServeQueue::depth() const {
   return waiting_.size() + parsed_count_;
 }
 
-Clock::duration ServeQueue::overdue() const {
+bool ServeQueue::is_stuck() const {
   const Clock::time_point::rep due = due_;
-  return due == 0 ? Clock::duration::zero()
-                  : std::max(Clock::duration::zero(), Clock::now() - Clock::time_point(Clock::duration(due)));
+  return due != 0 && Clock::now() > Clock::time_point(Clock::duration(due)) + kStuck;
 }
 
 void ServeQueue::parse_all() {

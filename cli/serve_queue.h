@@ -60,8 +60,8 @@ class ServeQueue {
   bool drop(const HttpExchange* exchange);
   std::size_t depth() const;  // lines that wait to be solved, or are read
   std::int64_t worker_failures() const { return worker_failures_; }
-  // For how long the line at hand has been worked on beyond its budget; nothing: it is in time, or there is none.
-  Clock::duration overdue() const;
+  // Whether the plan at hand is overdue by so much that it will not come any more.
+  bool is_stuck() const;
 
  private:
   struct Parsed {

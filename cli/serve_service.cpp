@@ -13,8 +13,6 @@ namespace {
 
 constexpr std::string_view kJson = "application/json", kLines = "application/x-ndjson", kText = "text/plain";
 constexpr std::string_view kBudgetField = "Muster-Budget";
-// A plan that is overdue by so much will not come any more.
-constexpr auto kStuck = std::chrono::minutes(2);
 
 struct Route {
   std::string_view path, allowed;
@@ -237,7 +235,7 @@ void ServeService::serve(std::shared_ptr<HttpExchange> exchange) {
 
 HttpResponse ServeService::look_up(const HttpRequest& request) const {
   if (request.path == "/healthz") {
-    return queue_.overdue() > kStuck ? plain(503, "a plan is long overdue") : plain(200, "ok");
+    return queue_.is_stuck() ? plain(503, "a plan is long overdue") : plain(200, "ok");
   }
   if (request.path == "/readyz") return is_draining_ ? plain(503, "shutting down") : plain(200, "ready");
   if (request.path == "/version") return {200, std::string(kJson), "{\"version\":\"" MUSTER_VERSION "\"}\n", {}};

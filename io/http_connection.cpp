@@ -69,10 +69,11 @@ using Parser = http::request_parser<ReceivedBody>;
 class BodyShare {
  public:
   explicit BodyShare(std::shared_ptr<std::atomic<std::size_t>> total) : total_(std::move(total)) {}
-  ~BodyShare() { *total_ -= bytes_; }
+  ~BodyShare() { release(); }
   BodyShare(const BodyShare&) = delete;
   BodyShare& operator=(const BodyShare&) = delete;
 
+  void release() { *total_ -= std::exchange(bytes_, 0); }
   // False: it would be too much together with what others hold.
   bool grow_to(std::size_t bytes, std::size_t most) {
     const std::size_t others = *total_ - bytes_;
@@ -483,6 +484,7 @@ void Connection::on_sent(const ErrorCode& error) {
 
 void Connection::finish() {
   context_.service.answered(exchange_->request, exchange_->status, true);
+  exchange_->share.release();  // a thread may still have the exchange in its hands for a moment
   exchange_.reset();
   closes_ ? linger() : begin_request();
 }
