@@ -271,12 +271,13 @@ void ServeService::answer_document(const std::shared_ptr<HttpExchange>& exchange
   exchange->respond(std::move(response));
 }
 
-// What people and metrics are to know of an answer.
+// What people and metrics are to know of an answer: a record for each line of its log.
 void ServeService::tell(const HttpRequest& request, const Answer& answer) {
   if (answer.is_error) metrics_.refused_input(answer.error.code);
-  if (answer.log.empty()) return;
-  console_.say(answer.is_defect ? Severity::kError : Severity::kWarning, answer.log,
-               {{"requestId", request.id}, {"line", fmt::format("{}", answer.number), true}});
+  for (std::size_t at = 0; at < answer.log.size();) {
+    console_.say(answer.is_defect ? Severity::kError : Severity::kWarning, next_line(answer.log, at),
+                 {{"requestId", request.id}, {"line", fmt::format("{}", answer.number), true}});
+  }
 }
 
 void ServeService::release(const HttpRequest& request) {

@@ -2,6 +2,10 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -238,6 +242,35 @@ TEST(Serve, ImportTurnsKubernetesObjectsIntoASnapshot) {
   EXPECT_EQ(Json::parse(answer.body)["format"], "muster/v1");
   EXPECT_EQ(server.ask(post("/v1/solve", answer.body)).status, 200);
   EXPECT_EQ(server.ask(post("/v1/import", good_lines()[0])).status, 400);
+}
+
+// Family after family with help and type, each name once, and every name that the guide tells.
+TEST(Serve, MetricsAreThoseOfTheGuide) {
+  const Workplace place;
+  const Server server(place);
+  for (const std::string& line : good_lines()) server.ask(post("/v1/solve", line));
+  server.ask(post("/v1/solve", "{}"));
+  const HttpAnswer answer = server.ask(get("/metrics"));
+  EXPECT_EQ(answer.field("Content-Type"), "text/plain; version=0.0.4; charset=utf-8");
+  std::set<std::string> families;
+  for (const std::string& line : lines_of(answer.body)) {
+    if (line.starts_with("# TYPE ")) {
+      EXPECT_TRUE(families.insert(line.substr(7, line.find(' ', 7) - 7)).second) << line;
+    } else if (!line.starts_with("# HELP ")) {
+      EXPECT_TRUE(std::regex_match(line, std::regex(R"re([a-z_]+(\{([a-z]+="[^"]*",?)+\})? [0-9.e+-]+)re"))) << line;
+    }
+  }
+  std::ifstream file(MUSTER_SOURCE_DIR "/docs/serve.md");
+  const std::string guide{std::istreambuf_iterator<char>(file), {}};
+  const std::regex name(R"re(`(muster_[a-z_]+)[`{])re");
+  int named = 0;
+  for (std::sregex_iterator it(guide.begin(), guide.end(), name), end; it != end; ++it, ++named) {
+    EXPECT_TRUE(families.contains((*it)[1])) << (*it)[1];
+  }
+  EXPECT_GT(named, 15);
+  EXPECT_NE(answer.body.find("muster_solve_duration_seconds_count 7\n"), std::string::npos) << answer.body;
+  EXPECT_NE(answer.body.find("muster_input_errors_total{code=\"MissingKey\"} 1\n"), std::string::npos) << answer.body;
+  EXPECT_NE(answer.body.find("muster_gangs{phase=\"Unschedulable\"}"), std::string::npos) << answer.body;
 }
 
 }  // namespace
