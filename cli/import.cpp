@@ -14,6 +14,7 @@
 #include "cli/instance_option.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "datasets/events_openb.h"
 #include "datasets/openb.h"
 
 namespace muster {
@@ -29,6 +30,8 @@ CommandSyntax syntax() {
        {"data", "DIR", "where the traces lie, in place of those that come with the program"},
        {"order", "FILE", "the order of arrival: one row of the pod list a line, from 0 [each row once]"},
        {"arrived", "PERCENT", "only what has arrived when so much of the GPUs has been asked for"},
+       {"events", "",
+        "a workload for muster simulate in place of one snapshot: a pod a second, in the order of arrival"},
        {"tile", "N", "all nodes and pods N times"},
        {"gangs", "N", "equal pods in gangs of 1 to N"},
        {"falling-sizes", "", "gang sizes with weights 1/size^2, so that most pods stand alone"},
@@ -60,7 +63,7 @@ OpenbFiles files_of(const Settings& settings) {
     const std::string directory = settings.text("data").value_or("");
     files = openb_trace_files(directory.empty() ? carried_directory() : directory,
                               settings.text("trace").value_or("default"));
-    if (!settings.text("arrived")) files.order.clear();
+    if (!settings.text("arrived") && !settings.is_on("events")) files.order.clear();
   } else if (arguments.size() == 3) {
     if (settings.text("trace") || settings.text("data")) throw UsageError("--trace and --data do not go with files");
     files = {arguments[1], arguments[2], {}};
@@ -85,6 +88,9 @@ OpenbOptions options_of(const Settings& settings) {
   options.load = amount_option(settings, "load");
   options.preemptible = settings.is_on("preemptible");
   set_count(settings, "pending-priority", options.pending_priority);
+  if (settings.is_on("events") && (options.resamples() || options.tile != 1 || options.gang_max > 0)) {
+    throw UsageError("--events goes with --trace, --order, --arrived and --place-only only");
+  }
   if (settings.text("order") && options.resamples()) {
     throw UsageError("--order does not go with --nodes, --occupy and --load, which draw pods");
   }
@@ -111,6 +117,7 @@ int run_import(int argc, const char* const* argv) {
     return error.code == "NoInput" ? kExitNoInput : kExitNoValidLine;
   }
   refuse_fault(openb_fault(*input, options));
+  if (settings.is_on("events")) return print(openb_workload(*input, options), kExitAnswered);
   return print(openb_snapshot(*input, options) + '\n', kExitAnswered);
 }
 
