@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/exit_code.h"
+#include "cli/import_kai_snapshot.h"
 #include "cli/import_kubernetes.h"
 #include "cli/import_philly.h"
 #include "cli/instance_option.h"
@@ -25,7 +26,7 @@ CommandSyntax syntax() {
       "muster import openb [NODES.csv PODS.csv] [OPTION...]",
       "Prints one snapshot line of the nodes and pods of the Alibaba GPU trace of 2023, or of files of its columns.\n"
       "Without files: of the trace that comes with the program.\n"
-      "Of other things: muster import kubernetes --help, philly --help, inventory --help.",
+      "Of other things: muster import kubernetes --help, kai-snapshot --help, philly --help, inventory --help.",
       {{"trace", "NAME", "default, gpushare100 or gpuspec33, where no files are given [default]"},
        {"data", "DIR", "where the traces lie, in place of those that come with the program"},
        {"order", "FILE", "the order of arrival: one row of the pod list a line, from 0 [each row once]"},
@@ -103,11 +104,13 @@ int run_import(int argc, const char* const* argv) {
   if (argc > 1 && std::string_view(argv[1]) == "kubernetes") return run_import_kubernetes(argc - 1, argv + 1);
   if (argc > 1 && std::string_view(argv[1]) == "philly") return run_import_philly(argc - 1, argv + 1);
   if (argc > 1 && std::string_view(argv[1]) == "inventory") return run_import_inventory(argc - 1, argv + 1);
+  if (argc > 1 && std::string_view(argv[1]) == "kai-snapshot") return run_import_kai_snapshot(argc - 1, argv + 1);
   const Settings settings(syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(syntax()), kExitAnswered);
   if (settings.arguments()[0] != "openb") {
-    throw UsageError(fmt::format("there is no import of '{}', only of openb, philly, inventory and kubernetes",
-                                 settings.arguments()[0]));
+    throw UsageError(
+        fmt::format("there is no import of '{}', only of openb, philly, inventory, kubernetes and kai-snapshot",
+                    settings.arguments()[0]));
   }
   const OpenbOptions options = options_of(settings);
   const auto input = load_openb(files_of(settings));

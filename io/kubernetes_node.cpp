@@ -15,6 +15,34 @@ struct Devices {
   std::string_view model;
 };
 
+// Of a node of Volcano's virtual GPUs, which has no nvidia.com/gpu: `uuid,shares,MiB,model,healthy,...:` for each
+// device.
+bool read_virtual_devices(KubernetesReading& in, const KubernetesObject& object, JsonValue allocatable,
+                          std::int64_t labelled, Devices& out, bool& has_any) {
+  JsonValue number, annotations, value;
+  std::string_view registered;
+  if (!in.take(allocatable, "volcano.sh/vgpu-number", number) || !number) return in.error.code.empty();
+  if (!in.take(object.metadata, "annotations", annotations) ||
+      !in.take(annotations, "volcano.sh/node-vgpu-register", value) || !in.text(value, registered)) {
+    return false;
+  }
+  has_any = true;
+  out.count = registered.empty() ? labelled : 0;
+  while (!registered.empty()) {
+    const std::size_t end = std::min(registered.find(':'), registered.size());
+    std::string_view device = registered.substr(0, end);
+    registered.remove_prefix(std::min(end + 1, registered.size()));
+    std::array<std::string_view, 5> parts;
+    for (std::string_view& part : parts) {
+      const std::size_t comma = std::min(device.find(','), device.size());
+      part = device.substr(0, comma);
+      device.remove_prefix(std::min(comma + 1, device.size()));
+    }
+    if (parts[4] == "true") ++out.count;
+  }
+  return true;
+}
+
 // Time-slicing multiplies what a node can allocate, not the devices that it has.
 bool read_devices(KubernetesReading& in, const KubernetesObject& object, JsonValue allocatable, JsonValue labels,
                   Devices& out) {
@@ -24,11 +52,14 @@ bool read_devices(KubernetesReading& in, const KubernetesObject& object, JsonVal
   JsonValue count;
   if (!in.take(labels, kLabels, found) || !in.take(allocatable, kGpuResource, count)) return false;
   std::int64_t labelled = 0, replicas = 1;
+  bool has_virtual = false;
   if (count && !in.read_amount(count, {QuantityUnit::kOne, Rounding::kRefuse}, out.count)) return false;
   if (found[0] && !in.digits(found[0], labelled)) return false;
   if (found[1] && !in.digits(found[1], out.memory)) return false;
   if (!in.text(found[2], out.model)) return false;
   if (found[3] && !in.digits(found[3], replicas)) return false;
+  if (!count && !read_virtual_devices(in, object, allocatable, labelled, out, has_virtual)) return false;
+  if (has_virtual) return true;
   if (replicas > 1) in.remarks.add("time-slicing of GPUs is ignored, a device counts once", object);
   if (found[0]) {
     out.count = std::min(out.count, labelled);

@@ -55,6 +55,7 @@ enum AnnotationKey {
   kVolcanoGroupName,
   kPreemptable,
   kTaskAnnotation,
+  kVgpuMode,
   kAnnotationKeys
 };
 constexpr std::array<std::string_view, kAnnotationKeys> kAnnotationNames = {
@@ -71,7 +72,8 @@ constexpr std::array<std::string_view, kAnnotationKeys> kAnnotationNames = {
     "scheduling.k8s.io/group-name",
     "scheduling.volcano.sh/group-name",
     "volcano.sh/preemptable",
-    "volcano.sh/task-spec"};
+    "volcano.sh/task-spec",
+    "volcano.sh/vgpu-mode"};
 
 enum LabelKey {
   kApp,
@@ -141,6 +143,48 @@ bool read_gpu(KubernetesReading& in, const PodParts& parts, KubernetesPod& pod) 
   return true;
 }
 
+bool read_whole(KubernetesReading& in, const PodParts& parts, Billionths amount, std::int64_t most, std::int64_t& out) {
+  if (amount % kWhole != 0 || amount / kWhole > most) {
+    return in.fail_value(parts.spec[kContainers],
+                         "a resource of Volcano's virtual GPUs is no whole number, or too large");
+  }
+  out = static_cast<std::int64_t>(amount / kWhole);
+  return true;
+}
+
+// Volcano's virtual GPUs: a share of each of `vgpu-number` devices. Without memory it is all of the device. What is
+// asked for beside the memory cannot be told with it.
+bool read_virtual_gpus(KubernetesReading& in, const PodParts& parts, KubernetesPod& pod) {
+  const Billionths number = remove_resource(pod.requests, "volcano.sh/vgpu-number");
+  const Billionths memory = remove_resource(pod.requests, "volcano.sh/vgpu-memory");
+  const Billionths percentage = remove_resource(pod.requests, "volcano.sh/vgpu-memory-percentage");
+  const Billionths cores = remove_resource(pod.requests, "volcano.sh/vgpu-cores");
+  if (number == 0 && memory == 0) return true;
+  if (pod.gpu.kind != GpuRequestKind::kNone) {
+    return in.fail_value(parts.spec[kContainers], "cannot request both GPU and virtual GPU");
+  }
+  std::int64_t devices = 1, mib = 0, percent = 0;
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (number > 0 && !read_whole(in, parts, number, kMost, devices)) return false;
+  if (!read_whole(in, parts, memory, kMost, mib) || !read_whole(in, parts, percentage, kMost, percent)) return false;
+  const bool is_whole = cores >= 100 * kWhole || (mib == 0 && (percent == 0 || percent >= 100));
+  if (is_whole) {
+    pod.gpu = {GpuRequestKind::kWhole, devices, 0};
+  } else if (mib > 0) {
+    pod.gpu = {GpuRequestKind::kMemory, devices, mib};
+  } else {
+    pod.gpu = {GpuRequestKind::kFraction, devices, percent * 10'000};
+  }
+  const bool has_several = devices > 1 && parts.spec[kContainers].size() > 1;
+  if (!is_whole && cores > 0) pod.held = "virtual GPUs with a share of cores beside memory";
+  if (!is_whole && (has_several || (mib > 0 && percent > 0))) pod.held = "virtual GPUs of several sizes";
+  if (!is_whole && parts.annotations[kVgpuMode] && parts.annotations[kVgpuMode].is(JsonKind::kString) &&
+      parts.annotations[kVgpuMode].string() == "mig") {
+    pod.held = "virtual GPUs that become slices of devices";
+  }
+  return true;
+}
+
 bool read_requests(KubernetesReading& in, const PodParts& parts, KubernetesPod& pod) {
   const RequestParts asked{parts.spec[kContainers], parts.spec[kInitContainers], parts.spec[kOverhead],
                            parts.spec[kResources]};
@@ -150,7 +194,7 @@ bool read_requests(KubernetesReading& in, const PodParts& parts, KubernetesPod& 
     return in.fail(pod.object, "TooLarge", "the sum of " + std::string(requested.resource) + " is beyond 64 bits");
   }
   if (pod.is_reservation) static_cast<void>(remove_resource(pod.requests, "nvidia.com/gpu"));
-  return read_gpu(in, parts, pod);
+  return read_gpu(in, parts, pod) && read_virtual_gpus(in, parts, pod);
 }
 
 // The first reference that the pod has.

@@ -74,10 +74,33 @@ bool is_any(std::string_view key, std::initializer_list<std::string_view> keys) 
   return std::ranges::find(keys, key) != keys.end();
 }
 
+// Which instants may be the latest of a list; one that is known to be none need not be kept.
+class LatestTime {
+ public:
+  bool may_be_latest(std::string_view text) {
+    constexpr std::size_t kWholeSeconds = std::string_view("2026-03-01T10:00:00Z").size();
+    if (!is_used_ || text.size() != kWholeSeconds || text.back() != 'Z') return true;
+    if (text <= latest_) {
+      has_dropped_ = true;
+      return false;
+    }
+    if (parse_instant(text)) latest_ = text;
+    return true;
+  }
+  bool has_dropped() const { return has_dropped_; }
+  // Where objects may be taken out again, all of them count.
+  void keep_all() { is_used_ = has_dropped_ = false; }
+
+ private:
+  std::string latest_;
+  bool is_used_ = true, has_dropped_ = false;
+};
+
 // What the import reads of each part of an object, whatever its kind.
 class PartWriter {
  public:
-  PartWriter(JsonDocument& document, std::string& out) : document_(document), writer_(out) {}
+  PartWriter(JsonDocument& document, LatestTime& times, std::string& out)
+      : times_(times), document_(document), writer_(out) {}
 
   void write_object(JsonValue object) {
     write_members(object, [this](std::string_view key, JsonValue value) {
@@ -130,13 +153,15 @@ class PartWriter {
   void write_metadata(JsonValue object) {
     write_members(object, [this](std::string_view key, JsonValue value) {
       if (key == "annotations") return write(key, value, &PartWriter::write_annotations);
-      if (is_any(key, {"creationTimestamp", "deletionTimestamp", "labels", "name", "namespace", "ownerReferences"}))
-        copy(key, value);
+      if (key == "ownerReferences") return write(key, value, &PartWriter::write_owners);
+      if (is_any(key, {"creationTimestamp", "deletionTimestamp", "labels", "name", "namespace"})) copy(key, value);
     });
   }
   void write_annotations(JsonValue object) {
     write_members(object, [this](std::string_view key, JsonValue value) {
-      if (key != "kubectl.kubernetes.io/last-applied-configuration") copy(key, value);
+      if (key != "kubectl.kubernetes.io/last-applied-configuration" && !key.starts_with("nfd.node.kubernetes.io/")) {
+        copy(key, value);
+      }
     });
   }
   void write_spec(JsonValue object) {
@@ -144,9 +169,14 @@ class PartWriter {
       if (key == "containers" || key == "initContainers") return write(key, value, &PartWriter::write_containers);
       if (key == "volumes") return write(key, value, &PartWriter::write_volumes);
       if (key == "template") return write(key, value, &PartWriter::write_object);
-      if (!is_any(key, {"ephemeralContainers", "securityContext", "dnsConfig", "hostAliases", "imagePullSecrets"}))
-        copy(key, value);
+      if (!is_unread(key)) copy(key, value);
     });
+  }
+  // Of pods, common and of no use here.
+  static bool is_unread(std::string_view key) {
+    return is_any(key, {"ephemeralContainers", "securityContext", "dnsConfig", "dnsPolicy", "enableServiceLinks",
+                        "hostAliases", "imagePullSecrets", "restartPolicy", "schedulerName", "serviceAccount",
+                        "serviceAccountName", "terminationGracePeriodSeconds"});
   }
   void write_containers(JsonValue list) {
     write_elements(list, [this](JsonValue element) {
@@ -171,18 +201,39 @@ class PartWriter {
       }
     });
   }
-  // Instants, wherever they are, and what a condition says.
+  // Of conditions and states the latest instants, and whether an object is ready or done.
   void write_times(JsonValue value) {
     if (value.is(JsonKind::kArray)) return write_elements(value, [this](JsonValue element) { write_times(element); });
-    write_members(value, [this](std::string_view key, JsonValue member) {
+    const bool is_read = !value.is(JsonKind::kObject) || is_read_condition(value);
+    write_members(value, [&](std::string_view key, JsonValue member) {
       if (member.is(JsonKind::kObject) || member.is(JsonKind::kArray)) {
         if (member.size() > 0) write(key, member, &PartWriter::write_times);
-      } else if (key == "type" || key == "status" || key.ends_with("Time") || key.ends_with("At")) {
+      } else if (key.ends_with("Time") || key.ends_with("At")) {
+        if (!member.is(JsonKind::kString) || times_.may_be_latest(member.string())) copy(key, member);
+      } else if (is_read && (key == "type" || key == "status")) {
         copy(key, member);
       }
     });
   }
+  // Whether a condition says more than when; what is malformed is for the reader to refuse.
+  static bool is_read_condition(JsonValue condition) {
+    for (const JsonMember member : condition.members()) {
+      if (member.key != "type" && member.key != "status") continue;
+      if (!member.value.is(JsonKind::kString)) return true;
+      const std::string_view word = member.value.string();
+      if (member.key == "type") return is_any(word, {"Ready", "Complete", "Failed", "SuccessCriteriaMet"});
+    }
+    return false;
+  }
+  void write_owners(JsonValue list) {
+    write_elements(list, [this](JsonValue element) {
+      write_members(element, [this](std::string_view key, JsonValue value) {
+        if (is_any(key, {"controller", "kind", "name"})) copy(key, value);
+      });
+    });
+  }
 
+  LatestTime& times_;
   JsonDocument& document_;
   JsonWriter writer_;
   bool first_ = true;
@@ -194,13 +245,18 @@ class Slimmer {
       : text_(text), scratch_(scratch), max_depth_(max_depth) {}
 
   std::optional<std::string> run() {
-    out_.reserve(text_.size() / 8);
+    out_.reserve(text_.size() / 4);
     std::size_t documents = 0;
     for (at_ = skip_space(text_, 0); at_ < text_.size(); at_ = skip_space(text_, at_)) {
       if (documents++ > 0) out_ += ',';
       if (!take_document()) return std::nullopt;
     }
     if (documents == 0) return std::nullopt;
+    if (documents > 1 && times_.has_dropped()) {
+      times_.keep_all();
+      out_.clear();
+      return run();
+    }
     if (documents > 1) {
       out_.insert(0, R"({"apiVersion":"v1","kind":"List","items":[)");
       out_ += "]}";
@@ -274,13 +330,14 @@ class Slimmer {
 
   bool slim(std::string_view object, std::size_t depth) {
     if (scratch_.parse(object, {object.size(), max_depth_ - depth})) return false;
-    PartWriter(scratch_, out_).write_object(scratch_.root());
+    PartWriter(scratch_, times_, out_).write_object(scratch_.root());
     return true;
   }
 
   std::string_view text_;
   JsonDocument& scratch_;
   std::size_t max_depth_, at_ = 0;
+  LatestTime times_;
   std::string out_;
 };
 

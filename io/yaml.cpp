@@ -50,7 +50,9 @@ class Composer : public YAML::EventHandler {
   Nodes nodes;
   std::optional<std::uint32_t> root;
 
-  void OnDocumentStart(const YAML::Mark&) override {}
+  YAML::Mark start;
+
+  void OnDocumentStart(const YAML::Mark& mark) override { start = mark; }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { add(NodeKind::kNull, mark, anchor); }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -312,9 +314,13 @@ Result<std::string> yaml_to_json(std::string_view text) {
   const std::size_t limit = kMostGrowth * text.size() + kLeastRoom;
   try {
     YAML::Parser parser(stream);
+    int last_start = -1;
     while (true) {
       Composer composer;
       if (!parser.HandleNextDocument(composer)) break;
+      // What cannot begin a document is left where it is, and would be met for ever.
+      if (composer.start.pos == last_start) throw Fault(composer.start, "InvalidYaml", "nothing begins like this");
+      last_start = composer.start.pos;
       if (!composer.root || composer.nodes[*composer.root].kind == NodeKind::kNull) continue;
       Writer(composer.nodes, out, limit).write(*composer.root, 1);
       out += '\n';

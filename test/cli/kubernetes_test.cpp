@@ -49,12 +49,15 @@ TEST_F(Kubernetes, ImportedAndSolvedIsTheSameAsSolved) {
   for (const std::string& file : files) {
     const Outcome imported = workplace.run("import kubernetes --quiet " + file);
     ASSERT_EQ(imported.exit_code, 0) << file << imported.err;
-    const Outcome twice = solve(imported.out), once = solve("", file);
-    EXPECT_EQ(once.exit_code, 0) << file << once.err;
-    EXPECT_EQ(twice.out, once.out) << file;
-    const std::string plans = workplace.file("plans.jsonl", once.out);
-    const Outcome verified = workplace.run("verify " + file + " " + plans);
-    EXPECT_EQ(verified.exit_code, 0) << file << verified.out << verified.err;
+    for (const std::string engine : {"greedy", "milp", "auto"}) {
+      const std::string command = "solve --deterministic --quiet --engine " + engine + " ";
+      const Outcome twice = workplace.run(command, imported.out), once = workplace.run(command + file);
+      EXPECT_EQ(once.exit_code, 0) << file << once.err;
+      EXPECT_EQ(twice.out, once.out) << file << " " << engine;
+      const std::string plans = workplace.file("plans.jsonl", once.out);
+      const Outcome verified = workplace.run("verify " + file + " " + plans);
+      EXPECT_EQ(verified.exit_code, 0) << file << verified.out << verified.err;
+    }
   }
 }
 

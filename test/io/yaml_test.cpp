@@ -99,6 +99,8 @@ TEST(Yaml, ErrorsHaveAPlace) {
       {"? [1]\n: 2\n", "InvalidYaml", "1:3"},
       {"a: {<<: 1}\n", "InvalidYaml", "1:9"},
       {"a: 1\n  b: 2\n", "InvalidYaml", "2:4"},
+      {"\"a\",\"b\": 1\n", "InvalidYaml", "1:4"},
+      {"[1]]\n", "InvalidYaml", "1:4"},
       {"a: \"\xff\"\n", "InvalidUtf8", "1:1"}};
   for (const auto& [text, code, path] : cases) {
     const InputError error = error_of(text);

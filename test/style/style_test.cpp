@@ -135,7 +135,7 @@ TEST(Style, LibrariesAreIncludedWhereTheyMay) {
   const std::vector<Home> homes = {{{"coin/", "Cbc", "Osi", "Clp", "Coin", "Cgl"}, {"solver/"}},
                                    {{"simdjson"}, {"io/"}},
                                    {{"yaml-cpp/"}, {"io/yaml.cpp"}},
-                                   {{"zip.h"}, {"io/kai_snapshot.cpp"}},
+                                   {{"zip.h"}, {"io/kai_snapshot.cpp", "test/io/kai_snapshot_test.cpp"}},
                                    {{"tbb/", "oneapi/"}, {"heuristics/parallel.cpp"}},
                                    {{"boost/program_options"}, {"cli/"}},
                                    {{"boost/asio", "boost/beast"}, {"io/"}},

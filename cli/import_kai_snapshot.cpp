@@ -1,0 +1,42 @@
+#include "cli/import_kai_snapshot.h"
+
+#include <string>
+#include <utility>
+
+#include "cli/exit_code.h"
+#include "cli/imported_objects.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "io/kai_snapshot.h"
+
+namespace muster {
+namespace {
+
+CommandSyntax syntax() {
+  return {
+      "muster import kai-snapshot FILE [OPTION...]",
+      "Prints one snapshot line of the archive that KAI's scheduler gives at its endpoint /get-snapshot: a zip with\n"
+      "snapshot.json. What is ignored goes to stderr.",
+      {{"time", "INSTANT", "now (default: the latest instant that the objects tell)"},
+       {"quiet", "", "nothing on stderr but errors"}},
+      1,
+      1};
+}
+
+}  // namespace
+
+int run_import_kai_snapshot(int argc, const char* const* argv) {
+  const Settings settings(syntax(), argc, argv);
+  if (settings.wants_help()) return print(help_text(syntax()), kExitAnswered);
+  KubernetesOptions options;
+  options.time = settings.instant("time");
+  const std::string& file = settings.arguments()[0];
+  Result<std::string> objects = kai_snapshot_objects(file);
+  if (!objects) {
+    const int code = complain_of_import(objects.error(), file);
+    return objects.error().code == "NoInput" ? kExitNoInput : code;
+  }
+  return print_imported(*std::move(objects), options, settings.is_on("quiet") ? Remarks::kQuiet : Remarks::kTold);
+}
+
+}  // namespace muster

@@ -1,0 +1,93 @@
+#include "io/kai_snapshot.h"
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <zip.h>
+
+#include "io/json_document.h"
+#include "io/json_writer.h"
+#include "io/kubernetes_object.h"
+#include "io/snapshot_reader.h"
+
+namespace muster {
+
+namespace {
+
+constexpr const char* kMember = "snapshot.json";
+
+// Objects in the archive do not say their kinds.
+struct RawList {
+  std::string_view key, api_version, kind;
+};
+constexpr std::array<RawList, 7> kLists = {{{"pods", "v1", "PodList"},
+                                            {"nodes", "v1", "NodeList"},
+                                            {"queues", "scheduling.run.ai/v2", "QueueList"},
+                                            {"podGroups", "scheduling.run.ai/v2alpha2", "PodGroupList"},
+                                            {"bindRequests", "scheduling.run.ai/v1alpha2", "BindRequestList"},
+                                            {"priorityClasses", "scheduling.k8s.io/v1", "PriorityClassList"},
+                                            {"topologies", "kai.scheduler/v1alpha1", "TopologyList"}}};
+
+InputError archive_error(std::string message) { return {"InvalidArchive", "$", std::move(message)}; }
+
+Result<std::string> unpack(const std::string& file, std::size_t most_bytes) {
+  int code = 0;
+  const std::unique_ptr<zip_t, void (*)(zip_t*)> archive(zip_open(file.c_str(), ZIP_RDONLY | ZIP_CHECKCONS, &code),
+                                                         zip_discard);
+  if (!archive) {
+    zip_error_t error;
+    zip_error_init_with_code(&error, code);
+    const std::string message = zip_error_strerror(&error);
+    zip_error_fini(&error);
+    if (code == ZIP_ER_NOENT || code == ZIP_ER_OPEN) return InputError{"NoInput", "$", message};
+    return archive_error(message);
+  }
+  const std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> member(zip_fopen(archive.get(), kMember, 0), zip_fclose);
+  if (!member) return archive_error(std::string(kMember) + ": " + zip_strerror(archive.get()));
+  std::string text;
+  std::array<char, 1 << 16> chunk;
+  zip_int64_t got = 0;
+  while ((got = zip_fread(member.get(), chunk.data(), chunk.size())) > 0) {
+    text.append(chunk.data(), static_cast<std::size_t>(got));
+    if (text.size() > most_bytes) {
+      return InputError{"TooLarge", "$",
+                        std::string(kMember) + " has more than " + std::to_string(most_bytes) + " bytes"};
+    }
+  }
+  if (got < 0) return archive_error(std::string(kMember) + ": " + zip_file_strerror(member.get()));
+  return text;
+}
+
+}  // namespace
+
+Result<std::string> kai_snapshot_objects(const std::string& file, std::size_t most_bytes) {
+  Result<std::string> text = unpack(file, most_bytes);
+  if (!text) return text;
+  JsonDocument document;
+  if (auto error = document.parse(*text, {most_bytes, ReaderOptions().max_depth})) return *std::move(error);
+  KubernetesReading reading(document);
+  JsonValue objects;
+  if (!reading.expect(document.root(), JsonKind::kObject) || !reading.take(document.root(), "rawObjects", objects)) {
+    return std::move(reading.error);
+  }
+  if (!objects) return InputError{"UnsupportedFormat", "$", "there are no rawObjects"};
+  std::string list = R"({"apiVersion":"v1","kind":"List","items":[)";
+  JsonWriter writer(list);
+  bool first = true;
+  for (const RawList& raw : kLists) {
+    JsonValue items;
+    if (!reading.take(objects, raw.key, items)) return std::move(reading.error);
+    if (!items) continue;
+    writer.separate(first).raw(R"({"apiVersion":)").string(raw.api_version).raw(R"(,"kind":)").string(raw.kind);
+    writer.raw(R"(,"items":)");
+    write_json(writer, document, items);
+    writer.raw("}");
+  }
+  writer.raw("]}");
+  return list;
+}
+
+}  // namespace muster
