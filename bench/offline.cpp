@@ -5,13 +5,11 @@
 // Usage: bench_offline [--traces NAME,NAME] [--seeds S,S] [--budget MS] [--threads N] [--data DIR] [--json FILE]
 // Traces and orders of arrival are looked for in DIR as pods_TRACE.csv or openb_pod_list_TRACE.csv, and
 // arrivals_TRACE_SEED.idx or arrivals/TRACE_SEED.idx, beside nodes.csv or openb_node_list_gpu_node.csv; without DIR in
-// datasets/openb, which holds three traces. Seeds without an order are passed over.
+// datasets/openb. Seeds without an order are passed over.
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
-#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -21,12 +19,11 @@
 
 #include "bench/arguments.h"
 #include "bench/judge.h"
+#include "bench/openb_files.h"
 #include "datasets/openb.h"
 
 namespace muster::bench {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct Arguments {
   std::vector<std::string> traces{"default", "gpushare100", "gpuspec33"}, seeds{"42", "43", "44", "45", "46"};
@@ -63,23 +60,6 @@ const std::map<std::string, Published>& published() {
       {"gpuspec33", {3.63, 12.16}},    {"multigpu20", {2.65, 4.47}}, {"multigpu30", {2.34, 3.64}},
       {"multigpu50", {1.68, 2.91}}};
   return figures;
-}
-
-// The first of two names that is there; none: neither is.
-std::optional<std::string> found(const Arguments& arguments, const std::string& name, const std::string& other) {
-  for (const std::string& file : {name, other})
-    if (const fs::path path = fs::path(arguments.directory) / file; fs::exists(path)) return path.string();
-  return std::nullopt;
-}
-
-std::optional<OpenbFiles> files_of(const Arguments& arguments, const std::string& trace, const std::string& seed) {
-  const auto nodes = found(arguments, "nodes.csv", "openb_node_list_gpu_node.csv");
-  const auto pods = found(arguments, "pods_" + trace + ".csv", "openb_pod_list_" + trace + ".csv");
-  const std::string order_name = trace + "_" + seed + ".idx";
-  const auto order = found(arguments, "arrivals_" + order_name, "arrivals/" + order_name);
-  if (!nodes || !pods) throw std::runtime_error("no nodes, or no pods of " + trace + ", in " + arguments.directory);
-  if (!order) return std::nullopt;
-  return OpenbFiles{*nodes, *pods, *order};
 }
 
 // Returns whether the plan stands.
@@ -130,13 +110,13 @@ int run(const Arguments& arguments) {
   int runs = 0;
   for (const std::string& trace : arguments.traces) {
     for (const std::string& seed : arguments.seeds) {
-      const auto files = files_of(arguments, trace, seed);
-      if (!files) {
+      const OpenbFiles files = openb_files_in(arguments.directory, trace, seed);
+      if (files.order.empty()) {
         std::cerr << "no order of arrival for " << trace << ", seed " << seed << "\n";
         continue;
       }
       ++runs;
-      stands = measure(trace, seed, *files, arguments) && stands;
+      stands = measure(trace, seed, files, arguments) && stands;
     }
   }
   if (runs == 0) throw std::runtime_error("there is nothing to run in " + arguments.directory);

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <random>
 #include <span>
 #include <tuple>
+#include <utility>
 
 #include "heuristics/cluster_state.h"
 #include "heuristics/fit.h"
@@ -51,9 +53,11 @@ OnlinePolicy::Cluster cluster_of(const Problem& problem) {
     if (count > 0)
       cluster.workload.push_back({ask_of(pod_class, usual_node_class(problem, pod_class)), count, pod_class.allowed});
   };
-  for (const ExpectedClass& expected : problem.expected_workload)
-    add(problem.pod_classes[expected.pod_class], static_cast<double>(expected.weight_millionths));
-  if (!cluster.workload.empty()) return cluster;
+  if (problem.snapshot->policy.expected_workload) {
+    for (const ExpectedClass& expected : problem.expected_workload)
+      add(problem.pod_classes[expected.pod_class], static_cast<double>(expected.weight_millionths));
+    return cluster;
+  }
   Indexed<PodClassIndex, double> counts(problem.pod_classes.size());
   for (const Pod& pod : problem.pods) counts[pod.pod_class] += 1;
   for (const PodClassIndex i : problem.pod_classes.indices()) add(problem.pod_classes[i], counts[i]);
@@ -63,15 +67,20 @@ OnlinePolicy::Cluster cluster_of(const Problem& problem) {
 // Nodes by the scores of a policy, kept for each class of pods until the node changes.
 class PolicyChooser : public NodeChooser {
  public:
-  PolicyChooser(const ClusterState& state, const QueueBounds& bounds, const OnlinePolicy& policy)
+  PolicyChooser(const ClusterState& state, const QueueBounds& bounds, const OnlinePolicy& policy, std::uint64_t seed)
       : NodeChooser(state, bounds, NodeRule::kBestFit),
         problem_(state.problem()),
         state_(state),
         bounds_(bounds),
         policy_(policy),
         scores_(problem_.pod_classes.size()),
-        all_nodes_(problem_.nodes.size()) {
+        all_nodes_(problem_.nodes.size()),
+        rank_(problem_.nodes.size()) {
     for (std::size_t i = 0; i < all_nodes_.size(); ++i) all_nodes_[i] = NodeIndex{static_cast<std::uint32_t>(i)};
+    std::vector<NodeIndex> shuffled = all_nodes_;
+    std::mt19937_64 random(seed);  // its output is the same everywhere
+    for (std::size_t i = shuffled.size(); i > 1; --i) std::swap(shuffled[i - 1], shuffled[random() % i]);
+    for (std::size_t i = 0; i < shuffled.size(); ++i) rank_[shuffled[i]] = static_cast<std::uint32_t>(i);
   }
 
   NodeIndex choose(PodIndex pod, std::span<const NodeIndex> among) override {
@@ -83,7 +92,9 @@ class PolicyChooser : public NodeChooser {
     for (const NodeIndex node : among.empty() ? std::span<const NodeIndex>(all_nodes_) : among) {
       Scored& scored = scores[node.value()];
       if (scored.seen != state_.version(node) + 1) scored = look_at(pod_class, node);
-      if (scored.score <= best_score || !can_place(state_, bounds_, pod, node)) continue;
+      const bool is_better =
+          scored.score > best_score || (scored.score == best_score && !best.is_none() && rank_[node] < rank_[best]);
+      if (!is_better || !can_place(state_, bounds_, pod, node)) continue;
       best = node;
       best_score = scored.score;
     }
@@ -135,6 +146,7 @@ class PolicyChooser : public NodeChooser {
   const OnlinePolicy& policy_;
   Indexed<PodClassIndex, std::vector<Scored>> scores_;
   std::vector<NodeIndex> all_nodes_;
+  Indexed<NodeIndex, std::uint32_t> rank_;  // among nodes of equal score the lowest is taken
   std::vector<std::int32_t> levels_;
 };
 
@@ -150,7 +162,7 @@ std::vector<GangIndex> queue_order(const Problem& problem) {
 void place_in_order(const OneByOneOptions& options, const OnlinePolicy& policy, const std::vector<GangIndex>& order,
                     ClusterState& state) {
   const QueueBounds bounds = queue_bounds(state.problem(), state);
-  PolicyChooser chooser(state, bounds, policy);
+  PolicyChooser chooser(state, bounds, policy, options.seed);
   GangPlacer placer(state, bounds, chooser, PodOrder::kAsGiven);
   for (const GangIndex gang : order) {
     if (options.stop && options.stop()) return;

@@ -16,15 +16,18 @@ struct OneByOneOptions {
   // Those that are tried, in this order; empty: all, by priority (highest first), then by time waited (longest first),
   // then by position, which is the order of kube-scheduler's queue.
   std::vector<GangIndex> order;
+  // Of the choice among nodes of equal score, each of which is as likely, as in kube-scheduler's `selectHost`. It
+  // matters: FGD scores all nodes alike for most pods without devices.
+  std::uint64_t seed = 1;
   // Asked before each gang; what is not reached stays pending. May be empty.
   StopRequest stop;
 };
 
 // Every rule of semantics.md holds: a gang's minimum is placed whole or not at all, its other pods where they fit.
-// Ties go to the node of lowest index. Room that is still held by releasing pods is not used. Stale gangs that cannot
+// Room that is still held by releasing pods is not used. Stale gangs that cannot
 // be completed are evicted first, as any plan has to. FGD's typical pods are the snapshot's expected workload, or all
-// its pods where it gives none. The same answer for the same problem. Cost: for each pod one look at every node, and
-// one score for each node that changed since its class was asked for last.
+// its pods where it gives none. The same answer for the same problem and seed. Cost: for each pod one look at every
+// node, and one score for each node that changed since its class was asked for last.
 Plan solve_one_by_one(const Problem& problem, const OneByOneOptions& options);
 
 }  // namespace muster

@@ -75,7 +75,7 @@ std::vector<TypicalPod> popular(const std::vector<TypicalPod>& workload) {
   std::size_t kept = 0;
   while (kept < merged.size() && covered < kPopularity * total) covered += merged[kept++].count;
   merged.resize(kept);
-  for (TypicalPod& pod : merged) pod.count /= covered;
+  for (TypicalPod& pod : merged) pod.count = pod.count / total / (covered / total);
   return merged;
 }
 
@@ -99,47 +99,52 @@ OnlinePolicy::OnlinePolicy(OnlinePolicyKind kind, const Cluster& cluster)
       largest_gpu_(static_cast<double>(std::max(1, cluster.largest_devices)) * kWholeDevice),
       types_(cluster.node_types) {
   if (kind != OnlinePolicyKind::kFgd) return;
-  std::vector<TypicalPod> typical = popular(cluster.workload);
-  std::ranges::stable_sort(typical, {}, [](const TypicalPod& pod) { return pod.ask.cpu; });
-  for (std::size_t t = 0; t < types_.size(); ++t) {
-    Type& type = types_[t];
-    for (const TypicalPod& pod : typical) {
-      if (pod.ask.devices == 0 || !pod.accepts[t]) {
-        type.unusable += pod.count;
-        continue;
-      }
-      const auto alike = [&](const Shape& shape) {
-        return shape.devices == pod.ask.devices && shape.share == pod.ask.share;
-      };
-      auto shape = std::ranges::find_if(type.shapes, alike);
-      if (shape == type.shapes.end())
-        shape = type.shapes.insert(type.shapes.end(), {pod.ask.devices, pod.ask.share, 0, {}, {}});
-      shape->popularity += pod.count;
-      shape->cpu.push_back(pod.ask.cpu);
-      shape->within.push_back(shape->popularity);
-    }
+  for (const TypicalPod& pod : popular(cluster.workload)) {
+    auto share = std::ranges::find(shares_, pod.ask.share);
+    if (share == shares_.end()) share = shares_.insert(shares_.end(), pod.ask.share);
+    const auto position = static_cast<std::size_t>(share - shares_.begin());
+    for (std::size_t t = 0; t < types_.size(); ++t)
+      types_[t].push_back({pod.ask.cpu, pod.ask.devices, position, pod.count, pod.accepts[t]});
   }
 }
 
 double OnlinePolicy::fragmentation(const OnlineNode& node) const {
-  const auto total = static_cast<double>(total_of(node.devices));
-  const Type& type = types_[node.type];
-  double lost = type.unusable * total;
-  for (const Shape& shape : type.shapes) {
-    std::int32_t found = 0;
-    std::int64_t too_small = 0;
+  struct Room {
+    std::int32_t devices = 0;    // with room for the share
+    std::int64_t too_small = 0;  // in sum
+  };
+  std::array<Room, 64> few;
+  std::vector<Room> many(shares_.size() > few.size() ? shares_.size() : 0);
+  const std::span<Room> rooms = many.empty() ? std::span<Room>(few) : std::span<Room>(many);
+  for (std::size_t i = 0; i < shares_.size(); ++i) {
+    rooms[i] = {};
     for (const std::int32_t free : node.devices) {
-      if (free >= shape.share) {
-        ++found;
+      if (free >= shares_[i]) {
+        ++rooms[i].devices;
       } else {
-        too_small += free;
+        rooms[i].too_small += free;
       }
     }
-    const auto fits = std::ranges::upper_bound(shape.cpu, node.cpu_free) - shape.cpu.begin();
-    const double served = found < shape.devices || fits == 0 ? 0 : shape.within[static_cast<std::size_t>(fits) - 1];
-    lost += served * static_cast<double>(too_small) + (shape.popularity - served) * total;
   }
-  return lost;
+  // The cases of the paper: both lack, devices lack, cpu lacks, needs no device and has or lacks cpu, no access.
+  enum Case : std::uint8_t { kBoth, kDevices, kCpuLacks, kNoDevice, kNoDeviceNorCpu, kNoAccess };
+  std::array<double, 6> lost{};
+  const auto total = static_cast<double>(total_of(node.devices));
+  for (const Typical& pod : types_[node.type]) {
+    const bool has_cpu = node.cpu_free >= pod.cpu;
+    if (pod.devices == 0) {
+      lost[has_cpu ? kNoDevice : kNoDeviceNorCpu] += pod.popularity * total;
+    } else if (!pod.accepts) {
+      lost[kNoAccess] += pod.popularity * total;
+    } else if (rooms[pod.share].devices < pod.devices) {
+      lost[has_cpu ? kDevices : kBoth] += pod.popularity * total;
+    } else if (has_cpu) {
+      lost[kDevices] += pod.popularity * static_cast<double>(rooms[pod.share].too_small);
+    } else {
+      lost[kCpuLacks] += pod.popularity * total;
+    }
+  }
+  return std::accumulate(lost.begin(), lost.end(), 0.0);
 }
 
 std::int64_t OnlinePolicy::fgd_score(double before, const OnlineNode& after) const {

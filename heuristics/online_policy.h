@@ -64,23 +64,21 @@ class OnlinePolicy {
 
   // Requires that the pod fits. Fractions go to the device with the least room that suffices (lowest index first), but
   // under FGD to the one that scores best; whole devices are the idle ones of lowest index. Cost: O(devices) and, for
-  // FGD, O(distinct shares of the workload) for each device that differs.
+  // FGD, O(typical pods + distinct shares x devices) for each device that differs.
   OnlineScore score(const OnlineAsk& ask, const OnlineNode& node) const;
 
   // What of a node's free devices (thousandths) the typical pods could not use, on average: F_n(M) of the paper.
   double fragmentation(const OnlineNode& node) const;
 
  private:
-  // Typical pods that ask for devices in the same way, for one node type: their popularity, summed up by cpu.
-  struct Shape {
-    std::int32_t devices = 0, share = 0;
+  // Of one node type, in the order in which they are summed up: the score of a change of nothing is 50 or 49 by the
+  // last bit of the sum, as it is in the source.
+  struct Typical {
+    std::int64_t cpu = 0;
+    std::int32_t devices = 0;
+    std::size_t share = 0;  // position in `shares_`
     double popularity = 0;
-    std::vector<std::int64_t> cpu;  // ascending
-    std::vector<double> within;     // popularity of those that ask for at most cpu[i]
-  };
-  struct Type {
-    std::vector<Shape> shapes;
-    double unusable = 0;  // popularity of those that ask for no device, or do not accept the type
+    bool accepts = false;
   };
 
   std::int64_t fgd_score(double before, const OnlineNode& after) const;
@@ -88,7 +86,8 @@ class OnlinePolicy {
 
   OnlinePolicyKind kind_;
   double largest_cpu_, largest_gpu_;
-  std::vector<Type> types_;
+  std::vector<std::int32_t> shares_;         // distinct, of the typical pods
+  std::vector<std::vector<Typical>> types_;  // by node type
 };
 
 }  // namespace muster

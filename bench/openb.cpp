@@ -1,0 +1,239 @@
+// The OpenB trace online: one pod at a time, in the published orders of arrival, nothing moves, what does not fit is
+// dropped. Muster's placer and FGD as implemented here, beside the published curves of FGD. Every placement is checked
+// by a replay of its own before it counts.
+//
+// Usage: bench_openb [--traces NAME,NAME] [--seeds S,S] [--policies muster,fgd,best-fit,...] [--data DIR]
+//        [--json FILE] [--plot FILE.svg]
+// Without flags: every trace and seed that is carried. A seed that DIR has no order of is sampled in the same way. DIR
+// is laid out as datasets/openb, or as published (openb_pod_list_TRACE.csv, arrivals/TRACE_SEED.idx).
+#include <chrono>
+#include <ctime>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/arguments.h"
+#include "bench/openb_files.h"
+#include "bench/openb_plot.h"
+#include "bench/openb_replay.h"
+#include "datasets/openb_published.h"
+#include "heuristics/online_placing.h"
+#include "io/snapshot_reader.h"
+
+namespace muster::bench {
+namespace {
+
+struct Arguments {
+  std::vector<std::string> traces = openb_traces(), seeds{"42", "43", "44", "45", "46"}, policies{"muster", "fgd"};
+  std::string directory = openb_source_directory(), json, plot;
+};
+
+Arguments parse(int argc, char** argv) {
+  Arguments arguments;
+  parse_flags(argc, argv,
+              {
+                  {"--traces", [&](const std::string& value) { arguments.traces = split(value); }},
+                  {"--seeds", [&](const std::string& value) { arguments.seeds = split(value); }},
+                  {"--policies", [&](const std::string& value) { arguments.policies = split(value); }},
+                  {"--data", [&](const std::string& value) { arguments.directory = value; }},
+                  {"--json", [&](const std::string& value) { arguments.json = value; }},
+                  {"--plot", [&](const std::string& value) { arguments.plot = value; }},
+              });
+  for (const std::string& policy : arguments.policies)
+    if (policy != "muster" && !online_policy_of(policy)) throw std::runtime_error("there is no policy " + policy);
+  return arguments;
+}
+
+template <class Value>
+Value value_of(Result<Value> result) {
+  if (!result) throw std::runtime_error(result.error().path + ": " + result.error().message);
+  return std::move(*result);
+}
+
+double thread_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// What one replay took: of the wall, of the thread that places, of all threads.
+struct Took {
+  double wall = 0, thread = 0, process = 0;
+};
+class Stopwatch {
+ public:
+  Took took() const {
+    return {std::chrono::duration<double>(std::chrono::steady_clock::now() - wall_).count(), thread_seconds() - thread_,
+            static_cast<double>(std::clock() - process_) / CLOCKS_PER_SEC};
+  }
+
+ private:
+  std::chrono::steady_clock::time_point wall_ = std::chrono::steady_clock::now();
+  double thread_ = thread_seconds();
+  std::clock_t process_ = std::clock();
+};
+
+struct Measured {
+  Replay replay;
+  Took took;
+};
+
+Measured replay_muster(const OpenbInput& input) {
+  const OnlineInput online = online_input(input);
+  OnlinePlacer placer(online.types, online.type_of_node, {});
+  Measured measured;
+  const Stopwatch watch;
+  for (const OnlineClass& pod : online.pods) measured.replay.push_back(placer.place(pod));
+  measured.took = watch.took();
+  return measured;
+}
+
+// All pods of the order wait in one snapshot, and are taken in order: the same as one at a time, since nothing leaves.
+Measured replay_policy(const OpenbInput& input, OnlinePolicyKind policy, std::uint64_t seed) {
+  const std::string line = openb_snapshot(input, {});
+  Snapshot snapshot = value_of(SnapshotReader().read(line));
+  const Problem problem = value_of(build_problem(snapshot));
+  Measured measured;
+  OneByOneOptions options;
+  options.policy = policy;
+  options.seed = seed;
+  for (const PodIndex pod : problem.pods.indices()) options.order.push_back(problem.pods[pod].gang);
+  const Stopwatch watch;
+  const Plan plan = solve_one_by_one(problem, options);
+  measured.took = watch.took();
+  measured.replay.resize(input.order.size());
+  for (const Placement& placement : plan.placements)
+    measured.replay[placement.pod.value()] = OnlinePlace{placement.node.value(), placement.devices};
+  return measured;
+}
+
+// Sums over the seeds of a trace, by policy.
+struct Sum {
+  Outcome outcome;
+  int runs = 0;
+  double pods = 0;
+  Took took;
+  double mean(std::size_t percent) const { return outcome.unallocated[percent] / runs; }
+};
+
+using Published = std::map<std::pair<std::string, std::int32_t>, double>;  // by policy and arrived percent
+
+Published published_of(const std::string& trace) {
+  static const std::vector<OpenbPublished> all = value_of(load_openb_published(openb_source_directory()));
+  Published result;
+  for (const OpenbPublished& point : all)
+    if (point.trace == trace) result[{point.policy, point.arrived}] = point.unallocated_milli / 1000.0;
+  return result;
+}
+
+void write_line(const std::string& file, const std::string& trace, const std::string& seed, const std::string& policy,
+                const Outcome& outcome, const Measured& measured) {
+  if (file.empty()) return;
+  std::ostringstream curve;
+  for (std::size_t percent = 50; percent <= kLastPercent; ++percent)
+    curve << (percent > 50 ? "," : "") << fmt::format("{:.3f}", outcome.unallocated[percent]);
+  const auto pods = static_cast<double>(measured.replay.size());
+  std::ofstream(file, std::ios::app) << fmt::format(
+      R"({{"trace":"{}","seed":{},"policy":"{}","pods":{},"lostEights":{},"podsPerSecond":{:.0f},)"
+      R"("podsPerThreadSecond":{:.0f},"podsPerProcessorSecond":{:.0f},"unallocatedFrom50":[{}]}})"
+      "\n",
+      trace, seed, policy, measured.replay.size(), outcome.lost_eights, pods / measured.took.wall,
+      pods / measured.took.thread, pods / measured.took.process, curve.str());
+}
+
+using Sums = std::map<std::string, Sum>;  // by policy
+
+Sums measure(const std::string& trace, const Arguments& arguments) {
+  Sums sums;
+  for (const std::string& seed : arguments.seeds) {
+    OpenbInput input = value_of(load_openb(openb_files_in(arguments.directory, trace, seed)));
+    if (input.order.empty()) input.order = sampled_order(input, std::stoull(seed));
+    for (const std::string& policy : arguments.policies) {
+      const Measured measured = policy == "muster" ? replay_muster(input)
+                                                   : replay_policy(input, *online_policy_of(policy), std::stoull(seed));
+      check_replay(input, measured.replay);
+      const Outcome outcome = outcome_of(input, measured.replay);
+      write_line(arguments.json, trace, seed, policy, outcome, measured);
+      Sum& sum = sums[policy];
+      ++sum.runs;
+      for (std::size_t i = 0; i <= kLastPercent; ++i) sum.outcome.unallocated[i] += outcome.unallocated[i];
+      sum.outcome.lost_eights += outcome.lost_eights;
+      sum.pods += static_cast<double>(measured.replay.size());
+      sum.took.wall += measured.took.wall;
+      sum.took.thread += measured.took.thread;
+      sum.took.process += measured.took.process;
+    }
+  }
+  return sums;
+}
+
+std::string three(const auto& at) { return fmt::format("{} / {} / {}", at(95), at(100), at(130)); }
+
+void print_row(const std::string& trace, const std::string& policy, const Sum& sum, const Published& published) {
+  static const std::map<std::string, std::string> names{
+      {"fgd", "FGD"}, {"best-fit", "BestFit"}, {"dot-product", "DotProd"}};
+  const auto name = names.find(policy);
+  const auto theirs = [&](std::int32_t percent) {
+    const auto point = published.find({name == names.end() ? "FGD" : name->second, percent});
+    return point == published.end() ? std::string("?") : fmt::format("{:.2f}", point->second);
+  };
+  const auto ours = [&](std::size_t percent) { return fmt::format("{:.2f}", sum.mean(percent)); };
+  fmt::print("| {} | {} | {} | {} {} | {:.1f} | {:.0f} | {:.0f} | {:.0f} |\n", trace, policy, three(ours),
+             name == names.end() ? "FGD" : name->second, three(theirs),
+             static_cast<double>(sum.outcome.lost_eights) / sum.runs, sum.pods / sum.took.thread,
+             sum.pods / sum.took.process, sum.pods / sum.took.wall);
+  std::fflush(stdout);
+}
+
+ArrivalPanel panel_of(const std::string& trace, const Sums& sums, const Published& published) {
+  ArrivalPanel panel{trace, {}};
+  for (const auto& [policy, sum] : sums) {
+    ArrivalCurve& curve = panel.curves.emplace_back(ArrivalCurve{policy == "muster" ? "Muster" : policy, {}});
+    for (std::size_t i = 50; i <= kLastPercent; ++i) curve.points.emplace_back(static_cast<double>(i), sum.mean(i));
+  }
+  std::ranges::sort(panel.curves, {}, &ArrivalCurve::name);
+  for (const std::string policy : {"FGD", "BestFit"}) {
+    ArrivalCurve& curve = panel.curves.emplace_back(ArrivalCurve{policy + ", published", {}});
+    for (const auto& [key, value] : published)
+      if (key.first == policy) curve.points.emplace_back(key.second, value);
+  }
+  return panel;
+}
+
+// 1 where Muster is not below the published FGD at 100 and at 130 % of a trace.
+int run(const Arguments& arguments) {
+  fmt::print(
+      "Percent of the GPUs unallocated at 95 / 100 / 130 % arrived, means over the seeds; nothing moves.\n"
+      "| trace | policy | unallocated | published | lost pods of 8 GPUs by 100 % | pods/s of the placing thread | "
+      "pods/s of "
+      "all processor time | pods/s |\n|---|---|---|---|---|---|---|---|\n");
+  bool is_below = true;
+  std::vector<ArrivalPanel> panels;
+  for (const std::string& trace : arguments.traces) {
+    const Sums sums = measure(trace, arguments);
+    const Published published = published_of(trace);
+    for (const std::string& policy : arguments.policies) print_row(trace, policy, sums.at(policy), published);
+    for (const std::int32_t percent : {100, 130}) {
+      const auto fgd = published.find({"FGD", percent});
+      if (!sums.contains("muster") || fgd == published.end()) continue;
+      is_below = is_below && sums.at("muster").mean(static_cast<std::size_t>(percent)) < fgd->second;
+    }
+    panels.push_back(panel_of(trace, sums, published));
+  }
+  if (!arguments.plot.empty() && !panels.empty()) ArrivalPlot(std::move(panels)).write(arguments.plot);
+  return is_below ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace muster::bench
+
+int main(int argc, char** argv) {
+  return muster::bench::guarded("bench_openb", [&] { return muster::bench::run(muster::bench::parse(argc, argv)); });
+}

@@ -1,0 +1,125 @@
+#include "heuristics/online_tie_break.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace muster {
+
+namespace {
+
+constexpr double kTolerance = 1e-9;
+constexpr double kPremium = 0.3;  // of the devices of a pod that would be missed
+
+// P(X >= n) for a Poisson variable of this mean.
+double chance_of(double mean, std::int32_t n) {
+  if (n <= 0) return 1;
+  if (n > mean + 10 * std::sqrt(mean) + 20) return 0;
+  double term = std::exp(-mean), below = 0;
+  if (mean > 600) return n > mean ? 0 : 1;
+  for (std::int32_t i = 0; i < n; ++i) {
+    below += term;
+    term *= mean / (i + 1);
+  }
+  return std::max(0.0, 1 - below);
+}
+
+}  // namespace
+
+OnlineUsable::OnlineUsable(const std::vector<OnlineClass>& classes, const std::vector<double>& counts,
+                           std::size_t types)
+    : shapes_(types) {
+  const double total = std::max(1e-9, std::accumulate(counts.begin(), counts.end(), 0.0));
+  std::vector<std::size_t> order(classes.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](std::size_t j) { return classes[j].cpu; });
+  for (std::size_t t = 0; t < types; ++t) {
+    for (const std::size_t j : order) {
+      const OnlineClass& pod = classes[j];
+      if (pod.devices == 0 || !pod.accepts_type(t)) continue;
+      const auto alike = [&](const Shape& shape) { return shape.devices == pod.devices && shape.level == pod.level; };
+      auto shape = std::ranges::find_if(shapes_[t], alike);
+      if (shape == shapes_[t].end()) shape = shapes_[t].insert(shapes_[t].end(), {pod.devices, pod.level, {}, {}});
+      const double before = shape->share.empty() ? 0 : shape->share.back();
+      shape->cpu.push_back(pod.cpu);
+      shape->share.push_back(before + counts[j] / total);
+    }
+  }
+}
+
+double OnlineUsable::of(const OnlineRoom& room) const {
+  double sum = 0;
+  for (const Shape& shape : shapes_[room.type]) {
+    std::int32_t pieces = 0, usable = 0;
+    for (const std::uint8_t level : room.levels) {
+      if (level < shape.level) continue;
+      pieces += level / shape.level;
+      usable += level;
+    }
+    const std::int32_t copies = pieces / shape.devices;
+    if (copies == 0) continue;
+    // All copies of those that ask for little cpu, as many as the cpu allows of the others.
+    const double room_each = room.cpu / copies + kTolerance;
+    auto at = static_cast<std::size_t>(std::ranges::upper_bound(shape.cpu, room_each) - shape.cpu.begin());
+    double served = at == 0 ? 0 : shape.share[at - 1];
+    for (; at < shape.cpu.size() && shape.cpu[at] <= room.cpu + kTolerance; ++at) {
+      const double share = shape.share[at] - (at == 0 ? 0 : shape.share[at - 1]);
+      served += share * std::floor(room.cpu / shape.cpu[at] + kTolerance) / copies;
+    }
+    sum += served * usable;
+  }
+  return sum / kDeviceLevels;
+}
+
+OnlineHosts::OnlineHosts(const std::vector<OnlineType>& types, const std::vector<OnlineClass>& classes,
+                         const std::vector<double>& counts) {
+  double work = 0;
+  for (std::size_t j = 0; j < classes.size(); ++j) {
+    const OnlineClass& pod = classes[j];
+    work += counts[j] * pod.work();
+    if (pod.devices < 2) continue;
+    std::uint64_t hosts = 0;
+    for (std::size_t t = 0; t < types.size(); ++t) {
+      const bool fits = pod.accepts_type(t) && pod.devices <= types[t].devices && pod.cpu <= types[t].cpu &&
+                        pod.memory <= types[t].memory;
+      hosts |= fits ? std::uint64_t{1} << t : 0;
+    }
+    if (hosts == 0) continue;
+    auto kind =
+        std::ranges::find_if(kinds_, [&](const Kind& k) { return k.devices == pod.devices && k.types == hosts; });
+    if (kind == kinds_.end()) {
+      if (kinds_.size() == kMostKinds) continue;
+      kind = kinds_.insert(kinds_.end(), {pod.devices, hosts, 0, 0, 0});
+    }
+    kind->cpu = std::max(kind->cpu, pod.cpu);
+    kind->memory = std::max(kind->memory, pod.memory);
+    kind->per_device += counts[j];
+  }
+  for (Kind& kind : kinds_) kind.per_device /= std::max(work, 1e-9);
+  premiums_.assign(kinds_.size(), 0);
+}
+
+OnlineHosts::Kinds OnlineHosts::hosted(std::size_t type, double cpu, double memory, std::int32_t whole) const {
+  Kinds result = 0;
+  for (std::size_t i = 0; i < kinds_.size(); ++i) {
+    const Kind& kind = kinds_[i];
+    const bool fits = kind.devices <= whole && (kind.types >> type & 1) != 0 && kind.cpu <= cpu + kTolerance &&
+                      kind.memory <= memory + kTolerance;
+    result |= fits ? Kinds{1} << i : 0;
+  }
+  return result;
+}
+
+void OnlineHosts::price(const std::vector<std::int32_t>& hosts, double coming) {
+  for (std::size_t i = 0; i < kinds_.size(); ++i) {
+    double wanted = 0;
+    for (std::size_t q = 0; q < kinds_.size(); ++q) {
+      if (2 * kinds_[q].devices < kinds_[i].devices || hosts[q] > hosts[i]) continue;
+      wanted +=
+          kinds_[q].per_device * coming * std::min(1.0, kinds_[q].devices / static_cast<double>(kinds_[i].devices));
+    }
+    premiums_[i] = static_cast<float>(kPremium * kinds_[i].devices * chance_of(wanted, hosts[i]));
+  }
+}
+
+}  // namespace muster

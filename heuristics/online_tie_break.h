@@ -1,0 +1,62 @@
+// What tells apart placements that lose the same value, and what keeps room for pods of several devices.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "heuristics/online_value.h"
+
+namespace muster {
+
+// Usable devices: what of a node's free devices a pod met so far could use, on average, limited by how many copies its
+// free cpu allows. After FGD (Weng et al. 2023), which asks whether one copy fits.
+class OnlineUsable {
+ public:
+  OnlineUsable() = default;
+  OnlineUsable(const std::vector<OnlineClass>& classes, const std::vector<double>& counts, std::size_t types);
+  // In devices. Cost: O(classes).
+  double of(const OnlineRoom& room) const;
+
+ private:
+  struct Shape {
+    std::int32_t devices = 0, level = 0;
+    std::vector<double> cpu;    // of the classes, ascending
+    std::vector<double> share;  // of all pods; running sums
+  };
+  std::vector<std::vector<Shape>> shapes_;  // by type
+};
+
+// Kinds of pods that need several devices of one node, and what it costs to take the room of one more of them: the
+// chance that it will be missed (as a newsvendor would count it), Poisson demand against nodes that can host one.
+class OnlineHosts {
+ public:
+  static constexpr std::size_t kMostKinds = 32;
+  using Kinds = std::uint32_t;  // bit i: kind i
+
+  OnlineHosts() = default;
+  OnlineHosts(const std::vector<OnlineType>& types, const std::vector<OnlineClass>& classes,
+              const std::vector<double>& counts);
+
+  std::size_t size() const { return kinds_.size(); }
+  Kinds hosted(std::size_t type, double cpu, double memory, std::int32_t whole_devices) const;
+  // `hosts[i]`: nodes that can take one of kind i now; `coming`: devices' worth of pods that are still to come.
+  void price(const std::vector<std::int32_t>& hosts, double coming);
+  // What it costs to lose one host of each of these kinds, in devices.
+  float premium(Kinds lost) const {
+    float sum = 0;
+    for (std::size_t i = 0; lost != 0; ++i, lost >>= 1) sum += (lost & 1) != 0 ? premiums_[i] : 0;
+    return sum;
+  }
+
+ private:
+  struct Kind {
+    std::int32_t devices = 0;
+    std::uint64_t types = 0;  // that can host it
+    double cpu = 0, memory = 0;
+    double per_device = 0;  // pods for each device's worth of all pods
+  };
+  std::vector<Kind> kinds_;
+  std::vector<float> premiums_;
+};
+
+}  // namespace muster

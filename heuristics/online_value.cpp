@@ -1,0 +1,134 @@
+#include "heuristics/online_value.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace muster {
+
+namespace {
+
+using Row = OnlineValue::Row;
+
+constexpr std::size_t kBuckets = 20;
+constexpr double kTolerance = 1e-9;
+
+// The larger part of an empty node that one pod of the class takes.
+double share_of(const OnlineClass& pod, const OnlineType& type) {
+  return std::max(pod.cpu / type.cpu, pod.memory / type.memory);
+}
+
+constexpr Row row_of(float (*price)(std::size_t)) {
+  Row row{};
+  for (std::size_t g = 0; g < row.size(); ++g) row[g] = price(g);
+  return row;
+}
+
+// bid - price of cpu and memory, at each point of the grid.
+void raise_to_net(const OnlineClass& pod, double bid, Row& best) {
+  static const Row cpu_prices = row_of(OnlineValue::cpu_price), memory_prices = row_of(OnlineValue::memory_price);
+  const auto worth = static_cast<float>(bid), cpu = static_cast<float>(pod.cpu),
+             memory = static_cast<float>(pod.memory);
+  for (std::size_t g = 0; g < best.size(); ++g)
+    best[g] = std::max(best[g], worth - cpu_prices[g] * cpu - memory_prices[g] * memory);
+}
+
+void raise_to_sum(const Row& a, const Row& b, Row& best) {
+  for (std::size_t g = 0; g < OnlineValue::kGrid; ++g) best[g] = std::max(best[g], a[g] + b[g]);
+}
+
+}  // namespace
+
+OnlineValue::OnlineValue(const std::vector<OnlineType>& types, const std::vector<OnlineClass>& classes,
+                         const std::vector<double>& bids, const std::vector<double>& counts)
+    : types_(types), classes_(classes), bids_(bids), thresholds_(types.size()), tables_(types.size()) {
+  for (std::size_t t = 0; t < types.size(); ++t) {
+    std::map<double, double> weight;  // by share
+    for (std::size_t j = 0; j < classes.size(); ++j) {
+      const double share = share_of(classes[j], types[t]);
+      if (classes[j].devices > types[t].devices || !classes[j].accepts_type(t) || share > 1) continue;
+      weight[share] += counts[j] * (classes[j].devices >= 2 ? 8 * classes[j].devices : 1);
+    }
+    std::vector<std::pair<double, double>> by_weight;
+    for (const auto& [share, w] : weight) by_weight.emplace_back(-w, share);
+    std::ranges::sort(by_weight);
+    if (by_weight.size() > kBuckets) by_weight.resize(kBuckets);
+    for (const auto& [w, share] : by_weight) thresholds_[t].push_back(share);
+    std::ranges::sort(thresholds_[t]);
+    tables_[t].resize(thresholds_[t].size() + 1);
+  }
+}
+
+std::size_t OnlineValue::bucket(std::size_t type, double cpu, double memory) const {
+  const double left = std::min(cpu / types_[type].cpu, memory / types_[type].memory) + kTolerance;
+  const std::vector<double>& thresholds = thresholds_[type];
+  return static_cast<std::size_t>(std::ranges::upper_bound(thresholds, left) - thresholds.begin());
+}
+
+std::unique_ptr<OnlineValue::Table> OnlineValue::built(std::size_t type, std::size_t bucket) const {
+  auto table = std::make_unique<Table>();
+  const std::vector<double>& thresholds = thresholds_[type];
+  const double most = bucket == thresholds.size() ? 1 : bucket == 0 ? -1 : thresholds[bucket - 1];
+  std::array<Row, kDeviceLevels + 1> by_level{};
+  std::array<bool, kDeviceLevels + 1> is_asked{};
+  std::vector<Row> by_devices(static_cast<std::size_t>(types_[type].devices) + 1);
+  for (std::size_t j = 0; j < classes_.size(); ++j) {
+    const OnlineClass& pod = classes_[j];
+    if (!pod.accepts_type(type) || share_of(pod, types_[type]) > most + kTolerance ||
+        pod.devices > types_[type].devices)
+      continue;
+    if (pod.devices == 1) {
+      const auto level = static_cast<std::size_t>(pod.level);
+      is_asked[level] = true;
+      raise_to_net(pod, bids_[j], by_level[level]);
+    } else if (pod.devices > 1) {
+      raise_to_net(pod, bids_[j], by_devices[static_cast<std::size_t>(pod.devices)]);
+    }
+  }
+  for (std::size_t level = 1; level <= kDeviceLevels; ++level) {
+    table->cut[level] = table->cut[level - 1];
+    for (std::size_t size = 1; size <= level; ++size) {
+      if (is_asked[size]) raise_to_sum(table->cut[level - size], by_level[size], table->cut[level]);
+    }
+  }
+  table->whole.resize(by_devices.size());
+  for (std::size_t f = 1; f < by_devices.size(); ++f) {
+    raise_to_sum(table->whole[f - 1], table->cut[kDeviceLevels], table->whole[f]);
+    for (std::size_t n = 2; n <= f; ++n) raise_to_sum(table->whole[f - n], by_devices[n], table->whole[f]);
+  }
+  return table;
+}
+
+const OnlineValue::Table& OnlineValue::table(std::size_t type, std::size_t bucket) {
+  std::unique_ptr<Table>& table = tables_[type][bucket];
+  if (!table) table = built(type, bucket);
+  return *table;
+}
+
+void OnlineValue::terms(const OnlineRoom& room, const Table& table, Row& sum) const {
+  const auto cpu = static_cast<float>(room.cpu), memory = static_cast<float>(room.memory);
+  std::size_t whole = 0;
+  for (std::size_t m = 0; m < kMemoryPrices.size(); ++m) {
+    for (std::size_t c = 0; c < kCpuPrices.size(); ++c)
+      sum[m * kCpuPrices.size() + c] = kCpuPrices[c] * cpu + kMemoryPrices[m] * memory;
+  }
+  for (const std::uint8_t level : room.levels) {
+    if (level == kDeviceLevels) {
+      ++whole;
+    } else if (level > 0) {
+      for (std::size_t g = 0; g < kGrid; ++g) sum[g] += table.cut[level][g];
+    }
+  }
+  if (whole > 0) {
+    for (std::size_t g = 0; g < kGrid; ++g) sum[g] += table.whole[whole][g];
+  }
+}
+
+OnlineValue::Valued OnlineValue::value(const OnlineRoom& room) {
+  Row sum;
+  terms(room, table(room.type, bucket(room.type, room.cpu, room.memory)), sum);
+  const auto least = std::ranges::min_element(sum);
+  return {*least, static_cast<std::size_t>(least - sum.begin())};
+}
+
+}  // namespace muster

@@ -1,0 +1,92 @@
+// What the free part of one node is worth to the pods that are still to come: the value function of online placement.
+//
+// Given a bid for each class of pods (what a further one of it is worth, in GPUs), the value of a node state is the
+// fluid (Lagrangian) value of what is left in this one node: the least, over a grid of prices of cpu and memory, of the
+// price of its free cpu and memory and of the best cutting of its devices at bids net of those prices. Method: prices
+// as in Gilmore and Gomory (1961), bid prices as in network revenue management (Talluri and van Ryzin 1998).
+// docs/online.md tells the whole.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace muster {
+
+// Shares of a device are counted in hundredths.
+inline constexpr std::int32_t kDeviceLevels = 100;
+inline constexpr std::size_t kMostOnlineTypes = 64;
+
+// Nodes of one capacity and model. Cpu in cores, memory in GiB.
+struct OnlineType {
+  double cpu = 0, memory = 0;
+  std::int32_t devices = 0;
+};
+
+// Pods that ask for the same. `accepts`: bit t for type t.
+struct OnlineClass {
+  double cpu = 0, memory = 0;
+  std::int32_t devices = 0, level = 0;  // hundredths of each; 100: whole devices
+  std::uint64_t accepts = 0;
+  double work() const { return devices * (level / static_cast<double>(kDeviceLevels)); }
+  bool accepts_type(std::size_t type) const { return (accepts >> type & 1) != 0; }
+  friend bool operator==(const OnlineClass&, const OnlineClass&) = default;
+};
+
+// The free part of a node. `levels`: free hundredths of each device, ascending.
+inline constexpr std::size_t kMostOnlineDevices = 16;
+struct OnlineRoom {
+  std::size_t type = 0;
+  double cpu = 0, memory = 0;
+  std::span<const std::uint8_t> levels;
+};
+
+class OnlineValue {
+ public:
+  // Prices of a core and of a GiB, in GPUs.
+  static constexpr std::array<float, 8> kCpuPrices{0, .008F, .02F, .04F, .075F, .14F, .3F, .7F};
+  static constexpr std::array<float, 4> kMemoryPrices{0, .005F, .02F, .1F};
+  static constexpr std::size_t kGrid = kCpuPrices.size() * kMemoryPrices.size();
+  using Row = std::array<float, kGrid>;
+
+  // bids[j], counts[j]: of classes[j]; counts at any scale, they decide which shares of a node are told apart.
+  OnlineValue(const std::vector<OnlineType>& types, const std::vector<OnlineClass>& classes,
+              const std::vector<double>& bids, const std::vector<double>& counts);
+
+  // How much of a node is left, in steps that matter to the classes: those of one bucket fit alike.
+  std::size_t bucket(std::size_t type, double cpu, double memory) const;
+
+  // At each grid point: the best cutting of one device with so much free, and of so many wholly free devices of one
+  // node (`whole`, where pods of several devices may stand too).
+  struct Table {
+    std::array<Row, kDeviceLevels + 1> cut;
+    std::vector<Row> whole;  // by number of devices
+  };
+  // Built when it is first asked for. Not for several threads at once. Cost when built: about 50 us.
+  const Table& table(std::size_t type, std::size_t bucket);
+
+  struct Valued {
+    float value = 0;
+    std::size_t point = 0;  // of the grid, where it is least
+  };
+  Valued value(const OnlineRoom& room);
+
+  static float cpu_price(std::size_t point) { return kCpuPrices[point % kCpuPrices.size()]; }
+  static float memory_price(std::size_t point) { return kMemoryPrices[point / kCpuPrices.size()]; }
+  // All terms of the value at each grid point.
+  void terms(const OnlineRoom& room, const Table& table, Row& sum) const;
+
+ private:
+  std::unique_ptr<Table> built(std::size_t type, std::size_t bucket) const;
+
+  std::vector<OnlineType> types_;
+  std::vector<OnlineClass> classes_;
+  std::vector<double> bids_;
+  std::vector<std::vector<double>> thresholds_;              // by type, ascending
+  std::vector<std::vector<std::unique_ptr<Table>>> tables_;  // by type and bucket
+};
+
+}  // namespace muster

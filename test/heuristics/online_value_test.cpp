@@ -1,0 +1,63 @@
+#include "heuristics/online_value.h"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "heuristics/online_tie_break.h"
+
+namespace muster {
+namespace {
+
+const std::vector<OnlineType> kTypes{{16, 64, 2}};
+const std::vector<OnlineClass> kClasses{{2, 4, 1, 50, 1}, {4, 8, 1, 100, 1}, {4, 8, 2, 100, 1}, {2, 4, 0, 0, 1}};
+const std::vector<double> kBids{0.5, 1, 2.5, 0}, kCounts{4, 2, 1, 1};
+
+float value_of(double cpu, double memory, const std::vector<std::uint8_t>& levels) {
+  OnlineValue value(kTypes, kClasses, kBids, kCounts);
+  return value.value({0, cpu, memory, levels}).value;
+}
+
+TEST(OnlineValue, IsTheBestCuttingWhereCpuAndMemoryDoNotMatter) {
+  EXPECT_FLOAT_EQ(value_of(16, 64, {60, 100}), 1.5F);
+  EXPECT_FLOAT_EQ(value_of(16, 64, {40, 49}), 0);
+  EXPECT_FLOAT_EQ(value_of(16, 64, {100, 100}), 2.5F);  // by the pod that takes both
+}
+
+TEST(OnlineValue, IsLessWhereTheCpuDoesNotSuffice) {
+  EXPECT_LT(value_of(2, 64, {100, 100}), 0.6F);
+  EXPECT_FLOAT_EQ(value_of(0, 64, {100, 100}), 0);
+}
+
+TEST(OnlineValue, NeverGrowsWhenSomethingIsTaken) {
+  for (const double cpu : {16.0, 9.0, 5.0, 3.0}) {
+    for (const std::uint8_t level : {100, 70, 50, 20}) {
+      EXPECT_LE(value_of(cpu - 2, 40, {level, 100}), value_of(cpu, 40, {level, 100}) + 1e-5F);
+      EXPECT_LE(value_of(cpu, 40, {static_cast<std::uint8_t>(level - 20), 100}),
+                value_of(cpu, 40, {level, 100}) + 1e-5F);
+    }
+  }
+}
+
+TEST(OnlineUsable, IsLimitedByTheCopiesThatTheCpuAllows) {
+  const OnlineUsable usable({{4, 8, 1, 50, 1}}, {1}, 1);
+  const std::vector<std::uint8_t> levels{50, 100};
+  EXPECT_DOUBLE_EQ(usable.of({0, 12, 64, levels}), 1.5);
+  EXPECT_DOUBLE_EQ(usable.of({0, 8, 64, levels}), 1);
+  EXPECT_DOUBLE_EQ(usable.of({0, 3, 64, levels}), 0);
+}
+
+TEST(OnlineHosts, PremiumGrowsWithTheChanceThatAHostWillBeMissed) {
+  OnlineHosts hosts(kTypes, kClasses, kCounts);
+  ASSERT_EQ(hosts.size(), 1U);
+  EXPECT_EQ(hosts.hosted(0, 4, 8, 2), 1U);
+  EXPECT_EQ(hosts.hosted(0, 4, 8, 1), 0U);
+  hosts.price({1000}, 10);
+  EXPECT_NEAR(hosts.premium(1), 0, 1e-6);
+  hosts.price({1}, 1000);
+  EXPECT_NEAR(hosts.premium(1), 0.6, 1e-6);
+  EXPECT_EQ(hosts.premium(0), 0);
+}
+
+}  // namespace
+}  // namespace muster

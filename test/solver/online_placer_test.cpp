@@ -1,0 +1,120 @@
+#include "solver/online_placer.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "bench/openb_replay.h"
+#include "datasets/openb.h"
+#include "solver/online_bids.h"
+
+namespace muster {
+namespace {
+
+OnlineClass pod_of(double cpu, std::int32_t devices, std::int32_t level) {
+  return {cpu, cpu * 4, devices, level, ~std::uint64_t{0}};
+}
+
+OpenbInput carried(const std::string& trace, std::uint32_t seed, std::size_t pods) {
+  auto input = load_openb(openb_trace_files(openb_source_directory(), trace, seed));
+  EXPECT_TRUE(input);
+  if (pods < input->order.size()) input->order.resize(pods);
+  return *std::move(input);
+}
+
+bench::Replay replayed(const OpenbInput& input, const OnlinePlacerOptions& options) {
+  const bench::OnlineInput online = bench::online_input(input);
+  OnlinePlacer placer(online.types, online.type_of_node, options);
+  bench::Replay replay;
+  for (const OnlineClass& pod : online.pods) replay.push_back(placer.place(pod));
+  return replay;
+}
+
+TEST(OnlinePlacer, PlacesWhatFitsAndNothingElse) {
+  OnlinePlacer placer({{16, 64, 2}}, {0}, {});
+  const auto half = placer.place(pod_of(4, 1, 50));
+  ASSERT_TRUE(half);
+  EXPECT_EQ(half->devices.size(), 1U);
+  EXPECT_FALSE(placer.place(pod_of(4, 2, 100)));
+  EXPECT_FALSE(placer.place(pod_of(13, 1, 50)));
+  const auto whole = placer.place(pod_of(4, 1, 100));
+  ASSERT_TRUE(whole);
+  EXPECT_NE(whole->devices, half->devices);
+  const auto other_half = placer.place(pod_of(4, 1, 50));
+  ASSERT_TRUE(other_half);
+  EXPECT_EQ(other_half->devices, half->devices);
+  EXPECT_FALSE(placer.place(pod_of(0.1, 1, 1)));
+}
+
+TEST(OnlinePlacer, LearnsWhichPiecesBelongTogether) {
+  // Devices are asked for in pieces of 70 and 30: a piece of 30 that took a device of its own, or stood beside another
+  // one, would leave room that no 70 can use.
+  const std::vector<OnlineType> types{{64, 256, 1}};
+  OnlinePlacer placer(types, std::vector<std::size_t>(200, 0), {});
+  std::int32_t placed = 0;
+  for (int i = 0; i < 200; ++i) {
+    placed += placer.place(pod_of(2, 1, 30)) ? 1 : 0;
+    placed += placer.place(pod_of(2, 1, 70)) ? 1 : 0;
+  }
+  EXPECT_EQ(placed, 400);
+}
+
+TEST(OnlinePlacer, KeepsScarceModelsForThoseWhoNeedThem) {
+  // A quarter of the devices is of a model that a fifth of the pods insists on; all devices are asked for.
+  const std::vector<OnlineType> types{{64, 256, 4}, {64, 256, 4}};
+  std::vector<std::size_t> type_of_node(80, 0);
+  type_of_node.resize(100, 1);
+  OnlinePlacer placer(types, type_of_node, {});
+  std::int32_t dropped = 0;
+  for (int i = 0; i < 400; ++i) {
+    OnlineClass pod = pod_of(4, 1, 100);
+    if (i % 5 == 4) pod.accepts = 2;
+    dropped += placer.place(pod) ? 0 : 1;
+  }
+  EXPECT_LE(dropped, 8);
+}
+
+TEST(OnlinePlacer, ObeysTheRulesOfThePublishedExperiment) {
+  for (const std::string trace : {"gpuspec33", "multigpu30"}) {
+    const OpenbInput input = carried(trace, 42, 8000);
+    EXPECT_NO_THROW(bench::check_replay(input, replayed(input, {}))) << trace;
+  }
+}
+
+TEST(OnlinePlacer, PlacesAlikeAgain) {
+  const OpenbInput input = carried("default", 43, 3000);
+  const bench::Replay first = replayed(input, {}), second = replayed(input, {});
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    ASSERT_EQ(first[i].has_value(), second[i].has_value());
+    if (first[i]) ASSERT_EQ(first[i]->node, second[i]->node) << i;
+  }
+}
+
+TEST(OnlinePlacer, LeavesLessThanPublishedFgd) {
+  // 4.77 and 13.36 % at 100 % arrived.
+  for (const auto& [trace, most] : {std::pair("default", 4.2), std::pair("gpushare100", 12.2)}) {
+    const OpenbInput input = carried(trace, 42, ~std::size_t{0});
+    EXPECT_LT(bench::outcome_of(input, replayed(input, {})).unallocated[100], most) << trace;
+  }
+}
+
+TEST(OnlineBids, AreWhatAFurtherPodIsWorth) {
+  // Twice as much is asked for as there is, all of it alike: a further pod is worth what it takes.
+  OnlineForecast forecast;
+  forecast.classes = {pod_of(1, 1, 50), pod_of(1, 1, 100)};
+  forecast.counts = {10, 10};
+  forecast.supply.resize(1);
+  forecast.supply[0].cpu = 1000;
+  forecast.supply[0].memory = 4000;
+  forecast.supply[0].devices[100] = 10;
+  forecast.devices = 10;
+  const std::vector<double> bids = OnlineBidder({{100, 400, 1}}).bids(forecast);
+  ASSERT_EQ(bids.size(), 2U);
+  EXPECT_GT(bids[0], 0);
+  EXPECT_NEAR(bids[1], 2 * bids[0], 1e-6);
+}
+
+}  // namespace
+}  // namespace muster
