@@ -96,14 +96,13 @@ Measured replay_muster(const OpenbInput& input) {
 }
 
 // All pods of the order wait in one snapshot, and are taken in order: the same as one at a time, since nothing leaves.
-Measured replay_policy(const OpenbInput& input, OnlinePolicyKind policy, std::uint64_t seed) {
+Measured replay_policy(const OpenbInput& input, OnlinePolicyKind policy) {
   const std::string line = openb_snapshot(input, {});
   Snapshot snapshot = value_of(SnapshotReader().read(line));
   const Problem problem = value_of(build_problem(snapshot));
   Measured measured;
   OneByOneOptions options;
   options.policy = policy;
-  options.seed = seed;
   for (const PodIndex pod : problem.pods.indices()) options.order.push_back(problem.pods[pod].gang);
   const Stopwatch watch;
   const Plan plan = solve_one_by_one(problem, options);
@@ -156,8 +155,8 @@ Sums measure(const std::string& trace, const Arguments& arguments) {
     OpenbInput input = value_of(load_openb(openb_files_in(arguments.directory, trace, seed)));
     if (input.order.empty()) input.order = sampled_order(input, std::stoull(seed));
     for (const std::string& policy : arguments.policies) {
-      const Measured measured = policy == "muster" ? replay_muster(input)
-                                                   : replay_policy(input, *online_policy_of(policy), std::stoull(seed));
+      const Measured measured =
+          policy == "muster" ? replay_muster(input) : replay_policy(input, *online_policy_of(policy));
       check_replay(input, measured.replay);
       const Outcome outcome = outcome_of(input, measured.replay);
       write_line(arguments.json, trace, seed, policy, outcome, measured);

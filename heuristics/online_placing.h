@@ -2,6 +2,7 @@
 // and nothing that runs is moved or evicted for it.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "heuristics/greedy.h"
@@ -16,11 +17,11 @@ struct OneByOneOptions {
   // Those that are tried, in this order; empty: all, by priority (highest first), then by time waited (longest first),
   // then by position, which is the order of kube-scheduler's queue.
   std::vector<GangIndex> order;
-  // Of the choice among nodes of equal score, each of which is as likely, as in kube-scheduler's `selectHost`. It
-  // matters: FGD scores all nodes alike for most pods without devices.
-  std::uint64_t seed = 1;
   // Asked before each gang; what is not reached stays pending. May be empty.
   StopRequest stop;
+  // Nodes of equal score are taken in one order, drawn by this seed. It matters: to FGD most nodes are alike for pods
+  // without devices, and by position it leaves 1.5 % more of the cluster idle on one trace than was published.
+  std::uint64_t seed = 1;
 };
 
 // Every rule of semantics.md holds: a gang's minimum is placed whole or not at all, its other pods where they fit.

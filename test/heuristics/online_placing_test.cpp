@@ -26,7 +26,7 @@ std::string violations_of(const Problem& problem, const Plan& plan) {
 class Outcome {
  public:
   Outcome(OnlinePolicyKind policy, const std::string& body) : problem_(body) {
-    plan_ = solve_one_by_one(*problem_, {policy, {}, 1, {}});
+    plan_ = solve_one_by_one(*problem_, {policy, {}, {}});
     EXPECT_EQ(violations_of(*problem_, plan_), "");
   }
   std::string node(const char* pod) const {
@@ -88,7 +88,7 @@ TEST(OneByOne, TakesTheOrderThatItIsGiven) {
   const PodIndex second = problem.pod("second");
   const Plan plan = solve_one_by_one(
       *problem,
-      {OnlinePolicyKind::kBestFit, {problem->pods[second].gang, problem->pods[problem.pod("first")].gang}, 1, {}});
+      {OnlinePolicyKind::kBestFit, {problem->pods[second].gang, problem->pods[problem.pod("first")].gang}, {}});
   ASSERT_EQ(plan.placements.size(), 1U);
   EXPECT_EQ(plan.placements[0].pod, second);
 }
@@ -142,9 +142,9 @@ TEST(OneByOneOnRandomSnapshots, TheRefereePassesEveryPlanAndItIsTheSameAgain) {
     const Result<Problem> problem = build_problem(*snapshot);
     ASSERT_TRUE(problem) << problem.error().message;
     for (const OnlinePolicyKind policy : online_policies()) {
-      const Plan plan = solve_one_by_one(*problem, {policy, {}, 1, {}});
+      const Plan plan = solve_one_by_one(*problem, {policy, {}, {}});
       EXPECT_EQ(violations_of(*problem, plan), "") << "seed " << seed << ' ' << online_policy_name(policy);
-      const Plan again = solve_one_by_one(*problem, {policy, {}, 1, {}});
+      const Plan again = solve_one_by_one(*problem, {policy, {}, {}});
       EXPECT_EQ(plan.placements.size(), again.placements.size());
       EXPECT_TRUE(std::ranges::equal(plan.placements, again.placements, [](const Placement& a, const Placement& b) {
         return a.pod == b.pod && a.node == b.node;
