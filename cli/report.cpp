@@ -24,6 +24,7 @@
 #include "io/report_cluster.h"
 #include "io/report_line.h"
 #include "io/report_page.h"
+#include "io/report_simulation.h"
 #include "io/snapshot_reader.h"
 #include "model/fair_share.h"
 #include "model/problem.h"
@@ -51,6 +52,8 @@ const CommandSyntax& report_syntax() {
   return syntax;
 }
 
+constexpr std::size_t kMostFaultsTold = 20;
+
 // A snapshot with the plans that answer it.
 struct Cluster {
   std::unique_ptr<Snapshot> snapshot;  // none: the line could not be read
@@ -68,7 +71,9 @@ class Reporter {
   bool read_file(const std::string& file);
 
   bool has_content() const;
-  bool has_faults() const { return !faults_.empty(); }
+  bool has_faults() const { return fault_count_ > 0; }
+  // Tells how many faults have not been told one by one.
+  void tell_rest();
   std::string page() const;
 
  private:
@@ -77,21 +82,31 @@ class Reporter {
   void take_snapshot(const std::string& place, std::string_view line, SnapshotReader& reader);
   void take_line(const std::string& place, const std::string& label, const LineSource::Line& line);
   void take_plan(const std::string& place, const std::string& label, std::string_view line);
+  void take_event(const std::string& place, const std::string& label);
   void refuse(const std::string& place, const InputError& error);
   void write_data(std::string& out) const;
 
   ReaderOptions options_;
   std::string title_;
   std::vector<Cluster> clusters_;
+  std::vector<ReportedSimulation> simulations_;
   std::vector<std::pair<std::string, std::string>> traces_, summaries_, figures_;  // label, line
   JsonDocument document_;
-  std::size_t plans_of_file_ = 0;
-  std::vector<std::string> faults_;
+  std::size_t plans_of_file_ = 0, events_of_file_ = 0;
+  std::vector<std::string> faults_;  // the first of them
+  std::size_t fault_count_ = 0;
 };
 
 void Reporter::refuse(const std::string& place, const InputError& error) {
+  if (++fault_count_ > kMostFaultsTold) return;
   faults_.push_back(fmt::format("{}: {}: {}", place, error.path, error.message));
   write_all(STDERR_FILENO, fmt::format("muster report: {}\n", escaped(faults_.back())));
+}
+
+void Reporter::tell_rest() {
+  if (fault_count_ <= kMostFaultsTold) return;
+  faults_.push_back(fmt::format("and {} more", fault_count_ - kMostFaultsTold));
+  write_all(STDERR_FILENO, fmt::format("muster report: {}\n", faults_.back()));
 }
 
 template <class Take>
@@ -122,7 +137,7 @@ void Reporter::take_snapshot(const std::string& place, std::string_view line, Sn
 }
 
 bool Reporter::read_file(const std::string& file) {
-  plans_of_file_ = 0;
+  plans_of_file_ = events_of_file_ = 0;
   const std::string label = file == "-" ? "stdin" : std::filesystem::path(file).stem().string();
   return read_lines(file,
                     [&](const std::string& place, const LineSource::Line& line) { take_line(place, label, line); });
@@ -140,7 +155,7 @@ void Reporter::take_line(const std::string& place, const std::string& label, con
       traces_.emplace_back(label, line.text);
       return;
     case ReportLineKind::kEvent:
-      return;
+      return take_event(place, label);
     case ReportLineKind::kSummary:
       summaries_.emplace_back(label, line.text);
       return;
@@ -176,10 +191,16 @@ void Reporter::take_plan(const std::string& place, const std::string& label, std
   cluster.plans.push_back(std::move(reported));
 }
 
+void Reporter::take_event(const std::string& place, const std::string& label) {
+  if (events_of_file_++ == 0 || ReportedSimulation::is_header(document_)) simulations_.emplace_back(label);
+  if (const auto error = simulations_.back().take(document_)) refuse(place, *error);
+}
+
 bool Reporter::has_content() const {
   const bool has_cluster =
       std::ranges::any_of(clusters_, [](const Cluster& cluster) { return cluster.snapshot != nullptr; });
-  return has_cluster || !traces_.empty() || !summaries_.empty() || !figures_.empty();
+  return has_cluster || std::ranges::any_of(simulations_, &ReportedSimulation::has_header) || !traces_.empty() ||
+         !summaries_.empty() || !figures_.empty();
 }
 
 void write_labelled(JsonWriter& json, std::string_view key,
@@ -200,6 +221,13 @@ void Reporter::write_data(std::string& out) const {
     if (cluster.snapshot == nullptr) continue;
     json.separate(first);
     write_cluster({cluster.problem, cluster.shares, cluster.plans}, out);
+  }
+  json.raw(R"(],"simulations":[)");
+  first = true;
+  for (const ReportedSimulation& simulation : simulations_) {
+    if (!simulation.has_header()) continue;
+    json.separate(first);
+    simulation.write(json);
   }
   json.raw("]");
   write_labelled(json, "traces", traces_);
@@ -246,6 +274,7 @@ int run_report(int argc, const char* const* argv) {
   for (const std::string& file : settings.arguments()) {
     if (!reporter.read_file(file)) return kExitNoInput;
   }
+  reporter.tell_rest();
   if (!reporter.has_content()) return reporter.has_faults() ? kExitNoValidLine : kExitNoInput;
   return write_page(output, reporter.page(), reporter.has_faults() ? kExitSomeErrors : kExitAnswered);
 }

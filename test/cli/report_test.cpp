@@ -73,6 +73,30 @@ TEST_F(ReportCommand, TakesTracesAndFigures) {
   EXPECT_EQ(data["figures"][0]["line"]["gap"], 0.5);
 }
 
+TEST_F(ReportCommand, DrawsSimulations) {
+  const std::string header = R"({"format":"muster/v1","event":"simulation","time":0,"policy":"kai","queues":[]})";
+  const std::string events = workplace.file(
+      "events.jsonl",
+      header + "\n" + R"({"event":"submit","time":1,"gang":"g","queue":"q","pods":1,"gpus":1})" + "\n" + header + "\n");
+  const std::string summary =
+      workplace.file("kai.jsonl", R"({"format":"muster/v1","simulation":{"policy":"kai"},"moves":3})"
+                                  "\n");
+  const Outcome outcome = workplace.run("report " + events + " " + summary);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Json data = data_of(outcome.out);
+  ASSERT_EQ(data["simulations"].size(), 2U);
+  EXPECT_EQ(data["simulations"][0]["gangs"]["pods"], Json({1}));
+  EXPECT_EQ(data["summaries"][0]["line"]["moves"], 3);
+}
+
+TEST_F(ReportCommand, TellsOfManyFaultsByTheirNumber) {
+  std::string events;
+  for (int i = 0; i < 100; ++i) events += "{\"event\":\"start\",\"time\":1,\"gang\":\"g\"}\n";
+  const Outcome outcome = workplace.run("report " + workplace.file("events.jsonl", events));
+  EXPECT_EQ(outcome.exit_code, 65);
+  EXPECT_NE(outcome.err.find("and 80 more"), std::string::npos) << outcome.err;
+}
+
 TEST_F(ReportCommand, TellsWhereALineIsWrongAndDrawsTheRest) {
   const std::string snapshots = good_lines()[0] + "\n" + good_lines()[1] + "\n";
   Json plan = Json::parse(solved(good_lines()[1] + "\n"));

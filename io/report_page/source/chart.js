@@ -33,9 +33,9 @@ function draw(options, chart) {
     paths: line.stepped ? uPlot.paths.stepped({ align: 1 }) : undefined, spanGaps: true, points: { show: options.xs.length < 30 }, value: (_, value) => (value === null || value === undefined ? '–' : options.y.text(value)) }));
   const range = (_, low, high) => {
     const from = options.y.from ?? low, to = options.y.to ?? high;
-    return from < to ? [from, to + (options.y.to === undefined ? (to - from) * 0.05 : 0)] : [from - 1, to + 1];
+    return from < to ? [from, to + (options.y.to === undefined ? (to - from) * 0.05 : 0)] : [from, from + 1];
   };
-  chart.plot = new uPlot({ width, height: options.height ?? 260, scales: { x: { time: false }, y: { range } }, axes: [axis(options.x), { ...axis(options.y), size: 72 }],
+  chart.plot = new uPlot({ width, height: options.height ?? 260, scales: { x: { time: false }, y: { range } }, axes: [{ ...axis(options.x), space: 120 }, { ...axis(options.y), size: 72 }],
     series: [{ label: options.x.title, value: (_, value) => (value === null || value === undefined ? '–' : options.x.text(value)) }, ...series], cursor: { drag: { x: true, y: false } } },
     [options.xs, ...options.lines.map(({ values }) => values)], chart.host);
   return undefined;

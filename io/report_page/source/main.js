@@ -7,6 +7,9 @@ import { queuesView } from './queues.js';
 import { gangsView } from './gangs.js';
 import { goalsView } from './goals.js';
 import { gapView } from './gap.js';
+import { curvesView, ganttView, unpackSimulation } from './simulation.js';
+import { plansComparison, simulationsComparison, curvesComparison } from './comparison.js';
+import { figuresView } from './figures.js';
 import { redrawCharts } from './chart.js';
 import { instant, isDate } from './format.js';
 import { palette } from './colours.js';
@@ -16,7 +19,7 @@ const root = document.documentElement;
 palette.forEach((colour, i) => root.style.setProperty(`--queue-${i}`, colour));
 
 const themes = { auto: 'As the system', light: 'Light', dark: 'Dark' };
-let shownMap = null;
+let shownMap = null, shownGantt = null;
 
 function setTheme(theme) {
   if (theme === 'auto') root.removeAttribute('data-theme');
@@ -26,12 +29,14 @@ function setTheme(theme) {
 
 function recolour() {
   shownMap?.refresh();
+  shownGantt?.draw();
   redrawCharts();
 }
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', recolour);
 
 // The state of the page: which snapshot, which of its plans.
-const state = { cluster: 0, plan: 0 };
+const state = { cluster: 0, plan: 0, simulation: 0 };
+const simulations = data.simulations.map(unpackSimulation);
 const clusters = new Map();
 const clusterAt = (i) => {
   if (!clusters.has(i)) clusters.set(i, unpackCluster(data.clusters[i]));
@@ -65,6 +70,10 @@ function buildChoosers() {
   const plans = data.clusters[state.cluster]?.plans ?? [];
   replace(choosers,
     data.clusters.length > 1 && field('Snapshot', select(data.clusters.map(({ id }, i) => [String(i), `${i + 1}: ${id || 'without id'}`]), (value) => show(Number(value), 0), String(state.cluster))),
+    simulations.length > 1 && field('Simulation', select(simulations.map(({ name }, i) => [String(i), name]), (value) => {
+      state.simulation = Number(value);
+      show(state.cluster, state.plan);
+    }, String(state.simulation))),
     plans.length > 1 && field('Plan', select(plans.map(({ label }, i) => [String(i), label]), (value) => show(state.cluster, Number(value)), String(state.plan))));
 }
 
@@ -85,8 +94,20 @@ function clusterSections() {
       toMap();
     })];
   if (plan) views.push(goalsView(cluster, plan));
+  if (cluster.plans.length > 1) views.splice(1, 0, plansComparison(cluster));
   queueMicrotask(() => map.showPlan(plan));
   return views;
+}
+
+// Curves of all simulations together, then those of the one that is chosen.
+function simulationSections() {
+  const views = [];
+  if (data.summaries.length > 0) views.push(simulationsComparison(data.summaries));
+  if (simulations.length > 1) views.push(curvesComparison(simulations));
+  if (simulations.length === 0) return views;
+  const simulation = simulations[state.simulation], gantt = ganttView(simulation);
+  shownGantt = gantt.gantt;
+  return [...views, curvesView(simulation), gantt.view];
 }
 
 function faultsView() {
@@ -98,7 +119,7 @@ function show(cluster, plan) {
   Object.assign(state, { cluster, plan });
   buildChoosers();
   const current = data.clusters[cluster];
-  const views = [...clusterSections(), data.traces.length > 0 && gapView(data.traces)].filter(Boolean);
+  const views = [...clusterSections(), ...simulationSections(), data.traces.length > 0 && gapView(data.traces), data.figures.length > 0 && figuresView(data.figures)].filter(Boolean);
   replace(main, faultsView(), views.length > 0 ? views : empty('There is nothing in this report.'));
   replace(nav, views.map((view, i) => h('a', { href: `#${view.id}` }, h('span', { class: 'nav-number', 'aria-hidden': 'true', text: i + 1 }), view.querySelector('h2').textContent.split(/[:,]/)[0])));
   document.title = current?.id ? `${current.id} – ${data.title}` : data.title;

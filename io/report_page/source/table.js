@@ -4,7 +4,7 @@ import { h, replace, oncePerFrame, freshId } from './elements.js';
 const rowHeight = 34, printedRows = 200;
 
 // columns: [{ key, title, width, numeric, value(item), text(item), cell(item) }]; `cell` gives an element where text is
-// not enough. options: { label, onopen(item), emptyText, height }.
+// not enough. options: { label, onopen(item), emptyText, height, minWidth }.
 export class Table {
   constructor(columns, options) {
     Object.assign(this, { columns, options, items: [], sort: null, active: -1 });
@@ -17,6 +17,7 @@ export class Table {
       onkeydown: (event) => this.onKey(event), onscroll: oncePerFrame(() => this.draw()),
       style: { 'max-height': `${options.height ?? 480}px` } },
       h('div', { role: 'rowgroup', class: 'table-headgroup' }, this.head), this.body);
+    if (options.minWidth) for (const part of [this.head, this.body]) part.style.minWidth = `${options.minWidth}px`;
     this.status = h('p', { class: 'table-status', role: 'status' });
     this.element = h('div', { class: 'table' }, this.scroller, this.status);
     new ResizeObserver(oncePerFrame(() => this.draw())).observe(this.scroller);
