@@ -157,6 +157,15 @@ class PlanPage(PageTest):
         self.browser.command("Emulation.setEmulatedMedia", media="")
         self.assertTrue(hidden)
 
+    def test_paper_is_light_where_the_screen_is_dark(self):
+        ground = lambda: self.browser.run("return [...document.querySelector(arguments[0]).getContext('2d').getImageData(2, 2, 1, 1).data.slice(0, 3)]", CANVAS)
+        self.browser.prefer("dark")
+        self.assertLess(max(ground()), 80)
+        self.browser.command("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        self.browser.settle()
+        self.assertEqual(ground(), [255, 255, 255])
+        self.browser.command("Emulation.setEmulatedMedia", media="")
+
     def test_fits_a_small_window(self):
         self.browser.resize(420, 800)
         self.browser.open(self.page)

@@ -41,7 +41,7 @@ export class Gantt {
 
   build() {
     const { queues } = this.simulation;
-    const search = h('input', { type: 'search', placeholder: 'part of a name', oninput: () => {
+    const search = h('input', { type: 'search', placeholder: 'contains …', oninput: () => {
       this.filter.text = search.value;
       this.apply();
     } });
@@ -175,6 +175,7 @@ export class Gantt {
     const theme = { ink: themed('--ink'), muted: themed('--muted'), edge: themed('--edge'), ground: themed('--card'), soft: themed('--soft'), away: themed('--away') };
     context.fillStyle = theme.ground;
     context.fillRect(0, 0, width, height);
+    this.paintGrid(context, width, height, theme);
     for (let row = first; row < last; ++row) this.paintRow(context, row, axisHeight + row * rowHeight - scroller.scrollTop, width, theme);
     this.paintAxis(context, width, height, theme);
   }
@@ -211,6 +212,22 @@ export class Gantt {
     if (how !== 'finish' && how !== 'end') paintMark(context, left + width, top + rowHeight / 2, theme.away);
   }
 
+  // Instants of the axis and where they are.
+  ticks(width) {
+    const ticks = Math.max(2, Math.floor((width - nameWidth) / 130));
+    return Array.from({ length: ticks }, (_, i) => this.from + ((i + 0.5) * (this.to - this.from)) / ticks).map((time) => [time, Math.round(this.x(time)) + 0.5]);
+  }
+
+  paintGrid(context, width, height, theme) {
+    context.strokeStyle = theme.edge;
+    for (const [, x] of this.ticks(width)) {
+      context.beginPath();
+      context.moveTo(x, axisHeight);
+      context.lineTo(x, height);
+      context.stroke();
+    }
+  }
+
   paintAxis(context, width, height, theme) {
     context.fillStyle = theme.ground;
     context.fillRect(0, 0, width, axisHeight);
@@ -219,17 +236,7 @@ export class Gantt {
     context.font = '11px system-ui, sans-serif';
     context.textAlign = 'center';
     context.textBaseline = 'middle';
-    const ticks = Math.max(2, Math.floor((width - nameWidth) / 130));
-    for (let i = 0; i < ticks; ++i) {
-      const time = this.from + ((i + 0.5) * (this.to - this.from)) / ticks, x = Math.round(this.x(time)) + 0.5;
-      context.fillText(this.clock(time), x, axisHeight / 2);
-      context.globalAlpha = 0.6;
-      context.beginPath();
-      context.moveTo(x, axisHeight);
-      context.lineTo(x, height);
-      context.stroke();
-      context.globalAlpha = 1;
-    }
+    for (const [time, x] of this.ticks(width)) context.fillText(this.clock(time), x, axisHeight / 2);
     context.beginPath();
     context.moveTo(0, axisHeight - 0.5);
     context.lineTo(width, axisHeight - 0.5);

@@ -34,6 +34,13 @@ function recolour() {
 }
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', recolour);
 
+// On paper all is light: what is drawn must be drawn anew before the page is taken, not in a frame to come.
+matchMedia('print').addEventListener('change', () => {
+  recolour();
+  shownMap?.paint();
+  shownGantt?.paint();
+});
+
 // The state of the page: which snapshot, which of its plans.
 const state = { cluster: 0, plan: 0, simulation: 0 };
 const simulations = data.simulations.map(unpackSimulation);

@@ -51,8 +51,8 @@ export class ClusterMap {
     const models = [...new Set(cluster.kinds.filter(({ gpus }) => gpus > 0).map(({ model }) => model))].sort(natural);
     this.modes = switcher('Before or after the plan', [['before', 'Before'], ['after', 'After'], ['changes', 'Changes']], (mode) => this.set({ mode }), 'before');
     this.queueSelect = select([['', 'all queues'], ...cluster.leafQueues.map((queue) => [String(queue), cluster.queues.name[queue]])], (queue) => this.setFilter({ queue }));
-    this.gangInput = h('input', { type: 'search', placeholder: 'part of a name', oninput: () => this.setFilter({ gang: this.gangInput.value }) });
-    this.nodeInput = h('input', { type: 'search', placeholder: 'part of a name', oninput: () => this.setFilter({ node: this.nodeInput.value }) });
+    this.gangInput = h('input', { type: 'search', placeholder: 'contains …', oninput: () => this.setFilter({ gang: this.gangInput.value }) });
+    this.nodeInput = h('input', { type: 'search', placeholder: 'contains …', oninput: () => this.setFilter({ node: this.nodeInput.value }) });
     this.modelSelect = select([['', 'all models'], ...models.map((model) => [`=${model}`, model || 'unknown model'])], (model) => this.setFilter({ model }));
     const groups = [['model', 'GPU model'], ...cluster.topology.map(({ label }) => [label, label]), ['none', 'nothing']];
     const patterns = h('input', { type: 'checkbox', onchange: () => this.set({ patterns: patterns.checked }) });

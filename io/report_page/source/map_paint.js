@@ -165,7 +165,7 @@ export class MapPainter {
       if (share < 0.999) context.fillRect(left, below - 0.5, side, 1);
     });
     context.globalAlpha = matchesNode ? 1 : faint;
-    if (this.leavers(node, device) !== 0) paintCross(context, left, top, side, theme.away);
+    if (this.leavers(node, device) !== 0) paintLeaving(context, left, top, side, theme.away);
     context.globalAlpha = 1;
   }
 
@@ -179,13 +179,15 @@ export class MapPainter {
   }
 }
 
-function paintCross(context, left, top, side, colour) {
-  context.strokeStyle = colour;
+// Somebody leaves here: a frame with a corner.
+function paintLeaving(context, left, top, side, colour) {
+  const corner = side * 0.36;
+  context.strokeStyle = context.fillStyle = colour;
   context.lineWidth = Math.max(1, side * 0.09);
-  const inset = side * 0.2;
   context.strokeRect(left + 1, top + 1, side - 2, side - 2);
   context.beginPath();
-  context.moveTo(left + inset, top + inset);
-  context.lineTo(left + side - inset, top + side - inset);
-  context.stroke();
+  context.moveTo(left + side - corner, top);
+  context.lineTo(left + side, top);
+  context.lineTo(left + side, top + corner);
+  context.fill();
 }
