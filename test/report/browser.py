@@ -96,6 +96,9 @@ class Browser:
         return Image.open(io.BytesIO(base64.b64decode(taken["data"]))).convert("RGB")
 
     def picture_of(self, selector):
+        # The page scrolls smoothly; what is taken while it does is another part of it.
+        self.run("document.querySelector(arguments[0]).scrollIntoView({behavior: 'instant', block: 'center'})", selector)
+        self.settle()
         return Image.open(io.BytesIO(self.find(selector).screenshot_as_png)).convert("RGB")
 
     def page_box(self):
