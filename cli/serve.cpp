@@ -6,6 +6,7 @@
 #include <csignal>
 #include <ctime>
 #include <exception>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -20,6 +21,7 @@
 #include "cli/metrics.h"
 #include "cli/output.h"
 #include "cli/serve_notify.h"
+#include "cli/serve_observer.h"
 #include "cli/serve_options.h"
 #include "cli/serve_queue.h"
 #include "cli/serve_service.h"
@@ -78,6 +80,11 @@ std::string monotonic_microseconds() {
   return fmt::format("{}", now.tv_sec * 1'000'000 + now.tv_nsec / 1'000);
 }
 
+void remove_sockets(const ServeOptions& options) {
+  remove_socket(options.address);
+  if (options.observe_address) remove_socket(*options.observe_address);
+}
+
 // The server with all that belongs to it.
 class Sidecar {
  public:
@@ -89,7 +96,8 @@ class Sidecar {
         queue_(kOwnProgram, [this](const SolvedLine& line, Clock::duration waited) { metrics_.solved(line, waited); }),
         service_(options, metrics_, console_, queue_) {}
 
-  int run(int listener, const Signals& signals);
+  // `observed`: where those who watch connect; none: -1.
+  int run(int listener, int observed, const Signals& signals);
 
  private:
   void wait(HttpServer& server, const Signals& signals, const Event& finished);
@@ -105,21 +113,42 @@ class Sidecar {
   ServiceNotifier notifier_;
   ServeQueue queue_;
   ServeService service_;
+  ServeObserver observer_{service_, metrics_};
   bool is_draining_ = false;
 };
 
-int Sidecar::run(int listener, const Signals& signals) {
+// Answers those who watch, on a thread of its own, for as long as it lives.
+class Observing {
+ public:
+  Observing(int listener, ServeObserver& observer, const HttpLimits& limits)
+      : server_({listener}, observer, limits), thread_([this] { server_.run(); }) {}
+  ~Observing() { server_.drain(); }
+  Observing(const Observing&) = delete;
+  Observing& operator=(const Observing&) = delete;
+
+ private:
+  HttpServer server_;
+  std::jthread thread_;
+};
+
+int Sidecar::run(int listener, int observed, const Signals& signals) {
   const Event finished;
   HttpServer server({listener}, service_, options_.limits);
   service_.attach([&server](std::function<void()> task) { server.post(std::move(task)); },
                   [&server] { return server.connections(); });
   {
+    std::optional<Observing> observing;
+    if (observed >= 0) observing.emplace(observed, observer_, options_.observe_limits);
     const std::jthread serving([&] {
       server.run();
       finished.tell();
     });
     console_.say(Severity::kInformation,
                  fmt::format("listening on {}", escaped(name_of_listener(options_.address, listener))));
+    if (observed >= 0) {
+      console_.say(Severity::kInformation,
+                   fmt::format("observed on {}", escaped(name_of_listener(*options_.observe_address, observed))));
+    }
     notifier_.tell("READY=1");
     wait(server, signals, finished);
   }
@@ -139,7 +168,7 @@ void Sidecar::wait(HttpServer& server, const Signals& signals, const Event& fini
     if (ready[1].revents != 0) return;
     for (int signal = signals.take(); signal != 0; signal = signals.take()) {
       if (act(signal, server)) continue;
-      remove_socket(options_.address);
+      remove_sockets(options_);
       _exit(kExitSignalled + signal);  // whatever is being done
     }
   }
@@ -161,7 +190,7 @@ void Sidecar::drain(int signal, HttpServer& server) {
   notifier_.tell("STOPPING=1");
   console_.say(Severity::kInformation,
                fmt::format("{}: answering what has come", signal == SIGINT ? "SIGINT" : "SIGTERM"));
-  server.post([this] { service_.set_draining(); });
+  service_.set_draining();
   server.drain();
 }
 
@@ -169,18 +198,28 @@ void Sidecar::reload(HttpServer& server) {
   notifier_.tell("RELOADING=1\nMONOTONIC_USEC=" + monotonic_microseconds());
   try {
     const ServeOptions options = serve_options(Settings(serve_syntax(), argc_, argv_));
-    const bool has_moved = options.address != options_.address || options.is_insecure != options_.is_insecure;
+    const bool has_moved = options.address != options_.address || options.is_insecure != options_.is_insecure ||
+                           options.observe_address != options_.observe_address;
     console_.set_options(options.console);
     server.set_limits(options.limits);
     server.post([this, options] { service_.set_options(options); });
     metrics_.reloaded(true);
     console_.say(Severity::kInformation, "the configuration was read again");
-    if (has_moved) console_.say(Severity::kWarning, "--listen and --insecure hold from the next start");
+    if (has_moved) console_.say(Severity::kWarning, "--listen, --observe and --insecure hold from the next start");
   } catch (const std::exception& error) {
     metrics_.reloaded(false);
     console_.say(Severity::kError, fmt::format("the configuration stays as it was: {}", escaped(error.what())));
   }
   notifier_.tell("READY=1");
+}
+
+// None: it cannot be, and stderr tells. Throws UsageError.
+std::optional<int> listen_on(const std::string& flag, const ListenAddress& address, bool is_insecure) {
+  const Result<int> listener = open_listener(address, is_insecure);
+  if (listener) return *listener;
+  if (listener.error().code == "Insecure") throw UsageError(flag + ": " + listener.error().message);
+  write_all(STDERR_FILENO, fmt::format("muster serve: {}\n", escaped(listener.error().message)));
+  return std::nullopt;
 }
 
 }  // namespace
@@ -190,14 +229,13 @@ int run_serve(int argc, const char* const* argv) {
   if (settings.wants_help()) return print(help_text(serve_syntax()), kExitAnswered);
   const ServeOptions options = serve_options(settings);
   const Signals signals;
-  const Result<int> listener = open_listener(options.address, options.is_insecure);
-  if (!listener) {
-    if (listener.error().code == "Insecure") throw UsageError("--listen: " + listener.error().message);
-    write_all(STDERR_FILENO, fmt::format("muster serve: {}\n", escaped(listener.error().message)));
-    return kExitCannotCreate;
-  }
-  const int exit_code = Sidecar(options, argc, argv).run(*listener, signals);
-  remove_socket(options.address);
+  const auto listener = listen_on("--listen", options.address, options.is_insecure);
+  if (!listener) return kExitCannotCreate;
+  std::optional<int> observed = -1;
+  // Who watches may do so from anywhere: there are counts to be read, and nothing to be sent.
+  if (options.observe_address) observed = listen_on("--observe", *options.observe_address, true);
+  const int exit_code = observed ? Sidecar(options, argc, argv).run(*listener, *observed, signals) : kExitCannotCreate;
+  remove_sockets(options);
   return exit_code;
 }
 

@@ -13,6 +13,7 @@ namespace {
 // Of the budget, to a request that has waited for all of it.
 constexpr double kLeastShare = 0.05;
 constexpr const char* kDefaultAddress = "unix:/run/muster/muster.sock";
+constexpr std::size_t kObserverConnections = 64;
 
 void set_bytes(const Settings& settings, std::string_view name, std::int64_t least, std::size_t& field) {
   constexpr std::int64_t kMost = std::int64_t{1} << 32;
@@ -44,6 +45,12 @@ HttpLimits http_limits(const Settings& settings) {
   return limits;
 }
 
+ListenAddress listen_address(const std::string& flag, const std::string& text) {
+  const auto address = parse_listen_address(text);
+  if (!address) throw UsageError("--" + flag + ": '" + address.error().path + "' " + address.error().message);
+  return *address;
+}
+
 }  // namespace
 
 const CommandSyntax& serve_syntax() {
@@ -53,6 +60,7 @@ const CommandSyntax& serve_syntax() {
       "/readyz,\n"
       "/version, /metrics. SIGTERM ends it once all requests are answered, SIGHUP reads the configuration again.",
       {{"listen", "ADDRESS", "unix:PATH or tcp:HOST:PORT (default unix:/run/muster/muster.sock)"},
+       {"observe", "ADDRESS", "there, too: GET /healthz, /readyz, /version and /metrics alone (default: nowhere)"},
        {"insecure", "", "allow TCP addresses other than loopback: no encryption, no authentication"},
        {"budget", "DURATION", "from a request to its plan, where neither it nor its policy says (default 1s)"},
        {"engine", "NAME", "auto, greedy or milp (default auto)"},
@@ -77,11 +85,11 @@ const CommandSyntax& serve_syntax() {
 
 ServeOptions serve_options(const Settings& settings) {
   ServeOptions options;
-  const auto address = parse_listen_address(settings.text("listen").value_or(kDefaultAddress));
-  if (!address) throw UsageError("--listen: '" + address.error().path + "' " + address.error().message);
-  options.address = *address;
+  options.address = listen_address("listen", settings.text("listen").value_or(kDefaultAddress));
+  if (const auto observe = settings.text("observe")) options.observe_address = listen_address("observe", *observe);
   options.is_insecure = settings.is_on("insecure");
-  options.limits = http_limits(settings);
+  options.limits = options.observe_limits = http_limits(settings);
+  options.observe_limits.max_connections = kObserverConnections;
   options.max_in_flight = static_cast<std::size_t>(settings.integer("max-in-flight", 1, 1'000'000).value_or(64));
   options.reader = reader_options(settings);
   options.reader.max_line_bytes = options.limits.max_body_bytes;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "cli/console.h"
@@ -19,6 +20,8 @@ struct ServeOptions {
   ListenAddress address;
   bool is_insecure = false;
   HttpLimits limits;
+  std::optional<ListenAddress> observe_address;  // of those who watch
+  HttpLimits observe_limits;
   std::size_t max_in_flight = 64;
   ReaderOptions reader;
   LineOptions line;

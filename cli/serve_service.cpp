@@ -173,7 +173,7 @@ std::shared_ptr<const WorkOptions> ServeService::work_options(const HttpRequest&
   return std::make_shared<const WorkOptions>(std::move(options));
 }
 
-std::optional<HttpResponse> ServeService::refuse(const HttpRequest& head) {
+std::optional<HttpResponse> ServeService::refuse_route(const HttpRequest& head) {
   const Route* route = route_of(head.path);
   if (route == nullptr) {
     return problem_response({404,
@@ -190,10 +190,20 @@ std::optional<HttpResponse> ServeService::refuse(const HttpRequest& head) {
     response.fields.push_back({"Allow", std::string(route->allowed)});
     return response;
   }
-  if (!is_post) return std::nullopt;
+  return std::nullopt;
+}
+
+std::optional<HttpResponse> ServeService::refuse(const HttpRequest& head) {
+  if (auto refusal = refuse_route(head)) return refusal;
+  if (head.method != "POST") return std::nullopt;
+  const Route* route = route_of(head.path);
   if (!takes(*route, media_type(head))) {
     return problem_response({415, "UnsupportedMediaType", fmt::format("{} takes {}", route->path, route->types), {}},
                             head.id);
+  }
+  if (!head.field("Content-Encoding").empty()) {
+    return problem_response(
+        {415, "UnsupportedContentEncoding", "bodies come as they are, without Content-Encoding", {}}, head.id);
   }
   const std::string_view budget = head.field(kBudgetField);
   const auto duration = duration_in(budget);
@@ -212,7 +222,8 @@ void ServeService::serve(std::shared_ptr<HttpExchange> exchange) {
   if (request.method != "POST") return exchange->respond(look_up(request));
   if (in_flight_ >= max_in_flight_) {
     HttpResponse response = problem_response(
-        {429, "QueueFull", fmt::format("{} requests are in flight already; try again", in_flight_), {}}, request.id);
+        {429, "QueueFull", fmt::format("{} requests are in flight already; try again", in_flight_.load()), {}},
+        request.id);
     response.fields.push_back({"Retry-After", "1"});
     return exchange->respond(std::move(response));
   }
@@ -312,20 +323,5 @@ void ServeService::answered(const HttpRequest& request, unsigned status, bool is
 }
 
 void ServeService::dropped(std::string_view reason) { metrics_.dropped(reason); }
-
-std::string ServeService::date() {
-  const std::time_t now = std::time(nullptr);
-  if (now == date_second_) return date_;
-  date_second_ = now;
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  constexpr std::array<std::string_view, 7> kDays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-  constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                        "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  date_ = fmt::format("{}, {:02} {} {:04} {:02}:{:02}:{:02} GMT", kDays.at(static_cast<std::size_t>(parts.tm_wday)),
-                      parts.tm_mday, kMonths.at(static_cast<std::size_t>(parts.tm_mon)), parts.tm_year + 1900,
-                      parts.tm_hour, parts.tm_min, parts.tm_sec);
-  return date_;
-}
 
 }  // namespace muster

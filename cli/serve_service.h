@@ -1,7 +1,7 @@
 // What the server serves: which path does what, and in which words.
 #pragma once
 
-#include <ctime>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "cli/console.h"
+#include "cli/http_date.h"
 #include "cli/metrics.h"
 #include "cli/serve_options.h"
 #include "cli/serve_queue.h"
@@ -28,14 +29,19 @@ class ServeService final : public HttpService {
   // Before the server runs.
   void attach(Post post, std::function<std::size_t()> connections);
   void set_options(const ServeOptions& options);
+  // From any thread:
   void set_draining() { is_draining_ = true; }
+  // 404 where the path is not served, 405 where it is not in this way.
+  static std::optional<HttpResponse> refuse_route(const HttpRequest& head);
+  // The answer to a GET that refuse_route() lets pass.
+  HttpResponse look_up(const HttpRequest& request) const;
 
   std::optional<HttpResponse> refuse(const HttpRequest& head) override;
   void serve(std::shared_ptr<HttpExchange> exchange) override;
   void gone(const std::shared_ptr<HttpExchange>& exchange) override;
   void answered(const HttpRequest& request, unsigned status, bool is_whole) override;
   void dropped(std::string_view reason) override;
-  std::string date() override;
+  std::string date() override { return date_.now(); }
 
  private:
   class LineStream;
@@ -44,7 +50,6 @@ class ServeService final : public HttpService {
     bool is_in_flight = false;
   };
 
-  HttpResponse look_up(const HttpRequest& request) const;
   void serve_document(WorkKind kind, const std::shared_ptr<HttpExchange>& exchange);
   void answer_document(const std::shared_ptr<HttpExchange>& exchange, Answer answer);
   void tell(const HttpRequest& request, const Answer& answer);
@@ -56,12 +61,12 @@ class ServeService final : public HttpService {
   ServeQueue& queue_;
   Post post_;
   std::function<std::size_t()> connections_;
-  std::size_t max_in_flight_ = 0, in_flight_ = 0;
+  std::size_t max_in_flight_ = 0;
+  std::atomic<std::size_t> in_flight_{0};
   std::shared_ptr<const WorkOptions> options_;
   std::unordered_map<const HttpRequest*, Started> started_;
-  bool is_draining_ = false;
-  std::time_t date_second_ = 0;
-  std::string date_;
+  std::atomic<bool> is_draining_{false};
+  HttpDate date_;
 };
 
 }  // namespace muster

@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include "io/http_problem.h"
@@ -133,6 +134,7 @@ std::optional<HttpProblem> find_fault(const Parser& parser) {
   if (coding != head.end()) {
     const std::string_view value(coding->value().data(), coding->value().size());
     if (head.version() < 11) return HttpProblem{400, "InvalidHttp", "Transfer-Encoding in HTTP/1.0", {}};
+    if (!parser.chunked()) return HttpProblem{400, "InvalidHttp", "the last Transfer-Encoding is not chunked", {}};
     if (!is_same_in_any_case(value, "chunked") || head.count(http::field::transfer_encoding) != 1) {
       return HttpProblem{
           501, "UnsupportedTransferEncoding", "the only Transfer-Encoding that is understood is chunked", {}};
@@ -178,7 +180,8 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
     socklen_t size = sizeof family;
     ::getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &family, &size);
     const int on = 1;  // an answer goes out at once; refused on Unix sockets, which do so in any case
-    if (family != AF_UNIX) ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    is_unix_ = family == AF_UNIX;
+    if (!is_unix_) ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     socket_.assign(asio::generic::stream_protocol(family, 0), descriptor);
     socket_.non_blocking(true);
   }
@@ -228,6 +231,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
 
   HttpContext& context_;
   asio::generic::stream_protocol::socket socket_;
+  bool is_unix_ = false;
   asio::steady_timer timer_;
   std::uint64_t timer_generation_ = 0;
   Phase phase_ = Phase::kIdle;
@@ -389,6 +393,9 @@ void Connection::look_for_end() {
   char byte = 0;
   const ssize_t got = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))) return;
+  // On a Unix socket, who has only ended sending is told from who has gone, and gets the answer.
+  pollfd end{socket_.native_handle(), 0, 0};
+  if (is_unix_ && got == 0 && ::poll(&end, 1, 0) == 0) return;
   closes_ = true;
   exchange_->set_gone();
   context_.service.gone(exchange_);
