@@ -11,11 +11,10 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char** environ;
+#include "bench/spawn.h"
 
 namespace muster::bench {
 
@@ -26,26 +25,9 @@ class SolveProcess {
     // No other child keeps these open; and a child that has ended is told by the result of writing, not by a signal.
     if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
     std::signal(SIGPIPE, SIG_IGN);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, in[0], 0);
-    posix_spawn_file_actions_adddup2(&actions, out[1], 1);
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    sigset_t as_usual;
-    sigemptyset(&as_usual);
-    sigaddset(&as_usual, SIGPIPE);
-    posix_spawnattr_setsigdefault(&attributes, &as_usual);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
     std::vector<std::string> words{program, "solve"};
     words.insert(words.end(), arguments.begin(), arguments.end());
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    if (posix_spawn(&pid_, program.c_str(), &actions, &attributes, argv.data(), environ) != 0)
-      throw std::runtime_error("cannot start " + program);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
+    pid_ = spawn(words, {{in[0], STDIN_FILENO}, {out[1], STDOUT_FILENO}});
     close(in[0]);
     close(out[1]);
     to_ = in[1];

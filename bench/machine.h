@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <sys/types.h>
 
@@ -60,15 +61,30 @@ inline pid_t parent_of(pid_t process) {
   return 0;
 }
 
-// memory_mib of all that the process has started, together.
-inline double memory_mib_of_children(pid_t process, std::string_view key) {
-  double sum = 0;
+// All that the process has started and that is still known to the system.
+inline std::vector<pid_t> children_of(pid_t process) {
+  std::vector<pid_t> children;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const std::string name = entry.path().filename();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    const pid_t other = std::stoi(name);
-    if (parent_of(other) == process) sum += memory_mib(other, key);
+    if (parent_of(std::stoi(name)) == process) children.push_back(std::stoi(name));
   }
+  return children;
+}
+
+// It has ended, and whoever started it has not asked how.
+inline bool is_zombie(pid_t process) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("State:")) return line.find('Z') != std::string::npos;
+  }
+  return false;
+}
+
+// memory_mib of all that the process has started, together.
+inline double memory_mib_of_children(pid_t process, std::string_view key) {
+  double sum = 0;
+  for (const pid_t child : children_of(process)) sum += memory_mib(child, key);
   return sum;
 }
 

@@ -1,0 +1,48 @@
+// The files of docs/deploy as the tests see them, and what the program says of itself.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "io/yaml.h"
+
+namespace muster {
+
+inline std::string deploy_path(const std::string& name) { return MUSTER_SOURCE_DIR "/docs/deploy/" + name; }
+
+// Throws where there is none of that name.
+inline std::string deploy_file(const std::string& name) {
+  std::ifstream stream(deploy_path(name), std::ios::binary);
+  if (!stream) throw std::runtime_error("there is no docs/deploy/" + name);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+// The documents of a YAML file. Throws what is wrong with it.
+inline std::vector<nlohmann::json> deploy_documents(const std::string& name) {
+  const auto lines = yaml_to_json(deploy_file(name));
+  if (!lines) throw std::runtime_error(name + ":" + lines.error().path + ": " + lines.error().message);
+  std::vector<nlohmann::json> documents;
+  std::istringstream stream(*lines);
+  for (std::string line; std::getline(stream, line);) documents.push_back(nlohmann::json::parse(line));
+  return documents;
+}
+
+// What the whole expression, or its group, matches in the text, each once.
+inline std::set<std::string> all_matches(const std::string& text, const std::string& expression, int group = 0) {
+  const std::regex pattern(expression);
+  std::set<std::string> found;
+  for (std::sregex_iterator match(text.begin(), text.end(), pattern), end; match != end; ++match)
+    found.insert((*match)[static_cast<std::size_t>(group)].str());
+  return found;
+}
+
+}  // namespace muster

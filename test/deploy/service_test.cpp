@@ -1,0 +1,193 @@
+// The files of docs/deploy that run the server: flags that it knows, hardened as they claim.
+#include <filesystem>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "bench/serve_process.h"
+#include "test/cli/program.h"
+#include "test/deploy/deploy_files.h"
+
+namespace muster {
+namespace {
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+using Json = nlohmann::json;
+
+const Json& manifest(const std::string& kind) {
+  static const std::vector<Json> documents = deploy_documents("kubernetes/muster.yaml");
+  for (const Json& document : documents)
+    if (document.at("kind") == kind) return document;
+  throw std::runtime_error("there is no " + kind);
+}
+const Json& pod() { return manifest("Deployment").at("spec").at("template").at("spec"); }
+const Json& muster_container() { return pod().at("initContainers").at(0); }
+Json pod_monitor() { return deploy_documents("kubernetes/podmonitor.yaml").at(0); }
+
+// Of a file of docs/deploy; comments count, too.
+std::set<std::string> flags_named_in(const std::string& file) {
+  std::set<std::string> flags = all_matches(deploy_file(file), R"((^|[\s"`\[(])(--[a-z][a-z-]+))", 2);
+  if (file.ends_with(".ini"))
+    for (const std::string& key : all_matches(deploy_file(file), R"(\n([a-z-]+) = )", 1)) flags.insert("--" + key);
+  return flags;
+}
+
+TEST(Service, EveryFlagOfItsFilesIsKnownToTheServer) {
+  const std::string help = Workplace().run("serve --help").out;
+  std::size_t count = 0;
+  for (const char* file : {"systemd/muster.service", "systemd/muster.ini", "kubernetes/muster.yaml"}) {
+    for (const std::string& flag : flags_named_in(file)) {
+      EXPECT_NE(help.find(flag), std::string::npos) << file << " names " << flag;
+      ++count;
+    }
+  }
+  const std::string image = deploy_file("Dockerfile");
+  const std::size_t command = image.find("CMD [") + 4;
+  for (const std::string word : Json::parse(image.substr(command, image.find('\n', command) - command))) {
+    if (!word.starts_with("--")) continue;
+    EXPECT_NE(help.find(word), std::string::npos) << "Dockerfile names " << word;
+    ++count;
+  }
+  EXPECT_GE(count, 10U);
+}
+
+TEST(Service, ItsConfigurationFileIsTaken) {
+  const Workplace workplace;
+  std::string settings = deploy_file("systemd/muster.ini");
+  settings = replaced(settings, "unix:/run/muster/muster.sock", "unix:" + workplace.path("other.sock"));
+  settings = replaced(settings, "tcp:127.0.0.1:7078", "tcp:127.0.0.1:0");
+  const std::string file = workplace.file("muster.ini", settings);
+  const bench::ServeProcess server({"--config", file});  // throws where it does not get ready
+  EXPECT_EQ(server.ask(bench::get("/healthz"))->status, 200);
+}
+
+TEST(Service, SystemdTakesTheUnit) {
+  const Workplace workplace;
+  if (workplace.shell("command -v systemd-analyze").exit_code != 0) GTEST_SKIP() << "systemd-analyze is not installed";
+  workplace.file("muster.service",
+                 replaced(deploy_file("systemd/muster.service"), "/usr/local/bin/muster", MUSTER_BINARY));
+  const Outcome verified = workplace.shell("systemd-analyze verify --man=no " + workplace.path("muster.service"));
+  EXPECT_EQ(verified.exit_code, 0) << verified.err;
+  EXPECT_EQ(verified.err.find("muster.service"), std::string::npos) << verified.err;
+  // Exposure of at most 1.5 of 10, and README.md says so.
+  const Outcome rated = workplace.shell("systemd-analyze security --offline=true --threshold=15 --no-pager " +
+                                        workplace.path("muster.service"));
+  EXPECT_EQ(rated.exit_code, 0) << rated.out << rated.err;
+}
+
+TEST(Service, SystemdTakesItsUser) {
+  const Workplace workplace;
+  if (workplace.shell("command -v systemd-sysusers").exit_code != 0)
+    GTEST_SKIP() << "systemd-sysusers is not installed";
+  std::filesystem::create_directory(workplace.path("etc"));
+  const Outcome outcome = workplace.shell("systemd-sysusers --dry-run --root=" + workplace.path("") + " " +
+                                          deploy_path("systemd/muster.sysusers.conf"));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE((outcome.out + outcome.err).find("muster"), std::string::npos);
+}
+
+TEST(Service, EveryManifestHasItsNameAndPlace) {
+  for (const char* file : {"kubernetes/muster.yaml", "kubernetes/podmonitor.yaml"}) {
+    for (const Json& document : deploy_documents(file)) {
+      EXPECT_TRUE(document.contains("apiVersion") && document.at("metadata").contains("name")) << document;
+      if (document.at("kind") == "Namespace") continue;
+      EXPECT_EQ(document.at("metadata").at("namespace"), "muster") << document;
+    }
+  }
+  const Json labels = manifest("Deployment").at("spec").at("template").at("metadata").at("labels");
+  EXPECT_EQ(manifest("Deployment").at("spec").at("selector").at("matchLabels"), labels);
+  EXPECT_EQ(manifest("NetworkPolicy").at("spec").at("podSelector").at("matchLabels"), labels);
+  EXPECT_EQ(pod_monitor().at("spec").at("selector").at("matchLabels"), labels);
+}
+
+TEST(Service, EveryContainerIsHardened) {
+  const Json security = pod().at("securityContext");
+  EXPECT_EQ(security.at("runAsNonRoot"), true);
+  EXPECT_GT(security.at("runAsUser"), 0);
+  EXPECT_EQ(security.at("seccompProfile").at("type"), "RuntimeDefault");
+  EXPECT_EQ(pod().at("automountServiceAccountToken"), false);
+  for (const char* list : {"initContainers", "containers"}) {
+    for (const Json& container : pod().at(list)) {
+      const Json own = container.at("securityContext");
+      EXPECT_EQ(own.at("allowPrivilegeEscalation"), false) << container.at("name");
+      EXPECT_EQ(own.at("readOnlyRootFilesystem"), true) << container.at("name");
+      EXPECT_EQ(own.at("capabilities").at("drop"), Json::array({"ALL"})) << container.at("name");
+      EXPECT_TRUE(container.at("resources").at("requests").contains("cpu")) << container.at("name");
+      EXPECT_TRUE(container.at("resources").at("limits").contains("memory")) << container.at("name");
+    }
+  }
+}
+
+TEST(Service, TheSidecarStartsFirstAndSharesItsSocketAlone) {
+  EXPECT_EQ(muster_container().at("restartPolicy"), "Always");
+  std::set<std::string> volumes, empty_folders;
+  for (const Json& volume : pod().at("volumes")) {
+    volumes.insert(volume.at("name"));
+    if (volume.contains("emptyDir")) empty_folders.insert(volume.at("name"));
+  }
+  for (const char* list : {"initContainers", "containers"}) {
+    for (const Json& container : pod().at(list))
+      for (const Json& mount : container.at("volumeMounts")) EXPECT_TRUE(volumes.contains(mount.at("name"))) << mount;
+  }
+  ASSERT_EQ(muster_container().at("volumeMounts").size(), 1U);
+  const Json mount = muster_container().at("volumeMounts").at(0);
+  EXPECT_TRUE(empty_folders.contains(mount.at("name"))) << mount;
+  const auto folders = all_matches(deploy_file("kubernetes/muster.yaml"), "--listen=unix:(.*)/[^/\n]*\n", 1);
+  EXPECT_EQ(folders, std::set<std::string>{mount.at("mountPath")});
+}
+
+TEST(Service, ItsProbesAndItsMetricsAreWhereItIsObserved) {
+  const Json port = muster_container().at("ports").at(0);
+  const std::string name = port.at("name");
+  EXPECT_LE(name.size(), 15U);  // of a port in Kubernetes
+  EXPECT_EQ(all_matches(deploy_file("kubernetes/muster.yaml"), "--observe=tcp:0.0.0.0:([0-9]+)", 1),
+            std::set<std::string>{std::to_string(port.at("containerPort").get<int>())});
+  EXPECT_EQ(pod_monitor().at("spec").at("podMetricsEndpoints").at(0).at("port"), name);
+  const Workplace workplace;
+  const bench::ServeProcess server({"--quiet", "--observe", "unix:" + workplace.path("observed.sock")});
+  for (const char* probe : {"startupProbe", "livenessProbe", "readinessProbe"}) {
+    const Json request = muster_container().at(probe).at("httpGet");
+    EXPECT_EQ(request.at("port"), name) << probe;
+    bench::HttpClient kubelet(workplace.path("observed.sock"));
+    kubelet.send(bench::get(request.at("path").get<std::string>()));
+    EXPECT_EQ(kubelet.answer(10'000)->status, 200) << request;
+  }
+}
+
+// What every image of Debian has is left out.
+TEST(Service, TheImageHasTheLibrariesOfTheProgram) {
+  const Workplace workplace;
+  if (workplace.shell("command -v dpkg && command -v readelf").exit_code != 0) GTEST_SKIP() << "not on Debian";
+  const std::string image = deploy_file("Dockerfile"), found = workplace.shell("ldd " MUSTER_BINARY).out;
+  const std::string dynamic = workplace.shell("readelf -d " MUSTER_BINARY).out;
+  const std::set<std::string> libraries = all_matches(dynamic, R"(Shared library: \[(lib[^\]]*)\])", 1);
+  EXPECT_GE(libraries.size(), 5U);
+  std::string patterns;
+  for (const std::string& library : libraries) {
+    const std::size_t at = found.find("=> ", found.find("\t" + library + " ")) + 3;
+    const std::filesystem::path path = found.substr(at, found.find(' ', at) - at);
+    patterns += " '*/" + path.parent_path().filename().string() + "/" + library + "'";
+  }
+  const std::set<std::string> packages = all_matches(workplace.shell("dpkg -S" + patterns).out, "(^|\n)([^:]+):", 2);
+  EXPECT_GE(packages.size(), 5U);
+  const std::regex in_every_image("libc6|libstdc\\+\\+6|libgcc-s1|liblzma5"), of_sanitizers("lib(a|ub|t|l)san[0-9]+");
+  for (const std::string& package : packages) {
+    if (std::regex_match(package, in_every_image) || std::regex_match(package, of_sanitizers)) continue;
+    EXPECT_TRUE(
+        std::regex_search(image, std::regex(" " + std::regex_replace(package, std::regex("[.+]"), "\\$&") + "\\s")))
+        << package << " is not installed in it";
+  }
+}
+
+}  // namespace
+}  // namespace muster
