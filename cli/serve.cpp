@@ -93,7 +93,8 @@ class Sidecar {
         argc_(argc),
         argv_(argv),
         console_(options.console),
-        queue_(kOwnProgram, [this](const SolvedLine& line, Clock::duration waited) { metrics_.solved(line, waited); }),
+        queue_(kOwnProgram, options.solvers,
+               [this](const SolvedLine& line, Clock::duration waited) { metrics_.solved(line, waited); }),
         service_(options, metrics_, console_, queue_) {}
 
   // `observed`: where those who watch connect; none: -1.
@@ -199,13 +200,14 @@ void Sidecar::reload(HttpServer& server) {
   try {
     const ServeOptions options = serve_options(Settings(serve_syntax(), argc_, argv_));
     const bool has_moved = options.address != options_.address || options.is_insecure != options_.is_insecure ||
-                           options.observe_address != options_.observe_address;
+                           options.solvers != options_.solvers || options.observe_address != options_.observe_address;
     console_.set_options(options.console);
     server.set_limits(options.limits);
     server.post([this, options] { service_.set_options(options); });
     metrics_.reloaded(true);
     console_.say(Severity::kInformation, "the configuration was read again");
-    if (has_moved) console_.say(Severity::kWarning, "--listen, --observe and --insecure hold from the next start");
+    if (has_moved)
+      console_.say(Severity::kWarning, "--listen, --observe, --insecure and --solvers hold from the next start");
   } catch (const std::exception& error) {
     metrics_.reloaded(false);
     console_.say(Severity::kError, fmt::format("the configuration stays as it was: {}", escaped(error.what())));

@@ -6,12 +6,14 @@
 #include <string_view>
 
 #include "cli/line_options.h"
+#include "heuristics/parallel.h"
 
 namespace muster {
 namespace {
 
 // Of the budget, to a request that has waited for all of it.
 constexpr double kLeastShare = 0.05;
+constexpr std::int64_t kMostSolvers = 64;
 constexpr const char* kDefaultAddress = "unix:/run/muster/muster.sock";
 constexpr std::size_t kObserverConnections = 64;
 
@@ -64,7 +66,8 @@ const CommandSyntax& serve_syntax() {
        {"insecure", "", "allow TCP addresses other than loopback: no encryption, no authentication"},
        {"budget", "DURATION", "from a request to its plan, where neither it nor its policy says (default 1s)"},
        {"engine", "NAME", "auto, greedy or milp (default auto)"},
-       {"threads", "N", "threads that solve (default: the cores that may be used)"},
+       {"solvers", "N", "plans that are made at once (default 1)"},
+       {"threads", "N", "threads that make a plan (default: the cores that may be used, divided by --solvers)"},
        {"seed", "N", "of everything random (default 1)"},
        {"gap", "FRACTION", "a plan proven to be this near the best is good enough (default 0)"},
        {"lenient", "", "pass over keys that the format does not know"},
@@ -91,10 +94,12 @@ ServeOptions serve_options(const Settings& settings) {
   options.limits = options.observe_limits = http_limits(settings);
   options.observe_limits.max_connections = kObserverConnections;
   options.max_in_flight = static_cast<std::size_t>(settings.integer("max-in-flight", 1, 1'000'000).value_or(64));
+  options.solvers = static_cast<int>(settings.integer("solvers", 1, kMostSolvers).value_or(1));
   options.reader = reader_options(settings);
   options.reader.max_line_bytes = options.limits.max_body_bytes;
   options.line = line_options(settings);
   options.line.least_share = kLeastShare;
+  if (!settings.text("threads")) options.line.solve.threads = std::max(1, usable_cores() / options.solvers);
   const bool is_json = settings.choice("log-format", {"json", "text"}) == "json";
   options.console = {is_json ? LogFormat::kJson : LogFormat::kText, settings.is_on("quiet"), false, true};
   return options;

@@ -22,6 +22,7 @@ struct ServeOptions {
   HttpLimits limits;
   std::optional<ListenAddress> observe_address;  // of those who watch
   HttpLimits observe_limits;
+  int solvers = 1;  // plans that are made at once
   std::size_t max_in_flight = 64;
   ReaderOptions reader;
   LineOptions line;

@@ -12,7 +12,7 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kLinesAhead = 2;
+constexpr std::size_t kLinesAhead = 1;  // beside one for each who solves
 constexpr auto kStuck = std::chrono::minutes(2);
 
 Answer defect_answer(std::int64_t number, const std::exception& defect) {
@@ -28,12 +28,13 @@ Answer defect_answer(std::int64_t number, const std::exception& defect) {
 
 }  // namespace
 
-ServeQueue::ServeQueue(std::string worker_program, SolvedWorkObserver observe)
+ServeQueue::ServeQueue(const std::string& worker_program, int solvers, SolvedWorkObserver observe)
     : observe_(std::move(observe)),
-      parsed_(kLinesAhead, std::numeric_limits<std::size_t>::max()),
-      portfolio_(std::move(worker_program)),
-      parser_([this] { parse_all(); }),
-      solver_([this] { solve_all(); }) {}
+      parsed_(kLinesAhead + static_cast<std::size_t>(solvers), std::numeric_limits<std::size_t>::max()) {
+  for (int i = 0; i < solvers; ++i) solvers_.emplace_back(worker_program);
+  for (Solver& solver : solvers_) solver.thread = std::jthread([this, &solver] { solve_all(solver); });
+  parser_ = std::jthread([this] { parse_all(); });
+}
 
 ServeQueue::~ServeQueue() { stop(); }
 
@@ -46,7 +47,7 @@ void ServeQueue::stop() {
   changed_.notify_all();
   parsed_.abandon();
   parser_ = {};
-  solver_ = {};
+  for (Solver& solver : solvers_) solver.thread = {};
 }
 
 void ServeQueue::push(QueuedLine work) {
@@ -67,9 +68,17 @@ std::size_t ServeQueue::depth() const {
   return waiting_.size() + parsed_count_;
 }
 
+std::int64_t ServeQueue::worker_failures() const {
+  std::int64_t sum = 0;
+  for (const Solver& solver : solvers_) sum += solver.worker_failures;
+  return sum;
+}
+
 bool ServeQueue::is_stuck() const {
-  const Clock::time_point::rep due = due_;
-  return due != 0 && Clock::now() > Clock::time_point(Clock::duration(due)) + kStuck;
+  return std::ranges::any_of(solvers_, [now = Clock::now()](const Solver& solver) {
+    const Clock::time_point::rep due = solver.due;
+    return due != 0 && now > Clock::time_point(Clock::duration(due)) + kStuck;
+  });
 }
 
 void ServeQueue::parse_all() {
@@ -112,7 +121,7 @@ void ServeQueue::finish(const QueuedLine& work, std::optional<Answer> answer) {
   work.done(std::move(answer));
 }
 
-void ServeQueue::solve_all() {
+void ServeQueue::solve_all(Solver& solver) {
   while (auto item = parsed_.pop()) {
     auto& [work, line] = *item;
     const LineOptions& options = work.options->line;
@@ -122,11 +131,11 @@ void ServeQueue::solve_all() {
     }
     const Clock::duration waited = Clock::now() - line.begun - line.parsing;
     const Clock::time_point due = line.begun + std::chrono::nanoseconds(budget_of(line, options));
-    due_ = std::max(due, Clock::now()).time_since_epoch().count();
-    Answer answer =
-        answer_line(line, line.begun, portfolio_, options, [&](const SolvedLine& solved) { observe_(solved, waited); });
-    due_ = 0;
-    worker_failures_ = portfolio_.worker_failures();
+    solver.due = std::max(due, Clock::now()).time_since_epoch().count();
+    Answer answer = answer_line(line, line.begun, solver.portfolio, options,
+                                [&](const SolvedLine& solved) { observe_(solved, waited); });
+    solver.due = 0;
+    solver.worker_failures = solver.portfolio.worker_failures();
     finish(work, std::move(answer));
   }
 }

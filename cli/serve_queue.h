@@ -1,4 +1,4 @@
-// The requests of the server in line: one thread reads and parses them, one solves; first come, first served.
+// The requests of the server in line: one thread reads and parses them, one or more solve; first come, first served.
 #pragma once
 
 #include <atomic>
@@ -41,12 +41,13 @@ struct QueuedLine {
   std::function<void(std::optional<Answer>)> done;
 };
 
-// Told of solved lines, on the thread that solves; `waited`: in line, before and after parsing.
+// Told of solved lines, on the threads that solve; `waited`: in line, before and after parsing.
 using SolvedWorkObserver = std::function<void(const SolvedLine&, Clock::duration waited)>;
 
 class ServeQueue {
  public:
-  ServeQueue(std::string worker_program, SolvedWorkObserver observe);
+  // `solvers` plans are made at once. Requires solvers >= 1.
+  ServeQueue(const std::string& worker_program, int solvers, SolvedWorkObserver observe);
   ~ServeQueue();
   ServeQueue(const ServeQueue&) = delete;
   ServeQueue& operator=(const ServeQueue&) = delete;
@@ -59,8 +60,8 @@ class ServeQueue {
   // Takes what waits of an exchange out of the line, without a call of `done`. Returns whether there was anything.
   bool drop(const HttpExchange* exchange);
   std::size_t depth() const;  // lines that wait to be solved, or are read
-  std::int64_t worker_failures() const { return worker_failures_; }
-  // Whether the plan at hand is overdue by so much that it will not come any more.
+  std::int64_t worker_failures() const;
+  // Whether a plan at hand is overdue by so much that it will not come any more.
   bool is_stuck() const;
 
  private:
@@ -68,10 +69,18 @@ class ServeQueue {
     QueuedLine work;
     ParsedLine line;
   };
+  // Each knows the prices and the plan of the line that it solved before.
+  struct Solver {
+    explicit Solver(const std::string& worker_program) : portfolio(worker_program) {}
+    Portfolio portfolio;
+    std::atomic<std::int64_t> worker_failures{0};
+    std::atomic<Clock::time_point::rep> due{0};  // when the plan at hand is to be ready; 0: none is
+    std::jthread thread;
+  };
   void parse_all();
   void parse(QueuedLine work, SnapshotReader& reader);
   void finish(const QueuedLine& work, std::optional<Answer> answer);
-  void solve_all();
+  void solve_all(Solver& solver);
 
   const SolvedWorkObserver observe_;
   mutable std::mutex mutex_;
@@ -80,10 +89,8 @@ class ServeQueue {
   bool is_closed_ = false;
   BoundedQueue<Parsed> parsed_;
   std::atomic<std::size_t> parsed_count_{0};
-  std::atomic<std::int64_t> worker_failures_{0};
-  std::atomic<Clock::time_point::rep> due_{0};  // when the plan at hand is to be ready; 0: none is
-  Portfolio portfolio_;
-  std::jthread parser_, solver_;
+  std::deque<Solver> solvers_;
+  std::jthread parser_;
 };
 
 }  // namespace muster

@@ -168,6 +168,20 @@ TEST(ServeOperation, AFlagHoldsAgainstTheFileAndAnAddressWaitsForTheNextStart) {
   EXPECT_EQ(budget_now(server), "200ms");
 }
 
+TEST(ServeOperation, OneOfTwoSolversAnswersWhileTheOtherWorks) {
+  const Workplace place;
+  const Server server(place, {"--solvers", "2"});
+  const auto in_flight = [&] {
+    return server.ask(get("/metrics")).body.find("muster_requests_in_flight 1\n") != std::string::npos;
+  };
+  const std::string snapshot = place.run("generate --preset contended --nodes 100 --seed 1").out;
+  const std::jthread slow(
+      [&] { EXPECT_EQ(server.ask(post("/v1/solve", snapshot, "Muster-Budget: 5s\r\n")).status, 200); });
+  ASSERT_TRUE(comes_true(in_flight));
+  EXPECT_EQ(server.ask(post("/v1/solve", good_lines()[0])).status, 200);
+  EXPECT_TRUE(in_flight()) << "the quick one waited for the slow one";
+}
+
 TEST(ServeOperation, LogsAreJsonWithTheIdOfTheRequest) {
   const Workplace place;
   const Server server(place, {"--engine", "greedy"});
