@@ -1,6 +1,7 @@
 // One order of arrival of OpenB, placed pod by pod: the replay, its independent check, and its curve.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -47,8 +48,9 @@ inline std::int32_t share_of(const PodShape& shape) {
 inline std::int64_t work_of(const PodShape& shape) { return std::int64_t{shape.gpu.devices} * share_of(shape); }
 
 // The rules of the published experiment, kept by other code than what places: throws what breaks one. Cpu, memory,
-// model and every device hold; what was dropped would have fitted nowhere; nothing moves.
-inline void check_replay(const OpenbInput& input, const Replay& replay) {
+// model and every device hold; nothing moves; what was dropped would have fitted nowhere: not when it came, or, of
+// `batch` pods that are known together, not when they are all placed.
+inline void check_replay(const OpenbInput& input, const Replay& replay, std::size_t batch = 1) {
   struct Free {
     std::int64_t cpu, memory;
     std::vector<std::int32_t> devices;
@@ -69,13 +71,8 @@ inline void check_replay(const OpenbInput& input, const Replay& replay) {
     return accepts(shape, node) && shape.cpu_milli <= free[node].cpu && shape.memory_mib <= free[node].memory &&
            found >= shape.gpu.devices;
   };
-  for (std::size_t i = 0; i < replay.size(); ++i) {
+  const auto take = [&](std::size_t i) {
     const PodShape& shape = input.pods[input.order[i]].shape;
-    if (!replay[i]) {
-      for (std::size_t node = 0; node < free.size(); ++node)
-        if (fits(shape, node)) throw std::runtime_error(fmt::format("pod {} was dropped, and fits node {}", i, node));
-      continue;
-    }
     const std::size_t node = replay[i]->node;
     free[node].cpu -= shape.cpu_milli;
     free[node].memory -= shape.memory_mib;
@@ -87,6 +84,16 @@ inline void check_replay(const OpenbInput& input, const Replay& replay) {
       holds = holds && level >= 0;
     }
     if (!holds) throw std::runtime_error(fmt::format("pod {} does not fit node {}", i, node));
+  };
+  for (std::size_t first = 0; first < replay.size(); first += batch) {
+    const std::size_t end = std::min(first + batch, replay.size());
+    for (std::size_t i = first; i < end; ++i)
+      if (replay[i]) take(i);
+    for (std::size_t i = first; i < end; ++i) {
+      for (std::size_t node = 0; !replay[i] && node < free.size(); ++node)
+        if (fits(input.pods[input.order[i]].shape, node))
+          throw std::runtime_error(fmt::format("pod {} was dropped, and fits node {}", i, node));
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "heuristics/online_tie_break.h"
+#include "solver/online_batch.h"
 #include "solver/online_bids.h"
 
 namespace muster {
@@ -93,7 +94,8 @@ struct OnlinePlacer::Implementation {
         used_of_type(types.size(), 0),
         all_of_type(types.size(), 0),
         hashes(types.size()),
-        shift(types.size(), 0) {
+        shift(types.size(), 0),
+        slot_of_node(type_of_node.size()) {
     for (std::size_t node = 0; node < type_of_node.size(); ++node) {
       const OnlineType& type = types[type_of_node[node]];
       StateKey key;
@@ -131,17 +133,18 @@ struct OnlinePlacer::Implementation {
       state.is_valued = false;
     }
     states[at->second].nodes.push_back(node);
+    slot_of_node[static_cast<std::size_t>(node)] = at->second;
   }
 
-  std::int32_t leave(std::size_t slot) {
+  void leave(std::int32_t node) {
+    const std::size_t slot = slot_of_node[static_cast<std::size_t>(node)];
     State& state = states[slot];
-    const std::int32_t node = state.nodes.back();
-    state.nodes.pop_back();
+    const auto last = std::find(state.nodes.rbegin(), state.nodes.rend(), node);
+    state.nodes.erase(std::next(last).base());
     if (state.nodes.empty()) {
       state_of.erase(state.key);
       free_slots.push_back(slot);
     }
-    return node;
   }
 
   static OnlineRoom room_of(const StateKey& key, std::span<const std::uint8_t> levels) {
@@ -218,16 +221,21 @@ struct OnlinePlacer::Implementation {
     return result;
   }
 
-  void solve_now_and_then() {
-    if (solving.valid() && seen >= adopt_at) adopt(solving.get());
-    if (solving.valid() || seen < next_solve) return;
-    auto work = [this, input = forecast(), rooms = rooms()] {
+  // What solves for what is known and free now, once `pods` are seen.
+  auto solve_work(std::int64_t pods) {
+    next_solve = pods + std::clamp<std::int64_t>(pods / 2, kFirstSolve, options.every);
+    return [this, input = forecast(), rooms = rooms()] {
       auto result = make_prices(types, input.classes, input.counts, bidder.bids(input));
       for (const OnlineRoom& room : rooms)
         result->value->table(room.type, result->value->bucket(room.type, room.cpu, room.memory));
       return result;
     };
-    next_solve = seen + std::clamp<std::int64_t>(seen / 2, kFirstSolve, options.every);
+  }
+
+  void solve_now_and_then() {
+    if (solving.valid() && seen >= adopt_at) adopt(solving.get());
+    if (solving.valid() || seen < next_solve) return;
+    auto work = solve_work(seen);
     if (options.delay == 0) {
       adopt(work());
       return;
@@ -238,7 +246,8 @@ struct OnlinePlacer::Implementation {
 
   // --- One pod
 
-  Met& met(const OnlineClass& pod) {
+  // Counts one more of the class. Returns its position.
+  std::size_t meet(const OnlineClass& pod) {
     const auto found = std::ranges::find(classes, pod, &Met::pod);
     const auto position = static_cast<std::size_t>(found - classes.begin());
     if (found == classes.end()) {
@@ -246,7 +255,7 @@ struct OnlinePlacer::Implementation {
       counts.push_back(0);
     }
     counts[position] += 1;
-    return classes[position];
+    return position;
   }
 
   static bool fits(const Met& pod, const State& state) {
@@ -372,18 +381,26 @@ struct OnlinePlacer::Implementation {
     shift_types();
   }
 
-  void shift_types() {
-    std::vector<double> used(types.size(), 0), all(types.size(), 0);
+  // By set of types: its used part, less that of the cluster; and its devices.
+  struct Use {
+    double above = 0, devices = 0;
+  };
+  std::vector<Use> uses() const {
+    std::vector<Use> result(types.size());
     double used_sum = 0;
     for (std::size_t t = 0; t < types.size(); ++t) {
-      used[signature[t]] += used_of_type[t];
-      all[signature[t]] += all_of_type[t];
+      result[signature[t]].above += used_of_type[t];
+      result[signature[t]].devices += all_of_type[t];
       used_sum += used_of_type[t];
     }
-    for (std::size_t t = 0; t < types.size(); ++t) {
-      const std::size_t g = signature[t];
-      shift[t] = all[g] > 0 ? static_cast<float>(kBalance * (used_sum / total_devices - used[g] / all[g])) : 0;
-    }
+    for (Use& use : result) use.above = use.devices > 0 ? use.above / use.devices - used_sum / total_devices : 0;
+    return result;
+  }
+
+  void shift_types() {
+    const std::vector<Use> of_set = uses();
+    for (std::size_t t = 0; t < types.size(); ++t)
+      shift[t] = static_cast<float>(-kBalance * of_set[signature[t]].above);
   }
 
   float score(const Gain& gain) const {
@@ -435,40 +452,89 @@ struct OnlinePlacer::Implementation {
     return best;
   }
 
-  OnlinePlace put(const Met& pod, std::size_t slot) {
+  // On a node in the state, by the better of the two gains.
+  OnlinePlace chosen(const Met& pod, std::size_t slot) const {
     const Gain& gain = pod.gains[slot];
     const bool takes_part =
         gain.part - prices->hosts.premium(gain.part_lost) >= gain.fresh - prices->hosts.premium(gain.fresh_lost);
-    StateKey key = states[slot].key;
-    OnlinePlace place;
-    const std::int32_t node = leave(slot);
-    place.node = static_cast<std::size_t>(node);
-    std::vector<std::uint8_t>& devices = devices_of_node[place.node];
     const std::uint8_t level = takes_part ? gain.level : std::uint8_t{kDeviceLevels};
+    OnlinePlace place;
+    place.node = static_cast<std::size_t>(states[slot].nodes.back());
+    const std::vector<std::uint8_t>& devices = devices_of_node[place.node];
     for (std::size_t i = 0; i < devices.size(); ++i) {
       if (place.devices.size() == static_cast<std::size_t>(pod.pod.devices)) break;
-      if (devices[i] != level) continue;
-      devices[i] = static_cast<std::uint8_t>(devices[i] - pod.pod.level);
-      place.devices.push_back(static_cast<std::int32_t>(i));
+      if (devices[i] == level) place.devices.push_back(static_cast<std::int32_t>(i));
     }
-    used_of_type[key.type] += pod.pod.work();
+    return place;
+  }
+
+  // The pod comes (1) or leaves (-1).
+  void change(const Met& pod, const OnlinePlace& place, std::int32_t sign) {
+    StateKey key = states[slot_of_node[place.node]].key;
+    leave(static_cast<std::int32_t>(place.node));
+    std::vector<std::uint8_t>& devices = devices_of_node[place.node];
+    for (const std::int32_t device : place.devices) {
+      std::uint8_t& level = devices[static_cast<std::size_t>(device)];
+      level = static_cast<std::uint8_t>(level - sign * pod.pod.level);
+    }
+    used_of_type[key.type] += sign * pod.pod.work();
     shift_types();
-    key.cpu -= pod.cpu;
-    key.memory -= pod.memory;
+    key.cpu -= sign * pod.cpu;
+    key.memory -= sign * pod.memory;
     std::ranges::copy(devices, key.levels.begin());
     std::sort(key.levels.begin(), key.levels.begin() + key.devices);
-    enter(key, node);
-    return place;
+    enter(key, static_cast<std::int32_t>(place.node));
   }
 
   std::optional<OnlinePlace> place(const OnlineClass& pod) {
     solve_now_and_then();
-    Met& one = met(pod);
+    Met& one = classes[meet(pod)];
     arrived += pod.work();
     if (++seen % kPremiumsEvery == 0) price_hosts();
     const std::size_t slot = best_state(one);
     if (slot == states.size()) return std::nullopt;
-    return put(one, slot);
+    OnlinePlace place = chosen(one, slot);
+    change(one, place, 1);
+    return place;
+  }
+
+  // --- A batch: what OnlineBatch asks for
+
+  const OnlineClass& pod_of(std::size_t index) const { return classes[index].pod; }
+  std::optional<OnlinePlace> best_place(std::size_t index) {
+    const std::size_t slot = best_state(classes[index]);
+    if (slot == states.size()) return std::nullopt;
+    return chosen(classes[index], slot);
+  }
+  void change(std::size_t index, const OnlinePlace& place, std::int32_t sign) { change(classes[index], place, sign); }
+
+  double worth_of(State& state) {
+    if (!state.is_valued) value_state(state);
+    return state.value + options.usable_weight * state.usable + prices->hosts.premium(state.hosted);
+  }
+  double worth(std::size_t node) { return worth_of(states[slot_of_node[node]]); }
+  double worth_of_nodes() {
+    double sum = 0;
+    for (State& state : states)
+      sum += state.nodes.empty() ? 0 : static_cast<double>(state.nodes.size()) * worth_of(state);
+    return sum;
+  }
+  // `shift` is how it changes by a device that is taken.
+  double balance() const {
+    double sum = 0;
+    for (const Use& use : uses()) sum -= kBalance * use.devices * use.above * use.above / 2;
+    return sum;
+  }
+
+  std::vector<std::optional<OnlinePlace>> place_batch(std::span<const OnlineClass> pods) {
+    std::vector<std::size_t> class_of_pod;
+    for (const OnlineClass& pod : pods) class_of_pod.push_back(meet(pod));
+    if (solving.valid()) adopt(solving.get());
+    const auto count = static_cast<std::int64_t>(pods.size());
+    if (seen + count >= next_solve) adopt(solve_work(seen + count)());
+    seen += count;
+    for (const OnlineClass& pod : pods) arrived += pod.work();
+    return OnlineBatch(*this, std::move(class_of_pod)).place(static_cast<std::uint64_t>(seen));
   }
 
   OnlinePlacerOptions options;
@@ -481,6 +547,7 @@ struct OnlinePlacer::Implementation {
   std::vector<float> shift;
   std::vector<std::vector<std::uint8_t>> devices_of_node;  // free levels, by position
   std::vector<State> states;
+  std::vector<std::size_t> slot_of_node;
   std::unordered_map<StateKey, std::size_t, StateHash> state_of;
   std::vector<std::size_t> free_slots;
   std::uint32_t last_stamp = 0;
@@ -499,5 +566,9 @@ OnlinePlacer::OnlinePlacer(const std::vector<OnlineType>& types, std::vector<std
 OnlinePlacer::~OnlinePlacer() = default;
 
 std::optional<OnlinePlace> OnlinePlacer::place(const OnlineClass& pod) { return implementation_->place(pod); }
+std::vector<std::optional<OnlinePlace>> OnlinePlacer::place_batch(std::span<const OnlineClass> pods) {
+  if (pods.size() == 1) return {place(pods[0])};
+  return implementation_->place_batch(pods);
+}
 
 }  // namespace muster

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "heuristics/online_value.h"
@@ -39,6 +40,10 @@ class OnlinePlacer {
   // None where it fits nowhere: what fits is placed. Cpu counts in thousandths of a core, memory in MiB, both rounded
   // to the nearest. Cost: one look at every state that nodes are in, and the value of those few that could be best.
   std::optional<OnlinePlace> place(const OnlineClass& pod);
+
+  // Pods that are known together, in their order of arrival: which go where is improved within the batch, and nothing
+  // of earlier ones moves. None for one that fits nowhere beside the others.
+  std::vector<std::optional<OnlinePlace>> place_batch(std::span<const OnlineClass> pods);
 
  private:
   struct Implementation;

@@ -1,7 +1,9 @@
 #include "solver/online_placer.h"
 
 #include <algorithm>
-#include <set>
+#include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -30,6 +32,32 @@ bench::Replay replayed(const OpenbInput& input, const OnlinePlacerOptions& optio
   bench::Replay replay;
   for (const OnlineClass& pod : online.pods) replay.push_back(placer.place(pod));
   return replay;
+}
+
+bench::Replay replayed_in_batches(const OpenbInput& input, std::size_t batch) {
+  const bench::OnlineInput online = bench::online_input(input);
+  const std::span<const OnlineClass> pods = online.pods;
+  OnlinePlacer placer(online.types, online.type_of_node, {});
+  bench::Replay replay;
+  for (std::size_t first = 0; first < pods.size(); first += batch) {
+    const auto places = placer.place_batch(pods.subspan(first, std::min(batch, pods.size() - first)));
+    replay.insert(replay.end(), places.begin(), places.end());
+  }
+  return replay;
+}
+
+std::int64_t dropped_of(const bench::Replay& replay) {
+  return std::ranges::count_if(replay, [](const auto& place) { return !place; });
+}
+
+void expect_alike(const bench::Replay& first, const bench::Replay& second) {
+  ASSERT_EQ(first.size(), second.size());
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    ASSERT_EQ(first[i].has_value(), second[i].has_value()) << i;
+    if (!first[i]) continue;
+    ASSERT_EQ(first[i]->node, second[i]->node) << i;
+    ASSERT_EQ(first[i]->devices, second[i]->devices) << i;
+  }
 }
 
 TEST(OnlinePlacer, PlacesWhatFitsAndNothingElse) {
@@ -85,13 +113,45 @@ TEST(OnlinePlacer, ObeysTheRulesOfThePublishedExperiment) {
 
 TEST(OnlinePlacer, PlacesAlikeAgain) {
   const OpenbInput input = carried("default", 43, 3000);
-  const bench::Replay first = replayed(input, {}), second = replayed(input, {});
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    ASSERT_EQ(first[i].has_value(), second[i].has_value());
-    if (first[i]) {
-      ASSERT_EQ(first[i]->node, second[i]->node) << i;
-    }
+  expect_alike(replayed(input, {}), replayed(input, {}));
+  expect_alike(replayed_in_batches(input, 64), replayed_in_batches(input, 64));
+}
+
+TEST(OnlinePlacer, PlacesABatchOfOneAsThePodAlone) {
+  const OpenbInput input = carried("default", 43, 1000);
+  expect_alike(replayed(input, {}), replayed_in_batches(input, 1));
+}
+
+TEST(OnlinePlacer, PutsComplementsOfABatchTogether) {
+  // As many devices as pairs. The small pieces come first; one by one, ten of the large ones beside pieces of 10 would
+  // be dropped.
+  for (const std::int32_t small : {10, 30, 40}) {
+    OnlinePlacer placer({{64, 256, 1}}, std::vector<std::size_t>(30, 0), {});
+    std::vector<OnlineClass> pods(30, pod_of(2, 1, small));
+    pods.resize(60, pod_of(2, 1, 100 - small));
+    EXPECT_EQ(dropped_of(placer.place_batch(pods)), 0) << small;
+    EXPECT_FALSE(placer.place(pod_of(1, 1, 1))) << small;
   }
+}
+
+TEST(OnlinePlacer, LeavesRoomForTheLargestOfABatch) {
+  OnlinePlacer placer({{64, 256, 8}}, {0, 0}, {});
+  std::vector<OnlineClass> pods(8, pod_of(4, 1, 100));
+  pods.push_back(pod_of(32, 8, 100));
+  EXPECT_EQ(dropped_of(placer.place_batch(pods)), 0);
+}
+
+TEST(OnlinePlacer, MovesNothingOfEarlierBatches) {
+  for (const std::string trace : {"gpuspec33", "cpu250"}) {
+    const OpenbInput input = carried(trace, 42, 8000);
+    EXPECT_NO_THROW(bench::check_replay(input, replayed_in_batches(input, 100), 100)) << trace;
+  }
+}
+
+TEST(OnlinePlacer, LeavesLessTheMoreItKnows) {
+  const OpenbInput input = carried("multigpu30", 42, ~std::size_t{0});
+  const auto left = [&](const bench::Replay& replay) { return bench::outcome_of(input, replay).unallocated[130]; };
+  EXPECT_LT(left(replayed_in_batches(input, 256)), left(replayed(input, {})));
 }
 
 TEST(OnlinePlacer, LeavesLessThanPublishedFgd) {
