@@ -207,8 +207,10 @@ void print_row(const std::string& trace, const std::string& policy, const Sum& s
     return point == published.end() ? std::string("?") : fmt::format("{:.2f}", point->second);
   };
   const auto ours = [&](std::size_t percent) { return fmt::format("{:.2f}", sum.mean(percent)); };
-  fmt::print("| {} | {} | {} | {} {} | {:.1f} | {:.0f} | {:.0f} | {:.0f} |\n", trace, policy, three(ours),
-             name == names.end() ? "FGD" : name->second, three(theirs),
+  const std::string beside = policy.starts_with(kBatchPrefix) ? "-"
+                             : name == names.end()            ? "FGD " + three(theirs)
+                                                              : name->second + " " + three(theirs);
+  fmt::print("| {} | {} | {} | {} | {:.1f} | {:.0f} | {:.0f} | {:.0f} |\n", trace, policy, three(ours), beside,
              static_cast<double>(sum.outcome.lost_eights) / sum.runs, sum.pods / sum.took.thread,
              sum.pods / sum.took.process, sum.pods / sum.took.wall);
   std::fflush(stdout);
@@ -217,6 +219,7 @@ void print_row(const std::string& trace, const std::string& policy, const Sum& s
 ArrivalPanel panel_of(const std::string& trace, const Sums& sums, const Published& published) {
   ArrivalPanel panel{trace, {}};
   for (const auto& [policy, sum] : sums) {
+    if (policy.starts_with(kBatchPrefix)) continue;
     ArrivalCurve& curve = panel.curves.emplace_back(ArrivalCurve{policy == "muster" ? "Muster" : policy, {}});
     for (std::size_t i = 50; i <= kLastPercent; ++i) curve.points.emplace_back(static_cast<double>(i), sum.mean(i));
   }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -56,6 +57,7 @@ class OnlineBatch {
     for (const std::size_t pod : order) {
       if (!places_[pod]) put(pod);
     }
+    serve_first_come();
     return places_;
   }
 
@@ -150,6 +152,18 @@ class OnlineBatch {
     take_all(pods);
     restore(pods, before);
     return true;
+  }
+
+  // Of pods that are alike, those are placed that came first.
+  void serve_first_come() {
+    std::map<std::size_t, std::vector<std::size_t>> pods_of;  // by class
+    for (std::size_t pod = 0; pod < classes_.size(); ++pod) pods_of[classes_[pod]].push_back(pod);
+    for (const auto& [one, pods] : pods_of) {
+      std::size_t served = 0;
+      for (const std::size_t pod : pods) {
+        if (places_[pod]) std::swap(places_[pods[served++]], places_[pod]);
+      }
+    }
   }
 
   Nodes& nodes_;

@@ -141,6 +141,13 @@ TEST(OnlinePlacer, LeavesRoomForTheLargestOfABatch) {
   EXPECT_EQ(dropped_of(placer.place_batch(pods)), 0);
 }
 
+TEST(OnlinePlacer, ServesThoseOfABatchFirstWhoCameFirstAmongAlike) {
+  OnlinePlacer placer({{64, 256, 8}}, {0}, {});
+  const std::vector<OnlineClass> pods(12, pod_of(4, 1, 100));
+  const auto places = placer.place_batch(pods);
+  for (std::size_t i = 0; i < pods.size(); ++i) EXPECT_EQ(places[i].has_value(), i < 8) << i;
+}
+
 TEST(OnlinePlacer, MovesNothingOfEarlierBatches) {
   for (const std::string trace : {"gpuspec33", "cpu250"}) {
     const OpenbInput input = carried(trace, 42, 8000);
