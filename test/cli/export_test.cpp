@@ -109,18 +109,18 @@ std::map<std::string, std::string> running_pods(const Json& snapshot) {
 
 TEST_F(Export, CarriedOutAndReadAgainThePlacementsRunAndTheRefereeHasNothingAgainstIt) {
   for (const std::string& file : scenario_files()) {
-    const std::string plan = solve(file);
-    const Json list = Json::parse(workplace.shell("cat " + file).out);
+    const std::string line = solve(file);
+    const Json plan = Json::parse(line), list = Json::parse(workplace.shell("cat " + file).out);
     std::map<std::string, std::string> left;  // by pod: why
-    for (const Json& eviction : Json::parse(plan)["evictions"]) left[eviction["pod"]] = eviction["reason"];
+    for (const Json& eviction : plan["evictions"]) left[eviction["pod"]] = eviction["reason"];
     for (const std::string format : {"bindings", "kai"}) {
       const std::string told = file + " " + format;
-      const auto objects = exported("--phase all --snapshot " + file + " --format " + format, plan);
+      const auto objects = exported("--phase all --snapshot " + file + " --format " + format, line);
       const std::string path = workplace.file("after.json", carried_out(list, objects).dump());
       const Outcome imported = workplace.run("import kubernetes --quiet " + path);
       ASSERT_EQ(imported.exit_code, 0) << told << imported.err;
       const auto nodes = running_pods(Json::parse(imported.out));
-      for (const Json& placement : Json::parse(plan)["placements"]) {
+      for (const Json& placement : plan["placements"]) {
         if (format == "kai" && left.contains(placement["pod"])) continue;  // moved: to be planned again
         ASSERT_TRUE(nodes.contains(placement["pod"])) << told << placement;
         EXPECT_EQ(nodes.at(placement["pod"]), placement["node"]) << told;

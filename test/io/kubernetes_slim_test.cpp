@@ -50,7 +50,8 @@ TEST(KubernetesSlim, TheImportIsThatOfTheWholeText) {
       EXPECT_EQ(of_slim(document), of_all(document));
     }
     std::string documents, events;
-    for (const Json& item : Json::parse(text)["items"]) {
+    const Json list = Json::parse(text);
+    for (const Json& item : list["items"]) {
       documents += item.dump(4) + "\n";
       events += Json{{"type", "ADDED"}, {"object", item}}.dump() + "\n";
     }
