@@ -109,7 +109,7 @@ class Search {
       parts[number].number = static_cast<std::uint32_t>(number);
       parts[number].of = static_cast<std::uint32_t>(parts.size());
       parts[number].seed = random_();
-      parts[number].trials = std::min(kTrials, 1 + trials_left / std::ssize(parts));
+      parts[number].trials = std::min(kTrials, 1 + (trials_left - 1) / std::ssize(parts));
       parts[number].counts_usable = counts_usable_;
     }
     return parts;

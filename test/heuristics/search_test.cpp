@@ -70,6 +70,14 @@ TEST(Search, PutsPlacedPodsElsewhereForOneThatFoundNoRoom) {
   EXPECT_EQ(split.improve().plan.placements.size(), 3U);
 }
 
+TEST(Search, NeedsNoWorkLimit) {
+  const Case split(std::string(kTwoNodes) +
+                       R"("pods":[{"name":"x","gpu":{"count":1}},{"name":"y","gpu":{"count":1}},
+                                  {"name":"big","gpu":{"count":2}}])",
+                   {{"x", "a", {0}}, {"y", "b", {0}}});
+  EXPECT_EQ(split.improve({}).plan.placements.size(), 3U);
+}
+
 TEST(Search, PassesPodsOnInAChain) {
   // The pod on c goes to a, the one on b to c, and the gang finds b empty: a takes no more than a quarter.
   const Case chain(
