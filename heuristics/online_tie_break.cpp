@@ -1,6 +1,7 @@
 #include "heuristics/online_tie_break.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -9,7 +10,8 @@ namespace muster {
 namespace {
 
 constexpr double kTolerance = 1e-9;
-constexpr double kPremium = 0.3;  // of the devices of a pod that would be missed
+constexpr std::size_t kMostShapes = 128;  // of pods, that are told apart on a type
+constexpr double kPremium = 0.3;          // of the devices of a pod that would be missed
 
 // P(X >= n) for a Poisson variable of this mean.
 double chance_of(double mean, std::int32_t n) {
@@ -28,45 +30,62 @@ double chance_of(double mean, std::int32_t n) {
 
 OnlineUsable::OnlineUsable(const std::vector<OnlineClass>& classes, const std::vector<double>& counts,
                            std::size_t types)
-    : shapes_(types) {
+    : of_type_(types) {
   const double total = std::max(1e-9, std::accumulate(counts.begin(), counts.end(), 0.0));
   std::vector<std::size_t> order(classes.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, {}, [&](std::size_t j) { return classes[j].cpu; });
   for (std::size_t t = 0; t < types; ++t) {
+    std::vector<Shape>& shapes = of_type_[t].shapes;
     for (const std::size_t j : order) {
       const OnlineClass& pod = classes[j];
       if (pod.devices == 0 || !pod.accepts_type(t)) continue;
       const auto alike = [&](const Shape& shape) { return shape.devices == pod.devices && shape.level == pod.level; };
-      auto shape = std::ranges::find_if(shapes_[t], alike);
-      if (shape == shapes_[t].end()) shape = shapes_[t].insert(shapes_[t].end(), {pod.devices, pod.level, {}, {}});
+      auto shape = std::ranges::find_if(shapes, alike);
+      if (shape == shapes.end()) shape = shapes.insert(shapes.end(), {pod.devices, pod.level, {}, {}});
       const double before = shape->share.empty() ? 0 : shape->share.back();
       shape->cpu.push_back(pod.cpu);
       shape->share.push_back(before + counts[j] / total);
     }
+    for (std::int32_t level = 0; level <= kDeviceLevels; ++level) {
+      for (const Shape& shape : shapes) {
+        of_type_[t].pieces.push_back(static_cast<std::int16_t>(level / shape.level));
+        of_type_[t].usable.push_back(static_cast<std::int16_t>(level >= shape.level ? level : 0));
+      }
+    }
   }
 }
 
+// The share of pods of the shape that so many copies could be of: all of those that ask for little cpu, of the others
+// as many as the cpu allows.
+double OnlineUsable::served(const Shape& shape, std::int32_t copies, double cpu) {
+  if (shape.cpu.back() * copies <= cpu + kTolerance) return shape.share.back();
+  const double room_each = cpu / copies + kTolerance;
+  auto at = static_cast<std::size_t>(std::ranges::upper_bound(shape.cpu, room_each) - shape.cpu.begin());
+  double result = at == 0 ? 0 : shape.share[at - 1];
+  for (; at < shape.cpu.size() && shape.cpu[at] <= cpu + kTolerance; ++at) {
+    const double share = shape.share[at] - (at == 0 ? 0 : shape.share[at - 1]);
+    result += share * std::floor(cpu / shape.cpu[at] + kTolerance) / copies;
+  }
+  return result;
+}
+
 double OnlineUsable::of(const OnlineRoom& room) const {
+  const Shapes& all = of_type_[room.type];
+  const std::size_t count = std::min(all.shapes.size(), kMostShapes);
+  std::array<std::int16_t, kMostShapes> pieces{}, usable{};
+  for (const std::uint8_t level : room.levels) {
+    if (level == 0) continue;
+    const std::int16_t* of_level = &all.pieces[level * all.shapes.size()];
+    for (std::size_t i = 0; i < count; ++i) pieces[i] = static_cast<std::int16_t>(pieces[i] + of_level[i]);
+    of_level = &all.usable[level * all.shapes.size()];
+    for (std::size_t i = 0; i < count; ++i) usable[i] = static_cast<std::int16_t>(usable[i] + of_level[i]);
+  }
   double sum = 0;
-  for (const Shape& shape : shapes_[room.type]) {
-    std::int32_t pieces = 0, usable = 0;
-    for (const std::uint8_t level : room.levels) {
-      if (level < shape.level) continue;
-      pieces += level / shape.level;
-      usable += level;
-    }
-    const std::int32_t copies = pieces / shape.devices;
-    if (copies == 0) continue;
-    // All copies of those that ask for little cpu, as many as the cpu allows of the others.
-    const double room_each = room.cpu / copies + kTolerance;
-    auto at = static_cast<std::size_t>(std::ranges::upper_bound(shape.cpu, room_each) - shape.cpu.begin());
-    double served = at == 0 ? 0 : shape.share[at - 1];
-    for (; at < shape.cpu.size() && shape.cpu[at] <= room.cpu + kTolerance; ++at) {
-      const double share = shape.share[at] - (at == 0 ? 0 : shape.share[at - 1]);
-      served += share * std::floor(room.cpu / shape.cpu[at] + kTolerance) / copies;
-    }
-    sum += served * usable;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Shape& shape = all.shapes[i];
+    const std::int32_t copies = shape.devices == 1 ? pieces[i] : pieces[i] / shape.devices;
+    if (copies > 0) sum += served(shape, copies, room.cpu) * usable[i];
   }
   return sum / kDeviceLevels;
 }

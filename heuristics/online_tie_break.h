@@ -14,7 +14,7 @@ class OnlineUsable {
  public:
   OnlineUsable() = default;
   OnlineUsable(const std::vector<OnlineClass>& classes, const std::vector<double>& counts, std::size_t types);
-  // In devices. Cost: O(classes).
+  // In devices. Cost: O(shapes) where there is cpu for all copies, else O(classes).
   double of(const OnlineRoom& room) const;
 
  private:
@@ -23,7 +23,14 @@ class OnlineUsable {
     std::vector<double> cpu;    // of the classes, ascending
     std::vector<double> share;  // of all pods; running sums
   };
-  std::vector<std::vector<Shape>> shapes_;  // by type
+  struct Shapes {
+    std::vector<Shape> shapes;
+    // What a device of a free level gives: pieces, and hundredths of it that are usable. By level, then shape.
+    std::vector<std::int16_t> pieces, usable;
+  };
+  static double served(const Shape& shape, std::int32_t copies, double cpu);
+
+  std::vector<Shapes> of_type_;
 };
 
 // Kinds of pods that need several devices of one node, and what it costs to take the room of one more of them: the

@@ -41,13 +41,21 @@ void raise_to_sum(const Row& a, const Row& b, Row& best) {
 
 OnlineValue::OnlineValue(const std::vector<OnlineType>& types, const std::vector<OnlineClass>& classes,
                          const std::vector<double>& bids, const std::vector<double>& counts)
-    : types_(types), classes_(classes), bids_(bids), thresholds_(types.size()), tables_(types.size()) {
+    : types_(types), thresholds_(types.size()), table_of_(types.size()) {
+  std::vector<double> weights;
+  for (std::size_t j = 0; j < classes.size(); ++j) {
+    if (classes[j].devices == 0 || bids[j] <= 0) continue;
+    classes_.push_back(classes[j]);
+    bids_.push_back(bids[j]);
+    weights.push_back(counts[j] * (classes[j].devices >= 2 ? 8 * classes[j].devices : 1));
+  }
   for (std::size_t t = 0; t < types.size(); ++t) {
+    most_devices_ = std::max(most_devices_, static_cast<std::size_t>(types[t].devices));
     std::map<double, double> weight;  // by share
-    for (std::size_t j = 0; j < classes.size(); ++j) {
-      const double share = share_of(classes[j], types[t]);
-      if (classes[j].devices > types[t].devices || !classes[j].accepts_type(t) || share > 1) continue;
-      weight[share] += counts[j] * (classes[j].devices >= 2 ? 8 * classes[j].devices : 1);
+    for (std::size_t j = 0; j < classes_.size(); ++j) {
+      const double share = share_of(classes_[j], types[t]);
+      if (classes_[j].devices <= types[t].devices && classes_[j].accepts_type(t) && share <= 1)
+        weight[share] += weights[j];
     }
     std::vector<std::pair<double, double>> by_weight;
     for (const auto& [share, w] : weight) by_weight.emplace_back(-w, share);
@@ -55,7 +63,7 @@ OnlineValue::OnlineValue(const std::vector<OnlineType>& types, const std::vector
     if (by_weight.size() > kBuckets) by_weight.resize(kBuckets);
     for (const auto& [w, share] : by_weight) thresholds_[t].push_back(share);
     std::ranges::sort(thresholds_[t]);
-    tables_[t].resize(thresholds_[t].size() + 1);
+    table_of_[t].resize(thresholds_[t].size() + 1);
   }
 }
 
@@ -65,44 +73,65 @@ std::size_t OnlineValue::bucket(std::size_t type, double cpu, double memory) con
   return static_cast<std::size_t>(std::ranges::upper_bound(thresholds, left) - thresholds.begin());
 }
 
-std::unique_ptr<OnlineValue::Table> OnlineValue::built(std::size_t type, std::size_t bucket) const {
-  auto table = std::make_unique<Table>();
+OnlineValue::Fitting OnlineValue::fitting(std::size_t type, std::size_t bucket) const {
   const std::vector<double>& thresholds = thresholds_[type];
   const double most = bucket == thresholds.size() ? 1 : bucket == 0 ? -1 : thresholds[bucket - 1];
+  Fitting result;
+  for (const OnlineClass& pod : classes_)
+    result.push_back(pod.accepts_type(type) && share_of(pod, types_[type]) <= most + kTolerance);
+  return result;
+}
+
+OnlineValue::Table OnlineValue::built(const Fitting& fits) const {
+  Table table{};
   std::array<Row, kDeviceLevels + 1> by_level{};
-  std::array<bool, kDeviceLevels + 1> is_asked{};
-  std::vector<Row> by_devices(static_cast<std::size_t>(types_[type].devices) + 1);
+  std::array<bool, kDeviceLevels + 1> is_asked{}, is_step{};  // a step: worth more than a level less
+  std::vector<Row> by_devices(most_devices_ + 1);
   for (std::size_t j = 0; j < classes_.size(); ++j) {
     const OnlineClass& pod = classes_[j];
-    if (!pod.accepts_type(type) || share_of(pod, types_[type]) > most + kTolerance ||
-        pod.devices > types_[type].devices)
-      continue;
+    if (!fits[j]) continue;
     if (pod.devices == 1) {
-      const auto level = static_cast<std::size_t>(pod.level);
-      is_asked[level] = true;
-      raise_to_net(pod, bids_[j], by_level[level]);
-    } else if (pod.devices > 1) {
+      is_asked[static_cast<std::size_t>(pod.level)] = true;
+      raise_to_net(pod, bids_[j], by_level[static_cast<std::size_t>(pod.level)]);
+    } else if (static_cast<std::size_t>(pod.devices) <= most_devices_) {
       raise_to_net(pod, bids_[j], by_devices[static_cast<std::size_t>(pod.devices)]);
     }
   }
+  std::vector<std::size_t> sizes;
+  is_step[0] = true;
   for (std::size_t level = 1; level <= kDeviceLevels; ++level) {
-    table->cut[level] = table->cut[level - 1];
-    for (std::size_t size = 1; size <= level; ++size) {
-      if (is_asked[size]) raise_to_sum(table->cut[level - size], by_level[size], table->cut[level]);
+    table.cut[level] = table.cut[level - 1];
+    for (const std::size_t size : sizes) {
+      if (is_step[level - size]) raise_to_sum(table.cut[level - size], by_level[size], table.cut[level]);
     }
+    if (is_asked[level]) {
+      const Row before = table.cut[level];
+      raise_to_sum(table.cut[0], by_level[level], table.cut[level]);
+      if (table.cut[level] != before) sizes.push_back(level);  // else smaller ones are worth as much
+    }
+    is_step[level] = table.cut[level] != table.cut[level - 1];
   }
-  table->whole.resize(by_devices.size());
+  table.whole.resize(by_devices.size());
   for (std::size_t f = 1; f < by_devices.size(); ++f) {
-    raise_to_sum(table->whole[f - 1], table->cut[kDeviceLevels], table->whole[f]);
-    for (std::size_t n = 2; n <= f; ++n) raise_to_sum(table->whole[f - n], by_devices[n], table->whole[f]);
+    raise_to_sum(table.whole[f - 1], table.cut[kDeviceLevels], table.whole[f]);
+    for (std::size_t n = 2; n <= f; ++n) raise_to_sum(table.whole[f - n], by_devices[n], table.whole[f]);
   }
   return table;
 }
 
 const OnlineValue::Table& OnlineValue::table(std::size_t type, std::size_t bucket) {
-  std::unique_ptr<Table>& table = tables_[type][bucket];
-  if (!table) table = built(type, bucket);
-  return *table;
+  const Table*& known = table_of_[type][bucket];
+  if (known == nullptr) {
+    Fitting fits = fitting(type, bucket);
+    const auto found = tables_.find(fits);
+    if (found != tables_.end()) {
+      known = &found->second;
+    } else {
+      Table table = built(fits);
+      known = &tables_.emplace(std::move(fits), std::move(table)).first->second;
+    }
+  }
+  return *known;
 }
 
 void OnlineValue::terms(const OnlineRoom& room, const Table& table, Row& sum) const {

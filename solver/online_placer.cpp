@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <future>
 #include <limits>
 #include <unordered_map>
 #include <utility>
@@ -47,7 +46,7 @@ struct StateHash {
 
 // All that follows from one solve.
 struct Prices {
-  std::unique_ptr<OnlineValue> value;
+  OnlineValue value;
   OnlineUsable usable;
   OnlineHosts hosts;
 };
@@ -111,10 +110,6 @@ struct OnlinePlacer::Implementation {
     }
     adopt(make_prices(types, {}, {}, {}));
   }
-  ~Implementation() {
-    if (solving.valid()) solving.wait();
-  }
-
   // --- States
 
   void enter(const StateKey& key, std::int32_t node) {
@@ -153,7 +148,7 @@ struct OnlinePlacer::Implementation {
 
   void value_state(State& state) {
     const OnlineRoom room = room_of(state.key, state.levels());
-    const OnlineValue::Valued valued = prices->value->value(room);
+    const OnlineValue::Valued valued = prices->value.value(room);
     state.value = valued.value;
     state.point = valued.point;
     state.usable = static_cast<float>(prices->usable.of(room));
@@ -163,16 +158,13 @@ struct OnlinePlacer::Implementation {
 
   // --- Prices
 
-  static std::shared_ptr<Prices> make_prices(const std::vector<OnlineType>& of, const std::vector<OnlineClass>& pods,
-                                             const std::vector<double>& frequencies, const std::vector<double>& bids) {
-    auto result = std::make_shared<Prices>();
-    result->value = std::make_unique<OnlineValue>(of, pods, bids, frequencies);
-    result->usable = OnlineUsable(pods, frequencies, of.size());
-    result->hosts = OnlineHosts(of, pods, frequencies);
-    return result;
+  static Prices make_prices(const std::vector<OnlineType>& of, const std::vector<OnlineClass>& pods,
+                            const std::vector<double>& frequencies, const std::vector<double>& bids) {
+    return {OnlineValue(of, pods, bids, frequencies), OnlineUsable(pods, frequencies, of.size()),
+            OnlineHosts(of, pods, frequencies)};
   }
 
-  void adopt(std::shared_ptr<Prices> news) {
+  void adopt(Prices news) {
     prices = std::move(news);
     for (State& state : states) {
       state.stamp = ++last_stamp;
@@ -212,36 +204,11 @@ struct OnlinePlacer::Implementation {
     return result;
   }
 
-  // Tables that will be asked for are built along with the solve.
-  std::vector<OnlineRoom> rooms() const {
-    std::vector<OnlineRoom> result;
-    for (const State& state : states) {
-      if (!state.nodes.empty()) result.push_back(room_of(state.key, {}));
-    }
-    return result;
-  }
-
-  // What solves for what is known and free now, once `pods` are seen.
-  auto solve_work(std::int64_t pods) {
+  // For what is known and free now, once `pods` are seen.
+  void solve(std::int64_t pods) {
     next_solve = pods + std::clamp<std::int64_t>(pods / 2, kFirstSolve, options.every);
-    return [this, input = forecast(), rooms = rooms()] {
-      auto result = make_prices(types, input.classes, input.counts, bidder.bids(input));
-      for (const OnlineRoom& room : rooms)
-        result->value->table(room.type, result->value->bucket(room.type, room.cpu, room.memory));
-      return result;
-    };
-  }
-
-  void solve_now_and_then() {
-    if (solving.valid() && seen >= adopt_at) adopt(solving.get());
-    if (solving.valid() || seen < next_solve) return;
-    auto work = solve_work(seen);
-    if (options.delay == 0) {
-      adopt(work());
-      return;
-    }
-    adopt_at = seen + std::min(options.delay, next_solve - seen);
-    solving = std::async(std::launch::async, std::move(work));
+    const OnlineForecast input = forecast();
+    adopt(make_prices(types, input.classes, input.counts, bidder.bids(input)));
   }
 
   // --- One pod
@@ -276,8 +243,8 @@ struct OnlinePlacer::Implementation {
     result.key.cpu -= pod.cpu;
     result.key.memory -= pod.memory;
     result.room = room_of(result.key, state.levels());
-    const std::size_t bucket = prices->value->bucket(result.room.type, result.room.cpu, result.room.memory);
-    result.table = &prices->value->table(result.room.type, bucket);
+    const std::size_t bucket = prices->value.bucket(result.room.type, result.room.cpu, result.room.memory);
+    result.table = &prices->value.table(result.room.type, bucket);
     return result;
   }
 
@@ -309,7 +276,7 @@ struct OnlinePlacer::Implementation {
   void make_exact(const Met& pod, State& state, Gain& gain) {
     const After then = after(pod, state);
     OnlineValue::Row sum, changed;
-    prices->value->terms(then.room, *then.table, sum);
+    prices->value.terms(then.room, *then.table, sum);
     const std::int32_t whole = state.whole();
     std::vector<std::uint8_t>& levels = scratch_levels;
     const auto least_of = [](const OnlineValue::Row& row) {
@@ -487,7 +454,7 @@ struct OnlinePlacer::Implementation {
   }
 
   std::optional<OnlinePlace> place(const OnlineClass& pod) {
-    solve_now_and_then();
+    if (seen >= next_solve) solve(seen);
     Met& one = classes[meet(pod)];
     arrived += pod.work();
     if (++seen % kPremiumsEvery == 0) price_hosts();
@@ -529,9 +496,8 @@ struct OnlinePlacer::Implementation {
   std::vector<std::optional<OnlinePlace>> place_batch(std::span<const OnlineClass> pods) {
     std::vector<std::size_t> class_of_pod;
     for (const OnlineClass& pod : pods) class_of_pod.push_back(meet(pod));
-    if (solving.valid()) adopt(solving.get());
     const auto count = static_cast<std::int64_t>(pods.size());
-    if (seen + count >= next_solve) adopt(solve_work(seen + count)());
+    if (seen + count >= next_solve) solve(seen + count);
     seen += count;
     for (const OnlineClass& pod : pods) arrived += pod.work();
     return OnlineBatch(*this, std::move(class_of_pod)).place(static_cast<std::uint64_t>(seen));
@@ -553,9 +519,8 @@ struct OnlinePlacer::Implementation {
   std::uint32_t last_stamp = 0;
   std::vector<Met> classes;
   std::vector<double> counts;
-  std::shared_ptr<Prices> prices;
-  std::future<std::shared_ptr<Prices>> solving;
-  std::int64_t seen = 0, next_solve = kFirstSolve, adopt_at = 0;
+  std::optional<Prices> prices;
+  std::int64_t seen = 0, next_solve = kFirstSolve;
   std::vector<std::pair<float, std::size_t>> candidates;
   std::vector<std::uint8_t> scratch_levels;
 };

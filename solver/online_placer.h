@@ -2,8 +2,7 @@
 // gradient descent on every trace of OpenB (docs/online.md).
 //
 // Classes and their frequencies are learnt as pods come; nothing is known in advance, and the order to come is never
-// looked at. Bids are solved for again every so many pods in a second thread and adopted at a fixed count of pods
-// later, so that the same pods give the same places whatever the machine's speed.
+// looked at. Bids are solved for again every so many pods: the same pods give the same places whatever the machine.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +16,7 @@
 namespace muster {
 
 struct OnlinePlacerOptions {
-  std::int64_t every = 100;     // pods between two solves, once there are many; fewer at the beginning
-  std::int64_t delay = 100;     // pods that come while one solves; 0: each waits for its result
+  std::int64_t every = 200;     // pods between two solves, once there are many; fewer at the beginning
   double usable_weight = 0.02;  // of the tie-break term
 };
 
@@ -38,7 +36,8 @@ class OnlinePlacer {
   OnlinePlacer& operator=(const OnlinePlacer&) = delete;
 
   // None where it fits nowhere: what fits is placed. Cpu counts in thousandths of a core, memory in MiB, both rounded
-  // to the nearest. Cost: one look at every state that nodes are in, and the value of those few that could be best.
+  // to the nearest. Cost: one look at every state that nodes are in, and the value of those few that could be best;
+  // some milliseconds where bids are solved for.
   std::optional<OnlinePlace> place(const OnlineClass& pod);
 
   // Pods that are known together, in their order of arrival: which go where is improved within the batch, and nothing
