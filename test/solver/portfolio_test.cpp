@@ -177,7 +177,7 @@ INSTANTIATE_TEST_SUITE_P(Every, PortfolioWithBrokenWorker, testing::Values("segv
 TEST(Portfolio, AnswersWithoutAWorkerProgram) {
   const Cluster cluster = contested_cluster();
   Portfolio portfolio("/nonexistent/muster");
-  const Solution solution = portfolio.solve(*cluster.snapshot, cluster.problem, within(seconds(5)));
+  const Solution solution = portfolio.solve(*cluster.snapshot, cluster.problem, within(seconds(30)));
   expect_legal(cluster, solution.plan);
   expect_not_worse_than_greedy(cluster, solution.plan);
   EXPECT_FALSE(solution.defects.empty());
