@@ -1,6 +1,7 @@
 #include "heuristics/node_choice.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -11,7 +12,13 @@ namespace muster {
 
 namespace {
 
-constexpr std::int64_t kTreeWorthPods = 4;  // below that, scanning all nodes each time is cheaper than a tree
+constexpr std::int64_t kListWorthPods = 4;  // below that, scanning all nodes each time is cheaper than a list
+
+// To make a list anew costs as much as to read of so many changes: those of all groups of alike nodes, and of so many
+// nodes.
+constexpr std::size_t kNewListCosts = 16;
+// How much of the rest of a list goes into its heap: so many, and this part.
+constexpr std::size_t kLeastRefill = 64, kRefills = 4;
 
 constexpr std::int64_t kMillion = 1'000'000;
 constexpr Amount kNothing = std::numeric_limits<Amount>::min();
@@ -35,7 +42,7 @@ NodeChooser::NodeChooser(const ClusterState& state, const QueueBounds& bounds, N
       bounds_(bounds),
       rule_(rule),
       pending_(problem_.pod_classes.size(), 0),
-      trees_(problem_.pod_classes.size()),
+      lists_(problem_.pod_classes.size()),
       has_releasing_(problem_.nodes.size(), 0) {
   Amount cpu = 0, devices = 0;
   for (const PodIndex pod : problem_.pods.indices()) {
@@ -53,21 +60,13 @@ NodeChooser::NodeChooser(const ClusterState& state, const QueueBounds& bounds, N
   for (const NodeIndex node : problem_.nodes.indices()) all_nodes_.push_back(node);
   touched_read_ = state.touched().size();
   constexpr Amount kMost = std::numeric_limits<Amount>::max();
-  for (Touched& list : touched_) {
-    list.least_asked = {kMost, kMost, kMost, std::numeric_limits<std::int32_t>::max()};
-    list.recency.resize(problem_.nodes.size());
-  }
+  least_asked_.fill({kMost, kMost, kMost, std::numeric_limits<std::int32_t>::max(), 0});
   for (const PodClassIndex pod_class : problem_.pod_classes.indices()) {
-    if (!wants_tree(pod_class)) continue;
+    if (!wants_list(pod_class)) continue;
     const Glance asked = asked_by(problem_.pod_classes[pod_class]);
-    Glance& least = touched_[asks(problem_.pod_classes[pod_class])].least_asked;
+    Glance& least = least_asked_[asks(problem_.pod_classes[pod_class])];
     least = {std::min(least.cpu, asked.cpu), std::min(least.memory, asked.memory), std::min(least.share, asked.share),
-             std::min(least.idle, asked.idle)};
-  }
-  level_begin_.push_back(0);
-  for (std::size_t size = problem_.nodes.size();; size = (size + kBranches - 1) / kBranches) {
-    level_begin_.push_back(level_begin_.back() + size);
-    if (size <= kBranches) break;
+             std::min(least.idle, asked.idle), 0};
   }
 }
 
@@ -96,8 +95,8 @@ NodeIndex NodeChooser::choose(PodIndex pod, std::span<const NodeIndex> among) {
   if (all_nodes_.empty()) return NodeIndex::none();
   read_touched();
   if (!among.empty()) return scan(pod, among);
-  if (!is_plain || !wants_tree(class_index)) return scan(pod, all_nodes_);
-  const NodeIndex node = best_of_tree(class_index);
+  if (!is_plain || !wants_list(class_index)) return scan(pod, all_nodes_);
+  const NodeIndex node = best_of_list(class_index);
   // Elsewhere a plain pod adds the same to its queue, so where the queue's bounds refuse one node they refuse all.
   return !node.is_none() && can_place(state_, bounds_, pod, node) ? node : NodeIndex::none();
 }
@@ -109,7 +108,7 @@ NodeIndex NodeChooser::scan(PodIndex pod, std::span<const NodeIndex> among) cons
   Score best_score = kNoFit;
   for (const NodeIndex node : among) {
     if (is_short(glances_[node], asked)) continue;
-    const Score s = score(class_index, node);
+    const Score s = score(class_index, node, glances_[node]);
     if (s < best_score && can_place(state_, bounds_, pod, node)) {
       best_score = s;
       best = node;
@@ -146,38 +145,51 @@ std::int64_t NodeChooser::copies(PodClassIndex class_index, NodeIndex node, std:
 
 // From the top: 1 bit that it would have to wait for departures, 15 bits of preference (weights of preferred terms,
 // soft taints), 48 bits of the rule's own.
-NodeChooser::Score NodeChooser::score(PodClassIndex class_index, NodeIndex node) const {
+NodeChooser::Score NodeChooser::score(PodClassIndex class_index, NodeIndex node, const Glance& glance) const {
   const PodClass& pod_class = problem_.pod_classes[class_index];
   if (!fit::node(problem_, pod_class, node)) return kNoFit;
   const Room room = room_of(state_, node);
-  if (!fit::capacity(room, pod_class) || !fit::devices(room, problem_, pod_class, node)) return kNoFit;
+  if (!fits_beyond_glance(pod_class, node, room)) return kNoFit;
   const std::size_t node_class = problem_.nodes[node].node_class.value();
   const std::int64_t dislike = 100 * std::int64_t{pod_class.untolerated_soft_taints[node_class]} -
                                std::int64_t{pod_class.preferred_weight[node_class]};
   const Score waits = has_departing(node) && !fits_at_once(pod_class, node) ? 1 : 0;
-  const Score own = rule_ == NodeRule::kSpread ? spread_score(pod_class, node) : binpack_score(pod_class, node, room);
+  const Score own = rule_ == NodeRule::kSpread ? spread_score(pod_class, node) : binpack_score(pod_class, node, glance);
   return waits << 63 | capped(dislike + (1 << 14), 15) << 48 | own;
+}
+
+// Whether a pod fits on a node that is not short of anything at a glance. For most classes that says it already.
+bool NodeChooser::fits_beyond_glance(const PodClass& pod_class, NodeIndex node, const Room& room) const {
+  for (std::size_t r = std::max(kCpu.value(), kMemory.value()) + 1; r < room.free.size(); ++r) {
+    if (pod_class.request[r] > 0 && pod_class.request[r] > room.free[r]) return false;
+  }
+  const bool is_told = pod_class.gpu.kind == GpuRequestKind::kWhole ||
+                       (pod_class.gpu.kind == GpuRequestKind::kFraction && pod_class.gpu.devices == 1);
+  return is_told || fit::devices(room, problem_, pod_class, node);
+}
+
+// GPUs beside which no cpu would be left for what typically comes, in thousandths.
+std::int32_t NodeChooser::stranded(std::int64_t idle_devices, Amount free_cpu) const {
+  if (typical_cpu_per_gpu_ <= 0) return 0;
+  const std::int64_t gpus = 1000 * idle_devices - 1000 * std::max<Amount>(0, free_cpu) / typical_cpu_per_gpu_;
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(gpus, 0, std::numeric_limits<std::int32_t>::max()));
 }
 
 // 16 bits of cpu stranded, 16 bits of devices left, 16 bits of cpu left; for a sharer, 12 bits of devices opened, 12 of
 // the room left on the tightest device and 8 of cpu.
-NodeChooser::Score NodeChooser::binpack_score(const PodClass& pod_class, NodeIndex node, const Room& room) const {
+NodeChooser::Score NodeChooser::binpack_score(const PodClass& pod_class, NodeIndex node, const Glance& glance) const {
   const NodeClass& node_class = problem_.class_of(node);
-  const std::int64_t idle = state_.idle_devices(node);
-  const Amount cpu_left = room.free[kCpu.value()] - pod_class.request[kCpu.value()];
+  const std::int64_t idle = glance.idle;
+  const Amount cpu_left = glance.cpu - pod_class.request[kCpu.value()];
   const Score cpu = scaled(cpu_left, std::max<Amount>(1, node_class.capacity[kCpu.value()]), 15);
-  // GPUs beside which no cpu would be left for what typically comes, in thousandths: what this pod newly strands.
-  const auto stranded = [&](std::int64_t idle_devices, Amount free_cpu) -> std::int64_t {
-    if (typical_cpu_per_gpu_ <= 0) return 0;
-    return std::max<std::int64_t>(0, 1000 * idle_devices - 1000 * std::max<Amount>(0, free_cpu) / typical_cpu_per_gpu_);
-  };
   if (pod_class.gpu.devices == 0) {
-    const std::int64_t lost = stranded(idle, cpu_left) - stranded(idle, room.free[kCpu.value()]);
+    const std::int64_t lost = std::int64_t{stranded(idle, cpu_left)} - glance.stranded;
     return capped(lost, 16) << 32 | capped(idle, 8) << 24 | cpu;
   }
+  // What this pod newly strands.
   const auto newly_stranded = [&](std::int64_t opened) -> std::int64_t {
     if (rule_ != NodeRule::kKeepCpu) return 0;
-    return std::max<std::int64_t>(0, stranded(idle - opened, cpu_left) - stranded(idle, room.free[kCpu.value()]));
+    return std::max<std::int64_t>(0, std::int64_t{stranded(idle - opened, cpu_left)} - glance.stranded);
   };
   const DeviceUnits units = share_units(pod_class, node_class);
   const DeviceUnits whole = problem_.device_capacity(node);
@@ -188,7 +200,7 @@ NodeChooser::Score NodeChooser::binpack_score(const PodClass& pod_class, NodeInd
   // A sharer: on devices that are shared already, the tightest first; an idle one only where there is none.
   std::int64_t opened = pod_class.gpu.devices;
   DeviceUnits tightest = whole;
-  for (const DeviceUnits free : room.devices) {
+  for (const DeviceUnits free : state_.free_devices(node)) {
     if (free < units || free == whole) continue;
     opened = std::max<std::int64_t>(0, opened - 1);
     tightest = std::min(tightest, free - units);
@@ -240,171 +252,162 @@ bool NodeChooser::fits_at_once(const PodClass& pod_class, NodeIndex node) const 
   return fit::capacity(room, pod_class) && fit::devices(room, problem_, pod_class, node);
 }
 
-// --- The trees
+// --- The lists
 
-bool NodeChooser::wants_tree(PodClassIndex pod_class) const {
-  return trees_[pod_class] != nullptr || pending_[pod_class] >= kTreeWorthPods;
+bool NodeChooser::wants_list(PodClassIndex pod_class) const {
+  return lists_[pod_class] != nullptr || pending_[pod_class] >= kListWorthPods;
 }
 
-NodeIndex NodeChooser::best_of_tree(PodClassIndex pod_class) {
-  auto& tree = trees_[pod_class];
-  if (tree == nullptr) {
-    tree = std::make_unique<Tree>();
-    build(pod_class, *tree);
-  } else if (is_best_again(pod_class, *tree)) {
-    return tree->best;
-  } else {
-    update(pod_class, *tree);
+NodeIndex NodeChooser::best_of_list(PodClassIndex pod_class) {
+  auto& list = lists_[pod_class];
+  if (list == nullptr) {
+    list = std::make_unique<List>();
+    make_list(pod_class, *list);
+  } else if (!update(pod_class, *list)) {
+    make_list(pod_class, *list);
   }
-  find_best(*tree);
-  return tree->best;
+  take_best(*list);
+  return list->best.node;
 }
 
-// Whether nothing but the node that was best has changed, which is so for most pods of a class that follow each other,
-// and it has only become better.
-bool NodeChooser::is_best_again(PodClassIndex pod_class, const Tree& tree) const {
-  const Touched& list = touched_[asks(problem_.pod_classes[pod_class])];
-  const auto is_new = [&](NodeIndex node) { return !node.is_none() && list.recency[node].touched_at > tree.read; };
-  const NodeIndex latest = list.latest;
-  if (is_new(latest) && (latest != tree.best || is_new(list.recency[latest].earlier))) return false;
-  if (tree.best.is_none()) return true;
-  if (is_short(glances_[tree.best], asked_by(problem_.pod_classes[pod_class]))) return false;
-  return !is_new(latest) || score(pod_class, tree.best) <= tree.best_score;
-}
-
-// From the top, always the first branch that holds the least.
-void NodeChooser::find_best(Tree& tree) const {
-  std::size_t branch = 0;
-  Score least = kNoFit;
-  for (std::size_t level = level_begin_.size() - 1; level-- > 0;) {
-    const Score* scores = tree.least.get() + level_begin_[level];
-    const std::size_t size = level_begin_[level + 1] - level_begin_[level];
-    const bool is_top = level + 2 == level_begin_.size();
-    const std::size_t begin = is_top ? 0 : branch * kBranches, end = is_top ? size : std::min(size, begin + kBranches);
-    if (is_top) least = *std::min_element(scores + begin, scores + end);
-    if (least == kNoFit) break;
-    branch = static_cast<std::size_t>(std::find(scores + begin, scores + end, least) - scores);
-  }
-  tree.best = least == kNoFit ? NodeIndex::none() : NodeIndex(branch);
-  tree.best_score = least;
-}
-
-void NodeChooser::build(PodClassIndex pod_class, Tree& tree) {
-  if (alike_.empty()) group_alike();
-  std::fill(score_of_alike_.begin(), score_of_alike_.end(), kUnknown);
+void NodeChooser::make_list(PodClassIndex pod_class, List& list) {
+  if (alike_nodes_.empty()) group_alike();
   const Glance asked = asked_by(problem_.pod_classes[pod_class]);
-  tree.least = std::make_unique_for_overwrite<Score[]>(level_begin_.back());
-  for (std::size_t at = 0; at < all_nodes_.size(); ++at) {
-    const NodeIndex node(at);
-    if (is_touched_[node]) {
-      tree.least[at] = is_short(glances_[node], asked) ? kNoFit : score(pod_class, node);
-    } else {
-      Score& known = score_of_alike_[alike_[node]];
-      if (known == kUnknown) known = score(pod_class, node);
-      tree.least[at] = known;
+  list.best = {};
+  list.heap.clear();
+  fitting_.clear();
+  for (std::uint32_t at = 0; at < alike_.size(); ++at) {
+    if (is_short(alike_[at].glance, asked) || !has_untouched(alike_[at])) continue;
+    const NodeIndex node = alike_nodes_[alike_[at].next];
+    const Score own = score(pod_class, node, alike_[at].glance);
+    if (own != kNoFit) fitting_.push_back({own, node, kOfAlike | at});
+  }
+  const std::vector<std::uint64_t>& open = open_[asks(problem_.pod_classes[pod_class])];
+  for (std::size_t word = 0; word < open.size(); ++word) {
+    for (std::uint64_t bits = open[word]; bits != 0; bits &= bits - 1) {
+      const NodeIndex node(64 * word + static_cast<std::size_t>(std::countr_zero(bits)));
+      const Ranked now = ranked(pod_class, asked, node);
+      if (now.score != kNoFit) fitting_.push_back(now);
     }
   }
-  for (std::size_t level = 1; level + 1 < level_begin_.size(); ++level) {
-    const std::size_t size = level_begin_[level + 1] - level_begin_[level];
-    for (std::size_t at = 0; at < size; ++at) tree.least[level_begin_[level] + at] = least_below(tree, level, at);
-  }
-  tree.read = touched_read_;
-  tree.read_filled = touched_[asks(problem_.pod_classes[pod_class])].filled.size();
+  list.rest = fitting_;
+  refill(list);
+  list.read = touched_read_;
 }
 
-void NodeChooser::update(PodClassIndex pod_class, Tree& tree) const {
+// Looks at nodes that changed since the last time. False: there are so many that a new list costs less.
+bool NodeChooser::update(PodClassIndex pod_class, List& list) {
+  if (touched_read_ - list.read > alike_.size() + all_nodes_.size() / kNewListCosts) return false;
   const Glance asked = asked_by(problem_.pod_classes[pod_class]);
-  const Touched& list = touched_[asks(problem_.pod_classes[pod_class])];
-  drop_filled(asked, list, tree);
-  for (NodeIndex node = list.latest; !node.is_none() && list.recency[node].touched_at > tree.read;
-       node = list.recency[node].earlier) {
-    const Score now = is_short(glances_[node], asked) ? kNoFit : score(pod_class, node);
-    if (now != tree.least[node.value()]) set_score(tree, node.value(), now);
+  const auto& touched = state_.touched();
+  bool has_best_changed = false;
+  for (; list.read < touched_read_; ++list.read) {
+    const NodeIndex node = touched[list.read];
+    if (touched_at_[node] != list.read + 1) continue;  // it comes again
+    if (node == list.best.node) {
+      has_best_changed = true;
+    } else {
+      put_on(list, ranked(pod_class, asked, node));
+    }
   }
-  tree.read = touched_read_;
+  if (!has_best_changed) return true;
+  const Ranked now = ranked(pod_class, asked, list.best.node);
+  Ranked before = std::exchange(list.best, now.score == kNoFit ? Ranked{} : now);
+  if (become_next_alike(before)) put_on(list, before);
+  return true;
 }
 
-// Nodes that follow each other are often of one branch: its least is looked for once.
-void NodeChooser::drop_filled(const Glance& asked, const Touched& list, Tree& tree) const {
-  const bool has_branches = level_begin_.size() > 2;
-  NodeIndex last = NodeIndex::none();  // one whose branch has lost its least
-  for (; tree.read_filled < list.filled.size(); ++tree.read_filled) {
-    const NodeIndex node = list.filled[tree.read_filled];
-    if (!is_short(glances_[node], asked)) continue;
-    const Score before = std::exchange(tree.least[node.value()], kNoFit);
-    const std::size_t branch = node.value() / kBranches;
-    if (before == kNoFit || !has_branches || before != tree.least[level_begin_[1] + branch]) continue;
-    if (!last.is_none() && last.value() / kBranches != branch) raise(tree, last.value() / kBranches);
-    last = node;
+// As the node is now.
+NodeChooser::Ranked NodeChooser::ranked(PodClassIndex pod_class, const Glance& asked, NodeIndex node) const {
+  const Score own = is_short(glances_[node], asked) ? kNoFit : score(pod_class, node, glances_[node]);
+  return {own, node, state_.version(node) & ~kOfAlike};
+}
+
+bool NodeChooser::is_stale(const Ranked& ranked) const {
+  if ((ranked.mark & kOfAlike) != 0) return touched_at_[ranked.node] > 0;
+  return (state_.version(ranked.node) & ~kOfAlike) != ranked.mark;
+}
+
+void NodeChooser::put_on(List& list, const Ranked& ranked) {
+  if (ranked.score == kNoFit) return;
+  if (!ranked.is_before(list.first_of_rest)) {
+    list.rest.push_back(ranked);
+    return;
   }
-  if (!last.is_none()) raise(tree, last.value() / kBranches);
+  list.heap.push_back(ranked);
+  std::ranges::push_heap(list.heap, Ranked::is_after);
 }
 
-// The branch of the lowest level of branches has lost its least.
-void NodeChooser::raise(Tree& tree, std::size_t branch) const {
-  for (std::size_t level = 1; level + 1 < level_begin_.size(); ++level, branch /= kBranches) {
-    const Score least = least_below(tree, level, branch);
-    if (std::exchange(tree.least[level_begin_[level] + branch], least) == least) return;
+// Moves the first ones of the rest into the heap, which is empty.
+void NodeChooser::refill(List& list) {
+  std::vector<Ranked>& rest = list.rest;
+  for (std::size_t at = 0; at < rest.size();) {
+    if (!is_stale(rest[at]) || become_next_alike(rest[at])) {
+      ++at;
+    } else {
+      rest[at] = rest.back();
+      rest.pop_back();
+    }
+  }
+  const std::size_t wanted = kLeastRefill + rest.size() / kRefills;
+  const std::size_t kept = rest.size() > wanted ? rest.size() - wanted : 0;
+  const auto first = rest.begin() + static_cast<std::ptrdiff_t>(kept);
+  if (kept > 0) std::ranges::nth_element(rest, first, Ranked::is_after);
+  list.first_of_rest = kept > 0 ? *first : Ranked{};
+  list.heap.assign(first, rest.end());
+  rest.resize(kept);
+  std::ranges::make_heap(list.heap, Ranked::is_after);
+}
+
+// Where it stood for nodes that are alike, the next of these stands for them. False: there is none.
+bool NodeChooser::become_next_alike(Ranked& ranked) {
+  if ((ranked.mark & kOfAlike) == 0) return false;
+  Alike& alike = alike_[ranked.mark & ~kOfAlike];
+  if (!has_untouched(alike)) return false;
+  ranked.node = alike_nodes_[alike.next];
+  return true;
+}
+
+void NodeChooser::take_best(List& list) {
+  std::vector<Ranked>& heap = list.heap;
+  const auto take_first = [&] {
+    std::ranges::pop_heap(heap, Ranked::is_after);
+    const Ranked first = heap.back();
+    heap.pop_back();
+    return first;
+  };
+  while (true) {
+    if (heap.empty() && !list.rest.empty() && !list.best.is_before(list.first_of_rest)) refill(list);
+    if (heap.empty() || list.best.is_before(heap.front())) return;
+    Ranked first = take_first();
+    if (!is_stale(first)) {
+      put_on(list, std::exchange(list.best, first));
+      return;
+    }
+    if (become_next_alike(first)) put_on(list, first);
   }
 }
 
-// Of the branch `at` of a level above the lowest.
-NodeChooser::Score NodeChooser::least_below(const Tree& tree, std::size_t level, std::size_t at) const {
-  const Score* const below = tree.least.get() + level_begin_[level - 1];
-  const std::size_t first = at * kBranches, size = level_begin_[level] - level_begin_[level - 1];
-  const std::size_t end = std::min(size, first + kBranches);
-  Score least = kNoFit;
-  for (std::size_t i = first; i < end; ++i) least = std::min(least, below[i]);
-  return least;
-}
-
-void NodeChooser::set_score(Tree& tree, std::size_t at, Score score) const {
-  for (std::size_t level = 0; level + 1 < level_begin_.size(); ++level) {
-    const Score before = std::exchange(tree.least[level_begin_[level] + at], score);
-    if (level + 2 == level_begin_.size()) return;
-    const Score above = tree.least[level_begin_[level + 1] + at / kBranches];
-    if (score > above && before > above) return;  // the branch's least is another one
-    at /= kBranches;
-    if (score > above) score = least_below(tree, level + 1, at);
-    if (score == above) return;
-  }
-}
-
-// Brings what is known of nodes at a glance up to date, and the lists of those that were touched.
+// Brings what is known of nodes at a glance up to date.
 void NodeChooser::read_touched() {
   const auto& touched = state_.touched();
   if (glances_.empty()) {
     for (const NodeIndex node : all_nodes_) glances_.push_back(glance_at(node));
-    is_touched_.assign(all_nodes_.size(), 0);
+    touched_at_.assign(all_nodes_.size(), 0);
+    for (auto& open : open_) open.assign((all_nodes_.size() + 63) / 64, 0);
     touched_read_ = touched.size();
   }
   for (; touched_read_ < touched.size(); ++touched_read_) {
     const NodeIndex node = touched[touched_read_];
     if (touched_read_ + 1 < touched.size() && touched[touched_read_ + 1] == node) continue;
-    const Glance before = std::exchange(glances_[node], glance_at(node));
-    is_touched_[node] = 1;
-    for (Touched& list : touched_) touch(list, node, touched_read_ + 1, before);
+    glances_[node] = glance_at(node);
+    touched_at_[node] = touched_read_ + 1;
+    const std::uint64_t bit = std::uint64_t{1} << node.value() % 64;
+    for (std::size_t ask = 0; ask < kAsks; ++ask) {
+      std::uint64_t& word = open_[ask][node.value() / 64];
+      word = is_short(glances_[node], least_asked_[ask]) ? word & ~bit : word | bit;
+    }
   }
-}
-
-// Moves the node to the front of the list, or out of it where it is too full for all of its classes.
-void NodeChooser::touch(Touched& list, NodeIndex node, std::size_t touched_at, const Glance& before) const {
-  Recency& own = list.recency[node];
-  const bool was_listed = own.touched_at > 0;
-  own.touched_at = is_short(glances_[node], list.least_asked) ? 0 : touched_at;
-  if (own.touched_at > 0 && list.latest == node) return;
-  if (was_listed) {
-    (own.later.is_none() ? list.latest : list.recency[own.later].earlier) = own.earlier;
-    if (!own.earlier.is_none()) list.recency[own.earlier].later = own.later;
-  }
-  if (own.touched_at == 0) {
-    if (!is_short(before, list.least_asked)) list.filled.push_back(node);
-    return;
-  }
-  if (!list.latest.is_none()) list.recency[list.latest].later = node;
-  own.earlier = list.latest;
-  own.later = NodeIndex::none();
-  list.latest = node;
 }
 
 std::size_t NodeChooser::asks(const PodClass& pod_class) {
@@ -417,13 +420,14 @@ NodeChooser::Glance NodeChooser::glance_at(NodeIndex node) const {
   const DeviceUnits per_millionth = problem_.device_capacity(node) / kMillion;
   DeviceUnits most = 0;
   for (const DeviceUnits units : state_.free_devices(node)) most = std::max(most, units);
-  return {free[kCpu.value()], free[kMemory.value()], most / per_millionth, state_.idle_devices(node)};
+  const std::int32_t idle = state_.idle_devices(node);
+  return {free[kCpu.value()], free[kMemory.value()], most / per_millionth, idle, stranded(idle, free[kCpu.value()])};
 }
 
 NodeChooser::Glance NodeChooser::asked_by(const PodClass& pod_class) {
   const auto if_any = [](Amount request) { return request > 0 ? request : kNothing; };
   Glance asked{if_any(pod_class.request[kCpu.value()]), if_any(pod_class.request[kMemory.value()]), kNothing,
-               std::numeric_limits<std::int32_t>::min()};
+               std::numeric_limits<std::int32_t>::min(), 0};
   if (pod_class.gpu.kind == GpuRequestKind::kWhole) asked.idle = pod_class.gpu.devices;
   if (pod_class.gpu.kind == GpuRequestKind::kFraction) asked.share = pod_class.gpu.share;
   return asked;
@@ -433,19 +437,35 @@ bool NodeChooser::is_short(const Glance& free, const Glance& asked) {
   return asked.cpu > free.cpu || asked.memory > free.memory || asked.idle > free.idle || asked.share > free.share;
 }
 
-// Nodes of one class that nothing departs from, with equal room on equal devices.
+// Nodes of one class that nothing departs from, with equal room on equal devices. As of now, so that none is touched.
 void NodeChooser::group_alike() {
   SequenceTable rooms;
   std::vector<std::uint64_t> signature;
+  std::vector<std::uint32_t> room_of_node;
   for (const NodeIndex node : all_nodes_) {
     signature.assign({problem_.nodes[node].node_class.value()});
     if (has_departing(node)) signature.push_back(node.value());
     for (const Amount free : state_.free(node)) signature.push_back(static_cast<std::uint64_t>(free));
     for (const DeviceUnits free : state_.free_devices(node)) signature.push_back(static_cast<std::uint64_t>(free));
-    alike_.push_back(static_cast<std::uint32_t>(rooms.intern(signature).first));
+    const auto [room, is_new] = rooms.intern(signature);
+    room_of_node.push_back(room);
+    if (is_new) alike_.push_back({glances_[node], 0, 0});
+    ++alike_[room].end;
   }
-  score_of_alike_.resize(rooms.size());
-  std::ranges::fill(is_touched_, std::uint8_t{0});
+  std::uint32_t begin = 0;
+  for (Alike& alike : alike_) {
+    alike.next = begin;
+    begin += std::exchange(alike.end, begin);
+  }
+  alike_nodes_.resize(all_nodes_.size());
+  for (const NodeIndex node : all_nodes_) alike_nodes_[alike_[room_of_node[node.value()]].end++] = node;
+  touched_at_.assign(all_nodes_.size(), 0);
+  for (auto& open : open_) std::ranges::fill(open, 0);
+}
+
+bool NodeChooser::has_untouched(Alike& alike) const {
+  while (alike.next < alike.end && touched_at_[alike_nodes_[alike.next]] > 0) ++alike.next;
+  return alike.next < alike.end;
 }
 
 }  // namespace muster

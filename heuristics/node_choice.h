@@ -1,11 +1,11 @@
 // Which node a pod goes to: the best by a rule among all that fit, found by an index that follows the state.
 //
-// No candidate is ever left out: on occupied clusters a cap on candidates costs points of the objective. For each class
-// of pods that is asked for often there is a tree of the least scores of the nodes, whose leaves are brought up to date
-// only for nodes that changed since the class was asked for last. Most of these are too full for the class by then,
-// which a few numbers side by side tell without a look at the node; where it is too full for all classes that ask for
-// devices in the same way, each of them looks at it once. Nor is anything looked at, or searched for, where nothing but
-// the best node has changed, and is better than it was.
+// No candidate is ever left out: on occupied clusters a cap on candidates costs points of the objective. Each class of
+// pods that is asked for often has a list of the nodes that it fits on, the best of them in a heap by score. It is made
+// once, and of nodes with equal room that nothing has changed on there is one in it at a time. Afterwards only nodes
+// that changed since the class was asked for last are looked at; what a list still says of a node that has changed is
+// passed over when it comes up. Nodes that are too full, which a few numbers side by side tell without a look at the
+// node, cost next to nothing.
 #pragma once
 
 #include <array>
@@ -55,17 +55,24 @@ class NodeChooser {
   // Smaller is better; kNoFit: it does not fit.
   using Score = std::uint64_t;
   static constexpr Score kNoFit = ~Score{0};
-  static constexpr Score kUnknown = kNoFit - 1;
 
-  // The least score of each branch. Level 0 is by node, each branch of the next one holds kBranches of it; the last has
-  // at most kBranches. All levels lie behind each other.
-  static constexpr std::size_t kBranches = 16;
-  struct Tree {
-    std::unique_ptr<Score[]> least;
-    std::size_t read = 0;         // of ClusterState::touched
-    std::size_t read_filled = 0;  // of Touched::filled
-    NodeIndex best;               // as of then
-    Score best_score = kNoFit;
+  // Lower scores first, of equal ones the first node.
+  struct Ranked {
+    Score score = kNoFit;
+    NodeIndex node;
+    std::uint32_t mark = 0;  // the node's version when it was scored; or kOfAlike and the nodes that it stands for
+    bool is_before(const Ranked& other) const { return score != other.score ? score < other.score : node < other.node; }
+    static bool is_after(const Ranked& a, const Ranked& b) { return b.is_before(a); }
+  };
+  static constexpr std::uint32_t kOfAlike = std::uint32_t{1} << 31;
+  // Of one class. Every node that fits is the best, or on the list as it is now, or alike to one on the list that comes
+  // before it. What the list says of nodes that have changed since is passed over when it comes up.
+  struct List {
+    Ranked best;               // no node: none fits
+    std::vector<Ranked> heap;  // the first one at its front
+    std::vector<Ranked> rest;  // in no order
+    Ranked first_of_rest;      // none of the rest is before it
+    std::size_t read = 0;      // of ClusterState::touched
   };
   // What most nodes that cannot take a pod lack, side by side: what is free, or is asked for, at most; `share` in
   // millionths of the device that has most room. Where nothing is asked for it is kNothing.
@@ -73,24 +80,21 @@ class NodeChooser {
     Amount cpu = 0, memory = 0;
     std::int64_t share = 0;
     std::int32_t idle = 0;
+    std::int32_t stranded = 0;  // nothing that is asked for: what the rule needs to know beside it
   };
   // How a class asks for devices: not at all, for parts of them, for whole ones.
   static constexpr std::size_t kAsks = 3;
-  // Nodes in the order in which they were last touched, the latest first: a list that ends, and begins, at none. Those
-  // that are too full for every class that has, or may get, a tree leave it, and each tree is told so once.
-  struct Recency {
-    NodeIndex earlier, later;
-    std::size_t touched_at = 0;  // position in ClusterState::touched + 1; 0: not in the list
-  };
-  struct Touched {
-    Glance least_asked;  // of all those classes
-    NodeIndex latest;
-    Indexed<NodeIndex, Recency> recency;
-    std::vector<NodeIndex> filled;  // those that became so, in order
+  // Nodes of one class with equal room: `alike_nodes_[next .. end)`, but for those that have been touched.
+  struct Alike {
+    Glance glance;
+    std::uint32_t next = 0, end = 0;
   };
 
-  Score score(PodClassIndex pod_class, NodeIndex node) const;
-  Score binpack_score(const PodClass& pod_class, NodeIndex node, const Room& room) const;
+  // Requires that the node is not short of what the class asks for.
+  Score score(PodClassIndex pod_class, NodeIndex node, const Glance& glance) const;
+  bool fits_beyond_glance(const PodClass& pod_class, NodeIndex node, const Room& room) const;
+  std::int32_t stranded(std::int64_t idle_devices, Amount free_cpu) const;
+  Score binpack_score(const PodClass& pod_class, NodeIndex node, const Glance& glance) const;
   Score spread_score(const PodClass& pod_class, NodeIndex node) const;
   bool fits_at_once(const PodClass& pod_class, NodeIndex node) const;
   Room held_room(NodeIndex node) const;
@@ -102,44 +106,46 @@ class NodeChooser {
   void list_occupants();
 
   NodeIndex scan(PodIndex pod, std::span<const NodeIndex> among) const;
-  NodeIndex best_of_tree(PodClassIndex pod_class);
-  bool is_best_again(PodClassIndex pod_class, const Tree& tree) const;
-  void find_best(Tree& tree) const;
-  void build(PodClassIndex pod_class, Tree& tree);
-  void update(PodClassIndex pod_class, Tree& tree) const;
-  void drop_filled(const Glance& asked, const Touched& list, Tree& tree) const;
-  void raise(Tree& tree, std::size_t branch) const;
-  void set_score(Tree& tree, std::size_t node, Score score) const;
-  Score least_below(const Tree& tree, std::size_t level, std::size_t at) const;
+  NodeIndex best_of_list(PodClassIndex pod_class);
+  void make_list(PodClassIndex pod_class, List& list);
+  bool update(PodClassIndex pod_class, List& list);
+  Ranked ranked(PodClassIndex pod_class, const Glance& asked, NodeIndex node) const;
+  bool is_stale(const Ranked& ranked) const;
+  bool become_next_alike(Ranked& ranked);
+  void refill(List& list);
+  void take_best(List& list);
+  static void put_on(List& list, const Ranked& ranked);
   void read_touched();
-  void touch(Touched& list, NodeIndex node, std::size_t touched_at, const Glance& before) const;
+  void group_alike();
+  bool has_untouched(Alike& alike) const;
   static std::size_t asks(const PodClass& pod_class);
   Glance glance_at(NodeIndex node) const;
   static Glance asked_by(const PodClass& pod_class);
   static bool is_short(const Glance& free, const Glance& asked);
-  void group_alike();
-  bool wants_tree(PodClassIndex pod_class) const;
+  bool wants_list(PodClassIndex pod_class) const;
 
   const Problem& problem_;
   const ClusterState& state_;
   const QueueBounds& bounds_;
   NodeRule rule_;
-  std::vector<std::size_t> level_begin_;  // of the trees' levels, and the end
-  std::array<Touched, kAsks> touched_;
   std::size_t touched_read_ = 0;
-  // Nodes that had the same room when the first tree was built, and what they all score until they are touched.
-  Indexed<NodeIndex, std::uint32_t> alike_;
-  std::vector<Score> score_of_alike_;
-  Indexed<NodeIndex, std::uint8_t> is_touched_;  // since they were grouped
-  Indexed<NodeIndex, Glance> glances_;           // none before the first pod
+  // By how classes ask for devices: the least that any asks for that has, or may get, a list; and nodes that have been
+  // touched and have that much left.
+  std::array<Glance, kAsks> least_asked_;
+  std::array<std::vector<std::uint64_t>, kAsks> open_;  // a bit for each node
+  Indexed<NodeIndex, std::size_t> touched_at_;          // last: position in ClusterState::touched + 1; 0: not yet
+  std::vector<Alike> alike_;                            // those of which nodes are left; none before the first list
+  std::vector<NodeIndex> alike_nodes_;
+  Indexed<NodeIndex, Glance> glances_;  // none before the first pod
   std::vector<NodeIndex> all_nodes_;
   Indexed<PodClassIndex, std::int64_t> pending_;  // pods of the class that wait
-  Indexed<PodClassIndex, std::unique_ptr<Tree>> trees_;
+  Indexed<PodClassIndex, std::unique_ptr<List>> lists_;
   // Pods that the snapshot has on node n, releasing ones too: `occupants_[occupants_begin_[n] .. [n + 1]]`, ascending.
   std::vector<std::uint32_t> occupants_begin_;
   std::vector<PodIndex> occupants_;
   Indexed<NodeIndex, std::uint8_t> has_releasing_;
   Amount typical_cpu_per_gpu_ = 0;  // of what waits for devices; thousandths of a core
+  std::vector<Ranked> fitting_;     // while a list is made
   mutable std::vector<Amount> held_free_;
   mutable std::vector<DeviceUnits> held_devices_;
 };
