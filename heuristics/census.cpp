@@ -27,7 +27,7 @@ bool are_within(const Problem& problem, const FairShares& shares, const Indexed<
 
 WorkPair present_work(const ClusterState& state, GangIndex gang) {
   WorkPair sum{};
-  if (!is_satisfied(state, gang)) return sum;
+  if (state.version(gang) == 0 || !is_satisfied(state, gang)) return sum;  // none of its pods has ever been present
   for (const PodIndex pod : state.problem().gangs[gang].pods) {
     if (state.is_present(pod)) add(sum, work_pair(state.problem().class_of(pod)));
   }
@@ -48,6 +48,7 @@ Census::Census(const Problem& problem, const FairShares& shares, const ClusterSt
     add(of_leaves[gang.queue], work);
   }
   is_within_shares_ = are_within(problem, shares, of_leaves);
+  if (is_within_shares_) waiting_gangs_.emplace(before, waiting_);
   if (waiting_.size() > 1 || !is_within_shares_) return;
   if (waiting_.size() == 1) {
     const Gang& gang = problem.gangs[waiting_.front()];

@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "heuristics/cluster_state.h"
 #include "heuristics/share_room.h"
+#include "heuristics/waiting_gangs.h"
 #include "model/fair_share.h"
 #include "model/problem.h"
 
@@ -25,7 +27,8 @@ class Census {
   Census(const Problem& problem, const FairShares& shares, const ClusterState& before);
 
   const ClusterState& before() const { return before_; }
-  const std::vector<GangIndex>& waiting() const { return waiting_; }  // gangs with a pending pod, ascending
+  const std::vector<GangIndex>& waiting() const { return waiting_; }     // gangs with a pending pod, ascending
+  const WaitingGangs& waiting_gangs() const { return *waiting_gangs_; }  // the same; requires is_within_shares
   const WorkByRank& present() const { return present_; }
   // Whether all that is present lies within the shares, in whatever order its units are counted.
   bool is_within_shares() const { return is_within_shares_; }
@@ -41,6 +44,7 @@ class Census {
   const Problem& problem_;
   const ClusterState& before_;
   std::vector<GangIndex> waiting_;
+  std::optional<WaitingGangs> waiting_gangs_;
   WorkByRank present_;
   bool is_within_shares_ = false, is_one_order_enough_ = false;
 };

@@ -93,6 +93,12 @@ bool GangPlacer::place_pod(PodIndex pod) {
 
 std::vector<PodIndex> GangPlacer::waiting(GroupIndex group) const {
   std::vector<PodIndex> pods;
+  find_waiting(group, pods);
+  return pods;
+}
+
+void GangPlacer::find_waiting(GroupIndex group, std::vector<PodIndex>& pods) const {
+  pods.clear();
   pods.reserve(problem_.groups[group].pods.size());
   bool are_alike = true;
   for (const PodIndex pod : problem_.groups[group].pods) {
@@ -101,7 +107,7 @@ std::vector<PodIndex> GangPlacer::waiting(GroupIndex group) const {
     are_alike = are_alike && (pods.empty() || p.pod_class == problem_.pods[pods.front()].pod_class);
     pods.push_back(pod);
   }
-  if (are_alike || order_ == PodOrder::kAsGiven) return pods;
+  if (are_alike || order_ == PodOrder::kAsGiven) return;
   const auto hardness = [&](PodIndex pod) {
     const PodClass& pod_class = problem_.class_of(pod);
     const std::int64_t cpu = pod_class.request[kCpu.value()];
@@ -115,7 +121,6 @@ std::vector<PodIndex> GangPlacer::waiting(GroupIndex group) const {
     const auto hard_a = hardness(a), hard_b = hardness(b);
     return hard_a != hard_b ? hard_a > hard_b : class_a < class_b;
   });
-  return pods;
 }
 
 // --- Groups
@@ -149,9 +154,16 @@ bool GangPlacer::place_within(GroupIndex group, DomainIndex within, int depth) {
 }
 
 bool GangPlacer::place_leaf(GroupIndex group_index, DomainIndex within) {
-  std::int32_t missing = problem_.groups[group_index].minimum - state_.members(group_index);
+  const std::int32_t missing = problem_.groups[group_index].minimum - state_.members(group_index);
   if (missing <= 0) return true;
-  const std::vector<PodIndex> pods = waiting(group_index);
+  std::vector<PodIndex> pods = std::exchange(spare_pods_, {});  // whoever makes room may come by here again
+  find_waiting(group_index, pods);
+  const bool is_placed = place_some(pods, missing, within);
+  spare_pods_ = std::move(pods);
+  return is_placed;
+}
+
+bool GangPlacer::place_some(const std::vector<PodIndex>& pods, std::int32_t missing, DomainIndex within) {
   auto left = static_cast<std::int32_t>(pods.size());
   PodClassIndex last_failed = PodClassIndex::none();
   for (const PodIndex pod : pods) {

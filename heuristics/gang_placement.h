@@ -52,6 +52,8 @@ class GangPlacer {
   bool place_group(GroupIndex group, DomainIndex within, int depth);
   bool place_within(GroupIndex group, DomainIndex within, int depth);
   bool place_leaf(GroupIndex group, DomainIndex within);
+  bool place_some(const std::vector<PodIndex>& pods, std::int32_t missing, DomainIndex within);
+  void find_waiting(GroupIndex group, std::vector<PodIndex>& pods) const;
   bool place_children(GroupIndex group, DomainIndex within, int depth);
   bool put_on_best_node(PodIndex pod, DomainIndex within);
   Nodes nodes_of(DomainIndex domain) const;
@@ -73,6 +75,7 @@ class GangPlacer {
   NodeChooser& chooser_;
   PodOrder order_;
   Clear clear_;
+  std::vector<PodIndex> spare_pods_;  // memory for those of one group
   Indexed<TopologyLevelIndex, std::vector<DomainIndex>> domains_of_level_;
 };
 

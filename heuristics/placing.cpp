@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
 #include <random>
 #include <set>
 #include <tuple>
@@ -11,10 +10,9 @@
 
 #include "heuristics/groups.h"
 #include "heuristics/share_room.h"
-#include "model/interning.h"
+#include "heuristics/waiting_gangs.h"
 #include "model/levels.h"
 #include "model/levels_parts.h"
-#include "model/saturating.h"
 
 namespace muster {
 
@@ -24,18 +22,8 @@ enum class Pass : std::uint8_t { kWithinShare, kWithinQuota, kRest };
 
 constexpr int kStopEvery = 16;  // gangs between two looks at the clock
 
-struct Entry {
-  GangIndex gang;
-  QueueIndex queue;
-  std::int32_t priority = 0;
-  int failed_at = -1;       // the epoch in which its minimum found no room: only claims can change that
-  std::int64_t shape = -1;  // equal for gangs that fit or fail alike; -1: none is alike
-  WorkPair minimum{};       // the least work that satisfies it
-  // Of one leaf group of equal pods that run or wait: the group, how many pods, and the work of each. Such a gang is
-  // looked at without its pods.
-  GroupIndex leaf;
-  std::int32_t pods = 0, needed = 0;
-  WorkPair unit{};
+struct Entry : WaitingGang {
+  int failed_at = -1;   // the epoch in which its minimum found no room: only claims can change that
   bool barred = false;  // nothing of it may be placed
 };
 
@@ -113,24 +101,29 @@ class Placing {
   };
 
   void collect() {
-    std::vector<SortKey> keys;
-    const auto add = [&](GangIndex gang) {
-      if (!fit::queue_exists(problem_.gangs[gang])) return;
-      const std::optional<Entry> entry = entry_of(gang);
-      if (!entry) return;  // too few pods, whatever is done
-      const auto position = static_cast<std::uint32_t>(entries_.size());
-      keys.push_back({entry->priority, size_of(gang, entry->minimum), problem_.gangs[gang].waited_seconds, position});
-      entries_.push_back(*entry);
-    };
-    const std::size_t most = walks_all_ ? problem_.gangs.size() : input_.census.waiting().size();
-    keys.reserve(most);
-    entries_.reserve(most);
     if (walks_all_) {
-      for (const GangIndex gang : problem_.gangs.indices()) add(gang);
+      std::vector<GangIndex> all;
+      for (const GangIndex gang : problem_.gangs.indices()) all.push_back(gang);
+      add_entries(WaitingGangs(state_, all));
+    } else if (std::ranges::find(input_.excluded, true) != input_.excluded.end()) {
+      add_entries(WaitingGangs(state_, input_.census.waiting()));  // stale gangs have been evicted
     } else {
-      for (const GangIndex gang : input_.census.waiting()) add(gang);
+      add_entries(input_.census.waiting_gangs());
+    }
+  }
+
+  void add_entries(const WaitingGangs& gangs) {
+    std::vector<SortKey> keys;
+    keys.reserve(gangs.all().size());
+    entries_.reserve(gangs.all().size());
+    for (const WaitingGang& gang : gangs.all()) {
+      const auto position = static_cast<std::uint32_t>(entries_.size());
+      keys.push_back({gang.priority, size_of(gang), problem_.gangs[gang.gang].waited_seconds, position});
+      const bool may_be_placed = gang.waits && !input_.excluded[gang.gang.value()] && placer_.may_place(gang.gang);
+      entries_.push_back({gang, -1, !may_be_placed});
     }
     if (input_.order.gangs == GangOrder::kOldestBigFirst) put_oldest_first(keys);
+    shapes_ = gangs.shapes();
     sort_entries(std::move(keys));
   }
 
@@ -157,86 +150,32 @@ class Placing {
     }
   }
 
-  std::optional<Entry> entry_of(GangIndex index) {
-    const Gang& gang = problem_.gangs[index];
-    Entry entry;
-    entry.gang = index;
-    entry.queue = gang.queue;
-    entry.priority = gang.priority;
-    bool waits = false;
-    std::int32_t present = 0;
-    for (const PodIndex pod : gang.pods) {
-      waits = waits || (fit::is_pending(problem_.pods[pod]) && !state_.is_present(pod));
-      present += state_.is_present(pod) ? 1 : 0;
-    }
-    if (is_of_equal_pods(gang)) {
-      const Group& root = problem_.groups[gang.root];
-      const PodClass& pod_class = problem_.class_of(gang.pods.front());
-      entry.leaf = gang.root;
-      entry.pods = static_cast<std::int32_t>(gang.pods.size());
-      entry.needed = root.minimum;
-      if (entry.pods < entry.needed) return std::nullopt;
-      entry.unit = work_pair(pod_class);
-      for (std::size_t side = 0; side < 2; ++side)
-        entry.minimum[side] = saturating_multiply(entry.unit[side], std::max(0, entry.needed));
-      if (present == 0) entry.shape = shape_of(gang);
-    } else {
-      std::vector<PodIndex> candidates;
-      for (const PodIndex pod : gang.pods) {
-        if (fit::is_pending(problem_.pods[pod]) || state_.is_present(pod) ||
-            problem_.pods[pod].status == PodStatus::kSucceeded)
-          candidates.push_back(pod);
-      }
-      const auto units = gang_units(problem_, index, candidates);
-      if (units.empty()) return std::nullopt;
-      entry.minimum = units.front();
-    }
-    entry.barred = !waits || input_.excluded[index.value()] || !placer_.may_place(index);
-    return entry;
-  }
-
-  // Where one that ran has gone already it counts no longer.
-  bool is_of_equal_pods(const Gang& gang) const {
-    if (gang.groups.size() > 1 || gang.pods.empty()) return false;
-    const PodClassIndex pod_class = problem_.pods[gang.pods.front()].pod_class;
-    return std::ranges::all_of(gang.pods, [&](PodIndex pod) {
-      const Pod& p = problem_.pods[pod];
-      return p.pod_class == pod_class && (fit::is_pending(p) || state_.is_present(pod));
-    });
-  }
-
-  double size_of(GangIndex gang, const WorkPair& minimum) {
-    double size = static_cast<double>(minimum[0] + minimum[1]);
+  double size_of(const WaitingGang& gang) const {
+    double size = static_cast<double>(gang.minimum[0] + gang.minimum[1]);
     if (input_.order.gangs != GangOrder::kQueueByQueue) {
       double cpu = 0, biggest = 0, work = 0;
-      for (const PodIndex pod : problem_.gangs[gang].pods) {
-        const PodClass& pod_class = problem_.class_of(pod);
-        cpu += static_cast<double>(pod_class.request[kCpu.value()]);
-        work += static_cast<double>(pod_class.work);
+      const auto add = [&](const PodClass& pod_class, double pods) {
+        cpu += pods * static_cast<double>(pod_class.request[kCpu.value()]);
+        work += pods * static_cast<double>(pod_class.work);
         biggest = std::max(biggest, static_cast<double>(pod_class.work));
+      };
+      const std::vector<PodIndex>& pods = problem_.gangs[gang.gang].pods;
+      if (gang.leaf.is_none()) {
+        for (const PodIndex pod : pods) add(problem_.class_of(pod), 1);
+      } else {
+        add(problem_.class_of(pods.front()), gang.pods);
       }
       size = input_.order.gangs == GangOrder::kCpuFirst ? cpu / std::max(1.0, work) : biggest * 1e6 + size;
     }
     if (input_.order.noise > 0) {
-      std::mt19937_64 random(input_.order.seed * 0x9E3779B97F4A7C15ULL + gang.value());
+      std::mt19937_64 random(input_.order.seed * 0x9E3779B97F4A7C15ULL + gang.gang.value());
       size *= 1 + input_.order.noise * (2 * static_cast<double>(random() >> 11) / static_cast<double>(1ULL << 53) - 1);
     }
     return size;
   }
 
-  // Of a gang of one leaf group of equal pods, of which none is present: those of the same queue, class, level and
-  // minimum fail alike.
-  std::int64_t shape_of(const Gang& gang) {
-    if (!gang.min_resources.empty() || gang.min_resources_gpu > 0) return -1;
-    const Group& root = problem_.groups[gang.root];
-    const std::array<std::uint64_t, 5> key{gang.queue.value(), gang.preemptible,
-                                           problem_.pods[gang.pods.front()].pod_class.value(),
-                                           root.required_level.value(), static_cast<std::uint64_t>(root.minimum)};
-    return shapes_.intern(key).first;
-  }
-
   void sort_entries(std::vector<SortKey> keys) {
-    dead_shapes_.assign(shapes_.size(), false);
+    dead_shapes_.assign(shapes_, false);
     const auto is_before = [](const SortKey& a, const SortKey& b) {
       if (a.priority != b.priority) return a.priority > b.priority;
       if (a.size != b.size) return a.size > b.size;
@@ -304,16 +243,17 @@ class Placing {
   // Brings the sums of gangs that came or went up to date.
   void update_present() {
     const auto& all = state_.changed_gangs();
+    if (counted_.empty() && !all.empty()) counted_.resize(problem_.gangs.size());
     for (; changed_read_ < all.size(); ++changed_read_) {
       const GangIndex gang = all[changed_read_];
-      const auto [at, is_new] = changed_.try_emplace(gang);
-      Counted& counted = at->second;
-      if (is_new) counted = {present_work(input_.census.before(), gang), input_.census.before().version(gang)};
+      Counted& counted = counted_[gang];
+      if (!counted.is_known)
+        counted = {present_work(input_.census.before(), gang), input_.census.before().version(gang), true};
       if (counted.version == state_.version(gang) || !fit::queue_exists(problem_.gangs[gang])) continue;
       const WorkPair now = present_work(state_, gang);
       WorkPair& sum = present_[{priority_rank(problem_, problem_.gangs[gang].priority), problem_.gangs[gang].queue}];
       for (std::size_t side = 0; side < 2; ++side) sum[side] += now[side] - counted.work[side];
-      counted = {now, state_.version(gang)};
+      counted = {now, state_.version(gang), true};
     }
   }
 
@@ -419,7 +359,7 @@ class Placing {
   void claimed(GangIndex gang) {
     room_.note_placed(gang, rank_);
     ++epoch_;
-    dead_shapes_.assign(shapes_.size(), false);
+    dead_shapes_.assign(shapes_, false);
     dead_claims_.clear();
   }
 
@@ -454,14 +394,15 @@ class Placing {
   struct Counted {
     WorkPair work{};
     std::uint32_t version = 0;
+    bool is_known = false;  // else it is as it was before
   };
   WorkByRank present_;
   std::size_t uncounted_rank_ = 0;
-  std::map<GangIndex, Counted> changed_;
+  Indexed<GangIndex, Counted> counted_;  // none before the first change
   std::size_t changed_read_ = 0;
   std::vector<Entry> entries_;        // by priority, highest first; within one as the order says
   std::vector<std::size_t> waiting_;  // positions of those of which something may be placed, ascending
-  SequenceTable shapes_;
+  std::size_t shapes_ = 0;
   std::vector<bool> dead_shapes_;       // found no room
   std::set<std::int64_t> dead_claims_;  // no room could be made for them
   bool claims_ = false;

@@ -1,5 +1,6 @@
 // The levels that look at nodes: preference, fragmentation, spread.
 #include <algorithm>
+#include <numeric>
 
 #include "model/interning.h"
 #include "model/levels_parts.h"
@@ -110,22 +111,20 @@ DeviceUnits device_capacity(const NodeClass& node_class) {
 
 // Of one node, the idle thousandths that a pod of the class could not use (Weng et al. 2023, section 3.2): all of them
 // where the node does not take it or it asks for no device; else those on devices with less room than one share of it.
-// `idle`: of each device.
+// `idle`: of each device; `all`: their sum.
 std::int64_t unusable_thousandths(const Problem& problem, const PodClass& pod_class, const NodeEnd& node,
-                                  const std::vector<std::int64_t>& idle) {
-  const NodeClass& node_class = problem.node_classes[node.node_class];
-  const DeviceUnits share = share_units(pod_class, node_class);
-  std::int64_t all = 0, too_small = 0;
+                                  const std::vector<std::int64_t>& idle, std::int64_t all) {
+  const bool may_fit = pod_class.gpu.devices > 0 && pod_class.allowed[node.node_class.value()] &&
+                       std::ranges::equal(pod_class.request, node.free, std::ranges::less_equal{});
+  if (!may_fit) return all;
+  const DeviceUnits share = share_units(pod_class, problem.node_classes[node.node_class]);
+  std::int64_t too_small = 0;
   std::int32_t large_enough = 0;
   for (std::size_t device = 0; device < idle.size(); ++device) {
-    all += idle[device];
     too_small += node.free_devices[device] < share ? idle[device] : 0;
     large_enough += node.free_devices[device] >= share ? 1 : 0;
   }
-  const bool fits = pod_class.gpu.devices > 0 && pod_class.allowed[node.node_class.value()] &&
-                    large_enough >= pod_class.gpu.devices &&
-                    std::ranges::equal(pod_class.request, node.free, std::ranges::less_equal{});
-  return fits ? too_small : all;
+  return large_enough >= pod_class.gpu.devices ? too_small : all;
 }
 
 // Of thousandths in use on the node's devices, and of its slices.
@@ -148,9 +147,11 @@ std::int64_t fragmentation_of(const Problem& problem, const NodeEnd& node) {
   const DeviceUnits capacity = device_capacity(problem.node_classes[node.node_class]);
   std::vector<std::int64_t> idle;
   for (const DeviceUnits free : node.free_devices) idle.push_back(idle_thousandths(free, capacity));
+  const std::int64_t all = std::accumulate(idle.begin(), idle.end(), std::int64_t{0});
   std::int64_t value = 0;
   for (const ExpectedClass& expected : problem.expected_workload) {
-    const std::int64_t unusable = unusable_thousandths(problem, problem.pod_classes[expected.pod_class], node, idle);
+    const PodClass& pod_class = problem.pod_classes[expected.pod_class];
+    const std::int64_t unusable = unusable_thousandths(problem, pod_class, node, idle, all);
     value = saturating_add(value, saturating_multiply(expected.weight_millionths, unusable));
   }
   return value;

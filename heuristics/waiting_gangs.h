@@ -1,0 +1,42 @@
+// What is known of gangs before any of them is placed, so that all starts of greedy need not look at their pods again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "heuristics/cluster_state.h"
+#include "heuristics/share_room.h"
+#include "model/problem.h"
+
+namespace muster {
+
+struct WaitingGang {
+  GangIndex gang;
+  QueueIndex queue;
+  std::int32_t priority = 0;
+  bool waits = false;       // a pod of it is pending, and not present
+  std::int64_t shape = -1;  // equal for gangs that fit or fail alike; -1: none is alike
+  WorkPair minimum{};       // the least work that satisfies it
+  // Of one leaf group of equal pods that run or wait: the group, how many pods, and the work of each. Such a gang is
+  // looked at without its pods.
+  GroupIndex leaf;
+  std::int32_t pods = 0, needed = 0;
+  WorkPair unit{};
+};
+
+class WaitingGangs {
+ public:
+  // Those of `gangs` that have a queue and pods enough, in the same order, as they are in the state. Cost: O(pods).
+  WaitingGangs(const ClusterState& state, std::span<const GangIndex> gangs);
+
+  const std::vector<WaitingGang>& all() const { return all_; }
+  std::size_t shapes() const { return shapes_; }  // each shape is below
+
+ private:
+  std::vector<WaitingGang> all_;
+  std::size_t shapes_ = 0;
+};
+
+}  // namespace muster
