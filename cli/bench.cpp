@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -78,7 +79,8 @@ CommandSyntax syntax() {
   }();
   return {"muster bench [NAME...] [OPTION...]",
           summary.c_str(),
-          {{"output", "DIR", "where the JSON lines go, made where it is not there [bench-results]"},
+          {{"batch", "K,K", "online: Muster's placer as well where so many pods are known at a time"},
+           {"output", "DIR", "where the JSON lines go, made where it is not there [bench-results]"},
            {"quick", "", "the smallest cases alone: whether it runs, not how good it is"}},
           0,
           std::numeric_limits<std::size_t>::max()};
@@ -126,6 +128,9 @@ int run_bench(int argc, const char* const* argv) {
   if (names.empty())
     for (const Benchmark& benchmark : benchmarks()) names.emplace_back(benchmark.name);
   for (const std::string& name : names) benchmark_named(name);
+  const std::optional<std::string> batch = settings.text("batch");
+  if (batch && std::ranges::find(names, "online") == names.end())
+    throw UsageError("--batch is for the benchmark online");
   const fs::path programs = directory_of_programs();
   const fs::path output = settings.text("output").value_or("bench-results");
   std::error_code error;
@@ -141,6 +146,7 @@ int run_bench(int argc, const char* const* argv) {
     fs::remove(lines, error);  // the programs append
     std::vector<std::string> words{(programs / benchmark.program).string(), "--json", lines.string()};
     if (settings.is_on("quick")) words.insert(words.end(), benchmark.quick.begin(), benchmark.quick.end());
+    if (batch && name == "online") words.insert(words.end(), {"--batch", *batch});
     if (run_program(std::move(words)) != 0) failed.push_back(name);
   }
   if (failed.empty()) return print(fmt::format("\n{} benchmarks, none failed\n", names.size()), kExitAnswered);

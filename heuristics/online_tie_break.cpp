@@ -65,7 +65,7 @@ double OnlineUsable::served(const Shape& shape, std::int32_t copies, double cpu)
   double result = at == 0 ? 0 : shape.share[at - 1];
   for (; at < shape.cpu.size() && shape.cpu[at] <= cpu + kTolerance; ++at) {
     const double share = shape.share[at] - (at == 0 ? 0 : shape.share[at - 1]);
-    result += share * std::floor(cpu / shape.cpu[at] + kTolerance) / copies;
+    result += share * static_cast<std::int32_t>(cpu / shape.cpu[at] + kTolerance) / copies;
   }
   return result;
 }

@@ -51,10 +51,11 @@ struct Prices {
   OnlineHosts hosts;
 };
 
-struct State {
+// What each pod looks at first is in one line of the cache.
+struct alignas(64) State {
   StateKey key;
-  std::vector<std::int32_t> nodes;  // in it; empty: the slot is free
   std::uint32_t stamp = 0;          // changes with the state and with the prices
+  std::vector<std::int32_t> nodes;  // in it; empty: the slot is free
   // Of the present prices, once `is_valued`:
   bool is_valued = false;
   float value = 0, usable = 0;
@@ -204,9 +205,10 @@ struct OnlinePlacer::Implementation {
     return result;
   }
 
-  // For what is known and free now, once `pods` are seen.
+  // For what is known and free now, once `pods` are seen. Less often where there are many classes: it takes longer.
   void solve(std::int64_t pods) {
-    next_solve = pods + std::clamp<std::int64_t>(pods / 2, kFirstSolve, options.every);
+    const auto most = std::max(options.every, 4 * static_cast<std::int64_t>(classes.size()) / 3);
+    next_solve = pods + std::clamp<std::int64_t>(pods / 2, kFirstSolve, most);
     const OnlineForecast input = forecast();
     adopt(make_prices(types, input.classes, input.counts, bidder.bids(input)));
   }

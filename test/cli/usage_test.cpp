@@ -52,6 +52,7 @@ TEST_F(Usage, NamesWhatIsWrong) {
   } cases[] = {{"", "Usage"},
                {"sovle", "sovle"},
                {"bench speed", "speed"},
+               {"bench quality --batch 16", "--batch"},
                {"solve --colour", "--colour"},
                {"solve --budge 1s", "--budge"},
                {"solve --budget", "--budget"},
