@@ -120,6 +120,7 @@ class BlockGeneration {
   }
 
   const RoomClass& room_at(const RoomAt& at) const { return sub_.supply.rooms[blocks_[at.block].rooms[at.position]]; }
+  Pricing& pricing_of(const RoomAt& at) { return sub_.pool.pricing(blocks_[at.block].rooms[at.position]); }
   double nodes_at(const RoomAt& at) const { return blocks_[at.block].scale * static_cast<double>(room_at(at).count()); }
 
   std::vector<Entry> entries_of(std::size_t b, const std::vector<std::uint32_t>& choice) {
@@ -150,19 +151,19 @@ class BlockGeneration {
       pod_price[d.value()] = std::max(0.0, price[static_cast<std::size_t>(sub_.formulation->supply_row(d, room.atom))]);
   }
 
-  // Prices rooms, each at its own point, side by side. Empty: the time was up.
-  std::vector<Pricing::Result> price_rooms(const std::vector<RoomAt>& rooms, const std::vector<std::size_t>& points) {
-    std::vector<Pricing::Result> results(rooms.size());
+  // Prices all rooms at a point, side by side. Empty: the time was up.
+  std::vector<Pricing::Result> price_rooms(std::size_t point) {
+    std::vector<Pricing::Result> results(rooms_.size());
     std::atomic<bool> is_late = false;
-    parallel_for((rooms.size() + kRoomsATask - 1) / kRoomsATask, task_.threads, [&](std::size_t part) {
+    parallel_for((rooms_.size() + kRoomsATask - 1) / kRoomsATask, task_.threads, [&](std::size_t part) {
       std::vector<double> pod_price(sub_.demand.classes.size());
-      for (std::size_t i = part * kRoomsATask; i < std::min(rooms.size(), (part + 1) * kRoomsATask); ++i) {
+      for (std::size_t i = part * kRoomsATask; i < std::min(rooms_.size(), (part + 1) * kRoomsATask); ++i) {
         if (is_late || task_.deadline.passed()) {
           is_late = true;
           return;
         }
-        set_pod_prices(all_.points[points[i]].price, room_at(rooms[i]), pod_price);
-        results[i] = sub_.pool.pricing(blocks_[rooms[i].block].rooms[rooms[i].position]).quick(pod_price);
+        set_pod_prices(all_.points[point].price, room_at(rooms_[i]), pod_price);
+        results[i] = pricing_of(rooms_[i]).quick(pod_price);
       }
     });
     if (is_late) results.clear();
@@ -174,7 +175,7 @@ class BlockGeneration {
   double limit_at(std::vector<double>& price, const std::vector<double>& master, Milp& more) {
     const double bound = bound_of_prices(side_.whole, side_.is_configuration, price);
     const std::size_t point = add_point(price, false);
-    std::vector<Pricing::Result> results = price_rooms(rooms_, std::vector<std::size_t>(rooms_.size(), point));
+    std::vector<Pricing::Result> results = price_rooms(point);
     if (results.empty() && !rooms_.empty()) return kInfinity;
     double slack = 0;
     for (std::size_t i = 0; i < rooms_.size(); ++i) slack += nodes_at(rooms_[i]) * std::max(0.0, results[i].limit);
@@ -234,34 +235,49 @@ class BlockGeneration {
 
   // The columns that a sample's solution was made of.
   void add_wanted() {
-    std::vector<RoomAt> rooms;
-    std::vector<std::size_t> points;
-    std::map<std::size_t, std::size_t> fills;  // by point: blocks that want it
-    std::vector<std::pair<std::size_t, std::size_t>> priced;
+    std::map<std::size_t, std::size_t> fills;                         // by point: blocks that want it
+    std::map<std::size_t, std::vector<std::size_t>> points_of_block;  // of rooms by themselves
     for (const auto& [b, point] : all_.wanted) {
-      if (all_.points[point].is_fill) {
+      if (all_.points[point].is_fill)
         ++fills[point];
-        continue;
-      }
-      priced.emplace_back(b, point);
-      for (std::size_t at = 0; at < blocks_[b].rooms.size(); ++at) {
-        rooms.push_back({b, at});
-        points.push_back(point);
-      }
+      else
+        points_of_block[b].push_back(point);
     }
     all_.wanted.clear();
-    std::vector<Pricing::Result> results = price_rooms(rooms, points);
-    if (!results.empty())
-      for (std::size_t i = 0, next = 0; i < priced.size(); next += blocks_[priced[i++].first].rooms.size())
-        add_column(
-            priced[i].first,
-            column_of(priced[i].first, priced[i].second,
-                      {results.begin() + static_cast<std::ptrdiff_t>(next), blocks_[priced[i].first].rooms.size()}),
-            {}, side_.milp);
+    add_columns({points_of_block.begin(), points_of_block.end()});
     std::vector<std::pair<std::size_t, std::size_t>> most;  // (blocks, point)
     for (const auto& [point, count] : fills) most.emplace_back(count, point);
     std::sort(most.rbegin(), most.rend());
     for (std::size_t i = 0; i < std::min(kMostFills, most.size()); ++i) fill_rooms(most[i].second, side_.milp);
+  }
+
+  // Columns of blocks, each at several points. A block is one task: pricing a room keeps its state.
+  void add_columns(const std::vector<std::pair<std::size_t, std::vector<std::size_t>>>& wanted) {
+    std::vector<std::vector<Pricing::Result>> results(wanted.size());  // point after point
+    std::atomic<bool> is_late = false;
+    parallel_for(wanted.size(), task_.threads, [&](std::size_t i) {
+      const auto& [b, points] = wanted[i];
+      std::vector<double> pod_price(sub_.demand.classes.size());
+      for (const std::size_t point : points)
+        for (std::size_t at = 0; at < blocks_[b].rooms.size(); ++at) {
+          if (is_late || task_.deadline.passed()) {
+            is_late = true;
+            return;
+          }
+          set_pod_prices(all_.points[point].price, room_at({b, at}), pod_price);
+          results[i].push_back(pricing_of({b, at}).quick(pod_price));
+        }
+    });
+    if (is_late) return;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const auto& [b, points] = wanted[i];
+      auto next = results[i].begin();
+      for (const std::size_t point : points) {
+        const std::size_t size = blocks_[b].rooms.size();
+        add_column(b, column_of(b, point, {next, size}), {}, side_.milp);
+        next += static_cast<std::ptrdiff_t>(size);
+      }
+    }
   }
 
   // Adds a column of a block, if it is new, and worth more than the block at the master's prices (empty: anything).
