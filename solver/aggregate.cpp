@@ -17,11 +17,11 @@ constexpr double kSmallerPart = 0.9;  // of the sums, where the whole of them is
 // Rooms of one class, in sum.
 struct Heap {
   AtomIndex atom;
-  NodeClassIndex node_class;           // of one of them: device memory is the same for all
-  std::vector<double> free;            // by ResourceIndex
-  double idle = 0;                     // devices
-  double partial = 0;                  // units of devices that are used in part
-  std::map<DemandIndex, double> most;  // pods of each demand class, by what each room could take of it alone
+  NodeClassIndex node_class;          // of one of them: device memory is the same for all
+  std::vector<double> free;           // by ResourceIndex
+  double idle = 0;                    // devices
+  double partial = 0;                 // units of devices that are used in part
+  Indexed<DemandIndex, double> most;  // pods, by what each room could take of them alone
 };
 
 DeviceUnits device_capacity(const NodeClass& node_class) {
@@ -43,11 +43,9 @@ std::vector<Heap> heaps_of(const Problem& problem, const Demand& demand, const S
     heap.idle += nodes * static_cast<double>(idle);
     for (const DeviceUnits free : room.free_devices)
       if (free < capacity) heap.partial += nodes * static_cast<double>(free);
-    for (std::size_t at = 0; at < room.demands.size(); ++at) {
-      const PodClass& pod_class = problem.pod_classes[demand.classes[room.demands[at]].pod_class];
-      heap.most[room.demands[at]] +=
-          nodes * static_cast<double>(std::min(room.stock[at], most_alone(pod_class, node_class, room)));
-    }
+    heap.most.resize(demand.classes.size());
+    for (std::size_t at = 0; at < room.demands.size(); ++at)
+      heap.most[room.demands[at]] += nodes * static_cast<double>(room.most[at]);
   }
   std::vector<Heap> result;
   for (auto& [key, heap] : heaps) result.push_back(std::move(heap));
@@ -65,7 +63,9 @@ void add_heap(const Subproblem& sub, const Heap& heap, double part, DemandSide& 
   const std::int32_t whole_row = milp.add_row(-kInfinity, heap.idle * part);
   const std::int32_t shared_row = milp.add_row(-kInfinity, heap.partial / capacity * part);
   milp.add_column({0, 0, heap.idle, false}, {{whole_row, 1}, {shared_row, -1}});  // devices that are shared
-  for (const auto& [d, most] : heap.most) {
+  for (const DemandIndex d : heap.most.indices()) {
+    const double most = heap.most[d];
+    if (most == 0) continue;
     const PodClass& pod_class = problem.pod_classes[sub.demand.classes[d].pod_class];
     std::vector<Entry> entries{{side.row_of(sub.formulation->supply_row(d, heap.atom)), -1}};
     for (const auto& [r, row] : resource_rows)

@@ -119,10 +119,10 @@ std::int64_t Formulation::most_pods(DemandIndex demand) {
     for (const RoomClass& room : in_.supply.rooms)
       for (std::size_t at = 0; at < room.demands.size(); ++at) {
         const PodClassIndex pod_class = in_.demand.classes[room.demands[at]].pod_class;
-        const bool is_apart = in_.anti_affinity.conflict(pod_class, pod_class, room.nodes.front());
-        const std::int64_t most =
-            most_alone(in_.problem.pod_classes[pod_class], in_.problem.node_classes[room.node_class], room);
-        most_pods_[room.demands[at]] += room.count() * std::min({room.stock[at], most, is_apart ? 1 : most});
+        const bool is_apart = !in_.problem.pod_classes[pod_class].anti_affinity_owned.empty() &&
+                              in_.anti_affinity.conflict(pod_class, pod_class, room.nodes.front());
+        most_pods_[room.demands[at]] +=
+            room.count() * (is_apart ? std::min<std::int64_t>(room.most[at], 1) : room.most[at]);
       }
   }
   return most_pods_[demand];

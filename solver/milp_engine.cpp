@@ -67,33 +67,12 @@ void reserve(const Subproblem& sub, const FormulationSolution& solution, std::ve
   }
 }
 
-// The cluster with a plan's evictions and moves carried out, but nothing newly placed.
-struct SettledEvictions {
-  ClusterState state;
-  Leavers leavers;  // nobody; what has gone as stale is not placed
-  std::vector<PlannedEviction> evictions;
-};
-
-SettledEvictions settle_evictions(const Problem& problem, const Plan& plan) {
-  SettledEvictions settled{ClusterState(problem, ClusterState::Releasing::kFreed), no_leavers(problem), {}};
-  for (const Eviction& eviction : plan.evictions) {
-    settled.state.take(eviction.pod);
-    settled.evictions.push_back({eviction.pod, eviction.reason, eviction.for_gang});
-    if (eviction.reason == EvictionReason::kStale)
-      settled.leavers.gangs[problem.pods[eviction.pod].gang].excluded = true;
-  }
-  for (const Placement& placement : plan.placements)
-    if (problem.pods[placement.pod].status == PodStatus::kRunning)
-      settled.state.put(placement.pod, placement.node, placement.devices);
-  return settled;
-}
-
 class Engine {
  public:
-  // `settled`: evictions that are decided already, and done in `state`.
-  Engine(const Setting& setting, const ClusterState& state, const Leavers& leavers,
-         std::vector<PlannedEviction> settled, const Candidate& incumbent, Backend& backend,
-         const MilpEngineOptions& options)
+  // `whole`: the problem as a formulation, whose columns become the engine's. `settled`: evictions that are decided
+  // already, and done in it.
+  Engine(const Setting& setting, Subproblem& whole, const Leavers& leavers, std::vector<PlannedEviction> settled,
+         const Candidate& incumbent, Backend& backend, const MilpEngineOptions& options)
       : setting_(setting),
         problem_(setting.problem),
         shares_(setting.shares),
@@ -104,7 +83,8 @@ class Engine {
         settled_(std::move(settled)),
         none_reserved_(problem_.nodes.size(), false),
         nobody_(leavers.any ? no_leavers(problem_) : leavers),
-        whole_(setting, state, leavers, none_reserved_),
+        whole_(whole),
+        is_formulated_(whole.formulation.has_value()),
         bounds_(queue_bounds(problem_, ClusterState(problem_, ClusterState::Releasing::kFreed))),
         repair_(setting, whole_.demand, bounds_) {
     outcome_.best = incumbent;
@@ -135,6 +115,7 @@ class Engine {
  private:
   enum class Columns : std::uint8_t { kListed, kAllNodes, kPriced };
   bool is_whole() const { return columns_ != Columns::kPriced; }  // CBC has the last word
+  bool has_blocks() const { return !is_whole() && !leavers_.any && whole_.supply.rooms.size() > options_.most_rooms; }
 
   void choose_columns() {
     if (whole_.pool.list_all({most_states(), options_.most_columns})) {
@@ -173,7 +154,8 @@ class Engine {
   // is held at is the path: the proven optimum where `by_optimum`, even if no plan with it is known yet (one that
   // evicts more than it needs to is no plan, though a later level may make it one), else the incumbent's value.
   void descend(std::size_t first, bool by_optimum) {
-    whole_.formulate(columns_ == Columns::kListed);
+    const bool is_exact = columns_ == Columns::kListed;
+    if (!std::exchange(is_formulated_, false) || is_exact) whole_.formulate(is_exact);
     if (columns_ == Columns::kAllNodes) all_nodes_->add_to(*whole_.formulation);
     held_.clear();
     path_.clear();
@@ -304,21 +286,20 @@ class Engine {
   // Solves one level given those that are held, makes a plan of it, keeps it if it is better.
   Improvement improve(Formulation& formulation, std::size_t i, const LinearExpression& expression) {
     LevelTask task = task_of(i, expression);
-    const bool in_blocks = !is_whole() && !leavers_.any && whole_.supply.rooms.size() > options_.most_rooms;
-    if (!is_whole()) price(task, in_blocks);
-    if (!in_blocks && !options_.deadline.passed() && !is_solved(task)) branch(formulation, task);
+    if (!is_whole()) price(task);
+    if (!has_blocks() && !options_.deadline.passed() && !is_solved(task)) branch(formulation, task);
     return task.result;
   }
 
   // Finds columns for the level, a bound, and plans on the way.
-  void price(LevelTask& task, bool in_blocks) {
+  void price(LevelTask& task) {
     if (!knows_incumbent_) add_known_contents();
     whole_.add_new_columns();
     const Deadline soon(options_.deadline.after(kSumShare), options_.deadline.is_deterministic());
     const auto divisor = static_cast<double>(task.divisor);
     if (whole_.center.size() != static_cast<std::size_t>(whole_.formulation->model().rows()))
       find_first_prices(task.level, {task.scaled, task.sign, soon, 1, options_.threads}, divisor);
-    if (in_blocks) {
+    if (has_blocks()) {
       improve_by_blocks(task.scaled, task.sign, [&](double limit) {
         tighten(task, limit);
         return is_solved(task);
@@ -622,7 +603,8 @@ class Engine {
   std::vector<PlannedEviction> settled_;
   std::vector<bool> none_reserved_;
   Leavers nobody_;  // for dives
-  Subproblem whole_;
+  Subproblem& whole_;
+  bool is_formulated_;  // as nothing is held yet
   Blocks blocks_;
   QueueBounds bounds_;
   bool is_recalled_ = false;      // the first prices are those of a cycle before
@@ -659,31 +641,36 @@ void add_earlier(const MilpOutcome& earlier, const std::vector<LevelId>& ids, Mi
 
 MilpOutcome solve_milp(const Problem& problem, const FairShares& shares, const Candidate& incumbent, Backend& backend,
                        const MilpEngineOptions& options) {
-  const ClusterState before(problem, ClusterState::Releasing::kFreed);
-  const EvictionRules rules(problem, shares, before);
-  const Setting setting{problem, shares, rules};
-  const Leavers leavers = find_leavers(problem, rules, before);
+  MilpGroundwork groundwork(problem, shares);
+  return solve_milp(groundwork, incumbent, backend, options);
+}
+
+MilpOutcome solve_milp(MilpGroundwork& groundwork, const Candidate& incumbent, Backend& backend,
+                       const MilpEngineOptions& options) {
+  const Setting& setting = groundwork.setting;
+  const Leavers& leavers = groundwork.leavers;
   MilpOutcome outcome;
   outcome.best = incumbent;
   outcome.bounds.resize(incumbent.levels.values.size());
   if (leavers.any || incumbent.plan.evictions.empty()) {
-    Engine engine(setting, before, leavers, {}, incumbent, backend, options);
+    Engine engine(setting, groundwork.whole, leavers, {}, incumbent, backend, options);
     std::optional<MilpOutcome> priced;
     if (engine.has_all_nodes() && !options.deadline.is_deterministic()) {
       MilpEngineOptions first = options;
       first.most_states = first.most_node_columns = 0;
       first.write_model.clear();
       first.deadline = Deadline(options.deadline.after(kFirstShare), false);
-      priced = Engine(setting, before, leavers, {}, incumbent, backend, first).run();
+      Subproblem whole(setting, groundwork.before, leavers, groundwork.none_reserved);
+      priced = Engine(setting, whole, leavers, {}, incumbent, backend, first).run();
       engine.start_from(priced->best);
     }
     outcome = engine.run();
-    if (priced) add_earlier(*priced, level_ids(problem), outcome);
+    if (priced) add_earlier(*priced, level_ids(setting.problem), outcome);
     if (engine.is_finished() || !leavers.any || options.deadline.passed()) return outcome;
   }
-  const SettledEvictions settled = settle_evictions(problem, outcome.best.plan);
-  MilpOutcome second =
-      Engine(setting, settled.state, settled.leavers, settled.evictions, outcome.best, backend, options).run();
+  const SettledEvictions settled = settle_evictions(setting.problem, outcome.best.plan);
+  Subproblem rest(setting, settled.state, settled.leavers, groundwork.none_reserved);
+  MilpOutcome second = Engine(setting, rest, settled.leavers, settled.evictions, outcome.best, backend, options).run();
   outcome.best = std::move(second.best);
   outcome.improved = outcome.improved || second.improved;
   outcome.defects.insert(outcome.defects.end(), second.defects.begin(), second.defects.end());

@@ -19,6 +19,7 @@
 #include "model/problem.h"
 #include "solver/backend.h"
 #include "solver/deadline.h"
+#include "solver/groundwork.h"
 #include "solver/price_memory.h"
 #include "solver/trace.h"
 
@@ -51,6 +52,8 @@ struct MilpOutcome {
 // cannot be listed, a second pass keeps to the evictions found so far and only places: that is a smaller problem, in
 // which diving works. Bounds are told where the formulation holds every plan that obeys the rules (Leavers::complete).
 MilpOutcome solve_milp(const Problem& problem, const FairShares& shares, const Candidate& incumbent, Backend& backend,
+                       const MilpEngineOptions& options);
+MilpOutcome solve_milp(MilpGroundwork& groundwork, const Candidate& incumbent, Backend& backend,
                        const MilpEngineOptions& options);
 
 }  // namespace muster

@@ -131,10 +131,14 @@ class Cycle {
     const Clock::time_point start = Clock::now();
     const GreedyOptions greedy = greedy_options();
     std::optional<Candidate> candidate;
-    // Where the first start is alone, there is a core to spare for the bounds.
-    parallel_for(2, greedy.first_alone ? options_.threads : 1, [&](std::size_t task) {
+    // Where the first start is alone, there is a core to spare for the bounds, and for what the MILP engine begins
+    // with.
+    const bool milp_follows = options_.engine != Engine::kGreedy && greedy.starts == 1;
+    const bool has_spare_core = options_.threads > 1 && (greedy.first_alone || milp_follows);
+    parallel_for(2, has_spare_core ? options_.threads : 1, [&](std::size_t task) {
       if (task == 0) {  // first, where they come one after another: greedy alone knows when to stop
         trivial_ = trivial_bounds(problem_, shares_);
+        if (has_spare_core && milp_follows) groundwork_.emplace(problem_, shares_);
       } else {
         candidate = solve_greedy(problem_, shares_, greedy);
       }
@@ -354,7 +358,9 @@ class Cycle {
                            &tracer_,
                            options_.deterministic ? nullptr : &known_prices_,
                            trivial_};
-    MilpOutcome outcome = solve_milp(problem_, shares_, offers_.front().candidate, backend_, milp);
+    if (!groundwork_) groundwork_.emplace(problem_, shares_);
+    MilpOutcome outcome = solve_milp(*groundwork_, offers_.front().candidate, backend_, milp);
+    groundwork_.reset();
     ran_out_ = milp.deadline.passed();
     solution_.phases_ms.emplace_back("milp", milliseconds_since(start));
     solution_.defects.insert(solution_.defects.end(), outcome.defects.begin(), outcome.defects.end());
@@ -506,7 +512,8 @@ class Cycle {
   std::vector<std::int64_t> trivial_;  // bounds of the levels
   Deadline deadline_;
   Tracer tracer_;
-  std::vector<Offer> offers_;  // best first
+  std::optional<MilpGroundwork> groundwork_;  // once made, until the engine has used it
+  std::vector<Offer> offers_;                 // best first
   double greedy_ms_ = 0, verify_ms_ = 0, search_ms_ = 0, oldest_ms_ = 0;
   bool search_ran_out_ = false;
   bool ran_out_ = false;  // the budget ended before an engine did

@@ -115,6 +115,23 @@ class NodeView {
   bool pinned_ = false, tied_ = false;
 };
 
+// Pods of the class that one node of the room could take, if it took nothing else.
+std::int64_t most_alone(const PodClass& pod_class, const NodeClass& node_class, const RoomClass& room) {
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t r = 0; r < room.free.size(); ++r)
+    if (pod_class.request[r] > 0) most = std::min(most, room.free[r] / pod_class.request[r]);
+  if (pod_class.gpu.devices == 0) return most;
+  const DeviceUnits units = share_units(pod_class, node_class);
+  std::int64_t shares = 0, on_one = 0;
+  DeviceUnits known = 0;
+  for (const DeviceUnits free : room.free_devices) {
+    if (free != known) on_one = free / units;
+    known = free;
+    shares += on_one;
+  }
+  return std::min(most, shares / pod_class.gpu.devices);
+}
+
 // The demand classes of which one pod fits into the room as it is; first those that run there.
 void find_demands(const Problem& problem, const Demand& demand, const std::vector<DemandIndex>& refused,
                   RoomClass& room) {
@@ -134,6 +151,10 @@ void find_demands(const Problem& problem, const Demand& demand, const std::vecto
     if (!empty.fits(pod_class)) continue;
     room.demands.push_back(d);
     room.stock.push_back(demand.classes[d].count);
+  }
+  for (std::size_t at = 0; at < room.demands.size(); ++at) {
+    const PodClass& pod_class = problem.pod_classes[demand.classes[room.demands[at]].pod_class];
+    room.most.push_back(std::min(room.stock[at], most_alone(pod_class, problem.node_classes[room.node_class], room)));
   }
 }
 
@@ -218,17 +239,6 @@ Supply collect_supply(const Problem& problem, const Demand& demand, const Atoms&
   }
   for (RoomClassIndex room : supply.rooms.indices()) find_demands(problem, demand, refused[room], supply.rooms[room]);
   return supply;
-}
-
-std::int64_t most_alone(const PodClass& pod_class, const NodeClass& node_class, const RoomClass& room) {
-  std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  for (std::size_t r = 0; r < room.free.size(); ++r)
-    if (pod_class.request[r] > 0) most = std::min(most, room.free[r] / pod_class.request[r]);
-  if (pod_class.gpu.devices == 0) return most;
-  const DeviceUnits units = share_units(pod_class, node_class);
-  std::int64_t shares = 0;
-  for (const DeviceUnits free : room.free_devices) shares += free / units;
-  return std::min(most, shares / pod_class.gpu.devices);
 }
 
 NodeRoom::NodeRoom(const Problem& problem, const RoomClass& room)

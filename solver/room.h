@@ -23,6 +23,9 @@ struct RoomClass {
   std::vector<DeviceUnits> free_devices;  // ascending; fully taken ones are left out
   std::vector<DemandIndex> demands;       // that fit by themselves, ascending
   std::vector<std::int64_t> stock;        // by position in `demands`: pods that there are of it for one node
+  // By position in `demands`: pods that one node could take if it took nothing else, at most; by what it has of each
+  // resource, by its devices, and by the stock. Anti-affinity is not looked at.
+  std::vector<std::int64_t> most;
   // Who runs on each of the nodes and may leave, ascending by class, with the devices (positions in free_devices) that
   // it is on. These matter only where somebody shares a device (`pinned`): whole ones are as good as each other.
   struct Resident {
@@ -61,10 +64,6 @@ bool is_metered(const Problem& problem, const Demand& demand, const Cell& cell);
 // that nobody may leave.
 Supply collect_supply(const Problem& problem, const Demand& demand, const Atoms& atoms, const ClusterState& state,
                       const std::vector<bool>& reserved);
-
-// Pods of the class that one node of the room could take if it took nothing else, at most: by what it has of each
-// resource, and by its devices. Anti-affinity and what waits are not looked at.
-std::int64_t most_alone(const PodClass& pod_class, const NodeClass& node_class, const RoomClass& room);
 
 // The room of one node while a configuration is put together: exact amounts, devices by position.
 class NodeRoom {
