@@ -96,8 +96,8 @@ struct Run {
 };
 
 std::string name_of(const LevelId& id) {
-  return id.kind <= LevelKind::kWork ? fmt::format("{}:{}", level_name(id.kind), id.priority)
-                                     : std::string(level_name(id.kind));
+  return has_priority(id.kind) ? fmt::format("{}:{}", level_name(id.kind), id.priority)
+                               : std::string(level_name(id.kind));
 }
 
 // One instance: its plans, and the walk down the levels.

@@ -34,10 +34,6 @@ std::optional<std::int64_t> scaled(const std::string& text, std::int64_t scale) 
   return number->negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
 }
 
-bool has_priority(LevelKind kind) {
-  return kind == LevelKind::kShare || kind == LevelKind::kQuota || kind == LevelKind::kWork;
-}
-
 std::string subject_of(const LevelId& id) {
   std::string subject = fmt::format("objective {}", level_name(id.kind));
   return has_priority(id.kind) ? subject + fmt::format(" {}", id.priority) : subject;

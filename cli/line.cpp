@@ -49,7 +49,7 @@ std::string trace_line(const Snapshot& snapshot, std::optional<double> milliseco
   json.raw(R"({"id":)").string(snapshot.id);
   if (milliseconds_gone) json.raw(fmt::format(R"(,"ms":{:.3f})", *milliseconds_gone));
   json.raw(R"(,"engine":)").string(event.engine).raw(R"(,"level":)").string(level_name(event.level.kind));
-  if (event.level.kind <= LevelKind::kWork) json.raw(R"(,"priority":)").integer(event.level.priority);
+  if (has_priority(event.level.kind)) json.raw(R"(,"priority":)").integer(event.level.priority);
   json.raw(R"(,"value":)").decimal(event.value, scale).raw(R"(,"bound":)");
   event.bound ? json.decimal(*event.bound, scale) : json.raw("null");
   json.raw("}\n");

@@ -62,7 +62,7 @@ std::string level_line(const SolvedLine& line) {
     if (level.bound == level.value) continue;
     const double scale = static_cast<double>(level_scale(level.id.kind, policy));
     std::string text = fmt::format("  first level not proven: {}", level_name(level.id.kind));
-    if (level.id.kind <= LevelKind::kWork) text += fmt::format(" of priority {}", level.id.priority);
+    if (has_priority(level.id.kind)) text += fmt::format(" of priority {}", level.id.priority);
     text += fmt::format(", value {:.10g}", static_cast<double>(level.value) / scale);
     if (!level.bound) return text + ", no bound";
     return text + fmt::format(", bound {:.10g}, gap {:.3f} %", static_cast<double>(*level.bound) / scale,

@@ -12,20 +12,6 @@ namespace {
 
 enum class Change : std::uint8_t { kNone, kPlaced, kMoved, kEvicted };
 
-std::string_view reason_name(EvictionReason reason) {
-  switch (reason) {
-    case EvictionReason::kPreempt:
-      return "preempt";
-    case EvictionReason::kReclaim:
-      return "reclaim";
-    case EvictionReason::kConsolidate:
-      return "consolidate";
-    case EvictionReason::kStale:
-      return "stale";
-  }
-  return "";
-}
-
 // Those of the job, whose pods are side by side.
 template <class Item>
 std::span<const Item> of_job(const std::vector<Item>& items, const SimulatedJob& job) {
@@ -121,7 +107,7 @@ void Simulation::leave(JobIndex index, const Changes& changes, const Plan& plan)
   for (auto first = evictions.begin(); first != evictions.end();) {
     const auto is_alike = [&](const Eviction& e) { return e.reason == first->reason && e.for_gang == first->for_gang; };
     const auto last = std::find_if_not(first, evictions.end(), is_alike);
-    JobRecord record{JobEvent::kEvict, now_, job, {}, reason_name(first->reason), {}, 0};
+    JobRecord record{JobEvent::kEvict, now_, job, {}, eviction_reason_name(first->reason), {}, 0};
     if (!first->for_gang.is_none()) record.for_gang = problem_->gangs[first->for_gang].name;
     const bool moves = changes.of_pod[first->pod.value()] == Change::kMoved;
     if (moves) record.event = JobEvent::kMove;

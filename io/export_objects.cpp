@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "io/plan_share.h"
-#include "io/plan_words.h"
 
 namespace muster {
 

@@ -7,7 +7,6 @@
 #include "io/json_document.h"
 #include "io/plan_line.h"
 #include "io/plan_share.h"
-#include "io/plan_words.h"
 #include "io/reading.h"
 
 namespace muster {

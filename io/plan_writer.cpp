@@ -8,7 +8,6 @@
 #include "io/json_writer.h"
 #include "io/plan_line.h"
 #include "io/plan_share.h"
-#include "io/plan_words.h"
 #include "model/name_order.h"
 
 namespace muster {

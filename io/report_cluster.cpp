@@ -7,7 +7,6 @@
 
 #include "io/json_writer.h"
 #include "io/plan_share.h"
-#include "io/plan_words.h"
 #include "io/report_block.h"
 #include "model/levels.h"
 

@@ -34,6 +34,11 @@ struct LevelId {
 // Whether more is better; the others are minimised.
 bool is_maximised(LevelKind kind);
 std::string_view level_name(LevelKind kind);
+
+// Whether there is one such level for each priority.
+constexpr bool has_priority(LevelKind kind) {
+  return kind == LevelKind::kShare || kind == LevelKind::kQuota || kind == LevelKind::kWork;
+}
 // Values are integers in 1/scale of the unit that the plan line shows: 100 for kPreference, 10^6 for kFragmentation
 // (binpack), else 1. They saturate at the limits of 64 bits.
 std::int64_t level_scale(LevelKind kind, PlacementPolicy policy);

@@ -1,7 +1,10 @@
 // What was decided: placements and evictions. Everything else that a plan line says is told of them by model/report.h.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/index.h"
@@ -9,6 +12,20 @@
 namespace muster {
 
 enum class EvictionReason : std::uint8_t { kPreempt, kReclaim, kConsolidate, kStale };
+
+// The words of a plan line for them.
+inline constexpr std::array<std::pair<std::string_view, EvictionReason>, 4> kEvictionReasons = {
+    {{"preempt", EvictionReason::kPreempt},
+     {"reclaim", EvictionReason::kReclaim},
+     {"consolidate", EvictionReason::kConsolidate},
+     {"stale", EvictionReason::kStale}}};
+
+constexpr std::string_view eviction_reason_name(EvictionReason reason) {
+  for (const auto& [name, value] : kEvictionReasons) {
+    if (value == reason) return name;
+  }
+  return {};
+}
 
 struct Placement {
   PodIndex pod;

@@ -13,20 +13,6 @@
 namespace muster {
 namespace {
 
-std::string_view action_name(EvictionReason reason) {
-  switch (reason) {
-    case EvictionReason::kPreempt:
-      return "preempt";
-    case EvictionReason::kReclaim:
-      return "reclaim";
-    case EvictionReason::kConsolidate:
-      return "consolidate";
-    case EvictionReason::kStale:
-      break;
-  }
-  return "stale";
-}
-
 class GangReporter {
  public:
   GangReporter(const Problem& problem, const FairShares& shares, const AfterPlan& end, const ReportInput& input)
@@ -128,7 +114,7 @@ class GangReporter {
     const Eviction& eviction = *at->second;
     if (eviction.reason == EvictionReason::kStale) return "below its minimum for longer than its grace period";
     return "makes room for " + std::string(problem_.gangs[eviction.for_gang].name) + " (" +
-           std::string(action_name(eviction.reason)) + ")";
+           std::string(eviction_reason_name(eviction.reason)) + ")";
   }
 
   const Problem& problem_;

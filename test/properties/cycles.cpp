@@ -9,7 +9,6 @@
 
 #include "heuristics/cluster_state.h"
 #include "heuristics/greedy.h"
-#include "io/plan_words.h"
 #include "io/snapshot_reader.h"
 
 namespace muster::properties {
