@@ -17,6 +17,9 @@ constexpr double kFeasibility = 1e-6;
 // are taken from row prices, and a plan is what passes the fit test.
 constexpr double kLpFeasibility = 1e-3;
 
+// Starting a process took 0.2 to 6 ms with both cores busy: no request that has less than this waits for one.
+constexpr std::chrono::milliseconds kTimeToStart{15};
+
 // The time that CBC gets to notice that it is over, to put the solution together and to send it, before it is killed.
 ChannelClock::duration stopping_time(ChannelClock::duration left) {
   using std::chrono::milliseconds;
@@ -102,31 +105,41 @@ struct Backend::Implementation {
   }
 
   // A worker that died between two requests is replaced before it can spoil one.
-  bool ensure_worker() {
+  bool ensure_worker(bool may_start = true) {
     for (int tries = 0; tries < 2 && worker && worker->channel().is_hung_up(); ++tries) bury_worker();
-    if (!worker) worker = spawn();
+    if (!worker && may_start) worker = spawn();
     return worker.has_value();
   }
 
   void ensure_spare() {
-    killed.reset();
+    std::erase_if(killed, [](WorkerProcess& process) { return process.has_ended(); });
     if (!spare) spare = spawn();
   }
 
-  // The spare takes its place; the next request starts a new spare. Taking a process down costs milliseconds when it
-  // was large, and this is the deadline: it is waited for by the next request.
+  // The spare takes its place; the next request with time for it starts a new spare. Taking a process down costs
+  // milliseconds when it was large, and this is the deadline: nobody waits for it.
   void kill_worker() {
     worker->kill();
-    killed = std::exchange(worker, std::exchange(spare, std::nullopt));
+    killed.push_back(*std::exchange(worker, std::exchange(spare, std::nullopt)));
     is_lp_open = false;
     ++failures;
   }
 
+  // For one that is gone already.
   std::string bury_worker() {
     kill_worker();
-    const std::string cause = killed->end();
-    killed.reset();
+    const std::string cause = killed.back().end();
+    killed.pop_back();
     return cause;
+  }
+
+  // The worker knows nothing of it: of a request for an open LP, none is open any more.
+  Conversation not_asked(MessageType type, const std::string& why) {
+    if (type != MessageType::kSolve) is_lp_open = false;
+    Conversation conversation;
+    conversation.answer.status = SolveStatus::kNoSolution;
+    conversation.answer.message = why;
+    return conversation;
   }
 
   static Conversation fail(Conversation conversation, const std::string& what) {
@@ -141,8 +154,9 @@ struct Backend::Implementation {
   MilpAnswer ask_lp(MessageType type, const Milp& sent, MilpRequest request);
 
   BackendOptions options;
-  std::optional<WorkerProcess> worker, spare, killed;
-  Milp lp;  // what the worker's open LP is, to check its answers against
+  std::optional<WorkerProcess> worker, spare;
+  std::vector<WorkerProcess> killed;  // that may not have ended yet
+  Milp lp;                            // what the worker's open LP is, to check its answers against
   bool is_lp_open = false;
   std::int64_t failures = 0;
 };
@@ -151,16 +165,16 @@ Backend::Implementation::Conversation Backend::Implementation::converse(MessageT
                                                                         MilpRequest request) {
   Conversation conversation;
   const ChannelClock::time_point deadline = request.deadline;
-  if (deadline <= ChannelClock::now()) {
-    conversation.answer.status = SolveStatus::kNoSolution;
-    conversation.answer.message = "the deadline had passed before the request";
-    return conversation;
+  if (deadline <= ChannelClock::now()) return not_asked(type, "the deadline had passed before the request");
+  const bool may_start = deadline - ChannelClock::now() > kTimeToStart;
+  if (!ensure_worker(may_start)) {
+    if (!may_start) return not_asked(type, "there is no time to start a worker");
+    return fail({}, "the worker cannot be started: " + options.worker_program);
   }
-  if (!ensure_worker()) return fail({}, "the worker cannot be started: " + options.worker_program);
   if (type == MessageType::kExtendLp && !is_lp_open) return fail({}, "the worker that had the open LP is gone");
   request.deadline -= stopping_time(deadline - ChannelClock::now());
   ChannelStatus status = worker->channel().send(static_cast<std::uint32_t>(type), encode(milp, request), deadline);
-  ensure_spare();  // now, that the worker is busy anyway
+  if (may_start) ensure_spare();  // now, that the worker is busy anyway
   Message message;
   while (status == ChannelStatus::kDone) {
     status = worker->channel().receive(message, deadline);
@@ -182,9 +196,11 @@ Backend::Implementation::Conversation Backend::Implementation::converse(MessageT
     kill_worker();
     return fail(std::move(conversation), "the worker was late and was killed");
   }
-  const std::string cause = bury_worker();
-  if (status == ChannelStatus::kGarbage) return fail(std::move(conversation), "the worker answered nonsense");
-  return fail(std::move(conversation), "the worker is gone: " + cause);
+  if (status == ChannelStatus::kGarbage) {
+    kill_worker();
+    return fail(std::move(conversation), "the worker answered nonsense");
+  }
+  return fail(std::move(conversation), "the worker is gone: " + bury_worker());
 }
 
 // Nothing of what a worker says is believed that can be checked: the points are, here; what a point contradicts is

@@ -51,14 +51,16 @@ struct Offer {
   std::vector<std::optional<std::int64_t>> bounds;
 };
 
-// How long the referee and the report will take: so much for each pod and node. What the lines before took says it
-// best; for the first line, what was measured of the slowest kind (clusters of 10,000 nodes, half occupied), twice
-// over.
+// How long the end will take: an engine to come back from when its time is up and to tidy up, and then the referee and
+// the report, so much for each pod and node. What the lines before took says it best; for the first line, what was
+// measured of the slowest kind (clusters of 10,000 nodes, half occupied), twice over.
 class EndForecast {
  public:
   Clock::duration of(std::int64_t looks) const {
-    const double nanoseconds = kMargin * nanoseconds_a_look_ * static_cast<double>(looks);
-    return std::chrono::milliseconds(1) + std::chrono::nanoseconds(static_cast<std::int64_t>(nanoseconds));
+    return as_duration(coming_back_ms_ + kMargin * nanoseconds_a_look_ * static_cast<double>(looks) / 1e6);
+  }
+  void learn_coming_back(double milliseconds) {
+    coming_back_ms_ = std::clamp(std::max(milliseconds, (coming_back_ms_ + milliseconds) / 2), kLeast, kMost);
   }
   void learn(std::int64_t looks, double milliseconds) {
     if (looks < kFewLooks) return;  // of so few it says nothing of others
@@ -68,8 +70,9 @@ class EndForecast {
 
  private:
   static constexpr double kMargin = 1.5, kFirst = 250;
+  static constexpr double kLeast = 2, kMost = 10;  // milliseconds; more is the machine's doing, not the engine's
   static constexpr std::int64_t kFewLooks = 1'000;
-  double nanoseconds_a_look_ = kFirst;
+  double nanoseconds_a_look_ = kFirst, coming_back_ms_ = kLeast;
 };
 
 }  // namespace
@@ -362,6 +365,7 @@ class Cycle {
     MilpOutcome outcome = solve_milp(*groundwork_, offers_.front().candidate, backend_, milp);
     groundwork_.reset();
     ran_out_ = milp.deadline.passed();
+    if (ran_out_) forecast_.learn_coming_back(milliseconds_since(until));
     solution_.phases_ms.emplace_back("milp", milliseconds_since(start));
     solution_.defects.insert(solution_.defects.end(), outcome.defects.begin(), outcome.defects.end());
     if (outcome.improved)

@@ -126,6 +126,11 @@ void WorkerProcess::kill() {
   if (process_ > 0) ::kill(process_, SIGKILL);
 }
 
+bool WorkerProcess::has_ended() {
+  if (process_ > 0 && ::waitpid(process_, nullptr, WNOHANG) != 0) process_ = -1;
+  return process_ <= 0;
+}
+
 std::string WorkerProcess::end() {
   if (process_ <= 0) return "it had ended before";
   kill();  // a process that is dying already keeps its own cause of death: the signal comes too late for it

@@ -29,6 +29,8 @@ class WorkerProcess {
   Channel& channel() { return channel_; }
 
   void kill();  // does not wait
+  // Whether there is nothing left of it to wait for. Returns at once.
+  bool has_ended();
   // Kills it, waits for it and says what it had died of, if it was dead before.
   std::string end();
 

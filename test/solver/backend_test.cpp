@@ -247,6 +247,29 @@ TEST(Backend, ReturnsInTimeFromAHardModel) {
   EXPECT_TRUE(answer.x.empty() || is_feasible(milp, answer.x, 1e-6));
 }
 
+TEST(Backend, StartsNoWorkerForARequestThatCannotWaitForIt) {
+  Backend backend(MUSTER_BINARY);
+  const MilpAnswer late = backend.solve(easy(), request_of(milliseconds(5)));
+  EXPECT_EQ(late.status, SolveStatus::kNoSolution);
+  EXPECT_EQ(late.message, "there is no time to start a worker");
+  EXPECT_EQ(backend.failures(), 0);
+  EXPECT_EQ(backend.solve(easy(), request_of(seconds(20))).status, SolveStatus::kOptimal);
+}
+
+TEST(Backend, LpThatTheWorkerWasNotToldOfIsNotOpen) {
+  Backend backend(MUSTER_BINARY);
+  MilpRequest passed = request_of(seconds(-1));
+  backend.open_lp(easy(), passed);
+  EXPECT_FALSE(backend.is_open());
+  ASSERT_EQ(backend.open_lp(easy(), request_of(seconds(20))).status, SolveStatus::kOptimal);
+  ASSERT_TRUE(backend.is_open());
+  Milp more;
+  more.add_row(-kInfinity, 7);
+  more.add_column({4, 0, 10, false}, {{0, 1}});
+  backend.extend_lp(more, passed);
+  EXPECT_FALSE(backend.is_open()) << "the worker lacks these columns";
+}
+
 TEST(Backend, KeepsTheStartWhenThereIsNoTime) {
   Backend backend(MUSTER_BINARY);
   const Milp milp = hard();
