@@ -83,7 +83,7 @@ struct Beginning {
 // Of the starts that may differ in their plans; of those that cannot, the first.
 std::vector<PlacingOrder> distinct_orders(const Beginning& beginning, const GreedyOptions& options) {
   if (options.oldest_first)
-    return {{GangOrder::kOldestBigFirst, PodOrder::kBigFirst, usual_rule(beginning.problem), ClaimTime::kAtOnce}};
+    return {{GangOrder::kOldestFilling, PodOrder::kBigFirst, usual_rule(beginning.problem), ClaimTime::kAtOnce}};
   const auto starts = static_cast<std::size_t>(std::max(1, options.starts));
   std::vector<PlacingOrder> distinct;
   std::set<std::pair<NodeRule, PodOrder>> seen;

@@ -10,6 +10,7 @@
 
 #include "heuristics/groups.h"
 #include "heuristics/share_room.h"
+#include "heuristics/sharer_packing.h"
 #include "heuristics/waiting_gangs.h"
 #include "model/levels.h"
 #include "model/levels_parts.h"
@@ -122,7 +123,8 @@ class Placing {
       const bool may_be_placed = gang.waits && !input_.excluded[gang.gang.value()] && placer_.may_place(gang.gang);
       entries_.push_back({gang, -1, !may_be_placed});
     }
-    if (input_.order.gangs == GangOrder::kOldestBigFirst) put_oldest_first(keys);
+    if (input_.order.gangs == GangOrder::kOldestBigFirst || input_.order.gangs == GangOrder::kOldestFilling)
+      put_oldest_first(keys);
     shapes_ = gangs.shapes();
     sort_entries(std::move(keys));
   }
@@ -131,23 +133,65 @@ class Placing {
   // first; each tier is a small part of the one before, so that the cluster is packed with the large ones of the first
   // and filled with small ones of the last. Then those who fit no more in sum.
   void put_oldest_first(std::vector<SortKey>& keys) const {
-    constexpr std::array kTiers{0.97, 0.999, 1.0};  // of the free devices, up to there
-    constexpr double kFirst = 1e13;                 // beyond any size
     std::ranges::sort(keys, [](const SortKey& a, const SortKey& b) {
       return std::tuple(-std::int64_t{a.priority}, -a.waited_seconds, a.position) <
              std::tuple(-std::int64_t{b.priority}, -b.waited_seconds, b.position);
     });
+    std::vector<bool> is_left_out(keys.size(), false);
+    const int rounds = input_.order.gangs == GangOrder::kOldestFilling ? kSharerRounds : 0;
+    for (int round = 0; round < rounds; ++round) {
+      if (!leave_out_surplus(keys, is_left_out)) break;
+    }
+    put_in_tiers(keys, is_left_out);
+  }
+  static constexpr int kSharerRounds = 4;
+
+  // Those in turn that fit in sum with all before them: `visit` is told the part of the free devices that they then
+  // take.
+  template <class Visit>
+  void for_each_that_fits(std::vector<SortKey>& keys, const std::vector<bool>& is_left_out, const Visit& visit) const {
     const double room = static_cast<double>(state_.free_devices_in_sum()) / 1e3;
     double taken = 0;
-    for (SortKey& key : keys) {
-      const Entry& entry = entries_[key.position];
-      const double with_it = taken + static_cast<double>(entry.minimum[0]);
-      const auto tier = std::ranges::find_if(kTiers, [&](double part) { return with_it <= part * room; });
-      if (entry.barred) continue;
-      if (tier == kTiers.end()) return;  // the small ones among the others are to fill what is left
-      taken = with_it;
-      key.size += kFirst * static_cast<double>(kTiers.end() - tier);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const Entry& entry = entries_[keys[i].position];
+      if (entry.barred || is_left_out[i]) continue;
+      taken += static_cast<double>(entry.minimum[0]);
+      if (taken > room) return;
+      visit(i, taken / room);
     }
+  }
+
+  // Sharers that are to fill devices with each other are all of the first tier.
+  void put_in_tiers(std::vector<SortKey>& keys, const std::vector<bool>& is_left_out) const {
+    constexpr std::array kTiers{0.97, 0.999, 1.0};  // of the free devices, up to there
+    constexpr double kFirst = 1e13;                 // beyond any size
+    const bool keeps_sharers_together = input_.order.gangs == GangOrder::kOldestFilling;
+    for_each_that_fits(keys, is_left_out, [&](std::size_t i, double part) {
+      const bool is_of_first = keeps_sharers_together && share_of(entries_[keys[i].position]) > 0;
+      const auto tier = is_of_first ? kTiers.begin() : std::ranges::lower_bound(kTiers, part);
+      keys[i].size += kFirst * static_cast<double>(kTiers.end() - tier);
+    });
+  }
+
+  // Of gangs of equal pods that share devices: millionths of each.
+  std::int64_t share_of(const Entry& entry) const {
+    if (entry.leaf.is_none()) return 0;
+    const GpuRequest& gpu = problem_.class_of(problem_.gangs[entry.gang].pods.front()).gpu;
+    return gpu.kind == GpuRequestKind::kFraction ? gpu.share : 0;
+  }
+
+  // Of those that fit in sum, the young that share devices which nobody could fill. Whether there were any.
+  bool leave_out_surplus(std::vector<SortKey>& keys, std::vector<bool>& is_left_out) const {
+    std::vector<SharerGang> sharers;
+    for_each_that_fits(keys, is_left_out, [&](std::size_t i, double) {
+      const Entry& entry = entries_[keys[i].position];
+      if (share_of(entry) == 0) return;
+      const std::int32_t devices = problem_.class_of(problem_.gangs[entry.gang].pods.front()).gpu.devices;
+      sharers.push_back({i, share_of(entry), std::int64_t{devices} * std::max(1, entry.needed)});
+    });
+    const std::vector<std::size_t> surplus = surplus_sharers(sharers);
+    for (const std::size_t i : surplus) is_left_out[i] = true;
+    return !surplus.empty();
   }
 
   double size_of(const WaitingGang& gang) const {

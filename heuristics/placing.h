@@ -18,10 +18,11 @@ namespace muster {
 
 // Among gangs of one priority.
 enum class GangOrder : std::uint8_t {
-  kQueueByQueue,   // the leaf queue that is furthest below its share next; within a queue more work first, then older
-  kBigFirst,       // largest pods first: what is hardest to fit
-  kCpuFirst,       // most cpu per GPU first
-  kOldestBigFirst  // the same of those who have waited longest and fit in sum, nearly; then of the others
+  kQueueByQueue,    // the leaf queue that is furthest below its share next; within a queue more work first, then older
+  kBigFirst,        // largest pods first: what is hardest to fit
+  kCpuFirst,        // most cpu per GPU first
+  kOldestBigFirst,  // the same of those who have waited longest and fit in sum, nearly; then of the others
+  kOldestFilling    // the same, without the youngest sharers of devices that nobody would fill
 };
 
 // When room is made for what finds none.

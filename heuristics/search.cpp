@@ -15,6 +15,7 @@
 #include "heuristics/search_part.h"
 #include "heuristics/search_scope.h"
 #include "heuristics/search_value.h"
+#include "heuristics/seniority_exchange.h"
 
 namespace muster {
 
@@ -41,6 +42,7 @@ class Search {
         rules_(problem, shares, before_),
         state_(carry_out(plan)),
         scope_(problem, shares, state_, plan),
+        seniority_(scope_),
         leading_(problem, shares),
         values_(leading_.of(state_)),
         usage_(state_.usage()),
@@ -50,6 +52,7 @@ class Search {
 
   Plan run() {
     std::int64_t trials = 0;
+    seniority_.run(state_);
     for (std::size_t vain = 0; trials < options_.most_trials && vain < most_vain_rounds() && !should_stop(); ++vain) {
       const std::vector<SearchPart> parts = next_parts(options_.most_trials - trials);
       if (parts.empty()) break;
@@ -60,7 +63,10 @@ class Search {
       for (const SearchPart& part : parts) trials += part.trials;
       const bool any = take_over(steps);
       counts_usable_ = !any;  // once no level can be bettered any more, or so it seems
-      if (any) vain = 0;
+      if (any) {
+        vain = 0;
+        seniority_.run(state_);
+      }
       scope_.weigh(state_);
     }
     return plan_of(problem_, state_, evictions_);
@@ -292,6 +298,7 @@ class Search {
   EvictionRules rules_;
   ClusterState state_;
   SearchScope scope_;
+  SeniorityExchange seniority_;
   LeadingLevels leading_;
   std::vector<Work> values_;                 // of the leading levels
   Indexed<QueueIndex, QueueAmounts> usage_;  // as the plan has it

@@ -3,8 +3,9 @@
 //
 // Large neighbourhood search (Shaw 1998; ruin and recreate, Schrimpf et al. 2000). Part of what the plan put on a few
 // nodes is taken off and put back in another way, together with pods that wait; the change is kept where it is better
-// by the levels, or equal in all of them and leaves more that the expected workload can use. Who is evicted or moved
-// stays as it is.
+// by the levels, or equal in all of them and leaves more that the expected workload can use. Gangs that differ in
+// nothing but their age take each other's places at once (seniority_exchange.h). Who is evicted or moved stays as it
+// is.
 #pragma once
 
 #include <cstdint>

@@ -142,6 +142,27 @@ TEST(Greedy, PutsTheOldestFirstWhereItIsAskedTo) {
   for (int i = 0; i < 11; ++i) EXPECT_EQ(oldest.running(("old-" + std::to_string(i)).c_str()), 1) << i;
 }
 
+TEST(Greedy, LeavesOutYoungSharersWhoseDevicesNobodyFillsWhereTheOldestComeFirst) {
+  // All sharers together leave 5 x 0.05 devices idle; without five of 0.75 those that are left fill six devices.
+  std::string pods;
+  const auto add = [&](const char* name, int count, int created, const char* gpu) {
+    for (int i = 0; i < count; ++i) {
+      pods += pods.empty() ? "" : ",";
+      pods += R"({"name":")" + std::string(name) + std::to_string(i) + R"(","created":)" + std::to_string(created + i) +
+              R"(,"gpu":)" + gpu + "}";
+    }
+  };
+  add("three-quarters-", 10, 100, R"({"fraction":0.75})");
+  add("quarter-", 5, 100, R"({"fraction":0.25})");
+  add("fifth-", 5, 100, R"({"fraction":0.2})");
+  add("young-", 4, 999900, R"({"count":1})");
+  GreedyOptions options;
+  options.oldest_first = true;
+  const Outcome outcome(R"("nodes":[{"name":"a","gpus":{"count":10}}],"pods":[)" + pods + "]", options);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(outcome.running(("young-" + std::to_string(i)).c_str()), 1) << i;
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(outcome.running(("three-quarters-" + std::to_string(i)).c_str()), i < 5) << i;
+}
+
 TEST(Greedy, MovesTheCheapestPodThatStandsInTheWay) {
   const Outcome outcome(R"("nodes":[{"name":"a","gpus":{"count":4}},{"name":"b","gpus":{"count":4}}],
      "pods":[{"name":"one","gpu":{"count":1},"node":"a"},{"name":"two","gpu":{"count":2},"node":"b"},{"name":"big","gpu":{"count":4}}])");

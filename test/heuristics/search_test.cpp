@@ -140,6 +140,29 @@ TEST(Search, TakesTheOlderOfEquals) {
   EXPECT_EQ(equals.nodes(equals.improve(), {"young", "old"}), "- a");
 }
 
+TEST(Search, GivesThePlacesOfAYoungGangToAnOldOneAtOnce) {
+  const Case alike(std::string(kTwoNodes) +
+                       R"("gangs":[{"name":"young","created":999000},{"name":"old","created":900000},
+              {"name":"middle","created":950000},{"name":"big","created":800000}],
+     "pods":[{"name":"y-0","gang":"young","gpu":{"count":1}},{"name":"y-1","gang":"young","gpu":{"count":1}},
+             {"name":"m-0","gang":"middle","gpu":{"count":1}},{"name":"m-1","gang":"middle","gpu":{"count":1}},
+             {"name":"o-0","gang":"old","gpu":{"count":1}},{"name":"o-1","gang":"old","gpu":{"count":1}},
+             {"name":"b-0","gang":"big","gpu":{"count":2}},{"name":"b-1","gang":"big","gpu":{"count":2}}])",
+                   {{"y-0", "a", {1}}, {"y-1", "b", {0}}, {"m-0", "a", {0}}, {"m-1", "b", {1}}});
+  const Candidate found = alike.improve({.most_trials = 0});
+  EXPECT_EQ(alike.nodes(found, {"y-0", "y-1", "m-0", "m-1", "o-0", "o-1", "b-0"}), "- - a b a b -");
+}
+
+TEST(Search, ExchangesNoGangsThatDifferInMoreThanTheirAge) {
+  const std::string young = R"("nodes":[{"name":"a","gpus":{"count":2}}],"pods":[{"name":"young","created":999000,
+      "priority":2,"gpu":{"count":1}},)";
+  const Case priority(young + R"({"name":"old","created":900000,"priority":1,"gpu":{"count":1}}])",
+                      {{"young", "a", {0}}});
+  EXPECT_EQ(priority.nodes(priority.improve({.most_trials = 0}), {"young", "old"}), "a -");
+  const Case size(young + R"({"name":"old","created":900000,"priority":2,"gpu":{"count":2}}])", {{"young", "a", {0}}});
+  EXPECT_EQ(size.nodes(size.improve({.most_trials = 0}), {"young", "old"}), "a -");
+}
+
 TEST(Search, TakesHigherPrioritiesFirst) {
   const Case priorities(R"("nodes":[{"name":"a","gpus":{"count":3}}],
      "pods":[{"name":"low","priority":1,"gpu":{"count":3}},{"name":"high","priority":2,"gpu":{"count":2}}])",
