@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <sched.h>
@@ -30,12 +31,33 @@ oneapi::tbb::task_arena& arena_of(int threads) {
   return arenas.try_emplace(threads, threads).first->second;
 }
 
+thread_local bool is_at_work = false;  // in the body of a loop
+
+class AtWork {
+ public:
+  AtWork() : before_(std::exchange(is_at_work, true)) {}
+  ~AtWork() { is_at_work = before_; }
+  AtWork(const AtWork&) = delete;
+  AtWork& operator=(const AtWork&) = delete;
+
+ private:
+  bool before_;
+};
+
+void run_loop(std::size_t count, const std::function<void(std::size_t)>& body) {
+  const auto run_body = [&](std::size_t i) {
+    const AtWork at_work;
+    body(i);
+  };
+  oneapi::tbb::parallel_for(std::size_t{0}, count, run_body, oneapi::tbb::simple_partitioner());
+}
+
+// A loop within another one shares its threads: an arena of its own would get none. Who waits for its end takes up
+// nothing else meanwhile.
 void run_threads(std::size_t count, int threads, const std::function<void(std::size_t)>& body) {
+  if (is_at_work) return oneapi::tbb::this_task_arena::isolate([&] { run_loop(count, body); });
   // More than the machine has would be ignored, with a warning on stderr.
-  arena_of(std::min(threads, oneapi::tbb::info::default_concurrency())).execute([&] {
-    oneapi::tbb::parallel_for(
-        std::size_t{0}, count, [&](std::size_t i) { body(i); }, oneapi::tbb::simple_partitioner());
-  });
+  arena_of(std::min(threads, oneapi::tbb::info::default_concurrency())).execute([&] { run_loop(count, body); });
 }
 
 #else

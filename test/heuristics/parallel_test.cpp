@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -28,6 +30,33 @@ TEST(ParallelFor, NeverRunsMoreTasksAtATimeThanThreads) {
     --now;
   });
   EXPECT_LE(most, 2);
+}
+
+// Waits until all of so many are here.
+class Meeting {
+ public:
+  explicit Meeting(int wanted) : wanted_(wanted) {}
+  bool join() {
+    ++here_;
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (here_ < wanted_ && std::chrono::steady_clock::now() < patience) std::this_thread::yield();
+    return here_ >= wanted_;
+  }
+
+ private:
+  int wanted_;
+  std::atomic<int> here_{0};
+};
+
+TEST(ParallelFor, LoopWithinALoopHasItsThreads) {
+  if (usable_cores() < 2) GTEST_SKIP() << "one core";
+  const std::thread::id caller = std::this_thread::get_id();
+  Meeting outer(2), inner(2);
+  parallel_for(2, 2, [&](std::size_t) {
+    ASSERT_TRUE(outer.join());  // each of the two threads has one
+    if (std::this_thread::get_id() == caller) return;
+    parallel_for(2, 2, [&](std::size_t) { EXPECT_TRUE(inner.join()) << "one thread for two"; });
+  });
 }
 
 TEST(UsableCores, IsAtLeastOne) { EXPECT_GE(usable_cores(), 1); }
