@@ -11,7 +11,9 @@ namespace {
 
 constexpr double kTolerance = 1e-9;
 constexpr std::size_t kMostShapes = 128;  // of pods, that are told apart on a type
-constexpr double kPremium = 0.3;          // of the devices of a pod that would be missed
+constexpr double kLeastCpu = 1e-3;        // cores; what asks for less is never short of them
+constexpr double kLostCopies = 0.5;       // where cpu does not suffice for all
+constexpr double kPremium = 0.1;          // of the devices of a pod that would be missed
 
 // P(X >= n) for a Poisson variable of this mean.
 double chance_of(double mean, std::int32_t n) {
@@ -42,10 +44,11 @@ OnlineUsable::OnlineUsable(const std::vector<OnlineClass>& classes, const std::v
       if (pod.devices == 0 || !pod.accepts_type(t)) continue;
       const auto alike = [&](const Shape& shape) { return shape.devices == pod.devices && shape.level == pod.level; };
       auto shape = std::ranges::find_if(shapes, alike);
-      if (shape == shapes.end()) shape = shapes.insert(shapes.end(), {pod.devices, pod.level, {}, {}});
-      const double before = shape->share.empty() ? 0 : shape->share.back();
+      if (shape == shapes.end()) shape = shapes.insert(shapes.end(), {pod.devices, pod.level, {}, {0}, {0}});
+      const double share = counts[j] / total;
       shape->cpu.push_back(pod.cpu);
-      shape->share.push_back(before + counts[j] / total);
+      shape->share.push_back(shape->share.back() + share);
+      shape->share_by_cpu.push_back(shape->share_by_cpu.back() + share / std::max(pod.cpu, kLeastCpu));
     }
     for (std::int32_t level = 0; level <= kDeviceLevels; ++level) {
       for (const Shape& shape : shapes) {
@@ -57,17 +60,17 @@ OnlineUsable::OnlineUsable(const std::vector<OnlineClass>& classes, const std::v
 }
 
 // The share of pods of the shape that so many copies could be of: all of those that ask for little cpu, of the others
-// as many as the cpu allows.
+// as many as the cpu allows. What is left beside whole copies is of use to smaller ones: they count in fractions, less
+// the half of a copy that rounding down costs on average.
 double OnlineUsable::served(const Shape& shape, std::int32_t copies, double cpu) {
   if (shape.cpu.back() * copies <= cpu + kTolerance) return shape.share.back();
-  const double room_each = cpu / copies + kTolerance;
-  auto at = static_cast<std::size_t>(std::ranges::upper_bound(shape.cpu, room_each) - shape.cpu.begin());
-  double result = at == 0 ? 0 : shape.share[at - 1];
-  for (; at < shape.cpu.size() && shape.cpu[at] <= cpu + kTolerance; ++at) {
-    const double share = shape.share[at] - (at == 0 ? 0 : shape.share[at - 1]);
-    result += share * static_cast<std::int32_t>(cpu / shape.cpu[at] + kTolerance) / copies;
-  }
-  return result;
+  const auto asking_at_most = [&](double most) {
+    return static_cast<std::size_t>(std::ranges::upper_bound(shape.cpu, most + kTolerance) - shape.cpu.begin());
+  };
+  const std::size_t all = asking_at_most(cpu / copies), some = asking_at_most(cpu);
+  return shape.share[all] + (cpu * (shape.share_by_cpu[some] - shape.share_by_cpu[all]) -
+                             kLostCopies * (shape.share[some] - shape.share[all])) /
+                                copies;
 }
 
 double OnlineUsable::of(const OnlineRoom& room) const {

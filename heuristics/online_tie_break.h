@@ -14,14 +14,15 @@ class OnlineUsable {
  public:
   OnlineUsable() = default;
   OnlineUsable(const std::vector<OnlineClass>& classes, const std::vector<double>& counts, std::size_t types);
-  // In devices. Cost: O(shapes) where there is cpu for all copies, else O(classes).
+  // In devices. Cost: O(shapes) where there is cpu for all copies, else O(shapes log classes).
   double of(const OnlineRoom& room) const;
 
  private:
   struct Shape {
     std::int32_t devices = 0, level = 0;
-    std::vector<double> cpu;    // of the classes, ascending
-    std::vector<double> share;  // of all pods; running sums
+    std::vector<double> cpu;  // of the classes, ascending
+    // Running sums over them, from 0: their share of all pods, and that by the cpu that one asks for.
+    std::vector<double> share, share_by_cpu;
   };
   struct Shapes {
     std::vector<Shape> shapes;

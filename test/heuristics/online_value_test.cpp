@@ -45,8 +45,24 @@ TEST(OnlineUsable, IsLimitedByTheCopiesThatTheCpuAllows) {
   const OnlineUsable usable({{4, 8, 1, 50, 1}}, {1}, 1);
   const std::vector<std::uint8_t> levels{50, 100};
   EXPECT_DOUBLE_EQ(usable.of({0, 12, 64, levels}), 1.5);
-  EXPECT_DOUBLE_EQ(usable.of({0, 8, 64, levels}), 1);
+  EXPECT_DOUBLE_EQ(usable.of({0, 8, 64, levels}), 0.75);
   EXPECT_DOUBLE_EQ(usable.of({0, 3, 64, levels}), 0);
+}
+
+TEST(OnlineUsable, CountsCopiesInFractionsLessAHalf) {
+  // Three copies are fit the devices; one class runs short of cpu, the other never does.
+  const OnlineUsable usable({{4, 8, 1, 50, 1}, {0, 8, 1, 50, 1}}, {1, 3}, 1);
+  const std::vector<std::uint8_t> levels{50, 100};
+  EXPECT_DOUBLE_EQ(usable.of({0, 10, 64, levels}), 1.5 * (0.75 + 0.25 * (2.5 - 0.5) / 3));
+  EXPECT_DOUBLE_EQ(usable.of({0, 6, 64, levels}), 1.5 * (0.75 + 0.25 * (1.5 - 0.5) / 3));
+  EXPECT_DOUBLE_EQ(usable.of({0, 0, 64, levels}), 1.5 * 0.75);
+}
+
+TEST(OnlineUsable, NeverGrowsWithLessCpu) {
+  const OnlineUsable usable({{1, 8, 1, 50, 1}, {3, 8, 1, 50, 1}, {5, 8, 2, 100, 1}}, {1, 3, 2}, 1);
+  const std::vector<std::uint8_t> levels{50, 100, 100};
+  for (int tenths = 200; tenths > 0; --tenths)
+    EXPECT_LE(usable.of({0, tenths / 10.0 - 0.1, 64, levels}), usable.of({0, tenths / 10.0, 64, levels}) + 1e-9);
 }
 
 TEST(OnlineHosts, PremiumGrowsWithTheChanceThatAHostWillBeMissed) {
@@ -57,7 +73,7 @@ TEST(OnlineHosts, PremiumGrowsWithTheChanceThatAHostWillBeMissed) {
   hosts.price({1000}, 10);
   EXPECT_NEAR(hosts.premium(1), 0, 1e-6);
   hosts.price({1}, 1000);
-  EXPECT_NEAR(hosts.premium(1), 0.6, 1e-6);
+  EXPECT_NEAR(hosts.premium(1), 0.2, 1e-6);
   EXPECT_EQ(hosts.premium(0), 0);
 }
 
