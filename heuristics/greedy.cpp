@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -29,6 +30,8 @@ bool could_evict(const Problem& problem) {
   });
 }
 
+constexpr std::size_t kFirstStarts = 2;
+
 bool has_one_queue(const Problem& problem) {
   return std::ranges::count_if(problem.queues, [](const Queue& queue) { return queue.is_leaf(); }) == 1;
 }
@@ -44,10 +47,13 @@ PlacingOrder order_of_start(const Problem& problem, std::size_t start, std::uint
       {GangOrder::kCpuFirst, PodOrder::kCpuFirst, NodeRule::kKeepCpu, ClaimTime::kAtOnce},
       {GangOrder::kBigFirst, PodOrder::kCpuFirst, NodeRule::kBestFit, ClaimTime::kAtEnd},
   }};
+  static constexpr std::array<std::size_t, 6> kWithEvictions{0, 2, 1, 3, 4, 5};
   static constexpr std::array<std::size_t, 5> kOneQueue{2, 3, 0, 4, 5}, kMoreQueues{0, 2, 3, 4, 5};
   if (!could_evict(problem)) {
     const auto& kept = has_one_queue(problem) ? kOneQueue : kMoreQueues;
     start = start < kept.size() ? kept[start] : start + 1;
+  } else if (start < kWithEvictions.size()) {
+    start = kWithEvictions[start];
   }
   PlacingOrder order = kOrders[start % kOrders.size()];
   if (start >= kOrders.size()) {
@@ -107,6 +113,15 @@ class Start {
 
   // Whether the last run came to its end.
   bool is_complete() const { return is_complete_; }
+  bool has_evicted() const { return workshop_->room.has_evicted(); }
+
+  // After a run: the plan with other victims, see RoomSearch::exchange_victims.
+  Plan exchange_victims(const StopRequest& stop) {
+    stop_ = stop;
+    workshop_->room.exchange_victims();
+    workshop_->room.reprieve();
+    return plan_of(problem_, workshop_->state, workshop_->room.evictions());
+  }
 
   Plan run() {
     Plan plan = attempt();
@@ -124,26 +139,39 @@ class Start {
     return plan ? *std::move(plan) : *attempt(true);
   }
 
+  // What an attempt works with; it ends as the plan has it.
+  struct Workshop {
+    Workshop(const Beginning& beginning, const PlacingOrder& order, const StopRequest& stop, ClusterState from,
+             std::vector<PlannedEviction> evictions)
+        : state(std::move(from)),
+          chooser(state, beginning.bounds, order.nodes),
+          placer(state, beginning.bounds, chooser, order.pods),
+          room({beginning.problem, beginning.shares, beginning.bounds, beginning.rules, state, chooser, placer, stop,
+                &beginning.levels},
+               std::move(evictions)) {}
+    ClusterState state;
+    NodeChooser chooser;
+    GangPlacer placer;
+    RoomSearch room;
+  };
+
   // None: not with sums alone. `walks_all`: see PlacingInput.
   std::optional<Plan> attempt(bool walks_all) {
     ClusterState state = beginning_.state;
-    const QueueBounds& bounds = beginning_.bounds;
     std::vector<PlannedEviction> evictions;
     for (const GangIndex gang : problem_.gangs.indices()) {
       if (doomed_[gang.value()]) evict_stale(gang, state, evictions);
     }
-    NodeChooser chooser(state, bounds, order_.nodes);
-    GangPlacer placer(state, bounds, chooser, order_.pods);
-    RoomSearch room(
-        {problem_, beginning_.shares, bounds, beginning_.rules, state, chooser, placer, stop_, &beginning_.levels},
-        std::move(evictions));
-    const PlacingOutcome outcome = place_all(
-        {problem_, beginning_.shares, order_, doomed_, stop_, beginning_.census, walks_all}, state, placer, room);
+    workshop_ = std::make_unique<Workshop>(beginning_, order_, stop_, std::move(state), std::move(evictions));
+    Workshop& shop = *workshop_;
+    const PlacingOutcome outcome =
+        place_all({problem_, beginning_.shares, order_, doomed_, stop_, beginning_.census, walks_all}, shop.state,
+                  shop.placer, shop.room);
     if (outcome == PlacingOutcome::kOrderMatters) return std::nullopt;
     is_complete_ = outcome == PlacingOutcome::kComplete;
-    room.reprieve();
-    find_unfinished(state);
-    return plan_of(problem_, state, room.evictions());
+    shop.room.reprieve();
+    find_unfinished(shop.state);
+    return plan_of(problem_, shop.state, shop.room.evictions());
   }
 
   void evict_stale(GangIndex gang, ClusterState& state, std::vector<PlannedEviction>& evictions) const {
@@ -166,37 +194,60 @@ class Start {
   const Beginning& beginning_;
   const Problem& problem_;
   const PlacingOrder& order_;
-  const StopRequest& stop_;
+  StopRequest stop_;
   std::vector<bool> doomed_;  // by gang: evicted as stale
   std::vector<GangIndex> unfinished_;
   bool is_complete_ = false;
+  std::unique_ptr<Workshop> workshop_;  // of the last attempt
 };
 
 }  // namespace
 
 // A start that is interrupted may have gained on an early level what it had no time to gain on the later ones: only the
-// first, which is whole at any time, counts then.
+// first, which is whole at any time, counts then. Other victims are looked for in the best of the first few plans,
+// beside the other starts: it takes about as long as one of them, and finds more.
 Candidate solve_greedy(const Problem& problem, const FairShares& shares, const GreedyOptions& options) {
   const Beginning beginning(problem, shares);
   const std::vector<PlacingOrder> orders = distinct_orders(beginning, options);
   std::vector<std::optional<Candidate>> candidates(orders.size());
+  std::vector<std::unique_ptr<Start>> starts(orders.size());  // those that have evicted
   const auto run_start = [&](std::size_t i) {
     const StopRequest& stop = i > 0 && options.stop_more ? options.stop_more : options.stop;
     if (i > 0 && stop && stop()) return;
-    Start start(beginning, orders[i], stop);
-    Plan plan = start.run();
-    if (i > 0 && !start.is_complete()) return;
+    auto start = std::make_unique<Start>(beginning, orders[i], stop);
+    Plan plan = start->run();
+    if (i > 0 && !start->is_complete()) return;
     Levels levels = evaluate(problem, shares, plan);
     candidates[i] = Candidate{std::move(plan), std::move(levels)};
+    if (start->has_evicted()) starts[i] = std::move(start);
+  };
+  const auto ids = level_ids(problem);
+  const auto run_starts = [&](std::size_t begin, std::size_t end) {
+    parallel_for(end - begin, options.threads, [&](std::size_t i) { run_start(begin + i); });
+  };
+  const auto best_of = [&] {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < orders.size(); ++i) {
+      if (candidates[i] && compare(candidates[i]->levels, candidates[best]->levels, ids) > 0) best = i;
+    }
+    return best;
+  };
+  const auto exchange_victims = [&](std::size_t i) {
+    if (!starts[i]) return;
+    Plan plan = starts[i]->exchange_victims(options.stop);
+    starts[i].reset();
+    Levels levels = evaluate(problem, shares, plan);
+    if (compare(levels, candidates[i]->levels, ids) > 0) candidates[i] = Candidate{std::move(plan), std::move(levels)};
   };
   const std::size_t alone = options.first_alone ? 1 : 0;
   if (options.first_alone) run_start(0);
-  parallel_for(orders.size() - alone, options.threads, [&](std::size_t i) { run_start(alone + i); });
-  const auto ids = level_ids(problem);
-  std::size_t best = 0;
-  for (std::size_t i = 1; i < orders.size(); ++i) {
-    if (candidates[i] && compare(candidates[i]->levels, candidates[best]->levels, ids) > 0) best = i;
-  }
+  const std::size_t first_few = could_evict(problem) ? std::min(kFirstStarts, orders.size()) : orders.size();
+  run_starts(alone, first_few);
+  const std::size_t best_so_far = best_of();
+  parallel_for(1 + orders.size() - first_few, options.threads,
+               [&](std::size_t task) { task == 0 ? exchange_victims(best_so_far) : run_start(first_few + task - 1); });
+  const std::size_t best = best_of();
+  exchange_victims(best);
   return *std::move(candidates[best]);
 }
 

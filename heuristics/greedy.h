@@ -25,7 +25,7 @@ struct GreedyOptions {
   std::int32_t starts = 4;    // orders tried; the first is the policy's own order
   bool oldest_first = false;  // a single start, in which those come first who have waited longest and fit in sum
   bool first_alone = false;   // the other starts wait for the first, which so has the caches and the memory to itself
-  StopRequest stop;           // may be empty
+  StopRequest stop;           // may be empty; of the first start, and of the search for other victims
   StopRequest stop_more;      // of all starts but the first, sooner; may be empty
 };
 

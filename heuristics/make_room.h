@@ -62,6 +62,9 @@ class RoomSearch {
   bool has_evicted() const { return has_evicted_; }
   // Once nothing more is placed: brings back whoever fits where it was after all. Cost: O(evictions).
   void reprieve();
+  // Then: lets evicted gangs run on elsewhere in place of others of their queue and priority who have run for a shorter
+  // time, where no leading level loses by it. Cost: that of a claim for each evicted gang, several times over.
+  void exchange_victims();
 
  private:
   // What going costs, in the order of the levels; compared first to last. A loss is (priority of the level that loses,
@@ -147,6 +150,19 @@ class RoomSearch {
     bool has_evicted = false;
   };
 
+  // Who may go in place of an evicted gang.
+  struct Exchange {
+    QueueIndex queue;
+    std::int32_t priority = 0;
+    std::int64_t most_seconds = 0;
+  };
+  // Pods of one gang, and why the first of them was evicted.
+  struct Evicted {
+    std::vector<PodIndex> pods;
+    PlannedEviction first{};
+    std::int64_t least_seconds = std::numeric_limits<std::int64_t>::max();
+  };
+
   template <class Place>
   bool claim(GangIndex gang, const Place& place);
   template <class Place>
@@ -223,6 +239,11 @@ class RoomSearch {
   bool may_be_displaced(PodIndex pod) const;
   std::optional<Unit> displaced_unit_of(PodIndex pod) const;
 
+  std::vector<Evicted> evicted_longest_run_first() const;
+  bool exchange(const Evicted& evicted, Stage stage);
+  bool may_go_in_exchange(PodIndex pod) const;
+  std::int64_t evicted_loss() const;
+
   void settle();
   bool bring_back(GangIndex gang);
   bool bring_back_completed(GangIndex gang);
@@ -267,7 +288,8 @@ class RoomSearch {
   GangIndex claimant_;  // of the attempt under way
   Means means_ = Means::kSwap;
   Stage stage_ = Stage::kPlain;
-  Cost lost_;  // in the attempt under way, by those who were to go
+  std::optional<Exchange> exchange_;  // under way
+  Cost lost_;                         // in the attempt under way, by those who were to go
   // Queues from which somebody may go for the claimant, each with the lowest priority of what is there.
   std::vector<std::pair<QueueIndex, std::int32_t>> least_losses_;
   std::vector<GangIndex> displaced_;  // of the clearing under way: pods of theirs are put elsewhere, so they stay

@@ -34,7 +34,7 @@ bool RoomSearch::clear_for(PodIndex pod, std::span<const NodeIndex> nodes) {
   const PodClass& pod_class = problem_.class_of(pod);
   added_ = {pod_class.smallest_gpu_usage, pod_class.request[kCpu.value()], pod_class.request[kMemory.value()]};
   if (means_ == Means::kConsolidate && latest_rank_ <= rank_ && !fits_in_sum(pod_class)) return false;
-  if (!free_queue()) {
+  if (!exchange_ && !free_queue()) {
     state_.rollback(before);
     return false;
   }
@@ -246,8 +246,8 @@ bool RoomSearch::may_keep_clearings() const {
 // moved does not depend on what else the claimant's gang asks for.
 ClearingKey RoomSearch::clearing_key(PodIndex pod) const {
   const Gang& gang = problem_.gangs[claimant_];
-  const bool is_shared =
-      latest_rank_ <= rank_ && is_claimant_new() && (gang.pods.size() == 1 || means_ == Means::kConsolidate);
+  const bool is_shared = !exchange_ && latest_rank_ <= rank_ && is_claimant_new() &&
+                         (gang.pods.size() == 1 || means_ == Means::kConsolidate);
   return {static_cast<int>(means_), problem_.pods[pod].pod_class, gang.queue, gang.priority, rank_,
           gang.preemptible,         is_shared ? 0 : attempts_};
 }

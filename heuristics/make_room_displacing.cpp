@@ -119,6 +119,10 @@ Amount RoomSearch::leaving_on(const PodClass& pod_class, NodeIndex node) {
 // Of each queue from which somebody may go for the claimant, the lowest priority of what is there.
 void RoomSearch::find_least_losses() {
   least_losses_.clear();
+  if (exchange_) {
+    least_losses_.emplace_back(exchange_->queue, exchange_->priority);
+    return;
+  }
   const Gang& claimant = problem_.gangs[claimant_];
   const auto may_go = [&](QueueIndex queue, GangIndex gang) {
     if (means_ == Means::kPreempt) return queue == claimant.queue && survey_.lowest_running[queue] < claimant.priority;

@@ -144,6 +144,7 @@ std::vector<RoomSearch::Unit> RoomSearch::moves_on(NodeIndex node) const {
 
 // Whether a running pod may be evicted for the claimant.
 bool RoomSearch::is_legal(PodIndex pod) const {
+  if (exchange_) return may_go_in_exchange(pod);
   const GangIndex gang = problem_.pods[pod].gang;
   if (problem_.pods[pod].status != PodStatus::kRunning || gang == claimant_ || !rules_.may_evict(gang)) return false;
   if (means_ == Means::kPreempt) return rules_.may_preempt(claimant_, gang);
@@ -154,7 +155,7 @@ bool RoomSearch::is_legal(PodIndex pod) const {
 // The same as things stood when the look at the nodes began. Who may be reclaimed depends on the queue alone.
 bool RoomSearch::is_legal_at_first(PodIndex pod) {
   const GangIndex gang = problem_.pods[pod].gang;
-  if (means_ != Means::kReclaim) return is_legal(pod);
+  if (exchange_ || means_ != Means::kReclaim) return is_legal(pod);
   if (problem_.pods[pod].status != PodStatus::kRunning || gang == claimant_ || !rules_.may_evict(gang)) return false;
   std::int8_t& known = may_take_from_[problem_.gangs[gang].queue];
   if (known < 0) known = is_legal(pod) ? 1 : 0;

@@ -73,10 +73,11 @@ std::int64_t last_level_of(const Problem& problem, const NodeEnd& node);
 // bound for every snapshot, whatever is evicted. Same order and scale as level_ids.
 std::vector<std::int64_t> trivial_bounds(const Problem& problem, const FairShares& shares);
 
-// The least that the level `evicted` can be of any plan with the same values of all levels `work`: what runs of a
-// priority and is more than the plan has of it must leave, those first who have run the shortest. Requires `levels` of
-// that problem. Cost: O(running pods x log).
-std::int64_t least_evicted(const Problem& problem, const Levels& levels);
+// The least that the level `evicted` can be of any plan with the same values of all levels `share` and `work`: what
+// runs of a priority and is more than the plan has of it must leave, those first who have run the shortest; but of no
+// queue more than it can do without for its part of the shares. Requires `levels` of that problem. Cost: O(pods +
+// running pods x log + priorities x queues^2), of many queues without the last.
+std::int64_t least_evicted(const Problem& problem, const FairShares& shares, const Levels& levels);
 
 // The largest sum <= capacity of a subset of `items` (all >= 0). Exact within the limits of model/subset_sums.h.
 // Source: Bellman (1957), on bit sets. Cost: O(sum of log multiplicities x capacity / gcd / 64); O(n) where all of it

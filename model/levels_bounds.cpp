@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <utility>
 
 #include "model/fractional_knapsack.h"
 #include "model/gang_tree.h"
@@ -229,13 +230,17 @@ std::int64_t preference_bound(const Problem& problem, const Possibilities& possi
 }
 
 // What runs now, of one priority.
+struct MayLeave {
+  Work work = 0;
+  std::int64_t run_seconds = 1;
+  QueueIndex queue;
+};
 struct RunningWork {
-  Work work = 0;                        // that counts as evicted where it leaves
-  std::vector<KnapsackItem> may_leave;  // weight: work; profit: what leaving costs
+  Work work = 0;                    // that counts as evicted where it leaves
+  std::vector<MayLeave> may_leave;  // who has run for the shortest time first
 };
 
-std::vector<RunningWork> running_by_rank(const Problem& problem) {
-  const Possibilities possibilities(problem);
+std::vector<RunningWork> running_by_rank(const Problem& problem, const Possibilities& possibilities) {
   std::vector<RunningWork> of_rank(problem.priorities.size());
   for (const Pod& pod : problem.pods) {
     const Gang& gang = problem.gangs[pod.gang];
@@ -243,24 +248,65 @@ std::vector<RunningWork> running_by_rank(const Problem& problem) {
     if (gang.stale && problem.snapshot->policy.actions.stale) continue;  // goes uncounted
     RunningWork& running = of_rank[priority_rank(problem, gang.priority)];
     running.work = saturating_add(running.work, pod.weighted_work);
-    if (possibilities.may_leave(gang))
-      running.may_leave.push_back({pod.weighted_work, saturating_multiply(pod.weighted_work, pod.run_seconds), 1});
+    if (possibilities.may_leave(gang)) running.may_leave.push_back({pod.weighted_work, pod.run_seconds, gang.queue});
   }
+  for (RunningWork& running : of_rank) std::ranges::stable_sort(running.may_leave, {}, &MayLeave::run_seconds);
   return of_rank;
 }
 
-// The least that leaving costs where so much work must leave.
-std::int64_t least_loss(const RunningWork& running, Work must_leave) {
-  if (must_leave <= 0) return 0;
-  Work work = 0;
-  std::int64_t loss = 0;
-  for (const KnapsackItem& item : running.may_leave) {
-    work = saturating_add(work, item.weight);
-    loss = saturating_add(loss, item.profit);
+using QueueCaps = Indexed<QueueIndex, Work>;
+
+constexpr std::size_t kMostCapped = 128;  // queues; beyond, it would take too long
+
+// For each rank: of that rank or a higher priority, how much of each queue may be missing in the end of what runs and
+// waits, where the share level has that value. Whatever all other queues add to it, this one must add the rest.
+std::vector<QueueCaps> most_missing(const Problem& problem, const FairShares& shares,
+                                    const Possibilities& possibilities, std::span<const std::int64_t> share) {
+  if (problem.queues.size() > kMostCapped) return std::vector(share.size(), QueueCaps(problem.queues.size(), kLargest));
+  Indexed<QueueIndex, std::uint8_t> is_weighted(problem.queues.size(), 0);
+  std::vector<Indexed<QueueIndex, WorkByKind>> of_rank(
+      share.size(), Indexed<QueueIndex, WorkByKind>(problem.queues.size(), WorkByKind{}));
+  for (const PodIndex index : problem.pods.indices()) {
+    const Gang& gang = problem.gangs[problem.pods[index].gang];
+    if (!gang.queue_is_leaf || !possibilities.may_be_present(index)) continue;
+    const PodClass& pod_class = problem.class_of(index);
+    if (problem.pods[index].weighted_work != pod_class.work) is_weighted[gang.queue] = 1;
+    const std::size_t rank = priority_rank(problem, gang.priority);
+    if (rank == share.size()) continue;
+    Work& work = of_rank[rank][gang.queue][kind_of(pod_class)];
+    work = saturating_add(work, pod_class.work);
   }
-  FractionalKnapsack stay(std::max<Work>(work - must_leave, 0));
-  for (const KnapsackItem& item : running.may_leave) stay.add(item);
-  return loss - stay.profit();
+  std::vector<QueueCaps> caps;
+  Indexed<QueueIndex, WorkByKind> most(problem.queues.size(), WorkByKind{});  // of that rank or a higher priority
+  for (std::size_t rank = 0; rank < share.size(); ++rank) {
+    caps.emplace_back(problem.queues.size(), kLargest);
+    for (const QueueIndex queue : problem.queues.indices()) {
+      for (std::size_t kind = 0; kind < 2; ++kind)
+        most[queue][kind] = saturating_add(most[queue][kind], of_rank[rank][queue][kind]);
+    }
+    for (const QueueIndex queue : problem.queues.indices()) {
+      if (!problem.queues[queue].is_leaf() || is_weighted[queue] != 0) continue;
+      const WorkByKind own = std::exchange(most[queue], WorkByKind{});
+      const Work least = saturating_subtract(share[rank], forest_value(problem, most, shares.share_work));
+      most[queue] = own;
+      const Work whole = saturating_add(own[0], own[1]);
+      if (whole < kLargest) caps[rank][queue] = whole - std::clamp<Work>(least, 0, whole);
+    }
+  }
+  return caps;
+}
+
+// The least that leaving costs where so much work must leave, and of each queue no more than its part may.
+std::int64_t least_loss(const RunningWork& running, Work must_leave, QueueCaps caps) {
+  std::int64_t loss = 0;
+  for (const MayLeave& one : running.may_leave) {
+    const Work leaves = std::min({one.work, must_leave, caps[one.queue]});
+    if (leaves <= 0) continue;
+    must_leave -= leaves;
+    caps[one.queue] -= leaves;
+    loss = saturating_add(loss, saturating_multiply(leaves, one.run_seconds));
+  }
+  return loss;
 }
 
 }  // namespace
@@ -288,13 +334,17 @@ std::vector<std::int64_t> trivial_bounds(const Problem& problem, const FairShare
   return bounds;
 }
 
-std::int64_t least_evicted(const Problem& problem, const Levels& levels) {
-  const std::vector<RunningWork> running = running_by_rank(problem);
+std::int64_t least_evicted(const Problem& problem, const FairShares& shares, const Levels& levels) {
+  const Possibilities possibilities(problem);
+  const std::vector<RunningWork> running = running_by_rank(problem, possibilities);
+  const auto share = std::span(levels.values).first(running.size());
   const auto work = std::span(levels.values).subspan(2 * running.size(), running.size());  // after shares and quotas
+  const std::vector<QueueCaps> caps = most_missing(problem, shares, possibilities, share);
   std::int64_t least = 0;
   for (std::size_t rank = 0; rank < running.size() && work[rank] < kLargest; ++rank) {
     const Work of_this = work[rank] - (rank > 0 ? work[rank - 1] : 0);
-    least = saturating_add(least, least_loss(running[rank], saturating_subtract(running[rank].work, of_this)));
+    const Work must_leave = saturating_subtract(running[rank].work, of_this);
+    least = saturating_add(least, least_loss(running[rank], must_leave, caps[rank]));
   }
   return least;
 }

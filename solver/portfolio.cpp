@@ -202,7 +202,7 @@ class Cycle {
 
   // Of `evicted` it depends on the values of the levels before.
   std::int64_t bound_by_sums(const Levels& levels, std::size_t i) const {
-    return ids_[i].kind == LevelKind::kEvicted ? least_evicted(problem_, levels) : trivial_[i];
+    return ids_[i].kind == LevelKind::kEvicted ? least_evicted(problem_, shares_, levels) : trivial_[i];
   }
 
   // What could be reached by sums alone bounds every level that is maximised, and what is evicted, however early the

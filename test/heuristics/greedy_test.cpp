@@ -163,6 +163,26 @@ TEST(Greedy, LeavesOutYoungSharersWhoseDevicesNobodyFillsWhereTheOldestComeFirst
   for (int i = 0; i < 10; ++i) EXPECT_EQ(outcome.running(("three-quarters-" + std::to_string(i)).c_str()), i < 5) << i;
 }
 
+TEST(Greedy, LetsWhoHasRunForLongRunOnInPlaceOfOthersElsewhere) {
+  // Only `long` has a node to itself; the short ones lie beside pods that have to stay, but may move.
+  std::string pods = R"({"name":"big","priority":20,"gpu":{"count":4}},
+     {"name":"long","priority":10,"gpu":{"count":4},"node":"a","started":100})";
+  for (const char* node : {"b", "c"}) {
+    for (int i = 0; i < 4; ++i) {
+      pods += R"(,{"name":")" + std::string(i < 2 ? "short-" : "stays-") + node + std::to_string(i) +
+              R"(","priority":)" + (i < 2 ? "10" : "20") + R"(,"gpu":{"count":1},"node":")" + node +
+              R"(","started":999000})";
+    }
+  }
+  const Outcome outcome(R"("nodes":[{"name":"a","gpus":{"count":4}},{"name":"b","gpus":{"count":4}},
+     {"name":"c","gpus":{"count":4}}],"pods":[)" +
+                        pods + "]");
+  EXPECT_EQ(outcome.running("big"), 1);
+  EXPECT_EQ(outcome.running("long"), 1);
+  EXPECT_EQ(outcome.running("short-b0") + outcome.running("short-c0"), 0);
+  EXPECT_EQ(outcome.running("stays-b2") + outcome.running("stays-c2"), 2);
+}
+
 TEST(Greedy, MovesTheCheapestPodThatStandsInTheWay) {
   const Outcome outcome(R"("nodes":[{"name":"a","gpus":{"count":4}},{"name":"b","gpus":{"count":4}}],
      "pods":[{"name":"one","gpu":{"count":1},"node":"a"},{"name":"two","gpu":{"count":2},"node":"b"},{"name":"big","gpu":{"count":4}}])");

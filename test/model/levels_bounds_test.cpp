@@ -120,8 +120,9 @@ TEST(LeastEvicted, NoRandomPlanEvictsLessForTheSameWork) {
     const std::vector<LevelId> ids = level_ids(*built);
     const auto at = static_cast<std::size_t>(std::ranges::find(ids, LevelKind::kEvicted, &LevelId::kind) - ids.begin());
     for (int round = 0; round < 20; ++round) {
-      const Levels levels = evaluate(*built, compute_fair_shares(*built), random_plan(*built, random));
-      const std::int64_t least = least_evicted(*built, levels);
+      const FairShares shares = compute_fair_shares(*built);
+      const Levels levels = evaluate(*built, shares, random_plan(*built, random));
+      const std::int64_t least = least_evicted(*built, shares, levels);
       EXPECT_LE(least, levels.values[at]) << "seed " << seed;
       above_zero += least > 0 ? 1 : 0;
     }
@@ -142,11 +143,30 @@ TEST(LeastEvicted, IsTheWorkThatMustGoOfThoseWhoHaveRunTheShortest) {
   Levels levels{std::vector<std::int64_t>(3 * ranks + 5, 0)};
   levels.values[2 * ranks] = 2000;      // both of priority 2 run
   levels.values[2 * ranks + 1] = 3000;  // and one of priority 1
-  EXPECT_EQ(least_evicted(*built, levels), 1000 * 10);
+  EXPECT_EQ(least_evicted(*built, compute_fair_shares(*built), levels), 1000 * 10);
   levels.values[2 * ranks + 1] = 2500;  // half of a pod more must go, as far as sums can tell
-  EXPECT_EQ(least_evicted(*built, levels), 1000 * 10 + 500 * 1000);
+  EXPECT_EQ(least_evicted(*built, compute_fair_shares(*built), levels), 1000 * 10 + 500 * 1000);
   levels.values[2 * ranks + 1] = 4000;
-  EXPECT_EQ(least_evicted(*built, levels), 0);
+  EXPECT_EQ(least_evicted(*built, compute_fair_shares(*built), levels), 0);
+}
+
+TEST(LeastEvicted, TakesOfNoQueueWhatItsShareCannotDoWithout) {
+  // Both queues are entitled to two GPUs. `poor` has run for a shorter time, but fills its share; one of `rich` goes.
+  const BuiltProblem built(R"("nodes":[{"name":"a","gpus":{"count":4}}],
+     "queues":[{"name":"rich","gpu":{"quota":2}},{"name":"poor","gpu":{"quota":2}}],
+     "pods":[{"name":"r-0","queue":"rich","gpu":{"count":1},"node":"a","gpus":[0],"started":999000},
+             {"name":"r-1","queue":"rich","gpu":{"count":1},"node":"a","gpus":[1],"started":999000},
+             {"name":"r-2","queue":"rich","gpu":{"count":1},"node":"a","gpus":[2],"started":999000},
+             {"name":"p-0","queue":"poor","gpu":{"count":1},"node":"a","gpus":[3],"started":999990},
+             {"name":"p-1","queue":"poor","gpu":{"count":1}}])");
+  // One priority: share, quota, work, then the rest. All four GPUs are within the shares, one of the running goes.
+  Levels levels{{4000, 0, 4000, 0, 0, 0, 0, 0}};
+  const FairShares shares = compute_fair_shares(*built);
+  EXPECT_EQ(least_evicted(*built, shares, levels), 0);  // all that runs may stay, by sums
+  levels.values[2] = 3000;
+  EXPECT_EQ(least_evicted(*built, shares, levels), 1000 * 1000);
+  levels.values[0] = 3000;  // it is not within the shares that all is needed
+  EXPECT_EQ(least_evicted(*built, shares, levels), 1000 * 10);
 }
 
 // Of level `kind`, where there is one queue and one priority.

@@ -1,0 +1,105 @@
+// Once all claims are settled: evicted gangs run on elsewhere, in place of others of their queue and priority who have
+// run for a shorter time. Who goes for a claim was the best as things stood then, on the node that was cleared; what
+// has been placed since, and who has gone, leaves other choices.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "heuristics/make_room.h"
+#include "model/saturating.h"
+
+namespace muster {
+
+namespace {
+
+// Others must have run for so much less, in percent, that a move is worth it.
+constexpr std::int64_t kMostPercent = 90;
+constexpr int kMostPasses = 4;  // over all who are evicted; the later ones find less
+
+}  // namespace
+
+void RoomSearch::exchange_victims() {
+  if (!problem_.snapshot->policy.actions.consolidate) return;
+  bool again = true;
+  for (int pass = 0; again && pass < kMostPasses; ++pass) {
+    again = false;
+    for (const Evicted& evicted : evicted_longest_run_first()) {
+      if (stopped_ || (stop_ && stop_())) {
+        exchange_.reset();
+        return;
+      }
+      again = exchange(evicted, Stage::kPlain) || exchange(evicted, Stage::kDisplacing) || again;
+    }
+  }
+  exchange_.reset();
+}
+
+// By gang, who has run longest first: there is most to gain.
+std::vector<RoomSearch::Evicted> RoomSearch::evicted_longest_run_first() const {
+  std::map<GangIndex, Evicted> by_gang;
+  for (const PlannedEviction& eviction : reasons_.entries()) {
+    if (state_.is_present(eviction.pod)) continue;
+    Evicted& evicted = by_gang[problem_.pods[eviction.pod].gang];
+    if (evicted.pods.empty()) evicted.first = eviction;
+    evicted.pods.push_back(eviction.pod);
+    evicted.least_seconds = std::min(evicted.least_seconds, problem_.pods[eviction.pod].run_seconds);
+  }
+  std::vector<Evicted> all;
+  for (auto& [gang, evicted] : by_gang) all.push_back(std::move(evicted));
+  std::ranges::stable_sort(all, std::ranges::greater{}, &Evicted::least_seconds);
+  return all;
+}
+
+// Whether the evicted pods found room in place of others, at less loss; otherwise nothing has changed.
+bool RoomSearch::exchange(const Evicted& evicted, Stage stage) {
+  const Gang& gang = problem_.gangs[problem_.pods[evicted.pods.front()].gang];
+  if (!fit::timeout(gang) || !fit::queue_exists(gang) || evicted.first.for_gang.is_none()) return false;
+  claimant_ = evicted.first.for_gang;
+  means_ = evicted.first.reason == EvictionReason::kPreempt ? Means::kPreempt : Means::kReclaim;
+  stage_ = stage;
+  rank_ = latest_rank_;  // nobody who was placed gives way
+  exchange_ = Exchange{gang.queue, gang.priority, evicted.least_seconds * kMostPercent / 100};
+  ++attempts_;
+  gave_way_.clear();
+  displaced_.clear();
+  lost_ = {};
+  attempt_reasons_ = reasons_.checkpoint();
+  const Before before{state_.checkpoint(), attempt_reasons_, has_evicted_};
+  const std::int64_t loss_before = evicted_loss();
+  if (levels_at_ != before.state) levels_ = leading_levels_.of(state_);
+  levels_at_ = before.state;
+  placer_.exchange_clear([this](PodIndex pod, std::span<const NodeIndex> nodes) { return clear_for(pod, nodes); });
+  const bool placed = std::ranges::all_of(
+      evicted.pods, [&](PodIndex pod) { return state_.is_present(pod) || put_back(pod) || placer_.place_pod(pod); });
+  placer_.exchange_clear(nullptr);
+  if (placed) settle();
+  if (placed && evicted_loss() < loss_before && rules_hold()) {
+    std::vector<Work> levels = leading_levels_.of(state_);
+    if (levels >= levels_) {
+      keep(std::move(levels));
+      return true;
+    }
+  }
+  undo(before);
+  return false;
+}
+
+bool RoomSearch::may_go_in_exchange(PodIndex pod) const {
+  const Pod& p = problem_.pods[pod];
+  const Gang& gang = problem_.gangs[p.gang];
+  return means_ != Means::kSwap && p.status == PodStatus::kRunning && p.gang != claimant_ && rules_.may_evict(p.gang) &&
+         gang.queue == exchange_->queue && gang.priority == exchange_->priority &&
+         p.run_seconds <= exchange_->most_seconds;
+}
+
+std::int64_t RoomSearch::evicted_loss() const {
+  std::int64_t loss = 0;
+  for (const PlannedEviction& eviction : reasons_.entries()) {
+    const Pod& pod = problem_.pods[eviction.pod];
+    if (!state_.is_present(eviction.pod))
+      loss = saturating_add(loss, saturating_multiply(pod.weighted_work, pod.run_seconds));
+  }
+  return loss;
+}
+
+}  // namespace muster
