@@ -207,7 +207,7 @@ struct OnlinePlacer::Implementation {
 
   // For what is known and free now, once `pods` are seen. Less often where there are many classes: it takes longer.
   void solve(std::int64_t pods) {
-    const auto most = std::max(options.every, 4 * static_cast<std::int64_t>(classes.size()) / 3);
+    const auto most = std::max(options.every, 2 * (static_cast<std::int64_t>(classes.size()) - 50));
     next_solve = pods + std::clamp<std::int64_t>(pods / 2, kFirstSolve, most);
     const OnlineForecast input = forecast();
     adopt(make_prices(types, input.classes, input.counts, bidder.bids(input)));
@@ -499,7 +499,7 @@ struct OnlinePlacer::Implementation {
     std::vector<std::size_t> class_of_pod;
     for (const OnlineClass& pod : pods) class_of_pod.push_back(meet(pod));
     const auto count = static_cast<std::int64_t>(pods.size());
-    if (seen + count >= next_solve) solve(seen + count);
+    if (seen + count + count / 2 >= next_solve) solve(seen + count);  // at the batch whose end is nearest
     seen += count;
     for (const OnlineClass& pod : pods) arrived += pod.work();
     return OnlineBatch(*this, std::move(class_of_pod)).place(static_cast<std::uint64_t>(seen));

@@ -16,7 +16,7 @@
 namespace muster {
 
 struct OnlinePlacerOptions {
-  std::int64_t every = 200;     // pods between two solves, or 4 for each 3 classes; fewer at the beginning
+  std::int64_t every = 200;     // pods between two solves, or 2 for each class beyond 50; fewer at the beginning
   double usable_weight = 0.02;  // of the tie-break term
 };
 
