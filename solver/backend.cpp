@@ -17,8 +17,9 @@ constexpr double kFeasibility = 1e-6;
 // are taken from row prices, and a plan is what passes the fit test.
 constexpr double kLpFeasibility = 1e-3;
 
-// Starting a process took 0.2 to 6 ms with both cores busy: no request that has less than this waits for one.
-constexpr std::chrono::milliseconds kTimeToStart{15};
+// Starting a process took 0.2 to 6 ms with both cores busy: no request that has less than this waits for one. And no
+// worker is asked, only to be killed, that could not answer in time.
+constexpr std::chrono::milliseconds kTimeToStart{15}, kTimeToAnswer{2};
 
 // The time that CBC gets to notice that it is over, to put the solution together and to send it, before it is killed.
 ChannelClock::duration stopping_time(ChannelClock::duration left) {
@@ -112,8 +113,11 @@ struct Backend::Implementation {
   }
 
   void ensure_spare() {
-    std::erase_if(killed, [](WorkerProcess& process) { return process.has_ended(); });
     if (!spare) spare = spawn();
+  }
+
+  void reap() {
+    std::erase_if(killed, [](WorkerProcess& process) { return process.has_ended(); });
   }
 
   // The spare takes its place; the next request with time for it starts a new spare. Taking a process down costs
@@ -165,8 +169,11 @@ Backend::Implementation::Conversation Backend::Implementation::converse(MessageT
                                                                         MilpRequest request) {
   Conversation conversation;
   const ChannelClock::time_point deadline = request.deadline;
-  if (deadline <= ChannelClock::now()) return not_asked(type, "the deadline had passed before the request");
-  const bool may_start = deadline - ChannelClock::now() > kTimeToStart;
+  const ChannelClock::duration left = deadline - ChannelClock::now();
+  if (left <= ChannelClock::duration::zero()) return not_asked(type, "the deadline had passed before the request");
+  if (left < kTimeToAnswer) return not_asked(type, "there is no time for an answer");
+  reap();
+  const bool may_start = left > kTimeToStart;
   if (!ensure_worker(may_start)) {
     if (!may_start) return not_asked(type, "there is no time to start a worker");
     return fail({}, "the worker cannot be started: " + options.worker_program);
@@ -294,6 +301,7 @@ MilpAnswer Backend::extend_lp(const Milp& more_columns, const MilpRequest& reque
 bool Backend::is_open() const { return implementation_->is_lp_open; }
 
 void Backend::prepare() {
+  implementation_->reap();
   if (implementation_->ensure_worker()) implementation_->ensure_spare();
 }
 

@@ -256,6 +256,13 @@ TEST(Backend, StartsNoWorkerForARequestThatCannotWaitForIt) {
   EXPECT_EQ(backend.solve(easy(), request_of(seconds(20))).status, SolveStatus::kOptimal);
 }
 
+TEST(Backend, WorkerThatCouldNotAnswerInTimeIsNotAskedAndLivesOn) {
+  Backend backend(MUSTER_BINARY);
+  backend.prepare();
+  EXPECT_EQ(backend.solve(hard(), request_of(milliseconds(1))).status, SolveStatus::kNoSolution);
+  EXPECT_EQ(backend.failures(), 0);
+}
+
 TEST(Backend, LpThatTheWorkerWasNotToldOfIsNotOpen) {
   Backend backend(MUSTER_BINARY);
   MilpRequest passed = request_of(seconds(-1));
