@@ -4,8 +4,7 @@
 // Usage: bench_serve_faults [--terms N] [--faults N] [--clients N] [--budget DURATION]
 // Each SIGTERM goes to a server of its own with N clients, at another moment of its work; the faults of one kind strike
 // one server with one client, which keeps it busy: with more, plans would be late for having waited in line. Exit code
-// 1: a request was lost or answered in part, a plan was late, more than one zombie is left over, or an exit code is not
-// 0.
+// 1: a request was lost or answered in part, a plan was late, a zombie is left over, or an exit code is not 0.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -19,6 +18,7 @@
 #include "bench/machine.h"
 #include "bench/serve_requests.h"
 #include "bench/serve_trials.h"
+#include "bench/stalls.h"
 #include "heuristics/parallel.h"
 
 namespace muster::bench {
@@ -70,10 +70,14 @@ bool run_terms(const Arguments& arguments) {
 bool run_faults(const Arguments& arguments, const char* name, WorkerFault fault) {
   const ServeProcess server({"--quiet", "--engine", "milp", "--budget", arguments.budget});
   // One client keeps the solver busy. With more of them, plans are late for having waited.
+  Stalls stalls;
   const Faults faults = worker_faults_under_load(server, requests_of_snapshots(), 1, fault, arguments.faults);
-  fmt::print("{:<7} {} of {} struck, {} requests: {} lost, {} late (by {:.1f} ms at most), {} zombies, {}\n", name,
-             faults.injected, arguments.faults, faults.requests, faults.lost, faults.late, faults.most_late_ms,
-             faults.zombies, faults.is_well ? "well" : "not well");
+  fmt::print(
+      "{:<7} {} of {} struck, {} requests: {} lost, {} late (by {:.1f} ms at most; the machine stalled for {:.1f} ms "
+      "at "
+      "most), {} zombies, {}\n",
+      name, faults.injected, arguments.faults, faults.requests, faults.lost, faults.late, faults.most_late_ms,
+      stalls.take_worst(), faults.zombies, faults.is_well ? "well" : "not well");
   std::fflush(stdout);
   return faults.is_clean() && faults.injected == arguments.faults;
 }

@@ -1,6 +1,7 @@
 // A queue between two threads that holds only so much: who fills it waits for who empties it.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -30,13 +31,20 @@ class BoundedQueue {
   // Waits for an item. None: there will be no more.
   std::optional<T> pop() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return is_abandoned_ || is_closed_ || !items_.empty(); });
-    if (is_abandoned_ || items_.empty()) return std::nullopt;
-    std::optional<T> item(std::move(items_.front().first));
-    bytes_ -= items_.front().second;
-    items_.pop_front();
-    changed_.notify_all();
-    return item;
+    changed_.wait(lock, [&] { return is_ready(); });
+    return take();
+  }
+
+  // The same; while it waits, `tidy` is called so often.
+  template <class Tidy>
+  std::optional<T> pop(std::chrono::milliseconds often, const Tidy& tidy) {
+    std::unique_lock lock(mutex_);
+    while (!changed_.wait_for(lock, often, [&] { return is_ready(); })) {
+      lock.unlock();
+      tidy();
+      lock.lock();
+    }
+    return take();
   }
 
   // By who fills it: what is in it is still to be taken.
@@ -56,6 +64,16 @@ class BoundedQueue {
 
  private:
   bool has_room(std::size_t bytes) const { return items_.size() < most_items_ && bytes_ + bytes <= most_bytes_; }
+  bool is_ready() const { return is_abandoned_ || is_closed_ || !items_.empty(); }
+
+  std::optional<T> take() {
+    if (is_abandoned_ || items_.empty()) return std::nullopt;
+    std::optional<T> item(std::move(items_.front().first));
+    bytes_ -= items_.front().second;
+    items_.pop_front();
+    changed_.notify_all();
+    return item;
+  }
 
   const std::size_t most_items_, most_bytes_;
   std::mutex mutex_;

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kLinesAhead = 1;  // beside one for each who solves
 constexpr auto kStuck = std::chrono::minutes(2);
+constexpr std::chrono::milliseconds kTidyEvery{500};  // while there is nothing to solve
 
 Answer defect_answer(std::int64_t number, const std::exception& defect) {
   const InputError error{"InternalError", "$", defect.what()};
@@ -122,7 +123,11 @@ void ServeQueue::finish(const QueuedLine& work, std::optional<Answer> answer) {
 }
 
 void ServeQueue::solve_all(Solver& solver) {
-  while (auto item = parsed_.pop()) {
+  const auto tidy = [&] {
+    solver.portfolio.tidy();
+    solver.worker_failures = solver.portfolio.worker_failures();
+  };
+  while (auto item = parsed_.pop(kTidyEvery, tidy)) {
     auto& [work, line] = *item;
     const LineOptions& options = work.options->line;
     if (work.exchange->is_gone()) {

@@ -120,6 +120,14 @@ struct Backend::Implementation {
     std::erase_if(killed, [](WorkerProcess& process) { return process.has_ended(); });
   }
 
+  void tidy() {
+    reap();
+    while (worker && worker->channel().is_hung_up()) bury_worker();
+    if (!spare || !spare->channel().is_hung_up()) return;
+    spare.reset();
+    ++failures;
+  }
+
   // The spare takes its place; the next request with time for it starts a new spare. Taking a process down costs
   // milliseconds when it was large, and this is the deadline: nobody waits for it.
   void kill_worker() {
@@ -304,6 +312,8 @@ void Backend::prepare() {
   implementation_->reap();
   if (implementation_->ensure_worker()) implementation_->ensure_spare();
 }
+
+void Backend::tidy() { implementation_->tidy(); }
 
 std::int64_t Backend::failures() const { return implementation_->failures; }
 

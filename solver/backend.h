@@ -78,6 +78,10 @@ class Backend {
   // Starts the worker and its spare now, so that the first request does not wait for them. Optional. Returns at once.
   void prepare();
 
+  // Between two requests: reaps workers that have died meanwhile or were killed, so that none is left behind as a
+  // zombie. Starts nothing. Returns at once.
+  void tidy();
+
   // Solves from scratch. Never throws for the worker's sake. x is feasible to within 1e-6 (see is_feasible), checked
   // here, with integer columns rounded to integers; it is the best of what CBC answered, what it had found before it
   // was stopped or killed, and the start. Cost above the search itself: about 1.2 ms, nearly all of it in setting CBC

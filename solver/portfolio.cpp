@@ -535,6 +535,8 @@ Solution Portfolio::solve(const Snapshot& snapshot, const Problem& problem, cons
   return Cycle(snapshot, problem, options, {lasting.backend, lasting.prices, lasting.plan, lasting.forecast}).run();
 }
 
+void Portfolio::tidy() { implementation_->backend.tidy(); }
+
 std::int64_t Portfolio::worker_failures() const { return implementation_->backend.failures(); }
 
 }  // namespace muster

@@ -57,6 +57,9 @@ class Portfolio {
 
   Solution solve(const Snapshot& snapshot, const Problem& problem, const SolveOptions& options);
 
+  // Between two calls of `solve`: reaps workers that are dead. Returns at once.
+  void tidy();
+
   // Workers that died or had to be killed since the beginning; each was replaced.
   std::int64_t worker_failures() const;
 

@@ -58,7 +58,7 @@ void expect_survived(WorkerFault fault) {
       bench::worker_faults_under_load(server, bench::requests_of_snapshots(), kClients, fault, kFaults);
   EXPECT_EQ(faults.injected, kFaults);
   EXPECT_EQ(faults.lost, 0U) << "of " << faults.requests;
-  EXPECT_LE(faults.zombies, bench::kMostZombies);
+  EXPECT_EQ(faults.zombies, 0U);
   EXPECT_TRUE(faults.is_well);
 }
 
