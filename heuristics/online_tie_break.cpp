@@ -79,9 +79,9 @@ double OnlineUsable::of(const OnlineRoom& room) const {
   std::array<std::int16_t, kMostShapes> pieces{}, usable{};
   for (const std::uint8_t level : room.levels) {
     if (level == 0) continue;
-    const std::int16_t* of_level = &all.pieces[level * all.shapes.size()];
+    const std::int16_t* of_level = all.pieces.data() + level * all.shapes.size();
     for (std::size_t i = 0; i < count; ++i) pieces[i] = static_cast<std::int16_t>(pieces[i] + of_level[i]);
-    of_level = &all.usable[level * all.shapes.size()];
+    of_level = all.usable.data() + level * all.shapes.size();
     for (std::size_t i = 0; i < count; ++i) usable[i] = static_cast<std::int16_t>(usable[i] + of_level[i]);
   }
   double sum = 0;
