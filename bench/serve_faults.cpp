@@ -72,12 +72,11 @@ bool run_faults(const Arguments& arguments, const char* name, WorkerFault fault)
   // One client keeps the solver busy. With more of them, plans are late for having waited.
   Stalls stalls;
   const Faults faults = worker_faults_under_load(server, requests_of_snapshots(), 1, fault, arguments.faults);
-  fmt::print(
-      "{:<7} {} of {} struck, {} requests: {} lost, {} late (by {:.1f} ms at most; the machine stalled for {:.1f} ms "
-      "at "
-      "most), {} zombies, {}\n",
-      name, faults.injected, arguments.faults, faults.requests, faults.lost, faults.late, faults.most_late_ms,
-      stalls.take_worst(), faults.zombies, faults.is_well ? "well" : "not well");
+  const std::string lateness = fmt::format("{} late (by {:.1f} ms at most; the machine stalled for {:.1f} ms at most)",
+                                           faults.late, faults.most_late_ms, stalls.take_worst());
+  fmt::print("{:<7} {} of {} struck, {} requests: {} lost, {}, {} zombies, {}\n", name, faults.injected,
+             arguments.faults, faults.requests, faults.lost, lateness, faults.zombies,
+             faults.is_well ? "well" : "not well");
   std::fflush(stdout);
   return faults.is_clean() && faults.injected == arguments.faults;
 }

@@ -107,7 +107,7 @@ struct Backend::Implementation {
 
   // A worker that died between two requests is replaced before it can spoil one.
   bool ensure_worker(bool may_start = true) {
-    for (int tries = 0; tries < 2 && worker && worker->channel().is_hung_up(); ++tries) bury_worker();
+    bury_dead();
     if (!worker && may_start) worker = spawn();
     return worker.has_value();
   }
@@ -122,7 +122,7 @@ struct Backend::Implementation {
 
   void tidy() {
     reap();
-    while (worker && worker->channel().is_hung_up()) bury_worker();
+    bury_dead();
     if (!spare || !spare->channel().is_hung_up()) return;
     spare.reset();
     ++failures;
@@ -135,6 +135,11 @@ struct Backend::Implementation {
     killed.push_back(*std::exchange(worker, std::exchange(spare, std::nullopt)));
     is_lp_open = false;
     ++failures;
+  }
+
+  // The spare that takes the place may be dead, too.
+  void bury_dead() {
+    while (worker && worker->channel().is_hung_up()) bury_worker();
   }
 
   // For one that is gone already.

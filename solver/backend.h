@@ -27,8 +27,8 @@ enum class SolveStatus : std::uint8_t {
 };
 
 struct MilpRequest {
-  // Hard: the call returns by then (+ the time to kill a process). Must be set. A worker that would have to be started
-  // first is not where that could take all the time: kNoSolution.
+  // Hard: the call returns by then (+ the time to kill a process). Must be set. Where there is no time for an answer,
+  // or to start a worker that is missing, nobody is asked: kNoSolution.
   std::chrono::steady_clock::time_point deadline;
   double relative_gap = 0;
   std::int64_t node_limit = -1;  // deterministic mode: branch-and-bound nodes; < 0: none
