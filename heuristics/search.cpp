@@ -314,7 +314,6 @@ class Search {
 
 Candidate search(const Problem& problem, const FairShares& shares, const Candidate& incumbent,
                  const SearchOptions& options) {
-  if (options.stop && options.stop()) return incumbent;
   Plan plan = Search(problem, shares, incumbent.plan, options).run();
   Levels levels = evaluate(problem, shares, plan);
   if (compare(levels, incumbent.levels, level_ids(problem)) < 0) return incumbent;

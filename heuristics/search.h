@@ -21,7 +21,9 @@ struct SearchOptions {
   std::uint64_t seed = 1;
   std::int32_t threads = 1;
   std::int64_t most_trials = std::numeric_limits<std::int64_t>::max();  // the work limit: changes that are tried
-  StopRequest stop = {};                                                // may be empty, where there is a work limit
+  // May be empty, where there is a work limit. Asked for the first time when all is ready to begin, by one thread; to
+  // end takes about as long as it took until then.
+  StopRequest stop = {};
 };
 
 // Never worse than `incumbent` by the levels, and feasible where that is. The same answer for any number of threads,

@@ -56,6 +56,7 @@ std::optional<Candidate> PlanMemory::recall(const Problem& problem, const FairSh
   std::erase_if(gangs, [&](GangIndex gang) { return !placer.may_place(gang) || !fit::min_resources(state, gang); });
   bool any = false;
   for (const GangIndex gang : gangs) {
+    if (stop && stop()) return std::nullopt;
     if (!may_be_put_anywhere(problem, problem.gangs[gang])) continue;
     const ClusterState::Checkpoint before = state.checkpoint();
     for (const PodIndex pod : problem.gangs[gang].pods) {

@@ -21,8 +21,8 @@ namespace muster {
 class PlanMemory {
  public:
   // What waits again and fits where it was put, gangs with their minimum only, and whatever else fits beside it. None
-  // where nothing is known of any pod that waits, or somebody has to go as stale. Cost: as one start of greedy that
-  // evicts nobody, or less.
+  // where nothing is known of any pod that waits, somebody has to go as stale, or it was stopped before it came to what
+  // fits beside. Cost: as one or two starts of greedy that evict nobody.
   std::optional<Candidate> recall(const Problem& problem, const FairShares& shares, const StopRequest& stop) const;
   // Forgets what it knew. Cost: O(n log n) in placements.
   void keep(const Problem& problem, const Plan& plan);

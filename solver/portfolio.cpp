@@ -1,6 +1,7 @@
 #include "solver/portfolio.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "heuristics/greedy.h"
@@ -178,7 +179,7 @@ class Cycle {
   void recall_plan() {
     if (options_.deterministic || deadline_.passed()) return;
     const Clock::time_point start = Clock::now();
-    const Clock::time_point until = options_.deadline - reserve();
+    const Clock::time_point until = options_.deadline - 2 * reserve();  // a plan of it costs no more than to verify it
     auto candidate = known_plan_.recall(problem_, shares_, [until] { return Clock::now() >= until; });
     search_ms_ += milliseconds_since(start);
     if (!candidate || compare(candidate->levels, offers_.front().candidate.levels, ids_) <= 0) return;
@@ -319,12 +320,13 @@ class Cycle {
   void put_oldest_first() {
     const Clock::time_point start = Clock::now();
     const double share = is_milp_alone() ? kMostOldestShare : kOldestShare;
-    const SearchTime time{deadline_.after(share), share};
+    const SearchTime time{deadline_.after(share) - reserve(), share};
     GreedyOptions greedy = greedy_options();
     greedy.oldest_first = true;
     if (!options_.deterministic) greedy.stop = [until = time.until] { return Clock::now() >= until; };
     Candidate candidate = solve_greedy(problem_, shares_, greedy);
-    candidate = search(problem_, shares_, candidate, options_of_search(time));
+    if (options_.deterministic || Clock::now() < time.until)
+      candidate = search(problem_, shares_, candidate, options_of_search(time));
     oldest_ms_ = milliseconds_since(start);
     if (compare(candidate.levels, offers_.front().candidate.levels, ids_) <= 0) return;
     tracer_.tell("search", candidate.levels, {});
@@ -383,6 +385,16 @@ class Cycle {
     double share = 1;  // of the work limit, in deterministic mode
   };
 
+  // From now on: a search stops earlier by as long as it took to begin, which is what it takes to end.
+  static StopRequest stop_of_search(Clock::time_point until) {
+    const auto end = std::make_shared<std::optional<Clock::time_point>>();
+    return [until, begun = Clock::now(), end] {
+      const Clock::time_point now = Clock::now();
+      if (!*end) *end = until - (now - begun);
+      return now >= **end;
+    };
+  }
+
   SearchOptions options_of_search(const SearchTime& time) const {
     SearchOptions search_options;
     search_options.seed = options_.seed;
@@ -391,13 +403,14 @@ class Cycle {
       search_options.most_trials =
           static_cast<std::int64_t>(time.share * static_cast<double>(std::min(kMostTrials, kTrialsALook * looks())));
     else
-      search_options.stop = [until = time.until] { return Clock::now() >= until; };
+      search_options.stop = stop_of_search(time.until);
     return search_options;
   }
 
   // What it finds is told as its own; bounds that are known hold on as long as the values before their level do.
   void run_search(const SearchTime& time) {
     const Clock::time_point start = Clock::now();
+    if (!options_.deterministic && start >= time.until) return;
     SearchOptions search_options = options_of_search(time);
     const Offer& best = offers_.front();
     // Where all levels are proven there is only left to tell apart what is equal in all of them.

@@ -53,6 +53,13 @@ TEST(PlanMemory, PutsPodsWhereTheyWereAndTheOthersBeside) {
   EXPECT_TRUE(check_plan(*next.snapshot, next.problem, next.shares, recalled->plan).empty());
 }
 
+TEST(PlanMemory, GivesUpWhereItIsStoppedBeforeAllOfItWasTried) {
+  const PlanMemory memory = memory_of_small_on_large(cluster_of(kBoth, "", pod("p", 2)));
+  const Cluster next = cluster_of(kBoth, "", pod("p", 2));
+  EXPECT_TRUE(memory.recall(next.problem, next.shares, [] { return false; }));
+  EXPECT_FALSE(memory.recall(next.problem, next.shares, [] { return true; }));
+}
+
 TEST(PlanMemory, KnowsNothingWhereTheNodeIsGone) {
   const PlanMemory memory = memory_of_small_on_large(cluster_of(kBoth, "", pod("p", 2)));
   const Cluster next = cluster_of(node("small", 2), "", pod("p", 2));
