@@ -3,7 +3,9 @@
 // referee before it is carried out; one that it rejects is counted, and ends the run in failure.
 //
 // Usage: bench_philly [--loads L,L] [--policies NAME,NAME] [--days N] [--period SECONDS] [--seeds S,S] [--threads N]
-//                     [--inventory FILE] [--resume 1] [--data DIR] [--json FILE]
+//                     [--inventory FILE] [--resume 1] [--large-weight W] [--large-priority N] [--data DIR]
+//                     [--json FILE]
+// --large-weight, --large-priority: as of muster import philly.
 // Cases run side by side on --threads threads, each on one; equal arguments give equal figures but for the times.
 #include "datasets/philly.h"
 
@@ -30,8 +32,8 @@ namespace {
 
 struct Arguments {
   std::vector<std::string> loads{"0.9", "1.1", "1.3"}, policies{"greedy", "kai", "backfill", "fifo"}, seeds{"1"};
-  std::string days = "7", period = "600", threads = "2", inventory, resume, directory = datasets_source_directory(),
-              json;
+  std::string days = "7", period = "600", threads = "2", inventory, resume, large_weight = "1", large_priority = "0",
+              directory = datasets_source_directory(), json;
 };
 
 Arguments parse(int argc, char** argv) {
@@ -46,6 +48,8 @@ Arguments parse(int argc, char** argv) {
                   {"--threads", [&](const std::string& value) { arguments.threads = value; }},
                   {"--inventory", [&](const std::string& value) { arguments.inventory = value; }},
                   {"--resume", [&](const std::string& value) { arguments.resume = value; }},
+                  {"--large-weight", [&](const std::string& value) { arguments.large_weight = value; }},
+                  {"--large-priority", [&](const std::string& value) { arguments.large_priority = value; }},
                   {"--data", [&](const std::string& value) { arguments.directory = value; }},
                   {"--json", [&](const std::string& value) { arguments.json = value; }},
               });
@@ -84,6 +88,9 @@ void replay(const Arguments& arguments, const PhillyInput& input, const std::vec
   philly.load = std::stod(one.load);
   philly.seed = std::stoull(one.seed);
   philly.nodes = nodes;
+  philly.large_weight = std::stod(arguments.large_weight);
+  philly.large_priority = std::stoi(arguments.large_priority);
+  if (const auto fault = philly_fault(philly)) throw std::runtime_error(fault->path + " " + fault->message);
   const Workload workload = workload_of(philly_workload(input, philly));
   SimulationOptions options;
   options.period = std::stoll(arguments.period) * kNanosecondsPerSecond;

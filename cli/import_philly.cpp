@@ -26,6 +26,8 @@ CommandSyntax philly_syntax() {
            {"load", "L", "their work is L times what all GPUs can do in that time"},
            {"inventory", "FILE",
             "these nodes in place of the virtual clusters'; spot2026: those that come with the program"},
+           {"large-weight", "W", "of gangs of 8 GPUs and more [1]"},
+           {"large-priority", "N", "by so much theirs is higher [0]"},
            {"place-only", "", "the policy's only action is to place"},
            {"seed", "S", "of all that is drawn [1]"},
            {"id", "ID", "of the snapshot [philly]"}},
@@ -71,6 +73,8 @@ int run_import_philly(int argc, const char* const* argv) {
   options.place_only = settings.is_on("place-only");
   options.load = amount_option(settings, "load");
   if (const auto days = settings.integer("days", 1, 366)) options.days = static_cast<std::int32_t>(*days);
+  set_amount(settings, "large-weight", options.large_weight);
+  set_count(settings, "large-priority", options.large_priority);
   set_seed(settings, options.seed);
   refuse_fault(philly_fault(options));
   const std::string folder = data_directory(settings) + "/philly";

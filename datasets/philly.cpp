@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::int64_t kMostGpus = 4096, kMostMinutes = 5'256'000, kMostNodes = 100'000, kMostCores = 1'000'000;
 constexpr std::int64_t kMinutesPerDay = 1440;
+constexpr double kMostWeight = 1000;
+constexpr std::int32_t kMostPriority = 1000;
 constexpr std::string_view kUserPrefix = "vc_";
 constexpr std::int64_t kPodsPerNode = 1000;  // out of reach, as for the other trace
 
@@ -105,11 +107,23 @@ std::vector<std::int32_t> workers_of(std::int32_t gpus) {
   return workers;
 }
 
-void append_submit(const PhillyJob& job, const PhillyArrival& arrival, std::string& out) {
+// Keys of a gang, or of a pod that is one.
+std::string terms_of(const PhillyJob& job, const PhillyOptions& options) {
+  const KindRow& kind = kKinds[static_cast<std::size_t>(job.kind)];
+  const bool is_large = job.gpus >= kPhillyGpusPerNode;
+  std::string terms = fmt::format(R"("queue":"{}",)", job.user);
+  if (is_large && options.large_priority > 0) {
+    terms += fmt::format(R"("priority":{})", kind.priority + options.large_priority);
+  } else {
+    terms += fmt::format(R"("priorityClass":"{}")", kind.name);
+  }
+  if (is_large && options.large_weight != 1) terms += fmt::format(R"(,"weight":{})", options.large_weight);
+  return terms;
+}
+
+void append_submit(const PhillyJob& job, const PhillyArrival& arrival, const std::string& terms, std::string& out) {
   const auto to = std::back_inserter(out);
   const std::string name = arrival.copy == 0 ? job.name : fmt::format("{}-r{}", job.name, arrival.copy + 1);
-  const std::string terms =
-      fmt::format(R"("queue":"{}","priorityClass":"{}")", job.user, kKinds[static_cast<std::size_t>(job.kind)].name);
   fmt::format_to(to, FMT_COMPILE(R"({{"time":{},"event":"submit",)"), arrival.minutes * 60);
   const std::vector<std::int32_t> workers = workers_of(job.gpus);
   if (workers.size() == 1) {
@@ -217,6 +231,10 @@ std::optional<InputError> philly_fault(const PhillyOptions& options) {
   if (options.days && (*options.days < 1 || *options.days > 366)) return fault("days", "must be from 1 to 366");
   if (options.load && !(*options.load > 0 && *options.load <= 100))
     return fault("load", "must be above 0, and at most 100");
+  if (!(options.large_weight > 0 && options.large_weight <= kMostWeight))
+    return fault("large-weight", "must be above 0, and at most 1000");
+  if (options.large_priority < 0 || options.large_priority > kMostPriority)
+    return fault("large-priority", "must be from 0 to 1000");
   return std::nullopt;
 }
 
@@ -251,8 +269,10 @@ std::string philly_workload(const PhillyInput& input, const PhillyOptions& optio
   std::string out =
       write_instance(frame_of(input, options, options.nodes.empty() ? philly_nodes(input) : options.nodes));
   out += '\n';
-  for (const PhillyArrival& arrival : philly_arrivals(input, options))
-    append_submit(input.jobs[arrival.job], arrival, out);
+  for (const PhillyArrival& arrival : philly_arrivals(input, options)) {
+    const PhillyJob& job = input.jobs[arrival.job];
+    append_submit(job, arrival, terms_of(job, options), out);
+  }
   return out;
 }
 

@@ -62,6 +62,9 @@ struct PhillyOptions {
   std::optional<double> load;
   std::vector<InstanceNode> nodes;  // empty: those of the virtual clusters
   bool place_only = false;
+  // Of jobs of a whole node and more: the weight of the gang, above 0; what is added to its priority, at least 0.
+  double large_weight = 1;
+  std::int32_t large_priority = 0;
 };
 
 // One arrival of a job: `copy` 0 is the first of a job, `minutes` since the start.

@@ -85,6 +85,34 @@ TEST(Philly, AJobIsAGangOfOneGpuWorkersOrOfWholeNodes) {
   EXPECT_EQ(all.priority_classes[0].value, 125);
 }
 
+TEST(Philly, JobsOfAWholeNodeAndMoreMayHaveAWeightAndAPriorityOfTheirOwn) {
+  const auto jobs = parse_philly_jobs(
+      "job_id,user,num_gpu,submit_time,duration,job_type\n7,vc_a,7,3,10,strict\n8,vc_a,8,4,20,strict\n9,vc_a,20,5,30,"
+      "best\n",
+      "jobs");
+  ASSERT_TRUE(jobs);
+  PhillyOptions options;
+  options.large_weight = 1.5;
+  options.large_priority = 2;
+  const Workload workload = read(philly_workload({*jobs, {{"a", 4}}}, options));
+  const Snapshot& all = workload.all;
+  ASSERT_EQ(all.pods.size(), 7U + 1 + 3);
+  ASSERT_EQ(all.gangs.size(), 2U);
+  ASSERT_EQ(all.own_gang_terms.size(), 1U);
+  const GangTerms &seven = all.gangs[0].terms, &eight = all.own_gang_terms[0], &twenty = all.gangs[1].terms;
+  EXPECT_EQ(seven.weight, 1);
+  EXPECT_EQ(seven.priority_class, "strict");
+  EXPECT_EQ(eight.weight, 1.5);
+  EXPECT_EQ(eight.priority, 127);
+  EXPECT_EQ(twenty.weight, 1.5);
+  EXPECT_EQ(twenty.priority, 52);
+  options.large_weight = 0;
+  EXPECT_EQ(philly_fault(options)->path, "large-weight");
+  options.large_weight = 1;
+  options.large_priority = -1;
+  EXPECT_EQ(philly_fault(options)->path, "large-priority");
+}
+
 TEST(Philly, DrawsTheLoadThatIsAskedFor) {
   const PhillyInput input = carried();
   for (const double load : {0.9, 1.3}) {
