@@ -1,7 +1,6 @@
 #include "heuristics/online_tie_break.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -10,10 +9,9 @@ namespace muster {
 namespace {
 
 constexpr double kTolerance = 1e-9;
-constexpr std::size_t kMostShapes = 128;  // of pods, that are told apart on a type
-constexpr double kLeastCpu = 1e-3;        // cores; what asks for less is never short of them
-constexpr double kLostCopies = 0.5;       // where cpu does not suffice for all
-constexpr double kPremium = 0.1;          // of the devices of a pod that would be missed
+constexpr double kLeastCpu = 1e-3;   // cores; what asks for less is never short of them
+constexpr double kLostCopies = 0.5;  // where cpu does not suffice for all
+constexpr double kPremium = 0.1;     // of the devices of a pod that would be missed
 
 // P(X >= n) for a Poisson variable of this mean.
 double chance_of(double mean, std::int32_t n) {
@@ -44,17 +42,28 @@ OnlineUsable::OnlineUsable(const std::vector<OnlineClass>& classes, const std::v
       if (pod.devices == 0 || !pod.accepts_type(t)) continue;
       const auto alike = [&](const Shape& shape) { return shape.devices == pod.devices && shape.level == pod.level; };
       auto shape = std::ranges::find_if(shapes, alike);
-      if (shape == shapes.end()) shape = shapes.insert(shapes.end(), {pod.devices, pod.level, {}, {0}, {0}});
+      if (shape == shapes.end()) shape = shapes.insert(shapes.end(), {pod.devices, pod.level, 0, 0, {}, {0}, {0}});
       const double share = counts[j] / total;
       shape->cpu.push_back(pod.cpu);
       shape->share.push_back(shape->share.back() + share);
       shape->share_by_cpu.push_back(shape->share_by_cpu.back() + share / std::max(pod.cpu, kLeastCpu));
+      shape->most_cpu = pod.cpu;
+      shape->all = shape->share.back();
     }
-    for (std::int32_t level = 0; level <= kDeviceLevels; ++level) {
-      for (const Shape& shape : shapes) {
-        of_type_[t].pieces.push_back(static_cast<std::int16_t>(level / shape.level));
-        of_type_[t].usable.push_back(static_cast<std::int16_t>(level >= shape.level ? level : 0));
-      }
+    tabulate(of_type_[t]);
+  }
+}
+
+void OnlineUsable::tabulate(Shapes& of) {
+  of.lanes = (of.shapes.size() + kLane - 1) / kLane;
+  of.pieces.resize((kDeviceLevels + 1) * of.lanes);
+  of.usable.resize(of.pieces.size());
+  for (std::int32_t level = 0; level <= kDeviceLevels; ++level) {
+    const std::size_t first = static_cast<std::size_t>(level) * of.lanes;
+    for (std::size_t i = 0; i < of.shapes.size(); ++i) {
+      const std::int32_t wanted = of.shapes[i].level;
+      of.pieces[first + i / kLane][i % kLane] = static_cast<std::int16_t>(level / wanted);
+      of.usable[first + i / kLane][i % kLane] = static_cast<std::int16_t>(level >= wanted ? level : 0);
     }
   }
 }
@@ -63,7 +72,7 @@ OnlineUsable::OnlineUsable(const std::vector<OnlineClass>& classes, const std::v
 // as many as the cpu allows. What is left beside whole copies is of use to smaller ones: they count in fractions, less
 // the half of a copy that rounding down costs on average.
 double OnlineUsable::served(const Shape& shape, std::int32_t copies, double cpu) {
-  if (shape.cpu.back() * copies <= cpu + kTolerance) return shape.share.back();
+  if (shape.most_cpu * copies <= cpu + kTolerance) return shape.all;
   const auto asking_at_most = [&](double most) {
     return static_cast<std::size_t>(std::ranges::upper_bound(shape.cpu, most + kTolerance) - shape.cpu.begin());
   };
@@ -75,20 +84,20 @@ double OnlineUsable::served(const Shape& shape, std::int32_t copies, double cpu)
 
 double OnlineUsable::of(const OnlineRoom& room) const {
   const Shapes& all = of_type_[room.type];
-  const std::size_t count = std::min(all.shapes.size(), kMostShapes);
-  std::array<std::int16_t, kMostShapes> pieces{}, usable{};
-  for (const std::uint8_t level : room.levels) {
-    if (level == 0) continue;
-    const std::int16_t* of_level = all.pieces.data() + level * all.shapes.size();
-    for (std::size_t i = 0; i < count; ++i) pieces[i] = static_cast<std::int16_t>(pieces[i] + of_level[i]);
-    of_level = all.usable.data() + level * all.shapes.size();
-    for (std::size_t i = 0; i < count; ++i) usable[i] = static_cast<std::int16_t>(usable[i] + of_level[i]);
-  }
   double sum = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Shape& shape = all.shapes[i];
-    const std::int32_t copies = shape.devices == 1 ? pieces[i] : pieces[i] / shape.devices;
-    if (copies > 0) sum += served(shape, copies, room.cpu) * usable[i];
+  for (std::size_t lane = 0; lane < all.lanes; ++lane) {
+    Lane pieces{}, usable{};
+    for (const std::uint8_t level : room.levels) {
+      const Lane &more = all.pieces[level * all.lanes + lane], &part = all.usable[level * all.lanes + lane];
+      for (std::size_t i = 0; i < kLane; ++i) pieces[i] = static_cast<std::int16_t>(pieces[i] + more[i]);
+      for (std::size_t i = 0; i < kLane; ++i) usable[i] = static_cast<std::int16_t>(usable[i] + part[i]);
+    }
+    const std::size_t count = std::min(kLane, all.shapes.size() - lane * kLane);
+    for (std::size_t i = 0; i < count; ++i) {
+      const Shape& shape = all.shapes[lane * kLane + i];
+      const std::int32_t copies = shape.devices == 1 ? pieces[i] : pieces[i] / shape.devices;
+      if (copies > 0) sum += served(shape, copies, room.cpu) * usable[i];
+    }
   }
   return sum / kDeviceLevels;
 }

@@ -1,6 +1,8 @@
 // What tells apart placements that lose the same value, and what keeps room for pods of several devices.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -14,21 +16,29 @@ class OnlineUsable {
  public:
   OnlineUsable() = default;
   OnlineUsable(const std::vector<OnlineClass>& classes, const std::vector<double>& counts, std::size_t types);
-  // In devices. Cost: O(shapes) where there is cpu for all copies, else O(shapes log classes).
+  // In devices. Cost: O(devices x shapes) where there is cpu for all copies, else O(shapes log classes) more.
   double of(const OnlineRoom& room) const;
 
  private:
+  // So many shapes are counted at once.
+  static constexpr std::size_t kLane = 8;
+  using Lane = std::array<std::int16_t, kLane>;
+
   struct Shape {
     std::int32_t devices = 0, level = 0;
-    std::vector<double> cpu;  // of the classes, ascending
+    double most_cpu = 0, all = 0;  // of all classes: the most that one asks for, and their share of all pods
+    std::vector<double> cpu;       // of the classes, ascending
     // Running sums over them, from 0: their share of all pods, and that by the cpu that one asks for.
     std::vector<double> share, share_by_cpu;
   };
   struct Shapes {
     std::vector<Shape> shapes;
-    // What a device of a free level gives: pieces, and hundredths of it that are usable. By level, then shape.
-    std::vector<std::int16_t> pieces, usable;
+    // What a device of a free level gives: pieces, and hundredths of it that are usable. By level, then shape, in whole
+    // lanes.
+    std::size_t lanes = 0;
+    std::vector<Lane> pieces, usable;
   };
+  static void tabulate(Shapes& of);
   static double served(const Shape& shape, std::int32_t copies, double cpu);
 
   std::vector<Shapes> of_type_;

@@ -24,17 +24,18 @@ constexpr Row row_of(float (*price)(std::size_t)) {
   return row;
 }
 
+void raise_to(Row row, Row& best) {
+  for (std::size_t g = 0; g < kPricePoints; ++g) best[g] = best[g] < row[g] ? row[g] : best[g];
+}
+
 // bid - price of cpu and memory, at each point of the grid.
 void raise_to_net(const OnlineClass& pod, double bid, Row& best) {
   static const Row cpu_prices = row_of(OnlineValue::cpu_price), memory_prices = row_of(OnlineValue::memory_price);
   const auto worth = static_cast<float>(bid), cpu = static_cast<float>(pod.cpu),
              memory = static_cast<float>(pod.memory);
-  for (std::size_t g = 0; g < best.size(); ++g)
-    best[g] = std::max(best[g], worth - cpu_prices[g] * cpu - memory_prices[g] * memory);
-}
-
-void raise_to_sum(const Row& a, const Row& b, Row& best) {
-  for (std::size_t g = 0; g < OnlineValue::kGrid; ++g) best[g] = std::max(best[g], a[g] + b[g]);
+  Row net;
+  for (std::size_t g = 0; g < kPricePoints; ++g) net[g] = worth - cpu_prices[g] * cpu - memory_prices[g] * memory;
+  raise_to(net, best);
 }
 
 }  // namespace
@@ -102,19 +103,19 @@ OnlineValue::Table OnlineValue::built(const Fitting& fits) const {
   for (std::size_t level = 1; level <= kDeviceLevels; ++level) {
     table.cut[level] = table.cut[level - 1];
     for (const std::size_t size : sizes) {
-      if (is_step[level - size]) raise_to_sum(table.cut[level - size], by_level[size], table.cut[level]);
+      if (is_step[level - size]) raise_to(sum_of(table.cut[level - size], by_level[size]), table.cut[level]);
     }
     if (is_asked[level]) {
       const Row before = table.cut[level];
-      raise_to_sum(table.cut[0], by_level[level], table.cut[level]);
+      raise_to(sum_of(table.cut[0], by_level[level]), table.cut[level]);
       if (table.cut[level] != before) sizes.push_back(level);  // else smaller ones are worth as much
     }
     is_step[level] = table.cut[level] != table.cut[level - 1];
   }
   table.whole.resize(by_devices.size());
   for (std::size_t f = 1; f < by_devices.size(); ++f) {
-    raise_to_sum(table.whole[f - 1], table.cut[kDeviceLevels], table.whole[f]);
-    for (std::size_t n = 2; n <= f; ++n) raise_to_sum(table.whole[f - n], by_devices[n], table.whole[f]);
+    raise_to(sum_of(table.whole[f - 1], table.cut[kDeviceLevels]), table.whole[f]);
+    for (std::size_t n = 2; n <= f; ++n) raise_to(sum_of(table.whole[f - n], by_devices[n]), table.whole[f]);
   }
   return table;
 }
@@ -134,9 +135,10 @@ const OnlineValue::Table& OnlineValue::table(std::size_t type, std::size_t bucke
   return *known;
 }
 
-void OnlineValue::terms(const OnlineRoom& room, const Table& table, Row& sum) const {
+Row OnlineValue::terms(const OnlineRoom& room, const Table& table) {
   const auto cpu = static_cast<float>(room.cpu), memory = static_cast<float>(room.memory);
   std::size_t whole = 0;
+  Row sum;
   for (std::size_t m = 0; m < kMemoryPrices.size(); ++m) {
     for (std::size_t c = 0; c < kCpuPrices.size(); ++c)
       sum[m * kCpuPrices.size() + c] = kCpuPrices[c] * cpu + kMemoryPrices[m] * memory;
@@ -145,18 +147,15 @@ void OnlineValue::terms(const OnlineRoom& room, const Table& table, Row& sum) co
     if (level == kDeviceLevels) {
       ++whole;
     } else if (level > 0) {
-      for (std::size_t g = 0; g < kGrid; ++g) sum[g] += table.cut[level][g];
+      sum = sum_of(sum, table.cut[level]);
     }
   }
-  if (whole > 0) {
-    for (std::size_t g = 0; g < kGrid; ++g) sum[g] += table.whole[whole][g];
-  }
+  return whole > 0 ? sum_of(sum, table.whole[whole]) : sum;
 }
 
 OnlineValue::Valued OnlineValue::value(const OnlineRoom& room) {
-  Row sum;
-  terms(room, table(room.type, bucket(room.type, room.cpu, room.memory)), sum);
-  const auto least = std::ranges::min_element(sum);
+  const Row sum = terms(room, table(room.type, bucket(room.type, room.cpu, room.memory)));
+  const auto least = std::ranges::find(sum, least_of(sum));
   return {*least, static_cast<std::size_t>(least - sum.begin())};
 }
 

@@ -44,13 +44,36 @@ struct OnlineRoom {
   std::span<const std::uint8_t> levels;
 };
 
+// What follows from each point of a grid of prices.
+inline constexpr std::size_t kPricePoints = 32;
+using PriceRow = std::array<float, kPricePoints>;
+
+// Rows are changed as copies: then it is known that they do not overlap, and several points are counted at once.
+inline PriceRow sum_of(PriceRow row, const PriceRow& more) {
+  for (std::size_t g = 0; g < kPricePoints; ++g) row[g] += more[g];
+  return row;
+}
+inline PriceRow difference_of(PriceRow row, const PriceRow& less) {
+  for (std::size_t g = 0; g < kPricePoints; ++g) row[g] -= less[g];
+  return row;
+}
+inline float least_of(const PriceRow& row) {
+  constexpr std::size_t kSide = 8;
+  std::array<float, kSide> least{};
+  for (std::size_t i = 0; i < kSide; ++i) least[i] = row[i];
+  for (std::size_t g = kSide; g < kPricePoints; g += kSide) {
+    for (std::size_t i = 0; i < kSide; ++i) least[i] = row[g + i] < least[i] ? row[g + i] : least[i];
+  }
+  return std::ranges::min(least);
+}
+
 class OnlineValue {
  public:
   // Prices of a core and of a GiB, in GPUs.
   static constexpr std::array<float, 8> kCpuPrices{0, .008F, .02F, .04F, .075F, .14F, .3F, .7F};
   static constexpr std::array<float, 4> kMemoryPrices{0, .005F, .02F, .1F};
-  static constexpr std::size_t kGrid = kCpuPrices.size() * kMemoryPrices.size();
-  using Row = std::array<float, kGrid>;
+  static_assert(kPricePoints == kCpuPrices.size() * kMemoryPrices.size());
+  using Row = PriceRow;
 
   // bids[j], counts[j]: of classes[j]; counts at any scale, they decide which shares of a node are told apart.
   OnlineValue(const std::vector<OnlineType>& types, const std::vector<OnlineClass>& classes,
@@ -78,7 +101,7 @@ class OnlineValue {
   static float cpu_price(std::size_t point) { return kCpuPrices[point % kCpuPrices.size()]; }
   static float memory_price(std::size_t point) { return kMemoryPrices[point / kCpuPrices.size()]; }
   // All terms of the value at each grid point.
-  void terms(const OnlineRoom& room, const Table& table, Row& sum) const;
+  static Row terms(const OnlineRoom& room, const Table& table);
 
  private:
   using Fitting = std::vector<bool>;  // by position in classes_

@@ -54,7 +54,6 @@ struct Prices {
 // What each pod looks at first is in one line of the cache.
 struct alignas(64) State {
   StateKey key;
-  std::uint32_t stamp = 0;          // changes with the state and with the prices
   std::vector<std::int32_t> nodes;  // in it; empty: the slot is free
   // Of the present prices, once `is_valued`:
   bool is_valued = false;
@@ -73,6 +72,7 @@ struct Gain {
   std::uint32_t stamp = 0;
   bool fits = false, is_exact = false;  // not exact: `part` is an upper bound of both
   std::uint8_t level = 0;               // of the device in use
+  std::uint8_t type = 0;                // of the state
   float part = kNone, fresh = kNone;
   OnlineHosts::Kinds part_lost = 0, fresh_lost = 0;
 };
@@ -119,13 +119,14 @@ struct OnlinePlacer::Implementation {
       if (free_slots.empty()) {
         at->second = states.size();
         states.emplace_back();
+        stamps.push_back(0);
       } else {
         at->second = free_slots.back();
         free_slots.pop_back();
       }
       State& state = states[at->second];
       state.key = key;
-      state.stamp = ++last_stamp;
+      stamps[at->second] = ++last_stamp;
       state.is_valued = false;
     }
     states[at->second].nodes.push_back(node);
@@ -139,6 +140,7 @@ struct OnlinePlacer::Implementation {
     state.nodes.erase(std::next(last).base());
     if (state.nodes.empty()) {
       state_of.erase(state.key);
+      stamps[slot] = 0;
       free_slots.push_back(slot);
     }
   }
@@ -167,9 +169,9 @@ struct OnlinePlacer::Implementation {
 
   void adopt(Prices news) {
     prices = std::move(news);
-    for (State& state : states) {
-      state.stamp = ++last_stamp;
-      state.is_valued = false;
+    for (std::size_t slot = 0; slot < states.size(); ++slot) {
+      states[slot].is_valued = false;
+      if (stamps[slot] != 0) stamps[slot] = ++last_stamp;
     }
     price_hosts();
     balance_types();
@@ -277,15 +279,9 @@ struct OnlinePlacer::Implementation {
 
   void make_exact(const Met& pod, State& state, Gain& gain) {
     const After then = after(pod, state);
-    OnlineValue::Row sum, changed;
-    prices->value.terms(then.room, *then.table, sum);
+    const OnlineValue::Row sum = OnlineValue::terms(then.room, *then.table);
     const std::int32_t whole = state.whole();
     std::vector<std::uint8_t>& levels = scratch_levels;
-    const auto least_of = [](const OnlineValue::Row& row) {
-      float least = row[0];
-      for (const float value : row) least = std::min(least, value);
-      return least;
-    };
     const auto total = [&](float value) {
       const auto usable =
           static_cast<float>(prices->usable.of({then.room.type, then.room.cpu, then.room.memory, levels}));
@@ -309,10 +305,10 @@ struct OnlinePlacer::Implementation {
     for (std::size_t i = 0; is_fraction && i < levels.size(); ++i) {
       const std::uint8_t level = levels[i];
       if (level < wanted || level == kDeviceLevels || (i > 0 && levels[i - 1] == level)) continue;
-      for (std::size_t g = 0; g < sum.size(); ++g)
-        changed[g] = sum[g] - table.cut[level][g] + table.cut[level - wanted][g];
+      const float least = least_of(sum_of(difference_of(sum, table.cut[level]), table.cut[level - wanted]));
+      if (least - state.value <= gain.part) continue;  // usable devices never rise
       levels[i] = static_cast<std::uint8_t>(level - wanted);
-      const float value = total(least_of(changed));
+      const float value = total(least);
       levels[i] = level;
       if (value <= gain.part) continue;
       gain.part = value;
@@ -321,13 +317,13 @@ struct OnlinePlacer::Implementation {
     }
     if (whole < devices) return;
     const auto before = static_cast<std::size_t>(whole), left = static_cast<std::size_t>(whole - devices);
-    for (std::size_t g = 0; g < sum.size(); ++g) {
-      changed[g] = sum[g] - table.whole[before][g] + table.whole[left][g] +
-                   (is_fraction ? table.cut[kDeviceLevels - wanted][g] : 0);
-    }
+    OnlineValue::Row changed = sum_of(difference_of(sum, table.whole[before]), table.whole[left]);
+    if (is_fraction) changed = sum_of(changed, table.cut[kDeviceLevels - wanted]);
+    const float least = least_of(changed);
+    if (least - state.value <= gain.part) return;  // nor does it leave more hosts
     for (std::size_t i = 0; i < static_cast<std::size_t>(devices); ++i)
       levels[levels.size() - 1 - i] = static_cast<std::uint8_t>(kDeviceLevels - wanted);
-    gain.fresh = total(least_of(changed));
+    gain.fresh = total(least);
     gain.fresh_lost = lost(whole - devices);
   }
 
@@ -377,6 +373,17 @@ struct OnlinePlacer::Implementation {
                     gain.fresh - prices->hosts.premium(gain.fresh_lost));
   }
 
+  // Not exact yet.
+  Gain looked_at(const Met& pod, std::size_t slot) {
+    State& state = states[slot];
+    Gain gain;
+    gain.stamp = stamps[slot];
+    gain.type = static_cast<std::uint8_t>(state.key.type);
+    gain.fits = fits(pod, state);
+    if (gain.fits) gain.part = bound(pod, state);
+    return gain;
+  }
+
   // The best state for the pod; states.size(): none.
   std::size_t best_state(Met& pod) {
     pod.gains.resize(states.size());
@@ -385,17 +392,12 @@ struct OnlinePlacer::Implementation {
     float best_score = kNone;
     candidates.clear();
     for (std::size_t slot = 0; slot < states.size(); ++slot) {
-      State& state = states[slot];
-      if (state.nodes.empty()) continue;
+      if (stamps[slot] == 0) continue;
       Gain& gain = pod.gains[slot];
-      if (gain.stamp != state.stamp) {
-        gain = {};
-        gain.stamp = state.stamp;
-        gain.fits = fits(pod, state);
-        if (gain.fits) gain.part = bound(pod, state);
-      }
+      if (gain.stamp != stamps[slot]) gain = looked_at(pod, slot);
       if (!gain.fits) continue;
-      const float s = score(gain) + work * shift[state.key.type];
+      const float s = score(gain) + work * shift[gain.type];
+      if (s < best_score) continue;
       if (!gain.is_exact) {
         candidates.emplace_back(s, slot);
       } else if (s > best_score) {
@@ -412,7 +414,7 @@ struct OnlinePlacer::Implementation {
       std::ranges::pop_heap(candidates, is_less);
       candidates.pop_back();
       make_exact(pod, states[slot], pod.gains[slot]);
-      const float s = score(pod.gains[slot]) + work * shift[states[slot].key.type];
+      const float s = score(pod.gains[slot]) + work * shift[pod.gains[slot].type];
       if (s > best_score || (s == best_score && slot < best)) {
         best_score = s;
         best = slot;
@@ -515,6 +517,7 @@ struct OnlinePlacer::Implementation {
   std::vector<float> shift;
   std::vector<std::vector<std::uint8_t>> devices_of_node;  // free levels, by position
   std::vector<State> states;
+  std::vector<std::uint32_t> stamps;  // of states: changes with the state and with the prices; 0: no node is in it
   std::vector<std::size_t> slot_of_node;
   std::unordered_map<StateKey, std::size_t, StateHash> state_of;
   std::vector<std::size_t> free_slots;
