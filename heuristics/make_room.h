@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -28,6 +29,7 @@
 #include "heuristics/node_choice.h"
 #include "heuristics/recently_touched.h"
 #include "model/fair_share.h"
+#include "model/saturating.h"
 
 namespace muster {
 
@@ -60,7 +62,8 @@ class RoomSearch {
   std::vector<PlannedEviction> evictions() const;
   bool rules_hold() const;
   bool has_evicted() const { return has_evicted_; }
-  // Once nothing more is placed: brings back whoever fits where it was after all. Cost: O(evictions).
+  // Once nothing more is placed: those victims who have run for the shortest time, the first time that this is called,
+  // and back comes whoever fits where it was after all. Cost: O(pods), and that of a claim for each victim who changes.
   void reprieve();
   // Then: lets evicted gangs run on elsewhere in place of others of their queue and priority who have run for a shorter
   // time, where no leading level loses by it. Cost: that of a claim for each evicted gang, several times over.
@@ -163,6 +166,20 @@ class RoomSearch {
     std::int64_t least_seconds = std::numeric_limits<std::int64_t>::max();
   };
 
+  // Running pods of one gang that go, or come back, together.
+  struct Party {
+    std::vector<PodIndex> pods;
+    QueueIndex queue;
+    std::size_t kind = 0;        // of the work, see WorkByKind
+    Work work = 0, largest = 0;  // without weight, of all and of one pod
+    std::int64_t loss = 0;       // of the level `evicted`, if they go
+    bool is_gone = false, leaves = false;
+    bool costs_less_than(const Party& other) const {  // for so much work
+      return Wide{loss} * other.work < Wide{other.loss} * work;
+    }
+  };
+  using Examples = std::map<QueueIndex, PlannedEviction>;
+
   template <class Place>
   bool claim(GangIndex gang, const Place& place);
   template <class Place>
@@ -241,8 +258,21 @@ class RoomSearch {
 
   std::vector<Evicted> evicted_longest_run_first() const;
   bool exchange(const Evicted& evicted, Stage stage);
+  Before begin_exchange(const Exchange& exchange);
+  void go_like(const PlannedEviction& eviction);
+  bool end_exchange(const Before& before, std::int64_t loss_before);
   bool may_go_in_exchange(PodIndex pod) const;
   std::int64_t evicted_loss() const;
+
+  void choose_victims_anew(int most_rounds);
+  bool choose_anew(std::int32_t priority);
+  Examples examples_of(std::int32_t priority) const;
+  std::vector<Party> parties_of(std::int32_t priority, const Examples& examples) const;
+  Party described(Party party, const Gang& gang) const;
+  void mark_leavers(std::int32_t priority, std::vector<Party>& parties) const;
+  void bring_back_parties(const std::vector<Party>& parties);
+  bool bring(const std::vector<PodIndex>& pods);
+  bool is_out_of_time() const { return stopped_ || (stop_ && stop_()); }
 
   void settle();
   bool bring_back(GangIndex gang);
@@ -284,6 +314,7 @@ class RoomSearch {
   std::vector<std::size_t> device_begin_;  // of devices_seen_, by node
   bool is_local_;                          // whether only room on its own node can bring an evicted pod back
   bool has_evicted_ = false;
+  bool has_chosen_anew_ = false;
   bool stopped_ = false;
   GangIndex claimant_;  // of the attempt under way
   Means means_ = Means::kSwap;

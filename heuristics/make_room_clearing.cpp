@@ -380,7 +380,7 @@ std::optional<RoomSearch::Clearing> RoomSearch::clearing_by_moves(PodIndex pod, 
   };
   std::vector<std::pair<Work, PodIndex>> movable;
   for (const PodIndex other : state_.pods_on(node)) {
-    if (problem_.pods[other].gang != claimant_ && rules_.may_move(state_, other))
+    if (problem_.pods[other].gang != claimant_ && (rules_.may_move(state_, other) || (exchange_ && is_fresh(other))))
       movable.emplace_back(problem_.pods[other].weighted_work, other);
   }
   std::ranges::stable_sort(movable, {}, &std::pair<Work, PodIndex>::first);

@@ -14,17 +14,19 @@ namespace {
 
 // Others must have run for so much less, in percent, that a move is worth it.
 constexpr std::int64_t kMostPercent = 90;
+constexpr int kMostRounds = 3;  // in which the victims are chosen anew; the later ones find less
 constexpr int kMostPasses = 4;  // over all who are evicted; the later ones find less
 
 }  // namespace
 
 void RoomSearch::exchange_victims() {
   if (!problem_.snapshot->policy.actions.consolidate) return;
+  choose_victims_anew(kMostRounds);
   bool again = true;
   for (int pass = 0; again && pass < kMostPasses; ++pass) {
     again = false;
     for (const Evicted& evicted : evicted_longest_run_first()) {
-      if (stopped_ || (stop_ && stop_())) {
+      if (is_out_of_time()) {
         exchange_.reset();
         return;
       }
@@ -54,28 +56,44 @@ std::vector<RoomSearch::Evicted> RoomSearch::evicted_longest_run_first() const {
 bool RoomSearch::exchange(const Evicted& evicted, Stage stage) {
   const Gang& gang = problem_.gangs[problem_.pods[evicted.pods.front()].gang];
   if (!fit::timeout(gang) || !fit::queue_exists(gang) || evicted.first.for_gang.is_none()) return false;
-  claimant_ = evicted.first.for_gang;
-  means_ = evicted.first.reason == EvictionReason::kPreempt ? Means::kPreempt : Means::kReclaim;
+  const Before before = begin_exchange({gang.queue, gang.priority, evicted.least_seconds * kMostPercent / 100});
+  go_like(evicted.first);
   stage_ = stage;
+  const std::int64_t loss_before = evicted_loss();
+  if (bring(evicted.pods)) {
+    settle();
+    return end_exchange(before, loss_before);
+  }
+  undo(before);
+  return false;
+}
+
+RoomSearch::Before RoomSearch::begin_exchange(const Exchange& exchange) {
+  stage_ = Stage::kPlain;
   rank_ = latest_rank_;  // nobody who was placed gives way
-  exchange_ = Exchange{gang.queue, gang.priority, evicted.least_seconds * kMostPercent / 100};
+  exchange_ = exchange;
   ++attempts_;
   gave_way_.clear();
   displaced_.clear();
   lost_ = {};
   attempt_reasons_ = reasons_.checkpoint();
   const Before before{state_.checkpoint(), attempt_reasons_, has_evicted_};
-  const std::int64_t loss_before = evicted_loss();
   if (levels_at_ != before.state) levels_ = leading_levels_.of(state_);
   levels_at_ = before.state;
-  placer_.exchange_clear([this](PodIndex pod, std::span<const NodeIndex> nodes) { return clear_for(pod, nodes); });
-  const bool placed = std::ranges::all_of(
-      evicted.pods, [&](PodIndex pod) { return state_.is_present(pod) || put_back(pod) || placer_.place_pod(pod); });
-  placer_.exchange_clear(nullptr);
-  if (placed) settle();
-  if (placed && evicted_loss() < loss_before && rules_hold()) {
+  return before;
+}
+
+// Whoever goes now goes for the same claim, and in the same way, as the one evicted.
+void RoomSearch::go_like(const PlannedEviction& eviction) {
+  claimant_ = eviction.for_gang;
+  means_ = eviction.reason == EvictionReason::kPreempt ? Means::kPreempt : Means::kReclaim;
+}
+
+// Whether the leading levels are better, or are the same and less is evicted; otherwise nothing has changed.
+bool RoomSearch::end_exchange(const Before& before, std::int64_t loss_before) {
+  if (rules_hold()) {
     std::vector<Work> levels = leading_levels_.of(state_);
-    if (levels >= levels_) {
+    if (levels > levels_ || (levels == levels_ && evicted_loss() < loss_before)) {
       keep(std::move(levels));
       return true;
     }

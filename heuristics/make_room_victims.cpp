@@ -68,7 +68,7 @@ void RoomSearch::clear_all(NodeIndex node, ClearedRooms& rooms) {
   for (const PodIndex other : state_.pods_on(node)) {
     const GangIndex gang = problem_.pods[other].gang;
     if (gang == claimant_) continue;
-    const bool moves = !is_fresh(other) && may_move && problem_.gangs[gang].preemptible;
+    const bool moves = may_move && (is_fresh(other) ? exchange_.has_value() : problem_.gangs[gang].preemptible);
     const bool goes = (stage_ == Stage::kDisplacing && may_be_displaced(other)) ||
                       (is_fresh(other) ? may_give_way(other) : is_legal_at_first(other));
     if (!goes && !moves) continue;

@@ -183,6 +183,25 @@ TEST(Greedy, LetsWhoHasRunForLongRunOnInPlaceOfOthersElsewhere) {
   EXPECT_EQ(outcome.running("stays-b2") + outcome.running("stays-c2"), 2);
 }
 
+// Each of the two who wait for a whole node takes it from one who has run for long. Where the four of the young gang
+// are, nobody finds a whole node; both do once they are gone and two of those beside them have moved.
+TEST(Greedy, ChoosesAYoungGangInPlaceOfSeveralOlderVictims) {
+  std::string pods = R"({"name":"high-0","priority":30,"gpu":{"count":2}},
+     {"name":"high-1","priority":30,"gpu":{"count":2}},
+     {"name":"long-e","priority":10,"gpu":{"count":2},"node":"e","started":100},
+     {"name":"long-f","priority":10,"gpu":{"count":2},"node":"f","started":100})";
+  std::string nodes = R"({"name":"e","gpus":{"count":2}},{"name":"f","gpus":{"count":2}})";
+  for (const std::string node : {"a", "b", "c", "d"}) {
+    nodes += R"(,{"name":")" + node + R"(","gpus":{"count":2}})";
+    pods += R"(,{"name":"young-)" + node + R"(","gang":"young","gpu":{"count":1},"started":999000,"node":")" + node;
+    pods += R"("},{"name":"beside-)" + node + R"(","priority":20,"gpu":{"count":1},"node":")" + node + R"("})";
+  }
+  const Outcome outcome(R"("nodes":[)" + nodes + R"(],"gangs":[{"name":"young","priority":10}],"pods":[)" + pods + "]");
+  EXPECT_EQ(outcome.running("high-0") + outcome.running("high-1"), 2);
+  EXPECT_EQ(outcome.running("long-e") + outcome.running("long-f"), 2);
+  EXPECT_EQ(outcome.running("young"), 0);
+}
+
 TEST(Greedy, MovesTheCheapestPodThatStandsInTheWay) {
   const Outcome outcome(R"("nodes":[{"name":"a","gpus":{"count":4}},{"name":"b","gpus":{"count":4}}],
      "pods":[{"name":"one","gpu":{"count":1},"node":"a"},{"name":"two","gpu":{"count":2},"node":"b"},{"name":"big","gpu":{"count":4}}])");
