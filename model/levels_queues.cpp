@@ -9,10 +9,25 @@
 namespace muster {
 namespace {
 
-// Whether putting in the largest that still fits, again and again, fills the capacity: then no search is needed.
-bool fills_greedily(const std::vector<CountedItem>& items, Work capacity) {
-  for (const CountedItem& one : items) capacity -= one.item * std::min(one.count, capacity / one.item);
-  return capacity == 0;
+constexpr Work kSearched = Work{1} << 16;  // divisors of the rest for which all sums are searched
+
+// Whether a short search fills the capacity, so that no long one is needed: the largest that still fit are put in until
+// little is left, and of all others some are looked for that fill just that. False says nothing. `items`: largest
+// first.
+bool fills_in_short(const std::vector<CountedItem>& items, Work capacity, Work divisor) {
+  const Work searched = std::min(capacity, saturating_multiply(divisor, kSearched));
+  Work rest = capacity;
+  std::vector<CountedItem> others;
+  for (const CountedItem& one : items) {
+    const std::int64_t taken = std::min(one.count, std::max<Work>(rest - searched, 0) / one.item);
+    rest -= taken * one.item;
+    if (taken < one.count) others.push_back({one.item, one.count - taken});
+  }
+  SubsetSums sums(rest, divisor);
+  return std::ranges::any_of(others, [&](const CountedItem& one) {
+    sums.add(one.item, one.count);
+    return sums.is_full();
+  });
 }
 
 // Children before their parents.
@@ -56,7 +71,7 @@ std::vector<Work> best_sums_by_rank(std::vector<RankedItem> items, Work capacity
       known = count_items(std::move(known));
       if (total <= capacity) {
         best = total;
-      } else if (fills_greedily(known, reachable)) {
+      } else if (fills_in_short(known, reachable, divisor)) {
         best = reachable;
       } else {
         for (const CountedItem& one : count_items(std::exchange(fresh, {}))) sums.add(one.item, one.count);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "model/levels.h"
+#include "model/levels_parts.h"
 #include "model/subset_sums.h"
 #include "test/model/built_problem.h"
 
@@ -57,6 +58,27 @@ TEST(SubsetSum, BitsAndListAgreeOnManyItems) {
     for (const Work item : items) sums.add(item, 1);
     EXPECT_EQ(sums.best(), best);
     EXPECT_EQ(best_subset_sum(items, capacity), best);
+  }
+}
+
+// Many more than a short search looks at, with capacities that can be reached and such that cannot.
+TEST(SubsetSum, BestSumsByRankAreTheBestOfAllSubsetsOfEachRankAndThoseBefore) {
+  std::mt19937_64 random(13);
+  for (int round = 0; round < 60; ++round) {
+    const Work step = round % 3 == 0 ? 700 : 1, most = round % 2 == 0 ? 40 : 90'000;
+    std::vector<RankedItem> ranked;
+    std::vector<std::vector<Work>> so_far(3);
+    for (int i = 0; i < 30; ++i) {
+      const std::size_t rank = random() % 3;
+      const Work item = step * static_cast<Work>(1 + random() % static_cast<std::uint64_t>(most));
+      const auto count = static_cast<std::int64_t>(1 + random() % 3);
+      ranked.push_back({rank, {item, count}});
+      for (std::size_t r = rank; r < so_far.size(); ++r)
+        so_far[r].insert(so_far[r].end(), static_cast<std::size_t>(count), item);
+    }
+    const Work capacity = static_cast<Work>(random() % static_cast<std::uint64_t>(40 * step * most));
+    const std::vector<Work> values = best_sums_by_rank(ranked, capacity, so_far.size());
+    for (std::size_t r = 0; r < so_far.size(); ++r) EXPECT_EQ(values[r], best_subset_sum(so_far[r], capacity)) << round;
   }
 }
 
