@@ -114,6 +114,7 @@ class Cycle {
         ids_(level_ids(problem)),
         shares_(compute_fair_shares(problem)),
         milp_times_(milp_times_for(problem)),
+        most_leaving_(most_leaving(problem)),
         deadline_(options.deadline, options.deterministic),
         tracer_(ids_, options.trace) {}
 
@@ -164,7 +165,7 @@ class Cycle {
       // What greedy has not found in its part of the time, the MILP may. But one start should come to its end.
       const bool is_alone = options_.engine == Engine::kGreedy;
       const auto stops_after = [&](double share) -> StopRequest {
-        const Clock::time_point until = (is_alone ? options_.deadline : deadline_.after(share)) - reserve();
+        const Clock::time_point until = (is_alone ? options_.deadline : deadline_.after(share)) - end_of_start();
         return [until] { return Clock::now() >= until; };
       };
       greedy.first_alone = is_short();
@@ -174,6 +175,9 @@ class Cycle {
     }
     return greedy;
   }
+
+  // Where a start evicts, it ends the claim that it is at, and gives back who need not have gone.
+  Clock::duration end_of_start() const { return most_leaving_ > 0 ? 2 * reserve() : reserve(); }
 
   // What is left of the last plan, where that is better.
   void recall_plan() {
@@ -236,23 +240,20 @@ class Cycle {
   // So short a budget that a start of greedy is likely to take most of it, or more where it evicts: 0.5 to 2.5
   // microseconds a pod were measured, 33 with evictions.
   bool is_short() const {
-    const std::int64_t microseconds_a_pod = may_evict() ? 10 : 4;
+    const std::int64_t microseconds_a_pod = most_leaving_ > 0 ? 10 : 4;
     return deadline_.left() < std::chrono::microseconds(microseconds_a_pod * std::ssize(problem_.pods));
-  }
-
-  bool may_evict() const {
-    const Actions& actions = snapshot_.policy.actions;
-    return actions.consolidate || actions.preempt || actions.reclaim;
   }
 
   // So short a budget that the MILP engine will not get to a good plan with evictions: a first one takes it about half
   // a millisecond for each pod that may leave (2 s for 4,000 of them). All starts of greedy to their end do more.
-  bool is_short_for_evictions() const {
-    if (!may_evict()) return false;
-    const auto may_leave = std::ranges::count_if(problem_.pods, [&](const Pod& pod) {
-      return pod.status == PodStatus::kRunning && problem_.gangs[pod.gang].preemptible;
+  bool is_short_for_evictions() const { return deadline_.left() < std::chrono::microseconds(1'500 * most_leaving_); }
+
+  static std::int64_t most_leaving(const Problem& problem) {
+    const Actions& actions = problem.snapshot->policy.actions;
+    if (!actions.consolidate && !actions.preempt && !actions.reclaim) return 0;
+    return std::ranges::count_if(problem.pods, [&](const Pod& pod) {
+      return pod.status == PodStatus::kRunning && problem.gangs[pod.gang].preemptible;
     });
-    return deadline_.left() < std::chrono::microseconds(1'500 * may_leave);
   }
 
   // So short a budget that the MILP engine will not get to a plan where it prices blocks of nodes; or that it has use
@@ -273,6 +274,8 @@ class Cycle {
 
   bool may_search() const { return options_.engine == Engine::kAuto; }
 
+  bool has_time_for_search() const { return options_.deterministic || Clock::now() < options_.deadline - reserve(); }
+
   // After the MILP engine, where it has not proven its plan best.
   Clock::duration time_for_search() const {
     if (is_milp_alone()) return {};
@@ -292,7 +295,7 @@ class Cycle {
     if (worth_a_milp() && !(may_search() && is_short_for_milp())) {
       if (!is_milp_alone()) run_search({deadline_.after(kFirstSearchShare), kFirstSearchShare});
       run_milp();
-    } else if (may_search()) {
+    } else if (may_search() && has_time_for_search()) {
       measure_verifying();
     }
     if (may_search()) run_search({options_.deadline - reserve(), 1 - kFirstSearchShare});
@@ -530,6 +533,7 @@ class Cycle {
   std::vector<LevelId> ids_;
   FairShares shares_;
   const MilpTimes& milp_times_;
+  const std::int64_t most_leaving_;    // pods that may be evicted or moved
   std::vector<std::int64_t> trivial_;  // bounds of the levels
   Deadline deadline_;
   Tracer tracer_;
