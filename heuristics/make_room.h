@@ -28,8 +28,8 @@
 #include "heuristics/leading_levels.h"
 #include "heuristics/node_choice.h"
 #include "heuristics/recently_touched.h"
+#include "heuristics/victim_choice.h"
 #include "model/fair_share.h"
-#include "model/saturating.h"
 
 namespace muster {
 
@@ -166,18 +166,6 @@ class RoomSearch {
     std::int64_t least_seconds = std::numeric_limits<std::int64_t>::max();
   };
 
-  // Running pods of one gang that go, or come back, together.
-  struct Party {
-    std::vector<PodIndex> pods;
-    QueueIndex queue;
-    std::size_t kind = 0;        // of the work, see WorkByKind
-    Work work = 0, largest = 0;  // without weight, of all and of one pod
-    std::int64_t loss = 0;       // of the level `evicted`, if they go
-    bool is_gone = false, leaves = false;
-    bool costs_less_than(const Party& other) const {  // for so much work
-      return Wide{loss} * other.work < Wide{other.loss} * work;
-    }
-  };
   using Examples = std::map<QueueIndex, PlannedEviction>;
 
   template <class Place>
@@ -266,10 +254,11 @@ class RoomSearch {
 
   void choose_victims_anew(int most_rounds);
   bool choose_anew(std::int32_t priority);
+  bool choose_anew(std::int32_t priority, bool each_its_own);
   Examples examples_of(std::int32_t priority) const;
   std::vector<Party> parties_of(std::int32_t priority, const Examples& examples) const;
   Party described(Party party, const Gang& gang) const;
-  void mark_leavers(std::int32_t priority, std::vector<Party>& parties) const;
+  QueueRoom room_of_queues(std::int32_t priority, const std::vector<Party>& parties, bool each_its_own) const;
   void bring_back_parties(const std::vector<Party>& parties);
   bool bring(const std::vector<PodIndex>& pods);
   bool is_out_of_time() const { return stopped_ || (stop_ && stop_()); }

@@ -33,13 +33,19 @@ void RoomSearch::choose_victims_anew(int most_rounds) {
   exchange_.reset();
 }
 
-// Whether that made the levels better; otherwise nothing has changed.
+// Whether that made the levels better; otherwise nothing has changed. If not with what the shares allow, then with as
+// much of each queue as has gone of it.
 bool RoomSearch::choose_anew(std::int32_t priority) {
+  return choose_anew(priority, false) || choose_anew(priority, true);
+}
+
+bool RoomSearch::choose_anew(std::int32_t priority, bool each_its_own) {
   if (is_out_of_time()) return false;
   const Examples examples = examples_of(priority);
   if (examples.empty()) return false;
   std::vector<Party> parties = parties_of(priority, examples);
-  mark_leavers(priority, parties);
+  choose_leavers(parties, room_of_queues(priority, parties, each_its_own));
+  if (std::ranges::all_of(parties, [](const Party& party) { return party.leaves == party.is_gone; })) return false;
   const Before before = begin_exchange({QueueIndex::none(), priority, -1});
   const std::int64_t loss_before = evicted_loss();
   for (const Party& party : parties) {
@@ -105,9 +111,13 @@ RoomSearch::Examples RoomSearch::examples_of(std::int32_t priority) const {
 }
 
 // Those of the priority who have gone or may go: gangs as a whole, and what has gone of others.
-std::vector<RoomSearch::Party> RoomSearch::parties_of(std::int32_t priority, const Examples& examples) const {
+std::vector<Party> RoomSearch::parties_of(std::int32_t priority, const Examples& examples) const {
   std::set<GangIndex> claimants;
-  for (const PlannedEviction& eviction : reasons_.entries()) claimants.insert(eviction.for_gang);
+  std::vector<bool> is_reclaimed(problem_.gangs.size(), false);
+  for (const PlannedEviction& eviction : reasons_.entries()) {
+    claimants.insert(eviction.for_gang);
+    if (eviction.reason == EvictionReason::kReclaim) is_reclaimed[problem_.pods[eviction.pod].gang.value()] = true;
+  }
   std::vector<Party> parties;
   for (const GangIndex index : problem_.gangs.indices()) {
     const Gang& gang = problem_.gangs[index];
@@ -128,14 +138,16 @@ std::vector<RoomSearch::Party> RoomSearch::parties_of(std::int32_t priority, con
     const PlannedEviction& like = example->second;
     const bool may_go = gone.pods.empty() && !here.pods.empty() && !any_fresh && !claimants.contains(index) &&
                         rules_.has_run_enough(state_, like.for_gang, index, like.reason);
+    here.is_reclaimed = like.reason == EvictionReason::kReclaim;
     if (may_go) parties.push_back(described(std::move(here), gang));
     gone.is_gone = true;
+    gone.is_reclaimed = is_reclaimed[index.value()];
     if (!gone.pods.empty()) parties.push_back(described(std::move(gone), gang));
   }
   return parties;
 }
 
-RoomSearch::Party RoomSearch::described(Party party, const Gang& gang) const {
+Party RoomSearch::described(Party party, const Gang& gang) const {
   party.queue = gang.queue;
   party.kind = muster::kind_of(problem_.class_of(party.pods.front()));
   for (const PodIndex pod : party.pods) {
@@ -148,44 +160,25 @@ RoomSearch::Party RoomSearch::described(Party party, const Gang& gang) const {
   return party;
 }
 
-// Marks who is to go: as much as has gone, those first whose going costs least; of no queue more than what it has
-// beyond its share, unless there is no other way.
-void RoomSearch::mark_leavers(std::int32_t priority, std::vector<Party>& parties) const {
-  std::array<Work, 2> must_leave{};
-  Indexed<QueueIndex, Work> gone(problem_.queues.size(), 0), spare(problem_.queues.size(), 0);  // with devices
+// How much of what runs, or has gone, of the priority or higher ones each queue has beyond its share.
+QueueRoom RoomSearch::room_of_queues(std::int32_t priority, const std::vector<Party>& parties,
+                                     bool each_its_own) const {
+  Indexed<QueueIndex, Work> gone(problem_.queues.size(), 0);
   for (const Party& party : parties) {
-    if (!party.is_gone) continue;
-    must_leave[party.kind] += party.work;
-    if (party.kind != kGpuWork) continue;
+    if (!party.is_gone || party.kind != kGpuWork) continue;
     for (const QueueIndex queue : problem_.queues[party.queue].ancestors) gone[queue] += party.work;
   }
-  for (const QueueIndex leaf : problem_.queues.indices()) {
-    for (const QueueIndex queue : problem_.queues[leaf].ancestors) {
-      const Amount used = state_.usage_from(queue, priority)[kQueueGpu], share = shares_.share[queue][kQueueGpu];
-      if (share != kUnlimited) spare[leaf] += std::max<Work>(0, (used - share) / 1'000 + gone[queue]);
-    }
-  }
-  std::ranges::stable_sort(parties, [](const Party& a, const Party& b) { return a.costs_less_than(b); });
-  const auto mark = [&](Party& party) {
-    party.leaves = true;
-    must_leave[party.kind] -= party.work;
-    if (party.kind == kGpuWork) spare[party.queue] -= party.work;
+  const auto beyond = [&](QueueIndex queue) -> Work {
+    const Amount share = shares_.share[queue][kQueueGpu];
+    return share == kUnlimited ? 0 : (state_.usage_from(queue, priority)[kQueueGpu] - share) / 1'000 + gone[queue];
   };
-  for (const bool is_limited : {true, false}) {
-    for (Party& party : parties) {
-      const bool may_go = !is_limited || party.kind != kGpuWork || party.work <= spare[party.queue];
-      if (!party.leaves && may_go && party.work <= must_leave[party.kind]) mark(party);
-    }
-    for (std::size_t kind = 0; kind < 2; ++kind) {
-      Party* last = nullptr;
-      for (Party& party : parties) {
-        if (party.leaves || party.kind != kind || must_leave[kind] <= 0 || party.work < must_leave[kind]) continue;
-        if (is_limited && kind == kGpuWork && party.work > spare[party.queue]) continue;
-        if (last == nullptr || party.loss < last->loss) last = &party;
-      }
-      if (last != nullptr) mark(*last);
-    }
+  QueueRoom room{Indexed<QueueIndex, Work>(problem_.queues.size(), 0), gone, each_its_own};
+  for (const QueueIndex leaf : problem_.queues.indices()) {
+    room.beyond_share[leaf] = beyond(leaf);
+    for (const QueueIndex queue : problem_.queues[leaf].ancestors) room.spare[leaf] += std::max<Work>(0, beyond(queue));
   }
+  if (each_its_own) room.spare = std::move(gone);
+  return room;
 }
 
 }  // namespace muster
