@@ -66,7 +66,8 @@ class OnlineBatch {
   static constexpr std::size_t kMostTaken = 5;  // pods, in one trial
   static constexpr double kReward = 2;          // for each device that is given out: more than it is worth later
   static constexpr double kCoreReward = 0.2;    // for each core of a pod without devices
-  static constexpr double kTolerance = 1e-6;
+  // In devices. What is as good is not taken: ties are broken well by best_place, and are lost step by step.
+  static constexpr double kLeastGain = 1e-4;
 
   double work(std::size_t pod) const { return nodes_.pod_of(classes_[pod]).work(); }
   double reward(std::size_t pod) const {
@@ -148,7 +149,7 @@ class OnlineBatch {
       std::ranges::stable_sort(pods, std::greater{}, [&](std::size_t pod) { return work(pod); });
     }
     for (const std::size_t pod : pods) put(pod);
-    if (gained_ + nodes_.balance() - even >= -kTolerance) return true;
+    if (gained_ + nodes_.balance() - even >= kLeastGain) return true;
     take_all(pods);
     restore(pods, before);
     return true;
