@@ -135,6 +135,8 @@ class RoomSearch {
     Indexed<NodeIndex, Of> of_node;
     std::vector<Amount> free;          // node x resource
     std::vector<DeviceUnits> devices;  // by device_begin_
+    std::vector<Amount> left;          // as `free`; see clear_all
+    bool is_kept = false;              // whoever may go: as long as the node does not change
   };
 
   enum class Means : std::uint8_t { kSwap, kConsolidate, kPreempt, kReclaim };
@@ -212,6 +214,7 @@ class RoomSearch {
   std::int64_t excess_of(GangIndex victim) const;
   Cleared could_clear(PodIndex pod, NodeIndex node);
   void begin_look();
+  std::vector<std::int64_t> who_may_go();
   const ClearedRooms::Of& cleared_room(NodeIndex node);
   Room cleared_of(const ClearedRooms& rooms, NodeIndex node) const;
   void clear_all(NodeIndex node, ClearedRooms& rooms);
@@ -240,6 +243,7 @@ class RoomSearch {
   std::vector<NodeIndex> by_promise(PodIndex pod, std::span<const NodeIndex> nodes);
   Amount lacking_on(const PodClass& pod_class, NodeIndex node);
   Amount leaving_on(const PodClass& pod_class, NodeIndex node);
+  void find_leaving_sums();
   void find_least_losses();
   bool may_be_displaced(PodIndex pod) const;
   std::optional<Unit> displaced_unit_of(PodIndex pod) const;
@@ -312,6 +316,14 @@ class RoomSearch {
   Cost lost_;                         // in the attempt under way, by those who were to go
   // Queues from which somebody may go for the claimant, each with the lowest priority of what is there.
   std::vector<std::pair<QueueIndex, std::int32_t>> least_losses_;
+  // What those have on each node who may go at the least loss, by all that decides who may.
+  struct LeavingSums {
+    std::uint32_t node_version = static_cast<std::uint32_t>(-1);
+    DeviceUnits devices = 0;
+    Amount cpu = 0;
+  };
+  std::map<std::vector<std::int64_t>, Indexed<NodeIndex, LeavingSums>> leaving_sums_;
+  Indexed<NodeIndex, LeavingSums>* leaving_now_ = nullptr;  // those of the look under way
   std::vector<GangIndex> displaced_;  // of the clearing under way: pods of theirs are put elsewhere, so they stay
   std::vector<DeviceUnits> lacking_;  // for lacking_on
   ClearingCache<Clearing> cache_;
@@ -321,8 +333,9 @@ class RoomSearch {
   std::size_t cheapest_read_ = 0;                   // of the state's touched nodes
   Indexed<QueueIndex, std::int8_t> may_take_from_;  // as a look at the nodes began: 1 yes, 0 no, -1 not known yet
   std::uint64_t attempts_ = 0, looks_ = 0;
-  std::array<ClearedRooms, 2> cleared_;  // by kSwap, by the other means
-  std::vector<Amount> leaving_;          // node x resource; see clear_all
+  std::array<ClearedRooms, 2> cleared_;                           // by kSwap, by the other means
+  std::map<std::vector<std::int64_t>, ClearedRooms> kept_rooms_;  // see who_may_go
+  ClearedRooms* rooms_of_look_ = &cleared_[1];
   struct Relocation {
     std::uint64_t look = 0;  // as of which it is known
     bool is_possible = false;

@@ -17,6 +17,7 @@ namespace muster {
 
 namespace {
 
+constexpr std::size_t kMostLeavingSums = 8;   // of all nodes that are kept
 constexpr std::size_t kEnoughClearings = 16;  // looked at for one pod, and no nodes that are less promising
 
 }  // namespace
@@ -50,6 +51,7 @@ bool RoomSearch::clear_promising(PodIndex pod, std::span<const NodeIndex> nodes)
 // find_least_losses(). Cost: O(nodes log nodes + pods).
 std::vector<NodeIndex> RoomSearch::by_promise(PodIndex pod, std::span<const NodeIndex> nodes) {
   begin_look();
+  find_leaving_sums();
   const PodClass& pod_class = problem_.class_of(pod);
   std::vector<std::tuple<Amount, Amount, std::size_t, NodeIndex>> ranked;
   const auto rank = [&](NodeIndex node) {
@@ -106,14 +108,39 @@ Amount RoomSearch::lacking_on(const PodClass& pod_class, NodeIndex node) {
 
 // In the same unit, what those have on the node who may go at the least loss.
 Amount RoomSearch::leaving_on(const PodClass& pod_class, NodeIndex node) {
-  Amount leaving = 0;
-  for (const PodIndex pod : state_.pods_on(node)) {
-    const Gang& gang = problem_.gangs[problem_.pods[pod].gang];
-    const bool is_least = std::ranges::find(least_losses_, std::pair(gang.queue, gang.priority)) != least_losses_.end();
-    if (is_least && !is_fresh(pod) && is_legal_at_first(pod))
-      leaving += amount_of(problem_.class_of(pod), problem_.class_of(node), pod_class.gpu.devices > 0);
+  LeavingSums& known = (*leaving_now_)[node];
+  if (known.node_version != state_.version(node)) {
+    known = {state_.version(node), 0, 0};
+    for (const PodIndex pod : state_.pods_on(node)) {
+      const Gang& gang = problem_.gangs[problem_.pods[pod].gang];
+      const bool is_least =
+          std::ranges::find(least_losses_, std::pair(gang.queue, gang.priority)) != least_losses_.end();
+      if (!is_least || is_fresh(pod) || !is_legal_at_first(pod)) continue;
+      known.devices += amount_of(problem_.class_of(pod), problem_.class_of(node), true);
+      known.cpu += amount_of(problem_.class_of(pod), problem_.class_of(node), false);
+    }
   }
-  return leaving;
+  return pod_class.gpu.devices > 0 ? known.devices : known.cpu;
+}
+
+// The sums of claims for which the same may go at the least loss: few nodes have changed since the last of them.
+void RoomSearch::find_leaving_sums() {
+  const Gang& claimant = problem_.gangs[claimant_];
+  std::vector<std::int64_t> who{static_cast<std::int64_t>(means_),
+                                claimant.queue.value(),
+                                claimant.priority,
+                                static_cast<std::int64_t>(claimant.preemption_policy),
+                                is_claimant_new() ? -1 : static_cast<std::int64_t>(claimant_.value()),
+                                exchange_ ? exchange_->most_seconds : -1};
+  for (const auto& [queue, priority] : least_losses_) {
+    const auto runs = std::ranges::find(survey_.runs_in, queue, &std::pair<QueueIndex, GangIndex>::first);
+    const bool may_go = means_ != Means::kReclaim || exchange_ ||
+                        (runs != survey_.runs_in.end() && rules_.may_reclaim(state_, claimant_, runs->second) &&
+                         rules_.claims_within_share(state_, claimant_, runs->second, added_));
+    who.insert(who.end(), {queue.value(), priority, may_go});
+  }
+  if (leaving_sums_.size() == kMostLeavingSums && !leaving_sums_.contains(who)) leaving_sums_.clear();
+  leaving_now_ = &leaving_sums_.try_emplace(std::move(who), problem_.nodes.size()).first->second;
 }
 
 // Of each queue from which somebody may go for the claimant, the lowest priority of what is there.

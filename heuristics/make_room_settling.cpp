@@ -2,6 +2,7 @@
 // again.
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "heuristics/groups.h"
@@ -126,11 +127,13 @@ std::vector<GangIndex> RoomSearch::evicted_gangs(const std::vector<PodIndex>& po
     if (!state_.is_present(pod))
       lost[problem_.pods[pod].gang] += problem_.pods[pod].weighted_work * problem_.pods[pod].run_seconds;
   }
-  std::vector<GangIndex> gangs;
-  for (const auto& [gang, work] : lost) gangs.push_back(gang);
-  std::ranges::stable_sort(gangs, [&](GangIndex a, GangIndex b) {
-    return std::pair(problem_.gangs[a].priority, lost[a]) > std::pair(problem_.gangs[b].priority, lost[b]);
+  std::vector<std::tuple<std::int32_t, Work, GangIndex>> ranked;
+  for (const auto& [gang, work] : lost) ranked.emplace_back(problem_.gangs[gang].priority, work, gang);
+  std::ranges::stable_sort(ranked, [](const auto& a, const auto& b) {
+    return std::pair(std::get<0>(a), std::get<1>(a)) > std::pair(std::get<0>(b), std::get<1>(b));
   });
+  std::vector<GangIndex> gangs;
+  for (const auto& entry : ranked) gangs.push_back(std::get<GangIndex>(entry));
   return gangs;
 }
 

@@ -7,25 +7,65 @@
 
 namespace muster {
 
+namespace {
+
+constexpr std::size_t kMostKeptRooms = 4;       // of all nodes
+constexpr std::size_t kMostKnownClasses = 128;  // of which each look finds out whether they could be moved
+
+}  // namespace
+
 // Who may be reclaimed, and who finds room elsewhere, is found out anew for each look at the nodes.
 void RoomSearch::begin_look() {
   may_take_from_.assign(problem_.queues.size(), -1);
   if (means_ == Means::kSwap) return;
   ++looks_;
   relocation_.resize(problem_.pod_classes.size());
+  const std::vector<std::int64_t> who = who_may_go();
+  rooms_of_look_ = &cleared_[1];
+  if (who.empty()) return;
+  if (kept_rooms_.size() == kMostKeptRooms && !kept_rooms_.contains(who)) kept_rooms_.clear();
+  rooms_of_look_ = &kept_rooms_[who];
+  rooms_of_look_->is_kept = true;
+}
+
+// All that decides who may go, or be moved, on a node in this look but for what is on that node. Empty where there is
+// more to it.
+std::vector<std::int64_t> RoomSearch::who_may_go() {
+  const auto& classes = survey_.running_classes;
+  if (latest_rank_ > rank_ || exchange_ || stage_ == Stage::kDisplacing || classes.size() > kMostKnownClasses)
+    return {};
+  const Gang& claimant = problem_.gangs[claimant_];
+  std::vector<std::int64_t> who{static_cast<std::int64_t>(means_),
+                                static_cast<std::int64_t>(stage_),
+                                static_cast<std::int64_t>(claimant.queue.value()),
+                                claimant.priority,
+                                static_cast<std::int64_t>(claimant.preemption_policy),
+                                is_claimant_new() ? -1 : static_cast<std::int64_t>(claimant_.value())};
+  for (const auto& [queue, gang] : survey_.runs_in) {
+    std::int8_t& known = may_take_from_[queue];
+    known = means_ == Means::kReclaim && rules_.may_reclaim(state_, claimant_, gang) &&
+                    rules_.claims_within_share(state_, claimant_, gang, added_)
+                ? 1
+                : 0;
+    who.push_back(known);
+  }
+  const bool may_move = stage_ != Stage::kPlacingDisplaced && problem_.snapshot->policy.actions.consolidate;
+  for (std::size_t i = 0; i < classes.size() && may_move; ++i) who.push_back(could_relocate(classes[i]));
+  return who;
 }
 
 // Whether the pod would fit if all that may go (or be moved) of the node went: a quick look before the search.
 RoomSearch::Cleared RoomSearch::could_clear(PodIndex pod, NodeIndex node) {
   const PodClass& pod_class = problem_.class_of(pod);
   const ClearedRooms::Of& cleared = cleared_room(node);
-  const Room room = cleared_of(cleared_[means_ == Means::kSwap ? 0 : 1], node);
+  const ClearedRooms& rooms = means_ == Means::kSwap ? cleared_[0] : *rooms_of_look_;
+  const Room room = cleared_of(rooms, node);
   if (!fit::capacity(room, pod_class) || !fit::devices(room, problem_, pod_class, node)) return Cleared::kTooSmall;
   if (!cleared.any_goes) return Cleared::kNobodyGoes;
   if (means_ == Means::kSwap) return Cleared::kFits;
   const DeviceUnits units =
       pod_class.gpu.devices > 0 ? pod_class.gpu.devices * share_units(pod_class, problem_.class_of(node)) : 0;
-  const std::span left(leaving_.data() + node.value() * problem_.resource_count, problem_.resource_count);
+  const std::span left(rooms.left.data() + node.value() * problem_.resource_count, problem_.resource_count);
   return fit::capacity({left, {}}, pod_class) && units <= cleared.devices_left ? Cleared::kFits : Cleared::kTooSmall;
 }
 
@@ -35,13 +75,15 @@ Room RoomSearch::cleared_of(const ClearedRooms& rooms, NodeIndex node) const {
 }
 
 const RoomSearch::ClearedRooms::Of& RoomSearch::cleared_room(NodeIndex node) {
-  ClearedRooms& rooms = cleared_[means_ == Means::kSwap ? 0 : 1];
+  ClearedRooms& rooms = means_ == Means::kSwap ? cleared_[0] : *rooms_of_look_;
   if (rooms.of_node.empty()) {
-    rooms = {Indexed<NodeIndex, ClearedRooms::Of>(problem_.nodes.size()), room_seen_, devices_seen_};
-    if (leaving_.empty()) leaving_ = room_seen_;
+    rooms.of_node.resize(problem_.nodes.size());
+    rooms.free = room_seen_;
+    rooms.devices = devices_seen_;
+    if (means_ != Means::kSwap) rooms.left = room_seen_;
   }
   ClearedRooms::Of& known = rooms.of_node[node];
-  const std::uint64_t key = means_ == Means::kSwap ? attempts_ : looks_;
+  const std::uint64_t key = rooms.is_kept ? 1 : means_ == Means::kSwap ? attempts_ : looks_;
   if (known.key == key && known.node_version == state_.version(node)) return known;
   known.key = key;
   known.node_version = state_.version(node);
@@ -58,7 +100,7 @@ void RoomSearch::clear_all(NodeIndex node, ClearedRooms& rooms) {
   DeviceUnits* const devices = rooms.devices.data() + device_begin_[node.value()];
   std::ranges::copy(state_.free(node), free);
   std::ranges::copy(state_.free_devices(node), devices);
-  Amount* const left = means_ == Means::kSwap ? nullptr : leaving_.data() + node.value() * resources;
+  Amount* const left = means_ == Means::kSwap ? nullptr : rooms.left.data() + node.value() * resources;
   if (left != nullptr) std::ranges::copy(state_.free(node), left);
   cleared.any_goes = false;
   cleared.devices_left = 0;
@@ -91,8 +133,10 @@ bool RoomSearch::could_relocate(PodClassIndex index) {
   known.look = looks_;
   const PodClass& pod_class = problem_.pod_classes[index];
   const bool may_swap = latest_rank_ > rank_;
+  const std::int32_t whole_devices = pod_class.gpu.kind == GpuRequestKind::kWhole ? pod_class.gpu.devices : 0;
   const Means means = std::exchange(means_, Means::kSwap);
   const auto holds = [&](NodeIndex node) {
+    if (!may_swap && state_.idle_devices(node) < whole_devices) return false;
     if (!fit::node(problem_, pod_class, node)) return false;
     if (may_swap) cleared_room(node);
     const Room room = may_swap ? cleared_of(cleared_[0], node) : room_of(state_, node);
