@@ -75,8 +75,9 @@ std::vector<std::int64_t> trivial_bounds(const Problem& problem, const FairShare
 
 // The least that the level `evicted` can be of any plan with the same values of all levels `share` and `work`: what
 // runs of a priority and is more than the plan has of it must leave, those first who have run the shortest; but of no
-// queue more than it can do without for its part of the shares. Requires `levels` of that problem. Cost: O(pods +
-// running pods x log + priorities x queues^2), of many queues without the last.
+// queue more than it can do without for its part of the shares, and gangs that need all of their pods whole, as far as
+// a few choices deep can tell. Requires `levels` of that problem. Cost: O(pods + running pods x log + 200,000 +
+// priorities x queues^2), of many queues without the last.
 std::int64_t least_evicted(const Problem& problem, const FairShares& shares, const Levels& levels);
 
 // The largest sum <= capacity of a subset of `items` (all >= 0). Exact within the limits of model/subset_sums.h.

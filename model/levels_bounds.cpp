@@ -229,28 +229,54 @@ std::int64_t preference_bound(const Problem& problem, const Possibilities& possi
   return sum;
 }
 
-// What runs now, of one priority.
+// What runs now and may leave: a gang of which either all goes or nothing, or one pod.
 struct MayLeave {
   Work work = 0;
-  std::int64_t run_seconds = 1;
+  std::int64_t loss = 0;  // of the level `evicted`
   QueueIndex queue;
+  bool is_whole = false;
 };
+// Of one priority.
 struct RunningWork {
   Work work = 0;                    // that counts as evicted where it leaves
   std::vector<MayLeave> may_leave;  // who has run for the shortest time first
 };
 
+// Whether none of the gang's running pods can leave without the others: its minimum needs them all, and nothing that
+// waits can make up for one.
+bool leaves_whole(const Problem& problem, const Possibilities& possibilities, const Gang& gang) {
+  std::vector<PodIndex> running;
+  for (const PodIndex pod : gang.pods) {
+    if (possibilities.may_be_placed(pod) || problem.pods[pod].status == PodStatus::kSucceeded) return false;
+    if (problem.pods[pod].status == PodStatus::kRunning) running.push_back(pod);
+  }
+  return running.size() > 1 && shape_of(problem, gang, running) == UnitShape::kAllOrNothing;
+}
+
 std::vector<RunningWork> running_by_rank(const Problem& problem, const Possibilities& possibilities) {
   std::vector<RunningWork> of_rank(problem.priorities.size());
-  for (const Pod& pod : problem.pods) {
-    const Gang& gang = problem.gangs[pod.gang];
-    if (pod.status != PodStatus::kRunning || !gang.queue_is_leaf) continue;
-    if (gang.stale && problem.snapshot->policy.actions.stale) continue;  // goes uncounted
+  for (const Gang& gang : problem.gangs) {
+    if (!gang.queue_is_leaf || (gang.stale && problem.snapshot->policy.actions.stale)) continue;  // goes uncounted
     RunningWork& running = of_rank[priority_rank(problem, gang.priority)];
-    running.work = saturating_add(running.work, pod.weighted_work);
-    if (possibilities.may_leave(gang)) running.may_leave.push_back({pod.weighted_work, pod.run_seconds, gang.queue});
+    const bool is_whole = leaves_whole(problem, possibilities, gang);
+    MayLeave whole{0, 0, gang.queue, true};
+    for (const PodIndex index : gang.pods) {
+      const Pod& pod = problem.pods[index];
+      if (pod.status != PodStatus::kRunning) continue;
+      const std::int64_t loss = saturating_multiply(pod.weighted_work, pod.run_seconds);
+      running.work = saturating_add(running.work, pod.weighted_work);
+      whole.work = saturating_add(whole.work, pod.weighted_work);
+      whole.loss = saturating_add(whole.loss, loss);
+      if (possibilities.may_leave(gang) && !is_whole)
+        running.may_leave.push_back({pod.weighted_work, loss, gang.queue, false});
+    }
+    if (possibilities.may_leave(gang) && is_whole) running.may_leave.push_back(whole);
   }
-  for (RunningWork& running : of_rank) std::ranges::stable_sort(running.may_leave, {}, &MayLeave::run_seconds);
+  for (RunningWork& running : of_rank) {
+    std::ranges::stable_sort(running.may_leave, [](const MayLeave& a, const MayLeave& b) {
+      return Wide{a.loss} * b.work < Wide{b.loss} * a.work;
+    });
+  }
   return of_rank;
 }
 
@@ -296,18 +322,57 @@ std::vector<QueueCaps> most_missing(const Problem& problem, const FairShares& sh
   return caps;
 }
 
-// The least that leaving costs where so much work must leave, and of each queue no more than its part may.
-std::int64_t least_loss(const RunningWork& running, Work must_leave, QueueCaps caps) {
-  std::int64_t loss = 0;
-  for (const MayLeave& one : running.may_leave) {
-    const Work leaves = std::min({one.work, must_leave, caps[one.queue]});
-    if (leaves <= 0) continue;
-    must_leave -= leaves;
-    caps[one.queue] -= leaves;
-    loss = saturating_add(loss, saturating_multiply(leaves, one.run_seconds));
+// The least that leaving costs where so much work must leave, and of each queue no more than its part may. Parts of a
+// gang that goes whole are a relaxation: the largest of which a part would go goes, or stays, as a whole, so many such
+// choices deep.
+class LeastLoss {
+ public:
+  explicit LeastLoss(const RunningWork& running)
+      : running_(running), fate_(running.may_leave.size(), Fate::kOpen), depth_(0) {
+    for (std::size_t looks = kMostLooks; looks > 2 * running.may_leave.size() && depth_ < kMostDeep; looks /= 2)
+      ++depth_;
   }
-  return loss;
-}
+
+  std::int64_t of(Work must_leave, const QueueCaps& caps) { return of(must_leave, caps, depth_); }
+
+ private:
+  enum class Fate : std::uint8_t { kOpen, kStays, kGone };
+  static constexpr std::size_t kMostLooks = 200'000;
+  static constexpr int kMostDeep = 10;
+
+  std::int64_t of(const Work must_leave, const QueueCaps& caps, int depth) {
+    const std::vector<MayLeave>& all = running_.may_leave;
+    std::int64_t loss = 0;
+    std::size_t torn = all.size();
+    Work rest = must_leave;
+    QueueCaps room = caps;
+    for (std::size_t i = 0; i < all.size() && rest > 0; ++i) {
+      const MayLeave& one = all[i];
+      // Who goes whole and is more than what may go of his queue stays.
+      if (fate_[i] != Fate::kOpen || (one.is_whole && one.work > caps[one.queue])) continue;
+      const Work leaves = std::min({one.work, rest, room[one.queue]});
+      if (leaves <= 0) continue;
+      rest -= leaves;
+      room[one.queue] -= leaves;
+      loss = saturating_add(loss, static_cast<std::int64_t>(Wide{one.loss} * leaves / one.work));
+      if (one.is_whole && leaves < one.work && (torn == all.size() || one.work > all[torn].work)) torn = i;
+    }
+    if (depth == 0 || torn == all.size()) return loss;
+    fate_[torn] = Fate::kStays;
+    const std::int64_t without = of(must_leave, caps, depth - 1);
+    fate_[torn] = Fate::kGone;
+    room = caps;
+    room[all[torn].queue] -= all[torn].work;
+    const std::int64_t with =
+        saturating_add(all[torn].loss, of(saturating_subtract(must_leave, all[torn].work), room, depth - 1));
+    fate_[torn] = Fate::kOpen;
+    return std::max(loss, std::min(without, with));
+  }
+
+  const RunningWork& running_;
+  std::vector<Fate> fate_;
+  int depth_;
+};
 
 }  // namespace
 
@@ -344,7 +409,7 @@ std::int64_t least_evicted(const Problem& problem, const FairShares& shares, con
   for (std::size_t rank = 0; rank < running.size() && work[rank] < kLargest; ++rank) {
     const Work of_this = work[rank] - (rank > 0 ? work[rank - 1] : 0);
     const Work must_leave = saturating_subtract(running[rank].work, of_this);
-    least = saturating_add(least, least_loss(running[rank], must_leave, caps[rank]));
+    least = saturating_add(least, LeastLoss(running[rank]).of(must_leave, caps[rank]));
   }
   return least;
 }

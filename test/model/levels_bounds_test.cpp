@@ -69,12 +69,14 @@ std::vector<std::int32_t> first_devices(const PodClass& pod_class) {
   return devices;
 }
 
-// Evicts and places at random; of a gang that does not reach its minimum nothing is placed.
-Plan random_plan(const Problem& problem, RandomCluster& random) {
+// Evicts and places at random; of a gang that does not reach its minimum nothing is placed. With `whole`, such a gang
+// is evicted to the last pod, if at all.
+Plan random_plan(const Problem& problem, RandomCluster& random, bool whole = false) {
   Plan plan;
   for (const Gang& gang : problem.gangs) {
     std::vector<Placement> placements;
     std::vector<PodIndex> present;
+    const std::size_t first_eviction = plan.evictions.size();
     for (const PodIndex pod : gang.pods) {
       const PodStatus status = problem.pods[pod].status;
       const bool is_evicted = status == PodStatus::kRunning && random.below(3) == 0;
@@ -88,6 +90,12 @@ Plan random_plan(const Problem& problem, RandomCluster& random) {
     const bool is_met =
         meets_minimum(problem, gang, [&](PodIndex pod) { return std::ranges::find(present, pod) != present.end(); });
     if (is_met) plan.placements.insert(plan.placements.end(), placements.begin(), placements.end());
+    if (is_met || !whole || plan.evictions.size() == first_eviction) continue;
+    plan.evictions.resize(first_eviction);
+    for (const PodIndex pod : gang.pods) {
+      if (problem.pods[pod].status == PodStatus::kRunning)
+        plan.evictions.push_back({pod, EvictionReason::kPreempt, {}});
+    }
   }
   normalise(plan);
   return plan;
@@ -121,7 +129,7 @@ TEST(LeastEvicted, NoRandomPlanEvictsLessForTheSameWork) {
     const auto at = static_cast<std::size_t>(std::ranges::find(ids, LevelKind::kEvicted, &LevelId::kind) - ids.begin());
     for (int round = 0; round < 20; ++round) {
       const FairShares shares = compute_fair_shares(*built);
-      const Levels levels = evaluate(*built, shares, random_plan(*built, random));
+      const Levels levels = evaluate(*built, shares, random_plan(*built, random, true));
       const std::int64_t least = least_evicted(*built, shares, levels);
       EXPECT_LE(least, levels.values[at]) << "seed " << seed;
       above_zero += least > 0 ? 1 : 0;
@@ -148,6 +156,28 @@ TEST(LeastEvicted, IsTheWorkThatMustGoOfThoseWhoHaveRunTheShortest) {
   EXPECT_EQ(least_evicted(*built, compute_fair_shares(*built), levels), 1000 * 10 + 500 * 1000);
   levels.values[2 * ranks + 1] = 4000;
   EXPECT_EQ(least_evicted(*built, compute_fair_shares(*built), levels), 0);
+}
+
+TEST(LeastEvicted, AGangThatNeedsAllOfItsPodsGoesWholeOrStays) {
+  std::string pods;
+  for (int i = 0; i < 4; ++i) {
+    const std::string at = std::to_string(i);
+    pods += R"({"name":"young-)" + at + R"(","gang":"young","gpu":{"count":1},"node":"a","gpus":[)" + at +
+            R"(],"started":999900},)";
+  }
+  for (int i = 4; i < 7; ++i) {
+    const std::string at = std::to_string(i);
+    pods += R"({"name":"old-)" + at + R"(","gpu":{"count":1},"node":"a","gpus":[)" + at + R"(],"started":999800},)";
+  }
+  const auto least = [&](int minimum, std::int64_t work) {
+    const BuiltProblem built(R"("nodes":[{"name":"a","gpus":{"count":8}}],"gangs":[{"name":"young","minMember":)" +
+                             std::to_string(minimum) + R"(}],"pods":[)" + pods +
+                             R"({"name":"waiting","gpu":{"count":8}}])");
+    return least_evicted(*built, compute_fair_shares(*built), Levels{{0, 0, work, 0, 0, 0, 0, 0}});
+  };
+  EXPECT_EQ(least(3, 5500), 1500 * 100);  // a part of it may go
+  EXPECT_EQ(least(4, 5500), 1500 * 200);  // less than the whole: 4000 * 100
+  EXPECT_EQ(least(4, 4500), 4000 * 100);  // the whole is less than 2500 * 200
 }
 
 TEST(LeastEvicted, TakesOfNoQueueWhatItsShareCannotDoWithout) {
