@@ -257,7 +257,9 @@ std::vector<RunningWork> running_by_rank(const Problem& problem, const Possibili
   std::vector<RunningWork> of_rank(problem.priorities.size());
   for (const Gang& gang : problem.gangs) {
     if (!gang.queue_is_leaf || (gang.stale && problem.snapshot->policy.actions.stale)) continue;  // goes uncounted
-    RunningWork& running = of_rank[priority_rank(problem, gang.priority)];
+    const std::size_t rank = priority_rank(problem, gang.priority);
+    if (rank == of_rank.size()) continue;  // has neither run nor been pending
+    RunningWork& running = of_rank[rank];
     const bool is_whole = leaves_whole(problem, possibilities, gang);
     MayLeave whole{0, 0, gang.queue, true};
     for (const PodIndex index : gang.pods) {
@@ -327,10 +329,10 @@ std::vector<QueueCaps> most_missing(const Problem& problem, const FairShares& sh
 // choices deep.
 class LeastLoss {
  public:
-  explicit LeastLoss(const RunningWork& running)
+  LeastLoss(const RunningWork& running, std::size_t queues)
       : running_(running), fate_(running.may_leave.size(), Fate::kOpen), depth_(0) {
-    for (std::size_t looks = kMostLooks; looks > 2 * running.may_leave.size() && depth_ < kMostDeep; looks /= 2)
-      ++depth_;
+    const std::size_t once = running.may_leave.size() + queues;
+    for (std::size_t looks = kMostLooks; looks > 2 * once && depth_ < kMostDeep; looks /= 2) ++depth_;
   }
 
   std::int64_t of(Work must_leave, const QueueCaps& caps) { return of(must_leave, caps, depth_); }
@@ -404,13 +406,14 @@ std::int64_t least_evicted(const Problem& problem, const FairShares& shares, con
   const std::vector<RunningWork> running = running_by_rank(problem, possibilities);
   const auto share = std::span(levels.values).first(running.size());
   const auto work = std::span(levels.values).subspan(2 * running.size(), running.size());  // after shares and quotas
+  std::vector<Work> must_leave;                                                            // by rank
+  for (std::size_t rank = 0; rank < running.size() && work[rank] < kLargest; ++rank)
+    must_leave.push_back(saturating_subtract(running[rank].work, work[rank] - (rank > 0 ? work[rank - 1] : 0)));
+  if (std::ranges::all_of(must_leave, [](Work of_rank) { return of_rank <= 0; })) return 0;
   const std::vector<QueueCaps> caps = most_missing(problem, shares, possibilities, share);
   std::int64_t least = 0;
-  for (std::size_t rank = 0; rank < running.size() && work[rank] < kLargest; ++rank) {
-    const Work of_this = work[rank] - (rank > 0 ? work[rank - 1] : 0);
-    const Work must_leave = saturating_subtract(running[rank].work, of_this);
-    least = saturating_add(least, LeastLoss(running[rank]).of(must_leave, caps[rank]));
-  }
+  for (std::size_t rank = 0; rank < must_leave.size(); ++rank)
+    least = saturating_add(least, LeastLoss(running[rank], problem.queues.size()).of(must_leave[rank], caps[rank]));
   return least;
 }
 
