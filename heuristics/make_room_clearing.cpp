@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "heuristics/groups.h"
 #include "heuristics/make_room.h"
 
 namespace muster {
@@ -450,12 +451,18 @@ std::optional<RoomSearch::Clearing> RoomSearch::clearing_of(PodIndex pod, NodeIn
   }
   Clearing clearing;
   clearing.node = node;
+  // Surplus of a gang of which the rest goes has to go, too.
+  const auto is_torn = [&](GangIndex gang) {
+    return !is_satisfied(state_, gang) && std::ranges::any_of(clearing.victims, [&](const Unit& victim) {
+      return !victim.must_move && problem_.pods[victim.pods.front()].gang == gang;
+    });
+  };
   // Who turns out not to stand in the way stays, the dearest first. Before the last one went it did not fit.
   for (std::size_t i = taken.size(); fits && i-- > 0;) {
     const auto here = state_.checkpoint();
     bool back = i + 1 < taken.size();
     for (std::size_t k = 0; back && k < taken[i].pods.size(); ++k) back = put_back(taken[i].pods[k], places[i][k]);
-    if (back && can_place(state_, bounds_, pod, node)) continue;
+    if (back && can_place(state_, bounds_, pod, node) && !is_torn(problem_.pods[taken[i].pods.front()].gang)) continue;
     state_.rollback(here);
     clearing.cost.add(taken[i].cost);
     clearing.victims.push_back(std::move(taken[i]));

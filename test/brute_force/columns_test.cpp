@@ -129,6 +129,18 @@ std::map<std::string, Tally> check_instances(const std::function<std::string(std
   return tallies;
 }
 
+// One of the tiny instances on which claims make a gang with subgroups give way.
+TEST(GreedyOnTinyInstances, LetsNoSurplusStayOfAGangThatGivesWay) {
+  Result<Snapshot> snapshot = SnapshotReader().read(tiny_instance(914'971));
+  ASSERT_TRUE(snapshot) << snapshot.error().message;
+  const Result<Problem> problem = build_problem(*snapshot);
+  ASSERT_TRUE(problem) << problem.error().message;
+  const FairShares shares = compute_fair_shares(*problem);
+  const Candidate greedy = solve_greedy(*problem, shares, {});
+  for (const Violation& violation : check_plan(*snapshot, *problem, shares, greedy.plan))
+    ADD_FAILURE() << rule_name(violation.rule) << ", " << violation.subject << ": " << violation.message;
+}
+
 TEST(ColumnsThatAreNotListed, TellNoWrongBoundWhereNothingMayGo) {
   auto tallies = check_instances([](std::uint64_t seed) { return tiny_instance(seed); }, false, 200);
   EXPECT_GT(tallies["priced"].bounds, tallies["priced"].solved);
