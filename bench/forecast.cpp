@@ -38,7 +38,7 @@
 #include "bench/statistics.h"
 #include "bench/trace_file.h"
 #include "heuristics/greedy.h"
-#include "heuristics/parallel.h"
+#include "model/parallel.h"
 
 namespace muster::bench {
 namespace {

@@ -36,7 +36,7 @@
 #include "bench/machine.h"
 #include "bench/stalls.h"
 #include "bench/statistics.h"
-#include "heuristics/parallel.h"
+#include "model/parallel.h"
 
 namespace muster::bench {
 namespace {

@@ -23,8 +23,8 @@
 
 #include "bench/arguments.h"
 #include "datasets/simulation_summary.h"
-#include "heuristics/parallel.h"
 #include "io/event_reader.h"
+#include "model/parallel.h"
 #include "solver/scheduling_policy.h"
 
 namespace muster::bench {

@@ -33,7 +33,7 @@
 #include "bench/scale_cases.h"
 #include "bench/statistics.h"
 #include "bench/sweep_plot.h"
-#include "heuristics/parallel.h"
+#include "model/parallel.h"
 
 namespace muster::bench {
 namespace {

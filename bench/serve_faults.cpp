@@ -19,7 +19,7 @@
 #include "bench/serve_requests.h"
 #include "bench/serve_trials.h"
 #include "bench/stalls.h"
-#include "heuristics/parallel.h"
+#include "model/parallel.h"
 
 namespace muster::bench {
 namespace {

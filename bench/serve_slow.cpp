@@ -16,7 +16,7 @@
 #include "bench/slow_clients.h"
 #include "bench/statistics.h"
 #include "datasets/generator.h"
-#include "heuristics/parallel.h"
+#include "model/parallel.h"
 
 namespace muster::bench {
 namespace {

@@ -19,7 +19,7 @@
 #include "bench/machine.h"
 #include "bench/serve_process.h"
 #include "bench/soak.h"
-#include "heuristics/parallel.h"
+#include "model/parallel.h"
 
 namespace muster::bench {
 namespace {

@@ -22,7 +22,7 @@
 
 #include "bench/child.h"
 #include "bench/machine.h"
-#include "heuristics/parallel.h"
+#include "model/parallel.h"
 
 namespace muster::bench {
 namespace {

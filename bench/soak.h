@@ -18,7 +18,7 @@
 #include "bench/machine.h"
 #include "bench/statistics.h"
 #include "datasets/generator.h"
-#include "heuristics/parallel.h"
+#include "model/parallel.h"
 
 namespace muster::bench {
 

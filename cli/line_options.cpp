@@ -4,7 +4,7 @@
 #include <limits>
 #include <string>
 
-#include "heuristics/parallel.h"
+#include "model/parallel.h"
 
 namespace muster {
 

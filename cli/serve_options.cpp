@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "cli/line_options.h"
-#include "heuristics/parallel.h"
+#include "model/parallel.h"
 
 namespace muster {
 namespace {

@@ -25,8 +25,8 @@
 #include "cli/simulate_output.h"
 #include "cli/terminal.h"
 #include "datasets/simulation.h"
-#include "heuristics/parallel.h"
 #include "io/event_reader.h"
+#include "model/parallel.h"
 #include "solver/scheduling_policy.h"
 
 namespace muster {

@@ -15,8 +15,8 @@
 #include "heuristics/groups.h"
 #include "heuristics/leading_levels.h"
 #include "heuristics/node_choice.h"
-#include "heuristics/parallel.h"
 #include "heuristics/placing.h"
+#include "model/parallel.h"
 
 namespace muster {
 

@@ -11,11 +11,11 @@
 #include "heuristics/fit.h"
 #include "heuristics/groups.h"
 #include "heuristics/leading_levels.h"
-#include "heuristics/parallel.h"
 #include "heuristics/search_part.h"
 #include "heuristics/search_scope.h"
 #include "heuristics/search_value.h"
 #include "heuristics/seniority_exchange.h"
+#include "model/parallel.h"
 
 namespace muster {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <tuple>
 
-#include "heuristics/parallel.h"
+#include "model/parallel.h"
 #include "solver/demand_side.h"
 
 namespace muster {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "heuristics/parallel.h"
+#include "model/parallel.h"
 
 namespace muster {
 namespace {

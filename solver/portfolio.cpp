@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "heuristics/greedy.h"
-#include "heuristics/parallel.h"
 #include "heuristics/search.h"
+#include "model/parallel.h"
 #include "solver/backend.h"
 #include "solver/deadline.h"
 #include "solver/milp_engine.h"

@@ -136,7 +136,7 @@ TEST(Style, LibrariesAreIncludedWhereTheyMay) {
                                    {{"simdjson"}, {"io/"}},
                                    {{"yaml-cpp/"}, {"io/yaml.cpp"}},
                                    {{"zip.h"}, {"io/kai_snapshot.cpp", "test/io/kai_snapshot_test.cpp"}},
-                                   {{"tbb/", "oneapi/"}, {"heuristics/parallel.cpp"}},
+                                   {{"tbb/", "oneapi/"}, {"model/parallel.cpp"}},
                                    {{"boost/program_options"}, {"cli/"}},
                                    {{"boost/asio", "boost/beast"}, {"io/"}},
                                    {{"nlohmann/"}, {"test/"}, true},

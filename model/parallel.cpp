@@ -1,4 +1,4 @@
-#include "heuristics/parallel.h"
+#include "model/parallel.h"
 
 #include <algorithm>
 #include <atomic>
