@@ -31,10 +31,10 @@ bool is_well_formed(const Snapshot& snapshot, const Problem& problem, const Plan
 }
 
 std::vector<Violation> check_plan(const Snapshot& snapshot, const Problem& problem, const FairShares& shares,
-                                  const Plan& plan) {
+                                  const Plan& plan, int threads) {
   std::vector<Violation> broken = referee::broken_form(snapshot, problem, plan);
   if (broken.empty()) {
-    referee::Case c(snapshot, problem, shares, plan);
+    referee::Case c(snapshot, problem, shares, plan, threads);
     for (const auto check : kChecks) check(c);
     broken = std::move(c.violations);
   }

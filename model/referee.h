@@ -59,8 +59,9 @@ bool is_well_formed(const Snapshot& snapshot, const Problem& problem, const Plan
 // nowhere, a list out of order), only that is told, as no other rule can be read then.
 // Requires that snapshot, problem and shares belong together. Cost: O(pods + nodes x resources + placements x labels);
 // the anti-affinity terms ask every pod once each; evictions cost O(pods of the gangs that they touch). Departures: a
-// maximum flow for each node and resource that is short on the way, O(leaving x waiting) an augmentation.
+// maximum flow for each node and resource that is short on the way, O(leaving x waiting) an augmentation. What the pods
+// sum to is counted on up to `threads` of them; that changes nothing of what is told.
 std::vector<Violation> check_plan(const Snapshot& snapshot, const Problem& problem, const FairShares& shares,
-                                  const Plan& plan);
+                                  const Plan& plan, int threads = 1);
 
 }  // namespace muster

@@ -157,15 +157,15 @@ std::vector<std::size_t> positions_waited_for(const Case& c, const Placement& pl
 }
 
 // `amount_before(pod)` and `amount_after(placement)`: what a resident takes, what a placed pod will.
-Load load_of(const Case& c, const TouchedNode& touched, Amount capacity, const auto& amount_before,
+Load load_of(const Case& c, const CrowdedNode& crowded, Amount capacity, const auto& amount_before,
              const auto& amount_after) {
   Load load{capacity, 0, {}, {}};
-  for (const PodIndex pod : touched.residents) {
+  for (const PodIndex pod : crowded.residents) {
     const Amount amount = amount_before(pod);
     if (!c.leaves(pod)) load.lasting = saturating_add(load.lasting, amount);
     if (c.leaves(pod) && amount > 0) load.leaving.push_back({pod, amount});
   }
-  for (const Placement* placement : touched.arrivals) {
+  for (const Placement* placement : crowded.arrivals) {
     const Amount amount = amount_after(*placement);
     if (amount > 0) load.arriving.push_back({placement, amount, positions_waited_for(c, *placement, load.leaving)});
   }
@@ -195,7 +195,7 @@ std::string what(const Case& c, const LoadSubject& subject) {
 
 std::string amount_of(const Case& c, const LoadSubject& subject, Amount amount) {
   if (subject.device < 0) return amount_text(subject.resource, amount);
-  return std::to_string(amount) + " of " + std::to_string(c.end.device_capacity(subject.node)) + " units";
+  return std::to_string(amount) + " of " + std::to_string(c.capacities.of_device(subject.node)) + " units";
 }
 
 // Rule After, its first sentence: names those that even alone would find no room beside what they do not wait for.
@@ -242,33 +242,6 @@ bool uses(std::span<const std::int32_t> devices, std::int32_t device) {
   return std::ranges::find(devices, device) != devices.end();
 }
 
-// What is there and what comes, all at the same time: where this fits, every moment does.
-std::vector<Amount> everything_at_once(const Case& c, const TouchedNode& touched) {
-  std::vector<Amount> sum(c.snapshot.resource_names.size(), 0);
-  const auto add = [&](PodIndex pod) {
-    for (const auto& [resource, amount] : c.spec(pod).resources) {
-      sum[resource.value()] = saturating_add(sum[resource.value()], amount);
-    }
-  };
-  for (const PodIndex pod : touched.residents) add(pod);
-  for (const Placement* placement : touched.arrivals) add(placement->pod);
-  return sum;
-}
-
-std::vector<DeviceUnits> everything_at_once_by_device(const Case& c, const TouchedNode& touched) {
-  const SnapshotNode& node = c.node(touched.node);
-  std::vector<DeviceUnits> sum(static_cast<std::size_t>(node.gpu_count), 0);
-  const auto add = [&](PodIndex pod, std::span<const std::int32_t> devices) {
-    const DeviceUnits units = device_units(c.spec(pod), node);
-    for (const std::int32_t device : devices) {
-      sum[static_cast<std::size_t>(device)] = saturating_add(sum[static_cast<std::size_t>(device)], units);
-    }
-  };
-  for (const PodIndex pod : touched.residents) add(pod, c.problem.devices_of(pod));
-  for (const Placement* placement : touched.arrivals) add(placement->pod, placement->devices);
-  return sum;
-}
-
 void check_device_request(Case& c, const Placement& placement) {
   const GpuRequest& gpu = c.spec(placement.pod).gpu;
   const SnapshotNode& node = c.node(placement.node);
@@ -283,41 +256,38 @@ void check_device_request(Case& c, const Placement& placement) {
   }
 }
 
-void check_device_loads(Case& c, const TouchedNode& touched) {
-  const SnapshotNode& node = c.node(touched.node);
-  if (node.gpu_count == 0) return;
-  const DeviceUnits capacity = c.end.device_capacity(touched.node);
-  const std::vector<DeviceUnits> all = everything_at_once_by_device(c, touched);
-  for (std::int32_t device = 0; device < node.gpu_count; ++device) {
-    if (all[static_cast<std::size_t>(device)] <= capacity) continue;
+void check_device_loads(Case& c, const CrowdedNode& crowded) {
+  const DeviceUnits capacity = c.capacities.of_device(crowded.node);
+  const std::int64_t mib = c.capacities.device_memory_mib(crowded.node);
+  for (std::int32_t device = 0; device < c.capacities.devices(crowded.node); ++device) {
+    if (c.at_once.device_taken(crowded.node, device) <= capacity) continue;
     const auto before = [&](PodIndex pod) {
-      return uses(c.problem.devices_of(pod), device) ? device_units(c.spec(pod), node) : 0;
+      return uses(c.problem.devices_of(pod), device) ? device_units(c.spec(pod), mib) : 0;
     };
     const auto after = [&](const Placement& placement) {
-      return uses(placement.devices, device) ? device_units(c.spec(placement.pod), node) : 0;
+      return uses(placement.devices, device) ? device_units(c.spec(placement.pod), mib) : 0;
     };
-    check_load(c, {Rule::kDevices, touched.node, {}, device}, load_of(c, touched, capacity, before, after));
+    check_load(c, {Rule::kDevices, crowded.node, {}, device}, load_of(c, crowded, capacity, before, after));
   }
 }
 
 }  // namespace
 
 void check_capacity(Case& c) {
-  for (const TouchedNode& touched : c.touched_nodes) {
-    const std::vector<Amount> all = everything_at_once(c, touched);
+  for (const CrowdedNode& crowded : c.crowded_nodes) {
     for (const ResourceIndex resource : c.snapshot.resource_names.indices()) {
-      const Amount capacity = c.end.capacity(touched.node, resource);
-      if (all[resource.value()] <= capacity) continue;
+      const Amount capacity = c.capacities.of(crowded.node, resource);
+      if (c.at_once.taken(crowded.node, resource) <= capacity) continue;
       const auto before = [&](PodIndex pod) { return request_of(c.spec(pod), resource); };
       const auto after = [&](const Placement& placement) { return request_of(c.spec(placement.pod), resource); };
-      check_load(c, {Rule::kCapacity, touched.node, resource, -1}, load_of(c, touched, capacity, before, after));
+      check_load(c, {Rule::kCapacity, crowded.node, resource, -1}, load_of(c, crowded, capacity, before, after));
     }
   }
 }
 
 void check_devices(Case& c) {
   for (const Placement& placement : c.plan.placements) check_device_request(c, placement);
-  for (const TouchedNode& touched : c.touched_nodes) check_device_loads(c, touched);
+  for (const CrowdedNode& crowded : c.crowded_nodes) check_device_loads(c, crowded);
 }
 
 // A placement names only what goes, and where what runs (moved pods, too) and what is placed at once do not make a

@@ -2,15 +2,17 @@
 
 #include <algorithm>
 
+#include "model/parallel.h"
 #include "model/saturating.h"
 
 namespace muster::referee {
 namespace {
 
 constexpr std::int64_t kMillion = 1'000'000;
+constexpr std::size_t kPodsOfRange = 10'000;  // about as many as are worth another thread
 
 // Rounded to the nearest millionth of a device, halves up.
-MicroGpu micro_gpu_on(const GpuRequest& gpu, const SnapshotNode& node) {
+MicroGpu micro_gpu_on(const GpuRequest& gpu, std::int64_t device_memory_mib) {
   switch (gpu.kind) {
     case GpuRequestKind::kNone:
       return 0;
@@ -21,7 +23,7 @@ MicroGpu micro_gpu_on(const GpuRequest& gpu, const SnapshotNode& node) {
     case GpuRequestKind::kMemory:
       break;
   }
-  const std::int64_t mib = node.gpu_memory_mib;
+  const std::int64_t mib = device_memory_mib;
   const auto part = mib == 0 ? kMillion : saturate((Wide{2} * gpu.share * kMillion + mib) / (Wide{2} * mib));
   return saturating_multiply(gpu.devices, part);
 }
@@ -31,50 +33,117 @@ void add_to(QueueAmounts& sum, const QueueAmounts& amounts) {
 }
 
 std::vector<GangIndex> gangs_of(const Problem& problem, const auto& entries) {
+  std::vector<bool> is_one(problem.gangs.size(), false);
+  for (const auto& entry : entries) is_one[problem.pods[entry.pod].gang.value()] = true;
   std::vector<GangIndex> gangs;
-  gangs.reserve(entries.size());
-  for (const auto& entry : entries) gangs.push_back(problem.pods[entry.pod].gang);
-  std::ranges::sort(gangs);
-  gangs.erase(std::ranges::unique(gangs).begin(), gangs.end());
+  for (const GangIndex gang : problem.gangs.indices()) {
+    if (is_one[gang.value()]) gangs.push_back(gang);
+  }
   return gangs;
 }
 
-std::vector<TouchedNode> nodes_touched(const Case& c) {
-  Indexed<NodeIndex, std::int32_t> slot(c.snapshot.nodes.size(), -1);
-  std::vector<TouchedNode> touched;
-  for (const Placement& placement : c.plan.placements) {
-    if (slot[placement.node] < 0) {
-      slot[placement.node] = static_cast<std::int32_t>(touched.size());
-      touched.push_back({placement.node, {}, {}});
-    }
-    touched[static_cast<std::size_t>(slot[placement.node])].arrivals.push_back(&placement);
-  }
-  for (const PodIndex pod : c.problem.pods.indices()) {
-    const NodeIndex node = c.node_before(pod);
-    if (!node.is_none() && slot[node] >= 0) touched[static_cast<std::size_t>(slot[node])].residents.push_back(pod);
-  }
-  return touched;
+QueueUsage no_usage(const Problem& problem) {
+  const Indexed<QueueIndex, QueueAmounts> none(problem.queues.size(), QueueAmounts{});
+  return {none, none};
 }
 
-// Which pods stand where in the end, into the rooms and usages of the case.
-void count_pods(Case& c) {
-  const auto count_usage = [&c](QueueUsage& usage, PodIndex pod, NodeIndex node) {
-    const Gang& gang = c.gang_of(pod);
-    if (gang.queue.is_none()) return;
-    const QueueAmounts amounts = usage_on(c, pod, node);
+void add_to(QueueUsage& usage, const QueueUsage& more) {
+  for (const QueueIndex queue : usage.all.indices()) {
+    add_to(usage.all[queue], more.all[queue]);
+    add_to(usage.non_preemptible[queue], more.non_preemptible[queue]);
+  }
+}
+
+// What some of the pods come to, summed apart from the others.
+struct Sums {
+  explicit Sums(const Case& c) : at_once(c.capacities), before(no_usage(c.problem)), after(no_usage(c.problem)) {
+    if (!c.plan.evictions.empty()) end = Room(c.capacities);
+    if (c.has_min_resources) settled = Room(c.capacities);
+  }
+
+  Room at_once, end, settled;
+  QueueUsage before, after;
+};
+
+void count_usage(const Case& c, const Gang& gang, PodIndex pod, Sums& sums) {
+  const auto count = [&](QueueUsage& usage, const QueueAmounts& amounts) {
     add_to(usage.all[gang.queue], amounts);
     if (!gang.preemptible) add_to(usage.non_preemptible[gang.queue], amounts);
   };
-  for (const PodIndex pod : c.problem.pods.indices()) {
-    if (c.runs(pod)) count_usage(c.before, pod, c.node_before(pod));
-    if (!c.is_there_after(pod)) continue;
-    const NodeIndex node = c.node_after(pod);
-    const std::span<const std::int32_t> devices =
-        c.placement[pod] ? std::span<const std::int32_t>(c.placement[pod]->devices) : c.problem.devices_of(pod);
-    c.end.put(c.spec(pod), node, devices);
-    if (c.runs(pod)) c.settled.put(c.spec(pod), node, devices);
-    count_usage(c.after, pod, node);
+  const Placement* placement = c.placement[pod];
+  if (c.runs(pod)) {
+    const QueueAmounts amounts = usage_on(c, pod, c.node_before(pod));
+    count(sums.before, amounts);
+    if (c.stays(pod) && !placement) count(sums.after, amounts);
   }
+  if (placement) count(sums.after, usage_on(c, pod, placement->node));
+}
+
+void count(const Case& c, PodIndex pod, Sums& sums) {
+  const NodeIndex from = c.node_before(pod);
+  const Placement* placement = c.placement[pod];
+  if (from.is_none() && !placement) return;
+  const PodSpec& spec = c.spec(pod);
+  if (!from.is_none()) sums.at_once.put(spec, from, c.problem.devices_of(pod));
+  if (placement) sums.at_once.put(spec, placement->node, placement->devices);
+  const Gang& gang = c.gang_of(pod);
+  if (!gang.queue.is_none()) count_usage(c, gang, pod, sums);
+  if (!c.is_there_after(pod)) return;
+  const std::span<const std::int32_t> devices =
+      placement ? std::span<const std::int32_t>(placement->devices) : c.problem.devices_of(pod);
+  if (!c.plan.evictions.empty()) sums.end.put(spec, c.node_after(pod), devices);
+  if (c.has_min_resources && c.runs(pod)) sums.settled.put(spec, c.node_after(pod), devices);
+}
+
+void add_to(const Case& c, Sums& sum, const Sums& more) {
+  sum.at_once.put(more.at_once);
+  if (!c.plan.evictions.empty()) sum.end.put(more.end);
+  if (c.has_min_resources) sum.settled.put(more.settled);
+  add_to(sum.before, more.before);
+  add_to(sum.after, more.after);
+}
+
+// Nothing is less than zero, so what the sums come to, saturated or not, is the same however the pods are divided.
+Sums count_pods(const Case& c, int threads) {
+  const std::size_t pods = c.problem.pods.size();
+  const std::size_t ranges = std::min(static_cast<std::size_t>(std::max(threads, 1)), 1 + pods / kPodsOfRange);
+  std::vector<Sums> parts(ranges, Sums(c));
+  parallel_for(ranges, threads, [&](std::size_t range) {
+    for (const PodIndex pod : IndexRange<PodIndex>(range * pods / ranges, (range + 1) * pods / ranges))
+      count(c, pod, parts[range]);
+  });
+  for (std::size_t range = 1; range < ranges; ++range) add_to(c, parts.front(), parts[range]);
+  return std::move(parts.front());
+}
+
+bool is_crowded(const Case& c, NodeIndex node) {
+  for (const ResourceIndex resource : c.snapshot.resource_names.indices()) {
+    if (c.at_once.taken(node, resource) > c.capacities.of(node, resource)) return true;
+  }
+  for (std::int32_t device = 0; device < c.capacities.devices(node); ++device) {
+    if (c.at_once.device_taken(node, device) > c.capacities.of_device(node)) return true;
+  }
+  return false;
+}
+
+std::vector<CrowdedNode> nodes_crowded(const Case& c) {
+  constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  Indexed<NodeIndex, std::uint32_t> slot(c.capacities.nodes(), kNone);
+  std::vector<CrowdedNode> crowded;
+  for (const NodeIndex node : slot.indices()) {
+    if (!is_crowded(c, node)) continue;
+    slot[node] = static_cast<std::uint32_t>(crowded.size());
+    crowded.push_back({node, {}, {}});
+  }
+  if (crowded.empty()) return crowded;
+  for (const PodIndex pod : c.problem.pods.indices()) {
+    const NodeIndex node = c.node_before(pod);
+    if (!node.is_none() && slot[node] != kNone) crowded[slot[node]].residents.push_back(pod);
+  }
+  for (const Placement& placement : c.plan.placements) {
+    if (slot[placement.node] != kNone) crowded[slot[placement.node]].arrivals.push_back(&placement);
+  }
+  return crowded;
 }
 
 // Leaves hold sums already; every inner queue gets those of all queues below it.
@@ -91,45 +160,57 @@ void add_up(const Problem& problem, QueueUsage& usage) {
 
 }  // namespace
 
-Room::Room(const Snapshot& snapshot)
-    : snapshot_(&snapshot),
-      resources_(snapshot.resource_names.size()),
-      capacity_(snapshot.nodes.size() * resources_),
-      taken_(snapshot.nodes.size() * resources_),
-      device_begin_(snapshot.nodes.size() + 1) {
+Capacities::Capacities(const Snapshot& snapshot)
+    : resources_(snapshot.resource_names.size()),
+      amounts_(snapshot.nodes.size() * resources_),
+      device_begin_(snapshot.nodes.size() + 1),
+      device_memory_mib_(snapshot.nodes.size()) {
   for (std::size_t n = 0; n < snapshot.nodes.size(); ++n) {
     const SnapshotNode& node = snapshot.nodes[n];
-    for (const ResourceAmount& there : node.resources) capacity_[at(NodeIndex(n), there.resource)] = there.amount;
+    for (const ResourceAmount& there : node.resources) amounts_[at(NodeIndex(n), there.resource)] = there.amount;
     device_begin_[n + 1] = device_begin_[n] + static_cast<std::size_t>(node.gpu_count);
+    device_memory_mib_[n] = node.gpu_memory_mib;
   }
-  device_taken_.resize(device_begin_.back());
 }
 
-DeviceUnits Room::device_capacity(NodeIndex node) const {
-  const std::int64_t mib = snapshot_->nodes[node.value()].gpu_memory_mib;
+DeviceUnits Capacities::of_device(NodeIndex node) const {
+  const std::int64_t mib = device_memory_mib(node);
   return (mib == 0 ? 1 : mib) * kMillion;
 }
 
-DeviceUnits Room::device_taken(NodeIndex node, std::int32_t device) const {
-  return device_taken_[device_begin_[node.value()] + static_cast<std::size_t>(device)];
+Room::Room(const Capacities& capacities)
+    : capacities_(&capacities),
+      taken_(capacities.nodes() * capacities.resources()),
+      device_taken_(capacities.all_devices()) {}
+
+void Room::put(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices) {
+  change(spec, node, devices, [](Amount sum, Amount amount) { return saturating_add(sum, amount); });
 }
 
-void Room::add(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices, int sign) {
-  const auto change = [sign](Amount& sum, Amount amount) {
-    sum = sign > 0 ? saturating_add(sum, amount) : saturating_subtract(sum, amount);
-  };
-  for (const ResourceAmount& asked : spec.resources) change(taken_[at(node, asked.resource)], asked.amount);
-  if (devices.empty()) return;
-  const DeviceUnits units = device_units(spec, snapshot_->nodes[node.value()]);
-  for (const std::int32_t device : devices) {
-    change(device_taken_[device_begin_[node.value()] + static_cast<std::size_t>(device)], units);
+void Room::take(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices) {
+  change(spec, node, devices, [](Amount sum, Amount amount) { return saturating_subtract(sum, amount); });
+}
+
+void Room::change(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices, const auto& changed) {
+  Amount* const taken = taken_.data() + capacities_->at(node, ResourceIndex(0));
+  for (const ResourceAmount& asked : spec.resources) {
+    taken[asked.resource.value()] = changed(taken[asked.resource.value()], asked.amount);
   }
+  if (devices.empty()) return;
+  const DeviceUnits units = device_units(spec, capacities_->device_memory_mib(node));
+  DeviceUnits* const device_taken = device_taken_.data() + capacities_->at_device(node, 0);
+  for (const std::int32_t device : devices) device_taken[device] = changed(device_taken[device], units);
 }
 
-DeviceUnits device_units(const PodSpec& spec, const SnapshotNode& node) {
-  const std::int64_t mib = node.gpu_memory_mib == 0 ? 1 : node.gpu_memory_mib;
+void Room::put(const Room& other) {
+  std::ranges::transform(taken_, other.taken_, taken_.begin(), saturating_add);
+  std::ranges::transform(device_taken_, other.device_taken_, device_taken_.begin(), saturating_add);
+}
+
+DeviceUnits device_units(const PodSpec& spec, std::int64_t device_memory_mib) {
+  const std::int64_t mib = device_memory_mib == 0 ? 1 : device_memory_mib;
   if (spec.gpu.kind == GpuRequestKind::kFraction) return spec.gpu.share * mib;
-  if (spec.gpu.kind == GpuRequestKind::kMemory && node.gpu_memory_mib != 0) return spec.gpu.share * kMillion;
+  if (spec.gpu.kind == GpuRequestKind::kMemory && device_memory_mib != 0) return spec.gpu.share * kMillion;
   return mib * kMillion;
 }
 
@@ -148,7 +229,7 @@ std::int64_t slice_thousandths(std::string_view name) {
 QueueAmounts usage_on(const Case& c, PodIndex pod, NodeIndex node) {
   const PodSpec& spec = c.spec(pod);
   QueueAmounts usage{};
-  usage[kQueueGpu] = micro_gpu_on(spec.gpu, c.node(node));
+  usage[kQueueGpu] = micro_gpu_on(spec.gpu, c.capacities.device_memory_mib(node));
   for (const ResourceAmount& asked : spec.resources) {
     if (asked.resource == kCpu) usage[kQueueCpu] = asked.amount;
     if (asked.resource == kMemory) usage[kQueueMemory] = asked.amount;
@@ -175,7 +256,8 @@ std::array<bool, kQueueResources> asked_for(const Case& c, GangIndex gang) {
   return asked;
 }
 
-Case::Case(const Snapshot& the_snapshot, const Problem& the_problem, const FairShares& the_shares, const Plan& the_plan)
+Case::Case(const Snapshot& the_snapshot, const Problem& the_problem, const FairShares& the_shares, const Plan& the_plan,
+           int threads)
     : snapshot(the_snapshot),
       problem(the_problem),
       shares(the_shares),
@@ -184,19 +266,23 @@ Case::Case(const Snapshot& the_snapshot, const Problem& the_problem, const FairS
       eviction(the_snapshot.pods.size(), nullptr),
       placed_gangs(gangs_of(the_problem, the_plan.placements)),
       evicted_gangs(gangs_of(the_problem, the_plan.evictions)),
-      end(the_snapshot),
-      settled(the_snapshot),
+      capacities(the_snapshot),
       kept_out(the_snapshot.pods.size(), 0) {
   for (const Placement& placed : plan.placements) placement[placed.pod] = &placed;
   for (const Eviction& evicted : plan.evictions) eviction[evicted.pod] = &evicted;
-  touched_nodes = nodes_touched(*this);
-  for (QueueUsage* usage : {&before, &after}) {
-    usage->all.assign(problem.queues.size(), QueueAmounts{});
-    usage->non_preemptible.assign(problem.queues.size(), QueueAmounts{});
-  }
-  count_pods(*this);
+  has_min_resources = std::ranges::any_of(placed_gangs, [this](GangIndex gang) {
+    const SnapshotGang* source = snapshot_gang(gang);
+    return source && source->has_min_resources;
+  });
+  Sums sums = count_pods(*this, threads);
+  at_once = std::move(sums.at_once);
+  end = std::move(sums.end);
+  settled = std::move(sums.settled);
+  before = std::move(sums.before);
+  after = std::move(sums.after);
   add_up(problem, before);
   add_up(problem, after);
+  crowded_nodes = nodes_crowded(*this);
 }
 
 const SnapshotGang* Case::snapshot_gang(GangIndex gang) const {

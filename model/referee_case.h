@@ -21,34 +21,59 @@
 
 namespace muster::referee {
 
-// Capacity of every node and device, and what is taken of it. Plain sums over the snapshot's own requests.
-class Room {
+// What every node and each of its devices has, side by side.
+class Capacities {
  public:
-  explicit Room(const Snapshot& snapshot);
+  explicit Capacities(const Snapshot& snapshot);
 
-  void put(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices) { add(spec, node, devices, +1); }
-  void take(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices) {
-    add(spec, node, devices, -1);
+  std::size_t resources() const { return resources_; }
+  std::size_t nodes() const { return device_memory_mib_.size(); }
+  std::int32_t devices(NodeIndex node) const {
+    return static_cast<std::int32_t>(device_begin_[node.value() + 1] - device_begin_[node.value()]);
   }
+  Amount of(NodeIndex node, ResourceIndex resource) const { return amounts_[at(node, resource)]; }
+  DeviceUnits of_device(NodeIndex node) const;
+  std::int64_t device_memory_mib(NodeIndex node) const { return device_memory_mib_[node.value()]; }  // 0: unknown
 
-  Amount capacity(NodeIndex node, ResourceIndex resource) const { return capacity_[at(node, resource)]; }
-  Amount taken(NodeIndex node, ResourceIndex resource) const { return taken_[at(node, resource)]; }
-  DeviceUnits device_capacity(NodeIndex node) const;
-  DeviceUnits device_taken(NodeIndex node, std::int32_t device) const;
+  // Positions in a list of node x resource, and in one of all devices; both ascend with the node.
+  std::size_t at(NodeIndex node, ResourceIndex resource) const { return node.value() * resources_ + resource.value(); }
+  std::size_t at_device(NodeIndex node, std::int32_t device) const {
+    return device_begin_[node.value()] + static_cast<std::size_t>(device);
+  }
+  std::size_t all_devices() const { return device_begin_.back(); }
 
  private:
-  std::size_t at(NodeIndex node, ResourceIndex resource) const { return node.value() * resources_ + resource.value(); }
-  void add(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices, int sign);
-
-  const Snapshot* snapshot_;
   std::size_t resources_;
-  std::vector<Amount> capacity_, taken_;  // node x resource
+  std::vector<Amount> amounts_;  // node x resource
   std::vector<std::size_t> device_begin_;
+  std::vector<std::int64_t> device_memory_mib_;
+};
+
+// What is taken of every node and device. Plain sums over the snapshot's own requests.
+class Room {
+ public:
+  Room() = default;  // to be assigned
+  explicit Room(const Capacities& capacities);
+
+  void put(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices);
+  void take(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices);
+  void put(const Room& other);  // all that the other holds
+
+  Amount taken(NodeIndex node, ResourceIndex resource) const { return taken_[capacities_->at(node, resource)]; }
+  DeviceUnits device_taken(NodeIndex node, std::int32_t device) const {
+    return device_taken_[capacities_->at_device(node, device)];
+  }
+
+ private:
+  void change(const PodSpec& spec, NodeIndex node, std::span<const std::int32_t> devices, const auto& changed);
+
+  const Capacities* capacities_ = nullptr;
+  std::vector<Amount> taken_;  // node x resource
   std::vector<DeviceUnits> device_taken_;
 };
 
-// A node on which something is placed, with all that is or comes there.
-struct TouchedNode {
+// A node that could not hold all that is there and all that comes at the same time. Of any other, every moment fits.
+struct CrowdedNode {
   NodeIndex node;
   std::vector<PodIndex> residents;  // running (evicted or not) or releasing, ascending
   std::vector<const Placement*> arrivals;
@@ -60,7 +85,7 @@ struct QueueUsage {
 };
 
 struct Case {
-  Case(const Snapshot& snapshot, const Problem& problem, const FairShares& shares, const Plan& plan);
+  Case(const Snapshot& snapshot, const Problem& problem, const FairShares& shares, const Plan& plan, int threads);
 
   const Snapshot& snapshot;
   const Problem& problem;
@@ -71,9 +96,14 @@ struct Case {
   Indexed<PodIndex, const Placement*> placement;       // null: none
   Indexed<PodIndex, const Eviction*> eviction;         // null: none
   std::vector<GangIndex> placed_gangs, evicted_gangs;  // with a placement, with an eviction (moves too); ascending
-  std::vector<TouchedNode> touched_nodes;
-  Room end;      // all that stays or is placed: the cluster once everything that leaves is gone
-  Room settled;  // all that stays or is moved: the same without new pods
+  Capacities capacities;
+  Room at_once;                            // all that is there and all that comes, side by side
+  std::vector<CrowdedNode> crowded_nodes;  // ascending
+  // Only where something is evicted: all that stays or is placed, the cluster once everything that leaves is gone.
+  Room end;
+  // Only where a placed gang has minResources: all that stays or is moved.
+  Room settled;
+  bool has_min_resources = false;  // a placed gang has
   QueueUsage before, after;
   std::vector<std::uint8_t>
       kept_out;  // by PodIndex: it leaves, and an anti-affinity forbids it beside a pod that is placed
@@ -121,7 +151,7 @@ bool minimum_met(const Problem& problem, const Gang& gang, const Counts& counts)
 
 // What one pod takes of one device of the node: f x MiB, m x 10^6, or all of its MiB x 10^6 (MiB 1 where unknown). All
 // of it, too, for a memory request where the node's memory is unknown: rule Devices forbids that place anyway.
-DeviceUnits device_units(const PodSpec& spec, const SnapshotNode& node);
+DeviceUnits device_units(const PodSpec& spec, std::int64_t device_memory_mib);
 // Thousandths of a GPU of one unit of a resource that is a slice nvidia.com/mig-Ng.*: ceil(1000 N/7); else 0.
 std::int64_t slice_thousandths(std::string_view resource_name);
 // What the pod adds to its queue's usage on that node.

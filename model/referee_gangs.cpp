@@ -10,9 +10,9 @@ namespace {
 // Free of one resource, gpu in millionths of a device each rounded to the nearest: a device half in use counts half, as
 // its other half is there for sharers and minResources does not say how its GPUs are to be cut.
 MicroGpu free_micro_gpu(const Case& c, const Room& room, NodeIndex node) {
-  const DeviceUnits capacity = room.device_capacity(node);
+  const DeviceUnits capacity = c.capacities.of_device(node);
   MicroGpu sum = 0;
-  for (std::int32_t device = 0; device < c.node(node).gpu_count; ++device) {
+  for (std::int32_t device = 0; device < c.capacities.devices(node); ++device) {
     const DeviceUnits free = std::max<DeviceUnits>(0, capacity - room.device_taken(node, device));
     const DeviceUnits mib = capacity / 1'000'000;
     sum = saturating_add(sum, saturate((Wide{2} * free + mib) / (Wide{2} * mib)));
@@ -110,7 +110,7 @@ std::string min_resources_objection(const Case& c, GangIndex index, const Room& 
   for (const auto& [resource, wanted] : source->min_resources) {
     Amount free = 0;
     for (const NodeIndex node : nodes)
-      free = saturating_add(free, std::max<Amount>(0, room.capacity(node, resource) - room.taken(node, resource)));
+      free = saturating_add(free, std::max<Amount>(0, c.capacities.of(node, resource) - room.taken(node, resource)));
     if (free >= wanted) continue;
     return "minResources asks for " + amount_text(resource, wanted) + " of " +
            std::string(c.snapshot.resource_names[resource]) + ", " + amount_text(resource, free) +
@@ -122,6 +122,7 @@ std::string min_resources_objection(const Case& c, GangIndex index, const Room& 
 // Each gang by itself: new pods are not counted, neither its own nor others'. Pods that are moved are where they are
 // moved to.
 void check_min_resources(Case& c) {
+  if (!c.has_min_resources) return;
   for (const GangIndex index : c.placed_gangs) {
     const std::string objection = min_resources_objection(c, index, c.settled);
     if (!objection.empty()) c.object(Rule::kMinResources, c.problem.gangs[index].name, objection);

@@ -37,10 +37,10 @@ class PutBack {
 bool is_within_room(const Case& c, const Room& room, PodIndex pod) {
   const NodeIndex node = c.node_before(pod);
   for (const ResourceAmount& asked : c.spec(pod).resources) {
-    if (room.taken(node, asked.resource) > room.capacity(node, asked.resource)) return false;
+    if (room.taken(node, asked.resource) > c.capacities.of(node, asked.resource)) return false;
   }
   for (const std::int32_t device : c.problem.devices_of(pod)) {
-    if (room.device_taken(node, device) > room.device_capacity(node)) return false;
+    if (room.device_taken(node, device) > c.capacities.of_device(node)) return false;
   }
   return true;
 }
@@ -88,6 +88,7 @@ bool keeps_queues_in_bounds(const Case& c, const ReclaimDuties& duties, std::spa
 }
 
 bool leaves_min_resources(Case& c, std::span<const PodIndex> pods) {
+  if (!c.has_min_resources) return true;
   const PutBack put_back(c, c.settled, pods);
   return std::ranges::all_of(c.placed_gangs,
                              [&c](GangIndex gang) { return min_resources_objection(c, gang, c.settled).empty(); });

@@ -443,7 +443,8 @@ class Cycle {
   }
 
   bool passes(const Offer& offer) {
-    const std::vector<Violation> violations = check_plan(snapshot_, problem_, shares_, offer.candidate.plan);
+    const std::vector<Violation> violations =
+        check_plan(snapshot_, problem_, shares_, offer.candidate.plan, options_.threads);
     if (violations.empty()) return true;
     ++solution_.rejected_plans;
     solution_.defects.push_back("a " + std::string(offer.origin) +

@@ -63,6 +63,32 @@ TEST(Referee, FindsBrokenForm) {
   EXPECT_EQ(after([](Plan& plan) { plan.placements[0].devices = {0, 2}; }), devices) << "a device that does not exist";
 }
 
+TEST(Referee, TellsTheSameWhateverTheNumberOfThreads) {
+  std::string nodes, pods;
+  for (int i = 0; i < 500; ++i)
+    nodes += (i ? "," : "") + std::string(R"({"name":"n)") + std::to_string(i) +
+             R"(","resources":{"cpu":60},"gpus":{"count":2}})";
+  for (int i = 0; i < 32'000; ++i) {
+    pods +=
+        (i ? "," : "") + std::string(R"({"name":"p)") + std::to_string(i) + R"(","queue":"q","resources":{"cpu":1})";
+    if (i < 1'000) pods += R"(,"gpu":{"fraction":0.5})";
+    if (i < 25'000) pods += R"(,"node":"n)" + std::to_string(i % 500) + "\"";
+    pods += "}";
+  }
+  const World world(R"({"format":"muster/v1","time":1000,"queues":[{"name":"q","cpu":{"limit":26000}}],"nodes":[)" +
+                    nodes + R"(],"pods":[)" + pods + "]}");
+  Plan plan;
+  for (std::size_t i = 0; i < 2; ++i) plan.evictions.push_back({PodIndex(i), EvictionReason::kStale, {}});
+  for (std::size_t i = 25'000; i < 32'000; ++i) plan.placements.push_back({PodIndex(i), NodeIndex(i % 300), {}, {}});
+  const auto told_on = [&](int threads) {
+    return told(check_plan(world.snapshot, world.problem, world.shares, plan, threads));
+  };
+  const std::string alone = told_on(1);
+  for (const char* part : {"Capacity: n0: ", "Capacity: n299: ", "Limit: q: ", "31998000m", "Stale: p0: "})
+    EXPECT_NE(alone.find(part), std::string::npos) << part;
+  for (const int threads : {2, 3, 8}) EXPECT_EQ(told_on(threads), alone) << threads;
+}
+
 TEST(Referee, LetsAMovedPodUseItsOwnRoom) {
   const World world(R"json({"format":"muster/v1","time":1000,
     "nodes":[{"name":"n1","resources":{"cpu":3},"gpus":{"count":3}}],
