@@ -115,16 +115,21 @@ bool devices_at(const Room& room, const Problem& problem, const PodClass& pod_cl
 
 }  // namespace fit
 
+bool fits_queue(const ClusterState& state, const QueueBounds& bounds, PodIndex pod, NodeIndex node) {
+  const Problem& problem = state.problem();
+  const Gang& gang = problem.gangs[problem.pods[pod].gang];
+  if (!fit::queue_exists(gang)) return false;
+  const QueueAmounts added = queue_usage(problem.class_of(pod), problem.class_of(node));
+  return fit::limit(state, bounds, gang, added) && fit::quota(state, bounds, gang, added);
+}
+
 bool can_place(const ClusterState& state, const QueueBounds& bounds, PodIndex pod, NodeIndex node) {
   const Problem& problem = state.problem();
   const PodClass& pod_class = problem.class_of(pod);
-  const Gang& gang = problem.gangs[problem.pods[pod].gang];
-  if (!fit::queue_exists(gang) || !fit::node(problem, pod_class, node)) return false;
   const Room room = room_of(state, node);
-  if (!fit::capacity(room, pod_class) || !fit::devices(room, problem, pod_class, node)) return false;
-  if (!fit::anti_affinity(state, pod_class, node)) return false;
-  const QueueAmounts added = queue_usage(pod_class, problem.class_of(node));
-  return fit::limit(state, bounds, gang, added) && fit::quota(state, bounds, gang, added);
+  return fit::node(problem, pod_class, node) && fit::capacity(room, pod_class) &&
+         fit::devices(room, problem, pod_class, node) && fit::anti_affinity(state, pod_class, node) &&
+         fits_queue(state, bounds, pod, node);
 }
 
 std::optional<DeviceList> choose_devices(const Room& room, const Problem& problem, const PodClass& pod_class,

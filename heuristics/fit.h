@@ -81,6 +81,9 @@ bool min_resources(const ClusterState& state, GangIndex gang);
 
 }  // namespace fit
 
+// Whether the pod's queue exists and may use what the pod takes on that node.
+bool fits_queue(const ClusterState& state, const QueueBounds& bounds, PodIndex pod, NodeIndex node);
+
 // Whether one pod may be put on a node beside all that is present: all rules above but those of gangs.
 bool can_place(const ClusterState& state, const QueueBounds& bounds, PodIndex pod, NodeIndex node);
 

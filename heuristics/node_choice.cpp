@@ -1,7 +1,6 @@
 #include "heuristics/node_choice.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -14,11 +13,8 @@ namespace {
 
 constexpr std::int64_t kListWorthPods = 4;  // below that, scanning all nodes each time is cheaper than a list
 
-// To make a list anew costs as much as to read of so many changes: those of all groups of alike nodes, and of so many
-// nodes.
+// To begin a list anew costs as much as to read of so many changes: those of all cells, and of a part of the nodes.
 constexpr std::size_t kNewListCosts = 16;
-// How much of the rest of a list goes into its heap: so many, and this part.
-constexpr std::size_t kLeastRefill = 64, kRefills = 4;
 
 constexpr std::int64_t kMillion = 1'000'000;
 constexpr Amount kNothing = std::numeric_limits<Amount>::min();
@@ -32,6 +28,15 @@ std::uint64_t scaled(std::int64_t value, std::int64_t whole, int bits) {
 
 std::uint64_t capped(std::int64_t value, int bits) {
   return static_cast<std::uint64_t>(std::clamp<std::int64_t>(value, 0, (std::int64_t{1} << bits) - 1));
+}
+
+DeviceUnits whole_of(const NodeClass& node_class) {
+  return std::max<std::int64_t>(1, node_class.device_memory_mib) * kMillion;
+}
+
+// Asks for parts of devices.
+bool is_sharer(const PodClass& pod_class) {
+  return pod_class.gpu.kind == GpuRequestKind::kFraction && pod_class.gpu.share < kMillion;
 }
 
 }  // namespace
@@ -59,15 +64,6 @@ NodeChooser::NodeChooser(const ClusterState& state, const QueueBounds& bounds, N
   if (devices > 0) typical_cpu_per_gpu_ = cpu / devices;
   for (const NodeIndex node : problem_.nodes.indices()) all_nodes_.push_back(node);
   touched_read_ = state.touched().size();
-  constexpr Amount kMost = std::numeric_limits<Amount>::max();
-  least_asked_.fill({kMost, kMost, kMost, std::numeric_limits<std::int32_t>::max(), 0});
-  for (const PodClassIndex pod_class : problem_.pod_classes.indices()) {
-    if (!wants_list(pod_class)) continue;
-    const Glance asked = asked_by(problem_.pod_classes[pod_class]);
-    Glance& least = least_asked_[asks(problem_.pod_classes[pod_class])];
-    least = {std::min(least.cpu, asked.cpu), std::min(least.memory, asked.memory), std::min(least.share, asked.share),
-             std::min(least.idle, asked.idle), 0};
-  }
 }
 
 void NodeChooser::list_occupants() {
@@ -98,7 +94,7 @@ NodeIndex NodeChooser::choose(PodIndex pod, std::span<const NodeIndex> among) {
   if (!is_plain || !wants_list(class_index)) return scan(pod, all_nodes_);
   const NodeIndex node = best_of_list(class_index);
   // Elsewhere a plain pod adds the same to its queue, so where the queue's bounds refuse one node they refuse all.
-  return !node.is_none() && can_place(state_, bounds_, pod, node) ? node : NodeIndex::none();
+  return !node.is_none() && fits_queue(state_, bounds_, pod, node) ? node : NodeIndex::none();
 }
 
 NodeIndex NodeChooser::scan(PodIndex pod, std::span<const NodeIndex> among) const {
@@ -147,15 +143,18 @@ std::int64_t NodeChooser::copies(PodClassIndex class_index, NodeIndex node, std:
 // soft taints), 48 bits of the rule's own.
 NodeChooser::Score NodeChooser::score(PodClassIndex class_index, NodeIndex node, const Glance& glance) const {
   const PodClass& pod_class = problem_.pod_classes[class_index];
-  if (!fit::node(problem_, pod_class, node)) return kNoFit;
+  if (!pod_class.allowed[glance.node_class.value()]) return kNoFit;
   const Room room = room_of(state_, node);
   if (!fits_beyond_glance(pod_class, node, room)) return kNoFit;
-  const std::size_t node_class = problem_.nodes[node].node_class.value();
-  const std::int64_t dislike = 100 * std::int64_t{pod_class.untolerated_soft_taints[node_class]} -
-                               std::int64_t{pod_class.preferred_weight[node_class]};
   const Score waits = has_departing(node) && !fits_at_once(pod_class, node) ? 1 : 0;
   const Score own = rule_ == NodeRule::kSpread ? spread_score(pod_class, node) : binpack_score(pod_class, node, glance);
-  return waits << 63 | capped(dislike + (1 << 14), 15) << 48 | own;
+  return waits << 63 | preference(pod_class, glance.node_class) << 48 | own;
+}
+
+NodeChooser::Score NodeChooser::preference(const PodClass& pod_class, NodeClassIndex node_class) const {
+  const std::int64_t dislike = 100 * std::int64_t{pod_class.untolerated_soft_taints[node_class.value()]} -
+                               std::int64_t{pod_class.preferred_weight[node_class.value()]};
+  return capped(dislike + (1 << 14), 15);
 }
 
 // Whether a pod fits on a node that is not short of anything at a glance. For most classes that says it already.
@@ -177,36 +176,61 @@ std::int32_t NodeChooser::stranded(std::int64_t idle_devices, Amount free_cpu) c
 
 // 16 bits of cpu stranded, 16 bits of devices left, 16 bits of cpu left; for a sharer, 12 bits of devices opened, 12 of
 // the room left on the tightest device and 8 of cpu.
-NodeChooser::Score NodeChooser::binpack_score(const PodClass& pod_class, NodeIndex node, const Glance& glance) const {
-  const NodeClass& node_class = problem_.class_of(node);
-  const std::int64_t idle = glance.idle;
-  const Amount cpu_left = glance.cpu - pod_class.request[kCpu.value()];
-  const Score cpu = scaled(cpu_left, std::max<Amount>(1, node_class.capacity[kCpu.value()]), 15);
-  if (pod_class.gpu.devices == 0) {
-    const std::int64_t lost = std::int64_t{stranded(idle, cpu_left)} - glance.stranded;
-    return capped(lost, 16) << 32 | capped(idle, 8) << 24 | cpu;
-  }
-  // What this pod newly strands.
-  const auto newly_stranded = [&](std::int64_t opened) -> std::int64_t {
-    if (rule_ != NodeRule::kKeepCpu) return 0;
-    return std::max<std::int64_t>(0, std::int64_t{stranded(idle - opened, cpu_left)} - glance.stranded);
+NodeChooser::Score NodeChooser::packing_score(const PodClass& pod_class, const NodeClass& node_class,
+                                              const Packing& packing) const {
+  const Amount request = pod_class.request[kCpu.value()];
+  const Score cpu = scaled(packing.cpu - request, std::max<Amount>(1, node_class.capacity[kCpu.value()]), 15);
+  const auto newly_stranded = [&](std::int64_t opened) {
+    return capped(std::int64_t{stranded(packing.idle - opened, packing.most_cpu - request)} - packing.stranded, 16)
+           << 32;
   };
-  const DeviceUnits units = share_units(pod_class, node_class);
-  const DeviceUnits whole = problem_.device_capacity(node);
-  if (units == whole) {
+  if (pod_class.gpu.devices == 0) return newly_stranded(0) | capped(packing.idle, 8) << 24 | cpu;
+  const bool keeps_cpu = rule_ == NodeRule::kKeepCpu;
+  const DeviceUnits whole = whole_of(node_class);
+  if (share_units(pod_class, node_class) == whole) {
     const std::int64_t wanted = pod_class.gpu.devices;
-    return capped(newly_stranded(wanted), 16) << 32 | capped(idle - wanted, 16) << 16 | cpu;
+    return (keeps_cpu ? newly_stranded(wanted) : 0) | capped(packing.idle - wanted, 16) << 16 | cpu;
   }
-  // A sharer: on devices that are shared already, the tightest first; an idle one only where there is none.
-  std::int64_t opened = pod_class.gpu.devices;
-  DeviceUnits tightest = whole;
-  for (const DeviceUnits free : state_.free_devices(node)) {
-    if (free < units || free == whole) continue;
-    opened = std::max<std::int64_t>(0, opened - 1);
-    tightest = std::min(tightest, free - units);
+  const std::int64_t opened = packing.opened;
+  return (keeps_cpu ? newly_stranded(opened) : 0) | capped(opened, 5) << 27 |
+         (opened > 0 ? capped(packing.idle, 7) << 20 : 0) | scaled(packing.tightest, whole, 12) << 8 | cpu >> 7;
+}
+
+NodeChooser::Score NodeChooser::binpack_score(const PodClass& pod_class, NodeIndex node, const Glance& glance) const {
+  const NodeClass& node_class = problem_.node_classes[glance.node_class];
+  Packing packing{glance.idle, glance.stranded, glance.cpu, glance.cpu, 0, 0};
+  if (is_sharer(pod_class)) {
+    // On devices that are shared already, the tightest first; an idle one only where there is none.
+    const DeviceUnits units = share_units(pod_class, node_class), whole = whole_of(node_class);
+    packing.opened = pod_class.gpu.devices;
+    packing.tightest = whole;
+    for (const DeviceUnits free : state_.free_devices(node)) {
+      if (free < units || free == whole) continue;
+      packing.opened = std::max<std::int64_t>(0, packing.opened - 1);
+      packing.tightest = std::min(packing.tightest, free - units);
+    }
   }
-  return capped(newly_stranded(opened), 16) << 32 | capped(opened, 5) << 27 | (opened > 0 ? capped(idle, 7) << 20 : 0) |
-         scaled(tightest, whole, 12) << 8 | cpu >> 7;
+  return packing_score(pod_class, node_class, packing);
+}
+
+// Of whatever node of the cell: each term is as low as it can be, given all of the higher ones.
+NodeChooser::Score NodeChooser::least_score(const PodClass& pod_class, const Glance& asked,
+                                            const NodeCells::Cell& cell) const {
+  if (!pod_class.allowed[cell.node_class.value()] || asked.cpu > cell.most_cpu) return kNoFit;
+  const Score preferred = preference(pod_class, cell.node_class) << 48;
+  const NodeClass& node_class = problem_.node_classes[cell.node_class];
+  Packing packing{cell.idle, stranded(cell.idle, cell.least_cpu), cell.least_cpu, cell.most_cpu, 0, 0};
+  if (cell.is_of_room) {
+    const DeviceUnits units = share_units(pod_class, node_class);
+    if (units > cell.most_room) return kNoFit;
+    packing.tightest = std::max<DeviceUnits>(0, cell.least_room - units);
+  } else if (cell.idle < pod_class.gpu.devices) {
+    return kNoFit;  // a sharer's node may have room on other devices: it is in the cells of these, too
+  } else {
+    packing.opened = pod_class.gpu.devices;
+    packing.tightest = whole_of(node_class);
+  }
+  return rule_ == NodeRule::kSpread ? preferred : preferred | packing_score(pod_class, node_class, packing);
 }
 
 // What is in use, as level `fragmentation` counts it for `spread`: GPU thousandths, or cpu where the node has no
@@ -262,42 +286,55 @@ NodeIndex NodeChooser::best_of_list(PodClassIndex pod_class) {
   auto& list = lists_[pod_class];
   if (list == nullptr) {
     list = std::make_unique<List>();
-    make_list(pod_class, *list);
+    begin_list(pod_class, *list);
   } else if (!update(pod_class, *list)) {
-    make_list(pod_class, *list);
+    begin_list(pod_class, *list);
   }
-  take_best(*list);
+  take_best(pod_class, *list);
   return list->best.node;
 }
 
-void NodeChooser::make_list(PodClassIndex pod_class, List& list) {
-  if (alike_nodes_.empty()) group_alike();
-  const Glance asked = asked_by(problem_.pod_classes[pod_class]);
+void NodeChooser::begin_list(PodClassIndex class_index, List& list) {
+  const PodClass& pod_class = problem_.pod_classes[class_index];
+  const Glance asked = asked_by(pod_class);
+  std::vector<NodeCells::Cell>& cells = cells_for(pod_class).all();
   list.best = {};
   list.heap.clear();
-  fitting_.clear();
-  for (std::uint32_t at = 0; at < alike_.size(); ++at) {
-    if (is_short(alike_[at].glance, asked) || !has_untouched(alike_[at])) continue;
-    const NodeIndex node = alike_nodes_[alike_[at].next];
-    const Score own = score(pod_class, node, alike_[at].glance);
-    if (own != kNoFit) fitting_.push_back({own, node, kOfAlike | at});
+  list.bounds.clear();
+  for (std::uint32_t cell = 0; cell < cells.size(); ++cell) {
+    const Score least = least_score(pod_class, asked, cells[cell]);
+    if (least != kNoFit) list.bounds.push_back({least, cell});
   }
-  const std::vector<std::uint64_t>& open = open_[asks(problem_.pod_classes[pod_class])];
-  for (std::size_t word = 0; word < open.size(); ++word) {
-    for (std::uint64_t bits = open[word]; bits != 0; bits &= bits - 1) {
-      const NodeIndex node(64 * word + static_cast<std::size_t>(std::countr_zero(bits)));
-      const Ranked now = ranked(pod_class, asked, node);
-      if (now.score != kNoFit) fitting_.push_back(now);
+  std::ranges::make_heap(list.bounds, Bound::is_after);
+  list.cells = cells.size();
+  list.begun = list.read = touched_read_;
+}
+
+// Every node is in them as it is now; they may also have it as it was before.
+NodeCells& NodeChooser::cells_for(const PodClass& pod_class) {
+  if (alike_nodes_.empty()) group_alike();
+  Cells& of = is_sharer(pod_class) ? sharers_cells_ : others_cells_;
+  const auto add = [&](NodeIndex node) { of.cells->add(state_, {node, state_.version(node) & ~kOfAlike}); };
+  if (!of.cells) {
+    of.cells.emplace(problem_, is_sharer(pod_class) ? NodeCells::By::kRoom : NodeCells::By::kIdleDevices);
+    for (std::uint32_t at = 0; at < alike_.size(); ++at) {
+      if (has_untouched(alike_[at])) of.cells->add(state_, {alike_nodes_[alike_[at].next], kOfAlike | at});
     }
+    for (const NodeIndex node : all_nodes_) {
+      if (touched_at_[node] > 0) add(node);
+    }
+    of.read = touched_read_;
   }
-  list.rest = fitting_;
-  refill(list);
-  list.read = touched_read_;
+  const auto& touched = state_.touched();
+  for (; of.read < touched_read_; ++of.read) {
+    if (touched_at_[touched[of.read]] == of.read + 1) add(touched[of.read]);
+  }
+  return *of.cells;
 }
 
 // Looks at nodes that changed since the last time. False: there are so many that a new list costs less.
 bool NodeChooser::update(PodClassIndex pod_class, List& list) {
-  if (touched_read_ - list.read > alike_.size() + all_nodes_.size() / kNewListCosts) return false;
+  if (touched_read_ - list.read > list.cells + all_nodes_.size() / kNewListCosts) return false;
   const Glance asked = asked_by(problem_.pod_classes[pod_class]);
   const auto& touched = state_.touched();
   bool has_best_changed = false;
@@ -320,66 +357,66 @@ bool NodeChooser::update(PodClassIndex pod_class, List& list) {
 // As the node is now.
 NodeChooser::Ranked NodeChooser::ranked(PodClassIndex pod_class, const Glance& asked, NodeIndex node) const {
   const Score own = is_short(glances_[node], asked) ? kNoFit : score(pod_class, node, glances_[node]);
-  return {own, node, state_.version(node) & ~kOfAlike};
+  return {{node, state_.version(node) & ~kOfAlike}, own};
 }
 
-bool NodeChooser::is_stale(const Ranked& ranked) const {
-  if ((ranked.mark & kOfAlike) != 0) return touched_at_[ranked.node] > 0;
-  return (state_.version(ranked.node) & ~kOfAlike) != ranked.mark;
+bool NodeChooser::is_stale(const MarkedNode& node) const {
+  if ((node.mark & kOfAlike) != 0) return touched_at_[node.node] > 0;
+  return (state_.version(node.node) & ~kOfAlike) != node.mark;
 }
 
 void NodeChooser::put_on(List& list, const Ranked& ranked) {
   if (ranked.score == kNoFit) return;
-  if (!ranked.is_before(list.first_of_rest)) {
-    list.rest.push_back(ranked);
-    return;
-  }
   list.heap.push_back(ranked);
   std::ranges::push_heap(list.heap, Ranked::is_after);
 }
 
-// Moves the first ones of the rest into the heap, which is empty.
-void NodeChooser::refill(List& list) {
-  std::vector<Ranked>& rest = list.rest;
-  for (std::size_t at = 0; at < rest.size();) {
-    if (!is_stale(rest[at]) || become_next_alike(rest[at])) {
-      ++at;
-    } else {
-      rest[at] = rest.back();
-      rest.pop_back();
+// Puts its nodes on the list, but for those that have changed since the list was begun: `update` has seen to them.
+void NodeChooser::look_into(NodeCells::Cell& cell, PodClassIndex pod_class, List& list) {
+  const Glance asked = asked_by(problem_.pod_classes[pod_class]);
+  for (std::size_t at = 0; at < cell.nodes.size();) {
+    MarkedNode& node = cell.nodes[at];
+    if (is_stale(node) && !become_next_alike(node)) {
+      node = cell.nodes.back();
+      cell.nodes.pop_back();
+      continue;
     }
+    ++at;
+    if (touched_at_[node.node] > list.begun) continue;
+    Ranked now = ranked(pod_class, asked, node.node);
+    now.mark = node.mark;
+    put_on(list, now);
   }
-  const std::size_t wanted = kLeastRefill + rest.size() / kRefills;
-  const std::size_t kept = rest.size() > wanted ? rest.size() - wanted : 0;
-  const auto first = rest.begin() + static_cast<std::ptrdiff_t>(kept);
-  if (kept > 0) std::ranges::nth_element(rest, first, Ranked::is_after);
-  list.first_of_rest = kept > 0 ? *first : Ranked{};
-  list.heap.assign(first, rest.end());
-  rest.resize(kept);
-  std::ranges::make_heap(list.heap, Ranked::is_after);
 }
 
 // Where it stood for nodes that are alike, the next of these stands for them. False: there is none.
-bool NodeChooser::become_next_alike(Ranked& ranked) {
-  if ((ranked.mark & kOfAlike) == 0) return false;
-  Alike& alike = alike_[ranked.mark & ~kOfAlike];
+bool NodeChooser::become_next_alike(MarkedNode& node) {
+  if ((node.mark & kOfAlike) == 0) return false;
+  Alike& alike = alike_[node.mark & ~kOfAlike];
   if (!has_untouched(alike)) return false;
-  ranked.node = alike_nodes_[alike.next];
+  node.node = alike_nodes_[alike.next];
   return true;
 }
 
-void NodeChooser::take_best(List& list) {
+void NodeChooser::take_best(PodClassIndex pod_class, List& list) {
+  NodeCells* cells = nullptr;
+  take_first_of_heap(list);
+  while (!list.bounds.empty() && list.bounds.front().score <= list.best.score) {
+    if (cells == nullptr) cells = &*(is_sharer(problem_.pod_classes[pod_class]) ? sharers_cells_ : others_cells_).cells;
+    std::ranges::pop_heap(list.bounds, Bound::is_after);
+    look_into(cells->all()[list.bounds.back().cell], pod_class, list);
+    list.bounds.pop_back();
+    take_first_of_heap(list);
+  }
+}
+
+// The best, if the heap's first node that has not changed is better.
+void NodeChooser::take_first_of_heap(List& list) {
   std::vector<Ranked>& heap = list.heap;
-  const auto take_first = [&] {
+  while (!heap.empty() && heap.front().is_before(list.best)) {
     std::ranges::pop_heap(heap, Ranked::is_after);
-    const Ranked first = heap.back();
+    Ranked first = heap.back();
     heap.pop_back();
-    return first;
-  };
-  while (true) {
-    if (heap.empty() && !list.rest.empty() && !list.best.is_before(list.first_of_rest)) refill(list);
-    if (heap.empty() || list.best.is_before(heap.front())) return;
-    Ranked first = take_first();
     if (!is_stale(first)) {
       put_on(list, std::exchange(list.best, first));
       return;
@@ -394,7 +431,6 @@ void NodeChooser::read_touched() {
   if (glances_.empty()) {
     for (const NodeIndex node : all_nodes_) glances_.push_back(glance_at(node));
     touched_at_.assign(all_nodes_.size(), 0);
-    for (auto& open : open_) open.assign((all_nodes_.size() + 63) / 64, 0);
     touched_read_ = touched.size();
   }
   for (; touched_read_ < touched.size(); ++touched_read_) {
@@ -402,17 +438,7 @@ void NodeChooser::read_touched() {
     if (touched_read_ + 1 < touched.size() && touched[touched_read_ + 1] == node) continue;
     glances_[node] = glance_at(node);
     touched_at_[node] = touched_read_ + 1;
-    const std::uint64_t bit = std::uint64_t{1} << node.value() % 64;
-    for (std::size_t ask = 0; ask < kAsks; ++ask) {
-      std::uint64_t& word = open_[ask][node.value() / 64];
-      word = is_short(glances_[node], least_asked_[ask]) ? word & ~bit : word | bit;
-    }
   }
-}
-
-std::size_t NodeChooser::asks(const PodClass& pod_class) {
-  if (pod_class.gpu.devices == 0) return 0;
-  return pod_class.gpu.kind == GpuRequestKind::kWhole ? 2 : 1;
 }
 
 NodeChooser::Glance NodeChooser::glance_at(NodeIndex node) const {
@@ -421,13 +447,22 @@ NodeChooser::Glance NodeChooser::glance_at(NodeIndex node) const {
   DeviceUnits most = 0;
   for (const DeviceUnits units : state_.free_devices(node)) most = std::max(most, units);
   const std::int32_t idle = state_.idle_devices(node);
-  return {free[kCpu.value()], free[kMemory.value()], most / per_millionth, idle, stranded(idle, free[kCpu.value()])};
+  return {free[kCpu.value()],
+          free[kMemory.value()],
+          most / per_millionth,
+          idle,
+          stranded(idle, free[kCpu.value()]),
+          problem_.nodes[node].node_class};
 }
 
 NodeChooser::Glance NodeChooser::asked_by(const PodClass& pod_class) {
   const auto if_any = [](Amount request) { return request > 0 ? request : kNothing; };
-  Glance asked{if_any(pod_class.request[kCpu.value()]), if_any(pod_class.request[kMemory.value()]), kNothing,
-               std::numeric_limits<std::int32_t>::min(), 0};
+  Glance asked{if_any(pod_class.request[kCpu.value()]),
+               if_any(pod_class.request[kMemory.value()]),
+               kNothing,
+               std::numeric_limits<std::int32_t>::min(),
+               0,
+               NodeClassIndex::none()};
   if (pod_class.gpu.kind == GpuRequestKind::kWhole) asked.idle = pod_class.gpu.devices;
   if (pod_class.gpu.kind == GpuRequestKind::kFraction) asked.share = pod_class.gpu.share;
   return asked;
@@ -460,7 +495,6 @@ void NodeChooser::group_alike() {
   alike_nodes_.resize(all_nodes_.size());
   for (const NodeIndex node : all_nodes_) alike_nodes_[alike_[room_of_node[node.value()]].end++] = node;
   touched_at_.assign(all_nodes_.size(), 0);
-  for (auto& open : open_) std::ranges::fill(open, 0);
 }
 
 bool NodeChooser::has_untouched(Alike& alike) const {

@@ -1,21 +1,22 @@
 // Which node a pod goes to: the best by a rule among all that fit, found by an index that follows the state.
 //
 // No candidate is ever left out: on occupied clusters a cap on candidates costs points of the objective. Each class of
-// pods that is asked for often has a list of the nodes that it fits on, the best of them in a heap by score. It is made
-// once, and of nodes with equal room that nothing has changed on there is one in it at a time. Afterwards only nodes
-// that changed since the class was asked for last are looked at; what a list still says of a node that has changed is
-// passed over when it comes up. Nodes that are too full, which a few numbers side by side tell without a look at the
-// node, cost next to nothing.
+// pods that is asked for often has a list of nodes that it fits on, in a heap by score, and a bound for each cell of
+// nodes (node_cells.h) that have not been looked into: it is when nothing on the list is better than its bound. Of
+// nodes with equal room that nothing has changed on there is one on a list at a time. Nodes that have changed since the
+// class was asked for last are looked at again; what a list still says of them from before is passed over when it comes
+// up. Nodes that are too full, which a few numbers side by side tell without a look at the node, cost next to nothing.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "heuristics/cluster_state.h"
 #include "heuristics/fit.h"
+#include "heuristics/node_cells.h"
 #include "model/problem.h"
 
 namespace muster {
@@ -40,8 +41,8 @@ class NodeChooser {
   NodeChooser& operator=(const NodeChooser&) = delete;
 
   // The best node that can take the pod, or none. `among`: the nodes to look at, empty for all of them.
-  // Cost: O(log nodes) for each node that changed since the pod's class was asked for last, O(nodes) the first time;
-  // O(|among|) where it is given.
+  // Cost: O(log nodes) for each node that changed since the pod's class was asked for last, O(cells + nodes looked at)
+  // the first time; O(|among|) where it is given.
   virtual NodeIndex choose(PodIndex pod, std::span<const NodeIndex> among);
 
   // The devices that the pod takes on that node: those that are free at once, if that suffices.
@@ -56,23 +57,29 @@ class NodeChooser {
   using Score = std::uint64_t;
   static constexpr Score kNoFit = ~Score{0};
 
-  // Lower scores first, of equal ones the first node.
-  struct Ranked {
+  // Lower scores first, of equal ones the first node. The mark: the node's version when it was scored; or kOfAlike and
+  // the nodes that it stands for.
+  struct Ranked : MarkedNode {
     Score score = kNoFit;
-    NodeIndex node;
-    std::uint32_t mark = 0;  // the node's version when it was scored; or kOfAlike and the nodes that it stands for
     bool is_before(const Ranked& other) const { return score != other.score ? score < other.score : node < other.node; }
     static bool is_after(const Ranked& a, const Ranked& b) { return b.is_before(a); }
   };
   static constexpr std::uint32_t kOfAlike = std::uint32_t{1} << 31;
-  // Of one class. Every node that fits is the best, or on the list as it is now, or alike to one on the list that comes
-  // before it. What the list says of nodes that have changed since is passed over when it comes up.
+  // A cell that has not been looked into, and what none of its nodes' scores is below.
+  struct Bound {
+    Score score = kNoFit;
+    std::uint32_t cell = 0;
+    static bool is_after(const Bound& a, const Bound& b) { return b.score < a.score; }
+  };
+  // Of one class. Every node that fits is the best, or in the heap as it is now, or alike to one in the heap that comes
+  // before it, or in a cell not looked into and as it was when the list was begun. What the heap says of nodes that
+  // have changed since is passed over when it comes up.
   struct List {
-    Ranked best;               // no node: none fits
-    std::vector<Ranked> heap;  // the first one at its front
-    std::vector<Ranked> rest;  // in no order
-    Ranked first_of_rest;      // none of the rest is before it
-    std::size_t read = 0;      // of ClusterState::touched
+    Ranked best;                      // no node: none fits
+    std::vector<Ranked> heap;         // the first one at its front
+    std::vector<Bound> bounds;        // a heap, the least one at its front
+    std::size_t begun = 0, read = 0;  // of ClusterState::touched
+    std::size_t cells = 0;            // when it was begun
   };
   // What most nodes that cannot take a pod lack, side by side: what is free, or is asked for, at most; `share` in
   // millionths of the device that has most room. Where nothing is asked for it is kNothing.
@@ -80,10 +87,10 @@ class NodeChooser {
     Amount cpu = 0, memory = 0;
     std::int64_t share = 0;
     std::int32_t idle = 0;
-    std::int32_t stranded = 0;  // nothing that is asked for: what the rule needs to know beside it
+    // Nothing that is asked for: what the rule needs to know beside it.
+    std::int32_t stranded = 0;
+    NodeClassIndex node_class;
   };
-  // How a class asks for devices: not at all, for parts of them, for whole ones.
-  static constexpr std::size_t kAsks = 3;
   // Nodes of one class with equal room: `alike_nodes_[next .. end)`, but for those that have been touched.
   struct Alike {
     Glance glance;
@@ -94,6 +101,16 @@ class NodeChooser {
   Score score(PodClassIndex pod_class, NodeIndex node, const Glance& glance) const;
   bool fits_beyond_glance(const PodClass& pod_class, NodeIndex node, const Room& room) const;
   std::int32_t stranded(std::int64_t idle_devices, Amount free_cpu) const;
+  Score preference(const PodClass& pod_class, NodeClassIndex node_class) const;
+  // What the rules that pack look at.
+  struct Packing {
+    std::int64_t idle = 0, stranded = 0;  // before the pod comes
+    Amount cpu = 0;                       // free; stranded cpu is told for `most_cpu`
+    Amount most_cpu = 0;
+    std::int64_t opened = 0;   // idle devices that a sharer takes parts of
+    DeviceUnits tightest = 0;  // least room left on a device that it shares
+  };
+  Score packing_score(const PodClass& pod_class, const NodeClass& node_class, const Packing& packing) const;
   Score binpack_score(const PodClass& pod_class, NodeIndex node, const Glance& glance) const;
   Score spread_score(const PodClass& pod_class, NodeIndex node) const;
   bool fits_at_once(const PodClass& pod_class, NodeIndex node) const;
@@ -107,18 +124,20 @@ class NodeChooser {
 
   NodeIndex scan(PodIndex pod, std::span<const NodeIndex> among) const;
   NodeIndex best_of_list(PodClassIndex pod_class);
-  void make_list(PodClassIndex pod_class, List& list);
+  void begin_list(PodClassIndex pod_class, List& list);
+  NodeCells& cells_for(const PodClass& pod_class);
+  Score least_score(const PodClass& pod_class, const Glance& asked, const NodeCells::Cell& cell) const;
   bool update(PodClassIndex pod_class, List& list);
+  void look_into(NodeCells::Cell& cell, PodClassIndex pod_class, List& list);
   Ranked ranked(PodClassIndex pod_class, const Glance& asked, NodeIndex node) const;
-  bool is_stale(const Ranked& ranked) const;
-  bool become_next_alike(Ranked& ranked);
-  void refill(List& list);
-  void take_best(List& list);
+  bool is_stale(const MarkedNode& node) const;
+  bool become_next_alike(MarkedNode& node);
+  void take_best(PodClassIndex pod_class, List& list);
+  void take_first_of_heap(List& list);
   static void put_on(List& list, const Ranked& ranked);
   void read_touched();
   void group_alike();
   bool has_untouched(Alike& alike) const;
-  static std::size_t asks(const PodClass& pod_class);
   Glance glance_at(NodeIndex node) const;
   static Glance asked_by(const PodClass& pod_class);
   static bool is_short(const Glance& free, const Glance& asked);
@@ -129,13 +148,15 @@ class NodeChooser {
   const QueueBounds& bounds_;
   NodeRule rule_;
   std::size_t touched_read_ = 0;
-  // By how classes ask for devices: the least that any asks for that has, or may get, a list; and nodes that have been
-  // touched and have that much left.
-  std::array<Glance, kAsks> least_asked_;
-  std::array<std::vector<std::uint64_t>, kAsks> open_;  // a bit for each node
-  Indexed<NodeIndex, std::size_t> touched_at_;          // last: position in ClusterState::touched + 1; 0: not yet
-  std::vector<Alike> alike_;                            // those of which nodes are left; none before the first list
+  Indexed<NodeIndex, std::size_t> touched_at_;  // last: position in ClusterState::touched + 1; 0: not yet
+  std::vector<Alike> alike_;                    // those of which nodes are left; none before the first list
   std::vector<NodeIndex> alike_nodes_;
+  // For those who share devices, and for all others; and up to where each has read ClusterState::touched.
+  struct Cells {
+    std::optional<NodeCells> cells;
+    std::size_t read = 0;
+  };
+  Cells sharers_cells_, others_cells_;
   Indexed<NodeIndex, Glance> glances_;  // none before the first pod
   std::vector<NodeIndex> all_nodes_;
   Indexed<PodClassIndex, std::int64_t> pending_;  // pods of the class that wait
@@ -145,7 +166,6 @@ class NodeChooser {
   std::vector<PodIndex> occupants_;
   Indexed<NodeIndex, std::uint8_t> has_releasing_;
   Amount typical_cpu_per_gpu_ = 0;  // of what waits for devices; thousandths of a core
-  std::vector<Ranked> fitting_;     // while a list is made
   mutable std::vector<Amount> held_free_;
   mutable std::vector<DeviceUnits> held_devices_;
 };

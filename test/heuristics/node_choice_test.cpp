@@ -47,7 +47,7 @@ PodIndex waiting_like(const Problem& problem, const ClusterState& state, PodInde
 }
 
 // Pods come, go, and are taken back; asked for any node, the chooser names the one that it finds by looking at all of
-// them. Up to 64 nodes are all in the heap of a list, of 300 only a part.
+// them.
 TEST(NodeChooser, FindsWhatALookAtEveryNodeFinds) {
   int found = 0, none = 0, repeated = 0;
   for (const std::int32_t nodes : {1, 16, 80, 300}) {
