@@ -58,6 +58,9 @@ class RoomSearch {
   // Tells at which rank the pods of the gang that are newly placed by now were placed.
   void note_placed(GangIndex gang, std::int32_t rank);
 
+  // Takes over what another has decided: the state is as these evictions leave it, with all that is placed beside.
+  void adopt(const std::vector<PlannedEviction>& evictions);
+
   // The evictions of the state as it is, and whether they obey the rules.
   std::vector<PlannedEviction> evictions() const;
   bool rules_hold() const;

@@ -9,6 +9,17 @@
 
 namespace muster {
 
+void RoomSearch::adopt(const std::vector<PlannedEviction>& evictions) {
+  for (const PlannedEviction& eviction : evictions) {
+    reasons_.set(eviction);
+    rules_.note(eviction, taken_);
+    has_evicted_ = true;
+  }
+  is_local_ = false;
+  for (const GangIndex gang : problem_.gangs.indices()) note_placed(gang, 0);
+  has_room_grown();
+}
+
 void RoomSearch::take(const std::vector<PodIndex>& pods) {
   constexpr std::array kReasons{EvictionReason::kConsolidate, EvictionReason::kConsolidate, EvictionReason::kPreempt,
                                 EvictionReason::kReclaim};

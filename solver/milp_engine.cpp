@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "heuristics/fit.h"
+#include "heuristics/relief.h"
 #include "model/referee.h"
 #include "solver/aggregate.h"
 #include "solver/anti_affinity.h"
@@ -46,6 +47,7 @@ constexpr std::size_t kMicrosecondsAState = 10;    // listing takes 2-3 of them,
 constexpr double kSumShare = 0.8;                  // of the time left, for a first bound and columns
 constexpr double kBranchingShare = 0.3;            // of the time left, for a better bound of one level
 constexpr double kLeavingShare = 0.7;  // of the time, for the pass that decides who leaves, where it is not exact
+constexpr double kReliefShare = 0.1;   // of the time left, for fewer victims of a better plan
 
 // The terms of an expression, summed up by column: the same terms mean the same level but for a constant.
 using Terms = std::map<std::int32_t, std::int64_t>;
@@ -540,15 +542,25 @@ class Engine {
   void keep_if_best(const ClusterState& state, const std::vector<PlannedEviction>& evictions) {
     Candidate candidate{plan_of(problem_, state, evictions), {}};
     candidate.levels = evaluate(problem_, shares_, candidate.plan);
-    if (compare(candidate.levels, outcome_.best.levels, ids_) <= 0) return;
+    if (!keep_if_best(std::move(candidate)) || !leavers_.any || options_.deadline.passed()) return;
+    // The level that is being solved says nothing of who leaves for it: those that follow begin with few.
+    StopRequest stop;
+    if (!options_.deadline.is_deterministic())
+      stop = [until = options_.deadline.after(kReliefShare)] { return Deadline::Clock::now() >= until; };
+    keep_if_best(relieve(problem_, shares_, outcome_.best, stop));
+  }
+
+  bool keep_if_best(Candidate candidate) {
+    if (compare(candidate.levels, outcome_.best.levels, ids_) <= 0) return false;
     const Actions& actions = problem_.snapshot->policy.actions;
     if ((actions.preempt || actions.reclaim || actions.consolidate || actions.stale) &&
         !check_plan(*problem_.snapshot, problem_, shares_, candidate.plan).empty())
-      return;
+      return false;
     outcome_.best = std::move(candidate);
     outcome_.improved = true;
     knows_incumbent_ = false;
     tell();
+    return true;
   }
 
   // Diving: what the LP's solution is sure of is placed, and what remains, nodes and pods, is priced anew as a smaller
