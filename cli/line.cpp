@@ -100,7 +100,7 @@ Answer solve_line(ParsedLine& line, Clock::time_point free_since, Portfolio& por
   const Clock::time_point deadline = start + budget;
 
   const Clock::time_point before_model = Clock::now();
-  const Result<Problem> problem = build_problem(snapshot);
+  const Result<Problem> problem = build_problem(snapshot, options.solve.threads);
   if (!problem) return error_answer(line, snapshot.id, problem.error());
   const Clock::duration modelling = Clock::now() - before_model;
 

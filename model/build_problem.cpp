@@ -18,8 +18,9 @@ InputError name_error(std::string_view code, std::string path, std::string_view 
   return {std::string(code), std::move(path), std::move(message)};
 }
 
-Result<Problem> build_problem(Snapshot& snapshot) {
+Result<Problem> build_problem(Snapshot& snapshot, int threads) {
   ProblemDraft draft{.snapshot = snapshot,
+                     .threads = threads,
                      .problem = {},
                      .queues = {},
                      .priority_classes = {},

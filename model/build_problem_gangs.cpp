@@ -249,10 +249,6 @@ Failure build_gangs(ProblemDraft& draft) {
 Failure add_own_gang(ProblemDraft& draft, PodIndex pod_index) {
   static const GangTerms nothing_said;
   const SnapshotPod& source = draft.snapshot.pods[pod_index.value()];
-  if (draft.gangs.find(source.name) != NameTable::kAbsent) {
-    return name_error("DuplicateName", path_to("pods", pod_index.value(), "name"),
-                      "a pod without a gang is named as there already is a gang:", source.name);
-  }
   const GangIndex index = draft.problem.gangs.push_back({});
   draft.is_own_gang.push_back(true);
   const GangTerms& terms =

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "model/build_problem_stages.h"
+#include "model/parallel.h"
 #include "model/saturating.h"
 
 namespace muster {
@@ -32,71 +33,71 @@ Failure find_group(const ProblemDraft& draft, PodIndex index, Pod& pod) {
                     "pods name subgroups without subgroups, unlike", source.subgroup);
 }
 
-// Finds each pod's gang; mostly the one of the pod before, which costs no look-up.
-class GangFinder {
- public:
-  explicit GangFinder(ProblemDraft& draft) : draft_(draft) {}
-
-  Failure find(PodIndex index, Pod& pod) {
-    const SnapshotPod& source = draft_.snapshot.pods[index.value()];
-    if (source.gang.empty()) {
-      pod.gang = GangIndex(draft_.problem.gangs.size());
-      return add_own_gang(draft_, index);
-    }
-    if (source.gang != last_name_ || last_.is_none()) {
-      const std::uint32_t found = draft_.gangs.find(source.gang);
-      if (found == NameTable::kAbsent) {
-        return name_error("UnknownGang", path_to("pods", index.value(), "gang"), "there is no gang", source.gang);
-      }
-      last_name_ = source.gang;
-      last_ = GangIndex(found);
-    }
-    pod.gang = last_;
-    return {};
-  }
-
- private:
-  ProblemDraft& draft_;
-  std::string_view last_name_;
-  GangIndex last_;
+// What a pod's names refer to; kAbsent where it has no such name, or where nothing is named so.
+struct Named {
+  std::uint32_t gang = NameTable::kAbsent;  // of a pod that names none: what is named as the pod itself
+  std::uint32_t node = NameTable::kAbsent, nominated_node = NameTable::kAbsent;
 };
 
-// Finds nodes by name; mostly the one of the pod before, which costs no look-up.
-class NodeFinder {
+// Finds things by name; mostly the one of the pod before, which costs no look-up.
+class Finder {
  public:
-  explicit NodeFinder(const NameTable& nodes) : nodes_(nodes) {}
+  explicit Finder(const NameTable& table) : table_(table) {}
 
   std::uint32_t find(std::string_view name) {
-    if (name != last_name_) last_ = nodes_.find(last_name_ = name);
+    if (name.empty()) return NameTable::kAbsent;
+    if (name != last_name_) last_ = table_.find(last_name_ = name);
     return last_;
   }
 
  private:
-  const NameTable& nodes_;
+  const NameTable& table_;
   std::string_view last_name_;
   std::uint32_t last_ = NameTable::kAbsent;
 };
 
-Failure set_node(const ProblemDraft& draft, PodIndex index, NodeFinder& nodes, Pod& pod) {
+void find_names(const ProblemDraft& draft, IndexRange<PodIndex> range, Indexed<PodIndex, Named>& out) {
+  Finder gangs(draft.gangs), nodes(draft.nodes), nominated_nodes(draft.nodes);
+  for (const PodIndex index : range) {
+    const SnapshotPod& source = draft.snapshot.pods[index.value()];
+    out[index] = {source.gang.empty() ? draft.gangs.find(source.name) : gangs.find(source.gang),
+                  is_on_node(source.status) ? nodes.find(source.node) : NameTable::kAbsent,
+                  nominated_nodes.find(source.nominated_node)};
+  }
+}
+
+Failure set_gang(ProblemDraft& draft, PodIndex index, const Named& named, Pod& pod) {
+  const SnapshotPod& source = draft.snapshot.pods[index.value()];
+  if (source.gang.empty()) {
+    if (named.gang != NameTable::kAbsent) {
+      return name_error("DuplicateName", path_to("pods", index.value(), "name"),
+                        "a pod without a gang is named as there already is a gang:", source.name);
+    }
+    pod.gang = GangIndex(draft.problem.gangs.size());
+    return add_own_gang(draft, index);
+  }
+  if (named.gang == NameTable::kAbsent)
+    return name_error("UnknownGang", path_to("pods", index.value(), "gang"), "there is no gang", source.gang);
+  pod.gang = GangIndex(named.gang);
+  return {};
+}
+
+Failure set_node(const ProblemDraft& draft, PodIndex index, const Named& named, Pod& pod) {
   const SnapshotPod& source = draft.snapshot.pods[index.value()];
   if (is_on_node(pod.status)) {
     if (source.node.empty()) {
       return name_error("MissingKey", path_to("pods", index.value(), "node"),
                         "a pod that runs or is releasing names its node:", source.name);
     }
-    const std::uint32_t found = nodes.find(source.node);
-    if (found == NameTable::kAbsent) {
+    if (named.node == NameTable::kAbsent)
       return name_error("UnknownNode", path_to("pods", index.value(), "node"), "there is no node", source.node);
-    }
-    pod.node = NodeIndex(found);
+    pod.node = NodeIndex(named.node);
   } else if (!source.node.empty() && (pod.status == PodStatus::kPending || pod.status == PodStatus::kGated)) {
     return name_error("InvalidValue", path_to("pods", index.value(), "status"),
                       "a pod that is pending or gated has no node:", source.name);
   }
   // A nominated node that is gone is an everyday matter: the pod is as one that has none.
-  const std::uint32_t nominated =
-      source.nominated_node.empty() ? NameTable::kAbsent : draft.nodes.find(source.nominated_node);
-  if (nominated != NameTable::kAbsent) pod.nominated_node = NodeIndex(nominated);
+  if (named.nominated_node != NameTable::kAbsent) pod.nominated_node = NodeIndex(named.nominated_node);
   return {};
 }
 
@@ -130,11 +131,22 @@ std::size_t first_repeated_name(const std::vector<SnapshotPod>& pods) {
   return pods.size();
 }
 
-void reserve_own_gangs(ProblemDraft& draft) {
-  const auto own = static_cast<std::size_t>(
-      std::ranges::count_if(draft.snapshot.pods, [](const SnapshotPod& pod) { return pod.gang.empty(); }));
-  draft.problem.gangs.reserve(draft.problem.gangs.size() + own);
-  draft.problem.groups.reserve(draft.problem.groups.size() + own);
+void reserve_gangs(ProblemDraft& draft, const Indexed<PodIndex, Named>& named) {
+  Problem& problem = draft.problem;
+  std::vector<std::uint32_t> pods_of(problem.gangs.size(), 0);
+  std::size_t own = 0;
+  for (const PodIndex index : named.indices()) {
+    const bool is_own = draft.snapshot.pods[index.value()].gang.empty();
+    own += is_own ? 1 : 0;
+    if (!is_own && named[index].gang != NameTable::kAbsent) ++pods_of[named[index].gang];
+  }
+  for (const GangIndex gang : problem.gangs.indices()) {
+    problem.gangs[gang].pods.reserve(pods_of[gang.value()]);
+    Group& root = problem.groups[problem.gangs[gang].root];
+    if (root.is_leaf()) root.pods.reserve(pods_of[gang.value()]);
+  }
+  problem.gangs.reserve(problem.gangs.size() + own);
+  problem.groups.reserve(problem.groups.size() + own);
   draft.is_own_gang.reserve(draft.is_own_gang.size() + own);
 }
 
@@ -144,10 +156,16 @@ Failure build_pods(ProblemDraft& draft) {
   Problem& problem = draft.problem;
   const std::vector<SnapshotPod>& sources = draft.snapshot.pods;
   problem.pods.resize(sources.size());
-  reserve_own_gangs(draft);
-  const std::size_t repeated = first_repeated_name(sources);
-  GangFinder gang_finder(draft);
-  NodeFinder node_finder(draft.nodes);
+  Indexed<PodIndex, Named> named(sources.size());
+  std::size_t repeated = 0;
+  const std::size_t ranges = ranges_for(sources.size(), draft.threads);
+  parallel_for(1 + ranges, draft.threads, [&](std::size_t task) {
+    if (task == 0)
+      repeated = first_repeated_name(sources);
+    else
+      find_names(draft, range_of<PodIndex>(sources.size(), task - 1, ranges), named);
+  });
+  reserve_gangs(draft, named);
   for (const PodIndex index : problem.pods.indices()) {
     const SnapshotPod& source = sources[index.value()];
     if (index.value() == repeated) {
@@ -155,9 +173,9 @@ Failure build_pods(ProblemDraft& draft) {
     }
     Pod& pod = problem.pods[index];
     pod.status = source.status;
-    if (Failure failure = gang_finder.find(index, pod)) return failure;
+    if (Failure failure = set_gang(draft, index, named[index], pod)) return failure;
     if (Failure failure = find_group(draft, index, pod)) return failure;
-    if (Failure failure = set_node(draft, index, node_finder, pod)) return failure;
+    if (Failure failure = set_node(draft, index, named[index], pod)) return failure;
     set_run_time(draft, index, pod);
     problem.gangs[pod.gang].pods.push_back(index);
     problem.groups[pod.group].pods.push_back(index);

@@ -1,8 +1,10 @@
 // What is on each node: that it fits, and on which devices it is.
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "model/build_problem_stages.h"
+#include "model/parallel.h"
 #include "model/saturating.h"
 
 namespace muster {
@@ -20,6 +22,10 @@ InputError does_not_fit(const ProblemDraft& draft, NodeIndex node, std::string_v
 struct PodsByNode {
   std::vector<std::size_t> begin;
   std::vector<PodIndex> pods;
+
+  std::span<const PodIndex> of(NodeIndex node) const {
+    return {pods.data() + begin[node.value()], pods.data() + begin[node.value() + 1]};
+  }
 };
 
 PodsByNode pods_by_node(const Problem& problem) {
@@ -38,22 +44,8 @@ PodsByNode pods_by_node(const Problem& problem) {
   return result;
 }
 
-Failure check_resources(const ProblemDraft& draft, NodeIndex node, std::span<const PodIndex> pods) {
-  const NodeClass& node_class = draft.problem.class_of(node);
-  for (const ResourceIndex resource : draft.snapshot.resource_names.indices()) {
-    Amount sum = 0;
-    for (const PodIndex pod : pods) sum = saturating_add(sum, draft.problem.class_of(pod).request[resource.value()]);
-    const Amount capacity = node_class.capacity[resource.value()];
-    if (sum <= capacity) continue;
-    std::string what(draft.snapshot.resource_names[resource]);
-    what.append(", ").append(std::to_string(sum)).append(" of ").append(std::to_string(capacity));
-    return does_not_fit(draft, node, what);
-  }
-  return {};
-}
-
 Failure check_listed_devices(const ProblemDraft& draft, PodIndex pod) {
-  std::vector<std::int32_t> devices = draft.snapshot.pods[pod.value()].devices;
+  const std::vector<std::int32_t>& devices = draft.snapshot.pods[pod.value()].devices;
   const std::int32_t asked = draft.problem.class_of(pod).gpu.devices;
   const std::int32_t count = draft.problem.class_of(draft.problem.pods[pod].node).device_count;
   const auto error = [&](std::string message) {
@@ -62,7 +54,6 @@ Failure check_listed_devices(const ProblemDraft& draft, PodIndex pod) {
   if (std::ssize(devices) != asked) {
     return error("it lists " + std::to_string(devices.size()) + " devices and asks for " + std::to_string(asked));
   }
-  std::ranges::sort(devices);
   if (devices.front() < 0 || devices.back() >= count)
     return error("its node has " + std::to_string(count) + " devices, counted from 0");
   if (std::ranges::adjacent_find(devices) != devices.end()) return error("a device is listed twice");
@@ -119,17 +110,42 @@ class DeviceSearch {
   bool backtracks_ = false;
 };
 
-class NodeDevices {
+// One node after the other.
+class NodeLoader {
  public:
-  NodeDevices(ProblemDraft& draft, NodeIndex node) : draft_(draft), node_(node) {}
+  explicit NodeLoader(ProblemDraft& draft) : draft_(draft) {}
 
-  Failure assign(std::span<const PodIndex> pods) {
+  Failure load(NodeIndex node, std::span<const PodIndex> pods) {
+    node_ = node;
+    if (Failure failure = check_resources(pods)) return failure;
+    return assign_devices(pods);
+  }
+
+ private:
+  const PodClass& class_of(PodIndex pod) const { return draft_.problem.class_of(pod); }
+
+  Failure check_resources(std::span<const PodIndex> pods) {
+    sums_.assign(draft_.problem.resource_count, 0);
+    for (const PodIndex pod : pods) std::ranges::transform(sums_, class_of(pod).request, sums_.begin(), saturating_add);
+    for (const ResourceIndex resource : draft_.snapshot.resource_names.indices()) {
+      const Amount sum = sums_[resource.value()];
+      const Amount capacity = draft_.problem.class_of(node_).capacity[resource.value()];
+      if (sum <= capacity) continue;
+      std::string what(draft_.snapshot.resource_names[resource]);
+      what.append(", ").append(std::to_string(sum)).append(" of ").append(std::to_string(capacity));
+      return does_not_fit(draft_, node_, what);
+    }
+    return {};
+  }
+
+  Failure assign_devices(std::span<const PodIndex> pods) {
     free_.assign(static_cast<std::size_t>(draft_.problem.class_of(node_).device_count),
                  draft_.problem.device_capacity(node_));
-    if (Failure failure = take_listed(pods)) return failure;
     needs_.clear();
+    if (Failure failure = take_listed(pods)) return failure;
     add_needs(pods, true);
     add_needs(pods, false);
+    if (needs_.empty()) return {};
     const std::vector<std::int32_t> devices = DeviceSearch(free_).find(needs_);
     if (devices.size() != needs_.size())
       return does_not_fit(draft_, node_, "no devices are left for pods that list none");
@@ -138,18 +154,16 @@ class NodeDevices {
     return {};
   }
 
- private:
-  const PodClass& class_of(PodIndex pod) const { return draft_.problem.class_of(pod); }
-
   Failure take_listed(std::span<const PodIndex> pods) {
     for (const PodIndex pod : pods) {
-      SnapshotPod& source = draft_.snapshot.pods[pod.value()];
-      if (source.devices.empty()) continue;
+      std::vector<std::int32_t>& devices = draft_.snapshot.pods[pod.value()].devices;
+      if (devices.empty()) continue;
+      std::ranges::sort(devices);
       if (Failure failure = check_listed_devices(draft_, pod)) return failure;
-      std::ranges::sort(source.devices);
-      for (const std::int32_t device : source.devices) {
+      const DeviceUnits units = share_units(class_of(pod), draft_.problem.class_of(node_));
+      for (const std::int32_t device : devices) {
         DeviceUnits& room = free_[static_cast<std::size_t>(device)];
-        room -= share_units(class_of(pod), draft_.problem.class_of(node_));
+        room -= units;
         if (room < 0)
           return does_not_fit(draft_, node_, "device " + std::to_string(device) + " is taken more than once");
       }
@@ -160,7 +174,8 @@ class NodeDevices {
   void add_needs(std::span<const PodIndex> pods, bool whole) {
     for (const PodIndex pod : pods) {
       const GpuRequest& gpu = class_of(pod).gpu;
-      if (!draft_.snapshot.pods[pod.value()].devices.empty() || (gpu.kind == GpuRequestKind::kWhole) != whole) continue;
+      if (gpu.devices == 0 || (gpu.kind == GpuRequestKind::kWhole) != whole) continue;
+      if (!draft_.snapshot.pods[pod.value()].devices.empty()) continue;
       const DeviceUnits units = share_units(class_of(pod), draft_.problem.class_of(node_));
       for (std::int32_t i = 0; i < gpu.devices; ++i) needs_.push_back({pod, units, i > 0});
     }
@@ -168,31 +183,59 @@ class NodeDevices {
 
   ProblemDraft& draft_;
   NodeIndex node_;
+  std::vector<Amount> sums_;  // by resource
   std::vector<DeviceUnits> free_;
   std::vector<DeviceNeed> needs_;
 };
 
+Failure load_nodes(ProblemDraft& draft, IndexRange<NodeIndex> nodes, const PodsByNode& by_node) {
+  NodeLoader loader(draft);
+  for (const NodeIndex node : nodes) {
+    const std::span<const PodIndex> pods = by_node.of(node);
+    if (pods.empty()) continue;
+    if (Failure failure = loader.load(node, pods)) return failure;
+  }
+  return {};
+}
+
+// Lists the devices of all pods one after the other, as the problem has them.
+void list_devices(ProblemDraft& draft) {
+  Problem& problem = draft.problem;
+  const std::vector<SnapshotPod>& sources = draft.snapshot.pods;
+  const std::size_t pods = problem.pods.size(), ranges = ranges_for(pods, draft.threads);
+  const auto in_ranges = [&](const auto& body) {
+    parallel_for(ranges, draft.threads, [&](std::size_t range) {
+      for (const PodIndex index : range_of<PodIndex>(pods, range, ranges)) {
+        if (!problem.pods[index].node.is_none()) body(problem.pods[index], sources[index.value()].devices);
+      }
+    });
+  };
+  in_ranges([](Pod& pod, const std::vector<std::int32_t>& devices) {
+    pod.devices_count = static_cast<std::uint32_t>(devices.size());
+  });
+  std::uint32_t all = 0;
+  for (Pod& pod : problem.pods) {
+    if (!pod.node.is_none()) pod.devices_begin = std::exchange(all, all + pod.devices_count);
+  }
+  problem.running_devices.resize(all);
+  in_ranges([&](const Pod& pod, const std::vector<std::int32_t>& devices) {
+    std::ranges::copy(devices, problem.running_devices.begin() + pod.devices_begin);
+  });
+}
+
 }  // namespace
 
 Failure assign_running_devices(ProblemDraft& draft) {
-  Problem& problem = draft.problem;
-  const PodsByNode by_node = pods_by_node(problem);
-  for (const NodeIndex node : problem.nodes.indices()) {
-    const std::size_t first = by_node.begin[node.value()];
-    const std::span<const PodIndex> pods =
-        std::span(by_node.pods).subspan(first, by_node.begin[node.value() + 1] - first);
-    if (pods.empty()) continue;
-    if (Failure failure = check_resources(draft, node, pods)) return failure;
-    if (Failure failure = NodeDevices(draft, node).assign(pods)) return failure;
+  const PodsByNode by_node = pods_by_node(draft.problem);
+  const std::size_t nodes = draft.problem.nodes.size(), ranges = ranges_for(by_node.pods.size(), draft.threads);
+  std::vector<Failure> failures(ranges);
+  parallel_for(ranges, draft.threads, [&](std::size_t range) {
+    failures[range] = load_nodes(draft, range_of<NodeIndex>(nodes, range, ranges), by_node);
+  });
+  for (Failure& failure : failures) {
+    if (failure) return std::move(failure);
   }
-  for (const PodIndex index : problem.pods.indices()) {
-    Pod& pod = problem.pods[index];
-    if (pod.node.is_none()) continue;
-    const std::vector<std::int32_t>& devices = draft.snapshot.pods[index.value()].devices;
-    pod.devices_begin = static_cast<std::uint32_t>(problem.running_devices.size());
-    pod.devices_count = static_cast<std::uint32_t>(devices.size());
-    problem.running_devices.insert(problem.running_devices.end(), devices.begin(), devices.end());
-  }
+  list_devices(draft);
   return {};
 }
 

@@ -21,6 +21,7 @@ using Failure = std::optional<InputError>;
 // The problem while it is put together, and the names that its parts are found by.
 struct ProblemDraft {
   Snapshot& snapshot;
+  int threads = 1;  // that a stage may use
   Problem problem;
   NameTable queues, priority_classes, nodes, gangs;
   NameTable subgroups;  // scope: the gang's index; value: the group's index
@@ -43,7 +44,7 @@ Failure build_nodes(ProblemDraft& draft);
 // Gangs and their trees of subgroups. A minimum that is left to the pods is kUnresolvedMinimum until resolve_gangs.
 inline constexpr std::int32_t kUnresolvedMinimum = -1;
 Failure build_gangs(ProblemDraft& draft);
-// The gang of one pod that names none, as its terms say.
+// The gang of one pod that names none, as its terms say. Requires that no gang is named as the pod.
 Failure add_own_gang(ProblemDraft& draft, PodIndex pod);
 // Once all pods are known: minimums, timeouts, stale gangs, the list of priorities.
 void resolve_gangs(ProblemDraft& draft);

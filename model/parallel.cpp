@@ -101,6 +101,11 @@ void parallel_for(std::size_t count, int threads, const std::function<void(std::
   run_threads(count, threads, body);
 }
 
+std::size_t ranges_for(std::size_t steps, int threads) {
+  constexpr std::size_t kLeastSteps = 10'000;  // some 100 microseconds of about 10 ns each
+  return std::min(static_cast<std::size_t>(std::max(threads, 1)), 1 + steps / kLeastSteps);
+}
+
 int usable_cores() { return std::max(1, std::min(affinity_cores(), cgroup_cores())); }
 
 }  // namespace muster

@@ -203,7 +203,7 @@ Work mig_slice_work(std::string_view resource_name);
 // subgroups, pods that name inner subgroups, classes that are not there, running pods that do not fit their node, and
 // everything else that makes a snapshot meaningless. Fills in the devices of running pods that list none: whole devices
 // first, the lowest indices that fit. Cost: O(n log n) in nodes + pods, O(node classes x pod classes) for the filters.
-// Ensures: the result refers to `snapshot`, which must stay where it is.
-Result<Problem> build_problem(Snapshot& snapshot);
+// Ensures: the result refers to `snapshot`, which must stay where it is, and is the same for any number of threads.
+Result<Problem> build_problem(Snapshot& snapshot, int threads = 1);
 
 }  // namespace muster

@@ -9,7 +9,6 @@ namespace muster::referee {
 namespace {
 
 constexpr std::int64_t kMillion = 1'000'000;
-constexpr std::size_t kPodsOfRange = 10'000;  // about as many as are worth another thread
 
 // Rounded to the nearest millionth of a device, halves up.
 MicroGpu micro_gpu_on(const GpuRequest& gpu, std::int64_t device_memory_mib) {
@@ -105,12 +104,10 @@ void add_to(const Case& c, Sums& sum, const Sums& more) {
 
 // Nothing is less than zero, so what the sums come to, saturated or not, is the same however the pods are divided.
 Sums count_pods(const Case& c, int threads) {
-  const std::size_t pods = c.problem.pods.size();
-  const std::size_t ranges = std::min(static_cast<std::size_t>(std::max(threads, 1)), 1 + pods / kPodsOfRange);
+  const std::size_t pods = c.problem.pods.size(), ranges = ranges_for(pods, threads);
   std::vector<Sums> parts(ranges, Sums(c));
   parallel_for(ranges, threads, [&](std::size_t range) {
-    for (const PodIndex pod : IndexRange<PodIndex>(range * pods / ranges, (range + 1) * pods / ranges))
-      count(c, pod, parts[range]);
+    for (const PodIndex pod : range_of<PodIndex>(pods, range, ranges)) count(c, pod, parts[range]);
   });
   for (std::size_t range = 1; range < ranges; ++range) add_to(c, parts.front(), parts[range]);
   return std::move(parts.front());

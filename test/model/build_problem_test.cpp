@@ -1,4 +1,6 @@
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -450,6 +452,66 @@ TEST(BuildProblem, ReferenceDeviceIsTheSmallestThatIsAcceptedAndLargeEnough) {
   spec.gpu_models = {"C"};
   EXPECT_EQ(reference_device_mib(spec, kinds), 100);
   EXPECT_EQ(reference_device_mib(spec, {}), 0);
+}
+
+// 40,000 pods on 1,000 nodes, in gangs of four and alone, on devices that are listed or not; `more` after them.
+std::string large_cluster(const std::string& more) {
+  std::string text = R"("nodes":[)";
+  for (int i = 0; i < 1'000; ++i) {
+    text += (i ? "," : "") + std::string(R"({"name":"n)") + std::to_string(i) +
+            R"(","resources":{"cpu":30},"gpus":{"count":8}})";
+  }
+  text += R"(],"gangs":[)";
+  for (int i = 0; i < 5'000; ++i) text += (i ? "," : "") + std::string(R"({"name":"g)") + std::to_string(i) + "\"}";
+  text += R"(],"pods":[)";
+  for (int i = 0; i < 40'000; ++i) {
+    text += (i ? "," : "") + std::string(R"({"name":"p)") + std::to_string(i) + "\"";
+    if (i < 20'000) text += R"(,"gang":"g)" + std::to_string(i / 4) + "\"";
+    if (i % 2 == 0) text += R"(,"resources":{"cpu":1},"node":"n)" + std::to_string(i / 2 * 7 % 1'000) + "\"";
+    if (i % 10 == 0) text += R"(,"gpu":{"fraction":0.25})";
+    if (i % 20 == 0) text += R"(,"gpus":[)" + std::to_string(i / 2'000 % 8) + "]";
+    text += "}";
+  }
+  return text + more + "]";
+}
+
+TEST(BuildProblem, IsTheSameForAnyNumberOfThreads) {
+  const std::string body = large_cluster("");
+  Snapshot alone_snapshot = BuiltProblem::read(body);
+  const Result<Problem> alone = build_problem(alone_snapshot);
+  ASSERT_TRUE(alone);
+  EXPECT_EQ(alone->running_devices.size(), 4'000U);
+  for (const int threads : {2, 3, 8}) {
+    Snapshot snapshot = BuiltProblem::read(body);
+    const Result<Problem> built = build_problem(snapshot, threads);
+    ASSERT_TRUE(built);
+    EXPECT_EQ(built->running_devices, alone->running_devices);
+    for (const PodIndex pod : alone->pods.indices()) {
+      const Pod &a = built->pods[pod], &b = alone->pods[pod];
+      ASSERT_EQ(std::tie(a.gang, a.group, a.node, a.pod_class, a.devices_begin, a.devices_count),
+                std::tie(b.gang, b.group, b.node, b.pod_class, b.devices_begin, b.devices_count));
+      ASSERT_EQ(snapshot.pods[pod.value()].devices, alone_snapshot.pods[pod.value()].devices);
+    }
+    for (const GangIndex gang : alone->gangs.indices()) ASSERT_EQ(built->gangs[gang].pods, alone->gangs[gang].pods);
+  }
+}
+
+TEST(BuildProblem, NamesTheSameErrorForAnyNumberOfThreads) {
+  const std::string full = R"(,"resources":{"cpu":25},"node":"n)";
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"(,{"name":"x")" + full + R"(900"},{"name":"y")" + full + R"(100"})", "DoesNotFit $.nodes[100]"},
+      {R"(,{"name":"x","node":"n"},{"name":"x"})", "UnknownNode $.pods[40000].node"},
+      {R"(,{"name":"p7"},{"name":"x","gang":"h"})", "DuplicateName $.pods[40000].name"},
+      {R"(,{"name":"x","gang":"h"},{"name":"p7"})", "UnknownGang $.pods[40000].gang"},
+      {R"(,{"name":"g77"},{"name":"x","gang":"h"})", "DuplicateName $.pods[40000].name"}};
+  for (const auto& [more, expected] : cases) {
+    for (const int threads : {1, 2, 8}) {
+      Snapshot snapshot = BuiltProblem::read(large_cluster(more));
+      const Result<Problem> built = build_problem(snapshot, threads);
+      ASSERT_FALSE(built) << expected;
+      EXPECT_EQ(built.error().code + " " + built.error().path, expected) << threads;
+    }
+  }
 }
 
 }  // namespace
