@@ -152,8 +152,10 @@ void add_pod(const Problem& problem, const Possibilities& possibilities, const G
   sums.pods.push_back({pod.gang, rank, kind, is_pending, pod.pod_class, item, gang.waited_seconds});
 }
 
-void add_gang(const Problem& problem, const Possibilities& possibilities, const Gang& gang, PossibleWork& sums) {
-  std::vector<PodIndex> possible;
+// `possible`: a list that may be used again.
+void add_gang(const Problem& problem, const Possibilities& possibilities, const Gang& gang,
+              std::vector<PodIndex>& possible, PossibleWork& sums) {
+  possible.clear();
   std::ranges::copy_if(gang.pods, std::back_inserter(possible),
                        [&](PodIndex pod) { return possibilities.may_be_present(pod); });
   if (possible.empty()) return;
@@ -215,13 +217,15 @@ std::vector<std::int64_t> most_points(const Problem& problem) {
 
 std::int64_t preference_bound(const Problem& problem, const Possibilities& possibilities) {
   const std::vector<std::int64_t> points_of_class = most_points(problem);
+  const bool any_level =
+      std::ranges::any_of(problem.groups, [](const Group& group) { return !group.preferred_level.is_none(); });
   std::int64_t sum = 0;
   for (const PodIndex index : problem.pods.indices()) {
     if (!possibilities.may_be_placed(index) && !possibilities.may_be_moved(index)) continue;
     const Pod& pod = problem.pods[index];
     std::int64_t points = points_of_class[pod.pod_class.value()];
     if (!pod.nominated_node.is_none()) points += kPreferenceScale;
-    for (GroupIndex at = pod.group; !at.is_none(); at = problem.groups[at].parent) {
+    for (GroupIndex at = pod.group; any_level && !at.is_none(); at = problem.groups[at].parent) {
       if (!problem.groups[at].preferred_level.is_none()) points += kPreferenceScale;
     }
     sum = saturating_add(sum, saturating_multiply(pod.weighted_work, points));
@@ -236,12 +240,6 @@ struct MayLeave {
   QueueIndex queue;
   bool is_whole = false;
 };
-// Of one priority.
-struct RunningWork {
-  Work work = 0;                    // that counts as evicted where it leaves
-  std::vector<MayLeave> may_leave;  // who has run for the shortest time first
-};
-
 // Whether none of the gang's running pods can leave without the others: its minimum needs them all, and nothing that
 // waits can make up for one.
 bool leaves_whole(const Problem& problem, const Possibilities& possibilities, const Gang& gang) {
@@ -253,31 +251,45 @@ bool leaves_whole(const Problem& problem, const Possibilities& possibilities, co
   return running.size() > 1 && shape_of(problem, gang, running) == UnitShape::kAllOrNothing;
 }
 
-std::vector<RunningWork> running_by_rank(const Problem& problem, const Possibilities& possibilities) {
-  std::vector<RunningWork> of_rank(problem.priorities.size());
+bool counts_as_evicted(const Problem& problem, const Gang& gang) {
+  if (!gang.queue_is_leaf || (gang.stale && problem.snapshot->policy.actions.stale)) return false;  // goes uncounted
+  return priority_rank(problem, gang.priority) < problem.priorities.size();  // else it has neither run nor been pending
+}
+
+// By rank: the running work that counts as evicted where it leaves.
+std::vector<Work> running_work(const Problem& problem) {
+  std::vector<Work> of_rank(problem.priorities.size(), 0);
   for (const Gang& gang : problem.gangs) {
-    if (!gang.queue_is_leaf || (gang.stale && problem.snapshot->policy.actions.stale)) continue;  // goes uncounted
-    const std::size_t rank = priority_rank(problem, gang.priority);
-    if (rank == of_rank.size()) continue;  // has neither run nor been pending
-    RunningWork& running = of_rank[rank];
+    if (!counts_as_evicted(problem, gang)) continue;
+    Work& work = of_rank[priority_rank(problem, gang.priority)];
+    for (const PodIndex pod : gang.pods) {
+      if (problem.pods[pod].status == PodStatus::kRunning) work = saturating_add(work, problem.pods[pod].weighted_work);
+    }
+  }
+  return of_rank;
+}
+
+// By rank: who runs and may leave, those who have run for the shortest time first.
+std::vector<std::vector<MayLeave>> may_leave_by_rank(const Problem& problem, const Possibilities& possibilities) {
+  std::vector<std::vector<MayLeave>> of_rank(problem.priorities.size());
+  for (const Gang& gang : problem.gangs) {
+    if (!counts_as_evicted(problem, gang) || !possibilities.may_leave(gang)) continue;
+    std::vector<MayLeave>& may_leave = of_rank[priority_rank(problem, gang.priority)];
     const bool is_whole = leaves_whole(problem, possibilities, gang);
     MayLeave whole{0, 0, gang.queue, true};
     for (const PodIndex index : gang.pods) {
       const Pod& pod = problem.pods[index];
       if (pod.status != PodStatus::kRunning) continue;
       const std::int64_t loss = saturating_multiply(pod.weighted_work, pod.run_seconds);
-      running.work = saturating_add(running.work, pod.weighted_work);
       whole.work = saturating_add(whole.work, pod.weighted_work);
       whole.loss = saturating_add(whole.loss, loss);
-      if (possibilities.may_leave(gang) && !is_whole)
-        running.may_leave.push_back({pod.weighted_work, loss, gang.queue, false});
+      if (!is_whole) may_leave.push_back({pod.weighted_work, loss, gang.queue, false});
     }
-    if (possibilities.may_leave(gang) && is_whole) running.may_leave.push_back(whole);
+    if (is_whole) may_leave.push_back(whole);
   }
-  for (RunningWork& running : of_rank) {
-    std::ranges::stable_sort(running.may_leave, [](const MayLeave& a, const MayLeave& b) {
-      return Wide{a.loss} * b.work < Wide{b.loss} * a.work;
-    });
+  for (std::vector<MayLeave>& may_leave : of_rank) {
+    std::ranges::stable_sort(
+        may_leave, [](const MayLeave& a, const MayLeave& b) { return Wide{a.loss} * b.work < Wide{b.loss} * a.work; });
   }
   return of_rank;
 }
@@ -329,9 +341,9 @@ std::vector<QueueCaps> most_missing(const Problem& problem, const FairShares& sh
 // choices deep.
 class LeastLoss {
  public:
-  LeastLoss(const RunningWork& running, std::size_t queues)
-      : running_(running), fate_(running.may_leave.size(), Fate::kOpen), depth_(0) {
-    const std::size_t once = running.may_leave.size() + queues;
+  LeastLoss(const std::vector<MayLeave>& may_leave, std::size_t queues)
+      : may_leave_(may_leave), fate_(may_leave.size(), Fate::kOpen), depth_(0) {
+    const std::size_t once = may_leave.size() + queues;
     for (std::size_t looks = kMostLooks; looks > 2 * once && depth_ < kMostDeep; looks /= 2) ++depth_;
   }
 
@@ -343,7 +355,7 @@ class LeastLoss {
   static constexpr int kMostDeep = 10;
 
   std::int64_t of(const Work must_leave, const QueueCaps& caps, int depth) {
-    const std::vector<MayLeave>& all = running_.may_leave;
+    const std::vector<MayLeave>& all = may_leave_;
     std::int64_t loss = 0;
     std::size_t torn = all.size();
     Work rest = must_leave;
@@ -371,7 +383,7 @@ class LeastLoss {
     return std::max(loss, std::min(without, with));
   }
 
-  const RunningWork& running_;
+  const std::vector<MayLeave>& may_leave_;
   std::vector<Fate> fate_;
   int depth_;
 };
@@ -387,8 +399,10 @@ std::vector<std::int64_t> trivial_bounds(const Problem& problem, const FairShare
                     // A pod without GPUs counts the larger of two shares, so such pods may come to twice the cluster.
                     {problem.total_gpu_work, saturating_multiply(problem.total_gpu_work, 2)},
                     {}};
+  sums.pods.reserve(problem.gangs.size());
+  std::vector<PodIndex> possible;
   for (const Gang& gang : problem.gangs) {
-    if (gang.queue_is_leaf) add_gang(problem, possibilities, gang, sums);
+    if (gang.queue_is_leaf) add_gang(problem, possibilities, gang, possible, sums);
   }
   std::vector<std::int64_t> bounds = share_values(problem, shares, std::move(sums.items));
   const std::vector<Work> quota = quota_values(problem, shares, sums.unweighted);
@@ -402,18 +416,19 @@ std::vector<std::int64_t> trivial_bounds(const Problem& problem, const FairShare
 }
 
 std::int64_t least_evicted(const Problem& problem, const FairShares& shares, const Levels& levels) {
-  const Possibilities possibilities(problem);
-  const std::vector<RunningWork> running = running_by_rank(problem, possibilities);
+  const std::vector<Work> running = running_work(problem);
   const auto share = std::span(levels.values).first(running.size());
   const auto work = std::span(levels.values).subspan(2 * running.size(), running.size());  // after shares and quotas
   std::vector<Work> must_leave;                                                            // by rank
   for (std::size_t rank = 0; rank < running.size() && work[rank] < kLargest; ++rank)
-    must_leave.push_back(saturating_subtract(running[rank].work, work[rank] - (rank > 0 ? work[rank - 1] : 0)));
+    must_leave.push_back(saturating_subtract(running[rank], work[rank] - (rank > 0 ? work[rank - 1] : 0)));
   if (std::ranges::all_of(must_leave, [](Work of_rank) { return of_rank <= 0; })) return 0;
+  const Possibilities possibilities(problem);
+  const std::vector<std::vector<MayLeave>> may_leave = may_leave_by_rank(problem, possibilities);
   const std::vector<QueueCaps> caps = most_missing(problem, shares, possibilities, share);
   std::int64_t least = 0;
   for (std::size_t rank = 0; rank < must_leave.size(); ++rank)
-    least = saturating_add(least, LeastLoss(running[rank], problem.queues.size()).of(must_leave[rank], caps[rank]));
+    least = saturating_add(least, LeastLoss(may_leave[rank], problem.queues.size()).of(must_leave[rank], caps[rank]));
   return least;
 }
 

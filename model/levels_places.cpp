@@ -1,6 +1,7 @@
 // The levels that look at nodes: preference, fragmentation, spread.
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "model/interning.h"
 #include "model/levels_parts.h"
@@ -55,46 +56,68 @@ bool prefers_a_level(const Problem& problem, const Gang& gang) {
 class FreeRoom {
  public:
   FreeRoom(const Problem& problem, const Plan& plan, const EndState& end_state) : problem_(problem) {
+    begin_.reserve(problem.nodes.size() + 1);
+    begin_.push_back(0);
+    for (const NodeIndex node : problem.nodes.indices()) {
+      const auto devices = static_cast<std::size_t>(problem.class_of(node).device_count);
+      begin_.push_back(begin_.back() + problem.resource_count + devices);
+    }
+    cells_.reserve(begin_.back());
     for (const NodeIndex node : problem.nodes.indices()) {
       const NodeClass& node_class = problem.class_of(node);
-      amounts_.insert(amounts_.end(), node_class.capacity.begin(), node_class.capacity.end());
-      device_begin_.push_back(devices_.size());
-      devices_.insert(devices_.end(), static_cast<std::size_t>(node_class.device_count), problem.device_capacity(node));
+      cells_.insert(cells_.end(), node_class.capacity.begin(), node_class.capacity.end());
+      cells_.resize(begin_[node.value() + 1], problem.device_capacity(node));
     }
-    device_begin_.push_back(devices_.size());
-    for (const PodIndex pod : problem.pods.indices()) {
-      const bool stays = problem.pods[pod].status == PodStatus::kRunning && !is_evicted(plan, pod);
-      if (stays) take(pod, end_state.node_of[pod], problem.devices_of(pod));
-    }
-    for (const Placement& placement : plan.placements) take(placement.pod, placement.node, placement.devices);
+    take_all(plan, end_state);
   }
 
   std::span<const Amount> amounts(NodeIndex node) const {
-    return std::span(amounts_).subspan(node.value() * problem_.resource_count, problem_.resource_count);
+    return {cells_.data() + begin_[node.value()], problem_.resource_count};
   }
   std::span<const DeviceUnits> devices(NodeIndex node) const {
-    const std::size_t first = device_begin_[node.value()];
-    return std::span(devices_).subspan(first, device_begin_[node.value() + 1] - first);
+    return {cells_.data() + begin_[node.value()] + problem_.resource_count, cells_.data() + begin_[node.value() + 1]};
   }
 
  private:
+  // The cells of a pod's node are fetched ahead of its turn: there are more of them than the caches hold.
+  void take_all(const Plan& plan, const EndState& end_state) {
+    constexpr std::size_t kAhead = 16;
+    const std::vector<NodeIndex>& node_of = end_state.node_of.raw();
+    auto evicted = plan.evictions.begin();
+    auto placed = plan.placements.begin();
+    for (const PodIndex pod : problem_.pods.indices()) {
+      const std::size_t ahead = pod.value() + kAhead;
+      if (ahead < node_of.size() && !node_of[ahead].is_none()) fetch(node_of[ahead]);
+      const bool is_evicted = evicted != plan.evictions.end() && evicted->pod == pod;
+      const bool is_placed = placed != plan.placements.end() && placed->pod == pod;
+      const bool stays = problem_.pods[pod].status == PodStatus::kRunning && !is_evicted;
+      if (stays) take(pod, end_state.node_of[pod], problem_.devices_of(pod));
+      if (is_placed) take(pod, placed->node, placed->devices);
+      evicted += is_evicted ? 1 : 0;
+      placed += is_placed ? 1 : 0;
+    }
+  }
+
+  void fetch(NodeIndex node) const {
+    const std::int64_t* const first = cells_.data() + begin_[node.value()];
+    __builtin_prefetch(first, 1);
+    __builtin_prefetch(cells_.data() + begin_[node.value() + 1] - 1, 1);
+  }
+
   void take(PodIndex pod, NodeIndex node, std::span<const std::int32_t> devices) {
     const PodClass& pod_class = problem_.class_of(pod);
-    Amount* amounts = amounts_.data() + node.value() * problem_.resource_count;
+    std::int64_t* const amounts = cells_.data() + begin_[node.value()];
     for (std::size_t i = 0; i < problem_.resource_count; ++i)
       amounts[i] = saturating_subtract(amounts[i], pod_class.request[i]);
     if (devices.empty()) return;
     const DeviceUnits share = share_units(pod_class, problem_.class_of(node));
-    for (const std::int32_t device : devices) {
-      DeviceUnits& room = devices_[device_begin_[node.value()] + static_cast<std::size_t>(device)];
-      room = saturating_subtract(room, share);
-    }
+    std::int64_t* const rooms = amounts + problem_.resource_count;
+    for (const std::int32_t device : devices) rooms[device] = saturating_subtract(rooms[device], share);
   }
 
   const Problem& problem_;
-  std::vector<Amount> amounts_;            // node x resource
-  std::vector<std::size_t> device_begin_;  // by node, and the end
-  std::vector<DeviceUnits> devices_;
+  std::vector<std::size_t> begin_;   // by node, and the end
+  std::vector<std::int64_t> cells_;  // by node: free amounts by resource, then free units by device
 };
 
 std::int64_t idle_thousandths(DeviceUnits free, DeviceUnits capacity) {
@@ -109,20 +132,26 @@ DeviceUnits device_capacity(const NodeClass& node_class) {
   return (node_class.device_memory_mib == 0 ? 1 : node_class.device_memory_mib) * 1'000'000;
 }
 
+// The devices of one node that have room.
+struct IdleDevices {
+  std::vector<DeviceUnits> rooms;
+  std::vector<std::int64_t> thousandths;
+};
+
 // Of one node, the idle thousandths that a pod of the class could not use (Weng et al. 2023, section 3.2): all of them
 // where the node does not take it or it asks for no device; else those on devices with less room than one share of it.
-// `idle`: of each device; `all`: their sum.
+// `all`: the thousandths of all idle devices.
 std::int64_t unusable_thousandths(const Problem& problem, const PodClass& pod_class, const NodeEnd& node,
-                                  const std::vector<std::int64_t>& idle, std::int64_t all) {
+                                  const IdleDevices& idle, std::int64_t all) {
   const bool may_fit = pod_class.gpu.devices > 0 && pod_class.allowed[node.node_class.value()] &&
                        std::ranges::equal(pod_class.request, node.free, std::ranges::less_equal{});
   if (!may_fit) return all;
   const DeviceUnits share = share_units(pod_class, problem.node_classes[node.node_class]);
   std::int64_t too_small = 0;
   std::int32_t large_enough = 0;
-  for (std::size_t device = 0; device < idle.size(); ++device) {
-    too_small += node.free_devices[device] < share ? idle[device] : 0;
-    large_enough += node.free_devices[device] >= share ? 1 : 0;
+  for (std::size_t device = 0; device < idle.rooms.size(); ++device) {
+    too_small += idle.rooms[device] < share ? idle.thousandths[device] : 0;
+    large_enough += idle.rooms[device] >= share ? 1 : 0;
   }
   return large_enough >= pod_class.gpu.devices ? too_small : all;
 }
@@ -145,9 +174,13 @@ std::int64_t gpu_thousandths_in_use(const Problem& problem, const NodeEnd& node)
 
 std::int64_t fragmentation_of(const Problem& problem, const NodeEnd& node) {
   const DeviceUnits capacity = device_capacity(problem.node_classes[node.node_class]);
-  std::vector<std::int64_t> idle;
-  for (const DeviceUnits free : node.free_devices) idle.push_back(idle_thousandths(free, capacity));
-  const std::int64_t all = std::accumulate(idle.begin(), idle.end(), std::int64_t{0});
+  IdleDevices idle;
+  for (const DeviceUnits free : node.free_devices) {
+    if (free <= 0) continue;
+    idle.rooms.push_back(free);
+    idle.thousandths.push_back(idle_thousandths(free, capacity));
+  }
+  const std::int64_t all = std::accumulate(idle.thousandths.begin(), idle.thousandths.end(), std::int64_t{0});
   std::int64_t value = 0;
   for (const ExpectedClass& expected : problem.expected_workload) {
     const PodClass& pod_class = problem.pod_classes[expected.pod_class];
@@ -179,10 +212,11 @@ std::int64_t preference_of(const Problem& problem, PodIndex index, NodeIndex nod
 std::int64_t preference_value(const Problem& problem, const Plan& plan, const EndState& end_state) {
   std::int64_t sum = 0;
   std::vector<GangIndex> gangs;
+  GangIndex last;
   for (const Placement& placement : plan.placements) {
     sum = saturating_add(sum, preference_of(problem, placement.pod, placement.node));
     const GangIndex gang = problem.pods[placement.pod].gang;
-    if (prefers_a_level(problem, problem.gangs[gang])) gangs.push_back(gang);
+    if (gang != std::exchange(last, gang) && prefers_a_level(problem, problem.gangs[gang])) gangs.push_back(gang);
   }
   std::ranges::sort(gangs);
   gangs.erase(std::ranges::unique(gangs).begin(), gangs.end());

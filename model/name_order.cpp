@@ -1,12 +1,13 @@
 #include "model/name_order.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 
 namespace muster {
 namespace {
 
-constexpr std::size_t kKeyBytes = 8;
+constexpr std::size_t kKeyWords = 2, kWordBytes = 8;
 
 std::size_t common_prefix(std::span<const std::string_view> names) {
   std::string_view prefix = names.front();
@@ -18,16 +19,20 @@ std::size_t common_prefix(std::span<const std::string_view> names) {
   return prefix.size();
 }
 
-// The first bytes as a number that orders as they do; a name that ends early is padded with zeros.
-std::uint64_t key_of(std::string_view rest) {
-  std::uint64_t key = 0;
-  for (std::size_t i = 0; i < kKeyBytes; ++i)
-    key = key << 8U | (i < rest.size() ? static_cast<unsigned char>(rest[i]) : 0U);
+// The first bytes as numbers that order as they do; a name that ends early is padded with zeros.
+using Key = std::array<std::uint64_t, kKeyWords>;
+
+Key key_of(std::string_view rest) {
+  Key key{};
+  for (std::size_t i = 0; i < kKeyWords * kWordBytes && i < rest.size(); ++i) {
+    const std::uint64_t byte = static_cast<unsigned char>(rest[i]);
+    key[i / kWordBytes] |= byte << 8U * (kWordBytes - 1 - i % kWordBytes);
+  }
   return key;
 }
 
 struct Entry {
-  std::uint64_t key = 0;
+  Key key{};
   std::uint32_t position = 0;
 };
 

@@ -9,7 +9,7 @@
 namespace muster {
 
 // The positions of `names` in ascending order of the names, byte by byte; equal ones in the order given. Cost: O(n log
-// n) comparisons, nearly all of them of eight bytes behind what all names begin with.
+// n) comparisons, nearly all of them of sixteen bytes behind what all names begin with.
 std::vector<std::uint32_t> order_of_names(std::span<const std::string_view> names);
 
 }  // namespace muster

@@ -7,12 +7,35 @@
 namespace muster {
 namespace {
 
-void add_usage(const Problem& problem, PodIndex pod, NodeIndex node, Indexed<QueueIndex, QueueAmounts>& usage) {
-  const Gang& gang = problem.gangs[problem.pods[pod].gang];
-  if (gang.queue.is_none()) return;
-  const QueueAmounts amounts = queue_usage(problem.class_of(pod), problem.class_of(node));
-  for (const QueueIndex queue : problem.queues[gang.queue].ancestors) {
-    for (std::size_t i = 0; i < kQueueResources; ++i) usage[queue][i] += amounts[i];
+void add(QueueAmounts& sum, const QueueAmounts& more) {
+  for (std::size_t i = 0; i < kQueueResources; ++i) sum[i] += more[i];
+}
+
+// Every queue gets what those below it use, too.
+void add_up(const Problem& problem, Indexed<QueueIndex, QueueAmounts>& usage) {
+  const Indexed<QueueIndex, QueueAmounts> own = usage;
+  for (const QueueIndex queue : own.indices()) {
+    for (QueueIndex above = problem.queues[queue].parent; !above.is_none(); above = problem.queues[above].parent)
+      add(usage[above], own[queue]);
+  }
+}
+
+// What each queue's own pods use before the plan and after it.
+void add_usages(const Problem& problem, AfterPlan& end) {
+  for (const PodIndex index : problem.pods.indices()) {
+    const Pod& pod = problem.pods[index];
+    const NodeIndex before = pod.status == PodStatus::kRunning ? pod.node : NodeIndex::none();
+    const NodeIndex after = end.node[index];
+    const Gang& gang = problem.gangs[pod.gang];
+    if ((before.is_none() && after.is_none()) || gang.queue.is_none()) continue;
+    const PodClass& pod_class = problem.pod_classes[pod.pod_class];
+    const QueueAmounts amounts = queue_usage(pod_class, problem.class_of(before.is_none() ? after : before));
+    if (!before.is_none()) add(end.usage_before[gang.queue], amounts);
+    if (after.is_none()) continue;
+    const QueueAmounts then =
+        before.is_none() || before == after ? amounts : queue_usage(pod_class, problem.class_of(after));
+    add(end.usage[gang.queue], then);
+    if (!gang.preemptible) add(end.non_preemptible_usage[gang.queue], then);
   }
 }
 
@@ -28,19 +51,15 @@ AfterPlan after_plan(const Problem& problem, const Plan& plan) {
     if (problem.pods[pod].status != PodStatus::kRunning) continue;
     end.node[pod] = problem.pods[pod].node;
     end.devices[pod] = problem.devices_of(pod);
-    add_usage(problem, pod, end.node[pod], end.usage_before);
   }
   for (const Eviction& eviction : plan.evictions) end.node[eviction.pod] = NodeIndex::none();
   for (const Placement& placement : plan.placements) {
     end.node[placement.pod] = placement.node;
     end.devices[placement.pod] = placement.devices;
   }
-  for (const PodIndex pod : problem.pods.indices()) {
-    if (!end.is_present(pod)) continue;
-    add_usage(problem, pod, end.node[pod], end.usage);
-    if (!problem.gangs[problem.pods[pod].gang].preemptible)
-      add_usage(problem, pod, end.node[pod], end.non_preemptible_usage);
-  }
+  add_usages(problem, end);
+  for (Indexed<QueueIndex, QueueAmounts>* usage : {&end.usage_before, &end.usage, &end.non_preemptible_usage})
+    add_up(problem, *usage);
   return end;
 }
 

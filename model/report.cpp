@@ -187,6 +187,8 @@ Report describe(const Problem& problem, const FairShares& shares, const ReportIn
   GangReporter reporter(problem, shares, end, input);
   std::vector<GangReport> gangs;
   std::vector<std::string_view> names;
+  gangs.reserve(problem.gangs.size());
+  names.reserve(problem.gangs.size());
   for (const GangIndex gang : problem.gangs.indices()) {
     std::optional<GangReport> entry = reporter.report(gang);
     if (!entry) continue;
