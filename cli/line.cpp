@@ -17,14 +17,10 @@ constexpr Nanoseconds kMostBudget = 8'640'000 * kNanosecondsPerSecond;
 
 double milliseconds(Clock::duration duration) { return std::chrono::duration<double, std::milli>(duration).count(); }
 
-// How long the plan line of the problem will take to write: 160 bytes for each pod that may be placed, 300 for each
-// gang and queue, at 400 MB/s (measured: 550 to 800), and a fixed part for waking the writer. Of the pods that run few
-// are told of.
+// How long is left to write once the plan is verified: 300 bytes for each gang and queue at 400 MB/s (measured: 550 to
+// 800), and a fixed part for waking the writer. What the plan does is written while it is verified.
 Clock::duration writing_reserve(const Problem& problem) {
-  const auto waiting = static_cast<std::size_t>(
-      std::ranges::count(problem.pods, PodStatus::kPending, [](const Pod& pod) { return pod.status; }));
-  const std::size_t bytes = 160 * waiting + 300 * (problem.gangs.size() + problem.queues.size());
-  return std::chrono::microseconds(200 + bytes / 400);
+  return std::chrono::microseconds(200 + 300 * (problem.gangs.size() + problem.queues.size()) / 400);
 }
 
 SolveOptions solve_until(SolveOptions options, Clock::time_point deadline) {
@@ -74,18 +70,18 @@ Answer error_answer(const ParsedLine& line, std::string_view id, const InputErro
   return answer;
 }
 
-// Writes the plan, and then its statement once more: only now is it known how long writing took. The statement is the
-// last member of the line, so that of the same line without content takes its place.
+// Writes what is told of the plan, and then its statement once more: only now is it known how long writing took. The
+// statement is the last member of the line, so that of the same line without content takes its place.
 void write_timed(PlanLine& line, Clock::time_point start, Clock::time_point deadline, std::string& out) {
   constexpr std::string_view kSeam = ",\"solver\":";
   const Clock::time_point before = Clock::now();
-  write_plan(line, out);
+  write_account(line, out);
   const Clock::time_point after = Clock::now();
   line.solver.phases_ms.emplace_back("write", milliseconds(after - before));
   line.solver.elapsed_ms = milliseconds(after - start);
   line.solver.deadline_missed = line.with_timings && after > deadline;
   std::string ending;
-  write_plan({line.problem, Plan{}, Report{}, line.solver, line.with_timings}, ending);
+  write_account({line.problem, line.plan, Report{}, line.solver, line.with_timings}, ending);
   out.replace(out.rfind(kSeam), std::string::npos, ending, ending.rfind(kSeam));
   out += '\n';
 }
@@ -109,6 +105,11 @@ Answer solve_line(ParsedLine& line, Clock::time_point free_since, Portfolio& por
   SolveOptions solve =
       solve_until(options.solve, least > Clock::duration::zero() ? std::max(ready, Clock::now() + least) : ready);
   solve.trace = trace_sink(snapshot, start, options);
+  std::string text;
+  solve.verifying = [&](const Plan& plan) {
+    text.clear();
+    write_decisions(*problem, plan, text);
+  };
   const Solution solution = portfolio.solve(snapshot, *problem, solve);
 
   SolverStatement statement{solution.origin,
@@ -119,7 +120,7 @@ Answer solve_line(ParsedLine& line, Clock::time_point free_since, Portfolio& por
                             false,
                             {{"parse", milliseconds(line.parsing)}, {"model", milliseconds(modelling)}}};
   statement.phases_ms.insert(statement.phases_ms.end(), solution.phases_ms.begin(), solution.phases_ms.end());
-  Answer answer{.text = {},
+  Answer answer{.text = std::move(text),
                 .number = line.number,
                 .is_error = false,
                 .error = {},

@@ -36,6 +36,11 @@ struct PlanLine {
 };
 void write_plan(const PlanLine& line, std::string& out);
 
+// The same in two parts, one after the other: what the plan does, which is most of the line and can be written while
+// the rest is still being found out; and what is told of it. The second looks at the plan no more.
+void write_decisions(const Problem& problem, const Plan& plan, std::string& out);
+void write_account(const PlanLine& line, std::string& out);
+
 // The answer to a line that could not be read. `line_number` counts from 1.
 void write_error(std::string_view id, const InputError& error, std::int64_t line_number, std::string& out);
 

@@ -52,9 +52,9 @@ struct Offer {
   std::vector<std::optional<std::int64_t>> bounds;
 };
 
-// How long the end will take: an engine to come back from when its time is up and to tidy up, and then the referee and
-// the report, so much for each pod and node. What the lines before took says it best; for the first line, what was
-// measured of the slowest kind (clusters of 10,000 nodes, half occupied), twice over.
+// How long the end will take: an engine to come back from when its time is up and to tidy up, and then the referee, the
+// report and what else looks at the plan, so much for each pod and node. What the lines before took says it best; for
+// the first line, what was measured of the slowest kind (clusters of 10,000 nodes, half occupied), twice over.
 class EndForecast {
  public:
   Clock::duration of(std::int64_t looks) const {
@@ -70,7 +70,7 @@ class EndForecast {
   }
 
  private:
-  static constexpr double kMargin = 1.5, kFirst = 250;
+  static constexpr double kMargin = 1.5, kFirst = 350;
   static constexpr double kLeast = 2, kMost = 10;  // milliseconds; more is the machine's doing, not the engine's
   static constexpr std::int64_t kFewLooks = 1'000;
   double nanoseconds_a_look_ = kFirst, coming_back_ms_ = kLeast;
@@ -458,17 +458,31 @@ class Cycle {
     for (Offer& offer : offers_)
       if (passes_and_is_told(offer)) return offer;
     offers_.push_back(least());
+    show(offers_.back());
     tell(offers_.back());
     return offers_.back();
   }
 
-  // The referee and the report look at the plan side by side; what is told of one that does not pass is not used.
+  // The referee and the report look at the plan side by side, as does who asked for it; what is told of one that does
+  // not pass is not used. One after the other, the report comes last: it alone knows when to stop.
   bool passes_and_is_told(Offer& offer) {
-    if (!is_well_formed(snapshot_, problem_, offer.candidate.plan)) return passes(offer);
+    if (options_.threads <= 1 || !is_well_formed(snapshot_, problem_, offer.candidate.plan)) {
+      if (!passes(offer)) return false;
+      show(offer);
+      tell(offer);
+      return true;
+    }
     bool has_passed = false;
-    parallel_for(2, options_.threads,
-                 [&](std::size_t task) { task == 0 ? void(has_passed = passes(offer)) : tell(offer); });
+    parallel_for(3, options_.threads, [&](std::size_t task) {
+      if (task == 0) has_passed = passes(offer);
+      if (task == 1) tell(offer);
+      if (task == 2) show(offer);
+    });
     return has_passed;
+  }
+
+  void show(const Offer& offer) const {
+    if (options_.verifying) options_.verifying(offer.candidate.plan);
   }
 
   void tell(Offer& offer) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -33,6 +34,8 @@ struct SolveOptions {
   bool deterministic = false;  // work limits in place of clocks
   TraceSink trace;             // told of better plans and bounds on the way; empty: nobody is
   std::string write_model;     // a path: what CBC is given first, as an MPS file; empty: no
+  // Called with a plan while it is verified, beside it: the last time with that of the solution. May be empty.
+  std::function<void(const Plan&)> verifying;
 };
 
 struct Solution {

@@ -241,6 +241,23 @@ TEST(Portfolio, GivesOnePlanAndOneReportForAnyNumberOfThreads) {
   }
 }
 
+TEST(Portfolio, ShowsThePlanThatLeavesLast) {
+  Portfolio portfolio(MUSTER_BINARY);
+  for (std::uint32_t seed = 1; seed <= 24; ++seed) {
+    const Cluster cluster = mixed_cluster(seed);
+    SolveOptions options = deterministic(seed % 2 == 0 ? 2 : 1);
+    Plan shown;
+    int times = 0;
+    options.verifying = [&](const Plan& plan) {
+      shown = plan;
+      ++times;
+    };
+    const Solution solution = portfolio.solve(*cluster.snapshot, cluster.problem, options);
+    EXPECT_EQ(shown, solution.plan) << seed;
+    EXPECT_EQ(times, 1) << seed;
+  }
+}
+
 TEST(Portfolio, AnswersDoNotDependOnWhatWasSolvedBefore) {
   Portfolio used(MUSTER_BINARY);
   for (std::uint32_t seed = 401; seed <= 410; ++seed) {
