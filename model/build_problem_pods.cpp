@@ -35,6 +35,7 @@ Failure find_group(const ProblemDraft& draft, PodIndex index, Pod& pod) {
 
 // What a pod's names refer to; kAbsent where it has no such name, or where nothing is named so.
 struct Named {
+  bool has_gang = false;
   std::uint32_t gang = NameTable::kAbsent;  // of a pod that names none: what is named as the pod itself
   std::uint32_t node = NameTable::kAbsent, nominated_node = NameTable::kAbsent;
 };
@@ -60,7 +61,7 @@ void find_names(const ProblemDraft& draft, IndexRange<PodIndex> range, Indexed<P
   Finder gangs(draft.gangs), nodes(draft.nodes), nominated_nodes(draft.nodes);
   for (const PodIndex index : range) {
     const SnapshotPod& source = draft.snapshot.pods[index.value()];
-    out[index] = {source.gang.empty() ? draft.gangs.find(source.name) : gangs.find(source.gang),
+    out[index] = {!source.gang.empty(), source.gang.empty() ? draft.gangs.find(source.name) : gangs.find(source.gang),
                   is_on_node(source.status) ? nodes.find(source.node) : NameTable::kAbsent,
                   nominated_nodes.find(source.nominated_node)};
   }
@@ -68,7 +69,7 @@ void find_names(const ProblemDraft& draft, IndexRange<PodIndex> range, Indexed<P
 
 Failure set_gang(ProblemDraft& draft, PodIndex index, const Named& named, Pod& pod) {
   const SnapshotPod& source = draft.snapshot.pods[index.value()];
-  if (source.gang.empty()) {
+  if (!named.has_gang) {
     if (named.gang != NameTable::kAbsent) {
       return name_error("DuplicateName", path_to("pods", index.value(), "name"),
                         "a pod without a gang is named as there already is a gang:", source.name);
@@ -135,10 +136,9 @@ void reserve_gangs(ProblemDraft& draft, const Indexed<PodIndex, Named>& named) {
   Problem& problem = draft.problem;
   std::vector<std::uint32_t> pods_of(problem.gangs.size(), 0);
   std::size_t own = 0;
-  for (const PodIndex index : named.indices()) {
-    const bool is_own = draft.snapshot.pods[index.value()].gang.empty();
-    own += is_own ? 1 : 0;
-    if (!is_own && named[index].gang != NameTable::kAbsent) ++pods_of[named[index].gang];
+  for (const Named& one : named) {
+    own += one.has_gang ? 0 : 1;
+    if (one.has_gang && one.gang != NameTable::kAbsent) ++pods_of[one.gang];
   }
   for (const GangIndex gang : problem.gangs.indices()) {
     problem.gangs[gang].pods.reserve(pods_of[gang.value()]);

@@ -118,7 +118,12 @@ class NodeLoader {
   Failure load(NodeIndex node, std::span<const PodIndex> pods) {
     node_ = node;
     if (Failure failure = check_resources(pods)) return failure;
-    return assign_devices(pods);
+    if (Failure failure = assign_devices(pods)) return failure;
+    for (const PodIndex pod : pods) {
+      draft_.problem.pods[pod].devices_count =
+          static_cast<std::uint32_t>(draft_.snapshot.pods[pod.value()].devices.size());
+    }
+    return {};
   }
 
  private:
@@ -198,28 +203,21 @@ Failure load_nodes(ProblemDraft& draft, IndexRange<NodeIndex> nodes, const PodsB
   return {};
 }
 
-// Lists the devices of all pods one after the other, as the problem has them.
+// Lists the devices of all pods one after the other, as the problem has them. Requires that they are counted.
 void list_devices(ProblemDraft& draft) {
   Problem& problem = draft.problem;
-  const std::vector<SnapshotPod>& sources = draft.snapshot.pods;
-  const std::size_t pods = problem.pods.size(), ranges = ranges_for(pods, draft.threads);
-  const auto in_ranges = [&](const auto& body) {
-    parallel_for(ranges, draft.threads, [&](std::size_t range) {
-      for (const PodIndex index : range_of<PodIndex>(pods, range, ranges)) {
-        if (!problem.pods[index].node.is_none()) body(problem.pods[index], sources[index.value()].devices);
-      }
-    });
-  };
-  in_ranges([](Pod& pod, const std::vector<std::int32_t>& devices) {
-    pod.devices_count = static_cast<std::uint32_t>(devices.size());
-  });
   std::uint32_t all = 0;
   for (Pod& pod : problem.pods) {
     if (!pod.node.is_none()) pod.devices_begin = std::exchange(all, all + pod.devices_count);
   }
   problem.running_devices.resize(all);
-  in_ranges([&](const Pod& pod, const std::vector<std::int32_t>& devices) {
-    std::ranges::copy(devices, problem.running_devices.begin() + pod.devices_begin);
+  const std::size_t pods = problem.pods.size(), ranges = ranges_for(pods, draft.threads);
+  parallel_for(ranges, draft.threads, [&](std::size_t range) {
+    for (const PodIndex index : range_of<PodIndex>(pods, range, ranges)) {
+      const Pod& pod = problem.pods[index];
+      if (pod.devices_count == 0) continue;
+      std::ranges::copy(draft.snapshot.pods[index.value()].devices, &problem.running_devices[pod.devices_begin]);
+    }
   });
 }
 
