@@ -35,12 +35,11 @@ WorkPair present_work(const ClusterState& state, GangIndex gang) {
 }
 
 Census::Census(const Problem& problem, const FairShares& shares, const ClusterState& before)
-    : problem_(problem), before_(before) {
+    : problem_(problem), before_(before), waiting_gangs_(WaitingGangs::of_pending(before, waiting_)) {
   Indexed<QueueIndex, WorkPair> of_leaves(problem.queues.size(), WorkPair{});
   for (const GangIndex index : problem.gangs.indices()) {
+    if (before.version(index) == 0) continue;  // nothing of it is present
     const Gang& gang = problem.gangs[index];
-    if (std::ranges::any_of(gang.pods, [&](PodIndex pod) { return fit::is_pending(problem.pods[pod]); }))
-      waiting_.push_back(index);
     if (!fit::queue_exists(gang)) continue;
     const WorkPair work = present_work(before, index);
     if (work == WorkPair{}) continue;
@@ -48,7 +47,6 @@ Census::Census(const Problem& problem, const FairShares& shares, const ClusterSt
     add(of_leaves[gang.queue], work);
   }
   is_within_shares_ = are_within(problem, shares, of_leaves);
-  if (is_within_shares_) waiting_gangs_.emplace(before, waiting_);
   if (waiting_.size() > 1 || !is_within_shares_) return;
   if (waiting_.size() == 1) {
     const Gang& gang = problem.gangs[waiting_.front()];

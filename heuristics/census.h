@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -27,8 +26,8 @@ class Census {
   Census(const Problem& problem, const FairShares& shares, const ClusterState& before);
 
   const ClusterState& before() const { return before_; }
-  const std::vector<GangIndex>& waiting() const { return waiting_; }     // gangs with a pending pod, ascending
-  const WaitingGangs& waiting_gangs() const { return *waiting_gangs_; }  // the same; requires is_within_shares
+  const std::vector<GangIndex>& waiting() const { return waiting_; }  // gangs with a pending pod, ascending
+  const WaitingGangs& waiting_gangs() const { return waiting_gangs_; }
   const WorkByRank& present() const { return present_; }
   // Whether all that is present lies within the shares, in whatever order its units are counted.
   bool is_within_shares() const { return is_within_shares_; }
@@ -44,7 +43,7 @@ class Census {
   const Problem& problem_;
   const ClusterState& before_;
   std::vector<GangIndex> waiting_;
-  std::optional<WaitingGangs> waiting_gangs_;
+  WaitingGangs waiting_gangs_;  // of them
   WorkByRank present_;
   bool is_within_shares_ = false, is_one_order_enough_ = false;
 };

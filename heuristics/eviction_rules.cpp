@@ -10,7 +10,6 @@
 #include "heuristics/fit.h"
 #include "heuristics/groups.h"
 #include "model/gang_tree.h"
-#include "model/interning.h"
 #include "model/saturating.h"
 
 namespace muster {
@@ -24,54 +23,68 @@ MicroGpu most_devices(const PodClass& pod_class) {
   return pod_class.gpu.devices * (pod_class.gpu.kind == GpuRequestKind::kFraction ? pod_class.gpu.share : 1'000'000);
 }
 
+// A bit for each of gpu, cpu and memory that it asks for.
+std::uint8_t mask_of(const PodClass& pod_class) {
+  return static_cast<std::uint8_t>((pod_class.counts_as_gpu ? 1U << kQueueGpu : 0) |
+                                   (pod_class.request[kCpu.value()] > 0 ? 1U << kQueueCpu : 0) |
+                                   (pod_class.request[kMemory.value()] > 0 ? 1U << kQueueMemory : 0));
+}
+
 }  // namespace
 
 EvictionRules::EvictionRules(const Problem& problem, const FairShares& shares, const ClusterState& before)
-    : problem_(problem),
-      shares_(shares),
-      usage_before_(before.usage()),
-      asked_(problem.gangs.size()),
-      claimant_kind_(problem.gangs.size(), 0) {
+    : problem_(problem), shares_(shares), usage_before_(before.usage()), before_(before), asked_(problem.gangs.size()) {
   for (const Queue& queue : problem.queues) {
     QueueAmounts quota = queue.quota;
     for (Amount& amount : quota) amount = amount == kUnlimited ? kNoBound : amount;
     quota_.push_back(quota);
     any_min_runtime_ = any_min_runtime_ || queue.preempt_min_runtime > 0 || queue.reclaim_min_runtime > 0;
   }
-  SequenceTable kinds;
-  for (const GangIndex gang : problem.gangs.indices()) {
-    asked_[gang] = {};
-    for (const PodIndex pod : problem.gangs[gang].pods) {
-      const PodClass& pod_class = problem.class_of(pod);
-      asked_[gang][kQueueGpu] = asked_[gang][kQueueGpu] || pod_class.counts_as_gpu;
-      asked_[gang][kQueueCpu] = asked_[gang][kQueueCpu] || pod_class.request[kCpu.value()] > 0;
-      asked_[gang][kQueueMemory] = asked_[gang][kQueueMemory] || pod_class.request[kMemory.value()] > 0;
-    }
-    const auto& asked = asked_[gang];
-    const std::array<std::uint64_t, 5> kind{problem.gangs[gang].queue.value(), problem.gangs[gang].preemptible,
-                                            asked[kQueueGpu], asked[kQueueCpu], asked[kQueueMemory]};
-    claimant_kind_[gang] = kinds.intern(kind).first;
-  }
-  look_around();
 }
 
-void EvictionRules::look_around() {
+// Threads that find it at the same time find the same.
+std::uint8_t EvictionRules::find_asked(GangIndex gang) const {
+  std::uint8_t found = kKnown;
+  for (const PodIndex pod : problem_.gangs[gang].pods) found |= mask_of(problem_.class_of(pod));
+  asked_[gang].store(found, std::memory_order_relaxed);
+  return found;
+}
+
+// Equal: of one queue, ask for the same, preemptible alike.
+std::uint64_t EvictionRules::claimant_kind(GangIndex gang) const {
+  std::uint64_t kind = problem_.gangs[gang].queue.value();
+  for (const bool asks : asked_for(gang)) kind = kind << 1 | (asks ? 1 : 0);
+  return kind << 1 | (problem_.gangs[gang].preemptible ? 1 : 0);
+}
+
+void EvictionRules::make_survey() const {
+  const std::lock_guard lock(surveying_);
+  if (is_surveyed_.load(std::memory_order_relaxed)) return;
+  look_around();
+  is_surveyed_.store(true, std::memory_order_release);
+}
+
+void EvictionRules::look_around() const {
   survey_.lowest_running.assign(problem_.queues.size(), std::numeric_limits<std::int32_t>::max());
   Indexed<QueueIndex, GangIndex> first(problem_.queues.size(), GangIndex::none());
   std::vector<bool> may_leave(problem_.pod_classes.size(), false);
   double run_seconds = 0, pods = 0;
-  for (const Pod& pod : problem_.pods) {
+  const auto look_at = [&](const Pod& pod) {
     const Gang& gang = problem_.gangs[pod.gang];
-    if (pod.status != PodStatus::kRunning) continue;
+    if (pod.status != PodStatus::kRunning) return;
     const auto taken = static_cast<double>(most_devices(problem_.pod_classes[pod.pod_class])) / 1e3;
     if (taken > 0)
       survey_.least_weight = std::min(survey_.least_weight, static_cast<double>(pod.weighted_work) / taken);
-    if (!may_evict(pod.gang)) continue;
+    if (!may_evict(pod.gang)) return;
     survey_.lowest_running[gang.queue] = std::min(survey_.lowest_running[gang.queue], gang.priority);
     if (first[gang.queue].is_none()) first[gang.queue] = pod.gang;
     may_leave[pod.pod_class.value()] = true;
     run_seconds += static_cast<double>(pod.run_seconds);
     ++pods;
+  };
+  for (const GangIndex gang : problem_.gangs.indices()) {
+    if (before_.version(gang) == 0) continue;  // nothing of it runs
+    for (const PodIndex pod : problem_.gangs[gang].pods) look_at(problem_.pods[pod]);
   }
   if (pods > 0) survey_.mean_run_seconds = static_cast<std::int64_t>(run_seconds / pods);
   for (const PodClassIndex pod_class : problem_.pod_classes.indices()) {
@@ -149,8 +162,9 @@ EvictionRules::Sides EvictionRules::sides(QueueIndex claimant, QueueIndex victim
 }
 
 bool EvictionRules::is_over(const QueueAmounts& usage, const QueueAmounts& bound, GangIndex claimant) const {
+  const auto& asked = asked_for(claimant);
   for (std::size_t r = 0; r < kQueueResources; ++r) {
-    if (asked_[claimant][r] && usage[r] > bound[r]) return true;
+    if (asked[r] && usage[r] > bound[r]) return true;
   }
   return false;
 }
@@ -294,13 +308,13 @@ bool EvictionRules::reclaim_holds(const ClusterState& end_state, const PlannedEv
 
 // Claimants of one kind are looked at once for each queue that they take from.
 bool EvictionRules::reclaims_hold(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const {
-  using Kind = std::pair<std::uint32_t, QueueIndex>;
+  using Kind = std::pair<std::uint64_t, QueueIndex>;
   std::set<Kind> seen;
   Kind last{0, QueueIndex::none()};
   for (const PlannedEviction& eviction : lost) {
     if (eviction.reason != EvictionReason::kReclaim) continue;
     const QueueIndex from = problem_.gangs[problem_.pods[eviction.pod].gang].queue;
-    const Kind kind{claimant_kind_[eviction.for_gang], from};
+    const Kind kind{claimant_kind(eviction.for_gang), from};
     if (kind == last || !seen.insert(kind).second) continue;
     last = kind;
     if (reclaim_holds(end_state, eviction, {})) continue;
@@ -316,7 +330,7 @@ void EvictionRules::note(const PlannedEviction& eviction, EvictedKinds& kinds) c
   const bool is_one_pod = gang.pods.size() == 1 && problem_.groups[gang.root].minimum <= 1;
   if (!is_one_pod && kinds.known_gangs.insert(index).second) kinds.gangs.push_back(index);
   if (eviction.reason != EvictionReason::kReclaim) return;
-  if (kinds.known_reclaims.emplace(claimant_kind_[eviction.for_gang], gang.queue).second)
+  if (kinds.known_reclaims.emplace(claimant_kind(eviction.for_gang), gang.queue).second)
     kinds.reclaims.push_back(eviction);
 }
 

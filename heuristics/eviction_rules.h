@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <set>
 #include <utility>
 #include <vector>
@@ -19,7 +21,7 @@ namespace muster {
 struct EvictedKinds {
   std::vector<PlannedEviction> reclaims;  // one of each kind of claimant and queue that is taken from
   std::vector<GangIndex> gangs;           // those that may be evicted in part
-  std::set<std::pair<std::uint32_t, QueueIndex>> known_reclaims;
+  std::set<std::pair<std::uint64_t, QueueIndex>> known_reclaims;
   std::set<GangIndex> known_gangs;
 };
 
@@ -36,10 +38,14 @@ struct EvictionSurvey {
 
 class EvictionRules {
  public:
-  // `before`: the snapshot as it is. All must outlive the rules.
+  // `before`: the snapshot as it is. All must outlive the rules. Any number of threads may ask. Cost: O(gangs) bytes;
+  // what takes a look at the pods is found when it is first asked for.
   EvictionRules(const Problem& problem, const FairShares& shares, const ClusterState& before);
 
-  const EvictionSurvey& survey() const { return survey_; }
+  const EvictionSurvey& survey() const {
+    if (!is_surveyed_.load(std::memory_order_acquire)) make_survey();
+    return survey_;
+  }
 
   // Who, and the action: whether anything of the gang may be evicted, or moved, for a reason.
   bool may_evict(GangIndex victim) const;
@@ -66,10 +72,24 @@ class EvictionRules {
   };
   Sides sides(QueueIndex claimant, QueueIndex victim) const;
   // Which of gpu, cpu and memory some pod of the gang asks for.
-  const std::array<bool, kQueueResources>& asked_for(GangIndex gang) const { return asked_[gang]; }
+  const std::array<bool, kQueueResources>& asked_for(GangIndex gang) const {
+    const std::uint8_t found = asked_[gang].load(std::memory_order_relaxed);
+    return kAskedFor[found != 0 ? found : find_asked(gang)];
+  }
 
  private:
-  void look_around();
+  static constexpr std::uint8_t kKnown = 1U << kQueueResources;
+  static constexpr std::array kAskedFor = [] {
+    std::array<std::array<bool, kQueueResources>, 2 * kKnown> all{};
+    for (std::size_t mask = 0; mask < all.size(); ++mask) {
+      for (std::size_t r = 0; r < kQueueResources; ++r) all[mask][r] = (mask >> r & 1U) != 0;
+    }
+    return all;
+  }();
+  std::uint8_t find_asked(GangIndex gang) const;
+  void make_survey() const;
+  void look_around() const;
+  std::uint64_t claimant_kind(GangIndex gang) const;
   bool is_over(const QueueAmounts& usage, const QueueAmounts& bound, GangIndex claimant) const;
   bool is_within(const QueueAmounts& usage, const QueueAmounts& bound, GangIndex claimant) const;
   bool keeps_whole_gangs(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const;
@@ -86,10 +106,12 @@ class EvictionRules {
   const FairShares& shares_;
   Indexed<QueueIndex, QueueAmounts> usage_before_;
   Indexed<QueueIndex, QueueAmounts> quota_;  // unlimited as kNoBound
-  Indexed<GangIndex, std::array<bool, kQueueResources>> asked_;
-  Indexed<GangIndex, std::uint32_t> claimant_kind_;  // equal: of one queue, ask for the same, preemptible alike
+  const ClusterState& before_;
   bool any_min_runtime_ = false;
-  EvictionSurvey survey_;
+  mutable Indexed<GangIndex, std::atomic<std::uint8_t>> asked_;  // of kAskedFor, or'ed with kKnown; 0: not known yet
+  mutable std::mutex surveying_;
+  mutable std::atomic<bool> is_surveyed_ = false;
+  mutable EvictionSurvey survey_;
 };
 
 }  // namespace muster

@@ -22,12 +22,14 @@ namespace muster {
 
 namespace {
 
-bool could_evict(const Problem& problem) {
+// Whether anything runs that might go, or be moved, by the policy.
+bool could_evict(const Problem& problem, const ClusterState& before) {
   const Actions& actions = problem.snapshot->policy.actions;
   if (!actions.consolidate && !actions.preempt && !actions.reclaim) return false;
-  return std::ranges::any_of(problem.pods, [&](const Pod& pod) {
-    return pod.status == PodStatus::kRunning && problem.gangs[pod.gang].preemptible;
-  });
+  for (const GangIndex gang : problem.gangs.indices()) {
+    if (before.version(gang) != 0 && problem.gangs[gang].preemptible) return true;
+  }
+  return false;
 }
 
 constexpr std::size_t kFirstStarts = 2;
@@ -38,7 +40,7 @@ bool has_one_queue(const Problem& problem) {
 
 // The orders that are tried, from the policy's own to what packs best; further starts repeat them with noise. Where
 // there is nobody to evict, the second would only repeat the first, and with one queue what packs best comes first.
-PlacingOrder order_of_start(const Problem& problem, std::size_t start, std::uint64_t seed) {
+PlacingOrder order_of_start(const Problem& problem, bool could_evict, std::size_t start, std::uint64_t seed) {
   static constexpr std::array<PlacingOrder, 6> kOrders{{
       {GangOrder::kQueueByQueue, PodOrder::kBigFirst, NodeRule::kKeepCpu, ClaimTime::kAtEnd},
       {GangOrder::kQueueByQueue, PodOrder::kBigFirst, NodeRule::kKeepCpu, ClaimTime::kAtOnce},
@@ -49,7 +51,7 @@ PlacingOrder order_of_start(const Problem& problem, std::size_t start, std::uint
   }};
   static constexpr std::array<std::size_t, 6> kWithEvictions{0, 2, 1, 3, 4, 5};
   static constexpr std::array<std::size_t, 5> kOneQueue{2, 3, 0, 4, 5}, kMoreQueues{0, 2, 3, 4, 5};
-  if (!could_evict(problem)) {
+  if (!could_evict) {
     const auto& kept = has_one_queue(problem) ? kOneQueue : kMoreQueues;
     start = start < kept.size() ? kept[start] : start + 1;
   } else if (start < kWithEvictions.size()) {
@@ -71,16 +73,18 @@ struct Beginning {
         shares(fair_shares),
         state(of, ClusterState::Releasing::kFreed),
         bounds(queue_bounds(of, state)),
+        could_evict(muster::could_evict(of, state)),
         rules(of, fair_shares, state),
         census(of, fair_shares, state),
         levels(of, fair_shares) {
-    if (!census.waiting().empty() && could_evict(of)) levels.of(state);  // for the claims; else counted when needed
+    if (!census.waiting().empty() && could_evict) levels.of(state);  // for the claims; else counted when needed
   }
 
   const Problem& problem;
   const FairShares& shares;
   ClusterState state;
   QueueBounds bounds;
+  bool could_evict;
   EvictionRules rules;
   Census census;
   LeadingLevels levels;
@@ -94,7 +98,7 @@ std::vector<PlacingOrder> distinct_orders(const Beginning& beginning, const Gree
   std::vector<PlacingOrder> distinct;
   std::set<std::pair<NodeRule, PodOrder>> seen;
   for (std::size_t start = 0; start < starts; ++start) {
-    const PlacingOrder order = order_of_start(beginning.problem, start, options.seed);
+    const PlacingOrder order = order_of_start(beginning.problem, beginning.could_evict, start, options.seed);
     const bool is_new = seen.emplace(order.nodes, order.pods).second;
     if (is_new || !beginning.census.is_one_order_enough()) distinct.push_back(order);
   }
@@ -241,7 +245,7 @@ Candidate solve_greedy(const Problem& problem, const FairShares& shares, const G
   };
   const std::size_t alone = options.first_alone ? 1 : 0;
   if (options.first_alone) run_start(0);
-  const std::size_t first_few = could_evict(problem) ? std::min(kFirstStarts, orders.size()) : orders.size();
+  const std::size_t first_few = beginning.could_evict ? std::min(kFirstStarts, orders.size()) : orders.size();
   run_starts(alone, first_few);
   const std::size_t best_so_far = best_of();
   parallel_for(1 + orders.size() - first_few, options.threads,

@@ -32,12 +32,11 @@ RoomSearch::RoomSearch(const Parts& parts, std::vector<PlannedEviction> stale)
       chooser_(parts.chooser),
       placer_(parts.placer),
       stop_(parts.stop),
-      survey_(parts.rules.survey()),
       leading_levels_(parts.levels != nullptr ? *parts.levels : LeadingLevels(parts.problem, parts.shares)),
       stale_(std::move(stale)),
       placed_rank_(problem_.pods.size(), -1),
       reasons_(problem_.pods.size()),
-      is_local_(survey_.is_local && !has_limits(bounds_)),
+      is_local_(!has_limits(bounds_)),
       cache_(problem_.nodes.size()),
       cheapest_(problem_.nodes.size()),
       recently_touched_(problem_.nodes.size()) {}
@@ -177,9 +176,9 @@ void RoomSearch::undo(const Before& before) {
 bool RoomSearch::is_hopeless() const {
   if (means_ == Means::kSwap) return latest_rank_ <= rank_;
   const Gang& claimant = problem_.gangs[claimant_];
-  if (means_ == Means::kPreempt) return survey_.lowest_running[claimant.queue] >= claimant.priority;
+  if (means_ == Means::kPreempt) return survey().lowest_running[claimant.queue] >= claimant.priority;
   // Whether gangs may be reclaimed depends on their queue alone.
-  return std::ranges::none_of(survey_.runs_in, [&](const auto& runs) {
+  return std::ranges::none_of(survey().runs_in, [&](const auto& runs) {
     if (means_ != Means::kReclaim) return true;
     return runs.first != claimant.queue && rules_.may_reclaim(state_, claimant_, runs.second) &&
            rules_.claims_within_share(state_, claimant_, runs.second, {});
@@ -203,7 +202,7 @@ bool RoomSearch::fits_in_sum(const PodClass& pod_class) const {
 // is no help: a victim that fits there stays.
 bool RoomSearch::could_relocate() const {
   return problem_.snapshot->policy.actions.consolidate &&
-         std::ranges::any_of(survey_.running_classes,
+         std::ranges::any_of(survey().running_classes,
                              [&](PodClassIndex index) { return fits_in_sum(problem_.pod_classes[index]); });
 }
 

@@ -279,6 +279,9 @@ class RoomSearch {
   bool bring_moved_back(const std::vector<PodIndex>& pods);
   std::vector<GangIndex> evicted_gangs(const std::vector<PodIndex>& pods) const;
   bool has_room_grown();
+  const EvictionSurvey& survey() const { return rules_.survey(); }
+  // Whether only room on its own node can bring an evicted pod back.
+  bool is_local() const { return is_local_ && survey().is_local; }
   std::int64_t moves() const;
   bool may_move_more(std::size_t pods) const;
 
@@ -290,7 +293,6 @@ class RoomSearch {
   NodeChooser& chooser_;
   GangPlacer& placer_;
   const StopRequest& stop_;
-  const EvictionSurvey& survey_;
   LeadingLevels leading_levels_;
   std::vector<Work> levels_;  // of the state at levels_at_, before any claim that is under way
   ClusterState::Checkpoint levels_at_ = static_cast<ClusterState::Checkpoint>(-1);
@@ -308,7 +310,7 @@ class RoomSearch {
   Indexed<NodeIndex, std::uint32_t> versions_seen_;
   std::vector<DeviceUnits> devices_seen_;
   std::vector<std::size_t> device_begin_;  // of devices_seen_, by node
-  bool is_local_;                          // whether only room on its own node can bring an evicted pod back
+  bool is_local_;                          // see is_local
   bool has_evicted_ = false;
   bool has_chosen_anew_ = false;
   bool stopped_ = false;

@@ -234,7 +234,7 @@ Work RoomSearch::least_moved(PodIndex pod, NodeIndex node) const {
   const auto sum = std::accumulate(lacking.begin(), lacking.begin() + devices, DeviceUnits{0});
   const double thousandths = 1e3 * static_cast<double>(sum) / static_cast<double>(problem_.device_capacity(node));
   // A hair's breadth of rounding must not make it too much.
-  return static_cast<Work>(std::max(0.0, thousandths * survey_.least_weight - 1e-3));
+  return static_cast<Work>(std::max(0.0, thousandths * survey().least_weight - 1e-3));
 }
 
 // What has been newly placed and may give way changes from claim to claim; and where an anti-affinity lies between

@@ -133,9 +133,9 @@ void RoomSearch::find_leaving_sums() {
                                 is_claimant_new() ? -1 : static_cast<std::int64_t>(claimant_.value()),
                                 exchange_ ? exchange_->most_seconds : -1};
   for (const auto& [queue, priority] : least_losses_) {
-    const auto runs = std::ranges::find(survey_.runs_in, queue, &std::pair<QueueIndex, GangIndex>::first);
+    const auto runs = std::ranges::find(survey().runs_in, queue, &std::pair<QueueIndex, GangIndex>::first);
     const bool may_go = means_ != Means::kReclaim || exchange_ ||
-                        (runs != survey_.runs_in.end() && rules_.may_reclaim(state_, claimant_, runs->second) &&
+                        (runs != survey().runs_in.end() && rules_.may_reclaim(state_, claimant_, runs->second) &&
                          rules_.claims_within_share(state_, claimant_, runs->second, added_));
     who.insert(who.end(), {queue.value(), priority, may_go});
   }
@@ -152,16 +152,16 @@ void RoomSearch::find_least_losses() {
   }
   const Gang& claimant = problem_.gangs[claimant_];
   const auto may_go = [&](QueueIndex queue, GangIndex gang) {
-    if (means_ == Means::kPreempt) return queue == claimant.queue && survey_.lowest_running[queue] < claimant.priority;
+    if (means_ == Means::kPreempt) return queue == claimant.queue && survey().lowest_running[queue] < claimant.priority;
     return rules_.may_reclaim(state_, claimant_, gang) && rules_.claims_within_share(state_, claimant_, gang, added_);
   };
-  for (const auto& [queue, gang] : survey_.runs_in) {
+  for (const auto& [queue, gang] : survey().runs_in) {
     if (!may_go(queue, gang)) continue;
     std::optional<std::int32_t> lowest;
     QueueAmounts above{};
     for (const std::int32_t priority : problem_.priorities) {
       const QueueAmounts from = state_.usage_from(queue, priority);
-      if (from != above && priority >= survey_.lowest_running[queue]) lowest = priority;
+      if (from != above && priority >= survey().lowest_running[queue]) lowest = priority;
       above = from;
     }
     if (lowest) least_losses_.emplace_back(queue, *lowest);
@@ -183,7 +183,7 @@ std::optional<RoomSearch::Unit> RoomSearch::displaced_unit_of(PodIndex pod) cons
     cost.work = {least_losses_[i].second, work};
     least = i == 0 ? cost : std::min(least, cost);
   }
-  least.evicted = work * survey_.mean_run_seconds;
+  least.evicted = work * survey().mean_run_seconds;
   least.moved = is_fresh(pod) ? 0 : work;
   return Unit{{pod}, least, true};
 }

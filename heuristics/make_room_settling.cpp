@@ -32,7 +32,7 @@ bool RoomSearch::may_move_more(std::size_t pods) const {
 // Who was evicted by earlier claims, and could not come back or move then, cannot now unless some node has more room
 // than it had.
 void RoomSearch::settle() {
-  const bool all = has_room_grown() || !is_local_;
+  const bool all = has_room_grown() || !is_local();
   std::vector<PodIndex> pods = reasons_.since(all ? EvictionLog::Checkpoint{} : attempt_reasons_);
   // Whoever comes back leaves the room to which it was moved, so others may follow.
   const bool may_move = problem_.snapshot->policy.actions.consolidate;
@@ -106,7 +106,7 @@ bool RoomSearch::has_room_grown() {
 
 bool RoomSearch::rules_hold() const {
   if (has_evicted_ && !rules_.surely_hold(state_, taken_) && !rules_.hold(state_, evictions())) return false;
-  return std::ranges::all_of(survey_.with_min_resources, [&](GangIndex gang) {
+  return std::ranges::all_of(survey().with_min_resources, [&](GangIndex gang) {
     return !is_anything_present(state_, gang) || fit::min_resources(state_, gang);
   });
 }

@@ -31,7 +31,7 @@ void RoomSearch::begin_look() {
 // All that decides who may go, or be moved, on a node in this look but for what is on that node. Empty where there is
 // more to it.
 std::vector<std::int64_t> RoomSearch::who_may_go() {
-  const auto& classes = survey_.running_classes;
+  const auto& classes = survey().running_classes;
   if (latest_rank_ > rank_ || exchange_ || stage_ == Stage::kDisplacing || classes.size() > kMostKnownClasses)
     return {};
   const Gang& claimant = problem_.gangs[claimant_];
@@ -41,7 +41,7 @@ std::vector<std::int64_t> RoomSearch::who_may_go() {
                                 claimant.priority,
                                 static_cast<std::int64_t>(claimant.preemption_policy),
                                 is_claimant_new() ? -1 : static_cast<std::int64_t>(claimant_.value())};
-  for (const auto& [queue, gang] : survey_.runs_in) {
+  for (const auto& [queue, gang] : survey().runs_in) {
     std::int8_t& known = may_take_from_[queue];
     known = means_ == Means::kReclaim && rules_.may_reclaim(state_, claimant_, gang) &&
                     rules_.claims_within_share(state_, claimant_, gang, added_)

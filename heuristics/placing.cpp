@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <random>
-#include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 
 #include "heuristics/groups.h"
+#include "heuristics/radix_order.h"
 #include "heuristics/share_room.h"
 #include "heuristics/sharer_packing.h"
 #include "heuristics/waiting_gangs.h"
@@ -23,9 +25,15 @@ enum class Pass : std::uint8_t { kWithinShare, kWithinQuota, kRest };
 
 constexpr int kStopEvery = 16;  // gangs between two looks at the clock
 
-struct Entry : WaitingGang {
-  int failed_at = -1;   // the epoch in which its minimum found no room: only claims can change that
-  bool barred = false;  // nothing of it may be placed
+// What the passes look at of a gang that waits, apart from all else, as they look at every gang many times.
+struct Entry {
+  GangIndex gang;
+  GroupIndex leaf;                    // none, or as WaitingGang has it
+  std::int32_t pods = 0, needed = 0;  // where there is a leaf
+  std::int32_t shape = -1;
+  std::uint32_t position = 0;  // of all that WaitingGangs tells
+  QueueIndex queue;
+  int failed_at = -1;  // the epoch in which its minimum found no room: only claims can change that
 };
 
 class Placing {
@@ -67,19 +75,22 @@ class Placing {
     rank_ = -1;
     for (const Pass pass : {Pass::kWithinShare, Pass::kWithinQuota, Pass::kRest}) {
       uncounted_rank_ = 0;
-      for (std::size_t begin = 0, end = 0; begin < entries_.size() && !stopped_; begin = end) {
-        const std::int32_t priority = entries_[begin].priority;
-        while (end < entries_.size() && entries_[end].priority == priority) ++end;
+      beyond_shapes_.assign(gangs_->shapes(), 0);
+      for (std::size_t i = 0; i < sections_.size() && !stopped_; ++i) {
         ++rank_;
-        const auto first = std::ranges::lower_bound(waiting_, begin), last = std::ranges::lower_bound(waiting_, end);
-        run_priority(pass, std::span(entries_).subspan(begin, end - begin), {first, last});
+        run_section(pass, sections_[i]);
       }
     }
   }
 
-  using Entries = std::span<const Entry>;
-  using Waiting = std::span<const std::size_t>;  // of entries_
+  // Gangs of one priority: positions of gangs_ in their order, and those of them of which something may be placed.
+  struct Section {
+    std::int32_t priority = 0;
+    std::span<const Keyed> all;
+    std::size_t first = 0, end = 0;  // of entries_
+  };
 
+  const WaitingGang& told_of(const Entry& entry) const { return gangs_->all()[entry.position]; }
   bool is_plain(const Entry& entry) const { return !entry.leaf.is_none(); }
   bool has_minimum(const Entry& entry) const {
     return is_plain(entry) ? state_.members(entry.leaf) >= entry.needed : is_satisfied(state_, entry.gang);
@@ -93,50 +104,41 @@ class Placing {
 
   // --- What there is to place
 
-  // What the entries are sorted by: priority, then what the order says, larger first, then who waited longer.
+  // What gangs are sorted by within a priority: larger first; equal ones stay as gangs_ has them.
   struct SortKey {
-    std::int32_t priority = 0;
     double size = 0;
-    std::int64_t waited_seconds = 0;
-    std::uint32_t position = 0;
+    std::uint32_t position = 0;  // of gangs_
   };
 
   void collect() {
     if (walks_all_) {
       std::vector<GangIndex> all;
       for (const GangIndex gang : problem_.gangs.indices()) all.push_back(gang);
-      add_entries(WaitingGangs(state_, all));
+      gangs_ = &own_gangs_.emplace(state_, all);
     } else if (std::ranges::find(input_.excluded, true) != input_.excluded.end()) {
-      add_entries(WaitingGangs(state_, input_.census.waiting()));  // stale gangs have been evicted
+      gangs_ = &own_gangs_.emplace(state_, input_.census.waiting());  // stale gangs have been evicted
     } else {
-      add_entries(input_.census.waiting_gangs());
+      gangs_ = &input_.census.waiting_gangs();
     }
-  }
-
-  void add_entries(const WaitingGangs& gangs) {
     std::vector<SortKey> keys;
-    keys.reserve(gangs.all().size());
-    entries_.reserve(gangs.all().size());
-    for (const WaitingGang& gang : gangs.all()) {
-      const auto position = static_cast<std::uint32_t>(entries_.size());
-      keys.push_back({gang.priority, size_of(gang), problem_.gangs[gang.gang].waited_seconds, position});
-      const bool may_be_placed = gang.waits && !input_.excluded[gang.gang.value()] && placer_.may_place(gang.gang);
-      entries_.push_back({gang, -1, !may_be_placed});
-    }
+    keys.reserve(gangs_->all().size());
+    for (const WaitingGang& gang : gangs_->all())
+      keys.push_back({size_of(gang), static_cast<std::uint32_t>(keys.size())});
     if (input_.order.gangs == GangOrder::kOldestBigFirst || input_.order.gangs == GangOrder::kOldestFilling)
       put_oldest_first(keys);
-    shapes_ = gangs.shapes();
-    sort_entries(std::move(keys));
+    sort_gangs(keys);
+    add_entries();
+    dead_shapes_.assign(gangs_->shapes(), 0);
+    dead_claims_.assign(gangs_->shapes(), 0);
   }
+
+  // Whether something of it may be placed.
+  bool is_open(const WaitingGang& gang) const { return gang.waits && !input_.excluded[gang.gang.value()]; }
 
   // Of each priority in turn: those who have waited longest and fit in sum, in tiers. Within a tier the largest come
   // first; each tier is a small part of the one before, so that the cluster is packed with the large ones of the first
   // and filled with small ones of the last. Then those who fit no more in sum.
   void put_oldest_first(std::vector<SortKey>& keys) const {
-    std::ranges::sort(keys, [](const SortKey& a, const SortKey& b) {
-      return std::tuple(-std::int64_t{a.priority}, -a.waited_seconds, a.position) <
-             std::tuple(-std::int64_t{b.priority}, -b.waited_seconds, b.position);
-    });
     std::vector<bool> is_left_out(keys.size(), false);
     const int rounds = input_.order.gangs == GangOrder::kOldestFilling ? kSharerRounds : 0;
     for (int round = 0; round < rounds; ++round) {
@@ -153,9 +155,9 @@ class Placing {
     const double room = static_cast<double>(state_.free_devices_in_sum()) / 1e3;
     double taken = 0;
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      const Entry& entry = entries_[keys[i].position];
-      if (entry.barred || is_left_out[i]) continue;
-      taken += static_cast<double>(entry.minimum[0]);
+      const WaitingGang& gang = gangs_->all()[keys[i].position];
+      if (!is_open(gang) || is_left_out[i]) continue;
+      taken += static_cast<double>(gang.minimum[0]);
       if (taken > room) return;
       visit(i, taken / room);
     }
@@ -167,16 +169,16 @@ class Placing {
     constexpr double kFirst = 1e13;                 // beyond any size
     const bool keeps_sharers_together = input_.order.gangs == GangOrder::kOldestFilling;
     for_each_that_fits(keys, is_left_out, [&](std::size_t i, double part) {
-      const bool is_of_first = keeps_sharers_together && share_of(entries_[keys[i].position]) > 0;
+      const bool is_of_first = keeps_sharers_together && share_of(gangs_->all()[keys[i].position]) > 0;
       const auto tier = is_of_first ? kTiers.begin() : std::ranges::lower_bound(kTiers, part);
       keys[i].size += kFirst * static_cast<double>(kTiers.end() - tier);
     });
   }
 
   // Of gangs of equal pods that share devices: millionths of each.
-  std::int64_t share_of(const Entry& entry) const {
-    if (entry.leaf.is_none()) return 0;
-    const GpuRequest& gpu = problem_.class_of(problem_.gangs[entry.gang].pods.front()).gpu;
+  std::int64_t share_of(const WaitingGang& gang) const {
+    if (gang.leaf.is_none()) return 0;
+    const GpuRequest& gpu = problem_.pod_classes[gang.pod_class].gpu;
     return gpu.kind == GpuRequestKind::kFraction ? gpu.share : 0;
   }
 
@@ -184,10 +186,10 @@ class Placing {
   bool leave_out_surplus(std::vector<SortKey>& keys, std::vector<bool>& is_left_out) const {
     std::vector<SharerGang> sharers;
     for_each_that_fits(keys, is_left_out, [&](std::size_t i, double) {
-      const Entry& entry = entries_[keys[i].position];
-      if (share_of(entry) == 0) return;
-      const std::int32_t devices = problem_.class_of(problem_.gangs[entry.gang].pods.front()).gpu.devices;
-      sharers.push_back({i, share_of(entry), std::int64_t{devices} * std::max(1, entry.needed)});
+      const WaitingGang& gang = gangs_->all()[keys[i].position];
+      if (share_of(gang) == 0) return;
+      const std::int32_t devices = problem_.pod_classes[gang.pod_class].gpu.devices;
+      sharers.push_back({i, share_of(gang), std::int64_t{devices} * std::max(1, gang.needed)});
     });
     const std::vector<std::size_t> surplus = surplus_sharers(sharers);
     for (const std::size_t i : surplus) is_left_out[i] = true;
@@ -203,11 +205,10 @@ class Placing {
         work += pods * static_cast<double>(pod_class.work);
         biggest = std::max(biggest, static_cast<double>(pod_class.work));
       };
-      const std::vector<PodIndex>& pods = problem_.gangs[gang.gang].pods;
       if (gang.leaf.is_none()) {
-        for (const PodIndex pod : pods) add(problem_.class_of(pod), 1);
+        for (const PodIndex pod : problem_.gangs[gang.gang].pods) add(problem_.class_of(pod), 1);
       } else {
-        add(problem_.class_of(pods.front()), gang.pods);
+        add(problem_.pod_classes[gang.pod_class], gang.pods);
       }
       size = input_.order.gangs == GangOrder::kCpuFirst ? cpu / std::max(1.0, work) : biggest * 1e6 + size;
     }
@@ -218,57 +219,65 @@ class Placing {
     return size;
   }
 
-  void sort_entries(std::vector<SortKey> keys) {
-    dead_shapes_.assign(shapes_, false);
-    const auto is_before = [](const SortKey& a, const SortKey& b) {
-      if (a.priority != b.priority) return a.priority > b.priority;
-      if (a.size != b.size) return a.size > b.size;
-      if (a.waited_seconds != b.waited_seconds) return a.waited_seconds > b.waited_seconds;
-      return a.position < b.position;
-    };
-    if (!std::ranges::is_sorted(keys, is_before)) std::ranges::sort(keys, is_before);
-    std::vector<Entry> sorted;
-    sorted.reserve(entries_.size());
-    for (const SortKey& key : keys) sorted.push_back(entries_[key.position]);
-    entries_ = std::move(sorted);
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-      if (!entries_[i].barred) waiting_.push_back(i);
+  void sort_gangs(const std::vector<SortKey>& keys) {
+    order_.reserve(keys.size());
+    for (const SortKey& key : keys) order_.push_back({descending_key(key.size), key.position});
+    std::vector<Keyed> spare;
+    for (std::size_t begin = 0, end = 0; begin < order_.size(); begin = end) {
+      while (end < order_.size() && priority_at(end) == priority_at(begin)) ++end;
+      sections_.push_back({priority_at(begin), std::span(order_).subspan(begin, end - begin)});
+      sort_by_key(std::span(order_).subspan(begin, end - begin), spare);
+    }
+  }
+  std::int32_t priority_at(std::size_t i) const { return gangs_->all()[order_[i].position].priority; }
+
+  void add_entries() {
+    entries_.reserve(order_.size());
+    for (Section& section : sections_) {
+      section.first = entries_.size();
+      for (const Keyed& key : section.all) {
+        const WaitingGang& gang = gangs_->all()[key.position];
+        if (is_open(gang))
+          entries_.push_back({gang.gang, gang.leaf, gang.pods, gang.needed, gang.shape, key.position, gang.queue});
+      }
+      section.end = entries_.size();
     }
   }
 
   // --- One priority of one pass
 
-  void run_priority(Pass pass, Entries entries, Waiting waiting) {
-    count_present(pass, entries);
+  void run_section(Pass pass, const Section& section) {
+    count_present(pass, section);
+    const std::span waiting = std::span(entries_).subspan(section.first, section.end - section.first);
     if (input_.order.gangs == GangOrder::kQueueByQueue && problem_.queues.size() > 1) {
       queue_by_queue(pass, waiting);
     } else {
-      for (const std::size_t i : waiting) place_entry(pass, entries_[i]);
+      for (Entry& entry : waiting) place_entry(pass, entry);
     }
-    for (const std::size_t i : waiting) grow(pass, entries_[i]);
-    for (const std::size_t i : waiting) {
-      if (claims_) claim(pass, entries_[i]);
-    }
+    for (const Entry& entry : waiting) grow(pass, entry);
+    if (!claims_) return;
+    for (Entry& entry : waiting) claim(pass, entry);
   }
 
   // What of this priority is present before the pass places anything of it takes its part of the shares first.
-  void count_present(Pass pass, Entries entries) {
+  void count_present(Pass pass, const Section& section) {
     if (pass == Pass::kRest) return;
     if (!walks_all_) {
-      count_sums(pass, entries.front().priority);
+      count_sums(pass, section.priority);
       return;
     }
-    for (const Entry& entry : entries) {
-      if (is_plain(entry)) {
-        count_plain(pass, entry);
+    for (const Keyed& key : section.all) {
+      const WaitingGang& gang = gangs_->all()[key.position];
+      if (!gang.leaf.is_none()) {
+        count_plain(pass, gang);
         continue;
       }
       std::vector<PodIndex> present;
-      for (const PodIndex pod : problem_.gangs[entry.gang].pods) {
+      for (const PodIndex pod : problem_.gangs[gang.gang].pods) {
         if (state_.is_present(pod)) present.push_back(pod);
       }
       if (present.empty()) continue;
-      for (const WorkPair& unit : gang_units(problem_, entry.gang, present)) count(pass, entry.queue, unit);
+      for (const WorkPair& unit : gang_units(problem_, gang.gang, present)) count(pass, gang.queue, unit);
     }
   }
 
@@ -301,11 +310,12 @@ class Placing {
     }
   }
 
-  void count_plain(Pass pass, const Entry& entry) {
-    const std::int32_t present = state_.members(entry.leaf);
-    if (present == 0 || present < entry.needed) return;
-    count(pass, entry.queue, entry.minimum);
-    for (std::int32_t i = std::max(0, entry.needed); i < present; ++i) count(pass, entry.queue, entry.unit);
+  void count_plain(Pass pass, const WaitingGang& gang) {
+    const std::int32_t present = state_.members(gang.leaf);
+    if (present == 0 || present < gang.needed) return;
+    count(pass, gang.queue, gang.minimum);
+    const WorkPair unit = work_pair(problem_.pod_classes[gang.pod_class]);
+    for (std::int32_t i = std::max(0, gang.needed); i < present; ++i) count(pass, gang.queue, unit);
   }
 
   void count(Pass pass, QueueIndex queue, const WorkPair& unit) {
@@ -318,15 +328,15 @@ class Placing {
     return pass == Pass::kRest || quota_.gains(queue, unit);
   }
 
-  void queue_by_queue(Pass pass, Waiting waiting_entries) {
+  void queue_by_queue(Pass pass, std::span<Entry> entries) {
     struct Line {
       QueueIndex queue;
       double fullness = 0;
       std::vector<Entry*> waiting;  // the next one last
     };
     std::map<QueueIndex, std::vector<Entry*>> by_queue;
-    for (const std::size_t i : waiting_entries) {
-      if (!has_failed(entries_[i])) by_queue[entries_[i].queue].push_back(&entries_[i]);
+    for (Entry& entry : entries) {
+      if (!has_failed(entry)) by_queue[entry.queue].push_back(&entry);
     }
     std::vector<Line> lines;
     for (auto& [queue, waiting] : by_queue) {
@@ -350,17 +360,25 @@ class Placing {
   }
 
   void place_entry(Pass pass, Entry& entry) {
-    if (entry.barred || has_failed(entry) || has_minimum(entry)) return;
-    if (!belongs(pass, entry.queue, entry.minimum) || should_stop()) return;
-    const bool is_known_to_fail = entry.shape >= 0 && dead_shapes_[static_cast<std::size_t>(entry.shape)];
-    const bool may_start = !is_known_to_fail && fit::min_resources(state_, entry.gang);
+    if (has_failed(entry) || has_minimum(entry)) return;
+    if (!minimum_belongs(pass, entry) || should_stop()) return;
+    const bool may_start = fit::min_resources(state_, entry.gang);
     if (may_start && keep_rules([&] { return placer_.place_minimum(entry.gang); })) {
-      count(pass, entry.queue, entry.minimum);
+      count(pass, entry.queue, told_of(entry).minimum);
       room_.note_placed(entry.gang, rank_);
+    } else if (entry.shape >= 0) {
+      dead_shapes_[static_cast<std::size_t>(entry.shape)] = 1;
     } else {
       entry.failed_at = epoch_;
-      if (entry.shape >= 0) dead_shapes_[static_cast<std::size_t>(entry.shape)] = true;
     }
+  }
+
+  // Within a pass the shares and quotas only fill up: what is beyond them stays there.
+  bool minimum_belongs(Pass pass, const Entry& entry) {
+    if (entry.shape < 0) return belongs(pass, entry.queue, told_of(entry).minimum);
+    char& is_beyond = beyond_shapes_[static_cast<std::size_t>(entry.shape)];
+    if (is_beyond == 0 && !belongs(pass, entry.queue, told_of(entry).minimum)) is_beyond = 1;
+    return is_beyond == 0;
   }
 
   // Places, but not so that evictions that have been decided would no longer be allowed.
@@ -372,19 +390,22 @@ class Placing {
     return false;
   }
 
-  bool has_failed(const Entry& entry) const { return entry.failed_at == epoch_; }
+  bool has_failed(const Entry& entry) const {
+    return entry.shape >= 0 ? dead_shapes_[static_cast<std::size_t>(entry.shape)] != 0 : entry.failed_at == epoch_;
+  }
 
   // Makes room for the gang's minimum where it has none, and for the pods beyond it.
   void claim(Pass pass, Entry& entry) {
-    const bool is_known_to_fail = entry.shape >= 0 && dead_claims_.contains(entry.shape);
-    if (is_known_to_fail || should_stop()) return;
+    const auto shape = static_cast<std::size_t>(entry.shape);
+    if (entry.shape >= 0 && dead_claims_[shape] != 0) return;
+    if (should_stop()) return;
     if (!has_minimum(entry)) {
-      if (!belongs(pass, entry.queue, entry.minimum)) return;
+      if (!minimum_belongs(pass, entry)) return;
       if (!room_.claim_minimum(entry.gang, rank_)) {
-        if (entry.shape >= 0) dead_claims_.insert(entry.shape);
+        if (entry.shape >= 0) dead_claims_[shape] = 1;
         return;
       }
-      count(pass, entry.queue, entry.minimum);
+      count(pass, entry.queue, told_of(entry).minimum);
       claimed(entry.gang);
       grow(pass, entry);
     }
@@ -403,13 +424,14 @@ class Placing {
   void claimed(GangIndex gang) {
     room_.note_placed(gang, rank_);
     ++epoch_;
-    dead_shapes_.assign(shapes_, false);
-    dead_claims_.clear();
+    dead_shapes_.assign(dead_shapes_.size(), 0);
+    dead_claims_.assign(dead_claims_.size(), 0);
   }
 
   // Pods beyond the minimum, one at a time.
   void grow(Pass pass, const Entry& entry) {
-    if (entry.barred || !has_minimum(entry) || !may_wait(entry) || should_stop()) return;
+    if (is_plain(entry) && entry.pods <= entry.needed) return;
+    if (!has_minimum(entry) || !may_wait(entry) || should_stop()) return;
     for (const GroupIndex group : problem_.gangs[entry.gang].groups) {
       PodClassIndex skipped = PodClassIndex::none();
       for (const PodIndex pod : placer_.waiting(group)) {
@@ -444,11 +466,14 @@ class Placing {
   std::size_t uncounted_rank_ = 0;
   Indexed<GangIndex, Counted> counted_;  // none before the first change
   std::size_t changed_read_ = 0;
-  std::vector<Entry> entries_;        // by priority, highest first; within one as the order says
-  std::vector<std::size_t> waiting_;  // positions of those of which something may be placed, ascending
-  std::size_t shapes_ = 0;
-  std::vector<bool> dead_shapes_;       // found no room
-  std::set<std::int64_t> dead_claims_;  // no room could be made for them
+  std::optional<WaitingGangs> own_gangs_;
+  const WaitingGangs* gangs_ = nullptr;
+  std::vector<Keyed> order_;         // positions of gangs_: by priority, highest first; within one as the order says
+  std::vector<Section> sections_;    // of order_, by priority
+  std::vector<Entry> entries_;       // those of which something may be placed, in that order
+  std::vector<char> dead_shapes_;    // found no room
+  std::vector<char> dead_claims_;    // no room could be made for them
+  std::vector<char> beyond_shapes_;  // their minimum does not belong into the pass
   bool claims_ = false;
   int epoch_ = 0;           // grows with every claim that is met
   std::int32_t rank_ = -1;  // of pass and priority, in the order of the levels

@@ -16,25 +16,32 @@ struct WaitingGang {
   GangIndex gang;
   QueueIndex queue;
   std::int32_t priority = 0;
-  bool waits = false;       // a pod of it is pending, and not present
-  std::int64_t shape = -1;  // equal for gangs that fit or fail alike; -1: none is alike
+  std::int32_t shape = -1;  // equal for gangs that fit or fail alike; -1: none is alike
   WorkPair minimum{};       // the least work that satisfies it
-  // Of one leaf group of equal pods that run or wait: the group, how many pods, and the work of each. Such a gang is
-  // looked at without its pods.
+  // Of one leaf group of equal pods that run or wait: the group, how many pods, and their class. Such a gang is looked
+  // at without its pods.
   GroupIndex leaf;
   std::int32_t pods = 0, needed = 0;
-  WorkPair unit{};
+  PodClassIndex pod_class;
+  std::int64_t waited_seconds = 0;
+  bool waits = false;  // something of it may be placed: a pod of it is pending and not present
 };
 
 class WaitingGangs {
  public:
-  // Those of `gangs` that have a queue and pods enough, in the same order, as they are in the state. Cost: O(pods).
+  // Those of `gangs` that have a queue and pods enough, as they are in the state. Cost: O(pods).
   WaitingGangs(const ClusterState& state, std::span<const GangIndex> gangs);
+  // The same of all gangs with a pending pod, which are added to `listed`: ascending, whether they have a queue or not.
+  static WaitingGangs of_pending(const ClusterState& state, std::vector<GangIndex>& listed);
 
+  // By priority, the highest first; of one priority, those first who have waited longest, then in the order given.
   const std::vector<WaitingGang>& all() const { return all_; }
   std::size_t shapes() const { return shapes_; }  // each shape is below
 
  private:
+  WaitingGangs() = default;
+  void sort();
+
   std::vector<WaitingGang> all_;
   std::size_t shapes_ = 0;
 };

@@ -1,0 +1,52 @@
+// A stable sort by 64-bit keys that are mostly small or mostly equal.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace muster {
+
+struct Keyed {
+  std::uint64_t key = 0;
+  std::uint32_t position = 0;  // of what is sorted, wherever that is
+};
+
+// Keys that ascend as the numbers descend. Requires that the number is not NaN.
+inline std::uint64_t descending_key(std::int64_t number) { return ~static_cast<std::uint64_t>(number) ^ (1ULL << 63); }
+inline std::uint64_t descending_key(double number) {
+  const auto bits = std::bit_cast<std::int64_t>(number + 0.0);  // of the two zeros, the positive one
+  return bits < 0 ? static_cast<std::uint64_t>(bits) : ~static_cast<std::uint64_t>(bits) ^ (1ULL << 63);
+}
+
+// By key, ascending; equal ones keep their order. `spare` is memory to work with. Cost: O(n) for each byte in which
+// keys differ; O(n log n) for few.
+inline void sort_by_key(std::span<Keyed> items, std::vector<Keyed>& spare) {
+  constexpr std::size_t kFew = 256, kBytes = sizeof(std::uint64_t);
+  if (items.size() < kFew) {
+    std::ranges::stable_sort(items, {}, &Keyed::key);
+    return;
+  }
+  std::array<std::array<std::uint32_t, 256>, kBytes> counts{};
+  for (const Keyed& item : items) {
+    for (std::size_t byte = 0; byte < kBytes; ++byte) ++counts[byte][(item.key >> (8 * byte)) & 0xFF];
+  }
+  spare.resize(std::max(spare.size(), items.size()));
+  std::span<Keyed> from = items, to(spare.data(), items.size());
+  for (std::size_t byte = 0; byte < kBytes; ++byte) {
+    std::array<std::uint32_t, 256>& count = counts[byte];
+    if (std::ranges::find(count, items.size()) != count.end()) continue;  // equal in all of them
+    std::uint32_t next = 0;
+    for (std::uint32_t& begin : count) next += std::exchange(begin, next);
+    for (const Keyed& item : from) to[count[(item.key >> (8 * byte)) & 0xFF]++] = item;
+    std::swap(from, to);
+  }
+  if (from.data() != items.data()) std::ranges::copy(from, items.begin());
+}
+
+}  // namespace muster
