@@ -64,6 +64,19 @@ struct CoinArrays {
   }
 };
 
+// CBC's preprocessing (2.10.8, Cgl 0.60.3) draws wrong conclusions from equations of integers with a coefficient of 2
+// or more, such as 2 z = x + y: models of a dozen columns lost their optimum, one in some thousands. Written in halves,
+// z = x / 2 + y / 2, they did not. A factor for each row.
+std::vector<double> factors_of_rows(const Milp& milp) {
+  constexpr double kHalf = 0.5;
+  std::vector<double> factors(milp.row_lower.size(), 1.0);
+  for (std::size_t i = 0; i < milp.entry_row.size(); ++i) {
+    const auto row = static_cast<std::size_t>(milp.entry_row[i]);
+    if (std::abs(milp.entry_value[i]) >= 2 && milp.row_lower[row] == milp.row_upper[row]) factors[row] = kHalf;
+  }
+  return factors;
+}
+
 std::string number(double value) {
   std::array<char, 32> text;
   return std::string(text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr);
@@ -235,12 +248,19 @@ class SearchListener : public CbcEventHandler {
 };
 
 void Search::load(OsiClpSolverInterface& solver) const {
-  const CoinArrays arrays(milp_);
+  CoinArrays arrays(milp_);
+  const std::vector<double> factors = factors_of_rows(milp_);
+  std::vector<double> values = milp_.entry_value;
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] *= factors[static_cast<std::size_t>(milp_.entry_row[i])];
+  for (std::size_t row = 0; row < factors.size(); ++row) {
+    arrays.row_lower[row] *= factors[row];
+    arrays.row_upper[row] *= factors[row];
+  }
   solver.messageHandler()->setLogLevel(0);
   solver.getModelPtr()->setLogLevel(0);
-  solver.loadProblem(milp_.columns(), milp_.rows(), arrays.begin.data(), milp_.entry_row.data(),
-                     milp_.entry_value.data(), arrays.lower.data(), arrays.upper.data(), arrays.cost.data(),
-                     arrays.row_lower.data(), arrays.row_upper.data());
+  solver.loadProblem(milp_.columns(), milp_.rows(), arrays.begin.data(), milp_.entry_row.data(), values.data(),
+                     arrays.lower.data(), arrays.upper.data(), arrays.cost.data(), arrays.row_lower.data(),
+                     arrays.row_upper.data());
   solver.setObjSense(1.0);
   std::vector<int> integers;
   for (int column = 0; column < milp_.columns(); ++column) {

@@ -466,6 +466,7 @@ class Cycle {
   // The referee and the report look at the plan side by side, as does who asked for it; what is told of one that does
   // not pass is not used. One after the other, the report comes last: it alone knows when to stop.
   bool passes_and_is_told(Offer& offer) {
+    drop_refuted_bounds(offer);
     if (options_.threads <= 1 || !is_well_formed(snapshot_, problem_, offer.candidate.plan)) {
       if (!passes(offer)) return false;
       show(offer);
@@ -490,6 +491,18 @@ class Cycle {
     ReportInput input{offer.candidate.plan, offer.candidate.levels, offer.bounds, is_optimal(offer) || !ran_out_};
     if (!options_.deterministic) input.stop = [this] { return Clock::now() >= options_.deadline; };
     solution_.report = describe(problem_, shares_, input);
+  }
+
+  // A bound that the plan itself is beyond is a fault of the solver: it is not told, but logged.
+  void drop_refuted_bounds(Offer& offer) {
+    for (std::size_t i = 0; i < offer.bounds.size(); ++i) {
+      const std::int64_t value = offer.candidate.levels.values[i];
+      std::optional<std::int64_t>& bound = offer.bounds[i];
+      if (!bound || (is_maximised(ids_[i].kind) ? value <= *bound : value >= *bound)) continue;
+      solution_.defects.push_back("a bound of " + std::to_string(*bound) + " was refuted by a plan with " +
+                                  std::to_string(value));
+      bound.reset();
+    }
   }
 
   void complete_bounds(Offer& offer) const {

@@ -147,5 +147,14 @@ TEST(Engines, AgreeWithBruteForceOnRandomInstances) {
   campaign.expect_agreement();
 }
 
+// CBC's preprocessing lost the optimum of this one, and proved less than what greedy had found.
+TEST(Engines, ProveTheOptimumWhereColumnsAreDuplicates) {
+  Portfolio portfolio(MUSTER_BINARY);
+  const Comparison comparison = compare_engines(tiny_instance(920'749), portfolio, {kMostStates});
+  EXPECT_EQ(finding_name(comparison.finding), finding_name(Finding::kAgrees));
+  EXPECT_EQ(comparison.remarks, std::vector<std::string>{});
+  EXPECT_TRUE(comparison.is_proven);
+}
+
 }  // namespace
 }  // namespace muster::brute_force

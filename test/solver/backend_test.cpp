@@ -223,6 +223,33 @@ TEST(Backend, SaysWhatIsUnboundedAndWhatIsInfeasible) {
   EXPECT_EQ(backend.solve(fraction, request_of(seconds(20))).status, SolveStatus::kInfeasible);
 }
 
+// A gang of two and others on two nodes: rows 0 to 4 say who stands there, 5 and 6 that each node has one content, 7 is
+// a limit. As it stands, CBC's preprocessing loses the optimum and calls 937 the best.
+TEST(Backend, KeepsTheOptimumOfEquationsWithACoefficientOfTwo) {
+  Milp milp;
+  for (int supply = 0; supply < 5; ++supply) milp.add_row(0, 0);
+  milp.add_row(1, 1);
+  milp.add_row(1, 1);
+  milp.add_row(-kInfinity, 1);
+  milp.add_column({937, 0, 1, true}, {{0, 2}});
+  milp.add_column({0, 0, 2, true}, {{1, 1}});
+  milp.add_column({0, 0, 1, true}, {{2, 1}, {7, 1}});
+  milp.add_column({1000, 0, 1, true}, {{3, 1}, {7, 1}});
+  milp.add_column({0, 0, 0, true}, {{4, 1}});
+  milp.add_column({0, 0, 1, true}, {{5, 1}});
+  milp.add_column({0, 0, 1, true}, {{3, -1}, {5, 1}});
+  milp.add_column({0, 0, 1, true}, {{2, -1}, {5, 1}});
+  milp.add_column({0, 0, 1, true}, {{0, -1}, {5, 1}});
+  milp.add_column({0, 0, 1, true}, {{0, -1}, {2, -1}, {5, 1}});
+  milp.add_column({0, 0, 1, true}, {{6, 1}});
+  milp.add_column({0, 0, 1, true}, {{0, -1}, {6, 1}});
+  Backend backend(MUSTER_BINARY);
+  const MilpAnswer answer = backend.solve(milp, request_of(seconds(20)));
+  EXPECT_EQ(answer.status, SolveStatus::kOptimal);
+  EXPECT_EQ(answer.objective, 1000);
+  EXPECT_EQ(answer.bound, 1000);
+}
+
 TEST(Backend, SolvesModelsWithoutColumnsOrRows) {
   Backend backend(MUSTER_BINARY);
   Milp empty;
