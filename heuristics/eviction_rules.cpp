@@ -99,7 +99,8 @@ void EvictionRules::look_around() const {
   }
   survey_.is_local =
       survey_.with_min_resources.empty() && problem_.anti_affinities.empty() && !problem_.snapshot->policy.max_moves &&
-      std::ranges::all_of(problem_.groups, [](const Group& group) { return group.required_level.is_none(); });
+      (problem_.topology_levels.empty() ||
+       std::ranges::all_of(problem_.groups, [](const Group& group) { return group.required_level.is_none(); }));
 }
 
 bool EvictionRules::may_evict(GangIndex victim) const {

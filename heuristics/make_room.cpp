@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "heuristics/groups.h"
+#include "model/saturating.h"
 
 namespace muster {
 
@@ -42,6 +43,13 @@ RoomSearch::RoomSearch(const Parts& parts, std::vector<PlannedEviction> stale)
       recently_touched_(problem_.nodes.size()) {}
 
 bool RoomSearch::is_allowed() const { return problem_.snapshot->policy.actions.place; }
+
+bool RoomSearch::may_claim(std::int32_t rank) const {
+  const Actions& actions = problem_.snapshot->policy.actions;
+  if (!actions.place) return false;
+  if (latest_rank_ > rank) return true;
+  return (actions.consolidate || actions.preempt || actions.reclaim) && !survey().runs_in.empty();
+}
 
 void RoomSearch::note_placed(GangIndex gang, std::int32_t rank) {
   for (const PodIndex pod : problem_.gangs[gang].pods) {
@@ -195,7 +203,11 @@ bool RoomSearch::fits_in_sum(const PodClass& pod_class) const {
   for (std::size_t r = 0; r < problem_.resource_count; ++r) {
     if (pod_class.request[r] > 0 && state_.free_in_sum()[r] < pod_class.request[r]) return false;
   }
-  return least_devices(pod_class) <= state_.free_devices_in_sum();
+  return devices_fit_in_sum(pod_class, 1);
+}
+
+bool RoomSearch::devices_fit_in_sum(const PodClass& pod_class, std::int64_t pods) const {
+  return saturating_multiply(least_devices(pod_class), pods) <= state_.free_devices_in_sum();
 }
 
 // Whether any victim could find room on another node than its own. What its own node has left beside the claimant's pod

@@ -51,6 +51,10 @@ class RoomSearch {
 
   // Whether any action of the policy could make room at all.
   bool is_allowed() const;
+  // Whether so many pods of the class find as many devices as they ask for in what is free on all nodes together.
+  bool devices_fit_in_sum(const PodClass& pod_class, std::int64_t pods) const;
+  // Whether a claim of that rank, or of a later one that comes after it, could be met at all: somebody may go.
+  bool may_claim(std::int32_t rank) const;
   // Makes room for the gang's minimum, or for one pod more, and places it. False: nothing has changed. `rank` is the
   // claim's place in the order of the levels: pods placed at a later rank (see note_placed) may have to give way.
   bool claim_minimum(GangIndex gang, std::int32_t rank);

@@ -87,7 +87,8 @@ class Placing {
   struct Section {
     std::int32_t priority = 0;
     std::span<const Keyed> all;
-    std::size_t first = 0, end = 0;  // of entries_
+    std::size_t first = 0, end = 0;                  // of entries_
+    std::size_t first_elastic = 0, end_elastic = 0;  // of elastic_
   };
 
   const WaitingGang& told_of(const Entry& entry) const { return gangs_->all()[entry.position]; }
@@ -104,7 +105,7 @@ class Placing {
 
   // --- What there is to place
 
-  // What gangs are sorted by within a priority: larger first; equal ones stay as gangs_ has them.
+  // What gangs are sorted by within a priority: larger first; equal ones as gangs_ has them by age.
   struct SortKey {
     double size = 0;
     std::uint32_t position = 0;  // of gangs_
@@ -122,8 +123,10 @@ class Placing {
     }
     std::vector<SortKey> keys;
     keys.reserve(gangs_->all().size());
-    for (const WaitingGang& gang : gangs_->all())
-      keys.push_back({size_of(gang), static_cast<std::uint32_t>(keys.size())});
+    std::vector<double> sizes;
+    sizes.reserve(keys.capacity());
+    for (const WaitingGang& gang : gangs_->all()) sizes.push_back(size_of(gang));
+    for (const std::uint32_t position : gangs_->by_age()) keys.push_back({sizes[position], position});
     if (input_.order.gangs == GangOrder::kOldestBigFirst || input_.order.gangs == GangOrder::kOldestFilling)
       put_oldest_first(keys);
     sort_gangs(keys);
@@ -235,12 +238,15 @@ class Placing {
     entries_.reserve(order_.size());
     for (Section& section : sections_) {
       section.first = entries_.size();
+      section.first_elastic = elastic_.size();
       for (const Keyed& key : section.all) {
         const WaitingGang& gang = gangs_->all()[key.position];
-        if (is_open(gang))
-          entries_.push_back({gang.gang, gang.leaf, gang.pods, gang.needed, gang.shape, key.position, gang.queue});
+        if (!is_open(gang)) continue;
+        if (gang.leaf.is_none() || gang.pods > gang.needed) elastic_.push_back(entries_.size());
+        entries_.push_back({gang.gang, gang.leaf, gang.pods, gang.needed, gang.shape, key.position, gang.queue});
       }
       section.end = entries_.size();
+      section.end_elastic = elastic_.size();
     }
   }
 
@@ -254,8 +260,8 @@ class Placing {
     } else {
       for (Entry& entry : waiting) place_entry(pass, entry);
     }
-    for (const Entry& entry : waiting) grow(pass, entry);
-    if (!claims_) return;
+    for (std::size_t i = section.first_elastic; i < section.end_elastic; ++i) grow(pass, entries_[elastic_[i]]);
+    if (!claims_ || !room_.may_claim(rank_)) return;
     for (Entry& entry : waiting) claim(pass, entry);
   }
 
@@ -303,11 +309,22 @@ class Placing {
       if (!counted.is_known)
         counted = {present_work(input_.census.before(), gang), input_.census.before().version(gang), true};
       if (counted.version == state_.version(gang) || !fit::queue_exists(problem_.gangs[gang])) continue;
-      const WorkPair now = present_work(state_, gang);
-      WorkPair& sum = present_[{priority_rank(problem_, problem_.gangs[gang].priority), problem_.gangs[gang].queue}];
-      for (std::size_t side = 0; side < 2; ++side) sum[side] += now[side] - counted.work[side];
-      counted = {now, state_.version(gang), true};
+      recount(gang, problem_.gangs[gang].priority, problem_.gangs[gang].queue, present_work(state_, gang));
     }
+  }
+
+  // The same of a gang of which nothing was present and now its minimum is, without a look at its pods.
+  void note_minimum(const Entry& entry) {
+    if (walks_all_ || entry.shape < 0) return;
+    if (counted_.empty()) counted_.resize(problem_.gangs.size());
+    recount(entry.gang, told_of(entry).priority, entry.queue, told_of(entry).minimum);
+  }
+
+  void recount(GangIndex gang, std::int32_t priority, QueueIndex queue, const WorkPair& now) {
+    Counted& counted = counted_[gang];
+    WorkPair& sum = present_[{priority_rank(problem_, priority), queue}];
+    for (std::size_t side = 0; side < 2; ++side) sum[side] += now[side] - counted.work[side];
+    counted = {now, state_.version(gang), true};
   }
 
   void count_plain(Pass pass, const WaitingGang& gang) {
@@ -360,11 +377,11 @@ class Placing {
   }
 
   void place_entry(Pass pass, Entry& entry) {
-    if (has_failed(entry) || has_minimum(entry)) return;
+    if (has_failed(entry) || is_beyond(entry) || has_minimum(entry)) return;
     if (!minimum_belongs(pass, entry) || should_stop()) return;
-    const bool may_start = fit::min_resources(state_, entry.gang);
-    if (may_start && keep_rules([&] { return placer_.place_minimum(entry.gang); })) {
+    if (may_start(entry) && keep_rules([&] { return placer_.place_minimum(entry.gang); })) {
       count(pass, entry.queue, told_of(entry).minimum);
+      note_minimum(entry);
       room_.note_placed(entry.gang, rank_);
     } else if (entry.shape >= 0) {
       dead_shapes_[static_cast<std::size_t>(entry.shape)] = 1;
@@ -373,12 +390,22 @@ class Placing {
     }
   }
 
+  // False where its minimum finds no room whatever is tried. Gangs with a shape ask for no resources in sum.
+  bool may_start(const Entry& entry) const {
+    if (entry.shape < 0) return fit::min_resources(state_, entry.gang);
+    const std::int32_t missing = entry.needed - state_.members(entry.leaf);
+    return room_.devices_fit_in_sum(problem_.pod_classes[told_of(entry).pod_class], missing);
+  }
+
   // Within a pass the shares and quotas only fill up: what is beyond them stays there.
+  bool is_beyond(const Entry& entry) const {
+    return entry.shape >= 0 && beyond_shapes_[static_cast<std::size_t>(entry.shape)] != 0;
+  }
   bool minimum_belongs(Pass pass, const Entry& entry) {
-    if (entry.shape < 0) return belongs(pass, entry.queue, told_of(entry).minimum);
-    char& is_beyond = beyond_shapes_[static_cast<std::size_t>(entry.shape)];
-    if (is_beyond == 0 && !belongs(pass, entry.queue, told_of(entry).minimum)) is_beyond = 1;
-    return is_beyond == 0;
+    if (is_beyond(entry)) return false;
+    if (belongs(pass, entry.queue, told_of(entry).minimum)) return true;
+    if (entry.shape >= 0) beyond_shapes_[static_cast<std::size_t>(entry.shape)] = 1;
+    return false;
   }
 
   // Places, but not so that evictions that have been decided would no longer be allowed.
@@ -430,7 +457,6 @@ class Placing {
 
   // Pods beyond the minimum, one at a time.
   void grow(Pass pass, const Entry& entry) {
-    if (is_plain(entry) && entry.pods <= entry.needed) return;
     if (!has_minimum(entry) || !may_wait(entry) || should_stop()) return;
     for (const GroupIndex group : problem_.gangs[entry.gang].groups) {
       PodClassIndex skipped = PodClassIndex::none();
@@ -468,12 +494,13 @@ class Placing {
   std::size_t changed_read_ = 0;
   std::optional<WaitingGangs> own_gangs_;
   const WaitingGangs* gangs_ = nullptr;
-  std::vector<Keyed> order_;         // positions of gangs_: by priority, highest first; within one as the order says
-  std::vector<Section> sections_;    // of order_, by priority
-  std::vector<Entry> entries_;       // those of which something may be placed, in that order
-  std::vector<char> dead_shapes_;    // found no room
-  std::vector<char> dead_claims_;    // no room could be made for them
-  std::vector<char> beyond_shapes_;  // their minimum does not belong into the pass
+  std::vector<Keyed> order_;          // positions of gangs_: by priority, highest first; within one as the order says
+  std::vector<Section> sections_;     // of order_, by priority
+  std::vector<Entry> entries_;        // those of which something may be placed, in that order
+  std::vector<std::size_t> elastic_;  // positions of those that may have pods beyond their minimum
+  std::vector<char> dead_shapes_;     // found no room
+  std::vector<char> dead_claims_;     // no room could be made for them
+  std::vector<char> beyond_shapes_;   // their minimum does not belong into the pass
   bool claims_ = false;
   int epoch_ = 0;           // grows with every claim that is met
   std::int32_t rank_ = -1;  // of pass and priority, in the order of the levels

@@ -27,23 +27,22 @@ inline std::uint64_t descending_key(double number) {
 // By key, ascending; equal ones keep their order. `spare` is memory to work with. Cost: O(n) for each byte in which
 // keys differ; O(n log n) for few.
 inline void sort_by_key(std::span<Keyed> items, std::vector<Keyed>& spare) {
-  constexpr std::size_t kFew = 256, kBytes = sizeof(std::uint64_t);
+  constexpr std::size_t kFew = 256;
   if (items.size() < kFew) {
     std::ranges::stable_sort(items, {}, &Keyed::key);
     return;
   }
-  std::array<std::array<std::uint32_t, 256>, kBytes> counts{};
-  for (const Keyed& item : items) {
-    for (std::size_t byte = 0; byte < kBytes; ++byte) ++counts[byte][(item.key >> (8 * byte)) & 0xFF];
-  }
+  std::uint64_t differ = 0;
+  for (const Keyed& item : items) differ |= item.key ^ items.front().key;
   spare.resize(std::max(spare.size(), items.size()));
   std::span<Keyed> from = items, to(spare.data(), items.size());
-  for (std::size_t byte = 0; byte < kBytes; ++byte) {
-    std::array<std::uint32_t, 256>& count = counts[byte];
-    if (std::ranges::find(count, items.size()) != count.end()) continue;  // equal in all of them
+  for (int shift = 0; shift < 64; shift += 8) {
+    if ((differ >> shift & 0xFF) == 0) continue;
+    std::array<std::uint32_t, 256> begins{};
+    for (const Keyed& item : from) ++begins[item.key >> shift & 0xFF];
     std::uint32_t next = 0;
-    for (std::uint32_t& begin : count) next += std::exchange(begin, next);
-    for (const Keyed& item : from) to[count[(item.key >> (8 * byte)) & 0xFF]++] = item;
+    for (std::uint32_t& begin : begins) next += std::exchange(begin, next);
+    for (const Keyed& item : from) to[begins[item.key >> shift & 0xFF]++] = item;
     std::swap(from, to);
   }
   if (from.data() != items.data()) std::ranges::copy(from, items.begin());

@@ -179,10 +179,8 @@ void WaitingGangs::sort() {
   sort_by_key(keys, spare);
   for (Keyed& key : keys) key.key = descending_key(std::int64_t{all_[key.position].priority});
   sort_by_key(keys, spare);
-  std::vector<WaitingGang> sorted;
-  sorted.reserve(all_.size());
-  for (const Keyed& key : keys) sorted.push_back(all_[key.position]);
-  all_ = std::move(sorted);
+  by_age_.reserve(keys.size());
+  for (const Keyed& key : keys) by_age_.push_back(key.position);
 }
 
 }  // namespace muster

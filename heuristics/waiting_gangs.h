@@ -34,8 +34,9 @@ class WaitingGangs {
   // The same of all gangs with a pending pod, which are added to `listed`: ascending, whether they have a queue or not.
   static WaitingGangs of_pending(const ClusterState& state, std::vector<GangIndex>& listed);
 
-  // By priority, the highest first; of one priority, those first who have waited longest, then in the order given.
-  const std::vector<WaitingGang>& all() const { return all_; }
+  const std::vector<WaitingGang>& all() const { return all_; }  // in the order given
+  // Positions of all of them by priority, the highest first; of one priority, those first who have waited longest.
+  const std::vector<std::uint32_t>& by_age() const { return by_age_; }
   std::size_t shapes() const { return shapes_; }  // each shape is below
 
  private:
@@ -43,6 +44,7 @@ class WaitingGangs {
   void sort();
 
   std::vector<WaitingGang> all_;
+  std::vector<std::uint32_t> by_age_;
   std::size_t shapes_ = 0;
 };
 

@@ -26,7 +26,7 @@ class Waiting {
 
   std::vector<GangIndex> order() const {
     std::vector<GangIndex> order;
-    for (const WaitingGang& gang : gangs.all()) order.push_back(gang.gang);
+    for (const std::uint32_t position : gangs.by_age()) order.push_back(gangs.all()[position].gang);
     return order;
   }
   const WaitingGang& of(const std::string& name) const {
