@@ -65,7 +65,7 @@ struct CoinArrays {
 };
 
 // CBC's preprocessing (2.10.8, Cgl 0.60.3) draws wrong conclusions from equations of integers with a coefficient of 2
-// or more, such as 2 z = x + y: models of a dozen columns lost their optimum, one in some thousands. Written in halves,
+// or more, such as 2 z = x + y: models of a dozen columns lost their optimum, one of 25,000. Written in halves,
 // z = x / 2 + y / 2, they did not. A factor for each row.
 std::vector<double> factors_of_rows(const Milp& milp) {
   constexpr double kHalf = 0.5;
