@@ -2,8 +2,8 @@
 
 import unittest
 
+from browser import Keys
 from pages import HOSTILE, PageTest, main, plan_snapshot
-from selenium.webdriver.common.keys import Keys
 
 ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
 CANVAS = ".map-canvas"

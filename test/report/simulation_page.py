@@ -2,8 +2,8 @@
 
 import unittest
 
+from browser import Keys
 from pages import HOSTILE, PageTest, main, plan_snapshot
-from selenium.webdriver.common.keys import Keys
 
 GANTT = ".gantt"
 
