@@ -34,6 +34,8 @@ bool could_evict(const Problem& problem, const ClusterState& before) {
 
 constexpr std::size_t kFirstStarts = 2;
 
+bool is_due(const StopRequest& stop) { return stop && stop(); }
+
 bool has_one_queue(const Problem& problem) {
   return std::ranges::count_if(problem.queues, [](const Queue& queue) { return queue.is_leaf(); }) == 1;
 }
@@ -108,11 +110,11 @@ std::vector<PlacingOrder> distinct_orders(const Beginning& beginning, const Gree
 // One start: a state of its own, from the snapshot to a plan.
 class Start {
  public:
-  Start(const Beginning& beginning, const PlacingOrder& order, const StopRequest& stop)
+  Start(const Beginning& beginning, const PlacingOrder& order, const StartStops& stops)
       : beginning_(beginning),
         problem_(beginning.problem),
         order_(order),
-        stop_(stop),
+        stops_(stops),
         doomed_(problem_.gangs.size(), false) {}
 
   // Whether the last run came to its end.
@@ -121,7 +123,7 @@ class Start {
 
   // After a run: the plan with other victims, see RoomSearch::exchange_victims.
   Plan exchange_victims(const StopRequest& stop) {
-    stop_ = stop;
+    stop_room_ = stop;
     workshop_->room.exchange_victims();
     workshop_->room.reprieve();
     return plan_of(problem_, workshop_->state, workshop_->room.evictions());
@@ -166,13 +168,15 @@ class Start {
     for (const GangIndex gang : problem_.gangs.indices()) {
       if (doomed_[gang.value()]) evict_stale(gang, state, evictions);
     }
-    workshop_ = std::make_unique<Workshop>(beginning_, order_, stop_, std::move(state), std::move(evictions));
+    stop_room_ = stops_.claims ? stops_.claims : stops_.all;
+    workshop_ = std::make_unique<Workshop>(beginning_, order_, stop_room_, std::move(state), std::move(evictions));
     Workshop& shop = *workshop_;
     const PlacingOutcome outcome =
-        place_all({problem_, beginning_.shares, order_, doomed_, stop_, beginning_.census, walks_all}, shop.state,
+        place_all({problem_, beginning_.shares, order_, doomed_, stops_.all, beginning_.census, walks_all}, shop.state,
                   shop.placer, shop.room);
     if (outcome == PlacingOutcome::kOrderMatters) return std::nullopt;
     is_complete_ = outcome == PlacingOutcome::kComplete;
+    stop_room_ = stops_.all;
     shop.room.reprieve();
     find_unfinished(shop.state);
     return plan_of(problem_, shop.state, shop.room.evictions());
@@ -198,7 +202,8 @@ class Start {
   const Beginning& beginning_;
   const Problem& problem_;
   const PlacingOrder& order_;
-  StopRequest stop_;
+  StartStops stops_;
+  StopRequest stop_room_;     // of all that makes room, as long as the workshop does
   std::vector<bool> doomed_;  // by gang: evicted as stale
   std::vector<GangIndex> unfinished_;
   bool is_complete_ = false;
@@ -216,9 +221,9 @@ Candidate solve_greedy(const Problem& problem, const FairShares& shares, const G
   std::vector<std::optional<Candidate>> candidates(orders.size());
   std::vector<std::unique_ptr<Start>> starts(orders.size());  // those that have evicted
   const auto run_start = [&](std::size_t i) {
-    const StopRequest& stop = i > 0 && options.stop_more ? options.stop_more : options.stop;
-    if (i > 0 && stop && stop()) return;
-    auto start = std::make_unique<Start>(beginning, orders[i], stop);
+    const StartStops& stops = i > 0 && options.stop_more.all ? options.stop_more : options.stop;
+    if (i > 0 && (is_due(stops.all) || is_due(stops.claims))) return;
+    auto start = std::make_unique<Start>(beginning, orders[i], stops);
     Plan plan = start->run();
     if (i > 0 && !start->is_complete()) return;
     Levels levels = evaluate(problem, shares, plan);
@@ -238,7 +243,7 @@ Candidate solve_greedy(const Problem& problem, const FairShares& shares, const G
   };
   const auto exchange_victims = [&](std::size_t i) {
     if (!starts[i]) return;
-    Plan plan = starts[i]->exchange_victims(options.stop);
+    Plan plan = starts[i]->exchange_victims(options.stop.all);
     starts[i].reset();
     Levels levels = evaluate(problem, shares, plan);
     if (compare(levels, candidates[i]->levels, ids) > 0) candidates[i] = Candidate{std::move(plan), std::move(levels)};

@@ -19,14 +19,20 @@ namespace muster {
 // knows the clock. Never asked in deterministic mode, where work limits take its place.
 using StopRequest = std::function<bool()>;
 
+// When a start is to stop; either may be empty. With `claims` it makes no more room, but fills what there is and looks
+// for other victims; with `all` it ends.
+struct StartStops {
+  StopRequest all, claims;
+};
+
 struct GreedyOptions {
   std::uint64_t seed = 1;
   std::int32_t threads = 1;
   std::int32_t starts = 4;    // orders tried; the first is the policy's own order
   bool oldest_first = false;  // a single start, in which those come first who have waited longest and fit in sum
   bool first_alone = false;   // the other starts wait for the first, which so has the caches and the memory to itself
-  StopRequest stop;           // may be empty; of the first start, and of the search for other victims
-  StopRequest stop_more;      // of all starts but the first, sooner; may be empty
+  StartStops stop;            // of the first start; `all`: of the search for other victims, too
+  StartStops stop_more;       // of all starts but the first, sooner; without `all`: as the first
 };
 
 struct Candidate {

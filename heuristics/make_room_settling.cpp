@@ -50,6 +50,7 @@ void RoomSearch::settle() {
 
 // What has been placed since a pod went may have freed what kept it from coming back.
 void RoomSearch::reprieve() {
+  stopped_ = false;  // claims may have had to stop sooner
   if (!std::exchange(has_chosen_anew_, true)) choose_victims_anew(1);
   const std::vector<PodIndex> pods = reasons_.since({});
   const auto keep = [this](const auto& bring) {

@@ -370,19 +370,19 @@ Blocks sample_of(const Subproblem& sub, const Blocks& whole, std::size_t rooms_e
   return sample;
 }
 
-void start_like(Subproblem& sub, const Blocks& sample, const Blocks& whole, std::int32_t threads) {
-  parallel_for(sample.blocks.size(), threads, [&](std::size_t b) {
+void start_like(Subproblem& sub, const Blocks& sample, const Blocks& whole, const PricingTask& task) {
+  parallel_for(sample.blocks.size(), task.threads, [&](std::size_t b) {
     const std::vector<RoomClassIndex>& known = sample.blocks[b].rooms;
     const std::vector<RoomClassIndex>& rooms = whole.blocks[b].rooms;
-    for (std::size_t at = 0; at < rooms.size(); ++at)
+    for (std::size_t at = 0; at < rooms.size() && !task.deadline.passed(); ++at)
       sub.pool.pricing(rooms[at]).start_like(sub.pool.pricing(known[at * known.size() / rooms.size()]));
   });
 }
 
-void adopt_sample(Subproblem& sub, const Blocks& sample, Blocks& whole, std::int32_t threads) {
+void adopt_sample(Subproblem& sub, const Blocks& sample, Blocks& whole, const PricingTask& task) {
   const std::size_t first = whole.points.size();
   whole.points.insert(whole.points.end(), sample.points.begin(), sample.points.end());
-  start_like(sub, sample, whole, threads);
+  start_like(sub, sample, whole, task);
   for (std::size_t b = 0; b < sample.blocks.size(); ++b)
     for (const Blocks::Column& column : sample.blocks[b].columns)
       if (column.share > kLeastShare && column.point != Blocks::kNoPoint)

@@ -49,11 +49,12 @@ Blocks make_blocks(const Subproblem& sub, std::size_t most);
 
 // Blocks of so few of the rooms of each that stand for all of them: for prices that are nearly as good, sooner.
 Blocks sample_of(const Subproblem& sub, const Blocks& blocks, std::size_t rooms_each);
-// Lets the pricing of the whole begin where that of the sample, which is of the same blocks, ended.
-void start_like(Subproblem& sub, const Blocks& sample, const Blocks& whole, std::int32_t threads);
+// Lets the pricing of the whole begin where that of the sample, which is of the same blocks, ended: of as many rooms as
+// there is time for. Cost: O(demand classes) a room, 0.1 ms where there are thousands of them.
+void start_like(Subproblem& sub, const Blocks& sample, const Blocks& whole, const PricingTask& task);
 // The same, and lets the whole begin with the columns that the sample's solution is made of, found anew at the same
 // prices.
-void adopt_sample(Subproblem& sub, const Blocks& sample, Blocks& whole, std::int32_t threads);
+void adopt_sample(Subproblem& sub, const Blocks& sample, Blocks& whole, const PricingTask& task);
 
 // As price_columns; `x` holds the demand's columns alone, and the blocks the shares that go with it. Starts with the
 // columns that the blocks have. `on_round` sees each round's solution and the best limit so far; true: enough.

@@ -27,6 +27,10 @@ class Deadline {
     return Clock::now() + std::chrono::duration_cast<Clock::duration>(left() * share);
   }
 
+  // The end of that share; and one that is so much earlier.
+  Deadline part(double share) const { return {after(share), deterministic_}; }
+  Deadline earlier_by(Clock::duration time) const { return {at_ - time, deterministic_}; }
+
  private:
   Clock::time_point at_;
   bool deterministic_;

@@ -357,4 +357,12 @@ Decoded decode(const DecodeInput& input, const FormulationSolution& solution, Cl
   return Decoder(input, solution, state).run();
 }
 
+void reserve_nodes(const Supply& supply, const FormulationSolution& solution, std::vector<bool>& reserved) {
+  for (const RoomClassIndex room : supply.rooms.indices()) {
+    std::size_t next = 0;
+    for (const auto& [position, nodes] : solution.configurations[room.value()])
+      for (std::int64_t n = 0; n < nodes; ++n) reserved[supply.rooms[room].nodes[next++].value()] = true;
+  }
+}
+
 }  // namespace muster

@@ -32,4 +32,7 @@ struct Decoded {
 // was; whether the evictions obey theirs is for the caller to ask (EvictionRules::hold).
 Decoded decode(const DecodeInput& input, const FormulationSolution& solution, ClusterState& state);
 
+// Marks the nodes that a solution fills: of each room class the first ones, as decoding takes them.
+void reserve_nodes(const Supply& supply, const FormulationSolution& solution, std::vector<bool>& reserved);
+
 }  // namespace muster

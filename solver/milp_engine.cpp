@@ -60,15 +60,6 @@ Terms terms_of(const LinearExpression& expression) {
 
 using Configurations = Indexed<RoomClassIndex, std::vector<Configuration>>;
 
-// Nodes that a solution fills: of each room class the first ones, as decoding takes them.
-void reserve(const Subproblem& sub, const FormulationSolution& solution, std::vector<bool>& reserved) {
-  for (RoomClassIndex room : sub.supply.rooms.indices()) {
-    std::size_t next = 0;
-    for (const auto& [position, nodes] : solution.configurations[room.value()])
-      for (std::int64_t n = 0; n < nodes; ++n) reserved[sub.supply.rooms[room].nodes[next++].value()] = true;
-  }
-}
-
 class Engine {
  public:
   // `whole`: the problem as a formulation, whose columns become the engine's. `settled`: evictions that are decided
@@ -80,6 +71,7 @@ class Engine {
         shares_(setting.shares),
         backend_(backend),
         options_(options),
+        last_(options.deadline),
         ids_(level_ids(setting.problem)),
         leavers_(leavers),
         settled_(std::move(settled)),
@@ -95,13 +87,18 @@ class Engine {
   }
 
   MilpOutcome run() {
+    const Deadline::Clock::time_point begun = Deadline::Clock::now();
     if (columns_ == Columns::kPriced) add_known_contents();
-    if (columns_ == Columns::kPriced && leavers_.any)
-      options_.deadline = Deadline(options_.deadline.after(kLeavingShare), options_.deadline.is_deterministic());
+    formulate();
+    // That is about what it takes to go over the levels that are left, once the time for solving is up.
+    options_.deadline = options_.deadline.earlier_by(Deadline::Clock::now() - begun);
+    if (columns_ == Columns::kPriced && leavers_.any) options_.deadline = options_.deadline.part(kLeavingShare);
     descend(0, is_whole());
     // Where no plan came out of the best path, once more along the incumbent's values.
-    if (const std::size_t left = levels_on_path(); left < ids_.size() && is_whole() && !options_.deadline.passed())
+    if (const std::size_t left = levels_on_path(); left < ids_.size() && is_whole() && !options_.deadline.passed()) {
+      formulate();
       descend(left + 1, false);
+    }
     is_finished_ = columns_ == Columns::kListed || (is_whole() && !options_.deadline.passed());
     const bool bounds_hold = leavers_.complete && settled_.empty();
     if (!bounds_hold) std::fill(outcome_.bounds.begin(), outcome_.bounds.end(), std::nullopt);
@@ -155,10 +152,8 @@ class Engine {
   // Level after level, each given those before it; those before `first` are held at the incumbent's values. What each
   // is held at is the path: the proven optimum where `by_optimum`, even if no plan with it is known yet (one that
   // evicts more than it needs to is no plan, though a later level may make it one), else the incumbent's value.
+  // Requires formulate().
   void descend(std::size_t first, bool by_optimum) {
-    const bool is_exact = columns_ == Columns::kListed;
-    if (!std::exchange(is_formulated_, false) || is_exact) whole_.formulate(is_exact);
-    if (columns_ == Columns::kAllNodes) all_nodes_->add_to(*whole_.formulation);
     held_.clear();
     path_.clear();
     solving_ = true;
@@ -166,13 +161,21 @@ class Engine {
     if (options_.trivial.empty()) options_.trivial = trivial_bounds(problem_, shares_);
     for (std::size_t i = 0; i < ids_.size(); ++i) {
       solving_ = solving_ && !options_.deadline.passed();
+      if (last_.passed()) break;
       if (i < first)
         path_.push_back(hold_incumbent(i));
       else
         path_.push_back(solve_level(*whole_.formulation, i, options_.trivial[i]));
     }
     // A bound is one given the plan's values before it.
-    for (std::size_t i = levels_on_path() + 1; i < ids_.size(); ++i) outcome_.bounds[i].reset();
+    for (std::size_t i = std::min(levels_on_path() + 1, path_.size()); i < ids_.size(); ++i) outcome_.bounds[i].reset();
+  }
+
+  // Anew: nothing is held.
+  void formulate() {
+    const bool is_exact = columns_ == Columns::kListed;
+    if (!std::exchange(is_formulated_, false) || is_exact) whole_.formulate(is_exact);
+    if (columns_ == Columns::kAllNodes) all_nodes_->add_to(*whole_.formulation);
   }
 
   std::int64_t hold_incumbent(std::size_t i) {
@@ -297,7 +300,7 @@ class Engine {
   void price(LevelTask& task) {
     if (!knows_incumbent_) add_known_contents();
     whole_.add_new_columns();
-    const Deadline soon(options_.deadline.after(kSumShare), options_.deadline.is_deterministic());
+    const Deadline soon = options_.deadline.part(kSumShare);
     const auto divisor = static_cast<double>(task.divisor);
     if (whole_.center.size() != static_cast<std::size_t>(whole_.formulation->model().rows()))
       find_first_prices(task.level, {task.scaled, task.sign, soon, 1, options_.threads}, divisor);
@@ -318,7 +321,7 @@ class Engine {
     for (const double share : kDiveShares)
       if (!leavers_.any && !is_solved(task) && options_.deadline.left() > slowest_take_) dive(task.level, share);
     if (!task.result.bound || is_solved(task)) return;
-    const Deadline until(options_.deadline.after(kBranchingShare), options_.deadline.is_deterministic());
+    const Deadline until = options_.deadline.part(kBranchingShare);
     const double known = static_cast<double>(task.sign * (value(task.level) - task.expression.constant)) / divisor;
     const PricingTask pricing{task.scaled, task.sign, until, most_rounds(), options_.threads};
     tighten(task, branch_on_gangs(whole_, pricing, priced, known, backend_, [&](const std::vector<double>& x) {
@@ -407,7 +410,7 @@ class Engine {
       return [gap](const Priced& now) { return now.limit - now.value <= gap * std::abs(now.limit); };
     };
     const auto price_sample = [&](Blocks& sample, double share, double gap) {
-      task.deadline = Deadline(options_.deadline.after(share), options_.deadline.is_deterministic());
+      task.deadline = options_.deadline.part(share);
       price_blocks(whole_, sample, task, backend_, is_near(gap));
     };
     if (blocks_.blocks.empty()) {
@@ -417,8 +420,9 @@ class Engine {
         const Blocks few = make_blocks(whole_, options_.most_blocks / kFewBlocks + 1);
         Blocks rough = sample_of(whole_, few, sampled);
         if (!is_recalled_) price_sample(rough, kRoughShare, kRoughGap);
-        start_like(whole_, rough, few, options_.threads);
         task.deadline = options_.deadline;
+        start_like(whole_, rough, few, task);
+        if (task.deadline.passed()) return;
         const Priced filled = fill_blocks(whole_, blocks_, task, backend_);
         if (on_limit(filled.limit)) return;
         if (!filled.x.empty()) take(deal_blocks(whole_, blocks_, filled.x), whole_.pool.configurations());
@@ -426,7 +430,9 @@ class Engine {
       if (rooms > 2 * sampled * blocks_.blocks.size()) {
         Blocks sample = sample_of(whole_, blocks_, sampled);
         price_sample(sample, kSampleShare, kSampleGap);
-        adopt_sample(whole_, sample, blocks_, options_.threads);
+        task.deadline = options_.deadline;
+        adopt_sample(whole_, sample, blocks_, task);
+        if (task.deadline.passed()) return;
       }
     }
     // So early that there is time for a plan of the last solution.
@@ -570,7 +576,7 @@ class Engine {
     ClusterState state = whole_.base;
     std::vector<bool> reserved = none_reserved_;
     FormulationSolution sure = whole_.formulation->floor(relaxed_, share);
-    reserve(whole_, sure, reserved);
+    reserve_nodes(whole_.supply, sure, reserved);
     place(whole_, sure, whole_.pool.configurations(), state);
     for (int depth = 0; depth < kMostDives && options_.deadline.left() > slowest_depth_ + slowest_take_; ++depth) {
       const auto start = Deadline::Clock::now();
@@ -583,7 +589,7 @@ class Engine {
       if (priced.x.empty()) break;
       sure = depth + 1 < kMostDives ? rest.formulation->floor(priced.x, 1) : rest.formulation->round(priced.x);
       const std::vector<bool> before = reserved;
-      reserve(rest, sure, reserved);
+      reserve_nodes(rest.supply, sure, reserved);
       if (before == reserved) {  // nothing is whole any more
         sure = rest.formulation->round(priced.x);
         depth = kMostDives;
@@ -598,7 +604,7 @@ class Engine {
 
   // Column generation on the LP relaxation, for at most a share of the time that is left.
   Priced price_columns(Subproblem& sub, const LinearExpression& expression, int sign, double share) {
-    const Deadline until(options_.deadline.after(share), options_.deadline.is_deterministic());
+    const Deadline until = options_.deadline.part(share);
     const PricingTask task{expression, sign, until, most_rounds(), options_.threads};
     Priced priced = muster::price_columns(sub, task, backend_);
     if (!priced.defect.empty()) outcome_.defects.push_back(priced.defect);
@@ -610,6 +616,7 @@ class Engine {
   const FairShares& shares_;
   Backend& backend_;
   MilpEngineOptions options_;
+  const Deadline last_;  // for the levels that nothing is solved for any more
   std::vector<LevelId> ids_;
   const Leavers& leavers_;
   std::vector<PlannedEviction> settled_;
@@ -671,7 +678,7 @@ MilpOutcome solve_milp(MilpGroundwork& groundwork, const Candidate& incumbent, B
       MilpEngineOptions first = options;
       first.most_states = first.most_node_columns = 0;
       first.write_model.clear();
-      first.deadline = Deadline(options.deadline.after(kFirstShare), false);
+      first.deadline = options.deadline.part(kFirstShare);
       Subproblem whole(setting, groundwork.before, leavers, groundwork.none_reserved);
       priced = Engine(setting, whole, leavers, {}, incumbent, backend, first).run();
       engine.start_from(priced->best);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <thread>
+#include <utility>
 
 #include "heuristics/greedy.h"
 #include "heuristics/search.h"
@@ -25,6 +27,7 @@ Deadline::Clock::duration as_duration(double milliseconds) {
 
 constexpr double kGreedyShare = 0.2, kFirstStartShare = 0.7;  // of the budget, where another engine follows
 constexpr double kEvictingShare = 0.94;                       // where it has hardly any use for what is left
+constexpr double kClaimingShare = 0.85;                       // of a start's time; then it fills and chooses victims
 
 // Of what is left of the budget: the search before the MILP engine; and then that engine at least and at most. In
 // between it gets as long as it finds much on blocks of nodes.
@@ -84,6 +87,9 @@ struct Portfolio::Implementation {
   PriceMemory prices;
   PlanMemory plan;
   EndForecast forecast;
+  // Gives back what a cycle has built of a large cluster, while its plan is on its way out already: up to a quarter of
+  // a second was measured. Waits for the one before.
+  std::jthread clearing_away;
 };
 
 Portfolio::Portfolio(std::string worker_program) : Portfolio(BackendOptions{std::move(worker_program), {}}) {}
@@ -118,6 +124,11 @@ class Cycle {
         deadline_(options.deadline, options.deterministic),
         tracer_(ids_, options.trace) {}
 
+  // After the run: what was built for the MILP engine, if it is large enough to be given back beside what comes next.
+  std::unique_ptr<MilpGroundwork> take_large_groundwork() {
+    return looks() > kManyLooks ? std::move(groundwork_) : nullptr;
+  }
+
   Solution run() {
     if (options_.engine != Engine::kGreedy) backend_.prepare();  // the worker starts while greedy runs
     run_greedy();
@@ -137,11 +148,11 @@ class Cycle {
     const GreedyOptions greedy = greedy_options();
     std::optional<Candidate> candidate;
     // Beside a single start there is a core to spare for what the MILP engine begins with, too.
-    const bool milp_follows = options_.engine != Engine::kGreedy && greedy.starts == 1;
+    const bool milp_follows = options_.engine != Engine::kGreedy && greedy.starts == 1 && !is_short_for_milp();
     parallel_for(2, options_.threads, [&](std::size_t task) {
       if (task == 0) {  // first, where they come one after another: greedy alone knows when to stop
         trivial_ = trivial_bounds(problem_, shares_);
-        if (options_.threads > 1 && milp_follows) groundwork_.emplace(problem_, shares_);
+        if (options_.threads > 1 && milp_follows) groundwork_ = std::make_unique<MilpGroundwork>(problem_, shares_);
       } else {
         candidate = solve_greedy(problem_, shares_, greedy);
       }
@@ -157,16 +168,19 @@ class Cycle {
     GreedyOptions greedy;
     greedy.seed = options_.seed;
     greedy.threads = options_.threads;
-    // On very large clusters the first two orders found the best plan, and an engine that follows makes more of the
-    // time.
+    // On very large clusters the first two orders found the best plan, and an engine that follows, or the search where
+    // nothing is evicted, makes more of the time.
     const bool follows = options_.engine != Engine::kGreedy && !is_short_for_milp();
-    if (looks() > kVeryManyLooks) greedy.starts = follows ? 1 : 2;
+    if (looks() > kVeryManyLooks) greedy.starts = follows || (may_search() && most_leaving_ == 0) ? 1 : 2;
     if (!options_.deterministic) {
       // What greedy has not found in its part of the time, the MILP may. But one start should come to its end.
       const bool is_alone = options_.engine == Engine::kGreedy;
-      const auto stops_after = [&](double share) -> StopRequest {
+      const auto stops_after = [&](double share) -> StartStops {
+        const Clock::time_point now = Clock::now();
         const Clock::time_point until = (is_alone ? options_.deadline : deadline_.after(share)) - end_of_start();
-        return [until] { return Clock::now() >= until; };
+        const Clock::time_point claims_until =
+            now + std::chrono::duration_cast<Clock::duration>(kClaimingShare * (until - now));
+        return {[until] { return Clock::now() >= until; }, [claims_until] { return Clock::now() >= claims_until; }};
       };
       greedy.first_alone = is_short();
       const bool evicts = is_short_for_evictions();
@@ -244,9 +258,12 @@ class Cycle {
     return deadline_.left() < std::chrono::microseconds(microseconds_a_pod * std::ssize(problem_.pods));
   }
 
-  // So short a budget that the MILP engine will not get to a good plan with evictions: a first one takes it about half
-  // a millisecond for each pod that may leave (2 s for 4,000 of them). All starts of greedy to their end do more.
-  bool is_short_for_evictions() const { return deadline_.left() < std::chrono::microseconds(1'500 * most_leaving_); }
+  // So short a budget that the MILP engine will not get to a good plan with evictions. All starts of greedy to their
+  // end do more.
+  bool is_short_for_evictions() const { return deadline_.left() < 3 * time_to_leave(); }
+
+  // What it takes that engine for a first plan: 2 s for 4,000 pods that may leave.
+  Clock::duration time_to_leave() const { return std::chrono::microseconds(500 * most_leaving_); }
 
   static std::int64_t most_leaving(const Problem& problem) {
     const Actions& actions = problem.snapshot->policy.actions;
@@ -256,9 +273,11 @@ class Cycle {
     });
   }
 
-  // So short a budget that the MILP engine will not get to a plan where it prices blocks of nodes; or that it has use
-  // for all of it.
-  bool is_short_for_milp() const { return is_large_with(milp_times_.first_plan); }
+  // So short a budget that the MILP engine will not get to a plan where it prices blocks of nodes, or where pods may
+  // leave; or that it has use for all of it.
+  bool is_short_for_milp() const {
+    return is_large_with(milp_times_.first_plan) || (looks() > kManyLooks && deadline_.left() < time_to_leave());
+  }
   bool is_milp_alone() const { return !may_search() || is_large_with(milp_times_.alone); }
   static const MilpTimes& milp_times_for(const Problem& problem) {
     std::vector<bool> is_occupied(problem.nodes.size(), false);
@@ -326,7 +345,7 @@ class Cycle {
     const SearchTime time{deadline_.after(share) - reserve(), share};
     GreedyOptions greedy = greedy_options();
     greedy.oldest_first = true;
-    if (!options_.deterministic) greedy.stop = [until = time.until] { return Clock::now() >= until; };
+    if (!options_.deterministic) greedy.stop = {[until = time.until] { return Clock::now() >= until; }, {}};
     Candidate candidate = solve_greedy(problem_, shares_, greedy);
     if (options_.deterministic || Clock::now() < time.until)
       candidate = search(problem_, shares_, candidate, options_of_search(time));
@@ -370,9 +389,8 @@ class Cycle {
                            &tracer_,
                            options_.deterministic ? nullptr : &known_prices_,
                            trivial_};
-    if (!groundwork_) groundwork_.emplace(problem_, shares_);
+    if (!groundwork_) groundwork_ = std::make_unique<MilpGroundwork>(problem_, shares_);
     MilpOutcome outcome = solve_milp(*groundwork_, offers_.front().candidate, backend_, milp);
-    groundwork_.reset();
     ran_out_ = milp.deadline.passed();
     if (ran_out_) forecast_.learn_coming_back(milliseconds_since(until));
     solution_.phases_ms.emplace_back("milp", milliseconds_since(start));
@@ -565,8 +583,8 @@ class Cycle {
   std::vector<std::int64_t> trivial_;  // bounds of the levels
   Deadline deadline_;
   Tracer tracer_;
-  std::optional<MilpGroundwork> groundwork_;  // once made, until the engine has used it
-  std::vector<Offer> offers_;                 // best first
+  std::unique_ptr<MilpGroundwork> groundwork_;
+  std::vector<Offer> offers_;  // best first
   double greedy_ms_ = 0, verify_ms_ = 0, search_ms_ = 0, oldest_ms_ = 0;
   bool search_ran_out_ = false;
   bool ran_out_ = false;  // the budget ended before an engine did
@@ -577,7 +595,11 @@ class Cycle {
 
 Solution Portfolio::solve(const Snapshot& snapshot, const Problem& problem, const SolveOptions& options) {
   Implementation& lasting = *implementation_;
-  return Cycle(snapshot, problem, options, {lasting.backend, lasting.prices, lasting.plan, lasting.forecast}).run();
+  Cycle cycle(snapshot, problem, options, {lasting.backend, lasting.prices, lasting.plan, lasting.forecast});
+  Solution solution = cycle.run();
+  if (auto large = cycle.take_large_groundwork())
+    lasting.clearing_away = std::jthread([all = std::move(large)]() mutable { all.reset(); });
+  return solution;
 }
 
 void Portfolio::tidy() { implementation_->backend.tidy(); }

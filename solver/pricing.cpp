@@ -37,6 +37,7 @@ Pricing::Pricing(const ConfigurationInput& input, const RoomClass& room) : in_(i
       partial_levels_.push_back(static_cast<std::int32_t>((units + grain - 1) / grain));
   }
   idle_level_ = static_cast<std::int32_t>((capacity + grain - 1) / grain);
+  items_.reserve(room.demands.size());
   for (std::size_t at = 0; at < room.demands.size(); ++at) {
     const DemandIndex d = room.demands[at];
     const PodClass& pod_class = input.problem.pod_classes[input.demand.classes[d].pod_class];

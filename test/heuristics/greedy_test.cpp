@@ -4,6 +4,7 @@
 #include <atomic>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -231,6 +232,34 @@ TEST(Greedy, PreemptsALowerGangOfItsQueueWholeAndNoMore) {
   EXPECT_EQ(outcome.running("high"), 1);
   EXPECT_EQ(outcome.running("low"), 2);
   EXPECT_EQ(outcome.running("lower"), 0);
+}
+
+// The second start makes room for a priority before it places those below: they are placed however soon it has to stop
+// making room.
+TEST(Greedy, PlacesWhatFitsWhereverItHasToStopMakingRoom) {
+  constexpr int kSmall = 40;
+  std::string small;
+  for (int i = 0; i < kSmall; ++i) small += R"(,{"name":"small-)" + std::to_string(i) + R"(","resources":{"cpu":1}})";
+  const std::string body =
+      R"("nodes":[{"name":"a","gpus":{"count":1}},{"name":"b","gpus":{"count":1}},{"name":"c","resources":{"cpu":40}}],
+     "gangs":[{"name":"low","priority":10},{"name":"lower","priority":5},{"name":"high","priority":50},{"name":"highest","priority":60}],
+     "pods":[{"name":"low-0","gang":"low","gpu":{"count":1},"node":"a"},{"name":"lower-0","gang":"lower","gpu":{"count":1},"node":"b"},
+             {"name":"highest-0","gang":"highest","gpu":{"count":1}},{"name":"high-0","gang":"high","gpu":{"count":1}})" +
+      small + "]";
+  std::set<std::pair<int, int>> seen;
+  for (int most = 0; most < 100; ++most) {
+    int asked = 0;
+    GreedyOptions options;
+    options.starts = 2;
+    options.stop.claims = [] { return true; };
+    options.stop_more = {[] { return false; }, [&] { return asked++ >= most; }};
+    const Outcome outcome(body, options);
+    const int highest = outcome.running("highest"), high = outcome.running("high");
+    EXPECT_EQ(std::ssize(outcome.plan().placements), kSmall + highest + high) << most;
+    seen.emplace(highest, high);
+  }
+  const std::set<std::pair<int, int>> expected{{0, 0}, {1, 0}, {1, 1}};
+  EXPECT_EQ(seen, expected);
 }
 
 // Two roles, of one of which too many run and of the other none: surplus goes, and the other role is completed.
@@ -515,7 +544,7 @@ TEST(GreedyOnRandomSnapshots, AnInterruptedSearchLeavesAPlanThatTheRefereePasses
     std::atomic<int> left{static_cast<int>(seed % 12)};
     GreedyOptions options;
     options.starts = 2;
-    options.stop = [&] { return --left < 0; };
+    options.stop.all = [&] { return --left < 0; };
     const Plan plan = solve_greedy(random.problem, random.shares, options).plan;
     EXPECT_EQ(violations_of(*random.snapshot, random.problem, random.shares, plan), "") << "seed " << seed;
   }
