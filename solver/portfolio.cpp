@@ -119,7 +119,8 @@ class Cycle {
         forecast_(lasting.forecast),
         ids_(level_ids(problem)),
         shares_(compute_fair_shares(problem)),
-        milp_times_(milp_times_for(problem)),
+        is_occupied_(are_many_occupied(problem)),
+        milp_times_(is_occupied_ ? kOccupiedNodes : kAlikeNodes),
         most_leaving_(most_leaving(problem)),
         deadline_(options.deadline, options.deterministic),
         tracer_(ids_, options.trace) {}
@@ -168,10 +169,10 @@ class Cycle {
     GreedyOptions greedy;
     greedy.seed = options_.seed;
     greedy.threads = options_.threads;
-    // On very large clusters the first two orders found the best plan, and an engine that follows, or the search where
-    // nothing is evicted, makes more of the time.
+    // On very large clusters the first two orders found the best plan, the first alone where most nodes are idle, and
+    // an engine that follows makes more of the time.
     const bool follows = options_.engine != Engine::kGreedy && !is_short_for_milp();
-    if (looks() > kVeryManyLooks) greedy.starts = follows || (may_search() && most_leaving_ == 0) ? 1 : 2;
+    if (looks() > kVeryManyLooks) greedy.starts = follows || !is_occupied_ ? 1 : 2;
     if (!options_.deterministic) {
       // What greedy has not found in its part of the time, the MILP may. But one start should come to its end.
       const bool is_alone = options_.engine == Engine::kGreedy;
@@ -279,12 +280,12 @@ class Cycle {
     return is_large_with(milp_times_.first_plan) || (looks() > kManyLooks && deadline_.left() < time_to_leave());
   }
   bool is_milp_alone() const { return !may_search() || is_large_with(milp_times_.alone); }
-  static const MilpTimes& milp_times_for(const Problem& problem) {
+  static bool are_many_occupied(const Problem& problem) {
     std::vector<bool> is_occupied(problem.nodes.size(), false);
     for (const Pod& pod : problem.pods)
       if (!pod.node.is_none()) is_occupied[pod.node.value()] = true;
     const auto occupied = static_cast<std::size_t>(std::ranges::count(is_occupied, true));
-    return occupied > kManyOccupied ? kOccupiedNodes : kAlikeNodes;
+    return occupied > kManyOccupied;
   }
   bool is_large_with(std::int64_t microseconds_a_look) const {
     return looks() > kManyLooks && deadline_.left() < std::chrono::microseconds(microseconds_a_look * looks());
@@ -578,6 +579,7 @@ class Cycle {
   EndForecast& forecast_;
   std::vector<LevelId> ids_;
   FairShares shares_;
+  const bool is_occupied_;
   const MilpTimes& milp_times_;
   const std::int64_t most_leaving_;    // pods that may be evicted or moved
   std::vector<std::int64_t> trivial_;  // bounds of the levels
