@@ -117,8 +117,9 @@ class Start {
         stops_(stops),
         doomed_(problem_.gangs.size(), false) {}
 
-  // Whether the last run came to its end.
+  // Whether the last run came to its end; and whether it had to leave anything out.
   bool is_complete() const { return is_complete_; }
+  bool ran_out() const { return !is_complete_ || has_left_claims_; }
   bool has_evicted() const { return workshop_->room.has_evicted(); }
 
   // After a run: the plan with other victims, see RoomSearch::exchange_victims.
@@ -176,6 +177,7 @@ class Start {
                   shop.placer, shop.room);
     if (outcome == PlacingOutcome::kOrderMatters) return std::nullopt;
     is_complete_ = outcome == PlacingOutcome::kComplete;
+    has_left_claims_ = shop.room.has_stopped();
     stop_room_ = stops_.all;
     shop.room.reprieve();
     find_unfinished(shop.state);
@@ -206,7 +208,7 @@ class Start {
   StopRequest stop_room_;     // of all that makes room, as long as the workshop does
   std::vector<bool> doomed_;  // by gang: evicted as stale
   std::vector<GangIndex> unfinished_;
-  bool is_complete_ = false;
+  bool is_complete_ = false, has_left_claims_ = false;
   std::unique_ptr<Workshop> workshop_;  // of the last attempt
 };
 
@@ -227,7 +229,7 @@ Candidate solve_greedy(const Problem& problem, const FairShares& shares, const G
     Plan plan = start->run();
     if (i > 0 && !start->is_complete()) return;
     Levels levels = evaluate(problem, shares, plan);
-    candidates[i] = Candidate{std::move(plan), std::move(levels)};
+    candidates[i] = Candidate{std::move(plan), std::move(levels), start->ran_out()};
     if (start->has_evicted()) starts[i] = std::move(start);
   };
   const auto ids = level_ids(problem);
@@ -246,7 +248,8 @@ Candidate solve_greedy(const Problem& problem, const FairShares& shares, const G
     Plan plan = starts[i]->exchange_victims(options.stop.all);
     starts[i].reset();
     Levels levels = evaluate(problem, shares, plan);
-    if (compare(levels, candidates[i]->levels, ids) > 0) candidates[i] = Candidate{std::move(plan), std::move(levels)};
+    if (compare(levels, candidates[i]->levels, ids) <= 0) return;
+    candidates[i] = Candidate{std::move(plan), std::move(levels), candidates[i]->ran_out};
   };
   const std::size_t alone = options.first_alone ? 1 : 0;
   if (options.first_alone) run_start(0);

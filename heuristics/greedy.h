@@ -38,6 +38,7 @@ struct GreedyOptions {
 struct Candidate {
   Plan plan;
   Levels levels;
+  bool ran_out = false;  // of time: not all was tried that could be placed beside it, or room be made for
 };
 
 // The best of `starts` plans by the levels. Each is feasible by the rules; with a stop request the gangs not reached

@@ -130,7 +130,8 @@ bool RoomSearch::attempt(Way way, const Place& place) {
 // What the levels are then, if they are better than before; otherwise nothing has changed.
 template <class Place>
 std::optional<std::vector<Work>> RoomSearch::try_once(Way way, const Place& place, Before& before) {
-  if (stopped_ || (stop_ && stop_())) return std::nullopt;
+  stopped_ = is_out_of_time();
+  if (stopped_) return std::nullopt;
   means_ = way.means;
   stage_ = way.displaces ? Stage::kDisplacing : Stage::kPlain;
   if (is_hopeless()) return std::nullopt;

@@ -69,6 +69,7 @@ class RoomSearch {
   std::vector<PlannedEviction> evictions() const;
   bool rules_hold() const;
   bool has_evicted() const { return has_evicted_; }
+  bool has_stopped() const { return stopped_; }  // since the beginning, or reprieve(): it was asked to
   // Once nothing more is placed: those victims who have run for the shortest time, the first time that this is called,
   // and back comes whoever fits where it was after all. Cost: O(pods), and that of a claim for each victim who changes.
   void reprieve();

@@ -158,9 +158,9 @@ class Cycle {
         candidate = solve_greedy(problem_, shares_, greedy);
       }
     });
+    ran_out_ = deadline_.passed() || candidate->ran_out;
     offers_.push_back({*std::move(candidate), "greedy", {}});
     tracer_.tell("greedy", offers_.back().candidate.levels, {});
-    ran_out_ = deadline_.passed();
     greedy_ms_ = milliseconds_since(start);
     solution_.phases_ms.emplace_back("greedy", greedy_ms_);
   }
@@ -589,7 +589,7 @@ class Cycle {
   std::vector<Offer> offers_;  // best first
   double greedy_ms_ = 0, verify_ms_ = 0, search_ms_ = 0, oldest_ms_ = 0;
   bool search_ran_out_ = false;
-  bool ran_out_ = false;  // the budget ended before an engine did
+  bool ran_out_ = false;  // of time, before the last engine had come to its end
   Solution solution_;
 };
 

@@ -6,6 +6,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -31,10 +32,13 @@ class Outcome {
  public:
   explicit Outcome(const std::string& body, GreedyOptions options = {})
       : problem_(body), shares_(compute_fair_shares(*problem_)) {
-    plan_ = solve_greedy(*problem_, shares_, options).plan;
+    Candidate candidate = solve_greedy(*problem_, shares_, options);
+    plan_ = std::move(candidate.plan);
+    ran_out_ = candidate.ran_out;
     EXPECT_EQ(violations_of(problem_.snapshot(), *problem_, shares_, plan_), "");
   }
   const Plan& plan() const { return plan_; }
+  bool ran_out() const { return ran_out_; }
   int running(const char* gang) const {
     int count = 0;
     for (const PodIndex pod : problem_->gangs[problem_.gang(gang)].pods) {
@@ -61,6 +65,7 @@ class Outcome {
   BuiltProblem problem_;
   FairShares shares_;
   Plan plan_;
+  bool ran_out_ = false;
 };
 
 TEST(Greedy, PlacesAGangWholeOrNotAtAll) {
@@ -254,6 +259,7 @@ TEST(Greedy, PlacesWhatFitsWhereverItHasToStopMakingRoom) {
     options.stop.claims = [] { return true; };
     options.stop_more = {[] { return false; }, [&] { return asked++ >= most; }};
     const Outcome outcome(body, options);
+    EXPECT_EQ(outcome.ran_out(), outcome.running("high") == 0) << most;
     const int highest = outcome.running("highest"), high = outcome.running("high");
     EXPECT_EQ(std::ssize(outcome.plan().placements), kSmall + highest + high) << most;
     seen.emplace(highest, high);
