@@ -190,6 +190,7 @@ class RoomSearch {
   void undo(const Before& before);
   bool is_hopeless() const;
   bool is_claimant_new() const;
+  bool claimant_fits() const;
   bool fits_in_sum(const PodClass& pod_class) const;
   bool could_relocate() const;
 
@@ -319,7 +320,7 @@ class RoomSearch {
   bool has_evicted_ = false;
   bool has_chosen_anew_ = false;
   bool stopped_ = false;
-  GangIndex claimant_;  // of the attempt under way
+  GangIndex claimant_;  // of the attempt under way, or the last one; none: nothing was claimed yet
   Means means_ = Means::kSwap;
   Stage stage_ = Stage::kPlain;
   std::optional<Exchange> exchange_;  // under way

@@ -138,6 +138,9 @@ std::vector<GangIndex> RoomSearch::evicted_gangs(const std::vector<PodIndex>& po
   return gangs;
 }
 
+// Whether the resources are there that the claimant asks for in sum. True where nothing has been claimed yet.
+bool RoomSearch::claimant_fits() const { return claimant_.is_none() || fit::min_resources(state_, claimant_); }
+
 // Puts as many of the gang's evicted pods back as fit where they were: with its minimum, or all, or none.
 bool RoomSearch::bring_back(GangIndex gang) {
   const auto before = state_.checkpoint();
@@ -148,7 +151,7 @@ bool RoomSearch::bring_back(GangIndex gang) {
     any = any || is_back;
     all = all && is_back;
   }
-  if (any && (all || is_satisfied(state_, gang)) && fit::min_resources(state_, claimant_)) return true;
+  if (any && (all || is_satisfied(state_, gang)) && claimant_fits()) return true;
   state_.rollback(before);
   return false;
 }
@@ -168,7 +171,7 @@ bool RoomSearch::bring_back_completed(GangIndex gang) {
     }
     if (!is_surplus && !(any && placer_.place_minimum(gang))) break;
   }
-  if (any && is_satisfied(state_, gang) && fit::min_resources(state_, claimant_)) {
+  if (any && is_satisfied(state_, gang) && claimant_fits()) {
     gave_way_.push_back(gang);
     return true;
   }
@@ -188,7 +191,7 @@ bool RoomSearch::bring_moved_back(const std::vector<PodIndex>& pods) {
     if (!state_.is_present(pod) || is_home(state_, pod)) continue;
     const auto before = state_.checkpoint();
     state_.take(pod);
-    if (put_back(pod) && fit::min_resources(state_, claimant_)) {
+    if (put_back(pod) && claimant_fits()) {
       any = true;
     } else {
       state_.rollback(before);

@@ -72,6 +72,16 @@ TEST_F(Relief, AVictimComesBackWhereItsClaimantFindsRoomElsewhere) {
   EXPECT_EQ(node_of(plan, "waits"), "b");
 }
 
+// Nothing has been claimed there: whoever comes back is not asked what a claimant needs.
+TEST_F(Relief, AVictimComesBackWhereNothingMayBeMoved) {
+  build(std::string(R"("policy":{"actions":["place","preempt"]},)") + kTwoNodes);
+  evict("runs", EvictionReason::kPreempt, "waits");
+  put("waits", "b");
+  const Plan plan = relieved();
+  EXPECT_TRUE(plan.evictions.empty());
+  EXPECT_EQ(node_of(plan, "waits"), "b");
+}
+
 // The newcomer fits on `b` alone, and who is there goes where the moved pod was.
 TEST_F(Relief, OthersMakeWayForWhoMakesWay) {
   build(
