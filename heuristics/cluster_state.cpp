@@ -1,8 +1,9 @@
 #include "heuristics/cluster_state.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <functional>
-#include <utility>
 
 #include "model/saturating.h"
 
@@ -14,9 +15,8 @@ Place snapshot_place(const Problem& problem, PodIndex pod) {
 }
 
 bool is_home(const ClusterState& state, PodIndex pod) {
-  const Place& place = state.place_of(pod);
-  return place.node == state.problem().pods[pod].node &&
-         std::ranges::equal(place.devices, state.problem().devices_of(pod));
+  const Problem& problem = state.problem();
+  return state.is_at(pod, problem.pods[pod].node, problem.devices_of(pod));
 }
 
 ClusterState::ClusterState(const Problem& problem, Releasing releasing)
@@ -25,40 +25,29 @@ ClusterState::ClusterState(const Problem& problem, Releasing releasing)
       usage_(problem.queues.size(), QueueAmounts{}),
       non_preemptible_usage_(problem.queues.size(), QueueAmounts{}),
       members_(problem.groups.size(), 0),
-      departed_(problem.nodes.size(), 0),
       versions_(problem.gangs.size(), 0),
-      pods_on_(problem.nodes.size()),
       owners_(problem.anti_affinities.size()),
       matched_(problem.anti_affinities.size()) {
   buckets_ = std::clamp<std::size_t>(problem.priorities.size(), 1, kPriorityBuckets);
   usage_by_priority_.assign(problem.queues.size() * buckets_, QueueAmounts{});
-  node_versions_.assign(problem.nodes.size(), 0);
-  free_in_sum_.assign(problem.resource_count, 0);
-  free_.reserve(problem.nodes.size() * problem.resource_count);
-  device_begin_.push_back(0);
-  for (const NodeIndex node : problem.nodes.indices()) {
-    const NodeClass& node_class = problem.class_of(node);
-    free_.insert(free_.end(), node_class.capacity.begin(), node_class.capacity.end());
-    const auto devices = static_cast<std::size_t>(node_class.device_count);
-    free_devices_.insert(free_devices_.end(), devices, problem.device_capacity(node));
-    device_begin_.push_back(static_cast<std::uint32_t>(free_devices_.size()));
-    idle_devices_.push_back(node_class.device_count);
-    for (std::size_t r = 0; r < problem.resource_count; ++r)
-      free_in_sum_[r] = saturating_add(free_in_sum_[r], node_class.capacity[r]);
-    free_devices_in_sum_ += node_class.device_count * micro_gpu(node, problem.device_capacity(node));
-  }
+  list_nodes();
   for (const AntiAffinityIndex term : problem.anti_affinities.indices()) {
     owners_[term].assign(problem.anti_affinities[term].domain_count, 0);
     matched_[term].assign(problem.anti_affinities[term].domain_count, 0);
   }
+  constexpr std::size_t kAhead = 12;
+  const std::vector<Pod>& pods = problem.pods.raw();
   for (const PodIndex pod : problem.pods.indices()) {
-    const Pod& p = problem.pods[pod];
+    const Pod& p = pods[pod.value()];
+    const std::size_t soon = pod.value() + kAhead, later = soon + kAhead;
+    if (later < pods.size() && !pods[later].node.is_none()) fetch(pods[later].node);
+    if (soon < pods.size() && !pods[soon].node.is_none()) fetch_devices(pods[soon].node);
     if (p.status == PodStatus::kRunning) {
-      ++departed_[p.node];
-      apply(pod, snapshot_place(problem, pod), true);
+      ++nodes_[p.node].departed;
+      apply(pod, held(p.node, problem.devices_of(pod)), true);
     } else if (p.status == PodStatus::kReleasing && releasing == Releasing::kHeld && !p.node.is_none()) {
       // It holds room, but it is not present: its usage is gone and its gang does not count it.
-      hold_room(pod, snapshot_place(problem, pod), true);
+      hold_room(pod, held(p.node, problem.devices_of(pod)), true);
     } else if (p.status == PodStatus::kSucceeded) {
       ++members_[p.group];
     }
@@ -67,9 +56,80 @@ ClusterState::ClusterState(const Problem& problem, Releasing releasing)
   changed_gangs_.clear();
 }
 
-MicroGpu ClusterState::micro_gpu(NodeIndex node, DeviceUnits units) const {
+void ClusterState::list_nodes() {
+  constexpr std::uint32_t kSpareRoom = 4;  // pods more than run on a node, before its list has to grow
+  const Problem& problem = *problem_;
+  Indexed<NodeIndex, std::uint32_t> running(problem.nodes.size(), 0);
+  for (const Pod& pod : problem.pods) {
+    if (pod.status == PodStatus::kRunning) ++running[pod.node];
+  }
+  pods_on_.reserve(problem.pods.size() + kSpareRoom * problem.nodes.size());
+  free_in_sum_.assign(problem.resource_count, 0);
+  free_.reserve(problem.nodes.size() * problem.resource_count);
+  nodes_.reserve(problem.nodes.size());
+  for (const NodeIndex node : problem.nodes.indices()) {
+    const NodeClass& node_class = problem.class_of(node);
+    const auto devices = static_cast<std::uint32_t>(node_class.device_count);
+    const DeviceUnits whole = problem.device_capacity(node);
+    nodes_.push_back({problem.nodes[node].node_class, static_cast<std::uint32_t>(free_devices_.size()), devices,
+                      node_class.device_count, 0, pods_on_.make(running[node] + kSpareRoom), 0});
+    free_.insert(free_.end(), node_class.capacity.begin(), node_class.capacity.end());
+    free_devices_.insert(free_devices_.end(), devices, whole);
+    for (std::size_t r = 0; r < problem.resource_count; ++r)
+      free_in_sum_[r] = saturating_add(free_in_sum_[r], node_class.capacity[r]);
+    free_devices_in_sum_ += node_class.device_count * micro_gpu(whole, whole);
+  }
+}
+
+// --- Places
+
+ClusterState::Held ClusterState::held(NodeIndex node, std::span<const std::int32_t> devices) {
+  Held place{node, 0};
+  for (const std::int32_t device : devices) {
+    if (device >= 31) {
+      const auto next = static_cast<std::uint32_t>(listed_.size());
+      const auto [at, is_new] = listed_at_.try_emplace({devices.begin(), devices.end()}, next);
+      if (is_new) listed_.emplace_back(devices);
+      return {node, kListed | at->second};
+    }
+    place.devices |= std::uint32_t{1} << device;
+  }
+  return place;
+}
+
+template <class Visit>
+void ClusterState::for_each_device(const Held& place, const Visit& visit) const {
+  if ((place.devices & kListed) != 0) {
+    for (const std::int32_t device : listed_[place.devices & ~kListed]) visit(device);
+    return;
+  }
+  for (std::uint32_t left = place.devices; left != 0; left &= left - 1) visit(std::countr_zero(left));
+}
+
+DeviceList ClusterState::devices_of(const Held& place) const {
+  if ((place.devices & kListed) != 0) return listed_[place.devices & ~kListed];
+  std::array<std::int32_t, 31> devices;
+  std::size_t count = 0;
+  for_each_device(place, [&](std::int32_t device) { devices[count++] = device; });
+  return std::span<const std::int32_t>(devices.data(), count);
+}
+
+bool ClusterState::is_at(PodIndex pod, NodeIndex node, std::span<const std::int32_t> devices) const {
+  const Held& place = places_[pod];
+  if (place.node != node) return false;
+  std::size_t i = 0;
+  bool is_same = true;
+  for_each_device(place, [&](std::int32_t device) {
+    is_same = is_same && i < devices.size() && devices[i] == device;
+    ++i;
+  });
+  return is_same && i == devices.size();
+}
+
+// --- Changes
+
+MicroGpu ClusterState::micro_gpu(DeviceUnits whole, DeviceUnits units) {
   if (units <= 0) return 0;
-  const DeviceUnits whole = problem_->device_capacity(node);
   if (units == whole) return 1'000'000;
   const DeviceUnits mib = whole / 1'000'000;  // a whole device has so many MiB, or one where that is not known
   if (mib == 1) return units;
@@ -77,7 +137,7 @@ MicroGpu ClusterState::micro_gpu(NodeIndex node, DeviceUnits units) const {
 }
 
 void ClusterState::put(PodIndex pod, NodeIndex node, const DeviceList& devices) {
-  log_.push_back({pod, {node, devices}, true});
+  log_.push_back({pod, held(node, devices), true});
   apply(pod, log_.back().place, true);
 }
 
@@ -88,36 +148,33 @@ void ClusterState::take(PodIndex pod) {
 
 void ClusterState::rollback(Checkpoint checkpoint) {
   while (log_.size() > checkpoint) {
-    const Change change = std::move(log_.back());
+    const Change change = log_.back();
     log_.pop_back();
     apply(change.pod, change.place, !change.put);
   }
 }
 
-void ClusterState::apply(PodIndex pod, const Place& place, bool put) {
+void ClusterState::apply(PodIndex pod, const Held& place, bool put) {
   hold_room(pod, place, put);
   count_usage(pod, place.node, put);
   const Pod& p = problem_->pods[pod];
   members_[p.group] += put ? 1 : -1;
   ++versions_[p.gang];
-  if (p.status == PodStatus::kRunning && p.node == place.node) departed_[place.node] += put ? -1 : 1;
-  std::vector<PodIndex>& here = pods_on_[place.node];
+  OnNode& node = nodes_[place.node];
+  if (p.status == PodStatus::kRunning && p.node == place.node) node.departed += put ? -1 : 1;
   if (put) {
-    here.push_back(pod);
-  } else {
-    here.erase(std::ranges::find(here, pod));
-  }
-  if (put) {
+    pods_on_.add(node.pods, pod);
     places_[pod] = place;
   } else {
+    pods_on_.remove(node.pods, pod);
     places_[pod].node = NodeIndex::none();
   }
   touched_.push_back(place.node);
   changed_gangs_.push_back(p.gang);
-  ++node_versions_[place.node];
+  ++node.version;
 }
 
-void ClusterState::hold_room(PodIndex pod, const Place& place, bool hold) {
+void ClusterState::hold_room(PodIndex pod, const Held& place, bool hold) {
   const PodClass& pod_class = problem_->class_of(pod);
   Amount* free = free_.data() + place.node.value() * problem_->resource_count;
   for (std::size_t r = 0; r < problem_->resource_count; ++r) {
@@ -125,17 +182,19 @@ void ClusterState::hold_room(PodIndex pod, const Place& place, bool hold) {
     free[r] += change;
     free_in_sum_[r] += change;
   }
-  if (!place.devices.empty()) {
-    const DeviceUnits units = share_units(pod_class, problem_->class_of(place.node));
-    const DeviceUnits whole = problem_->device_capacity(place.node);
-    for (const std::int32_t device : place.devices) {
-      DeviceUnits& room = free_devices_[device_begin_[place.node.value()] + static_cast<std::uint32_t>(device)];
+  if (place.devices != 0) {
+    OnNode& node = nodes_[place.node];
+    const NodeClass& node_class = problem_->node_classes[node.node_class];
+    const DeviceUnits units = share_units(pod_class, node_class);
+    const DeviceUnits whole = node_class.device_capacity();
+    for_each_device(place, [&](std::int32_t device) {
+      DeviceUnits& room = free_devices_[node.first_device + static_cast<std::uint32_t>(device)];
       const bool was_idle = room == whole;
-      free_devices_in_sum_ -= micro_gpu(place.node, room);
+      free_devices_in_sum_ -= micro_gpu(whole, room);
       room += hold ? -units : units;
-      free_devices_in_sum_ += micro_gpu(place.node, room);
-      idle_devices_[place.node.value()] += (room == whole ? 1 : 0) - (was_idle ? 1 : 0);
-    }
+      free_devices_in_sum_ += micro_gpu(whole, room);
+      node.idle_devices += (room == whole ? 1 : 0) - (was_idle ? 1 : 0);
+    });
   }
   count_anti_affinity(pod_class, place.node, hold);
 }

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
 #include "heuristics/device_list.h"
+#include "heuristics/pod_lists.h"
 #include "model/plan.h"
 #include "model/problem.h"
 
@@ -35,10 +37,16 @@ class ClusterState {
   }
   // Free units of each device of a node.
   std::span<const DeviceUnits> free_devices(NodeIndex node) const {
-    const std::uint32_t begin = device_begin_[node.value()];
-    return {free_devices_.data() + begin, device_begin_[node.value() + 1] - begin};
+    return {free_devices_.data() + nodes_[node].first_device, nodes_[node].devices};
   }
-  std::int32_t idle_devices(NodeIndex node) const { return idle_devices_[node.value()]; }  // wholly free ones
+  std::int32_t idle_devices(NodeIndex node) const { return nodes_[node].idle_devices; }  // wholly free ones
+  // For whoever looks at many nodes in turn, of which there is more than the caches hold: tells the processor that a
+  // node comes soon; and, once that has had its effect, that its devices do.
+  void fetch(NodeIndex node) const {
+    __builtin_prefetch(&nodes_[node], 1);
+    __builtin_prefetch(free(node).data(), 1);
+  }
+  void fetch_devices(NodeIndex node) const { __builtin_prefetch(free_devices(node).data(), 1); }
   // By QueueIndex, inner queues included; of what runs (and stays) or is placed.
   const Indexed<QueueIndex, QueueAmounts>& usage() const { return usage_; }
   const Indexed<QueueIndex, QueueAmounts>& non_preemptible_usage() const { return non_preemptible_usage_; }
@@ -46,13 +54,16 @@ class ClusterState {
   // priorities, neighbouring ones counted together beyond. Cost: O(kPriorityBuckets).
   QueueAmounts usage_from(QueueIndex queue, std::int32_t priority) const;
   bool is_present(PodIndex pod) const { return !places_[pod].node.is_none(); }  // runs and stays, or is placed
-  const Place& place_of(PodIndex pod) const { return places_[pod]; }            // requires is_present
-  // Pods that are present on the node, in no particular (yet always the same) order.
-  const std::vector<PodIndex>& pods_on(NodeIndex node) const { return pods_on_[node]; }
+  NodeIndex node_of(PodIndex pod) const { return places_[pod].node; }           // none: it is not present
+  // Requires is_present, as all that speaks of a pod's place. Cost: O(its devices).
+  Place place_of(PodIndex pod) const { return {places_[pod].node, devices_of(places_[pod])}; }
+  bool is_at(PodIndex pod, NodeIndex node, std::span<const std::int32_t> devices) const;
+  // Pods that are present on the node, in no particular (yet always the same) order. Valid until the next change.
+  std::span<const PodIndex> pods_on(NodeIndex node) const { return pods_on_.pods(nodes_[node].pods); }
   // Grows with every change of the gang's pods, undone ones too.
   std::uint32_t version(GangIndex gang) const { return versions_[gang]; }
   // How many of the pods that the snapshot runs on the node are no longer there.
-  std::int32_t departed(NodeIndex node) const { return departed_[node]; }
+  std::int32_t departed(NodeIndex node) const { return nodes_[node].departed; }
   // Pods of a leaf group that count towards its minimum: present, or succeeded.
   std::int32_t members(GroupIndex leaf) const { return members_[leaf]; }
   // Pods present in a domain of an anti-affinity term that own the term, or match it.
@@ -73,7 +84,7 @@ class ClusterState {
   // The same of gangs whose pods came or went.
   const std::vector<GangIndex>& changed_gangs() const { return changed_gangs_; }
   // Grows with every change on the node, undone ones too.
-  std::uint32_t version(NodeIndex node) const { return node_versions_[node]; }
+  std::uint32_t version(NodeIndex node) const { return nodes_[node].version; }
 
   // Upper bounds of what is free on all nodes together, by ResourceIndex, and of devices in millionths of one.
   const std::vector<Amount>& free_in_sum() const { return free_in_sum_; }
@@ -82,37 +93,56 @@ class ClusterState {
   static constexpr std::size_t kPriorityBuckets = 32;
 
  private:
+  // A place in little memory: a bit for each device, or the position of the devices in `listed_`.
+  struct Held {
+    NodeIndex node;
+    std::uint32_t devices = 0;
+  };
+  static constexpr std::uint32_t kListed = std::uint32_t{1} << 31;
   struct Change {
     PodIndex pod;
-    Place place;
+    Held place;
     bool put = true;
   };
-  void apply(PodIndex pod, const Place& place, bool put);
-  void hold_room(PodIndex pod, const Place& place, bool hold);
-  MicroGpu micro_gpu(NodeIndex node, DeviceUnits units) const;  // rounded up
+  // What changes with every pod of a node, side by side.
+  struct OnNode {
+    NodeClassIndex node_class;
+    std::uint32_t first_device = 0, devices = 0;  // of free_devices_
+    std::int32_t idle_devices = 0;
+    std::int32_t departed = 0;
+    PodLists::List pods;
+    std::uint32_t version = 0;
+  };
+  void list_nodes();
+  Held held(NodeIndex node, std::span<const std::int32_t> devices);
+  DeviceList devices_of(const Held& place) const;
+  template <class Visit>
+  void for_each_device(const Held& place, const Visit& visit) const;
+  void apply(PodIndex pod, const Held& place, bool put);
+  void hold_room(PodIndex pod, const Held& place, bool hold);
+  static MicroGpu micro_gpu(DeviceUnits whole, DeviceUnits units);  // rounded up
   void count_usage(PodIndex pod, NodeIndex node, bool put);
   std::size_t bucket_of(std::int32_t priority) const;
   void count_anti_affinity(const PodClass& pod_class, NodeIndex node, bool put);
 
   const Problem* problem_;
-  std::vector<Amount> free_;                 // node x resource
-  std::vector<std::uint32_t> device_begin_;  // by node, one more than there are nodes
+  std::vector<Amount> free_;  // node x resource
   std::vector<DeviceUnits> free_devices_;
-  std::vector<std::int32_t> idle_devices_;
-  Indexed<PodIndex, Place> places_;  // node none: not present
+  Indexed<NodeIndex, OnNode> nodes_;
+  PodLists pods_on_;
+  Indexed<PodIndex, Held> places_;  // node none: not present
+  std::vector<DeviceList> listed_;  // different ones, of nodes with more devices than there are bits
+  std::map<std::vector<std::int32_t>, std::uint32_t> listed_at_;
   Indexed<QueueIndex, QueueAmounts> usage_, non_preemptible_usage_;
   std::vector<QueueAmounts> usage_by_priority_;  // queue x bucket, highest priorities first
   std::size_t buckets_ = 1;
   Indexed<GroupIndex, std::int32_t> members_;
-  Indexed<NodeIndex, std::int32_t> departed_;
   Indexed<GangIndex, std::uint32_t> versions_;
-  Indexed<NodeIndex, std::vector<PodIndex>> pods_on_;
   // Anti-affinity: by term, pods present in each domain.
   Indexed<AntiAffinityIndex, std::vector<std::int32_t>> owners_, matched_;
   std::vector<Change> log_;
   std::vector<NodeIndex> touched_;
   std::vector<GangIndex> changed_gangs_;
-  Indexed<NodeIndex, std::uint32_t> node_versions_;
   std::vector<Amount> free_in_sum_;
   MicroGpu free_devices_in_sum_ = 0;
 };

@@ -90,10 +90,10 @@ bool min_resources(const ClusterState& state, GangIndex gang_index) {
   }
   // Each gang by itself: what others have newly been given counts as free.
   for (const PodIndex pod : problem.pods.indices()) {
-    if (!is_pending(problem.pods[pod]) || !state.is_present(pod) || !is_usable(state.place_of(pod).node)) continue;
+    if (!is_pending(problem.pods[pod]) || !state.is_present(pod) || !is_usable(state.node_of(pod))) continue;
     const PodClass& pod_class = problem.class_of(pod);
     for (std::size_t r = 0; r < problem.resource_count; ++r) free[r] += pod_class.request[r];
-    const NodeIndex node = state.place_of(pod).node;
+    const NodeIndex node = state.node_of(pod);
     gpu += static_cast<MicroGpu>(pod_class.gpu.devices) * share_units(pod_class, problem.class_of(node)) /
            (problem.device_capacity(node) / 1'000'000);
   }

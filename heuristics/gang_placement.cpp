@@ -227,7 +227,7 @@ GangPlacer::Occupied GangPlacer::occupied_domain(GroupIndex group, TopologyLevel
   Occupied found;
   for_each_pod(problem_, group, [&](PodIndex pod) {
     if (!state_.is_present(pod)) return;
-    const DomainIndex domain = problem_.nodes[state_.place_of(pod).node].domains[level.value()];
+    const DomainIndex domain = problem_.nodes[state_.node_of(pod)].domains[level.value()];
     found.is_split = found.is_split || domain.is_none() || (found.any && domain != found.domain);
     found.domain = domain;
     found.any = true;

@@ -130,6 +130,14 @@ class Start {
     return plan_of(problem_, workshop_->state, workshop_->room.evictions());
   }
 
+  // What the plan is worth that the last of these two came to: the state ended as that says.
+  Levels value_of(const Plan& plan) const {
+    const ClusterState& state = workshop_->state;
+    return evaluate(problem_, beginning_.shares, plan, [&](NodeIndex node) -> NodeEnd {
+      return {problem_.nodes[node].node_class, state.free(node), state.free_devices(node)};
+    });
+  }
+
   Plan run() {
     Plan plan = attempt();
     // Stale gangs that could not be completed have to go; what is left is placed again, on their room too.
@@ -228,7 +236,7 @@ Candidate solve_greedy(const Problem& problem, const FairShares& shares, const G
     auto start = std::make_unique<Start>(beginning, orders[i], stops);
     Plan plan = start->run();
     if (i > 0 && !start->is_complete()) return;
-    Levels levels = evaluate(problem, shares, plan);
+    Levels levels = start->value_of(plan);
     candidates[i] = Candidate{std::move(plan), std::move(levels), start->ran_out()};
     if (start->has_evicted()) starts[i] = std::move(start);
   };
@@ -246,8 +254,8 @@ Candidate solve_greedy(const Problem& problem, const FairShares& shares, const G
   const auto exchange_victims = [&](std::size_t i) {
     if (!starts[i]) return;
     Plan plan = starts[i]->exchange_victims(options.stop.all);
+    Levels levels = starts[i]->value_of(plan);
     starts[i].reset();
-    Levels levels = evaluate(problem, shares, plan);
     if (compare(levels, candidates[i]->levels, ids) <= 0) return;
     candidates[i] = Candidate{std::move(plan), std::move(levels), candidates[i]->ran_out};
   };

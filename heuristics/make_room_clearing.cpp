@@ -279,7 +279,7 @@ ClearingKind RoomSearch::kind_of(const Clearing& clearing) const {
     const Gang& gang = problem_.gangs[problem_.pods[unit.pods.front()].gang];
     QueueAmounts goes{};
     for (const PodIndex pod : unit.pods) {
-      const QueueAmounts used = queue_usage(problem_.class_of(pod), problem_.class_of(state_.place_of(pod).node));
+      const QueueAmounts used = queue_usage(problem_.class_of(pod), problem_.class_of(state_.node_of(pod)));
       for (std::size_t r = 0; r < kQueueResources; ++r) goes[r] += used[r];
     }
     kind.insert(kind.end(), {gang.queue.value(), gang.priority, unit.must_move, goes[0], goes[1], goes[2]});

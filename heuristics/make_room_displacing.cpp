@@ -176,7 +176,7 @@ bool RoomSearch::may_be_displaced(PodIndex pod) const {
 std::optional<RoomSearch::Unit> RoomSearch::displaced_unit_of(PodIndex pod) const {
   if (!may_be_displaced(pod)) return std::nullopt;
   const Work work = problem_.pods[pod].weighted_work;
-  const QueueAmounts goes = queue_usage(problem_.class_of(pod), problem_.class_of(state_.place_of(pod).node));
+  const QueueAmounts goes = queue_usage(problem_.class_of(pod), problem_.class_of(state_.node_of(pod)));
   Cost least;
   for (std::size_t i = 0; i < least_losses_.size(); ++i) {
     Cost cost = loss_of(least_losses_[i].first, least_losses_[i].second, goes);

@@ -71,7 +71,7 @@ bool RoomSearch::is_kept_out(PodIndex pod, NodeIndex node) const {
   for (const PodIndex other : problem_.pods.indices()) {
     if (other == pod || !state_.is_present(other) || (!is_fresh(other) && is_home(state_, other))) continue;
     const PodClass& other_class = problem_.class_of(other);
-    const NodeIndex there = state_.place_of(other).node;
+    const NodeIndex there = state_.node_of(other);
     if (forbids(pod_class.anti_affinity_owned, other_class.anti_affinity_matched, there) ||
         forbids(pod_class.anti_affinity_matched, other_class.anti_affinity_owned, there))
       return true;
@@ -87,8 +87,8 @@ bool RoomSearch::keeps_topology(PodIndex pod, NodeIndex node) const {
     if (level.is_none()) continue;
     bool keeps = true;
     for_each_pod(problem_, group, [&](PodIndex other) {
-      if (other == pod || !state_.is_present(other) || state_.place_of(other).node == problem_.pods[other].node) return;
-      const DomainIndex domain = problem_.nodes[state_.place_of(other).node].domains[level.value()];
+      if (other == pod || !state_.is_present(other) || state_.node_of(other) == problem_.pods[other].node) return;
+      const DomainIndex domain = problem_.nodes[state_.node_of(other)].domains[level.value()];
       keeps = keeps && domain == home.domains[level.value()];
     });
     if (!keeps) return false;

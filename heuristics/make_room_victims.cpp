@@ -278,7 +278,7 @@ RoomSearch::Cost RoomSearch::cost_of(GangIndex gang_index, std::span<const PodIn
     const Pod& p = problem_.pods[pod];
     if (!is_fresh(pod)) cost.evicted += p.weighted_work * p.run_seconds;
     cost.work.amount += p.weighted_work;
-    const QueueAmounts used = queue_usage(problem_.class_of(pod), problem_.class_of(state_.place_of(pod).node));
+    const QueueAmounts used = queue_usage(problem_.class_of(pod), problem_.class_of(state_.node_of(pod)));
     for (std::size_t r = 0; r < kQueueResources; ++r) goes[r] += used[r];
   }
   const Cost loss = loss_of(gang.queue, gang.priority, goes);

@@ -20,42 +20,50 @@ NodeCells::NodeCells(const Problem& problem, By by)
                             kMostCpuSteps)) {}
 
 void NodeCells::add(const ClusterState& state, const MarkedNode& node) {
-  constexpr DeviceUnits kNone = 0;
   if (by_ == By::kIdleDevices) {
-    add_to(state, node, kNone);
+    add_to(state, node, {});
     return;
   }
-  if (state.idle_devices(node.node) > 0) add_to(state, node, kNone);
+  if (state.idle_devices(node.node) > 0) add_to(state, node, {});
+  std::array<Rooms, kRoomSteps> rooms;
   const DeviceUnits whole = problem_.device_capacity(node.node);
-  DeviceUnits last = kNone;
   for (const DeviceUnits room : state.free_devices(node.node)) {
-    if (room > 0 && room != whole && room != last) add_to(state, node, room);
-    last = room;
+    if (room <= 0 || room == whole) continue;
+    const std::int64_t step = room * kRoomSteps / whole;
+    Rooms& alike = rooms[static_cast<std::size_t>(step)];
+    const bool is_first = alike.step == 0;
+    alike = {1 + step, is_first ? room : std::min(alike.least, room), std::max(alike.most, room)};
+  }
+  for (const Rooms& alike : rooms) {
+    if (alike.step > 0) add_to(state, node, alike);
   }
 }
 
-// `room`: on a device in use, or 0.
-void NodeCells::add_to(const ClusterState& state, const MarkedNode& node, DeviceUnits room) {
+void NodeCells::add_to(const ClusterState& state, const MarkedNode& node, const Rooms& rooms) {
   const NodeClass& node_class = problem_.class_of(node.node);
   const Amount cpu = state.free(node.node)[kCpu.value()];
   const Amount cpu_step = std::max<Amount>(1, node_class.capacity[kCpu.value()] / cpu_steps_);
-  const std::int64_t room_step = room == 0 ? 0 : 1 + room * kRoomSteps / problem_.device_capacity(node.node);
   const std::array<std::uint64_t, 2> key{
       std::uint64_t{problem_.nodes[node.node].node_class.value()} << 32 |
           static_cast<std::uint32_t>(state.idle_devices(node.node)),
-      static_cast<std::uint64_t>(room_step) << 32 | static_cast<std::uint64_t>(std::max<Amount>(0, cpu) / cpu_step)};
+      static_cast<std::uint64_t>(rooms.step) << 32 | static_cast<std::uint64_t>(std::max<Amount>(0, cpu) / cpu_step)};
   const auto [number, is_new] = keys_.intern(key);
   if (is_new) {
-    cells_.push_back(
-        {problem_.nodes[node.node].node_class, state.idle_devices(node.node), room > 0, room, room, cpu, cpu, {}});
+    cells_.push_back({problem_.nodes[node.node].node_class,
+                      state.idle_devices(node.node),
+                      rooms.step > 0,
+                      rooms.least,
+                      rooms.most,
+                      cpu,
+                      cpu,
+                      {}});
   }
   Cell& cell = cells_[number];
-  cell.least_room = std::min(cell.least_room, room);
-  cell.most_room = std::max(cell.most_room, room);
+  cell.least_room = std::min(cell.least_room, rooms.least);
+  cell.most_room = std::max(cell.most_room, rooms.most);
   cell.least_cpu = std::min(cell.least_cpu, cpu);
   cell.most_cpu = std::max(cell.most_cpu, cpu);
-  if (cell.nodes.empty() || cell.nodes.back().node != node.node || cell.nodes.back().mark != node.mark)
-    cell.nodes.push_back(node);
+  cell.nodes.push_back(node);
 }
 
 }  // namespace muster

@@ -43,7 +43,12 @@ class NodeCells {
   std::vector<Cell>& all() { return cells_; }  // their number only grows
 
  private:
-  void add_to(const ClusterState& state, const MarkedNode& node, DeviceUnits room);
+  // Of devices in use with about as much room.
+  struct Rooms {
+    std::int64_t step = 0;  // 0: none of them
+    DeviceUnits least = 0, most = 0;
+  };
+  void add_to(const ClusterState& state, const MarkedNode& node, const Rooms& rooms);
 
   const Problem& problem_;
   By by_;

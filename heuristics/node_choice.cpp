@@ -260,7 +260,7 @@ Room NodeChooser::held_room(NodeIndex node) const {
   held_free_.assign(free.begin(), free.end());
   held_devices_.assign(devices.begin(), devices.end());
   for (const PodIndex pod : occupants(node)) {
-    if (state_.is_present(pod) && state_.place_of(pod).node == node) continue;
+    if (state_.is_present(pod) && state_.node_of(pod) == node) continue;
     const PodClass& pod_class = problem_.class_of(pod);
     for (std::size_t r = 0; r < held_free_.size(); ++r) held_free_[r] -= pod_class.request[r];
     const auto held = problem_.devices_of(pod);
@@ -305,7 +305,7 @@ void NodeChooser::begin_list(PodClassIndex class_index, List& list) {
     const Score least = least_score(pod_class, asked, cells[cell]);
     if (least != kNoFit) list.bounds.push_back({least, cell});
   }
-  std::ranges::make_heap(list.bounds, Bound::is_after);
+  std::ranges::make_heap(list.bounds, IsAfter{});
   list.cells = cells.size();
   list.begun = list.read = touched_read_;
 }
@@ -325,8 +325,10 @@ NodeCells& NodeChooser::cells_for(const PodClass& pod_class) {
     }
     of.read = touched_read_;
   }
+  constexpr std::size_t kAhead = 8;
   const auto& touched = state_.touched();
   for (; of.read < touched_read_; ++of.read) {
+    if (of.read + kAhead < touched_read_) fetch(touched[of.read + kAhead]);
     if (touched_at_[touched[of.read]] == of.read + 1) add(touched[of.read]);
   }
   return *of.cells;
@@ -368,13 +370,17 @@ bool NodeChooser::is_stale(const MarkedNode& node) const {
 void NodeChooser::put_on(List& list, const Ranked& ranked) {
   if (ranked.score == kNoFit) return;
   list.heap.push_back(ranked);
-  std::ranges::push_heap(list.heap, Ranked::is_after);
+  std::ranges::push_heap(list.heap, IsAfter{});
 }
 
 // Puts its nodes on the list, but for those that have changed since the list was begun: `update` has seen to them.
 void NodeChooser::look_into(NodeCells::Cell& cell, PodClassIndex pod_class, List& list) {
+  constexpr std::size_t kAhead = 6;
   const Glance asked = asked_by(problem_.pod_classes[pod_class]);
   for (std::size_t at = 0; at < cell.nodes.size();) {
+    const std::size_t soon = at + kAhead, later = soon + kAhead;
+    if (later < cell.nodes.size()) fetch(cell.nodes[later].node);
+    if (soon < cell.nodes.size()) state_.fetch_devices(cell.nodes[soon].node);
     MarkedNode& node = cell.nodes[at];
     if (is_stale(node) && !become_next_alike(node)) {
       node = cell.nodes.back();
@@ -387,6 +393,12 @@ void NodeChooser::look_into(NodeCells::Cell& cell, PodClassIndex pod_class, List
     now.mark = node.mark;
     put_on(list, now);
   }
+}
+
+void NodeChooser::fetch(NodeIndex node) const {
+  __builtin_prefetch(&touched_at_[node]);
+  __builtin_prefetch(&glances_[node]);
+  state_.fetch(node);
 }
 
 // Where it stood for nodes that are alike, the next of these stands for them. False: there is none.
@@ -403,7 +415,7 @@ void NodeChooser::take_best(PodClassIndex pod_class, List& list) {
   take_first_of_heap(list);
   while (!list.bounds.empty() && list.bounds.front().score <= list.best.score) {
     if (cells == nullptr) cells = &*(is_sharer(problem_.pod_classes[pod_class]) ? sharers_cells_ : others_cells_).cells;
-    std::ranges::pop_heap(list.bounds, Bound::is_after);
+    std::ranges::pop_heap(list.bounds, IsAfter{});
     look_into(cells->all()[list.bounds.back().cell], pod_class, list);
     list.bounds.pop_back();
     take_first_of_heap(list);
@@ -414,7 +426,7 @@ void NodeChooser::take_best(PodClassIndex pod_class, List& list) {
 void NodeChooser::take_first_of_heap(List& list) {
   std::vector<Ranked>& heap = list.heap;
   while (!heap.empty() && heap.front().is_before(list.best)) {
-    std::ranges::pop_heap(heap, Ranked::is_after);
+    std::ranges::pop_heap(heap, IsAfter{});
     Ranked first = heap.back();
     heap.pop_back();
     if (!is_stale(first)) {

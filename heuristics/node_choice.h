@@ -62,14 +62,17 @@ class NodeChooser {
   struct Ranked : MarkedNode {
     Score score = kNoFit;
     bool is_before(const Ranked& other) const { return score != other.score ? score < other.score : node < other.node; }
-    static bool is_after(const Ranked& a, const Ranked& b) { return b.is_before(a); }
   };
   static constexpr std::uint32_t kOfAlike = std::uint32_t{1} << 31;
   // A cell that has not been looked into, and what none of its nodes' scores is below.
   struct Bound {
     Score score = kNoFit;
     std::uint32_t cell = 0;
-    static bool is_after(const Bound& a, const Bound& b) { return b.score < a.score; }
+    bool is_before(const Bound& other) const { return score < other.score; }
+  };
+  // For heaps with the first one at their front.
+  struct IsAfter {
+    bool operator()(const auto& a, const auto& b) const { return b.is_before(a); }
   };
   // Of one class. Every node that fits is the best, or in the heap as it is now, or alike to one in the heap that comes
   // before it, or in a cell not looked into and as it was when the list was begun. What the heap says of nodes that
@@ -129,6 +132,7 @@ class NodeChooser {
   Score least_score(const PodClass& pod_class, const Glance& asked, const NodeCells::Cell& cell) const;
   bool update(PodClassIndex pod_class, List& list);
   void look_into(NodeCells::Cell& cell, PodClassIndex pod_class, List& list);
+  void fetch(NodeIndex node) const;
   Ranked ranked(PodClassIndex pod_class, const Glance& asked, NodeIndex node) const;
   bool is_stale(const MarkedNode& node) const;
   bool become_next_alike(MarkedNode& node);

@@ -258,7 +258,11 @@ class Placing {
     if (input_.order.gangs == GangOrder::kQueueByQueue && problem_.queues.size() > 1) {
       queue_by_queue(pass, waiting);
     } else {
-      for (Entry& entry : waiting) place_entry(pass, entry);
+      for (std::size_t i = 0; i < waiting.size(); ++i) {
+        if (i + kSoon < waiting.size()) fetch_pods(waiting[i + kSoon]);
+        if (i + kLater < waiting.size()) fetch(waiting[i + kLater]);
+        place_entry(pass, waiting[i]);
+      }
     }
     for (std::size_t i = section.first_elastic; i < section.end_elastic; ++i) grow(pass, entries_[elastic_[i]]);
     if (!claims_ || !room_.may_claim(rank_)) return;
@@ -369,11 +373,29 @@ class Placing {
         if (rank(lines[i]) < rank(lines[next])) next = i;
       }
       Line& line = lines[next];
+      const std::size_t left = line.waiting.size() - 1;
+      if (left >= kSoon) fetch_pods(*line.waiting[left - kSoon]);
+      if (left >= kLater) fetch(*line.waiting[left - kLater]);
       place_entry(pass, *line.waiting.back());
       line.fullness = share_.fullness(line.queue);  // of nobody else has it changed
       line.waiting.pop_back();
       if (line.waiting.empty()) lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(next));
     }
+  }
+
+  // There are more gangs than the caches hold, and they come in no order of memory: tells the processor what will be
+  // looked at, first of the gang, then of its pods.
+  static constexpr std::size_t kSoon = 4, kLater = 8;
+  void fetch(const Entry& entry) const {
+    if (has_failed(entry)) return;
+    __builtin_prefetch(&problem_.gangs[entry.gang]);
+    __builtin_prefetch(&told_of(entry));
+    if (is_plain(entry)) __builtin_prefetch(&problem_.groups[entry.leaf]);
+  }
+  void fetch_pods(const Entry& entry) const {
+    if (has_failed(entry) || !is_plain(entry)) return;
+    const std::vector<PodIndex>& pods = problem_.groups[entry.leaf].pods;
+    if (!pods.empty()) __builtin_prefetch(&problem_.pods[pods.front()]);
   }
 
   void place_entry(Pass pass, Entry& entry) {

@@ -164,14 +164,13 @@ class Search {
       if (gang.pods.size() == 1 || part.nodes.size() + gang.pods.size() > kNodesOfAPart) continue;
       const auto may_come = [&](PodIndex other) {
         if (!state_.is_present(other)) return true;
-        const NodeIndex there = state_.place_of(other).node;
+        const NodeIndex there = state_.node_of(other);
         return scope_.may_move(other) && scope_.is_open(there) &&
                (taken_in_[there] != round_ || std::ranges::find(part.nodes, there) != part.nodes.end());
       };
       if (!std::ranges::all_of(gang.pods, may_come)) continue;
       for (const PodIndex other : gang.pods) {
-        if (state_.is_present(other) && taken_in_[state_.place_of(other).node] != round_)
-          take(state_.place_of(other).node, part);
+        if (state_.is_present(other) && taken_in_[state_.node_of(other)] != round_) take(state_.node_of(other), part);
       }
     }
   }

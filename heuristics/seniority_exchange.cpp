@@ -52,7 +52,7 @@ void SeniorityExchange::run(ClusterState& state) const {
   const Problem& problem = scope_.problem();
   const auto waited = [&](GangIndex gang) { return problem.gangs[gang].waited_seconds; };
   const auto present = [&](GangIndex gang) { return state.members(problem.gangs[gang].root); };
-  const auto is_open = [&](PodIndex pod) { return !state.is_present(pod) || scope_.is_open(state.place_of(pod).node); };
+  const auto is_open = [&](PodIndex pod) { return !state.is_present(pod) || scope_.is_open(state.node_of(pod)); };
   for (const std::vector<GangIndex>& alike : lists_) {
     std::size_t oldest = 0, youngest = alike.size();  // the next that waits; one beyond the next that is placed
     while (true) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "model/free_room.h"
 #include "model/levels_parts.h"
 #include "model/saturating.h"
 
@@ -95,6 +96,23 @@ std::int64_t seniority_value(const Problem& problem, const Plan& plan) {
   return sum;
 }
 
+Levels evaluate(const Problem& problem, const FairShares& shares, const Plan& plan, const EndState& end_state,
+                const std::function<NodeEnd(NodeIndex)>& end_of) {
+  PresentWork present = present_work(problem, end_state);
+  Levels levels{share_values(problem, shares, std::move(present.units))};
+  const std::vector<Work> quota = quota_values(problem, shares, present.unweighted);
+  levels.values.insert(levels.values.end(), quota.begin(), quota.end());
+  Work sum = 0;
+  for (const Work work : present.weighted) levels.values.push_back(sum = saturating_add(sum, work));
+  const bool is_binpack = problem.snapshot->policy.placement == PlacementPolicy::kBinpack;
+  levels.values.push_back(evicted_value(problem, plan));
+  levels.values.push_back(moved_value(problem, plan));
+  levels.values.push_back(seniority_value(problem, plan));
+  levels.values.push_back(preference_value(problem, plan, end_state));
+  levels.values.push_back(is_binpack ? fragmentation_value(problem, end_of) : spread_value(problem, end_of));
+  return levels;
+}
+
 }  // namespace
 
 std::int64_t seniority_of(const Problem& problem, PodIndex index) {
@@ -152,20 +170,13 @@ std::strong_ordering compare(const Levels& a, const Levels& b, const std::vector
 
 Levels evaluate(const Problem& problem, const FairShares& shares, const Plan& plan) {
   const EndState end_state = end_state_of(problem, plan);
-  PresentWork present = present_work(problem, end_state);
-  Levels levels{share_values(problem, shares, std::move(present.units))};
-  const std::vector<Work> quota = quota_values(problem, shares, present.unweighted);
-  levels.values.insert(levels.values.end(), quota.begin(), quota.end());
-  Work sum = 0;
-  for (const Work work : present.weighted) levels.values.push_back(sum = saturating_add(sum, work));
-  const bool is_binpack = problem.snapshot->policy.placement == PlacementPolicy::kBinpack;
-  levels.values.push_back(evicted_value(problem, plan));
-  levels.values.push_back(moved_value(problem, plan));
-  levels.values.push_back(seniority_value(problem, plan));
-  levels.values.push_back(preference_value(problem, plan, end_state));
-  levels.values.push_back(is_binpack ? fragmentation_value(problem, plan, end_state)
-                                     : spread_value(problem, plan, end_state));
-  return levels;
+  const FreeRoom room(problem, plan, end_state);
+  return evaluate(problem, shares, plan, end_state, [&](NodeIndex node) { return room.of(node); });
+}
+
+Levels evaluate(const Problem& problem, const FairShares& shares, const Plan& plan,
+                const std::function<NodeEnd(NodeIndex)>& end_of) {
+  return evaluate(problem, shares, plan, end_state_of(problem, plan), end_of);
 }
 
 }  // namespace muster

@@ -4,6 +4,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -65,6 +66,9 @@ struct NodeEnd {
   std::span<const Amount> free;
   std::span<const DeviceUnits> free_devices;
 };
+// The same for whoever knows already how each node ends.
+Levels evaluate(const Problem& problem, const FairShares& shares, const Plan& plan,
+                const std::function<NodeEnd(NodeIndex)>& end_of);
 // What the node adds to the last level, in its scale: fragmentation, or the square of its use where the policy is to
 // spread.
 std::int64_t last_level_of(const Problem& problem, const NodeEnd& node);

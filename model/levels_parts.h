@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "model/end_state.h"
@@ -50,7 +51,7 @@ std::vector<Work> quota_values(const Problem& problem, const FairShares& shares,
 std::int64_t seniority_of(const Problem& problem, PodIndex pod);
 std::int64_t preference_of(const Problem& problem, PodIndex pod, NodeIndex node);
 std::int64_t preference_value(const Problem& problem, const Plan& plan, const EndState& end_state);
-std::int64_t fragmentation_value(const Problem& problem, const Plan& plan, const EndState& end_state);
-std::int64_t spread_value(const Problem& problem, const Plan& plan, const EndState& end_state);
+std::int64_t fragmentation_value(const Problem& problem, const std::function<NodeEnd(NodeIndex)>& end_of);
+std::int64_t spread_value(const Problem& problem, const std::function<NodeEnd(NodeIndex)>& end_of);
 
 }  // namespace muster

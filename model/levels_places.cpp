@@ -52,84 +52,8 @@ bool prefers_a_level(const Problem& problem, const Gang& gang) {
                              [&](GroupIndex group) { return !problem.groups[group].preferred_level.is_none(); });
 }
 
-// What is free on every node, and on its devices, in the end.
-class FreeRoom {
- public:
-  FreeRoom(const Problem& problem, const Plan& plan, const EndState& end_state) : problem_(problem) {
-    begin_.reserve(problem.nodes.size() + 1);
-    begin_.push_back(0);
-    for (const NodeIndex node : problem.nodes.indices()) {
-      const auto devices = static_cast<std::size_t>(problem.class_of(node).device_count);
-      begin_.push_back(begin_.back() + problem.resource_count + devices);
-    }
-    cells_.reserve(begin_.back());
-    for (const NodeIndex node : problem.nodes.indices()) {
-      const NodeClass& node_class = problem.class_of(node);
-      cells_.insert(cells_.end(), node_class.capacity.begin(), node_class.capacity.end());
-      cells_.resize(begin_[node.value() + 1], problem.device_capacity(node));
-    }
-    take_all(plan, end_state);
-  }
-
-  std::span<const Amount> amounts(NodeIndex node) const {
-    return {cells_.data() + begin_[node.value()], problem_.resource_count};
-  }
-  std::span<const DeviceUnits> devices(NodeIndex node) const {
-    return {cells_.data() + begin_[node.value()] + problem_.resource_count, cells_.data() + begin_[node.value() + 1]};
-  }
-
- private:
-  // The cells of a pod's node are fetched ahead of its turn: there are more of them than the caches hold.
-  void take_all(const Plan& plan, const EndState& end_state) {
-    constexpr std::size_t kAhead = 16;
-    const std::vector<NodeIndex>& node_of = end_state.node_of.raw();
-    auto evicted = plan.evictions.begin();
-    auto placed = plan.placements.begin();
-    for (const PodIndex pod : problem_.pods.indices()) {
-      const std::size_t ahead = pod.value() + kAhead;
-      if (ahead < node_of.size() && !node_of[ahead].is_none()) fetch(node_of[ahead]);
-      const bool is_evicted = evicted != plan.evictions.end() && evicted->pod == pod;
-      const bool is_placed = placed != plan.placements.end() && placed->pod == pod;
-      const bool stays = problem_.pods[pod].status == PodStatus::kRunning && !is_evicted;
-      if (stays) take(pod, end_state.node_of[pod], problem_.devices_of(pod));
-      if (is_placed) take(pod, placed->node, placed->devices);
-      evicted += is_evicted ? 1 : 0;
-      placed += is_placed ? 1 : 0;
-    }
-  }
-
-  void fetch(NodeIndex node) const {
-    const std::int64_t* const first = cells_.data() + begin_[node.value()];
-    __builtin_prefetch(first, 1);
-    __builtin_prefetch(cells_.data() + begin_[node.value() + 1] - 1, 1);
-  }
-
-  void take(PodIndex pod, NodeIndex node, std::span<const std::int32_t> devices) {
-    const PodClass& pod_class = problem_.class_of(pod);
-    std::int64_t* const amounts = cells_.data() + begin_[node.value()];
-    for (std::size_t i = 0; i < problem_.resource_count; ++i)
-      amounts[i] = saturating_subtract(amounts[i], pod_class.request[i]);
-    if (devices.empty()) return;
-    const DeviceUnits share = share_units(pod_class, problem_.class_of(node));
-    std::int64_t* const rooms = amounts + problem_.resource_count;
-    for (const std::int32_t device : devices) rooms[device] = saturating_subtract(rooms[device], share);
-  }
-
-  const Problem& problem_;
-  std::vector<std::size_t> begin_;   // by node, and the end
-  std::vector<std::int64_t> cells_;  // by node: free amounts by resource, then free units by device
-};
-
 std::int64_t idle_thousandths(DeviceUnits free, DeviceUnits capacity) {
   return free <= 0 ? 0 : saturate(Wide{free} * kThousand / capacity);
-}
-
-NodeEnd end_of(const Problem& problem, NodeIndex node, const FreeRoom& room) {
-  return {problem.nodes[node].node_class, room.amounts(node), room.devices(node)};
-}
-
-DeviceUnits device_capacity(const NodeClass& node_class) {
-  return (node_class.device_memory_mib == 0 ? 1 : node_class.device_memory_mib) * 1'000'000;
 }
 
 // The devices of one node that have room.
@@ -159,7 +83,7 @@ std::int64_t unusable_thousandths(const Problem& problem, const PodClass& pod_cl
 // Of thousandths in use on the node's devices, and of its slices.
 std::int64_t gpu_thousandths_in_use(const Problem& problem, const NodeEnd& node) {
   const NodeClass& node_class = problem.node_classes[node.node_class];
-  const DeviceUnits capacity = device_capacity(node_class);
+  const DeviceUnits capacity = node_class.device_capacity();
   const auto fully_taken = node_class.device_count - static_cast<std::int64_t>(node.free_devices.size());
   std::int64_t sum = fully_taken * kThousand;
   for (const DeviceUnits free : node.free_devices) sum += idle_thousandths(capacity - free, capacity);
@@ -173,7 +97,7 @@ std::int64_t gpu_thousandths_in_use(const Problem& problem, const NodeEnd& node)
 }
 
 std::int64_t fragmentation_of(const Problem& problem, const NodeEnd& node) {
-  const DeviceUnits capacity = device_capacity(problem.node_classes[node.node_class]);
+  const DeviceUnits capacity = problem.node_classes[node.node_class].device_capacity();
   IdleDevices idle;
   for (const DeviceUnits free : node.free_devices) {
     if (free <= 0) continue;
@@ -225,34 +149,30 @@ std::int64_t preference_value(const Problem& problem, const Plan& plan, const En
   return sum;
 }
 
-std::int64_t fragmentation_value(const Problem& problem, const Plan& plan, const EndState& end_state) {
-  const FreeRoom room(problem, plan, end_state);
+std::int64_t fragmentation_value(const Problem& problem, const std::function<NodeEnd(NodeIndex)>& end_of) {
   SequenceTable states;
   std::vector<std::int64_t> of_state;  // of one node in that state; nodes that ended alike are counted once
   std::vector<std::uint64_t> signature;
   std::int64_t sum = 0;
   for (const NodeIndex node : problem.nodes.indices()) {
+    const NodeEnd end = end_of(node);
     // Where nothing is idle nothing idles in vain; that is so of most nodes of a busy cluster.
-    if (std::ranges::all_of(room.devices(node), [](DeviceUnits free) { return free <= 0; })) continue;
-    signature.assign({problem.nodes[node].node_class.value()});
-    for (const Amount amount : room.amounts(node)) signature.push_back(static_cast<std::uint64_t>(amount));
+    if (std::ranges::all_of(end.free_devices, [](DeviceUnits free) { return free <= 0; })) continue;
+    signature.assign({end.node_class.value()});
+    for (const Amount amount : end.free) signature.push_back(static_cast<std::uint64_t>(amount));
     const auto first_device = static_cast<std::ptrdiff_t>(signature.size());
-    for (const DeviceUnits free : room.devices(node)) signature.push_back(static_cast<std::uint64_t>(free));
+    for (const DeviceUnits free : end.free_devices) signature.push_back(static_cast<std::uint64_t>(free));
     std::sort(signature.begin() + first_device, signature.end());
     const auto [state, is_new] = states.intern(signature);
-    if (is_new) {
-      of_state.push_back(fragmentation_of(problem, end_of(problem, node, room)));
-    }
+    if (is_new) of_state.push_back(fragmentation_of(problem, end));
     sum = saturating_add(sum, of_state[state]);
   }
   return sum;
 }
 
-std::int64_t spread_value(const Problem& problem, const Plan& plan, const EndState& end_state) {
-  const FreeRoom room(problem, plan, end_state);
+std::int64_t spread_value(const Problem& problem, const std::function<NodeEnd(NodeIndex)>& end_of) {
   std::int64_t sum = 0;
-  for (const NodeIndex node : problem.nodes.indices())
-    sum = saturating_add(sum, spread_of(problem, end_of(problem, node, room)));
+  for (const NodeIndex node : problem.nodes.indices()) sum = saturating_add(sum, spread_of(problem, end_of(node)));
   return sum;
 }
 

@@ -35,6 +35,7 @@ struct NodeClass {
   ModelIndex model;                    // none: unknown
   bool cordoned = false;
   std::vector<NodeIndex> nodes;  // ascending
+  DeviceUnits device_capacity() const { return (device_memory_mib == 0 ? 1 : device_memory_mib) * 1'000'000; }
 };
 
 struct Node {
@@ -181,10 +182,7 @@ struct Problem {
   }
   const NodeClass& class_of(NodeIndex node) const { return node_classes[nodes[node].node_class]; }
   const PodClass& class_of(PodIndex pod) const { return pod_classes[pods[pod].pod_class]; }
-  DeviceUnits device_capacity(NodeIndex node) const {
-    const std::int64_t mib = class_of(node).device_memory_mib;
-    return (mib == 0 ? 1 : mib) * 1'000'000;
-  }
+  DeviceUnits device_capacity(NodeIndex node) const { return class_of(node).device_capacity(); }
 };
 
 // What one sharer of the class takes of one device of the node: f x MiB or m x 10^6; all of it for a whole user.

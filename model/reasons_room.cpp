@@ -80,7 +80,10 @@ RemainingRoom RemainingRoom::empty_cluster(const Problem& problem) { return Rema
 
 RemainingRoom RemainingRoom::after(const Problem& problem, const AfterPlan& end) {
   RemainingRoom room(problem);
+  constexpr std::size_t kAhead = 12;  // there is more of all nodes than the caches hold
   for (const PodIndex pod : problem.pods.indices()) {
+    if (const PodIndex later(pod.value() + kAhead); later.value() < problem.pods.size() && end.is_present(later))
+      __builtin_prefetch(&room.cells_[room.begin_[end.node[later].value()]], 1);
     if (!end.is_present(pod)) continue;
     const NodeIndex node = end.node[pod];
     const PodClass& pod_class = problem.class_of(pod);

@@ -94,6 +94,12 @@ void count(const Case& c, PodIndex pod, Sums& sums) {
   if (c.has_min_resources && c.runs(pod)) sums.settled.put(spec, c.node_after(pod), devices);
 }
 
+// Asks for what `count` of the pod will look at.
+void fetch(const Case& c, PodIndex pod, const Sums& sums) {
+  if (const NodeIndex from = c.node_before(pod); !from.is_none()) sums.at_once.fetch(from);
+  if (const Placement* placement = c.placement[pod]) sums.at_once.fetch(placement->node);
+}
+
 void add_to(const Case& c, Sums& sum, const Sums& more) {
   sum.at_once.put(more.at_once);
   if (!c.plan.evictions.empty()) sum.end.put(more.end);
@@ -107,7 +113,11 @@ Sums count_pods(const Case& c, int threads) {
   const std::size_t pods = c.problem.pods.size(), ranges = ranges_for(pods, threads);
   std::vector<Sums> parts(ranges, Sums(c));
   parallel_for(ranges, threads, [&](std::size_t range) {
-    for (const PodIndex pod : range_of<PodIndex>(pods, range, ranges)) count(c, pod, parts[range]);
+    constexpr std::size_t kAhead = 12;
+    for (const PodIndex pod : range_of<PodIndex>(pods, range, ranges)) {
+      if (pod.value() + kAhead < pods) fetch(c, PodIndex(pod.value() + kAhead), parts[range]);
+      count(c, pod, parts[range]);
+    }
   });
   for (std::size_t range = 1; range < ranges; ++range) add_to(c, parts.front(), parts[range]);
   return std::move(parts.front());

@@ -28,7 +28,7 @@ AntiAffinityRules::AntiAffinityRules(const Problem& problem, const ClusterState&
   if (problem.anti_affinities.empty()) return;
   for (PodIndex pod : problem.pods.indices()) {
     if (!state.is_present(pod)) continue;
-    const NodeIndex node = state.place_of(pod).node;
+    const NodeIndex node = state.node_of(pod);
     const auto count = [&](const std::vector<AntiAffinityIndex>& terms, auto& counts) {
       for (AntiAffinityIndex term : terms) {
         const DomainIndex domain = problem.anti_affinities[term].domain_of[node];

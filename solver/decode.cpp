@@ -182,7 +182,7 @@ class Decoder {
 
     void add(const Problem& problem, const ClusterState& state, PodIndex pod) {
       if (!state.is_present(pod) || problem.pods[pod].status != PodStatus::kPending) return;
-      by_node.try_emplace(state.place_of(pod).node, problem.pods[pod].gang);
+      by_node.try_emplace(state.node_of(pod), problem.pods[pod].gang);
       if (any.is_none()) any = problem.pods[pod].gang;
     }
     GangIndex on(NodeIndex node) const {
@@ -291,7 +291,7 @@ class Decoder {
       bool is_first = true, is_together = true;
       for_each_pod(in_.problem, group, [&](PodIndex pod) {
         if (!state_.is_present(pod)) return;
-        const DomainIndex domain = in_.problem.nodes[state_.place_of(pod).node].domains[level.value()];
+        const DomainIndex domain = in_.problem.nodes[state_.node_of(pod)].domains[level.value()];
         is_together = is_together && !domain.is_none() && (is_first || domain == common);
         common = domain;
         is_first = false;

@@ -274,7 +274,7 @@ std::vector<DomainIndex> Formulation::running_domains(GroupIndex group, Topology
   std::vector<DomainIndex> running;
   for (PodIndex pod : in_.problem.gangs[in_.problem.groups[group].gang].pods)
     if (in_.base.is_present(pod) && is_below(in_.problem.pods[pod].group, group))
-      running.push_back(in_.problem.nodes[in_.base.place_of(pod).node].domains[level.value()]);
+      running.push_back(in_.problem.nodes[in_.base.node_of(pod)].domains[level.value()]);
   return running;
 }
 

@@ -50,7 +50,7 @@ class Search {
         if (!t.domain_of[node].is_none()) ++nodes[t.domain_of[node].value()];
       for (const PodIndex pod : problem_.pods.indices()) {
         if (!before_.is_present(pod)) continue;
-        const DomainIndex domain = t.domain_of[before_.place_of(pod).node];
+        const DomainIndex domain = t.domain_of[before_.node_of(pod)];
         if (domain.is_none() || nodes[domain.value()] < 2) continue;
         const bool owns = std::ranges::count(problem_.class_of(pod).anti_affinity_owned, term) > 0,
                    matches = std::ranges::count(problem_.class_of(pod).anti_affinity_matched, term) > 0;

@@ -56,7 +56,7 @@ bool Repair::keeps_domains(const ClusterState& state, GangIndex gang) const {
     bool is_together = true;
     for_each_pod(problem_, group, [&](PodIndex pod) {
       if (level.is_none() || !state.is_present(pod)) return;
-      const DomainIndex domain = problem_.nodes[state.place_of(pod).node].domains[level.value()];
+      const DomainIndex domain = problem_.nodes[state.node_of(pod)].domains[level.value()];
       is_together = is_together && !domain.is_none() && domain == common.value_or(domain);
       common = domain;
     });
@@ -106,7 +106,7 @@ void Repair::name_claimants(const ClusterState& state, std::vector<PlannedEvicti
   for (const PodIndex pod : problem_.pods.indices()) {
     if (problem_.pods[pod].status != PodStatus::kPending || !state.is_present(pod)) continue;
     placed.insert(problem_.pods[pod].gang);
-    by_node[state.place_of(pod).node].insert(problem_.pods[pod].gang);
+    by_node[state.node_of(pod)].insert(problem_.pods[pod].gang);
   }
   for (PlannedEviction& eviction : evictions) {
     if (eviction.reason != EvictionReason::kPreempt || placed.contains(eviction.for_gang)) continue;

@@ -60,7 +60,7 @@ std::vector<std::int64_t> told_by(const ClusterState& state) {
     }
   }
   for (const PodIndex pod : problem.pods.indices()) {
-    all.push_back(state.is_present(pod) ? std::int64_t{state.place_of(pod).node.value()} : -1);
+    all.push_back(state.is_present(pod) ? std::int64_t{state.node_of(pod).value()} : -1);
     if (!state.is_present(pod)) continue;
     for (const std::int32_t device : state.place_of(pod).devices) all.push_back(device);
   }
@@ -108,6 +108,34 @@ TEST(ClusterState, PutAndTakeAreInverse) {
   EXPECT_NE(told_by(state), before);
   state.take(problem.pod("g-3"));
   EXPECT_EQ(told_by(state), before);
+}
+
+// Places are kept as bits, for the first devices.
+TEST(ClusterState, KnowsPlacesOnNodesWithManyDevices) {
+  const BuiltProblem problem(R"("nodes":[{"name":"large","gpus":{"count":72}}],
+ "pods":[{"name":"runs","gpu":{"count":3},"node":"large","gpus":[30,31,71]},{"name":"first","gpu":{"count":2}},
+         {"name":"second","gpu":{"count":2}},{"name":"third","gpu":{"count":2}}])");
+  const NodeIndex large = problem.node("large");
+  ClusterState state(*problem, ClusterState::Releasing::kFreed);
+  EXPECT_TRUE(is_home(state, problem.pod("runs")));
+  EXPECT_EQ(state.place_of(problem.pod("runs")), (Place{large, {30, 31, 71}}));
+  EXPECT_EQ(state.idle_devices(large), 69);
+  const auto before = state.checkpoint();
+  state.put(problem.pod("first"), large, {0, 29});
+  state.put(problem.pod("second"), large, {1, 70});
+  state.take(problem.pod("runs"));
+  state.put(problem.pod("runs"), large, {30, 32, 71});
+  state.put(problem.pod("third"), large, {31, 40});
+  const ClusterState copy = state;
+  EXPECT_EQ(copy.place_of(problem.pod("first")).devices, (DeviceList{0, 29}));
+  EXPECT_EQ(copy.place_of(problem.pod("second")).devices, (DeviceList{1, 70}));
+  EXPECT_EQ(copy.place_of(problem.pod("third")).devices, (DeviceList{31, 40}));
+  EXPECT_FALSE(is_home(copy, problem.pod("runs")));
+  EXPECT_EQ(copy.free_devices(large)[71], 0);
+  EXPECT_EQ(copy.idle_devices(large), 63);
+  state.rollback(before);
+  EXPECT_TRUE(is_home(state, problem.pod("runs")));
+  EXPECT_EQ(state.idle_devices(large), 69);
 }
 
 TEST(ClusterState, CountsPodsInTheDomainsOfAntiAffinity) {
