@@ -243,7 +243,7 @@ class RoomSearch {
   bool put_back(PodIndex pod);  // where it ran
   bool put_back(PodIndex pod, const Place& place);
   bool is_kept_out(PodIndex pod, NodeIndex node) const;
-  bool keeps_topology(PodIndex pod, NodeIndex node) const;
+  bool keeps_topology(PodIndex pod, const Place& place) const;
   bool relocate(const Unit& unit);
 
   bool clear_displacing(PodIndex pod, std::span<const NodeIndex> nodes);

@@ -46,7 +46,7 @@ bool RoomSearch::put_back(PodIndex pod, const Place& place) {
   if (!fit::capacity(room, pod_class)) return false;
   if (!fit::anti_affinity(state_, pod_class, place.node) && is_kept_out(pod, place.node)) return false;
   if (!fit::devices_at(room, problem_, pod_class, place.node, place.devices)) return false;
-  if (!keeps_topology(pod, place.node)) return false;
+  if (!keeps_topology(pod, place)) return false;
   const Gang& gang = problem_.gangs[problem_.pods[pod].gang];
   const QueueAmounts added = queue_usage(pod_class, problem_.class_of(place.node));
   if (!gang.queue.is_none() && (!fit::limit(state_, bounds_, gang, added) || !fit::quota(state_, bounds_, gang, added)))
@@ -79,17 +79,19 @@ bool RoomSearch::is_kept_out(PodIndex pod, NodeIndex node) const {
   return false;
 }
 
-// Whether the pod, back on the node, lies in one domain with what has been placed of its groups that require a level.
-bool RoomSearch::keeps_topology(PodIndex pod, NodeIndex node) const {
-  const Node& home = problem_.nodes[node];
+// Whether the pod, at the place, lies in one domain with what has been placed of its groups that require a level; with
+// all that is present of them, where it is placed itself. On other devices of its node a pod has been placed, too.
+bool RoomSearch::keeps_topology(PodIndex pod, const Place& place) const {
+  const Node& node = problem_.nodes[place.node];
+  const bool is_placed = place != snapshot_place(problem_, pod);
   for (GroupIndex group = problem_.pods[pod].group; !group.is_none(); group = problem_.groups[group].parent) {
     const TopologyLevelIndex level = problem_.groups[group].required_level;
     if (level.is_none()) continue;
     bool keeps = true;
     for_each_pod(problem_, group, [&](PodIndex other) {
-      if (other == pod || !state_.is_present(other) || state_.node_of(other) == problem_.pods[other].node) return;
+      if (other == pod || !state_.is_present(other) || (!is_placed && is_home(state_, other))) return;
       const DomainIndex domain = problem_.nodes[state_.node_of(other)].domains[level.value()];
-      keeps = keeps && domain == home.domains[level.value()];
+      keeps = keeps && domain == node.domains[level.value()];
     });
     if (!keeps) return false;
   }

@@ -568,5 +568,29 @@ TEST(GreedyOnRandomSnapshots, MoreStartsAreNeverWorse) {
   }
 }
 
+// r0 runs in two racks and may go on to; but once one of its pods is on other devices of its node, it is placed, and
+// none of the others may come back to the other rack.
+TEST(Greedy, VictimsDoNotComeBackApartFromOneThatChangedItsDevices) {
+  const Outcome outcome(R"("policy":{"nonPreemptibleWithinQuota":false,"agingInterval":20},"topology":["rack"],
+ "nodes":[{"name":"n0","gpus":{"count":3},"labels":{"rack":"r2"}},{"name":"n1","gpus":{"count":3},"labels":{"rack":"r2"}},
+          {"name":"n2","gpus":{"count":3},"labels":{"rack":"r1"}}],
+ "queues":[{"name":"q0","gpu":{"quota":0},"preemptMinRuntime":20},{"name":"q1","gpu":{"quota":0,"weight":2}}],
+ "gangs":[{"name":"r0","created":999965,"queue":"q0","priority":50,"topology":{"required":"rack"}},
+          {"name":"r1","created":999960,"queue":"q0","priority":10},
+          {"name":"r2","created":999979,"queue":"q0","priority":50,"topology":{"required":"rack"}},
+          {"name":"p0","created":999992,"queue":"q0","priority":50,"topology":{"required":"rack"}},
+          {"name":"p1","created":999953,"queue":"q0","priority":80,"topology":{"required":"rack"}}],
+ "pods":[{"name":"r0-0","gang":"r0","gpu":{"count":1},"node":"n2","gpus":[0],"started":999950},
+         {"name":"r0-1","gang":"r0","gpu":{"count":1},"node":"n1","gpus":[0],"started":999500},
+         {"name":"r0-2","gang":"r0","gpu":{"count":1},"node":"n0","gpus":[0],"started":999950},
+         {"name":"r1-3","gang":"r1","gpu":{"count":1},"node":"n1","gpus":[1],"started":999995},
+         {"name":"r1-4","gang":"r1","gpu":{"count":1},"node":"n2","gpus":[1],"started":999950},
+         {"name":"r2-5","gang":"r2","gpu":{"count":1},"node":"n1","gpus":[2],"started":999950},
+         {"name":"p0-6","gang":"p0","gpu":{"count":1}},{"name":"p0-7","gang":"p0","gpu":{"count":1}},
+         {"name":"p0-8","gang":"p0","gpu":{"count":1}},{"name":"p1-9","gang":"p1","gpu":{"count":2}},
+         {"name":"p1-10","gang":"p1","gpu":{"count":2}}])");
+  EXPECT_EQ(outcome.running("p1"), 2);
+}
+
 }  // namespace
 }  // namespace muster
