@@ -9,6 +9,12 @@
 
 namespace muster {
 
+namespace {
+
+constexpr std::int32_t kPlaceBits = 31;  // devices that a place has bits for; the last bit of 32 says that it has none
+
+}  // namespace
+
 Place snapshot_place(const Problem& problem, PodIndex pod) {
   const auto devices = problem.devices_of(pod);
   return {problem.pods[pod].node, devices};
@@ -86,7 +92,7 @@ void ClusterState::list_nodes() {
 ClusterState::Held ClusterState::held(NodeIndex node, std::span<const std::int32_t> devices) {
   Held place{node, 0};
   for (const std::int32_t device : devices) {
-    if (device >= 31) {
+    if (device >= kPlaceBits) {
       const auto next = static_cast<std::uint32_t>(listed_.size());
       const auto [at, is_new] = listed_at_.try_emplace({devices.begin(), devices.end()}, next);
       if (is_new) listed_.emplace_back(devices);
@@ -108,7 +114,7 @@ void ClusterState::for_each_device(const Held& place, const Visit& visit) const 
 
 DeviceList ClusterState::devices_of(const Held& place) const {
   if ((place.devices & kListed) != 0) return listed_[place.devices & ~kListed];
-  std::array<std::int32_t, 31> devices;
+  std::array<std::int32_t, kPlaceBits> devices;
   std::size_t count = 0;
   for_each_device(place, [&](std::int32_t device) { devices[count++] = device; });
   return std::span<const std::int32_t>(devices.data(), count);

@@ -18,7 +18,7 @@ class PodLists {
     std::uint32_t begin = 0, size = 0, capacity = 0;
   };
 
-  // A new list, with room for so many. Valid until the next `add` or `make`.
+  // A new list, with room for so many before it has to move.
   List make(std::uint32_t capacity) {
     const List list{static_cast<std::uint32_t>(pods_.size()), 0, capacity};
     pods_.resize(pods_.size() + capacity);
