@@ -100,6 +100,7 @@ ServeOptions serve_options(const Settings& settings) {
   options.line = line_options(settings);
   options.line.least_share = kLeastShare;
   if (!settings.text("threads")) options.line.solve.threads = std::max(1, usable_cores() / options.solvers);
+  options.reader.threads = options.line.solve.threads;
   const bool is_json = settings.choice("log-format", {"json", "text"}) == "json";
   options.console = {is_json ? LogFormat::kJson : LogFormat::kText, settings.is_on("quiet"), false, true};
   return options;

@@ -53,6 +53,7 @@ const CommandSyntax& solve_syntax() {
 
 PipelineOptions pipeline_options(const Settings& settings) {
   PipelineOptions options{reader_options(settings), line_options(settings), false};
+  options.reader.threads = options.line.solve.threads;
   options.summaries = !settings.is_on("quiet") && (settings.is_on("summary") || is_terminal(STDERR_FILENO));
   return options;
 }

@@ -264,7 +264,7 @@ void Simulation::add_job(std::string_view name, const GangTerms& terms, const st
   job.duration = duration;
   job.first_pod = snapshot_.pods.size();
   for (const std::size_t position : pods) {
-    SnapshotPod& pod = snapshot_.pods.emplace_back(workload_.all.pods[position]);
+    SnapshotPod& pod = snapshot_.pods.push_back(workload_.all.pods[position]);
     if (!pod.created) pod.created = now_;
     pod_job_.push_back(static_cast<JobIndex>(jobs_.size() - 1));
     job.gpu_work += spec_work_[pod.spec];
@@ -402,7 +402,7 @@ void Simulation::compact() {
     if (to != pod) snapshot_.pods[to] = std::move(snapshot_.pods[pod]);
     pod_job_[to++] = pod_job_[pod];
   }
-  snapshot_.pods.resize(to);
+  snapshot_.pods.truncate(to);
   pod_job_.resize(to);
 }
 

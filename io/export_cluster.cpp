@@ -13,10 +13,10 @@ namespace {
 // A line has been read before, with limits of its own.
 constexpr JsonLimits kNoLimits = {std::numeric_limits<std::size_t>::max(), 64};
 
-template <class Value>
-std::unordered_map<std::string_view, const Value*> by_name(const std::vector<Value>& values) {
-  std::unordered_map<std::string_view, const Value*> found;
-  for (const Value& value : values) found.emplace(value.name, &value);
+template <class Values>
+auto by_name(const Values& values) {
+  std::unordered_map<std::string_view, const typename Values::value_type*> found;
+  for (const auto& value : values) found.emplace(value.name, &value);
   return found;
 }
 

@@ -69,8 +69,7 @@ struct JsonDocument::Implementation {
   std::size_t text_capacity = 0;
   std::size_t text_size = 0;
   JsonTape tape;
-  // Where number_text stands: a token's position on the tape and among the structural characters.
-  std::uint32_t tape_at = 1, structural_at = 0;
+  NumberCursor cursor;
 
   simdjson::error_code parse(std::string_view line, std::size_t depth);
   simdjson::error_code grow(std::size_t bytes, std::size_t depth);
@@ -96,8 +95,7 @@ simdjson::error_code JsonDocument::Implementation::parse(std::string_view line, 
   std::memcpy(text.get(), line.data(), line.size());
   std::memset(text.get() + line.size(), ' ', simdjson::SIMDJSON_PADDING);
   text_size = line.size();
-  tape_at = 1;
-  structural_at = 0;
+  cursor = {};
   const simdjson::error_code code = parser.parse(text.get(), line.size(), false).error();
   tape = {parser.doc.tape.get(), reinterpret_cast<const char*>(parser.doc.string_buf.get())};
   return code;
@@ -124,29 +122,37 @@ std::optional<InputError> JsonDocument::parse(std::string_view text, const JsonL
 
 JsonValue JsonDocument::root() const { return {&implementation_->tape, 1}; }
 
+NumberCursor::Place NumberCursor::before(std::uint32_t position) const {
+  std::size_t stride = std::min<std::size_t>(position / kStride, passed_.size() - 1);
+  if (passed_[stride].value > position) --stride;
+  const Place& passed = passed_[stride];
+  return last_.value <= position && last_.value > passed.value ? last_ : passed;
+}
+
 // Values come on the tape in the order in which the structural characters of the text open them; commas and colons are
 // not on the tape.
-std::string_view JsonDocument::number_text(JsonValue number) {
-  Implementation& it = *implementation_;
-  if (it.tape_at > number.position()) {
-    it.tape_at = 1;
-    it.structural_at = 0;
-  }
+std::string_view JsonDocument::number_text(JsonValue number, NumberCursor& cursor) const {
+  const Implementation& it = *implementation_;
   const std::uint32_t* structurals = it.parser.implementation->structural_indexes.get();
   const char* text = it.text.get();
   const std::uint64_t* words = it.tape.words;
-  for (;; ++it.structural_at) {
-    const char c = text[structurals[it.structural_at]];
+  NumberCursor::Place at = cursor.before(number.position());
+  for (;; ++at.character) {
+    const char c = text[structurals[at.character]];
     if (c == ',' || c == ':') continue;
-    if (it.tape_at == number.position()) break;
-    const char type = static_cast<char>(words[it.tape_at] >> 56);
-    it.tape_at += type == 'l' || type == 'u' || type == 'd' ? 2 : 1;
+    cursor.pass(at);
+    if (at.value == number.position()) break;
+    const char type = static_cast<char>(words[at.value] >> 56);
+    at.value += type == 'l' || type == 'u' || type == 'd' ? 2 : 1;
   }
-  const std::size_t begin = structurals[it.structural_at];
+  cursor.stop(at);
+  const std::size_t begin = structurals[at.character];
   std::size_t end = begin;
   while (end < it.text_size && is_number_character(text[end])) ++end;
   return {text + begin, end - begin};
 }
+
+std::string_view JsonDocument::number_text(JsonValue number) { return number_text(number, implementation_->cursor); }
 
 std::string JsonDocument::path_of(JsonValue value) const {
   std::string path = "$";

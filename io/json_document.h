@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/error.h"
 
@@ -123,7 +124,7 @@ class JsonElements {
       value_ = value_.next();
       return *this;
     }
-    bool operator!=(const Iterator& other) const { return value_.position() != other.value_.position(); }
+    bool operator==(const Iterator& other) const { return value_.position() == other.value_.position(); }
 
    private:
     JsonValue value_;
@@ -138,6 +139,29 @@ class JsonElements {
 
 inline JsonMembers JsonValue::members() const { return {{tape_, position_ + 1}, {tape_, end() - 1}}; }
 inline JsonElements JsonValue::elements() const { return {{tape_, position_ + 1}, {tape_, end() - 1}}; }
+
+// Where a reader of a document's numbers has been.
+class NumberCursor {
+ public:
+  // A value's position on the tape, and that of the character that opens it among those that the parser found.
+  struct Place {
+    std::uint32_t value = 1, character = 0;
+  };
+
+  // The last known place at or before a value's position.
+  Place before(std::uint32_t position) const;
+  // Every value up to the furthest yet is passed.
+  void pass(const Place& place) {
+    if (place.value / kStride == passed_.size()) passed_.push_back(place);
+  }
+  void stop(const Place& place) { last_ = place; }
+
+ private:
+  static constexpr std::uint32_t kStride = 256;  // words of the tape
+
+  Place last_;
+  std::vector<Place> passed_ = {Place{}};  // the first at or beyond each multiple of kStride; values take one or two
+};
 
 struct JsonLimits {
   std::size_t max_bytes;
@@ -158,9 +182,11 @@ class JsonDocument {
   // Requires a parse that succeeded.
   JsonValue root() const;
 
-  // The characters of a number as the text has them. Cost: O(tokens between this call and the one before it, if that
-  // was for an earlier value; else from the beginning), so asking in the order of the text is one pass in all.
+  // The characters of a number as the text has them. Cost: O(tokens beyond all that was asked for before), so asking in
+  // the order of the text is one pass in all; O(1) for what comes before something that was asked for.
   std::string_view number_text(JsonValue number);
+  // The same for one of several readers, each with a cursor of its own that begins anew with each parse.
+  std::string_view number_text(JsonValue number, NumberCursor& cursor) const;
 
   // "$.pods[3].labels[\"app.kubernetes.io/name\"]". Cost: O(siblings on the way).
   std::string path_of(JsonValue value) const;

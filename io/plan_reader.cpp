@@ -62,7 +62,7 @@ bool read_amount_claim(PlanInput& in, JsonValue v) {
 // The characters of a number, which stay exact.
 bool read_decimal(PlanInput& in, JsonValue v, std::string& out) {
   if (!read_amount_claim(in, v)) return false;
-  out = in.document.number_text(v);
+  out = in.number_text(v);
   return true;
 }
 
@@ -428,7 +428,7 @@ void keep_names(PlanInput& in) {
     placement.pod = draft.pod.string();
     placement.node = draft.node.string();
     for (const DeviceDraft& device : draft.devices) {
-      placement.devices.push_back({device.index, std::string(in.document.number_text(device.share))});
+      placement.devices.push_back({device.index, std::string(in.number_text(device.share))});
     }
     for (const JsonValue name : draft.after) placement.after.emplace_back(name.string());
   }

@@ -1,11 +1,15 @@
 // pods[] and podTemplates
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <deque>
 #include <utility>
+#include <vector>
 
 #include "io/gang_terms_reader.h"
 #include "io/pod_spec_reader.h"
 #include "io/snapshot_input.h"
+#include "model/parallel.h"
 
 namespace muster {
 
@@ -120,7 +124,7 @@ constexpr std::array<Field<SnapshotInput, SpecValues>, 6> kTemplateFields = {{{k
                                                                               {kSpecKeys[5], note_value<5>}}};
 
 bool find_or_read_spec(SnapshotInput& in, const SpecValues& values, PodSpecIndex& out) {
-  if (const auto known = in.specs.find(in.document, values)) {
+  if (const auto known = in.specs.find(in, values)) {
     out = *known;
     return true;
   }
@@ -186,6 +190,72 @@ bool finish_pod(SnapshotInput& in, JsonValue object, PodDraft& draft) {
   return true;
 }
 
+using PodIterator = JsonElements::Iterator;
+
+// Reads them in turn, none once something is wrong. Returns the first that it has not read.
+PodIterator read_range(SnapshotInput& in, PodIterator at, PodIterator end) {
+  KeyOrder order;
+  for (; at != end; ++at) {
+    PodDraft draft;
+    if (!read_fields(in, *at, kPodFields, draft, order) || !finish_pod(in, *at, draft)) break;
+    in.snapshot.pods.push_back(std::move(draft.pod));
+  }
+  return at;
+}
+
+// Where each part of the list begins, and the end of the last. All but the last fill whole blocks.
+std::vector<PodIterator> bounds_of_parts(JsonValue list, int threads) {
+  constexpr std::size_t kStepsAPod = 5;  // as ranges_for counts them; more, but a part has to be begun and joined
+  constexpr std::size_t kBlock = BlockVector<SnapshotPod>::kBlock;
+  const std::size_t parts = ranges_for(kStepsAPod * list.size(), threads);
+  const std::size_t each = list.size() / parts / kBlock * kBlock;
+  std::vector<PodIterator> bounds{list.elements().begin()};
+  for (std::size_t part = 1; part < parts && each > 0; ++part) {
+    PodIterator at = bounds.back();
+    for (std::size_t i = 0; i < each; ++i) ++at;
+    bounds.push_back(at);
+  }
+  bounds.push_back(list.elements().end());
+  return bounds;
+}
+
+// A part of the list that is read beside others. It ends at a resource that is new, which only the whole can number.
+class PodPart {
+ public:
+  PodPart(const SnapshotInput& whole, PodIterator first)
+      : input_(whole, snapshot_), shared_(snapshot_.pod_specs.size()), next_(first) {}
+
+  void read(PodIterator end) { next_ = read_range(input_, next_, end); }
+
+  // Appends what it has read. Returns the first pod that it has not read.
+  PodIterator append_to(SnapshotInput& whole) {
+    Snapshot& all = whole.snapshot;
+    std::vector<PodSpecIndex> specs;
+    for (std::size_t i = shared_; i < snapshot_.pod_specs.size(); ++i)
+      specs.push_back(whole.specs.keep(std::move(snapshot_.pod_specs[PodSpecIndex(i)]), all.pod_specs));
+    const auto terms_before = static_cast<std::int32_t>(all.own_gang_terms.size());
+    all.own_gang_terms.insert(all.own_gang_terms.end(), snapshot_.own_gang_terms.begin(),
+                              snapshot_.own_gang_terms.end());
+    const std::size_t pods = snapshot_.pods.size(), ranges = ranges_for(pods, whole.threads);
+    parallel_for(ranges, whole.threads, [&](std::size_t range) {
+      for (const PodIndex at : range_of<PodIndex>(pods, range, ranges)) {
+        SnapshotPod& pod = snapshot_.pods[at.value()];
+        if (pod.spec.value() >= shared_) pod.spec = specs[pod.spec.value() - shared_];
+        if (pod.own_gang >= 0) pod.own_gang += terms_before;
+      }
+    });
+    all.pods.append(std::move(snapshot_.pods));
+    all.text.take(std::move(snapshot_.text));
+    return next_;
+  }
+
+ private:
+  Snapshot snapshot_;
+  SnapshotInput input_;
+  std::size_t shared_;  // specs that the whole has; all later ones are its own
+  PodIterator next_;
+};
+
 }  // namespace
 
 bool resolve_spec(SnapshotInput& input, JsonValue template_name, const SpecValues& own, PodSpecIndex& out) {
@@ -219,14 +289,26 @@ bool read_templates(SnapshotInput& input, JsonValue object) {
   return true;
 }
 
+// Parts of a long list are read at the same time, each into a snapshot of its own. Once one ends before its end, all
+// that comes after is read as if there were no parts: so errors are the same, and specs and resources have the same
+// numbers, however many threads there are.
 bool read_pods(SnapshotInput& input, JsonValue list) {
   if (!input.expect(list, JsonKind::kArray)) return false;
-  KeyOrder order;
-  input.snapshot.pods.reserve(list.size());
-  for (const JsonValue element : list.elements()) {
-    PodDraft draft;
-    if (!read_fields(input, element, kPodFields, draft, order) || !finish_pod(input, element, draft)) return false;
-    input.snapshot.pods.push_back(std::move(draft.pod));
+  const std::vector<PodIterator> bounds = bounds_of_parts(list, input.threads);
+  std::deque<PodPart> parts;  // the second and all later ones
+  for (std::size_t part = 1; part + 1 < bounds.size(); ++part) parts.emplace_back(input, bounds[part]);
+  PodIterator next = bounds.front();
+  parallel_for(bounds.size() - 1, input.threads, [&](std::size_t part) {
+    if (part == 0) {
+      next = read_range(input, next, bounds[1]);
+    } else {
+      parts[part - 1].read(bounds[part + 1]);
+    }
+  });
+  if (next != bounds[1]) return false;
+  for (std::size_t part = 1; part + 1 < bounds.size(); ++part) {
+    next = parts[part - 1].append_to(input);
+    if (next != bounds[part + 1]) return read_range(input, next, bounds.back()) == bounds.back();
   }
   return true;
 }

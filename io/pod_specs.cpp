@@ -19,18 +19,18 @@ void append_text(std::string& out, std::string_view text) {
 
 // Writes the value such that two values have equal signatures only if they mean the same. Numbers with a point or an
 // exponent go by their text: equal doubles may have come from different decimals.
-void append_signature(JsonDocument& document, JsonValue value, std::string& out) {
+void append_signature(Reading& reading, JsonValue value, std::string& out) {
   out.push_back(static_cast<char>(value.kind()));
   switch (value.kind()) {
     case JsonKind::kObject:
       for (const JsonMember member : value.members()) {
         append_text(out, member.key);
-        append_signature(document, member.value, out);
+        append_signature(reading, member.value, out);
       }
       out.push_back('}');
       break;
     case JsonKind::kArray:
-      for (const JsonValue element : value.elements()) append_signature(document, element, out);
+      for (const JsonValue element : value.elements()) append_signature(reading, element, out);
       out.push_back(']');
       break;
     case JsonKind::kString:
@@ -43,7 +43,7 @@ void append_signature(JsonDocument& document, JsonValue value, std::string& out)
       break;
     }
     case JsonKind::kDouble:
-      append_text(out, document.number_text(value));
+      append_text(out, reading.number_text(value));
       break;
     case JsonKind::kTrue:
     case JsonKind::kFalse:
@@ -102,17 +102,21 @@ std::size_t hash_of(const PodSpec& spec) {
     hash.add(toleration.key);
     hash.add(toleration.value);
   }
-  for (const PodAntiAffinityTerm& term : spec.anti_affinity) hash.add(term.topology_key);
+  for (const PodAntiAffinityTerm& term : spec.anti_affinity) {
+    hash.add(term.topology_key);
+    if (term.selector) add_requirements(hash, term.selector->requirements);
+    for (const std::string_view name : term.namespaces) hash.add(name);
+  }
   return hash.value();
 }
 
 }  // namespace
 
-std::optional<PodSpecIndex> PodSpecs::find(JsonDocument& document, const SpecValues& values) {
+std::optional<PodSpecIndex> PodSpecs::find(Reading& reading, const SpecValues& values) {
   signature_.clear();
   for (const JsonValue value : values) {
     if (value) {
-      append_signature(document, value, signature_);
+      append_signature(reading, value, signature_);
     } else {
       signature_.push_back('-');
     }
@@ -125,7 +129,7 @@ std::optional<PodSpecIndex> PodSpecs::find(JsonDocument& document, const SpecVal
   return last_;
 }
 
-PodSpecIndex PodSpecs::add(PodSpec spec, Indexed<PodSpecIndex, PodSpec>& all) {
+PodSpecIndex PodSpecs::keep(PodSpec spec, Indexed<PodSpecIndex, PodSpec>& all) {
   const std::size_t hash = hash_of(spec);
   PodSpecIndex index = PodSpecIndex::none();
   const auto [begin, end] = by_content_.equal_range(hash);
@@ -136,6 +140,11 @@ PodSpecIndex PodSpecs::add(PodSpec spec, Indexed<PodSpecIndex, PodSpec>& all) {
     index = all.push_back(std::move(spec));
     by_content_.emplace(hash, index);
   }
+  return index;
+}
+
+PodSpecIndex PodSpecs::add(PodSpec spec, Indexed<PodSpecIndex, PodSpec>& all) {
+  const PodSpecIndex index = keep(std::move(spec), all);
   by_signature_.emplace(signature_, index);
   return index;
 }

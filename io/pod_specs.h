@@ -8,7 +8,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "io/json_document.h"
+#include "io/reading.h"
 #include "model/snapshot.h"
 
 namespace muster {
@@ -24,9 +24,11 @@ using SpecValues = std::array<JsonValue, kSpecKeyCount>;
 class PodSpecs {
  public:
   // The spec of values written exactly like these, if there was one. Cost: O(size of the values).
-  std::optional<PodSpecIndex> find(JsonDocument& document, const SpecValues& values);
+  std::optional<PodSpecIndex> find(Reading& reading, const SpecValues& values);
   // Keeps what the values of the last find mean; gives the index of an equal spec where there is one.
   PodSpecIndex add(PodSpec spec, Indexed<PodSpecIndex, PodSpec>& all);
+  // The same of a spec that was read elsewhere.
+  PodSpecIndex keep(PodSpec spec, Indexed<PodSpecIndex, PodSpec>& all);
 
  private:
   std::string signature_, last_signature_;

@@ -147,7 +147,7 @@ bool Reading::read_number(JsonValue value, Quantity& out) {
     return true;
   }
   if (!expect(value, JsonKind::kDouble)) return false;
-  const Result<Quantity> number = parse_number(document.number_text(value));
+  const Result<Quantity> number = parse_number(number_text(value));
   if (!number) return fail_value(value, number.error().message);
   out = *number;
   return true;

@@ -24,6 +24,7 @@ struct Reading {
   bool lenient = false;
   StringPool* text = nullptr;  // where strings are kept
   InputError error;
+  NumberCursor numbers = {};
 
   [[nodiscard]] bool fail(JsonValue culprit, std::string_view code, std::string message);
   [[nodiscard]] bool fail_value(JsonValue culprit, std::string message) {
@@ -32,6 +33,8 @@ struct Reading {
   [[nodiscard]] bool fail_missing(JsonValue object, std::string_view key);
   [[nodiscard]] bool fail_unknown(JsonValue culprit, std::string_view key);
   [[nodiscard]] bool fail_duplicate(JsonValue culprit, std::string_view key);
+
+  std::string_view number_text(JsonValue number) { return document.number_text(number, numbers); }
 
   [[nodiscard]] bool expect(JsonValue value, JsonKind kind);
   [[nodiscard]] bool expect_text_or_number(JsonValue value, std::string_view expected);

@@ -11,6 +11,16 @@ SnapshotInput::SnapshotInput(JsonDocument& parsed, bool is_lenient, Snapshot& in
   }
 }
 
+SnapshotInput::SnapshotInput(const SnapshotInput& whole, Snapshot& into)
+    : Reading{whole.document, whole.lenient, &into.text, {}},
+      snapshot(into),
+      may_add_resources(false),
+      resource_index(whole.resource_index),
+      templates(whole.templates),
+      specs(whole.specs) {
+  snapshot.pod_specs = whole.snapshot.pod_specs;
+}
+
 bool SnapshotInput::read_shared_name(JsonValue value, std::string_view& last, std::string_view& out) {
   if (!expect(value, JsonKind::kString)) return false;
   out = keep(value.string(), last);
@@ -24,6 +34,7 @@ bool SnapshotInput::find_resource(const JsonMember& member, ResourceIndex& out) 
     out = found->second;
     return true;
   }
+  if (!may_add_resources) return fail(member.value, "UnknownName", "the resource is new to this part of the line");
   if (member.key.empty()) return fail_value(member.value, "a resource must have a name");
   if (resource_index.size() == kMaxResources) {
     return fail(member.value, "TooLarge", "more than " + std::to_string(kMaxResources) + " different resources");

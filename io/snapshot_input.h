@@ -26,8 +26,13 @@ struct PodTemplate {
 
 struct SnapshotInput : Reading {
   SnapshotInput(JsonDocument& parsed, bool is_lenient, Snapshot& into);
+  // For a part of the line that is read beside the rest of it, into a snapshot of its own: knows what the whole knows
+  // so far of templates, specs and resources, and no other resources.
+  SnapshotInput(const SnapshotInput& whole, Snapshot& into);
 
   Snapshot& snapshot;
+  int threads = 1;
+  bool may_add_resources = true;
   std::unordered_map<std::string_view, ResourceIndex> resource_index;
   std::unordered_map<std::string_view, PodTemplate> templates;  // keys in the document
   PodSpecs specs;

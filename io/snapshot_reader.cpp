@@ -113,6 +113,7 @@ std::optional<InputError> SnapshotReader::Implementation::parse(std::string_view
 Result<Snapshot> SnapshotReader::Implementation::read(JsonDocument& parsed) {
   Snapshot snapshot;
   SnapshotInput input(parsed, options.lenient, snapshot);
+  input.threads = options.threads;
   if (!read_snapshot(input, parsed.root())) return std::move(input.error);
   return snapshot;
 }

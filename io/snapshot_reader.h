@@ -18,6 +18,7 @@ struct ReaderOptions {
   std::size_t max_line_bytes = std::size_t{1} << 30;
   std::size_t max_depth = 64;
   KubernetesOptions kubernetes = {};
+  int threads = 1;  // that read the pods of a long line
 };
 
 // Reused from line to line for its buffers; one a thread.

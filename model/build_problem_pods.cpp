@@ -113,7 +113,7 @@ void set_run_time(const ProblemDraft& draft, PodIndex index, Pod& pod) {
 
 // Position of the first pod that is named as an earlier one is; how many there are where none is. The slot of a name is
 // fetched ahead of its turn: there are more of them than the caches hold.
-std::size_t first_repeated_name(const std::vector<SnapshotPod>& pods) {
+std::size_t first_repeated_name(const BlockVector<SnapshotPod>& pods) {
   constexpr std::uint32_t kFree = ~std::uint32_t{0};
   constexpr std::size_t kAhead = 16;
   std::vector<std::size_t> hashes;
@@ -154,7 +154,7 @@ void reserve_gangs(ProblemDraft& draft, const Indexed<PodIndex, Named>& named) {
 
 Failure build_pods(ProblemDraft& draft) {
   Problem& problem = draft.problem;
-  const std::vector<SnapshotPod>& sources = draft.snapshot.pods;
+  const BlockVector<SnapshotPod>& sources = draft.snapshot.pods;
   problem.pods.resize(sources.size());
   Indexed<PodIndex, Named> named(sources.size());
   std::size_t repeated = 0;

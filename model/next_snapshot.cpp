@@ -69,7 +69,7 @@ Snapshot next_snapshot(Snapshot snapshot, const Problem& problem, const Plan& pl
     start(snapshot.pods[placement.pod.value()], placement, snapshot.nodes[placement.node.value()].name, snapshot.time);
   }
   tell_staleness(snapshot, problem, then);
-  std::erase_if(snapshot.pods, [](const SnapshotPod& pod) { return pod.status == PodStatus::kReleasing; });
+  snapshot.pods.erase_if([](const SnapshotPod& pod) { return pod.status == PodStatus::kReleasing; });
   return snapshot;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 namespace muster {
@@ -38,6 +39,14 @@ std::string_view StringPool::store(std::string_view text) {
   std::memcpy(place, text.data(), text.size());
   used_ += text.size();
   return {place, text.size()};
+}
+
+void StringPool::take(StringPool&& other) {
+  if (chunks_.empty()) used_ = capacity_ = 0;
+  const std::size_t before_last = chunks_.empty() ? 0 : chunks_.size() - 1;
+  const auto place = chunks_.begin() + static_cast<std::ptrdiff_t>(before_last);
+  chunks_.insert(place, std::move_iterator(other.chunks_.begin()), std::move_iterator(other.chunks_.end()));
+  other.chunks_.clear();
 }
 
 }  // namespace muster

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/block_vector.h"
 #include "model/index.h"
 
 namespace muster {
@@ -37,6 +38,8 @@ inline constexpr ResourceIndex kPods{2};
 class StringPool {
  public:
   std::string_view store(std::string_view text);
+  // Takes over what another pool owns; views of it stay valid.
+  void take(StringPool&& other);
 
  private:
   std::vector<std::unique_ptr<char[]>> chunks_;
@@ -254,7 +257,7 @@ struct Snapshot {
   std::vector<SnapshotQueue> queues;  // as the line has them; empty means the one queue `default`
   std::vector<SnapshotPriorityClass> priority_classes;
   std::vector<SnapshotGang> gangs;
-  std::vector<SnapshotPod> pods;
+  BlockVector<SnapshotPod> pods;
   std::vector<GangTerms> own_gang_terms;  // of pods that are gangs of their own and say something about it
   Indexed<PodSpecIndex, PodSpec> pod_specs;
   Indexed<ResourceIndex, std::string_view> resource_names;  // kCpu, kMemory, kPods come first

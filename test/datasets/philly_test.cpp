@@ -71,7 +71,7 @@ TEST(Philly, AJobIsAGangOfOneGpuWorkersOrOfWholeNodes) {
   ASSERT_EQ(workload.events.size(), 3U);
   EXPECT_EQ(workload.events[0].time, 180 * kNanosecondsPerSecond);
   EXPECT_EQ(workload.events[0].duration, 600 * kNanosecondsPerSecond);
-  EXPECT_EQ(all.pods.at(0).name, "job-7");
+  EXPECT_EQ(all.pods[0].name, "job-7");
   EXPECT_EQ(workload.events[1].pods.size(), 4U);
   EXPECT_EQ(all.gangs.at(0).terms.priority_class, "soft");
   std::vector<std::int32_t> workers;

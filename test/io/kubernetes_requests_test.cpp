@@ -130,7 +130,7 @@ TEST(KubernetesRequests, AreThoseOfKubeScheduler) {
     const auto snapshot = reader.read(
         std::string(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{)") + one.spec + "}}");
     ASSERT_TRUE(snapshot) << snapshot.error().message;
-    const PodSpec& spec = snapshot->pod_specs[snapshot->pods.at(0).spec];
+    const PodSpec& spec = snapshot->pod_specs[snapshot->pods[0].spec];
     const auto amount = [&](std::string_view name) {
       for (const ResourceAmount& each : spec.resources) {
         if (snapshot->resource_names[each.resource] == name) return each.amount;

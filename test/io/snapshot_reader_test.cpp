@@ -183,7 +183,7 @@ TEST(SnapshotReader, ReadsWhereAPodRuns) {
   const Snapshot s = read(
       R"("pods":[{"name":"p","node":"n","gpu":{"count":3},"gpus":[4,0,2],"started":5,"created":4,"labels":{"b":"2","a":"1"},
       "status":"releasing","nominatedNode":"m","gang":"g","subgroup":"s"}])");
-  const SnapshotPod& pod = s.pods.at(0);
+  const SnapshotPod& pod = s.pods[0];
   EXPECT_EQ(pod.node, "n");
   EXPECT_EQ(pod.devices, (std::vector<std::int32_t>{0, 2, 4}));
   EXPECT_EQ(pod.started, 5 * kNanosecondsPerSecond);

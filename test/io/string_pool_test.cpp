@@ -37,6 +37,21 @@ TEST(StringPool, CanBeUsedAgainAfterItWasMovedFrom) {
   EXPECT_EQ(pool.store("again"), "again");  // NOLINT(bugprone-use-after-move): this is what is promised
 }
 
+TEST(StringPool, KeepsViewsOfAPoolThatItTakesOver) {
+  std::vector<std::string_view> views;
+  StringPool all;
+  for (std::size_t part = 0; part < 4; ++part) {
+    StringPool pool;
+    for (std::size_t i = 0; i < 1'000; ++i) {
+      views.push_back(pool.store(text_of(views.size())));
+      if (part % 2 == 1) views.push_back(all.store(text_of(views.size())));
+    }
+    all.take(std::move(pool));
+    EXPECT_EQ(pool.store("again"), "again");  // NOLINT(bugprone-use-after-move): this is what is promised
+  }
+  for (std::size_t i = 0; i < views.size(); ++i) ASSERT_EQ(views[i], text_of(i));
+}
+
 TEST(StringPool, TakesEmptyAndBinaryText) {
   StringPool pool;
   EXPECT_EQ(pool.store(""), "");

@@ -56,7 +56,7 @@ const SnapshotPod& pod_of(const Snapshot& snapshot, std::string_view name) {
   for (const SnapshotPod& pod : snapshot.pods)
     if (pod.name == name) return pod;
   ADD_FAILURE() << "no pod " << name;
-  return snapshot.pods.front();
+  return snapshot.pods[0];
 }
 
 const std::string kTwoNodes =
