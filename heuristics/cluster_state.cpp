@@ -5,6 +5,7 @@
 #include <bit>
 #include <functional>
 
+#include "model/parallel.h"
 #include "model/saturating.h"
 
 namespace muster {
@@ -12,6 +13,11 @@ namespace muster {
 namespace {
 
 constexpr std::int32_t kPlaceBits = 31;  // devices that a place has bits for; the last bit of 32 says that it has none
+
+bool holds_room(const Pod& pod, ClusterState::Releasing releasing) {
+  if (pod.status == PodStatus::kRunning) return true;
+  return pod.status == PodStatus::kReleasing && releasing == ClusterState::Releasing::kHeld && !pod.node.is_none();
+}
 
 }  // namespace
 
@@ -25,7 +31,7 @@ bool is_home(const ClusterState& state, PodIndex pod) {
   return state.is_at(pod, problem.pods[pod].node, problem.devices_of(pod));
 }
 
-ClusterState::ClusterState(const Problem& problem, Releasing releasing)
+ClusterState::ClusterState(const Problem& problem, Releasing releasing, int threads)
     : problem_(&problem),
       places_(problem.pods.size()),
       usage_(problem.queues.size(), QueueAmounts{}),
@@ -41,25 +47,19 @@ ClusterState::ClusterState(const Problem& problem, Releasing releasing)
     owners_[term].assign(problem.anti_affinities[term].domain_count, 0);
     matched_[term].assign(problem.anti_affinities[term].domain_count, 0);
   }
-  constexpr std::size_t kAhead = 12;
-  const std::vector<Pod>& pods = problem.pods.raw();
-  for (const PodIndex pod : problem.pods.indices()) {
-    const Pod& p = pods[pod.value()];
-    const std::size_t soon = pod.value() + kAhead, later = soon + kAhead;
-    if (later < pods.size() && !pods[later].node.is_none()) fetch(pods[later].node);
-    if (soon < pods.size() && !pods[soon].node.is_none()) fetch_devices(pods[soon].node);
-    if (p.status == PodStatus::kRunning) {
-      ++nodes_[p.node].departed;
-      apply(pod, held(p.node, problem.devices_of(pod)), true);
-    } else if (p.status == PodStatus::kReleasing && releasing == Releasing::kHeld && !p.node.is_none()) {
-      // It holds room, but it is not present: its usage is gone and its gang does not count it.
-      hold_room(pod, held(p.node, problem.devices_of(pod)), true);
-    } else if (p.status == PodStatus::kSucceeded) {
-      ++members_[p.group];
+  // What gangs, queues and domains count is one task; the nodes are shared out among the others. Lists of devices that
+  // have no bits are one for all nodes.
+  const bool has_lists =
+      std::ranges::any_of(problem.node_classes, [](const NodeClass& c) { return c.device_count > kPlaceBits; });
+  const std::size_t ranges = has_lists ? 1 : ranges_for(2 * problem.pods.size(), threads);
+  parallel_for(1 + ranges, has_lists ? 1 : threads, [&](std::size_t task) {
+    if (task == 0) {
+      begin_gangs_and_queues(releasing);
+    } else {
+      begin_nodes(range_of<NodeIndex>(problem.nodes.size(), task - 1, ranges), releasing);
     }
-  }
-  touched_.clear();
-  changed_gangs_.clear();
+  });
+  count_free_in_sum();
 }
 
 void ClusterState::list_nodes() {
@@ -70,7 +70,6 @@ void ClusterState::list_nodes() {
     if (pod.status == PodStatus::kRunning) ++running[pod.node];
   }
   pods_on_.reserve(problem.pods.size() + kSpareRoom * problem.nodes.size());
-  free_in_sum_.assign(problem.resource_count, 0);
   free_.reserve(problem.nodes.size() * problem.resource_count);
   nodes_.reserve(problem.nodes.size());
   for (const NodeIndex node : problem.nodes.indices()) {
@@ -81,9 +80,49 @@ void ClusterState::list_nodes() {
                       node_class.device_count, 0, pods_on_.make(running[node] + kSpareRoom), 0});
     free_.insert(free_.end(), node_class.capacity.begin(), node_class.capacity.end());
     free_devices_.insert(free_devices_.end(), devices, whole);
-    for (std::size_t r = 0; r < problem.resource_count; ++r)
-      free_in_sum_[r] = saturating_add(free_in_sum_[r], node_class.capacity[r]);
-    free_devices_in_sum_ += node_class.device_count * micro_gpu(whole, whole);
+  }
+}
+
+// What the snapshot's pods are to their gangs and queues, and in domains of anti-affinity.
+void ClusterState::begin_gangs_and_queues(Releasing releasing) {
+  for (const PodIndex pod : problem_->pods.indices()) {
+    const Pod& p = problem_->pods[pod];
+    if (p.status == PodStatus::kRunning) {
+      count_in_gang(pod, p.node, true);
+    } else if (p.status == PodStatus::kSucceeded) {
+      ++members_[p.group];
+    }
+    if (holds_room(p, releasing)) count_anti_affinity(problem_->class_of(pod), p.node, true);
+  }
+}
+
+// What they are on these nodes. One that is releasing holds room, but it is not present: its usage is gone and its gang
+// does not count it.
+void ClusterState::begin_nodes(const IndexRange<NodeIndex>& nodes, Releasing releasing) {
+  constexpr std::size_t kAhead = 12;
+  const std::vector<Pod>& pods = problem_->pods.raw();
+  const auto is_here = [&](NodeIndex node) { return *nodes.begin() <= node && node < *nodes.end(); };  // not of none
+  for (const PodIndex pod : problem_->pods.indices()) {
+    const Pod& p = pods[pod.value()];
+    const std::size_t soon = pod.value() + kAhead, later = soon + kAhead;
+    if (later < pods.size() && is_here(pods[later].node)) fetch(pods[later].node);
+    if (soon < pods.size() && is_here(pods[soon].node)) fetch_devices(pods[soon].node);
+    if (!is_here(p.node) || !holds_room(p, releasing)) continue;
+    const Held place = held(p.node, problem_->devices_of(pod));
+    hold_room(problem_->class_of(pod), place, true);
+    if (p.status != PodStatus::kRunning) continue;
+    ++nodes_[p.node].departed;
+    note_on_node(pod, place, true);
+  }
+}
+
+void ClusterState::count_free_in_sum() {
+  free_in_sum_.assign(problem_->resource_count, 0);
+  for (const NodeIndex node : problem_->nodes.indices()) {
+    const DeviceUnits whole = problem_->device_capacity(node);
+    for (std::size_t r = 0; r < free_in_sum_.size(); ++r)
+      free_in_sum_[r] = saturating_add(free_in_sum_[r], free(node)[r]);
+    for (const DeviceUnits room : free_devices(node)) free_devices_in_sum_ += micro_gpu(whole, room);
   }
 }
 
@@ -161,11 +200,26 @@ void ClusterState::rollback(Checkpoint checkpoint) {
 }
 
 void ClusterState::apply(PodIndex pod, const Held& place, bool put) {
-  hold_room(pod, place, put);
-  count_usage(pod, place.node, put);
+  const PodClass& pod_class = problem_->class_of(pod);
+  free_devices_in_sum_ += hold_room(pod_class, place, put);
+  for (std::size_t r = 0; r < free_in_sum_.size(); ++r)
+    free_in_sum_[r] += put ? -pod_class.request[r] : pod_class.request[r];
+  count_anti_affinity(pod_class, place.node, put);
+  count_in_gang(pod, place.node, put);
+  note_on_node(pod, place, put);
+  touched_.push_back(place.node);
+  changed_gangs_.push_back(problem_->pods[pod].gang);
+}
+
+void ClusterState::count_in_gang(PodIndex pod, NodeIndex node, bool put) {
   const Pod& p = problem_->pods[pod];
+  count_usage(pod, node, put);
   members_[p.group] += put ? 1 : -1;
   ++versions_[p.gang];
+}
+
+void ClusterState::note_on_node(PodIndex pod, const Held& place, bool put) {
+  const Pod& p = problem_->pods[pod];
   OnNode& node = nodes_[place.node];
   if (p.status == PodStatus::kRunning && p.node == place.node) node.departed += put ? -1 : 1;
   if (put) {
@@ -175,34 +229,29 @@ void ClusterState::apply(PodIndex pod, const Held& place, bool put) {
     pods_on_.remove(node.pods, pod);
     places_[pod].node = NodeIndex::none();
   }
-  touched_.push_back(place.node);
-  changed_gangs_.push_back(p.gang);
   ++node.version;
 }
 
-void ClusterState::hold_room(PodIndex pod, const Held& place, bool hold) {
-  const PodClass& pod_class = problem_->class_of(pod);
+// On the node alone. Returns by how much its free devices grow, in millionths of one.
+MicroGpu ClusterState::hold_room(const PodClass& pod_class, const Held& place, bool hold) {
   Amount* free = free_.data() + place.node.value() * problem_->resource_count;
-  for (std::size_t r = 0; r < problem_->resource_count; ++r) {
-    const Amount change = hold ? -pod_class.request[r] : pod_class.request[r];
-    free[r] += change;
-    free_in_sum_[r] += change;
-  }
-  if (place.devices != 0) {
-    OnNode& node = nodes_[place.node];
-    const NodeClass& node_class = problem_->node_classes[node.node_class];
-    const DeviceUnits units = share_units(pod_class, node_class);
-    const DeviceUnits whole = node_class.device_capacity();
-    for_each_device(place, [&](std::int32_t device) {
-      DeviceUnits& room = free_devices_[node.first_device + static_cast<std::uint32_t>(device)];
-      const bool was_idle = room == whole;
-      free_devices_in_sum_ -= micro_gpu(whole, room);
-      room += hold ? -units : units;
-      free_devices_in_sum_ += micro_gpu(whole, room);
-      node.idle_devices += (room == whole ? 1 : 0) - (was_idle ? 1 : 0);
-    });
-  }
-  count_anti_affinity(pod_class, place.node, hold);
+  for (std::size_t r = 0; r < problem_->resource_count; ++r)
+    free[r] += hold ? -pod_class.request[r] : pod_class.request[r];
+  MicroGpu growth = 0;
+  if (place.devices == 0) return growth;
+  OnNode& node = nodes_[place.node];
+  const NodeClass& node_class = problem_->node_classes[node.node_class];
+  const DeviceUnits units = share_units(pod_class, node_class);
+  const DeviceUnits whole = node_class.device_capacity();
+  for_each_device(place, [&](std::int32_t device) {
+    DeviceUnits& room = free_devices_[node.first_device + static_cast<std::uint32_t>(device)];
+    const bool was_idle = room == whole;
+    growth -= micro_gpu(whole, room);
+    room += hold ? -units : units;
+    growth += micro_gpu(whole, room);
+    node.idle_devices += (room == whole ? 1 : 0) - (was_idle ? 1 : 0);
+  });
+  return growth;
 }
 
 void ClusterState::count_usage(PodIndex pod, NodeIndex node, bool put) {

@@ -28,7 +28,8 @@ class ClusterState {
   enum class Releasing : std::uint8_t { kHeld, kFreed };
   using Checkpoint = std::size_t;
 
-  ClusterState(const Problem& problem, Releasing releasing);
+  // The same for any number of threads. Cost: O(nodes + pods x (resources + devices of the pod + depth of the queue)).
+  ClusterState(const Problem& problem, Releasing releasing, int threads = 1);
 
   const Problem& problem() const { return *problem_; }
   // Free amounts of a node, by ResourceIndex; may be negative only where the snapshot's releasing pods overlap (kHeld).
@@ -114,12 +115,17 @@ class ClusterState {
     std::uint32_t version = 0;
   };
   void list_nodes();
+  void begin_gangs_and_queues(Releasing releasing);
+  void begin_nodes(const IndexRange<NodeIndex>& nodes, Releasing releasing);
+  void count_free_in_sum();
   Held held(NodeIndex node, std::span<const std::int32_t> devices);
   DeviceList devices_of(const Held& place) const;
   template <class Visit>
   void for_each_device(const Held& place, const Visit& visit) const;
   void apply(PodIndex pod, const Held& place, bool put);
-  void hold_room(PodIndex pod, const Held& place, bool hold);
+  MicroGpu hold_room(const PodClass& pod_class, const Held& place, bool hold);
+  void note_on_node(PodIndex pod, const Held& place, bool put);
+  void count_in_gang(PodIndex pod, NodeIndex node, bool put);
   static MicroGpu micro_gpu(DeviceUnits whole, DeviceUnits units);  // rounded up
   void count_usage(PodIndex pod, NodeIndex node, bool put);
   std::size_t bucket_of(std::int32_t priority) const;

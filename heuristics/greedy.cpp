@@ -70,10 +70,10 @@ PlacingOrder order_of_start(const Problem& problem, bool could_evict, std::size_
 
 // What all starts begin with, and only read.
 struct Beginning {
-  Beginning(const Problem& of, const FairShares& fair_shares)
+  Beginning(const Problem& of, const FairShares& fair_shares, int threads)
       : problem(of),
         shares(fair_shares),
-        state(of, ClusterState::Releasing::kFreed),
+        state(of, ClusterState::Releasing::kFreed, threads),
         bounds(queue_bounds(of, state)),
         could_evict(muster::could_evict(of, state)),
         rules(of, fair_shares, state),
@@ -226,7 +226,7 @@ class Start {
 // first, which is whole at any time, counts then. Other victims are looked for in the best of the first few plans,
 // beside the other starts: it takes about as long as one of them, and finds more.
 Candidate solve_greedy(const Problem& problem, const FairShares& shares, const GreedyOptions& options) {
-  const Beginning beginning(problem, shares);
+  const Beginning beginning(problem, shares, options.threads);
   const std::vector<PlacingOrder> orders = distinct_orders(beginning, options);
   std::vector<std::optional<Candidate>> candidates(orders.size());
   std::vector<std::unique_ptr<Start>> starts(orders.size());  // those that have evicted

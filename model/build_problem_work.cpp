@@ -69,9 +69,13 @@ class ExpectedClasses {
 
   void add(PodClassIndex index, std::int64_t amount) {
     if (amount <= 0) return;
-    describe(problem_.pod_classes[index]);
+    const PodClass& pod_class = problem_.pod_classes[index];
+    describe(pod_class);
     const auto [number, is_new] = known_.intern(signature_);
-    if (is_new) merged_.push_back({index, 0});
+    if (is_new) {
+      merged_.push_back(
+          {index, 0, pod_class.gpu.devices, pod_class.request[kCpu.value()], pod_class.request[kMemory.value()]});
+    }
     merged_[number].weight_millionths = saturating_add(merged_[number].weight_millionths, amount);
   }
   std::vector<ExpectedClass> take() { return std::move(merged_); }

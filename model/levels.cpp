@@ -14,31 +14,55 @@ constexpr std::array kLevelsByPriority{LevelKind::kShare, LevelKind::kQuota, Lev
 constexpr std::array kLevelsOfAll{LevelKind::kEvicted, LevelKind::kMoved, LevelKind::kSeniority, LevelKind::kPreference,
                                   LevelKind::kFragmentation};
 
+// Counts equal items together, but for some that come seldom: those for which an item of the same slot came in between.
+class UnitCounts {
+ public:
+  explicit UnitCounts(std::size_t queues) : items_(queues), slots_(std::size_t{1} << kSlotBits, 0) {}
+
+  void add(QueueIndex queue, std::size_t kind, std::size_t rank, Work item) {
+    std::vector<RankedItem>& items = items_[queue][kind];
+    std::uint32_t& position = slots_[slot_of(queue, kind, rank, item)];
+    if (position < items.size() && items[position].rank == rank && items[position].counted.item == item) {
+      ++items[position].counted.count;
+      return;
+    }
+    position = static_cast<std::uint32_t>(items.size());
+    items.push_back({rank, {item, 1}});
+  }
+  QueueItems take() { return std::move(items_); }
+
+ private:
+  static constexpr int kSlotBits = 12;
+  // Multiplies by the odd number next to 2^64 / the golden ratio (Knuth 1973), for what has the high bits.
+  static std::size_t slot_of(QueueIndex queue, std::size_t kind, std::size_t rank, Work item) {
+    constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15ULL;
+    const std::uint64_t where = (std::uint64_t{queue.value()} << 1 | kind) << 20 ^ rank;
+    return ((static_cast<std::uint64_t>(item) * kSpread ^ where) * kSpread) >> (64 - kSlotBits);
+  }
+
+  QueueItems items_;
+  std::vector<std::uint32_t> slots_;  // positions of the items that came last
+};
+
 // Pods that are present and count in a leaf queue, gang by gang.
 struct PresentWork {
-  QueueItems units;
+  UnitCounts units;
   QueueWork unweighted;
   std::vector<Work> weighted;  // by rank
 };
 
-void add_units(const Problem& problem, GangIndex index, const std::vector<PodIndex>& present, PresentWork& sums) {
+void add_units(const Problem& problem, GangIndex index, std::size_t rank, const std::vector<PodIndex>& present,
+               PresentWork& sums) {
   const Gang& gang = problem.gangs[index];
-  const std::size_t rank = priority_rank(problem, gang.priority);
   for (const std::array<Work, 2>& unit : gang_units(problem, index, present)) {
     for (std::size_t kind = 0; kind < unit.size(); ++kind) {
-      if (unit[kind] <= 0) continue;
-      std::vector<RankedItem>& items = sums.units[gang.queue][kind];
-      if (!items.empty() && items.back().rank == rank && items.back().counted.item == unit[kind]) {
-        ++items.back().counted.count;  // neighbours are often alike
-      } else {
-        items.push_back({rank, {unit[kind], 1}});
-      }
+      if (unit[kind] > 0) sums.units.add(gang.queue, kind, rank, unit[kind]);
     }
   }
 }
 
-void add_work(const Problem& problem, const Gang& gang, const std::vector<PodIndex>& present, PresentWork& sums) {
-  const std::size_t rank = priority_rank(problem, gang.priority);
+void add_work(const Problem& problem, const Gang& gang, std::size_t rank, const std::vector<PodIndex>& present,
+              PresentWork& sums) {
   for (const PodIndex pod : present) {
     const PodClass& pod_class = problem.class_of(pod);
     Work& work = sums.unweighted.of_rank[rank][gang.queue][kind_of(pod_class)];
@@ -49,20 +73,21 @@ void add_work(const Problem& problem, const Gang& gang, const std::vector<PodInd
 
 PresentWork present_work(const Problem& problem, const EndState& end_state) {
   const std::size_t ranks = problem.priorities.size();
-  PresentWork sums{QueueItems(problem.queues.size()),
+  PresentWork sums{UnitCounts(problem.queues.size()),
                    {std::vector(ranks, Indexed<QueueIndex, WorkByKind>(problem.queues.size(), WorkByKind{}))},
                    std::vector<Work>(ranks, 0)};
   std::vector<PodIndex> present;
   for (const GangIndex index : problem.gangs.indices()) {
     const Gang& gang = problem.gangs[index];
     // What has neither run nor been pending has no level; only a plan against the rules could make it present.
-    if (!gang.queue_is_leaf || priority_rank(problem, gang.priority) == ranks) continue;
+    const std::size_t rank = priority_rank(problem, gang.priority);
+    if (!gang.queue_is_leaf || rank == ranks) continue;
     present.clear();
     std::ranges::copy_if(gang.pods, std::back_inserter(present),
                          [&](PodIndex pod) { return end_state.is_present(pod); });
     if (present.empty()) continue;
-    add_units(problem, index, present, sums);
-    add_work(problem, gang, present, sums);
+    add_units(problem, index, rank, present, sums);
+    add_work(problem, gang, rank, present, sums);
   }
   return sums;
 }
@@ -99,7 +124,7 @@ std::int64_t seniority_value(const Problem& problem, const Plan& plan) {
 Levels evaluate(const Problem& problem, const FairShares& shares, const Plan& plan, const EndState& end_state,
                 const std::function<NodeEnd(NodeIndex)>& end_of) {
   PresentWork present = present_work(problem, end_state);
-  Levels levels{share_values(problem, shares, std::move(present.units))};
+  Levels levels{share_values(problem, shares, present.units.take())};
   const std::vector<Work> quota = quota_values(problem, shares, present.unweighted);
   levels.values.insert(levels.values.end(), quota.begin(), quota.end());
   Work sum = 0;

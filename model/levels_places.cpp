@@ -1,7 +1,9 @@
 // The levels that look at nodes: preference, fragmentation, spread.
 #include <algorithm>
-#include <numeric>
+#include <optional>
 #include <utility>
+
+#include <boost/container/small_vector.hpp>
 
 #include "model/interning.h"
 #include "model/levels_parts.h"
@@ -53,31 +55,37 @@ bool prefers_a_level(const Problem& problem, const Gang& gang) {
 }
 
 std::int64_t idle_thousandths(DeviceUnits free, DeviceUnits capacity) {
-  return free <= 0 ? 0 : saturate(Wide{free} * kThousand / capacity);
+  if (free <= 0) return 0;
+  if (free <= kLargest / kThousand) return free * kThousand / capacity;
+  return saturate(Wide{free} * kThousand / capacity);
 }
 
-// The devices of one node that have room.
-struct IdleDevices {
-  std::vector<DeviceUnits> rooms;
-  std::vector<std::int64_t> thousandths;
+// A device of one node that has room.
+struct IdleDevice {
+  DeviceUnits room = 0;
+  std::int64_t thousandths = 0;
 };
+using IdleDevices = boost::container::small_vector<IdleDevice, 16>;
 
 // Of one node, the idle thousandths that a pod of the class could not use (Weng et al. 2023, section 3.2): all of them
 // where the node does not take it or it asks for no device; else those on devices with less room than one share of it.
-// `all`: the thousandths of all idle devices.
-std::int64_t unusable_thousandths(const Problem& problem, const PodClass& pod_class, const NodeEnd& node,
-                                  const IdleDevices& idle, std::int64_t all) {
-  const bool may_fit = pod_class.gpu.devices > 0 && pod_class.allowed[node.node_class.value()] &&
-                       std::ranges::equal(pod_class.request, node.free, std::ranges::less_equal{});
-  if (!may_fit) return all;
+// None: all.
+std::optional<std::int64_t> unusable_thousandths(const Problem& problem, const ExpectedClass& expected,
+                                                 const NodeEnd& node, const IdleDevices& idle) {
+  if (expected.devices == 0 || expected.cpu > node.free[kCpu.value()] || expected.memory > node.free[kMemory.value()])
+    return std::nullopt;
+  const PodClass& pod_class = problem.pod_classes[expected.pod_class];
+  if (!pod_class.allowed[node.node_class.value()] ||
+      !std::ranges::equal(pod_class.request, node.free, std::ranges::less_equal{}))
+    return std::nullopt;
   const DeviceUnits share = share_units(pod_class, problem.node_classes[node.node_class]);
   std::int64_t too_small = 0;
   std::int32_t large_enough = 0;
-  for (std::size_t device = 0; device < idle.rooms.size(); ++device) {
-    too_small += idle.rooms[device] < share ? idle.thousandths[device] : 0;
-    large_enough += idle.rooms[device] >= share ? 1 : 0;
+  for (const IdleDevice& device : idle) {
+    too_small += device.room < share ? device.thousandths : 0;
+    large_enough += device.room >= share ? 1 : 0;
   }
-  return large_enough >= pod_class.gpu.devices ? too_small : all;
+  return large_enough >= expected.devices ? std::optional(too_small) : std::nullopt;
 }
 
 // Of thousandths in use on the node's devices, and of its slices.
@@ -99,19 +107,21 @@ std::int64_t gpu_thousandths_in_use(const Problem& problem, const NodeEnd& node)
 std::int64_t fragmentation_of(const Problem& problem, const NodeEnd& node) {
   const DeviceUnits capacity = problem.node_classes[node.node_class].device_capacity();
   IdleDevices idle;
+  std::int64_t all = 0;
   for (const DeviceUnits free : node.free_devices) {
     if (free <= 0) continue;
-    idle.rooms.push_back(free);
-    idle.thousandths.push_back(idle_thousandths(free, capacity));
+    idle.push_back({free, idle_thousandths(free, capacity)});
+    all += idle.back().thousandths;
   }
-  const std::int64_t all = std::accumulate(idle.thousandths.begin(), idle.thousandths.end(), std::int64_t{0});
-  std::int64_t value = 0;
+  std::int64_t value = 0, weight_of_none = 0;  // of the classes that can use none of them
   for (const ExpectedClass& expected : problem.expected_workload) {
-    const PodClass& pod_class = problem.pod_classes[expected.pod_class];
-    const std::int64_t unusable = unusable_thousandths(problem, pod_class, node, idle, all);
-    value = saturating_add(value, saturating_multiply(expected.weight_millionths, unusable));
+    if (const auto unusable = unusable_thousandths(problem, expected, node, idle)) {
+      value = saturating_add(value, saturating_multiply(expected.weight_millionths, *unusable));
+    } else {
+      weight_of_none = saturating_add(weight_of_none, expected.weight_millionths);
+    }
   }
-  return value;
+  return saturating_add(value, saturating_multiply(weight_of_none, all));
 }
 
 std::int64_t spread_of(const Problem& problem, const NodeEnd& node) {

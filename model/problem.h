@@ -149,6 +149,9 @@ struct TopologyDomain {
 struct ExpectedClass {
   PodClassIndex pod_class;
   std::int64_t weight_millionths = 0;
+  // Of the class, for who looks at all of them.
+  std::int32_t devices = 0;
+  Amount cpu = 0, memory = 0;
 };
 
 struct Problem {

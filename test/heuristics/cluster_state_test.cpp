@@ -1,6 +1,8 @@
 #include "heuristics/cluster_state.h"
 
+#include <algorithm>
 #include <random>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -136,6 +138,46 @@ TEST(ClusterState, KnowsPlacesOnNodesWithManyDevices) {
   state.rollback(before);
   EXPECT_TRUE(is_home(state, problem.pod("runs")));
   EXPECT_EQ(state.idle_devices(large), 69);
+}
+
+// Enough pods for several tasks, on nodes of few and of many devices, some of them leaving.
+TEST(ClusterState, BeginsTheSameWithAnyNumberOfThreads) {
+  for (const int devices : {8, 40}) {
+    std::string nodes, pods;
+    for (int node = 0; node < 400; ++node) {
+      const std::string name = "n" + std::to_string(node);
+      nodes += (node == 0 ? "" : ",") + (R"({"name":")" + name) +
+               R"(","resources":{"cpu":"500","memory":"500Gi"},"gpus":{"count":)" + std::to_string(devices) +
+               R"(},"labels":{"rack":"r)" + std::to_string(node % 9) + R"("}})";
+      for (int pod = 0; pod < 40; ++pod) {
+        const std::string status = (node + pod) % 11 == 0 ? "releasing" : "running";
+        const int device = (node + pod) % devices;
+        pods += (pods.empty() ? "" : ",") + (R"({"name":"p)" + std::to_string(node * 40 + pod)) + R"(","node":")" +
+                name + R"(","status":")" + status + R"(","queue":"q)" + std::to_string(pod % 3) +
+                R"(","resources":{"cpu":"1"},"priority":)" + std::to_string(pod % 4) +
+                (pod < 24 ? R"(,"gpu":{"fraction":0.2},"gpus":[)" + std::to_string(device) + "]" : "") +
+                (pod == 39 ? R"(,"podAntiAffinity":{"topologyKey":"rack","labelSelector":{"matchLabels":{"a":"b"}}})"
+                           : "") +
+                "}";
+      }
+    }
+    const BuiltProblem built(R"("topology":["rack"],"queues":[{"name":"q0"},{"name":"q1"},{"name":"q2"}],"nodes":[)" +
+                             nodes + R"(],"pods":[)" + pods + "]");
+    for (const auto releasing : {ClusterState::Releasing::kHeld, ClusterState::Releasing::kFreed}) {
+      const ClusterState one(*built, releasing);
+      const std::vector<std::int64_t> expected = told_by(one);
+      for (const int threads : {2, 4, 8}) {
+        const ClusterState several(*built, releasing, threads);
+        EXPECT_TRUE(told_by(several) == expected) << threads << " threads, " << devices << " devices";
+        EXPECT_TRUE(several.touched().empty());
+        for (const NodeIndex node : built->nodes.indices()) {
+          EXPECT_TRUE(std::ranges::equal(several.pods_on(node), one.pods_on(node)));
+          EXPECT_EQ(several.version(node), one.version(node));
+        }
+        for (const GangIndex gang : built->gangs.indices()) EXPECT_EQ(several.version(gang), one.version(gang));
+      }
+    }
+  }
 }
 
 TEST(ClusterState, CountsPodsInTheDomainsOfAntiAffinity) {
