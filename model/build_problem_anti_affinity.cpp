@@ -1,8 +1,8 @@
 // Anti-affinity: equal terms become one, and each pod learns which terms it owns and which it matches.
 //
 // Symmetric, as Kubernetes has it: an owner keeps matching pods out of its domain, and they keep it out of theirs.
-// Cost: O(pods x their terms + distinct label groups x distinct terms): pods that are alike in the labels that some
-// term asks for are matched once.
+// Cost: O(pods x their terms + distinct label groups x terms that ask for one of their labels, or for no value): pods
+// that are alike in the labels that some term asks for are matched once.
 #include <algorithm>
 #include <map>
 
@@ -107,10 +107,20 @@ class TermFinder {
     return by_key_[key] = {DomainMap(std::move(domains)), values.size()};
   }
 
+  // Terms that name values are found by these; all others are asked of every pod.
   void find_asked_keys() {
-    for (const OpenTerm& open : open_terms_) {
-      for (const SelectorRequirement& requirement : open.term->selector->requirements)
-        asked_keys_.number(requirement.key);
+    for (std::size_t position = 0; position < open_terms_.size(); ++position) {
+      const std::vector<SelectorRequirement>& asked = open_terms_[position].term->selector->requirements;
+      for (const SelectorRequirement& requirement : asked) asked_keys_.number(requirement.key);
+      const auto named = std::ranges::find(asked, SelectorOperator::kIn, &SelectorRequirement::op);
+      if (named == asked.end()) {
+        terms_without_value_.push_back(position);
+        continue;
+      }
+      for (const std::string_view value : named->values) {
+        std::vector<std::size_t>& those = terms_by_label_[{named->key, value}];
+        if (those.empty() || those.back() != position) those.push_back(position);
+      }
     }
   }
 
@@ -135,8 +145,16 @@ class TermFinder {
     const auto [group, is_new] = label_groups_.intern(signature_);
     if (is_new) {
       matched_by_group_.emplace_back();
-      for (const OpenTerm& open : open_terms_) {
-        if (is_selected(open, pod)) matched_by_group_.back().push_back(open.index);
+      const auto add_selected = [&](const std::vector<std::size_t>& positions) {
+        for (const std::size_t position : positions) {
+          const OpenTerm& open = open_terms_[position];
+          if (is_selected(open, pod)) matched_by_group_.back().push_back(open.index);
+        }
+      };
+      add_selected(terms_without_value_);
+      for (const auto& name_and_value : pod.labels) {
+        const auto those = terms_by_label_.find(name_and_value);
+        if (those != terms_by_label_.end()) add_selected(those->second);
       }
     }
     return matched_by_group_[group];
@@ -155,6 +173,8 @@ class TermFinder {
   NameTable strings_, asked_keys_;
   SequenceTable terms_, label_groups_;
   std::vector<OpenTerm> open_terms_;
+  std::vector<std::size_t> terms_without_value_;  // positions of open_terms_
+  std::map<std::pair<std::string_view, std::string_view>, std::vector<std::size_t>> terms_by_label_;
   Indexed<GangIndex, std::vector<AntiAffinityIndex>> gang_terms_;
   std::vector<std::vector<AntiAffinityIndex>> matched_by_group_;
   std::map<std::string_view, AntiAffinity> by_key_;

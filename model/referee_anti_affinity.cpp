@@ -121,6 +121,28 @@ bool selects(const LabelSelector& selector, const Labels& labels) {
   });
 }
 
+// Who has a label with a value: each key is looked up once among all of them.
+class Labelled {
+ public:
+  Labelled(const Case& c, const std::vector<Occupant>& all) : c_(c), all_(all) {}
+
+  // Positions of all of them, ascending.
+  const std::vector<std::size_t>& with(std::string_view key, std::string_view value) {
+    const auto [at, is_new] = by_key_.try_emplace(key);
+    if (is_new) {
+      for (std::size_t i = 0; i < all_.size(); ++i) {
+        if (const std::string_view* has = label(c_.pod(all_[i].pod).labels, key)) at->second[*has].push_back(i);
+      }
+    }
+    return at->second[value];
+  }
+
+ private:
+  const Case& c_;
+  const std::vector<Occupant>& all_;
+  std::map<std::string_view, std::unordered_map<std::string_view, std::vector<std::size_t>>> by_key_;
+};
+
 bool matches_pod(const Case& c, const Term& term, PodIndex index) {
   const SnapshotPod& pod = c.pod(index);
   const std::vector<std::string_view>& spaces = term.terms->namespaces;
@@ -130,22 +152,43 @@ bool matches_pod(const Case& c, const Term& term, PodIndex index) {
   return in_namespace && term.terms->selector && selects(*term.terms->selector, pod.labels);
 }
 
-std::vector<Occupant> matched_by(const Case& c, const Term& term, const Occupants& there) {
+// Those that have one of the values that the selector asks for; where it names no values, all.
+std::vector<std::size_t> candidates_of(const Term& term, const Occupants& there, Labelled& labelled) {
+  std::vector<std::size_t> found;
+  if (!term.terms->selector) return found;
+  const std::vector<SelectorRequirement>& asked = term.terms->selector->requirements;
+  const auto named = std::ranges::find(asked, SelectorOperator::kIn, &SelectorRequirement::op);
+  if (named == asked.end()) {
+    for (std::size_t i = 0; i < there.all.size(); ++i) found.push_back(i);
+    return found;
+  }
+  for (const std::string_view value : named->values) {
+    const std::vector<std::size_t>& those = labelled.with(named->key, value);
+    found.insert(found.end(), those.begin(), those.end());
+  }
+  std::ranges::sort(found);
+  const auto twice = std::ranges::unique(found);
+  found.erase(twice.begin(), twice.end());
+  return found;
+}
+
+std::vector<Occupant> matched_by(const Case& c, const Term& term, const Occupants& there, Labelled& labelled) {
   std::vector<Occupant> matched;
   if (term.terms->match_gang) {
     for (const PodIndex pod : c.problem.gangs[term.gang].pods) {
       for (const Occupant& occupant : there.of(pod)) matched.push_back(occupant);
     }
   } else {
-    for (const Occupant& occupant : there.all) {
-      if (matches_pod(c, term, occupant.pod)) matched.push_back(occupant);
+    for (const std::size_t i : candidates_of(term, there, labelled)) {
+      if (matches_pod(c, term, there.all[i].pod)) matched.push_back(there.all[i]);
     }
   }
   return matched;
 }
 
 // By the value of the term's label; nodes that lack it are in no domain.
-std::unordered_map<std::string_view, Domain> domains_of(const Case& c, const Term& term, const Occupants& there) {
+std::unordered_map<std::string_view, Domain> domains_of(const Case& c, const Term& term, const Occupants& there,
+                                                        Labelled& labelled) {
   const auto value_at = [&](const Occupant& occupant) {
     return label(c.node(occupant.node).labels, term.terms->topology_key);
   };
@@ -153,7 +196,7 @@ std::unordered_map<std::string_view, Domain> domains_of(const Case& c, const Ter
   for (const Occupant& owner : term.owners) {
     if (const std::string_view* value = value_at(owner)) domains[*value].owners.push_back(owner);
   }
-  for (const Occupant& other : matched_by(c, term, there)) {
+  for (const Occupant& other : matched_by(c, term, there, labelled)) {
     const std::string_view* value = value_at(other);
     const auto at = value ? domains.find(*value) : domains.end();
     if (at != domains.end()) at->second.matched.push_back(other);
@@ -190,8 +233,9 @@ void check_anti_affinity(Case& c) {
   TermCollection collection(c);
   if (collection.empty() || c.plan.placements.empty()) return;
   const Occupants there = occupants(c);
+  Labelled labelled(c, there.all);
   for (const Term& term : collection.with_owners(there.all)) {
-    for (const auto& [value, domain] : domains_of(c, term, there)) {
+    for (const auto& [value, domain] : domains_of(c, term, there, labelled)) {
       for (const Occupant& owner : domain.owners) {
         for (const Occupant& other : domain.matched) check_pair(c, owner, other, term.terms->topology_key);
       }
