@@ -213,7 +213,7 @@ bool GangPlacer::put_on_best_node(PodIndex pod, DomainIndex within) {
     node = chooser_.choose(pod, nodes_of(within));
   }
   if (node.is_none()) return clear_ && clear_(pod, nodes_of(within));
-  state_.put(pod, node, chooser_.devices_for(pod, node));
+  put(pod, node);
   return true;
 }
 
@@ -224,15 +224,44 @@ GangPlacer::Nodes GangPlacer::nodes_of(DomainIndex domain) const {
 }
 
 GangPlacer::Occupied GangPlacer::occupied_domain(GroupIndex group, TopologyLevelIndex level) const {
+  const GangIndex gang = problem_.groups[group].gang;
+  if (!found_.empty() && problem_.groups[found_.front().group].gang != gang) found_.clear();
+  auto at = std::ranges::find_if(found_, [&](const Found& f) { return f.group == group && f.level == level; });
+  if (at == found_.end()) {
+    at = found_.insert(at, {group, level, state_.version(gang), look_for_occupied(group, level)});
+  } else if (at->version != state_.version(gang)) {
+    *at = {group, level, state_.version(gang), look_for_occupied(group, level)};
+  }
+  return at->occupied;
+}
+
+GangPlacer::Occupied GangPlacer::look_for_occupied(GroupIndex group, TopologyLevelIndex level) const {
   Occupied found;
   for_each_pod(problem_, group, [&](PodIndex pod) {
-    if (!state_.is_present(pod)) return;
-    const DomainIndex domain = problem_.nodes[state_.node_of(pod)].domains[level.value()];
-    found.is_split = found.is_split || domain.is_none() || (found.any && domain != found.domain);
-    found.domain = domain;
-    found.any = true;
+    if (state_.is_present(pod)) add_to(found, state_.node_of(pod), level);
   });
   return found;
+}
+
+void GangPlacer::add_to(Occupied& occupied, NodeIndex node, TopologyLevelIndex level) const {
+  const DomainIndex domain = problem_.nodes[node].domains[level.value()];
+  occupied.is_split = occupied.is_split || domain.is_none() || (occupied.any && domain != occupied.domain);
+  occupied.domain = domain;
+  occupied.any = true;
+}
+
+void GangPlacer::put(PodIndex pod, NodeIndex node) {
+  const GangIndex gang = problem_.pods[pod].gang;
+  const std::uint32_t before = state_.version(gang);
+  state_.put(pod, node, chooser_.devices_for(pod, node));
+  if (found_.empty() || problem_.groups[found_.front().group].gang != gang) return;
+  for (Found& found : found_) {
+    if (found.version != before) continue;
+    found.version = state_.version(gang);
+    for (GroupIndex group = problem_.pods[pod].group; !group.is_none(); group = problem_.groups[group].parent) {
+      if (group == found.group) add_to(found.occupied, node, found.level);
+    }
+  }
 }
 
 std::vector<DomainIndex> GangPlacer::domains_for_one_more(GroupIndex leaf) const {

@@ -66,6 +66,9 @@ class GangPlacer {
     bool any = false, is_split = false;
   };
   Occupied occupied_domain(GroupIndex group, TopologyLevelIndex level) const;
+  Occupied look_for_occupied(GroupIndex group, TopologyLevelIndex level) const;
+  void add_to(Occupied& occupied, NodeIndex node, TopologyLevelIndex level) const;
+  void put(PodIndex pod, NodeIndex node);
   // Where one more pod of the leaf group may go, by required topology of the groups above it.
   std::vector<DomainIndex> domains_for_one_more(GroupIndex leaf) const;
 
@@ -76,6 +79,15 @@ class GangPlacer {
   PodOrder order_;
   Clear clear_;
   std::vector<PodIndex> spare_pods_;  // memory for those of one group
+  // What occupied_domain has found of groups of one gang, as of a version of the gang. It follows the pods that are
+  // put, so that a gang that grows by one pod at a time is looked at once.
+  struct Found {
+    GroupIndex group;
+    TopologyLevelIndex level;
+    std::uint32_t version = 0;
+    Occupied occupied;
+  };
+  mutable std::vector<Found> found_;
   Indexed<TopologyLevelIndex, std::vector<DomainIndex>> domains_of_level_;
 };
 

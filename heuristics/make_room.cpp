@@ -52,15 +52,17 @@ bool RoomSearch::may_claim(std::int32_t rank) const {
 }
 
 void RoomSearch::note_placed(GangIndex gang, std::int32_t rank) {
-  for (const PodIndex pod : problem_.gangs[gang].pods) {
-    if (!is_fresh(pod)) continue;
-    if (!state_.is_present(pod)) {
-      placed_rank_[pod] = -1;
-    } else if (placed_rank_[pod] < 0) {
-      placed_rank_[pod] = rank;
-    }
-  }
+  for (const PodIndex pod : problem_.gangs[gang].pods) note_placed(pod, rank);
+}
+
+void RoomSearch::note_placed(PodIndex pod, std::int32_t rank) {
   latest_rank_ = std::max(latest_rank_, rank);
+  if (!is_fresh(pod)) return;
+  if (!state_.is_present(pod)) {
+    placed_rank_[pod] = -1;
+  } else if (placed_rank_[pod] < 0) {
+    placed_rank_[pod] = rank;
+  }
 }
 
 bool RoomSearch::claim_minimum(GangIndex gang, std::int32_t rank) {

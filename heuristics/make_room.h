@@ -61,6 +61,7 @@ class RoomSearch {
   bool claim_pod(PodIndex pod, std::int32_t rank);
   // Tells at which rank the pods of the gang that are newly placed by now were placed.
   void note_placed(GangIndex gang, std::int32_t rank);
+  void note_placed(PodIndex pod, std::int32_t rank);  // of one of its pods alone
 
   // Takes over what another has decided: the state is as these evictions leave it, with all that is placed beside.
   void adopt(const std::vector<PlannedEviction>& evictions);

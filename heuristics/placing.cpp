@@ -485,9 +485,10 @@ class Placing {
       for (const PodIndex pod : placer_.waiting(group)) {
         const WorkPair unit = work_pair(problem_.class_of(pod));
         if (problem_.pods[pod].pod_class == skipped) continue;
+        if (should_stop()) return;
         if (belongs(pass, entry.queue, unit) && keep_rules([&] { return placer_.place_pod(pod); })) {
           count(pass, entry.queue, unit);
-          room_.note_placed(entry.gang, rank_);
+          room_.note_placed(pod, rank_);
         } else {
           skipped = problem_.pods[pod].pod_class;
         }

@@ -54,11 +54,19 @@ struct Subproblem {
   Subproblem(const Subproblem&) = delete;
   Subproblem& operator=(const Subproblem&) = delete;
 
-  void formulate(bool exact) {
-    formulation.emplace(FormulationInput{setting_.problem, setting_.shares, demand, atoms, supply, anti_affinity,
-                                         setting_.rules, before, base, exact});
-    columns.assign(supply.rooms.size(), 0);
-    add_new_columns();
+  // False, and no formulation, where the deadline passes before it is built.
+  bool formulate(bool exact, const Deadline& deadline) {
+    try {
+      formulation.emplace(FormulationInput{setting_.problem, setting_.shares, demand, atoms, supply, anti_affinity,
+                                           setting_.rules, before, base, exact, deadline});
+      columns.assign(supply.rooms.size(), 0);
+      add_new_columns();
+    } catch (const ModelTooLong&) {
+      formulation.reset();
+      return false;
+    }
+    formulation->model().end_timed();
+    return true;
   }
 
   // Gives every configuration of the pool that has none yet its column.

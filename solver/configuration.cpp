@@ -15,15 +15,19 @@ namespace {
 class Enumeration {
  public:
   Enumeration(const ConfigurationInput& input, const RoomClass& room, std::size_t& left)
-      : in_(input), room_(room), node_class_(input.problem.node_classes[room.node_class]), left_(left) {}
+      : in_(input),
+        room_(room),
+        node_class_(input.problem.node_classes[room.node_class]),
+        weight_(1 + room.free_devices.size() / kDevicesAState),
+        left_(left) {}
 
   std::optional<std::vector<Configuration>> run() {
     states_.push_back({NodeRoom(in_.problem, room_), {}, std::vector<std::int32_t>(room_.demands.size(), 0), 0, 0});
     for (std::size_t at = 0; at < states_.size(); ++at) {
       for (std::size_t d = states_[at].last; d < room_.demands.size(); ++d) extend(at, d);
-      if (states_.size() > left_) return std::nullopt;
+      if (states_.size() * weight_ > left_) return std::nullopt;
     }
-    left_ -= states_.size();
+    left_ -= states_.size() * weight_;
     return best_of_each_count();
   }
 
@@ -171,6 +175,8 @@ class Enumeration {
   const ConfigurationInput& in_;
   const RoomClass& room_;
   const NodeClass& node_class_;
+  static constexpr std::size_t kDevicesAState = 32;
+  std::size_t weight_;  // of a state: one with very many devices takes as long as several
   std::size_t& left_;
   std::vector<State> states_;
   std::set<std::tuple<std::vector<std::int32_t>, std::size_t, std::vector<DeviceUnits>>> seen_;

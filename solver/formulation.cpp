@@ -33,6 +33,7 @@ Formulation::Formulation(const FormulationInput& input)
       configurations_(input.supply.rooms.size()),
       waiting_(input.problem.queues.size()),
       running_(input.problem.queues.size()) {
+  if (in_.deadline) model_.begin_timed(*in_.deadline);
   for (GangClassIndex index : in_.demand.gang_classes.indices()) {
     if (const QueueIndex queue = in_.demand.gang_classes[index].queue; !queue.is_none())
       waiting_[queue].push_back(index);
@@ -397,17 +398,19 @@ void Formulation::add_anti_affinity_rows() {
   for (const RoomClass& room : in_.supply.rooms)
     for (DemandIndex demand : room.demands)
       for (AntiAffinityIndex term : terms_of(in_.problem.pod_classes[in_.demand.classes[demand].pod_class]))
-        for (NodeIndex node : room.nodes)
+        for (NodeIndex node : room.nodes) {
+          model_.step();
           if (const DomainIndex domain = in_.problem.anti_affinities[term].domain_of[node]; !domain.is_none())
             nodes[{term, domain}].insert(node);
-  for (const auto& [at, those] : nodes)
-    if (those.size() > 1) add_anti_affinity_row(at.first, at.second);
-}
-
-void Formulation::add_anti_affinity_row(AntiAffinityIndex term, DomainIndex domain) {
-  LinearExpression one;
+        }
   std::int64_t pods = 1;
   for (const DemandClass& d : in_.demand.classes) pods += d.count;
+  for (const auto& [at, those] : nodes)
+    if (those.size() > 1) add_anti_affinity_row(at.first, at.second, pods);
+}
+
+void Formulation::add_anti_affinity_row(AntiAffinityIndex term, DomainIndex domain, std::int64_t pods) {
+  LinearExpression one;
   for (int role = 0; role < 3; ++role) {
     const std::int32_t column = model_.add_column(0, 1, true, name("a", term.value(), domain.value()));
     one.add(column, 1);

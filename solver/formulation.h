@@ -58,6 +58,7 @@ struct FormulationInput {
   const ClusterState& before;  // the snapshot as it is
   const ClusterState& base;    // the same without those that may leave
   bool exact = false;  // all configurations are there: supply and rooms hold with equality, all levels can be told
+  std::optional<Deadline> deadline = {};  // for building it, see ModelBuilder::begin_timed
 };
 
 // For what a pod may be evicted, and for whom: claimants of one kind. With preempt: of the victim's queue and a higher
@@ -193,7 +194,7 @@ class Formulation {
   void add_queue_rows();
   void add_queue_row(const QueueBounds& bounds, QueueIndex queue, std::size_t resource, bool non_preemptible);
   void add_anti_affinity_rows();
-  void add_anti_affinity_row(AntiAffinityIndex term, DomainIndex domain);
+  void add_anti_affinity_row(AntiAffinityIndex term, DomainIndex domain, std::int64_t pods);
   std::map<std::int32_t, double> anti_affinity_entries(RoomClassIndex room, const Configuration& configuration) const;
   LinearExpression placed(CellIndex cell) const;  // pods of the cell, all atoms
   LinearExpression placed_in(CellIndex cell, DomainIndex domain, TopologyLevelIndex level) const;

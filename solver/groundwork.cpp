@@ -7,14 +7,14 @@ constexpr std::size_t kManyRooms = 300;
 
 }  // namespace
 
-MilpGroundwork::MilpGroundwork(const Problem& problem, const FairShares& fair_shares)
+MilpGroundwork::MilpGroundwork(const Problem& problem, const FairShares& fair_shares, const Deadline& deadline)
     : before(problem, ClusterState::Releasing::kFreed),
       rules(problem, fair_shares, before),
       setting{problem, fair_shares, rules},
       leavers(find_leavers(problem, rules, before)),
       none_reserved(problem.nodes.size(), false),
       whole(setting, before, leavers, none_reserved) {
-  if (whole.supply.rooms.size() > kManyRooms) whole.formulate(false);
+  if (whole.supply.rooms.size() > kManyRooms) took_too_long = !whole.formulate(false, deadline);
 }
 
 SettledEvictions settle_evictions(const Problem& problem, const Plan& plan) {

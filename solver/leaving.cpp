@@ -14,7 +14,9 @@ namespace {
 class Search {
  public:
   Search(const Problem& problem, const EvictionRules& rules, const ClusterState& before)
-      : problem_(problem), actions_(problem.snapshot->policy.actions), rules_(rules), before_(before) {}
+      : problem_(problem), actions_(problem.snapshot->policy.actions), rules_(rules), before_(before) {
+    for (const NodeIndex node : problem.nodes.indices()) all_nodes_.push_back(node);
+  }
 
   Leavers run() {
     find_claimants();
@@ -43,23 +45,33 @@ class Search {
   // Gangs with pods that own a term beside others that match it, in a domain of several nodes.
   void find_clashing() {
     clashes_.assign(problem_.gangs.size(), false);
-    for (const AntiAffinityIndex term : problem_.anti_affinities.indices()) {
-      const AntiAffinity& t = problem_.anti_affinities[term];
-      std::vector<std::int32_t> nodes(t.domain_count, 0);
-      for (const NodeIndex node : problem_.nodes.indices())
-        if (!t.domain_of[node].is_none()) ++nodes[t.domain_of[node].value()];
-      for (const PodIndex pod : problem_.pods.indices()) {
-        if (!before_.is_present(pod)) continue;
-        const DomainIndex domain = t.domain_of[before_.node_of(pod)];
-        if (domain.is_none() || nodes[domain.value()] < 2) continue;
-        const bool owns = std::ranges::count(problem_.class_of(pod).anti_affinity_owned, term) > 0,
-                   matches = std::ranges::count(problem_.class_of(pod).anti_affinity_matched, term) > 0;
-        const std::int32_t others_matched = before_.matched(term, domain) - (matches ? 1 : 0),
-                           others_own = before_.owners(term, domain) - (owns ? 1 : 0);
-        if ((owns && others_matched > 0) || (matches && others_own > 0))
-          clashes_[problem_.pods[pod].gang.value()] = true;
-      }
+    for (const PodIndex pod : problem_.pods.indices()) {
+      if (!before_.is_present(pod)) continue;
+      const PodClass& pod_class = problem_.class_of(pod);
+      const auto clashes = [&](AntiAffinityIndex term) { return clashes_by(term, pod_class, before_.node_of(pod)); };
+      if (std::ranges::any_of(pod_class.anti_affinity_owned, clashes) ||
+          std::ranges::any_of(pod_class.anti_affinity_matched, clashes))
+        clashes_[problem_.pods[pod].gang.value()] = true;
     }
+  }
+
+  bool clashes_by(AntiAffinityIndex term, const PodClass& pod_class, NodeIndex node) {
+    const DomainIndex domain = problem_.anti_affinities[term].domain_of[node];
+    if (domain.is_none()) return false;
+    const bool owns = std::ranges::count(pod_class.anti_affinity_owned, term) > 0,
+               matches = std::ranges::count(pod_class.anti_affinity_matched, term) > 0;
+    const std::int32_t others_matched = before_.matched(term, domain) - (matches ? 1 : 0),
+                       others_own = before_.owners(term, domain) - (owns ? 1 : 0);
+    return ((owns && others_matched > 0) || (matches && others_own > 0)) && has_several_nodes(term, domain);
+  }
+
+  bool has_several_nodes(AntiAffinityIndex term, DomainIndex domain) {
+    const auto [found, is_new] = has_several_nodes_.try_emplace({term, domain}, false);
+    if (is_new) {
+      const DomainMap& domain_of = problem_.anti_affinities[term].domain_of;
+      found->second = std::ranges::count_if(all_nodes_, [&](NodeIndex node) { return domain_of[node] == domain; }) > 1;
+    }
+    return found->second;
   }
 
   bool may_be_placed(const Gang& gang) const { return fit::queue_exists(gang) && fit::timeout(gang); }
@@ -110,6 +122,8 @@ class Search {
   const ClusterState& before_;
   std::vector<GangIndex> waiting_;
   std::vector<bool> clashes_;  // by gang
+  std::vector<NodeIndex> all_nodes_;
+  std::map<std::pair<AntiAffinityIndex, DomainIndex>, bool> has_several_nodes_;
   std::map<std::tuple<QueueIndex, std::int32_t, bool>, bool> evictable_;
 };
 

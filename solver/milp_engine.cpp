@@ -89,15 +89,14 @@ class Engine {
   MilpOutcome run() {
     const Deadline::Clock::time_point begun = Deadline::Clock::now();
     if (columns_ == Columns::kPriced) add_known_contents();
-    formulate();
+    if (!formulate()) return std::move(outcome_);
     // That is about what it takes to go over the levels that are left, once the time for solving is up.
     options_.deadline = options_.deadline.earlier_by(Deadline::Clock::now() - begun);
     if (columns_ == Columns::kPriced && leavers_.any) options_.deadline = options_.deadline.part(kLeavingShare);
     descend(0, is_whole());
     // Where no plan came out of the best path, once more along the incumbent's values.
     if (const std::size_t left = levels_on_path(); left < ids_.size() && is_whole() && !options_.deadline.passed()) {
-      formulate();
-      descend(left + 1, false);
+      if (formulate()) descend(left + 1, false);
     }
     is_finished_ = columns_ == Columns::kListed || (is_whole() && !options_.deadline.passed());
     const bool bounds_hold = leavers_.complete && settled_.empty();
@@ -171,11 +170,12 @@ class Engine {
     for (std::size_t i = std::min(levels_on_path() + 1, path_.size()); i < ids_.size(); ++i) outcome_.bounds[i].reset();
   }
 
-  // Anew: nothing is held.
-  void formulate() {
-    const bool is_exact = columns_ == Columns::kListed;
-    if (!std::exchange(is_formulated_, false) || is_exact) whole_.formulate(is_exact);
+  // Anew: nothing is held. False where that takes so long that there would be no time to solve it.
+  bool formulate() {
+    const bool is_exact = columns_ == Columns::kListed, is_done = std::exchange(is_formulated_, false) && !is_exact;
+    if (!is_done && !whole_.formulate(is_exact, options_.deadline.part(kFormulatingShare))) return false;
     if (columns_ == Columns::kAllNodes) all_nodes_->add_to(*whole_.formulation);
+    return true;
   }
 
   std::int64_t hold_incumbent(std::size_t i) {
@@ -582,7 +582,7 @@ class Engine {
       const auto start = Deadline::Clock::now();
       Subproblem rest(setting_, state, nobody_, reserved);
       if (rest.demand.cells.empty() || rest.supply.rooms.empty()) break;
-      rest.formulate(false);
+      if (!rest.formulate(false, options_.deadline)) break;
       const std::optional<LinearExpression> expression = rest.formulation->level(ids_[level]);
       if (!expression || expression->terms.empty()) break;
       const Priced priced = price_columns(rest, *expression, is_maximised(ids_[level].kind) ? 1 : -1, kPricingShare);
@@ -660,7 +660,7 @@ void add_earlier(const MilpOutcome& earlier, const std::vector<LevelId>& ids, Mi
 
 MilpOutcome solve_milp(const Problem& problem, const FairShares& shares, const Candidate& incumbent, Backend& backend,
                        const MilpEngineOptions& options) {
-  MilpGroundwork groundwork(problem, shares);
+  MilpGroundwork groundwork(problem, shares, options.deadline.part(kFormulatingShare));
   return solve_milp(groundwork, incumbent, backend, options);
 }
 
@@ -671,6 +671,7 @@ MilpOutcome solve_milp(MilpGroundwork& groundwork, const Candidate& incumbent, B
   MilpOutcome outcome;
   outcome.best = incumbent;
   outcome.bounds.resize(incumbent.levels.values.size());
+  if (groundwork.took_too_long) return outcome;
   if (leavers.any || incumbent.plan.evictions.empty()) {
     Engine engine(setting, groundwork.whole, leavers, {}, incumbent, backend, options);
     std::optional<MilpOutcome> priced;

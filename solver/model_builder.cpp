@@ -8,6 +8,7 @@
 namespace muster {
 
 std::int32_t ModelBuilder::add_column(double lower, double upper, bool integer, std::string name) {
+  step();
   lower_.push_back(lower);
   upper_.push_back(upper);
   integer_.push_back(integer ? 1 : 0);
@@ -16,6 +17,7 @@ std::int32_t ModelBuilder::add_column(double lower, double upper, bool integer, 
 }
 
 std::int32_t ModelBuilder::add_row(double lower, double upper, std::string name) {
+  step();
   row_lower_.push_back(lower);
   row_upper_.push_back(upper);
   row_names_.push_back(std::move(name));

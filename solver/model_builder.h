@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "solver/deadline.h"
 #include "solver/milp.h"
 
 namespace muster {
@@ -25,8 +27,20 @@ struct LinearExpression {
   }
 };
 
+// Thrown where a model takes longer to build than there is time for.
+struct ModelTooLong {};
+
 class ModelBuilder {
  public:
+  // Until then it throws ModelTooLong once the deadline has passed; asked for now and then.
+  void begin_timed(const Deadline& deadline) { deadline_ = deadline; }
+  void end_timed() { deadline_.reset(); }
+  // One step of building; adding a column or a row is one.
+  void step() {
+    constexpr std::uint32_t kAskEvery = 1024;
+    if (deadline_ && ++steps_ % kAskEvery == 0 && deadline_->passed()) throw ModelTooLong{};
+  }
+
   std::int32_t add_column(double lower, double upper, bool integer, std::string name);
   std::int32_t add_row(double lower, double upper, std::string name);
   void add_entry(std::int32_t row, std::int32_t column, double value);
@@ -53,6 +67,8 @@ class ModelBuilder {
   std::vector<std::uint8_t> integer_;
   std::vector<std::string> column_names_, row_names_;
   std::vector<Coefficient> entries_;
+  std::optional<Deadline> deadline_;
+  std::uint32_t steps_ = 0;
 };
 
 // The value of an expression at a point whose integer columns are integral; rounded to the nearest integer.

@@ -38,7 +38,7 @@ struct MilpTimes {
   std::int64_t first_plan, alone, all;
 };
 constexpr MilpTimes kAlikeNodes{5, 50, 100}, kOccupiedNodes{14, 150, 300};
-constexpr std::size_t kManyOccupied = 300;  // nodes: hardly two are the same
+constexpr std::int64_t kManyOccupied = 300;  // nodes: hardly two are the same
 // Pods and nodes of a cluster that is large to the MILP engine, and to further starts of greedy.
 constexpr std::int64_t kManyLooks = 5'000, kVeryManyLooks = 30'000;
 constexpr double kFull = 0.001;  // short of a bound by sums by no more than this
@@ -119,7 +119,8 @@ class Cycle {
         forecast_(lasting.forecast),
         ids_(level_ids(problem)),
         shares_(compute_fair_shares(problem)),
-        is_occupied_(are_many_occupied(problem)),
+        rooms_(most_rooms(problem)),
+        is_occupied_(occupied_nodes(problem) > kManyOccupied),
         milp_times_(is_occupied_ ? kOccupiedNodes : kAlikeNodes),
         most_leaving_(most_leaving(problem)),
         deadline_(options.deadline, options.deterministic),
@@ -153,7 +154,8 @@ class Cycle {
     parallel_for(2, options_.threads, [&](std::size_t task) {
       if (task == 0) {  // first, where they come one after another: greedy alone knows when to stop
         trivial_ = trivial_bounds(problem_, shares_);
-        if (options_.threads > 1 && milp_follows) groundwork_ = std::make_unique<MilpGroundwork>(problem_, shares_);
+        if (options_.threads > 1 && milp_follows)
+          groundwork_ = std::make_unique<MilpGroundwork>(problem_, shares_, deadline_.part(kFormulatingShare));
       } else {
         candidate = solve_greedy(problem_, shares_, greedy);
       }
@@ -277,15 +279,22 @@ class Cycle {
   // So short a budget that the MILP engine will not get to a plan where it prices blocks of nodes, or where pods may
   // leave; or that it has use for all of it.
   bool is_short_for_milp() const {
+    // 25 to 50 ns were measured for each class of pods at each kind of node, before there is a formulation.
+    const auto supply = std::chrono::nanoseconds(50 * rooms_ * std::ssize(problem_.pod_classes));
+    if (deadline_.left() * kFormulatingShare < supply) return true;
     return is_large_with(milp_times_.first_plan) || (looks() > kManyLooks && deadline_.left() < time_to_leave());
   }
   bool is_milp_alone() const { return !may_search() || is_large_with(milp_times_.alone); }
-  static bool are_many_occupied(const Problem& problem) {
+  static std::int64_t occupied_nodes(const Problem& problem) {
     std::vector<bool> is_occupied(problem.nodes.size(), false);
     for (const Pod& pod : problem.pods)
       if (!pod.node.is_none()) is_occupied[pod.node.value()] = true;
-    const auto occupied = static_cast<std::size_t>(std::ranges::count(is_occupied, true));
-    return occupied > kManyOccupied;
+    return std::ranges::count(is_occupied, true);
+  }
+  // Kinds of nodes that the MILP engine may have to tell apart.
+  static std::int64_t most_rooms(const Problem& problem) {
+    if (!problem.anti_affinities.empty()) return std::ssize(problem.nodes);
+    return std::min(std::ssize(problem.nodes), std::ssize(problem.node_classes) + occupied_nodes(problem));
   }
   bool is_large_with(std::int64_t microseconds_a_look) const {
     return looks() > kManyLooks && deadline_.left() < std::chrono::microseconds(microseconds_a_look * looks());
@@ -390,7 +399,8 @@ class Cycle {
                            &tracer_,
                            options_.deterministic ? nullptr : &known_prices_,
                            trivial_};
-    if (!groundwork_) groundwork_ = std::make_unique<MilpGroundwork>(problem_, shares_);
+    if (!groundwork_)
+      groundwork_ = std::make_unique<MilpGroundwork>(problem_, shares_, milp.deadline.part(kFormulatingShare));
     MilpOutcome outcome = solve_milp(*groundwork_, offers_.front().candidate, backend_, milp);
     ran_out_ = milp.deadline.passed();
     if (ran_out_) forecast_.learn_coming_back(milliseconds_since(until));
@@ -579,6 +589,7 @@ class Cycle {
   EndForecast& forecast_;
   std::vector<LevelId> ids_;
   FairShares shares_;
+  const std::int64_t rooms_;
   const bool is_occupied_;
   const MilpTimes& milp_times_;
   const std::int64_t most_leaving_;    // pods that may be evicted or moved

@@ -268,6 +268,40 @@ TEST(Greedy, PlacesWhatFitsWhereverItHasToStopMakingRoom) {
   EXPECT_EQ(seen, expected);
 }
 
+std::string elastic_gang(int pods, const std::string& nodes, const std::string& terms) {
+  std::string body = nodes + R"(,"gangs":[{"name":"g","minMember":1)" + terms + R"(}],"pods":[)";
+  for (int i = 0; i < pods; ++i)
+    body += (i == 0 ? "" : ",") + (R"({"name":"g-)" + std::to_string(i)) + R"(","gang":"g","resources":{"cpu":1}})";
+  return body + "]";
+}
+
+// However many pods a gang has beyond its minimum, the clock is looked at among them.
+TEST(Greedy, StopsAmongThePodsOfOneGang) {
+  constexpr int kPods = 3'000, kLooks = 5;
+  int asked = 0;
+  GreedyOptions options;
+  options.starts = 1;
+  options.stop.all = [&] { return ++asked > kLooks; };
+  const std::string node = R"("nodes":[{"name":"n","resources":{"cpu":5000,"pods":5000}}])";
+  const Outcome outcome(elastic_gang(kPods, node, ""), options);
+  EXPECT_TRUE(outcome.ran_out());
+  EXPECT_GE(outcome.running("g"), 1);
+  EXPECT_LE(outcome.running("g"), 20 * kLooks);
+  EXPECT_EQ(Outcome(elastic_gang(kPods, node, "")).running("g"), kPods);
+}
+
+TEST(Greedy, GrowsAGangWithinTheDomainOfItsFirstPods) {
+  const std::string nodes =
+      R"("topology":["rack","host"],"nodes":[
+         {"name":"a","resources":{"cpu":10},"labels":{"rack":"r1","host":"a"}},{"name":"b","resources":{"cpu":10},"labels":{"rack":"r1","host":"b"}},
+         {"name":"c","resources":{"cpu":12},"labels":{"rack":"r2","host":"c"}},{"name":"d","resources":{"cpu":12},"labels":{"rack":"r2","host":"d"}}])";
+  EXPECT_EQ(Outcome(elastic_gang(40, nodes, R"(,"topology":{"required":"rack"})")).running("g"), 24);
+  EXPECT_EQ(Outcome(elastic_gang(40, nodes, R"(,"topology":{"required":"host"})")).running("g"), 12);
+  const Outcome preferred(elastic_gang(40, nodes, R"(,"topology":{"required":"rack","preferred":"host"})"));
+  EXPECT_EQ(preferred.running("g"), 24);
+  EXPECT_EQ(Outcome(elastic_gang(40, nodes, R"(,"topology":{"preferred":"rack"})")).running("g"), 40);
+}
+
 // Two roles, of one of which too many run and of the other none: surplus goes, and the other role is completed.
 std::string two_roles(int gpus) {
   return R"("nodes":[{"name":"n","gpus":{"count":)" + std::to_string(gpus) + R"(}}],

@@ -123,5 +123,40 @@ TEST(MilpEngine, IsNeverWorseThanItsIncumbent) {
   });
 }
 
+// What takes too long to formulate is given up, and the incumbent is the outcome.
+TEST(MilpEngine, GivesUpAFormulationThatTakesTooLong) {
+  std::string nodes, pods;
+  for (int i = 0; i < 400; ++i) {
+    const std::string number = std::to_string(i);
+    nodes += (i == 0 ? "" : ",") + (R"({"name":"n)" + number) + R"(","resources":{"cpu":)" +
+             std::to_string(i % 40 + 8) + "}}";
+    pods += (R"({"name":"r)" + number) + R"(","node":"n)" + number + R"(","preemptible":false,"resources":{"cpu":")" +
+            std::to_string(1'000 + i) + R"(m"}},{"name":"p)" + number + R"(","resources":{"cpu":")" +
+            std::to_string(9'000 + i) + "m\"}}" + (i + 1 < 400 ? "," : "");
+  }
+  const auto built = test::build_cluster(R"({"format":"muster/v1","nodes":[)" + nodes + R"(],"pods":[)" + pods + "]}");
+  ASSERT_TRUE(built);
+  const Cluster& cluster = *built;
+  const Deadline never(Deadline::Clock::time_point::max(), true);
+  const Deadline over(Deadline::Clock::now() - std::chrono::seconds(1), false);
+  MilpGroundwork groundwork(cluster.problem, cluster.shares, never);
+  EXPECT_FALSE(groundwork.took_too_long);
+  ASSERT_TRUE(groundwork.whole.formulation);
+  EXPECT_FALSE(groundwork.whole.formulate(false, over));
+  EXPECT_FALSE(groundwork.whole.formulation);
+  EXPECT_TRUE(groundwork.whole.formulate(false, never));
+
+  MilpGroundwork late(cluster.problem, cluster.shares, over);
+  EXPECT_TRUE(late.took_too_long);
+  const Candidate incumbent = solve_greedy(cluster.problem, cluster.shares, {});
+  Backend backend(MUSTER_BINARY);
+  MilpEngineOptions options = with_states(0);
+  options.deadline = Deadline(Deadline::Clock::now() + std::chrono::minutes(1), false);
+  const MilpOutcome outcome = solve_milp(late, incumbent, backend, options);
+  EXPECT_FALSE(outcome.improved);
+  EXPECT_EQ(outcome.best.levels, incumbent.levels);
+  EXPECT_TRUE(std::ranges::none_of(outcome.bounds, [](const auto& bound) { return bound.has_value(); }));
+}
+
 }  // namespace
 }  // namespace muster

@@ -50,7 +50,7 @@ TEST(WholeModel, AddsTheColumnsThatItHasLaidOut) {
     const Cluster cluster = test::any_cluster(seed);
     Model model(cluster, 1'000'000);
     if (!model.whole.is_whole() || model.sub.anti_affinity.demands_with_terms(model.sub.demand).size() > 0) continue;
-    model.sub.formulate(false);
+    ASSERT_TRUE(model.sub.formulate(false, Deadline(Deadline::Clock::time_point::max(), false)));
     const std::int32_t before = model.sub.formulation->model().columns();
     model.whole.add_to(*model.sub.formulation);
     EXPECT_EQ(static_cast<std::size_t>(model.sub.formulation->model().columns() - before), model.whole.columns());
@@ -65,7 +65,7 @@ TEST(WholeModel, ReadsNobodyWhereASolutionPutsNobody) {
     const Cluster cluster = test::any_cluster(seed);
     Model model(cluster, 1'000'000);
     if (!model.whole.is_whole()) continue;
-    model.sub.formulate(false);
+    ASSERT_TRUE(model.sub.formulate(false, Deadline(Deadline::Clock::time_point::max(), false)));
     model.whole.add_to(*model.sub.formulation);
     // Nobody anywhere: every node has one configuration at most, and nothing in it.
     const std::vector<double> x(static_cast<std::size_t>(model.sub.formulation->model().columns()), 0.0);
