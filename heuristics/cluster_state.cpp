@@ -207,6 +207,7 @@ void ClusterState::apply(PodIndex pod, const Held& place, bool put) {
   count_anti_affinity(pod_class, place.node, put);
   count_in_gang(pod, place.node, put);
   note_on_node(pod, place, put);
+  if (problem_->pods[pod].status == PodStatus::kRunning) ++standing_version_;
   touched_.push_back(place.node);
   changed_gangs_.push_back(problem_->pods[pod].gang);
 }

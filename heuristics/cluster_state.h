@@ -84,6 +84,8 @@ class ClusterState {
   const std::vector<NodeIndex>& touched() const { return touched_; }
   // The same of gangs whose pods came or went.
   const std::vector<GangIndex>& changed_gangs() const { return changed_gangs_; }
+  // Grows whenever a pod that the snapshot runs comes or goes, by undoing, too.
+  std::uint64_t standing_version() const { return standing_version_; }
   // Grows with every change on the node, undone ones too.
   std::uint32_t version(NodeIndex node) const { return nodes_[node].version; }
 
@@ -146,6 +148,7 @@ class ClusterState {
   Indexed<GangIndex, std::uint32_t> versions_;
   // Anti-affinity: by term, pods present in each domain.
   Indexed<AntiAffinityIndex, std::vector<std::int32_t>> owners_, matched_;
+  std::uint64_t standing_version_ = 0;
   std::vector<Change> log_;
   std::vector<NodeIndex> touched_;
   std::vector<GangIndex> changed_gangs_;

@@ -67,41 +67,7 @@ bool quota(const ClusterState& state, const QueueBounds& bounds, const Gang& gan
   });
 }
 
-bool min_resources(const ClusterState& state, GangIndex gang_index) {
-  const Problem& problem = state.problem();
-  const Gang& gang = problem.gangs[gang_index];
-  if (gang.min_resources.empty() && gang.min_resources_gpu == 0) return true;
-  std::vector<bool> usable(problem.node_classes.size(), false);
-  for (const PodIndex pod : gang.pods) {
-    const PodStatus status = problem.pods[pod].status;
-    if (status == PodStatus::kRunning || status == PodStatus::kSucceeded) return true;  // it has started
-    if (status == PodStatus::kFailed || status == PodStatus::kReleasing) continue;
-    const PodClass& pod_class = problem.class_of(pod);
-    for (std::size_t c = 0; c < usable.size(); ++c) usable[c] = usable[c] || pod_class.allowed[c];
-  }
-  std::vector<Amount> free(problem.resource_count, 0);
-  MicroGpu gpu = 0;
-  const auto is_usable = [&](NodeIndex node) { return usable[problem.nodes[node].node_class.value()]; };
-  for (const NodeIndex node : problem.nodes.indices()) {
-    if (!is_usable(node)) continue;
-    for (std::size_t r = 0; r < problem.resource_count; ++r) free[r] += std::max<Amount>(0, state.free(node)[r]);
-    const DeviceUnits per_micro = problem.device_capacity(node) / 1'000'000;
-    for (const DeviceUnits units : state.free_devices(node)) gpu += std::max<DeviceUnits>(0, units) / per_micro;
-  }
-  // Each gang by itself: what others have newly been given counts as free.
-  for (const PodIndex pod : problem.pods.indices()) {
-    if (!is_pending(problem.pods[pod]) || !state.is_present(pod) || !is_usable(state.node_of(pod))) continue;
-    const PodClass& pod_class = problem.class_of(pod);
-    for (std::size_t r = 0; r < problem.resource_count; ++r) free[r] += pod_class.request[r];
-    const NodeIndex node = state.node_of(pod);
-    gpu += static_cast<MicroGpu>(pod_class.gpu.devices) * share_units(pod_class, problem.class_of(node)) /
-           (problem.device_capacity(node) / 1'000'000);
-  }
-  for (std::size_t r = 0; r < gang.min_resources.size(); ++r) {
-    if (gang.min_resources[r] > free[r]) return false;
-  }
-  return gang.min_resources_gpu <= gpu;
-}
+bool min_resources(const ClusterState& state, GangIndex gang) { return MinResources().hold(state, gang); }
 
 bool devices_at(const Room& room, const Problem& problem, const PodClass& pod_class, NodeIndex node,
                 const DeviceList& devices) {
@@ -114,6 +80,51 @@ bool devices_at(const Room& room, const Problem& problem, const PodClass& pod_cl
 }
 
 }  // namespace fit
+
+bool MinResources::hold(const ClusterState& state, GangIndex gang_index) {
+  const Problem& problem = state.problem();
+  const Gang& gang = problem.gangs[gang_index];
+  if (gang.min_resources.empty() && gang.min_resources_gpu == 0) return true;
+  std::vector<bool> usable(problem.node_classes.size(), false);
+  PodClassIndex seen;
+  for (const PodIndex pod : gang.pods) {
+    const PodStatus status = problem.pods[pod].status;
+    if (status == PodStatus::kRunning || status == PodStatus::kSucceeded) return true;  // it has started
+    if (status == PodStatus::kFailed || status == PodStatus::kReleasing) continue;
+    if (std::exchange(seen, problem.pods[pod].pod_class) == problem.pods[pod].pod_class) continue;
+    const PodClass& pod_class = problem.class_of(pod);
+    for (std::size_t c = 0; c < usable.size(); ++c) usable[c] = usable[c] || pod_class.allowed[c];
+  }
+  if (std::exchange(version_, state.standing_version()) != state.standing_version()) known_.clear();
+  auto known = known_.find(usable);
+  if (known == known_.end()) known = known_.emplace(usable, sums_of(state, usable)).first;
+  for (std::size_t r = 0; r < gang.min_resources.size(); ++r) {
+    if (gang.min_resources[r] > known->second.free[r]) return false;
+  }
+  return gang.min_resources_gpu <= known->second.gpu;
+}
+
+MinResources::Sums MinResources::sums_of(const ClusterState& state, const std::vector<bool>& usable) {
+  const Problem& problem = state.problem();
+  Sums sums{std::vector<Amount>(problem.resource_count, 0), 0};
+  const auto is_usable = [&](NodeIndex node) { return usable[problem.nodes[node].node_class.value()]; };
+  for (const NodeIndex node : problem.nodes.indices()) {
+    if (!is_usable(node)) continue;
+    for (std::size_t r = 0; r < problem.resource_count; ++r) sums.free[r] += std::max<Amount>(0, state.free(node)[r]);
+    const DeviceUnits per_micro = problem.device_capacity(node) / 1'000'000;
+    for (const DeviceUnits units : state.free_devices(node)) sums.gpu += std::max<DeviceUnits>(0, units) / per_micro;
+  }
+  // Each gang by itself: what others have newly been given counts as free.
+  for (const PodIndex pod : problem.pods.indices()) {
+    if (!fit::is_pending(problem.pods[pod]) || !state.is_present(pod) || !is_usable(state.node_of(pod))) continue;
+    const PodClass& pod_class = problem.class_of(pod);
+    for (std::size_t r = 0; r < problem.resource_count; ++r) sums.free[r] += pod_class.request[r];
+    const NodeIndex node = state.node_of(pod);
+    sums.gpu += static_cast<MicroGpu>(pod_class.gpu.devices) * share_units(pod_class, problem.class_of(node)) /
+                (problem.device_capacity(node) / 1'000'000);
+  }
+  return sums;
+}
 
 bool fits_queue(const ClusterState& state, const QueueBounds& bounds, PodIndex pod, NodeIndex node) {
   const Problem& problem = state.problem();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -80,6 +81,23 @@ bool quota(const ClusterState& state, const QueueBounds& bounds, const Gang& gan
 bool min_resources(const ClusterState& state, GangIndex gang);
 
 }  // namespace fit
+
+// fit::min_resources of many gangs and one state: what is free or freed is summed up once for all who may use the same
+// nodes, until a pod that the snapshot runs comes or goes. Cost: O(pods of the gang x node classes), or once as there.
+class MinResources {
+ public:
+  bool hold(const ClusterState& state, GangIndex gang);
+
+ private:
+  struct Sums {
+    std::vector<Amount> free;  // by ResourceIndex
+    MicroGpu gpu = 0;
+  };
+  static Sums sums_of(const ClusterState& state, const std::vector<bool>& usable);
+
+  std::uint64_t version_ = 0;                // of the state, see ClusterState::standing_version
+  std::map<std::vector<bool>, Sums> known_;  // by the node classes that may be used
+};
 
 // Whether the pod's queue exists and may use what the pod takes on that node.
 bool fits_queue(const ClusterState& state, const QueueBounds& bounds, PodIndex pod, NodeIndex node);

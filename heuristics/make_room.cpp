@@ -68,7 +68,7 @@ void RoomSearch::note_placed(PodIndex pod, std::int32_t rank) {
 bool RoomSearch::claim_minimum(GangIndex gang, std::int32_t rank) {
   rank_ = rank;
   return claim(gang, [&] {
-    if (!fit::min_resources(state_, gang) && !free_min_resources()) return false;
+    if (!min_resources_hold(gang) && !free_min_resources()) return false;
     return placer_.place_minimum(gang);
   });
 }

@@ -69,6 +69,7 @@ class RoomSearch {
   // The evictions of the state as it is, and whether they obey the rules.
   std::vector<PlannedEviction> evictions() const;
   bool rules_hold() const;
+  bool min_resources_hold(GangIndex gang) const;  // see fit::min_resources
   bool has_evicted() const { return has_evicted_; }
   bool has_stopped() const { return stopped_; }  // since the beginning, or reprieve(): it was asked to
   // Once nothing more is placed: those victims who have run for the shortest time, the first time that this is called,
@@ -304,6 +305,9 @@ class RoomSearch {
   std::vector<Work> levels_;  // of the state at levels_at_, before any claim that is under way
   ClusterState::Checkpoint levels_at_ = static_cast<ClusterState::Checkpoint>(-1);
   std::vector<PlannedEviction> stale_;
+  mutable MinResources min_resources_;
+  static constexpr std::uint64_t kNever = ~std::uint64_t{0};
+  mutable std::vector<std::uint64_t> held_at_;   // by Survey::with_min_resources: the standing version when it held
   Indexed<PodIndex, std::int32_t> placed_rank_;  // of pods that have been newly placed
   std::int32_t latest_rank_ = -1;                // of all that was ever placed
   std::int32_t rank_ = 0;                        // of the claim under way

@@ -351,7 +351,7 @@ bool RoomSearch::free_queue() {
 
 bool RoomSearch::free_min_resources() {
   added_ = {};
-  while (!fit::min_resources(state_, claimant_)) {
+  while (!min_resources_hold(claimant_)) {
     const auto unit = cheapest_unit_below(QueueIndex::none());
     if (!unit) return false;
     take(unit->pods);

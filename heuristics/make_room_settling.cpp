@@ -107,10 +107,21 @@ bool RoomSearch::has_room_grown() {
 
 bool RoomSearch::rules_hold() const {
   if (has_evicted_ && !rules_.surely_hold(state_, taken_) && !rules_.hold(state_, evictions())) return false;
-  return std::ranges::all_of(survey().with_min_resources, [&](GangIndex gang) {
-    return !is_anything_present(state_, gang) || fit::min_resources(state_, gang);
-  });
+  // Nothing but what runs changes what gangs have to find, so it is asked of each once in between.
+  const std::vector<GangIndex>& asking = survey().with_min_resources;
+  held_at_.resize(asking.size(), kNever);
+  for (std::size_t i = 0; i < asking.size(); ++i) {
+    if (held_at_[i] == state_.standing_version()) continue;
+    if (min_resources_hold(asking[i])) {
+      held_at_[i] = state_.standing_version();
+    } else if (is_anything_present(state_, asking[i])) {
+      return false;
+    }
+  }
+  return true;
 }
+
+bool RoomSearch::min_resources_hold(GangIndex gang) const { return min_resources_.hold(state_, gang); }
 
 // Those that gave way may find room elsewhere.
 void RoomSearch::place_again() {
@@ -139,7 +150,7 @@ std::vector<GangIndex> RoomSearch::evicted_gangs(const std::vector<PodIndex>& po
 }
 
 // Whether the resources are there that the claimant asks for in sum. True where nothing has been claimed yet.
-bool RoomSearch::claimant_fits() const { return claimant_.is_none() || fit::min_resources(state_, claimant_); }
+bool RoomSearch::claimant_fits() const { return claimant_.is_none() || min_resources_hold(claimant_); }
 
 // Puts as many of the gang's evicted pods back as fit where they were: with its minimum, or all, or none.
 bool RoomSearch::bring_back(GangIndex gang) {

@@ -414,7 +414,7 @@ class Placing {
 
   // False where its minimum finds no room whatever is tried. Gangs with a shape ask for no resources in sum.
   bool may_start(const Entry& entry) const {
-    if (entry.shape < 0) return fit::min_resources(state_, entry.gang);
+    if (entry.shape < 0) return room_.min_resources_hold(entry.gang);
     const std::int32_t missing = entry.needed - state_.members(entry.leaf);
     return room_.devices_fit_in_sum(problem_.pod_classes[told_of(entry).pod_class], missing);
   }

@@ -11,6 +11,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -89,6 +90,14 @@ struct QueueUsage {
   Indexed<QueueIndex, QueueAmounts> all, non_preemptible;
 };
 
+// The minResources of gangs whose pods could go to the same nodes: of each kind the most that one of them asks for.
+struct AskedTogether {
+  std::vector<GangIndex> gangs;
+  std::vector<NodeIndex> nodes;
+  MicroGpu gpu = 0;
+  std::map<ResourceIndex, Amount> amounts;
+};
+
 struct Case {
   Case(const Snapshot& snapshot, const Problem& problem, const FairShares& shares, const Plan& plan, int threads);
 
@@ -108,7 +117,8 @@ struct Case {
   Room end;
   // Only where a placed gang has minResources: all that stays or is moved.
   Room settled;
-  bool has_min_resources = false;  // a placed gang has
+  bool has_min_resources = false;             // a placed gang has
+  std::vector<AskedTogether> asked_together;  // by placed gangs; from check_min_resources on
   QueueUsage before, after;
   std::vector<std::uint8_t>
       kept_out;  // by PodIndex: it leaves, and an anti-affinity forbids it beside a pod that is placed
@@ -191,9 +201,9 @@ struct ReclaimDuties {
 };
 ReclaimDuties reclaim_duties(const Case& c);
 
-// Whether what is free or freed on the nodes that the gang's pods could use covers minResources; empty: it does, or the
-// rule does not apply, else what is lacking. `room` holds all but new pods.
-std::string min_resources_objection(const Case& c, GangIndex gang, const Room& room);
+// Whether what is free or freed covers the minResources of all placed gangs; `room` holds all but new pods. After
+// check_min_resources.
+bool min_resources_are_free(const Case& c, const Room& room);
 // Whether the two nodes are in one domain of the level: both have all labels of the topology, and the same values down
 // to it.
 bool in_one_domain(const Case& c, NodeIndex a, NodeIndex b, TopologyLevelIndex level);

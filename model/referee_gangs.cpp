@@ -1,5 +1,6 @@
 // Rules Gang, MinResources, Topology and Timeout: what a placed gang owes as a whole.
 #include <algorithm>
+#include <map>
 
 #include "model/referee_case.h"
 #include "model/saturating.h"
@@ -94,23 +95,66 @@ void check_gang(Case& c) {
   }
 }
 
+namespace {
+
 // Before anything of the gang starts: once one of its pods runs or has succeeded, it has started, and nothing is asked.
-std::string min_resources_objection(const Case& c, GangIndex index, const Room& room) {
+bool asks_for_min_resources(const Case& c, GangIndex index) {
   const SnapshotGang* source = c.snapshot_gang(index);
-  if (source == nullptr || !source->has_min_resources) return {};
-  const Gang& gang = c.problem.gangs[index];
-  if (std::ranges::any_of(gang.pods, [&c](PodIndex pod) { return c.runs(pod) || c.succeeded(pod); })) return {};
-  const std::vector<NodeIndex> nodes = usable_nodes(c, specs_of(c, gang));
+  return source != nullptr && source->has_min_resources &&
+         std::ranges::none_of(c.problem.gangs[index].pods,
+                              [&c](PodIndex pod) { return c.runs(pod) || c.succeeded(pod); });
+}
+
+Amount free_amount(const Case& c, const Room& room, NodeIndex node, ResourceIndex resource) {
+  return std::max<Amount>(0, c.capacities.of(node, resource) - room.taken(node, resource));
+}
+
+std::vector<AskedTogether> asked_together(const Case& c) {
+  std::map<std::vector<PodSpecIndex>, AskedTogether> by_specs;
+  for (const GangIndex index : c.placed_gangs) {
+    if (!asks_for_min_resources(c, index)) continue;
+    const std::vector<PodSpecIndex> specs = specs_of(c, c.problem.gangs[index]);
+    const auto [at, is_new] = by_specs.try_emplace(specs);
+    AskedTogether& asked = at->second;
+    if (is_new) asked.nodes = usable_nodes(c, specs);
+    asked.gangs.push_back(index);
+    const SnapshotGang& source = *c.snapshot_gang(index);
+    asked.gpu = std::max(asked.gpu, source.min_resources_gpu);
+    for (const auto& [resource, wanted] : source.min_resources) {
+      Amount& most = asked.amounts[resource];
+      most = std::max(most, wanted);
+    }
+  }
+  std::vector<AskedTogether> all;
+  for (auto& [specs, asked] : by_specs) all.push_back(std::move(asked));
+  return all;
+}
+
+// Whether there is as much as the one asks for who asks for most. Of each kind it is counted until that is so.
+bool are_free(const Case& c, const AskedTogether& asked, const Room& room) {
+  MicroGpu gpu = 0;
+  for (std::size_t i = 0; i < asked.nodes.size() && gpu < asked.gpu; ++i)
+    gpu = saturating_add(gpu, free_micro_gpu(c, room, asked.nodes[i]));
+  return gpu >= asked.gpu && std::ranges::all_of(asked.amounts, [&](const auto& amount) {
+           const auto& [resource, wanted] = amount;
+           Amount free = 0;
+           for (std::size_t i = 0; i < asked.nodes.size() && free < wanted; ++i)
+             free = saturating_add(free, free_amount(c, room, asked.nodes[i], resource));
+           return free >= wanted;
+         });
+}
+
+// What is lacking for the gang alone; empty: nothing.
+std::string lacking(const Case& c, const SnapshotGang& source, const std::vector<NodeIndex>& nodes, const Room& room) {
   MicroGpu gpu = 0;
   for (const NodeIndex node : nodes) gpu = saturating_add(gpu, free_micro_gpu(c, room, node));
-  if (gpu < source->min_resources_gpu) {
-    return "minResources asks for " + queue_amount_text(kQueueGpu, source->min_resources_gpu) + " gpu, " +
+  if (gpu < source.min_resources_gpu) {
+    return "minResources asks for " + queue_amount_text(kQueueGpu, source.min_resources_gpu) + " gpu, " +
            queue_amount_text(kQueueGpu, gpu) + " are free or freed where its pods could go";
   }
-  for (const auto& [resource, wanted] : source->min_resources) {
+  for (const auto& [resource, wanted] : source.min_resources) {
     Amount free = 0;
-    for (const NodeIndex node : nodes)
-      free = saturating_add(free, std::max<Amount>(0, c.capacities.of(node, resource) - room.taken(node, resource)));
+    for (const NodeIndex node : nodes) free = saturating_add(free, free_amount(c, room, node, resource));
     if (free >= wanted) continue;
     return "minResources asks for " + amount_text(resource, wanted) + " of " +
            std::string(c.snapshot.resource_names[resource]) + ", " + amount_text(resource, free) +
@@ -119,14 +163,26 @@ std::string min_resources_objection(const Case& c, GangIndex index, const Room& 
   return {};
 }
 
+}  // namespace
+
+bool min_resources_are_free(const Case& c, const Room& room) {
+  return std::ranges::all_of(c.asked_together, [&](const AskedTogether& asked) { return are_free(c, asked, room); });
+}
+
 // Each gang by itself: new pods are not counted, neither its own nor others'. Pods that are moved are where they are
 // moved to.
 void check_min_resources(Case& c) {
   if (!c.has_min_resources) return;
-  for (const GangIndex index : c.placed_gangs) {
-    const std::string objection = min_resources_objection(c, index, c.settled);
-    if (!objection.empty()) c.object(Rule::kMinResources, c.problem.gangs[index].name, objection);
+  c.asked_together = asked_together(c);
+  std::map<GangIndex, std::string> objections;
+  for (const AskedTogether& asked : c.asked_together) {
+    if (are_free(c, asked, c.settled)) continue;
+    for (const GangIndex gang : asked.gangs) {
+      std::string objection = lacking(c, *c.snapshot_gang(gang), asked.nodes, c.settled);
+      if (!objection.empty()) objections.emplace(gang, std::move(objection));
+    }
   }
+  for (const auto& [gang, objection] : objections) c.object(Rule::kMinResources, c.problem.gangs[gang].name, objection);
 }
 
 bool in_one_domain(const Case& c, NodeIndex a, NodeIndex b, TopologyLevelIndex level) {

@@ -90,8 +90,7 @@ bool keeps_queues_in_bounds(const Case& c, const ReclaimDuties& duties, std::spa
 bool leaves_min_resources(Case& c, std::span<const PodIndex> pods) {
   if (!c.has_min_resources) return true;
   const PutBack put_back(c, c.settled, pods);
-  return std::ranges::all_of(c.placed_gangs,
-                             [&c](GangIndex gang) { return min_resources_objection(c, gang, c.settled).empty(); });
+  return min_resources_are_free(c, c.settled);
 }
 
 bool could_stay(Case& c, const ReclaimDuties& duties, std::span<const PodIndex> pods) {

@@ -80,7 +80,7 @@ class Collector {
     const Gang& gang = problem_.gangs[index];
     if (!problem_.snapshot->policy.actions.place || leavers_.gangs[index].excluded) return false;
     if (!fit::queue_exists(gang) || !fit::timeout(gang)) return false;
-    if (members_below(state_, gang.root) > 0 || fit::min_resources(free_or_freed_, index)) return true;
+    if (members_below(state_, gang.root) > 0 || min_resources_.hold(free_or_freed_, index)) return true;
     if (!leavers_.any) return false;
     lacks_resources_[index.value()] = true;
     find_lacking(index);
@@ -306,6 +306,7 @@ class Collector {
   const Leavers& leavers_;
   const ClusterState& state_;
   ClusterState free_or_freed_;  // as the snapshot has it
+  MinResources min_resources_;  // of that
   Demand demand_;
   std::map<DemandKey, DemandIndex> demand_index_;
   std::map<GangKey, GangClassIndex> gang_index_;

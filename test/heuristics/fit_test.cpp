@@ -1,5 +1,6 @@
 #include "heuristics/fit.h"
 
+#include <random>
 #include <string>
 #include <vector>
 
@@ -118,6 +119,39 @@ TEST(Fit, MinResourcesLooksAtWhatIsFreeWhereTheGangMayGo) {
   // Each gang by itself: what another has newly been given still counts as free.
   world.state.put(world.problem.pod("o"), world.problem.node("x"), {});
   EXPECT_TRUE(fit::min_resources(world.state, world.problem.gang("tight")));
+}
+
+// Whoever comes and goes between the questions.
+TEST(Fit, MinResourcesOfManyGangsAreThoseOfEach) {
+  World world(
+      R"("nodes":[{"name":"x","resources":{"cpu":9},"gpus":{"count":3},"labels":{"p":"x"}},{"name":"y","resources":{"cpu":9},"gpus":{"count":3}}],
+     "gangs":[{"name":"a","minResources":{"cpu":5}},{"name":"b","minResources":{"cpu":12}},{"name":"c","minResources":{"gpu":2}},{"name":"d","minResources":{"cpu":7,"gpu":3}},{"name":"r"},{"name":"n"}],
+     "pods":[{"name":"a0","gang":"a","resources":{"cpu":1},"nodeSelector":{"p":"x"}},{"name":"b0","gang":"b","resources":{"cpu":1}},
+             {"name":"c0","gang":"c","gpu":{"count":1},"nodeSelector":{"p":"x"}},{"name":"d0","gang":"d","gpu":{"fraction":0.5}},
+             {"name":"r0","gang":"r","resources":{"cpu":3},"gpu":{"count":1},"node":"x"},{"name":"r1","gang":"r","resources":{"cpu":4},"gpu":{"count":1},"node":"x"},
+             {"name":"r2","gang":"r","resources":{"cpu":4},"gpu":{"count":2},"node":"y"},{"name":"n0","gang":"n","resources":{"cpu":2},"gpu":{"fraction":0.25}}])");
+  const Problem& problem = *world.problem;
+  MinResources together;
+  int held = 0, lacked = 0;
+  std::mt19937_64 random(3);
+  for (int step = 0; step < 2'000; ++step) {
+    const PodIndex pod(random() % problem.pods.size());
+    const NodeIndex node(random() % problem.nodes.size());
+    const auto before = world.state.checkpoint();
+    if (world.state.is_present(pod)) {
+      world.state.take(pod);
+    } else if (can_place(world.state, world.bounds, pod, node)) {
+      world.state.put(pod, node, *choose_devices(room_of(world.state, node), problem, problem.class_of(pod), node));
+    }
+    if (random() % 4 == 0) world.state.rollback(before);
+    for (const GangIndex gang : problem.gangs.indices()) {
+      const bool holds = fit::min_resources(world.state, gang);
+      ASSERT_EQ(together.hold(world.state, gang), holds) << step << " " << gang.value();
+      ++(holds ? held : lacked);
+    }
+  }
+  EXPECT_GT(held, 1'000);
+  EXPECT_GT(lacked, 1'000);
 }
 
 }  // namespace
