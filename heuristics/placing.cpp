@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "heuristics/groups.h"
-#include "heuristics/radix_order.h"
 #include "heuristics/share_room.h"
 #include "heuristics/sharer_packing.h"
 #include "heuristics/waiting_gangs.h"
 #include "model/levels.h"
 #include "model/levels_parts.h"
+#include "model/radix_order.h"
 
 namespace muster {
 
@@ -258,13 +258,14 @@ class Placing {
     if (input_.order.gangs == GangOrder::kQueueByQueue && problem_.queues.size() > 1) {
       queue_by_queue(pass, waiting);
     } else {
-      for (std::size_t i = 0; i < waiting.size(); ++i) {
+      for (std::size_t i = 0; i < waiting.size() && !stopped_; ++i) {
         if (i + kSoon < waiting.size()) fetch_pods(waiting[i + kSoon]);
         if (i + kLater < waiting.size()) fetch(waiting[i + kLater]);
         place_entry(pass, waiting[i]);
       }
     }
-    for (std::size_t i = section.first_elastic; i < section.end_elastic; ++i) grow(pass, entries_[elastic_[i]]);
+    for (std::size_t i = section.first_elastic; i < section.end_elastic && !stopped_; ++i)
+      grow(pass, entries_[elastic_[i]]);
     if (!claims_ || !room_.may_claim(rank_)) return;
     for (Entry& entry : waiting) claim(pass, entry);
   }

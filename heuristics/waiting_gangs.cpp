@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "heuristics/fit.h"
-#include "heuristics/radix_order.h"
 #include "model/levels_parts.h"
+#include "model/radix_order.h"
 #include "model/saturating.h"
 
 namespace muster {

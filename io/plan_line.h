@@ -33,6 +33,7 @@ struct PlanLine {
   const Report& report;
   SolverStatement solver;
   bool with_timings = true;
+  int threads = 1;  // that may write at the same time
 };
 void write_plan(const PlanLine& line, std::string& out);
 

@@ -9,12 +9,14 @@
 #include "io/plan_line.h"
 #include "io/plan_share.h"
 #include "model/name_order.h"
+#include "model/parallel.h"
 
 namespace muster {
 
 namespace {
 
 constexpr std::int64_t kCpuScale = 1'000;
+constexpr std::size_t kGangBytes = 400;  // of each, mostly
 
 template <class Item, class Name>
 std::vector<std::string_view> names_of(const std::vector<Item>& items, const Name& name) {
@@ -62,7 +64,7 @@ class AccountWriter {
 
  private:
   void write_gangs();
-  void write_gang(const GangReport& gang);
+  void write_gang(const GangReport& gang, JsonWriter& json) const;
   void write_queues();
   void write_queue_resource(const QueueReport& queue, std::size_t resource, std::int64_t scale);
   void write_objective();
@@ -150,35 +152,46 @@ void DecisionWriter::write_evictions() {
   json_.raw("]");
 }
 
+// Ranges of a long list are written at the same time, the first of them where it belongs.
 void AccountWriter::write_gangs() {
+  constexpr std::size_t kStepsAGang = 10;  // as ranges_for counts them
   json_.raw(R"(,"gangs":[)");
   const auto& gangs = line_.report.gangs;
-  bool first = true;
-  for (const std::uint32_t at :
-       order_by_name(gangs, [&](const GangReport& g) { return problem_.gangs[g.gang].name; })) {
-    json_.separate(first);
-    write_gang(gangs[at]);
-  }
+  const std::vector<std::uint32_t> order =
+      order_by_name(gangs, [&](const GangReport& g) { return problem_.gangs[g.gang].name; });
+  const std::size_t ranges = ranges_for(kStepsAGang * order.size(), line_.threads);
+  std::vector<std::string> later(ranges);
+  parallel_for(ranges, line_.threads, [&](std::size_t range) {
+    const std::size_t first = range * order.size() / ranges, end = (range + 1) * order.size() / ranges;
+    JsonWriter own(later[range]);
+    if (range > 0) later[range].reserve(kGangBytes * (end - first));
+    JsonWriter& json = range == 0 ? json_ : own;
+    for (std::size_t at = first; at < end; ++at) {
+      if (at > 0) json.raw(",");
+      write_gang(gangs[order[at]], json);
+    }
+  });
+  for (const std::string& text : later) json_.raw(text);
   json_.raw("]");
 }
 
-void AccountWriter::write_gang(const GangReport& gang) {
-  json_.raw(R"({"name":)").string(problem_.gangs[gang.gang].name);
-  json_.raw(R"(,"phase":")").raw(phase_name(gang.phase));
-  json_.raw(R"(","running":)").integer(gang.running).raw(R"(,"placed":)").integer(gang.placed);
-  json_.raw(R"(,"evicted":)").integer(gang.evicted).raw(R"(,"pending":)").integer(gang.pending);
-  if (!gang.reason.empty()) json_.raw(R"(,"reason":)").string(gang.reason);
-  if (!gang.make_room.empty()) json_.raw(R"(,"makeRoom":)").string(gang.make_room);
-  if (!gang.message.empty()) json_.raw(R"(,"message":)").string(gang.message);
+void AccountWriter::write_gang(const GangReport& gang, JsonWriter& json) const {
+  json.raw(R"({"name":)").string(problem_.gangs[gang.gang].name);
+  json.raw(R"(,"phase":")").raw(phase_name(gang.phase));
+  json.raw(R"(","running":)").integer(gang.running).raw(R"(,"placed":)").integer(gang.placed);
+  json.raw(R"(,"evicted":)").integer(gang.evicted).raw(R"(,"pending":)").integer(gang.pending);
+  if (!gang.reason.empty()) json.raw(R"(,"reason":)").string(gang.reason);
+  if (!gang.make_room.empty()) json.raw(R"(,"makeRoom":)").string(gang.make_room);
+  if (!gang.message.empty()) json.raw(R"(,"message":)").string(gang.message);
   if (!gang.blockers.empty()) {
-    json_.raw(R"(,"blockers":[)");
+    json.raw(R"(,"blockers":[)");
     bool first = true;
     for (const Blocker& blocker : gang.blockers) {
-      json_.separate(first).raw(R"({"code":)").string(blocker.code).raw(R"(,"nodes":)").integer(blocker.nodes).raw("}");
+      json.separate(first).raw(R"({"code":)").string(blocker.code).raw(R"(,"nodes":)").integer(blocker.nodes).raw("}");
     }
-    json_.raw("]");
+    json.raw("]");
   }
-  json_.raw("}");
+  json.raw("}");
 }
 
 void AccountWriter::write_queues() {
@@ -275,7 +288,6 @@ void write_decisions(const Problem& problem, const Plan& plan, std::string& out)
 }
 
 void write_account(const PlanLine& line, std::string& out) {
-  constexpr std::size_t kGangBytes = 400;
   out.reserve(out.size() + kGangBytes * line.report.gangs.size());
   AccountWriter(line, out).write();
 }

@@ -272,7 +272,9 @@ void resolve_gangs(ProblemDraft& draft) {
     const bool is_all_gated = has_pod(problem, gang, PodStatus::kGated) && !has_pod(problem, gang, PodStatus::kRunning);
     gang.timed_out = gang.timed_out && (is_pending || is_all_gated);
     gang.stale = is_stale(draft, index);
-    if (is_pending || has_pod(problem, gang, PodStatus::kRunning)) problem.priorities.push_back(gang.priority);
+    if (!is_pending && !has_pod(problem, gang, PodStatus::kRunning)) continue;
+    if (problem.priorities.empty() || problem.priorities.back() != gang.priority)  // neighbours mostly share it
+      problem.priorities.push_back(gang.priority);
   }
   std::ranges::sort(problem.priorities, std::greater<>{});
   const auto repeated = std::ranges::unique(problem.priorities);

@@ -14,36 +14,6 @@ constexpr std::array kLevelsByPriority{LevelKind::kShare, LevelKind::kQuota, Lev
 constexpr std::array kLevelsOfAll{LevelKind::kEvicted, LevelKind::kMoved, LevelKind::kSeniority, LevelKind::kPreference,
                                   LevelKind::kFragmentation};
 
-// Counts equal items together, but for some that come seldom: those for which an item of the same slot came in between.
-class UnitCounts {
- public:
-  explicit UnitCounts(std::size_t queues) : items_(queues), slots_(std::size_t{1} << kSlotBits, 0) {}
-
-  void add(QueueIndex queue, std::size_t kind, std::size_t rank, Work item) {
-    std::vector<RankedItem>& items = items_[queue][kind];
-    std::uint32_t& position = slots_[slot_of(queue, kind, rank, item)];
-    if (position < items.size() && items[position].rank == rank && items[position].counted.item == item) {
-      ++items[position].counted.count;
-      return;
-    }
-    position = static_cast<std::uint32_t>(items.size());
-    items.push_back({rank, {item, 1}});
-  }
-  QueueItems take() { return std::move(items_); }
-
- private:
-  static constexpr int kSlotBits = 12;
-  // Multiplies by the odd number next to 2^64 / the golden ratio (Knuth 1973), for what has the high bits.
-  static std::size_t slot_of(QueueIndex queue, std::size_t kind, std::size_t rank, Work item) {
-    constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15ULL;
-    const std::uint64_t where = (std::uint64_t{queue.value()} << 1 | kind) << 20 ^ rank;
-    return ((static_cast<std::uint64_t>(item) * kSpread ^ where) * kSpread) >> (64 - kSlotBits);
-  }
-
-  QueueItems items_;
-  std::vector<std::uint32_t> slots_;  // positions of the items that came last
-};
-
 // Pods that are present and count in a leaf queue, gang by gang.
 struct PresentWork {
   UnitCounts units;
@@ -56,7 +26,7 @@ void add_units(const Problem& problem, GangIndex index, std::size_t rank, const 
   const Gang& gang = problem.gangs[index];
   for (const std::array<Work, 2>& unit : gang_units(problem, index, present)) {
     for (std::size_t kind = 0; kind < unit.size(); ++kind) {
-      if (unit[kind] > 0) sums.units.add(gang.queue, kind, rank, unit[kind]);
+      if (unit[kind] > 0) sums.units.add(gang.queue, kind, rank, {unit[kind], 1});
     }
   }
 }

@@ -80,11 +80,11 @@ UnitShape shape_of(const Problem& problem, const Gang& gang, const std::vector<P
 // Items of which every choice of units of any plan is a choice: whole units where they are known beforehand, else
 // single pods, of which each unit is a union.
 void add_possible_units(const Problem& problem, const Gang& gang, const std::vector<PodIndex>& possible,
-                        QueueItems& items) {
+                        UnitCounts& units) {
   const std::size_t rank = priority_rank(problem, gang.priority);
   const UnitShape shape = shape_of(problem, gang, possible);
   const auto add = [&](std::size_t kind, Work item, std::int64_t count) {
-    if (item > 0 && count > 0) items[gang.queue][kind].push_back({rank, {item, count}});
+    if (item > 0 && count > 0) units.add(gang.queue, kind, rank, {item, count});
   };
   if (shape == UnitShape::kAlike) {
     const PodClass& pod_class = problem.class_of(possible.front());
@@ -104,22 +104,46 @@ void add_possible_units(const Problem& problem, const Gang& gang, const std::vec
   for (std::size_t kind = 0; kind < 2 && shape == UnitShape::kAllOrNothing; ++kind) add(kind, sum[kind], 1);
 }
 
-// Alike pods of one gang that may be present. A memory request counts the smallest device wherever it
-// lands, so that it may take nothing of what it counts.
+// Alike pods that may be present. A memory request counts the smallest device wherever it lands, so that it may take
+// nothing of what it counts.
 struct PossiblePods {
-  GangIndex gang;
   std::size_t rank = 0;  // of the priority
   std::size_t kind = 0;
   bool is_pending = false;
-  PodClassIndex pod_class;
-  KnapsackItem item;  // weight: the work that one takes of the cluster; profit: its weighted work
   std::int64_t waited_seconds = 0;
+  KnapsackItem item;  // weight: the work that one takes of the cluster; profit: its weighted work
+
+  bool is_alike(const PossiblePods& other) const {
+    return rank == other.rank && kind == other.kind && is_pending == other.is_pending &&
+           waited_seconds == other.waited_seconds && item.weight == other.item.weight &&
+           item.profit == other.item.profit;
+  }
+};
+
+// Counts alike pods together, but for some that come seldom.
+class PossiblePodCounts {
+ public:
+  void add(const PossiblePods& pods) {
+    const std::uint64_t rest = RecentSlots::mixed(static_cast<std::uint64_t>(pods.waited_seconds), pods.rank);
+    std::uint32_t& position = slots_.of(RecentSlots::mixed(static_cast<std::uint64_t>(pods.item.profit), rest));
+    if (position < all_.size() && all_[position].is_alike(pods)) {
+      all_[position].item.count += pods.item.count;
+      return;
+    }
+    position = static_cast<std::uint32_t>(all_.size());
+    all_.push_back(pods);
+  }
+  const std::vector<PossiblePods>& all() const { return all_; }
+
+ private:
+  std::vector<PossiblePods> all_;
+  RecentSlots slots_;  // positions
 };
 
 struct PossibleWork {
-  QueueItems items;
+  UnitCounts units;
   QueueWork unweighted;
-  std::vector<PossiblePods> pods;
+  PossiblePodCounts pods;
   std::array<Work, 2> capacity{}, held{};  // by kind: what the cluster has; what those take of it who cannot leave
 };
 
@@ -141,15 +165,7 @@ void add_pod(const Problem& problem, const Possibilities& possibilities, const G
   sums.capacity[kind] = saturating_add(sums.capacity[kind], rounded_up);
   const bool is_pending = pod.status == PodStatus::kPending;
   if (!is_pending && !possibilities.may_leave(gang)) sums.held[kind] = saturating_add(sums.held[kind], item.weight);
-  const std::size_t rank = priority_rank(problem, gang.priority);
-  if (!sums.pods.empty()) {
-    PossiblePods& last = sums.pods.back();
-    if (last.gang == pod.gang && last.pod_class == pod.pod_class && last.is_pending == is_pending) {
-      ++last.item.count;
-      return;
-    }
-  }
-  sums.pods.push_back({pod.gang, rank, kind, is_pending, pod.pod_class, item, gang.waited_seconds});
+  sums.pods.add({priority_rank(problem, gang.priority), kind, is_pending, gang.waited_seconds, item});
 }
 
 // `possible`: a list that may be used again.
@@ -161,7 +177,7 @@ void add_gang(const Problem& problem, const Possibilities& possibilities, const 
   if (possible.empty()) return;
   const std::size_t rank = priority_rank(problem, gang.priority);
   if (meets_minimum(problem, gang, [&](PodIndex pod) { return possibilities.may_count(pod); })) {
-    add_possible_units(problem, gang, possible, sums.items);
+    add_possible_units(problem, gang, possible, sums.units);
   }
   for (const PodIndex index : possible) {
     const Pod& pod = problem.pods[index];
@@ -175,7 +191,7 @@ void add_gang(const Problem& problem, const Possibilities& possibilities, const 
 // For each rank: the most work, weighted, of that or a higher priority that the cluster holds.
 std::vector<Work> most_work(const PossibleWork& sums, std::size_t ranks) {
   std::vector<const PossiblePods*> by_rank;
-  for (const PossiblePods& pods : sums.pods) by_rank.push_back(&pods);
+  for (const PossiblePods& pods : sums.pods.all()) by_rank.push_back(&pods);
   std::ranges::stable_sort(by_rank, {}, &PossiblePods::rank);
   std::array knapsacks{FractionalKnapsack(sums.capacity[0]), FractionalKnapsack(sums.capacity[1])};
   std::vector<Work> most;
@@ -192,7 +208,7 @@ std::int64_t most_seniority(const PossibleWork& sums) {
     return FractionalKnapsack(std::max<Work>(saturating_subtract(sums.capacity[kind], sums.held[kind]), 0));
   };
   std::array knapsacks{room(0), room(1)};
-  for (const PossiblePods& pods : sums.pods) {
+  for (const PossiblePods& pods : sums.pods.all()) {
     if (!pods.is_pending) continue;
     KnapsackItem item = pods.item;
     item.profit = saturating_multiply(item.profit, pods.waited_seconds);
@@ -393,18 +409,17 @@ class LeastLoss {
 std::vector<std::int64_t> trivial_bounds(const Problem& problem, const FairShares& shares) {
   const std::size_t ranks = problem.priorities.size();
   const Possibilities possibilities(problem);
-  PossibleWork sums{QueueItems(problem.queues.size()),
+  PossibleWork sums{UnitCounts(problem.queues.size()),
                     {std::vector(ranks, Indexed<QueueIndex, WorkByKind>(problem.queues.size(), WorkByKind{}))},
                     {},
                     // A pod without GPUs counts the larger of two shares, so such pods may come to twice the cluster.
                     {problem.total_gpu_work, saturating_multiply(problem.total_gpu_work, 2)},
                     {}};
-  sums.pods.reserve(problem.gangs.size());
   std::vector<PodIndex> possible;
   for (const Gang& gang : problem.gangs) {
     if (gang.queue_is_leaf) add_gang(problem, possibilities, gang, possible, sums);
   }
-  std::vector<std::int64_t> bounds = share_values(problem, shares, std::move(sums.items));
+  std::vector<std::int64_t> bounds = share_values(problem, shares, sums.units.take());
   const std::vector<Work> quota = quota_values(problem, shares, sums.unweighted);
   bounds.insert(bounds.end(), quota.begin(), quota.end());
   const std::vector<Work> work = most_work(sums, ranks);

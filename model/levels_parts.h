@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "model/end_state.h"
@@ -36,6 +37,44 @@ Work forest_value(const Problem& problem, const Indexed<QueueIndex, WorkByKind>&
 
 // By queue and kind, the items that may count in its share.
 using QueueItems = Indexed<QueueIndex, std::array<std::vector<RankedItem>, 2>>;
+
+// Where things are that came lately: a slot for each number, shared by many.
+class RecentSlots {
+ public:
+  std::uint32_t& of(std::uint64_t number) { return slots_[number * kSpread >> (64 - kSlotBits)]; }
+  // A number of two: each bit of either tells.
+  static std::uint64_t mixed(std::uint64_t a, std::uint64_t b) { return (a * kSpread) ^ b; }
+
+ private:
+  // The odd number next to 2^64 / the golden ratio (Knuth 1973), for what has the high bits.
+  static constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15ULL;
+  static constexpr int kSlotBits = 12;
+  std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(std::size_t{1} << kSlotBits, 0);
+};
+
+// Counts equal items together, but for some that come seldom: those for which an item of the same slot came in between.
+class UnitCounts {
+ public:
+  explicit UnitCounts(std::size_t queues) : items_(queues) {}
+
+  void add(QueueIndex queue, std::size_t kind, std::size_t rank, const CountedItem& counted) {
+    std::vector<RankedItem>& items = items_[queue][kind];
+    const std::uint64_t where = (std::uint64_t{queue.value()} << 1 | kind) << 20 ^ rank;
+    std::uint32_t& position = slots_.of(RecentSlots::mixed(static_cast<std::uint64_t>(counted.item), where));
+    if (position < items.size() && items[position].rank == rank && items[position].counted.item == counted.item) {
+      items[position].counted.count += counted.count;
+      return;
+    }
+    position = static_cast<std::uint32_t>(items.size());
+    items.push_back({rank, counted});
+  }
+  QueueItems take() { return std::move(items_); }
+
+ private:
+  QueueItems items_;
+  RecentSlots slots_;  // positions
+};
+
 // The share level of each rank.
 std::vector<Work> share_values(const Problem& problem, const FairShares& shares, QueueItems items);
 

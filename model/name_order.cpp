@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 
+#include "model/radix_order.h"
+
 namespace muster {
 namespace {
 
@@ -31,28 +33,37 @@ Key key_of(std::string_view rest) {
   return key;
 }
 
-struct Entry {
-  Key key{};
-  std::uint32_t position = 0;
-};
+// By the first bytes behind what all have in common.
+void sort_by_first_bytes(std::span<const std::string_view> names, std::vector<Keyed>& order) {
+  const std::size_t prefix = common_prefix(names);
+  std::vector<Key> keys(names.size());
+  std::ranges::transform(names, keys.begin(), [&](std::string_view name) { return key_of(name.substr(prefix)); });
+  std::vector<Keyed> spare;
+  for (std::size_t word = kKeyWords; word-- > 0;) {
+    for (Keyed& item : order) item.key = keys[item.position][word];
+    sort_by_key(order, spare);
+  }
+  const auto is_same = [&](const Keyed& a, const Keyed& b) {
+    return keys[a.position][0] == keys[b.position][0] && keys[a.position][1] == keys[b.position][1];
+  };
+  for (auto first = order.begin(); first != order.end();) {
+    const auto last =
+        std::find_if_not(first + 1, order.end(), [&](const Keyed& item) { return is_same(*first, item); });
+    if (last - first > 1)
+      std::ranges::stable_sort(first, last, {}, [&](const Keyed& item) { return names[item.position]; });
+    first = last;
+  }
+}
 
 }  // namespace
 
 std::vector<std::uint32_t> order_of_names(std::span<const std::string_view> names) {
-  if (names.empty()) return {};
-  const std::size_t prefix = common_prefix(names);
-  std::vector<Entry> entries(names.size());
-  for (std::size_t i = 0; i < names.size(); ++i)
-    entries[i] = {key_of(names[i].substr(prefix)), static_cast<std::uint32_t>(i)};
-  const auto is_before = [&](const Entry& a, const Entry& b) {
-    if (a.key != b.key) return a.key < b.key;
-    const int order = names[a.position].compare(names[b.position]);
-    return order != 0 ? order < 0 : a.position < b.position;
-  };
-  if (!std::ranges::is_sorted(entries, is_before)) std::ranges::sort(entries, is_before);
-  std::vector<std::uint32_t> order(entries.size());
-  std::ranges::transform(entries, order.begin(), &Entry::position);
-  return order;
+  std::vector<Keyed> order(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) order[i].position = static_cast<std::uint32_t>(i);
+  if (!std::ranges::is_sorted(names)) sort_by_first_bytes(names, order);
+  std::vector<std::uint32_t> positions(order.size());
+  std::ranges::transform(order, positions.begin(), &Keyed::position);
+  return positions;
 }
 
 }  // namespace muster

@@ -92,6 +92,24 @@ std::string written(const Instance& instance, const Plan& plan, bool with_timing
   return line;
 }
 
+// More gangs than one thread writes by itself.
+TEST(PlanLine, IsTheSameHoweverManyThreadsWriteIt) {
+  const Instance i = instance();
+  Report report = report_of(i.problem);
+  const std::vector<GangReport> two = report.gangs;
+  while (report.gangs.size() < 10'000) report.gangs.insert(report.gangs.end(), two.begin(), two.end());
+  for (std::size_t at = 0; at < report.gangs.size(); ++at) report.gangs[at].running = static_cast<std::int64_t>(at);
+  const Plan plan = plan_of(i.problem);
+  std::string by_one;
+  write_plan({i.problem, plan, report, statement(), true, 1}, by_one);
+  EXPECT_EQ(nlohmann::json::parse(by_one)["gangs"].size(), 10'000U);
+  for (const int threads : {2, 3}) {
+    std::string line;
+    write_plan({i.problem, plan, report, statement(), true, threads}, line);
+    EXPECT_TRUE(line == by_one) << threads;
+  }
+}
+
 TEST(PlanLine, IsWrittenAsTheContractShowsIt) {
   const Instance i = instance();
   EXPECT_EQ(

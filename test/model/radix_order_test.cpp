@@ -1,4 +1,4 @@
-#include "heuristics/radix_order.h"
+#include "model/radix_order.h"
 
 #include <cstdint>
 #include <limits>
