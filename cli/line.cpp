@@ -17,10 +17,14 @@ constexpr Nanoseconds kMostBudget = 8'640'000 * kNanosecondsPerSecond;
 
 double milliseconds(Clock::duration duration) { return std::chrono::duration<double, std::milli>(duration).count(); }
 
-// How long is left to write once the plan is verified: 300 bytes for each gang and queue at 400 MB/s (measured: 550 to
-// 800), and a fixed part for waking the writer. What the plan does is written while it is verified.
-Clock::duration writing_reserve(const Problem& problem) {
-  return std::chrono::microseconds(200 + 300 * (problem.gangs.size() + problem.queues.size()) / 400);
+// What the account of a plan grows with. What the plan does is written while it is verified.
+std::int64_t things_told(const Problem& problem) {
+  return static_cast<std::int64_t>(problem.gangs.size() + problem.queues.size());
+}
+
+Clock::duration writing_reserve(const Problem& problem, const WritingForecast& forecast) {
+  return std::chrono::duration_cast<Clock::duration>(
+      std::chrono::duration<double, std::milli>(forecast.of(things_told(problem))));
 }
 
 SolveOptions solve_until(SolveOptions options, Clock::time_point deadline) {
@@ -87,7 +91,7 @@ void write_timed(PlanLine& line, Clock::time_point start, Clock::time_point dead
 }
 
 // The line itself: snapshot, problem, solution, plan.
-Answer solve_line(ParsedLine& line, Clock::time_point free_since, Portfolio& portfolio, const LineOptions& options,
+Answer solve_line(ParsedLine& line, Clock::time_point free_since, LineSolver& solver, const LineOptions& options,
                   const SolvedLineObserver& observe) {
   if (!line.snapshot) return error_answer(line, line.id, line.snapshot.error());
   Snapshot& snapshot = *line.snapshot;
@@ -101,7 +105,7 @@ Answer solve_line(ParsedLine& line, Clock::time_point free_since, Portfolio& por
   const Clock::duration modelling = Clock::now() - before_model;
 
   const Clock::duration least = least_time(budget, options);
-  const Clock::time_point ready = deadline - writing_reserve(*problem);
+  const Clock::time_point ready = deadline - writing_reserve(*problem, solver.writing);
   SolveOptions solve =
       solve_until(options.solve, least > Clock::duration::zero() ? std::max(ready, Clock::now() + least) : ready);
   solve.trace = trace_sink(snapshot, start, options);
@@ -110,7 +114,7 @@ Answer solve_line(ParsedLine& line, Clock::time_point free_since, Portfolio& por
     text.clear();
     write_decisions(*problem, plan, text);
   };
-  const Solution solution = portfolio.solve(snapshot, *problem, solve);
+  const Solution solution = solver.portfolio.solve(snapshot, *problem, solve);
 
   SolverStatement statement{solution.origin,
                             solution.proof,
@@ -131,8 +135,16 @@ Answer solve_line(ParsedLine& line, Clock::time_point free_since, Portfolio& por
   for (const std::string& remark : line.remarks) {
     answer.log += fmt::format("{}{}", answer.log.empty() ? "" : "\n", escaped(remark));
   }
-  PlanLine plan{*problem, solution.plan, solution.report, std::move(statement), !options.solve.deterministic};
+  PlanLine plan{*problem,
+                solution.plan,
+                solution.report,
+                std::move(statement),
+                !options.solve.deterministic,
+                options.solve.threads};
   write_timed(plan, start, deadline, answer.text);
+  const auto reasons =
+      std::ranges::count_if(solution.report.gangs, [](const GangReport& gang) { return !gang.message.empty(); });
+  solver.writing.learn(things_told(*problem), reasons, plan.solver.phases_ms.back().second);
   if (observe) observe({*problem, solution, plan.solver, budget, Clock::now() - start});
   return answer;
 }
@@ -153,10 +165,10 @@ Nanoseconds budget_of(const ParsedLine& line, const LineOptions& options) {
   return std::clamp<Nanoseconds>(options.budget_above_all.value_or(told), 0, kMostBudget);
 }
 
-Answer answer_line(ParsedLine& line, Clock::time_point free_since, Portfolio& portfolio, const LineOptions& options,
+Answer answer_line(ParsedLine& line, Clock::time_point free_since, LineSolver& solver, const LineOptions& options,
                    const SolvedLineObserver& observe) {
   try {
-    return solve_line(line, free_since, portfolio, options, observe);
+    return solve_line(line, free_since, solver, options, observe);
   } catch (const std::exception& defect) {
     const std::string_view id = line.snapshot ? line.snapshot->id : line.id;
     Answer answer = error_answer(line, id, {"InternalError", "$", defect.what()});

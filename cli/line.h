@@ -13,6 +13,7 @@
 #include "io/snapshot_reader.h"
 #include "model/error.h"
 #include "model/snapshot.h"
+#include "solver/forecast.h"
 #include "solver/portfolio.h"
 
 namespace muster {
@@ -57,11 +58,18 @@ struct SolvedLine {
 };
 using SolvedLineObserver = std::function<void(const SolvedLine&)>;  // may be empty
 
+// What solves lines one after another, and learns of each for the next. One a thread that solves.
+struct LineSolver {
+  explicit LineSolver(const std::string& worker_program) : portfolio(worker_program) {}
+  Portfolio portfolio;
+  WritingForecast writing;
+};
+
 // Solves a parsed line and writes its answer. `free_since`: when the solver could first have turned to it; the clock of
 // the line's budget runs from then or from `begun`, whichever is later, and parsing counts against it in either case.
 // Deterministic: no clock is asked for anything, and timings are left out, so that equal plans are equal bytes.
 // Never throws: whatever goes wrong is an error record.
-Answer answer_line(ParsedLine& line, Clock::time_point free_since, Portfolio& portfolio, const LineOptions& options,
+Answer answer_line(ParsedLine& line, Clock::time_point free_since, LineSolver& solver, const LineOptions& options,
                    const SolvedLineObserver& observe);
 
 // The budget that holds for a line.

@@ -43,7 +43,7 @@ void write_answers(AnswerQueue& answers, int output, std::atomic<int>& error) {
   }
 }
 
-void solve_lines(LineQueue& lines, AnswerQueue& answers, Portfolio& portfolio, const PipelineOptions& options,
+void solve_lines(LineQueue& lines, AnswerQueue& answers, LineSolver& solver, const PipelineOptions& options,
                  Console& console, PipelineOutcome& outcome) {
   SolvedLineObserver observe;
   std::string summary;
@@ -52,7 +52,7 @@ void solve_lines(LineQueue& lines, AnswerQueue& answers, Portfolio& portfolio, c
   while (auto line = lines.pop()) {
     if (received_signal() != 0) break;
     console.begin_progress(line->number, std::chrono::nanoseconds(budget_of(*line, options.line)));
-    Answer answer = answer_line(*line, free_since, portfolio, options.line, observe);
+    Answer answer = answer_line(*line, free_since, solver, options.line, observe);
     console.end_progress();
     ++outcome.answered;
     outcome.errors += answer.is_error ? 1 : 0;
@@ -72,7 +72,7 @@ void solve_lines(LineQueue& lines, AnswerQueue& answers, Portfolio& portfolio, c
 
 }  // namespace
 
-PipelineOutcome run_pipeline(LineSource& source, int output, Portfolio& portfolio, const PipelineOptions& options,
+PipelineOutcome run_pipeline(LineSource& source, int output, LineSolver& solver, const PipelineOptions& options,
                              Console& console) {
   LineQueue lines(kLinesAhead, kBytesAhead);
   AnswerQueue answers(kLinesAhead, kBytesAhead);
@@ -82,7 +82,7 @@ PipelineOutcome run_pipeline(LineSource& source, int output, Portfolio& portfoli
   {
     const std::jthread reader([&] { read_lines(source, options.reader, lines, read_defect); });
     const std::jthread writer([&] { write_answers(answers, output, write_error); });
-    solve_lines(lines, answers, portfolio, options, console, outcome);
+    solve_lines(lines, answers, solver, options, console, outcome);
     wake_readers();
   }
   outcome.write_error = write_error;

@@ -27,7 +27,7 @@ struct PipelineOutcome {
 // after the line at hand when a signal has been received, or when the output cannot be written. Memory: at most
 // kLinesAhead parsed lines and as many answers wait at any time, and no more than kBytesAhead of text unless a single
 // line is longer. Uses the calling thread to solve.
-PipelineOutcome run_pipeline(LineSource& source, int output, Portfolio& portfolio, const PipelineOptions& options,
+PipelineOutcome run_pipeline(LineSource& source, int output, LineSolver& solver, const PipelineOptions& options,
                              Console& console);
 
 }  // namespace muster

@@ -124,8 +124,8 @@ void ServeQueue::finish(const QueuedLine& work, std::optional<Answer> answer) {
 
 void ServeQueue::solve_all(Solver& solver) {
   const auto tidy = [&] {
-    solver.portfolio.tidy();
-    solver.worker_failures = solver.portfolio.worker_failures();
+    solver.lines.portfolio.tidy();
+    solver.worker_failures = solver.lines.portfolio.worker_failures();
   };
   while (auto item = parsed_.pop(kTidyEvery, tidy)) {
     auto& [work, line] = *item;
@@ -137,10 +137,10 @@ void ServeQueue::solve_all(Solver& solver) {
     const Clock::duration waited = Clock::now() - line.begun - line.parsing;
     const Clock::time_point due = line.begun + std::chrono::nanoseconds(budget_of(line, options));
     solver.due = std::max(due, Clock::now()).time_since_epoch().count();
-    Answer answer = answer_line(line, line.begun, solver.portfolio, options,
+    Answer answer = answer_line(line, line.begun, solver.lines, options,
                                 [&](const SolvedLine& solved) { observe_(solved, waited); });
     solver.due = 0;
-    solver.worker_failures = solver.portfolio.worker_failures();
+    solver.worker_failures = solver.lines.portfolio.worker_failures();
     finish(work, std::move(answer));
   }
 }

@@ -71,8 +71,8 @@ class ServeQueue {
   };
   // Each knows the prices and the plan of the line that it solved before.
   struct Solver {
-    explicit Solver(const std::string& worker_program) : portfolio(worker_program) {}
-    Portfolio portfolio;
+    explicit Solver(const std::string& worker_program) : lines(worker_program) {}
+    LineSolver lines;
     std::atomic<std::int64_t> worker_failures{0};
     std::atomic<Clock::time_point::rep> due{0};  // when the plan at hand is to be ready; 0: none is
     std::jthread thread;

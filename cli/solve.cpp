@@ -125,8 +125,8 @@ int run_solve(int argc, const char* const* argv) {
       if (trace_error == 0) trace_error = write_all(*trace, line);
     };
   }
-  Portfolio portfolio(kOwnProgram);
-  PipelineOutcome outcome = run_pipeline(source, *output, portfolio, options, console);
+  LineSolver solver(kOwnProgram);
+  PipelineOutcome outcome = run_pipeline(source, *output, solver, options, console);
   if (*output != STDOUT_FILENO && close(*output) != 0 && outcome.write_error == 0) outcome.write_error = errno;
   if (trace && close(*trace) != 0 && trace_error == 0) trace_error = errno;
   if (outcome.write_error == 0) outcome.write_error = trace_error;

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "model/gang_tree.h"
-#include "model/name_order.h"
 #include "model/reasons.h"
 #include "model/reasons_room.h"
 
@@ -28,8 +27,8 @@ class GangReporter {
     }
   }
 
-  // None where nothing of the gang is pending, placed, moved or evicted.
-  std::optional<GangReport> report(GangIndex index) {
+  // Adds all but why a pod of it waits: nothing where none is pending, placed, moved or evicted.
+  void count(GangIndex index, std::vector<GangReport>& out) const {
     GangReport report;
     report.gang = index;
     bool has_moved = false;
@@ -37,11 +36,18 @@ class GangReporter {
       count(pod, report);
       has_moved = has_moved || moved_[pod];
     }
-    if (report.placed + report.evicted + report.pending == 0 && !has_moved) return std::nullopt;
+    if (report.placed + report.evicted + report.pending == 0 && !has_moved) return;
+    if (report.pending == 0) conclude(report, runs_at_the_end(index, report));
+    out.push_back(std::move(report));
+  }
+
+  // Of a gang of which a pod waits: why, as long as there is time.
+  void explain(GangReport& report) {
+    const GangIndex index = report.gang;
     const bool is_met = runs_at_the_end(index, report);
-    if (report.pending > 0 && stop_ && stop_()) {
+    if (should_stop()) {
       report.reason = reason_at_a_glance(index);
-    } else if (report.pending > 0) {
+    } else {
       if (!teller_) teller_.emplace(problem_, shares_, end_, proven_);
       Verdict verdict = teller_->tell(index, !is_met);
       report.reason = std::move(verdict.reason);
@@ -49,12 +55,21 @@ class GangReporter {
       report.message = std::move(verdict.message);
       report.blockers = std::move(verdict.blockers);
     }
-    report.phase = phase(index, report, is_met);
-    if (report.message.empty()) report.message = eviction_message(index);
-    return report;
+    conclude(report, is_met);
   }
 
  private:
+  void conclude(GangReport& report, bool is_met) const {
+    report.phase = phase(report.gang, report, is_met);
+    if (report.message.empty()) report.message = eviction_message(report.gang);
+  }
+
+  // Once there is no time, there is none later.
+  bool should_stop() {
+    has_stopped_ = has_stopped_ || (stop_ && stop_());
+    return has_stopped_;
+  }
+
   PodStatus status(PodIndex pod) const { return problem_.pods[pod].status; }
 
   // What can be told of a gang without a look at any node.
@@ -123,6 +138,7 @@ class GangReporter {
   const Plan& plan_;
   bool proven_;
   std::function<bool()> stop_;
+  bool has_stopped_ = false;
   std::optional<ReasonTeller> teller_;  // made for the first gang that is left over
   Indexed<PodIndex, std::uint8_t> waits_, moved_;
   std::map<GangIndex, const Eviction*> first_eviction_;  // of pods that are gone
@@ -133,7 +149,6 @@ std::vector<QueueReport> report_queues(const Problem& problem, const FairShares&
   for (const QueueIndex queue : problem.queues.indices()) {
     reports.push_back({queue, problem.queues[queue].quota, shares.share[queue], end.usage[queue]});
   }
-  std::ranges::stable_sort(reports, {}, [&](const QueueReport& report) { return problem.queues[report.queue].name; });
   return reports;
 }
 
@@ -185,20 +200,14 @@ Report describe(const Problem& problem, const FairShares& shares, const ReportIn
   const AfterPlan end = after_plan(problem, input.plan);
   Report report;
   GangReporter reporter(problem, shares, end, input);
-  std::vector<GangReport> gangs;
-  std::vector<std::string_view> names;
-  gangs.reserve(problem.gangs.size());
-  names.reserve(problem.gangs.size());
-  for (const GangIndex gang : problem.gangs.indices()) {
-    std::optional<GangReport> entry = reporter.report(gang);
-    if (!entry) continue;
-    gangs.push_back(std::move(*entry));
-    names.push_back(problem.gangs[gang].name);
-  }
-  report.gangs.reserve(gangs.size());
-  for (const std::uint32_t at : order_of_names(names)) report.gangs.push_back(std::move(gangs[at]));
+  report.gangs.reserve(problem.gangs.size());
+  for (const GangIndex gang : problem.gangs.indices()) reporter.count(gang, report.gangs);
   report.queues = report_queues(problem, shares, end);
   report.objective = report_levels(problem, input);
+  if (input.only_reasons_left) input.only_reasons_left();
+  for (GangReport& gang : report.gangs) {
+    if (gang.pending > 0) reporter.explain(gang);
+  }
   return report;
 }
 

@@ -50,8 +50,8 @@ struct LevelReport {
 };
 
 struct Report {
-  std::vector<GangReport> gangs;    // one for each gang with a pod that is pending, placed, moved or evicted; by name
-  std::vector<QueueReport> queues;  // by name
+  std::vector<GangReport> gangs;  // one for each gang with a pod that is pending, placed, moved or evicted
+  std::vector<QueueReport> queues;
   std::vector<LevelReport> objective;
 };
 
@@ -69,6 +69,8 @@ struct ReportInput {
   // Asked once a gang; true: there is no time to look for reasons any more, and what is left over is told `OutOfTime`
   // (or `SchedulingTimeout`, `Gated`, which need no looking). May be empty.
   std::function<bool()> stop = {};
+  // Called once, when all is counted and only the reasons are left, whose time depends on the plan. May be empty.
+  std::function<void()> only_reasons_left = {};
 };
 Report describe(const Problem& problem, const FairShares& shares, const ReportInput& input);
 

@@ -40,11 +40,12 @@ const PlanMemory::Known* PlanMemory::find(const Problem& problem, PodIndex pod) 
   return known != placements_.end() && known->pod == hash ? &*known : nullptr;
 }
 
-std::optional<Candidate> PlanMemory::recall(const Problem& problem, const FairShares& shares,
-                                            const StopRequest& stop) const {
+std::optional<Candidate> PlanMemory::recall(const Problem& problem, const FairShares& shares, const StopRequest& stop) {
   const bool anyone_stale = problem.snapshot->policy.actions.stale &&
                             std::ranges::any_of(problem.gangs, [](const Gang& gang) { return gang.stale; });
   if (placements_.empty() || anyone_stale) return std::nullopt;
+  if (!is_sorted_) std::ranges::sort(placements_, {}, &Known::pod);
+  is_sorted_ = true;
   std::unordered_map<std::uint64_t, NodeIndex> nodes;
   for (const NodeIndex node : problem.nodes.indices())
     nodes.emplace(hash_of(problem.snapshot->nodes[node.value()].name), node);
@@ -84,10 +85,11 @@ std::optional<Candidate> PlanMemory::recall(const Problem& problem, const FairSh
 
 void PlanMemory::keep(const Problem& problem, const Plan& plan) {
   placements_.clear();
+  placements_.reserve(plan.placements.size());
   for (const Placement& placement : plan.placements)
     placements_.push_back({hash_of(problem.snapshot->pods[placement.pod.value()].name),
                            hash_of(problem.snapshot->nodes[placement.node.value()].name), placement.devices});
-  std::ranges::sort(placements_, {}, &Known::pod);
+  is_sorted_ = false;
 }
 
 }  // namespace muster

@@ -23,8 +23,8 @@ class PlanMemory {
   // What waits again and fits where it was put, gangs with their minimum only, and whatever else fits beside it. None
   // where nothing is known of any pod that waits, somebody has to go as stale, or it was stopped before it came to what
   // fits beside. Cost: as one or two starts of greedy that evict nobody.
-  std::optional<Candidate> recall(const Problem& problem, const FairShares& shares, const StopRequest& stop) const;
-  // Forgets what it knew. Cost: O(n log n) in placements.
+  std::optional<Candidate> recall(const Problem& problem, const FairShares& shares, const StopRequest& stop);
+  // Forgets what it knew. Cost: O(n) in placements, and O(n log n) for who recalls them first.
   void keep(const Problem& problem, const Plan& plan);
 
  private:
@@ -34,7 +34,8 @@ class PlanMemory {
   };
   const Known* find(const Problem& problem, PodIndex pod) const;
 
-  std::vector<Known> placements_;  // pods ascending
+  std::vector<Known> placements_;
+  bool is_sorted_ = true;  // pods ascending
 };
 
 }  // namespace muster

@@ -1,6 +1,7 @@
 #include "solver/portfolio.h"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -11,6 +12,7 @@
 #include "model/parallel.h"
 #include "solver/backend.h"
 #include "solver/deadline.h"
+#include "solver/forecast.h"
 #include "solver/milp_engine.h"
 #include "solver/plan_memory.h"
 
@@ -44,7 +46,12 @@ constexpr std::int64_t kManyLooks = 5'000, kVeryManyLooks = 30'000;
 constexpr double kFull = 0.001;  // short of a bound by sums by no more than this
 // Of the time left, for a plan in which the oldest come first; and where the MILP engine would need all of it.
 constexpr double kOldestShare = 0.3, kMostOldestShare = 0.9;
-constexpr int kSearchAgain = 3;  // times what the first search took, for the last one
+// Nanoseconds a gang, to say of it that there was no time for a reason; milliseconds a pod or node, for the first of
+// them.
+constexpr std::int64_t kGlance = 100;
+constexpr double kToTheFirstReason = 0.00008;
+constexpr double kToBeginAndEnd = 0.0004;  // milliseconds a pod or node, of a search that finds nothing
+constexpr int kSearchAgain = 3;            // times what the first search took, for the last one
 // Of a search that has no clock: at most, and for each pod and node.
 constexpr std::int64_t kMostTrials = 100'000, kTrialsALook = 20, kTrialsOfEquals = 2;
 
@@ -53,30 +60,6 @@ struct Offer {
   Candidate candidate;
   std::string_view origin;
   std::vector<std::optional<std::int64_t>> bounds;
-};
-
-// How long the end will take: an engine to come back from when its time is up and to tidy up, and then the referee, the
-// report and what else looks at the plan, so much for each pod and node. What the lines before took says it best; for
-// the first line, what was measured of the slowest kind (clusters of 10,000 nodes, half occupied), twice over.
-class EndForecast {
- public:
-  Clock::duration of(std::int64_t looks) const {
-    return as_duration(coming_back_ms_ + kMargin * nanoseconds_a_look_ * static_cast<double>(looks) / 1e6);
-  }
-  void learn_coming_back(double milliseconds) {
-    coming_back_ms_ = std::clamp(std::max(milliseconds, (coming_back_ms_ + milliseconds) / 2), kLeast, kMost);
-  }
-  void learn(std::int64_t looks, double milliseconds) {
-    if (looks < kFewLooks) return;  // of so few it says nothing of others
-    const double measured = 1e6 * milliseconds / static_cast<double>(looks);
-    nanoseconds_a_look_ = std::max(measured, (nanoseconds_a_look_ + measured) / 2);  // up at once, down by halves
-  }
-
- private:
-  static constexpr double kMargin = 1.5, kFirst = 350;
-  static constexpr double kLeast = 2, kMost = 10;  // milliseconds; more is the machine's doing, not the engine's
-  static constexpr std::int64_t kFewLooks = 1'000;
-  double nanoseconds_a_look_ = kFirst, coming_back_ms_ = kLeast;
 };
 
 }  // namespace
@@ -124,6 +107,7 @@ class Cycle {
         milp_times_(is_occupied_ ? kOccupiedNodes : kAlikeNodes),
         most_leaving_(most_leaving(problem)),
         deadline_(options.deadline, options.deterministic),
+        whole_ms_(std::chrono::duration<double, std::milli>(deadline_.left()).count()),
         tracer_(ids_, options.trace) {}
 
   // After the run: what was built for the MILP engine, if it is large enough to be given back beside what comes next.
@@ -137,11 +121,12 @@ class Cycle {
     if (may_search()) recall_plan();
     if (options_.engine != Engine::kGreedy && !is_proven()) improve();
     const Clock::time_point start = Clock::now();
+    const double between_ms = milliseconds_since(last_engine_ended_);
     Offer& offer = settle();
-    const double end_ms = milliseconds_since(start);
-    forecast_.learn(looks(), end_ms);
-    solution_.phases_ms.emplace_back("verify", verify_ms_ + end_ms);
-    return conclude(offer);
+    solution_.phases_ms.emplace_back("verify", verify_ms_ + milliseconds_since(start));
+    Solution solution = conclude(offer);
+    forecast_.learn(looks(), between_ms + milliseconds_since(start) - only_reasons_ms_, only_reasons_ms_);
+    return solution;
   }
 
  private:
@@ -164,10 +149,13 @@ class Cycle {
     offers_.push_back({*std::move(candidate), "greedy", {}});
     tracer_.tell("greedy", offers_.back().candidate.levels, {});
     greedy_ms_ = milliseconds_since(start);
+    if (const Clock::rep stopped = greedy_stopped_.load(); stopped != 0)
+      forecast_.learn_stopping(looks(), milliseconds_since(Clock::time_point(Clock::duration(stopped))));
     solution_.phases_ms.emplace_back("greedy", greedy_ms_);
+    last_engine_ended_ = Clock::now();
   }
 
-  GreedyOptions greedy_options() const {
+  GreedyOptions greedy_options() {
     GreedyOptions greedy;
     greedy.seed = options_.seed;
     greedy.threads = options_.threads;
@@ -183,7 +171,8 @@ class Cycle {
         const Clock::time_point until = (is_alone ? options_.deadline : deadline_.after(share)) - end_of_start();
         const Clock::time_point claims_until =
             now + std::chrono::duration_cast<Clock::duration>(kClaimingShare * (until - now));
-        return {[until] { return Clock::now() >= until; }, [claims_until] { return Clock::now() >= claims_until; }};
+        return {[this, until] { return is_past(until, greedy_stopped_); },
+                [claims_until] { return Clock::now() >= claims_until; }};
       };
       greedy.first_alone = is_short();
       const bool evicts = is_short_for_evictions();
@@ -193,16 +182,28 @@ class Cycle {
     return greedy;
   }
 
+  // Also notes when it was so for the first time.
+  static bool is_past(Clock::time_point until, std::atomic<Clock::rep>& since) {
+    const Clock::time_point now = Clock::now();
+    if (now < until) return false;
+    Clock::rep none = 0;
+    since.compare_exchange_strong(none, now.time_since_epoch().count());
+    return true;
+  }
+
   // Where a start evicts, it ends the claim that it is at, and gives back who need not have gone.
-  Clock::duration end_of_start() const { return most_leaving_ > 0 ? 2 * reserve() : reserve(); }
+  Clock::duration end_of_start() const { return (most_leaving_ > 0 ? reserve() : Clock::duration()) + end_of_search(); }
+  Clock::duration end_of_search() const { return reserve() + as_duration(forecast_.stopping(looks())); }
 
   // What is left of the last plan, where that is better.
   void recall_plan() {
     if (options_.deterministic || deadline_.passed()) return;
     const Clock::time_point start = Clock::now();
-    const Clock::time_point until = options_.deadline - 2 * reserve();  // a plan of it costs no more than to verify it
+    const Clock::time_point until = options_.deadline - 2 * end_of_search();  // a plan of it costs no more than to end
+    if (start >= until) return;
     auto candidate = known_plan_.recall(problem_, shares_, [until] { return Clock::now() >= until; });
     search_ms_ += milliseconds_since(start);
+    last_engine_ended_ = Clock::now();
     if (!candidate || compare(candidate->levels, offers_.front().candidate.levels, ids_) <= 0) return;
     tracer_.tell("search", candidate->levels, {});
     offers_.insert(offers_.begin(), {*std::move(candidate), "search", {}});
@@ -303,7 +304,10 @@ class Cycle {
 
   bool may_search() const { return options_.engine == Engine::kAuto; }
 
-  bool has_time_for_search() const { return options_.deterministic || Clock::now() < options_.deadline - reserve(); }
+  bool has_time_for_search() const { return has_time_for_search(options_.deadline - reserve()); }
+  bool has_time_for_search(Clock::time_point until) const {
+    return options_.deterministic || Clock::now() + as_duration(kToBeginAndEnd * static_cast<double>(looks())) < until;
+  }
 
   // After the MILP engine, where it has not proven its plan best.
   Clock::duration time_for_search() const {
@@ -328,6 +332,7 @@ class Cycle {
       measure_verifying();
     }
     if (may_search()) run_search({options_.deadline - reserve(), 1 - kFirstSearchShare});
+    last_engine_ended_ = Clock::now();
     if (may_search()) solution_.phases_ms.emplace_back("search", search_ms_ + oldest_ms_);
   }
 
@@ -371,7 +376,7 @@ class Cycle {
   bool worth_a_milp() const { return deadline_.left() - reserve() > std::chrono::microseconds(5'000 + 2 * looks()); }
 
   // Kept back for the end: as forecast, but no less than verifying took on this line already, three times over.
-  Clock::duration reserve() const { return std::max(forecast_.of(looks()), as_duration(3 * verify_ms_)); }
+  Clock::duration reserve() const { return as_duration(std::max(forecast_.of(looks(), whole_ms_), 3 * verify_ms_)); }
 
   // Leaves a plan in front that passes, and knows then how long that takes.
   bool measure_verifying() {
@@ -442,7 +447,7 @@ class Cycle {
   // What it finds is told as its own; bounds that are known hold on as long as the values before their level do.
   void run_search(const SearchTime& time) {
     const Clock::time_point start = Clock::now();
-    if (!options_.deterministic && start >= time.until) return;
+    if (!has_time_for_search(time.until)) return;
     SearchOptions search_options = options_of_search(time);
     const Offer& best = offers_.front();
     // Where all levels are proven there is only left to tell apart what is equal in all of them.
@@ -492,34 +497,57 @@ class Cycle {
     return offers_.back();
   }
 
-  // The referee and the report look at the plan side by side, as does who asked for it; what is told of one that does
-  // not pass is not used. One after the other, the report comes last: it alone knows when to stop.
+  // The referee and the report look at the plan side by side, as does who asked for it, and who remembers it for the
+  // next line; what is told of one that does not pass is not used. One after the other, the report comes last: it alone
+  // knows when to stop.
   bool passes_and_is_told(Offer& offer) {
     drop_refuted_bounds(offer);
     if (options_.threads <= 1 || !is_well_formed(snapshot_, problem_, offer.candidate.plan)) {
       if (!passes(offer)) return false;
       show(offer);
-      tell(offer);
+      only_reasons_ms_ = milliseconds_since(tell(offer));
       return true;
     }
     bool has_passed = false;
+    Clock::time_point only_reasons_left, is_checked, is_shown;
     parallel_for(3, options_.threads, [&](std::size_t task) {
-      if (task == 0) has_passed = passes(offer);
-      if (task == 1) tell(offer);
-      if (task == 2) show(offer);
+      if (task == 0) {
+        has_passed = passes(offer);
+        is_checked = Clock::now();
+      } else if (task == 1) {
+        only_reasons_left = tell(offer);
+      } else {
+        show(offer);
+        is_shown = Clock::now();
+      }
     });
+    only_reasons_ms_ = milliseconds_since(std::max({only_reasons_left, is_checked, is_shown}));
     return has_passed;
   }
 
   void show(const Offer& offer) const {
     if (options_.verifying) options_.verifying(offer.candidate.plan);
+    if (may_search() && !options_.deterministic) known_plan_.keep(problem_, offer.candidate.plan);
   }
 
-  void tell(Offer& offer) {
+  // Returns when only the reasons were left.
+  Clock::time_point tell(Offer& offer) {
     complete_bounds(offer);
+    Clock::time_point only_reasons_left;
     ReportInput input{offer.candidate.plan, offer.candidate.levels, offer.bounds, is_optimal(offer) || !ran_out_};
-    if (!options_.deterministic) input.stop = [this] { return Clock::now() >= options_.deadline; };
+    // To look for the first reason takes the longest; each that is told has to be written, too; and of those for which
+    // there is no time it takes a glance to say so.
+    if (!options_.deterministic)
+      input.stop = [until = options_.deadline - std::chrono::nanoseconds(kGlance * problem_.gangs.size()),
+                    first = as_duration(kToTheFirstReason * static_cast<double>(looks())),
+                    told = std::int64_t{0}]() mutable {
+        const Clock::duration rest = told == 0 ? first : as_duration(kToWriteAReason * static_cast<double>(told));
+        ++told;
+        return Clock::now() + rest >= until;
+      };
+    input.only_reasons_left = [&] { only_reasons_left = Clock::now(); };
     solution_.report = describe(problem_, shares_, input);
+    return only_reasons_left;
   }
 
   // A bound that the plan itself is beyond is a fault of the solver: it is not told, but logged.
@@ -559,7 +587,6 @@ class Cycle {
     solution_.origin =
         offer.candidate.plan.placements.empty() && offer.candidate.plan.evictions.empty() ? "none" : offer.origin;
     solution_.proof = is_optimal(offer) ? "optimal" : (is_within_gap(offer) ? "withinGap" : "heuristic");
-    if (may_search() && !options_.deterministic) known_plan_.keep(problem_, offer.candidate.plan);
     solution_.plan = std::move(offer.candidate.plan);
     return std::move(solution_);
   }
@@ -595,10 +622,14 @@ class Cycle {
   const std::int64_t most_leaving_;    // pods that may be evicted or moved
   std::vector<std::int64_t> trivial_;  // bounds of the levels
   Deadline deadline_;
+  const double whole_ms_;  // what is left when the cycle begins
   Tracer tracer_;
   std::unique_ptr<MilpGroundwork> groundwork_;
   std::vector<Offer> offers_;  // best first
   double greedy_ms_ = 0, verify_ms_ = 0, search_ms_ = 0, oldest_ms_ = 0;
+  std::atomic<Clock::rep> greedy_stopped_{0};  // when it was told to; 0: it was not
+  Clock::time_point last_engine_ended_;
+  double only_reasons_ms_ = 0;  // of the end: nothing else was done then
   bool search_ran_out_ = false;
   bool ran_out_ = false;  // of time, before the last engine had come to its end
   Solution solution_;

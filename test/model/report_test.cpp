@@ -1,6 +1,7 @@
 #include "model/report.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -50,10 +51,10 @@ class Situation {
     return *this;
   }
 
-  Report report() {
+  Report report(const std::function<bool()>& stop = {}, const std::function<void()>& only_reasons_left = {}) {
     normalise(plan_);
     const Levels levels = evaluate(problem_, shares_, plan_);
-    return describe(problem_, shares_, ReportInput{plan_, levels, {}, proven_});
+    return describe(problem_, shares_, ReportInput{plan_, levels, {}, proven_, stop, only_reasons_left});
   }
   // Of the gang of that name; an entry with reason "absent" where the report has none.
   GangReport gang(std::string_view name) {
@@ -107,7 +108,7 @@ const std::string kTwoNodesOfFour =
     R"("nodes":[{"name":"a","resources":{"cpu":4,"memory":"8Gi"},"gpus":{"count":4}},{"name":"b","resources":{"cpu":4,"memory":"8Gi"},"gpus":{"count":4}}],)";
 const std::string kOneGpu = R"("gpu":{"count":1})";
 
-TEST(Report, ListsEachGangWithSomethingPendingPlacedMovedOrEvictedByName) {
+TEST(Report, ListsEachGangWithSomethingPendingPlacedMovedOrEvicted) {
   Situation situation(kTwoNodesOfFour + R"("gangs":[{"name":"z"},{"name":"m"},{"name":"idle"},{"name":"b"}],"pods":[)" +
                       pods("z", 1, kOneGpu) + "," + pods("m", 1, kOneGpu + R"(,"node":"a")") + "," +
                       pods("idle", 1, kOneGpu + R"(,"node":"a")") + "," +
@@ -115,9 +116,30 @@ TEST(Report, ListsEachGangWithSomethingPendingPlacedMovedOrEvictedByName) {
   situation.place("z-0", "a", {2}).place("m-0", "b", {0}).evict("m-0", EvictionReason::kConsolidate, "z");
   const Report report = situation.report();
   ASSERT_EQ(report.gangs.size(), 3U);
-  EXPECT_EQ(situation.problem().gangs[report.gangs[0].gang].name, "b");
+  EXPECT_EQ(situation.problem().gangs[report.gangs[0].gang].name, "z");
   EXPECT_EQ(situation.problem().gangs[report.gangs[1].gang].name, "m");
-  EXPECT_EQ(situation.problem().gangs[report.gangs[2].gang].name, "z");
+  EXPECT_EQ(situation.problem().gangs[report.gangs[2].gang].name, "b");
+}
+
+// Whoever keeps time for the report knows then what it must take.
+TEST(Report, TellsWhenOnlyTheReasonsAreLeftBeforeItLooksForAny) {
+  Situation situation(kTwoNodesOfFour + R"("gangs":[{"name":"a"},{"name":"b"}],"pods":[)" + pods("a", 9, kOneGpu) +
+                      "," + pods("b", 9, kOneGpu) + "]");
+  int told = 0, asked = 0;
+  const Report report = situation.report(
+      [&] {
+        EXPECT_EQ(told, 1);
+        return asked++ > 0;
+      },
+      [&] {
+        EXPECT_EQ(asked, 0);
+        ++told;
+      });
+  EXPECT_EQ(told, 1);
+  ASSERT_EQ(report.gangs.size(), 2U);
+  EXPECT_EQ(report.gangs[0].reason, "NeverFits");
+  EXPECT_EQ(report.gangs[1].reason, "OutOfTime");
+  EXPECT_EQ(report.gangs[1].pending, 9);
 }
 
 TEST(Report, CountsAMovedPodAsRunningAndNotAsEvicted) {
@@ -492,7 +514,7 @@ TEST(MakeRoom, OutrankedOnceItIsProvenThatThePlanIsBest) {
   EXPECT_EQ(situation.prove().gang("g").make_room, "Outranked");
 }
 
-TEST(Queues, AreToldByNameWithWhatIsAllocatedAfterThePlan) {
+TEST(Queues, AreToldWithWhatIsAllocatedAfterThePlan) {
   Situation situation(
       kTwoNodesOfFour +
       R"("queues":[{"name":"top","gpu":{"quota":4}},{"name":"b","parent":"top","gpu":{"quota":2}},{"name":"a","parent":"top"}],)"
@@ -501,12 +523,15 @@ TEST(Queues, AreToldByNameWithWhatIsAllocatedAfterThePlan) {
   situation.place("g-0", "a", {0}).place("g-1", "a", {1});
   const Report report = situation.report();
   ASSERT_EQ(report.queues.size(), 3U);
-  EXPECT_EQ(situation.problem().queues[report.queues[0].queue].name, "a");
-  EXPECT_EQ(report.queues[0].allocated[kQueueGpu], 0);
-  EXPECT_EQ(report.queues[0].quota[kQueueGpu], kUnlimited);
-  EXPECT_EQ(report.queues[1].allocated[kQueueGpu], 2'000'000);
-  EXPECT_EQ(report.queues[1].quota[kQueueGpu], 2'000'000);
-  EXPECT_EQ(report.queues[2].allocated[kQueueGpu], 2'000'000);
+  const auto report_of = [&](std::string_view name) {
+    return *std::ranges::find(report.queues, name,
+                              [&](const QueueReport& one) { return situation.problem().queues[one.queue].name; });
+  };
+  EXPECT_EQ(report_of("a").allocated[kQueueGpu], 0);
+  EXPECT_EQ(report_of("a").quota[kQueueGpu], kUnlimited);
+  EXPECT_EQ(report_of("b").allocated[kQueueGpu], 2'000'000);
+  EXPECT_EQ(report_of("b").quota[kQueueGpu], 2'000'000);
+  EXPECT_EQ(report_of("top").allocated[kQueueGpu], 2'000'000);
 }
 
 TEST(Gap, IsThatOfTheFirstLevelShortOfItsBound) {

@@ -43,7 +43,7 @@ TEST(PlanMemory, KnowsNothingAtFirst) {
 }
 
 TEST(PlanMemory, PutsPodsWhereTheyWereAndTheOthersBeside) {
-  const PlanMemory memory = memory_of_small_on_large(cluster_of(kBoth, "", pod("p", 2)));
+  PlanMemory memory = memory_of_small_on_large(cluster_of(kBoth, "", pod("p", 2)));
   const Cluster next = cluster_of(node("small", 2) + "," + node("large", 8), "", pod("new", 2) + "," + pod("p", 2));
   const auto recalled = memory.recall(next.problem, next.shares, {});
   ASSERT_TRUE(recalled);
@@ -54,20 +54,20 @@ TEST(PlanMemory, PutsPodsWhereTheyWereAndTheOthersBeside) {
 }
 
 TEST(PlanMemory, GivesUpWhereItIsStoppedBeforeAllOfItWasTried) {
-  const PlanMemory memory = memory_of_small_on_large(cluster_of(kBoth, "", pod("p", 2)));
+  PlanMemory memory = memory_of_small_on_large(cluster_of(kBoth, "", pod("p", 2)));
   const Cluster next = cluster_of(kBoth, "", pod("p", 2));
   EXPECT_TRUE(memory.recall(next.problem, next.shares, [] { return false; }));
   EXPECT_FALSE(memory.recall(next.problem, next.shares, [] { return true; }));
 }
 
 TEST(PlanMemory, KnowsNothingWhereTheNodeIsGone) {
-  const PlanMemory memory = memory_of_small_on_large(cluster_of(kBoth, "", pod("p", 2)));
+  PlanMemory memory = memory_of_small_on_large(cluster_of(kBoth, "", pod("p", 2)));
   const Cluster next = cluster_of(node("small", 2), "", pod("p", 2));
   EXPECT_FALSE(memory.recall(next.problem, next.shares, {}));
 }
 
 TEST(PlanMemory, KnowsNoneOfOtherNames) {
-  const PlanMemory memory = memory_of_small_on_large(cluster_of(kBoth, "", pod("p", 2)));
+  PlanMemory memory = memory_of_small_on_large(cluster_of(kBoth, "", pod("p", 2)));
   const Cluster next = cluster_of(kBoth, "", pod("other", 2));
   EXPECT_FALSE(memory.recall(next.problem, next.shares, {}));
 }

@@ -1,0 +1,77 @@
+// What the end of a cycle will take, learnt of the cycles before. All times in milliseconds.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace muster {
+
+// Time for each of many things: up at once, down by halves.
+class LearntRate {
+ public:
+  explicit LearntRate(double nanoseconds_each = 0) : nanoseconds_each_(nanoseconds_each) {}
+  double of(std::int64_t things) const { return nanoseconds_each_ * static_cast<double>(things) / 1e6; }
+  void learn(std::int64_t things, double milliseconds) {
+    if (things < kFew) return;  // of so few it says nothing of others
+    const double measured = 1e6 * milliseconds / static_cast<double>(things);
+    nanoseconds_each_ = std::max(measured, (nanoseconds_each_ + measured) / 2);
+  }
+
+ private:
+  static constexpr std::int64_t kFew = 1'000;
+  double nanoseconds_each_;
+};
+
+// The end, from when the last engine has come to its end or its time is up: to come back from it when its time is up
+// and to tidy up, and then the referee, the report and what else looks at the plan, so much for each pod and node. What
+// the lines before took says it best; for the first line, what was measured of the slowest kind (clusters of 10,000
+// nodes, half occupied), twice over.
+//
+// Reasons are told as long as there is time, and a search that had too little leaves more gangs over to tell them of.
+// So they are counted apart, and get no more than a small part of the time: else each line would leave the search less
+// than the one before.
+class EndForecast {
+ public:
+  // Of a line with so many pods and nodes, and of so much time for all of it.
+  double of(std::int64_t looks, double whole_ms) const {
+    return coming_back_ms_ + kMargin * all_but_reasons_.of(looks) +
+           std::min(kMargin * reasons_.of(looks), kMostForReasons * whole_ms);
+  }
+
+  // From when greedy is told to stop until it has come to its end.
+  double stopping(std::int64_t looks) const { return kMargin * stopping_.of(looks); }
+  void learn_stopping(std::int64_t looks, double milliseconds) { stopping_.learn(looks, milliseconds); }
+
+  void learn_coming_back(double milliseconds) {
+    coming_back_ms_ = std::clamp(std::max(milliseconds, (coming_back_ms_ + milliseconds) / 2), kLeast, kMost);
+  }
+  void learn(std::int64_t looks, double all_but_reasons_ms, double reasons_ms) {
+    all_but_reasons_.learn(looks, all_but_reasons_ms);
+    reasons_.learn(looks, reasons_ms);
+  }
+
+ private:
+  static constexpr double kMargin = 1.75, kFirst = 300, kFirstStopping = 100, kMostForReasons = 0.1;
+  static constexpr double kLeast = 2, kMost = 10;  // milliseconds; more is the machine's doing, not the engine's
+  LearntRate all_but_reasons_{kFirst}, reasons_, stopping_{kFirstStopping};
+  double coming_back_ms_ = kLeast;
+};
+
+// To write a reason why a gang is left over: 300 bytes at 500 MB/s (one thread was measured at 550 to 800).
+inline constexpr double kToWriteAReason = 0.0006;
+
+// To write what is told of a plan, so much for each gang and queue, reasons apart: whoever tells them keeps time for
+// that. For the first line, twice what was measured. A fixed part is for waking who writes.
+class WritingForecast {
+ public:
+  double of(std::int64_t things) const { return kWaking + kMargin * rate_.of(things); }
+  void learn(std::int64_t things, std::int64_t reasons, double milliseconds) {
+    rate_.learn(things, std::max(0.0, milliseconds - kToWriteAReason * static_cast<double>(reasons)));
+  }
+
+ private:
+  static constexpr double kWaking = 0.2, kMargin = 2, kFirst = 250;
+  LearntRate rate_{kFirst};
+};
+
+}  // namespace muster

@@ -1,0 +1,64 @@
+#include "solver/forecast.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+constexpr std::int64_t kLooks = 100'000;
+
+// A search stops where the forecast says, the checks take 20 ms, and the reasons all that is then left of the second.
+TEST(EndForecast, LeavesTimeToSearchThoughReasonsTakeAllThatTheyGet) {
+  constexpr double kWhole = 1'000, kChecks = 20;
+  EndForecast forecast;
+  for (int line = 0; line < 50; ++line) {
+    const double end = std::min(kWhole, forecast.of(kLooks, kWhole));
+    forecast.learn(kLooks, kChecks, end - kChecks);
+  }
+  EXPECT_LT(forecast.of(kLooks, kWhole), 0.15 * kWhole);
+  EXPECT_GE(forecast.of(kLooks, kWhole), kChecks);
+}
+
+TEST(EndForecast, GrowsAtOnceWithWhatMustBeDoneAndFallsByHalves) {
+  EndForecast forecast;
+  const double first = forecast.of(kLooks, 10'000);
+  forecast.learn(kLooks, 400, 0);
+  const double high = forecast.of(kLooks, 10'000);
+  EXPECT_GT(high, 400);
+  EXPECT_GT(high, first);
+  forecast.learn(kLooks, 0, 0);
+  EXPECT_GT(forecast.of(kLooks, 10'000), 0.4 * high);
+  EXPECT_LT(forecast.of(kLooks, 10'000), 0.6 * high);
+}
+
+TEST(EndForecast, KeepsTimeForReasonsWhereTheyTakeLittle) {
+  EndForecast forecast;
+  for (int line = 0; line < 20; ++line) forecast.learn(kLooks, 0, 30);
+  EXPECT_GE(forecast.of(kLooks, 1'000), 30);
+  EXPECT_LT(forecast.of(kLooks, 100), 30);  // of so little time they get a part only
+}
+
+TEST(EndForecast, LearnsNothingOfSmallLines) {
+  EndForecast forecast;
+  const double first = forecast.of(kLooks, 1'000);
+  forecast.learn(10, 900, 900);
+  EXPECT_DOUBLE_EQ(forecast.of(kLooks, 1'000), first);
+}
+
+TEST(WritingForecast, LearnsOfLongLinesButNotOfTheReasonsInThem) {
+  WritingForecast forecast;
+  const double first = forecast.of(kLooks);
+  forecast.learn(10, 0, 5);
+  EXPECT_DOUBLE_EQ(forecast.of(kLooks), first);
+  for (int line = 0; line < 10; ++line) forecast.learn(kLooks, kLooks / 10, 10 + kToWriteAReason * kLooks / 10);
+  EXPECT_LT(forecast.of(kLooks), 21);
+  EXPECT_GT(forecast.of(kLooks), 10);
+  forecast.learn(kLooks, 0, 100);
+  EXPECT_GT(forecast.of(kLooks), 100);
+}
+
+}  // namespace
+}  // namespace muster
