@@ -1,6 +1,6 @@
 // How long the parts of a cycle take for each pod and node, beside what the portfolio expects: it decides by such
-// forecasts what to begin in the time that is left (solver/portfolio.cpp). Clusters of several sizes are solved with a
-// generous budget; the forecasts in use are read from the source.
+// forecasts what to begin in the time that is left (solver/portfolio.cpp, solver/forecast.h). Clusters of several sizes
+// are solved with a generous budget; the forecasts in use are read from the source.
 //
 // Usage: bench_forecast [--kinds alike,occupied,leaving] [--scale SHARE] [--seed S] [--threads N] [--json FILE]
 //                       [--commit NAME] [--program FILE]
@@ -233,7 +233,7 @@ std::string json_of(const Measured& one, const Arguments& arguments) {
       times.end_again, told(times.bound), told(times.plan), told(times.most), told(times.nearly_all));
 }
 
-// A number of solver/portfolio.cpp, and what was measured of it. The expression's first group is the number.
+// A number of the source, and what was measured of it. The expression's first group is the number.
 struct Forecast {
   std::string what, unit, expression;
   std::function<std::optional<double>(const Measured&)> measured;  // in its unit; none: says nothing of it
@@ -257,11 +257,11 @@ std::vector<Forecast> forecasts() {
     };
   };
   const std::string number = R"(([0-9]+))";
-  const std::string a_pod = R"(microseconds\()" + number + R"( \* static_cast<std::int64_t>\(problem_\.pods)";
+  const std::string a_pod = R"(microseconds_a_pod = most_leaving_ > 0 \? )";
   const std::string alike = R"(kAlikeNodes\{)", occupied = R"(kOccupiedNodes\{)", skip = "[0-9]+, ";
   return {
-      {"greedy's first start, nobody leaves", "us a pod", a_pod, of_greedy(false)},
-      {"greedy's first start, leaving", "us a pod", a_pod, of_greedy(true)},
+      {"greedy's first start, nobody leaves", "us a pod", a_pod + "[0-9]+ : " + number, of_greedy(false)},
+      {"greedy's first start, leaving", "us a pod", a_pod + number, of_greedy(true)},
       {"the end, of a first line", "ns a look", "kFirst = " + number,
        [](const Measured& one) -> std::optional<double> {
          if (is_small(one)) return std::nullopt;
@@ -275,7 +275,7 @@ std::vector<Forecast> forecasts() {
        of_milp("occupied", &Times::most)},
       {"MILP, occupied: all (99 %)", "us a look", occupied + skip + skip + number,
        of_milp("occupied", &Times::nearly_all)},
-      {"MILP, leaving: first plan", "us a pod that may leave", R"(microseconds\()" + number + R"( \* may_leave)",
+      {"MILP, leaving: first plan", "us a pod that may leave", R"(microseconds\()" + number + R"( \* most_leaving_)",
        [](const Measured& one) -> std::optional<double> {
          if (one.may_leave == 0 || !one.times.plan) return std::nullopt;
          return 1'000 * *one.times.plan / one.may_leave;
@@ -288,9 +288,13 @@ std::vector<Forecast> forecasts() {
   };
 }
 
-std::string source_of_portfolio() {
-  std::ifstream file(MUSTER_SOURCE_DIR "/solver/portfolio.cpp");
-  return {std::istreambuf_iterator<char>(file), {}};
+std::string source_of_forecasts() {
+  std::string source;
+  for (const std::string name : {"/solver/forecast.h", "/solver/portfolio.cpp"}) {
+    std::ifstream file(MUSTER_SOURCE_DIR + name);
+    source.append(std::istreambuf_iterator<char>(file), {});
+  }
+  return source;
 }
 
 std::string verdict(double in_use, double fitted) {
@@ -299,8 +303,10 @@ std::string verdict(double in_use, double fitted) {
   return "within a factor of two";
 }
 
-void print_forecasts(const std::vector<Measured>& all) {
-  const std::string source = source_of_portfolio();
+// Whether each number was found in the source.
+bool print_forecasts(const std::vector<Measured>& all) {
+  const std::string source = source_of_forecasts();
+  bool all_known = true;
   fmt::print(
       "\n| forecast | unit | in use | fitted (geometric mean) | least | most | clusters | |\n"
       "|---|---|---|---|---|---|---|---|\n");
@@ -310,6 +316,7 @@ void print_forecasts(const std::vector<Measured>& all) {
       if (const auto value = forecast.measured(one)) values.push_back(*value);
     std::smatch found;
     const bool is_known = std::regex_search(source, found, std::regex(forecast.expression));
+    all_known = all_known && is_known;
     fmt::print("| {} | {} | {} | ", forecast.what, forecast.unit, is_known ? found[1].str() : "not found");
     if (values.empty()) {
       fmt::print("- | - | - | 0 | |\n");
@@ -319,6 +326,7 @@ void print_forecasts(const std::vector<Measured>& all) {
     fmt::print("{:.1f} | {:.1f} | {:.1f} | {} | {} |\n", fitted, std::ranges::min(values), std::ranges::max(values),
                values.size(), is_known ? verdict(std::stod(found[1]), fitted) : "");
   }
+  return all_known;
 }
 
 int run(const Arguments& arguments) {
@@ -336,8 +344,7 @@ int run(const Arguments& arguments) {
     print_row(all.back());
     if (json.is_open()) json << json_of(all.back(), arguments) << std::endl;
   }
-  print_forecasts(all);
-  return 0;
+  return print_forecasts(all) ? 0 : 1;
 }
 
 }  // namespace

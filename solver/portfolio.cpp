@@ -171,24 +171,24 @@ class Cycle {
         const Clock::time_point until = (is_alone ? options_.deadline : deadline_.after(share)) - end_of_start();
         const Clock::time_point claims_until =
             now + std::chrono::duration_cast<Clock::duration>(kClaimingShare * (until - now));
-        return {[this, until] { return is_past(until, greedy_stopped_); },
-                [claims_until] { return Clock::now() >= claims_until; }};
+        return {[until] { return Clock::now() >= until; }, [claims_until] { return Clock::now() >= claims_until; }};
       };
       greedy.first_alone = is_short();
       const bool evicts = is_short_for_evictions();
       greedy.stop = stops_after(is_short() ? 1 : evicts ? kEvictingShare : kFirstStartShare);
       greedy.stop_more = stops_after(evicts ? kEvictingShare : kGreedyShare);
+      greedy.stop.all = [this, stops = std::move(greedy.stop.all)] {
+        const bool is_due = stops();
+        if (is_due) note_stop();
+        return is_due;
+      };
     }
     return greedy;
   }
 
-  // Also notes when it was so for the first time.
-  static bool is_past(Clock::time_point until, std::atomic<Clock::rep>& since) {
-    const Clock::time_point now = Clock::now();
-    if (now < until) return false;
-    Clock::rep none = 0;
-    since.compare_exchange_strong(none, now.time_since_epoch().count());
-    return true;
+  void note_stop() {
+    Clock::rep never = 0;
+    greedy_stopped_.compare_exchange_strong(never, Clock::now().time_since_epoch().count());
   }
 
   // Where a start evicts, it ends the claim that it is at, and gives back who need not have gone.
@@ -304,9 +304,10 @@ class Cycle {
 
   bool may_search() const { return options_.engine == Engine::kAuto; }
 
-  bool has_time_for_search() const { return has_time_for_search(options_.deadline - reserve()); }
-  bool has_time_for_search(Clock::time_point until) const {
-    return options_.deterministic || Clock::now() + as_duration(kToBeginAndEnd * static_cast<double>(looks())) < until;
+  // To begin one and to come to its end.
+  bool has_time_for_search() const {
+    const Clock::duration least = as_duration(kToBeginAndEnd * static_cast<double>(looks()));
+    return options_.deterministic || Clock::now() + least < options_.deadline - reserve();
   }
 
   // After the MILP engine, where it has not proven its plan best.
@@ -331,7 +332,7 @@ class Cycle {
     } else if (may_search() && has_time_for_search()) {
       measure_verifying();
     }
-    if (may_search()) run_search({options_.deadline - reserve(), 1 - kFirstSearchShare});
+    if (may_search() && has_time_for_search()) run_search({options_.deadline - reserve(), 1 - kFirstSearchShare});
     last_engine_ended_ = Clock::now();
     if (may_search()) solution_.phases_ms.emplace_back("search", search_ms_ + oldest_ms_);
   }
@@ -447,7 +448,7 @@ class Cycle {
   // What it finds is told as its own; bounds that are known hold on as long as the values before their level do.
   void run_search(const SearchTime& time) {
     const Clock::time_point start = Clock::now();
-    if (!has_time_for_search(time.until)) return;
+    if (!options_.deterministic && start >= time.until) return;
     SearchOptions search_options = options_of_search(time);
     const Offer& best = offers_.front();
     // Where all levels are proven there is only left to tell apart what is equal in all of them.
@@ -627,7 +628,7 @@ class Cycle {
   std::unique_ptr<MilpGroundwork> groundwork_;
   std::vector<Offer> offers_;  // best first
   double greedy_ms_ = 0, verify_ms_ = 0, search_ms_ = 0, oldest_ms_ = 0;
-  std::atomic<Clock::rep> greedy_stopped_{0};  // when it was told to; 0: it was not
+  std::atomic<Clock::rep> greedy_stopped_{0};  // when its first start was told to; 0: it was not
   Clock::time_point last_engine_ended_;
   double only_reasons_ms_ = 0;  // of the end: nothing else was done then
   bool search_ran_out_ = false;
