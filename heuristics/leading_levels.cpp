@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 #include "model/levels.h"
 #include "model/levels_parts.h"
@@ -94,12 +95,12 @@ void LeadingLevels::add(GangIndex index, const GangWork& work, std::int64_t time
 LeadingLevels::GangWork LeadingLevels::work_of(const ClusterState& state, GangIndex index) const {
   GangWork work;
   work.version = state.version(index);
-  const std::vector<PodIndex>& pods = problem_.gangs[index].pods;
+  const std::span<const PodIndex> pods = problem_.gangs[index].pods;
   std::vector<PodIndex> some;
   const bool are_all_present = std::ranges::all_of(pods, [&](PodIndex pod) { return state.is_present(pod); });
   if (!are_all_present)
     std::ranges::copy_if(pods, std::back_inserter(some), [&](PodIndex pod) { return state.is_present(pod); });
-  const std::vector<PodIndex>& present = are_all_present ? pods : some;
+  const std::span<const PodIndex> present = are_all_present ? pods : some;
   for (const PodIndex pod : present) {
     const PodClass& pod_class = problem_.class_of(pod);
     Work& sum = work.unweighted[kind_of(pod_class)];

@@ -395,7 +395,7 @@ class Placing {
   }
   void fetch_pods(const Entry& entry) const {
     if (has_failed(entry) || !is_plain(entry)) return;
-    const std::vector<PodIndex>& pods = problem_.groups[entry.leaf].pods;
+    const std::span<const PodIndex> pods = problem_.groups[entry.leaf].pods;
     if (!pods.empty()) __builtin_prefetch(&problem_.pods[pods.front()]);
   }
 

@@ -90,9 +90,11 @@ Failure set_topology(const ProblemDraft& draft, const TopologyRequest& request, 
   return {};
 }
 
+// Requires that no other gang's group has been added since the gang's first.
 Group& add_group(ProblemDraft& draft, GangIndex gang, GroupIndex parent) {
   const GroupIndex index = draft.problem.groups.push_back({});
-  draft.problem.gangs[gang].groups.push_back(index);
+  if (parent.is_none()) draft.problem.gangs[gang].root = index;
+  draft.problem.gangs[gang].groups = {draft.problem.gangs[gang].root.value(), draft.problem.groups.size()};
   Group& group = draft.problem.groups[index];
   group.gang = gang;
   group.parent = parent;
@@ -195,7 +197,6 @@ Failure add_gang(ProblemDraft& draft, std::size_t position) {
                       "minMember goes not together with subgroups:", source.name);
   }
   Group& root = add_group(draft, index, GroupIndex());
-  gang.root = gang.groups.front();
   root.minimum = (is_leaf ? source.min_member : source.min_subgroups).value_or(kUnresolvedMinimum);
   if (Failure failure = set_topology(draft, source.topology, path_to("gangs", position, ""), root)) return failure;
   return is_leaf ? Failure{} : add_subgroups(draft, index);
@@ -258,7 +259,6 @@ Failure add_own_gang(ProblemDraft& draft, PodIndex pod_index) {
   if (Failure failure = set_terms(draft, {terms, source.name, created, "pods", pod_index.value()}, gang))
     return failure;
   add_group(draft, index, GroupIndex()).minimum = kUnresolvedMinimum;
-  gang.root = gang.groups.front();
   return {};
 }
 

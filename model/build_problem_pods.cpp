@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <numeric>
+#include <span>
 
 #include "model/build_problem_stages.h"
 #include "model/parallel.h"
@@ -132,22 +134,28 @@ std::size_t first_repeated_name(const BlockVector<SnapshotPod>& pods) {
   return pods.size();
 }
 
-void reserve_gangs(ProblemDraft& draft, const Indexed<PodIndex, Named>& named) {
+void reserve_own_gangs(ProblemDraft& draft, const Indexed<PodIndex, Named>& named) {
   Problem& problem = draft.problem;
-  std::vector<std::uint32_t> pods_of(problem.gangs.size(), 0);
-  std::size_t own = 0;
-  for (const Named& one : named) {
-    own += one.has_gang ? 0 : 1;
-    if (one.has_gang && one.gang != NameTable::kAbsent) ++pods_of[one.gang];
-  }
-  for (const GangIndex gang : problem.gangs.indices()) {
-    problem.gangs[gang].pods.reserve(pods_of[gang.value()]);
-    Group& root = problem.groups[problem.gangs[gang].root];
-    if (root.is_leaf()) root.pods.reserve(pods_of[gang.value()]);
-  }
+  const auto own = static_cast<std::size_t>(std::ranges::count(named, false, &Named::has_gang));
   problem.gangs.reserve(problem.gangs.size() + own);
   problem.groups.reserve(problem.groups.size() + own);
   draft.is_own_gang.reserve(draft.is_own_gang.size() + own);
+}
+
+// The pods of each owner one after another, ascending, and for each owner where its own are.
+template <class Owners, class OwnerOf>
+std::vector<PodIndex> list_pods(const Indexed<PodIndex, Pod>& pods, Owners& owners, const OwnerOf& owner_of) {
+  std::vector<std::uint32_t> ends(owners.size() + 1, 0);
+  for (const Pod& pod : pods) ++ends[owner_of(pod).value() + 1];
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  std::vector<PodIndex> listed(pods.size());
+  for (const PodIndex pod : pods.indices()) listed[ends[owner_of(pods[pod]).value()]++] = pod;
+  std::uint32_t begin = 0;
+  for (const auto owner : owners.indices()) {
+    owners[owner].pods = std::span(listed).subspan(begin, ends[owner.value()] - begin);
+    begin = ends[owner.value()];
+  }
+  return listed;
 }
 
 }  // namespace
@@ -165,7 +173,7 @@ Failure build_pods(ProblemDraft& draft) {
     else
       find_names(draft, range_of<PodIndex>(sources.size(), task - 1, ranges), named);
   });
-  reserve_gangs(draft, named);
+  reserve_own_gangs(draft, named);
   for (const PodIndex index : problem.pods.indices()) {
     const SnapshotPod& source = sources[index.value()];
     if (index.value() == repeated) {
@@ -177,9 +185,9 @@ Failure build_pods(ProblemDraft& draft) {
     if (Failure failure = find_group(draft, index, pod)) return failure;
     if (Failure failure = set_node(draft, index, named[index], pod)) return failure;
     set_run_time(draft, index, pod);
-    problem.gangs[pod.gang].pods.push_back(index);
-    problem.groups[pod.group].pods.push_back(index);
   }
+  problem.pods_by_gang = list_pods(problem.pods, problem.gangs, [](const Pod& pod) { return pod.gang; });
+  problem.pods_by_group = list_pods(problem.pods, problem.groups, [](const Pod& pod) { return pod.group; });
   return {};
 }
 

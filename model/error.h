@@ -22,8 +22,9 @@ class Result {
   Result(T value) : content_(std::move(value)) {}           // NOLINT(google-explicit-constructor)
   Result(InputError error) : content_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
   explicit operator bool() const { return std::holds_alternative<T>(content_); }
-  T& operator*() { return std::get<T>(content_); }
-  const T& operator*() const { return std::get<T>(content_); }
+  T& operator*() & { return std::get<T>(content_); }
+  T&& operator*() && { return std::get<T>(std::move(content_)); }
+  const T& operator*() const& { return std::get<T>(content_); }
   T* operator->() { return &std::get<T>(content_); }
   const T* operator->() const { return &std::get<T>(content_); }
   const InputError& error() const { return std::get<InputError>(content_); }

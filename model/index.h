@@ -44,32 +44,43 @@ using TopologyLevelIndex = Index<struct LevelTag>;  // 0 is the coarsest
 using DomainIndex = Index<struct DomainTag>;        // one domain of one topology level
 using AntiAffinityIndex = Index<struct AntiAffinityTag>;
 
-// The first `count` indices, for range-for.
+// Indices in a row, from `first` to the one before `end`.
 template <class I>
 class IndexRange {
  public:
   class Iterator {
    public:
+    using value_type = I;
+    using difference_type = std::ptrdiff_t;
+    Iterator() = default;
     explicit Iterator(std::size_t at) : at_(at) {}
     I operator*() const { return I(at_); }
     Iterator& operator++() {
       ++at_;
       return *this;
     }
-    bool operator!=(const Iterator& other) const { return at_ != other.at_; }
+    Iterator operator++(int) {
+      const Iterator before = *this;
+      ++at_;
+      return before;
+    }
+    friend bool operator==(const Iterator&, const Iterator&) = default;
 
    private:
-    std::size_t at_;
+    std::size_t at_ = 0;
   };
-  explicit IndexRange(std::size_t count) : count_(count) {}
-  IndexRange(std::size_t first, std::size_t end) : first_(first), count_(end) {}
+  IndexRange() = default;
+  explicit IndexRange(std::size_t count) : end_(count) {}
+  IndexRange(std::size_t first, std::size_t end) : first_(first), end_(end) {}
   Iterator begin() const { return Iterator(first_); }
-  Iterator end() const { return Iterator(count_); }
-  std::size_t size() const { return count_ - first_; }
+  Iterator end() const { return Iterator(end_); }
+  std::size_t size() const { return end_ - first_; }
+  I operator[](std::size_t position) const { return I(first_ + position); }
+  I front() const { return I(first_); }
+  I back() const { return I(end_ - 1); }
 
  private:
-  std::size_t first_ = 0;
-  std::size_t count_;
+  std::size_t first_ = 0, end_ = 0;
 };
 
 // A vector that is indexed by one index type only.

@@ -91,7 +91,6 @@ Work best_subset_sum(std::vector<Work> items, Work capacity);
 
 // The units of a gang among `present` (pods that run or are placed): first the least work that satisfies it, then each
 // pod beyond it. [gpu work, cpu-only work] of each unit, without weight. Empty where its minimum is not met.
-std::vector<std::array<Work, 2>> gang_units(const Problem& problem, GangIndex gang,
-                                            const std::vector<PodIndex>& present);
+std::vector<std::array<Work, 2>> gang_units(const Problem& problem, GangIndex gang, std::span<const PodIndex> present);
 
 }  // namespace muster

@@ -26,7 +26,7 @@ class UnitFinder {
  public:
   UnitFinder(const Problem& problem, const Gang& gang) : problem_(problem), gang_(gang), states_(gang.groups.size()) {}
 
-  std::vector<WorkByKind> find(const std::vector<PodIndex>& present) {
+  std::vector<WorkByKind> find(std::span<const PodIndex> present) {
     for (const PodIndex pod : gang_.pods) {
       if (problem_.pods[pod].status == PodStatus::kSucceeded) ++state_of(problem_.pods[pod].group).succeeded;
     }
@@ -101,13 +101,13 @@ class UnitFinder {
   std::vector<GroupState> states_;
 };
 
-bool are_alike(const Problem& problem, const std::vector<PodIndex>& pods) {
+bool are_alike(const Problem& problem, std::span<const PodIndex> pods) {
   return std::ranges::all_of(
       pods, [&](PodIndex pod) { return problem.pods[pod].pod_class == problem.pods[pods.front()].pod_class; });
 }
 
 // Of a gang of one leaf group: whichever of the pods are its core.
-std::vector<WorkByKind> units_of_alike(const Problem& problem, const Gang& gang, const std::vector<PodIndex>& present) {
+std::vector<WorkByKind> units_of_alike(const Problem& problem, const Gang& gang, std::span<const PodIndex> present) {
   const auto succeeded =
       std::ranges::count_if(gang.pods, [&](PodIndex pod) { return problem.pods[pod].status == PodStatus::kSucceeded; });
   const std::int64_t core = std::max<std::int64_t>(problem.groups[gang.root].minimum - succeeded, 0);
@@ -123,7 +123,7 @@ std::vector<WorkByKind> units_of_alike(const Problem& problem, const Gang& gang,
 }  // namespace
 
 std::vector<std::array<Work, 2>> gang_units(const Problem& problem, GangIndex gang_index,
-                                            const std::vector<PodIndex>& present) {
+                                            std::span<const PodIndex> present) {
   const Gang& gang = problem.gangs[gang_index];
   const Group& root = problem.groups[gang.root];
   if (gang.pods.size() == 1 && present.size() == 1 && root.is_leaf() && root.minimum <= 1) {

@@ -97,7 +97,7 @@ struct Group {
   GangIndex gang;
   GroupIndex parent;  // none for the root
   std::vector<GroupIndex> children;
-  std::vector<PodIndex> pods;  // leaf groups only: all its pods, whatever their status, ascending
+  std::span<const PodIndex> pods;  // leaf groups only: all its pods, whatever their status, ascending
   // How many of its pods (leaf) or children (inner) it needs. "All its pods" has been counted out: pods that are
   // neither failed nor releasing.
   std::int32_t minimum = 0;
@@ -113,8 +113,8 @@ struct Gang {
   bool preemptible = true;
   PreemptionPolicy preemption_policy = PreemptionPolicy::kPreemptLowerPriority;
   GroupIndex root;
-  std::vector<GroupIndex> groups;  // parents before children; the root first
-  std::vector<PodIndex> pods;      // ascending
+  IndexRange<GroupIndex> groups;   // parents before children; the root first
+  std::span<const PodIndex> pods;  // ascending
   double weight = 1;
   std::vector<Amount> min_resources;  // by ResourceIndex; empty: none
   MicroGpu min_resources_gpu = 0;
@@ -155,6 +155,11 @@ struct ExpectedClass {
 };
 
 struct Problem {
+  // It moves, but is not copied: the lists of gangs and groups are parts of its own.
+  Problem() = default;
+  Problem(Problem&&) = default;
+  Problem& operator=(Problem&&) = default;
+
   const Snapshot* snapshot = nullptr;  // outlives the problem
 
   std::size_t resource_count = 3;
@@ -166,8 +171,9 @@ struct Problem {
   Indexed<AntiAffinityIndex, AntiAffinity> anti_affinities;
   Indexed<GangIndex, Gang> gangs;
   Indexed<GroupIndex, Group> groups;
-  Indexed<QueueIndex, Queue> queues;    // parents may come after children
-  std::vector<QueueIndex> root_queues;  // in the snapshot's order
+  std::vector<PodIndex> pods_by_gang, pods_by_group;  // what the lists of gangs and groups are parts of
+  Indexed<QueueIndex, Queue> queues;                  // parents may come after children
+  std::vector<QueueIndex> root_queues;                // in the snapshot's order
   Indexed<TopologyLevelIndex, std::string_view> topology_levels;
   Indexed<DomainIndex, TopologyDomain> domains;
   std::vector<std::int32_t>

@@ -23,9 +23,9 @@ class MinimumChooser {
   // Groups of a gang lie parents first: from the back, children are known before their parents.
   std::vector<Choice> choose(const Gang& gang) const {
     std::unordered_map<GroupIndex, std::vector<Choice>> choices;
-    for (auto at = gang.groups.rbegin(); at != gang.groups.rend(); ++at) {
-      const Group& group = problem_.groups[*at];
-      choices[*at] = group.is_leaf() ? choose_pods(group) : choose_children(group, choices);
+    for (std::size_t i = gang.groups.size(); i-- > 0;) {
+      const Group& group = problem_.groups[gang.groups[i]];
+      choices[gang.groups[i]] = group.is_leaf() ? choose_pods(group) : choose_children(group, choices);
     }
     return std::move(choices[gang.root]);
   }

@@ -153,15 +153,13 @@ struct Case {
 template <class Counts>
 bool minimum_met(const Problem& problem, const Gang& gang, const Counts& counts) {
   if (gang.groups.size() == 1) return std::ranges::count_if(gang.pods, counts) >= problem.groups[gang.root].minimum;
-  const auto [least, largest] = std::ranges::minmax(gang.groups);
-  std::vector<std::int32_t> met(largest.value() - least.value() + 1, 0);
-  for (auto at = gang.groups.rbegin(); at != gang.groups.rend(); ++at) {  // children before parents
-    const Group& group = problem.groups[*at];
-    std::int32_t& here = met[at->value() - least.value()];
-    for (const PodIndex pod : group.pods) here += counts(pod) ? 1 : 0;
-    if (!group.parent.is_none() && here >= group.minimum) ++met[group.parent.value() - least.value()];
+  std::vector<std::int32_t> met(gang.groups.size(), 0);
+  for (std::size_t i = gang.groups.size(); i-- > 0;) {  // children before parents
+    const Group& group = problem.groups[gang.groups[i]];
+    for (const PodIndex pod : group.pods) met[i] += counts(pod) ? 1 : 0;
+    if (!group.parent.is_none() && met[i] >= group.minimum) ++met[group.parent.value() - gang.root.value()];
   }
-  return met[gang.root.value() - least.value()] >= problem.groups[gang.root].minimum;
+  return met.front() >= problem.groups[gang.root].minimum;
 }
 
 // What one pod takes of one device of the node: f x MiB, m x 10^6, or all of its MiB x 10^6 (MiB 1 where unknown). All

@@ -58,19 +58,19 @@ std::vector<PodIndex> core_of(const Case& c, const Gang& gang) {
     if (c.runs(pod)) open[c.problem.pods[pod].group].push_back({c.problem.pods[pod].weighted_work, {pod}});
     if (c.succeeded(pod)) open[c.problem.pods[pod].group].push_back({0, {}});
   }
-  for (auto at = gang.groups.rbegin(); at != gang.groups.rend(); ++at) {
-    const Group& group = c.problem.groups[*at];
+  for (std::size_t i = gang.groups.size(); i-- > 0;) {  // children before parents
+    const Group& group = c.problem.groups[gang.groups[i]];
     const auto needed = static_cast<std::size_t>(std::max(group.minimum, 0));
-    std::vector<Choice>& offers = open[*at];
+    std::vector<Choice>& offers = open[gang.groups[i]];
     if (offers.size() < needed) {
       if (group.parent.is_none()) return running;
       continue;
     }
     std::ranges::stable_sort(offers, {}, &Choice::work);
     Choice all;
-    for (std::size_t i = 0; i < needed; ++i) {
-      all.work = saturating_add(all.work, offers[i].work);
-      all.pods.insert(all.pods.end(), offers[i].pods.begin(), offers[i].pods.end());
+    for (std::size_t k = 0; k < needed; ++k) {
+      all.work = saturating_add(all.work, offers[k].work);
+      all.pods.insert(all.pods.end(), offers[k].pods.begin(), offers[k].pods.end());
     }
     if (group.parent.is_none()) return all.pods;
     open[group.parent].push_back(std::move(all));

@@ -15,7 +15,7 @@ std::string name(const char* kind, std::size_t a) { return kind + std::to_string
 std::string name(const char* kind, std::size_t a, std::size_t b) { return name(kind, a) + "_" + std::to_string(b); }
 
 bool asks_for_topology(const Problem& problem, const Gang& gang) {
-  return std::any_of(gang.groups.begin(), gang.groups.end(), [&](GroupIndex group) {
+  return std::ranges::any_of(gang.groups, [&](GroupIndex group) {
     return !problem.groups[group].required_level.is_none() || !problem.groups[group].preferred_level.is_none();
   });
 }

@@ -477,9 +477,9 @@ std::vector<PodIndex> Formulation::core_of(GangIndex index) const {
     parts[p.group].push_back({p.weighted_work, {pod}});
     all.push_back(pod);
   }
-  for (auto group = gang.groups.rbegin(); group != gang.groups.rend(); ++group) {
-    const Group& g = in_.problem.groups[*group];
-    std::vector<Part>& own = parts[*group];
+  for (std::size_t at = gang.groups.size(); at-- > 0;) {  // children before parents
+    const Group& g = in_.problem.groups[gang.groups[at]];
+    std::vector<Part>& own = parts[gang.groups[at]];
     const auto needed = static_cast<std::size_t>(std::max(g.minimum, 0));
     if (own.size() < needed) continue;
     std::stable_sort(own.begin(), own.end(), [](const Part& a, const Part& b) { return a.work < b.work; });
