@@ -2,10 +2,9 @@
 // each of its phases, for clusters of fixed shapes and, with `--sweep yes`, for nodes and pods that double. Every plan
 // is passed to the referee before its time counts.
 //
-// Usage: bench_scale [--runs N] [--seconds N] [--cases reasons,gangs,...] [--sweep yes] [--plot FILE.svg] [--seed S]
+// Usage: bench_scale [--runs N] [--cases reasons,gangs,...] [--sweep yes] [--plot FILE.svg] [--seed S]
 //                    [--budget DURATION] [--engine NAME] [--threads N] [--json FILE] [--commit NAME] [--program FILE]
-// `--seconds` ends the runs of a case after its third, so that slow cases do not take longer than that (80). `--plot`
-// draws the sweep. `bench_compare` compares two files of `--json`.
+// `--plot` draws the sweep. `bench_compare` compares two files of `--json`.
 // Times are as the program tells them: from the moment when the whole line is there, parsing included. `pipe` is what
 // its user sees beside that, from the first byte written to the last one read. The first answer of a process, which
 // pays for its memory, is told apart.
@@ -38,12 +37,9 @@
 namespace muster::bench {
 namespace {
 
-constexpr int kLeastRuns = 3;
-
 struct Arguments {
   int runs = 100;
   std::vector<std::string> cases;
-  double seconds = 80;
   bool sweeps = false;
   std::uint64_t seed = 1;
   std::string budget = "1s", engine = "greedy", plot, json, commit = bench::commit(), program = MUSTER_BINARY;
@@ -56,7 +52,6 @@ Arguments parse(int argc, char** argv) {
               {
                   {"--runs", [&](const std::string& value) { arguments.runs = std::stoi(value); }},
                   {"--cases", [&](const std::string& value) { arguments.cases = split(value); }},
-                  {"--seconds", [&](const std::string& value) { arguments.seconds = std::stod(value); }},
                   {"--plot", [&](const std::string& value) { arguments.plot = value; }},
                   {"--sweep", [&](const std::string& value) { arguments.sweeps = value == "yes"; }},
                   {"--seed", [&](const std::string& value) { arguments.seed = std::stoull(value); }},
@@ -104,10 +99,7 @@ Outcome measure(const std::string& line, const std::string& budget, int runs, co
   outcome.bytes = line.size();
   SolveProcess process(arguments.program, {"--budget", budget, "--engine", arguments.engine, "--threads",
                                            std::to_string(arguments.threads), "--quiet"});
-  const auto begun = std::chrono::steady_clock::now();
   for (int run = 0; run <= runs; ++run) {
-    const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - begun;
-    if (run > kLeastRuns && gone.count() > arguments.seconds) break;
     const auto start = std::chrono::steady_clock::now();
     const std::string answer = process.ask(line);
     const std::chrono::duration<double, std::milli> seen = std::chrono::steady_clock::now() - start;
