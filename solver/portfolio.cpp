@@ -502,7 +502,6 @@ class Cycle {
   // next line; what is told of one that does not pass is not used. One after the other, the report comes last: it alone
   // knows when to stop.
   bool passes_and_is_told(Offer& offer) {
-    drop_refuted_bounds(offer);
     if (options_.threads <= 1 || !is_well_formed(snapshot_, problem_, offer.candidate.plan)) {
       if (!passes(offer)) return false;
       show(offer);
@@ -534,6 +533,7 @@ class Cycle {
   // Returns when only the reasons were left.
   Clock::time_point tell(Offer& offer) {
     complete_bounds(offer);
+    drop_refuted_bounds(offer);
     Clock::time_point only_reasons_left;
     ReportInput input{offer.candidate.plan, offer.candidate.levels, offer.bounds, is_optimal(offer) || !ran_out_};
     // To look for the first reason takes the longest; each that is told has to be written, too; and of those for which
@@ -551,14 +551,15 @@ class Cycle {
     return only_reasons_left;
   }
 
-  // A bound that the plan itself is beyond is a fault of the solver: it is not told, but logged.
+  // A bound that the plan itself passes is a defect of the solver, whoever found the bound: it is logged, not reported.
   void drop_refuted_bounds(Offer& offer) {
     for (std::size_t i = 0; i < offer.bounds.size(); ++i) {
       const std::int64_t value = offer.candidate.levels.values[i];
       std::optional<std::int64_t>& bound = offer.bounds[i];
       if (!bound || (is_maximised(ids_[i].kind) ? value <= *bound : value >= *bound)) continue;
-      solution_.defects.push_back("a bound of " + std::to_string(*bound) + " was refuted by a plan with " +
-                                  std::to_string(value));
+      bound_defects_.push_back("a bound of " + std::to_string(*bound) + " of the level " +
+                               std::string(level_name(ids_[i].kind)) + " was refuted by a plan with " +
+                               std::to_string(value));
       bound.reset();
     }
   }
@@ -583,6 +584,7 @@ class Cycle {
   }
 
   Solution conclude(Offer& offer) {
+    std::ranges::move(bound_defects_, std::back_inserter(solution_.defects));
     tracer_.tell(offer.origin, offer.candidate.levels, offer.bounds);
     solution_.gap = gap_of(solution_.report.objective, snapshot_.policy.placement);
     solution_.origin =
@@ -631,6 +633,7 @@ class Cycle {
   std::atomic<Clock::rep> greedy_stopped_{0};  // when its first start was told to; 0: it was not
   Clock::time_point last_engine_ended_;
   double only_reasons_ms_ = 0;  // of the end: nothing else was done then
+  std::vector<std::string> bound_defects_;  // found beside the referee, which adds to those of the solution
   bool search_ran_out_ = false;
   bool ran_out_ = false;  // of time, before the last engine had come to its end
   Solution solution_;

@@ -53,6 +53,9 @@ class Builder {
     scattered_ = chance(45);
     gpu_memory_ = chance(6);
     anti_affinity_ = chance(6);
+    requestless_ = chance(15);
+    gated_ = chance(20);
+    succeeded_ = chance(20);
     priorities_ = {10, 50};
     if (chance(60)) priorities_.push_back(chance(20) ? 120 : 80);
   }
@@ -155,6 +158,7 @@ class Builder {
   // Small pods run where they leave holes, larger ones wait for one hole.
   Shape shape(bool is_running) {
     Shape shape;
+    if (requestless_ && chance(25)) return shape;
     if (tight_cpu_) shape.cpu = draw(0, 3);
     if (tight_cpu_ && shape.cpu > 0 && chance(15)) return shape;  // cpu alone
     shape.devices = chance(!scattered_ ? 30 : is_running ? 5 : 65) ? 2 : 1;
@@ -225,7 +229,7 @@ class Builder {
     gang["priority"] = priorities_[static_cast<std::size_t>(is_running ? std::min({a, b, c}) : std::max({a, b, c}))];
     if (chance(is_running ? 8 : 12)) gang["preemptible"] = chance(20);
     if (!is_running && chance(10)) gang["preemptionPolicy"] = "Never";
-    if (weights_ && chance(50)) gang["weight"] = pick<double>({0.5, 2, 1.5});
+    if (weights_ && chance(50)) gang["weight"] = pick<double>({0.5, 2, 1.5, 0.001, 0.0004});
     if (topology_ && chance(45)) gang["topology"] = {{"required", "rack"}};
     return gang;
   }
@@ -263,6 +267,12 @@ class Builder {
     }
   }
 
+  // A pod that neither runs nor may be placed.
+  void add_present_nowhere(const std::string& gang, const Shape& shape, const std::string& status) {
+    pods_.push_back(pod(gang, shape));
+    pods_.back()["status"] = status;
+  }
+
   void add_running_gang(const std::string& name) {
     Json entry = gang(name, true);
     const std::size_t first = pods_.size();
@@ -278,10 +288,8 @@ class Builder {
     const auto runs = static_cast<std::int64_t>(pods_.size() - first);
     if (runs == 0) return;
     if (releasing_ && chance(30)) pods_[first]["status"] = "releasing";
-    if (elastic_ && chance(6)) {
-      pods_.push_back(pod(name, common));
-      pods_.back()["status"] = "succeeded";
-    }
+    if (elastic_ && chance(6)) add_present_nowhere(name, common, "succeeded");
+    if (gated_ && chance(30)) add_present_nowhere(name, common, "gated");
     std::int64_t waits = 0;
     if (elastic_ && pending_ < 2 && chance(25)) {
       pods_.push_back(pod(name, common));
@@ -329,10 +337,13 @@ class Builder {
       pods_.push_back(std::move(next));
       ++pending_;
     }
-    if (subgroups_ && count > 1 && chance(40)) {
-      divide(entry, first, static_cast<std::size_t>(count));
-    } else if (count > 1 && chance(elastic_ ? 80 : 30)) {
-      entry["minMember"] = draw(chance(20) ? 0 : 1, count);
+    if (gated_ && chance(40)) add_present_nowhere(name, common, "gated");
+    if (succeeded_ && chance(40)) add_present_nowhere(name, common, "succeeded");
+    const std::int64_t all = std::ssize(pods_) - static_cast<std::int64_t>(first);
+    if (subgroups_ && all > 1 && chance(40)) {
+      divide(entry, first, static_cast<std::size_t>(all));
+    } else if (all > 1 && chance(elastic_ || all > count ? 80 : 30)) {
+      entry["minMember"] = draw(chance(20) ? 0 : 1, all);
     }
     if (min_resources_ && chance(50)) entry["minResources"] = {{"gpu", draw(1, 3)}};
     if (chance(2)) entry["timeout"] = 10;
@@ -343,7 +354,7 @@ class Builder {
   bool fractions_ = false, topology_ = false, hierarchy_ = false, quotas_ = false, limits_ = false, runtimes_ = false,
        subgroups_ = false, elastic_ = false, stale_ = false, min_resources_ = false, tight_cpu_ = false,
        selectors_ = false, weights_ = false, releasing_ = false, scattered_ = false, gpu_memory_ = false,
-       anti_affinity_ = false;
+       anti_affinity_ = false, requestless_ = false, gated_ = false, succeeded_ = false;
   std::vector<std::int64_t> priorities_;
   std::vector<Json> nodes_;
   std::vector<Room> rooms_;

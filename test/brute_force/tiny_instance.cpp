@@ -221,7 +221,7 @@ class Builder {
       Json gang{{"name", name}, {"queue", pick(leaves_)}, {"created", kTime - draw(0, 5)}};
       if (features_.priorities) gang["priority"] = 10 * draw(0, 3);
       if (features_.quotas && chance(0.5)) gang["preemptible"] = chance(0.5);
-      if (features_.weights && chance(0.5)) gang["weight"] = pick<double>({0.5, 2, 1.5, 3});
+      if (features_.weights && chance(0.5)) gang["weight"] = pick<double>({0.5, 2, 1.5, 3, 0.001});
       if (features_.topology && topologies_ < 2 && chance(0.6)) {
         gang["topology"] = topology();
         ++topologies_;

@@ -44,13 +44,16 @@ class RandomCluster {
            R"(,"gpu":{"quota":)" + number(0, 6) + R"(,"weight":)" + number(0, 2) + R"(},"cpu":{"quota":)" +
            number(0, 20) + "}";
   }
+  // So small a weight that a pod has no work at all, or hardly any.
+  std::string weight() { return below(5) == 0 ? "0.00" + number(0, 1) + "2" : number(1, 3); }
   std::string gang(int i) {
     return named("g", i) + R"(,"queue":"q)" + number(0, 2) + R"(","priority":)" + number(1, 3) + R"(,"weight":)" +
-           number(1, 3) + R"(,"created":99990)" + number(0, 9) + R"(,"topology":{"preferred":"rack"})" +
+           weight() + R"(,"created":99990)" + number(0, 9) + R"(,"topology":{"preferred":"rack"})" +
            (below(2) == 0 ? R"(,"minMember":)" + number(0, 4) : "");
   }
   std::string pod(int i) {
     const std::string asks = below(4) == 0   ? R"("resources":{"cpu":)" + number(1, 5) + "}"
+                             : below(9) == 0 ? R"("resources":{})"
                              : below(3) == 0 ? R"("gpu":{"fraction":0.)" + number(1, 9) + "}"
                                              : R"("gpu":{"count":)" + number(1, 2) + "}";
     const std::string state = below(2) == 0   ? R"(,"node":"n)" + number(0, 2) + R"(","started":99900)" + number(0, 9)
@@ -156,6 +159,17 @@ TEST(LeastEvicted, IsTheWorkThatMustGoOfThoseWhoHaveRunTheShortest) {
   EXPECT_EQ(least_evicted(*built, compute_fair_shares(*built), levels), 1000 * 10 + 500 * 1000);
   levels.values[2 * ranks + 1] = 4000;
   EXPECT_EQ(least_evicted(*built, compute_fair_shares(*built), levels), 0);
+}
+
+TEST(LeastEvicted, PodsWithoutWorkDoNotHideCheaperVictims) {
+  // The weight leaves `old` a work of 1 and its second pod none.
+  const BuiltProblem built(R"("nodes":[{"name":"a","gpus":{"count":3}}],"gangs":[{"name":"old","weight":0.001}],
+     "pods":[{"name":"o-0","gang":"old","gpu":{"count":1},"node":"a","gpus":[0],"started":900000},
+             {"name":"o-1","gang":"old","node":"a"},{"name":"o-2","gang":"old"},
+             {"name":"young","gpu":{"count":1},"node":"a","gpus":[1],"started":999990},
+             {"name":"waiting","gpu":{"count":2}}])");
+  Levels levels{{0, 0, 500, 0, 0, 0, 0, 0}};
+  EXPECT_EQ(least_evicted(*built, compute_fair_shares(*built), levels), 501 * 10);
 }
 
 TEST(LeastEvicted, AGangThatNeedsAllOfItsPodsGoesWholeOrStays) {
