@@ -216,6 +216,12 @@ std::int32_t KubernetesGangs::priority_of(const KubernetesPod& pod) const {
   return pod.priority ? *pod.priority : priorities_.value_of(pod.priority_class, 0);
 }
 
+void KubernetesGangs::hold(const KubernetesPod& pod) {
+  if (pod.gang < 0 || pod.held.empty()) return;
+  std::string_view& held = gangs_[static_cast<std::size_t>(pod.gang)].group.held;
+  if (held.empty()) held = pod.held;
+}
+
 bool KubernetesGangs::is_held(const KubernetesPod& pod) const {
   if (pod.gang < 0) return !pod.held.empty();
   return !gangs_[static_cast<std::size_t>(pod.gang)].group.held.empty();

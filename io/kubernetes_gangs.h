@@ -36,6 +36,8 @@ class KubernetesGangs {
   const std::string& name(const KubernetesPod& pod) const { return gangs_[static_cast<std::size_t>(pod.gang)].name; }
   // Whether the pod must not be placed, nor moved where it runs.
   bool is_held(const KubernetesPod& pod) const;
+  // Holds the gang of a pod that was held after it had joined.
+  void hold(const KubernetesPod& pod);
   std::int32_t priority_of(const KubernetesPod& pod) const;
 
   [[nodiscard]] bool write(KubernetesReading& reading, JsonWriter& writer) const;

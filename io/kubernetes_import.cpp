@@ -12,7 +12,9 @@
 #include "io/kubernetes_items.h"
 #include "io/kubernetes_owners.h"
 #include "io/kubernetes_pod_writer.h"
+#include "io/kubernetes_ports.h"
 #include "io/kubernetes_slim.h"
+#include "io/kubernetes_volumes.h"
 
 namespace muster {
 
@@ -25,7 +27,7 @@ class Importer {
 
   bool run() {
     return collect_items(in_, in_.document.root(), items_) && import_cluster() && read_groups() && read_owners() &&
-           read_pods() && expand() && finish();
+           read_storage() && read_pods() && expand() && finish();
   }
 
   InputError& error() { return in_.error; }
@@ -121,6 +123,12 @@ class Importer {
     });
   }
 
+  bool read_storage() {
+    return each(KubernetesKind::kVolumeClaim, [&](const auto& object) { return storage_.add_claim(in_, object); }) &&
+           each(KubernetesKind::kVolume, [&](const auto& object) { return storage_.add_volume(in_, object); }) &&
+           each(KubernetesKind::kStorageClass, [&](const auto& object) { return storage_.add_class(in_, object); });
+  }
+
   void join(KubernetesPod& pod) {
     if (!pod.words.kueue_queue.empty()) queues_.kueue().use(pod.namespace_name, pod.words.kueue_queue);
     if (!pod.words.kueue_required.empty()) topologies_.add_key(pod.words.kueue_required);
@@ -133,10 +141,10 @@ class Importer {
   }
 
   bool expand() {
-    const std::size_t there = pods_.size();
+    made_ = pods_.size();
     if (!options_.expand) return true;
     if (!owners_.expand(in_, pods_, [this](const KubernetesGroup& group) { gangs_.add_made(group); })) return false;
-    for (std::size_t i = there; i < pods_.size(); ++i) join(pods_[i]);
+    for (std::size_t i = made_; i < pods_.size(); ++i) join(pods_[i]);
     return true;
   }
 
@@ -177,6 +185,9 @@ class Importer {
     std::size_t culprit = 0;
     if (!assign_devices(in_, pods_, culprit)) return fail("Pod " + pods_[culprit].full_name());
     queues_.settle_kueue_names();
+    if (!settle_volumes(in_, storage_, pods_, made_)) return false;
+    hold_rare_ports(pods_, kMostPortResources);
+    for (const KubernetesPod& pod : pods_) gangs_.hold(pod);
     gangs_.finish(pods_, in_.remarks);
     JsonWriter writer(line_);
     line_.reserve(nodes_text_.size() + pods_.size() * 640 + gangs_.size() * 320 + 4096);
@@ -242,7 +253,9 @@ class Importer {
   std::vector<KubernetesNode> nodes_;
   std::unordered_set<std::string_view> node_names_;
   std::unordered_map<PodName, KubernetesBinding, PodNameHash> bindings_;
+  KubernetesStorage storage_;
   std::vector<KubernetesPod> pods_;
+  std::size_t made_ = 0;  // position of the first pod that does not exist yet
   std::string nodes_text_, queues_text_, classes_text_, line_;
 };
 

@@ -31,6 +31,9 @@ enum class KubernetesKind : std::uint8_t {
   kLeaderWorkerSet,
   kLocalQueue,
   kClusterQueue,
+  kVolume,
+  kVolumeClaim,
+  kStorageClass,
   kCount
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "io/kubernetes_ports.h"
+
 namespace muster {
 
 namespace {
@@ -17,6 +19,7 @@ constexpr Billionths kWhole = 1'000'000'000;
 enum SpecKey {
   kAffinity,
   kContainers,
+  kHostNetwork,
   kInitContainers,
   kNodeName,
   kNodeSelector,
@@ -35,10 +38,11 @@ enum SpecKey {
   kSpecKeys
 };
 constexpr std::array<std::string_view, kSpecKeys> kSpecNames = {
-    "affinity",  "containers",       "initContainers",  "nodeName",          "nodeSelector",
-    "overhead",  "preemptionPolicy", "priority",        "priorityClassName", "resourceClaims",
-    "resources", "schedulingGates",  "schedulingGroup", "tolerations",       "topologySpreadConstraints",
-    "volumes",   "workloadRef"};
+    "affinity",          "containers",      "hostNetwork",     "initContainers",
+    "nodeName",          "nodeSelector",    "overhead",        "preemptionPolicy",
+    "priority",          "priorityClassName", "resourceClaims", "resources",
+    "schedulingGates",   "schedulingGroup", "tolerations",     "topologySpreadConstraints",
+    "volumes",           "workloadRef"};
 
 enum AnnotationKey {
   kGpuFraction,
@@ -107,6 +111,7 @@ struct PodParts {
   std::array<JsonValue, kSpecKeys> spec;
   std::array<JsonValue, kAnnotationKeys> annotations;
   std::array<JsonValue, kLabelKeys> labels;
+  JsonValue status;
 };
 
 bool read_gpu(KubernetesReading& in, const PodParts& parts, KubernetesPod& pod) {
@@ -187,7 +192,7 @@ bool read_virtual_gpus(KubernetesReading& in, const PodParts& parts, KubernetesP
 
 bool read_requests(KubernetesReading& in, const PodParts& parts, KubernetesPod& pod) {
   const RequestParts asked{parts.spec[kContainers], parts.spec[kInitContainers], parts.spec[kOverhead],
-                           parts.spec[kResources]};
+                           parts.spec[kResources], parts.status};
   if (!sum_requests(in, asked, pod.requests)) return false;
   for (const RequestedAmount& requested : pod.requests) {
     if (whole_units(requested) >= 0) continue;
@@ -345,16 +350,10 @@ bool read_constraints(KubernetesReading& in, const KubernetesObject& object, con
   return true;
 }
 
-// Volumes that may tie a pod to nodes.
-bool note_volumes(KubernetesReading& in, const KubernetesObject& object, JsonValue list) {
+bool read_volumes(KubernetesReading& in, JsonValue list, KubernetesPod& pod) {
   bool has_any = false;
   if (!in.has_elements(list, has_any)) return false;
-  if (!has_any) return true;
-  for (const JsonValue volume : list.elements()) {
-    JsonValue claim;
-    if (!in.expect(volume, JsonKind::kObject) || !in.take(volume, "persistentVolumeClaim", claim)) return false;
-    if (claim) in.remarks.add("where a persistent volume can be attached is ignored", object);
-  }
+  if (has_any) pod.volumes = list;
   return true;
 }
 
@@ -433,12 +432,15 @@ bool read_pod(KubernetesReading& in, const KubernetesObject& object, KubernetesP
     return false;
   }
   pod.labels = metadata[2];
+  parts.status = object.status;
   return read_owner(in, parts, metadata[3], pod) && read_requests(in, parts, pod) &&
          in.priority(parts.spec[kPriority], pod.priority) &&
          in.text(parts.spec[kPriorityClassName], pod.priority_class) &&
          in.text(parts.spec[kPreemptionPolicy], policy) && ((pod.never_preempts = policy == "Never"), true) &&
          read_reference(in, parts, pod) && read_words(in, parts, pod.words) && read_kueue(in, parts, pod) &&
-         read_constraints(in, object, parts, pod) && note_volumes(in, object, parts.spec[kVolumes]) &&
+         read_constraints(in, object, parts, pod) && read_volumes(in, parts.spec[kVolumes], pod) &&
+         read_host_ports(in, {parts.spec[kContainers], parts.spec[kInitContainers], parts.spec[kHostNetwork]},
+                         pod.host_ports) &&
          read_status(in, object, parts, metadata[1], pod) && read_gpu_groups(in, pod);
 }
 

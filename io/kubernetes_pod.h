@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/kubernetes_node_terms.h"
 #include "io/kubernetes_object.h"
 #include "io/kubernetes_requests.h"
 #include "model/snapshot.h"
@@ -50,7 +51,7 @@ struct GpuShare {
 
 struct KubernetesPod {
   std::string_view namespace_name, name;
-  JsonValue object, labels, node_selector, tolerations, node_affinity, anti_affinity;
+  JsonValue object, labels, node_selector, tolerations, node_affinity, anti_affinity, volumes;
   std::string_view created, started, node, nominated_node;
   std::string_view owner_kind, owner_name, template_hash;  // its controller, and the label that a ReplicaSet gives
   std::vector<std::pair<std::string_view, std::string_view>> added_labels;  // by what would make the pod
@@ -62,6 +63,7 @@ struct KubernetesPod {
   bool is_reservation = false;  // the latter
   RequestedAmounts requests;
   GpuShare gpu;
+  std::vector<HostPort> host_ports;  // sorted, distinct
   GroupReference reference;
   GroupWords words;
   std::string_view held;                     // why it must not be placed; empty: it may be
@@ -70,6 +72,8 @@ struct KubernetesPod {
   std::string_view subgroup;                 // of the gang; empty: none
   std::vector<std::int32_t> devices;         // of its node; empty: whichever
   bool is_left_out = false;                  // on its way out, and without a node
+  std::optional<NodeTerms> required_terms;   // of its node affinity and its volumes together; none: see node_affinity
+  bool unbound_volumes = false;              // a claim is bound when its scheduler binds the pod
 
   bool is_on_node() const { return status == PodStatus::kRunning || status == PodStatus::kReleasing; }
   bool waits() const { return status == PodStatus::kPending || status == PodStatus::kGated; }

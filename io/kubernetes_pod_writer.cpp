@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "io/kubernetes_ports.h"
+
 namespace muster {
 
 namespace {
@@ -85,6 +87,20 @@ void write_pin(JsonWriter& writer, std::string_view node) {
   writer.raw(R"([{"matchFields":[{"key":"metadata.name","operator":"In","values":[)").string(node).raw("]}]}]}}");
 }
 
+bool write_joined_affinity(KubernetesReading& in, JsonWriter& writer, const KubernetesPod& pod) {
+  constexpr std::string_view kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
+  JsonValue preferred;
+  if (!in.take(pod.node_affinity, kPreferred, preferred)) return false;
+  writer.raw(R"(,"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)");
+  write_node_terms(writer, *pod.required_terms);
+  if (preferred) {
+    writer.raw(",").string(kPreferred).raw(":");
+    write_json(writer, in.document, preferred);
+  }
+  writer.raw("}");
+  return true;
+}
+
 bool write_place(KubernetesReading& in, JsonWriter& writer, const KubernetesPod& pod, bool is_held) {
   if (pod.node_selector) {
     writer.raw(R"(,"nodeSelector":)");
@@ -92,6 +108,8 @@ bool write_place(KubernetesReading& in, JsonWriter& writer, const KubernetesPod&
   }
   if (is_held && pod.is_on_node()) {
     write_pin(writer, pod.node);
+  } else if (pod.required_terms) {
+    if (!write_joined_affinity(in, writer, pod)) return false;
   } else if (pod.node_affinity) {
     writer.raw(R"(,"nodeAffinity":)");
     write_json(writer, in.document, pod.node_affinity);
@@ -176,6 +194,8 @@ bool write_pod(KubernetesReading& in, JsonWriter& writer, const KubernetesPod& p
   write_requests(writer, pod.requests);
   write_gpu(writer, pod.gpu);
   if (!write_place(in, writer, pod, is_held)) return false;
+  write_host_ports(writer, pod.host_ports);
+  if (pod.unbound_volumes) writer.raw(R"(,"unboundVolumes":true)");
   write_status(writer, pod, is_held);
   if (!pod.nominated_node.empty()) writer.raw(R"(,"nominatedNode":)").string(pod.nominated_node);
   write_labels(in, writer, pod);

@@ -76,14 +76,100 @@ struct Container {
   bool is_restartable = false;
 };
 
-bool read_container(KubernetesReading& reading, JsonValue object, Container& out) {
-  static constexpr std::array<std::string_view, 2> kKeys = {"resources", "restartPolicy"};
-  std::array<JsonValue, 2> found;
+// What a container, or the pod as a whole, has been given: `allocatedResources` and `resources.requests` of its status.
+struct Given {
+  std::string_view name;
+  RequestedAmounts allocated, actual;
+  bool is_told() const { return !allocated.empty() || !actual.empty(); }
+};
+
+// What the status of a pod says of its resize.
+struct ResizeStatus {
+  std::vector<Given> containers;
+  Given pod;
+  bool is_infeasible = false;
+
+  const Given* of(std::string_view container) const {
+    const auto known = std::ranges::find(containers, container, &Given::name);
+    return known == containers.end() ? nullptr : &*known;
+  }
+};
+
+bool read_given(KubernetesReading& reading, JsonValue status, Given& out) {
+  static constexpr std::array<std::string_view, 3> kKeys = {"allocatedResources", "name", "resources"};
+  std::array<JsonValue, 3> found;
+  ResourceLists actual;
+  if (!reading.expect(status, JsonKind::kObject) || !reading.take(status, kKeys, found) ||
+      !read_list(reading, found[0], out.allocated) || !reading.text(found[1], out.name) ||
+      !read_lists(reading, found[2], actual)) {
+    return false;
+  }
+  out.actual = std::move(actual.requests);
+  return true;
+}
+
+bool read_given_of_containers(KubernetesReading& reading, JsonValue list, std::vector<Given>& out) {
+  bool has_any = false;
+  if (!reading.has_elements(list, has_any)) return false;
+  if (!has_any) return true;
+  for (const JsonValue element : list.elements()) {
+    Given given;
+    if (!read_given(reading, element, given)) return false;
+    if (given.is_told()) out.push_back(std::move(given));
+  }
+  return true;
+}
+
+bool read_infeasible(KubernetesReading& reading, JsonValue conditions, bool& out) {
+  static constexpr std::array<std::string_view, 2> kKeys = {"reason", "type"};
+  bool has_any = false;
+  if (!reading.has_elements(conditions, has_any)) return false;
+  if (!has_any) return true;
+  for (const JsonValue element : conditions.elements()) {
+    std::array<JsonValue, 2> found;
+    std::string_view reason, type;
+    if (!reading.expect(element, JsonKind::kObject) || !reading.take(element, kKeys, found) ||
+        !reading.text(found[1], type)) {
+      return false;
+    }
+    if (type != "PodResizePending") continue;
+    if (!reading.text(found[0], reason)) return false;
+    out = reason == "Infeasible";
+  }
+  return true;
+}
+
+bool read_resize(KubernetesReading& reading, JsonValue status, ResizeStatus& out) {
+  static constexpr std::array<std::string_view, 3> kKeys = {"conditions", "containerStatuses", "initContainerStatuses"};
+  std::array<JsonValue, 3> found;
+  if (!status) return true;
+  return reading.take(status, kKeys, found) && read_infeasible(reading, found[0], out.is_infeasible) &&
+         read_given_of_containers(reading, found[1], out.containers) &&
+         read_given_of_containers(reading, found[2], out.containers) && read_given(reading, status, out.pod);
+}
+
+bool can_be_resized(std::string_view resource) { return resource == "cpu" || resource == "memory"; }
+
+// The largest of what is asked for and what is given.
+void apply_given(const ResizeStatus& resize, const Given& given, RequestedAmounts& requests) {
+  if (resize.is_infeasible) {
+    std::erase_if(requests, [&](const RequestedAmount& asked) {
+      const bool is_given = has(given.allocated, asked.resource) || has(given.actual, asked.resource);
+      return is_given && can_be_resized(asked.resource);
+    });
+  }
+  raise_to(requests, given.allocated);
+  raise_to(requests, given.actual);
+}
+
+bool read_container(KubernetesReading& reading, JsonValue object, const ResizeStatus& resize, Container& out) {
+  static constexpr std::array<std::string_view, 3> kKeys = {"name", "resources", "restartPolicy"};
+  std::array<JsonValue, 3> found;
   if (!reading.expect(object, JsonKind::kObject)) return false;
-  std::string_view restart;
+  std::string_view name, restart;
   ResourceLists lists;
-  if (!reading.take(object, kKeys, found) || !reading.text(found[1], restart) ||
-      !read_lists(reading, found[0], lists)) {
+  if (!reading.take(object, kKeys, found) || !reading.text(found[0], name) || !reading.text(found[2], restart) ||
+      !read_lists(reading, found[1], lists)) {
     return false;
   }
   out.is_restartable = restart == "Always";
@@ -91,15 +177,17 @@ bool read_container(KubernetesReading& reading, JsonValue object, Container& out
   for (const auto& [resource, amount] : lists.limits) {
     if (!has(out.requests, resource)) out.requests.push_back({resource, amount});
   }
+  if (const Given* given = resize.of(name)) apply_given(resize, *given, out.requests);
   return true;
 }
 
 // In their order: one that is not restartable runs beside the restartable ones that were started before it.
-bool read_init_containers(KubernetesReading& reading, JsonValue list, RequestedAmounts& sums) {
+bool read_init_containers(KubernetesReading& reading, JsonValue list, const ResizeStatus& resize,
+                          RequestedAmounts& sums) {
   RequestedAmounts restartable, most;
   for (const JsonValue element : list.elements()) {
     Container container;
-    if (!read_container(reading, element, container)) return false;
+    if (!read_container(reading, element, resize, container)) return false;
     if (container.is_restartable) {
       add_to(sums, container.requests);
       add_to(restartable, container.requests);
@@ -117,9 +205,11 @@ bool counts_for_whole_pod(std::string_view resource) {
   return resource == "cpu" || resource == "memory" || resource.starts_with("hugepages-");
 }
 
-bool apply_whole_pod(KubernetesReading& reading, JsonValue resources, RequestedAmounts& sums) {
+bool apply_whole_pod(KubernetesReading& reading, JsonValue resources, const ResizeStatus& resize,
+                     RequestedAmounts& sums) {
   ResourceLists lists;
   if (!read_lists(reading, resources, lists)) return false;
+  if (!lists.requests.empty()) apply_given(resize, resize.pod, lists.requests);
   for (const auto& [resource, amount] : lists.limits) {
     if (counts_for_whole_pod(resource) && !has(sums, resource)) sums.push_back({resource, amount});
   }
@@ -132,19 +222,21 @@ bool apply_whole_pod(KubernetesReading& reading, JsonValue resources, RequestedA
 }  // namespace
 
 bool sum_requests(KubernetesReading& reading, const RequestParts& parts, RequestedAmounts& out) {
+  ResizeStatus resize;
+  if (!read_resize(reading, parts.status, resize)) return false;
   if (parts.containers) {
     if (!reading.expect(parts.containers, JsonKind::kArray)) return false;
     for (const JsonValue element : parts.containers.elements()) {
       Container container;
-      if (!read_container(reading, element, container)) return false;
+      if (!read_container(reading, element, resize, container)) return false;
       add_to(out, container.requests);
     }
   }
   if (parts.init_containers) {
     if (!reading.expect(parts.init_containers, JsonKind::kArray)) return false;
-    if (!read_init_containers(reading, parts.init_containers, out)) return false;
+    if (!read_init_containers(reading, parts.init_containers, resize, out)) return false;
   }
-  if (parts.resources && !apply_whole_pod(reading, parts.resources, out)) return false;
+  if (parts.resources && !apply_whole_pod(reading, parts.resources, resize, out)) return false;
   RequestedAmounts overhead;
   if (!read_list(reading, parts.overhead, overhead)) return false;
   add_to(out, overhead);

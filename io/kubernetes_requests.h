@@ -4,6 +4,10 @@
 // init containers; at least what any other init container takes together with the restartable ones before it; requests
 // of the pod as a whole in place of that for cpu, memory and huge pages; plus the overhead. A limit without a request
 // is a request, as the API server writes it.
+// While a pod is resized in place (KEP-1287), each container counts with the largest of what its spec asks for, what is
+// allocated to it and what it has, and so does the pod as a whole. Where the kubelet says that the resize is
+// infeasible, cpu and memory of the spec do not count. (v1.37 takes the largest of the three sums over the containers
+// instead, which is never more.)
 #pragma once
 
 #include <string_view>
@@ -21,9 +25,9 @@ struct RequestedAmount {
 };
 using RequestedAmounts = std::vector<RequestedAmount>;  // each resource once, in order of first appearance
 
-// The parts of a pod's spec that ask for something; each may be absent.
+// The parts of a pod that ask for something, all but `status` of its spec; each may be absent.
 struct RequestParts {
-  JsonValue containers, init_containers, overhead, resources;
+  JsonValue containers, init_containers, overhead, resources, status;
 };
 
 // Errors: WrongType, InvalidValue (no quantity, negative), DuplicateKey, TooLarge.

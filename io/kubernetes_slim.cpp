@@ -109,8 +109,10 @@ class PartWriter {
       if (key == "status") return write(key, value, &PartWriter::write_status);
       if (key == "object" || key == "template") return write(key, value, &PartWriter::write_object);
       if (key == "items") return write(key, value, &PartWriter::write_objects);
-      if (is_any(key, {"apiVersion", "kind", "type", "value", "globalDefault", "preemptionPolicy", "format"}))
+      if (is_any(key, {"apiVersion", "kind", "type", "value", "globalDefault", "preemptionPolicy", "format",
+                       "allowedTopologies", "provisioner", "volumeBindingMode"})) {
         copy(key, value);
+      }
     });
   }
 
@@ -181,24 +183,59 @@ class PartWriter {
   void write_containers(JsonValue list) {
     write_elements(list, [this](JsonValue element) {
       write_members(element, [this](std::string_view key, JsonValue value) {
-        if (key == "resources" || key == "restartPolicy") copy(key, value);
+        if (key == "ports") return write(key, value, &PartWriter::write_ports);
+        if (key == "name" || key == "resources" || key == "restartPolicy") copy(key, value);
+      });
+    });
+  }
+  void write_ports(JsonValue list) {
+    write_elements(list, [this](JsonValue element) {
+      write_members(element, [this](std::string_view key, JsonValue value) {
+        if (is_any(key, {"containerPort", "hostIP", "hostPort", "protocol"})) copy(key, value);
       });
     });
   }
   void write_volumes(JsonValue list) {
     write_elements(list, [this](JsonValue element) {
-      write_members(element, [this](std::string_view key, JsonValue value) {
-        if (key == "persistentVolumeClaim") copy(key, value);
+      const bool is_ephemeral = has_member(element, "ephemeral");
+      write_members(element, [&](std::string_view key, JsonValue value) {
+        if (key == "ephemeral" || key == "persistentVolumeClaim" || (is_ephemeral && key == "name")) copy(key, value);
       });
     });
   }
+  static bool has_member(JsonValue object, std::string_view key) {
+    if (!object.is(JsonKind::kObject)) return false;
+    for (const JsonMember member : object.members()) {
+      if (member.key == key) return true;
+    }
+    return false;
+  }
   void write_status(JsonValue object) {
     write_members(object, [this](std::string_view key, JsonValue value) {
-      if (key == "conditions" || key == "containerStatuses") return write(key, value, &PartWriter::write_times);
-      if (is_any(key, {"allocatable", "nominatedNodeName", "phase", "scheduleStartTime", "startTime", "state",
-                       "succeeded"})) {
+      if (key == "conditions") return write(key, value, &PartWriter::write_times);
+      if (key == "containerStatuses") return write(key, value, &PartWriter::write_container_statuses);
+      if (key == "initContainerStatuses") return write(key, value, &PartWriter::write_given);
+      if (is_any(key, {"allocatable", "allocatedResources", "nominatedNodeName", "phase", "resources",
+                       "scheduleStartTime", "startTime", "state", "succeeded"})) {
         copy(key, value);
       }
+    });
+  }
+  // What each container was given, and the latest instants.
+  void write_container_statuses(JsonValue list) {
+    write_elements(list, [this](JsonValue element) {
+      write_members(element, [this](std::string_view key, JsonValue value) {
+        if (is_any(key, {"allocatedResources", "name", "resources"})) return copy(key, value);
+        const bool holds_times = (value.is(JsonKind::kObject) || value.is(JsonKind::kArray)) && value.size() > 0;
+        if (holds_times) write(key, value, &PartWriter::write_times);
+      });
+    });
+  }
+  void write_given(JsonValue list) {
+    write_elements(list, [this](JsonValue element) {
+      write_members(element, [this](std::string_view key, JsonValue value) {
+        if (is_any(key, {"allocatedResources", "name", "resources"})) copy(key, value);
+      });
     });
   }
   // Of conditions and states the latest instants, and whether an object is ready or done.
@@ -210,7 +247,7 @@ class PartWriter {
         if (member.size() > 0) write(key, member, &PartWriter::write_times);
       } else if (key.ends_with("Time") || key.ends_with("At")) {
         if (!member.is(JsonKind::kString) || times_.may_be_latest(member.string())) copy(key, member);
-      } else if (is_read && (key == "type" || key == "status")) {
+      } else if (is_read && is_any(key, {"reason", "type", "status"})) {
         copy(key, member);
       }
     });
@@ -221,7 +258,9 @@ class PartWriter {
       if (member.key != "type" && member.key != "status") continue;
       if (!member.value.is(JsonKind::kString)) return true;
       const std::string_view word = member.value.string();
-      if (member.key == "type") return is_any(word, {"Ready", "Complete", "Failed", "SuccessCriteriaMet"});
+      if (member.key == "type") {
+        return is_any(word, {"Ready", "Complete", "Failed", "SuccessCriteriaMet", "PodResizePending"});
+      }
     }
     return false;
   }

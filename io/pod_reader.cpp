@@ -74,7 +74,7 @@ bool read_status(SnapshotInput& in, JsonValue v, PodDraft& draft) {
 
 using PodField = Field<SnapshotInput, PodDraft>;
 
-constexpr std::array<PodField, 26> kPodFields = {
+constexpr std::array<PodField, 28> kPodFields = {
     {PodField{"name", [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_name(v, d.pod.name); }, true},
      {"gang",
       [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_shared_name(v, in.last_gang, d.pod.gang); }},
@@ -95,6 +95,9 @@ constexpr std::array<PodField, 26> kPodFields = {
      {kSpecKeys[4], note_spec<4>},
      {kSpecKeys[5], note_spec<5>},
      {kSpecKeys[6], note_spec<6>},
+     {kSpecKeys[7], note_spec<7>},
+     {"unboundVolumes",
+      [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read(v, d.pod.unbound_volumes); }},
      {"status", read_status},
      {"node",
       [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_shared_name(v, in.last_node, d.pod.node); }},
@@ -115,13 +118,14 @@ constexpr std::array<PodField, 26> kPodFields = {
      {"timeout", read_own_term<read_term_timeout<PodDraft>>},
      {"weight", read_own_term<read_term_weight<PodDraft>>}}};
 
-// A template has the keys from `resources` to `tolerations`.
-constexpr std::array<Field<SnapshotInput, SpecValues>, 6> kTemplateFields = {{{kSpecKeys[0], note_value<0>},
+// A template has the keys from `resources` to `tolerations`, and `hostPorts`.
+constexpr std::array<Field<SnapshotInput, SpecValues>, 7> kTemplateFields = {{{kSpecKeys[0], note_value<0>},
                                                                               {kSpecKeys[1], note_value<1>},
                                                                               {kSpecKeys[2], note_value<2>},
                                                                               {kSpecKeys[3], note_value<3>},
                                                                               {kSpecKeys[4], note_value<4>},
-                                                                              {kSpecKeys[5], note_value<5>}}};
+                                                                              {kSpecKeys[5], note_value<5>},
+                                                                              {kSpecKeys[7], note_value<7>}}};
 
 bool find_or_read_spec(SnapshotInput& in, const SpecValues& values, PodSpecIndex& out) {
   if (const auto known = in.specs.find(in, values)) {

@@ -98,6 +98,37 @@ bool read_models(SnapshotInput& input, JsonValue list, PodSpec& spec) {
   return true;
 }
 
+constexpr std::array<std::pair<std::string_view, Protocol>, 3> kProtocols = {
+    {{"TCP", Protocol::kTcp}, {"UDP", Protocol::kUdp}, {"SCTP", Protocol::kSctp}}};
+
+bool read_port(SnapshotInput& in, JsonValue v, HostPort& port) {
+  constexpr std::int64_t kLastPort = 65'535;
+  std::int64_t number = 0;
+  if (!in.read_integer(v, 1, kLastPort, number)) return false;
+  port.port = static_cast<std::int32_t>(number);
+  return true;
+}
+
+bool read_address(SnapshotInput& in, JsonValue v, HostPort& port) {
+  if (!in.read(v, port.address)) return false;
+  if (port.address == "0.0.0.0") port.address = {};
+  return true;
+}
+
+constexpr std::array<Field<SnapshotInput, HostPort>, 3> kHostPortFields = {
+    {{"port", read_port, true},
+     {"protocol",
+      [](SnapshotInput& in, JsonValue v, HostPort& p) { return read_choice(in, v, kProtocols, p.protocol); }},
+     {"address", read_address}}};
+
+bool read_host_ports(SnapshotInput& input, JsonValue list, PodSpec& spec) {
+  if (!read_list(input, list, kHostPortFields, spec.host_ports)) return false;
+  std::ranges::sort(spec.host_ports);
+  const auto rest = std::ranges::unique(spec.host_ports);
+  spec.host_ports.erase(rest.begin(), rest.end());
+  return true;
+}
+
 // In the order of kSpecKeys.
 constexpr std::array<Field<SnapshotInput, PodSpec>, kSpecKeyCount> kSpecFields = {
     {{kSpecKeys[0], read_requests},
@@ -108,7 +139,8 @@ constexpr std::array<Field<SnapshotInput, PodSpec>, kSpecKeyCount> kSpecFields =
       [](SnapshotInput& in, JsonValue v, PodSpec& s) { return read_node_affinity(in, v, s.node_affinity); }},
      {kSpecKeys[5], [](SnapshotInput& in, JsonValue v, PodSpec& s) { return read_tolerations(in, v, s.tolerations); }},
      {kSpecKeys[6],
-      [](SnapshotInput& in, JsonValue v, PodSpec& s) { return read_pod_anti_affinity(in, v, s.anti_affinity); }}}};
+      [](SnapshotInput& in, JsonValue v, PodSpec& s) { return read_pod_anti_affinity(in, v, s.anti_affinity); }},
+     {kSpecKeys[7], read_host_ports}}};
 
 }  // namespace
 
@@ -120,6 +152,9 @@ bool read_pod_spec(SnapshotInput& input, const SpecValues& values, PodSpec& out)
   return true;
 }
 
-void add_spec_objects(std::vector<KnownObject>& out) { out.push_back(known_object("gpuRequest", kGpuFields)); }
+void add_spec_objects(std::vector<KnownObject>& out) {
+  out.push_back(known_object("gpuRequest", kGpuFields));
+  out.push_back(known_object("hostPort", kHostPortFields));
+}
 
 }  // namespace muster

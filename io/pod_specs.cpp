@@ -107,6 +107,11 @@ std::size_t hash_of(const PodSpec& spec) {
     if (term.selector) add_requirements(hash, term.selector->requirements);
     for (const std::string_view name : term.namespaces) hash.add(name);
   }
+  for (const HostPort& port : spec.host_ports) {
+    hash.add(static_cast<std::size_t>(port.port));
+    hash.add(static_cast<std::size_t>(port.protocol));
+    hash.add(port.address);
+  }
   return hash.value();
 }
 

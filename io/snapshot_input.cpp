@@ -36,8 +36,8 @@ bool SnapshotInput::find_resource(const JsonMember& member, ResourceIndex& out) 
   }
   if (!may_add_resources) return fail(member.value, "UnknownName", "the resource is new to this part of the line");
   if (member.key.empty()) return fail_value(member.value, "a resource must have a name");
-  if (resource_index.size() == kMaxResources) {
-    return fail(member.value, "TooLarge", "more than " + std::to_string(kMaxResources) + " different resources");
+  if (resource_index.size() == kMostResources) {
+    return fail(member.value, "TooLarge", "more than " + std::to_string(kMostResources) + " different resources");
   }
   out = snapshot.resource_names.push_back(keep(member.key));
   resource_index.emplace(snapshot.resource_names[out], out);

@@ -14,8 +14,6 @@
 
 namespace muster {
 
-// Different names of resources in one snapshot; every class of pods and of nodes has one number for each.
-inline constexpr std::size_t kMaxResources = 1024;
 // Devices of one node, or asked for by one pod.
 inline constexpr std::int32_t kMaxDevices = 65'536;
 

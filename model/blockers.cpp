@@ -24,6 +24,8 @@ std::string code_of(Filter filter, const std::string& detail) {
       return "PodAntiAffinity";
     case Filter::kModel:
       return "GpuModel";
+    case Filter::kHostPorts:
+      return "HostPorts";
     case Filter::kShortGpu:
       return "InsufficientGpu";
     case Filter::kShortCpu:
@@ -55,6 +57,8 @@ std::string words_of(Filter filter, const std::string& detail) {
       return "node(s) didn't match pod anti-affinity rules";
     case Filter::kModel:
       return "node(s) didn't match the GPU model";
+    case Filter::kHostPorts:
+      return "node(s) didn't have free ports for the requested pod ports";
     case Filter::kShortGpu:
       return "Insufficient gpu";
     case Filter::kShortCpu:
@@ -80,7 +84,7 @@ const Taint* first_untolerated(const PodSpec& spec, const SnapshotNode& node) {
   return at == node.taints.end() ? nullptr : &*at;
 }
 
-// The resource in which the node is short, GPUs first; none where it takes the pod.
+// The resource in which the node is short, host ports and GPUs first; none where it takes the pod.
 Filter short_filter(const Problem& problem, const RemainingRoom& room, const PodClass& pod_class, NodeIndex node,
                     ResourceIndex* other) {
   const std::span<const std::int64_t> free = room.free(node);
@@ -88,10 +92,14 @@ Filter short_filter(const Problem& problem, const RemainingRoom& room, const Pod
     const Amount request = pod_class.request[r.value()];
     return request > 0 && free[r.value()] < request;
   };
+  const std::size_t first_port = problem.resource_count - problem.host_port_count;
+  for (std::size_t r = first_port; r < problem.resource_count; ++r) {
+    if (is_short(ResourceIndex(r))) return Filter::kHostPorts;
+  }
   if (!room.takes_devices(pod_class, node)) return Filter::kShortGpu;
   if (is_short(kCpu)) return Filter::kShortCpu;
   if (is_short(kMemory)) return Filter::kShortMemory;
-  for (std::size_t r = kPods.value() + 1; r < problem.resource_count; ++r) {
+  for (std::size_t r = kPods.value() + 1; r < first_port; ++r) {
     if (!is_short(ResourceIndex(r))) continue;
     *other = ResourceIndex(r);
     return Filter::kShortOther;
@@ -130,8 +138,8 @@ BlockerTally charge_groups(const Problem& problem, const RemainingRoom& room, Po
     }
   }
   for (std::size_t i = 0; i < by_filter.size(); ++i) tally.charge(static_cast<Filter>(i), "", by_filter[i]);
-  for (std::size_t r = 0; r < by_resource.size(); ++r) {
-    tally.charge(Filter::kShortOther, std::string(problem.snapshot->resource_names[ResourceIndex(r)]), by_resource[r]);
+  for (std::size_t r = 0; r < problem.resource_count - problem.host_port_count; ++r) {
+    tally.charge(Filter::kShortOther, std::string(problem.resource_name(ResourceIndex(r))), by_resource[r]);
   }
   return tally;
 }
@@ -140,7 +148,8 @@ BlockerTally charge_groups(const Problem& problem, const RemainingRoom& room, Po
 
 std::string insufficient_code(std::string_view resource) {
   std::string name(resource);
-  const bool built_in = name == "gpu" || name == "cpu" || name == "memory" || name == "pods";
+  const bool built_in =
+      name == "gpu" || name == "cpu" || name == "memory" || name == "pods" || name == kHostPortResource;
   if (built_in) name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
   return "Insufficient" + name;
 }

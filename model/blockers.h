@@ -26,6 +26,7 @@ class BlockerTally {
     kAffinity,
     kAntiAffinity,
     kModel,
+    kHostPorts,
     kShortGpu,
     kShortCpu,
     kShortMemory,

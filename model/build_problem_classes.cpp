@@ -50,7 +50,8 @@ class SpecWriter {
     return numbers_;
   }
 
-  std::span<const std::uint64_t> shape_of(const PodSpec& spec, std::uint32_t filter) {
+  std::span<const std::uint64_t> shape_of(const PodSpec& spec, std::span<const ResourceIndex> host_ports,
+                                          std::uint32_t filter) {
     numbers_.assign({filter, static_cast<std::uint64_t>(spec.gpu.kind), static_cast<std::uint64_t>(spec.gpu.devices),
                      static_cast<std::uint64_t>(spec.gpu.share)});
     for (const auto& [resource, amount] : spec.resources) {
@@ -58,6 +59,8 @@ class SpecWriter {
       add(resource.value());
       add(static_cast<std::uint64_t>(amount));
     }
+    add(kEndOfList);
+    for (const ResourceIndex port : host_ports) add(port.value());
     return numbers_;
   }
 
@@ -113,8 +116,12 @@ class PodClassifier {
     const PodSpec& source = draft_.snapshot.pod_specs[spec];
     const auto [filter, is_new] = filters_.intern(writer_.filters_of(source));
     if (is_new) verdicts_.push_back(verdict_of(source));
-    shape = {shapes_.intern(writer_.shape_of(source, filter)).first, filter};
+    shape = {shapes_.intern(writer_.shape_of(source, host_ports_of(spec), filter)).first, filter};
     return shape;
+  }
+
+  std::span<const ResourceIndex> host_ports_of(PodSpecIndex spec) const {
+    return draft_.host_ports.size() == 0 ? std::span<const ResourceIndex>() : draft_.host_ports[spec];
   }
 
   FilterVerdict verdict_of(const PodSpec& spec) const {
@@ -140,6 +147,7 @@ class PodClassifier {
       const Work slice = mig_slice_work(draft_.snapshot.resource_names[resource]);
       result.mig_gpu_usage = saturating_add(result.mig_gpu_usage, saturating_multiply(amount, slice * 1'000));
     }
+    for (const ResourceIndex port : host_ports_of(spec)) result.request[port.value()] = 1;
     result.gpu = source.gpu;
     result.smallest_gpu_usage =
         saturating_add(gpu_usage(source.gpu, reference_device_mib(source, draft_.device_kinds)), result.mig_gpu_usage);

@@ -28,6 +28,8 @@ struct ProblemDraft {
   NameTable models;     // number: ModelIndex
   std::vector<DeviceKind> device_kinds;
   Indexed<GangIndex, bool> is_own_gang;  // of a single pod that names no gang
+  // The resources that host ports are, by PodSpecIndex; empty where no pod asks for one.
+  Indexed<PodSpecIndex, std::vector<ResourceIndex>> host_ports;
 };
 
 // "$.pods[3].gang"; `key` may be empty.
@@ -51,6 +53,9 @@ void resolve_gangs(ProblemDraft& draft);
 
 // Pods with their gang, group, node and times; without class, devices and work.
 Failure build_pods(ProblemDraft& draft);
+
+// Rule HostPorts: one more resource for each port that two pods could want on one node.
+Failure build_host_ports(ProblemDraft& draft);
 
 // Terms of anti-affinity, and for each pod those that it owns and those that it matches.
 struct PodTerms {

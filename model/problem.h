@@ -154,6 +154,9 @@ struct ExpectedClass {
   Amount cpu = 0, memory = 0;
 };
 
+// Of the resources that host ports are, for people and in codes.
+inline constexpr std::string_view kHostPortResource = "hostPorts";
+
 struct Problem {
   // It moves, but is not copied: the lists of gangs and groups are parts of its own.
   Problem() = default;
@@ -163,6 +166,8 @@ struct Problem {
   const Snapshot* snapshot = nullptr;  // outlives the problem
 
   std::size_t resource_count = 3;
+  // Host ports are resources beyond those of the snapshot, of which each node has one.
+  std::size_t host_port_count = 0;
   Indexed<NodeIndex, Node> nodes;
   Indexed<NodeClassIndex, NodeClass> node_classes;
   Indexed<PodIndex, Pod> pods;
@@ -189,6 +194,11 @@ struct Problem {
     const Pod& p = pods[pod];
     return {running_devices.data() + p.devices_begin, p.devices_count};
   }
+  // The name of the resource; all host ports have one.
+  std::string_view resource_name(ResourceIndex resource) const {
+    return is_host_port(resource) ? kHostPortResource : snapshot->resource_names[resource];
+  }
+  bool is_host_port(ResourceIndex resource) const { return resource.value() >= resource_count - host_port_count; }
   const NodeClass& class_of(NodeIndex node) const { return node_classes[nodes[node].node_class]; }
   const PodClass& class_of(PodIndex pod) const { return pod_classes[pods[pod].pod_class]; }
   DeviceUnits device_capacity(NodeIndex node) const { return class_of(node).device_capacity(); }

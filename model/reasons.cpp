@@ -78,7 +78,7 @@ std::string first_short(const Problem& problem, const DemandSum& demand, const S
   if (is_short(kCpu)) return "cpu";
   if (is_short(kMemory)) return "memory";
   for (std::size_t r = kPods.value() + 1; r < problem.resource_count; ++r) {
-    if (is_short(ResourceIndex(r))) return std::string(problem.snapshot->resource_names[ResourceIndex(r)]);
+    if (is_short(ResourceIndex(r))) return std::string(problem.resource_name(ResourceIndex(r)));
   }
   return is_short(kPods) ? "pods" : "";
 }
@@ -390,7 +390,7 @@ std::string ReasonTeller::insufficient(const Subject& subject) {
   std::string first;
   const auto rank = [&](const std::string& name) {
     for (std::size_t r = kPods.value() + 1; r < problem_.resource_count; ++r) {
-      if (problem_.snapshot->resource_names[ResourceIndex(r)] == name) return r;
+      if (problem_.resource_name(ResourceIndex(r)) == name) return r;
     }
     return name == "gpu" ? 0 : name == "cpu" ? 1 : name == "memory" ? 2 : std::numeric_limits<std::size_t>::max();
   };

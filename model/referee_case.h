@@ -121,7 +121,7 @@ struct Case {
   std::vector<AskedTogether> asked_together;  // by placed gangs; from check_min_resources on
   QueueUsage before, after;
   std::vector<std::uint8_t>
-      kept_out;  // by PodIndex: it leaves, and an anti-affinity forbids it beside a pod that is placed
+      kept_out;  // by PodIndex: it leaves, and anti-affinity or a host port forbids it beside a pod that is placed
 
   const SnapshotPod& pod(PodIndex index) const { return snapshot.pods[index.value()]; }
   const SnapshotNode& node(NodeIndex index) const { return snapshot.nodes[index.value()]; }
@@ -224,6 +224,7 @@ void check_actions(Case& c);
 void check_queue_exists(Case& c);
 void check_node(Case& c);
 void check_anti_affinity(Case& c);  // rule Node; fills in kept_out
+void check_host_ports(Case& c);     // fills in kept_out, too
 void check_capacity(Case& c);
 void check_devices(Case& c);
 void check_after(Case& c);

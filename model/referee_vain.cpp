@@ -1,7 +1,7 @@
 // Rule NotInVain: no evicted gang, and no surplus or moved pod, could have stayed where it was beside everything else
 // in the plan. It is put back into the cluster as the plan leaves it, and whatever rule then breaks is why it had to
-// go: room and devices, anti-affinity, topology, a queue's limit, the share (or quota) that a queue must keep to since
-// it reclaims, or the free capacity that a placed gang's minResources asks for.
+// go: room and devices, host ports, anti-affinity, topology, a queue's limit, the share (or quota) that a queue must
+// keep to since it reclaims, or the free capacity that a placed gang's minResources asks for.
 #include <algorithm>
 
 #include "model/referee_case.h"

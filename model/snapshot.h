@@ -27,6 +27,10 @@ using Nanoseconds = std::int64_t;  // a duration, or an instant since the epoch
 
 inline constexpr Nanoseconds kNanosecondsPerSecond = 1'000'000'000;
 
+// Different resources of one snapshot, host ports that can conflict included; every class of pods and of nodes has one
+// number for each.
+inline constexpr std::size_t kMostResources = 1024;
+
 enum class GpuRequestKind : std::uint8_t { kNone, kWhole, kFraction, kMemory };
 
 // Three resources have a fixed index; the rest follow in order of first appearance.
@@ -114,6 +118,16 @@ struct PodAntiAffinityTerm {
   friend bool operator==(const PodAntiAffinityTerm&, const PodAntiAffinityTerm&) = default;
 };
 
+enum class Protocol : std::uint8_t { kTcp, kUdp, kSctp };
+
+// A port of the node itself. An empty address stands for all of them (0.0.0.0).
+struct HostPort {
+  std::int32_t port = 0;  // 1..65'535
+  Protocol protocol = Protocol::kTcp;
+  std::string_view address;
+  friend auto operator<=>(const HostPort&, const HostPort&) = default;
+};
+
 struct GpuRequest {
   GpuRequestKind kind = GpuRequestKind::kNone;
   std::int32_t devices = 0;  // distinct devices of one node; 0 only with kNone
@@ -130,6 +144,7 @@ struct PodSpec {
   NodeAffinity node_affinity;
   std::vector<Toleration> tolerations;
   std::vector<PodAntiAffinityTerm> anti_affinity;
+  std::vector<HostPort> host_ports;  // sorted, distinct
   friend bool operator==(const PodSpec&, const PodSpec&) = default;
 };
 
@@ -161,7 +176,8 @@ struct SnapshotPod {
   std::optional<Nanoseconds> started, created;
   std::string_view nominated_node;  // empty: none
   Labels labels;
-  std::int32_t own_gang = -1;  // position in Snapshot::own_gang_terms, -1: none given
+  bool unbound_volumes = false;  // its scheduler binds a claim of it to a volume when it binds the pod
+  std::int32_t own_gang = -1;    // position in Snapshot::own_gang_terms, -1: none given
 };
 
 struct SnapshotNode {

@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "test/brute_force/port_draw.h"
+
 namespace muster::brute_force {
 namespace {
 
@@ -23,7 +25,8 @@ struct Features {
 
 class Builder {
  public:
-  Builder(std::uint64_t seed, const TinyOptions& options) : random_(seed * 0x9E3779B97F4A7C15U + 1), options_(options) {
+  Builder(std::uint64_t seed, const TinyOptions& options)
+      : seed_(seed), random_(seed * 0x9E3779B97F4A7C15U + 1), options_(options) {
     Features& f = features_;
     for (bool* feature : {&f.gpu_memory, &f.fractions, &f.elastic, &f.running, &f.priorities, &f.tight_cpu})
       *feature = chance(0.5);
@@ -46,6 +49,7 @@ class Builder {
     snapshot["nodes"] = nodes_;
     if (!queues_.empty()) snapshot["queues"] = queues_;
     snapshot["gangs"] = gangs_;
+    add_host_ports(pods_, seed_);
     snapshot["pods"] = pods_;
     return snapshot.dump();
   }
@@ -271,6 +275,7 @@ class Builder {
   struct Room {
     std::int64_t cpu = 0, gpus = 0, pods = 0;
   };
+  std::uint64_t seed_;
   std::mt19937_64 random_;
   TinyOptions options_;
   Features features_{};

@@ -153,6 +153,42 @@ TEST(RefereeOfAntiAffinity, FindsEveryBreach) {
   for (const Breach& breach : kApartBreaches) expect_found(kApart, breach);
 }
 
+// Host ports: of one node a port belongs to one pod; of different addresses or protocols to one each.
+const Scenario kPorts{"ports", R"json({"format":"muster/v1","time":1000,
+ "nodes":[{"name":"n1","resources":{"cpu":8}},{"name":"n2","resources":{"cpu":8}},{"name":"n3","resources":{"cpu":8}}],
+ "gangs":[{"name":"low","minMember":1,"priority":-1}],
+ "pods":[
+  {"name":"all","resources":{"cpu":1},"hostPorts":[{"port":80}]},
+  {"name":"one","resources":{"cpu":1},"hostPorts":[{"port":80,"address":"10.0.0.1"}]},
+  {"name":"two","resources":{"cpu":1},"hostPorts":[{"port":80,"address":"10.0.0.2"}]},
+  {"name":"udp","resources":{"cpu":1},"hostPorts":[{"port":80,"protocol":"UDP"}]},
+  {"name":"next","resources":{"cpu":1},"hostPorts":[{"port":443}]},
+  {"name":"there","resources":{"cpu":1},"hostPorts":[{"port":443},{"port":9100}],"node":"n3","started":0},
+  {"name":"low-0","gang":"low","resources":{"cpu":1},"hostPorts":[{"port":443}],"node":"n1","started":0}]})json",
+                      R"(evict low-0 preempt next
+place all n2
+place one n1
+place two n1
+place udp n1
+place next n1 after low-0
+)"};
+
+const Breach kPortsBreaches[] = {
+    {"all addresses beside one", Rule::kHostPorts, "place all n2", "place all n1"},
+    {"two of one address", Rule::kHostPorts, R"("address":"10.0.0.2")", R"("address":"10.0.0.1")"},
+    {"two of one protocol", Rule::kHostPorts, R"("protocol":"UDP")", R"("address":"0.0.0.0")"},
+    {"beside a running pod", Rule::kHostPorts, "place next n1 after low-0", "place next n3 after low-0"},
+    {"beside one that leaves, at once", Rule::kHostPorts, "place next n1 after low-0", "place next n1"},
+    {"an eviction for a port that is free", Rule::kNotInVain, R"({"name":"next","resources":{"cpu":1},"hostPorts":[{"port":443}]})",
+     R"({"name":"next","resources":{"cpu":1},"hostPorts":[{"port":444}]})"},
+};
+
+TEST(RefereeOfHostPorts, PassesAValidPlan) { expect_valid(kPorts); }
+
+TEST(RefereeOfHostPorts, FindsEveryBreach) {
+  for (const Breach& breach : kPortsBreaches) expect_found(kPorts, breach);
+}
+
 // What runs counts: an elastic gang grows in its rack, a queue above its limit may stay there, a started gang needs no
 // minResources any more.
 const Scenario kGrowing{"growing", R"json({"format":"muster/v1","time":1000,"topology":["rack"],
