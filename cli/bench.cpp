@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "cli/exit_code.h"
+#include "cli/near_miss.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
@@ -85,7 +86,11 @@ CommandSyntax syntax() {
 
 const Benchmark& benchmark_named(std::string_view name) {
   const auto found = std::ranges::find(benchmarks(), name, &Benchmark::name);
-  if (found == benchmarks().end()) throw UsageError(fmt::format("there is no benchmark '{}'", escaped(name)));
+  if (found == benchmarks().end()) {
+    std::vector<std::string_view> names;
+    for (const Benchmark& benchmark : benchmarks()) names.emplace_back(benchmark.name);
+    throw UsageError(fmt::format("unknown benchmark '{}'{}", escaped(name), did_you_mean(name, names)));
+  }
   return *found;
 }
 

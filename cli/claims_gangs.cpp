@@ -54,6 +54,30 @@ GangTruth truth_of(const Problem& problem, const Gang& gang, const Indexed<PodIn
   return truth;
 }
 
+// The last rows of the table "Phases", of a gang that is below its minimum after the plan, or has nothing that runs.
+GangPhase waiting_phase(const Problem& problem, const Gang& gang, const Indexed<PodIndex, PodFate>& fates) {
+  if (gang.timed_out) return GangPhase::kTimedOut;
+  bool has_gated = false, has_held = false, has_pending = false;
+  for (const PodIndex pod : gang.pods) {
+    const PodStatus status = problem.pods[pod].status;
+    has_gated = has_gated || status == PodStatus::kGated;
+    has_held = has_held || (status == PodStatus::kGated && !problem.snapshot->pods[pod.value()].held.empty());
+    has_pending = has_pending || (status == PodStatus::kPending && !fates[pod].placed);
+  }
+  if (!has_gated) return GangPhase::kUnschedulable;
+  const auto meets = [&](PodStatus also) {
+    return meets_minimum(problem, gang, [&](PodIndex pod) {
+      const PodStatus status = problem.pods[pod].status;
+      return status == also || status == PodStatus::kPending || status == PodStatus::kRunning ||
+             status == PodStatus::kSucceeded;
+    });
+  };
+  const bool needs_gated = !meets(PodStatus::kPending) && meets(PodStatus::kGated);
+  if (has_pending && !needs_gated) return GangPhase::kUnschedulable;
+  return has_held ? GangPhase::kHeld : GangPhase::kGated;
+}
+
+// The table "Phases" of docs/semantics.md: the first row that holds.
 GangPhase phase_of(const Problem& problem, const Gang& gang, const GangTruth& truth,
                    const Indexed<PodIndex, PodFate>& fates) {
   const auto meets = [&](auto&& counts) {
@@ -61,25 +85,19 @@ GangPhase phase_of(const Problem& problem, const Gang& gang, const GangTruth& tr
       return problem.pods[pod].status == PodStatus::kSucceeded || counts(problem.pods[pod].status, fates[pod]);
     });
   };
-  if (truth.is_stale) return GangPhase::kStale;
   const auto ran = [](PodStatus status, const PodFate&) { return status == PodStatus::kRunning; };
   const auto stays = [](PodStatus status, const PodFate& fate) {
     return fate.placed || (status == PodStatus::kRunning && !fate.evicted);
   };
   const auto at_once = [&](PodStatus status, const PodFate& fate) { return stays(status, fate) && !fate.waits; };
-  const auto not_gated = [](PodStatus status, const PodFate&) {
-    return status == PodStatus::kPending || status == PodStatus::kRunning;
-  };
   const bool has_any = truth.running + truth.placed > 0;
-  if (has_any && meets(stays)) {
-    if (truth.running > 0 && meets(ran)) return GangPhase::kRunning;
-    return meets(at_once) ? GangPhase::kScheduled : GangPhase::kWaiting;
-  }
+  const bool has_any_at_once = std::ranges::any_of(
+      gang.pods, [&](PodIndex pod) { return at_once(problem.pods[pod].status, fates[pod]); });
+  if (truth.is_stale) return GangPhase::kStale;
   if (truth.evicted > 0 && !has_any) return GangPhase::kEvicted;
-  if (gang.timed_out) return GangPhase::kTimedOut;
-  const bool has_gated =
-      std::ranges::any_of(gang.pods, [&](PodIndex pod) { return problem.pods[pod].status == PodStatus::kGated; });
-  return has_gated && !meets(not_gated) ? GangPhase::kGated : GangPhase::kUnschedulable;
+  if (!has_any || !meets(stays)) return waiting_phase(problem, gang, fates);
+  if (truth.running > 0 && meets(ran)) return GangPhase::kRunning;
+  return has_any_at_once && meets(at_once) ? GangPhase::kScheduled : GangPhase::kWaiting;
 }
 
 void compare_gang(const GangTruth& truth, GangPhase phase, const ReadPlan::GangClaim& claim,

@@ -11,6 +11,7 @@
 
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/export_line.h"
 #include "cli/line_source.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -18,8 +19,6 @@
 #include "io/export_plan.h"
 #include "io/plan_line.h"
 #include "io/snapshot_reader.h"
-#include "model/fair_share.h"
-#include "model/referee.h"
 
 namespace muster {
 namespace {
@@ -43,76 +42,19 @@ const CommandSyntax& export_syntax() {
   return syntax;
 }
 
-std::vector<std::string> names_between_commas(const std::string& text) {
-  std::vector<std::string> names;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(',', at), text.size());
-    names.push_back(text.substr(at, end - at));
-    if (names.back().empty()) throw UsageError(fmt::format("--gate: there is an empty name in '{}'", escaped(text)));
-    at = end + 1;
-  }
-  return names;
-}
-
-ExportOptions export_options(const Settings& settings) {
-  if (!settings.text("format")) {
-    throw UsageError("--format is missing: bindings, patches, volcano, kai or deltas");
-  }
-  ExportOptions options;
-  const std::string format = settings.choice("format", {"bindings", "patches", "volcano", "kai", "deltas"});
-  options.format = format == "bindings"  ? ExportFormat::kBindings
-                   : format == "patches" ? ExportFormat::kPatches
-                   : format == "volcano" ? ExportFormat::kVolcano
-                   : format == "kai"     ? ExportFormat::kKai
-                                         : ExportFormat::kDeltas;
-  const std::string phase = settings.choice("phase", {"now", "evictions", "after-evictions", "all"});
-  options.phase = phase == "evictions"         ? ExportPhase::kEvictions
-                  : phase == "after-evictions" ? ExportPhase::kAfterEvictions
-                  : phase == "all"             ? ExportPhase::kAll
-                                               : ExportPhase::kNow;
-  if (options.format == ExportFormat::kDeltas && !settings.text("phase")) options.phase = ExportPhase::kAll;
-  if (const auto gates = settings.text("gate")) options.gates = names_between_commas(*gates);
-  if (!options.gates.empty() && options.format != ExportFormat::kPatches) {
-    throw UsageError("--gate goes with --format patches only");
-  }
-  const bool needs_snapshot = options.format == ExportFormat::kKai || options.format == ExportFormat::kVolcano;
-  if (needs_snapshot && !settings.text("snapshot")) {
-    throw UsageError(fmt::format("--format {} needs --snapshot, what the plans answer", format));
-  }
-  return options;
-}
-
-// The place in the plan line of the pod that breaks a rule; of all placements, where it is a node, gang or queue.
-std::string path_of(const ReadPlan& plan, std::string_view subject) {
-  for (std::size_t i = 0; i < plan.named.placements.size(); ++i) {
-    if (plan.named.placements[i].pod == subject) return fmt::format("$.placements[{}]", i);
-  }
-  for (std::size_t i = 0; i < plan.named.evictions.size(); ++i) {
-    if (plan.named.evictions[i].pod == subject) return fmt::format("$.evictions[{}]", i);
-  }
-  return "$.placements";
-}
-
-// What the referee has against the plan as an answer to this snapshot; none: nothing.
-std::optional<InputError> refusal(const Snapshot& snapshot, const Problem& problem, std::string_view plan_text,
-                                  const ReadPlan& named) {
-  if (named.id != snapshot.id) {
-    return InputError{"OtherSnapshot", "$.id",
-                      fmt::format("the plan answers '{}', the snapshot is '{}'", named.id, snapshot.id)};
-  }
-  const Result<ReadPlan> plan = read_plan(plan_text, &problem);
-  if (!plan) return plan.error();
-  const auto violations = check_plan(snapshot, problem, compute_fair_shares(problem), plan->plan);
-  if (violations.empty()) return std::nullopt;
-  const Violation& first = violations.front();
-  return InputError{"InvalidPlan", path_of(named, first.subject),
-                    fmt::format("{}: {}: {}", rule_name(first.rule), first.subject, first.message)};
+ExportOptions options_of(const Settings& settings) {
+  const ExportWords words{settings.text("format"), settings.text("phase"), settings.text("gate"),
+                          settings.text("snapshot").has_value()};
+  const Result<ExportOptions> options = export_options(words);
+  if (options) return *options;
+  const InputError& error = options.error();
+  throw UsageError(fmt::format("--{}: {}", error.path, error.message));
 }
 
 class Export {
  public:
   Export(const Settings& settings, const ReaderOptions& reader)
-      : options_(export_options(settings)), is_quiet_(settings.is_on("quiet")), reader_(reader) {}
+      : options_(options_of(settings)), is_quiet_(settings.is_on("quiet")), reader_(reader) {}
 
   // Without a snapshot: what the plan says by itself. False: the output is at its end.
   bool take(const LineSource::Line& plan, const std::optional<LineSource::Line>& snapshot);
@@ -120,7 +62,6 @@ class Export {
   int exit_code() const;
 
  private:
-  Result<ExportedPlan> answer(std::string_view plan_text, const ReadPlan& plan, std::string_view snapshot_text);
   bool refuse(const LineSource::Line& plan, std::string_view id, const InputError& error);
 
   ExportOptions options_;
@@ -129,17 +70,6 @@ class Export {
   std::int64_t plans_ = 0, errors_ = 0;
   int output_code_ = kExitAnswered;
 };
-
-Result<ExportedPlan> Export::answer(std::string_view plan_text, const ReadPlan& plan, std::string_view snapshot_text) {
-  Result<ObjectIdentities> identities = read_identities(snapshot_text);  // first, as it needs most memory
-  Result<Snapshot> snapshot = reader_.read(snapshot_text);
-  if (!snapshot) return snapshot.error();
-  if (!identities) return identities.error();
-  const Result<Problem> problem = build_problem(*snapshot);
-  if (!problem) return problem.error();
-  if (auto error = refusal(*snapshot, *problem, plan_text, plan)) return *std::move(error);
-  return export_plan(plan, ExportCluster(*std::move(identities), *problem), options_);
-}
 
 bool Export::refuse(const LineSource::Line& plan, std::string_view id, const InputError& error) {
   ++errors_;
@@ -153,16 +83,14 @@ bool Export::refuse(const LineSource::Line& plan, std::string_view id, const Inp
 
 bool Export::take(const LineSource::Line& plan, const std::optional<LineSource::Line>& snapshot) {
   ++plans_;
-  const Result<ReadPlan> read = read_plan(plan.text, nullptr);
-  if (!read) return refuse(plan, SnapshotReader::id_of(plan.text), read.error());
-  if (read->is_error) {
+  const auto snapshot_text = snapshot ? std::optional(snapshot->text) : std::nullopt;
+  const Result<ExportedPlan> exported = export_line(reader_, plan.text, snapshot_text, options_);
+  if (!exported && exported.error().code == "NoPlan") {
     ++errors_;
     output_code_ = print(std::string(plan.text) + '\n', kExitAnswered);
     return output_code_ == kExitAnswered;
   }
-  const Result<ExportedPlan> exported =
-      snapshot ? answer(plan.text, *read, snapshot->text) : export_plan(*read, ExportCluster(), options_);
-  if (!exported) return refuse(plan, read->id, exported.error());
+  if (!exported) return refuse(plan, SnapshotReader::id_of(plan.text), exported.error());
   if (!is_quiet_) {
     for (const std::string& remark : exported->remarks) complain(fmt::format("line {}: {}", plan.number, remark));
   }

@@ -1,11 +1,13 @@
 #include "cli/import.h"
 
+#include <array>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "cli/exit_code.h"
@@ -13,8 +15,10 @@
 #include "cli/import_kubernetes.h"
 #include "cli/import_philly.h"
 #include "cli/instance_option.h"
+#include "cli/near_miss.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/terminal.h"
 #include "datasets/events_openb.h"
 #include "datasets/openb.h"
 
@@ -98,20 +102,26 @@ OpenbOptions options_of(const Settings& settings) {
   return options;
 }
 
+[[noreturn]] void refuse_kind(std::string_view kind) {
+  static constexpr std::array<std::string_view, 5> kKinds = {"openb", "philly", "inventory", "kubernetes",
+                                                             "kai-snapshot"};
+  const std::string guess = did_you_mean(kind, kKinds);
+  throw UsageError(fmt::format("unknown import '{}'{}", escaped(kind),
+                               guess.empty() ? "; one of " + fmt::format("{}", fmt::join(kKinds, ", ")) : guess));
+}
+
 }  // namespace
 
 int run_import(int argc, const char* const* argv) {
-  if (argc > 1 && std::string_view(argv[1]) == "kubernetes") return run_import_kubernetes(argc - 1, argv + 1);
-  if (argc > 1 && std::string_view(argv[1]) == "philly") return run_import_philly(argc - 1, argv + 1);
-  if (argc > 1 && std::string_view(argv[1]) == "inventory") return run_import_inventory(argc - 1, argv + 1);
-  if (argc > 1 && std::string_view(argv[1]) == "kai-snapshot") return run_import_kai_snapshot(argc - 1, argv + 1);
+  const std::string_view kind = argc > 1 ? argv[1] : "";
+  if (kind == "kubernetes") return run_import_kubernetes(argc - 1, argv + 1);
+  if (kind == "philly") return run_import_philly(argc - 1, argv + 1);
+  if (kind == "inventory") return run_import_inventory(argc - 1, argv + 1);
+  if (kind == "kai-snapshot") return run_import_kai_snapshot(argc - 1, argv + 1);
+  if (!kind.empty() && kind != "openb" && !kind.starts_with('-')) refuse_kind(kind);
   const Settings settings(syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(syntax()), kExitAnswered);
-  if (settings.arguments()[0] != "openb") {
-    throw UsageError(
-        fmt::format("there is no import of '{}', only of openb, philly, inventory, kubernetes and kai-snapshot",
-                    settings.arguments()[0]));
-  }
+  if (settings.arguments()[0] != "openb") refuse_kind(settings.arguments()[0]);
   const OpenbOptions options = options_of(settings);
   const auto input = load_openb(files_of(settings));
   if (!input) {

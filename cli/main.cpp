@@ -1,9 +1,12 @@
 // The program `muster`: finds the subcommand, and turns what goes wrong into an exit code.
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <exception>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <malloc.h>
@@ -14,9 +17,11 @@
 #include "cli/exit_code.h"
 #include "cli/generate.h"
 #include "cli/import.h"
+#include "cli/near_miss.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/serve.h"
+#include "cli/terminal.h"
 #include "solver/backend.h"
 
 namespace muster {
@@ -65,28 +70,46 @@ int run_worker(int argc, const char* const* argv) {
   return serve_worker(kWorkerChannel, settings.text("fault").value_or(""));
 }
 
+struct Command {
+  std::string_view name;
+  int (*run)(int argc, const char* const* argv);
+};
+constexpr std::array<Command, 10> kCommands = {{{"solve", run_solve},
+                                                {"verify", run_verify},
+                                                {"export", run_export},
+                                                {"report", run_report},
+                                                {"import", run_import},
+                                                {"generate", run_generate},
+                                                {"bench", run_bench},
+                                                {"simulate", run_simulate},
+                                                {"serve", run_serve},
+                                                {"worker", run_worker}}};
+
+[[noreturn]] void refuse(std::string_view command) {
+  std::vector<std::string_view> names{"version", "help"};
+  for (const Command& known : kCommands) {
+    if (known.name != "worker") names.push_back(known.name);
+  }
+  const std::string guess = did_you_mean(command, names);
+  throw UsageError(
+      fmt::format("unknown command '{}'{}", escaped(command), guess.empty() ? "; 'muster help' lists all" : guess));
+}
+
 int dispatch(std::string_view command, int argc, const char* const* argv) {
-  if (command == "solve") return run_solve(argc, argv);
-  if (command == "verify") return run_verify(argc, argv);
-  if (command == "export") return run_export(argc, argv);
-  if (command == "report") return run_report(argc, argv);
-  if (command == "import") return run_import(argc, argv);
-  if (command == "generate") return run_generate(argc, argv);
-  if (command == "bench") return run_bench(argc, argv);
-  if (command == "simulate") return run_simulate(argc, argv);
-  if (command == "serve") return run_serve(argc, argv);
-  if (command == "worker") return run_worker(argc, argv);
+  const auto* known = std::ranges::find(kCommands, command, &Command::name);
+  if (known != kCommands.end()) return known->run(argc, argv);
   if (command == "version" || command == "--version") return print("muster " MUSTER_VERSION "\n", kExitAnswered);
   if (command == "help" && argc > 1) {
     const char* const help[] = {argv[1], "--help"};
     return dispatch(argv[1], 2, help);
   }
   if (command == "help" || command == "--help" || command == "-h") return print(kHelp, kExitAnswered);
-  throw UsageError(fmt::format("there is no command '{}'", command));
+  refuse(command);
 }
 
 int fail(std::string_view command, std::string_view message, int exit_code) {
-  write_all(STDERR_FILENO, fmt::format("muster{}{}: {}\n", command.empty() ? "" : " ", command, message));
+  const bool is_known = std::ranges::find(kCommands, command, &Command::name) != kCommands.end();
+  write_all(STDERR_FILENO, fmt::format("muster{}{}: {}\n", is_known ? " " : "", is_known ? command : "", message));
   return exit_code;
 }
 

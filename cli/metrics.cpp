@@ -15,9 +15,6 @@ namespace muster {
 namespace {
 
 constexpr double kMicroPerGpu = 1e6;
-constexpr std::array<GangPhase, 8> kPhases = {GangPhase::kRunning, GangPhase::kScheduled,     GangPhase::kWaiting,
-                                              GangPhase::kEvicted, GangPhase::kUnschedulable, GangPhase::kTimedOut,
-                                              GangPhase::kStale,   GangPhase::kGated};
 // Reasons that are told from the beginning, so that rates of them are defined.
 constexpr std::array<std::string_view, 5> kRefusals = {"max_connections", "header_timeout", "body_timeout",
                                                        "idle_timeout", "write_timeout"};
@@ -114,7 +111,7 @@ void Metrics::solved(const SolvedLine& line, Clock::duration waited) {
 }
 
 void Metrics::count_last_plan(const SolvedLine& line) {
-  for (const GangPhase phase : kPhases) gangs_[std::string(phase_name(phase))] = 0;
+  for (const GangPhase phase : kGangPhases) gangs_[std::string(phase_name(phase))] = 0;
   for (const GangReport& gang : line.solution.report.gangs) ++gangs_[std::string(phase_name(gang.phase))];
   Amount allocated = 0;
   for (const QueueReport& queue : line.solution.report.queues) {

@@ -10,6 +10,8 @@
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
 
+#include "cli/near_miss.h"
+#include "cli/terminal.h"
 #include "model/quantity.h"
 
 namespace muster {
@@ -24,9 +26,19 @@ po::options_description describe(const CommandSyntax& syntax) {
   for (const OptionRow& row : syntax.options) {
     auto* semantic = po::value<std::string>();
     if (*row.value == '\0') semantic->zero_tokens()->implicit_value("true");
-    description.add_options()(row.name, semantic, row.help);
+    const std::string names = row.letter == '\0' ? row.name : fmt::format("{},{}", row.name, row.letter);
+    description.add_options()(names.c_str(), semantic, row.help);
   }
   return description;
+}
+
+// `prefix` is what stands before an option's name where it was given.
+std::string unknown_option(const CommandSyntax& syntax, const std::string& given, std::string_view prefix) {
+  const std::size_t name = std::min(given.find_first_not_of('-'), given.size());
+  std::vector<std::string_view> names;
+  for (const OptionRow& row : syntax.options) names.emplace_back(row.name);
+  return fmt::format("unknown option '{}'{}", escaped(given),
+                     did_you_mean(std::string_view(given).substr(name), names, prefix));
 }
 
 std::string variable_name(std::string_view option) {
@@ -48,7 +60,8 @@ std::optional<Nanoseconds> duration_in(std::string_view text) {
 std::string help_text(const CommandSyntax& syntax) {
   std::string text = fmt::format("Usage: {}\n\n{}\n\n", syntax.synopsis, syntax.summary);
   for (const OptionRow& row : syntax.options) {
-    const std::string flag = fmt::format("--{}{}{}", row.name, *row.value == '\0' ? "" : " ", row.value);
+    const std::string letter = row.letter == '\0' ? "" : fmt::format("-{}, ", row.letter);
+    const std::string flag = fmt::format("{}--{}{}{}", letter, row.name, *row.value == '\0' ? "" : " ", row.value);
     text += fmt::format("  {:<27} {}\n", flag, row.help);
   }
   return text;
@@ -84,6 +97,8 @@ void Settings::read_flags(const CommandSyntax& syntax, int argc, const char* con
       settings_.emplace(row.name, Setting{found[row.name].as<std::string>(), fmt::format("--{}", row.name)});
     }
     if (found.count(kArguments) > 0) arguments_ = found[kArguments].as<std::vector<std::string>>();
+  } catch (const po::unknown_option& error) {
+    throw UsageError(unknown_option(syntax, error.get_option_name(), "--"));
   } catch (const po::error& error) {
     throw UsageError(error.what());
   }
@@ -106,6 +121,8 @@ void Settings::read_file(const CommandSyntax& syntax, const std::string& path) {
       const std::string value = option.value.empty() ? "true" : option.value.front();
       settings_.emplace(option.string_key, Setting{value, fmt::format("{}: {}", path, option.string_key)});
     }
+  } catch (const po::unknown_option& error) {
+    throw UsageError(fmt::format("{}: {}", path, unknown_option(syntax, error.get_option_name(), "")));
   } catch (const po::error& error) {
     throw UsageError(fmt::format("{}: {}", path, error.what()));
   }

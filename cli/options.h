@@ -24,6 +24,7 @@ struct OptionRow {
   const char* name;   // the flag without its dashes; `MUSTER_NAME` in the environment
   const char* value;  // what its value is called in the help; empty: a switch, `true` or `false` where it has a value
   const char* help;
+  char letter = '\0';  // a short form, "-o"; none
 };
 
 struct CommandSyntax {

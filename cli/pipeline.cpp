@@ -1,14 +1,18 @@
 #include "cli/pipeline.h"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 
 #include "cli/bounded_queue.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/plan_table.h"
 #include "cli/summary.h"
 
 namespace muster {
@@ -20,11 +24,22 @@ constexpr std::size_t kBytesAhead = std::size_t{64} << 20;
 using LineQueue = BoundedQueue<ParsedLine>;
 using AnswerQueue = BoundedQueue<Answer>;
 
+// Whether a first line begins a manifest of Kubernetes, or what `kubectl -o yaml` prints.
+bool begins_yaml(std::string_view text) {
+  constexpr std::array<std::string_view, 6> kBeginnings = {"apiVersion:", "kind:",          "items:",
+                                                           "---",         "- apiVersion:", "%YAML"};
+  return std::ranges::any_of(kBeginnings, [&](std::string_view beginning) { return text.starts_with(beginning); });
+}
+
 // Out of memory while a line is gathered or parsed is the end of the input, not of the answers before it.
-void read_lines(LineSource& source, const ReaderOptions& options, LineQueue& lines, std::string& defect) {
+void read_lines(LineSource& source, const ReaderOptions& options, LineQueue& lines, PipelineOutcome& outcome,
+                std::string& defect) {
   try {
     SnapshotReader reader(options);
+    bool is_first = true;
     while (const auto line = source.next()) {
+      outcome.is_yaml = std::exchange(is_first, false) && begins_yaml(line->text);
+      if (outcome.is_yaml) break;
       if (!lines.push(parse_line(reader, line->text, line->number), line->text.size())) break;
     }
   } catch (const std::exception& error) {
@@ -45,15 +60,22 @@ void write_answers(AnswerQueue& answers, int output, std::atomic<int>& error) {
 
 void solve_lines(LineQueue& lines, AnswerQueue& answers, LineSolver& solver, const PipelineOptions& options,
                  Console& console, PipelineOutcome& outcome) {
-  SolvedLineObserver observe;
-  std::string summary;
-  if (options.summaries) observe = [&](const SolvedLine& solved) { summary = summary_of(solved); };
+  std::string summary, table;
+  const SolvedLineObserver observe = [&](const SolvedLine& solved) {
+    if (options.summaries) summary = summary_of(solved);
+    if (options.form == OutputForm::kTable)
+      table = plan_table(solved.problem, solved.solution.plan, solved.solution.report);
+  };
   Clock::time_point free_since = Clock::now();
   while (auto line = lines.pop()) {
     if (received_signal() != 0) break;
     console.begin_progress(line->number, std::chrono::nanoseconds(budget_of(*line, options.line)));
     Answer answer = answer_line(*line, free_since, solver, options.line, observe);
     console.end_progress();
+    if (options.form == OutputForm::kTable) {
+      const bool is_apart = outcome.answered > 0 && !table.empty();
+      answer.text = (is_apart ? "\n" : "") + std::exchange(table, {});
+    }
     ++outcome.answered;
     outcome.errors += answer.is_error ? 1 : 0;
     outcome.defects += answer.is_defect ? 1 : 0;
@@ -80,7 +102,7 @@ PipelineOutcome run_pipeline(LineSource& source, int output, LineSolver& solver,
   std::atomic<int> write_error{0};
   std::string read_defect;
   {
-    const std::jthread reader([&] { read_lines(source, options.reader, lines, read_defect); });
+    const std::jthread reader([&] { read_lines(source, options.reader, lines, outcome, read_defect); });
     const std::jthread writer([&] { write_answers(answers, output, write_error); });
     solve_lines(lines, answers, solver, options, console, outcome);
     wake_readers();

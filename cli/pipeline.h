@@ -10,10 +10,13 @@
 
 namespace muster {
 
+enum class OutputForm : std::uint8_t { kJson, kTable };
+
 struct PipelineOptions {
   ReaderOptions reader;
   LineOptions line;
   bool summaries = false;
+  OutputForm form = OutputForm::kJson;  // a table has no rows for lines that cannot be read: the console tells of them
 };
 
 struct PipelineOutcome {
@@ -21,6 +24,7 @@ struct PipelineOutcome {
   std::int64_t errors = 0;    // error records
   std::int64_t defects = 0;
   int write_error = 0;  // errno; 0: everything was written
+  bool is_yaml = false;  // the input began with YAML and has not been read on
 };
 
 // Answers every line of `source` on `output`, in order, each as soon as it is there. Ends at the end of the input,

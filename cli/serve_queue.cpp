@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/serve_export.h"
 #include "cli/serve_lines.h"
 
 namespace muster {
@@ -101,7 +102,28 @@ void ServeQueue::parse_all() {
   }
 }
 
-// Verifying and importing end here.
+namespace {
+
+Answer answer_at_once(const QueuedLine& work, SnapshotReader& reader) {
+  switch (work.kind) {
+    case WorkKind::kExport: {
+      const Result<ExportWords> words = export_words(work.exchange->request.query);
+      if (words) return export_answer(reader, work.text, *words);
+      Answer answer;
+      answer.is_error = true;
+      answer.error = words.error();
+      return answer;
+    }
+    case WorkKind::kImport:
+      return import_answer(work.text, work.options->reader.kubernetes);
+    default:
+      return verify_answer(reader, work.text, work.plan, work.number);
+  }
+}
+
+}  // namespace
+
+// Verifying, importing and exporting end here.
 void ServeQueue::parse(QueuedLine work, SnapshotReader& reader) {
   try {
     if (work.kind == WorkKind::kSolve) {
@@ -110,8 +132,7 @@ void ServeQueue::parse(QueuedLine work, SnapshotReader& reader) {
       parsed_.push({std::move(work), std::move(line)}, 0);
       return;
     }
-    finish(work, work.kind == WorkKind::kVerify ? verify_answer(reader, work.text, work.plan, work.number)
-                                                : import_answer(work.text, work.options->reader.kubernetes));
+    finish(work, answer_at_once(work, reader));
   } catch (const std::exception& defect) {
     finish(work, defect_answer(work.number, defect));
   }

@@ -20,7 +20,7 @@
 
 namespace muster {
 
-enum class WorkKind : std::uint8_t { kSolve, kVerify, kImport };
+enum class WorkKind : std::uint8_t { kSolve, kVerify, kImport, kExport };
 
 // What holds for all lines of a request.
 struct WorkOptions {

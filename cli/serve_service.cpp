@@ -12,15 +12,16 @@ namespace muster {
 namespace {
 
 constexpr std::string_view kJson = "application/json", kLines = "application/x-ndjson", kText = "text/plain";
-constexpr std::string_view kBudgetField = "Muster-Budget";
+constexpr std::string_view kBudgetField = "Muster-Budget", kNoteField = "Muster-Note", kExportPath = "/v1/export";
 
 struct Route {
   std::string_view path, allowed;
   std::string_view types;  // of bodies
 };
-constexpr std::array<Route, 7> kRoutes = {{{"/v1/solve", "POST", "application/json or application/x-ndjson"},
+constexpr std::array<Route, 8> kRoutes = {{{"/v1/solve", "POST", "application/json or application/x-ndjson"},
                                            {"/v1/verify", "POST", "application/x-ndjson"},
                                            {"/v1/import", "POST", "application/json"},
+                                           {"/v1/export", "POST", "application/x-ndjson"},
                                            {"/healthz", "GET, HEAD", ""},
                                            {"/readyz", "GET, HEAD", ""},
                                            {"/version", "GET, HEAD", ""},
@@ -61,6 +62,20 @@ std::string_view next_line(std::string_view text, std::size_t& at) {
   const std::string_view line = text.substr(at, end - at);
   at = std::min(end + 1, text.size());
   return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
+}
+
+// As a field of a header may be.
+std::string in_ascii(std::string_view text) {
+  std::string out(text);
+  std::ranges::replace_if(
+      out, [](char c) { return static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) > 0x7E; }, '?');
+  return out;
+}
+
+WorkKind kind_of(const HttpRequest& request) {
+  if (request.path == kExportPath) return WorkKind::kExport;
+  if (request.path == "/v1/verify") return WorkKind::kVerify;
+  return request.path == "/v1/import" ? WorkKind::kImport : WorkKind::kSolve;
 }
 
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r\n") == std::string_view::npos; }
@@ -178,8 +193,8 @@ std::optional<HttpResponse> ServeService::refuse_route(const HttpRequest& head) 
   if (route == nullptr) {
     return problem_response({404,
                              "NotFound",
-                             "there is nothing here; see /v1/solve, /v1/verify, /v1/import, /healthz, "
-                             "/readyz, /version, /metrics",
+                             "there is nothing here; see /v1/solve, /v1/verify, /v1/import, /v1/export, "
+                             "/healthz, /readyz, /version, /metrics",
                              {}},
                             head.id);
   }
@@ -229,10 +244,8 @@ void ServeService::serve(std::shared_ptr<HttpExchange> exchange) {
   }
   started.is_in_flight = true;
   ++in_flight_;
-  const WorkKind kind = request.path == "/v1/solve"    ? WorkKind::kSolve
-                        : request.path == "/v1/verify" ? WorkKind::kVerify
-                                                       : WorkKind::kImport;
-  if (media_type(request) != kLines) return serve_document(kind, exchange);
+  const WorkKind kind = kind_of(request);
+  if (media_type(request) != kLines || kind == WorkKind::kExport) return serve_document(kind, exchange);
   HttpResponse head{200, std::string(kLines), {}, {}};
   if (!request.field(kBudgetField).empty()) {
     head.fields.push_back({std::string(kBudgetField), budget_text(*duration_in(request.field(kBudgetField)))});
@@ -277,7 +290,10 @@ void ServeService::answer_document(const std::shared_ptr<HttpExchange>& exchange
     return exchange->respond(
         problem_response({status_of(error), error.code, error.message, error.path}, exchange->request.id));
   }
-  HttpResponse response{200, std::string(kJson), std::move(answer.text), {}};
+  const bool is_export = exchange->request.path == kExportPath;
+  HttpResponse response{200, std::string(is_export ? kLines : kJson), std::move(answer.text), {}};
+  for (std::size_t at = 0; is_export && at < answer.log.size();)
+    response.fields.push_back({std::string(kNoteField), in_ascii(next_line(answer.log, at))});
   if (answer.budget > 0) response.fields.push_back({std::string(kBudgetField), budget_text(answer.budget)});
   exchange->respond(std::move(response));
 }

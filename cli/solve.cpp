@@ -38,7 +38,8 @@ const CommandSyntax& solve_syntax() {
        {"deterministic", "", "equal input gives equal bytes: work limits in place of the clock, no timings"},
        {"write-model", "FILE", "write the first integer program of each snapshot as MPS; the last one stays"},
        {"trace", "FILE", "values and bounds as they get better, a JSON line each; see docs/cli.md"},
-       {"output", "FILE", "write the plans there instead of stdout"},
+       {"output-format", "NAME", "json or table (default: table on a terminal, else json)", 'o'},
+       {"output", "FILE", "write the plans there instead of stdout, as JSON unless -o table is given"},
        {"lenient", "", "pass over keys that the format does not know"},
        {"time", "INSTANT", "now, for lines of Kubernetes objects (default: the latest that they tell)"},
        {"max-line-bytes", "N", "refuse longer lines (default 1073741824)"},
@@ -51,8 +52,15 @@ const CommandSyntax& solve_syntax() {
   return syntax;
 }
 
+OutputForm output_form(const Settings& settings) {
+  const bool is_for_people = !settings.text("output") && is_terminal(STDOUT_FILENO);
+  const std::vector<std::string_view> forms{"json", "table"};
+  if (!settings.text("output-format")) return is_for_people ? OutputForm::kTable : OutputForm::kJson;
+  return settings.choice("output-format", forms) == "table" ? OutputForm::kTable : OutputForm::kJson;
+}
+
 PipelineOptions pipeline_options(const Settings& settings) {
-  PipelineOptions options{reader_options(settings), line_options(settings), false};
+  PipelineOptions options{reader_options(settings), line_options(settings), false, output_form(settings)};
   options.reader.threads = options.line.solve.threads;
   options.summaries = !settings.is_on("quiet") && (settings.is_on("summary") || is_terminal(STDERR_FILENO));
   return options;
@@ -89,6 +97,12 @@ int exit_code_of(const PipelineOutcome& outcome, const LineSource& source, Conso
     return kExitNoInput;
   }
   if (received_signal() != 0) return kExitSignalled + received_signal();
+  if (outcome.is_yaml) {
+    console.say(Severity::kError,
+                "the input is YAML, and solve reads JSON; use 'kubectl get ... -o json', or "
+                "'muster import kubernetes FILE | muster solve' ('-' for stdin)");
+    return kExitNoValidLine;
+  }
   if (outcome.answered == 0) {
     console.say(Severity::kError, "there is no line in the input");
     return kExitNoInput;

@@ -52,8 +52,9 @@ std::string gangs_line(const SolvedLine& line) {
   const auto is_move = [](const Eviction& eviction) { return eviction.reason == EvictionReason::kConsolidate; };
   const std::vector<Eviction>& evictions = line.solution.plan.evictions;
   const auto moves = std::ranges::count_if(evictions, is_move);
-  return text + fmt::format("; pods placed {}, evicted {}, moved {}", std::ssize(line.solution.plan.placements) - moves,
-                            std::ssize(evictions) - moves, moves);
+  return text + fmt::format("; pods placed {}, evicted {}, moved{} {}",
+                            std::ssize(line.solution.plan.placements) - moves, std::ssize(evictions) - moves,
+                            moves > 0 ? " and restarted" : "", moves);
 }
 
 std::string level_line(const SolvedLine& line) {

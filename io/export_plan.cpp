@@ -53,6 +53,7 @@ class Exporter {
   void write_deltas();
   void remark();
   void remark(std::size_t count, std::string_view what);
+  std::string moves() const;
 
   bool is_wanted(ExportPhase phase) const { return options_.phase == ExportPhase::kAll || options_.phase == phase; }
 
@@ -173,7 +174,23 @@ void Exporter::remark(std::size_t count, std::string_view what) {
   if (count > 0) out_.remarks.push_back(std::to_string(count) + " of its " + std::string(what));
 }
 
+// Where each moved pod goes, the first few by name.
+std::string Exporter::moves() const {
+  constexpr std::ptrdiff_t kMostNames = 3;
+  std::string text;
+  std::ptrdiff_t moves = 0;
+  for (const PlanStep& step : later_) {
+    if (!step.is_move() || ++moves > kMostNames) continue;
+    text.append(moves == 1 ? "" : ", ").append(step.placement->pod).append(" ").append(step.eviction->node);
+    text.append(" -> ").append(step.placement->node);
+  }
+  return moves > kMostNames ? text + " and " + std::to_string(moves - kMostNames) + " more" : text;
+}
+
 void Exporter::remark() {
+  const std::string moved = moves();
+  if (!moved.empty() && options_.phase != ExportPhase::kNow)
+    out_.remarks.push_back("moves, each a restart of the pod: " + moved);
   if (!is_wanted(ExportPhase::kNow)) remark(at_once_.size(), "placements wait for nothing: --phase now");
   if (!is_wanted(ExportPhase::kEvictions)) remark(evicted_.size(), "pods are to be evicted: --phase evictions");
   if (!is_wanted(ExportPhase::kAfterEvictions)) {

@@ -113,6 +113,12 @@ std::string path_of(std::string_view target) {
   return std::string(target.substr(0, target.find('?')));
 }
 
+std::string query_of(std::string_view target) {
+  const std::size_t mark = target.find('?');
+  if (mark == std::string_view::npos) return "";
+  return std::string(target.substr(mark + 1, target.find('#', mark) - mark - 1));
+}
+
 HttpProblem problem_of(const ErrorCode& error, const HttpLimits& limits) {
   if (error == http::error::header_limit) {
     return {431, "HeaderTooLarge", fmt::format("the header is longer than {} bytes", limits.max_header_bytes), {}};
@@ -337,6 +343,7 @@ bool Connection::begin_body() {
   const auto& head = parser_->get();
   request.method = text_of(head.method_string());
   request.path = path_of({head.target().data(), head.target().size()});
+  request.query = query_of({head.target().data(), head.target().size()});
   for (const auto& field : head) request.fields.push_back({text_of(field.name_string()), text_of(field.value())});
   const std::string_view id = request.field("X-Request-Id");
   request.id = is_sane_request_id(id) ? std::string(id) : fmt::format("{:016x}", context_.next_id++);

@@ -25,6 +25,7 @@ struct HttpField {
 struct HttpRequest {
   std::string method;  // empty: none could be read
   std::string path;    // without the query
+  std::string query;   // what stands behind the first ?, as it came
   std::string id;      // its X-Request-Id where that is sane, else made up
   std::vector<HttpField> fields;
   std::string body;

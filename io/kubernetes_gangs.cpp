@@ -28,6 +28,24 @@ KubernetesGroup group_of(const KubernetesPod& pod) {
   return group;
 }
 
+// For a group that the input does not have: what `kubectl get` has to list, too.
+std::string_view missing_group(GroupSystem system) {
+  switch (system) {
+    case GroupSystem::kPodGroup:
+      return "its PodGroup is not in the input; add podgroups.scheduling.k8s.io to the kinds of kubectl get";
+    case GroupSystem::kWorkload:
+      return "its Workload is not in the input; add workloads.scheduling.k8s.io to the kinds of kubectl get";
+    case GroupSystem::kKai:
+      return "its PodGroup is not in the input; add podgroups.scheduling.run.ai to the kinds of kubectl get";
+    case GroupSystem::kVolcano:
+      return "its PodGroup is not in the input; add podgroups.scheduling.volcano.sh to the kinds of kubectl get";
+    case GroupSystem::kCoscheduling:
+      return "its PodGroup is not in the input; add podgroups.scheduling.x-k8s.io to the kinds of kubectl get";
+    default:
+      return "its pod group is not in the input";
+  }
+}
+
 std::string_view api_group(GroupSystem system) {
   switch (system) {
     case GroupSystem::kPodGroup:
@@ -153,7 +171,7 @@ std::size_t KubernetesGangs::find_or_add(const KubernetesPod& pod) {
   if (group.system == GroupSystem::kCoscheduling) return kNoGang;
   if (group.system == GroupSystem::kVolcano) group.queue = "default";
   const bool is_told_by_pods = group.system == GroupSystem::kCoschedulingSigs || group.system == GroupSystem::kKueue;
-  if (!is_told_by_pods) group.held = "its pod group does not exist";
+  if (!is_told_by_pods) group.held = missing_group(group.system);
   const std::size_t position = append(group);
   positions_.emplace(key_of(group), position);
   return position;
@@ -208,7 +226,7 @@ void KubernetesGangs::set_subgroup(KubernetesPod& pod, Gang& gang) {
     pod.subgroup = leaf->name;
   } else {
     pod.subgroup = add_empty_subgroup(group, kNoSubgroup);
-    if (group.held.empty()) group.held = "a pod that names no subgroup of its group";
+    if (group.held.empty()) group.held = "a pod of the gang names no subgroup of its PodGroup";
   }
 }
 
@@ -222,9 +240,8 @@ void KubernetesGangs::hold(const KubernetesPod& pod) {
   if (held.empty()) held = pod.held;
 }
 
-bool KubernetesGangs::is_held(const KubernetesPod& pod) const {
-  if (pod.gang < 0) return !pod.held.empty();
-  return !gangs_[static_cast<std::size_t>(pod.gang)].group.held.empty();
+std::string_view KubernetesGangs::held(const KubernetesPod& pod) const {
+  return pod.gang < 0 ? pod.held : gangs_[static_cast<std::size_t>(pod.gang)].group.held;
 }
 
 // Of groups of several systems with one name, the first system's keeps it.
@@ -313,11 +330,14 @@ void KubernetesGangs::finish(std::vector<KubernetesPod>& pods, KubernetesRemarks
   give_own_gangs(pods);
   for (const Gang& gang : gangs_) {
     if (!gang.is_written || gang.group.held.empty()) continue;
-    remarks.add("a gang is held, its pods are not placed: " + std::string(gang.group.held), gang.name);
+    remarks.add("a gang is held, its pods are not planned: " + std::string(gang.group.held), gang.name);
   }
   for (const KubernetesPod& pod : pods) {
+    if (pod.gang < 0 && !pod.is_left_out && pod.reference.system == GroupSystem::kCoscheduling)
+      remarks.add("a pod is planned without its gang: " + std::string(missing_group(pod.reference.system)),
+                  pod.full_name());
     if (pod.gang >= 0 || pod.held.empty() || pod.is_left_out) continue;
-    remarks.add("a pod is held, it is not placed: " + std::string(pod.held), pod.full_name());
+    remarks.add("a pod is held, it is not planned: " + std::string(pod.held), pod.full_name());
   }
 }
 

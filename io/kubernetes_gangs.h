@@ -34,10 +34,10 @@ class KubernetesGangs {
 
   std::size_t size() const { return gangs_.size(); }
   const std::string& name(const KubernetesPod& pod) const { return gangs_[static_cast<std::size_t>(pod.gang)].name; }
-  // Whether the pod must not be placed, nor moved where it runs.
-  bool is_held(const KubernetesPod& pod) const;
   // Holds the gang of a pod that was held after it had joined.
   void hold(const KubernetesPod& pod);
+  // Why the pod must not be placed, nor moved where it runs; empty: it may be.
+  std::string_view held(const KubernetesPod& pod) const;
   std::int32_t priority_of(const KubernetesPod& pod) const;
 
   [[nodiscard]] bool write(KubernetesReading& reading, JsonWriter& writer) const;

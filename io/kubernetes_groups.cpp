@@ -37,7 +37,8 @@ bool read_topology(KubernetesReading& in, JsonValue constraint, const Kubernetes
   }
   out.preferred = preferred.empty() ? preferred : topologies.label_of(topology, preferred);
   out.required = required.empty() ? required : topologies.label_of(topology, required);
-  if (!required.empty() && out.required.empty()) held = "a topology level that no Topology has";
+  if (!required.empty() && out.required.empty())
+    held = "its group requires a topology level that no Topology in the input has";
   return true;
 }
 
@@ -117,7 +118,8 @@ bool read_tasks(KubernetesReading& in, JsonValue tasks, KubernetesGroup& group) 
     if (!in.count(member.value, task.min_member)) return false;
     sum += *task.min_member;
   }
-  if (!group.subgroups.empty() && *group.min_member > sum) group.held = "minMember above the sum of minTaskMember";
+  if (!group.subgroups.empty() && *group.min_member > sum)
+    group.held = "its PodGroup has a minMember above the sum of minTaskMember";
   return true;
 }
 
@@ -130,7 +132,7 @@ bool read_network_topology(KubernetesReading& in, const KubernetesObject& object
   if (word == "soft") {
     in.remarks.add("networkTopology of mode soft is ignored", object);
   } else {
-    group.held = "networkTopology of mode hard";
+    group.held = "its PodGroup has networkTopology of mode hard, which Muster does not plan";
   }
   return true;
 }
@@ -143,7 +145,7 @@ bool read_policy(KubernetesReading& in, JsonValue policy, KubernetesGroup& group
   std::array<JsonValue, 2> found, gang;
   if (!in.take(policy, kKeys, found) || !in.take(found[1], kGangKeys, gang)) return false;
   group.is_basic = found[0] && !found[1];
-  if (!found[0] && !found[1]) group.held = "neither a basic nor a gang policy";
+  if (!found[0] && !found[1]) group.held = "its pod group has neither a basic nor a gang policy";
   Nanoseconds duration = 0;
   if (gang[1] && !in.read_duration(gang[1], duration)) return false;
   group.timeout = gang[1];
@@ -208,7 +210,8 @@ bool read_volcano_group(KubernetesReading& in, const KubernetesObject& object, K
       !in.text(spec[5], group.queue) || !read_annotation(in, object, "volcano.sh/preemptable", preemptable)) {
     return false;
   }
-  if (spec[6] && !(spec[6].is(JsonKind::kArray) && spec[6].size() == 0)) group.held = "subGroupPolicy";
+  if (spec[6] && !(spec[6].is(JsonKind::kArray) && spec[6].size() == 0))
+    group.held = "its PodGroup has subGroupPolicy, which Muster does not plan";
   if (group.queue.empty()) group.queue = "default";
   if (!preemptable.empty()) group.preemptible = preemptable != "false";
   if (!group.subgroups.empty()) group.min_member.reset();
@@ -251,8 +254,8 @@ bool read_pod_group(KubernetesReading& in, const KubernetesObject& object, Kuber
   }
   group.says_policy = !policy.empty() && object.version != "v1alpha2";
   group.never_preempts = group.says_policy && policy == "Never";
-  if (!parent.empty()) group.held = "parentCompositePodGroupName";
-  if (has_claims) group.held = "resource claims";
+  if (!parent.empty()) group.held = "its PodGroup is part of a CompositePodGroup, which Muster does not plan";
+  if (has_claims) group.held = "its PodGroup has resource claims, which Muster does not plan";
   if (!has_levels) return true;
   const JsonValue first = *levels.elements().begin();
   JsonValue key;
@@ -260,7 +263,7 @@ bool read_pod_group(KubernetesReading& in, const KubernetesObject& object, Kuber
     return false;
   if (group.required.empty()) return in.fail_missing(first, "key");
   topologies.add_key(group.required);
-  if (group.is_basic) group.held = "a topology constraint without a gang";
+  if (group.is_basic) group.held = "its pod group has a topology constraint without a gang, which Muster does not plan";
   return true;
 }
 

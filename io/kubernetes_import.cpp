@@ -133,9 +133,9 @@ class Importer {
     if (!pod.words.kueue_queue.empty()) queues_.kueue().use(pod.namespace_name, pod.words.kueue_queue);
     if (!pod.words.kueue_required.empty()) topologies_.add_key(pod.words.kueue_required);
     if (!pod.words.kueue_preferred.empty()) topologies_.add_key(pod.words.kueue_preferred);
-    if (pod.reference.system == GroupSystem::kNone && pod.held.empty() && !pod.words.kueue_queue.empty() &&
+    if (pod.reference.system == GroupSystem::kNone && !pod.words.kueue_queue.empty() &&
         queues_.kueue().is_stopped(pod.namespace_name, pod.words.kueue_queue)) {
-      pod.held = "its queue is stopped";
+      pod.hold("its queue is stopped");
     }
     gangs_.join(pod);
   }

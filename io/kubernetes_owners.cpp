@@ -146,7 +146,7 @@ bool KubernetesOwners::read_template(KubernetesReading& in, const Owner& owner, 
   if (!out.node.empty()) {
     out.node = {};
     out.status = PodStatus::kPending;
-    out.held = "a template that names its node";
+    out.hold("the pod template names its node, which Muster does not plan");
   }
   return true;
 }
@@ -254,7 +254,10 @@ bool KubernetesOwners::read_leader_workers(KubernetesReading& in, const Owner& o
       !read_template(in, owner, parts[0] ? parts[0] : parts[2], out.leader)) {
     return false;
   }
-  if (is_exclusive) out.worker.held = out.leader.held = "an exclusive topology";
+  if (is_exclusive) {
+    for (KubernetesPod* pod : {&out.worker, &out.leader})
+      pod->hold("the LeaderWorkerSet asks for an exclusive topology, which Muster does not plan");
+  }
   return true;
 }
 

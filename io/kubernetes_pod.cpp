@@ -181,11 +181,13 @@ bool read_virtual_gpus(KubernetesReading& in, const PodParts& parts, KubernetesP
     pod.gpu = {GpuRequestKind::kFraction, devices, percent * 10'000};
   }
   const bool has_several = devices > 1 && parts.spec[kContainers].size() > 1;
-  if (!is_whole && cores > 0) pod.held = "virtual GPUs with a share of cores beside memory";
-  if (!is_whole && (has_several || (mib > 0 && percent > 0))) pod.held = "virtual GPUs of several sizes";
+  if (!is_whole && cores > 0)
+    pod.hold("the pod asks for a share of GPU cores beside GPU memory, which Muster does not plan");
+  if (!is_whole && (has_several || (mib > 0 && percent > 0)))
+    pod.hold("the pod asks for virtual GPUs of several sizes, which Muster does not plan");
   if (!is_whole && parts.annotations[kVgpuMode] && parts.annotations[kVgpuMode].is(JsonKind::kString) &&
       parts.annotations[kVgpuMode].string() == "mig") {
-    pod.held = "virtual GPUs that become slices of devices";
+    pod.hold("the pod asks for virtual GPUs in MIG mode, which Muster does not plan");
   }
   return true;
 }
@@ -257,8 +259,8 @@ bool read_kueue(KubernetesReading& in, const PodParts& parts, KubernetesPod& pod
   GroupWords& words = pod.words;
   if (!in.text(parts.labels[kKueueQueue], words.kueue_queue)) return false;
   if (pod.reference.system != GroupSystem::kKueue) return true;
-  if (parts.annotations[kKueueSlice]) pod.held = "a topology for slices of pods";
-  if (parts.annotations[kKueuePodSetGroup]) pod.held = "a topology for several sets of pods";
+  if (parts.annotations[kKueueSlice]) pod.hold("the pod set has a topology for slices, which Muster does not plan");
+  if (parts.annotations[kKueuePodSetGroup]) pod.hold("the pod sets share a topology, which Muster does not plan");
   return in.text(parts.annotations[kKueueRequired], words.kueue_required) &&
          in.text(parts.annotations[kKueuePreferred], words.kueue_preferred) &&
          read_count_of_pods(in, parts.annotations[kKueueTotal], words.min_available);
@@ -307,11 +309,12 @@ bool read_affinity(KubernetesReading& in, const KubernetesObject& object, const 
   note_preferred(in, object, apart[0], "preferred pod anti-affinity is ignored");
   bool has_required = false, has_terms = false, has_labels = false;
   if (!in.has_elements(beside[1], has_required) || !in.has_elements(apart[1], has_terms)) return false;
-  if (has_required) pod.held = "required pod affinity";
+  if (has_required) pod.hold("the pod has required pod affinity, which Muster does not plan");
   if (!has_terms) return true;
   pod.anti_affinity = apart[1];
   if (!has_namespace_labels(in, apart[1], has_labels)) return false;
-  if (has_labels && pod.held.empty()) pod.held = "pod anti-affinity over namespaces chosen by label";
+  if (has_labels)
+    pod.hold("the pod has required anti-affinity over namespaces chosen by label, which Muster does not plan");
   return true;
 }
 
@@ -329,8 +332,8 @@ bool read_spread(KubernetesReading& in, const KubernetesObject& object, JsonValu
     }
     if (otherwise == "ScheduleAnyway") {
       in.remarks.add("a topology spread constraint with ScheduleAnyway is ignored", object);
-    } else if (pod.held.empty()) {
-      pod.held = "a topology spread constraint with DoNotSchedule";
+    } else {
+      pod.hold("the pod has a topology spread constraint with DoNotSchedule, which Muster does not plan");
     }
   }
   return true;
@@ -346,7 +349,7 @@ bool read_constraints(KubernetesReading& in, const KubernetesObject& object, con
   if (!read_affinity(in, object, parts, pod) || !read_spread(in, object, parts.spec[kTopologySpread], pod))
     return false;
   if (!in.has_elements(parts.spec[kResourceClaims], has_claims)) return false;
-  if (has_claims && pod.held.empty()) pod.held = "resource claims";
+  if (has_claims) pod.hold("the pod has resource claims, which Muster does not plan");
   return true;
 }
 

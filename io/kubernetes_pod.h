@@ -66,7 +66,7 @@ struct KubernetesPod {
   std::vector<HostPort> host_ports;  // sorted, distinct
   GroupReference reference;
   GroupWords words;
-  std::string_view held;                     // why it must not be placed; empty: it may be
+  std::string_view held;                     // why Muster cannot plan it; empty: it can. Set by hold()
   std::vector<std::string_view> gpu_groups;  // of a sharer that runs, sorted
   std::int32_t gang = -1;                    // position among the gangs; -1: none
   std::string_view subgroup;                 // of the gang; empty: none
@@ -75,6 +75,11 @@ struct KubernetesPod {
   std::optional<NodeTerms> required_terms;   // of its node affinity and its volumes together; none: see node_affinity
   bool unbound_volumes = false;              // a claim is bound when its scheduler binds the pod
 
+  // Has the pod (and so its whole gang) held: phase `Held`, with this text for people, "the pod uses ..., which ...".
+  // The first text stays. Requires that the text outlives the reading.
+  void hold(std::string_view why) {
+    if (held.empty()) held = why;
+  }
   bool is_on_node() const { return status == PodStatus::kRunning || status == PodStatus::kReleasing; }
   bool waits() const { return status == PodStatus::kPending || status == PodStatus::kGated; }
   std::string full_name() const { return std::string(namespace_name).append("/").append(name); }

@@ -118,10 +118,9 @@ bool write_place(KubernetesReading& in, JsonWriter& writer, const KubernetesPod&
 }
 
 // As a snapshot says it; empty where it need not be said.
-std::string_view status_word(PodStatus status, bool is_held) {
+std::string_view status_word(PodStatus status) {
   switch (status) {
     case PodStatus::kPending:
-      return is_held ? "gated" : "";
     case PodStatus::kRunning:
       return "";
     case PodStatus::kGated:
@@ -136,9 +135,12 @@ std::string_view status_word(PodStatus status, bool is_held) {
   return "";
 }
 
-void write_status(JsonWriter& writer, const KubernetesPod& pod, bool is_held) {
-  const std::string_view status = status_word(pod.status, is_held);
+// A pod with a gate of the cluster waits for that one first.
+void write_status(JsonWriter& writer, const KubernetesPod& pod, std::string_view held) {
+  const bool is_held = pod.status == PodStatus::kPending && !held.empty();
+  const std::string_view status = status_word(is_held ? PodStatus::kGated : pod.status);
   if (!status.empty()) writer.raw(R"(,"status":)").string(status);
+  if (is_held) writer.raw(R"(,"held":)").string(held);
   if (!pod.node.empty()) writer.raw(R"(,"node":)").string(pod.node);
   if (!pod.devices.empty()) {
     bool first = true;
@@ -185,7 +187,7 @@ void write_labels(KubernetesReading& in, JsonWriter& writer, const KubernetesPod
 
 bool write_pod(KubernetesReading& in, JsonWriter& writer, const KubernetesPod& pod, const KubernetesGangs& gangs,
                KubernetesQueues& queues) {
-  const bool is_held = gangs.is_held(pod);
+  const std::string_view held = gangs.held(pod);
   writer.raw(R"({"name":)").string(pod.full_name());
   writer.raw(R"(,"namespace":)").string(pod.namespace_name);
   if (pod.gang >= 0) writer.raw(R"(,"gang":)").string(gangs.name(pod));
@@ -193,10 +195,10 @@ bool write_pod(KubernetesReading& in, JsonWriter& writer, const KubernetesPod& p
   writer.raw(R"(,"resources":)");
   write_requests(writer, pod.requests);
   write_gpu(writer, pod.gpu);
-  if (!write_place(in, writer, pod, is_held)) return false;
+  if (!write_place(in, writer, pod, !held.empty())) return false;
   write_host_ports(writer, pod.host_ports);
   if (pod.unbound_volumes) writer.raw(R"(,"unboundVolumes":true)");
-  write_status(writer, pod, is_held);
+  write_status(writer, pod, held);
   if (!pod.nominated_node.empty()) writer.raw(R"(,"nominatedNode":)").string(pod.nominated_node);
   write_labels(in, writer, pod);
   if (pod.gang < 0) write_own_terms(writer, pod, gangs, queues);

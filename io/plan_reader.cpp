@@ -120,8 +120,7 @@ bool read_gang_count(PlanInput& in, JsonValue v, GangClaim& gang) {
 
 bool read_phase(PlanInput& in, JsonValue v, GangClaim& gang) {
   if (!read_text(in, v, gang.phase)) return false;
-  for (auto phase = GangPhase::kRunning; phase <= GangPhase::kGated;
-       phase = static_cast<GangPhase>(static_cast<int>(phase) + 1)) {
+  for (const GangPhase phase : kGangPhases) {
     if (phase_name(phase) == gang.phase) return true;
   }
   return in.fail_value(v, "\"" + gang.phase + "\" is no phase of a gang");
@@ -136,7 +135,7 @@ bool read_blockers(PlanInput& in, JsonValue list, GangClaim& gang) {
   return read_list(in, list, kBlockerFields, gang.blockers);
 }
 
-constexpr std::array<Field<PlanInput, GangClaim>, 11> kGangClaimFields = {
+constexpr std::array<Field<PlanInput, GangClaim>, 10> kGangClaimFields = {
     {{"name", read_gang_text<&GangClaim::name>, true},
      {"phase", read_phase, true},
      {"running", read_gang_count<&GangClaim::running>, true},
@@ -146,10 +145,7 @@ constexpr std::array<Field<PlanInput, GangClaim>, 11> kGangClaimFields = {
      {"reason", read_gang_text<&GangClaim::reason>},
      {"makeRoom", read_gang_text<&GangClaim::make_room>},
      {"message", read_gang_text<&GangClaim::message>},
-     {"blockers", read_blockers},
-     {"remedy", [](PlanInput& in, JsonValue v, GangClaim&) {
-        return in.expect(v, JsonKind::kObject) && in.check_duplicates(v);
-      }}}};
+     {"blockers", read_blockers}}};
 
 // queues[]
 

@@ -21,7 +21,7 @@ struct PodDraft {
   GangTerms terms;
   SpecValues spec;
   JsonValue own_term;  // a key that only a pod without a gang may have
-  JsonValue template_name, status, devices, subgroup;
+  JsonValue template_name, status, devices, subgroup, held;
 };
 
 constexpr std::array<std::pair<std::string_view, PodStatus>, 6> kStatuses = {{{"pending", PodStatus::kPending},
@@ -72,9 +72,14 @@ bool read_status(SnapshotInput& in, JsonValue v, PodDraft& draft) {
   return read_choice(in, v, kStatuses, draft.pod.status);
 }
 
+bool read_held(SnapshotInput& in, JsonValue v, PodDraft& draft) {
+  draft.held = v;
+  return in.read_shared_name(v, in.last_held, draft.pod.held);
+}
+
 using PodField = Field<SnapshotInput, PodDraft>;
 
-constexpr std::array<PodField, 28> kPodFields = {
+constexpr std::array<PodField, 29> kPodFields = {
     {PodField{"name", [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_name(v, d.pod.name); }, true},
      {"gang",
       [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_shared_name(v, in.last_gang, d.pod.gang); }},
@@ -99,6 +104,7 @@ constexpr std::array<PodField, 28> kPodFields = {
      {"unboundVolumes",
       [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read(v, d.pod.unbound_volumes); }},
      {"status", read_status},
+     {"held", read_held},
      {"node",
       [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_shared_name(v, in.last_node, d.pod.node); }},
      {"gpus", read_devices},
@@ -158,6 +164,8 @@ bool settle_status(SnapshotInput& in, JsonValue object, PodDraft& draft) {
   const bool waits = pod.status == PodStatus::kPending || pod.status == PodStatus::kGated;
   if (holds && !has_node) return in.fail_missing(object, "node");
   if (waits && has_node) return in.fail_value(draft.status, "a pod with a node is not pending or gated");
+  if (draft.held && !waits) return in.fail_value(draft.held, "only a pending or gated pod can be held");
+  if (draft.held) pod.status = PodStatus::kGated;
   if (draft.devices && !has_node)
     return in.fail_value(draft.devices, "gpus are devices of the pod's node, and there is none");
   return true;

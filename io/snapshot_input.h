@@ -35,7 +35,8 @@ struct SnapshotInput : Reading {
   std::unordered_map<std::string_view, PodTemplate> templates;  // keys in the document
   PodSpecs specs;
   // The last text of its kind: neighbours in a list mostly share it.
-  std::string_view last_gang, last_subgroup, last_node, last_nominated, last_namespace, last_queue, last_class;
+  std::string_view last_gang, last_subgroup, last_node, last_nominated, last_namespace, last_queue, last_class,
+      last_held;
 
   // A name of which the last one is likely to come again.
   [[nodiscard]] bool read_shared_name(JsonValue value, std::string_view& last, std::string_view& out);

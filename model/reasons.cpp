@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
+#include <utility>
 
+#include "model/reasons_plain.h"
 #include "model/saturating.h"
 
 namespace muster {
@@ -96,20 +99,22 @@ bool has_started(const Problem& problem, const AfterPlan& end, const Gang& gang)
   });
 }
 
+// It is not excluded that it fits: the time budget ended first, or the engine by itself.
+constexpr const char *kOutOfTime = "OutOfTime", *kUndecided = "Undecided";
+bool is_open(std::string_view reason) { return reason == kOutOfTime || reason == kUndecided; }
+
 // Position in the list of reasons, of those that depend on room.
 std::size_t rank_of(std::string_view reason) {
   constexpr std::string_view kFirst[] = {"LimitExceeded", "NonPreemptibleOverQuota", "NeverFits", "NodeMismatch"};
-  constexpr std::string_view kLast[] = {"TopologyUnsatisfied", "Fragmented", "OutOfTime"};
+  constexpr std::string_view kLast[] = {"TopologyUnsatisfied", "Fragmented", kUndecided, kOutOfTime};
   for (std::size_t i = 0; i < std::size(kFirst); ++i) {
     if (reason == kFirst[i]) return i;
   }
   for (std::size_t i = 0; i < std::size(kLast); ++i) {
     if (reason == kLast[i]) return std::size(kFirst) + 1 + i;
   }
-  return reason.empty() ? rank_of("OutOfTime") : std::size(kFirst);  // of some resource too little
+  return reason.empty() ? rank_of(kOutOfTime) : std::size(kFirst);  // of some resource too little
 }
-
-constexpr const char* kQueueResourceNames[] = {"gpu", "cpu", "memory"};
 
 void append(std::string& key, std::int64_t value) {
   key += std::to_string(value);
@@ -161,7 +166,6 @@ ReasonTeller::Subject ReasonTeller::subject_of(GangIndex index, bool left_over) 
       return status(pod) == PodStatus::kPending || status(pod) == PodStatus::kRunning ||
              status(pod) == PodStatus::kGated;
     });
-    subject.enough_pods = subject.wholes.front().possible;
   }
   if (!left_over || (subject.others.front().possible && subject.others.front().pods == 0)) {
     subject.others = single_needs(gang, waits);  // surplus, or a minimum of none: any pod
@@ -191,11 +195,23 @@ std::vector<GangNeed> ReasonTeller::single_needs(const Gang& gang, const PodPred
 }
 
 Verdict ReasonTeller::tell(GangIndex gang, bool left_over) {
+  if (PlainReason plain = reason_of_gang(problem_, end_, gang); !plain.code.empty())
+    return {std::move(plain.code), "", std::move(plain.sentence), {}};
   const auto plain = left_over ? plain_signature(gang) : std::nullopt;
   if (!plain) return tell_subject(subject_of(gang, left_over));
   const auto [number, is_new] = plain_.intern(*plain);
   if (is_new) plain_told_.push_back(tell_subject(subject_of(gang, left_over)));
   return plain_told_[number];
+}
+
+Verdict ReasonTeller::tell_in_a_hurry(GangIndex gang, bool left_over) {
+  is_hurried_ = true;
+  return tell(gang, left_over);
+}
+
+bool ReasonTeller::has_counted(GangIndex gang) const {
+  return std::ranges::all_of(problem_.gangs[gang].pods,
+                             [&](PodIndex pod) { return census_.contains(problem_.pods[pod].pod_class); });
 }
 
 std::optional<std::array<std::uint64_t, 8>> ReasonTeller::plain_signature(GangIndex index) const {
@@ -229,7 +245,6 @@ Verdict ReasonTeller::tell_subject(const Subject& subject) {
 // run, are not.
 std::string ReasonTeller::signature(const Subject& subject) const {
   const Gang& gang = problem_.gangs[subject.gang];
-  if (!unplaceable(subject, nullptr).empty() || gang.queue.is_none()) return "";
   if (subject.has_topology && (subject.has_present || gang.groups.size() > 1)) return "";
   if (subject.has_present && subject.left_over) return "";
   std::string key;
@@ -255,62 +270,48 @@ std::string ReasonTeller::signature(const Subject& subject) const {
 }
 
 // A reason holds only if it does whichever of its pods the gang starts with: the one that comes last in the list is
-// told.
+// told, and of several ways to the minimum for which it holds the one that lacks the fewest pods. Evictions would not
+// help enough only if they would not for any of the ways.
 Verdict ReasonTeller::decide(const Subject& subject) {
-  Verdict verdict;
-  verdict.reason = unplaceable(subject, &verdict.message);
-  if (!verdict.reason.empty()) return verdict;
+  Told best;
+  bool is_never_enough = subject.others.size() < kMostNeeds;
   for (const GangNeed& need : subject.others) {
     Subject choice = subject;
     choice.need = need;
-    Verdict next = decide_choice(choice);
+    Told next = decide_choice(choice);
+    is_never_enough = is_never_enough && next.verdict.make_room == "NotEnough";
     const bool is_first = &need == &subject.others.front();
-    if (is_first || rank_of(next.reason) > rank_of(verdict.reason)) verdict = std::move(next);
-    if (rank_of(verdict.reason) == rank_of("OutOfTime")) break;
+    if (is_first || next.is_told_before(best)) best = std::move(next);
+    if (is_open(best.verdict.reason)) break;
   }
-  return verdict;
+  if (best.verdict.make_room == "NotEnough" && !is_never_enough) best.verdict.make_room = kUndecided;
+  return std::move(best.verdict);
 }
 
-Verdict ReasonTeller::decide_choice(const Subject& subject) {
-  Verdict verdict;
-  std::string sentence;
-  verdict.reason = reason(subject, &sentence);
-  const bool fits_already = verdict.reason.empty() || verdict.reason == "OutOfTime";
-  if (subject.left_over) verdict.make_room = room_maker_.tell(subject.gang, subject.need, fits_already);
-  tell_tally(subject, sentence, verdict);
-  return verdict;
-}
-
-// The reasons that no room would help against.
-std::string ReasonTeller::unplaceable(const Subject& subject, std::string* sentence) const {
-  const Gang& gang = problem_.gangs[subject.gang];
-  const auto say = [&](std::string text) {
-    if (sentence != nullptr) *sentence = std::move(text);
+bool ReasonTeller::Told::is_told_before(const Told& other) const {
+  const auto key = [](const Told& told) {
+    return std::tuple(-static_cast<std::int64_t>(rank_of(told.verdict.reason)), told.left, told.of);
   };
-  if (gang.timed_out) {
-    say("the gang has waited " + std::to_string(gang.waited_seconds) + " s, its timeout: it is given up");
-    return "SchedulingTimeout";
-  }
-  const auto gated =
-      std::ranges::count_if(gang.pods, [&](PodIndex pod) { return problem_.pods[pod].status == PodStatus::kGated; });
-  const bool none_waits = subject.need.pods == 0;
-  if (gated > 0 && (none_waits || (subject.left_over && subject.enough_pods && !subject.need.possible))) {
-    say(std::to_string(gated) + " pods of the gang are gated");
-    return "Gated";
-  }
-  if (!subject.enough_pods || !subject.need.possible) {
-    say("the gang has fewer pods than its minimum");
-    return "NotEnoughPods";
-  }
-  if (gang.queue.is_none() || !gang.queue_is_leaf) {
-    say(gang.queue.is_none() ? "its queue does not exist" : "its queue is not a leaf");
-    return "UnknownQueue";
-  }
-  return "";
+  return key(*this) < key(other);
+}
+
+ReasonTeller::Told ReasonTeller::decide_choice(const Subject& subject) {
+  Told told;
+  std::string sentence;
+  told.verdict.reason = reason(subject, &sentence);
+  const bool fits_already = told.verdict.reason.empty() || is_open(told.verdict.reason);
+  if (subject.left_over && !is_hurried_)
+    told.verdict.make_room = room_maker_.tell(subject.gang, subject.need, fits_already);
+  tell_tally(subject, sentence, told);
+  return told;
 }
 
 std::string ReasonTeller::reason(const Subject& subject, std::string* sentence) {
-  if (std::string code = queue_reason(subject, sentence); !code.empty()) return code;
+  if (PlainReason found = reason_of_queue(problem_, end_, subject.gang, least_usage(problem_, subject.need));
+      !found.code.empty()) {
+    *sentence = std::move(found.sentence);
+    return found.code;
+  }
   // Pods may run where nothing of the gang could be placed any more, and what is missing may fit beside them.
   const bool fits_beside = subject.has_present && placeable(subject) == Fits::kYes;
   if (!fits_beside && never_fits(subject, false)) {
@@ -321,41 +322,24 @@ std::string ReasonTeller::reason(const Subject& subject, std::string* sentence) 
     *sentence = "It would not fit on the nodes that it may use, were they empty.";
     return "NodeMismatch";
   }
-  if (std::string resource = insufficient(subject); !resource.empty()) {
+  if (const std::string resource = insufficient(subject); !resource.empty()) {
     *sentence = "Too little " + resource + " is free in sum on the nodes that it may use.";
     return insufficient_code(resource);
   }
-  std::string code = packing_reason(subject);
-  if (code == "TopologyUnsatisfied") *sentence = "It would fit, but not within one domain of the required level.";
+  if (const std::string resource = short_of_min_resources(subject); !resource.empty()) {
+    *sentence = "minResources asks for more " + resource + " than is free in sum on the nodes that its pods may use.";
+    return insufficient_code(resource);
+  }
+  std::string code = packing_reason(subject, sentence);
   if (code == "Fragmented") *sentence = "Enough is free in sum, but not where it is needed.";
-  if (code != "OutOfTime") return code;
+  if (!is_open(code)) return code;
   if (!problem_.snapshot->policy.actions.place) {  // no reason of the list: the policy places nothing
     *sentence = "Placing is not among the actions of the policy.";
     return "";
   }
-  *sentence = "It is not excluded that it fits: the budget ended first.";
+  *sentence = code == kOutOfTime ? "Undetermined: the time budget ran out."
+                                 : "Undetermined: it may fit, and the engine ended without placing it.";
   return code;
-}
-
-std::string ReasonTeller::queue_reason(const Subject& subject, std::string* sentence) const {
-  const Gang& gang = problem_.gangs[subject.gang];
-  const QueueAmounts demand = least_usage(problem_, subject.need);
-  const auto exceeded = [&](const Indexed<QueueIndex, QueueAmounts>& usage, bool limit) {
-    for (const QueueIndex index : problem_.queues[gang.queue].ancestors) {
-      const Queue& queue = problem_.queues[index];
-      for (std::size_t i = 0; i < kQueueResources; ++i) {
-        const Amount bound = limit ? queue.limit[i] : queue.quota[i];
-        if (demand[i] == 0 || bound == kUnlimited || saturating_add(usage[index][i], demand[i]) <= bound) continue;
-        *sentence = "Queue " + std::string(queue.name) + " would exceed its " + (limit ? "limit" : "quota") + " of " +
-                    kQueueResourceNames[i] + (limit ? "." : " with what is not preemptible.");
-        return true;
-      }
-    }
-    return false;
-  };
-  if (exceeded(end_.usage, true)) return "LimitExceeded";
-  const bool within_quota = !gang.preemptible && problem_.snapshot->policy.non_preemptible_within_quota;
-  return within_quota && exceeded(end_.non_preemptible_usage, false) ? "NonPreemptibleOverQuota" : "";
 }
 
 // Sums, pod by pod counts and, for mixed gangs, a packing and a bounded search: true is a proof.
@@ -385,8 +369,8 @@ bool ReasonTeller::never_fits(GangIndex gang, const GangNeed& whole, bool with_f
                     kSearchSteps) == Fits::kNo;
 }
 
+// Of the pods, each class by itself and all together.
 std::string ReasonTeller::insufficient(const Subject& subject) {
-  const Gang& gang = problem_.gangs[subject.gang];
   std::string first;
   const auto rank = [&](const std::string& name) {
     for (std::size_t r = kPods.value() + 1; r < problem_.resource_count; ++r) {
@@ -404,9 +388,15 @@ std::string ReasonTeller::insufficient(const Subject& subject) {
     consider(
         first_short(problem_, demand_of(problem_, subject.need.items), supply(classes_of(subject.need), false, true)));
   }
+  return first;
+}
+
+// Of what the gang asks to be free before any of it starts.
+std::string ReasonTeller::short_of_min_resources(const Subject& subject) const {
+  const Gang& gang = problem_.gangs[subject.gang];
   if (!subject.left_over || has_started(problem_, end_, gang) ||
       (gang.min_resources.empty() && gang.min_resources_gpu == 0))
-    return first;
+    return "";
   DemandSum wanted;
   wanted.memory_only = false;
   wanted.gpu = gang.min_resources_gpu;
@@ -416,25 +406,35 @@ std::string ReasonTeller::insufficient(const Subject& subject) {
   for (const PodIndex pod : gang.pods) classes.push_back(problem_.pods[pod].pod_class);
   std::ranges::sort(classes);
   classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
-  consider(first_short(problem_, wanted, supply(classes, false, true)));
-  return first;
+  return first_short(problem_, wanted, supply(classes, false, true));
 }
 
-std::string ReasonTeller::packing_reason(const Subject& subject) {
+std::string ReasonTeller::packing_reason(const Subject& subject, std::string* sentence) {
   const Fits fits = placeable(subject);
   if (fits == Fits::kNo) return "Fragmented";
-  if (fits == Fits::kUnknown) return proven_ ? "Fragmented" : "OutOfTime";
-  if (!subject.has_topology || !may_pack()) return "OutOfTime";
+  if (subject.has_topology && subject.has_present) {
+    if (std::string conflict = topology_conflict(problem_, end_, subject.gang, subject.need); !conflict.empty()) {
+      *sentence = std::move(conflict);
+      return "TopologyUnsatisfied";
+    }
+  }
+  const bool is_decided = proven_ && !is_hurried_;
+  if (fits == Fits::kUnknown) return is_decided ? "Fragmented" : kOutOfTime;
+  const std::string undecided = is_decided ? kUndecided : kOutOfTime;
+  if (!subject.has_topology || !may_pack()) return undecided;
   const std::size_t mark = room_.mark();
   Packer packer(problem_, &end_, room_, PackingRules{});
   const std::int64_t left = packer.pack(subject.need, problem_.gangs[subject.gang].root).left;
   room_.roll_back(mark);
   visits_ += packer.visits();
-  if (left == 0) return "OutOfTime";
-  if (subject.need.pods > kSearchPods || subject.need.items.size() == 1) return "TopologyUnsatisfied";
-  visits_ += kSearchSteps / 4;
-  const bool fits_after_all = search_fit(problem_, subject.need, &end_, room_, {}, kSearchSteps) == Fits::kYes;
-  return fits_after_all ? "OutOfTime" : "TopologyUnsatisfied";
+  if (left == 0) return undecided;
+  const bool is_exact = subject.need.pods > kSearchPods || subject.need.items.size() == 1;
+  if (!is_exact) {
+    visits_ += kSearchSteps / 4;
+    if (search_fit(problem_, subject.need, &end_, room_, {}, kSearchSteps) == Fits::kYes) return undecided;
+  }
+  *sentence = "It would fit, but not within one domain of the required level.";
+  return "TopologyUnsatisfied";
 }
 
 // Whether it fits in what is free, required levels aside.
@@ -456,7 +456,7 @@ Fits ReasonTeller::placeable(const Subject& subject) {
   return search_fit(problem_, need, &end_, room_, rules, kSearchSteps);
 }
 
-void ReasonTeller::tell_tally(const Subject& subject, const std::string& sentence, Verdict& verdict) {
+void ReasonTeller::tell_tally(const Subject& subject, const std::string& sentence, Told& told) {
   const GangNeed& need = subject.need;
   if (need.items.empty()) return;
   std::int64_t left = 0;
@@ -486,10 +486,12 @@ void ReasonTeller::tell_tally(const Subject& subject, const std::string& sentenc
     left = need.pods;
     tally = fresh_tally(need.items.front().pod_class);
   }
-  verdict.blockers = tally.blockers();
-  verdict.message =
+  told.left = left;
+  told.of = need.pods;
+  told.verdict.blockers = tally.blockers();
+  told.verdict.message =
       std::to_string(left) + "/" + std::to_string(need.pods) + " pods of the gang cannot be placed: " + tally.text();
-  if (!sentence.empty()) verdict.message += " " + sentence;
+  if (!sentence.empty()) told.verdict.message += " " + sentence;
 }
 
 const ReasonTeller::ClassCensus& ReasonTeller::census(PodClassIndex index) {

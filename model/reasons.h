@@ -45,17 +45,26 @@ class ReasonTeller {
   // Of a gang with pods that are pending or gated. `left_over`: its minimum does not run; else one surplus pod is
   // spoken of.
   Verdict tell(GangIndex gang, bool left_over);
+  // The same where there is no time, and from then on: nothing is packed or searched, and `makeRoom` is not told. Cost:
+  // O(nodes) for each pod class that was not asked about before.
+  Verdict tell_in_a_hurry(GangIndex gang, bool left_over);
+  // Pods of all classes of the gang have been counted on the nodes.
+  bool has_counted(GangIndex gang) const;
 
  private:
   struct Subject {
     GangIndex gang;
     bool left_over = true;
-    bool enough_pods = true;
     GangNeed need;                 // what is still missing
     std::vector<GangNeed> others;  // what would do as well
     std::vector<GangNeed> wholes;  // the whole minimum, as if nothing ran: any of these
     bool has_topology = false, has_anti_affinity = false, has_present = false;
     bool is_simple() const { return need.items.size() == 1 && !has_topology && !has_anti_affinity; }
+  };
+  struct Told {
+    Verdict verdict;
+    std::int64_t left = 0, of = 0;  // of its pods
+    bool is_told_before(const Told& other) const;
   };
   struct ClassCensus {
     std::int64_t total = 0;             // pods that fit on all nodes together
@@ -67,16 +76,15 @@ class ReasonTeller {
   std::vector<GangNeed> single_needs(const Gang& gang, const PodPredicate& waits) const;
   std::string signature(const Subject& subject) const;
   Verdict decide(const Subject& subject);
-  Verdict decide_choice(const Subject& subject);
-  std::string unplaceable(const Subject& subject, std::string* sentence) const;
+  Told decide_choice(const Subject& subject);
   std::string reason(const Subject& subject, std::string* sentence);
-  std::string queue_reason(const Subject& subject, std::string* sentence) const;
   std::string insufficient(const Subject& subject);
-  std::string packing_reason(const Subject& subject);
+  std::string short_of_min_resources(const Subject& subject) const;
+  std::string packing_reason(const Subject& subject, std::string* sentence);
   bool never_fits(const Subject& subject, bool with_filters);
   bool never_fits(GangIndex gang, const GangNeed& whole, bool with_filters);
   Fits placeable(const Subject& subject);
-  void tell_tally(const Subject& subject, const std::string& sentence, Verdict& verdict);
+  void tell_tally(const Subject& subject, const std::string& sentence, Told& told);
   const ClassCensus& census(PodClassIndex pod_class);
   const BlockerTally& fresh_tally(PodClassIndex pod_class);
   const NodeGroups& groups_for(const PodClass& pod_class);
@@ -86,7 +94,7 @@ class ReasonTeller {
   std::int64_t count_when_empty(PodClassIndex pod_class, bool with_filters);
   SupplySum supply(const std::vector<PodClassIndex>& classes, bool when_empty, bool with_filters) const;
   const SupplySum& class_supply(PodClassIndex pod_class);
-  bool may_pack() const { return visits_ < kMostVisits; }
+  bool may_pack() const { return !is_hurried_ && visits_ < kMostVisits; }
 
   static constexpr std::int64_t kMostVisits = 3'000'000;
   static constexpr std::int64_t kSearchPods = 16, kSearchSteps = 20'000;
@@ -104,6 +112,7 @@ class ReasonTeller {
   std::vector<Verdict> plain_told_;  // by their number
   NodeGroups alike_, single_;        // made when first asked for
   std::int64_t visits_ = 0;
+  bool is_hurried_ = false;
   RoomMaker room_maker_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "model/reasons_plain.h"
 #include "model/saturating.h"
 
 namespace muster {
@@ -100,22 +101,34 @@ std::string RoomMaker::tell(GangIndex gang, const GangNeed& need, bool fits_alre
   if (!actions.place || (!actions.preempt && !actions.reclaim && !actions.consolidate)) return "NotAllowed";
   demand_ = least_usage(problem_, need);
   const auto fits = [&](Rules rules) { return fits_without(gang, need, kinds_that_may_go(gang, rules)); };
-  const bool is_enough = !fits_already && fits({});
+  const Fits with_all = fits_already ? Fits::kUnknown : fits({});
   // Enough could go, were the other actions allowed, too.
-  if (is_enough && !(actions.preempt && actions.reclaim) && !fits({.actions = true})) return "NotAllowed";
+  if (with_all == Fits::kYes && !(actions.preempt && actions.reclaim) && fits({.actions = true}) == Fits::kNo)
+    return "NotAllowed";
   if (problem_.gangs[gang].preemption_policy == PreemptionPolicy::kNever) return "Policy";
-  if (fits_already) return "OutOfTime";
-  if (!is_enough) return "NotEnough";
+  if (fits_already) return open_end();
+  if (with_all == Fits::kNo) return own_pods_could_move(gang, need) ? open_end() : "NotEnough";
+  // What is not known to be impossible is taken to be possible.
   const auto is_allowed = [&](bool share, bool priority, bool protection) {
-    return fits({.share = share, .priority = priority, .protection = protection, .actions = true});
+    return fits({.share = share, .priority = priority, .protection = protection, .actions = true}) != Fits::kNo;
   };
   if (!is_allowed(true, true, false)) {
     // Shares stand before priorities in the list, where either could be blamed.
     const bool is_priority = !is_allowed(false, true, false) && is_allowed(true, false, false);
     return is_priority ? "Priority" : "FairShare";
   }
-  if (!is_allowed(true, true, true)) return "Protected";
-  return proven_ ? "Outranked" : "OutOfTime";
+  if (fits({.share = true, .priority = true, .protection = true, .actions = true}) == Fits::kNo) return "Protected";
+  return with_all == Fits::kYes && proven_ ? "Outranked" : open_end();
+}
+
+// Its own pods are taken to stay. The plan may move them, and that may help where they are of another class than what
+// is missing: pods of one class only change places.
+bool RoomMaker::own_pods_could_move(GangIndex gang, const GangNeed& need) const {
+  return problem_.gangs[gang].preemptible && std::ranges::any_of(problem_.gangs[gang].pods, [&](PodIndex pod) {
+           const bool is_alike =
+               need.items.size() == 1 && problem_.pods[pod].pod_class == need.items.front().pod_class;
+           return end_.is_present(pod) && (!is_alike || requires_level(problem_, problem_.gangs[gang]));
+         });
 }
 
 std::vector<std::uint32_t> RoomMaker::kinds_that_may_go(GangIndex gang, Rules rules) const {
@@ -126,17 +139,20 @@ std::vector<std::uint32_t> RoomMaker::kinds_that_may_go(GangIndex gang, Rules ru
   return kinds;
 }
 
-bool RoomMaker::fits_without(GangIndex gang, const GangNeed& need, const std::vector<std::uint32_t>& kinds) {
-  if (kinds.empty()) return false;
+Fits RoomMaker::fits_without(GangIndex gang, const GangNeed& need, const std::vector<std::uint32_t>& kinds) {
+  if (kinds.empty()) return Fits::kNo;
   const Gang& claimant = problem_.gangs[gang];
   const bool runs = std::ranges::any_of(claimant.pods, [&](PodIndex pod) { return end_.is_present(pod); });
   Vacancy& vacated = vacancy(kinds, runs && claimant.preemptible ? gang : GangIndex::none());
-  if (!queues_allow(gang, vacated)) return false;
+  if (!queues_allow(gang, vacated)) return Fits::kNo;
+  if (runs && !topology_conflict(problem_, end_, gang, need).empty()) return Fits::kNo;
+  const bool has_too_few = std::ranges::any_of(
+      need.items, [&](const NeedItem& item) { return count_in(vacated, item.pod_class) < std::ssize(item.pods); });
+  if (has_too_few) return Fits::kNo;
   const bool is_simple =
       need.items.size() == 1 && !requires_level(problem_, claimant) && !has_anti_affinity(problem_, need);
-  if (!is_simple && !is_spent()) return packs_in(gang, need, vacated);
-  return std::ranges::all_of(
-      need.items, [&](const NeedItem& item) { return count_in(vacated, item.pod_class) >= std::ssize(item.pods); });
+  if (is_simple) return Fits::kYes;
+  return is_spent() ? Fits::kUnknown : packs_in(gang, need, vacated);
 }
 
 bool RoomMaker::may_go(const VictimKind& victim, GangIndex gang, Rules rules) const {
@@ -306,14 +322,22 @@ std::int64_t RoomMaker::count_by_sums(const Vacancy& vacated, PodClassIndex inde
   return saturating_add(counts_(index), most);
 }
 
-bool RoomMaker::packs_in(GangIndex gang, const GangNeed& need, const Vacancy& vacated) {
+// By packing; where that fails, by a bounded search.
+Fits RoomMaker::packs_in(GangIndex gang, const GangNeed& need, const Vacancy& vacated) {
   const std::size_t mark = room_.mark();
   take_victims(vacated, room_);
+  const std::size_t without_victims = room_.mark();
   Packer packer(problem_, &end_, room_, PackingRules{});
   const Packing packing = packer.pack(need, problem_.gangs[gang].root);
-  room_.roll_back(mark);
+  room_.roll_back(without_victims);
   visits_ += packer.visits() + static_cast<std::int64_t>(victim_count_);
-  return packing.left == 0;
+  Fits fits = packing.left == 0 ? Fits::kYes : Fits::kUnknown;
+  if (fits == Fits::kUnknown && need.pods <= kSearchPods) {
+    fits = search_fit(problem_, need, &end_, room_, PackingRules{}, kSearchSteps);
+    visits_ += kSearchSteps / 4;
+  }
+  room_.roll_back(mark);
+  return fits;
 }
 
 }  // namespace muster

@@ -23,9 +23,9 @@ namespace muster {
 // leaves.
 //
 // Victims are running pods that the plan leaves where they are. Elastic surplus aside, a gang goes whole. Simplified: a
-// queue over its share counts with all its pods, moves are not tried, and of mixed gangs a failed packing counts as not
-// fitting. Cost: O(victims) for each distinct set of victims and pod class, up to a limit of pods and nodes looked at;
-// beyond it, the answer is empty.
+// queue over its share counts with all its pods, and moves are not tried. `NotEnough` is proven, by counts of each
+// class or by a search; where neither decides, the need is taken to fit. Cost: O(victims) for each distinct set of
+// victims and pod class, up to a limit of pods and nodes looked at; beyond it, counts are upper bounds by sums.
 class RoomMaker {
  public:
   using ClassCount = std::function<std::int64_t(PodClassIndex)>;
@@ -74,7 +74,7 @@ class RoomMaker {
   // Positions among the ancestors: of the victim's side, of the claimant's side, just below the common ancestor.
   std::pair<std::size_t, std::size_t> sides(QueueIndex victim, QueueIndex claimant) const;
   std::vector<std::uint32_t> kinds_that_may_go(GangIndex gang, Rules rules) const;
-  bool fits_without(GangIndex gang, const GangNeed& need, const std::vector<std::uint32_t>& kinds);
+  Fits fits_without(GangIndex gang, const GangNeed& need, const std::vector<std::uint32_t>& kinds);
   Vacancy& vacancy(const std::vector<std::uint32_t>& kinds, GangIndex spared);
   template <class Visit>
   void for_each_victim(const Vacancy& vacancy, const Visit& visit) const;
@@ -84,10 +84,14 @@ class RoomMaker {
   std::int64_t count_in(Vacancy& vacancy, PodClassIndex pod_class);
   std::int64_t count_in_all(PodClassIndex pod_class);
   std::int64_t count_by_sums(const Vacancy& vacancy, PodClassIndex pod_class) const;
+  bool own_pods_could_move(GangIndex gang, const GangNeed& need) const;
+  // Neither that it could be done nor that it could not is known.
+  const char* open_end() const { return proven_ ? "Undecided" : "OutOfTime"; }
   bool is_spent() const { return visits_ > kMostVisits; }
-  bool packs_in(GangIndex gang, const GangNeed& need, const Vacancy& vacancy);
+  Fits packs_in(GangIndex gang, const GangNeed& need, const Vacancy& vacancy);
 
   static constexpr std::int64_t kMostVisits = 500'000;
+  static constexpr std::int64_t kSearchPods = 16, kSearchSteps = 20'000;  // as for the reason itself
 
   const Problem& problem_;
   const FairShares& shares_;

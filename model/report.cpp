@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 #include <optional>
 
 #include "model/gang_tree.h"
+#include "model/gates.h"
 #include "model/reasons.h"
+#include "model/reasons_plain.h"
 #include "model/reasons_room.h"
+#include "model/report_changes.h"
 
 namespace muster {
 namespace {
@@ -15,15 +17,15 @@ namespace {
 class GangReporter {
  public:
   GangReporter(const Problem& problem, const FairShares& shares, const AfterPlan& end, const ReportInput& input)
-      : problem_(problem), shares_(shares), end_(end), plan_(input.plan), proven_(input.proven), stop_(input.stop) {
+      : problem_(problem),
+        shares_(shares),
+        end_(end),
+        changes_(problem, input.plan),
+        proven_(input.proven),
+        stop_(input.stop) {
     waits_.assign(problem.pods.size(), false);
-    moved_.assign(problem.pods.size(), false);
-    for (const Placement& placement : plan_.placements) {
+    for (const Placement& placement : input.plan.placements) {
       if (!placement.after.empty()) waits_[placement.pod] = true;
-      if (problem.pods[placement.pod].status == PodStatus::kRunning) moved_[placement.pod] = true;
-    }
-    for (const Eviction& eviction : plan_.evictions) {
-      if (!moved_[eviction.pod]) first_eviction_.try_emplace(problem.pods[eviction.pod].gang, &eviction);
     }
   }
 
@@ -34,7 +36,7 @@ class GangReporter {
     bool has_moved = false;
     for (const PodIndex pod : problem_.gangs[index].pods) {
       count(pod, report);
-      has_moved = has_moved || moved_[pod];
+      has_moved = has_moved || changes_.is_moved(pod);
     }
     if (report.placed + report.evicted + report.pending == 0 && !has_moved) return;
     if (report.pending == 0) conclude(report, runs_at_the_end(index, report));
@@ -45,23 +47,25 @@ class GangReporter {
   void explain(GangReport& report) {
     const GangIndex index = report.gang;
     const bool is_met = runs_at_the_end(index, report);
-    if (should_stop()) {
-      report.reason = reason_at_a_glance(index);
-    } else {
-      if (!teller_) teller_.emplace(problem_, shares_, end_, proven_);
-      Verdict verdict = teller_->tell(index, !is_met);
-      report.reason = std::move(verdict.reason);
-      report.make_room = std::move(verdict.make_room);
-      report.message = std::move(verdict.message);
-      report.blockers = std::move(verdict.blockers);
-    }
+    Verdict verdict = should_stop() ? hurried_verdict(index, !is_met) : teller().tell(index, !is_met);
+    report.reason = std::move(verdict.reason);
+    report.make_room = std::move(verdict.make_room);
+    report.message = std::move(verdict.message);
+    report.blockers = std::move(verdict.blockers);
     conclude(report, is_met);
   }
 
  private:
   void conclude(GangReport& report, bool is_met) const {
     report.phase = phase(report.gang, report, is_met);
-    if (report.message.empty()) report.message = eviction_message(report.gang);
+    const std::string changes = changes_.message(report.gang);
+    if (changes.empty()) return;
+    const bool is_gone = report.phase == GangPhase::kEvicted || report.phase == GangPhase::kStale;
+    if (is_gone) report.reason = changes_.eviction_code(report.gang);
+    const std::string& first = is_gone ? changes : report.message;
+    const std::string& second = is_gone ? report.message : changes;
+    const std::string_view between = first.empty() || second.empty() ? "" : first.ends_with('.') ? " " : "; ";
+    report.message = first + std::string(between) + second;
   }
 
   // Once there is no time, there is none later.
@@ -72,13 +76,23 @@ class GangReporter {
 
   PodStatus status(PodIndex pod) const { return problem_.pods[pod].status; }
 
-  // What can be told of a gang without a look at any node.
-  std::string reason_at_a_glance(GangIndex index) const {
-    const Gang& gang = problem_.gangs[index];
-    if (gang.timed_out) return "SchedulingTimeout";
-    const bool waits = std::ranges::any_of(
-        gang.pods, [&](PodIndex pod) { return status(pod) == PodStatus::kPending && !end_.is_present(pod); });
-    return waits ? "OutOfTime" : "Gated";
+  ReasonTeller& teller() {
+    if (!teller_) teller_.emplace(problem_, shares_, end_, proven_);
+    return *teller_;
+  }
+
+  // Where there is no time: what costs next to nothing. On small clusters all pods are counted all the same; on others,
+  // as far as pods of their classes have been. The messages of very many gangs would take long to write.
+  Verdict hurried_verdict(GangIndex index, bool left_over) {
+    constexpr std::size_t kSmall = 4'096, kMostMessages = 4'096;
+    const bool is_small = problem_.nodes.size() + problem_.pods.size() <= kSmall;
+    if (hurried_ < kMostMessages && (is_small || (teller_ && teller_->has_counted(index)))) {
+      ++hurried_;
+      return teller().tell_in_a_hurry(index, left_over);
+    }
+    if (PlainReason plain = reason_of_gang(problem_, end_, index); !plain.code.empty())
+      return {std::move(plain.code), "", std::move(plain.sentence), {}};
+    return {"OutOfTime", "", hurried_++ < kMostMessages ? "Undetermined: the time budget ran out." : "", {}};
   }
 
   void count(PodIndex pod, GangReport& report) const {
@@ -89,59 +103,60 @@ class GangReporter {
   }
 
   bool runs_at_the_end(GangIndex index, const GangReport& report) const {
-    return report.running + report.placed > 0 && meets_minimum(problem_, problem_.gangs[index], [&](PodIndex pod) {
-             return end_.is_present(pod) || status(pod) == PodStatus::kSucceeded;
-           });
+    return report.running + report.placed > 0 &&
+           is_minimum_met(index, [&](PodIndex pod) { return end_.is_present(pod); });
+  }
+
+  // By what `counts(pod)` says and the pods that have succeeded.
+  template <class Counts>
+  bool is_minimum_met(GangIndex index, const Counts& counts) const {
+    return meets_minimum(problem_, problem_.gangs[index],
+                         [&](PodIndex pod) { return status(pod) == PodStatus::kSucceeded || counts(pod); });
   }
 
   bool ran_before(GangIndex index) const {
-    const Gang& gang = problem_.gangs[index];
-    const auto counts = [&](PodIndex pod) {
-      return status(pod) == PodStatus::kRunning || status(pod) == PodStatus::kSucceeded;
-    };
-    return std::ranges::any_of(gang.pods, counts) && meets_minimum(problem_, gang, counts);
+    return is_minimum_met(index, [&](PodIndex pod) { return status(pod) == PodStatus::kRunning; });
   }
 
-  bool has_to_wait(GangIndex index) const {
-    const Gang& gang = problem_.gangs[index];
+  bool starts_at_once(GangIndex index) const {
     const auto is_there = [&](PodIndex pod) { return end_.is_present(pod) && !waits_[pod]; };
-    return std::ranges::none_of(gang.pods, is_there) || !meets_minimum(problem_, gang, [&](PodIndex pod) {
-             return is_there(pod) || status(pod) == PodStatus::kSucceeded;
-           });
+    return std::ranges::any_of(problem_.gangs[index].pods, is_there) && is_minimum_met(index, is_there);
   }
 
+  // The table "Phases" of docs/semantics.md, row by row.
   GangPhase phase(GangIndex index, const GangReport& report, bool is_met) const {
-    const auto eviction = first_eviction_.find(index);
-    if (eviction != first_eviction_.end() && eviction->second->reason == EvictionReason::kStale)
-      return GangPhase::kStale;
-    if (is_met) {
-      if (ran_before(index)) return GangPhase::kRunning;
-      return has_to_wait(index) ? GangPhase::kWaiting : GangPhase::kScheduled;
-    }
+    if (changes_.is_stale(index)) return GangPhase::kStale;
     if (report.evicted > 0 && report.running + report.placed == 0) return GangPhase::kEvicted;
-    if (report.reason == "SchedulingTimeout") return GangPhase::kTimedOut;
-    return report.reason == "Gated" ? GangPhase::kGated : GangPhase::kUnschedulable;
+    if (is_met) {
+      if (report.running > 0 && ran_before(index)) return GangPhase::kRunning;
+      return starts_at_once(index) ? GangPhase::kScheduled : GangPhase::kWaiting;
+    }
+    if (problem_.gangs[index].timed_out) return GangPhase::kTimedOut;
+    switch (gate(index)) {
+      case GateKind::kGated:
+        return GangPhase::kGated;
+      case GateKind::kHeld:
+        return GangPhase::kHeld;
+      case GateKind::kNone:
+        break;
+    }
+    return GangPhase::kUnschedulable;
   }
 
-  std::string eviction_message(GangIndex index) const {
-    const auto at = first_eviction_.find(index);
-    if (at == first_eviction_.end()) return "";
-    const Eviction& eviction = *at->second;
-    if (eviction.reason == EvictionReason::kStale) return "below its minimum for longer than its grace period";
-    return "makes room for " + std::string(problem_.gangs[eviction.for_gang].name) + " (" +
-           std::string(eviction_reason_name(eviction.reason)) + ")";
+  GateKind gate(GangIndex index) const {
+    return gate_of(problem_, problem_.gangs[index], [&](PodIndex pod) { return end_.is_present(pod); });
   }
 
   const Problem& problem_;
   const FairShares& shares_;
   const AfterPlan& end_;
-  const Plan& plan_;
+  GangChanges changes_;
   bool proven_;
   std::function<bool()> stop_;
   bool has_stopped_ = false;
+  std::size_t hurried_ = 0;  // messages told without time for them
   std::optional<ReasonTeller> teller_;  // made for the first gang that is left over
-  Indexed<PodIndex, std::uint8_t> waits_, moved_;
-  std::map<GangIndex, const Eviction*> first_eviction_;  // of pods that are gone
+  Indexed<PodIndex, std::uint8_t> waits_;
 };
 
 std::vector<QueueReport> report_queues(const Problem& problem, const FairShares& shares, const AfterPlan& end) {
@@ -180,9 +195,11 @@ std::string_view phase_name(GangPhase phase) {
     case GangPhase::kStale:
       return "Stale";
     case GangPhase::kGated:
+      return "Gated";
+    case GangPhase::kHeld:
       break;
   }
-  return "Gated";
+  return "Held";
 }
 
 double gap_of(const std::vector<LevelReport>& objective, PlacementPolicy policy) {

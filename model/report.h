@@ -1,6 +1,7 @@
 // What a plan line tells of a plan beside the decisions: gangs, queues, objective. See docs/format.md, "Plan".
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -20,8 +21,12 @@ enum class GangPhase : std::uint8_t {
   kUnschedulable,
   kTimedOut,
   kStale,
-  kGated
+  kGated,
+  kHeld
 };
+inline constexpr std::array kGangPhases = {GangPhase::kRunning,       GangPhase::kScheduled, GangPhase::kWaiting,
+                                           GangPhase::kEvicted,       GangPhase::kUnschedulable, GangPhase::kTimedOut,
+                                           GangPhase::kStale,         GangPhase::kGated,     GangPhase::kHeld};
 std::string_view phase_name(GangPhase phase);
 
 struct Blocker {
@@ -63,11 +68,11 @@ struct ReportInput {
   const Plan& plan;
   const Levels& levels;
   std::vector<std::optional<std::int64_t>> bounds;  // by level
-  // Nobody ran out of time over this plan: what could be placed beside it has been looked for. Else a gang that is left
-  // over without a structural reason is told `OutOfTime`.
+  // Nobody ran out of time over this plan: what could be placed beside it has been looked for. A gang that is left over
+  // and that nothing excludes is told `Undecided` then, else `OutOfTime`.
   bool proven = false;
-  // Asked once a gang; true: there is no time to look for reasons any more, and what is left over is told `OutOfTime`
-  // (or `SchedulingTimeout`, `Gated`, which need no looking). May be empty.
+  // Asked once a gang; true: there is no time to look for reasons any more, and only what costs next to nothing is
+  // told: reasons that need no look at a node, and counts that are known. The rest is `OutOfTime`. May be empty.
   std::function<bool()> stop = {};
   // Called once, when all is counted and only the reasons are left, whose time depends on the plan. May be empty.
   std::function<void()> only_reasons_left = {};

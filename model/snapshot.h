@@ -175,6 +175,7 @@ struct SnapshotPod {
   std::vector<std::int32_t> devices;  // where it runs; filled in by build_problem where the line has none
   std::optional<Nanoseconds> started, created;
   std::string_view nominated_node;  // empty: none
+  std::string_view held;            // why the importer has the pod wait, for people; empty: it does not. Then gated
   Labels labels;
   bool unbound_volumes = false;  // its scheduler binds a claim of it to a volume when it binds the pod
   std::int32_t own_gang = -1;    // position in Snapshot::own_gang_terms, -1: none given

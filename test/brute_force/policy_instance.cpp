@@ -69,6 +69,7 @@ class Builder {
       add_running_gang("r" + std::to_string(g));
     tighten();
     for (std::int64_t g = 0, count = draw(1, 3); g < count; ++g) add_pending_gang("p" + std::to_string(g));
+    make_odd();
     snapshot["nodes"] = nodes_;
     snapshot["queues"] = queues_;
     snapshot["gangs"] = gangs_;
@@ -348,6 +349,20 @@ class Builder {
     if (min_resources_ && chance(50)) entry["minResources"] = {{"gpu", draw(1, 3)}};
     if (chance(2)) entry["timeout"] = 10;
     gangs_.push_back(std::move(entry));
+  }
+
+  // Minima of none, and pods that are gated, held or finished among those that would wait. Last of all, so that the
+  // rest of an instance is what it was without.
+  void make_odd() {
+    if (!chance(25)) return;
+    for (Json& gang : gangs_) {
+      if (gang.contains("minMember") && chance(20)) gang["minMember"] = 0;
+    }
+    for (Json& pod : pods_) {
+      if (pod.contains("node") || pod.contains("status") || !chance(30)) continue;
+      pod["status"] = pick<std::string>({"gated", "gated", "succeeded", "failed"});
+      if (pod["status"] == "gated" && chance(40)) pod["held"] = "drawn at random";
+    }
   }
 
   std::mt19937_64 random_;

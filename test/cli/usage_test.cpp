@@ -79,6 +79,39 @@ TEST_F(Usage, NamesWhatIsWrong) {
   }
 }
 
+TEST_F(Usage, NamesTheNearestWordToAMistypedOne) {
+  const struct {
+    const char* arguments;
+    const char* named;
+  } cases[] = {{"slove", "unknown command 'slove'; did you mean 'solve'?"},
+               {"verfy a b", "did you mean 'verify'?"},
+               {"help exprot", "did you mean 'export'?"},
+               {"import kubernets", "unknown import 'kubernets'; did you mean 'kubernetes'?"},
+               {"bench qualty", "did you mean 'quality'?"},
+               {"solve --budgte 1s", "unknown option '--budgte'; did you mean '--budget'?"},
+               {"verify --quite a b", "did you mean '--quiet'?"}};
+  for (const auto& c : cases) {
+    const Outcome outcome = workplace.run(c.arguments, good_lines()[0]);
+    EXPECT_EQ(outcome.exit_code, 64) << c.arguments;
+    EXPECT_NE(outcome.err.find(c.named), std::string::npos) << c.arguments << ": " << outcome.err;
+  }
+}
+
+TEST_F(Usage, GuessesNothingWhereNoWordIsNear) {
+  for (const char* arguments : {"frobnicate", "work", "x", "solve --colour"}) {
+    const Outcome outcome = workplace.run(arguments);
+    EXPECT_EQ(outcome.exit_code, 64) << arguments;
+    EXPECT_EQ(outcome.err.find("did you mean"), std::string::npos) << arguments << ": " << outcome.err;
+  }
+  EXPECT_NE(workplace.run("frobnicate").err.find("'muster help'"), std::string::npos);
+}
+
+TEST_F(Usage, NamesTheNearestKeyOfTheFile) {
+  const Outcome outcome = workplace.run("solve --config " + workplace.file("typo.ini", "budgt = 1s\n"));
+  EXPECT_EQ(outcome.exit_code, 64);
+  EXPECT_NE(outcome.err.find("did you mean 'budget'?"), std::string::npos) << outcome.err;
+}
+
 TEST_F(Usage, TakesFlagsBeforeTheEnvironmentBeforeTheFile) {
   const std::string file = workplace.file("muster.ini", "budget = 300ms\n");
   EXPECT_EQ(budget_ms("--config " + file), 300);

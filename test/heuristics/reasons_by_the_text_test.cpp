@@ -395,6 +395,7 @@ TEST(ReasonsByTheText, AreThoseOfASecondReading) {
     for (const GangReport& entry : describe(*built, shares, {candidate.plan, candidate.levels, {}, false}).gangs) {
       const bool has_minimum = entry.phase == GangPhase::kRunning || entry.phase == GangPhase::kScheduled ||
                                entry.phase == GangPhase::kWaiting;
+      if (entry.phase == GangPhase::kEvicted || entry.phase == GangPhase::kStale) continue;  // told why it is evicted
       if (entry.pending == 0 || has_minimum || built->groups[built->gangs[entry.gang].root].minimum == 0) continue;
       Told told{entry.reason, entry.make_room, {}};
       for (const Blocker& blocker : entry.blockers) told.blockers[blocker.code] += blocker.nodes;

@@ -80,12 +80,19 @@ TEST(KubernetesGangs, ThatDoNotExistHoldTheirPods) {
   for (const Json& made_of : {beta_pod("p"), workload_pod("p"), kai_pod("p"), volcano_pod("p")}) {
     const ImportedObjects made = imported({beside, made_of});
     EXPECT_EQ(made.pod("team/p")["status"], "gated") << made_of.dump();
-    EXPECT_TRUE(made.says("its pod group does not exist"));
+    EXPECT_TRUE(made.says("is not in the input; add "));
   }
+  const auto held = [&](const Json& made_of) { return imported({beside, made_of}).pod("team/p").value("held", ""); };
+  EXPECT_NE(held(beta_pod("p")).find("add podgroups.scheduling.k8s.io"), std::string::npos);
+  EXPECT_NE(held(workload_pod("p")).find("add workloads.scheduling.k8s.io"), std::string::npos);
+  EXPECT_NE(held(kai_pod("p")).find("add podgroups.scheduling.run.ai"), std::string::npos);
+  EXPECT_NE(held(volcano_pod("p")).find("add podgroups.scheduling.volcano.sh"), std::string::npos);
   EXPECT_EQ(imported({workload_pod("p", "r1")}).pod("team/p")["gang"], "team/w/g/r1");
   const Json made = imported({labelled(pod("p"), "scheduling.x-k8s.io/pod-group", "g")}).pod("team/p");
   EXPECT_FALSE(made.contains("gang")) << "but not with Coscheduling";
   EXPECT_FALSE(made.contains("status"));
+  EXPECT_TRUE(imported({labelled(pod("p"), "scheduling.x-k8s.io/pod-group", "g")})
+                  .says("add podgroups.scheduling.x-k8s.io to the kinds of kubectl get"));
 }
 
 TEST(KubernetesGangs, AreLookedForInTheNamespaceOfThePodAndAmongItsSystem) {
@@ -201,7 +208,7 @@ TEST(KubernetesKai, TopologyLevelsAreLabelsOrAliases) {
   EXPECT_EQ(made.gang("team/g")["topology"], (Json{{"required", "x/rack"}, {"preferred", "zone"}}));
   const ImportedObjects unknown = imported({topology, constrained("row"), kai_pod("p")});
   EXPECT_EQ(unknown.pod("team/p")["status"], "gated");
-  EXPECT_TRUE(unknown.says("a topology level that no Topology has"));
+  EXPECT_TRUE(unknown.says("a topology level that no Topology in the input has"));
 }
 
 TEST(KubernetesTopology, OfSeveralTheOneWithFewerDomainsComesFirst) {

@@ -57,6 +57,13 @@ TEST(KubernetesNode, IsClosedByACordonOrWhereItIsNotReady) {
   }
 }
 
+TEST(KubernetesPods, WithAGateOfTheirOwnAreGatedNotHeld) {
+  const Json spec{{"resourceClaims", {{{"name", "c"}}}}, {"schedulingGates", {{{"name", "g"}}}}};
+  const Json made = imported({pod("a", spec)}).pod("team/a");
+  EXPECT_EQ(made["status"], "gated");
+  EXPECT_FALSE(made.contains("held"));
+}
+
 TEST(KubernetesPod, IsNamedWithItsNamespace) {
   const Json made = imported({labelled(pod("a"), "app", "web")}).pod("team/a");
   EXPECT_EQ(made["namespace"], "team");
@@ -198,7 +205,9 @@ TEST(KubernetesPod, IsHeldWhereItsConstraintsCannotBeTold) {
   for (const auto& [spec, why] : cases) {
     const ImportedObjects made = imported({node("n"), pod("a", spec), running(pod("b", spec), "n")});
     EXPECT_EQ(made.pod("team/a")["status"], "gated") << why;
+    EXPECT_NE(made.pod("team/a").value("held", "").find(why), std::string::npos) << why;
     EXPECT_FALSE(made.pod("team/b").contains("status")) << why;
+    EXPECT_FALSE(made.pod("team/b").contains("held")) << "what runs does not wait: " << why;
     EXPECT_NE(made.pod("team/b")["nodeAffinity"].dump().find("metadata.name"), std::string::npos)
         << "what runs is not moved either: " << why;
     EXPECT_TRUE(made.says(why)) << why;

@@ -254,12 +254,5 @@ TEST(PlanLine, IsRefusedWhereItIsNotTrueToTheFormatOrTheSnapshot) {
   }
 }
 
-TEST(PlanLine, MayCarryARemedy) {
-  const Instance i = instance();
-  const std::string line = with(written(i, plan_of(i.problem), true), R"("reason":"InsufficientGpu",)",
-                                R"("reason":"InsufficientGpu","remedy":{"anything":[1]},)");
-  EXPECT_TRUE(read_plan(line, &i.problem));
-}
-
 }  // namespace
 }  // namespace muster

@@ -1,112 +1,15 @@
 #include "model/report.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 #include <string>
 #include <string_view>
 
 #include <gtest/gtest.h>
 
-#include "io/snapshot_reader.h"
-#include "model/fair_share.h"
-#include "model/levels.h"
-#include "model/problem.h"
+#include "test/model/situation.h"
 
 namespace muster {
 namespace {
-
-// A snapshot, its problem, and a plan for it, put together by names.
-class Situation {
- public:
-  explicit Situation(const std::string& body) {
-    Result<Snapshot> read = SnapshotReader().read(R"({"format":"muster/v1","time":1000000,)" + body + "}");
-    EXPECT_TRUE(read) << read.error().path << ": " << read.error().message;
-    snapshot_ = std::move(*read);
-    Result<Problem> built = build_problem(snapshot_);
-    EXPECT_TRUE(built) << built.error().message;
-    problem_ = std::move(*built);
-    shares_ = compute_fair_shares(problem_);
-  }
-
-  Situation& place(std::string_view pod, std::string_view node, std::vector<std::int32_t> devices = {},
-                   const std::vector<std::string_view>& after = {}) {
-    Placement placement{pod_named(pod), NodeIndex::none(), std::move(devices), {}};
-    for (const NodeIndex index : problem_.nodes.indices()) {
-      if (snapshot_.nodes[index.value()].name == node) placement.node = index;
-    }
-    for (const std::string_view name : after) placement.after.push_back(pod_named(name));
-    plan_.placements.push_back(placement);
-    return *this;
-  }
-  Situation& evict(std::string_view pod, EvictionReason reason, std::string_view for_gang = {}) {
-    plan_.evictions.push_back({pod_named(pod), reason, GangIndex::none()});
-    for (const GangIndex gang : problem_.gangs.indices()) {
-      if (problem_.gangs[gang].name == for_gang) plan_.evictions.back().for_gang = gang;
-    }
-    return *this;
-  }
-  Situation& prove() {
-    proven_ = true;
-    return *this;
-  }
-
-  Report report(const std::function<bool()>& stop = {}, const std::function<void()>& only_reasons_left = {}) {
-    normalise(plan_);
-    const Levels levels = evaluate(problem_, shares_, plan_);
-    return describe(problem_, shares_, ReportInput{plan_, levels, {}, proven_, stop, only_reasons_left});
-  }
-  // Of the gang of that name; an entry with reason "absent" where the report has none.
-  GangReport gang(std::string_view name) {
-    for (GangReport& entry : report().gangs) {
-      if (problem_.gangs[entry.gang].name == name) return entry;
-    }
-    GangReport none;
-    none.reason = "absent";
-    return none;
-  }
-  const Problem& problem() const { return problem_; }
-
- private:
-  PodIndex pod_named(std::string_view name) const {
-    for (const PodIndex index : problem_.pods.indices()) {
-      if (snapshot_.pods[index.value()].name == name) return index;
-    }
-    ADD_FAILURE() << "no pod " << name;
-    return PodIndex::none();
-  }
-
-  Snapshot snapshot_;
-  Problem problem_;
-  FairShares shares_;
-  Plan plan_;
-  bool proven_ = false;
-};
-
-std::int64_t nodes_of(const GangReport& report, std::string_view code) {
-  const auto at = std::ranges::find(report.blockers, code, &Blocker::code);
-  return at == report.blockers.end() ? 0 : at->nodes;
-}
-
-std::int64_t all_nodes_of(const GangReport& report) {
-  return std::accumulate(report.blockers.begin(), report.blockers.end(), std::int64_t{0},
-                         [](std::int64_t sum, const Blocker& blocker) { return sum + blocker.nodes; });
-}
-
-// `count` pods named `prefix`-0, ... of one gang.
-std::string pods(const std::string& gang, int count, const std::string& rest) {
-  std::string text;
-  for (int i = 0; i < count; ++i) {
-    if (i > 0) text += ',';
-    text += R"({"name":")" + gang + "-" + std::to_string(i) + R"(","gang":")" + gang + R"(")" +
-            (rest.empty() ? "" : "," + rest) + "}";
-  }
-  return text;
-}
-
-const std::string kTwoNodesOfFour =
-    R"("nodes":[{"name":"a","resources":{"cpu":4,"memory":"8Gi"},"gpus":{"count":4}},{"name":"b","resources":{"cpu":4,"memory":"8Gi"},"gpus":{"count":4}}],)";
-const std::string kOneGpu = R"("gpu":{"count":1})";
 
 TEST(Report, ListsEachGangWithSomethingPendingPlacedMovedOrEvicted) {
   Situation situation(kTwoNodesOfFour + R"("gangs":[{"name":"z"},{"name":"m"},{"name":"idle"},{"name":"b"}],"pods":[)" +
@@ -138,7 +41,7 @@ TEST(Report, TellsWhenOnlyTheReasonsAreLeftBeforeItLooksForAny) {
   EXPECT_EQ(told, 1);
   ASSERT_EQ(report.gangs.size(), 2U);
   EXPECT_EQ(report.gangs[0].reason, "NeverFits");
-  EXPECT_EQ(report.gangs[1].reason, "OutOfTime");
+  EXPECT_EQ(report.gangs[1].reason, "NeverFits") << "which costs nothing";
   EXPECT_EQ(report.gangs[1].pending, 9);
 }
 
@@ -193,7 +96,30 @@ TEST(Report, SaysEvictedOfAGangThatRanAndIsGone) {
   EXPECT_EQ(low.phase, GangPhase::kEvicted);
   EXPECT_EQ(low.evicted, 1);
   EXPECT_EQ(low.pending, 0);
-  EXPECT_EQ(low.message, "makes room for high (preempt)");
+  EXPECT_EQ(low.reason, "Preempted");
+  EXPECT_EQ(low.message, "1 pod is evicted to make room for high (preempt)");
+}
+
+TEST(Report, NamesAllGangsThatAreMadeRoomFor) {
+  Situation situation(
+      R"("nodes":[{"name":"a","gpus":{"count":2}}],"queues":[{"name":"default"},{"name":"q"}],"gangs":[{"name":"x","priority":60},)"
+      R"({"name":"y","queue":"q"},{"name":"low"}],"pods":[)" +
+      pods("x", 1, kOneGpu) + "," + pods("y", 1, kOneGpu) + "," + pods("low", 2, kOneGpu + R"(,"node":"a")") + "]");
+  situation.evict("low-0", EvictionReason::kPreempt, "x").evict("low-1", EvictionReason::kReclaim, "y");
+  situation.place("x-0", "a", {0}, {"low-0"}).place("y-0", "a", {1}, {"low-1"});
+  const GangReport low = situation.gang("low");
+  EXPECT_EQ(low.reason, "Reclaimed");
+  EXPECT_EQ(low.message, "2 pods are evicted to make room for x (preempt) and y (reclaim)");
+}
+
+TEST(Report, SaysOfAMoveThatItIsARestartFromWhereToWhereAndForWhom) {
+  Situation situation(kTwoNodesOfFour + R"("gangs":[{"name":"wide"}],"pods":[{"name":"w","gang":"wide","gpu":{"count":4}},)" +
+                      R"({"name":"m","node":"a","gpu":{"count":1}}])");
+  situation.evict("m", EvictionReason::kConsolidate, "wide").place("m", "b", {0}).place("w", "a", {0, 1, 2, 3}, {"m"});
+  const GangReport moved = situation.gang("m");
+  EXPECT_EQ(moved.phase, GangPhase::kRunning);
+  EXPECT_EQ(moved.reason, "");
+  EXPECT_EQ(moved.message, "moves a -> b, is restarted, to make room for wide");
 }
 
 TEST(Report, SaysStaleOfAGangThatGoesAsSuch) {
@@ -202,6 +128,7 @@ TEST(Report, SaysStaleOfAGangThatGoesAsSuch) {
       pods("g", 1, kOneGpu + R"(,"node":"a")") + "]");
   situation.evict("g-0", EvictionReason::kStale);
   EXPECT_EQ(situation.gang("g").phase, GangPhase::kStale);
+  EXPECT_EQ(situation.gang("g").reason, "Stale");
 }
 
 TEST(Reasons, TimeoutComesBeforeEverything) {

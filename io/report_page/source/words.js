@@ -2,7 +2,8 @@
 
 const reasons = {
   SchedulingTimeout: ['Waited too long', 'It has waited its timeout and is not tried any more.'],
-  Gated: ['Held back', 'Its pods are not to be placed yet (a scheduling gate).'],
+  Held: ['Not planned', 'Its pods use something that Muster does not plan; the message says what.'],
+  Gated: ['Gated', 'Its pods have a scheduling gate that is still closed.'],
   NotEnoughPods: ['Too few pods', 'Fewer of its pods exist than it needs to start.'],
   UnknownQueue: ['Unknown queue', 'Its queue does not exist, or has queues below it.'],
   LimitExceeded: ['Over its queue’s limit', 'Its queue, or one above, would use more than its limit.'],
@@ -14,7 +15,11 @@ const reasons = {
   InsufficientMemory: ['Too little free memory', 'The nodes that it may use have too little free memory in sum.'],
   TopologyUnsatisfied: ['No single domain has room', 'It would fit, but not within one domain of the topology that it requires.'],
   Fragmented: ['Free, but scattered', 'Enough is free in sum, but not together where it is needed.'],
+  Undecided: ['Not decided', 'Nothing excludes it, and the engine ended without placing it.'],
   OutOfTime: ['Not decided in time', 'Nothing excludes it: the time for planning ended first.'],
+  Preempted: ['Preempted', 'It makes room for gangs of higher priority in its queue.'],
+  Reclaimed: ['Reclaimed', 'It makes room for gangs of queues that are below their share.'],
+  Stale: ['Below its minimum', 'It has run below its minimum for longer than its grace period.'],
 };
 
 const rooms = {
@@ -25,6 +30,7 @@ const rooms = {
   Priority: 'Room could only come from gangs of equal or higher priority.',
   Protected: 'Room could only come from pods within their minimum run time.',
   Outranked: 'Room could be made, but the plan is better without that.',
+  Undecided: 'Whether evictions could make room is not known.',
   OutOfTime: 'The time for planning ended before room was found.',
 };
 
@@ -41,13 +47,14 @@ export const phases = {
   Unschedulable: ['Waits', 'There is no place for it now.'],
   TimedOut: ['Timed out', 'It has waited too long and is given up.'],
   Stale: ['Evicted as stale', 'It ran below its minimum for too long.'],
-  Gated: ['Held back', 'It is not to be placed yet.'],
+  Gated: ['Gated', 'A scheduling gate of its pods is still closed.'],
+  Held: ['Not planned', 'It uses something that Muster does not plan.'],
 };
 
 export const evictionWords = {
   preempt: 'preempted for a gang of higher priority in the same queue',
   reclaim: 'reclaimed for a queue that is below its share',
-  consolidate: 'moved to make room',
+  consolidate: 'moved to make room, and restarted',
   stale: 'evicted as stale',
 };
 

@@ -1,0 +1,28 @@
+// A plan line and what it answers turned into what carries the plan out: for `muster export` and `POST /v1/export`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "io/export_plan.h"
+#include "io/snapshot_reader.h"
+#include "model/error.h"
+
+namespace muster {
+
+// What is asked for, as it was written; none: nothing is said.
+struct ExportWords {
+  std::optional<std::string> format, phase, gate;
+  bool has_snapshot = false;
+};
+
+// Errors: InvalidValue, MissingKey; the path is "format", "phase", "gate" or "snapshot".
+Result<ExportOptions> export_options(const ExportWords& words);
+
+// Checks the plan against the snapshot, if there is one. Errors: those of both readers, of build_problem and of
+// export_plan; OtherSnapshot; InvalidPlan, where the referee has something against it; NoPlan, for an error record.
+Result<ExportedPlan> export_line(SnapshotReader& reader, std::string_view plan_text,
+                                 std::optional<std::string_view> snapshot_text, const ExportOptions& options);
+
+}  // namespace muster

@@ -1,0 +1,131 @@
+#include "cli/plan_table.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/terminal.h"
+
+namespace muster {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 20> kReasonWords = {
+    {{"SchedulingTimeout", "waited too long"},
+     {"Held", "Muster cannot plan it"},
+     {"Gated", "scheduling gate"},
+     {"NotEnoughPods", "too few pods"},
+     {"UnknownQueue", "unknown queue"},
+     {"LimitExceeded", "over queue limit"},
+     {"NonPreemptibleOverQuota", "over quota, not preemptible"},
+     {"NeverFits", "larger than the cluster"},
+     {"NodeMismatch", "no suitable node"},
+     {"InsufficientGpu", "too few free GPUs"},
+     {"InsufficientCpu", "too little free CPU"},
+     {"InsufficientMemory", "too little free memory"},
+     {"TopologyUnsatisfied", "no single domain has room"},
+     {"Fragmented", "free, but scattered"},
+     {"OutOfTime", "not decided in time"},
+     {"Undecided", "not decided"},
+     {"Preempted", "preempted"},
+     {"Reclaimed", "reclaimed"},
+     {"Stale", "below minimum too long"},
+     {"InsufficientPods", "nodes full of pods"}}};
+constexpr std::size_t kMostNames = 3;  // of pods that must leave first; the rest is counted
+
+using Row = std::array<std::string, 6>;
+constexpr std::array<std::string_view, 6> kTitles = {"GANG", "QUEUE", "PHASE", "PODS", "REASON", "WAITS FOR"};
+
+class TableMaker {
+ public:
+  TableMaker(const Problem& problem, const Plan& plan) : problem_(problem) {
+    for (const Placement& placement : plan.placements) {
+      std::set<PodIndex>& pods = after_[problem.pods[placement.pod].gang];
+      pods.insert(placement.after.begin(), placement.after.end());
+    }
+  }
+
+  Row row_of(const GangReport& gang) const {
+    const Gang& known = problem_.gangs[gang.gang];
+    const std::int64_t present = gang.running + gang.placed;
+    const std::int64_t all = present + gang.evicted + gang.pending;
+    const std::string queue = known.queue.is_none() ? "-" : escaped(problem_.queues[known.queue].name);
+    return {escaped(known.name), queue,
+            std::string(phase_name(gang.phase)), fmt::format("{}/{}", present, all),
+            gang.reason.empty() ? "-" : escaped(reason_words(gang.reason)), waits_for(gang)};
+  }
+
+ private:
+  std::string waits_for(const GangReport& gang) const {
+    const auto leaving = after_.find(gang.gang);
+    std::string text;
+    if (leaving != after_.end() && !leaving->second.empty()) text = leaving_pods(leaving->second);
+    if (!gang.message.empty()) text += (text.empty() ? "" : "; ") + escaped(gang.message);
+    return text.empty() ? "-" : text;
+  }
+
+  // "ns/a-0, ns/a-1 and 4 more to leave".
+  std::string leaving_pods(const std::set<PodIndex>& pods) const {
+    std::string text;
+    std::size_t told = 0;
+    for (const PodIndex pod : pods) {
+      if (told == kMostNames) break;
+      text += (told++ == 0 ? "" : ", ") + escaped(problem_.snapshot->pods[pod.value()].name);
+    }
+    if (pods.size() > told) text += fmt::format(" and {} more", pods.size() - told);
+    return text + " to leave";
+  }
+
+  const Problem& problem_;
+  std::map<GangIndex, std::set<PodIndex>> after_;  // who must leave before some pod of the gang starts
+};
+
+// Letters, not bytes; a letter that is wide on a terminal counts as one.
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80; }));
+}
+
+std::string laid_out(const std::vector<Row>& rows) {
+  std::array<std::size_t, kTitles.size()> widths{};
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      text += row[i];
+      if (i + 1 < row.size()) text.append(widths[i] - width_of(row[i]) + 2, ' ');
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string reason_words(std::string_view code) {
+  const auto* known = std::ranges::find(kReasonWords, code, &std::pair<std::string_view, std::string_view>::first);
+  if (known != kReasonWords.end()) return std::string(known->second);
+  constexpr std::string_view kInsufficient = "Insufficient";
+  return code.starts_with(kInsufficient) ? "too little free " + std::string(code.substr(kInsufficient.size()))
+                                         : std::string(code);
+}
+
+std::string plan_table(const Problem& problem, const Plan& plan, const Report& report) {
+  if (report.gangs.empty()) return "nothing waits, starts, moves or is evicted\n";
+  const TableMaker maker(problem, plan);
+  std::vector<Row> rows;
+  for (const GangReport& gang : report.gangs) rows.push_back(maker.row_of(gang));
+  std::ranges::sort(rows);
+  rows.insert(rows.begin(), Row{});
+  std::ranges::copy(kTitles, rows.front().begin());
+  return laid_out(rows);
+}
+
+}  // namespace muster
