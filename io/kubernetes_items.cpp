@@ -13,7 +13,7 @@ struct KnownKind {
   bool has_namespace;
 };
 
-constexpr std::array<KnownKind, 21> kKnownKinds = {{
+constexpr std::array<KnownKind, 22> kKnownKinds = {{
     {"", "Pod", " v1 ", KubernetesKind::kPod, true},
     {"", "Node", " v1 ", KubernetesKind::kNode, false},
     {"scheduling.k8s.io", "PriorityClass", " v1 ", KubernetesKind::kPriorityClass, false},
@@ -34,6 +34,7 @@ constexpr std::array<KnownKind, 21> kKnownKinds = {{
     {"leaderworkerset.x-k8s.io", "LeaderWorkerSet", " v1 ", KubernetesKind::kLeaderWorkerSet, true},
     {"kueue.x-k8s.io", "LocalQueue", " v1beta1 v1beta2 ", KubernetesKind::kLocalQueue, true},
     {"kueue.x-k8s.io", "ClusterQueue", " v1beta1 v1beta2 ", KubernetesKind::kClusterQueue, false},
+    {"policy", "PodDisruptionBudget", " v1 ", KubernetesKind::kDisruptionBudget, true},
     {"kueue.x-k8s.io", "Topology", " v1alpha1 v1beta1 v1beta2 ", KubernetesKind::kTopology, false},
 }};
 

@@ -31,6 +31,7 @@ enum class KubernetesKind : std::uint8_t {
   kLeaderWorkerSet,
   kLocalQueue,
   kClusterQueue,
+  kDisruptionBudget,
   kCount
 };
 

@@ -178,6 +178,8 @@ bool write_pod(KubernetesReading& in, JsonWriter& writer, const KubernetesPod& p
   if (!write_place(in, writer, pod, is_held)) return false;
   write_status(writer, pod, is_held);
   if (!pod.nominated_node.empty()) writer.raw(R"(,"nominatedNode":)").string(pod.nominated_node);
+  if (!pod.scheduler.empty() && pod.scheduler != kDefaultScheduler)
+    writer.raw(R"(,"schedulerName":)").string(pod.scheduler);
   write_labels(in, writer, pod);
   if (pod.gang < 0) write_own_terms(writer, pod, gangs, queues);
   writer.raw("}");

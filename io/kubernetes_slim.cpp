@@ -154,7 +154,8 @@ class PartWriter {
     write_members(object, [this](std::string_view key, JsonValue value) {
       if (key == "annotations") return write(key, value, &PartWriter::write_annotations);
       if (key == "ownerReferences") return write(key, value, &PartWriter::write_owners);
-      if (is_any(key, {"creationTimestamp", "deletionTimestamp", "labels", "name", "namespace"})) copy(key, value);
+      if (is_any(key, {"creationTimestamp", "deletionTimestamp", "generation", "labels", "name", "namespace"}))
+        copy(key, value);
     });
   }
   void write_annotations(JsonValue object) {
@@ -175,7 +176,7 @@ class PartWriter {
   // Of pods, common and of no use here.
   static bool is_unread(std::string_view key) {
     return is_any(key, {"ephemeralContainers", "securityContext", "dnsConfig", "dnsPolicy", "enableServiceLinks",
-                        "hostAliases", "imagePullSecrets", "restartPolicy", "schedulerName", "serviceAccount",
+                        "hostAliases", "imagePullSecrets", "restartPolicy", "serviceAccount",
                         "serviceAccountName", "terminationGracePeriodSeconds"});
   }
   void write_containers(JsonValue list) {
@@ -195,8 +196,8 @@ class PartWriter {
   void write_status(JsonValue object) {
     write_members(object, [this](std::string_view key, JsonValue value) {
       if (key == "conditions" || key == "containerStatuses") return write(key, value, &PartWriter::write_times);
-      if (is_any(key, {"allocatable", "nominatedNodeName", "phase", "scheduleStartTime", "startTime", "state",
-                       "succeeded"})) {
+      if (is_any(key, {"allocatable", "disruptionsAllowed", "nominatedNodeName", "observedGeneration", "phase",
+                       "scheduleStartTime", "startTime", "state", "succeeded"})) {
         copy(key, value);
       }
     });

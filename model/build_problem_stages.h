@@ -35,6 +35,10 @@ std::string path_to(std::string_view list, std::size_t position, std::string_vie
 // "DuplicateName" and the like, with the name in quotes in the message.
 InputError name_error(std::string_view code, std::string path, std::string_view what, std::string_view name);
 
+// Pods that wait for a scheduler which the policy does not name count as those that have failed: the plan says nothing
+// of them.
+void leave_out_foreign_pods(Snapshot& snapshot);
+
 // Names, forest, inherited minimum run times.
 Failure build_queues(ProblemDraft& draft);
 
@@ -51,6 +55,10 @@ void resolve_gangs(ProblemDraft& draft);
 
 // Pods with their gang, group, node and times; without class, devices and work.
 Failure build_pods(ProblemDraft& draft);
+
+// Which running pods count in which disruption budgets that bind; stale gangs that these keep are not stale. Requires
+// resolve_gangs.
+Failure build_disruption_budgets(ProblemDraft& draft);
 
 // Terms of anti-affinity, and for each pod those that it owns and those that it matches.
 struct PodTerms {

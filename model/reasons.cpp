@@ -277,6 +277,9 @@ Verdict ReasonTeller::decide_choice(const Subject& subject) {
   verdict.reason = reason(subject, &sentence);
   const bool fits_already = verdict.reason.empty() || verdict.reason == "OutOfTime";
   if (subject.left_over) verdict.make_room = room_maker_.tell(subject.gang, subject.need, fits_already);
+  if (verdict.make_room == "DisruptionBudget") {
+    sentence += (sentence.empty() ? "" : " ") + room_maker_.tell_budget(subject.gang);
+  }
   tell_tally(subject, sentence, verdict);
   return verdict;
 }
