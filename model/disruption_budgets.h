@@ -37,7 +37,7 @@ class DisruptionBudgets {
     return set.is_none() ? std::span<const DisruptionBudgetIndex>() : std::span(sets_[set]);
   }
   std::span<const DisruptionBudgetIndex> of(PodIndex pod) const { return in_set(set_of(pod)); }
-  // Whether one of its budgets allows none to go: it stays where it is in every plan. Such a set holds only that budget.
+  // Whether one of its budgets allows none to go, so that it stays in every plan. Such a set holds only that budget.
   bool is_pinned(PodIndex pod) const {
     const BudgetSetIndex set = set_of(pod);
     return !set.is_none() && budgets_[sets_[set].front()].allowed == 0;

@@ -23,8 +23,8 @@ class Repair {
 
   // Whoever can go on where he ran does: of a gang all, or so many that it has its minimum. Higher priorities first.
   void bring_back(ClusterState& state, const std::vector<PlannedEviction>& evictions) const;
-  // A rounded solution may tear gangs: where one has lost pods and is left below its minimum, the others go, too. It may
-  // also take more pods of a disruption budget than that allows: then those of high priority go home, and what was
+  // A rounded solution may tear gangs: where one has lost pods and is left below its minimum, the others go, too. It
+  // may also take more pods of a disruption budget than that allows: then those of high priority go home, and what was
   // placed in their stead gives way.
   void let_torn_gangs_go(ClusterState& state, std::vector<PlannedEviction>& evictions) const;
   // Whose claimant found no place after all goes for another one that may preempt him, on his own node if there is one.
