@@ -115,7 +115,7 @@ bool RoomSearch::look_at_cheapest(PodIndex pod, const Visit& visit) {
     const auto& all = cheapest_.kinds();
     for (auto at = all.find(kind); at != all.end() && !stopped_; at = all.find(kind)) {
       const NodeIndex node = at->second.begin()->second;
-      const Clearing* kept = cache_.find(state_, node);
+      const Clearing* kept = state_.budgets_left().empty() ? nullptr : cache_.find(state_, node);
       if (kept != nullptr && !budgets_allow(*kept)) {  // what is listed is out of date
         list_clearing(pod, node);
         continue;
