@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <functional>
+#include <iterator>
 
 #include "model/parallel.h"
 #include "model/saturating.h"
@@ -40,6 +41,8 @@ ClusterState::ClusterState(const Problem& problem, Releasing releasing, int thre
       versions_(problem.gangs.size(), 0),
       owners_(problem.anti_affinities.size()),
       matched_(problem.anti_affinities.size()) {
+  budgets_left_.reserve(problem.disruption_budgets.all().size());
+  for (const DisruptionBudget& budget : problem.disruption_budgets.all()) budgets_left_.push_back(budget.allowed);
   buckets_ = std::clamp<std::size_t>(problem.priorities.size(), 1, kPriorityBuckets);
   usage_by_priority_.assign(problem.queues.size() * buckets_, QueueAmounts{});
   list_nodes();
@@ -160,7 +163,10 @@ DeviceList ClusterState::devices_of(const Held& place) const {
 }
 
 bool ClusterState::is_at(PodIndex pod, NodeIndex node, std::span<const std::int32_t> devices) const {
-  const Held& place = places_[pod];
+  return is_same(places_[pod], node, devices);
+}
+
+bool ClusterState::is_same(const Held& place, NodeIndex node, std::span<const std::int32_t> devices) const {
   if (place.node != node) return false;
   std::size_t i = 0;
   bool is_same = true;
@@ -207,7 +213,10 @@ void ClusterState::apply(PodIndex pod, const Held& place, bool put) {
   count_anti_affinity(pod_class, place.node, put);
   count_in_gang(pod, place.node, put);
   note_on_node(pod, place, put);
-  if (problem_->pods[pod].status == PodStatus::kRunning) ++standing_version_;
+  if (problem_->pods[pod].status == PodStatus::kRunning) {
+    ++standing_version_;
+    if (!budgets_left_.empty()) count_in_budgets(pod, place, put);
+  }
   touched_.push_back(place.node);
   changed_gangs_.push_back(problem_->pods[pod].gang);
 }
@@ -284,6 +293,29 @@ QueueAmounts ClusterState::usage_from(QueueIndex queue, std::int32_t priority) c
       sum[r] += usage_by_priority_[queue.value() * buckets_ + bucket][r];
   }
   return sum;
+}
+
+// A pod that runs elsewhere than in the snapshot, on other devices of its node, say, has left.
+void ClusterState::count_in_budgets(PodIndex pod, const Held& place, bool put) {
+  const auto budgets = problem_->disruption_budgets.of(pod);
+  if (budgets.empty() || !is_same(place, problem_->pods[pod].node, problem_->devices_of(pod))) return;
+  for (const DisruptionBudgetIndex budget : budgets) {
+    std::int64_t& left = budgets_left_[budget];
+    const bool was_broken = left < 0;
+    left += put ? 1 : -1;
+    broken_budgets_ += (left < 0 ? 1 : 0) - (was_broken ? 1 : 0);
+  }
+}
+
+bool ClusterState::some_budgets_allow(std::span<const PodIndex> pods) const {
+  const auto is_at_home = [&](PodIndex pod) {
+    const Pod& p = problem_->pods[pod];
+    return p.status == PodStatus::kRunning && is_at(pod, p.node, problem_->devices_of(pod));
+  };
+  if (std::ranges::all_of(pods, is_at_home)) return problem_->disruption_budgets.allow(pods, budgets_left_);
+  std::vector<PodIndex> leaving;
+  std::ranges::copy_if(pods, std::back_inserter(leaving), is_at_home);
+  return leaving.empty() || problem_->disruption_budgets.allow(leaving, budgets_left_);
 }
 
 void ClusterState::count_anti_affinity(const PodClass& pod_class, NodeIndex node, bool put) {

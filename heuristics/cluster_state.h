@@ -71,6 +71,14 @@ class ClusterState {
   std::int32_t owners(AntiAffinityIndex term, DomainIndex domain) const { return owners_[term][domain.value()]; }
   std::int32_t matched(AntiAffinityIndex term, DomainIndex domain) const { return matched_[term][domain.value()]; }
 
+  // How many more pods may leave the places where the snapshot runs them; below 0 where too many have.
+  const Indexed<DisruptionBudgetIndex, std::int64_t>& budgets_left() const { return budgets_left_; }
+  // Rule DisruptionBudget: none has fallen below 0.
+  bool keeps_budgets() const { return broken_budgets_ == 0; }
+  // Whether these pods may leave beside all that has: those that have left already change nothing. Cost: O(pods x
+  // budgets of each).
+  bool budgets_allow(std::span<const PodIndex> pods) const { return budgets_left_.empty() || some_budgets_allow(pods); }
+
   // Puts a pod that is not present on a place that fits (see fit.h); takes one that is present away. Cost: O(resources
   // + devices of the pod + depth of the queue).
   void put(PodIndex pod, NodeIndex node, const DeviceList& devices);
@@ -122,6 +130,7 @@ class ClusterState {
   void count_free_in_sum();
   Held held(NodeIndex node, std::span<const std::int32_t> devices);
   DeviceList devices_of(const Held& place) const;
+  bool is_same(const Held& place, NodeIndex node, std::span<const std::int32_t> devices) const;
   template <class Visit>
   void for_each_device(const Held& place, const Visit& visit) const;
   void apply(PodIndex pod, const Held& place, bool put);
@@ -132,6 +141,8 @@ class ClusterState {
   void count_usage(PodIndex pod, NodeIndex node, bool put);
   std::size_t bucket_of(std::int32_t priority) const;
   void count_anti_affinity(const PodClass& pod_class, NodeIndex node, bool put);
+  void count_in_budgets(PodIndex pod, const Held& place, bool put);
+  bool some_budgets_allow(std::span<const PodIndex> pods) const;
 
   const Problem* problem_;
   std::vector<Amount> free_;  // node x resource
@@ -148,6 +159,8 @@ class ClusterState {
   Indexed<GangIndex, std::uint32_t> versions_;
   // Anti-affinity: by term, pods present in each domain.
   Indexed<AntiAffinityIndex, std::vector<std::int32_t>> owners_, matched_;
+  Indexed<DisruptionBudgetIndex, std::int64_t> budgets_left_;
+  std::int32_t broken_budgets_ = 0;
   std::uint64_t standing_version_ = 0;
   std::vector<Change> log_;
   std::vector<NodeIndex> touched_;

@@ -112,6 +112,7 @@ bool EvictionRules::may_move(const ClusterState& state, PodIndex pod) const {
   const Gang& gang = problem_.gangs[p.gang];
   if (p.status != PodStatus::kRunning || !gang.preemptible || !fit::queue_exists(gang) || !fit::timeout(gang))
     return false;
+  if (!state.budgets_allow({&pod, 1})) return false;
   return state.is_present(pod) && is_satisfied(state, p.gang);  // what is placed has its minimum
 }
 
@@ -336,7 +337,7 @@ void EvictionRules::note(const PlannedEviction& eviction, EvictedKinds& kinds) c
 }
 
 bool EvictionRules::surely_hold(const ClusterState& end_state, const EvictedKinds& kinds) const {
-  if (any_min_runtime_ || problem_.snapshot->policy.max_moves) return false;
+  if (any_min_runtime_ || problem_.snapshot->policy.max_moves || !end_state.keeps_budgets()) return false;
   const bool are_whole = std::ranges::all_of(kinds.gangs, [&](GangIndex gang) {
     return is_satisfied(end_state, gang) || !is_anything_present(end_state, gang);
   });
@@ -346,6 +347,7 @@ bool EvictionRules::surely_hold(const ClusterState& end_state, const EvictedKind
 }
 
 bool EvictionRules::hold(const ClusterState& end_state, const std::vector<PlannedEviction>& evictions) const {
+  if (!end_state.keeps_budgets()) return false;
   std::vector<PlannedEviction> lost;
   std::int64_t moves = 0;
   for (const PlannedEviction& eviction : evictions) {

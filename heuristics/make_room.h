@@ -216,9 +216,15 @@ class RoomSearch {
   bool may_keep_clearings() const;
   ClearingKey clearing_key(PodIndex pod) const;
   Clearing* known_clearing(PodIndex pod, NodeIndex node);
+  bool budgets_allow(const Clearing& clearing) const;
+  bool has_budgets(NodeIndex node) const;
   ClearingKind kind_of(const Clearing& clearing) const;
+  // Who goes first. The largest where the cheapest use up a disruption budget before there is room.
+  enum class VictimOrder : std::uint8_t { kCheapestFirst, kLargestFirst };
   std::optional<Clearing> clearing_of(PodIndex pod, NodeIndex node);
+  std::optional<Clearing> clearing_of(PodIndex pod, NodeIndex node, VictimOrder order);
   std::optional<Clearing> clearing_by_moves(PodIndex pod, NodeIndex node) const;
+  std::optional<Clearing> clearing_by_moves(PodIndex pod, NodeIndex node, VictimOrder order) const;
   Cost cost_with_moves(PodIndex pod, const Clearing& clearing);
   Cost cost_of(GangIndex gang, std::span<const PodIndex> pods) const;
   Cost loss_of(QueueIndex queue, std::int32_t priority, const QueueAmounts& goes) const;
@@ -239,6 +245,7 @@ class RoomSearch {
   std::optional<Unit> fresh_unit_of(PodIndex pod) const;
   bool may_give_way(PodIndex pod) const;
   bool is_fresh(PodIndex pod) const { return problem_.pods[pod].status == PodStatus::kPending; }
+  bool is_pinned(PodIndex pod) const { return problem_.disruption_budgets.is_pinned(pod); }
   std::optional<Unit> cheapest_unit_below(QueueIndex queue) const;
   bool is_legal(PodIndex pod) const;
   void take(const std::vector<PodIndex>& pods);
@@ -274,6 +281,7 @@ class RoomSearch {
   std::vector<Party> parties_of(std::int32_t priority, const Examples& examples) const;
   Party described(Party party, const Gang& gang) const;
   QueueRoom room_of_queues(std::int32_t priority, const std::vector<Party>& parties, bool each_its_own) const;
+  void spare_for_budgets(std::vector<Party>& parties) const;
   void bring_back_parties(const std::vector<Party>& parties);
   bool bring(const std::vector<PodIndex>& pods);
   bool is_out_of_time() const { return stopped_ || (stop_ && stop_()); }

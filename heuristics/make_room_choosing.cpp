@@ -45,6 +45,7 @@ bool RoomSearch::choose_anew(std::int32_t priority, bool each_its_own) {
   if (examples.empty()) return false;
   std::vector<Party> parties = parties_of(priority, examples);
   choose_leavers(parties, room_of_queues(priority, parties, each_its_own));
+  spare_for_budgets(parties);
   if (std::ranges::all_of(parties, [](const Party& party) { return party.leaves == party.is_gone; })) return false;
   const Before before = begin_exchange({QueueIndex::none(), priority, -1});
   const std::int64_t loss_before = evicted_loss();
@@ -61,6 +62,25 @@ bool RoomSearch::choose_anew(std::int32_t priority, bool each_its_own) {
   bring_back_parties(parties);
   settle();
   return end_exchange(before, loss_before);
+}
+
+// Of those that are chosen, as many as disruption budgets allow, those first whose going costs least. All parties
+// together are counted anew, as those that have gone may come back.
+void RoomSearch::spare_for_budgets(std::vector<Party>& parties) const {
+  if (state_.budgets_left().empty()) return;
+  auto left = state_.budgets_left();
+  const auto count = [&](const Party& party, std::int64_t sign) {
+    for (const PodIndex pod : party.pods) {
+      for (const DisruptionBudgetIndex budget : problem_.disruption_budgets.of(pod)) left[budget] += sign;
+    }
+  };
+  for (const Party& party : parties) {
+    if (party.is_gone) count(party, 1);
+  }
+  for (Party& party : parties) {
+    party.leaves = party.leaves && problem_.disruption_budgets.allow(party.pods, left);
+    if (party.leaves) count(party, -1);
+  }
 }
 
 // First those who are to stay, then, while there is room, those who were to leave. Room only shrinks, so who is alike

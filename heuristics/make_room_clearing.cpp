@@ -115,6 +115,11 @@ bool RoomSearch::look_at_cheapest(PodIndex pod, const Visit& visit) {
     const auto& all = cheapest_.kinds();
     for (auto at = all.find(kind); at != all.end() && !stopped_; at = all.find(kind)) {
       const NodeIndex node = at->second.begin()->second;
+      const Clearing* kept = state_.budgets_left().empty() ? nullptr : cache_.find(state_, node);
+      if (kept != nullptr && !budgets_allow(*kept)) {  // what is listed is out of date
+        list_clearing(pod, node);
+        continue;
+      }
       if (const Clearing* clearing = known_clearing(pod, node)) {
         visit(clearing);
         break;
@@ -255,7 +260,7 @@ ClearingKey RoomSearch::clearing_key(PodIndex pod) const {
 
 RoomSearch::Clearing* RoomSearch::known_clearing(PodIndex pod, NodeIndex node) {
   if (cache_.cannot_be_cleared(state_, node)) return nullptr;
-  if (Clearing* known = cache_.find(state_, node)) {
+  if (Clearing* known = cache_.find(state_, node); known != nullptr && budgets_allow(*known)) {
     if (const Clearing* like = cache_.like(node)) {
       known->cost.share = like->cost.share;
       known->cost.quota = like->cost.quota;
@@ -265,12 +270,28 @@ RoomSearch::Clearing* RoomSearch::known_clearing(PodIndex pod, NodeIndex node) {
   }
   auto clearing = clearing_of(pod, node);
   if (!clearing) {
-    // Who may be reclaimed depends on more than the node.
-    if (means_ == Means::kConsolidate) cache_.keep_none(state_, node);
+    // Who may be reclaimed depends on more than the node, and so does what disruption budgets have left.
+    const bool is_short = !state_.budgets_left().empty() && has_budgets(node);
+    if (means_ == Means::kConsolidate && !is_short) cache_.keep_none(state_, node);
     return nullptr;
   }
   const ClearingKind kind = kind_of(*clearing);
   return &cache_.keep(state_, *std::move(clearing), kind);
+}
+
+// Whether all who go by the clearing may go as things stand.
+bool RoomSearch::budgets_allow(const Clearing& clearing) const {
+  if (state_.budgets_left().empty()) return true;
+  std::vector<PodIndex> pods;
+  for (const Unit& unit : clearing.victims) pods.insert(pods.end(), unit.pods.begin(), unit.pods.end());
+  return state_.budgets_allow(pods);
+}
+
+// Whether any pod on the node counts in a budget that lets some go, but not all.
+bool RoomSearch::has_budgets(NodeIndex node) const {
+  return std::ranges::any_of(state_.pods_on(node), [&](PodIndex pod) {
+    return !problem_.disruption_budgets.of(pod).empty() && !is_pinned(pod);
+  });
 }
 
 ClearingKind RoomSearch::kind_of(const Clearing& clearing) const {
@@ -292,6 +313,7 @@ bool RoomSearch::commit_clearing(PodIndex pod, const Clearing& clearing) {
   const Cost lost_before = lost_;
   const bool displaces = stage_ == Stage::kDisplacing;
   if (displaces) displaced_.clear();
+  if (!budgets_allow(clearing)) return false;
   for (const Unit& unit : clearing.victims) {
     take(unit.pods);
     if (!unit.must_move) lost_.add(unit.cost);
@@ -359,9 +381,16 @@ bool RoomSearch::free_min_resources() {
   return true;
 }
 
+std::optional<RoomSearch::Clearing> RoomSearch::clearing_by_moves(PodIndex pod, NodeIndex node) const {
+  auto clearing = clearing_by_moves(pod, node, VictimOrder::kCheapestFirst);
+  if (clearing || state_.budgets_left().empty() || !has_budgets(node)) return clearing;
+  return clearing_by_moves(pod, node, VictimOrder::kLargestFirst);
+}
+
 // Of the pods that may be moved, the cheapest whose going makes it fit. Nothing but the room of the node changes with
 // them, so the state is left alone. Requires that there is no anti-affinity. Cost: O(pods on the node x devices).
-std::optional<RoomSearch::Clearing> RoomSearch::clearing_by_moves(PodIndex pod, NodeIndex node) const {
+std::optional<RoomSearch::Clearing> RoomSearch::clearing_by_moves(PodIndex pod, NodeIndex node,
+                                                                  VictimOrder order) const {
   const PodClass& pod_class = problem_.class_of(pod);
   const NodeClass& node_class = problem_.class_of(node);
   const Gang& gang = problem_.gangs[claimant_];
@@ -385,30 +414,45 @@ std::optional<RoomSearch::Clearing> RoomSearch::clearing_by_moves(PodIndex pod, 
       movable.emplace_back(problem_.pods[other].weighted_work, other);
   }
   std::ranges::stable_sort(movable, {}, &std::pair<Work, PodIndex>::first);
-  std::size_t gone = 0;
+  if (order == VictimOrder::kLargestFirst) std::ranges::reverse(movable);
+  std::vector<PodIndex> gone;
   bool does_fit = fits();
-  for (; !does_fit && gone < movable.size(); does_fit = fits()) let_go(movable[gone++].second, 1);
+  for (std::size_t i = 0; !does_fit && i < movable.size(); ++i) {
+    gone.push_back(movable[i].second);
+    if (!state_.budgets_allow(gone)) {
+      gone.pop_back();
+      continue;
+    }
+    let_go(gone.back(), 1);
+    does_fit = fits();
+  }
   if (!does_fit) return std::nullopt;
   Clearing clearing;
   clearing.node = node;
-  // Who turns out not to stand in the way stays, the dearest first. Before the last one went it did not fit.
-  for (std::size_t i = gone; i-- > 0;) {
-    const PodIndex other = movable[i].second;
-    if (i + 1 < gone) {
+  // Who turns out not to stand in the way stays, the last one first. Before that went it did not fit.
+  for (std::size_t i = gone.size(); i-- > 0;) {
+    const PodIndex other = gone[i];
+    if (i + 1 < gone.size()) {
       let_go(other, -1);
       if (fits()) continue;
       let_go(other, 1);
     }
     Unit unit{{other}, {}, true};
-    unit.cost.moved = movable[i].first;
+    unit.cost.moved = problem_.pods[other].weighted_work;
     clearing.cost.add(unit.cost);
     clearing.victims.push_back(std::move(unit));
   }
   return clearing;
 }
 
-// The cheapest victims on the node whose going makes it fit.
 std::optional<RoomSearch::Clearing> RoomSearch::clearing_of(PodIndex pod, NodeIndex node) {
+  auto clearing = clearing_of(pod, node, VictimOrder::kCheapestFirst);
+  if (clearing || state_.budgets_left().empty() || !has_budgets(node)) return clearing;
+  return clearing_of(pod, node, VictimOrder::kLargestFirst);
+}
+
+// The cheapest victims on the node whose going makes it fit.
+std::optional<RoomSearch::Clearing> RoomSearch::clearing_of(PodIndex pod, NodeIndex node, VictimOrder order) {
   const Cleared cleared = could_clear(pod, node);
   if (cleared == Cleared::kTooSmall) return std::nullopt;
   if (means_ == Means::kConsolidate && problem_.anti_affinities.empty() && latest_rank_ <= rank_)
@@ -426,14 +470,24 @@ std::optional<RoomSearch::Clearing> RoomSearch::clearing_of(PodIndex pod, NodeIn
   if (means_ != Means::kSwap && stage_ == Stage::kPlain && problem_.snapshot->policy.actions.consolidate)
     moves = moves_on(node);
   std::ranges::stable_sort(moves, {}, &Unit::cost);
+  if (order == VictimOrder::kLargestFirst) std::ranges::reverse(moves);
   std::size_t next = 0;
   const auto cheapest_move = [&]() -> std::optional<Unit> {
-    while (next < moves.size() && !state_.is_present(moves[next].pods.front())) ++next;
+    const auto may_go = [&](const Unit& unit) {
+      return state_.is_present(unit.pods.front()) && state_.budgets_allow(unit.pods);
+    };
+    while (next < moves.size() && !may_go(moves[next])) ++next;
     return next < moves.size() ? std::optional(std::move(moves[next++])) : std::nullopt;
+  };
+  const auto work_here = [&](const Unit& unit) {
+    Work sum = 0;
+    for (const PodIndex p : unit.pods) sum += state_.node_of(p) == node ? problem_.class_of(p).work : 0;
+    return sum;
   };
   const auto cheapest_unit = [&]() -> std::optional<Unit> {
     std::vector<Unit> units = units_on(node);
-    const auto cheapest = std::ranges::min_element(units, {}, &Unit::cost);
+    const auto cheapest = order == VictimOrder::kLargestFirst ? std::ranges::max_element(units, {}, work_here)
+                                                              : std::ranges::min_element(units, {}, &Unit::cost);
     return cheapest != units.end() ? std::optional(std::move(*cheapest)) : std::nullopt;
   };
   const bool moves_first = means_ == Means::kConsolidate;  // else those who may not be evicted may still be moved

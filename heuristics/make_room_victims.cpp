@@ -110,7 +110,8 @@ void RoomSearch::clear_all(NodeIndex node, ClearedRooms& rooms) {
   for (const PodIndex other : state_.pods_on(node)) {
     const GangIndex gang = problem_.pods[other].gang;
     if (gang == claimant_) continue;
-    const bool moves = may_move && (is_fresh(other) ? exchange_.has_value() : problem_.gangs[gang].preemptible);
+    const bool moves = may_move && (is_fresh(other) ? exchange_.has_value()
+                                                    : problem_.gangs[gang].preemptible && !is_pinned(other));
     const bool goes = (stage_ == Stage::kDisplacing && may_be_displaced(other)) ||
                       (is_fresh(other) ? may_give_way(other) : is_legal_at_first(other));
     if (!goes && !moves) continue;
@@ -188,6 +189,7 @@ std::vector<RoomSearch::Unit> RoomSearch::moves_on(NodeIndex node) const {
 
 // Whether a running pod may be evicted for the claimant.
 bool RoomSearch::is_legal(PodIndex pod) const {
+  if (is_pinned(pod)) return false;
   if (exchange_) return may_go_in_exchange(pod);
   const GangIndex gang = problem_.pods[pod].gang;
   if (problem_.pods[pod].status != PodStatus::kRunning || gang == claimant_ || !rules_.may_evict(gang)) return false;
@@ -201,6 +203,7 @@ bool RoomSearch::is_legal_at_first(PodIndex pod) {
   const GangIndex gang = problem_.pods[pod].gang;
   if (exchange_ || means_ != Means::kReclaim) return is_legal(pod);
   if (problem_.pods[pod].status != PodStatus::kRunning || gang == claimant_ || !rules_.may_evict(gang)) return false;
+  if (is_pinned(pod)) return false;
   std::int8_t& known = may_take_from_[problem_.gangs[gang].queue];
   if (known < 0) known = is_legal(pod) ? 1 : 0;
   return known > 0;
@@ -257,7 +260,10 @@ std::optional<RoomSearch::Unit> RoomSearch::leaving_unit_of(PodIndex pod) const 
   const auto stays = [&](PodIndex p) {
     return problem_.pods[p].status == PodStatus::kSucceeded || (p != pod && state_.is_present(p));
   };
-  if (meets_minimum(problem_, gang, stays)) return Unit{{pod}, cost_of(gang_index, {&pod, 1}), false};
+  if (meets_minimum(problem_, gang, stays)) {
+    if (!state_.budgets_allow({&pod, 1})) return std::nullopt;
+    return Unit{{pod}, cost_of(gang_index, {&pod, 1}), false};
+  }
   const EvictionReason reason = means_ == Means::kPreempt ? EvictionReason::kPreempt : EvictionReason::kReclaim;
   if (!rules_.has_run_enough(state_, claimant_, gang_index, reason)) return std::nullopt;
   std::vector<PodIndex> all;
@@ -266,6 +272,7 @@ std::optional<RoomSearch::Unit> RoomSearch::leaving_unit_of(PodIndex pod) const 
     if (is_fresh(p) && !may_give_way(p)) return std::nullopt;
     all.push_back(p);
   }
+  if (!state_.budgets_allow(all)) return std::nullopt;
   return Unit{all, cost_of(gang_index, all), false};
 }
 

@@ -251,6 +251,10 @@ bool read_tolerations(SnapshotInput& input, JsonValue list, std::vector<Tolerati
   return true;
 }
 
+bool read_label_selector(SnapshotInput& input, JsonValue object, LabelSelector& out) {
+  return read_fields(input, object, kLabelSelectorFields, out);
+}
+
 bool read_node_affinity(SnapshotInput& input, JsonValue object, NodeAffinity& out) {
   return read_fields(input, object, kNodeAffinityFields, out);
 }

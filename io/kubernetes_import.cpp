@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "io/kubernetes_devices.h"
+#include "io/kubernetes_disruption_budget.h"
 #include "io/kubernetes_documents.h"
 #include "io/kubernetes_gangs.h"
 #include "io/kubernetes_items.h"
@@ -49,11 +50,15 @@ class Importer {
   }
 
   bool import_cluster() {
-    JsonWriter nodes(nodes_text_), queues(queues_text_), classes(classes_text_);
-    bool first_node = true, first_queue = true, first_class = true;
+    JsonWriter nodes(nodes_text_), queues(queues_text_), classes(classes_text_), budgets(budgets_text_);
+    bool first_node = true, first_queue = true, first_class = true, first_budget = true;
     nodes_text_.reserve(items_.of(KubernetesKind::kNode).size() * 1024);
     return each(KubernetesKind::kPriorityClass,
                 [&](const auto& object) { return priorities_.import(in_, object, classes.separate(first_class)); }) &&
+           each(KubernetesKind::kDisruptionBudget,
+                [&](const auto& object) {
+                  return import_disruption_budget(in_, object, budgets.separate(first_budget));
+                }) &&
            each(KubernetesKind::kTopology, [&](const auto& object) { return topologies_.import(in_, object); }) &&
            each(KubernetesKind::kKaiQueue,
                 [&](const auto& object) { return queues_.import_kai(in_, object, queues.separate(first_queue)); }) &&
@@ -204,6 +209,7 @@ class Importer {
     if (!gangs_.write(in_, writer)) return false;
     writer.raw(R"(],"priorityClasses":[)").raw(classes_text_).raw("]");
     write_queues(writer);
+    if (!budgets_text_.empty()) writer.raw(R"(,"disruptionBudgets":[)").raw(budgets_text_).raw("]");
     writer.raw("}");
     return true;
   }
@@ -256,7 +262,7 @@ class Importer {
   KubernetesStorage storage_;
   std::vector<KubernetesPod> pods_;
   std::size_t made_ = 0;  // position of the first pod that does not exist yet
-  std::string nodes_text_, queues_text_, classes_text_, line_;
+  std::string nodes_text_, queues_text_, classes_text_, budgets_text_, line_;
 };
 
 }  // namespace
@@ -279,12 +285,13 @@ Result<ImportedSnapshot> import_kubernetes_text(std::string text, const Kubernet
 }
 
 InputError name_imported(InputError error, std::string_view line) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kSections = {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kSections = {
       {{"nodes", "Node"},
        {"pods", "Pod"},
        {"gangs", "gang"},
        {"queues", "Queue"},
-       {"priorityClasses", "PriorityClass"}}};
+       {"priorityClasses", "PriorityClass"},
+       {"disruptionBudgets", "PodDisruptionBudget"}}};
   const std::size_t bracket = error.path.find('[');
   if (bracket == std::string::npos || bracket < 2) return error;
   const std::string_view section(error.path.data() + 2, bracket - 2);

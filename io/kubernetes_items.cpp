@@ -13,7 +13,7 @@ struct KnownKind {
   bool has_namespace;
 };
 
-constexpr std::array<KnownKind, 24> kKnownKinds = {{
+constexpr std::array<KnownKind, 25> kKnownKinds = {{
     {"", "Pod", " v1 ", KubernetesKind::kPod, true},
     {"", "Node", " v1 ", KubernetesKind::kNode, false},
     {"scheduling.k8s.io", "PriorityClass", " v1 ", KubernetesKind::kPriorityClass, false},
@@ -37,6 +37,7 @@ constexpr std::array<KnownKind, 24> kKnownKinds = {{
     {"", "PersistentVolume", " v1 ", KubernetesKind::kVolume, false},
     {"", "PersistentVolumeClaim", " v1 ", KubernetesKind::kVolumeClaim, true},
     {"storage.k8s.io", "StorageClass", " v1 ", KubernetesKind::kStorageClass, false},
+    {"policy", "PodDisruptionBudget", " v1 ", KubernetesKind::kDisruptionBudget, true},
     {"kueue.x-k8s.io", "Topology", " v1alpha1 v1beta1 v1beta2 ", KubernetesKind::kTopology, false},
 }};
 

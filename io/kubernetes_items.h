@@ -34,6 +34,7 @@ enum class KubernetesKind : std::uint8_t {
   kVolume,
   kVolumeClaim,
   kStorageClass,
+  kDisruptionBudget,
   kCount
 };
 

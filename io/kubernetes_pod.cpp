@@ -29,6 +29,7 @@ enum SpecKey {
   kPriorityClassName,
   kResourceClaims,
   kResources,
+  kSchedulerName,
   kSchedulingGates,
   kSchedulingGroup,
   kTolerations,
@@ -41,8 +42,8 @@ constexpr std::array<std::string_view, kSpecKeys> kSpecNames = {
     "affinity",          "containers",      "hostNetwork",     "initContainers",
     "nodeName",          "nodeSelector",    "overhead",        "preemptionPolicy",
     "priority",          "priorityClassName", "resourceClaims", "resources",
-    "schedulingGates",   "schedulingGroup", "tolerations",     "topologySpreadConstraints",
-    "volumes",           "workloadRef"};
+    "schedulerName",     "schedulingGates", "schedulingGroup", "tolerations",
+    "topologySpreadConstraints", "volumes", "workloadRef"};
 
 enum AnnotationKey {
   kGpuFraction,
@@ -385,6 +386,7 @@ bool read_status(KubernetesReading& in, const KubernetesObject& object, const Po
   bool is_gated = false;
   if (!in.take(object.status, kKeys, found) || !in.text(found[0], pod.nominated_node) || !in.text(found[1], phase) ||
       !in.instant(found[2], pod.started) || !in.text(parts.spec[kNodeName], pod.node) ||
+      !in.text(parts.spec[kSchedulerName], pod.scheduler) ||
       !in.has_elements(parts.spec[kSchedulingGates], is_gated)) {
     return false;
   }

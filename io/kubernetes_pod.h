@@ -53,6 +53,7 @@ struct KubernetesPod {
   std::string_view namespace_name, name;
   JsonValue object, labels, node_selector, tolerations, node_affinity, anti_affinity, volumes;
   std::string_view created, started, node, nominated_node;
+  std::string_view scheduler;  // empty: the default one
   std::string_view owner_kind, owner_name, template_hash;  // its controller, and the label that a ReplicaSet gives
   std::vector<std::pair<std::string_view, std::string_view>> added_labels;  // by what would make the pod
   PodStatus status = PodStatus::kPending;

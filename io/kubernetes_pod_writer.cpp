@@ -200,6 +200,8 @@ bool write_pod(KubernetesReading& in, JsonWriter& writer, const KubernetesPod& p
   if (pod.unbound_volumes) writer.raw(R"(,"unboundVolumes":true)");
   write_status(writer, pod, held);
   if (!pod.nominated_node.empty()) writer.raw(R"(,"nominatedNode":)").string(pod.nominated_node);
+  if (!pod.scheduler.empty() && pod.scheduler != kDefaultScheduler)
+    writer.raw(R"(,"schedulerName":)").string(pod.scheduler);
   write_labels(in, writer, pod);
   if (pod.gang < 0) write_own_terms(writer, pod, gangs, queues);
   writer.raw("}");

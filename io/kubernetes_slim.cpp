@@ -156,7 +156,8 @@ class PartWriter {
     write_members(object, [this](std::string_view key, JsonValue value) {
       if (key == "annotations") return write(key, value, &PartWriter::write_annotations);
       if (key == "ownerReferences") return write(key, value, &PartWriter::write_owners);
-      if (is_any(key, {"creationTimestamp", "deletionTimestamp", "labels", "name", "namespace"})) copy(key, value);
+      if (is_any(key, {"creationTimestamp", "deletionTimestamp", "generation", "labels", "name", "namespace"}))
+        copy(key, value);
     });
   }
   void write_annotations(JsonValue object) {
@@ -177,7 +178,7 @@ class PartWriter {
   // Of pods, common and of no use here.
   static bool is_unread(std::string_view key) {
     return is_any(key, {"ephemeralContainers", "securityContext", "dnsConfig", "dnsPolicy", "enableServiceLinks",
-                        "hostAliases", "imagePullSecrets", "restartPolicy", "schedulerName", "serviceAccount",
+                        "hostAliases", "imagePullSecrets", "restartPolicy", "serviceAccount",
                         "serviceAccountName", "terminationGracePeriodSeconds"});
   }
   void write_containers(JsonValue list) {
@@ -215,7 +216,7 @@ class PartWriter {
       if (key == "conditions") return write(key, value, &PartWriter::write_times);
       if (key == "containerStatuses") return write(key, value, &PartWriter::write_container_statuses);
       if (key == "initContainerStatuses") return write(key, value, &PartWriter::write_given);
-      if (is_any(key, {"allocatable", "allocatedResources", "nominatedNodeName", "phase", "resources",
+      if (is_any(key, {"allocatable", "allocatedResources", "disruptionsAllowed", "nominatedNodeName", "observedGeneration", "phase", "resources",
                        "scheduleStartTime", "startTime", "state", "succeeded"})) {
         copy(key, value);
       }

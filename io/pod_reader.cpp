@@ -79,7 +79,7 @@ bool read_held(SnapshotInput& in, JsonValue v, PodDraft& draft) {
 
 using PodField = Field<SnapshotInput, PodDraft>;
 
-constexpr std::array<PodField, 29> kPodFields = {
+constexpr std::array<PodField, 30> kPodFields = {
     {PodField{"name", [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_name(v, d.pod.name); }, true},
      {"gang",
       [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_shared_name(v, in.last_gang, d.pod.gang); }},
@@ -116,6 +116,8 @@ constexpr std::array<PodField, 29> kPodFields = {
                       PodDraft& d) { return in.read_shared_name(v, in.last_namespace, d.pod.namespace_name); }},
      {"nominatedNode", [](SnapshotInput& in, JsonValue v,
                           PodDraft& d) { return in.read_shared_name(v, in.last_nominated, d.pod.nominated_node); }},
+     {"schedulerName", [](SnapshotInput& in, JsonValue v,
+                          PodDraft& d) { return in.read_shared_name(v, in.last_scheduler, d.pod.scheduler_name); }},
      {"queue", read_own_term<read_term_queue<PodDraft>>},
      {"priorityClass", read_own_term<read_term_class<PodDraft>>},
      {"priority", read_own_term<read_term_priority<PodDraft>>},

@@ -71,13 +71,25 @@ bool read_max_moves(SnapshotInput& in, JsonValue v, Policy& policy) {
   return in.read_integer(v, 0, std::numeric_limits<std::int64_t>::max(), policy.max_moves.emplace());
 }
 
-constexpr std::array<Field<SnapshotInput, Policy>, 7> kPolicyFields = {
+// A list without any names would plan nothing at all, which nobody means.
+bool read_schedulers(SnapshotInput& in, JsonValue v, Policy& policy) {
+  if (!in.read_names(v, policy.schedulers)) return false;
+  return !policy.schedulers.empty() || in.fail_value(v, "the list is empty; name a scheduler, or leave the key out");
+}
+
+bool read_protect(SnapshotInput& in, JsonValue v, Policy& policy) {
+  return read_label_selector(in, v, policy.protect.emplace());
+}
+
+constexpr std::array<Field<SnapshotInput, Policy>, 9> kPolicyFields = {
     {{"actions", read_actions},
      {"placement",
       [](SnapshotInput& in, JsonValue v, Policy& p) { return read_choice(in, v, kPlacements, p.placement); }},
      {"nonPreemptibleWithinQuota",
       [](SnapshotInput& in, JsonValue v, Policy& p) { return in.read(v, p.non_preemptible_within_quota); }},
      {"maxMoves", read_max_moves},
+     {"protect", read_protect},
+     {"schedulers", read_schedulers},
      {"agingInterval", [](SnapshotInput& in, JsonValue v, Policy& p) { return in.read_duration(v, p.aging_interval); }},
      {"expectedWorkload", [](SnapshotInput& in, JsonValue v,
                              Policy& p) { return read_list(in, v, kExpectedFields, p.expected_workload.emplace()); }},

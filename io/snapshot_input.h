@@ -36,7 +36,7 @@ struct SnapshotInput : Reading {
   PodSpecs specs;
   // The last text of its kind: neighbours in a list mostly share it.
   std::string_view last_gang, last_subgroup, last_node, last_nominated, last_namespace, last_queue, last_class,
-      last_held;
+      last_held, last_scheduler;
 
   // A name of which the last one is likely to come again.
   [[nodiscard]] bool read_shared_name(JsonValue value, std::string_view& last, std::string_view& out);
@@ -60,6 +60,10 @@ struct SnapshotInput : Reading {
 [[nodiscard]] bool read_templates(SnapshotInput& input, JsonValue object);
 [[nodiscard]] bool read_pods(SnapshotInput& input, JsonValue list);
 [[nodiscard]] bool read_policy(SnapshotInput& input, JsonValue object);
+[[nodiscard]] bool read_disruption_budgets(SnapshotInput& input, JsonValue list);
+
+// A Kubernetes LabelSelector: `matchLabels` and `matchExpressions`.
+[[nodiscard]] bool read_label_selector(SnapshotInput& input, JsonValue object, LabelSelector& out);
 
 // The topology request of a gang or subgroup.
 [[nodiscard]] bool read_topology_request(SnapshotInput& input, JsonValue object, TopologyRequest& out);
@@ -75,6 +79,7 @@ void add_gang_objects(std::vector<KnownObject>& out);
 void add_pod_objects(std::vector<KnownObject>& out);
 void add_spec_objects(std::vector<KnownObject>& out);
 void add_affinity_objects(std::vector<KnownObject>& out);
+void add_disruption_budget_objects(std::vector<KnownObject>& out);
 void add_policy_objects(std::vector<KnownObject>& out);
 
 }  // namespace muster

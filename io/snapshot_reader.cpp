@@ -17,7 +17,8 @@ constexpr std::string_view kFormat = "muster/v1";
 
 // The values of the line's keys. Pods need templates, and the policy needs both, wherever they stand in the line.
 struct Sections {
-  JsonValue format, id, time, policy, topology, nodes, queues, priority_classes, pod_templates, gangs, pods;
+  JsonValue format, id, time, policy, topology, nodes, queues, priority_classes, pod_templates, gangs, pods,
+      disruption_budgets;
 };
 
 template <JsonValue Sections::*Member>
@@ -26,7 +27,7 @@ bool note(SnapshotInput&, JsonValue value, Sections& sections) {
   return true;
 }
 
-constexpr std::array<Field<SnapshotInput, Sections>, 11> kSnapshotFields = {
+constexpr std::array<Field<SnapshotInput, Sections>, 12> kSnapshotFields = {
     {{"format", note<&Sections::format>, true},
      {"id", note<&Sections::id>},
      {"time", note<&Sections::time>},
@@ -37,7 +38,8 @@ constexpr std::array<Field<SnapshotInput, Sections>, 11> kSnapshotFields = {
      {"priorityClasses", note<&Sections::priority_classes>},
      {"podTemplates", note<&Sections::pod_templates>},
      {"gangs", note<&Sections::gangs>},
-     {"pods", note<&Sections::pods>}}};
+     {"pods", note<&Sections::pods>},
+     {"disruptionBudgets", note<&Sections::disruption_budgets>}}};
 
 // Says that a line is of another format before its keys are found to be unknown.
 bool check_format(SnapshotInput& input, JsonValue root) {
@@ -69,13 +71,14 @@ bool read_sections(SnapshotInput& input, const Sections& sections) {
   if (sections.id && !input.read(sections.id, input.snapshot.id)) return false;
   if (sections.time && !input.read_instant(sections.time, input.snapshot.time)) return false;
   using Read = bool (*)(SnapshotInput&, JsonValue);
-  const std::array<std::pair<JsonValue, Read>, 8> in_order = {{{sections.topology, read_topology_levels},
+  const std::array<std::pair<JsonValue, Read>, 9> in_order = {{{sections.topology, read_topology_levels},
                                                                {sections.pod_templates, read_templates},
                                                                {sections.nodes, read_nodes},
                                                                {sections.queues, read_queues},
                                                                {sections.priority_classes, read_priority_classes},
                                                                {sections.gangs, read_gangs},
                                                                {sections.pods, read_pods},
+                                                               {sections.disruption_budgets, read_disruption_budgets},
                                                                {sections.policy, read_policy}}};
   for (const auto& [value, read] : in_order) {
     if (value && !read(input, value)) return false;
@@ -155,6 +158,7 @@ std::vector<KnownObject> known_snapshot_objects() {
   add_pod_objects(objects);
   add_spec_objects(objects);
   add_affinity_objects(objects);
+  add_disruption_budget_objects(objects);
   return objects;
 }
 

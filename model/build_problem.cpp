@@ -32,12 +32,14 @@ Result<Problem> build_problem(Snapshot& snapshot, int threads) {
                      .is_own_gang = {},
                      .host_ports = {}};
   draft.problem.snapshot = &snapshot;
+  leave_out_foreign_pods(snapshot);
   draft.problem.resource_count = snapshot.resource_names.size();
   for (const auto stage : {build_queues, build_nodes, build_gangs, build_pods}) {
     if (Failure failure = stage(draft)) return *std::move(failure);
   }
   resolve_gangs(draft);
   if (Failure failure = build_host_ports(draft)) return *std::move(failure);
+  if (Failure failure = build_disruption_budgets(draft)) return *std::move(failure);
   build_pod_classes(draft, build_anti_affinities(draft));
   if (Failure failure = assign_running_devices(draft)) return *std::move(failure);
   build_work(draft);

@@ -37,6 +37,10 @@ std::string path_to(std::string_view list, std::size_t position, std::string_vie
 // "DuplicateName" and the like, with the name in quotes in the message.
 InputError name_error(std::string_view code, std::string path, std::string_view what, std::string_view name);
 
+// Pods that wait for a scheduler which the policy does not name count as those that have failed: the plan says nothing
+// of them.
+void leave_out_foreign_pods(Snapshot& snapshot);
+
 // Names, forest, inherited minimum run times.
 Failure build_queues(ProblemDraft& draft);
 
@@ -56,6 +60,9 @@ Failure build_pods(ProblemDraft& draft);
 
 // Rule HostPorts: one more resource for each port that two pods could want on one node.
 Failure build_host_ports(ProblemDraft& draft);
+// Which running pods count in which disruption budgets that bind; stale gangs that these keep are not stale. Requires
+// resolve_gangs.
+Failure build_disruption_budgets(ProblemDraft& draft);
 
 // Terms of anti-affinity, and for each pod those that it owns and those that it matches.
 struct PodTerms {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/filters.h"
 #include "model/gang_tree.h"
 #include "model/saturating.h"
 
@@ -56,6 +57,15 @@ void tell_staleness(Snapshot& snapshot, const Problem& problem, Nanoseconds then
   }
 }
 
+// A budget lets as many more go as pods of it have started, and as many fewer as are gone.
+void count_in_budgets(Snapshot& snapshot, const SnapshotPod& pod, std::int64_t change) {
+  for (SnapshotDisruptionBudget& budget : snapshot.disruption_budgets) {
+    const bool is_selected =
+        budget.selector && budget.namespace_name == pod.namespace_name && matches(*budget.selector, pod.labels);
+    if (is_selected) budget.allowed += change;
+  }
+}
+
 }  // namespace
 
 Snapshot next_snapshot(Snapshot snapshot, const Problem& problem, const Plan& plan, Nanoseconds later) {
@@ -64,9 +74,11 @@ Snapshot next_snapshot(Snapshot snapshot, const Problem& problem, const Plan& pl
   keep_age(snapshot, then);
   for (const Eviction& eviction : plan.evictions) {
     make_pending_again(snapshot.pods[eviction.pod.value()], snapshot.time);
+    count_in_budgets(snapshot, snapshot.pods[eviction.pod.value()], -1);
   }
   for (const Placement& placement : plan.placements) {
     start(snapshot.pods[placement.pod.value()], placement, snapshot.nodes[placement.node.value()].name, snapshot.time);
+    count_in_budgets(snapshot, snapshot.pods[placement.pod.value()], 1);
   }
   tell_staleness(snapshot, problem, then);
   snapshot.pods.erase_if([](const SnapshotPod& pod) { return pod.status == PodStatus::kReleasing; });

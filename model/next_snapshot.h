@@ -7,6 +7,7 @@
 // - releasing pods are gone from the snapshot;
 // - gangs that said no `created` keep the age that they have; a gang below its minimum with pods running is told to be
 //   so since the old time where nothing was said, and one that is not below it (or has nothing running) no longer is.
+// - a disruption budget allows one more for each pod of it that starts, and one less for each that is gone.
 // All else stays, and so does the order of all lists.
 #pragma once
 

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/disruption_budgets.h"
 #include "model/error.h"
 #include "model/index.h"
 #include "model/snapshot.h"
@@ -120,7 +121,8 @@ struct Gang {
   MicroGpu min_resources_gpu = 0;
   std::int64_t waited_seconds = 0;  // whole seconds since `created`, at least 0
   bool timed_out = false;
-  bool stale = false;  // below its minimum for at least its grace period: it must be completed or go
+  // Below its minimum for at least its grace period: it must be completed or go. Not where disruption budgets keep it.
+  bool stale = false;
 };
 
 // Quota, limit and shares of gpu (MicroGpu), cpu and memory, in this order everywhere.
@@ -174,6 +176,7 @@ struct Problem {
   Indexed<PodClassIndex, PodClass> pod_classes;
   std::vector<std::int32_t> running_devices;  // device positions on their node
   Indexed<AntiAffinityIndex, AntiAffinity> anti_affinities;
+  DisruptionBudgets disruption_budgets;
   Indexed<GangIndex, Gang> gangs;
   Indexed<GroupIndex, Group> groups;
   std::vector<PodIndex> pods_by_gang, pods_by_group;  // what the lists of gangs and groups are parts of

@@ -302,6 +302,9 @@ ReasonTeller::Told ReasonTeller::decide_choice(const Subject& subject) {
   const bool fits_already = told.verdict.reason.empty() || is_open(told.verdict.reason);
   if (subject.left_over && !is_hurried_)
     told.verdict.make_room = room_maker_.tell(subject.gang, subject.need, fits_already);
+  if (told.verdict.make_room == "DisruptionBudget") {
+    sentence += (sentence.empty() ? "" : " ") + room_maker_.tell_budget(subject.gang);
+  }
   tell_tally(subject, sentence, told);
   return told;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "model/reasons_budgets.h"
 #include "model/reasons_plain.h"
 #include "model/saturating.h"
 
@@ -52,6 +53,7 @@ RoomMaker::RoomMaker(Context context)
 
 void RoomMaker::collect_victims() {
   std::map<VictimKind, std::vector<PodIndex>> by_kind;
+  const Indexed<PodIndex, bool> held = held_by_budgets(problem_, end_);
   for (const Gang& gang : problem_.gangs) {
     if (!gang.preemptible || gang.queue.is_none()) continue;
     const auto stays = [&](PodIndex pod) {
@@ -73,13 +75,17 @@ void RoomMaker::collect_victims() {
       }
     }
     const Queue& queue = problem_.queues[gang.queue];
-    VictimKind kind{gang.queue, gang.priority, core_run_time < queue.preempt_min_runtime, 0};
+    VictimKind kind{gang.queue, gang.priority, core_run_time < queue.preempt_min_runtime, 0, false};
     for (std::size_t i = 0; i < std::min<std::size_t>(queue.ancestors.size(), 32); ++i) {
       const bool is_protected = core_run_time < problem_.queues[queue.ancestors[i]].reclaim_min_runtime;
       kind.reclaim_protected |= std::uint32_t{is_protected} << i;
     }
-    const VictimKind surplus_kind{gang.queue, gang.priority, false, 0};
-    for (const auto& [pod, is_surplus] : pods) by_kind[is_surplus ? surplus_kind : kind].push_back(pod);
+    const VictimKind surplus_kind{gang.queue, gang.priority, false, 0, false};
+    for (const auto& [pod, is_surplus] : pods) {
+      VictimKind own = is_surplus ? surplus_kind : kind;
+      own.held = held[pod];
+      by_kind[own].push_back(pod);
+    }
   }
   for (auto& [kind, pods] : by_kind) {
     victim_count_ += pods.size();
@@ -117,7 +123,9 @@ std::string RoomMaker::tell(GangIndex gang, const GangNeed& need, bool fits_alre
     const bool is_priority = !is_allowed(false, true, false) && is_allowed(true, false, false);
     return is_priority ? "Priority" : "FairShare";
   }
-  if (fits({.share = true, .priority = true, .protection = true, .actions = true}) == Fits::kNo) return "Protected";
+  if (!is_allowed(true, true, true)) return "Protected";
+  if (fits({.share = true, .priority = true, .protection = true, .budgets = true, .actions = true}) == Fits::kNo)
+    return "DisruptionBudget";
   return with_all == Fits::kYes && proven_ ? "Outranked" : open_end();
 }
 
@@ -129,6 +137,24 @@ bool RoomMaker::own_pods_could_move(GangIndex gang, const GangNeed& need) const 
                need.items.size() == 1 && problem_.pods[pod].pod_class == need.items.front().pod_class;
            return end_.is_present(pod) && (!is_alike || requires_level(problem_, problem_.gangs[gang]));
          });
+}
+
+std::string RoomMaker::tell_budget(GangIndex gang) const {
+  const DisruptionBudgets& budgets = problem_.disruption_budgets;
+  std::map<DisruptionBudgetIndex, std::int64_t> holds;
+  for (const KindOfVictims& victims : victims_) {
+    if (!victims.kind.held ||
+        !may_go(victims.kind, gang, {.share = true, .priority = true, .protection = true, .actions = true}))
+      continue;
+    for (const PodIndex pod : victims.pods) {
+      for (const DisruptionBudgetIndex budget : budgets.of(pod)) ++holds[budget];
+    }
+  }
+  if (holds.empty()) return "";
+  const auto most = std::ranges::max_element(holds, {}, [](const auto& held) { return held.second; });
+  const DisruptionBudget& budget = budgets.all()[most->first];
+  return "Evictions would make room, but " + budget.title() + " allows " + std::to_string(budget.allowed) +
+         " of its pods to go.";
 }
 
 std::vector<std::uint32_t> RoomMaker::kinds_that_may_go(GangIndex gang, Rules rules) const {
@@ -157,6 +183,7 @@ Fits RoomMaker::fits_without(GangIndex gang, const GangNeed& need, const std::ve
 
 bool RoomMaker::may_go(const VictimKind& victim, GangIndex gang, Rules rules) const {
   const Gang& claimant = problem_.gangs[gang];
+  if (rules.budgets && victim.held) return false;
   if (victim.queue != claimant.queue) return may_be_reclaimed(victim, gang, rules);
   if (rules.priority && victim.priority >= claimant.priority) return false;
   if (rules.protection && victim.preempt_protected) return false;

@@ -41,6 +41,8 @@ class RoomMaker {
 
   // The code. `fits_already`: nothing needs to be evicted for it. Requires a need that is possible.
   std::string tell(GangIndex gang, const GangNeed& need, bool fits_already);
+  // Where that is DisruptionBudget: the budget that holds most of those that could go but for it, in a sentence.
+  std::string tell_budget(GangIndex gang) const;
 
  private:
   // Victims that every rule treats alike.
@@ -49,6 +51,7 @@ class RoomMaker {
     std::int32_t priority = 0;
     bool preempt_protected = false;
     std::uint32_t reclaim_protected = 0;  // bit i: by the minimum run time set at ancestor i (0: the queue itself)
+    bool held = false;                    // by disruption budgets, see reasons_budgets.h
     friend auto operator<=>(const VictimKind&, const VictimKind&) = default;
   };
   struct KindOfVictims {
@@ -58,7 +61,7 @@ class RoomMaker {
     std::vector<Amount> amounts;  // by ResourceIndex
   };
   struct Rules {
-    bool share = false, priority = false, protection = false, actions = false;
+    bool share = false, priority = false, protection = false, budgets = false, actions = false;
   };
   // What is free once certain victims are gone.
   struct Vacancy {

@@ -11,7 +11,7 @@ namespace {
 constexpr std::array<std::string_view, kRuleCount> kRuleNames = {
     "Plan", "Action",       "QueueExists", "Node",    "HostPorts", "Capacity", "Devices", "After",
     "Gang", "MinResources", "Topology",    "Timeout", "Limit",     "Quota",    "Who",     "WholeGangs",
-    "Preempt", "Reclaim",   "Consolidate", "Stale",   "NotInVain"};
+    "Preempt", "Reclaim",   "Consolidate", "Stale",   "DisruptionBudget", "NotInVain"};
 
 // In the order of the rules. Anti-affinity and host ports come before what asks which pods they keep out.
 constexpr std::array kChecks = {
@@ -20,7 +20,7 @@ constexpr std::array kChecks = {
     referee::check_after,        referee::check_gang,        referee::check_min_resources, referee::check_topology,
     referee::check_timeout,      referee::check_limit,       referee::check_quota,        referee::check_who,
     referee::check_whole_gangs,  referee::check_preempt,     referee::check_reclaim,      referee::check_consolidate,
-    referee::check_stale,        referee::check_not_in_vain};
+    referee::check_stale,        referee::check_disruption_budgets, referee::check_not_in_vain};
 
 }  // namespace
 

@@ -40,6 +40,7 @@ enum class Rule : std::uint8_t {
   kReclaim,
   kConsolidate,
   kStale,
+  kDisruptionBudget,
   kNotInVain
 };
 inline constexpr std::size_t kRuleCount = static_cast<std::size_t>(Rule::kNotInVain) + 1;

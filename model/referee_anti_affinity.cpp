@@ -100,27 +100,6 @@ const std::string_view* label(const Labels& labels, std::string_view key) {
   return at == labels.end() ? nullptr : &at->second;
 }
 
-bool selects(const LabelSelector& selector, const Labels& labels) {
-  return std::ranges::all_of(selector.requirements, [&](const SelectorRequirement& requirement) {
-    const std::string_view* value = label(labels, requirement.key);
-    const bool listed = value && std::ranges::find(requirement.values, *value) != requirement.values.end();
-    switch (requirement.op) {
-      case SelectorOperator::kIn:
-        return listed;
-      case SelectorOperator::kNotIn:
-        return !listed;
-      case SelectorOperator::kExists:
-        return value != nullptr;
-      case SelectorOperator::kDoesNotExist:
-        return value == nullptr;
-      case SelectorOperator::kGt:
-      case SelectorOperator::kLt:
-        return false;  // not in Kubernetes' pod selectors
-    }
-    return false;
-  });
-}
-
 // Who has a label with a value: each key is looked up once among all of them.
 class Labelled {
  public:
@@ -228,6 +207,27 @@ void check_pair(Case& c, const Occupant& owner, const Occupant& other, std::stri
 }
 
 }  // namespace
+
+bool selects(const LabelSelector& selector, const Labels& labels) {
+  return std::ranges::all_of(selector.requirements, [&](const SelectorRequirement& requirement) {
+    const std::string_view* value = label(labels, requirement.key);
+    const bool listed = value && std::ranges::find(requirement.values, *value) != requirement.values.end();
+    switch (requirement.op) {
+      case SelectorOperator::kIn:
+        return listed;
+      case SelectorOperator::kNotIn:
+        return !listed;
+      case SelectorOperator::kExists:
+        return value != nullptr;
+      case SelectorOperator::kDoesNotExist:
+        return value == nullptr;
+      case SelectorOperator::kGt:
+      case SelectorOperator::kLt:
+        return false;  // not in Kubernetes' pod selectors
+    }
+    return false;
+  });
+}
 
 void check_anti_affinity(Case& c) {
   TermCollection collection(c);

@@ -177,6 +177,11 @@ std::string filter_objection(const PodSpec& spec, const SnapshotNode& node);
 bool has_minimum_after(const Case& c, const Gang& gang);
 // The gang has run below its minimum for its grace period.
 bool is_stale(const Case& c, GangIndex gang);
+// Whether a label selector selects a pod with these labels.
+bool selects(const LabelSelector& selector, const Labels& labels);
+// Stale gangs that stay, as disruption budgets do not let all that runs of them go beside the stale gangs before them;
+// ascending.
+std::vector<GangIndex> stale_gangs_kept_by_budgets(const Case& c);
 // Whether a pod that was pending is placed.
 bool gets_new_pod(const Case& c, GangIndex gang);
 
@@ -240,6 +245,7 @@ void check_preempt(Case& c);
 void check_reclaim(Case& c);
 void check_consolidate(Case& c);
 void check_stale(Case& c);
+void check_disruption_budgets(Case& c);
 void check_not_in_vain(Case& c);
 
 // The victim has run the minimum time that protects it from evictions of this kind, or may count as surplus.

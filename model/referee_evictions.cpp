@@ -51,7 +51,7 @@ void check_stale_gang(Case& c, GangIndex index) {
                " of its pods are left");
 }
 
-std::string stale_objection(const Case& c, const Eviction& eviction) {
+std::string stale_objection(const Case& c, const std::vector<GangIndex>& kept, const Eviction& eviction) {
   const GangIndex index = c.problem.pods[eviction.pod].gang;
   const Gang& gang = c.problem.gangs[index];
   if (!eviction.for_gang.is_none())
@@ -60,6 +60,8 @@ std::string stale_objection(const Case& c, const Eviction& eviction) {
     return "it is evicted as stale, but gang " + c.quoted(index) +
            " has not been below its minimum for its grace period";
   if (has_minimum_after(c, gang)) return "it is evicted as stale, but the plan completes gang " + c.quoted(index);
+  if (std::ranges::binary_search(kept, index))
+    return "it is evicted as stale, but disruption budgets do not let all of gang " + c.quoted(index) + " go";
   return {};
 }
 
@@ -180,17 +182,18 @@ void check_consolidate(Case& c) {
   }
 }
 
-// A gang that has been below its minimum for its grace period goes whole, unless the plan completes its minimum; no
-// other gang goes for that reason.
+// A gang that has been below its minimum for its grace period goes whole, unless the plan completes its minimum or
+// disruption budgets keep it; no other gang goes for that reason.
 void check_stale(Case& c) {
+  const std::vector<GangIndex> kept = stale_gangs_kept_by_budgets(c);
   for (const Eviction& eviction : c.plan.evictions) {
     if (eviction.reason != EvictionReason::kStale) continue;
-    const std::string objection = stale_objection(c, eviction);
+    const std::string objection = stale_objection(c, kept, eviction);
     if (!objection.empty()) c.object(Rule::kStale, c.pod(eviction.pod).name, objection);
   }
   if (!c.snapshot.policy.actions.stale) return;
   for (std::size_t g = 0; g < c.snapshot.gangs.size(); ++g) {
-    if (is_stale(c, GangIndex(g))) check_stale_gang(c, GangIndex(g));
+    if (is_stale(c, GangIndex(g)) && !std::ranges::binary_search(kept, GangIndex(g))) check_stale_gang(c, GangIndex(g));
   }
 }
 

@@ -164,6 +164,9 @@ struct GangTerms {
   double weight = 1;
 };
 
+// Which scheduler places a pod that names none, as in Kubernetes.
+inline constexpr std::string_view kDefaultScheduler = "default-scheduler";
+
 struct SnapshotPod {
   std::string_view name;
   std::string_view gang;      // empty: a gang of its own, as `own_gang` says
@@ -176,10 +179,15 @@ struct SnapshotPod {
   std::optional<Nanoseconds> started, created;
   std::string_view nominated_node;  // empty: none
   std::string_view held;            // why the importer has the pod wait, for people; empty: it does not. Then gated
+  std::string_view scheduler_name;  // empty: kDefaultScheduler
   Labels labels;
   bool unbound_volumes = false;  // its scheduler binds a claim of it to a volume when it binds the pod
   std::int32_t own_gang = -1;    // position in Snapshot::own_gang_terms, -1: none given
 };
+
+inline std::string_view scheduler_of(const SnapshotPod& pod) {
+  return pod.scheduler_name.empty() ? kDefaultScheduler : pod.scheduler_name;
+}
 
 struct SnapshotNode {
   std::string_view name;
@@ -221,6 +229,15 @@ struct TopologyRequest {
   std::string_view required, preferred;  // level names (label keys); empty: none
 };
 
+// Of the pods of its namespace that `selector` selects, so many that run may be evicted or moved; an absent selector
+// selects none.
+struct SnapshotDisruptionBudget {
+  std::string_view name, namespace_name;
+  std::optional<LabelSelector> selector;
+  std::int64_t allowed = 0;
+  bool exclusive = false;  // of its pods, those that another budget selects, too, never go
+};
+
 struct SnapshotSubgroup {
   std::string_view name;
   std::string_view parent;  // empty: the gang itself
@@ -260,6 +277,8 @@ struct Policy {
   PlacementPolicy placement = PlacementPolicy::kBinpack;
   bool non_preemptible_within_quota = true;
   std::optional<std::int64_t> max_moves;
+  std::optional<LabelSelector> protect;        // pods that are never evicted or moved
+  std::vector<std::string_view> schedulers;    // whose pods are planned; empty: all pods are
   Nanoseconds aging_interval = 0;  // 0: off
   std::optional<std::vector<ExpectedPod>> expected_workload;
   std::optional<Nanoseconds> budget;
@@ -275,6 +294,7 @@ struct Snapshot {
   std::vector<SnapshotPriorityClass> priority_classes;
   std::vector<SnapshotGang> gangs;
   BlockVector<SnapshotPod> pods;
+  std::vector<SnapshotDisruptionBudget> disruption_budgets;
   std::vector<GangTerms> own_gang_terms;  // of pods that are gangs of their own and say something about it
   Indexed<PodSpecIndex, PodSpec> pod_specs;
   Indexed<ResourceIndex, std::string_view> resource_names;  // kCpu, kMemory, kPods come first

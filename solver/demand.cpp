@@ -42,6 +42,7 @@ struct RunningKey {
   QueueAmounts usage;
   std::vector<DomainIndex> domains;
   std::vector<bool> has_run, counted;
+  BudgetSetIndex budgets;
   friend auto operator<=>(const RunningKey&, const RunningKey&) = default;
 };
 
@@ -113,7 +114,8 @@ class Collector {
                    queue_usage(problem_.class_of(index), problem_.class_of(pod.node)),
                    {},
                    {},
-                   {}};
+                   {},
+                   problem_.disruption_budgets.set_of(index)};
     for (const std::vector<bool>& part : demand_.counted_parts)
       key.counted.push_back(part[problem_.nodes[pod.node].node_class.value()]);
     if (asks_for_topology(gang)) key.domains = problem_.nodes[pod.node].domains;
@@ -135,6 +137,7 @@ class Collector {
                                                               CellIndex::none(),
                                                               {},
                                                               p.node,
+                                                              key.budgets,
                                                               key.usage,
                                                               saturating_multiply(p.weighted_work, p.run_seconds)});
     demand_.gang_classes[gang_class].running.push_back(index);

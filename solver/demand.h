@@ -49,6 +49,7 @@ struct RunningCell {
   CellIndex move;              // none: they may not be moved
   std::vector<PodIndex> pods;  // of all gangs of the class, in their order
   NodeIndex node;              // of the first
+  BudgetSetIndex budgets;      // disruption budgets that they count in; none: none
   QueueAmounts usage{};        // of one pod, where it runs
   Work cost = 0;               // of evicting one: weighted work x seconds run
   std::int64_t count() const { return static_cast<std::int64_t>(pods.size()); }

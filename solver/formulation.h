@@ -153,6 +153,7 @@ class Formulation {
   void tie_exits(GangClassIndex index);
   void add_claims();
   void add_min_resources();
+  void add_budget_rows();
   void add_vain_rows();
   bool may_be_kept_out(GangClassIndex index) const;
   bool keeps_to_share(const Reclaim& reclaim, QueueIndex queue) const;

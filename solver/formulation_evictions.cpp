@@ -8,6 +8,7 @@
 //             from it > share; or the same with quota, and the claimant's side within quota
 //           largest unit of a side: L = sum of size x w, sum of w <= 1, w <= units of that size that are reclaimed
 //           moves: sum over cells <= maxMoves
+//           disruption budget b: pods of its running cells that do not stay <= what it allows
 //           not in vain: nodes that a pod of a cell has left although it could have stayed <= n_v if its gang goes
 //             whole, 0 else. Only for cells that nothing but room (or a share that a reclaim keeps to) could keep out,
 //             and where configurations are listed. Mostly the levels see to it, since who stays is work; but a gang's
@@ -137,8 +138,12 @@ void Formulation::add_exits_of(GangClassIndex index) {
     add_exit(index, *stale_channel_, true, false);
   }
   if (!gang_class.leaving.evicted || !gang_class.preemptible) return;
+  std::vector<PodIndex> running;
+  for (PodIndex pod : in_.problem.gangs[victim].pods)
+    if (!in_.demand.running_cell_of[pod].is_none()) running.push_back(pod);
+  const bool budgets_allow = in_.before.budgets_allow(running);
   const auto may_go_whole = [&](GangIndex claimant, EvictionReason reason) {
-    return in_.rules.has_run_enough(in_.before, claimant, victim, reason);
+    return budgets_allow && in_.rules.has_run_enough(in_.before, claimant, victim, reason);
   };
   if (in_.problem.snapshot->policy.actions.preempt) {
     if (const auto channel = preempt_channel(gang_class.queue, gang_class.priority))
@@ -231,12 +236,29 @@ void Formulation::add_claims() {
   }
   for (auto& [key, reclaim] : reclaims_) add_reclaim(reclaim);
   add_min_resources();
+  add_budget_rows();
   if (in_.exact) add_vain_rows();
   LinearExpression moves;
   for (const RunningCell& cell : in_.demand.running)
     if (!cell.move.is_none()) moves.add(placed(cell.move));
   const auto& most = in_.problem.snapshot->policy.max_moves;
   if (most && !moves.terms.empty()) model_.add_constraint(moves, 0, static_cast<double>(*most), "moves");
+}
+
+// Only budgets that could bind are among those of the problem.
+void Formulation::add_budget_rows() {
+  const DisruptionBudgets& budgets = in_.problem.disruption_budgets;
+  if (budgets.empty()) return;
+  std::map<DisruptionBudgetIndex, LinearExpression> staying_of;
+  for (RunningCellIndex cell : in_.demand.running.indices())
+    for (DisruptionBudgetIndex budget : budgets.in_set(in_.demand.running[cell].budgets)) {
+      LinearExpression& stay = staying_of[budget];
+      stay.add(staying(cell));
+      stay.constant -= in_.demand.running[cell].count();
+    }
+  for (const auto& [budget, stay] : staying_of)
+    model_.add_constraint(merged(stay), -static_cast<double>(budgets.all()[budget].allowed), kInfinity,
+                          "budget" + std::to_string(budget.value()));
 }
 
 // What is free with nobody there who may leave, less what those take who stay or are moved, covers the minResources of

@@ -100,12 +100,20 @@ class Search {
     const Gang& gang = problem_.gangs[index];
     Leaving leaving;
     leaving.stale = gang.stale && actions_.stale;
-    if (waiting_.empty()) return leaving;
+    if (waiting_.empty() || is_pinned(index)) return leaving;
     leaving.moved = may_be_moved(index);
     const auto [found, is_new] = evictable_.try_emplace(std::tuple{gang.queue, gang.priority, gang.preemptible}, false);
     if (is_new) found->second = may_be_evicted(index);
     leaving.evicted = found->second;
     return leaving;
+  }
+
+  // Every pod of it that runs must stay, by a disruption budget.
+  bool is_pinned(GangIndex gang) const {
+    if (problem_.disruption_budgets.empty()) return false;
+    return std::ranges::all_of(problem_.gangs[gang].pods, [&](PodIndex pod) {
+      return problem_.pods[pod].status != PodStatus::kRunning || problem_.disruption_budgets.is_pinned(pod);
+    });
   }
 
   bool may_be_evicted(GangIndex victim) const {

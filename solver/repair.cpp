@@ -4,12 +4,14 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "heuristics/gang_placement.h"
 #include "heuristics/groups.h"
 #include "heuristics/make_room.h"
 #include "heuristics/node_choice.h"
+#include "model/saturating.h"
 
 namespace muster {
 
@@ -98,6 +100,72 @@ void Repair::let_torn_gangs_go(ClusterState& state, std::vector<PlannedEviction>
       std::erase_if(evictions, [&](const PlannedEviction& other) { return other.pod == pod; });  // as a move
       evictions.push_back({pod, eviction.reason, eviction.for_gang});
     }
+  keep_budgets(state, evictions);
+}
+
+void Repair::keep_budgets(ClusterState& state, const std::vector<PlannedEviction>& evictions) const {
+  if (state.keeps_budgets()) return;
+  std::map<std::tuple<std::int64_t, Work, GangIndex>, std::vector<PodIndex>> dearest_first;
+  std::map<GangIndex, std::vector<PodIndex>> by_gang;
+  for (const PlannedEviction& eviction : evictions)
+    if (eviction.reason != EvictionReason::kStale) by_gang[problem_.pods[eviction.pod].gang].push_back(eviction.pod);
+  for (auto& [gang, pods] : by_gang) {
+    Work loss = 0;
+    for (const PodIndex pod : pods)
+      loss = saturating_add(
+          loss, saturating_multiply(problem_.pods[pod].weighted_work, problem_.pods[pod].run_seconds));
+    dearest_first[{-static_cast<std::int64_t>(problem_.gangs[gang].priority), -loss, gang}] = std::move(pods);
+  }
+  const auto is_exceeded = [&](PodIndex pod) {
+    return std::ranges::any_of(problem_.disruption_budgets.of(pod),
+                               [&](DisruptionBudgetIndex budget) { return state.budgets_left()[budget] < 0; });
+  };
+  for (const auto& [rank, pods] : dearest_first) {
+    if (state.keeps_budgets()) return;
+    if (std::ranges::any_of(pods, is_exceeded)) send_home(state, pods);
+  }
+}
+
+// All of them, or none.
+bool Repair::send_home(ClusterState& state, const std::vector<PodIndex>& pods) const {
+  const ClusterState::Checkpoint before = state.checkpoint();
+  std::vector<GangIndex> gave_way;
+  for (const PodIndex pod : pods) {
+    if (is_home(state, pod)) continue;
+    if (state.is_present(pod)) state.take(pod);
+    if (!clear_home(state, pod, gave_way)) {
+      state.rollback(before);
+      return false;
+    }
+    const Place home = snapshot_place(problem_, pod);
+    state.put(pod, home.node, home.devices);
+  }
+  for (const GangIndex gang : gave_way) {
+    if (is_satisfied(state, gang)) continue;
+    for (const PodIndex pod : problem_.gangs[gang].pods)
+      if (problem_.pods[pod].status == PodStatus::kPending && state.is_present(pod)) state.take(pod);
+  }
+  return true;
+}
+
+// Takes what was placed on the node away, one after the other, until the pod fits where it ran.
+bool Repair::clear_home(ClusterState& state, PodIndex pod, std::vector<GangIndex>& gave_way) const {
+  const Place home = snapshot_place(problem_, pod);
+  const std::vector<PodIndex> there(state.pods_on(home.node).begin(), state.pods_on(home.node).end());
+  const auto shares_device = [&](PodIndex other) {
+    return std::ranges::any_of(state.place_of(other).devices, [&](std::int32_t device) {
+      return std::ranges::find(home.devices, device) != home.devices.end();
+    });
+  };
+  for (const bool on_its_devices : {true, false})
+    for (const PodIndex other : there) {
+      if (fits_at_home(state, pod, home)) return true;
+      if (problem_.pods[other].status != PodStatus::kPending || !state.is_present(other)) continue;
+      if (shares_device(other) != on_its_devices) continue;
+      gave_way.push_back(problem_.pods[other].gang);
+      state.take(other);
+    }
+  return fits_at_home(state, pod, home);
 }
 
 void Repair::name_claimants(const ClusterState& state, std::vector<PlannedEviction>& evictions) const {

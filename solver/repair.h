@@ -23,7 +23,9 @@ class Repair {
 
   // Whoever can go on where he ran does: of a gang all, or so many that it has its minimum. Higher priorities first.
   void bring_back(ClusterState& state, const std::vector<PlannedEviction>& evictions) const;
-  // A rounded solution may tear gangs: where one has lost pods and is left below its minimum, the others go, too.
+  // A rounded solution may tear gangs: where one has lost pods and is left below its minimum, the others go, too. It
+  // may also take more pods of a disruption budget than that allows: then those of high priority go home, and what was
+  // placed in their stead gives way.
   void let_torn_gangs_go(ClusterState& state, std::vector<PlannedEviction>& evictions) const;
   // Whose claimant found no place after all goes for another one that may preempt him, on his own node if there is one.
   void name_claimants(const ClusterState& state, std::vector<PlannedEviction>& evictions) const;
@@ -36,6 +38,9 @@ class Repair {
  private:
   std::vector<GangIndex> waiting(const ClusterState& state) const;
   bool bring_back(ClusterState& state, GangIndex gang, const std::vector<PodIndex>& pods) const;
+  void keep_budgets(ClusterState& state, const std::vector<PlannedEviction>& evictions) const;
+  bool send_home(ClusterState& state, const std::vector<PodIndex>& pods) const;
+  bool clear_home(ClusterState& state, PodIndex pod, std::vector<GangIndex>& gave_way) const;
   bool keeps_domains(const ClusterState& state, GangIndex gang) const;
   bool keeps_min_resources(const ClusterState& state) const;
   bool fits_at_home(const ClusterState& state, PodIndex pod, const Place& home) const;

@@ -70,6 +70,7 @@ class Builder {
     tighten();
     for (std::int64_t g = 0, count = draw(1, 3); g < count; ++g) add_pending_gang("p" + std::to_string(g));
     make_odd();
+    if (chance(35)) add_budgets(snapshot);
     snapshot["nodes"] = nodes_;
     snapshot["queues"] = queues_;
     snapshot["gangs"] = gangs_;
@@ -323,6 +324,28 @@ class Builder {
       }
       nodes_[n]["gpus"]["count"] = devices.size();
     }
+  }
+
+  // Up to two disruption budgets over tiers, and now and then some pods that the policy protects.
+  void add_budgets(Json& snapshot) {
+    for (Json& pod : pods_) {
+      if (chance(85)) pod["labels"]["tier"] = pick<std::string>({"a", "a", "b"});
+      if (chance(10)) pod["namespace"] = "other";
+    }
+    const auto selector = [this] {
+      Json expression{{"key", "tier"}, {"operator", chance(50) ? "In" : "NotIn"}, {"values", {"a"}}};
+      if (chance(50)) return Json{{"matchLabels", {{"tier", pick<std::string>({"a", "b"})}}}};
+      return chance(50) ? Json::object() : Json{{"matchExpressions", Json::array({expression})}};
+    };
+    Json budgets = Json::array();
+    for (std::int64_t b = 0, count = draw(1, 2); b < count; ++b) {
+      Json budget{{"name", "b" + std::to_string(b)}, {"allowed", draw(0, 2)}};
+      if (chance(95)) budget["selector"] = selector();
+      if (chance(20)) budget["exclusive"] = true;
+      budgets.push_back(std::move(budget));
+    }
+    snapshot["disruptionBudgets"] = budgets;
+    if (chance(10)) snapshot["policy"]["protect"] = {{"matchLabels", {{"tier", "b"}}}};
   }
 
   void add_pending_gang(const std::string& name) {

@@ -27,6 +27,7 @@ class Search {
     for (const Gang& gang : problem.gangs)
       asks_min_resources_ = asks_min_resources_ || gang.min_resources_gpu > 0 || !gang.min_resources.empty();
     const auto& most_moves = problem.snapshot->policy.max_moves;
+    count_in_budgets();
     most_moves_ = most_moves ? static_cast<int>(std::min<std::int64_t>(*most_moves, 16)) : 16;
   }
 
@@ -60,13 +61,63 @@ class Search {
     for (const Outcome& outcome : equals) {
       if (!could_fit(outcome)) continue;
       for (ActorSet moved = outcome.movable;; moved = (moved - 1) & outcome.movable) {
-        if (std::popcount(moved) <= most_moves_)
+        if (std::popcount(moved) <= most_moves_ && budgets_allow(outcome.lost | moved))
           all.push_back({&outcome, moved, weighted_work(problem_, cast_, moved)});
         if (moved == 0) break;
       }
     }
     std::ranges::stable_sort(all, {}, &MovingOutcome::work);
     return std::ranges::any_of(all, [this](const MovingOutcome& candidate) { return look_at(candidate); });
+  }
+
+  struct Budget {
+    ActorSet selected = 0;
+    std::int64_t allowed = 0;
+  };
+
+  // Rule DisruptionBudget, once more by the snapshot's words: those that run of what each budget selects.
+  void count_in_budgets() {
+    const Snapshot& snapshot = *problem_.snapshot;
+    const auto add = [&](const auto& is_selected, std::int64_t allowed) {
+      Budget budget{0, allowed};
+      for (std::size_t actor = 0; actor < cast_.actors.size(); ++actor) {
+        const SnapshotPod& pod = snapshot.pods[cast_.actors[actor].pod.value()];
+        if (pod.status == PodStatus::kRunning && is_selected(pod)) budget.selected |= only(actor);
+      }
+      budgets_.push_back(budget);
+    };
+    for (const SnapshotDisruptionBudget& budget : snapshot.disruption_budgets) {
+      const auto is_selected = [&](const SnapshotPod& pod) {
+        return budget.selector && pod.namespace_name == budget.namespace_name && is_of(*budget.selector, pod.labels);
+      };
+      add(is_selected, budget.allowed);
+    }
+    add(
+        [&](const SnapshotPod& pod) {
+          std::int64_t selecting = 0, exclusive = 0;
+          for (const SnapshotDisruptionBudget& budget : snapshot.disruption_budgets) {
+            if (!budget.selector || pod.namespace_name != budget.namespace_name || !is_of(*budget.selector, pod.labels))
+              continue;
+            ++selecting;
+            exclusive += budget.exclusive ? 1 : 0;
+          }
+          return selecting > 1 && exclusive > 0;
+        },
+        0);
+    if (const auto& protect = snapshot.policy.protect)
+      add([&](const SnapshotPod& pod) { return is_of(*protect, pod.labels); }, 0);
+  }
+  static bool is_of(const LabelSelector& selector, const Labels& labels) {
+    return std::ranges::all_of(selector.requirements, [&](const SelectorRequirement& asked) {
+      const bool has_value = std::ranges::any_of(labels, [&](const auto& label) {
+        return label.first == asked.key && std::ranges::find(asked.values, label.second) != asked.values.end();
+      });
+      return has_value == (asked.op == SelectorOperator::kIn);  // the instances have In and NotIn alone
+    });
+  }
+  bool budgets_allow(ActorSet gone) const {
+    return std::ranges::all_of(
+        budgets_, [&](const Budget& budget) { return std::popcount(gone & budget.selected) <= budget.allowed; });
   }
 
   // Whether there is room were everything that may be moved nowhere yet: a sieve.
@@ -265,6 +316,7 @@ class Search {
   GroundsSearch grounds_search_;
   std::vector<PodIndex> releasing_;
   int most_moves_ = 0;
+  std::vector<Budget> budgets_;
   bool asks_min_resources_ = false;
   // Of the outcome that is looked at.
   Indexed<NodeIndex, ActorSet> stay_, come_;

@@ -148,6 +148,17 @@ TEST(NextSnapshot, GangsBelowTheirMinimumAreStaleSinceThen) {
       << "gone";
 }
 
+TEST(NextSnapshot, DisruptionBudgetsCountWhatIsGoneAndWhatStarts) {
+  const std::string body = R"(,"disruptionBudgets":[{"name":"b","selector":{},"allowed":1}],"pods":[)"
+                           R"({"name":"p","gpu":{"count":1},"node":"n0"},{"name":"q","gpu":{"count":1}}])";
+  const auto allowed = [](const Snapshot& snapshot) { return snapshot.disruption_budgets[0].allowed; };
+  EXPECT_EQ(allowed(Cycle(kTwoNodes + body).next()), 1);
+  EXPECT_EQ(allowed(Cycle(kTwoNodes + body).evict("p", EvictionReason::kPreempt).next()), 0);
+  EXPECT_EQ(allowed(Cycle(kTwoNodes + body).place("q", 1, {0}).next()), 2);
+  EXPECT_EQ(allowed(Cycle(kTwoNodes + body).evict("p", EvictionReason::kConsolidate).place("p", 1, {0}).next()), 1)
+      << "a move is both";
+}
+
 TEST(NextSnapshot, CanBeTakenAgainAndAgain) {
   Cycle cycle(kTwoNodes + R"(,"queues":[{"name":"a"}],"gangs":[{"name":"g","queue":"a","minMember":1}],
       "pods":[{"name":"p","gang":"g","gpu":{"count":4}},{"name":"r","queue":"a","node":"n1","status":"releasing"}])");

@@ -419,6 +419,33 @@ TEST(MakeRoom, ProtectedWithinTheMinimumRunTime) {
             "Protected");
 }
 
+TEST(MakeRoom, DisruptionBudgetWhereOneHoldsThoseThatCouldGo) {
+  const std::string runner = R"("nodes":[{"name":"a","gpus":{"count":1}}],"gangs":[{"name":"r"},{"name":"g","priority":50}],"pods":[)" +
+                             pods("r", 1, R"("gpu":{"count":1},"node":"a","labels":{"app":"x"},"namespace":"team")") + "," +
+                             pods("g", 1, kOneGpu) + "]";
+  const auto with_budget = [&](const std::string& allowed) {
+    return R"("disruptionBudgets":[{"name":"web","namespace":"team","selector":{"matchLabels":{"app":"x"}},"allowed":)" +
+           allowed + "}]," + runner;
+  };
+  const GangReport gang = Situation(with_budget("0")).gang("g");
+  EXPECT_EQ(gang.make_room, "DisruptionBudget");
+  EXPECT_NE(gang.message.find("disruption budget \"team/web\" allows 0"), std::string::npos) << gang.message;
+  EXPECT_EQ(Situation(with_budget("1")).gang("g").make_room, "OutOfTime");
+  EXPECT_EQ(Situation(R"("policy":{"protect":{"matchLabels":{"app":"x"}}},)" + runner).gang("g").make_room,
+            "DisruptionBudget");
+}
+
+TEST(MakeRoom, DisruptionBudgetWhereItLetsTooFewGo) {
+  const auto two = [](const std::string& allowed) {
+    return R"("disruptionBudgets":[{"name":"web","selector":{},"allowed":)" + allowed +
+           R"(}],"nodes":[{"name":"a","gpus":{"count":1}},{"name":"b","gpus":{"count":1}}],)" +
+           R"("gangs":[{"name":"g","priority":50,"minMember":2}],"pods":[{"name":"r","gpu":{"count":1},"node":"a"},)" +
+           R"({"name":"s","gpu":{"count":1},"node":"b"},)" + pods("g", 2, kOneGpu) + "]";
+  };
+  EXPECT_EQ(Situation(two("1")).gang("g").make_room, "DisruptionBudget");
+  EXPECT_EQ(Situation(two("2")).gang("g").make_room, "OutOfTime");
+}
+
 TEST(MakeRoom, FairShareWhereTheOthersAreWithinTheirs) {
   const std::string queues = R"("queues":[{"name":"x","gpu":{"quota":1}},{"name":"y","gpu":{"quota":0}}],)";
   EXPECT_EQ(
