@@ -34,6 +34,7 @@ const CommandSyntax& export_syntax() {
         "what the plans answer, line by line: they are checked, and uids, host names, devices known"},
        {"phase", "NAME", "now, evictions, after-evictions or all (default now; all with deltas)"},
        {"gate", "NAMES", "scheduling gates that patches take away, commas between them (default: all)"},
+       {"allow-shared", "", "write Bindings of pods that share devices, too: something else reserves the devices"},
        {"lenient", "", "pass over keys of the snapshots that the format does not know"},
        {"time", "INSTANT", "as told to solve, for snapshots of Kubernetes objects"},
        {"quiet", "", "nothing on stderr but errors"},
@@ -72,6 +73,7 @@ ExportOptions export_options(const Settings& settings) {
                                                : ExportPhase::kNow;
   if (options.format == ExportFormat::kDeltas && !settings.text("phase")) options.phase = ExportPhase::kAll;
   if (const auto gates = settings.text("gate")) options.gates = names_between_commas(*gates);
+  if (settings.is_on("allow-shared")) options.shared = SharedDevices::kAllow;
   if (!options.gates.empty() && options.format != ExportFormat::kPatches) {
     throw UsageError("--gate goes with --format patches only");
   }
