@@ -36,7 +36,7 @@ const CommandSyntax& export_syntax() {
        {"gate", "NAMES", "scheduling gates that patches take away, commas between them (default: all)"},
        {"allow-shared", "", "write Bindings of pods that share devices, too: something else reserves the devices"},
        {"lenient", "", "pass over keys of the snapshots that the format does not know"},
-       {"time", "INSTANT", "as told to solve, for snapshots of Kubernetes objects"},
+       {"time", "INSTANT", "now, for snapshots of Kubernetes objects (default: the time of the plan)"},
        {"quiet", "", "nothing on stderr but errors"},
        {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}},
       0,
@@ -134,7 +134,9 @@ class Export {
 
 Result<ExportedPlan> Export::answer(std::string_view plan_text, const ReadPlan& plan, std::string_view snapshot_text) {
   Result<ObjectIdentities> identities = read_identities(snapshot_text);  // first, as it needs most memory
-  Result<Snapshot> snapshot = reader_.read(snapshot_text);
+  KubernetesOptions kubernetes = reader_.kubernetes();
+  if (!kubernetes.time) kubernetes.time = plan.time;
+  Result<Snapshot> snapshot = reader_.read(snapshot_text, kubernetes);
   if (!snapshot) return snapshot.error();
   if (!identities) return identities.error();
   const Result<Problem> problem = build_problem(*snapshot);

@@ -101,17 +101,22 @@ void ServeQueue::parse_all() {
   }
 }
 
+TimeSource time_source(const WorkOptions& options) {
+  return options.line.solve.deterministic ? TimeSource::kObjects : TimeSource::kClock;
+}
+
 // Verifying and importing end here.
 void ServeQueue::parse(QueuedLine work, SnapshotReader& reader) {
   try {
     if (work.kind == WorkKind::kSolve) {
-      ParsedLine line = parse_line(reader, work.text, work.number);
+      ParsedLine line = parse_line(reader, work.text, work.number, time_source(*work.options));
       line.begun = work.arrived;
       parsed_.push({std::move(work), std::move(line)}, 0);
       return;
     }
+    const KubernetesOptions kubernetes = with_time(work.options->reader.kubernetes, time_source(*work.options));
     finish(work, work.kind == WorkKind::kVerify ? verify_answer(reader, work.text, work.plan, work.number)
-                                                : import_answer(work.text, work.options->reader.kubernetes));
+                                                : import_answer(work.text, kubernetes));
   } catch (const std::exception& defect) {
     finish(work, defect_answer(work.number, defect));
   }
