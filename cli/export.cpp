@@ -33,8 +33,9 @@ const CommandSyntax& export_syntax() {
         "what the plans answer, line by line: they are checked, and uids, host names, devices known"},
        {"phase", "NAME", "now, evictions, after-evictions or all (default now; all with deltas)"},
        {"gate", "NAMES", "scheduling gates that patches take away, commas between them (default: all)"},
+       {"allow-shared", "", "write Bindings of pods that share devices, too: something else reserves the devices"},
        {"lenient", "", "pass over keys of the snapshots that the format does not know"},
-       {"time", "INSTANT", "as told to solve, for snapshots of Kubernetes objects"},
+       {"time", "INSTANT", "now, for snapshots of Kubernetes objects (default: the time of the plan)"},
        {"quiet", "", "nothing on stderr but errors"},
        {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}},
       0,
@@ -44,7 +45,7 @@ const CommandSyntax& export_syntax() {
 
 ExportOptions options_of(const Settings& settings) {
   const ExportWords words{settings.text("format"), settings.text("phase"), settings.text("gate"),
-                          settings.text("snapshot").has_value()};
+                          settings.text("snapshot").has_value(), settings.is_on("allow-shared")};
   const Result<ExportOptions> options = export_options(words);
   if (options) return *options;
   const InputError& error = options.error();

@@ -84,7 +84,9 @@ std::optional<InputError> refusal(const Snapshot& snapshot, const Problem& probl
 Result<ExportedPlan> export_checked(SnapshotReader& reader, std::string_view plan_text, const ReadPlan& plan,
                                     std::string_view snapshot_text, const ExportOptions& options) {
   Result<ObjectIdentities> identities = read_identities(snapshot_text);  // first, as it needs most memory
-  Result<Snapshot> snapshot = reader.read(snapshot_text);
+  KubernetesOptions kubernetes = reader.kubernetes();
+  if (!kubernetes.time) kubernetes.time = plan.time;
+  Result<Snapshot> snapshot = reader.read(snapshot_text, kubernetes);
   if (!snapshot) return snapshot.error();
   if (!identities) return identities.error();
   const Result<Problem> problem = build_problem(*snapshot);
@@ -104,6 +106,7 @@ Result<ExportOptions> export_options(const ExportWords& words) {
   const auto phase = choice("phase", words.phase.value_or("now"), kPhases);
   if (!phase) return phase.error();
   options.phase = options.format == ExportFormat::kDeltas && !words.phase ? ExportPhase::kAll : *phase;
+  if (words.allows_shared) options.shared = SharedDevices::kAllow;
   if (words.gate) {
     if (options.format != ExportFormat::kPatches)
       return InputError{"InvalidValue", "gate", "goes with the format patches only"};

@@ -1,5 +1,6 @@
 #include "cli/import_kubernetes.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "cli/exit_code.h"
 #include "cli/imported_objects.h"
+#include "cli/line.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
@@ -26,7 +28,7 @@ CommandSyntax syntax() {
       "ignored\n"
       "goes to stderr.",
       {{"expand", "", "pods that templates ask for and that are not there yet are pending ones"},
-       {"time", "INSTANT", "now (default: the latest instant that the objects tell)"},
+       {"time", "INSTANT", "now (default: the clock's time for stdin, the latest instant of the objects for files)"},
        {"quiet", "", "nothing on stderr but errors"}},
       0,
       std::numeric_limits<std::size_t>::max()};
@@ -74,6 +76,8 @@ int run_import_kubernetes(int argc, const char* const* argv) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
     return complain_of_import("the input is empty", kExitNoInput);
   }
+  const bool is_now = std::ranges::find(files, "-") != files.end();
+  options = with_time(options, is_now ? TimeSource::kClock : TimeSource::kObjects);
   return print_imported(std::move(text), options, settings.is_on("quiet") ? Remarks::kQuiet : Remarks::kTold);
 }
 

@@ -151,9 +151,16 @@ Answer solve_line(ParsedLine& line, Clock::time_point free_since, LineSolver& so
 
 }  // namespace
 
-ParsedLine parse_line(SnapshotReader& reader, std::string_view text, std::int64_t number) {
+KubernetesOptions with_time(KubernetesOptions options, TimeSource source) {
+  if (source == TimeSource::kObjects) return options;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  options.not_before = std::chrono::nanoseconds(std::chrono::floor<std::chrono::milliseconds>(now)).count();
+  return options;
+}
+
+ParsedLine parse_line(SnapshotReader& reader, std::string_view text, std::int64_t number, TimeSource source) {
   const Clock::time_point begun = Clock::now();
-  ParsedLine line{number, {}, reader.read(text), {}, begun, {}};
+  ParsedLine line{number, {}, reader.read(text, with_time(reader.kubernetes(), source)), {}, begun, {}};
   line.remarks = reader.remarks();
   if (!line.snapshot) line.id = SnapshotReader::id_of(text);
   line.parsing = Clock::now() - begun;

@@ -27,7 +27,12 @@ struct ParsedLine {
   Clock::time_point begun;           // when the whole line was there
   Clock::duration parsing{};
 };
-ParsedLine parse_line(SnapshotReader& reader, std::string_view text, std::int64_t number);
+// What `now` is for Kubernetes objects where no option tells it: the latest instant that they tell, or the clock's.
+enum class TimeSource : std::uint8_t { kObjects, kClock };
+ParsedLine parse_line(SnapshotReader& reader, std::string_view text, std::int64_t number, TimeSource source);
+
+// Options with the clock's time as what now is at least, if that is the source.
+KubernetesOptions with_time(KubernetesOptions options, TimeSource source);
 
 struct LineOptions {
   Nanoseconds budget = kNanosecondsPerSecond;   // from the line to its plan, where the snapshot's policy does not say

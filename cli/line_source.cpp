@@ -138,8 +138,11 @@ std::string_view LineSource::gather() {
 std::optional<LineSource::Line> LineSource::next() {
   while (const auto text = next_text()) {
     const std::int64_t number = number_;
-    if (*text == "{") return Line{gather(), number};
-    if (text->size() > options_.max_line_bytes || !is_blank(*text)) return Line{*text, number};
+    const bool is_of_stdin = files_[opened_ - 1] == "-";
+    if (*text == "{") return Line{gather(), number, is_of_stdin};
+    if (text->size() > options_.max_line_bytes || !is_blank(*text)) {
+      return Line{*text, number, is_of_stdin};
+    }
   }
   return std::nullopt;
 }

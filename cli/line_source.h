@@ -30,6 +30,7 @@ class LineSource {
   struct Line {
     std::string_view text;    // until the next call
     std::int64_t number = 0;  // from 1, over all files, blank lines counted
+    bool is_of_stdin = false;
   };
   // None: the end, an interruption, or a failure.
   std::optional<Line> next();

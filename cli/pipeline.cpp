@@ -32,15 +32,17 @@ bool begins_yaml(std::string_view text) {
 }
 
 // Out of memory while a line is gathered or parsed is the end of the input, not of the answers before it.
-void read_lines(LineSource& source, const ReaderOptions& options, LineQueue& lines, PipelineOutcome& outcome,
+void read_lines(LineSource& source, const PipelineOptions& options, LineQueue& lines, PipelineOutcome& outcome,
                 std::string& defect) {
   try {
-    SnapshotReader reader(options);
+    SnapshotReader reader(options.reader);
     bool is_first = true;
     while (const auto line = source.next()) {
       outcome.is_yaml = std::exchange(is_first, false) && begins_yaml(line->text);
       if (outcome.is_yaml) break;
-      if (!lines.push(parse_line(reader, line->text, line->number), line->text.size())) break;
+      const bool is_now = line->is_of_stdin && !options.line.solve.deterministic;
+      const TimeSource time = is_now ? TimeSource::kClock : TimeSource::kObjects;
+      if (!lines.push(parse_line(reader, line->text, line->number, time), line->text.size())) break;
     }
   } catch (const std::exception& error) {
     defect = error.what();
@@ -102,7 +104,7 @@ PipelineOutcome run_pipeline(LineSource& source, int output, LineSolver& solver,
   std::atomic<int> write_error{0};
   std::string read_defect;
   {
-    const std::jthread reader([&] { read_lines(source, options.reader, lines, outcome, read_defect); });
+    const std::jthread reader([&] { read_lines(source, options, lines, outcome, read_defect); });
     const std::jthread writer([&] { write_answers(answers, output, write_error); });
     solve_lines(lines, answers, solver, options, console, outcome);
     wake_readers();

@@ -25,6 +25,7 @@
 #include "io/report_line.h"
 #include "io/report_page.h"
 #include "io/report_simulation.h"
+#include "io/kubernetes_slim.h"
 #include "io/snapshot_reader.h"
 #include "model/fair_share.h"
 #include "model/problem.h"
@@ -45,7 +46,7 @@ const CommandSyntax& report_syntax() {
        {"output", "FILE", "where the page goes [stdout]"},
        {"title", "TEXT", "the heading of the page [Muster report]"},
        {"lenient", "", "pass over keys of snapshots that the format does not know"},
-       {"time", "INSTANT", "as told to solve, for lines of Kubernetes objects"},
+       {"time", "INSTANT", "now, for lines of Kubernetes objects (default: the time of the plan)"},
        {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}},
       0,
       1000};
@@ -60,6 +61,7 @@ struct Cluster {
   Problem problem;
   FairShares shares;
   std::vector<ReportedPlan> plans;
+  bool has_no_time = false;  // Kubernetes objects, and no option or plan has told the time yet
 };
 
 class Reporter {
@@ -82,6 +84,7 @@ class Reporter {
   void take_snapshot(const std::string& place, std::string_view line, SnapshotReader& reader);
   void take_line(const std::string& place, const std::string& label, const LineSource::Line& line);
   void take_plan(const std::string& place, const std::string& label, std::string_view line);
+  void set_time_of_plan(Cluster& cluster, std::string_view line);
   void take_event(const std::string& place, const std::string& label);
   void refuse(const std::string& place, const InputError& error);
   void write_data(std::string& out) const;
@@ -131,6 +134,7 @@ void Reporter::take_snapshot(const std::string& place, std::string_view line, Sn
   auto kept = std::make_unique<Snapshot>(std::move(*snapshot));
   Result<Problem> problem = build_problem(*kept);
   if (!problem) return refuse(place, problem.error());
+  cluster.has_no_time = !options_.kubernetes.time && begins_as_kubernetes(line);
   cluster.snapshot = std::move(kept);
   cluster.problem = std::move(*problem);
   cluster.shares = compute_fair_shares(cluster.problem);
@@ -165,6 +169,18 @@ void Reporter::take_line(const std::string& place, const std::string& label, con
   }
 }
 
+// Of Kubernetes objects: the first plan says what time it was made for.
+void Reporter::set_time_of_plan(Cluster& cluster, std::string_view line) {
+  const Result<ReadPlan> plan = read_plan(line, nullptr);
+  if (!plan || !plan->time) return;
+  cluster.has_no_time = false;
+  cluster.snapshot->time = *plan->time;
+  Result<Problem> problem = build_problem(*cluster.snapshot);
+  if (!problem) return;
+  cluster.problem = std::move(*problem);
+  cluster.shares = compute_fair_shares(cluster.problem);
+}
+
 void Reporter::take_plan(const std::string& place, const std::string& label, std::string_view line) {
   const std::size_t at = plans_of_file_++;
   if (at >= clusters_.size()) {
@@ -172,6 +188,7 @@ void Reporter::take_plan(const std::string& place, const std::string& label, std
   }
   Cluster& cluster = clusters_[at];
   if (cluster.snapshot == nullptr) return;  // told already
+  if (cluster.has_no_time) set_time_of_plan(cluster, line);
   Result<ReadPlan> plan = read_plan(line, &cluster.problem);
   if (!plan) return refuse(place, plan.error());
   if (plan->is_error) return refuse(place, plan->error);

@@ -104,6 +104,10 @@ void ServeQueue::parse_all() {
 
 namespace {
 
+TimeSource time_source(const WorkOptions& options) {
+  return options.line.solve.deterministic ? TimeSource::kObjects : TimeSource::kClock;
+}
+
 Answer answer_at_once(const QueuedLine& work, SnapshotReader& reader) {
   switch (work.kind) {
     case WorkKind::kExport: {
@@ -115,7 +119,7 @@ Answer answer_at_once(const QueuedLine& work, SnapshotReader& reader) {
       return answer;
     }
     case WorkKind::kImport:
-      return import_answer(work.text, work.options->reader.kubernetes);
+      return import_answer(work.text, with_time(work.options->reader.kubernetes, time_source(*work.options)));
     default:
       return verify_answer(reader, work.text, work.plan, work.number);
   }
@@ -127,7 +131,7 @@ Answer answer_at_once(const QueuedLine& work, SnapshotReader& reader) {
 void ServeQueue::parse(QueuedLine work, SnapshotReader& reader) {
   try {
     if (work.kind == WorkKind::kSolve) {
-      ParsedLine line = parse_line(reader, work.text, work.number);
+      ParsedLine line = parse_line(reader, work.text, work.number, time_source(*work.options));
       line.begun = work.arrived;
       parsed_.push({std::move(work), std::move(line)}, 0);
       return;

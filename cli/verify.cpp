@@ -24,7 +24,7 @@ const CommandSyntax& verify_syntax() {
       "One of\n"
       "the files may be -, stdin. Blank lines do not count. What is found goes to stdout, one finding a line.",
       {{"lenient", "", "pass over keys that the format does not know"},
-       {"time", "INSTANT", "as told to solve, for lines of Kubernetes objects"},
+       {"time", "INSTANT", "now, for lines of Kubernetes objects (default: the time of the plan)"},
        {"quiet", "", "only the last line, which counts"},
        {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}},
       2,

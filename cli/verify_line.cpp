@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/claims.h"
+#include "io/kubernetes_slim.h"
 #include "io/plan_line.h"
 #include "model/referee.h"
 
@@ -36,6 +37,9 @@ void verify_plan(const Snapshot& snapshot, const Problem& problem, std::string_v
   if (read->id != snapshot.id) {
     findings.push_back({{}, "id", fmt::format("'{}' is claimed, '{}' it is", read->id, snapshot.id)});
   }
+  if (read->time && *read->time != snapshot.time) {
+    findings.push_back({{}, "time", "the plan is for another instant than the snapshot's time"});
+  }
   if (read->is_error) {
     findings.push_back(
         {"answers", read->error.path, "an error record for a snapshot that can be read: " + read->error.message});
@@ -54,9 +58,21 @@ void verify_plan(const Snapshot& snapshot, const Problem& problem, std::string_v
 
 }  // namespace
 
+namespace {
+
+// A plan of Kubernetes objects says what time it was made for, unless an option does.
+KubernetesOptions with_time_of(std::string_view plan_text, std::string_view snapshot_text, KubernetesOptions options) {
+  if (options.time || !begins_as_kubernetes(snapshot_text)) return options;
+  const Result<ReadPlan> plan = read_plan(plan_text, nullptr);
+  if (plan) options.time = plan->time;
+  return options;
+}
+
+}  // namespace
+
 VerifiedLine verify_line(SnapshotReader& reader, std::string_view snapshot_text, std::string_view plan_text) {
   VerifiedLine verified;
-  Result<Snapshot> snapshot = reader.read(snapshot_text);
+  Result<Snapshot> snapshot = reader.read(snapshot_text, with_time_of(plan_text, snapshot_text, reader.kubernetes()));
   if (!snapshot) {
     verify_error(snapshot.error(), plan_text, verified.findings);
     return verified;

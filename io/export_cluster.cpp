@@ -83,6 +83,16 @@ std::string_view ExportCluster::pod_namespace(std::string_view pod) const {
   return found == pods_.end() ? std::string_view() : found->second->namespace_name;
 }
 
+std::string_view ExportCluster::gang(std::string_view pod) const {
+  const auto found = pods_.find(pod);
+  return found == pods_.end() || found->second->gang.empty() ? pod : found->second->gang;
+}
+
+bool ExportCluster::has_unbound_volumes(std::string_view pod) const {
+  const auto found = pods_.find(pod);
+  return found != pods_.end() && found->second->unbound_volumes;
+}
+
 const PodSpec* ExportCluster::spec(std::string_view pod) const {
   const auto found = pods_.find(pod);
   return found == pods_.end() ? nullptr : &snapshot_->pod_specs[found->second->spec];

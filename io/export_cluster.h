@@ -40,6 +40,9 @@ class ExportCluster {
 
   std::string_view uid(std::string_view pod) const;            // only of Kubernetes objects
   std::string_view pod_namespace(std::string_view pod) const;  // as the snapshot says it
+  // Its own name where it is a gang by itself, or where nothing is known of it.
+  std::string_view gang(std::string_view pod) const;
+  bool has_unbound_volumes(std::string_view pod) const;
   const PodSpec* spec(std::string_view pod) const;             // none: not known
   bool asks_for(std::string_view pod, std::string_view resource_prefix) const;
   const SnapshotNode* node(std::string_view node) const;  // none: not known

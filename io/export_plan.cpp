@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "io/export_left_out.h"
 #include "io/export_objects.h"
 
 namespace muster {
@@ -29,7 +30,12 @@ struct PlanStep {
 class Exporter {
  public:
   Exporter(const ReadPlan& plan, const ExportCluster& cluster, const ExportOptions& options)
-      : plan_(plan), cluster_(cluster), options_(options), groups_(plan.named, cluster), json_(out_.text) {}
+      : plan_(plan),
+        cluster_(cluster),
+        options_(options),
+        groups_(plan.named, cluster),
+        left_out_(plan.named, cluster, options),
+        json_(out_.text) {}
 
   bool run() {
     if (!sort_steps()) return false;
@@ -63,6 +69,7 @@ class Exporter {
   // A moved pod is in the last two.
   std::vector<PlanStep> at_once_, evicted_, later_;
   KaiGroups groups_;
+  LeftOut left_out_;
   ExportedPlan out_;
   JsonWriter json_;
   InputError error_;
@@ -82,12 +89,14 @@ bool Exporter::sort_steps() {
   const auto& [placements, evictions] = plan_.named;
   if (!add(placements, places, "placements") || !add(evictions, leavers, "evictions")) return false;
   for (std::size_t i = 0; i < placements.size(); ++i) {
+    if (left_out_.has(placements[i]) || left_out_.stays(placements[i].pod)) continue;
     const auto eviction = leavers.find(placements[i].pod);
     PlanStep step{&placements[i], eviction == leavers.end() ? nullptr : eviction->second, path_of("placements", i)};
     const bool waits = step.is_move() || !placements[i].after.empty();
     (waits ? later_ : at_once_).push_back(std::move(step));
   }
   for (std::size_t i = 0; i < evictions.size(); ++i) {
+    if (left_out_.stays(evictions[i].pod)) continue;
     const auto place = places.find(evictions[i].pod);
     evicted_.push_back({place == places.end() ? nullptr : place->second, &evictions[i], path_of("evictions", i)});
   }
@@ -202,16 +211,7 @@ void Exporter::remark() {
                ? "pods are moved and not in this phase: plan again once their owners have made them anew"
                : "pods are moved: what is written is for a pod of the same name, which its owner has to make anew");
   }
-  if (options_.format == ExportFormat::kBindings || options_.format == ExportFormat::kVolcano) {
-    remark(static_cast<std::size_t>(std::ranges::count_if(plan_.named.placements,
-                                                          [&](const NamedPlan::Placement& placement) {
-                                                            const PodSpec* spec = cluster_.spec(placement.pod);
-                                                            return cluster_.is_kubernetes() && spec != nullptr &&
-                                                                   !placement.devices.empty() &&
-                                                                   spec->gpu.kind != GpuRequestKind::kWhole;
-                                                          })),
-           "placements share devices, which a Binding does not reserve: --format kai");
-  }
+  for (const std::string& what : left_out_.remarks()) out_.remarks.push_back(what);
 }
 
 }  // namespace

@@ -215,8 +215,13 @@ class Importer {
   }
 
   void write_time(JsonWriter& writer) const {
-    if (options_.time) {
-      writer.raw(R"(,"time":)").decimal(*options_.time, kNanosecondsPerSecond);
+    std::optional<Nanoseconds> time = options_.time;
+    if (!time && options_.not_before) {
+      const bool is_later = !items_.latest.empty() && *parse_instant(items_.latest) > *options_.not_before;
+      if (!is_later) time = options_.not_before;
+    }
+    if (time) {
+      writer.raw(R"(,"time":)").decimal(*time, kNanosecondsPerSecond);
     } else if (!items_.latest.empty()) {
       writer.raw(R"(,"time":)").string(items_.latest);
     }

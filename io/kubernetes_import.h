@@ -13,8 +13,9 @@
 namespace muster {
 
 struct KubernetesOptions {
-  bool expand = false;              // pods that templates have not made yet are there, too
-  std::optional<Nanoseconds> time;  // now; none: the latest instant that the objects tell of
+  bool expand = false;  // pods that templates have not made yet are there, too
+  std::optional<Nanoseconds> time = {};  // now; none: the latest instant that the objects tell of,
+  std::optional<Nanoseconds> not_before = {};  // or this, if it is later
 };
 
 struct ImportedSnapshot {

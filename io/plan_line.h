@@ -67,6 +67,7 @@ struct NamedPlan {
 // What a plan line claims, names resolved against the problem that it answers.
 struct ReadPlan {
   std::string id;
+  std::optional<Nanoseconds> time;  // of the snapshot
   bool is_error = false;  // status "error": nothing else is filled in but `error`
   InputError error;
   Plan plan;

@@ -259,7 +259,7 @@ constexpr std::array<Field<PlanInput, InputError>, 4> kErrorFields = {
       },
       true}}};
 
-constexpr std::array<Field<PlanInput, ReadPlan>, 10> kPlanFields = {
+constexpr std::array<Field<PlanInput, ReadPlan>, 11> kPlanFields = {
     {{"format",
       [](PlanInput& in, JsonValue v, ReadPlan&) {
         return in.expect(v, JsonKind::kString) &&
@@ -273,6 +273,7 @@ constexpr std::array<Field<PlanInput, ReadPlan>, 10> kPlanFields = {
         return read_choice(in, v, kStatuses, plan.is_error);
       },
       true},
+     {"time", [](PlanInput& in, JsonValue v, ReadPlan& plan) { return in.read_instant(v, plan.time.emplace()); }},
      {"placements",
       [](PlanInput& in, JsonValue v, ReadPlan&) { return read_list(in, v, kPlacementFields, in.placements); }},
      {"evictions",

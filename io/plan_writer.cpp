@@ -78,6 +78,7 @@ class AccountWriter {
 
 void DecisionWriter::write() {
   json_.raw(R"({"format":"muster/v1","id":)").string(problem_.snapshot->id).raw(R"(,"status":"ok")");
+  if (problem_.snapshot->time != 0) json_.raw(R"(,"time":)").decimal(problem_.snapshot->time, kNanosecondsPerSecond);
   write_placements();
   write_evictions();
 }

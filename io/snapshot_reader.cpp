@@ -101,7 +101,7 @@ struct SnapshotReader::Implementation {
 
   std::optional<InputError> parse(std::string_view line);
   Result<Snapshot> read(JsonDocument& parsed);
-  Result<Snapshot> read_imported();
+  Result<Snapshot> read_imported(const KubernetesOptions& kubernetes);
 };
 
 // Of Kubernetes objects, what matters.
@@ -122,8 +122,8 @@ Result<Snapshot> SnapshotReader::Implementation::read(JsonDocument& parsed) {
 }
 
 // Of Kubernetes objects: by way of the line that they become.
-Result<Snapshot> SnapshotReader::Implementation::read_imported() {
-  Result<ImportedSnapshot> import = import_kubernetes(document, options.kubernetes);
+Result<Snapshot> SnapshotReader::Implementation::read_imported(const KubernetesOptions& kubernetes) {
+  Result<ImportedSnapshot> import = import_kubernetes(document, kubernetes);
   if (!import) return import.error();
   remarks = std::move(import->remarks);
   if (auto error = imported.parse(import->line, {import->line.size(), options.max_depth})) return *std::move(error);
@@ -140,10 +140,16 @@ SnapshotReader::SnapshotReader(SnapshotReader&&) noexcept = default;
 SnapshotReader& SnapshotReader::operator=(SnapshotReader&&) noexcept = default;
 
 Result<Snapshot> SnapshotReader::read(std::string_view line) {
+  return read(line, implementation_->options.kubernetes);
+}
+
+const KubernetesOptions& SnapshotReader::kubernetes() const { return implementation_->options.kubernetes; }
+
+Result<Snapshot> SnapshotReader::read(std::string_view line, const KubernetesOptions& kubernetes) {
   JsonDocument& document = implementation_->document;
   implementation_->remarks.clear();
   if (auto error = implementation_->parse(line)) return *std::move(error);
-  if (holds_kubernetes_objects(document.root())) return implementation_->read_imported();
+  if (holds_kubernetes_objects(document.root())) return implementation_->read_imported(kubernetes);
   return implementation_->read(document);
 }
 

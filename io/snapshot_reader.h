@@ -35,6 +35,9 @@ class SnapshotReader {
   SnapshotReader& operator=(SnapshotReader&&) noexcept;
 
   Result<Snapshot> read(std::string_view line);
+  // The same with other options for Kubernetes objects than those of the reader.
+  Result<Snapshot> read(std::string_view line, const KubernetesOptions& kubernetes);
+  const KubernetesOptions& kubernetes() const;
 
   // What was passed over in the last line, or held back; empty but for Kubernetes objects.
   const std::vector<std::string>& remarks() const;

@@ -61,7 +61,7 @@ TEST_F(Export, EveryScenarioIsExportedInEveryFormatAndNothingIsLost) {
     const std::size_t placed = parsed["placements"].size(), evicted = parsed["evictions"].size();
     for (const std::string& format : kFormats) {
       const std::size_t unsaid = format == "deltas" || format == "kai" ? moved : 0;  // one delta; KAI: told on stderr
-      EXPECT_EQ(exported("--phase all --snapshot " + file + " --format " + format, plan).size(),
+      EXPECT_EQ(exported("--phase all --allow-shared --snapshot " + file + " --format " + format, plan).size(),
                 placed + evicted - unsaid)
           << file << " " << format;
     }
@@ -115,7 +115,7 @@ TEST_F(Export, CarriedOutAndReadAgainThePlacementsRunAndTheRefereeHasNothingAgai
     for (const Json& eviction : plan["evictions"]) left[eviction["pod"]] = eviction["reason"];
     for (const std::string format : {"bindings", "kai"}) {
       const std::string told = file + " " + format;
-      const auto objects = exported("--phase all --snapshot " + file + " --format " + format, line);
+      const auto objects = exported("--phase all --allow-shared --snapshot " + file + " --format " + format, line);
       const std::string path = workplace.file("after.json", carried_out(list, objects).dump());
       const Outcome imported = workplace.run("import kubernetes --quiet " + path);
       ASSERT_EQ(imported.exit_code, 0) << told << imported.err;

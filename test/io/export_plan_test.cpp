@@ -1,6 +1,7 @@
 // Plans in the shapes of others: objects for the API server, patches, Volcano's and KAI's words, deltas.
 #include "io/export_plan.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -254,10 +255,53 @@ TEST(ExportPlan, AGroupHasOneNameInEveryPhase) {
   EXPECT_EQ(later[0]["spec"]["selectedGPUGroups"], Json::parse(R"(["u-b-1"])"));
 }
 
-TEST(ExportPlan, BindingsOfSharersAreRemarkedUpon) {
-  const auto made = attempt(sharers(), {ExportFormat::kBindings});
+TEST(ExportPlan, BindingsLeaveOutGangsThatShareDevicesUnlessAsked) {
+  for (const ExportFormat format : {ExportFormat::kBindings, ExportFormat::kVolcano}) {
+    const auto made = attempt(sharers(), {format});
+    ASSERT_TRUE(made);
+    EXPECT_EQ(made->text, "");
+    EXPECT_NE(made->remarks.back().find("3 of its gangs are left out: they share devices"), std::string::npos);
+    EXPECT_EQ(lines(sharers(), {format, ExportPhase::kAll, {}, SharedDevices::kAllow}).size(), 3U);
+  }
+  Case without = sharers();
+  without.snapshot.clear();
+  EXPECT_TRUE(lines(without, {ExportFormat::kBindings}).empty()) << "the plan says it, too";
+}
+
+// A gang of two, one of which has a claim that its scheduler binds; the other gang waits for a pod that would go for it.
+TEST(ExportPlan, BindingsLeaveOutWholeGangsWhoseClaimsASchedulerBinds) {
+  const std::string snapshot = R"({"format":"muster/v1","nodes":[{"name":"n1","resources":{"cpu":8}}],
+      "gangs":[{"name":"g"},{"name":"h"},{"name":"low"}],"pods":[
+      {"name":"ns/g-0","gang":"g","unboundVolumes":true},{"name":"ns/g-1","gang":"g"},
+      {"name":"ns/h-0","gang":"h"},{"name":"ns/low-0","gang":"low","node":"n1"},
+      {"name":"ns/low-1","gang":"low","node":"n1"},{"name":"ns/free"}]})";
+  Json victim = eviction("ns/low-0", "n1"), other = eviction("ns/low-1", "n1");
+  victim["for"] = "g";
+  other["for"] = "ns/free";
+  const Case it{{placement("ns/free", "n1", nullptr, {"ns/low-1"}), placement("ns/g-0", "n1", nullptr, {"ns/low-0"}),
+                 placement("ns/g-1", "n1"), placement("ns/h-0", "n1", nullptr, {"ns/low-0"})},
+                {victim, other},
+                snapshot,
+                {}};
+  const auto made = attempt(it, {ExportFormat::kBindings});
   ASSERT_TRUE(made);
-  EXPECT_EQ(made->remarks.back(), "3 of its placements share devices, which a Binding does not reserve: --format kai");
+  EXPECT_EQ(std::ranges::count(made->text, '\n'), 2) << made->text;
+  EXPECT_NE(made->text.find(R"("name":"low-1")"), std::string::npos);
+  EXPECT_NE(made->text.find(R"("name":"free")"), std::string::npos);
+  ASSERT_EQ(made->remarks.size(), 2U) << testing::PrintToString(made->remarks);
+  EXPECT_NE(made->remarks[0].find("1 of its gangs is left out: a scheduler has to bind"), std::string::npos);
+  EXPECT_NE(made->remarks[1].find("1 of its gangs is left out: they wait"), std::string::npos);
+  EXPECT_EQ(lines(it, {ExportFormat::kPatches}).size(), 6U) << "their scheduler binds both";
+}
+
+TEST(ExportPlan, AMoveForWhatIsLeftOutIsLeftOutWhole) {
+  const std::string snapshot = R"({"format":"muster/v1","nodes":[{"name":"n1"},{"name":"n2"}],
+      "pods":[{"name":"ns/p","unboundVolumes":true},{"name":"ns/m","node":"n1"}]})";
+  Json move = eviction("ns/m", "n1", "consolidate");
+  move["for"] = "ns/p";
+  const Case it{{placement("ns/m", "n2"), placement("ns/p", "n1", nullptr, {"ns/m"})}, {move}, snapshot, {}};
+  EXPECT_TRUE(lines(it, {ExportFormat::kBindings}).empty());
+  EXPECT_EQ(lines(it, {ExportFormat::kPatches}).size(), 3U);
 }
 
 TEST(ExportPlan, KaiNeedsUids) {

@@ -114,7 +114,7 @@ TEST(PlanLine, IsWrittenAsTheContractShowsIt) {
   const Instance i = instance();
   EXPECT_EQ(
       written(i, plan_of(i.problem), true),
-      R"({"format":"muster/v1","id":"a \"line\"\n","status":"ok",)"
+      R"({"format":"muster/v1","id":"a \"line\"\n","status":"ok","time":1000,)"
       R"("placements":[{"pod":"a\tpod","node":"n2","gpus":[{"index":0,"share":1},{"index":1,"share":1}],"after":["old"]},)"
       R"({"pod":"half","node":"n\"1","gpus":[{"index":0,"share":0.29}],"after":["old","runs"]},)"
       R"({"pod":"plain","node":"n\"1"},)"

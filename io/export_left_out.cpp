@@ -1,0 +1,86 @@
+#include "io/export_left_out.h"
+
+#include <algorithm>
+
+#include "io/export_plan.h"
+
+namespace muster {
+
+namespace {
+
+std::string counted(std::size_t gangs, std::string_view why) {
+  return std::to_string(gangs) + (gangs == 1 ? " of its gangs is left out: " : " of its gangs are left out: ") +
+         std::string(why);
+}
+
+bool shares_devices(const ExportCluster& cluster, const NamedPlan::Placement& placement) {
+  if (placement.devices.empty()) return false;
+  const PodSpec* spec = cluster.spec(placement.pod);
+  if (spec != nullptr) return spec->gpu.kind != GpuRequestKind::kWhole;
+  return std::ranges::any_of(placement.devices, [](const NamedPlan::Device& device) { return device.share != "1"; });
+}
+
+template <class Needs>
+std::unordered_set<std::string_view> gangs_where(const NamedPlan& plan, const ExportCluster& cluster, Needs needs) {
+  std::unordered_set<std::string_view> gangs;
+  for (const NamedPlan::Placement& placement : plan.placements) {
+    if (needs(placement)) gangs.insert(cluster.gang(placement.pod));
+  }
+  return gangs;
+}
+
+}  // namespace
+
+LeftOut::LeftOut(const NamedPlan& plan, const ExportCluster& cluster, const ExportOptions& options)
+    : cluster_(cluster) {
+  const bool binds = options.format == ExportFormat::kBindings || options.format == ExportFormat::kVolcano;
+  // Volcano's annotations reserve devices that the snapshot names; Kubernetes objects name none.
+  const bool reserves = options.format == ExportFormat::kVolcano && !cluster.is_kubernetes();
+  if (!binds) return;
+  if (options.shared == SharedDevices::kLeaveOut && !reserves) {
+    const auto sharing =
+        gangs_where(plan, cluster, [&](const auto& placement) { return shares_devices(cluster, placement); });
+    if (!sharing.empty()) {
+      remarks_.push_back(counted(sharing.size(),
+                                 "they share devices, which a Binding does not reserve; use --format kai, or "
+                                 "--allow-shared if something else reserves them"));
+    }
+    gangs_.insert(sharing.begin(), sharing.end());
+  }
+  const auto unbound = gangs_where(
+      plan, cluster, [&](const auto& placement) { return cluster.has_unbound_volumes(placement.pod); });
+  if (!unbound.empty()) {
+    remarks_.push_back(counted(unbound.size(),
+                               "a scheduler has to bind their volume claims (WaitForFirstConsumer), which a Binding "
+                               "does not do; use --format patches or kai"));
+  }
+  gangs_.insert(unbound.begin(), unbound.end());
+  const std::size_t first = gangs_.size();
+  if (first == 0) return;
+  follow(plan);
+  if (gangs_.size() > first) {
+    remarks_.push_back(counted(gangs_.size() - first, "they wait for pods that are not evicted then"));
+  }
+}
+
+// A move that is left out leaves the pod where it is; the rest of its gang is not touched by that.
+void LeftOut::follow(const NamedPlan& plan) {
+  for (bool found = true; found;) {
+    found = false;
+    for (const NamedPlan::Eviction& eviction : plan.evictions) {
+      const bool is_move = eviction.reason == EvictionReason::kConsolidate;
+      if (gangs_.contains(eviction.for_gang) || (is_move && gangs_.contains(cluster_.gang(eviction.pod)))) {
+        kept_.insert(eviction.pod);
+      }
+    }
+    for (const NamedPlan::Placement& placement : plan.placements) {
+      const bool waits_in_vain = std::ranges::any_of(
+          placement.after, [&](const std::string& pod) { return kept_.contains(pod); });
+      if (waits_in_vain && !kept_.contains(placement.pod)) {
+        found = gangs_.insert(cluster_.gang(placement.pod)).second || found;
+      }
+    }
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,37 @@
+// What of a plan an export leaves out, since its objects could not carry it out.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "io/export_cluster.h"
+#include "io/plan_line.h"
+
+namespace muster {
+
+struct ExportOptions;
+
+// A Binding binds no volume claim and reserves no part of a device: a gang with a pod that needs either is left out as
+// a whole. So are the evictions for it, and whatever waits for a pod that is then not evicted. Cost: O(placements +
+// evictions) for each gang that another one is left out for.
+class LeftOut {
+ public:
+  LeftOut(const NamedPlan& plan, const ExportCluster& cluster, const ExportOptions& options);
+
+  bool has(const NamedPlan::Placement& placement) const { return gangs_.contains(cluster_.gang(placement.pod)); }
+  // Whether the pod runs on where it is, since what it should make room for is left out.
+  bool stays(std::string_view pod) const { return kept_.contains(pod); }
+
+  const std::vector<std::string>& remarks() const { return remarks_; }
+
+ private:
+  void follow(const NamedPlan& plan);
+
+  const ExportCluster& cluster_;
+  std::unordered_set<std::string_view> gangs_, kept_;
+  std::vector<std::string> remarks_;
+};
+
+}  // namespace muster
