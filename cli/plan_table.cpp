@@ -65,8 +65,15 @@ class TableMaker {
     const auto leaving = after_.find(gang.gang);
     std::string text;
     if (leaving != after_.end() && !leaving->second.empty()) text = leaving_pods(leaving->second);
-    if (!gang.message.empty()) text += (text.empty() ? "" : "; ") + escaped(gang.message);
+    if (!gang.message.empty()) text += (text.empty() ? "" : "; ") + escaped(short_message(gang.message));
     return text.empty() ? "-" : text;
+  }
+
+  // Without the tally that the column PODS tells.
+  static std::string_view short_message(std::string_view message) {
+    constexpr std::string_view kTally = " pods of the gang cannot be placed: ";
+    const std::size_t at = message.find(kTally);
+    return at == std::string_view::npos ? message : message.substr(at + kTally.size());
   }
 
   // "ns/a-0, ns/a-1 and 4 more to leave".

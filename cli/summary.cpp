@@ -45,7 +45,8 @@ std::string gangs_line(const SolvedLine& line) {
   std::map<std::string_view, std::int64_t> phases, reasons;
   for (const GangReport& gang : line.solution.report.gangs) {
     ++phases[phase_name(gang.phase)];
-    if (!gang.reason.empty()) ++reasons[gang.reason];
+    const bool is_gone = gang.phase == GangPhase::kEvicted || gang.phase == GangPhase::kStale;
+    if (!gang.reason.empty() && !is_gone) ++reasons[gang.reason];
   }
   std::string text = fmt::format("  gangs: {}", phases.empty() ? "nothing to do" : tally(phases, phases.size()));
   if (!reasons.empty()) text += fmt::format("; left over for {}", tally(reasons, kMostReasons));

@@ -126,6 +126,10 @@ bool EvictionRules::may_reclaim(const ClusterState& state, GangIndex claimant, G
   const Gang &c = problem_.gangs[claimant], &v = problem_.gangs[victim];
   if (!may_evict(victim) || c.preemption_policy == PreemptionPolicy::kNever || c.queue == v.queue || c.queue.is_none())
     return false;
+  // What runs in a queue above the claimant's has no side of its own.
+  if (!v.queue_is_leaf && std::ranges::find(problem_.queues[c.queue].ancestors, v.queue) !=
+                              problem_.queues[c.queue].ancestors.end())
+    return false;
   const QueueIndex side = sides(c.queue, v.queue).victim;
   // Over its share (or quota) before the plan, and still so: so it is not taken lower than needed.
   const bool over_share = is_over(usage_before_[side], shares_.share[side], claimant) &&

@@ -101,6 +101,7 @@ bool has_started(const Problem& problem, const AfterPlan& end, const Gang& gang)
 
 // It is not excluded that it fits: the time budget ended first, or the engine by itself.
 constexpr const char *kOutOfTime = "OutOfTime", *kUndecided = "Undecided";
+constexpr const char* kMayFit = "It may fit: the levels prefer the plan without it, or the engine did not find it.";
 bool is_open(std::string_view reason) { return reason == kOutOfTime || reason == kUndecided; }
 
 // Position in the list of reasons, of those that depend on room.
@@ -340,9 +341,16 @@ std::string ReasonTeller::reason(const Subject& subject, std::string* sentence) 
     *sentence = "Placing is not among the actions of the policy.";
     return "";
   }
-  *sentence = code == kOutOfTime ? "Undetermined: the time budget ran out."
-                                 : "Undetermined: it may fit, and the engine ended without placing it.";
+  *sentence = code == kOutOfTime         ? "Undetermined: the time budget ran out."
+              : counts_for_nothing(subject) ? "It may fit, but its work counts for nothing: its weight is too small."
+                                            : kMayFit;
   return code;
+}
+
+bool ReasonTeller::counts_for_nothing(const Subject& subject) const {
+  return std::ranges::all_of(subject.need.items, [&](const NeedItem& item) {
+    return std::ranges::all_of(item.pods, [&](PodIndex pod) { return problem_.pods[pod].weighted_work == 0; });
+  });
 }
 
 // Sums, pod by pod counts and, for mixed gangs, a packing and a bounded search: true is a proof.

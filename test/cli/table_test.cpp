@@ -39,7 +39,7 @@ TEST_F(Table, SaysOfEachGangItsPhaseItsReasonAndWhatItWaitsFor) {
   };
   has("high", {"default", "Waiting", "1/1", "low-0 to leave"});
   has("low", {"Evicted", "0/1", "preempted", "1 pod is evicted to make room for high (preempt)"});
-  has("big", {"Unschedulable", "0/1", "larger than the cluster", "1/1 pods of the gang cannot be placed"});
+  has("big", {"Unschedulable", "0/1", "larger than the cluster", "0/2 nodes are available: 2 Insufficient gpu"});
   has("few", {"Unschedulable", "too few pods"});
   has("held", {"Held", "Muster cannot plan it", "not planned: the pod uses x"});
   EXPECT_EQ(outcome.out.find('\x1b'), std::string::npos) << "names are fit for a terminal";

@@ -58,6 +58,18 @@ TEST(Phases, OfAGangThatOnlySucceededPodsMadeComplete) {
   EXPECT_EQ(situation.gang("g").phase, GangPhase::kScheduled) << "nothing of it ran";
 }
 
+TEST(QuotaLevel, OfAnUnlimitedQueueCountsAllThatItRunsUpToTheCluster) {
+  Situation situation(kTwoNodesOfFour +
+                      R"("queues":[{"name":"top"},{"name":"free","parent":"top"},{"name":"two","parent":"top","gpu":{"quota":2}}],)"
+                      R"("gangs":[{"name":"f","queue":"free"},{"name":"t","queue":"two"}],"pods":[)" +
+                      pods("f", 4, kOneGpu + R"(,"node":"a")") + "," + pods("t", 4, kOneGpu + R"(,"node":"b")") + "]");
+  for (const LevelReport& level : situation.report().objective) {
+    if (level.id.kind == LevelKind::kQuota) {
+      EXPECT_EQ(level.value, 6'000) << "all of free, two of two";
+    }
+  }
+}
+
 TEST(Phases, AreWaitingWhereAllThatIsPlacedWaitsEvenWithAMinimumOfNone) {
   Situation situation(R"("nodes":[{"name":"a","gpus":{"count":1}}],"gangs":[{"name":"g","minMember":0}],"pods":[)"
                       R"({"name":"old","node":"a","gpu":{"count":1},"status":"releasing"},)" +

@@ -15,7 +15,7 @@ const reasons = {
   InsufficientMemory: ['Too little free memory', 'The nodes that it may use have too little free memory in sum.'],
   TopologyUnsatisfied: ['No single domain has room', 'It would fit, but not within one domain of the topology that it requires.'],
   Fragmented: ['Free, but scattered', 'Enough is free in sum, but not together where it is needed.'],
-  Undecided: ['Not decided', 'Nothing excludes it, and the engine ended without placing it.'],
+  Undecided: ['Not decided', 'It may fit: the levels prefer the plan without it, or the engine did not find it.'],
   OutOfTime: ['Not decided in time', 'Nothing excludes it: the time for planning ended first.'],
   Preempted: ['Preempted', 'It makes room for gangs of higher priority in its queue.'],
   Reclaimed: ['Reclaimed', 'It makes room for gangs of queues that are below their share.'],
