@@ -1,6 +1,8 @@
 // `muster export`: plans become objects for the API server, patches or deltas.
 #include <limits>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +13,7 @@
 
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/line_options.h"
 #include "cli/line_source.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -29,7 +32,7 @@ const CommandSyntax& export_syntax() {
       "muster export --format NAME [PLANS...] [OPTION...]",
       "Turns plan lines into what carries them out, one JSON object a line. Without PLANS, or where it is -, stdin.\n"
       "An error record among the plans is given on as it is.",
-      {{"format", "NAME", "bindings, patches, volcano, kai or deltas; see docs/export.md"},
+      with_policy_options({{"format", "NAME", "bindings, patches, volcano, kai or deltas; see docs/export.md"},
        {"snapshot", "FILE",
         "what the plans answer, line by line: they are checked, and uids, host names, devices known"},
        {"phase", "NAME", "now, evictions, after-evictions or all (default now; all with deltas)"},
@@ -37,7 +40,7 @@ const CommandSyntax& export_syntax() {
        {"lenient", "", "pass over keys of the snapshots that the format does not know"},
        {"time", "INSTANT", "as told to solve, for snapshots of Kubernetes objects"},
        {"quiet", "", "nothing on stderr but errors"},
-       {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}},
+       {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}}),
       0,
       std::numeric_limits<std::size_t>::max()};
   return syntax;
@@ -109,6 +112,21 @@ std::optional<InputError> refusal(const Snapshot& snapshot, const Problem& probl
                     fmt::format("{}: {}: {}", rule_name(first.rule), first.subject, first.message)};
 }
 
+// Where the plan places pods of several schedulers: a sentence that names them; else empty.
+std::string remark_on_schedulers(const Snapshot& snapshot, const ReadPlan& plan) {
+  std::set<std::string_view> placed;
+  for (const auto& placement : plan.named.placements) placed.insert(placement.pod);
+  std::map<std::string_view, int> schedulers;
+  for (const SnapshotPod& pod : snapshot.pods) {
+    if (placed.contains(pod.name)) ++schedulers[scheduler_of(pod)];
+  }
+  if (schedulers.size() < 2) return "";
+  std::vector<std::string> names;
+  for (const auto& [name, pods] : schedulers) names.push_back(fmt::format("{} ({})", escaped(name), pods));
+  return fmt::format("it places pods of several schedulers, {}; plan and export one at a time with --scheduler-name",
+                     fmt::join(names, ", "));
+}
+
 class Export {
  public:
   Export(const Settings& settings, const ReaderOptions& reader)
@@ -138,7 +156,10 @@ Result<ExportedPlan> Export::answer(std::string_view plan_text, const ReadPlan& 
   const Result<Problem> problem = build_problem(*snapshot);
   if (!problem) return problem.error();
   if (auto error = refusal(*snapshot, *problem, plan_text, plan)) return *std::move(error);
-  return export_plan(plan, ExportCluster(*std::move(identities), *problem), options_);
+  Result<ExportedPlan> exported = export_plan(plan, ExportCluster(*std::move(identities), *problem), options_);
+  std::string remark = exported ? remark_on_schedulers(*snapshot, plan) : "";
+  if (!remark.empty()) exported->remarks.push_back(std::move(remark));
+  return exported;
 }
 
 bool Export::refuse(const LineSource::Line& plan, std::string_view id, const InputError& error) {
@@ -206,9 +227,7 @@ int export_all(Export& run, LineSource& plans, LineSource* snapshots) {
 int run_export(int argc, const char* const* argv) {
   const Settings settings(export_syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(export_syntax()), kExitAnswered);
-  ReaderOptions reader;
-  reader.lenient = settings.is_on("lenient");
-  reader.kubernetes.time = settings.instant("time");
+  const ReaderOptions reader = reader_options(settings);
   Export run(settings, reader);
   std::vector<std::string> files = settings.arguments();
   if (files.empty()) files.emplace_back("-");
