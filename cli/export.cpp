@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/export_line.h"
+#include "cli/line_options.h"
 #include "cli/line_source.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -28,7 +29,7 @@ const CommandSyntax& export_syntax() {
       "muster export --format NAME [PLANS...] [OPTION...]",
       "Turns plan lines into what carries them out, one JSON object a line. Without PLANS, or where it is -, stdin.\n"
       "An error record among the plans is given on as it is.",
-      {{"format", "NAME", "bindings, patches, volcano, kai or deltas; see docs/export.md"},
+      with_policy_options({{"format", "NAME", "bindings, patches, volcano, kai or deltas; see docs/export.md"},
        {"snapshot", "FILE",
         "what the plans answer, line by line: they are checked, and uids, host names, devices known"},
        {"phase", "NAME", "now, evictions, after-evictions or all (default now; all with deltas)"},
@@ -37,7 +38,7 @@ const CommandSyntax& export_syntax() {
        {"lenient", "", "pass over keys of the snapshots that the format does not know"},
        {"time", "INSTANT", "now, for snapshots of Kubernetes objects (default: the time of the plan)"},
        {"quiet", "", "nothing on stderr but errors"},
-       {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}},
+       {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}}),
       0,
       std::numeric_limits<std::size_t>::max()};
   return syntax;
@@ -135,9 +136,7 @@ int export_all(Export& run, LineSource& plans, LineSource* snapshots) {
 int run_export(int argc, const char* const* argv) {
   const Settings settings(export_syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(export_syntax()), kExitAnswered);
-  ReaderOptions reader;
-  reader.lenient = settings.is_on("lenient");
-  reader.kubernetes.time = settings.instant("time");
+  const ReaderOptions reader = reader_options(settings);
   Export run(settings, reader);
   std::vector<std::string> files = settings.arguments();
   if (files.empty()) files.emplace_back("-");

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -81,6 +83,21 @@ std::optional<InputError> refusal(const Snapshot& snapshot, const Problem& probl
                     fmt::format("{}: {}: {}", rule_name(first.rule), first.subject, first.message)};
 }
 
+// Where the plan places pods of several schedulers: a sentence that names them; else empty.
+std::string remark_on_schedulers(const Snapshot& snapshot, const ReadPlan& plan) {
+  std::set<std::string_view> placed;
+  for (const auto& placement : plan.named.placements) placed.insert(placement.pod);
+  std::map<std::string_view, int> schedulers;
+  for (const SnapshotPod& pod : snapshot.pods) {
+    if (placed.contains(pod.name)) ++schedulers[scheduler_of(pod)];
+  }
+  if (schedulers.size() < 2) return "";
+  std::vector<std::string> names;
+  for (const auto& [name, pods] : schedulers) names.push_back(fmt::format("{} ({})", escaped(name), pods));
+  return fmt::format("it places pods of several schedulers, {}; plan and export one at a time with --scheduler-name",
+                     fmt::join(names, ", "));
+}
+
 Result<ExportedPlan> export_checked(SnapshotReader& reader, std::string_view plan_text, const ReadPlan& plan,
                                     std::string_view snapshot_text, const ExportOptions& options) {
   Result<ObjectIdentities> identities = read_identities(snapshot_text);  // first, as it needs most memory
@@ -92,7 +109,10 @@ Result<ExportedPlan> export_checked(SnapshotReader& reader, std::string_view pla
   const Result<Problem> problem = build_problem(*snapshot);
   if (!problem) return problem.error();
   if (auto error = refusal(*snapshot, *problem, plan_text, plan)) return *std::move(error);
-  return export_plan(plan, ExportCluster(*std::move(identities), *problem), options);
+  Result<ExportedPlan> exported = export_plan(plan, ExportCluster(*std::move(identities), *problem), options);
+  std::string remark = exported ? remark_on_schedulers(*snapshot, plan) : "";
+  if (!remark.empty()) exported->remarks.push_back(std::move(remark));
+  return exported;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "io/label_selector_text.h"
 #include "model/parallel.h"
 
 namespace muster {
@@ -23,10 +24,44 @@ LineOptions line_options(const Settings& settings) {
   return options;
 }
 
+std::vector<OptionRow> with_policy_options(std::vector<OptionRow> others) {
+  std::vector<OptionRow> rows = {
+      {"scheduler-name", "NAMES", "plan only pods of these schedulers, with commas (default: the policy's)"},
+      {"actions", "NAMES", "of place, consolidate, reclaim, preempt, stale, with commas (default: the policy's)"},
+      {"no-evictions", "", "evict and move nothing that runs"},
+      {"max-moves", "N", "move at most N running pods in a plan; a policy may say less"},
+      {"protect", "SELECTOR", "never evict or move pods with these labels: \"team=infra,tier in (prod)\""}};
+  rows.insert(rows.end(), others.begin(), others.end());
+  return rows;
+}
+
+PolicyOverrides policy_overrides(const Settings& settings) {
+  const auto refuse = [](const char* flag, const InputError& error) {
+    throw UsageError(std::string(flag) + ": " + error.message);
+  };
+  PolicyOverrides overrides;
+  if (const auto names = settings.text("scheduler-name")) {
+    auto parsed = parse_scheduler_names(*names);
+    parsed ? void(overrides.schedulers = *std::move(parsed)) : refuse("--scheduler-name", parsed.error());
+  }
+  if (const auto names = settings.text("actions")) {
+    const auto parsed = parse_actions(*names);
+    parsed ? void(overrides.actions = *parsed) : refuse("--actions", parsed.error());
+  }
+  overrides.no_evictions = settings.is_on("no-evictions");
+  overrides.max_moves = settings.integer("max-moves", 0, std::numeric_limits<std::int64_t>::max());
+  if (const auto selector = settings.text("protect")) {
+    const auto parsed = parse_label_selector(*selector);
+    parsed ? void(overrides.protect = *selector) : refuse("--protect", parsed.error());
+  }
+  return overrides;
+}
+
 ReaderOptions reader_options(const Settings& settings) {
   ReaderOptions options;
   options.lenient = settings.is_on("lenient");
   options.kubernetes.time = settings.instant("time");
+  options.policy = policy_overrides(settings);
   const auto max_line = settings.integer("max-line-bytes", 1, std::int64_t{1} << 32);
   if (max_line) options.max_line_bytes = static_cast<std::size_t>(*max_line);
   return options;

@@ -1,6 +1,8 @@
 // Options that every front which solves has in common.
 #pragma once
 
+#include <vector>
+
 #include "cli/line.h"
 #include "cli/options.h"
 #include "io/snapshot_reader.h"
@@ -11,7 +13,13 @@ namespace muster {
 // Throws UsageError.
 LineOptions line_options(const Settings& settings);
 
-// Of --lenient, --time and --max-line-bytes, as far as the command has them. Throws UsageError.
+// The rows of the options that say something of the policy of every snapshot, for CommandSyntax: --scheduler-name,
+// --actions, --no-evictions, --max-moves and --protect. `others` follow them.
+std::vector<OptionRow> with_policy_options(std::vector<OptionRow> others);
+// What they say. Throws UsageError.
+PolicyOverrides policy_overrides(const Settings& settings);
+
+// Of --lenient, --time, --max-line-bytes and the policy's, as far as the command has them. Throws UsageError.
 ReaderOptions reader_options(const Settings& settings);
 
 }  // namespace muster

@@ -15,6 +15,7 @@
 
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/line_options.h"
 #include "cli/line_source.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -42,12 +43,12 @@ const CommandSyntax& report_syntax() {
       "Each FILE (- is stdin) holds plans, the trace of a solve, a simulation's events or summary, or a benchmark's "
       "figures,\n"
       "one object a line. Line n of plans answers line n of the snapshots; several files of plans are compared.",
-      {{"snapshot", "FILE", "the snapshots of the plans"},
+      with_policy_options({{"snapshot", "FILE", "the snapshots of the plans"},
        {"output", "FILE", "where the page goes [stdout]"},
        {"title", "TEXT", "the heading of the page [Muster report]"},
        {"lenient", "", "pass over keys of snapshots that the format does not know"},
        {"time", "INSTANT", "now, for lines of Kubernetes objects (default: the time of the plan)"},
-       {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}},
+       {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}}),
       0,
       1000};
   return syntax;
@@ -283,10 +284,7 @@ int run_report(int argc, const char* const* argv) {
   if (snapshots) inputs.push_back(*snapshots);
   if (output && reads_from(inputs, *output)) throw UsageError(fmt::format("--output: {} is also read from", *output));
   if (std::ranges::count(inputs, "-") > 1) throw UsageError("stdin can be read once only");
-  ReaderOptions options;
-  options.lenient = settings.is_on("lenient");
-  options.kubernetes.time = settings.instant("time");
-  Reporter reporter(options, settings.text("title").value_or("Muster report"));
+  Reporter reporter(reader_options(settings), settings.text("title").value_or("Muster report"));
   if (snapshots && !reporter.read_snapshots(*snapshots)) return kExitNoInput;
   for (const std::string& file : settings.arguments()) {
     if (!reporter.read_file(file)) return kExitNoInput;

@@ -61,7 +61,7 @@ const CommandSyntax& serve_syntax() {
       "Serves plans over HTTP, on a Unix or TCP socket: POST /v1/solve, /v1/verify, /v1/import, GET /healthz, "
       "/readyz,\n"
       "/version, /metrics. SIGTERM ends it once all requests are answered, SIGHUP reads the configuration again.",
-      {{"listen", "ADDRESS", "unix:PATH or tcp:HOST:PORT (default unix:/run/muster/muster.sock)"},
+      with_policy_options({{"listen", "ADDRESS", "unix:PATH or tcp:HOST:PORT (default unix:/run/muster/muster.sock)"},
        {"observe", "ADDRESS", "there, too: GET /healthz, /readyz, /version and /metrics alone (default: nowhere)"},
        {"insecure", "", "allow TCP addresses other than loopback: no encryption, no authentication"},
        {"budget", "DURATION", "from a request to its plan, where neither it nor its policy says (default 1s)"},
@@ -82,7 +82,7 @@ const CommandSyntax& serve_syntax() {
        {"write-timeout", "DURATION", "for the client to take an answer, or a line of it (default 30s)"},
        {"log-format", "NAME", "json or text (default json)"},
        {"quiet", "", "nothing on stderr but errors"},
-       {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}}};
+       {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}})};
   return syntax;
 }
 

@@ -12,7 +12,8 @@ namespace muster {
 namespace {
 
 constexpr std::string_view kJson = "application/json", kLines = "application/x-ndjson", kText = "text/plain";
-constexpr std::string_view kBudgetField = "Muster-Budget", kNoteField = "Muster-Note", kExportPath = "/v1/export";
+constexpr std::string_view kBudgetField = "Muster-Budget", kNoteField = "Muster-Note",
+                           kSchedulersField = "Muster-Scheduler-Name", kExportPath = "/v1/export";
 
 struct Route {
   std::string_view path, allowed;
@@ -181,10 +182,11 @@ void ServeService::set_options(const ServeOptions& options) {
 }
 
 std::shared_ptr<const WorkOptions> ServeService::work_options(const HttpRequest& request) const {
-  const std::string_view budget = request.field(kBudgetField);
-  if (budget.empty()) return options_;
+  const std::string_view budget = request.field(kBudgetField), schedulers = request.field(kSchedulersField);
+  if (budget.empty() && schedulers.empty()) return options_;
   WorkOptions options = *options_;
-  options.line.budget_above_all = duration_in(budget);
+  if (!budget.empty()) options.line.budget_above_all = duration_in(budget);
+  if (!schedulers.empty()) options.reader.policy.schedulers = *parse_scheduler_names(schedulers);
   return std::make_shared<const WorkOptions>(std::move(options));
 }
 
@@ -226,6 +228,11 @@ std::optional<HttpResponse> ServeService::refuse(const HttpRequest& head) {
     return problem_response(
         {400, "InvalidValue", "Muster-Budget: is not a duration greater than zero (\"200ms\", \"1s\", \"1m30s\")", {}},
         head.id);
+  }
+  const std::string_view schedulers = head.field(kSchedulersField);
+  if (const auto names = parse_scheduler_names(schedulers); !schedulers.empty() && !names) {
+    const std::string message = fmt::format("{}: {}", kSchedulersField, names.error().message);
+    return problem_response({400, names.error().code, message, {}}, head.id);
   }
   return std::nullopt;
 }

@@ -18,6 +18,7 @@
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
+#include "cli/line_options.h"
 #include "cli/line_source.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -41,6 +42,7 @@ const CommandSyntax& simulate_syntax() {
       "Replays a workload (a snapshot line, then event lines; docs/simulation.md) and writes a summary of what came of "
       "it, "
       "one\nJSON object. Without a FILE, or where it is -, stdin.",
+      with_policy_options(
       {{"policy", "NAME", "greedy, auto, milp; fifo, backfill, kai; least-allocated and others [greedy]"},
        {"period", "DURATION", "a cycle so often, where something waits [60s]"},
        {"batch", "N", "a cycle whenever N pods have arrived, in place of a period"},
@@ -59,7 +61,7 @@ const CommandSyntax& simulate_syntax() {
        {"timings", "", "tell how long the cycles took"},
        {"lenient", "", "pass over keys that the format does not know"},
        {"quiet", "", "nothing on stderr but errors"},
-       {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}},
+       {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}}),
       0,
       1};
   return syntax;
@@ -137,6 +139,9 @@ SimulateOptions options_of(const Settings& settings) {
                             options.title.cycle, options.policy.seed, s.resumes_work ? "resume; " : "",
                             s.moves_live ? "live; " : "", s.drops ? "drop; " : "", s.failures.mean_between,
                             s.failures.mean_to_repair, s.until.value_or(-1), options.policy.budget);
+  for (const OptionRow& row : with_policy_options({})) {
+    if (const auto told = settings.text(row.name)) options.run += fmt::format("; {} {}", row.name, *told);
+  }
   return options;
 }
 
@@ -313,8 +318,7 @@ int run_simulate(int argc, const char* const* argv) {
   const bool is_quiet = settings.is_on("quiet");
   Console console({LogFormat::kText, is_quiet, false});
   install_interrupt();
-  ReaderOptions reader;
-  reader.lenient = settings.is_on("lenient");
+  const ReaderOptions reader = reader_options(settings);
   Replay replay(options_of(settings), console, !is_quiet && is_terminal(STDERR_FILENO));
   const std::string file = settings.arguments().empty() ? "-" : settings.arguments().front();
   if (const int code = replay.read(file, reader); code != kExitAnswered) return code;

@@ -30,6 +30,7 @@ const CommandSyntax& solve_syntax() {
       "muster solve [FILE...] [OPTION...]",
       "Reads one snapshot a line (muster/v1) and writes one plan a line, in order. Without a FILE, or where it is -, "
       "stdin.",
+      with_policy_options(
       {{"budget", "DURATION", "from a line to its plan, where its policy does not say (default 1s)"},
        {"engine", "NAME", "auto, greedy or milp (default auto)"},
        {"threads", "N", "threads that solve (default: the cores that may be used)"},
@@ -47,7 +48,7 @@ const CommandSyntax& solve_syntax() {
        {"summary", "", "a few lines for people on stderr after each plan (default: on a terminal)"},
        {"log-format", "NAME", "text or json (default text)"},
        {"quiet", "", "nothing on stderr but errors"},
-       {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}},
+       {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}}),
       0,
       std::numeric_limits<std::size_t>::max()};
   return syntax;

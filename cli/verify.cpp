@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/line_options.h"
 #include "cli/line_source.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -23,10 +24,10 @@ const CommandSyntax& verify_syntax() {
       "Checks that line n of PLANS is a plan for line n of SNAPSHOTS that breaks no rule, and is what it claims to be. "
       "One of\n"
       "the files may be -, stdin. Blank lines do not count. What is found goes to stdout, one finding a line.",
-      {{"lenient", "", "pass over keys that the format does not know"},
+      with_policy_options({{"lenient", "", "pass over keys that the format does not know"},
        {"time", "INSTANT", "now, for lines of Kubernetes objects (default: the time of the plan)"},
        {"quiet", "", "only the last line, which counts"},
-       {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}},
+       {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}}),
       2,
       2};
   return syntax;
@@ -95,9 +96,7 @@ int run_verify(int argc, const char* const* argv) {
   if (settings.wants_help()) return print(help_text(verify_syntax()), kExitAnswered);
   const std::vector<std::string>& files = settings.arguments();
   if (files[0] == "-" && files[1] == "-") throw UsageError("SNAPSHOTS and PLANS cannot both be stdin");
-  ReaderOptions options;
-  options.lenient = settings.is_on("lenient");
-  options.kubernetes.time = settings.instant("time");
+  const ReaderOptions options = reader_options(settings);
   LineSource snapshots({files[0]}, {.max_line_bytes = options.max_line_bytes});
   LineSource plans({files[1]}, {.max_line_bytes = options.max_line_bytes});
   Findings findings(settings.is_on("quiet"));

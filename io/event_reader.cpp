@@ -110,6 +110,7 @@ void EventReader::Implementation::keep_templates() {
 
 bool EventReader::Implementation::read_start() {
   if (!read_snapshot(input, document.root())) return false;
+  apply(options.policy, input.snapshot);
   const Snapshot& all = workload.all;
   workload.start_gangs = {0, all.gangs.size()};
   workload.start_pods = {0, all.pods.size()};

@@ -118,6 +118,7 @@ Result<Snapshot> SnapshotReader::Implementation::read(JsonDocument& parsed) {
   SnapshotInput input(parsed, options.lenient, snapshot);
   input.threads = options.threads;
   if (!read_snapshot(input, parsed.root())) return std::move(input.error);
+  apply(options.policy, snapshot);
   return snapshot;
 }
 
@@ -129,6 +130,7 @@ Result<Snapshot> SnapshotReader::Implementation::read_imported(const KubernetesO
   if (auto error = imported.parse(import->line, {import->line.size(), options.max_depth})) return *std::move(error);
   Result<Snapshot> snapshot = read(imported);
   if (!snapshot) return name_imported(snapshot.error(), import->line);
+  if (std::string remark = remark_on_schedulers(*snapshot); !remark.empty()) remarks.push_back(std::move(remark));
   return snapshot;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "io/kubernetes_import.h"
+#include "io/policy_overrides.h"
 #include "model/error.h"
 #include "model/snapshot.h"
 
@@ -18,7 +19,8 @@ struct ReaderOptions {
   std::size_t max_line_bytes = std::size_t{1} << 30;
   std::size_t max_depth = 64;
   KubernetesOptions kubernetes = {};
-  int threads = 1;  // that read the pods of a long line
+  int threads = 1;               // that read the pods of a long line
+  PolicyOverrides policy = {};  // of every snapshot
 };
 
 // Reused from line to line for its buffers; one a thread.
