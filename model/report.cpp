@@ -84,7 +84,7 @@ class GangReporter {
   // Where there is no time: what costs next to nothing. On small clusters all pods are counted all the same; on others,
   // as far as pods of their classes have been. The messages of very many gangs would take long to write.
   Verdict hurried_verdict(GangIndex index, bool left_over) {
-    constexpr std::size_t kSmall = 4'096, kMostMessages = 4'096;
+    constexpr std::size_t kSmall = 4'096, kMostMessages = 1'024;
     const bool is_small = problem_.nodes.size() + problem_.pods.size() <= kSmall;
     if (hurried_ < kMostMessages && (is_small || (teller_ && teller_->has_counted(index)))) {
       ++hurried_;
