@@ -66,7 +66,7 @@ void solve_lines(LineQueue& lines, AnswerQueue& answers, LineSolver& solver, con
   const SolvedLineObserver observe = [&](const SolvedLine& solved) {
     if (options.summaries) summary = summary_of(solved);
     if (options.form == OutputForm::kTable)
-      table = plan_table(solved.problem, solved.solution.plan, solved.solution.report);
+      table = plan_table(solved.problem, solved.solution.plan, solved.solution.report, options.width);
   };
   Clock::time_point free_since = Clock::now();
   while (auto line = lines.pop()) {

@@ -17,6 +17,7 @@ struct PipelineOptions {
   LineOptions line;
   bool summaries = false;
   OutputForm form = OutputForm::kJson;  // a table has no rows for lines that cannot be read: the console tells of them
+  std::size_t width = 0;                // of the terminal that a table is for; 0: it is for none
 };
 
 struct PipelineOutcome {

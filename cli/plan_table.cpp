@@ -98,18 +98,39 @@ std::size_t width_of(std::string_view text) {
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80; }));
 }
 
-std::string laid_out(const std::vector<Row>& rows) {
+// In lines of at most `width` letters, but for longer words; all lines but the first begin with `indent` blanks.
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
+  std::string out;
+  std::size_t column = 0;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, std::min(text.find(' '), text.size()));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    const std::size_t letters = width_of(word);
+    if (column > 0 && column + 1 + letters > width) {
+      out += '\n' + std::string(indent, ' ');
+      column = 0;
+    }
+    if (column > 0) out += ' ';
+    out += word;
+    column += letters + (column > 0 ? 1 : 0);
+  }
+  return out;
+}
+
+std::string laid_out(const std::vector<Row>& rows, std::size_t width) {
+  constexpr std::size_t kGap = 2, kNarrowest = 30;  // a last column that is narrower is not worth it
   std::array<std::size_t, kTitles.size()> widths{};
   for (const Row& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
   }
+  std::size_t indent = 0;
+  for (std::size_t i = 0; i + 1 < widths.size(); ++i) indent += widths[i] + kGap;
+  const bool is_wrapped = width >= indent + kNarrowest;
   std::string text;
   for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      text += row[i];
-      if (i + 1 < row.size()) text.append(widths[i] - width_of(row[i]) + 2, ' ');
-    }
-    text += '\n';
+    for (std::size_t i = 0; i + 1 < row.size(); ++i)
+      text += row[i] + std::string(widths[i] - width_of(row[i]) + kGap, ' ');
+    text += (is_wrapped ? wrapped(row.back(), width - indent, indent) : row.back()) + '\n';
   }
   return text;
 }
@@ -124,7 +145,7 @@ std::string reason_words(std::string_view code) {
                                          : std::string(code);
 }
 
-std::string plan_table(const Problem& problem, const Plan& plan, const Report& report) {
+std::string plan_table(const Problem& problem, const Plan& plan, const Report& report, std::size_t width) {
   if (report.gangs.empty()) return "nothing waits, starts, moves or is evicted\n";
   const TableMaker maker(problem, plan);
   std::vector<Row> rows;
@@ -132,7 +153,7 @@ std::string plan_table(const Problem& problem, const Plan& plan, const Report& r
   std::ranges::sort(rows);
   rows.insert(rows.begin(), Row{});
   std::ranges::copy(kTitles, rows.front().begin());
-  return laid_out(rows);
+  return laid_out(rows, width);
 }
 
 }  // namespace muster

@@ -63,6 +63,7 @@ OutputForm output_form(const Settings& settings) {
 
 PipelineOptions pipeline_options(const Settings& settings) {
   PipelineOptions options{reader_options(settings), line_options(settings), false, output_form(settings)};
+  if (!settings.text("output")) options.width = terminal_width(STDOUT_FILENO);
   options.reader.threads = options.line.solve.threads;
   options.summaries = !settings.is_on("quiet") && (settings.is_on("summary") || is_terminal(STDERR_FILENO));
   return options;

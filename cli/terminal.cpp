@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace muster {
@@ -79,5 +80,10 @@ std::string json_escaped(std::string_view text) {
 }
 
 bool is_terminal(int file_descriptor) { return isatty(file_descriptor) == 1; }
+
+std::size_t terminal_width(int file_descriptor) {
+  winsize size{};
+  return ioctl(file_descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
 
 }  // namespace muster

@@ -1,6 +1,7 @@
 // Text of strangers made fit for a terminal.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -15,5 +16,8 @@ std::string escaped(std::string_view text);
 std::string json_escaped(std::string_view text);
 
 bool is_terminal(int file_descriptor);
+
+// Columns of a terminal; 0: it is none, or does not tell.
+std::size_t terminal_width(int file_descriptor);
 
 }  // namespace muster

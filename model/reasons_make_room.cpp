@@ -193,7 +193,8 @@ bool RoomMaker::may_go(const VictimKind& victim, GangIndex gang, Rules rules) co
 bool RoomMaker::may_be_reclaimed(const VictimKind& victim, GangIndex gang, Rules rules) const {
   const QueueIndex claimant = problem_.gangs[gang].queue;
   const std::vector<QueueIndex>& above = problem_.queues[claimant].ancestors;
-  if (std::ranges::find(above, victim.queue) != above.end()) return false;  // there are no two sides
+  const bool is_above = std::ranges::find(above, victim.queue) != above.end();
+  if (rules.share && is_above) return false;  // there are no two sides
   const auto [victim_at, own_at] = sides(victim.queue, claimant);
   const QueueIndex victim_side = problem_.queues[victim.queue].ancestors[victim_at];
   const QueueIndex own_side = problem_.queues[claimant].ancestors[own_at];

@@ -66,6 +66,18 @@ TEST_F(Table, IsForTerminalsAndJsonForPipesAndFilesUnlessToldOtherwise) {
   EXPECT_EQ(workplace.run("solve -o xml", kCluster).exit_code, 64);
 }
 
+TEST_F(Table, WrapsItsLastColumnToTheTerminal) {
+  const std::string file = workplace.file("c.jsonl", kCluster);
+  const std::string command = "stty cols 110; " MUSTER_BINARY " solve --quiet " + file;
+  const std::string table = workplace.shell("script -qec '" + command + "' /dev/null").out;
+  ASSERT_NE(table.find("PHASE"), std::string::npos);
+  EXPECT_GT(lines_of(table).size(), lines_of(workplace.run("solve --quiet -o table", kCluster).out).size());
+  for (std::string line : lines_of(table)) {
+    if (line.ends_with('\r')) line.pop_back();
+    EXPECT_LE(line.size(), 110U) << line;
+  }
+}
+
 TEST_F(Table, LeavesBrokenLinesToStderr) {
   const Outcome outcome = workplace.run("solve -o table", kCluster + "broken\n" + good_lines()[0] + "\n");
   EXPECT_EQ(outcome.exit_code, 1);
