@@ -41,7 +41,7 @@ func Draw(seed uint64) kube.Objects {
 	d.drawNodes(4 + d.IntN(9))
 	d.storageClasses()
 	for range 2 + d.IntN(4) {
-		d.group(d.running1)
+		d.group(d.runs)
 	}
 	for _, app := range d.apps {
 		d.budget(app)
@@ -191,14 +191,19 @@ func (d *draw) waits(pod *v1.Pod) {
 	d.add(pod)
 }
 
-// running1 puts the pod on a node that has the resources for it. Labels and other pods may have changed since it started,
-// so that no other rule is looked at.
-func (d *draw) running1(pod *v1.Pod) {
+// runs puts the pod on a node that has the resources for it, with rare exceptions. Labels and other pods may have changed
+// since it started, so that no other rule is looked at.
+func (d *draw) runs(pod *v1.Pod) {
 	node := one(d, d.nodes...)
-	if !d.hasRoom(node, pod) {
+	switch {
+	case d.chance(1): // overcommitted, perhaps
+	case !d.hasRoom(node, pod):
 		return
 	}
 	pod.Spec.NodeName = node.Name
+	if d.chance(1) {
+		pod.Spec.NodeName = "deleted"
+	}
 	pod.Status.Phase = v1.PodRunning
 	pod.Status.StartTime = &metav1.Time{Time: metav1.Unix(1_700_000_000, 0).Time}
 	if d.chance(5) {
