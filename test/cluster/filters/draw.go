@@ -6,10 +6,12 @@ import (
 	"math/rand/v2"
 
 	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"muster/test/cluster/kube"
 )
@@ -28,17 +30,21 @@ type draw struct {
 	nodes   []*v1.Node
 	running []*v1.Pod
 	waiting []*v1.Pod
-	apps    []string // the label app of the groups so far, for affinity between them
+	apps    []string          // the label app of the groups so far, for affinity between them
+	spaces  map[string]string // the namespace of each
 }
 
 // Draw gives the cluster of a seed.
 func Draw(seed uint64) kube.Objects {
-	d := &draw{Rand: rand.New(rand.NewPCG(seed, 28))}
+	d := &draw{Rand: rand.New(rand.NewPCG(seed, 28)), spaces: map[string]string{}}
 	d.namespaces()
 	d.drawNodes(4 + d.IntN(9))
 	d.storageClasses()
 	for range 2 + d.IntN(4) {
-		d.group(d.running1)
+		d.group(d.runs)
+	}
+	for _, app := range d.apps {
+		d.budget(app)
 	}
 	for range 3 + d.IntN(5) {
 		d.group(d.waits)
@@ -111,6 +117,7 @@ func (d *draw) group(put func(*v1.Pod)) {
 			Containers:    []v1.Container{{Name: "main", Image: "none"}},
 		},
 	}
+	d.spaces[name] = template.Namespace
 	d.requests(template)
 	d.nodeRules(template)
 	d.podRules(template)
@@ -165,20 +172,38 @@ func (d *draw) podGroup(pod *v1.Pod, count int) {
 	pod.Labels["pod-group.scheduling.sigs.k8s.io/min-available"] = fmt.Sprint(1 + d.IntN(count))
 }
 
+// budget lets some of the running pods of a group go, as the disruption controller says it.
+func (d *draw) budget(app string) {
+	if !d.chance(40) {
+		return
+	}
+	d.add(&policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Namespace: d.spaces[app], Name: app, Generation: 1},
+		Spec: policyv1.PodDisruptionBudgetSpec{MaxUnavailable: new(intstr.FromInt32(1)),
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}},
+		Status: policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, DisruptionsAllowed: int32(d.IntN(3))},
+	})
+}
+
 func (d *draw) waits(pod *v1.Pod) {
 	pod.Status.Phase = v1.PodPending
 	d.waiting = append(d.waiting, pod)
 	d.add(pod)
 }
 
-// running1 puts the pod on a node that has the resources for it. Labels and other pods may have changed since it started,
-// so that no other rule is looked at.
-func (d *draw) running1(pod *v1.Pod) {
+// runs puts the pod on a node that has the resources for it, with rare exceptions. Labels and other pods may have changed
+// since it started, so that no other rule is looked at.
+func (d *draw) runs(pod *v1.Pod) {
 	node := one(d, d.nodes...)
-	if !d.hasRoom(node, pod) {
+	switch {
+	case d.chance(1): // overcommitted, perhaps
+	case !d.hasRoom(node, pod):
 		return
 	}
 	pod.Spec.NodeName = node.Name
+	if d.chance(1) {
+		pod.Spec.NodeName = "deleted"
+	}
 	pod.Status.Phase = v1.PodRunning
 	pod.Status.StartTime = &metav1.Time{Time: metav1.Unix(1_700_000_000, 0).Time}
 	if d.chance(5) {

@@ -41,17 +41,20 @@ func TestEveryPlacementPassesTheFiltersOfKubeScheduler(t *testing.T) {
 		for _, refusal := range outcome.Refused {
 			t.Errorf("seed %d: %s", seed, refusal)
 		}
+		for _, budget := range outcome.Broken {
+			t.Errorf("seed %d: %s", seed, budget)
+		}
 		for _, miss := range outcome.Missed {
 			t.Logf("seed %d: %s", seed, miss)
 		}
-		if *keep != "" && len(outcome.Refused) > 0 {
+		if *keep != "" && len(outcome.Refused)+len(outcome.Broken) > 0 {
 			name := filepath.Join(*keep, fmt.Sprintf("seed-%d", seed))
 			err := errors.Join(os.WriteFile(name+".json", snapshot, 0o644), os.WriteFile(name+".plan.json", plan.Line, 0o644))
 			if err != nil {
 				t.Error(err)
 			}
 		}
-		placed += outcome.Placed
+		placed += len(plan.Placements)
 		evicted += len(plan.Evictions)
 		missed += len(outcome.Missed)
 	}

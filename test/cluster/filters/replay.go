@@ -3,41 +3,27 @@ package filters
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"muster/test/cluster/kube"
 	"muster/test/cluster/muster"
 )
 
-// Orders that are tried: a pod whose filters pass first may be in the way of another one that would have had to go before it.
-const orders = 20
-
 // Outcome is what became of a plan before kube-scheduler's filters.
 type Outcome struct {
-	Refused []string // placements that no order lets through, each with the filter's reason
+	Refused []string // placements that the filters refuse, each with the reason
 	Missed  []string // pods that Muster leaves over and for which a node would pass after the plan
-	Placed  int
+	Broken  []string // disruption budgets that the plan's evictions and moves exceed
 }
 
-// Replay carries the plan out: what is evicted, moved, or waited for goes, and then the placements come one after another.
-func Replay(ctx context.Context, objects kube.Objects, plan muster.Plan) (Outcome, error) {
-	var best Outcome
-	for order := range orders {
-		outcome, err := replayOnce(ctx, objects, plan, order)
-		if err != nil || len(outcome.Refused) == 0 {
-			return outcome, err
-		}
-		if order == 0 || len(outcome.Refused) < len(best.Refused) {
-			best = outcome
-		}
-	}
-	return best, nil
-}
-
-func replayOnce(parent context.Context, objects kube.Objects, plan muster.Plan, order int) (Outcome, error) {
+// Replay carries the plan out in the phases of `muster export`: the placements that wait for nothing come in the plan's order,
+// then all that is evicted, moved, or waited for goes, and the other placements come.
+func Replay(parent context.Context, objects kube.Objects, plan muster.Plan) (Outcome, error) {
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
 	var outcome Outcome
@@ -49,25 +35,51 @@ func replayOnce(parent context.Context, objects kube.Objects, plan muster.Plan, 
 	for _, pod := range kube.Of[*v1.Pod](objects) {
 		pods[kube.Key(pod)] = pod
 	}
+	var now, later []kube.Assignment
+	leaves := map[string]bool{}
 	for _, eviction := range plan.Evictions {
-		filters.Remove(eviction.Pod)
+		leaves[eviction.Pod] = true
 	}
 	for _, placement := range plan.Placements {
+		assignment := kube.Assignment{Pod: asNew(pods[placement.Pod]), Node: placement.Node, Step: placement.Step}
+		if len(placement.After) == 0 && !leaves[placement.Pod] {
+			now = append(now, assignment)
+			continue
+		}
+		later = append(later, assignment)
 		for _, name := range placement.After {
-			filters.Remove(name)
+			leaves[name] = true
 		}
 	}
-	var assignments []kube.Assignment
-	for _, placement := range plan.Placements {
-		assignments = append(assignments, kube.Assignment{Pod: asNew(pods[placement.Pod]), Node: placement.Node})
+	outcome.Refused = filters.BindAll(now)
+	for name := range leaves {
+		filters.Remove(name)
 	}
-	rand.New(rand.NewPCG(uint64(order), 0)).Shuffle(len(assignments), func(i, j int) {
-		assignments[i], assignments[j] = assignments[j], assignments[i]
-	})
-	outcome.Refused = filters.BindAll(assignments)
-	outcome.Placed = len(plan.Placements)
+	outcome.Refused = append(outcome.Refused, filters.BindAll(later)...)
+	outcome.Broken = broken(objects, pods, leaves)
 	outcome.Missed = missed(filters, pods, plan)
 	return outcome, nil
+}
+
+func broken(objects kube.Objects, pods map[string]*v1.Pod, leaves map[string]bool) []string {
+	var found []string
+	for _, budget := range kube.Of[*policyv1.PodDisruptionBudget](objects) {
+		selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
+		if err != nil {
+			return []string{err.Error()}
+		}
+		var disrupted []string
+		for name := range leaves {
+			pod := pods[name]
+			if pod.Namespace == budget.Namespace && pod.DeletionTimestamp == nil && selector.Matches(labels.Set(pod.Labels)) {
+				disrupted = append(disrupted, name)
+			}
+		}
+		if len(disrupted) > int(budget.Status.DisruptionsAllowed) {
+			found = append(found, fmt.Sprintf("budget %s/%s lets %d go, and %v go", budget.Namespace, budget.Name, budget.Status.DisruptionsAllowed, disrupted))
+		}
+	}
+	return found
 }
 
 // asNew is the pod as it waits, also if it runs and moves.

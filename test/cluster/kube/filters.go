@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -29,10 +30,11 @@ type Filters struct {
 // Key names a pod as Muster's plans do.
 func Key(pod *v1.Pod) string { return pod.Namespace + "/" + pod.Name }
 
-// Assignment is a pod that is to run on a node.
+// Assignment is a pod that is to run on a node, after those of lower steps.
 type Assignment struct {
 	Pod  *v1.Pod
 	Node string
+	Step int
 }
 
 // NewFilters keeps a scheduler until the context ends. It shares no memory with the objects.
@@ -91,16 +93,15 @@ func (f *Filters) Bind(pod *v1.Pod, node string) string {
 	return ""
 }
 
-// BindAll binds the pods one after another, always one whose filters pass, and gives the refusals of the rest.
+// BindAll binds the pods in the order of their steps, and those of one step as they come. It gives the refusals.
 func (f *Filters) BindAll(assignments []Assignment) []string {
-	rest := slices.Clone(assignments)
-	for before := 0; len(rest) != before; {
-		before = len(rest)
-		rest = slices.DeleteFunc(rest, func(next Assignment) bool { return f.Bind(next.Pod, next.Node) == "" })
-	}
+	ordered := slices.Clone(assignments)
+	slices.SortStableFunc(ordered, func(a, b Assignment) int { return cmp.Compare(a.Step, b.Step) })
 	var refused []string
-	for _, left := range rest {
-		refused = append(refused, fmt.Sprintf("%s on %s: %s", Key(left.Pod), left.Node, f.Refusal(left.Pod, left.Node)))
+	for _, next := range ordered {
+		if refusal := f.Bind(next.Pod, next.Node); refusal != "" {
+			refused = append(refused, fmt.Sprintf("%s on %s: %s", Key(next.Pod), next.Node, refusal))
+		}
 	}
 	return refused
 }

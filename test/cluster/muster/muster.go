@@ -22,10 +22,11 @@ type Plan struct {
 	Line       []byte `json:"-"` // as Muster wrote it
 }
 
-// Placement is a pod that gets a node, once the pods of After are gone.
+// Placement is a pod that gets a node, once the pods of After are gone and the placements of lower steps are made.
 type Placement struct {
 	Pod, Node string
 	After     []string
+	Step      int
 }
 
 // Eviction is a pod that goes, or moves if it is also placed.

@@ -119,6 +119,11 @@ func budget(app string, minAvailable int) *policyv1.PodDisruptionBudget {
 			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}}}
 }
 
+func named(name string, budget *policyv1.PodDisruptionBudget) *policyv1.PodDisruptionBudget {
+	budget.Name = name
+	return budget
+}
+
 func class(mode storagev1.VolumeBindingMode) *storagev1.StorageClass {
 	return &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "local"},
 		Provisioner: "kubernetes.io/no-provisioner", VolumeBindingMode: &mode}

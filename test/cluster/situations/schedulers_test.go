@@ -20,16 +20,16 @@ const (
 	cycles = 4                     // plans at most; the situations are done after one or two
 )
 
-// prepared is the objects with the waiting pods as each way of scheduling needs them.
+// prepared is the objects with the pods as each way of scheduling needs them.
 func (s situation) prepared(way string) kube.Objects {
 	var objects kube.Objects
 	for _, object := range s.objects {
 		object = object.DeepCopyObject()
-		if pod, isPod := object.(*v1.Pod); isPod && pod.Spec.NodeName == "" && pod.Spec.SchedulerName == "" {
-			switch way {
-			case "bindings":
+		if pod, isPod := object.(*v1.Pod); isPod && pod.Spec.SchedulerName == "" {
+			switch {
+			case way == "bindings": // running pods, too: Muster evicts only pods of its own scheduler
 				pod.Spec.SchedulerName = ours
-			case "patches":
+			case way == "patches" && pod.Spec.NodeName == "":
 				pod.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: gate}}
 			}
 		}

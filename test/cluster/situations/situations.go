@@ -74,6 +74,13 @@ var situations = []situation{
 		differs: difference{why: "to kube-scheduler a budget is a wish", bindings: []string{"urgent-1"}, patches: []string{"urgent-1"}, gone: []string{"web-1"}},
 	},
 	{
+		name: "two disruption budgets on one pod",
+		objects: kube.Objects{node("only", 2), budget("kept", 0), named("second", budget("kept", 0)), running("kept", "only", 2),
+			waiting("urgent", 2, priority("high"))},
+		runs: []string{"urgent"}, gone: []string{"kept"},
+		differs: difference{why: "the eviction API refuses a pod of two budgets", bindings: []string{"urgent"}, patches: []string{"urgent"}, gone: []string{"kept"}},
+	},
+	{
 		name: "bound claim of a volume that one node reaches",
 		objects: kube.Objects{class(storagev1.VolumeBindingImmediate), volume("disk", "near"), claim("data", "disk"),
 			node("near", 2), node("far", 8), waiting("reader-0", 2, uses("data")), waiting("reader-1", 2, uses("data"))},
