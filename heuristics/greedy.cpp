@@ -238,6 +238,7 @@ Candidate solve_greedy(const Problem& problem, const FairShares& shares, const G
     if (i > 0 && !start->is_complete()) return;
     Levels levels = start->value_of(plan);
     candidates[i] = Candidate{std::move(plan), std::move(levels), start->ran_out()};
+    if (i == 0 && options.on_first) options.on_first(*candidates[i]);
     if (start->has_evicted()) starts[i] = std::move(start);
   };
   const auto ids = level_ids(problem);

@@ -178,6 +178,15 @@ class RoomSearch {
     std::int64_t least_seconds = std::numeric_limits<std::int64_t>::max();
   };
 
+  using ShortestRuns = std::map<std::pair<QueueIndex, std::int32_t>, std::int64_t>;
+  // What is known of exchanges on one state.
+  struct ExchangeMemory {
+    using Kind = std::tuple<QueueIndex, std::int32_t, PodClassIndex, GangIndex, EvictionReason>;
+    ClusterState::Checkpoint state = static_cast<ClusterState::Checkpoint>(-1);
+    std::map<Kind, std::size_t> failed;  // for so many alike pods of one gang
+    ShortestRuns shortest_runs;
+  };
+
   using Examples = std::map<QueueIndex, PlannedEviction>;
 
   template <class Place>
@@ -267,6 +276,9 @@ class RoomSearch {
   std::optional<Unit> displaced_unit_of(PodIndex pod) const;
 
   std::vector<Evicted> evicted_longest_run_first() const;
+  bool exchange_unless_in_vain(const Evicted& evicted, ExchangeMemory& memory);
+  ShortestRuns shortest_runs() const;
+  static std::int64_t most_seconds(const Evicted& evicted);
   bool exchange(const Evicted& evicted, Stage stage);
   Before begin_exchange(const Exchange& exchange);
   void go_like(const PlannedEviction& eviction);

@@ -25,16 +25,50 @@ void RoomSearch::exchange_victims() {
   bool again = true;
   for (int pass = 0; again && pass < kMostPasses; ++pass) {
     again = false;
+    ExchangeMemory memory;
     for (const Evicted& evicted : evicted_longest_run_first()) {
       if (is_out_of_time()) {
         exchange_.reset();
         return;
       }
-      again = exchange(evicted, Stage::kPlain) || exchange(evicted, Stage::kDisplacing) || again;
+      again = exchange_unless_in_vain(evicted, memory) || again;
     }
   }
   exchange_.reset();
 }
+
+// What went on with more who may go in exchange, or for as many alike pods, need not be tried again on the same state.
+bool RoomSearch::exchange_unless_in_vain(const Evicted& evicted, ExchangeMemory& memory) {
+  if (memory.state != state_.checkpoint()) memory = {state_.checkpoint(), {}, shortest_runs()};
+  const PodIndex first = evicted.pods.front();
+  const Gang& gang = problem_.gangs[problem_.pods[first].gang];
+  const auto shortest = memory.shortest_runs.find({gang.queue, gang.priority});
+  if (shortest == memory.shortest_runs.end() || shortest->second > most_seconds(evicted)) return false;
+  const bool are_alike = std::ranges::all_of(
+      evicted.pods, [&](PodIndex pod) { return problem_.pods[pod].pod_class == problem_.pods[first].pod_class; });
+  const ExchangeMemory::Kind kind{gang.queue, gang.priority, problem_.pods[first].pod_class, evicted.first.for_gang,
+                                  evicted.first.reason};
+  const auto failed = memory.failed.find(kind);
+  if (are_alike && failed != memory.failed.end() && evicted.pods.size() >= failed->second) return false;
+  if (exchange(evicted, Stage::kPlain) || exchange(evicted, Stage::kDisplacing)) return true;
+  if (are_alike) memory.failed[kind] = evicted.pods.size();
+  return false;
+}
+
+// By queue and priority, the shortest time that any pod has run that may be evicted and is there. Cost: O(pods).
+RoomSearch::ShortestRuns RoomSearch::shortest_runs() const {
+  ShortestRuns shortest;
+  for (const PodIndex index : problem_.pods.indices()) {
+    const Pod& pod = problem_.pods[index];
+    if (pod.status != PodStatus::kRunning || !state_.is_present(index) || !rules_.may_evict(pod.gang)) continue;
+    const Gang& gang = problem_.gangs[pod.gang];
+    const auto [known, is_new] = shortest.try_emplace({gang.queue, gang.priority}, pod.run_seconds);
+    if (!is_new) known->second = std::min(known->second, pod.run_seconds);
+  }
+  return shortest;
+}
+
+std::int64_t RoomSearch::most_seconds(const Evicted& evicted) { return evicted.least_seconds * kMostPercent / 100; }
 
 // By gang, who has run longest first: there is most to gain.
 std::vector<RoomSearch::Evicted> RoomSearch::evicted_longest_run_first() const {
@@ -56,7 +90,7 @@ std::vector<RoomSearch::Evicted> RoomSearch::evicted_longest_run_first() const {
 bool RoomSearch::exchange(const Evicted& evicted, Stage stage) {
   const Gang& gang = problem_.gangs[problem_.pods[evicted.pods.front()].gang];
   if (!fit::timeout(gang) || !fit::queue_exists(gang) || evicted.first.for_gang.is_none()) return false;
-  const Before before = begin_exchange({gang.queue, gang.priority, evicted.least_seconds * kMostPercent / 100});
+  const Before before = begin_exchange({gang.queue, gang.priority, most_seconds(evicted)});
   go_like(evicted.first);
   stage_ = stage;
   const std::int64_t loss_before = evicted_loss();

@@ -45,6 +45,7 @@ class DecisionWriter {
   void write_placements();
   void write_terms(const Placement& placement);
   std::string_view device_text(std::int32_t device, std::int64_t share);
+  std::string_view after_text(const std::vector<PodIndex>& after);
   void write_evictions();
 
   const Problem& problem_;
@@ -54,6 +55,9 @@ class DecisionWriter {
   // it.
   std::vector<std::string> device_texts_;
   std::int64_t device_texts_share_ = -1;
+  // The names of the last list of those who must be gone first: the pods of a gang that waits share it.
+  const std::vector<PodIndex>* after_ = nullptr;
+  std::string after_text_;
 };
 
 // What is told of it.
@@ -115,15 +119,19 @@ void DecisionWriter::write_terms(const Placement& placement) {
     for (const std::int32_t device : placement.devices) json_.separate(first).raw(device_text(device, share));
     json_.raw("]");
   }
-  if (!placement.after.empty()) {
-    json_.raw(R"(,"after":[)");
-    bool first = true;
-    for (const std::uint32_t at : order_by_name(placement.after, [&](PodIndex pod) { return name_of(pod); })) {
-      json_.separate(first).string(name_of(placement.after[at]));
-    }
-    json_.raw("]");
-  }
+  if (!placement.after.empty()) json_.raw(R"(,"after":[)").raw(after_text(placement.after)).raw("]");
   json_.raw("}");
+}
+
+std::string_view DecisionWriter::after_text(const std::vector<PodIndex>& after) {
+  if (after_ != nullptr && *after_ == after) return after_text_;
+  after_ = &after;
+  after_text_.clear();
+  JsonWriter json(after_text_);
+  bool first = true;
+  for (const std::uint32_t at : order_by_name(after, [&](PodIndex pod) { return name_of(pod); }))
+    json.separate(first).string(name_of(after[at]));
+  return after_text_;
 }
 
 std::string_view DecisionWriter::device_text(std::int32_t device, std::int64_t share) {

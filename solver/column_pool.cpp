@@ -26,24 +26,25 @@ ColumnPool::ColumnPool(const ConfigurationInput& input, const Supply& supply)
   }
 }
 
-bool ColumnPool::list_all(const Limits& limits) {
-  if (supply_.rooms.size() > limits.columns) return false;
+std::optional<std::size_t> ColumnPool::list_all(const Limits& limits) {
+  if (supply_.rooms.size() > limits.columns) return std::nullopt;
   if (std::ranges::any_of(supply_.rooms,
                           [&](const RoomClass& room) { return surely_has_more(in_, room, limits.states); }))
-    return false;
+    return std::nullopt;
   std::size_t states = limits.states, columns = 0, rooms = supply_.rooms.size();
   Indexed<RoomClassIndex, std::vector<Configuration>> listed(supply_.rooms.size());
   for (RoomClassIndex room : supply_.rooms.indices()) {
     // No room takes far more than its part: what does not fit in the end is found out soon.
     const std::size_t part = std::min(states, std::max(kLeastStates, kParts * states / rooms--));
     std::size_t left = part;
-    std::optional<std::vector<Configuration>> all = enumerate_configurations(in_, supply_.rooms[room], left);
-    if (!all || (columns += all->size()) > limits.columns) return false;
+    std::optional<std::vector<Configuration>> all =
+        enumerate_configurations(in_, supply_.rooms[room], left, limits.stop);
+    if (!all || (columns += all->size()) > limits.columns) return std::nullopt;
     states -= part - left;
     listed[room] = std::move(*all);
   }
   configurations_ = std::move(listed);
-  return true;
+  return limits.states - states;
 }
 
 bool ColumnPool::add(RoomClassIndex room, Configuration configuration) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -18,9 +19,11 @@ class ColumnPool {
 
   struct Limits {
     std::size_t states = 0, columns = 0;  // of all room classes together
+    std::function<bool()> stop = {};      // asked now and then; empty: never
   };
-  // Lists everything. False, and nothing kept, where that is more than the limits.
-  bool list_all(const Limits& limits);
+  // Lists everything; returns how many intermediate states that took. None, and nothing kept, where that is more than
+  // the limits.
+  std::optional<std::size_t> list_all(const Limits& limits);
   // Keeps the configuration if it is new; true if so.
   bool add(RoomClassIndex room, Configuration configuration);
   // The position of the configuration, which is kept if it is new.

@@ -14,18 +14,20 @@ namespace {
 // each essentially different way of using the devices.
 class Enumeration {
  public:
-  Enumeration(const ConfigurationInput& input, const RoomClass& room, std::size_t& left)
+  Enumeration(const ConfigurationInput& input, const RoomClass& room, std::size_t& left,
+              const std::function<bool()>& stop)
       : in_(input),
         room_(room),
         node_class_(input.problem.node_classes[room.node_class]),
         weight_(1 + room.free_devices.size() / kDevicesAState),
-        left_(left) {}
+        left_(left),
+        stop_(stop) {}
 
   std::optional<std::vector<Configuration>> run() {
     states_.push_back({NodeRoom(in_.problem, room_), {}, std::vector<std::int32_t>(room_.demands.size(), 0), 0, 0});
     for (std::size_t at = 0; at < states_.size(); ++at) {
       for (std::size_t d = states_[at].last; d < room_.demands.size(); ++d) extend(at, d);
-      if (states_.size() * weight_ > left_) return std::nullopt;
+      if (states_.size() * weight_ > left_ || is_to_stop(at)) return std::nullopt;
     }
     left_ -= states_.size() * weight_;
     return best_of_each_count();
@@ -116,9 +118,17 @@ class Enumeration {
     chosen.resize(before);
   }
 
-  std::vector<Configuration> best_of_each_count() {
+  // The clock is read once for so many states.
+  bool is_to_stop(std::size_t at) const {
+    constexpr std::size_t kStatesALook = 64;
+    return stop_ && at % kStatesALook == 0 && stop_();
+  }
+
+  std::optional<std::vector<Configuration>> best_of_each_count() {
     std::map<std::pair<std::vector<std::int32_t>, std::vector<DemandIndex>>, Configuration> best;
-    for (State& state : states_) {
+    for (std::size_t at = 0; at < states_.size(); ++at) {
+      if (is_to_stop(at)) return std::nullopt;
+      State& state = states_[at];
       const std::int64_t value =
           last_level_of(in_.problem, {room_.node_class, state.space.free(), state.space.free_devices()});
       std::vector<DemandIndex> more = could_stay(state);
@@ -178,6 +188,7 @@ class Enumeration {
   static constexpr std::size_t kDevicesAState = 32;
   std::size_t weight_;  // of a state: one with very many devices takes as long as several
   std::size_t& left_;
+  const std::function<bool()>& stop_;
   std::vector<State> states_;
   std::set<std::tuple<std::vector<std::int32_t>, std::size_t, std::vector<DeviceUnits>>> seen_;
 };
@@ -202,8 +213,9 @@ bool surely_has_more(const ConfigurationInput& input, const RoomClass& room, std
 }
 
 std::optional<std::vector<Configuration>> enumerate_configurations(const ConfigurationInput& input,
-                                                                   const RoomClass& room, std::size_t& states) {
-  return Enumeration(input, room, states).run();
+                                                                   const RoomClass& room, std::size_t& states,
+                                                                   const std::function<bool()>& stop) {
+  return Enumeration(input, room, states, stop).run();
 }
 
 }  // namespace muster

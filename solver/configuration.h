@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -42,7 +43,9 @@ bool surely_has_more(const ConfigurationInput& input, const RoomClass& room, std
 // Every distinct count of pods that fits on one node of the class, the empty one first, each with the placing that is
 // best for the last level; several of one count where they differ in who could stay besides. `states` is how many
 // intermediate states there may be, and then how many are left of them; none where they do not suffice.
+// None, too, where `stop` says so; it is asked now and then.
 std::optional<std::vector<Configuration>> enumerate_configurations(const ConfigurationInput& input,
-                                                                   const RoomClass& room, std::size_t& states);
+                                                                   const RoomClass& room, std::size_t& states,
+                                                                   const std::function<bool()>& stop = {});
 
 }  // namespace muster

@@ -18,6 +18,8 @@
 #include "solver/decode.h"
 #include "solver/demand.h"
 #include "solver/formulation.h"
+#include "solver/listing_time.h"
+#include "solver/milp_passes.h"
 #include "solver/repair.h"
 #include "solver/room.h"
 #include "solver/whole_model.h"
@@ -37,13 +39,12 @@ constexpr double kRoughGap = 0.02, kSampleGap = 0.01;    // good enough for them
 constexpr double kBlocksShare = 0.9;                     // of the time left, for one round of blocks
 constexpr int kDealPause = 10;        // times what making a plan of a solution took, before the next one
 constexpr double kNear = 1;           // nodes that CBC may take from or add to what the LP gives a configuration
-constexpr double kFirstShare = 0.1;   // of the time, for priced columns before those for all nodes
 constexpr double kNodesShare = 0.8;   // of the time left, for CBC on one level with columns for all nodes
 constexpr double kPricedShare = 0.6;  // the same on priced columns
 constexpr std::size_t kMicrosecondsAColumn = 300;  // of all nodes: what CBC takes for them, roughly
 constexpr double kPricingShare = 0.35;             // of the time left, for the pricing of one level
 constexpr double kPlacingShare = 0.75;             // the same where nobody may leave: a plan of its end is a good one
-constexpr std::size_t kMicrosecondsAState = 10;    // listing takes 2-3 of them, so at most a third of the time
+constexpr double kListingShare = 0.5;              // of the time left: where listing takes longer, it is given up
 constexpr double kSumShare = 0.8;                  // of the time left, for a first bound and columns
 constexpr double kBranchingShare = 0.3;            // of the time left, for a better bound of one level
 constexpr double kLeavingShare = 0.7;  // of the time, for the pass that decides who leaves, where it is not exact
@@ -104,6 +105,11 @@ class Engine {
     return std::move(outcome_);
   }
 
+  // How long a way without the list comes before this one.
+  Deadline::Clock::duration time_without_list() const {
+    if (!states_ || options_.deadline.is_deterministic()) return {};
+    return muster::time_without_list(*states_, options_.deadline.left());
+  }
   bool has_all_nodes() const { return columns_ == Columns::kAllNodes; }
   // Something better from elsewhere, before the run.
   void start_from(const Candidate& incumbent) { outcome_.best = incumbent; }
@@ -116,7 +122,9 @@ class Engine {
   bool has_blocks() const { return !is_whole() && !leavers_.any && whole_.supply.rooms.size() > options_.most_rooms; }
 
   void choose_columns() {
-    if (whole_.pool.list_all({most_states(), options_.most_columns})) {
+    const Deadline until = options_.deadline.part(kListingShare);
+    states_ = whole_.pool.list_all({most_states(), options_.most_columns, [&] { return until.passed(); }});
+    if (states_) {
       columns_ = Columns::kListed;
       return;
     }
@@ -132,8 +140,7 @@ class Engine {
 
   std::size_t most_states() const {
     if (options_.deadline.is_deterministic()) return options_.most_states;
-    const auto left = std::chrono::duration_cast<std::chrono::microseconds>(options_.deadline.left()).count();
-    return std::min(options_.most_states, static_cast<std::size_t>(left) / kMicrosecondsAState);
+    return std::min(options_.most_states, most_states_in(options_.deadline.left()));
   }
 
   // Everybody where he is, and the incumbent.
@@ -623,7 +630,8 @@ class Engine {
   std::vector<bool> none_reserved_;
   Leavers nobody_;  // for dives
   Subproblem& whole_;
-  bool is_formulated_;  // as nothing is held yet
+  std::optional<std::size_t> states_;  // of the list
+  bool is_formulated_;                 // as nothing is held yet
   Blocks blocks_;
   QueueBounds bounds_;
   bool is_recalled_ = false;      // the first prices are those of a cycle before
@@ -640,21 +648,6 @@ class Engine {
   Deadline::Clock::duration slowest_opening_{};  // and blocks until the first solution
   MilpOutcome outcome_;
 };
-
-// What an earlier engine found that `outcome` has started from. Its bounds hold as far as the values before are still
-// those of its plan.
-void add_earlier(const MilpOutcome& earlier, const std::vector<LevelId>& ids, MilpOutcome& outcome) {
-  outcome.improved = outcome.improved || earlier.improved;
-  outcome.defects.insert(outcome.defects.begin(), earlier.defects.begin(), earlier.defects.end());
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    std::optional<std::int64_t>& bound = outcome.bounds[i];
-    if (const auto& other = earlier.bounds[i]; other) {
-      const bool is_tighter = !bound || (is_maximised(ids[i].kind) ? *other < *bound : *other > *bound);
-      if (is_tighter) bound = other;
-    }
-    if (outcome.best.levels.values[i] != earlier.best.levels.values[i]) return;
-  }
-}
 
 }  // namespace
 
@@ -673,20 +666,12 @@ MilpOutcome solve_milp(MilpGroundwork& groundwork, const Candidate& incumbent, B
   outcome.bounds.resize(incumbent.levels.values.size());
   if (groundwork.took_too_long) return outcome;
   if (leavers.any || incumbent.plan.evictions.empty()) {
-    Engine engine(setting, groundwork.whole, leavers, {}, incumbent, backend, options);
-    std::optional<MilpOutcome> priced;
-    if (engine.has_all_nodes() && !options.deadline.is_deterministic()) {
-      MilpEngineOptions first = options;
-      first.most_states = first.most_node_columns = 0;
-      first.write_model.clear();
-      first.deadline = options.deadline.part(kFirstShare);
-      Subproblem whole(setting, groundwork.before, leavers, groundwork.none_reserved);
-      priced = Engine(setting, whole, leavers, {}, incumbent, backend, first).run();
-      engine.start_from(priced->best);
-    }
-    outcome = engine.run();
-    if (priced) add_earlier(*priced, level_ids(setting.problem), outcome);
-    if (engine.is_finished() || !leavers.any || options.deadline.passed()) return outcome;
+    const auto make_engine = [&](Subproblem& whole, const Candidate& first, const MilpEngineOptions& of_pass) {
+      return Engine(setting, whole, leavers, {}, first, backend, of_pass);
+    };
+    MilpPass pass = MilpPasses(groundwork, make_engine).run(groundwork.whole, incumbent, options);
+    outcome = std::move(pass.outcome);
+    if (pass.is_finished || !leavers.any || options.deadline.passed()) return outcome;
   }
   const SettledEvictions settled = settle_evictions(setting.problem, outcome.best.plan);
   Subproblem rest(setting, settled.state, settled.leavers, groundwork.none_reserved);

@@ -13,6 +13,7 @@
 #include "solver/backend.h"
 #include "solver/deadline.h"
 #include "solver/forecast.h"
+#include "solver/leaving_kinds.h"
 #include "solver/milp_engine.h"
 #include "solver/plan_memory.h"
 
@@ -51,6 +52,7 @@ constexpr double kOldestShare = 0.3, kMostOldestShare = 0.9;
 constexpr std::int64_t kGlance = 100;
 constexpr double kToTheFirstReason = 0.00008;
 constexpr double kToBeginAndEnd = 0.0004;  // milliseconds a pod or node, of a search that finds nothing
+constexpr double kToWriteAName = 0.00002;  // milliseconds; 12 bytes at 600 MB/s
 constexpr int kSearchAgain = 3;            // times what the first search took, for the last one
 // Of a search that has no clock: at most, and for each pod and node.
 constexpr std::int64_t kMostTrials = 100'000, kTrialsALook = 20, kTrialsOfEquals = 2;
@@ -106,6 +108,7 @@ class Cycle {
         is_occupied_(occupied_nodes(problem) > kManyOccupied),
         milp_times_(is_occupied_ ? kOccupiedNodes : kAlikeNodes),
         most_leaving_(most_leaving(problem)),
+        leaving_of_kinds_(most_leaving_ > 0 ? leaving_of_kinds(problem) : 0),
         deadline_(options.deadline, options.deterministic),
         whole_ms_(std::chrono::duration<double, std::milli>(deadline_.left()).count()),
         tracer_(ids_, options.trace) {}
@@ -159,16 +162,20 @@ class Cycle {
     GreedyOptions greedy;
     greedy.seed = options_.seed;
     greedy.threads = options_.threads;
+    greedy.on_first = [this](const Candidate& first) { tracer_.tell("greedy", first.levels, {}); };
     // On very large clusters the first two orders found the best plan, the first alone where most nodes are idle, and
     // an engine that follows makes more of the time.
     const bool follows = options_.engine != Engine::kGreedy && !is_short_for_milp();
+    // On small clusters all starts come to their end before another engine begins: the plan is then never worse than
+    // that of greedy alone, even if a busy machine leaves it hardly any time.
+    const bool has_all_the_time = options_.engine == Engine::kGreedy || looks() <= kManyLooks;
     if (looks() > kVeryManyLooks) greedy.starts = follows || !is_occupied_ ? 1 : 2;
     if (!options_.deterministic) {
       // What greedy has not found in its part of the time, the MILP may. But one start should come to its end.
-      const bool is_alone = options_.engine == Engine::kGreedy;
       const auto stops_after = [&](double share) -> StartStops {
         const Clock::time_point now = Clock::now();
-        const Clock::time_point until = (is_alone ? options_.deadline : deadline_.after(share)) - end_of_start();
+        const Clock::time_point until =
+            (has_all_the_time ? options_.deadline : deadline_.after(share)) - end_of_start();
         const Clock::time_point claims_until =
             now + std::chrono::duration_cast<Clock::duration>(kClaimingShare * (until - now));
         return {[until] { return Clock::now() >= until; }, [claims_until] { return Clock::now() >= claims_until; }};
@@ -266,8 +273,9 @@ class Cycle {
   // end do more.
   bool is_short_for_evictions() const { return deadline_.left() < 3 * time_to_leave(); }
 
-  // What it takes that engine for a first plan: 2 s for 4,000 pods that may leave.
-  Clock::duration time_to_leave() const { return std::chrono::microseconds(500 * most_leaving_); }
+  // What it takes that engine for a first plan: 2 s for 4,000 pods that may leave, on nodes of which hardly two hold
+  // the same pods.
+  Clock::duration time_to_leave() const { return std::chrono::microseconds(500 * leaving_of_kinds_); }
 
   static std::int64_t most_leaving(const Problem& problem) {
     const Actions& actions = problem.snapshot->policy.actions;
@@ -280,10 +288,13 @@ class Cycle {
   // So short a budget that the MILP engine will not get to a plan where it prices blocks of nodes, or where pods may
   // leave; or that it has use for all of it.
   bool is_short_for_milp() const {
-    // 25 to 50 ns were measured for each class of pods at each kind of node, before there is a formulation.
+    return is_short_to_formulate() || is_large_with(milp_times_.first_plan) ||
+           (looks() > kManyLooks && deadline_.left() < time_to_leave());
+  }
+  // 25 to 50 ns were measured for each class of pods at each kind of node, before there is a formulation.
+  bool is_short_to_formulate() const {
     const auto supply = std::chrono::nanoseconds(50 * rooms_ * std::ssize(problem_.pod_classes));
-    if (deadline_.left() * kFormulatingShare < supply) return true;
-    return is_large_with(milp_times_.first_plan) || (looks() > kManyLooks && deadline_.left() < time_to_leave());
+    return deadline_.left() * kFormulatingShare < supply;
   }
   bool is_milp_alone() const { return !may_search() || is_large_with(milp_times_.alone); }
   static std::int64_t occupied_nodes(const Problem& problem) {
@@ -326,13 +337,15 @@ class Cycle {
   // polished.
   void improve() {
     if (may_search() && is_full_of_the_young() && has_time_for_another_start()) put_oldest_first();
-    if (worth_a_milp() && !(may_search() && is_short_for_milp())) {
+    const bool is_left_to_search = may_search() && is_short_for_milp();
+    if (worth_a_milp() && !is_left_to_search) {
       if (!is_milp_alone()) run_search({deadline_.after(kFirstSearchShare), kFirstSearchShare});
       run_milp();
     } else if (may_search() && has_time_for_search()) {
       measure_verifying();
     }
     if (may_search() && has_time_for_search()) run_search({options_.deadline - reserve(), 1 - kFirstSearchShare});
+    if (is_left_to_search && has_search_left_most_of_it()) run_milp();
     last_engine_ended_ = Clock::now();
     if (may_search()) solution_.phases_ms.emplace_back("search", search_ms_ + oldest_ms_);
   }
@@ -372,12 +385,25 @@ class Cycle {
     offers_.insert(offers_.begin(), {std::move(candidate), "search", std::move(bounds)});
   }
 
+  // The search has nothing left to find, and the rest of the budget would be idle.
+  bool has_search_left_most_of_it() const {
+    return !options_.deterministic && !search_ran_out_ && worth_a_milp() && !is_short_to_formulate() &&
+           deadline_.left() > as_duration(whole_ms_ / 2);
+  }
+
   // Below this the MILP engine comes to no result: setting up and a bound in sum took 5 ms on tiny problems, 0.1 s on
   // 9,704 nodes and 65,000 pods.
   bool worth_a_milp() const { return deadline_.left() - reserve() > std::chrono::microseconds(5'000 + 2 * looks()); }
 
   // Kept back for the end: as forecast, but no less than verifying took on this line already, three times over.
-  Clock::duration reserve() const { return as_duration(std::max(forecast_.of(looks(), whole_ms_), 3 * verify_ms_)); }
+  // Names of who must be gone first are written for each placement, which forecasts by the snapshot's size do not know.
+  Clock::duration reserve() const {
+    std::size_t names = 0;
+    if (!offers_.empty())
+      for (const Placement& placement : offers_.front().candidate.plan.placements) names += placement.after.size();
+    return as_duration(std::max(forecast_.of(looks(), whole_ms_), 3 * verify_ms_) +
+                       kToWriteAName * static_cast<double>(names));
+  }
 
   // Leaves a plan in front that passes, and knows then how long that takes.
   bool measure_verifying() {
@@ -622,7 +648,8 @@ class Cycle {
   const std::int64_t rooms_;
   const bool is_occupied_;
   const MilpTimes& milp_times_;
-  const std::int64_t most_leaving_;    // pods that may be evicted or moved
+  const std::int64_t most_leaving_;      // pods that may be evicted or moved
+  const std::int64_t leaving_of_kinds_;  // of them, those on one node of each kind
   std::vector<std::int64_t> trivial_;  // bounds of the levels
   Deadline deadline_;
   const double whole_ms_;  // what is left when the cycle begins

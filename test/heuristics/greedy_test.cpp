@@ -590,6 +590,22 @@ TEST(GreedyOnRandomSnapshots, AnInterruptedSearchLeavesAPlanThatTheRefereePasses
   }
 }
 
+TEST(GreedyOnRandomSnapshots, TheFirstPlanIsToldOnceAndIsNoBetterThanTheLast) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const RandomProblem random(seed);
+    int told = 0;
+    Levels first;
+    GreedyOptions options;
+    options.on_first = [&](const Candidate& candidate) {
+      ++told;
+      first = candidate.levels;
+    };
+    const Candidate best = solve_greedy(random.problem, random.shares, options);
+    EXPECT_EQ(told, 1);
+    EXPECT_TRUE(compare(best.levels, first, level_ids(random.problem)) >= 0) << "seed " << seed;
+  }
+}
+
 TEST(GreedyOnRandomSnapshots, MoreStartsAreNeverWorse) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     const RandomProblem random(seed);

@@ -239,6 +239,14 @@ TEST(EnumerateConfigurations, GivesUpBeyondTheLimit) {
   });
 }
 
+TEST(EnumerateConfigurations, StopsWhenItIsAskedTo) {
+  for_each_room(20, [](const ExactFormulation& f, const RoomClass& room) {
+    std::size_t states = 100'000;
+    EXPECT_FALSE(enumerate_configurations(f.configuration_input, room, states, [] { return true; }));
+    EXPECT_EQ(states, 100'000U);
+  });
+}
+
 TEST(EnumerateConfigurations, KnowsTheNodeAsItIsAndTheNodeThatEverybodyHasLeft) {
   std::int64_t rooms = 0;
   for_each_room(

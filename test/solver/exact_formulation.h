@@ -35,7 +35,7 @@ struct ExactFormulation {
         configuration_input{problem, demand, anti_affinity},
         pool(configuration_input, supply),
         bounds(queue_bounds(problem, before)),
-        is_listed(pool.list_all({kMostConfigurations, kMostConfigurations})),
+        is_listed(pool.list_all({kMostConfigurations, kMostConfigurations}).has_value()),
         formulation({problem, shares, demand, atoms, supply, anti_affinity, rules, before, base, true}) {
     for (RoomClassIndex room : supply.rooms.indices())
       for (const Configuration& configuration : pool.configurations()[room])

@@ -1,0 +1,93 @@
+// The ways of the integer program, one after another: those of shorter budgets come first, so that a longer budget
+// finds what every shorter one finds.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "solver/column_generation.h"
+#include "solver/groundwork.h"
+#include "solver/milp_engine.h"
+
+namespace muster {
+
+// What an earlier engine found that `outcome` has started from. Its bounds hold as far as the values before are still
+// those of its plan.
+inline void add_earlier(const MilpOutcome& earlier, const std::vector<LevelId>& ids, MilpOutcome& outcome) {
+  outcome.improved = outcome.improved || earlier.improved;
+  outcome.defects.insert(outcome.defects.begin(), earlier.defects.begin(), earlier.defects.end());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    std::optional<std::int64_t>& bound = outcome.bounds[i];
+    if (const auto& other = earlier.bounds[i]; other) {
+      const bool is_tighter = !bound || (is_maximised(ids[i].kind) ? *other < *bound : *other > *bound);
+      if (is_tighter) bound = other;
+    }
+    if (outcome.best.levels.values[i] != earlier.best.levels.values[i]) return;
+  }
+}
+
+// What one way, and those that come before it, came to.
+struct MilpPass {
+  MilpOutcome outcome;
+  bool is_finished = false;  // see Engine::is_finished
+};
+
+// The ways that there is time for, those of shorter budgets first, each beginning with the best plan so far.
+template <class MakeEngine>
+class MilpPasses {
+ public:
+  // `make_engine`: of a subproblem, an incumbent and options.
+  MilpPasses(const MilpGroundwork& groundwork, const MakeEngine& make_engine)
+      : groundwork_(groundwork), make_engine_(make_engine), ids_(level_ids(groundwork.setting.problem)) {}
+
+  MilpPass run(Subproblem& whole, const Candidate& incumbent, const MilpEngineOptions& options) const {
+    auto engine = make_engine_(whole, incumbent, options);
+    const std::optional<MilpEngineOptions> first = options_before(engine, options);
+    if (!first) {
+      MilpOutcome outcome = engine.run();
+      return {std::move(outcome), engine.is_finished()};
+    }
+    Subproblem apart(groundwork_.setting, groundwork_.before, groundwork_.leavers, groundwork_.none_reserved);
+    MilpPass earlier = run(apart, incumbent, *first);
+    if (is_proven(earlier.outcome)) return {std::move(earlier.outcome), true};
+    if (options.deadline.passed()) return earlier;
+    engine.start_from(earlier.outcome.best);
+    MilpOutcome outcome = engine.run();
+    add_earlier(earlier.outcome, ids_, outcome);
+    return {std::move(outcome), engine.is_finished()};
+  }
+
+ private:
+  // Of the way that comes before the engine's, if any does.
+  template <class Engine>
+  static std::optional<MilpEngineOptions> options_before(const Engine& engine, const MilpEngineOptions& options) {
+    if (options.deadline.is_deterministic()) return std::nullopt;
+    MilpEngineOptions first = options;
+    first.most_states = 0;
+    first.write_model.clear();
+    if (const auto time = engine.time_without_list(); time > time.zero()) {
+      first.deadline = Deadline(Deadline::Clock::now() + time, false);
+      return first;
+    }
+    if (!engine.has_all_nodes()) return std::nullopt;
+    first.most_node_columns = 0;
+    first.deadline = options.deadline.part(kFirstShare);
+    return first;
+  }
+
+  static bool is_proven(const MilpOutcome& outcome) {
+    for (std::size_t i = 0; i < outcome.bounds.size(); ++i)
+      if (outcome.bounds[i] != outcome.best.levels.values[i]) return false;
+    return true;
+  }
+
+  static constexpr double kFirstShare = 0.1;  // of the time, for priced columns before those for all nodes
+
+  const MilpGroundwork& groundwork_;
+  const MakeEngine& make_engine_;
+  std::vector<LevelId> ids_;
+};
+
+}  // namespace muster
