@@ -36,6 +36,8 @@ class KubernetesGangs {
   const std::string& name(const KubernetesPod& pod) const { return gangs_[static_cast<std::size_t>(pod.gang)].name; }
   // Whether the pod must not be placed, nor moved where it runs.
   bool is_held(const KubernetesPod& pod) const;
+  // Of KAI's groups that do not say theirs; empty: none.
+  void set_default_grace_period(std::string_view period) { default_grace_period_ = period; }
   // Holds the gang of a pod that was held after it had joined.
   void hold(const KubernetesPod& pod);
   std::int32_t priority_of(const KubernetesPod& pod) const;
@@ -73,7 +75,7 @@ class KubernetesGangs {
   std::vector<Gang> gangs_;
   std::unordered_map<std::string, std::size_t> positions_;  // by system and full name
   GroupReference last_reference_;
-  std::string_view last_namespace_;
+  std::string_view last_namespace_, default_grace_period_;
   std::size_t last_ = 0;
 };
 
