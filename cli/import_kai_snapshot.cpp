@@ -7,6 +7,7 @@
 #include "cli/imported_objects.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/terminal.h"
 #include "io/kai_snapshot.h"
 
 namespace muster {
@@ -31,12 +32,20 @@ int run_import_kai_snapshot(int argc, const char* const* argv) {
   KubernetesOptions options;
   options.time = settings.instant("time");
   const std::string& file = settings.arguments()[0];
-  Result<std::string> objects = kai_snapshot_objects(file);
-  if (!objects) {
-    const int code = complain_of_import(objects.error(), file);
-    return objects.error().code == "NoInput" ? kExitNoInput : code;
+  Result<KaiSnapshot> snapshot = kai_snapshot_objects(file);
+  if (!snapshot) {
+    const int code = complain_of_import(snapshot.error(), file);
+    return snapshot.error().code == "NoInput" ? kExitNoInput : code;
   }
-  return print_imported(*std::move(objects), options, settings.is_on("quiet") ? Remarks::kQuiet : Remarks::kTold);
+  options.policy = snapshot->configuration.policy;
+  options.grace_period = snapshot->configuration.grace_period;
+  const Remarks remarks = settings.is_on("quiet") ? Remarks::kQuiet : Remarks::kTold;
+  if (remarks == Remarks::kTold) {
+    for (const std::string& remark : snapshot->configuration.remarks) {
+      complain_of_import(escaped(remark), kExitAnswered);
+    }
+  }
+  return print_imported(std::move(snapshot->objects), options, remarks);
 }
 
 }  // namespace muster

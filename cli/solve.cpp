@@ -43,7 +43,7 @@ const CommandSyntax& solve_syntax() {
        {"output", "FILE", "write the plans there instead of stdout, as JSON unless -o table is given"},
        {"lenient", "", "pass over keys that the format does not know"},
        {"time", "INSTANT",
-        "now, for Kubernetes objects (default: the clock's time for stdin, the latest instant of the objects for files)"},
+        "now, for Kubernetes objects (default: the clock's for stdin, the latest instant of the objects for files)"},
        {"max-line-bytes", "N", "refuse longer lines (default 1073741824)"},
        {"summary", "", "a few lines for people on stderr after each plan (default: on a terminal)"},
        {"log-format", "NAME", "text or json (default text)"},

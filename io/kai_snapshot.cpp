@@ -23,13 +23,22 @@ constexpr const char* kMember = "snapshot.json";
 struct RawList {
   std::string_view key, api_version, kind;
 };
-constexpr std::array<RawList, 7> kLists = {{{"pods", "v1", "PodList"},
+constexpr std::array<RawList, 10> kLists = {{{"pods", "v1", "PodList"},
                                             {"nodes", "v1", "NodeList"},
                                             {"queues", "scheduling.run.ai/v2", "QueueList"},
                                             {"podGroups", "scheduling.run.ai/v2alpha2", "PodGroupList"},
                                             {"bindRequests", "scheduling.run.ai/v1alpha2", "BindRequestList"},
                                             {"priorityClasses", "scheduling.k8s.io/v1", "PriorityClassList"},
+                                            {"persistentVolumes", "v1", "PersistentVolumeList"},
+                                            {"persistentVolumeClaims", "v1", "PersistentVolumeClaimList"},
+                                            {"storageClasses", "storage.k8s.io/v1", "StorageClassList"},
                                             {"topologies", "kai.scheduler/v1alpha1", "TopologyList"}}};
+
+// Objects that the scheduler looks at and that have no meaning here.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kUnread = {
+    {{"nodeResourceTopologies", "NodeResourceTopology is passed over: no NUMA zone of a node is known"},
+     {"csiStorageCapacities", "CSIStorageCapacity is passed over: storage has no bounds"},
+     {"resourceSlices", "ResourceSlice is passed over: pods with resource claims are held"}}};
 
 InputError archive_error(std::string message) { return {"InvalidArchive", "$", std::move(message)}; }
 
@@ -61,21 +70,36 @@ Result<std::string> unpack(const std::string& file, std::size_t most_bytes) {
   return text;
 }
 
+bool remark_on_unread(KubernetesReading& reading, JsonValue objects, std::vector<std::string>& remarks) {
+  for (const auto& [key, remark] : kUnread) {
+    JsonValue list;
+    bool has_any = false;
+    if (!reading.take(objects, key, list) || !reading.has_elements(list, has_any)) return false;
+    if (has_any) remarks.push_back(std::to_string(list.size()) + " times: " + std::string(remark));
+  }
+  return true;
+}
+
 }  // namespace
 
-Result<std::string> kai_snapshot_objects(const std::string& file, std::size_t most_bytes) {
+Result<KaiSnapshot> kai_snapshot_objects(const std::string& file, std::size_t most_bytes) {
+  static constexpr std::array<std::string_view, 3> kParts = {"config", "rawObjects", "schedulerParams"};
   Result<std::string> text = unpack(file, most_bytes);
-  if (!text) return text;
+  if (!text) return text.error();
   JsonDocument document;
   if (auto error = document.parse(*text, {most_bytes, ReaderOptions().max_depth})) return *std::move(error);
   KubernetesReading reading(document);
-  JsonValue objects;
-  if (!reading.expect(document.root(), JsonKind::kObject) || !reading.take(document.root(), "rawObjects", objects)) {
+  std::array<JsonValue, 3> parts;
+  KaiSnapshot snapshot;
+  if (!reading.expect(document.root(), JsonKind::kObject) || !reading.take(document.root(), kParts, parts) ||
+      !read_kai_configuration(reading, parts[0], parts[2], snapshot.configuration)) {
     return std::move(reading.error);
   }
+  const JsonValue objects = parts[1];
   if (!objects) return InputError{"UnsupportedFormat", "$", "there are no rawObjects"};
-  std::string list = R"({"apiVersion":"v1","kind":"List","items":[)";
-  JsonWriter writer(list);
+  if (!remark_on_unread(reading, objects, snapshot.configuration.remarks)) return std::move(reading.error);
+  snapshot.objects = R"({"apiVersion":"v1","kind":"List","items":[)";
+  JsonWriter writer(snapshot.objects);
   bool first = true;
   for (const RawList& raw : kLists) {
     JsonValue items;
@@ -87,7 +111,7 @@ Result<std::string> kai_snapshot_objects(const std::string& file, std::size_t mo
     writer.raw("}");
   }
   writer.raw("]}");
-  return list;
+  return snapshot;
 }
 
 }  // namespace muster

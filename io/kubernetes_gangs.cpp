@@ -365,6 +365,9 @@ bool KubernetesGangs::write_gang(KubernetesReading& in, JsonWriter& writer, cons
     const std::string_view period = group.grace_period.string();
     writer.raw(R"(,"stalenessGracePeriod":)").string(period.starts_with('-') ? "never" : period);
   }
+  if (!group.grace_period && group.system == GroupSystem::kKai && !default_grace_period_.empty()) {
+    writer.raw(R"(,"stalenessGracePeriod":)").string(default_grace_period_);
+  }
   if (!group.stale_since.empty()) writer.raw(R"(,"staleSince":)").string(group.stale_since);
   writer.raw("}");
   return true;

@@ -34,6 +34,8 @@ class KubernetesGangs {
 
   std::size_t size() const { return gangs_.size(); }
   const std::string& name(const KubernetesPod& pod) const { return gangs_[static_cast<std::size_t>(pod.gang)].name; }
+  // Of KAI's groups that do not say theirs; empty: none.
+  void set_default_grace_period(std::string_view period) { default_grace_period_ = period; }
   // Holds the gang of a pod that was held after it had joined.
   void hold(const KubernetesPod& pod);
   // Why the pod must not be placed, nor moved where it runs; empty: it may be.
@@ -73,7 +75,7 @@ class KubernetesGangs {
   std::vector<Gang> gangs_;
   std::unordered_map<std::string, std::size_t> positions_;  // by system and full name
   GroupReference last_reference_;
-  std::string_view last_namespace_;
+  std::string_view last_namespace_, default_grace_period_;
   std::size_t last_ = 0;
 };
 

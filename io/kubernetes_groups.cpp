@@ -79,6 +79,12 @@ bool read_kai_subgroups(KubernetesReading& in, JsonValue list, const KubernetesT
   return true;
 }
 
+// A negative one delays nothing.
+bool read_preemption_delay(KubernetesReading& in, JsonValue value, KubernetesGroup& group) {
+  if (!value || (value.is(JsonKind::kString) && value.string().starts_with('-'))) return true;
+  return in.read_duration(value, group.preemption_delay);
+}
+
 bool read_grace_period(KubernetesReading& in, JsonValue value, KubernetesGroup& group) {
   if (!value) return true;
   if (!in.expect(value, JsonKind::kString)) return false;
@@ -164,19 +170,22 @@ std::string KubernetesGroup::full_name() const {
 
 bool read_kai_group(KubernetesReading& in, const KubernetesObject& object, const KubernetesTopologies& topologies,
                     KubernetesGroup& group) {
-  static constexpr std::array<std::string_view, 8> kSpec = {
-      "minMember", "minSubGroup",          "preemptibility", "priorityClassName",
-      "queue",     "stalenessGracePeriod", "subGroups",      "topologyConstraint"};
+  static constexpr std::array<std::string_view, 9> kSpec = {
+      "minMember", "minSubGroup",          "preemptibility", "priorityClassName", "queue",
+      "stalenessGracePeriod", "subGroups", "topologyConstraint", "preemptionDelay"};
+  static constexpr std::array<std::string_view, 2> kAnnotations = {"kai.scheduler/last-eviction-timestamp",
+                                                                   "kai.scheduler/stale-podgroup-timestamp"};
   static constexpr std::array<std::string_view, 2> kLabels = {"kai.scheduler/queue", "runai/queue"};
   begin_group(object, group);
   group.system = GroupSystem::kKai;
-  std::array<JsonValue, 8> spec;
-  std::array<JsonValue, 2> labelled;
-  JsonValue labels, annotations, stale;
+  std::array<JsonValue, 9> spec;
+  std::array<JsonValue, 2> labelled, annotated;
+  JsonValue labels, annotations;
   TopologyWords words;
   if (!in.take(object.spec, kSpec, spec) || !in.take(object.metadata, "labels", labels) ||
       !in.take(labels, kLabels, labelled) || !in.take(object.metadata, "annotations", annotations) ||
-      !in.take(annotations, "kai.scheduler/stale-podgroup-timestamp", stale) || !in.instant(stale, group.stale_since) ||
+      !in.take(annotations, kAnnotations, annotated) || !in.instant(annotated[0], group.last_eviction) ||
+      !in.instant(annotated[1], group.stale_since) || !read_preemption_delay(in, spec[8], group) ||
       !in.count(spec[0], group.min_member) || !in.count(spec[1], group.min_subgroups) ||
       !read_preemptibility(in, spec[2], group) || !in.text(spec[3], group.priority_class) ||
       !in.text(spec[4], group.queue) || !read_grace_period(in, spec[5], group) ||
@@ -194,6 +203,13 @@ bool read_kai_group(KubernetesReading& in, const KubernetesObject& object, const
   }
   if (group.queue.empty() && !in.text(labelled[0], group.queue)) return false;
   return in.text(labelled[1], group.runai_queue);
+}
+
+bool delay_preemption(KubernetesGroup& group, Nanoseconds now) {
+  Nanoseconds since = group.created.empty() ? 0 : *parse_instant(group.created);
+  if (!group.last_eviction.empty()) since = std::max(since, *parse_instant(group.last_eviction));
+  if (group.preemption_delay == 0 || now - since >= group.preemption_delay) return false;
+  return group.never_preempts = group.says_policy = true;
 }
 
 bool read_volcano_group(KubernetesReading& in, const KubernetesObject& object, KubernetesGroup& group) {

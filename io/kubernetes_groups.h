@@ -32,7 +32,8 @@ struct KubernetesGroup {
   std::optional<bool> preemptible;
   bool never_preempts = false, says_policy = false;
   std::string_view required, preferred;  // node labels
-  std::string_view created, stale_since;
+  std::string_view created, stale_since, last_eviction;
+  Nanoseconds preemption_delay = 0;
   std::string_view held;  // why its pods must not be placed; empty: they may be
 
   // "namespace/name", with the pod group and the replica key of a Workload.
@@ -42,6 +43,9 @@ struct KubernetesGroup {
 // Each reads one object. Errors: those of the values. `topologies` knows all Topology objects.
 [[nodiscard]] bool read_kai_group(KubernetesReading& reading, const KubernetesObject& object,
                                   const KubernetesTopologies& topologies, KubernetesGroup& out);
+// KAI evicts nothing for a group that has waited less than its preemptionDelay, since it was made or evicted: then the
+// group preempts never, which is the result.
+bool delay_preemption(KubernetesGroup& group, Nanoseconds now);
 [[nodiscard]] bool read_volcano_group(KubernetesReading& reading, const KubernetesObject& object, KubernetesGroup& out);
 // Of both API groups, as `out.system` says.
 [[nodiscard]] bool read_coscheduling_group(KubernetesReading& reading, const KubernetesObject& object,

@@ -24,7 +24,9 @@ namespace {
 class Importer {
  public:
   Importer(JsonDocument& document, const KubernetesOptions& options)
-      : in_(document), options_(options), gangs_(priorities_, queues_) {}
+      : in_(document), options_(options), gangs_(priorities_, queues_) {
+    gangs_.set_default_grace_period(options.grace_period);
+  }
 
   bool run() {
     return collect_items(in_, in_.document.root(), items_) && import_cluster() && read_groups() && read_owners() &&
@@ -109,7 +111,13 @@ class Importer {
                 }) &&
            add_groups(
                KubernetesKind::kKaiGroup,
-               [&](const auto& object, auto& group) { return read_kai_group(in_, object, topologies_, group); }) &&
+               [&](const auto& object, auto& group) {
+                 if (!read_kai_group(in_, object, topologies_, group)) return false;
+                 if (delay_preemption(group, now())) {
+                   in_.remarks.add("a gang is within its preemptionDelay, nothing is evicted for it yet", object);
+                 }
+                 return true;
+               }) &&
            add_groups(KubernetesKind::kVolcanoGroup,
                       [&](const auto& object, auto& group) { return read_volcano_group(in_, object, group); }) &&
            add_groups(KubernetesKind::kCoschedulingGroup, coscheduling(GroupSystem::kCoscheduling)) &&
@@ -198,6 +206,7 @@ class Importer {
     line_.reserve(nodes_text_.size() + pods_.size() * 640 + gangs_.size() * 320 + 4096);
     writer.raw(R"({"format":"muster/v1")");
     write_time(writer);
+    if (!options_.policy.empty()) writer.raw(R"(,"policy":)").raw(options_.policy);
     write_topology(writer);
     writer.raw(R"(,"nodes":[)").raw(nodes_text_).raw(R"(],"pods":[)");
     bool first = true;
@@ -214,14 +223,21 @@ class Importer {
     return true;
   }
 
+  // What the objects tell, as text, where nothing else is known or later.
+  bool is_time_of_objects() const {
+    if (options_.time) return false;
+    return !options_.not_before ||
+           (!items_.latest.empty() && *parse_instant(items_.latest) > *options_.not_before);
+  }
+
+  Nanoseconds now() const {
+    if (!is_time_of_objects()) return options_.time ? *options_.time : *options_.not_before;
+    return items_.latest.empty() ? 0 : *parse_instant(items_.latest);
+  }
+
   void write_time(JsonWriter& writer) const {
-    std::optional<Nanoseconds> time = options_.time;
-    if (!time && options_.not_before) {
-      const bool is_later = !items_.latest.empty() && *parse_instant(items_.latest) > *options_.not_before;
-      if (!is_later) time = options_.not_before;
-    }
-    if (time) {
-      writer.raw(R"(,"time":)").decimal(*time, kNanosecondsPerSecond);
+    if (!is_time_of_objects()) {
+      writer.raw(R"(,"time":)").decimal(now(), kNanosecondsPerSecond);
     } else if (!items_.latest.empty()) {
       writer.raw(R"(,"time":)").string(items_.latest);
     }

@@ -16,6 +16,8 @@ struct KubernetesOptions {
   bool expand = false;  // pods that templates have not made yet are there, too
   std::optional<Nanoseconds> time = {};  // now; none: the latest instant that the objects tell of,
   std::optional<Nanoseconds> not_before = {};  // or this, if it is later
+  std::string policy = {};                     // `policy` of the snapshot, an object in JSON; empty: none
+  std::string grace_period = {};               // of KAI's groups that do not say theirs; empty: none
 };
 
 struct ImportedSnapshot {

@@ -268,7 +268,7 @@ TEST(ExportPlan, BindingsLeaveOutGangsThatShareDevicesUnlessAsked) {
   EXPECT_TRUE(lines(without, {ExportFormat::kBindings}).empty()) << "the plan says it, too";
 }
 
-// A gang of two, one of which has a claim that its scheduler binds; the other gang waits for a pod that would go for it.
+// A gang of two, one of which has a claim that its scheduler binds. Another gang waits for a pod that would go for it.
 TEST(ExportPlan, BindingsLeaveOutWholeGangsWhoseClaimsASchedulerBinds) {
   const std::string snapshot = R"({"format":"muster/v1","nodes":[{"name":"n1","resources":{"cpu":8}}],
       "gangs":[{"name":"g"},{"name":"h"},{"name":"low"}],"pods":[

@@ -67,7 +67,47 @@ TEST_F(KaiSnapshot, ItsObjectsAreThoseOfAList) {
   const Json snapshot = {{"config", {{"actions", "allocate"}}}, {"schedulerParams", nullptr}, {"rawObjects", raw}};
   const auto objects = kai_snapshot_objects(archive(snapshot.dump()));
   ASSERT_TRUE(objects) << objects.error().message;
-  EXPECT_EQ(imported_text(*objects).line, imported({one, node("n"), queue, group, priority, topology}).line);
+  EXPECT_EQ(imported_text(objects->objects).line, imported({one, node("n"), queue, group, priority, topology}).line);
+}
+
+// The scheduler's configuration as its archive has it, and what becomes of it.
+TEST_F(KaiSnapshot, ItsConfigurationBecomesThePolicy) {
+  Json group = in_namespace(object("scheduling.run.ai/v2alpha2", "PodGroup", "g", {{"queue", "q"}}));
+  const Json queue = object("scheduling.run.ai/v2", "Queue", "q", Json::object());
+  const Json raw = {{"podGroups", {without_kind(group)}}, {"queues", {without_kind(queue)}},
+                    {"nodeResourceTopologies", {Json::object(), Json::object()}}};
+  const Json placement = {{"name", "nodeplacement"}, {"arguments", {{"gpu", "spread"}, {"cpu", "binpack"}}}};
+  const Json snapshot = {
+      {"config",
+       {{"actions", "allocate, consolidation, stalegangeviction, dance"},
+        {"tiers", {{{"plugins", {{{"name", "predicates"}}, placement}}}}}}},
+      {"schedulerParams",
+       {{"globalDefaultStalenessGracePeriod", 120'000'000'000}, {"partitionParams", {{"NodePoolLabelKey", "pool"}}}}},
+      {"rawObjects", raw}};
+  const auto made = kai_snapshot_objects(archive(snapshot.dump()));
+  ASSERT_TRUE(made) << made.error().message;
+  KubernetesOptions options;
+  options.policy = made->configuration.policy;
+  options.grace_period = made->configuration.grace_period;
+  const Json line = imported_text(made->objects, options).line;
+  EXPECT_EQ(line["policy"],
+            Json::parse(R"({"actions":["place","consolidate","stale"],"placement":"spread"})"));
+  EXPECT_EQ(line["gangs"][0]["stalenessGracePeriod"], "120000000000ns");
+  std::string remarks;
+  for (const std::string& remark : made->configuration.remarks) remarks += remark + "\n";
+  for (const char* told : {"action dance", "nodeplacement", "label pool", "2 times: NodeResourceTopology"}) {
+    EXPECT_NE(remarks.find(told), std::string::npos) << told << " in " << remarks;
+  }
+}
+
+TEST_F(KaiSnapshot, ItsVolumesAreRead) {
+  Json one = pod("p");
+  one["spec"]["volumes"] = Json::parse(R"([{"name":"data","persistentVolumeClaim":{"claimName":"gone"}}])");
+  const Json claim = in_namespace(object("v1", "PersistentVolumeClaim", "data", Json::object()));
+  const Json raw = {{"pods", {without_kind(one)}}, {"persistentVolumeClaims", {without_kind(claim)}}};
+  const auto made = kai_snapshot_objects(archive(Json{{"rawObjects", raw}}.dump()));
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(imported_text(made->objects).pod("team/p")["status"], "gated");
 }
 
 TEST_F(KaiSnapshot, WhatIsNoSnapshotIsRefused) {

@@ -211,6 +211,26 @@ TEST(KubernetesKai, TopologyLevelsAreLabelsOrAliases) {
   EXPECT_TRUE(unknown.says("a topology level that no Topology in the input has"));
 }
 
+// KAI evicts nothing for a group before it has waited so long, since it was made or last evicted.
+TEST(KubernetesKai, AGroupWithinItsPreemptionDelayPreemptsNever) {
+  Json group = in_namespace(object("scheduling.run.ai/v2alpha2", "PodGroup", "g",
+                                   {{"minMember", 1}, {"queue", "q"}, {"preemptionDelay", "10m"}}));
+  group["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z";
+  const Json queue = object("scheduling.run.ai/v2", "Queue", "q", Json::object());
+  constexpr std::int64_t kMidnight = 1'767'225'600;
+  const auto policy_at = [&](std::int64_t seconds) {
+    KubernetesOptions options;
+    options.time = (kMidnight + seconds) * kNanosecondsPerSecond;
+    const Json gang = imported({group, queue}, options).gang("team/g");
+    return gang.value("preemptionPolicy", std::string("none"));
+  };
+  EXPECT_EQ(policy_at(599), "Never");
+  EXPECT_EQ(policy_at(600), "none");
+  group = annotated(group, "kai.scheduler/last-eviction-timestamp", "2026-01-01T01:00:00Z");
+  EXPECT_EQ(policy_at(3600 + 300), "Never");
+  EXPECT_EQ(policy_at(3600 + 600), "none");
+}
+
 TEST(KubernetesTopology, OfSeveralTheOneWithFewerDomainsComesFirst) {
   const auto at = [](const char* name, const char* zone, const char* rack) {
     return labelled(labelled(labelled(node(name), "zone", zone), "rack", rack), "kubernetes.io/hostname", name);
