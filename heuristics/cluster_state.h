@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "heuristics/company_counts.h"
 #include "heuristics/device_list.h"
 #include "heuristics/pod_lists.h"
 #include "model/plan.h"
@@ -70,6 +71,11 @@ class ClusterState {
   // Pods present in a domain of an anti-affinity term that own the term, or match it.
   std::int32_t owners(AntiAffinityIndex term, DomainIndex domain) const { return owners_[term][domain.value()]; }
   std::int32_t matched(AntiAffinityIndex term, DomainIndex domain) const { return matched_[term][domain.value()]; }
+  // Pods present by rules of affinity and spread.
+  const CompanyCounts& company() const { return company_; }
+  // How many pods that such a rule matches have been taken away since the beginning, those that came back included.
+  // While it is 0, what is placed was put down in an order in which each rule held.
+  std::int64_t company_taken() const { return company_taken_; }
 
   // Puts a pod that is not present on a place that fits (see fit.h); takes one that is present away. Cost: O(resources
   // + devices of the pod + depth of the queue).
@@ -148,6 +154,8 @@ class ClusterState {
   Indexed<GangIndex, std::uint32_t> versions_;
   // Anti-affinity: by term, pods present in each domain.
   Indexed<AntiAffinityIndex, std::vector<std::int32_t>> owners_, matched_;
+  CompanyCounts company_;
+  std::int64_t company_taken_ = 0;
   std::uint64_t standing_version_ = 0;
   std::vector<Change> log_;
   std::vector<NodeIndex> touched_;

@@ -24,7 +24,9 @@ class Importer {
       : in_(document), options_(options), gangs_(priorities_, queues_) {}
 
   bool run() {
-    return collect_items(in_, in_.document.root(), items_) && import_cluster() && read_groups() && read_owners() &&
+    if (!collect_items(in_, in_.document.root(), items_)) return false;
+    in_.has_namespaces = !items_.of(KubernetesKind::kNamespace).empty();
+    return import_cluster() && read_groups() && read_owners() &&
            read_pods() && expand() && finish();
   }
 
@@ -193,6 +195,7 @@ class Importer {
     if (!gangs_.write(in_, writer)) return false;
     writer.raw(R"(],"priorityClasses":[)").raw(classes_text_).raw("]");
     write_queues(writer);
+    if (!write_namespaces(writer)) return false;
     writer.raw("}");
     return true;
   }
@@ -222,6 +225,26 @@ class Importer {
     queues_.kueue().write(writer, first);
     if (queues_.uses_common_queue()) writer.separate(first).raw(R"({"name":)").string(queues_.common_queue()).raw("}");
     writer.raw("]");
+  }
+
+  // Their labels, which namespaceSelectors ask for.
+  bool write_namespaces(JsonWriter& writer) {
+    if (!in_.has_namespaces) return true;
+    bool first = true;
+    writer.raw(R"(,"namespaces":[)");
+    const bool written = each(KubernetesKind::kNamespace, [&](const auto& object) {
+      JsonValue labels;
+      if (!in_.take(object.metadata, "labels", labels)) return false;
+      writer.separate(first).raw(R"({"name":)").string(object.name);
+      if (labels) {
+        writer.raw(R"(,"labels":)");
+        write_json(writer, in_.document, labels);
+      }
+      writer.raw("}");
+      return true;
+    });
+    writer.raw("]");
+    return written;
   }
 
   using PodName = std::pair<std::string_view, std::string_view>;

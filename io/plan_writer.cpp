@@ -122,6 +122,7 @@ void DecisionWriter::write_terms(const Placement& placement) {
     }
     json_.raw("]");
   }
+  if (placement.step > 0) json_.raw(R"(,"step":)").integer(placement.step);
   json_.raw("}");
 }
 

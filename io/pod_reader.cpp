@@ -74,7 +74,7 @@ bool read_status(SnapshotInput& in, JsonValue v, PodDraft& draft) {
 
 using PodField = Field<SnapshotInput, PodDraft>;
 
-constexpr std::array<PodField, 26> kPodFields = {
+constexpr std::array<PodField, 28> kPodFields = {
     {PodField{"name", [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_name(v, d.pod.name); }, true},
      {"gang",
       [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_shared_name(v, in.last_gang, d.pod.gang); }},
@@ -95,6 +95,8 @@ constexpr std::array<PodField, 26> kPodFields = {
      {kSpecKeys[4], note_spec<4>},
      {kSpecKeys[5], note_spec<5>},
      {kSpecKeys[6], note_spec<6>},
+     {kSpecKeys[7], note_spec<7>},
+     {kSpecKeys[8], note_spec<8>},
      {"status", read_status},
      {"node",
       [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_shared_name(v, in.last_node, d.pod.node); }},

@@ -41,7 +41,7 @@ bool note_spec(SnapshotInput&, JsonValue v, ExpectedDraft& draft) {
   return true;
 }
 
-constexpr std::array<Field<SnapshotInput, ExpectedDraft>, 8> kExpectedPodFields = {
+constexpr std::array<Field<SnapshotInput, ExpectedDraft>, 10> kExpectedPodFields = {
     {{"template",
       [](SnapshotInput& in, JsonValue v, ExpectedDraft& draft) {
         draft.template_name = v;
@@ -53,7 +53,9 @@ constexpr std::array<Field<SnapshotInput, ExpectedDraft>, 8> kExpectedPodFields 
      {kSpecKeys[3], note_spec<3>},
      {kSpecKeys[4], note_spec<4>},
      {kSpecKeys[5], note_spec<5>},
-     {kSpecKeys[6], note_spec<6>}}};
+     {kSpecKeys[6], note_spec<6>},
+     {kSpecKeys[7], note_spec<7>},
+     {kSpecKeys[8], note_spec<8>}}};
 
 bool read_expected_pod(SnapshotInput& in, JsonValue object, ExpectedPod& expected) {
   ExpectedDraft draft;

@@ -17,7 +17,7 @@ constexpr std::string_view kFormat = "muster/v1";
 
 // The values of the line's keys. Pods need templates, and the policy needs both, wherever they stand in the line.
 struct Sections {
-  JsonValue format, id, time, policy, topology, nodes, queues, priority_classes, pod_templates, gangs, pods;
+  JsonValue format, id, time, policy, topology, nodes, namespaces, queues, priority_classes, pod_templates, gangs, pods;
 };
 
 template <JsonValue Sections::*Member>
@@ -26,13 +26,14 @@ bool note(SnapshotInput&, JsonValue value, Sections& sections) {
   return true;
 }
 
-constexpr std::array<Field<SnapshotInput, Sections>, 11> kSnapshotFields = {
+constexpr std::array<Field<SnapshotInput, Sections>, 12> kSnapshotFields = {
     {{"format", note<&Sections::format>, true},
      {"id", note<&Sections::id>},
      {"time", note<&Sections::time>},
      {"policy", note<&Sections::policy>},
      {"topology", note<&Sections::topology>},
      {"nodes", note<&Sections::nodes>},
+     {"namespaces", note<&Sections::namespaces>},
      {"queues", note<&Sections::queues>},
      {"priorityClasses", note<&Sections::priority_classes>},
      {"podTemplates", note<&Sections::pod_templates>},
@@ -69,9 +70,10 @@ bool read_sections(SnapshotInput& input, const Sections& sections) {
   if (sections.id && !input.read(sections.id, input.snapshot.id)) return false;
   if (sections.time && !input.read_instant(sections.time, input.snapshot.time)) return false;
   using Read = bool (*)(SnapshotInput&, JsonValue);
-  const std::array<std::pair<JsonValue, Read>, 8> in_order = {{{sections.topology, read_topology_levels},
+  const std::array<std::pair<JsonValue, Read>, 9> in_order = {{{sections.topology, read_topology_levels},
                                                                {sections.pod_templates, read_templates},
                                                                {sections.nodes, read_nodes},
+                                                               {sections.namespaces, read_namespaces},
                                                                {sections.queues, read_queues},
                                                                {sections.priority_classes, read_priority_classes},
                                                                {sections.gangs, read_gangs},

@@ -36,7 +36,7 @@ Result<Problem> build_problem(Snapshot& snapshot, int threads) {
     if (Failure failure = stage(draft)) return *std::move(failure);
   }
   resolve_gangs(draft);
-  build_pod_classes(draft, build_anti_affinities(draft));
+  build_pod_classes(draft, build_pod_terms(draft));
   if (Failure failure = assign_running_devices(draft)) return *std::move(failure);
   build_work(draft);
   build_expected_workload(draft);
