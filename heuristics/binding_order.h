@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "heuristics/cluster_state.h"
-#include "heuristics/company_counts.h"
+#include "model/company_counts.h"
 #include "model/problem.h"
 
 namespace muster {

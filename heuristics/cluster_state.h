@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "heuristics/company_counts.h"
 #include "heuristics/device_list.h"
 #include "heuristics/pod_lists.h"
+#include "model/company_counts.h"
 #include "model/plan.h"
 #include "model/problem.h"
 

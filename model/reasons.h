@@ -73,6 +73,7 @@ class ReasonTeller {
   std::string queue_reason(const Subject& subject, std::string* sentence) const;
   std::string insufficient(const Subject& subject);
   std::string packing_reason(const Subject& subject);
+  std::string company_reason(const Subject& subject);
   bool never_fits(const Subject& subject, bool with_filters);
   bool never_fits(GangIndex gang, const GangNeed& whole, bool with_filters);
   Fits placeable(const Subject& subject);

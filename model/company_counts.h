@@ -43,4 +43,8 @@ class CompanyCounts {
   Indexed<SpreadIndex, SpreadCount> spreads_;
 };
 
+// Whether the rules let one more pod of the class in: see fit::affinity and fit::spread.
+bool meets_affinity(const CompanyCounts& present, const Problem& problem, const PodClass& pod_class, NodeIndex node);
+bool meets_spread(const CompanyCounts& present, const Problem& problem, const PodClass& pod_class, NodeIndex node);
+
 }  // namespace muster

@@ -1,4 +1,6 @@
-#include "heuristics/company_counts.h"
+#include "model/company_counts.h"
+
+#include <algorithm>
 
 namespace muster {
 
@@ -45,6 +47,30 @@ void CompanyCounts::change(SpreadCount& spread, DomainIndex domain, bool put) {
   } else if (spread.domains[static_cast<std::size_t>(spread.least)] == 0) {
     ++spread.least;  // only the domain that has grown was there
   }
+}
+
+bool meets_affinity(const CompanyCounts& present, const Problem& problem, const PodClass& pod_class, NodeIndex node) {
+  if (pod_class.affinity.is_none()) return true;
+  const std::vector<AntiAffinity>& terms = problem.affinities[pod_class.affinity].terms;
+  bool is_met = true;
+  for (std::size_t term = 0; term < terms.size(); ++term) {
+    const DomainIndex domain = terms[term].domain_of[node];
+    if (domain.is_none()) return false;
+    is_met = is_met && present.affine(pod_class.affinity, term, domain) > 0;
+  }
+  return is_met || (present.affine_anywhere(pod_class.affinity) == 0 &&
+                    std::ranges::binary_search(pod_class.affinity_matched, pod_class.affinity));
+}
+
+bool meets_spread(const CompanyCounts& present, const Problem& problem, const PodClass& pod_class, NodeIndex node) {
+  return std::ranges::all_of(pod_class.spread_owned, [&](const OwnedSpread& owned) {
+    const Spread& rule = problem.spreads[owned.spread];
+    const DomainIndex domain = rule.domain_of[node];
+    if (domain.is_none()) return false;
+    const bool has_enough = rule.domain_count >= static_cast<std::size_t>(rule.min_domains);
+    const std::int64_t least = has_enough ? present.least(owned.spread) : 0;
+    return present.spread(owned.spread, domain) + (owned.counts_itself ? 1 : 0) - least <= rule.max_skew;
+  });
 }
 
 }  // namespace muster
