@@ -40,7 +40,8 @@ ClusterState::ClusterState(const Problem& problem, Releasing releasing, int thre
       members_(problem.groups.size(), 0),
       versions_(problem.gangs.size(), 0),
       owners_(problem.anti_affinities.size()),
-      matched_(problem.anti_affinities.size()) {
+      matched_(problem.anti_affinities.size()),
+      company_(problem) {
   budgets_left_.reserve(problem.disruption_budgets.all().size());
   for (const DisruptionBudget& budget : problem.disruption_budgets.all()) budgets_left_.push_back(budget.allowed);
   buckets_ = std::clamp<std::size_t>(problem.priorities.size(), 1, kPriorityBuckets);
@@ -96,6 +97,7 @@ void ClusterState::begin_gangs_and_queues(Releasing releasing) {
       ++members_[p.group];
     }
     if (holds_room(p, releasing)) count_anti_affinity(problem_->class_of(pod), p.node, true);
+    if (p.status == PodStatus::kRunning) company_.count(*problem_, problem_->class_of(pod), p.node, true);
   }
 }
 
@@ -195,6 +197,7 @@ void ClusterState::put(PodIndex pod, NodeIndex node, const DeviceList& devices) 
 void ClusterState::take(PodIndex pod) {
   log_.push_back({pod, places_[pod], false});
   apply(pod, log_.back().place, false);
+  if (problem_->class_of(pod).has_ordered_rules()) ++company_taken_;
 }
 
 void ClusterState::rollback(Checkpoint checkpoint) {
@@ -202,6 +205,7 @@ void ClusterState::rollback(Checkpoint checkpoint) {
     const Change change = log_.back();
     log_.pop_back();
     apply(change.pod, change.place, !change.put);
+    if (!change.put && problem_->class_of(change.pod).has_ordered_rules()) --company_taken_;
   }
 }
 
@@ -211,6 +215,7 @@ void ClusterState::apply(PodIndex pod, const Held& place, bool put) {
   for (std::size_t r = 0; r < free_in_sum_.size(); ++r)
     free_in_sum_[r] += put ? -pod_class.request[r] : pod_class.request[r];
   count_anti_affinity(pod_class, place.node, put);
+  if (problem_->has_ordered_rules()) company_.count(*problem_, pod_class, place.node, put);
   count_in_gang(pod, place.node, put);
   note_on_node(pod, place, put);
   if (problem_->pods[pod].status == PodStatus::kRunning) {

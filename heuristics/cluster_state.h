@@ -8,6 +8,7 @@
 
 #include "heuristics/device_list.h"
 #include "heuristics/pod_lists.h"
+#include "model/company_counts.h"
 #include "model/plan.h"
 #include "model/problem.h"
 
@@ -70,6 +71,11 @@ class ClusterState {
   // Pods present in a domain of an anti-affinity term that own the term, or match it.
   std::int32_t owners(AntiAffinityIndex term, DomainIndex domain) const { return owners_[term][domain.value()]; }
   std::int32_t matched(AntiAffinityIndex term, DomainIndex domain) const { return matched_[term][domain.value()]; }
+  // Pods present by rules of affinity and spread.
+  const CompanyCounts& company() const { return company_; }
+  // How many pods that such a rule matches have been taken away since the beginning, those that came back included.
+  // While it is 0, what is placed was put down in an order in which each rule held.
+  std::int64_t company_taken() const { return company_taken_; }
 
   // How many more pods may leave the places where the snapshot runs them; below 0 where too many have.
   const Indexed<DisruptionBudgetIndex, std::int64_t>& budgets_left() const { return budgets_left_; }
@@ -161,6 +167,8 @@ class ClusterState {
   Indexed<AntiAffinityIndex, std::vector<std::int32_t>> owners_, matched_;
   Indexed<DisruptionBudgetIndex, std::int64_t> budgets_left_;
   std::int32_t broken_budgets_ = 0;
+  CompanyCounts company_;
+  std::int64_t company_taken_ = 0;
   std::uint64_t standing_version_ = 0;
   std::vector<Change> log_;
   std::vector<NodeIndex> touched_;

@@ -98,7 +98,7 @@ void EvictionRules::look_around() const {
     if (!g.min_resources.empty() || g.min_resources_gpu > 0) survey_.with_min_resources.push_back(gang);
   }
   survey_.is_local =
-      survey_.with_min_resources.empty() && problem_.anti_affinities.empty() && !problem_.snapshot->policy.max_moves &&
+      survey_.with_min_resources.empty() && !problem_.has_company_rules() && !problem_.snapshot->policy.max_moves &&
       (problem_.topology_levels.empty() ||
        std::ranges::all_of(problem_.groups, [](const Group& group) { return group.required_level.is_none(); }));
 }

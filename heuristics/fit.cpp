@@ -140,7 +140,7 @@ bool can_place(const ClusterState& state, const QueueBounds& bounds, PodIndex po
   const Room room = room_of(state, node);
   return fit::node(problem, pod_class, node) && fit::capacity(room, pod_class) &&
          fit::devices(room, problem, pod_class, node) && fit::anti_affinity(state, pod_class, node) &&
-         fits_queue(state, bounds, pod, node);
+         fit::company(state, pod_class, node) && fits_queue(state, bounds, pod, node);
 }
 
 std::optional<DeviceList> choose_devices(const Room& room, const Problem& problem, const PodClass& pod_class,

@@ -47,6 +47,19 @@ inline bool node(const Problem& problem, const PodClass& pod_class, NodeIndex no
 }
 // Node: required anti-affinity against what is present.
 bool anti_affinity(const ClusterState& state, const PodClass& pod_class, NodeIndex node);
+// Affinity: each term's domain holds a pod that matches all terms; or none does anywhere, and it would match itself.
+inline bool affinity(const CompanyCounts& present, const Problem& problem, const PodClass& pod_class, NodeIndex node) {
+  return pod_class.affinity.is_none() || meets_affinity(present, problem, pod_class, node);
+}
+// Spread: the node is eligible, and the domain would have at most maxSkew pods more than the least of all domains.
+inline bool spread(const CompanyCounts& present, const Problem& problem, const PodClass& pod_class, NodeIndex node) {
+  return pod_class.spread_owned.empty() || meets_spread(present, problem, pod_class, node);
+}
+// The two rules by which it matters which pods are bound first, against what is present.
+inline bool company(const ClusterState& state, const PodClass& pod_class, NodeIndex node) {
+  return affinity(state.company(), state.problem(), pod_class, node) &&
+         spread(state.company(), state.problem(), pod_class, node);
+}
 // Capacity of counted resources.
 inline bool capacity(const Room& room, const PodClass& pod_class) {
   for (std::size_t r = 0; r < room.free.size(); ++r) {

@@ -52,7 +52,58 @@ bool GangPlacer::place_minimum(GangIndex gang) {
   const auto before = state_.checkpoint();
   if (place_group(root, DomainIndex::none(), 0)) return true;
   state_.rollback(before);
+  return problem_.has_ordered_rules() && place_from_first(gang);
+}
+
+// The first pod of an affinity chooses the domain for all that follow it: one where there is room for many of them.
+bool GangPlacer::place_from_first(GangIndex gang) {
+  const PodIndex first = first_of_affinity(gang);
+  if (first == PodIndex::none()) return false;
+  const PodClassIndex pod_class = problem_.pods[first].pod_class;
+  const auto alike = std::ranges::count_if(problem_.gangs[gang].pods, [&](PodIndex pod) {
+    return problem_.class_of(pod).affinity == problem_.pod_classes[pod_class].affinity && !state_.is_present(pod);
+  });
+  for (const std::vector<NodeIndex>& nodes : roomiest_domains(pod_class, alike)) {
+    const auto before = state_.checkpoint();
+    const NodeIndex node = chooser_.choose(first, nodes);
+    if (node.is_none()) continue;
+    put(first, node);
+    if (place_group(problem_.gangs[gang].root, DomainIndex::none(), 0)) return true;
+    state_.rollback(before);
+  }
   return false;
+}
+
+// None where none of the gang's waiting pods would be the first of its affinity.
+PodIndex GangPlacer::first_of_affinity(GangIndex gang) const {
+  for (const PodIndex pod : problem_.gangs[gang].pods) {
+    const PodClass& pod_class = problem_.class_of(pod);
+    if (!fit::is_pending(problem_.pods[pod]) || state_.is_present(pod) || pod_class.affinity.is_none()) continue;
+    const bool matches_itself = std::ranges::binary_search(pod_class.affinity_matched, pod_class.affinity);
+    if (matches_itself && state_.company().affine_anywhere(pod_class.affinity) == 0) return pod;
+  }
+  return PodIndex::none();
+}
+
+// The nodes of each domain of the affinity's first term, those that hold most pods of the class first.
+std::vector<std::vector<NodeIndex>> GangPlacer::roomiest_domains(PodClassIndex pod_class, std::int64_t wanted) const {
+  constexpr std::size_t kMostDomains = 16;  // each costs as much as placing the gang
+  const AntiAffinity& term = problem_.affinities[problem_.pod_classes[pod_class].affinity].terms.front();
+  std::vector<std::pair<std::int64_t, std::vector<NodeIndex>>> domains(term.domain_count);
+  for (const NodeIndex node : problem_.nodes.indices()) {
+    const DomainIndex domain = term.domain_of[node];
+    if (domain.is_none()) continue;
+    auto& [holds, nodes] = domains[domain.value()];
+    holds -= chooser_.copies(pod_class, node, wanted);
+    nodes.push_back(node);
+  }
+  std::erase_if(domains, [](const auto& domain) { return domain.first == 0; });
+  std::ranges::stable_sort(domains, {}, [&](const auto& domain) { return std::max(domain.first, -wanted); });
+  std::vector<std::vector<NodeIndex>> result;
+  for (auto& [holds, nodes] : domains) {
+    if (result.size() < kMostDomains) result.push_back(std::move(nodes));
+  }
+  return result;
 }
 
 bool GangPlacer::place_one_more(GangIndex gang) {
@@ -163,7 +214,22 @@ bool GangPlacer::place_leaf(GroupIndex group_index, DomainIndex within) {
   return is_placed;
 }
 
+// Pods that others have to be bound before are tried again once some are.
 bool GangPlacer::place_some(const std::vector<PodIndex>& pods, std::int32_t missing, DomainIndex within) {
+  const bool is_ordered = problem_.has_ordered_rules() && std::ranges::any_of(pods, [this](PodIndex pod) {
+                            return problem_.class_of(pod).has_ordered_rules();
+                          });
+  if (!is_ordered) return place_some_once(pods, missing, within);
+  std::vector<PodIndex> waiting = pods;
+  for (bool again = true; again && missing > 0;) {
+    const std::size_t before = waiting.size();
+    std::erase_if(waiting, [&](PodIndex pod) { return missing > 0 && put_on_best_node(pod, within) && missing-- > 0; });
+    again = waiting.size() < before;
+  }
+  return missing <= 0;
+}
+
+bool GangPlacer::place_some_once(const std::vector<PodIndex>& pods, std::int32_t missing, DomainIndex within) {
   auto left = static_cast<std::int32_t>(pods.size());
   PodClassIndex last_failed = PodClassIndex::none();
   for (const PodIndex pod : pods) {

@@ -52,6 +52,10 @@ class GangPlacer {
   bool place_group(GroupIndex group, DomainIndex within, int depth);
   bool place_within(GroupIndex group, DomainIndex within, int depth);
   bool place_leaf(GroupIndex group, DomainIndex within);
+  bool place_some_once(const std::vector<PodIndex>& pods, std::int32_t missing, DomainIndex within);
+  bool place_from_first(GangIndex gang);
+  PodIndex first_of_affinity(GangIndex gang) const;
+  std::vector<std::vector<NodeIndex>> roomiest_domains(PodClassIndex pod_class, std::int64_t wanted) const;
   bool place_some(const std::vector<PodIndex>& pods, std::int32_t missing, DomainIndex within);
   void find_waiting(GroupIndex group, std::vector<PodIndex>& pods) const;
   bool place_children(GroupIndex group, DomainIndex within, int depth);

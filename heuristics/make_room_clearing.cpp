@@ -165,7 +165,7 @@ void RoomSearch::look_at_promising(PodIndex pod, std::span<const NodeIndex> node
 bool RoomSearch::clear_any(PodIndex pod, std::span<const NodeIndex> nodes) {
   const auto commit = [&](const Choice& choice) { return commit_clearing(pod, *choice.clearing); };
   // Moves cost less than whatever else there is.
-  if (means_ == Means::kConsolidate && problem_.anti_affinities.empty()) {
+  if (means_ == Means::kConsolidate && !problem_.has_company_rules()) {
     std::deque<Clearing> found;
     const std::vector<Choice> choices = cheapest_by_moves(pod, nodes, found);
     if (stopped_) return false;
@@ -245,7 +245,7 @@ Work RoomSearch::least_moved(PodIndex pod, NodeIndex node) const {
 // What has been newly placed and may give way changes from claim to claim; and where an anti-affinity lies between
 // nodes a move away from one of them counts for others.
 bool RoomSearch::may_keep_clearings() const {
-  return means_ != Means::kSwap && (means_ != Means::kConsolidate || problem_.anti_affinities.empty());
+  return means_ != Means::kSwap && (means_ != Means::kConsolidate || !problem_.has_company_rules());
 }
 
 // Pods of one class of gangs that differ in nothing that decides who may go for them clear nodes alike. Who may be
@@ -455,7 +455,7 @@ std::optional<RoomSearch::Clearing> RoomSearch::clearing_of(PodIndex pod, NodeIn
 std::optional<RoomSearch::Clearing> RoomSearch::clearing_of(PodIndex pod, NodeIndex node, VictimOrder order) {
   const Cleared cleared = could_clear(pod, node);
   if (cleared == Cleared::kTooSmall) return std::nullopt;
-  if (means_ == Means::kConsolidate && problem_.anti_affinities.empty() && latest_rank_ <= rank_)
+  if (means_ == Means::kConsolidate && !problem_.has_company_rules() && latest_rank_ <= rank_)
     return clearing_by_moves(pod, node);
   const bool displaces = stage_ == Stage::kDisplacing;
   if (displaces) displaced_.clear();

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "heuristics/binding_order.h"
 #include "heuristics/groups.h"
 #include "heuristics/make_room.h"
 
@@ -106,6 +107,7 @@ bool RoomSearch::has_room_grown() {
 }
 
 bool RoomSearch::rules_hold() const {
+  if (!has_binding_order(state_)) return false;
   if (has_evicted_ && !rules_.surely_hold(state_, taken_) && !rules_.hold(state_, evictions())) return false;
   // Nothing but what runs changes what gangs have to find, so it is asked of each once in between.
   const std::vector<GangIndex>& asking = survey().with_min_resources;

@@ -85,9 +85,8 @@ void NodeChooser::list_occupants() {
 NodeIndex NodeChooser::choose(PodIndex pod, std::span<const NodeIndex> among) {
   const PodClassIndex class_index = problem_.pods[pod].pod_class;
   const PodClass& pod_class = problem_.pod_classes[class_index];
-  // What anti-affinity and a queue's bounds allow changes without the node's room changing: such pods look everywhere.
-  const bool is_plain = pod_class.anti_affinity_owned.empty() && pod_class.anti_affinity_matched.empty() &&
-                        pod_class.gpu.kind != GpuRequestKind::kMemory;
+  // What other pods and a queue's bounds allow changes without the node's room changing: such pods look everywhere.
+  const bool is_plain = !pod_class.has_company_rules() && pod_class.gpu.kind != GpuRequestKind::kMemory;
   if (all_nodes_.empty()) return NodeIndex::none();
   read_touched();
   if (!among.empty()) return scan(pod, among);

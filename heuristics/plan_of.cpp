@@ -11,9 +11,11 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "heuristics/binding_order.h"
 #include "heuristics/fit.h"
 #include "heuristics/greedy.h"
 #include "heuristics/groups.h"
@@ -213,25 +215,136 @@ class Starters {
   Indexed<GroupIndex, std::int32_t> kept_;
 };
 
-void time_placements(const Problem& problem, const ClusterState& end_state, const std::vector<PodIndex>& departing,
-                     std::vector<Placement>& placements) {
-  if (departing.empty()) return;
-  Departures departures(problem, departing, placements);
-  Starters starters(problem, end_state);
-  for (const auto& positions : placements_by_gang(problem, placements)) {
+void sort_names(std::vector<PodIndex>& names) {
+  std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+}
+
+// Where the minimum has to wait, all of the gang waits, and for the same pods.
+void let_gangs_wait(const Problem& problem, const std::vector<std::vector<std::size_t>>& by_gang, Starters& starters,
+                    std::vector<Placement>& placements) {
+  for (const auto& positions : by_gang) {
     std::vector<PodIndex> at_once, everything;
     for (const std::size_t i : positions) {
-      placements[i].after = departures.enter(placements[i]);
       if (placements[i].after.empty()) at_once.push_back(placements[i].pod);
       everything.insert(everything.end(), placements[i].after.begin(), placements[i].after.end());
     }
     if (everything.empty() || starters.is_minimum_met(problem.pods[placements[positions.front()].pod].gang, at_once))
       continue;
-    // The minimum has to wait, so all of the gang waits, and for the same pods.
-    std::ranges::sort(everything);
-    everything.erase(std::unique(everything.begin(), everything.end()), everything.end());
+    sort_names(everything);
     for (const std::size_t i : positions) placements[i].after = everything;
   }
+}
+
+// Puts those placements in order to which it matters what is bound before them: first those that start at once, then
+// those that wait. One that passes only once others are bound that wait has to wait, too.
+class BindingSteps {
+ public:
+  BindingSteps(const Problem& problem, const ClusterState& end_state, const std::vector<PodIndex>& departing,
+               std::vector<Placement>& placements)
+      : problem_(problem),
+        departing_(departing),
+        placements_(placements),
+        present_(staying_company(end_state)),
+        all_(ordered_bindings(end_state)) {}
+
+  bool empty() const { return all_.empty(); }
+
+  // Whether more have to wait now: their gangs have to be looked at again.
+  bool find() {
+    const auto is_first_at_once = [this](const Binding& binding) { return matching_departures(binding).empty(); };
+    std::vector<Binding> at_once, waiting;
+    for (const Binding& binding : all_) (waits(binding) ? waiting : at_once).push_back(binding);
+    BindingSequence sequence(problem_, present_);
+    const std::vector<Binding> left = sequence.bind(at_once, is_first_at_once);
+    if (!left.empty() && !departing_.empty()) {
+      for (const Binding& binding : left) let_wait(binding);
+      return true;
+    }
+    const std::size_t bound_at_once = sequence.bound().size();
+    waiting.insert(waiting.end(), left.begin(), left.end());
+    const std::vector<Binding> stuck = sequence.bind(std::move(waiting), [this](const Binding& binding) {
+      std::vector<PodIndex>& after = placement_of(binding).after;
+      const std::vector<PodIndex> matching = matching_departures(binding);
+      after.insert(after.end(), matching.begin(), matching.end());
+      sort_names(after);
+      return true;
+    });
+    // One that starts at once may be in the way of one that waits, which has to be the first of its affinity.
+    if (!stuck.empty() && bound_at_once > 0 && !departing_.empty()) {
+      for (const Binding& binding : at_once) let_wait(binding);
+      return true;
+    }
+    number(std::span(sequence.bound()).first(bound_at_once));
+    number(std::span(sequence.bound()).subspan(bound_at_once));
+    return false;
+  }
+
+ private:
+  Placement& placement_of(const Binding& binding) {
+    return *std::ranges::lower_bound(placements_, binding.pod, {}, &Placement::pod);
+  }
+  bool waits(const Binding& binding) {
+    return problem_.pods[binding.pod].status == PodStatus::kRunning || !placement_of(binding).after.empty();
+  }
+
+  // For whatever others wait for; else for all that leaves.
+  void let_wait(const Binding& binding) {
+    std::vector<PodIndex> names;
+    for (const Placement& placement : placements_)
+      names.insert(names.end(), placement.after.begin(), placement.after.end());
+    if (names.empty()) names = departing_;
+    sort_names(names);
+    placement_of(binding).after = std::move(names);
+  }
+
+  // Pods that leave and match the affinity of one that would be the first.
+  std::vector<PodIndex> matching_departures(const Binding& binding) const {
+    const AffinityIndex affinity = problem_.class_of(binding.pod).affinity;
+    std::vector<PodIndex> found;
+    for (const PodIndex pod : departing_) {
+      const std::vector<AffinityIndex>& matched = problem_.class_of(pod).affinity_matched;
+      if (pod == binding.pod || !std::ranges::binary_search(matched, affinity)) continue;
+      const NodeIndex node = problem_.pods[pod].node;
+      const auto has_domain = [&](const AntiAffinity& term) { return !term.domain_of[node].is_none(); };
+      const bool is_in_domain = std::ranges::any_of(problem_.affinities[affinity].terms, has_domain);
+      if (is_in_domain) found.push_back(pod);
+    }
+    return found;
+  }
+
+  // Within a step the order is that of names.
+  void number(std::span<const Binding> bound) {
+    const auto name = [&](const Binding& binding) { return problem_.snapshot->pods[binding.pod.value()].name; };
+    std::int32_t step = 0;
+    for (std::size_t i = 0; i < bound.size(); ++i) {
+      if (i > 0 && name(bound[i]) < name(bound[i - 1])) ++step;
+      placement_of(bound[i]).step = step;
+    }
+  }
+
+  const Problem& problem_;
+  const std::vector<PodIndex>& departing_;
+  std::vector<Placement>& placements_;
+  CompanyCounts present_;
+  std::vector<Binding> all_;
+};
+
+void time_placements(const Problem& problem, const ClusterState& end_state, const std::vector<PodIndex>& departing,
+                     std::vector<Placement>& placements) {
+  if (departing.empty() && !problem.has_ordered_rules()) return;
+  const auto by_gang = placements_by_gang(problem, placements);
+  Starters starters(problem, end_state);
+  if (!departing.empty()) {
+    Departures departures(problem, departing, placements);
+    for (const auto& positions : by_gang) {
+      for (const std::size_t i : positions) placements[i].after = departures.enter(placements[i]);
+    }
+    let_gangs_wait(problem, by_gang, starters, placements);
+  }
+  if (!problem.has_ordered_rules()) return;
+  BindingSteps steps(problem, end_state, departing, placements);
+  while (!steps.empty() && steps.find()) let_gangs_wait(problem, by_gang, starters, placements);
 }
 
 }  // namespace

@@ -34,8 +34,7 @@ SearchScope::SearchScope(const Problem& problem, const FairShares& shares, const
     if (open_[node] != 0) open_nodes_.push_back(node);
   }
   for (const PodClassIndex pod_class : problem.pod_classes.indices()) {
-    const PodClass& c = problem.pod_classes[pod_class];
-    is_free_[pod_class] = c.anti_affinity_owned.empty() && c.anti_affinity_matched.empty() ? 1 : 0;
+    is_free_[pod_class] = problem.pod_classes[pod_class].has_company_rules() ? 0 : 1;
   }
   find_gangs(plan);
   weigh(state);

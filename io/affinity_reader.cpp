@@ -1,6 +1,8 @@
-// Taints, tolerations, node affinity and pod anti-affinity in the words of Kubernetes (core/v1).
+// Taints, tolerations, node affinity, pod affinity and anti-affinity, and topology spread in the words of Kubernetes
+// (core/v1).
 #include <array>
 #include <charconv>
+#include <limits>
 #include <utility>
 
 #include "io/pod_spec_reader.h"
@@ -132,7 +134,8 @@ constexpr std::array<Field<SnapshotInput, NodeAffinity>, 1> kNodeSelectorFields 
       },
       true}}};
 
-bool read_preferred_weight(SnapshotInput& in, JsonValue v, PreferredNodeTerm& preferred) {
+template <class Preferred>
+bool read_weight(SnapshotInput& in, JsonValue v, Preferred& preferred) {
   std::int64_t weight = 0;
   if (!in.read_integer(v, 1, 100, weight)) return false;
   preferred.weight = static_cast<std::int32_t>(weight);
@@ -140,7 +143,7 @@ bool read_preferred_weight(SnapshotInput& in, JsonValue v, PreferredNodeTerm& pr
 }
 
 constexpr std::array<Field<SnapshotInput, PreferredNodeTerm>, 2> kPreferredFields = {
-    {{"weight", read_preferred_weight, true},
+    {{"weight", read_weight<PreferredNodeTerm>, true},
      {"preference",
       [](SnapshotInput& in, JsonValue v, PreferredNodeTerm& preferred) {
         return read_fields(in, v, kNodeTermFields, preferred.term);
@@ -181,57 +184,124 @@ bool read_label_expressions(SnapshotInput& in, JsonValue list, LabelSelector& se
 constexpr std::array<Field<SnapshotInput, LabelSelector>, 2> kLabelSelectorFields = {
     {{"matchLabels", read_match_labels}, {"matchExpressions", read_label_expressions}}};
 
-bool read_match_gang(SnapshotInput& in, JsonValue v, PodAntiAffinityTerm& term) {
+constexpr std::array<Field<SnapshotInput, SnapshotNamespace>, 2> kNamespaceFields = {
+    {{"name", [](SnapshotInput& in, JsonValue v, SnapshotNamespace& n) { return in.read_name(v, n.name); }, true},
+     {"labels", [](SnapshotInput& in, JsonValue v, SnapshotNamespace& n) { return in.read_labels(v, n.labels); }}}};
+
+bool read_match_gang(SnapshotInput& in, JsonValue v, PodTerm& term) {
   if (!in.read(v, term.match_gang)) return false;
   return term.match_gang || in.fail_value(v, "matchGang must be true; leave the key out instead");
 }
 
-bool read_namespace_selector(SnapshotInput& in, JsonValue v, PodAntiAffinityTerm& term) {
-  if (!in.expect(v, JsonKind::kObject)) return false;
-  if (v.size() != 0) {
-    return in.fail_value(
-        v, "namespaces have no labels here: only the empty namespaceSelector, for all of them, has a meaning");
-  }
+bool read_label_selector(SnapshotInput& in, JsonValue v, std::optional<LabelSelector>& selector) {
+  return read_fields(in, v, kLabelSelectorFields, selector.emplace());
+}
+
+bool read_namespace_selector(SnapshotInput& in, JsonValue v, PodTerm& term) {
+  if (!read_label_selector(in, v, term.namespace_selector)) return false;
+  if (!term.namespace_selector->requirements.empty()) return true;
   term.all_namespaces = true;
+  term.namespace_selector.reset();
   return true;
 }
 
-constexpr std::array<Field<SnapshotInput, PodAntiAffinityTerm>, 5> kAntiAffinityTermFields = {
-    {{"topologyKey",
-      [](SnapshotInput& in, JsonValue v, PodAntiAffinityTerm& t) { return in.read_name(v, t.topology_key); }, true},
+// matchLabelKeys and mismatchLabelKeys of a term: the API server has merged them into the labelSelector of a pod that
+// it shows.
+constexpr std::array<Field<SnapshotInput, PodTerm>, 7> kPodTermFields = {
+    {{"topologyKey", [](SnapshotInput& in, JsonValue v, PodTerm& t) { return in.read_name(v, t.topology_key); }, true},
      {"matchGang", read_match_gang},
      {"labelSelector",
-      [](SnapshotInput& in, JsonValue v, PodAntiAffinityTerm& t) {
-        return read_fields(in, v, kLabelSelectorFields, t.selector.emplace());
-      }},
-     {"namespaces",
-      [](SnapshotInput& in, JsonValue v, PodAntiAffinityTerm& t) { return in.read_names(v, t.namespaces); }},
-     {"namespaceSelector", read_namespace_selector}}};
+      [](SnapshotInput& in, JsonValue v, PodTerm& t) { return read_label_selector(in, v, t.selector); }},
+     {"namespaces", [](SnapshotInput& in, JsonValue v, PodTerm& t) { return in.read_names(v, t.namespaces); }},
+     {"namespaceSelector", read_namespace_selector},
+     {"matchLabelKeys", pass_over<PodTerm>},
+     {"mismatchLabelKeys", pass_over<PodTerm>}}};
 
-bool read_anti_affinity_term(SnapshotInput& in, JsonValue object, PodAntiAffinityTerm& term) {
-  if (!read_fields(in, object, kAntiAffinityTermFields, term)) return false;
-  const bool selects = term.selector || !term.namespaces.empty() || term.all_namespaces;
+bool read_pod_term(SnapshotInput& in, JsonValue object, PodTerm& term) {
+  if (!read_fields(in, object, kPodTermFields, term)) return false;
+  const bool selects = term.selector || !term.namespaces.empty() || term.all_namespaces || term.namespace_selector;
   if (term.match_gang && selects) {
     return in.fail_value(object, "matchGang stands alone: without labelSelector, namespaces and namespaceSelector");
   }
   return true;
 }
 
-bool read_anti_affinity_terms(SnapshotInput& in, JsonValue list, std::vector<PodAntiAffinityTerm>& out) {
+bool read_pod_terms(SnapshotInput& in, JsonValue list, std::vector<PodTerm>& out) {
   if (!in.expect(list, JsonKind::kArray)) return false;
   for (const JsonValue element : list.elements()) {
-    if (!read_anti_affinity_term(in, element, out.emplace_back())) return false;
+    if (!read_pod_term(in, element, out.emplace_back())) return false;
   }
   return true;
 }
 
-bool refuse_preferred_anti_affinity(SnapshotInput& in, JsonValue v, std::vector<PodAntiAffinityTerm>&) {
-  if (in.lenient) return in.check_duplicates(v);
-  return in.fail(v, "UnknownKey", "preferred anti-affinity has no meaning here: required terms only");
+constexpr std::array<Field<SnapshotInput, PreferredPodTerm>, 2> kPreferredPodFields = {
+    {{"weight", read_weight<PreferredPodTerm>, true},
+     {"podAffinityTerm",
+      [](SnapshotInput& in, JsonValue v, PreferredPodTerm& preferred) { return read_pod_term(in, v, preferred.term); },
+      true}}};
+
+// The terms of podAffinity, or those of podAntiAffinity.
+struct PodTermLists {
+  std::vector<PodTerm>& required;
+  std::vector<PreferredPodTerm>& preferred;
+};
+
+constexpr std::array<Field<SnapshotInput, PodTermLists>, 2> kPodAffinityFields = {
+    {{kRequired,
+      [](SnapshotInput& in, JsonValue v, PodTermLists& lists) { return read_pod_terms(in, v, lists.required); }},
+     {kPreferred, [](SnapshotInput& in, JsonValue v, PodTermLists& lists) {
+        return read_list(in, v, kPreferredPodFields, lists.preferred);
+      }}}};
+
+// One term, a list of terms, or the Kubernetes object with its required and preferred terms.
+bool read_pod_term_lists(SnapshotInput& in, JsonValue value, PodTermLists lists) {
+  if (value.is(JsonKind::kArray)) return read_pod_terms(in, value, lists.required);
+  if (!in.expect(value, JsonKind::kObject)) return false;
+  bool is_kubernetes = value.size() == 0;
+  for (const JsonMember member : value.members()) is_kubernetes |= member.key == kRequired || member.key == kPreferred;
+  if (is_kubernetes) return read_fields(in, value, kPodAffinityFields, lists);
+  return read_pod_term(in, value, lists.required.emplace_back());
 }
 
-constexpr std::array<Field<SnapshotInput, std::vector<PodAntiAffinityTerm>>, 2> kAntiAffinityFields = {
-    {{kRequired, read_anti_affinity_terms}, {kPreferred, refuse_preferred_anti_affinity}}};
+constexpr std::array<std::pair<std::string_view, Unsatisfiable>, 2> kUnsatisfiable = {
+    {{"DoNotSchedule", Unsatisfiable::kDoNotSchedule}, {"ScheduleAnyway", Unsatisfiable::kScheduleAnyway}}};
+constexpr std::array<std::pair<std::string_view, bool>, 2> kInclusion = {{{"Honor", true}, {"Ignore", false}}};
+
+template <std::int32_t SpreadConstraint::*Member>
+bool read_positive(SnapshotInput& in, JsonValue v, SpreadConstraint& constraint) {
+  std::int64_t number = 0;
+  if (!in.read_integer(v, 1, std::numeric_limits<std::int32_t>::max(), number)) return false;
+  constraint.*Member = static_cast<std::int32_t>(number);
+  return true;
+}
+
+template <bool SpreadConstraint::*Member>
+bool read_inclusion(SnapshotInput& in, JsonValue v, SpreadConstraint& constraint) {
+  return read_choice(in, v, kInclusion, constraint.*Member);
+}
+
+constexpr std::array<Field<SnapshotInput, SpreadConstraint>, 8> kSpreadFields = {
+    {{"maxSkew", read_positive<&SpreadConstraint::max_skew>, true},
+     {"topologyKey",
+      [](SnapshotInput& in, JsonValue v, SpreadConstraint& s) { return in.read_name(v, s.topology_key); }, true},
+     {"whenUnsatisfiable",
+      [](SnapshotInput& in, JsonValue v, SpreadConstraint& s) {
+        return read_choice(in, v, kUnsatisfiable, s.when_unsatisfiable);
+      },
+      true},
+     {"labelSelector",
+      [](SnapshotInput& in, JsonValue v, SpreadConstraint& s) { return read_label_selector(in, v, s.selector); }},
+     {"minDomains", read_positive<&SpreadConstraint::min_domains>},
+     {"matchLabelKeys",
+      [](SnapshotInput& in, JsonValue v, SpreadConstraint& s) { return in.read_names(v, s.match_label_keys); }},
+     {"nodeAffinityPolicy", read_inclusion<&SpreadConstraint::honors_affinity>},
+     {"nodeTaintsPolicy", read_inclusion<&SpreadConstraint::honors_taints>}}};
+
+bool check_spread(SnapshotInput& in, JsonValue culprit, const SpreadConstraint& constraint) {
+  if (constraint.min_domains > 1 && constraint.when_unsatisfiable == Unsatisfiable::kScheduleAnyway)
+    return in.fail_value(culprit, "minDomains goes with whenUnsatisfiable DoNotSchedule only");
+  return true;
+}
 
 }  // namespace
 
@@ -259,14 +329,25 @@ bool read_node_affinity(SnapshotInput& input, JsonValue object, NodeAffinity& ou
   return read_fields(input, object, kNodeAffinityFields, out);
 }
 
-// One term, a list of terms, or the Kubernetes object with its required terms.
-bool read_pod_anti_affinity(SnapshotInput& input, JsonValue value, std::vector<PodAntiAffinityTerm>& out) {
-  if (value.is(JsonKind::kArray)) return read_anti_affinity_terms(input, value, out);
-  if (!input.expect(value, JsonKind::kObject)) return false;
-  bool kubernetes = false;
-  for (const JsonMember member : value.members()) kubernetes |= member.key == kRequired || member.key == kPreferred;
-  if (kubernetes || value.size() == 0) return read_fields(input, value, kAntiAffinityFields, out);
-  return read_anti_affinity_term(input, value, out.emplace_back());
+bool read_pod_anti_affinity(SnapshotInput& input, JsonValue value, PodSpec& out) {
+  return read_pod_term_lists(input, value, {out.anti_affinity, out.preferred_anti_affinity});
+}
+
+bool read_pod_affinity(SnapshotInput& input, JsonValue value, PodSpec& out) {
+  return read_pod_term_lists(input, value, {out.affinity, out.preferred_affinity});
+}
+
+bool read_topology_spread(SnapshotInput& input, JsonValue list, PodSpec& out) {
+  if (!read_list(input, list, kSpreadFields, out.topology_spread)) return false;
+  std::size_t at = 0;
+  for (const JsonValue element : list.elements()) {
+    if (!check_spread(input, element, out.topology_spread[at++])) return false;
+  }
+  return true;
+}
+
+bool read_namespaces(SnapshotInput& input, JsonValue list) {
+  return read_list(input, list, kNamespaceFields, input.snapshot.namespaces);
 }
 
 void add_affinity_objects(std::vector<KnownObject>& out) {
@@ -278,9 +359,11 @@ void add_affinity_objects(std::vector<KnownObject>& out) {
   out.push_back(known_object("preferredNodeTerm", kPreferredFields));
   out.push_back(known_object("nodeAffinity", kNodeAffinityFields));
   out.push_back(known_object("labelSelector", kLabelSelectorFields));
-  out.push_back(known_object("podAntiAffinityTerm", kAntiAffinityTermFields));
-  out.push_back(known_object("podAntiAffinity", kAntiAffinityFields));
-  std::erase(out.back().keys, kPreferred);  // known only to be refused
+  out.push_back(known_object("podTerm", kPodTermFields));
+  out.push_back(known_object("preferredPodTerm", kPreferredPodFields));
+  out.push_back(known_object("podAffinity", kPodAffinityFields));
+  out.push_back(known_object("topologySpreadConstraint", kSpreadFields));
+  out.push_back(known_object("namespace", kNamespaceFields));
 }
 
 }  // namespace muster

@@ -194,6 +194,7 @@ void write_delta(JsonWriter& writer, std::string_view plan_id, const NamedPlan::
       for (const std::string& pod : placement->after) writer.separate(first).string(pod);
       writer.raw("]");
     }
+    if (placement->step > 0) writer.raw(R"(,"step":)").integer(placement->step);
   }
   if (eviction != nullptr) {
     writer.raw(R"(,"reason":)").string(eviction_reason_name(eviction->reason));

@@ -95,6 +95,9 @@ bool Exporter::sort_steps() {
     const bool waits = step.is_move() || !placements[i].after.empty();
     (waits ? later_ : at_once_).push_back(std::move(step));
   }
+  const auto by_step = [](const PlanStep& step) { return step.placement->step; };
+  std::ranges::stable_sort(at_once_, {}, by_step);
+  std::ranges::stable_sort(later_, {}, by_step);
   for (std::size_t i = 0; i < evictions.size(); ++i) {
     if (left_out_.stays(evictions[i].pod)) continue;
     const auto place = places.find(evictions[i].pod);

@@ -29,8 +29,10 @@ class Importer {
   }
 
   bool run() {
-    return collect_items(in_, in_.document.root(), items_) && import_cluster() && read_groups() && read_owners() &&
-           read_storage() && read_pods() && expand() && finish();
+    if (!collect_items(in_, in_.document.root(), items_)) return false;
+    in_.has_namespaces = !items_.of(KubernetesKind::kNamespace).empty();
+    return import_cluster() && read_groups() && read_owners() && read_storage() && read_pods() && expand() &&
+           finish();
   }
 
   InputError& error() { return in_.error; }
@@ -219,6 +221,7 @@ class Importer {
     writer.raw(R"(],"priorityClasses":[)").raw(classes_text_).raw("]");
     write_queues(writer);
     if (!budgets_text_.empty()) writer.raw(R"(,"disruptionBudgets":[)").raw(budgets_text_).raw("]");
+    if (!write_namespaces(writer)) return false;
     writer.raw("}");
     return true;
   }
@@ -260,6 +263,26 @@ class Importer {
     queues_.kueue().write(writer, first);
     if (queues_.uses_common_queue()) writer.separate(first).raw(R"({"name":)").string(queues_.common_queue()).raw("}");
     writer.raw("]");
+  }
+
+  // Their labels, which namespaceSelectors ask for.
+  bool write_namespaces(JsonWriter& writer) {
+    if (!in_.has_namespaces) return true;
+    bool first = true;
+    writer.raw(R"(,"namespaces":[)");
+    const bool written = each(KubernetesKind::kNamespace, [&](const auto& object) {
+      JsonValue labels;
+      if (!in_.take(object.metadata, "labels", labels)) return false;
+      writer.separate(first).raw(R"({"name":)").string(object.name);
+      if (labels) {
+        writer.raw(R"(,"labels":)");
+        write_json(writer, in_.document, labels);
+      }
+      writer.raw("}");
+      return true;
+    });
+    writer.raw("]");
+    return written;
   }
 
   using PodName = std::pair<std::string_view, std::string_view>;

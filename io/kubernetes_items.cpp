@@ -13,9 +13,10 @@ struct KnownKind {
   bool has_namespace;
 };
 
-constexpr std::array<KnownKind, 25> kKnownKinds = {{
+constexpr std::array<KnownKind, 26> kKnownKinds = {{
     {"", "Pod", " v1 ", KubernetesKind::kPod, true},
     {"", "Node", " v1 ", KubernetesKind::kNode, false},
+    {"", "Namespace", " v1 ", KubernetesKind::kNamespace, false},
     {"scheduling.k8s.io", "PriorityClass", " v1 ", KubernetesKind::kPriorityClass, false},
     {"scheduling.k8s.io", "Workload", " v1alpha1 ", KubernetesKind::kWorkload, true},
     {"scheduling.k8s.io", "PodGroup", " v1alpha2 v1alpha3 v1beta1 ", KubernetesKind::kPodGroup, true},

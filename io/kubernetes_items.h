@@ -13,6 +13,7 @@ namespace muster {
 enum class KubernetesKind : std::uint8_t {
   kNode,
   kPod,
+  kNamespace,
   kPriorityClass,
   kTopology,
   kKaiQueue,

@@ -48,6 +48,7 @@ struct KubernetesReading : Reading {
   explicit KubernetesReading(JsonDocument& parsed) : Reading{parsed, true, nullptr, {}} {}
 
   KubernetesRemarks remarks;
+  bool has_namespaces = false;  // the labels of all namespaces are known
 
   // The members of `object` that have one of `keys`, in their order. An absent object has none.
   // Errors: WrongType; DuplicateKey, of the keys that are looked for.

@@ -280,50 +280,55 @@ bool read_words(KubernetesReading& in, const PodParts& parts, GroupWords& words)
   return read_count_of_pods(in, parts.labels[kSigsMin], words.min_available);
 }
 
-void note_preferred(KubernetesReading& in, const KubernetesObject& object, JsonValue terms, std::string_view what) {
-  if (terms && terms.is(JsonKind::kArray) && terms.size() > 0) in.remarks.add(what, object);
-}
-
-// Terms over namespaces that are chosen by their labels, which the list does not tell.
-bool has_namespace_labels(KubernetesReading& in, JsonValue terms, bool& out) {
+// Whether terms choose namespaces by labels that the list does not tell.
+bool asks_namespace_labels(KubernetesReading& in, JsonValue terms, bool& out) {
   for (const JsonValue term : terms.elements()) {
     JsonValue selector;
     if (!in.expect(term, JsonKind::kObject) || !in.take(term, "namespaceSelector", selector)) return false;
     if (selector && !in.expect(selector, JsonKind::kObject)) return false;
-    if (selector && selector.size() > 0) out = true;
+    out = out || (!in.has_namespaces && selector && selector.size() > 0);
+  }
+  return true;
+}
+
+// podAffinity or podAntiAffinity. Without the labels of namespaces a term that asks for them cannot be judged.
+bool read_pod_terms(KubernetesReading& in, const KubernetesObject& object, KubernetesPod& pod, PodTermValues& terms) {
+  static constexpr std::array<std::string_view, 2> kForms = {kPreferred, kRequired};
+  std::array<JsonValue, 2> found;
+  bool has_preferred = false, has_required = false, asks_labels = false;
+  if (!in.take(terms.object, kForms, found) || !in.has_elements(found[0], has_preferred) ||
+      !in.has_elements(found[1], has_required)) {
+    return false;
+  }
+  if (has_preferred) in.remarks.add(std::string("preferred ").append(terms.name).append(" is ignored"), object);
+  if (!has_required) return true;
+  if (!asks_namespace_labels(in, found[1], asks_labels)) return false;
+  if (!asks_labels) {
+    terms.required = found[1];
+  } else if (pod.held.empty()) {
+    pod.held = terms.held_over_labels;
   }
   return true;
 }
 
 bool read_affinity(KubernetesReading& in, const KubernetesObject& object, const PodParts& parts, KubernetesPod& pod) {
   static constexpr std::array<std::string_view, 3> kKinds = {"nodeAffinity", "podAffinity", "podAntiAffinity"};
-  static constexpr std::array<std::string_view, 2> kForms = {kPreferred, kRequired};
   std::array<JsonValue, 3> kinds;
-  std::array<JsonValue, 2> beside, apart;
-  if (!in.take(parts.spec[kAffinity], kKinds, kinds) || !in.take(kinds[1], kForms, beside) ||
-      !in.take(kinds[2], kForms, apart)) {
-    return false;
-  }
+  if (!in.take(parts.spec[kAffinity], kKinds, kinds)) return false;
   pod.node_affinity = kinds[0];
   if (kinds[0] && !in.expect(kinds[0], JsonKind::kObject)) return false;
-  note_preferred(in, object, beside[0], "preferred pod affinity is ignored");
-  note_preferred(in, object, apart[0], "preferred pod anti-affinity is ignored");
-  bool has_required = false, has_terms = false, has_labels = false;
-  if (!in.has_elements(beside[1], has_required) || !in.has_elements(apart[1], has_terms)) return false;
-  if (has_required) pod.hold("the pod has required pod affinity, which Muster does not plan");
-  if (!has_terms) return true;
-  pod.anti_affinity = apart[1];
-  if (!has_namespace_labels(in, apart[1], has_labels)) return false;
-  if (has_labels)
-    pod.hold("the pod has required anti-affinity over namespaces chosen by label, which Muster does not plan");
-  return true;
+  pod.affinity = {"pod affinity", "the pod has pod affinity over namespaces chosen by label, and the input has no Namespace: add namespaces to `kubectl get`", kinds[1], {}};
+  pod.anti_affinity = {"pod anti-affinity", "the pod has pod anti-affinity over namespaces chosen by label, and the input has no Namespace: add namespaces to `kubectl get`",
+                       kinds[2], {}};
+  return read_pod_terms(in, object, pod, pod.affinity) && read_pod_terms(in, object, pod, pod.anti_affinity);
 }
 
-// Whether a constraint must hold; ScheduleAnyway need not.
+// ScheduleAnyway counts in no level yet.
 bool read_spread(KubernetesReading& in, const KubernetesObject& object, JsonValue list, KubernetesPod& pod) {
   bool has_any = false;
   if (!in.has_elements(list, has_any)) return false;
   if (!has_any) return true;
+  pod.topology_spread = list;
   for (const JsonValue constraint : list.elements()) {
     JsonValue value;
     std::string_view otherwise;
@@ -331,11 +336,8 @@ bool read_spread(KubernetesReading& in, const KubernetesObject& object, JsonValu
         !in.text(value, otherwise)) {
       return false;
     }
-    if (otherwise == "ScheduleAnyway") {
+    if (otherwise == "ScheduleAnyway")
       in.remarks.add("a topology spread constraint with ScheduleAnyway is ignored", object);
-    } else {
-      pod.hold("the pod has a topology spread constraint with DoNotSchedule, which Muster does not plan");
-    }
   }
   return true;
 }

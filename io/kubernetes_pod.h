@@ -49,9 +49,16 @@ struct GpuShare {
   std::int64_t amount = 0;  // millionths of a device, or MiB
 };
 
+// podAffinity or podAntiAffinity: as it stands, and its required terms.
+struct PodTermValues {
+  std::string_view name, held_over_labels;  // for people
+  JsonValue object, required;
+};
+
 struct KubernetesPod {
   std::string_view namespace_name, name;
-  JsonValue object, labels, node_selector, tolerations, node_affinity, anti_affinity, volumes;
+  JsonValue object, labels, node_selector, tolerations, node_affinity, topology_spread, volumes;
+  PodTermValues affinity, anti_affinity;
   std::string_view created, started, node, nominated_node;
   std::string_view scheduler;  // empty: the default one
   std::string_view owner_kind, owner_name, template_hash;  // its controller, and the label that a ReplicaSet gives

@@ -54,28 +54,51 @@ bool write_tolerations(KubernetesReading& in, JsonWriter& writer, const Kubernet
   return true;
 }
 
-// Which namespaces have a label is not known: all of them stand for those, which keeps apart more than is asked.
-bool write_anti_affinity(KubernetesReading& in, JsonWriter& writer, JsonValue terms) {
-  static constexpr std::array<std::string_view, 4> kKeys = {"labelSelector", "namespaceSelector", "namespaces",
-                                                            "topologyKey"};
-  if (!terms) return true;
+// Those members of an object that have one of the keys.
+template <std::size_t N>
+bool write_known(KubernetesReading& in, JsonWriter& writer, JsonValue object,
+                 const std::array<std::string_view, N>& keys) {
+  std::array<JsonValue, N> found;
+  if (!in.expect(object, JsonKind::kObject) || !in.take(object, keys, found)) return false;
   bool first = true;
-  writer.raw(R"(,"podAntiAffinity":[)");
-  for (const JsonValue term : terms.elements()) {
-    std::array<JsonValue, 4> found;
-    if (!in.take(term, kKeys, found)) return false;
-    bool first_key = true;
-    writer.separate(first).raw("{");
-    for (std::size_t i = 0; i < kKeys.size(); ++i) {
-      if (!found[i]) continue;
-      writer.separate(first_key).string(kKeys[i]).raw(":");
-      if (i == 1) {
-        writer.raw("{}");
-      } else {
-        write_json(writer, in.document, found[i]);
-      }
-    }
-    writer.raw("}");
+  writer.raw("{");
+  for (std::size_t i = 0; i < N; ++i) {
+    if (!found[i]) continue;
+    writer.separate(first).string(keys[i]).raw(":");
+    write_json(writer, in.document, found[i]);
+  }
+  writer.raw("}");
+  return true;
+}
+
+constexpr std::array<std::string_view, 4> kTermKeys = {"labelSelector", "namespaceSelector", "namespaces",
+                                                       "topologyKey"};
+
+// The required ones: what is preferred counts in no level yet.
+bool write_pod_terms(KubernetesReading& in, JsonWriter& writer, std::string_view key, JsonValue required) {
+  if (!required) return true;
+  bool first = true;
+  writer.raw(",").string(key).raw(":[");
+  for (const JsonValue term : required.elements()) {
+    if (!write_known(in, writer.separate(first), term, kTermKeys)) return false;
+  }
+  writer.raw("]");
+  return true;
+}
+
+bool write_spread(KubernetesReading& in, JsonWriter& writer, JsonValue constraints) {
+  static constexpr std::array<std::string_view, 8> kKeys = {
+      "labelSelector",      "matchLabelKeys",   "maxSkew",     "minDomains",
+      "nodeAffinityPolicy", "nodeTaintsPolicy", "topologyKey", "whenUnsatisfiable"};
+  if (!constraints) return true;
+  bool first = true;
+  writer.raw(R"(,"topologySpread":[)");
+  for (const JsonValue constraint : constraints.elements()) {
+    JsonValue value;
+    std::string_view otherwise;
+    if (!in.take(constraint, "whenUnsatisfiable", value) || !in.text(value, otherwise)) return false;
+    if (otherwise == "ScheduleAnyway") continue;
+    if (!write_known(in, writer.separate(first), constraint, kKeys)) return false;
   }
   writer.raw("]");
   return true;
@@ -114,7 +137,9 @@ bool write_place(KubernetesReading& in, JsonWriter& writer, const KubernetesPod&
     writer.raw(R"(,"nodeAffinity":)");
     write_json(writer, in.document, pod.node_affinity);
   }
-  return write_tolerations(in, writer, pod) && write_anti_affinity(in, writer, pod.anti_affinity);
+  return write_tolerations(in, writer, pod) && write_pod_terms(in, writer, "podAffinity", pod.affinity.required) &&
+         write_pod_terms(in, writer, "podAntiAffinity", pod.anti_affinity.required) &&
+         write_spread(in, writer, pod.topology_spread);
 }
 
 // As a snapshot says it; empty where it need not be said.

@@ -55,6 +55,7 @@ struct NamedPlan {
     std::string pod, node;
     std::vector<Device> devices;
     std::vector<std::string> after;
+    std::int64_t step = 0;
   };
   struct Eviction {
     std::string pod, node, for_gang;  // for_gang empty: none

@@ -27,6 +27,7 @@ struct PlacementDraft {
   JsonValue pod, node;
   std::vector<DeviceDraft> devices;
   std::vector<JsonValue> after;
+  std::int64_t step = 0;
 };
 
 struct EvictionDraft {
@@ -90,11 +91,14 @@ bool read_after(PlanInput& in, JsonValue list, PlacementDraft& placement) {
   return true;
 }
 
-constexpr std::array<Field<PlanInput, PlacementDraft>, 4> kPlacementFields = {
+constexpr std::array<Field<PlanInput, PlacementDraft>, 5> kPlacementFields = {
     {{"pod", note_name<PlacementDraft, &PlacementDraft::pod>, true},
      {"node", note_name<PlacementDraft, &PlacementDraft::node>, true},
      {"gpus", [](PlanInput& in, JsonValue v, PlacementDraft& p) { return read_list(in, v, kDeviceFields, p.devices); }},
-     {"after", read_after}}};
+     {"after", read_after},
+     {"step", [](PlanInput& in, JsonValue v, PlacementDraft& p) {
+        return in.read_integer(v, 1, std::numeric_limits<std::int32_t>::max(), p.step);
+      }}}};
 
 constexpr std::array<Field<PlanInput, EvictionDraft>, 4> kEvictionFields = {
     {{"pod", note_name<EvictionDraft, &EvictionDraft::pod>, true},
@@ -385,6 +389,7 @@ bool Resolver::resolve(const PlacementDraft& draft, Placement& placement) {
   for (const JsonValue name : draft.after) {
     if (!find(pods_, name, "pod", placement.after.emplace_back())) return false;
   }
+  placement.step = static_cast<std::int32_t>(draft.step);
   return true;
 }
 
@@ -428,6 +433,7 @@ void keep_names(PlanInput& in) {
       placement.devices.push_back({device.index, std::string(in.number_text(device.share))});
     }
     for (const JsonValue name : draft.after) placement.after.emplace_back(name.string());
+    placement.step = draft.step;
   }
   for (const EvictionDraft& draft : in.evictions) {
     auto& eviction = named.evictions.emplace_back();

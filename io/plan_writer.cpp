@@ -120,6 +120,7 @@ void DecisionWriter::write_terms(const Placement& placement) {
     json_.raw("]");
   }
   if (!placement.after.empty()) json_.raw(R"(,"after":[)").raw(after_text(placement.after)).raw("]");
+  if (placement.step > 0) json_.raw(R"(,"step":)").integer(placement.step);
   json_.raw("}");
 }
 

@@ -79,7 +79,7 @@ bool read_held(SnapshotInput& in, JsonValue v, PodDraft& draft) {
 
 using PodField = Field<SnapshotInput, PodDraft>;
 
-constexpr std::array<PodField, 30> kPodFields = {
+constexpr std::array<PodField, 32> kPodFields = {
     {PodField{"name", [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_name(v, d.pod.name); }, true},
      {"gang",
       [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_shared_name(v, in.last_gang, d.pod.gang); }},
@@ -103,6 +103,8 @@ constexpr std::array<PodField, 30> kPodFields = {
      {kSpecKeys[7], note_spec<7>},
      {"unboundVolumes",
       [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read(v, d.pod.unbound_volumes); }},
+     {kSpecKeys[8], note_spec<8>},
+     {kSpecKeys[9], note_spec<9>},
      {"status", read_status},
      {"held", read_held},
      {"node",

@@ -138,9 +138,10 @@ constexpr std::array<Field<SnapshotInput, PodSpec>, kSpecKeyCount> kSpecFields =
      {kSpecKeys[4],
       [](SnapshotInput& in, JsonValue v, PodSpec& s) { return read_node_affinity(in, v, s.node_affinity); }},
      {kSpecKeys[5], [](SnapshotInput& in, JsonValue v, PodSpec& s) { return read_tolerations(in, v, s.tolerations); }},
-     {kSpecKeys[6],
-      [](SnapshotInput& in, JsonValue v, PodSpec& s) { return read_pod_anti_affinity(in, v, s.anti_affinity); }},
-     {kSpecKeys[7], read_host_ports}}};
+     {kSpecKeys[6], read_pod_anti_affinity},
+     {kSpecKeys[7], read_host_ports},
+     {kSpecKeys[8], read_pod_affinity},
+     {kSpecKeys[9], read_topology_spread}}};
 
 }  // namespace
 

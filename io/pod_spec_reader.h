@@ -11,7 +11,9 @@ namespace muster {
 // The parts of it that Kubernetes defines.
 [[nodiscard]] bool read_node_affinity(SnapshotInput& input, JsonValue object, NodeAffinity& out);
 [[nodiscard]] bool read_tolerations(SnapshotInput& input, JsonValue list, std::vector<Toleration>& out);
-[[nodiscard]] bool read_pod_anti_affinity(SnapshotInput& input, JsonValue value, std::vector<PodAntiAffinityTerm>& out);
+[[nodiscard]] bool read_pod_affinity(SnapshotInput& input, JsonValue value, PodSpec& out);
+[[nodiscard]] bool read_pod_anti_affinity(SnapshotInput& input, JsonValue value, PodSpec& out);
+[[nodiscard]] bool read_topology_spread(SnapshotInput& input, JsonValue list, PodSpec& out);
 [[nodiscard]] bool read_taints(SnapshotInput& input, JsonValue list, std::vector<Taint>& out);
 
 }  // namespace muster

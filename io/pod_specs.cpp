@@ -77,6 +77,12 @@ void add_term(ContentHash& hash, const NodeSelectorTerm& term) {
   add_requirements(hash, term.match_fields);
 }
 
+void add_term(ContentHash& hash, const PodTerm& term) {
+  hash.add(term.topology_key);
+  if (term.selector) add_requirements(hash, term.selector->requirements);
+  for (const std::string_view name : term.namespaces) hash.add(name);
+}
+
 std::size_t hash_of(const PodSpec& spec) {
   ContentHash hash;
   for (const ResourceAmount& amount : spec.resources) {
@@ -102,10 +108,14 @@ std::size_t hash_of(const PodSpec& spec) {
     hash.add(toleration.key);
     hash.add(toleration.value);
   }
-  for (const PodAntiAffinityTerm& term : spec.anti_affinity) {
-    hash.add(term.topology_key);
-    if (term.selector) add_requirements(hash, term.selector->requirements);
-    for (const std::string_view name : term.namespaces) hash.add(name);
+  for (const PodTerm& term : spec.anti_affinity) add_term(hash, term);
+  for (const PodTerm& term : spec.affinity) add_term(hash, term);
+  for (const PreferredPodTerm& preferred : spec.preferred_anti_affinity) add_term(hash, preferred.term);
+  for (const PreferredPodTerm& preferred : spec.preferred_affinity) add_term(hash, preferred.term);
+  for (const SpreadConstraint& constraint : spec.topology_spread) {
+    hash.add(constraint.topology_key);
+    hash.add(static_cast<std::size_t>(constraint.max_skew));
+    if (constraint.selector) add_requirements(hash, constraint.selector->requirements);
   }
   for (const HostPort& port : spec.host_ports) {
     hash.add(static_cast<std::size_t>(port.port));

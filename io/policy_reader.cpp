@@ -41,7 +41,7 @@ bool note_spec(SnapshotInput&, JsonValue v, ExpectedDraft& draft) {
   return true;
 }
 
-constexpr std::array<Field<SnapshotInput, ExpectedDraft>, 9> kExpectedPodFields = {
+constexpr std::array<Field<SnapshotInput, ExpectedDraft>, 11> kExpectedPodFields = {
     {{"template",
       [](SnapshotInput& in, JsonValue v, ExpectedDraft& draft) {
         draft.template_name = v;
@@ -54,7 +54,9 @@ constexpr std::array<Field<SnapshotInput, ExpectedDraft>, 9> kExpectedPodFields 
      {kSpecKeys[4], note_spec<4>},
      {kSpecKeys[5], note_spec<5>},
      {kSpecKeys[6], note_spec<6>},
-     {kSpecKeys[7], note_spec<7>}}};
+     {kSpecKeys[7], note_spec<7>},
+     {kSpecKeys[8], note_spec<8>},
+     {kSpecKeys[9], note_spec<9>}}};
 
 bool read_expected_pod(SnapshotInput& in, JsonValue object, ExpectedPod& expected) {
   ExpectedDraft draft;

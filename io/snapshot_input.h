@@ -54,6 +54,7 @@ struct SnapshotInput : Reading {
 
 // The sections of a snapshot, each appended to the snapshot or set in it.
 [[nodiscard]] bool read_nodes(SnapshotInput& input, JsonValue list);
+[[nodiscard]] bool read_namespaces(SnapshotInput& input, JsonValue list);
 [[nodiscard]] bool read_queues(SnapshotInput& input, JsonValue list);
 [[nodiscard]] bool read_priority_classes(SnapshotInput& input, JsonValue list);
 [[nodiscard]] bool read_gangs(SnapshotInput& input, JsonValue list);

@@ -17,8 +17,8 @@ constexpr std::string_view kFormat = "muster/v1";
 
 // The values of the line's keys. Pods need templates, and the policy needs both, wherever they stand in the line.
 struct Sections {
-  JsonValue format, id, time, policy, topology, nodes, queues, priority_classes, pod_templates, gangs, pods,
-      disruption_budgets;
+  JsonValue format, id, time, policy, topology, nodes, namespaces, queues, priority_classes, pod_templates, gangs,
+      pods, disruption_budgets;
 };
 
 template <JsonValue Sections::*Member>
@@ -27,13 +27,14 @@ bool note(SnapshotInput&, JsonValue value, Sections& sections) {
   return true;
 }
 
-constexpr std::array<Field<SnapshotInput, Sections>, 12> kSnapshotFields = {
+constexpr std::array<Field<SnapshotInput, Sections>, 13> kSnapshotFields = {
     {{"format", note<&Sections::format>, true},
      {"id", note<&Sections::id>},
      {"time", note<&Sections::time>},
      {"policy", note<&Sections::policy>},
      {"topology", note<&Sections::topology>},
      {"nodes", note<&Sections::nodes>},
+     {"namespaces", note<&Sections::namespaces>},
      {"queues", note<&Sections::queues>},
      {"priorityClasses", note<&Sections::priority_classes>},
      {"podTemplates", note<&Sections::pod_templates>},
@@ -74,6 +75,7 @@ bool read_sections(SnapshotInput& input, const Sections& sections) {
   const std::array<std::pair<JsonValue, Read>, 9> in_order = {{{sections.topology, read_topology_levels},
                                                                {sections.pod_templates, read_templates},
                                                                {sections.nodes, read_nodes},
+                                                               {sections.namespaces, read_namespaces},
                                                                {sections.queues, read_queues},
                                                                {sections.priority_classes, read_priority_classes},
                                                                {sections.gangs, read_gangs},

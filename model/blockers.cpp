@@ -22,6 +22,10 @@ std::string code_of(Filter filter, const std::string& detail) {
       return "NodeAffinity";
     case Filter::kAntiAffinity:
       return "PodAntiAffinity";
+    case Filter::kPodAffinity:
+      return "PodAffinity";
+    case Filter::kSpread:
+      return "TopologySpread";
     case Filter::kModel:
       return "GpuModel";
     case Filter::kHostPorts:
@@ -55,6 +59,10 @@ std::string words_of(Filter filter, const std::string& detail) {
       return "node(s) didn't match Pod's node affinity/selector";
     case Filter::kAntiAffinity:
       return "node(s) didn't match pod anti-affinity rules";
+    case Filter::kPodAffinity:
+      return "node(s) didn't match pod affinity rules";
+    case Filter::kSpread:
+      return "node(s) didn't match pod topology spread constraints";
     case Filter::kModel:
       return "node(s) didn't match the GPU model";
     case Filter::kHostPorts:
@@ -129,6 +137,10 @@ BlockerTally charge_groups(const Problem& problem, const RemainingRoom& room, Po
       Filter filter = Filter::kModel;
       if (room.conflicts(pod_class, alike.node)) {
         filter = Filter::kAntiAffinity;
+      } else if (!room.lets_in_by_affinity(pod_class, alike.node)) {
+        filter = Filter::kPodAffinity;
+      } else if (!room.lets_in_by_spread(pod_class, alike.node)) {
+        filter = Filter::kSpread;
       } else if (pod_class.allowed[index.value()]) {
         filter = short_filter(problem, room, pod_class, alike.node, &other);
         if (filter == Filter::kAvailable && is_outside(alike.node)) filter = Filter::kTopology;

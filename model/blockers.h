@@ -25,6 +25,8 @@ class BlockerTally {
     kSelector,
     kAffinity,
     kAntiAffinity,
+    kPodAffinity,
+    kSpread,
     kModel,
     kHostPorts,
     kShortGpu,

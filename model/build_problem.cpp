@@ -40,7 +40,7 @@ Result<Problem> build_problem(Snapshot& snapshot, int threads) {
   resolve_gangs(draft);
   if (Failure failure = build_host_ports(draft)) return *std::move(failure);
   if (Failure failure = build_disruption_budgets(draft)) return *std::move(failure);
-  build_pod_classes(draft, build_anti_affinities(draft));
+  build_pod_classes(draft, build_pod_terms(draft));
   if (Failure failure = assign_running_devices(draft)) return *std::move(failure);
   build_work(draft);
   build_expected_workload(draft);

@@ -90,16 +90,14 @@ class PodClassifier {
   explicit PodClassifier(ProblemDraft& draft)
       : draft_(draft), shapes_of_(draft.snapshot.pod_specs.size()), plain_class_(draft.snapshot.pod_specs.size()) {}
 
-  PodClassIndex class_of(PodSpecIndex spec, std::span<const AntiAffinityIndex> owned,
-                         std::span<const AntiAffinityIndex> matched) {
-    const bool is_plain = owned.empty() && matched.empty();
+  PodClassIndex class_of(PodSpecIndex spec, std::span<const PodTermRole> terms) {
+    const bool is_plain = terms.empty();
     if (is_plain && !plain_class_[spec].is_none()) return plain_class_[spec];
     signature_.assign({shape_of(spec).number});
-    for (const AntiAffinityIndex term : owned) signature_.push_back(term.value());
-    signature_.push_back(kEndOfList);
-    for (const AntiAffinityIndex term : matched) signature_.push_back(term.value());
+    for (const PodTermRole& term : terms)
+      signature_.push_back(static_cast<std::uint64_t>(term.kind) << 32U | term.index);
     const auto [number, is_new] = classes_.intern(signature_);
-    if (is_new) add_class(spec, owned, matched);
+    if (is_new) add_class(spec, terms);
     if (is_plain) plain_class_[spec] = PodClassIndex(number);
     return PodClassIndex(number);
   }
@@ -135,8 +133,7 @@ class PodClassifier {
     return verdict;
   }
 
-  void add_class(PodSpecIndex spec, std::span<const AntiAffinityIndex> owned,
-                 std::span<const AntiAffinityIndex> matched) {
+  void add_class(PodSpecIndex spec, std::span<const PodTermRole> terms) {
     const PodSpec& source = draft_.snapshot.pod_specs[spec];
     const FilterVerdict& verdict = verdicts_[shape_of(spec).filter];
     PodClass result;
@@ -155,9 +152,30 @@ class PodClassifier {
     result.allowed = verdict.allowed;
     result.preferred_weight = verdict.preferred_weight;
     result.untolerated_soft_taints = verdict.untolerated_soft_taints;
-    result.anti_affinity_owned.assign(owned.begin(), owned.end());
-    result.anti_affinity_matched.assign(matched.begin(), matched.end());
+    for (const PodTermRole& term : terms) add_term(term, result);
+    for (OwnedSpread& owned : result.spread_owned)
+      owned.counts_itself = owned.counts_itself || std::ranges::binary_search(result.spread_matched, owned.spread);
     draft_.problem.pod_classes.push_back(std::move(result));
+  }
+
+  static void add_term(const PodTermRole& term, PodClass& result) {
+    switch (term.kind) {
+      case PodTermRole::Kind::kAntiAffinityOwned:
+        return result.anti_affinity_owned.push_back(AntiAffinityIndex(term.index));
+      case PodTermRole::Kind::kAntiAffinityMatched:
+        return result.anti_affinity_matched.push_back(AntiAffinityIndex(term.index));
+      case PodTermRole::Kind::kAffinityOwned:
+        result.affinity = AffinityIndex(term.index);
+        return;
+      case PodTermRole::Kind::kAffinityMatched:
+        return result.affinity_matched.push_back(AffinityIndex(term.index));
+      case PodTermRole::Kind::kSpreadOwned:
+      case PodTermRole::Kind::kSpreadOwnedSelf:
+        return result.spread_owned.push_back(
+            {SpreadIndex(term.index), term.kind == PodTermRole::Kind::kSpreadOwnedSelf});
+      case PodTermRole::Kind::kSpreadMatched:
+        return result.spread_matched.push_back(SpreadIndex(term.index));
+    }
   }
 
   ProblemDraft& draft_;
@@ -169,10 +187,10 @@ class PodClassifier {
   std::vector<std::uint64_t> signature_;
 };
 
-std::span<const AntiAffinityIndex> terms_of(const std::vector<AntiAffinityIndex>& terms,
-                                            const std::vector<std::uint32_t>& begin, PodIndex pod) {
-  if (begin.empty()) return {};
-  return std::span(terms).subspan(begin[pod.value()], begin[pod.value() + 1] - begin[pod.value()]);
+std::span<const PodTermRole> terms_of(const PodTerms& terms, PodIndex pod) {
+  if (terms.begin.empty()) return {};
+  const std::uint32_t begin = terms.begin[pod.value()];
+  return std::span(terms.all).subspan(begin, terms.begin[pod.value() + 1] - begin);
 }
 
 }  // namespace
@@ -181,12 +199,11 @@ void build_pod_classes(ProblemDraft& draft, const PodTerms& terms) {
   PodClassifier classifier(draft);
   for (const PodIndex pod : draft.problem.pods.indices()) {
     draft.problem.pods[pod].pod_class =
-        classifier.class_of(draft.snapshot.pods[pod.value()].spec, terms_of(terms.owned, terms.owned_begin, pod),
-                            terms_of(terms.matched, terms.matched_begin, pod));
+        classifier.class_of(draft.snapshot.pods[pod.value()].spec, terms_of(terms, pod));
   }
   if (!draft.snapshot.policy.expected_workload) return;
   for (const ExpectedPod& expected : *draft.snapshot.policy.expected_workload) {
-    draft.problem.expected_workload.push_back({classifier.class_of(expected.spec, {}, {}), 0});
+    draft.problem.expected_workload.push_back({classifier.class_of(expected.spec, {}), 0});
   }
 }
 

@@ -87,10 +87,12 @@ class AskedLabels {
       for (const NodeSelectorTerm& term : *spec.node_affinity.required) add(term);
     }
     for (const PreferredNodeTerm& preferred : spec.node_affinity.preferred) add(preferred.term);
-    for (const PodAntiAffinityTerm& term : spec.anti_affinity) domain_keys_.number(term.topology_key);
+    for (const PodTerm& term : spec.anti_affinity) domain_keys_.number(term.topology_key);
+    for (const PodTerm& term : spec.affinity) domain_keys_.number(term.topology_key);
+    for (const SpreadConstraint& constraint : spec.topology_spread) domain_keys_.number(constraint.topology_key);
   }
 
-  // Domains of anti-affinity of a single node each (hostname) split nothing: the nodes are alike but for who they are.
+  // Domains of pod terms of a single node each (hostname) split nothing: the nodes are alike but for who they are.
   void find_domain_keys(const Snapshot& snapshot) {
     if (domain_keys_.size() == 0) return;
     std::vector<std::uint32_t> nodes_with(domain_keys_.size(), 0), values_of(domain_keys_.size(), 0);

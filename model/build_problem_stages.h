@@ -2,6 +2,7 @@
 // wrong.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -64,13 +65,28 @@ Failure build_host_ports(ProblemDraft& draft);
 // resolve_gangs.
 Failure build_disruption_budgets(ProblemDraft& draft);
 
-// Terms of anti-affinity, and for each pod those that it owns and those that it matches.
-struct PodTerms {
-  // Of pod p: `owned[owned_begin[p] .. owned_begin[p + 1]]`, ascending; all empty where no pod has a term.
-  std::vector<std::uint32_t> owned_begin, matched_begin;
-  std::vector<AntiAffinityIndex> owned, matched;
+// What a pod is to one term of affinity, anti-affinity or spread: it has it, or it is matched by it.
+struct PodTermRole {
+  enum class Kind : std::uint8_t {
+    kAntiAffinityOwned,
+    kAntiAffinityMatched,
+    kAffinityOwned,
+    kAffinityMatched,
+    kSpreadOwned,
+    kSpreadOwnedSelf,  // and counts itself, though it matches no selector
+    kSpreadMatched
+  };
+  Kind kind = Kind::kAntiAffinityOwned;
+  std::uint32_t index = 0;  // AntiAffinityIndex, AffinityIndex or SpreadIndex
+  friend auto operator<=>(const PodTermRole&, const PodTermRole&) = default;
 };
-PodTerms build_anti_affinities(ProblemDraft& draft);
+
+struct PodTerms {
+  // Of pod p: `all[begin[p] .. begin[p + 1]]`, ascending, each once; both empty where no pod has a term.
+  std::vector<std::uint32_t> begin;
+  std::vector<PodTermRole> all;
+};
+PodTerms build_pod_terms(ProblemDraft& draft);
 
 // Classes of equal pods, those of the expected workload included; all but their work.
 void build_pod_classes(ProblemDraft& draft, const PodTerms& terms);

@@ -43,6 +43,8 @@ using ModelIndex = Index<struct ModelTag>;          // a GPU model
 using TopologyLevelIndex = Index<struct LevelTag>;  // 0 is the coarsest
 using DomainIndex = Index<struct DomainTag>;        // one domain of one topology level
 using AntiAffinityIndex = Index<struct AntiAffinityTag>;
+using AffinityIndex = Index<struct AffinityTag>;
+using SpreadIndex = Index<struct SpreadTag>;
 
 // Indices in a row, from `first` to the one before `end`.
 template <class I>

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/index.h"
+#include "model/snapshot.h"
 
 namespace muster {
 
@@ -32,6 +33,7 @@ struct Placement {
   NodeIndex node;
   std::vector<std::int32_t> devices;  // positions on the node, ascending; one share or one whole device each
   std::vector<PodIndex> after;        // evicted or releasing pods that must be gone first, ascending; empty: at once
+  std::int32_t step = 0;              // see binding_order
   friend bool operator==(const Placement&, const Placement&) = default;
 };
 
@@ -52,5 +54,9 @@ struct Plan {
 
 // Puts the lists in order.
 void normalise(Plan& plan);
+
+// Positions of the placements in the order in which they are bound: those that start at once before those that wait
+// (moved pods do), then by step, then by the pod's name. Requires lists in order. Cost: O(n log n).
+std::vector<std::size_t> binding_order(const Plan& plan, const Snapshot& snapshot);
 
 }  // namespace muster

@@ -44,6 +44,13 @@ struct Node {
   std::vector<DomainIndex> domains;  // by TopologyLevelIndex; all none where the node lacks one of the labels
 };
 
+// A topology spread constraint that a pod has, and whether it counts itself.
+struct OwnedSpread {
+  SpreadIndex spread;
+  bool counts_itself = false;
+  friend bool operator==(const OwnedSpread&, const OwnedSpread&) = default;
+};
+
 // Pods that are equal in all that decides where they fit and how their place is valued: request, filters, affinities.
 struct PodClass {
   PodSpecIndex spec;            // of one of them
@@ -58,6 +65,18 @@ struct PodClass {
   // By NodeClassIndex: sum of the weights of the preferred terms met, and of PreferNoSchedule taints not tolerated.
   std::vector<std::int32_t> preferred_weight, untolerated_soft_taints;
   std::vector<AntiAffinityIndex> anti_affinity_owned, anti_affinity_matched;
+  AffinityIndex affinity;                       // all its required terms; none: it has none
+  std::vector<AffinityIndex> affinity_matched;  // ascending
+  std::vector<OwnedSpread> spread_owned;
+  std::vector<SpreadIndex> spread_matched;  // ascending
+  // Whether other pods have a say in where it goes, or it in where they go, but for room.
+  bool has_company_rules() const {
+    return !anti_affinity_owned.empty() || !anti_affinity_matched.empty() || has_ordered_rules();
+  }
+  // The same of rules by which it matters which pod is bound first.
+  bool has_ordered_rules() const {
+    return !affinity.is_none() || !affinity_matched.empty() || !spread_owned.empty() || !spread_matched.empty();
+  }
 };
 
 // The domain of each node by one label key. Terms of the same key share it.
@@ -78,6 +97,20 @@ class DomainMap {
 struct AntiAffinity {
   DomainMap domain_of;  // by the term's topology key, numbered from 0; none where the node lacks the label
   std::size_t domain_count = 0;
+};
+
+// Required pod affinity: all terms of a pod together. A pod matches it that matches every term; each term's domain has
+// to hold one. Where no pod matches in any domain, one that matches itself may be the first.
+struct Affinity {
+  std::vector<AntiAffinity> terms;  // their domains
+};
+
+// A topology spread constraint with DoNotSchedule, as the pods see it that share their namespace, selector and eligible
+// nodes: pods that match are counted by domain.
+struct Spread {
+  DomainMap domain_of;           // none: the node is not eligible, no pod that has the constraint goes there
+  std::size_t domain_count = 0;  // eligible ones
+  std::int32_t max_skew = 1, min_domains = 1;
 };
 
 struct Pod {
@@ -177,6 +210,8 @@ struct Problem {
   std::vector<std::int32_t> running_devices;  // device positions on their node
   Indexed<AntiAffinityIndex, AntiAffinity> anti_affinities;
   DisruptionBudgets disruption_budgets;
+  Indexed<AffinityIndex, Affinity> affinities;
+  Indexed<SpreadIndex, Spread> spreads;
   Indexed<GangIndex, Gang> gangs;
   Indexed<GroupIndex, Group> groups;
   std::vector<PodIndex> pods_by_gang, pods_by_group;  // what the lists of gangs and groups are parts of
@@ -202,6 +237,9 @@ struct Problem {
     return is_host_port(resource) ? kHostPortResource : snapshot->resource_names[resource];
   }
   bool is_host_port(ResourceIndex resource) const { return resource.value() >= resource_count - host_port_count; }
+  // Whether it matters for some pod which pods are bound before it.
+  bool has_ordered_rules() const { return !affinities.empty() || !spreads.empty(); }
+  bool has_company_rules() const { return !anti_affinities.empty() || has_ordered_rules(); }
   const NodeClass& class_of(NodeIndex node) const { return node_classes[nodes[node].node_class]; }
   const PodClass& class_of(PodIndex pod) const { return pod_classes[pods[pod].pod_class]; }
   DeviceUnits device_capacity(NodeIndex node) const { return class_of(node).device_capacity(); }

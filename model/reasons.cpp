@@ -107,7 +107,8 @@ bool is_open(std::string_view reason) { return reason == kOutOfTime || reason ==
 // Position in the list of reasons, of those that depend on room.
 std::size_t rank_of(std::string_view reason) {
   constexpr std::string_view kFirst[] = {"LimitExceeded", "NonPreemptibleOverQuota", "NeverFits", "NodeMismatch"};
-  constexpr std::string_view kLast[] = {"TopologyUnsatisfied", "Fragmented", kUndecided, kOutOfTime};
+  constexpr std::string_view kLast[] = {"TopologyUnsatisfied", "Fragmented", "PodAffinity", "TopologySpread",
+                                        "OutOfTime"};
   for (std::size_t i = 0; i < std::size(kFirst); ++i) {
     if (reason == kFirst[i]) return i;
   }
@@ -335,6 +336,9 @@ std::string ReasonTeller::reason(const Subject& subject, std::string* sentence) 
     return insufficient_code(resource);
   }
   std::string code = packing_reason(subject, sentence);
+  if (is_open(code)) code = company_reason(subject, std::move(code));
+  if (code == "PodAffinity") *sentence = "It would fit, but not where its pod affinity lets it.";
+  if (code == "TopologySpread") *sentence = "It would fit, but not where its topology spread constraints let it.";
   if (code == "Fragmented") *sentence = "Enough is free in sum, but not where it is needed.";
   if (!is_open(code)) return code;
   if (!problem_.snapshot->policy.actions.place) {  // no reason of the list: the policy places nothing
@@ -448,6 +452,29 @@ std::string ReasonTeller::packing_reason(const Subject& subject, std::string* se
   return "TopologyUnsatisfied";
 }
 
+// What is told where the rules of other pods do not exclude it (`open`): where some node lets one of the pods in, or what is
+// missing beside it could be bound first and open one.
+std::string ReasonTeller::company_reason(const Subject& subject, std::string open) {
+  if (!problem_.has_ordered_rules()) return open;
+  for (const NeedItem& item : subject.need.items) {
+    const PodClass& pod_class = problem_.pod_classes[item.pod_class];
+    if (pod_class.affinity.is_none() && pod_class.spread_owned.empty()) continue;
+    const auto helps = [&](const NeedItem& other) {
+      const PodClass& other_class = problem_.pod_classes[other.pod_class];
+      const bool is_alone = &other == &item && other.pods.size() == 1;
+      return !is_alone && (!other_class.affinity_matched.empty() || !other_class.spread_matched.empty());
+    };
+    if (std::ranges::any_of(subject.need.items, helps)) continue;
+    const BlockerTally& tally = fresh_tally(item.pod_class);
+    if (tally.available() > 0) continue;
+    for (const std::string_view code : {"PodAffinity", "TopologySpread"}) {
+      if (std::ranges::any_of(tally.blockers(), [&](const Blocker& blocker) { return blocker.code == code; }))
+        return std::string(code);
+    }
+  }
+  return open;
+}
+
 // Whether it fits in what is free, required levels aside.
 Fits ReasonTeller::placeable(const Subject& subject) {
   const GangNeed& need = subject.need;
@@ -535,7 +562,7 @@ const BlockerTally& ReasonTeller::fresh_tally(PodClassIndex index) {
 
 // Requires that nothing is put into the room but what the snapshot and the plan have.
 const NodeGroups& ReasonTeller::groups_for(const PodClass& pod_class) {
-  const bool is_plain = pod_class.anti_affinity_owned.empty() && pod_class.anti_affinity_matched.empty();
+  const bool is_plain = !pod_class.has_company_rules();
   NodeGroups& groups = is_plain ? alike_ : single_;
   if (groups.size() == 0) groups = is_plain ? alike_nodes(problem_, room_) : single_nodes(problem_);
   return groups;

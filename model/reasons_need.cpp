@@ -147,8 +147,7 @@ bool requires_level(const Problem& problem, const Gang& gang) {
 
 bool has_anti_affinity(const Problem& problem, const GangNeed& need) {
   return std::ranges::any_of(need.items, [&](const NeedItem& item) {
-    const PodClass& pod_class = problem.pod_classes[item.pod_class];
-    return !pod_class.anti_affinity_owned.empty() || !pod_class.anti_affinity_matched.empty();
+    return problem.pod_classes[item.pod_class].has_company_rules();
   });
 }
 

@@ -80,6 +80,7 @@ RemainingRoom RemainingRoom::empty_cluster(const Problem& problem) { return Rema
 
 RemainingRoom RemainingRoom::after(const Problem& problem, const AfterPlan& end) {
   RemainingRoom room(problem);
+  CompanyCounts company(problem);
   constexpr std::size_t kAhead = 12;  // there is more of all nodes than the caches hold
   for (const PodIndex pod : problem.pods.indices()) {
     if (const PodIndex later(pod.value() + kAhead); later.value() < problem.pods.size() && end.is_present(later))
@@ -96,7 +97,9 @@ RemainingRoom RemainingRoom::after(const Problem& problem, const AfterPlan& end)
       }
     }
     room.change_anti_affinity(pod_class, node, 1);
+    if (pod_class.has_ordered_rules()) company.count(problem, pod_class, node, true);
   }
+  if (problem.has_ordered_rules()) room.company_ = std::make_shared<const CompanyCounts>(std::move(company));
   room.log_.clear();
   return room;
 }

@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "model/company_counts.h"
 #include "model/plan.h"
 #include "model/problem.h"
 
@@ -45,6 +47,14 @@ class RemainingRoom {
   }
   // Whether a pod that is there, or was put there, keeps the class away from the node by anti-affinity.
   bool conflicts(const PodClass& pod_class, NodeIndex node) const;
+  // Whether what is there after the plan lets one pod of the class in by affinity, and by spread. What was put there
+  // since does not count. True of an empty cluster.
+  bool lets_in_by_affinity(const PodClass& pod_class, NodeIndex node) const {
+    return !company_ || pod_class.affinity.is_none() || meets_affinity(*company_, *problem_, pod_class, node);
+  }
+  bool lets_in_by_spread(const PodClass& pod_class, NodeIndex node) const {
+    return !company_ || pod_class.spread_owned.empty() || meets_spread(*company_, *problem_, pod_class, node);
+  }
 
   // Puts pods in; requires count(...) >= pods. Whole users take the first idle devices; sharers the fullest that fit,
   // or, where a pod needs several, the emptiest: that makes room for most of one shape.
@@ -80,6 +90,7 @@ class RemainingRoom {
   std::vector<std::int64_t> cells_;  // by node: free amounts by resource, then free units by device; then anti-affinity
   std::unordered_map<std::uint64_t, std::size_t> anti_affinity_cells_;  // (term, domain, owners or matched) -> cell
   std::vector<Undo> log_;
+  std::shared_ptr<const CompanyCounts> company_;  // none where no pod has such rules
 };
 
 // Nodes of one class with equal room, whichever of their devices it is on; `node` is the first of them.

@@ -24,6 +24,8 @@ enum class Rule : std::uint8_t {
   kAction,       // policy.actions
   kQueueExists,  // the gang's queue is a leaf that exists
   kNode,         // exists; cordon, taints, selector, affinity, anti-affinity, models
+  kAffinity,     // required pod affinity
+  kSpread,       // topology spread with DoNotSchedule
   kHostPorts,
   kCapacity,
   kDevices,

@@ -21,7 +21,7 @@ struct Occupant {
 
 // A term in the mouth of its owners: `gang` where it matches the gang, else the owners' namespace where it names none.
 struct Term {
-  const PodAntiAffinityTerm* terms = nullptr;
+  const PodTerm* terms = nullptr;
   GangIndex gang;
   std::string_view namespace_name;
   std::vector<Occupant> owners;
@@ -57,7 +57,7 @@ class TermCollection {
  public:
   explicit TermCollection(const Case& c) : c_(c), numbers_of_spec_(c.snapshot.pod_specs.size()) {
     for (const PodSpecIndex spec : c.snapshot.pod_specs.indices()) {
-      for (const PodAntiAffinityTerm& term : c.snapshot.pod_specs[spec].anti_affinity) {
+      for (const PodTerm& term : c.snapshot.pod_specs[spec].anti_affinity) {
         numbers_of_spec_[spec].push_back(number_of(term));
       }
     }
@@ -71,9 +71,10 @@ class TermCollection {
     for (const Occupant& occupant : all) {
       const SnapshotPod& pod = c_.pod(occupant.pod);
       for (const std::size_t number : numbers_of_spec_[pod.spec]) {
-        const PodAntiAffinityTerm& term = *distinct_[number];
+        const PodTerm& term = *distinct_[number];
         const GangIndex gang = term.match_gang ? c_.problem.pods[occupant.pod].gang : GangIndex::none();
-        const bool own_namespace = !term.match_gang && !term.all_namespaces && term.namespaces.empty();
+        const bool own_namespace =
+            !term.match_gang && !term.all_namespaces && term.namespaces.empty() && !term.namespace_selector;
         const std::string_view space = own_namespace ? pod.namespace_name : std::string_view();
         const auto [at, is_new] = position.try_emplace({number, gang, space}, terms.size());
         if (is_new) terms.push_back({&term, gang, space, {}});
@@ -84,14 +85,14 @@ class TermCollection {
   }
 
  private:
-  std::size_t number_of(const PodAntiAffinityTerm& term) {
-    const auto same = std::ranges::find_if(distinct_, [&](const PodAntiAffinityTerm* known) { return *known == term; });
+  std::size_t number_of(const PodTerm& term) {
+    const auto same = std::ranges::find_if(distinct_, [&](const PodTerm* known) { return *known == term; });
     if (same == distinct_.end()) return distinct_.push_back(&term), distinct_.size() - 1;
     return static_cast<std::size_t>(same - distinct_.begin());
   }
 
   const Case& c_;
-  std::vector<const PodAntiAffinityTerm*> distinct_;
+  std::vector<const PodTerm*> distinct_;
   Indexed<PodSpecIndex, std::vector<std::size_t>> numbers_of_spec_;
 };
 
@@ -122,12 +123,21 @@ class Labelled {
   std::map<std::string_view, std::unordered_map<std::string_view, std::vector<std::size_t>>> by_key_;
 };
 
+bool is_chosen_by_label(const Case& c, const PodTerm& term, std::string_view name) {
+  if (!term.namespace_selector) return false;
+  return std::ranges::any_of(c.snapshot.namespaces, [&](const SnapshotNamespace& candidate) {
+    return candidate.name == name && selects(*term.namespace_selector, candidate.labels);
+  });
+}
+
 bool matches_pod(const Case& c, const Term& term, PodIndex index) {
   const SnapshotPod& pod = c.pod(index);
   const std::vector<std::string_view>& spaces = term.terms->namespaces;
-  const bool own_namespace = spaces.empty() && pod.namespace_name == term.namespace_name;
+  const bool own_namespace =
+      spaces.empty() && !term.terms->namespace_selector && pod.namespace_name == term.namespace_name;
   const bool in_namespace =
-      term.terms->all_namespaces || own_namespace || std::ranges::find(spaces, pod.namespace_name) != spaces.end();
+      term.terms->all_namespaces || own_namespace || std::ranges::find(spaces, pod.namespace_name) != spaces.end() ||
+      is_chosen_by_label(c, *term.terms, pod.namespace_name);
   return in_namespace && term.terms->selector && selects(*term.terms->selector, pod.labels);
 }
 

@@ -230,6 +230,7 @@ void check_queue_exists(Case& c);
 void check_node(Case& c);
 void check_anti_affinity(Case& c);  // rule Node; fills in kept_out
 void check_host_ports(Case& c);     // fills in kept_out, too
+void check_company(Case& c);        // rules Affinity and Spread
 void check_capacity(Case& c);
 void check_devices(Case& c);
 void check_after(Case& c);
@@ -247,6 +248,9 @@ void check_consolidate(Case& c);
 void check_stale(Case& c);
 void check_disruption_budgets(Case& c);
 void check_not_in_vain(Case& c);
+
+// Whether rules Affinity and Spread hold for all other placements if these pods had stayed where they ran.
+bool keeps_company(Case& c, std::span<const PodIndex> back);
 
 // The victim has run the minimum time that protects it from evictions of this kind, or may count as surplus.
 void check_protection(Case& c, EvictionReason reason, Rule rule);

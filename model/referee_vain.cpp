@@ -1,7 +1,8 @@
 // Rule NotInVain: no evicted gang, and no surplus or moved pod, could have stayed where it was beside everything else
 // in the plan. It is put back into the cluster as the plan leaves it, and whatever rule then breaks is why it had to
-// go: room and devices, host ports, anti-affinity, topology, a queue's limit, the share (or quota) that a queue must
-// keep to since it reclaims, or the free capacity that a placed gang's minResources asks for.
+// go: room and devices, host ports, anti-affinity, affinity and spread of what is placed, topology, a queue's limit,
+// the share (or quota) that a queue must keep to since it reclaims, or the free capacity that a placed gang's
+// minResources asks for.
 #include <algorithm>
 
 #include "model/referee_case.h"
@@ -96,7 +97,7 @@ bool leaves_min_resources(Case& c, std::span<const PodIndex> pods) {
 bool could_stay(Case& c, const ReclaimDuties& duties, std::span<const PodIndex> pods) {
   const bool kept_out = std::ranges::any_of(pods, [&c](PodIndex pod) { return c.kept_out[pod.value()] != 0; });
   return !kept_out && has_room(c, pods) && keeps_topology(c, pods) && keeps_queues_in_bounds(c, duties, pods) &&
-         leaves_min_resources(c, pods);
+         leaves_min_resources(c, pods) && keeps_company(c, pods);
 }
 
 void check_pod(Case& c, const ReclaimDuties& duties, PodIndex pod) {

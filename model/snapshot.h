@@ -106,16 +106,37 @@ struct LabelSelector {  // matchLabels are `In` requirements with one value; an 
   friend bool operator==(const LabelSelector&, const LabelSelector&) = default;
 };
 
-// No other pod that matches may be in the same domain (value of `topology_key`). `match_gang`: the pods of its own gang
-// match, and nothing else is asked. Otherwise pods of `namespaces` (its own namespace where that is empty) that
-// `selector` selects; an absent selector selects none.
-struct PodAntiAffinityTerm {
+// What a pod's affinity or anti-affinity asks of other pods in its domain (value of `topology_key`). `match_gang`: the
+// pods of its own gang match, and nothing else is asked. Otherwise pods that `selector` selects (an absent one selects
+// none), of `namespaces` and of those whose labels `namespace_selector` selects; of its own namespace where both are
+// empty.
+struct PodTerm {
   std::string_view topology_key;
   bool match_gang = false;
   std::optional<LabelSelector> selector;
   std::vector<std::string_view> namespaces;
   bool all_namespaces = false;  // an empty namespaceSelector
-  friend bool operator==(const PodAntiAffinityTerm&, const PodAntiAffinityTerm&) = default;
+  std::optional<LabelSelector> namespace_selector;
+  friend bool operator==(const PodTerm&, const PodTerm&) = default;
+};
+
+struct PreferredPodTerm {
+  std::int32_t weight = 1;  // 1..100
+  PodTerm term;
+  friend bool operator==(const PreferredPodTerm&, const PreferredPodTerm&) = default;
+};
+
+enum class Unsatisfiable : std::uint8_t { kDoNotSchedule, kScheduleAnyway };
+
+// One of topologySpreadConstraints. `match_label_keys`: the pod's own values of these labels are asked for, too.
+struct SpreadConstraint {
+  std::string_view topology_key;
+  std::int32_t max_skew = 1, min_domains = 1;
+  Unsatisfiable when_unsatisfiable = Unsatisfiable::kDoNotSchedule;
+  std::optional<LabelSelector> selector;  // an absent one selects no pod
+  std::vector<std::string_view> match_label_keys;
+  bool honors_affinity = true, honors_taints = false;  // nodes that these exclude do not count
+  friend bool operator==(const SpreadConstraint&, const SpreadConstraint&) = default;
 };
 
 enum class Protocol : std::uint8_t { kTcp, kUdp, kSctp };
@@ -143,7 +164,9 @@ struct PodSpec {
   Labels node_selector;
   NodeAffinity node_affinity;
   std::vector<Toleration> tolerations;
-  std::vector<PodAntiAffinityTerm> anti_affinity;
+  std::vector<PodTerm> anti_affinity, affinity;  // required
+  std::vector<PreferredPodTerm> preferred_anti_affinity, preferred_affinity;
+  std::vector<SpreadConstraint> topology_spread;
   std::vector<HostPort> host_ports;  // sorted, distinct
   friend bool operator==(const PodSpec&, const PodSpec&) = default;
 };
@@ -188,6 +211,10 @@ struct SnapshotPod {
 inline std::string_view scheduler_of(const SnapshotPod& pod) {
   return pod.scheduler_name.empty() ? kDefaultScheduler : pod.scheduler_name;
 }
+struct SnapshotNamespace {
+  std::string_view name;
+  Labels labels;
+};
 
 struct SnapshotNode {
   std::string_view name;
@@ -290,6 +317,7 @@ struct Snapshot {
   Policy policy;
   std::vector<std::string_view> topology;  // label keys, coarse to fine
   std::vector<SnapshotNode> nodes;
+  std::vector<SnapshotNamespace> namespaces;  // those whose labels are told
   std::vector<SnapshotQueue> queues;  // as the line has them; empty means the one queue `default`
   std::vector<SnapshotPriorityClass> priority_classes;
   std::vector<SnapshotGang> gangs;

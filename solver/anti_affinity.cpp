@@ -19,7 +19,11 @@ bool has_wide_domain(const Problem& problem, const AntiAffinity& term) {
 }  // namespace
 
 AntiAffinityRules::AntiAffinityRules(const Problem& problem, const ClusterState& state)
-    : problem_(problem), owners_(problem.anti_affinities.size()), matched_(problem.anti_affinities.size()) {
+    : problem_(problem),
+      state_(state),
+      may_open_(problem.affinities.size(), 1),
+      owners_(problem.anti_affinities.size()),
+      matched_(problem.anti_affinities.size()) {
   for (AntiAffinityIndex term : problem.anti_affinities.indices()) {
     owners_[term].assign(problem.anti_affinities[term].domain_count, 0);
     matched_[term].assign(problem.anti_affinities[term].domain_count, 0);
@@ -56,7 +60,26 @@ bool AntiAffinityRules::excludes(PodClassIndex pod_class, NodeIndex node) const 
     });
   };
   return met(problem_.pod_classes[pod_class].anti_affinity_owned, matched_) ||
-         met(problem_.pod_classes[pod_class].anti_affinity_matched, owners_);
+         met(problem_.pod_classes[pod_class].anti_affinity_matched, owners_) || is_closed(pod_class, node);
+}
+
+// A node without the labels; or one in whose domain nothing that matches stays, and nothing can come before the class
+// itself. Requires that nothing leaves that an affinity counts.
+bool AntiAffinityRules::is_closed(PodClassIndex index, NodeIndex node) const {
+  const PodClass& pod_class = problem_.pod_classes[index];
+  const auto is_not_eligible = [&](const OwnedSpread& owned) {
+    return problem_.spreads[owned.spread].domain_of[node].is_none();
+  };
+  if (std::ranges::any_of(pod_class.spread_owned, is_not_eligible)) return true;
+  if (pod_class.affinity.is_none()) return false;
+  const std::vector<AntiAffinity>& terms = problem_.affinities[pod_class.affinity].terms;
+  bool is_anchored = true;
+  for (std::size_t term = 0; term < terms.size(); ++term) {
+    const DomainIndex domain = terms[term].domain_of[node];
+    if (domain.is_none()) return true;
+    is_anchored = is_anchored && state_.company().affine(pod_class.affinity, term, domain) > 0;
+  }
+  return !is_anchored && may_open_[pod_class.affinity] == 0;
 }
 
 bool AntiAffinityRules::conflict(PodClassIndex a, PodClassIndex b, NodeIndex node) const {
@@ -69,11 +92,22 @@ bool AntiAffinityRules::conflict(PodClassIndex a, PodClassIndex b, NodeIndex nod
   return clash(a, b) || clash(b, a);
 }
 
-std::vector<DemandIndex> AntiAffinityRules::demands_with_terms(const Demand& demand) const {
+std::vector<DemandIndex> AntiAffinityRules::demands_with_terms(const Demand& demand) {
+  // Where something that matches stays, only what has not the affinity itself opens a domain; else the first does.
+  for (const AffinityIndex affinity : problem_.affinities.indices()) {
+    may_open_[affinity] = 0;
+    const bool any_stays = state_.company().affine_anywhere(affinity) > 0;
+    for (const DemandIndex d : demand.classes.indices()) {
+      const PodClass& pod_class = problem_.pod_classes[demand.classes[d].pod_class];
+      const bool opens = std::ranges::binary_search(pod_class.affinity_matched, affinity) &&
+                         (!any_stays || pod_class.affinity != affinity);
+      if (opens) may_open_[affinity] = 1;
+    }
+  }
   std::vector<DemandIndex> result;
   for (DemandIndex d : demand.classes.indices()) {
     const PodClass& pod_class = problem_.pod_classes[demand.classes[d].pod_class];
-    if (!pod_class.anti_affinity_owned.empty() || !pod_class.anti_affinity_matched.empty()) result.push_back(d);
+    if (pod_class.has_company_rules()) result.push_back(d);
   }
   return result;
 }

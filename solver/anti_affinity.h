@@ -1,4 +1,6 @@
-// Required anti-affinity as the formulation needs it: what excludes what, by pod class.
+// Required anti-affinity as the formulation needs it: what excludes what, by pod class. Of affinity and spread it knows
+// the nodes that no order of binding opens; the rest is left to the fit test when a solution is decoded, so that the
+// bounds are those of a problem with fewer rules.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +17,25 @@ class AntiAffinityRules {
   // Counts the pods of the problem that run and stay in `state`, by term and domain.
   AntiAffinityRules(const Problem& problem, const ClusterState& state);
 
-  // Whether a pod that runs keeps the class off the node.
+  // Whether a pod that runs keeps the class off the node, or affinity or spread does whatever else is placed.
   bool excludes(PodClassIndex pod_class, NodeIndex node) const;
   // Whether two pods, one of each class (or two of one class), may not share a domain of some term; `node` has to lie
   // in one.
   bool conflict(PodClassIndex a, PodClassIndex b, NodeIndex node) const;
   // Whether some term that a pending class has to do with has a domain of several nodes.
   bool spans_nodes() const { return spans_nodes_; }
-  // Demand classes that own or match a term, ascending.
-  std::vector<DemandIndex> demands_with_terms(const Demand& demand) const;
+  // Demand classes that some node may be closed to, ascending. Looks at what could anchor which of them.
+  std::vector<DemandIndex> demands_with_terms(const Demand& demand);
 
  private:
   bool owns(PodClassIndex pod_class, AntiAffinityIndex term) const;
   bool matches(PodClassIndex pod_class, AntiAffinityIndex term) const;
 
+  bool is_closed(PodClassIndex pod_class, NodeIndex node) const;
+
   const Problem& problem_;
+  const ClusterState& state_;
+  Indexed<AffinityIndex, std::uint8_t> may_open_;  // something that waits may open another domain
   Indexed<AntiAffinityIndex, std::vector<std::int32_t>> owners_, matched_;  // by domain
   bool spans_nodes_ = false;
 };

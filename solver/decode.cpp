@@ -255,6 +255,24 @@ class Decoder {
     place_gang(gang_class.gangs[0], shares);
   }
 
+  using Taken = std::vector<std::pair<std::vector<Slot>*, Slot>>;
+
+  // Pods that may be bound only after others of their gang, once around until none is. How many there were.
+  std::int64_t place_rest(const std::vector<Share>& shares, Taken& taken) {
+    std::int64_t placed = 0, before = -1;
+    while (before != placed) {
+      before = placed;
+      for (const Share& share : shares) {
+        for (std::int64_t i = 0; i < share.count && static_cast<std::size_t>(i) < share.pods.size(); ++i) {
+          const PodIndex pod = share.pods[static_cast<std::size_t>(i)];
+          if (state_.is_present(pod) || !in_.problem.class_of(pod).has_ordered_rules()) continue;
+          if (place_pod(pod, in_.demand.cells[share.cell].demand, AtomIndex::none(), taken)) ++placed;
+        }
+      }
+    }
+    return placed;
+  }
+
   std::vector<PodIndex> pending_pods(GangIndex gang) const {
     std::vector<PodIndex> pods;
     for (PodIndex pod : in_.problem.gangs[gang].pods)
@@ -272,6 +290,7 @@ class Decoder {
         if (place_pod(share.pods[static_cast<std::size_t>(i)], in_.demand.cells[share.cell].demand, share.atom, taken))
           ++placed;
     }
+    if (placed > 0 && placed < wanted && in_.problem.has_ordered_rules()) placed += place_rest(shares, taken);
     decoded_.missed += wanted - placed;
     if (placed > 0 && (!is_satisfied(state_, gang) || !keeps_topology(gang))) {
       decoded_.missed += placed;
@@ -318,10 +337,13 @@ class Decoder {
   }
 
   bool take_slot(PodIndex pod, std::vector<Slot>& list, std::vector<std::pair<std::vector<Slot>*, Slot>>& taken) {
-    while (!list.empty()) {
-      Slot slot = std::move(list.back());
-      list.pop_back();
-      if (!may_take(pod, slot)) continue;
+    // A place that other pods have to open first is kept for later.
+    const bool may_open_later = in_.problem.class_of(pod).has_ordered_rules();
+    for (std::size_t left = list.size(); left > 0; --left) {
+      Slot slot = list[left - 1];
+      const bool fits = may_take(pod, slot);
+      if (fits || !may_open_later) list.erase(list.begin() + static_cast<std::ptrdiff_t>(left - 1));
+      if (!fits) continue;
       state_.put(pod, slot.node, slot.devices);
       taken.emplace_back(&list, std::move(slot));
       return true;

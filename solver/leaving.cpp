@@ -48,6 +48,8 @@ class Search {
     for (const PodIndex pod : problem_.pods.indices()) {
       if (!before_.is_present(pod)) continue;
       const PodClass& pod_class = problem_.class_of(pod);
+      // Which of those that affinity and spread count may leave is not formulated.
+      if (pod_class.has_ordered_rules()) clashes_[problem_.pods[pod].gang.value()] = true;
       const auto clashes = [&](AntiAffinityIndex term) { return clashes_by(term, pod_class, before_.node_of(pod)); };
       if (std::ranges::any_of(pod_class.anti_affinity_owned, clashes) ||
           std::ranges::any_of(pod_class.anti_affinity_matched, clashes))

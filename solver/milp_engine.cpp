@@ -566,9 +566,9 @@ class Engine {
   bool keep_if_best(Candidate candidate) {
     if (compare(candidate.levels, outcome_.best.levels, ids_) <= 0) return false;
     const Actions& actions = problem_.snapshot->policy.actions;
-    if ((actions.preempt || actions.reclaim || actions.consolidate || actions.stale) &&
-        !check_plan(*problem_.snapshot, problem_, shares_, candidate.plan).empty())
-      return false;
+    const bool evicts = actions.preempt || actions.reclaim || actions.consolidate || actions.stale;
+    const bool may_break = evicts || problem_.has_ordered_rules();
+    if (may_break && !check_plan(*problem_.snapshot, problem_, shares_, candidate.plan).empty()) return false;
     outcome_.best = std::move(candidate);
     outcome_.improved = true;
     knows_incumbent_ = false;

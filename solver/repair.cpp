@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "heuristics/binding_order.h"
 #include "heuristics/gang_placement.h"
 #include "heuristics/groups.h"
 #include "heuristics/make_room.h"
@@ -44,7 +45,8 @@ bool Repair::bring_back(ClusterState& state, GangIndex gang, const std::vector<P
       all = all && state.is_present(pod);
     }
   }
-  if (any && (all || is_satisfied(state, gang)) && keeps_min_resources(state) && keeps_domains(state, gang))
+  if (any && (all || is_satisfied(state, gang)) && keeps_min_resources(state) && keeps_domains(state, gang) &&
+      has_binding_order(state))
     return true;
   state.rollback(before);
   return false;

@@ -199,7 +199,7 @@ Supply collect_supply(const Problem& problem, const Demand& demand, const Atoms&
                       const std::vector<bool>& reserved) {
   Supply supply;
   supply.atom_count = atoms.domains.size();
-  const AntiAffinityRules rules(problem, state);
+  AntiAffinityRules rules(problem, state);
   const std::vector<DemandIndex> spreading = rules.demands_with_terms(demand);
   using Key = std::tuple<NodeClassIndex, AtomIndex, std::vector<Amount>, std::vector<DeviceUnits>,
                          std::vector<RoomClass::Resident>, std::vector<DemandIndex>, NodeIndex>;

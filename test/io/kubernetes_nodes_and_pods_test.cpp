@@ -189,7 +189,6 @@ TEST(KubernetesPod, IsPreemptibleWhateverItsNumberButForTheSystem) {
 }
 
 TEST(KubernetesPod, IsHeldWhereItsConstraintsCannotBeTold) {
-  const Json term = Json::parse(R"([{"topologyKey":"zone","labelSelector":{}}])");
   const Json elsewhere = Json::parse(R"([{"topologyKey":"zone","labelSelector":{},
                                           "namespaceSelector":{"matchLabels":{"a":"b"}}}])");
   const char* required = "requiredDuringSchedulingIgnoredDuringExecution";
@@ -197,10 +196,9 @@ TEST(KubernetesPod, IsHeldWhereItsConstraintsCannotBeTold) {
     Json spec;
     const char* why;
   } cases[] = {
-      {{{"affinity", {{"podAffinity", {{required, term}}}}}}, "required pod affinity"},
-      {{{"topologySpreadConstraints", {{{"whenUnsatisfiable", "DoNotSchedule"}}}}}, "topology spread constraint"},
+      {{{"affinity", {{"podAffinity", {{required, elsewhere}}}}}}, "pod affinity over namespaces chosen by label"},
       {{{"resourceClaims", {{{"name", "c"}}}}}, "resource claims"},
-      {{{"affinity", {{"podAntiAffinity", {{required, elsewhere}}}}}}, "namespaces chosen by label"},
+      {{{"affinity", {{"podAntiAffinity", {{required, elsewhere}}}}}}, "anti-affinity over namespaces chosen by label"},
   };
   for (const auto& [spec, why] : cases) {
     const ImportedObjects made = imported({node("n"), pod("a", spec), running(pod("b", spec), "n")});
@@ -214,6 +212,33 @@ TEST(KubernetesPod, IsHeldWhereItsConstraintsCannotBeTold) {
   }
   const Json anyway = {{"topologySpreadConstraints", {{{"whenUnsatisfiable", "ScheduleAnyway"}}}}};
   EXPECT_FALSE(imported({pod("a", anyway)}).pod("team/a").contains("status"));
+}
+
+TEST(KubernetesPod, KeepsItsRequiredAffinityAndSpread) {
+  const Json spec = Json::parse(R"({"affinity":{
+      "podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"zone","labelSelector":{"matchLabels":{"app":"db"}}}]},
+      "podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"rack","labelSelector":{},"matchLabelKeys":["app"]}]}},
+      "topologySpreadConstraints":[{"maxSkew":2,"topologyKey":"zone","whenUnsatisfiable":"DoNotSchedule","minDomains":3,
+        "labelSelector":{"matchLabels":{"app":"web"}},"matchLabelKeys":["hash"],"nodeAffinityPolicy":"Ignore","nodeTaintsPolicy":"Honor"},
+        {"maxSkew":1,"topologyKey":"rack","whenUnsatisfiable":"ScheduleAnyway"}]})");
+  const Json made = imported({node("n"), pod("a", spec)}).pod("team/a");
+  EXPECT_FALSE(made.contains("status")) << "it is not held";
+  EXPECT_EQ(made["podAffinity"], spec["affinity"]["podAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]);
+  EXPECT_EQ(made["podAntiAffinity"].size(), 1U);
+  EXPECT_FALSE(made["podAntiAffinity"][0].contains("matchLabelKeys")) << "the API server has merged them";
+  ASSERT_EQ(made["topologySpread"].size(), 1U);
+  EXPECT_EQ(made["topologySpread"][0], spec["topologySpreadConstraints"][0]);
+}
+
+TEST(KubernetesPod, MayChooseNamespacesByTheLabelsOfThoseInTheList) {
+  const Json spec = Json::parse(R"({"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[
+      {"topologyKey":"zone","labelSelector":{},"namespaceSelector":{"matchLabels":{"a":"b"}}}]}}})");
+  const Json space = Json::parse(R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"team","labels":{"a":"b"}}})");
+  const ImportedObjects made = imported({node("n"), space, pod("a", spec)});
+  EXPECT_FALSE(made.pod("team/a").contains("status")) << "it is not held";
+  EXPECT_EQ(made.pod("team/a")["podAffinity"][0]["namespaceSelector"]["matchLabels"]["a"], "b");
+  ASSERT_EQ(made.line["namespaces"].size(), 1U);
+  EXPECT_EQ(made.line["namespaces"][0]["labels"]["a"], "b");
 }
 
 TEST(KubernetesPod, OnANodeThatIsNotInTheListIsAnError) {

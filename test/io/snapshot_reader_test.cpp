@@ -280,13 +280,37 @@ TEST(SnapshotReader, ReadsPodAntiAffinityInItsThreeShapes) {
       {"name":"b","podAntiAffinity":[{"topologyKey":"host","labelSelector":{"matchLabels":{"b":"2","a":"1"},"matchExpressions":[{"key":"c","operator":"Exists"}]},"namespaces":["x"]}]},
       {"name":"c","podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"zone","labelSelector":{},"namespaceSelector":{}},{"topologyKey":"rack"}]}},
       {"name":"d","podAntiAffinity":{}}])");
-  EXPECT_EQ(spec_of(s, 0).anti_affinity, (std::vector<PodAntiAffinityTerm>{{"host", true, std::nullopt, {}, false}}));
+  EXPECT_EQ(spec_of(s, 0).anti_affinity, (std::vector<PodTerm>{{"host", true, std::nullopt, {}, false, {}}}));
   const LabelSelector selector{
       {{"a", SelectorOperator::kIn, {"1"}}, {"b", SelectorOperator::kIn, {"2"}}, {"c", SelectorOperator::kExists, {}}}};
-  EXPECT_EQ(spec_of(s, 1).anti_affinity, (std::vector<PodAntiAffinityTerm>{{"host", false, selector, {"x"}, false}}));
-  EXPECT_EQ(spec_of(s, 2).anti_affinity, (std::vector<PodAntiAffinityTerm>{{"zone", false, LabelSelector{}, {}, true},
-                                                                           {"rack", false, std::nullopt, {}, false}}));
+  EXPECT_EQ(spec_of(s, 1).anti_affinity, (std::vector<PodTerm>{{"host", false, selector, {"x"}, false, {}}}));
+  EXPECT_EQ(spec_of(s, 2).anti_affinity, (std::vector<PodTerm>{{"zone", false, LabelSelector{}, {}, true, {}},
+                                                                           {"rack", false, std::nullopt, {}, false, {}}}));
   EXPECT_TRUE(spec_of(s, 3).anti_affinity.empty());
+}
+
+TEST(SnapshotReader, ReadsPodAffinityAndTopologySpread) {
+  const Snapshot s = read(R"("namespaces":[{"name":"x","labels":{"team":"a"}},{"name":"y"}],
+      "pods":[{"name":"a","podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"zone","labelSelector":{},
+                 "namespaceSelector":{"matchLabels":{"team":"a"}}}],
+               "preferredDuringSchedulingIgnoredDuringExecution":[{"weight":7,"podAffinityTerm":{"topologyKey":"host"}}]}},
+      {"name":"b","topologySpread":[{"maxSkew":2,"topologyKey":"zone","whenUnsatisfiable":"DoNotSchedule","minDomains":3,
+         "matchLabelKeys":["k"],"nodeAffinityPolicy":"Ignore","nodeTaintsPolicy":"Honor"},
+         {"maxSkew":1,"topologyKey":"host","whenUnsatisfiable":"ScheduleAnyway","labelSelector":{}}]}])");
+  ASSERT_EQ(s.namespaces.size(), 2U);
+  EXPECT_EQ(s.namespaces[0].labels, (Labels{{"team", "a"}}));
+  const PodSpec& affine = spec_of(s, 0);
+  ASSERT_EQ(affine.affinity.size(), 1U);
+  ASSERT_TRUE(affine.affinity[0].namespace_selector);
+  EXPECT_EQ(affine.affinity[0].namespace_selector->requirements[0].key, "team");
+  EXPECT_FALSE(affine.affinity[0].all_namespaces);
+  ASSERT_EQ(affine.preferred_affinity.size(), 1U);
+  EXPECT_EQ(affine.preferred_affinity[0].weight, 7);
+  const std::vector<SpreadConstraint>& spread = spec_of(s, 1).topology_spread;
+  ASSERT_EQ(spread.size(), 2U);
+  EXPECT_EQ(spread[0], (SpreadConstraint{"zone", 2, 3, Unsatisfiable::kDoNotSchedule, {}, {"k"}, false, true}));
+  EXPECT_EQ(spread[1],
+            (SpreadConstraint{"host", 1, 1, Unsatisfiable::kScheduleAnyway, LabelSelector{}, {}, true, false}));
 }
 
 TEST(SnapshotReader, AcceptsWholeNumbersInEveryNotation) {

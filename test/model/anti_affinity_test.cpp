@@ -56,7 +56,7 @@ std::string pod_text(std::mt19937& random, int i) {
 
 bool selects(const SnapshotPod& owner, const PodSpec& spec, const SnapshotPod& other) {
   if (spec.anti_affinity.empty()) return false;
-  const PodAntiAffinityTerm& term = spec.anti_affinity.front();
+  const PodTerm& term = spec.anti_affinity.front();
   const bool is_in =
       term.namespaces.empty() ? owner.namespace_name == other.namespace_name : other.namespace_name == "n0";
   return is_in && matches(*term.selector, other.labels);

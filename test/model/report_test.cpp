@@ -378,6 +378,29 @@ TEST(Blockers, AntiAffinityOfTheGangsOwnPods) {
   EXPECT_EQ(nodes_of(gang, "PodAntiAffinity"), 2);
 }
 
+TEST(Reasons, PodAffinityWhereNoNodeHoldsWhatItAsksFor) {
+  Situation situation(
+      R"("nodes":[{"name":"a","labels":{"zone":"x"},"gpus":{"count":4}},{"name":"b","gpus":{"count":4}}],"pods":[)"
+      R"({"name":"p","gpu":{"count":1},"podAffinity":{"topologyKey":"zone","labelSelector":{"matchLabels":{"app":"db"}}}}])");
+  const GangReport gang = situation.gang("p");
+  EXPECT_EQ(gang.reason, "PodAffinity");
+  EXPECT_EQ(nodes_of(gang, "PodAffinity"), 2);
+  EXPECT_NE(gang.message.find("2 node(s) didn't match pod affinity rules"), std::string::npos) << gang.message;
+}
+
+TEST(Reasons, TopologySpreadWhereEveryNodeWouldHoldTooMany) {
+  Situation situation(
+      R"("nodes":[{"name":"a","labels":{"zone":"x"},"gpus":{"count":4}},{"name":"b","labels":{"zone":"y"},"gpus":{"count":1}}],"pods":[)"
+      R"({"name":"other","gpu":{"count":1},"node":"b","labels":{"app":"b"}},)"
+      R"({"name":"one","gpu":{"count":1},"node":"a","labels":{"app":"a"}},)"
+      R"({"name":"p","gpu":{"count":1},"labels":{"app":"a"},"topologySpread":[{"maxSkew":1,"topologyKey":"zone",)"
+      R"("whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"app":"a"}}}]}])");
+  const GangReport gang = situation.gang("p");
+  EXPECT_EQ(gang.reason, "TopologySpread");
+  EXPECT_EQ(nodes_of(gang, "TopologySpread"), 1);
+  EXPECT_EQ(nodes_of(gang, "InsufficientGpu"), 1);
+}
+
 std::string one_node_with_runner(const std::string& policy, const std::string& running, const std::string& waiting) {
   return policy + R"("nodes":[{"name":"a","gpus":{"count":1}}],"gangs":[{"name":"r")" + running + R"(},{"name":"g")" +
          waiting + R"(}],"pods":[)" + pods("r", 1, R"("gpu":{"count":1},"node":"a","started":999990)") + "," +

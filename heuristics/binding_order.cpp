@@ -1,0 +1,126 @@
+#include "heuristics/binding_order.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "heuristics/fit.h"
+
+namespace muster {
+namespace {
+
+bool stays(const ClusterState& state, PodIndex pod) {
+  return state.problem().pods[pod].status == PodStatus::kRunning && state.is_present(pod) && is_home(state, pod);
+}
+
+bool has_rule(const PodClass& pod_class) { return !pod_class.affinity.is_none() || !pod_class.spread_owned.empty(); }
+
+}  // namespace
+
+CompanyCounts staying_company(const ClusterState& end_state) {
+  const Problem& problem = end_state.problem();
+  CompanyCounts counts(problem);
+  for (const PodIndex pod : problem.pods.indices()) {
+    const PodClass& pod_class = problem.class_of(pod);
+    if (pod_class.has_ordered_rules() && stays(end_state, pod))
+      counts.count(problem, pod_class, problem.pods[pod].node, true);
+  }
+  return counts;
+}
+
+std::vector<Binding> ordered_bindings(const ClusterState& end_state) {
+  const Problem& problem = end_state.problem();
+  std::vector<Binding> bindings;
+  for (const PodIndex pod : problem.pods.indices()) {
+    if (problem.class_of(pod).has_ordered_rules() && end_state.is_present(pod) && !stays(end_state, pod))
+      bindings.push_back({pod, end_state.node_of(pod)});
+  }
+  std::ranges::sort(bindings, {},
+                    [&](const Binding& binding) { return problem.snapshot->pods[binding.pod.value()].name; });
+  return bindings;
+}
+
+bool BindingSequence::passes(const Binding& binding, const MayBeFirst& may_be_first) const {
+  const PodClass& pod_class = problem_->class_of(binding.pod);
+  if (!fit::affinity(present_, *problem_, pod_class, binding.node) ||
+      !fit::spread(present_, *problem_, pod_class, binding.node)) {
+    return false;
+  }
+  const bool is_first = !pod_class.affinity.is_none() && present_.affine_anywhere(pod_class.affinity) == 0;
+  return !is_first || !may_be_first || may_be_first(binding);
+}
+
+void BindingSequence::put(const Binding& binding) {
+  present_.count(*problem_, problem_->class_of(binding.pod), binding.node, true);
+  bound_.push_back(binding);
+}
+
+// All that pass of those that have a rule, once around. Returns what is left.
+std::vector<Binding> BindingSequence::bind_rules(const std::vector<Binding>& waiting,
+                                                 const MayBeFirst& may_be_first) {
+  std::vector<Binding> left;
+  for (const Binding& binding : waiting) {
+    if (has_rule(problem_->class_of(binding.pod)) && passes(binding, may_be_first)) {
+      put(binding);
+    } else {
+      left.push_back(binding);
+    }
+  }
+  return left;
+}
+
+// Whether some pod with a rule passes once the other is bound.
+bool BindingSequence::helps(const Binding& other, const std::vector<Binding>& waiting,
+                            const MayBeFirst& may_be_first) {
+  const PodClass& pod_class = problem_->class_of(other.pod);
+  present_.count(*problem_, pod_class, other.node, true);
+  const bool any = std::ranges::any_of(waiting, [&](const Binding& binding) {
+    return has_rule(problem_->class_of(binding.pod)) && passes(binding, may_be_first);
+  });
+  present_.count(*problem_, pod_class, other.node, false);
+  return any;
+}
+
+std::vector<Binding> BindingSequence::bind_once(std::vector<Binding> waiting, const MayBeFirst& may_be_first) {
+  while (!waiting.empty()) {
+    std::vector<Binding> left = bind_rules(waiting, may_be_first);
+    if (left.size() == waiting.size()) {
+      const auto is_free = [&](const Binding& binding) { return !has_rule(problem_->class_of(binding.pod)); };
+      const bool all_free = std::ranges::all_of(left, is_free);
+      auto next = std::ranges::find_if(left, [&](const Binding& binding) {
+        return is_free(binding) && (all_free || helps(binding, left, may_be_first));
+      });
+      if (next == left.end()) next = std::ranges::find_if(left, is_free);
+      if (next == left.end()) return left;
+      put(*next);
+      left.erase(next);
+    }
+    waiting = std::move(left);
+  }
+  return waiting;
+}
+
+// Which of several pods is the first of its affinity may decide: those that are left over begin the next attempt.
+std::vector<Binding> BindingSequence::bind(std::vector<Binding> waiting, const MayBeFirst& may_be_first) {
+  constexpr int kAttempts = 3;
+  const CompanyCounts before = present_;
+  const std::size_t bound_before = bound_.size();
+  std::vector<Binding> left = bind_once(waiting, may_be_first);
+  for (int attempt = 1; attempt < kAttempts && !left.empty(); ++attempt) {
+    std::stable_partition(waiting.begin(), waiting.end(), [&](const Binding& binding) {
+      return std::ranges::find(left, binding.pod, &Binding::pod) != left.end();
+    });
+    present_ = before;
+    bound_.resize(bound_before);
+    left = bind_once(waiting, may_be_first);
+  }
+  return left;
+}
+
+bool has_binding_order(const ClusterState& end_state) {
+  if (!end_state.problem().has_ordered_rules() || end_state.company_taken() == 0) return true;
+  BindingSequence sequence(end_state.problem(), staying_company(end_state));
+  return sequence.bind(ordered_bindings(end_state), nullptr).empty();
+}
+
+}  // namespace muster

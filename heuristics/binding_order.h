@@ -1,0 +1,56 @@
+// In which order placements are bound, so that each passes required pod affinity and topology spread as kube-scheduler
+// looks at them: against what is bound by then.
+//
+// A pod that has such a rule may need others before it, and one that is only matched may do harm to those after it. So
+// pods that have rules are bound as soon as they pass, and those that have none when no other passes. With one
+// constraint for all pods that it counts this finds an order wherever there is one: whichever pod is bound next, one
+// that goes to the emptiest domain left passes. Where several rules interfere it may find none, though one exists.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "heuristics/cluster_state.h"
+#include "model/company_counts.h"
+#include "model/problem.h"
+
+namespace muster {
+
+struct Binding {
+  PodIndex pod;
+  NodeIndex node;
+};
+
+// What runs and stays where it is, by the rules.
+CompanyCounts staying_company(const ClusterState& end_state);
+// Placements of the state to which it matters when they are bound, by name of the pod.
+std::vector<Binding> ordered_bindings(const ClusterState& end_state);
+
+class BindingSequence {
+ public:
+  // May the pod be the first of its affinity, as far as pods go that leave?
+  using MayBeFirst = std::function<bool(const Binding&)>;
+
+  BindingSequence(const Problem& problem, CompanyCounts present) : problem_(&problem), present_(std::move(present)) {}
+
+  // Binds as many as it can; those that are left, in their order, where it cannot bind all. Cost: O(bindings x rounds);
+  // a round binds at least one.
+  std::vector<Binding> bind(std::vector<Binding> waiting, const MayBeFirst& may_be_first);
+  const std::vector<Binding>& bound() const { return bound_; }
+
+ private:
+  std::vector<Binding> bind_once(std::vector<Binding> waiting, const MayBeFirst& may_be_first);
+  bool passes(const Binding& binding, const MayBeFirst& may_be_first) const;
+  bool helps(const Binding& other, const std::vector<Binding>& waiting, const MayBeFirst& may_be_first);
+  void put(const Binding& binding);
+  std::vector<Binding> bind_rules(const std::vector<Binding>& waiting, const MayBeFirst& may_be_first);
+
+  const Problem* problem_;
+  CompanyCounts present_;
+  std::vector<Binding> bound_;
+};
+
+// Whether all that the state places can be bound in some order. Cost: O(pods), and that of the sequence.
+bool has_binding_order(const ClusterState& end_state);
+
+}  // namespace muster
