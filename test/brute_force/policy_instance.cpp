@@ -8,6 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "test/brute_force/port_draw.h"
+
 namespace muster::brute_force {
 namespace {
 
@@ -35,7 +37,7 @@ struct Room {
 
 class Builder {
  public:
-  explicit Builder(std::uint64_t seed) : random_(seed * 0x9E3779B97F4A7C15U + 7) {
+  explicit Builder(std::uint64_t seed) : seed_(seed), random_(seed * 0x9E3779B97F4A7C15U + 7) {
     fractions_ = chance(40);
     topology_ = chance(15);
     hierarchy_ = chance(40);
@@ -75,6 +77,7 @@ class Builder {
     snapshot["queues"] = queues_;
     snapshot["gangs"] = gangs_;
     snapshot["pods"] = pods_;
+    add_host_ports(snapshot["pods"], seed_);
     return snapshot.dump();
   }
 
@@ -388,6 +391,7 @@ class Builder {
     }
   }
 
+  std::uint64_t seed_;
   std::mt19937_64 random_;
   bool fractions_ = false, topology_ = false, hierarchy_ = false, quotas_ = false, limits_ = false, runtimes_ = false,
        subgroups_ = false, elastic_ = false, stale_ = false, min_resources_ = false, tight_cpu_ = false,
