@@ -46,8 +46,12 @@ bool BindingSequence::passes(const Binding& binding, const MayBeFirst& may_be_fi
       !fit::spread(present_, *problem_, pod_class, binding.node)) {
     return false;
   }
-  const bool is_first = !pod_class.affinity.is_none() && present_.affine_anywhere(pod_class.affinity) == 0;
-  return !is_first || !may_be_first || may_be_first(binding);
+  return !would_be_first(binding) || !may_be_first || may_be_first(binding);
+}
+
+bool BindingSequence::would_be_first(const Binding& binding) const {
+  const AffinityIndex affinity = problem_->class_of(binding.pod).affinity;
+  return !affinity.is_none() && present_.affine_anywhere(affinity) == 0;
 }
 
 void BindingSequence::put(const Binding& binding) {
@@ -82,6 +86,12 @@ bool BindingSequence::helps(const Binding& other, const std::vector<Binding>& wa
 }
 
 std::vector<Binding> BindingSequence::bind_once(std::vector<Binding> waiting, const MayBeFirst& may_be_first) {
+  // The first of an affinity needs no other pod, and any that matches would come too early before it.
+  std::erase_if(waiting, [&](const Binding& binding) {
+    const bool is_first = would_be_first(binding) && passes(binding, may_be_first);
+    if (is_first) put(binding);
+    return is_first;
+  });
   while (!waiting.empty()) {
     std::vector<Binding> left = bind_rules(waiting, may_be_first);
     if (left.size() == waiting.size()) {

@@ -41,6 +41,7 @@ class BindingSequence {
  private:
   std::vector<Binding> bind_once(std::vector<Binding> waiting, const MayBeFirst& may_be_first);
   bool passes(const Binding& binding, const MayBeFirst& may_be_first) const;
+  bool would_be_first(const Binding& binding) const;
   bool helps(const Binding& other, const std::vector<Binding>& waiting, const MayBeFirst& may_be_first);
   void put(const Binding& binding);
   std::vector<Binding> bind_rules(const std::vector<Binding>& waiting, const MayBeFirst& may_be_first);
