@@ -11,6 +11,8 @@ enum class Matter : std::uint8_t { kPlace, kOutcome, kGrounds };
 Matter matter_of(Rule rule) {
   switch (rule) {
     case Rule::kNode:
+    case Rule::kAffinity:
+    case Rule::kSpread:
     case Rule::kHostPorts:
     case Rule::kCapacity:
     case Rule::kDevices:
