@@ -1,10 +1,14 @@
 // The program `muster`: finds the subcommand, and turns what goes wrong into an exit code.
+#include <array>
+#include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <limits>
 #include <string>
 #include <string_view>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <malloc.h>
 #include <unistd.h>
@@ -17,6 +21,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/serve.h"
+#include "cli/terminal.h"
 #include "solver/backend.h"
 
 namespace muster {
@@ -52,6 +57,17 @@ void keep_memory() {
   mallopt(M_TOP_PAD, kStep);
 }
 
+// A descriptor that the caller has closed would be given to a file or a channel of the program's own, which was then
+// written to as stdout. In its place comes one that is empty to read, and fails to be written (74) or, stderr, is
+// silent.
+void open_standard_descriptors() {
+  constexpr std::array<int, 3> kModes = {O_RDONLY, O_RDONLY, O_WRONLY};
+  for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
+    if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
+    if (open("/dev/null", kModes[static_cast<std::size_t>(descriptor)]) != descriptor) std::_Exit(kExitInternal);
+  }
+}
+
 constexpr int kWorkerChannel = 3;  // the descriptor on which a worker is spoken to
 
 // `muster worker [--fault FAULT]`: what the solver spawns; not for people, so not in the help.
@@ -82,11 +98,11 @@ int dispatch(std::string_view command, int argc, const char* const* argv) {
     return dispatch(argv[1], 2, help);
   }
   if (command == "help" || command == "--help" || command == "-h") return print(kHelp, kExitAnswered);
-  throw UsageError(fmt::format("there is no command '{}'", command));
+  throw UsageError(fmt::format("there is no command '{}'", escaped(command)));
 }
 
 int fail(std::string_view command, std::string_view message, int exit_code) {
-  write_all(STDERR_FILENO, fmt::format("muster{}{}: {}\n", command.empty() ? "" : " ", command, message));
+  write_all(STDERR_FILENO, fmt::format("muster{}{}: {}\n", command.empty() ? "" : " ", escaped(command), message));
   return exit_code;
 }
 
@@ -94,6 +110,8 @@ int fail(std::string_view command, std::string_view message, int exit_code) {
 }  // namespace muster
 
 int main(int argc, char** argv) {
+  muster::open_standard_descriptors();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of write(), as a full disk is
   if (argc < 2) {
     muster::write_all(STDERR_FILENO, muster::kHelp);
     return muster::kExitUsage;

@@ -35,7 +35,7 @@ void read_lines(LineSource& source, const ReaderOptions& options, LineQueue& lin
 
 void write_answers(AnswerQueue& answers, int output, std::atomic<int>& error) {
   while (const auto answer = answers.pop()) {
-    error = write_all(output, answer->text);
+    error = write_whole(output, answer->text);
     if (error == 0) continue;
     answers.abandon();
     wake_readers();
