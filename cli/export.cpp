@@ -35,6 +35,7 @@ const CommandSyntax& export_syntax() {
        {"phase", "NAME", "now, evictions, after-evictions or all (default now; all with deltas)"},
        {"gate", "NAMES", "scheduling gates that patches take away, commas between them (default: all)"},
        {"lenient", "", "pass over keys of the snapshots that the format does not know"},
+       {"strict", "", "an object that does not add up is an error of its whole line, not a warning"},
        {"time", "INSTANT", "as told to solve, for snapshots of Kubernetes objects"},
        {"quiet", "", "nothing on stderr but errors"},
        {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}},
@@ -208,6 +209,7 @@ int run_export(int argc, const char* const* argv) {
   if (settings.wants_help()) return print(help_text(export_syntax()), kExitAnswered);
   ReaderOptions reader;
   reader.lenient = settings.is_on("lenient");
+  reader.strict = reader.kubernetes.strict = settings.is_on("strict");
   reader.kubernetes.time = settings.instant("time");
   Export run(settings, reader);
   std::vector<std::string> files = settings.arguments();

@@ -26,6 +26,7 @@ LineOptions line_options(const Settings& settings) {
 ReaderOptions reader_options(const Settings& settings) {
   ReaderOptions options;
   options.lenient = settings.is_on("lenient");
+  options.strict = options.kubernetes.strict = settings.is_on("strict");
   options.kubernetes.time = settings.instant("time");
   const auto max_line = settings.integer("max-line-bytes", 1, std::int64_t{1} << 32);
   if (max_line) options.max_line_bytes = static_cast<std::size_t>(*max_line);

@@ -11,7 +11,7 @@ namespace muster {
 // Throws UsageError.
 LineOptions line_options(const Settings& settings);
 
-// Of --lenient, --time and --max-line-bytes, as far as the command has them. Throws UsageError.
+// Of --lenient, --strict, --time and --max-line-bytes, as far as the command has them. Throws UsageError.
 ReaderOptions reader_options(const Settings& settings);
 
 }  // namespace muster

@@ -45,6 +45,7 @@ const CommandSyntax& report_syntax() {
        {"output", "FILE", "where the page goes [stdout]"},
        {"title", "TEXT", "the heading of the page [Muster report]"},
        {"lenient", "", "pass over keys of snapshots that the format does not know"},
+       {"strict", "", "an object that does not add up is an error of its whole line, not a warning"},
        {"time", "INSTANT", "as told to solve, for lines of Kubernetes objects"},
        {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}},
       0,
@@ -268,6 +269,7 @@ int run_report(int argc, const char* const* argv) {
   if (std::ranges::count(inputs, "-") > 1) throw UsageError("stdin can be read once only");
   ReaderOptions options;
   options.lenient = settings.is_on("lenient");
+  options.strict = options.kubernetes.strict = settings.is_on("strict");
   options.kubernetes.time = settings.instant("time");
   Reporter reporter(options, settings.text("title").value_or("Muster report"));
   if (snapshots && !reporter.read_snapshots(*snapshots)) return kExitNoInput;

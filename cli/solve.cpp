@@ -40,6 +40,7 @@ const CommandSyntax& solve_syntax() {
        {"trace", "FILE", "values and bounds as they get better, a JSON line each; see docs/cli.md"},
        {"output", "FILE", "write the plans there instead of stdout"},
        {"lenient", "", "pass over keys that the format does not know"},
+       {"strict", "", "an object that does not add up is an error of its whole line, not a warning"},
        {"time", "INSTANT", "now, for lines of Kubernetes objects (default: the latest that they tell)"},
        {"max-line-bytes", "N", "refuse longer lines (default 1073741824)"},
        {"summary", "", "a few lines for people on stderr after each plan (default: on a terminal)"},

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "model/warning.h"
+
 namespace muster {
 
 // `text` with everything that could move a cursor, end a line or turn the direction of writing replaced by `\x1b`,
@@ -15,5 +17,8 @@ std::string escaped(std::string_view text);
 std::string json_escaped(std::string_view text);
 
 bool is_terminal(int file_descriptor);
+
+// "pod ns/a: what is wrong with it".
+std::string warning_text(const Warning& warning);
 
 }  // namespace muster

@@ -24,6 +24,7 @@ const CommandSyntax& verify_syntax() {
       "One of\n"
       "the files may be -, stdin. Blank lines do not count. What is found goes to stdout, one finding a line.",
       {{"lenient", "", "pass over keys that the format does not know"},
+       {"strict", "", "an object that does not add up is an error of its whole line, not a warning"},
        {"time", "INSTANT", "as told to solve, for lines of Kubernetes objects"},
        {"quiet", "", "only the last line, which counts"},
        {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}},
@@ -97,6 +98,7 @@ int run_verify(int argc, const char* const* argv) {
   if (files[0] == "-" && files[1] == "-") throw UsageError("SNAPSHOTS and PLANS cannot both be stdin");
   ReaderOptions options;
   options.lenient = settings.is_on("lenient");
+  options.strict = options.kubernetes.strict = settings.is_on("strict");
   options.kubernetes.time = settings.instant("time");
   LineSource snapshots({files[0]}, {.max_line_bytes = options.max_line_bytes});
   LineSource plans({files[1]}, {.max_line_bytes = options.max_line_bytes});

@@ -15,12 +15,16 @@ namespace muster {
 struct KubernetesOptions {
   bool expand = false;              // pods that templates have not made yet are there, too
   std::optional<Nanoseconds> time;  // now; none: the latest instant that the objects tell of
+  // An object that does not add up is an error; else it is left out, or its pods are held, and a warning names it.
+  bool strict = true;
 };
 
 struct ImportedSnapshot {
   std::string line;  // without a line feed
   // What was passed over, ignored or held back, a sentence each, with a count and the first object.
   std::vector<std::string> remarks;
+  // Objects that are left out of the line; what is odd but in the line has the key `unclear` there.
+  std::vector<Warning> warnings;
 };
 
 // Requires a document that parsed, and holds_kubernetes_objects. Errors: those of SnapshotReader, DuplicateName,

@@ -180,6 +180,7 @@ bool write_pod(KubernetesReading& in, JsonWriter& writer, const KubernetesPod& p
   if (!pod.nominated_node.empty()) writer.raw(R"(,"nominatedNode":)").string(pod.nominated_node);
   write_labels(in, writer, pod);
   if (pod.gang < 0) write_own_terms(writer, pod, gangs, queues);
+  if (!pod.unclear.empty()) writer.raw(R"(,"unclear":)").string(pod.unclear);
   writer.raw("}");
   return true;
 }

@@ -8,6 +8,7 @@
 #include "io/kubernetes_items.h"
 #include "io/kubernetes_slim.h"
 #include "io/snapshot_input.h"
+#include "model/repair_snapshot.h"
 
 namespace muster {
 
@@ -112,9 +113,11 @@ std::optional<InputError> SnapshotReader::Implementation::parse(std::string_view
 
 Result<Snapshot> SnapshotReader::Implementation::read(JsonDocument& parsed) {
   Snapshot snapshot;
+  snapshot.anomalies.strict = options.strict;
   SnapshotInput input(parsed, options.lenient, snapshot);
   input.threads = options.threads;
   if (!read_snapshot(input, parsed.root())) return std::move(input.error);
+  hold_gangs(snapshot);
   return snapshot;
 }
 
@@ -126,6 +129,7 @@ Result<Snapshot> SnapshotReader::Implementation::read_imported() {
   if (auto error = imported.parse(import->line, {import->line.size(), options.max_depth})) return *std::move(error);
   Result<Snapshot> snapshot = read(imported);
   if (!snapshot) return name_imported(snapshot.error(), import->line);
+  for (Warning& warning : import->warnings) snapshot->anomalies.tell(std::move(warning));
   return snapshot;
 }
 

@@ -14,13 +14,14 @@ constexpr std::array<std::string_view, kRuleCount> kRuleNames = {
     "WholeGangs", "Preempt",      "Reclaim",     "Consolidate", "Stale",    "NotInVain"};
 
 // In the order of the rules, but that anti-affinity comes before all that asks who is kept out by it.
-constexpr std::array kChecks = {referee::check_plan_form,     referee::check_actions,       referee::check_queue_exists,
-                                referee::check_node,          referee::check_anti_affinity, referee::check_capacity,
-                                referee::check_devices,       referee::check_after,         referee::check_gang,
-                                referee::check_min_resources, referee::check_topology,      referee::check_timeout,
-                                referee::check_limit,         referee::check_quota,         referee::check_who,
-                                referee::check_whole_gangs,   referee::check_preempt,       referee::check_reclaim,
-                                referee::check_consolidate,   referee::check_stale,         referee::check_not_in_vain};
+constexpr std::array kChecks = {referee::check_plan_form,    referee::check_actions,     referee::check_queue_exists,
+                                referee::check_node,         referee::check_anti_affinity, referee::check_exceeded,
+                                referee::check_capacity,     referee::check_devices,     referee::check_after,
+                                referee::check_gang,         referee::check_min_resources, referee::check_topology,
+                                referee::check_timeout,      referee::check_limit,       referee::check_quota,
+                                referee::check_who,          referee::check_whole_gangs, referee::check_preempt,
+                                referee::check_reclaim,      referee::check_consolidate, referee::check_stale,
+                                referee::check_not_in_vain};
 
 }  // namespace
 
