@@ -36,6 +36,7 @@ const CommandSyntax& export_syntax() {
        {"gate", "NAMES", "scheduling gates that patches take away, commas between them (default: all)"},
        {"allow-shared", "", "write Bindings of pods that share devices, too: something else reserves the devices"},
        {"lenient", "", "pass over keys of the snapshots that the format does not know"},
+       {"strict", "", "an object that does not add up is an error of its whole line, not a warning"},
        {"time", "INSTANT", "now, for snapshots of Kubernetes objects (default: the time of the plan)"},
        {"quiet", "", "nothing on stderr but errors"},
        {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}}),

@@ -19,6 +19,7 @@ CommandSyntax syntax() {
       "Prints one snapshot line of the archive that KAI's scheduler gives at its endpoint /get-snapshot: a zip with\n"
       "snapshot.json. What is ignored goes to stderr.",
       {{"time", "INSTANT", "now (default: the latest instant that the objects tell)"},
+       {"strict", "", "an object that does not add up is an error, not a warning"},
        {"quiet", "", "nothing on stderr but errors"}},
       1,
       1};
@@ -31,6 +32,7 @@ int run_import_kai_snapshot(int argc, const char* const* argv) {
   if (settings.wants_help()) return print(help_text(syntax()), kExitAnswered);
   KubernetesOptions options;
   options.time = settings.instant("time");
+  options.strict = settings.is_on("strict");
   const std::string& file = settings.arguments()[0];
   Result<KaiSnapshot> snapshot = kai_snapshot_objects(file);
   if (!snapshot) {

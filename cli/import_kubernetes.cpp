@@ -29,6 +29,7 @@ CommandSyntax syntax() {
       "goes to stderr.",
       {{"expand", "", "pods that templates ask for and that are not there yet are pending ones"},
        {"time", "INSTANT", "now (default: the clock's time for stdin, the latest instant of the objects for files)"},
+       {"strict", "", "an object that does not add up is an error, not a warning"},
        {"quiet", "", "nothing on stderr but errors"}},
       0,
       std::numeric_limits<std::size_t>::max()};
@@ -66,6 +67,7 @@ int run_import_kubernetes(int argc, const char* const* argv) {
   if (settings.wants_help()) return print(help_text(syntax()), kExitAnswered);
   KubernetesOptions options;
   options.time = settings.instant("time");
+  options.strict = settings.is_on("strict");
   options.expand = settings.is_on("expand");
   std::vector<std::string> files = settings.arguments();
   if (files.empty()) files.emplace_back("-");

@@ -73,6 +73,8 @@ int print_imported(std::string text, const KubernetesOptions& options, Remarks r
   if (!imported) return complain_of_import(imported.error(), "");
   if (remarks == Remarks::kTold) {
     for (const std::string& remark : imported->remarks) complain_of_import(escaped(remark), kExitAnswered);
+    for (const Warning& warning : imported->warnings)
+      complain_of_import("warning: " + warning_text(warning), kExitAnswered);
   }
   return print(imported->line + '\n', kExitAnswered);
 }

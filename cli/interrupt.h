@@ -1,10 +1,11 @@
-// SIGINT and SIGTERM as a request: the line at hand is still answered. The second one ends the program at once.
+// SIGINT, SIGTERM and SIGHUP (unless it is ignored, as nohup has it) as a request: the line at hand is still answered.
+// The second one ends the program at once.
 #pragma once
 
 namespace muster {
 
-// Installs the handlers and ignores SIGPIPE, so that a reader that has gone away is an error of write(). Once a
-// process.
+// Installs the handlers; ignores SIGUSR1 and SIGUSR2, which mean nothing here, and SIGPIPE, so that a reader that has
+// gone away is an error of write(). Once a process.
 void install_interrupt();
 
 // The signal that has been received, 0: none.

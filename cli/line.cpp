@@ -74,6 +74,20 @@ Answer error_answer(const ParsedLine& line, std::string_view id, const InputErro
   return answer;
 }
 
+// For people: the first of what does not add up, and how much more of it there is.
+std::string told_warnings(const Anomalies& anomalies) {
+  constexpr std::size_t kMostTold = 10;
+  std::string text;
+  std::size_t told = 0;
+  for (const Warning& warning : sorted_warnings(anomalies)) {
+    if (told++ == kMostTold) break;
+    text += (text.empty() ? "" : "\n") + warning_text(warning);
+  }
+  if (anomalies.count() > kMostTold)
+    text += fmt::format("\n{} more warnings; the plan names them", anomalies.count() - kMostTold);
+  return text;
+}
+
 // Writes what is told of the plan, and then its statement once more: only now is it known how long writing took. The
 // statement is the last member of the line, so that of the same line without content takes its place.
 void write_timed(PlanLine& line, Clock::time_point start, Clock::time_point deadline, std::string& out) {
@@ -135,6 +149,8 @@ Answer solve_line(ParsedLine& line, Clock::time_point free_since, LineSolver& so
   for (const std::string& remark : line.remarks) {
     answer.log += fmt::format("{}{}", answer.log.empty() ? "" : "\n", escaped(remark));
   }
+  if (const std::string warnings = told_warnings(snapshot.anomalies); !warnings.empty())
+    answer.log += (answer.log.empty() ? "" : "\n") + warnings;
   PlanLine plan{*problem,
                 solution.plan,
                 solution.report,

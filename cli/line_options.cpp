@@ -60,6 +60,7 @@ PolicyOverrides policy_overrides(const Settings& settings) {
 ReaderOptions reader_options(const Settings& settings) {
   ReaderOptions options;
   options.lenient = settings.is_on("lenient");
+  options.strict = options.kubernetes.strict = settings.is_on("strict");
   options.kubernetes.time = settings.instant("time");
   options.policy = policy_overrides(settings);
   const auto max_line = settings.integer("max-line-bytes", 1, std::int64_t{1} << 32);

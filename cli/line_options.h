@@ -19,7 +19,7 @@ std::vector<OptionRow> with_policy_options(std::vector<OptionRow> others);
 // What they say. Throws UsageError.
 PolicyOverrides policy_overrides(const Settings& settings);
 
-// Of --lenient, --time, --max-line-bytes and the policy's, as far as the command has them. Throws UsageError.
+// Of --lenient, --strict, --time, --max-line-bytes and the policy's, as far as the command has them. Throws UsageError.
 ReaderOptions reader_options(const Settings& settings);
 
 }  // namespace muster

@@ -1,13 +1,16 @@
 // The program `muster`: finds the subcommand, and turns what goes wrong into an exit code.
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <malloc.h>
 #include <unistd.h>
@@ -55,6 +58,17 @@ void keep_memory() {
   mallopt(M_MMAP_THRESHOLD, kLargestBlockFromHeap);
   mallopt(M_TRIM_THRESHOLD, kNeverTrimmed);
   mallopt(M_TOP_PAD, kStep);
+}
+
+// A descriptor that the caller has closed would be given to a file or a channel of the program's own, which was then
+// written to as stdout. In its place comes one that is empty to read, and fails to be written (74) or, stderr, is
+// silent.
+void open_standard_descriptors() {
+  constexpr std::array<int, 3> kModes = {O_RDONLY, O_RDONLY, O_WRONLY};
+  for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
+    if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
+    if (open("/dev/null", kModes[static_cast<std::size_t>(descriptor)]) != descriptor) std::_Exit(kExitInternal);
+  }
 }
 
 constexpr int kWorkerChannel = 3;  // the descriptor on which a worker is spoken to
@@ -117,6 +131,8 @@ int fail(std::string_view command, std::string_view message, int exit_code) {
 }  // namespace muster
 
 int main(int argc, char** argv) {
+  muster::open_standard_descriptors();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of write(), as a full disk is
   if (argc < 2) {
     muster::write_all(STDERR_FILENO, muster::kHelp);
     return muster::kExitUsage;

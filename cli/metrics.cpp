@@ -120,6 +120,10 @@ void Metrics::count_last_plan(const SolvedLine& line) {
   const auto total = static_cast<double>(line.problem.total[kQueueGpu]) / kMicroPerGpu;
   gpus_["allocated"] = static_cast<double>(allocated) / kMicroPerGpu;
   gpus_["free"] = total - gpus_["allocated"];
+  const Anomalies& anomalies = line.problem.snapshot->anomalies;
+  last_warnings_ = anomalies.count();
+  for (const Warning& warning : anomalies.warnings) ++warnings_[warning.object];
+  if (anomalies.more > 0) warnings_["other"] += static_cast<std::int64_t>(anomalies.more);
 }
 
 void Metrics::refused_input(std::string_view code) {
@@ -177,6 +181,10 @@ void Metrics::write_solving(PrometheusText& out) const {
       .sample({}, static_cast<double>(referee_rejections_));
   out.family("muster_input_errors_total", "counter", "Lines and requests that could not be read, by error code.");
   for (const auto& [code, count] : input_errors_) out.sample({{"code", code}}, static_cast<double>(count));
+  out.family("muster_snapshot_warnings_total", "counter", "Objects of snapshots that did not add up, by their kind.");
+  for (const auto& [object, count] : warnings_) out.sample({{"object", object}}, static_cast<double>(count));
+  out.family("muster_snapshot_warnings", "gauge", "The same of the last snapshot, in all.")
+      .sample({}, static_cast<double>(last_warnings_));
   out.family("muster_gangs", "gauge", "Gangs of the last plan, by phase.");
   for (const auto& [phase, count] : gangs_) out.sample({{"phase", phase}}, static_cast<double>(count));
   out.family("muster_gpus", "gauge", "GPUs of the last snapshot, as the plan leaves them.");

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 #include <utility>
 
 #include <boost/program_options.hpp>
@@ -100,7 +101,7 @@ void Settings::read_flags(const CommandSyntax& syntax, int argc, const char* con
   } catch (const po::unknown_option& error) {
     throw UsageError(unknown_option(syntax, error.get_option_name(), "--"));
   } catch (const po::error& error) {
-    throw UsageError(error.what());
+    throw UsageError(escaped(error.what()));
   }
 }
 
@@ -113,9 +114,18 @@ void Settings::read_environment(const CommandSyntax& syntax) {
 }
 
 void Settings::read_file(const CommandSyntax& syntax, const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw UsageError(fmt::format("--config: {} cannot be read", path));
+  std::ifstream stream(path);
+  if (!stream) throw UsageError(fmt::format("--config: {} cannot be read", escaped(path)));
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+  std::string text(kMostBytes + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  if (text.size() > kMostBytes)
+    throw UsageError(fmt::format("--config: {} has more than {} bytes", escaped(path), kMostBytes));
+  if (text.find('\0') != std::string::npos)
+    throw UsageError(fmt::format("--config: {} is no text: it holds a byte of zero", escaped(path)));
   try {
+    std::istringstream file(text);
     const po::options_description description = describe(syntax);
     for (const auto& option : po::parse_config_file(file, description).options) {
       const std::string value = option.value.empty() ? "true" : option.value.front();
@@ -124,7 +134,7 @@ void Settings::read_file(const CommandSyntax& syntax, const std::string& path) {
   } catch (const po::unknown_option& error) {
     throw UsageError(fmt::format("{}: {}", path, unknown_option(syntax, error.get_option_name(), "")));
   } catch (const po::error& error) {
-    throw UsageError(fmt::format("{}: {}", path, error.what()));
+    throw UsageError(fmt::format("{}: {}", escaped(path), escaped(error.what())));
   }
 }
 
@@ -134,7 +144,7 @@ const Settings::Setting* Settings::find(std::string_view name) const {
 }
 
 void Settings::refuse(const Setting& setting, std::string_view wanted) {
-  throw UsageError(fmt::format("{}: '{}' is not {}", setting.origin, setting.value, wanted));
+  throw UsageError(fmt::format("{}: '{}' is not {}", escaped(setting.origin), escaped(setting.value), wanted));
 }
 
 std::optional<std::string> Settings::text(std::string_view name) const {

@@ -21,6 +21,24 @@ int write_all(int file_descriptor, std::string_view bytes) {
   return 0;
 }
 
+int write_whole(int file_descriptor, std::string_view bytes) {
+  struct stat before {};
+  const bool is_file = fstat(file_descriptor, &before) == 0 && S_ISREG(before.st_mode);
+  std::size_t written = 0;
+  while (written < bytes.size()) {
+    const ssize_t more = write(file_descriptor, bytes.data() + written, bytes.size() - written);
+    if (more > 0) written += static_cast<std::size_t>(more);
+    if (more >= 0 || errno == EINTR) continue;
+    const int error = errno;
+    struct stat after {};
+    const bool is_last = is_file && fstat(file_descriptor, &after) == 0 &&
+                         after.st_size == before.st_size + static_cast<off_t>(written);
+    if (is_last && written > 0) static_cast<void>(!ftruncate(file_descriptor, before.st_size));
+    return error;
+  }
+  return 0;
+}
+
 int print(std::string_view bytes, int success) {
   const int error = write_all(STDOUT_FILENO, bytes);
   if (error == 0) return success;

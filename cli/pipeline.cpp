@@ -52,7 +52,7 @@ void read_lines(LineSource& source, const PipelineOptions& options, LineQueue& l
 
 void write_answers(AnswerQueue& answers, int output, std::atomic<int>& error) {
   while (const auto answer = answers.pop()) {
-    error = write_all(output, answer->text);
+    error = write_whole(output, answer->text);
     if (error == 0) continue;
     answers.abandon();
     wake_readers();

@@ -47,6 +47,7 @@ const CommandSyntax& report_syntax() {
        {"output", "FILE", "where the page goes [stdout]"},
        {"title", "TEXT", "the heading of the page [Muster report]"},
        {"lenient", "", "pass over keys of snapshots that the format does not know"},
+       {"strict", "", "an object that does not add up is an error of its whole line, not a warning"},
        {"time", "INSTANT", "now, for lines of Kubernetes objects (default: the time of the plan)"},
        {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}}),
       0,

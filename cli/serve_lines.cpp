@@ -49,6 +49,9 @@ Answer import_answer(std::string_view text, const KubernetesOptions& options) {
   for (const std::string& remark : imported->remarks) {
     answer.log += fmt::format("{}{}", answer.log.empty() ? "" : "\n", escaped(remark));
   }
+  for (const Warning& warning : imported->warnings) {
+    answer.log += fmt::format("{}{}", answer.log.empty() ? "" : "\n", warning_text(warning));
+  }
   return answer;
 }
 

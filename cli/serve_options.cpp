@@ -71,6 +71,7 @@ const CommandSyntax& serve_syntax() {
        {"seed", "N", "of everything random (default 1)"},
        {"gap", "FRACTION", "a plan proven to be this near the best is good enough (default 0)"},
        {"lenient", "", "pass over keys that the format does not know"},
+       {"strict", "", "an object that does not add up is an error of its whole line, not a warning"},
        {"max-body-bytes", "N", "of a request (default 268435456)"},
        {"max-header-bytes", "N", "of a request (default 16384)"},
        {"max-buffered-bytes", "N", "of the bodies of all requests in flight (default 1073741824)"},

@@ -42,6 +42,7 @@ const CommandSyntax& solve_syntax() {
        {"output-format", "NAME", "json or table (default: table on a terminal, else json)", 'o'},
        {"output", "FILE", "write the plans there instead of stdout, as JSON unless -o table is given"},
        {"lenient", "", "pass over keys that the format does not know"},
+       {"strict", "", "an object that does not add up is an error of its whole line, not a warning"},
        {"time", "INSTANT",
         "now, for Kubernetes objects (default: the clock's for stdin, the latest instant of the objects for files)"},
        {"max-line-bytes", "N", "refuse longer lines (default 1073741824)"},

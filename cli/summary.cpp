@@ -58,6 +58,11 @@ std::string gangs_line(const SolvedLine& line) {
                             moves > 0 ? " and restarted" : "", moves);
 }
 
+std::string warnings_line(const SolvedLine& line) {
+  const std::size_t count = line.problem.snapshot->anomalies.count();
+  return count == 0 ? std::string() : fmt::format("\n  warnings: {} (see the plan)", count);
+}
+
 std::string level_line(const SolvedLine& line) {
   const PlacementPolicy policy = line.problem.snapshot->policy.placement;
   for (const LevelReport& level : line.solution.report.objective) {
@@ -77,9 +82,9 @@ std::string level_line(const SolvedLine& line) {
 
 std::string summary_of(const SolvedLine& line) {
   const auto seconds = [](Clock::duration duration) { return std::chrono::duration<double>(duration).count(); };
-  return fmt::format("{}\n{}\n{}\n  by {}, proof {}, {:.3f} of {:.3f} s", clusters_line(line), gangs_line(line),
-                     level_line(line), line.solution.origin, line.solution.proof, seconds(line.elapsed),
-                     seconds(line.budget));
+  return fmt::format("{}\n{}{}\n{}\n  by {}, proof {}, {:.3f} of {:.3f} s", clusters_line(line), gangs_line(line),
+                     warnings_line(line), level_line(line), line.solution.origin, line.solution.proof,
+                     seconds(line.elapsed), seconds(line.budget));
 }
 
 }  // namespace muster

@@ -79,6 +79,10 @@ std::string json_escaped(std::string_view text) {
   return out;
 }
 
+std::string warning_text(const Warning& warning) {
+  return fmt::format("{} {}: {}", escaped(warning.object), escaped(warning.name), escaped(warning.message));
+}
+
 bool is_terminal(int file_descriptor) { return isatty(file_descriptor) == 1; }
 
 std::size_t terminal_width(int file_descriptor) {

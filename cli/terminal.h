@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "model/warning.h"
+
 namespace muster {
 
 // `text` with everything that could move a cursor, end a line or turn the direction of writing replaced by `\x1b`,
@@ -19,5 +21,7 @@ bool is_terminal(int file_descriptor);
 
 // Columns of a terminal; 0: it is none, or does not tell.
 std::size_t terminal_width(int file_descriptor);
+// "pod ns/a: what is wrong with it".
+std::string warning_text(const Warning& warning);
 
 }  // namespace muster

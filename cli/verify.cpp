@@ -25,6 +25,7 @@ const CommandSyntax& verify_syntax() {
       "One of\n"
       "the files may be -, stdin. Blank lines do not count. What is found goes to stdout, one finding a line.",
       with_policy_options({{"lenient", "", "pass over keys that the format does not know"},
+       {"strict", "", "an object that does not add up is an error of its whole line, not a warning"},
        {"time", "INSTANT", "now, for lines of Kubernetes objects (default: the time of the plan)"},
        {"quiet", "", "only the last line, which counts"},
        {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}}),

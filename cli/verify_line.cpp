@@ -28,6 +28,24 @@ void verify_error(const InputError& error, std::string_view plan_text, Findings&
   }
 }
 
+void check_warnings(const Anomalies& anomalies, const ReadPlan& read, Findings& findings) {
+  const std::vector<Warning> warnings = sorted_warnings(anomalies);
+  if (read.warnings_omitted != static_cast<std::int64_t>(anomalies.more) || read.warnings.size() != warnings.size()) {
+    findings.push_back({{},
+                        "warnings",
+                        fmt::format("{} are claimed, {} there are",
+                                    static_cast<std::int64_t>(read.warnings.size()) + read.warnings_omitted,
+                                    anomalies.count())});
+    return;
+  }
+  for (std::size_t i = 0; i < warnings.size(); ++i) {
+    if (read.warnings[i] == warnings[i]) continue;
+    const auto text = [](const Warning& w) { return w.object + " " + w.name + " " + w.code; };
+    const std::string claim = text(read.warnings[i]), truth = text(warnings[i]);
+    findings.push_back({{}, "warnings", fmt::format("{} is claimed, {} it is", claim, truth)});
+  }
+}
+
 void verify_plan(const Snapshot& snapshot, const Problem& problem, std::string_view plan_text, Findings& findings) {
   const Result<ReadPlan> read = read_plan(plan_text, &problem);
   if (!read) {
@@ -45,6 +63,7 @@ void verify_plan(const Snapshot& snapshot, const Problem& problem, std::string_v
         {"answers", read->error.path, "an error record for a snapshot that can be read: " + read->error.message});
     return;
   }
+  check_warnings(snapshot.anomalies, *read, findings);
   const FairShares shares = compute_fair_shares(problem);
   const std::vector<Violation> violations = check_plan(snapshot, problem, shares, read->plan);
   for (const Violation& violation : violations) {

@@ -143,6 +143,40 @@ bool can_place(const ClusterState& state, const QueueBounds& bounds, PodIndex po
          fit::company(state, pod_class, node) && fits_queue(state, bounds, pod, node);
 }
 
+namespace {
+
+using Rank = std::pair<DeviceUnits, std::size_t>;  // least room first, then the lowest index
+
+// As many devices as `chosen` holds, those of least room that suffice. Few are looked for one by one, which needs no
+// memory; many by sorting. Cost: O(devices) each, or O(devices log devices).
+bool choose_tightest(std::span<const DeviceUnits> rooms, DeviceUnits units, std::span<std::int32_t> chosen) {
+  constexpr std::size_t kFew = 8;
+  if (chosen.size() > kFew) {
+    std::vector<Rank> ranks;
+    for (std::size_t d = 0; d < rooms.size(); ++d) {
+      if (rooms[d] >= units) ranks.emplace_back(rooms[d], d);
+    }
+    if (ranks.size() < chosen.size()) return false;
+    std::ranges::partial_sort(ranks, ranks.begin() + std::ssize(chosen));
+    for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i] = static_cast<std::int32_t>(ranks[i].second);
+    return true;
+  }
+  Rank last{std::numeric_limits<DeviceUnits>::min(), 0};
+  for (std::int32_t& device : chosen) {
+    Rank best{std::numeric_limits<DeviceUnits>::max(), rooms.size()};
+    for (std::size_t d = 0; d < rooms.size(); ++d) {
+      const Rank rank{rooms[d], d};
+      if (rank.first >= units && rank > last && rank < best) best = rank;
+    }
+    if (best.second == rooms.size()) return false;
+    last = best;
+    device = static_cast<std::int32_t>(best.second);
+  }
+  return true;
+}
+
+}  // namespace
+
 std::optional<DeviceList> choose_devices(const Room& room, const Problem& problem, const PodClass& pod_class,
                                          NodeIndex node) {
   const auto wanted = static_cast<std::size_t>(pod_class.gpu.devices);
@@ -150,16 +184,6 @@ std::optional<DeviceList> choose_devices(const Room& room, const Problem& proble
   const NodeClass& node_class = problem.class_of(node);
   if (wanted > room.devices.size() || fit::asks_unknown_memory(pod_class, node_class)) return std::nullopt;
   const DeviceUnits units = share_units(pod_class, node_class);
-  // The one with the least room, lowest index first, of all that suffice and come after `last` in that order.
-  using Rank = std::pair<DeviceUnits, std::size_t>;
-  const auto next_after = [&](const Rank& last) {
-    Rank best{std::numeric_limits<DeviceUnits>::max(), room.devices.size()};
-    for (std::size_t d = 0; d < room.devices.size(); ++d) {
-      const Rank rank{room.devices[d], d};
-      if (rank.first >= units && rank > last && rank < best) best = rank;
-    }
-    return best;
-  };
   std::array<std::int32_t, 8> few;
   std::vector<std::int32_t> many;
   if (wanted > few.size()) many.resize(wanted);
@@ -171,12 +195,7 @@ std::optional<DeviceList> choose_devices(const Room& room, const Problem& proble
     }
     return found < wanted ? std::nullopt : std::optional<DeviceList>(chosen);
   }
-  Rank last{std::numeric_limits<DeviceUnits>::min(), 0};
-  for (std::int32_t& device : chosen) {
-    last = next_after(last);
-    if (last.second == room.devices.size()) return std::nullopt;
-    device = static_cast<std::int32_t>(last.second);
-  }
+  if (!choose_tightest(room.devices, units, chosen)) return std::nullopt;
   std::ranges::sort(chosen);
   return DeviceList(chosen);
 }

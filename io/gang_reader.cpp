@@ -74,7 +74,7 @@ bool read_grace_period(SnapshotInput& in, JsonValue v, SnapshotGang& gang) {
   return in.read_duration(v, gang.staleness_grace_period);
 }
 
-constexpr std::array<Field<SnapshotInput, SnapshotGang>, 16> kGangFields = {
+constexpr std::array<Field<SnapshotInput, SnapshotGang>, 17> kGangFields = {
     {{"name", [](SnapshotInput& in, JsonValue v, SnapshotGang& gang) { return in.read_name(v, gang.name); }, true},
      {"queue", read_term_queue<SnapshotGang>},
      {"priorityClass", read_term_class<SnapshotGang>},
@@ -91,22 +91,39 @@ constexpr std::array<Field<SnapshotInput, SnapshotGang>, 16> kGangFields = {
      {"stalenessGracePeriod", read_grace_period},
      {"staleSince", [](SnapshotInput& in, JsonValue v,
                        SnapshotGang& gang) { return in.read_instant(v, gang.stale_since.emplace()); }},
-     {"weight", read_term_weight<SnapshotGang>}}};
+     {"weight", read_term_weight<SnapshotGang>},
+     {"unclear", [](SnapshotInput& in, JsonValue v, SnapshotGang&) { return read_unclear(in, v); }}}};
+
+bool finish_gang(SnapshotInput& input, JsonValue element, const SnapshotGang& gang) {
+  if (gang.min_member && !gang.subgroups.empty()) {
+    return input.fail_value(element, "minMember does not go together with subgroups: they have their own");
+  }
+  return !gang.min_subgroups || !gang.subgroups.empty() || input.fail_value(element, "minSubgroups needs subgroups");
+}
+
+// Nothing is placed of a gang of which something is not understood, and nothing of it is evicted.
+void recover_gang(SnapshotInput& input, JsonValue element, InputError error) {
+  const auto finish = [&](JsonValue e, const SnapshotGang& gang) { return finish_gang(input, e, gang); };
+  SnapshotGang gang;
+  if (!read_again(input, element, kGangFields, gang, finish)) {
+    gang = {};
+    gang.name = input.keep(text_at(element, "name"));
+    const std::string_view queue = text_at(element, "queue");
+    if (!queue.empty()) gang.terms.queue = input.keep(queue);
+  }
+  const bool has_name = !gang.name.empty();
+  warn_of(input, {"gang", element}, std::move(error), has_name ? "it is held" : "it is left out");
+  if (!has_name) return;
+  input.snapshot.anomalies.held_gangs.push_back(gang.name);
+  input.snapshot.gangs.push_back(std::move(gang));
+}
 
 }  // namespace
 
 bool read_gangs(SnapshotInput& input, JsonValue list) {
-  std::vector<SnapshotGang>& gangs = input.snapshot.gangs;
-  std::size_t at = gangs.size();
-  if (!read_list(input, list, kGangFields, gangs)) return false;
-  for (const JsonValue element : list.elements()) {
-    const SnapshotGang& gang = gangs[at++];
-    if (gang.min_member && !gang.subgroups.empty()) {
-      return input.fail_value(element, "minMember does not go together with subgroups: they have their own");
-    }
-    if (gang.min_subgroups && gang.subgroups.empty()) return input.fail_value(element, "minSubgroups needs subgroups");
-  }
-  return true;
+  const auto finish = [&](JsonValue element, const SnapshotGang& gang) { return finish_gang(input, element, gang); };
+  const auto recover = [&](JsonValue element, InputError error) { recover_gang(input, element, std::move(error)); };
+  return read_objects(input, list, kGangFields, input.snapshot.gangs, finish, recover);
 }
 
 void add_gang_objects(std::vector<KnownObject>& out) {

@@ -42,6 +42,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kUnread =
 
 InputError archive_error(std::string message) { return {"InvalidArchive", "$", std::move(message)}; }
 
+InputError too_large(std::size_t most_bytes) {
+  return {"TooLarge", "$", std::string(kMember) + " has more than " + std::to_string(most_bytes) + " bytes"};
+}
+
 Result<std::string> unpack(const std::string& file, std::size_t most_bytes) {
   int code = 0;
   const std::unique_ptr<zip_t, void (*)(zip_t*)> archive(zip_open(file.c_str(), ZIP_RDONLY | ZIP_CHECKCONS, &code),
@@ -54,6 +58,10 @@ Result<std::string> unpack(const std::string& file, std::size_t most_bytes) {
     if (code == ZIP_ER_NOENT || code == ZIP_ER_OPEN) return InputError{"NoInput", "$", message};
     return archive_error(message);
   }
+  zip_stat_t about;
+  zip_stat_init(&about);
+  if (zip_stat(archive.get(), kMember, 0, &about) == 0 && (about.valid & ZIP_STAT_SIZE) != 0 && about.size > most_bytes)
+    return too_large(most_bytes);
   const std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> member(zip_fopen(archive.get(), kMember, 0), zip_fclose);
   if (!member) return archive_error(std::string(kMember) + ": " + zip_strerror(archive.get()));
   std::string text;
@@ -61,10 +69,7 @@ Result<std::string> unpack(const std::string& file, std::size_t most_bytes) {
   zip_int64_t got = 0;
   while ((got = zip_fread(member.get(), chunk.data(), chunk.size())) > 0) {
     text.append(chunk.data(), static_cast<std::size_t>(got));
-    if (text.size() > most_bytes) {
-      return InputError{"TooLarge", "$",
-                        std::string(kMember) + " has more than " + std::to_string(most_bytes) + " bytes"};
-    }
+    if (text.size() > most_bytes) return too_large(most_bytes);  // whatever the archive says of it
   }
   if (got < 0) return archive_error(std::string(kMember) + ": " + zip_file_strerror(member.get()));
   return text;

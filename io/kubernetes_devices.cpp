@@ -37,9 +37,15 @@ bool assign_devices(KubernetesReading& in, std::vector<KubernetesPod>& pods, std
     KubernetesPod& pod = pods[i];
     if (pod.gpu_groups.empty() || !pod.is_on_node()) continue;
     if (std::ssize(pod.gpu_groups) != pod.gpu.devices) {
+      std::string what = "the pod shares " + std::to_string(pod.gpu.devices) + " devices and names " +
+                         std::to_string(pod.gpu_groups.size()) + " device groups";
+      if (!in.strict) {
+        pod.unclear = std::move(what);
+        pod.gpu_groups.clear();
+        continue;
+      }
       culprit = i;
-      return in.fail_value(pod.object, "the pod shares " + std::to_string(pod.gpu.devices) + " devices and names " +
-                                           std::to_string(pod.gpu_groups.size()) + " device groups");
+      return in.fail_value(pod.object, std::move(what));
     }
     nodes[pod.node].sharers.push_back(&pod);
   }

@@ -26,6 +26,7 @@ class Importer {
   Importer(JsonDocument& document, const KubernetesOptions& options)
       : in_(document), options_(options), gangs_(priorities_, queues_) {
     gangs_.set_default_grace_period(options.grace_period);
+    in_.strict = options.strict;
   }
 
   bool run() {
@@ -36,15 +37,34 @@ class Importer {
   }
 
   InputError& error() { return in_.error; }
-  ImportedSnapshot take() { return {std::move(line_), in_.remarks.sentences()}; }
+  ImportedSnapshot take() { return {std::move(line_), in_.remarks.sentences(), std::move(in_.warnings)}; }
 
  private:
-  // Calls `step` with each object of the kind; names the object where that fails.
+  // Calls `step` with each object of the kind. One that fails is named, and left out unless that is an error.
   template <class Step>
   bool each(KubernetesKind kind, Step step) {
     for (const KubernetesObject& object : items_.of(kind)) {
-      if (!step(object)) return fail(object.title());
+      if (!step(object) && !leave_out(object)) return false;
     }
+    return true;
+  }
+
+  // The same where `step` writes the object to `text`, of which nothing stays if it fails.
+  template <class Step>
+  bool each_written(KubernetesKind kind, std::string& text, Step step) {
+    return each(kind, [&](const KubernetesObject& object) {
+      const std::size_t before = text.size();
+      bool first = text.empty();
+      JsonWriter writer(text);
+      if (step(object, writer.separate(first))) return true;
+      text.resize(before);
+      return false;
+    });
+  }
+
+  bool leave_out(const KubernetesObject& object) {
+    if (in_.strict) return fail(object.title());
+    in_.warn(object, "it is left out");
     return true;
   }
 
@@ -54,44 +74,66 @@ class Importer {
   }
 
   bool import_cluster() {
-    JsonWriter nodes(nodes_text_), queues(queues_text_), classes(classes_text_), budgets(budgets_text_);
-    bool first_node = true, first_queue = true, first_class = true, first_budget = true;
     nodes_text_.reserve(items_.of(KubernetesKind::kNode).size() * 1024);
-    return each(KubernetesKind::kPriorityClass,
-                [&](const auto& object) { return priorities_.import(in_, object, classes.separate(first_class)); }) &&
-           each(KubernetesKind::kDisruptionBudget,
-                [&](const auto& object) {
-                  return import_disruption_budget(in_, object, budgets.separate(first_budget));
-                }) &&
+    return each_written(KubernetesKind::kPriorityClass, classes_text_,
+                        [&](const auto& object, auto& out) { return priorities_.import(in_, object, out); }) &&
+           each_written(KubernetesKind::kDisruptionBudget, budgets_text_,
+                        [&](const auto& object, auto& out) { return import_disruption_budget(in_, object, out); }) &&
            each(KubernetesKind::kTopology, [&](const auto& object) { return topologies_.import(in_, object); }) &&
-           each(KubernetesKind::kKaiQueue,
-                [&](const auto& object) { return queues_.import_kai(in_, object, queues.separate(first_queue)); }) &&
-           each(
-               KubernetesKind::kVolcanoQueue,
-               [&](const auto& object) { return queues_.import_volcano(in_, object, queues.separate(first_queue)); }) &&
+           each_written(KubernetesKind::kKaiQueue, queues_text_,
+                        [&](const auto& object, auto& out) { return queues_.import_kai(in_, object, out); }) &&
+           each_written(KubernetesKind::kVolcanoQueue, queues_text_,
+                        [&](const auto& object, auto& out) { return queues_.import_volcano(in_, object, out); }) &&
            each(KubernetesKind::kLocalQueue,
                 [&](const auto& object) { return queues_.kueue().add_local(in_, object); }) &&
            each(KubernetesKind::kClusterQueue,
                 [&](const auto& object) { return queues_.kueue().add_cluster(in_, object); }) &&
-           check_parents() && each(KubernetesKind::kNode, [&](const auto& object) {
-             if (!import_node(in_, object, nodes.separate(first_node), nodes_.emplace_back())) return false;
-             node_names_.insert(object.name);
-             return true;
-           });
+           check_parents() && import_nodes();
+  }
+
+  // A node that cannot be read is there by its name, and unclear.
+  bool import_nodes() {
+    return each(KubernetesKind::kNode, [&](const KubernetesObject& object) {
+      const std::size_t before = nodes_text_.size();
+      bool first = nodes_text_.empty();
+      JsonWriter writer(nodes_text_);
+      node_names_.insert(object.name);
+      if (import_node(in_, object, writer.separate(first), nodes_.emplace_back())) return true;
+      if (in_.strict) return false;
+      nodes_text_.resize(before);
+      nodes_.back().labels = {};
+      first = nodes_text_.empty();
+      writer.separate(first).raw(R"({"name":)").string(object.name);
+      writer.raw(R"(,"unclear":)").string(std::exchange(in_.error, {}).message).raw("}");
+      return true;
+    });
   }
 
   bool check_parents() {
-    const std::string_view orphan = queues_.without_parent();
+    const std::string_view orphan = in_.strict ? queues_.without_parent() : std::string_view();
     if (orphan.empty()) return true;
     static_cast<void>(in_.fail(in_.document.root(), "UnknownQueue", "its parent is not among the queues"));
     return fail("Queue " + std::string(orphan));
+  }
+
+  static bool is_known_by_label(KubernetesKind kind) {
+    return kind == KubernetesKind::kCoschedulingGroup || kind == KubernetesKind::kCoschedulingSigsGroup;
   }
 
   template <class Read>
   bool add_groups(KubernetesKind kind, Read read) {
     return each(kind, [&](const auto& object) {
       KubernetesGroup group;
-      return read(object, group) && gangs_.add(in_, group);
+      if (read(object, group)) return gangs_.add(in_, group);
+      if (in_.strict || !is_known_by_label(kind)) return false;  // pods of others that do not find theirs are held
+      const GroupSystem system = group.system;
+      group = {};
+      group.system = system;
+      group.namespace_name = object.namespace_name;
+      group.name = object.name;
+      group.held = "its PodGroup cannot be read";
+      in_.warn(object, "its pods are held");
+      return gangs_.add(in_, group);
     });
   }
 
@@ -174,9 +216,12 @@ class Importer {
     pods_.reserve(items_.of(KubernetesKind::kPod).size());
     return each(KubernetesKind::kPod, [&](const auto& object) {
       KubernetesPod& pod = pods_.emplace_back();
-      if (!read_pod(in_, object, pod)) return false;
+      if (!read_pod(in_, object, pod)) {
+        if (in_.strict) return false;
+        read_what_can_be_read(in_, object, std::exchange(in_.error, {}).message, pod);
+      }
       bind(pod);
-      if (pod.is_on_node() && !node_names_.contains(pod.node)) {
+      if (in_.strict && pod.is_on_node() && !node_names_.contains(pod.node)) {
         return in_.fail(object.value, "UnknownNode", "it runs on " + std::string(pod.node) + ", which is no node here");
       }
       owners_.join(pod);
@@ -214,7 +259,11 @@ class Importer {
     bool first = true;
     for (const KubernetesPod& pod : pods_) {
       if (pod.is_left_out) continue;
-      if (!write_pod(in_, writer.separate(first), pod, gangs_, queues_)) return fail("Pod " + pod.full_name());
+      const std::size_t before = line_.size();
+      if (write_pod(in_, writer.separate(first), pod, gangs_, queues_)) continue;
+      if (in_.strict) return fail("Pod " + pod.full_name());
+      line_.resize(before + (line_[before] == ',' ? 1 : 0));
+      write_name_and_place(writer, pod, std::exchange(in_.error, {}).message);
     }
     writer.raw(R"(],"gangs":[)");
     if (!gangs_.write(in_, writer)) return false;
@@ -236,6 +285,16 @@ class Importer {
   Nanoseconds now() const {
     if (!is_time_of_objects()) return options_.time ? *options_.time : *options_.not_before;
     return items_.latest.empty() ? 0 : *parse_instant(items_.latest);
+  }
+
+  // A pod of which something cannot be written as the format has it.
+  void write_name_and_place(JsonWriter& writer, const KubernetesPod& pod, std::string_view why) const {
+    writer.raw(R"({"name":)").string(pod.full_name()).raw(R"(,"namespace":)").string(pod.namespace_name);
+    if (pod.gang >= 0) writer.raw(R"(,"gang":)").string(gangs_.name(pod));
+    if (!pod.subgroup.empty()) writer.raw(R"(,"subgroup":)").string(pod.subgroup);
+    if (!pod.node.empty()) writer.raw(R"(,"node":)").string(pod.node);
+    if (pod.status == PodStatus::kReleasing) writer.raw(R"(,"status":"releasing")");
+    writer.raw(R"(,"unclear":)").string(why).raw("}");
   }
 
   void write_time(JsonWriter& writer) const {

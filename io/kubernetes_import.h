@@ -18,12 +18,16 @@ struct KubernetesOptions {
   std::optional<Nanoseconds> not_before = {};  // or this, if it is later
   std::string policy = {};                     // `policy` of the snapshot, an object in JSON; empty: none
   std::string grace_period = {};               // of KAI's groups that do not say theirs; empty: none
+  // An object that does not add up is an error; else it is left out, or its pods are held, and a warning names it.
+  bool strict = true;
 };
 
 struct ImportedSnapshot {
   std::string line;  // without a line feed
   // What was passed over, ignored or held back, a sentence each, with a count and the first object.
   std::vector<std::string> remarks;
+  // Objects that are left out of the line; what is odd but in the line has the key `unclear` there.
+  std::vector<Warning> warnings;
 };
 
 // Requires a document that parsed, and holds_kubernetes_objects. Errors: those of SnapshotReader, DuplicateName,

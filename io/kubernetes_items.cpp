@@ -132,6 +132,7 @@ class Collector {
       object.namespace_name = text_of(member_of(metadata, "namespace"));
     }
     if (!is_named_) in_.error.message = object.title() + ": " + in_.error.message;
+    if (!is_named_) failed_ = object;
     is_named_ = true;
     return false;
   }
@@ -142,7 +143,10 @@ class Collector {
     if (!has_any) return true;
     if (defaults.kind.empty()) defaults.api_version = {};
     for (const JsonValue item : items.elements()) {
-      if (!take(item, defaults, event)) return false;
+      if (take(item, defaults, event)) continue;
+      if (in_.strict || !in_.with_paths) return false;
+      in_.warn(failed_, "it is left out");
+      is_named_ = false;
     }
     return true;
   }
@@ -165,7 +169,10 @@ class Collector {
     if (meaning != nullptr) {
       if (object.name.empty()) return in_.fail_missing(object.metadata ? object.metadata : object.value, "name");
       if (has_namespace && object.namespace_name.empty()) object.namespace_name = "default";
-      if (!in_.instant(found[0], object.created)) return false;
+      if (!in_.instant(found[0], object.created)) {
+        if (in_.strict) return false;
+        in_.warn(object, "it counts as created now");
+      }
     }
     // The root of Volcano's queues is none here.
     if (meaning != nullptr && meaning->meaning == KubernetesKind::kVolcanoQueue && object.name == "root") return true;
@@ -188,7 +195,11 @@ class Collector {
       }
       return true;
     }
-    if (event == Event::kNone) return in_.fail(object.value, "DuplicateName", "the object is there twice");
+    if (event == Event::kNone) {
+      if (in_.fail(object.value, "DuplicateName", "the object is there twice") || in_.strict) return false;
+      in_.warn(object, "the first counts");
+      return true;
+    }
     if (event == Event::kDelete) {
       kept_[known->second].object = {};
       positions_.erase(known);
@@ -246,6 +257,7 @@ class Collector {
   std::vector<Kept> kept_;
   std::unordered_map<Identity, std::size_t, IdentityHash> positions_;
   bool is_named_ = false;
+  KubernetesObject failed_;  // the innermost that cannot be read
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "io/kubernetes_object.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 namespace muster {
@@ -35,6 +36,18 @@ std::vector<std::string> KubernetesRemarks::sentences() const {
     all.push_back(sentence.append(remark.what).append("; first: ").append(remark.first));
   }
   return all;
+}
+
+void KubernetesReading::warn(const KubernetesObject& object, std::string_view outcome) {
+  std::string kind(object.kind), name(object.namespace_name);
+  if (!kind.empty()) kind[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(kind[0])));
+  if (!name.empty()) name += '/';
+  name += object.name;
+  if (object.name.empty()) name = error.path;
+  warnings.push_back(
+      {std::move(error.code), std::move(kind), std::move(name), error.message.append("; ").append(outcome)});
+  with_paths = warnings.size() < Anomalies::kMostWarnings;
+  error = {};
 }
 
 bool KubernetesReading::take(JsonValue object, std::string_view key, JsonValue& out) {

@@ -49,6 +49,16 @@ struct KubernetesReading : Reading {
 
   KubernetesRemarks remarks;
   bool has_namespaces = false;  // the labels of all namespaces are known
+  bool strict = true;  // what does not add up is an error
+  std::vector<Warning> warnings;
+
+  // Takes the error as a warning that names the object. `outcome`: what was done about it.
+  void warn(const KubernetesObject& object, std::string_view outcome);
+  // What was tried has failed, and that does not matter.
+  [[nodiscard]] bool tried(bool is_done) {
+    if (!is_done) error = {};
+    return is_done;
+  }
 
   // The members of `object` that have one of `keys`, in their order. An absent object has none.
   // Errors: WrongType; DuplicateKey, of the keys that are looked for.

@@ -451,6 +451,37 @@ bool read_pod(KubernetesReading& in, const KubernetesObject& object, KubernetesP
          read_status(in, object, parts, metadata[1], pod) && read_gpu_groups(in, pod);
 }
 
+void read_what_can_be_read(KubernetesReading& in, const KubernetesObject& object, std::string why,
+                           KubernetesPod& pod) {
+  static constexpr std::array<std::string_view, 3> kMetadata = {"annotations", "deletionTimestamp", "labels"};
+  PodParts parts;
+  std::array<JsonValue, 3> metadata;
+  pod = {};
+  pod.namespace_name = object.namespace_name;
+  pod.name = object.name;
+  pod.object = object.value;
+  pod.created = object.created;
+  const bool has_parts =
+      in.tried(in.take(object.metadata, kMetadata, metadata)) & in.tried(in.take(object.spec, kSpecNames, parts.spec)) &
+      in.tried(in.take(metadata[0], kAnnotationNames, parts.annotations)) &
+      in.tried(in.take(metadata[2], kLabelNames, parts.labels));
+  if (has_parts) pod.labels = metadata[2];
+  if (!in.tried(read_requests(in, parts, pod))) {
+    pod.requests.clear();
+    pod.gpu = {};
+  }
+  const bool has_terms = in.tried(in.priority(parts.spec[kPriority], pod.priority)) &
+                         in.tried(in.text(parts.spec[kPriorityClassName], pod.priority_class)) &
+                         in.tried(read_reference(in, parts, pod)) & in.tried(read_words(in, parts, pod.words)) &
+                         in.tried(read_kueue(in, parts, pod));
+  const bool has_status = in.tried(read_status(in, object, parts, metadata[1], pod));
+  if (!has_status && in.tried(in.text(parts.spec[kNodeName], pod.node)) && !pod.node.empty())
+    pod.status = PodStatus::kRunning;
+  if (!has_status) pod.started = {};
+  pod.held = has_terms ? "it cannot be read" : "its gang cannot be read";
+  pod.unclear = std::move(why);
+}
+
 bool read_bind_request(KubernetesReading& in, const KubernetesObject& object, KubernetesBinding& out) {
   static constexpr std::array<std::string_view, 3> kSpec = {"podName", "selectedGPUGroups", "selectedNode"};
   std::array<JsonValue, 3> spec;

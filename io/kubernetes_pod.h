@@ -75,6 +75,7 @@ struct KubernetesPod {
   GroupReference reference;
   GroupWords words;
   std::string_view held;                     // why Muster cannot plan it; empty: it can. Set by hold()
+  std::string unclear;                       // what of it could not be read; empty: nothing
   std::vector<std::string_view> gpu_groups;  // of a sharer that runs, sorted
   std::int32_t gang = -1;                    // position among the gangs; -1: none
   std::string_view subgroup;                 // of the gang; empty: none
@@ -100,6 +101,11 @@ struct KubernetesBinding {
 };
 
 [[nodiscard]] bool read_pod(KubernetesReading& reading, const KubernetesObject& object, KubernetesPod& out);
+
+// Whatever can be read of a pod that read_pod gave up: its place, its gang, what it asks for. It is held, and
+// `unclear`.
+void read_what_can_be_read(KubernetesReading& reading, const KubernetesObject& object, std::string why,
+                           KubernetesPod& out);
 
 // `out.pod` is empty where the request has failed or names no node.
 [[nodiscard]] bool read_bind_request(KubernetesReading& reading, const KubernetesObject& object,

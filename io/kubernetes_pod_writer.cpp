@@ -229,6 +229,7 @@ bool write_pod(KubernetesReading& in, JsonWriter& writer, const KubernetesPod& p
     writer.raw(R"(,"schedulerName":)").string(pod.scheduler);
   write_labels(in, writer, pod);
   if (pod.gang < 0) write_own_terms(writer, pod, gangs, queues);
+  if (!pod.unclear.empty()) writer.raw(R"(,"unclear":)").string(pod.unclear);
   writer.raw("}");
   return true;
 }

@@ -52,19 +52,39 @@ bool read_allocatable(SnapshotInput& in, JsonValue v, SnapshotNode& node) {
   return in.read_resources(v, Rounding::kDown, node.resources);
 }
 
-constexpr std::array<Field<SnapshotInput, SnapshotNode>, 6> kNodeFields = {
+constexpr std::array<Field<SnapshotInput, SnapshotNode>, 7> kNodeFields = {
     {{"name", [](SnapshotInput& in, JsonValue v, SnapshotNode& node) { return in.read_name(v, node.name); }, true},
      {"resources", read_allocatable},
      {"gpus", read_gpus},
      {"labels", [](SnapshotInput& in, JsonValue v, SnapshotNode& node) { return in.read_labels(v, node.labels); }},
      {"taints", [](SnapshotInput& in, JsonValue v, SnapshotNode& node) { return read_taints(in, v, node.taints); }},
      {"unschedulable",
-      [](SnapshotInput& in, JsonValue v, SnapshotNode& node) { return in.read(v, node.unschedulable); }}}};
+      [](SnapshotInput& in, JsonValue v, SnapshotNode& node) { return in.read(v, node.unschedulable); }},
+     {"unclear", [](SnapshotInput& in, JsonValue v, SnapshotNode&) { return read_unclear(in, v); }}}};
+
+// Nothing new is placed on a node of which something is not understood. One that cannot be read at all has its name,
+// and what runs on it.
+void recover_node(SnapshotInput& input, JsonValue element, InputError error) {
+  std::vector<SnapshotNode>& nodes = input.snapshot.nodes;
+  const auto done = [](JsonValue, SnapshotNode&) { return true; };
+  SnapshotNode node;
+  if (!read_again(input, element, kNodeFields, node, done)) {
+    node = {};
+    node.name = input.keep(text_at(element, "name"));
+  }
+  const bool has_name = !node.name.empty();
+  warn_of(input, {"node", element}, std::move(error), has_name ? "nothing new is placed there" : "it is left out");
+  if (!has_name) return;
+  node.unschedulable = true;
+  nodes.push_back(std::move(node));
+}
 
 }  // namespace
 
 bool read_nodes(SnapshotInput& input, JsonValue list) {
-  if (!read_list(input, list, kNodeFields, input.snapshot.nodes)) return false;
+  const auto finish = [](JsonValue, SnapshotNode&) { return true; };
+  const auto recover = [&](JsonValue element, InputError error) { recover_node(input, element, std::move(error)); };
+  if (!read_objects(input, list, kNodeFields, input.snapshot.nodes, finish, recover)) return false;
   for (SnapshotNode& node : input.snapshot.nodes) {
     if (std::ranges::find(node.resources, kPods, &ResourceAmount::resource) != node.resources.end()) continue;
     node.resources.push_back({kPods, kDefaultPods});

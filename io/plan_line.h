@@ -98,6 +98,8 @@ struct ReadPlan {
   double gap = 0;
   std::optional<double> budget_ms, elapsed_ms;
   bool deadline_missed = false;
+  std::vector<Warning> warnings;
+  std::int64_t warnings_omitted = 0;
 };
 
 // Errors as SnapshotReader's, and UnknownName for a pod, node or gang that the snapshot does not have. `problem` may be

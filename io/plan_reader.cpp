@@ -263,7 +263,13 @@ constexpr std::array<Field<PlanInput, InputError>, 4> kErrorFields = {
       },
       true}}};
 
-constexpr std::array<Field<PlanInput, ReadPlan>, 11> kPlanFields = {
+constexpr std::array<Field<PlanInput, Warning>, 4> kWarningFields = {
+    {{"object", [](PlanInput& in, JsonValue v, Warning& w) { return read_text(in, v, w.object); }, true},
+     {"name", [](PlanInput& in, JsonValue v, Warning& w) { return read_text(in, v, w.name); }, true},
+     {"code", [](PlanInput& in, JsonValue v, Warning& w) { return read_text(in, v, w.code); }, true},
+     {"message", [](PlanInput& in, JsonValue v, Warning& w) { return read_text(in, v, w.message); }, true}}};
+
+constexpr std::array<Field<PlanInput, ReadPlan>, 12> kPlanFields = {
     {{"format",
       [](PlanInput& in, JsonValue v, ReadPlan&) {
         return in.expect(v, JsonKind::kString) &&
@@ -292,6 +298,10 @@ constexpr std::array<Field<PlanInput, ReadPlan>, 11> kPlanFields = {
      {"objective",
       [](PlanInput& in, JsonValue v, ReadPlan& plan) { return read_list(in, v, kLevelFields, plan.objective); }},
      {"solver", [](PlanInput& in, JsonValue v, ReadPlan& plan) { return read_fields(in, v, kSolverFields, plan); }},
+     {"warnings",
+      [](PlanInput& in, JsonValue v, ReadPlan& plan) { return read_list(in, v, kWarningFields, plan.warnings); }},
+     {"warningsOmitted",
+      [](PlanInput& in, JsonValue v, ReadPlan& plan) { return in.read_integer(v, 1, kMost, plan.warnings_omitted); }},
      {"error", [](PlanInput& in, JsonValue v, ReadPlan& plan) {
         in.error_object = v;
         return read_fields(in, v, kErrorFields, plan.error);
@@ -468,7 +478,7 @@ std::vector<KnownObject> known_plan_objects() {
           known_object("gang", kGangClaimFields),   known_object("blocker", kBlockerFields),
           known_object("queue", kQueueClaimFields), known_object("queueAmounts", kQueueAmountFields),
           known_object("level", kLevelFields),      known_object("solver", kSolverFields),
-          known_object("error", kErrorFields)};
+          known_object("warning", kWarningFields),  known_object("error", kErrorFields)};
 }
 
 }  // namespace muster

@@ -72,6 +72,7 @@ class AccountWriter {
   void write_queues();
   void write_queue_resource(const QueueReport& queue, std::size_t resource, std::int64_t scale);
   void write_objective();
+  void write_warnings();
   void write_solver();
   void write_milliseconds(double milliseconds);
 
@@ -91,6 +92,7 @@ void AccountWriter::write() {
   write_gangs();
   write_queues();
   write_objective();
+  write_warnings();
   write_solver();
   json_.raw("}");
 }
@@ -243,6 +245,20 @@ void AccountWriter::write_objective() {
     json_.raw("}");
   }
   json_.raw("]");
+}
+
+void AccountWriter::write_warnings() {
+  const Anomalies& anomalies = problem_.snapshot->anomalies;
+  if (anomalies.count() == 0) return;
+  json_.raw(R"(,"warnings":[)");
+  bool first = true;
+  for (const Warning& warning : sorted_warnings(anomalies)) {
+    json_.separate(first).raw(R"({"object":)").string(warning.object).raw(R"(,"name":)").string(warning.name);
+    json_.raw(R"(,"code":)").string(warning.code).raw(R"(,"message":)").string(warning.message).raw("}");
+  }
+  json_.raw("]");
+  if (anomalies.more > 0)
+    json_.raw(R"(,"warningsOmitted":)").integer(static_cast<std::int64_t>(anomalies.more));
 }
 
 // Whole microseconds.

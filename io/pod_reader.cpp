@@ -60,11 +60,15 @@ bool read_devices(SnapshotInput& in, JsonValue v, PodDraft& draft) {
   devices.reserve(v.size());
   for (const JsonValue element : v.elements()) {
     std::int64_t device = 0;
-    if (!in.read_integer(element, 0, kMaxDevices - 1, device)) return false;
+    if (!in.read_integer(element, 0, kMaxDevices - 1, device)) {
+      if (!in.settling) return false;
+      device = kMaxDevices;  // no node has it
+    }
     devices.push_back(static_cast<std::int32_t>(device));
   }
   std::ranges::sort(devices);
-  return std::ranges::adjacent_find(devices) == devices.end() || in.fail_value(v, "a device is listed twice");
+  return in.settling || std::ranges::adjacent_find(devices) == devices.end() ||
+         in.fail_value(v, "a device is listed twice");
 }
 
 bool read_status(SnapshotInput& in, JsonValue v, PodDraft& draft) {
@@ -79,7 +83,7 @@ bool read_held(SnapshotInput& in, JsonValue v, PodDraft& draft) {
 
 using PodField = Field<SnapshotInput, PodDraft>;
 
-constexpr std::array<PodField, 32> kPodFields = {
+constexpr std::array<PodField, 33> kPodFields = {
     {PodField{"name", [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_name(v, d.pod.name); }, true},
      {"gang",
       [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_shared_name(v, in.last_gang, d.pod.gang); }},
@@ -126,7 +130,8 @@ constexpr std::array<PodField, 32> kPodFields = {
      {"preemptible", read_own_term<read_term_preemptible<PodDraft>>},
      {"preemptionPolicy", read_own_term<read_term_policy<PodDraft>>},
      {"timeout", read_own_term<read_term_timeout<PodDraft>>},
-     {"weight", read_own_term<read_term_weight<PodDraft>>}}};
+     {"weight", read_own_term<read_term_weight<PodDraft>>},
+     {"unclear", [](SnapshotInput& in, JsonValue v, PodDraft&) { return read_unclear(in, v); }}}};
 
 // A template has the keys from `resources` to `tolerations`, and `hostPorts`.
 constexpr std::array<Field<SnapshotInput, SpecValues>, 7> kTemplateFields = {{{kSpecKeys[0], note_value<0>},
@@ -153,7 +158,12 @@ std::string_view namespace_of(std::string_view pod_name) {
   return slash == std::string_view::npos || slash == 0 ? "default" : pod_name.substr(0, slash);
 }
 
-bool check_gang(SnapshotInput& in, const PodDraft& draft) {
+// What is wrong with these three is settled where nodes and gangs are known.
+bool check_gang(SnapshotInput& in, PodDraft& draft) {
+  if (in.settling) {
+    if (draft.pod.gang.empty()) draft.pod.subgroup = {};
+    return true;
+  }
   if (draft.pod.gang.empty()) {
     return !draft.subgroup || in.fail_value(draft.subgroup, "a subgroup needs a gang that it is one of");
   }
@@ -164,6 +174,10 @@ bool settle_status(SnapshotInput& in, JsonValue object, PodDraft& draft) {
   SnapshotPod& pod = draft.pod;
   const bool has_node = !pod.node.empty();
   if (!draft.status) pod.status = has_node ? PodStatus::kRunning : PodStatus::kPending;
+  if (in.settling) {
+    if (!has_node) pod.devices.clear();
+    return true;
+  }
   const bool holds = pod.status == PodStatus::kRunning || pod.status == PodStatus::kReleasing;
   const bool waits = pod.status == PodStatus::kPending || pod.status == PodStatus::kGated;
   if (holds && !has_node) return in.fail_missing(object, "node");
@@ -178,7 +192,7 @@ bool settle_status(SnapshotInput& in, JsonValue object, PodDraft& draft) {
 bool check_devices(SnapshotInput& in, const PodDraft& draft) {
   const auto wanted = static_cast<std::size_t>(in.snapshot.pod_specs[draft.pod.spec].gpu.devices);
   const std::size_t listed = draft.pod.devices.size();
-  if (listed == 0 || listed == wanted) return true;
+  if (listed == 0 || listed == wanted || in.settling) return true;
   return in.fail_value(draft.devices,
                        "the pod asks for " + std::to_string(wanted) + " devices and lists " + std::to_string(listed));
 }
@@ -217,6 +231,88 @@ PodIterator read_range(SnapshotInput& in, PodIterator at, PodIterator end) {
     in.snapshot.pods.push_back(std::move(draft.pod));
   }
   return at;
+}
+
+// Who has the pod for its own gang: a pod that names none.
+void forbid_eviction(SnapshotInput& in, SnapshotPod& pod) {
+  std::vector<GangTerms>& all = in.snapshot.own_gang_terms;
+  GangTerms terms = pod.own_gang < 0 ? GangTerms{} : all[static_cast<std::size_t>(pod.own_gang)];
+  terms.preemptible = false;
+  all.push_back(terms);
+  pod.own_gang = static_cast<std::int32_t>(all.size() - 1);
+}
+
+bool holds_room(const SnapshotPod& pod) {
+  return pod.status == PodStatus::kRunning || pod.status == PodStatus::kReleasing;
+}
+
+// Of what is not understood of a pod something may say where it must not go: its gang is held.
+void hold(SnapshotInput& in, SnapshotPod& pod) {
+  if (pod.status == PodStatus::kPending && pod.node.empty()) pod.status = PodStatus::kGated;
+  if (pod.gang.empty()) return forbid_eviction(in, pod);
+  in.snapshot.anomalies.held_gangs.push_back(pod.gang);
+}
+
+// It holds it is not known what: nothing new comes to its node.
+void close_node_of(SnapshotInput& in, const SnapshotPod& pod) {
+  const auto node = std::ranges::find(in.snapshot.nodes, pod.node, &SnapshotNode::name);
+  if (node != in.snapshot.nodes.end()) node->unschedulable = true;
+}
+
+// What can be told of a pod that cannot be read: its name, its gang, and where it is. One that runs counts in its gang.
+SnapshotPod stub_of(SnapshotInput& in, JsonValue element) {
+  SnapshotPod pod;
+  pod.name = in.keep(text_at(element, "name"));
+  pod.gang = in.keep(text_at(element, "gang"));
+  if (!pod.gang.empty()) pod.subgroup = in.keep(text_at(element, "subgroup"));
+  pod.namespace_name = namespace_of(pod.name);
+  pod.node = in.keep(text_at(element, "node"));
+  const std::string_view status = text_at(element, "status");
+  const auto known = std::ranges::find(kStatuses, status, &std::pair<std::string_view, PodStatus>::first);
+  pod.status = known != kStatuses.end() ? known->second : pod.node.empty() ? PodStatus::kGated : PodStatus::kRunning;
+  return pod;
+}
+
+bool add_stub(SnapshotInput& in, JsonValue element) {
+  SnapshotPod pod = stub_of(in, element);
+  if (!pod.node.empty()) close_node_of(in, pod);
+  if (pod.name.empty() || !find_or_read_spec(in, {}, pod.spec)) return false;
+  if (holds_room(pod)) pod.status = pod.status == PodStatus::kRunning ? PodStatus::kSucceeded : PodStatus::kFailed;
+  pod.node = {};
+  hold(in, pod);
+  in.snapshot.pods.push_back(std::move(pod));
+  return true;
+}
+
+// A pod that contradicts itself is planned as far as that does not matter. One of which something is not understood is
+// held, and so is its gang.
+void recover_pod(SnapshotInput& in, JsonValue element, InputError error) {
+  const auto finish = [&](JsonValue e, PodDraft& d) { return finish_pod(in, e, d); };
+  PodDraft draft;
+  const bool is_contradiction = (error.code == "InvalidValue" || error.code == "MissingKey") &&
+                                read_again(in, element, kPodFields, draft, finish, UnknownKeys::kAsTold);
+  if (!is_contradiction) draft = {};
+  if (!is_contradiction && !read_again(in, element, kPodFields, draft, finish)) {
+    const bool is_there = add_stub(in, element);
+    return warn_of(in, {"pod", element}, std::move(error),
+                   is_there ? "its gang is held, and nothing new is placed on its node" : "it is left out");
+  }
+  const bool is_unclear = error.code == "Unclear";
+  if (!is_contradiction) hold(in, draft.pod);
+  if (is_unclear && holds_room(draft.pod)) close_node_of(in, draft.pod);
+  in.snapshot.pods.push_back(std::move(draft.pod));
+  warn_of(in, {"pod", element}, std::move(error),
+          is_contradiction ? "that is passed over" : "its gang is held");
+}
+
+// Reads them in turn to the end, unless something is wrong that is an error of the whole snapshot.
+bool read_rest(SnapshotInput& in, PodIterator at, PodIterator end) {
+  for (at = read_range(in, at, end); at != end; at = read_range(in, at, end)) {
+    if (in.snapshot.anomalies.strict) return false;
+    recover_pod(in, *at, std::exchange(in.error, {}));
+    ++at;
+  }
+  return true;
 }
 
 // Where each part of the list begins, and the end of the last. All but the last fill whole blocks.
@@ -297,9 +393,15 @@ bool read_templates(SnapshotInput& input, JsonValue object) {
   if (!input.expect(object, JsonKind::kObject)) return false;
   for (const JsonMember member : object.members()) {
     PodTemplate pod_template;
-    if (!read_fields(input, member.value, kTemplateFields, pod_template.values)) return false;
-    if (!find_or_read_spec(input, pod_template.values, pod_template.spec)) return false;
-    if (!input.templates.emplace(member.key, pod_template).second)
+    if (!read_fields(input, member.value, kTemplateFields, pod_template.values) ||
+        !find_or_read_spec(input, pod_template.values, pod_template.spec)) {
+      if (input.snapshot.anomalies.strict) return false;
+      input.snapshot.anomalies.tell({std::move(input.error.code), "podTemplate", std::string(member.key),
+                                     input.error.message + "; it is left out, and pods that name it are held"});
+      input.error = {};
+      continue;
+    }
+    if (!input.templates.emplace(member.key, pod_template).second && input.snapshot.anomalies.strict)
       return input.fail_duplicate(member.value, member.key);
   }
   return true;
@@ -321,10 +423,10 @@ bool read_pods(SnapshotInput& input, JsonValue list) {
       parts[part - 1].read(bounds[part + 1]);
     }
   });
-  if (next != bounds[1]) return false;
+  if (next != bounds[1]) return read_rest(input, next, bounds.back());
   for (std::size_t part = 1; part + 1 < bounds.size(); ++part) {
     next = parts[part - 1].append_to(input);
-    if (next != bounds[part + 1]) return read_range(input, next, bounds.back()) == bounds.back();
+    if (next != bounds[part + 1]) return read_rest(input, next, bounds.back());
   }
   return true;
 }

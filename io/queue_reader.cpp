@@ -61,11 +61,23 @@ constexpr std::array<Field<SnapshotInput, SnapshotPriorityClass>, 4> kPriorityCl
 }  // namespace
 
 bool read_queues(SnapshotInput& input, JsonValue list) {
-  return read_list(input, list, kQueueFields, input.snapshot.queues);
+  const auto finish = [](JsonValue, SnapshotQueue&) { return true; };
+  const auto recover = [&](JsonValue element, InputError error) {
+    warn_of(input, {"queue", element}, std::move(error), "it is left out, and its gangs wait");
+  };
+  std::vector<SnapshotQueue>& queues = input.snapshot.queues;
+  if (!read_objects(input, list, kQueueFields, queues, finish, recover)) return false;
+  // Without any there would be one for all gangs.
+  if (queues.empty() && list.size() > 0) queues.emplace_back().name = "(none of the queues can be read)";
+  return true;
 }
 
 bool read_priority_classes(SnapshotInput& input, JsonValue list) {
-  return read_list(input, list, kPriorityClassFields, input.snapshot.priority_classes);
+  const auto finish = [](JsonValue, SnapshotPriorityClass&) { return true; };
+  const auto recover = [&](JsonValue element, InputError error) {
+    warn_of(input, {"priorityClass", element}, std::move(error), "it is left out");
+  };
+  return read_objects(input, list, kPriorityClassFields, input.snapshot.priority_classes, finish, recover);
 }
 
 void add_queue_objects(std::vector<KnownObject>& out) {

@@ -26,7 +26,7 @@ std::string range_message(std::int64_t least, std::int64_t most) {
 }  // namespace
 
 bool Reading::fail(JsonValue culprit, std::string_view code, std::string message) {
-  error = {std::string(code), document.path_of(culprit), std::move(message)};
+  error = {std::string(code), with_paths ? document.path_of(culprit) : std::string(), std::move(message)};
   return false;
 }
 

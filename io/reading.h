@@ -25,6 +25,7 @@ struct Reading {
   StringPool* text = nullptr;  // where strings are kept
   InputError error;
   NumberCursor numbers = {};
+  bool with_paths = true;  // errors say where; costs a walk through the line each
 
   [[nodiscard]] bool fail(JsonValue culprit, std::string_view code, std::string message);
   [[nodiscard]] bool fail_value(JsonValue culprit, std::string message) {

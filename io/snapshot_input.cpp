@@ -21,6 +21,32 @@ SnapshotInput::SnapshotInput(const SnapshotInput& whole, Snapshot& into)
   snapshot.pod_specs = whole.snapshot.pod_specs;
 }
 
+std::string_view text_at(JsonValue object, std::string_view key) {
+  if (!object.is(JsonKind::kObject)) return {};
+  for (const JsonMember member : object.members()) {
+    if (member.key == key) return member.value.is(JsonKind::kString) ? member.value.string() : std::string_view();
+  }
+  return {};
+}
+
+void warn_of(SnapshotInput& input, const OddObject& odd, InputError error, std::string_view outcome) {
+  const std::size_t end = std::min(error.path.find(']'), error.path.size());
+  std::string where = error.path.substr(std::min(end + 1, error.path.size()));
+  if (where.starts_with('.')) where.erase(0, 1);
+  std::string name(text_at(odd.element, "name"));
+  if (name.empty()) name = error.path.substr(0, std::min(end + 1, error.path.size()));
+  std::string message = where.empty() ? std::move(error.message) : where + ": " + error.message;
+  message.append("; ").append(outcome);
+  Anomalies& anomalies = input.snapshot.anomalies;
+  anomalies.tell({std::move(error.code), std::string(odd.object), std::move(name), std::move(message)});
+  input.with_paths = anomalies.more == 0;
+}
+
+bool read_unclear(SnapshotInput& input, JsonValue value) {
+  if (!input.expect(value, JsonKind::kString)) return false;
+  return input.settling || input.fail(value, "Unclear", std::string(value.string()));
+}
+
 bool SnapshotInput::read_shared_name(JsonValue value, std::string_view& last, std::string_view& out) {
   if (!expect(value, JsonKind::kString)) return false;
   out = keep(value.string(), last);

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "io/pod_specs.h"
@@ -31,6 +32,9 @@ struct SnapshotInput : Reading {
   Snapshot& snapshot;
   int threads = 1;
   bool may_add_resources = true;
+  // An object that does not add up is read once more: what it says beside, or says wrongly, is passed over as far as
+  // that can be settled later.
+  bool settling = false;
   std::unordered_map<std::string_view, ResourceIndex> resource_index;
   std::unordered_map<std::string_view, PodTemplate> templates;  // keys in the document
   PodSpecs specs;
@@ -48,6 +52,52 @@ struct SnapshotInput : Reading {
   // As the resource at `member` is known; a new one gets the next index.
   [[nodiscard]] bool find_resource(const JsonMember& member, ResourceIndex& out);
 };
+
+// Takes the error of an element that was left out or settled as a warning, unless the snapshot is read strictly.
+// `outcome`: what was done about it, for people.
+struct OddObject {
+  std::string_view object;  // "pod"
+  JsonValue element;
+};
+void warn_of(SnapshotInput& input, const OddObject& odd, InputError error, std::string_view outcome);
+// The string at a key of something that may be no object; empty where there is none.
+std::string_view text_at(JsonValue object, std::string_view key);
+// The key `unclear`: who made the line could not tell all of the object.
+[[nodiscard]] bool read_unclear(SnapshotInput& input, JsonValue value);
+
+// Reads the elements of a list one after another. `finish(element, target)` ends each; where it or a key fails,
+// `recover(element, error)` says whether what is left of the element, if anything, is enough to read on.
+template <class Target, std::size_t N, class Finish, class Recover>
+[[nodiscard]] bool read_objects(SnapshotInput& input, JsonValue list,
+                                const std::array<Field<SnapshotInput, Target>, N>& fields, std::vector<Target>& out,
+                                const Finish& finish, const Recover& recover) {
+  if (!input.expect(list, JsonKind::kArray)) return false;
+  KeyOrder order;
+  out.reserve(out.size() + list.size());
+  for (const JsonValue element : list.elements()) {
+    Target& target = out.emplace_back();
+    if (read_fields(input, element, fields, target, order) && finish(element, target)) continue;
+    if (input.snapshot.anomalies.strict) return false;
+    out.pop_back();
+    recover(element, std::exchange(input.error, {}));
+  }
+  return true;
+}
+
+// Reads an object again, and passes over what it can; false where it still cannot be read. Leaves no error.
+enum class UnknownKeys : std::uint8_t { kAsTold, kPassedOver };
+template <class Target, std::size_t N, class Finish>
+[[nodiscard]] bool read_again(SnapshotInput& input, JsonValue element,
+                              const std::array<Field<SnapshotInput, Target>, N>& fields, Target& target,
+                              const Finish& finish, UnknownKeys unknown = UnknownKeys::kPassedOver) {
+  const bool was_lenient = std::exchange(input.lenient, input.lenient || unknown == UnknownKeys::kPassedOver);
+  input.settling = true;
+  const bool is_read = read_fields(input, element, fields, target) && finish(element, target);
+  input.settling = false;
+  input.lenient = was_lenient;
+  input.error = {};
+  return is_read;
+}
 
 // A whole snapshot line.
 [[nodiscard]] bool read_snapshot(SnapshotInput& input, JsonValue root);

@@ -8,6 +8,7 @@
 #include "io/kubernetes_items.h"
 #include "io/kubernetes_slim.h"
 #include "io/snapshot_input.h"
+#include "model/repair_snapshot.h"
 
 namespace muster {
 
@@ -72,7 +73,7 @@ bool read_sections(SnapshotInput& input, const Sections& sections) {
   if (sections.id && !input.read(sections.id, input.snapshot.id)) return false;
   if (sections.time && !input.read_instant(sections.time, input.snapshot.time)) return false;
   using Read = bool (*)(SnapshotInput&, JsonValue);
-  const std::array<std::pair<JsonValue, Read>, 9> in_order = {{{sections.topology, read_topology_levels},
+  const std::array<std::pair<JsonValue, Read>, 10> in_order = {{{sections.topology, read_topology_levels},
                                                                {sections.pod_templates, read_templates},
                                                                {sections.nodes, read_nodes},
                                                                {sections.namespaces, read_namespaces},
@@ -117,10 +118,12 @@ std::optional<InputError> SnapshotReader::Implementation::parse(std::string_view
 
 Result<Snapshot> SnapshotReader::Implementation::read(JsonDocument& parsed) {
   Snapshot snapshot;
+  snapshot.anomalies.strict = options.strict;
   SnapshotInput input(parsed, options.lenient, snapshot);
   input.threads = options.threads;
   if (!read_snapshot(input, parsed.root())) return std::move(input.error);
   apply(options.policy, snapshot);
+  hold_gangs(snapshot);
   return snapshot;
 }
 
@@ -133,6 +136,7 @@ Result<Snapshot> SnapshotReader::Implementation::read_imported(const KubernetesO
   Result<Snapshot> snapshot = read(imported);
   if (!snapshot) return name_imported(snapshot.error(), import->line);
   if (std::string remark = remark_on_schedulers(*snapshot); !remark.empty()) remarks.push_back(std::move(remark));
+  for (Warning& warning : import->warnings) snapshot->anomalies.tell(std::move(warning));
   return snapshot;
 }
 

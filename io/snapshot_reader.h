@@ -16,6 +16,9 @@ namespace muster {
 
 struct ReaderOptions {
   bool lenient = false;  // unknown keys are passed over
+  // Whatever does not add up is an error of the whole line; else objects are left out or settled, and named in the
+  // snapshot's `anomalies`.
+  bool strict = true;
   std::size_t max_line_bytes = std::size_t{1} << 30;
   std::size_t max_depth = 64;
   KubernetesOptions kubernetes = {};

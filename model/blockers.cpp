@@ -115,6 +115,20 @@ Filter short_filter(const Problem& problem, const RemainingRoom& room, const Pod
   return is_short(kPods) ? Filter::kShortPods : Filter::kAvailable;
 }
 
+// The first resource that is closed, in the same order. Requires that one is that the pod asks for.
+Filter closed_filter(const PodClass& pod_class, const NodeClass& node_class, ResourceIndex* other) {
+  if (node_class.devices_closed && pod_class.gpu.devices > 0) return Filter::kShortGpu;
+  const auto is_closed = [&](ResourceIndex resource) {
+    return pod_class.request[resource.value()] > 0 && std::ranges::binary_search(node_class.closed, resource);
+  };
+  if (is_closed(kCpu)) return Filter::kShortCpu;
+  if (is_closed(kMemory)) return Filter::kShortMemory;
+  const auto at = std::ranges::find_if(node_class.closed, [&](ResourceIndex r) { return r > kPods && is_closed(r); });
+  if (at == node_class.closed.end()) return Filter::kShortPods;
+  *other = *at;
+  return Filter::kShortOther;
+}
+
 template <class IsOutside>
 BlockerTally charge_groups(const Problem& problem, const RemainingRoom& room, PodClassIndex pod_class_index,
                            const NodeGroups& nodes, const IsOutside& is_outside) {
@@ -125,7 +139,7 @@ BlockerTally charge_groups(const Problem& problem, const RemainingRoom& room, Po
   for (const NodeClassIndex index : problem.node_classes.indices()) {
     const NodeClass& node_class = problem.node_classes[index];
     if (node_class.nodes.empty()) continue;
-    if (!pod_class.allowed[index.value()]) {
+    if (!problem.passes_filters(pod_class, index)) {
       const auto [filter, detail] = static_blocker(problem, pod_class, node_class);
       if (filter != Filter::kModel) {
         tally.charge(filter, detail, std::ssize(node_class.nodes));
@@ -141,6 +155,8 @@ BlockerTally charge_groups(const Problem& problem, const RemainingRoom& room, Po
         filter = Filter::kPodAffinity;
       } else if (!room.lets_in_by_spread(pod_class, alike.node)) {
         filter = Filter::kSpread;
+      } else if (asks_for_closed(pod_class, node_class)) {
+        filter = closed_filter(pod_class, node_class, &other);
       } else if (pod_class.allowed[index.value()]) {
         filter = short_filter(problem, room, pod_class, alike.node, &other);
         if (filter == Filter::kAvailable && is_outside(alike.node)) filter = Filter::kTopology;

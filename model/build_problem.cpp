@@ -2,6 +2,7 @@
 
 #include "model/build_problem_stages.h"
 #include "model/problem.h"
+#include "model/repair_snapshot.h"
 
 namespace muster {
 
@@ -18,7 +19,9 @@ InputError name_error(std::string_view code, std::string path, std::string_view 
   return {std::string(code), std::move(path), std::move(message)};
 }
 
-Result<Problem> build_problem(Snapshot& snapshot, int threads) {
+namespace {
+
+Result<Problem> build_as_it_is(Snapshot& snapshot, int threads) {
   ProblemDraft draft{.snapshot = snapshot,
                      .threads = threads,
                      .problem = {},
@@ -45,6 +48,15 @@ Result<Problem> build_problem(Snapshot& snapshot, int threads) {
   build_work(draft);
   build_expected_workload(draft);
   return std::move(draft.problem);
+}
+
+}  // namespace
+
+Result<Problem> build_problem(Snapshot& snapshot, int threads) {
+  Result<Problem> problem = build_as_it_is(snapshot, threads);
+  if (problem || snapshot.anomalies.strict) return problem;
+  repair_snapshot(snapshot);
+  return build_as_it_is(snapshot, threads);
 }
 
 }  // namespace muster

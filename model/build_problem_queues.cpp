@@ -77,6 +77,11 @@ Failure walk_forest(ProblemDraft& draft) {
   std::vector<QueueIndex> pending = draft.problem.root_queues;
   for (std::size_t at = 0; at < pending.size(); ++at) {
     inherit(draft, pending[at]);
+    if (draft.problem.queues[pending[at]].ancestors.size() > kMostQueueDepth) {
+      return name_error("TooDeep", path_to("queues", pending[at].value(), "parent"),
+                        "queues are at most " + std::to_string(kMostQueueDepth) + " deep, and there are more above",
+                        draft.problem.queues[pending[at]].name);
+    }
     const std::vector<QueueIndex>& children = draft.problem.queues[pending[at]].children;
     pending.insert(pending.end(), children.begin(), children.end());
   }

@@ -1,6 +1,8 @@
 // What is on each node: that it fits, and on which devices it is.
 #include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "model/build_problem_stages.h"
@@ -11,12 +13,6 @@ namespace muster {
 namespace {
 
 constexpr std::int64_t kSearchSteps = 20'000;  // of the search for devices, a node; first fit needs none of them
-
-InputError does_not_fit(const ProblemDraft& draft, NodeIndex node, std::string_view what) {
-  std::string message("what runs on node \"");
-  message.append(draft.snapshot.nodes[node.value()].name).append("\" does not fit: ").append(what);
-  return {"DoesNotFit", path_to("nodes", node.value(), ""), std::move(message)};
-}
 
 // Running and releasing pods by node, ascending: of node n `pods[begin[n] .. begin[n + 1]]`.
 struct PodsByNode {
@@ -44,19 +40,16 @@ PodsByNode pods_by_node(const Problem& problem) {
   return result;
 }
 
-Failure check_listed_devices(const ProblemDraft& draft, PodIndex pod) {
+// What is wrong with the devices that a pod lists; empty: nothing. Requires that they ascend.
+std::string wrong_listing(const ProblemDraft& draft, PodIndex pod) {
   const std::vector<std::int32_t>& devices = draft.snapshot.pods[pod.value()].devices;
   const std::int32_t asked = draft.problem.class_of(pod).gpu.devices;
   const std::int32_t count = draft.problem.class_of(draft.problem.pods[pod].node).device_count;
-  const auto error = [&](std::string message) {
-    return InputError{"InvalidValue", path_to("pods", pod.value(), "gpus"), std::move(message)};
-  };
-  if (std::ssize(devices) != asked) {
-    return error("it lists " + std::to_string(devices.size()) + " devices and asks for " + std::to_string(asked));
-  }
+  if (std::ssize(devices) != asked)
+    return "it lists " + std::to_string(devices.size()) + " devices and asks for " + std::to_string(asked);
   if (devices.front() < 0 || devices.back() >= count)
-    return error("its node has " + std::to_string(count) + " devices, counted from 0");
-  if (std::ranges::adjacent_find(devices) != devices.end()) return error("a device is listed twice");
+    return "its node has " + std::to_string(count) + " devices, counted from 0";
+  if (std::ranges::adjacent_find(devices) != devices.end()) return "a device is listed twice";
   return {};
 }
 
@@ -88,6 +81,17 @@ class DeviceSearch {
     return place(needs, 0) ? chosen_ : std::vector<std::int32_t>{};
   }
 
+  // The devices of one pod's needs by first fit, and takes their room; empty where there are not enough.
+  std::vector<std::int32_t> take(std::span<const DeviceNeed> needs) {
+    std::vector<std::int32_t> devices;
+    for (std::size_t device = 0; device < free_.size() && devices.size() < needs.size(); ++device) {
+      if (free_[device] >= needs.front().units) devices.push_back(static_cast<std::int32_t>(device));
+    }
+    if (devices.size() < needs.size()) return {};
+    for (const std::int32_t device : devices) free_[static_cast<std::size_t>(device)] -= needs.front().units;
+    return devices;
+  }
+
  private:
   bool place(const std::vector<DeviceNeed>& needs, std::size_t at) {
     if (at == needs.size()) return true;
@@ -115,92 +119,152 @@ class NodeLoader {
  public:
   explicit NodeLoader(ProblemDraft& draft) : draft_(draft) {}
 
-  Failure load(NodeIndex node, std::span<const PodIndex> pods) {
-    node_ = node;
-    if (Failure failure = check_resources(pods)) return failure;
-    if (Failure failure = assign_devices(pods)) return failure;
-    for (const PodIndex pod : pods) {
-      draft_.problem.pods[pod].devices_count =
-          static_cast<std::uint32_t>(draft_.snapshot.pods[pod.value()].devices.size());
-    }
-    return {};
+  // `excess().what` is empty where all that is on the node fits. Gives devices to all pods in either case.
+  void load(NodeIndex node, std::span<const PodIndex> pods) {
+    excess_ = {};
+    excess_.node = node_ = node;
+    misfit_.reset();
+    add_resources(pods);
+    assign_devices(pods);
+    for (const PodIndex pod : pods)
+      draft_.problem.pods[pod].devices_count = static_cast<std::uint32_t>(devices_of(pod).size());
+  }
+  const NodeExcess& excess() const { return excess_; }
+  // The sum of some resource has no number.
+  bool is_beyond_counting() const {
+    return std::ranges::any_of(excess_.used, [](const ResourceAmount& used) { return used.amount == kLargest; });
+  }
+  // The same as an error.
+  InputError misfit() const {
+    if (misfit_) return *misfit_;
+    std::string message("what runs on node \"");
+    message.append(draft_.snapshot.nodes[node_.value()].name).append("\" does not fit: ").append(excess_.what);
+    return {"DoesNotFit", path_to("nodes", node_.value(), ""), std::move(message)};
   }
 
  private:
   const PodClass& class_of(PodIndex pod) const { return draft_.problem.class_of(pod); }
+  std::vector<std::int32_t>& devices_of(PodIndex pod) { return draft_.snapshot.pods[pod.value()].devices; }
 
-  Failure check_resources(std::span<const PodIndex> pods) {
+  void tell(std::string_view what) {
+    if (!excess_.what.empty()) excess_.what += ", ";
+    excess_.what += what;
+  }
+
+  void add_resources(std::span<const PodIndex> pods) {
     sums_.assign(draft_.problem.resource_count, 0);
     for (const PodIndex pod : pods) std::ranges::transform(sums_, class_of(pod).request, sums_.begin(), saturating_add);
     for (const ResourceIndex resource : draft_.snapshot.resource_names.indices()) {
       const Amount sum = sums_[resource.value()];
       const Amount capacity = draft_.problem.class_of(node_).capacity[resource.value()];
-      if (sum <= capacity) continue;
-      std::string what(draft_.snapshot.resource_names[resource]);
-      what.append(", ").append(std::to_string(sum)).append(" of ").append(std::to_string(capacity));
-      return does_not_fit(draft_, node_, what);
+      if (sum <= capacity && sum < kLargest) continue;
+      excess_.used.push_back({resource, sum});
+      tell(std::string(draft_.snapshot.resource_names[resource]) + " " + std::to_string(sum) + " of " +
+           std::to_string(capacity));
     }
-    return {};
   }
 
-  Failure assign_devices(std::span<const PodIndex> pods) {
-    free_.assign(static_cast<std::size_t>(draft_.problem.class_of(node_).device_count),
-                 draft_.problem.device_capacity(node_));
+  void assign_devices(std::span<const PodIndex> pods) {
+    beyond_ = draft_.problem.class_of(node_).device_count;
+    free_.assign(static_cast<std::size_t>(beyond_), draft_.problem.device_capacity(node_));
     needs_.clear();
-    if (Failure failure = take_listed(pods)) return failure;
+    take_listed(pods);
     add_needs(pods, true);
     add_needs(pods, false);
-    if (needs_.empty()) return {};
+    if (needs_.empty()) return;
     const std::vector<std::int32_t> devices = DeviceSearch(free_).find(needs_);
-    if (devices.size() != needs_.size())
-      return does_not_fit(draft_, node_, "no devices are left for pods that list none");
-    for (std::size_t i = 0; i < needs_.size(); ++i)
-      draft_.snapshot.pods[needs_[i].pod.value()].devices.push_back(devices[i]);
-    return {};
+    if (devices.size() != needs_.size()) return assign_one_by_one();
+    for (std::size_t i = 0; i < needs_.size(); ++i) devices_of(needs_[i].pod).push_back(devices[i]);
   }
 
-  Failure take_listed(std::span<const PodIndex> pods) {
+  void take_listed(std::span<const PodIndex> pods) {
     for (const PodIndex pod : pods) {
-      std::vector<std::int32_t>& devices = draft_.snapshot.pods[pod.value()].devices;
+      std::vector<std::int32_t>& devices = devices_of(pod);
       if (devices.empty()) continue;
       std::ranges::sort(devices);
-      if (Failure failure = check_listed_devices(draft_, pod)) return failure;
-      const DeviceUnits units = share_units(class_of(pod), draft_.problem.class_of(node_));
-      for (const std::int32_t device : devices) {
-        DeviceUnits& room = free_[static_cast<std::size_t>(device)];
-        room -= units;
-        if (room < 0)
-          return does_not_fit(draft_, node_, "device " + std::to_string(device) + " is taken more than once");
+      if (std::string wrong = wrong_listing(draft_, pod); !wrong.empty()) {
+        if (excess_.what.empty()) misfit_ = InputError{"InvalidValue", path_to("pods", pod.value(), "gpus"), wrong};
+        tell("pod \"" + std::string(draft_.snapshot.pods[pod.value()].name) + "\": " + wrong);
+        give_beyond(pod);
+      } else {
+        take_listed(pod);
       }
     }
-    return {};
+  }
+
+  void take_listed(PodIndex pod) {
+    const DeviceUnits units = share_units(class_of(pod), draft_.problem.class_of(node_));
+    const auto room = [&](std::int32_t device) -> DeviceUnits& { return free_[static_cast<std::size_t>(device)]; };
+    for (const std::int32_t device : devices_of(pod)) {
+      if (room(device) >= units) continue;
+      tell("device " + std::to_string(device) + " is taken more than once");
+      return give_beyond(pod);
+    }
+    for (const std::int32_t device : devices_of(pod)) room(device) -= units;
   }
 
   void add_needs(std::span<const PodIndex> pods, bool whole) {
     for (const PodIndex pod : pods) {
       const GpuRequest& gpu = class_of(pod).gpu;
       if (gpu.devices == 0 || (gpu.kind == GpuRequestKind::kWhole) != whole) continue;
-      if (!draft_.snapshot.pods[pod.value()].devices.empty()) continue;
+      if (!devices_of(pod).empty()) continue;
       const DeviceUnits units = share_units(class_of(pod), draft_.problem.class_of(node_));
       for (std::int32_t i = 0; i < gpu.devices; ++i) needs_.push_back({pod, units, i > 0});
     }
   }
 
+  // Not all of them find devices: as many as do by first fit, large before small.
+  void assign_one_by_one() {
+    tell("no devices are left for pods that list none");
+    DeviceSearch search(free_);
+    for (std::size_t at = 0; at < needs_.size();) {
+      const PodIndex pod = needs_[at].pod;
+      const auto count = static_cast<std::size_t>(class_of(pod).gpu.devices);
+      devices_of(pod) = search.take(std::span(needs_).subspan(at, count));
+      if (devices_of(pod).empty()) give_beyond(pod);
+      at += count;
+    }
+  }
+
+  // Devices that the node does not report: each is its own.
+  void give_beyond(PodIndex pod) {
+    devices_of(pod).resize(static_cast<std::size_t>(class_of(pod).gpu.devices));
+    std::iota(devices_of(pod).begin(), devices_of(pod).end(), beyond_);
+    beyond_ += class_of(pod).gpu.devices;
+    excess_.devices = beyond_;
+  }
+
   ProblemDraft& draft_;
   NodeIndex node_;
-  std::vector<Amount> sums_;  // by resource
+  NodeExcess excess_;
+  std::optional<InputError> misfit_;  // that is not of the node, but of a pod
+  std::vector<Amount> sums_;          // by resource
   std::vector<DeviceUnits> free_;
+  std::int32_t beyond_ = 0;  // the first device that nobody has
   std::vector<DeviceNeed> needs_;
 };
 
-Failure load_nodes(ProblemDraft& draft, IndexRange<NodeIndex> nodes, const PodsByNode& by_node) {
+// What does not fit on some of the nodes; where that is an error, the first of it.
+struct Misfits {
+  std::vector<NodeExcess> excesses;
+  Failure failure;
+};
+
+Misfits load_nodes(ProblemDraft& draft, IndexRange<NodeIndex> nodes, const PodsByNode& by_node) {
   NodeLoader loader(draft);
+  Misfits misfits;
   for (const NodeIndex node : nodes) {
     const std::span<const PodIndex> pods = by_node.of(node);
     if (pods.empty()) continue;
-    if (Failure failure = loader.load(node, pods)) return failure;
+    loader.load(node, pods);
+    if (loader.excess().what.empty()) continue;
+    if (draft.snapshot.anomalies.strict || loader.is_beyond_counting()) {
+      misfits.failure = loader.misfit();
+      return misfits;
+    }
+    misfits.excesses.push_back(loader.excess());
   }
-  return {};
+  return misfits;
 }
 
 // Lists the devices of all pods one after the other, as the problem has them. Requires that they are counted.
@@ -226,14 +290,17 @@ void list_devices(ProblemDraft& draft) {
 Failure assign_running_devices(ProblemDraft& draft) {
   const PodsByNode by_node = pods_by_node(draft.problem);
   const std::size_t nodes = draft.problem.nodes.size(), ranges = ranges_for(by_node.pods.size(), draft.threads);
-  std::vector<Failure> failures(ranges);
+  std::vector<Misfits> misfits(ranges);
   parallel_for(ranges, draft.threads, [&](std::size_t range) {
-    failures[range] = load_nodes(draft, range_of<NodeIndex>(nodes, range, ranges), by_node);
+    misfits[range] = load_nodes(draft, range_of<NodeIndex>(nodes, range, ranges), by_node);
   });
-  for (Failure& failure : failures) {
-    if (failure) return std::move(failure);
+  std::vector<NodeExcess> excesses;
+  for (Misfits& part : misfits) {
+    if (part.failure) return std::move(part.failure);
+    std::ranges::move(part.excesses, std::back_inserter(excesses));
   }
   list_devices(draft);
+  close_exceeded(draft, excesses);
   return {};
 }
 

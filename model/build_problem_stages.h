@@ -43,6 +43,8 @@ InputError name_error(std::string_view code, std::string path, std::string_view 
 void leave_out_foreign_pods(Snapshot& snapshot);
 
 // Names, forest, inherited minimum run times.
+// Names, forest, inherited minimum run times. Each queue lists all above it, so that they are few.
+inline constexpr std::size_t kMostQueueDepth = 64;
 Failure build_queues(ProblemDraft& draft);
 
 // Names, topology levels and domains, classes of equal nodes.
@@ -91,8 +93,19 @@ PodTerms build_pod_terms(ProblemDraft& draft);
 // Classes of equal pods, those of the expected workload included; all but their work.
 void build_pod_classes(ProblemDraft& draft, const PodTerms& terms);
 
-// Checks that what is on each node fits it, and gives devices to those that list none.
+// Checks that what is on each node fits it, and gives devices to those that list none. What does not fit is an error
+// where the snapshot is read strictly, else it closes what it exceeds.
 Failure assign_running_devices(ProblemDraft& draft);
+
+// What is on a node beyond what the node reports.
+struct NodeExcess {
+  NodeIndex node;
+  std::vector<ResourceAmount> used;  // of each resource that is exceeded, all that is on the node; ascending
+  std::int32_t devices = 0;          // reported ones and those beyond; 0: none is beyond
+  std::string what;                  // for people
+};
+// Rule Exceeded: closes what is exceeded. Requires ascending nodes.
+void close_exceeded(ProblemDraft& draft, const std::vector<NodeExcess>& excesses);
 
 // Totals of the cluster, then the work of every class and pod.
 void build_work(ProblemDraft& draft);

@@ -35,7 +35,13 @@ struct NodeClass {
   std::int64_t device_memory_mib = 0;  // 0: unknown
   ModelIndex model;                    // none: unknown
   bool cordoned = false;
-  std::vector<NodeIndex> nodes;  // ascending
+  std::vector<NodeIndex> nodes;  // ascending; empty where all of them have a resource that is closed
+  // Rule Exceeded: what is on the nodes exceeds what they report of these, so nothing that asks for one of them may
+  // come. `capacity` and `device_count` are then what is on the nodes takes; devices beyond those reported are nobody
+  // else's.
+  std::vector<ResourceIndex> closed;  // ascending
+  bool devices_closed = false;
+  NodeClassIndex reported;  // the class of the nodes if nothing were closed; none where nothing is
   DeviceUnits device_capacity() const { return (device_memory_mib == 0 ? 1 : device_memory_mib) * 1'000'000; }
 };
 
@@ -60,7 +66,8 @@ struct PodClass {
   bool counts_as_gpu = false;       // whole devices, shares or MIG slices; else it is cpu-only work
   MicroGpu smallest_gpu_usage = 0;  // of one pod; a memory request on the smallest known device that it accepts
   MicroGpu mig_gpu_usage = 0;       // the part of it that is MIG slices
-  // By NodeClassIndex: every filter (cordon, taints, selector, affinity, models) lets it through.
+  // By NodeClassIndex: every filter (cordon, taints, selector, affinity, models) lets it through, and nothing that it
+  // asks for is closed.
   std::vector<bool> allowed;
   // By NodeClassIndex: sum of the weights of the preferred terms met, and of PreferNoSchedule taints not tolerated.
   std::vector<std::int32_t> preferred_weight, untolerated_soft_taints;
@@ -243,7 +250,15 @@ struct Problem {
   const NodeClass& class_of(NodeIndex node) const { return node_classes[nodes[node].node_class]; }
   const PodClass& class_of(PodIndex pod) const { return pod_classes[pods[pod].pod_class]; }
   DeviceUnits device_capacity(NodeIndex node) const { return class_of(node).device_capacity(); }
+  // PodClass::allowed, but whatever is closed.
+  bool passes_filters(const PodClass& pod_class, NodeClassIndex node_class) const {
+    const NodeClassIndex reported = node_classes[node_class].reported;
+    return pod_class.allowed[(reported.is_none() ? node_class : reported).value()];
+  }
 };
+
+// Whether something that the class asks for is closed on the nodes.
+bool asks_for_closed(const PodClass& pod_class, const NodeClass& node_class);
 
 // What one sharer of the class takes of one device of the node: f x MiB or m x 10^6; all of it for a whole user.
 // Requires that a memory request meets a node of known memory.
@@ -260,7 +275,9 @@ Work mig_slice_work(std::string_view resource_name);
 // Builds the problem. Errors (as InputError, path and code): unknown or duplicate names, cycles among queues or
 // subgroups, pods that name inner subgroups, classes that are not there, running pods that do not fit their node, and
 // everything else that makes a snapshot meaningless. Fills in the devices of running pods that list none: whole devices
-// first, the lowest indices that fit. Cost: O(n log n) in nodes + pods, O(node classes x pod classes) for the filters.
+// first, the lowest indices that fit. Of a snapshot that is not read strictly, what is wrong is named in its
+// `anomalies` instead, and settled as repair_snapshot and close_exceeded say; then nothing of these is an error.
+// Cost: O(n log n) in nodes + pods, O(node classes x pod classes) for the filters.
 // Ensures: the result refers to `snapshot`, which must stay where it is, and is the same for any number of threads.
 Result<Problem> build_problem(Snapshot& snapshot, int threads = 1);
 

@@ -372,16 +372,16 @@ bool ReasonTeller::never_fits(GangIndex gang, const GangNeed& whole, bool with_f
   if (!first_short(problem_, demand_of(problem_, whole.items), supply(classes_of(whole), true, with_filters)).empty())
     return true;
   if (!may_pack()) return false;
+  const PackingRules rules{
+      .filters = with_filters, .topology = false, .anti_affinity = with_filters, .closures = false};
   const std::size_t mark = empty_.mark();
-  Packer packer(problem_, nullptr, empty_, {.filters = with_filters, .topology = false, .anti_affinity = with_filters});
+  Packer packer(problem_, nullptr, empty_, rules);
   const std::int64_t left = packer.pack(whole, problem_.gangs[gang].root).left;
   empty_.roll_back(mark);
   visits_ += packer.visits();
   if (left == 0 || whole.pods > kSearchPods) return false;
   visits_ += kSearchSteps / 4;
-  return search_fit(problem_, whole, nullptr, empty_,
-                    {.filters = with_filters, .topology = false, .anti_affinity = with_filters},
-                    kSearchSteps) == Fits::kNo;
+  return search_fit(problem_, whole, nullptr, empty_, rules, kSearchSteps) == Fits::kNo;
 }
 
 // Of the pods, each class by itself and all together.
@@ -575,7 +575,7 @@ std::int64_t ReasonTeller::count_when_empty(PodClassIndex index, bool with_filte
   const PodClass& pod_class = problem_.pod_classes[index];
   for (const NodeClassIndex node_class_index : problem_.node_classes.indices()) {
     const NodeClass& node_class = problem_.node_classes[node_class_index];
-    if (node_class.nodes.empty() || (with_filters && !pod_class.allowed[node_class_index.value()])) continue;
+    if (node_class.nodes.empty() || (with_filters && !problem_.passes_filters(pod_class, node_class_index))) continue;
     const std::int64_t pods = empty_.count(pod_class, node_class.nodes.front(), kLargest);
     at->second = saturating_add(at->second, saturating_multiply(pods, std::ssize(node_class.nodes)));
   }
@@ -588,7 +588,8 @@ SupplySum ReasonTeller::supply(const std::vector<PodClassIndex>& classes, bool w
   const std::vector<SupplySum>& parts = when_empty ? capacity_by_class_ : free_by_class_;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const bool qualifies = !with_filters || std::ranges::any_of(classes, [&](PodClassIndex index) {
-      return static_cast<bool>(problem_.pod_classes[index].allowed[i]);
+      const PodClass& pod_class = problem_.pod_classes[index];
+      return when_empty ? problem_.passes_filters(pod_class, NodeClassIndex(i)) : pod_class.allowed[i];
     });
     if (qualifies) add(parts[i], 1, sum);
   }

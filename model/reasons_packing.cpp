@@ -7,6 +7,15 @@
 #include <vector>
 
 namespace muster {
+namespace {
+
+bool may_use(const Problem& problem, const PodClass& pod_class, NodeIndex node, const PackingRules& rules) {
+  if (!rules.filters) return true;
+  const NodeClassIndex node_class = problem.nodes[node].node_class;
+  return rules.closures ? pod_class.allowed[node_class.value()] : problem.passes_filters(pod_class, node_class);
+}
+
+}  // namespace
 
 Packer::Packer(const Problem& problem, const AfterPlan* end, RemainingRoom& room, PackingRules rules)
     : problem_(problem), end_(end), room_(room), rules_(rules) {}
@@ -118,7 +127,7 @@ void Packer::pack_items(GroupIndex group, std::span<const NodeIndex> nodes, Pack
     for (const NodeIndex node : nodes) {
       if (missing == 0) break;
       ++visits_;
-      if (rules_.filters && !pod_class.allowed[problem_.nodes[node].node_class.value()]) continue;
+      if (!may_use(problem_, pod_class, node, rules_)) continue;
       std::int64_t taken = 0;
       do {
         if (one_by_one && room_.conflicts(pod_class, node)) break;
@@ -197,7 +206,7 @@ class FitSearch {
 
   bool takes(std::size_t item, NodeIndex node) const {
     const PodClass& pod_class = problem_.pod_classes[need_.items[item].pod_class];
-    if (rules_.filters && !pod_class.allowed[problem_.nodes[node].node_class.value()]) return false;
+    if (!may_use(problem_, pod_class, node, rules_)) return false;
     return !(rules_.anti_affinity && room_.conflicts(pod_class, node)) && room_.count(pod_class, node, 1) > 0;
   }
 

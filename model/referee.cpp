@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, kRuleCount> kRuleNames = {
 // In the order of the rules. Anti-affinity and host ports come before what asks which pods they keep out.
 constexpr std::array kChecks = {
     referee::check_plan_form,    referee::check_actions,     referee::check_queue_exists, referee::check_node,
-    referee::check_anti_affinity, referee::check_company, referee::check_host_ports, referee::check_capacity,     referee::check_devices,
+    referee::check_anti_affinity, referee::check_company, referee::check_host_ports, referee::check_exceeded, referee::check_capacity,     referee::check_devices,
     referee::check_after,        referee::check_gang,        referee::check_min_resources, referee::check_topology,
     referee::check_timeout,      referee::check_limit,       referee::check_quota,        referee::check_who,
     referee::check_whole_gangs,  referee::check_preempt,     referee::check_reclaim,      referee::check_consolidate,

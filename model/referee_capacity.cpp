@@ -6,7 +6,8 @@
 // started: the load is L + sum(R \ D) + sum{w : A(w) within D}. Its largest value over all D is a maximum-weight
 // closure: L + R + W less the maximum flow in which each w sends at most its demand to the pods in A(w), and each of
 // these takes in at most what it frees (Picard 1976). So the check is exact and polynomial: who comes must be covered
-// by those whom it waits for. What runs and is releasing fits before the plan: build_problem sees to it.
+// by those whom it waits for. What runs and is releasing fits before the plan: where it exceeds what the node reports,
+// it is what counts as capacity, and nothing may come that asks for it (check_exceeded).
 #include <algorithm>
 #include <deque>
 #include <numeric>
@@ -272,6 +273,26 @@ void check_device_loads(Case& c, const CrowdedNode& crowded) {
 }
 
 }  // namespace
+
+std::string exceeded_objection(const Case& c, const PodSpec& spec, NodeIndex node) {
+  if (spec.gpu.devices > 0 && c.capacities.devices(node) > c.node(node).gpu_count) return "devices";
+  for (const ResourceAmount& asked : spec.resources) {
+    if (asked.amount > 0 && std::ranges::binary_search(c.exceeded, std::pair(node, asked.resource)))
+      return std::string(c.snapshot.resource_names[asked.resource]);
+  }
+  return {};
+}
+
+// Rule Exceeded: nothing comes that asks for what is in use beyond what the node reports.
+void check_exceeded(Case& c) {
+  for (const Placement& placement : c.plan.placements) {
+    const std::string exceeded = exceeded_objection(c, c.spec(placement.pod), placement.node);
+    if (exceeded.empty()) continue;
+    c.object(exceeded == "devices" ? Rule::kDevices : Rule::kCapacity, c.pod(placement.pod).name,
+             "on node \"" + std::string(c.node(placement.node).name) + "\": what is there takes more " + exceeded +
+                 " than the node reports, so nothing that asks for it may come");
+  }
+}
 
 void check_capacity(Case& c) {
   for (const CrowdedNode& crowded : c.crowded_nodes) {

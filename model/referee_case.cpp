@@ -153,6 +153,22 @@ std::vector<CrowdedNode> nodes_crowded(const Case& c) {
   return crowded;
 }
 
+// What is there before the plan stays as it is, whatever the node reports; see check_exceeded.
+void note_exceeded(Case& c, const CrowdedNode& crowded) {
+  std::map<ResourceIndex, Amount> in_use;
+  for (const PodIndex pod : crowded.residents) {
+    for (const ResourceAmount& asked : c.spec(pod).resources) {
+      Amount& sum = in_use[asked.resource];
+      sum = saturating_add(sum, asked.amount);
+    }
+  }
+  for (const auto& [resource, amount] : in_use) {
+    if (amount <= c.capacities.of(crowded.node, resource)) continue;
+    c.capacities.raise(crowded.node, resource, amount);
+    c.exceeded.emplace_back(crowded.node, resource);
+  }
+}
+
 // Leaves hold sums already; every inner queue gets those of all queues below it.
 void add_up(const Problem& problem, QueueUsage& usage) {
   QueueUsage total = usage;
@@ -167,7 +183,8 @@ void add_up(const Problem& problem, QueueUsage& usage) {
 
 }  // namespace
 
-Capacities::Capacities(const Snapshot& snapshot)
+// A pod that runs on a device which its node does not report holds one that is nobody else's.
+Capacities::Capacities(const Snapshot& snapshot, const Problem& problem)
     : resources_(snapshot.resource_names.size()),
       amounts_(snapshot.nodes.size() * resources_),
       device_begin_(snapshot.nodes.size() + 1),
@@ -175,7 +192,8 @@ Capacities::Capacities(const Snapshot& snapshot)
   for (std::size_t n = 0; n < snapshot.nodes.size(); ++n) {
     const SnapshotNode& node = snapshot.nodes[n];
     for (const ResourceAmount& there : node.resources) amounts_[at(NodeIndex(n), there.resource)] = there.amount;
-    device_begin_[n + 1] = device_begin_[n] + static_cast<std::size_t>(node.gpu_count);
+    const std::int32_t devices = std::max(node.gpu_count, problem.class_of(NodeIndex(n)).device_count);
+    device_begin_[n + 1] = device_begin_[n] + static_cast<std::size_t>(devices);
     device_memory_mib_[n] = node.gpu_memory_mib;
   }
 }
@@ -273,7 +291,7 @@ Case::Case(const Snapshot& the_snapshot, const Problem& the_problem, const FairS
       eviction(the_snapshot.pods.size(), nullptr),
       placed_gangs(gangs_of(the_problem, the_plan.placements)),
       evicted_gangs(gangs_of(the_problem, the_plan.evictions)),
-      capacities(the_snapshot),
+      capacities(the_snapshot, the_problem),
       kept_out(the_snapshot.pods.size(), 0) {
   for (const Placement& placed : plan.placements) placement[placed.pod] = &placed;
   for (const Eviction& evicted : plan.evictions) eviction[evicted.pod] = &evicted;
@@ -290,6 +308,7 @@ Case::Case(const Snapshot& the_snapshot, const Problem& the_problem, const FairS
   add_up(problem, before);
   add_up(problem, after);
   crowded_nodes = nodes_crowded(*this);
+  for (const CrowdedNode& crowded : crowded_nodes) note_exceeded(*this, crowded);
 }
 
 const SnapshotGang* Case::snapshot_gang(GangIndex gang) const {

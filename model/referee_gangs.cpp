@@ -37,7 +37,8 @@ std::vector<NodeIndex> usable_nodes(const Case& c, const std::vector<PodSpecInde
   std::vector<NodeIndex> nodes;
   for (std::size_t n = 0; n < c.snapshot.nodes.size(); ++n) {
     const auto lets_in = [&](PodSpecIndex spec) {
-      return filter_objection(c.snapshot.pod_specs[spec], c.snapshot.nodes[n]).empty();
+      return filter_objection(c.snapshot.pod_specs[spec], c.snapshot.nodes[n]).empty() &&
+             exceeded_objection(c, c.snapshot.pod_specs[spec], NodeIndex(n)).empty();
     };
     if (std::ranges::any_of(specs, lets_in)) nodes.push_back(NodeIndex(n));
   }

@@ -19,6 +19,7 @@
 
 #include "model/block_vector.h"
 #include "model/index.h"
+#include "model/warning.h"
 
 namespace muster {
 
@@ -327,6 +328,7 @@ struct Snapshot {
   Indexed<PodSpecIndex, PodSpec> pod_specs;
   Indexed<ResourceIndex, std::string_view> resource_names;  // kCpu, kMemory, kPods come first
   StringPool text;
+  Anomalies anomalies;
 };
 
 }  // namespace muster

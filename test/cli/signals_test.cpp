@@ -80,13 +80,25 @@ TEST(Signals, EachAnswerComesBeforeTheNextLine) {
 }
 
 TEST(Signals, AnInterruptWhileItWaitsForALineEndsItWithItsCode) {
-  for (const int number : {SIGINT, SIGTERM}) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     Partner partner;
     partner.send(good_lines()[0] + "\n");
     EXPECT_NE(partner.receive_line(), "");
     partner.signal(number);
     EXPECT_EQ(partner.exit_code(), 128 + number);
   }
+}
+
+TEST(Signals, ThoseOfUsersMeanNothing) {
+  Partner partner;
+  partner.send(good_lines()[0] + "\n");
+  EXPECT_NE(partner.receive_line(), "");
+  partner.signal(SIGUSR1);
+  partner.signal(SIGUSR2);
+  partner.send(good_lines()[0] + "\n");
+  EXPECT_NE(partner.receive_line(), "");
+  partner.close_input();
+  EXPECT_EQ(partner.exit_code(), 0);
 }
 
 TEST(Signals, HalfALineIsNotAnswered) {

@@ -76,6 +76,7 @@ Scenario scenario_of(const Json& object, const std::string& path) {
     for (const auto& [name, gang] : expect["gangs"].items()) scenario.gangs[name] = expected_gang(gang);
   }
   scenario.errors = list_of(expect, "errors");
+  scenario.warnings = list_of(expect, "warnings");
   if (expect.contains("pods")) {
     scenario.pods = ExpectedPods{list_of(expect["pods"], "running"), list_of(expect["pods"], "evicted"),
                                  list_of(expect["pods"], "moved")};

@@ -31,7 +31,10 @@ struct Scenario {
   std::vector<std::string> actions;  // that its policy allows
   std::map<std::string, ExpectedGang> gangs;
   std::optional<ExpectedPods> pods;
-  std::vector<std::string> errors;  // parts of the message: the line is to be refused
+  // Parts of the message with which a strict reader is to refuse the line. What else is expected is then that of a
+  // reader that is not strict.
+  std::vector<std::string> errors;
+  std::vector<std::string> warnings;  // "Exceeded node a", each of which there is
 };
 
 // All scenarios of a file. Throws std::runtime_error that names file and line where one is not understood.

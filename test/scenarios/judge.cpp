@@ -186,6 +186,30 @@ Judgement judge_refusal(const Scenario& scenario, const InputError& error) {
   return judgement;
 }
 
+Judgement judge_strictly(const Scenario& scenario) {
+  Result<Snapshot> read = SnapshotReader().read(scenario.line);
+  if (!read) return judge_refusal(scenario, read.error());
+  const Result<Problem> built = build_problem(*read);
+  if (!built) return judge_refusal(scenario, built.error());
+  Judgement accepted;
+  accepted.remarks.push_back("the line is accepted, expected an error: " + scenario.errors.front());
+  return accepted;
+}
+
+void check_warnings(const Scenario& scenario, const Anomalies& anomalies, Judgement& judgement) {
+  std::set<std::string> told;
+  for (const Warning& warning : anomalies.warnings)
+    told.insert(warning.code + " " + warning.object + " " + warning.name);
+  for (const std::string& expected : scenario.warnings) {
+    if (told.contains(expected)) continue;
+    judgement.outcome = Outcome::kInvalid;
+    judgement.remarks.push_back("no warning " + expected);
+  }
+  if (told.empty() || !scenario.warnings.empty()) return;
+  judgement.outcome = Outcome::kInvalid;
+  judgement.remarks.push_back("unexpected warning " + *told.begin());
+}
+
 }  // namespace
 
 std::string_view outcome_name(Outcome outcome) {
@@ -211,16 +235,16 @@ int compare_up_to_evicted(const Levels& a, const Levels& b, const std::vector<Le
 }
 
 Judgement judge(const Scenario& scenario, Portfolio& portfolio, const JudgeOptions& options) {
-  Result<Snapshot> read = SnapshotReader().read(scenario.line);
+  const bool is_refused = !scenario.errors.empty();
+  if (is_refused) {
+    Judgement refusal = judge_strictly(scenario);
+    if (refusal.outcome != Outcome::kExact || scenario.gangs.empty()) return refusal;
+  }
+  Result<Snapshot> read = SnapshotReader({.strict = !is_refused}).read(scenario.line);
   if (!read) return judge_refusal(scenario, read.error());
   Snapshot snapshot = std::move(*read);
   const Result<Problem> built = build_problem(snapshot);
   if (!built) return judge_refusal(scenario, built.error());
-  if (!scenario.errors.empty()) {
-    Judgement accepted;
-    accepted.remarks.push_back("the line is accepted, expected an error: " + scenario.errors.front());
-    return accepted;
-  }
   SolveOptions solve;
   solve.engine = options.engine;
   solve.deterministic = options.deterministic;
@@ -229,6 +253,7 @@ Judgement judge(const Scenario& scenario, Portfolio& portfolio, const JudgeOptio
       start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(options.budget_ms));
   const Solution solution = portfolio.solve(snapshot, *built, solve);
   Judgement judgement = Scene(scenario, snapshot, *built).judge(solution);
+  check_warnings(scenario, snapshot.anomalies, judgement);
   judgement.milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   return judgement;
 }

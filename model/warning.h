@@ -1,0 +1,52 @@
+// What of a snapshot does not add up and was planned around: named, so that it can be mended, and never the reason why
+// nothing else is planned.
+#pragma once
+
+#include <algorithm>
+#include <compare>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace muster {
+
+// `code` is stable and for programs, as those of errors. `object` says what `name` names: "node", "pod", "gang",
+// "queue", "priorityClass", "podTemplate". Where the name cannot be read, it is the path in the line: "$.pods[3]".
+// `message` is for people: what is wrong, and what was done about it.
+struct Warning {
+  std::string code;
+  std::string object;
+  std::string name;
+  std::string message;
+  friend auto operator<=>(const Warning&, const Warning&) = default;
+};
+
+struct Anomalies {
+  static constexpr std::size_t kMostWarnings = 1000;  // that are kept; all are counted
+
+  bool strict = true;  // what does not add up is an error of the whole snapshot, in place of a warning
+  std::vector<Warning> warnings;
+  std::size_t more = 0;                      // warnings that are not kept
+  std::vector<std::string_view> held_gangs;  // of which something cannot be read: nothing of them is placed
+
+  void tell(Warning warning) {
+    if (warnings.size() < kMostWarnings) {
+      warnings.push_back(std::move(warning));
+    } else {
+      ++more;
+    }
+  }
+  std::size_t count() const { return warnings.size() + more; }
+};
+
+// By what they name.
+inline std::vector<Warning> sorted_warnings(const Anomalies& anomalies) {
+  std::vector<Warning> sorted = anomalies.warnings;
+  std::ranges::sort(sorted, {}, [](const Warning& w) { return std::tie(w.object, w.name, w.code, w.message); });
+  return sorted;
+}
+
+}  // namespace muster

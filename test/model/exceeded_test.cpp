@@ -1,0 +1,151 @@
+// Rule Exceeded, and snapshots that do not add up: what is closed, what is told, and what the referee lets pass.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "io/snapshot_reader.h"
+#include "model/fair_share.h"
+#include "model/problem.h"
+#include "model/referee.h"
+
+namespace muster {
+namespace {
+
+// A snapshot that is not read strictly. Stays where it is.
+struct OddWorld {
+  explicit OddWorld(const std::string& body) : snapshot(read(body)), problem(*build_problem(snapshot)) {}
+  OddWorld(const OddWorld&) = delete;
+  OddWorld& operator=(const OddWorld&) = delete;
+
+  static Snapshot read(const std::string& body) {
+    return *SnapshotReader({.strict = false}).read(R"({"format":"muster/v1","time":1000000,)" + body + "}");
+  }
+  bool allows(std::size_t pod, std::size_t node) const {
+    return problem.class_of(PodIndex(pod)).allowed[problem.nodes[NodeIndex(node)].node_class.value()];
+  }
+  // The rules that a placement of the pod on the node's devices breaks.
+  std::vector<Rule> broken_by(std::size_t pod, std::size_t node, std::vector<std::int32_t> devices) const {
+    const Plan plan{{{PodIndex(pod), NodeIndex(node), std::move(devices), {}}}, {}};
+    std::vector<Rule> rules;
+    for (const Violation& violation : check_plan(snapshot, problem, compute_fair_shares(problem), plan))
+      rules.push_back(violation.rule);
+    return rules;
+  }
+
+  Snapshot snapshot;
+  Problem problem;
+};
+
+using Rules = std::vector<Rule>;
+
+const std::string kNodeOfTwo = R"("nodes":[{"name":"a","resources":{"cpu":4},"gpus":{"count":2}}],)";
+const std::string kTwoPendingKinds = R"({"name":"gpu","gpu":{"count":1}},{"name":"cpu","resources":{"cpu":1}})";
+
+TEST(Exceeded, IsClosedForWhoAsksForItAndForNobodyElse) {
+  const OddWorld world(kNodeOfTwo + R"("pods":[)" + kTwoPendingKinds +
+                       R"(,{"name":"r","node":"a","resources":{"cpu":6}}])");
+  EXPECT_TRUE(world.allows(0, 0));
+  EXPECT_FALSE(world.allows(1, 0));
+  EXPECT_EQ(world.broken_by(0, 0, {0}), Rules{});
+  EXPECT_EQ(world.broken_by(1, 0, {}).front(), Rule::kCapacity);
+}
+
+TEST(Exceeded, OtherNodesOfTheSameKindStayOpen) {
+  const OddWorld world(
+      R"("nodes":[{"name":"a","resources":{"cpu":4}},{"name":"b","resources":{"cpu":4}}],"pods":[)" + kTwoPendingKinds +
+      R"(,{"name":"r","node":"a","resources":{"cpu":6}}])");
+  EXPECT_FALSE(world.allows(1, 0));
+  EXPECT_TRUE(world.allows(1, 1));
+  EXPECT_EQ(world.problem.node_classes.size(), 2U);
+}
+
+TEST(Exceeded, DevicesThatAreNotReportedAreNobodyElses) {
+  const OddWorld world(kNodeOfTwo + R"("pods":[)" + kTwoPendingKinds +
+                       R"(,{"name":"r","node":"a","gpu":{"count":1},"gpus":[5]}])");
+  EXPECT_FALSE(world.allows(0, 0));
+  EXPECT_EQ(world.problem.devices_of(PodIndex(2)).front(), 2);
+  EXPECT_EQ(world.broken_by(0, 0, {1}), Rules{Rule::kDevices});
+  EXPECT_EQ(world.broken_by(1, 0, {}), Rules{});
+}
+
+TEST(Exceeded, NothingIsFreeOfItOnceAPodLeaves) {
+  OddWorld world(R"("nodes":[{"name":"a","resources":{"cpu":4}}],"pods":[)" + kTwoPendingKinds +
+                 R"(,{"name":"r","node":"a","resources":{"cpu":6},"status":"releasing"}])");
+  const Plan plan{{{PodIndex(1), NodeIndex(0), {}, {PodIndex(2)}}}, {}};
+  const auto broken = check_plan(world.snapshot, world.problem, compute_fair_shares(world.problem), plan);
+  ASSERT_EQ(broken.size(), 1U);
+  EXPECT_EQ(broken.front().rule, Rule::kCapacity);
+}
+
+TEST(Exceeded, CapacityIsWhatIsThereSoThatNothingIsLessThanNothing) {
+  const OddWorld world(R"("nodes":[{"name":"a","resources":{"cpu":4},"gpus":{"count":1}}],"pods":[
+      {"name":"r","node":"a","resources":{"cpu":6},"gpu":{"count":1}},{"name":"s","node":"a","gpu":{"count":2}}])");
+  const NodeClass& node_class = world.problem.class_of(NodeIndex(0));
+  EXPECT_EQ(node_class.capacity[kCpu.value()], 6000);
+  EXPECT_EQ(node_class.device_count, 3);
+  EXPECT_EQ(world.problem.total[kQueueGpu], 3'000'000);
+}
+
+TEST(OddSnapshot, WarningsNameWhatIsWrongOnce) {
+  const OddWorld world(R"("nodes":[{"name":"a","resources":{"cpu":4}},{"name":"a"}],"gangs":[{"name":"g"},{"name":"g"}],
+      "pods":[{"name":"p","gang":"g"},{"name":"p"},{"name":"q","node":"nowhere"},{"name":"r","gang":"none"}])");
+  std::vector<std::string> told;
+  for (const Warning& warning : sorted_warnings(world.snapshot.anomalies))
+    told.push_back(warning.code + " " + warning.object + " " + warning.name);
+  EXPECT_EQ(told, (std::vector<std::string>{"DuplicateName gang g", "UnknownGang gang none", "DuplicateName node a",
+                                            "DuplicateName pod p", "UnknownNode pod q"}));
+}
+
+TEST(OddSnapshot, APodOnAnUnknownNodeCountsForItsGangAndHoldsNothing) {
+  const OddWorld world(R"("nodes":[{"name":"a","resources":{"cpu":4}}],
+      "gangs":[{"name":"g","minMember":2,"staleSince":0}],
+      "pods":[{"name":"p","gang":"g","node":"nowhere"},{"name":"q","gang":"g","node":"a"}])");
+  EXPECT_FALSE(world.problem.gangs[GangIndex(0)].stale);
+  EXPECT_TRUE(world.problem.pods[PodIndex(0)].node.is_none());
+}
+
+TEST(OddSnapshot, OfTwoPodsOfOneNameTheOneOnANodeCounts) {
+  const OddWorld world(R"("nodes":[{"name":"a"},{"name":"b"}],
+      "pods":[{"name":"p"},{"name":"p","node":"a"},{"name":"p","node":"b"}])");
+  ASSERT_EQ(world.problem.pods.size(), 1U);
+  EXPECT_EQ(world.problem.pods[PodIndex(0)].node, NodeIndex(0));
+  EXPECT_TRUE(world.snapshot.nodes[1].unschedulable);
+}
+
+TEST(OddSnapshot, SumsBeyondSixtyFourBitsLeaveOnePodOut) {
+  const OddWorld world(R"("nodes":[{"name":"a","resources":{"memory":9000000000000000000}}],"pods":[
+      {"name":"p","node":"a","resources":{"memory":9000000000000000000}},
+      {"name":"q","node":"a","resources":{"memory":9000000000000000000}}])");
+  EXPECT_TRUE(world.problem.pods[PodIndex(1)].node.is_none());
+  EXPECT_TRUE(world.snapshot.nodes[0].unschedulable);
+}
+
+TEST(OddSnapshot, WarningsBeyondTheFirstThousandAreCounted) {
+  std::string pods;
+  for (int i = 0; i < 1500; ++i)
+    pods += std::string(i == 0 ? "" : ",") + R"({"name":"p)" + std::to_string(i) + R"(","gpu":7})";
+  const OddWorld world(R"("nodes":[{"name":"a"}],"pods":[)" + pods + "]");
+  EXPECT_EQ(world.snapshot.anomalies.warnings.size(), Anomalies::kMostWarnings);
+  EXPECT_EQ(world.snapshot.anomalies.count(), 1500U);
+}
+
+// A chain of queues costs the square of its length where each lists all above it.
+TEST(OddSnapshot, QueuesAreNoDeeperThanSixtyFour) {
+  std::string queues = R"({"name":"q0"})";
+  for (int i = 1; i < 20'000; ++i)
+    queues += R"(,{"name":"q)" + std::to_string(i) + R"(","parent":"q)" + std::to_string(i - 1) + R"("})";
+  const std::string body =
+      R"("queues":[)" + queues + R"(],"nodes":[{"name":"a"}],"pods":[{"name":"p","queue":"q19999"}])";
+  const OddWorld world(body);
+  EXPECT_EQ(world.problem.queues.size(), 64U);
+  EXPECT_TRUE(world.problem.gangs[GangIndex(0)].queue.is_none());
+  Snapshot strict = *SnapshotReader().read(R"({"format":"muster/v1",)" + body + "}");
+  const Result<Problem> refused = build_problem(strict);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "TooDeep");
+}
+
+}  // namespace
+}  // namespace muster
