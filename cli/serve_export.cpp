@@ -57,26 +57,30 @@ Answer error_of(InputError error) {
 }  // namespace
 
 Result<ExportWords> export_words(std::string_view query) {
-  static constexpr std::array<std::string_view, 3> kKeys = {"format", "phase", "gate"};
+  static constexpr std::array<std::string_view, 4> kKeys = {"format", "phase", "gate", "allow-shared"};
   ExportWords words;
+  std::optional<std::string> shared;
+  const std::array<std::optional<std::string>*, kKeys.size()> targets = {&words.format, &words.phase, &words.gate,
+                                                                         &shared};
   while (!query.empty()) {
     const std::string_view part = query.substr(0, query.find('&'));
     query.remove_prefix(std::min(part.size() + 1, query.size()));
     if (part.empty()) continue;
     const std::string_view key = part.substr(0, part.find('='));
     const auto value = decoded(part.substr(std::min(key.size() + 1, part.size())));
-    std::optional<std::string>* word = key == "format"  ? &words.format
-                                       : key == "phase" ? &words.phase
-                                       : key == "gate"  ? &words.gate
-                                                        : nullptr;
-    if (word == nullptr) {
+    const auto* known = std::ranges::find(kKeys, key);
+    if (known == kKeys.end()) {
       return InputError{"InvalidValue", "query",
                         fmt::format("unknown parameter '{}'{}", escaped(key), did_you_mean(key, kKeys))};
     }
+    std::optional<std::string>& word = *targets[static_cast<std::size_t>(known - kKeys.begin())];
     if (!value) return InputError{"InvalidValue", std::string(key), "is not percent-encoded correctly"};
-    if (*word) return InputError{"InvalidValue", std::string(key), "is given twice"};
-    *word = *value;
+    if (word) return InputError{"InvalidValue", std::string(key), "is given twice"};
+    word = *value;
   }
+  if (shared && *shared != "true" && *shared != "false")
+    return InputError{"InvalidValue", "allow-shared", "is not true or false"};
+  words.allows_shared = shared == "true";
   return words;
 }
 

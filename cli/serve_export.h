@@ -9,8 +9,8 @@
 
 namespace muster {
 
-// The values of `format`, `phase` and `gate` in a query ("format=bindings&phase=now", percent-encoded), without the
-// snapshot. Errors: InvalidValue, of unknown or repeated keys and broken encoding.
+// The values of `format`, `phase`, `gate` and `allow-shared` in a query ("format=bindings&phase=now", percent-encoded),
+// without the snapshot. Errors: InvalidValue, of unknown or repeated keys and broken encoding.
 Result<ExportWords> export_words(std::string_view query);
 
 // Of the whole body. The objects, one a line; the remarks as the log. Errors: those of export_options() and

@@ -56,6 +56,18 @@ TEST_F(ServeExport, TakesAPlanAloneWhereTheFormatNeedsNoMore) {
   EXPECT_EQ(problem("?format=kai", plan_of(waiting)), "400 MissingKey snapshot");
 }
 
+TEST_F(ServeExport, LeavesOutBindingsOfSharedDevicesUnlessTheyAreAllowed) {
+  const std::string node = R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"n"},"status":{"allocatable":)"
+                           R"({"nvidia.com/gpu":"1","pods":"9"}}})";
+  const std::string pod = R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","uid":"u","annotations":)"
+                          R"({"gpu-fraction":"0.5"}},"spec":{"containers":[{"name":"c"}]}})";
+  const std::string cluster = R"({"apiVersion":"v1","kind":"List","items":[)" + node + "," + pod + "]}";
+  const std::string body = cluster + "\n" + plan_of(cluster);
+  EXPECT_EQ(ask("?format=bindings", body).body, "");
+  EXPECT_NE(ask("?format=bindings&allow-shared=true", body).body.find("\"Binding\""), std::string::npos);
+  EXPECT_EQ(problem("?format=bindings&allow-shared=perhaps", body), "400 InvalidValue allow-shared");
+}
+
 TEST_F(ServeExport, TellsInAFieldWhatOtherPhasesHold) {
   const HttpAnswer answer = ask("?format=bindings", waiting + "\n" + plan_of(waiting));
   EXPECT_EQ(answer.body, "");

@@ -29,6 +29,7 @@ const rooms = {
   FairShare: 'Room could only come from queues within their fair share, or its own queue would exceed its share.',
   Priority: 'Room could only come from gangs of equal or higher priority.',
   Protected: 'Room could only come from pods within their minimum run time.',
+  DisruptionBudget: 'Room could only come from more pods than disruption budgets, or what the policy protects, let go.',
   Outranked: 'Room could be made, but the plan is better without that.',
   Undecided: 'Whether evictions could make room is not known.',
   OutOfTime: 'The time for planning ended before room was found.',
