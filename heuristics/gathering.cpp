@@ -17,6 +17,9 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kMostOfAGang = 512;  // pods; larger gangs stay where they are
+// Looks at nodes: at least so many on any cluster, and for each pod and node.
+constexpr std::int64_t kLeastLooks = 200'000, kLooksEach = 20;
+constexpr std::size_t kMostRepacked = 5'000;  // pods
 
 std::vector<PlannedEviction> evictions_of(const Plan& plan) {
   std::vector<PlannedEviction> evictions;
@@ -43,6 +46,8 @@ class Gathering {
         scope_(problem, shares, state_, plan),
         whole_nodes_(problem),
         breaking_(problem.nodes.size(), 0) {
+    const auto size = static_cast<std::int64_t>(problem.pods.size() + problem.nodes.size());
+    looks_left_ = std::max(kLeastLooks, kLooksEach * size);
     for (const Placement& placement : plan.placements) {
       if (may_move(placement.pod)) movable_.push_back(placement.pod);
     }
@@ -55,6 +60,7 @@ class Gathering {
 
   // All that may move is put down anew, by best fit. False: not all of it found a place, and nothing changed.
   bool repack(Order order) {
+    if (movable_.size() > kMostRepacked) return false;
     std::vector<PodIndex> pods = movable_;
     if (order == Order::kBigFirst) sort_big_first(pods);
     const auto start = state_.checkpoint();
@@ -85,7 +91,7 @@ class Gathering {
   Plan plan() const { return plan_of(problem_, state_, evictions_); }
 
  private:
-  bool is_due() const { return stop_ && stop_(); }
+  bool is_due() const { return looks_left_ <= 0 || (stop_ && stop_()); }
   bool may_move(PodIndex pod) const { return scope_.may_move(pod) && scope_.is_open(state_.node_of(pod)); }
   bool is_whole(NodeIndex node) const { return whole_nodes_.counts(node) && breaking_[node] == 0; }
 
@@ -179,6 +185,7 @@ class Gathering {
   // On the fullest of the nodes that fit.
   template <class Allowed>
   bool put_best(PodIndex pod, NodeIndex home, const Allowed& allowed) {
+    looks_left_ -= std::ssize(scope_.open_nodes());
     std::optional<std::tuple<std::int64_t, Amount, NodeIndex>> best;
     for (const NodeIndex node : scope_.open_nodes()) {
       if (!fits_at_a_glance(pod, node) || !allowed(node) || !scope_.keeps_domains(pod, home, node)) continue;
@@ -267,7 +274,8 @@ class Gathering {
 
   // The node that takes most of those that are like the first.
   std::optional<NodeIndex> best_for(const std::vector<std::pair<PodIndex, NodeIndex>>& pods,
-                                    const std::vector<NodeIndex>& own) const {
+                                    const std::vector<NodeIndex>& own) {
+    looks_left_ -= std::ssize(scope_.open_nodes());
     const auto& [first, home] = pods.front();
     const PodClassIndex pod_class = problem_.pods[first].pod_class;
     const auto alike = std::ranges::count_if(
@@ -319,6 +327,7 @@ class Gathering {
   Indexed<NodeIndex, std::int32_t> breaking_;  // pods that keep the node from being whole
   std::vector<PodIndex> movable_;              // ascending
   std::vector<Undo> undo_;
+  std::int64_t looks_left_ = 0;
 };
 
 void keep_better(const Problem& problem, const FairShares& shares, Plan plan, Candidate& best) {
@@ -343,7 +352,9 @@ Candidate gather(const Problem& problem, const FairShares& shares, const Candida
   Gathering as_it_is(problem, shares, incumbent.plan, stop);
   if (as_it_is.improve()) keep_better(problem, shares, as_it_is.plan(), best);
   for (const Gathering::Order order : {Gathering::Order::kBigFirst, Gathering::Order::kAsGiven}) {
-    if (wholeness_of(problem, best.levels) == bounds || (stop && stop())) break;
+    const WholenessValues values = wholeness_of(problem, best.levels);
+    const bool has_most_whole = values[0] == bounds[0] && values[1] == bounds[1];
+    if (has_most_whole || (stop && stop())) break;
     Gathering anew(problem, shares, best.plan, stop);
     if (!anew.repack(order)) continue;
     anew.improve();

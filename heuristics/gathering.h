@@ -3,7 +3,7 @@
 // What the plan places, evicts and moves stays the same; only places change, so no level before `wholeNodes` does.
 // Other places come from best fit decreasing over all that may move, from emptying one node at a time into nodes that
 // are in use anyway, and from one gang at a time on the nodes that hold most of it. Running the result through it again
-// changes nothing, unless it was stopped.
+// changes nothing, unless it was stopped or came to the end of its work, which is limited by the size of the cluster.
 #pragma once
 
 #include "heuristics/greedy.h"

@@ -121,13 +121,8 @@ class Cycle {
     if (options_.engine != Engine::kGreedy) backend_.prepare();  // the worker starts while greedy runs
     run_greedy();
     if (may_search()) recall_plan();
-    if (options_.engine == Engine::kGreedy) {
-      gather_best();
-    } else if (!is_proven()) {
-      gather_best();
-      if (!is_proven()) improve();
-      gather_best();
-    }
+    gather_best();
+    if (options_.engine != Engine::kGreedy && !is_proven()) improve();
     const Clock::time_point start = Clock::now();
     const double between_ms = milliseconds_since(last_engine_ended_);
     Offer& offer = settle();
@@ -222,7 +217,7 @@ class Cycle {
   // before their level do.
   void gather_best() {
     if (snapshot_.policy.placement != PlacementPolicy::kBinpack || offers_.empty()) return;
-    const Clock::time_point start = Clock::now(), until = options_.deadline - reserve();
+    const Clock::time_point start = Clock::now(), until = deadline_.after(kFirstSearchShare) - reserve();
     if (!options_.deterministic && start >= until) return;
     const StopRequest stop = [&] { return !options_.deterministic && Clock::now() >= until; };
     const Offer& best = offers_.front();
@@ -378,6 +373,7 @@ class Cycle {
     } else if (may_search() && has_time_for_search()) {
       measure_verifying();
     }
+    gather_best();
     if (may_search() && has_time_for_search()) run_search({options_.deadline - reserve(), 1 - kFirstSearchShare});
     last_engine_ended_ = Clock::now();
     if (may_search()) solution_.phases_ms.emplace_back("search", search_ms_ + oldest_ms_);
