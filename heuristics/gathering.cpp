@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostOfAGang = 512;  // pods; larger gangs stay where they are
 // Looks at nodes: at least so many on any cluster, and for each pod and node.
-constexpr std::int64_t kLeastLooks = 200'000, kLooksEach = 20;
+constexpr std::int64_t kLeastLooks = 50'000, kLooksEach = 5;
 constexpr std::size_t kMostRepacked = 5'000;  // pods
 
 std::vector<PlannedEviction> evictions_of(const Plan& plan) {
