@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "heuristics/fit.h"
+#include "heuristics/part_wholeness.h"
 #include "heuristics/search_value.h"
 #include "model/levels_parts.h"
 
@@ -56,6 +57,7 @@ struct Site {
   std::vector<Occupant> pods;  // those that may move
   std::int64_t idle = 0;       // thousandths of its devices
   std::int64_t last_level = 0;
+  std::int32_t breaking = 0;  // pods that keep the node from being whole
 };
 
 // What is asked for, or is free at most on one of several nodes: enough to tell most that fits nowhere.
@@ -97,7 +99,12 @@ struct ByValue {
 class Part {
  public:
   Part(const SearchScope& scope, const ClusterState& state, const SearchPart& input)
-      : scope_(scope), problem_(scope.problem()), state_(state), input_(input), dice_(input.seed) {
+      : scope_(scope),
+        problem_(scope.problem()),
+        state_(state),
+        input_(input),
+        dice_(input.seed),
+        wholeness_(scope, state) {
     for (const NodeIndex node : input.nodes) add_site(node);
     for (const PodIndex pod : input.singles) insert(pod);
     list_idle_sites();
@@ -125,6 +132,7 @@ class Part {
     site.contents = {{free.begin(), free.end()}, {devices.begin(), devices.end()}};
     for (const PodIndex pod : state_.pods_on(node)) {
       if (scope_.may_move(pod)) site.pods.push_back({pod, state_.place_of(pod).devices});
+      site.breaking += scope_.whole_nodes().breaks(pod, node) ? 1 : 0;
     }
     value(site);
     sites_.push_back(std::move(site));
@@ -481,6 +489,7 @@ class Part {
     for (const Item& item : optional_) {
       if (is_dropped(item)) count(item, item.from, -1);
     }
+    if (scope_.packs()) gain_.wholeness = gain_of_wholeness();
     for (std::size_t at = 0; at < chosen_.size(); ++at) {
       const Site& site = sites_[chosen_[at]];
       gain_.last_level += site.last_level - last_level_of(problem_, {problem_.nodes[site.node].node_class,
@@ -497,6 +506,35 @@ class Part {
     return gain_ > Gain{};
   }
   static constexpr double kLeastUsable = 1e-3;  // less is rounding
+
+  template <class Visit>
+  void for_each_move(const Visit& visit) const {
+    for (const Item& item : needed_) visit(item);
+    for (const Item& item : placed_) visit(item);
+    for (const Item& item : optional_) {
+      if (is_dropped(item)) visit(item);
+    }
+  }
+
+  WholenessValues gain_of_wholeness() {
+    moves_.clear();
+    node_changes_.clear();
+    for_each_move([&](const Item& item) {
+      if (item.from != item.to) moves_.push_back({item.pod, item.from, item.to});
+    });
+    if (moves_.empty()) return {};
+    for (std::size_t at = 0; at < chosen_.size(); ++at) {
+      const Site& site = sites_[chosen_[at]];
+      node_changes_.push_back({site.node, site.breaking, site.breaking + newly_breaking(site.node)});
+    }
+    return wholeness_.gain_of(moves_, node_changes_);
+  }
+
+  std::int32_t newly_breaking(NodeIndex node) const {
+    std::int32_t change = 0;
+    for (const PartWholeness::Move& move : moves_) change += (move.to == node ? 1 : 0) - (move.from == node ? 1 : 0);
+    return change;
+  }
 
   bool is_dropped(const Item& item) const { return std::ranges::find(placed_, item.pod, &Item::pod) == placed_.end(); }
   bool changes_anything() const {
@@ -544,8 +582,10 @@ class Part {
       };
       std::ranges::for_each(needed_, enter);
       std::ranges::for_each(placed_, enter);
+      if (scope_.packs()) site.breaking += newly_breaking(site.node);
       value(site);
     }
+    if (scope_.packs()) wholeness_.carry_out(moves_, node_changes_);
     list_idle_sites();
     note_gangs();
     steps_.push_back(std::move(step));
@@ -577,6 +617,7 @@ class Part {
   const ClusterState& state_;
   const SearchPart& input_;
   Dice dice_;
+  PartWholeness wholeness_;
   std::vector<Site> sites_;
   std::vector<std::size_t> idle_sites_;  // of which devices are idle
   std::vector<Offer> offers_;
@@ -595,6 +636,8 @@ class Part {
   std::vector<GangIndex> drawn_, completed_;  // gangs that wait: those that are tried, those that were put down
   Gain gain_;
   std::size_t rule_ = 0;
+  std::vector<PartWholeness::Move> moves_;
+  std::vector<PartWholeness::NodeChange> node_changes_;
 };
 
 }  // namespace
@@ -602,6 +645,7 @@ class Part {
 Gain& Gain::operator+=(const Gain& other) {
   worth += other.worth;
   seniority += other.seniority;
+  for (std::size_t i = 0; i < wholeness.size(); ++i) wholeness[i] += other.wholeness[i];
   preference += other.preference;
   last_level += other.last_level;
   usable += other.usable;

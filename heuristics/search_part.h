@@ -9,6 +9,7 @@
 #include "heuristics/greedy.h"
 #include "heuristics/search_scope.h"
 #include "model/problem.h"
+#include "model/wholeness.h"
 
 namespace muster {
 
@@ -18,10 +19,13 @@ struct Change {
   Place from, to;
 };
 
-// What a step gains, in the order of the levels; `worth` as SearchScope::worth. The last one is no level: how much more
-// of what is idle the expected workload could use, were it all to come.
+// What a step gains, in the order of the levels; `worth` as SearchScope::worth. More is better of all of them:
+// `wholeness` has the levels that are minimised with their sign changed. The last one is no level: how much more of
+// what is idle the expected workload could use, were it all to come.
 struct Gain {
-  std::int64_t worth = 0, seniority = 0, preference = 0, last_level = 0;
+  std::int64_t worth = 0, seniority = 0;
+  WholenessValues wholeness{};  // zeros where the policy does not pack
+  std::int64_t preference = 0, last_level = 0;
   double usable = 0;
   friend auto operator<=>(const Gain&, const Gain&) = default;
   Gain& operator+=(const Gain& other);

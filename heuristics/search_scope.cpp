@@ -19,6 +19,7 @@ bool is_flat(const Gang& gang) { return gang.groups.size() == 1; }
 SearchScope::SearchScope(const Problem& problem, const FairShares& shares, const ClusterState& state, const Plan& plan)
     : problem_(problem),
       shares_(shares),
+      whole_nodes_(problem),
       open_(problem.nodes.size(), 1),
       is_free_(problem.pod_classes.size(), 0),
       may_drop_(problem.gangs.size(), 0),

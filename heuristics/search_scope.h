@@ -12,6 +12,7 @@
 #include "heuristics/greedy.h"
 #include "model/fair_share.h"
 #include "model/problem.h"
+#include "model/wholeness.h"
 
 namespace muster {
 
@@ -21,6 +22,8 @@ class SearchScope {
   SearchScope(const Problem& problem, const FairShares& shares, const ClusterState& state, const Plan& plan);
 
   const Problem& problem() const { return problem_; }
+  const WholeNodes& whole_nodes() const { return whole_nodes_; }
+  bool packs() const { return problem_.snapshot->policy.placement == PlacementPolicy::kBinpack; }
   const std::vector<NodeIndex>& open_nodes() const { return open_nodes_; }
   bool is_open(NodeIndex node) const { return open_[node] != 0; }
   // Placed by the plan and free to go elsewhere, as far as the pod itself is concerned.
@@ -45,6 +48,7 @@ class SearchScope {
 
   const Problem& problem_;
   const FairShares& shares_;
+  WholeNodes whole_nodes_;
   Indexed<NodeIndex, std::uint8_t> open_;
   std::vector<NodeIndex> open_nodes_;
   Indexed<PodClassIndex, std::uint8_t> is_free_;  // no anti-affinity

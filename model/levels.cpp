@@ -11,8 +11,10 @@ namespace muster {
 namespace {
 
 constexpr std::array kLevelsByPriority{LevelKind::kShare, LevelKind::kQuota, LevelKind::kWork};
-constexpr std::array kLevelsOfAll{LevelKind::kEvicted, LevelKind::kMoved, LevelKind::kSeniority, LevelKind::kPreference,
-                                  LevelKind::kFragmentation};
+constexpr std::array kLevelsOfAll{LevelKind::kEvicted,       LevelKind::kMoved,        LevelKind::kSeniority,
+                                  LevelKind::kWholeNodes,    LevelKind::kWholeDomains, LevelKind::kGangNodes,
+                                  LevelKind::kGangDomains,   LevelKind::kGangModels,   LevelKind::kCpuOnGpuNodes,
+                                  LevelKind::kPreference,    LevelKind::kFragmentation};
 
 // Pods that are present and count in a leaf queue, gang by gang.
 struct PresentWork {
@@ -103,6 +105,10 @@ Levels evaluate(const Problem& problem, const FairShares& shares, const Plan& pl
   levels.values.push_back(evicted_value(problem, plan));
   levels.values.push_back(moved_value(problem, plan));
   levels.values.push_back(seniority_value(problem, plan));
+  if (is_binpack) {
+    const WholenessValues wholeness = wholeness_values(problem, plan, end_state);
+    levels.values.insert(levels.values.end(), wholeness.begin(), wholeness.end());
+  }
   levels.values.push_back(preference_value(problem, plan, end_state));
   levels.values.push_back(is_binpack ? fragmentation_value(problem, end_of) : spread_value(problem, end_of));
   return levels;
@@ -116,7 +122,18 @@ std::int64_t seniority_of(const Problem& problem, PodIndex index) {
 }
 
 bool is_maximised(LevelKind kind) {
-  return kind != LevelKind::kEvicted && kind != LevelKind::kMoved && kind != LevelKind::kFragmentation;
+  switch (kind) {
+    case LevelKind::kEvicted:
+    case LevelKind::kMoved:
+    case LevelKind::kGangNodes:
+    case LevelKind::kGangDomains:
+    case LevelKind::kGangModels:
+    case LevelKind::kCpuOnGpuNodes:
+    case LevelKind::kFragmentation:
+      return false;
+    default:
+      return true;
+  }
 }
 
 std::string_view level_name(LevelKind kind) {
@@ -133,6 +150,18 @@ std::string_view level_name(LevelKind kind) {
       return "moved";
     case LevelKind::kSeniority:
       return "seniority";
+    case LevelKind::kWholeNodes:
+      return "wholeNodes";
+    case LevelKind::kWholeDomains:
+      return "wholeDomains";
+    case LevelKind::kGangNodes:
+      return "gangNodes";
+    case LevelKind::kGangDomains:
+      return "gangDomains";
+    case LevelKind::kGangModels:
+      return "gangModels";
+    case LevelKind::kCpuOnGpuNodes:
+      return "cpuOnGpuNodes";
     case LevelKind::kPreference:
       return "preference";
     case LevelKind::kFragmentation:
@@ -151,7 +180,10 @@ std::vector<LevelId> level_ids(const Problem& problem) {
   for (const LevelKind kind : kLevelsByPriority) {
     for (const std::int32_t priority : problem.priorities) ids.push_back({kind, priority});
   }
-  for (const LevelKind kind : kLevelsOfAll) ids.push_back({kind, 0});
+  const bool is_binpack = problem.snapshot->policy.placement == PlacementPolicy::kBinpack;
+  for (const LevelKind kind : kLevelsOfAll) {
+    if (is_binpack || !is_about_wholeness(kind)) ids.push_back({kind, 0});
+  }
   return ids;
 }
 

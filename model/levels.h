@@ -22,6 +22,12 @@ enum class LevelKind : std::uint8_t {
   kEvicted,
   kMoved,
   kSeniority,
+  kWholeNodes,
+  kWholeDomains,
+  kGangNodes,
+  kGangDomains,
+  kGangModels,
+  kCpuOnGpuNodes,
   kPreference,
   kFragmentation
 };
@@ -35,6 +41,11 @@ struct LevelId {
 // Whether more is better; the others are minimised.
 bool is_maximised(LevelKind kind);
 std::string_view level_name(LevelKind kind);
+
+// Whether the level is about whole nodes and gangs that stay together. Only policies that pack have these levels.
+constexpr bool is_about_wholeness(LevelKind kind) {
+  return kind >= LevelKind::kWholeNodes && kind <= LevelKind::kCpuOnGpuNodes;
+}
 
 // Whether there is one such level for each priority.
 constexpr bool has_priority(LevelKind kind) {

@@ -11,6 +11,7 @@
 #include "model/fair_share.h"
 #include "model/levels.h"
 #include "model/subset_sums.h"
+#include "model/wholeness.h"
 
 namespace muster {
 
@@ -89,6 +90,7 @@ std::vector<Work> quota_values(const Problem& problem, const FairShares& shares,
 // apart).
 std::int64_t seniority_of(const Problem& problem, PodIndex pod);
 std::int64_t preference_of(const Problem& problem, PodIndex pod, NodeIndex node);
+WholenessValues wholeness_values(const Problem& problem, const Plan& plan, const EndState& end_state);
 std::int64_t preference_value(const Problem& problem, const Plan& plan, const EndState& end_state);
 std::int64_t fragmentation_value(const Problem& problem, const std::function<NodeEnd(NodeIndex)>& end_of);
 std::int64_t spread_value(const Problem& problem, const std::function<NodeEnd(NodeIndex)>& end_of);

@@ -211,6 +211,8 @@ class Formulation {
   LinearExpression evicted_level() const;
   LinearExpression moved_level() const;
   LinearExpression seniority_level();
+  std::optional<LinearExpression> whole_nodes_level() const;
+  std::optional<LinearExpression> cpu_on_gpu_nodes_level() const;
   std::optional<LinearExpression> preference_level();
   void add_preferred_domain(GangClassIndex index, GroupIndex group, LinearExpression& preference);
   std::optional<LinearExpression> last_level();

@@ -33,6 +33,15 @@ std::optional<LinearExpression> Formulation::level(const LevelId& id) {
       return work_level(id.priority);
     case LevelKind::kSeniority:
       return seniority_level();
+    case LevelKind::kWholeNodes:
+      return whole_nodes_level();
+    case LevelKind::kCpuOnGpuNodes:
+      return cpu_on_gpu_nodes_level();
+    case LevelKind::kWholeDomains:
+    case LevelKind::kGangNodes:
+    case LevelKind::kGangDomains:
+    case LevelKind::kGangModels:
+      return std::nullopt;
     case LevelKind::kPreference:
       return preference_level();
     case LevelKind::kFragmentation:

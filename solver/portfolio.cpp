@@ -7,9 +7,11 @@
 #include <thread>
 #include <utility>
 
+#include "heuristics/gathering.h"
 #include "heuristics/greedy.h"
 #include "heuristics/search.h"
 #include "model/parallel.h"
+#include "model/wholeness.h"
 #include "solver/backend.h"
 #include "solver/deadline.h"
 #include "solver/forecast.h"
@@ -122,10 +124,12 @@ class Cycle {
     if (options_.engine != Engine::kGreedy) backend_.prepare();  // the worker starts while greedy runs
     run_greedy();
     if (may_search()) recall_plan();
+    gather_best();
     if (options_.engine != Engine::kGreedy && !is_proven()) improve();
     const Clock::time_point start = Clock::now();
     const double between_ms = milliseconds_since(last_engine_ended_);
     Offer& offer = settle();
+    if (gathering_ms_ > 0) solution_.phases_ms.emplace_back("gather", gathering_ms_);
     solution_.phases_ms.emplace_back("verify", verify_ms_ + milliseconds_since(start));
     Solution solution = conclude(offer);
     forecast_.learn(looks(), between_ms + milliseconds_since(start) - only_reasons_ms_, only_reasons_ms_);
@@ -216,6 +220,31 @@ class Cycle {
     offers_.insert(offers_.begin(), {*std::move(candidate), "search", {}});
   }
 
+  // Leaves more nodes whole, where that changes no level before; bounds that are known hold on as long as the values
+  // before their level do.
+  void gather_best() {
+    if (snapshot_.policy.placement != PlacementPolicy::kBinpack || offers_.empty()) return;
+    const Clock::time_point start = Clock::now(), until = deadline_.after(kFirstSearchShare) - reserve();
+    if (!options_.deterministic && start >= until) return;
+    const StopRequest stop = [&] { return !options_.deterministic && Clock::now() >= until; };
+    const Offer& best = offers_.front();
+    const WholenessValues bounds = wholeness_bounds_given(best.candidate.levels);
+    Offer found{gather(problem_, shares_, best.candidate, bounds, stop), best.origin, best.bounds};
+    gathering_ms_ += milliseconds_since(start);
+    last_engine_ended_ = Clock::now();
+    if (found.candidate.plan == best.candidate.plan) return;
+    forget_bounds_after_change(best, found);
+    tracer_.tell(found.origin, found.candidate.levels, found.bounds);
+    offers_.insert(offers_.begin(), std::move(found));
+  }
+
+  void forget_bounds_after_change(const Offer& before, Offer& now) const {
+    now.bounds.resize(ids_.size());
+    std::size_t same = 0;
+    while (same < ids_.size() && now.candidate.levels.values[same] == before.candidate.levels.values[same]) ++same;
+    for (std::size_t i = same + 1; i < ids_.size(); ++i) now.bounds[i].reset();
+  }
+
   // Bounds by sums alone: an empty problem, or one where everything fits, needs no more.
   bool is_proven() {
     offers_.front().bounds = trivial_and_reached(offers_.front().candidate.levels);
@@ -230,19 +259,31 @@ class Cycle {
     return bounds;
   }
 
-  // Of `evicted` it depends on the values of the levels before.
+  // Of some levels it depends on the values of the levels before.
   std::int64_t bound_by_sums(const Levels& levels, std::size_t i) const {
+    if (is_about_wholeness(ids_[i].kind)) {
+      const auto first = static_cast<std::size_t>(LevelKind::kWholeNodes);
+      return wholeness_bounds_given(levels)[static_cast<std::size_t>(ids_[i].kind) - first];
+    }
     return ids_[i].kind == LevelKind::kEvicted ? least_evicted(problem_, shares_, levels) : trivial_[i];
   }
 
-  // What could be reached by sums alone bounds every level that is maximised, and what is evicted, however early the
-  // budget ended. (Of the others that are minimised it says no more than that they are not negative.)
+  const WholenessValues& wholeness_bounds_given(const Levels& levels) const {
+    if (!wholeness_bounds_) wholeness_bounds_.emplace(problem_);
+    if (std::exchange(wholeness_given_, levels) != levels) wholeness_ = wholeness_bounds_->given(levels);
+    return wholeness_;
+  }
+
+  // What could be reached by sums alone bounds a level, however early the budget ended.
   void tighten_by_sums(Offer& offer) const {
     for (std::size_t i = 0; i < ids_.size(); ++i) {
       const std::int64_t by_sums = bound_by_sums(offer.candidate.levels, i);
       std::optional<std::int64_t>& bound = offer.bounds[i];
-      if (is_maximised(ids_[i].kind)) bound = std::min(bound.value_or(by_sums), by_sums);
-      if (ids_[i].kind == LevelKind::kEvicted) bound = std::max(bound.value_or(by_sums), by_sums);
+      const bool is_least_known = ids_[i].kind == LevelKind::kEvicted || is_about_wholeness(ids_[i].kind);
+      if (is_maximised(ids_[i].kind))
+        bound = std::min(bound.value_or(by_sums), by_sums);
+      else if (is_least_known)
+        bound = std::max(bound.value_or(by_sums), by_sums);
     }
   }
 
@@ -344,6 +385,7 @@ class Cycle {
     } else if (may_search() && has_time_for_search()) {
       measure_verifying();
     }
+    gather_best();
     if (may_search() && has_time_for_search()) run_search({options_.deadline - reserve(), 1 - kFirstSearchShare});
     if (is_left_to_search && has_search_left_most_of_it()) run_milp();
     last_engine_ended_ = Clock::now();
@@ -483,10 +525,7 @@ class Cycle {
     search_ms_ += milliseconds_since(start);
     search_ran_out_ = !options_.deterministic && Clock::now() >= time.until;
     if (found.candidate.plan == best.candidate.plan) return;
-    found.bounds.resize(ids_.size());
-    std::size_t same = 0;
-    while (same < ids_.size() && found.candidate.levels.values[same] == best.candidate.levels.values[same]) ++same;
-    for (std::size_t i = same + 1; i < ids_.size(); ++i) found.bounds[i].reset();
+    forget_bounds_after_change(best, found);
     tracer_.tell("search", found.candidate.levels, found.bounds);
     offers_.insert(offers_.begin(), std::move(found));
   }
@@ -651,12 +690,15 @@ class Cycle {
   const std::int64_t most_leaving_;      // pods that may be evicted or moved
   const std::int64_t leaving_of_kinds_;  // of them, those on one node of each kind
   std::vector<std::int64_t> trivial_;  // bounds of the levels
+  mutable std::optional<WholenessBounds> wholeness_bounds_;
+  mutable Levels wholeness_given_;  // of the plan that the next were told for
+  mutable WholenessValues wholeness_{};
   Deadline deadline_;
   const double whole_ms_;  // what is left when the cycle begins
   Tracer tracer_;
   std::unique_ptr<MilpGroundwork> groundwork_;
   std::vector<Offer> offers_;  // best first
-  double greedy_ms_ = 0, verify_ms_ = 0, search_ms_ = 0, oldest_ms_ = 0;
+  double greedy_ms_ = 0, verify_ms_ = 0, search_ms_ = 0, oldest_ms_ = 0, gathering_ms_ = 0;
   std::atomic<Clock::rep> greedy_stopped_{0};  // when its first start was told to; 0: it was not
   Clock::time_point last_engine_ended_;
   double only_reasons_ms_ = 0;  // of the end: nothing else was done then

@@ -1,12 +1,14 @@
 #include "test/brute_force/brute_force.h"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 #include <unordered_map>
 
 #include "test/brute_force/node_contents.h"
 #include "test/brute_force/pod_kinds.h"
+#include "test/brute_force/wholeness.h"
 
 namespace muster::brute_force {
 namespace {
@@ -35,6 +37,7 @@ struct StateHash {
   }
 };
 struct State {
+  WholenessSums wholeness{};  // zeros where the policy does not pack
   std::int64_t preference = 0, last_level = 0;
   const State* before = nullptr;
   const NodeContent* content = nullptr;
@@ -48,7 +51,9 @@ class Solver {
         shares_(shares),
         most_states_(most_states),
         kinds_(placeable_kinds(problem)),
-        before_(running_usage(problem)) {
+        before_(running_usage(problem)),
+        wholeness_(problem, kinds_),
+        packs_(problem.snapshot->policy.placement == PlacementPolicy::kBinpack) {
     is_small_ = kinds_.size() <= kMostKinds && std::ranges::all_of(kinds_, [](const PodKind& kind) {
                   return std::ssize(kind.pods) <= kMostPodsOfAKind;
                 });
@@ -90,6 +95,10 @@ class Solver {
         if (const auto flag = flag_of(term, node)) last_node_[*flag] = last_node_[*flag + 1] = node.value();
       }
     }
+    first_of_wholeness_ = flags_;
+    if (!packs_) return;
+    last_node_.insert(last_node_.end(), wholeness_.last_nodes().begin(), wholeness_.last_nodes().end());
+    flags_ = last_node_.size();
   }
 
   struct Option {
@@ -180,6 +189,7 @@ class Solver {
       if (problem_.pods[pod].status == PodStatus::kRunning)
         mark(problem_.class_of(pod), problem_.pods[pod].node, key.extra);
     }
+    if (packs_) wholeness_.start(key.extra.data() + first_of_wholeness_);
     if (usage_depends_on_node_) key.extra.resize(flags_ + 2 * problem_.queues.size(), 0);
     return key;
   }
@@ -212,14 +222,20 @@ class Solver {
     return false;
   }
 
-  // The state once the node holds the content beside `key`; none where anti-affinity or the number of pods is against
-  // it.
-  std::optional<StateKey> extended(const StateKey& key, const NodeContent& content, NodeIndex node) const {
+  // The state once the node holds the content beside `key`, and what that adds; none where anti-affinity or the number
+  // of pods is against it.
+  struct Extension {
+    StateKey key;
+    WholenessSums wholeness{};
+  };
+  std::optional<Extension> extended(const StateKey& key, const NodeContent& content, NodeIndex node) const {
     for (std::size_t k = 0; k < kinds_.size(); ++k) {
       if (key.counts[k] + content.counts[k] > std::ssize(kinds_[k].pods)) return std::nullopt;
     }
-    StateKey next{key.counts + content.counts, key.extra};
-    if (next.extra.empty()) return next;
+    Extension extension{{key.counts + content.counts, key.extra}, {}};
+    StateKey& next = extension.key;
+    if (packs_) extension.wholeness = wholeness_.add(content, node, next.extra.data() + first_of_wholeness_);
+    if (next.extra.empty()) return extension;
     for (const PutPod& pod : content.pods) {
       const PodKind& kind = kinds_[pod.kind];
       const PodClass& pod_class = problem_.pod_classes[kind.pod_class];
@@ -233,7 +249,7 @@ class Solver {
     for (std::size_t flag = 0; flag < flags_; ++flag) {  // no node to come lies in these domains
       if (last_node_[flag] == node.value()) next.extra[flag] = 0;
     }
-    return next;
+    return extension;
   }
 
   void enumerate() {
@@ -248,25 +264,39 @@ class Solver {
       for (const auto& [key, state] : layers[layers.size() - 2]) {
         for (const NodeContent& content : contents.back()) {
           if (++states_ > most_states_) return;
-          if (const std::optional<StateKey> next = extended(key, content, node))
-            keep_better(layers.back()[*next], state, content, node);
+          if (const std::optional<Extension> next = extended(key, content, node))
+            keep_better(layers.back()[next->key], state, {content, next->wholeness}, node);
         }
       }
     }
     for (const auto& [key, state] : layers.back()) consider(key, state);
   }
 
-  void keep_better(State& kept, const State& before, const NodeContent& content, NodeIndex node) const {
-    State next{before.preference, before.last_level + content.last_level, &before, &content};
-    for (const PutPod& pod : content.pods) next.preference += preference(kinds_[pod.kind], node);
-    const bool is_better = kept.before == nullptr || next.preference > kept.preference ||
-                           (next.preference == kept.preference && next.last_level < kept.last_level);
-    if (is_better) kept = next;
+  struct Addition {
+    const NodeContent& content;
+    const WholenessSums& wholeness;
+  };
+  void keep_better(State& kept, const State& before, const Addition& addition, NodeIndex node) const {
+    State next{addition.wholeness, before.preference, before.last_level + addition.content.last_level, &before,
+               &addition.content};
+    for (std::size_t i = 0; i < next.wholeness.size(); ++i) next.wholeness[i] += before.wholeness[i];
+    for (const PutPod& pod : addition.content.pods) next.preference += preference(kinds_[pod.kind], node);
+    if (kept.before == nullptr || rank_of(next) < rank_of(kept)) kept = next;
+  }
+  // Smaller is better.
+  static std::array<std::int64_t, 8> rank_of(const State& state) {
+    const WholenessSums& w = state.wholeness;
+    return {-w[0], -w[1], w[2], w[3], w[4], w[5], -state.preference, state.last_level};
   }
 
   void consider(const StateKey& key, const State& state) {
     if (!gangs_are_whole(problem_, kinds_, key.counts) || !queues_allow(problem_, before_, usage_of(key))) return;
     Levels levels = prefix(key.counts);
+    if (packs_) {
+      const WholenessSums rest = wholeness_.rest(key.counts);
+      const std::size_t first = levels.values.size() - 2 - rest.size();
+      for (std::size_t i = 0; i < rest.size(); ++i) levels.values[first + i] = state.wholeness[i] + rest[i];
+    }
     levels.values[levels.values.size() - 2] = state.preference;
     levels.values[levels.values.size() - 1] = state.last_level;
     if (!best_.levels.values.empty() && compare(levels, best_.levels, ids_) <= 0) return;
@@ -341,6 +371,9 @@ class Solver {
   std::vector<PodKind> kinds_;
   QueueUsage before_;
   std::vector<LevelId> ids_;
+  Wholeness wholeness_;
+  bool packs_ = true;
+  std::size_t first_of_wholeness_ = 0;  // flag
   bool is_small_ = true, usage_depends_on_node_ = false;
   std::map<AntiAffinityIndex, std::size_t> first_flag_;
   std::size_t flags_ = 0;

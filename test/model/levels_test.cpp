@@ -72,9 +72,12 @@ std::string pods_of(std::string_view gang, int count, const std::string& rest) {
 TEST(Levels, StandInTheContractsOrderOnePerPriorityWhereItSaysSo) {
   const Case c(kEightGpus + R"(,"pods":[{"name":"a","priority":50},{"name":"b","priority":200}])");
   const std::vector<LevelId> expected{
-      {LevelKind::kShare, 200},   {LevelKind::kShare, 50},     {LevelKind::kQuota, 200},      {LevelKind::kQuota, 50},
-      {LevelKind::kWork, 200},    {LevelKind::kWork, 50},      {LevelKind::kEvicted, 0},      {LevelKind::kMoved, 0},
-      {LevelKind::kSeniority, 0}, {LevelKind::kPreference, 0}, {LevelKind::kFragmentation, 0}};
+      {LevelKind::kShare, 200},      {LevelKind::kShare, 50},      {LevelKind::kQuota, 200},
+      {LevelKind::kQuota, 50},       {LevelKind::kWork, 200},      {LevelKind::kWork, 50},
+      {LevelKind::kEvicted, 0},      {LevelKind::kMoved, 0},       {LevelKind::kSeniority, 0},
+      {LevelKind::kWholeNodes, 0},   {LevelKind::kWholeDomains, 0}, {LevelKind::kGangNodes, 0},
+      {LevelKind::kGangDomains, 0},  {LevelKind::kGangModels, 0},  {LevelKind::kCpuOnGpuNodes, 0},
+      {LevelKind::kPreference, 0},   {LevelKind::kFragmentation, 0}};
   EXPECT_EQ(c.ids(), expected);
 }
 
@@ -83,6 +86,27 @@ TEST(Levels, CompareByTheFirstThatDiffersAndLessIsBetterOfWhatIsMinimised) {
   EXPECT_TRUE(compare({{2, 9}}, {{1, 0}}, ids) > 0);
   EXPECT_TRUE(compare({{2, 9}}, {{2, 0}}, ids) < 0);
   EXPECT_TRUE(compare({{2, 9}}, {{2, 9}}, ids) == 0);
+}
+
+TEST(WholenessLevels, CountNodesLeftWholeAndHowFarAGangIsSpread) {
+  const std::string body =
+      R"("topology":["rack"],"nodes":[{"name":"a","resources":{"cpu":10},"gpus":{"count":2},"labels":{"rack":"1"}},
+      {"name":"b","resources":{"cpu":10},"gpus":{"count":2},"labels":{"rack":"2"}},
+      {"name":"c","resources":{"cpu":10},"labels":{"rack":"2"}}],"gangs":[{"name":"g"}],"pods":[)" +
+      pods_of("g", 2, R"("gpu":{"count":1})") + R"(,{"name":"d","resources":{"cpu":1}}])";
+  Case apart(body);
+  apart.place("g0", "a", {0}).place("g1", "b", {0}).place("d", "a", {});
+  EXPECT_EQ(apart.value(LevelKind::kWholeNodes), 0);
+  EXPECT_EQ(apart.value(LevelKind::kGangNodes), 1);
+  EXPECT_EQ(apart.value(LevelKind::kGangDomains), 1);
+  EXPECT_EQ(apart.value(LevelKind::kCpuOnGpuNodes), 1);
+  Case together(body);
+  together.place("g0", "a", {0}).place("g1", "a", {1}).place("d", "c", {});
+  EXPECT_EQ(together.value(LevelKind::kWholeNodes), 1);
+  EXPECT_EQ(together.value(LevelKind::kWholeDomains), 1);
+  EXPECT_EQ(together.value(LevelKind::kGangNodes), 0);
+  EXPECT_EQ(together.value(LevelKind::kCpuOnGpuNodes), 0);
+  EXPECT_TRUE(together.bounds_hold());
 }
 
 TEST(ShareLevel, UnitThatStraddlesTheShareDoesNotCount) {

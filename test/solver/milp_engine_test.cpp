@@ -88,6 +88,9 @@ bool has_plain_units(const Problem& problem) {
   });
 }
 
+// Of these the portfolio has bounds by sums alone.
+bool is_formulated(LevelKind kind) { return kind < LevelKind::kWholeDomains || kind > LevelKind::kGangModels; }
+
 TEST(MilpEngine, ListedProblemsOfPlainGangsAreSolvedToTheirBounds) {
   int solved = 0;
   for_each_cluster(101, 200, [&](const Cluster& cluster, const Candidate& greedy, Backend& backend) {
@@ -95,6 +98,7 @@ TEST(MilpEngine, ListedProblemsOfPlainGangsAreSolvedToTheirBounds) {
     const std::vector<LevelId> ids = level_ids(cluster.problem);
     const MilpOutcome best = solve_listed(cluster, greedy, backend);
     for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (!is_formulated(ids[i].kind)) continue;
       ASSERT_TRUE(best.bounds[i]) << level_name(ids[i].kind) << " " << ids[i].priority;
       EXPECT_EQ(best.best.levels.values[i], *best.bounds[i]) << level_name(ids[i].kind) << " " << ids[i].priority;
     }

@@ -1,0 +1,99 @@
+// Whole nodes that plans leave, beside those that best fit leaves: clusters of 60 nodes of 8 GPUs with 30 to 50 pods of
+// 1 to 4 GPUs, each engine in each budget. Fails if a plan leaves fewer than best fit, or fewer than a shorter budget.
+//
+// Usage: bench_whole_nodes [--clusters N] [--engines NAME,NAME] [--budgets MS,MS] [--threads N]
+// Greedy is solved in the shortest budget only: it stops by itself.
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/arguments.h"
+#include "bench/judge.h"
+#include "bench/whole_nodes_cases.h"
+#include "solver/portfolio.h"
+
+namespace muster::bench {
+namespace {
+
+struct Arguments {
+  std::uint64_t clusters = 200;
+  std::vector<std::string> engines{"greedy", "milp", "auto"}, budgets{"300", "1000", "3000"};
+  int threads = 2;
+};
+
+Arguments parse(int argc, char** argv) {
+  Arguments arguments;
+  parse_flags(argc, argv,
+              {
+                  {"--clusters", [&](const std::string& value) { arguments.clusters = std::stoull(value); }},
+                  {"--engines", [&](const std::string& value) { arguments.engines = split(value); }},
+                  {"--budgets", [&](const std::string& value) { arguments.budgets = split(value); }},
+                  {"--threads", [&](const std::string& value) { arguments.threads = std::stoi(value); }},
+              });
+  return arguments;
+}
+
+Engine engine_of(const std::string& name) {
+  if (name == "greedy") return Engine::kGreedy;
+  if (name == "milp") return Engine::kMilp;
+  if (name == "auto") return Engine::kAuto;
+  throw std::runtime_error("unknown engine: " + name);
+}
+
+struct Tally {
+  std::int64_t solved = 0, whole = 0, whole_by_best_fit = 0, fewer = 0, fewer_than_before = 0, proven = 0;
+};
+
+std::int64_t whole_nodes(const Solution& solution) {
+  for (const LevelReport& level : solution.report.objective) {
+    if (level.id.kind == LevelKind::kWholeNodes) return level.value;
+  }
+  throw std::runtime_error("the plan tells no whole nodes");
+}
+
+int run(const Arguments& arguments) {
+  Portfolio portfolio(MUSTER_BINARY);
+  std::int64_t faults = 0;
+  fmt::print("{:8} {:>6} {:>8} {:>8} {:>9} {:>6} {:>13} {:>7}\n", "engine", "ms", "clusters", "whole", "best fit",
+             "fewer", "than shorter", "proven");
+  for (const std::string& name : arguments.engines) {
+    std::vector<std::int64_t> before(arguments.clusters, 0);
+    for (const std::string& budget : arguments.budgets) {
+      Tally tally;
+      for (std::uint64_t seed = 1; seed <= arguments.clusters; ++seed) {
+        const WholeNodeCluster cluster(seed);
+        const Judge judge(cluster.line);
+        SolveOptions options;
+        options.engine = engine_of(name);
+        options.threads = arguments.threads;
+        options.deadline = Clock::now() + std::chrono::milliseconds(std::stoi(budget));
+        const Solution solution = portfolio.solve(judge.snapshot, judge.problem, options);
+        if (!check_plan(judge.snapshot, judge.problem, judge.shares, solution.plan).empty()) ++faults;
+        const std::int64_t whole = whole_nodes(solution), by_best_fit = cluster.whole_after_best_fit();
+        ++tally.solved;
+        tally.whole += whole;
+        tally.whole_by_best_fit += by_best_fit;
+        tally.fewer += whole < by_best_fit ? 1 : 0;
+        tally.fewer_than_before += whole < before[seed - 1] ? 1 : 0;
+        tally.proven += solution.proof == "optimal" ? 1 : 0;
+        before[seed - 1] = whole;
+      }
+      faults += tally.fewer + tally.fewer_than_before;
+      fmt::print("{:8} {:>6} {:>8} {:>8} {:>9} {:>6} {:>13} {:>7}\n", name, budget, tally.solved, tally.whole,
+                 tally.whole_by_best_fit, tally.fewer, tally.fewer_than_before, tally.proven);
+      if (name == "greedy") break;
+    }
+  }
+  return faults == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace muster::bench
+
+int main(int argc, char** argv) {
+  return muster::bench::guarded("bench_whole_nodes",
+                                [&] { return muster::bench::run(muster::bench::parse(argc, argv)); });
+}

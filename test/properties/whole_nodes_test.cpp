@@ -1,0 +1,40 @@
+// Small jobs break no more whole nodes than they would by plain best fit. `bench_whole_nodes` looks at more clusters,
+// and at budgets.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "bench/whole_nodes_cases.h"
+#include "io/snapshot_reader.h"
+#include "model/levels.h"
+#include "solver/portfolio.h"
+
+namespace muster::properties {
+namespace {
+
+class WholeNodes : public testing::TestWithParam<Engine> {};
+
+TEST_P(WholeNodes, AreNeverFewerThanBestFitLeaves) {
+  Portfolio portfolio(MUSTER_BINARY);
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const bench::WholeNodeCluster cluster(seed);
+    Result<Snapshot> snapshot = SnapshotReader().read(cluster.line);
+    ASSERT_TRUE(snapshot);
+    const Result<Problem> problem = build_problem(*snapshot);
+    ASSERT_TRUE(problem);
+    SolveOptions options;
+    options.engine = GetParam();
+    options.deterministic = true;
+    const Solution solution = portfolio.solve(*snapshot, *problem, options);
+    const Levels levels = evaluate(*problem, compute_fair_shares(*problem), solution.plan);
+    const std::vector<LevelId> ids = level_ids(*problem);
+    const auto at = std::ranges::find(ids, LevelKind::kWholeNodes, &LevelId::kind) - ids.begin();
+    EXPECT_GE(levels.values[static_cast<std::size_t>(at)], cluster.whole_after_best_fit()) << "seed " << seed;
+    EXPECT_EQ(solution.plan.placements.size(), cluster.jobs.size()) << "seed " << seed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryEngine, WholeNodes, testing::Values(Engine::kGreedy, Engine::kMilp, Engine::kAuto));
+
+}  // namespace
+}  // namespace muster::properties
