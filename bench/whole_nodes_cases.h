@@ -41,7 +41,7 @@ struct WholeNodeCluster {
               R"(","resources":{"cpu":")" + std::to_string(8 * jobs.back()) + R"(","memory":"64Gi"},"gpu":{"count":)" +
               gpus + "}}";
     }
-    line = R"({"format":"muster/v1","id":"whole-nodes-)" + std::to_string(seed) + R"(","nodes":[)" + nodes +
+    line = R"({"format":"muster/v1","id":"whole-nodes-)" + std::to_string(seed) + R"(","policy":{"wholeNodes":true},"nodes":[)" + nodes +
            R"(],"pods":[)" + pods + "]}";
   }
 

@@ -489,7 +489,7 @@ class Part {
     for (const Item& item : optional_) {
       if (is_dropped(item)) count(item, item.from, -1);
     }
-    if (scope_.packs()) gain_.wholeness = gain_of_wholeness();
+    if (scope_.has_whole_nodes()) gain_.wholeness = gain_of_wholeness();
     for (std::size_t at = 0; at < chosen_.size(); ++at) {
       const Site& site = sites_[chosen_[at]];
       gain_.last_level += site.last_level - last_level_of(problem_, {problem_.nodes[site.node].node_class,
@@ -582,10 +582,10 @@ class Part {
       };
       std::ranges::for_each(needed_, enter);
       std::ranges::for_each(placed_, enter);
-      if (scope_.packs()) site.breaking += newly_breaking(site.node);
+      if (scope_.has_whole_nodes()) site.breaking += newly_breaking(site.node);
       value(site);
     }
-    if (scope_.packs()) wholeness_.carry_out(moves_, node_changes_);
+    if (scope_.has_whole_nodes()) wholeness_.carry_out(moves_, node_changes_);
     list_idle_sites();
     note_gangs();
     steps_.push_back(std::move(step));

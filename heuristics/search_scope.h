@@ -23,7 +23,7 @@ class SearchScope {
 
   const Problem& problem() const { return problem_; }
   const WholeNodes& whole_nodes() const { return whole_nodes_; }
-  bool packs() const { return problem_.snapshot->policy.placement == PlacementPolicy::kBinpack; }
+  bool has_whole_nodes() const { return problem_.snapshot->policy.has_whole_nodes(); }
   const std::vector<NodeIndex>& open_nodes() const { return open_nodes_; }
   bool is_open(NodeIndex node) const { return open_[node] != 0; }
   // Placed by the plan and free to go elsewhere, as far as the pod itself is concerned.

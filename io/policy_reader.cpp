@@ -83,10 +83,11 @@ bool read_protect(SnapshotInput& in, JsonValue v, Policy& policy) {
   return read_label_selector(in, v, policy.protect.emplace());
 }
 
-constexpr std::array<Field<SnapshotInput, Policy>, 9> kPolicyFields = {
+constexpr std::array<Field<SnapshotInput, Policy>, 10> kPolicyFields = {
     {{"actions", read_actions},
      {"placement",
       [](SnapshotInput& in, JsonValue v, Policy& p) { return read_choice(in, v, kPlacements, p.placement); }},
+     {"wholeNodes", [](SnapshotInput& in, JsonValue v, Policy& p) { return in.read(v, p.whole_nodes); }},
      {"nonPreemptibleWithinQuota",
       [](SnapshotInput& in, JsonValue v, Policy& p) { return in.read(v, p.non_preemptible_within_quota); }},
      {"maxMoves", read_max_moves},

@@ -105,7 +105,7 @@ Levels evaluate(const Problem& problem, const FairShares& shares, const Plan& pl
   levels.values.push_back(evicted_value(problem, plan));
   levels.values.push_back(moved_value(problem, plan));
   levels.values.push_back(seniority_value(problem, plan));
-  if (is_binpack) {
+  if (problem.snapshot->policy.has_whole_nodes()) {
     const WholenessValues wholeness = wholeness_values(problem, plan, end_state);
     levels.values.insert(levels.values.end(), wholeness.begin(), wholeness.end());
   }
@@ -180,9 +180,9 @@ std::vector<LevelId> level_ids(const Problem& problem) {
   for (const LevelKind kind : kLevelsByPriority) {
     for (const std::int32_t priority : problem.priorities) ids.push_back({kind, priority});
   }
-  const bool is_binpack = problem.snapshot->policy.placement == PlacementPolicy::kBinpack;
+  const bool has_whole_nodes = problem.snapshot->policy.has_whole_nodes();
   for (const LevelKind kind : kLevelsOfAll) {
-    if (is_binpack || !is_about_wholeness(kind)) ids.push_back({kind, 0});
+    if (has_whole_nodes || !is_about_wholeness(kind)) ids.push_back({kind, 0});
   }
   return ids;
 }

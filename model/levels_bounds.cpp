@@ -387,7 +387,7 @@ std::vector<std::int64_t> trivial_bounds(const Problem& problem, const FairShare
   bounds.insert(bounds.end(), work.begin(), work.end());
   constexpr std::int64_t kNothingEvicted = 0, kNothingMoved = 0, kNothingIdle = 0;
   bounds.insert(bounds.end(), {kNothingEvicted, kNothingMoved, most_seniority(sums)});
-  if (problem.snapshot->policy.placement == PlacementPolicy::kBinpack) {
+  if (problem.snapshot->policy.has_whole_nodes()) {
     const WholenessValues wholeness = WholenessBounds(problem).whatever();
     bounds.insert(bounds.end(), wholeness.begin(), wholeness.end());
   }

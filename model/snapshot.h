@@ -303,6 +303,7 @@ struct ExpectedPod {
 struct Policy {
   Actions actions;
   PlacementPolicy placement = PlacementPolicy::kBinpack;
+  bool whole_nodes = false;  // compares the levels `wholeNodes` to `cpuOnGpuNodes`, with kBinpack
   bool non_preemptible_within_quota = true;
   std::optional<std::int64_t> max_moves;
   std::optional<LabelSelector> protect;        // pods that are never evicted or moved
@@ -310,6 +311,8 @@ struct Policy {
   Nanoseconds aging_interval = 0;  // 0: off
   std::optional<std::vector<ExpectedPod>> expected_workload;
   std::optional<Nanoseconds> budget;
+
+  bool has_whole_nodes() const { return whole_nodes && placement == PlacementPolicy::kBinpack; }
 };
 
 struct Snapshot {

@@ -223,7 +223,7 @@ class Cycle {
   // Leaves more nodes whole, where that changes no level before; bounds that are known hold on as long as the values
   // before their level do.
   void gather_best() {
-    if (snapshot_.policy.placement != PlacementPolicy::kBinpack || offers_.empty()) return;
+    if (!snapshot_.policy.has_whole_nodes() || offers_.empty()) return;
     const Clock::time_point start = Clock::now(), until = deadline_.after(kFirstSearchShare) - reserve();
     if (!options_.deterministic && start >= until) return;
     const StopRequest stop = [&] { return !options_.deterministic && Clock::now() >= until; };

@@ -37,7 +37,7 @@ struct StateHash {
   }
 };
 struct State {
-  WholenessSums wholeness{};  // zeros where the policy does not pack
+  WholenessSums wholeness{};  // zeros unless the policy has these levels
   std::int64_t preference = 0, last_level = 0;
   const State* before = nullptr;
   const NodeContent* content = nullptr;
@@ -53,7 +53,7 @@ class Solver {
         kinds_(placeable_kinds(problem)),
         before_(running_usage(problem)),
         wholeness_(problem, kinds_),
-        packs_(problem.snapshot->policy.placement == PlacementPolicy::kBinpack) {
+        has_whole_nodes_(problem.snapshot->policy.has_whole_nodes()) {
     is_small_ = kinds_.size() <= kMostKinds && std::ranges::all_of(kinds_, [](const PodKind& kind) {
                   return std::ssize(kind.pods) <= kMostPodsOfAKind;
                 });
@@ -96,7 +96,7 @@ class Solver {
       }
     }
     first_of_wholeness_ = flags_;
-    if (!packs_) return;
+    if (!has_whole_nodes_) return;
     last_node_.insert(last_node_.end(), wholeness_.last_nodes().begin(), wholeness_.last_nodes().end());
     flags_ = last_node_.size();
   }
@@ -189,7 +189,7 @@ class Solver {
       if (problem_.pods[pod].status == PodStatus::kRunning)
         mark(problem_.class_of(pod), problem_.pods[pod].node, key.extra);
     }
-    if (packs_) wholeness_.start(key.extra.data() + first_of_wholeness_);
+    if (has_whole_nodes_) wholeness_.start(key.extra.data() + first_of_wholeness_);
     if (usage_depends_on_node_) key.extra.resize(flags_ + 2 * problem_.queues.size(), 0);
     return key;
   }
@@ -234,7 +234,7 @@ class Solver {
     }
     Extension extension{{key.counts + content.counts, key.extra}, {}};
     StateKey& next = extension.key;
-    if (packs_) extension.wholeness = wholeness_.add(content, node, next.extra.data() + first_of_wholeness_);
+    if (has_whole_nodes_) extension.wholeness = wholeness_.add(content, node, next.extra.data() + first_of_wholeness_);
     if (next.extra.empty()) return extension;
     for (const PutPod& pod : content.pods) {
       const PodKind& kind = kinds_[pod.kind];
@@ -292,7 +292,7 @@ class Solver {
   void consider(const StateKey& key, const State& state) {
     if (!gangs_are_whole(problem_, kinds_, key.counts) || !queues_allow(problem_, before_, usage_of(key))) return;
     Levels levels = prefix(key.counts);
-    if (packs_) {
+    if (has_whole_nodes_) {
       const WholenessSums rest = wholeness_.rest(key.counts);
       const std::size_t first = levels.values.size() - 2 - rest.size();
       for (std::size_t i = 0; i < rest.size(); ++i) levels.values[first + i] = state.wholeness[i] + rest[i];
@@ -372,7 +372,7 @@ class Solver {
   QueueUsage before_;
   std::vector<LevelId> ids_;
   Wholeness wholeness_;
-  bool packs_ = true;
+  bool has_whole_nodes_ = false;
   std::size_t first_of_wholeness_ = 0;  // flag
   bool is_small_ = true, usage_depends_on_node_ = false;
   std::map<AntiAffinityIndex, std::size_t> first_flag_;

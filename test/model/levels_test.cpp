@@ -70,7 +70,7 @@ std::string pods_of(std::string_view gang, int count, const std::string& rest) {
 }
 
 TEST(Levels, StandInTheContractsOrderOnePerPriorityWhereItSaysSo) {
-  const Case c(kEightGpus + R"(,"pods":[{"name":"a","priority":50},{"name":"b","priority":200}])");
+  const Case c(R"("policy":{"wholeNodes":true},)" + kEightGpus + R"(,"pods":[{"name":"a","priority":50},{"name":"b","priority":200}])");
   const std::vector<LevelId> expected{
       {LevelKind::kShare, 200},      {LevelKind::kShare, 50},      {LevelKind::kQuota, 200},
       {LevelKind::kQuota, 50},       {LevelKind::kWork, 200},      {LevelKind::kWork, 50},
@@ -90,7 +90,8 @@ TEST(Levels, CompareByTheFirstThatDiffersAndLessIsBetterOfWhatIsMinimised) {
 
 TEST(WholenessLevels, CountNodesLeftWholeAndHowFarAGangIsSpread) {
   const std::string body =
-      R"("topology":["rack"],"nodes":[{"name":"a","resources":{"cpu":10},"gpus":{"count":2},"labels":{"rack":"1"}},
+      R"("policy":{"wholeNodes":true},"topology":["rack"],
+      "nodes":[{"name":"a","resources":{"cpu":10},"gpus":{"count":2},"labels":{"rack":"1"}},
       {"name":"b","resources":{"cpu":10},"gpus":{"count":2},"labels":{"rack":"2"}},
       {"name":"c","resources":{"cpu":10},"labels":{"rack":"2"}}],"gangs":[{"name":"g"}],"pods":[)" +
       pods_of("g", 2, R"("gpu":{"count":1})") + R"(,{"name":"d","resources":{"cpu":1}}])";
