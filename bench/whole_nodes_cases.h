@@ -41,8 +41,8 @@ struct WholeNodeCluster {
               R"(","resources":{"cpu":")" + std::to_string(8 * jobs.back()) + R"(","memory":"64Gi"},"gpu":{"count":)" +
               gpus + "}}";
     }
-    line = R"({"format":"muster/v1","id":"whole-nodes-)" + std::to_string(seed) + R"(","policy":{"wholeNodes":true},"nodes":[)" + nodes +
-           R"(],"pods":[)" + pods + "]}";
+    line = R"({"format":"muster/v1","id":"whole-nodes-)" + std::to_string(seed) +
+           R"(","policy":{"wholeNodes":true},"nodes":[)" + nodes + R"(],"pods":[)" + pods + "]}";
   }
 
   // Whole nodes that are left where each job goes to the fullest node that it fits on, one after another.

@@ -21,9 +21,8 @@ struct ExportWords {
 // Errors: InvalidValue, MissingKey; the path is "format", "phase", "gate" or "snapshot".
 Result<ExportOptions> export_options(const ExportWords& words);
 
-// Checks the plan against the snapshot, if there is one; Kubernetes objects are read at the time of the plan, unless the
-// reader was told one. Errors: those of both readers, of build_problem and of
-// export_plan; OtherSnapshot; InvalidPlan, where the referee has something against it; NoPlan, for an error record.
+// Checks the plan against the snapshot, if there is one. Kubernetes objects are read at the time of the plan, unless
+// the reader has one. Errors: those of both readers, of build_problem and of export_plan; OtherSnapshot; InvalidPlan, where the referee has something against it; NoPlan, for an error record.
 Result<ExportedPlan> export_line(SnapshotReader& reader, std::string_view plan_text,
                                  std::optional<std::string_view> snapshot_text, const ExportOptions& options);
 

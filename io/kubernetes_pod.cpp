@@ -317,9 +317,16 @@ bool read_affinity(KubernetesReading& in, const KubernetesObject& object, const 
   if (!in.take(parts.spec[kAffinity], kKinds, kinds)) return false;
   pod.node_affinity = kinds[0];
   if (kinds[0] && !in.expect(kinds[0], JsonKind::kObject)) return false;
-  pod.affinity = {"pod affinity", "the pod has pod affinity over namespaces chosen by label, and the input has no Namespace: add namespaces to `kubectl get`", kinds[1], {}};
-  pod.anti_affinity = {"pod anti-affinity", "the pod has pod anti-affinity over namespaces chosen by label, and the input has no Namespace: add namespaces to `kubectl get`",
-                       kinds[2], {}};
+  pod.affinity = {"pod affinity",
+                  "the pod has pod affinity over namespaces chosen by label, and the input has no Namespace: add "
+                  "namespaces to `kubectl get`",
+                  kinds[1],
+                  {}};
+  pod.anti_affinity = {"pod anti-affinity",
+                       "the pod has pod anti-affinity over namespaces chosen by label, and the input has no Namespace: "
+                       "add namespaces to `kubectl get`",
+                       kinds[2],
+                       {}};
   return read_pod_terms(in, object, pod, pod.affinity) && read_pod_terms(in, object, pod, pod.anti_affinity);
 }
 

@@ -216,8 +216,9 @@ class PartWriter {
       if (key == "conditions") return write(key, value, &PartWriter::write_times);
       if (key == "containerStatuses") return write(key, value, &PartWriter::write_container_statuses);
       if (key == "initContainerStatuses") return write(key, value, &PartWriter::write_given);
-      if (is_any(key, {"allocatable", "allocatedResources", "disruptionsAllowed", "nominatedNodeName", "observedGeneration", "phase", "resources",
-                       "scheduleStartTime", "startTime", "state", "succeeded"})) {
+      if (is_any(key, {"allocatable", "allocatedResources", "disruptionsAllowed", "nominatedNodeName",
+                       "observedGeneration", "phase", "resources", "scheduleStartTime", "startTime", "state",
+                       "succeeded"})) {
         copy(key, value);
       }
     });

@@ -42,7 +42,8 @@ struct LevelId {
 bool is_maximised(LevelKind kind);
 std::string_view level_name(LevelKind kind);
 
-// Whether the level is about whole nodes and gangs that stay together. Only policies with `wholeNodes` that pack have these levels.
+// Whether the level is about whole nodes and gangs that stay together. Only policies with `wholeNodes` that pack have
+// these levels.
 constexpr bool is_about_wholeness(LevelKind kind) {
   return kind >= LevelKind::kWholeNodes && kind <= LevelKind::kCpuOnGpuNodes;
 }

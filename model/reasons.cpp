@@ -452,8 +452,8 @@ std::string ReasonTeller::packing_reason(const Subject& subject, std::string* se
   return "TopologyUnsatisfied";
 }
 
-// What is told where the rules of other pods do not exclude it (`open`): where some node lets one of the pods in, or what is
-// missing beside it could be bound first and open one.
+// `open` if the rules of other pods do not exclude it: some node lets one of the pods in, or what is missing beside it
+// could be bound first and open one.
 std::string ReasonTeller::company_reason(const Subject& subject, std::string open) {
   if (!problem_.has_ordered_rules()) return open;
   for (const NeedItem& item : subject.need.items) {

@@ -50,6 +50,7 @@ class Builder {
     if (!queues_.empty()) snapshot["queues"] = queues_;
     snapshot["gangs"] = gangs_;
     add_host_ports(pods_, seed_);
+    if (seed_ % 4 == 1) snapshot["policy"]["wholeNodes"] = true;
     snapshot["pods"] = pods_;
     return snapshot.dump();
   }
