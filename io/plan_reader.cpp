@@ -269,7 +269,7 @@ constexpr std::array<Field<PlanInput, Warning>, 4> kWarningFields = {
      {"code", [](PlanInput& in, JsonValue v, Warning& w) { return read_text(in, v, w.code); }, true},
      {"message", [](PlanInput& in, JsonValue v, Warning& w) { return read_text(in, v, w.message); }, true}}};
 
-constexpr std::array<Field<PlanInput, ReadPlan>, 12> kPlanFields = {
+constexpr std::array<Field<PlanInput, ReadPlan>, 13> kPlanFields = {
     {{"format",
       [](PlanInput& in, JsonValue v, ReadPlan&) {
         return in.expect(v, JsonKind::kString) &&
