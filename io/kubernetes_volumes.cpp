@@ -218,11 +218,16 @@ class VolumeSettler {
                                  std::optional<NodeTerms>& asked) {
     const ClaimUsers& users = users_.at(name.full);
     const auto is_other = [&](const KubernetesPod* user) { return user != &pod; };
-    if ((claim.modes & kReadWriteOncePod) != 0 && pod.waits() &&
-        (std::ranges::any_of(users.on_nodes, is_other) || users.first_waiting != &pod)) {
+    const bool is_on_node_of_others = std::ranges::any_of(users.on_nodes, is_other);
+    if ((claim.modes & kReadWriteOncePod) != 0 &&
+        (is_on_node_of_others || (pod.waits() && users.first_waiting != &pod))) {
       return "a persistent volume claim of ReadWriteOncePod that another pod uses";
     }
     if (claim.modes != kReadWriteOnce) return {};
+    // The pods that share it are sent to where it is attached now, so what keeps it attached there must not move.
+    if (!pod.waits() && (is_on_node_of_others || users.waiting > 0)) {
+      return "a persistent volume claim of ReadWriteOnce that other pods use";
+    }
     std::vector<std::string_view> nodes;
     for (const KubernetesPod* user : users.on_nodes) {
       if (user != &pod && user->status == PodStatus::kRunning) nodes.push_back(user->node);

@@ -177,7 +177,11 @@ TEST(KubernetesVolumes, ThatOneNodeMayUseAreUsedThere) {
       {using_claims(pod("p"), {"data"}), running(using_claims(pod("q"), {"data"}), "b"),
        bound("data", "v", "ReadWriteOnce"), volume("v", kZone, {"za", "zb"})});
   EXPECT_EQ(nodes_for(objects, "team/p"), "b");
-  EXPECT_EQ(nodes_for(objects, "team/q"), "ab") << "by itself it may move to where its volume is";
+  EXPECT_EQ(nodes_for(objects, "team/q"), "b") << "p is sent to where the volume is attached";
+  const std::vector<Json> alone = with_three_zones({running(using_claims(pod("q"), {"data"}), "b"),
+                                                    bound("data", "v", "ReadWriteOnce"),
+                                                    volume("v", kZone, {"za", "zb"})});
+  EXPECT_EQ(nodes_for(alone, "team/q"), "ab") << "by itself it may move to where its volume is";
 }
 
 TEST(KubernetesVolumes, ThatOnePodMayUseHoldTheOthers) {
@@ -187,6 +191,10 @@ TEST(KubernetesVolumes, ThatOnePodMayUseHoldTheOthers) {
   EXPECT_EQ(nodes_for(objects, "team/q"), "held");
   objects.push_back(running(using_claims(pod("r"), {"data"}), "a"));
   EXPECT_EQ(nodes_for(objects, "team/p"), "held");
+  const std::vector<Json> shared = with_three_zones(
+      {running(using_claims(pod("r"), {"data"}), "a"), running(using_claims(pod("s"), {"data"}), "a"),
+       bound("data", "v", "ReadWriteOncePod"), volume("v", kZone, {"za", "zb"})});
+  EXPECT_EQ(nodes_for(shared, "team/r"), "a") << "moved, it would not start again beside s";
 }
 
 TEST(KubernetesVolumes, ThatAreEphemeralHaveTheClaimOfTheirPod) {
