@@ -275,7 +275,8 @@ std::vector<Forecast> forecasts() {
        of_milp("occupied", &Times::most)},
       {"MILP, occupied: all (99 %)", "us a look", occupied + skip + skip + number,
        of_milp("occupied", &Times::nearly_all)},
-      {"MILP, leaving: first plan", "us a pod that may leave", R"(microseconds\()" + number + R"( \* leaving_of_kinds_)",
+      {"MILP, leaving: first plan", "us a pod that may leave",
+       R"(microseconds\()" + number + R"( \* leaving_of_kinds_)",
        [](const Measured& one) -> std::optional<double> {
          if (one.may_leave == 0 || !one.times.plan) return std::nullopt;
          return 1'000 * *one.times.plan / one.may_leave;

@@ -71,10 +71,10 @@ inline std::vector<OddCase> odd_cases() {
          line.add_queues(50'000, nothing);
          line.add_pods(100'000, [](int i) { return fmt::format(R"(,"queue":"q{}")", i % 50'000); });
        })},
-      {"nested", "400 queues, each within another", line_of([=](OddLine& line) {
+      {"nested", "64 queues, each within another", line_of([=](OddLine& line) {
          line.add_nodes(1'000);
-         line.add_queues(400, [](int i) { return i == 0 ? "" : fmt::format(R"(,"parent":"q{}")", i - 1); });
-         line.add_pods(20'000, [](int) { return R"(,"queue":"q399")"; });
+         line.add_queues(64, [](int i) { return i == 0 ? "" : fmt::format(R"(,"parent":"q{}")", i - 1); });
+         line.add_pods(20'000, [](int) { return R"(,"queue":"q63")"; });
        })},
       {"priorities", "100,000 pods, each of another priority", line_of([=](OddLine& line) {
          line.add_nodes(1'000);

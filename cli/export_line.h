@@ -22,7 +22,8 @@ struct ExportWords {
 Result<ExportOptions> export_options(const ExportWords& words);
 
 // Checks the plan against the snapshot, if there is one. Kubernetes objects are read at the time of the plan, unless
-// the reader has one. Errors: those of both readers, of build_problem and of export_plan; OtherSnapshot; InvalidPlan, where the referee has something against it; NoPlan, for an error record.
+// the reader has one. Errors: those of both readers, of build_problem and of export_plan; OtherSnapshot;
+// InvalidPlan, if the referee has something against it; NoPlan, for an error record.
 Result<ExportedPlan> export_line(SnapshotReader& reader, std::string_view plan_text,
                                  std::optional<std::string_view> snapshot_text, const ExportOptions& options);
 

@@ -11,13 +11,13 @@
 #include "heuristics/greedy.h"
 #include "heuristics/search.h"
 #include "model/parallel.h"
-#include "model/wholeness.h"
 #include "solver/backend.h"
 #include "solver/deadline.h"
 #include "solver/forecast.h"
 #include "solver/leaving_kinds.h"
 #include "solver/milp_engine.h"
 #include "solver/plan_memory.h"
+#include "solver/sum_bounds.h"
 
 namespace muster {
 namespace {
@@ -111,6 +111,7 @@ class Cycle {
         milp_times_(is_occupied_ ? kOccupiedNodes : kAlikeNodes),
         most_leaving_(most_leaving(problem)),
         leaving_of_kinds_(most_leaving_ > 0 ? leaving_of_kinds(problem) : 0),
+        sum_bounds_(problem, shares_, trivial_),
         deadline_(options.deadline, options.deterministic),
         whole_ms_(std::chrono::duration<double, std::milli>(deadline_.left()).count()),
         tracer_(ids_, options.trace) {}
@@ -228,7 +229,7 @@ class Cycle {
     if (!options_.deterministic && start >= until) return;
     const StopRequest stop = [&] { return !options_.deterministic && Clock::now() >= until; };
     const Offer& best = offers_.front();
-    const WholenessValues bounds = wholeness_bounds_given(best.candidate.levels);
+    const WholenessValues bounds = sum_bounds_.wholeness(best.candidate.levels);
     Offer found{gather(problem_, shares_, best.candidate, bounds, stop), best.origin, best.bounds};
     gathering_ms_ += milliseconds_since(start);
     last_engine_ended_ = Clock::now();
@@ -247,44 +248,9 @@ class Cycle {
 
   // Bounds by sums alone: an empty problem, or one where everything fits, needs no more.
   bool is_proven() {
-    offers_.front().bounds = trivial_and_reached(offers_.front().candidate.levels);
+    offers_.front().bounds = sum_bounds_.reached(offers_.front().candidate.levels);
     return std::all_of(offers_.front().bounds.begin(), offers_.front().bounds.end(),
                        [](const std::optional<std::int64_t>& bound) { return bound.has_value(); });
-  }
-
-  std::vector<std::optional<std::int64_t>> trivial_and_reached(const Levels& levels) const {
-    std::vector<std::optional<std::int64_t>> bounds(ids_.size());
-    for (std::size_t i = 0; i < ids_.size(); ++i)
-      if (const std::int64_t by_sums = bound_by_sums(levels, i); levels.values[i] == by_sums) bounds[i] = by_sums;
-    return bounds;
-  }
-
-  // Of some levels it depends on the values of the levels before.
-  std::int64_t bound_by_sums(const Levels& levels, std::size_t i) const {
-    if (is_about_wholeness(ids_[i].kind)) {
-      const auto first = static_cast<std::size_t>(LevelKind::kWholeNodes);
-      return wholeness_bounds_given(levels)[static_cast<std::size_t>(ids_[i].kind) - first];
-    }
-    return ids_[i].kind == LevelKind::kEvicted ? least_evicted(problem_, shares_, levels) : trivial_[i];
-  }
-
-  const WholenessValues& wholeness_bounds_given(const Levels& levels) const {
-    if (!wholeness_bounds_) wholeness_bounds_.emplace(problem_);
-    if (std::exchange(wholeness_given_, levels) != levels) wholeness_ = wholeness_bounds_->given(levels);
-    return wholeness_;
-  }
-
-  // What could be reached by sums alone bounds a level, however early the budget ended.
-  void tighten_by_sums(Offer& offer) const {
-    for (std::size_t i = 0; i < ids_.size(); ++i) {
-      const std::int64_t by_sums = bound_by_sums(offer.candidate.levels, i);
-      std::optional<std::int64_t>& bound = offer.bounds[i];
-      const bool is_least_known = ids_[i].kind == LevelKind::kEvicted || is_about_wholeness(ids_[i].kind);
-      if (is_maximised(ids_[i].kind))
-        bound = std::min(bound.value_or(by_sums), by_sums);
-      else if (is_least_known)
-        bound = std::max(bound.value_or(by_sums), by_sums);
-    }
   }
 
   // Where it is proven that nothing better than the empty plan is placed, evicted or moved, the levels that are left
@@ -423,7 +389,7 @@ class Cycle {
     oldest_ms_ = milliseconds_since(start);
     if (compare(candidate.levels, offers_.front().candidate.levels, ids_) <= 0) return;
     tracer_.tell("search", candidate.levels, {});
-    std::vector<std::optional<std::int64_t>> bounds = trivial_and_reached(candidate.levels);
+    std::vector<std::optional<std::int64_t>> bounds = sum_bounds_.reached(candidate.levels);
     offers_.insert(offers_.begin(), {std::move(candidate), "search", std::move(bounds)});
   }
 
@@ -631,8 +597,8 @@ class Cycle {
 
   void complete_bounds(Offer& offer) const {
     offer.bounds.resize(ids_.size());
-    merge_bounds(trivial_and_reached(offer.candidate.levels), offer.bounds);
-    tighten_by_sums(offer);
+    merge_bounds(sum_bounds_.reached(offer.candidate.levels), offer.bounds);
+    sum_bounds_.tighten(offer.candidate.levels, offer.bounds);
     settle_nothing(offer);
   }
 
@@ -689,10 +655,8 @@ class Cycle {
   const MilpTimes& milp_times_;
   const std::int64_t most_leaving_;      // pods that may be evicted or moved
   const std::int64_t leaving_of_kinds_;  // of them, those on one node of each kind
-  std::vector<std::int64_t> trivial_;  // bounds of the levels
-  mutable std::optional<WholenessBounds> wholeness_bounds_;
-  mutable Levels wholeness_given_;  // of the plan that the next were told for
-  mutable WholenessValues wholeness_{};
+  std::vector<std::int64_t> trivial_;    // bounds of the levels
+  const SumBounds sum_bounds_;
   Deadline deadline_;
   const double whole_ms_;  // what is left when the cycle begins
   Tracer tracer_;

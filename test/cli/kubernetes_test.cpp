@@ -120,7 +120,7 @@ TEST_F(Kubernetes, ABrokenDocumentCostsOneErrorRecord) {
   std::string cut = small_cluster().dump(4);
   cut.resize(cut.size() / 2);
   cut.resize(cut.rfind('\n') + 1);
-  const Outcome outcome = solve(bad.dump(4) + "\n" + cut + small_cluster().dump(4) + "\n" + cut);
+  const Outcome outcome = solve(bad.dump(4) + "\n" + cut + small_cluster().dump(4) + "\n" + cut, "--strict");
   const std::vector<std::string> plans = lines_of(outcome.out);
   ASSERT_EQ(plans.size(), 4U) << outcome.out;
   EXPECT_EQ(outcome.exit_code, 1);
@@ -179,7 +179,7 @@ TEST_F(Kubernetes, ManifestsAreReadAsYaml) {
     EXPECT_EQ(line["pods"][0]["name"], "default/p");
     EXPECT_EQ(line["pods"][0]["labels"]["version"], "1");
   }
-  const Outcome twice = workplace.run("import kubernetes " + named + " " + nodes);
+  const Outcome twice = workplace.run("import kubernetes --strict " + named + " " + nodes);
   EXPECT_NE(twice.err.find("Node n: the object is there twice"), std::string::npos) << twice.err;
   const std::string broken = workplace.file("broken.yml", yaml + "kind: Pod\n");
   const Outcome outcome = workplace.run("import kubernetes " + broken);
@@ -211,7 +211,7 @@ TEST_F(Kubernetes, AnImportNamesWhatIsWrong) {
       {"[]", 65, "UnsupportedFormat"},
       {R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"x"},"spec":{"priority":"1"}})", 65, "Pod default/x"}};
   for (const auto& [input, exit_code, named] : cases) {
-    const Outcome outcome = workplace.run("import kubernetes", input);
+    const Outcome outcome = workplace.run("import kubernetes --strict", input);
     EXPECT_EQ(outcome.exit_code, exit_code) << input;
     EXPECT_NE(outcome.err.find(named), std::string::npos) << input << ": " << outcome.err;
     EXPECT_EQ(outcome.out, "");

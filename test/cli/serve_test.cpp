@@ -75,7 +75,7 @@ TEST(Serve, AClientOfHttp10GetsLinesUpToTheEndOfTheConnection) {
 
 TEST(Serve, WhatCannotBeReadIsAProblemThatNamesThePlace) {
   const Workplace place;
-  const Server server(place);
+  const Server server(place, {"--strict"});
   const HttpAnswer answer = server.ask(post("/v1/solve", R"({"format":"muster/v1","nodes":[{"name":7}]})"));
   EXPECT_EQ(answer.status, 400);
   EXPECT_EQ(answer.field("Content-Type"), "application/problem+json");

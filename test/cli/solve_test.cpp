@@ -78,7 +78,7 @@ TEST_F(Solve, AnswersThreeHundredBrokenLinesWithoutHarmToTheGoodOnes) {
     mixed.push_back(good[(i / 10) % good.size()]);
     expected_mixed.push_back(expected[(i / 10) % good.size()]);
   }
-  const Outcome outcome = workplace.run(kDeterministic, joined(mixed));
+  const Outcome outcome = workplace.run(std::string(kDeterministic) + " --strict", joined(mixed));
   EXPECT_EQ(outcome.exit_code, 1);
   const std::vector<std::string> answers = lines_of(outcome.out);
   ASSERT_EQ(answers.size(), mixed.size());
