@@ -48,7 +48,7 @@ class Metrics {
   Counters<std::pair<std::string, unsigned>> http_requests_;  // by path and status
   Counters<std::string> input_errors_, refused_connections_, reloads_;
   Counters<std::string> gangs_;         // of the last plan, by phase
-  Counters<std::string> warnings_;      // by the kind of object
+  Counters<std::string> warnings_{{"gang", 0}, {"node", 0}, {"pod", 0}, {"queue", 0}};  // by the kind of object
   std::size_t last_warnings_ = 0;
   std::map<std::string, double> gpus_;  // of the last plan, by state
   Histogram solve_duration_, overshoot_, gap_;
