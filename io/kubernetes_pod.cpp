@@ -343,8 +343,11 @@ bool read_spread(KubernetesReading& in, const KubernetesObject& object, JsonValu
         !in.text(value, otherwise)) {
       return false;
     }
-    if (otherwise == "ScheduleAnyway")
+    if (otherwise == "ScheduleAnyway") {
       in.remarks.add("a topology spread constraint with ScheduleAnyway is ignored", object);
+    } else {
+      pod.must_spread = true;
+    }
   }
   return true;
 }

@@ -68,6 +68,7 @@ struct KubernetesPod {
   std::string_view priority_class;
   bool never_preempts = false;  // its preemption policy is `Never`
   bool is_fixed = false;        // of a DaemonSet, static, or holding a device for sharers
+  bool must_spread = false;     // a topology spread constraint says DoNotSchedule
   bool is_reservation = false;  // the latter
   RequestedAmounts requests;
   GpuShare gpu;

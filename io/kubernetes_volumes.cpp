@@ -125,6 +125,10 @@ class VolumeSettler {
       if (verdict.reason.empty()) verdict.reason = objection;
       if (asked) verdict.join(*asked);
     }
+    // Spread counts the nodes that the pod's own affinity leaves, and the snapshot has one affinity for both.
+    if (verdict.terms && verdict.reason.empty() && pod.must_spread) {
+      verdict.reason = "topology spread constraints beside volumes that only some nodes can attach";
+    }
     if (verdict.terms && !join_own_terms(pod, verdict)) return false;
     if (pod.is_on_node()) {
       if (!verdict.reason.empty()) verdict.terms = {name_term({pod.node})};
