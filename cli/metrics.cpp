@@ -96,6 +96,7 @@ Metrics::Metrics()
 }
 
 void Metrics::solved(const SolvedLine& line, Clock::duration waited) {
+  const WholeNodeCount whole_nodes = whole_nodes_after(line.problem, line.solution.plan);
   const std::scoped_lock lock(mutex_);
   ++solves_[{std::string(line.statement.origin), std::string(line.statement.proof)}];
   solve_duration_.observe(seconds(line.elapsed));
@@ -107,10 +108,10 @@ void Metrics::solved(const SolvedLine& line, Clock::duration waited) {
   referee_rejections_ += line.solution.rejected_plans;
   at(stages_, "queue").observe(seconds(waited));
   for (const auto& [stage, milliseconds] : line.statement.phases_ms) at(stages_, stage).observe(milliseconds / 1e3);
-  count_last_plan(line);
+  count_last_plan(line, whole_nodes);
 }
 
-void Metrics::count_last_plan(const SolvedLine& line) {
+void Metrics::count_last_plan(const SolvedLine& line, const WholeNodeCount& whole_nodes) {
   for (const GangPhase phase : kGangPhases) gangs_[std::string(phase_name(phase))] = 0;
   for (const GangReport& gang : line.solution.report.gangs) ++gangs_[std::string(phase_name(gang.phase))];
   Amount allocated = 0;
@@ -120,6 +121,7 @@ void Metrics::count_last_plan(const SolvedLine& line) {
   const auto total = static_cast<double>(line.problem.total[kQueueGpu]) / kMicroPerGpu;
   gpus_["allocated"] = static_cast<double>(allocated) / kMicroPerGpu;
   gpus_["free"] = total - gpus_["allocated"];
+  whole_nodes_ = whole_nodes;
   const Anomalies& anomalies = line.problem.snapshot->anomalies;
   last_warnings_ = anomalies.count();
   for (const Warning& warning : anomalies.warnings) ++warnings_[warning.object];
@@ -189,6 +191,9 @@ void Metrics::write_solving(PrometheusText& out) const {
   for (const auto& [phase, count] : gangs_) out.sample({{"phase", phase}}, static_cast<double>(count));
   out.family("muster_gpus", "gauge", "GPUs of the last snapshot, as the plan leaves them.");
   for (const auto& [state, amount] : gpus_) out.sample({{"state", state}}, amount);
+  out.family("muster_whole_nodes", "gauge", "Nodes that could be wholly idle, as the last plan leaves them.")
+      .sample({{"state", "idle"}}, static_cast<double>(whole_nodes_.whole))
+      .sample({{"state", "used"}}, static_cast<double>(whole_nodes_.of - whole_nodes_.whole));
 }
 
 void Metrics::write_serving(PrometheusText& out, const MetricsNow& now) const {

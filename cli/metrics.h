@@ -11,6 +11,7 @@
 
 #include "cli/line.h"
 #include "io/prometheus_text.h"
+#include "model/wholeness.h"
 
 namespace muster {
 
@@ -41,7 +42,7 @@ class Metrics {
 
   void write_solving(PrometheusText& out) const;
   void write_serving(PrometheusText& out, const MetricsNow& now) const;
-  void count_last_plan(const SolvedLine& line);
+  void count_last_plan(const SolvedLine& line, const WholeNodeCount& whole_nodes);
 
   mutable std::mutex mutex_;
   Counters<std::pair<std::string, std::string>> solves_;      // by origin and proof
@@ -51,6 +52,7 @@ class Metrics {
   Counters<std::string> warnings_{{"gang", 0}, {"node", 0}, {"pod", 0}, {"queue", 0}};  // by the kind of object
   std::size_t last_warnings_ = 0;
   std::map<std::string, double> gpus_;  // of the last plan, by state
+  WholeNodeCount whole_nodes_;          // the same
   Histogram solve_duration_, overshoot_, gap_;
   Histograms stages_, http_durations_;
   std::int64_t deadlines_missed_ = 0, referee_rejections_ = 0;

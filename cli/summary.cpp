@@ -8,12 +8,19 @@
 #include <fmt/format.h>
 
 #include "cli/terminal.h"
+#include "model/wholeness.h"
 
 namespace muster {
 namespace {
 
 constexpr std::size_t kMostReasons = 5;
 constexpr double kMicroPerGpu = 1e6;
+
+// Nothing where no node counts.
+std::string whole_nodes_text(const SolvedLine& line) {
+  const WholeNodeCount count = whole_nodes_after(line.problem, line.solution.plan);
+  return count.of == 0 ? std::string() : fmt::format("; whole nodes idle {} of {}", count.whole, count.of);
+}
 
 std::string clusters_line(const SolvedLine& line) {
   const Snapshot& snapshot = *line.problem.snapshot;
@@ -27,7 +34,7 @@ std::string clusters_line(const SolvedLine& line) {
   std::string text = fmt::format("{}nodes {}, pods {}, GPUs {:g}, allocated {:.1f}", id, snapshot.nodes.size(),
                                  snapshot.pods.size(), total, used);
   if (total > 0) text += fmt::format(" ({:.2f} % unallocated)", 100 * (total - used) / total);
-  return text;
+  return text + whole_nodes_text(line);
 }
 
 // "Scheduled 12, Unschedulable 3", most first.

@@ -7,8 +7,8 @@
 
 namespace muster {
 
-// GPUs allocated and not, what became of the gangs and why, evictions, the first level that is not proven, and the
-// time. Names are escaped. Cost: O(gangs + queues + placements).
+// GPUs allocated and not, nodes that stay wholly idle, what became of the gangs and why, evictions, the first level
+// that is not proven, and the time. Names are escaped. Cost: O(gangs + queues + placements).
 std::string summary_of(const SolvedLine& line);
 
 }  // namespace muster

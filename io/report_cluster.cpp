@@ -9,6 +9,7 @@
 #include "io/plan_share.h"
 #include "io/report_block.h"
 #include "model/levels.h"
+#include "model/wholeness.h"
 
 namespace muster {
 namespace {
@@ -75,6 +76,8 @@ void ClusterWriter::write() {
   json_.raw(R"(,"cpu":)").integer(problem_.total[kQueueCpu]);
   json_.raw(R"(,"memory":)").integer(problem_.total[kQueueMemory]).raw("}");
   json_.raw(R"(,"podCount":)").integer(std::ssize(snapshot_.pods));
+  const WholeNodeCount whole = whole_nodes_after(problem_, Plan{});
+  json_.raw(R"(,"wholeNodes":{"before":)").integer(whole.whole).raw(R"(,"of":)").integer(whole.of).raw("}");
   write_kinds();
   write_nodes();
   write_topology();
@@ -289,6 +292,7 @@ void ClusterWriter::write_plan(const ReportedPlan& reported) {
   if (plan.budget_ms) json_.raw(R"(,"budgetMs":)").number(*plan.budget_ms);
   if (plan.elapsed_ms) json_.raw(R"(,"elapsedMs":)").number(*plan.elapsed_ms);
   json_.raw(plan.deadline_missed ? R"(,"deadlineMissed":true)" : R"(,"deadlineMissed":false)");
+  json_.raw(R"(,"wholeNodes":)").integer(whole_nodes_after(problem_, plan.plan).whole);
   write_decisions(plan.plan);
   write_gang_claims(plan.gangs);
   write_queue_claims(plan.queues);

@@ -2,6 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "model/build_problem_stages.h"
 #include "model/saturating.h"
@@ -99,6 +103,67 @@ class ExpectedClasses {
   std::vector<std::uint64_t> signature_;
 };
 
+// Nodes with as many devices of one model. Of a single device it makes no difference whether its node is whole.
+using WholeNodeKind = std::pair<std::int32_t, ModelIndex>;
+
+std::optional<WholeNodeKind> kind_of(const NodeClass& node_class) {
+  const bool is_usable = !node_class.cordoned && !node_class.devices_closed && node_class.device_count > 1;
+  return is_usable ? std::optional(WholeNodeKind{node_class.device_count, node_class.model}) : std::nullopt;
+}
+
+// Whether a pod of the class takes all devices of a node that may take it.
+bool fills_a_node(const Problem& problem, const PodClass& pod_class) {
+  if (pod_class.gpu.kind != GpuRequestKind::kWhole) return false;
+  return std::ranges::any_of(problem.node_classes.indices(), [&](NodeClassIndex index) {
+    const std::optional<WholeNodeKind> kind = kind_of(problem.node_classes[index]);
+    return kind && pod_class.allowed[index.value()] && pod_class.gpu.devices == kind->first;
+  });
+}
+
+// Kinds of nodes, those with the most nodes first, at most kMostDerivedClasses.
+std::vector<WholeNodeKind> whole_node_kinds(const Problem& problem) {
+  std::map<WholeNodeKind, std::int64_t> nodes;
+  for (const NodeClass& node_class : problem.node_classes) {
+    if (const auto kind = kind_of(node_class)) nodes[*kind] += std::ssize(node_class.nodes);
+  }
+  std::vector<WholeNodeKind> kinds;
+  for (const auto& [kind, count] : nodes) kinds.push_back(kind);
+  std::ranges::stable_sort(kinds, std::greater<>{}, [&](const WholeNodeKind& kind) { return nodes.at(kind); });
+  kinds.resize(std::min(kinds.size(), kMostDerivedClasses));
+  return kinds;
+}
+
+// A pod that asks for all devices of a node of that kind, for nothing else, and goes to no other node.
+PodClass whole_node_job(const Problem& problem, const WholeNodeKind& kind) {
+  PodClass job;
+  job.spec = PodSpecIndex::none();
+  job.request.assign(problem.resource_count, 0);
+  job.request[kPods.value()] = 1;
+  job.gpu.kind = GpuRequestKind::kWhole;
+  job.gpu.devices = kind.first;
+  job.work = kind.first * Work{1'000};
+  job.counts_as_gpu = true;
+  job.smallest_gpu_usage = kind.first * kMillion;
+  for (const NodeClass& node_class : problem.node_classes) job.allowed.push_back(kind_of(node_class) == kind);
+  job.preferred_weight.assign(problem.node_classes.size(), 0);
+  job.untolerated_soft_taints = job.preferred_weight;
+  return job;
+}
+
+// Where no pod says anything of whole nodes: a pod for each kind of node. Returns how many.
+std::int64_t add_whole_node_jobs(Problem& problem) {
+  const auto fills = [&](const ExpectedClass& own) {
+    return fills_a_node(problem, problem.pod_classes[own.pod_class]);
+  };
+  if (std::ranges::any_of(problem.expected_workload, fills)) return 0;
+  const std::vector<WholeNodeKind> kinds = whole_node_kinds(problem);
+  for (const WholeNodeKind& kind : kinds) {
+    problem.expected_workload.push_back({PodClassIndex(problem.pod_classes.size()), 1, kind.first, 0, 0});
+    problem.pod_classes.push_back(whole_node_job(problem, kind));
+  }
+  return std::ssize(kinds);
+}
+
 std::int64_t millionths_of(double weight) {
   const double scaled = std::floor(weight * static_cast<double>(kMillion) + 0.5);
   return scaled >= 9e18 ? kLargest : static_cast<std::int64_t>(scaled);
@@ -135,6 +200,7 @@ void build_expected_workload(ProblemDraft& draft) {
     std::ranges::stable_sort(problem.expected_workload, std::greater<>{}, &ExpectedClass::weight_millionths);
     problem.expected_workload.resize(kMostDerivedClasses);
   }
+  all += add_whole_node_jobs(problem);
   for (ExpectedClass& expected : problem.expected_workload) {
     expected.weight_millionths = divide_rounded(Wide{expected.weight_millionths} * kMillion, all);
   }

@@ -121,6 +121,22 @@ Indexed<NodeIndex, std::uint8_t> broken_nodes(const Problem& problem, const Whol
   return is_broken;
 }
 
+namespace {
+
+std::int64_t count_whole(const Problem& problem, const WholeNodes& whole_nodes,
+                         const Indexed<NodeIndex, std::uint8_t>& is_broken) {
+  return std::ranges::count_if(problem.nodes.indices(),
+                               [&](NodeIndex node) { return whole_nodes.counts(node) && is_broken[node] == 0; });
+}
+
+}  // namespace
+
+WholeNodeCount whole_nodes_after(const Problem& problem, const Plan& plan) {
+  const WholeNodes whole_nodes(problem);
+  const Indexed<NodeIndex, std::uint8_t> is_broken = broken_nodes(problem, whole_nodes, end_state_of(problem, plan));
+  return {count_whole(problem, whole_nodes, is_broken), whole_nodes.countable()};
+}
+
 std::int64_t whole_domains(const Problem& problem, const WholeNodes& whole_nodes,
                            const Indexed<NodeIndex, std::uint8_t>& is_broken) {
   return std::ranges::count_if(problem.domains, [&](const TopologyDomain& domain) {
@@ -137,9 +153,8 @@ std::int64_t whole_domains(const Problem& problem, const WholeNodes& whole_nodes
 WholenessValues wholeness_values(const Problem& problem, const Plan& plan, const EndState& end_state) {
   const WholeNodes whole_nodes(problem);
   const Indexed<NodeIndex, std::uint8_t> is_broken = broken_nodes(problem, whole_nodes, end_state);
-  std::int64_t whole = 0, misplaced = 0;
-  for (const NodeIndex node : problem.nodes.indices())
-    whole += whole_nodes.counts(node) && is_broken[node] == 0 ? 1 : 0;
+  const std::int64_t whole = count_whole(problem, whole_nodes, is_broken);
+  std::int64_t misplaced = 0;
   for (const Placement& placement : plan.placements)
     misplaced += whole_nodes.is_misplaced(placement.pod, placement.node) ? 1 : 0;
   const GangSpread spread = spread_of_gangs(problem, plan, end_state);

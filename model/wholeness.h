@@ -75,6 +75,13 @@ std::int64_t whole_domains(const Problem& problem, const WholeNodes& whole_nodes
 Indexed<NodeIndex, std::uint8_t> broken_nodes(const Problem& problem, const WholeNodes& whole_nodes,
                                               const EndState& end_state);
 
+// Nodes that count, and how many of them are whole. Told whatever the policy compares.
+struct WholeNodeCount {
+  std::int64_t whole = 0, of = 0;
+};
+// Once the plan is carried out. Cost: O(pods + nodes).
+WholeNodeCount whole_nodes_after(const Problem& problem, const Plan& plan);
+
 inline constexpr std::size_t kWholenessLevels = 6;
 // In the order of the levels.
 using WholenessValues = std::array<std::int64_t, kWholenessLevels>;

@@ -273,5 +273,16 @@ TEST(Serve, MetricsAreThoseOfTheGuide) {
   EXPECT_NE(answer.body.find("muster_gangs{phase=\"Unschedulable\"}"), std::string::npos) << answer.body;
 }
 
+TEST(Serve, TellsAsAMetricHowManyWholeNodesThePlanLeavesIdle) {
+  const Workplace place;
+  const Server server(place);
+  server.ask(post("/v1/solve", R"({"format":"muster/v1","nodes":[{"name":"n1","gpus":{"count":4}},)"
+                               R"({"name":"n2","gpus":{"count":4}},{"name":"n3","gpus":{"count":4}}],)"
+                               R"("pods":[{"name":"a","gpu":{"count":3}}]})"));
+  const std::string metrics = server.ask(get("/metrics")).body;
+  EXPECT_NE(metrics.find("muster_whole_nodes{state=\"idle\"} 2\n"), std::string::npos) << metrics;
+  EXPECT_NE(metrics.find("muster_whole_nodes{state=\"used\"} 1\n"), std::string::npos) << metrics;
+}
+
 }  // namespace
 }  // namespace muster

@@ -232,6 +232,14 @@ TEST_F(Solve, SumsUpEachSnapshotWhenAskedTo) {
   EXPECT_EQ(workplace.run("solve --deterministic", good_lines()[0] + "\n").err, "");
 }
 
+TEST_F(Solve, TellsInTheSummaryHowManyWholeNodesStayIdle) {
+  const std::string line =
+      R"({"format":"muster/v1","policy":{"placement":"spread"},"nodes":[{"name":"n1","gpus":{"count":4}},)"
+      R"({"name":"n2","gpus":{"count":4}},{"name":"n3"}],"pods":[{"name":"a","gpu":{"count":3}}]})";
+  const Outcome outcome = workplace.run("solve --summary --deterministic", line + "\n");
+  EXPECT_NE(outcome.err.find("unallocated); whole nodes idle 1 of 2\n"), std::string::npos) << outcome.err;
+}
+
 // Three, three, two and one device of four and four: sums alone do not prove that something must wait.
 TEST_F(Solve, WritesTheModelThatItSolves) {
   const std::string line =

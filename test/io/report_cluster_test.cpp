@@ -104,6 +104,8 @@ TEST_F(ReportCluster, UseBeforeThePlanIsWhatRunsAndStays) {
 TEST_F(ReportCluster, HasEveryPodThatIsSomewhereAndNoOther) {
   EXPECT_EQ(data_["pods"]["gang"].size(), 5U);
   EXPECT_EQ(data_["podCount"], 6);
+  EXPECT_EQ(data_["wholeNodes"], Json({{"before", 1}, {"of", 2}}));
+  EXPECT_EQ(data_["plans"][0]["wholeNodes"], 0);
   EXPECT_EQ(data_["pods"]["node"], Json({0, 0, 1, -1, -1}));
   EXPECT_EQ(data_["pods"]["devices"], Json({0, 1, 1}));
   EXPECT_EQ(data_["pods"]["releasing"], Json({0, 0, 1, 0, 0}));

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -424,12 +426,45 @@ TEST(BuildProblem, RunTimeIsAtLeastASecondAndThatOfAPodWithoutStartIsNone) {
 TEST(BuildProblem, ExpectedWorkloadIsDerivedFromTheSnapshotsOwnPods) {
   const BuiltProblem built(kNode +
                            R"(,"pods":[{"name":"a","gpu":{"count":1}},{"name":"b","gpu":{"count":1},"node":"n"},
-      {"name":"c","status":"gated"},
+      {"name":"c","gpu":{"count":4},"status":"gated"},
       {"name":"d","status":"succeeded"}])");
   ASSERT_EQ(built->expected_workload.size(), 2U);
   EXPECT_EQ(built->expected_workload[0].weight_millionths, 666'667);
   EXPECT_EQ(built->expected_workload[0].pod_class, built->pods[built.pod("a")].pod_class);
   EXPECT_EQ(built->expected_workload[1].weight_millionths, 333'333);
+}
+
+// Of the nodes that a pod may go to, two have four devices of A, and one has two of no known model. A single device is
+// no whole node, and one that is cordoned takes nobody.
+constexpr const char* kKindsOfNodes = R"("nodes":[{"name":"a","gpus":{"count":4,"model":"A"}},
+    {"name":"a2","gpus":{"count":4,"model":"A"},"labels":{"zone":"2"}},{"name":"b","gpus":{"count":2}},
+    {"name":"c","gpus":{"count":1}},{"name":"d","gpus":{"count":8},"unschedulable":true}])";
+
+TEST(BuildProblem, ExpectedWorkloadHoldsAWholeNodeJobOfEachKindOfNodeWhereNoPodIsOne) {
+  const BuiltProblem built(std::string(kKindsOfNodes) +
+                           R"(,"pods":[{"name":"p","gpu":{"count":1}},{"name":"q","gpu":{"count":1}}])");
+  ASSERT_EQ(built->expected_workload.size(), 3U);
+  EXPECT_EQ(built->expected_workload[0].weight_millionths, 500'000);
+  using Names = std::vector<std::string_view>;
+  for (const auto& [at, devices, nodes] : {std::tuple(1, 4, Names{"a", "a2"}), std::tuple(2, 2, Names{"b"})}) {
+    const ExpectedClass& job = built->expected_workload[static_cast<std::size_t>(at)];
+    EXPECT_EQ(job.weight_millionths, 250'000);
+    EXPECT_EQ(job.devices, devices);
+    EXPECT_EQ(built->pod_classes[job.pod_class].gpu.devices, devices);
+    for (const std::string_view name : {"a", "a2", "b", "c", "d"}) {
+      const bool is_of_kind = std::ranges::find(nodes, name) != nodes.end();
+      const NodeClassIndex node_class = built->nodes[built.node(name)].node_class;
+      EXPECT_EQ(built->pod_classes[job.pod_class].allowed[node_class.value()], is_of_kind) << name;
+    }
+  }
+}
+
+TEST(BuildProblem, ExpectedWorkloadIsThatOfThePodsAloneWhereOneOfThemFillsANode) {
+  const BuiltProblem fills(std::string(kKindsOfNodes) + R"(,"pods":[{"name":"p","gpu":{"count":2}}])");
+  EXPECT_EQ(fills->expected_workload.size(), 1U);
+  const BuiltProblem may_not(std::string(kKindsOfNodes) +
+                             R"(,"pods":[{"name":"p","gpu":{"count":2},"gpuModels":["A"]}])");
+  EXPECT_EQ(may_not->expected_workload.size(), 3U);
 }
 
 TEST(BuildProblem, ExpectedWorkloadThatIsGivenNeedsNoPods) {

@@ -10,7 +10,7 @@ const sum = (values) => values.reduce((a, b) => a + b, 0);
 // What can be compared of plans: GPUs, pods and gangs.
 export function figuresOf(cluster, plan) {
   const before = sum(roots(cluster).map((queue) => cluster.queues.before[queue][0]));
-  const figures = { total: cluster.total.gpu, before };
+  const figures = { total: cluster.total.gpu, before, wholeNodes: plan?.wholeNodes };
   if (!plan) return figures;
   const changes = [0, 0, 0, 0, 0];
   for (const change of plan.change) ++changes[change];
@@ -59,6 +59,7 @@ export function overview(cluster, plan) {
       card('Gangs that start', count(figures.starts), `${plural(figures.placed, 'pod')} placed${figures.byPhase.Waiting ? `; ${count(figures.byPhase.Waiting)} of the gangs once room is made` : ''}`),
       card('Gangs left waiting', count(figures.waitingGangs), figures.waitingGangs > 0 ? `for ${gpus(figures.waitingGpus, 1)}; see why below` : 'nobody has to wait'),
       card('Disturbed', plural(figures.evicted + figures.moved, 'pod'), figures.evicted + figures.moved === 0 ? 'nothing that runs is touched' : `${count(figures.evicted)} evicted, ${count(figures.moved)} moved and restarted`),
+      cluster.wholeNodes.of > 0 && card('Whole nodes idle', count(plan.wholeNodes), `of ${plural(cluster.wholeNodes.of, 'node')}; ${count(cluster.wholeNodes.before)} before`),
       card('Free but scattered', fragmentation === undefined ? '–' : gpus(fragmentation / 1000, 1), `GPUs that the expected work cannot use; ${number(fragmentationBefore / 1000, 1)} before`),
       card('How good', proof, gapText),
       plan.elapsedMs !== undefined && card('Time taken', milliseconds(plan.elapsedMs), `of ${milliseconds(plan.budgetMs)} allowed${plan.deadlineMissed ? ', too late' : ''}; plan by ${plan.origin}`)));

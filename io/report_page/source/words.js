@@ -77,6 +77,12 @@ export const levels = {
   evicted: { title: 'Work lost by evictions', text: 'GPU time that has to be done again', more: false, scale: 3600000, unit: 'GPU hours' },
   moved: { title: 'Work moved', text: 'GPUs’ worth of running work that changes its place', more: false, scale: 1000, unit: 'GPUs' },
   seniority: { title: 'Oldest first', text: 'waiting time of what is placed, times its GPUs', more: true, scale: 3600000, unit: 'GPU hours' },
+  wholeNodes: { title: 'Whole nodes idle', text: 'GPU nodes that nothing uses, so that a job of a whole node can start', more: true, scale: 1, unit: 'nodes' },
+  wholeDomains: { title: 'Whole domains idle', text: 'domains of the topology of which all such nodes are idle', more: true, scale: 1, unit: 'domains' },
+  gangNodes: { title: 'Gangs in few nodes', text: 'nodes beyond the first, of gangs that are placed', more: false, scale: 1, unit: 'nodes' },
+  gangDomains: { title: 'Gangs in few domains', text: 'domains of the topology beyond the first, of gangs that are placed', more: false, scale: 1, unit: 'domains' },
+  gangModels: { title: 'Gangs on one GPU model', text: 'GPU models beyond the first, of gangs that are placed', more: false, scale: 1, unit: 'models' },
+  cpuOnGpuNodes: { title: 'CPU pods off GPU nodes', text: 'pods without GPUs that are placed on nodes with GPUs, though others would do', more: false, scale: 1, unit: 'pods' },
   preference: { title: 'Preferences met', text: 'preferred nodes and topology', more: true, scale: 1000, unit: 'points' },
   fragmentation: { title: 'Scattered free GPUs', text: 'free GPUs that the expected work cannot use (policy spread: unevenness of use)', more: false, scale: 1000, unit: 'GPUs' },
 };
