@@ -41,6 +41,8 @@ class Enumeration {
     std::size_t last = 0;              // no class before this one is added any more
     std::size_t next_resident = 0;     // of a pinned room: no resident before this one is added any more
   };
+  // What is free of a device, and which residents of it are absent, by class of stay and which of them.
+  using DeviceView = std::pair<DeviceUnits, std::vector<std::pair<DemandIndex, std::int32_t>>>;
 
   const PodClass& class_of(std::size_t d) const {
     return in_.problem.pod_classes[in_.demand.classes[room_.demands[d]].pod_class];
@@ -61,7 +63,7 @@ class Enumeration {
     if (is_stay(d) && room_.pinned) return add_residents(at, d);
     // Who runs side by side may go on so, whatever anti-affinity says.
     if (!states_[at].space.has_resources(pod_class) || (!is_stay(d) && clashes(states_[at], d))) return;
-    for (const std::vector<std::int32_t>& devices : device_choices(states_[at].space, pod_class))
+    for (const std::vector<std::int32_t>& devices : device_choices(states_[at], pod_class))
       add(at, d, devices, states_[at].next_resident, -1);
   }
 
@@ -82,25 +84,46 @@ class Enumeration {
     ++next.counts[d];
     next.last = d;
     next.next_resident = next_resident;
-    std::vector<DeviceUnits> key = next.space.free_devices();
-    if (resident < 0) std::sort(key.begin(), key.end());  // devices with equal room are alike but for residents
+    std::vector<DeviceView> key = devices_of(next);
+    if (resident < 0) std::sort(key.begin(), key.end());
     if (seen_.insert({next.counts, next_resident, std::move(key)}).second) states_.push_back(std::move(next));
   }
 
-  // One choice for each multiset of levels that the pod's devices may have: devices with equal room are alike.
-  std::vector<std::vector<std::int32_t>> device_choices(const NodeRoom& space, const PodClass& pod_class) const {
+  // All that tells the devices of a state apart: devices with equal room, of which the same residents are absent, are
+  // alike. A resident that uses several devices is the same as no other.
+  std::vector<DeviceView> devices_of(const State& state) const {
+    std::vector<DeviceView> devices;
+    for (const DeviceUnits free : state.space.free_devices()) devices.push_back({free, {}});
+    if (!room_.pinned) return devices;
+    std::vector<bool> is_there(room_.residents.size(), false);
+    for (const Configuration::Step& step : state.steps)
+      if (step.resident >= 0) is_there[static_cast<std::size_t>(step.resident)] = true;
+    for (std::size_t r = 0; r < room_.residents.size(); ++r) {
+      const RoomClass::Resident& resident = room_.residents[r];
+      const bool on_one = resident.devices.size() == 1;
+      for (std::int32_t device : resident.devices)
+        if (!is_there[r])
+          devices[static_cast<std::size_t>(device)].second.emplace_back(
+              resident.stay, on_one ? -1 : static_cast<std::int32_t>(r));
+    }
+    return devices;
+  }
+
+  // One choice for each multiset of devices, as devices_of tells them apart.
+  std::vector<std::vector<std::int32_t>> device_choices(const State& state, const PodClass& pod_class) const {
     if (pod_class.gpu.kind == GpuRequestKind::kNone) return {{}};
     const DeviceUnits units = share_units(pod_class, node_class_);
-    std::map<DeviceUnits, std::vector<std::int32_t>> levels;
-    for (std::size_t i = 0; i < space.free_devices().size(); ++i)
-      if (space.free_devices()[i] >= units) levels[space.free_devices()[i]].push_back(static_cast<std::int32_t>(i));
+    const std::vector<DeviceView> devices = devices_of(state);
+    Levels levels;
+    for (std::size_t i = 0; i < devices.size(); ++i)
+      if (devices[i].first >= units) levels[devices[i]].push_back(static_cast<std::int32_t>(i));
     std::vector<std::vector<std::int32_t>> choices;
     std::vector<std::int32_t> chosen;
     choose(levels, levels.begin(), static_cast<std::size_t>(pod_class.gpu.devices), chosen, choices);
     return choices;
   }
 
-  using Levels = std::map<DeviceUnits, std::vector<std::int32_t>>;
+  using Levels = std::map<DeviceView, std::vector<std::int32_t>>;
   void choose(const Levels& levels, Levels::const_iterator level, std::size_t missing,
               std::vector<std::int32_t>& chosen, std::vector<std::vector<std::int32_t>>& choices) const {
     if (missing == 0) {
@@ -156,7 +179,10 @@ class Enumeration {
   bool has_devices(const State& state, std::size_t d) const {
     const PodClass& pod_class = class_of(d);
     if (pod_class.gpu.kind == GpuRequestKind::kNone) return true;
-    if (!room_.pinned) return !device_choices(state.space, pod_class).empty();
+    if (!room_.pinned) {
+      const std::int64_t absent = room_.stock[d] - state.counts[d];
+      return absent > devices_in_use(state) && !device_choices(state, pod_class).empty();
+    }
     const DeviceUnits units = share_units(pod_class, node_class_);
     for (std::size_t r = 0; r < room_.residents.size(); ++r) {
       const auto position = static_cast<std::int32_t>(r);
@@ -170,6 +196,17 @@ class Enumeration {
         return true;
     }
     return false;
+  }
+
+  // Whole devices that pods which come to the node use. Each of them may be that of a different absent resident: which
+  // of equal devices they use is left to decoding.
+  std::int64_t devices_in_use(const State& state) const {
+    std::set<std::int32_t> used;
+    for (const Configuration::Step& step : state.steps)
+      if (in_.demand.classes[step.demand].stays.is_none()) used.insert(step.devices.begin(), step.devices.end());
+    return std::ranges::count_if(used, [&](std::int32_t device) {
+      return room_.free_devices[static_cast<std::size_t>(device)] == room_.free_devices.back();
+    });
   }
 
   // By the anti-affinity of what is newly placed here.
@@ -190,7 +227,7 @@ class Enumeration {
   std::size_t& left_;
   const std::function<bool()>& stop_;
   std::vector<State> states_;
-  std::set<std::tuple<std::vector<std::int32_t>, std::size_t, std::vector<DeviceUnits>>> seen_;
+  std::set<std::tuple<std::vector<std::int32_t>, std::size_t, std::vector<DeviceView>>> seen_;
 };
 
 }  // namespace

@@ -24,7 +24,8 @@ struct Configuration {
   };
   std::vector<Step> steps;
   std::vector<std::pair<DemandIndex, std::int32_t>> counts;  // ascending by demand class
-  // Classes of residents of which one more could stay beside all this. Only where configurations are listed.
+  // Classes of residents of which one more could stay beside all this. Only where configurations are listed. In a room
+  // that is not pinned: whichever devices pods that come use, each class taken by itself.
   std::vector<DemandIndex> could_stay;
   std::int64_t last_level = 0;  // what the node adds to the last level: fragmentation, or the square of its use
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 
 #include "heuristics/groups.h"
 
@@ -112,7 +113,37 @@ class Decoder {
         std::swap(positions[wanted], positions[static_cast<std::size_t>(other)]);
       }
     }
+    if (!in_.supply.rooms[in_.supply.room_of[node]].pinned) use_devices_of(node, configuration, positions);
     return positions;
+  }
+
+  // No resident may leave in vain: where pods that come to the node use whole devices, as many residents as possible
+  // lose one of theirs to them.
+  void use_devices_of(NodeIndex node, const Configuration& configuration, std::vector<std::int32_t>& positions) const {
+    std::vector<std::int32_t> spare, idle;  // devices that one resident less needs; one of each that has all of its own
+    for (const Configuration::Step& step : configuration.steps)
+      if (in_.demand.classes[step.demand].stays.is_none())
+        for (const std::int32_t device : step.devices)
+          if (const std::int32_t own = positions[static_cast<std::size_t>(device)]; is_whole(node, own))
+            spare.push_back(own);
+    std::ranges::sort(spare);
+    const auto repeated = std::ranges::unique(spare);
+    spare.erase(repeated.begin(), repeated.end());
+    for (const PodIndex pod : in_.supply.residents[node]) {
+      const std::span<const std::int32_t> own = in_.problem.devices_of(pod);
+      if (state_.is_present(pod) || own.empty()) continue;
+      const auto lost = std::ranges::find_first_of(spare, own);
+      if (lost != spare.end())
+        spare.erase(lost);
+      else
+        idle.push_back(own.front());
+    }
+    for (std::size_t i = 0; i < std::min(spare.size(), idle.size()); ++i)
+      std::iter_swap(std::ranges::find(positions, spare[i]), std::ranges::find(positions, idle[i]));
+  }
+
+  bool is_whole(NodeIndex node, std::int32_t device) const {
+    return state_.free_devices(node)[static_cast<std::size_t>(device)] == in_.problem.device_capacity(node);
   }
 
   bool is_tied(GangClassIndex index) const {

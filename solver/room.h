@@ -27,7 +27,8 @@ struct RoomClass {
   // resource, by its devices, and by the stock. Anti-affinity is not looked at.
   std::vector<std::int64_t> most;
   // Who runs on each of the nodes and may leave, ascending by class, with the devices (positions in free_devices) that
-  // it is on. These matter only where somebody shares a device (`pinned`): whole ones are as good as each other.
+  // it is on. These are told only where a resident shares a device (`pinned`): else the residents are on whole devices,
+  // and any device of theirs is as good as another until decoding chooses one.
   struct Resident {
     DemandIndex stay;
     std::vector<std::int32_t> devices;

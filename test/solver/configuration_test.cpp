@@ -143,6 +143,87 @@ Counts counts_of(const Configuration& configuration, std::size_t demands) {
   return counts;
 }
 
+// Every content of one node with sharers, each device with a name of its own: which pods there are, and of which
+// classes of residents one more could stay. By trying all subsets of the residents, then all subsets of devices for
+// each pod that comes.
+class EveryDevice {
+ public:
+  using Content = std::pair<Counts, std::vector<DemandIndex>>;
+
+  EveryDevice(const ExactFormulation& f, const RoomClass& room)
+      : problem_(f.problem), demand_(f.demand), room_(room), node_class_(f.problem.node_classes[room.node_class]) {}
+
+  std::set<Content> run() {
+    for (std::uint32_t there = 0; there < (1U << room_.residents.size()); ++there) {
+      State state{there, room_.free, room_.free_devices, Counts(demand_.classes.size(), 0)};
+      for (std::size_t r = 0; r < room_.residents.size(); ++r)
+        if ((there >> r & 1U) != 0) state = with(state, room_.residents[r].stay, room_.residents[r].devices);
+      extend(state, 0);
+    }
+    return contents_;
+  }
+
+ private:
+  struct State {
+    std::uint32_t there = 0;  // bits: positions of residents
+    std::vector<Amount> free;
+    Devices devices;
+    Counts counts;
+  };
+
+  const PodClass& class_of(DemandIndex d) const { return problem_.pod_classes[demand_.classes[d].pod_class]; }
+
+  State with(State state, DemandIndex demand, const std::vector<std::int32_t>& devices) const {
+    const PodClass& pod_class = class_of(demand);
+    for (std::size_t r = 0; r < state.free.size(); ++r) state.free[r] -= pod_class.request[r];
+    for (const std::int32_t device : devices)
+      state.devices[static_cast<std::size_t>(device)] -= share_units(pod_class, node_class_);
+    ++state.counts[demand.value()];
+    return state;
+  }
+
+  static bool fits(const State& state) {
+    const auto left = [](auto amount) { return amount >= 0; };
+    return std::ranges::all_of(state.free, left) && std::ranges::all_of(state.devices, left);
+  }
+
+  void extend(const State& state, std::size_t first) {
+    contents_.insert({state.counts, could_stay(state)});
+    for (std::size_t at = first; at < room_.demands.size(); ++at) {
+      const DemandIndex d = room_.demands[at];
+      if (!demand_.classes[d].stays.is_none() || state.counts[d.value()] >= room_.stock[at]) continue;
+      for (std::uint32_t subset = 0; subset < (1U << state.devices.size()); ++subset) {
+        if (std::popcount(subset) != class_of(d).gpu.devices) continue;
+        std::vector<std::int32_t> devices;
+        for (std::size_t i = 0; i < state.devices.size(); ++i)
+          if ((subset >> i & 1U) != 0) devices.push_back(static_cast<std::int32_t>(i));
+        if (const State next = with(state, d, devices); fits(next)) extend(next, at);
+      }
+    }
+  }
+
+  std::vector<DemandIndex> could_stay(const State& state) const {
+    std::set<DemandIndex> classes;
+    for (std::size_t r = 0; r < room_.residents.size(); ++r)
+      if ((state.there >> r & 1U) == 0 && fits(with(state, room_.residents[r].stay, room_.residents[r].devices)))
+        classes.insert(room_.residents[r].stay);
+    return {classes.begin(), classes.end()};
+  }
+
+  const Problem& problem_;
+  const Demand& demand_;
+  const RoomClass& room_;
+  const NodeClass& node_class_;
+  std::set<Content> contents_;
+};
+
+bool has_anti_affinity(const ExactFormulation& f, const RoomClass& room) {
+  return std::ranges::any_of(room.demands, [&](DemandIndex d) {
+    const PodClass& pod_class = f.problem.pod_classes[f.demand.classes[d].pod_class];
+    return !pod_class.anti_affinity_owned.empty() || !pod_class.anti_affinity_matched.empty();
+  });
+}
+
 // Calls visit(formulation, room) for the rooms of many random clusters in which all that runs stays.
 template <class Visit>
 void for_each_room(std::uint32_t clusters, const Visit& visit, bool may_leave = false) {
@@ -297,6 +378,30 @@ TEST(EnumerateConfigurations, LetsNobodyStayWhoIsNotThereOrOnOthersDevices) {
         }
       },
       true);
+}
+
+TEST(EnumerateConfigurations, KnowsEachWayToLeaveResidentsWithoutTheirDevices) {
+  std::int64_t rooms = 0, ways = 0;
+  for_each_room(
+      1200,
+      [&](const ExactFormulation& f, const RoomClass& room) {
+        if (!room.pinned || has_anti_affinity(f, room) || Exhaustive(f, room).size() > 200) return;
+        ++rooms;
+        std::size_t states = 100'000;
+        const auto configurations = enumerate_configurations(f.configuration_input, room, states);
+        ASSERT_TRUE(configurations);
+        std::set<EveryDevice::Content> found;
+        for (const Configuration& c : *configurations)
+          EXPECT_TRUE(found.insert({counts_of(c, f.demand.classes.size()), c.could_stay}).second) << "listed twice";
+        const std::set<EveryDevice::Content> expected = EveryDevice(f, room).run();
+        EXPECT_EQ(found, expected);
+        std::set<Counts> counts;
+        for (const auto& [count, could_stay] : expected) counts.insert(count);
+        ways += static_cast<std::int64_t>(expected.size() - counts.size());
+      },
+      true);
+  EXPECT_GE(rooms, 30);
+  EXPECT_GE(ways, 10) << "contents of equal counts that differ in which residents could stay";
 }
 
 }  // namespace
