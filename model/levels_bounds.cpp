@@ -9,7 +9,7 @@
 #include "model/levels_parts.h"
 #include "model/possibilities.h"
 #include "model/saturating.h"
-#include "model/wholeness.h"
+#include "model/wholeness_bounds.h"
 
 namespace muster {
 namespace {
@@ -388,7 +388,7 @@ std::vector<std::int64_t> trivial_bounds(const Problem& problem, const FairShare
   constexpr std::int64_t kNothingEvicted = 0, kNothingMoved = 0, kNothingIdle = 0;
   bounds.insert(bounds.end(), {kNothingEvicted, kNothingMoved, most_seniority(sums)});
   if (problem.snapshot->policy.has_whole_nodes()) {
-    const WholenessValues wholeness = WholenessBounds(problem).whatever();
+    const WholenessValues wholeness = trivial_wholeness(problem);
     bounds.insert(bounds.end(), wholeness.begin(), wholeness.end());
   }
   bounds.insert(bounds.end(), {preference_bound(problem, possibilities), kNothingIdle});

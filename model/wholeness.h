@@ -12,9 +12,7 @@
 #include <vector>
 
 #include "model/end_state.h"
-#include "model/levels.h"
 #include "model/plan.h"
-#include "model/possibilities.h"
 #include "model/problem.h"
 
 namespace muster {
@@ -85,31 +83,5 @@ WholeNodeCount whole_nodes_after(const Problem& problem, const Plan& plan);
 inline constexpr std::size_t kWholenessLevels = 6;
 // In the order of the levels.
 using WholenessValues = std::array<std::int64_t, kWholenessLevels>;
-
-// Bounds of these levels for plans with given values of all levels before.
-class WholenessBounds {
- public:
-  // The problem must outlive it. Cost: O(pods + nodes x devices).
-  explicit WholenessBounds(const Problem& problem);
-
-  // Whatever the levels before are.
-  WholenessValues whatever() const;
-  // Requires `levels` of that problem, with the levels of wholeness. A bound holds for plans that are equal to it in
-  // all levels before. Cost: O(gang shapes x nodes), within limits.
-  WholenessValues given(const Levels& levels) const;
-
- private:
-  struct Given;
-  std::int64_t must_break(const Given& given) const;
-  std::int64_t most_whole_domains(const Given& given, std::int64_t whole_nodes) const;
-  GangSpread least_spread(const Given& given) const;
-  std::int64_t least_misplaced(const Given& given) const;
-
-  const Problem& problem_;
-  WholeNodes whole_nodes_;
-  Possibilities possibilities_;
-  Work possible_work_ = 0;  // weighted, of all that may be present
-  bool may_go_stale_ = false;
-};
 
 }  // namespace muster

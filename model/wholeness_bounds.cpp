@@ -1,99 +1,18 @@
-// Bounds of the levels of wholeness, by what the plan must hold in sum given the levels before.
-//
-// Given `work`, all pods that may be placed are, but for some of no more work than is missing of it. Prices for pods
-// that no node can exceed then tell how many nodes must be in use: any price is valid, the best one counts. They are
-// the dual solutions of the bin packing relaxation (Martello and Toth 1990, section 8.3), guessed.
+#include "model/wholeness_bounds.h"
+
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 
-#include "model/fractional_knapsack.h"
 #include "model/free_room.h"
-#include "model/wholeness.h"
+#include "model/least_broken.h"
 
 namespace muster {
 namespace {
 
-constexpr std::int64_t kThousand = 1'000;
 constexpr std::int64_t kMostSteps = 20'000'000;  // of counting copies of gangs' pods on nodes
-constexpr std::int64_t kMostDevices = 64;        // of a node, for which prices by devices are tried
-
-// Whole devices that the pod asks for; 0: none, or parts of them.
-std::int64_t whole_devices(const PodClass& pod_class) {
-  return pod_class.gpu.kind == GpuRequestKind::kWhole ? pod_class.gpu.devices : 0;
-}
-
-// No more than the pod takes of GPUs, in thousandths.
-std::int64_t least_volume(const PodClass& pod_class) {
-  std::int64_t volume = pod_class.mig_gpu_usage / kThousand;
-  if (pod_class.gpu.kind == GpuRequestKind::kWhole) volume += kThousand * pod_class.gpu.devices;
-  if (pod_class.gpu.kind == GpuRequestKind::kFraction)
-    volume += pod_class.gpu.devices * pod_class.gpu.share / kThousand;
-  return volume;
-}
-
-// A price of pods, and what all pods on a node can come to at most.
-struct Price {
-  std::function<std::int64_t(const PodClass&)> of_pod;
-  std::function<std::int64_t(const NodeEnd&)> of_node;
-};
-
-// By whole devices: `of_size[x]` for a pod with x of them.
-Price by_devices(const Problem& problem, std::vector<std::int64_t> of_size) {
-  std::vector<std::int64_t> most(of_size.size(), 0);  // on so many idle devices
-  for (std::size_t idle = 1; idle < most.size(); ++idle) {
-    for (std::size_t size = 1; size <= idle; ++size)
-      most[idle] = std::max(most[idle], of_size[size] + most[idle - size]);
-  }
-  return {[of_size = std::move(of_size)](const PodClass& pod_class) {
-            const auto size = static_cast<std::size_t>(whole_devices(pod_class));
-            return size < of_size.size() ? of_size[size] : std::int64_t{0};
-          },
-          [&problem, most = std::move(most)](const NodeEnd& node) {
-            const DeviceUnits whole = problem.node_classes[node.node_class].device_capacity();
-            const auto idle = std::ranges::count_if(node.free_devices, [&](DeviceUnits free) { return free >= whole; });
-            return most[static_cast<std::size_t>(idle)];
-          }};
-}
-
-Price by_volume(const Problem& problem) {
-  return {least_volume, [&problem](const NodeEnd& node) {
-            const DeviceUnits whole = problem.node_classes[node.node_class].device_capacity();
-            std::int64_t volume = 0;
-            for (const DeviceUnits free : node.free_devices)
-              volume += static_cast<std::int64_t>(
-                  (Wide{std::max<DeviceUnits>(0, free)} * kThousand + whole - 1) / whole);
-            for (const ResourceIndex resource : problem.snapshot->resource_names.indices()) {
-              const Work slice = mig_slice_work(problem.snapshot->resource_names[resource]);
-              const Amount free = std::max<Amount>(0, node.free[resource.value()]);
-              if (slice > 0) volume = saturating_add(volume, saturating_multiply(slice, free));
-            }
-            return volume;
-          }};
-}
-
-Price by_resource(std::size_t resource) {
-  return {[resource](const PodClass& pod_class) { return pod_class.request[resource]; },
-          [resource](const NodeEnd& node) { return std::max<Amount>(0, node.free[resource]); }};
-}
-
-std::vector<Price> prices_of(const Problem& problem) {
-  std::vector<Price> prices{by_volume(problem), by_resource(kCpu.value()), by_resource(kMemory.value())};
-  std::int64_t most = 0;
-  for (const NodeClass& node_class : problem.node_classes) most = std::max<std::int64_t>(most, node_class.device_count);
-  if (most > kMostDevices) return prices;
-  for (std::int64_t step = 2; step <= most; ++step) {
-    std::vector<std::int64_t> at_least(static_cast<std::size_t>(most) + 1, 0), rounded = at_least;
-    for (std::int64_t size = 1; size <= most; ++size) {
-      at_least[static_cast<std::size_t>(size)] = size >= step ? 1 : 0;
-      rounded[static_cast<std::size_t>(size)] = size * step / (most + 1);
-    }
-    prices.push_back(by_devices(problem, std::move(at_least)));
-    prices.push_back(by_devices(problem, std::move(rounded)));
-  }
-  return prices;
-}
 
 std::int64_t copies_on(const PodClass& pod_class, const NodeClass& node_class, const NodeEnd& node) {
   if (!pod_class.allowed[node.node_class.value()]) return 0;
@@ -126,93 +45,116 @@ bool is_all_or_nothing(const Problem& problem, const Gang& gang) {
   return gang.groups.size() == 1 && problem.groups[gang.root].minimum >= std::ssize(gang.pods);
 }
 
+// Over how much so many alike pods must be spread if all the room were theirs.
+class SpreadOfClass {
+ public:
+  SpreadOfClass(const Problem& problem, const FreeRoom& room) : problem_(problem), room_(room) {}
+
+  // Nothing where it would take too long to tell.
+  GangSpread of(PodClassIndex pod_class, std::int64_t pods) {
+    const auto [at, is_new] = known_.try_emplace({pod_class, pods});
+    if (is_new && steps_ <= kMostSteps) at->second = count(pod_class, pods);
+    return at->second;
+  }
+
+ private:
+  GangSpread count(PodClassIndex index, std::int64_t pods) {
+    const PodClass& pod_class = problem_.pod_classes[index];
+    const std::size_t levels = problem_.topology_levels.size();
+    std::vector<std::int64_t> by_node, by_domain(problem_.domains.size(), 0), outside(levels, 0);
+    std::map<ModelIndex, std::int64_t> by_model;
+    for (const NodeIndex node : problem_.nodes.indices()) {
+      const NodeClass& node_class = problem_.class_of(node);
+      steps_ += 8 + node_class.device_count;
+      const std::int64_t copies = std::min(pods, copies_on(pod_class, node_class, room_.of(node)));
+      if (copies == 0) continue;
+      by_node.push_back(copies);
+      by_model[node_class.model] += copies;
+      for (std::size_t level = 0; level < levels; ++level) {
+        const DomainIndex domain = problem_.nodes[node].domains[level];
+        (domain.is_none() ? outside[level] : by_domain[domain.value()]) += copies;
+      }
+    }
+    GangSpread spread;
+    spread.nodes = beyond_first_bin(by_node, pods);
+    for (std::size_t level = 0; level < levels; ++level) {
+      std::vector<std::int64_t> bins{outside[level]};
+      for (const DomainIndex domain : problem_.domains.indices()) {
+        if (problem_.domains[domain].level.value() == level) bins.push_back(by_domain[domain.value()]);
+      }
+      spread.domains += beyond_first_bin(bins, pods);
+    }
+    std::vector<std::int64_t> models;
+    for (const auto& [model, copies] : by_model) models.push_back(copies);
+    if (pod_class.gpu.devices > 0) spread.models = beyond_first_bin(models, pods);
+    return spread;
+  }
+
+  const Problem& problem_;
+  const FreeRoom& room_;
+  std::map<std::pair<PodClassIndex, std::int64_t>, GangSpread> known_;
+  std::int64_t steps_ = 0;
+};
+
+void add(MissingPods::Cost& sum, const MissingPods::Cost& cost) {
+  sum.rank = cost.rank;
+  sum.work = saturating_add(sum.work, cost.work);
+  sum.other = saturating_add(sum.other, cost.other);
+}
+
 }  // namespace
 
 // What is known of a plan with these levels.
 struct WholenessBounds::Given {
-  Work missing = 0;     // at most so much of what may be present is not
-  Plan leaving;         // those who may be gone; their room counts as free
-  EndState end_state;   // without them
+  MissingPods missing;
+  Indexed<PodIndex, std::uint8_t> leaves;  // those who may be gone; their room counts as free
+  Plan leaving;
+  EndState end_state;                          // without them
+  Indexed<NodeIndex, std::uint8_t> is_broken;  // the same, whatever else is placed
   FreeRoom room;
-  Indexed<NodeIndex, std::uint8_t> is_broken;  // whatever else is placed
+  WholenessValues values;  // of the levels themselves
+
+  Given(const WholenessBounds& of, const Levels& levels)
+      : missing(of.problem_, of.possibilities_, of.sums_, levels),
+        leaves(of.problem_.pods.size(), 0),
+        leaving(leaving_of(of.problem_)),
+        end_state(end_state_of(of.problem_, leaving)),
+        is_broken(broken_nodes(of.problem_, of.whole_nodes_, end_state)),
+        room(of.problem_, leaving, end_state) {
+    const auto first = static_cast<std::ptrdiff_t>(3 * of.problem_.priorities.size() + 3);
+    std::copy_n(levels.values.begin() + first, values.size(), values.begin());
+  }
+
+ private:
+  Plan leaving_of(const Problem& problem) {
+    Plan plan;
+    for (const PodIndex pod : problem.pods.indices()) {
+      if (problem.pods[pod].status != PodStatus::kRunning || !missing.may_leave(pod)) continue;
+      leaves[pod] = 1;
+      plan.evictions.push_back({pod, EvictionReason::kPreempt, GangIndex::none()});
+    }
+    return plan;
+  }
 };
 
-WholenessBounds::WholenessBounds(const Problem& problem)
-    : problem_(problem), whole_nodes_(problem), possibilities_(problem) {
-  for (const GangIndex index : problem.gangs.indices()) {
-    const Gang& gang = problem.gangs[index];
-    may_go_stale_ = may_go_stale_ || (gang.stale && problem.snapshot->policy.actions.stale);
-    if (!gang.queue_is_leaf) continue;
-    for (const PodIndex pod : gang.pods) {
-      if (possibilities_.may_be_present(pod))
-        possible_work_ = saturating_add(possible_work_, problem.pods[pod].weighted_work);
-    }
-  }
+WholenessValues trivial_wholeness(const Problem& problem) {
+  const WholeNodes whole_nodes(problem);
+  const Indexed<NodeIndex, std::uint8_t> none_broken(problem.nodes.size(), 0);
+  return {whole_nodes.countable(), whole_domains(problem, whole_nodes, none_broken), 0, 0, 0, 0};
 }
 
-WholenessValues WholenessBounds::whatever() const {
-  const Indexed<NodeIndex, std::uint8_t> none_broken(problem_.nodes.size(), 0);
-  return {whole_nodes_.countable(), whole_domains(problem_, whole_nodes_, none_broken), 0, 0, 0, 0};
-}
+WholenessBounds::WholenessBounds(const Problem& problem)
+    : problem_(problem), whole_nodes_(problem), possibilities_(problem), sums_(problem, possibilities_) {}
 
 WholenessValues WholenessBounds::given(const Levels& levels) const {
-  const std::size_t ranks = problem_.priorities.size();
-  const std::size_t evicted = 3 * ranks, moved = evicted + 1, whole_nodes = evicted + 3;
-  if (possible_work_ == kLargest) return whatever();
-  const bool all_stay = levels.values[evicted] == 0 && levels.values[moved] == 0 && !may_go_stale_;
-  Plan leaving;
-  for (const PodIndex pod : problem_.pods.indices()) {
-    if (all_stay || problem_.pods[pod].status != PodStatus::kRunning) continue;
-    if (possibilities_.may_leave(problem_.gangs[problem_.pods[pod].gang]) || possibilities_.may_be_moved(pod))
-      leaving.evictions.push_back({pod, EvictionReason::kPreempt, GangIndex::none()});
-  }
-  EndState end_state = end_state_of(problem_, leaving);
-  const FreeRoom room(problem_, leaving, end_state);
-  const Work work = ranks == 0 ? 0 : levels.values[evicted - 1];
-  Indexed<NodeIndex, std::uint8_t> is_broken = broken_nodes(problem_, whole_nodes_, end_state);
-  const Given known{std::max<Work>(0, saturating_subtract(possible_work_, work)), std::move(leaving),
-                    std::move(end_state), room, std::move(is_broken)};
-  const std::int64_t most_whole = whole_nodes_.countable() - must_break(known);
+  const Given known(*this, levels);
+  const LeastBroken least_broken(
+      {problem_, whole_nodes_, possibilities_, known.missing, known.leaves, known.is_broken, known.room});
+  const std::int64_t countable = whole_nodes_.countable();
+  const std::int64_t most_whole = countable - least_broken.count(countable - known.values[0]);
   const GangSpread spread = least_spread(known);
-  return {most_whole, most_whole_domains(known, levels.values[whole_nodes]), spread.nodes, spread.domains,
-          spread.models, least_misplaced(known)};
-}
-
-// Nodes that count and cannot be whole.
-std::int64_t WholenessBounds::must_break(const Given& given) const {
-  std::int64_t broken = 0;
-  for (const NodeIndex node : problem_.nodes.indices())
-    broken += whole_nodes_.counts(node) && given.is_broken[node] != 0 ? 1 : 0;
-  std::map<std::pair<PodClassIndex, Work>, std::int64_t> placeable;  // by class and weighted work of a pod
-  for (const PodIndex pod : problem_.pods.indices()) {
-    const Pod& p = problem_.pods[pod];
-    if (possibilities_.may_be_placed(pod)) ++placeable[{p.pod_class, p.weighted_work}];
-  }
-  std::int64_t most = 0;
-  for (const Price& price : prices_of(problem_)) {
-    FractionalKnapsack left_out(given.missing);
-    std::int64_t asked = 0;
-    for (const auto& [kind, count] : placeable) {
-      const std::int64_t one = price.of_pod(problem_.pod_classes[kind.first]);
-      if (one == 0) continue;
-      asked = saturating_add(asked, saturating_multiply(one, count));
-      left_out.add({kind.second, one, count});
-    }
-    if (asked == kLargest) continue;
-    asked -= left_out.profit();
-    std::vector<std::int64_t> whole;
-    for (const NodeIndex node : problem_.nodes.indices()) {
-      if (problem_.class_of(node).cordoned) continue;
-      const std::int64_t held = price.of_node(given.room.of(node));
-      if (whole_nodes_.counts(node) && given.is_broken[node] == 0)
-        whole.push_back(held);
-      else
-        asked = saturating_subtract(asked, held);
-    }
-    if (asked <= 0) continue;
-    most = std::max(most, 1 + beyond_first_bin(whole, asked));
-  }
-  return broken + most;
+  return {most_whole, most_whole_domains(known, known.values[0]), spread.nodes, spread.domains, spread.models,
+          least_misplaced(known)};
 }
 
 // Of each topology level the smallest first, as many as `whole_nodes` make up.
@@ -241,85 +183,56 @@ std::int64_t WholenessBounds::most_whole_domains(const Given& given, std::int64_
   return sum;
 }
 
-// Each gang by itself, as if all the room were its own. Of a gang that can be placed in part, any pod left out may
-// undo all of it.
+// Each gang by itself, as if all the room were its own. Of a gang that can be placed in part, any pod that is missing
+// may undo all of it. Of gangs of which pods run nothing is told.
 GangSpread WholenessBounds::least_spread(const Given& given) const {
-  std::array knapsacks{FractionalKnapsack(given.missing), FractionalKnapsack(given.missing),
-                       FractionalKnapsack(given.missing)};
+  if (given.values[2] == 0 && given.values[3] == 0 && given.values[4] == 0) return {};
+  std::array undone{MostMissing(given.missing), MostMissing(given.missing), MostMissing(given.missing)};
   GangSpread all;
-  std::map<std::pair<PodClassIndex, std::int64_t>, GangSpread> known;
-  std::int64_t steps = 0;
-  const auto spread_of = [&](PodClassIndex index, std::int64_t pods) {
-    const auto [at, is_new] = known.try_emplace({index, pods});
-    if (!is_new || steps > kMostSteps) return at->second;
-    const PodClass& pod_class = problem_.pod_classes[index];
-    std::vector<std::int64_t> by_node, by_domain(problem_.domains.size(), 0);
-    std::map<ModelIndex, std::int64_t> by_model;
-    std::vector<std::int64_t> outside(problem_.topology_levels.size(), 0);
-    for (const NodeIndex node : problem_.nodes.indices()) {
-      const NodeClass& node_class = problem_.class_of(node);
-      steps += 8 + node_class.device_count;
-      const std::int64_t copies = std::min(pods, copies_on(pod_class, node_class, given.room.of(node)));
-      if (copies == 0) continue;
-      by_node.push_back(copies);
-      by_model[node_class.model] += copies;
-      for (std::size_t level = 0; level < outside.size(); ++level) {
-        const DomainIndex domain = problem_.nodes[node].domains[level];
-        (domain.is_none() ? outside[level] : by_domain[domain.value()]) += copies;
-      }
-    }
-    GangSpread& spread = at->second;
-    spread.nodes = beyond_first_bin(by_node, pods);
-    for (std::size_t level = 0; level < outside.size(); ++level) {
-      std::vector<std::int64_t> bins{outside[level]};
-      for (const DomainIndex domain : problem_.domains.indices()) {
-        if (problem_.domains[domain].level.value() == level) bins.push_back(by_domain[domain.value()]);
-      }
-      spread.domains += beyond_first_bin(bins, pods);
-    }
-    std::vector<std::int64_t> models;
-    for (const auto& [model, copies] : by_model) models.push_back(copies);
-    if (pod_class.gpu.devices > 0) spread.models = beyond_first_bin(models, pods);
-    return spread;
-  };
+  SpreadOfClass spread_of(problem_, given.room);
   for (const Gang& gang : problem_.gangs) {
     if (gang.pods.size() < 2) continue;
     std::map<PodClassIndex, std::int64_t> pods;
-    Work work = 0, least = kLargest;
+    MissingPods::Cost sum;
+    std::optional<MissingPods::Cost> least;
     bool is_new = true;
     for (const PodIndex pod : gang.pods) {
       is_new = is_new && problem_.pods[pod].status != PodStatus::kRunning;
       if (!possibilities_.may_be_placed(pod)) continue;
       ++pods[problem_.pods[pod].pod_class];
-      work = saturating_add(work, problem_.pods[pod].weighted_work);
-      least = std::min(least, problem_.pods[pod].weighted_work);
+      const MissingPods::Cost cost = given.missing.cost_of(pod);
+      add(sum, cost);
+      if (!least) least = cost;
+      least->work = std::min(least->work, cost.work);
+      least->other = std::min(least->other, cost.other);
     }
     if (!is_new || pods.empty()) continue;
     GangSpread spread;
     for (const auto& [pod_class, count] : pods) {
-      const GangSpread of_class = spread_of(pod_class, count);
+      const GangSpread of_class = spread_of.of(pod_class, count);
       spread.nodes = std::max(spread.nodes, of_class.nodes);
       spread.domains = std::max(spread.domains, of_class.domains);
       spread.models = std::max(spread.models, of_class.models);
     }
-    const Work undone_by = is_all_or_nothing(problem_, gang) ? work : least;
+    const MissingPods::Cost& undone_by = is_all_or_nothing(problem_, gang) ? sum : *least;
     all += spread;
-    knapsacks[0].add({undone_by, spread.nodes, 1});
-    knapsacks[1].add({undone_by, spread.domains, 1});
-    knapsacks[2].add({undone_by, spread.models, 1});
+    undone[0].add(undone_by, spread.nodes, 1);
+    undone[1].add(undone_by, spread.domains, 1);
+    undone[2].add(undone_by, spread.models, 1);
   }
-  return {all.nodes - knapsacks[0].profit(), all.domains - knapsacks[1].profit(), all.models - knapsacks[2].profit()};
+  return {all.nodes - undone[0].profit(), all.domains - undone[1].profit(), all.models - undone[2].profit()};
 }
 
 // Pods without GPUs for which nodes without GPUs have no room in sum.
 std::int64_t WholenessBounds::least_misplaced(const Given& given) const {
+  if (given.values[5] == 0) return 0;
   std::vector<PodIndex> pods;
-  FractionalKnapsack left_out(given.missing);
+  MostMissing missing(given.missing);
   for (const PodIndex pod : problem_.pods.indices()) {
     const PodClassIndex pod_class = problem_.pods[pod].pod_class;
     if (!possibilities_.may_be_placed(pod) || !whole_nodes_.may_avoid_gpus(pod_class)) continue;
     pods.push_back(pod);
-    left_out.add({problem_.pods[pod].weighted_work, 1, 1});
+    missing.add(given.missing.cost_of(pod), 1, 1);
   }
   if (pods.empty()) return 0;
   std::int64_t most = std::ssize(pods);
@@ -338,7 +251,7 @@ std::int64_t WholenessBounds::least_misplaced(const Given& given) const {
     }
     most = std::min(most, fit);
   }
-  return std::max<std::int64_t>(0, std::ssize(pods) - most - left_out.profit());
+  return std::max<std::int64_t>(0, std::ssize(pods) - most - missing.profit());
 }
 
 }  // namespace muster

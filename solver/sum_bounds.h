@@ -10,7 +10,7 @@
 #include "model/fair_share.h"
 #include "model/levels.h"
 #include "model/problem.h"
-#include "model/wholeness.h"
+#include "model/wholeness_bounds.h"
 
 namespace muster {
 

@@ -41,6 +41,12 @@ class NaiveSearch {
     return best_;
   }
 
+  std::set<std::vector<std::int64_t>> run_all() {
+    collects_ = true;
+    choose(0, {});
+    return std::move(all_);
+  }
+
  private:
   std::vector<Fate> fates_of(PodIndex pod, bool runs) const {
     std::vector<Fate> fates{{}};
@@ -74,7 +80,7 @@ class NaiveSearch {
   void look_at(const Plan& end_state) {
     Plan at_best = end_state;
     for (Eviction& eviction : at_best.evictions) eviction.reason = EvictionReason::kStale;  // which counts for nothing
-    if (!is_better(at_best) || !fits(end_state)) return;
+    if ((!collects_ && !is_better(at_best)) || !fits(end_state)) return;
     try_reasons(0, end_state);
   }
 
@@ -117,12 +123,16 @@ class NaiveSearch {
   bool is_better(const Plan& plan) const { return best_.values.empty() || compare(levels_of(plan), best_, ids_) > 0; }
 
   void judge(const Plan& plan) {
-    if (!is_better(plan)) return;
+    std::vector<std::int64_t> values = evaluate(problem_, shares_, plan).values;
+    if (collects_ ? all_.contains(values) : !is_better(plan)) return;
     for (const bool itself_too : {false, true}) {
       if (!check_plan(*problem_.snapshot, problem_, shares_, with_after(plan, itself_too)).empty() &&
           !check_plan(*problem_.snapshot, problem_, shares_, plan).empty())
         continue;
-      best_ = levels_of(plan);
+      if (collects_)
+        all_.insert(std::move(values));
+      else
+        best_ = levels_of(plan);
       return;
     }
   }
@@ -145,6 +155,8 @@ class NaiveSearch {
   std::vector<PodIndex> pods_, releasing_;
   std::vector<std::vector<Fate>> fates_;
   Levels best_;
+  bool collects_ = false;  // all plans, not the best
+  std::set<std::vector<std::int64_t>> all_;
 };
 
 }  // namespace
@@ -153,6 +165,13 @@ std::optional<Levels> solve_naively(const Problem& problem, const FairShares& sh
   NaiveSearch search(problem, shares);
   if (search.end_states() > most_states) return std::nullopt;
   return search.run();
+}
+
+std::optional<std::set<std::vector<std::int64_t>>> levels_of_all_plans(const Problem& problem, const FairShares& shares,
+                                                                       std::int64_t most_states) {
+  NaiveSearch search(problem, shares);
+  if (search.end_states() > most_states) return std::nullopt;
+  return search.run_all();
 }
 
 }  // namespace muster::brute_force

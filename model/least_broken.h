@@ -1,0 +1,66 @@
+// How many nodes a plan with given levels cannot leave whole. Internal to model/wholeness_bounds.h.
+//
+// A node that counts and holds a pod that breaks it is in use. It ends whole only if all such pods leave, each of which
+// takes of what the level `evicted` or `moved` is: so only some can. And the nodes that are in use in the end must hold
+// all pods that are present then: those that stay for certain where they are, and of those that may leave or come, all
+// but what is missing (model/missing_pods.h). Of j nodes that are freed, those with the least room are the best choice,
+// and the largest of the idle nodes take what the rest cannot hold; the best j counts.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/free_room.h"
+#include "model/missing_pods.h"
+#include "model/pod_prices.h"
+#include "model/wholeness.h"
+
+namespace muster {
+
+class LeastBroken {
+ public:
+  // Who may leave: `leaves`, by pod. `room`: what is free without those. `is_broken`: whether a node is not whole
+  // without those. All must outlive it. Cost: O(pods).
+  struct Input {
+    const Problem& problem;
+    const WholeNodes& whole_nodes;
+    const Possibilities& possibilities;
+    const MissingPods& missing;
+    const Indexed<PodIndex, std::uint8_t>& leaves;
+    const Indexed<NodeIndex, std::uint8_t>& is_broken;
+    const FreeRoom& room;
+  };
+  explicit LeastBroken(const Input& input);
+
+  // Nodes that count and are not whole in the end; no more than `enough` are looked for.
+  // Cost: O(prices x (nodes + pods) x log).
+  std::int64_t count(std::int64_t enough) const;
+
+ private:
+  // Alike pods that must be somewhere in the end, unless they are missing.
+  struct Asked {
+    PodClassIndex pod_class;
+    MissingPods::Cost cost;
+    std::int64_t count = 0;
+  };
+  enum class Use : std::uint8_t {
+    kFree,      // in nobody's way: holds what it holds without breaking anything that counts
+    kBroken,    // for certain
+    kFreeable,  // in use, but all who use it may leave
+    kIdle
+  };
+
+  void add_asked(PodIndex pod);
+  void find_uses();
+  Wide cost_of_leaving(PodIndex pod) const;
+  void find_most_freed();
+  std::int64_t by_price(const PodPrice& price) const;
+  std::int64_t asked_for(const PodPrice& price) const;
+
+  Input in_;
+  std::vector<Asked> asked_;
+  Indexed<NodeIndex, Use> use_;
+  std::int64_t broken_ = 0, freeable_ = 0, most_freed_ = 0;
+};
+
+}  // namespace muster

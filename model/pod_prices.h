@@ -1,0 +1,29 @@
+// Prices of pods that no node can exceed: what pods come to in sum then tells how many nodes they need.
+//
+// Any such price gives a valid bound. They are dual solutions of the bin packing relaxation (Martello and Toth 1990,
+// section 8.3), guessed.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <vector>
+
+#include "model/levels.h"
+#include "model/problem.h"
+
+namespace muster {
+
+// A price of pods, and what all pods in the room of a node can come to at most.
+struct PodPrice {
+  std::function<std::int64_t(const PodClass&)> of_pod;
+  std::function<std::int64_t(const NodeEnd&)> of_room;
+};
+
+// Whole devices that the pod asks for; 0: none, or parts of them.
+std::int64_t whole_devices(const PodClass& pod_class);
+
+// Those that say most come first. `sizes`: the numbers of whole devices that pods ask for. The problem must outlive
+// them.
+std::vector<PodPrice> pod_prices(const Problem& problem, const std::set<std::int64_t>& sizes);
+
+}  // namespace muster
