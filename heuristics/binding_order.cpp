@@ -13,19 +13,33 @@ bool stays(const ClusterState& state, PodIndex pod) {
   return state.problem().pods[pod].status == PodStatus::kRunning && state.is_present(pod) && is_home(state, pod);
 }
 
+template <class Counts>
+CompanyCounts running_company(const ClusterState& state, const Counts& counts) {
+  const Problem& problem = state.problem();
+  CompanyCounts company(problem);
+  for (const PodIndex pod : problem.pods.indices()) {
+    const PodClass& pod_class = problem.class_of(pod);
+    if (pod_class.has_ordered_rules() && problem.pods[pod].status == PodStatus::kRunning && counts(pod))
+      company.count(problem, pod_class, problem.pods[pod].node, true);
+  }
+  return company;
+}
+
 bool has_rule(const PodClass& pod_class) { return !pod_class.affinity.is_none() || !pod_class.spread_owned.empty(); }
 
 }  // namespace
 
 CompanyCounts staying_company(const ClusterState& end_state) {
-  const Problem& problem = end_state.problem();
-  CompanyCounts counts(problem);
-  for (const PodIndex pod : problem.pods.indices()) {
-    const PodClass& pod_class = problem.class_of(pod);
-    if (pod_class.has_ordered_rules() && stays(end_state, pod))
-      counts.count(problem, pod_class, problem.pods[pod].node, true);
-  }
-  return counts;
+  return running_company(end_state, [&](PodIndex pod) { return stays(end_state, pod); });
+}
+
+CompanyCounts leaving_company(const ClusterState& end_state) {
+  return running_company(end_state, [&](PodIndex pod) { return !stays(end_state, pod); });
+}
+
+bool would_be_first(const Problem& problem, const CompanyCounts& present, PodIndex pod) {
+  const AffinityIndex affinity = problem.class_of(pod).affinity;
+  return !affinity.is_none() && present.affine_anywhere(affinity) == 0;
 }
 
 std::vector<Binding> ordered_bindings(const ClusterState& end_state) {
@@ -40,18 +54,13 @@ std::vector<Binding> ordered_bindings(const ClusterState& end_state) {
   return bindings;
 }
 
-bool BindingSequence::passes(const Binding& binding, const MayBeFirst& may_be_first) const {
+bool BindingSequence::passes(const Binding& binding, const MayBind& may_bind) const {
   const PodClass& pod_class = problem_->class_of(binding.pod);
   if (!fit::affinity(present_, *problem_, pod_class, binding.node) ||
       !fit::spread(present_, *problem_, pod_class, binding.node)) {
     return false;
   }
-  return !would_be_first(binding) || !may_be_first || may_be_first(binding);
-}
-
-bool BindingSequence::would_be_first(const Binding& binding) const {
-  const AffinityIndex affinity = problem_->class_of(binding.pod).affinity;
-  return !affinity.is_none() && present_.affine_anywhere(affinity) == 0;
+  return !may_bind || may_bind(binding, present_);
 }
 
 void BindingSequence::put(const Binding& binding) {
@@ -61,10 +70,10 @@ void BindingSequence::put(const Binding& binding) {
 
 // All that pass of those that have a rule, once around. Returns what is left.
 std::vector<Binding> BindingSequence::bind_rules(const std::vector<Binding>& waiting,
-                                                 const MayBeFirst& may_be_first) {
+                                                 const MayBind& may_bind) {
   std::vector<Binding> left;
   for (const Binding& binding : waiting) {
-    if (has_rule(problem_->class_of(binding.pod)) && passes(binding, may_be_first)) {
+    if (has_rule(problem_->class_of(binding.pod)) && passes(binding, may_bind)) {
       put(binding);
     } else {
       left.push_back(binding);
@@ -75,30 +84,30 @@ std::vector<Binding> BindingSequence::bind_rules(const std::vector<Binding>& wai
 
 // Whether some pod with a rule passes once the other is bound.
 bool BindingSequence::helps(const Binding& other, const std::vector<Binding>& waiting,
-                            const MayBeFirst& may_be_first) {
+                            const MayBind& may_bind) {
   const PodClass& pod_class = problem_->class_of(other.pod);
   present_.count(*problem_, pod_class, other.node, true);
   const bool any = std::ranges::any_of(waiting, [&](const Binding& binding) {
-    return has_rule(problem_->class_of(binding.pod)) && passes(binding, may_be_first);
+    return has_rule(problem_->class_of(binding.pod)) && passes(binding, may_bind);
   });
   present_.count(*problem_, pod_class, other.node, false);
   return any;
 }
 
-std::vector<Binding> BindingSequence::bind_once(std::vector<Binding> waiting, const MayBeFirst& may_be_first) {
+std::vector<Binding> BindingSequence::bind_once(std::vector<Binding> waiting, const MayBind& may_bind) {
   // The first of an affinity needs no other pod, and any that matches would come too early before it.
   std::erase_if(waiting, [&](const Binding& binding) {
-    const bool is_first = would_be_first(binding) && passes(binding, may_be_first);
+    const bool is_first = would_be_first(*problem_, present_, binding.pod) && passes(binding, may_bind);
     if (is_first) put(binding);
     return is_first;
   });
   while (!waiting.empty()) {
-    std::vector<Binding> left = bind_rules(waiting, may_be_first);
+    std::vector<Binding> left = bind_rules(waiting, may_bind);
     if (left.size() == waiting.size()) {
       const auto is_free = [&](const Binding& binding) { return !has_rule(problem_->class_of(binding.pod)); };
       const bool all_free = std::ranges::all_of(left, is_free);
       auto next = std::ranges::find_if(left, [&](const Binding& binding) {
-        return is_free(binding) && (all_free || helps(binding, left, may_be_first));
+        return is_free(binding) && (all_free || helps(binding, left, may_bind));
       });
       if (next == left.end()) next = std::ranges::find_if(left, is_free);
       if (next == left.end()) return left;
@@ -111,18 +120,18 @@ std::vector<Binding> BindingSequence::bind_once(std::vector<Binding> waiting, co
 }
 
 // Which of several pods is the first of its affinity may decide: those that are left over begin the next attempt.
-std::vector<Binding> BindingSequence::bind(std::vector<Binding> waiting, const MayBeFirst& may_be_first) {
+std::vector<Binding> BindingSequence::bind(std::vector<Binding> waiting, const MayBind& may_bind) {
   constexpr int kAttempts = 3;
   const CompanyCounts before = present_;
   const std::size_t bound_before = bound_.size();
-  std::vector<Binding> left = bind_once(waiting, may_be_first);
+  std::vector<Binding> left = bind_once(waiting, may_bind);
   for (int attempt = 1; attempt < kAttempts && !left.empty(); ++attempt) {
     std::stable_partition(waiting.begin(), waiting.end(), [&](const Binding& binding) {
       return std::ranges::find(left, binding.pod, &Binding::pod) != left.end();
     });
     present_ = before;
     bound_.resize(bound_before);
-    left = bind_once(waiting, may_be_first);
+    left = bind_once(waiting, may_bind);
   }
   return left;
 }

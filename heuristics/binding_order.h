@@ -23,33 +23,37 @@ struct Binding {
 
 // What runs and stays where it is, by the rules.
 CompanyCounts staying_company(const ClusterState& end_state);
+// What runs now, and is evicted or moved. What is releasing already counts in no spread.
+CompanyCounts leaving_company(const ClusterState& end_state);
 // Placements of the state to which it matters when they are bound, by name of the pod.
 std::vector<Binding> ordered_bindings(const ClusterState& end_state);
 
 class BindingSequence {
  public:
-  // May the pod be the first of its affinity, as far as pods go that leave?
-  using MayBeFirst = std::function<bool(const Binding&)>;
+  // Whether a pod that passes beside what is present may be bound then, as far as pods go that leave.
+  using MayBind = std::function<bool(const Binding&, const CompanyCounts& present)>;
 
   BindingSequence(const Problem& problem, CompanyCounts present) : problem_(&problem), present_(std::move(present)) {}
 
   // Binds as many as it can; those that are left, in their order, where it cannot bind all. Cost: O(bindings x rounds);
   // a round binds at least one.
-  std::vector<Binding> bind(std::vector<Binding> waiting, const MayBeFirst& may_be_first);
+  std::vector<Binding> bind(std::vector<Binding> waiting, const MayBind& may_bind);
   const std::vector<Binding>& bound() const { return bound_; }
 
  private:
-  std::vector<Binding> bind_once(std::vector<Binding> waiting, const MayBeFirst& may_be_first);
-  bool passes(const Binding& binding, const MayBeFirst& may_be_first) const;
-  bool would_be_first(const Binding& binding) const;
-  bool helps(const Binding& other, const std::vector<Binding>& waiting, const MayBeFirst& may_be_first);
+  std::vector<Binding> bind_once(std::vector<Binding> waiting, const MayBind& may_bind);
+  bool passes(const Binding& binding, const MayBind& may_bind) const;
+  bool helps(const Binding& other, const std::vector<Binding>& waiting, const MayBind& may_bind);
   void put(const Binding& binding);
-  std::vector<Binding> bind_rules(const std::vector<Binding>& waiting, const MayBeFirst& may_be_first);
+  std::vector<Binding> bind_rules(const std::vector<Binding>& waiting, const MayBind& may_bind);
 
   const Problem* problem_;
   CompanyCounts present_;
   std::vector<Binding> bound_;
 };
+
+// Whether the pod has an affinity that nothing present matches.
+bool would_be_first(const Problem& problem, const CompanyCounts& present, PodIndex pod);
 
 // Whether all that the state places can be bound in some order. Cost: O(pods), and that of the sequence.
 bool has_binding_order(const ClusterState& end_state);

@@ -246,35 +246,33 @@ class BindingSteps {
         departing_(departing),
         placements_(placements),
         present_(staying_company(end_state)),
+        leaving_(leaving_company(end_state)),
         all_(ordered_bindings(end_state)) {}
 
   bool empty() const { return all_.empty(); }
 
   // Whether more have to wait now: their gangs have to be looked at again.
   bool find() {
-    const auto is_first_at_once = [this](const Binding& binding) { return matching_departures(binding).empty(); };
     std::vector<Binding> at_once, waiting;
     for (const Binding& binding : all_) (waits(binding) ? waiting : at_once).push_back(binding);
     BindingSequence sequence(problem_, present_);
-    const std::vector<Binding> left = sequence.bind(at_once, is_first_at_once);
+    const std::vector<Binding> left =
+        sequence.bind(at_once, [this](const Binding& binding, const CompanyCounts& present) {
+          return departures_in_the_way(binding, present).empty();
+        });
     if (!left.empty() && !departing_.empty()) {
       for (const Binding& binding : left) let_wait(binding);
       return true;
     }
     const std::size_t bound_at_once = sequence.bound().size();
     waiting.insert(waiting.end(), left.begin(), left.end());
-    const std::vector<Binding> stuck = sequence.bind(std::move(waiting), [this](const Binding& binding) {
-      std::vector<PodIndex>& after = placement_of(binding).after;
-      const std::vector<PodIndex> matching = matching_departures(binding);
-      after.insert(after.end(), matching.begin(), matching.end());
-      sort_names(after);
-      return true;
-    });
+    const std::vector<Binding> stuck = sequence.bind(std::move(waiting), nullptr);
     // One that starts at once may be in the way of one that waits, which has to be the first of its affinity.
     if (!stuck.empty() && bound_at_once > 0 && !departing_.empty()) {
       for (const Binding& binding : at_once) let_wait(binding);
       return true;
     }
+    name_departures(sequence.bound(), bound_at_once);
     number(std::span(sequence.bound()).first(bound_at_once));
     number(std::span(sequence.bound()).subspan(bound_at_once));
     return false;
@@ -298,10 +296,21 @@ class BindingSteps {
     placement_of(binding).after = std::move(names);
   }
 
-  // Pods that leave and match the affinity of one that would be the first.
-  std::vector<PodIndex> matching_departures(const Binding& binding) const {
-    const AffinityIndex affinity = problem_.class_of(binding.pod).affinity;
+  // Pods that leave and have to be gone first: those in the way of the first of an affinity, and those that would be
+  // too many in a domain of a spread.
+  std::vector<PodIndex> departures_in_the_way(const Binding& binding, const CompanyCounts& present) const {
     std::vector<PodIndex> found;
+    if (departing_.empty()) return found;
+    if (would_be_first(problem_, present, binding.pod)) find_matching_affinity(binding, found);
+    const PodClass& pod_class = problem_.class_of(binding.pod);
+    if (!meets_spread_beside(leaving_, present, problem_, pod_class, binding.node)) {
+      for (const OwnedSpread& owned : pod_class.spread_owned) find_matching_spread(binding, owned.spread, found);
+    }
+    return found;
+  }
+
+  void find_matching_affinity(const Binding& binding, std::vector<PodIndex>& found) const {
+    const AffinityIndex affinity = problem_.class_of(binding.pod).affinity;
     for (const PodIndex pod : departing_) {
       const std::vector<AffinityIndex>& matched = problem_.class_of(pod).affinity_matched;
       if (pod == binding.pod || !std::ranges::binary_search(matched, affinity)) continue;
@@ -310,7 +319,31 @@ class BindingSteps {
       const bool is_in_domain = std::ranges::any_of(problem_.affinities[affinity].terms, has_domain);
       if (is_in_domain) found.push_back(pod);
     }
-    return found;
+  }
+
+  void find_matching_spread(const Binding& binding, SpreadIndex spread, std::vector<PodIndex>& found) const {
+    const auto& domain_of = problem_.spreads[spread].domain_of;
+    for (const PodIndex pod : departing_) {
+      const std::vector<SpreadIndex>& matched = problem_.class_of(pod).spread_matched;
+      if (pod == binding.pod || problem_.pods[pod].status != PodStatus::kRunning) continue;
+      if (domain_of[problem_.pods[pod].node] != domain_of[binding.node]) continue;
+      if (std::ranges::binary_search(matched, spread)) found.push_back(pod);
+    }
+  }
+
+  // What waits names whatever is in its way, in the order in which all is bound.
+  void name_departures(std::span<const Binding> bound, std::size_t bound_at_once) {
+    if (departing_.empty()) return;
+    CompanyCounts present = present_;
+    for (std::size_t i = 0; i < bound.size(); ++i) {
+      if (i >= bound_at_once) {
+        std::vector<PodIndex>& after = placement_of(bound[i]).after;
+        const std::vector<PodIndex> in_the_way = departures_in_the_way(bound[i], present);
+        after.insert(after.end(), in_the_way.begin(), in_the_way.end());
+        sort_names(after);
+      }
+      present.count(problem_, problem_.class_of(bound[i].pod), bound[i].node, true);
+    }
   }
 
   // Within a step the order is that of names.
@@ -326,7 +359,7 @@ class BindingSteps {
   const Problem& problem_;
   const std::vector<PodIndex>& departing_;
   std::vector<Placement>& placements_;
-  CompanyCounts present_;
+  CompanyCounts present_, leaving_;
   std::vector<Binding> all_;
 };
 

@@ -160,6 +160,12 @@ constexpr std::array<Field<SnapshotInput, NodeAffinity>, 2> kNodeAffinityFields 
         return read_list(in, v, kPreferredFields, affinity.preferred);
       }}}};
 
+// As a PersistentVolume has it.
+constexpr std::array<Field<SnapshotInput, NodeAffinity>, 1> kVolumeNodeAffinityFields = {
+    {{"required",
+      [](SnapshotInput& in, JsonValue v, NodeAffinity& out) { return read_fields(in, v, kNodeSelectorFields, out); },
+      true}}};
+
 bool read_match_labels(SnapshotInput& in, JsonValue v, LabelSelector& selector) {
   Labels labels;
   if (!in.read_labels(v, labels)) return false;
@@ -329,6 +335,13 @@ bool read_node_affinity(SnapshotInput& input, JsonValue object, NodeAffinity& ou
   return read_fields(input, object, kNodeAffinityFields, out);
 }
 
+bool read_volume_node_affinity(SnapshotInput& input, JsonValue object, PodSpec& out) {
+  NodeAffinity terms;
+  if (!read_fields(input, object, kVolumeNodeAffinityFields, terms)) return false;
+  out.volume_terms = std::move(terms.required);
+  return true;
+}
+
 bool read_pod_anti_affinity(SnapshotInput& input, JsonValue value, PodSpec& out) {
   return read_pod_term_lists(input, value, {out.anti_affinity, out.preferred_anti_affinity});
 }
@@ -358,6 +371,7 @@ void add_affinity_objects(std::vector<KnownObject>& out) {
   out.push_back(known_object("nodeSelector", kNodeSelectorFields));
   out.push_back(known_object("preferredNodeTerm", kPreferredFields));
   out.push_back(known_object("nodeAffinity", kNodeAffinityFields));
+  out.push_back(known_object("volumeNodeAffinity", kVolumeNodeAffinityFields));
   out.push_back(known_object("labelSelector", kLabelSelectorFields));
   out.push_back(known_object("podTerm", kPodTermFields));
   out.push_back(known_object("preferredPodTerm", kPreferredPodFields));

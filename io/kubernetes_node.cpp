@@ -94,7 +94,6 @@ bool write_resources(KubernetesReading& in, JsonWriter& writer, JsonValue alloca
   return true;
 }
 
-// What cordons a node says `unschedulable`, too.
 bool write_taints(KubernetesReading& in, JsonWriter& writer, JsonValue taints) {
   static constexpr std::array<std::string_view, 3> kKeys = {"effect", "key", "value"};
   bool has_any = false, first = true;
@@ -106,7 +105,6 @@ bool write_taints(KubernetesReading& in, JsonWriter& writer, JsonValue taints) {
     std::string_view effect, key, value;
     if (!in.expect(taint, JsonKind::kObject) || !in.take(taint, kKeys, found)) return false;
     if (!in.text(found[0], effect) || !in.text(found[1], key) || !in.text(found[2], value)) return false;
-    if (key == "node.kubernetes.io/unschedulable") continue;
     writer.separate(first).raw(R"({"key":)").string(key);
     if (!value.empty()) writer.raw(R"(,"value":)").string(value);
     writer.raw(R"(,"effect":)").string(effect).raw("}");

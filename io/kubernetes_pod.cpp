@@ -345,8 +345,6 @@ bool read_spread(KubernetesReading& in, const KubernetesObject& object, JsonValu
     }
     if (otherwise == "ScheduleAnyway") {
       in.remarks.add("a topology spread constraint with ScheduleAnyway is ignored", object);
-    } else {
-      pod.must_spread = true;
     }
   }
   return true;

@@ -68,7 +68,6 @@ struct KubernetesPod {
   std::string_view priority_class;
   bool never_preempts = false;  // its preemption policy is `Never`
   bool is_fixed = false;        // of a DaemonSet, static, or holding a device for sharers
-  bool must_spread = false;     // a topology spread constraint says DoNotSchedule
   bool is_reservation = false;  // the latter
   RequestedAmounts requests;
   GpuShare gpu;
@@ -82,7 +81,7 @@ struct KubernetesPod {
   std::string_view subgroup;                 // of the gang; empty: none
   std::vector<std::int32_t> devices;         // of its node; empty: whichever
   bool is_left_out = false;                  // on its way out, and without a node
-  std::optional<NodeTerms> required_terms;   // of its node affinity and its volumes together; none: see node_affinity
+  std::optional<NodeTerms> volume_terms;     // the nodes that its volumes leave; none: all of them
   bool unbound_volumes = false;              // a claim is bound when its scheduler binds the pod
 
   // Has the pod (and so its whole gang) held: phase `Held`, with this text for people, "the pod uses ..., which ...".

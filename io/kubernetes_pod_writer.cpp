@@ -110,20 +110,6 @@ void write_pin(JsonWriter& writer, std::string_view node) {
   writer.raw(R"([{"matchFields":[{"key":"metadata.name","operator":"In","values":[)").string(node).raw("]}]}]}}");
 }
 
-bool write_joined_affinity(KubernetesReading& in, JsonWriter& writer, const KubernetesPod& pod) {
-  constexpr std::string_view kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
-  JsonValue preferred;
-  if (!in.take(pod.node_affinity, kPreferred, preferred)) return false;
-  writer.raw(R"(,"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)");
-  write_node_terms(writer, *pod.required_terms);
-  if (preferred) {
-    writer.raw(",").string(kPreferred).raw(":");
-    write_json(writer, in.document, preferred);
-  }
-  writer.raw("}");
-  return true;
-}
-
 bool write_place(KubernetesReading& in, JsonWriter& writer, const KubernetesPod& pod, bool is_held) {
   if (pod.node_selector) {
     writer.raw(R"(,"nodeSelector":)");
@@ -131,11 +117,14 @@ bool write_place(KubernetesReading& in, JsonWriter& writer, const KubernetesPod&
   }
   if (is_held && pod.is_on_node()) {
     write_pin(writer, pod.node);
-  } else if (pod.required_terms) {
-    if (!write_joined_affinity(in, writer, pod)) return false;
   } else if (pod.node_affinity) {
     writer.raw(R"(,"nodeAffinity":)");
     write_json(writer, in.document, pod.node_affinity);
+  }
+  if (pod.volume_terms) {
+    writer.raw(R"(,"volumeNodeAffinity":{"required":)");
+    write_node_terms(writer, *pod.volume_terms);
+    writer.raw("}");
   }
   return write_tolerations(in, writer, pod) && write_pod_terms(in, writer, "podAffinity", pod.affinity.required) &&
          write_pod_terms(in, writer, "podAntiAffinity", pod.anti_affinity.required) &&

@@ -54,7 +54,7 @@ struct Verdict {
 
   void join(const NodeTerms& more) {
     if (terms && terms->size() > 1 && more.size() > 1 && terms->size() * more.size() > kMostNodeTerms) {
-      reason = "too many terms of node affinity, of its own and of its volumes";
+      reason = "too many terms of node affinity of its volumes together";
     } else {
       terms = terms ? both(*terms, more) : more;
     }
@@ -78,7 +78,7 @@ class VolumeSettler {
             "Pod " + pod.full_name());
         continue;
       }
-      if (!settle(pod, claims_[i], i >= made)) return false;
+      settle(pod, claims_[i], i >= made);
     }
     return true;
   }
@@ -114,7 +114,7 @@ class VolumeSettler {
   }
 
   // A pod that runs is not held for what its claims lack: it only may not move.
-  bool settle(KubernetesPod& pod, const std::vector<ClaimName>& names, bool is_made) {
+  void settle(KubernetesPod& pod, const std::vector<ClaimName>& names, bool is_made) {
     Verdict verdict;
     for (const ClaimName& name : names) {
       const StorageClaim* claim = storage_.claim(name.full);
@@ -125,31 +125,13 @@ class VolumeSettler {
       if (verdict.reason.empty()) verdict.reason = objection;
       if (asked) verdict.join(*asked);
     }
-    // Spread counts the nodes that the pod's own affinity leaves, and the snapshot has one affinity for both.
-    if (verdict.terms && verdict.reason.empty() && pod.must_spread) {
-      verdict.reason = "topology spread constraints beside volumes that only some nodes can attach";
-    }
-    if (verdict.terms && !join_own_terms(pod, verdict)) return false;
     if (pod.is_on_node()) {
       if (!verdict.reason.empty()) verdict.terms = {name_term({pod.node})};
       pod.unbound_volumes = false;
     } else if (pod.held.empty()) {
       pod.held = verdict.reason;
     }
-    pod.required_terms = std::move(verdict.terms);
-    return true;
-  }
-
-  bool join_own_terms(const KubernetesPod& pod, Verdict& verdict) {
-    JsonValue required, list;
-    NodeTerms own;
-    if (!in_.take(pod.node_affinity, "requiredDuringSchedulingIgnoredDuringExecution", required) ||
-        !in_.take(required, "nodeSelectorTerms", list) || (required && !read_node_terms(in_, list, own))) {
-      in_.error.message = "Pod " + pod.full_name() + ": " + in_.error.message;
-      return false;
-    }
-    if (required) verdict.join(own);
-    return true;
+    pod.volume_terms = std::move(verdict.terms);
   }
 
   // Why the claim keeps the pod from being placed; empty: it does not. `asked`: the nodes that it leaves.

@@ -1,5 +1,5 @@
 // Where the volumes of pods let them run: rules of kube-scheduler's VolumeBinding, VolumeZone and VolumeRestrictions
-// (v1.37), as required node affinity, or as a reason to hold the pod.
+// (v1.37), as terms of nodes, or as a reason to hold the pod.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,10 @@
 
 namespace muster {
 
-// Most terms of a node affinity that is joined out of two with several terms each, a pod's own or those of its volumes;
-// a pod with more is held.
+// Most terms that two volumes of one pod, with several terms each, are joined to; a pod with more is held.
 inline constexpr std::size_t kMostNodeTerms = 128;
 
-// Sets `required_terms`, `unbound_volumes` and `held` of pods with claims. `made` is the position of the first pod that
+// Sets `volume_terms`, `unbound_volumes` and `held` of pods with claims. `made` is the position of the first pod that
 // does not exist yet, whose claims may not either. Without any claim in the list, claims are passed over with a remark.
 // Errors: WrongType.
 [[nodiscard]] bool settle_volumes(KubernetesReading& reading, const KubernetesStorage& storage,

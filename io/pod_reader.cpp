@@ -83,7 +83,7 @@ bool read_held(SnapshotInput& in, JsonValue v, PodDraft& draft) {
 
 using PodField = Field<SnapshotInput, PodDraft>;
 
-constexpr std::array<PodField, 33> kPodFields = {
+constexpr std::array<PodField, 34> kPodFields = {
     {PodField{"name", [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_name(v, d.pod.name); }, true},
      {"gang",
       [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_shared_name(v, in.last_gang, d.pod.gang); }},
@@ -109,6 +109,7 @@ constexpr std::array<PodField, 33> kPodFields = {
       [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read(v, d.pod.unbound_volumes); }},
      {kSpecKeys[8], note_spec<8>},
      {kSpecKeys[9], note_spec<9>},
+     {kSpecKeys[10], note_spec<10>},
      {"status", read_status},
      {"held", read_held},
      {"node",

@@ -141,7 +141,8 @@ constexpr std::array<Field<SnapshotInput, PodSpec>, kSpecKeyCount> kSpecFields =
      {kSpecKeys[6], read_pod_anti_affinity},
      {kSpecKeys[7], read_host_ports},
      {kSpecKeys[8], read_pod_affinity},
-     {kSpecKeys[9], read_topology_spread}}};
+     {kSpecKeys[9], read_topology_spread},
+     {kSpecKeys[10], read_volume_node_affinity}}};
 
 }  // namespace
 

@@ -10,6 +10,7 @@ namespace muster {
 
 // The parts of it that Kubernetes defines.
 [[nodiscard]] bool read_node_affinity(SnapshotInput& input, JsonValue object, NodeAffinity& out);
+[[nodiscard]] bool read_volume_node_affinity(SnapshotInput& input, JsonValue object, PodSpec& out);
 [[nodiscard]] bool read_tolerations(SnapshotInput& input, JsonValue list, std::vector<Toleration>& out);
 [[nodiscard]] bool read_pod_affinity(SnapshotInput& input, JsonValue value, PodSpec& out);
 [[nodiscard]] bool read_pod_anti_affinity(SnapshotInput& input, JsonValue value, PodSpec& out);

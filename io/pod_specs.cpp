@@ -97,8 +97,9 @@ std::size_t hash_of(const PodSpec& spec) {
     hash.add(key);
     hash.add(value);
   }
-  if (spec.node_affinity.required) {
-    for (const NodeSelectorTerm& term : *spec.node_affinity.required) add_term(hash, term);
+  for (const auto* terms : {&spec.node_affinity.required, &spec.volume_terms}) {
+    if (!*terms) continue;
+    for (const NodeSelectorTerm& term : **terms) add_term(hash, term);
   }
   for (const PreferredNodeTerm& preferred : spec.node_affinity.preferred) {
     hash.add(static_cast<std::size_t>(preferred.weight));

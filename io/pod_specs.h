@@ -14,10 +14,10 @@
 namespace muster {
 
 // The values of a pod's keys from `resources` on, in the order of kSpecKeys; none where a key is absent.
-inline constexpr std::size_t kSpecKeyCount = 10;
+inline constexpr std::size_t kSpecKeyCount = 11;
 inline constexpr std::array<std::string_view, kSpecKeyCount> kSpecKeys = {
-    "resources",   "gpu",             "gpuModels",   "nodeSelector",  "nodeAffinity",
-    "tolerations", "podAntiAffinity", "hostPorts",   "podAffinity",   "topologySpread"};
+    "resources", "gpu",         "gpuModels",      "nodeSelector",      "nodeAffinity", "tolerations", "podAntiAffinity",
+    "hostPorts", "podAffinity", "topologySpread", "volumeNodeAffinity"};
 using SpecValues = std::array<JsonValue, kSpecKeyCount>;
 
 // First by what the line says (values that are written alike), then by content (equal specs that are written

@@ -20,6 +20,8 @@ std::string code_of(Filter filter, const std::string& detail) {
       return "NodeSelector";
     case Filter::kAffinity:
       return "NodeAffinity";
+    case Filter::kVolumes:
+      return "VolumeNodeAffinity";
     case Filter::kAntiAffinity:
       return "PodAntiAffinity";
     case Filter::kPodAffinity:
@@ -57,6 +59,8 @@ std::string words_of(Filter filter, const std::string& detail) {
     case Filter::kSelector:
     case Filter::kAffinity:
       return "node(s) didn't match Pod's node affinity/selector";
+    case Filter::kVolumes:
+      return "node(s) didn't match PersistentVolume's node affinity";
     case Filter::kAntiAffinity:
       return "node(s) didn't match pod anti-affinity rules";
     case Filter::kPodAffinity:
@@ -229,6 +233,7 @@ std::pair<Filter, std::string> static_blocker(const Problem& problem, const PodC
   }
   if (!node_selector_holds(spec, node)) return {Filter::kSelector, ""};
   if (!required_affinity_holds(spec, node)) return {Filter::kAffinity, ""};
+  if (!volume_terms_hold(spec, node)) return {Filter::kVolumes, ""};
   return {Filter::kModel, ""};
 }
 

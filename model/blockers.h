@@ -24,6 +24,7 @@ class BlockerTally {
     kTaint,
     kSelector,
     kAffinity,
+    kVolumes,
     kAntiAffinity,
     kPodAffinity,
     kSpread,

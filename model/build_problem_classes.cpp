@@ -31,11 +31,13 @@ class SpecWriter {
       add(value);
     }
     add(kEndOfList);
-    if (spec.node_affinity.required) {
-      add(spec.node_affinity.required->size());
-      for (const NodeSelectorTerm& term : *spec.node_affinity.required) add(term);
+    for (const auto* terms : {&spec.node_affinity.required, &spec.volume_terms}) {
+      if (*terms) {
+        add((*terms)->size());
+        for (const NodeSelectorTerm& term : **terms) add(term);
+      }
+      add(kEndOfList);
     }
-    add(kEndOfList);
     for (const PreferredNodeTerm& preferred : spec.node_affinity.preferred) {
       add(static_cast<std::uint64_t>(preferred.weight));
       add(preferred.term);

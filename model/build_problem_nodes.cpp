@@ -83,8 +83,9 @@ class AskedLabels {
 
   void add(const PodSpec& spec) {
     for (const auto& [key, value] : spec.node_selector) values_.number(value, key_number(key));
-    if (spec.node_affinity.required) {
-      for (const NodeSelectorTerm& term : *spec.node_affinity.required) add(term);
+    for (const auto* terms : {&spec.node_affinity.required, &spec.volume_terms}) {
+      if (!*terms) continue;
+      for (const NodeSelectorTerm& term : **terms) add(term);
     }
     for (const PreferredNodeTerm& preferred : spec.node_affinity.preferred) add(preferred.term);
     for (const PodTerm& term : spec.anti_affinity) domain_keys_.number(term.topology_key);

@@ -62,14 +62,34 @@ bool meets_affinity(const CompanyCounts& present, const Problem& problem, const 
                     std::ranges::binary_search(pod_class.affinity_matched, pod_class.affinity));
 }
 
-bool meets_spread(const CompanyCounts& present, const Problem& problem, const PodClass& pod_class, NodeIndex node) {
+namespace {
+
+// `more(spread, domain)`: pods that may be in the domain beside those that are present.
+template <class More>
+bool meets_spread_with(const CompanyCounts& present, const Problem& problem, const PodClass& pod_class, NodeIndex node,
+                       const More& more) {
   return std::ranges::all_of(pod_class.spread_owned, [&](const OwnedSpread& owned) {
     const Spread& rule = problem.spreads[owned.spread];
     const DomainIndex domain = rule.domain_of[node];
     if (domain.is_none()) return false;
     const bool has_enough = rule.domain_count >= static_cast<std::size_t>(rule.min_domains);
     const std::int64_t least = has_enough ? present.least(owned.spread) : 0;
-    return present.spread(owned.spread, domain) + (owned.counts_itself ? 1 : 0) - least <= rule.max_skew;
+    const std::int64_t there = present.spread(owned.spread, domain) + more(owned.spread, domain);
+    return there + (owned.counts_itself ? 1 : 0) - least <= rule.max_skew;
+  });
+}
+
+}  // namespace
+
+bool meets_spread(const CompanyCounts& present, const Problem& problem, const PodClass& pod_class, NodeIndex node) {
+  return meets_spread_with(present, problem, pod_class, node, [](SpreadIndex, DomainIndex) { return 0; });
+}
+
+// What leaves makes the emptiest domain no fuller: it may be gone already.
+bool meets_spread_beside(const CompanyCounts& leaving, const CompanyCounts& present, const Problem& problem,
+                         const PodClass& pod_class, NodeIndex node) {
+  return meets_spread_with(present, problem, pod_class, node, [&](SpreadIndex spread, DomainIndex domain) {
+    return leaving.spread(spread, domain);
   });
 }
 

@@ -46,5 +46,8 @@ class CompanyCounts {
 // Whether the rules let one more pod of the class in: see fit::affinity and fit::spread.
 bool meets_affinity(const CompanyCounts& present, const Problem& problem, const PodClass& pod_class, NodeIndex node);
 bool meets_spread(const CompanyCounts& present, const Problem& problem, const PodClass& pod_class, NodeIndex node);
+// Whether the pod meets its spread both if what `leaving` counts is still there, and if it is gone.
+bool meets_spread_beside(const CompanyCounts& leaving, const CompanyCounts& present, const Problem& problem,
+                         const PodClass& pod_class, NodeIndex node);
 
 }  // namespace muster

@@ -90,11 +90,19 @@ bool node_selector_holds(const PodSpec& spec, const SnapshotNode& node) {
                              [&](const auto& wanted) { return label_of(node.labels, wanted.first) == wanted.second; });
 }
 
-bool required_affinity_holds(const PodSpec& spec, const SnapshotNode& node) {
-  if (!spec.node_affinity.required) return true;
-  return std::ranges::any_of(*spec.node_affinity.required,
-                             [&](const NodeSelectorTerm& term) { return matches(term, node); });
+namespace {
+
+bool any_matches(const std::optional<std::vector<NodeSelectorTerm>>& terms, const SnapshotNode& node) {
+  return !terms || std::ranges::any_of(*terms, [&](const NodeSelectorTerm& term) { return matches(term, node); });
 }
+
+}  // namespace
+
+bool required_affinity_holds(const PodSpec& spec, const SnapshotNode& node) {
+  return any_matches(spec.node_affinity.required, node);
+}
+
+bool volume_terms_hold(const PodSpec& spec, const SnapshotNode& node) { return any_matches(spec.volume_terms, node); }
 
 bool gpu_models_hold(const PodSpec& spec, const SnapshotNode& node) {
   if (spec.gpu_models.empty()) return true;
@@ -103,7 +111,7 @@ bool gpu_models_hold(const PodSpec& spec, const SnapshotNode& node) {
 
 bool passes_filters(const PodSpec& spec, const SnapshotNode& node) {
   return !node.unschedulable && tolerates_hard_taints(spec, node) && node_selector_holds(spec, node) &&
-         required_affinity_holds(spec, node) && gpu_models_hold(spec, node);
+         required_affinity_holds(spec, node) && volume_terms_hold(spec, node) && gpu_models_hold(spec, node);
 }
 
 std::int32_t preferred_weight(const PodSpec& spec, const SnapshotNode& node) {

@@ -26,6 +26,8 @@ bool matches(const LabelSelector& selector, const Labels& labels);
 
 bool node_selector_holds(const PodSpec& spec, const SnapshotNode& node);
 bool required_affinity_holds(const PodSpec& spec, const SnapshotNode& node);
+// The volumes of the pod can be attached.
+bool volume_terms_hold(const PodSpec& spec, const SnapshotNode& node);
 // A pod that names models goes to no node whose model is unknown.
 bool gpu_models_hold(const PodSpec& spec, const SnapshotNode& node);
 

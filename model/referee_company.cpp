@@ -1,6 +1,7 @@
 // Rules Affinity and Spread: required pod affinity, and topology spread with DoNotSchedule, as kube-scheduler looks at
-// them when it binds the placements one after another, in the order of the plan. What leaves anchors no pod and is in
-// no spread from the beginning; it still is in the way of a pod that would be the first of its affinity.
+// them when it binds the placements one after another, in the order of the plan. What leaves anchors no pod and makes
+// no domain of a spread count as less empty, from the beginning. Until it is gone it still is in the way of a pod that
+// would be the first of its affinity, and, unless it is releasing already, one pod more in its domain of a spread.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -48,6 +49,7 @@ struct Spread {
   const std::vector<bool>* counts = nullptr;                // by node
   std::unordered_map<std::string_view, std::int64_t> pods;    // by value of the key, of nodes that count
   std::map<std::int64_t, std::int64_t> domains;               // that many domains have so many pods
+  std::unordered_map<std::string_view, std::vector<PodIndex>> leaving;  // those evicted, by value
 };
 
 struct PodRoles {
@@ -75,7 +77,11 @@ class Company {
     begin();
     for (const PodIndex pod : c_.problem.pods.indices()) {
       const bool is_back = std::ranges::find(back, pod) != back.end();
-      if (c_.stays(pod) || is_back) count(pod, c_.node_before(pod));
+      if (c_.stays(pod) || is_back) {
+        count(pod, c_.node_before(pod));
+      } else if (c_.eviction[pod]) {
+        note_leaving(pod);
+      }
     }
     for (const std::size_t position : binding_order(c_.plan, c_.snapshot)) {
       const Placement& placement = c_.plan.placements[position];
@@ -119,7 +125,7 @@ class Company {
         spread_at_.try_emplace({&constraint, own.namespace_name, values}, spreads_.size());
     if (is_new) {
       spreads_.push_back(
-          {&constraint, own.namespace_name, selector, &nodes_that_count(pod, constraint), {}, {}});
+          {&constraint, own.namespace_name, selector, &nodes_that_count(pod, constraint), {}, {}, {}});
     }
     spreads_of_[pod].push_back(at->second);
   }
@@ -154,6 +160,7 @@ class Company {
     for (Spread& spread : spreads_) {
       spread.pods.clear();
       spread.domains.clear();
+      spread.leaving.clear();
       for (const NodeIndex node : c_.problem.nodes.indices()) {
         if ((*spread.counts)[node.value()])
           spread.pods[*label(c_.node(node).labels, spread.constraint->topology_key)] = 0;
@@ -227,6 +234,24 @@ class Company {
     }
   }
 
+  void note_leaving(PodIndex pod) {
+    const NodeIndex node = c_.node_before(pod);
+    for (const std::size_t i : roles_of(pod).matches_spread) {
+      Spread& spread = spreads_[i];
+      if (!(*spread.counts)[node.value()]) continue;
+      spread.leaving[*label(c_.node(node).labels, spread.constraint->topology_key)].push_back(pod);
+    }
+  }
+
+  // Pods of the domain that may still be there when the placement is bound.
+  static std::int64_t may_be_there(const Spread& spread, std::string_view value, const Placement& placement) {
+    const auto at = spread.leaving.find(value);
+    if (at == spread.leaving.end()) return 0;
+    return std::ranges::count_if(at->second, [&](PodIndex pod) {
+      return pod != placement.pod && !std::ranges::binary_search(placement.after, pod);
+    });
+  }
+
   // A pod that leaves, matches and is not named in `after`: it still counts when this one is bound.
   bool is_blocked_by_departure(const Placement& placement, std::size_t number, std::span<const PodIndex> back) const {
     const Affinity& affinity = affinities_[number];
@@ -285,12 +310,15 @@ class Company {
       const bool counts_itself = spread.selector && selects(*spread.selector, c_.pod(placement.pod).labels);
       const bool has_enough = std::ssize(spread.pods) >= constraint.min_domains;
       const std::int64_t least = has_enough ? spread.domains.begin()->first : 0;
-      const std::int64_t there = spread.pods.at(*label(node.labels, constraint.topology_key)) + (counts_itself ? 1 : 0);
+      const std::string_view value = *label(node.labels, constraint.topology_key);
+      const std::int64_t there =
+          spread.pods.at(value) + may_be_there(spread, value, placement) + (counts_itself ? 1 : 0);
       if (there - least <= constraint.max_skew) continue;
       object(Rule::kSpread, placement,
-             "with it, " + std::to_string(there) + " pods are in the " + std::string(constraint.topology_key) +
-                 " of node \"" + std::string(node.name) + "\", and " + std::to_string(least) +
-                 " in the emptiest: more than maxSkew " + std::to_string(constraint.max_skew) + " apart");
+             "with it and what has not left yet, " + std::to_string(there) + " pods are in the " +
+                 std::string(constraint.topology_key) + " of node \"" + std::string(node.name) + "\", and " +
+                 std::to_string(least) + " in the emptiest: more than maxSkew " +
+                 std::to_string(constraint.max_skew) + " apart");
     }
   }
 

@@ -65,9 +65,9 @@ bool meets_term(const NodeSelectorTerm& term, const SnapshotNode& node) {
   return true;
 }
 
-bool meets_affinity(const PodSpec& spec, const SnapshotNode& node) {
-  if (!spec.node_affinity.required) return true;
-  for (const NodeSelectorTerm& term : *spec.node_affinity.required) {
+bool meets_any(const std::optional<std::vector<NodeSelectorTerm>>& terms, const SnapshotNode& node) {
+  if (!terms) return true;
+  for (const NodeSelectorTerm& term : *terms) {
     if (meets_term(term, node)) return true;
   }
   return false;
@@ -94,7 +94,8 @@ std::string filter_objection(const PodSpec& spec, const SnapshotNode& node) {
     const std::string is = value ? std::string(*value) : "absent";
     return "nodeSelector wants " + std::string(key) + "=" + std::string(wanted) + ", which is " + is;
   }
-  if (!meets_affinity(spec, node)) return "no term of the required nodeAffinity is met";
+  if (!meets_any(spec.node_affinity.required, node)) return "no term of the required nodeAffinity is met";
+  if (!meets_any(spec.volume_terms, node)) return "no term of the volumeNodeAffinity is met";
   if (!accepts_model(spec, node)) return "GPU model \"" + std::string(node.gpu_model) + "\" is not among its gpuModels";
   return {};
 }

@@ -164,6 +164,7 @@ struct PodSpec {
   std::vector<std::string_view> gpu_models;  // sorted; empty: any
   Labels node_selector;
   NodeAffinity node_affinity;
+  std::optional<std::vector<NodeSelectorTerm>> volume_terms;  // of its volumes; any term suffices. Spread ignores them
   std::vector<Toleration> tolerations;
   std::vector<PodTerm> anti_affinity, affinity;  // required
   std::vector<PreferredPodTerm> preferred_anti_affinity, preferred_affinity;

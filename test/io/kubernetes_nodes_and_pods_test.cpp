@@ -49,7 +49,9 @@ TEST(KubernetesNode, IsClosedByACordonOrWhereItIsNotReady) {
                                             {{"key", "test"}, {"value", "x"}, {"effect", "NoExecute"}}});
   const Json made = imported({cordoned}).at("nodes", "a");
   EXPECT_EQ(made["unschedulable"], true);
-  EXPECT_EQ(made["taints"], Json::parse(R"([{"key":"test","value":"x","effect":"NoExecute"}])"));
+  EXPECT_EQ(made["taints"], Json::parse(R"([{"key":"node.kubernetes.io/unschedulable","effect":"NoSchedule"},
+                                            {"key":"test","value":"x","effect":"NoExecute"}])"))
+      << "a spread that honours taints reads that of the cordon";
   for (const char* status : {"False", "Unknown"}) {
     Json not_ready = node("a");
     not_ready["status"]["conditions"][0]["status"] = status;

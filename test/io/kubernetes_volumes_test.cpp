@@ -47,7 +47,7 @@ Json using_claims(Json made, const std::vector<const char*>& claims) {
 
 Json in_zone(const char* name, const char* zone) { return labelled(node(name), kZone, zone); }
 
-// The nodes that the pod's required affinity leaves; "held" where it is not to be placed.
+// The nodes that the pod's required affinity and its volumes leave; "held" where it is not to be placed.
 std::string nodes_for(const std::vector<Json>& objects, std::string_view name) {
   const auto made = SnapshotReader().read(imported(objects).line.dump());
   EXPECT_TRUE(made) << made.error().message;
@@ -56,7 +56,8 @@ std::string nodes_for(const std::vector<Json>& objects, std::string_view name) {
     if (one.name != name) continue;
     if (one.status == PodStatus::kGated) return "held";
     for (const SnapshotNode& there : made->nodes) {
-      if (required_affinity_holds(made->pod_specs[one.spec], there)) names.append(there.name);
+      const PodSpec& spec = made->pod_specs[one.spec];
+      if (required_affinity_holds(spec, there) && volume_terms_hold(spec, there)) names.append(there.name);
     }
   }
   return names;
@@ -96,6 +97,17 @@ TEST(KubernetesVolumes, AndThePodsOwnAffinityHoldTogether) {
                                                volume("w", kZone, {"za"})}))
                         .pod("team/p");
   EXPECT_EQ(made["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"][0]["weight"], 5);
+}
+
+TEST(KubernetesVolumes, StandApartFromTheAffinityThatASpreadHonours) {
+  Json spread = using_claims(pod("p"), {"data"});
+  spread["spec"]["topologySpreadConstraints"] = Json::parse(
+      R"([{"maxSkew":1,"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"DoNotSchedule","labelSelector":{}}])");
+  const Json made =
+      imported(with_three_zones({spread, bound("data", "v"), volume("v", kZone, {"za"})})).pod("team/p");
+  EXPECT_FALSE(made.contains("held"));
+  EXPECT_FALSE(made.contains("nodeAffinity"));
+  EXPECT_EQ(made["volumeNodeAffinity"], volume("v", kZone, {"za"})["spec"]["nodeAffinity"]);
 }
 
 TEST(KubernetesVolumes, InAZoneOfTheirLabelGoToNodesOfItOrWithoutAny) {

@@ -275,6 +275,16 @@ TEST(SnapshotReader, ReadsNodeAffinity) {
   EXPECT_EQ(spec_of(s, 2).node_affinity, NodeAffinity{});
 }
 
+TEST(SnapshotReader, ReadsWhereVolumesCanBeAttached) {
+  const Snapshot s = read(
+      R"("pods":[{"name":"p","volumeNodeAffinity":{"required":{"nodeSelectorTerms":[{"matchFields":[{"key":"metadata.name","operator":"In","values":["n"]}]}]}}},
+      {"name":"q","volumeNodeAffinity":{"required":{"nodeSelectorTerms":[]}}},{"name":"r"}])");
+  EXPECT_EQ(spec_of(s, 0).volume_terms, (std::vector<NodeSelectorTerm>{{{}, {{"metadata.name", SelectorOperator::kIn, {"n"}}}}}));
+  EXPECT_TRUE(spec_of(s, 1).volume_terms->empty());
+  EXPECT_FALSE(spec_of(s, 2).volume_terms);
+  EXPECT_FALSE(spec_of(s, 0).node_affinity.required) << "its own affinity says nothing of them";
+}
+
 TEST(SnapshotReader, ReadsPodAntiAffinityInItsThreeShapes) {
   const Snapshot s = read(R"("pods":[{"name":"a","podAntiAffinity":{"topologyKey":"host","matchGang":true}},
       {"name":"b","podAntiAffinity":[{"topologyKey":"host","labelSelector":{"matchLabels":{"b":"2","a":"1"},"matchExpressions":[{"key":"c","operator":"Exists"}]},"namespaces":["x"]}]},

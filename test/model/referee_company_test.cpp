@@ -94,6 +94,38 @@ TEST(RefereeOfCompany, WhatIsReleasingIsNoPartOfASpread) {
   EXPECT_EQ(told_of("running").find("Spread"), 0U);
 }
 
+// One pod runs in each zone. What waits may be spread over both.
+std::string spread_beside_a_victim() {
+  const char* spread =
+      R"("labels":{"app":"a"},"resources":{"cpu":1},"topologySpread":[{"maxSkew":1,"topologyKey":"zone","whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"app":"a"}}}])";
+  return pods_of("{\"name\":\"p\",\"gang\":\"high\"," + std::string(spread) + "},{\"name\":\"q\",\"gang\":\"high\"," + spread +
+                 R"(},{"name":"v","gang":"low","resources":{"cpu":8},"labels":{"app":"a"},"node":"x1","started":0},
+                     {"name":"stays","resources":{"cpu":1},"labels":{"app":"a"},"node":"y1"})");
+}
+
+TEST(RefereeOfCompany, AVictimCountsInItsDomainUntilAPlacementNamesIt) {
+  const World world(spread_beside_a_victim());
+  const auto told_of = [&](const char* places) {
+    return told(world.check(world.plan(std::string(places) + "evict v preempt high\n")));
+  };
+  EXPECT_EQ(told_of("place p x1 after v\nplace q x1 after v\n"), "");
+  EXPECT_EQ(told_of("place p x1 after v\nplace q y1\n").find("Spread"), 0U) << "x may be empty when q is bound";
+  EXPECT_EQ(told_of("place p x1 after v\nplace q y1 after v\n"), "");
+}
+
+TEST(RefereeOfCompany, NodesOutOfReachOfItsVolumesCountInASpread) {
+  const std::string p =
+      R"({"name":"p","resources":{"cpu":1},"labels":{"app":"a"},"topologySpread":[{"maxSkew":1,"topologyKey":"zone","whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"app":"a"}}}],)";
+  const std::string terms =
+      R"({"nodeSelectorTerms":[{"matchExpressions":[{"key":"zone","operator":"In","values":["x"]}]}]})";
+  const std::string runs = R"(,{"name":"runs","resources":{"cpu":1},"labels":{"app":"a"},"node":"x1"})";
+  const World volume(pods_of(p + R"("volumeNodeAffinity":{"required":)" + terms + "}}" + runs));
+  EXPECT_EQ(told(volume.check(volume.plan("place p x1\n"))).find("Spread"), 0U) << "zone y is empty";
+  const World affinity(
+      pods_of(p + R"("nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)" + terms + "}}" + runs));
+  EXPECT_EQ(told(affinity.check(affinity.plan("place p x1\n"))), "") << "zone y does not count";
+}
+
 TEST(RefereeOfCompany, AVictimInTheWayOfASpreadHasNotGoneInVain) {
   const std::string victim =
       R"({"name":"v","gang":"low","resources":{"cpu":1},"labels":{"app":"a"},"node":"x1","started":0})";
@@ -102,7 +134,7 @@ TEST(RefereeOfCompany, AVictimInTheWayOfASpreadHasNotGoneInVain) {
            R"("},"nodeSelector":{"zone":"x"},"topologySpread":[{"maxSkew":1,"topologyKey":"zone","whenUnsatisfiable":"DoNotSchedule",
             "nodeAffinityPolicy":"Ignore","labelSelector":{"matchLabels":{"app":")" + app + R"("}}}]})";
   };
-  const char* plan = "place p x1\nevict v preempt high\n";
+  const char* plan = "place p x1 after v\nevict v preempt high\n";
   const World in_the_way(pods_of(victim + "," + claimant("a")));
   EXPECT_EQ(told(in_the_way.check(in_the_way.plan(plan))), "");
   const World in_vain(pods_of(victim + "," + claimant("b")));

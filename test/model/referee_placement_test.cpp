@@ -32,7 +32,7 @@ const Scenario kFreshJobs{"fresh jobs", R"json({"format":"muster/v1","time":1000
   {"name":"wide-1","gang":"wide","resources":{"cpu":"1"},"status":"gated"},
   {"name":"runs-0","gang":"runs","resources":{"cpu":"2","rdma/hca":1},"gpu":{"count":1},"node":"b1","gpus":[0],"started":500},
   {"name":"runs-1","gang":"runs","resources":{"cpu":"1"},"gpu":{"count":1}},
-  {"name":"solo","queue":"other","resources":{"cpu":"1"}},
+  {"name":"solo","queue":"other","resources":{"cpu":"1"},"volumeNodeAffinity":{"required":{"nodeSelectorTerms":[{"matchFields":[{"key":"metadata.name","operator":"In","values":["b1"]}]}]}}},
   {"name":"homeless","queue":"nowhere","resources":{"cpu":"1"}},
   {"name":"high","queue":"org","resources":{"cpu":"1"}}]})json",
                           R"(place job-0 a1 gpus 0
@@ -59,6 +59,7 @@ const Breach kFreshJobsBreaches[] = {
      R"("nodeSelector":{"disk":"tape"})"},
     {"nodeAffinity alone does not hold", Rule::kNode, R"("values":["48"])", R"("values":["64"])"},
     {"an affinity of no terms that match", Rule::kNode, R"([{"key":"cores","operator":"Gt","values":["48"]}])", "[]"},
+    {"the volumes cannot be attached", Rule::kNode, R"("values":["b1"])", R"("values":["a1"])"},
     {"the model is not accepted", Rule::kNode, "place job-1 a2 gpus 0", "place job-1 old gpus 0"},
     {"too little cpu", Rule::kCapacity, "place wide-0 a2", "place wide-0 a1"},
     {"too many pods", Rule::kCapacity, R"("pods":4)", R"("pods":3)"},

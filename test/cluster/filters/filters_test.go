@@ -47,7 +47,7 @@ func TestEveryPlacementPassesTheFiltersOfKubeScheduler(t *testing.T) {
 		for _, miss := range outcome.Missed {
 			t.Logf("seed %d: %s", seed, miss)
 		}
-		if *keep != "" && len(outcome.Refused)+len(outcome.Broken) > 0 {
+		if *keep != "" && len(outcome.Refused)+len(outcome.Broken)+len(outcome.Missed) > 0 {
 			name := filepath.Join(*keep, fmt.Sprintf("seed-%d", seed))
 			err := errors.Join(os.WriteFile(name+".json", snapshot, 0o644), os.WriteFile(name+".plan.json", plan.Line, 0o644))
 			if err != nil {
