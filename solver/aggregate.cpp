@@ -87,6 +87,7 @@ MilpAnswer solve_in_sum(const Subproblem& sub, const PricingTask& task, const st
   MilpRequest request;
   request.relax = true;
   request.deadline = task.deadline.after(1);
+  request.work = task.deadline.work();
   return backend.open_lp(side.milp, request);
 }
 
@@ -127,6 +128,7 @@ std::vector<double> prices_of_pods(const Subproblem& sub, const PricingTask& tas
   MilpRequest request;
   request.relax = true;
   request.deadline = task.deadline.after(1);
+  request.work = task.deadline.work();
   const MilpAnswer answer = backend.open_lp(side.milp, request);
   if (answer.status != SolveStatus::kOptimal) return {};
   return side.whole_prices(answer.row_price);

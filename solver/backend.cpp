@@ -185,6 +185,7 @@ Backend::Implementation::Conversation Backend::Implementation::converse(MessageT
   const ChannelClock::duration left = deadline - ChannelClock::now();
   if (left <= ChannelClock::duration::zero()) return not_asked(type, "the deadline had passed before the request");
   if (left < kTimeToAnswer) return not_asked(type, "there is no time for an answer");
+  if (request.work.is_reached()) return not_asked(type, "the limit of work is reached");
   reap();
   const bool may_start = left > kTimeToStart;
   if (!ensure_worker(may_start)) {
@@ -272,6 +273,7 @@ MilpAnswer Backend::Implementation::ask(MessageType type, const Milp& whole, con
   }
   if (request.relax) request.start.clear();
   MilpAnswer answer = settle(whole, request, converse(type, sent, request));
+  request.work.spend(answer.work);
   if (!remark.empty()) answer.message = answer.message.empty() ? remark : remark + "; " + answer.message;
   return answer;
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "solver/milp.h"
+#include "solver/work_limit.h"
 
 namespace muster {
 
@@ -31,7 +32,8 @@ struct MilpRequest {
   // or to start a worker that is missing, nobody is asked: kNoSolution.
   std::chrono::steady_clock::time_point deadline;
   double relative_gap = 0;
-  std::int64_t node_limit = -1;  // deterministic mode: branch-and-bound nodes; < 0: none
+  WorkLimit work;                // deterministic mode: what each request spends; reached, kNoSolution at once
+  std::int64_t node_limit = -1;  // branch-and-bound nodes; < 0: none
   // A feasible point given to CBC as its first incumbent; empty: none. One that is not feasible is left out, and
   // `message` says so.
   std::vector<double> start;
@@ -54,6 +56,7 @@ struct MilpAnswer {
   // `relax` and kOptimal.
   std::vector<double> row_price;
   std::int64_t nodes = 0;
+  std::int64_t work = 0;  // units of WorkLimit, where the request had one
   bool start_was_used = false;  // CBC reported the start as its first incumbent
   std::string message;
 };

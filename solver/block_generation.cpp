@@ -50,6 +50,7 @@ class BlockGeneration {
     MilpRequest request;
     request.relax = true;
     request.deadline = task_.deadline.after(1);
+    request.work = task_.deadline.work();
     Priced priced;
     std::vector<double>& center = sub_.center;
     if (center.size() != static_cast<std::size_t>(side_.whole.rows())) center.clear();
@@ -82,7 +83,7 @@ class BlockGeneration {
       const double gap = priced.limit - answer.objective;
       if (on_round(priced)) break;
       if (more.columns() == 0 || gap <= 1e-5 * std::abs(answer.objective)) break;
-      if (!task_.deadline.is_deterministic() && Deadline::Clock::now() >= request.deadline) break;
+      if (task_.deadline.passed()) break;
       answer = backend_.extend_lp(more, request);
     }
     if (answer.status == SolveStatus::kFailed && Deadline::Clock::now() < request.deadline)

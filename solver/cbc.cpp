@@ -29,6 +29,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kFeasibility = 1e-6;
+constexpr std::int64_t kIteration = 200;  // units of WorkLimit of an iteration of any size; small models need it most
 // With its own 1e-6, CBC 2.10.8 calls small models with large coefficients infeasible, or optimal where they are not.
 constexpr const char* kIntegerTolerance = "1e-9";
 // CBC drops a node whose LP value is within 1e-5 of the incumbent, and the LP values themselves carry the simplex's
@@ -103,16 +104,17 @@ std::vector<double> with_rounded_integers(const Milp& milp, std::vector<double> 
 // miss it.
 struct Stop {
   Clock::time_point deadline;
+  WorkLimit work;
   bool is_stopped = false;
   bool is_suspended = false;  // while the result is put together
 
   bool is_over() {
-    if (!is_stopped && !is_suspended && Clock::now() >= deadline) is_stopped = true;
+    if (!is_stopped && !is_suspended && (work.is_reached() || Clock::now() >= deadline)) is_stopped = true;
     return is_stopped && !is_suspended;
   }
 };
 
-// Stops a simplex at its next iteration once the deadline is over.
+// Counts the iterations of a simplex, and stops it at the next one once the deadline is over.
 class LpStopper : public ClpEventHandler {
  public:
   explicit LpStopper(Stop* stop) : stop_(stop) {}
@@ -121,6 +123,7 @@ class LpStopper : public ClpEventHandler {
     constexpr int kGoOn = -1;
     constexpr int kStop = 5;
     if (which != endOfIteration && which != endOfFactorization) return kGoOn;
+    if (which == endOfIteration) stop_->work.spend(kIteration + model_->numberRows() + model_->numberColumns());
     return stop_->is_over() ? kStop : kGoOn;
   }
 
@@ -185,7 +188,7 @@ class Search {
         listener_(listener),
         completion_(milp),
         integral_objective_(has_integral_objective(milp)),
-        stop_{request.deadline} {}
+        stop_{request.deadline, request.work} {}
 
   MilpAnswer run();
 
@@ -350,6 +353,7 @@ double Search::proven(double bound) const {
 MilpAnswer Search::conclude(CbcModel& model) {
   const bool is_stopped = stop_.is_over() || stop_.is_stopped;
   best_.nodes = model.getNodeCount();
+  best_.work = stop_.work.spent();
   const bool has_solution = model.bestSolution() != nullptr && model.getMinimizationObjValue() < 1e30;
   const double claimed = has_solution ? -model.getMinimizationObjValue() : -kInfinity;
   if (has_solution) offer(completion_.complete(model.bestSolution(), nullptr, milp_.columns()));
@@ -454,11 +458,12 @@ std::int32_t GrowingLp::rows() const { return implementation_->simplex.numberRow
 // infeasible, 2 dual infeasible (unbounded), 3 a limit, 4 numerical trouble, 5 stopped.
 MilpAnswer GrowingLp::solve(const MilpRequest& request) {
   ClpSimplex& simplex = implementation_->simplex;
-  Stop stop{request.deadline};
+  Stop stop{request.deadline, request.work};
   const LpStopper stopper(&stop);
   simplex.passInEventHandler(&stopper);
   simplex.primal();
   MilpAnswer answer;
+  answer.work = request.work.spent();
   const int status = simplex.status();
   if (status == 1) answer.status = SolveStatus::kInfeasible;
   if (status == 2) answer.status = SolveStatus::kUnbounded;

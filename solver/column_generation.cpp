@@ -35,6 +35,7 @@ class Generation {
     MilpRequest request;
     request.relax = true;
     request.deadline = task_.deadline.after(1);
+    request.work = task_.deadline.work();
     Priced priced;
     std::vector<double>& center = sub_.center;
     if (center.size() != static_cast<std::size_t>(milp_.rows())) center.clear();
@@ -67,7 +68,7 @@ class Generation {
       }
       const double gap = priced.limit + constant() - answer.objective;
       if (more.columns() == 0 || gap <= std::max(1e-7, 1e-5 * std::abs(answer.objective))) break;
-      if (!task_.deadline.is_deterministic() && Deadline::Clock::now() >= request.deadline) break;
+      if (task_.deadline.passed()) break;
       answer = backend_.extend_lp(more, request);
     }
     // A worker that was stopped because its time was up is no defect; one that broke before is.

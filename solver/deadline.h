@@ -1,8 +1,11 @@
-// How long there is: a point in time, or, in deterministic mode, no clock at all.
+// How long there is: a point in time, or, in deterministic mode, a limit of counted work and no clock at all.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
+
+#include "solver/work_limit.h"
 
 namespace muster {
 
@@ -10,11 +13,14 @@ class Deadline {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `deterministic`: never passed; work limits take the clock's place.
+  // `deterministic`: never passed.
   Deadline(Clock::time_point at, bool deterministic) : at_(at), deterministic_(deterministic) {}
+  // Deterministic: passed once so much work is done.
+  Deadline(Clock::time_point at, WorkLimit work) : at_(at), deterministic_(true), work_(std::move(work)) {}
 
   bool is_deterministic() const { return deterministic_; }
-  bool passed() const { return !deterministic_ && Clock::now() >= at_; }
+  bool passed() const { return deterministic_ ? work_.is_reached() : Clock::now() >= at_; }
+  const WorkLimit& work() const { return work_; }  // none, unless deterministic
   // What is left, at most an hour, at least nothing.
   Clock::duration left() const {
     constexpr Clock::duration kHour = std::chrono::hours(1);
@@ -28,12 +34,19 @@ class Deadline {
   }
 
   // The end of that share; and one that is so much earlier.
-  Deadline part(double share) const { return {after(share), deterministic_}; }
-  Deadline earlier_by(Clock::duration time) const { return {at_ - time, deterministic_}; }
+  Deadline part(double share) const {
+    return deterministic_ ? Deadline(after(share), work_.part(share)) : Deadline(after(share), false);
+  }
+  Deadline earlier_by(Clock::duration time) const {
+    return deterministic_ ? Deadline(at_ - time, work_) : Deadline(at_ - time, false);
+  }
+  // Never passed, where this is deterministic.
+  Deadline without_work() const { return {at_, deterministic_}; }
 
  private:
   Clock::time_point at_;
   bool deterministic_;
+  WorkLimit work_;
 };
 
 }  // namespace muster

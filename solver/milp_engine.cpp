@@ -27,8 +27,8 @@
 namespace muster {
 namespace {
 
-constexpr std::int64_t kNodeLimit = 2000;  // branch-and-bound nodes of one level in deterministic mode
-constexpr int kMostRounds = 2000;          // of pricing
+constexpr int kMostRounds = 2000;  // of pricing
+constexpr double kWorkShare = 0.5;  // of the work left, for CBC on one level in deterministic mode
 constexpr std::array kDiveShares{1.0, 0.8, 0.5};
 constexpr int kMostDives = 6;  // smaller and smaller problems after the whole one
 constexpr int kDeterministicRounds = 60;
@@ -72,7 +72,7 @@ class Engine {
         shares_(setting.shares),
         backend_(backend),
         options_(options),
-        last_(options.deadline),
+        last_(options.deadline.without_work()),
         ids_(level_ids(setting.problem)),
         leavers_(leavers),
         settled_(std::move(settled)),
@@ -344,7 +344,7 @@ class Engine {
     MilpRequest request;
     request.deadline = options_.deadline.after(level_share()) - slowest_take_;
     request.relative_gap = is_whole() ? 0 : std::max(1e-6, options_.gap / 4);
-    if (options_.deadline.is_deterministic()) request.node_limit = kNodeLimit;
+    request.work = options_.deadline.part(kWorkShare).work();
     MilpAnswer answer = backend_.solve(milp, request);
     if (has_failed(answer, request)) {  // once more, another way
       request.without_preprocessing = true;
@@ -356,7 +356,7 @@ class Engine {
       return value_of(task.expression, answer.x);
     };
     if (is_whole()) tighten(task, answer.bound);
-    const bool was_stopped = Deadline::Clock::now() >= request.deadline;
+    const bool was_stopped = request.work.is_reached() || Deadline::Clock::now() >= request.deadline;
     if (is_whole() && !was_stopped && !request.without_preprocessing &&
         (!task.result.bound || reached() != task.result.bound)) {
       // A proof without its point: preprocessing can lose it.
@@ -445,7 +445,7 @@ class Engine {
     // So early that there is time for a plan of the last solution.
     task.deadline =
         options_.deadline.is_deterministic()
-            ? options_.deadline
+            ? options_.deadline.part(kBlocksShare)
             : Deadline(std::min(options_.deadline.after(kBlocksShare), options_.deadline.after(1) - 2 * slowest_take_),
                        false);
     using Clock = Deadline::Clock;

@@ -48,6 +48,7 @@ struct MilpOutcome {
   std::vector<std::string> defects;                 // what went wrong on the way: workers that died
 };
 
+// Deterministic, all levels and passes share the deadline's limit of work, and each takes at most half of what is left.
 // Never worse than `incumbent`. Who is evicted or moved is decided beside the placements. Where the configurations
 // cannot be listed, a second pass keeps to the evictions found so far and only places: that is a smaller problem, in
 // which diving works. Bounds are told where the formulation holds every plan that obeys the rules (Leavers::complete).

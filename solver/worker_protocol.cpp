@@ -109,6 +109,7 @@ std::vector<std::byte> encode(const Milp& milp, const MilpRequest& request) {
   each_array(writer, milp, [](ByteWriter& to, const auto& array) { to.put_all(array); });
   writer.put(request.deadline.time_since_epoch().count());
   writer.put(request.relative_gap);
+  writer.put(request.work.is_none() ? std::int64_t{-1} : request.work.left());
   writer.put(request.node_limit);
   writer.put(request.without_preprocessing);
   writer.put_all(request.start);
@@ -125,6 +126,9 @@ std::optional<Question> decode_question(std::span<const std::byte> bytes) {
   reader.get(deadline);
   question.request.deadline = std::chrono::steady_clock::time_point(std::chrono::steady_clock::duration(deadline));
   reader.get(question.request.relative_gap);
+  std::int64_t work = -1;
+  reader.get(work);
+  if (work >= 0) question.request.work = WorkLimit(work);
   reader.get(question.request.node_limit);
   reader.get(question.request.without_preprocessing);
   reader.get_all(question.request.start);
@@ -142,6 +146,7 @@ std::vector<std::byte> encode(const MilpAnswer& answer) {
   writer.put_all(answer.x);
   writer.put_all(answer.row_price);
   writer.put(answer.nodes);
+  writer.put(answer.work);
   writer.put(answer.start_was_used);
   writer.put_all(answer.message);
   return writer.take();
@@ -156,6 +161,7 @@ std::optional<MilpAnswer> decode_answer(std::span<const std::byte> bytes) {
   reader.get_all(answer.x);
   reader.get_all(answer.row_price);
   reader.get(answer.nodes);
+  reader.get(answer.work);
   reader.get(answer.start_was_used);
   reader.get_all(answer.message);
   if (!reader.is_whole() || answer.status > SolveStatus::kFailed) return std::nullopt;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <random>
 #include <string>
@@ -317,21 +318,51 @@ TEST(Backend, KeepsTheStartWhenThereIsNoTime) {
   }
 }
 
-TEST(Backend, NodeLimitGivesTheSameAnswerEachTime) {
+// A request with a limit of its own, of which nothing is spent.
+MilpRequest limited_by_work(std::int64_t units) {
+  MilpRequest request = request_of(seconds(120));
+  request.work = WorkLimit(units);
+  return request;
+}
+
+TEST(Backend, WorkLimitGivesTheSameAnswerEachTime) {
+  constexpr std::int64_t kSome = 1'000'000;
   Backend backend(MUSTER_BINARY);
   std::mt19937 random(8);
   const Milp milp = test::packing_milp(random, 30, 60);
-  MilpRequest request = request_of(seconds(120));
-  request.node_limit = 20;
-  const MilpAnswer first = backend.solve(milp, request);
-  backend.solve(easy(), request);  // whatever the worker has done between
-  const MilpAnswer second = backend.solve(milp, request);
-  const MilpAnswer third = Backend(MUSTER_BINARY).solve(milp, request);
+  const MilpAnswer first = backend.solve(milp, limited_by_work(kSome));
+  backend.solve(easy(), limited_by_work(kSome));  // whatever the worker has done between
+  const MilpAnswer second = backend.solve(milp, limited_by_work(kSome));
+  const MilpAnswer third = Backend(MUSTER_BINARY).solve(milp, limited_by_work(kSome));
+  EXPECT_EQ(first.work, second.work);
+  EXPECT_EQ(first.work, third.work);
   EXPECT_EQ(first.x, second.x);
   EXPECT_EQ(first.x, third.x);
   EXPECT_EQ(first.bound, second.bound);
   EXPECT_EQ(first.bound, third.bound);
   EXPECT_EQ(first.nodes, second.nodes);
+}
+
+TEST(Backend, WorkLimitIsKeptAndItsBoundHolds) {
+  Backend backend(MUSTER_BINARY);
+  std::mt19937 random(9);
+  for (int round = 0; round < 10; ++round) {
+    const Milp milp = test::packing_milp(random, 20, 40);
+    const MilpRequest whole = limited_by_work(std::numeric_limits<std::int64_t>::max() / 2);
+    const MilpAnswer exact = backend.solve(milp, whole);
+    ASSERT_EQ(exact.status, SolveStatus::kOptimal);
+    EXPECT_EQ(exact.work, whole.work.spent());
+    for (const std::int64_t share : {1, 10, 50}) {
+      SCOPED_TRACE(std::to_string(round) + ": " + std::to_string(share) + " %");
+      const MilpRequest request = limited_by_work(exact.work * share / 100);
+      const MilpAnswer answer = backend.solve(milp, request);
+      EXPECT_LE(answer.work, exact.work);
+      EXPECT_TRUE(request.work.is_reached());
+      EXPECT_NE(answer.status, SolveStatus::kFailed);
+      EXPECT_GE(answer.bound, exact.objective);
+      EXPECT_EQ(backend.solve(milp, request).status, SolveStatus::kNoSolution) << "nothing is left of the limit";
+    }
+  }
 }
 
 class FaultyWorker : public ::testing::TestWithParam<std::string> {};

@@ -162,5 +162,24 @@ TEST(MilpEngine, GivesUpAFormulationThatTakesTooLong) {
   EXPECT_TRUE(std::ranges::none_of(outcome.bounds, [](const auto& bound) { return bound.has_value(); }));
 }
 
+// What one question spends beyond the limit is no more than the iterations until CBC stops.
+TEST(MilpEngine, SpendsNoMoreThanItsLimitOfWork) {
+  constexpr std::int64_t kLittle = 20'000;
+  std::int64_t reached = 0;
+  for_each_cluster(300, 60, [&](const Cluster& cluster, const Candidate& incumbent, Backend& backend) {
+    for (const std::size_t most_states : {std::size_t{0}, std::size_t{200'000}}) {
+      MilpEngineOptions options = with_states(most_states);
+      const WorkLimit work(kLittle);
+      options.deadline = Deadline(Deadline::Clock::now() + std::chrono::hours(1), work);
+      const MilpOutcome outcome = solve_milp(cluster.problem, cluster.shares, incumbent, backend, options);
+      EXPECT_LE(work.spent(), 2 * kLittle);
+      EXPECT_TRUE(compare(outcome.best.levels, incumbent.levels, level_ids(cluster.problem)) >= 0);
+      EXPECT_TRUE(outcome.defects.empty());
+      if (work.is_reached()) ++reached;
+    }
+  });
+  EXPECT_GT(reached, 0) << "no cluster was hard enough";
+}
+
 }  // namespace
 }  // namespace muster
