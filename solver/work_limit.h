@@ -1,8 +1,8 @@
 // A limit of work that is counted in place of time, so that a plan is the same on any machine, busy or idle.
 //
 // Unit: one simplex iteration on one row or column of its model; each iteration counts some units more. Copies share
-// one count; a part of a limit ends earlier on the same count. Spend only where tasks do not run side by side: what they
-// ask in between is then the same for any number of threads.
+// one count; a part of a limit ends earlier on the same count. Spend only where tasks do not run side by side: what
+// they ask in between is then the same for any number of threads.
 #pragma once
 
 #include <cstdint>
