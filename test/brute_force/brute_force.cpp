@@ -6,6 +6,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "test/brute_force/company.h"
 #include "test/brute_force/node_contents.h"
 #include "test/brute_force/pod_kinds.h"
 #include "test/brute_force/wholeness.h"
@@ -26,7 +27,7 @@ struct DomainChoice {
 
 struct StateKey {
   Counts counts;
-  std::vector<std::int64_t> extra;  // anti-affinity flags, then usage that depends on the node
+  std::vector<std::int64_t> extra;  // anti-affinity flags, usage that depends on the node, pods of rules by node
   friend bool operator==(const StateKey&, const StateKey&) = default;
 };
 struct StateHash {
@@ -53,12 +54,19 @@ class Solver {
         kinds_(placeable_kinds(problem)),
         before_(running_usage(problem)),
         wholeness_(problem, kinds_),
+        company_(problem),
         has_whole_nodes_(problem.snapshot->policy.has_whole_nodes()) {
     is_small_ = kinds_.size() <= kMostKinds && std::ranges::all_of(kinds_, [](const PodKind& kind) {
                   return std::ssize(kind.pods) <= kMostPodsOfAKind;
                 });
     ids_ = level_ids(problem);
     collect_terms();
+    for (std::size_t k = 0; k < kinds_.size(); ++k) {
+      if (!company_.empty() && company_.concerns(kinds_[k].pods.front())) concerned_.push_back(k);
+    }
+    for (const PodIndex pod : problem.pods.indices()) {
+      if (problem.pods[pod].status == PodStatus::kRunning) staying_.push_back({pod, problem.pods[pod].node});
+    }
     usage_depends_on_node_ = std::ranges::any_of(kinds_, [&](const PodKind& kind) {
       return problem.pod_classes[kind.pod_class].gpu.kind == GpuRequestKind::kMemory;
     });
@@ -191,6 +199,7 @@ class Solver {
     }
     if (has_whole_nodes_) wholeness_.start(key.extra.data() + first_of_wholeness_);
     if (usage_depends_on_node_) key.extra.resize(flags_ + 2 * problem_.queues.size(), 0);
+    key.extra.resize(key.extra.size() + concerned_.size() * problem_.nodes.size(), 0);
     return key;
   }
 
@@ -236,6 +245,10 @@ class Solver {
     StateKey& next = extension.key;
     if (has_whole_nodes_) extension.wholeness = wholeness_.add(content, node, next.extra.data() + first_of_wholeness_);
     if (next.extra.empty()) return extension;
+    // In which order all can be bound depends on how many of each kind each node gets.
+    const std::size_t first_of_company = next.extra.size() - concerned_.size() * problem_.nodes.size();
+    for (std::size_t i = 0; i < concerned_.size(); ++i)
+      next.extra[first_of_company + i * problem_.nodes.size() + node.value()] = content.counts[concerned_[i]];
     for (const PutPod& pod : content.pods) {
       const PodKind& kind = kinds_[pod.kind];
       const PodClass& pod_class = problem_.pod_classes[kind.pod_class];
@@ -300,8 +313,22 @@ class Solver {
     levels.values[levels.values.size() - 2] = state.preference;
     levels.values[levels.values.size() - 1] = state.last_level;
     if (!best_.levels.values.empty() && compare(levels, best_.levels, ids_) <= 0) return;
+    std::optional<Plan> plan = bound_in_order(plan_of(state));
+    if (!plan) return;
     best_.levels = levels;
-    best_.plan = plan_of(state);
+    best_.plan = *std::move(plan);
+  }
+
+  // With a step for each placement; none where they can be bound in no order.
+  std::optional<Plan> bound_in_order(Plan plan) const {
+    if (company_.empty()) return plan;
+    std::vector<Company::Place> placed;
+    for (const Placement& placement : plan.placements) placed.push_back({placement.pod, placement.node});
+    const bool is_possible = company_.any_order(staying_, placed, [&](const Company::Order& order) {
+      for (std::size_t i = 0; i < order.size(); ++i) plan.placements[order[i]].step = static_cast<std::int32_t>(i);
+      return true;
+    });
+    return is_possible ? std::optional(std::move(plan)) : std::nullopt;
   }
 
   QueueUsage usage_of(const StateKey& key) const {
@@ -372,6 +399,9 @@ class Solver {
   QueueUsage before_;
   std::vector<LevelId> ids_;
   Wholeness wholeness_;
+  Company company_;
+  std::vector<std::size_t> concerned_;  // kinds of which it matters to a rule where they are
+  std::vector<Company::Place> staying_;
   bool has_whole_nodes_ = false;
   std::size_t first_of_wholeness_ = 0;  // flag
   bool is_small_ = true, usage_depends_on_node_ = false;

@@ -49,6 +49,7 @@ void Campaign::print() const {
   std::cout << instances_ << " instances in " << seconds_ << " s, " << states_ << " states:";
   for (const auto& [finding, number] : findings_) std::cout << " " << finding_name(finding) << " " << number << ";";
   std::cout << " proven " << proven_ << ", greedy is best " << greedy_best_;
+  if (relaxed_ > 0) std::cout << ", short where the formulation is a relaxation " << relaxed_;
   for (const auto& [level, number] : short_of_) std::cout << ", short of " << level << " " << number;
   if (options_.comparison.with_evictions) {
     std::cout << "; the best plan evicts in " << 100 * part_with_evictions() << " %, moves in "
@@ -77,6 +78,7 @@ void Campaign::record(std::uint64_t seed, const std::string& line, const Compari
   moving_ += comparison.moves ? 1 : 0;
   giving_ += comparison.evicts || comparison.moves ? 1 : 0;
   states_ += comparison.states;
+  relaxed_ += comparison.is_relaxed ? 1 : 0;
   if (comparison.finding == Finding::kAgrees || comparison.finding == Finding::kTooLarge) return;
   if (!comparison.first_level.empty()) ++short_of_[comparison.first_level];
   if (details_.empty()) std::ofstream(path_, std::ios::trunc);

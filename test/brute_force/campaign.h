@@ -52,7 +52,8 @@ class Campaign {
   std::mutex mutex_;
   std::map<Finding, std::int64_t> findings_;
   std::map<std::string, std::int64_t> short_of_;
-  std::int64_t solved_ = 0, proven_ = 0, greedy_best_ = 0, states_ = 0, evicting_ = 0, moving_ = 0, giving_ = 0;
+  std::int64_t solved_ = 0, proven_ = 0, greedy_best_ = 0, states_ = 0, evicting_ = 0, moving_ = 0, giving_ = 0,
+               relaxed_ = 0;
   double seconds_ = 0;
   std::string path_, details_;
 };

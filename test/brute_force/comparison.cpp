@@ -52,7 +52,8 @@ class Comparer {
     if (name == "greedy") result.greedy_is_best = order == 0;
     if (name != "milp") return;
     result.is_proven = solution.proof == "optimal";
-    if (order < 0 && (result.is_proven || !is_beyond_the_formulation(levels)))
+    if (order < 0) result.is_relaxed = problem_.has_ordered_rules();
+    if (order < 0 && (result.is_proven || !(result.is_relaxed || is_beyond_the_formulation(levels))))
       find(result.is_proven ? Finding::kFalseProof : Finding::kShort,
            name + " " + words(levels) + ", the best is " + words(best_.levels));
     if (order < 0) result.first_level = first_difference(levels);

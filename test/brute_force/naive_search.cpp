@@ -1,6 +1,7 @@
 #include "test/brute_force/naive_search.h"
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "model/referee.h"
@@ -88,7 +89,9 @@ class NaiveSearch {
   bool fits(const Plan& plan) const {
     const std::vector<Violation> violations = check_plan(*problem_.snapshot, problem_, shares_, with_after(plan, true));
     return std::ranges::all_of(violations, [](const Violation& violation) {
-      return violation.rule == Rule::kAction || violation.rule == Rule::kWho || violation.rule >= Rule::kPreempt;
+      const bool may_be_by_order = violation.rule == Rule::kAffinity || violation.rule == Rule::kSpread;
+      return may_be_by_order || violation.rule == Rule::kAction || violation.rule == Rule::kWho ||
+             violation.rule >= Rule::kPreempt;
     });
   }
 
@@ -122,19 +125,25 @@ class NaiveSearch {
   }
   bool is_better(const Plan& plan) const { return best_.values.empty() || compare(levels_of(plan), best_, ids_) > 0; }
 
-  void judge(const Plan& plan) {
+  void judge(Plan plan) {
     std::vector<std::int64_t> values = evaluate(problem_, shares_, plan).values;
     if (collects_ ? all_.contains(values) : !is_better(plan)) return;
-    for (const bool itself_too : {false, true}) {
-      if (!check_plan(*problem_.snapshot, problem_, shares_, with_after(plan, itself_too)).empty() &&
-          !check_plan(*problem_.snapshot, problem_, shares_, plan).empty())
-        continue;
+    std::vector<std::int32_t> steps(plan.placements.size());
+    std::iota(steps.begin(), steps.end(), 0);
+    do {
+      for (std::size_t i = 0; i < steps.size(); ++i) plan.placements[i].step = steps[i];
+      if (!passes(plan)) continue;
       if (collects_)
         all_.insert(std::move(values));
       else
         best_ = levels_of(plan);
       return;
-    }
+    } while (problem_.has_ordered_rules() && std::ranges::next_permutation(steps).found);
+  }
+
+  bool passes(const Plan& plan) const {
+    const auto holds = [&](const Plan& one) { return check_plan(*problem_.snapshot, problem_, shares_, one).empty(); };
+    return holds(plan) || holds(with_after(plan, false)) || holds(with_after(plan, true));
   }
 
   // Everybody waits for all that leaves.

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "test/brute_force/company_draw.h"
 #include "test/brute_force/port_draw.h"
 
 namespace muster::brute_force {
@@ -78,6 +79,7 @@ class Builder {
     snapshot["gangs"] = gangs_;
     snapshot["pods"] = pods_;
     add_host_ports(snapshot["pods"], seed_);
+    add_company(snapshot, seed_);
     return snapshot.dump();
   }
 

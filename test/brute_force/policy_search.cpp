@@ -5,6 +5,7 @@
 
 #include "model/referee.h"
 #include "test/brute_force/actors.h"
+#include "test/brute_force/company.h"
 #include "test/brute_force/grounds.h"
 #include "test/brute_force/node_room.h"
 #include "test/brute_force/outcomes.h"
@@ -20,7 +21,8 @@ class Search {
         most_states_(most_states),
         cast_(problem),
         room_(problem, cast_),
-        grounds_search_(problem, shares, cast_) {
+        grounds_search_(problem, shares, cast_),
+        company_(problem) {
     for (const PodIndex pod : problem.pods.indices()) {
       if (problem.pods[pod].status == PodStatus::kReleasing) releasing_.push_back(pod);
     }
@@ -175,7 +177,7 @@ class Search {
   bool only_room_moves(std::size_t actor) const {
     const PodIndex pod = cast_.actors[actor].pod;
     const PodClass& pod_class = problem_.class_of(pod);
-    if (asks_min_resources_ || pod_class.gpu.kind == GpuRequestKind::kMemory) return false;
+    if (!company_.empty() || asks_min_resources_ || pod_class.gpu.kind == GpuRequestKind::kMemory) return false;
     if (!pod_class.anti_affinity_owned.empty() || !pod_class.anti_affinity_matched.empty()) return false;
     GroupIndex group = problem_.pods[pod].group;
     while (!group.is_none() && problem_.groups[group].required_level.is_none()) group = problem_.groups[group].parent;
@@ -296,14 +298,27 @@ class Search {
     for (const Grounds& grounds : grounds_) {
       plan.evictions = grounds;
       normalise(plan);
-      ++states_;
-      if (passes(plan)) {
-        best_.levels = evaluate(problem_, shares_, plan);
-        best_.plan = plan;
-        return true;
-      }
+      if (!passes_in_any_order(plan)) continue;
+      best_.levels = evaluate(problem_, shares_, plan);
+      best_.plan = plan;
+      return true;
     }
     return false;
+  }
+
+  // Whether a pod has gone in vain may depend on the order, too.
+  bool passes_in_any_order(Plan& plan) {
+    if (company_.empty()) return ++states_, passes(plan);
+    std::vector<Company::Place> staying, placed;
+    for (std::size_t actor = 0; actor < cast_.actors.size(); ++actor) {
+      const NodeIndex home = cast_.actors[actor].home;
+      if (!home.is_none() && has(stay_[home], actor)) staying.push_back({cast_.actors[actor].pod, home});
+    }
+    for (const Placement& placement : plan.placements) placed.push_back({placement.pod, placement.node});
+    return company_.any_order(std::move(staying), placed, [&](const Company::Order& order) {
+      for (std::size_t i = 0; i < order.size(); ++i) plan.placements[order[i]].step = static_cast<std::int32_t>(i);
+      return states_ <= most_states_ && (++states_, passes(plan));
+    });
   }
 
   bool passes(Plan& plan) const { return check_plan(*problem_.snapshot, problem_, shares_, plan).empty(); }
@@ -314,6 +329,7 @@ class Search {
   Cast cast_;
   NodeRoom room_;
   GroundsSearch grounds_search_;
+  Company company_;
   std::vector<PodIndex> releasing_;
   int most_moves_ = 0;
   std::vector<Budget> budgets_;

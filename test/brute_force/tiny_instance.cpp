@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "test/brute_force/company_draw.h"
 #include "test/brute_force/port_draw.h"
 
 namespace muster::brute_force {
@@ -52,6 +53,7 @@ class Builder {
     add_host_ports(pods_, seed_);
     if (seed_ % 4 == 1) snapshot["policy"]["wholeNodes"] = true;
     snapshot["pods"] = pods_;
+    add_company(snapshot, seed_);
     return snapshot.dump();
   }
 
