@@ -54,15 +54,6 @@ std::vector<Binding> ordered_bindings(const ClusterState& end_state) {
   return bindings;
 }
 
-bool BindingSequence::passes(const Binding& binding, const MayBind& may_bind) const {
-  const PodClass& pod_class = problem_->class_of(binding.pod);
-  if (!fit::affinity(present_, *problem_, pod_class, binding.node) ||
-      !fit::spread(present_, *problem_, pod_class, binding.node)) {
-    return false;
-  }
-  return !may_bind || may_bind(binding, present_);
-}
-
 void BindingSequence::put(const Binding& binding) {
   present_.count(*problem_, problem_->class_of(binding.pod), binding.node, true);
   bound_.push_back(binding);
@@ -134,6 +125,19 @@ std::vector<Binding> BindingSequence::bind(std::vector<Binding> waiting, const M
     left = bind_once(waiting, may_bind);
   }
   return left;
+}
+
+std::vector<Binding> BindingSequence::bind_by_search(const std::vector<Binding>& waiting) {
+  const CompanyCounts before = present_;
+  const std::size_t bound_before = bound_.size();
+  std::vector<Binding> left = bind(waiting, nullptr);
+  if (left.empty()) return left;
+  const std::vector<Binding> order = BindingSearch(*problem_, before).order(waiting);
+  if (order.empty()) return left;
+  present_ = before;
+  bound_.resize(bound_before);
+  for (const Binding& binding : order) put(binding);
+  return {};
 }
 
 bool has_binding_order(const ClusterState& end_state) {

@@ -4,22 +4,19 @@
 // A pod that has such a rule may need others before it, and one that is only matched may do harm to those after it. So
 // pods that have rules are bound as soon as they pass, and those that have none when no other passes. With one
 // constraint for all pods that it counts this finds an order wherever there is one: whichever pod is bound next, one
-// that goes to the emptiest domain left passes. Where several rules interfere it may find none, though one exists.
+// that goes to the emptiest domain left passes. Where several rules interfere, it is searched for (binding_search.h).
 #pragma once
 
 #include <functional>
+#include <utility>
 #include <vector>
 
+#include "heuristics/binding_search.h"
 #include "heuristics/cluster_state.h"
 #include "model/company_counts.h"
 #include "model/problem.h"
 
 namespace muster {
-
-struct Binding {
-  PodIndex pod;
-  NodeIndex node;
-};
 
 // What runs and stays where it is, by the rules.
 CompanyCounts staying_company(const ClusterState& end_state);
@@ -38,11 +35,15 @@ class BindingSequence {
   // Binds as many as it can; those that are left, in their order, where it cannot bind all. Cost: O(bindings x rounds);
   // a round binds at least one.
   std::vector<Binding> bind(std::vector<Binding> waiting, const MayBind& may_bind);
+  // The same, with a search where that leaves any, if there are not too many.
+  std::vector<Binding> bind_by_search(const std::vector<Binding>& waiting);
   const std::vector<Binding>& bound() const { return bound_; }
 
  private:
   std::vector<Binding> bind_once(std::vector<Binding> waiting, const MayBind& may_bind);
-  bool passes(const Binding& binding, const MayBind& may_bind) const;
+  bool passes(const Binding& binding, const MayBind& may_bind) const {
+    return muster::passes(*problem_, present_, binding) && (!may_bind || may_bind(binding, present_));
+  }
   bool helps(const Binding& other, const std::vector<Binding>& waiting, const MayBind& may_bind);
   void put(const Binding& binding);
   std::vector<Binding> bind_rules(const std::vector<Binding>& waiting, const MayBind& may_bind);

@@ -12,6 +12,11 @@ namespace {
 // Subgroups nested deeper than this are left waiting: the search descends by recursion.
 constexpr int kDeepestGroup = 500;
 
+// No domain: anywhere.
+bool is_in(const Problem& problem, NodeIndex node, DomainIndex domain) {
+  return domain.is_none() || problem.nodes[node].domains[problem.domains[domain].level.value()] == domain;
+}
+
 bool lies_within(const Problem& problem, DomainIndex domain, DomainIndex outer) {
   if (outer.is_none()) return true;
   if (problem.domains[domain].level < problem.domains[outer].level) return false;
@@ -63,9 +68,13 @@ bool GangPlacer::place_from_first(GangIndex gang) {
   const auto alike = std::ranges::count_if(problem_.gangs[gang].pods, [&](PodIndex pod) {
     return problem_.class_of(pod).affinity == problem_.pod_classes[pod_class].affinity && !state_.is_present(pod);
   });
-  for (const std::vector<NodeIndex>& nodes : roomiest_domains(pod_class, alike)) {
+  const std::vector<DomainIndex> within = domains_for_one_more(problem_.pods[first].group);
+  for (std::vector<NodeIndex>& nodes : roomiest_domains(pod_class, alike)) {
+    std::erase_if(nodes, [&](NodeIndex node) {
+      return std::ranges::none_of(within, [&](DomainIndex domain) { return is_in(problem_, node, domain); });
+    });
     const auto before = state_.checkpoint();
-    const NodeIndex node = chooser_.choose(first, nodes);
+    const NodeIndex node = nodes.empty() ? NodeIndex::none() : chooser_.choose(first, nodes);
     if (node.is_none()) continue;
     put(first, node);
     if (place_group(problem_.gangs[gang].root, DomainIndex::none(), 0)) return true;

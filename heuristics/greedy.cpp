@@ -115,19 +115,21 @@ class Start {
         problem_(beginning.problem),
         order_(order),
         stops_(stops),
-        doomed_(problem_.gangs.size(), false) {}
+        doomed_(problem_.gangs.size(), false),
+        excluded_(problem_.gangs.size(), false) {}
 
   // Whether the last run came to its end; and whether it had to leave anything out.
   bool is_complete() const { return is_complete_; }
   bool ran_out() const { return !is_complete_ || has_left_claims_; }
   bool has_evicted() const { return workshop_->room.has_evicted(); }
 
-  // After a run: the plan with other victims, see RoomSearch::exchange_victims.
-  Plan exchange_victims(const StopRequest& stop) {
+  // After a run: the plan with other victims, see RoomSearch::exchange_victims. None: it cannot be bound.
+  std::optional<Plan> exchange_victims(const StopRequest& stop) {
     stop_room_ = stop;
     workshop_->room.exchange_victims();
     workshop_->room.reprieve();
-    return plan_of(problem_, workshop_->state, workshop_->room.evictions());
+    OrderedPlan made = ordered_plan_of(problem_, workshop_->state, workshop_->room.evictions());
+    return made.unbound.empty() ? std::optional(std::move(made.plan)) : std::nullopt;
   }
 
   // What the plan is worth that the last of these two came to: the state ended as that says.
@@ -142,16 +144,37 @@ class Start {
     Plan plan = attempt();
     // Stale gangs that could not be completed have to go; what is left is placed again, on their room too.
     while (!unfinished_.empty()) {
-      for (const GangIndex gang : unfinished_) doomed_[gang.value()] = true;
+      for (const GangIndex gang : unfinished_) doomed_[gang.value()] = excluded_[gang.value()] = true;
       plan = attempt();
     }
     return plan;
   }
 
  private:
+  // Gangs whose pods cannot be bound stay out of the next attempt, as long as there are any.
   Plan attempt() {
-    std::optional<Plan> plan = attempt(false);
-    return plan ? *std::move(plan) : *attempt(true);
+    while (true) {
+      std::optional<OrderedPlan> made = attempt(false);
+      if (!made) made = attempt(true);
+      if (made->unbound.empty() || !exclude(*made)) return std::move(made->plan);
+    }
+  }
+
+  // Puts the gangs of unbound pods out; if they are out already, those that something is evicted for; at last, all.
+  bool exclude(const OrderedPlan& made) {
+    bool is_more = false;
+    const auto put_out = [&](GangIndex gang) {
+      is_more = is_more || !excluded_[gang.value()];
+      excluded_[gang.value()] = true;
+    };
+    for (const PodIndex pod : made.unbound) put_out(problem_.pods[pod].gang);
+    if (is_more) return true;
+    for (const Eviction& eviction : made.plan.evictions) {
+      if (!eviction.for_gang.is_none()) put_out(eviction.for_gang);
+    }
+    if (is_more) return true;
+    for (const GangIndex gang : problem_.gangs.indices()) put_out(gang);
+    return is_more;
   }
 
   // What an attempt works with; it ends as the plan has it.
@@ -171,7 +194,7 @@ class Start {
   };
 
   // None: not with sums alone. `walks_all`: see PlacingInput.
-  std::optional<Plan> attempt(bool walks_all) {
+  std::optional<OrderedPlan> attempt(bool walks_all) {
     ClusterState state = beginning_.state;
     std::vector<PlannedEviction> evictions;
     for (const GangIndex gang : problem_.gangs.indices()) {
@@ -180,16 +203,16 @@ class Start {
     stop_room_ = stops_.claims ? stops_.claims : stops_.all;
     workshop_ = std::make_unique<Workshop>(beginning_, order_, stop_room_, std::move(state), std::move(evictions));
     Workshop& shop = *workshop_;
-    const PlacingOutcome outcome =
-        place_all({problem_, beginning_.shares, order_, doomed_, stops_.all, beginning_.census, walks_all}, shop.state,
-                  shop.placer, shop.room);
+    const PlacingInput input{problem_, beginning_.shares, order_, excluded_, stops_.all, beginning_.census,
+                             walks_all};
+    const PlacingOutcome outcome = place_all(input, shop.state, shop.placer, shop.room);
     if (outcome == PlacingOutcome::kOrderMatters) return std::nullopt;
     is_complete_ = outcome == PlacingOutcome::kComplete;
     has_left_claims_ = shop.room.has_stopped();
     stop_room_ = stops_.all;
     shop.room.reprieve();
     find_unfinished(shop.state);
-    return plan_of(problem_, shop.state, shop.room.evictions());
+    return ordered_plan_of(problem_, shop.state, shop.room.evictions());
   }
 
   void evict_stale(GangIndex gang, ClusterState& state, std::vector<PlannedEviction>& evictions) const {
@@ -214,7 +237,8 @@ class Start {
   const PlacingOrder& order_;
   StartStops stops_;
   StopRequest stop_room_;     // of all that makes room, as long as the workshop does
-  std::vector<bool> doomed_;  // by gang: evicted as stale
+  std::vector<bool> doomed_;    // by gang: evicted as stale
+  std::vector<bool> excluded_;  // by gang: not to be placed, since it is doomed or cannot be bound
   std::vector<GangIndex> unfinished_;
   bool is_complete_ = false, has_left_claims_ = false;
   std::unique_ptr<Workshop> workshop_;  // of the last attempt
@@ -254,11 +278,11 @@ Candidate solve_greedy(const Problem& problem, const FairShares& shares, const G
   };
   const auto exchange_victims = [&](std::size_t i) {
     if (!starts[i]) return;
-    Plan plan = starts[i]->exchange_victims(options.stop.all);
-    Levels levels = starts[i]->value_of(plan);
+    std::optional<Plan> plan = starts[i]->exchange_victims(options.stop.all);
+    Levels levels = plan ? starts[i]->value_of(*plan) : Levels{};
     starts[i].reset();
-    if (compare(levels, candidates[i]->levels, ids) <= 0) return;
-    candidates[i] = Candidate{std::move(plan), std::move(levels), candidates[i]->ran_out};
+    if (!plan || compare(levels, candidates[i]->levels, ids) <= 0) return;
+    candidates[i] = Candidate{*std::move(plan), std::move(levels), candidates[i]->ran_out};
   };
   const std::size_t alone = options.first_alone ? 1 : 0;
   if (options.first_alone) run_start(0);

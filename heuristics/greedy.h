@@ -58,5 +58,12 @@ struct PlannedEviction {
   GangIndex for_gang;
 };
 Plan plan_of(const Problem& problem, const ClusterState& end_state, const std::vector<PlannedEviction>& evictions);
+// The same, and the placed pods that cannot be bound in any order that was found: with them the plan breaks a rule.
+struct OrderedPlan {
+  Plan plan;
+  std::vector<PodIndex> unbound;
+};
+OrderedPlan ordered_plan_of(const Problem& problem, const ClusterState& end_state,
+                            const std::vector<PlannedEviction>& evictions);
 
 }  // namespace muster

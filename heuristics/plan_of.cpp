@@ -250,6 +250,7 @@ class BindingSteps {
         all_(ordered_bindings(end_state)) {}
 
   bool empty() const { return all_.empty(); }
+  const std::vector<PodIndex>& unbound() const { return unbound_; }
 
   // Whether more have to wait now: their gangs have to be looked at again.
   bool find() {
@@ -266,12 +267,13 @@ class BindingSteps {
     }
     const std::size_t bound_at_once = sequence.bound().size();
     waiting.insert(waiting.end(), left.begin(), left.end());
-    const std::vector<Binding> stuck = sequence.bind(std::move(waiting), nullptr);
+    const std::vector<Binding> stuck = sequence.bind_by_search(waiting);
     // One that starts at once may be in the way of one that waits, which has to be the first of its affinity.
     if (!stuck.empty() && bound_at_once > 0 && !departing_.empty()) {
       for (const Binding& binding : at_once) let_wait(binding);
       return true;
     }
+    for (const Binding& binding : stuck) unbound_.push_back(binding.pod);
     name_departures(sequence.bound(), bound_at_once);
     number(std::span(sequence.bound()).first(bound_at_once));
     number(std::span(sequence.bound()).subspan(bound_at_once));
@@ -361,11 +363,13 @@ class BindingSteps {
   std::vector<Placement>& placements_;
   CompanyCounts present_, leaving_;
   std::vector<Binding> all_;
+  std::vector<PodIndex> unbound_;
 };
 
-void time_placements(const Problem& problem, const ClusterState& end_state, const std::vector<PodIndex>& departing,
-                     std::vector<Placement>& placements) {
-  if (departing.empty() && !problem.has_ordered_rules()) return;
+// Gives the pods that cannot be bound.
+std::vector<PodIndex> time_placements(const Problem& problem, const ClusterState& end_state,
+                                      const std::vector<PodIndex>& departing, std::vector<Placement>& placements) {
+  if (departing.empty() && !problem.has_ordered_rules()) return {};
   const auto by_gang = placements_by_gang(problem, placements);
   Starters starters(problem, end_state);
   if (!departing.empty()) {
@@ -375,14 +379,20 @@ void time_placements(const Problem& problem, const ClusterState& end_state, cons
     }
     let_gangs_wait(problem, by_gang, starters, placements);
   }
-  if (!problem.has_ordered_rules()) return;
+  if (!problem.has_ordered_rules()) return {};
   BindingSteps steps(problem, end_state, departing, placements);
   while (!steps.empty() && steps.find()) let_gangs_wait(problem, by_gang, starters, placements);
+  return steps.unbound();
 }
 
 }  // namespace
 
 Plan plan_of(const Problem& problem, const ClusterState& end_state, const std::vector<PlannedEviction>& evictions) {
+  return ordered_plan_of(problem, end_state, evictions).plan;
+}
+
+OrderedPlan ordered_plan_of(const Problem& problem, const ClusterState& end_state,
+                            const std::vector<PlannedEviction>& evictions) {
   Plan plan;
   std::vector<PodIndex> departing;
   for (const PodIndex pod : problem.pods.indices()) {
@@ -402,10 +412,10 @@ Plan plan_of(const Problem& problem, const ClusterState& end_state, const std::v
     plan.evictions.push_back(
         {eviction.pod, reason, reason == EvictionReason::kStale ? GangIndex::none() : eviction.for_gang});
   }
-  time_placements(problem, end_state, departing, plan.placements);
+  std::vector<PodIndex> unbound = time_placements(problem, end_state, departing, plan.placements);
   for (Placement& placement : plan.placements) std::ranges::sort(placement.devices);
   std::ranges::sort(plan.evictions, {}, &Eviction::pod);  // everything else is in order
-  return plan;
+  return {std::move(plan), std::move(unbound)};
 }
 
 }  // namespace muster

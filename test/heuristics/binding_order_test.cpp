@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "heuristics/binding_order.h"
-#include "heuristics/fit.h"
 #include "test/model/referee_world.h"
 
 namespace muster {
@@ -21,7 +20,8 @@ std::string cluster(const std::string& rule, std::mt19937& random) {
   std::string nodes, pods;
   for (int node = 0; node < 6; ++node) {
     nodes += (node > 0 ? "," : "") + std::string(R"({"name":"n)") + std::to_string(node) +
-             R"(","resources":{"cpu":100},"labels":{"zone":")" + std::string(1, "xyz"[node / 2]) + "\"}}";
+             R"(","resources":{"cpu":100},"labels":{"zone":")" + std::string(1, "xyz"[node / 2]) +
+             R"(","host":"h)" + std::to_string(node % 4) + "\"}}";
   }
   for (int pod = 0; pod < kPods; ++pod) {
     const bool has_rule = random() % 4 != 0;
@@ -31,12 +31,6 @@ std::string cluster(const std::string& rule, std::mt19937& random) {
   const char* app = random() % 2 == 0 ? "a" : "b";
   return R"({"format":"muster/v1","nodes":[)" + nodes + R"(],"pods":[)" + pods +
          R"({"name":"runs","resources":{"cpu":1},"labels":{"app":")" + app + R"("},"node":"n0"}]})";
-}
-
-bool passes(const Problem& problem, const CompanyCounts& present, const Binding& binding) {
-  const PodClass& pod_class = problem.class_of(binding.pod);
-  return fit::affinity(present, problem, pod_class, binding.node) &&
-         fit::spread(present, problem, pod_class, binding.node);
 }
 
 bool any_order(const Problem& problem, CompanyCounts& present, std::vector<Binding>& waiting) {
@@ -66,7 +60,7 @@ void expect_order_wherever_there_is_one(const std::string& rule) {
     std::vector<Binding> waiting = ordered_bindings(state);
     CompanyCounts present = staying_company(state);
     BindingSequence sequence(world.problem, present);
-    const bool found = sequence.bind(waiting, nullptr).empty();
+    const bool found = sequence.bind_by_search(waiting).empty();
     for (const Binding& binding : sequence.bound()) {
       ASSERT_TRUE(passes(world.problem, present, binding)) << trial;
       present.count(world.problem, world.problem.class_of(binding.pod), binding.node, true);
@@ -87,6 +81,13 @@ TEST(BindingOrder, IsFoundWhereverASpreadHasOne) {
 TEST(BindingOrder, IsFoundWhereverAnAffinityHasOne) {
   expect_order_wherever_there_is_one(
       R"("podAffinity":{"topologyKey":"zone","labelSelector":{"matchLabels":{"app":"a"}}})");
+}
+
+TEST(BindingOrder, IsFoundWhereverTwoSpreadsAndAnAffinityHaveOne) {
+  expect_order_wherever_there_is_one(
+      R"("topologySpread":[{"maxSkew":1,"topologyKey":"zone","whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"app":"a"}}},
+          {"maxSkew":2,"topologyKey":"host","whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"app":"a"}}}],
+         "podAffinity":{"topologyKey":"host","labelSelector":{"matchLabels":{"app":"a"}}})");
 }
 
 TEST(CompanyCounts, KnowTheLeastOfAllDomainsAfterEveryChange) {
