@@ -221,7 +221,7 @@ class RoomSearch {
   bool clear_cheapest(PodIndex pod, std::span<const NodeIndex> nodes);
   bool clear_any(PodIndex pod, std::span<const NodeIndex> nodes);
   std::vector<Choice> cheapest_by_moves(PodIndex pod, std::span<const NodeIndex> nodes, std::deque<Clearing>& found);
-  Work least_moved(PodIndex pod, NodeIndex node) const;
+  Work least_moved(PodIndex pod, NodeIndex node);
   bool may_keep_clearings() const;
   ClearingKey clearing_key(PodIndex pod) const;
   Clearing* known_clearing(PodIndex pod, NodeIndex node);
@@ -232,6 +232,8 @@ class RoomSearch {
   enum class VictimOrder : std::uint8_t { kCheapestFirst, kLargestFirst };
   std::optional<Clearing> clearing_of(PodIndex pod, NodeIndex node);
   std::optional<Clearing> clearing_of(PodIndex pod, NodeIndex node, VictimOrder order);
+  Clearing without_spare(std::pair<PodIndex, NodeIndex> target, std::vector<Unit> taken,
+                         const std::vector<std::vector<Place>>& places);
   std::optional<Clearing> clearing_by_moves(PodIndex pod, NodeIndex node) const;
   std::optional<Clearing> clearing_by_moves(PodIndex pod, NodeIndex node, VictimOrder order) const;
   Cost cost_with_moves(PodIndex pod, const Clearing& clearing);
@@ -362,6 +364,13 @@ class RoomSearch {
   Indexed<NodeIndex, LeavingSums>* leaving_now_ = nullptr;  // those of the look under way
   std::vector<GangIndex> displaced_;  // of the clearing under way: pods of theirs are put elsewhere, so they stay
   std::vector<DeviceUnits> lacking_;  // for lacking_on
+  struct LeastMoved {
+    bool is_known = false;
+    std::uint32_t node_version = 0;
+    Work work = 0;
+  };
+  PodClassIndex least_moved_of_ = PodClassIndex::none();  // whose least_moved is known
+  Indexed<NodeIndex, LeastMoved> least_moved_;            // none before the first look
   ClearingCache<Clearing> cache_;
   CheapestFirst<Cost> cheapest_;                    // of one key of the cache
   std::vector<NodeIndex> not_cleared_;              // nodes that are not listed there, though they may take the pod

@@ -1,6 +1,5 @@
 // A node for one pod of a claim: who there has to go, and which node costs least.
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -17,6 +16,7 @@ constexpr std::size_t kMostPromising = 64;  // nodes that can be cleared and are
 }  // namespace
 
 void RoomSearch::CheapestFew::add(const Choice& choice) {
+  if (are_cheaper_than(choice.cost, choice.clearing->node)) return;
   heap_.push_back(choice);
   std::ranges::push_heap(heap_, {}, rank_of);
   if (heap_.size() <= most_) return;
@@ -226,20 +226,19 @@ std::vector<RoomSearch::Choice> RoomSearch::cheapest_by_moves(PodIndex pod, std:
 }
 
 // Of the work on the node's devices, how much has to be moved at least for the pod to fit: that on the devices that
-// lack least. Cost: O(devices).
-Work RoomSearch::least_moved(PodIndex pod, NodeIndex node) const {
+// lack least. Cost: O(devices), once for all pods of a class until the node changes.
+Work RoomSearch::least_moved(PodIndex pod, NodeIndex node) {
   const PodClass& pod_class = problem_.class_of(pod);
-  if (pod_class.gpu.devices == 0) return 0;
-  const DeviceUnits need = share_units(pod_class, problem_.class_of(node));
-  std::vector<DeviceUnits> lacking;
-  for (const DeviceUnits free : state_.free_devices(node)) lacking.push_back(std::max<DeviceUnits>(0, need - free));
-  const auto devices = static_cast<std::ptrdiff_t>(pod_class.gpu.devices);
-  if (std::ssize(lacking) < devices) return 0;
-  std::ranges::nth_element(lacking, lacking.begin() + devices - 1);
-  const auto sum = std::accumulate(lacking.begin(), lacking.begin() + devices, DeviceUnits{0});
-  const double thousandths = 1e3 * static_cast<double>(sum) / static_cast<double>(problem_.device_capacity(node));
+  if (pod_class.gpu.devices == 0 || std::ssize(state_.free_devices(node)) < pod_class.gpu.devices) return 0;
+  if (std::exchange(least_moved_of_, problem_.pods[pod].pod_class) != problem_.pods[pod].pod_class)
+    least_moved_.assign(problem_.nodes.size(), {});
+  LeastMoved& known = least_moved_[node];
+  if (known.is_known && known.node_version == state_.version(node)) return known.work;
+  const auto lacking = static_cast<double>(lacking_on(pod_class, node));
+  const double thousandths = 1e3 * lacking / static_cast<double>(problem_.device_capacity(node));
   // A hair's breadth of rounding must not make it too much.
-  return static_cast<Work>(std::max(0.0, thousandths * survey().least_weight - 1e-3));
+  known = {true, state_.version(node), static_cast<Work>(std::max(0.0, thousandths * survey().least_weight - 1e-3))};
+  return known.work;
 }
 
 // What has been newly placed and may give way changes from claim to claim; and where an anti-affinity lies between
@@ -503,26 +502,36 @@ std::optional<RoomSearch::Clearing> RoomSearch::clearing_of(PodIndex pod, NodeIn
     places.push_back(std::move(from));
     fits = can_place(state_, bounds_, pod, node);
   }
+  std::optional<Clearing> clearing;
+  if (fits) clearing = without_spare({pod, node}, std::move(taken), places);
+  state_.rollback(before);
+  return clearing;
+}
+
+// Of the units that were taken, each from its places, those that stand in the way: the dearest of the others are put
+// back first. Before the last one went the pod did not fit.
+RoomSearch::Clearing RoomSearch::without_spare(std::pair<PodIndex, NodeIndex> target, std::vector<Unit> taken,
+                                               const std::vector<std::vector<Place>>& places) {
   Clearing clearing;
-  clearing.node = node;
+  clearing.node = target.second;
   // Surplus of a gang of which the rest goes has to go, too.
   const auto is_torn = [&](GangIndex gang) {
     return !is_satisfied(state_, gang) && std::ranges::any_of(clearing.victims, [&](const Unit& victim) {
       return !victim.must_move && problem_.pods[victim.pods.front()].gang == gang;
     });
   };
-  // Who turns out not to stand in the way stays, the dearest first. Before the last one went it did not fit.
-  for (std::size_t i = taken.size(); fits && i-- > 0;) {
+  for (std::size_t i = taken.size(); i-- > 0;) {
     const auto here = state_.checkpoint();
     bool back = i + 1 < taken.size();
     for (std::size_t k = 0; back && k < taken[i].pods.size(); ++k) back = put_back(taken[i].pods[k], places[i][k]);
-    if (back && can_place(state_, bounds_, pod, node) && !is_torn(problem_.pods[taken[i].pods.front()].gang)) continue;
+    if (back && can_place(state_, bounds_, target.first, target.second) &&
+        !is_torn(problem_.pods[taken[i].pods.front()].gang))
+      continue;
     state_.rollback(here);
     clearing.cost.add(taken[i].cost);
     clearing.victims.push_back(std::move(taken[i]));
   }
-  state_.rollback(before);
-  return fits ? std::optional(clearing) : std::nullopt;
+  return clearing;
 }
 
 std::optional<RoomSearch::Unit> RoomSearch::cheapest_unit_below(QueueIndex queue) const {

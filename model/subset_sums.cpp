@@ -24,8 +24,22 @@ SubsetSums::SubsetSums(std::int64_t capacity, std::int64_t divisor)
 
 void SubsetSums::add(std::int64_t item, std::int64_t count) {
   item /= divisor_;
-  if (item == 0 || item > capacity_) return;
+  if (item == 0 || item > capacity_ || count == 0 || is_full()) return;
   count = std::min(count, capacity_ / item);
+  if (best_ == 0) {
+    first_item_ = item;
+    first_count_ = count;
+    best_ = item * count;
+    return;
+  }
+  if (first_count_ > 0) {
+    best_ = 0;
+    list_sums(first_item_, std::exchange(first_count_, 0));
+  }
+  list_sums(item, count);
+}
+
+void SubsetSums::list_sums(std::int64_t item, std::int64_t count) {
   for (std::int64_t part = 1; count > 0 && !is_full(); part *= 2) {
     const std::int64_t taken = std::min(part, count);
     add_once(item * taken);

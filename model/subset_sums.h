@@ -14,7 +14,8 @@ class SubsetSums {
   // Requires that `divisor` (> 0) divides every item to come.
   SubsetSums(std::int64_t capacity, std::int64_t divisor);
 
-  // Cost: O(log count x sums), in words of 64 sums once there are many. Nothing once the capacity is reached.
+  // Cost: O(log count x sums), in words of 64 sums once there are many. Next to nothing for the first kind, as long as
+  // there is no other, and once the capacity is reached.
   void add(std::int64_t item, std::int64_t count);
   // The largest sum that is at most the capacity; 0 with the empty subset.
   std::int64_t best() const { return best_ * divisor_; }
@@ -22,6 +23,7 @@ class SubsetSums {
   bool is_full() const { return best_ == capacity_; }
 
  private:
+  void list_sums(std::int64_t item, std::int64_t count);
   void add_once(std::int64_t item);
   void add_to_list(std::int64_t item);
   void add_to_bits(std::int64_t item);
@@ -29,6 +31,7 @@ class SubsetSums {
 
   std::int64_t capacity_, divisor_;
   std::int64_t best_ = 0;
+  std::int64_t first_item_ = 0, first_count_ = 0;  // the only kind so far: its sums need no list
   std::vector<std::int64_t> list_{0};  // ascending; empty once bits_ are in use
   std::vector<std::uint64_t> bits_;    // bit s: the sum s can be had
 };
