@@ -9,6 +9,7 @@
 
 #include "heuristics/eviction_rules.h"
 #include "heuristics/fit.h"
+#include "heuristics/gang_placement.h"
 #include "heuristics/groups.h"
 #include "heuristics/leading_levels.h"
 #include "heuristics/search_part.h"
@@ -69,10 +70,48 @@ class Search {
       }
       scope_.weigh(state_);
     }
-    return plan_of(problem_, state_, evictions_);
+    return filled_plan();
   }
 
  private:
+  // With pods for which the search has made room without knowing it: those that have rules about other pods.
+  Plan filled_plan() {
+    const auto before = state_.checkpoint();
+    if (problem_.has_company_rules()) fill_up();
+    if (state_.checkpoint() != before) {
+      OrderedPlan filled = ordered_plan_of(problem_, state_, evictions_);
+      if (filled.unbound.empty()) return std::move(filled.plan);
+      state_.rollback(before);
+    }
+    return plan_of(problem_, state_, evictions_);
+  }
+
+  void fill_up() {
+    std::vector<GangIndex> gangs;
+    for (const GangIndex gang : problem_.gangs.indices()) {
+      if (std::ranges::any_of(problem_.gangs[gang].pods, [&](PodIndex pod) {
+            return fit::is_pending(problem_.pods[pod]) && !state_.is_present(pod) &&
+                   problem_.class_of(pod).has_company_rules();
+          })) {
+        gangs.push_back(gang);
+      }
+    }
+    const auto priority = [&](GangIndex gang) { return problem_.gangs[gang].priority; };
+    std::ranges::stable_sort(gangs, std::ranges::greater{}, priority);
+    NodeChooser chooser(state_, bounds_, usual_rule(problem_));
+    GangPlacer placer(state_, bounds_, chooser);
+    MinResources min_resources;
+    for (const GangIndex gang : gangs) {
+      while (!should_stop() && placer.may_place(gang) && min_resources.hold(state_, gang)) {
+        const auto before = state_.checkpoint();
+        const bool placed = is_satisfied(state_, gang) ? placer.place_one_more(gang) : placer.place_minimum(gang);
+        if (placed && state_.checkpoint() != before && is_better({})) continue;
+        state_.rollback(before);
+        break;
+      }
+    }
+  }
+
   bool should_stop() const { return options_.stop && options_.stop(); }
 
   std::set<QueueIndex> queues_of_victims() const {

@@ -70,6 +70,15 @@ TEST(Search, PutsPlacedPodsElsewhereForOneThatFoundNoRoom) {
   EXPECT_EQ(split.improve().plan.placements.size(), 3U);
 }
 
+TEST(Search, PlacesPodsWithRulesAboutOthersWhereThereIsRoom) {
+  const Case free(std::string(R"("nodes":[{"name":"a","labels":{"host":"a"},"gpus":{"count":2}}],)") +
+                      R"("pods":[{"name":"x","gpu":{"count":1}},
+                                 {"name":"near","gpu":{"count":1},"labels":{"app":"x"},
+                                  "podAffinity":[{"topologyKey":"host","labelSelector":{"matchLabels":{"app":"x"}}}]}])",
+                  {{"x", "a", {0}}});
+  EXPECT_EQ(free.nodes(free.improve(), {"x", "near"}), "a a");
+}
+
 TEST(Search, NeedsNoWorkLimit) {
   const Case split(std::string(kTwoNodes) +
                        R"("pods":[{"name":"x","gpu":{"count":1}},{"name":"y","gpu":{"count":1}},
