@@ -118,6 +118,9 @@ class Start {
         doomed_(problem_.gangs.size(), false),
         excluded_(problem_.gangs.size(), false) {}
 
+  // To be told what each attempt has placed before it evicts or moves any pod.
+  void tell_placed(std::function<void(Candidate)> on_placed) { on_placed_ = std::move(on_placed); }
+
   // Whether the last run came to its end; and whether it had to leave anything out.
   bool is_complete() const { return is_complete_; }
   bool ran_out() const { return !is_complete_ || has_left_claims_; }
@@ -203,8 +206,8 @@ class Start {
     stop_room_ = stops_.claims ? stops_.claims : stops_.all;
     workshop_ = std::make_unique<Workshop>(beginning_, order_, stop_room_, std::move(state), std::move(evictions));
     Workshop& shop = *workshop_;
-    const PlacingInput input{problem_, beginning_.shares, order_, excluded_, stops_.all, beginning_.census,
-                             walks_all};
+    PlacingInput input{problem_, beginning_.shares, order_, excluded_, stops_.all, beginning_.census, walks_all};
+    if (on_placed_) input.before_claims = [this] { tell_placed(); };
     const PlacingOutcome outcome = place_all(input, shop.state, shop.placer, shop.room);
     if (outcome == PlacingOutcome::kOrderMatters) return std::nullopt;
     is_complete_ = outcome == PlacingOutcome::kComplete;
@@ -213,6 +216,13 @@ class Start {
     shop.room.reprieve();
     find_unfinished(shop.state);
     return ordered_plan_of(problem_, shop.state, shop.room.evictions());
+  }
+
+  void tell_placed() const {
+    OrderedPlan made = ordered_plan_of(problem_, workshop_->state, workshop_->room.evictions());
+    if (!made.unbound.empty()) return;
+    Levels levels = value_of(made.plan);
+    on_placed_({std::move(made.plan), std::move(levels), true});
   }
 
   void evict_stale(GangIndex gang, ClusterState& state, std::vector<PlannedEviction>& evictions) const {
@@ -241,6 +251,7 @@ class Start {
   std::vector<bool> excluded_;  // by gang: not to be placed, since it is doomed or cannot be bound
   std::vector<GangIndex> unfinished_;
   bool is_complete_ = false, has_left_claims_ = false;
+  std::function<void(Candidate)> on_placed_;
   std::unique_ptr<Workshop> workshop_;  // of the last attempt
 };
 
@@ -258,6 +269,7 @@ Candidate solve_greedy(const Problem& problem, const FairShares& shares, const G
     const StartStops& stops = i > 0 && options.stop_more.all ? options.stop_more : options.stop;
     if (i > 0 && (is_due(stops.all) || is_due(stops.claims))) return;
     auto start = std::make_unique<Start>(beginning, orders[i], stops);
+    if (i == 0 && beginning.could_evict) start->tell_placed(options.on_placed);
     Plan plan = start->run();
     if (i > 0 && !start->is_complete()) return;
     Levels levels = start->value_of(plan);

@@ -34,6 +34,7 @@ struct GreedyOptions {
   bool oldest_first = false;  // a single start, in which those come first who have waited longest and fit in sum
   bool first_alone = false;   // the other starts wait for the first, which so has the caches and the memory to itself
   StartStops stop;            // of the first start; `all`: of the search for other victims, too
+  std::function<void(Candidate)> on_placed;        // given what the first start places before it evicts or moves a pod
   std::function<void(const Candidate&)> on_first;  // told the plan of the first start, long before the best one
   StartStops stop_more;       // of all starts but the first, sooner; without `all`: as the first
 };

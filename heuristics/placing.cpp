@@ -58,6 +58,7 @@ class Placing {
     claims_ = room_.is_allowed() && input_.order.claims == ClaimTime::kAtOnce;
     run_passes();
     if (room_.is_allowed() && !claims_) {
+      if (input_.before_claims && !stopped_) input_.before_claims();
       claims_ = true;
       run_passes();
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "heuristics/census.h"
@@ -48,6 +49,7 @@ struct PlacingInput {
   const StopRequest& stop;
   const Census& census;
   bool walks_all = false;  // what is present is counted unit by unit, in the order of the gangs
+  std::function<void()> before_claims = {};  // called once all that fits is placed, if claims come at the end
 };
 
 enum class PlacingOutcome : std::uint8_t {

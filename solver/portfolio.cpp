@@ -157,8 +157,8 @@ class Cycle {
       }
     });
     ran_out_ = deadline_.passed() || candidate->ran_out;
-    offers_.push_back({*std::move(candidate), "greedy", {}});
-    tracer_.tell("greedy", offers_.back().candidate.levels, {});
+    tracer_.tell("greedy", candidate->levels, {});
+    offers_.insert(offers_.begin(), {*std::move(candidate), "greedy", {}});
     greedy_ms_ = milliseconds_since(start);
     if (const Clock::rep stopped = greedy_stopped_.load(); stopped != 0)
       forecast_.learn_stopping(looks(), milliseconds_since(Clock::time_point(Clock::duration(stopped))));
@@ -170,6 +170,10 @@ class Cycle {
     GreedyOptions greedy;
     greedy.seed = options_.seed;
     greedy.threads = options_.threads;
+    greedy.on_placed = [this](Candidate placed) {
+      tracer_.tell("greedy", placed.levels, {});
+      offers_.assign(1, {std::move(placed), "greedy", {}});
+    };
     greedy.on_first = [this](const Candidate& first) { tracer_.tell("greedy", first.levels, {}); };
     // On very large clusters the first two orders found the best plan, the first alone where most nodes are idle, and
     // an engine that follows makes more of the time.
@@ -385,6 +389,7 @@ class Cycle {
     const SearchTime time{deadline_.after(share) - reserve(), share};
     GreedyOptions greedy = greedy_options();
     greedy.oldest_first = true;
+    greedy.on_placed = nullptr;
     if (!options_.deterministic) greedy.stop = {[until = time.until] { return Clock::now() >= until; }, {}};
     Candidate candidate = solve_greedy(problem_, shares_, greedy);
     if (options_.deterministic || Clock::now() < time.until)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -604,6 +605,26 @@ TEST(GreedyOnRandomSnapshots, TheFirstPlanIsToldOnceAndIsNoBetterThanTheLast) {
     EXPECT_EQ(told, 1);
     EXPECT_TRUE(compare(best.levels, first, level_ids(random.problem)) >= 0) << "seed " << seed;
   }
+}
+
+TEST(GreedyOnRandomSnapshots, WhatIsPlacedBeforeAnyEvictionIsAPlanAndNoBetterThanTheLast) {
+  int told = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const RandomProblem random(seed);
+    std::optional<Candidate> placed;
+    GreedyOptions options;
+    options.on_placed = [&](Candidate candidate) { placed = std::move(candidate); };
+    const Candidate best = solve_greedy(random.problem, random.shares, options);
+    if (!placed) continue;
+    ++told;
+    EXPECT_EQ(violations_of(*random.snapshot, random.problem, random.shares, placed->plan), "") << "seed " << seed;
+    EXPECT_EQ(evaluate(random.problem, random.shares, placed->plan), placed->levels) << "seed " << seed;
+    EXPECT_TRUE(std::ranges::all_of(placed->plan.evictions, [](const Eviction& eviction) {
+      return eviction.reason == EvictionReason::kStale;
+    })) << "seed " << seed;
+    EXPECT_TRUE(compare(best.levels, placed->levels, level_ids(random.problem)) >= 0) << "seed " << seed;
+  }
+  EXPECT_GT(told, 0);
 }
 
 TEST(GreedyOnRandomSnapshots, MoreStartsAreNeverWorse) {
