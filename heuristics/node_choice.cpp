@@ -15,6 +15,7 @@ constexpr std::int64_t kListWorthPods = 4;  // below that, scanning all nodes ea
 
 // To begin a list anew costs as much as to read of so many changes: those of all cells, and of a part of the nodes.
 constexpr std::size_t kNewListCosts = 16;
+constexpr std::size_t kNodesOfACell = 4;  // with fewer, bounds of cells cost more than the scores that they spare
 
 constexpr std::int64_t kMillion = 1'000'000;
 constexpr Amount kNothing = std::numeric_limits<Amount>::min();
@@ -54,6 +55,7 @@ NodeChooser::NodeChooser(const ClusterState& state, const QueueBounds& bounds, N
     const Pod& p = problem_.pods[pod];
     const PodClass& pod_class = problem_.pod_classes[p.pod_class];
     if (p.status == PodStatus::kPending) ++pending_[p.pod_class];
+    if (p.status == PodStatus::kPending && pod_class.has_company_rules()) ++pending_with_rules_;
     if (p.status == PodStatus::kPending && pod_class.gpu.devices > 0) {
       cpu += pod_class.request[kCpu.value()];
       devices += std::max<Work>(1, pod_class.work / 1000);
@@ -85,11 +87,15 @@ void NodeChooser::list_occupants() {
 NodeIndex NodeChooser::choose(PodIndex pod, std::span<const NodeIndex> among) {
   const PodClassIndex class_index = problem_.pods[pod].pod_class;
   const PodClass& pod_class = problem_.pod_classes[class_index];
-  // What other pods and a queue's bounds allow changes without the node's room changing: such pods look everywhere.
+  // What other pods and a queue's bounds allow changes without the node's room changing: such pods have no list.
   const bool is_plain = !pod_class.has_company_rules() && pod_class.gpu.kind != GpuRequestKind::kMemory;
   if (all_nodes_.empty()) return NodeIndex::none();
   read_touched();
   if (!among.empty()) return scan(pod, among);
+  // An affinity lets in so few nodes that bounds of their scores end no search.
+  const bool is_by_cells = pod_class.gpu.kind != GpuRequestKind::kMemory && pod_class.affinity.is_none() &&
+                           pending_with_rules_ >= kListWorthPods;
+  if (!is_plain && is_by_cells) return scan_cells(pod);
   if (!is_plain || !wants_list(class_index)) return scan(pod, all_nodes_);
   const NodeIndex node = best_of_list(class_index);
   // Elsewhere a plain pod adds the same to its queue, so where the queue's bounds refuse one node they refuse all.
@@ -110,6 +116,60 @@ NodeIndex NodeChooser::scan(PodIndex pod, std::span<const NodeIndex> among) cons
     }
   }
   return best;
+}
+
+// What scan(pod, all_nodes_) finds. Nodes with much the same room are in one cell, and those of cells whose bound is
+// worse than the best node so far need not be looked at.
+NodeIndex NodeChooser::scan_cells(PodIndex pod) {
+  const PodClassIndex class_index = problem_.pods[pod].pod_class;
+  const PodClass& pod_class = problem_.pod_classes[class_index];
+  const Glance asked = asked_by(pod_class);
+  std::vector<NodeCells::Cell>& cells = cells_for(pod_class).all();
+  if (cells.size() > all_nodes_.size() / kNodesOfACell) return scan(pod, all_nodes_);
+  std::vector<Bound>& bounds = bounds_of_cells_;
+  bounds.clear();
+  for (std::uint32_t cell = 0; cell < cells.size(); ++cell) {
+    const Score least = least_score(pod_class, asked, cells[cell]);
+    if (least != kNoFit) bounds.push_back({least, cell});
+  }
+  std::ranges::make_heap(bounds, IsAfter{});
+  Ranked best;
+  while (!bounds.empty() && bounds.front().score <= best.score) {
+    std::ranges::pop_heap(bounds, IsAfter{});
+    std::vector<MarkedNode>& nodes = cells[bounds.back().cell].nodes;
+    bounds.pop_back();
+    for (std::size_t at = 0; at < nodes.size();) {
+      if (is_stale(nodes[at]) && !become_next_alike(nodes[at])) {
+        nodes[at] = nodes.back();
+        nodes.pop_back();
+        continue;
+      }
+      look_for_place(nodes[at++], pod, best);
+    }
+  }
+  return best.node;
+}
+
+// The node, or the first of those that it stands for, if it is better and may take the pod.
+void NodeChooser::look_for_place(const MarkedNode& node, PodIndex pod, Ranked& best) {
+  const PodClassIndex class_index = problem_.pods[pod].pod_class;
+  Ranked found = ranked(class_index, asked_by(problem_.pod_classes[class_index]), node.node);
+  if (found.score == kNoFit || found.score > best.score) return;
+  const auto take = [&](NodeIndex candidate) {
+    found.node = candidate;
+    if (!found.is_before(best) || !can_place(state_, bounds_, pod, candidate)) return false;
+    best = found;
+    return true;
+  };
+  if ((node.mark & kOfAlike) == 0) {
+    take(node.node);
+    return;
+  }
+  const Alike& alike = alike_[node.mark & ~kOfAlike];
+  for (std::uint32_t i = alike.next; i < alike.end; ++i) {
+    if (touched_at_[alike_nodes_[i]] > 0) continue;
+    if (take(alike_nodes_[i]) || !found.is_before(best)) return;  // those to come are no better
+  }
 }
 
 DeviceList NodeChooser::devices_for(PodIndex pod, NodeIndex node) const {

@@ -126,6 +126,8 @@ class NodeChooser {
   void list_occupants();
 
   NodeIndex scan(PodIndex pod, std::span<const NodeIndex> among) const;
+  NodeIndex scan_cells(PodIndex pod);
+  void look_for_place(const MarkedNode& node, PodIndex pod, Ranked& best);
   NodeIndex best_of_list(PodClassIndex pod_class);
   void begin_list(PodClassIndex pod_class, List& list);
   NodeCells& cells_for(const PodClass& pod_class);
@@ -164,6 +166,8 @@ class NodeChooser {
   Indexed<NodeIndex, Glance> glances_;  // none before the first pod
   std::vector<NodeIndex> all_nodes_;
   Indexed<PodClassIndex, std::int64_t> pending_;  // pods of the class that wait
+  std::int64_t pending_with_rules_ = 0;           // about other pods
+  std::vector<Bound> bounds_of_cells_;            // memory for scan_cells
   Indexed<PodClassIndex, std::unique_ptr<List>> lists_;
   // Pods that the snapshot has on node n, releasing ones too: `occupants_[occupants_begin_[n] .. [n + 1]]`, ascending.
   std::vector<std::uint32_t> occupants_begin_;

@@ -57,6 +57,42 @@ struct PodRoles {
   std::vector<std::size_t> spreads, matches_affinity, matches_spread;
 };
 
+// Which rules may match a pod: by a label that they ask for, by gang, or any pod.
+class RuleIndex {
+ public:
+  void add(std::size_t rule, const LabelSelector* selector, GangIndex gang) {
+    if (!gang.is_none()) return by_gang_[gang].push_back(rule);
+    if (selector) {
+      const auto asks_values = [](const SelectorRequirement& asked) { return asked.op == SelectorOperator::kIn; };
+      const auto asked = std::ranges::find_if(selector->requirements, asks_values);
+      if (asked != selector->requirements.end()) {
+        for (const std::string_view value : asked->values) by_label_[{asked->key, value}].push_back(rule);
+        return;
+      }
+    }
+    any_.push_back(rule);
+  }
+
+  // Ascending. All that match are among them.
+  std::vector<std::size_t> candidates(const Labels& labels, GangIndex gang) const {
+    std::vector<std::size_t> found = any_;
+    const auto append = [&found](const auto& rules, const auto& key) {
+      const auto at = rules.find(key);
+      if (at != rules.end()) found.insert(found.end(), at->second.begin(), at->second.end());
+    };
+    append(by_gang_, gang);
+    for (const auto& label : labels) append(by_label_, label);
+    std::ranges::sort(found);
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+  }
+
+ private:
+  std::map<std::pair<std::string_view, std::string_view>, std::vector<std::size_t>> by_label_;
+  std::map<GangIndex, std::vector<std::size_t>> by_gang_;
+  std::vector<std::size_t> any_;
+};
+
 class Company {
  public:
   explicit Company(Case& c) : c_(c) {
@@ -67,6 +103,10 @@ class Company {
         if (constraint.when_unsatisfiable == Unsatisfiable::kDoNotSchedule) add_spread(placement.pod, constraint);
       }
     }
+    for (const PodIndex pod : c.problem.pods.indices()) {
+      if (c.leaves(pod) && !c.node_before(pod).is_none()) leaving_.push_back(pod);
+    }
+    index_rules();
   }
 
   bool empty() const { return affinities_.empty() && spreads_.empty(); }
@@ -139,17 +179,34 @@ class Company {
       filters.node_affinity = c_.spec(pod).node_affinity;
     }
     filters.tolerations = c_.spec(pod).tolerations;
-    for (SnapshotNode node : c_.snapshot.nodes) {
+    for (const SnapshotNode& node : c_.snapshot.nodes) {
       bool has_keys = true;
       for (const SpreadConstraint& other : c_.spec(pod).topology_spread) {
         if (other.when_unsatisfiable == Unsatisfiable::kDoNotSchedule)
           has_keys = has_keys && label(node.labels, other.topology_key) != nullptr;
       }
-      node.unschedulable = false;
-      if (!constraint.honors_taints) node.taints.clear();
-      counts.push_back(has_keys && filter_objection(filters, node).empty());
+      counts.push_back(has_keys && is_taken_in(filters, node, constraint));
     }
     return counts;
+  }
+
+  static bool is_taken_in(const PodSpec& filters, const SnapshotNode& node, const SpreadConstraint& constraint) {
+    const bool is_plain = !node.unschedulable && (constraint.honors_taints || node.taints.empty());
+    if (is_plain) return filter_objection(filters, node).empty();
+    SnapshotNode counted = node;
+    counted.unschedulable = false;
+    if (!constraint.honors_taints) counted.taints.clear();
+    return filter_objection(filters, counted).empty();
+  }
+
+  void index_rules() {
+    for (std::size_t i = 0; i < affinities_.size(); ++i) {
+      const PodTerm& term = affinities_[i].terms->front();
+      affinity_index_.add(i, term.selector ? &*term.selector : nullptr,
+                          term.match_gang ? affinities_[i].own_gang : GangIndex::none());
+    }
+    for (std::size_t i = 0; i < spreads_.size(); ++i)
+      spread_index_.add(i, spreads_[i].selector ? &*spreads_[i].selector : nullptr, GangIndex::none());
   }
 
   void begin() {
@@ -203,10 +260,10 @@ class Company {
     if (own != affinity_of_.end()) roles.affinity = own->second;
     const auto owned = spreads_of_.find(pod);
     if (owned != spreads_of_.end()) roles.spreads = owned->second;
-    for (std::size_t i = 0; i < affinities_.size(); ++i) {
+    for (const std::size_t i : affinity_index_.candidates(c_.pod(pod).labels, c_.problem.pods[pod].gang)) {
       if (matches(affinities_[i], pod)) roles.matches_affinity.push_back(i);
     }
-    for (std::size_t i = 0; i < spreads_.size(); ++i) {
+    for (const std::size_t i : spread_index_.candidates(c_.pod(pod).labels, GangIndex::none())) {
       if (matches(spreads_[i], pod)) roles.matches_spread.push_back(i);
     }
     return roles;
@@ -255,9 +312,9 @@ class Company {
   // A pod that leaves, matches and is not named in `after`: it still counts when this one is bound.
   bool is_blocked_by_departure(const Placement& placement, std::size_t number, std::span<const PodIndex> back) const {
     const Affinity& affinity = affinities_[number];
-    for (const PodIndex pod : c_.problem.pods.indices()) {
+    for (const PodIndex pod : leaving_) {
       const NodeIndex node = c_.node_before(pod);
-      if (!c_.leaves(pod) || node.is_none() || pod == placement.pod || !matches(affinity, pod)) continue;
+      if (pod == placement.pod || !matches(affinity, pod)) continue;
       if (std::ranges::find(back, pod) != back.end()) continue;
       const bool is_in_any = std::ranges::any_of(*affinity.terms, [&](const PodTerm& term) {
         return label(c_.node(node).labels, term.topology_key) != nullptr;
@@ -329,6 +386,8 @@ class Company {
   std::map<std::tuple<PodSpecIndex, std::string_view, GangIndex>, std::size_t> affinity_at_;
   std::map<std::tuple<const SpreadConstraint*, std::string_view, std::vector<std::string_view>>, std::size_t>
       spread_at_;
+  RuleIndex affinity_index_, spread_index_;
+  std::vector<PodIndex> leaving_;
   std::map<PodIndex, std::size_t> affinity_of_;
   std::map<PodIndex, std::vector<std::size_t>> spreads_of_;
   std::map<PodIndex, PodRoles> roles_;

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <memory>
 #include <random>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "datasets/generator.h"
 #include "io/snapshot_reader.h"
@@ -13,18 +15,44 @@
 namespace muster {
 namespace {
 
+std::string drawn_snapshot(std::int32_t nodes, std::uint64_t seed) {
+  GeneratorOptions options;
+  options.seed = seed;
+  options.nodes = nodes;
+  options.gangs_max = 4;
+  options.occupied = 0.5;
+  options.releasing = 0.2;
+  options.cpu_only = 0.2;
+  options.tainted = 0.2;
+  options.selecting = 0.2;
+  return generate_snapshot(options);
+}
+
+// Some of its pods keep apart from each other, others are spread.
+std::string with_rules(const std::string& line) {
+  nlohmann::json snapshot = nlohmann::json::parse(line);
+  int number = 0;
+  for (nlohmann::json& node : snapshot["nodes"]) {
+    node["labels"]["of-two"] = std::to_string(number / 2);
+    node["labels"]["of-three"] = std::to_string(number++ % 3);
+  }
+  const nlohmann::json selector{{"matchLabels", {{"app", "x"}}}};
+  for (nlohmann::json& pod : snapshot["pods"]) {
+    if (++number % 3 != 0) continue;
+    pod["labels"]["app"] = "x";
+    if (number % 2 == 0) {
+      pod["podAntiAffinity"] = {{{"topologyKey", "of-two"}, {"labelSelector", selector}}};
+    } else {
+      pod["topologySpread"] = {{{"maxSkew", 2}, {"topologyKey", "of-three"}, {"whenUnsatisfiable", "DoNotSchedule"},
+                                {"labelSelector", selector}}};
+    }
+  }
+  return snapshot.dump();
+}
+
 struct DrawnProblem {
-  DrawnProblem(std::int32_t nodes, std::uint64_t seed) {
-    GeneratorOptions options;
-    options.seed = seed;
-    options.nodes = nodes;
-    options.gangs_max = 4;
-    options.occupied = 0.5;
-    options.releasing = 0.2;
-    options.cpu_only = 0.2;
-    options.tainted = 0.2;
-    options.selecting = 0.2;
-    Result<Snapshot> read = SnapshotReader().read(generate_snapshot(options));
+  explicit DrawnProblem(const std::string& line) {
+    Result<Snapshot> read = SnapshotReader().read(line);
     EXPECT_TRUE(read) << read.error().message;
     snapshot = std::make_unique<Snapshot>(std::move(*read));
     Result<Problem> built = build_problem(*snapshot);
@@ -48,11 +76,11 @@ PodIndex waiting_like(const Problem& problem, const ClusterState& state, PodInde
 
 // Pods come, go, and are taken back; asked for any node, the chooser names the one that it finds by looking at all of
 // them.
-TEST(NodeChooser, FindsWhatALookAtEveryNodeFinds) {
+void expect_what_a_look_at_every_node_finds(std::string (*rules)(const std::string& line)) {
   int found = 0, none = 0, repeated = 0;
   for (const std::int32_t nodes : {1, 16, 80, 300}) {
     for (const NodeRule rule : {NodeRule::kBestFit, NodeRule::kKeepCpu, NodeRule::kSpread}) {
-      const DrawnProblem drawn(nodes, static_cast<std::uint64_t>(nodes));
+      const DrawnProblem drawn(rules(drawn_snapshot(nodes, static_cast<std::uint64_t>(nodes))));
       ClusterState state(drawn.problem, ClusterState::Releasing::kFreed);
       const QueueBounds bounds = queue_bounds(drawn.problem, state);
       NodeChooser chooser(state, bounds, rule);
@@ -89,6 +117,12 @@ TEST(NodeChooser, FindsWhatALookAtEveryNodeFinds) {
   EXPECT_GT(none, 100);
   EXPECT_GT(repeated, 1000);
 }
+
+TEST(NodeChooser, FindsWhatALookAtEveryNodeFinds) {
+  expect_what_a_look_at_every_node_finds([](const std::string& line) { return line; });
+}
+
+TEST(NodeChooser, FindsItForPodsWithRulesAboutOthers) { expect_what_a_look_at_every_node_finds(with_rules); }
 
 }  // namespace
 }  // namespace muster
