@@ -75,6 +75,13 @@ double open_descriptors() {
   return count;
 }
 
+// Of the levels that say what runs. Where pods are among equal nodes is often left without a proof.
+double gap_of_what_runs(const SolvedLine& line) {
+  std::vector<LevelReport> levels = line.solution.report.objective;
+  std::erase_if(levels, [](const LevelReport& level) { return level.id.kind > LevelKind::kSeniority; });
+  return gap_of(levels, line.problem.snapshot->policy.placement);
+}
+
 void write_process(PrometheusText& out) {
   static const double kStart = start_time();
   out.family("process_resident_memory_bytes", "gauge", "Resident memory of the server, its workers not counted.")
@@ -100,7 +107,7 @@ void Metrics::solved(const SolvedLine& line, Clock::duration waited) {
   const std::scoped_lock lock(mutex_);
   ++solves_[{std::string(line.statement.origin), std::string(line.statement.proof)}];
   solve_duration_.observe(seconds(line.elapsed));
-  gap_.observe(line.statement.gap);
+  gap_.observe(gap_of_what_runs(line));
   if (line.statement.deadline_missed) {
     ++deadlines_missed_;
     overshoot_.observe(seconds(line.elapsed - line.budget));
@@ -177,7 +184,7 @@ void Metrics::write_solving(PrometheusText& out) const {
   out.family("muster_deadline_missed_total", "counter", "Plans that came after their budget.")
       .sample({}, static_cast<double>(deadlines_missed_));
   out.family("muster_deadline_overshoot_seconds", "histogram", "By how much they did.").histogram({}, overshoot_);
-  out.family("muster_gap_ratio", "histogram", "How far the first level that is not settled can be from its best.")
+  out.family("muster_gap_ratio", "histogram", "How far the first open level up to seniority can be from its best.")
       .histogram({}, gap_);
   out.family("muster_referee_rejections_total", "counter", "Plans that broke a rule and did not leave: defects.")
       .sample({}, static_cast<double>(referee_rejections_));

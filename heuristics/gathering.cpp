@@ -19,7 +19,8 @@ namespace {
 constexpr std::size_t kMostOfAGang = 512;  // pods; larger gangs stay where they are
 // Looks at nodes: at least so many on any cluster, and for each pod and node.
 constexpr std::int64_t kLeastLooks = 50'000, kLooksEach = 5;
-constexpr std::size_t kMostRepacked = 5'000;  // pods
+// Pods: of more it takes as long as a start of greedy. Of 1,636 it left one node more whole, of 3,468 none.
+constexpr std::size_t kMostRepacked = 2'000;
 
 std::vector<PlannedEviction> evictions_of(const Plan& plan) {
   std::vector<PlannedEviction> evictions;
@@ -57,6 +58,9 @@ class Gathering {
   }
 
   enum class Order : std::uint8_t { kBigFirst, kAsGiven };
+
+  // Whether some node in use could be whole: else putting pods down anew cannot leave more of them.
+  bool may_empty_a_node() const { return !nodes_to_empty().empty(); }
 
   // All that may move is put down anew, by best fit. False: not all of it found a place, and nothing changed.
   bool repack(Order order) {
@@ -356,6 +360,7 @@ Candidate gather(const Problem& problem, const FairShares& shares, const Candida
     const bool has_most_whole = values[0] == bounds[0] && values[1] == bounds[1];
     if (has_most_whole || (stop && stop())) break;
     Gathering anew(problem, shares, best.plan, stop);
+    if (!anew.may_empty_a_node()) break;
     if (!anew.repack(order)) continue;
     anew.improve();
     keep_better(problem, shares, anew.plan(), best);

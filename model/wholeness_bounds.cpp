@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/free_room.h"
+#include "model/interning.h"
 #include "model/least_broken.h"
 
 namespace muster {
@@ -28,71 +29,126 @@ std::int64_t copies_on(const PodClass& pod_class, const NodeClass& node_class, c
   return std::min(copies, shares / pod_class.gpu.devices);
 }
 
-// How many of the largest bins it takes to hold `pods`, beyond the first one; as many as there are where they do not
-// suffice.
-std::int64_t beyond_first_bin(std::vector<std::int64_t>& bins, std::int64_t pods) {
-  std::ranges::sort(bins, std::greater<>{});
-  std::int64_t used = 0;
-  for (const std::int64_t copies : bins) {
-    if (pods <= 0 || copies == 0) break;
-    pods = saturating_subtract(pods, copies);
-    ++used;
+// Bins by what they hold.
+class Bins {
+ public:
+  void add(std::int64_t copies, std::int64_t bins) {
+    if (copies > 0) alike_.push_back({copies, bins, 0, 0});
   }
-  return std::max<std::int64_t>(0, used - 1);
+  // Once all are there.
+  void close() {
+    std::ranges::sort(alike_, std::greater<>{}, &Alike::copies);
+    std::int64_t copies = 0, bins = 0;
+    for (Alike& alike : alike_) {
+      alike.copies_before = copies;
+      alike.bins_before = bins;
+      copies = saturating_add(copies, saturating_multiply(alike.copies, alike.bins));
+      bins += alike.bins;
+    }
+  }
+  // The fewest that hold so many, beyond the first one; all of them where they do not suffice.
+  std::int64_t beyond_first(std::int64_t pods) const {
+    if (alike_.empty() || pods <= 0) return 0;
+    const auto last = std::ranges::lower_bound(alike_, pods, {}, &Alike::copies_before) - 1;  // reaches `pods`, or none
+    const std::int64_t rest = pods - last->copies_before;
+    const std::int64_t bins = rest / last->copies + (rest % last->copies > 0 ? 1 : 0);
+    return last->bins_before + std::min(bins, last->bins) - 1;
+  }
+
+ private:
+  struct Alike {
+    std::int64_t copies = 0, bins = 0;
+    std::int64_t copies_before = 0, bins_before = 0;  // of larger ones
+  };
+  std::vector<Alike> alike_;
+};
+
+// Nodes that are equal in what is free and in their domains.
+struct AlikeNodes {
+  NodeIndex first;
+  std::int64_t count = 0;
+};
+
+std::vector<AlikeNodes> alike_nodes(const Problem& problem, const FreeRoom& room) {
+  std::vector<AlikeNodes> all;
+  SequenceTable known;
+  std::vector<std::uint64_t> signature;
+  const auto note = [&](auto amount) { signature.push_back(static_cast<std::uint64_t>(amount)); };
+  for (const NodeIndex node : problem.nodes.indices()) {
+    signature.clear();
+    const NodeEnd end = room.of(node);
+    note(end.node_class.value());
+    for (const Amount free : end.free) note(free);
+    for (const DeviceUnits free : end.free_devices) note(free);
+    for (const DomainIndex domain : problem.nodes[node].domains) note(domain.is_none() ? kLargest : domain.value());
+    const auto [number, is_new] = known.intern(signature);
+    if (is_new) all.push_back({node, 0});
+    ++all[number].count;
+  }
+  return all;
 }
 
 bool is_all_or_nothing(const Problem& problem, const Gang& gang) {
   return gang.groups.size() == 1 && problem.groups[gang.root].minimum >= std::ssize(gang.pods);
 }
 
-// Over how much so many alike pods must be spread if all the room were theirs.
+// Over how much alike pods must be spread if all the room were theirs.
 class SpreadOfClass {
  public:
-  SpreadOfClass(const Problem& problem, const FreeRoom& room) : problem_(problem), room_(room) {}
+  SpreadOfClass(const Problem& problem, const FreeRoom& room)
+      : problem_(problem), room_(room), nodes_(alike_nodes(problem, room)), known_(problem.pod_classes.size()) {}
 
   // Nothing where it would take too long to tell.
   GangSpread of(PodClassIndex pod_class, std::int64_t pods) {
-    const auto [at, is_new] = known_.try_emplace({pod_class, pods});
-    if (is_new && steps_ <= kMostSteps) at->second = count(pod_class, pods);
-    return at->second;
+    std::optional<Copies>& copies = known_[pod_class];
+    if (!copies) copies = steps_ <= kMostSteps ? copies_of(problem_.pod_classes[pod_class]) : Copies{};
+    GangSpread spread;
+    spread.nodes = copies->by_node.beyond_first(pods);
+    for (const Bins& level : copies->by_domain) spread.domains += level.beyond_first(pods);
+    if (problem_.pod_classes[pod_class].gpu.devices > 0) spread.models = copies->by_model.beyond_first(pods);
+    return spread;
   }
 
  private:
-  GangSpread count(PodClassIndex index, std::int64_t pods) {
-    const PodClass& pod_class = problem_.pod_classes[index];
+  struct Copies {
+    Bins by_node, by_model;
+    std::vector<Bins> by_domain;  // by topology level
+  };
+
+  Copies copies_of(const PodClass& pod_class) {
+    Copies copies;
     const std::size_t levels = problem_.topology_levels.size();
-    std::vector<std::int64_t> by_node, by_domain(problem_.domains.size(), 0), outside(levels, 0);
+    std::vector<std::int64_t> by_domain(problem_.domains.size(), 0), outside(levels, 0);
     std::map<ModelIndex, std::int64_t> by_model;
-    for (const NodeIndex node : problem_.nodes.indices()) {
+    for (const auto& [node, count] : nodes_) {
       const NodeClass& node_class = problem_.class_of(node);
       steps_ += 8 + node_class.device_count;
-      const std::int64_t copies = std::min(pods, copies_on(pod_class, node_class, room_.of(node)));
-      if (copies == 0) continue;
-      by_node.push_back(copies);
-      by_model[node_class.model] += copies;
+      const std::int64_t each = copies_on(pod_class, node_class, room_.of(node));
+      if (each == 0) continue;
+      copies.by_node.add(each, count);
+      const std::int64_t here = saturating_multiply(each, count);
+      by_model[node_class.model] = saturating_add(by_model[node_class.model], here);
       for (std::size_t level = 0; level < levels; ++level) {
         const DomainIndex domain = problem_.nodes[node].domains[level];
-        (domain.is_none() ? outside[level] : by_domain[domain.value()]) += copies;
+        std::int64_t& sum = domain.is_none() ? outside[level] : by_domain[domain.value()];
+        sum = saturating_add(sum, here);
       }
     }
-    GangSpread spread;
-    spread.nodes = beyond_first_bin(by_node, pods);
-    for (std::size_t level = 0; level < levels; ++level) {
-      std::vector<std::int64_t> bins{outside[level]};
-      for (const DomainIndex domain : problem_.domains.indices()) {
-        if (problem_.domains[domain].level.value() == level) bins.push_back(by_domain[domain.value()]);
-      }
-      spread.domains += beyond_first_bin(bins, pods);
+    copies.by_node.close();
+    for (const auto& [model, sum] : by_model) copies.by_model.add(sum, 1);
+    copies.by_model.close();
+    for (const std::int64_t sum : outside) copies.by_domain.emplace_back().add(sum, 1);
+    for (const DomainIndex domain : problem_.domains.indices()) {
+      copies.by_domain[problem_.domains[domain].level.value()].add(by_domain[domain.value()], 1);
     }
-    std::vector<std::int64_t> models;
-    for (const auto& [model, copies] : by_model) models.push_back(copies);
-    if (pod_class.gpu.devices > 0) spread.models = beyond_first_bin(models, pods);
-    return spread;
+    for (Bins& level : copies.by_domain) level.close();
+    return copies;
   }
 
   const Problem& problem_;
   const FreeRoom& room_;
-  std::map<std::pair<PodClassIndex, std::int64_t>, GangSpread> known_;
+  std::vector<AlikeNodes> nodes_;
+  Indexed<PodClassIndex, std::optional<Copies>> known_;
   std::int64_t steps_ = 0;
 };
 
@@ -112,7 +168,7 @@ struct WholenessBounds::Given {
   EndState end_state;                          // without them
   Indexed<NodeIndex, std::uint8_t> is_broken;  // the same, whatever else is placed
   FreeRoom room;
-  WholenessValues values;  // of the levels themselves
+  std::vector<std::int64_t> before;  // values of the levels before
 
   Given(const WholenessBounds& of, const Levels& levels)
       : missing(of.problem_, of.possibilities_, of.sums_, levels),
@@ -120,10 +176,14 @@ struct WholenessBounds::Given {
         leaving(leaving_of(of.problem_)),
         end_state(end_state_of(of.problem_, leaving)),
         is_broken(broken_nodes(of.problem_, of.whole_nodes_, end_state)),
-        room(of.problem_, leaving, end_state) {
-    const auto first = static_cast<std::ptrdiff_t>(3 * of.problem_.priorities.size() + 3);
-    std::copy_n(levels.values.begin() + first, values.size(), values.begin());
+        room(of.problem_, leaving, end_state),
+        before(levels.values.begin(), levels.values.begin() + levels_before(of.problem_)) {}
+
+  bool holds_for(const Levels& levels) const {
+    return std::equal(before.begin(), before.end(), levels.values.begin());
   }
+  // `share`, `quota` and `work` of each priority, `evicted`, `moved` and `seniority`.
+  static std::ptrdiff_t levels_before(const Problem& problem) { return 3 * std::ssize(problem.priorities) + 3; }
 
  private:
   Plan leaving_of(const Problem& problem) {
@@ -145,20 +205,34 @@ WholenessValues trivial_wholeness(const Problem& problem) {
 
 WholenessBounds::WholenessBounds(const Problem& problem)
     : problem_(problem), whole_nodes_(problem), possibilities_(problem), sums_(problem, possibilities_) {}
+WholenessBounds::~WholenessBounds() = default;
 
-WholenessValues WholenessBounds::given(const Levels& levels) const {
-  const Given known(*this, levels);
+// A plan's own value is a reason not to look further: no bound can be beyond it.
+WholenessValues WholenessBounds::given(const Levels& levels) {
+  if (!given_ || !given_->holds_for(levels)) {
+    given_ = std::make_unique<Given>(*this, levels);
+    most_whole_.reset();
+    least_spread_.reset();
+    least_misplaced_.reset();
+  }
+  WholenessValues values{};
+  std::copy_n(levels.values.begin() + Given::levels_before(problem_), values.size(), values.begin());
+  if (!most_whole_) most_whole_ = most_whole(values[0]);
+  if (!least_spread_ && values[2] + values[3] + values[4] > 0) least_spread_ = least_spread();
+  if (!least_misplaced_ && values[5] > 0) least_misplaced_ = least_misplaced();
+  const GangSpread spread = least_spread_.value_or(GangSpread{});
+  return {*most_whole_, most_whole_domains(values[0]), spread.nodes, spread.domains, spread.models,
+          least_misplaced_.value_or(0)};
+}
+
+std::int64_t WholenessBounds::most_whole(std::int64_t whole_nodes) const {
   const LeastBroken least_broken(
-      {problem_, whole_nodes_, possibilities_, known.missing, known.leaves, known.is_broken, known.room});
-  const std::int64_t countable = whole_nodes_.countable();
-  const std::int64_t most_whole = countable - least_broken.count(countable - known.values[0]);
-  const GangSpread spread = least_spread(known);
-  return {most_whole, most_whole_domains(known, known.values[0]), spread.nodes, spread.domains, spread.models,
-          least_misplaced(known)};
+      {problem_, whole_nodes_, possibilities_, given_->missing, given_->leaves, given_->is_broken, given_->room});
+  return whole_nodes_.countable() - least_broken.count(whole_nodes_.countable() - whole_nodes);
 }
 
 // Of each topology level the smallest first, as many as `whole_nodes` make up.
-std::int64_t WholenessBounds::most_whole_domains(const Given& given, std::int64_t whole_nodes) const {
+std::int64_t WholenessBounds::most_whole_domains(std::int64_t whole_nodes) const {
   std::int64_t sum = 0;
   for (const TopologyLevelIndex level : problem_.topology_levels.indices()) {
     std::vector<std::int64_t> sizes;
@@ -169,7 +243,7 @@ std::int64_t WholenessBounds::most_whole_domains(const Given& given, std::int64_
       for (const NodeIndex node : domain.nodes) {
         if (!whole_nodes_.counts(node)) continue;
         ++size;
-        may_be_whole = may_be_whole && given.is_broken[node] == 0;
+        may_be_whole = may_be_whole && given_->is_broken[node] == 0;
       }
       if (may_be_whole && size > 0) sizes.push_back(size);
     }
@@ -185,11 +259,11 @@ std::int64_t WholenessBounds::most_whole_domains(const Given& given, std::int64_
 
 // Each gang by itself, as if all the room were its own. Of a gang that can be placed in part, any pod that is missing
 // may undo all of it. Of gangs of which pods run nothing is told.
-GangSpread WholenessBounds::least_spread(const Given& given) const {
-  if (given.values[2] == 0 && given.values[3] == 0 && given.values[4] == 0) return {};
-  std::array undone{MostMissing(given.missing), MostMissing(given.missing), MostMissing(given.missing)};
+GangSpread WholenessBounds::least_spread() const {
+  const MissingPods& missing = given_->missing;
+  std::array undone{MostMissing(missing), MostMissing(missing), MostMissing(missing)};
   GangSpread all;
-  SpreadOfClass spread_of(problem_, given.room);
+  SpreadOfClass spread_of(problem_, given_->room);
   for (const Gang& gang : problem_.gangs) {
     if (gang.pods.size() < 2) continue;
     std::map<PodClassIndex, std::int64_t> pods;
@@ -200,7 +274,7 @@ GangSpread WholenessBounds::least_spread(const Given& given) const {
       is_new = is_new && problem_.pods[pod].status != PodStatus::kRunning;
       if (!possibilities_.may_be_placed(pod)) continue;
       ++pods[problem_.pods[pod].pod_class];
-      const MissingPods::Cost cost = given.missing.cost_of(pod);
+      const MissingPods::Cost cost = missing.cost_of(pod);
       add(sum, cost);
       if (!least) least = cost;
       least->work = std::min(least->work, cost.work);
@@ -224,22 +298,21 @@ GangSpread WholenessBounds::least_spread(const Given& given) const {
 }
 
 // Pods without GPUs for which nodes without GPUs have no room in sum.
-std::int64_t WholenessBounds::least_misplaced(const Given& given) const {
-  if (given.values[5] == 0) return 0;
+std::int64_t WholenessBounds::least_misplaced() const {
   std::vector<PodIndex> pods;
-  MostMissing missing(given.missing);
+  MostMissing missing(given_->missing);
   for (const PodIndex pod : problem_.pods.indices()) {
     const PodClassIndex pod_class = problem_.pods[pod].pod_class;
     if (!possibilities_.may_be_placed(pod) || !whole_nodes_.may_avoid_gpus(pod_class)) continue;
     pods.push_back(pod);
-    missing.add(given.missing.cost_of(pod), 1, 1);
+    missing.add(given_->missing.cost_of(pod), 1, 1);
   }
   if (pods.empty()) return 0;
   std::int64_t most = std::ssize(pods);
   for (std::size_t r = 0; r < problem_.resource_count; ++r) {
     Amount free = 0;
     for (const NodeIndex node : problem_.nodes.indices()) {
-      const NodeEnd end = given.room.of(node);
+      const NodeEnd end = given_->room.of(node);
       if (!whole_nodes_.has_gpus(end.node_class) && !problem_.class_of(node).cordoned)
         free = saturating_add(free, std::max<Amount>(0, end.free[r]));
     }

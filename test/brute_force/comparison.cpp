@@ -51,7 +51,7 @@ class Comparer {
     check_bounds(name, solution, levels);
     if (name == "greedy") result.greedy_is_best = order == 0;
     if (name != "milp") return;
-    result.is_proven = solution.proof == "optimal";
+    result.is_proven = is_proven(solution);
     if (order < 0) result.is_relaxed = problem_.has_ordered_rules();
     if (order < 0 && (result.is_proven || !(result.is_relaxed || is_beyond_the_formulation(levels))))
       find(result.is_proven ? Finding::kFalseProof : Finding::kShort,
@@ -68,6 +68,14 @@ class Comparer {
   }
 
  private:
+  // In the levels that are compared.
+  bool is_proven(const Solution& solution) const {
+    for (std::size_t i = 0; i < ids_.size(); ++i) {
+      const LevelReport& level = solution.report.objective.at(i);
+      if (level.bound != level.value) return false;
+    }
+    return true;
+  }
   // A bound holds given the values of the levels before it: it says something of the best only while these are equal.
   void check_bounds(const std::string& name, const Solution& solution, const Levels& levels) {
     for (std::size_t i = 0; i < ids_.size(); ++i) {

@@ -51,7 +51,7 @@ class Builder {
     if (!queues_.empty()) snapshot["queues"] = queues_;
     snapshot["gangs"] = gangs_;
     add_host_ports(pods_, seed_);
-    if (seed_ % 4 == 1) snapshot["policy"]["wholeNodes"] = true;
+    snapshot["policy"]["wholeNodes"] = seed_ % 4 == 1;
     snapshot["pods"] = pods_;
     add_company(snapshot, seed_);
     return snapshot.dump();

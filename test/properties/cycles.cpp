@@ -164,6 +164,12 @@ Finding classify(const std::string& line, const std::vector<Decided>& decided, i
 
 }  // namespace
 
+bool is_proven_up_to(LevelKind last, const Solution& solution) {
+  return std::ranges::all_of(solution.report.objective, [&](const LevelReport& level) {
+    return level.id.kind > last || level.bound == level.value;
+  });
+}
+
 std::unique_ptr<Scene> Scene::read(const std::string& line) {
   Result<Snapshot> snapshot = SnapshotReader().read(line);
   return snapshot ? of(std::move(*snapshot)) : nullptr;
@@ -202,7 +208,8 @@ Answering answers_of(Portfolio& portfolio, Engine engine) {
     options.engine = engine;
     options.deterministic = true;
     Solution solution = portfolio.solve(scene.snapshot(), scene.problem(), options);
-    return EngineAnswer{std::move(solution.plan), std::string(solution.proof), std::move(solution.defects)};
+    return EngineAnswer{std::move(solution.plan), std::string(solution.proof),
+                        is_proven_up_to(LevelKind::kSeniority, solution), std::move(solution.defects)};
   };
 }
 
@@ -215,7 +222,7 @@ Carried carry_on(const std::string& line, const Answering& answer, const CycleOp
     const std::optional<EngineAnswer> solution = answer(*scene);
     if (!solution) break;
     ++carried.plans;
-    carried.proven += solution->proof == "optimal" ? 1 : 0;
+    carried.proven += solution->is_proven ? 1 : 0;
     carried.rejected.insert(carried.rejected.end(), solution->defects.begin(), solution->defects.end());
     for (const Violation& v : check_plan(scene->snapshot(), scene->problem(), scene->shares(), solution->plan))
       carried.faults.push_back(std::string(rule_name(v.rule)) + ": " + v.subject + ": " + v.message);

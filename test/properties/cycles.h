@@ -58,10 +58,14 @@ struct Finding {
   bool returns = false;   // the pods that run, and where, are as they were after an earlier cycle
 };
 
+// Whether the solution is proven best in all levels up to that one.
+bool is_proven_up_to(LevelKind last, const Solution& solution);
+
 // What an engine answers; none: it gives up on so large a snapshot.
 struct EngineAnswer {
   Plan plan;
   std::string proof;                 // "optimal": it says that there is none better
+  bool is_proven = false;            // in all levels that say what runs: those up to `seniority`
   std::vector<std::string> defects;  // of engines on the way
 };
 using Answering = std::function<std::optional<EngineAnswer>(const Scene&)>;

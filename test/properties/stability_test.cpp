@@ -167,7 +167,7 @@ TEST(StabilityOfTheBest, IsDisturbedInFewSnapshots) {
   const Answering best = [](const Scene& scene) -> std::optional<EngineAnswer> {
     auto found = brute_force::solve_with_evictions(scene.problem(), scene.shares(), 200'000);
     if (!found) return std::nullopt;
-    return EngineAnswer{std::move(found->plan), "optimal", {}};
+    return EngineAnswer{std::move(found->plan), "optimal", true, {}};
   };
   Tally tally;
   for (std::uint32_t seed = 1; seed <= instances(150); ++seed)

@@ -29,7 +29,8 @@ struct ClusterShape {
 
 class ClusterLine {
  public:
-  ClusterLine(std::uint32_t seed, const ClusterShape& shape) : random_(seed), shape_(shape) {}
+  ClusterLine(std::uint32_t seed, const ClusterShape& shape)
+      : random_(seed), shape_(shape), compares_whole_nodes_(seed % 2 == 0) {}
 
   std::string write() {
     memory_known_ = chance(60);
@@ -53,6 +54,7 @@ class ClusterLine {
   std::string policy() {
     std::string text = shape_.may_evict ? "{" : R"({"actions":["place"],)";
     text += chance(25) ? R"("placement":"spread")" : R"("placement":"binpack")";
+    if (!compares_whole_nodes_) text += R"(,"wholeNodes":false)";
     if (chance(20)) text += R"(,"agingInterval":600)";
     if (chance(20)) text += R"(,"nonPreemptibleWithinQuota":false)";
     if (shape_.may_evict && chance(20)) text += R"(,"maxMoves":)" + number(0, 2);
@@ -224,6 +226,7 @@ class ClusterLine {
 
   std::mt19937 random_;
   const ClusterShape& shape_;
+  bool compares_whole_nodes_;  // every other cluster
   bool memory_known_ = false;
   int nodes_ = 0;
   std::vector<std::string> leaves_, shapes_;
