@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <exception>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -50,18 +52,48 @@ void read_lines(LineSource& source, const PipelineOptions& options, LineQueue& l
   lines.close();
 }
 
-void write_answers(AnswerQueue& answers, int output, std::atomic<int>& error) {
+// How far the writing is.
+class Progress {
+ public:
+  void note_written() { advance(written_ + 1); }
+  void give_up() { advance(std::numeric_limits<std::int64_t>::max()); }
+  // Until so many answers have been written, or no more will be.
+  void wait_for(std::int64_t answers) const {
+    for (std::int64_t written = written_; written < answers; written = written_) written_.wait(written);
+  }
+
+ private:
+  void advance(std::int64_t written) {
+    written_ = written;
+    written_.notify_all();
+  }
+  std::atomic<std::int64_t> written_{0};
+};
+
+void write_answers(AnswerQueue& answers, int output, std::atomic<int>& error, Progress& progress) {
   while (const auto answer = answers.pop()) {
     error = write_whole(output, answer->text);
-    if (error == 0) continue;
+    if (error == 0) {
+      progress.note_written();
+      continue;
+    }
     answers.abandon();
     wake_readers();
-    return;
+    break;
   }
+  progress.give_up();
 }
 
-void solve_lines(LineQueue& lines, AnswerQueue& answers, LineSolver& solver, const PipelineOptions& options,
-                 Console& console, PipelineOutcome& outcome) {
+// Where the solving thread's answers go, and what it says of them.
+struct Front {
+  AnswerQueue& answers;
+  const Progress& progress;
+  Console& console;
+};
+
+void solve_lines(LineQueue& lines, const Front& front, LineSolver& solver, const PipelineOptions& options,
+                 PipelineOutcome& outcome) {
+  Console& console = front.console;
   std::string summary, table;
   const SolvedLineObserver observe = [&](const SolvedLine& solved) {
     if (options.summaries) summary = summary_of(solved);
@@ -85,13 +117,14 @@ void solve_lines(LineQueue& lines, AnswerQueue& answers, LineSolver& solver, con
     const std::int64_t number = answer.number;
     const Severity severity = answer.is_defect ? Severity::kError : Severity::kWarning;
     const std::size_t bytes = answer.text.size();
-    if (!answers.push(std::move(answer), bytes)) break;
+    if (!front.answers.push(std::move(answer), bytes)) break;
+    if (options.form == OutputForm::kTable) front.progress.wait_for(outcome.answered);  // what is said stands below it
     free_since = Clock::now();
     if (!log.empty()) console.say(severity, log, number);
     if (!summary.empty()) console.say(Severity::kInformation, std::exchange(summary, {}), number);
   }
   lines.abandon();
-  answers.close();
+  front.answers.close();
 }
 
 }  // namespace
@@ -105,8 +138,9 @@ PipelineOutcome run_pipeline(LineSource& source, int output, LineSolver& solver,
   std::string read_defect;
   {
     const std::jthread reader([&] { read_lines(source, options, lines, outcome, read_defect); });
-    const std::jthread writer([&] { write_answers(answers, output, write_error); });
-    solve_lines(lines, answers, solver, options, console, outcome);
+    Progress progress;
+    const std::jthread writer([&] { write_answers(answers, output, write_error, progress); });
+    solve_lines(lines, {answers, progress, console}, solver, options, outcome);
     wake_readers();
   }
   outcome.write_error = write_error;

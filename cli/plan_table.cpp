@@ -15,7 +15,7 @@
 namespace muster {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 20> kReasonWords = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 23> kReasonWords = {
     {{"SchedulingTimeout", "waited too long"},
      {"Held", "Muster cannot plan it"},
      {"Gated", "scheduling gate"},
@@ -30,6 +30,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 20> kReasonW
      {"InsufficientMemory", "too little free memory"},
      {"TopologyUnsatisfied", "no single domain has room"},
      {"Fragmented", "free, but scattered"},
+     {"PodAffinity", "not beside the pods it needs"},
+     {"TopologySpread", "spread constraints close the rest"},
+     {"InsufficientHostPorts", "host ports taken"},
      {"OutOfTime", "not decided in time"},
      {"Undecided", "not decided"},
      {"Preempted", "preempted"},
