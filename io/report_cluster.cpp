@@ -15,7 +15,7 @@ namespace muster {
 namespace {
 
 constexpr std::int64_t kNothing = -1;
-constexpr std::size_t kMostViolations = 20;
+constexpr std::size_t kMostViolations = 20, kMostWarnings = 20;
 
 template <class Tag>
 std::int64_t number_of(Index<Tag> index) {
@@ -46,6 +46,7 @@ class ClusterWriter {
   void write_queue_claims(const std::vector<ReadPlan::QueueClaim>& claims);
   void write_objective(const ReadPlan& plan);
   void write_violations(const std::vector<Violation>& violations);
+  void write_warnings(const ReadPlan& plan);
 
   const ReportedCluster& cluster_;
   const Problem& problem_;
@@ -100,8 +101,9 @@ void ClusterWriter::write_kinds() {
   json_.raw(R"(,"kinds":[)");
   bool first = true;
   for (const NodeClass& kind : problem_.node_classes) {
-    const SnapshotNode& node = snapshot_.nodes[kind.nodes.front().value()];
-    json_.separate(first).raw(R"({"model":)").string(node.gpu_model);
+    const bool is_empty = kind.nodes.empty();  // each of its nodes has something that is closed
+    const std::string_view model = is_empty ? "" : snapshot_.nodes[kind.nodes.front().value()].gpu_model;
+    json_.separate(first).raw(R"({"model":)").string(model);
     json_.raw(R"(,"gpus":)").integer(kind.device_count).raw(R"(,"gpuMib":)").integer(kind.device_memory_mib);
     json_.raw(R"(,"cpu":)").integer(kind.capacity[kCpu.value()]);
     json_.raw(R"(,"memory":)").integer(kind.capacity[kMemory.value()]);
@@ -298,6 +300,7 @@ void ClusterWriter::write_plan(const ReportedPlan& reported) {
   write_queue_claims(plan.queues);
   write_objective(plan);
   write_violations(reported.violations);
+  write_warnings(plan);
   json_.raw("}");
 }
 
@@ -396,6 +399,18 @@ void ClusterWriter::write_violations(const std::vector<Violation>& violations) {
     json_.separate(first).raw(R"({"rule":)").string(rule_name(violations[i].rule));
     json_.raw(R"(,"subject":)").string(violations[i].subject);
     json_.raw(R"(,"message":)").string(violations[i].message).raw("}");
+  }
+  json_.raw("]");
+}
+
+void ClusterWriter::write_warnings(const ReadPlan& plan) {
+  const std::int64_t count = std::ssize(plan.warnings) + plan.warnings_omitted;
+  json_.raw(R"(,"warningCount":)").integer(count).raw(R"(,"warnings":[)");
+  bool first = true;
+  for (std::size_t i = 0; i < std::min(plan.warnings.size(), kMostWarnings); ++i) {
+    json_.separate(first).raw(R"({"object":)").string(plan.warnings[i].object);
+    json_.raw(R"(,"name":)").string(plan.warnings[i].name);
+    json_.raw(R"(,"message":)").string(plan.warnings[i].message).raw("}");
   }
   json_.raw("]");
 }

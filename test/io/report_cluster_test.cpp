@@ -36,6 +36,7 @@ constexpr const char* kPlan = R"({"format":"muster/v1","id":"<b>","status":"ok",
   "gangs":[{"name":"nowhere","phase":"Unschedulable","running":0,"placed":0,"evicted":0,"pending":1,"reason":"Fragmented","makeRoom":"NotEnough",
             "message":"</script>","blockers":[{"code":"InsufficientGpu","nodes":2},{"code":"Unschedulable","nodes":1}]}],
   "queues":[{"name":"a","gpu":{"quota":1.5,"fairShare":1.5,"allocated":0.25},"cpu":{"fairShare":0,"allocated":0},"memory":{"fairShare":0,"allocated":0}}],
+  "warnings":[{"object":"node","name":"</script>","code":"Exceeded","message":"too much"}],"warningsOmitted":3,
   "objective":[{"level":"share","priority":0,"value":500,"bound":501}],
   "solver":{"origin":"milp","proof":"heuristic","gap":0.5,"budgetMs":20,"elapsedMs":1.5,"deadlineMissed":false}})";
 
@@ -76,6 +77,12 @@ class ReportCluster : public testing::Test {
   std::vector<ReportedPlan> plans_;
   Json data_;
 };
+
+TEST_F(ReportCluster, TheWarningsOfThePlanAreTold) {
+  const Json& plan = data_["plans"][0];
+  EXPECT_EQ(plan["warningCount"], 4);
+  EXPECT_EQ(plan["warnings"], Json::parse(R"([{"object":"node","name":"</script>","message":"too much"}])"));
+}
 
 TEST_F(ReportCluster, UseAfterThePlanIsTheSumOfItsPods) {
   const Json& plan = data_["plans"][0];

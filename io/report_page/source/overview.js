@@ -53,7 +53,7 @@ export function overview(cluster, plan) {
   const gapText = plan.proof === 'optimal' ? proofText
     : plan.gap > 0 && open ? `“${levels[open.level].title}” is at most that far from the best possible.` : proofText;
   const fragmentationBefore = levelValue(cluster.levelsBefore, 'fragmentation'), fragmentation = levelValue(plan.objective, 'fragmentation');
-  return section('overview', 'Overview', clusterText, warnings(plan),
+  return section('overview', 'Overview', clusterText, warnings(plan), oddities(plan),
     h('div', { class: 'cards' },
       card('GPUs in use', total > 0 ? percent(after / total) : 'none', `${number(before)} before, ${number(after)} after, of ${gpus(total)}`, allocationBar(figures)),
       card('Gangs that start', count(figures.starts), `${plural(figures.placed, 'pod')} placed${figures.byPhase.Waiting ? `; ${count(figures.byPhase.Waiting)} of the gangs once room is made` : ''}`),
@@ -63,6 +63,15 @@ export function overview(cluster, plan) {
       card('Free but scattered', fragmentation === undefined ? '–' : gpus(fragmentation / 1000, 1), `GPUs that the expected work cannot use; ${number(fragmentationBefore / 1000, 1)} before`),
       card('How good', proof, gapText),
       plan.elapsedMs !== undefined && card('Time taken', milliseconds(plan.elapsedMs), `of ${milliseconds(plan.budgetMs)} allowed${plan.deadlineMissed ? ', too late' : ''}; plan by ${plan.origin}`)));
+}
+
+// What of the snapshot did not add up.
+function oddities(plan) {
+  const count = plan.warningCount ?? 0, told = plan.warnings ?? [];
+  if (count === 0) return null;
+  return h('details', { class: 'warning' }, h('summary', { text: `${plural(count, 'warning')} about the snapshot` }),
+    h('ul', {}, told.map(({ object, name, message }) => h('li', { text: `${object} ${name}: ${message}` }))),
+    count > told.length && h('p', { text: `and ${plural(count - told.length, 'other')}; the plan line names them` }));
 }
 
 function warnings(plan) {

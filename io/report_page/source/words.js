@@ -15,6 +15,9 @@ const reasons = {
   InsufficientMemory: ['Too little free memory', 'The nodes that it may use have too little free memory in sum.'],
   TopologyUnsatisfied: ['No single domain has room', 'It would fit, but not within one domain of the topology that it requires.'],
   Fragmented: ['Free, but scattered', 'Enough is free in sum, but not together where it is needed.'],
+  PodAffinity: ['Not beside the pods it needs', 'It would fit, but pods that it must be near or apart from leave no nodes.'],
+  TopologySpread: ['Spread rules close the rest', 'It would fit, but its topology spread constraints leave no nodes.'],
+  InsufficientHostPorts: ['Host ports taken', 'Too few of the nodes that it may use have its host ports free.'],
   Undecided: ['Not decided', 'It may fit: the levels prefer the plan without it, or the engine did not find it.'],
   OutOfTime: ['Not decided in time', 'Nothing excludes it: the time for planning ended first.'],
   Preempted: ['Preempted', 'It makes room for gangs of higher priority in its queue.'],
@@ -63,7 +66,8 @@ export const changeWords = ['stays', 'placed now', 'moved', 'evicted', 'on its w
 
 const blockers = {
   Unschedulable: 'cordoned', UntoleratedTaint: 'taint not tolerated', NodeSelector: 'selector does not match',
-  NodeAffinity: 'affinity does not match', PodAntiAffinity: 'anti-affinity keeps it away', GpuModel: 'other GPU model',
+  NodeAffinity: 'affinity does not match', PodAntiAffinity: 'anti-affinity keeps it away', PodAffinity: 'no pod that it must be near',
+  TopologySpread: 'spread constraint is not met', HostPorts: 'host ports taken', GpuModel: 'other GPU model',
   InsufficientGpu: 'too few free GPUs', InsufficientCpu: 'too little free CPU', InsufficientMemory: 'too little free memory',
   InsufficientPods: 'no more pods allowed', Topology: 'outside of the topology', Available: 'could take the pod',
 };
@@ -83,7 +87,7 @@ export const levels = {
   gangDomains: { title: 'Gangs in few domains', text: 'domains of the topology beyond the first, of gangs that are placed', more: false, scale: 1, unit: 'domains' },
   gangModels: { title: 'Gangs on one GPU model', text: 'GPU models beyond the first, of gangs that are placed', more: false, scale: 1, unit: 'models' },
   cpuOnGpuNodes: { title: 'CPU pods off GPU nodes', text: 'pods without GPUs that are placed on nodes with GPUs, though others would do', more: false, scale: 1, unit: 'pods' },
-  preference: { title: 'Preferences met', text: 'preferred nodes and topology', more: true, scale: 1000, unit: 'points' },
+  preference: { title: 'Preferences met', text: 'preferred nodes, topology and company of other pods', more: true, scale: 1000, unit: 'points' },
   fragmentation: { title: 'Scattered free GPUs', text: 'free GPUs that the expected work cannot use (policy spread: unevenness of use)', more: false, scale: 1000, unit: 'GPUs' },
 };
 
