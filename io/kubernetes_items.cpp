@@ -13,7 +13,7 @@ struct KnownKind {
   bool has_namespace;
 };
 
-constexpr std::array<KnownKind, 26> kKnownKinds = {{
+constexpr std::array<KnownKind, 27> kKnownKinds = {{
     {"", "Pod", " v1 ", KubernetesKind::kPod, true},
     {"", "Node", " v1 ", KubernetesKind::kNode, false},
     {"", "Namespace", " v1 ", KubernetesKind::kNamespace, false},
@@ -38,6 +38,7 @@ constexpr std::array<KnownKind, 26> kKnownKinds = {{
     {"", "PersistentVolume", " v1 ", KubernetesKind::kVolume, false},
     {"", "PersistentVolumeClaim", " v1 ", KubernetesKind::kVolumeClaim, true},
     {"storage.k8s.io", "StorageClass", " v1 ", KubernetesKind::kStorageClass, false},
+    {"storage.k8s.io", "CSINode", " v1 ", KubernetesKind::kCsiNode, false},
     {"policy", "PodDisruptionBudget", " v1 ", KubernetesKind::kDisruptionBudget, true},
     {"kueue.x-k8s.io", "Topology", " v1alpha1 v1beta1 v1beta2 ", KubernetesKind::kTopology, false},
 }};

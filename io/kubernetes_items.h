@@ -36,6 +36,7 @@ enum class KubernetesKind : std::uint8_t {
   kVolumeClaim,
   kStorageClass,
   kDisruptionBudget,
+  kCsiNode,
   kCount
 };
 

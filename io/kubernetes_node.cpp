@@ -79,7 +79,7 @@ void write_devices(JsonWriter& writer, const Devices& devices) {
   writer.raw("}");
 }
 
-bool write_resources(KubernetesReading& in, JsonWriter& writer, JsonValue allocatable) {
+bool write_resources(KubernetesReading& in, JsonWriter& writer, JsonValue allocatable, std::string_view node) {
   writer.raw(R"(,"resources":{)");
   bool first = true;
   if (allocatable) {
@@ -90,6 +90,7 @@ bool write_resources(KubernetesReading& in, JsonWriter& writer, JsonValue alloca
       write_json(writer, in.document, member.value);
     }
   }
+  write_attach_limits(writer, in.attach_limits, node, first);
   writer.raw("}");
   return true;
 }
@@ -147,7 +148,7 @@ bool import_node(KubernetesReading& in, const KubernetesObject& object, JsonWrit
     return false;
   }
   writer.raw(R"({"name":)").string(object.name);
-  if (!write_resources(in, writer, status[0])) return false;
+  if (!write_resources(in, writer, status[0], object.name)) return false;
   write_devices(writer, devices);
   if (out.labels) {
     writer.raw(R"(,"labels":)");

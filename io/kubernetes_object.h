@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/kubernetes_attachments.h"
 #include "io/json_writer.h"
 #include "io/reading.h"
 
@@ -49,6 +50,7 @@ struct KubernetesReading : Reading {
 
   KubernetesRemarks remarks;
   bool has_namespaces = false;  // the labels of all namespaces are known
+  AttachLimits attach_limits;
   bool strict = true;  // what does not add up is an error
   std::vector<Warning> warnings;
 

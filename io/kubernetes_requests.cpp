@@ -257,6 +257,10 @@ Billionths remove_resource(RequestedAmounts& amounts, std::string_view resource)
   return amount;
 }
 
+void add_count(RequestedAmounts& amounts, std::string_view resource, std::int64_t count) {
+  if (count > 0) amounts.push_back({resource, count * kUnit});
+}
+
 void write_requests(JsonWriter& writer, const RequestedAmounts& amounts) {
   bool first = true;
   writer.raw("{");

@@ -39,6 +39,8 @@ std::int64_t whole_units(const RequestedAmount& requested);
 // Takes a resource out of the amounts; 0 where it is not there.
 Billionths remove_resource(RequestedAmounts& amounts, std::string_view resource);
 
+// Whole units of a resource that no container names.
+void add_count(RequestedAmounts& amounts, std::string_view resource, std::int64_t count);
 void write_requests(JsonWriter& writer, const RequestedAmounts& amounts);
 
 }  // namespace muster

@@ -169,11 +169,11 @@ bool KubernetesStorage::add_claim(KubernetesReading& in, const KubernetesObject&
 
 bool KubernetesStorage::add_volume(KubernetesReading& in, const KubernetesObject& object) {
   static constexpr std::array<std::string_view, 2> kMetadata = {"annotations", "labels"};
-  static constexpr std::array<std::string_view, 6> kSpec = {"accessModes",  "capacity",         "claimRef",
-                                                            "nodeAffinity", "storageClassName", "volumeMode"};
-  static constexpr std::array<std::string_view, 2> kClaim = {"name", "namespace"};
-  std::array<JsonValue, 2> metadata, claim;
-  std::array<JsonValue, 6> spec;
+  static constexpr std::array<std::string_view, 7> kSpec = {
+      "accessModes", "capacity", "claimRef", "nodeAffinity", "storageClassName", "volumeMode", "csi"};
+  static constexpr std::array<std::string_view, 2> kClaim = {"name", "namespace"}, kCsi = {"driver", "volumeHandle"};
+  std::array<JsonValue, 2> metadata, claim, csi;
+  std::array<JsonValue, 7> spec;
   JsonValue required, terms, phase;
   std::string_view claim_name, claim_namespace;
   StorageVolume volume;
@@ -184,7 +184,8 @@ bool KubernetesStorage::add_volume(KubernetesReading& in, const KubernetesObject
       !in.take(spec[3], "required", required) || !in.take(required, "nodeSelectorTerms", terms) ||
       !read_class_name(in, metadata[0], spec[4], volume.storage_class) ||
       !read_volume_mode(in, spec[5], volume.is_block) || !in.take(object.status, "phase", phase) ||
-      !in.text(phase, volume.phase)) {
+      !in.text(phase, volume.phase) || !in.take(spec[6], kCsi, csi) || !in.text(csi[0], volume.driver) ||
+      !in.text(csi[1], volume.handle)) {
     return false;
   }
   if (required && !read_node_terms(in, terms, volume.node_terms.emplace())) return false;
@@ -205,6 +206,7 @@ bool KubernetesStorage::add_class(KubernetesReading& in, const KubernetesObject&
     return false;
   }
   facts.waits_for_consumer = mode == "WaitForFirstConsumer";
+  facts.provisioner = provisioner;
   facts.provisions = !provisioner.empty() && provisioner != kNoProvisioner;
   classes_.emplace(object.name, std::move(facts));
   return true;

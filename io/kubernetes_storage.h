@@ -33,6 +33,7 @@ struct StorageClaim {
 
 struct StorageVolume {
   std::string_view name, storage_class, phase;
+  std::string_view driver, handle;     // of CSI; empty: it is of no CSI driver
   std::string claimed_by;              // namespace/name; empty: nobody
   std::optional<NodeTerms> node_terms;  // spec.nodeAffinity.required, and the zones that its labels name
   AccessModes modes = 0;
@@ -43,6 +44,7 @@ struct StorageVolume {
 struct StorageClassFacts {
   bool waits_for_consumer = false;  // volumeBindingMode
   bool provisions = false;          // by a provisioner, not by hand
+  std::string_view provisioner;
   std::optional<NodeTerms> allowed;  // allowedTopologies
 };
 

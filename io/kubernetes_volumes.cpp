@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -79,6 +83,7 @@ class VolumeSettler {
         continue;
       }
       settle(pod, claims_[i], i >= made);
+      count_attachments(pod, claims_[i]);
     }
     return true;
   }
@@ -111,6 +116,42 @@ class VolumeSettler {
     if (users.first_waiting == nullptr || is_before(pod, *users.first_waiting)) users.first_waiting = &pod;
     const StorageClaim* claim = storage_.claim(name.full);
     if (claim != nullptr && !claim->is_bound) ++waiting_of_class_[claim->storage_class];
+  }
+
+  // Each volume of a driver counts once for a pod, and once on a node for the pods that are there.
+  void count_attachments(KubernetesPod& pod, const std::vector<ClaimName>& names) {
+    std::map<std::string_view, std::set<std::string>> volumes;  // by driver
+    for (const ClaimName& name : names) {
+      const StorageClaim* claim = storage_.claim(name.full);
+      if (claim == nullptr) continue;
+      const StorageVolume* volume = claim->is_bound ? storage_.volume(claim->volume) : nullptr;
+      const StorageClassFacts* of_class = storage_.storage_class(claim->storage_class);
+      if (volume != nullptr) {
+        volumes[volume->driver].emplace(volume->handle);
+      } else if (!claim->is_bound && of_class != nullptr) {
+        volumes[of_class->provisioner].insert(name.full);
+      }
+    }
+    const AttachLimits& limits = in_.attach_limits;
+    for (auto& [driver, handles] : volumes) {
+      if (driver.empty()) continue;
+      if (!limits.is_known) remark_on_limits(pod);
+      const auto limit = limits.of_driver.find(driver);
+      if (limit == limits.of_driver.end()) continue;
+      if (pod.is_on_node()) {
+        std::erase_if(handles, [&](const std::string& handle) {
+          return !attached_.emplace(pod.node, driver, handle).second;
+        });
+      }
+      add_count(pod.requests, limit->second.resource, std::ssize(handles));
+    }
+  }
+
+  void remark_on_limits(const KubernetesPod& pod) {
+    in_.remarks.add(
+        "a pod has volumes of a CSI driver, and how many of these can be attached to a node is not known: let kubectl "
+        "get csinodes, too",
+        "Pod " + pod.full_name());
   }
 
   // A pod that runs is not held for what its claims lack: it only may not move.
@@ -229,6 +270,7 @@ class VolumeSettler {
   std::vector<KubernetesPod>& pods_;
   std::vector<std::vector<ClaimName>> claims_;  // by pod
   std::unordered_map<std::string, ClaimUsers> users_;
+  std::set<std::tuple<std::string_view, std::string_view, std::string>> attached_;  // node, driver, volume
   std::unordered_map<std::string_view, std::size_t> waiting_of_class_;  // pods with an unbound claim of the class
 };
 

@@ -232,6 +232,39 @@ TEST(KubernetesVolumes, OfWhichTheListHasNoneArePassedOverWithAWord) {
   EXPECT_TRUE(imported(without_volumes).says("persistentvolumes, too"));
 }
 
+Json of_driver(const char* name, const char* handle, const char* driver = "ebs.csi.aws.com") {
+  return object("v1", "PersistentVolume", name, {{"csi", {{"driver", driver}, {"volumeHandle", handle}}}});
+}
+
+Json csi_node(const char* name, Json allocatable) {
+  return object("storage.k8s.io/v1", "CSINode", name,
+                {{"drivers", {{{"name", "ebs.csi.aws.com"}, {"allocatable", std::move(allocatable)}}}}});
+}
+
+constexpr const char* kAttached = "attachable-volumes-csi-ebs.csi.aws.com";
+
+TEST(KubernetesVolumes, OfACsiDriverCountTowardsTheLimitOfTheNode) {
+  const ImportedObjects made = imported(
+      {node("n"), node("m"), csi_node("n", {{"count", 25}}), csi_node("m", Json::object()),
+       storage_class("later", "WaitForFirstConsumer", "ebs.csi.aws.com"), bound("one", "v1"), bound("two", "v2"),
+       bound("same", "v2"), bound("other", "v3"), unbound("three", "later"), of_driver("v1", "h1"),
+       of_driver("v2", "h2"), of_driver("v3", "h3", "else.example.com"),
+       using_claims(pod("p"), {"one", "two", "same", "other", "three"}),
+       running(using_claims(pod("q"), {"one", "two"}), "n"), running(using_claims(pod("r"), {"two"}), "n")});
+  EXPECT_EQ(made.at("nodes", "n")["resources"][kAttached], 25);
+  EXPECT_GT(made.at("nodes", "m")["resources"][kAttached], 1'000'000) << "it has no limit";
+  EXPECT_EQ(made.pod("team/p")["resources"][kAttached], 3) << "each volume once";
+  EXPECT_EQ(made.pod("team/q")["resources"][kAttached], 2);
+  EXPECT_FALSE(made.pod("team/r")["resources"].contains(kAttached)) << "it is attached to the node already";
+}
+
+TEST(KubernetesVolumes, OfACsiDriverWhoseLimitsAreNotToldAreRemarkedUpon) {
+  const ImportedObjects made =
+      imported({node("n"), bound("one", "v1"), of_driver("v1", "h1"), using_claims(pod("p"), {"one"})});
+  EXPECT_FALSE(made.pod("team/p")["resources"].contains(kAttached));
+  EXPECT_TRUE(made.says("get csinodes, too"));
+}
+
 TEST(KubernetesVolumes, OfRunningPodsOnlyKeepThemWhereTheyAre) {
   std::vector<Json> objects = with_three_zones({running(using_claims(pod("p"), {"data"}), "c"), unbound("other", "x")});
   EXPECT_EQ(nodes_for(objects, "team/p"), "c") << "its claim is gone, and it runs";
