@@ -41,7 +41,8 @@ ClusterState::ClusterState(const Problem& problem, Releasing releasing, int thre
       versions_(problem.gangs.size(), 0),
       owners_(problem.anti_affinities.size()),
       matched_(problem.anti_affinities.size()),
-      company_(problem) {
+      company_(problem),
+      wishes_(problem) {
   budgets_left_.reserve(problem.disruption_budgets.all().size());
   for (const DisruptionBudget& budget : problem.disruption_budgets.all()) budgets_left_.push_back(budget.allowed);
   buckets_ = std::clamp<std::size_t>(problem.priorities.size(), 1, kPriorityBuckets);
@@ -97,7 +98,9 @@ void ClusterState::begin_gangs_and_queues(Releasing releasing) {
       ++members_[p.group];
     }
     if (holds_room(p, releasing)) count_anti_affinity(problem_->class_of(pod), p.node, true);
-    if (p.status == PodStatus::kRunning) company_.count(*problem_, problem_->class_of(pod), p.node, true);
+    if (p.status != PodStatus::kRunning) continue;
+    company_.count(*problem_, problem_->class_of(pod), p.node, true);
+    wishes_.count(problem_->class_of(pod), p.node, 0, true);
   }
 }
 
@@ -216,6 +219,7 @@ void ClusterState::apply(PodIndex pod, const Held& place, bool put) {
     free_in_sum_[r] += put ? -pod_class.request[r] : pod_class.request[r];
   count_anti_affinity(pod_class, place.node, put);
   if (problem_->has_ordered_rules()) company_.count(*problem_, pod_class, place.node, put);
+  if (!problem_->wishes.empty()) count_wishes(pod, place, put);
   count_in_gang(pod, place.node, put);
   note_on_node(pod, place, put);
   if (problem_->pods[pod].status == PodStatus::kRunning) {
@@ -224,6 +228,13 @@ void ClusterState::apply(PodIndex pod, const Held& place, bool put) {
   }
   touched_.push_back(place.node);
   changed_gangs_.push_back(problem_->pods[pod].gang);
+}
+
+// A pod at home is none that is placed.
+void ClusterState::count_wishes(PodIndex pod, const Held& place, bool put) {
+  const Pod& p = problem_->pods[pod];
+  const bool is_home = p.status == PodStatus::kRunning && is_same(place, p.node, problem_->devices_of(pod));
+  wishes_.count(problem_->class_of(pod), place.node, is_home ? 0 : p.weighted_work, put);
 }
 
 void ClusterState::count_in_gang(PodIndex pod, NodeIndex node, bool put) {

@@ -11,6 +11,7 @@
 #include "model/company_counts.h"
 #include "model/plan.h"
 #include "model/problem.h"
+#include "model/wishes.h"
 
 namespace muster {
 
@@ -73,6 +74,8 @@ class ClusterState {
   std::int32_t matched(AntiAffinityIndex term, DomainIndex domain) const { return matched_[term][domain.value()]; }
   // Pods present by rules of affinity and spread.
   const CompanyCounts& company() const { return company_; }
+  // What the pods present have of what they wish of one another.
+  const WishTally& wishes() const { return wishes_; }
   // How many pods that such a rule matches have been taken away since the beginning, those that came back included.
   // While it is 0, what is placed was put down in an order in which each rule held.
   std::int64_t company_taken() const { return company_taken_; }
@@ -148,6 +151,7 @@ class ClusterState {
   std::size_t bucket_of(std::int32_t priority) const;
   void count_anti_affinity(const PodClass& pod_class, NodeIndex node, bool put);
   void count_in_budgets(PodIndex pod, const Held& place, bool put);
+  void count_wishes(PodIndex pod, const Held& place, bool put);
   bool some_budgets_allow(std::span<const PodIndex> pods) const;
 
   const Problem* problem_;
@@ -168,6 +172,7 @@ class ClusterState {
   Indexed<DisruptionBudgetIndex, std::int64_t> budgets_left_;
   std::int32_t broken_budgets_ = 0;
   CompanyCounts company_;
+  WishTally wishes_;
   std::int64_t company_taken_ = 0;
   std::uint64_t standing_version_ = 0;
   std::vector<Change> log_;

@@ -91,13 +91,13 @@ NodeIndex NodeChooser::choose(PodIndex pod, std::span<const NodeIndex> among) {
   const bool is_plain = !pod_class.has_company_rules() && pod_class.gpu.kind != GpuRequestKind::kMemory;
   if (all_nodes_.empty()) return NodeIndex::none();
   read_touched();
-  if (!among.empty()) return scan(pod, among);
+  if (!among.empty()) return best_of_equals(pod, scan(pod, among), among);
   // An affinity lets in so few nodes that bounds of their scores end no search.
   const bool is_by_cells = pod_class.gpu.kind != GpuRequestKind::kMemory && pod_class.affinity.is_none() &&
                            pending_with_rules_ >= kListWorthPods;
-  if (!is_plain && is_by_cells) return scan_cells(pod);
-  if (!is_plain || !wants_list(class_index)) return scan(pod, all_nodes_);
-  const NodeIndex node = best_of_list(class_index);
+  if (!is_plain && is_by_cells) return best_of_equals(pod, scan_cells(pod), all_nodes_);
+  if (!is_plain || !wants_list(class_index)) return best_of_equals(pod, scan(pod, all_nodes_), all_nodes_);
+  const NodeIndex node = best_of_equals(pod, best_of_list(class_index), all_nodes_);
   // Elsewhere a plain pod adds the same to its queue, so where the queue's bounds refuse one node they refuse all.
   return !node.is_none() && fits_queue(state_, bounds_, pod, node) ? node : NodeIndex::none();
 }
@@ -170,6 +170,25 @@ void NodeChooser::look_for_place(const MarkedNode& node, PodIndex pod, Ranked& b
     if (touched_at_[alike_nodes_[i]] > 0) continue;
     if (take(alike_nodes_[i]) || !found.is_before(best)) return;  // those to come are no better
   }
+}
+
+// The first that has most of the pod's wishes come true among those that are as good as the best at a glance.
+NodeIndex NodeChooser::best_of_equals(PodIndex pod, NodeIndex best, std::span<const NodeIndex> among) const {
+  const PodClassIndex class_index = problem_.pods[pod].pod_class;
+  const PodClass& pod_class = problem_.pod_classes[class_index];
+  if (best.is_none() || pod_class.wishes_owned.empty()) return best;
+  const Glance& glance = glances_[best];
+  const Score least = score(class_index, best, glance);
+  std::int64_t most = state_.wishes().points(pod_class, best);
+  for (const NodeIndex node : among) {
+    if (!has_equal_room(glances_[node], glance)) continue;
+    const std::int64_t points = state_.wishes().points(pod_class, node);
+    if (points <= most || score(class_index, node, glances_[node]) != least || !can_place(state_, bounds_, pod, node))
+      continue;
+    most = points;
+    best = node;
+  }
+  return best;
 }
 
 DeviceList NodeChooser::devices_for(PodIndex pod, NodeIndex node) const {
@@ -537,6 +556,10 @@ NodeChooser::Glance NodeChooser::asked_by(const PodClass& pod_class) {
   if (pod_class.gpu.kind == GpuRequestKind::kWhole) asked.idle = pod_class.gpu.devices;
   if (pod_class.gpu.kind == GpuRequestKind::kFraction) asked.share = pod_class.gpu.share;
   return asked;
+}
+
+bool NodeChooser::has_equal_room(const Glance& a, const Glance& b) {
+  return a.cpu == b.cpu && a.memory == b.memory && a.share == b.share && a.idle == b.idle;
 }
 
 bool NodeChooser::is_short(const Glance& free, const Glance& asked) {

@@ -40,7 +40,8 @@ class NodeChooser {
   NodeChooser(const NodeChooser&) = delete;
   NodeChooser& operator=(const NodeChooser&) = delete;
 
-  // The best node that can take the pod, or none. `among`: the nodes to look at, empty for all of them.
+  // The best node that can take the pod, or none; of equal ones with equal room that where most of what the pod wishes
+  // of other pods comes true. `among`: the nodes to look at, empty for all of them.
   // Cost: O(log nodes) for each node that changed since the pod's class was asked for last, O(cells + nodes looked at)
   // the first time; O(|among|) where it is given.
   virtual NodeIndex choose(PodIndex pod, std::span<const NodeIndex> among);
@@ -128,6 +129,7 @@ class NodeChooser {
   NodeIndex scan(PodIndex pod, std::span<const NodeIndex> among) const;
   NodeIndex scan_cells(PodIndex pod);
   void look_for_place(const MarkedNode& node, PodIndex pod, Ranked& best);
+  NodeIndex best_of_equals(PodIndex pod, NodeIndex best, std::span<const NodeIndex> among) const;
   NodeIndex best_of_list(PodClassIndex pod_class);
   void begin_list(PodClassIndex pod_class, List& list);
   NodeCells& cells_for(const PodClass& pod_class);
@@ -147,6 +149,7 @@ class NodeChooser {
   Glance glance_at(NodeIndex node) const;
   static Glance asked_by(const PodClass& pod_class);
   static bool is_short(const Glance& free, const Glance& asked);
+  static bool has_equal_room(const Glance& a, const Glance& b);
   bool wants_list(PodClassIndex pod_class) const;
 
   const Problem& problem_;

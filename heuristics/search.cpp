@@ -259,6 +259,7 @@ class Search {
   // All of it at once where that is better as it is; else step by step. Whether anything was kept.
   bool take_over(const std::vector<std::vector<Step>>& found) {
     const auto before = state_.checkpoint();
+    const std::int64_t wishes = state_.wishes().value();
     Gain gain;
     bool holds = true;
     for (const std::vector<Step>& steps : found) {
@@ -268,6 +269,7 @@ class Search {
       }
     }
     if (state_.checkpoint() == before) return false;
+    gain.preference += state_.wishes().value() - wishes - gain.wishes;
     if (holds && is_better(gain)) return true;
     state_.rollback(before);
     bool any = false;
@@ -275,7 +277,11 @@ class Search {
       for (const Step& step : steps) {
         if (should_stop()) return any;
         const auto here = state_.checkpoint();
-        if (carry_out(step) && is_better(step.gain)) {
+        const std::int64_t wishes_here = state_.wishes().value();
+        const bool is_done = carry_out(step);
+        Gain own = step.gain;
+        own.preference += state_.wishes().value() - wishes_here - own.wishes;
+        if (is_done && is_better(own)) {
           any = true;
         } else {
           state_.rollback(here);

@@ -104,7 +104,8 @@ class Part {
         state_(state),
         input_(input),
         dice_(input.seed),
-        wholeness_(scope, state) {
+        wholeness_(scope, state),
+        wishes_(state.wishes()) {
     for (const NodeIndex node : input.nodes) add_site(node);
     for (const PodIndex pod : input.singles) insert(pod);
     list_idle_sites();
@@ -489,6 +490,7 @@ class Part {
     for (const Item& item : optional_) {
       if (is_dropped(item)) count(item, item.from, -1);
     }
+    if (!problem_.wishes.empty()) gain_.preference += gain_.wishes = gain_of_wishes();
     if (scope_.has_whole_nodes()) gain_.wholeness = gain_of_wholeness();
     for (std::size_t at = 0; at < chosen_.size(); ++at) {
       const Site& site = sites_[chosen_[at]];
@@ -514,6 +516,26 @@ class Part {
     for (const Item& item : optional_) {
       if (is_dropped(item)) visit(item);
     }
+  }
+
+  // By what the pods of the trial, and all that are their company, have of their wishes.
+  std::int64_t gain_of_wishes() {
+    const std::int64_t before = wishes_.value();
+    follow_wishes(Follow::kOn);
+    const std::int64_t gain = wishes_.value() - before;
+    follow_wishes(Follow::kBack);
+    return gain;
+  }
+
+  enum class Follow : std::uint8_t { kOn, kBack };
+  void follow_wishes(Follow follow) {
+    for_each_move([&](const Item& item) {
+      const PodClass& pod_class = problem_.pod_classes[item.pod_class];
+      const Work work = problem_.pods[item.pod].weighted_work;
+      if (item.from == item.to) return;
+      if (!item.from.is_none()) wishes_.count(pod_class, item.from, work, follow == Follow::kBack);
+      if (!item.to.is_none()) wishes_.count(pod_class, item.to, work, follow == Follow::kOn);
+    });
   }
 
   WholenessValues gain_of_wholeness() {
@@ -585,6 +607,7 @@ class Part {
       if (scope_.has_whole_nodes()) site.breaking += newly_breaking(site.node);
       value(site);
     }
+    if (!problem_.wishes.empty()) follow_wishes(Follow::kOn);
     if (scope_.has_whole_nodes()) wholeness_.carry_out(moves_, node_changes_);
     list_idle_sites();
     note_gangs();
@@ -618,6 +641,7 @@ class Part {
   const SearchPart& input_;
   Dice dice_;
   PartWholeness wholeness_;
+  WishTally wishes_;
   std::vector<Site> sites_;
   std::vector<std::size_t> idle_sites_;  // of which devices are idle
   std::vector<Offer> offers_;
@@ -649,6 +673,7 @@ Gain& Gain::operator+=(const Gain& other) {
   preference += other.preference;
   last_level += other.last_level;
   usable += other.usable;
+  wishes += other.wishes;
   return *this;
 }
 

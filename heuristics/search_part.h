@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "heuristics/cluster_state.h"
@@ -27,8 +28,16 @@ struct Gain {
   WholenessValues wholeness{};  // zeros where the policy does not pack
   std::int64_t preference = 0, last_level = 0;
   double usable = 0;
-  friend auto operator<=>(const Gain&, const Gain&) = default;
+  // The part of `preference` that wishes of other pods have, as the part sees it: other parts may know better.
+  std::int64_t wishes = 0;
+  friend bool operator==(const Gain& a, const Gain& b) { return a.key() == b.key(); }
+  friend auto operator<=>(const Gain& a, const Gain& b) { return a.key() <=> b.key(); }
   Gain& operator+=(const Gain& other);
+
+ private:
+  std::tuple<std::int64_t, std::int64_t, WholenessValues, std::int64_t, std::int64_t, double> key() const {
+    return {worth, seniority, wholeness, preference, last_level, usable};
+  }
 };
 
 struct Step {

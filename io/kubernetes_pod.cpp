@@ -291,6 +291,22 @@ bool asks_namespace_labels(KubernetesReading& in, JsonValue terms, bool& out) {
   return true;
 }
 
+bool read_preferred_terms(KubernetesReading& in, const KubernetesObject& object, JsonValue list, PodTermValues& terms) {
+  for (const JsonValue preferred : list.elements()) {
+    JsonValue term, selector;
+    if (!in.expect(preferred, JsonKind::kObject) || !in.take(preferred, "podAffinityTerm", term)) return false;
+    if (!in.take(term, "namespaceSelector", selector)) return false;
+    if (!in.has_namespaces && selector && selector.is(JsonKind::kObject) && selector.size() > 0) {
+      in.remarks.add(std::string("preferred ").append(terms.name).append(
+                         " over namespaces chosen by label is ignored: add namespaces to `kubectl get`"),
+                     object);
+    } else {
+      terms.preferred.push_back(preferred);
+    }
+  }
+  return true;
+}
+
 // podAffinity or podAntiAffinity. Without the labels of namespaces a term that asks for them cannot be judged.
 bool read_pod_terms(KubernetesReading& in, const KubernetesObject& object, KubernetesPod& pod, PodTermValues& terms) {
   static constexpr std::array<std::string_view, 2> kForms = {kPreferred, kRequired};
@@ -300,7 +316,7 @@ bool read_pod_terms(KubernetesReading& in, const KubernetesObject& object, Kuber
       !in.has_elements(found[1], has_required)) {
     return false;
   }
-  if (has_preferred) in.remarks.add(std::string("preferred ").append(terms.name).append(" is ignored"), object);
+  if (has_preferred && !read_preferred_terms(in, object, found[0], terms)) return false;
   if (!has_required) return true;
   if (!asks_namespace_labels(in, found[1], asks_labels)) return false;
   if (!asks_labels) {
@@ -321,31 +337,24 @@ bool read_affinity(KubernetesReading& in, const KubernetesObject& object, const 
                   "the pod has pod affinity over namespaces chosen by label, and the input has no Namespace: add "
                   "namespaces to `kubectl get`",
                   kinds[1],
+                  {},
                   {}};
   pod.anti_affinity = {"pod anti-affinity",
                        "the pod has pod anti-affinity over namespaces chosen by label, and the input has no Namespace: "
                        "add namespaces to `kubectl get`",
                        kinds[2],
+                       {},
                        {}};
   return read_pod_terms(in, object, pod, pod.affinity) && read_pod_terms(in, object, pod, pod.anti_affinity);
 }
 
-// ScheduleAnyway counts in no level yet.
-bool read_spread(KubernetesReading& in, const KubernetesObject& object, JsonValue list, KubernetesPod& pod) {
+bool read_spread(KubernetesReading& in, JsonValue list, KubernetesPod& pod) {
   bool has_any = false;
   if (!in.has_elements(list, has_any)) return false;
   if (!has_any) return true;
   pod.topology_spread = list;
   for (const JsonValue constraint : list.elements()) {
-    JsonValue value;
-    std::string_view otherwise;
-    if (!in.expect(constraint, JsonKind::kObject) || !in.take(constraint, "whenUnsatisfiable", value) ||
-        !in.text(value, otherwise)) {
-      return false;
-    }
-    if (otherwise == "ScheduleAnyway") {
-      in.remarks.add("a topology spread constraint with ScheduleAnyway is ignored", object);
-    }
+    if (!in.expect(constraint, JsonKind::kObject)) return false;
   }
   return true;
 }
@@ -357,7 +366,7 @@ bool read_constraints(KubernetesReading& in, const KubernetesObject& object, con
   bool has_tolerations = false, has_claims = false;
   if (!in.has_elements(parts.spec[kTolerations], has_tolerations)) return false;
   if (has_tolerations) pod.tolerations = parts.spec[kTolerations];
-  if (!read_affinity(in, object, parts, pod) || !read_spread(in, object, parts.spec[kTopologySpread], pod))
+  if (!read_affinity(in, object, parts, pod) || !read_spread(in, parts.spec[kTopologySpread], pod))
     return false;
   if (!in.has_elements(parts.spec[kResourceClaims], has_claims)) return false;
   if (has_claims) pod.hold("the pod has resource claims, which Muster does not plan");

@@ -53,6 +53,7 @@ struct GpuShare {
 struct PodTermValues {
   std::string_view name, held_over_labels;  // for people
   JsonValue object, required;
+  std::vector<JsonValue> preferred = {};  // those that can be judged
 };
 
 struct KubernetesPod {

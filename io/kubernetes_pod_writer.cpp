@@ -74,15 +74,55 @@ bool write_known(KubernetesReading& in, JsonWriter& writer, JsonValue object,
 constexpr std::array<std::string_view, 4> kTermKeys = {"labelSelector", "namespaceSelector", "namespaces",
                                                        "topologyKey"};
 
-// The required ones: what is preferred counts in no level yet.
-bool write_pod_terms(KubernetesReading& in, JsonWriter& writer, std::string_view key, JsonValue required) {
-  if (!required) return true;
+constexpr std::string_view kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
+constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
+
+bool write_required_terms(KubernetesReading& in, JsonWriter& writer, JsonValue required) {
   bool first = true;
-  writer.raw(",").string(key).raw(":[");
+  writer.raw("[");
   for (const JsonValue term : required.elements()) {
     if (!write_known(in, writer.separate(first), term, kTermKeys)) return false;
   }
   writer.raw("]");
+  return true;
+}
+
+bool write_preferred_terms(KubernetesReading& in, JsonWriter& writer, const std::vector<JsonValue>& preferred) {
+  static constexpr std::array<std::string_view, 2> kKeys = {"podAffinityTerm", "weight"};
+  bool first = true;
+  writer.raw("[");
+  for (const JsonValue term : preferred) {
+    std::array<JsonValue, 2> found;
+    if (!in.take(term, kKeys, found)) return false;
+    writer.separate(first).raw("{");
+    if (found[1]) {
+      writer.raw(R"("weight":)");
+      write_json(writer, in.document, found[1]);
+    }
+    if (found[0]) {
+      writer.raw(found[1] ? "," : "").raw(R"("podAffinityTerm":)");
+      if (!write_known(in, writer, found[0], kTermKeys)) return false;
+    }
+    writer.raw("}");
+  }
+  writer.raw("]");
+  return true;
+}
+
+// A list where all terms are required.
+bool write_pod_terms(KubernetesReading& in, JsonWriter& writer, std::string_view key, const PodTermValues& terms) {
+  if (!terms.required && terms.preferred.empty()) return true;
+  writer.raw(",").string(key).raw(":");
+  if (terms.preferred.empty()) return write_required_terms(in, writer, terms.required);
+  writer.raw("{");
+  if (terms.required) {
+    writer.string(kRequired).raw(":");
+    if (!write_required_terms(in, writer, terms.required)) return false;
+    writer.raw(",");
+  }
+  writer.string(kPreferred).raw(":");
+  if (!write_preferred_terms(in, writer, terms.preferred)) return false;
+  writer.raw("}");
   return true;
 }
 
@@ -94,10 +134,6 @@ bool write_spread(KubernetesReading& in, JsonWriter& writer, JsonValue constrain
   bool first = true;
   writer.raw(R"(,"topologySpread":[)");
   for (const JsonValue constraint : constraints.elements()) {
-    JsonValue value;
-    std::string_view otherwise;
-    if (!in.take(constraint, "whenUnsatisfiable", value) || !in.text(value, otherwise)) return false;
-    if (otherwise == "ScheduleAnyway") continue;
     if (!write_known(in, writer.separate(first), constraint, kKeys)) return false;
   }
   writer.raw("]");
@@ -126,8 +162,8 @@ bool write_place(KubernetesReading& in, JsonWriter& writer, const KubernetesPod&
     write_node_terms(writer, *pod.volume_terms);
     writer.raw("}");
   }
-  return write_tolerations(in, writer, pod) && write_pod_terms(in, writer, "podAffinity", pod.affinity.required) &&
-         write_pod_terms(in, writer, "podAntiAffinity", pod.anti_affinity.required) &&
+  return write_tolerations(in, writer, pod) && write_pod_terms(in, writer, "podAffinity", pod.affinity) &&
+         write_pod_terms(in, writer, "podAntiAffinity", pod.anti_affinity) &&
          write_spread(in, writer, pod.topology_spread);
 }
 

@@ -157,6 +157,8 @@ class PodClassifier {
     for (const PodTermRole& term : terms) add_term(term, result);
     for (OwnedSpread& owned : result.spread_owned)
       owned.counts_itself = owned.counts_itself || std::ranges::binary_search(result.spread_matched, owned.spread);
+    for (OwnedWish& owned : result.wishes_owned)
+      owned.counts_itself = std::ranges::binary_search(result.wishes_matched, owned.wish);
     draft_.problem.pod_classes.push_back(std::move(result));
   }
 
@@ -177,6 +179,10 @@ class PodClassifier {
             {SpreadIndex(term.index), term.kind == PodTermRole::Kind::kSpreadOwnedSelf});
       case PodTermRole::Kind::kSpreadMatched:
         return result.spread_matched.push_back(SpreadIndex(term.index));
+      case PodTermRole::Kind::kWishOwned:
+        return result.wishes_owned.push_back({WishIndex(term.index), false});
+      case PodTermRole::Kind::kWishMatched:
+        return result.wishes_matched.push_back(WishIndex(term.index));
     }
   }
 

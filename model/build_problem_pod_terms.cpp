@@ -1,12 +1,14 @@
-// Pod affinity, anti-affinity and topology spread: equal terms become one, and each pod learns which it has and which
-// it matches.
+// Pod affinity, anti-affinity and topology spread, required and preferred: equal terms become one, and each pod learns
+// which it has and which it matches.
 //
 // Anti-affinity is symmetric, as Kubernetes has it: an owner keeps matching pods out of its domain, and they keep it
 // out of theirs. Cost: O(pods x their terms + distinct label groups x terms that ask for one of their labels, or for no
 // value).
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "model/build_problem_stages.h"
@@ -108,6 +110,48 @@ class TermFinder {
     for (const SpreadConstraint& constraint : spec.topology_spread) {
       if (constraint.when_unsatisfiable == Unsatisfiable::kDoNotSchedule) owned.push_back(spread(constraint, pod));
     }
+    append_wishes(spec, pod, owned);
+  }
+
+  static constexpr std::uint64_t kLargestNumber = ~std::uint64_t{0};  // beyond those of domains, which begin a spread's
+  void append_wishes(const PodSpec& spec, PodIndex pod, std::vector<PodTermRole>& owned) {
+    const auto first = static_cast<std::ptrdiff_t>(owned.size());
+    const auto append = [&](Wish wish, PodSelector selector, GangIndex gang, Selects selects) {
+      const std::uint32_t number = number_of_wish(std::span(owned).subspan(static_cast<std::size_t>(first)));
+      owned.push_back({Kind::kWishOwned, number});
+      if (number < draft_.problem.wishes.size()) return;
+      draft_.problem.wishes.push_back(std::move(wish));
+      if (selects == Selects::kSome) select({Kind::kWishMatched, number}, std::move(selector), gang);
+    };
+    const auto append_terms = [&](const std::vector<PreferredPodTerm>& terms, Wish::Kind kind) {
+      for (const auto& [weight, term] : terms) {
+        signature_.assign({kLargestNumber - static_cast<std::uint64_t>(kind), static_cast<std::uint64_t>(weight)});
+        writer_.add(term.topology_key, signature_);
+        PodSelector selector;
+        GangIndex gang;
+        const Selects selects = write_term(term, pod, selector, gang) ? Selects::kSome : Selects::kNone;
+        append({kind, domains_.of(term.topology_key), weight, 1}, std::move(selector), gang, selects);
+      }
+    };
+    append_terms(spec.preferred_affinity, Wish::Kind::kNear);
+    append_terms(spec.preferred_anti_affinity, Wish::Kind::kApart);
+    for (const SpreadConstraint& constraint : spec.topology_spread) {
+      if (constraint.when_unsatisfiable != Unsatisfiable::kScheduleAnyway) continue;
+      SpreadSelector spread = write_spread(constraint, pod);
+      signature_.push_back(static_cast<std::uint64_t>(Wish::Kind::kEven));
+      append({Wish::Kind::kEven, *spread.domains, 1, constraint.max_skew}, std::move(spread.selector),
+             GangIndex::none(), spread.selects);
+    }
+  }
+
+  // Of the signature; a wish that a pod has twice is two.
+  std::uint32_t number_of_wish(std::span<const PodTermRole> of_pod) {
+    signature_.push_back(0);
+    while (true) {
+      const std::uint32_t number = wishes_.intern(signature_).first;
+      if (std::ranges::find(of_pod, PodTermRole{Kind::kWishOwned, number}) == of_pod.end()) return number;
+      ++signature_.back();
+    }
   }
 
   // --- What a term says, as numbers, and whom it selects
@@ -176,10 +220,16 @@ class TermFinder {
   }
 
   // As kube-scheduler has it, an empty selector counts no pod but the one that comes.
-  PodTermRole spread(const SpreadConstraint& constraint, PodIndex pod) {
+  enum class Selects : std::uint8_t { kNone, kItself, kSome };
+  struct SpreadSelector {
+    const AntiAffinity* domains;
+    PodSelector selector;
+    Selects selects;
+  };
+
+  SpreadSelector write_spread(const SpreadConstraint& constraint, PodIndex pod) {
     std::optional<LabelSelector> selector = constraint.selector;
     if (selector) add_match_labels(constraint, source(pod), *selector);
-    const bool is_empty = selector && selector->requirements.empty();
     std::uint64_t domains_number = 0;
     const AntiAffinity& domains =
         domains_.of(constraint.topology_key, eligible(source(pod).spec, constraint), domains_number);
@@ -187,16 +237,21 @@ class TermFinder {
                        static_cast<std::uint64_t>(constraint.min_domains), selector ? std::uint64_t{1} : 0});
     writer_.add(source(pod).namespace_name, signature_);
     if (selector) writer_.add(*selector, signature_);
+    if (!selector) return {&domains, {}, Selects::kNone};
+    const Selects selects = selector->requirements.empty() ? Selects::kItself : Selects::kSome;
+    return {&domains, {{{*std::move(selector), {false, {source(pod).namespace_name}}}}}, selects};
+  }
+
+  PodTermRole spread(const SpreadConstraint& constraint, PodIndex pod) {
+    SpreadSelector spread = write_spread(constraint, pod);
     const auto [number, is_new] = spreads_.intern(signature_);
     if (is_new) {
-      draft_.problem.spreads.push_back(
-          {domains.domain_of, domains.domain_count, constraint.max_skew, constraint.min_domains});
-      if (selector && !is_empty) {
-        select({Kind::kSpreadMatched, number},
-               {{{*std::move(selector), {false, {source(pod).namespace_name}}}}}, GangIndex::none());
-      }
+      draft_.problem.spreads.push_back({spread.domains->domain_of, spread.domains->domain_count, constraint.max_skew,
+                                        constraint.min_domains});
+      if (spread.selects == Selects::kSome)
+        select({Kind::kSpreadMatched, number}, std::move(spread.selector), GangIndex::none());
     }
-    return {is_empty ? Kind::kSpreadOwnedSelf : Kind::kSpreadOwned, number};
+    return {spread.selects == Selects::kItself ? Kind::kSpreadOwnedSelf : Kind::kSpreadOwned, number};
   }
 
   static void add_match_labels(const SpreadConstraint& constraint, const SnapshotPod& pod, LabelSelector& selector) {
@@ -210,7 +265,8 @@ class TermFinder {
   const std::vector<bool>& eligible(PodSpecIndex index, const SpreadConstraint& constraint) {
     const PodSpec& spec = draft_.snapshot.pod_specs[index];
     const std::size_t policies = (constraint.honors_affinity ? 1U : 0U) + (constraint.honors_taints ? 2U : 0U);
-    std::vector<bool>& result = eligible_[index][policies];
+    const bool is_soft = constraint.when_unsatisfiable == Unsatisfiable::kScheduleAnyway;
+    std::vector<bool>& result = eligible_[index][policies + (is_soft ? 4U : 0U)];
     if (!result.empty()) return result;
     for (const NodeClass& node_class : draft_.problem.node_classes) {
       const SnapshotNode& node = draft_.snapshot.nodes[node_class.nodes.front().value()];
@@ -236,11 +292,11 @@ class TermFinder {
   ProblemDraft& draft_;
   KeyDomains domains_;
   SelectorWriter writer_;
-  SequenceTable anti_affinities_, affinities_, spreads_;
+  SequenceTable anti_affinities_, affinities_, spreads_, wishes_;
   PodSelection selection_;
   std::vector<PodTermRole> roles_;  // by number of the selection
   Indexed<GangIndex, std::vector<GangSelector>> of_gang_;
-  Indexed<PodSpecIndex, std::array<std::vector<bool>, 4>> eligible_;  // by policies
+  Indexed<PodSpecIndex, std::array<std::vector<bool>, 8>> eligible_;  // by policies and kind
   std::vector<std::uint64_t> signature_;
 };
 
@@ -248,7 +304,8 @@ class TermFinder {
 
 PodTerms build_pod_terms(ProblemDraft& draft) {
   const bool has_terms = std::ranges::any_of(draft.snapshot.pod_specs, [](const PodSpec& spec) {
-    return !spec.anti_affinity.empty() || !spec.affinity.empty() || !spec.topology_spread.empty();
+    return !spec.anti_affinity.empty() || !spec.affinity.empty() || !spec.topology_spread.empty() ||
+           !spec.preferred_anti_affinity.empty() || !spec.preferred_affinity.empty();
   });
   return has_terms ? TermFinder(draft).find() : PodTerms{};
 }

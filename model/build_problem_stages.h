@@ -38,8 +38,10 @@ std::string path_to(std::string_view list, std::size_t position, std::string_vie
 // "DuplicateName" and the like, with the name in quotes in the message.
 InputError name_error(std::string_view code, std::string path, std::string_view what, std::string_view name);
 
-// Pods that wait for a scheduler which the policy does not name count as those that have failed: the plan says nothing
-// of them.
+// Whether the policy names the pod's scheduler.
+bool plans(const Policy& policy, const SnapshotPod& pod);
+// Pods that wait for a scheduler which the policy does not name count as running where they are nominated, else as
+// those that have failed. The plan says nothing of them. Done twice it does no more.
 void leave_out_foreign_pods(Snapshot& snapshot);
 
 // Names, forest, inherited minimum run times.
@@ -76,10 +78,12 @@ struct PodTermRole {
     kAffinityMatched,
     kSpreadOwned,
     kSpreadOwnedSelf,  // and counts itself, though it matches no selector
-    kSpreadMatched
+    kSpreadMatched,
+    kWishOwned,
+    kWishMatched
   };
   Kind kind = Kind::kAntiAffinityOwned;
-  std::uint32_t index = 0;  // AntiAffinityIndex, AffinityIndex or SpreadIndex
+  std::uint32_t index = 0;  // AntiAffinityIndex, AffinityIndex, SpreadIndex or WishIndex
   friend auto operator<=>(const PodTermRole&, const PodTermRole&) = default;
 };
 

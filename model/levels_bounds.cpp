@@ -177,8 +177,33 @@ std::int64_t most_seniority(const PossibleWork& sums) {
   return saturating_add(knapsacks[0].profit(), knapsacks[1].profit());
 }
 
-// The most points, in hundredths, that a pod of each class can have for preferred terms and soft taints; at least 0.
-std::vector<std::int64_t> most_points(const Problem& problem) {
+// By wish, the pods that match it and may be there in the end.
+Indexed<WishIndex, std::int64_t> pods_that_match(const Problem& problem, const Possibilities& possibilities) {
+  Indexed<WishIndex, std::int64_t> matching(problem.wishes.size(), 0);
+  if (problem.wishes.empty()) return matching;
+  for (const PodIndex pod : problem.pods.indices()) {
+    if (!possibilities.may_be_present(pod)) continue;
+    for (const WishIndex wish : problem.class_of(pod).wishes_matched) ++matching[wish];
+  }
+  return matching;
+}
+
+// All wishes come true, but for those of company that nothing could give.
+std::int64_t most_points_of_wishes(const Problem& problem, const PodClass& pod_class,
+                                   const Indexed<WishIndex, std::int64_t>& matching) {
+  std::int64_t most = 0;
+  for (const OwnedWish& owned : pod_class.wishes_owned) {
+    const Wish& wish = problem.wishes[owned.wish];
+    const bool has_company = wish.domains.domain_count > 0 && matching[owned.wish] > (owned.counts_itself ? 1 : 0);
+    if (wish.kind == Wish::Kind::kApart || (wish.kind == Wish::Kind::kNear && has_company)) most += wish.weight;
+  }
+  return most;
+}
+
+// The most points, in hundredths, that a pod of each class can have for preferred terms, wishes and soft taints; at
+// least 0.
+std::vector<std::int64_t> most_points(const Problem& problem, const Possibilities& possibilities) {
+  const Indexed<WishIndex, std::int64_t> matching = pods_that_match(problem, possibilities);
   std::vector<std::int64_t> most;
   for (const PodClass& pod_class : problem.pod_classes) {
     std::int64_t best = 0;
@@ -186,13 +211,13 @@ std::vector<std::int64_t> most_points(const Problem& problem) {
       if (!pod_class.allowed[i]) continue;
       best = std::max(best, pod_class.preferred_weight[i] - kPreferenceScale * pod_class.untolerated_soft_taints[i]);
     }
-    most.push_back(best);
+    most.push_back(best + most_points_of_wishes(problem, pod_class, matching));
   }
   return most;
 }
 
 std::int64_t preference_bound(const Problem& problem, const Possibilities& possibilities) {
-  const std::vector<std::int64_t> points_of_class = most_points(problem);
+  const std::vector<std::int64_t> points_of_class = most_points(problem, possibilities);
   const bool any_level =
       std::ranges::any_of(problem.groups, [](const Group& group) { return !group.preferred_level.is_none(); });
   std::int64_t sum = 0;

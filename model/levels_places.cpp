@@ -8,6 +8,7 @@
 #include "model/interning.h"
 #include "model/levels_parts.h"
 #include "model/saturating.h"
+#include "model/wishes.h"
 
 namespace muster {
 namespace {
@@ -47,6 +48,17 @@ std::int64_t preferred_topology_value(const Problem& problem, const Plan& plan, 
   Work sum = 0;
   for (const PreferringGroup& group : groups) sum = saturating_add(sum, group.is_together ? group.placed : 0);
   return saturating_multiply(sum, kPreferenceScale);
+}
+
+// Of preferred pod affinity and anti-affinity, and of topology spread with ScheduleAnyway.
+std::int64_t value_of_wishes(const Problem& problem, const Plan& plan, const EndState& end_state) {
+  WishTally tally(problem);
+  for (const PodIndex pod : problem.pods.indices()) {
+    if (!end_state.is_present(pod)) continue;
+    const Work placed = is_placed(plan, pod) ? problem.pods[pod].weighted_work : 0;
+    tally.count(problem.class_of(pod), end_state.node_of[pod], placed, true);
+  }
+  return tally.value();
 }
 
 bool prefers_a_level(const Problem& problem, const Gang& gang) {
@@ -156,7 +168,7 @@ std::int64_t preference_value(const Problem& problem, const Plan& plan, const En
   gangs.erase(std::ranges::unique(gangs).begin(), gangs.end());
   for (const GangIndex gang : gangs)
     sum = saturating_add(sum, preferred_topology_value(problem, plan, end_state, gang));
-  return sum;
+  return saturating_add(sum, problem.wishes.empty() ? 0 : value_of_wishes(problem, plan, end_state));
 }
 
 std::int64_t fragmentation_value(const Problem& problem, const std::function<NodeEnd(NodeIndex)>& end_of) {

@@ -57,6 +57,13 @@ struct OwnedSpread {
   friend bool operator==(const OwnedSpread&, const OwnedSpread&) = default;
 };
 
+// What a pod wishes of the pods in its domain, and whether it matches the wish itself.
+struct OwnedWish {
+  WishIndex wish;
+  bool counts_itself = false;
+  friend bool operator==(const OwnedWish&, const OwnedWish&) = default;
+};
+
 // Pods that are equal in all that decides where they fit and how their place is valued: request, filters, affinities.
 struct PodClass {
   PodSpecIndex spec;            // of one of them
@@ -76,6 +83,8 @@ struct PodClass {
   std::vector<AffinityIndex> affinity_matched;  // ascending
   std::vector<OwnedSpread> spread_owned;
   std::vector<SpreadIndex> spread_matched;  // ascending
+  std::vector<OwnedWish> wishes_owned;
+  std::vector<WishIndex> wishes_matched;  // ascending
   // Whether other pods have a say in where it goes, or it in where they go, but for room.
   bool has_company_rules() const {
     return !anti_affinity_owned.empty() || !anti_affinity_matched.empty() || has_ordered_rules();
@@ -118,6 +127,16 @@ struct Spread {
   DomainMap domain_of;           // none: the node is not eligible, no pod that has the constraint goes there
   std::size_t domain_count = 0;  // eligible ones
   std::int32_t max_skew = 1, min_domains = 1;
+};
+
+// A preferred term of pod affinity (kNear) or anti-affinity (kApart), or a spread with ScheduleAnyway (kEven),
+// as the pods see it that share all of it: pods that match are counted by domain.
+struct Wish {
+  enum class Kind : std::uint8_t { kNear, kApart, kEven };
+  Kind kind = Kind::kNear;
+  AntiAffinity domains;      // kEven: none where the node is not eligible
+  std::int32_t weight = 1;   // hundredths of the work, of kNear and kApart
+  std::int32_t max_skew = 1;  // of kEven
 };
 
 struct Pod {
@@ -219,6 +238,7 @@ struct Problem {
   DisruptionBudgets disruption_budgets;
   Indexed<AffinityIndex, Affinity> affinities;
   Indexed<SpreadIndex, Spread> spreads;
+  Indexed<WishIndex, Wish> wishes;
   Indexed<GangIndex, Gang> gangs;
   Indexed<GroupIndex, Group> groups;
   std::vector<PodIndex> pods_by_gang, pods_by_group;  // what the lists of gangs and groups are parts of

@@ -244,6 +244,7 @@ LinearExpression Formulation::seniority_level() {
 // On nodes: terms met, soft taints, nominated nodes. Of groups: in one domain of their preferred level. Scale 100.
 std::optional<LinearExpression> Formulation::preference_level() {
   if (!in_.exact) return std::nullopt;  // configurations may hold more than is placed
+  if (!in_.problem.wishes.empty()) return std::nullopt;  // what pods wish of one another it does not know
   LinearExpression preference;
   for (RoomClassIndex room : in_.supply.rooms.indices()) {
     const RoomClass& r = in_.supply.rooms[room];

@@ -124,5 +124,29 @@ TEST(NodeChooser, FindsWhatALookAtEveryNodeFinds) {
 
 TEST(NodeChooser, FindsItForPodsWithRulesAboutOthers) { expect_what_a_look_at_every_node_finds(with_rules); }
 
+// Of nodes that are equal otherwise, the one where most of what a pod prefers of other pods comes true.
+TEST(NodeChooser, BreaksTiesByWhatAPodPrefersOfOtherPods) {
+  const auto chosen = [](const std::string& affinity) {
+    Result<Snapshot> read = SnapshotReader().read(
+        R"({"format":"muster/v1","nodes":[{"name":"a","resources":{"cpu":4}},)"
+        R"({"name":"b","resources":{"cpu":4},"labels":{"zone":"z"}},)"
+        R"({"name":"c","resources":{"cpu":4},"labels":{"zone":"z"}},)"
+        R"({"name":"d","resources":{"cpu":1},"labels":{"zone":"z"}}],"pods":[)"
+        R"({"name":"friend","node":"d","resources":{"cpu":1},"labels":{"app":"x"}},)"
+        R"({"name":"p","resources":{"cpu":1},)" + affinity +
+        R"(:{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,"podAffinityTerm":)"
+        R"({"topologyKey":"zone","labelSelector":{"matchLabels":{"app":"x"}}}}]}}]})");
+    EXPECT_TRUE(read) << read.error().message;
+    const Result<Problem> problem = build_problem(*read);
+    EXPECT_TRUE(problem) << problem.error().message;
+    const ClusterState state(*problem, ClusterState::Releasing::kFreed);
+    const QueueBounds bounds = queue_bounds(*problem, state);
+    NodeChooser chooser(state, bounds, NodeRule::kBestFit);
+    return std::string(read->nodes[chooser.choose(PodIndex(std::size_t{1}), {}).value()].name);
+  };
+  EXPECT_EQ(chosen(R"("podAffinity")"), "b");
+  EXPECT_EQ(chosen(R"("podAntiAffinity")"), "a");
+}
+
 }  // namespace
 }  // namespace muster

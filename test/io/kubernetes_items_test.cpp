@@ -81,7 +81,7 @@ std::vector<Json> rich_objects() {
   Json rich_pod = annotated(pod("rich-pod", Json::parse(R"({"nodeName":"rich-node","priority":5,"priorityClassName":"c",
       "preemptionPolicy":"Never","nodeSelector":{"a":"b"},"overhead":{"cpu":"1m"},"schedulingGates":[],
       "tolerations":[{"key":"k","operator":"Exists","effect":"NoExecute"}],"volumes":[{"name":"v"}],"resourceClaims":[],
-      "topologySpreadConstraints":[{"whenUnsatisfiable":"ScheduleAnyway"}],
+      "topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"x","whenUnsatisfiable":"ScheduleAnyway"}],
       "containers":[{"resources":{"requests":{"cpu":"1"},"limits":{"cpu":"2"}}}],
       "initContainers":[{"restartPolicy":"Always","resources":{"requests":{"cpu":"1"}}}],
       "affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[

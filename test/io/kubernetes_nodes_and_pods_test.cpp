@@ -157,7 +157,8 @@ TEST(KubernetesPod, CarriesItsConstraintsOver) {
                   "podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[
                       {"topologyKey":"kubernetes.io/hostname","labelSelector":{"matchLabels":{"app":"web"}},
                        "matchLabelKeys":["pod-template-hash"]}],
-                    "preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,"podAffinityTerm":{}}]}}})");
+                    "preferredDuringSchedulingIgnoredDuringExecution":[{"weight":7,"podAffinityTerm":
+                      {"topologyKey":"zone","labelSelector":{},"matchLabelKeys":["a"]}}]}}})");
   Json made_of = pod("a", spec);
   made_of["status"]["nominatedNodeName"] = "n";
   const ImportedObjects made = imported({made_of});
@@ -165,10 +166,12 @@ TEST(KubernetesPod, CarriesItsConstraintsOver) {
   EXPECT_EQ(one["nodeSelector"], (Json{{"zone", "a"}}));
   EXPECT_EQ(one["nodeAffinity"], spec["affinity"]["nodeAffinity"]);
   EXPECT_EQ(one["tolerations"], Json::parse(R"([{"key":"k","operator":"Exists","effect":"NoExecute"}])"));
-  EXPECT_EQ(one["podAntiAffinity"], Json::parse(R"([{"topologyKey":"kubernetes.io/hostname",
-                                                     "labelSelector":{"matchLabels":{"app":"web"}}}])"));
+  EXPECT_EQ(one["podAntiAffinity"], Json::parse(R"({
+      "requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"kubernetes.io/hostname",
+                                                         "labelSelector":{"matchLabels":{"app":"web"}}}],
+      "preferredDuringSchedulingIgnoredDuringExecution":[{"weight":7,"podAffinityTerm":{"topologyKey":"zone",
+                                                          "labelSelector":{}}}]})"));
   EXPECT_EQ(one["nominatedNode"], "n");
-  EXPECT_TRUE(made.says("preferred pod anti-affinity is ignored; first: Pod team/a"));
   EXPECT_TRUE(made.says("a toleration with an operator other than"));
 }
 
@@ -212,8 +215,20 @@ TEST(KubernetesPod, IsHeldWhereItsConstraintsCannotBeTold) {
         << "what runs is not moved either: " << why;
     EXPECT_TRUE(made.says(why)) << why;
   }
-  const Json anyway = {{"topologySpreadConstraints", {{{"whenUnsatisfiable", "ScheduleAnyway"}}}}};
+  const Json anyway = {
+      {"topologySpreadConstraints", {{{"maxSkew", 1}, {"topologyKey", "x"}, {"whenUnsatisfiable", "ScheduleAnyway"}}}}};
   EXPECT_FALSE(imported({pod("a", anyway)}).pod("team/a").contains("status"));
+}
+
+TEST(KubernetesPod, IsPlannedWithoutWhatItPrefersOfNamespacesThatAreNotTold) {
+  const Json spec = Json::parse(R"({"affinity":{"podAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[
+      {"weight":5,"podAffinityTerm":{"topologyKey":"zone","labelSelector":{},"namespaceSelector":{"matchLabels":{"a":"b"}}}},
+      {"weight":6,"podAffinityTerm":{"topologyKey":"zone","labelSelector":{}}}]}}})");
+  const ImportedObjects made = imported({pod("a", spec)});
+  const Json& terms = made.pod("team/a")["podAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"];
+  ASSERT_EQ(terms.size(), 1U);
+  EXPECT_EQ(terms[0]["weight"], 6);
+  EXPECT_TRUE(made.says("preferred pod affinity over namespaces chosen by label is ignored"));
 }
 
 TEST(KubernetesPod, KeepsItsRequiredAffinityAndSpread) {
@@ -228,8 +243,7 @@ TEST(KubernetesPod, KeepsItsRequiredAffinityAndSpread) {
   EXPECT_EQ(made["podAffinity"], spec["affinity"]["podAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]);
   EXPECT_EQ(made["podAntiAffinity"].size(), 1U);
   EXPECT_FALSE(made["podAntiAffinity"][0].contains("matchLabelKeys")) << "the API server has merged them";
-  ASSERT_EQ(made["topologySpread"].size(), 1U);
-  EXPECT_EQ(made["topologySpread"][0], spec["topologySpreadConstraints"][0]);
+  EXPECT_EQ(made["topologySpread"], spec["topologySpreadConstraints"]);
 }
 
 TEST(KubernetesPod, MayChooseNamespacesByTheLabelsOfThoseInTheList) {
