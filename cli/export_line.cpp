@@ -110,7 +110,8 @@ Result<ExportedPlan> export_checked(SnapshotReader& reader, std::string_view pla
   if (!problem) return problem.error();
   if (auto error = refusal(*snapshot, *problem, plan_text, plan)) return *std::move(error);
   Result<ExportedPlan> exported = export_plan(plan, ExportCluster(*std::move(identities), *problem), options);
-  std::string remark = exported ? remark_on_schedulers(*snapshot, plan) : "";
+  const bool binds = options.format != ExportFormat::kPatches && options.format != ExportFormat::kDeltas;
+  std::string remark = exported && !binds ? remark_on_schedulers(*snapshot, plan) : "";
   if (!remark.empty()) exported->remarks.push_back(std::move(remark));
   return exported;
 }

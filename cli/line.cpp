@@ -79,12 +79,15 @@ std::string told_warnings(const Anomalies& anomalies) {
   constexpr std::size_t kMostTold = 10;
   std::string text;
   std::size_t told = 0;
+  std::size_t count = anomalies.more;
   for (const Warning& warning : sorted_warnings(anomalies)) {
-    if (told++ == kMostTold) break;
+    if (warning.object == kImportRemark) continue;  // told already
+    ++count;
+    if (told == kMostTold) continue;
+    ++told;
     text += (text.empty() ? "" : "\n") + warning_text(warning);
   }
-  if (anomalies.count() > kMostTold)
-    text += fmt::format("\n{} more warnings; the plan names them", anomalies.count() - kMostTold);
+  if (count > told) text += fmt::format("\n{} more warnings; the plan names them", count - told);
   return text;
 }
 

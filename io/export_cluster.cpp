@@ -93,6 +93,12 @@ bool ExportCluster::has_unbound_volumes(std::string_view pod) const {
   return found != pods_.end() && found->second->unbound_volumes;
 }
 
+std::string_view ExportCluster::scheduler(std::string_view pod) const {
+  if (snapshot_ == nullptr || !snapshot_->policy.schedulers.empty()) return {};
+  const auto found = pods_.find(pod);
+  return found == pods_.end() ? std::string_view() : scheduler_of(*found->second);
+}
+
 const PodSpec* ExportCluster::spec(std::string_view pod) const {
   const auto found = pods_.find(pod);
   return found == pods_.end() ? nullptr : &snapshot_->pod_specs[found->second->spec];

@@ -43,6 +43,7 @@ class ExportCluster {
   // Its own name where it is a gang by itself, or where nothing is known of it.
   std::string_view gang(std::string_view pod) const;
   bool has_unbound_volumes(std::string_view pod) const;
+  std::string_view scheduler(std::string_view pod) const;  // empty, too, where the policy names those that are planned
   const PodSpec* spec(std::string_view pod) const;             // none: not known
   bool asks_for(std::string_view pod, std::string_view resource_prefix) const;
   const SnapshotNode* node(std::string_view node) const;  // none: not known

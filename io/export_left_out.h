@@ -14,8 +14,9 @@ namespace muster {
 struct ExportOptions;
 
 // A Binding binds no volume claim and reserves no part of a device: a gang with a pod that needs either is left out as
-// a whole. So are the evictions for it, and whatever waits for a pod that is then not evicted. Cost: O(placements +
-// evictions) for each gang that another one is left out for.
+// a whole. In all formats that bind, so is a gang with a pod of another scheduler than the one that places most pods of
+// the plan. So are the evictions for such gangs, and what waits for a pod that is then not evicted. Cost: O(placements
+// + evictions) for each gang that another one is left out for.
 class LeftOut {
  public:
   LeftOut(const NamedPlan& plan, const ExportCluster& cluster, const ExportOptions& options);
@@ -27,6 +28,8 @@ class LeftOut {
   const std::vector<std::string>& remarks() const { return remarks_; }
 
  private:
+  void leave_out_what_a_binding_lacks(const NamedPlan& plan, const ExportOptions& options);
+  void leave_to_other_schedulers(const NamedPlan& plan);
   void follow(const NamedPlan& plan);
 
   const ExportCluster& cluster_;

@@ -30,8 +30,11 @@ bool import_disruption_budget(KubernetesReading& in, const KubernetesObject& obj
   }
   if (unhealthy == "AlwaysAllow")
     in.remarks.add("unhealthyPodEvictionPolicy AlwaysAllow is ignored: pods that are not ready count, too", object);
-  if (observed < current) {
-    in.remarks.add("the status is behind the specification, so no pod of it may go", object);
+  if (!status[0]) {
+    in.remarks.add("a PodDisruptionBudget has no status yet, so none of its pods may go", object);
+  } else if (observed < current) {
+    in.remarks.add("the status of a PodDisruptionBudget is behind its specification, so none of its pods may go",
+                   object);
     allowed = 0;
   }
   writer.raw(R"({"name":)").string(object.name).raw(R"(,"namespace":)").string(object.namespace_name);
@@ -41,6 +44,18 @@ bool import_disruption_budget(KubernetesReading& in, const KubernetesObject& obj
   }
   writer.raw(R"(,"allowed":)").integer(std::max<std::int64_t>(0, allowed)).raw(R"(,"exclusive":true})");
   return true;
+}
+
+void write_unclear_budget(KubernetesReading& in, const KubernetesObject& object, std::string_view why,
+                          JsonWriter& writer) {
+  writer.raw(R"({"name":)").string(object.name).raw(R"(,"namespace":)").string(object.namespace_name);
+  JsonValue selector;
+  const bool has_spec = object.spec && object.spec.is(JsonKind::kObject);
+  if (has_spec && in.tried(in.take(object.spec, "selector", selector)) && selector) {
+    writer.raw(R"(,"selector":)");
+    write_json(writer, in.document, selector);
+  }
+  writer.raw(R"(,"allowed":0,"exclusive":true,"unclear":)").string(why).raw("}");
 }
 
 }  // namespace muster

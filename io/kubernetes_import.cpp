@@ -77,8 +77,9 @@ class Importer {
     nodes_text_.reserve(items_.of(KubernetesKind::kNode).size() * 1024);
     return each_written(KubernetesKind::kPriorityClass, classes_text_,
                         [&](const auto& object, auto& out) { return priorities_.import(in_, object, out); }) &&
-           each_written(KubernetesKind::kDisruptionBudget, budgets_text_,
-                        [&](const auto& object, auto& out) { return import_disruption_budget(in_, object, out); }) &&
+           import_budgets() &&
+           each(KubernetesKind::kCsiNode,
+                [&](const auto& object) { return read_attach_limits(in_, object, in_.attach_limits); }) &&
            each(KubernetesKind::kTopology, [&](const auto& object) { return topologies_.import(in_, object); }) &&
            each_written(KubernetesKind::kKaiQueue, queues_text_,
                         [&](const auto& object, auto& out) { return queues_.import_kai(in_, object, out); }) &&
@@ -89,6 +90,21 @@ class Importer {
            each(KubernetesKind::kClusterQueue,
                 [&](const auto& object) { return queues_.kueue().add_cluster(in_, object); }) &&
            check_parents() && import_nodes();
+  }
+
+  // A budget that cannot be read is there by its name and selector, and unclear.
+  bool import_budgets() {
+    return each(KubernetesKind::kDisruptionBudget, [&](const KubernetesObject& object) {
+      const std::size_t before = budgets_text_.size();
+      bool first = budgets_text_.empty();
+      JsonWriter writer(budgets_text_);
+      if (import_disruption_budget(in_, object, writer.separate(first))) return true;
+      if (in_.strict) return false;
+      budgets_text_.resize(before);
+      first = budgets_text_.empty();
+      write_unclear_budget(in_, object, std::exchange(in_.error, {}).message, writer.separate(first));
+      return true;
+    });
   }
 
   // A node that cannot be read is there by its name, and unclear.
@@ -271,6 +287,7 @@ class Importer {
     write_queues(writer);
     if (!budgets_text_.empty()) writer.raw(R"(,"disruptionBudgets":[)").raw(budgets_text_).raw("]");
     if (!write_namespaces(writer)) return false;
+    write_remarks(writer);
     writer.raw("}");
     return true;
   }
@@ -321,6 +338,15 @@ class Importer {
     writer.raw(R"(,"queues":[)").raw(queues_text_);
     queues_.kueue().write(writer, first);
     if (queues_.uses_common_queue()) writer.separate(first).raw(R"({"name":)").string(queues_.common_queue()).raw("}");
+    writer.raw("]");
+  }
+
+  void write_remarks(JsonWriter& writer) const {
+    const std::vector<std::string> remarks = in_.remarks.sentences();
+    if (remarks.empty()) return;
+    bool first = true;
+    writer.raw(R"(,"remarks":[)");
+    for (const std::string& remark : remarks) writer.separate(first).string(remark);
     writer.raw("]");
   }
 

@@ -1,22 +1,15 @@
 #include "io/policy_overrides.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <utility>
 
 #include "io/label_selector_text.h"
+#include "io/policy_actions.h"
 
 namespace muster {
 
 namespace {
-
-constexpr std::array<std::pair<std::string_view, bool Actions::*>, 5> kActions = {
-    {{"place", &Actions::place},
-     {"consolidate", &Actions::consolidate},
-     {"reclaim", &Actions::reclaim},
-     {"preempt", &Actions::preempt},
-     {"stale", &Actions::stale}}};
 
 std::vector<std::string_view> names_of(std::string_view text) {
   std::vector<std::string_view> names;
@@ -43,7 +36,7 @@ void apply(const PolicyOverrides& overrides, Snapshot& snapshot) {
     policy.max_moves = std::min(*overrides.max_moves, policy.max_moves.value_or(*overrides.max_moves));
   if (overrides.protect.empty()) return;
   Result<LabelSelector> selector = parse_label_selector(snapshot.text.store(overrides.protect));
-  if (selector) policy.protect = *std::move(selector);
+  if (selector) policy.protect.push_back(*std::move(selector));
 }
 
 std::string remark_on_schedulers(const Snapshot& snapshot) {
@@ -64,8 +57,8 @@ std::string remark_on_schedulers(const Snapshot& snapshot) {
 Result<Actions> parse_actions(std::string_view text) {
   Actions actions{false, false, false, false, false};
   for (const std::string_view name : names_of(text)) {
-    const auto known = std::ranges::find(kActions, name, &std::pair<std::string_view, bool Actions::*>::first);
-    if (known == kActions.end()) {
+    const auto known = std::ranges::find(kActionNames, name, [](const auto& action) { return action.first; });
+    if (known == kActionNames.end()) {
       return InputError{"InvalidValue", "",
                         "unknown action \"" + std::string(name) +
                             "\"; the actions are place, consolidate, reclaim, preempt and stale"};

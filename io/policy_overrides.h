@@ -17,7 +17,7 @@ struct PolicyOverrides {
   std::optional<Actions> actions;         // in place of the policy's
   bool no_evictions = false;              // nothing that runs is evicted or moved, whatever the actions say
   std::optional<std::int64_t> max_moves;  // the policy's where that is less
-  std::string protect;                    // a label selector, in place of the policy's; empty: the policy's
+  std::string protect;                    // a label selector, beside the policy's; empty: none
 };
 
 // Requires a selector in `protect` that parse_label_selector takes.

@@ -2,18 +2,12 @@
 #include <array>
 #include <utility>
 
+#include "io/policy_actions.h"
 #include "io/snapshot_input.h"
 
 namespace muster {
 
 namespace {
-
-constexpr std::array<std::pair<std::string_view, bool Actions::*>, 5> kActions = {
-    {{"place", &Actions::place},
-     {"consolidate", &Actions::consolidate},
-     {"reclaim", &Actions::reclaim},
-     {"preempt", &Actions::preempt},
-     {"stale", &Actions::stale}}};
 
 constexpr std::array<std::pair<std::string_view, PlacementPolicy>, 2> kPlacements = {
     {{"binpack", PlacementPolicy::kBinpack}, {"spread", PlacementPolicy::kSpread}}};
@@ -23,7 +17,7 @@ bool read_actions(SnapshotInput& in, JsonValue list, Policy& policy) {
   policy.actions = {false, false, false, false, false};
   for (const JsonValue element : list.elements()) {
     bool Actions::*action = nullptr;
-    if (!read_choice(in, element, kActions, action)) return false;
+    if (!read_choice(in, element, kActionNames, action)) return false;
     policy.actions.*action = true;
   }
   return true;
@@ -80,7 +74,7 @@ bool read_schedulers(SnapshotInput& in, JsonValue v, Policy& policy) {
 }
 
 bool read_protect(SnapshotInput& in, JsonValue v, Policy& policy) {
-  return read_label_selector(in, v, policy.protect.emplace());
+  return read_label_selector(in, v, policy.protect.emplace_back());
 }
 
 constexpr std::array<Field<SnapshotInput, Policy>, 10> kPolicyFields = {

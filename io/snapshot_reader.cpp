@@ -19,7 +19,7 @@ constexpr std::string_view kFormat = "muster/v1";
 // The values of the line's keys. Pods need templates, and the policy needs both, wherever they stand in the line.
 struct Sections {
   JsonValue format, id, time, policy, topology, nodes, namespaces, queues, priority_classes, pod_templates, gangs,
-      pods, disruption_budgets;
+      pods, disruption_budgets, remarks;
 };
 
 template <JsonValue Sections::*Member>
@@ -28,7 +28,7 @@ bool note(SnapshotInput&, JsonValue value, Sections& sections) {
   return true;
 }
 
-constexpr std::array<Field<SnapshotInput, Sections>, 13> kSnapshotFields = {
+constexpr std::array<Field<SnapshotInput, Sections>, 14> kSnapshotFields = {
     {{"format", note<&Sections::format>, true},
      {"id", note<&Sections::id>},
      {"time", note<&Sections::time>},
@@ -41,7 +41,8 @@ constexpr std::array<Field<SnapshotInput, Sections>, 13> kSnapshotFields = {
      {"podTemplates", note<&Sections::pod_templates>},
      {"gangs", note<&Sections::gangs>},
      {"pods", note<&Sections::pods>},
-     {"disruptionBudgets", note<&Sections::disruption_budgets>}}};
+     {"disruptionBudgets", note<&Sections::disruption_budgets>},
+     {"remarks", note<&Sections::remarks>}}};
 
 // Says that a line is of another format before its keys are found to be unknown.
 bool check_format(SnapshotInput& input, JsonValue root) {
@@ -69,11 +70,19 @@ bool read_topology_levels(SnapshotInput& input, JsonValue list) {
   return true;
 }
 
+// What was passed over or held back when the line was made of other objects.
+bool read_remarks(SnapshotInput& input, JsonValue list) {
+  std::vector<std::string_view> remarks;
+  if (!input.read_names(list, remarks)) return false;
+  for (const std::string_view remark : remarks) input.snapshot.anomalies.remark(std::string(remark));
+  return true;
+}
+
 bool read_sections(SnapshotInput& input, const Sections& sections) {
   if (sections.id && !input.read(sections.id, input.snapshot.id)) return false;
   if (sections.time && !input.read_instant(sections.time, input.snapshot.time)) return false;
   using Read = bool (*)(SnapshotInput&, JsonValue);
-  const std::array<std::pair<JsonValue, Read>, 10> in_order = {{{sections.topology, read_topology_levels},
+  const std::array<std::pair<JsonValue, Read>, 11> in_order = {{{sections.topology, read_topology_levels},
                                                                {sections.pod_templates, read_templates},
                                                                {sections.nodes, read_nodes},
                                                                {sections.namespaces, read_namespaces},
@@ -82,7 +91,8 @@ bool read_sections(SnapshotInput& input, const Sections& sections) {
                                                                {sections.gangs, read_gangs},
                                                                {sections.pods, read_pods},
                                                                {sections.disruption_budgets, read_disruption_budgets},
-                                                               {sections.policy, read_policy}}};
+                                                               {sections.policy, read_policy},
+                                                               {sections.remarks, read_remarks}}};
   for (const auto& [value, read] : in_order) {
     if (value && !read(input, value)) return false;
   }
@@ -103,6 +113,7 @@ struct SnapshotReader::Implementation {
   std::vector<std::string> remarks;
 
   std::optional<InputError> parse(std::string_view line);
+  Result<Snapshot> read_line(std::string_view line, const KubernetesOptions& kubernetes);
   Result<Snapshot> read(JsonDocument& parsed);
   Result<Snapshot> read_imported(const KubernetesOptions& kubernetes);
 };
@@ -123,6 +134,8 @@ Result<Snapshot> SnapshotReader::Implementation::read(JsonDocument& parsed) {
   input.threads = options.threads;
   if (!read_snapshot(input, parsed.root())) return std::move(input.error);
   apply(options.policy, snapshot);
+  if (std::string remark = remark_on_schedulers(snapshot); !remark.empty())
+    snapshot.anomalies.remark(std::move(remark));
   hold_gangs(snapshot);
   return snapshot;
 }
@@ -131,11 +144,9 @@ Result<Snapshot> SnapshotReader::Implementation::read(JsonDocument& parsed) {
 Result<Snapshot> SnapshotReader::Implementation::read_imported(const KubernetesOptions& kubernetes) {
   Result<ImportedSnapshot> import = import_kubernetes(document, kubernetes);
   if (!import) return import.error();
-  remarks = std::move(import->remarks);
   if (auto error = imported.parse(import->line, {import->line.size(), options.max_depth})) return *std::move(error);
   Result<Snapshot> snapshot = read(imported);
   if (!snapshot) return name_imported(snapshot.error(), import->line);
-  if (std::string remark = remark_on_schedulers(*snapshot); !remark.empty()) remarks.push_back(std::move(remark));
   for (Warning& warning : import->warnings) snapshot->anomalies.tell(std::move(warning));
   return snapshot;
 }
@@ -153,12 +164,20 @@ Result<Snapshot> SnapshotReader::read(std::string_view line) {
 
 const KubernetesOptions& SnapshotReader::kubernetes() const { return implementation_->options.kubernetes; }
 
+Result<Snapshot> SnapshotReader::Implementation::read_line(std::string_view line, const KubernetesOptions& kubernetes) {
+  if (auto error = parse(line)) return *std::move(error);
+  return holds_kubernetes_objects(document.root()) ? read_imported(kubernetes) : read(document);
+}
+
 Result<Snapshot> SnapshotReader::read(std::string_view line, const KubernetesOptions& kubernetes) {
-  JsonDocument& document = implementation_->document;
-  implementation_->remarks.clear();
-  if (auto error = implementation_->parse(line)) return *std::move(error);
-  if (holds_kubernetes_objects(document.root())) return implementation_->read_imported(kubernetes);
-  return implementation_->read(document);
+  Result<Snapshot> snapshot = implementation_->read_line(line, kubernetes);
+  std::vector<std::string>& remarks = implementation_->remarks;
+  remarks.clear();
+  if (!snapshot) return snapshot;
+  for (const Warning& warning : snapshot->anomalies.warnings) {
+    if (warning.object == kImportRemark) remarks.push_back(warning.message);
+  }
+  return snapshot;
 }
 
 const std::vector<std::string>& SnapshotReader::remarks() const { return implementation_->remarks; }

@@ -44,7 +44,7 @@ class SnapshotReader {
   Result<Snapshot> read(std::string_view line, const KubernetesOptions& kubernetes);
   const KubernetesOptions& kubernetes() const;
 
-  // What was passed over in the last line, or held back; empty but for Kubernetes objects.
+  // What was passed over in the last line, or held back, as its warnings tell it; empty if the line could not be read.
   const std::vector<std::string>& remarks() const;
 
   // The `id` of a line that may be broken otherwise; empty where there is none to be found.

@@ -15,11 +15,6 @@
 namespace muster {
 namespace {
 
-bool is_planned(const Policy& policy, const SnapshotPod& pod) {
-  const std::vector<std::string_view>& ours = policy.schedulers;
-  return ours.empty() || std::ranges::find(ours, scheduler_of(pod)) != ours.end();
-}
-
 constexpr std::string_view kSharedBudgets = "more than one disruption budget";
 
 // A budget, and what it selects.
@@ -39,7 +34,7 @@ class BudgetFinder {
     std::set<std::pair<std::string_view, std::string_view>> names;
     for (std::size_t i = 0; i < sources.size(); ++i) {
       const SnapshotDisruptionBudget& source = sources[i];
-      if (!names.emplace(source.namespace_name, source.name).second) {
+      if (!names.emplace(source.namespace_name, source.name).second && draft_.snapshot.anomalies.strict) {
         return name_error("DuplicateName", path_to("disruptionBudgets", i, "name"),
                           "the namespace already has a disruption budget", source.name);
       }
@@ -49,7 +44,7 @@ class BudgetFinder {
       any_exclusive_ = any_exclusive_ || source.exclusive;
     }
     of_snapshot_ = candidates_.size();
-    if (const auto& protect = draft_.snapshot.policy.protect) add({"policy.protect", {}, 0}, *protect);
+    for (const LabelSelector& protect : draft_.snapshot.policy.protect) add({"policy.protect", {}, 0}, protect);
     if (!draft_.snapshot.policy.schedulers.empty()) {
       foreign_ = candidates_.size();
       candidates_.push_back({{"policy.schedulers", {}, 0}, nullptr, 0, false});
@@ -86,7 +81,7 @@ class BudgetFinder {
       const std::string_view name_space = draft_.snapshot.pods[pod.value()].namespace_name;
       select(pod, name_space);
       if (!name_space.empty()) select(pod, {});
-      if (!is_planned(draft_.snapshot.policy, draft_.snapshot.pods[pod.value()])) note(pod, *foreign_);
+      if (!plans(draft_.snapshot.policy, draft_.snapshot.pods[pod.value()])) note(pod, *foreign_);
     }
   }
 
@@ -196,18 +191,10 @@ void keep_stale_gangs(Problem& problem, const Snapshot& snapshot) {
 
 }  // namespace
 
-void leave_out_foreign_pods(Snapshot& snapshot) {
-  if (snapshot.policy.schedulers.empty()) return;
-  for (SnapshotPod& pod : snapshot.pods) {
-    const bool waits = pod.status == PodStatus::kPending || pod.status == PodStatus::kGated;
-    if (waits && !is_planned(snapshot.policy, pod)) pod.status = PodStatus::kFailed;
-  }
-}
-
 Failure build_disruption_budgets(ProblemDraft& draft) {
   const Snapshot& snapshot = draft.snapshot;
   const Policy& policy = snapshot.policy;
-  if (snapshot.disruption_budgets.empty() && !policy.protect && policy.schedulers.empty()) return {};
+  if (snapshot.disruption_budgets.empty() && policy.protect.empty() && policy.schedulers.empty()) return {};
   if (Failure failure = BudgetFinder(draft).find()) return failure;
   if (!draft.problem.disruption_budgets.empty()) keep_stale_gangs(draft.problem, snapshot);
   return {};

@@ -64,7 +64,7 @@ class ByLabel {
 
 bool has_budgets(const Case& c) {
   const Policy& policy = c.snapshot.policy;
-  return !c.snapshot.disruption_budgets.empty() || policy.protect.has_value() || !policy.schedulers.empty();
+  return !c.snapshot.disruption_budgets.empty() || !policy.protect.empty() || !policy.schedulers.empty();
 }
 
 // Those that another scheduler runs than the policy names.
@@ -108,8 +108,8 @@ std::vector<Count> counts_of(const Case& c, std::span<const PodIndex> pods) {
     if (selection.budgets > 1 && selection.exclusively) shared.push_back(pod);
   }
   if (!shared.empty()) counts.push_back({"more than one disruption budget", 0, std::move(shared)});
-  if (const auto& protect = c.snapshot.policy.protect) {
-    std::vector<PodIndex> selected = by_label.selected(*protect);
+  for (const LabelSelector& protect : c.snapshot.policy.protect) {
+    std::vector<PodIndex> selected = by_label.selected(protect);
     if (!selected.empty()) counts.push_back({"policy.protect", 0, std::move(selected)});
   }
   std::vector<PodIndex> foreign = foreign_pods(c, pods);

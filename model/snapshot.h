@@ -307,7 +307,7 @@ struct Policy {
   bool whole_nodes = false;  // compares the levels `wholeNodes` to `cpuOnGpuNodes`, with kBinpack
   bool non_preemptible_within_quota = true;
   std::optional<std::int64_t> max_moves;
-  std::optional<LabelSelector> protect;        // pods that are never evicted or moved
+  std::vector<LabelSelector> protect;          // pods that one of these selects are never evicted or moved
   std::vector<std::string_view> schedulers;    // whose pods are planned; empty: all pods are
   Nanoseconds aging_interval = 0;  // 0: off
   std::optional<std::vector<ExpectedPod>> expected_workload;

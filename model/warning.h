@@ -14,8 +14,8 @@
 namespace muster {
 
 // `code` is stable and for programs, as those of errors. `object` says what `name` names: "node", "pod", "gang",
-// "queue", "priorityClass", "podTemplate". Where the name cannot be read, it is the path in the line: "$.pods[3]".
-// `message` is for people: what is wrong, and what was done about it.
+// "queue", "priorityClass", "podTemplate", "disruptionBudget", or kImportRemark. Where the name cannot be read, it is
+// the path in the line: "$.pods[3]". `message` is for people: what is wrong, and what was done about it.
 struct Warning {
   std::string code;
   std::string object;
@@ -23,6 +23,9 @@ struct Warning {
   std::string message;
   friend auto operator<=>(const Warning&, const Warning&) = default;
 };
+
+// The `object` of a remark about a whole list of Kubernetes objects: what was passed over or held back.
+inline constexpr std::string_view kImportRemark = "import";
 
 struct Anomalies {
   static constexpr std::size_t kMostWarnings = 1000;  // that are kept; all are counted
@@ -39,6 +42,7 @@ struct Anomalies {
       ++more;
     }
   }
+  void remark(std::string text) { tell({"Remark", std::string(kImportRemark), "$", std::move(text)}); }
   std::size_t count() const { return warnings.size() + more; }
 };
 

@@ -106,8 +106,8 @@ class Search {
           return selecting > 1 && exclusive > 0;
         },
         0);
-    if (const auto& protect = snapshot.policy.protect)
-      add([&](const SnapshotPod& pod) { return is_of(*protect, pod.labels); }, 0);
+    for (const LabelSelector& protect : snapshot.policy.protect)
+      add([&](const SnapshotPod& pod) { return is_of(protect, pod.labels); }, 0);
   }
   static bool is_of(const LabelSelector& selector, const Labels& labels) {
     return std::ranges::all_of(selector.requirements, [&](const SelectorRequirement& asked) {

@@ -33,10 +33,14 @@ std::string full_name(const Json& metadata) {
   return metadata.value("namespace", "default") + "/" + metadata["name"].get<std::string>();
 }
 
+// Of all scenarios: what is exported is of all of them.
+const std::string kAllSchedulers =
+    " --scheduler-name default-scheduler,kai-scheduler,scheduler-plugins-scheduler,volcano ";
+
 class Export : public testing::Test {
  protected:
   std::string solve(const std::string& file) {
-    const Outcome solved = workplace.run("solve --engine greedy --deterministic --quiet " + file);
+    const Outcome solved = workplace.run("solve --engine greedy --deterministic --quiet" + kAllSchedulers + file);
     EXPECT_EQ(solved.exit_code, 0) << solved.err;
     return solved.out;
   }
@@ -61,8 +65,8 @@ TEST_F(Export, EveryScenarioIsExportedInEveryFormatAndNothingIsLost) {
     const std::size_t placed = parsed["placements"].size(), evicted = parsed["evictions"].size();
     for (const std::string& format : kFormats) {
       const std::size_t unsaid = format == "deltas" || format == "kai" ? moved : 0;  // one delta; KAI: told on stderr
-      EXPECT_EQ(exported("--phase all --allow-shared --snapshot " + file + " --format " + format, plan).size(),
-                placed + evicted - unsaid)
+      const std::string options = "--phase all --allow-shared" + kAllSchedulers + "--format " + format;
+      EXPECT_EQ(exported(options + " --snapshot " + file, plan).size(), placed + evicted - unsaid)
           << file << " " << format;
     }
   }
@@ -115,7 +119,8 @@ TEST_F(Export, CarriedOutAndReadAgainThePlacementsRunAndTheRefereeHasNothingAgai
     for (const Json& eviction : plan["evictions"]) left[eviction["pod"]] = eviction["reason"];
     for (const std::string format : {"bindings", "kai"}) {
       const std::string told = file + " " + format;
-      const auto objects = exported("--phase all --allow-shared --snapshot " + file + " --format " + format, line);
+      const std::string options = "--phase all --allow-shared" + kAllSchedulers + "--format " + format;
+      const auto objects = exported(options + " --snapshot " + file, line);
       const std::string path = workplace.file("after.json", carried_out(list, objects).dump());
       const Outcome imported = workplace.run("import kubernetes --quiet " + path);
       ASSERT_EQ(imported.exit_code, 0) << told << imported.err;
@@ -130,7 +135,7 @@ TEST_F(Export, CarriedOutAndReadAgainThePlacementsRunAndTheRefereeHasNothingAgai
         EXPECT_FALSE(nodes.contains(pod)) << told << pod;
       }
       const std::string plans = workplace.file("plans.jsonl", solve(path));
-      const Outcome verified = workplace.run("verify " + path + " " + plans);
+      const Outcome verified = workplace.run("verify" + kAllSchedulers + path + " " + plans);
       EXPECT_EQ(verified.exit_code, 0) << told << verified.out << verified.err;
     }
   }
@@ -140,7 +145,7 @@ TEST_F(Export, CarriedOutAndReadAgainThePlacementsRunAndTheRefereeHasNothingAgai
 TEST_F(Export, WhatIsToBeDoneNowFitsBeforeAnybodyHasGone) {
   for (const std::string& file : scenario_files()) {
     const std::string plan = solve(file);
-    const auto objects = exported("--quiet --snapshot " + file + " --format bindings", plan);
+    const auto objects = exported("--quiet" + kAllSchedulers + "--snapshot " + file + " --format bindings", plan);
     for (const Json& object : objects) EXPECT_EQ(object["kind"], "Binding");
     const Json list = Json::parse(workplace.shell("cat " + file).out);
     const std::string path = workplace.file("after.json", carried_out(list, objects).dump());

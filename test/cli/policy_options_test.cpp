@@ -50,6 +50,28 @@ TEST_F(PolicyOptions, DecideWhoMayGoAndWhoIsPlanned) {
   EXPECT_EQ(planned("--scheduler-name other,default-scheduler"), planned(""));
 }
 
+TEST_F(PolicyOptions, AddToWhatThePolicyProtects) {
+  const std::string policy = R"(,"policy":{"protect":{"matchLabels":{"team":"infra"}}})";
+  std::string snapshot = kSnapshot;
+  snapshot.insert(snapshot.size() - 1, policy);
+  const auto evicted = [&](const std::string& options) {
+    return told(workplace.run("solve --deterministic --quiet " + options, snapshot).out);
+  };
+  EXPECT_EQ(evicted(""), "theirs > waits");
+  EXPECT_EQ(evicted("--protect other=label"), "theirs > waits");
+}
+
+TEST_F(PolicyOptions, LeaveTheRoomThatPodsOfOtherSchedulersAreNominatedFor) {
+  const std::string snapshot =
+      R"({"format":"muster/v1","nodes":[{"name":"a","gpus":{"count":2}}],"pods":[)"
+      R"({"name":"theirs","gpu":{"count":1},"schedulerName":"other","nominatedNode":"a"},)"
+      R"({"name":"one","gpu":{"count":1},"priority":9},{"name":"two","gpu":{"count":1},"priority":5}]})";
+  const auto told_with = [&](const std::string& options) {
+    return told(workplace.run("solve --deterministic --quiet " + options, snapshot).out);
+  };
+  EXPECT_EQ(told_with("--scheduler-name default-scheduler"), "> one");
+}
+
 TEST_F(PolicyOptions, LeavePodsOfOtherSchedulersOutOfTheGangs) {
   const Json plan =
       Json::parse(workplace.run("solve --deterministic --quiet --scheduler-name default-scheduler", kSnapshot).out);
@@ -89,6 +111,8 @@ TEST_F(PolicyOptions, NameTheSchedulersOfWhichPodsWaitOfKubernetesObjects) {
       "]}";
   const std::string told = workplace.run("solve --budget 100ms", list).err;
   EXPECT_NE(told.find("default-scheduler (1), kai-scheduler (1)"), std::string::npos) << told;
+  const std::string warnings = Json::parse(workplace.run("solve --budget 100ms", list).out)["warnings"].dump();
+  EXPECT_NE(warnings.find("default-scheduler (1), kai-scheduler (1)"), std::string::npos) << warnings;
   EXPECT_EQ(workplace.run("solve --budget 100ms --scheduler-name kai-scheduler", list).err.find("(1)"), std::string::npos);
 }
 

@@ -294,6 +294,24 @@ TEST(ExportPlan, BindingsLeaveOutWholeGangsWhoseClaimsASchedulerBinds) {
   EXPECT_EQ(lines(it, {ExportFormat::kPatches}).size(), 6U) << "their scheduler binds both";
 }
 
+TEST(ExportPlan, WhatBindsLeavesOutGangsOfOtherSchedulersThanThePlans) {
+  const std::string snapshot = R"({"format":"muster/v1","nodes":[{"name":"n1"}],"gangs":[{"name":"g"}],"pods":[
+      {"name":"ns/a"},{"name":"ns/b"},{"name":"ns/g-0","gang":"g"},
+      {"name":"ns/g-1","gang":"g","schedulerName":"other"}]})";
+  const Case it{{placement("ns/a", "n1"), placement("ns/b", "n1"), placement("ns/g-0", "n1"),
+                 placement("ns/g-1", "n1")},
+                {},
+                snapshot,
+                {}};
+  for (const ExportFormat format : {ExportFormat::kBindings, ExportFormat::kVolcano}) {
+    const auto made = attempt(it, {format});
+    ASSERT_TRUE(made);
+    EXPECT_EQ(std::ranges::count(made->text, '\n'), 2) << made->text;
+    EXPECT_NE(made->remarks.back().find("1 of its gangs is left out: scheduler other places"), std::string::npos);
+  }
+  EXPECT_EQ(lines(it, {ExportFormat::kPatches}).size(), 4U) << "each scheduler binds its own";
+}
+
 TEST(ExportPlan, AMoveForWhatIsLeftOutIsLeftOutWhole) {
   const std::string snapshot = R"({"format":"muster/v1","nodes":[{"name":"n1"},{"name":"n2"}],
       "pods":[{"name":"ns/p","unboundVolumes":true},{"name":"ns/m","node":"n1"}]})";

@@ -50,6 +50,48 @@ TEST(KubernetesDisruptionBudget, OfWhichEvictionsOfUnreadyPodsAreAlwaysAllowedIs
   EXPECT_TRUE(imported({budget(spec, {{"disruptionsAllowed", 3}, {"observedGeneration", 2}})}).says("AlwaysAllow"));
 }
 
+TEST(KubernetesDisruptionBudget, WithoutAStatusOrWithAnOldOneIsRemarkedUpon) {
+  const auto remarks = [](Json status) { return imported({budget({{"selector", kSelector}}, std::move(status))}); };
+  EXPECT_TRUE(remarks(Json::object()).says("has no status yet"));
+  EXPECT_TRUE(remarks({{"disruptionsAllowed", 3}, {"observedGeneration", 1}}).says("is behind"));
+}
+
+// What becomes of a budget whose objects are not read strictly.
+Json settled(Json spec, Json status) {
+  JsonDocument document;
+  const std::string list = list_of({budget(std::move(spec), std::move(status))});
+  EXPECT_FALSE(document.parse(list, {list.size(), 64}));
+  const auto made = import_kubernetes(document, {.strict = false});
+  return made ? Json::parse(made->line)["disruptionBudgets"][0] : Json();
+}
+
+TEST(KubernetesDisruptionBudget, ThatCannotBeReadKeepsItsSelectorAndIsUnclear) {
+  const Json odd = settled({{"selector", kSelector}}, {{"disruptionsAllowed", "many"}});
+  EXPECT_EQ(odd["selector"], kSelector);
+  EXPECT_EQ(odd["allowed"], 0);
+  EXPECT_TRUE(odd.contains("unclear"));
+  EXPECT_TRUE(settled("none", Json::object()).contains("unclear"));
+}
+
+TEST(KubernetesDisruptionBudget, WhoseSelectorCannotBeReadCostsTheOthersNothing) {
+  const Json spec{{"selector", {{"matchExpressions", {{{"key", "app"}, {"operator", "Near"}}}}}}};
+  const auto read = SnapshotReader({.strict = false, .kubernetes = {.strict = false}})
+                        .read(list_of({budget(spec, {{"disruptionsAllowed", 3}, {"observedGeneration", 2}})}));
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_EQ(read->disruption_budgets.size(), 1U);
+  EXPECT_EQ(read->disruption_budgets.front().allowed, 0);
+  EXPECT_TRUE(read->disruption_budgets.front().selector->requirements.empty()) << "all pods of the namespace";
+  EXPECT_EQ(read->anomalies.count(), 1U);
+}
+
+TEST(KubernetesRemarks, AreWarningsOfTheSnapshot) {
+  const auto read = SnapshotReader().read(list_of({in_namespace(object("apps/v1", "DaemonSet", "d", Json::object()))}));
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_EQ(read->anomalies.count(), 1U);
+  EXPECT_EQ(read->anomalies.warnings.front().object, "import");
+  EXPECT_EQ(read->anomalies.warnings.front().message, "1 time: DaemonSet is passed over; first: DaemonSet team/d");
+}
+
 TEST(KubernetesPod, NamesItsSchedulerUnlessThatIsTheDefault) {
   const ImportedObjects made =
       imported({pod("a"), pod("b", {{"schedulerName", "default-scheduler"}}), pod("c", {{"schedulerName", "kai"}})});

@@ -22,8 +22,9 @@ struct Imported {
     snapshot = std::move(*read);
     const Result<Problem> problem = build_problem(snapshot);
     if (!problem) ADD_FAILURE() << problem.error().path << ": " << problem.error().message;
-    for (const Warning& warning : sorted_warnings(snapshot.anomalies))
-      warnings.push_back(warning.object + " " + warning.name);
+    for (const Warning& warning : sorted_warnings(snapshot.anomalies)) {
+      if (warning.object != kImportRemark) warnings.push_back(warning.object + " " + warning.name);
+    }
   }
   const SnapshotPod* find(std::string_view name) const {
     for (const SnapshotPod& pod : snapshot.pods) {
@@ -32,7 +33,7 @@ struct Imported {
     return nullptr;
   }
   Snapshot snapshot;
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings;  // of single objects
 };
 
 using Names = std::vector<std::string>;

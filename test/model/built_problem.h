@@ -1,6 +1,7 @@
 // A problem read and built from the keys of a snapshot line; what tests of the model start from.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,10 +15,14 @@
 
 namespace muster {
 
+// What becomes of objects that do not add up.
+enum class Oddities : std::uint8_t { kErrors, kSettled };
+
 class BuiltProblem {
  public:
   // `body`: what follows "format" and "time" (1000000) in the line.
-  explicit BuiltProblem(const std::string& body) : snapshot_(std::make_unique<Snapshot>(read(body))) {
+  explicit BuiltProblem(const std::string& body, Oddities oddities = Oddities::kErrors)
+      : snapshot_(std::make_unique<Snapshot>(read(body, oddities))) {
     Result<Problem> built = build_problem(*snapshot_);
     if (!built) {
       ADD_FAILURE() << built.error().code << " at " << built.error().path << ": " << built.error().message;
@@ -40,8 +45,9 @@ class BuiltProblem {
     return {devices.begin(), devices.end()};
   }
 
-  static Snapshot read(const std::string& body) {
-    Result<Snapshot> snapshot = SnapshotReader().read(line_of(body));
+  static Snapshot read(const std::string& body, Oddities oddities = Oddities::kErrors) {
+    Result<Snapshot> snapshot =
+        SnapshotReader({.strict = oddities == Oddities::kErrors}).read(line_of(body));
     if (snapshot) return std::move(*snapshot);
     ADD_FAILURE() << snapshot.error().code << " at " << snapshot.error().path << ": " << snapshot.error().message;
     return {};

@@ -67,6 +67,34 @@ TEST(DisruptionBudgets, AreRefusedWhereTheyMakeNoSense) {
   EXPECT_EQ(error(R"({"name":"p","allowed":1},{"name":"p","namespace":"other","allowed":1})"), "");
 }
 
+// Which pods stay, and how many warnings there are, where odd objects do not cost the others their plan.
+std::string pinned_by(const std::string& budgets) {
+  const BuiltProblem problem(cluster(R"(,"disruptionBudgets":[)" + budgets + "]"), Oddities::kSettled);
+  std::string names;
+  for (const PodIndex pod : problem->pods.indices()) {
+    if (problem->disruption_budgets.is_pinned(pod)) names += problem.snapshot().pods[pod.value()].name;
+  }
+  return names + " " + std::to_string(problem.snapshot().anomalies.count());
+}
+
+TEST(DisruptionBudgets, ThatCannotBeReadHoldAllPodsThatTheyMaySelect) {
+  const std::string selector = R"("selector":{"matchLabels":{"app":"x"}})";
+  EXPECT_EQ(pinned_by(R"({"name":"p","allowed":9,)" + selector + "}"), " 0");
+  EXPECT_EQ(pinned_by(R"({"name":"p","allowed":-1,)" + selector + "}"), "ab 1");
+  EXPECT_EQ(pinned_by(R"({"name":"p","allowed":9,"colour":1,)" + selector + "}"), "ab 1");
+  EXPECT_EQ(pinned_by(R"({"name":"p","allowed":9,"unclear":"its status is odd",)" + selector + "}"), "ab 1");
+  EXPECT_EQ(pinned_by(R"({"name":"p","allowed":9,"selector":{"matchLabels":7}})"), "abc 1") << "of its namespace";
+  EXPECT_EQ(pinned_by(R"({"name":"p","allowed":9,"namespace":7,)" + selector + "}"), "abd 1") << "of any namespace";
+  EXPECT_EQ(pinned_by(R"({"allowed":9,)" + selector + "}"), "ab 1") << "without a name";
+  EXPECT_EQ(pinned_by("7"), "abcd 1");
+}
+
+TEST(DisruptionBudgets, OfOneNameBothCount) {
+  EXPECT_EQ(pinned_by(R"({"name":"p","allowed":0,"selector":{"matchLabels":{"app":"y"}}},)"
+                      R"({"name":"p","allowed":0,"selector":{"matchLabels":{"rank":"1"}}})"),
+            "bc 1");
+}
+
 TEST(PolicyProtect, HoldsPodsOfAllNamespaces) {
   const BuiltProblem problem(cluster(R"(,"policy":{"protect":{"matchLabels":{"app":"x"}}})"));
   const auto is_pinned = [&](const char* pod) { return problem->disruption_budgets.is_pinned(problem.pod(pod)); };
@@ -84,6 +112,26 @@ TEST(PolicySchedulers, LeaveOutPodsOfOthersThatWaitAndHoldThoseThatRun) {
   EXPECT_EQ(ours->pods[ours.pod("mine")].status, PodStatus::kPending);
   EXPECT_TRUE(ours->disruption_budgets.is_pinned(ours.pod("b")));
   EXPECT_FALSE(ours->disruption_budgets.is_pinned(ours.pod("a")));
+}
+
+// Waiting pods of another scheduler: nominated ones, of which one is of a gang of ours, and one that is not.
+const char* const kNominated =
+    R"("policy":{"schedulers":["default-scheduler"]},"nodes":[{"name":"n","resources":{"cpu":8}}],)"
+    R"("gangs":[{"name":"g","minMember":2}],"pods":[)"
+    R"({"name":"a","schedulerName":"kai","nominatedNode":"n","resources":{"cpu":2}},)"
+    R"({"name":"b","schedulerName":"kai","nominatedNode":"n","resources":{"cpu":2},"gang":"g","labels":{"app":"x"}},)"
+    R"({"name":"c","schedulerName":"kai","nominatedNode":"gone"},{"name":"d","gang":"g"}])";
+
+TEST(PolicySchedulers, TakeTheRoomThatPodsOfOthersAreNominatedFor) {
+  const BuiltProblem problem(kNominated);
+  for (const char* name : {"a", "b"}) {
+    const Pod& pod = problem->pods[problem.pod(name)];
+    EXPECT_EQ(pod.status, PodStatus::kRunning) << name;
+    EXPECT_EQ(pod.node, problem.node("n")) << name;
+    EXPECT_TRUE(problem->disruption_budgets.is_pinned(problem.pod(name))) << name;
+  }
+  EXPECT_EQ(problem->pods[problem.pod("c")].status, PodStatus::kFailed) << "its node is not there";
+  EXPECT_NE(problem->pods[problem.pod("b")].gang, problem.gang("g")) << "it makes up no minimum of the gang";
 }
 
 // --- Stale gangs
