@@ -57,7 +57,8 @@ class Search {
     std::int64_t work = 0;
   };
 
-  // Outcomes of one value down to `evicted`: the one that moves least comes first.
+  // Outcomes of one value down to `evicted`: the one that moves least work comes first, and of these the one that
+  // moves fewest pods. A pod of a very small weight has no work at all.
   bool look_at_equals(std::span<const Outcome> equals) {
     std::vector<MovingOutcome> all;
     for (const Outcome& outcome : equals) {
@@ -68,7 +69,9 @@ class Search {
         if (moved == 0) break;
       }
     }
-    std::ranges::stable_sort(all, {}, &MovingOutcome::work);
+    std::ranges::stable_sort(all, {}, [](const MovingOutcome& candidate) {
+      return std::pair(candidate.work, std::popcount(candidate.moved));
+    });
     return std::ranges::any_of(all, [this](const MovingOutcome& candidate) { return look_at(candidate); });
   }
 

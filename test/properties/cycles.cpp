@@ -132,6 +132,13 @@ bool undoes_earlier(const std::vector<Decided>& decided) {
   });
 }
 
+// A rule that lets one plan do only so much, and the next one more: budgets, the number of moves, and spread, which
+// counts pods until they are gone.
+bool is_rationed(const Violation& violation) {
+  return violation.rule == Rule::kDisruptionBudget || violation.rule == Rule::kSpread ||
+         (violation.rule == Rule::kConsolidate && violation.subject == "maxMoves");
+}
+
 Finding classify(const std::string& line, const std::vector<Decided>& decided, int cycle, Nanoseconds later,
                  const Spots& end) {
   const Decided &second = decided[static_cast<std::size_t>(cycle)],
@@ -142,7 +149,9 @@ Finding classify(const std::string& line, const std::vector<Decided>& decided, i
   Plan plan = both_in_one(*scene, end);
   const auto violations = attribute(*scene, plan);
   if (!violations.empty()) {
-    finding.kind = first.plan == Plan{} ? Disturbance::kTime : Disturbance::kTwoSteps;
+    finding.kind = first.plan == Plan{}           ? Disturbance::kTime
+                   : is_rationed(violations.front()) ? Disturbance::kRationed
+                                                     : Disturbance::kTwoSteps;
     finding.why =
         std::string(rule_name(violations[0].rule)) + ": " + violations[0].subject + ": " + violations[0].message;
     return finding;
@@ -196,6 +205,8 @@ std::string_view disturbance_name(Disturbance kind) {
       return "unprovable";
     case Disturbance::kTurned:
       return "turned";
+    case Disturbance::kRationed:
+      return "rationed";
     case Disturbance::kTwoSteps:
       break;
   }

@@ -46,6 +46,7 @@ enum class Disturbance : std::uint8_t {
   kUnprovable,  // the same although the cycle before called its plan optimal: a defect
   kTurned,      // both in one would have been allowed, and not better: the levels have changed their mind
   kTwoSteps,    // both in one break a rule: only what the first plan made of the cluster allows the second
+  kRationed,    // the same, and the rule is one that spreads evictions and moves over several plans
 };
 std::string_view disturbance_name(Disturbance kind);
 
