@@ -6,7 +6,6 @@ namespace muster {
 
 SnapshotInput::SnapshotInput(JsonDocument& parsed, bool is_lenient, Snapshot& into)
     : Reading{parsed, is_lenient, &into.text, {}}, snapshot(into) {
-  snapshot.policy.whole_nodes = true;  // the contract's default (docs/format.md)
   for (const std::string_view name : {"cpu", "memory", "pods"}) {
     resource_index.emplace(name, snapshot.resource_names.push_back(name));
   }

@@ -19,8 +19,8 @@ namespace muster {
 
 class LeastBroken {
  public:
-  // Who may leave: `leaves`, by pod. `room`: what is free without those. `is_broken`: whether a node is not whole
-  // without those. All must outlive it. Cost: O(pods).
+  // `leaves`: by pod, whether it may leave. `room`: what is free without these pods. `is_broken`: by node, whether it
+  // is not whole even without them. All must outlive it. Cost: O(pods).
   struct Input {
     const Problem& problem;
     const WholeNodes& whole_nodes;
@@ -44,9 +44,9 @@ class LeastBroken {
     std::int64_t count = 0;
   };
   enum class Use : std::uint8_t {
-    kFree,      // in nobody's way: holds what it holds without breaking anything that counts
+    kFree,      // it does not count, so pods may use it at no cost
     kBroken,    // for certain
-    kFreeable,  // in use, but all who use it may leave
+    kFreeable,  // in use, but all pods that use it may leave
     kIdle
   };
 

@@ -1,4 +1,4 @@
-// Prices of pods that no node can exceed: what pods come to in sum then tells how many nodes they need.
+// Prices of pods that no node can exceed: the sum of the prices then bounds the number of nodes that the pods need.
 //
 // Any such price gives a valid bound. They are dual solutions of the bin packing relaxation (Martello and Toth 1990,
 // section 8.3), guessed.

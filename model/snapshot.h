@@ -304,7 +304,7 @@ struct ExpectedPod {
 struct Policy {
   Actions actions;
   PlacementPolicy placement = PlacementPolicy::kBinpack;
-  bool whole_nodes = false;  // compares the levels `wholeNodes` to `cpuOnGpuNodes`, with kBinpack
+  bool whole_nodes = true;  // compares the levels `wholeNodes` to `cpuOnGpuNodes`, with kBinpack
   bool non_preemptible_within_quota = true;
   std::optional<std::int64_t> max_moves;
   std::vector<LabelSelector> protect;          // pods that one of these selects are never evicted or moved

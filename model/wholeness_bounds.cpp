@@ -163,7 +163,7 @@ void add(MissingPods::Cost& sum, const MissingPods::Cost& cost) {
 // What is known of a plan with these levels.
 struct WholenessBounds::Given {
   MissingPods missing;
-  Indexed<PodIndex, std::uint8_t> leaves;  // those who may be gone; their room counts as free
+  Indexed<PodIndex, std::uint8_t> leaves;  // pods that may be gone; their room counts as free
   Plan leaving;
   EndState end_state;                          // without them
   Indexed<NodeIndex, std::uint8_t> is_broken;  // the same, whatever else is placed
@@ -257,8 +257,8 @@ std::int64_t WholenessBounds::most_whole_domains(std::int64_t whole_nodes) const
   return sum;
 }
 
-// Each gang by itself, as if all the room were its own. Of a gang that can be placed in part, any pod that is missing
-// may undo all of it. Of gangs of which pods run nothing is told.
+// Each gang by itself, as if all free room were its own. Of a gang that can be placed in part, any pod that is missing
+// may undo all of it. Gangs with running pods are left out.
 GangSpread WholenessBounds::least_spread() const {
   const MissingPods& missing = given_->missing;
   std::array undone{MostMissing(missing), MostMissing(missing), MostMissing(missing)};

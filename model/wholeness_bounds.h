@@ -1,4 +1,4 @@
-// Bounds of the levels `wholeNodes` to `cpuOnGpuNodes`, by what a plan must hold in sum given the levels before.
+// Bounds of the levels `wholeNodes` to `cpuOnGpuNodes`, from the sums that a plan must reach given the levels before.
 #pragma once
 
 #include <memory>

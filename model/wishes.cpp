@@ -7,7 +7,7 @@ namespace {
 
 // What a spread beyond maxSkew costs, in hundredths of the pod's work: rising from 50 to 100 with the excess.
 std::int64_t cost_of_excess(std::int64_t excess) { return excess <= 0 ? 0 : 100 * excess / (excess + 1); }
-constexpr std::int64_t kCostOfNoDomain = 100;
+constexpr std::int64_t kCostOfNoDomain = 100;  // as much as any excess can cost
 
 }  // namespace
 

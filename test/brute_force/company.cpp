@@ -15,7 +15,7 @@ bool is_hard(const SpreadConstraint& constraint) {
   return constraint.when_unsatisfiable == Unsatisfiable::kDoNotSchedule;
 }
 
-// All orders of one attempt, by who is bound already: what passes depends on that alone.
+// All orders of one attempt, by the set of pods that are bound already: what passes depends on that alone.
 class OrderSearch {
  public:
   using Place = Company::Place;
