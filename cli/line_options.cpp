@@ -52,7 +52,7 @@ PolicyOverrides policy_overrides(const Settings& settings) {
   overrides.max_moves = settings.integer("max-moves", 0, std::numeric_limits<std::int64_t>::max());
   if (const auto selector = settings.text("protect")) {
     const auto parsed = parse_label_selector(*selector);
-    parsed ? void(overrides.protect = *selector) : refuse("--protect", parsed.error());
+    parsed ? void(overrides.protect = {std::string(*selector)}) : refuse("--protect", parsed.error());
   }
   return overrides;
 }

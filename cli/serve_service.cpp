@@ -7,13 +7,15 @@
 #include <fmt/format.h>
 
 #include "cli/terminal.h"
+#include "io/label_selector_text.h"
 
 namespace muster {
 namespace {
 
 constexpr std::string_view kJson = "application/json", kLines = "application/x-ndjson", kText = "text/plain";
 constexpr std::string_view kBudgetField = "Muster-Budget", kNoteField = "Muster-Note",
-                           kSchedulersField = "Muster-Scheduler-Name", kExportPath = "/v1/export";
+                           kSchedulersField = "Muster-Scheduler-Name", kProtectField = "Muster-Protect",
+                           kExportPath = "/v1/export";
 
 struct Route {
   std::string_view path, allowed;
@@ -182,11 +184,13 @@ void ServeService::set_options(const ServeOptions& options) {
 }
 
 std::shared_ptr<const WorkOptions> ServeService::work_options(const HttpRequest& request) const {
-  const std::string_view budget = request.field(kBudgetField), schedulers = request.field(kSchedulersField);
-  if (budget.empty() && schedulers.empty()) return options_;
+  const std::string_view budget = request.field(kBudgetField), schedulers = request.field(kSchedulersField),
+                         protect = request.field(kProtectField);
+  if (budget.empty() && schedulers.empty() && protect.empty()) return options_;
   WorkOptions options = *options_;
   if (!budget.empty()) options.line.budget_above_all = duration_in(budget);
   if (!schedulers.empty()) options.reader.policy.schedulers = *parse_scheduler_names(schedulers);
+  if (!protect.empty()) options.reader.policy.protect.emplace_back(protect);
   return std::make_shared<const WorkOptions>(std::move(options));
 }
 
@@ -233,6 +237,11 @@ std::optional<HttpResponse> ServeService::refuse(const HttpRequest& head) {
   if (const auto names = parse_scheduler_names(schedulers); !schedulers.empty() && !names) {
     const std::string message = fmt::format("{}: {}", kSchedulersField, names.error().message);
     return problem_response({400, names.error().code, message, {}}, head.id);
+  }
+  const std::string_view protect = head.field(kProtectField);
+  if (const auto selector = parse_label_selector(protect); !protect.empty() && !selector) {
+    const std::string message = fmt::format("{}: {}", kProtectField, selector.error().message);
+    return problem_response({400, selector.error().code, message, {}}, head.id);
   }
   return std::nullopt;
 }

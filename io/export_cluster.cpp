@@ -24,23 +24,33 @@ std::string full_name(std::string_view namespace_name, std::string_view name) {
   return std::string(namespace_name).append("/").append(name);
 }
 
-bool read_pods(KubernetesReading& in, const KubernetesItems& items, ObjectIdentities& out) {
+bool read_pod_identity(KubernetesReading& in, const KubernetesObject& object, ObjectIdentities& out) {
+  KubernetesPod pod;
+  JsonValue value;
+  std::string_view uid;
+  if (!read_pod(in, object, pod) || !in.take(object.metadata, "uid", value) || !in.text(value, uid)) return false;
+  if (!uid.empty()) out.uids.emplace(pod.full_name(), uid);
+  if (!pod.gpu_groups.empty()) out.groups[pod.full_name()].assign(pod.gpu_groups.begin(), pod.gpu_groups.end());
+  return true;
+}
+
+bool read_binding_groups(KubernetesReading& in, const KubernetesObject& object, ObjectIdentities& out) {
+  KubernetesBinding binding;
+  if (!read_bind_request(in, object, binding)) return false;
+  if (binding.gpu_groups.empty()) return true;
+  out.groups.try_emplace(full_name(binding.namespace_name, binding.pod), binding.gpu_groups.begin(),
+                         binding.gpu_groups.end());
+  return true;
+}
+
+// An object that cannot be read is in no plan, and has no identity here.
+void read_pods(KubernetesReading& in, const KubernetesItems& items, ObjectIdentities& out) {
   for (const KubernetesObject& object : items.of(KubernetesKind::kPod)) {
-    KubernetesPod pod;
-    JsonValue value;
-    std::string_view uid;
-    if (!read_pod(in, object, pod) || !in.take(object.metadata, "uid", value) || !in.text(value, uid)) return false;
-    if (!uid.empty()) out.uids.emplace(pod.full_name(), uid);
-    if (!pod.gpu_groups.empty()) out.groups[pod.full_name()].assign(pod.gpu_groups.begin(), pod.gpu_groups.end());
+    if (!read_pod_identity(in, object, out)) in.error = {};
   }
   for (const KubernetesObject& object : items.of(KubernetesKind::kBindRequest)) {
-    KubernetesBinding binding;
-    if (!read_bind_request(in, object, binding)) return false;
-    if (binding.gpu_groups.empty()) continue;
-    out.groups.try_emplace(full_name(binding.namespace_name, binding.pod), binding.gpu_groups.begin(),
-                           binding.gpu_groups.end());
+    if (!read_binding_groups(in, object, out)) in.error = {};
   }
-  return true;
 }
 
 }  // namespace
@@ -52,8 +62,10 @@ Result<ObjectIdentities> read_identities(std::string_view line) {
   found.is_kubernetes = holds_kubernetes_objects(document.root());
   if (!found.is_kubernetes) return found;
   KubernetesReading in(document);
+  in.strict = false;
   KubernetesItems items;
-  if (!collect_items(in, document.root(), items) || !read_pods(in, items, found)) return in.error;
+  if (!collect_items(in, document.root(), items)) return in.error;
+  read_pods(in, items, found);
   return found;
 }
 

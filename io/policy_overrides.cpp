@@ -34,9 +34,10 @@ void apply(const PolicyOverrides& overrides, Snapshot& snapshot) {
   if (overrides.no_evictions) policy.actions = {policy.actions.place, false, false, false, false};
   if (overrides.max_moves)
     policy.max_moves = std::min(*overrides.max_moves, policy.max_moves.value_or(*overrides.max_moves));
-  if (overrides.protect.empty()) return;
-  Result<LabelSelector> selector = parse_label_selector(snapshot.text.store(overrides.protect));
-  if (selector) policy.protect.push_back(*std::move(selector));
+  for (const std::string& text : overrides.protect) {
+    Result<LabelSelector> selector = parse_label_selector(snapshot.text.store(text));
+    if (selector) policy.protect.push_back(*std::move(selector));
+  }
 }
 
 std::string remark_on_schedulers(const Snapshot& snapshot) {

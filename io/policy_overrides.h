@@ -17,10 +17,10 @@ struct PolicyOverrides {
   std::optional<Actions> actions;         // in place of the policy's
   bool no_evictions = false;              // nothing that runs is evicted or moved, whatever the actions say
   std::optional<std::int64_t> max_moves;  // the policy's where that is less
-  std::string protect;                    // a label selector, beside the policy's; empty: none
+  std::vector<std::string> protect;       // label selectors, beside the policy's
 };
 
-// Requires a selector in `protect` that parse_label_selector takes.
+// Requires selectors in `protect` that parse_label_selector takes.
 void apply(const PolicyOverrides& overrides, Snapshot& snapshot);
 
 // Where pods of several schedulers wait and the policy names none: a sentence that names them; else empty.

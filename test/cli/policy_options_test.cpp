@@ -124,5 +124,21 @@ TEST_F(PolicyOptions, OfARequestNameItsSchedulers) {
   EXPECT_EQ(server.ask(post("/v1/solve", kSnapshot, "Muster-Scheduler-Name: a,,b\r\n")).status, 400);
 }
 
+TEST_F(PolicyOptions, OfARequestProtectPodsBesideThoseOfTheServer) {
+  const std::string protect = "Muster-Protect: team in (infra)\r\n";
+  const Server server(workplace, {"--budget", "200ms", "--scheduler-name", "default-scheduler"});
+  EXPECT_EQ(told(server.ask(post("/v1/solve", kSnapshot)).body), "runs > waits");
+  EXPECT_EQ(told(server.ask(post("/v1/solve", kSnapshot, protect)).body), ">");
+  EXPECT_EQ(told(server.ask(post("/v1/solve", kSnapshot)).body), "runs > waits") << "the next request is as the first";
+  const auto refused = server.ask(post("/v1/solve", kSnapshot, "Muster-Protect: a b\r\n"));
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_NE(refused.body.find("Muster-Protect"), std::string::npos) << refused.body;
+}
+
+TEST_F(PolicyOptions, OfARequestAddToWhatTheServerProtects) {
+  const Server server(workplace, {"--budget", "200ms", "--protect", "team=infra"});
+  EXPECT_EQ(told(server.ask(post("/v1/solve", kSnapshot, "Muster-Protect: other=label\r\n")).body), "theirs > waits");
+}
+
 }  // namespace
 }  // namespace muster

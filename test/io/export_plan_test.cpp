@@ -147,6 +147,15 @@ TEST(ExportPlan, UidsOfKubernetesObjectsArePreconditions) {
   EXPECT_FALSE(all[3]["metadata"].contains("uid")) << "the pod that comes in its place has another";
 }
 
+TEST(ExportPlan, AnOddPodCostsTheOthersNothing) {
+  Json odd = pod("odd");
+  odd["metadata"]["uid"] = 7;
+  const std::string list = list_of({node("n1"), std::move(odd), with_uid(pod("a"), "u-a")});
+  const std::vector<Json> all = lines({{placement("team/a", "n1")}, {}, list, {}}, {ExportFormat::kBindings});
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0]["metadata"]["uid"], "u-a");
+}
+
 TEST(ExportPlan, APatchTakesGatesAwayAndPinsTheHostname) {
   const Case it{{placement("team/a", "n1")},
                 {},
