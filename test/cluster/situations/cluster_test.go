@@ -3,12 +3,15 @@ package situations
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/kubernetes"
 
 	"muster/test/cluster/controlplane"
@@ -49,29 +52,69 @@ func clear(t *testing.T, cluster *controlplane.Cluster) {
 	}
 }
 
-// awaitSettled waits until the controllers and kube-scheduler have nothing more to do.
+// awaitSettled waits until the controllers and kube-scheduler have nothing more to do: each has done its work, however long that
+// takes on a busy machine, and then nothing has changed for a while.
 func awaitSettled(t *testing.T, cluster *controlplane.Cluster) {
 	t.Helper()
-	before, since := "", time.Now()
+	before, since, open := "", time.Now(), ""
 	await(t, "the cluster to settle", func() bool {
-		now := state(t, cluster)
+		var now string
+		now, open = state(t, cluster)
 		if now != before {
 			before, since = now, time.Now()
 		}
-		return time.Since(since) >= quiet
-	})
+		return open == "" && time.Since(since) >= quiet
+	}, &open)
 }
 
-// state is what the controllers, kube-scheduler and the kubelet change.
-func state(t *testing.T, cluster *controlplane.Cluster) string {
+// isOpen says whether somebody still has to look at the pod: the kubelet at one that has a node, kube-scheduler at one of its own, which it
+// binds or calls unschedulable. One that is nominated for a node waits for its victims to go.
+func isOpen(pod *v1.Pod) bool {
+	if pod.Spec.NodeName != "" {
+		return pod.Status.Phase == v1.PodPending
+	}
+	if pod.Spec.SchedulerName != v1.DefaultSchedulerName || len(pod.Spec.SchedulingGates) > 0 {
+		return false
+	}
+	isTried := slices.ContainsFunc(pod.Status.Conditions, func(condition v1.PodCondition) bool {
+		return condition.Type == v1.PodScheduled && condition.Status == v1.ConditionFalse && condition.Reason == v1.PodReasonUnschedulable
+	})
+	return !isTried || pod.Status.NominatedNodeName != ""
+}
+
+// isCounted says whether the budget's status is of the pods as they are.
+func isCounted(budget *policyv1.PodDisruptionBudget, pods []v1.Pod) bool {
+	selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
+	if err != nil {
+		return false
+	}
+	var healthy int32
+	for _, pod := range pods {
+		if selector.Matches(labels.Set(pod.Labels)) && pod.Status.Phase == v1.PodRunning {
+			healthy++
+		}
+	}
+	return budget.Status.ObservedGeneration == budget.Generation && budget.Status.CurrentHealthy == healthy
+}
+
+// state is what the controllers, kube-scheduler and the kubelet change, and the first thing that one of them has still to do.
+func state(t *testing.T, cluster *controlplane.Cluster) (found, open string) {
 	t.Helper()
 	var text strings.Builder
 	pods, err := cluster.Client.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	note := func(name string) {
+		if open == "" {
+			open = name
+		}
+	}
 	for _, pod := range pods.Items {
 		fmt.Fprintln(&text, pod.Name, pod.Spec.NodeName, pod.Status.Phase, pod.Status.NominatedNodeName)
+		if isOpen(&pod) {
+			note("pod " + pod.Name)
+		}
 	}
 	claims, err := cluster.Client.CoreV1().PersistentVolumeClaims(namespace).List(t.Context(), metav1.ListOptions{})
 	if err != nil {
@@ -79,6 +122,9 @@ func state(t *testing.T, cluster *controlplane.Cluster) string {
 	}
 	for _, claim := range claims.Items {
 		fmt.Fprintln(&text, claim.Name, claim.Status.Phase)
+		if claim.Spec.VolumeName != "" && claim.Status.Phase != v1.ClaimBound {
+			note("claim " + claim.Name)
+		}
 	}
 	budgets, err := cluster.Client.PolicyV1().PodDisruptionBudgets(namespace).List(t.Context(), metav1.ListOptions{})
 	if err != nil {
@@ -86,6 +132,9 @@ func state(t *testing.T, cluster *controlplane.Cluster) string {
 	}
 	for _, budget := range budgets.Items {
 		fmt.Fprintln(&text, budget.Name, budget.Status.DisruptionsAllowed, budget.Status.CurrentHealthy)
+		if !isCounted(&budget, pods.Items) {
+			note("budget " + budget.Name)
+		}
 	}
-	return text.String()
+	return text.String(), open
 }

@@ -106,7 +106,7 @@ func get(t *testing.T, cluster *controlplane.Cluster) []byte {
 
 func solve(t *testing.T, snapshot []byte, options ...string) muster.Plan {
 	t.Helper()
-	plan, err := muster.Solve(snapshot, append(options, "--budget", "500ms")...)
+	plan, err := muster.Solve(snapshot, append(options, "--deterministic")...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,13 +211,17 @@ func withoutGate(t *testing.T, snapshot []byte) []byte {
 	return bytes.ReplaceAll(compact.Bytes(), append([]byte(`"schedulingGates":`), gates...), []byte(`"schedulingGates":[]`))
 }
 
-func await(t *testing.T, what string, isDone func() bool) {
+// await gives up after a minute; `detail` is then told, too.
+func await(t *testing.T, what string, isDone func() bool, detail ...*string) {
 	t.Helper()
 	for range 600 {
 		if isDone() {
 			return
 		}
 		time.Sleep(100 * time.Millisecond)
+	}
+	for _, text := range detail {
+		what += ": " + *text
 	}
 	t.Fatalf("after a minute still waiting for %s", what)
 }
