@@ -6,6 +6,7 @@
 #include <functional>
 #include <iterator>
 
+#include "model/exceeded.h"
 #include "model/parallel.h"
 #include "model/saturating.h"
 
@@ -79,12 +80,15 @@ void ClusterState::list_nodes() {
   nodes_.reserve(problem.nodes.size());
   for (const NodeIndex node : problem.nodes.indices()) {
     const NodeClass& node_class = problem.class_of(node);
-    const auto devices = static_cast<std::uint32_t>(node_class.device_count);
+    const auto devices = static_cast<std::uint32_t>(node_class.device_count),
+               reported = static_cast<std::uint32_t>(as_reported(problem, node_class).device_count);
     const DeviceUnits whole = problem.device_capacity(node);
     nodes_.push_back({problem.nodes[node].node_class, static_cast<std::uint32_t>(free_devices_.size()), devices,
-                      node_class.device_count, 0, pods_on_.make(running[node] + kSpareRoom), 0});
-    free_.insert(free_.end(), node_class.capacity.begin(), node_class.capacity.end());
-    free_devices_.insert(free_devices_.end(), devices, whole);
+                      as_reported(problem, node_class).device_count, 0, pods_on_.make(running[node] + kSpareRoom), 0});
+    const std::vector<Amount>& capacity = as_reported(problem, node_class).capacity;
+    free_.insert(free_.end(), capacity.begin(), capacity.end());
+    free_devices_.insert(free_devices_.end(), reported, whole);
+    free_devices_.insert(free_devices_.end(), devices - reported, 0);  // what is there gives none back
   }
 }
 
@@ -124,12 +128,14 @@ void ClusterState::begin_nodes(const IndexRange<NodeIndex>& nodes, Releasing rel
   }
 }
 
+// Where less than nothing is free of a node (rule Exceeded), it counts as nothing: no more can come to be free in sum
+// than what then leaves.
 void ClusterState::count_free_in_sum() {
   free_in_sum_.assign(problem_->resource_count, 0);
   for (const NodeIndex node : problem_->nodes.indices()) {
     const DeviceUnits whole = problem_->device_capacity(node);
     for (std::size_t r = 0; r < free_in_sum_.size(); ++r)
-      free_in_sum_[r] = saturating_add(free_in_sum_[r], free(node)[r]);
+      free_in_sum_[r] = saturating_add(free_in_sum_[r], std::max<Amount>(0, free(node)[r]));
     for (const DeviceUnits room : free_devices(node)) free_devices_in_sum_ += micro_gpu(whole, room);
   }
 }

@@ -6,6 +6,7 @@
 
 #include "heuristics/groups.h"
 #include "heuristics/make_room.h"
+#include "heuristics/staying.h"
 
 namespace muster {
 
@@ -42,10 +43,13 @@ bool RoomSearch::put_back(PodIndex pod) { return put_back(pod, snapshot_place(pr
 
 bool RoomSearch::put_back(PodIndex pod, const Place& place) {
   const PodClass& pod_class = problem_.class_of(pod);
+  const bool is_home = problem_.pods[pod].status == PodStatus::kRunning && place == snapshot_place(problem_, pod);
   const Room room = room_of(state_, place.node);
-  if (!fit::capacity(room, pod_class)) return false;
+  if (!(is_home
+            ? has_room_at_home(state_, pod)
+            : fit::capacity(room, pod_class) && fit::devices_at(room, problem_, pod_class, place.node, place.devices)))
+    return false;
   if (!fit::anti_affinity(state_, pod_class, place.node) && is_kept_out(pod, place.node)) return false;
-  if (!fit::devices_at(room, problem_, pod_class, place.node, place.devices)) return false;
   if (!keeps_topology(pod, place)) return false;
   const Gang& gang = problem_.gangs[problem_.pods[pod].gang];
   const QueueAmounts added = queue_usage(pod_class, problem_.class_of(place.node));

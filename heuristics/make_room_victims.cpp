@@ -66,7 +66,8 @@ RoomSearch::Cleared RoomSearch::could_clear(PodIndex pod, NodeIndex node) {
   const DeviceUnits units =
       pod_class.gpu.devices > 0 ? pod_class.gpu.devices * share_units(pod_class, problem_.class_of(node)) : 0;
   const std::span left(rooms.left.data() + node.value() * problem_.resource_count, problem_.resource_count);
-  return fit::capacity({left, {}}, pod_class) && units <= cleared.devices_left ? Cleared::kFits : Cleared::kTooSmall;
+  return fit::capacity({left, {}}, pod_class) && (units == 0 || units <= cleared.devices_left) ? Cleared::kFits
+                                                                                               : Cleared::kTooSmall;
 }
 
 Room RoomSearch::cleared_of(const ClearedRooms& rooms, NodeIndex node) const {
@@ -110,8 +111,8 @@ void RoomSearch::clear_all(NodeIndex node, ClearedRooms& rooms) {
   for (const PodIndex other : state_.pods_on(node)) {
     const GangIndex gang = problem_.pods[other].gang;
     if (gang == claimant_) continue;
-    const bool moves = may_move && (is_fresh(other) ? exchange_.has_value()
-                                                    : problem_.gangs[gang].preemptible && !is_pinned(other));
+    const bool moves =
+        may_move && (is_fresh(other) ? exchange_.has_value() : problem_.gangs[gang].preemptible && !is_pinned(other));
     const bool goes = (stage_ == Stage::kDisplacing && may_be_displaced(other)) ||
                       (is_fresh(other) ? may_give_way(other) : is_legal_at_first(other));
     if (!goes && !moves) continue;

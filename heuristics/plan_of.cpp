@@ -19,6 +19,7 @@
 #include "heuristics/fit.h"
 #include "heuristics/greedy.h"
 #include "heuristics/groups.h"
+#include "model/exceeded.h"
 
 namespace muster {
 
@@ -89,9 +90,11 @@ class Departures {
   void open_ledgers() {
     for (auto& [node, ledger] : ledgers_) {
       const NodeClass& node_class = problem_.class_of(node);
-      ledger.free.assign(node_class.capacity.begin(), node_class.capacity.end());
-      ledger.free.insert(ledger.free.end(), static_cast<std::size_t>(node_class.device_count),
+      const std::vector<Amount>& capacity = as_reported(problem_, node_class).capacity;
+      ledger.free.assign(capacity.begin(), capacity.end());
+      ledger.free.insert(ledger.free.end(), static_cast<std::size_t>(as_reported(problem_, node_class).device_count),
                          problem_.device_capacity(node));
+      ledger.free.resize(capacity.size() + static_cast<std::size_t>(node_class.device_count), 0);
       ledger.is_short.assign(ledger.free.size(), false);
     }
     for (const PodIndex pod : problem_.pods.indices()) {
@@ -119,12 +122,15 @@ class Departures {
     }
   }
 
-  // What the placement needs beyond what the pod itself holds on that node.
+  // What the placement needs beyond what the pod itself holds on that node. Where pods exceed what the node reports, it
+  // needs that others leave, all the same.
   Needs net_needs(const Placement& placement) const {
     Needs needs = needs_of(problem_, placement.pod, placement.node, placement.devices);
     if (problem_.pods[placement.pod].node != placement.node) return needs;
     const Needs own = needs_of(problem_, placement.pod, placement.node, problem_.devices_of(placement.pod));
-    std::erase_if(needs, [&](const auto& need) { return std::ranges::find(own, need) != own.end(); });
+    const auto& free = ledgers_.at(placement.node).free;
+    std::erase_if(needs,
+                  [&](const auto& need) { return free[need.first] >= 0 && std::ranges::find(own, need) != own.end(); });
     return needs;
   }
 

@@ -13,6 +13,7 @@
 #include "heuristics/gang_placement.h"
 #include "heuristics/make_room.h"
 #include "heuristics/node_choice.h"
+#include "heuristics/staying.h"
 #include "model/levels.h"
 #include "model/saturating.h"
 
@@ -185,8 +186,10 @@ class Relief {
   }
 
   bool fits(PodIndex pod, const Place& place) const {
-    return can_place(state_, bounds_, pod, place.node) &&
-           fit::devices_at(room_of(state_, place.node), problem_, problem_.class_of(pod), place.node, place.devices);
+    const PodClass& pod_class = problem_.class_of(pod);
+    return has_room_at_home(state_, pod) && fit::node(problem_, pod_class, place.node) &&
+           fit::anti_affinity(state_, pod_class, place.node) && fit::company(state_, pod_class, place.node) &&
+           fits_queue(state_, bounds_, pod, place.node);
   }
 
   const Problem& problem_;

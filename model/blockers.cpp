@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "model/exceeded.h"
 #include "model/filters.h"
 
 namespace muster {
@@ -109,6 +110,8 @@ Filter short_filter(const Problem& problem, const RemainingRoom& room, const Pod
     if (is_short(ResourceIndex(r))) return Filter::kHostPorts;
   }
   if (!room.takes_devices(pod_class, node)) return Filter::kShortGpu;
+  const ResourceIndex count = device_count_resource(problem);
+  if (!count.is_none() && is_short(count)) return Filter::kShortGpu;
   if (is_short(kCpu)) return Filter::kShortCpu;
   if (is_short(kMemory)) return Filter::kShortMemory;
   for (std::size_t r = kPods.value() + 1; r < first_port; ++r) {
@@ -117,20 +120,6 @@ Filter short_filter(const Problem& problem, const RemainingRoom& room, const Pod
     return Filter::kShortOther;
   }
   return is_short(kPods) ? Filter::kShortPods : Filter::kAvailable;
-}
-
-// The first resource that is closed, in the same order. Requires that one is that the pod asks for.
-Filter closed_filter(const PodClass& pod_class, const NodeClass& node_class, ResourceIndex* other) {
-  if (node_class.devices_closed && pod_class.gpu.devices > 0) return Filter::kShortGpu;
-  const auto is_closed = [&](ResourceIndex resource) {
-    return pod_class.request[resource.value()] > 0 && std::ranges::binary_search(node_class.closed, resource);
-  };
-  if (is_closed(kCpu)) return Filter::kShortCpu;
-  if (is_closed(kMemory)) return Filter::kShortMemory;
-  const auto at = std::ranges::find_if(node_class.closed, [&](ResourceIndex r) { return r > kPods && is_closed(r); });
-  if (at == node_class.closed.end()) return Filter::kShortPods;
-  *other = *at;
-  return Filter::kShortOther;
 }
 
 template <class IsOutside>
@@ -143,7 +132,7 @@ BlockerTally charge_groups(const Problem& problem, const RemainingRoom& room, Po
   for (const NodeClassIndex index : problem.node_classes.indices()) {
     const NodeClass& node_class = problem.node_classes[index];
     if (node_class.nodes.empty()) continue;
-    if (!problem.passes_filters(pod_class, index)) {
+    if (!pod_class.allowed[index.value()]) {
       const auto [filter, detail] = static_blocker(problem, pod_class, node_class);
       if (filter != Filter::kModel) {
         tally.charge(filter, detail, std::ssize(node_class.nodes));
@@ -159,8 +148,6 @@ BlockerTally charge_groups(const Problem& problem, const RemainingRoom& room, Po
         filter = Filter::kPodAffinity;
       } else if (!room.lets_in_by_spread(pod_class, alike.node)) {
         filter = Filter::kSpread;
-      } else if (asks_for_closed(pod_class, node_class)) {
-        filter = closed_filter(pod_class, node_class, &other);
       } else if (pod_class.allowed[index.value()]) {
         filter = short_filter(problem, room, pod_class, alike.node, &other);
         if (filter == Filter::kAvailable && is_outside(alike.node)) filter = Filter::kTopology;

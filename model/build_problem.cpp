@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "model/build_problem_stages.h"
+#include "model/exceeded.h"
 #include "model/problem.h"
 #include "model/repair_snapshot.h"
 
@@ -36,6 +37,7 @@ Result<Problem> build_as_it_is(Snapshot& snapshot, int threads) {
                      .host_ports = {}};
   draft.problem.snapshot = &snapshot;
   leave_out_foreign_pods(snapshot);
+  if (!device_count_resource(draft.problem).is_none()) snapshot.resource_names.raw().pop_back();  // built before
   draft.problem.resource_count = snapshot.resource_names.size();
   for (const auto stage : {build_queues, build_nodes, build_gangs, build_pods}) {
     if (Failure failure = stage(draft)) return *std::move(failure);

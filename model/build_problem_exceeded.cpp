@@ -1,36 +1,39 @@
-// Rule Exceeded: on a node whose pods take more of a resource than it reports, that resource is closed. What runs
-// stays, nothing that asks for the resource may come, and everything else is as it was.
+// Rule Exceeded: on a node whose pods take more of a resource than it reports, nothing of it is free. What runs stays,
+// and what asks for the resource may come only where so much leaves that in the end all fits what the node reports.
 //
-// The node goes to a class of its own kind, which has what its pods take: so nothing anywhere is ever less than zero.
-// What leaves such a node frees nothing of what is closed in this plan; the next snapshot tells what is free then.
+// The node goes to a class of its own kind, which has what its pods take; see model/exceeded.h. Where pods hold more
+// devices than the node reports, their number is a resource: which pods hold the devices that are gone may be a guess.
 #include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
 
 #include "model/build_problem_stages.h"
+#include "model/exceeded.h"
 
 namespace muster {
 namespace {
 
-class Closing {
+class Splitting {
  public:
-  explicit Closing(ProblemDraft& draft) : draft_(draft), problem_(draft.problem) {}
+  explicit Splitting(ProblemDraft& draft) : draft_(draft), problem_(draft.problem) {}
 
-  void close(const NodeExcess& excess) {
+  void split(const NodeExcess& excess) {
     const NodeClassIndex reported = problem_.nodes[excess.node].node_class;
     std::vector<std::int64_t> used;
     for (const auto& [resource, amount] : excess.used) used.insert(used.end(), {resource.value(), amount});
     const auto [at, is_new] =
-        classes_.try_emplace({reported, excess.devices, std::move(used)}, problem_.node_classes.size());
+        classes_.try_emplace({reported, excess.devices, excess.devices_unclear, excess.devices_asked, std::move(used)},
+                             problem_.node_classes.size());
     if (is_new) add_class(excess, reported);
     problem_.node_classes[at->second].nodes.push_back(excess.node);
     problem_.nodes[excess.node].node_class = at->second;
     is_emptied_.resize(problem_.node_classes.size(), false);
     is_emptied_[reported.value()] = true;
-    draft_.snapshot.anomalies.tell(
-        {"Exceeded", "node", std::string(draft_.snapshot.nodes[excess.node.value()].name),
-         "its pods take more than it reports: " + excess.what + "; nothing new that asks for it is placed there"});
+    draft_.snapshot.anomalies.tell({"Exceeded", "node", std::string(draft_.snapshot.nodes[excess.node.value()].name),
+                                    "its pods take more than it reports: " + excess.what +
+                                        "; nothing new that asks for it is placed there" +
+                                        (excess.devices_unclear ? "" : " unless all fits once enough has left")});
   }
 
   // Takes the nodes out of the classes that they were in.
@@ -42,45 +45,79 @@ class Closing {
     }
   }
 
- private:
-  void add_class(const NodeExcess& excess, NodeClassIndex reported) {
-    NodeClass closed = problem_.node_classes[reported];
-    closed.nodes.clear();
-    closed.reported = reported;
-    for (const auto& [resource, amount] : excess.used) {
-      closed.capacity[resource.value()] = amount;
-      closed.closed.push_back(resource);
+  // Adds the resource, of which there is more than all pods ask for. It comes before those that host ports are.
+  void count_devices() {
+    auto& names = draft_.snapshot.resource_names;
+    if (device_count_resource(problem_).is_none()) {
+      names.push_back(kDeviceCount);
+      ++problem_.resource_count;
+      const auto insert = [&](std::vector<Amount>& amounts) {
+        amounts.insert(amounts.begin() + std::ssize(names) - 1, 0);
+      };
+      for (PodClass& pod_class : problem_.pod_classes) insert(pod_class.request);
+      for (NodeClass& node_class : problem_.node_classes) insert(node_class.capacity);
     }
-    closed.devices_closed = excess.devices > 0;
-    closed.device_count = std::max(closed.device_count, excess.devices);
-    const auto at = reported.value();
+    count_ = device_count_resource(problem_);
+    Amount most = 0, plenty = 0;
     for (PodClass& pod_class : problem_.pod_classes) {
-      pod_class.allowed.push_back(pod_class.allowed[at] && !asks_for_closed(pod_class, closed));
-      pod_class.preferred_weight.push_back(pod_class.preferred_weight[at]);
-      pod_class.untolerated_soft_taints.push_back(pod_class.untolerated_soft_taints[at]);
+      pod_class.request[count_.value()] = pod_class.gpu.devices;
+      most = std::max<Amount>(most, pod_class.gpu.devices);
     }
-    problem_.node_classes.push_back(std::move(closed));
+    for (const NodeClass& node_class : problem_.node_classes) most = std::max<Amount>(most, node_class.device_count);
+    for (const PodIndex pod : problem_.pods.indices()) plenty += problem_.class_of(pod).gpu.devices;
+    for (NodeClass& node_class : problem_.node_classes) node_class.capacity[count_.value()] = plenty + most;
+  }
+
+ private:
+  void add_class(const NodeExcess& excess, NodeClassIndex original) {
+    NodeClass reported = problem_.node_classes[original];
+    reported.nodes.clear();
+    NodeClass exceeded = reported;
+    for (const auto& [resource, amount] : excess.used) {
+      exceeded.capacity[resource.value()] = amount;
+      exceeded.closed.push_back(resource);
+    }
+    if (excess.devices > 0) {
+      exceeded.devices_closed = true;
+      exceeded.device_count = std::max(exceeded.device_count, excess.devices);
+      reported.capacity[count_.value()] = excess.devices_unclear ? 0 : reported.device_count;
+      exceeded.capacity[count_.value()] = std::max<Amount>(reported.capacity[count_.value()], excess.devices_asked);
+      exceeded.closed.push_back(count_);
+    }
+    exceeded.reported = NodeClassIndex(problem_.node_classes.size() + 1);
+    problem_.node_classes.push_back(std::move(exceeded));
+    problem_.node_classes.push_back(std::move(reported));
+    const auto at = original.value();
+    for (PodClass& pod_class : problem_.pod_classes) {
+      for (int i = 0; i < 2; ++i) {
+        pod_class.allowed.push_back(pod_class.allowed[at]);
+        pod_class.preferred_weight.push_back(pod_class.preferred_weight[at]);
+        pod_class.untolerated_soft_taints.push_back(pod_class.untolerated_soft_taints[at]);
+      }
+    }
   }
 
   ProblemDraft& draft_;
   Problem& problem_;
-  std::map<std::tuple<NodeClassIndex, std::int32_t, std::vector<std::int64_t>>, NodeClassIndex> classes_;
+  std::map<std::tuple<NodeClassIndex, std::int32_t, bool, Amount, std::vector<std::int64_t>>, NodeClassIndex> classes_;
   std::vector<bool> is_emptied_;  // by NodeClassIndex
+  ResourceIndex count_;           // the number of devices; none: no devices are exceeded
 };
 
 }  // namespace
 
 bool asks_for_closed(const PodClass& pod_class, const NodeClass& node_class) {
-  if (node_class.devices_closed && pod_class.gpu.devices > 0) return true;
   return std::ranges::any_of(node_class.closed,
                              [&](ResourceIndex resource) { return pod_class.request[resource.value()] > 0; });
 }
 
 void close_exceeded(ProblemDraft& draft, const std::vector<NodeExcess>& excesses) {
   if (excesses.empty()) return;
-  Closing closing(draft);
-  for (const NodeExcess& excess : excesses) closing.close(excess);
-  closing.finish();
+  Splitting splitting(draft);
+  if (std::ranges::any_of(excesses, [](const NodeExcess& excess) { return excess.devices > 0; }))
+    splitting.count_devices();
+  for (const NodeExcess& excess : excesses) splitting.split(excess);
+  splitting.finish();
 }
 
 }  // namespace muster

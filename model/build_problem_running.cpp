@@ -40,16 +40,19 @@ PodsByNode pods_by_node(const Problem& problem) {
   return result;
 }
 
-// What is wrong with the devices that a pod lists; empty: nothing. Requires that they ascend.
-std::string wrong_listing(const ProblemDraft& draft, PodIndex pod) {
+// What is wrong with the devices that a pod lists; empty: nothing. Requires that they ascend. `is_clear`: the pod is on
+// these devices, but the node does not report some of them.
+std::string wrong_listing(const ProblemDraft& draft, PodIndex pod, bool& is_clear) {
+  is_clear = false;
   const std::vector<std::int32_t>& devices = draft.snapshot.pods[pod.value()].devices;
   const std::int32_t asked = draft.problem.class_of(pod).gpu.devices;
   const std::int32_t count = draft.problem.class_of(draft.problem.pods[pod].node).device_count;
   if (std::ssize(devices) != asked)
     return "it lists " + std::to_string(devices.size()) + " devices and asks for " + std::to_string(asked);
+  if (std::ranges::adjacent_find(devices) != devices.end()) return "a device is listed twice";
+  is_clear = devices.front() >= 0;
   if (devices.front() < 0 || devices.back() >= count)
     return "its node has " + std::to_string(count) + " devices, counted from 0";
-  if (std::ranges::adjacent_find(devices) != devices.end()) return "a device is listed twice";
   return {};
 }
 
@@ -126,6 +129,8 @@ class NodeLoader {
     misfit_.reset();
     add_resources(pods);
     assign_devices(pods);
+    if (excess_.devices > 0)
+      for (const PodIndex pod : pods) excess_.devices_asked += class_of(pod).gpu.devices;
     for (const PodIndex pod : pods)
       draft_.problem.pods[pod].devices_count = static_cast<std::uint32_t>(devices_of(pod).size());
   }
@@ -182,25 +187,34 @@ class NodeLoader {
       std::vector<std::int32_t>& devices = devices_of(pod);
       if (devices.empty()) continue;
       std::ranges::sort(devices);
-      if (std::string wrong = wrong_listing(draft_, pod); !wrong.empty()) {
+      bool is_clear = false;
+      if (std::string wrong = wrong_listing(draft_, pod, is_clear); !wrong.empty()) {
         if (excess_.what.empty()) misfit_ = InputError{"InvalidValue", path_to("pods", pod.value(), "gpus"), wrong};
         tell("pod \"" + std::string(draft_.snapshot.pods[pod.value()].name) + "\": " + wrong);
-        give_beyond(pod);
-      } else {
-        take_listed(pod);
+        excess_.devices_unclear = excess_.devices_unclear || !is_clear;
+        if (!is_clear) give_beyond(pod);
       }
+      if (is_clear) take_listed(pod);
     }
   }
 
   void take_listed(PodIndex pod) {
     const DeviceUnits units = share_units(class_of(pod), draft_.problem.class_of(node_));
+    const auto count = std::ssize(free_);
     const auto room = [&](std::int32_t device) -> DeviceUnits& { return free_[static_cast<std::size_t>(device)]; };
     for (const std::int32_t device : devices_of(pod)) {
-      if (room(device) >= units) continue;
+      if (device >= count || room(device) >= units) continue;
       tell("device " + std::to_string(device) + " is taken more than once");
+      excess_.devices_unclear = true;
       return give_beyond(pod);
     }
-    for (const std::int32_t device : devices_of(pod)) room(device) -= units;
+    for (std::int32_t& device : devices_of(pod)) {
+      if (device < count) {
+        room(device) -= units;
+      } else {
+        device = one_beyond();
+      }
+    }
   }
 
   void add_needs(std::span<const PodIndex> pods, bool whole) {
@@ -229,9 +243,11 @@ class NodeLoader {
   // Devices that the node does not report: each is its own.
   void give_beyond(PodIndex pod) {
     devices_of(pod).resize(static_cast<std::size_t>(class_of(pod).gpu.devices));
-    std::iota(devices_of(pod).begin(), devices_of(pod).end(), beyond_);
-    beyond_ += class_of(pod).gpu.devices;
-    excess_.devices = beyond_;
+    std::ranges::generate(devices_of(pod), [this] { return one_beyond(); });
+  }
+  std::int32_t one_beyond() {
+    excess_.devices = ++beyond_;
+    return beyond_ - 1;
   }
 
   ProblemDraft& draft_;

@@ -98,7 +98,7 @@ PodTerms build_pod_terms(ProblemDraft& draft);
 void build_pod_classes(ProblemDraft& draft, const PodTerms& terms);
 
 // Checks that what is on each node fits it, and gives devices to those that list none. What does not fit is an error
-// where the snapshot is read strictly, else it closes what it exceeds.
+// where the snapshot is read strictly, else rule Exceeded holds on the node.
 Failure assign_running_devices(ProblemDraft& draft);
 
 // What is on a node beyond what the node reports.
@@ -106,9 +106,11 @@ struct NodeExcess {
   NodeIndex node;
   std::vector<ResourceAmount> used;  // of each resource that is exceeded, all that is on the node; ascending
   std::int32_t devices = 0;          // reported ones and those beyond; 0: none is beyond
+  Amount devices_asked = 0;          // by all that is on the node
+  bool devices_unclear = false;      // which pod holds which cannot be told
   std::string what;                  // for people
 };
-// Rule Exceeded: closes what is exceeded. Requires ascending nodes.
+// Rule Exceeded: gives these nodes classes of their own. Requires ascending nodes.
 void close_exceeded(ProblemDraft& draft, const std::vector<NodeExcess>& excesses);
 
 // Totals of the cluster, then the work of every class and pod.

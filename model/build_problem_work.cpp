@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/build_problem_stages.h"
+#include "model/exceeded.h"
 #include "model/saturating.h"
 
 namespace muster {
@@ -107,7 +108,8 @@ class ExpectedClasses {
 using WholeNodeKind = std::pair<std::int32_t, ModelIndex>;
 
 std::optional<WholeNodeKind> kind_of(const NodeClass& node_class) {
-  const bool is_usable = !node_class.cordoned && !node_class.devices_closed && node_class.device_count > 1;
+  const bool is_there = !node_class.nodes.empty() && !node_class.cordoned && !node_class.devices_closed;
+  const bool is_usable = is_there && node_class.device_count > 1;
   return is_usable ? std::optional(WholeNodeKind{node_class.device_count, node_class.model}) : std::nullopt;
 }
 
@@ -139,6 +141,8 @@ PodClass whole_node_job(const Problem& problem, const WholeNodeKind& kind) {
   job.spec = PodSpecIndex::none();
   job.request.assign(problem.resource_count, 0);
   job.request[kPods.value()] = 1;
+  const ResourceIndex count = device_count_resource(problem);
+  if (!count.is_none()) job.request[count.value()] = kind.first;
   job.gpu.kind = GpuRequestKind::kWhole;
   job.gpu.devices = kind.first;
   job.work = kind.first * Work{1'000};

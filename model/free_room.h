@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/end_state.h"
+#include "model/exceeded.h"
 #include "model/levels.h"
 #include "model/saturating.h"
 
@@ -23,8 +24,11 @@ class FreeRoom {
     cells_.reserve(begin_.back());
     for (const NodeIndex node : problem.nodes.indices()) {
       const NodeClass& node_class = problem.class_of(node);
-      cells_.insert(cells_.end(), node_class.capacity.begin(), node_class.capacity.end());
-      cells_.resize(begin_[node.value() + 1], problem.device_capacity(node));
+      const std::vector<Amount>& reported = as_reported(problem, node_class).capacity;
+      cells_.insert(cells_.end(), reported.begin(), reported.end());
+      cells_.resize(cells_.size() + static_cast<std::size_t>(as_reported(problem, node_class).device_count),
+                    problem.device_capacity(node));
+      cells_.resize(begin_[node.value() + 1], 0);  // devices beyond those reported are never free
     }
     take_all(plan, end_state);
   }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <set>
 
+#include "model/exceeded.h"
 #include "model/saturating.h"
 
 namespace muster {
@@ -20,10 +21,15 @@ std::vector<std::int64_t> sums_of(const std::vector<std::int64_t>& amounts) {
 
 LeastBroken::LeastBroken(const Input& input) : in_(input), use_(input.problem.nodes.size(), Use::kFree) {
   for (const PodIndex pod : in_.problem.pods.indices()) {
-    if (in_.possibilities.may_be_placed(pod) || in_.leaves[pod] != 0) add_asked(pod);
+    if (in_.possibilities.may_be_placed(pod) || (in_.leaves[pod] != 0 && !is_on_exceeded(pod))) add_asked(pod);
   }
   find_uses();
   find_most_freed();
+}
+
+// What stays on such a node may be more than the node reports to have: it is not asked for anywhere.
+bool LeastBroken::is_on_exceeded(PodIndex pod) const {
+  return is_exceeded(in_.problem.class_of(in_.problem.pods[pod].node));
 }
 
 // Alike pods follow one another, mostly.
@@ -115,7 +121,7 @@ std::int64_t LeastBroken::by_price(const PodPrice& price) const {
   if (asked <= 0) return freeable_ - most_freed_;
   // Pods on cordoned nodes stay or go, and nothing comes there.
   for (const PodIndex pod : in_.problem.pods.indices()) {
-    if (in_.leaves[pod] == 0) continue;
+    if (in_.leaves[pod] == 0 || is_on_exceeded(pod)) continue;
     const NodeIndex node = in_.problem.pods[pod].node;
     if (in_.problem.class_of(node).cordoned)
       asked = saturating_subtract(asked, price.of_pod(in_.problem.class_of(pod)));

@@ -50,6 +50,7 @@ class LeastBroken {
     kIdle
   };
 
+  bool is_on_exceeded(PodIndex pod) const;
   void add_asked(PodIndex pod);
   void find_uses();
   Wide cost_of_leaving(PodIndex pod) const;

@@ -270,8 +270,7 @@ std::vector<Work> running_work(const Problem& problem) {
   return of_rank;
 }
 
-// By rank: what runs and may leave, what costs least for its work first. What has no work (by a small weight) makes no
-// room for any: it is left out, as a cost for each unit of work would order it nowhere.
+// By rank: what runs and may leave, what costs least for its work first.
 std::vector<std::vector<MayLeave>> may_leave_by_rank(const Problem& problem, const Possibilities& possibilities) {
   std::vector<std::vector<MayLeave>> of_rank(problem.priorities.size());
   for (const Gang& gang : problem.gangs) {
@@ -285,7 +284,7 @@ std::vector<std::vector<MayLeave>> may_leave_by_rank(const Problem& problem, con
       const std::int64_t loss = saturating_multiply(pod.weighted_work, pod.run_seconds);
       whole.work = saturating_add(whole.work, pod.weighted_work);
       whole.loss = saturating_add(whole.loss, loss);
-      if (!is_whole && pod.weighted_work > 0) may_leave.push_back({pod.weighted_work, loss, gang.queue, false});
+      if (!is_whole) may_leave.push_back({pod.weighted_work, loss, gang.queue, false});
     }
     if (is_whole && whole.work > 0) may_leave.push_back(whole);
   }

@@ -5,6 +5,7 @@
 
 #include <boost/container/small_vector.hpp>
 
+#include "model/exceeded.h"
 #include "model/interning.h"
 #include "model/levels_parts.h"
 #include "model/saturating.h"
@@ -84,11 +85,13 @@ using IdleDevices = boost::container::small_vector<IdleDevice, 16>;
 // None: all.
 std::optional<std::int64_t> unusable_thousandths(const Problem& problem, const ExpectedClass& expected,
                                                  const NodeEnd& node, const IdleDevices& idle) {
-  if (expected.devices == 0 || expected.cpu > node.free[kCpu.value()] || expected.memory > node.free[kMemory.value()])
+  const auto is_short = [](Amount request, Amount free) { return request > 0 && request > free; };
+  if (expected.devices == 0 || is_short(expected.cpu, node.free[kCpu.value()]) ||
+      is_short(expected.memory, node.free[kMemory.value()]))
     return std::nullopt;
   const PodClass& pod_class = problem.pod_classes[expected.pod_class];
-  if (!pod_class.allowed[node.node_class.value()] ||
-      !std::ranges::equal(pod_class.request, node.free, std::ranges::less_equal{}))
+  const auto fits = [&](Amount request, Amount free) { return !is_short(request, free); };
+  if (!pod_class.allowed[node.node_class.value()] || !std::ranges::equal(pod_class.request, node.free, fits))
     return std::nullopt;
   const DeviceUnits share = share_units(pod_class, problem.node_classes[node.node_class]);
   std::int64_t too_small = 0;
@@ -106,11 +109,12 @@ std::int64_t gpu_thousandths_in_use(const Problem& problem, const NodeEnd& node)
   const DeviceUnits capacity = node_class.device_capacity();
   const auto fully_taken = node_class.device_count - static_cast<std::int64_t>(node.free_devices.size());
   std::int64_t sum = fully_taken * kThousand;
-  for (const DeviceUnits free : node.free_devices) sum += idle_thousandths(capacity - free, capacity);
+  for (const DeviceUnits free : node.free_devices)
+    sum += idle_thousandths(capacity - std::max<DeviceUnits>(0, free), capacity);
   for (const ResourceIndex resource : problem.snapshot->resource_names.indices()) {
     const Work slice = mig_slice_work(problem.snapshot->resource_names[resource]);
     if (slice == 0) continue;
-    const Amount in_use = node_class.capacity[resource.value()] - node.free[resource.value()];
+    const Amount in_use = as_reported(problem, node_class).capacity[resource.value()] - node.free[resource.value()];
     sum = saturating_add(sum, saturating_multiply(in_use, slice));
   }
   return sum;
@@ -138,7 +142,8 @@ std::int64_t fragmentation_of(const Problem& problem, const NodeEnd& node) {
 
 std::int64_t spread_of(const Problem& problem, const NodeEnd& node) {
   const bool has_gpus = problem.total[kQueueGpu] > 0;
-  const Amount milli_cores = problem.node_classes[node.node_class].capacity[kCpu.value()] - node.free[kCpu.value()];
+  const std::vector<Amount>& reported = as_reported(problem, problem.node_classes[node.node_class]).capacity;
+  const Amount milli_cores = reported[kCpu.value()] - node.free[kCpu.value()];
   const std::int64_t in_use = has_gpus ? gpu_thousandths_in_use(problem, node) : milli_cores;
   return saturating_multiply(in_use, in_use);
 }

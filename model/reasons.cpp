@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "model/exceeded.h"
 #include "model/reasons_plain.h"
 #include "model/saturating.h"
 
@@ -81,7 +82,9 @@ std::string first_short(const Problem& problem, const DemandSum& demand, const S
   if (is_short(kCpu)) return "cpu";
   if (is_short(kMemory)) return "memory";
   for (std::size_t r = kPods.value() + 1; r < problem.resource_count; ++r) {
-    if (is_short(ResourceIndex(r))) return std::string(problem.resource_name(ResourceIndex(r)));
+    const ResourceIndex resource(r);
+    if (is_short(resource))
+      return resource == device_count_resource(problem) ? "gpu" : std::string(problem.resource_name(resource));
   }
   return is_short(kPods) ? "pods" : "";
 }
@@ -144,9 +147,9 @@ ReasonTeller::ReasonTeller(const Problem& problem, const FairShares& shares, con
     }
     free_by_class_.push_back(std::move(free));
     SupplySum capacity = nothing;
-    capacity.amounts = node_class.capacity;
-    capacity.gpu = node_class.device_count * kMillion;
-    capacity.memory_mib = node_class.device_count * node_class.device_memory_mib;
+    capacity.amounts = as_reported(problem, node_class).capacity;
+    capacity.gpu = as_reported(problem, node_class).device_count * kMillion;
+    capacity.memory_mib = as_reported(problem, node_class).device_count * node_class.device_memory_mib;
     SupplySum all = nothing;
     add(capacity, std::ssize(node_class.nodes), all);
     capacity_by_class_.push_back(std::move(all));
@@ -345,16 +348,8 @@ std::string ReasonTeller::reason(const Subject& subject, std::string* sentence) 
     *sentence = "Placing is not among the actions of the policy.";
     return "";
   }
-  *sentence = code == kOutOfTime         ? "Undetermined: the time budget ran out."
-              : counts_for_nothing(subject) ? "It may fit, but its work counts for nothing: its weight is too small."
-                                            : kMayFit;
+  *sentence = code == kOutOfTime ? "Undetermined: the time budget ran out." : kMayFit;
   return code;
-}
-
-bool ReasonTeller::counts_for_nothing(const Subject& subject) const {
-  return std::ranges::all_of(subject.need.items, [&](const NeedItem& item) {
-    return std::ranges::all_of(item.pods, [&](PodIndex pod) { return problem_.pods[pod].weighted_work == 0; });
-  });
 }
 
 // Sums, pod by pod counts and, for mixed gangs, a packing and a bounded search: true is a proof.
@@ -373,7 +368,7 @@ bool ReasonTeller::never_fits(GangIndex gang, const GangNeed& whole, bool with_f
     return true;
   if (!may_pack()) return false;
   const PackingRules rules{
-      .filters = with_filters, .topology = false, .anti_affinity = with_filters, .closures = false};
+      .filters = with_filters, .topology = false, .anti_affinity = with_filters};
   const std::size_t mark = empty_.mark();
   Packer packer(problem_, nullptr, empty_, rules);
   const std::int64_t left = packer.pack(whole, problem_.gangs[gang].root).left;
@@ -575,7 +570,7 @@ std::int64_t ReasonTeller::count_when_empty(PodClassIndex index, bool with_filte
   const PodClass& pod_class = problem_.pod_classes[index];
   for (const NodeClassIndex node_class_index : problem_.node_classes.indices()) {
     const NodeClass& node_class = problem_.node_classes[node_class_index];
-    if (node_class.nodes.empty() || (with_filters && !problem_.passes_filters(pod_class, node_class_index))) continue;
+    if (node_class.nodes.empty() || (with_filters && !pod_class.allowed[node_class_index.value()])) continue;
     const std::int64_t pods = empty_.count(pod_class, node_class.nodes.front(), kLargest);
     at->second = saturating_add(at->second, saturating_multiply(pods, std::ssize(node_class.nodes)));
   }
@@ -588,8 +583,7 @@ SupplySum ReasonTeller::supply(const std::vector<PodClassIndex>& classes, bool w
   const std::vector<SupplySum>& parts = when_empty ? capacity_by_class_ : free_by_class_;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const bool qualifies = !with_filters || std::ranges::any_of(classes, [&](PodClassIndex index) {
-      const PodClass& pod_class = problem_.pod_classes[index];
-      return when_empty ? problem_.passes_filters(pod_class, NodeClassIndex(i)) : pod_class.allowed[i];
+      return problem_.pod_classes[index].allowed[i];
     });
     if (qualifies) add(parts[i], 1, sum);
   }

@@ -82,7 +82,6 @@ class ReasonTeller {
   std::string short_of_min_resources(const Subject& subject) const;
   std::string packing_reason(const Subject& subject, std::string* sentence);
   std::string company_reason(const Subject& subject, std::string open);
-  bool counts_for_nothing(const Subject& subject) const;
   bool never_fits(const Subject& subject, bool with_filters);
   bool never_fits(GangIndex gang, const GangNeed& whole, bool with_filters);
   Fits placeable(const Subject& subject);

@@ -10,9 +10,7 @@ namespace muster {
 namespace {
 
 bool may_use(const Problem& problem, const PodClass& pod_class, NodeIndex node, const PackingRules& rules) {
-  if (!rules.filters) return true;
-  const NodeClassIndex node_class = problem.nodes[node].node_class;
-  return rules.closures ? pod_class.allowed[node_class.value()] : problem.passes_filters(pod_class, node_class);
+  return !rules.filters || pod_class.allowed[problem.nodes[node].node_class.value()];
 }
 
 }  // namespace

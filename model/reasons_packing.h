@@ -17,7 +17,6 @@ struct PackingRules {
   bool filters = true;   // those of PodClass::allowed
   bool topology = true;  // required levels
   bool anti_affinity = true;
-  bool closures = true;  // what is closed on a node since its pods exceed it
 };
 
 // How much of a need went in, and in which domains. `put[i]` pods of item i.

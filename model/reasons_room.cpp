@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/exceeded.h"
 #include "model/interning.h"
 
 namespace muster {
@@ -69,14 +70,29 @@ RemainingRoom::RemainingRoom(const Problem& problem) : problem_(&problem), resou
   begin_.push_back(0);
   for (const NodeIndex node : problem.nodes.indices()) {
     const NodeClass& node_class = problem.class_of(node);
-    cells_.insert(cells_.end(), node_class.capacity.begin(), node_class.capacity.end());
-    cells_.resize(cells_.size() + static_cast<std::size_t>(node_class.device_count), problem.device_capacity(node));
+    const std::vector<Amount>& reported = as_reported(problem, node_class).capacity;
+    cells_.insert(cells_.end(), reported.begin(), reported.end());
+    const auto devices = static_cast<std::size_t>(node_class.device_count),
+               usable = static_cast<std::size_t>(as_reported(problem, node_class).device_count);
+    const std::size_t end = cells_.size() + devices;
+    cells_.resize(cells_.size() + usable, problem.device_capacity(node));
+    cells_.resize(end, 0);  // what is beyond those reported is never free
     begin_.push_back(cells_.size());
     nodes_.push_back(node);
   }
 }
 
-RemainingRoom RemainingRoom::empty_cluster(const Problem& problem) { return RemainingRoom(problem); }
+RemainingRoom RemainingRoom::empty_cluster(const Problem& problem) {
+  RemainingRoom room(problem);
+  const ResourceIndex count = device_count_resource(problem);
+  if (count.is_none()) return room;
+  for (const NodeIndex node : problem.nodes.indices()) {  // it is given as 0 where it is not clear who holds which
+    const NodeClass& node_class = problem.class_of(node);
+    if (node_class.devices_closed)
+      room.cells_[room.begin_[node.value()] + count.value()] = as_reported(problem, node_class).device_count;
+  }
+  return room;
+}
 
 RemainingRoom RemainingRoom::after(const Problem& problem, const AfterPlan& end) {
   RemainingRoom room(problem);

@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, kRuleCount> kRuleNames = {
 constexpr std::array kChecks = {
     referee::check_plan_form,     referee::check_actions,     referee::check_queue_exists,
     referee::check_node,          referee::check_anti_affinity, referee::check_company,
-    referee::check_host_ports,    referee::check_exceeded,    referee::check_capacity,
+    referee::check_host_ports,    referee::check_device_counts, referee::check_capacity,
     referee::check_devices,       referee::check_after,       referee::check_gang,
     referee::check_min_resources, referee::check_topology,    referee::check_timeout,
     referee::check_limit,         referee::check_quota,       referee::check_who,

@@ -6,12 +6,15 @@
 // started: the load is L + sum(R \ D) + sum{w : A(w) within D}. Its largest value over all D is a maximum-weight
 // closure: L + R + W less the maximum flow in which each w sends at most its demand to the pods in A(w), and each of
 // these takes in at most what it frees (Picard 1976). So the check is exact and polynomial: who comes must be covered
-// by those whom it waits for. What runs and is releasing fits before the plan: where it exceeds what the node reports,
-// it is what counts as capacity, and nothing may come that asks for it (check_exceeded).
+// by those whom it waits for.
+//
+// What runs and is releasing may exceed what the node reports (rule Exceeded). Then only those moments count at which
+// some w has started: for each w the largest load over all D that hold A(w).
 #include <algorithm>
 #include <deque>
 #include <numeric>
 
+#include "model/exceeded.h"
 #include "model/referee_case.h"
 #include "model/saturating.h"
 
@@ -146,6 +149,33 @@ Amount largest_load(const Load& load) {
   return saturating_add(load.lasting + sum_of(load.arriving) - covered(load), sum_of(load.leaving));
 }
 
+// The same over all moments at which arrival `w` has started.
+Amount largest_load_with(const Load& load, std::size_t w) {
+  const std::vector<std::size_t>& gone = load.arriving[w].waits_for;
+  constexpr auto kGone = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> position(load.leaving.size(), kGone);
+  Load rest{load.capacity, load.lasting, {}, {}};
+  for (std::size_t p = 0; p < load.leaving.size(); ++p) {
+    if (std::ranges::find(gone, p) != gone.end()) continue;
+    position[p] = rest.leaving.size();
+    rest.leaving.push_back(load.leaving[p]);
+  }
+  for (const Arriving& arriving : load.arriving) {
+    Arriving left{arriving.placement, arriving.amount, {}};
+    for (const std::size_t p : arriving.waits_for) {
+      if (position[p] != kGone) left.waits_for.push_back(position[p]);
+    }
+    rest.arriving.push_back(std::move(left));
+  }
+  return largest_load(rest);
+}
+
+Amount largest_load_once_started(const Load& load) {
+  Amount largest = 0;
+  for (std::size_t w = 0; w < load.arriving.size(); ++w) largest = std::max(largest, largest_load_with(load, w));
+  return largest;
+}
+
 // The pods of `leaving` that the placement waits for; its own old place, if it is moved, is one of them.
 std::vector<std::size_t> positions_waited_for(const Case& c, const Placement& placement,
                                               const std::vector<Leaving>& leaving) {
@@ -188,13 +218,16 @@ struct LoadSubject {
   ResourceIndex resource;    // with kCapacity
   std::int32_t device = -1;  // with kDevices
 };
+constexpr std::int32_t kAllDevices = -2;  // their number
 
 std::string what(const Case& c, const LoadSubject& subject) {
+  if (subject.device == kAllDevices) return "number of devices";
   return subject.device < 0 ? std::string(c.snapshot.resource_names[subject.resource])
                             : "device " + std::to_string(subject.device);
 }
 
 std::string amount_of(const Case& c, const LoadSubject& subject, Amount amount) {
+  if (subject.device == kAllDevices) return std::to_string(amount);
   if (subject.device < 0) return amount_text(subject.resource, amount);
   return std::to_string(amount) + " of " + std::to_string(c.capacities.of_device(subject.node)) + " units";
 }
@@ -214,6 +247,9 @@ void name_culprits(Case& c, const LoadSubject& subject, const Load& load) {
   }
 }
 
+// Rule Exceeded: by what is there before the plan.
+bool is_exceeded(const Load& load) { return saturating_add(load.lasting, sum_of(load.leaving)) > load.capacity; }
+
 // The three sentences of rule Capacity, for one resource or device.
 void check_load(Case& c, const LoadSubject& subject, const Load& load) {
   if (load.arriving.empty()) return;
@@ -228,7 +264,8 @@ void check_load(Case& c, const LoadSubject& subject, const Load& load) {
   if (at_once > 0 && at_the_start > load.capacity) {
     object(at_the_start, "with what is placed at once beside all that runs or is releasing");
     name_culprits(c, subject, load);
-  } else if (const Amount between = largest_load(load); between > load.capacity) {
+  } else if (const Amount between = is_exceeded(load) ? largest_load_once_started(load) : largest_load(load);
+             between > load.capacity) {
     object(between, "in some order of departures");
     name_culprits(c, subject, load);
   }
@@ -258,9 +295,9 @@ void check_device_request(Case& c, const Placement& placement) {
 }
 
 void check_device_loads(Case& c, const CrowdedNode& crowded) {
-  const DeviceUnits capacity = c.capacities.of_device(crowded.node);
   const std::int64_t mib = c.capacities.device_memory_mib(crowded.node);
   for (std::int32_t device = 0; device < c.capacities.devices(crowded.node); ++device) {
+    const DeviceUnits capacity = c.capacities.of_device(crowded.node, device);
     if (c.at_once.device_taken(crowded.node, device) <= capacity) continue;
     const auto before = [&](PodIndex pod) {
       return uses(c.problem.devices_of(pod), device) ? device_units(c.spec(pod), mib) : 0;
@@ -272,25 +309,23 @@ void check_device_loads(Case& c, const CrowdedNode& crowded) {
   }
 }
 
-}  // namespace
-
-std::string exceeded_objection(const Case& c, const PodSpec& spec, NodeIndex node) {
-  if (spec.gpu.devices > 0 && c.capacities.devices(node) > c.node(node).gpu_count) return "devices";
-  for (const ResourceAmount& asked : spec.resources) {
-    if (asked.amount > 0 && std::ranges::binary_search(c.exceeded, std::pair(node, asked.resource)))
-      return std::string(c.snapshot.resource_names[asked.resource]);
-  }
-  return {};
+bool is_unclear(const Case& c, NodeIndex node) {
+  const NodeClass& reported = as_reported(c.problem, c.problem.class_of(node));
+  return reported.capacity[device_count_resource(c.problem).value()] == 0;
 }
 
-// Rule Exceeded: nothing comes that asks for what is in use beyond what the node reports.
-void check_exceeded(Case& c) {
-  for (const Placement& placement : c.plan.placements) {
-    const std::string exceeded = exceeded_objection(c, c.spec(placement.pod), placement.node);
-    if (exceeded.empty()) continue;
-    c.object(exceeded == "devices" ? Rule::kDevices : Rule::kCapacity, c.pod(placement.pod).name,
-             "on node \"" + std::string(c.node(placement.node).name) + "\": what is there takes more " + exceeded +
-                 " than the node reports, so nothing that asks for it may come");
+}  // namespace
+
+// Where pods hold more devices than the node reports, it is their number that counts, a sharer's whole: which of them
+// are on devices that are gone may be a guess. Where not even that is clear, nothing comes that asks for devices.
+void check_device_counts(Case& c) {
+  for (const CrowdedNode& crowded : c.crowded_nodes) {
+    const std::int32_t reported = c.node(crowded.node).gpu_count;
+    if (c.capacities.devices(crowded.node) == reported) continue;
+    const Amount capacity = is_unclear(c, crowded.node) ? 0 : reported;
+    const auto before = [&](PodIndex pod) { return Amount{c.spec(pod).gpu.devices}; };
+    const auto after = [&](const Placement& placement) { return Amount{c.spec(placement.pod).gpu.devices}; };
+    check_load(c, {Rule::kDevices, crowded.node, {}, kAllDevices}, load_of(c, crowded, capacity, before, after));
   }
 }
 

@@ -128,7 +128,7 @@ bool is_crowded(const Case& c, NodeIndex node) {
     if (c.at_once.taken(node, resource) > c.capacities.of(node, resource)) return true;
   }
   for (std::int32_t device = 0; device < c.capacities.devices(node); ++device) {
-    if (c.at_once.device_taken(node, device) > c.capacities.of_device(node)) return true;
+    if (c.at_once.device_taken(node, device) > c.capacities.of_device(node, device)) return true;
   }
   return false;
 }
@@ -153,22 +153,6 @@ std::vector<CrowdedNode> nodes_crowded(const Case& c) {
   return crowded;
 }
 
-// What is there before the plan stays as it is, whatever the node reports; see check_exceeded.
-void note_exceeded(Case& c, const CrowdedNode& crowded) {
-  std::map<ResourceIndex, Amount> in_use;
-  for (const PodIndex pod : crowded.residents) {
-    for (const ResourceAmount& asked : c.spec(pod).resources) {
-      Amount& sum = in_use[asked.resource];
-      sum = saturating_add(sum, asked.amount);
-    }
-  }
-  for (const auto& [resource, amount] : in_use) {
-    if (amount <= c.capacities.of(crowded.node, resource)) continue;
-    c.capacities.raise(crowded.node, resource, amount);
-    c.exceeded.emplace_back(crowded.node, resource);
-  }
-}
-
 // Leaves hold sums already; every inner queue gets those of all queues below it.
 void add_up(const Problem& problem, QueueUsage& usage) {
   QueueUsage total = usage;
@@ -188,13 +172,15 @@ Capacities::Capacities(const Snapshot& snapshot, const Problem& problem)
     : resources_(snapshot.resource_names.size()),
       amounts_(snapshot.nodes.size() * resources_),
       device_begin_(snapshot.nodes.size() + 1),
-      device_memory_mib_(snapshot.nodes.size()) {
+      device_memory_mib_(snapshot.nodes.size()),
+      reported_devices_(snapshot.nodes.size()) {
   for (std::size_t n = 0; n < snapshot.nodes.size(); ++n) {
     const SnapshotNode& node = snapshot.nodes[n];
     for (const ResourceAmount& there : node.resources) amounts_[at(NodeIndex(n), there.resource)] = there.amount;
     const std::int32_t devices = std::max(node.gpu_count, problem.class_of(NodeIndex(n)).device_count);
     device_begin_[n + 1] = device_begin_[n] + static_cast<std::size_t>(devices);
     device_memory_mib_[n] = node.gpu_memory_mib;
+    reported_devices_[n] = node.gpu_count;
   }
 }
 
@@ -308,7 +294,6 @@ Case::Case(const Snapshot& the_snapshot, const Problem& the_problem, const FairS
   add_up(problem, before);
   add_up(problem, after);
   crowded_nodes = nodes_crowded(*this);
-  for (const CrowdedNode& crowded : crowded_nodes) note_exceeded(*this, crowded);
 }
 
 const SnapshotGang* Case::snapshot_gang(GangIndex gang) const {

@@ -34,9 +34,11 @@ class Capacities {
   }
   Amount of(NodeIndex node, ResourceIndex resource) const { return amounts_[at(node, resource)]; }
   DeviceUnits of_device(NodeIndex node) const;
+  // Nothing but what runs there ever holds a device beyond those that the node reports.
+  DeviceUnits of_device(NodeIndex node, std::int32_t device) const {
+    return device < reported_devices_[node.value()] ? of_device(node) : 0;
+  }
   std::int64_t device_memory_mib(NodeIndex node) const { return device_memory_mib_[node.value()]; }  // 0: unknown
-  // What is there takes more than the node reports: it is no less than that.
-  void raise(NodeIndex node, ResourceIndex resource, Amount in_use) { amounts_[at(node, resource)] = in_use; }
 
   // Positions in a list of node x resource, and in one of all devices; both ascend with the node.
   std::size_t at(NodeIndex node, ResourceIndex resource) const { return node.value() * resources_ + resource.value(); }
@@ -50,6 +52,7 @@ class Capacities {
   std::vector<Amount> amounts_;  // node x resource
   std::vector<std::size_t> device_begin_;
   std::vector<std::int64_t> device_memory_mib_;
+  std::vector<std::int32_t> reported_devices_;  // by node
 };
 
 // What is taken of every node and device. Plain sums over the snapshot's own requests.
@@ -115,8 +118,6 @@ struct Case {
   Capacities capacities;
   Room at_once;                            // all that is there and all that comes, side by side
   std::vector<CrowdedNode> crowded_nodes;  // ascending
-  // Rule Exceeded: of which more is in use before the plan than the node reports; ascending.
-  std::vector<std::pair<NodeIndex, ResourceIndex>> exceeded;
   // Only where something is evicted: all that stays or is placed, the cluster once everything that leaves is gone.
   Room end;
   // Only where a placed gang has minResources: all that stays or is moved.
@@ -177,8 +178,6 @@ QueueAmounts usage_on(const Case& c, PodIndex pod, NodeIndex node);
 std::array<bool, kQueueResources> asked_for(const Case& c, GangIndex gang);
 // Whether the pod may go there as far as the node's own properties say; empty: it may, else why not.
 std::string filter_objection(const PodSpec& spec, const SnapshotNode& node);
-// The first thing that the pod asks for of which more is in use on the node than it reports; empty: none.
-std::string exceeded_objection(const Case& c, const PodSpec& spec, NodeIndex node);
 // What stays, is moved or is placed, and what has succeeded, make the minimum: each pod that the gang loses is surplus.
 bool has_minimum_after(const Case& c, const Gang& gang);
 // The gang has run below its minimum for its grace period.
@@ -237,7 +236,7 @@ void check_node(Case& c);
 void check_anti_affinity(Case& c);  // rule Node; fills in kept_out
 void check_host_ports(Case& c);     // fills in kept_out, too
 void check_company(Case& c);        // rules Affinity and Spread
-void check_exceeded(Case& c);  // rules Capacity and Devices
+void check_device_counts(Case& c);  // rule Devices
 void check_capacity(Case& c);
 void check_devices(Case& c);
 void check_after(Case& c);

@@ -11,11 +11,12 @@ namespace {
 // Free of one resource, gpu in millionths of a device each rounded to the nearest: a device half in use counts half, as
 // its other half is there for sharers and minResources does not say how its GPUs are to be cut.
 MicroGpu free_micro_gpu(const Case& c, const Room& room, NodeIndex node) {
-  const DeviceUnits capacity = c.capacities.of_device(node);
+  const DeviceUnits whole = c.capacities.of_device(node);
   MicroGpu sum = 0;
   for (std::int32_t device = 0; device < c.capacities.devices(node); ++device) {
+    const DeviceUnits capacity = c.capacities.of_device(node, device);
     const DeviceUnits free = std::max<DeviceUnits>(0, capacity - room.device_taken(node, device));
-    const DeviceUnits mib = capacity / 1'000'000;
+    const DeviceUnits mib = whole / 1'000'000;
     sum = saturating_add(sum, saturate((Wide{2} * free + mib) / (Wide{2} * mib)));
   }
   return sum;
@@ -37,8 +38,7 @@ std::vector<NodeIndex> usable_nodes(const Case& c, const std::vector<PodSpecInde
   std::vector<NodeIndex> nodes;
   for (std::size_t n = 0; n < c.snapshot.nodes.size(); ++n) {
     const auto lets_in = [&](PodSpecIndex spec) {
-      return filter_objection(c.snapshot.pod_specs[spec], c.snapshot.nodes[n]).empty() &&
-             exceeded_objection(c, c.snapshot.pod_specs[spec], NodeIndex(n)).empty();
+      return filter_objection(c.snapshot.pod_specs[spec], c.snapshot.nodes[n]).empty();
     };
     if (std::ranges::any_of(specs, lets_in)) nodes.push_back(NodeIndex(n));
   }

@@ -35,20 +35,71 @@ class PutBack {
   std::span<const PodIndex> pods_;
 };
 
-bool is_within_room(const Case& c, const Room& room, PodIndex pod) {
-  const NodeIndex node = c.node_before(pod);
-  for (const ResourceAmount& asked : c.spec(pod).resources) {
-    if (room.taken(node, asked.resource) > c.capacities.of(node, asked.resource)) return false;
+bool is_one_of(PodIndex pod, std::span<const PodIndex> pods) { return std::ranges::find(pods, pod) != pods.end(); }
+
+// What was there before the plan may exceed what the node reports. It does no harm where nothing is placed that asks
+// for the same.
+class RoomOfNode {
+ public:
+  // `pods`: those that are put back.
+  RoomOfNode(const Case& c, NodeIndex node, std::span<const PodIndex> pods) : c_(c), node_(node), pods_(pods) {
+    const auto at = std::ranges::lower_bound(c.crowded_nodes, node, {}, &CrowdedNode::node);
+    if (at != c.crowded_nodes.end() && at->node == node) crowded_ = &*at;
   }
-  for (const std::int32_t device : c.problem.devices_of(pod)) {
-    if (room.device_taken(node, device) > c.capacities.of_device(node)) return false;
+
+  bool holds(const Room& room, PodIndex pod) const {
+    for (const ResourceAmount& asked : c_.spec(pod).resources) {
+      const auto asks = [&](const Placement& placement) {
+        return std::ranges::any_of(c_.spec(placement.pod).resources, [&](const ResourceAmount& other) {
+          return other.resource == asked.resource && other.amount > 0;
+        });
+      };
+      if (asked.amount > 0 && room.taken(node_, asked.resource) > c_.capacities.of(node_, asked.resource) &&
+          is_any_placed(asks))
+        return false;
+    }
+    for (const std::int32_t device : c_.problem.devices_of(pod)) {
+      const auto asks = [&](const Placement& placement) {
+        return std::ranges::find(placement.devices, device) != placement.devices.end();
+      };
+      if (room.device_taken(node_, device) > c_.capacities.of_device(node_, device) && is_any_placed(asks))
+        return false;
+    }
+    return c_.spec(pod).gpu.devices == 0 || !are_devices_exceeded();
   }
-  return true;
-}
+
+ private:
+  bool is_any_placed(const auto& asks) const {
+    return crowded_ != nullptr && std::ranges::any_of(crowded_->arrivals, [&](const Placement* placement) {
+             return !is_one_of(placement->pod, pods_) && asks(*placement);
+           });
+  }
+
+  // By their number; see check_device_counts.
+  bool are_devices_exceeded() const {
+    const std::int32_t reported = c_.node(node_).gpu_count;
+    if (crowded_ == nullptr || c_.capacities.devices(node_) == reported) return false;
+    Amount sum = 0;
+    for (const PodIndex pod : crowded_->residents) {
+      if (!c_.leaves(pod) || is_one_of(pod, pods_)) sum += c_.spec(pod).gpu.devices;
+    }
+    for (const Placement* placement : crowded_->arrivals) {
+      if (!is_one_of(placement->pod, pods_)) sum += c_.spec(placement->pod).gpu.devices;
+    }
+    return sum > reported &&
+           is_any_placed([&](const Placement& placement) { return c_.spec(placement.pod).gpu.devices > 0; });
+  }
+
+  const Case& c_;
+  NodeIndex node_;
+  std::span<const PodIndex> pods_;
+  const CrowdedNode* crowded_ = nullptr;  // none: all that is there and all that comes fits side by side
+};
 
 bool has_room(Case& c, std::span<const PodIndex> pods) {
   const PutBack put_back(c, c.end, pods);
-  return std::ranges::all_of(pods, [&c](PodIndex pod) { return is_within_room(c, c.end, pod); });
+  return std::ranges::all_of(pods,
+                             [&](PodIndex pod) { return RoomOfNode(c, c.node_before(pod), pods).holds(c.end, pod); });
 }
 
 // Beside what the plan places of the same groups, that is: those that ran were there already.

@@ -84,9 +84,9 @@ Work dominant_share_work(Amount cpu, Amount memory, const QueueAmounts& total, W
 }
 
 Work weighted(Work work, double weight) {
-  if (weight == 1) return work;
+  if (weight == 1 || work == 0) return work;
   const long double product = std::floor(static_cast<long double>(work) * static_cast<long double>(weight) + 0.5L);
-  return product >= static_cast<long double>(kLargest) ? kLargest : static_cast<Work>(product);
+  return product >= static_cast<long double>(kLargest) ? kLargest : std::max<Work>(1, static_cast<Work>(product));
 }
 
 DeviceUnits share_units(const PodClass& pod_class, const NodeClass& node_class) {

@@ -36,7 +36,7 @@ Work device_work(const GpuRequest& request, std::int64_t device_mib);
 // share of 0.
 Work dominant_share_work(Amount cpu, Amount memory, const QueueAmounts& total, Work total_gpu_work);
 
-// Work x weight, rounded to the nearest, halves up.
+// Work x weight, rounded to the nearest, halves up; at least 1, so that no pod is evicted or moved for nothing.
 Work weighted(Work work, double weight);
 
 }  // namespace muster

@@ -39,7 +39,8 @@ std::vector<Heap> heaps_of(const Problem& problem, const Demand& demand, const S
     heap.node_class = room.node_class;
     heap.free.resize(room.free.size(), 0);
     const auto nodes = static_cast<double>(room.count());
-    for (std::size_t r = 0; r < room.free.size(); ++r) heap.free[r] += nodes * static_cast<double>(room.free[r]);
+    for (std::size_t r = 0; r < room.free.size(); ++r)
+      heap.free[r] += nodes * std::max(0.0, static_cast<double>(room.free[r]));
     heap.idle += nodes * static_cast<double>(idle);
     for (const DeviceUnits free : room.free_devices)
       if (free < capacity) heap.partial += nodes * static_cast<double>(free);

@@ -61,8 +61,8 @@ class Enumeration {
     const PodClass& pod_class = class_of(d);
     if (states_[at].counts[d] >= room_.stock[d]) return;
     if (is_stay(d) && room_.pinned) return add_residents(at, d);
-    // Who runs side by side may go on so, whatever anti-affinity says.
-    if (!states_[at].space.has_resources(pod_class) || (!is_stay(d) && clashes(states_[at], d))) return;
+    // Who runs side by side may go on so, whatever anti-affinity says, and even beyond what the node reports.
+    if (!is_stay(d) && (!states_[at].space.has_resources(pod_class) || clashes(states_[at], d))) return;
     for (const std::vector<std::int32_t>& devices : device_choices(states_[at], pod_class))
       add(at, d, devices, states_[at].next_resident, -1);
   }
@@ -103,8 +103,8 @@ class Enumeration {
       const bool on_one = resident.devices.size() == 1;
       for (std::int32_t device : resident.devices)
         if (!is_there[r])
-          devices[static_cast<std::size_t>(device)].second.emplace_back(
-              resident.stay, on_one ? -1 : static_cast<std::int32_t>(r));
+          devices[static_cast<std::size_t>(device)].second.emplace_back(resident.stay,
+                                                                        on_one ? -1 : static_cast<std::int32_t>(r));
     }
     return devices;
   }
@@ -169,10 +169,21 @@ class Enumeration {
   std::vector<DemandIndex> could_stay(const State& state) const {
     std::vector<DemandIndex> classes;
     for (std::size_t d = 0; d < room_.demands.size() && is_stay(d); ++d)
-      if (state.counts[d] < room_.stock[d] && state.space.has_resources(class_of(d)) && has_devices(state, d) &&
-          !is_kept_out(state, d))
+      if (state.counts[d] < room_.stock[d] && fits_beside(state, d) && has_devices(state, d) && !is_kept_out(state, d))
         classes.push_back(room_.demands[d]);
     return classes;
+  }
+
+  // Where what runs there exceeds what the node reports, a resident is no more than was there, unless what comes asks
+  // for the same.
+  bool fits_beside(const State& state, std::size_t d) const {
+    const std::vector<Amount>& free = state.space.free();
+    for (std::size_t r = 0; r < free.size(); ++r) {
+      if (class_of(d).request[r] == 0 || class_of(d).request[r] <= free[r]) continue;
+      for (std::size_t other = 0; other < state.counts.size(); ++other)
+        if (state.counts[other] > 0 && !is_stay(other) && class_of(other).request[r] > 0) return false;
+    }
+    return true;
   }
 
   // For one more resident of the class: his own devices where these matter.

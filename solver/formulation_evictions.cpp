@@ -18,6 +18,7 @@
 #include <numeric>
 #include <string>
 
+#include "model/exceeded.h"
 #include "solver/formulation.h"
 
 namespace muster {
@@ -339,7 +340,9 @@ LinearExpression Formulation::free_for(GangIndex gang, std::optional<std::size_t
   for (RunningCellIndex index : in_.demand.running.indices()) {
     const RunningCell& cell = in_.demand.running[index];
     const PodClass& pod_class = in_.problem.pod_classes[in_.demand.classes[cell.stay].pod_class];
-    if (is_usable(cell.node)) free.add(staying(index), -taken_by(pod_class, cell.node));
+    // On a node that has less than nothing free those who stay count as taking nothing, which asks for less.
+    if (is_usable(cell.node) && !is_exceeded(in_.problem.class_of(cell.node)))
+      free.add(staying(index), -taken_by(pod_class, cell.node));
     if (cell.move.is_none()) continue;
     const std::vector<CellColumn>& columns = cell_columns_[cell.move];
     for (std::size_t part = 0; part < columns.size(); ++part)

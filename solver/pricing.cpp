@@ -43,7 +43,7 @@ Pricing::Pricing(const ConfigurationInput& input, const RoomClass& room) : in_(i
     const PodClass& pod_class = input.problem.pod_classes[input.demand.classes[d].pod_class];
     Item item{d, &pod_class, static_cast<double>(room.stock[at])};
     item.is_pinned = room.pinned && !input.demand.classes[d].stays.is_none();
-    for (std::size_t r = 0; r < room.free.size(); ++r)
+    for (std::size_t r = 0; r < room.free.size() && input.demand.classes[d].stays.is_none(); ++r)
       if (pod_class.request[r] > 0)
         item.most = std::min(item.most, static_cast<double>(room.free[r] / pod_class.request[r]));
     if (pod_class.gpu.kind == GpuRequestKind::kWhole) {
@@ -55,11 +55,16 @@ Pricing::Pricing(const ConfigurationInput& input, const RoomClass& room) : in_(i
     items_.push_back(item);
   }
   for (std::size_t r = 0; r < room.free.size(); ++r) {
-    double wanted = 0;
-    for (const Item& item : items_) wanted += item.most * static_cast<double>(item.pod_class->request[r]);
-    if (wanted <= static_cast<double>(room.free[r])) continue;
+    double wanted = 0, staying = 0;  // who stays may be more than what the node reports
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      const double of_item = items_[i].most * static_cast<double>(items_[i].pod_class->request[r]);
+      wanted += of_item;
+      if (is_stay(i)) staying += of_item;
+    }
+    const double most = std::max(static_cast<double>(room.free[r]), staying);
+    if (wanted <= most) continue;
     resources_.push_back(r);
-    free_.push_back(static_cast<double>(room.free[r]));
+    free_.push_back(most);
   }
   request_.reserve(items_.size() * resources_.size());
   for (const Item& item : items_)
@@ -301,6 +306,18 @@ bool Pricing::may_put(std::size_t item, const std::vector<std::int64_t>& counts)
   return true;
 }
 
+// Whether one more of who runs there has the resources: what ran there before needs none but where what comes asks for
+// the same.
+bool Pricing::fits_beside(std::size_t item, const NodeRoom& space, const std::vector<std::int64_t>& counts) const {
+  const std::vector<Amount>&request = items_[item].pod_class->request, &free = space.free();
+  for (std::size_t r = 0; r < free.size(); ++r) {
+    if (request[r] == 0 || request[r] <= free[r]) continue;
+    for (std::size_t other = 0; other < items_.size(); ++other)
+      if (counts[other] > 0 && !is_stay(other) && items_[other].pod_class->request[r] > 0) return false;
+  }
+  return true;
+}
+
 void Pricing::put(std::size_t item, std::int64_t count, NodeRoom& space, Configuration& configuration,
                   std::vector<std::int64_t>& counts) const {
   for (std::int64_t n = 0; n < count && may_put(item, counts); ++n) {
@@ -308,7 +325,9 @@ void Pricing::put(std::size_t item, std::int64_t count, NodeRoom& space, Configu
       if (!put_resident(item, space, configuration, counts)) return;
       continue;
     }
-    if (!space.add(*items_[item].pod_class)) return;
+    const PodClass& pod_class = *items_[item].pod_class;
+    if (!(is_stay(item) ? fits_beside(item, space, counts) && space.add_staying(pod_class) : space.add(pod_class)))
+      return;
     configuration.steps.push_back({items_[item].demand, space.last_devices()});
     ++counts[item];
   }
@@ -318,7 +337,7 @@ void Pricing::put(std::size_t item, std::int64_t count, NodeRoom& space, Configu
 bool Pricing::put_resident(std::size_t item, NodeRoom& space, Configuration& configuration,
                            std::vector<std::int64_t>& counts) const {
   const PodClass& pod_class = *items_[item].pod_class;
-  if (!space.has_resources(pod_class)) return false;
+  if (!fits_beside(item, space, counts)) return false;
   const DeviceUnits units = share_units(pod_class, in_.problem.node_classes[room_.node_class]);
   for (std::size_t r = 0; r < room_.residents.size(); ++r) {
     const RoomClass::Resident& resident = room_.residents[r];
@@ -343,11 +362,12 @@ void Pricing::put_on(std::int32_t device, const std::vector<std::size_t>& items,
   const NodeClass& node_class = in_.problem.node_classes[room_.node_class];
   for (std::size_t item : items) {
     const PodClass& pod_class = *items_[item].pod_class;
-    if (!may_put(item, counts) || !space.has_resources(pod_class)) continue;
+    if (!may_put(item, counts)) continue;
     if (items_[item].is_pinned) {
       put_resident(item, space, configuration, counts);
       continue;
     }
+    if (!space.has_resources(pod_class)) continue;
     if (space.free_devices()[static_cast<std::size_t>(device)] < share_units(pod_class, node_class)) continue;
     space.add_on(pod_class, {device});
     configuration.steps.push_back({items_[item].demand, {device}});

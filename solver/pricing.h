@@ -97,6 +97,8 @@ class Pricing {
               std::vector<std::int64_t> counts, Result& result);
   void build(const std::vector<double>& price, const Content& content, Result& result);
   bool may_put(std::size_t item, const std::vector<std::int64_t>& counts) const;
+  bool is_stay(std::size_t item) const { return !in_.demand.classes[items_[item].demand].stays.is_none(); }
+  bool fits_beside(std::size_t item, const NodeRoom& space, const std::vector<std::int64_t>& counts) const;
   void put_on(std::int32_t device, const std::vector<std::size_t>& items, NodeRoom& space, Configuration& configuration,
               std::vector<std::int64_t>& counts) const;
   std::int32_t idle_device(const NodeRoom& space) const;

@@ -12,6 +12,7 @@
 #include "heuristics/groups.h"
 #include "heuristics/make_room.h"
 #include "heuristics/node_choice.h"
+#include "heuristics/staying.h"
 #include "model/saturating.h"
 
 namespace muster {
@@ -78,10 +79,7 @@ bool Repair::keeps_min_resources(const ClusterState& state) const {
 bool Repair::fits_at_home(const ClusterState& state, PodIndex pod, const Place& home) const {
   const PodClass& pod_class = problem_.class_of(pod);
   const NodeClass& node_class = problem_.class_of(home.node);
-  const Room room = room_of(state, home.node);
-  if (!fit::capacity(room, pod_class) || !fit::anti_affinity(state, pod_class, home.node) ||
-      !fit::devices_at(room, problem_, pod_class, home.node, home.devices))
-    return false;
+  if (!has_room_at_home(state, pod) || !fit::anti_affinity(state, pod_class, home.node)) return false;
   const Gang& gang = problem_.gangs[problem_.pods[pod].gang];
   const QueueAmounts added = queue_usage(pod_class, node_class);
   return fit::limit(state, bounds_, gang, added) && fit::quota(state, bounds_, gang, added);
@@ -114,8 +112,8 @@ void Repair::keep_budgets(ClusterState& state, const std::vector<PlannedEviction
   for (auto& [gang, pods] : by_gang) {
     Work loss = 0;
     for (const PodIndex pod : pods)
-      loss = saturating_add(
-          loss, saturating_multiply(problem_.pods[pod].weighted_work, problem_.pods[pod].run_seconds));
+      loss =
+          saturating_add(loss, saturating_multiply(problem_.pods[pod].weighted_work, problem_.pods[pod].run_seconds));
     dearest_first[{-static_cast<std::int64_t>(problem_.gangs[gang].priority), -loss, gang}] = std::move(pods);
   }
   const auto is_exceeded = [&](PodIndex pod) {

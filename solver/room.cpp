@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "model/exceeded.h"
 #include "solver/anti_affinity.h"
 
 namespace muster {
@@ -53,7 +54,7 @@ class NodeView {
       : problem_(problem), demand_(demand), state_(state), node_(node), residents_(std::move(residents)) {
     for (PodIndex pod : residents_) {
       const PodClass& pod_class = problem.class_of(pod);
-      pinned_ = pinned_ || is_shared(pod_class);
+      pinned_ = pinned_ || is_shared(pod_class) || is_beyond(pod);
       tied_ = tied_ || (is_shared(pod_class) && pod_class.gpu.devices > 1);
     }
   }
@@ -89,8 +90,8 @@ class NodeView {
       RoomClass::Resident resident{stay_of(pod), {}};
       if (pinned_)
         for (std::int32_t device : problem_.devices_of(pod))
-          resident.devices.push_back(
-              static_cast<std::int32_t>(std::find(devices.begin(), devices.end(), device) - devices.begin()));
+          if (const auto at = std::ranges::find(devices, device); at != devices.end())
+            resident.devices.push_back(static_cast<std::int32_t>(at - devices.begin()));
       std::sort(resident.devices.begin(), resident.devices.end());
       all.emplace_back(std::move(resident), pod);
     }
@@ -105,6 +106,11 @@ class NodeView {
   }
 
  private:
+  // On a device that the node does not report: nothing else can use it.
+  bool is_beyond(PodIndex pod) const {
+    const std::int32_t reported = as_reported(problem_, problem_.class_of(node_)).device_count;
+    return std::ranges::any_of(problem_.devices_of(pod), [&](std::int32_t device) { return device >= reported; });
+  }
   DemandIndex stay_of(PodIndex pod) const { return demand_.running[demand_.running_cell_of[pod]].stay; }
 
   const Problem& problem_;
@@ -154,7 +160,10 @@ void find_demands(const Problem& problem, const Demand& demand, const std::vecto
   }
   for (std::size_t at = 0; at < room.demands.size(); ++at) {
     const PodClass& pod_class = problem.pod_classes[demand.classes[room.demands[at]].pod_class];
-    room.most.push_back(std::min(room.stock[at], most_alone(pod_class, problem.node_classes[room.node_class], room)));
+    const bool is_stay = !demand.classes[room.demands[at]].stays.is_none();  // what runs there fits beside itself
+    room.most.push_back(
+        is_stay ? room.stock[at]
+                : std::min(room.stock[at], most_alone(pod_class, problem.node_classes[room.node_class], room)));
   }
 }
 
@@ -250,7 +259,7 @@ NodeRoom::NodeRoom(const Problem& problem, const RoomClass& room)
 
 bool NodeRoom::has_resources(const PodClass& pod_class) const {
   for (std::size_t r = 0; r < free_.size(); ++r)
-    if (pod_class.request[r] > free_[r]) return false;
+    if (pod_class.request[r] > 0 && pod_class.request[r] > free_[r]) return false;
   return true;
 }
 
@@ -268,7 +277,11 @@ bool NodeRoom::fits(const PodClass& pod_class) const {
 
 bool NodeRoom::add(const PodClass& pod_class) {
   last_devices_.clear();
-  if (!has_resources(pod_class)) return false;
+  return has_resources(pod_class) && add_staying(pod_class);
+}
+
+bool NodeRoom::add_staying(const PodClass& pod_class) {
+  last_devices_.clear();
   const GpuRequest& gpu = pod_class.gpu;
   if (gpu.kind == GpuRequestKind::kMemory && node_class_->device_memory_mib == 0) return false;
   if (gpu.kind != GpuRequestKind::kNone) {

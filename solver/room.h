@@ -76,6 +76,9 @@ class NodeRoom {
   // Puts one pod of the class in; sharers go to the fullest devices that still take them. False: no room, nothing
   // changed.
   bool add(const PodClass& pod_class);
+  // The same of one who runs there and stays, of whose resources only devices are looked at: what runs there may exceed
+  // what the node reports.
+  bool add_staying(const PodClass& pod_class);
   // The devices (positions in RoomClass::free_devices) that the last add took.
   const std::vector<std::int32_t>& last_devices() const { return last_devices_; }
   const std::vector<Amount>& free() const { return free_; }

@@ -201,10 +201,26 @@ void WholeModel::add_node(RoomClassIndex index, Formulation& formulation) {
 void WholeModel::add_resources(const Node& node, ModelBuilder& model) const {
   const RoomClass& room = sub_.supply.rooms[node.room];
   for (std::size_t r = 0; r < room.free.size(); ++r) {
-    LinearExpression used;
-    for (std::size_t i = 0; i < node.counts.size(); ++i) used.add(node.counts[i], class_of(room.demands[i]).request[r]);
-    if (!used.terms.empty())
-      model.add_constraint(used, -kInfinity, static_cast<double>(room.free[r]), name("room", nodes_.size(), r));
+    LinearExpression used, coming;
+    Amount staying = 0;
+    for (std::size_t i = 0; i < node.counts.size(); ++i) {
+      const Amount request = class_of(room.demands[i]).request[r];
+      used.add(node.counts[i], request);
+      if (is_stay(room.demands[i]))
+        staying += room.stock[i] * request;
+      else
+        coming.add(node.counts[i], request);
+    }
+    if (used.terms.empty() || (coming.terms.empty() && staying > room.free[r])) continue;
+    Amount most = room.free[r];
+    if (staying > room.free[r]) {  // more than the node reports: all may stay, or what comes and who stays fit that
+      const std::int32_t any_comes = model.add_column(0, 1, true, name("c", nodes_.size(), r));
+      used.add(any_comes, staying - room.free[r]);
+      coming.add(any_comes, -std::max<Amount>(0, room.free[r]));
+      model.add_constraint(coming, -kInfinity, 0, name("comes", nodes_.size(), r));
+      most = staying;
+    }
+    model.add_constraint(used, -kInfinity, static_cast<double>(most), name("room", nodes_.size(), r));
   }
 }
 

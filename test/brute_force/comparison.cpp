@@ -155,7 +155,7 @@ std::string_view finding_name(Finding finding) {
 }
 
 Comparison compare_engines(const std::string& line, Portfolio& portfolio, const ComparisonOptions& options) {
-  Result<Snapshot> read = SnapshotReader().read(line);
+  Result<Snapshot> read = SnapshotReader({.strict = false}).read(line);
   if (!read) return refused(Finding::kUnreadable, read.error().path + ": " + read.error().message);
   Snapshot snapshot = std::move(*read);
   const Result<Problem> problem = build_problem(snapshot);

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "model/exceeded.h"
+
 namespace muster::brute_force {
 namespace {
 
@@ -22,9 +24,11 @@ class Enumeration {
         node_class_(problem.class_of(node)),
         node_class_index_(problem.nodes[node].node_class),
         allowed_(allowed) {
-    free_ = node_class_.capacity;
+    const NodeClass& reported = as_reported(problem, node_class_);
+    free_ = reported.capacity;
     Arrangement start;
-    start.devices.assign(static_cast<std::size_t>(node_class_.device_count), problem.device_capacity(node));
+    start.devices.assign(static_cast<std::size_t>(reported.device_count), problem.device_capacity(node));
+    start.devices.resize(static_cast<std::size_t>(node_class_.device_count), 0);
     for (const PodIndex pod : problem.pods.indices()) {
       if (problem.pods[pod].status != PodStatus::kRunning || problem.pods[pod].node != node) continue;
       const PodClass& pod_class = problem.class_of(pod);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/exceeded.h"
+
 namespace muster::brute_force {
 namespace {
 
@@ -11,7 +13,8 @@ class DeviceSearch {
   DeviceSearch(const Problem& problem, const Cast& cast, NodeIndex node)
       : problem_(problem), cast_(cast), node_(node), node_class_(problem.class_of(node)) {
     devices_.resize(static_cast<std::size_t>(node_class_.device_count));
-    for (Device& device : devices_) device.free = problem.device_capacity(node);
+    const auto reported = static_cast<std::size_t>(as_reported(problem, node_class_).device_count);
+    for (std::size_t d = 0; d < reported; ++d) devices_[d].free = problem.device_capacity(node);
   }
 
   void stay(ActorSet set) {
@@ -92,12 +95,15 @@ class DeviceSearch {
 
 }  // namespace
 
-bool NodeRoom::resources_fit(NodeIndex node, ActorSet there) const {
-  const std::vector<Amount>& capacity = problem_.class_of(node).capacity;
+// Of what nobody asks for who comes, those who stay may hold more than there is.
+bool NodeRoom::resources_fit(NodeIndex node, ActorSet stay, ActorSet come) const {
+  const std::vector<Amount>& capacity = as_reported(problem_, problem_.class_of(node)).capacity;
   for (std::size_t r = 0; r < capacity.size(); ++r) {
-    Amount sum = 0;
-    for_each_actor(there, [&](std::size_t actor) { sum += problem_.class_of(cast_.actors[actor].pod).request[r]; });
-    if (sum > capacity[r]) return false;
+    Amount coming = 0, sum = 0;
+    const auto request = [&](std::size_t actor) { return problem_.class_of(cast_.actors[actor].pod).request[r]; };
+    for_each_actor(come, [&](std::size_t actor) { coming += request(actor); });
+    for_each_actor(stay | come, [&](std::size_t actor) { sum += request(actor); });
+    if (coming > 0 && sum > capacity[r]) return false;
   }
   return true;
 }
@@ -106,7 +112,7 @@ bool NodeRoom::fits(NodeIndex node, ActorSet stay, ActorSet come) {
   const std::uint64_t key = (std::uint64_t{node.value()} << 32U) | (std::uint64_t{stay} << 16U) | come;
   const auto [at, is_new] = known_.try_emplace(key, false);
   if (!is_new) return at->second;
-  if (!resources_fit(node, stay | come)) return false;
+  if (!resources_fit(node, stay, come)) return false;
   DeviceSearch search(problem_, cast_, node);
   search.stay(stay);
   return at->second = search.search(come, [](const Arrangement&) { return true; });
@@ -114,7 +120,7 @@ bool NodeRoom::fits(NodeIndex node, ActorSet stay, ActorSet come) {
 
 std::vector<Arrangement> NodeRoom::arrangements(NodeIndex node, ActorSet stay, ActorSet come) const {
   std::vector<Arrangement> all;
-  if (!resources_fit(node, stay | come)) return all;
+  if (!resources_fit(node, stay, come)) return all;
   DeviceSearch search(problem_, cast_, node);
   search.stay(stay);
   search.leave(cast_.at_home[node] & ~stay);

@@ -29,7 +29,7 @@ class NodeRoom {
   std::vector<Arrangement> arrangements(NodeIndex node, ActorSet stay, ActorSet come) const;
 
  private:
-  bool resources_fit(NodeIndex node, ActorSet there) const;
+  bool resources_fit(NodeIndex node, ActorSet stay, ActorSet come) const;
 
   const Problem& problem_;
   const Cast& cast_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/exceeded.h"
+
 namespace muster::brute_force {
 namespace {
 
@@ -9,8 +11,9 @@ bool runs(const Problem& problem, PodIndex pod) { return problem.pods[pod].statu
 
 // Millionths of a device that are free or being freed, each device to the nearest.
 MicroGpu free_gpu(const Problem& problem, NodeIndex node) {
-  std::vector<DeviceUnits> free(static_cast<std::size_t>(problem.class_of(node).device_count),
-                                problem.device_capacity(node));
+  const NodeClass& reported = as_reported(problem, problem.class_of(node));
+  std::vector<DeviceUnits> free(static_cast<std::size_t>(reported.device_count), problem.device_capacity(node));
+  free.resize(static_cast<std::size_t>(problem.class_of(node).device_count), 0);
   for (const PodIndex pod : problem.pods.indices()) {
     if (!runs(problem, pod) || problem.pods[pod].node != node) continue;
     for (const std::int32_t device : problem.devices_of(pod)) {
@@ -19,12 +22,12 @@ MicroGpu free_gpu(const Problem& problem, NodeIndex node) {
   }
   MicroGpu sum = 0;
   const DeviceUnits unit = problem.device_capacity(node) / 1'000'000;
-  for (const DeviceUnits units : free) sum += (2 * units + unit) / (2 * unit);
+  for (const DeviceUnits units : free) sum += (2 * std::max<DeviceUnits>(0, units) + unit) / (2 * unit);
   return sum;
 }
 
 Amount free_amount(const Problem& problem, NodeIndex node, std::size_t resource) {
-  Amount free = problem.class_of(node).capacity[resource];
+  Amount free = as_reported(problem, problem.class_of(node)).capacity[resource];
   for (const PodIndex pod : problem.pods.indices()) {
     if (runs(problem, pod) && problem.pods[pod].node == node) free -= problem.class_of(pod).request[resource];
   }

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "test/brute_force/company_draw.h"
+#include "test/brute_force/exceeded_draw.h"
 #include "test/brute_force/port_draw.h"
 
 namespace muster::brute_force {
@@ -80,6 +81,7 @@ class Builder {
     snapshot["pods"] = pods_;
     add_host_ports(snapshot["pods"], seed_);
     add_company(snapshot, seed_);
+    exceed_nodes(snapshot, seed_);
     return snapshot.dump();
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "model/exceeded.h"
 #include "model/referee.h"
 #include "test/brute_force/actors.h"
 #include "test/brute_force/company.h"
@@ -58,7 +59,7 @@ class Search {
   };
 
   // Outcomes of one value down to `evicted`: the one that moves least work comes first, and of these the one that
-  // moves fewest pods. A pod of a very small weight has no work at all.
+  // moves fewest pods.
   bool look_at_equals(std::span<const Outcome> equals) {
     std::vector<MovingOutcome> all;
     for (const Outcome& outcome : equals) {
@@ -193,7 +194,10 @@ class Search {
     if (rest == 0) return visit();
     const auto actor = static_cast<std::size_t>(std::countr_zero(rest));
     for (const NodeIndex node : problem_.nodes.indices()) {
-      if (!may_come(actor, node) || !room_.fits(node, stay_[node], come_[node] | only(actor))) continue;
+      if (!may_come(actor, node)) continue;
+      // In the sieve those at home are among those who come; there may be more of them than the node reports room for.
+      const bool is_open = is_sieve_ && is_exceeded(problem_.class_of(node));
+      if (!is_open && !room_.fits(node, stay_[node], come_[node] | only(actor))) continue;
       come_[node] |= only(actor);
       const bool done = assign_rest(rest & (rest - 1), visit);
       come_[node] &= ~only(actor);

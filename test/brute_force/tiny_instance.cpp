@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "test/brute_force/company_draw.h"
+#include "test/brute_force/exceeded_draw.h"
 #include "test/brute_force/port_draw.h"
 
 namespace muster::brute_force {
@@ -54,6 +55,7 @@ class Builder {
     snapshot["policy"]["wholeNodes"] = seed_ % 4 == 1;
     snapshot["pods"] = pods_;
     add_company(snapshot, seed_);
+    exceed_nodes(snapshot, seed_);
     return snapshot.dump();
   }
 

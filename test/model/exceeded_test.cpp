@@ -1,4 +1,4 @@
-// Rule Exceeded, and snapshots that do not add up: what is closed, what is told, and what the referee lets pass.
+// Rule Exceeded, and snapshots that do not add up: what may come, what is told, and what the referee lets pass.
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,9 +25,10 @@ struct OddWorld {
   bool allows(std::size_t pod, std::size_t node) const {
     return problem.class_of(PodIndex(pod)).allowed[problem.nodes[NodeIndex(node)].node_class.value()];
   }
-  // The rules that a placement of the pod on the node's devices breaks.
-  std::vector<Rule> broken_by(std::size_t pod, std::size_t node, std::vector<std::int32_t> devices) const {
-    const Plan plan{{{PodIndex(pod), NodeIndex(node), std::move(devices), {}}}, {}};
+  // The rules that a placement of the pod on the node's devices breaks, once pods that are releasing are gone.
+  std::vector<Rule> broken_by(std::size_t pod, std::size_t node, std::vector<std::int32_t> devices,
+                              std::vector<PodIndex> after = {}) const {
+    const Plan plan{{{PodIndex(pod), NodeIndex(node), std::move(devices), std::move(after)}}, {}};
     std::vector<Rule> rules;
     for (const Violation& violation : check_plan(snapshot, problem, compute_fair_shares(problem), plan))
       rules.push_back(violation.rule);
@@ -46,37 +47,72 @@ const std::string kTwoPendingKinds = R"({"name":"gpu","gpu":{"count":1}},{"name"
 TEST(Exceeded, IsClosedForWhoAsksForItAndForNobodyElse) {
   const OddWorld world(kNodeOfTwo + R"("pods":[)" + kTwoPendingKinds +
                        R"(,{"name":"r","node":"a","resources":{"cpu":6}}])");
-  EXPECT_TRUE(world.allows(0, 0));
-  EXPECT_FALSE(world.allows(1, 0));
   EXPECT_EQ(world.broken_by(0, 0, {0}), Rules{});
   EXPECT_EQ(world.broken_by(1, 0, {}).front(), Rule::kCapacity);
 }
 
 TEST(Exceeded, OtherNodesOfTheSameKindStayOpen) {
-  const OddWorld world(
-      R"("nodes":[{"name":"a","resources":{"cpu":4}},{"name":"b","resources":{"cpu":4}}],"pods":[)" + kTwoPendingKinds +
-      R"(,{"name":"r","node":"a","resources":{"cpu":6}}])");
-  EXPECT_FALSE(world.allows(1, 0));
-  EXPECT_TRUE(world.allows(1, 1));
-  EXPECT_EQ(world.problem.node_classes.size(), 2U);
+  const OddWorld world(R"("nodes":[{"name":"a","resources":{"cpu":4}},{"name":"b","resources":{"cpu":4}}],"pods":[)" +
+                       kTwoPendingKinds + R"(,{"name":"r","node":"a","resources":{"cpu":6}}])");
+  EXPECT_EQ(world.broken_by(1, 0, {}).front(), Rule::kCapacity);
+  EXPECT_EQ(world.broken_by(1, 1, {}), Rules{});
 }
 
 TEST(Exceeded, DevicesThatAreNotReportedAreNobodyElses) {
   const OddWorld world(kNodeOfTwo + R"("pods":[)" + kTwoPendingKinds +
                        R"(,{"name":"r","node":"a","gpu":{"count":1},"gpus":[5]}])");
-  EXPECT_FALSE(world.allows(0, 0));
   EXPECT_EQ(world.problem.devices_of(PodIndex(2)).front(), 2);
-  EXPECT_EQ(world.broken_by(0, 0, {1}), Rules{Rule::kDevices});
+  EXPECT_EQ(world.broken_by(0, 0, {2}), Rules{Rule::kDevices});
+  EXPECT_EQ(world.broken_by(0, 0, {1}), Rules{}) << "one of two is taken";
   EXPECT_EQ(world.broken_by(1, 0, {}), Rules{});
 }
 
-TEST(Exceeded, NothingIsFreeOfItOnceAPodLeaves) {
-  OddWorld world(R"("nodes":[{"name":"a","resources":{"cpu":4}}],"pods":[)" + kTwoPendingKinds +
-                 R"(,{"name":"r","node":"a","resources":{"cpu":6},"status":"releasing"}])");
-  const Plan plan{{{PodIndex(1), NodeIndex(0), {}, {PodIndex(2)}}}, {}};
-  const auto broken = check_plan(world.snapshot, world.problem, compute_fair_shares(world.problem), plan);
-  ASSERT_EQ(broken.size(), 1U);
-  EXPECT_EQ(broken.front().rule, Rule::kCapacity);
+TEST(Exceeded, ADeviceThatIsGoneGivesNoneBack) {
+  const OddWorld world(kNodeOfTwo + R"("pods":[)" + kTwoPendingKinds +
+                       R"(,{"name":"r","node":"a","gpu":{"count":1},"gpus":[5],"status":"releasing"},
+                          {"name":"s","node":"a","gpu":{"count":1},"gpus":[0]},
+                          {"name":"t","node":"a","gpu":{"count":1},"gpus":[1]}])");
+  const std::vector<PodIndex> after{PodIndex(2)};
+  for (const std::int32_t device : {0, 1, 2}) EXPECT_EQ(world.broken_by(0, 0, {device}, after).front(), Rule::kDevices);
+}
+
+// Two of three pods are on the two devices that there are; which two is a guess.
+TEST(Exceeded, DevicesAreCountedWhereTheyAreTooFew) {
+  const std::string pods = R"("pods":[)" + kTwoPendingKinds + R"(,{"name":"r","node":"a","gpu":{"count":1}},
+                            {"name":"s","node":"a","gpu":{"count":1},"status":"releasing"},)";
+  const OddWorld one_leaves(kNodeOfTwo + pods + R"({"name":"t","node":"a","gpu":{"count":1}}])");
+  EXPECT_EQ(one_leaves.broken_by(0, 0, {1}, {PodIndex(3)}), Rules{Rule::kDevices});
+  const OddWorld two_leave(kNodeOfTwo + pods + R"({"name":"t","node":"a","gpu":{"count":1},"status":"releasing"}])");
+  EXPECT_EQ(two_leave.broken_by(0, 0, {1}, {PodIndex(3), PodIndex(4)}), Rules{});
+  EXPECT_NE(two_leave.broken_by(0, 0, {1}, {PodIndex(3)}), Rules{}) << "it does not wait for the other";
+}
+
+TEST(Exceeded, NothingComesWhereItIsNotClearWhichPodHoldsWhichDevice) {
+  const OddWorld world(R"("nodes":[{"name":"a","gpus":{"count":4}}],"pods":[)" + kTwoPendingKinds +
+                       R"(,{"name":"r","node":"a","gpu":{"count":1},"gpus":[0],"status":"releasing"},
+                          {"name":"s","node":"a","gpu":{"count":1},"gpus":[0]}])");
+  EXPECT_EQ(world.broken_by(0, 0, {3}, {PodIndex(2)}), Rules{Rule::kDevices});
+}
+
+TEST(Exceeded, WhatLeavesMakesRoomOnceAllThatIsLeftFitsWhatTheNodeReports) {
+  const auto broken_beside = [](const std::string& cores_left) {
+    const OddWorld world(R"("nodes":[{"name":"a","resources":{"cpu":4}}],"pods":[)" + kTwoPendingKinds +
+                         R"(,{"name":"r","node":"a","resources":{"cpu":6},"status":"releasing"},
+                            {"name":"s","node":"a","resources":{"cpu":)" +
+                         cores_left + "}}]");
+    return world.broken_by(1, 0, {}, {PodIndex(2)});
+  };
+  EXPECT_EQ(broken_beside("3"), Rules{});
+  EXPECT_EQ(broken_beside("4"), Rules{Rule::kCapacity});
+  EXPECT_EQ(broken_beside("5"), Rules{Rule::kCapacity});
+}
+
+TEST(Exceeded, WhatComesWaitsForAllThatHasToLeave) {
+  const OddWorld world(R"("nodes":[{"name":"a","resources":{"cpu":4}}],"pods":[)" + kTwoPendingKinds +
+                       R"(,{"name":"r","node":"a","resources":{"cpu":3},"status":"releasing"},
+                          {"name":"s","node":"a","resources":{"cpu":3},"status":"releasing"}])");
+  EXPECT_EQ(world.broken_by(1, 0, {}, {PodIndex(2)}), Rules{}) << "three cores stay until the other leaves";
+  EXPECT_NE(world.broken_by(1, 0, {}), Rules{});
 }
 
 TEST(Exceeded, CapacityIsWhatIsThereSoThatNothingIsLessThanNothing) {

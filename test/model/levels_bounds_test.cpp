@@ -44,7 +44,7 @@ class RandomCluster {
            R"(,"gpu":{"quota":)" + number(0, 6) + R"(,"weight":)" + number(0, 2) + R"(},"cpu":{"quota":)" +
            number(0, 20) + "}";
   }
-  // So small a weight that a pod has no work at all, or hardly any.
+  // So small a weight that a pod has hardly any work.
   std::string weight() { return below(5) == 0 ? "0.00" + number(0, 1) + "2" : number(1, 3); }
   std::string gang(int i) {
     return named("g", i) + R"(,"queue":"q)" + number(0, 2) + R"(","priority":)" + number(1, 3) + R"(,"weight":)" +
@@ -161,15 +161,15 @@ TEST(LeastEvicted, IsTheWorkThatMustGoOfThoseWhoHaveRunTheShortest) {
   EXPECT_EQ(least_evicted(*built, compute_fair_shares(*built), levels), 0);
 }
 
-TEST(LeastEvicted, PodsWithoutWorkDoNotHideCheaperVictims) {
-  // The weight leaves `old` a work of 1 and its second pod none.
+TEST(LeastEvicted, PodsOfHardlyAnyWorkDoNotHideCheaperVictims) {
+  // The weight leaves each pod of `old` a work of 1. Its second pod has run for a second at least.
   const BuiltProblem built(R"("nodes":[{"name":"a","gpus":{"count":3}}],"gangs":[{"name":"old","weight":0.001}],
      "pods":[{"name":"o-0","gang":"old","gpu":{"count":1},"node":"a","gpus":[0],"started":900000},
              {"name":"o-1","gang":"old","node":"a"},{"name":"o-2","gang":"old"},
              {"name":"young","gpu":{"count":1},"node":"a","gpus":[1],"started":999990},
              {"name":"waiting","gpu":{"count":2}}])");
   Levels levels{{0, 0, 500, 0, 0, 0, 0, 0}};
-  EXPECT_EQ(least_evicted(*built, compute_fair_shares(*built), levels), 501 * 10);
+  EXPECT_EQ(least_evicted(*built, compute_fair_shares(*built), levels), 1 + 501 * 10);
 }
 
 TEST(LeastEvicted, AGangThatNeedsAllOfItsPodsGoesWholeOrStays) {

@@ -12,13 +12,6 @@ TEST(Reasons, UndecidedWhereNothingIsInTheWayAndTimeDidNotRunOut) {
   EXPECT_EQ(situation.prove().gang("g").reason, "Undecided");
 }
 
-TEST(Reasons, UndecidedSaysWhereTheWorkCountsForNothing) {
-  Situation situation(kTwoNodesOfFour + R"("gangs":[{"name":"g","weight":0.0001}],"pods":[)" + pods("g", 1, kOneGpu) +
-                      "]");
-  EXPECT_EQ(situation.prove().gang("g").reason, "Undecided");
-  EXPECT_NE(situation.gang("g").message.find("its work counts for nothing"), std::string::npos);
-}
-
 TEST(Reasons, TopologyUnsatisfiedWhereAPodOfTheGangRunsOutsideTheTopologyOrInAnotherDomain) {
   const std::string nodes =
       R"("topology":["rack"],"nodes":[{"name":"a","gpus":{"count":4}},{"name":"b","gpus":{"count":4},"labels":{"rack":"1"}},)"
