@@ -3,6 +3,7 @@ package situations
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -82,10 +83,14 @@ func isOpen(pod *v1.Pod) bool {
 	return !isTried || pod.Status.NominatedNodeName != ""
 }
 
-// isCounted says whether the budget's status is of the pods as they are.
-func isCounted(budget *policyv1.PodDisruptionBudget, pods []v1.Pod) bool {
+// isCounted says whether the budget's status is of the pods as they are. Of several budgets of the same pods the controller counts the first
+// alone anew when a pod changes.
+func isCounted(budget *policyv1.PodDisruptionBudget, budgets []policyv1.PodDisruptionBudget, pods []v1.Pod) bool {
+	isShared := slices.ContainsFunc(budgets, func(other policyv1.PodDisruptionBudget) bool {
+		return other.Name != budget.Name && reflect.DeepEqual(other.Spec.Selector, budget.Spec.Selector)
+	})
 	selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
-	if err != nil {
+	if err != nil || budget.Status.ObservedGeneration != budget.Generation {
 		return false
 	}
 	var healthy int32
@@ -94,7 +99,7 @@ func isCounted(budget *policyv1.PodDisruptionBudget, pods []v1.Pod) bool {
 			healthy++
 		}
 	}
-	return budget.Status.ObservedGeneration == budget.Generation && budget.Status.CurrentHealthy == healthy
+	return isShared || budget.Status.CurrentHealthy == healthy
 }
 
 // state is what the controllers, kube-scheduler and the kubelet change, and the first thing that one of them has still to do.
@@ -132,7 +137,7 @@ func state(t *testing.T, cluster *controlplane.Cluster) (found, open string) {
 	}
 	for _, budget := range budgets.Items {
 		fmt.Fprintln(&text, budget.Name, budget.Status.DisruptionsAllowed, budget.Status.CurrentHealthy)
-		if !isCounted(&budget, pods.Items) {
+		if !isCounted(&budget, budgets.Items, pods.Items) {
 			note("budget " + budget.Name)
 		}
 	}
