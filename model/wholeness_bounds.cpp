@@ -9,31 +9,57 @@
 #include "model/free_room.h"
 #include "model/interning.h"
 #include "model/least_broken.h"
+#include "model/levels_parts.h"
 
 namespace muster {
 namespace {
 
 constexpr std::int64_t kMostSteps = 20'000'000;  // of counting copies of gangs' pods on nodes
 
-std::int64_t copies_on(const PodClass& pod_class, const NodeClass& node_class, const NodeEnd& node) {
+// Nodes that are equal in what is free and in their domains.
+struct AlikeNodes {
+  NodeIndex first;
+  std::int64_t count = 0;
+  std::int64_t idle_devices = 0;
+  DeviceUnits most_free = 0;  // on one device
+};
+
+std::int64_t shares_on(const PodClass& pod_class, const NodeClass& node_class, const NodeEnd& node,
+                       const AlikeNodes& alike) {
+  if (pod_class.gpu.kind == GpuRequestKind::kWhole) return alike.idle_devices;
+  if (pod_class.gpu.kind == GpuRequestKind::kMemory && node_class.device_memory_mib == 0) return 0;
+  const DeviceUnits share = std::max<DeviceUnits>(1, share_units(pod_class, node_class));
+  if (alike.most_free < share) return 0;
+  std::int64_t shares = 0;
+  for (const DeviceUnits free : node.free_devices) shares += std::max<DeviceUnits>(0, free) / share;
+  return shares;
+}
+
+std::int64_t copies_on(const PodClass& pod_class, const NodeClass& node_class, const NodeEnd& node,
+                       const AlikeNodes& alike) {
+  const bool is_whole = pod_class.gpu.kind == GpuRequestKind::kWhole;
+  if (is_whole && alike.idle_devices < pod_class.gpu.devices) return 0;
   if (!pod_class.allowed[node.node_class.value()]) return 0;
   std::int64_t copies = kLargest;
   for (std::size_t r = 0; r < pod_class.request.size(); ++r) {
-    if (pod_class.request[r] > 0) copies = std::min(copies, std::max<Amount>(0, node.free[r]) / pod_class.request[r]);
+    const Amount request = pod_class.request[r];
+    if (request <= 0) continue;
+    if (node.free[r] < request) return 0;
+    copies = std::min(copies, node.free[r] / request);
   }
   if (pod_class.gpu.devices == 0) return copies;
-  if (pod_class.gpu.kind == GpuRequestKind::kMemory && node_class.device_memory_mib == 0) return 0;
-  const DeviceUnits share = std::max<DeviceUnits>(1, share_units(pod_class, node_class));
-  std::int64_t shares = 0;
-  for (const DeviceUnits free : node.free_devices) shares += std::max<DeviceUnits>(0, free) / share;
-  return std::min(copies, shares / pod_class.gpu.devices);
+  return std::min(copies, shares_on(pod_class, node_class, node, alike) / pod_class.gpu.devices);
 }
 
 // Bins by what they hold.
 class Bins {
  public:
   void add(std::int64_t copies, std::int64_t bins) {
-    if (copies > 0) alike_.push_back({copies, bins, 0, 0});
+    if (copies <= 0) return;
+    if (!alike_.empty() && alike_.back().copies == copies)
+      alike_.back().bins += bins;
+    else
+      alike_.push_back({copies, bins, 0, 0});
   }
   // Once all are there.
   void close() {
@@ -63,11 +89,15 @@ class Bins {
   std::vector<Alike> alike_;
 };
 
-// Nodes that are equal in what is free and in their domains.
-struct AlikeNodes {
-  NodeIndex first;
-  std::int64_t count = 0;
-};
+// The first of them; how many there are is counted by its owner.
+AlikeNodes alike_to(const Problem& problem, NodeIndex node, const NodeEnd& end) {
+  AlikeNodes alike{node, 0, 0, 0};
+  for (const DeviceUnits free : end.free_devices) {
+    alike.idle_devices += free >= problem.device_capacity(node) ? 1 : 0;
+    alike.most_free = std::max(alike.most_free, free);
+  }
+  return alike;
+}
 
 std::vector<AlikeNodes> alike_nodes(const Problem& problem, const FreeRoom& room) {
   std::vector<AlikeNodes> all;
@@ -82,7 +112,7 @@ std::vector<AlikeNodes> alike_nodes(const Problem& problem, const FreeRoom& room
     for (const DeviceUnits free : end.free_devices) note(free);
     for (const DomainIndex domain : problem.nodes[node].domains) note(domain.is_none() ? kLargest : domain.value());
     const auto [number, is_new] = known.intern(signature);
-    if (is_new) all.push_back({node, 0});
+    if (is_new) all.push_back(alike_to(problem, node, end));
     ++all[number].count;
   }
   return all;
@@ -120,13 +150,14 @@ class SpreadOfClass {
     const std::size_t levels = problem_.topology_levels.size();
     std::vector<std::int64_t> by_domain(problem_.domains.size(), 0), outside(levels, 0);
     std::map<ModelIndex, std::int64_t> by_model;
-    for (const auto& [node, count] : nodes_) {
+    for (const AlikeNodes& alike : nodes_) {
+      const NodeIndex node = alike.first;
       const NodeClass& node_class = problem_.class_of(node);
       steps_ += 8 + node_class.device_count;
-      const std::int64_t each = copies_on(pod_class, node_class, room_.of(node));
+      const std::int64_t each = copies_on(pod_class, node_class, room_.of(node), alike);
       if (each == 0) continue;
-      copies.by_node.add(each, count);
-      const std::int64_t here = saturating_multiply(each, count);
+      copies.by_node.add(each, alike.count);
+      const std::int64_t here = saturating_multiply(each, alike.count);
       by_model[node_class.model] = saturating_add(by_model[node_class.model], here);
       for (std::size_t level = 0; level < levels; ++level) {
         const DomainIndex domain = problem_.nodes[node].domains[level];
@@ -177,14 +208,11 @@ struct WholenessBounds::Given {
         end_state(end_state_of(of.problem_, leaving)),
         is_broken(broken_nodes(of.problem_, of.whole_nodes_, end_state)),
         room(of.problem_, leaving, end_state),
-        before(levels.values.begin(), levels.values.begin() + levels_before(of.problem_)) {}
+        before(levels.values.begin(), levels.values.begin() + levels_of_presence(of.problem_)) {}
 
   bool holds_for(const Levels& levels) const {
     return std::equal(before.begin(), before.end(), levels.values.begin());
   }
-  // `share`, `quota` and `work` of each priority, `evicted`, `moved` and `seniority`.
-  static std::ptrdiff_t levels_before(const Problem& problem) { return 3 * std::ssize(problem.priorities) + 3; }
-
  private:
   Plan leaving_of(const Problem& problem) {
     Plan plan;
@@ -216,7 +244,7 @@ WholenessValues WholenessBounds::given(const Levels& levels) {
     least_misplaced_.reset();
   }
   WholenessValues values{};
-  std::copy_n(levels.values.begin() + Given::levels_before(problem_), values.size(), values.begin());
+  std::copy_n(levels.values.begin() + levels_of_presence(problem_), values.size(), values.begin());
   if (!most_whole_) most_whole_ = most_whole(values[0]);
   if (!least_spread_ && values[2] + values[3] + values[4] > 0) least_spread_ = least_spread();
   if (!least_misplaced_ && values[5] > 0) least_misplaced_ = least_misplaced();

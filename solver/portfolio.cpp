@@ -67,6 +67,7 @@ struct Offer {
   Candidate candidate;
   std::string_view origin;
   std::vector<std::optional<std::int64_t>> bounds;
+  bool is_gathered = false;  // gathering would change nothing
 };
 
 }  // namespace
@@ -231,16 +232,18 @@ class Cycle {
   // Leaves more nodes whole, where that changes no level before; bounds that are known hold on as long as the values
   // before their level do.
   void gather_best() {
-    if (!snapshot_.policy.has_whole_nodes() || offers_.empty()) return;
+    if (!snapshot_.policy.has_whole_nodes() || offers_.empty() || offers_.front().is_gathered) return;
     const Clock::time_point start = Clock::now(), until = deadline_.after(kFirstSearchShare) - reserve();
     if (!options_.deterministic && start >= until) return;
     const StopRequest stop = [&] { return !options_.deterministic && Clock::now() >= until; };
-    const Offer& best = offers_.front();
+    Offer& best = offers_.front();
     const WholenessValues bounds = sum_bounds_.wholeness(best.candidate.levels);
-    Offer found{gather(problem_, shares_, best.candidate, bounds, stop), best.origin, best.bounds};
+    Gathered gathered = gather(problem_, shares_, best.candidate, bounds, stop);
     gathering_ms_ += milliseconds_since(start);
     last_engine_ended_ = Clock::now();
-    if (found.candidate.plan == best.candidate.plan) return;
+    best.is_gathered = gathered.is_complete && !gathered.better;
+    if (!gathered.better) return;
+    Offer found{*std::move(gathered.better), best.origin, best.bounds, gathered.is_complete};
     forget_bounds_after_change(best, found);
     tracer_.tell(found.origin, found.candidate.levels, found.bounds);
     offers_.insert(offers_.begin(), std::move(found));
