@@ -273,7 +273,8 @@ Candidate solve_greedy(const Problem& problem, const FairShares& shares, const G
     if (i == 0 && beginning.could_evict) start->tell_placed(options.on_placed);
     Plan plan = start->run();
     if (i > 0 && !start->is_complete()) return;
-    Levels levels = i == 0 ? start->value_of(plan) : evaluate_presence(problem, shares, plan);
+    const bool is_told = i == 0 && options.on_first;
+    Levels levels = is_told ? start->value_of(plan) : evaluate_presence(problem, shares, plan);
     candidates[i] = Candidate{std::move(plan), std::move(levels), start->ran_out()};
     if (i == 0 && options.on_first) options.on_first(*candidates[i]);
     if (start->has_evicted()) starts[i] = std::move(start);

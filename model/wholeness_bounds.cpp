@@ -126,12 +126,20 @@ bool is_all_or_nothing(const Problem& problem, const Gang& gang) {
 class SpreadOfClass {
  public:
   SpreadOfClass(const Problem& problem, const FreeRoom& room)
-      : problem_(problem), room_(room), nodes_(alike_nodes(problem, room)), known_(problem.pod_classes.size()) {}
+      : problem_(problem), room_(room), nodes_(alike_nodes(problem, room)), known_(problem.pod_classes.size()) {
+    for (const AlikeNodes& alike : nodes_) steps_each_ += 8 + problem.class_of(alike.first).device_count;
+    std::ranges::stable_sort(nodes_, std::ranges::greater(),
+                             [](const AlikeNodes& alike) { return std::pair(alike.idle_devices, alike.most_free); });
+  }
 
   // Nothing where it would take too long to tell.
   GangSpread of(PodClassIndex pod_class, std::int64_t pods) {
-    std::optional<Copies>& copies = known_[pod_class];
-    if (!copies) copies = steps_ <= kMostSteps ? copies_of(problem_.pod_classes[pod_class]) : Copies{};
+    Known& known = known_[pod_class];
+    if (known.is_new) known.is_told = steps_ <= kMostSteps;
+    if (std::exchange(known.is_new, false)) steps_ += steps_each_;
+    if (!known.is_told || fits_on_one(problem_.pod_classes[pod_class], pods, known)) return {};
+    std::optional<Copies>& copies = known.copies;
+    if (!copies) copies = copies_of(problem_.pod_classes[pod_class]);
     GangSpread spread;
     spread.nodes = copies->by_node.beyond_first(pods);
     for (const Bins& level : copies->by_domain) spread.domains += level.beyond_first(pods);
@@ -145,20 +153,41 @@ class SpreadOfClass {
     std::vector<Bins> by_domain;  // by topology level
   };
 
-  Copies copies_of(const PodClass& pod_class) {
+  struct Known {
+    bool is_new = true, is_told = false;
+    std::int64_t most_on_one = 0;  // node, of the first `looked_at`
+    std::size_t looked_at = 0;
+    std::optional<Copies> copies;
+  };
+
+  bool fits_on_one(const PodClass& pod_class, std::int64_t pods, Known& known) const {
+    while (known.most_on_one < pods && known.looked_at < nodes_.size()) {
+      const AlikeNodes& alike = nodes_[known.looked_at++];
+      known.most_on_one = std::max(known.most_on_one, copies_on(pod_class, alike));
+    }
+    return known.most_on_one >= pods;
+  }
+
+  std::int64_t copies_on(const PodClass& pod_class, const AlikeNodes& alike) const {
+    return muster::copies_on(pod_class, problem_.class_of(alike.first), room_.of(alike.first), alike);
+  }
+
+  Copies copies_of(const PodClass& pod_class) const {
     Copies copies;
     const std::size_t levels = problem_.topology_levels.size();
     std::vector<std::int64_t> by_domain(problem_.domains.size(), 0), outside(levels, 0);
     std::map<ModelIndex, std::int64_t> by_model;
+    NodeClassIndex last_class = NodeClassIndex::none();
+    std::int64_t* of_model = nullptr;
     for (const AlikeNodes& alike : nodes_) {
       const NodeIndex node = alike.first;
-      const NodeClass& node_class = problem_.class_of(node);
-      steps_ += 8 + node_class.device_count;
-      const std::int64_t each = copies_on(pod_class, node_class, room_.of(node), alike);
+      const std::int64_t each = copies_on(pod_class, alike);
       if (each == 0) continue;
       copies.by_node.add(each, alike.count);
       const std::int64_t here = saturating_multiply(each, alike.count);
-      by_model[node_class.model] = saturating_add(by_model[node_class.model], here);
+      const NodeClassIndex node_class = problem_.nodes[node].node_class;
+      if (std::exchange(last_class, node_class) != node_class) of_model = &by_model[problem_.class_of(node).model];
+      *of_model = saturating_add(*of_model, here);
       for (std::size_t level = 0; level < levels; ++level) {
         const DomainIndex domain = problem_.nodes[node].domains[level];
         std::int64_t& sum = domain.is_none() ? outside[level] : by_domain[domain.value()];
@@ -179,8 +208,8 @@ class SpreadOfClass {
   const Problem& problem_;
   const FreeRoom& room_;
   std::vector<AlikeNodes> nodes_;
-  Indexed<PodClassIndex, std::optional<Copies>> known_;
-  std::int64_t steps_ = 0;
+  Indexed<PodClassIndex, Known> known_;
+  std::int64_t steps_ = 0, steps_each_ = 0;  // so far, and for a class
 };
 
 void add(MissingPods::Cost& sum, const MissingPods::Cost& cost) {
