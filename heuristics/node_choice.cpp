@@ -126,8 +126,11 @@ NodeIndex NodeChooser::scan_cells(PodIndex pod) {
   const PodClassIndex class_index = problem_.pods[pod].pod_class;
   const PodClass& pod_class = problem_.pod_classes[class_index];
   const Glance asked = asked_by(pod_class);
+  const std::size_t most_cells = all_nodes_.size() / kNodesOfACell;
+  Cells& known = is_sharer(pod_class) ? sharers_cells_ : others_cells_;
+  if (known.cells && known.cells->all().size() > most_cells) return scan(pod, all_nodes_);  // they only grow in number
   std::vector<NodeCells::Cell>& cells = cells_for(pod_class).all();
-  if (cells.size() > all_nodes_.size() / kNodesOfACell) return scan(pod, all_nodes_);
+  if (cells.size() > most_cells) return scan(pod, all_nodes_);
   std::vector<Bound>& bounds = bounds_of_cells_;
   bounds.clear();
   for (std::uint32_t cell = 0; cell < cells.size(); ++cell) {
