@@ -11,6 +11,7 @@
 #include "heuristics/node_choice.h"
 #include "heuristics/search_scope.h"
 #include "heuristics/search_value.h"
+#include "model/levels_parts.h"
 #include "model/saturating.h"
 
 namespace muster {
@@ -38,17 +39,18 @@ auto size_of(const Problem& problem, PodIndex pod) {
 class Gathering {
  public:
   Gathering(const Problem& problem, const FairShares& shares, const Plan& plan, const StopRequest& stop)
+      : Gathering(problem, shares, plan, stop, ClusterState(problem, ClusterState::Releasing::kFreed)) {}
+  Gathering(const Problem& problem, const FairShares& shares, const Plan& plan, const StopRequest& stop,
+            ClusterState before)
       : problem_(problem),
         stop_(stop),
         evictions_(evictions_of(plan)),
-        before_(problem, ClusterState::Releasing::kFreed),
-        bounds_(queue_bounds(problem, before_)),
-        state_(carry_out(plan)),
+        bounds_(queue_bounds(problem, before)),
+        state_(carried_out(plan, std::move(before))),
         scope_(problem, shares, state_, plan),
         whole_nodes_(problem),
         breaking_(problem.nodes.size(), 0) {
-    const auto size = static_cast<std::int64_t>(problem.pods.size() + problem.nodes.size());
-    looks_left_ = std::max(kLeastLooks, kLooksEach * size);
+    begin();
     for (const Placement& placement : plan.placements) {
       if (may_move(placement.pod)) movable_.push_back(placement.pod);
     }
@@ -57,14 +59,23 @@ class Gathering {
     }
   }
 
+  // With all of its work ahead.
+  void begin() {
+    const auto size = static_cast<std::int64_t>(problem_.pods.size() + problem_.nodes.size());
+    looks_left_ = std::max(kLeastLooks, kLooksEach * size);
+  }
+  bool is_due() const { return looks_left_ <= 0 || (stop_ && stop_()); }
+
   enum class Order : std::uint8_t { kBigFirst, kAsGiven };
 
   // Whether some node in use could be whole: else putting pods down anew cannot leave more of them.
   bool may_empty_a_node() const { return !nodes_to_empty().empty(); }
 
+  // Whether there are so few pods that may move that putting them down anew is worth its time.
+  bool is_small() const { return movable_.size() <= kMostRepacked; }
+
   // All that may move is put down anew, by best fit. False: not all of it found a place, and nothing changed.
   bool repack(Order order) {
-    if (movable_.size() > kMostRepacked) return false;
     std::vector<PodIndex> pods = movable_;
     if (order == Order::kBigFirst) sort_big_first(pods);
     const auto start = state_.checkpoint();
@@ -95,12 +106,10 @@ class Gathering {
   Plan plan() const { return plan_of(problem_, state_, evictions_); }
 
  private:
-  bool is_due() const { return looks_left_ <= 0 || (stop_ && stop_()); }
   bool may_move(PodIndex pod) const { return scope_.may_move(pod) && scope_.is_open(state_.node_of(pod)); }
   bool is_whole(NodeIndex node) const { return whole_nodes_.counts(node) && breaking_[node] == 0; }
 
-  ClusterState carry_out(const Plan& plan) const {
-    ClusterState state = before_;
+  static ClusterState carried_out(const Plan& plan, ClusterState state) {
     for (const Eviction& eviction : plan.evictions) state.take(eviction.pod);
     for (const Placement& placement : plan.placements) state.put(placement.pod, placement.node, placement.devices);
     return state;
@@ -323,7 +332,6 @@ class Gathering {
   const Problem& problem_;
   const StopRequest& stop_;
   std::vector<PlannedEviction> evictions_;
-  ClusterState before_;
   QueueBounds bounds_;
   ClusterState state_;
   SearchScope scope_;
@@ -334,38 +342,77 @@ class Gathering {
   std::int64_t looks_left_ = 0;
 };
 
-void keep_better(const Problem& problem, const FairShares& shares, Plan plan, Candidate& best) {
-  Levels levels = evaluate(problem, shares, plan);
-  if (compare(levels, best.levels, level_ids(problem)) > 0) best = {std::move(plan), std::move(levels), best.ran_out};
-}
-
 WholenessValues wholeness_of(const Problem& problem, const Levels& levels) {
   WholenessValues values{};
-  const std::vector<LevelId> ids = level_ids(problem);
-  const auto first = std::ranges::find(ids, LevelKind::kWholeNodes, &LevelId::kind) - ids.begin();
-  std::copy_n(levels.values.begin() + first, values.size(), values.begin());
+  std::copy_n(levels.values.begin() + levels_of_presence(problem), values.size(), values.begin());
   return values;
 }
 
+// The best plan so far, and one that is being changed.
+class GatheringRun {
+ public:
+  GatheringRun(const Problem& problem, const FairShares& shares, const Candidate& incumbent, const StopRequest& stop)
+      : problem_(problem), shares_(shares), incumbent_(incumbent), stop_(stop), ids_(level_ids(problem)) {}
+
+  Gathered run(const WholenessValues& bounds) {
+    if (at_best().improve()) keep_if_better();
+    for (const Gathering::Order order : {Gathering::Order::kBigFirst, Gathering::Order::kAsGiven}) {
+      const WholenessValues values = wholeness_of(problem_, best().levels);
+      if ((values[0] == bounds[0] && values[1] == bounds[1]) || !changed_->is_small() || is_stopped()) break;
+      if (!at_best().may_empty_a_node()) break;
+      if (!changed_->repack(order)) continue;
+      changed_->improve();
+      keep_if_better();
+    }
+    is_complete_ = is_complete_ && !changed_->is_due();
+    return {std::move(better_), is_complete_};
+  }
+
+ private:
+  const Candidate& best() const { return better_ ? *better_ : incumbent_; }
+
+  // With all of its work ahead.
+  Gathering& at_best() {
+    if (changed_) is_complete_ = is_complete_ && !changed_->is_due();
+    if (is_at_best_)
+      changed_->begin();
+    else
+      changed_.emplace(problem_, shares_, best().plan, stop_);
+    is_at_best_ = true;
+    return *changed_;
+  }
+
+  bool is_stopped() {
+    const bool is_due = stop_ && stop_();
+    is_complete_ = is_complete_ && !is_due;
+    return is_due;
+  }
+
+  // Places alone have changed, and no level of presence with them.
+  void keep_if_better() {
+    Plan plan = changed_->plan();
+    Levels levels = evaluate_places(problem_, plan, incumbent_.levels);
+    is_at_best_ = compare(levels, best().levels, ids_) > 0;
+    if (is_at_best_) better_ = Candidate{std::move(plan), std::move(levels), incumbent_.ran_out};
+  }
+
+  const Problem& problem_;
+  const FairShares& shares_;
+  const Candidate& incumbent_;
+  const StopRequest& stop_;
+  const std::vector<LevelId> ids_;
+  std::optional<Candidate> better_;
+  std::optional<Gathering> changed_;
+  bool is_at_best_ = false;  // `changed_` has the places of the best plan
+  bool is_complete_ = true;
+};
+
 }  // namespace
 
-Candidate gather(const Problem& problem, const FairShares& shares, const Candidate& incumbent,
-                 const WholenessValues& bounds, const StopRequest& stop) {
-  if (incumbent.plan.placements.empty() || wholeness_of(problem, incumbent.levels) == bounds) return incumbent;
-  Candidate best = incumbent;
-  Gathering as_it_is(problem, shares, incumbent.plan, stop);
-  if (as_it_is.improve()) keep_better(problem, shares, as_it_is.plan(), best);
-  for (const Gathering::Order order : {Gathering::Order::kBigFirst, Gathering::Order::kAsGiven}) {
-    const WholenessValues values = wholeness_of(problem, best.levels);
-    const bool has_most_whole = values[0] == bounds[0] && values[1] == bounds[1];
-    if (has_most_whole || (stop && stop())) break;
-    Gathering anew(problem, shares, best.plan, stop);
-    if (!anew.may_empty_a_node()) break;
-    if (!anew.repack(order)) continue;
-    anew.improve();
-    keep_better(problem, shares, anew.plan(), best);
-  }
-  return best;
+Gathered gather(const Problem& problem, const FairShares& shares, const Candidate& incumbent,
+                const WholenessValues& bounds, const StopRequest& stop) {
+  if (incumbent.plan.placements.empty() || wholeness_of(problem, incumbent.levels) == bounds) return {};
+  return GatheringRun(problem, shares, incumbent, stop).run(bounds);
 }
 
 }  // namespace muster

@@ -6,6 +6,8 @@
 // changes nothing, unless it was stopped or came to the end of its work, which is limited by the size of the cluster.
 #pragma once
 
+#include <optional>
+
 #include "heuristics/greedy.h"
 #include "model/fair_share.h"
 #include "model/problem.h"
@@ -13,10 +15,15 @@
 
 namespace muster {
 
-// Never worse than `incumbent` by the levels, and feasible where that is. `bounds`: of the levels of wholeness, given
-// the incumbent's levels; nothing is tried where they are reached. `stop` may be empty. Requires a policy that packs.
+struct Gathered {
+  std::optional<Candidate> better;  // none: nothing better was found
+  bool is_complete = true;          // it was not stopped, and did not come to the end of its work
+};
+
+// Better than `incumbent` by the levels, and feasible where that is. `bounds`: of the levels of wholeness, given the
+// incumbent's levels; nothing is tried where they are reached. `stop` may be empty. Requires a policy that packs.
 // Cost: O(pods placed x choice of a node), and for each node that is emptied O(its pods x nodes in use).
-Candidate gather(const Problem& problem, const FairShares& shares, const Candidate& incumbent,
-                 const WholenessValues& bounds, const StopRequest& stop);
+Gathered gather(const Problem& problem, const FairShares& shares, const Candidate& incumbent,
+                const WholenessValues& bounds, const StopRequest& stop);
 
 }  // namespace muster

@@ -16,6 +16,7 @@
 #include "heuristics/leading_levels.h"
 #include "heuristics/node_choice.h"
 #include "heuristics/placing.h"
+#include "model/levels_parts.h"
 #include "model/parallel.h"
 
 namespace muster {
@@ -272,20 +273,35 @@ Candidate solve_greedy(const Problem& problem, const FairShares& shares, const G
     if (i == 0 && beginning.could_evict) start->tell_placed(options.on_placed);
     Plan plan = start->run();
     if (i > 0 && !start->is_complete()) return;
-    Levels levels = start->value_of(plan);
+    const bool is_told = i == 0 && options.on_first;
+    Levels levels = is_told ? start->value_of(plan) : evaluate_presence(problem, shares, plan);
     candidates[i] = Candidate{std::move(plan), std::move(levels), start->ran_out()};
     if (i == 0 && options.on_first) options.on_first(*candidates[i]);
     if (start->has_evicted()) starts[i] = std::move(start);
   };
   const auto ids = level_ids(problem);
+  const std::vector<LevelId> of_presence(ids.begin(), ids.begin() + levels_of_presence(problem));
   const auto run_starts = [&](std::size_t begin, std::size_t end) {
     parallel_for(end - begin, options.threads, [&](std::size_t i) { run_start(begin + i); });
+  };
+  // Where the pods are is told apart only among plans that are equal in all levels before.
+  const auto complete = [&](Candidate& candidate) {
+    if (candidate.levels.values.size() == ids.size()) return;
+    candidate.levels = evaluate_places(problem, candidate.plan, candidate.levels);
+  };
+  const auto is_better = [&](Candidate& a, Candidate& b) {
+    const auto by_presence = compare(a.levels, b.levels, of_presence);
+    if (by_presence != 0) return by_presence > 0;
+    complete(a);
+    complete(b);
+    return compare(a.levels, b.levels, ids) > 0;
   };
   const auto best_of = [&] {
     std::size_t best = 0;
     for (std::size_t i = 1; i < orders.size(); ++i) {
-      if (candidates[i] && compare(candidates[i]->levels, candidates[best]->levels, ids) > 0) best = i;
+      if (candidates[i] && is_better(*candidates[i], *candidates[best])) best = i;
     }
+    complete(*candidates[best]);
     return best;
   };
   const auto exchange_victims = [&](std::size_t i) {

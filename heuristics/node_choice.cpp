@@ -55,12 +55,15 @@ NodeChooser::NodeChooser(const ClusterState& state, const QueueBounds& bounds, N
     const Pod& p = problem_.pods[pod];
     const PodClass& pod_class = problem_.pod_classes[p.pod_class];
     if (p.status == PodStatus::kPending) ++pending_[p.pod_class];
-    if (p.status == PodStatus::kPending && pod_class.has_company_rules()) ++pending_with_rules_;
     if (p.status == PodStatus::kPending && pod_class.gpu.devices > 0) {
       cpu += pod_class.request[kCpu.value()];
       devices += std::max<Work>(1, pod_class.work / 1000);
     }
     if (!p.node.is_none() && p.status == PodStatus::kReleasing) has_releasing_[p.node] = 1;
+  }
+  for (const PodClassIndex pod_class : problem_.pod_classes.indices()) {
+    const bool has_list = !problem_.pod_classes[pod_class].has_company_rules() && wants_list(pod_class);
+    if (!has_list) pending_without_list_ += pending_[pod_class];
   }
   list_occupants();
   if (devices > 0) typical_cpu_per_gpu_ = cpu / devices;
@@ -92,11 +95,10 @@ NodeIndex NodeChooser::choose(PodIndex pod, std::span<const NodeIndex> among) {
   if (all_nodes_.empty()) return NodeIndex::none();
   read_touched();
   if (!among.empty()) return best_of_equals(pod, scan(pod, among), among);
-  // An affinity lets in so few nodes that bounds of their scores end no search.
-  const bool is_by_cells = pod_class.gpu.kind != GpuRequestKind::kMemory && pod_class.affinity.is_none() &&
-                           pending_with_rules_ >= kListWorthPods;
-  if (!is_plain && is_by_cells) return best_of_equals(pod, scan_cells(pod), all_nodes_);
-  if (!is_plain || !wants_list(class_index)) return best_of_equals(pod, scan(pod, all_nodes_), all_nodes_);
+  if (!is_plain || !wants_list(class_index)) {
+    const NodeIndex best = is_by_cells(class_index) ? scan_cells(pod) : scan(pod, all_nodes_);
+    return best_of_equals(pod, best, all_nodes_);
+  }
   const NodeIndex node = best_of_equals(pod, best_of_list(class_index), all_nodes_);
   // Elsewhere a plain pod adds the same to its queue, so where the queue's bounds refuse one node they refuse all.
   return !node.is_none() && fits_queue(state_, bounds_, pod, node) ? node : NodeIndex::none();
@@ -124,8 +126,11 @@ NodeIndex NodeChooser::scan_cells(PodIndex pod) {
   const PodClassIndex class_index = problem_.pods[pod].pod_class;
   const PodClass& pod_class = problem_.pod_classes[class_index];
   const Glance asked = asked_by(pod_class);
+  const std::size_t most_cells = all_nodes_.size() / kNodesOfACell;
+  Cells& known = is_sharer(pod_class) ? sharers_cells_ : others_cells_;
+  if (known.cells && known.cells->all().size() > most_cells) return scan(pod, all_nodes_);  // they only grow in number
   std::vector<NodeCells::Cell>& cells = cells_for(pod_class).all();
-  if (cells.size() > all_nodes_.size() / kNodesOfACell) return scan(pod, all_nodes_);
+  if (cells.size() > most_cells) return scan(pod, all_nodes_);
   std::vector<Bound>& bounds = bounds_of_cells_;
   bounds.clear();
   for (std::uint32_t cell = 0; cell < cells.size(); ++cell) {
@@ -358,6 +363,14 @@ bool NodeChooser::fits_at_once(const PodClass& pod_class, NodeIndex node) const 
 
 bool NodeChooser::wants_list(PodClassIndex pod_class) const {
   return lists_[pod_class] != nullptr || pending_[pod_class] >= kListWorthPods;
+}
+
+// An affinity lets in so few nodes that bounds of their scores end no search.
+bool NodeChooser::is_by_cells(PodClassIndex index) const {
+  const PodClass& pod_class = problem_.pod_classes[index];
+  if (pod_class.gpu.kind == GpuRequestKind::kMemory || !pod_class.affinity.is_none()) return false;
+  const Cells& cells = is_sharer(pod_class) ? sharers_cells_ : others_cells_;
+  return cells.cells || pending_without_list_ >= kListWorthPods;
 }
 
 NodeIndex NodeChooser::best_of_list(PodClassIndex pod_class) {

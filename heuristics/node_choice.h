@@ -151,6 +151,7 @@ class NodeChooser {
   static bool is_short(const Glance& free, const Glance& asked);
   static bool has_equal_room(const Glance& a, const Glance& b);
   bool wants_list(PodClassIndex pod_class) const;
+  bool is_by_cells(PodClassIndex pod_class) const;
 
   const Problem& problem_;
   const ClusterState& state_;
@@ -169,7 +170,7 @@ class NodeChooser {
   Indexed<NodeIndex, Glance> glances_;  // none before the first pod
   std::vector<NodeIndex> all_nodes_;
   Indexed<PodClassIndex, std::int64_t> pending_;  // pods of the class that wait
-  std::int64_t pending_with_rules_ = 0;           // about other pods
+  std::int64_t pending_without_list_ = 0;         // pods of classes that have no list
   std::vector<Bound> bounds_of_cells_;            // memory for scan_cells
   Indexed<PodClassIndex, std::unique_ptr<List>> lists_;
   // Pods that the snapshot has on node n, releasing ones too: `occupants_[occupants_begin_[n] .. [n + 1]]`, ascending.

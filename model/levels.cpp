@@ -26,6 +26,12 @@ struct PresentWork {
 void add_units(const Problem& problem, GangIndex index, std::size_t rank, const std::vector<PodIndex>& present,
                PresentWork& sums) {
   const Gang& gang = problem.gangs[index];
+  const Group& root = problem.groups[gang.root];
+  if (gang.pods.size() == 1 && root.is_leaf() && root.minimum <= 1) {  // what gang_units() says of it
+    const PodClass& pod_class = problem.class_of(present.front());
+    if (pod_class.work > 0) sums.units.add(gang.queue, kind_of(pod_class), rank, {pod_class.work, 1});
+    return;
+  }
   for (const std::array<Work, 2>& unit : gang_units(problem, index, present)) {
     for (std::size_t kind = 0; kind < unit.size(); ++kind) {
       if (unit[kind] > 0) sums.units.add(gang.queue, kind, rank, {unit[kind], 1});
@@ -93,24 +99,35 @@ std::int64_t seniority_value(const Problem& problem, const Plan& plan) {
   return sum;
 }
 
-Levels evaluate(const Problem& problem, const FairShares& shares, const Plan& plan, const EndState& end_state,
-                const std::function<NodeEnd(NodeIndex)>& end_of) {
+Levels evaluate_presence(const Problem& problem, const FairShares& shares, const Plan& plan,
+                         const EndState& end_state) {
   PresentWork present = present_work(problem, end_state);
   Levels levels{share_values(problem, shares, present.units.take())};
   const std::vector<Work> quota = quota_values(problem, shares, present.unweighted);
   levels.values.insert(levels.values.end(), quota.begin(), quota.end());
   Work sum = 0;
   for (const Work work : present.weighted) levels.values.push_back(sum = saturating_add(sum, work));
-  const bool is_binpack = problem.snapshot->policy.placement == PlacementPolicy::kBinpack;
   levels.values.push_back(evicted_value(problem, plan));
   levels.values.push_back(moved_value(problem, plan));
   levels.values.push_back(seniority_value(problem, plan));
+  return levels;
+}
+
+void add_levels_of_places(const Problem& problem, const Plan& plan, const EndState& end_state,
+                          const std::function<NodeEnd(NodeIndex)>& end_of, Levels& levels) {
+  const bool is_binpack = problem.snapshot->policy.placement == PlacementPolicy::kBinpack;
   if (problem.snapshot->policy.has_whole_nodes()) {
     const WholenessValues wholeness = wholeness_values(problem, plan, end_state);
     levels.values.insert(levels.values.end(), wholeness.begin(), wholeness.end());
   }
   levels.values.push_back(preference_value(problem, plan, end_state));
   levels.values.push_back(is_binpack ? fragmentation_value(problem, end_of) : spread_value(problem, end_of));
+}
+
+Levels evaluate(const Problem& problem, const FairShares& shares, const Plan& plan, const EndState& end_state,
+                const std::function<NodeEnd(NodeIndex)>& end_of) {
+  Levels levels = evaluate_presence(problem, shares, plan, end_state);
+  add_levels_of_places(problem, plan, end_state, end_of, levels);
   return levels;
 }
 
@@ -204,6 +221,21 @@ Levels evaluate(const Problem& problem, const FairShares& shares, const Plan& pl
 Levels evaluate(const Problem& problem, const FairShares& shares, const Plan& plan,
                 const std::function<NodeEnd(NodeIndex)>& end_of) {
   return evaluate(problem, shares, plan, end_state_of(problem, plan), end_of);
+}
+
+std::ptrdiff_t levels_of_presence(const Problem& problem) { return 3 * std::ssize(problem.priorities) + 3; }
+
+Levels evaluate_presence(const Problem& problem, const FairShares& shares, const Plan& plan) {
+  return evaluate_presence(problem, shares, plan, end_state_of(problem, plan));
+}
+
+Levels evaluate_places(const Problem& problem, const Plan& plan, const Levels& presence) {
+  Levels levels;
+  levels.values.assign(presence.values.begin(), presence.values.begin() + levels_of_presence(problem));
+  const EndState end_state = end_state_of(problem, plan);
+  const FreeRoom room(problem, plan, end_state);
+  add_levels_of_places(problem, plan, end_state, [&](NodeIndex node) { return room.of(node); }, levels);
+  return levels;
 }
 
 }  // namespace muster

@@ -86,6 +86,14 @@ struct QueueWork {
 // The quota level of each rank: min(W, Q) on the leaves.
 std::vector<Work> quota_values(const Problem& problem, const FairShares& shares, const QueueWork& work);
 
+// The levels of a plan in two parts. Those up to `seniority` (`share`, `quota` and `work` of each priority, `evicted`,
+// `moved` and `seniority`) tell which pods are present, leave and move; all others tell where pods are.
+std::ptrdiff_t levels_of_presence(const Problem& problem);
+// The first part alone, as evaluate() has it.
+Levels evaluate_presence(const Problem& problem, const FairShares& shares, const Plan& plan);
+// All levels of a plan whose first part is that of `presence`. Cost: O(pods + nodes x expected classes).
+Levels evaluate_places(const Problem& problem, const Plan& plan, const Levels& presence);
+
 // What one placement of the pod adds to the levels `seniority` (where it waited) and `preference` (preferred topology
 // apart).
 std::int64_t seniority_of(const Problem& problem, PodIndex pod);

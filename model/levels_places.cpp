@@ -78,7 +78,14 @@ struct IdleDevice {
   DeviceUnits room = 0;
   std::int64_t thousandths = 0;
 };
-using IdleDevices = boost::container::small_vector<IdleDevice, 16>;
+// Those of one node.
+struct IdleDevices {
+  boost::container::small_vector<IdleDevice, 16> all;
+  std::int64_t thousandths = 0;  // of all
+  std::int32_t whole = 0;        // nothing uses them
+  std::int64_t whole_thousandths = 0;
+  DeviceUnits most_room = 0;
+};
 
 // Of one node, the idle thousandths that a pod of the class could not use (Weng et al. 2023, section 3.2): all of them
 // where the node does not take it or it asks for no device; else those on devices with less room than one share of it.
@@ -91,12 +98,16 @@ std::optional<std::int64_t> unusable_thousandths(const Problem& problem, const E
     return std::nullopt;
   const PodClass& pod_class = problem.pod_classes[expected.pod_class];
   const auto fits = [&](Amount request, Amount free) { return !is_short(request, free); };
+  const bool is_whole = pod_class.gpu.kind == GpuRequestKind::kWhole;
+  if (is_whole && idle.whole < expected.devices) return std::nullopt;
   if (!pod_class.allowed[node.node_class.value()] || !std::ranges::equal(pod_class.request, node.free, fits))
     return std::nullopt;
+  if (is_whole) return idle.thousandths - idle.whole_thousandths;
   const DeviceUnits share = share_units(pod_class, problem.node_classes[node.node_class]);
+  if (idle.most_room < share) return std::nullopt;
   std::int64_t too_small = 0;
   std::int32_t large_enough = 0;
-  for (const IdleDevice& device : idle) {
+  for (const IdleDevice& device : idle.all) {
     too_small += device.room < share ? device.thousandths : 0;
     large_enough += device.room >= share ? 1 : 0;
   }
@@ -123,11 +134,15 @@ std::int64_t gpu_thousandths_in_use(const Problem& problem, const NodeEnd& node)
 std::int64_t fragmentation_of(const Problem& problem, const NodeEnd& node) {
   const DeviceUnits capacity = problem.node_classes[node.node_class].device_capacity();
   IdleDevices idle;
-  std::int64_t all = 0;
   for (const DeviceUnits free : node.free_devices) {
     if (free <= 0) continue;
-    idle.push_back({free, idle_thousandths(free, capacity)});
-    all += idle.back().thousandths;
+    const std::int64_t thousandths = idle_thousandths(free, capacity);
+    idle.all.push_back({free, thousandths});
+    idle.thousandths += thousandths;
+    idle.most_room = std::max(idle.most_room, free);
+    if (free < capacity) continue;
+    ++idle.whole;
+    idle.whole_thousandths += thousandths;
   }
   std::int64_t value = 0, weight_of_none = 0;  // of the classes that can use none of them
   for (const ExpectedClass& expected : problem.expected_workload) {
@@ -137,7 +152,7 @@ std::int64_t fragmentation_of(const Problem& problem, const NodeEnd& node) {
       weight_of_none = saturating_add(weight_of_none, expected.weight_millionths);
     }
   }
-  return saturating_add(value, saturating_multiply(weight_of_none, all));
+  return saturating_add(value, saturating_multiply(weight_of_none, idle.thousandths));
 }
 
 std::int64_t spread_of(const Problem& problem, const NodeEnd& node) {

@@ -165,7 +165,7 @@ std::int64_t RemainingRoom::device_count(const PodClass& pod_class, NodeIndex no
   return low;
 }
 
-bool RemainingRoom::conflicts(const PodClass& pod_class, NodeIndex node) const {
+bool RemainingRoom::conflicts_by_terms(const PodClass& pod_class, NodeIndex node) const {
   const auto is_there = [&](AntiAffinityIndex term, bool owners) {
     const DomainIndex domain = problem_->anti_affinities[term].domain_of[node];
     if (domain.is_none()) return false;

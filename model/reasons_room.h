@@ -46,7 +46,10 @@ class RemainingRoom {
     return pod_class.gpu.kind == GpuRequestKind::kNone || device_count(pod_class, node, 1) > 0;
   }
   // Whether a pod that is there, or was put there, keeps the class away from the node by anti-affinity.
-  bool conflicts(const PodClass& pod_class, NodeIndex node) const;
+  bool conflicts(const PodClass& pod_class, NodeIndex node) const {
+    const bool has_terms = !pod_class.anti_affinity_owned.empty() || !pod_class.anti_affinity_matched.empty();
+    return has_terms && conflicts_by_terms(pod_class, node);
+  }
   // Whether what is there after the plan lets one pod of the class in by affinity, and by spread. What was put there
   // since does not count. True of an empty cluster.
   bool lets_in_by_affinity(const PodClass& pod_class, NodeIndex node) const {
@@ -75,6 +78,7 @@ class RemainingRoom {
   void change(std::size_t cell, std::int64_t delta);
   void change_anti_affinity(const PodClass& pod_class, NodeIndex node, std::int64_t delta);
   std::int64_t device_count(const PodClass& pod_class, NodeIndex node, std::int64_t limit) const;
+  bool conflicts_by_terms(const PodClass& pod_class, NodeIndex node) const;
   void put_devices(const PodClass& pod_class, NodeIndex node);
   void put_resources(const PodClass& pod_class, NodeIndex node, std::int64_t pods);
   std::size_t anti_affinity_cell(AntiAffinityIndex term, DomainIndex domain, bool owners);

@@ -1,13 +1,16 @@
 #include "model/wholeness.h"
 
 #include <algorithm>
-#include <set>
+
+#include <boost/container/small_vector.hpp>
 
 #include "model/levels_parts.h"
 #include "model/work.h"
 
 namespace muster {
 namespace {
+
+constexpr std::size_t kFewNodes = 16;  // of a gang: no memory is asked for
 
 bool offers_gpus(const Problem& problem, const NodeClass& node_class) {
   if (node_class.device_count > 0) return true;
@@ -23,8 +26,8 @@ bool can_be_broken(const Problem& problem, const NodeClass& node_class) {
 }
 
 // Different values beyond the first.
-template <class Value>
-std::int64_t beyond_one(std::vector<Value>& values) {
+template <class Values>
+std::int64_t beyond_one(Values& values) {
   std::ranges::sort(values);
   const auto different = std::ranges::unique(values).begin() - values.begin();
   return std::max<std::int64_t>(0, different - 1);
@@ -93,18 +96,16 @@ GangSpread& GangSpread::operator+=(const GangSpread& other) {
 GangSpread spread_of_gang(const Problem& problem, std::vector<GangNode>& nodes) {
   std::ranges::sort(nodes);
   nodes.erase(std::ranges::unique(nodes).begin(), nodes.end());
-  std::vector<NodeIndex> different;
-  std::vector<ModelIndex> models;
+  GangSpread spread;
+  for (std::size_t i = 1; i < nodes.size(); ++i) spread.nodes += nodes[i].node != nodes[i - 1].node ? 1 : 0;
+  if (spread.nodes == 0) return spread;
+  boost::container::small_vector<ModelIndex, kFewNodes> models;
   for (const GangNode& at : nodes) {
-    different.push_back(at.node);
     if (at.uses_devices) models.push_back(problem.class_of(at.node).model);
   }
-  GangSpread spread;
-  spread.nodes = beyond_one(different);
-  if (spread.nodes == 0) return spread;
   spread.models = beyond_one(models);
   for (const TopologyLevelIndex level : problem.topology_levels.indices()) {
-    std::vector<DomainIndex> domains;
+    boost::container::small_vector<DomainIndex, kFewNodes> domains;
     for (const GangNode& at : nodes) domains.push_back(problem.nodes[at.node].domains[level.value()]);
     spread.domains += beyond_one(domains);
   }

@@ -9,31 +9,57 @@
 #include "model/free_room.h"
 #include "model/interning.h"
 #include "model/least_broken.h"
+#include "model/levels_parts.h"
 
 namespace muster {
 namespace {
 
 constexpr std::int64_t kMostSteps = 20'000'000;  // of counting copies of gangs' pods on nodes
 
-std::int64_t copies_on(const PodClass& pod_class, const NodeClass& node_class, const NodeEnd& node) {
+// Nodes that are equal in what is free and in their domains.
+struct AlikeNodes {
+  NodeIndex first;
+  std::int64_t count = 0;
+  std::int64_t idle_devices = 0;
+  DeviceUnits most_free = 0;  // on one device
+};
+
+std::int64_t shares_on(const PodClass& pod_class, const NodeClass& node_class, const NodeEnd& node,
+                       const AlikeNodes& alike) {
+  if (pod_class.gpu.kind == GpuRequestKind::kWhole) return alike.idle_devices;
+  if (pod_class.gpu.kind == GpuRequestKind::kMemory && node_class.device_memory_mib == 0) return 0;
+  const DeviceUnits share = std::max<DeviceUnits>(1, share_units(pod_class, node_class));
+  if (alike.most_free < share) return 0;
+  std::int64_t shares = 0;
+  for (const DeviceUnits free : node.free_devices) shares += std::max<DeviceUnits>(0, free) / share;
+  return shares;
+}
+
+std::int64_t copies_on(const PodClass& pod_class, const NodeClass& node_class, const NodeEnd& node,
+                       const AlikeNodes& alike) {
+  const bool is_whole = pod_class.gpu.kind == GpuRequestKind::kWhole;
+  if (is_whole && alike.idle_devices < pod_class.gpu.devices) return 0;
   if (!pod_class.allowed[node.node_class.value()]) return 0;
   std::int64_t copies = kLargest;
   for (std::size_t r = 0; r < pod_class.request.size(); ++r) {
-    if (pod_class.request[r] > 0) copies = std::min(copies, std::max<Amount>(0, node.free[r]) / pod_class.request[r]);
+    const Amount request = pod_class.request[r];
+    if (request <= 0) continue;
+    if (node.free[r] < request) return 0;
+    copies = std::min(copies, node.free[r] / request);
   }
   if (pod_class.gpu.devices == 0) return copies;
-  if (pod_class.gpu.kind == GpuRequestKind::kMemory && node_class.device_memory_mib == 0) return 0;
-  const DeviceUnits share = std::max<DeviceUnits>(1, share_units(pod_class, node_class));
-  std::int64_t shares = 0;
-  for (const DeviceUnits free : node.free_devices) shares += std::max<DeviceUnits>(0, free) / share;
-  return std::min(copies, shares / pod_class.gpu.devices);
+  return std::min(copies, shares_on(pod_class, node_class, node, alike) / pod_class.gpu.devices);
 }
 
 // Bins by what they hold.
 class Bins {
  public:
   void add(std::int64_t copies, std::int64_t bins) {
-    if (copies > 0) alike_.push_back({copies, bins, 0, 0});
+    if (copies <= 0) return;
+    if (!alike_.empty() && alike_.back().copies == copies)
+      alike_.back().bins += bins;
+    else
+      alike_.push_back({copies, bins, 0, 0});
   }
   // Once all are there.
   void close() {
@@ -63,11 +89,15 @@ class Bins {
   std::vector<Alike> alike_;
 };
 
-// Nodes that are equal in what is free and in their domains.
-struct AlikeNodes {
-  NodeIndex first;
-  std::int64_t count = 0;
-};
+// The first of them; how many there are is counted by its owner.
+AlikeNodes alike_to(const Problem& problem, NodeIndex node, const NodeEnd& end) {
+  AlikeNodes alike{node, 0, 0, 0};
+  for (const DeviceUnits free : end.free_devices) {
+    alike.idle_devices += free >= problem.device_capacity(node) ? 1 : 0;
+    alike.most_free = std::max(alike.most_free, free);
+  }
+  return alike;
+}
 
 std::vector<AlikeNodes> alike_nodes(const Problem& problem, const FreeRoom& room) {
   std::vector<AlikeNodes> all;
@@ -82,7 +112,7 @@ std::vector<AlikeNodes> alike_nodes(const Problem& problem, const FreeRoom& room
     for (const DeviceUnits free : end.free_devices) note(free);
     for (const DomainIndex domain : problem.nodes[node].domains) note(domain.is_none() ? kLargest : domain.value());
     const auto [number, is_new] = known.intern(signature);
-    if (is_new) all.push_back({node, 0});
+    if (is_new) all.push_back(alike_to(problem, node, end));
     ++all[number].count;
   }
   return all;
@@ -96,12 +126,20 @@ bool is_all_or_nothing(const Problem& problem, const Gang& gang) {
 class SpreadOfClass {
  public:
   SpreadOfClass(const Problem& problem, const FreeRoom& room)
-      : problem_(problem), room_(room), nodes_(alike_nodes(problem, room)), known_(problem.pod_classes.size()) {}
+      : problem_(problem), room_(room), nodes_(alike_nodes(problem, room)), known_(problem.pod_classes.size()) {
+    for (const AlikeNodes& alike : nodes_) steps_each_ += 8 + problem.class_of(alike.first).device_count;
+    std::ranges::stable_sort(nodes_, std::ranges::greater(),
+                             [](const AlikeNodes& alike) { return std::pair(alike.idle_devices, alike.most_free); });
+  }
 
   // Nothing where it would take too long to tell.
   GangSpread of(PodClassIndex pod_class, std::int64_t pods) {
-    std::optional<Copies>& copies = known_[pod_class];
-    if (!copies) copies = steps_ <= kMostSteps ? copies_of(problem_.pod_classes[pod_class]) : Copies{};
+    Known& known = known_[pod_class];
+    if (known.is_new) known.is_told = steps_ <= kMostSteps;
+    if (std::exchange(known.is_new, false)) steps_ += steps_each_;
+    if (!known.is_told || fits_on_one(problem_.pod_classes[pod_class], pods, known)) return {};
+    std::optional<Copies>& copies = known.copies;
+    if (!copies) copies = copies_of(problem_.pod_classes[pod_class]);
     GangSpread spread;
     spread.nodes = copies->by_node.beyond_first(pods);
     for (const Bins& level : copies->by_domain) spread.domains += level.beyond_first(pods);
@@ -115,19 +153,41 @@ class SpreadOfClass {
     std::vector<Bins> by_domain;  // by topology level
   };
 
-  Copies copies_of(const PodClass& pod_class) {
+  struct Known {
+    bool is_new = true, is_told = false;
+    std::int64_t most_on_one = 0;  // node, of the first `looked_at`
+    std::size_t looked_at = 0;
+    std::optional<Copies> copies;
+  };
+
+  bool fits_on_one(const PodClass& pod_class, std::int64_t pods, Known& known) const {
+    while (known.most_on_one < pods && known.looked_at < nodes_.size()) {
+      const AlikeNodes& alike = nodes_[known.looked_at++];
+      known.most_on_one = std::max(known.most_on_one, copies_on(pod_class, alike));
+    }
+    return known.most_on_one >= pods;
+  }
+
+  std::int64_t copies_on(const PodClass& pod_class, const AlikeNodes& alike) const {
+    return muster::copies_on(pod_class, problem_.class_of(alike.first), room_.of(alike.first), alike);
+  }
+
+  Copies copies_of(const PodClass& pod_class) const {
     Copies copies;
     const std::size_t levels = problem_.topology_levels.size();
     std::vector<std::int64_t> by_domain(problem_.domains.size(), 0), outside(levels, 0);
     std::map<ModelIndex, std::int64_t> by_model;
-    for (const auto& [node, count] : nodes_) {
-      const NodeClass& node_class = problem_.class_of(node);
-      steps_ += 8 + node_class.device_count;
-      const std::int64_t each = copies_on(pod_class, node_class, room_.of(node));
+    NodeClassIndex last_class = NodeClassIndex::none();
+    std::int64_t* of_model = nullptr;
+    for (const AlikeNodes& alike : nodes_) {
+      const NodeIndex node = alike.first;
+      const std::int64_t each = copies_on(pod_class, alike);
       if (each == 0) continue;
-      copies.by_node.add(each, count);
-      const std::int64_t here = saturating_multiply(each, count);
-      by_model[node_class.model] = saturating_add(by_model[node_class.model], here);
+      copies.by_node.add(each, alike.count);
+      const std::int64_t here = saturating_multiply(each, alike.count);
+      const NodeClassIndex node_class = problem_.nodes[node].node_class;
+      if (std::exchange(last_class, node_class) != node_class) of_model = &by_model[problem_.class_of(node).model];
+      *of_model = saturating_add(*of_model, here);
       for (std::size_t level = 0; level < levels; ++level) {
         const DomainIndex domain = problem_.nodes[node].domains[level];
         std::int64_t& sum = domain.is_none() ? outside[level] : by_domain[domain.value()];
@@ -148,8 +208,8 @@ class SpreadOfClass {
   const Problem& problem_;
   const FreeRoom& room_;
   std::vector<AlikeNodes> nodes_;
-  Indexed<PodClassIndex, std::optional<Copies>> known_;
-  std::int64_t steps_ = 0;
+  Indexed<PodClassIndex, Known> known_;
+  std::int64_t steps_ = 0, steps_each_ = 0;  // so far, and for a class
 };
 
 void add(MissingPods::Cost& sum, const MissingPods::Cost& cost) {
@@ -177,14 +237,11 @@ struct WholenessBounds::Given {
         end_state(end_state_of(of.problem_, leaving)),
         is_broken(broken_nodes(of.problem_, of.whole_nodes_, end_state)),
         room(of.problem_, leaving, end_state),
-        before(levels.values.begin(), levels.values.begin() + levels_before(of.problem_)) {}
+        before(levels.values.begin(), levels.values.begin() + levels_of_presence(of.problem_)) {}
 
   bool holds_for(const Levels& levels) const {
     return std::equal(before.begin(), before.end(), levels.values.begin());
   }
-  // `share`, `quota` and `work` of each priority, `evicted`, `moved` and `seniority`.
-  static std::ptrdiff_t levels_before(const Problem& problem) { return 3 * std::ssize(problem.priorities) + 3; }
-
  private:
   Plan leaving_of(const Problem& problem) {
     Plan plan;
@@ -216,7 +273,7 @@ WholenessValues WholenessBounds::given(const Levels& levels) {
     least_misplaced_.reset();
   }
   WholenessValues values{};
-  std::copy_n(levels.values.begin() + Given::levels_before(problem_), values.size(), values.begin());
+  std::copy_n(levels.values.begin() + levels_of_presence(problem_), values.size(), values.begin());
   if (!most_whole_) most_whole_ = most_whole(values[0]);
   if (!least_spread_ && values[2] + values[3] + values[4] > 0) least_spread_ = least_spread();
   if (!least_misplaced_ && values[5] > 0) least_misplaced_ = least_misplaced();

@@ -111,8 +111,11 @@ class Engine {
     return muster::time_without_list(*states_, options_.deadline.left());
   }
   bool has_all_nodes() const { return columns_ == Columns::kAllNodes; }
-  // Something better from elsewhere, before the run.
-  void start_from(const Candidate& incumbent) { outcome_.best = incumbent; }
+  // Something better from elsewhere, before the run, of which the first `proven` levels are proven best.
+  void start_from(const Candidate& incumbent, std::size_t proven) {
+    outcome_.best = incumbent;
+    proven_ = proven;
+  }
   // Nothing is left to be found by going over it again.
   bool is_finished() const { return is_finished_; }
 
@@ -219,8 +222,8 @@ class Engine {
     }
     std::optional<std::int64_t> reached;
     outcome_.bounds[i].reset();
-    if (is_on_path() && value(i) == trivial) {
-      outcome_.bounds[i] = trivial;
+    if (is_on_path() && (value(i) == trivial || i < proven_)) {
+      outcome_.bounds[i] = value(i);
     } else if (solving_) {
       const Improvement improvement = improve_while_it_helps(formulation, i, *expression);
       outcome_.bounds[i] = improvement.bound;
@@ -631,6 +634,7 @@ class Engine {
   Leavers nobody_;  // for dives
   Subproblem& whole_;
   std::optional<std::size_t> states_;  // of the list
+  std::size_t proven_ = 0;             // levels, from the first on, of the plan that it has started from
   bool is_formulated_;                 // as nothing is held yet
   Blocks blocks_;
   QueueBounds bounds_;

@@ -21,6 +21,7 @@
 #include "solver/deadline.h"
 #include "solver/groundwork.h"
 #include "solver/price_memory.h"
+#include "solver/sum_bounds.h"
 #include "solver/trace.h"
 
 namespace muster {
@@ -39,6 +40,7 @@ struct MilpEngineOptions {
   std::size_t most_node_columns = 10'000;
   // With more rooms than that, blocks of them are priced, about so many; first with a sample of each, if it is small.
   std::size_t most_rooms = 300, most_blocks = 200, sampled_rooms = 2;
+  const SumBounds* sums = nullptr;  // of the problem; outlives the call; null: not known
 };
 
 struct MilpOutcome {

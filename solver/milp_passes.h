@@ -51,9 +51,10 @@ class MilpPasses {
     }
     Subproblem apart(groundwork_.setting, groundwork_.before, groundwork_.leavers, groundwork_.none_reserved);
     MilpPass earlier = run(apart, incumbent, *first);
-    if (is_proven(earlier.outcome)) return {std::move(earlier.outcome), true};
+    const std::size_t proven = proven_levels(earlier.outcome, options.sums);
+    if (proven == ids_.size()) return {std::move(earlier.outcome), true};
     if (options.deadline.passed()) return earlier;
-    engine.start_from(earlier.outcome.best);
+    engine.start_from(earlier.outcome.best, proven);
     MilpOutcome outcome = engine.run();
     add_earlier(earlier.outcome, ids_, outcome);
     return {std::move(outcome), engine.is_finished()};
@@ -77,10 +78,14 @@ class MilpPasses {
     return first;
   }
 
-  static bool is_proven(const MilpOutcome& outcome) {
-    for (std::size_t i = 0; i < outcome.bounds.size(); ++i)
-      if (outcome.bounds[i] != outcome.best.levels.values[i]) return false;
-    return true;
+  // Of how many levels, from the first on, the plan is proven best, by the engine or by sums.
+  static std::size_t proven_levels(const MilpOutcome& outcome, const SumBounds* sums) {
+    const std::vector<std::int64_t>& values = outcome.best.levels.values;
+    std::vector<std::optional<std::int64_t>> by_sums(values.size());
+    if (sums != nullptr) by_sums = sums->reached(outcome.best.levels);
+    std::size_t proven = 0;
+    while (proven < values.size() && (outcome.bounds[proven] == values[proven] || by_sums[proven])) ++proven;
+    return proven;
   }
 
   static constexpr double kFirstShare = 0.1;  // of the time, for priced columns before those for all nodes

@@ -67,6 +67,7 @@ struct Offer {
   Candidate candidate;
   std::string_view origin;
   std::vector<std::optional<std::int64_t>> bounds;
+  bool is_gathered = false;  // gathering would change nothing
 };
 
 }  // namespace
@@ -174,7 +175,7 @@ class Cycle {
       tracer_.tell("greedy", placed.levels, {});
       offers_.assign(1, {std::move(placed), "greedy", {}});
     };
-    greedy.on_first = [this](const Candidate& first) { tracer_.tell("greedy", first.levels, {}); };
+    if (options_.trace) greedy.on_first = [this](const Candidate& first) { tracer_.tell("greedy", first.levels, {}); };
     // On very large clusters the first two orders found the best plan, the first alone where most nodes are idle, and
     // an engine that follows makes more of the time.
     const bool follows = options_.engine != Engine::kGreedy && !is_short_for_milp();
@@ -231,16 +232,18 @@ class Cycle {
   // Leaves more nodes whole, where that changes no level before; bounds that are known hold on as long as the values
   // before their level do.
   void gather_best() {
-    if (!snapshot_.policy.has_whole_nodes() || offers_.empty()) return;
+    if (!snapshot_.policy.has_whole_nodes() || offers_.empty() || offers_.front().is_gathered) return;
     const Clock::time_point start = Clock::now(), until = deadline_.after(kFirstSearchShare) - reserve();
     if (!options_.deterministic && start >= until) return;
     const StopRequest stop = [&] { return !options_.deterministic && Clock::now() >= until; };
-    const Offer& best = offers_.front();
+    Offer& best = offers_.front();
     const WholenessValues bounds = sum_bounds_.wholeness(best.candidate.levels);
-    Offer found{gather(problem_, shares_, best.candidate, bounds, stop), best.origin, best.bounds};
+    Gathered gathered = gather(problem_, shares_, best.candidate, bounds, stop);
     gathering_ms_ += milliseconds_since(start);
     last_engine_ended_ = Clock::now();
-    if (found.candidate.plan == best.candidate.plan) return;
+    best.is_gathered = gathered.is_complete && !gathered.better;
+    if (!gathered.better) return;
+    Offer found{*std::move(gathered.better), best.origin, best.bounds, gathered.is_complete};
     forget_bounds_after_change(best, found);
     tracer_.tell(found.origin, found.candidate.levels, found.bounds);
     offers_.insert(offers_.begin(), std::move(found));
@@ -256,8 +259,7 @@ class Cycle {
   // Bounds by sums alone: an empty problem, or one where everything fits, needs no more.
   bool is_proven() {
     offers_.front().bounds = sum_bounds_.reached(offers_.front().candidate.levels);
-    return std::all_of(offers_.front().bounds.begin(), offers_.front().bounds.end(),
-                       [](const std::optional<std::int64_t>& bound) { return bound.has_value(); });
+    return is_settled(offers_.front());
   }
 
   // Where it is proven that nothing better than the empty plan is placed, evicted or moved, the levels that are left
@@ -449,6 +451,7 @@ class Cycle {
                            &tracer_,
                            options_.deterministic ? nullptr : &known_prices_,
                            trivial_};
+    milp.sums = &sum_bounds_;
     if (!groundwork_)
       groundwork_ = std::make_unique<MilpGroundwork>(problem_, shares_, milp.deadline.part(kFormulatingShare));
     MilpOutcome outcome = solve_milp(*groundwork_, offers_.front().candidate, backend_, milp);
@@ -576,7 +579,7 @@ class Cycle {
     complete_bounds(offer);
     drop_refuted_bounds(offer);
     Clock::time_point only_reasons_left;
-    ReportInput input{offer.candidate.plan, offer.candidate.levels, offer.bounds, is_optimal(offer) || !ran_out_};
+    ReportInput input{offer.candidate.plan, offer.candidate.levels, offer.bounds, is_settled(offer) || !ran_out_};
     // To look for the first reason takes the longest; each that is told has to be written, too; and of those for which
     // there is no time it takes a glance to say so.
     if (!options_.deterministic)
@@ -630,15 +633,9 @@ class Cycle {
     solution_.gap = gap_of(solution_.report.objective, snapshot_.policy.placement);
     solution_.origin =
         offer.candidate.plan.placements.empty() && offer.candidate.plan.evictions.empty() ? "none" : offer.origin;
-    solution_.proof = is_optimal(offer) ? "optimal" : (is_within_gap(offer) ? "withinGap" : "heuristic");
+    solution_.proof = is_settled(offer) ? "optimal" : (is_within_gap(offer) ? "withinGap" : "heuristic");
     solution_.plan = std::move(offer.candidate.plan);
     return std::move(solution_);
-  }
-
-  bool is_optimal(const Offer& offer) const {
-    for (std::size_t i = 0; i < ids_.size(); ++i)
-      if (!offer.bounds[i] || *offer.bounds[i] != offer.candidate.levels.values[i]) return false;
-    return true;
   }
 
   // The first level that is short of its bound is so by no more than the gap that was asked for.
