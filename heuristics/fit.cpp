@@ -134,13 +134,25 @@ bool fits_queue(const ClusterState& state, const QueueBounds& bounds, PodIndex p
   return fit::limit(state, bounds, gang, added) && fit::quota(state, bounds, gang, added);
 }
 
-bool can_place(const ClusterState& state, const QueueBounds& bounds, PodIndex pod, NodeIndex node) {
+namespace {
+
+bool fits_node(const ClusterState& state, const PodClass& pod_class, NodeIndex node) {
   const Problem& problem = state.problem();
-  const PodClass& pod_class = problem.class_of(pod);
   const Room room = room_of(state, node);
   return fit::node(problem, pod_class, node) && fit::capacity(room, pod_class) &&
-         fit::devices(room, problem, pod_class, node) && fit::anti_affinity(state, pod_class, node) &&
-         fit::company(state, pod_class, node) && fits_queue(state, bounds, pod, node);
+         fit::devices(room, problem, pod_class, node) && fit::anti_affinity(state, pod_class, node);
+}
+
+}  // namespace
+
+bool can_place(const ClusterState& state, const QueueBounds& bounds, PodIndex pod, NodeIndex node) {
+  const PodClass& pod_class = state.problem().class_of(pod);
+  return fits_node(state, pod_class, node) && fit::company(state, pod_class, node) &&
+         fits_queue(state, bounds, pod, node);
+}
+
+bool can_place_in_some_order(const ClusterState& state, const QueueBounds& bounds, PodIndex pod, NodeIndex node) {
+  return fits_node(state, state.problem().class_of(pod), node) && fits_queue(state, bounds, pod, node);
 }
 
 namespace {

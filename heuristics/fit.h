@@ -117,6 +117,8 @@ bool fits_queue(const ClusterState& state, const QueueBounds& bounds, PodIndex p
 
 // Whether one pod may be put on a node beside all that is present: all rules above but those of gangs.
 bool can_place(const ClusterState& state, const QueueBounds& bounds, PodIndex pod, NodeIndex node);
+// The same but for affinity and spread: some other order of binding may let it in.
+bool can_place_in_some_order(const ClusterState& state, const QueueBounds& bounds, PodIndex pod, NodeIndex node);
 
 // The devices that a pod of the class takes: whole users the idle devices of lowest index, sharers the k devices with
 // the least room that suffices (lowest index first among equals). Ascending. None where there are not enough; empty

@@ -16,8 +16,7 @@ constexpr double kSmallerPart = 0.9;  // of the sums, where the whole of them is
 
 // Rooms of one class, in sum.
 struct Heap {
-  AtomIndex atom;
-  NodeClassIndex node_class;          // of one of them: device memory is the same for all
+  RoomClassIndex room;                // one of them: atom, part and device memory are the same for all
   std::vector<double> free;           // by ResourceIndex
   double idle = 0;                    // devices
   double partial = 0;                 // units of devices that are used in part
@@ -29,14 +28,14 @@ DeviceUnits device_capacity(const NodeClass& node_class) {
 }
 
 std::vector<Heap> heaps_of(const Problem& problem, const Demand& demand, const Supply& supply) {
-  std::map<std::tuple<AtomIndex, std::int64_t, std::int64_t>, Heap> heaps;
-  for (const RoomClass& room : supply.rooms) {
+  std::map<std::tuple<AtomIndex, PartIndex, std::int64_t, std::int64_t>, Heap> heaps;
+  for (const RoomClassIndex index : supply.rooms.indices()) {
+    const RoomClass& room = supply.rooms[index];
     const NodeClass& node_class = problem.node_classes[room.node_class];
     const DeviceUnits capacity = device_capacity(node_class);
     const auto idle = std::ranges::count(room.free_devices, capacity);
-    Heap& heap = heaps[{room.atom, node_class.device_memory_mib, idle}];
-    heap.atom = room.atom;
-    heap.node_class = room.node_class;
+    Heap& heap = heaps[{room.atom, room.part, node_class.device_memory_mib, idle}];
+    heap.room = index;
     heap.free.resize(room.free.size(), 0);
     const auto nodes = static_cast<double>(room.count());
     for (std::size_t r = 0; r < room.free.size(); ++r)
@@ -56,11 +55,12 @@ std::vector<Heap> heaps_of(const Problem& problem, const Demand& demand, const S
 // Rows of a part of one heap, and its columns. Amounts are in thousandths of what the heap has, devices in devices.
 void add_heap(const Subproblem& sub, const Heap& heap, double part, DemandSide& side) {
   const Problem& problem = sub.configuration_input.problem;
+  const NodeClass& node_class = problem.node_classes[sub.supply.rooms[heap.room].node_class];
   Milp& milp = side.milp;
   std::vector<std::pair<std::size_t, std::int32_t>> resource_rows;
   for (std::size_t r = 0; r < heap.free.size(); ++r)
     if (heap.free[r] > 0) resource_rows.emplace_back(r, milp.add_row(-kInfinity, 1000 * part));
-  const auto capacity = static_cast<double>(device_capacity(problem.node_classes[heap.node_class]));
+  const auto capacity = static_cast<double>(device_capacity(node_class));
   const std::int32_t whole_row = milp.add_row(-kInfinity, heap.idle * part);
   const std::int32_t shared_row = milp.add_row(-kInfinity, heap.partial / capacity * part);
   milp.add_column({0, 0, heap.idle, false}, {{whole_row, 1}, {shared_row, -1}});  // devices that are shared
@@ -68,14 +68,14 @@ void add_heap(const Subproblem& sub, const Heap& heap, double part, DemandSide& 
     const double most = heap.most[d];
     if (most == 0) continue;
     const PodClass& pod_class = problem.pod_classes[sub.demand.classes[d].pod_class];
-    std::vector<Entry> entries{{side.row_of(sub.formulation->supply_row(d, heap.atom)), -1}};
+    std::vector<Entry> entries{{side.row_of(sub.formulation->supply_row(d, heap.room)), -1}};
     for (const auto& [r, row] : resource_rows)
       if (pod_class.request[r] > 0)
         entries.push_back({row, 1000 * static_cast<double>(pod_class.request[r]) / heap.free[r]});
     if (pod_class.gpu.kind == GpuRequestKind::kWhole) {
       entries.push_back({whole_row, static_cast<double>(pod_class.gpu.devices)});
     } else if (pod_class.gpu.devices > 0) {
-      const auto units = static_cast<double>(share_units(pod_class, problem.node_classes[heap.node_class]));
+      const auto units = static_cast<double>(share_units(pod_class, node_class));
       entries.push_back({shared_row, pod_class.gpu.devices * units / capacity});
     }
     milp.add_column({0, 0, most, false}, entries);
@@ -94,9 +94,9 @@ MilpAnswer solve_in_sum(const Subproblem& sub, const PricingTask& task, const st
 
 // Whether the solution asks anything for any pod.
 bool has_prices(const Subproblem& sub, const std::vector<double>& whole_prices) {
-  for (const RoomClass& room : sub.supply.rooms)
-    for (const DemandIndex d : room.demands)
-      if (std::abs(whole_prices[static_cast<std::size_t>(sub.formulation->supply_row(d, room.atom))]) > 1e-9)
+  for (const RoomClassIndex room : sub.supply.rooms.indices())
+    for (const DemandIndex d : sub.supply.rooms[room].demands)
+      if (std::abs(whole_prices[static_cast<std::size_t>(sub.formulation->supply_row(d, room))]) > 1e-9)
         return true;
   return false;
 }
@@ -120,9 +120,9 @@ std::vector<double> prices_of_pods(const Subproblem& sub, const PricingTask& tas
                                    Backend& backend) {
   DemandSide side(sub, task);
   std::set<std::int32_t> rows;
-  for (const RoomClass& room : sub.supply.rooms)
-    for (const DemandIndex d : room.demands) {
-      const std::int32_t row = sub.formulation->supply_row(d, room.atom);
+  for (const RoomClassIndex room : sub.supply.rooms.indices())
+    for (const DemandIndex d : sub.supply.rooms[room].demands) {
+      const std::int32_t row = sub.formulation->supply_row(d, room);
       if (!rows.insert(row).second) continue;
       side.milp.add_column({-pods[d.value()], 0, kInfinity, false}, {{side.row_of(row), -1}});
     }

@@ -64,7 +64,7 @@ bool AntiAffinityRules::excludes(PodClassIndex pod_class, NodeIndex node) const 
 }
 
 // A node without the labels; or one in whose domain nothing that matches stays, and nothing can come before the class
-// itself. Requires that nothing leaves that an affinity counts.
+// itself.
 bool AntiAffinityRules::is_closed(PodClassIndex index, NodeIndex node) const {
   const PodClass& pod_class = problem_.pod_classes[index];
   const auto is_not_eligible = [&](const OwnedSpread& owned) {
@@ -93,14 +93,16 @@ bool AntiAffinityRules::conflict(PodClassIndex a, PodClassIndex b, NodeIndex nod
 }
 
 std::vector<DemandIndex> AntiAffinityRules::demands_with_terms(const Demand& demand) {
-  // Where something that matches stays, only what has not the affinity itself opens a domain; else the first does.
+  // Where something that matches stays for good, only what has not the affinity itself, or stays, opens a domain; else
+  // the first does.
   for (const AffinityIndex affinity : problem_.affinities.indices()) {
     may_open_[affinity] = 0;
     const bool any_stays = state_.company().affine_anywhere(affinity) > 0;
     for (const DemandIndex d : demand.classes.indices()) {
       const PodClass& pod_class = problem_.pod_classes[demand.classes[d].pod_class];
+      const bool may_stay = !demand.classes[d].stays.is_none();
       const bool opens = std::ranges::binary_search(pod_class.affinity_matched, affinity) &&
-                         (!any_stays || pod_class.affinity != affinity);
+                         (may_stay || !any_stays || pod_class.affinity != affinity);
       if (opens) may_open_[affinity] = 1;
     }
   }

@@ -1,6 +1,5 @@
 // Required anti-affinity as the formulation needs it: what excludes what, by pod class. Of affinity and spread it knows
-// the nodes that no order of binding opens; the rest is left to the fit test when a solution is decoded, so that the
-// bounds are those of a problem with fewer rules.
+// the nodes that no order of binding opens; for the rest see solver/ordered_rows.h.
 #pragma once
 
 #include <cstdint>

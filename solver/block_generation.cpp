@@ -120,7 +120,8 @@ class BlockGeneration {
       for (; next[b] < blocks_[b].columns.size(); ++next[b]) blocks_[b].columns[next[b]].share = 0;
   }
 
-  const RoomClass& room_at(const RoomAt& at) const { return sub_.supply.rooms[blocks_[at.block].rooms[at.position]]; }
+  RoomClassIndex index_of(const RoomAt& at) const { return blocks_[at.block].rooms[at.position]; }
+  const RoomClass& room_at(const RoomAt& at) const { return sub_.supply.rooms[index_of(at)]; }
   Pricing& pricing_of(const RoomAt& at) { return sub_.pool.pricing(blocks_[at.block].rooms[at.position]); }
   double nodes_at(const RoomAt& at) const { return blocks_[at.block].scale * static_cast<double>(room_at(at).count()); }
 
@@ -147,9 +148,9 @@ class BlockGeneration {
   }
 
   // By demand class, in a room; `pod_price` is as long as there are classes.
-  void set_pod_prices(const std::vector<double>& price, const RoomClass& room, std::vector<double>& pod_price) const {
-    for (const DemandIndex d : room.demands)
-      pod_price[d.value()] = std::max(0.0, price[static_cast<std::size_t>(sub_.formulation->supply_row(d, room.atom))]);
+  void set_pod_prices(const std::vector<double>& price, RoomClassIndex room, std::vector<double>& pod_price) const {
+    for (const DemandIndex d : sub_.supply.rooms[room].demands)
+      pod_price[d.value()] = std::max(0.0, price[static_cast<std::size_t>(sub_.formulation->supply_row(d, room))]);
   }
 
   // Prices all rooms at a point, side by side. Empty: the time was up.
@@ -163,7 +164,7 @@ class BlockGeneration {
           is_late = true;
           return;
         }
-        set_pod_prices(all_.points[point].price, room_at(rooms_[i]), pod_price);
+        set_pod_prices(all_.points[point].price, index_of(rooms_[i]), pod_price);
         results[i] = pricing_of(rooms_[i]).quick(pod_price);
       }
     });
@@ -215,7 +216,7 @@ class BlockGeneration {
           is_late = true;
           return;
         }
-        set_pod_prices(all_.points[point].price, room_at(order[i]), pod_price);
+        set_pod_prices(all_.points[point].price, index_of(order[i]), pod_price);
         filled[i] = sub_.pool.pricing(blocks_[order[i].block].rooms[order[i].position]).fill(pod_price, left);
         for (const auto& [d, count] : filled[i].counts)
           left[d.value()] -= std::llround(nodes_at(order[i]) * static_cast<double>(count));
@@ -265,7 +266,7 @@ class BlockGeneration {
             is_late = true;
             return;
           }
-          set_pod_prices(all_.points[point].price, room_at({b, at}), pod_price);
+          set_pod_prices(all_.points[point].price, index_of({b, at}), pod_price);
           results[i].push_back(pricing_of({b, at}).quick(pod_price));
         }
     });

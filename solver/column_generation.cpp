@@ -132,7 +132,7 @@ class Generation {
         }
         const RoomClassIndex room(i);
         for (DemandIndex d : sub_.supply.rooms[room].demands)
-          price[d.value()] = row_of(sub_.formulation->supply_row(d, sub_.supply.rooms[room].atom));
+          price[d.value()] = row_of(sub_.formulation->supply_row(d, room));
         Pricing& pricing = sub_.pool.pricing(room);
         results[room] = effort == kQuick && sub_.demand.running.empty()
                             ? pricing.quick(price)
@@ -161,7 +161,7 @@ class Generation {
   double worth_of(RoomClassIndex room, const Configuration& configuration, const std::vector<double>& master) const {
     double worth = 0;
     for (const auto& [demand, count] : configuration.counts) {
-      const std::int32_t row = sub_.formulation->supply_row(demand, sub_.supply.rooms[room].atom);
+      const std::int32_t row = sub_.formulation->supply_row(demand, room);
       worth += count * std::max(0.0, master[static_cast<std::size_t>(row)]);
     }
     return worth;

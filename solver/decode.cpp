@@ -21,6 +21,7 @@ class Decoder {
   Decoder(const DecodeInput& input, const FormulationSolution& solution, ClusterState& state)
       : in_(input), solution_(solution), state_(state), slots_(input.demand.classes.size()) {
     for (auto& by_atom : slots_) by_atom.resize(input.supply.atom_count);
+    left_in_part_ = solution.by_part;
     open_slots();
     let_go();
     reserved_ = Indexed<DemandIndex, std::vector<std::int64_t>>(input.demand.classes.size(),
@@ -84,12 +85,18 @@ class Decoder {
   void open_node(RoomClassIndex room, NodeIndex node, const Configuration& configuration) {
     const std::vector<std::int32_t> positions = let_stay(node, configuration);
     for (const Configuration::Step& step : configuration.steps) {
-      if (!in_.demand.classes[step.demand].stays.is_none()) continue;
+      if (!in_.demand.classes[step.demand].stays.is_none() || !is_open(step.demand, room)) continue;
       Slot slot{node, {}};
       for (std::int32_t device : step.devices) slot.devices.push_back(positions[static_cast<std::size_t>(device)]);
       std::sort(slot.devices.begin(), slot.devices.end());
       slots_[step.demand][in_.supply.rooms[room].atom.value()].push_back(std::move(slot));
     }
+  }
+
+  // Where supply is an inequality, configurations may hold more than goes to their part.
+  bool is_open(DemandIndex demand, RoomClassIndex room) {
+    if (left_in_part_.empty() || left_in_part_[demand].empty()) return true;
+    return --left_in_part_[demand][in_.supply.rooms[room].part.value()] >= 0;
   }
 
   // Puts back who stays; returns the devices by position in RoomClass::free_devices. Where whole devices are as good as
@@ -384,7 +391,8 @@ class Decoder {
 
   // The fit test, on the devices that the solution chose.
   bool may_take(PodIndex pod, const Slot& slot) const {
-    if (!can_place(state_, in_.bounds, pod, slot.node)) return false;
+    const auto fits = in_.in_some_order ? can_place_in_some_order : can_place;
+    if (!fits(state_, in_.bounds, pod, slot.node)) return false;
     const PodClass& pod_class = in_.problem.class_of(pod);
     if (pod_class.gpu.kind == GpuRequestKind::kNone) return true;
     const DeviceUnits units = share_units(pod_class, in_.problem.class_of(slot.node));
@@ -398,6 +406,7 @@ class Decoder {
   ClusterState& state_;
   Indexed<DemandIndex, std::vector<std::vector<Slot>>> slots_;  // by atom
   Indexed<DemandIndex, std::vector<std::int64_t>> reserved_;    // by atom: slots that tied pods are still to take
+  Indexed<DemandIndex, std::vector<std::int64_t>> left_in_part_;  // of FormulationSolution::by_part
   Indexed<RunningCellIndex, std::vector<PodIndex>> leaving_;    // who does not stay where he runs
   std::map<std::size_t, Winners> winners_of_channel_;
   std::optional<Winners> winners_;

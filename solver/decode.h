@@ -19,6 +19,8 @@ struct DecodeInput {
   // By room class, by position: the configurations that the solution speaks of.
   const Indexed<RoomClassIndex, std::vector<Configuration>>& configurations;
   const std::vector<EvictionChannel>& channels;
+  // Affinity and spread are not looked at: an order in which all can be bound is for the caller to find.
+  bool in_some_order = false;
 };
 
 struct Decoded {

@@ -43,6 +43,7 @@ struct RunningKey {
   std::vector<DomainIndex> domains;
   std::vector<bool> has_run, counted;
   BudgetSetIndex budgets;
+  std::vector<DomainIndex> counted_in;  // by affinity and spread
   friend auto operator<=>(const RunningKey&, const RunningKey&) = default;
 };
 
@@ -115,7 +116,8 @@ class Collector {
                    {},
                    {},
                    {},
-                   problem_.disruption_budgets.set_of(index)};
+                   problem_.disruption_budgets.set_of(index),
+                   domains_counted_in(problem_.class_of(index), pod.node)};
     for (const std::vector<bool>& part : demand_.counted_parts)
       key.counted.push_back(part[problem_.nodes[pod.node].node_class.value()]);
     if (asks_for_topology(gang)) key.domains = problem_.nodes[pod.node].domains;
@@ -125,6 +127,15 @@ class Collector {
       key.has_run.push_back(pod.run_time >= problem_.queues[queue].reclaim_min_runtime);
     }
     return key;
+  }
+
+  std::vector<DomainIndex> domains_counted_in(const PodClass& pod_class, NodeIndex node) const {
+    std::vector<DomainIndex> domains;
+    for (const AffinityIndex affinity : pod_class.affinity_matched)
+      for (const AntiAffinity& term : problem_.affinities[affinity].terms) domains.push_back(term.domain_of[node]);
+    for (const SpreadIndex spread : pod_class.spread_matched)
+      domains.push_back(problem_.spreads[spread].domain_of[node]);
+    return domains;
   }
 
   RunningCellIndex new_running_cell(GangClassIndex gang_class, PodIndex pod, const RunningKey& key) {

@@ -41,7 +41,8 @@ struct Cell {
 };
 
 // Running pods of one leaf group that may leave, alike in all that staying, going or being moved is worth: class,
-// weight, time run, what they use where they run, and the domains there that their gang asks about.
+// weight, time run, what they use where they run, and the domains there that their gang asks about, or in which
+// affinity or spread counts them.
 struct RunningCell {
   GangClassIndex gang_class;
   GroupIndex leaf;  // of the first gang of the class

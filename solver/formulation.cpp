@@ -7,6 +7,8 @@
 #include <string>
 
 #include "heuristics/fit.h"
+#include "solver/ordered_rows.h"
+#include "solver/ordered_rules.h"
 
 namespace muster {
 namespace {
@@ -28,6 +30,7 @@ Formulation::Formulation(const FormulationInput& input)
       gang_columns_(input.demand.gang_classes.size()),
       cell_columns_(input.demand.cells.size()),
       supply_rows_(input.demand.classes.size()),
+      part_columns_(input.demand.classes.size()),
       room_rows_(input.supply.rooms.size(), -1),
       vain_rows_(input.demand.running.size(), -1),
       configurations_(input.supply.rooms.size()),
@@ -49,11 +52,17 @@ Formulation::Formulation(const FormulationInput& input)
       running_[g.queue].push_back(gang);
   }
   if (!in_.demand.running.empty()) add_exits();
+  add_parts();
   add_supply_rows();
   add_room_rows();
   add_queue_rows();
   if (!in_.demand.running.empty()) add_claims();
   if (in_.anti_affinity.spans_nodes()) add_anti_affinity_rows();
+  if (!in_.supply.parts.empty())
+    OrderedRows({in_.problem, in_.demand, in_.supply, in_.base, part_columns_,
+                 [&](RunningCellIndex cell) { return staying(cell); }},
+                model_)
+        .add();
 }
 
 // --- gangs
@@ -304,6 +313,10 @@ void Formulation::add_supply_rows() {
       supply_rows_[d].push_back(add_supply_row(staying(stays), name("stay", d.value())));
       continue;
     }
+    if (!part_columns_[d].empty()) {
+      add_part_rows(d, located[d], free_cells[d]);
+      continue;
+    }
     const std::size_t parts = located[d].empty() ? 1 : in_.supply.atom_count;
     LinearExpression flow;
     for (CellIndex cell : free_cells[d]) flow.add(placed(cell));
@@ -324,6 +337,58 @@ void Formulation::add_supply_rows() {
   }
 }
 
+// How many pods of each class that affinity or spread has to do with go to each part where some room takes them.
+void Formulation::add_parts() {
+  if (in_.supply.parts.empty()) return;
+  const OrderedRules rules(in_.problem, in_.demand);
+  for (DemandIndex d : in_.demand.classes.indices()) {
+    const DemandClass& demand = in_.demand.classes[d];
+    if (!demand.stays.is_none() || !rules.concern(in_.problem.pod_classes[demand.pod_class])) continue;
+    part_columns_[d].assign(in_.supply.parts.size(), -1);
+  }
+  std::map<std::pair<DemandIndex, PartIndex>, std::int64_t> most;
+  for (const RoomClass& room : in_.supply.rooms)
+    for (std::size_t at = 0; at < room.demands.size(); ++at)
+      if (!part_columns_[room.demands[at]].empty()) most[{room.demands[at], room.part}] += room.count() * room.most[at];
+  for (const auto& [at, pods] : most) {
+    const auto upper = static_cast<double>(std::min(pods, in_.demand.classes[at.first].count));
+    part_columns_[at.first][at.second.value()] =
+        model_.add_column(0, upper, true, name("p", at.first.value(), at.second.value()));
+  }
+}
+
+// A row for each part, and one for each atom where some cell of the class is located, else one for all.
+void Formulation::add_part_rows(DemandIndex d, const std::vector<CellIndex>& located,
+                                const std::vector<CellIndex>& free) {
+  const std::size_t atoms = located.empty() ? 1 : in_.supply.atom_count;
+  std::vector<LinearExpression> asked(atoms);  // less what goes to the parts
+  LinearExpression flow;
+  for (CellIndex cell : free) flow.add(placed(cell));
+  for (std::size_t atom = 0; atom < atoms; ++atom) {
+    for (CellIndex cell : located) asked[atom].add(cell_columns_[cell][atom].column, 1);
+    if (atoms == 1) {
+      asked[atom].add(flow);
+    } else if (!flow.terms.empty()) {
+      const auto most = static_cast<double>(in_.demand.classes[d].count);
+      const std::int32_t column = model_.add_column(0, most, true, name("f", d.value(), atom));
+      asked[atom].add(column, 1);
+      flow.add(column, -1);
+    }
+  }
+  if (atoms > 1 && !flow.terms.empty()) model_.add_constraint(flow, 0, 0, name("flow", d.value()));
+  supply_rows_[d].assign(in_.supply.parts.size(), -1);
+  for (const PartIndex part : in_.supply.parts.indices()) {
+    const std::int32_t column = part_columns_[d][part.value()];
+    if (column < 0) continue;
+    LinearExpression there;
+    there.add(column, 1);
+    supply_rows_[d][part.value()] = add_supply_row(there, name("supply", d.value(), part.value()));
+    asked[atoms == 1 ? 0 : in_.supply.parts[part].atom.value()].add(column, -1);
+  }
+  for (std::size_t atom = 0; atom < atoms; ++atom)
+    model_.add_constraint(asked[atom], 0, 0, name("parts", d.value(), atom));
+}
+
 // No add_constraint: the coefficients of the configurations are still to come, and so is no common divisor.
 std::int32_t Formulation::add_supply_row(const LinearExpression& asked, std::string label) {
   const auto there = static_cast<double>(asked.constant);
@@ -332,9 +397,11 @@ std::int32_t Formulation::add_supply_row(const LinearExpression& asked, std::str
   return row;
 }
 
-std::int32_t Formulation::supply_row(DemandIndex demand, AtomIndex atom) const {
+std::int32_t Formulation::supply_row(DemandIndex demand, RoomClassIndex index) const {
   const std::vector<std::int32_t>& rows = supply_rows_[demand];
-  return rows.size() == 1 ? rows[0] : rows[atom.value()];
+  const RoomClass& room = in_.supply.rooms[index];
+  if (!part_columns_[demand].empty()) return rows[room.part.value()];
+  return rows.size() == 1 ? rows[0] : rows[room.atom.value()];
 }
 
 void Formulation::add_room_rows() {
@@ -347,7 +414,7 @@ void Formulation::add_room_rows() {
 std::vector<Entry> Formulation::entries_of(RoomClassIndex room, const Configuration& configuration) const {
   std::vector<Entry> entries{{room_rows_[room], 1}};
   for (const auto& [demand, count] : configuration.counts)
-    entries.push_back({supply_row(demand, in_.supply.rooms[room].atom), -static_cast<double>(count)});
+    entries.push_back({supply_row(demand, room), -static_cast<double>(count)});
   for (const auto& [row, pods] : anti_affinity_entries(room, configuration)) entries.push_back({row, pods});
   for (const DemandIndex stay : configuration.could_stay)
     if (const std::int32_t row = vain_rows_[in_.demand.classes[stay].stays]; row >= 0) entries.push_back({row, 1});
@@ -554,6 +621,10 @@ FormulationSolution Formulation::read_demand(const std::function<std::int64_t(st
   FormulationSolution solution;
   solution.by_atom = Indexed<CellIndex, std::vector<std::int64_t>>(in_.demand.cells.size());
   solution.pods = Indexed<CellIndex, std::int64_t>(in_.demand.cells.size(), 0);
+  solution.by_part = Indexed<DemandIndex, std::vector<std::int64_t>>(in_.demand.classes.size());
+  for (DemandIndex d : in_.demand.classes.indices())
+    for (const std::int32_t column : part_columns_[d])
+      solution.by_part[d].push_back(column < 0 ? 0 : count_of(column));
   for (GangClassIndex index : in_.demand.gang_classes.indices()) {
     const std::int32_t column = gang_columns_[index].admitted;
     solution.gangs.push_back(column < 0 ? 1 : count_of(column));

@@ -7,11 +7,14 @@
 //           x_c    pods of the cell placed, integer; x_ct by atom for the cells of gangs that ask for a topology level
 //           b_h    subgroup h has its minimum, binary;  y_hv  group h lies in domain v, binary
 //           f_dt   pods of class d of cells without topology in atom t (only where others of d have x_ct)
+//           p_dp   pods of class d in part p (only of classes that affinity or spread has to do with)
 //           l_sj   nodes of s in configuration j, integer
 //           o_gk   gangs that go whole (binary, but for gangs of one pod), e_vk surplus pods of the running cell v that
 //                  go, both by channel k: for whom, see EvictionChannel;  x_c of a running cell: pods that are moved
 //           (x_c = n_c z_g, and no column of its own, where a gang goes whole or not at all, and anywhere)
 // Rows      supply (d, t): sum x_ct + f_dt (or sum x_c) <= sum_{s in t} a_dj l_sj        (= in exact mode)
+//                          of classes with parts (d, p): p_dp <= sum_{s in p} a_dj l_sj, and sum_{p in t} p_dp =
+//                          sum x_ct + f_dt
 //           rooms s:       sum_j l_sj <= N_s                                            (= in exact mode)
 //           minimum:       m_g z_g <= x_c <= n_c z_g; through b_h for trees
 //           domains:       sum_{t in v} x_ct <= n_h y_hv, sum_v y_hv <= 1
@@ -20,10 +23,11 @@
 //           moved gangs that run: b_g + sum_k o_gk = 1 (<= 1 where the minimum does not run), e_vk + x_v <= n_v b_g
 //           channels: see solver/formulation_evictions.cpp
 //           anti-affinity terms whose domains span nodes: owners or matches, or one pod that is both
+//           affinity and spread: see solver/ordered_rows.h
 // Levels    share, quota, work, seniority, preference, fragmentation as docs/semantics.md defines them, each a linear
 //           expression; their auxiliary columns are added when a level is asked for.
 // What is relaxed (the bound stays valid): a gang of unlike pods that can be placed in very many ways counts pod by
-// pod.
+// pod; what affinity and spread ask of the order of binding, beyond their rows.
 #pragma once
 
 #include <array>
@@ -73,6 +77,7 @@ struct FormulationSolution {
   std::vector<std::int64_t> gangs;                        // by GangClassIndex
   Indexed<CellIndex, std::vector<std::int64_t>> by_atom;  // empty: the cell goes anywhere, `pods` tells how many
   Indexed<CellIndex, std::int64_t> pods;
+  Indexed<DemandIndex, std::vector<std::int64_t>> by_part;  // empty: there are no parts, or none matters
   std::vector<std::vector<std::pair<std::size_t, std::int64_t>>> configurations;  // by room class: (position, nodes)
   // Of each running cell: (channel, pods that are evicted by it).
   Indexed<RunningCellIndex, std::vector<std::pair<std::size_t, std::int64_t>>> evicted;
@@ -86,7 +91,7 @@ class Formulation {
   std::int32_t add_configuration(RoomClassIndex room, const Configuration& configuration);
   // Where a configuration of the room has its entries: for pricing, and for columns that are added to an open LP.
   std::vector<Entry> entries_of(RoomClassIndex room, const Configuration& configuration) const;
-  std::int32_t supply_row(DemandIndex demand, AtomIndex atom) const;  // -1: nobody asks for it there
+  std::int32_t supply_row(DemandIndex demand, RoomClassIndex room) const;  // requires that it fits there
   std::vector<std::int32_t> configuration_columns(RoomClassIndex room) const;
   std::int32_t room_row(RoomClassIndex room) const { return room_rows_[room]; }
   // Of gangs that are placed, or kept, whole or not at all.
@@ -190,6 +195,8 @@ class Formulation {
   std::vector<DomainIndex> domains_of(TopologyLevelIndex level) const;
   void add_cell_columns(CellIndex cell, bool located);
   void add_supply_rows();
+  void add_part_rows(DemandIndex demand, const std::vector<CellIndex>& located, const std::vector<CellIndex>& free);
+  void add_parts();
   std::int32_t add_supply_row(const LinearExpression& asked, std::string label);
   void add_room_rows();
   void add_queue_rows();
@@ -263,7 +270,8 @@ class Formulation {
     std::int64_t pods;
   };
   Indexed<CellIndex, std::vector<CellColumn>> cell_columns_;                            // one, or one by atom
-  Indexed<DemandIndex, std::vector<std::int32_t>> supply_rows_;                         // one, or one by atom
+  Indexed<DemandIndex, std::vector<std::int32_t>> supply_rows_;  // one, or one by atom, or by part
+  Indexed<DemandIndex, std::vector<std::int32_t>> part_columns_;  // by part, -1: fits nowhere there; or empty
   mutable Indexed<DemandIndex, std::vector<std::optional<QueueAmounts>>> least_usage_;  // once asked for
   Indexed<DemandIndex, std::int64_t> most_pods_;                                        // likewise
   Indexed<RoomClassIndex, std::int32_t> room_rows_;

@@ -283,7 +283,8 @@ void Formulation::add_vain_rows() {
   if (some_lack || in_.anti_affinity.spans_nodes()) return;
   for (RunningCellIndex cell : in_.demand.running.indices()) {
     const GangClassIndex index = in_.demand.running[cell].gang_class;
-    if (may_be_kept_out(index)) continue;
+    const PodClass& pod_class = in_.problem.class_of(in_.demand.running[cell].pods.front());
+    if (may_be_kept_out(index) || pod_class.has_ordered_rules()) continue;
     // No add_constraint: the configurations' coefficients are still to come.
     vain_rows_[cell] = model_.add_row(-kInfinity, 0, "vain" + std::to_string(cell.value()));
     const auto pods = static_cast<double>(in_.demand.running[cell].count());
@@ -296,7 +297,7 @@ void Formulation::add_vain_rows() {
   }
 }
 
-// By anything but room and reclaim: a limit, the topology of its gang.
+// By anything but room, reclaim, and what affinity and spread ask of others: a limit, the topology of its gang.
 bool Formulation::may_be_kept_out(GangClassIndex index) const {
   const GangClass& gang_class = in_.demand.gang_classes[index];
   if (gang_class.queue.is_none()) return true;

@@ -1,11 +1,6 @@
 #include "solver/groundwork.h"
 
 namespace muster {
-namespace {
-
-constexpr std::size_t kManyRooms = 300;
-
-}  // namespace
 
 MilpGroundwork::MilpGroundwork(const Problem& problem, const FairShares& fair_shares, const Deadline& deadline)
     : before(problem, ClusterState::Releasing::kFreed),

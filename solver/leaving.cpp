@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "heuristics/fit.h"
+#include "solver/room.h"
 
 namespace muster {
 namespace {
@@ -45,11 +46,15 @@ class Search {
   // Gangs with pods that own a term beside others that match it, in a domain of several nodes.
   void find_clashing() {
     clashes_.assign(problem_.gangs.size(), false);
+    // Without parts (see solver/room.h) the formulation does not know what affinity and spread count.
+    const std::size_t nodes = problem_.nodes.size();
+    const auto counted =
+        static_cast<std::size_t>(std::ranges::count_if(problem_.pod_classes, &PodClass::has_ordered_rules));
+    const bool may_count = nodes <= kManyRooms && nodes * counted <= kMostNodeColumns;
     for (const PodIndex pod : problem_.pods.indices()) {
       if (!before_.is_present(pod)) continue;
       const PodClass& pod_class = problem_.class_of(pod);
-      // Which of those that affinity and spread count may leave is not formulated.
-      if (pod_class.has_ordered_rules()) clashes_[problem_.pods[pod].gang.value()] = true;
+      if (pod_class.has_ordered_rules() && !may_count) clashes_[problem_.pods[pod].gang.value()] = true;
       const auto clashes = [&](AntiAffinityIndex term) { return clashes_by(term, pod_class, before_.node_of(pod)); };
       if (std::ranges::any_of(pod_class.anti_affinity_owned, clashes) ||
           std::ranges::any_of(pod_class.anti_affinity_matched, clashes))

@@ -20,7 +20,8 @@ struct Leavers {
   Indexed<GangIndex, Leaving> gangs;
   bool any = false;
   // Whether everybody that may leave by the rules is among them. Pods that run against their anti-affinity within a
-  // domain of several nodes are held where they are.
+  // domain of several nodes are held where they are; as are those that affinity or spread counts, where nodes are more
+  // than kManyRooms, or pairs of a node and a class of such pods more than kMostNodeColumns.
   bool complete = true;
 };
 

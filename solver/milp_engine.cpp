@@ -404,9 +404,9 @@ class Engine {
         whole_.center.size() != static_cast<std::size_t>(whole_.formulation->model().rows()))
       return;
     std::vector<double> pods(whole_.demand.classes.size(), 0.0);
-    for (const RoomClass& room : whole_.supply.rooms)
-      for (const DemandIndex d : room.demands) {
-        const auto row = static_cast<std::size_t>(whole_.formulation->supply_row(d, room.atom));
+    for (const RoomClassIndex room : whole_.supply.rooms.indices())
+      for (const DemandIndex d : whole_.supply.rooms[room].demands) {
+        const auto row = static_cast<std::size_t>(whole_.formulation->supply_row(d, room));
         pods[d.value()] = std::max(pods[d.value()], divisor * whole_.center[row]);
       }
     options_.memory->keep(problem_, whole_.demand, ids_[i], pods);
@@ -523,16 +523,31 @@ class Engine {
 
   void take(const FormulationSolution& solution, const Configurations& configurations) {
     const auto start = Deadline::Clock::now();
-    ClusterState state = whole_.base;
-    std::vector<PlannedEviction> evictions = place(whole_, solution, configurations, state);
-    evictions.insert(evictions.end(), settled_.begin(), settled_.end());
-    offer(std::move(state), evictions);
+    if (whole_.supply.parts.empty() || !take_in_some_order(solution, configurations)) {
+      ClusterState state = whole_.base;
+      std::vector<PlannedEviction> evictions = place(whole_, solution, configurations, state);
+      evictions.insert(evictions.end(), settled_.begin(), settled_.end());
+      offer(std::move(state), evictions);
+    }
     slowest_take_ = std::max(slowest_take_, Deadline::Clock::now() - start);
   }
 
+  // All that the solution places where affinity and spread let it in one after another, in whatever order. False: in
+  // none that was found.
+  bool take_in_some_order(const FormulationSolution& solution, const Configurations& configurations) {
+    ClusterState state = whole_.base;
+    std::vector<PlannedEviction> evictions = place(whole_, solution, configurations, state, true);
+    evictions.insert(evictions.end(), settled_.begin(), settled_.end());
+    if (!ordered_plan_of(problem_, state, evictions).unbound.empty()) return false;
+    offer(std::move(state), evictions);
+    return true;
+  }
+
   std::vector<PlannedEviction> place(const Subproblem& sub, const FormulationSolution& solution,
-                                     const Configurations& configurations, ClusterState& state) const {
-    return decode({problem_, sub.demand, sub.atoms, sub.supply, bounds_, configurations, sub.formulation->channels()},
+                                     const Configurations& configurations, ClusterState& state,
+                                     bool in_some_order = false) const {
+    return decode({problem_, sub.demand, sub.atoms, sub.supply, bounds_, configurations, sub.formulation->channels(),
+                   in_some_order},
                   solution, state)
         .evictions;
   }

@@ -37,7 +37,7 @@ struct MilpEngineOptions {
   // What may be listed whole: intermediate states of all room classes, and columns.
   std::size_t most_states = 200'000, most_columns = 20'000;
   // What may be given to CBC whole, if it cannot be listed: integer columns of a model of all nodes.
-  std::size_t most_node_columns = 10'000;
+  std::size_t most_node_columns = kMostNodeColumns;
   // With more rooms than that, blocks of them are priced, about so many; first with a sample of each, if it is small.
   std::size_t most_rooms = 300, most_blocks = 200, sampled_rooms = 2;
   const SumBounds* sums = nullptr;  // of the problem; outlives the call; null: not known

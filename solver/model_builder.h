@@ -50,6 +50,7 @@ class ModelBuilder {
 
   std::int32_t columns() const { return static_cast<std::int32_t>(lower_.size()); }
   std::int32_t rows() const { return static_cast<std::int32_t>(row_lower_.size()); }
+  double lower(std::int32_t column) const { return lower_[static_cast<std::size_t>(column)]; }
   double upper(std::int32_t column) const { return upper_[static_cast<std::size_t>(column)]; }
   void set_bounds(std::int32_t column, double lower, double upper);
 

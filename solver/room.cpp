@@ -9,6 +9,7 @@
 
 #include "model/exceeded.h"
 #include "solver/anti_affinity.h"
+#include "solver/ordered_rules.h"
 
 namespace muster {
 namespace {
@@ -204,15 +205,40 @@ Atoms collect_atoms(const Problem& problem, const Demand& demand) {
   return atoms;
 }
 
-Supply collect_supply(const Problem& problem, const Demand& demand, const Atoms& atoms, const ClusterState& state,
-                      const std::vector<bool>& reserved) {
+namespace {
+
+// Numbers the parts in order of their first nodes.
+class Parts {
+ public:
+  Parts(const Problem& problem, const OrderedRules& ordered, Indexed<PartIndex, SupplyPart>& parts)
+      : problem_(problem), ordered_(ordered), parts_(parts) {}
+
+  PartIndex of(NodeIndex node, AtomIndex atom) {
+    if (ordered_.empty()) return PartIndex::none();
+    const auto [found, is_new] =
+        index_.try_emplace({atom, ordered_.domains_of(problem_, node)}, PartIndex(parts_.size()));
+    if (is_new) parts_.push_back({atom, node});
+    return found->second;
+  }
+
+ private:
+  const Problem& problem_;
+  const OrderedRules& ordered_;
+  Indexed<PartIndex, SupplyPart>& parts_;
+  std::map<std::pair<AtomIndex, std::vector<DomainIndex>>, PartIndex> index_;
+};
+
+// Requires that `ordered` is empty or that its parts may be many: stops, with too many rooms, where they are.
+Supply collect_rooms(const Problem& problem, const Demand& demand, const Atoms& atoms, const ClusterState& state,
+                     const std::vector<bool>& reserved, const OrderedRules& ordered) {
   Supply supply;
   supply.atom_count = atoms.domains.size();
   AntiAffinityRules rules(problem, state);
   const std::vector<DemandIndex> spreading = rules.demands_with_terms(demand);
   using Key = std::tuple<NodeClassIndex, AtomIndex, std::vector<Amount>, std::vector<DeviceUnits>,
-                         std::vector<RoomClass::Resident>, std::vector<DemandIndex>, NodeIndex>;
+                         std::vector<RoomClass::Resident>, std::vector<DemandIndex>, NodeIndex, PartIndex>;
   std::map<Key, RoomClassIndex> index;
+  Parts parts(problem, ordered, supply.parts);
   Indexed<RoomClassIndex, std::vector<DemandIndex>> refused;
   const std::set<NodeIndex> nominated = nominated_nodes(demand);
   supply.residents = residents_of(problem, demand);
@@ -225,6 +251,7 @@ Supply collect_supply(const Problem& problem, const Demand& demand, const Atoms&
     RoomClass room;
     room.node_class = problem.nodes[node].node_class;
     room.atom = atoms.of_node[node];
+    room.part = parts.of(node, room.atom);
     room.free.assign(state.free(node).begin(), state.free(node).end());
     supply.devices[node] = view.devices();
     for (std::int32_t device : supply.devices[node])
@@ -237,7 +264,7 @@ Supply collect_supply(const Problem& problem, const Demand& demand, const Atoms&
     // Nodes in different domains of an anti-affinity term that spans nodes must stay apart.
     const NodeIndex own = nominated.contains(node) || rules.spans_nodes() || view.is_tied() ? node : NodeIndex::none();
     const auto [found, is_new] = index.try_emplace(
-        Key{room.node_class, room.atom, room.free, room.free_devices, room.residents, refused_here, own},
+        Key{room.node_class, room.atom, room.free, room.free_devices, room.residents, refused_here, own, room.part},
         RoomClassIndex(supply.rooms.size()));
     if (is_new) {
       supply.rooms.push_back(std::move(room));
@@ -245,9 +272,25 @@ Supply collect_supply(const Problem& problem, const Demand& demand, const Atoms&
     }
     supply.rooms[found->second].nodes.push_back(node);
     supply.room_of[node] = found->second;
+    if (!ordered.empty() && supply.rooms.size() > kManyRooms) return supply;
   }
   for (RoomClassIndex room : supply.rooms.indices()) find_demands(problem, demand, refused[room], supply.rooms[room]);
   return supply;
+}
+
+}  // namespace
+
+Supply collect_supply(const Problem& problem, const Demand& demand, const Atoms& atoms, const ClusterState& state,
+                      const std::vector<bool>& reserved) {
+  if (const OrderedRules ordered(problem, demand); !ordered.empty()) {
+    Supply supply = collect_rooms(problem, demand, atoms, state, reserved, ordered);
+    const auto columns = supply.parts.size() * static_cast<std::size_t>(std::ranges::count_if(
+                                                   demand.classes, [&](const DemandClass& d) {
+                                                     return ordered.concern(problem.pod_classes[d.pod_class]);
+                                                   }));
+    if (supply.rooms.size() <= kManyRooms && columns <= kMostNodeColumns) return supply;
+  }
+  return collect_rooms(problem, demand, atoms, state, reserved, {});
 }
 
 NodeRoom::NodeRoom(const Problem& problem, const RoomClass& room)

@@ -12,13 +12,20 @@ namespace muster {
 
 using RoomClassIndex = Index<struct RoomClassTag>;
 using AtomIndex = Index<struct AtomTag>;
+using PartIndex = Index<struct PartTag>;
+
+// More room classes than that are never listed, nor given to CBC with columns for all nodes.
+inline constexpr std::size_t kManyRooms = 300;
+// Integer columns of a model that may be given to CBC whole, beside those of gangs and cells.
+inline constexpr std::size_t kMostNodeColumns = 10'000;
 
 // RoomClass classes are nodes alike in all that a configuration can see: static class, what is free, anti-affinity with
-// what runs, and the atom that they lie in.
+// what runs, and the atom and the part that they lie in.
 struct RoomClass {
   std::vector<NodeIndex> nodes;  // ascending
   NodeClassIndex node_class;
   AtomIndex atom;
+  PartIndex part;                         // none: there are none
   std::vector<Amount> free;               // by ResourceIndex; what may leave is not counted as there
   std::vector<DeviceUnits> free_devices;  // ascending; fully taken ones are left out
   std::vector<DemandIndex> demands;       // that fit by themselves, ascending
@@ -39,8 +46,15 @@ struct RoomClass {
   std::int64_t count() const { return static_cast<std::int64_t>(nodes.size()); }
 };
 
+// Nodes of one atom that lie in the same domains of all rules of affinity and spread that matter.
+struct SupplyPart {
+  AtomIndex atom;
+  NodeIndex node;  // one of them
+};
+
 struct Supply {
   Indexed<RoomClassIndex, RoomClass> rooms;
+  Indexed<PartIndex, SupplyPart> parts;  // none where no such rule matters, or where rooms would be too many
   std::size_t atom_count = 1;
   Indexed<NodeIndex, RoomClassIndex> room_of;             // none: not there
   Indexed<NodeIndex, std::vector<std::int32_t>> devices;  // positions in free_devices -> positions on the node
@@ -60,8 +74,10 @@ Atoms collect_atoms(const Problem& problem, const Demand& demand);
 // atoms tell the sizes of devices apart, too.
 bool is_metered(const Problem& problem, const Demand& demand, const Cell& cell);
 
-// Groups the nodes of `state` (what stays for good is in it, what is releasing or may leave is not). Cost: O(nodes x
-// (resources + devices) + room classes x demand classes). Nodes that are `reserved` are left out, and cordoned ones
+// Groups the nodes of `state` (what stays for good is in it, what is releasing or may leave is not). Keeps apart the
+// parts of the cluster that affinity and spread tell apart, unless that makes more than kManyRooms, or more than
+// kMostNodeColumns pairs of a part and a demand class. Cost: O(nodes x (resources + devices + rules) + room classes x
+// demand classes). Nodes that are `reserved` are left out, and cordoned ones
 // that nobody may leave.
 Supply collect_supply(const Problem& problem, const Demand& demand, const Atoms& atoms, const ClusterState& state,
                       const std::vector<bool>& reserved);
