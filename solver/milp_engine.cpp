@@ -17,6 +17,7 @@
 #include "solver/column_generation.h"
 #include "solver/decode.h"
 #include "solver/demand.h"
+#include "solver/expression_terms.h"
 #include "solver/formulation.h"
 #include "solver/listing_time.h"
 #include "solver/milp_passes.h"
@@ -49,15 +50,6 @@ constexpr double kSumShare = 0.8;                  // of the time left, for a fi
 constexpr double kBranchingShare = 0.3;            // of the time left, for a better bound of one level
 constexpr double kLeavingShare = 0.7;  // of the time, for the pass that decides who leaves, where it is not exact
 constexpr double kReliefShare = 0.1;   // of the time left, for fewer victims of a better plan
-
-// The terms of an expression, summed up by column: the same terms mean the same level but for a constant.
-using Terms = std::map<std::int32_t, std::int64_t>;
-Terms terms_of(const LinearExpression& expression) {
-  Terms terms;
-  for (const auto& [column, coefficient] : expression.terms)
-    if ((terms[column] += coefficient) == 0) terms.erase(column);
-  return terms;
-}
 
 using Configurations = Indexed<RoomClassIndex, std::vector<Configuration>>;
 
