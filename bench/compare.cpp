@@ -2,7 +2,7 @@
 // the medians.
 //
 // Usage: bench_compare OLD.jsonl NEW.jsonl
-// Cases that only one file has are left out, and told. Of a case that a file has several times the least median counts:
+// Cases that only one file has are left out and listed. If a file has a case several times, the lowest median counts:
 // other work on the machine only adds to a time.
 #include <algorithm>
 #include <cmath>
@@ -18,9 +18,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/arguments.h"
-#include "bench/statistics.h"
-#include "io/json_document.h"
+#include "bench/support/arguments.h"
+#include "bench/support/statistics.h"
+#include "io/json/json_document.h"
 
 namespace muster::bench {
 namespace {
@@ -79,7 +79,7 @@ Runs read(const std::string& file) {
   return runs;
 }
 
-// None: a file does not tell of the phase, or it is too short to be compared.
+// None: a file does not report the phase, or it is too short to be compared.
 std::optional<double> ratio(const Run& before, const Run& after, const std::string& phase) {
   const auto old_ms = before.medians.find(phase), new_ms = after.medians.find(phase);
   if (old_ms == before.medians.end() || new_ms == after.medians.end()) return std::nullopt;

@@ -18,9 +18,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/arguments.h"
-#include "bench/svg.h"
-#include "bench/trace_file.h"
+#include "bench/support/arguments.h"
+#include "bench/support/svg.h"
+#include "bench/support/trace_file.h"
 
 namespace muster::bench {
 namespace {

@@ -1,15 +1,15 @@
-// How long the parts of a cycle take for each pod and node, beside what the portfolio expects: it decides by such
-// forecasts what to begin in the time that is left (solver/portfolio.cpp, solver/forecast.h). Clusters of several sizes
-// are solved with a generous budget; the forecasts in use are read from the source.
+// The time of the parts of a cycle for each pod and node, compared with the forecasts of the portfolio: it uses them to
+// decide what to begin in the time left (solver/portfolio/portfolio.cpp, solver/budget/forecast.h). Clusters of
+// several sizes are solved
+// with a generous budget; the forecasts in use are read from the source.
 //
 // Usage: bench_forecast [--kinds alike,occupied,leaving] [--scale SHARE] [--seed S] [--threads N] [--json FILE]
 //                       [--commit NAME] [--program FILE]
 // `alike`: empty clusters. `occupied`: OpenB, half under pods that stay. `leaving`: half under pods that may be
-// evicted.
-// `--scale` multiplies the nodes. A look is a pod or a node. Greedy's first start is run here, on one thread; the end
-// is what a process of the engine `greedy` tells for its first line; the MILP engine's times are of the trace of the
-// engine `milp`, from greedy's end on: its first bound, its first better plan, and when 90 and 99 % of what it gains in
-// the first level that it improves are there. A time counts where the portfolio would use its forecast.
+// evicted. `--scale` multiplies the nodes. A look is a pod or a node. Greedy's first start is run here, on one thread;
+// the end is what a process of the engine `greedy` reports for its first line. The MILP engine's times are from the
+// trace of the engine `milp`, from greedy's end on: its first bound, its first better plan, and when it has reached 90
+// and 99 % of its gain in the first level that it improves. A time counts if the portfolio would use its forecast.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -29,21 +29,22 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/answer.h"
-#include "bench/arguments.h"
-#include "bench/child.h"
-#include "bench/instances.h"
-#include "bench/judge.h"
-#include "bench/machine.h"
-#include "bench/statistics.h"
-#include "bench/trace_file.h"
-#include "heuristics/greedy.h"
-#include "model/parallel.h"
+#include "bench/support/answer.h"
+#include "bench/support/arguments.h"
+#include "bench/support/child.h"
+#include "bench/support/instances.h"
+#include "bench/support/judge.h"
+#include "bench/support/machine.h"
+#include "bench/support/statistics.h"
+#include "bench/support/trace_file.h"
+#include "datasets/generator/presets.h"
+#include "heuristics/greedy/greedy.h"
+#include "model/base/parallel.h"
 
 namespace muster::bench {
 namespace {
 
-constexpr double kFactor = 2;  // off by more than that is told
+constexpr double kFactor = 2;  // a greater deviation is reported
 
 struct Arguments {
   std::vector<std::string> kinds{"alike", "occupied", "leaving"};
@@ -169,7 +170,7 @@ void read_milp_times(const std::vector<TraceLine>& trace, Times& times) {
     if (line.engine == "milp" && !times.plan && line.value != last[line.level]) times.plan = line.ms - begun;
     last[line.level] = line.value;
   }
-  for (const TraceLine& line : trace) {  // greedy tells all levels first, in their order
+  for (const TraceLine& line : trace) {  // greedy reports all levels first, in their order
     if (!improved && line.engine == "greedy" && before[line.level] != last[line.level]) improved = line.level;
     if (!improved || line.engine != "milp" || line.level != *improved) continue;
     const double part = (line.value - before[*improved]) / (last[*improved] - before[*improved]);
@@ -233,13 +234,13 @@ std::string json_of(const Measured& one, const Arguments& arguments) {
       times.end_again, told(times.bound), told(times.plan), told(times.most), told(times.nearly_all));
 }
 
-// A number of the source, and what was measured of it. The expression's first group is the number.
+// A number in the source, and its measured value. The expression's first group is the number.
 struct Forecast {
   std::string what, unit, expression;
-  std::function<std::optional<double>(const Measured&)> measured;  // in its unit; none: says nothing of it
+  std::function<std::optional<double>(const Measured&)> measured;  // in its unit; none: not measured
 };
 
-// As kManyLooks: what is small comes to its end in any budget. Fewer are many where pods may leave.
+// Same limit as kManyLooks: small instances finish in any budget. The limit is lower if pods may leave.
 bool is_small(const Measured& one) { return one.looks() <= (one.may_leave > 0 ? 1'000 : 5'000); }
 
 std::vector<Forecast> forecasts() {
@@ -291,8 +292,8 @@ std::vector<Forecast> forecasts() {
 
 std::string source_of_forecasts() {
   std::string source;
-  for (const std::string name : {"/solver/forecast.h", "/solver/portfolio.cpp"}) {
-    std::ifstream file(MUSTER_SOURCE_DIR + name);
+  for (const std::string name : {"solver/budget/forecast.h", "solver/portfolio/portfolio.cpp"}) {
+    std::ifstream file(MUSTER_SOURCE_DIR "/" + name);
     source.append(std::istreambuf_iterator<char>(file), {});
   }
   return source;

@@ -1,10 +1,11 @@
-// How long greedy takes by itself: its first start alone, and all of them side by side. The medians of several runs, of
-// the time that passed and of what its threads computed; every plan is passed to the referee before its time counts.
+// The time of greedy by itself: its first start alone, and all starts concurrently. Medians of several runs, of the
+// elapsed time and of the CPU time of its threads; the referee checks every plan before its time counts.
 //
 // Usage: bench_greedy --files FILE,FILE [--starts N] [--threads N] [--repetitions N] [--seed N] [--levels yes]
 // Each file holds one snapshot line. `--starts` are all of them (4). The fingerprints tell plans apart: two programs
 // that print the same ones found the same plans.
-#include "heuristics/greedy.h"
+#include "heuristics/greedy/greedy.h"
+#include "heuristics/state/candidate.h"
 
 #include <algorithm>
 #include <chrono>
@@ -21,8 +22,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/arguments.h"
-#include "bench/judge.h"
+#include "bench/support/arguments.h"
+#include "bench/support/judge.h"
 
 namespace muster::bench {
 namespace {
@@ -57,7 +58,7 @@ std::string read_line(const std::string& path) {
   return line;
 }
 
-// Fowler, Noll and Vo's hash (1991) of everything that the plan says.
+// Fowler, Noll and Vo's hash (1991) of everything in the plan.
 std::uint64_t fingerprint(const Plan& plan) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   const auto mix = [&](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3ULL; };

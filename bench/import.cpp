@@ -1,5 +1,5 @@
-// How fast Kubernetes objects are read, and how much memory that takes: a List of nodes and pods as kubectl prints it,
-// through the reader of lines (first and later lines) and through `muster import kubernetes` of a file.
+// The speed and memory of reading Kubernetes objects: a List of nodes and pods as kubectl prints it, through the reader
+// of lines (first and later lines) and through `muster import kubernetes` of a file.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -15,10 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench/arguments.h"
-#include "bench/machine.h"
-#include "datasets/kubernetes_list.h"
-#include "io/snapshot_reader.h"
+#include "bench/support/arguments.h"
+#include "bench/support/machine.h"
+#include "datasets/generator/kubernetes_list.h"
+#include "io/muster_v1/snapshot_reader.h"
 
 namespace muster::bench {
 namespace {

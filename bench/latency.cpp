@@ -1,15 +1,14 @@
-// Whether the budget is kept: how long plans are overdue, through the program's own pipe, for several budgets and sizes
-// of clusters, on an idle machine or beside other work. Every plan is passed to the referee, once it is in and the
+// Whether the budget is kept: the delay of plans beyond it, through the program's own pipe, for several budgets and
+// sizes of clusters, on an idle or a loaded machine. The referee checks every plan after it has been received and the
 // clock has been read.
 //
 // Usage: bench_latency [--budgets 50,200,1000] [--sizes 100,1213,9704] [--solves N] [--stress K] [--seed S]
 //                      [--engine auto] [--threads N] [--json FILE] [--commit NAME] [--program FILE]
-// `--sizes` are nodes: multiples of 1,213 are OpenB so many times, others made up. `--stress` are processes that
-// compute beside. `overrun` is what a plan takes beyond its budget, from the line's arrival, as the program tells it
-// (elapsedMs); `pipe` is what its user sees, from the first byte written to the last one read. An answer is missing
-// where the process ends or ten seconds pass after the budget.
-// `stall` is the longest that a thread which only sleeps was late during a solve: so much of an overrun may be the
-// machine's own.
+// `--sizes` are nodes: multiples of 1,213 are that many copies of OpenB, others are generated. `--stress` is the number
+// of processes that compute concurrently. `overrun` is the time of a plan beyond its budget, from the line's arrival,
+// as the program reports it (elapsedMs); `pipe` is the time that its user sees, from the first byte written to the last
+// one read. An answer is missing if the process ends or ten seconds pass after the budget. `stall` is the longest that
+// a thread which only sleeps was late during a solve: that much of an overrun may be due to the machine.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -27,23 +26,23 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/answer.h"
-#include "bench/arguments.h"
-#include "bench/busy.h"
-#include "bench/child.h"
-#include "bench/instances.h"
-#include "bench/judge.h"
-#include "bench/machine.h"
-#include "bench/stalls.h"
-#include "bench/statistics.h"
-#include "model/parallel.h"
+#include "bench/support/answer.h"
+#include "bench/support/arguments.h"
+#include "bench/support/busy.h"
+#include "bench/support/child.h"
+#include "bench/support/instances.h"
+#include "bench/support/judge.h"
+#include "bench/support/machine.h"
+#include "bench/support/stalls.h"
+#include "bench/support/statistics.h"
+#include "model/base/parallel.h"
 
 namespace muster::bench {
 namespace {
 
 constexpr int kDistinct = 8;  // lines of one size, used in turn
 constexpr int kPatienceMs = 10'000;
-// What is wanted of the overrun's p99.9: a share of the budget, and beside other work so many milliseconds.
+// The target for the overrun's p99.9: a share of the budget, and on a loaded machine a number of milliseconds.
 constexpr double kWantedShare = 0.1, kWantedMsStressed = 250;
 
 struct Arguments {
@@ -115,7 +114,7 @@ class Session {
                "--threads", std::to_string(arguments.threads), "--quiet"},
         patience_ms_(static_cast<int>(budget_ms) + kPatienceMs) {}
 
-  // There is a process that has answered this line once, which paid for starting.
+  // A process has answered this line once, which paid for starting.
   void warm_up(const std::string& line) {
     if (process_) return;
     process_ = std::make_unique<SolveProcess>(arguments_.program, words_);
@@ -238,7 +237,7 @@ std::string json_of(const Row& row, const Arguments& arguments) {
       row.outcome.slowest_stall);
 }
 
-// What the slowest plan of a row took its time for, where that was beyond what is wanted.
+// The phases of a row's slowest plan, if it missed the target.
 void print_slowest(const std::vector<Row>& rows, const Arguments& arguments) {
   for (const Row& row : rows) {
     if (is_met(row, arguments) || row.outcome.slowest.empty()) continue;

@@ -17,18 +17,20 @@
 
 #include <benchmark/benchmark.h>
 
-#include "bench/instances.h"
-#include "bench/judge.h"
-#include "heuristics/cluster_state.h"
-#include "heuristics/fit.h"
-#include "heuristics/gang_placement.h"
-#include "heuristics/greedy.h"
-#include "heuristics/node_choice.h"
-#include "io/plan_line.h"
-#include "io/snapshot_reader.h"
-#include "model/fair_share.h"
-#include "model/referee.h"
-#include "model/report.h"
+#include "bench/support/instances.h"
+#include "bench/support/judge.h"
+#include "heuristics/greedy/greedy.h"
+#include "heuristics/state/candidate.h"
+#include "heuristics/state/cluster_state.h"
+#include "heuristics/state/fit.h"
+#include "heuristics/state/gang_placement.h"
+#include "heuristics/state/node_choice.h"
+#include "io/muster_v1/plan_line.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "model/build/build_problem.h"
+#include "model/explain/report.h"
+#include "model/objective/fair_share.h"
+#include "model/referee/referee.h"
 
 namespace muster::bench {
 namespace {

@@ -1,18 +1,18 @@
 // The 10 s plan against the true optimum: random clusters of 20 to 60 nodes, each put into one whole model
-// (bench/whole_model.h) that the `cbc` command solves to the end.
+// (bench/support/whole_model.h) that the `cbc` command solves to the end.
 //
 // Level by level, each given the plan's values of those before it, until a level is short of its optimum or all down to
-// `--last` are compared. A level that is as high as the sums alone allow needs no model. The shortfall of an instance
-// is (optimum - value) / max(1, |optimum|) of that first level, 0 where there is none. The model relaxes a little
-// (see there), so a shortfall is an upper limit; where cbc's solution, made a plan, passes the referee, `reached` tells
-// what that plan has of the level, and that much is surely missing. Where cbc does not come to its end the instance is
-// counted apart, with cbc's bound in place of the optimum. Wrong, and told as a fault: a plan that the referee rejects,
-// values that are not what the plan says, a plan below greedy's, and a bound that Muster claims to have proven below
-// what such a plan has. A bound below the model's optimum for which there is no plan is told as doubtful.
+// `--last` are compared. A level that reaches the bound by sums alone needs no model. The shortfall of an instance is
+// (optimum - value) / max(1, |optimum|) of that first level, 0 if there is none. The model relaxes a little (see
+// there), so a shortfall is an upper limit; if cbc's solution, converted to a plan, passes the referee, `reached` is
+// that plan's value of the level, and the shortfall is at least that much. If cbc does not finish, the instance is
+// counted separately, with cbc's bound in place of the optimum. Reported as a fault: a plan that the referee rejects,
+// values that differ from the plan's, a plan below greedy's, and a bound that Muster claims to have proven below the
+// value of such a plan. A bound below the model's optimum for which there is no plan is reported as doubtful.
 //
 // Usage: bench_midsize [--seeds FIRST-LAST] [--budget MS] [--threads N] [--cbc-seconds S] [--last LEVEL] [--keep DIR]
-// `--cbc-seconds` are for all levels of an instance together. `--keep` is where snapshots and models of faults and of
-// shortfalls above 0.2 % are left. One JSON line an instance, then the summary.
+// `--cbc-seconds` is the limit for all levels of an instance together. `--keep` is the folder for snapshots and models
+// of faults and of shortfalls above 0.2 %. One JSON line an instance, then the summary.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -34,13 +34,15 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include "bench/arguments.h"
-#include "bench/cbc_command.h"
-#include "bench/judge.h"
-#include "bench/machine.h"
-#include "bench/midsize_cases.h"
-#include "bench/whole_model.h"
-#include "model/levels.h"
+#include "bench/support/arguments.h"
+#include "bench/support/cbc_command.h"
+#include "bench/support/judge.h"
+#include "bench/support/machine.h"
+#include "bench/support/midsize_cases.h"
+#include "bench/support/whole_model.h"
+#include "model/objective/evaluation.h"
+#include "model/objective/level_bounds.h"
+#include "model/objective/levels.h"
 
 namespace muster::bench {
 namespace {
@@ -82,12 +84,12 @@ struct Run {
   Outcome outcome = Outcome::kOptimal;
   std::vector<std::string> faults;
   std::string level;     // the first that is short, or that cbc did not finish; empty: none
-  double shortfall = 0;  // against the optimum, or against cbc's bound where it did not finish
+  double shortfall = 0;  // against the optimum, or against cbc's bound if it did not finish
   std::int64_t value = 0, optimum = 0;
   std::optional<std::int64_t> reached;  // by a plan made of cbc's solution
   std::string refusal;                  // why there is no such plan
   std::vector<std::string> doubts;
-  std::int64_t greedy = 0;  // what greedy has of the first level in which it differs from the plan; else 0
+  std::int64_t greedy = 0;  // greedy's value of the first level in which it differs from the plan; else 0
   std::string greedy_level;
   std::size_t nodes = 0, pods = 0, solved_levels = 0, evicted = 0;
   std::string origin, proof;
@@ -205,7 +207,7 @@ class Comparison {
     const CbcAnswer answer = cbc_.solve(milp, std::max(1.0, arguments_.cbc_seconds - run_.cbc_seconds));
     run_.cbc_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     ++run_.solved_levels;
-    // In the level's sense and scale; what is not finished is rounded to where the level may still go.
+    // In the level's sense and scale; an unfinished value is rounded to the limit that the level may still reach.
     const auto told = [&](double number) {
       return expression.constant + sign * divisor * static_cast<std::int64_t>(std::floor(number + 1e-4));
     };
@@ -219,7 +221,7 @@ class Comparison {
       judge_level(i, trivial_[i], false);
   }
 
-  // `best`: the optimum where it is `proven`, else cbc's bound of it.
+  // `best`: the optimum if it is `proven`, else cbc's bound of it.
   void judge_level(std::size_t i, std::int64_t best, bool proven) {
     const std::int64_t sign = is_maximised(ids_[i].kind) ? 1 : -1, value = levels_.values[i];
     if (proven && is_bound_passed(i, best))
@@ -236,7 +238,7 @@ class Comparison {
     run_.shortfall = static_cast<double>(std::abs(best - value)) / std::max(1.0, std::abs(static_cast<double>(best)));
   }
 
-  // A solution of cbc's made a plan: what it has of the level, if it has the values of those before.
+  // A solution of cbc's converted to a plan: its value of the level, if it has the values of the levels before.
   void check_plan_of(const WholeModel& model, const std::vector<double>& x, std::size_t i) {
     const Plan plan = model.plan_of(x);
     const auto violations = check_plan(judge_.snapshot, judge_.problem, judge_.shares, plan);
@@ -280,7 +282,7 @@ class Comparison {
   std::vector<std::int64_t> trivial_;
   ReadPlan plan_;
   Levels levels_;
-  std::map<std::map<std::int32_t, std::int64_t>, std::int64_t> held_;  // terms -> what they come to
+  std::map<std::map<std::int32_t, std::int64_t>, std::int64_t> held_;  // terms -> their sum
   Run run_;
 };
 
@@ -289,7 +291,7 @@ std::string_view name_of(Outcome outcome) {
   return kNames[static_cast<std::size_t>(outcome)];
 }
 
-// For JSON: what is told quotes names here and there.
+// For JSON: messages quote names here and there.
 std::string unquoted(std::string text) {
   std::ranges::replace(text, '"', '\'');
   return text;

@@ -1,9 +1,9 @@
-// Whether the budget is kept where a snapshot is large in one thing that most have little of: see odd_cases.h. Every
-// plan is passed to the referee.
+// Whether the budget is kept for snapshots that stress one dimension at a time: see odd_cases.h. The referee checks
+// every plan.
 //
 // Usage: bench_odd [--budgets MS,MS] [--engines greedy,auto] [--cases NAME,NAME] [--runs N] [--threads N]
 //                  [--program FILE]
-// A row tells the worst of the runs, each of them the first line of a process of its own.
+// A row reports the worst of the runs, each of them the first line of a new process.
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -12,13 +12,13 @@
 
 #include <fmt/format.h>
 
-#include "bench/answer.h"
-#include "bench/arguments.h"
-#include "bench/child.h"
-#include "bench/judge.h"
-#include "bench/machine.h"
-#include "bench/odd_cases.h"
-#include "model/parallel.h"
+#include "bench/support/answer.h"
+#include "bench/support/arguments.h"
+#include "bench/support/child.h"
+#include "bench/support/judge.h"
+#include "bench/support/machine.h"
+#include "bench/support/odd_cases.h"
+#include "model/base/parallel.h"
 
 namespace muster::bench {
 namespace {

@@ -1,11 +1,11 @@
-// The OpenB trace offline: all that has arrived at 100 % of the GPUs, known at once, on the empty cluster. What one
-// plan leaves unallocated, beside a bound of the same and what the published FGD leaves, which sees one pod at a time.
-// Every plan is passed to the referee before it counts.
+// The OpenB trace offline: all that has arrived at 100 % of the GPUs, known at once, on the empty cluster. The
+// unallocated part of one plan, compared with a bound of it and with the result of the published FGD, which sees one
+// pod at a time. The referee checks every plan before it counts.
 //
 // Usage: bench_offline [--traces NAME,NAME] [--seeds S,S] [--budget MS] [--threads N] [--data DIR] [--json FILE]
-// Traces and orders of arrival are looked for in DIR as pods_TRACE.csv or openb_pod_list_TRACE.csv, and
-// arrivals_TRACE_SEED.idx or arrivals/TRACE_SEED.idx, beside nodes.csv or openb_node_list_gpu_node.csv; without DIR in
-// datasets/openb. Seeds without an order are passed over.
+// Traces and orders of arrival are read from DIR as pods_TRACE.csv or openb_pod_list_TRACE.csv, and
+// arrivals_TRACE_SEED.idx or arrivals/TRACE_SEED.idx, next to nodes.csv or openb_node_list_gpu_node.csv; without DIR in
+// datasets/openb. Seeds without an order are skipped.
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -17,10 +17,10 @@
 
 #include <fmt/format.h>
 
-#include "bench/arguments.h"
-#include "bench/judge.h"
-#include "bench/openb_files.h"
-#include "datasets/openb.h"
+#include "bench/support/arguments.h"
+#include "bench/support/judge.h"
+#include "bench/support/openb_files.h"
+#include "datasets/traces/openb.h"
 
 namespace muster::bench {
 namespace {
@@ -45,9 +45,9 @@ Arguments parse(int argc, char** argv) {
 }
 
 // Percent of the GPUs. Bound: of a linear program over node types and device patterns that does not couple cores and
-// memory node by node, made for seed 42 (datasets/README.md tells the carried traces'; the others' are of the same
-// program), so the best plan may leave a little more, and other seeds are a little different, as is where exactly 100 %
-// is drawn: here the pod that crosses the line is in, which is up to 0.13 %. FGD: Weng et al. 2023,
+// memory node by node, computed for seed 42 (datasets/README.md lists the bounds of the carried traces; the others are
+// from the same program). So the best plan may leave a little more, and other seeds differ a little. They also differ
+// in the exact cut at 100 %: here the pod that crosses the line is in, which is up to 0.13 %. FGD: Weng et al. 2023,
 // the mean over ten seeds; online.
 struct Published {
   double bound, fgd;

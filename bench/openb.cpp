@@ -1,12 +1,12 @@
-// The OpenB trace online: one pod at a time, in the published orders of arrival, nothing moves, what does not fit is
-// dropped. Muster's placer and FGD as implemented here, beside the published curves of FGD. Every placement is checked
-// by a replay of its own before it counts.
+// The OpenB trace online: one pod at a time, in the published orders of arrival, no pod moves, and a pod that does not
+// fit is dropped. Muster's placer and FGD as implemented here, compared with the published curves of FGD. A separate
+// replay checks every placement before it counts.
 //
 // Usage: bench_openb [--traces NAME,NAME] [--seeds S,S] [--policies muster,fgd,best-fit,...] [--batch K,K]
 //        [--data DIR] [--json FILE] [--plot FILE.svg]
-// --batch: Muster's placer as well where K pods are known at a time, as the policy muster-batch-K. Another track, never
-// to be laid beside what knows one pod at a time. Without flags: every trace and seed that is carried. A seed that DIR
-// has no order of is sampled in the same way. DIR is laid out as datasets/openb, or as published
+// --batch: adds Muster's placer with K pods known at a time, as the policy muster-batch-K. A separate track: do not
+// compare it with policies that know one pod at a time. Without flags: every trace and seed in datasets/openb. A seed
+// that DIR has no order of is sampled in the same way. DIR is laid out as datasets/openb, or as published
 // (openb_pod_list_TRACE.csv, arrivals/TRACE_SEED.idx).
 #include <chrono>
 #include <ctime>
@@ -21,13 +21,14 @@
 
 #include <fmt/format.h>
 
-#include "bench/arguments.h"
-#include "bench/openb_files.h"
-#include "bench/openb_plot.h"
-#include "bench/openb_replay.h"
-#include "datasets/openb_published.h"
-#include "heuristics/online_placing.h"
-#include "io/snapshot_reader.h"
+#include "bench/support/arguments.h"
+#include "bench/support/openb_files.h"
+#include "bench/support/openb_plot.h"
+#include "bench/support/openb_replay.h"
+#include "datasets/traces/openb_published.h"
+#include "heuristics/policies/online_placing.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "model/build/build_problem.h"
 
 namespace muster::bench {
 namespace {
@@ -81,7 +82,7 @@ double thread_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// What one replay took: of the wall, of the thread that places, of all threads.
+// The cost of one replay: wall time, CPU time of the placing thread, CPU time of all threads.
 struct Took {
   double wall = 0, thread = 0, process = 0;
 };
@@ -232,7 +233,7 @@ ArrivalPanel panel_of(const std::string& trace, const Sums& sums, const Publishe
   return panel;
 }
 
-// How much of the GPUs, in points, a batch may leave more than one pod at a time.
+// How much more of the GPUs, in points, a batch may leave than placement pod by pod.
 constexpr double kBatchSlack = 0.1;
 
 // Below the published FGD, and no batch worse than one pod at a time.
@@ -246,7 +247,7 @@ bool is_good(const Sums& sums, const Published& published, std::int32_t percent)
   return fgd == published.end() || online < fgd->second;
 }
 
-// 1 where Muster is not below the published FGD at 100 and at 130 % of a trace, or a batch is worse than no batch.
+// 1 if Muster is not below the published FGD at 100 and at 130 % of a trace, or a batch is worse than no batch.
 int run(const Arguments& arguments) {
   fmt::print(
       "Percent of the GPUs unallocated at 95 / 100 / 130 % arrived, means over the seeds; nothing moves.\n"

@@ -1,13 +1,13 @@
 // The Philly trace over its virtual clusters, or over another inventory, for some days of arrivals at several loads:
-// what Muster makes of it, beside first in, first out and the order of the KAI Scheduler. Every plan is passed to the
-// referee before it is carried out; one that it rejects is counted, and ends the run in failure.
+// Muster compared with first in, first out and with the order of the KAI Scheduler. The referee checks every plan
+// before it is carried out; a rejected plan is counted, and the run fails.
 //
 // Usage: bench_philly [--loads L,L] [--policies NAME,NAME] [--days N] [--period SECONDS] [--seeds S,S] [--threads N]
 //                     [--inventory FILE] [--resume 1] [--large-weight W] [--large-priority N] [--data DIR]
 //                     [--json FILE]
-// --large-weight, --large-priority: as of muster import philly.
-// Cases run side by side on --threads threads, each on one; equal arguments give equal figures but for the times.
-#include "datasets/philly.h"
+// --large-weight, --large-priority: as of muster import philly. Cases run concurrently on --threads threads, each on
+// one; equal arguments give equal figures except for the times.
+#include "datasets/traces/philly.h"
 
 #include <algorithm>
 #include <chrono>
@@ -21,11 +21,12 @@
 
 #include <fmt/format.h>
 
-#include "bench/arguments.h"
-#include "datasets/simulation_summary.h"
-#include "io/event_reader.h"
-#include "model/parallel.h"
-#include "solver/scheduling_policy.h"
+#include "bench/support/arguments.h"
+#include "datasets/simulation/summary.h"
+#include "io/muster_v1/event_reader.h"
+#include "model/base/parallel.h"
+#include "model/build/build_problem.h"
+#include "solver/portfolio/scheduling_policy.h"
 
 namespace muster::bench {
 namespace {

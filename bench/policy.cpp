@@ -1,6 +1,5 @@
-// Four situations of policy at scale (datasets/generator_situations.h) through the program's own pipe: time to the
-// plan, what it evicts, moves and admits, and what of it is proven. Every plan is passed to the referee before it
-// counts.
+// Four situations of policy at scale (datasets/generator/situations.h) through the program's own pipe: time to the
+// plan, its evictions, moves and admissions, and what is proven of it. The referee checks every plan before it counts.
 //
 // Usage: bench_policy [--budget MS] [--repetitions N] [--engines auto,greedy] [--situations NAME,NAME]
 //        [--nodes N] [--seed S] [--threads N] [--json FILE]
@@ -18,14 +17,16 @@
 
 #include <fmt/format.h>
 
-#include "bench/arguments.h"
-#include "bench/child.h"
-#include "datasets/generator.h"
-#include "io/plan_line.h"
-#include "io/snapshot_reader.h"
-#include "model/end_state.h"
-#include "model/fair_share.h"
-#include "model/referee.h"
+#include "bench/support/arguments.h"
+#include "bench/support/child.h"
+#include "datasets/generator/generator.h"
+#include "datasets/generator/presets.h"
+#include "io/muster_v1/plan_line.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "model/build/build_problem.h"
+#include "model/objective/fair_share.h"
+#include "model/problem/end_state.h"
+#include "model/referee/referee.h"
 
 namespace muster::bench {
 namespace {
@@ -161,7 +162,7 @@ std::string name_of(const ReadPlan::LevelClaim& level) {
   return level.priority ? fmt::format("{}:{}", level.level, *level.priority) : level.level;
 }
 
-// Of the first levels, "value" where it is proven, else "value/bound", with a question mark for no bound.
+// Of the first levels, "value" if it is proven, else "value/bound", with a question mark for no bound.
 std::string bounds_of(const Row& row) {
   constexpr std::size_t kLevelsTold = 5;
   std::string text;

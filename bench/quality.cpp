@@ -1,6 +1,6 @@
-// How good the plans are: six kinds of instances of 1,000 to 10,000 nodes, each in two or three budgets, through the
-// program's own pipe; the gap that each plan proves beside the one that is wanted. Every plan is passed to the referee
-// before it counts, and the values that it claims are recomputed.
+// The quality of plans: six kinds of instances of 1,000 to 10,000 nodes, each in two or three budgets, through the
+// program's own pipe; the gap that each plan proves, compared with the target. The referee checks every plan before it
+// counts, and the values that it claims are recomputed.
 //
 // Usage: bench_quality [--instances NAME,NAME] [--budgets MS,MS] [--seeds S,S] [--threads N] [--engine NAME]
 //        [--json FILE] [--traces DIR] [--list yes]
@@ -23,15 +23,15 @@
 
 #include <fmt/format.h>
 
-#include "bench/arguments.h"
-#include "bench/judge.h"
-#include "bench/machine.h"
-#include "bench/quality_cases.h"
+#include "bench/support/arguments.h"
+#include "bench/support/judge.h"
+#include "bench/support/machine.h"
+#include "bench/support/quality_cases.h"
 
 namespace muster::bench {
 namespace {
 
-constexpr double kEvictedWithin = 0.1;  // of its bound: what is wanted where anybody is evicted
+constexpr double kEvictedWithin = 0.1;  // of its bound: the target for plans with evictions
 
 struct Arguments {
   std::vector<std::string> instances, budgets, seeds{"1", "2", "3"};  // empty: all
@@ -63,7 +63,7 @@ struct Run {
   QualityCase quality_case;
   QualityGoal goal;
   std::string seed;
-  std::string fault;  // the rest is empty where there is one
+  std::string fault;  // the rest is empty if there is one
   ProvenGap gap;
   double allocated = 0, told_ms = 0, load = 0;
   std::int64_t evicted = 0;              // pods, not placed again
@@ -155,7 +155,7 @@ void append_json(const Run& run, const Arguments& arguments) {
       << "\n";
 }
 
-// One text for each run, with slashes between them; a single one where all are the same.
+// One text for each run, with slashes between them; a single one if all are the same.
 template <class Text>
 std::string by_seed(const std::vector<Run>& runs, const Text& text) {
   std::vector<std::string> texts;

@@ -1,13 +1,12 @@
-// How the whole cycle grows: from the line through the program's own pipe to its plan, p50 and p99 of the cycle and of
-// each of its phases, for clusters of fixed shapes and, with `--sweep yes`, for nodes and pods that double. Every plan
-// is passed to the referee before its time counts.
+// The scaling of the whole cycle: from the line through the program's own pipe to its plan, p50 and p99 of the cycle
+// and of each of its phases, for clusters of fixed shapes and, with `--sweep yes`, for nodes and pods that double. The
+// referee checks every plan before its time counts.
 //
 // Usage: bench_scale [--runs N] [--cases reasons,gangs,...] [--sweep yes] [--plot FILE.svg] [--seed S]
 //                    [--budget DURATION] [--engine NAME] [--threads N] [--json FILE] [--commit NAME] [--program FILE]
-// `--plot` draws the sweep. `bench_compare` compares two files of `--json`.
-// Times are as the program tells them: from the moment when the whole line is there, parsing included. `pipe` is what
-// its user sees beside that, from the first byte written to the last one read. The first answer of a process, which
-// pays for its memory, is told apart.
+// `--plot` draws the sweep. `bench_compare` compares two files of `--json`. Times are as the program reports them: from
+// the arrival of the whole line, parsing included. `pipe` is the time that its user sees, from the first byte written
+// to the last one read. The first answer of a process, which pays for its memory, is reported separately.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -23,16 +22,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/answer.h"
-#include "bench/arguments.h"
-#include "bench/child.h"
-#include "bench/instances.h"
-#include "bench/judge.h"
-#include "bench/machine.h"
-#include "bench/scale_cases.h"
-#include "bench/statistics.h"
-#include "bench/sweep_plot.h"
-#include "model/parallel.h"
+#include "bench/support/answer.h"
+#include "bench/support/arguments.h"
+#include "bench/support/child.h"
+#include "bench/support/instances.h"
+#include "bench/support/judge.h"
+#include "bench/support/machine.h"
+#include "bench/support/scale_cases.h"
+#include "bench/support/statistics.h"
+#include "bench/support/sweep_plot.h"
+#include "model/base/parallel.h"
 
 namespace muster::bench {
 namespace {

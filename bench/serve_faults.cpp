@@ -1,10 +1,11 @@
-// What a server must survive without losing a request: SIGTERM under load, and workers that crash, hang, are killed or
-// have no memory.
+// Faults that a server must survive without losing a request: SIGTERM under load, and workers that crash, hang, are
+// killed or have no memory.
 //
 // Usage: bench_serve_faults [--terms N] [--faults N] [--clients N] [--budget DURATION]
-// Each SIGTERM goes to a server of its own with N clients, at another moment of its work; the faults of one kind strike
-// one server with one client, which keeps it busy: with more, plans would be late for having waited in line. Exit code
-// 1: a request was lost or answered in part, a plan was late, a zombie is left over, or an exit code is not 0.
+// Each SIGTERM goes to a new server with N clients, at a different moment of its work. The faults of one kind hit one
+// server with one client, which keeps it busy: with more clients, plans would be late because they wait in the queue.
+// Exit code 1: a request was lost or answered in part, a plan was late, a zombie is left over, or an exit code is not
+// 0.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -14,12 +15,12 @@
 
 #include <fmt/format.h>
 
-#include "bench/arguments.h"
-#include "bench/machine.h"
-#include "bench/serve_requests.h"
-#include "bench/serve_trials.h"
-#include "bench/stalls.h"
-#include "model/parallel.h"
+#include "bench/support/arguments.h"
+#include "bench/support/machine.h"
+#include "bench/support/serve_requests.h"
+#include "bench/support/serve_trials.h"
+#include "bench/support/stalls.h"
+#include "model/base/parallel.h"
 
 namespace muster::bench {
 namespace {
@@ -45,7 +46,7 @@ bool run_terms(const Arguments& arguments) {
   Drain sum;
   int unclean = 0;
   for (int i = 0; i < arguments.terms; ++i) {
-    // A third each: plans by the integer program, plans at once, and both with many snapshots in a request.
+    // A third each: plans by the integer program, immediate plans, and both with many snapshots in a request.
     const bool is_greedy = i % 3 == 1;
     const std::vector<std::string> server = {"--quiet", "--engine", is_greedy ? "greedy" : "milp", "--budget", "50ms"};
     const auto requests = i % 3 == 2 ? requests_of_lines(3) : requests_of_snapshots();

@@ -1,5 +1,5 @@
 // Hundreds of clients that send their headers byte by byte, and dozens that do not read their answers: how long
-// /healthz takes meanwhile, and whether the server gets rid of all of them.
+// /healthz takes meanwhile, and whether the server disconnects all of them.
 //
 // Usage: bench_serve_slow [--slow-headers N] [--slow-readers N] [--seconds S] [--header-timeout D] [--write-timeout D]
 // Exit code 1: a connection is not cut, or the 99th percentile of /healthz is above 50 ms.
@@ -11,12 +11,12 @@
 
 #include <fmt/format.h>
 
-#include "bench/arguments.h"
-#include "bench/machine.h"
-#include "bench/slow_clients.h"
-#include "bench/statistics.h"
-#include "datasets/generator.h"
-#include "model/parallel.h"
+#include "bench/support/arguments.h"
+#include "bench/support/machine.h"
+#include "bench/support/slow_clients.h"
+#include "bench/support/statistics.h"
+#include "datasets/generator/generator.h"
+#include "model/base/parallel.h"
 
 namespace muster::bench {
 namespace {

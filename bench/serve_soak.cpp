@@ -15,11 +15,11 @@
 
 #include <fmt/format.h>
 
-#include "bench/http_client.h"
-#include "bench/machine.h"
-#include "bench/serve_process.h"
-#include "bench/soak.h"
-#include "model/parallel.h"
+#include "bench/support/http_client.h"
+#include "bench/support/machine.h"
+#include "bench/support/serve_process.h"
+#include "bench/support/soak.h"
+#include "model/base/parallel.h"
 
 namespace muster::bench {
 namespace {

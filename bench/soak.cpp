@@ -3,11 +3,11 @@
 //
 // Usage: bench_soak [--snapshots N] [--engine greedy] [--budget DURATION] [--threads N] [--json FILE] [--commit NAME]
 //                   [--program FILE]
-// The snapshots are 50 generated ones of 1 to 20 nodes in turn, each with an id of its own. One thread writes, one
-// reads. Resident memory is read every 10,000 answers; the drift is what the median of the last five samples is above
-// the median of the first five from the 100,000th answer (or a tenth of all, if that is less) on. Exit code 1: an
-// answer is missing, is an error or has the wrong id, or the drift is 1 % or more.
-#include "bench/soak.h"
+// The snapshots are 50 generated ones of 1 to 20 nodes in turn, each with a unique id. One thread writes, one reads.
+// Resident memory is read every 10,000 answers; the drift is the excess of the median of the last five samples over the
+// median of the first five from the 100,000th answer (or a tenth of all, if that is less) on. Exit code 1: an answer is
+// missing, is an error or has the wrong id, or the drift is 1 % or more.
+#include "bench/support/soak.h"
 
 #include <algorithm>
 #include <chrono>
@@ -20,9 +20,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/child.h"
-#include "bench/machine.h"
-#include "model/parallel.h"
+#include "bench/support/child.h"
+#include "bench/support/machine.h"
+#include "model/base/parallel.h"
 
 namespace muster::bench {
 namespace {
@@ -53,7 +53,7 @@ SoakOutcome soak(const SoakArguments& arguments) {
   const std::jthread writer([&] {
     try {
       write_all(all, arguments.snapshots, process);
-    } catch (const std::exception&) {  // it has ended: the reader tells
+    } catch (const std::exception&) {  // it has ended: the reader reports it
     }
   });
   while (outcome.answered < arguments.snapshots) {

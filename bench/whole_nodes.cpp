@@ -1,6 +1,6 @@
-// Whole nodes that plans leave, beside those that best fit leaves: clusters of 60 nodes of 8 GPUs with 30 to 50 pods of
-// 1 to 4 GPUs, each engine in each budget. Fails if a plan leaves fewer than best fit, or is worse in the levels up to
-// `wholeNodes` than that of a shorter budget: fewer whole nodes with the same pods placed, that is.
+// The number of whole nodes that plans leave, compared with best fit: clusters of 60 nodes of 8 GPUs with 30 to 50 pods
+// of 1 to 4 GPUs, each engine in each budget. Fails if a plan leaves fewer than best fit, or is worse in the levels up
+// to `wholeNodes` than that of a shorter budget (fewer whole nodes with the same pods placed).
 //
 // Usage: bench_whole_nodes [--clusters N] [--engines NAME,NAME] [--budgets MS,MS] [--threads N]
 // Greedy is solved in the shortest budget only: it stops by itself.
@@ -11,10 +11,10 @@
 
 #include <fmt/format.h>
 
-#include "bench/arguments.h"
-#include "bench/judge.h"
-#include "bench/whole_nodes_cases.h"
-#include "solver/portfolio.h"
+#include "bench/support/arguments.h"
+#include "bench/support/judge.h"
+#include "bench/support/whole_nodes_cases.h"
+#include "solver/portfolio/portfolio.h"
 
 namespace muster::bench {
 namespace {

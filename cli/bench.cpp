@@ -17,11 +17,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/exit_code.h"
-#include "cli/near_miss.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "cli/terminal.h"
+#include "cli/terminal/exit_code.h"
+#include "cli/terminal/near_miss.h"
+#include "cli/terminal/options.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
 
 extern char** environ;
 
@@ -32,8 +32,8 @@ namespace fs = std::filesystem;
 
 struct Benchmark {
   std::string_view name;
-  std::string_view program;             // in bench/ beside this one
-  std::vector<std::string_view> quick;  // what makes it a matter of seconds
+  std::string_view program;             // in bench/ next to this one
+  std::vector<std::string_view> quick;  // arguments for a run of a few seconds
   std::string_view help;
 };
 
@@ -42,28 +42,31 @@ const std::vector<Benchmark>& benchmarks() {
       {"quality",
        "bench_quality",
        {"--instances", "openb-empty,openb-half", "--budgets", "200,1000", "--seeds", "1"},
-       "gaps proven on six kinds of clusters"},
-      {"scale", "bench_scale", {"--runs", "3", "--cases", "gangs,reasons"}, "the cycle and its phases, p50 and p99"},
+       "proven gaps on six kinds of clusters"},
+      {"scale",
+       "bench_scale",
+       {"--runs", "3", "--cases", "gangs,reasons"},
+       "duration of the cycle and its phases, p50 and p99"},
       {"deadline",
        "bench_latency",
        {"--budgets", "50,200", "--sizes", "100,1213", "--solves", "5"},
-       "how long plans are overdue"},
+       "by how much plans exceed their budget"},
       {"offline",
        "bench_offline",
        {"--traces", "default", "--seeds", "42", "--budget", "1000"},
-       "OpenB, all that has arrived known at once, beside published results"},
+       "OpenB, all arrived pods planned together, compared with published results"},
       {"online",
        "bench_openb",
        {"--traces", "default", "--seeds", "42"},
-       "OpenB, one pod at a time, beside the published curves"},
+       "OpenB, one pod at a time, compared with the published curves"},
       {"policy",
        "bench_policy",
        {"--repetitions", "1", "--nodes", "50"},
-       "reclaim, consolidation and what cannot be placed"},
+       "reclaim, consolidation and gangs that cannot be placed"},
       {"philly",
        "bench_philly",
        {"--loads", "0.9", "--days", "1", "--period", "1800"},
-       "a week of the Philly trace at three loads, beside FIFO and KAI's order"}};
+       "a week of the Philly trace at three loads, compared with FIFO and KAI's order"}};
   return all;
 }
 
@@ -77,9 +80,9 @@ CommandSyntax syntax() {
   }();
   return {"muster bench [NAME...] [OPTION...]",
           summary.c_str(),
-          {{"batch", "K,K", "online: Muster's placer as well where so many pods are known at a time"},
-           {"output", "DIR", "where the JSON lines go, made where it is not there [bench-results]"},
-           {"quick", "", "the smallest cases alone: whether it runs, not how good it is"}},
+          {{"batch", "K,K", "online: also place pods in batches of K with Muster's placer"},
+           {"output", "DIR", "write the JSON lines to DIR; created if missing [bench-results]"},
+           {"quick", "", "run only the smallest cases, as a smoke test"}},
           0,
           std::numeric_limits<std::size_t>::max()};
 }
@@ -94,16 +97,17 @@ const Benchmark& benchmark_named(std::string_view name) {
   return *found;
 }
 
-// In a build directory the benchmarks lie beside the program.
+// In a build directory the benchmarks lie next to the program.
 fs::path directory_of_programs() {
   const fs::path directory = fs::read_symlink("/proc/self/exe").parent_path() / "bench";
   if (!fs::is_directory(directory)) {
-    throw UsageError(fmt::format("there are no benchmarks in {}: they come with a build", escaped(directory.string())));
+    throw UsageError(
+        fmt::format("no benchmarks in {}; build Muster from source to get them", escaped(directory.string())));
   }
   return directory;
 }
 
-// The exit code of the program; kExitInternal where it cannot be started or ended by a signal.
+// The exit code of the program; kExitInternal if it cannot be started or is ended by a signal.
 int run_program(std::vector<std::string> words) {
   write_all(STDOUT_FILENO, fmt::format("+ {}\n", fmt::join(words, " ")));
   std::vector<char*> arguments;
@@ -132,7 +136,7 @@ int run_bench(int argc, const char* const* argv) {
   for (const std::string& name : names) benchmark_named(name);
   const std::optional<std::string> batch = settings.text("batch");
   if (batch && std::ranges::find(names, "online") == names.end())
-    throw UsageError("--batch is for the benchmark online");
+    throw UsageError("--batch applies only to the benchmark online");
   const fs::path programs = directory_of_programs();
   const fs::path output = settings.text("output").value_or("bench-results");
   std::error_code error;

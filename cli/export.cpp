@@ -10,16 +10,16 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
-#include "cli/exit_code.h"
-#include "cli/export_line.h"
-#include "cli/line_options.h"
-#include "cli/line_source.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "cli/terminal.h"
-#include "io/export_plan.h"
-#include "io/plan_line.h"
-#include "io/snapshot_reader.h"
+#include "cli/line/export_line.h"
+#include "cli/line/line_options.h"
+#include "cli/line/line_source.h"
+#include "cli/terminal/exit_code.h"
+#include "cli/terminal/options.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+#include "io/export/plan.h"
+#include "io/muster_v1/plan_line.h"
+#include "io/muster_v1/snapshot_reader.h"
 
 namespace muster {
 namespace {
@@ -27,21 +27,22 @@ namespace {
 const CommandSyntax& export_syntax() {
   static const CommandSyntax syntax{
       "muster export --format NAME [PLANS...] [OPTION...]",
-      "Turns plan lines into what carries them out, one JSON object a line. Without PLANS, or where it is -, stdin.\n"
-      "An error record among the plans is given on as it is.",
-      with_policy_options({{"format", "NAME", "bindings, patches, volcano, kai or deltas; see docs/export.md"},
-       {"snapshot", "FILE",
-        "what the plans answer, line by line: they are checked, and uids, host names, devices known"},
-       {"phase", "NAME", "now, evictions, after-evictions or all (default now; all with deltas)"},
-       {"gate", "NAMES", "scheduling gates that patches take away, commas between them (default: all)"},
-       {"allow-shared", "", "write Bindings of pods that share devices, too: something else reserves the devices"},
-       {"lenient", "", "pass over keys of the snapshots that the format does not know"},
-       {"strict", "", "an object that does not add up is an error of its whole line, not a warning"},
-       {"time", "INSTANT", "now, for snapshots of Kubernetes objects (default: the time of the plan)"},
-       {"quiet", "", "nothing on stderr but errors"},
-       {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}}),
-      0,
-      std::numeric_limits<std::size_t>::max()};
+      "Converts plan lines to the objects that carry them out, one JSON object per line. Without PLANS, or for -, "
+      "reads stdin.\n"
+      "Error records among the plans are copied unchanged.",
+      with_policy_options(
+          {{"format", "NAME", "output format: bindings, patches, volcano, kai or deltas; see docs/export.md"},
+           {"snapshot", "FILE", "the snapshots of the plans, line by line: adds checks, uids, host names and devices"},
+           {"phase", "NAME", "what to write: now, evictions, after-evictions or all (default now; all for deltas)"},
+           {"gate", "NAMES", "scheduling gates that patches remove, separated by commas (default: all)"},
+           {"allow-shared", "",
+            "write Bindings for pods that share devices, too, if something else reserves the devices"},
+           {"lenient", "", "ignore keys of the snapshots that the format does not define"},
+           {"strict", "", "treat an inconsistent object as an error of its whole line, not as a warning"},
+           {"time", "INSTANT", "current time for snapshots of Kubernetes objects (default: the time of the plan)"},
+           {"quiet", "", "print only errors on stderr"},
+           {"config", "FILE", "read options as NAME = VALUE lines; MUSTER_NAME variables and flags override them"}}),
+      0, std::numeric_limits<std::size_t>::max()};
   return syntax;
 }
 
@@ -59,7 +60,7 @@ class Export {
   Export(const Settings& settings, const ReaderOptions& reader)
       : options_(options_of(settings)), is_quiet_(settings.is_on("quiet")), reader_(reader) {}
 
-  // Without a snapshot: what the plan says by itself. False: the output is at its end.
+  // Without a snapshot: exports what the plan itself contains. False: the output is closed.
   bool take(const LineSource::Line& plan, const std::optional<LineSource::Line>& snapshot);
   void complain(std::string_view message) { write_all(STDERR_FILENO, fmt::format("muster export: {}\n", message)); }
   int exit_code() const;
@@ -114,7 +115,7 @@ int export_all(Export& run, LineSource& plans, LineSource* snapshots) {
     const auto snapshot = snapshots == nullptr ? std::nullopt : snapshots->next();
     if (snapshots != nullptr && !snapshot) {
       run.complain(snapshots->failure().empty()
-                       ? fmt::format("line {}: the plan answers no line of --snapshot", plan->number)
+                       ? fmt::format("line {}: --snapshot has no line for this plan", plan->number)
                        : snapshots->failure());
       return kExitNoInput;
     }
@@ -124,7 +125,7 @@ int export_all(Export& run, LineSource& plans, LineSource* snapshots) {
     run.complain(plans.failure());
     return kExitNoInput;
   }
-  if (run.exit_code() == kExitNoInput) run.complain("there is no plan in the input");
+  if (run.exit_code() == kExitNoInput) run.complain("the input contains no plan");
   if (const auto unanswered = snapshots == nullptr ? std::nullopt : snapshots->next()) {
     run.complain(fmt::format("line {} of --snapshot has no plan", unanswered->number));
     return run.exit_code() == kExitAnswered ? kExitSomeErrors : run.exit_code();
@@ -143,7 +144,7 @@ int run_export(int argc, const char* const* argv) {
   if (files.empty()) files.emplace_back("-");
   const auto snapshot_file = settings.text("snapshot");
   if (snapshot_file == "-" && std::find(files.begin(), files.end(), "-") != files.end()) {
-    throw UsageError("the plans and --snapshot cannot both be stdin");
+    throw UsageError("the plans and --snapshot cannot both be read from stdin");
   }
   LineSource plans(files, {.max_line_bytes = reader.max_line_bytes});
   std::optional<LineSource> snapshots;

@@ -7,11 +7,12 @@
 
 #include <fmt/format.h>
 
-#include "cli/exit_code.h"
-#include "cli/instance_option.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "datasets/generator.h"
+#include "cli/terminal/exit_code.h"
+#include "cli/terminal/instance_option.h"
+#include "cli/terminal/options.h"
+#include "cli/terminal/output.h"
+#include "datasets/generator/generator.h"
+#include "datasets/generator/presets.h"
 
 namespace muster {
 namespace {
@@ -30,56 +31,58 @@ struct AmountOption {
 
 constexpr CountOption kCounts[] = {
     {"nodes", "nodes", &GeneratorOptions::nodes},
-    {"gpus-per-node", "devices of each", &GeneratorOptions::gpus_per_node},
-    {"cores-per-node", "cores of each", &GeneratorOptions::cores_per_node},
-    {"memory-per-node", "GiB of each", &GeneratorOptions::memory_gib_per_node},
-    {"gpu-memory", "GiB of a device; 0: not said", &GeneratorOptions::gpu_memory_gib},
-    {"zones", "zones of racks, as topology; 0: none", &GeneratorOptions::zones},
-    {"racks-per-zone", "racks of each", &GeneratorOptions::racks_per_zone},
-    {"queues", "leaf queues; more than four have departments above them", &GeneratorOptions::queues},
-    {"priorities", "priority classes, of value 50, 75, 100, ...", &GeneratorOptions::priorities},
-    {"gangs-max", "pods of the largest gang", &GeneratorOptions::gangs_max},
-    {"start-times", "distinct times at which running gangs started; 0: all different", &GeneratorOptions::start_times},
-    {"gangs", "pending gangs of a situation", &GeneratorOptions::gangs},
-    {"gang-pods", "pods of each of them", &GeneratorOptions::gang_pods}};
+    {"gpus-per-node", "GPUs per node", &GeneratorOptions::gpus_per_node},
+    {"cores-per-node", "CPU cores per node", &GeneratorOptions::cores_per_node},
+    {"memory-per-node", "GiB of memory per node", &GeneratorOptions::memory_gib_per_node},
+    {"gpu-memory", "GiB per device; 0: not stated", &GeneratorOptions::gpu_memory_gib},
+    {"zones", "topology: zones of racks; 0: none", &GeneratorOptions::zones},
+    {"racks-per-zone", "racks per zone", &GeneratorOptions::racks_per_zone},
+    {"queues", "leaf queues; more than four are grouped into departments", &GeneratorOptions::queues},
+    {"priorities", "priority classes, with values 50, 75, 100, ...", &GeneratorOptions::priorities},
+    {"gangs-max", "size of the largest gang, in pods", &GeneratorOptions::gangs_max},
+    {"start-times", "number of distinct start times of running gangs; 0: all different",
+     &GeneratorOptions::start_times},
+    {"gangs", "number of pending gangs in a situation", &GeneratorOptions::gangs},
+    {"gang-pods", "pods per pending gang in a situation", &GeneratorOptions::gang_pods}};
 
 constexpr AmountOption kAmounts[] = {
-    {"quota", "the queues' GPU quotas together, as a share of the cluster", &GeneratorOptions::quota},
-    {"skew", "share of running gangs in the first queue, and of pending ones outside it; 0: all even",
+    {"quota", "sum of the queues' GPU quotas, as a share of the cluster", &GeneratorOptions::quota},
+    {"skew", "share of running gangs in the first queue and of pending gangs outside it; 0: even",
      &GeneratorOptions::skew},
-    {"limit", "a queue's limit, in quotas; 0: none", &GeneratorOptions::limit},
+    {"limit", "limit of each queue, as a multiple of its quota; 0: none", &GeneratorOptions::limit},
     {"tainted", "share of nodes with a taint, and of gangs that tolerate it", &GeneratorOptions::tainted},
     {"selecting", "share of gangs that select one of three pools of nodes", &GeneratorOptions::selecting},
     {"selecting-models", "share of gangs that accept some GPU models only", &GeneratorOptions::selecting_models},
-    {"fractions", "share of pods that ask for a fraction of a device", &GeneratorOptions::fractions},
-    {"memory-requests", "share of pods that ask for device memory", &GeneratorOptions::memory_requests},
+    {"fractions", "share of pods that request a fraction of a device", &GeneratorOptions::fractions},
+    {"memory-requests", "share of pods that request device memory", &GeneratorOptions::memory_requests},
     {"cpu-only", "share of pods without a GPU", &GeneratorOptions::cpu_only},
     {"elastic", "share of gangs with a minimum below their size", &GeneratorOptions::elastic},
-    {"subgroups", "share of gangs in subgroups", &GeneratorOptions::subgroups},
-    {"topology-required", "share of gangs all in one rack", &GeneratorOptions::topology_required},
-    {"topology-preferred", "share of gangs preferably in one zone", &GeneratorOptions::topology_preferred},
-    {"one-a-node", "share of gangs with no two pods on one node", &GeneratorOptions::one_a_node},
+    {"subgroups", "share of gangs with subgroups", &GeneratorOptions::subgroups},
+    {"topology-required", "share of gangs that require one rack", &GeneratorOptions::topology_required},
+    {"topology-preferred", "share of gangs that prefer one zone", &GeneratorOptions::topology_preferred},
+    {"one-a-node", "share of gangs that allow only one of their pods per node", &GeneratorOptions::one_a_node},
     {"gated", "share of pending gangs that are gated", &GeneratorOptions::gated},
-    {"occupied", "share of the GPUs under running pods", &GeneratorOptions::occupied},
-    {"preemptible", "share of the running gangs that may be evicted", &GeneratorOptions::preemptible},
-    {"releasing", "share of the running gangs on their way out", &GeneratorOptions::releasing}};
+    {"occupied", "share of GPUs used by running pods", &GeneratorOptions::occupied},
+    {"preemptible", "share of running gangs that are preemptible", &GeneratorOptions::preemptible},
+    {"releasing", "share of running gangs that are being deleted", &GeneratorOptions::releasing}};
 
 CommandSyntax syntax() {
-  CommandSyntax syntax{"muster generate [OPTION...]",
-                       "Prints snapshots of made-up clusters, the same for the same seed. Shares are from 0 to 1.",
-                       {{"preset", "NAME",
-                         "what the other options change: synth (gangs up to 64), contended (a fifth fits by evictions "
-                         "only), full (everything), or a situation: reclaim-gang, "
-                         "reclaim-singles, consolidate, unplaceable"},
-                        {"seed", "S", "of all that is drawn [1]"},
-                        {"snapshots", "K", "lines [1]"},
-                        {"id", "ID", "of the snapshot; of K: ID-0, ID-1, ..."},
-                        {"load", "L", "pending pods for L times the free GPUs [empty: 1.2, occupied: 1.5]"},
-                        {"pending-above", "", "pending gangs are of no lowest class, running ones of no highest"},
-                        {"place-only", "", "the policy's only action is to place"},
-                        {"gpu-models", "A,B,...", "the nodes' device models"}},
-                       0,
-                       0};
+  CommandSyntax syntax{
+      "muster generate [OPTION...]",
+      "Prints snapshots of synthetic clusters, the same for the same seed. Shares are numbers from 0 to 1.",
+      {{"preset", "NAME",
+        "defaults for the other options: synth (gangs up to 64), contended (a fifth fits by evictions "
+        "only), full (all features), or a situation: reclaim-gang, "
+        "reclaim-singles, consolidate, unplaceable"},
+       {"seed", "S", "random seed [1]"},
+       {"snapshots", "K", "number of snapshots to print [1]"},
+       {"id", "ID", "id of the snapshot; if there are K: ID-0, ID-1, ..."},
+       {"load", "L", "make pending pods request L times the free GPUs [empty: 1.2, occupied: 1.5]"},
+       {"pending-above", "", "give no pending gang the lowest priority class and no running gang the highest"},
+       {"place-only", "", "allow only the action place"},
+       {"gpu-models", "A,B,...", "GPU models of the nodes"}},
+      0,
+      0};
   for (const CountOption& count : kCounts) syntax.options.push_back({count.name, "N", count.help});
   for (const AmountOption& amount : kAmounts) syntax.options.push_back({amount.name, "F", amount.help});
   return syntax;

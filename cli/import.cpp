@@ -10,49 +10,49 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include "cli/exit_code.h"
 #include "cli/import_kai_snapshot.h"
 #include "cli/import_kubernetes.h"
 #include "cli/import_philly.h"
-#include "cli/instance_option.h"
-#include "cli/near_miss.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "cli/terminal.h"
-#include "datasets/events_openb.h"
-#include "datasets/openb.h"
+#include "cli/terminal/exit_code.h"
+#include "cli/terminal/instance_option.h"
+#include "cli/terminal/near_miss.h"
+#include "cli/terminal/options.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+#include "datasets/traces/events_openb.h"
+#include "datasets/traces/openb.h"
 
 namespace muster {
 namespace {
 
 CommandSyntax syntax() {
-  return {
-      "muster import openb [NODES.csv PODS.csv] [OPTION...]",
-      "Prints one snapshot line of the nodes and pods of the Alibaba GPU trace of 2023, or of files of its columns.\n"
-      "Without files: of the trace that comes with the program.\n"
-      "Of other things: muster import kubernetes --help, kai-snapshot --help, philly --help, inventory --help.",
-      {{"trace", "NAME", "default, gpushare100 or gpuspec33, where no files are given [default]"},
-       {"data", "DIR", "where the traces lie, in place of those that come with the program"},
-       {"order", "FILE", "the order of arrival: one row of the pod list a line, from 0 [each row once]"},
-       {"arrived", "PERCENT", "only what has arrived when so much of the GPUs has been asked for"},
-       {"events", "",
-        "a workload for muster simulate in place of one snapshot: a pod a second, in the order of arrival"},
-       {"tile", "N", "all nodes and pods N times"},
-       {"gangs", "N", "equal pods in gangs of 1 to N"},
-       {"falling-sizes", "", "gang sizes with weights 1/size^2, so that most pods stand alone"},
-       {"nodes", "N", "N nodes drawn from the list"},
-       {"occupy", "F", "this share of the GPUs under running pods, drawn, on random nodes"},
-       {"preemptible", "", "the running pods may be evicted"},
-       {"load", "L", "pending pods drawn for L times the free GPUs [with nodes: 1.2, with occupy: 1.5]"},
-       {"pending-priority", "N", "of the pending pods; running ones have 0"},
-       {"place-only", "", "the policy's only action is to place"},
-       {"seed", "S", "of all that is drawn [1]"},
-       {"id", "ID", "of the snapshot [openb]"}},
-      1,
-      3};
+  return {"muster import openb [NODES.csv PODS.csv] [OPTION...]",
+          "Prints one snapshot line with the nodes and pods of the Alibaba GPU trace of 2023, or of files with its "
+          "columns.\n"
+          "Without files, uses the included trace.\n"
+          "Other sources: see muster import kubernetes --help, kai-snapshot --help, philly --help, inventory --help.",
+          {{"trace", "NAME", "included trace if no files are given: default, gpushare100 or gpuspec33 [default]"},
+           {"data", "DIR", "directory of the traces [the included ones]"},
+           {"order", "FILE", "order of arrival: one row number of the pod list per line, from 0 [each row once]"},
+           {"arrived", "PERCENT", "only the pods that have arrived when they request PERCENT of all GPUs"},
+           {"events", "",
+            "print a workload for muster simulate instead of a snapshot: one pod per second, in order of arrival"},
+           {"tile", "N", "repeat all nodes and pods N times"},
+           {"gangs", "N", "group equal pods into gangs of 1 to N pods"},
+           {"falling-sizes", "", "weight gang sizes by 1/size^2, so that most gangs have one pod"},
+           {"nodes", "N", "draw N nodes from the list"},
+           {"occupy", "F", "draw running pods on random nodes until they use this share of the GPUs"},
+           {"preemptible", "", "make running pods preemptible"},
+           {"load", "L", "draw pending pods that request L times the free GPUs [with nodes: 1.2, with occupy: 1.5]"},
+           {"pending-priority", "N", "priority of pending pods; running pods have 0"},
+           {"place-only", "", "allow only the action place"},
+           {"seed", "S", "random seed [1]"},
+           {"id", "ID", "id of the snapshot [openb]"}},
+          1,
+          3};
 }
 
-// Beside an installed program, else in the sources that it was compiled from.
+// Next to an installed program, else in the sources that it was compiled from.
 std::string carried_directory() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -70,10 +70,11 @@ OpenbFiles files_of(const Settings& settings) {
                               settings.text("trace").value_or("default"));
     if (!settings.text("arrived") && !settings.is_on("events")) files.order.clear();
   } else if (arguments.size() == 3) {
-    if (settings.text("trace") || settings.text("data")) throw UsageError("--trace and --data do not go with files");
+    if (settings.text("trace") || settings.text("data"))
+      throw UsageError("--trace and --data cannot be combined with files");
     files = {arguments[1], arguments[2], {}};
   } else {
-    throw UsageError("a list of nodes goes with a list of pods");
+    throw UsageError("give both a list of nodes and a list of pods");
   }
   files.order = settings.text("order").value_or(files.order);
   return files;
@@ -94,10 +95,10 @@ OpenbOptions options_of(const Settings& settings) {
   options.preemptible = settings.is_on("preemptible");
   set_count(settings, "pending-priority", options.pending_priority);
   if (settings.is_on("events") && (options.resamples() || options.tile != 1 || options.gang_max > 0)) {
-    throw UsageError("--events goes with --trace, --order, --arrived and --place-only only");
+    throw UsageError("--events can be combined only with --trace, --order, --arrived and --place-only");
   }
   if (settings.text("order") && options.resamples()) {
-    throw UsageError("--order does not go with --nodes, --occupy and --load, which draw pods");
+    throw UsageError("--order cannot be combined with --nodes, --occupy or --load, which draw pods");
   }
   return options;
 }

@@ -3,26 +3,25 @@
 #include <string>
 #include <utility>
 
-#include "cli/exit_code.h"
 #include "cli/imported_objects.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "cli/terminal.h"
-#include "io/kai_snapshot.h"
+#include "cli/terminal/exit_code.h"
+#include "cli/terminal/options.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+#include "io/kubernetes/kai_snapshot.h"
 
 namespace muster {
 namespace {
 
 CommandSyntax syntax() {
-  return {
-      "muster import kai-snapshot FILE [OPTION...]",
-      "Prints one snapshot line of the archive that KAI's scheduler gives at its endpoint /get-snapshot: a zip with\n"
-      "snapshot.json. What is ignored goes to stderr.",
-      {{"time", "INSTANT", "now (default: the latest instant that the objects tell)"},
-       {"strict", "", "an object that does not add up is an error, not a warning"},
-       {"quiet", "", "nothing on stderr but errors"}},
-      1,
-      1};
+  return {"muster import kai-snapshot FILE [OPTION...]",
+          "Prints one snapshot line from the archive that KAI's scheduler serves at /get-snapshot: a zip file with\n"
+          "snapshot.json. Lists what it ignores on stderr.",
+          {{"time", "INSTANT", "current time (default: the latest instant in the objects)"},
+           {"strict", "", "treat an inconsistent object as an error, not as a warning"},
+           {"quiet", "", "print only errors on stderr"}},
+          1,
+          1};
 }
 
 }  // namespace

@@ -9,13 +9,13 @@
 
 #include <fmt/format.h>
 
-#include "cli/exit_code.h"
 #include "cli/imported_objects.h"
-#include "cli/line.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "cli/terminal.h"
-#include "io/yaml.h"
+#include "cli/line/line.h"
+#include "cli/terminal/exit_code.h"
+#include "cli/terminal/options.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+#include "io/json/yaml.h"
 
 namespace muster {
 namespace {
@@ -23,14 +23,13 @@ namespace {
 CommandSyntax syntax() {
   return {
       "muster import kubernetes [FILE...] [OPTION...]",
-      "Prints one snapshot line of the Kubernetes objects in all files, or in stdin: what `kubectl get ... -o json`,\n"
-      "`-o yaml` or `--watch --output-watch-events` prints, and manifests, one document after another. What is "
-      "ignored\n"
-      "goes to stderr.",
-      {{"expand", "", "pods that templates ask for and that are not there yet are pending ones"},
-       {"time", "INSTANT", "now (default: the clock's time for stdin, the latest instant of the objects for files)"},
-       {"strict", "", "an object that does not add up is an error, not a warning"},
-       {"quiet", "", "nothing on stderr but errors"}},
+      "Prints one snapshot line made of the Kubernetes objects in all files, or in stdin: kubectl output as JSON,\n"
+      "YAML or watch events (`--watch --output-watch-events`), or manifests, one document after another.\n"
+      "Lists what it ignores on stderr.",
+      {{"expand", "", "add the pods that templates still request, as pending pods"},
+       {"time", "INSTANT", "current time (default: the clock for stdin, the latest instant in the objects for files)"},
+       {"strict", "", "treat an inconsistent object as an error, not as a warning"},
+       {"quiet", "", "print only errors on stderr"}},
       0,
       std::numeric_limits<std::size_t>::max()};
 }

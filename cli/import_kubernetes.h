@@ -1,4 +1,4 @@
-// `muster import kubernetes`: what kubectl prints becomes a snapshot line.
+// `muster import kubernetes`: the output of kubectl becomes a snapshot line.
 #pragma once
 
 namespace muster {

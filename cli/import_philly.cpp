@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "cli/exit_code.h"
-#include "cli/instance_option.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "datasets/philly.h"
+#include "cli/terminal/exit_code.h"
+#include "cli/terminal/instance_option.h"
+#include "cli/terminal/options.h"
+#include "cli/terminal/output.h"
+#include "datasets/traces/philly.h"
 
 namespace muster {
 namespace {
@@ -19,33 +19,31 @@ namespace {
 CommandSyntax philly_syntax() {
   return {"muster import philly [JOBS.csv CLUSTERS.csv] [OPTION...]",
           "Prints a workload for muster simulate: the jobs of Microsoft's Philly trace on its virtual clusters, or of "
-          "files of "
-          "its columns.\nWithout files: of the trace that comes with the program.",
-          {{"data", "DIR", "where the traces lie, in place of those that come with the program"},
-           {"days", "N", "the jobs that arrive in so many days, drawn, with --load"},
-           {"load", "L", "their work is L times what all GPUs can do in that time"},
-           {"inventory", "FILE",
-            "these nodes in place of the virtual clusters'; spot2026: those that come with the program"},
-           {"large-weight", "W", "of gangs of 8 GPUs and more [1]"},
-           {"large-priority", "N", "by so much theirs is higher [0]"},
-           {"place-only", "", "the policy's only action is to place"},
-           {"seed", "S", "of all that is drawn [1]"},
-           {"id", "ID", "of the snapshot [philly]"}},
+          "files with its columns.\nWithout files, uses the included trace.",
+          {{"data", "DIR", "directory of the traces [the included ones]"},
+           {"days", "N", "draw the jobs that arrive within N days; requires --load"},
+           {"load", "L", "make their work L times the capacity of all GPUs in that time"},
+           {"inventory", "FILE", "use these nodes instead of the virtual clusters' nodes; spot2026: the included list"},
+           {"large-weight", "W", "weight of gangs with 8 or more GPUs [1]"},
+           {"large-priority", "N", "raise the priority of gangs with 8 or more GPUs by N [0]"},
+           {"place-only", "", "allow only the action place"},
+           {"seed", "S", "random seed [1]"},
+           {"id", "ID", "id of the snapshot [philly]"}},
           0,
           2};
 }
 
 CommandSyntax inventory_syntax() {
-  return {"muster import inventory [NODES.csv] [OPTION...]",
-          "Prints a snapshot line of nodes alone: columns node_name, cpu_num, gpu_capacity_num, gpu_model.\n"
-          "Without a file: the 4,278 nodes of spot2026 that come with the program.",
-          {{"data", "DIR", "where the traces lie, in place of those that come with the program"},
-           {"id", "ID", "of the snapshot [inventory]"}},
-          0,
-          1};
+  return {
+      "muster import inventory [NODES.csv] [OPTION...]",
+      "Prints a snapshot line with only nodes, from the columns node_name, cpu_num, gpu_capacity_num, gpu_model.\n"
+      "Without a file, uses the included 4,278 nodes of spot2026.",
+      {{"data", "DIR", "directory of the traces [the included ones]"}, {"id", "ID", "id of the snapshot [inventory]"}},
+      0,
+      1};
 }
 
-// Beside an installed program, else in the sources that it was compiled from.
+// Next to an installed program, else in the sources that it was compiled from.
 std::string data_directory(const Settings& settings) {
   if (const auto given = settings.text("data")) return *given;
   std::error_code error;
@@ -67,7 +65,7 @@ int fail(const InputError& error) {
 int run_import_philly(int argc, const char* const* argv) {
   const Settings settings(philly_syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(philly_syntax()), kExitAnswered);
-  if (settings.arguments().size() == 1) throw UsageError("a list of jobs goes with a list of virtual clusters");
+  if (settings.arguments().size() == 1) throw UsageError("give both a list of jobs and a list of virtual clusters");
   PhillyOptions options;
   options.id = settings.text("id").value_or(options.id);
   options.place_only = settings.is_on("place-only");

@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/exit_code.h"
-#include "cli/output.h"
-#include "cli/terminal.h"
-#include "io/snapshot_reader.h"
+#include "cli/terminal/exit_code.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+#include "io/muster_v1/snapshot_reader.h"
 
 namespace muster {
 namespace {

@@ -1,10 +1,10 @@
-// What the imports of Kubernetes objects share: files in, one snapshot line out, and what is said on stderr.
+// Shared by the imports of Kubernetes objects: files in, one snapshot line out, and the records on stderr.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "io/kubernetes_import.h"
+#include "io/kubernetes/import.h"
 
 namespace muster {
 
@@ -12,7 +12,7 @@ namespace muster {
 int complain_of_import(std::string_view message, int exit_code);
 int complain_of_import(const InputError& error, std::string_view file);
 
-// Appends the whole file, `-` is stdin. Returns 0, or the errno that stopped it.
+// Appends the whole file, `-` is stdin. Returns 0, or the errno of the failure.
 int read_whole_file(const std::string& file, std::string& out);
 
 // The snapshot of a text of JSON documents on stdout, remarks on stderr. Returns the exit code.

@@ -1,4 +1,4 @@
-// The program `muster`: finds the subcommand, and turns what goes wrong into an exit code.
+// The program `muster`: finds the subcommand, and turns faults into an exit code.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -17,42 +17,44 @@
 
 #include "cli/bench.h"
 #include "cli/commands.h"
-#include "cli/exit_code.h"
 #include "cli/generate.h"
 #include "cli/import.h"
-#include "cli/near_miss.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "cli/serve.h"
-#include "cli/terminal.h"
-#include "solver/backend.h"
+#include "cli/serve/serve.h"
+#include "cli/terminal/exit_code.h"
+#include "cli/terminal/near_miss.h"
+#include "cli/terminal/options.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+#include "solver/cbc/backend.h"
 
 namespace muster {
 namespace {
 
 constexpr std::string_view kHelp =
-    R"(muster decides which pods of a GPU cluster run where, gangs whole or not at all, and proves how good that is.
+    R"(muster plans which pods of a GPU cluster run on which nodes. It places gangs entirely or not at all, and it
+proves how good its plans are.
 
 Usage: muster COMMAND [OPTION...]
 
-  solve      snapshots in, plans out, one a line
+  solve      read snapshots and write plans, one per line
   verify     check plans against their snapshots
-  export     turn plans into objects for the Kubernetes API server, patches or deltas
-  report     draw plans and figures as one HTML page
-  import     turn traces and node lists into snapshots
-  generate   make up snapshots from a seed
-  bench      the benchmarks that come with a build
-  simulate   replay a workload, with a policy that decides
-  serve      plans over HTTP, on a socket
-  version    the version of this program
-  help       this text, or that of a COMMAND
+  export     convert plans to objects for the Kubernetes API server, patches or deltas
+  report     show plans and measurements as one HTML page
+  import     make snapshots from Kubernetes objects, traces and node lists
+  generate   generate random snapshots from a seed
+  bench      run the benchmarks of a build
+  simulate   replay a workload under a policy
+  serve      serve plans over HTTP, on a Unix or TCP socket
+  version    print the version
+  help       print this text, or the help of a COMMAND
 
-muster COMMAND --help tells the options of a command. Exit codes: 0 all answered; 1 some error records, or verify found
-something; 64 usage; 65 no valid line; 66 no input; 70 internal error; 73, 74 output.
+'muster COMMAND --help' lists the options of a command. Exit codes: 0 all lines answered; 1 some error records, or
+verify has findings; 64 usage; 65 no valid line; 66 no input; 70 internal error; 73, 74 output errors.
 )";
 
-// What a line has freed serves the next one: memory that goes back to the system comes again page by page, each
-// cleared, which took a quarter of a cycle with 10,000 nodes. The resident size stays that of the largest lines so far.
+// Memory that a line has freed is kept for the next one: memory that is returned to the system comes back page by page,
+// each cleared, which took a quarter of a cycle with 10,000 nodes. The resident size stays that of the largest lines so
+// far.
 void keep_memory() {
   constexpr int kLargestBlockFromHeap = 32 << 20, kNeverTrimmed = std::numeric_limits<int>::max(), kStep = 4 << 20;
   mallopt(M_MMAP_THRESHOLD, kLargestBlockFromHeap);
@@ -60,9 +62,9 @@ void keep_memory() {
   mallopt(M_TOP_PAD, kStep);
 }
 
-// A descriptor that the caller has closed would be given to a file or a channel of the program's own, which was then
-// written to as stdout. In its place comes one that is empty to read, and fails to be written (74) or, stderr, is
-// silent.
+// A descriptor that the caller has closed would be reused for a file or a channel of the program, which would then
+// receive the output for stdout. It is replaced by one that reads as empty, and on which writing fails (exit code 74)
+// or, for stderr, is silent.
 void open_standard_descriptors() {
   constexpr std::array<int, 3> kModes = {O_RDONLY, O_RDONLY, O_WRONLY};
   for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
@@ -73,10 +75,10 @@ void open_standard_descriptors() {
 
 constexpr int kWorkerChannel = 3;  // the descriptor on which a worker is spoken to
 
-// `muster worker [--fault FAULT]`: what the solver spawns; not for people, so not in the help.
+// `muster worker [--fault FAULT]`: the process that the solver spawns; not for users, so not in the help.
 int run_worker(int argc, const char* const* argv) {
-  // Ctrl-C goes to every process of the terminal, and a service manager's SIGTERM to every one of the service. The
-  // worker's end is that of its channel.
+  // Ctrl-C signals every process of the terminal, and a service manager's SIGTERM every process of the service. The
+  // worker ends when its channel closes.
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGTERM, SIG_IGN);
   const Settings settings({"muster worker", "Serves a solver on descriptor 3.", {{"fault", "NAME", "for tests"}}}, argc,
@@ -132,7 +134,7 @@ int fail(std::string_view command, std::string_view message, int exit_code) {
 
 int main(int argc, char** argv) {
   muster::open_standard_descriptors();
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of write(), as a full disk is
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow causes an error of write(), as a full disk does
   if (argc < 2) {
     muster::write_all(STDERR_FILENO, muster::kHelp);
     return muster::kExitUsage;

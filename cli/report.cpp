@@ -14,23 +14,24 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
-#include "cli/exit_code.h"
-#include "cli/line_options.h"
-#include "cli/line_source.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "cli/terminal.h"
-#include "io/json_writer.h"
-#include "io/kubernetes_slim.h"
-#include "io/plan_line.h"
-#include "io/report_cluster.h"
-#include "io/report_line.h"
-#include "io/report_page.h"
-#include "io/report_simulation.h"
-#include "io/snapshot_reader.h"
-#include "model/fair_share.h"
-#include "model/problem.h"
-#include "model/referee.h"
+#include "cli/line/line_options.h"
+#include "cli/line/line_source.h"
+#include "cli/terminal/exit_code.h"
+#include "cli/terminal/options.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+#include "io/json/json_writer.h"
+#include "io/kubernetes/object/slim.h"
+#include "io/muster_v1/plan_line.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "io/report/cluster.h"
+#include "io/report/line.h"
+#include "io/report/page.h"
+#include "io/report/simulation.h"
+#include "model/build/build_problem.h"
+#include "model/objective/fair_share.h"
+#include "model/problem/problem.h"
+#include "model/referee/referee.h"
 
 namespace muster {
 namespace {
@@ -38,20 +39,19 @@ namespace {
 const CommandSyntax& report_syntax() {
   static const CommandSyntax syntax{
       "muster report [FILE...] [OPTION...]",
-      "Writes one HTML page that needs no network: what plans do with a cluster, how good they are, and who waits for "
-      "what.\n"
-      "Each FILE (- is stdin) holds plans, the trace of a solve, a simulation's events or summary, or a benchmark's "
-      "figures,\n"
-      "one object a line. Line n of plans answers line n of the snapshots; several files of plans are compared.",
-      with_policy_options({{"snapshot", "FILE", "the snapshots of the plans"},
-       {"output", "FILE", "where the page goes [stdout]"},
-       {"title", "TEXT", "the heading of the page [Muster report]"},
-       {"lenient", "", "pass over keys of snapshots that the format does not know"},
-       {"strict", "", "an object that does not add up is an error of its whole line, not a warning"},
-       {"time", "INSTANT", "now, for lines of Kubernetes objects (default: the time of the plan)"},
-       {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}}),
-      0,
-      1000};
+      "Writes one self-contained HTML page: what plans do with a cluster, how good they are, and why gangs wait.\n"
+      "Each FILE (- is stdin) contains plans, the trace of a solve, a simulation's events or summary, or benchmark "
+      "results,\n"
+      "one object per line. Line n of plans answers line n of the snapshots. Several files of plans are compared.",
+      with_policy_options(
+          {{"snapshot", "FILE", "the snapshots of the plans"},
+           {"output", "FILE", "write the page to FILE [stdout]"},
+           {"title", "TEXT", "the heading of the page [Muster report]"},
+           {"lenient", "", "ignore keys of snapshots that the format does not define"},
+           {"strict", "", "treat an inconsistent object as an error of its whole line, not as a warning"},
+           {"time", "INSTANT", "current time for lines of Kubernetes objects (default: the time of the plan)"},
+           {"config", "FILE", "read options as NAME = VALUE lines; MUSTER_NAME variables and flags override them"}}),
+      0, 1000};
   return syntax;
 }
 
@@ -63,20 +63,20 @@ struct Cluster {
   Problem problem;
   FairShares shares;
   std::vector<ReportedPlan> plans;
-  bool has_no_time = false;  // Kubernetes objects, and no option or plan has told the time yet
+  bool has_no_time = false;  // Kubernetes objects, and no option or plan has set the time yet
 };
 
 class Reporter {
  public:
   Reporter(ReaderOptions options, std::string title) : options_(std::move(options)), title_(std::move(title)) {}
 
-  // Each returns whether the file could be read at all; what is wrong with single lines is told and passed over.
+  // Each returns whether the file could be read at all; faults of single lines are reported and skipped.
   bool read_snapshots(const std::string& file);
   bool read_file(const std::string& file);
 
   bool has_content() const;
   bool has_faults() const { return fault_count_ > 0; }
-  // Tells how many faults have not been told one by one.
+  // Reports the number of faults that were not reported one by one.
   void tell_rest();
   std::string page() const;
 
@@ -156,7 +156,7 @@ void Reporter::take_line(const std::string& place, const std::string& label, con
     case ReportLineKind::kPlan:
       return take_plan(place, label, line.text);
     case ReportLineKind::kSnapshot:
-      return refuse(place, {"InvalidValue", "$", "a snapshot; name its file by --snapshot"});
+      return refuse(place, {"InvalidValue", "$", "this is a snapshot; name its file with --snapshot"});
     case ReportLineKind::kTrace:
       traces_.emplace_back(label, line.text);
       return;
@@ -171,7 +171,7 @@ void Reporter::take_line(const std::string& place, const std::string& label, con
   }
 }
 
-// Of Kubernetes objects: the first plan says what time it was made for.
+// For Kubernetes objects: the first plan gives the time that it was made for.
 void Reporter::set_time_of_plan(Cluster& cluster, std::string_view line) {
   const Result<ReadPlan> plan = read_plan(line, nullptr);
   if (!plan || !plan->time) return;
@@ -186,17 +186,18 @@ void Reporter::set_time_of_plan(Cluster& cluster, std::string_view line) {
 void Reporter::take_plan(const std::string& place, const std::string& label, std::string_view line) {
   const std::size_t at = plans_of_file_++;
   if (at >= clusters_.size()) {
-    return refuse(place, {"UnknownName", "$", "a plan that no line of --snapshot goes with"});
+    return refuse(place, {"UnknownName", "$", "--snapshot has no line for this plan"});
   }
   Cluster& cluster = clusters_[at];
-  if (cluster.snapshot == nullptr) return;  // told already
+  if (cluster.snapshot == nullptr) return;  // reported already
   if (cluster.has_no_time) set_time_of_plan(cluster, line);
   Result<ReadPlan> plan = read_plan(line, &cluster.problem);
   if (!plan) return refuse(place, plan.error());
   if (plan->is_error) return refuse(place, plan->error);
   if (plan->id != cluster.snapshot->id) {
     return refuse(place, {"InvalidValue", "$.id",
-                          fmt::format("'{}', but the snapshot of this line is '{}'", plan->id, cluster.snapshot->id)});
+                          fmt::format("the plan is for snapshot '{}', but the snapshot of this line is '{}'", plan->id,
+                                      cluster.snapshot->id)});
   }
   ReportedPlan reported{label, std::move(*plan), {}};
   reported.violations = check_plan(*cluster.snapshot, cluster.problem, cluster.shares, reported.plan.plan);
@@ -205,7 +206,7 @@ void Reporter::take_plan(const std::string& place, const std::string& label, std
     return refuse(place, {"InvalidValue", "$.placements", violation.subject + ": " + violation.message});
   }
   if (!reported.violations.empty()) {
-    write_all(STDERR_FILENO, fmt::format("muster report: {}: the plan breaks rules; the page says so\n", place));
+    write_all(STDERR_FILENO, fmt::format("muster report: {}: the plan breaks rules; see the page\n", place));
   }
   cluster.plans.push_back(std::move(reported));
 }
@@ -280,11 +281,11 @@ int run_report(int argc, const char* const* argv) {
   const Settings settings(report_syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(report_syntax()), kExitAnswered);
   const std::optional<std::string> snapshots = settings.text("snapshot"), output = settings.text("output");
-  if (!snapshots && settings.arguments().empty()) throw UsageError("there is nothing to report: name files");
+  if (!snapshots && settings.arguments().empty()) throw UsageError("nothing to report: name at least one file");
   std::vector<std::string> inputs = settings.arguments();
   if (snapshots) inputs.push_back(*snapshots);
   if (output && reads_from(inputs, *output)) throw UsageError(fmt::format("--output: {} is also read from", *output));
-  if (std::ranges::count(inputs, "-") > 1) throw UsageError("stdin can be read once only");
+  if (std::ranges::count(inputs, "-") > 1) throw UsageError("stdin can be read only once");
   Reporter reporter(reader_options(settings), settings.text("title").value_or("Muster report"));
   if (snapshots && !reporter.read_snapshots(*snapshots)) return kExitNoInput;
   for (const std::string& file : settings.arguments()) {

@@ -15,20 +15,21 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
-#include "cli/console.h"
-#include "cli/exit_code.h"
-#include "cli/interrupt.h"
-#include "cli/line_options.h"
-#include "cli/line_source.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "cli/plan_log.h"
+#include "cli/line/line_options.h"
+#include "cli/line/line_source.h"
+#include "cli/line/plan_log.h"
 #include "cli/simulate_output.h"
-#include "cli/terminal.h"
-#include "datasets/simulation.h"
-#include "io/event_reader.h"
-#include "model/parallel.h"
-#include "solver/scheduling_policy.h"
+#include "cli/terminal/console.h"
+#include "cli/terminal/exit_code.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/options.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+#include "datasets/simulation/simulation.h"
+#include "io/muster_v1/event_reader.h"
+#include "model/base/parallel.h"
+#include "model/build/build_problem.h"
+#include "solver/portfolio/scheduling_policy.h"
 
 namespace muster {
 namespace {
@@ -39,35 +40,35 @@ constexpr std::size_t kEventBytes = std::size_t{1} << 20;  // kept back before t
 const CommandSyntax& simulate_syntax() {
   static const CommandSyntax syntax{
       "muster simulate [FILE] [OPTION...]",
-      "Replays a workload (a snapshot line, then event lines; docs/simulation.md) and writes a summary of what came of "
-      "it, "
-      "one\nJSON object. Without a FILE, or where it is -, stdin.",
+      "Replays a workload (a snapshot line, then event lines; see docs/simulation.md) and writes a summary of the "
+      "results\n"
+      "as one JSON object. Without FILE, or for -, reads stdin.",
       with_policy_options(
-      {{"policy", "NAME", "greedy, auto, milp; fifo, backfill, kai; least-allocated and others [greedy]"},
-       {"period", "DURATION", "a cycle so often, where something waits [60s]"},
-       {"batch", "N", "a cycle whenever N pods have arrived, in place of a period"},
-       {"one-by-one", "", "a cycle after each event, in place of a period"},
-       {"resume-work", "", "what is interrupted goes on where it was; else it begins again"},
-       {"live-moves", "", "a move interrupts nobody; else the moved pod's gang begins again"},
-       {"drop", "", "what is not placed in the first cycle after its arrival leaves"},
-       {"mtbf", "DURATION", "mean time of each node until it fails [never]"},
-       {"mttr", "DURATION", "mean time until it is repaired [1h]"},
-       {"until", "INSTANT", "nothing happens after that"},
-       {"seed", "N", "of everything random [1]"},
-       {"threads", "N", "threads that solve [the cores that may be used]"},
-       {"budget", "DURATION", "of each cycle, by the clock, so that runs differ; else by the work"},
-       {"events", "FILE", "write whatever happens there, a JSON line each"},
-       {"checkpoint", "FILE", "keep all plans there; a run that was cut off goes on from them"},
-       {"timings", "", "tell how long the cycles took"},
-       {"lenient", "", "pass over keys that the format does not know"},
-       {"quiet", "", "nothing on stderr but errors"},
-       {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}}),
-      0,
-      1};
+          {{"policy", "NAME",
+            "scheduler: greedy, auto, milp; fifo, backfill, kai; least-allocated and others [greedy]"},
+           {"period", "DURATION", "interval between cycles while gangs wait [60s]"},
+           {"batch", "N", "run a cycle whenever N pods have arrived, instead of periodically"},
+           {"one-by-one", "", "run a cycle after each event, instead of periodically"},
+           {"resume-work", "", "interrupted work resumes where it stopped; otherwise it restarts"},
+           {"live-moves", "", "moves do not interrupt gangs; otherwise the gang of a moved pod restarts"},
+           {"drop", "", "drop gangs that are not placed in the first cycle after their arrival"},
+           {"mtbf", "DURATION", "mean time between failures of each node [never]"},
+           {"mttr", "DURATION", "mean time to repair of a failed node [1h]"},
+           {"until", "INSTANT", "end of the simulation"},
+           {"seed", "N", "random seed [1]"},
+           {"threads", "N", "number of solver threads [the available cores]"},
+           {"budget", "DURATION", "time budget of each cycle; results then vary between runs [limits of counted work]"},
+           {"events", "FILE", "write all events to FILE as JSON Lines"},
+           {"checkpoint", "FILE", "save all plans in FILE; an interrupted run resumes from them"},
+           {"timings", "", "report how long the cycles took"},
+           {"lenient", "", "ignore keys that the format does not define"},
+           {"quiet", "", "print only errors on stderr"},
+           {"config", "FILE", "read options as NAME = VALUE lines; MUSTER_NAME variables and flags override them"}}),
+      0, 1};
   return syntax;
 }
 
-// Of all lines, to tell runs apart: FNV-1a (Fowler, Noll and Vo), 64 bits.
+// Of all lines, to distinguish runs: FNV-1a (Fowler, Noll and Vo), 64 bits.
 class Fingerprint {
  public:
   void add(std::string_view text) {
@@ -83,7 +84,7 @@ struct SimulateOptions {
   SimulationOptions simulation;
   PolicyOptions policy;
   SimulationTitle title;
-  std::string run;  // what a checkpoint must agree with, but for the input
+  std::string run;  // what a checkpoint must agree with, except the input
   bool tells_clock = false;
 };
 
@@ -93,7 +94,7 @@ SimulationOptions simulation_options(const Settings& settings) {
   const auto batch = settings.integer("batch", 1, 1'000'000'000);
   const bool each = settings.is_on("one-by-one");
   if ((period ? 1 : 0) + (batch ? 1 : 0) + (each ? 1 : 0) > 1) {
-    throw UsageError("only one of --period, --batch and --one-by-one");
+    throw UsageError("give only one of --period, --batch and --one-by-one");
   }
   options.period = period.value_or(options.period);
   options.batch = batch.value_or(1);
@@ -145,7 +146,7 @@ SimulateOptions options_of(const Settings& settings) {
   return options;
 }
 
-// How far the replay is, on a terminal, at most ten times a second.
+// The progress of the replay, on a terminal, at most ten times a second.
 class Progress {
  public:
   explicit Progress(bool is_shown) : is_shown_(is_shown) {}
@@ -186,7 +187,7 @@ class Replay {
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
 
-  // Each returns an exit code, kExitAnswered where all is well.
+  // Each returns an exit code, kExitAnswered on success.
   int read(const std::string& file, const ReaderOptions& reader_options);
   int open(const std::optional<std::string>& events, const std::optional<std::string>& checkpoint);
   int run();
@@ -236,7 +237,7 @@ int Replay::read(const std::string& file, const ReaderOptions& reader_options) {
     workload_ = reader.take();
     return kExitAnswered;
   }
-  console_.say(Severity::kError, source.failure().empty() ? "there is no line in the input" : source.failure());
+  console_.say(Severity::kError, source.failure().empty() ? "the input contains no line" : source.failure());
   return kExitNoInput;
 }
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <utility>
 
-#include "datasets/simulation_summary.h"
-#include "io/json_writer.h"
+#include "datasets/simulation/summary.h"
+#include "io/json/json_writer.h"
 
 namespace muster {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/simulation.h"
+#include "datasets/simulation/simulation.h"
 
 namespace muster {
 
@@ -21,7 +21,7 @@ struct SimulationTitle {
 void write_title(const SimulationTitle& title, const Workload& workload, std::string& out);
 void write_record(const SimulationRecord& record, std::optional<double> cycle_ms, std::string& out);
 
-// `cycle_ms`: of each cycle; empty: clocks are not told of.
+// `cycle_ms`: of each cycle; empty: times are not reported.
 void write_simulation_summary(const SimulationTitle& title, const Simulation& simulation, std::vector<double> cycle_ms,
                               std::string& out);
 

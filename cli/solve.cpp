@@ -11,47 +11,48 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
-#include "cli/exit_code.h"
-#include "cli/interrupt.h"
-#include "cli/line_options.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "cli/pipeline.h"
-#include "cli/terminal.h"
+#include "cli/line/line_options.h"
+#include "cli/line/pipeline.h"
+#include "cli/terminal/exit_code.h"
+#include "cli/terminal/interrupt.h"
+#include "cli/terminal/options.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
 
 namespace muster {
 namespace {
 
-// The program itself, whatever has become of its file since it was started.
+// The program itself, whatever has happened to its file since it was started.
 constexpr const char* kOwnProgram = "/proc/self/exe";
 
 const CommandSyntax& solve_syntax() {
   static const CommandSyntax syntax{
       "muster solve [FILE...] [OPTION...]",
-      "Reads one snapshot a line (muster/v1) and writes one plan a line, in order. Without a FILE, or where it is -, "
+      "Reads one snapshot per line (muster/v1) and writes one plan per line, in order. Without FILE, or for -, reads "
       "stdin.",
       with_policy_options(
-      {{"budget", "DURATION", "from a line to its plan, where its policy does not say (default 1s)"},
-       {"engine", "NAME", "auto, greedy or milp (default auto)"},
-       {"threads", "N", "threads that solve (default: the cores that may be used)"},
-       {"seed", "N", "of everything random (default 1)"},
-       {"gap", "FRACTION", "a plan proven to be this near the best is good enough (default 0)"},
-       {"deterministic", "", "equal input gives equal bytes: work limits in place of the clock, no timings"},
-       {"write-model", "FILE", "write the first integer program of each snapshot as MPS; the last one stays"},
-       {"trace", "FILE", "values and bounds as they get better, a JSON line each; see docs/cli.md"},
-       {"output-format", "NAME", "json or table (default: table on a terminal, else json)", 'o'},
-       {"output", "FILE", "write the plans there instead of stdout, as JSON unless -o table is given"},
-       {"lenient", "", "pass over keys that the format does not know"},
-       {"strict", "", "an object that does not add up is an error of its whole line, not a warning"},
-       {"time", "INSTANT",
-        "now, for Kubernetes objects (default: the clock's for stdin, the latest instant of the objects for files)"},
-       {"max-line-bytes", "N", "refuse longer lines (default 1073741824)"},
-       {"summary", "", "a few lines for people on stderr after each plan (default: on a terminal)"},
-       {"log-format", "NAME", "text or json (default text)"},
-       {"quiet", "", "nothing on stderr but errors"},
-       {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}}),
-      0,
-      std::numeric_limits<std::size_t>::max()};
+          {{"budget", "DURATION", "time budget of a plan if its policy does not set one (default 1s)"},
+           {"engine", "NAME", "solver engine: auto, greedy or milp (default auto)"},
+           {"threads", "N", "number of solver threads (default: the available cores)"},
+           {"seed", "N", "random seed (default 1)"},
+           {"gap", "FRACTION", "stop once the plan is proven to be within this gap of the best (default 0)"},
+           {"deterministic", "", "equal input gives equal bytes: work limits instead of the clock, no timings"},
+           {"write-model", "FILE", "write the first integer program of each snapshot as MPS; FILE keeps the last one"},
+           {"trace", "FILE", "write each improvement of the plan and of its bounds as JSON Lines; see docs/cli.md"},
+           {"output-format", "NAME", "format of the plans: json or table (default: table on a terminal, else json)",
+            'o'},
+           {"output", "FILE", "write the plans to FILE instead of stdout, as JSON unless -o table is given"},
+           {"lenient", "", "ignore keys that the format does not define"},
+           {"strict", "", "treat an inconsistent object as an error of its whole line, not as a warning"},
+           {"time", "INSTANT",
+            "current time for Kubernetes objects (default: the clock for stdin, the latest instant in the objects for "
+            "files)"},
+           {"max-line-bytes", "N", "reject longer lines (default 1073741824)"},
+           {"summary", "", "print a summary on stderr after each plan (default: on a terminal)"},
+           {"log-format", "NAME", "format of the log: text or json (default text)"},
+           {"quiet", "", "print only errors on stderr"},
+           {"config", "FILE", "read options as NAME = VALUE lines; MUSTER_NAME variables and flags override them"}}),
+      0, std::numeric_limits<std::size_t>::max()};
   return syntax;
 }
 
@@ -78,7 +79,7 @@ ConsoleOptions console_options(const Settings& settings) {
   return options;
 }
 
-// A file that the run writes. None: it cannot be, and the console has been told. Throws UsageError.
+// A file that the run writes. None: it cannot be created, and the console has reported it. Throws UsageError.
 std::optional<int> create(const std::string& flag, const std::string& path, const std::vector<std::string>& inputs,
                           Console& console) {
   if (reads_from(inputs, path)) throw UsageError(fmt::format("{}: {} is also read from", flag, path));
@@ -103,12 +104,12 @@ int exit_code_of(const PipelineOutcome& outcome, const LineSource& source, Conso
   if (received_signal() != 0) return kExitSignalled + received_signal();
   if (outcome.is_yaml) {
     console.say(Severity::kError,
-                "the input is YAML, and solve reads JSON; use 'kubectl get ... -o json', or "
+                "the input is YAML, but solve reads JSON; use 'kubectl get ... -o json', or "
                 "'muster import kubernetes FILE | muster solve' ('-' for stdin)");
     return kExitNoValidLine;
   }
   if (outcome.answered == 0) {
-    console.say(Severity::kError, "there is no line in the input");
+    console.say(Severity::kError, "the input contains no line");
     return kExitNoInput;
   }
   if (outcome.errors == outcome.answered) return kExitNoValidLine;

@@ -6,14 +6,14 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
-#include "cli/exit_code.h"
-#include "cli/line_options.h"
-#include "cli/line_source.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "cli/terminal.h"
-#include "cli/verify_line.h"
-#include "io/snapshot_reader.h"
+#include "cli/line/line_options.h"
+#include "cli/line/line_source.h"
+#include "cli/line/verify_line.h"
+#include "cli/terminal/exit_code.h"
+#include "cli/terminal/options.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+#include "io/muster_v1/snapshot_reader.h"
 
 namespace muster {
 namespace {
@@ -21,20 +21,20 @@ namespace {
 const CommandSyntax& verify_syntax() {
   static const CommandSyntax syntax{
       "muster verify SNAPSHOTS PLANS [OPTION...]",
-      "Checks that line n of PLANS is a plan for line n of SNAPSHOTS that breaks no rule, and is what it claims to be. "
-      "One of\n"
-      "the files may be -, stdin. Blank lines do not count. What is found goes to stdout, one finding a line.",
-      with_policy_options({{"lenient", "", "pass over keys that the format does not know"},
-       {"strict", "", "an object that does not add up is an error of its whole line, not a warning"},
-       {"time", "INSTANT", "now, for lines of Kubernetes objects (default: the time of the plan)"},
-       {"quiet", "", "only the last line, which counts"},
-       {"config", "FILE", "flags as NAME = VALUE lines; MUSTER_NAME variables and flags come before"}}),
-      2,
-      2};
+      "Checks that line n of PLANS is a plan for line n of SNAPSHOTS, breaks no rule and makes no false claim. "
+      "One of the\n"
+      "files may be - (stdin). Blank lines do not count. Findings go to stdout, one per line.",
+      with_policy_options(
+          {{"lenient", "", "ignore keys that the format does not define"},
+           {"strict", "", "treat an inconsistent object as an error of its whole line, not as a warning"},
+           {"time", "INSTANT", "current time for lines of Kubernetes objects (default: the time of the plan)"},
+           {"quiet", "", "print only the last line, the counts"},
+           {"config", "FILE", "read options as NAME = VALUE lines; MUSTER_NAME variables and flags override them"}}),
+      2, 2};
   return syntax;
 }
 
-// What has been found so far. Findings go out as they come.
+// The findings so far. Findings are written as they arise.
 class Findings {
  public:
   explicit Findings(bool is_quiet) : is_quiet_(is_quiet) {}
@@ -81,9 +81,9 @@ void verify_all(LineSource& snapshots, LineSource& plans, const ReaderOptions& o
     if (snapshot && plan) {
       verify_pair(*snapshot, plan->text, reader, findings);
     } else if (snapshot) {
-      findings.add(snapshot->number, {"answers", "snapshot", "it has no answer"});
+      findings.add(snapshot->number, {"answers", "snapshot", "it has no plan"});
     } else if (plan) {
-      findings.add(plan->number, {"answers", "plan", "it answers no snapshot"});
+      findings.add(plan->number, {"answers", "plan", "it has no snapshot"});
     } else {
       return;
     }
@@ -96,7 +96,7 @@ int run_verify(int argc, const char* const* argv) {
   const Settings settings(verify_syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(verify_syntax()), kExitAnswered);
   const std::vector<std::string>& files = settings.arguments();
-  if (files[0] == "-" && files[1] == "-") throw UsageError("SNAPSHOTS and PLANS cannot both be stdin");
+  if (files[0] == "-" && files[1] == "-") throw UsageError("SNAPSHOTS and PLANS cannot both be read from stdin");
   const ReaderOptions options = reader_options(settings);
   LineSource snapshots({files[0]}, {.max_line_bytes = options.max_line_bytes});
   LineSource plans({files[1]}, {.max_line_bytes = options.max_line_bytes});

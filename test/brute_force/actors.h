@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/problem.h"
+#include "model/problem/problem.h"
 
 namespace muster::brute_force {
 
@@ -26,7 +26,7 @@ void for_each_actor(ActorSet set, const Visit& visit) {
 struct Actor {
   PodIndex pod;
   GangIndex gang;
-  NodeIndex home;  // where it runs; none: it is pending
+  NodeIndex home;  // its node; none: it is pending
 };
 
 // Every pod that runs or is pending, in the order of the pods.

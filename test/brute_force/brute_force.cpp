@@ -6,9 +6,10 @@
 #include <map>
 #include <unordered_map>
 
+#include "model/objective/evaluation.h"
 #include "test/brute_force/company.h"
+#include "test/brute_force/instances/pod_kinds.h"
 #include "test/brute_force/node_contents.h"
-#include "test/brute_force/pod_kinds.h"
 #include "test/brute_force/wholeness.h"
 
 namespace muster::brute_force {
@@ -136,8 +137,7 @@ class Solver {
     return !group.is_none();
   }
 
-  // Every combination of domains that groups could keep to; where nothing is said of a preferring group, it earns
-  // nothing.
+  // Every combination of domains that groups could keep to; a preferring group without a domain earns nothing.
   void choose_domains(const std::vector<Option>& options, std::size_t at) {
     if (states_ > most_states_) return;
     if (at == options.size()) return enumerate();
@@ -203,8 +203,7 @@ class Solver {
     return key;
   }
 
-  // Position of the term's flags for the node's domain; none where the term is of no interest or the node lacks the
-  // label.
+  // Position of the term's flags for the node's domain; none if the term is of no interest or the node lacks the label.
   std::optional<std::size_t> flag_of(AntiAffinityIndex term, NodeIndex node) const {
     const auto first = first_flag_.find(term);
     const DomainIndex domain = problem_.anti_affinities[term].domain_of[node];
@@ -231,8 +230,8 @@ class Solver {
     return false;
   }
 
-  // The state once the node holds the content beside `key`, and what that adds; none where anti-affinity or the number
-  // of pods is against it.
+  // The state once the node holds the content in addition to `key`, and what that adds; none if anti-affinity or the
+  // number of pods forbids it.
   struct Extension {
     StateKey key;
     WholenessSums wholeness{};
@@ -319,7 +318,7 @@ class Solver {
     best_.plan = *std::move(plan);
   }
 
-  // With a step for each placement; none where they can be bound in no order.
+  // With a step for each placement; none if they can be bound in no order.
   std::optional<Plan> bound_in_order(Plan plan) const {
     if (company_.empty()) return plan;
     std::vector<Company::Place> placed;
@@ -400,7 +399,7 @@ class Solver {
   std::vector<LevelId> ids_;
   Wholeness wholeness_;
   Company company_;
-  std::vector<std::size_t> concerned_;  // kinds of which it matters to a rule where they are
+  std::vector<std::size_t> concerned_;  // kinds whose places matter to a rule
   std::vector<Company::Place> staying_;
   bool has_whole_nodes_ = false;
   std::size_t first_of_wholeness_ = 0;  // flag

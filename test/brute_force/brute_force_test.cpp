@@ -1,12 +1,14 @@
-// Brute force against hand-made instances, and the engines against brute force where nothing may be evicted.
+// Brute force against hand-made instances, and the engines against brute force without evictions.
 #include "test/brute_force/brute_force.h"
 
 #include <gtest/gtest.h>
 
-#include "io/snapshot_reader.h"
-#include "model/referee.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "model/build/build_problem.h"
+#include "model/objective/evaluation.h"
+#include "model/referee/referee.h"
 #include "test/brute_force/campaign.h"
-#include "test/brute_force/tiny_instance.h"
+#include "test/brute_force/instances/tiny_instance.h"
 
 namespace muster::brute_force {
 namespace {

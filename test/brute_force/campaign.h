@@ -1,8 +1,7 @@
-// Many random instances, each compared; what was found, counted and told.
+// Many random instances, each compared; findings are counted and reported.
 //
-// MUSTER_INSTANCES=10000 asks for so many instances, MUSTER_SEED for another first seed; instances on which something
-// is wrong go to the file MUSTER_FAILURES (else brute_force_failures.jsonl in the folder for temporary files), one
-// snapshot a line.
+// MUSTER_INSTANCES=10000 sets the number of instances, MUSTER_SEED another first seed; instances with a fault go to the
+// file MUSTER_FAILURES (else brute_force_failures.jsonl in the folder for temporary files), one snapshot a line.
 #pragma once
 
 #include <atomic>
@@ -22,7 +21,7 @@ std::uint64_t setting(const char* name, std::uint64_t otherwise);
 struct CampaignOptions {
   std::function<std::string(std::uint64_t seed)> instance;
   ComparisonOptions comparison;
-  std::uint64_t instances = 300;  // where the environment says nothing
+  std::uint64_t instances = 300;  // if the environment does not set it
 };
 
 // All instances, on two threads; each finding with its seed.

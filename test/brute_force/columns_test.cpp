@@ -1,5 +1,5 @@
-// The MILP engine against brute force where it does not list the configurations, as on problems that are too large for
-// that: with priced columns, with blocks of rooms, with columns for all nodes at once. Short of the best it may be;
+// The MILP engine against brute force when it does not list the configurations, as on problems that are too large for
+// that: with priced columns, with blocks of rooms, with columns for all nodes together. It may fall short of the best;
 // no bound may be wrong, no plan may break a rule or be below greedy's.
 #include <chrono>
 #include <functional>
@@ -8,16 +8,19 @@
 
 #include <gtest/gtest.h>
 
-#include "heuristics/greedy.h"
-#include "io/snapshot_reader.h"
-#include "model/referee.h"
-#include "solver/milp_engine.h"
+#include "heuristics/greedy/greedy.h"
+#include "heuristics/state/candidate.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "model/build/build_problem.h"
+#include "model/objective/evaluation.h"
+#include "model/referee/referee.h"
+#include "solver/engine/milp_engine.h"
 #include "test/brute_force/brute_force.h"
 #include "test/brute_force/campaign.h"
+#include "test/brute_force/instances/policy_instance.h"
+#include "test/brute_force/instances/tiny_instance.h"
 #include "test/brute_force/outcomes.h"
-#include "test/brute_force/policy_instance.h"
 #include "test/brute_force/policy_search.h"
-#include "test/brute_force/tiny_instance.h"
 
 namespace muster::brute_force {
 namespace {
@@ -49,7 +52,7 @@ struct Tally {
   int solved = 0, best = 0, bounds = 0, tight = 0;
 };
 
-// One engine on one instance whose best outcome is known.
+// One engine on one instance with a known best outcome.
 class Check {
  public:
   Check(const Snapshot& snapshot, const Problem& problem, const FairShares& shares, std::vector<LevelId> ids)

@@ -6,7 +6,7 @@
 #include <string>
 #include <tuple>
 
-#include "model/filters.h"
+#include "model/snapshot/filters.h"
 
 namespace muster::brute_force {
 namespace {
@@ -21,7 +21,7 @@ class OrderSearch {
   using Place = Company::Place;
   OrderSearch(const Problem& problem, const std::vector<Place>& placed) : problem_(problem), placed_(placed) {}
 
-  // `passes(place, bound)`: whether it may be bound next, beside the positions in `bound`.
+  // `passes(place, bound)`: whether it may be bound next, in addition to the positions in `bound`.
   template <class Passes, class Visit>
   bool run(std::uint32_t bound, const Passes& passes, const Visit& visit) {
     if (order_.size() == placed_.size()) {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/problem.h"
+#include "model/problem/problem.h"
 
 namespace muster::brute_force {
 
@@ -30,9 +30,9 @@ class Company {
   // Whether where the pod goes may matter to a rule of any pod, its own included.
   bool concerns(PodIndex pod) const { return concerned_[pod.value()]; }
 
-  // Calls visit(order) for orders in which all can be bound beside what stays, until it returns true; whether it did.
-  // Of orders that differ in alike pods on one node it visits one. What leaves is gone. Requires at most 32 pods that
-  // concern a rule.
+  // Calls visit(order) for orders in which all can be bound next to what stays, until it returns true; returns whether
+  // it did. Of orders that differ only in equivalent pods on one node it visits one. What leaves is gone. Requires at
+  // most 32 pods that concern a rule.
   bool any_order(std::vector<Place> present, const std::vector<Place>& placed,
                  const std::function<bool(const Order&)>& visit) const;
 

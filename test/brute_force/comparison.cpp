@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <exception>
 
-#include "io/snapshot_reader.h"
-#include "model/end_state.h"
-#include "model/referee.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "model/build/build_problem.h"
+#include "model/objective/evaluation.h"
+#include "model/problem/end_state.h"
+#include "model/referee/referee.h"
 #include "test/brute_force/brute_force.h"
 #include "test/brute_force/outcomes.h"
 #include "test/brute_force/policy_search.h"
@@ -76,7 +78,7 @@ class Comparer {
     }
     return true;
   }
-  // A bound holds given the values of the levels before it: it says something of the best only while these are equal.
+  // A bound holds given the values of the levels before it: it bounds the best only while these are equal.
   void check_bounds(const std::string& name, const Solution& solution, const Levels& levels) {
     for (std::size_t i = 0; i < ids_.size(); ++i) {
       const std::optional<std::int64_t>& bound = solution.report.objective.at(i).bound;
@@ -92,8 +94,8 @@ class Comparer {
   std::string level(std::size_t i) const {
     return std::string(level_name(ids_[i].kind)) + "/" + std::to_string(ids_[i].priority);
   }
-  // The integer program does not tell who of alike gangs is where, nor the domains that no gang asks for: of plans that
-  // are equal down to `wholeNodes` it need not find the best, but must not say that it has.
+  // The integer program does not distinguish which of equal gangs is where, nor the domains that no gang asks for: of
+  // plans that are equal down to `wholeNodes` it need not find the best, but must not claim that it has.
   bool is_beyond_the_formulation(const Levels& levels) const {
     for (std::size_t i = 0; i < ids_.size(); ++i) {
       if (levels.values[i] != best_.levels.values[i]) return ids_[i].kind > LevelKind::kWholeNodes;

@@ -1,10 +1,10 @@
-// One tiny instance: what brute force, the greedy engine and the MILP engine make of it, and where they disagree.
+// One tiny instance: the results of brute force, the greedy engine and the MILP engine, and their differences.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "solver/portfolio.h"
+#include "solver/portfolio/portfolio.h"
 
 namespace muster::brute_force {
 
@@ -17,7 +17,7 @@ enum class Finding : std::uint8_t {
   kRule,        // an engine's plan breaks a rule, or a plan was rejected on the way
   kBeyond,      // an engine is better than the best: brute force misses something, or the referee does
   kFalseProof,  // short of the best, yet called optimal; or a bound that the best exceeds
-  kShort        // short of the best, and says no more
+  kShort        // below the best, without a claim
 };
 std::string_view finding_name(Finding finding);
 
@@ -25,7 +25,7 @@ struct Comparison {
   Finding finding = Finding::kAgrees;
   bool greedy_is_best = false, is_proven = false;
   bool evicts = false, moves = false;  // the best plan
-  std::string first_level;             // where it is short
+  std::string first_level;             // of the shortfall
   bool is_relaxed = false;  // it is short by rules that the integer program knows in part: Affinity and Spread
   std::vector<std::string> remarks;
   std::int64_t states = 0;

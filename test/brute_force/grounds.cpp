@@ -7,7 +7,7 @@ namespace {
 
 enum class Matter : std::uint8_t { kPlace, kOutcome, kGrounds };
 
-// What a rule looks at: where pods are put, who comes and goes, or why and for whom they go.
+// What a rule depends on: the places of pods, which pods come and leave, or the reasons and claimants of evictions.
 Matter matter_of(Rule rule) {
   switch (rule) {
     case Rule::kNode:
@@ -41,7 +41,7 @@ GroundsSearch::GroundsSearch(const Problem& problem, const FairShares& shares, c
   for (const Actor& actor : cast.actors) least_used_on_.push_back(least_used_on(actor.pod));
 }
 
-// Where its devices are largest, of the nodes that it may use; any where none may.
+// On the largest devices of the nodes that it may use; on any node if it may use none.
 NodeIndex GroundsSearch::least_used_on(PodIndex pod) const {
   NodeIndex best(0);
   std::int64_t largest = -1;
@@ -54,7 +54,7 @@ NodeIndex GroundsSearch::least_used_on(PodIndex pod) const {
   return best;
 }
 
-// Only what the two gangs say of themselves; all else is for the referee.
+// Only the properties of the two gangs themselves; the referee checks all else.
 std::vector<GroundsSearch::Reason> GroundsSearch::reasons_for(GangIndex victim, ActorSet placed, ActorSet moved) const {
   std::vector<Reason> reasons;
   const Gang& going = problem_.gangs[victim];
@@ -84,7 +84,7 @@ std::vector<Violation> GroundsSearch::violations_of(const std::vector<NodeIndex>
   return check_plan(*problem_.snapshot, problem_, shares_, plan);
 }
 
-// Limits and quotas are judged as if everybody used least; with a reclaim more is not always worse.
+// Limits and quotas are judged as if every pod used its minimum; with a reclaim more is not always worse.
 GroundsSearch::Verdict GroundsSearch::verdict_on(const Outcome& outcome, ActorSet moved, const Grounds& grounds) {
   Verdict verdict = Verdict::kPasses;
   for (const Violation& violation : violations_of(least_used_on_, outcome.placed | moved, grounds)) {

@@ -1,12 +1,12 @@
-// Why each pod that is lost goes, and for whom: every assignment that the referee lets through, wherever pods are put.
+// The reason and the claimant of each lost pod: every assignment that the referee passes, wherever pods are put.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "model/fair_share.h"
-#include "model/plan.h"
-#include "model/referee.h"
+#include "model/objective/fair_share.h"
+#include "model/referee/referee.h"
+#include "model/snapshot/plan.h"
 #include "test/brute_force/actors.h"
 #include "test/brute_force/outcomes.h"
 
@@ -23,8 +23,7 @@ class GroundsSearch {
   // rule wherever pods are put.
   std::vector<Grounds> of(const Outcome& outcome, ActorSet moved);
 
-  // Whether the referee could still pass these grounds once it is known which node everybody comes to. `node_of` by
-  // actor.
+  // Whether the referee could still pass these grounds once each pod's node is known. `node_of` by actor.
   bool hold_on(const std::vector<NodeIndex>& node_of, const Outcome& outcome, ActorSet moved, const Grounds& grounds);
   // Whether that is worth asking: nodes decide over a queue's usage.
   bool depend_on_nodes() const { return usage_depends_on_node_; }

@@ -4,7 +4,8 @@
 #include <numeric>
 #include <vector>
 
-#include "model/referee.h"
+#include "model/objective/evaluation.h"
+#include "model/referee/referee.h"
 #include "test/brute_force/outcomes.h"
 
 namespace muster::brute_force {
@@ -77,7 +78,7 @@ class NaiveSearch {
     }
   }
 
-  // Those who are not placed again cannot have gone to be moved; reasons are tried in turn.
+  // Pods that are not placed again cannot have left to be moved; reasons are tried in turn.
   void look_at(const Plan& end_state) {
     Plan at_best = end_state;
     for (Eviction& eviction : at_best.evictions) eviction.reason = EvictionReason::kStale;  // which counts for nothing
@@ -113,7 +114,7 @@ class NaiveSearch {
         plan.evictions[at].reason = reason;
         plan.evictions[at].for_gang = gang;
         try_reasons(at + 1, plan);
-        if (is_move && gang_is_placed) break;  // who moves may do so for anybody who is placed
+        if (is_move && gang_is_placed) break;  // a moved pod may move for any gang that is placed
       }
     }
   }
@@ -146,7 +147,7 @@ class NaiveSearch {
     return holds(plan) || holds(with_after(plan, false)) || holds(with_after(plan, true));
   }
 
-  // Everybody waits for all that leaves.
+  // Every placement waits for all that leaves.
   Plan with_after(Plan plan, bool itself_too) const {
     std::vector<PodIndex> leaving = releasing_;
     for (const Eviction& eviction : plan.evictions) leaving.push_back(eviction.pod);

@@ -4,7 +4,8 @@
 #include <map>
 #include <set>
 
-#include "model/exceeded.h"
+#include "model/objective/evaluation.h"
+#include "model/problem/exceeded.h"
 
 namespace muster::brute_force {
 namespace {
@@ -68,7 +69,7 @@ class Enumeration {
   std::vector<Arrangement> with_one_more(std::size_t kind, const PodClass& pod_class,
                                          const std::vector<Arrangement>& arrangements) const {
     std::vector<Arrangement> next;
-    std::set<std::vector<DeviceUnits>> seen;  // equal devices are told apart nowhere
+    std::set<std::vector<DeviceUnits>> seen;  // equal devices are never distinguished
     for (const Arrangement& arrangement : arrangements) {
       PutPod pod{kind, {}};
       choose(pod_class, arrangement, 0, pod, [&](const PutPod& chosen) {

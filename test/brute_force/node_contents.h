@@ -1,12 +1,11 @@
-// All that may be put on one node beside what runs there, by kinds of pods, and how it is best arranged on the devices.
+// All that may be put on one node next to what runs there, by kinds of pods, and the best arrangement on the devices.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "model/levels.h"
-#include "model/problem.h"
-#include "test/brute_force/pod_kinds.h"
+#include "model/problem/problem.h"
+#include "test/brute_force/instances/pod_kinds.h"
 
 namespace muster::brute_force {
 
@@ -22,7 +21,7 @@ struct NodeContent {
 };
 
 // Every content that fits the node once releasing pods are gone, the empty one included; of each the best arrangement.
-// `allowed` by kind: whether its pods may come here. Anti-affinity is not looked at.
+// `allowed` by kind: whether its pods may come here. Anti-affinity is not examined.
 std::vector<NodeContent> contents_of(const Problem& problem, const std::vector<PodKind>& kinds, NodeIndex node,
                                      const std::vector<bool>& allowed);
 

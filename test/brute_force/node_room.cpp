@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "model/exceeded.h"
+#include "model/problem/exceeded.h"
 
 namespace muster::brute_force {
 namespace {
 
-// Puts those who come on devices, one after another.
+// Puts arriving pods on devices, one after another.
 class DeviceSearch {
  public:
   DeviceSearch(const Problem& problem, const Cast& cast, NodeIndex node)
@@ -24,7 +24,7 @@ class DeviceSearch {
     });
     for (Device& device : devices_) device.free_at_first = device.free;
   }
-  // Tells the devices apart by who goes from them.
+  // Distinguishes the devices by the pods that leave them.
   void leave(ActorSet set) {
     tells_moves_ = true;
     for_each_actor(set, [this](std::size_t actor) {
@@ -95,7 +95,7 @@ class DeviceSearch {
 
 }  // namespace
 
-// Of what nobody asks for who comes, those who stay may hold more than there is.
+// Of resources that no arriving pod asks for, the staying pods may hold more than there is.
 bool NodeRoom::resources_fit(NodeIndex node, ActorSet stay, ActorSet come) const {
   const std::vector<Amount>& capacity = as_reported(problem_, problem_.class_of(node)).capacity;
   for (std::size_t r = 0; r < capacity.size(); ++r) {

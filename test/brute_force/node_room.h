@@ -9,7 +9,7 @@
 
 namespace muster::brute_force {
 
-// One who comes to a node, and the devices that it is given.
+// A pod that comes to a node, and the devices that it is given.
 struct Put {
   std::size_t actor = 0;
   std::vector<std::int32_t> devices;  // ascending
@@ -20,12 +20,12 @@ class NodeRoom {
  public:
   NodeRoom(const Problem& problem, const Cast& cast) : problem_(problem), cast_(cast) {}
 
-  // Those that stay keep their devices, those that come take any. Only room is looked at: resources and devices.
+  // Those that stay keep their devices, those that come take any. Only room is examined: resources and devices.
   bool fits(NodeIndex node, ActorSet stay, ActorSet come);
 
-  // Every way for `come` to be put beside `stay`, but that a pod is never put just where it is. Devices on which the
-  // same is free and from which the same pods go (all at home here that do not stay) are alike: of ways that differ
-  // only in them, one is told.
+  // Every way to put `come` next to `stay`, except that a pod is never put just where it is. Devices with equal free
+  // capacity that the same pods leave (all at home here that do not stay) are equivalent: of ways that differ only in
+  // them, one is returned.
   std::vector<Arrangement> arrangements(NodeIndex node, ActorSet stay, ActorSet come) const;
 
  private:

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "model/objective/evaluation.h"
+
 namespace muster::brute_force {
 namespace {
 
@@ -93,7 +95,8 @@ class Enumeration {
     outcomes_.push_back(std::move(outcome));
   }
 
-  // The levels before `evicted` depend on who is there alone: their values are those of a plan that puts them anywhere.
+  // The levels before `evicted` depend only on which pods are present: their values are those of a plan that puts them
+  // anywhere.
   const std::vector<std::int64_t>& values_of_presence(const Outcome& outcome) {
     const ActorSet present = (cast_.running & ~outcome.lost) | outcome.placed;
     const auto [at, is_new] = of_presence_.try_emplace(present);

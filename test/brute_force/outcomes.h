@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/fair_share.h"
-#include "model/levels.h"
+#include "model/objective/fair_share.h"
+#include "model/objective/levels.h"
 #include "test/brute_force/actors.h"
 
 namespace muster::brute_force {
@@ -20,11 +20,11 @@ struct Outcome {
   std::vector<std::int64_t> values;  // of the levels down to `evicted`
 };
 
-// Number of the levels that depend on who runs, goes, comes and is moved, not on where: down to `moved`.
+// Number of the levels that depend on which pods run, leave, come and are moved, not on their nodes: down to `moved`.
 std::size_t leading_levels(const std::vector<LevelId>& ids);
 
-// Every outcome, the best first. Of pending pods that are alike the first ones come. Told are more than the rules let
-// through, and all that they do.
+// Every outcome, the best first. Of equivalent pending pods the first ones come. Includes all outcomes that the rules
+// permit, and some that they do not.
 std::vector<Outcome> outcomes_of(const Problem& problem, const FairShares& shares, const Cast& cast);
 
 // Work of the set, weight included.

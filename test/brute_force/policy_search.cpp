@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <span>
 
-#include "model/exceeded.h"
-#include "model/referee.h"
+#include "model/objective/evaluation.h"
+#include "model/problem/exceeded.h"
+#include "model/referee/referee.h"
 #include "test/brute_force/actors.h"
 #include "test/brute_force/company.h"
 #include "test/brute_force/grounds.h"
@@ -168,7 +169,7 @@ class Search {
     return !grounds_.empty() && arrange(candidate, NodeIndex(0), {});
   }
 
-  // Rule NotInVain, a sieve: nobody comes to where a pod is moved from, and nothing but room could have moved it.
+  // Rule NotInVain, a sieve: no pod comes to where a pod is moved from, and only capacity could have moved it.
   bool moves_in_vain(ActorSet moved) const {
     bool result = false;
     for_each_actor(moved, [&](std::size_t actor) {
@@ -188,14 +189,14 @@ class Search {
     return group.is_none();
   }
 
-  // Calls visit() for every way to give the rest of those who come a node that has room, until it returns true.
+  // Calls visit() for every way to give the remaining arriving pods a node with enough capacity, until it returns true.
   template <class Visit>
   bool assign_rest(ActorSet rest, const Visit& visit) {
     if (rest == 0) return visit();
     const auto actor = static_cast<std::size_t>(std::countr_zero(rest));
     for (const NodeIndex node : problem_.nodes.indices()) {
       if (!may_come(actor, node)) continue;
-      // In the sieve those at home are among those who come; there may be more of them than the node reports room for.
+      // In the sieve pods at home count as arriving; there may be more of them than the node reports capacity for.
       const bool is_open = is_sieve_ && is_exceeded(problem_.class_of(node));
       if (!is_open && !room_.fits(node, stay_[node], come_[node] | only(actor))) continue;
       come_[node] |= only(actor);
@@ -211,7 +212,7 @@ class Search {
     const PodClass& pod_class = problem_.class_of(cast_.actors[actor].pod);
     if (is_sieve_ && cast_.actors[actor].home == node) return true;
     if (!pod_class.allowed[problem_.nodes[node].node_class.value()] || clashes(actor, node)) return false;
-    // Pods that are alike come to their nodes in order.
+    // Equal pods come to their nodes in order.
     for (std::size_t before = 0; before < actor; ++before) {
       if (!are_alike(problem_, cast_, before, actor)) continue;
       for (const NodeIndex later : problem_.nodes.indices()) {
@@ -221,8 +222,8 @@ class Search {
     return true;
   }
 
-  // Rule Node, anti-affinity: somebody is in the domain who keeps it out, or whom it keeps out. In the sieve only pairs
-  // with one who was pending: others may all have been there.
+  // Rule Node, anti-affinity: some pod in the domain keeps it out, or is kept out by it. In the sieve only pairs with a
+  // pod that was pending: others may all have been there.
   bool clashes(std::size_t actor, NodeIndex node) const {
     for (const NodeIndex other : problem_.nodes.indices()) {
       bool found = false;
@@ -280,7 +281,7 @@ class Search {
     return !is_placed || is_one;
   }
 
-  // Every way to give those who come devices, node by node.
+  // Every way to give the arriving pods devices, node by node.
   bool arrange(const MovingOutcome& candidate, NodeIndex node, const std::vector<Placement>& placements) {
     if (node.value() == problem_.nodes.size()) return judge(candidate, placements);
     for (const Arrangement& arrangement : room_.arrangements(node, stay_[node], come_[node])) {
@@ -341,7 +342,7 @@ class Search {
   int most_moves_ = 0;
   std::vector<Budget> budgets_;
   bool asks_min_resources_ = false;
-  // Of the outcome that is looked at.
+  // Of the outcome that is examined.
   Indexed<NodeIndex, ActorSet> stay_, come_;
   bool is_sieve_ = false, has_grounds_ = false;
   std::vector<Grounds> all_grounds_, grounds_;  // wherever pods are put; with the nodes that they are given

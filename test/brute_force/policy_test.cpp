@@ -8,12 +8,14 @@
 
 #include <gtest/gtest.h>
 
-#include "io/snapshot_reader.h"
-#include "model/referee.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "model/build/build_problem.h"
+#include "model/objective/evaluation.h"
+#include "model/referee/referee.h"
 #include "test/brute_force/campaign.h"
+#include "test/brute_force/instances/policy_instance.h"
 #include "test/brute_force/naive_search.h"
 #include "test/brute_force/outcomes.h"
-#include "test/brute_force/policy_instance.h"
 #include "test/brute_force/policy_search.h"
 
 namespace muster::brute_force {

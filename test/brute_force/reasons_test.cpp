@@ -1,15 +1,17 @@
-// Reasons against brute force: no reason is told of a gang that can be placed after all, and none is missing of one
-// that cannot.
+// Reasons against brute force: no reason is reported for a gang that can be placed after all, and none is missing for
+// one that cannot.
 #include <algorithm>
 #include <optional>
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "io/snapshot_reader.h"
-#include "model/report.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "model/build/build_problem.h"
+#include "model/explain/report.h"
+#include "model/objective/evaluation.h"
 #include "test/brute_force/brute_force.h"
-#include "test/brute_force/tiny_instance.h"
+#include "test/brute_force/instances/tiny_instance.h"
 
 namespace muster::brute_force {
 namespace {
@@ -17,7 +19,7 @@ namespace {
 constexpr std::uint64_t kInstances = 500;
 constexpr std::int64_t kMostStates = 300'000;
 
-// Affinity and Spread are told as the plan leaves the cluster: with other pods placed, the gang may fit after all.
+// Affinity and Spread refer to the cluster as the plan leaves it: with other pods placed, the gang may fit after all.
 bool is_told_of_any_plan(const Problem& problem) { return !problem.has_ordered_rules(); }
 
 // Calls check(seed, problem, fair shares, best) for random instances.

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "model/problem.h"
+#include "model/problem/problem.h"
+#include "test/brute_force/instances/pod_kinds.h"
 #include "test/brute_force/node_contents.h"
-#include "test/brute_force/pod_kinds.h"
 
 namespace muster::brute_force {
 
@@ -20,14 +20,14 @@ class Wholeness {
   // Both must outlive it.
   Wholeness(const Problem& problem, const std::vector<PodKind>& kinds);
 
-  // What a state has to remember beside its counts: a flag for each domain that is broken, and for each domain and
-  // model that a gang is in. By flag: the last node that may set it or ask for it.
+  // What a state has to remember in addition to its counts: a flag for each domain that is broken, and for each domain
+  // and model that a gang is in. By flag: the last node that may set it or ask for it.
   const std::vector<std::uint32_t>& last_nodes() const { return last_nodes_; }
   // Flags, from `flags` on, as what runs sets them.
   void start(std::int64_t* flags) const;
   // What the node adds with this content; sets flags.
   WholenessSums add(const NodeContent& content, NodeIndex node, std::int64_t* flags) const;
-  // What is to be added to the sum over all nodes where so many pods of each kind are placed.
+  // What is to be added to the sum over all nodes for these numbers of placed pods of each kind.
   WholenessSums rest(Counts counts) const;
 
  private:

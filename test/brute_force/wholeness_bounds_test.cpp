@@ -8,11 +8,13 @@
 
 #include <gtest/gtest.h>
 
-#include "io/snapshot_reader.h"
-#include "solver/sum_bounds.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "model/build/build_problem.h"
+#include "model/objective/level_bounds.h"
+#include "solver/lp/sum_bounds.h"
 #include "test/brute_force/campaign.h"
+#include "test/brute_force/instances/policy_instance.h"
 #include "test/brute_force/naive_search.h"
-#include "test/brute_force/policy_instance.h"
 
 namespace muster::brute_force {
 namespace {
@@ -33,7 +35,7 @@ class AllPlans {
   }
 
   bool has_levels() const { return snapshot_.policy.has_whole_nodes(); }
-  // Finds them; false where there are too many.
+  // Finds them; false if there are too many.
   bool find() {
     const auto all = levels_of_all_plans(problem_, shares_, kMostEndStates);
     if (all) plans_.assign(all->begin(), all->end());
@@ -100,7 +102,7 @@ TEST(WholenessBounds, HoldForEveryPlanThatIsEqualInAllLevelsBefore) {
   std::printf("%ld instances, %ld bounds, %ld with evictions, %ld reached\n", static_cast<long>(looked_at),
               static_cast<long>(tally.bounds), static_cast<long>(tally.with_evictions),
               static_cast<long>(tally.reached));
-  // Else the instances are not such that anything has to give, or the bounds say nothing.
+  // Else no instance is tight, or the bounds prove nothing.
   EXPECT_GT(10 * tally.with_evictions, tally.bounds);
   EXPECT_GT(10 * tally.reached, 9 * tally.bounds);
 }

@@ -1,4 +1,4 @@
-// Preferred pod affinity and anti-affinity and ScheduleAnyway: every plan of tiny instances valued by code of its own,
+// Preferred pod affinity and anti-affinity and ScheduleAnyway: every plan of tiny instances valued by separate code,
 // from the names in the line, and the engines against the best of them.
 //
 // MUSTER_INSTANCES and MUSTER_SEED as in campaign.h.
@@ -13,10 +13,12 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "heuristics/cluster_state.h"
-#include "io/snapshot_reader.h"
-#include "model/referee.h"
-#include "solver/portfolio.h"
+#include "heuristics/state/cluster_state.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "model/build/build_problem.h"
+#include "model/objective/evaluation.h"
+#include "model/referee/referee.h"
+#include "solver/portfolio/portfolio.h"
 #include "test/brute_force/campaign.h"
 
 namespace muster::brute_force {
@@ -92,7 +94,8 @@ class WishDraw {
   std::mt19937_64 random_;
 };
 
-// What pods have of their wishes, as semantics.md says it. `place`: each pod's node by name; none: it is nowhere.
+// The preferences of pods that are met, as semantics.md defines them. `place`: each pod's node by name; none: it has
+// none.
 class Wishes {
  public:
   explicit Wishes(const Json& line) : line_(line) {}

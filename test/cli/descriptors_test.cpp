@@ -1,4 +1,4 @@
-// What the caller has closed, filled or cut short: the program says so, and writes nowhere else.
+// Descriptors that the caller has closed, filled or cut short: the program reports it, and writes nowhere else.
 #include <string>
 
 #include <gtest/gtest.h>

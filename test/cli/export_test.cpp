@@ -64,7 +64,7 @@ TEST_F(Export, EveryScenarioIsExportedInEveryFormatAndNothingIsLost) {
     for (const Json& eviction : parsed["evictions"]) moved += eviction["reason"] == "consolidate" ? 1 : 0;
     const std::size_t placed = parsed["placements"].size(), evicted = parsed["evictions"].size();
     for (const std::string& format : kFormats) {
-      const std::size_t unsaid = format == "deltas" || format == "kai" ? moved : 0;  // one delta; KAI: told on stderr
+      const std::size_t unsaid = format == "deltas" || format == "kai" ? moved : 0;  // one delta; KAI: see stderr
       const std::string options = "--phase all --allow-shared" + kAllSchedulers + "--format " + format;
       EXPECT_EQ(exported(options + " --snapshot " + file, plan).size(), placed + evicted - unsaid)
           << file << " " << format;
@@ -72,8 +72,8 @@ TEST_F(Export, EveryScenarioIsExportedInEveryFormatAndNothingIsLost) {
   }
 }
 
-// What a cluster looks like once the objects are carried out: bound pods run, evicted ones are gone, or, where they are
-// bound again, have been made anew.
+// The cluster once the objects are carried out: bound pods run, evicted ones are gone or, if they are bound again, have
+// been created anew.
 Json carried_out(Json list, const std::vector<Json>& objects) {
   std::map<std::string, std::string> nodes;
   std::vector<std::string> gone;
@@ -141,7 +141,7 @@ TEST_F(Export, CarriedOutAndReadAgainThePlacementsRunAndTheRefereeHasNothingAgai
   }
 }
 
-// A cluster whose running pods do not fit is refused by the reader.
+// The reader rejects a cluster whose running pods do not fit.
 TEST_F(Export, WhatIsToBeDoneNowFitsBeforeAnybodyHasGone) {
   for (const std::string& file : scenario_files()) {
     const std::string plan = solve(file);
@@ -172,7 +172,7 @@ TEST_F(Export, OnlyWhatWaitsForNothingIsWrittenUnlessToldOtherwise) {
   ASSERT_EQ(lines_of(now.out).size(), 1U) << now.out;
   EXPECT_EQ(Json::parse(now.out)["metadata"]["name"], "cpu");
   EXPECT_NE(now.err.find("line 1: 2 of its pods are to be evicted: --phase evictions"), std::string::npos) << now.err;
-  EXPECT_NE(now.err.find("line 1: 1 of its placements wait for pods that go"), std::string::npos) << now.err;
+  EXPECT_NE(now.err.find("line 1: 1 of its placements wait for evictions"), std::string::npos) << now.err;
   EXPECT_EQ(workplace.run("export --format bindings --quiet", plan).err, "");
   EXPECT_EQ(exported("--format bindings --phase evictions", plan).size(), 2U);
   const std::vector<Json> later = exported("--format bindings --phase after-evictions", plan);
@@ -260,7 +260,7 @@ TEST_F(Export, PlansAndSnapshotsAreCountedAgainstOneAnother) {
   const Outcome surplus = workplace.run("export --format deltas --snapshot " + one, plan + plan);
   EXPECT_EQ(surplus.exit_code, 66);
   EXPECT_EQ(lines_of(surplus.out).size(), 4U);
-  EXPECT_NE(surplus.err.find("line 2: the plan answers no line"), std::string::npos) << surplus.err;
+  EXPECT_NE(surplus.err.find("line 2: --snapshot has no line for this plan"), std::string::npos) << surplus.err;
   const Outcome missing = workplace.run("export --format deltas --snapshot " + two, plan);
   EXPECT_EQ(missing.exit_code, 1);
   EXPECT_NE(missing.err.find("line 2 of --snapshot has no plan"), std::string::npos) << missing.err;

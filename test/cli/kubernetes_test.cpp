@@ -62,7 +62,7 @@ TEST_F(Kubernetes, ImportedAndSolvedIsTheSameAsSolved) {
   }
 }
 
-// A pod that has waited since 2020 in a list that was saved then, as far as its objects tell.
+// A pod that has waited since 2020 in a list that was saved then, according to its objects.
 TEST_F(Kubernetes, NowIsTheClocksForStdinAndTheObjectsForAFile) {
   Json cluster = small_cluster();
   cluster["items"][2]["metadata"]["creationTimestamp"] = "2020-01-01T00:00:00Z";
@@ -143,7 +143,7 @@ TEST_F(Kubernetes, ADocumentThatIsTooLongIsRefused) {
 }
 
 TEST_F(Kubernetes, WhatIsPassedOverIsToldOnStderr) {
-  const std::string told = "1 time: Service is passed over; first: Service default/s";
+  const std::string told = "1 time: Service is ignored; first: Service default/s";
   const Outcome solved = solve(small_cluster().dump());
   EXPECT_NE(solved.err.find(told), std::string::npos) << solved.err;
   EXPECT_EQ(solve(small_cluster().dump(), "--quiet").err, "");
@@ -180,11 +180,11 @@ TEST_F(Kubernetes, ManifestsAreReadAsYaml) {
     EXPECT_EQ(line["pods"][0]["labels"]["version"], "1");
   }
   const Outcome twice = workplace.run("import kubernetes --strict " + named + " " + nodes);
-  EXPECT_NE(twice.err.find("Node n: the object is there twice"), std::string::npos) << twice.err;
+  EXPECT_NE(twice.err.find("Node n: duplicate object"), std::string::npos) << twice.err;
   const std::string broken = workplace.file("broken.yml", yaml + "kind: Pod\n");
   const Outcome outcome = workplace.run("import kubernetes " + broken);
   EXPECT_EQ(outcome.exit_code, 65);
-  EXPECT_NE(outcome.err.find("broken.yml: InvalidYaml at 13:1: the key kind is there twice"), std::string::npos)
+  EXPECT_NE(outcome.err.find("broken.yml: InvalidYaml at 13:1: duplicate key kind"), std::string::npos)
       << outcome.err;
 }
 

@@ -53,7 +53,7 @@ void gate_gang_of(Json& snapshot, const Json& pod) {
   }
 }
 
-// Changes one object of the list in the snapshot, and what `settle` says in the reference.
+// Changes one object of the list in the snapshot, and the members of `settle` in the reference.
 struct Change {
   const char* list;
   const char* object;
@@ -95,7 +95,7 @@ Mutation twice(const char* list, const char* object, const Test& test) {
 
 // --- Nodes
 
-// What runs on each node, where it is told in plain numbers by the pods themselves.
+// The pods that run on each node, if the pods themselves give it in plain numbers.
 std::map<std::string, Json> residents(const Json& snapshot) {
   std::map<std::string, Json> all;
   for (const Json& pod : snapshot["pods"]) {
@@ -108,7 +108,7 @@ bool has_releasing(const Json& residents) {
   return std::ranges::any_of(residents, [](const Json& pod) { return !runs(pod); });
 }
 
-// A node that is full of what it lacks: nobody leaves, so that nothing of it becomes free.
+// A node that is full of what it lacks: no pod leaves, so that nothing of it becomes free.
 void place_only(Json& snapshot) { snapshot["policy"]["actions"] = Json::array({"place"}); }
 
 // A running pod asks for what its node does not have, or has too little of.
@@ -122,7 +122,7 @@ Mutation exceeding(std::string what, std::string resource, std::int64_t amount) 
             if (broken.contains("template") && !broken.contains("resources")) return {};
             broken["resources"][resource] = amount;
             if (resource == "cpu") return mutant;
-            Json reference = mutant.snapshot;  // nobody else asks for it
+            Json reference = mutant.snapshot;  // no other pod asks for it
             for (Json& other : reference["nodes"]) {
               if (other["name"] == node) other["resources"][resource] = amount;
             }

@@ -1,6 +1,6 @@
 // One odd node or pod never costs the others their plan: valid clusters, of which one object is broken in every way.
 //
-// MUSTER_MUTANTS=2000 in the environment breaks so many; see docs/benchmarks.md, "Objects that do not add up".
+// MUSTER_MUTANTS=2000 in the environment sets their number; see docs/benchmarks.md, "Objects that do not add up".
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

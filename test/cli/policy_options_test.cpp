@@ -23,7 +23,7 @@ const char* const kSnapshot =
 
 class PolicyOptions : public testing::Test {
  protected:
-  // "theirs>waits": who is evicted, then who is placed.
+  // "theirs>waits": the evicted pods, then the placed ones.
   static std::string told(const std::string& line) {
     const Json plan = Json::parse(line);
     std::string text;

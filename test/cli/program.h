@@ -1,4 +1,4 @@
-// Runs the built program as a shell would, and tells what came of it.
+// Runs the built program as a shell would, and returns the result.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct Outcome {
   std::string out, err;
 };
 
-// A directory of its own for each test, removed at the end.
+// A separate directory for each test, removed at the end.
 class Workplace {
  public:
   Workplace();

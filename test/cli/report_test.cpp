@@ -1,4 +1,4 @@
-// `muster report` from outside: what becomes a page, what is told of what cannot be read, and the exit codes.
+// `muster report` from outside: the page, the report on unreadable input, and the exit codes.
 #include <string>
 
 #include <gtest/gtest.h>

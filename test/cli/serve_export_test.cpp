@@ -1,4 +1,4 @@
-// POST /v1/export: the same objects as from `muster export`, and what is wrong told as a problem document.
+// POST /v1/export: the same objects as from `muster export`, and errors as a problem document.
 #include <string>
 #include <vector>
 

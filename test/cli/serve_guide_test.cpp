@@ -1,4 +1,4 @@
-// The guide does what it says.
+// The commands of the guide work as it describes.
 #include <fstream>
 #include <iterator>
 #include <string>

@@ -1,4 +1,4 @@
-// What a client of the server may not do, and that nobody else pays for it.
+// Requests that the server rejects, without harm to other clients.
 #include <csignal>
 #include <fstream>
 #include <string>

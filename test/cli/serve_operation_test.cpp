@@ -45,7 +45,7 @@ TEST(ServeOperation, AStaleSocketIsReplacedAndALiveOneRefused) {
   Server first(place);
   const Outcome second = place.run("serve --listen unix:" + first.socket());
   EXPECT_EQ(second.exit_code, 73);
-  EXPECT_NE(second.err.find("somebody listens"), std::string::npos) << second.err;
+  EXPECT_NE(second.err.find("another process already listens"), std::string::npos) << second.err;
   EXPECT_EQ(first.ask(get("/healthz")).status, 200);
   first.signal(SIGKILL);
   EXPECT_EQ(first.exit_code(), -SIGKILL);
@@ -89,7 +89,7 @@ TEST(ServeOperation, WhatHasComeIsAnsweredBeforeTheEnd) {
     half.send(slow.substr(0, slow.size() / 2));
     EXPECT_EQ(idle.ask(get("/healthz")).status, 200);
     server.signal(number);
-    EXPECT_TRUE(server.has_logged("answering what has come"));
+    EXPECT_TRUE(server.has_logged("answering the accepted requests"));
     half.send(slow.substr(slow.size() / 2));
     for (Client& client : clients) {
       const HttpAnswer answer = client.receive();
@@ -111,7 +111,7 @@ TEST(ServeOperation, ASecondSignalEndsItAtOnce) {
   client.send("POST /v1/solve HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n");
   EXPECT_EQ(server.ask(get("/healthz")).status, 200);
   server.signal(SIGTERM);
-  EXPECT_TRUE(server.has_logged("answering what has come"));
+  EXPECT_TRUE(server.has_logged("answering the accepted requests"));
   server.signal(SIGINT);
   EXPECT_EQ(server.exit_code(), 128 + SIGINT);
   EXPECT_FALSE(std::filesystem::exists(server.socket()));
@@ -137,15 +137,15 @@ TEST(ServeOperation, TheConfigurationIsReadAgainAndABadOneChangesNothing) {
 
   place.file("muster.ini", "budget = 400ms\nengine = greedy\nmax-body-bytes = 100\n");
   server.signal(SIGHUP);
-  EXPECT_TRUE(server.has_logged("the configuration was read again"));
+  EXPECT_TRUE(server.has_logged("configuration reloaded"));
   EXPECT_EQ(server.ask(post("/v1/solve", good_lines()[0])).status, 413);
-  EXPECT_EQ(open.ask(get("/healthz")).status, 200);  // nobody is cut off
+  EXPECT_EQ(open.ask(get("/healthz")).status, 200);  // no client is cut off
 
   for (const char* bad : {"budget = soon\n", "no-such-key = 1\n", "[[["}) {
-    const int before = count_of(server.log(), "stays as it was");
+    const int before = count_of(server.log(), "the old configuration stays in effect");
     place.file("muster.ini", bad);
     server.signal(SIGHUP);
-    EXPECT_TRUE(comes_true([&] { return count_of(server.log(), "stays as it was") == before + 1; })) << server.log();
+    EXPECT_TRUE(comes_true([&] { return count_of(server.log(), "the old configuration stays in effect") == before + 1; })) << server.log();
   }
   EXPECT_EQ(server.ask(post("/v1/solve", good_lines()[0])).status, 413);
 
@@ -164,7 +164,7 @@ TEST(ServeOperation, AFlagHoldsAgainstTheFileAndAnAddressWaitsForTheNextStart) {
   EXPECT_EQ(budget_now(server), "200ms");
   place.file("muster.ini", "budget = 400ms\ninsecure = true\n");
   server.signal(SIGHUP);
-  EXPECT_TRUE(server.has_logged("hold from the next start")) << server.log();
+  EXPECT_TRUE(server.has_logged("take effect at the next start")) << server.log();
   EXPECT_EQ(budget_now(server), "200ms");
 }
 
@@ -200,7 +200,7 @@ TEST(ServeOperation, LogsAreJsonWithTheIdOfTheRequest) {
   }
 }
 
-// Nobody reads the log, which is a pipe that is full soon.
+// The log is a pipe that is never read and is soon full.
 TEST(ServeOperation, ALogThatNobodyReadsHoldsNobodyUp) {
   const Workplace place;
   std::array<int, 2> log{};
@@ -220,7 +220,7 @@ TEST(ServeOperation, ALogThatNobodyReadsHoldsNobodyUp) {
   EXPECT_TRUE(comes_true([&] {
     const ssize_t got = read(log[0], read_now.data(), read_now.size());
     if (got > 0) rest.append(read_now, 0, static_cast<std::size_t>(got));
-    return rest.find("records were left out") != std::string::npos;
+    return rest.find("log records because stderr was blocked") != std::string::npos;
   }));
   close(log[0]);
   close(log[1]);

@@ -1,4 +1,4 @@
-// The server as its clients see it: what it answers to whom.
+// The server as its clients see it: the answers to each kind of client.
 #include <array>
 #include <csignal>
 #include <cstdio>
@@ -169,7 +169,7 @@ TEST(Serve, WhoeverWaitsFor100ContinueGetsIt) {
   const std::size_t body = request.find("\r\n\r\n") + 4;
   EXPECT_EQ(client.ask(request.substr(0, body)).status, 100);
   EXPECT_EQ(client.ask(request.substr(body)).status, 200);
-  // Where the request would be refused, the body is not asked for.
+  // If the request would be rejected, the body is not requested.
   const std::string refused = post("/nowhere", good_lines()[0], "Expect: 100-continue\r\n");
   EXPECT_EQ(client.ask(refused.substr(0, refused.find("\r\n\r\n") + 4)).status, 404);
   EXPECT_EQ(server.ask(post("/v1/solve", "{}", "Expect: miracles\r\n")).status, 417);
@@ -227,7 +227,7 @@ TEST(Serve, VerifyTellsOfEachSnapshotAndItsPlan) {
   EXPECT_EQ(Json::parse(lines[1])["valid"], false);
   EXPECT_EQ(Json::parse(lines[1])["line"], 3);
   EXPECT_FALSE(Json::parse(lines[1])["findings"].empty());
-  EXPECT_EQ(Json::parse(lines[2])["findings"][0]["message"], "it has no answer");
+  EXPECT_EQ(Json::parse(lines[2])["findings"][0]["message"], "it has no plan");
 }
 
 TEST(Serve, ImportTurnsKubernetesObjectsIntoASnapshot) {
@@ -244,7 +244,7 @@ TEST(Serve, ImportTurnsKubernetesObjectsIntoASnapshot) {
   EXPECT_EQ(server.ask(post("/v1/import", good_lines()[0])).status, 400);
 }
 
-// Family after family with help and type, each name once, and every name that the guide tells.
+// Family after family with help and type, each name once, and every name that the guide lists.
 TEST(Serve, MetricsAreThoseOfTheGuide) {
   const Workplace place;
   const Server server(place);

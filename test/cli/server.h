@@ -1,4 +1,4 @@
-// `muster serve` as a child, and clients that say what they please on its socket.
+// `muster serve` as a child, and clients that send arbitrary bytes on its socket.
 #pragma once
 
 #include <functional>
@@ -58,8 +58,8 @@ std::string post(const std::string& path, const std::string& body, const std::st
 
 class Server {
  public:
-  // `arguments` beside --listen; waits until it listens. `address`: empty for a Unix socket in `place`.
-  // `log_descriptor`: where stderr goes in place of log(); none: -1.
+  // `arguments` in addition to --listen; waits until it listens. `address`: empty for a Unix socket in `place`.
+  // `log_descriptor`: destination of stderr instead of log(); none: -1.
   explicit Server(const Workplace& place, std::vector<std::string> arguments = {}, const std::string& address = "",
                   int log_descriptor = -1);
   ~Server();
@@ -67,7 +67,7 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   Client connect() const;
-  // One request on a connection of its own.
+  // One request on a new connection.
   HttpAnswer ask(const std::string& request) const { return connect().ask(request); }
   void signal(int number) const;
   // Waits for its end. -number: it died of a signal.

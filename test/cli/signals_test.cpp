@@ -1,4 +1,4 @@
-// The program as a partner at the other end of pipes: answers come at once, and signals are heard.
+// The program as a partner at the other end of pipes: answers come immediately, and signals are handled.
 #include <array>
 #include <csignal>
 #include <string>
@@ -67,8 +67,7 @@ class Partner {
   int to_ = -1, from_ = -1;
 };
 
-// A dialogue only comes about if each answer is there before the next line is sent. Where it is held back, this never
-// ends.
+// A dialogue works only if each answer is there before the next line is sent. If it is held back, this never ends.
 TEST(Signals, EachAnswerComesBeforeTheNextLine) {
   Partner partner;
   for (int i = 0; i < 5; ++i) {

@@ -21,7 +21,7 @@ using Damage = std::function<std::string(const std::string&, Random&)>;
 
 std::size_t draw(Random& random, std::size_t below) { return random() % below; }
 
-// `text` with `what` in front of the first `seam`, or `what` alone where there is no such place.
+// `text` with `what` in front of the first `seam`, or `what` alone if there is no such place.
 std::string insert_at(const std::string& text, const std::string& seam, const std::string& what) {
   const std::size_t place = text.find(seam);
   return place == std::string::npos ? what

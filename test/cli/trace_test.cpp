@@ -1,4 +1,4 @@
-// `muster solve --trace`: what is known while a plan is looked for, a line for each change.
+// `muster solve --trace`: what is known while a plan is searched for, a line for each change.
 #include <map>
 #include <string>
 #include <utility>

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "test/brute_force/policy_instance.h"
-#include "test/brute_force/tiny_instance.h"
+#include "test/brute_force/instances/policy_instance.h"
+#include "test/brute_force/instances/tiny_instance.h"
 #include "test/cli/program.h"
 
 namespace muster {

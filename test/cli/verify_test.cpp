@@ -117,18 +117,18 @@ TEST_F(Verify, FindsMissingAndSurplusAnswers) {
   const std::string two = one + good_lines()[1] + "\n";
   const Outcome missing = verify(two, solve(one));
   EXPECT_EQ(missing.exit_code, 1);
-  EXPECT_NE(missing.out.find("it has no answer"), std::string::npos) << missing.out;
+  EXPECT_NE(missing.out.find("it has no plan"), std::string::npos) << missing.out;
   const Outcome surplus = verify(one, solve(two));
   EXPECT_EQ(surplus.exit_code, 1);
-  EXPECT_NE(surplus.out.find("it answers no snapshot"), std::string::npos) << surplus.out;
+  EXPECT_NE(surplus.out.find("it has no snapshot"), std::string::npos) << surplus.out;
 }
 
 TEST_F(Verify, FindsErrorRecordsForGoodLinesAndPlansForBrokenOnes) {
   const std::string good = good_lines()[0] + "\n";
   const std::string plan = solve(good);
   const std::string record = solve("broken\n");
-  EXPECT_NE(verify(good, record).out.find("an error record for a snapshot that can be read"), std::string::npos);
-  EXPECT_NE(verify("broken\n", plan).out.find("a plan for a snapshot that cannot be read"), std::string::npos);
+  EXPECT_NE(verify(good, record).out.find("an error record for a valid snapshot"), std::string::npos);
+  EXPECT_NE(verify("broken\n", plan).out.find("a plan for an invalid snapshot"), std::string::npos);
   EXPECT_EQ(verify(good, "broken\n").exit_code, 1);
 }
 

@@ -9,9 +9,9 @@
 
 #include <gtest/gtest.h>
 
-#include "datasets/compressed.h"
-#include "datasets/openb.h"
-#include "datasets/openb_published.h"
+#include "datasets/traces/compressed.h"
+#include "datasets/traces/openb.h"
+#include "datasets/traces/openb_published.h"
 
 namespace muster {
 namespace {

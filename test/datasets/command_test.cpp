@@ -8,8 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <sys/wait.h>
 
-#include "datasets/generator.h"
-#include "datasets/openb.h"
+#include "datasets/generator/generator.h"
+#include "datasets/generator/presets.h"
+#include "datasets/traces/openb.h"
 
 namespace muster {
 namespace {

@@ -1,4 +1,5 @@
-#include "datasets/generator.h"
+#include "datasets/generator/generator.h"
+#include "datasets/generator/presets.h"
 
 #include <map>
 #include <set>
@@ -214,7 +215,7 @@ TEST(Generator, GivesTheSameBytesForTheSameSeedAndOthersForAnother) {
 }
 
 // FNV-1a. Results are quoted by seed, so the bytes of a seed are kept from release to release and from platform to
-// platform; where the generator has to change, say so in the changelog and put the new number here.
+// platform; if the generator has to change, note it in the changelog and put the new number here.
 std::uint64_t digest(const std::string& text) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
@@ -329,8 +330,8 @@ std::map<std::string, std::pair<double, double>> gpus_by_queue(const Json& line)
   return gpus;
 }
 
-// The presets promise: what is asked for beside what runs is a ninth more than the cluster, the first queue runs more
-// than its third, and what the others have and want comes to less than theirs.
+// The preset guarantees: requests plus running pods are a ninth more than the cluster, the first queue runs more than
+// its third, and what the others have and want is less than theirs.
 TEST(GeneratorPreset, ContendedLeavesAFifthOfTheLoadToEvictions) {
   const GeneratorOptions options = *generator_preset("contended");
   const Json line = snapshot(options);

@@ -5,10 +5,12 @@
 
 #include <gtest/gtest.h>
 
-#include "datasets/generator.h"
-#include "datasets/openb.h"
-#include "io/snapshot_reader.h"
-#include "model/problem.h"
+#include "datasets/generator/generator.h"
+#include "datasets/generator/presets.h"
+#include "datasets/traces/openb.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "model/build/build_problem.h"
+#include "model/problem/problem.h"
 
 namespace muster {
 namespace {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
-#include "datasets/openb.h"
+#include "datasets/traces/openb.h"
 
 namespace muster {
 namespace {

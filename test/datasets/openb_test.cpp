@@ -1,4 +1,4 @@
-#include "datasets/openb.h"
+#include "datasets/traces/openb.h"
 
 #include <map>
 #include <set>

@@ -1,5 +1,5 @@
 // The Philly trace and the inventory: what is carried, how jobs become gangs, and how a load is drawn.
-#include "datasets/philly.h"
+#include "datasets/traces/philly.h"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "datasets/simulation.h"
-#include "io/event_reader.h"
+#include "datasets/simulation/simulation.h"
+#include "io/muster_v1/event_reader.h"
 
 namespace muster {
 namespace {

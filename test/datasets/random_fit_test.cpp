@@ -1,4 +1,4 @@
-#include "datasets/random_fit.h"
+#include "datasets/generator/random_fit.h"
 
 #include <vector>
 
@@ -8,9 +8,9 @@ namespace muster {
 namespace {
 
 TEST(RandomFit, FindsNoPlaceWhereThereIsNoNode) {
-  // As in a rack without nodes, of which there are some where there are more racks than nodes.
+  // As in a rack without nodes, of which there are some if there are more racks than nodes.
   const std::vector<InstanceNode> nodes(2);
-  FreeRoom room(nodes);
+  IdleCapacity room(nodes);
   Random random(1);
   EXPECT_FALSE(random_fit(room, PodShape{}, 1, {1, 1}, random));
   EXPECT_FALSE(random_fit(room, PodShape{}, 1, {2, 2}, random));

@@ -1,4 +1,4 @@
-#include "datasets/random.h"
+#include "datasets/generator/random.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
-// The replay: what happens when, and what is told of it. Plans are made by hand.
-#include "datasets/simulation.h"
+// The replay: the time of each event, and the records about it. Plans are made by hand.
+#include "datasets/simulation/simulation.h"
 
 #include <algorithm>
 #include <functional>
@@ -10,9 +10,10 @@
 
 #include <gtest/gtest.h>
 
-#include "datasets/simulation_summary.h"
-#include "io/event_reader.h"
-#include "model/referee.h"
+#include "datasets/simulation/summary.h"
+#include "io/muster_v1/event_reader.h"
+#include "model/build/build_problem.h"
+#include "model/referee/referee.h"
 
 namespace muster {
 namespace {

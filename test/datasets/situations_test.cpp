@@ -1,4 +1,4 @@
-// The presets of one situation each: that they hold what their best plan is told from.
+// The presets of one situation each: they contain what their known best plan relies on.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -8,10 +8,12 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "datasets/generator.h"
-#include "io/snapshot_reader.h"
-#include "model/fair_share.h"
-#include "model/problem.h"
+#include "datasets/generator/generator.h"
+#include "datasets/generator/presets.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "model/build/build_problem.h"
+#include "model/objective/fair_share.h"
+#include "model/problem/problem.h"
 
 namespace muster {
 namespace {
@@ -197,7 +199,7 @@ TEST(Unplaceable, LeavesTooFewWholeNodesEvenWithEverythingEvictedThatMayBe) {
     if (pod.contains("node") && !pod["preemptible"].get<bool>()) pinned.insert(pod["node"]);
   }
   EXPECT_EQ(pinned.size(), 995U);
-  EXPECT_GE(8000 - in_use, 80);  // enough in sum
+  EXPECT_GE(8000 - in_use, 80);  // enough in total
   EXPECT_LT(8000 - in_use, 160);
   for (const Json& pod : pending) EXPECT_EQ(gpus_of(line, pod), 8);
 }

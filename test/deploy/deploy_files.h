@@ -1,4 +1,4 @@
-// The files of docs/deploy as the tests see them, and what the program says of itself.
+// The files of docs/deploy as the tests see them, and the program's own lists.
 #pragma once
 
 #include <filesystem>
@@ -13,13 +13,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "io/yaml.h"
+#include "io/json/yaml.h"
 
 namespace muster {
 
 inline std::string deploy_path(const std::string& name) { return MUSTER_SOURCE_DIR "/docs/deploy/" + name; }
 
-// Throws where there is none of that name.
+// Throws if there is none of that name.
 inline std::string deploy_file(const std::string& name) {
   std::ifstream stream(deploy_path(name), std::ios::binary);
   if (!stream) throw std::runtime_error("there is no docs/deploy/" + name);

@@ -1,4 +1,4 @@
-// The dashboard and the alerts ask for what the server tells, and for nothing else.
+// The dashboard and the alerts query metrics that the server exports, and no others.
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "bench/serve_process.h"
+#include "bench/support/serve_process.h"
 #include "test/cli/program.h"
 #include "test/cli/snapshots.h"
 #include "test/deploy/deploy_files.h"
@@ -49,7 +49,7 @@ Expressions alert_expressions() {
   return expressions;
 }
 
-// What a server that has answered, refused and failed a little tells in /metrics.
+// The /metrics of a server that has answered, refused and failed a few requests.
 std::string metrics_text() {
   const bench::ServeProcess server({"--quiet", "--engine", "greedy"});
   server.ask(post("/v1/solve", good_lines()[0]));
@@ -61,7 +61,7 @@ std::string metrics_text() {
 std::set<std::string> series_of(const std::string& metrics) {
   std::set<std::string> series = {"up"};
   series.merge(all_matches(metrics, "(^|\n)([a-z_]+)[{ ]", 2));
-  // Not told before there is one; what has no value yet is still declared.
+  // Not exported before there is one; what has no value yet is still declared.
   for (const std::string& name : all_matches(metrics, "# TYPE ([a-z_]+) histogram", 1))
     for (const char* suffix : {"_bucket", "_sum", "_count"}) series.insert(name + suffix);
   series.merge(all_matches(metrics, "# TYPE ([a-z_]+) (?:counter|gauge)", 1));

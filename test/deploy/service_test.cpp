@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "bench/serve_process.h"
+#include "bench/support/serve_process.h"
 #include "test/cli/program.h"
 #include "test/deploy/deploy_files.h"
 
@@ -67,7 +67,7 @@ TEST(Service, ItsConfigurationFileIsTaken) {
   settings = replaced(settings, "unix:/run/muster/muster.sock", "unix:" + workplace.path("other.sock"));
   settings = replaced(settings, "tcp:127.0.0.1:7078", "tcp:127.0.0.1:0");
   const std::string file = workplace.file("muster.ini", settings);
-  const bench::ServeProcess server({"--config", file});  // throws where it does not get ready
+  const bench::ServeProcess server({"--config", file});  // throws if it does not get ready
   EXPECT_EQ(server.ask(bench::get("/healthz"))->status, 200);
 }
 
@@ -79,7 +79,7 @@ TEST(Service, SystemdTakesTheUnit) {
   const Outcome verified = workplace.shell("systemd-analyze verify --man=no " + workplace.path("muster.service"));
   EXPECT_EQ(verified.exit_code, 0) << verified.err;
   EXPECT_EQ(verified.err.find("muster.service"), std::string::npos) << verified.err;
-  // Exposure of at most 1.5 of 10, and README.md says so.
+  // Exposure of at most 1.5 of 10, as stated in README.md.
   const Outcome rated = workplace.shell("systemd-analyze security --offline=true --threshold=15 --no-pager " +
                                         workplace.path("muster.service"));
   EXPECT_EQ(rated.exit_code, 0) << rated.out << rated.err;

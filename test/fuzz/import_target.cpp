@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "io/kubernetes_import.h"
-#include "io/snapshot_reader.h"
-#include "io/yaml.h"
+#include "io/json/yaml.h"
+#include "io/kubernetes/import.h"
+#include "io/muster_v1/snapshot_reader.h"
 
 namespace {
 

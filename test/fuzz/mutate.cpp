@@ -1,4 +1,5 @@
-// Drives a fuzz target without libFuzzer: texts of a folder, and mutations of them from a seed, for so many seconds.
+// Drives a fuzz target without libFuzzer: texts of a folder, and mutations of them from a seed, for the given number of
+// seconds.
 //
 // Usage: fuzz_import FOLDER [SECONDS] [SEED]
 #include <algorithm>

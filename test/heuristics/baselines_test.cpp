@@ -1,5 +1,5 @@
 // The orders of others, and that the referee passes what comes of them.
-#include "heuristics/baselines.h"
+#include "heuristics/policies/baselines.h"
 
 #include <algorithm>
 #include <memory>
@@ -8,9 +8,11 @@
 
 #include <gtest/gtest.h>
 
-#include "datasets/generator.h"
-#include "io/snapshot_reader.h"
-#include "model/referee.h"
+#include "datasets/generator/generator.h"
+#include "datasets/generator/presets.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "model/build/build_problem.h"
+#include "model/referee/referee.h"
 
 namespace muster {
 namespace {

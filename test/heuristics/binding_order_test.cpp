@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "heuristics/binding_order.h"
+#include "heuristics/state/binding_order.h"
 #include "test/model/referee_world.h"
 
 namespace muster {

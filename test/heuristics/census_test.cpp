@@ -1,4 +1,4 @@
-#include "heuristics/census.h"
+#include "heuristics/greedy/census.h"
 
 #include <memory>
 #include <optional>
@@ -7,8 +7,11 @@
 
 #include <gtest/gtest.h>
 
-#include "datasets/generator.h"
-#include "heuristics/placing.h"
+#include "datasets/generator/generator.h"
+#include "datasets/generator/presets.h"
+#include "heuristics/greedy/placing.h"
+#include "heuristics/state/plan_of.h"
+#include "model/build/build_problem.h"
 #include "test/model/built_problem.h"
 
 namespace muster {
@@ -85,6 +88,7 @@ class Generated {
   Generated(std::uint64_t seed, double load) {
     GeneratorOptions options = *generator_preset(seed % 2 == 0 ? "contended" : "full");
     options.nodes = 6 + static_cast<int>(seed % 5);
+    options.racks_per_zone = 3;  // of two zones, where there are any: no more racks than nodes
     options.seed = seed;
     options.load = load;
     Result<Snapshot> read = SnapshotReader().read(generate_snapshot(options));

@@ -1,4 +1,4 @@
-#include "heuristics/clearing_cache.h"
+#include "heuristics/preemption/clearing_cache.h"
 
 #include <vector>
 

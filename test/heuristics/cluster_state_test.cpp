@@ -1,4 +1,4 @@
-#include "heuristics/cluster_state.h"
+#include "heuristics/state/cluster_state.h"
 
 #include <algorithm>
 #include <random>
@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "heuristics/fit.h"
+#include "heuristics/state/fit.h"
 #include "test/model/built_problem.h"
 
 namespace muster {
@@ -31,7 +31,7 @@ constexpr const char* kCluster = R"("topology":["rack"],
          {"name":"left-over","queue":"left","resources":{"cpu":"4"},"gpu":{"count":1},"node":"b","status":"releasing"},
          {"name":"done","gang":"g","status":"succeeded"}])";
 
-// Everything that a state tells of itself, in one list.
+// Everything observable of a state, in one list.
 std::vector<std::int64_t> told_by(const ClusterState& state) {
   const Problem& problem = state.problem();
   std::vector<std::int64_t> all = state.free_in_sum();
@@ -69,7 +69,7 @@ std::vector<std::int64_t> told_by(const ClusterState& state) {
   return all;
 }
 
-// Puts or takes a pod at random, where it fits.
+// Puts or takes a pod at random if it fits.
 void change_at_random(ClusterState& state, const QueueBounds& bounds, std::mt19937_64& random) {
   const Problem& problem = state.problem();
   const PodIndex pod(random() % problem.pods.size());

@@ -1,4 +1,4 @@
-#include "heuristics/device_list.h"
+#include "heuristics/state/device_list.h"
 
 #include <numeric>
 #include <utility>

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "heuristics/greedy.h"
-#include "model/referee.h"
+#include "heuristics/greedy/greedy.h"
+#include "model/referee/referee.h"
 #include "test/model/built_problem.h"
 
 namespace muster {

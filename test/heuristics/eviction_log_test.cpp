@@ -1,4 +1,4 @@
-#include "heuristics/eviction_log.h"
+#include "heuristics/preemption/eviction_log.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "heuristics/fit.h"
+#include "heuristics/state/fit.h"
 
 #include <random>
 #include <string>
@@ -121,7 +121,7 @@ TEST(Fit, MinResourcesLooksAtWhatIsFreeWhereTheGangMayGo) {
   EXPECT_TRUE(fit::min_resources(world.state, world.problem.gang("tight")));
 }
 
-// Whoever comes and goes between the questions.
+// Whichever pods come and leave between the queries.
 TEST(Fit, MinResourcesOfManyGangsAreThoseOfEach) {
   World world(
       R"("nodes":[{"name":"x","resources":{"cpu":9},"gpus":{"count":3},"labels":{"p":"x"}},{"name":"y","resources":{"cpu":9},"gpus":{"count":3}}],

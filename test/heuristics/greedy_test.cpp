@@ -1,4 +1,5 @@
-#include "heuristics/greedy.h"
+#include "heuristics/greedy/greedy.h"
+#include "heuristics/state/candidate.h"
 
 #include <algorithm>
 #include <atomic>
@@ -11,9 +12,12 @@
 
 #include <gtest/gtest.h>
 
-#include "datasets/generator.h"
-#include "heuristics/leading_levels.h"
-#include "model/referee.h"
+#include "datasets/generator/generator.h"
+#include "datasets/generator/presets.h"
+#include "heuristics/state/leading_levels.h"
+#include "model/build/build_problem.h"
+#include "model/objective/evaluation.h"
+#include "model/referee/referee.h"
 #include "test/model/built_problem.h"
 
 namespace muster {
@@ -28,7 +32,7 @@ std::string violations_of(const Snapshot& snapshot, const Problem& problem, cons
   return text;
 }
 
-// Solves, has the referee look at it, and tells how many pods of each gang run afterwards.
+// Solves, has the referee check it, and returns how many pods of each gang run afterwards.
 class Outcome {
  public:
   explicit Outcome(const std::string& body, GreedyOptions options = {})
@@ -130,7 +134,7 @@ TEST(Greedy, KeepsCpuForIdleDevicesWhenItPlacesASharer) {
 }
 
 TEST(Greedy, PutsTheOldestFirstWhereItIsAskedTo) {
-  // Two of the young ones fill both nodes, and so do all of the old ones.
+  // Two of the most recent ones fill both nodes, and so do all of the old ones.
   std::string pods;
   for (int i = 0; i < 3; ++i)
     pods += R"({"name":"young-)" + std::to_string(i) + R"(","created":999900,"gpu":{"count":8}},)";
@@ -171,7 +175,7 @@ TEST(Greedy, LeavesOutYoungSharersWhoseDevicesNobodyFillsWhereTheOldestComeFirst
 }
 
 TEST(Greedy, LetsWhoHasRunForLongRunOnInPlaceOfOthersElsewhere) {
-  // Only `long` has a node to itself; the short ones lie beside pods that have to stay, but may move.
+  // Only `long` has a node to itself; the short ones run next to pods that have to stay, but may move.
   std::string pods = R"({"name":"big","priority":20,"gpu":{"count":4}},
      {"name":"long","priority":10,"gpu":{"count":4},"node":"a","started":100})";
   for (const char* node : {"b", "c"}) {
@@ -190,8 +194,9 @@ TEST(Greedy, LetsWhoHasRunForLongRunOnInPlaceOfOthersElsewhere) {
   EXPECT_EQ(outcome.running("stays-b2") + outcome.running("stays-c2"), 2);
 }
 
-// Each of the two who wait for a whole node takes it from one who has run for long. Where the four of the young gang
-// are, nobody finds a whole node; both do once they are gone and two of those beside them have moved.
+// Each of the two pods that wait for a whole node takes it from a pod that has run for long. The four nodes of the
+// young gang give no pod a whole node at first; both get one once the gang is evicted and two of the pods next to it
+// have moved.
 TEST(Greedy, ChoosesAYoungGangInPlaceOfSeveralOlderVictims) {
   std::string pods = R"({"name":"high-0","priority":30,"gpu":{"count":2}},
      {"name":"high-1","priority":30,"gpu":{"count":2}},
@@ -276,7 +281,7 @@ std::string elastic_gang(int pods, const std::string& nodes, const std::string& 
   return body + "]";
 }
 
-// However many pods a gang has beyond its minimum, the clock is looked at among them.
+// However many pods a gang has beyond its minimum, the clock is read among them.
 TEST(Greedy, StopsAmongThePodsOfOneGang) {
   constexpr int kPods = 3'000, kLooks = 5;
   int asked = 0;
@@ -339,7 +344,7 @@ TEST(Greedy, EvictsNoSurplusWhereItFreesNothingThatIsAskedFor) {
 }
 
 TEST(Greedy, LetsThoseRunOnWhoRanSideBySideAgainstTheirAntiAffinity) {
-  // Nobody has to go but `low`, and `one` and `two` stay beside each other.
+  // Only `low` has to leave, and `one` and `two` stay next to each other.
   const Outcome outcome(R"("nodes":[{"name":"n","labels":{"host":"n"},"gpus":{"count":3}}],
      "gangs":[{"name":"pair","priority":10,"minMember":1},{"name":"low","priority":5},{"name":"high","priority":50}],
      "pods":[{"name":"one","gang":"pair","gpu":{"count":1},"node":"n","podAntiAffinity":{"topologyKey":"host","matchGang":true}},
@@ -402,7 +407,7 @@ TEST(Greedy, PutsElsewhereWhoIsInTheWayInPlaceOfOthersWhoGo) {
 }
 
 TEST(Greedy, LosesWorkOfTheLowestPriorityWhereItMayPutOthersElsewhere) {
-  // Of "middle" a whole node could be had at once; of "low" only where another one of "middle" moves.
+  // Evicting "middle" gives a whole node immediately; evicting "low" does so only if another pod of "middle" moves.
   const Outcome outcome(
       R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":2}},{"name":"c","gpus":{"count":2}}],
      "pods":[{"name":"large","priority":20,"gpu":{"count":2},"node":"a"},
@@ -415,7 +420,7 @@ TEST(Greedy, LosesWorkOfTheLowestPriorityWhereItMayPutOthersElsewhere) {
 }
 
 TEST(Greedy, DoesNotTearAGangOfWhichItPutsPodsElsewhere) {
-  // The other pods of "trio" would cost least to evict for those who have to leave node a.
+  // The other pods of "trio" would cost least to evict for those that have to leave node a.
   const Outcome outcome(
       R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":1}},{"name":"c","gpus":{"count":1}},{"name":"d","gpus":{"count":1}},{"name":"e","gpus":{"count":1}}],
      "gangs":[{"name":"trio","priority":10}],
@@ -505,11 +510,11 @@ struct RandomProblem {
       gang.has_min_resources = random() % 10 == 0;
       if (gang.has_min_resources) gang.min_resources_gpu = static_cast<std::int64_t>(random() % 12) * 500'000;
       if (random() % 8 == 0) gang.terms.preemption_policy = PreemptionPolicy::kNever;
-      if (random() % 15 == 0 && gang.min_member) ++*gang.min_member;  // where it runs, it is below its minimum now
+      if (random() % 15 == 0 && gang.min_member) ++*gang.min_member;  // its running pods are below its minimum now
       if (random() % 10 == 0) gang.stale_since = snapshot->time - 1000 * kNanosecondsPerSecond;
       if (random() % 30 == 0) gang.terms.timeout = kNanosecondsPerSecond;
     }
-    if (seed % 3 != 0) return;  // else some of what runs waits, beside others of its gang that run on
+    if (seed % 3 != 0) return;  // else some running pods wait, next to others of its gang that run on
     for (SnapshotPod& pod : snapshot->pods) {
       if (pod.status != PodStatus::kRunning || random() % 6 != 0) continue;
       pod.status = PodStatus::kPending;

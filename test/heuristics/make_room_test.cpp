@@ -1,10 +1,10 @@
-#include "heuristics/make_room.h"
+#include "heuristics/preemption/make_room.h"
 
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "model/fair_share.h"
+#include "model/objective/fair_share.h"
 #include "test/model/built_problem.h"
 
 namespace muster {

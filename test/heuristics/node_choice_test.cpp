@@ -1,4 +1,4 @@
-#include "heuristics/node_choice.h"
+#include "heuristics/state/node_choice.h"
 
 #include <algorithm>
 #include <memory>
@@ -9,8 +9,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "datasets/generator.h"
-#include "io/snapshot_reader.h"
+#include "datasets/generator/generator.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "model/build/build_problem.h"
 
 namespace muster {
 namespace {
@@ -65,7 +66,7 @@ struct DrawnProblem {
 
 PodIndex any_of(const Problem& problem, std::mt19937_64& random) { return PodIndex(random() % problem.pods.size()); }
 
-// A pod of the same class that waits; the pod itself where there is none.
+// A pod of the same class that waits; the pod itself if there is none.
 PodIndex waiting_like(const Problem& problem, const ClusterState& state, PodIndex pod) {
   for (const PodIndex other : problem.pods.indices()) {
     const Pod& p = problem.pods[other];
@@ -124,7 +125,7 @@ TEST(NodeChooser, FindsWhatALookAtEveryNodeFinds) {
 
 TEST(NodeChooser, FindsItForPodsWithRulesAboutOthers) { expect_what_a_look_at_every_node_finds(with_rules); }
 
-// Of nodes that are equal otherwise, the one where most of what a pod prefers of other pods comes true.
+// Of nodes that are otherwise equal, the one that meets most of a pod's preferred pod terms.
 TEST(NodeChooser, BreaksTiesByWhatAPodPrefersOfOtherPods) {
   const auto chosen = [](const std::string& affinity) {
     Result<Snapshot> read = SnapshotReader().read(

@@ -1,4 +1,4 @@
-#include "heuristics/online_placing.h"
+#include "heuristics/policies/online_placing.h"
 
 #include <algorithm>
 #include <memory>
@@ -8,9 +8,11 @@
 
 #include <gtest/gtest.h>
 
-#include "datasets/generator.h"
-#include "model/fair_share.h"
-#include "model/referee.h"
+#include "datasets/generator/generator.h"
+#include "datasets/generator/presets.h"
+#include "model/build/build_problem.h"
+#include "model/objective/fair_share.h"
+#include "model/referee/referee.h"
 #include "test/model/built_problem.h"
 
 namespace muster {
@@ -64,7 +66,7 @@ TEST(OneByOne, BestFitAndDotProductFillWhatIsBegun) {
 }
 
 TEST(OneByOne, FgdFillsTheGapThatNobodyElseCanUse) {
-  // Where 0.5 is free on b nothing of the workload fits but the half itself.
+  // With 0.5 free on b nothing of the workload fits except the half itself.
   const std::string body = std::string(kTwoNodes) +
                            R"("pods":[{"name":"r","resources":{"cpu":1},"gpu":{"fraction":0.5},"node":"b","gpus":[2]},
      {"name":"half","resources":{"cpu":1},"gpu":{"fraction":0.5}},{"name":"w0","resources":{"cpu":1},"gpu":{"count":1}},
@@ -118,6 +120,7 @@ GeneratorOptions random_options(std::uint64_t seed) {
   options.nodes = static_cast<std::int32_t>(6 + random() % 8);
   options.gpus_per_node = static_cast<std::int32_t>(1 + random() % 8);
   options.zones = 2;
+  options.racks_per_zone = 3;
   options.gangs_max = static_cast<std::int32_t>(1 + random() % 10);
   options.limit = random() % 2 == 0 ? 0 : 1 + part();
   options.occupied = part();

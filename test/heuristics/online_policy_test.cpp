@@ -1,4 +1,4 @@
-#include "heuristics/online_policy.h"
+#include "heuristics/policies/online_policy.h"
 
 #include <vector>
 
@@ -80,7 +80,7 @@ TEST(OnlinePolicy, FragmentationIsWhatTypicalPodsCannotUse) {
 
 TEST(OnlinePolicy, FgdTakesTheDeviceThatLosesLeast) {
   const OnlinePolicy fgd = policy(OnlinePolicyKind::kFgd, {{{0, 0, 1, 1000}, 1, {true}}, {{0, 0, 1, 700}, 3, {true}}});
-  // Tightest is the 700, but that would take it from those that ask for 700; of the 300 nobody makes use.
+  // The tightest is the 700, but that would take it from pods that ask for 700; no pod uses the 300.
   EXPECT_EQ(fgd.score({0, 0, 1, 300}, Board(8'000, 0, {1000, 700, 300}).node).device, 2);
   // A change of nothing is the middle of the scale.
   EXPECT_EQ(fgd.score({0, 0, 0, 0}, Board(8'000, 0, {1000, 700, 300}).node).score, 50);

@@ -1,10 +1,10 @@
-#include "heuristics/online_value.h"
+#include "heuristics/policies/online_value.h"
 
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "heuristics/online_tie_break.h"
+#include "heuristics/policies/online_tie_break.h"
 
 namespace muster {
 namespace {
@@ -25,7 +25,7 @@ TEST(OnlineValue, IsTheBestCuttingWhereCpuAndMemoryDoNotMatter) {
 }
 
 TEST(OnlineValue, IsLessWhereTheCpuDoesNotSuffice) {
-  // One half fits, worth 0.5; the grid of prices comes to 0.6.
+  // One half fits, worth 0.5; the grid of prices gives 0.6.
   EXPECT_NEAR(value_of(2, 64, {100, 100}), 0.6, 0.1);
   EXPECT_FLOAT_EQ(value_of(0, 64, {100, 100}), 0);
 }

@@ -4,7 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "heuristics/greedy.h"
+#include "heuristics/state/plan_of.h"
+#include "heuristics/state/planned_eviction.h"
 #include "test/model/built_problem.h"
 
 namespace muster {

@@ -1,4 +1,4 @@
-#include "heuristics/pod_lists.h"
+#include "heuristics/state/pod_lists.h"
 
 #include <array>
 #include <random>

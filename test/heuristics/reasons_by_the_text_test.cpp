@@ -1,6 +1,6 @@
-// Reasons, makeRoom and blockers of what greedy plans leave over, against a second reading of docs/semantics.md
-// ("Reasons") with arithmetic of its own. Gangs are flat and of equal pods with whole GPUs, so that "it fits" is a sum
-// of quotients; those that have a surplus are not protected.
+// Reasons, makeRoom and blockers of gangs that greedy plans leave pending, against a second implementation of
+// docs/semantics.md ("Reasons") with separate arithmetic. Gangs are flat and of equal pods with whole GPUs, so that "it
+// fits" is a sum of quotients; gangs with a surplus are not protected.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -11,8 +11,10 @@
 
 #include <gtest/gtest.h>
 
-#include "heuristics/greedy.h"
-#include "model/report.h"
+#include "heuristics/greedy/greedy.h"
+#include "heuristics/state/candidate.h"
+#include "model/explain/report.h"
+#include "model/objective/evaluation.h"
 #include "test/model/built_problem.h"
 
 namespace muster {
@@ -81,7 +83,7 @@ class Writer {
     if (chance(15)) text += R"(,"created":999000,"timeout":)" + std::to_string(chance(50) ? 500 : 2000);
     gangs_ += (g > 0 ? "," : "") + text + "}";
     const std::string selector = chance(25) ? R"(,"nodeSelector":{"pool":"x"})" : "";
-    // Surplus that is protected, or not, would be told apart by where it is.
+    // Whether surplus is protected would depend on where it is.
     const int started = minimum < size ? 0 : chance(50) ? 999950 : 999000;
     for (int p = 0; p < size; ++p) {
       std::string pod =
@@ -236,7 +238,7 @@ class Reading {
   }
   std::int64_t demand(std::size_t r) const { return needed_ * ask_[r] * (r == 0 ? 1'000'000 : 1); }
 
-  // Whether what the gang still needs would take some queue of its own beyond the bound.
+  // Whether what the gang still needs would take one of its queues beyond the bound.
   template <class Bound>
   bool exceeds(const Indexed<QueueIndex, QueueAmounts>& used, const Bound& bound_of, QueueIndex up_to) const {
     for (QueueIndex queue = problem_.gangs[gang_].queue; !queue.is_none(); queue = problem_.queues[queue].parent) {
@@ -305,7 +307,7 @@ class Reading {
       return !rules.protection || !is_core || pod.run_time >= problem_.queues[victim.queue].preempt_min_runtime;
     }
     if (rules.actions && !actions.reclaim) return false;
-    // a and b are below org, c is beside it.
+    // a and b are below org, c is next to it.
     const bool is_far = problem_.queues[victim.queue].parent != problem_.queues[claimant.queue].parent;
     const auto top = [&](QueueIndex queue) {
       const QueueIndex parent = problem_.queues[queue].parent;
@@ -348,7 +350,7 @@ class Reading {
     return "OutOfTime";  // nothing is proven
   }
 
-  // As many as fit are put down, where that is not all that is needed.
+  // As many as fit are placed, if that is not all that is needed.
   std::map<std::string, std::int64_t> blockers() const {
     std::vector<Room> free = free_without({});
     const bool is_full = fitting(free, true) < needed_;
@@ -395,7 +397,7 @@ TEST(ReasonsByTheText, AreThoseOfASecondReading) {
     for (const GangReport& entry : describe(*built, shares, {candidate.plan, candidate.levels, {}, false}).gangs) {
       const bool has_minimum = entry.phase == GangPhase::kRunning || entry.phase == GangPhase::kScheduled ||
                                entry.phase == GangPhase::kWaiting;
-      if (entry.phase == GangPhase::kEvicted || entry.phase == GangPhase::kStale) continue;  // told why it is evicted
+      if (entry.phase == GangPhase::kEvicted || entry.phase == GangPhase::kStale) continue;  // reason: eviction
       if (entry.pending == 0 || has_minimum || built->groups[built->gangs[entry.gang].root].minimum == 0) continue;
       Told told{entry.reason, entry.make_room, {}};
       for (const Blocker& blocker : entry.blockers) told.blockers[blocker.code] += blocker.nodes;

@@ -1,4 +1,4 @@
-#include "heuristics/recently_touched.h"
+#include "heuristics/state/recently_touched.h"
 
 #include <string>
 

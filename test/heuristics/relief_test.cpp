@@ -1,4 +1,4 @@
-#include "heuristics/relief.h"
+#include "heuristics/preemption/relief.h"
 
 #include <algorithm>
 #include <string>
@@ -6,8 +6,11 @@
 
 #include <gtest/gtest.h>
 
-#include "heuristics/cluster_state.h"
-#include "model/referee.h"
+#include "heuristics/state/cluster_state.h"
+#include "heuristics/state/plan_of.h"
+#include "heuristics/state/planned_eviction.h"
+#include "model/objective/evaluation.h"
+#include "model/referee/referee.h"
 #include "test/model/built_problem.h"
 
 namespace muster {
@@ -72,7 +75,7 @@ TEST_F(Relief, AVictimComesBackWhereItsClaimantFindsRoomElsewhere) {
   EXPECT_EQ(node_of(plan, "waits"), "b");
 }
 
-// Nothing has been claimed there: whoever comes back is not asked what a claimant needs.
+// Nothing has been claimed there: a pod that comes back is not checked against a claimant's needs.
 TEST_F(Relief, AVictimComesBackWhereNothingMayBeMoved) {
   build(std::string(R"("policy":{"actions":["place","preempt"]},)") + kTwoNodes);
   evict("runs", EvictionReason::kPreempt, "waits");
@@ -82,7 +85,7 @@ TEST_F(Relief, AVictimComesBackWhereNothingMayBeMoved) {
   EXPECT_EQ(node_of(plan, "waits"), "b");
 }
 
-// The newcomer fits on `b` alone, and who is there goes where the moved pod was.
+// The new pod fits on `b` alone, and the pod there goes where the moved pod was.
 TEST_F(Relief, OthersMakeWayForWhoMakesWay) {
   build(
       R"("nodes":[{"name":"a","gpus":{"count":1},"labels":{"disk":"ssd"}},{"name":"b","gpus":{"count":1},"labels":{"disk":"ssd"}},

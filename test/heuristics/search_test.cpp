@@ -1,4 +1,4 @@
-#include "heuristics/search.h"
+#include "heuristics/local_search/search.h"
 
 #include <algorithm>
 #include <initializer_list>
@@ -7,7 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "model/referee.h"
+#include "model/objective/evaluation.h"
+#include "model/referee/referee.h"
 #include "test/model/built_problem.h"
 
 namespace muster {
@@ -38,7 +39,7 @@ class Case {
     EXPECT_TRUE(compare(found.levels, incumbent_.levels, level_ids(*problem_)) >= 0);
     return found;
   }
-  // The node of each pod, in order, "-" where it has none: "a b -".
+  // The node of each pod, in order, "-" if it has none: "a b -".
   std::string nodes(const Candidate& candidate, std::initializer_list<const char*> pods) const {
     std::string text;
     for (const char* pod : pods) {

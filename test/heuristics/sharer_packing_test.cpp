@@ -1,4 +1,4 @@
-#include "heuristics/sharer_packing.h"
+#include "heuristics/state/sharer_packing.h"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@ namespace muster {
 namespace {
 
 TEST(SharerPacking, PutsTheLargestFirstOnTheTightestDevice) {
-  // Seven 0.3 fill 2 devices but for 0.1 each, and one has 0.3 alone; both 0.7 are first.
+  // Seven 0.3 fill 2 devices except 0.1 each, and one has 0.3 alone; both 0.7 are first.
   const SharerPacking packing = pack_sharers({{700'000, 2}, {300'000, 9}, {50'000, 1}});
   EXPECT_EQ(packing.idle, 100'000 + 50'000 + 700'000);
   EXPECT_EQ(packing.on_idle, (SharerCounts{{300'000, 7}, {50'000, 1}}));

@@ -1,4 +1,4 @@
-#include "heuristics/victim_choice.h"
+#include "heuristics/preemption/victim_choice.h"
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@ namespace {
 
 const QueueIndex kFirst(0), kSecond(1);
 
-// A party is told apart by its first pod.
+// A party is identified by its first pod.
 Party party(std::uint32_t pod, Work work, std::int64_t seconds, bool is_gone, QueueIndex queue = kFirst) {
   Party party;
   party.pods = {PodIndex(pod)};
@@ -58,7 +58,7 @@ TEST(VictimChoice, QueuesWithinTheirSharesAreSpared) {
                                    party(2, 4, 50, false, kFirst)};
   EXPECT_EQ(leavers(parties, room(4, 0)), (Pods{2}));
   EXPECT_EQ(leavers(parties, room(0, 4)), (Pods{1}));
-  EXPECT_EQ(leavers(parties, room(0, 0)), (Pods{1}));  // somebody has to go
+  EXPECT_EQ(leavers(parties, room(0, 0)), (Pods{1}));  // some party has to leave
 }
 
 TEST(VictimChoice, AHardLimitIsNotExceeded) {

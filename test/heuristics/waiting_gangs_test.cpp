@@ -1,4 +1,4 @@
-#include "heuristics/waiting_gangs.h"
+#include "heuristics/greedy/waiting_gangs.h"
 
 #include <stdexcept>
 #include <string>

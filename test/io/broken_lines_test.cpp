@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/snapshot_reader.h"
+#include "io/muster_v1/snapshot_reader.h"
 
 namespace muster {
 namespace {
@@ -16,7 +16,7 @@ struct Broken {
 };
 
 std::string line_with(const std::string& members) { return R"({"format":"muster/v1",)" + members + "}"; }
-// The members of one pod, node, ... beside its name.
+// The members of one pod, node, ... in addition to its name.
 std::string pod(const std::string& members) { return line_with(R"("pods":[{"name":"p",)" + members + "}]"); }
 std::string node(const std::string& members) { return line_with(R"("nodes":[{"name":"n",)" + members + "}]"); }
 std::string queue(const std::string& members) { return line_with(R"("queues":[{"name":"q",)" + members + "}]"); }

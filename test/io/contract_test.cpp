@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "io/known_keys.h"
+#include "io/json/known_keys.h"
 
 namespace muster {
 namespace {
@@ -77,7 +77,7 @@ TEST(Contract, EveryKeyIsDocumented) {
   expect_documented(known_plan_objects(), text.substr(plan, decisions - plan));
 }
 
-// The first cells of the rows of the tables of one section: what the contract says there is.
+// The first cells of the rows of the tables of one section: the keys in the contract.
 std::set<std::string> documented_keys(const std::string& section) {
   std::set<std::string> keys;
   std::istringstream lines(section);

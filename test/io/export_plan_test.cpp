@@ -1,5 +1,5 @@
 // Plans in the shapes of others: objects for the API server, patches, Volcano's and KAI's words, deltas.
-#include "io/export_plan.h"
+#include "io/export/plan.h"
 
 #include <algorithm>
 #include <string>
@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "model/build/build_problem.h"
 #include "test/io/kubernetes_objects.h"
 
 namespace muster {
@@ -122,7 +123,7 @@ TEST(ExportPlan, PhasesAreTheWholeInPartsAndTellOfOneAnother) {
   const auto now = attempt(four_steps(), {ExportFormat::kBindings, ExportPhase::kNow, {}});
   EXPECT_EQ(now->remarks,
             (std::vector<std::string>{"2 of its pods are to be evicted: --phase evictions",
-                                      "2 of its placements wait for pods that go: --phase after-evictions"}));
+                                      "2 of its placements wait for evictions: --phase after-evictions"}));
 }
 
 TEST(ExportPlan, WhatWaitsForAPodOnItsWayOutIsNotBoundNow) {
@@ -236,7 +237,7 @@ TEST(ExportPlan, KaiIsAskedToBindOnWholeDevices) {
   EXPECT_EQ(all[2]["spec"]["receivedResourceType"], "MigInstance");
 }
 
-// gpu 0 of n1 is shared by a pod of the group `g-old`; gpu 1 is nobody's yet.
+// gpu 0 of n1 is shared by a pod of the group `g-old`; gpu 1 is not used yet.
 Case sharers() {
   const std::string list =
       list_of({node("n1", 2), sharing(labelled(running(pod("old"), "n1"), "runai-gpu-group", "g-old"), "0.5", "u-old"),

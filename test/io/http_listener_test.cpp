@@ -1,4 +1,4 @@
-#include "io/http_listener.h"
+#include "io/http/listener.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // JSON as text: escapes and exact numbers.
-#include "io/json_writer.h"
+#include "io/json/json_writer.h"
 
 #include <limits>
 #include <string>

@@ -1,5 +1,5 @@
 // Archives of KAI's scheduler: what is in them, and what is refused.
-#include "io/kai_snapshot.h"
+#include "io/kubernetes/kai_snapshot.h"
 
 #include <cstdio>
 #include <filesystem>

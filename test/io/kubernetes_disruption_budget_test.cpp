@@ -56,7 +56,7 @@ TEST(KubernetesDisruptionBudget, WithoutAStatusOrWithAnOldOneIsRemarkedUpon) {
   EXPECT_TRUE(remarks({{"disruptionsAllowed", 3}, {"observedGeneration", 1}}).says("is behind"));
 }
 
-// What becomes of a budget whose objects are not read strictly.
+// The result of a budget whose objects are not read strictly.
 Json settled(Json spec, Json status) {
   JsonDocument document;
   const std::string list = list_of({budget(std::move(spec), std::move(status))});
@@ -89,7 +89,7 @@ TEST(KubernetesRemarks, AreWarningsOfTheSnapshot) {
   ASSERT_TRUE(read) << read.error().message;
   ASSERT_EQ(read->anomalies.count(), 1U);
   EXPECT_EQ(read->anomalies.warnings.front().object, "import");
-  EXPECT_EQ(read->anomalies.warnings.front().message, "1 time: DaemonSet is passed over; first: DaemonSet team/d");
+  EXPECT_EQ(read->anomalies.warnings.front().message, "1 time: DaemonSet is ignored; first: DaemonSet team/d");
 }
 
 TEST(KubernetesPod, NamesItsSchedulerUnlessThatIsTheDefault) {

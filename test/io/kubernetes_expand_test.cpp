@@ -42,13 +42,13 @@ TEST(KubernetesExpand, MakesThePodsOfADeployment) {
   EXPECT_EQ(one["labels"]["app"], "web");
   EXPECT_EQ(one["priority"], 7);
   EXPECT_FALSE(one.contains("status"));
-  EXPECT_FALSE(made.says("passed over"));
+  EXPECT_FALSE(made.says("is ignored"));
 }
 
 TEST(KubernetesExpand, WithoutBeingAskedNothingIsMade) {
   const auto made = imported({owner("apps/v1", "Deployment", "web", {{"template", template_of()}})});
   EXPECT_EQ(names_of(made), Names{});
-  EXPECT_TRUE(made.says("Deployment is passed over"));
+  EXPECT_TRUE(made.says("Deployment is ignored"));
 }
 
 TEST(KubernetesExpand, CountsThePodsThatAreThereByTheChainOfOwners) {
@@ -62,7 +62,7 @@ TEST(KubernetesExpand, CountsThePodsThatAreThereByTheChainOfOwners) {
   leaving["metadata"]["deletionTimestamp"] = "2026-03-01T10:00:00Z";
   const Names expected = {"team/web-0", "team/web-1", "team/web-2", "team/web-6d4b-x", "team/web-6d4b-y"};
   EXPECT_EQ(names_of(imported({node("n"), web, set, there, finished, leaving}, kExpand)), expected);
-  // Without its ReplicaSet, too: the name of that tells the Deployment.
+  // Without its ReplicaSet, too: its name determines the Deployment.
   Json hashed = labelled(finished, "pod-template-hash", "6d4b");
   EXPECT_EQ(names_of(imported({node("n"), there, hashed, web}, kExpand)), expected);
 }

@@ -325,7 +325,7 @@ TEST(KubernetesWorkload, GroupsOf136And137SpeakForThemselvesOrTheirPods) {
   for (const char* version : {"scheduling.k8s.io/v1alpha2", "scheduling.k8s.io/v1alpha3"}) {
     EXPECT_EQ(imported({group(version, "g", gang_policy(3))}).gang("team/g")["minMember"], 3) << version;
   }
-  EXPECT_TRUE(imported({group("scheduling.k8s.io/v7", "g")}).says("PodGroup is passed over"));
+  EXPECT_TRUE(imported({group("scheduling.k8s.io/v7", "g")}).says("PodGroup is ignored"));
 }
 
 TEST(KubernetesWorkload, WhatCannotBeToldIsHeld) {

@@ -3,7 +3,7 @@
 #include <set>
 #include <string>
 
-#include "io/kubernetes_documents.h"
+#include "io/kubernetes/object/documents.h"
 #include "test/io/kubernetes_objects.h"
 
 namespace muster {
@@ -35,7 +35,7 @@ TEST(KubernetesItems, OfOtherKindsAreCountedAndPassedOver) {
   const ImportedObjects made = imported({object("apps/v1", "Deployment", "d", Json::object()),
                                          object("apps/v1", "Deployment", "e", Json::object()), pod("a")});
   EXPECT_EQ(made.line["pods"].size(), 1U);
-  EXPECT_EQ(made.remarks, (std::vector<std::string>{"2 times: Deployment is passed over; first: Deployment default/d"}));
+  EXPECT_EQ(made.remarks, (std::vector<std::string>{"2 times: Deployment is ignored; first: Deployment default/d"}));
 }
 
 TEST(KubernetesItems, ThatAreThereTwiceAreAnError) {

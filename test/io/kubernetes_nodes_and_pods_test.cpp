@@ -95,13 +95,13 @@ TEST(KubernetesPod, IsRefusedWhereItAsksForDevicesInTwoWays) {
       {annotated(pod("a"), "gpu-fraction-num-devices", "2"), "gpu-fraction-num-devices"},
       {annotated(whole, "gpu-fraction-num-devices", "2"), "gpu-fraction-num-devices"},
       {annotated(pod("a"), "gpu-fraction", "1"), "less than 1"},
-      {annotated(pod("a"), "gpu-fraction", "0"), "more than 0"},
+      {annotated(pod("a"), "gpu-fraction", "0"), "greater than 0"},
       {annotated(pod("a"), "gpu-fraction", "half"), "not a number"},
       {annotated(pod("a"), "gpu-fraction", "-0.5"), "negative"},
-      {annotated(pod("a"), "gpu-memory", "0"), "more than 0"},
+      {annotated(pod("a"), "gpu-memory", "0"), "greater than 0"},
       {annotated(pod("a"), "gpu-memory", "1.5"), "whole number"},
       {annotated(pod("a"), "gpu-memory", "-1"), "whole number"},
-      {annotated(annotated(pod("a"), "gpu-memory", "1"), "gpu-fraction-num-devices", "0"), "more than 0"},
+      {annotated(annotated(pod("a"), "gpu-memory", "1"), "gpu-fraction-num-devices", "0"), "greater than 0"},
       {asking(pod("a"), "nvidia.com/gpu", "500m"), "whole number"},
   };
   for (const auto& [made, message] : cases) {

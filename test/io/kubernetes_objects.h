@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "io/kubernetes_import.h"
-#include "io/snapshot_reader.h"
+#include "io/kubernetes/import.h"
+#include "io/muster_v1/snapshot_reader.h"
 
 namespace muster {
 

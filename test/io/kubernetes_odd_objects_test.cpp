@@ -4,7 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "model/problem.h"
+#include "model/build/build_problem.h"
+#include "model/problem/problem.h"
 #include "test/io/kubernetes_objects.h"
 
 namespace muster {

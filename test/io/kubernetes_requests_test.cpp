@@ -1,13 +1,14 @@
-// What pods ask for in all. The expected sums are those of kube-scheduler's own rule: PodRequests of the module
+// The total requests of pods. The expected sums are those of kube-scheduler's own rule: PodRequests of the module
 // k8s.io/component-helpers, version v0.34.1, package resource, gave all of them for these pods, a limit made a request
-// where there is none, as the API server does. Containers in sum, with the restartable init containers; at least each
-// other init container with the restartable ones before it; requests of the whole pod in place of that; plus overhead.
+// if there is none, as the API server does. The sum of the containers, with the restartable init containers; at least
+// each other init container with the restartable ones before it; requests of the whole pod in place of that; plus
+// overhead.
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "io/snapshot_reader.h"
+#include "io/muster_v1/snapshot_reader.h"
 
 namespace muster {
 namespace {

@@ -1,5 +1,5 @@
 // What is left out of Kubernetes documents before they are parsed as a whole: nothing that the import looks at.
-#include "io/kubernetes_slim.h"
+#include "io/kubernetes/object/slim.h"
 
 #include <filesystem>
 #include <fstream>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "io/kubernetes_documents.h"
+#include "io/kubernetes/object/documents.h"
 #include "test/io/kubernetes_objects.h"
 
 namespace muster {

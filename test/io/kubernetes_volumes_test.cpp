@@ -1,7 +1,7 @@
-// Where the volumes of pods let them run, as docs/kubernetes.md maps them.
+// The nodes on which the volumes of pods let them run, as docs/kubernetes.md maps them.
 #include <iterator>
 
-#include "model/filters.h"
+#include "model/snapshot/filters.h"
 #include "test/io/kubernetes_objects.h"
 
 namespace muster {
@@ -47,7 +47,7 @@ Json using_claims(Json made, const std::vector<const char*>& claims) {
 
 Json in_zone(const char* name, const char* zone) { return labelled(node(name), kZone, zone); }
 
-// The nodes that the pod's required affinity and its volumes leave; "held" where it is not to be placed.
+// The nodes that the pod's required affinity and its volumes leave; "held" if it is not to be placed.
 std::string nodes_for(const std::vector<Json>& objects, std::string_view name) {
   const auto made = SnapshotReader().read(imported(objects).line.dump());
   EXPECT_TRUE(made) << made.error().message;
@@ -229,7 +229,7 @@ TEST(KubernetesVolumes, OfWhichTheListHasNoneArePassedOverWithAWord) {
   EXPECT_TRUE(imported(objects).says("persistentvolumeclaims and storageclasses"));
   const std::vector<Json> without_volumes = with_three_zones({using_claims(pod("p"), {"data"}), bound("data", "v")});
   EXPECT_EQ(nodes_for(without_volumes, "team/p"), "abc");
-  EXPECT_TRUE(imported(without_volumes).says("persistentvolumes, too"));
+  EXPECT_TRUE(imported(without_volumes).says("add persistentvolumes to `kubectl get`"));
 }
 
 Json of_driver(const char* name, const char* handle, const char* driver = "ebs.csi.aws.com") {
@@ -262,7 +262,7 @@ TEST(KubernetesVolumes, OfACsiDriverWhoseLimitsAreNotToldAreRemarkedUpon) {
   const ImportedObjects made =
       imported({node("n"), bound("one", "v1"), of_driver("v1", "h1"), using_claims(pod("p"), {"one"})});
   EXPECT_FALSE(made.pod("team/p")["resources"].contains(kAttached));
-  EXPECT_TRUE(made.says("get csinodes, too"));
+  EXPECT_TRUE(made.says("csinodes to `kubectl get`"));
 }
 
 TEST(KubernetesVolumes, OfRunningPodsOnlyKeepThemWhereTheyAre) {

@@ -1,4 +1,4 @@
-#include "io/label_selector_text.h"
+#include "io/kubernetes/label_selector_text.h"
 
 #include <functional>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/policy_overrides.h"
+#include "io/muster_v1/policy_overrides.h"
 
 namespace muster {
 namespace {

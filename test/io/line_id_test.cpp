@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/snapshot_reader.h"
+#include "io/muster_v1/snapshot_reader.h"
 
 namespace muster {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/snapshot_reader.h"
+#include "io/muster_v1/snapshot_reader.h"
 
 namespace muster {
 namespace {
@@ -58,7 +58,7 @@ Result<Snapshot> read(const std::vector<std::string>& pods, int threads) {
   return SnapshotReader(options).read(line_of(pods));
 }
 
-// All that a snapshot says of its pods, but for numbers that are only numbered in another order.
+// Everything that a snapshot holds about its pods, except numbers that are only numbered in another order.
 std::string told_by(const Snapshot& snapshot) {
   std::ostringstream out;
   for (const std::string_view name : snapshot.resource_names) out << name << ' ';

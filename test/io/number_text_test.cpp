@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/json_document.h"
+#include "io/json/json_document.h"
 
 namespace muster {
 namespace {
@@ -45,7 +45,7 @@ TEST(NumberText, IsFoundInAnyOrder) {
   for (int i = 0; i < 2'000; ++i) expect(random() % kCount);
   for (std::size_t i = 0; i < kCount; ++i) expect(i);
   for (std::size_t i = kCount; i-- > 0;) expect(i);
-  // As a reader does that looks at a pod's numbers in an order of its own.
+  // Like a reader that visits a pod's numbers in its own order.
   Numbers again(kCount);
   for (std::size_t i = 0; i + 3 < kCount; i += 4) {
     for (const std::size_t at : {i + 3, i, i + 2, i + 1})

@@ -1,5 +1,5 @@
 // Plan lines: what is written is read back as the same plan, and what is no true plan line is refused.
-#include "io/plan_line.h"
+#include "io/muster_v1/plan_line.h"
 
 #include <memory>
 #include <string>
@@ -8,7 +8,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "io/snapshot_reader.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "model/build/build_problem.h"
 
 namespace muster {
 namespace {

@@ -1,4 +1,4 @@
-#include "io/prometheus_text.h"
+#include "io/http/prometheus_text.h"
 
 #include <string>
 

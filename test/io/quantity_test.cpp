@@ -1,5 +1,5 @@
 // Quantities, durations and instants: what text means in whole units, and what is no such text.
-#include "model/quantity.h"
+#include "model/snapshot/quantity.h"
 
 #include <limits>
 #include <optional>

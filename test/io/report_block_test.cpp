@@ -1,5 +1,5 @@
 // The building blocks of a report's data: names come back as they were, and nothing ends the element that holds them.
-#include "io/report_block.h"
+#include "io/report/block.h"
 
 #include <string>
 #include <string_view>
@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "io/report_page.h"
+#include "io/report/page.h"
 
 namespace muster {
 namespace {

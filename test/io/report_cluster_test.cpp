@@ -1,5 +1,5 @@
-// What a page is told of a cluster adds up to what the snapshot and the plan say.
-#include "io/report_cluster.h"
+// The data of a page about a cluster add up to the snapshot and the plan.
+#include "io/report/cluster.h"
 
 #include <map>
 #include <memory>
@@ -10,7 +10,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "io/snapshot_reader.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "model/build/build_problem.h"
 
 namespace muster {
 namespace {
@@ -97,7 +98,7 @@ TEST_F(ReportCluster, UseAfterThePlanIsTheSumOfItsPods) {
   EXPECT_EQ(device, plan["placements"]["devices"].size());
   EXPECT_DOUBLE_EQ(used["a"], 0.25);
   EXPECT_DOUBLE_EQ(used["b"], 2.25);
-  EXPECT_DOUBLE_EQ(plan["allocated"][1][0], 0.25);  // as the plan line says
+  EXPECT_DOUBLE_EQ(plan["allocated"][1][0], 0.25);  // as in the plan line
   EXPECT_TRUE(plan["allocated"][0].is_null());      // which is silent of this one
 }
 

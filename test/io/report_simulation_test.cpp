@@ -1,5 +1,5 @@
-// What a page is told of a simulation is what its events say.
-#include "io/report_simulation.h"
+// The data of a page about a simulation are those of its events.
+#include "io/report/simulation.h"
 
 #include <string>
 #include <vector>
@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "io/report_line.h"
+#include "io/report/line.h"
 
 namespace muster {
 namespace {

@@ -1,5 +1,5 @@
 // What a good line means: values, units, defaults, templates, equal specs.
-#include "io/snapshot_reader.h"
+#include "io/muster_v1/snapshot_reader.h"
 
 #include <string>
 #include <utility>

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/snapshot.h"
+#include "model/snapshot/snapshot.h"
 
 namespace muster {
 namespace {

@@ -1,5 +1,5 @@
 // YAML -> JSON: what manifests mean, and what is refused, with its place.
-#include "io/yaml.h"
+#include "io/json/yaml.h"
 
 #include <filesystem>
 #include <fstream>

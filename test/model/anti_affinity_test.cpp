@@ -1,12 +1,12 @@
-// Whom the selector of an anti-affinity term selects: what the model and the referee find by labels, against a look at
-// every pair of pods.
+// The pods that the selector of an anti-affinity term selects: what the model and the referee find by labels, against a
+// check of every pair of pods.
 #include <random>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "model/filters.h"
+#include "model/snapshot/filters.h"
 #include "test/model/referee_world.h"
 
 namespace muster {

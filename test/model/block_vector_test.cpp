@@ -1,4 +1,4 @@
-#include "model/block_vector.h"
+#include "model/base/block_vector.h"
 
 #include <memory>
 #include <vector>

@@ -7,8 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include "model/problem.h"
-#include "model/work.h"
+#include "model/build/build_problem.h"
+#include "model/problem/problem.h"
+#include "model/problem/work.h"
 #include "test/model/built_problem.h"
 
 namespace muster {
@@ -160,7 +161,7 @@ TEST(BuildProblem, NodesThatNoFilterTellsApartAreOneClass) {
       {"name":"c","labels":{"host":"c","disk":"hdd"}}])";
   EXPECT_EQ(BuiltProblem(nodes)->node_classes.size(), 1U);
   EXPECT_EQ(BuiltProblem(nodes + R"(,"pods":[{"name":"p","nodeSelector":{"disk":"ssd"}}])")->node_classes.size(), 2U);
-  // Values that nobody names are alike: one pod that wants host b splits off b alone.
+  // Values that no filter names are equivalent: one pod that wants host b splits off b alone.
   const BuiltProblem host(nodes + R"(,"pods":[{"name":"p","nodeSelector":{"host":"b"}}])");
   EXPECT_EQ(host->node_classes.size(), 2U);
   EXPECT_EQ(host->nodes[host.node("a")].node_class, host->nodes[host.node("c")].node_class);
@@ -434,8 +435,8 @@ TEST(BuildProblem, ExpectedWorkloadIsDerivedFromTheSnapshotsOwnPods) {
   EXPECT_EQ(built->expected_workload[1].weight_millionths, 333'333);
 }
 
-// Of the nodes that a pod may go to, two have four devices of A, and one has two of no known model. A single device is
-// no whole node, and one that is cordoned takes nobody.
+// Of the nodes that a pod may use, two have four devices of A, and one has two of no known model. A single device is no
+// whole node, and a cordoned node accepts no pods.
 constexpr const char* kKindsOfNodes = R"("nodes":[{"name":"a","gpus":{"count":4,"model":"A"}},
     {"name":"a2","gpus":{"count":4,"model":"A"},"labels":{"zone":"2"}},{"name":"b","gpus":{"count":2}},
     {"name":"c","gpus":{"count":1}},{"name":"d","gpus":{"count":8},"unschedulable":true}])";

@@ -10,8 +10,9 @@
 
 #include <gtest/gtest.h>
 
-#include "io/snapshot_reader.h"
-#include "model/problem.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "model/build/build_problem.h"
+#include "model/problem/problem.h"
 
 namespace muster {
 
@@ -52,8 +53,7 @@ class BuiltProblem {
     ADD_FAILURE() << snapshot.error().code << " at " << snapshot.error().path << ": " << snapshot.error().message;
     return {};
   }
-  // What is wrong with it, as "code path"; empty where nothing is. What is plain from the line alone the reader
-  // refuses.
+  // What is wrong with it, as "code path"; empty if nothing is. What is plain from the line alone the reader refuses.
   static std::string error_of(const std::string& body) {
     Result<Snapshot> snapshot = SnapshotReader().read(line_of(body));
     if (!snapshot) return snapshot.error().code + " " + snapshot.error().path;

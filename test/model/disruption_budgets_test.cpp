@@ -1,7 +1,8 @@
 // Disruption budgets: which pods they select, what of them binds, and how the referee counts.
-#include "model/disruption_budgets.h"
+#include "model/problem/disruption_budgets.h"
 
 #include "built_problem.h"
+#include "model/referee/rule.h"
 #include "referee_world.h"
 
 namespace muster {
@@ -67,7 +68,7 @@ TEST(DisruptionBudgets, AreRefusedWhereTheyMakeNoSense) {
   EXPECT_EQ(error(R"({"name":"p","allowed":1},{"name":"p","namespace":"other","allowed":1})"), "");
 }
 
-// Which pods stay, and how many warnings there are, where odd objects do not cost the others their plan.
+// The pods that stay, and the number of warnings, when odd objects do not cost the others their plan.
 std::string pinned_by(const std::string& budgets) {
   const BuiltProblem problem(cluster(R"(,"disruptionBudgets":[)" + budgets + "]"), Oddities::kSettled);
   std::string names;

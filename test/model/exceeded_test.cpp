@@ -1,14 +1,15 @@
-// Rule Exceeded, and snapshots that do not add up: what may come, what is told, and what the referee lets pass.
+// Rule Exceeded, and inconsistent snapshots: what may be placed, what is reported, and what the referee passes.
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "io/snapshot_reader.h"
-#include "model/fair_share.h"
-#include "model/problem.h"
-#include "model/referee.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "model/build/build_problem.h"
+#include "model/objective/fair_share.h"
+#include "model/problem/problem.h"
+#include "model/referee/referee.h"
 
 namespace muster {
 namespace {
@@ -25,7 +26,7 @@ struct OddWorld {
   bool allows(std::size_t pod, std::size_t node) const {
     return problem.class_of(PodIndex(pod)).allowed[problem.nodes[NodeIndex(node)].node_class.value()];
   }
-  // The rules that a placement of the pod on the node's devices breaks, once pods that are releasing are gone.
+  // The rules that a placement of the pod on the node's devices breaks, once releasing pods are gone.
   std::vector<Rule> broken_by(std::size_t pod, std::size_t node, std::vector<std::int32_t> devices,
                               std::vector<PodIndex> after = {}) const {
     const Plan plan{{{PodIndex(pod), NodeIndex(node), std::move(devices), std::move(after)}}, {}};
@@ -76,7 +77,7 @@ TEST(Exceeded, ADeviceThatIsGoneGivesNoneBack) {
   for (const std::int32_t device : {0, 1, 2}) EXPECT_EQ(world.broken_by(0, 0, {device}, after).front(), Rule::kDevices);
 }
 
-// Two of three pods are on the two devices that there are; which two is a guess.
+// Two of three pods are on the two existing devices; which two is a guess.
 TEST(Exceeded, DevicesAreCountedWhereTheyAreTooFew) {
   const std::string pods = R"("pods":[)" + kTwoPendingKinds + R"(,{"name":"r","node":"a","gpu":{"count":1}},
                             {"name":"s","node":"a","gpu":{"count":1},"status":"releasing"},)";
@@ -167,7 +168,7 @@ TEST(OddSnapshot, WarningsBeyondTheFirstThousandAreCounted) {
   EXPECT_EQ(world.snapshot.anomalies.count(), 1500U);
 }
 
-// A chain of queues costs the square of its length where each lists all above it.
+// A chain of queues costs the square of its length if each lists all above it.
 TEST(OddSnapshot, QueuesAreNoDeeperThanSixtyFour) {
   std::string queues = R"({"name":"q0"})";
   for (int i = 1; i < 20'000; ++i)

@@ -1,4 +1,4 @@
-#include "model/fair_share.h"
+#include "model/objective/fair_share.h"
 
 #include <string>
 #include <vector>
@@ -19,7 +19,8 @@ struct QueueCase {
   std::string parent = {};
 };
 
-// Fair shares of GPUs in millionths, by queue, in a cluster of so many GPUs. One node, so that nothing depends on fit.
+// Fair shares of GPUs in millionths, by queue, in a cluster with this many GPUs. One node, so that nothing depends on
+// fit.
 std::vector<Amount> gpu_shares(int gpus, const std::vector<QueueCase>& cases) {
   std::string queues, pods;
   for (const QueueCase& one : cases) {

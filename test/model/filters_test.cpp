@@ -1,4 +1,4 @@
-#include "model/filters.h"
+#include "model/snapshot/filters.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "model/fractional_knapsack.h"
+#include "model/objective/fractional_knapsack.h"
 
 #include <algorithm>
 #include <cstdint>

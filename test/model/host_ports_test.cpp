@@ -1,5 +1,5 @@
-// Which host ports become resources, and that the resources say what kube-scheduler's NodePorts says.
-#include "model/host_ports.h"
+// The host ports that become resources, and that the resources give the same result as kube-scheduler's NodePorts.
+#include "model/snapshot/host_ports.h"
 
 #include <algorithm>
 #include <random>

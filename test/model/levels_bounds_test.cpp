@@ -5,8 +5,10 @@
 
 #include <gtest/gtest.h>
 
-#include "model/gang_tree.h"
-#include "model/levels.h"
+#include "model/objective/evaluation.h"
+#include "model/objective/level_bounds.h"
+#include "model/objective/levels.h"
+#include "model/problem/gang_tree.h"
 #include "test/model/built_problem.h"
 
 namespace muster {
@@ -44,7 +46,7 @@ class RandomCluster {
            R"(,"gpu":{"quota":)" + number(0, 6) + R"(,"weight":)" + number(0, 2) + R"(},"cpu":{"quota":)" +
            number(0, 20) + "}";
   }
-  // So small a weight that a pod has hardly any work.
+  // So small a weight that a pod has almost no work.
   std::string weight() { return below(5) == 0 ? "0.00" + number(0, 1) + "2" : number(1, 3); }
   std::string gang(int i) {
     return named("g", i) + R"(,"queue":"q)" + number(0, 2) + R"(","priority":)" + number(1, 3) + R"(,"weight":)" +
@@ -138,7 +140,7 @@ TEST(LeastEvicted, NoRandomPlanEvictsLessForTheSameWork) {
       above_zero += least > 0 ? 1 : 0;
     }
   }
-  EXPECT_GT(above_zero, 100);  // else it says nothing
+  EXPECT_GT(above_zero, 100);  // else it proves nothing
 }
 
 TEST(LeastEvicted, IsTheWorkThatMustGoOfThoseWhoHaveRunTheShortest) {
@@ -155,7 +157,7 @@ TEST(LeastEvicted, IsTheWorkThatMustGoOfThoseWhoHaveRunTheShortest) {
   levels.values[2 * ranks] = 2000;      // both of priority 2 run
   levels.values[2 * ranks + 1] = 3000;  // and one of priority 1
   EXPECT_EQ(least_evicted(*built, compute_fair_shares(*built), levels), 1000 * 10);
-  levels.values[2 * ranks + 1] = 2500;  // half of a pod more must go, as far as sums can tell
+  levels.values[2 * ranks + 1] = 2500;  // half of one more pod must leave, as far as sums determine it
   EXPECT_EQ(least_evicted(*built, compute_fair_shares(*built), levels), 1000 * 10 + 500 * 1000);
   levels.values[2 * ranks + 1] = 4000;
   EXPECT_EQ(least_evicted(*built, compute_fair_shares(*built), levels), 0);
@@ -213,7 +215,7 @@ TEST(LeastEvicted, TakesOfNoQueueWhatItsShareCannotDoWithout) {
   EXPECT_EQ(least_evicted(*built, shares, levels), 1000 * 10);
 }
 
-// Of level `kind`, where there is one queue and one priority.
+// Of level `kind`, for one queue and one priority.
 std::int64_t bound_of(const std::string& body, LevelKind kind) {
   const BuiltProblem built(body);
   const std::vector<LevelId> ids = level_ids(*built);
@@ -229,7 +231,7 @@ TEST(TrivialBounds, SharesWhoseWorkIsExactFillNoMoreThanTheDevices) {
     return R"("nodes":[{"name":"a","gpus":{"count":1}}],"pods":[)" + pods + "]";
   };
   EXPECT_EQ(bound_of(five("0.25"), LevelKind::kWork), 1000);
-  // The work of each is 334, rounded up: three fit beside each other, by 1002.
+  // The work of each is 334, rounded up: three fit next to each other, by 1002.
   EXPECT_GE(bound_of(five("0.3335"), LevelKind::kWork), 1002);
 }
 

@@ -1,4 +1,6 @@
-#include "model/levels.h"
+#include "model/objective/evaluation.h"
+#include "model/objective/level_bounds.h"
+#include "model/objective/levels.h"
 
 #include <string>
 

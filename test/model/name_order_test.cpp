@@ -1,4 +1,4 @@
-#include "model/name_order.h"
+#include "model/base/name_order.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "model/next_snapshot.h"
+#include "model/problem/next_snapshot.h"
 
 #include <memory>
 #include <string>
@@ -6,7 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "io/snapshot_reader.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "model/build/build_problem.h"
 
 namespace muster {
 namespace {

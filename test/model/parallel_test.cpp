@@ -1,4 +1,4 @@
-#include "model/parallel.h"
+#include "model/base/parallel.h"
 
 #include <algorithm>
 #include <atomic>
@@ -32,7 +32,7 @@ TEST(ParallelFor, NeverRunsMoreTasksAtATimeThanThreads) {
   EXPECT_LE(most, 2);
 }
 
-// Waits until all of so many are here.
+// Waits until the given number of threads have arrived.
 class Meeting {
  public:
   explicit Meeting(int wanted) : wanted_(wanted) {}

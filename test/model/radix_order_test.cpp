@@ -1,4 +1,4 @@
-#include "model/radix_order.h"
+#include "model/base/radix_order.h"
 
 #include <cstdint>
 #include <limits>

@@ -1,4 +1,5 @@
 // Rules Affinity and Spread: valid plans pass, and each way to break one is found.
+#include "model/snapshot/plan.h"
 #include "referee_world.h"
 
 namespace muster::test {

@@ -1,5 +1,6 @@
 // The rules of evictions, and of the order in which room is freed: valid plans pass, and each way to break one is
 // found.
+#include "model/referee/rule.h"
 #include "referee_world.h"
 
 namespace muster::test {

@@ -1,4 +1,4 @@
-// minResources of several gangs at once: each is weighed by itself, and only those that lack something are charged.
+// minResources of several gangs together: each is checked by itself, and only gangs that lack something are reported.
 #include <string>
 #include <vector>
 

@@ -1,5 +1,5 @@
 // The referee as a whole: names and form, the exactness of its check of departures.
-#include "model/referee.h"
+#include "model/referee/referee.h"
 
 #include <cstdint>
 #include <functional>

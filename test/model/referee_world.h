@@ -11,11 +11,12 @@
 
 #include <gtest/gtest.h>
 
-#include "io/snapshot_reader.h"
-#include "model/fair_share.h"
-#include "model/plan.h"
-#include "model/problem.h"
-#include "model/referee.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "model/build/build_problem.h"
+#include "model/objective/fair_share.h"
+#include "model/problem/problem.h"
+#include "model/referee/referee.h"
+#include "model/snapshot/plan.h"
 
 namespace muster::test {
 

@@ -1,4 +1,4 @@
-#include "model/report.h"
+#include "model/explain/report.h"
 
 #include <algorithm>
 #include <string>
@@ -24,7 +24,7 @@ TEST(Report, ListsEachGangWithSomethingPendingPlacedMovedOrEvicted) {
   EXPECT_EQ(situation.problem().gangs[report.gangs[2].gang].name, "b");
 }
 
-// Whoever keeps time for the report knows then what it must take.
+// The caller that reserves time for the report then knows how long it must take.
 TEST(Report, TellsWhenOnlyTheReasonsAreLeftBeforeItLooksForAny) {
   Situation situation(kTwoNodesOfFour + R"("gangs":[{"name":"a"},{"name":"b"}],"pods":[)" + pods("a", 9, kOneGpu) +
                       "," + pods("b", 9, kOneGpu) + "]");
@@ -119,7 +119,7 @@ TEST(Report, SaysOfAMoveThatItIsARestartFromWhereToWhereAndForWhom) {
   const GangReport moved = situation.gang("m");
   EXPECT_EQ(moved.phase, GangPhase::kRunning);
   EXPECT_EQ(moved.reason, "");
-  EXPECT_EQ(moved.message, "moves a -> b, is restarted, to make room for wide");
+  EXPECT_EQ(moved.message, "moves a -> b (restarts the pod) to make room for wide");
 }
 
 TEST(Report, SaysStaleOfAGangThatGoesAsSuch) {
@@ -303,8 +303,8 @@ TEST(Reasons, HoldWhicheverOfItsPodsAGangStartsWith) {
 }
 
 TEST(Reasons, AreProvenForSharersBesideWholeUsers) {
-  // 0.6 + 0.6 + 0.6 on two devices: enough in sum with the whole device of b for the whole user, but no place for the
-  // third.
+  // 0.6 + 0.6 + 0.6 on two devices: enough in total with the whole device of b for the pod that needs a whole one, but
+  // no place for the third.
   Situation situation(
       R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":1}}],"gangs":[{"name":"g"}],"pods":[)" +
       pods("g", 3, R"("gpu":{"fraction":0.6})") + R"(,{"name":"w","gang":"g","gpu":{"count":1}}])");

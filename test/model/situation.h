@@ -1,4 +1,4 @@
-// A snapshot, its problem, and a plan for it, put together by names; and what is told of the plan.
+// A snapshot, its problem, and a plan for it, built from names; and the report on the plan.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,13 @@
 
 #include <gtest/gtest.h>
 
-#include "io/snapshot_reader.h"
-#include "model/fair_share.h"
-#include "model/levels.h"
-#include "model/problem.h"
-#include "model/report.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "model/build/build_problem.h"
+#include "model/explain/report.h"
+#include "model/objective/evaluation.h"
+#include "model/objective/fair_share.h"
+#include "model/objective/levels.h"
+#include "model/problem/problem.h"
 
 namespace muster {
 

@@ -1,4 +1,4 @@
-#include "model/subset_sums.h"
+#include "model/objective/subset_sums.h"
 
 #include <cstdint>
 #include <random>

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "model/levels.h"
-#include "model/levels_parts.h"
-#include "model/subset_sums.h"
+#include "model/objective/gang_units.h"
+#include "model/objective/level_values.h"
+#include "model/objective/subset_sums.h"
 #include "test/model/built_problem.h"
 
 namespace muster {

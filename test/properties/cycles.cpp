@@ -7,9 +7,12 @@
 #include <string_view>
 #include <utility>
 
-#include "heuristics/cluster_state.h"
-#include "heuristics/greedy.h"
-#include "io/snapshot_reader.h"
+#include "heuristics/state/cluster_state.h"
+#include "heuristics/state/plan_of.h"
+#include "heuristics/state/planned_eviction.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "model/build/build_problem.h"
+#include "model/objective/evaluation.h"
 
 namespace muster::properties {
 namespace {
@@ -53,7 +56,7 @@ Decided decided_of(const Scene& scene, const EngineAnswer& solution) {
   return decided;
 }
 
-// From the scene straight to where pods are after both plans. Whom an eviction is for is left open.
+// From the scene straight to where pods are after both plans. The claimants of evictions are left open.
 Plan both_in_one(const Scene& scene, const Spots& end) {
   std::map<std::string_view, NodeIndex> nodes;
   for (const NodeIndex node : scene.problem().nodes.indices()) nodes[scene.snapshot().nodes[node.value()].name] = node;
@@ -83,7 +86,7 @@ std::vector<GangIndex> claimants_of(const Scene& scene, const Plan& plan) {
   return {gangs.begin(), gangs.end()};
 }
 
-// Finds whom each eviction may be for, gang by gang, so that fewest rules are broken; what is still broken is returned.
+// Finds a claimant for each eviction, gang by gang, so that the fewest rules are broken; returns what is still broken.
 std::vector<Violation> attribute(const Scene& scene, Plan& plan) {
   const auto broken = [&] { return check_plan(scene.snapshot(), scene.problem(), scene.shares(), plan); };
   const std::vector<GangIndex> claimants = claimants_of(scene, plan);

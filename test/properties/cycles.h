@@ -8,18 +8,18 @@
 #include <string>
 #include <vector>
 
-#include "model/fair_share.h"
-#include "model/levels.h"
-#include "model/next_snapshot.h"
-#include "model/referee.h"
-#include "solver/portfolio.h"
+#include "model/objective/fair_share.h"
+#include "model/objective/levels.h"
+#include "model/problem/next_snapshot.h"
+#include "model/referee/referee.h"
+#include "solver/portfolio/portfolio.h"
 
 namespace muster::properties {
 
 // A snapshot with all that is built of it; stays where it is.
 class Scene {
  public:
-  // None where the line is refused.
+  // None if the line is refused.
   static std::unique_ptr<Scene> read(const std::string& line);
   static std::unique_ptr<Scene> of(Snapshot snapshot);
 
@@ -65,8 +65,8 @@ bool is_proven_up_to(LevelKind last, const Solution& solution);
 // What an engine answers; none: it gives up on so large a snapshot.
 struct EngineAnswer {
   Plan plan;
-  std::string proof;                 // "optimal": it says that there is none better
-  bool is_proven = false;            // in all levels that say what runs: those up to `seniority`
+  std::string proof;                 // "optimal": claimed to be the best
+  bool is_proven = false;            // in all levels that determine what runs: those up to `seniority`
   std::vector<std::string> defects;  // of engines on the way
 };
 using Answering = std::function<std::optional<EngineAnswer>(const Scene&)>;
@@ -87,7 +87,7 @@ struct Carried {
   bool first_evicts = false;  // or moves
 };
 
-// Feeds each plan back for so many cycles, or until the engine gives up. A line that is refused has no plans.
+// Feeds each plan back for this many cycles, or until the engine gives up. A line that is refused has no plans.
 Carried carry_on(const std::string& line, const Answering& answer, const CycleOptions& options);
 
 }  // namespace muster::properties

@@ -5,7 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "solver/portfolio.h"
+#include "model/objective/evaluation.h"
+#include "solver/portfolio/portfolio.h"
 #include "test/brute_force/policy_search.h"
 #include "test/properties/crowded.h"
 #include "test/properties/cycles.h"

@@ -1,4 +1,4 @@
-// How many instances a property looks at: MUSTER_INSTANCES, or so many that the suite stays quick.
+// The number of instances of a property test: MUSTER_INSTANCES, or few enough for the suite to stay fast.
 #pragma once
 
 #include <cstdint>

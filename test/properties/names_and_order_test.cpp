@@ -1,5 +1,5 @@
-// What things are called changes nothing, and neither does the order in which they are listed, where the contract gives
-// it no meaning: the order of queues breaks ties in fair share, so it is kept.
+// Names do not matter, and neither does the order of lists, if the contract gives it no meaning: the order of queues
+// breaks ties in fair share, so it is kept.
 #include <algorithm>
 #include <iostream>
 #include <random>
@@ -8,7 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "solver/portfolio.h"
+#include "model/objective/evaluation.h"
+#include "solver/portfolio/portfolio.h"
 #include "test/properties/crowded.h"
 #include "test/properties/cycles.h"
 #include "test/properties/instances.h"

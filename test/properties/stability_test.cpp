@@ -1,11 +1,11 @@
-// A cluster comes to rest: where nothing new arrives, the cycles after a plan evict and move nothing, but for what the
-// contract itself makes of a cluster that a plan has changed:
+// A cluster comes to rest: if nothing new arrives, the cycles after a plan evict and move nothing, except for what the
+// contract itself requires in a cluster that a plan has changed:
 // - time: minimum run times pass, and gangs age;
-// - stale: gangs go for being below their minimum, and come back as pending;
-// - two steps: what was evicted comes back and takes the place of others, where one plan may not (it would be a move
+// - stale: gangs are evicted for being below their minimum, and come back as pending;
+// - two steps: evicted pods come back and take the place of others, which one plan may not do (it would be a move
 //   that the policy does not allow, or for a gang that runs); or a plan gives a queue more than its share of what
-//   nobody else could use, and thereby makes what it runs fair game.
-// What never happens is that the pods are back where they were: each plan is better than leaving things as they are.
+//   no other queue could use, and thereby makes its running pods eligible victims.
+// The pods are never back where they were: each plan is better than leaving things as they are.
 #include <iostream>
 #include <map>
 #include <optional>
@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-#include "test/brute_force/policy_instance.h"
+#include "test/brute_force/instances/policy_instance.h"
 #include "test/brute_force/policy_search.h"
 #include "test/properties/crowded.h"
 #include "test/properties/cycles.h"
@@ -84,9 +84,9 @@ void expect_rest(const Tally& tally) {
   EXPECT_EQ(tally.count(Disturbance::kUnprovable), 0) << tally.text;
 }
 
-// Of a hundred snapshots, so many at most are known to be disturbed by what an engine found a cycle late, or could only
-// then, and so many to have something evicted or moved that an earlier plan placed; and one to have an engine's plan
-// rejected on the way. These numbers only ever shrink.
+// Known exceptions in a hundred snapshots: at most this many are disturbed by what an engine found a cycle late, or
+// could find only then; at most this many have something evicted or moved that an earlier plan placed; and at most one
+// has an engine's plan rejected on the way. These numbers may only decrease.
 struct Limits {
   int disturbed = 0, undone = 0;
 };
@@ -138,7 +138,8 @@ TEST_P(Stability, OfCrowdedClustersWithinSeconds) {
   EXPECT_GE(tally.evicting, tally.lines / 3);
 }
 
-// What has just started or moved is safe for a while where the policy says so, but for pods beyond a gang's minimum.
+// Pods that have just started or moved are protected for a while if the policy requires it, except for pods beyond a
+// gang's minimum.
 TEST_P(Stability, OfCrowdedClustersWithAMinimumRunTime) {
   Tally tally;
   for (std::uint32_t seed = 1; seed <= count(300, 60); ++seed) {

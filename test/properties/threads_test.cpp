@@ -1,11 +1,12 @@
-// Without clocks the plan and all that is told of it are the same for any number of threads, and every time.
+// Without clocks the plan and the whole report on it are the same for any number of threads, and every time.
 #include <cstdint>
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "datasets/generator.h"
-#include "solver/portfolio.h"
+#include "datasets/generator/generator.h"
+#include "datasets/generator/presets.h"
+#include "solver/portfolio/portfolio.h"
 #include "test/properties/crowded.h"
 #include "test/properties/cycles.h"
 #include "test/properties/instances.h"
@@ -23,6 +24,7 @@ std::string some_line(std::uint32_t seed) {
   if (seed % 4 == 1) return test::random_cluster(seed, kEvicting).line;
   GeneratorOptions options = *generator_preset(seed % 4 == 2 ? "full" : "synth");
   options.nodes = seed % 4 == 2 ? 6 : 10;
+  options.racks_per_zone = 3;  // of two zones, where there are any: no more racks than nodes
   options.seed = seed;
   return generate_snapshot(options);
 }

@@ -85,9 +85,10 @@ Amount usable(const Scene& scene, std::size_t queue, std::size_t resource) {
   return std::min(scene.shares().share[index][resource], scene.shares().requestable[index][resource]);
 }
 
-// GPUs are divided in whole ones, so who asks for a part of one may lose what was left over of one: raising the weight
-// of a from 2 to 3 beside b of weight 1, which asks for 0.8 of 3 GPUs, makes offers of 2.25 and 0.75 from 2 and 1; b no
-// longer gets just what it asks for, the 0.2 that it left to a, but a whole one of what rounding leaves over.
+// GPUs are divided in whole ones, so a queue that asks for a part of a GPU may lose what was left over of one: raising
+// the weight of a from 2 to 3 next to b of weight 1, which asks for 0.8 of 3 GPUs, makes offers of 2.25 and 0.75 from 2
+// and 1; b no longer gets exactly what it asks for, the 0.2 that it left to a, but a whole GPU of what rounding leaves
+// over.
 void expect_no_loss(bool whole_gpus, Amount gpu_loss_below) {
   int raised = 0, grown = 0;
   constexpr std::array kResources{"gpu", "cpu", "memory"};

@@ -4,10 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/whole_nodes_cases.h"
-#include "io/snapshot_reader.h"
-#include "model/levels.h"
-#include "solver/portfolio.h"
+#include "bench/support/whole_nodes_cases.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "model/build/build_problem.h"
+#include "model/objective/evaluation.h"
+#include "model/objective/levels.h"
+#include "solver/portfolio/portfolio.h"
 
 namespace muster::properties {
 namespace {

@@ -5,7 +5,7 @@ import os
 import re
 import unittest
 
-PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "io", "report_page")
+PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "io", "report", "page")
 
 
 class Bundle(unittest.TestCase):
@@ -17,7 +17,7 @@ class Bundle(unittest.TestCase):
                 made_of.update(f"{name}\n{file.read()}".encode())
         with open(os.path.join(PAGE, "page.html"), encoding="utf-8") as file:
             told = re.search(r'<meta name="muster-page" content="(\w+)">', file.read())
-        self.assertEqual(told[1], made_of.hexdigest(), "cd io/report_page && npm ci && npm run bundle")
+        self.assertEqual(told[1], made_of.hexdigest(), "cd io/report/page && npm ci && npm run bundle")
 
 
 if __name__ == "__main__":

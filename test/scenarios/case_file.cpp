@@ -66,7 +66,7 @@ Scenario scenario_of(const Json& object, const std::string& path) {
     scenario.line = snapshot.dump();
     if (snapshot.contains("policy") && snapshot["policy"].contains("actions"))
       scenario.actions = list_of(snapshot["policy"], "actions");
-  } else {  // a file of its own beside this one
+  } else {  // a separate file next to this one
     const auto file = object.at("file").get<std::string>();
     scenario.name = file;
     scenario.line = first_line_of((std::filesystem::path(path).parent_path() / file).string());

@@ -1,4 +1,4 @@
-// Scenario files: small snapshots with a known outcome, one JSON object a line. README.md says what the keys mean.
+// Scenario files: small snapshots with a known outcome, one JSON object a line. README.md defines the keys.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace muster::scenarios {
 struct ExpectedGang {
   std::optional<std::int64_t> running, evicted, moved, pending;
   std::optional<std::string> phase, make_room;
-  std::vector<std::string> reasons;  // any of them is right; empty: not looked at
-  std::vector<std::string> nodes;    // each running pod is on one of these; empty: not looked at
+  std::vector<std::string> reasons;  // any of them is right; empty: not checked
+  std::vector<std::string> nodes;    // each running pod is on one of these; empty: not checked
   std::vector<std::string> message_parts;
 };
 
@@ -37,7 +37,7 @@ struct Scenario {
   std::vector<std::string> warnings;  // "Exceeded node a", each of which there is
 };
 
-// All scenarios of a file. Throws std::runtime_error that names file and line where one is not understood.
+// All scenarios of a file. Throws std::runtime_error that names file and line if one is not understood.
 std::vector<Scenario> read_scenarios(const std::string& path);
 
 }  // namespace muster::scenarios

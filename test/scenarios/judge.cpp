@@ -5,8 +5,10 @@
 #include <set>
 #include <unordered_map>
 
-#include "io/snapshot_reader.h"
-#include "model/referee.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "model/build/build_problem.h"
+#include "model/objective/evaluation.h"
+#include "model/referee/referee.h"
 
 namespace muster::scenarios {
 namespace {
@@ -86,7 +88,7 @@ class Scene {
     return counts;
   }
 
-  // False where the pods that run are not as many as expected.
+  // False if the pods that run are not as many as expected.
   bool check_counts(const std::string& name, const ExpectedGang& expected, const Plan& plan,
                     Judgement& judgement) const {
     const Gang* gang = gang_named(name);
@@ -139,7 +141,7 @@ class Scene {
     }
   }
 
-  // Levels up to `evicted` do not depend on nodes, so the expected outcome may stand on any.
+  // Levels up to `evicted` do not depend on nodes, so the expected outcome may use any nodes.
   void judge_by_levels(const FairShares& shares, Judgement& judgement) const {
     std::unordered_map<std::string_view, PodIndex> by_name;
     for (const PodIndex pod : problem_.pods.indices()) by_name[snapshot_.pods[pod.value()].name] = pod;

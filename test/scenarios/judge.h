@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "solver/portfolio.h"
+#include "solver/portfolio/portfolio.h"
 #include "test/scenarios/case_file.h"
 
 namespace muster::scenarios {

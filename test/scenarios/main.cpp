@@ -1,4 +1,4 @@
-// With no argument of its own: the tests. With `--cases FILE`: every case of the file, as a table on standard output.
+// Without own arguments: the tests. With `--cases FILE`: every case of the file, as a table on standard output.
 //
 //   test_scenarios --cases FILE [--engine greedy|milp|auto] [--only-actions place,stale] [--budget MS] [--name PART]
 //   [--quiet]

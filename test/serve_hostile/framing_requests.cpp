@@ -1,5 +1,5 @@
-// Where a message ends: lengths and chunks.
-#include "bench/http_client.h"
+// The end of a message: lengths and chunks.
+#include "bench/support/http_client.h"
 #include "test/serve_hostile/requests.h"
 
 namespace muster {

@@ -1,5 +1,5 @@
-// The head of a message: its first line, where it goes to, and its fields.
-#include "bench/http_client.h"
+// The head of a message: its first line, its target, and its fields.
+#include "bench/support/http_client.h"
 #include "test/serve_hostile/requests.h"
 
 namespace muster {

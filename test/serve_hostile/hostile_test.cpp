@@ -1,13 +1,13 @@
-// Bytes that no well-behaved client sends: each gets the status that it should or the end of its connection, and nobody
-// else notices.
+// Bytes that no well-behaved client sends: each gets the right status or the end of its connection, and no other client
+// notices.
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "bench/machine.h"
-#include "bench/serve_process.h"
+#include "bench/support/machine.h"
+#include "bench/support/serve_process.h"
 #include "test/serve_hostile/requests.h"
 
 namespace muster {
@@ -123,8 +123,8 @@ TEST(Hostile, MemoryIsFlatOverRepetitions) {
     return bench::memory_mib(server.id(), "VmRSS:");
   };
   // The heaps of its threads grow in steps of some MiB until the largest requests fit into each, whatever came before:
-  // in 84,000 requests from 17 to 32 MiB, the last 25,000 of them without a page more. A leak of a kilobyte a request
-  // is told.
+  // in 84,000 requests from 17 to 32 MiB, the last 25,000 of them without one more page. A leak of a kilobyte a request
+  // is detected.
   constexpr double kMostMib = 8;
   const double before = repeat(60), after = repeat(60);
   EXPECT_LE(after, before + kMostMib);

@@ -1,5 +1,5 @@
 // Connections that are used in unusual ways, and bodies that are no snapshots.
-#include "bench/http_client.h"
+#include "bench/support/http_client.h"
 #include "test/serve_hostile/requests.h"
 
 namespace muster {

@@ -1,12 +1,12 @@
-// The socket of those who watch the server: probes and metrics, whatever its clients do.
+// The socket for monitoring clients: probes and metrics, whatever the server's clients do.
 #include <csignal>
 #include <filesystem>
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "bench/serve_requests.h"
-#include "bench/slow_clients.h"
+#include "bench/support/serve_requests.h"
+#include "bench/support/slow_clients.h"
 #include "test/serve_hostile/requests.h"
 
 namespace muster {
@@ -19,7 +19,7 @@ using bench::ServeProcess;
 
 constexpr int kPatienceMs = 20'000;
 
-// A server that is observed, and those who do.
+// A server with an observer socket, and its monitoring clients.
 class Observe : public testing::Test {
  protected:
   Observe() {

@@ -6,8 +6,8 @@
 
 namespace muster {
 
-// What follows the answers: the next request on the same connection is answered, or the server has closed it. A request
-// whose end is in doubt must not be followed by another one (RFC 9112, section 11.2).
+// The state after the answers: the next request on the same connection is answered, or the server has closed it. A
+// request whose end is in doubt must not be followed by another one (RFC 9112, section 11.2).
 enum class Afterwards { kOpen, kClosed };
 
 enum class Sender { kWaits, kEndsSending };  // kEndsSending: half close after the last byte
@@ -15,14 +15,14 @@ enum class Sender { kWaits, kEndsSending };  // kEndsSending: half close after t
 struct HostileRequest {
   std::string what;
   std::string bytes;
-  std::vector<int> statuses;  // one for each answer; empty: the server closes without a word
+  std::vector<int> statuses;  // one for each answer; empty: the server closes without an answer
   Afterwards afterwards = Afterwards::kClosed;
   Sender sender = Sender::kWaits;
 };
 
 inline constexpr std::size_t kMostBodyBytes = 1 << 20, kMostHeaderBytes = 16'384;  // limits that the tables assume
 
-// A snapshot that is solved at once.
+// A snapshot that is solved immediately.
 std::string small_snapshot();
 
 std::vector<HostileRequest> length_requests();

@@ -1,5 +1,5 @@
-// Clients that are slower than the limits, in sending and in reading: the server gets rid of them, and answers all
-// others meanwhile. How fast is told by bench_serve_slow.
+// Clients that are slower than the limits, in sending and in reading: the server disconnects them, and answers all
+// others meanwhile. bench_serve_slow measures how fast.
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/slow_clients.h"
+#include "bench/support/slow_clients.h"
 #include "test/serve_hostile/requests.h"
 
 namespace muster {

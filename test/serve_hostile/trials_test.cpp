@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/serve_requests.h"
-#include "bench/serve_trials.h"
+#include "bench/support/serve_requests.h"
+#include "bench/support/serve_trials.h"
 #include "test/serve_hostile/requests.h"
 
 namespace muster {

@@ -1,4 +1,4 @@
-#include "solver/configuration.h"
+#include "solver/formulation/configuration.h"
 
 #include <algorithm>
 #include <bit>
@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "exact_formulation.h"
+#include "model/objective/evaluation.h"
 #include "random_cluster.h"
 
 namespace muster {
@@ -143,9 +144,9 @@ Counts counts_of(const Configuration& configuration, std::size_t demands) {
   return counts;
 }
 
-// Every content of one node with sharers, each device with a name of its own: which pods there are, and of which
-// classes of residents one more could stay. By trying all subsets of the residents, then all subsets of devices for
-// each pod that comes.
+// Every content of one node with sharers, each device with its own name: the pods on it, and the classes of residents
+// of which one more could stay. By trying all subsets of the residents, then all subsets of devices for each arriving
+// pod.
 class EveryDevice {
  public:
   using Content = std::pair<Counts, std::vector<DemandIndex>>;

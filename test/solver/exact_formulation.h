@@ -6,20 +6,21 @@
 #include <numeric>
 #include <vector>
 
-#include "heuristics/greedy.h"
-#include "model/levels.h"
+#include "heuristics/state/plan_of.h"
+#include "model/objective/evaluation.h"
+#include "model/objective/levels.h"
 #include "random_cluster.h"
-#include "solver/backend.h"
-#include "solver/column_pool.h"
-#include "solver/decode.h"
-#include "solver/formulation.h"
+#include "solver/cbc/backend.h"
+#include "solver/column_generation/column_pool.h"
+#include "solver/formulation/decode.h"
+#include "solver/formulation/formulation.h"
 
 namespace muster::test {
 
 struct ExactFormulation {
   static constexpr std::size_t kMostConfigurations = 3000;  // more would make its models no matter of milliseconds
 
-  // `may_leave`: whoever runs may leave as the policy allows; else all that runs stays.
+  // `may_leave`: running pods may leave as the policy allows; else all running pods stay.
   explicit ExactFormulation(const Cluster& cluster, bool may_leave = true)
       : problem(cluster.problem),
         shares(cluster.shares),

@@ -1,4 +1,4 @@
-#include "solver/forecast.h"
+#include "solver/budget/forecast.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::int64_t kLooks = 100'000;
 
-// A search stops where the forecast says, the checks take 20 ms, and the reasons all that is then left of the second.
+// A search stops at the time of the forecast, the checks take 20 ms, and the reasons all that is then left of the
+// second.
 TEST(EndForecast, LeavesTimeToSearchThoughReasonsTakeAllThatTheyGet) {
   constexpr double kWhole = 1'000, kChecks = 20;
   EndForecast forecast;

@@ -1,4 +1,4 @@
-#include "solver/formulation.h"
+#include "solver/formulation/formulation.h"
 
 #include <algorithm>
 #include <chrono>
@@ -11,8 +11,11 @@
 #include <gtest/gtest.h>
 
 #include "exact_formulation.h"
-#include "model/referee.h"
+#include "heuristics/greedy/greedy.h"
+#include "heuristics/state/candidate.h"
+#include "model/referee/referee.h"
 #include "random_cluster.h"
+#include "solver/cbc/milp_request.h"
 
 namespace muster {
 namespace {
@@ -77,7 +80,7 @@ TEST(Formulation, EveryPodOfASolutionFindsItsPlace) {
 
 TEST(Formulation, SolutionsObeyTheRules) {
   solve_clusters(201, 40, [](const ExactFormulation& f, std::size_t, std::int64_t, const auto& decoded) {
-    // That nobody goes in vain follows from the levels, all of them: a solution of the first ones may.
+    // That no pod is evicted in vain follows from the levels, all of them: a solution of the first ones may break it.
     for (const Violation& v : check_plan(*f.problem.snapshot, f.problem, f.shares, decoded.plan))
       if (v.rule != Rule::kNotInVain) ADD_FAILURE() << rule_name(v.rule) << ", " << v.subject << ": " << v.message;
   });
@@ -122,7 +125,7 @@ TEST(Formulation, AGangWithoutAMinimumStillWaitsForItsMinResources) {
   EXPECT_EQ(optimum_of(LevelKind::kWork, gang), 1000);
 }
 
-// What the relaxation says of the work on three nodes of one device each.
+// The relaxation's value of the work on three nodes of one device each.
 std::int64_t relaxed_work(const std::string& rest) {
   const std::optional<Cluster> cluster =
       test::build_cluster(R"({"format":"muster/v1","time":1000000,"policy":{"actions":["place"]},"nodes":[)"

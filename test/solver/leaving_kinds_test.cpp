@@ -1,4 +1,4 @@
-#include "solver/leaving_kinds.h"
+#include "solver/formulation/leaving_kinds.h"
 
 #include <string>
 

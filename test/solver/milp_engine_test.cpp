@@ -1,4 +1,4 @@
-#include "solver/milp_engine.h"
+#include "solver/engine/milp_engine.h"
 
 #include <algorithm>
 #include <chrono>
@@ -9,7 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "exact_formulation.h"
-#include "model/referee.h"
+#include "heuristics/greedy/greedy.h"
+#include "model/referee/referee.h"
 #include "random_cluster.h"
 
 namespace muster {
@@ -25,7 +26,7 @@ MilpEngineOptions with_states(std::size_t most_states) {
   return options;
 }
 
-// Tiny problems, whose configurations could be listed, solved as large ones are: priced.
+// Tiny problems, whose configurations could be listed, solved like large ones: priced.
 MilpOutcome solve_priced(const Cluster& cluster, const Candidate& incumbent, Backend& backend) {
   return solve_milp(cluster.problem, cluster.shares, incumbent, backend, with_states(0));
 }
@@ -72,7 +73,7 @@ TEST(MilpEngine, BoundsOfPricingHoldForTheProvenOptimum) {
               << best.best.levels.values[i];
           ++bounds;
         }
-        // Each bound is told given the values before it.
+        // Each bound holds given the values before it.
         if (priced.best.levels.values[i] != best.best.levels.values[i]) break;
       }
     }
@@ -80,7 +81,7 @@ TEST(MilpEngine, BoundsOfPricingHoldForTheProvenOptimum) {
   EXPECT_GE(bounds, 200);
 }
 
-// Whose units are told exactly: one minimum of all pods, or of one.
+// Whether the units are exact: one minimum of all pods, or of one.
 bool has_plain_units(const Problem& problem) {
   return std::ranges::all_of(problem.gangs, [&](const Gang& gang) {
     const Group& root = problem.groups[gang.root];

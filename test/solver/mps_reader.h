@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "solver/milp.h"
+#include "solver/lp/milp.h"
 
 namespace muster::test {
 

@@ -1,4 +1,4 @@
-#include "solver/ordered_rows.h"
+#include "solver/formulation/ordered_rows.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 #include "exact_formulation.h"
 #include "random_cluster.h"
-#include "solver/backend.h"
+#include "solver/cbc/backend.h"
 
 namespace muster {
 namespace {

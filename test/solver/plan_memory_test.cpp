@@ -1,10 +1,11 @@
-#include "solver/plan_memory.h"
+#include "solver/portfolio/plan_memory.h"
 
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "model/referee.h"
+#include "heuristics/greedy/greedy.h"
+#include "model/referee/referee.h"
 #include "random_cluster.h"
 
 namespace muster {
@@ -26,7 +27,7 @@ std::string pod(const std::string& name, int gpus) {
   return R"({"name":")" + name + R"(","queue":"q","gpu":{"count":)" + std::to_string(gpus) + "}}";
 }
 
-// On the larger node, where no rule that packs would put it.
+// On the larger node, which no packing rule would choose.
 PlanMemory memory_of_small_on_large(const Cluster& cluster) {
   Plan plan;
   plan.placements.push_back({PodIndex(0), NodeIndex(0), {0, 1}, {}});

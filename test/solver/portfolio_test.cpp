@@ -1,4 +1,4 @@
-#include "solver/portfolio.h"
+#include "solver/portfolio/portfolio.h"
 
 #include <chrono>
 #include <cstdint>
@@ -11,8 +11,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "heuristics/greedy.h"
-#include "io/plan_line.h"
+#include "heuristics/greedy/greedy.h"
+#include "heuristics/state/candidate.h"
+#include "io/muster_v1/plan_line.h"
+#include "model/objective/evaluation.h"
 #include "random_cluster.h"
 
 namespace muster {
@@ -47,7 +49,7 @@ void expect_legal(const Cluster& cluster, const Plan& plan) {
     ADD_FAILURE() << rule_name(v.rule) << ", " << v.subject << ": " << v.message;
 }
 
-// The levels that the report tells are those of the plan.
+// The levels that the report gives are those of the plan.
 void expect_true_values(const Cluster& cluster, const Solution& solution) {
   const Levels levels = evaluate(cluster.problem, cluster.shares, solution.plan);
   ASSERT_EQ(solution.report.objective.size(), levels.values.size());
@@ -145,7 +147,7 @@ TEST_P(PortfolioWithFault, AnswersInTime) {
   Portfolio portfolio(faulty());
   const Clock::time_point start = Clock::now();
   portfolio.solve(*cluster.snapshot, cluster.problem, within(milliseconds(300)));
-  // Generous: what is looked for is a cycle that waits for its worker.
+  // Generous: the test looks for a cycle that waits for its worker.
   EXPECT_LT(Clock::now() - start, milliseconds(300) + seconds(2));
 }
 

@@ -1,4 +1,4 @@
-#include "solver/price_memory.h"
+#include "solver/column_generation/price_memory.h"
 
 #include <string>
 #include <vector>
@@ -14,7 +14,7 @@ namespace {
 using test::Cluster;
 using test::ExactFormulation;
 
-// One node, and so many pods of each size in thousandths of a core.
+// One node, and the given number of pods of each size in thousandths of a core.
 Cluster cluster_of(const std::vector<std::pair<int, int>>& pods) {
   std::string line = R"({"format":"muster/v1","time":1000000,"nodes":[{"name":"n","resources":{"cpu":8}}],"pods":[)";
   std::string separator;

@@ -1,4 +1,4 @@
-#include "solver/pricing.h"
+#include "solver/column_generation/pricing.h"
 
 #include <algorithm>
 #include <cmath>

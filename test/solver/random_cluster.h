@@ -10,10 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "datasets/generator.h"
-#include "io/snapshot_reader.h"
-#include "model/fair_share.h"
-#include "model/problem.h"
+#include "datasets/generator/generator.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "model/build/build_problem.h"
+#include "model/objective/fair_share.h"
+#include "model/problem/problem.h"
 #include "random_milp.h"
 
 namespace muster::test {
@@ -241,7 +242,7 @@ struct Cluster {
   FairShares shares;
 };
 
-// None where the line is refused; running pods of a random line need not fit.
+// None if the line is refused; running pods of a random line need not fit.
 inline std::optional<Cluster> build_cluster(std::string line) {
   Result<Snapshot> snapshot = SnapshotReader().read(line);
   if (!snapshot) return std::nullopt;

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "solver/milp.h"
+#include "solver/lp/milp.h"
 
 namespace muster::test {
 
@@ -88,8 +88,8 @@ inline std::optional<double> best_by_trying(const Milp& milp) {
   }
 }
 
-// What the prices of the rows prove: max c x <= this, by weak duality. Infinite where a price leans on a side that is
-// not there.
+// The bound that the prices of the rows prove: max c x <= this, by weak duality. Infinite if a price has the sign of a
+// side that the row does not have.
 inline double dual_bound(const Milp& milp, const std::vector<double>& row_price) {
   const auto product = [](double factor, double lower, double upper) {
     if (std::abs(factor) < 1e-9) return 0.0;

@@ -1,12 +1,14 @@
 // The search on generated clusters with every feature of the contract.
-#include "heuristics/search.h"
+#include "heuristics/local_search/search.h"
 
 #include <cstdint>
 
 #include <gtest/gtest.h>
 
-#include "heuristics/greedy.h"
-#include "model/referee.h"
+#include "heuristics/greedy/greedy.h"
+#include "heuristics/state/candidate.h"
+#include "model/objective/evaluation.h"
+#include "model/referee/referee.h"
 #include "random_cluster.h"
 
 namespace muster {
@@ -23,7 +25,7 @@ SearchOptions trials(std::int64_t most, std::int32_t threads = 1) {
   return options;
 }
 
-// What one start of greedy, in an order of its own, has left to be found.
+// What one start of greedy, in a given order, has left to be found.
 Candidate rough_plan(const Cluster& cluster) {
   GreedyOptions options;
   options.starts = 1;

@@ -1,4 +1,4 @@
-#include "solver/whole_model.h"
+#include "solver/engine/whole_model.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@ namespace {
 
 using test::Cluster;
 
-// A formulation of the cluster with columns for all nodes, as far as these may be so many.
+// A formulation of the cluster with columns for all nodes, up to the given number.
 struct Model {
   Model(const Cluster& cluster, std::size_t most_columns)
       : before(cluster.problem, ClusterState::Releasing::kFreed),
@@ -67,7 +67,7 @@ TEST(WholeModel, ReadsNobodyWhereASolutionPutsNobody) {
     if (!model.whole.is_whole()) continue;
     ASSERT_TRUE(model.sub.formulate(false, Deadline(Deadline::Clock::time_point::max(), false)));
     model.whole.add_to(*model.sub.formulation);
-    // Nobody anywhere: every node has one configuration at most, and nothing in it.
+    // No pods anywhere: every node has at most one configuration, and nothing in it.
     const std::vector<double> x(static_cast<std::size_t>(model.sub.formulation->model().columns()), 0.0);
     const WholeModel::Content content = model.whole.read(*model.sub.formulation, x);
     for (const RoomClassIndex room : model.sub.supply.rooms.indices()) {

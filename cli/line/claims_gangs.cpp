@@ -1,0 +1,146 @@
+// The counts and phases of gangs, as docs/format.md defines them; shares no code with the report that a solver writes.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "cli/line/claims.h"
+#include "model/explain/report.h"
+#include "model/problem/gang_tree.h"
+
+namespace muster {
+namespace {
+
+// What the plan does with each pod.
+struct PodFate {
+  bool placed = false, waits = false, evicted = false, stale = false;
+};
+
+struct GangTruth {
+  std::int64_t running = 0, placed = 0, evicted = 0, pending = 0;
+  bool is_told = false;  // has a pod that is pending, placed, moved or evicted
+  bool is_stale = false;
+};
+
+Indexed<PodIndex, PodFate> fates_of(const Problem& problem, const Plan& plan) {
+  Indexed<PodIndex, PodFate> fates(problem.pods.size());
+  for (const Placement& placement : plan.placements) {
+    fates[placement.pod].placed = true;
+    fates[placement.pod].waits = !placement.after.empty();
+  }
+  for (const Eviction& eviction : plan.evictions) {
+    fates[eviction.pod].evicted = true;
+    fates[eviction.pod].stale = eviction.reason == EvictionReason::kStale;
+  }
+  return fates;
+}
+
+GangTruth truth_of(const Problem& problem, const Gang& gang, const Indexed<PodIndex, PodFate>& fates) {
+  GangTruth truth;
+  for (const PodIndex pod : gang.pods) {
+    const PodFate& fate = fates[pod];
+    const PodStatus status = problem.pods[pod].status;
+    const bool ran = status == PodStatus::kRunning;
+    const bool waits = status == PodStatus::kPending || status == PodStatus::kGated;
+    truth.running += ran && (!fate.evicted || fate.placed) ? 1 : 0;
+    truth.placed += !ran && fate.placed ? 1 : 0;
+    truth.evicted += ran && fate.evicted && !fate.placed ? 1 : 0;
+    truth.pending += waits && !fate.placed ? 1 : 0;
+    truth.is_told = truth.is_told || waits || fate.placed || fate.evicted;
+    truth.is_stale = truth.is_stale || fate.stale;
+  }
+  return truth;
+}
+
+// The last rows of the table "Phases", of a gang that is below its minimum after the plan, or has nothing that runs.
+GangPhase waiting_phase(const Problem& problem, const Gang& gang, const Indexed<PodIndex, PodFate>& fates) {
+  if (gang.timed_out) return GangPhase::kTimedOut;
+  bool has_gated = false, has_held = false, has_pending = false;
+  for (const PodIndex pod : gang.pods) {
+    const PodStatus status = problem.pods[pod].status;
+    has_gated = has_gated || status == PodStatus::kGated;
+    has_held = has_held || (status == PodStatus::kGated && !problem.snapshot->pods[pod.value()].held.empty());
+    has_pending = has_pending || (status == PodStatus::kPending && !fates[pod].placed);
+  }
+  if (!has_gated) return GangPhase::kUnschedulable;
+  const auto meets = [&](PodStatus also) {
+    return meets_minimum(problem, gang, [&](PodIndex pod) {
+      const PodStatus status = problem.pods[pod].status;
+      return status == also || status == PodStatus::kPending || status == PodStatus::kRunning ||
+             status == PodStatus::kSucceeded;
+    });
+  };
+  const bool needs_gated = !meets(PodStatus::kPending) && meets(PodStatus::kGated);
+  if (has_pending && !needs_gated) return GangPhase::kUnschedulable;
+  return has_held ? GangPhase::kHeld : GangPhase::kGated;
+}
+
+// The table "Phases" of docs/semantics.md: the first row that holds.
+GangPhase phase_of(const Problem& problem, const Gang& gang, const GangTruth& truth,
+                   const Indexed<PodIndex, PodFate>& fates) {
+  const auto meets = [&](auto&& counts) {
+    return meets_minimum(problem, gang, [&](PodIndex pod) {
+      return problem.pods[pod].status == PodStatus::kSucceeded || counts(problem.pods[pod].status, fates[pod]);
+    });
+  };
+  const auto ran = [](PodStatus status, const PodFate&) { return status == PodStatus::kRunning; };
+  const auto stays = [](PodStatus status, const PodFate& fate) {
+    return fate.placed || (status == PodStatus::kRunning && !fate.evicted);
+  };
+  const auto at_once = [&](PodStatus status, const PodFate& fate) { return stays(status, fate) && !fate.waits; };
+  const bool has_any = truth.running + truth.placed > 0;
+  const bool has_any_at_once = std::ranges::any_of(
+      gang.pods, [&](PodIndex pod) { return at_once(problem.pods[pod].status, fates[pod]); });
+  if (truth.is_stale) return GangPhase::kStale;
+  if (truth.evicted > 0 && !has_any) return GangPhase::kEvicted;
+  if (!has_any || !meets(stays)) return waiting_phase(problem, gang, fates);
+  if (truth.running > 0 && meets(ran)) return GangPhase::kRunning;
+  return has_any_at_once && meets(at_once) ? GangPhase::kScheduled : GangPhase::kWaiting;
+}
+
+void compare_gang(const GangTruth& truth, GangPhase phase, const ReadPlan::GangClaim& claim,
+                  std::vector<FalseClaim>& found) {
+  const std::string subject = "gang " + claim.name;
+  if (claim.phase != phase_name(phase)) {
+    found.push_back({subject, fmt::format("claimed phase {}, actual phase {}", claim.phase, phase_name(phase))});
+  }
+  const auto compare = [&](std::string_view what, std::int64_t claimed, std::int64_t is) {
+    if (claimed != is) found.push_back({subject, fmt::format("claimed {} {}, actual {}", what, claimed, is)});
+  };
+  compare("running", claim.running, truth.running);
+  compare("placed", claim.placed, truth.placed);
+  compare("evicted", claim.evicted, truth.evicted);
+  compare("pending", claim.pending, truth.pending);
+}
+
+}  // namespace
+
+std::vector<FalseClaim> check_gang_claims(const Problem& problem, const ReadPlan& read) {
+  std::vector<FalseClaim> found;
+  std::map<std::string_view, const ReadPlan::GangClaim*> claims;
+  for (const ReadPlan::GangClaim& claim : read.gangs) {
+    if (!claims.emplace(claim.name, &claim).second) found.push_back({"gang " + claim.name, "is listed more than once"});
+  }
+  const Indexed<PodIndex, PodFate> fates = fates_of(problem, read.plan);
+  for (const Gang& gang : problem.gangs) {
+    const GangTruth truth = truth_of(problem, gang, fates);
+    const auto claim = claims.find(gang.name);
+    const std::string subject = "gang " + std::string(gang.name);
+    if (claim == claims.end()) {
+      if (truth.is_told) found.push_back({subject, "is not listed"});
+      continue;
+    }
+    if (truth.is_told) {
+      compare_gang(truth, phase_of(problem, gang, truth, fates), *claim->second, found);
+    } else {
+      found.push_back({subject, "is listed, but none of its pods is pending, placed, moved or evicted"});
+    }
+    claims.erase(claim);
+  }
+  for (const auto& [name, claim] : claims) found.push_back({"gang " + std::string(name), "is not in the snapshot"});
+  return found;
+}
+
+}  // namespace muster

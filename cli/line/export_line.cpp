@@ -1,0 +1,157 @@
+#include "cli/line/export_line.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/terminal/near_miss.h"
+#include "cli/terminal/terminal.h"
+#include "io/muster_v1/plan_line.h"
+#include "model/build/build_problem.h"
+#include "model/objective/fair_share.h"
+#include "model/referee/referee.h"
+
+namespace muster {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, ExportFormat>, 5> kFormats = {{{"bindings", ExportFormat::kBindings},
+                                                                                {"patches", ExportFormat::kPatches},
+                                                                                {"volcano", ExportFormat::kVolcano},
+                                                                                {"kai", ExportFormat::kKai},
+                                                                                {"deltas", ExportFormat::kDeltas}}};
+constexpr std::array<std::pair<std::string_view, ExportPhase>, 4> kPhases = {
+    {{"now", ExportPhase::kNow},
+     {"evictions", ExportPhase::kEvictions},
+     {"after-evictions", ExportPhase::kAfterEvictions},
+     {"all", ExportPhase::kAll}}};
+
+template <class Value, std::size_t N>
+Result<Value> choice(std::string_view key, const std::string& word,
+                     const std::array<std::pair<std::string_view, Value>, N>& choices) {
+  std::vector<std::string_view> names;
+  for (const auto& [name, value] : choices) {
+    if (name == word) return value;
+    names.push_back(name);
+  }
+  const std::string guess = did_you_mean(word, names);
+  std::string all;
+  for (const std::string_view name : names) all.append(all.empty() ? "" : ", ").append(name);
+  return InputError{"InvalidValue", std::string(key),
+                    fmt::format("'{}' is not one of {}{}", escaped(word), all, guess)};
+}
+
+Result<std::vector<std::string>> names_between_commas(const std::string& text) {
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    names.push_back(text.substr(at, end - at));
+    if (names.back().empty())
+      return InputError{"InvalidValue", "gate", fmt::format("'{}' contains an empty name", escaped(text))};
+    at = end + 1;
+  }
+  return names;
+}
+
+// The path in the plan line of the pod that breaks a rule; of all placements if the culprit is a node, gang or queue.
+std::string path_of(const ReadPlan& plan, std::string_view subject) {
+  for (std::size_t i = 0; i < plan.named.placements.size(); ++i) {
+    if (plan.named.placements[i].pod == subject) return fmt::format("$.placements[{}]", i);
+  }
+  for (std::size_t i = 0; i < plan.named.evictions.size(); ++i) {
+    if (plan.named.evictions[i].pod == subject) return fmt::format("$.evictions[{}]", i);
+  }
+  return "$.placements";
+}
+
+// The referee's objection to the plan as an answer to this snapshot; none: it has none.
+std::optional<InputError> refusal(const Snapshot& snapshot, const Problem& problem, std::string_view plan_text,
+                                  const ReadPlan& named) {
+  if (named.id != snapshot.id) {
+    return InputError{"OtherSnapshot", "$.id",
+                      fmt::format("the plan is for snapshot '{}', but the snapshot is '{}'", named.id, snapshot.id)};
+  }
+  const Result<ReadPlan> plan = read_plan(plan_text, &problem);
+  if (!plan) return plan.error();
+  const auto violations = check_plan(snapshot, problem, compute_fair_shares(problem), plan->plan);
+  if (violations.empty()) return std::nullopt;
+  const Violation& first = violations.front();
+  return InputError{"InvalidPlan", path_of(named, first.subject),
+                    fmt::format("{}: {}: {}", rule_name(first.rule), first.subject, first.message)};
+}
+
+// If the plan places pods of several schedulers: a sentence that names them; else empty.
+std::string remark_on_schedulers(const Snapshot& snapshot, const ReadPlan& plan) {
+  std::set<std::string_view> placed;
+  for (const auto& placement : plan.named.placements) placed.insert(placement.pod);
+  std::map<std::string_view, int> schedulers;
+  for (const SnapshotPod& pod : snapshot.pods) {
+    if (placed.contains(pod.name)) ++schedulers[scheduler_of(pod)];
+  }
+  if (schedulers.size() < 2) return "";
+  std::vector<std::string> names;
+  for (const auto& [name, pods] : schedulers) names.push_back(fmt::format("{} ({})", escaped(name), pods));
+  return fmt::format("it places pods of several schedulers, {}; plan and export one at a time with --scheduler-name",
+                     fmt::join(names, ", "));
+}
+
+Result<ExportedPlan> export_checked(SnapshotReader& reader, std::string_view plan_text, const ReadPlan& plan,
+                                    std::string_view snapshot_text, const ExportOptions& options) {
+  Result<ObjectIdentities> identities = read_identities(snapshot_text);  // first, as it needs most memory
+  KubernetesOptions kubernetes = reader.kubernetes();
+  if (!kubernetes.time) kubernetes.time = plan.time;
+  Result<Snapshot> snapshot = reader.read(snapshot_text, kubernetes);
+  if (!snapshot) return snapshot.error();
+  if (!identities) return identities.error();
+  const Result<Problem> problem = build_problem(*snapshot);
+  if (!problem) return problem.error();
+  if (auto error = refusal(*snapshot, *problem, plan_text, plan)) return *std::move(error);
+  Result<ExportedPlan> exported = export_plan(plan, ExportCluster(*std::move(identities), *problem), options);
+  const bool binds = options.format != ExportFormat::kPatches && options.format != ExportFormat::kDeltas;
+  std::string remark = exported && !binds ? remark_on_schedulers(*snapshot, plan) : "";
+  if (!remark.empty()) exported->remarks.push_back(std::move(remark));
+  return exported;
+}
+
+}  // namespace
+
+Result<ExportOptions> export_options(const ExportWords& words) {
+  if (!words.format)
+    return InputError{"MissingKey", "format", "is missing; use bindings, patches, volcano, kai or deltas"};
+  ExportOptions options;
+  const auto format = choice("format", *words.format, kFormats);
+  if (!format) return format.error();
+  options.format = *format;
+  const auto phase = choice("phase", words.phase.value_or("now"), kPhases);
+  if (!phase) return phase.error();
+  options.phase = options.format == ExportFormat::kDeltas && !words.phase ? ExportPhase::kAll : *phase;
+  if (words.allows_shared) options.shared = SharedDevices::kAllow;
+  if (words.gate) {
+    if (options.format != ExportFormat::kPatches)
+      return InputError{"InvalidValue", "gate", "applies only to the format patches"};
+    auto names = names_between_commas(*words.gate);
+    if (!names) return names.error();
+    options.gates = *std::move(names);
+  }
+  const bool needs_snapshot = options.format == ExportFormat::kKai || options.format == ExportFormat::kVolcano;
+  if (needs_snapshot && !words.has_snapshot) {
+    return InputError{"MissingKey", "snapshot",
+                      fmt::format("the format {} needs the snapshot of the plan", *words.format)};
+  }
+  return options;
+}
+
+Result<ExportedPlan> export_line(SnapshotReader& reader, std::string_view plan_text,
+                                 std::optional<std::string_view> snapshot_text, const ExportOptions& options) {
+  const Result<ReadPlan> plan = read_plan(plan_text, nullptr);
+  if (!plan) return plan.error();
+  if (plan->is_error) return InputError{"NoPlan", "$.status", "the plan is an error record: " + plan->error.message};
+  return snapshot_text ? export_checked(reader, plan_text, *plan, *snapshot_text, options)
+                       : export_plan(*plan, ExportCluster(), options);
+}
+
+}  // namespace muster

@@ -1,0 +1,30 @@
+// Turns a plan line and its snapshot into objects that carry the plan out: for `muster export` and `POST /v1/export`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "io/export/plan.h"
+#include "io/muster_v1/snapshot_reader.h"
+#include "model/base/error.h"
+
+namespace muster {
+
+// The request as it was written; none: not set.
+struct ExportWords {
+  std::optional<std::string> format, phase, gate;
+  bool has_snapshot = false;
+  bool allows_shared = false;  // Bindings of pods that share devices, too
+};
+
+// Errors: InvalidValue, MissingKey; the path is "format", "phase", "gate" or "snapshot".
+Result<ExportOptions> export_options(const ExportWords& words);
+
+// Checks the plan against the snapshot, if there is one. Kubernetes objects are read at the time of the plan, unless
+// the reader has one. Errors: those of both readers, of build_problem and of export_plan; OtherSnapshot; InvalidPlan,
+// if the referee rejects it; NoPlan, for an error record.
+Result<ExportedPlan> export_line(SnapshotReader& reader, std::string_view plan_text,
+                                 std::optional<std::string_view> snapshot_text, const ExportOptions& options);
+
+}  // namespace muster

@@ -1,0 +1,72 @@
+#include "cli/line/line_options.h"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "io/kubernetes/label_selector_text.h"
+#include "model/base/parallel.h"
+
+namespace muster {
+
+LineOptions line_options(const Settings& settings) {
+  LineOptions options;
+  options.budget = settings.duration("budget").value_or(options.budget);
+  SolveOptions& solve = options.solve;
+  const std::string engine = settings.choice("engine", {"auto", "greedy", "milp"});
+  solve.engine = engine == "greedy" ? Engine::kGreedy : engine == "milp" ? Engine::kMilp : Engine::kAuto;
+  solve.threads = static_cast<std::int32_t>(settings.integer("threads", 1, 1024).value_or(usable_cores()));
+  solve.seed =
+      static_cast<std::uint64_t>(settings.integer("seed", 0, std::numeric_limits<std::int64_t>::max()).value_or(1));
+  solve.gap = settings.fraction("gap").value_or(0);
+  solve.deterministic = settings.is_on("deterministic");
+  solve.write_model = settings.text("write-model").value_or("");
+  return options;
+}
+
+std::vector<OptionRow> with_policy_options(std::vector<OptionRow> others) {
+  std::vector<OptionRow> rows = {
+      {"scheduler-name", "NAMES", "plan only pods of these schedulers, separated by commas (default: the policy's)"},
+      {"actions", "NAMES",
+       "allow these of place, consolidate, reclaim, preempt, stale, separated by commas (default: the policy's)"},
+      {"no-evictions", "", "evict and move no running pod"},
+      {"max-moves", "N", "move at most N running pods per plan; a smaller maxMoves of the policy applies"},
+      {"protect", "SELECTOR", "never evict or move pods with these labels: \"team=infra,tier in (prod)\""}};
+  rows.insert(rows.end(), others.begin(), others.end());
+  return rows;
+}
+
+PolicyOverrides policy_overrides(const Settings& settings) {
+  const auto refuse = [](const char* flag, const InputError& error) {
+    throw UsageError(std::string(flag) + ": " + error.message);
+  };
+  PolicyOverrides overrides;
+  if (const auto names = settings.text("scheduler-name")) {
+    auto parsed = parse_scheduler_names(*names);
+    parsed ? void(overrides.schedulers = *std::move(parsed)) : refuse("--scheduler-name", parsed.error());
+  }
+  if (const auto names = settings.text("actions")) {
+    const auto parsed = parse_actions(*names);
+    parsed ? void(overrides.actions = *parsed) : refuse("--actions", parsed.error());
+  }
+  overrides.no_evictions = settings.is_on("no-evictions");
+  overrides.max_moves = settings.integer("max-moves", 0, std::numeric_limits<std::int64_t>::max());
+  if (const auto selector = settings.text("protect")) {
+    const auto parsed = parse_label_selector(*selector);
+    parsed ? void(overrides.protect = {std::string(*selector)}) : refuse("--protect", parsed.error());
+  }
+  return overrides;
+}
+
+ReaderOptions reader_options(const Settings& settings) {
+  ReaderOptions options;
+  options.lenient = settings.is_on("lenient");
+  options.strict = options.kubernetes.strict = settings.is_on("strict");
+  options.kubernetes.time = settings.instant("time");
+  options.policy = policy_overrides(settings);
+  const auto max_line = settings.integer("max-line-bytes", 1, std::int64_t{1} << 32);
+  if (max_line) options.max_line_bytes = static_cast<std::size_t>(*max_line);
+  return options;
+}
+
+}  // namespace muster

@@ -1,0 +1,25 @@
+// Options that every front which solves has in common.
+#pragma once
+
+#include <vector>
+
+#include "cli/line/line.h"
+#include "cli/terminal/options.h"
+#include "io/muster_v1/snapshot_reader.h"
+
+namespace muster {
+
+// Of --budget, --engine, --threads, --seed, --gap, --deterministic and --write-model, as far as the command has them.
+// Throws UsageError.
+LineOptions line_options(const Settings& settings);
+
+// The rows of the options that override the policy of every snapshot, for CommandSyntax: --scheduler-name, --actions,
+// --no-evictions, --max-moves and --protect. `others` follow them.
+std::vector<OptionRow> with_policy_options(std::vector<OptionRow> others);
+// Their values. Throws UsageError.
+PolicyOverrides policy_overrides(const Settings& settings);
+
+// Of --lenient, --strict, --time, --max-line-bytes and the policy's, as far as the command has them. Throws UsageError.
+ReaderOptions reader_options(const Settings& settings);
+
+}  // namespace muster

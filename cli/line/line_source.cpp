@@ -1,0 +1,150 @@
+#include "cli/line/line_source.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "cli/terminal/terminal.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kLeastRead = std::size_t{1} << 16;
+
+bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r") == std::string_view::npos; }
+
+// Waits until the descriptor can be read. False: the wake descriptor was readable first.
+bool wait_readable(int descriptor, int wake) {
+  if (wake < 0) return true;
+  pollfd both[] = {{descriptor, POLLIN, 0}, {wake, POLLIN, 0}};
+  while (poll(both, 2, -1) < 0 && errno == EINTR) {
+  }
+  return both[1].revents == 0;
+}
+
+}  // namespace
+
+LineSource::LineSource(std::vector<std::string> files, Options options) : files_(std::move(files)), options_(options) {
+  if (files_.empty()) files_.emplace_back("-");
+  for (const std::string& file : files_) {
+    if (failure_.empty() && file != "-" && access(file.c_str(), R_OK) != 0) fail(file, errno);
+  }
+}
+
+LineSource::~LineSource() {
+  if (descriptor_ > STDIN_FILENO) close(descriptor_);
+}
+
+void LineSource::fail(const std::string& file, int error) {
+  failure_ = fmt::format("{}: {}", file == "-" ? "stdin" : escaped(file), std::strerror(error));
+}
+
+bool LineSource::open_next() {
+  if (descriptor_ > STDIN_FILENO) close(descriptor_);
+  descriptor_ = -1;
+  if (opened_ == files_.size()) return false;
+  const std::string& file = files_[opened_++];
+  descriptor_ = file == "-" ? STDIN_FILENO : open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor_ < 0) fail(file, errno);
+  is_at_end_of_file_ = descriptor_ < 0;
+  return descriptor_ >= 0;
+}
+
+// Appends the available bytes to the buffer. False: interrupted or failed; the end of the file is no failure.
+bool LineSource::fill() {
+  if (begin_ > 0) {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    scanned_ -= begin_;
+    begin_ = 0;
+  }
+  if (buffer_.size() - end_ < kLeastRead) buffer_.resize(std::max(2 * buffer_.size(), 4 * kLeastRead));
+  while (true) {
+    if (!wait_readable(descriptor_, options_.wake_descriptor)) return false;
+    const ssize_t got = read(descriptor_, buffer_.data() + end_, buffer_.size() - end_);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (got < 0) {
+      fail(files_[opened_ - 1], errno);
+      return false;
+    }
+    is_at_end_of_file_ = got == 0;
+    end_ += static_cast<std::size_t>(got);
+    return true;
+  }
+}
+
+// The next line, blank ones too. A line that is too long is given once its limit is exceeded; the rest of it is
+// discarded.
+std::optional<std::string_view> LineSource::next_raw() {
+  while (true) {
+    const char* from = buffer_.data() + scanned_;
+    const void* feed = scanned_ == end_ ? nullptr : std::memchr(from, '\n', end_ - scanned_);
+    const std::size_t stop =
+        feed == nullptr ? end_ : static_cast<std::size_t>(static_cast<const char*>(feed) - buffer_.data());
+    scanned_ = stop;
+    const std::size_t length = stop - begin_;
+    const bool is_too_long = length > options_.max_line_bytes;
+    if (feed != nullptr || (is_too_long && !discards_) || (is_at_end_of_file_ && length > 0)) {
+      const std::string_view text(buffer_.data() + begin_, std::min(length, options_.max_line_bytes + 1));
+      begin_ = scanned_ = feed == nullptr ? stop : stop + 1;
+      const bool is_rest = std::exchange(discards_, feed == nullptr && is_too_long);
+      if (is_rest) continue;
+      return text;
+    }
+    if (discards_) begin_ = stop;
+    if (is_at_end_of_file_) {
+      discards_ = false;
+      if (!failure_.empty() || !open_next()) return std::nullopt;
+    }
+    if (!fill()) return std::nullopt;
+  }
+}
+
+// The next line, counted, without CR.
+std::optional<std::string_view> LineSource::next_text() {
+  if (std::exchange(has_kept_, false)) return kept_;
+  auto text = next_raw();
+  if (!text) return std::nullopt;
+  ++number_;
+  if (text->size() <= options_.max_line_bytes && text->ends_with('\r')) text->remove_suffix(1);
+  return text;
+}
+
+// The document that starts with a line `{`. One that is too long is cut off.
+std::string_view LineSource::gather() {
+  document_ = "{";
+  while (const auto text = next_text()) {
+    if (text->starts_with('{')) {
+      kept_ = *text;
+      has_kept_ = true;
+      break;
+    }
+    const bool is_last = text->starts_with('}');
+    const std::string_view inner = text->substr(std::min(text->find_first_not_of(" \t"), text->size()));
+    if (document_.size() <= options_.max_line_bytes) {
+      document_.append(inner.substr(0, options_.max_line_bytes + 1 - document_.size()));
+    }
+    if (is_last) break;
+  }
+  return document_;
+}
+
+std::optional<LineSource::Line> LineSource::next() {
+  while (const auto text = next_text()) {
+    const std::int64_t number = number_;
+    const bool is_of_stdin = files_[opened_ - 1] == "-";
+    if (*text == "{") return Line{gather(), number, is_of_stdin};
+    if (text->size() > options_.max_line_bytes || !is_blank(*text)) {
+      return Line{*text, number, is_of_stdin};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace muster

@@ -1,0 +1,63 @@
+// The lines of one or several files, or of stdin, one after another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace muster {
+
+// Lines end in LF or CR LF; the last one need not. A blank line is counted and skipped. A line that is `{` alone begins
+// a document over many lines, as kubectl prints it: all lines to the one that begins with `}` come as one, joined
+// without their indentation, under the number of the first. If another line begins with `{` before, the document is
+// broken and ends there. Memory: the longest line, at most max_line_bytes + 1; a longer line is cut off after that, and
+// the reader of the line rejects it.
+class LineSource {
+ public:
+  struct Options {
+    std::size_t max_line_bytes = std::size_t{1} << 30;
+    int wake_descriptor = -1;  // ends the input when it becomes readable; -1: none
+  };
+  // "-" is stdin, and so is an empty list. A file that cannot be opened is reported by failure() immediately.
+  LineSource(std::vector<std::string> files, Options options);
+  ~LineSource();
+  LineSource(const LineSource&) = delete;
+  LineSource& operator=(const LineSource&) = delete;
+
+  struct Line {
+    std::string_view text;    // until the next call
+    std::int64_t number = 0;  // from 1, over all files, blank lines counted
+    bool is_of_stdin = false;
+  };
+  // None: the end, an interruption, or a failure.
+  std::optional<Line> next();
+
+  // What is wrong with a file; empty: nothing so far.
+  const std::string& failure() const { return failure_; }
+
+ private:
+  bool open_next();
+  bool fill();
+  std::optional<std::string_view> next_raw();
+  std::optional<std::string_view> next_text();
+  std::string_view gather();
+  void fail(const std::string& file, int error);
+
+  std::vector<std::string> files_;
+  Options options_;
+  std::size_t opened_ = 0;  // files
+  int descriptor_ = -1;
+  std::string document_;  // of many lines
+  std::string kept_;      // the line after a broken document
+  bool has_kept_ = false;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0, scanned_ = 0, end_ = 0;
+  bool is_at_end_of_file_ = true, discards_ = false;
+  std::int64_t number_ = 0;
+  std::string failure_;
+};
+
+}  // namespace muster

@@ -1,0 +1,106 @@
+#include "cli/line/summary.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/terminal/terminal.h"
+#include "model/objective/wholeness.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kMostReasons = 5;
+constexpr double kMicroPerGpu = 1e6;
+
+// Nothing if no node counts.
+std::string whole_nodes_text(const SolvedLine& line) {
+  const WholeNodeCount count = whole_nodes_after(line.problem, line.solution.plan);
+  return count.of == 0 ? std::string() : fmt::format("; whole nodes idle {} of {}", count.whole, count.of);
+}
+
+std::string clusters_line(const SolvedLine& line) {
+  const Snapshot& snapshot = *line.problem.snapshot;
+  Amount allocated = 0;
+  for (const QueueReport& queue : line.solution.report.queues) {
+    if (line.problem.queues[queue.queue].parent.is_none()) allocated += queue.allocated[kQueueGpu];
+  }
+  const double total = static_cast<double>(line.problem.total[kQueueGpu]) / kMicroPerGpu;
+  const double used = static_cast<double>(allocated) / kMicroPerGpu;
+  const std::string id = snapshot.id.empty() ? "" : escaped(snapshot.id) + ": ";
+  std::string text = fmt::format("{}nodes {}, pods {}, GPUs {:g}, allocated {:.1f}", id, snapshot.nodes.size(),
+                                 snapshot.pods.size(), total, used);
+  if (total > 0) text += fmt::format(" ({:.2f} % unallocated)", 100 * (total - used) / total);
+  return text + whole_nodes_text(line);
+}
+
+// "Scheduled 12, Unschedulable 3", most first.
+std::string tally(const std::map<std::string_view, std::int64_t>& counts, std::size_t most) {
+  std::vector<std::pair<std::string_view, std::int64_t>> rows(counts.begin(), counts.end());
+  std::ranges::stable_sort(rows, [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, rows.size()); ++i) {
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", rows[i].first, rows[i].second);
+  }
+  return text;
+}
+
+// "; 240 gangs pending (Fragmented)".
+std::string pending_text(const std::map<std::string_view, std::int64_t>& reasons) {
+  if (reasons.empty()) return "";
+  std::int64_t gangs = 0;
+  for (const auto& [reason, count] : reasons) gangs += count;
+  const std::string why = reasons.size() == 1 ? std::string(reasons.begin()->first) : tally(reasons, kMostReasons);
+  return fmt::format("; {} gang{} pending ({})", gangs, gangs == 1 ? "" : "s", why);
+}
+
+std::string gangs_line(const SolvedLine& line) {
+  std::map<std::string_view, std::int64_t> phases, reasons;
+  for (const GangReport& gang : line.solution.report.gangs) {
+    ++phases[phase_name(gang.phase)];
+    const bool is_gone = gang.phase == GangPhase::kEvicted || gang.phase == GangPhase::kStale;
+    if (!gang.reason.empty() && !is_gone) ++reasons[gang.reason];
+  }
+  std::string text = fmt::format("  gangs: {}", phases.empty() ? "nothing to do" : tally(phases, phases.size()));
+  text += pending_text(reasons);
+  const auto is_move = [](const Eviction& eviction) { return eviction.reason == EvictionReason::kConsolidate; };
+  const std::vector<Eviction>& evictions = line.solution.plan.evictions;
+  const auto moves = std::ranges::count_if(evictions, is_move);
+  return text + fmt::format("; pods placed {}, evicted {}, moved{} {}",
+                            std::ssize(line.solution.plan.placements) - moves, std::ssize(evictions) - moves,
+                            moves > 0 ? " and restarted" : "", moves);
+}
+
+std::string warnings_line(const SolvedLine& line) {
+  const std::size_t count = line.problem.snapshot->anomalies.count();
+  return count == 0 ? std::string() : fmt::format("\n  warnings: {} (see the plan)", count);
+}
+
+std::string level_line(const SolvedLine& line) {
+  const PlacementPolicy policy = line.problem.snapshot->policy.placement;
+  for (const LevelReport& level : line.solution.report.objective) {
+    if (level.bound == level.value) continue;
+    const double scale = static_cast<double>(level_scale(level.id.kind, policy));
+    std::string text = fmt::format("  first level not proven optimal: {}", level_name(level.id.kind));
+    if (has_priority(level.id.kind)) text += fmt::format(" of priority {}", level.id.priority);
+    text += fmt::format(", value {:.10g}", static_cast<double>(level.value) / scale);
+    if (!level.bound) return text + ", no bound";
+    return text + fmt::format(", bound {:.10g}, gap {:.3f} %", static_cast<double>(*level.bound) / scale,
+                              100 * line.solution.gap);
+  }
+  return "  every level proven optimal";
+}
+
+}  // namespace
+
+std::string summary_of(const SolvedLine& line) {
+  const auto seconds = [](Clock::duration duration) { return std::chrono::duration<double>(duration).count(); };
+  return fmt::format("{}\n{}{}\n{}\n  by {}, proof {}, {:.3f} of {:.3f} s", clusters_line(line), gangs_line(line),
+                     warnings_line(line), level_line(line), line.solution.origin, line.solution.proof,
+                     seconds(line.elapsed), seconds(line.budget));
+}
+
+}  // namespace muster

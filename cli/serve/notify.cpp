@@ -1,0 +1,56 @@
+#include "cli/serve/notify.h"
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace muster {
+namespace {
+
+// A number of the environment; 0: there is none.
+std::int64_t number_in(const char* variable) {
+  const char* text = std::getenv(variable);
+  std::int64_t number = 0;
+  if (text != nullptr) std::from_chars(text, text + std::strlen(text), number);
+  return number;
+}
+
+}  // namespace
+
+ServiceNotifier::ServiceNotifier() {
+  const char* address = std::getenv("NOTIFY_SOCKET");
+  if (address == nullptr || (*address != '/' && *address != '@')) return;
+  address_ = address;
+  if (address_.size() >= sizeof(sockaddr_un::sun_path)) return;
+  descriptor_ = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const std::int64_t process = number_in("WATCHDOG_PID");
+  const std::int64_t microseconds = number_in("WATCHDOG_USEC");
+  if (microseconds > 0 && (process == 0 || process == getpid())) {
+    watchdog_interval_ =
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::microseconds(microseconds / 2));
+  }
+}
+
+ServiceNotifier::~ServiceNotifier() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+void ServiceNotifier::tell(std::string_view state) const {
+  if (descriptor_ < 0) return;
+  sockaddr_un to{};
+  to.sun_family = AF_UNIX;
+  std::memcpy(static_cast<char*>(to.sun_path), address_.data(), address_.size());
+  if (address_.front() == '@') to.sun_path[0] = '\0';
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address_.size());
+  // The service manager has to do without the message if this fails.
+  [[maybe_unused]] const ssize_t sent =
+      sendto(descriptor_, state.data(), state.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&to), size);
+}
+
+}  // namespace muster

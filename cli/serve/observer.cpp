@@ -1,0 +1,17 @@
+#include "cli/serve/observer.h"
+
+#include "io/http/problem.h"
+
+namespace muster {
+
+std::optional<HttpResponse> ServeObserver::refuse(const HttpRequest& head) {
+  if (!head.path.starts_with("/v1/")) return ServeService::refuse_route(head);
+  return problem_response({404, "NotFound", "unknown path; known paths: /healthz, /readyz, /version, /metrics", {}},
+                          head.id);
+}
+
+void ServeObserver::serve(std::shared_ptr<HttpExchange> exchange) {
+  exchange->respond(service_.look_up(exchange->request));
+}
+
+}  // namespace muster

@@ -1,0 +1,35 @@
+// The settings of `muster serve`: from flags, the environment and the configuration file.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "cli/line/line.h"
+#include "cli/terminal/console.h"
+#include "cli/terminal/options.h"
+#include "io/http/listener.h"
+#include "io/http/server.h"
+#include "io/muster_v1/snapshot_reader.h"
+
+namespace muster {
+
+const CommandSyntax& serve_syntax();
+
+struct ServeOptions {
+  ListenAddress address;
+  bool is_insecure = false;
+  HttpLimits limits;
+  std::optional<ListenAddress> observe_address;  // for monitoring clients
+  HttpLimits observe_limits;
+  int solvers = 1;  // plans that are made concurrently
+  std::size_t max_in_flight = 64;
+  ReaderOptions reader;
+  LineOptions line;
+  ConsoleOptions console;
+};
+
+// Throws UsageError.
+ServeOptions serve_options(const Settings& settings);
+
+}  // namespace muster

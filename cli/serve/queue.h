@@ -1,0 +1,97 @@
+// The server's request queue: one thread reads and parses requests, one or more solve; first come, first served.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "cli/line/bounded_queue.h"
+#include "cli/line/line.h"
+#include "io/http/server.h"
+#include "io/muster_v1/snapshot_reader.h"
+
+namespace muster {
+
+enum class WorkKind : std::uint8_t { kSolve, kVerify, kImport, kExport };
+
+// What holds for all lines of a request.
+struct WorkOptions {
+  ReaderOptions reader;
+  LineOptions line;
+};
+
+// One line of a request, or the whole of it.
+struct QueuedLine {
+  WorkKind kind = WorkKind::kSolve;
+  std::shared_ptr<HttpExchange> exchange;  // keeps the text
+  std::string_view text;
+  std::optional<std::string_view> plan;  // kVerify: the claimed plan for the text
+  std::int64_t number = 1;               // of the line in the request
+  Clock::time_point arrived;             // from when its budget runs
+  std::shared_ptr<const WorkOptions> options;
+  // Called on a thread of the queue. None: the client had gone, and nothing was done.
+  std::function<void(std::optional<Answer>)> done;
+};
+
+// Called for solved lines, on the threads that solve; `waited`: time in the queue, before and after parsing.
+using SolvedWorkObserver = std::function<void(const SolvedLine&, Clock::duration waited)>;
+
+class ServeQueue {
+ public:
+  // `solvers` plans are made concurrently. Requires solvers >= 1.
+  ServeQueue(const std::string& worker_program, int solvers, SolvedWorkObserver observe);
+  ~ServeQueue();
+  ServeQueue(const ServeQueue&) = delete;
+  ServeQueue& operator=(const ServeQueue&) = delete;
+
+  // Ends after the current work; queued work is cancelled. No `done` is called any more.
+  void stop();
+
+  // From any thread.
+  void push(QueuedLine work);
+  // Removes the waiting requests of an exchange from the queue, without a call of `done`. Returns whether there were
+  // any.
+  bool drop(const HttpExchange* exchange);
+  std::size_t depth() const;  // lines that wait to be solved, or are read
+  std::int64_t worker_failures() const;
+  // Whether the current plan is so overdue that it will not arrive any more.
+  bool is_stuck() const;
+
+ private:
+  struct Parsed {
+    QueuedLine work;
+    ParsedLine line;
+  };
+  // Each remembers the prices and the plan of the line that it solved before.
+  struct Solver {
+    explicit Solver(const std::string& worker_program) : lines(worker_program) {}
+    LineSolver lines;
+    std::atomic<std::int64_t> worker_failures{0};
+    std::atomic<Clock::time_point::rep> due{0};  // when the current plan is to be ready; 0: there is none
+    std::jthread thread;
+  };
+  void parse_all();
+  void parse(QueuedLine work, SnapshotReader& reader);
+  void finish(const QueuedLine& work, std::optional<Answer> answer);
+  void solve_all(Solver& solver);
+
+  const SolvedWorkObserver observe_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<QueuedLine> waiting_;
+  bool is_closed_ = false;
+  BoundedQueue<Parsed> parsed_;
+  std::atomic<std::size_t> parsed_count_{0};
+  std::deque<Solver> solvers_;
+  std::jthread parser_;
+};
+
+}  // namespace muster

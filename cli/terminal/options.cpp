@@ -1,0 +1,211 @@
+#include "cli/terminal/options.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include <boost/program_options.hpp>
+#include <fmt/format.h>
+
+#include "cli/terminal/near_miss.h"
+#include "cli/terminal/terminal.h"
+#include "model/snapshot/quantity.h"
+
+namespace muster {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr const char* kArguments = "argument";
+
+po::options_description describe(const CommandSyntax& syntax) {
+  po::options_description description;
+  for (const OptionRow& row : syntax.options) {
+    auto* semantic = po::value<std::string>();
+    if (*row.value == '\0') semantic->zero_tokens()->implicit_value("true");
+    const std::string names = row.letter == '\0' ? row.name : fmt::format("{},{}", row.name, row.letter);
+    description.add_options()(names.c_str(), semantic, row.help);
+  }
+  return description;
+}
+
+// `prefix` is the text before an option's name where it was given.
+std::string unknown_option(const CommandSyntax& syntax, const std::string& given, std::string_view prefix) {
+  const std::size_t name = std::min(given.find_first_not_of('-'), given.size());
+  std::vector<std::string_view> names;
+  for (const OptionRow& row : syntax.options) names.emplace_back(row.name);
+  return fmt::format("unknown option '{}'{}", escaped(given),
+                     did_you_mean(std::string_view(given).substr(name), names, prefix));
+}
+
+std::string variable_name(std::string_view option) {
+  std::string name = "MUSTER_";
+  for (const char c : option) name += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+}  // namespace
+
+std::optional<Nanoseconds> duration_in(std::string_view text) {
+  if (const auto with_unit = parse_duration(text)) return *with_unit;
+  const auto seconds = parse_number(text);
+  if (!seconds) return std::nullopt;
+  const auto duration = duration_of_seconds(*seconds);
+  return duration ? std::optional(*duration) : std::nullopt;
+}
+
+std::string help_text(const CommandSyntax& syntax) {
+  std::string text = fmt::format("Usage: {}\n\n{}\n\n", syntax.synopsis, syntax.summary);
+  for (const OptionRow& row : syntax.options) {
+    const std::string letter = row.letter == '\0' ? "" : fmt::format("-{}, ", row.letter);
+    const std::string flag = fmt::format("{}--{}{}{}", letter, row.name, *row.value == '\0' ? "" : " ", row.value);
+    text += fmt::format("  {:<27} {}\n", flag, row.help);
+  }
+  return text;
+}
+
+Settings::Settings(const CommandSyntax& syntax, int argc, const char* const* argv) {
+  CommandSyntax with_help = syntax;
+  with_help.options.push_back({"help", "", "print this text"});
+  read_flags(with_help, argc, argv);
+  wants_help_ = is_on("help");
+  if (wants_help_) return;
+  read_environment(syntax);
+  if (const auto path = text("config")) read_file(syntax, *path);
+  if (arguments_.size() < syntax.least_arguments || arguments_.size() > syntax.most_arguments) {
+    throw UsageError(fmt::format("{} file argument{} given; usage: {}", arguments_.size(),
+                                 arguments_.size() == 1 ? "" : "s", syntax.synopsis));
+  }
+}
+
+void Settings::read_flags(const CommandSyntax& syntax, int argc, const char* const* argv) {
+  const po::options_description description = describe(syntax);
+  po::options_description all;
+  all.add(description).add_options()(kArguments, po::value<std::vector<std::string>>());
+  po::positional_options_description positional;
+  positional.add(kArguments, -1);
+  namespace style = po::command_line_style;
+  constexpr int kStyle = style::unix_style & ~style::allow_guessing;
+  try {
+    po::variables_map found;
+    po::store(po::command_line_parser(argc, argv).options(all).positional(positional).style(kStyle).run(), found);
+    for (const OptionRow& row : syntax.options) {
+      if (found.count(row.name) == 0) continue;
+      settings_.emplace(row.name, Setting{found[row.name].as<std::string>(), fmt::format("--{}", row.name)});
+    }
+    if (found.count(kArguments) > 0) arguments_ = found[kArguments].as<std::vector<std::string>>();
+  } catch (const po::unknown_option& error) {
+    throw UsageError(unknown_option(syntax, error.get_option_name(), "--"));
+  } catch (const po::error& error) {
+    throw UsageError(escaped(error.what()));
+  }
+}
+
+void Settings::read_environment(const CommandSyntax& syntax) {
+  for (const OptionRow& row : syntax.options) {
+    const std::string variable = variable_name(row.name);
+    const char* value = std::getenv(variable.c_str());
+    if (value != nullptr) settings_.emplace(row.name, Setting{value, variable});
+  }
+}
+
+void Settings::read_file(const CommandSyntax& syntax, const std::string& path) {
+  std::ifstream stream(path);
+  if (!stream) throw UsageError(fmt::format("--config: {} cannot be read", escaped(path)));
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+  std::string text(kMostBytes + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  if (text.size() > kMostBytes)
+    throw UsageError(fmt::format("--config: {} has more than {} bytes", escaped(path), kMostBytes));
+  if (text.find('\0') != std::string::npos)
+    throw UsageError(fmt::format("--config: {} is not a text file: it contains a zero byte", escaped(path)));
+  try {
+    std::istringstream file(text);
+    const po::options_description description = describe(syntax);
+    for (const auto& option : po::parse_config_file(file, description).options) {
+      const std::string value = option.value.empty() ? "true" : option.value.front();
+      settings_.emplace(option.string_key, Setting{value, fmt::format("{}: {}", path, option.string_key)});
+    }
+  } catch (const po::unknown_option& error) {
+    throw UsageError(fmt::format("{}: {}", path, unknown_option(syntax, error.get_option_name(), "")));
+  } catch (const po::error& error) {
+    throw UsageError(fmt::format("{}: {}", escaped(path), escaped(error.what())));
+  }
+}
+
+const Settings::Setting* Settings::find(std::string_view name) const {
+  const auto found = settings_.find(name);
+  return found == settings_.end() ? nullptr : &found->second;
+}
+
+void Settings::refuse(const Setting& setting, std::string_view wanted) {
+  throw UsageError(fmt::format("{}: '{}' is not {}", escaped(setting.origin), escaped(setting.value), wanted));
+}
+
+std::optional<std::string> Settings::text(std::string_view name) const {
+  const Setting* setting = find(name);
+  return setting == nullptr ? std::nullopt : std::optional(setting->value);
+}
+
+bool Settings::is_on(std::string_view name) const {
+  const Setting* setting = find(name);
+  if (setting == nullptr || setting->value == "false" || setting->value == "0") return false;
+  if (setting->value == "true" || setting->value == "1") return true;
+  refuse(*setting, "true or false");
+}
+
+std::optional<Nanoseconds> Settings::duration(std::string_view name) const {
+  const Setting* setting = find(name);
+  if (setting == nullptr) return std::nullopt;
+  const auto duration = duration_in(setting->value);
+  if (!duration || *duration <= 0) refuse(*setting, "a duration greater than zero (\"200ms\", \"1s\", \"1m30s\")");
+  return duration;
+}
+
+std::optional<Nanoseconds> Settings::instant(std::string_view name) const {
+  const Setting* setting = find(name);
+  if (setting == nullptr) return std::nullopt;
+  if (const auto told = parse_instant(setting->value)) return *told;
+  const auto seconds = parse_number(setting->value);
+  const auto instant = seconds ? instant_of_seconds(*seconds) : Result<Nanoseconds>(seconds.error());
+  if (!instant) refuse(*setting, "an instant (\"2026-03-01T10:00:00Z\", or seconds since 1970)");
+  return *instant;
+}
+
+std::optional<std::int64_t> Settings::integer(std::string_view name, std::int64_t least, std::int64_t most) const {
+  const Setting* setting = find(name);
+  if (setting == nullptr) return std::nullopt;
+  std::int64_t number = 0;
+  const char* end = setting->value.data() + setting->value.size();
+  const auto [stop, error] = std::from_chars(setting->value.data(), end, number);
+  if (error != std::errc() || stop != end || number < least || number > most) {
+    refuse(*setting, fmt::format("a whole number from {} to {}", least, most));
+  }
+  return number;
+}
+
+std::optional<double> Settings::fraction(std::string_view name) const {
+  const Setting* setting = find(name);
+  if (setting == nullptr) return std::nullopt;
+  double number = 0;
+  const char* end = setting->value.data() + setting->value.size();
+  const auto [stop, error] = std::from_chars(setting->value.data(), end, number);
+  if (error != std::errc() || stop != end || !(number >= 0 && number <= 1)) refuse(*setting, "a number from 0 to 1");
+  return number;
+}
+
+std::string Settings::choice(std::string_view name, const std::vector<std::string_view>& choices) const {
+  const Setting* setting = find(name);
+  if (setting == nullptr) return std::string(choices.front());
+  if (std::ranges::find(choices, setting->value) == choices.end()) {
+    refuse(*setting, fmt::format("one of {}", fmt::join(choices, ", ")));
+  }
+  return setting->value;
+}
+
+}  // namespace muster

@@ -1,0 +1,77 @@
+// The command line of one subcommand. Precedence: flags, then the environment, then a configuration file.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/snapshot/snapshot.h"
+
+namespace muster {
+
+// The user has asked for something that does not exist. The message names the flag, variable or key. Ends in
+// kExitUsage.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct OptionRow {
+  const char* name;   // the flag without its dashes; `MUSTER_NAME` in the environment
+  const char* value;  // the name of its value in the help; empty: a switch, `true` or `false` if it has a value
+  const char* help;
+  char letter = '\0';  // a short form, "-o"; none
+};
+
+struct CommandSyntax {
+  const char* synopsis;  // "muster solve [FILE...]"
+  const char* summary;   // one sentence
+  std::vector<OptionRow> options;
+  std::size_t least_arguments = 0, most_arguments = 0;
+};
+
+// Durations as in options: "200ms", "1m30s", or a number of seconds. None: it is neither.
+std::optional<Nanoseconds> duration_in(std::string_view text);
+
+// The text of `--help`.
+std::string help_text(const CommandSyntax& syntax);
+
+class Settings {
+ public:
+  // argv[0] is the subcommand's name. Throws UsageError: unknown or repeated flags, missing values, wrong number of
+  // arguments, a configuration file (flag `config`) that cannot be read. If `help` is given, nothing else is checked.
+  Settings(const CommandSyntax& syntax, int argc, const char* const* argv);
+
+  bool wants_help() const { return wants_help_; }
+  const std::vector<std::string>& arguments() const { return arguments_; }
+
+  // None if it is not set anywhere. All but `text` throw UsageError if the value is invalid.
+  std::optional<std::string> text(std::string_view name) const;
+  bool is_on(std::string_view name) const;
+  std::optional<Nanoseconds> duration(std::string_view name) const;  // as in a line, or a number of seconds; above zero
+  std::optional<Nanoseconds> instant(std::string_view name) const;   // as in a line, or seconds since the epoch
+  std::optional<std::int64_t> integer(std::string_view name, std::int64_t least, std::int64_t most) const;
+  std::optional<double> fraction(std::string_view name) const;                                    // 0..1
+  std::string choice(std::string_view name, const std::vector<std::string_view>& choices) const;  // absent: the first
+
+ private:
+  struct Setting {
+    std::string value;
+    std::string origin;  // "--budget", "MUSTER_BUDGET", "muster.ini: budget"
+  };
+  const Setting* find(std::string_view name) const;
+  [[noreturn]] static void refuse(const Setting& setting, std::string_view wanted);
+  void read_flags(const CommandSyntax& syntax, int argc, const char* const* argv);
+  void read_environment(const CommandSyntax& syntax);
+  void read_file(const CommandSyntax& syntax, const std::string& path);
+
+  bool wants_help_ = false;
+  std::vector<std::string> arguments_;
+  std::map<std::string, Setting, std::less<>> settings_;
+};
+
+}  // namespace muster

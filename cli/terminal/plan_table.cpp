@@ -1,0 +1,162 @@
+#include "cli/terminal/plan_table.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/terminal/terminal.h"
+
+namespace muster {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 23> kReasonWords = {
+    {{"SchedulingTimeout", "waited too long"},
+     {"Held", "Muster cannot plan it"},
+     {"Gated", "scheduling gate"},
+     {"NotEnoughPods", "too few pods"},
+     {"UnknownQueue", "unknown queue"},
+     {"LimitExceeded", "over queue limit"},
+     {"NonPreemptibleOverQuota", "over quota, not preemptible"},
+     {"NeverFits", "larger than the cluster"},
+     {"NodeMismatch", "no suitable node"},
+     {"InsufficientGpu", "too few free GPUs"},
+     {"InsufficientCpu", "too little free CPU"},
+     {"InsufficientMemory", "too little free memory"},
+     {"TopologyUnsatisfied", "no single domain has room"},
+     {"Fragmented", "free, but fragmented"},
+     {"PodAffinity", "pod affinity not satisfied"},
+     {"TopologySpread", "spread constraints"},
+     {"InsufficientHostPorts", "host ports taken"},
+     {"OutOfTime", "undetermined: out of time"},
+     {"Undecided", "undetermined"},
+     {"Preempted", "preempted"},
+     {"Reclaimed", "reclaimed"},
+     {"Stale", "below minimum too long"},
+     {"InsufficientPods", "nodes at their pod limit"}}};
+constexpr std::size_t kMostNames = 3;  // of pods that must leave first; the rest is counted
+
+using Row = std::array<std::string, 6>;
+constexpr std::array<std::string_view, 6> kTitles = {"GANG", "QUEUE", "PHASE", "PODS", "REASON", "WAITS FOR"};
+
+class TableMaker {
+ public:
+  TableMaker(const Problem& problem, const Plan& plan) : problem_(problem) {
+    for (const Placement& placement : plan.placements) {
+      std::set<PodIndex>& pods = after_[problem.pods[placement.pod].gang];
+      pods.insert(placement.after.begin(), placement.after.end());
+    }
+  }
+
+  Row row_of(const GangReport& gang) const {
+    const Gang& known = problem_.gangs[gang.gang];
+    const std::int64_t present = gang.running + gang.placed;
+    const std::int64_t all = present + gang.evicted + gang.pending;
+    const std::string queue = known.queue.is_none() ? "-" : escaped(problem_.queues[known.queue].name);
+    return {escaped(known.name), queue,
+            std::string(phase_name(gang.phase)), fmt::format("{}/{}", present, all),
+            gang.reason.empty() ? "-" : escaped(reason_words(gang.reason)), waits_for(gang)};
+  }
+
+ private:
+  std::string waits_for(const GangReport& gang) const {
+    const auto leaving = after_.find(gang.gang);
+    std::string text;
+    if (leaving != after_.end() && !leaving->second.empty()) text = leaving_pods(leaving->second);
+    if (!gang.message.empty()) text += (text.empty() ? "" : "; ") + escaped(short_message(gang.message));
+    return text.empty() ? "-" : text;
+  }
+
+  // Without the tally that the column PODS shows.
+  static std::string_view short_message(std::string_view message) {
+    constexpr std::string_view kTally = " pods of the gang cannot be placed: ";
+    const std::size_t at = message.find(kTally);
+    return at == std::string_view::npos ? message : message.substr(at + kTally.size());
+  }
+
+  // "ns/a-0, ns/a-1 and 4 more to leave".
+  std::string leaving_pods(const std::set<PodIndex>& pods) const {
+    std::string text;
+    std::size_t told = 0;
+    for (const PodIndex pod : pods) {
+      if (told == kMostNames) break;
+      text += (told++ == 0 ? "" : ", ") + escaped(problem_.snapshot->pods[pod.value()].name);
+    }
+    if (pods.size() > told) text += fmt::format(" and {} more", pods.size() - told);
+    return text + " to leave";
+  }
+
+  const Problem& problem_;
+  std::map<GangIndex, std::set<PodIndex>> after_;  // pods that must leave before some pod of the gang starts
+};
+
+// Letters, not bytes; a letter that is wide on a terminal counts as one.
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80; }));
+}
+
+// In lines of at most `width` letters, except longer words; all lines but the first begin with `indent` blanks.
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
+  std::string out;
+  std::size_t column = 0;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, std::min(text.find(' '), text.size()));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    const std::size_t letters = width_of(word);
+    if (column > 0 && column + 1 + letters > width) {
+      out += '\n' + std::string(indent, ' ');
+      column = 0;
+    }
+    if (column > 0) out += ' ';
+    out += word;
+    column += letters + (column > 0 ? 1 : 0);
+  }
+  return out;
+}
+
+std::string laid_out(const std::vector<Row>& rows, std::size_t width) {
+  constexpr std::size_t kGap = 2, kNarrowest = 30;  // a last column that is narrower is not worth it
+  std::array<std::size_t, kTitles.size()> widths{};
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+  }
+  std::size_t indent = 0;
+  for (std::size_t i = 0; i + 1 < widths.size(); ++i) indent += widths[i] + kGap;
+  const bool is_wrapped = width >= indent + kNarrowest;
+  std::string text;
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i + 1 < row.size(); ++i)
+      text += row[i] + std::string(widths[i] - width_of(row[i]) + kGap, ' ');
+    text += (is_wrapped ? wrapped(row.back(), width - indent, indent) : row.back()) + '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string reason_words(std::string_view code) {
+  const auto* known = std::ranges::find(kReasonWords, code, &std::pair<std::string_view, std::string_view>::first);
+  if (known != kReasonWords.end()) return std::string(known->second);
+  constexpr std::string_view kInsufficient = "Insufficient";
+  return code.starts_with(kInsufficient) ? "too little free " + std::string(code.substr(kInsufficient.size()))
+                                         : std::string(code);
+}
+
+std::string plan_table(const Problem& problem, const Plan& plan, const Report& report, std::size_t width) {
+  if (report.gangs.empty()) return "no gang waits, starts, moves or is evicted\n";
+  const TableMaker maker(problem, plan);
+  std::vector<Row> rows;
+  for (const GangReport& gang : report.gangs) rows.push_back(maker.row_of(gang));
+  std::ranges::sort(rows);
+  rows.insert(rows.begin(), Row{});
+  std::ranges::copy(kTitles, rows.front().begin());
+  return laid_out(rows, width);
+}
+
+}  // namespace muster

@@ -1,0 +1,93 @@
+#include "datasets/simulation/summary.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace muster {
+namespace {
+
+struct SizeClass {
+  const char* name;
+  Work most;  // thousandths of a GPU
+};
+constexpr std::array<SizeClass, 9> kSizes = {{{"0", 0},
+                                              {"<1", 999},
+                                              {"1", 1'000},
+                                              {"<4", 3'999},
+                                              {"<8", 7'999},
+                                              {"8", 8'000},
+                                              {"<=16", 16'000},
+                                              {"<=32", 32'000},
+                                              {">32", std::numeric_limits<Work>::max()}}};
+
+struct Gathering {
+  GangSummary summary;
+  std::vector<Nanoseconds> waiting, completion, delay;
+
+  void add(const SimulatedJob& job, Nanoseconds end) {
+    ++summary.submitted;
+    summary.started += job.first_start ? 1 : 0;
+    summary.finished += job.finished ? 1 : 0;
+    summary.dropped += job.is_dropped ? 1 : 0;
+    summary.interruptions += job.interruptions;
+    summary.evicted_pods += job.evicted_pods;
+    summary.moved_pods += job.moved_pods;
+    summary.lost += job.lost;
+    if (!job.is_dropped) waiting.push_back(job.first_start.value_or(end) - job.submitted);
+    if (!job.finished) return;
+    completion.push_back(*job.finished - job.submitted);
+    delay.push_back(completion.back() - job.duration.value_or(0));
+  }
+
+  GangSummary finish(std::string_view name) && {
+    summary.name = name;
+    summary.waiting = statistics_of(std::move(waiting));
+    summary.completion = statistics_of(std::move(completion));
+    summary.delay = statistics_of(std::move(delay));
+    return std::move(summary);
+  }
+};
+
+}  // namespace
+
+SpanStatistics statistics_of(std::vector<Nanoseconds> spans) {
+  SpanStatistics statistics;
+  if (spans.empty()) return statistics;
+  std::ranges::sort(spans);
+  GpuTime sum = 0;
+  for (const Nanoseconds span : spans) sum += span;
+  const auto ranked = [&](std::size_t percent) { return spans[(spans.size() * percent + 99) / 100 - 1]; };
+  statistics.count = static_cast<std::int64_t>(spans.size());
+  statistics.mean_seconds = static_cast<double>(sum) / static_cast<double>(spans.size()) / 1e9;
+  statistics.p50 = ranked(50);
+  statistics.p99 = ranked(99);
+  statistics.most = spans.back();
+  return statistics;
+}
+
+SimulationSummary summarize(const Simulation& simulation) {
+  Gathering all, large;
+  std::array<Gathering, kSizes.size()> by_size;
+  std::map<std::string_view, Gathering> by_queue;
+  for (const SimulatedJob& job : simulation.jobs()) {
+    const auto size = std::ranges::lower_bound(kSizes, job.gpu_work, {}, &SizeClass::most) - kSizes.begin();
+    all.add(job, simulation.now());
+    if (job.gpu_work >= kLargeGang) large.add(job, simulation.now());
+    by_size[static_cast<std::size_t>(size)].add(job, simulation.now());
+    by_queue[job.queue].add(job, simulation.now());
+  }
+  SimulationSummary summary;
+  summary.all = std::move(all).finish("all");
+  summary.large = std::move(large).finish("large");
+  summary.lost = summary.all.lost;
+  for (std::size_t i = 0; i < kSizes.size(); ++i) {
+    if (by_size[i].summary.submitted > 0) summary.by_size.push_back(std::move(by_size[i]).finish(kSizes[i].name));
+  }
+  for (auto& [name, gathering] : by_queue) summary.by_queue.push_back(std::move(gathering).finish(name));
+  return summary;
+}
+
+}  // namespace muster

@@ -1,0 +1,187 @@
+#include "heuristics/greedy/waiting_gangs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "heuristics/state/fit.h"
+#include "model/base/radix_order.h"
+#include "model/base/saturating.h"
+#include "model/objective/gang_units.h"
+#include "model/objective/level_values.h"
+
+namespace muster {
+
+namespace {
+
+// Shapes of gangs of one leaf group of equal pods, of which none is present: those of the same queue, class, level and
+// minimum fail together. Numbered in order of first appearance.
+class Shapes {
+ public:
+  std::int32_t number(const Problem& problem, const Gang& gang, const WaitingGang& found) {
+    const Group& root = problem.groups[found.leaf];
+    return number({found.queue, found.pod_class, root.required_level, root.minimum, gang.preemptible});
+  }
+  std::size_t size() const { return shapes_.size(); }
+
+ private:
+  struct Shape {
+    QueueIndex queue;
+    PodClassIndex pod_class;
+    TopologyLevelIndex level;
+    std::int32_t minimum = 0;
+    bool preemptible = true;
+    friend bool operator==(const Shape&, const Shape&) = default;
+  };
+  static constexpr std::int32_t kFree = -1;
+
+  // Multiplicative hashing by the odd number next to 2^64 / the golden ratio (Knuth 1973); the high bits are used.
+  static std::size_t hash_of(const Shape& shape) {
+    constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15ULL;
+    std::uint64_t hash = (std::uint64_t{shape.queue.value()} << 32 | shape.pod_class.value()) * kSpread;
+    hash ^= hash >> 32;
+    hash += std::uint64_t{shape.level.value()} << 33 | std::uint64_t{static_cast<std::uint32_t>(shape.minimum)} << 1 |
+            (shape.preemptible ? 1 : 0);
+    hash *= kSpread;
+    return hash >> 32;
+  }
+
+  std::int32_t number(const Shape& shape) {
+    if (2 * (shapes_.size() + 1) > slots_.size()) grow();
+    std::int32_t& slot = slots_[slot_of(shape)];
+    if (slot == kFree) {
+      slot = static_cast<std::int32_t>(shapes_.size());
+      shapes_.push_back(shape);
+    }
+    return slot;
+  }
+  std::size_t slot_of(const Shape& shape) const {
+    std::size_t at = hash_of(shape) & (slots_.size() - 1);
+    while (slots_[at] != kFree && !(shapes_[static_cast<std::size_t>(slots_[at])] == shape))
+      at = (at + 1) & (slots_.size() - 1);
+    return at;
+  }
+  void grow() {
+    slots_.assign(std::max<std::size_t>(64, 4 * slots_.size()), kFree);
+    for (std::size_t i = 0; i < shapes_.size(); ++i) slots_[slot_of(shapes_[i])] = static_cast<std::int32_t>(i);
+  }
+
+  std::vector<Shape> shapes_;
+  std::vector<std::int32_t> slots_;  // a power of two, at most half full; linear probing
+};
+
+// The result of a scan of all pods of a gang.
+struct Look {
+  bool any_pending = false;
+  bool any_waits = false;  // pending, and not present
+  bool any_present = false;
+  bool are_equal = true;  // and run or wait; no longer counts if a pod that ran has left
+};
+
+Look look_at(const ClusterState& state, GangIndex index) {
+  const Problem& problem = state.problem();
+  const Gang& gang = problem.gangs[index];
+  const bool was_any_present = state.version(index) != 0;
+  Look look;
+  look.are_equal = gang.groups.size() <= 1 && !gang.pods.empty();
+  PodClassIndex pod_class;
+  for (const PodIndex pod : gang.pods) {
+    const Pod& p = problem.pods[pod];
+    const bool is_pending = fit::is_pending(p), is_present = was_any_present && state.is_present(pod);
+    if (pod == gang.pods.front()) pod_class = p.pod_class;
+    look.any_pending |= is_pending;
+    look.any_waits |= is_pending && !is_present;
+    look.any_present |= is_present;
+    look.are_equal &= p.pod_class == pod_class && (is_pending || is_present);
+  }
+  return look;
+}
+
+bool is_any_pending(const Problem& problem, GangIndex gang) {
+  return std::ranges::any_of(problem.gangs[gang].pods,
+                             [&](PodIndex pod) { return fit::is_pending(problem.pods[pod]); });
+}
+
+WorkPair minimum_of(const ClusterState& state, GangIndex index, bool& is_enough) {
+  const Problem& problem = state.problem();
+  std::vector<PodIndex> candidates;
+  for (const PodIndex pod : problem.gangs[index].pods) {
+    if (fit::is_pending(problem.pods[pod]) || state.is_present(pod) ||
+        problem.pods[pod].status == PodStatus::kSucceeded)
+      candidates.push_back(pod);
+  }
+  const auto units = gang_units(problem, index, candidates);
+  is_enough = !units.empty();
+  return is_enough ? units.front() : WorkPair{};
+}
+
+// Adds it, unless it has too few pods, whatever is done.
+void add(const ClusterState& state, GangIndex index, const Look& look, Shapes& shapes, std::vector<WaitingGang>& all) {
+  const Problem& problem = state.problem();
+  const Gang& gang = problem.gangs[index];
+  WaitingGang found;
+  found.gang = index;
+  found.queue = gang.queue;
+  found.priority = gang.priority;
+  found.waited_seconds = gang.waited_seconds;
+  found.waits = look.any_waits && problem.snapshot->policy.actions.place && fit::timeout(gang);
+  if (look.are_equal) {
+    found.leaf = gang.root;
+    found.pods = static_cast<std::int32_t>(gang.pods.size());
+    found.needed = problem.groups[gang.root].minimum;
+    found.pod_class = problem.pods[gang.pods.front()].pod_class;
+    if (found.pods < found.needed) return;
+    const WorkPair unit = work_pair(problem.pod_classes[found.pod_class]);
+    for (std::size_t side = 0; side < 2; ++side)
+      found.minimum[side] = saturating_multiply(unit[side], std::max(0, found.needed));
+    const bool asks_for_resources = !gang.min_resources.empty() || gang.min_resources_gpu > 0;
+    if (!look.any_present && !asks_for_resources) found.shape = shapes.number(problem, gang, found);
+  } else {
+    bool is_enough = false;
+    found.minimum = minimum_of(state, index, is_enough);
+    if (!is_enough) return;
+  }
+  all.push_back(found);
+}
+
+}  // namespace
+
+WaitingGangs::WaitingGangs(const ClusterState& state, std::span<const GangIndex> gangs) {
+  Shapes shapes;
+  all_.reserve(gangs.size());
+  for (const GangIndex gang : gangs) {
+    if (fit::queue_exists(state.problem().gangs[gang])) add(state, gang, look_at(state, gang), shapes, all_);
+  }
+  shapes_ = shapes.size();
+  sort();
+}
+
+WaitingGangs WaitingGangs::of_pending(const ClusterState& state, std::vector<GangIndex>& listed) {
+  const Problem& problem = state.problem();
+  WaitingGangs waiting;
+  Shapes shapes;
+  waiting.all_.reserve(problem.gangs.size());
+  for (const GangIndex gang : problem.gangs.indices()) {
+    if (state.version(gang) != 0 && !is_any_pending(problem, gang)) continue;
+    const Look look = look_at(state, gang);
+    if (!look.any_pending) continue;
+    listed.push_back(gang);
+    if (fit::queue_exists(problem.gangs[gang])) add(state, gang, look, shapes, waiting.all_);
+  }
+  waiting.shapes_ = shapes.size();
+  waiting.sort();
+  return waiting;
+}
+
+void WaitingGangs::sort() {
+  std::vector<Keyed> keys, spare;
+  keys.reserve(all_.size());
+  for (const WaitingGang& gang : all_)
+    keys.push_back({descending_key(gang.waited_seconds), static_cast<std::uint32_t>(keys.size())});
+  sort_by_key(keys, spare);
+  for (Keyed& key : keys) key.key = descending_key(std::int64_t{all_[key.position].priority});
+  sort_by_key(keys, spare);
+  by_age_.reserve(keys.size());
+  for (const Keyed& key : keys) by_age_.push_back(key.position);
+}
+
+}  // namespace muster

@@ -1,0 +1,374 @@
+#include "heuristics/preemption/eviction_rules.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "heuristics/state/fit.h"
+#include "heuristics/state/groups.h"
+#include "model/base/saturating.h"
+#include "model/problem/gang_tree.h"
+
+namespace muster {
+
+namespace {
+
+// The maximum, in millionths of a device, that a pod of the class takes, wherever it is: a memory request may take all
+// of one.
+MicroGpu most_devices(const PodClass& pod_class) {
+  if (pod_class.gpu.kind == GpuRequestKind::kNone) return 0;
+  return pod_class.gpu.devices * (pod_class.gpu.kind == GpuRequestKind::kFraction ? pod_class.gpu.share : 1'000'000);
+}
+
+// A bit for each of gpu, cpu and memory that it asks for.
+std::uint8_t mask_of(const PodClass& pod_class) {
+  return static_cast<std::uint8_t>((pod_class.counts_as_gpu ? 1U << kQueueGpu : 0) |
+                                   (pod_class.request[kCpu.value()] > 0 ? 1U << kQueueCpu : 0) |
+                                   (pod_class.request[kMemory.value()] > 0 ? 1U << kQueueMemory : 0));
+}
+
+}  // namespace
+
+EvictionRules::EvictionRules(const Problem& problem, const FairShares& shares, const ClusterState& before)
+    : problem_(problem), shares_(shares), usage_before_(before.usage()), before_(before), asked_(problem.gangs.size()) {
+  for (const Queue& queue : problem.queues) {
+    QueueAmounts quota = queue.quota;
+    for (Amount& amount : quota) amount = amount == kUnlimited ? kNoBound : amount;
+    quota_.push_back(quota);
+    any_min_runtime_ = any_min_runtime_ || queue.preempt_min_runtime > 0 || queue.reclaim_min_runtime > 0;
+  }
+}
+
+// Threads that find it at the same time find the same.
+std::uint8_t EvictionRules::find_asked(GangIndex gang) const {
+  std::uint8_t found = kKnown;
+  for (const PodIndex pod : problem_.gangs[gang].pods) found |= mask_of(problem_.class_of(pod));
+  asked_[gang].store(found, std::memory_order_relaxed);
+  return found;
+}
+
+// Equal: of one queue, with equal requests, equally preemptible.
+std::uint64_t EvictionRules::claimant_kind(GangIndex gang) const {
+  std::uint64_t kind = problem_.gangs[gang].queue.value();
+  for (const bool asks : asked_for(gang)) kind = kind << 1 | (asks ? 1 : 0);
+  return kind << 1 | (problem_.gangs[gang].preemptible ? 1 : 0);
+}
+
+void EvictionRules::make_survey() const {
+  const std::lock_guard lock(surveying_);
+  if (is_surveyed_.load(std::memory_order_relaxed)) return;
+  look_around();
+  is_surveyed_.store(true, std::memory_order_release);
+}
+
+void EvictionRules::look_around() const {
+  survey_.lowest_running.assign(problem_.queues.size(), std::numeric_limits<std::int32_t>::max());
+  Indexed<QueueIndex, GangIndex> first(problem_.queues.size(), GangIndex::none());
+  std::vector<bool> may_leave(problem_.pod_classes.size(), false);
+  double run_seconds = 0, pods = 0;
+  const auto look_at = [&](const Pod& pod) {
+    const Gang& gang = problem_.gangs[pod.gang];
+    if (pod.status != PodStatus::kRunning) return;
+    const auto taken = static_cast<double>(most_devices(problem_.pod_classes[pod.pod_class])) / 1e3;
+    if (taken > 0)
+      survey_.least_weight = std::min(survey_.least_weight, static_cast<double>(pod.weighted_work) / taken);
+    if (!may_evict(pod.gang)) return;
+    survey_.lowest_running[gang.queue] = std::min(survey_.lowest_running[gang.queue], gang.priority);
+    if (first[gang.queue].is_none()) first[gang.queue] = pod.gang;
+    may_leave[pod.pod_class.value()] = true;
+    run_seconds += static_cast<double>(pod.run_seconds);
+    ++pods;
+  };
+  for (const GangIndex gang : problem_.gangs.indices()) {
+    if (before_.version(gang) == 0) continue;  // no pod of it runs
+    for (const PodIndex pod : problem_.gangs[gang].pods) look_at(problem_.pods[pod]);
+  }
+  if (pods > 0) survey_.mean_run_seconds = static_cast<std::int64_t>(run_seconds / pods);
+  for (const PodClassIndex pod_class : problem_.pod_classes.indices()) {
+    if (may_leave[pod_class.value()]) survey_.running_classes.push_back(pod_class);
+  }
+  for (const QueueIndex queue : problem_.queues.indices()) {
+    if (!first[queue].is_none()) survey_.runs_in.emplace_back(queue, first[queue]);
+  }
+  for (const GangIndex gang : problem_.gangs.indices()) {
+    const Gang& g = problem_.gangs[gang];
+    if (!g.min_resources.empty() || g.min_resources_gpu > 0) survey_.with_min_resources.push_back(gang);
+  }
+  survey_.is_local =
+      survey_.with_min_resources.empty() && !problem_.has_company_rules() && !problem_.snapshot->policy.max_moves &&
+      (problem_.topology_levels.empty() ||
+       std::ranges::all_of(problem_.groups, [](const Group& group) { return group.required_level.is_none(); }));
+}
+
+bool EvictionRules::may_evict(GangIndex victim) const {
+  return problem_.gangs[victim].preemptible && !problem_.gangs[victim].queue.is_none();
+}
+
+bool EvictionRules::may_move(const ClusterState& state, PodIndex pod) const {
+  const Pod& p = problem_.pods[pod];
+  const Gang& gang = problem_.gangs[p.gang];
+  if (p.status != PodStatus::kRunning || !gang.preemptible || !fit::queue_exists(gang) || !fit::timeout(gang))
+    return false;
+  if (!state.budgets_allow({&pod, 1})) return false;
+  return state.is_present(pod) && is_satisfied(state, p.gang);  // what is placed has its minimum
+}
+
+bool EvictionRules::may_preempt(GangIndex claimant, GangIndex victim) const {
+  const Gang &c = problem_.gangs[claimant], &v = problem_.gangs[victim];
+  return may_evict(victim) && c.preemption_policy == PreemptionPolicy::kPreemptLowerPriority && c.queue == v.queue &&
+         v.priority < c.priority;
+}
+
+bool EvictionRules::may_reclaim(const ClusterState& state, GangIndex claimant, GangIndex victim) const {
+  const Gang &c = problem_.gangs[claimant], &v = problem_.gangs[victim];
+  if (!may_evict(victim) || c.preemption_policy == PreemptionPolicy::kNever || c.queue == v.queue || c.queue.is_none())
+    return false;
+  // A pod that runs in a queue above the claimant's is on neither side.
+  if (!v.queue_is_leaf && std::ranges::find(problem_.queues[c.queue].ancestors, v.queue) !=
+                              problem_.queues[c.queue].ancestors.end())
+    return false;
+  const QueueIndex side = sides(c.queue, v.queue).victim;
+  // Over its share (or quota) before the plan, and still over it: so it is not reduced more than needed.
+  const bool over_share = is_over(usage_before_[side], shares_.share[side], claimant) &&
+                          is_over(state.usage()[side], shares_.share[side], claimant);
+  const bool over_quota =
+      is_over(usage_before_[side], quota_[side], claimant) && is_over(state.usage()[side], quota_[side], claimant);
+  return over_share || over_quota;
+}
+
+bool EvictionRules::has_run_enough(const ClusterState& state, GangIndex claimant, GangIndex victim,
+                                   EvictionReason reason) const {
+  const Gang& gang = problem_.gangs[victim];
+  const Queue& queue = problem_.queues[gang.queue];
+  Nanoseconds least = queue.preempt_min_runtime;
+  if (reason == EvictionReason::kReclaim) {
+    least = problem_.queues[sides(problem_.gangs[claimant].queue, gang.queue).victim].reclaim_min_runtime;
+  }
+  if (least <= 0) return true;
+  // Pods that have run for too short a time may leave as surplus if the rest is the minimum.
+  const auto runs = [&](PodIndex pod) {
+    return problem_.pods[pod].status == PodStatus::kRunning && state.is_present(pod);
+  };
+  const auto is_old = [&](PodIndex pod) {
+    return problem_.pods[pod].status == PodStatus::kSucceeded || (runs(pod) && problem_.pods[pod].run_time >= least);
+  };
+  const bool is_protected = std::ranges::any_of(gang.pods, [&](PodIndex pod) { return runs(pod) && !is_old(pod); });
+  return !is_protected || meets_minimum(problem_, gang, is_old);
+}
+
+EvictionRules::Sides EvictionRules::sides(QueueIndex claimant, QueueIndex victim) const {
+  const auto &above_claimant = problem_.queues[claimant].ancestors, &above_victim = problem_.queues[victim].ancestors;
+  auto c = above_claimant.rbegin();
+  auto v = above_victim.rbegin();
+  while (c != above_claimant.rend() && v != above_victim.rend() && *c == *v) ++c, ++v;
+  return {c == above_claimant.rend() ? claimant : *c, v == above_victim.rend() ? victim : *v};
+}
+
+bool EvictionRules::is_over(const QueueAmounts& usage, const QueueAmounts& bound, GangIndex claimant) const {
+  const auto& asked = asked_for(claimant);
+  for (std::size_t r = 0; r < kQueueResources; ++r) {
+    if (asked[r] && usage[r] > bound[r]) return true;
+  }
+  return false;
+}
+
+bool EvictionRules::is_within(const QueueAmounts& usage, const QueueAmounts& bound, GangIndex claimant) const {
+  return !is_over(usage, bound, claimant);
+}
+
+bool EvictionRules::claims_within_share(const ClusterState& state, GangIndex claimant, GangIndex victim,
+                                        const QueueAmounts& added) const {
+  const Gang& gang = problem_.gangs[claimant];
+  const QueueIndex side = sides(gang.queue, problem_.gangs[victim].queue).claimant;
+  for (const QueueIndex queue : problem_.queues[gang.queue].ancestors) {
+    QueueAmounts usage = state.usage()[queue], fixed = state.non_preemptible_usage()[queue];
+    for (std::size_t r = 0; r < kQueueResources; ++r) {
+      usage[r] += added[r];
+      fixed[r] += added[r];
+    }
+    if (!is_within(usage, shares_.share[queue], claimant)) return false;
+    if (!gang.preemptible && !is_within(fixed, quota_[queue], claimant)) return false;
+    if (queue == side) break;
+  }
+  return true;
+}
+
+// What is placed counts as what runs does.
+bool EvictionRules::keeps_whole_gangs(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const {
+  return std::ranges::all_of(lost, [&](const PlannedEviction& eviction) {
+    const GangIndex gang = problem_.pods[eviction.pod].gang;
+    if (problem_.gangs[gang].pods.size() == 1) return true;
+    return !is_anything_present(end_state, gang) || is_satisfied(end_state, gang);
+  });
+}
+
+Nanoseconds EvictionRules::min_runtime(const PlannedEviction& eviction) const {
+  const QueueIndex queue = problem_.gangs[problem_.pods[eviction.pod].gang].queue;
+  if (eviction.reason == EvictionReason::kPreempt) return problem_.queues[queue].preempt_min_runtime;
+  if (eviction.reason != EvictionReason::kReclaim) return 0;
+  return problem_.queues[sides(problem_.gangs[eviction.for_gang].queue, queue).victim].reclaim_min_runtime;
+}
+
+// Pods of an evicted gang that have run for too short a time must be its surplus, whenever they left: the others made
+// up its minimum.
+bool EvictionRules::keeps_protection(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const {
+  if (!any_min_runtime_) return true;
+  std::map<GangIndex, std::set<PodIndex>> young;
+  for (const PlannedEviction& eviction : lost) {
+    const Pod& pod = problem_.pods[eviction.pod];
+    if (pod.run_time < min_runtime(eviction) && !is_satisfied(end_state, pod.gang))
+      young[pod.gang].insert(eviction.pod);
+  }
+  return std::ranges::all_of(young, [&](const auto& of_gang) {
+    const auto is_old = [&](PodIndex pod) {
+      const PodStatus status = problem_.pods[pod].status;
+      return status == PodStatus::kSucceeded || (status == PodStatus::kRunning && !of_gang.second.contains(pod));
+    };
+    return meets_minimum(problem_, problem_.gangs[of_gang.first], is_old);
+  });
+}
+
+// For a gang that leaves as a whole, the least work that makes up its minimum is one unit, if any of it is reclaimed;
+// every other pod is one by itself.
+QueueAmounts EvictionRules::largest_unit_reclaimed(const ClusterState& end_state,
+                                                   const std::vector<PlannedEviction>& lost, QueueIndex side) const {
+  std::map<GangIndex, std::vector<PodIndex>> by_gang;
+  QueueAmounts largest{};
+  const auto take_larger = [&](const QueueAmounts& unit) {
+    for (std::size_t r = 0; r < kQueueResources; ++r) largest[r] = std::max(largest[r], unit[r]);
+  };
+  for (const PlannedEviction& eviction : lost) {
+    const GangIndex gang = problem_.pods[eviction.pod].gang;
+    if (eviction.reason != EvictionReason::kReclaim ||
+        sides(problem_.gangs[eviction.for_gang].queue, problem_.gangs[gang].queue).victim != side)
+      continue;
+    if (problem_.gangs[gang].pods.size() == 1) {
+      take_larger(usage_of(eviction.pod));
+    } else {
+      by_gang[gang].push_back(eviction.pod);
+    }
+  }
+  for (const auto& [gang, pods] : by_gang) {
+    const std::vector<PodIndex> core = is_anything_present(end_state, gang) ? std::vector<PodIndex>{} : core_of(gang);
+    QueueAmounts together{};
+    for (const PodIndex pod : core) {
+      for (std::size_t r = 0; r < kQueueResources; ++r) together[r] += usage_of(pod)[r];
+    }
+    for (const PodIndex pod : pods) take_larger(std::ranges::find(core, pod) != core.end() ? together : usage_of(pod));
+  }
+  return largest;
+}
+
+// Of all that ran, since a pod that left for another reason may have been part of the minimum: from the innermost
+// groups up, each group takes as many of its pods, or groups, as it needs, those of least work first. All that ran if
+// that is too few.
+std::vector<PodIndex> EvictionRules::core_of(GangIndex index) const {
+  using Part = std::pair<Work, std::vector<PodIndex>>;
+  const Gang& gang = problem_.gangs[index];
+  std::map<GroupIndex, std::vector<Part>> parts;
+  std::vector<PodIndex> ran;
+  for (const PodIndex pod : gang.pods) {
+    const Pod& p = problem_.pods[pod];
+    if (p.status == PodStatus::kSucceeded) parts[p.group].push_back({0, {}});
+    if (p.status != PodStatus::kRunning) continue;
+    parts[p.group].push_back({p.weighted_work, {pod}});
+    ran.push_back(pod);
+  }
+  for (std::size_t i = gang.groups.size(); i-- > 0;) {  // parents come before their children
+    const Group& group = problem_.groups[gang.groups[i]];
+    std::vector<Part>& own = parts[gang.groups[i]];
+    const auto needed = static_cast<std::size_t>(std::max(0, group.minimum));
+    if (own.size() < needed) continue;
+    std::ranges::stable_sort(own, {}, &Part::first);
+    Part whole;
+    for (std::size_t k = 0; k < needed; ++k) {
+      whole.first += own[k].first;
+      whole.second.insert(whole.second.end(), own[k].second.begin(), own[k].second.end());
+    }
+    if (group.parent.is_none()) return whole.second;
+    parts[group.parent].push_back(std::move(whole));
+  }
+  return ran;
+}
+
+QueueAmounts EvictionRules::usage_of(PodIndex pod) const {
+  return queue_usage(problem_.class_of(pod), problem_.class_of(problem_.pods[pod].node));
+}
+
+// Whether the claimant is within its share, and the victim's side would be over its own if this much were returned to
+// it.
+bool EvictionRules::reclaim_holds(const ClusterState& end_state, const PlannedEviction& eviction,
+                                  const QueueAmounts& back) const {
+  const GangIndex victim = problem_.pods[eviction.pod].gang;
+  if (!claims_within_share(end_state, eviction.for_gang, victim, {})) return false;
+  const Sides s = sides(problem_.gangs[eviction.for_gang].queue, problem_.gangs[victim].queue);
+  const bool by_share = is_over(usage_before_[s.victim], shares_.share[s.victim], eviction.for_gang);
+  const bool by_quota = is_over(usage_before_[s.victim], quota_[s.victim], eviction.for_gang) &&
+                        is_within(end_state.usage()[s.claimant], quota_[s.claimant], eviction.for_gang);
+  QueueAmounts usage = end_state.usage()[s.victim];
+  for (std::size_t r = 0; r < kQueueResources; ++r) usage[r] = saturating_add(usage[r], back[r]);
+  return (by_share && is_over(usage, shares_.share[s.victim], eviction.for_gang)) ||
+         (by_quota && is_over(usage, quota_[s.victim], eviction.for_gang));
+}
+
+// Claimants of one kind are examined together for each queue that they take from.
+bool EvictionRules::reclaims_hold(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const {
+  using Kind = std::pair<std::uint64_t, QueueIndex>;
+  std::set<Kind> seen;
+  Kind last{0, QueueIndex::none()};
+  for (const PlannedEviction& eviction : lost) {
+    if (eviction.reason != EvictionReason::kReclaim) continue;
+    const QueueIndex from = problem_.gangs[problem_.pods[eviction.pod].gang].queue;
+    const Kind kind{claimant_kind(eviction.for_gang), from};
+    if (kind == last || !seen.insert(kind).second) continue;
+    last = kind;
+    if (reclaim_holds(end_state, eviction, {})) continue;
+    const QueueIndex side = sides(problem_.gangs[eviction.for_gang].queue, from).victim;
+    if (!reclaim_holds(end_state, eviction, largest_unit_reclaimed(end_state, lost, side))) return false;
+  }
+  return true;
+}
+
+void EvictionRules::note(const PlannedEviction& eviction, EvictedKinds& kinds) const {
+  const GangIndex index = problem_.pods[eviction.pod].gang;
+  const Gang& gang = problem_.gangs[index];
+  const bool is_one_pod = gang.pods.size() == 1 && problem_.groups[gang.root].minimum <= 1;
+  if (!is_one_pod && kinds.known_gangs.insert(index).second) kinds.gangs.push_back(index);
+  if (eviction.reason != EvictionReason::kReclaim) return;
+  if (kinds.known_reclaims.emplace(claimant_kind(eviction.for_gang), gang.queue).second)
+    kinds.reclaims.push_back(eviction);
+}
+
+bool EvictionRules::surely_hold(const ClusterState& end_state, const EvictedKinds& kinds) const {
+  if (any_min_runtime_ || problem_.snapshot->policy.max_moves || !end_state.keeps_budgets()) return false;
+  const bool are_whole = std::ranges::all_of(kinds.gangs, [&](GangIndex gang) {
+    return is_satisfied(end_state, gang) || !is_anything_present(end_state, gang);
+  });
+  return are_whole && std::ranges::all_of(kinds.reclaims, [&](const PlannedEviction& eviction) {
+           return reclaim_holds(end_state, eviction, {});
+         });
+}
+
+bool EvictionRules::hold(const ClusterState& end_state, const std::vector<PlannedEviction>& evictions) const {
+  if (!end_state.keeps_budgets()) return false;
+  std::vector<PlannedEviction> lost;
+  std::int64_t moves = 0;
+  for (const PlannedEviction& eviction : evictions) {
+    if (eviction.reason == EvictionReason::kStale) continue;
+    if (!end_state.is_present(eviction.pod)) {
+      lost.push_back(eviction);
+    } else if (!is_home(end_state, eviction.pod)) {
+      ++moves;
+      if (!is_satisfied(end_state, problem_.pods[eviction.pod].gang)) return false;  // what is placed has its minimum
+    }
+  }
+  const auto& most = problem_.snapshot->policy.max_moves;
+  if (most && moves > *most) return false;
+  if (!keeps_whole_gangs(end_state, lost) || !keeps_protection(end_state, lost)) return false;
+  return reclaims_hold(end_state, lost);
+}
+
+}  // namespace muster

@@ -1,0 +1,28 @@
+// A gang's minimum, recursively through its subgroups, in a given state (rule Gang, and Whole gangs).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "heuristics/state/cluster_state.h"
+#include "model/problem/problem.h"
+
+namespace muster {
+
+// Whether the group's minimum is present (or succeeded). Cost: O(groups below it).
+bool is_satisfied(const ClusterState& state, GroupIndex group);
+bool is_satisfied(const ClusterState& state, GangIndex gang);
+// The same with the caller's counts in place of the state's: `members[g]` of each leaf group.
+bool is_satisfied(const Problem& problem, const Indexed<GroupIndex, std::int32_t>& members, GroupIndex group);
+// Whether a pod of the gang is present. Cost: O(groups).
+bool is_anything_present(const ClusterState& state, GangIndex gang);
+// How many pods of the group are present (succeeded ones count).
+std::int32_t members_below(const ClusterState& state, GroupIndex group);
+// Calls visit(pod) for every pod of the group and the groups below it.
+template <class Visit>
+void for_each_pod(const Problem& problem, GroupIndex group, const Visit& visit) {
+  for (const PodIndex pod : problem.groups[group].pods) visit(pod);
+  for (const GroupIndex child : problem.groups[group].children) for_each_pod(problem, child, visit);
+}
+
+}  // namespace muster

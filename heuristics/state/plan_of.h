@@ -1,0 +1,25 @@
+// From the end state of a search to the plan that leads there.
+#pragma once
+
+#include <vector>
+
+#include "heuristics/state/cluster_state.h"
+#include "heuristics/state/planned_eviction.h"
+#include "model/problem/problem.h"
+#include "model/snapshot/plan.h"
+
+namespace muster {
+
+// Turns the end state of a plan (which pods are present, and where) into a plan that says so: placements with the least
+// `after` lists, evictions with their reasons and claimants. Gangs whose minimum has to wait wait whole.
+Plan plan_of(const Problem& problem, const ClusterState& end_state, const std::vector<PlannedEviction>& evictions);
+
+// The same, and the placed pods that cannot be bound in any order that was found: with them the plan breaks a rule.
+struct OrderedPlan {
+  Plan plan;
+  std::vector<PodIndex> unbound;
+};
+OrderedPlan ordered_plan_of(const Problem& problem, const ClusterState& end_state,
+                            const std::vector<PlannedEviction>& evictions);
+
+}  // namespace muster

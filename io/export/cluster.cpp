@@ -1,0 +1,144 @@
+#include "io/export/cluster.h"
+
+#include <algorithm>
+
+#include "io/json/json_document.h"
+#include "io/kubernetes/items.h"
+#include "io/kubernetes/pod/pod.h"
+
+namespace muster {
+
+namespace {
+
+// The line has been read before, under its own limits.
+constexpr JsonLimits kNoLimits = {std::numeric_limits<std::size_t>::max(), 64};
+
+template <class Values>
+auto by_name(const Values& values) {
+  std::unordered_map<std::string_view, const typename Values::value_type*> found;
+  for (const auto& value : values) found.emplace(value.name, &value);
+  return found;
+}
+
+std::string full_name(std::string_view namespace_name, std::string_view name) {
+  return std::string(namespace_name).append("/").append(name);
+}
+
+bool read_pod_identity(KubernetesReading& in, const KubernetesObject& object, ObjectIdentities& out) {
+  KubernetesPod pod;
+  JsonValue value;
+  std::string_view uid;
+  if (!read_pod(in, object, pod) || !in.take(object.metadata, "uid", value) || !in.text(value, uid)) return false;
+  if (!uid.empty()) out.uids.emplace(pod.full_name(), uid);
+  if (!pod.gpu_groups.empty()) out.groups[pod.full_name()].assign(pod.gpu_groups.begin(), pod.gpu_groups.end());
+  return true;
+}
+
+bool read_binding_groups(KubernetesReading& in, const KubernetesObject& object, ObjectIdentities& out) {
+  KubernetesBinding binding;
+  if (!read_bind_request(in, object, binding)) return false;
+  if (binding.gpu_groups.empty()) return true;
+  out.groups.try_emplace(full_name(binding.namespace_name, binding.pod), binding.gpu_groups.begin(),
+                         binding.gpu_groups.end());
+  return true;
+}
+
+// An object that cannot be read is in no plan, and has no identity here.
+void read_pods(KubernetesReading& in, const KubernetesItems& items, ObjectIdentities& out) {
+  for (const KubernetesObject& object : items.of(KubernetesKind::kPod)) {
+    if (!read_pod_identity(in, object, out)) in.error = {};
+  }
+  for (const KubernetesObject& object : items.of(KubernetesKind::kBindRequest)) {
+    if (!read_binding_groups(in, object, out)) in.error = {};
+  }
+}
+
+}  // namespace
+
+Result<ObjectIdentities> read_identities(std::string_view line) {
+  JsonDocument document;
+  if (auto broken = document.parse(line, kNoLimits)) return *std::move(broken);
+  ObjectIdentities found;
+  found.is_kubernetes = holds_kubernetes_objects(document.root());
+  if (!found.is_kubernetes) return found;
+  KubernetesReading in(document);
+  in.strict = false;
+  KubernetesItems items;
+  if (!collect_items(in, document.root(), items)) return in.error;
+  read_pods(in, items, found);
+  return found;
+}
+
+ExportCluster::ExportCluster(ObjectIdentities identities, const Problem& problem)
+    : snapshot_(problem.snapshot),
+      identities_(std::move(identities)),
+      pods_(by_name(snapshot_->pods)),
+      nodes_(by_name(snapshot_->nodes)) {
+  if (identities_.groups.empty()) return;
+  // Devices of a node are numbered in the order of the groups' names, and so are those of one pod.
+  for (const PodIndex index : problem.pods.indices()) {
+    const SnapshotPod& pod = snapshot_->pods[index.value()];
+    const auto found = identities_.groups.find(std::string(pod.name));
+    const auto devices = problem.devices_of(index);
+    if (found == identities_.groups.end() || found->second.size() != devices.size()) continue;
+    for (std::size_t i = 0; i < devices.size(); ++i) device_groups_[{pod.node, devices[i]}] = found->second[i];
+  }
+}
+
+std::string_view ExportCluster::uid(std::string_view pod) const {
+  const auto found = identities_.uids.find(std::string(pod));
+  return found == identities_.uids.end() ? std::string_view() : found->second;
+}
+
+std::string_view ExportCluster::pod_namespace(std::string_view pod) const {
+  const auto found = pods_.find(pod);
+  return found == pods_.end() ? std::string_view() : found->second->namespace_name;
+}
+
+std::string_view ExportCluster::gang(std::string_view pod) const {
+  const auto found = pods_.find(pod);
+  return found == pods_.end() || found->second->gang.empty() ? pod : found->second->gang;
+}
+
+bool ExportCluster::has_unbound_volumes(std::string_view pod) const {
+  const auto found = pods_.find(pod);
+  return found != pods_.end() && found->second->unbound_volumes;
+}
+
+std::string_view ExportCluster::scheduler(std::string_view pod) const {
+  if (snapshot_ == nullptr || !snapshot_->policy.schedulers.empty()) return {};
+  const auto found = pods_.find(pod);
+  return found == pods_.end() ? std::string_view() : scheduler_of(*found->second);
+}
+
+const PodSpec* ExportCluster::spec(std::string_view pod) const {
+  const auto found = pods_.find(pod);
+  return found == pods_.end() ? nullptr : &snapshot_->pod_specs[found->second->spec];
+}
+
+bool ExportCluster::asks_for(std::string_view pod, std::string_view resource_prefix) const {
+  const PodSpec* found = spec(pod);
+  return found != nullptr && std::ranges::any_of(found->resources, [&](const ResourceAmount& asked) {
+           return snapshot_->resource_names[asked.resource].starts_with(resource_prefix);
+         });
+}
+
+const SnapshotNode* ExportCluster::node(std::string_view node) const {
+  const auto found = nodes_.find(node);
+  return found == nodes_.end() ? nullptr : found->second;
+}
+
+std::string_view ExportCluster::hostname(std::string_view name) const {
+  constexpr std::string_view kHostname = "kubernetes.io/hostname";
+  const SnapshotNode* found = node(name);
+  if (found == nullptr) return name;
+  const auto label = std::ranges::find(found->labels, kHostname, &Labels::value_type::first);
+  return label == found->labels.end() ? name : label->second;
+}
+
+std::string_view ExportCluster::device_group(std::string_view node, std::int64_t device) const {
+  const auto found = device_groups_.find({node, device});
+  return found == device_groups_.end() ? std::string_view() : found->second;
+}
+
+}  // namespace muster

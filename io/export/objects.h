@@ -1,0 +1,58 @@
+// One step of a plan as an object in the formats of Kubernetes, KAI, Volcano and readers of deltas.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "io/export/cluster.h"
+#include "io/json/json_writer.h"
+#include "io/muster_v1/plan_line.h"
+
+namespace muster {
+
+// A pod as Kubernetes names it.
+struct ExportedPod {
+  std::string_view namespace_name, name;
+  std::string_view uid;  // empty: not known, or that of a pod that will have gone by then
+};
+
+// {"apiVersion":"v1","kind":"Binding",...}
+void write_binding(JsonWriter& writer, const ExportedPod& pod, std::string_view node);
+
+// The same with the annotations that Volcano's device plugins read: the indices of the devices or, if the node reports
+// the ids of its devices, the value that Volcano itself writes for its virtual GPUs.
+void write_volcano_binding(JsonWriter& writer, const ExportedPod& pod, const NamedPlan::Placement& placement,
+                           const ExportCluster& cluster);
+
+// {"apiVersion":"policy/v1","kind":"Eviction",...}
+void write_eviction(JsonWriter& writer, const ExportedPod& pod);
+
+// A strategic merge patch that removes scheduling gates (empty: all) and pins the pod to the node.
+void write_patch(JsonWriter& writer, const ExportedPod& pod, std::string_view hostname,
+                 const std::vector<std::string>& gates);
+
+// KAI's names of groups of pods that share a device: the existing one, else one derived from the uid of the plan's
+// first pod on it. The same for every phase of a plan.
+class KaiGroups {
+ public:
+  KaiGroups(const NamedPlan& plan, const ExportCluster& cluster);
+  // Requires a device of a placement of the plan.
+  std::string_view name(std::string_view node, std::int64_t device) const;
+
+ private:
+  std::map<std::pair<std::string_view, std::int64_t>, std::string> names_;
+};
+
+// {"apiVersion":"scheduling.run.ai/v1alpha2","kind":"BindRequest",...}. Requires the pod's uid.
+void write_bind_request(JsonWriter& writer, const ExportedPod& pod, const NamedPlan::Placement& placement,
+                        const ExportCluster& cluster, const KaiGroups& groups);
+
+// {"type":"PLACE"|"PREEMPT"|"MIGRATE",...}: no eviction is a placement, no placement an eviction; one of the two at
+// least.
+void write_delta(JsonWriter& writer, std::string_view plan_id, const NamedPlan::Placement* placement,
+                 const NamedPlan::Eviction* eviction);
+
+}  // namespace muster

@@ -1,0 +1,231 @@
+#include "io/export/plan.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "io/export/left_out.h"
+#include "io/export/objects.h"
+#include "model/base/require.h"
+
+namespace muster {
+
+namespace {
+
+// A name that the API server accepts as part of a path. The server checks the rest of it.
+bool is_object_name(std::string_view name) { return !name.empty() && name.find('/') == std::string_view::npos; }
+
+std::string path_of(std::string_view list, std::size_t position) {
+  return std::string("$.").append(list).append("[").append(std::to_string(position)).append("].pod");
+}
+
+// One entry of the plan's lists: what becomes of one pod.
+struct PlanStep {
+  const NamedPlan::Placement* placement = nullptr;  // none: the pod is not placed again
+  const NamedPlan::Eviction* eviction = nullptr;    // none: the pod is new
+  std::string path;
+
+  bool is_move() const { return placement != nullptr && eviction != nullptr; }
+  std::string_view pod() const { return placement == nullptr ? eviction->pod : placement->pod; }
+};
+
+class Exporter {
+ public:
+  Exporter(const ReadPlan& plan, const ExportCluster& cluster, const ExportOptions& options)
+      : plan_(plan),
+        cluster_(cluster),
+        options_(options),
+        groups_(plan.named, cluster),
+        left_out_(plan.named, cluster, options),
+        json_(out_.text) {}
+
+  bool run() {
+    if (!sort_steps()) return false;
+    if (options_.format == ExportFormat::kDeltas) {
+      write_deltas();
+    } else if (!write_objects()) {
+      return false;
+    }
+    remark();
+    return true;
+  }
+
+  InputError& error() { return error_; }
+  ExportedPlan& result() { return out_; }
+
+ private:
+  bool sort_steps();
+  bool name(const PlanStep& step, ExportedPod& pod);
+  bool write_objects();
+  bool write_place(const PlanStep& step);
+  void write_deltas();
+  void remark();
+  void remark(std::size_t count, std::string_view what);
+  std::string moves() const;
+
+  bool is_wanted(ExportPhase phase) const { return options_.phase == ExportPhase::kAll || options_.phase == phase; }
+
+  const ReadPlan& plan_;
+  const ExportCluster& cluster_;
+  const ExportOptions& options_;
+  // A moved pod is in the last two.
+  std::vector<PlanStep> at_once_, evicted_, later_;
+  KaiGroups groups_;
+  LeftOut left_out_;
+  ExportedPlan out_;
+  JsonWriter json_;
+  InputError error_;
+};
+
+bool Exporter::sort_steps() {
+  std::unordered_map<std::string_view, const NamedPlan::Placement*> places;
+  std::unordered_map<std::string_view, const NamedPlan::Eviction*> leavers;
+  const auto add = [&](const auto& list, auto& by_pod, std::string_view name) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (by_pod.emplace(list[i].pod, &list[i]).second) continue;
+      error_ = {"DuplicateName", path_of(name, i), "duplicate pod in this list"};
+      return false;
+    }
+    return true;
+  };
+  const auto& [placements, evictions] = plan_.named;
+  if (!add(placements, places, "placements") || !add(evictions, leavers, "evictions")) return false;
+  for (std::size_t i = 0; i < placements.size(); ++i) {
+    if (left_out_.has(placements[i]) || left_out_.stays(placements[i].pod)) continue;
+    const auto eviction = leavers.find(placements[i].pod);
+    PlanStep step{&placements[i], eviction == leavers.end() ? nullptr : eviction->second, path_of("placements", i)};
+    const bool waits = step.is_move() || !placements[i].after.empty();
+    (waits ? later_ : at_once_).push_back(std::move(step));
+  }
+  const auto by_step = [](const PlanStep& step) { return step.placement->step; };
+  std::ranges::stable_sort(at_once_, {}, by_step);
+  std::ranges::stable_sort(later_, {}, by_step);
+  for (std::size_t i = 0; i < evictions.size(); ++i) {
+    if (left_out_.stays(evictions[i].pod)) continue;
+    const auto place = places.find(evictions[i].pod);
+    evicted_.push_back({place == places.end() ? nullptr : place->second, &evictions[i], path_of("evictions", i)});
+  }
+  return true;
+}
+
+// The namespace is the one in the snapshot, else the part of the name before its first `/`, else `default`.
+bool Exporter::name(const PlanStep& step, ExportedPod& pod) {
+  const std::string_view full = step.pod();
+  const std::size_t slash = full.find('/');
+  pod.namespace_name = cluster_.pod_namespace(full);
+  if (pod.namespace_name.empty())
+    pod.namespace_name = slash == std::string_view::npos ? "default" : full.substr(0, slash);
+  pod.name = slash == std::string_view::npos ? full : full.substr(slash + 1);
+  pod.uid = cluster_.uid(full);
+  if (is_object_name(pod.namespace_name) && is_object_name(pod.name)) return true;
+  error_ = {"InvalidValue", step.path, "\"" + std::string(full) + "\" is not the namespace/name of a pod"};
+  return false;
+}
+
+// The new place of a moved pod is that of the pod that its owner creates anew: under the same name, if at all, and with
+// another uid.
+bool Exporter::write_place(const PlanStep& step) {
+  ExportedPod pod;
+  if (!name(step, pod)) return false;
+  if (options_.format == ExportFormat::kKai && step.is_move()) return true;  // what owns a request is one pod, by uid
+  if (options_.format == ExportFormat::kKai && pod.uid.empty()) {
+    error_ = {"MissingUid", step.path,
+              "a BindRequest needs the uid of this pod, which no Kubernetes object in the snapshot provides"};
+    return false;
+  }
+  const NamedPlan::Placement& placement = *step.placement;
+  if (step.is_move()) pod.uid = {};
+  switch (options_.format) {
+    case ExportFormat::kBindings:
+      write_binding(json_, pod, placement.node);
+      break;
+    case ExportFormat::kPatches:
+      write_patch(json_, pod, cluster_.hostname(placement.node), options_.gates);
+      break;
+    case ExportFormat::kVolcano:
+      write_volcano_binding(json_, pod, placement, cluster_);
+      break;
+    case ExportFormat::kKai:
+      write_bind_request(json_, pod, placement, cluster_, groups_);
+      break;
+    case ExportFormat::kDeltas:
+      break;
+  }
+  json_.raw("\n");
+  return true;
+}
+
+bool Exporter::write_objects() {
+  const auto write_places = [&](const std::vector<PlanStep>& steps) {
+    return std::ranges::all_of(steps, [&](const PlanStep& step) { return write_place(step); });
+  };
+  if (is_wanted(ExportPhase::kNow) && !write_places(at_once_)) return false;
+  if (is_wanted(ExportPhase::kEvictions)) {
+    for (const PlanStep& step : evicted_) {
+      ExportedPod pod;
+      if (!name(step, pod)) return false;
+      write_eviction(json_, pod);
+      json_.raw("\n");
+    }
+  }
+  return !is_wanted(ExportPhase::kAfterEvictions) || write_places(later_);
+}
+
+// A move is one delta, among the evictions.
+void Exporter::write_deltas() {
+  const auto write = [&](const PlanStep& step) {
+    write_delta(json_, plan_.id, step.placement, step.eviction);
+    json_.raw("\n");
+  };
+  if (is_wanted(ExportPhase::kNow)) std::ranges::for_each(at_once_, write);
+  if (is_wanted(ExportPhase::kEvictions)) std::ranges::for_each(evicted_, write);
+  if (!is_wanted(ExportPhase::kAfterEvictions)) return;
+  for (const PlanStep& step : later_) {
+    if (!step.is_move()) write(step);
+  }
+}
+
+void Exporter::remark(std::size_t count, std::string_view what) {
+  if (count > 0) out_.remarks.push_back(std::to_string(count) + " of its " + std::string(what));
+}
+
+// The new node of each moved pod, the first few by name.
+std::string Exporter::moves() const {
+  constexpr std::ptrdiff_t kMostNames = 3;
+  std::string text;
+  std::ptrdiff_t moves = 0;
+  for (const PlanStep& step : later_) {
+    if (!step.is_move() || ++moves > kMostNames) continue;
+    text.append(moves == 1 ? "" : ", ").append(step.placement->pod).append(" ").append(step.eviction->node);
+    text.append(" -> ").append(step.placement->node);
+  }
+  return moves > kMostNames ? text + " and " + std::to_string(moves - kMostNames) + " more" : text;
+}
+
+void Exporter::remark() {
+  const std::string moved = moves();
+  if (!moved.empty() && options_.phase != ExportPhase::kNow)
+    out_.remarks.push_back("moves, each a restart of the pod: " + moved);
+  if (!is_wanted(ExportPhase::kNow)) remark(at_once_.size(), "placements wait for nothing: --phase now");
+  if (!is_wanted(ExportPhase::kEvictions)) remark(evicted_.size(), "pods are to be evicted: --phase evictions");
+  if (!is_wanted(ExportPhase::kAfterEvictions)) {
+    remark(later_.size(), "placements wait for evictions: --phase after-evictions");
+  }
+  if (is_wanted(ExportPhase::kAfterEvictions) && options_.format != ExportFormat::kDeltas) {
+    remark(static_cast<std::size_t>(std::ranges::count_if(later_, &PlanStep::is_move)),
+           options_.format == ExportFormat::kKai
+               ? "pods are moved and not in this phase: plan again after their owners have created them again"
+               : "pods are moved: the objects are for a new pod of the same name, which its owner has to create");
+  }
+  for (const std::string& what : left_out_.remarks()) out_.remarks.push_back(what);
+}
+
+}  // namespace
+
+Result<ExportedPlan> export_plan(const ReadPlan& plan, const ExportCluster& cluster, const ExportOptions& options) {
+  MUSTER_REQUIRE(!plan.is_error && plan.plan.placements.empty() && plan.plan.evictions.empty());
+  Exporter exporter(plan, cluster, options);
+  if (!exporter.run()) return std::move(exporter.error());
+  return std::move(exporter.result());
+}
+
+}  // namespace muster

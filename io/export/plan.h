@@ -1,0 +1,26 @@
+// A plan in formats of other systems: objects for the Kubernetes API server, patches, deltas. See docs/export.md.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/export/cluster.h"
+#include "io/export/options.h"
+#include "io/muster_v1/plan_line.h"
+#include "model/base/error.h"
+
+namespace muster {
+
+struct ExportedPlan {
+  std::string text;  // one object a line, each with its line feed; phase after phase, each in the order of the plan
+  // Notes for the reader of the objects: what other phases hold, what the format cannot express. A sentence each.
+  std::vector<std::string> remarks;
+};
+
+// Requires a plan with names, and one that the referee passes if the cluster is known. Errors, each with the path in
+// the plan line: InvalidValue, a pod whose name cannot be one of Kubernetes; MissingUid, for KAI a pod whose Kubernetes
+// UID is not known. Cost: O(placements + evictions).
+Result<ExportedPlan> export_plan(const ReadPlan& plan, const ExportCluster& cluster, const ExportOptions& options);
+
+}  // namespace muster

@@ -1,0 +1,46 @@
+#include "io/http/problem.h"
+
+#include <array>
+#include <utility>
+
+#include "io/json/json_writer.h"
+
+namespace muster {
+
+std::string_view reason_phrase(unsigned status) {
+  constexpr std::array<std::pair<unsigned, std::string_view>, 18> kPhrases = {{{100, "Continue"},
+                                                                               {200, "OK"},
+                                                                               {400, "Bad Request"},
+                                                                               {404, "Not Found"},
+                                                                               {405, "Method Not Allowed"},
+                                                                               {408, "Request Timeout"},
+                                                                               {411, "Length Required"},
+                                                                               {413, "Content Too Large"},
+                                                                               {415, "Unsupported Media Type"},
+                                                                               {417, "Expectation Failed"},
+                                                                               {422, "Unprocessable Content"},
+                                                                               {429, "Too Many Requests"},
+                                                                               {431, "Request Header Fields Too Large"},
+                                                                               {500, "Internal Server Error"},
+                                                                               {501, "Not Implemented"},
+                                                                               {503, "Service Unavailable"},
+                                                                               {504, "Gateway Timeout"},
+                                                                               {505, "HTTP Version Not Supported"}}};
+  for (const auto& [known, phrase] : kPhrases) {
+    if (known == status) return phrase;
+  }
+  return "Unknown";
+}
+
+HttpResponse problem_response(const HttpProblem& problem, std::string_view request_id) {
+  HttpResponse response{problem.status, "application/problem+json", {}, {}};
+  JsonWriter json(response.body);
+  json.raw(R"({"type":"about:blank","title":)").string(reason_phrase(problem.status));
+  json.raw(R"(,"status":)").integer(problem.status).raw(R"(,"detail":)").string(problem.detail);
+  json.raw(R"(,"code":)").string(problem.code);
+  if (!problem.path.empty()) json.raw(R"(,"path":)").string(problem.path);
+  json.raw(R"(,"requestId":)").string(request_id).raw("}\n");
+  return response;
+}
+
+}  // namespace muster

@@ -1,0 +1,83 @@
+// The gang of each pod, and the terms of a gang from all its pods -> gangs[]
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "io/kubernetes/groups.h"
+#include "io/kubernetes/pod/pod.h"
+#include "io/kubernetes/priorities.h"
+#include "io/kubernetes/queues.h"
+
+namespace muster {
+
+class KubernetesGangs {
+ public:
+  KubernetesGangs(const KubernetesPriorities& priorities, KubernetesQueues& queues)
+      : priorities_(priorities), queues_(queues) {}
+
+  // A group that an object defines. Errors: DuplicateName, of the pod groups of one Workload.
+  [[nodiscard]] bool add(KubernetesReading& reading, const KubernetesGroup& group);
+  // A group that no object defines yet; an existing one stays.
+  void add_made(const KubernetesGroup& group);
+
+  // Sets `gang` and `subgroup` of the pod, and `held` if its group requires it. Requires all groups to be added.
+  void join(KubernetesPod& pod);
+
+  // Names and terms, once all pods have joined. Requires each pod to keep its place.
+  void finish(std::vector<KubernetesPod>& pods, KubernetesRemarks& remarks);
+
+  std::size_t size() const { return gangs_.size(); }
+  const std::string& name(const KubernetesPod& pod) const { return gangs_[static_cast<std::size_t>(pod.gang)].name; }
+  // For KAI's groups that do not set theirs; empty: none.
+  void set_default_grace_period(std::string_view period) { default_grace_period_ = period; }
+  // Holds the gang of a pod that was held after it had joined.
+  void hold(const KubernetesPod& pod);
+  // Why the pod must not be placed, or moved if it runs; empty: it may be.
+  std::string_view held(const KubernetesPod& pod) const;
+  std::int32_t priority_of(const KubernetesPod& pod) const;
+
+  [[nodiscard]] bool write(KubernetesReading& reading, JsonWriter& writer) const;
+
+ private:
+  struct Gang {
+    KubernetesGroup group;
+    std::string name;
+    bool is_written = true;
+    // Of its pods:
+    std::int64_t pods = 0, succeeded = 0;
+    std::int32_t highest_priority = std::numeric_limits<std::int32_t>::min();
+    bool never_preempts = true, has_fixed = false, forbids_preemption = false;
+    std::optional<std::int32_t> min_available;
+    std::string_view earliest, kai_queue, runai_queue, kueue_queue;
+    // Settled by finish:
+    std::string queue;
+    std::int32_t priority = 0;
+    bool preemptible = true;
+  };
+  std::size_t find_or_add(const KubernetesPod& pod);
+  std::size_t append(const KubernetesGroup& group);
+  void count(const KubernetesPod& pod, Gang& gang);
+  void set_subgroup(KubernetesPod& pod, Gang& gang);
+  void settle_names();
+  void settle(Gang& gang);
+  void give_own_gangs(std::vector<KubernetesPod>& pods);
+  std::int32_t settled_priority(const Gang& gang) const;
+  [[nodiscard]] bool write_gang(KubernetesReading& reading, JsonWriter& writer, const Gang& gang) const;
+
+  const KubernetesPriorities& priorities_;
+  KubernetesQueues& queues_;
+  std::vector<Gang> gangs_;
+  std::unordered_map<std::string, std::size_t> positions_;  // by system and full name
+  GroupReference last_reference_;
+  std::string_view last_namespace_, default_grace_period_;
+  std::size_t last_ = 0;
+  bool has_joined_ = false;  // a pod; no group of an object comes after that
+};
+
+}  // namespace muster

@@ -1,0 +1,60 @@
+// PodGroups of all systems, each by itself, before its pods are known.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/kubernetes/pod/pod.h"
+#include "io/kubernetes/topology.h"
+
+namespace muster {
+
+struct KubernetesSubgroup {
+  std::string_view name, parent;
+  std::optional<std::int32_t> min_member, min_subgroups;
+  std::string_view required, preferred;
+};
+
+struct KubernetesGroup {
+  GroupSystem system = GroupSystem::kNone;
+  std::string_view namespace_name, name;
+  std::string_view group, replica;  // only with kWorkload
+  JsonValue object;                 // absent: no object defines it
+  bool is_basic = false;            // no gang: its pods are each on its own
+  std::optional<std::int32_t> min_member, min_subgroups;
+  std::vector<KubernetesSubgroup> subgroups;
+  JsonValue min_resources, timeout, grace_period;
+  RequestedAmounts min_amounts;  // used instead of min_resources if no object sets those; `gpu` counts devices
+  std::string_view queue, runai_queue, priority_class;
+  std::optional<std::int32_t> priority;
+  std::optional<bool> preemptible;
+  bool never_preempts = false, says_policy = false;
+  std::string_view required, preferred;  // node labels
+  std::string_view created, stale_since, last_eviction;
+  Nanoseconds preemption_delay = 0;
+  std::string_view held;  // why its pods must not be placed; empty: they may be
+
+  // "namespace/name", with the pod group and the replica key of a Workload.
+  std::string full_name() const;
+};
+
+// Each reads one object. Errors: those of the values. `topologies` knows all Topology objects.
+[[nodiscard]] bool read_kai_group(KubernetesReading& reading, const KubernetesObject& object,
+                                  const KubernetesTopologies& topologies, KubernetesGroup& out);
+// KAI evicts nothing for a group that has waited less than its preemptionDelay since its creation or eviction: then the
+// group never preempts, which is the result.
+bool delay_preemption(KubernetesGroup& group, Nanoseconds now);
+[[nodiscard]] bool read_volcano_group(KubernetesReading& reading, const KubernetesObject& object, KubernetesGroup& out);
+// Of both API groups; `out.system` distinguishes them.
+[[nodiscard]] bool read_coscheduling_group(KubernetesReading& reading, const KubernetesObject& object,
+                                           KubernetesGroup& out);
+// scheduling.k8s.io: PodGroup of 1.36 and 1.37, whose keys are added to the topology.
+[[nodiscard]] bool read_pod_group(KubernetesReading& reading, const KubernetesObject& object,
+                                  KubernetesTopologies& topologies, KubernetesGroup& out);
+// Workload of 1.35: the pod groups that it holds, appended.
+[[nodiscard]] bool read_workload(KubernetesReading& reading, const KubernetesObject& object,
+                                 std::vector<KubernetesGroup>& out);
+
+}  // namespace muster

@@ -1,0 +1,45 @@
+// Kubernetes objects -> one line of `muster/v1`, as docs/kubernetes.md describes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/json/json_document.h"
+#include "model/base/error.h"
+#include "model/snapshot/snapshot.h"
+
+namespace muster {
+
+struct KubernetesOptions {
+  bool expand = false;  // pods that templates have not made yet are there, too
+  std::optional<Nanoseconds> time = {};  // now; none: the latest instant in the objects,
+  std::optional<Nanoseconds> not_before = {};  // or this, if it is later
+  std::string policy = {};                     // `policy` of the snapshot, an object in JSON; empty: none
+  std::string grace_period = {};               // for KAI's groups that do not set theirs; empty: none
+  // An inconsistent object is an error; else it is left out, or its pods are held, and a warning names it.
+  bool strict = true;
+};
+
+struct ImportedSnapshot {
+  std::string line;  // without a line feed
+  // What was passed over, ignored or held back, a sentence each, with a count and the first object.
+  std::vector<std::string> remarks;
+  // Objects that are left out of the line; odd ones in the line have the key `unclear` there.
+  std::vector<Warning> warnings;
+};
+
+// Requires a document that parsed, and holds_kubernetes_objects. Errors: those of SnapshotReader, DuplicateName,
+// UnknownNode, UnknownQueue; the message begins with the kind and the name of the object, the path is that of the
+// document. Cost: one pass over the document.
+Result<ImportedSnapshot> import_kubernetes(JsonDocument& document, const KubernetesOptions& options);
+
+// The same for a text of documents, one after another. Errors: those of JsonDocument, UnsupportedFormat, too. Cost: as
+// above, and memory in proportion to the relevant part of the text.
+Result<ImportedSnapshot> import_kubernetes_text(std::string text, const KubernetesOptions& options, JsonLimits limits);
+
+// An error of a line that has been imported, with the name of the object that its path leads to.
+InputError name_imported(InputError error, std::string_view line);
+
+}  // namespace muster

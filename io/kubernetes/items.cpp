@@ -1,0 +1,285 @@
+#include "io/kubernetes/items.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace muster {
+
+namespace {
+
+struct KnownKind {
+  std::string_view group, kind, versions;  // versions between spaces
+  KubernetesKind meaning;
+  bool has_namespace;
+};
+
+constexpr std::array<KnownKind, 27> kKnownKinds = {{
+    {"", "Pod", " v1 ", KubernetesKind::kPod, true},
+    {"", "Node", " v1 ", KubernetesKind::kNode, false},
+    {"", "Namespace", " v1 ", KubernetesKind::kNamespace, false},
+    {"scheduling.k8s.io", "PriorityClass", " v1 ", KubernetesKind::kPriorityClass, false},
+    {"scheduling.k8s.io", "Workload", " v1alpha1 ", KubernetesKind::kWorkload, true},
+    {"scheduling.k8s.io", "PodGroup", " v1alpha2 v1alpha3 v1beta1 ", KubernetesKind::kPodGroup, true},
+    {"scheduling.run.ai", "PodGroup", " v2alpha2 ", KubernetesKind::kKaiGroup, true},
+    {"scheduling.run.ai", "Queue", " v2 ", KubernetesKind::kKaiQueue, false},
+    {"scheduling.run.ai", "BindRequest", " v1alpha2 ", KubernetesKind::kBindRequest, true},
+    {"kai.scheduler", "Topology", " v1alpha1 ", KubernetesKind::kTopology, false},
+    {"scheduling.volcano.sh", "PodGroup", " v1beta1 ", KubernetesKind::kVolcanoGroup, true},
+    {"scheduling.volcano.sh", "Queue", " v1beta1 ", KubernetesKind::kVolcanoQueue, false},
+    {"scheduling.x-k8s.io", "PodGroup", " v1alpha1 ", KubernetesKind::kCoschedulingGroup, true},
+    {"scheduling.sigs.k8s.io", "PodGroup", " v1alpha1 ", KubernetesKind::kCoschedulingSigsGroup, true},
+    {"apps", "Deployment", " v1 ", KubernetesKind::kDeployment, true},
+    {"apps", "ReplicaSet", " v1 ", KubernetesKind::kReplicaSet, true},
+    {"apps", "StatefulSet", " v1 ", KubernetesKind::kStatefulSet, true},
+    {"batch", "Job", " v1 ", KubernetesKind::kJob, true},
+    {"leaderworkerset.x-k8s.io", "LeaderWorkerSet", " v1 ", KubernetesKind::kLeaderWorkerSet, true},
+    {"kueue.x-k8s.io", "LocalQueue", " v1beta1 v1beta2 ", KubernetesKind::kLocalQueue, true},
+    {"kueue.x-k8s.io", "ClusterQueue", " v1beta1 v1beta2 ", KubernetesKind::kClusterQueue, false},
+    {"", "PersistentVolume", " v1 ", KubernetesKind::kVolume, false},
+    {"", "PersistentVolumeClaim", " v1 ", KubernetesKind::kVolumeClaim, true},
+    {"storage.k8s.io", "StorageClass", " v1 ", KubernetesKind::kStorageClass, false},
+    {"storage.k8s.io", "CSINode", " v1 ", KubernetesKind::kCsiNode, false},
+    {"policy", "PodDisruptionBudget", " v1 ", KubernetesKind::kDisruptionBudget, true},
+    {"kueue.x-k8s.io", "Topology", " v1alpha1 v1beta1 v1beta2 ", KubernetesKind::kTopology, false},
+}};
+
+const KnownKind* known_kind(const KubernetesObject& object) {
+  for (const KnownKind& known : kKnownKinds) {
+    if (known.kind != object.kind || known.group != object.group) continue;
+    const std::size_t at = known.versions.find(object.version);
+    const std::size_t end = at + object.version.size();
+    const bool is_listed = at != std::string_view::npos && !object.version.empty() && known.versions[at - 1] == ' ' &&
+                           known.versions[end] == ' ';
+    return is_listed ? &known : nullptr;
+  }
+  return nullptr;
+}
+
+struct Identity {
+  std::string_view group, kind, namespace_name, name;
+  friend bool operator==(const Identity&, const Identity&) = default;
+};
+
+struct IdentityHash {
+  std::size_t operator()(const Identity& identity) const {
+    const std::hash<std::string_view> hash;
+    std::size_t sum = hash(identity.name);
+    for (const std::string_view part : {identity.namespace_name, identity.kind, identity.group}) {
+      sum = sum * 0x9E37'79B9'7F4A'7C15U + (part.empty() ? 0 : hash(part));
+    }
+    return sum;
+  }
+};
+
+enum class Event : std::uint8_t { kNone, kSet, kDelete };
+
+class Collector {
+ public:
+  Collector(KubernetesReading& reading, KubernetesItems& out) : in_(reading), out_(out) {}
+
+  // Values that a list sets for items which do not set them.
+  struct Defaults {
+    std::string_view api_version, kind;
+  };
+
+  bool take(JsonValue value, const Defaults& defaults, Event event) {
+    static constexpr std::array<std::string_view, 8> kKeys = {"apiVersion", "items",  "kind", "metadata",
+                                                              "object",     "status", "spec", "type"};
+    KubernetesObject object;
+    object.value = value;
+    if (!in_.expect(value, JsonKind::kObject)) return false;
+    std::array<JsonValue, 8> found;
+    std::string_view api_version = defaults.api_version, type;
+    object.kind = defaults.kind;
+    if (!in_.take(value, kKeys, found) || !in_.text(found[0], api_version) || !in_.text(found[2], object.kind)) {
+      return fail(object);
+    }
+    if (found[4] && found[7] && !found[2]) {
+      return (in_.text(found[7], type) && take_event(found[4], type)) || fail(object);
+    }
+    if (object.kind.ends_with("List") && (found[1] || object.kind == "List")) {
+      return take_list(found[1], {api_version, object.kind.substr(0, object.kind.size() - 4)}, event);
+    }
+    split_api_version(api_version, object);
+    object.metadata = found[3];
+    object.status = found[5];
+    object.spec = found[6];
+    return keep(object, event) || fail(object);
+  }
+
+  void finish() {
+    for (const auto& [object, meaning] : kept_) {
+      if (object.kind.empty()) continue;  // deleted
+      note_times(object);
+      if (meaning == nullptr) {
+        in_.remarks.add(std::string(object.kind) + " is ignored", object);
+      } else {
+        out_.by_kind[static_cast<std::size_t>(meaning->meaning)].push_back(object);
+      }
+    }
+  }
+
+ private:
+  struct Kept {
+    KubernetesObject object;
+    const KnownKind* meaning;
+  };
+
+  // Once only, by the innermost object; by whatever of its name can be read.
+  bool fail(KubernetesObject object) {
+    if (object.name.empty()) {
+      const JsonValue metadata = member_of(object.value, "metadata");
+      object.name = text_of(member_of(metadata, "name"));
+      object.namespace_name = text_of(member_of(metadata, "namespace"));
+    }
+    if (!is_named_) in_.error.message = object.title() + ": " + in_.error.message;
+    if (!is_named_) failed_ = object;
+    is_named_ = true;
+    return false;
+  }
+
+  bool take_list(JsonValue items, Defaults defaults, Event event) {
+    bool has_any = false;
+    if (!in_.has_elements(items, has_any)) return false;
+    if (!has_any) return true;
+    if (defaults.kind.empty()) defaults.api_version = {};
+    for (const JsonValue item : items.elements()) {
+      if (take(item, defaults, event)) continue;
+      if (in_.strict || !in_.with_paths) return false;
+      in_.warn(failed_, "it is ignored");
+      is_named_ = false;
+    }
+    return true;
+  }
+
+  bool take_event(JsonValue object, std::string_view type) {
+    if (type == "BOOKMARK") return true;
+    if (type == "ADDED" || type == "MODIFIED") return take(object, {}, Event::kSet);
+    if (type == "DELETED") return take(object, {}, Event::kDelete);
+    return in_.fail_value(object, "an event must be ADDED, MODIFIED, DELETED or BOOKMARK, not " + std::string(type));
+  }
+
+  bool keep(KubernetesObject& object, Event event) {
+    static constexpr std::array<std::string_view, 3> kKeys = {"creationTimestamp", "name", "namespace"};
+    std::array<JsonValue, 3> found;
+    const KnownKind* meaning = known_kind(object);
+    if (object.kind.empty()) return in_.fail_missing(object.value, "kind");
+    if (!in_.take(object.metadata, kKeys, found) || !in_.text(found[1], object.name)) return false;
+    const bool has_namespace = meaning == nullptr || meaning->has_namespace;
+    if (has_namespace && !in_.text(found[2], object.namespace_name)) return false;
+    if (meaning != nullptr) {
+      if (object.name.empty()) return in_.fail_missing(object.metadata ? object.metadata : object.value, "name");
+      if (has_namespace && object.namespace_name.empty()) object.namespace_name = "default";
+      if (!in_.instant(found[0], object.created)) {
+        if (in_.strict) return false;
+        in_.warn(object, "Muster treats it as created now");
+      }
+    }
+    // The root of Volcano's queues is none here.
+    if (meaning != nullptr && meaning->meaning == KubernetesKind::kVolcanoQueue && object.name == "root") return true;
+    if (meaning == nullptr && event == Event::kNone) {
+      kept_.push_back({object, meaning});
+      return true;
+    }
+    return settle(object, meaning, event);
+  }
+
+  // An event replaces an existing object; without one, a second object is an error.
+  bool settle(const KubernetesObject& object, const KnownKind* meaning, Event event) {
+    const Identity identity{object.group, object.kind, object.namespace_name, object.name};
+    const auto [known, is_new] = positions_.emplace(identity, kept_.size());
+    if (is_new) {
+      if (event == Event::kDelete) {
+        positions_.erase(known);
+      } else {
+        kept_.push_back({object, meaning});
+      }
+      return true;
+    }
+    if (event == Event::kNone) {
+      if (in_.fail(object.value, "DuplicateName", "duplicate object") || in_.strict) return false;
+      in_.warn(object, "Muster uses the first one");
+      return true;
+    }
+    if (event == Event::kDelete) {
+      kept_[known->second].object = {};
+      positions_.erase(known);
+    } else {
+      kept_[known->second] = {object, meaning};
+    }
+    return true;
+  }
+
+  void note(JsonValue instant) {
+    if (!instant || !instant.is(JsonKind::kString)) return;
+    const std::string_view text = instant.string();
+    if (text == out_.latest || !parse_instant(text)) return;
+    if (out_.latest.empty() || is_earlier(out_.latest, text)) out_.latest = text;
+  }
+
+  // Every member of conditions and states that is a time, by its name: lastTransitionTime, startedAt.
+  void note_all(JsonValue value) {
+    if (value.is(JsonKind::kArray)) {
+      for (const JsonValue element : value.elements()) note_all(element);
+    } else if (value.is(JsonKind::kObject)) {
+      for (const JsonMember member : value.members()) {
+        if (member.key.ends_with("Time") || member.key.ends_with("At")) {
+          note(member.value);
+        } else {
+          note_all(member.value);
+        }
+      }
+    }
+  }
+
+  static JsonValue member_of(JsonValue object, std::string_view key) {
+    if (!object || !object.is(JsonKind::kObject)) return {};
+    for (const JsonMember member : object.members()) {
+      if (member.key == key) return member.value;
+    }
+    return {};
+  }
+
+  static std::string_view text_of(JsonValue value) {
+    return value && value.is(JsonKind::kString) ? value.string() : std::string_view();
+  }
+
+  void note_times(const KubernetesObject& object) {
+    note(member_of(object.metadata, "creationTimestamp"));
+    if (!object.status || !object.status.is(JsonKind::kObject)) return;
+    for (const JsonMember member : object.status.members()) {
+      if (member.key == "startTime") note(member.value);
+      if (member.key == "conditions" || member.key == "containerStatuses") note_all(member.value);
+    }
+  }
+
+  KubernetesReading& in_;
+  KubernetesItems& out_;
+  std::vector<Kept> kept_;
+  std::unordered_map<Identity, std::size_t, IdentityHash> positions_;
+  bool is_named_ = false;
+  KubernetesObject failed_;  // the innermost that cannot be read
+};
+
+}  // namespace
+
+bool holds_kubernetes_objects(JsonValue root) {
+  if (!root.is(JsonKind::kObject)) return false;
+  bool has_kind = false, has_type = false, has_object = false;
+  for (const JsonMember member : root.members()) {
+    if (member.key == "format") return false;
+    has_kind = has_kind || member.key == "apiVersion" || member.key == "kind";
+    has_type = has_type || member.key == "type";
+    has_object = has_object || member.key == "object";
+  }
+  return has_kind || (has_type && has_object);
+}
+
+bool collect_items(KubernetesReading& in, JsonValue root, KubernetesItems& out) {
+  Collector collector(in, out);
+  if (!collector.take(root, {}, Event::kNone)) return false;
+  collector.finish();
+  return true;
+}
+
+}  // namespace muster

@@ -1,0 +1,57 @@
+// The objects of a document, sorted by what becomes of them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "io/kubernetes/object/object.h"
+
+namespace muster {
+
+enum class KubernetesKind : std::uint8_t {
+  kNode,
+  kPod,
+  kNamespace,
+  kPriorityClass,
+  kTopology,
+  kKaiQueue,
+  kVolcanoQueue,
+  kWorkload,
+  kPodGroup,
+  kKaiGroup,
+  kVolcanoGroup,
+  kCoschedulingGroup,
+  kCoschedulingSigsGroup,
+  kBindRequest,
+  kDeployment,
+  kReplicaSet,
+  kStatefulSet,
+  kJob,
+  kLeaderWorkerSet,
+  kLocalQueue,
+  kClusterQueue,
+  kVolume,
+  kVolumeClaim,
+  kStorageClass,
+  kDisruptionBudget,
+  kCsiNode,
+  kCount
+};
+
+struct KubernetesItems {
+  std::array<std::vector<KubernetesObject>, static_cast<std::size_t>(KubernetesKind::kCount)> by_kind;
+  std::string_view latest;  // the latest past instant in any of them; empty: none
+
+  const std::vector<KubernetesObject>& of(KubernetesKind kind) const { return by_kind[static_cast<std::size_t>(kind)]; }
+};
+
+// Whether a document holds Kubernetes objects: an object or a list of them, or a watch event.
+bool holds_kubernetes_objects(JsonValue root);
+
+// Takes lists apart, applies watch events, and counts what is ignored. Errors: WrongType, MissingKey, DuplicateName,
+// each with the object's title in its message.
+[[nodiscard]] bool collect_items(KubernetesReading& reading, JsonValue root, KubernetesItems& out);
+
+}  // namespace muster

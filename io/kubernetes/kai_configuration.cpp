@@ -1,0 +1,115 @@
+#include "io/kubernetes/kai_configuration.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "io/json/json_writer.h"
+
+namespace muster {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kActions = {{{"allocate", "place"},
+                                                                                    {"consolidation", "consolidate"},
+                                                                                    {"reclaim", "reclaim"},
+                                                                                    {"preempt", "preempt"},
+                                                                                    {"stalegangeviction", "stale"}}};
+
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+void write_actions(std::string_view list, JsonWriter& json, std::vector<std::string>& remarks) {
+  bool first = true;
+  json.raw(R"("actions":[)");
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    const std::string_view name = trimmed(list.substr(0, comma));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+    const auto known = std::ranges::find(kActions, name, &std::pair<std::string_view, std::string_view>::first);
+    if (known != kActions.end()) {
+      json.separate(first).string(known->second);
+    } else if (!name.empty()) {
+      remarks.push_back("the action " + std::string(name) + " of the scheduler's configuration is ignored");
+    }
+  }
+  json.raw("]");
+}
+
+// The arguments of the plugin `nodeplacement`; empty: it has none.
+bool read_placement(KubernetesReading& in, JsonValue tiers, std::array<std::string_view, 2>& gpu_and_cpu) {
+  static constexpr std::array<std::string_view, 2> kPlugin = {"arguments", "name"};
+  static constexpr std::array<std::string_view, 2> kArguments = {"gpu", "cpu"};
+  bool has_tiers = false;
+  if (!in.has_elements(tiers, has_tiers)) return false;
+  if (!has_tiers) return true;
+  for (const JsonValue tier : tiers.elements()) {
+    JsonValue plugins;
+    bool has_plugins = false;
+    if (!in.take(tier, "plugins", plugins) || !in.has_elements(plugins, has_plugins)) return false;
+    if (!has_plugins) continue;
+    for (const JsonValue plugin : plugins.elements()) {
+      std::array<JsonValue, 2> found, arguments;
+      std::string_view name;
+      if (!in.take(plugin, kPlugin, found) || !in.text(found[1], name)) return false;
+      if (name != "nodeplacement") continue;
+      if (!in.take(found[0], kArguments, arguments) || !in.text(arguments[0], gpu_and_cpu[0]) ||
+          !in.text(arguments[1], gpu_and_cpu[1])) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+bool read_parameters(KubernetesReading& in, JsonValue params, KaiConfiguration& out) {
+  static constexpr std::array<std::string_view, 3> kKeys = {"globalDefaultStalenessGracePeriod",
+                                                            "maxNumberConsolidationPreemptees", "partitionParams"};
+  std::array<JsonValue, 3> found;
+  JsonValue pool;
+  std::string_view pool_key;
+  if (!in.take(params, kKeys, found) || !in.take(found[2], "NodePoolLabelKey", pool) || !in.text(pool, pool_key)) {
+    return false;
+  }
+  if (found[0]) {
+    std::int64_t nanoseconds = 0;
+    using Limits = std::numeric_limits<std::int64_t>;
+    if (!in.read_integer(found[0], Limits::min(), Limits::max(), nanoseconds)) return false;
+    out.grace_period = nanoseconds < 0 ? "never" : std::to_string(nanoseconds) + "ns";
+  }
+  if (found[1]) {
+    out.remarks.emplace_back("maxNumberConsolidationPreemptees, a limit per attempt, is ignored: see maxMoves");
+  }
+  if (!pool_key.empty()) {
+    out.remarks.push_back("the scheduler uses a pool of nodes (label " + std::string(pool_key) +
+                          "); Muster uses all nodes of the archive");
+  }
+  return true;
+}
+
+}  // namespace
+
+bool read_kai_configuration(KubernetesReading& in, JsonValue config, JsonValue params, KaiConfiguration& out) {
+  static constexpr std::array<std::string_view, 2> kKeys = {"actions", "tiers"};
+  std::array<JsonValue, 2> found;
+  std::string_view actions;
+  std::array<std::string_view, 2> placement;
+  if (!in.take(config, kKeys, found) || !in.text(found[0], actions) || !read_placement(in, found[1], placement)) {
+    return false;
+  }
+  const std::string_view gpu = placement[0].empty() ? "binpack" : placement[0];
+  const std::string_view cpu = placement[1].empty() ? "binpack" : placement[1];
+  if (gpu != cpu) out.remarks.emplace_back("nodeplacement differs for cpu and gpu: Muster uses that of gpu for both");
+  std::string policy;
+  JsonWriter json(policy);
+  bool first = true;
+  if (!actions.empty()) write_actions(actions, json.separate(first), out.remarks);
+  if (gpu == "spread") json.separate(first).raw(R"("placement":"spread")");
+  if (!policy.empty()) out.policy = "{" + policy + "}";
+  return read_parameters(in, params, out);
+}
+
+}  // namespace muster

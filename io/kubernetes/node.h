@@ -1,0 +1,20 @@
+// Node -> nodes[]
+#pragma once
+
+#include <string_view>
+
+#include "io/kubernetes/object/object.h"
+
+namespace muster {
+
+// What the other objects ask of a node.
+struct KubernetesNode {
+  std::string_view name;
+  JsonValue labels;  // an object, or absent
+};
+
+// Writes one entry of nodes[] and returns what to remember of it.
+[[nodiscard]] bool import_node(KubernetesReading& reading, const KubernetesObject& object, JsonWriter& writer,
+                               KubernetesNode& out);
+
+}  // namespace muster

@@ -1,0 +1,47 @@
+#include "io/kubernetes/object/attachments.h"
+
+#include <array>
+#include <limits>
+#include <optional>
+
+namespace muster {
+
+namespace {
+
+constexpr std::string_view kResourcePrefix = "attachable-volumes-csi-";  // as kube-scheduler's GetCSIAttachLimitKey
+constexpr std::int64_t kNoLimit = std::numeric_limits<std::int32_t>::max();  // the largest `allocatable.count`
+
+}  // namespace
+
+bool read_attach_limits(KubernetesReading& in, const KubernetesObject& object, AttachLimits& out) {
+  static constexpr std::array<std::string_view, 2> kKeys = {"allocatable", "name"};
+  JsonValue drivers;
+  bool has_any = false;
+  out.is_known = true;
+  if (!in.take(object.spec, "drivers", drivers) || !in.has_elements(drivers, has_any)) return false;
+  if (!has_any) return true;
+  for (const JsonValue driver : drivers.elements()) {
+    std::array<JsonValue, 2> found;
+    JsonValue value;
+    std::string_view name;
+    std::optional<std::int32_t> count;
+    if (!in.expect(driver, JsonKind::kObject) || !in.take(driver, kKeys, found) || !in.text(found[1], name) ||
+        !in.take(found[0], "count", value) || !in.count(value, count)) {
+      return false;
+    }
+    if (!count || name.empty()) continue;
+    AttachLimit& limit = out.of_driver[name];
+    limit.resource = std::string(kResourcePrefix).append(name);
+    limit.of_node[object.name] = *count;
+  }
+  return true;
+}
+
+void write_attach_limits(JsonWriter& writer, const AttachLimits& limits, std::string_view node, bool& first) {
+  for (const auto& [driver, limit] : limits.of_driver) {
+    const auto own = limit.of_node.find(node);
+    writer.separate(first).string(limit.resource).raw(":").integer(own == limit.of_node.end() ? kNoLimit : own->second);
+  }
+}
+
+}  // namespace muster

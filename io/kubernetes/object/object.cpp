@@ -1,0 +1,188 @@
+#include "io/kubernetes/object/object.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "model/base/require.h"
+
+namespace muster {
+
+std::string KubernetesObject::title() const {
+  std::string text(kind.empty() ? std::string_view("object") : kind);
+  text += ' ';
+  if (!namespace_name.empty()) text.append(namespace_name).append("/");
+  text += name.empty() ? std::string_view("without a name") : name;
+  return text;
+}
+
+void KubernetesRemarks::add(std::string_view what, const KubernetesObject& object) {
+  const auto known = std::ranges::find(remarks_, what, &Remark::what);
+  if (known == remarks_.end()) return add(what, object.title());
+  ++known->count;
+}
+
+void KubernetesRemarks::add(std::string_view what, std::string_view title) {
+  const auto known = std::ranges::find(remarks_, what, &Remark::what);
+  if (known == remarks_.end()) {
+    remarks_.push_back({std::string(what), 1, std::string(title)});
+  } else {
+    ++known->count;
+  }
+}
+
+std::vector<std::string> KubernetesRemarks::sentences() const {
+  std::vector<std::string> all;
+  for (const Remark& remark : remarks_) {
+    std::string sentence = std::to_string(remark.count) + (remark.count == 1 ? " time: " : " times: ");
+    all.push_back(sentence.append(remark.what).append("; first: ").append(remark.first));
+  }
+  return all;
+}
+
+void KubernetesReading::warn(const KubernetesObject& object, std::string_view outcome) {
+  std::string kind(object.kind), name(object.namespace_name);
+  if (!kind.empty()) kind[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(kind[0])));
+  if (!name.empty()) name += '/';
+  name += object.name;
+  if (object.name.empty()) name = error.path;
+  warnings.push_back(
+      {std::move(error.code), std::move(kind), std::move(name), error.message.append("; ").append(outcome)});
+  with_paths = warnings.size() < Anomalies::kMostWarnings;
+  error = {};
+}
+
+bool KubernetesReading::take(JsonValue object, std::string_view key, JsonValue& out) {
+  std::array<JsonValue, 1> found;
+  if (!take(object, std::array<std::string_view, 1>{key}, found)) return false;
+  out = found[0];
+  return true;
+}
+
+bool KubernetesReading::text(JsonValue value, std::string_view& out) {
+  if (!value) return true;
+  if (!expect(value, JsonKind::kString)) return false;
+  out = value.string();
+  return true;
+}
+
+bool KubernetesReading::flag(JsonValue value, bool& out) { return !value || read(value, out); }
+
+bool KubernetesReading::count(JsonValue value, std::optional<std::int32_t>& out) {
+  return !value || read_count(value, 0, out.emplace());
+}
+
+bool KubernetesReading::priority(JsonValue value, std::optional<std::int32_t>& out) {
+  if (!value) return true;
+  using Limits = std::numeric_limits<std::int32_t>;
+  std::int64_t wide = 0;
+  if (!read_integer(value, Limits::min(), Limits::max(), wide)) return false;
+  out = static_cast<std::int32_t>(wide);
+  return true;
+}
+
+bool KubernetesReading::instant(JsonValue value, std::string_view& out) {
+  if (!value) return true;
+  if (!expect(value, JsonKind::kString)) return false;
+  const Result<Nanoseconds> parsed = parse_instant(value.string());
+  if (!parsed) return fail_value(value, parsed.error().message);
+  out = value.string();
+  return true;
+}
+
+bool KubernetesReading::has_elements(JsonValue list, bool& out) {
+  if (!list) return true;
+  if (!expect(list, JsonKind::kArray)) return false;
+  out = list.size() > 0;
+  return true;
+}
+
+bool KubernetesReading::digits(JsonValue value, std::int64_t& out) {
+  if (!expect(value, JsonKind::kString)) return false;
+  const std::string_view written = value.string();
+  const auto [end, code] = std::from_chars(written.data(), written.data() + written.size(), out);
+  if (code == std::errc() && end == written.data() + written.size() && out >= 0) return true;
+  return fail_value(value, "must be a whole number of at least 0, in digits");
+}
+
+bool read_controller(KubernetesReading& in, JsonValue owners, std::string_view& kind, std::string_view& name) {
+  static constexpr std::array<std::string_view, 3> kKeys = {"controller", "kind", "name"};
+  bool has_any = false, found_controller = false, is_first = true;
+  if (!in.has_elements(owners, has_any)) return false;
+  if (!has_any) return true;
+  for (const JsonValue owner : owners.elements()) {
+    std::array<JsonValue, 3> found;
+    std::string_view one_kind, one_name;
+    bool is_controller = false;
+    if (!in.expect(owner, JsonKind::kObject) || !in.take(owner, kKeys, found) || !in.flag(found[0], is_controller) ||
+        !in.text(found[1], one_kind) || !in.text(found[2], one_name)) {
+      return false;
+    }
+    if (is_first || (is_controller && !found_controller)) {
+      kind = one_kind;
+      name = one_name;
+    }
+    found_controller = found_controller || is_controller;
+    is_first = false;
+  }
+  return true;
+}
+
+void split_api_version(std::string_view api_version, KubernetesObject& object) {
+  const std::size_t slash = api_version.rfind('/');
+  object.group = slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
+  object.version = slash == std::string_view::npos ? api_version : api_version.substr(slash + 1);
+}
+
+bool is_earlier(std::string_view a, std::string_view b) {
+  constexpr std::size_t kWholeSeconds = std::string_view("2026-03-01T10:00:00Z").size();
+  MUSTER_REQUIRE_SLOW(parse_instant(a) && parse_instant(b));
+  if (a.size() == kWholeSeconds && b.size() == kWholeSeconds) return a < b;  // both in UTC
+  const auto instant_a = parse_instant(a), instant_b = parse_instant(b);
+  MUSTER_REQUIRE(instant_a && instant_b);
+  return *instant_a < *instant_b;
+}
+
+void write_json(JsonWriter& writer, JsonDocument& document, JsonValue value) {
+  bool first = true;
+  switch (value.kind()) {
+    case JsonKind::kObject:
+      writer.raw("{");
+      for (const JsonMember member : value.members()) {
+        if (member.value.is(JsonKind::kNull)) continue;
+        writer.separate(first).string(member.key).raw(":");
+        write_json(writer, document, member.value);
+      }
+      writer.raw("}");
+      return;
+    case JsonKind::kArray:
+      writer.raw("[");
+      for (const JsonValue element : value.elements()) {
+        writer.separate(first);
+        write_json(writer, document, element);
+      }
+      writer.raw("]");
+      return;
+    case JsonKind::kString:
+      writer.string(value.string());
+      return;
+    case JsonKind::kInteger:
+      writer.integer(value.integer());
+      return;
+    case JsonKind::kUnsigned:
+    case JsonKind::kDouble:
+      writer.raw(document.number_text(value));
+      return;
+    case JsonKind::kTrue:
+      writer.raw("true");
+      return;
+    case JsonKind::kFalse:
+      writer.raw("false");
+      return;
+    case JsonKind::kNull:
+      writer.raw("null");
+      return;
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,116 @@
+// One object of a Kubernetes list, and its typed values. As in Kubernetes, a value of `null` is an absent one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/json/json_writer.h"
+#include "io/json/reading.h"
+#include "io/kubernetes/object/attach_limits.h"
+
+namespace muster {
+
+// Shape: views into the parsed document. Parts that are absent are values without a tape.
+struct KubernetesObject {
+  JsonValue value;
+  std::string_view group, version, kind;  // group "": core
+  std::string_view namespace_name, name;
+  JsonValue metadata, spec, status;
+  std::string_view created;  // RFC 3339; empty: unknown
+
+  // "Pod default/web", for people.
+  std::string title() const;
+};
+
+// What was ignored or held back, counted, with the first object concerned.
+class KubernetesRemarks {
+ public:
+  // `what` reads after a count: "preferred pod anti-affinity is ignored".
+  void add(std::string_view what, const KubernetesObject& object);
+  void add(std::string_view what, std::string_view title);
+  // One sentence each: "12 times: preferred pod anti-affinity is ignored; first: Pod default/web".
+  std::vector<std::string> sentences() const;
+
+ private:
+  struct Remark {
+    std::string what;
+    std::int64_t count;
+    std::string first;
+  };
+  std::vector<Remark> remarks_;
+};
+
+// Reading of Kubernetes objects. As in Reading, every function returns false after an error.
+struct KubernetesReading : Reading {
+  explicit KubernetesReading(JsonDocument& parsed) : Reading{parsed, true, nullptr, {}} {}
+
+  KubernetesRemarks remarks;
+  bool has_namespaces = false;  // the labels of all namespaces are known
+  AttachLimits attach_limits;
+  bool strict = true;  // what does not add up is an error
+  std::vector<Warning> warnings;
+
+  // Records the error as a warning that names the object. `outcome`: how it was handled.
+  void warn(const KubernetesObject& object, std::string_view outcome);
+  // The attempt has failed, which is not an error.
+  [[nodiscard]] bool tried(bool is_done) {
+    if (!is_done) error = {};
+    return is_done;
+  }
+
+  // The members of `object` that have one of `keys`, in their order. An absent object has none. Errors: WrongType;
+  // DuplicateKey, of the requested keys.
+  template <std::size_t N>
+  [[nodiscard]] bool take(JsonValue object, const std::array<std::string_view, N>& keys,
+                          std::array<JsonValue, N>& out) {
+    out = {};
+    if (!object) return true;
+    if (!expect(object, JsonKind::kObject)) return false;
+    std::size_t next = 0;  // the keys stand in the order in which objects mostly have them
+    std::uint32_t seen = 0;
+    static_assert(N <= 32);
+    for (const JsonMember member : object.members()) {
+      std::size_t at = next;
+      std::size_t tried = 0;
+      for (; tried < N && keys[at] != member.key; ++tried) at = at + 1 == N ? 0 : at + 1;
+      if (tried == N) continue;
+      if ((seen >> at & 1) != 0) return fail_duplicate(member.value, member.key);
+      seen |= std::uint32_t{1} << at;
+      next = at + 1 == N ? 0 : at + 1;
+      if (!member.value.is(JsonKind::kNull)) out[at] = member.value;
+    }
+    return true;
+  }
+  // One member of an object that may be absent.
+  [[nodiscard]] bool take(JsonValue object, std::string_view key, JsonValue& out);
+
+  // Each leaves `out` as it is if the value is absent.
+  [[nodiscard]] bool text(JsonValue value, std::string_view& out);
+  [[nodiscard]] bool flag(JsonValue value, bool& out);
+  [[nodiscard]] bool count(JsonValue value, std::optional<std::int32_t>& out);     // >= 0, in 32 bits
+  [[nodiscard]] bool priority(JsonValue value, std::optional<std::int32_t>& out);  // any, in 32 bits
+  [[nodiscard]] bool instant(JsonValue value, std::string_view& out);              // RFC 3339, kept as text
+  // A list; an absent one is empty.
+  [[nodiscard]] bool has_elements(JsonValue list, bool& out);
+  // The decimal digits of a label or annotation.
+  [[nodiscard]] bool digits(JsonValue value, std::int64_t& out);
+};
+
+// The controller among `owners`, metadata.ownerReferences, else the first of them; leaves both as they are without any.
+[[nodiscard]] bool read_controller(KubernetesReading& reading, JsonValue owners, std::string_view& kind,
+                                   std::string_view& name);
+
+// `group/version` of an apiVersion; the group of `v1` is "".
+void split_api_version(std::string_view api_version, KubernetesObject& object);
+
+// Whether instant `a` is before `b`. Requires both to be RFC 3339.
+bool is_earlier(std::string_view a, std::string_view b);
+
+// Copies a value as JSON, without members that are null.
+void write_json(JsonWriter& writer, JsonDocument& document, JsonValue value);
+
+}  // namespace muster

@@ -1,0 +1,29 @@
+// PriorityClass (scheduling.k8s.io/v1) -> priorityClasses[], and the value of a name.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+#include "io/kubernetes/object/object.h"
+
+namespace muster {
+
+// From here on nothing is preemptible.
+inline constexpr std::int32_t kSystemPriority = 2'000'000'000;
+
+class KubernetesPriorities {
+ public:
+  // Writes one entry of priorityClasses[].
+  [[nodiscard]] bool import(KubernetesReading& reading, const KubernetesObject& object, JsonWriter& writer);
+
+  // The value of a class; "" is the class of objects that name none. A missing class has the value of the global
+  // default, else `otherwise`. Names are case-sensitive.
+  std::int32_t value_of(std::string_view name, std::int32_t otherwise) const;
+
+ private:
+  std::unordered_map<std::string_view, std::int32_t> values_;
+  std::optional<std::int32_t> global_default_;
+};
+
+}  // namespace muster

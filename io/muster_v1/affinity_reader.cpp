@@ -1,0 +1,384 @@
+// Taints, tolerations, node affinity, pod affinity and anti-affinity, and topology spread in the words of Kubernetes
+// (core/v1).
+#include <array>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+#include "io/muster_v1/pod_spec_reader.h"
+
+namespace muster {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, TaintEffect>, 3> kEffects = {
+    {{"NoSchedule", TaintEffect::kNoSchedule},
+     {"NoExecute", TaintEffect::kNoExecute},
+     {"PreferNoSchedule", TaintEffect::kPreferNoSchedule}}};
+
+constexpr std::array<std::pair<std::string_view, SelectorOperator>, 6> kOperators = {
+    {{"In", SelectorOperator::kIn},
+     {"NotIn", SelectorOperator::kNotIn},
+     {"Exists", SelectorOperator::kExists},
+     {"DoesNotExist", SelectorOperator::kDoesNotExist},
+     {"Gt", SelectorOperator::kGt},
+     {"Lt", SelectorOperator::kLt}}};
+
+constexpr std::array<std::pair<std::string_view, bool>, 2> kTolerationOperators = {
+    {{"Exists", true}, {"Equal", false}}};
+
+// Accepted for what it is in Kubernetes, without any effect here.
+template <class Target>
+bool pass_over(SnapshotInput& input, JsonValue value, Target&) {
+  return input.check_duplicates(value);
+}
+
+constexpr std::array<Field<SnapshotInput, Taint>, 4> kTaintFields = {
+    {{"key", [](SnapshotInput& in, JsonValue v, Taint& t) { return in.read_name(v, t.key); }, true},
+     {"value", [](SnapshotInput& in, JsonValue v, Taint& t) { return in.read(v, t.value); }},
+     {"effect", [](SnapshotInput& in, JsonValue v, Taint& t) { return read_choice(in, v, kEffects, t.effect); }, true},
+     {"timeAdded", pass_over<Taint>}}};
+
+bool read_toleration_effect(SnapshotInput& in, JsonValue v, Toleration& t) {
+  if (v.is(JsonKind::kString) && v.string().empty()) return true;  // as in Kubernetes: any effect
+  return read_choice(in, v, kEffects, t.effect.emplace());
+}
+
+constexpr std::array<Field<SnapshotInput, Toleration>, 5> kTolerationFields = {
+    {{"key", [](SnapshotInput& in, JsonValue v, Toleration& t) { return in.read(v, t.key); }},
+     {"operator",
+      [](SnapshotInput& in, JsonValue v, Toleration& t) { return read_choice(in, v, kTolerationOperators, t.exists); }},
+     {"value", [](SnapshotInput& in, JsonValue v, Toleration& t) { return in.read(v, t.value); }},
+     {"effect", read_toleration_effect},
+     {"tolerationSeconds", [](SnapshotInput& in, JsonValue v, Toleration&) {
+        Quantity ignored;
+        return in.read_number(v, ignored);
+      }}}};
+
+bool read_requirement_key(SnapshotInput& in, JsonValue v, SelectorRequirement& r) { return in.read_name(v, r.key); }
+
+bool read_requirement_operator(SnapshotInput& in, JsonValue v, SelectorRequirement& r) {
+  return read_choice(in, v, kOperators, r.op);
+}
+
+bool read_requirement_values(SnapshotInput& in, JsonValue v, SelectorRequirement& r) {
+  if (!in.expect(v, JsonKind::kArray)) return false;
+  for (const JsonValue element : v.elements()) {
+    if (!in.read(element, r.values.emplace_back())) return false;
+  }
+  return true;
+}
+
+constexpr std::array<Field<SnapshotInput, SelectorRequirement>, 3> kRequirementFields = {
+    {{"key", read_requirement_key, true},
+     {"operator", read_requirement_operator, true},
+     {"values", read_requirement_values}}};
+
+bool is_integer(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return code == std::errc() && end == text.data() + text.size();
+}
+
+bool check_requirement(SnapshotInput& in, JsonValue culprit, const SelectorRequirement& requirement) {
+  const std::size_t count = requirement.values.size();
+  switch (requirement.op) {
+    case SelectorOperator::kIn:
+    case SelectorOperator::kNotIn:
+      return count > 0 || in.fail_value(culprit, "In and NotIn need at least one value");
+    case SelectorOperator::kExists:
+    case SelectorOperator::kDoesNotExist:
+      return count == 0 || in.fail_value(culprit, "Exists and DoesNotExist take no values");
+    case SelectorOperator::kGt:
+    case SelectorOperator::kLt:
+      return (count == 1 && is_integer(requirement.values.front())) ||
+             in.fail_value(culprit, "Gt and Lt need one value, a whole number written as a string");
+  }
+  return true;
+}
+
+bool read_requirements(SnapshotInput& in, JsonValue list, std::vector<SelectorRequirement>& out) {
+  const std::size_t first = out.size();
+  if (!read_list(in, list, kRequirementFields, out)) return false;
+  std::size_t at = first;
+  for (const JsonValue element : list.elements()) {
+    if (!check_requirement(in, element, out[at++])) return false;
+  }
+  return true;
+}
+
+bool read_match_expressions(SnapshotInput& in, JsonValue list, NodeSelectorTerm& term) {
+  return read_requirements(in, list, term.match_expressions);
+}
+
+bool read_match_fields(SnapshotInput& in, JsonValue list, NodeSelectorTerm& term) {
+  if (!read_requirements(in, list, term.match_fields)) return false;
+  std::size_t at = 0;
+  for (const JsonValue element : list.elements()) {
+    const SelectorRequirement& field = term.match_fields[at++];
+    if (field.key != "metadata.name")
+      return in.fail_value(element, "unknown field; the only field supported is metadata.name");
+    if (field.op != SelectorOperator::kIn && field.op != SelectorOperator::kNotIn) {
+      return in.fail_value(element, "a field requirement must use In or NotIn");
+    }
+  }
+  return true;
+}
+
+constexpr std::array<Field<SnapshotInput, NodeSelectorTerm>, 2> kNodeTermFields = {
+    {{"matchExpressions", read_match_expressions}, {"matchFields", read_match_fields}}};
+
+constexpr std::array<Field<SnapshotInput, NodeAffinity>, 1> kNodeSelectorFields = {
+    {{"nodeSelectorTerms",
+      [](SnapshotInput& in, JsonValue v, NodeAffinity& affinity) {
+        return read_list(in, v, kNodeTermFields, affinity.required.emplace());
+      },
+      true}}};
+
+template <class Preferred>
+bool read_weight(SnapshotInput& in, JsonValue v, Preferred& preferred) {
+  std::int64_t weight = 0;
+  if (!in.read_integer(v, 1, 100, weight)) return false;
+  preferred.weight = static_cast<std::int32_t>(weight);
+  return true;
+}
+
+constexpr std::array<Field<SnapshotInput, PreferredNodeTerm>, 2> kPreferredFields = {
+    {{"weight", read_weight<PreferredNodeTerm>, true},
+     {"preference",
+      [](SnapshotInput& in, JsonValue v, PreferredNodeTerm& preferred) {
+        return read_fields(in, v, kNodeTermFields, preferred.term);
+      },
+      true}}};
+
+constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
+constexpr std::string_view kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
+
+constexpr std::array<Field<SnapshotInput, NodeAffinity>, 2> kNodeAffinityFields = {
+    {{kRequired, [](SnapshotInput& in, JsonValue v,
+                    NodeAffinity& affinity) { return read_fields(in, v, kNodeSelectorFields, affinity); }},
+     {kPreferred, [](SnapshotInput& in, JsonValue v, NodeAffinity& affinity) {
+        return read_list(in, v, kPreferredFields, affinity.preferred);
+      }}}};
+
+// As a PersistentVolume has it.
+constexpr std::array<Field<SnapshotInput, NodeAffinity>, 1> kVolumeNodeAffinityFields = {
+    {{"required",
+      [](SnapshotInput& in, JsonValue v, NodeAffinity& out) { return read_fields(in, v, kNodeSelectorFields, out); },
+      true}}};
+
+bool read_match_labels(SnapshotInput& in, JsonValue v, LabelSelector& selector) {
+  Labels labels;
+  if (!in.read_labels(v, labels)) return false;
+  for (const auto& [key, value] : labels) selector.requirements.push_back({key, SelectorOperator::kIn, {value}});
+  return true;
+}
+
+bool read_label_expressions(SnapshotInput& in, JsonValue list, LabelSelector& selector) {
+  std::vector<SelectorRequirement> requirements;
+  if (!read_requirements(in, list, requirements)) return false;
+  std::size_t at = 0;
+  for (const JsonValue element : list.elements()) {
+    SelectorRequirement& requirement = requirements[at++];
+    if (requirement.op == SelectorOperator::kGt || requirement.op == SelectorOperator::kLt) {
+      return in.fail_value(element, "a label selector must use In, NotIn, Exists or DoesNotExist");
+    }
+    selector.requirements.push_back(std::move(requirement));
+  }
+  return true;
+}
+
+constexpr std::array<Field<SnapshotInput, LabelSelector>, 2> kLabelSelectorFields = {
+    {{"matchLabels", read_match_labels}, {"matchExpressions", read_label_expressions}}};
+
+constexpr std::array<Field<SnapshotInput, SnapshotNamespace>, 2> kNamespaceFields = {
+    {{"name", [](SnapshotInput& in, JsonValue v, SnapshotNamespace& n) { return in.read_name(v, n.name); }, true},
+     {"labels", [](SnapshotInput& in, JsonValue v, SnapshotNamespace& n) { return in.read_labels(v, n.labels); }}}};
+
+bool read_match_gang(SnapshotInput& in, JsonValue v, PodTerm& term) {
+  if (!in.read(v, term.match_gang)) return false;
+  return term.match_gang || in.fail_value(v, "matchGang must be true; omit the key instead");
+}
+
+bool read_label_selector(SnapshotInput& in, JsonValue v, std::optional<LabelSelector>& selector) {
+  return read_fields(in, v, kLabelSelectorFields, selector.emplace());
+}
+
+bool read_namespace_selector(SnapshotInput& in, JsonValue v, PodTerm& term) {
+  if (!read_label_selector(in, v, term.namespace_selector)) return false;
+  if (!term.namespace_selector->requirements.empty()) return true;
+  term.all_namespaces = true;
+  term.namespace_selector.reset();
+  return true;
+}
+
+// matchLabelKeys and mismatchLabelKeys of a term: the API server has merged them into the labelSelector of a pod that
+// it shows.
+constexpr std::array<Field<SnapshotInput, PodTerm>, 7> kPodTermFields = {
+    {{"topologyKey", [](SnapshotInput& in, JsonValue v, PodTerm& t) { return in.read_name(v, t.topology_key); }, true},
+     {"matchGang", read_match_gang},
+     {"labelSelector",
+      [](SnapshotInput& in, JsonValue v, PodTerm& t) { return read_label_selector(in, v, t.selector); }},
+     {"namespaces", [](SnapshotInput& in, JsonValue v, PodTerm& t) { return in.read_names(v, t.namespaces); }},
+     {"namespaceSelector", read_namespace_selector},
+     {"matchLabelKeys", pass_over<PodTerm>},
+     {"mismatchLabelKeys", pass_over<PodTerm>}}};
+
+bool read_pod_term(SnapshotInput& in, JsonValue object, PodTerm& term) {
+  if (!read_fields(in, object, kPodTermFields, term)) return false;
+  const bool selects = term.selector || !term.namespaces.empty() || term.all_namespaces || term.namespace_selector;
+  if (term.match_gang && selects) {
+    return in.fail_value(object, "matchGang cannot be combined with labelSelector, namespaces or namespaceSelector");
+  }
+  return true;
+}
+
+bool read_pod_terms(SnapshotInput& in, JsonValue list, std::vector<PodTerm>& out) {
+  if (!in.expect(list, JsonKind::kArray)) return false;
+  for (const JsonValue element : list.elements()) {
+    if (!read_pod_term(in, element, out.emplace_back())) return false;
+  }
+  return true;
+}
+
+constexpr std::array<Field<SnapshotInput, PreferredPodTerm>, 2> kPreferredPodFields = {
+    {{"weight", read_weight<PreferredPodTerm>, true},
+     {"podAffinityTerm",
+      [](SnapshotInput& in, JsonValue v, PreferredPodTerm& preferred) { return read_pod_term(in, v, preferred.term); },
+      true}}};
+
+// The terms of podAffinity, or those of podAntiAffinity.
+struct PodTermLists {
+  std::vector<PodTerm>& required;
+  std::vector<PreferredPodTerm>& preferred;
+};
+
+constexpr std::array<Field<SnapshotInput, PodTermLists>, 2> kPodAffinityFields = {
+    {{kRequired,
+      [](SnapshotInput& in, JsonValue v, PodTermLists& lists) { return read_pod_terms(in, v, lists.required); }},
+     {kPreferred, [](SnapshotInput& in, JsonValue v, PodTermLists& lists) {
+        return read_list(in, v, kPreferredPodFields, lists.preferred);
+      }}}};
+
+// One term, a list of terms, or the Kubernetes object with its required and preferred terms.
+bool read_pod_term_lists(SnapshotInput& in, JsonValue value, PodTermLists lists) {
+  if (value.is(JsonKind::kArray)) return read_pod_terms(in, value, lists.required);
+  if (!in.expect(value, JsonKind::kObject)) return false;
+  bool is_kubernetes = value.size() == 0;
+  for (const JsonMember member : value.members()) is_kubernetes |= member.key == kRequired || member.key == kPreferred;
+  if (is_kubernetes) return read_fields(in, value, kPodAffinityFields, lists);
+  return read_pod_term(in, value, lists.required.emplace_back());
+}
+
+constexpr std::array<std::pair<std::string_view, Unsatisfiable>, 2> kUnsatisfiable = {
+    {{"DoNotSchedule", Unsatisfiable::kDoNotSchedule}, {"ScheduleAnyway", Unsatisfiable::kScheduleAnyway}}};
+constexpr std::array<std::pair<std::string_view, bool>, 2> kInclusion = {{{"Honor", true}, {"Ignore", false}}};
+
+template <std::int32_t SpreadConstraint::*Member>
+bool read_positive(SnapshotInput& in, JsonValue v, SpreadConstraint& constraint) {
+  std::int64_t number = 0;
+  if (!in.read_integer(v, 1, std::numeric_limits<std::int32_t>::max(), number)) return false;
+  constraint.*Member = static_cast<std::int32_t>(number);
+  return true;
+}
+
+template <bool SpreadConstraint::*Member>
+bool read_inclusion(SnapshotInput& in, JsonValue v, SpreadConstraint& constraint) {
+  return read_choice(in, v, kInclusion, constraint.*Member);
+}
+
+constexpr std::array<Field<SnapshotInput, SpreadConstraint>, 8> kSpreadFields = {
+    {{"maxSkew", read_positive<&SpreadConstraint::max_skew>, true},
+     {"topologyKey",
+      [](SnapshotInput& in, JsonValue v, SpreadConstraint& s) { return in.read_name(v, s.topology_key); }, true},
+     {"whenUnsatisfiable",
+      [](SnapshotInput& in, JsonValue v, SpreadConstraint& s) {
+        return read_choice(in, v, kUnsatisfiable, s.when_unsatisfiable);
+      },
+      true},
+     {"labelSelector",
+      [](SnapshotInput& in, JsonValue v, SpreadConstraint& s) { return read_label_selector(in, v, s.selector); }},
+     {"minDomains", read_positive<&SpreadConstraint::min_domains>},
+     {"matchLabelKeys",
+      [](SnapshotInput& in, JsonValue v, SpreadConstraint& s) { return in.read_names(v, s.match_label_keys); }},
+     {"nodeAffinityPolicy", read_inclusion<&SpreadConstraint::honors_affinity>},
+     {"nodeTaintsPolicy", read_inclusion<&SpreadConstraint::honors_taints>}}};
+
+bool check_spread(SnapshotInput& in, JsonValue culprit, const SpreadConstraint& constraint) {
+  if (constraint.min_domains > 1 && constraint.when_unsatisfiable == Unsatisfiable::kScheduleAnyway)
+    return in.fail_value(culprit, "minDomains requires whenUnsatisfiable DoNotSchedule");
+  return true;
+}
+
+}  // namespace
+
+bool read_taints(SnapshotInput& input, JsonValue list, std::vector<Taint>& out) {
+  return read_list(input, list, kTaintFields, out);
+}
+
+bool read_tolerations(SnapshotInput& input, JsonValue list, std::vector<Toleration>& out) {
+  if (!read_list(input, list, kTolerationFields, out)) return false;
+  std::size_t at = 0;
+  for (const JsonValue element : list.elements()) {
+    const Toleration& toleration = out[at++];
+    if (toleration.exists && !toleration.value.empty()) return input.fail_value(element, "Exists takes no value");
+    if (!toleration.exists && toleration.key.empty())
+      return input.fail_value(element, "without a key the operator must be Exists");
+  }
+  return true;
+}
+
+bool read_label_selector(SnapshotInput& input, JsonValue object, LabelSelector& out) {
+  return read_fields(input, object, kLabelSelectorFields, out);
+}
+
+bool read_node_affinity(SnapshotInput& input, JsonValue object, NodeAffinity& out) {
+  return read_fields(input, object, kNodeAffinityFields, out);
+}
+
+bool read_volume_node_affinity(SnapshotInput& input, JsonValue object, PodSpec& out) {
+  NodeAffinity terms;
+  if (!read_fields(input, object, kVolumeNodeAffinityFields, terms)) return false;
+  out.volume_terms = std::move(terms.required);
+  return true;
+}
+
+bool read_pod_anti_affinity(SnapshotInput& input, JsonValue value, PodSpec& out) {
+  return read_pod_term_lists(input, value, {out.anti_affinity, out.preferred_anti_affinity});
+}
+
+bool read_pod_affinity(SnapshotInput& input, JsonValue value, PodSpec& out) {
+  return read_pod_term_lists(input, value, {out.affinity, out.preferred_affinity});
+}
+
+bool read_topology_spread(SnapshotInput& input, JsonValue list, PodSpec& out) {
+  if (!read_list(input, list, kSpreadFields, out.topology_spread)) return false;
+  std::size_t at = 0;
+  for (const JsonValue element : list.elements()) {
+    if (!check_spread(input, element, out.topology_spread[at++])) return false;
+  }
+  return true;
+}
+
+bool read_namespaces(SnapshotInput& input, JsonValue list) {
+  return read_list(input, list, kNamespaceFields, input.snapshot.namespaces);
+}
+
+void add_affinity_objects(std::vector<KnownObject>& out) {
+  out.push_back(known_object("taint", kTaintFields));
+  out.push_back(known_object("toleration", kTolerationFields));
+  out.push_back(known_object("selectorRequirement", kRequirementFields));
+  out.push_back(known_object("nodeSelectorTerm", kNodeTermFields));
+  out.push_back(known_object("nodeSelector", kNodeSelectorFields));
+  out.push_back(known_object("preferredNodeTerm", kPreferredFields));
+  out.push_back(known_object("nodeAffinity", kNodeAffinityFields));
+  out.push_back(known_object("volumeNodeAffinity", kVolumeNodeAffinityFields));
+  out.push_back(known_object("labelSelector", kLabelSelectorFields));
+  out.push_back(known_object("podTerm", kPodTermFields));
+  out.push_back(known_object("preferredPodTerm", kPreferredPodFields));
+  out.push_back(known_object("podAffinity", kPodAffinityFields));
+  out.push_back(known_object("topologySpreadConstraint", kSpreadFields));
+  out.push_back(known_object("namespace", kNamespaceFields));
+}
+
+}  // namespace muster

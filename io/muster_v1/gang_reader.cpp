@@ -1,0 +1,136 @@
+// gangs[] and their subgroups
+#include <algorithm>
+#include <array>
+
+#include "io/muster_v1/gang_terms_reader.h"
+#include "io/muster_v1/snapshot_input.h"
+
+namespace muster {
+
+namespace {
+
+constexpr std::array<Field<SnapshotInput, TopologyRequest>, 2> kTopologyFields = {
+    {{"required", [](SnapshotInput& in, JsonValue v, TopologyRequest& t) { return in.read_name(v, t.required); }},
+     {"preferred", [](SnapshotInput& in, JsonValue v, TopologyRequest& t) { return in.read_name(v, t.preferred); }}}};
+
+template <class Target>
+bool read_topology(SnapshotInput& in, JsonValue v, Target& target) {
+  return read_fields(in, v, kTopologyFields, target.topology);
+}
+
+template <class Target>
+bool read_min_member(SnapshotInput& in, JsonValue v, Target& target) {
+  return in.read_count(v, 0, target.min_member.emplace());
+}
+
+template <class Target>
+bool read_min_subgroups(SnapshotInput& in, JsonValue v, Target& target) {
+  return in.read_count(v, 0, target.min_subgroups.emplace());
+}
+
+constexpr std::array<Field<SnapshotInput, SnapshotSubgroup>, 5> kSubgroupFields = {
+    {{"name", [](SnapshotInput& in, JsonValue v, SnapshotSubgroup& s) { return in.read_name(v, s.name); }, true},
+     {"parent", [](SnapshotInput& in, JsonValue v, SnapshotSubgroup& s) { return in.read_name(v, s.parent); }},
+     {"minMember", read_min_member<SnapshotSubgroup>},
+     {"minSubgroups", read_min_subgroups<SnapshotSubgroup>},
+     {"topology", read_topology<SnapshotSubgroup>}}};
+
+bool read_subgroups(SnapshotInput& in, JsonValue list, SnapshotGang& gang) {
+  if (!read_list(in, list, kSubgroupFields, gang.subgroups)) return false;
+  std::size_t at = 0;
+  for (const JsonValue element : list.elements()) {
+    const SnapshotSubgroup& subgroup = gang.subgroups[at++];
+    if (subgroup.min_member && subgroup.min_subgroups) {
+      return in.fail_value(
+          element, "both minMember and minSubgroups are set; keep minMember for a leaf subgroup, else minSubgroups");
+    }
+  }
+  return true;
+}
+
+// `gpu` counts devices and is kept in millionths; all others are resources. Requests are rounded up.
+bool read_min_resources(SnapshotInput& in, JsonValue object, SnapshotGang& gang) {
+  if (!in.expect(object, JsonKind::kObject)) return false;
+  gang.has_min_resources = true;
+  for (const JsonMember member : object.members()) {
+    if (member.key == "gpu") {
+      if (!in.read_amount(member.value, {QuantityUnit::kMillionth, Rounding::kUp}, gang.min_resources_gpu))
+        return false;
+      continue;
+    }
+    ResourceAmount amount;
+    if (!in.read_resource(member, Rounding::kUp, amount)) return false;
+    gang.min_resources.push_back(amount);
+  }
+  std::ranges::sort(gang.min_resources, {}, &ResourceAmount::resource);
+  std::erase_if(gang.min_resources, [](const ResourceAmount& amount) { return amount.amount == 0; });
+  return in.check_duplicates(object);
+}
+
+bool read_grace_period(SnapshotInput& in, JsonValue v, SnapshotGang& gang) {
+  if (v.is(JsonKind::kString) && v.string() == "never") {
+    gang.staleness_grace_period = kNever;
+    return true;
+  }
+  return in.read_duration(v, gang.staleness_grace_period);
+}
+
+constexpr std::array<Field<SnapshotInput, SnapshotGang>, 17> kGangFields = {
+    {{"name", [](SnapshotInput& in, JsonValue v, SnapshotGang& gang) { return in.read_name(v, gang.name); }, true},
+     {"queue", read_term_queue<SnapshotGang>},
+     {"priorityClass", read_term_class<SnapshotGang>},
+     {"priority", read_term_priority<SnapshotGang>},
+     {"preemptible", read_term_preemptible<SnapshotGang>},
+     {"preemptionPolicy", read_term_policy<SnapshotGang>},
+     {"minMember", read_min_member<SnapshotGang>},
+     {"minSubgroups", read_min_subgroups<SnapshotGang>},
+     {"subgroups", read_subgroups},
+     {"minResources", read_min_resources},
+     {"topology", read_topology<SnapshotGang>},
+     {"created", read_term_created<SnapshotGang>},
+     {"timeout", read_term_timeout<SnapshotGang>},
+     {"stalenessGracePeriod", read_grace_period},
+     {"staleSince", [](SnapshotInput& in, JsonValue v,
+                       SnapshotGang& gang) { return in.read_instant(v, gang.stale_since.emplace()); }},
+     {"weight", read_term_weight<SnapshotGang>},
+     {"unclear", [](SnapshotInput& in, JsonValue v, SnapshotGang&) { return read_unclear(in, v); }}}};
+
+bool finish_gang(SnapshotInput& input, JsonValue element, const SnapshotGang& gang) {
+  if (gang.min_member && !gang.subgroups.empty()) {
+    return input.fail_value(element, "both minMember and subgroups are set; keep one");
+  }
+  return !gang.min_subgroups || !gang.subgroups.empty() || input.fail_value(element, "minSubgroups needs subgroups");
+}
+
+// No pod is placed or evicted of a gang that is only partly understood.
+void recover_gang(SnapshotInput& input, JsonValue element, InputError error) {
+  const auto finish = [&](JsonValue e, const SnapshotGang& gang) { return finish_gang(input, e, gang); };
+  SnapshotGang gang;
+  if (!read_again(input, element, kGangFields, gang, finish)) {
+    gang = {};
+    gang.name = input.keep(text_at(element, "name"));
+    const std::string_view queue = text_at(element, "queue");
+    if (!queue.empty()) gang.terms.queue = input.keep(queue);
+  }
+  const bool has_name = !gang.name.empty();
+  warn_of(input, {"gang", element}, std::move(error), has_name ? "it is held" : "it is ignored");
+  if (!has_name) return;
+  input.snapshot.anomalies.held_gangs.push_back(gang.name);
+  input.snapshot.gangs.push_back(std::move(gang));
+}
+
+}  // namespace
+
+bool read_gangs(SnapshotInput& input, JsonValue list) {
+  const auto finish = [&](JsonValue element, const SnapshotGang& gang) { return finish_gang(input, element, gang); };
+  const auto recover = [&](JsonValue element, InputError error) { recover_gang(input, element, std::move(error)); };
+  return read_objects(input, list, kGangFields, input.snapshot.gangs, finish, recover);
+}
+
+void add_gang_objects(std::vector<KnownObject>& out) {
+  out.push_back(known_object("gang", kGangFields));
+  out.push_back(known_object("subgroup", kSubgroupFields));
+  out.push_back(known_object("topologyRequest", kTopologyFields));
+}
+
+}  // namespace muster

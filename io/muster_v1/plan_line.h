@@ -1,0 +1,109 @@
+// The plan line of `muster/v1`: written as output, read back by `muster verify`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/base/error.h"
+#include "model/explain/report.h"
+#include "model/problem/problem.h"
+#include "model/snapshot/plan.h"
+
+namespace muster {
+
+// The part of a plan line about the solver.
+struct SolverStatement {
+  std::string_view origin = "none";      // greedy, search, milp, none
+  std::string_view proof = "heuristic";  // optimal, withinGap, heuristic
+  double gap = 0;
+  double budget_ms = 0, elapsed_ms = 0;
+  bool deadline_missed = false;
+  std::vector<std::pair<std::string_view, double>> phases_ms;  // in the order of the work
+};
+
+// One line, without the line feed; lists sorted by name, so that equal plans are equal bytes, except for timings.
+// Timings (budgetMs, elapsedMs, phasesMs) are left out if `with_timings` is false. Cost: 500 MB/s or more.
+struct PlanLine {
+  const Problem& problem;
+  const Plan& plan;
+  const Report& report;
+  SolverStatement solver;
+  bool with_timings = true;
+  int threads = 1;  // that may write at the same time
+};
+void write_plan(const PlanLine& line, std::string& out);
+
+// The same in two parts, one after the other: the decisions, which are most of the line and can be written while the
+// rest is still being computed; and the report about them. The second part does not read the plan.
+void write_decisions(const Problem& problem, const Plan& plan, std::string& out);
+void write_account(const PlanLine& line, std::string& out);
+
+// The answer to a line that could not be read. `line_number` counts from 1.
+void write_error(std::string_view id, const InputError& error, std::int64_t line_number, std::string& out);
+
+// The placements and evictions of a plan line by their names, in the order of the line.
+struct NamedPlan {
+  struct Device {
+    std::int64_t index = 0;
+    std::string share;  // the decimal text
+  };
+  struct Placement {
+    std::string pod, node;
+    std::vector<Device> devices;
+    std::vector<std::string> after;
+    std::int64_t step = 0;
+  };
+  struct Eviction {
+    std::string pod, node, for_gang;  // for_gang empty: none
+    EvictionReason reason = EvictionReason::kPreempt;
+  };
+  std::vector<Placement> placements;
+  std::vector<Eviction> evictions;
+};
+
+// The claims of a plan line, names resolved against the problem that it answers.
+struct ReadPlan {
+  std::string id;
+  std::optional<Nanoseconds> time;  // of the snapshot
+  bool is_error = false;  // status "error": nothing else is filled in but `error`
+  InputError error;
+  Plan plan;
+  NamedPlan named;  // if names are not resolved
+  struct LevelClaim {
+    std::string level;
+    std::optional<std::int32_t> priority;
+    std::string value;  // the decimal text, exact
+    std::optional<std::string> bound;
+  };
+  std::vector<LevelClaim> objective;
+  struct GangClaim {
+    std::string name, phase, reason, make_room, message;
+    std::int64_t running = 0, placed = 0, evicted = 0, pending = 0;
+    std::vector<Blocker> blockers;
+  };
+  std::vector<GangClaim> gangs;
+  struct QueueClaim {
+    std::string name;
+    struct Amounts {
+      std::string quota, fair_share, allocated;  // decimal texts, exact; no quota: unlimited
+    };
+    Amounts gpu, cpu, memory;
+  };
+  std::vector<QueueClaim> queues;
+  std::string origin, proof;
+  double gap = 0;
+  std::optional<double> budget_ms, elapsed_ms;
+  bool deadline_missed = false;
+  std::vector<Warning> warnings;
+  std::int64_t warnings_omitted = 0;
+};
+
+// Errors as SnapshotReader's, and UnknownName for a pod, node or gang that the snapshot does not have. `problem` may be
+// null: then names are not resolved, `plan` stays empty and `named` has them; else `named` stays empty.
+Result<ReadPlan> read_plan(std::string_view line, const Problem* problem);
+
+}  // namespace muster

@@ -1,0 +1,436 @@
+// pods[] and podTemplates
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "io/muster_v1/gang_terms_reader.h"
+#include "io/muster_v1/pod_spec_reader.h"
+#include "io/muster_v1/snapshot_input.h"
+#include "model/base/parallel.h"
+
+namespace muster {
+
+namespace {
+
+// A pod whose keys are all read, before they are checked against one another.
+struct PodDraft {
+  SnapshotPod pod;
+  GangTerms terms;
+  SpecValues spec;
+  JsonValue own_term;  // a key that only a pod without a gang may have
+  JsonValue template_name, status, devices, subgroup, held;
+};
+
+constexpr std::array<std::pair<std::string_view, PodStatus>, 6> kStatuses = {{{"pending", PodStatus::kPending},
+                                                                              {"running", PodStatus::kRunning},
+                                                                              {"releasing", PodStatus::kReleasing},
+                                                                              {"gated", PodStatus::kGated},
+                                                                              {"succeeded", PodStatus::kSucceeded},
+                                                                              {"failed", PodStatus::kFailed}}};
+
+template <std::size_t Key>
+bool note_spec(SnapshotInput&, JsonValue v, PodDraft& draft) {
+  draft.spec[Key] = v;
+  return true;
+}
+
+template <std::size_t Key>
+bool note_value(SnapshotInput&, JsonValue v, SpecValues& values) {
+  values[Key] = v;
+  return true;
+}
+
+template <bool (*Read)(SnapshotInput&, JsonValue, PodDraft&)>
+bool read_own_term(SnapshotInput& in, JsonValue v, PodDraft& draft) {
+  if (!draft.own_term) draft.own_term = v;
+  return Read(in, v, draft);
+}
+
+bool read_created(SnapshotInput& in, JsonValue v, PodDraft& draft) {
+  return in.read_instant(v, draft.pod.created.emplace());
+}
+
+bool read_devices(SnapshotInput& in, JsonValue v, PodDraft& draft) {
+  if (!in.expect(v, JsonKind::kArray)) return false;
+  draft.devices = v;
+  std::vector<std::int32_t>& devices = draft.pod.devices;
+  devices.reserve(v.size());
+  for (const JsonValue element : v.elements()) {
+    std::int64_t device = 0;
+    if (!in.read_integer(element, 0, kMaxDevices - 1, device)) {
+      if (!in.settling) return false;
+      device = kMaxDevices;  // no node has it
+    }
+    devices.push_back(static_cast<std::int32_t>(device));
+  }
+  std::ranges::sort(devices);
+  return in.settling || std::ranges::adjacent_find(devices) == devices.end() || in.fail_value(v, "duplicate device");
+}
+
+bool read_status(SnapshotInput& in, JsonValue v, PodDraft& draft) {
+  draft.status = v;
+  return read_choice(in, v, kStatuses, draft.pod.status);
+}
+
+bool read_held(SnapshotInput& in, JsonValue v, PodDraft& draft) {
+  draft.held = v;
+  return in.read_shared_name(v, in.last_held, draft.pod.held);
+}
+
+using PodField = Field<SnapshotInput, PodDraft>;
+
+constexpr std::array<PodField, 34> kPodFields = {
+    {PodField{"name", [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_name(v, d.pod.name); }, true},
+     {"gang",
+      [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_shared_name(v, in.last_gang, d.pod.gang); }},
+     {"subgroup",
+      [](SnapshotInput& in, JsonValue v, PodDraft& d) {
+        d.subgroup = v;
+        return in.read_shared_name(v, in.last_subgroup, d.pod.subgroup);
+      }},
+     {"template",
+      [](SnapshotInput& in, JsonValue v, PodDraft& d) {
+        d.template_name = v;
+        return in.expect(v, JsonKind::kString);
+      }},
+     {kSpecKeys[0], note_spec<0>},
+     {kSpecKeys[1], note_spec<1>},
+     {kSpecKeys[2], note_spec<2>},
+     {kSpecKeys[3], note_spec<3>},
+     {kSpecKeys[4], note_spec<4>},
+     {kSpecKeys[5], note_spec<5>},
+     {kSpecKeys[6], note_spec<6>},
+     {kSpecKeys[7], note_spec<7>},
+     {"unboundVolumes",
+      [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read(v, d.pod.unbound_volumes); }},
+     {kSpecKeys[8], note_spec<8>},
+     {kSpecKeys[9], note_spec<9>},
+     {kSpecKeys[10], note_spec<10>},
+     {"status", read_status},
+     {"held", read_held},
+     {"node",
+      [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_shared_name(v, in.last_node, d.pod.node); }},
+     {"gpus", read_devices},
+     {"started",
+      [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_instant(v, d.pod.started.emplace()); }},
+     {"created", read_created},
+     {"labels", [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_labels(v, d.pod.labels); }},
+     {"namespace", [](SnapshotInput& in, JsonValue v,
+                      PodDraft& d) { return in.read_shared_name(v, in.last_namespace, d.pod.namespace_name); }},
+     {"nominatedNode", [](SnapshotInput& in, JsonValue v,
+                          PodDraft& d) { return in.read_shared_name(v, in.last_nominated, d.pod.nominated_node); }},
+     {"schedulerName", [](SnapshotInput& in, JsonValue v,
+                          PodDraft& d) { return in.read_shared_name(v, in.last_scheduler, d.pod.scheduler_name); }},
+     {"queue", read_own_term<read_term_queue<PodDraft>>},
+     {"priorityClass", read_own_term<read_term_class<PodDraft>>},
+     {"priority", read_own_term<read_term_priority<PodDraft>>},
+     {"preemptible", read_own_term<read_term_preemptible<PodDraft>>},
+     {"preemptionPolicy", read_own_term<read_term_policy<PodDraft>>},
+     {"timeout", read_own_term<read_term_timeout<PodDraft>>},
+     {"weight", read_own_term<read_term_weight<PodDraft>>},
+     {"unclear", [](SnapshotInput& in, JsonValue v, PodDraft&) { return read_unclear(in, v); }}}};
+
+// A template has the keys from `resources` to `tolerations`, and `hostPorts`.
+constexpr std::array<Field<SnapshotInput, SpecValues>, 7> kTemplateFields = {{{kSpecKeys[0], note_value<0>},
+                                                                              {kSpecKeys[1], note_value<1>},
+                                                                              {kSpecKeys[2], note_value<2>},
+                                                                              {kSpecKeys[3], note_value<3>},
+                                                                              {kSpecKeys[4], note_value<4>},
+                                                                              {kSpecKeys[5], note_value<5>},
+                                                                              {kSpecKeys[7], note_value<7>}}};
+
+bool find_or_read_spec(SnapshotInput& in, const SpecValues& values, PodSpecIndex& out) {
+  if (const auto known = in.specs.find(in, values)) {
+    out = *known;
+    return true;
+  }
+  PodSpec spec;
+  if (!read_pod_spec(in, values, spec)) return false;
+  out = in.specs.add(std::move(spec), in.snapshot.pod_specs);
+  return true;
+}
+
+std::string_view namespace_of(std::string_view pod_name) {
+  const std::size_t slash = pod_name.find('/');
+  return slash == std::string_view::npos || slash == 0 ? "default" : pod_name.substr(0, slash);
+}
+
+// Faults in these three are settled when nodes and gangs are known.
+bool check_gang(SnapshotInput& in, PodDraft& draft) {
+  if (in.settling) {
+    if (draft.pod.gang.empty()) draft.pod.subgroup = {};
+    return true;
+  }
+  if (draft.pod.gang.empty()) {
+    return !draft.subgroup || in.fail_value(draft.subgroup, "subgroup is set, but gang is not");
+  }
+  return !draft.own_term || in.fail_value(draft.own_term, "the pod names a gang; set this key on the gang instead");
+}
+
+bool settle_status(SnapshotInput& in, JsonValue object, PodDraft& draft) {
+  SnapshotPod& pod = draft.pod;
+  const bool has_node = !pod.node.empty();
+  if (!draft.status) pod.status = has_node ? PodStatus::kRunning : PodStatus::kPending;
+  if (in.settling) {
+    if (!has_node) pod.devices.clear();
+    return true;
+  }
+  const bool holds = pod.status == PodStatus::kRunning || pod.status == PodStatus::kReleasing;
+  const bool waits = pod.status == PodStatus::kPending || pod.status == PodStatus::kGated;
+  if (holds && !has_node) return in.fail_missing(object, "node");
+  if (waits && has_node) return in.fail_value(draft.status, "a pending or gated pod must not have a node");
+  if (draft.held && !waits) return in.fail_value(draft.held, "only a pending or gated pod can be held");
+  if (draft.held) pod.status = PodStatus::kGated;
+  if (draft.devices && !has_node) return in.fail_value(draft.devices, "gpus is set, but the pod has no node");
+  return true;
+}
+
+bool check_devices(SnapshotInput& in, const PodDraft& draft) {
+  const auto wanted = static_cast<std::size_t>(in.snapshot.pod_specs[draft.pod.spec].gpu.devices);
+  const std::size_t listed = draft.pod.devices.size();
+  if (listed == 0 || listed == wanted || in.settling) return true;
+  return in.fail_value(draft.devices,
+                       "the pod requests " + std::to_string(wanted) + " devices but lists " + std::to_string(listed));
+}
+
+bool equal(const GangTerms& a, const GangTerms& b) {
+  return a.queue == b.queue && a.priority_class == b.priority_class && a.priority == b.priority &&
+         a.preemptible == b.preemptible && a.preemption_policy == b.preemption_policy && a.created == b.created &&
+         a.timeout == b.timeout && !(a.weight < b.weight) && !(a.weight > b.weight);
+}
+
+// `created` is the pod's and its own gang's. Adjacent pods with equal terms share them.
+void keep_own_terms(SnapshotInput& in, PodDraft& draft) {
+  draft.terms.created = draft.pod.created;
+  std::vector<GangTerms>& all = in.snapshot.own_gang_terms;
+  if (all.empty() || !equal(all.back(), draft.terms)) all.push_back(draft.terms);
+  draft.pod.own_gang = static_cast<std::int32_t>(all.size() - 1);
+}
+
+bool finish_pod(SnapshotInput& in, JsonValue object, PodDraft& draft) {
+  SnapshotPod& pod = draft.pod;
+  if (pod.namespace_name.empty()) pod.namespace_name = namespace_of(pod.name);
+  if (!check_gang(in, draft) || !settle_status(in, object, draft)) return false;
+  if (!resolve_spec(in, draft.template_name, draft.spec, pod.spec) || !check_devices(in, draft)) return false;
+  if (pod.gang.empty() && (draft.own_term || pod.created)) keep_own_terms(in, draft);
+  return true;
+}
+
+using PodIterator = JsonElements::Iterator;
+
+// Reads them in turn, none once something is wrong. Returns the first that it has not read.
+PodIterator read_range(SnapshotInput& in, PodIterator at, PodIterator end) {
+  KeyOrder order;
+  for (; at != end; ++at) {
+    PodDraft draft;
+    if (!read_fields(in, *at, kPodFields, draft, order) || !finish_pod(in, *at, draft)) break;
+    in.snapshot.pods.push_back(std::move(draft.pod));
+  }
+  return at;
+}
+
+// Makes the pod's own gang non-preemptible: for a pod that names no gang.
+void forbid_eviction(SnapshotInput& in, SnapshotPod& pod) {
+  std::vector<GangTerms>& all = in.snapshot.own_gang_terms;
+  GangTerms terms = pod.own_gang < 0 ? GangTerms{} : all[static_cast<std::size_t>(pod.own_gang)];
+  terms.preemptible = false;
+  all.push_back(terms);
+  pod.own_gang = static_cast<std::int32_t>(all.size() - 1);
+}
+
+bool holds_room(const SnapshotPod& pod) {
+  return pod.status == PodStatus::kRunning || pod.status == PodStatus::kReleasing;
+}
+
+// The part of a pod that is not understood may restrict where it may go: its gang is held.
+void hold(SnapshotInput& in, SnapshotPod& pod) {
+  if (pod.status == PodStatus::kPending && pod.node.empty()) pod.status = PodStatus::kGated;
+  if (pod.gang.empty()) return forbid_eviction(in, pod);
+  in.snapshot.anomalies.held_gangs.push_back(pod.gang);
+}
+
+// Its usage is unknown: no new pod is placed on its node.
+void close_node_of(SnapshotInput& in, const SnapshotPod& pod) {
+  const auto node = std::ranges::find(in.snapshot.nodes, pod.node, &SnapshotNode::name);
+  if (node != in.snapshot.nodes.end()) node->unschedulable = true;
+}
+
+// What is known of a pod that cannot be read: its name, its gang and its node. A running one counts in its gang.
+SnapshotPod stub_of(SnapshotInput& in, JsonValue element) {
+  SnapshotPod pod;
+  pod.name = in.keep(text_at(element, "name"));
+  pod.gang = in.keep(text_at(element, "gang"));
+  if (!pod.gang.empty()) pod.subgroup = in.keep(text_at(element, "subgroup"));
+  pod.namespace_name = namespace_of(pod.name);
+  pod.node = in.keep(text_at(element, "node"));
+  const std::string_view status = text_at(element, "status");
+  const auto known = std::ranges::find(kStatuses, status, &std::pair<std::string_view, PodStatus>::first);
+  pod.status = known != kStatuses.end() ? known->second : pod.node.empty() ? PodStatus::kGated : PodStatus::kRunning;
+  return pod;
+}
+
+bool add_stub(SnapshotInput& in, JsonValue element) {
+  SnapshotPod pod = stub_of(in, element);
+  if (!pod.node.empty()) close_node_of(in, pod);
+  if (pod.name.empty() || !find_or_read_spec(in, {}, pod.spec)) return false;
+  if (holds_room(pod)) pod.status = pod.status == PodStatus::kRunning ? PodStatus::kSucceeded : PodStatus::kFailed;
+  pod.node = {};
+  hold(in, pod);
+  in.snapshot.pods.push_back(std::move(pod));
+  return true;
+}
+
+// A pod with contradictory keys is planned as far as they do not matter. A pod that is only partly understood is held,
+// and so is its gang.
+void recover_pod(SnapshotInput& in, JsonValue element, InputError error) {
+  const auto finish = [&](JsonValue e, PodDraft& d) { return finish_pod(in, e, d); };
+  PodDraft draft;
+  const bool is_contradiction = (error.code == "InvalidValue" || error.code == "MissingKey") &&
+                                read_again(in, element, kPodFields, draft, finish, UnknownKeys::kAsTold);
+  if (!is_contradiction) draft = {};
+  if (!is_contradiction && !read_again(in, element, kPodFields, draft, finish)) {
+    const bool is_there = add_stub(in, element);
+    return warn_of(in, {"pod", element}, std::move(error),
+                   is_there ? "its gang is held, and nothing new is placed on its node" : "it is ignored");
+  }
+  const bool is_unclear = error.code == "Unclear";
+  if (!is_contradiction) hold(in, draft.pod);
+  if (is_unclear && holds_room(draft.pod)) close_node_of(in, draft.pod);
+  in.snapshot.pods.push_back(std::move(draft.pod));
+  warn_of(in, {"pod", element}, std::move(error), is_contradiction ? "this key is ignored" : "its gang is held");
+}
+
+// Reads them in turn to the end, unless something is wrong that is an error of the whole snapshot.
+bool read_rest(SnapshotInput& in, PodIterator at, PodIterator end) {
+  for (at = read_range(in, at, end); at != end; at = read_range(in, at, end)) {
+    if (in.snapshot.anomalies.strict) return false;
+    recover_pod(in, *at, std::exchange(in.error, {}));
+    ++at;
+  }
+  return true;
+}
+
+// The start of each part of the list, and the end of the last. All but the last fill whole blocks.
+std::vector<PodIterator> bounds_of_parts(JsonValue list, int threads) {
+  constexpr std::size_t kStepsAPod = 5;  // as ranges_for counts them; more, but a part has to be begun and joined
+  constexpr std::size_t kBlock = BlockVector<SnapshotPod>::kBlock;
+  const std::size_t parts = ranges_for(kStepsAPod * list.size(), threads);
+  const std::size_t each = list.size() / parts / kBlock * kBlock;
+  std::vector<PodIterator> bounds{list.elements().begin()};
+  for (std::size_t part = 1; part < parts && each > 0; ++part) {
+    PodIterator at = bounds.back();
+    for (std::size_t i = 0; i < each; ++i) ++at;
+    bounds.push_back(at);
+  }
+  bounds.push_back(list.elements().end());
+  return bounds;
+}
+
+// A part of the list that is read in parallel with others. It ends at a new resource, which only the whole can number.
+class PodPart {
+ public:
+  PodPart(const SnapshotInput& whole, PodIterator first)
+      : input_(whole, snapshot_), shared_(snapshot_.pod_specs.size()), next_(first) {}
+
+  void read(PodIterator end) { next_ = read_range(input_, next_, end); }
+
+  // Appends what it has read. Returns the first pod that it has not read.
+  PodIterator append_to(SnapshotInput& whole) {
+    Snapshot& all = whole.snapshot;
+    std::vector<PodSpecIndex> specs;
+    for (std::size_t i = shared_; i < snapshot_.pod_specs.size(); ++i)
+      specs.push_back(whole.specs.keep(std::move(snapshot_.pod_specs[PodSpecIndex(i)]), all.pod_specs));
+    const auto terms_before = static_cast<std::int32_t>(all.own_gang_terms.size());
+    all.own_gang_terms.insert(all.own_gang_terms.end(), snapshot_.own_gang_terms.begin(),
+                              snapshot_.own_gang_terms.end());
+    const std::size_t pods = snapshot_.pods.size(), ranges = ranges_for(pods, whole.threads);
+    parallel_for(ranges, whole.threads, [&](std::size_t range) {
+      for (const PodIndex at : range_of<PodIndex>(pods, range, ranges)) {
+        SnapshotPod& pod = snapshot_.pods[at.value()];
+        if (pod.spec.value() >= shared_) pod.spec = specs[pod.spec.value() - shared_];
+        if (pod.own_gang >= 0) pod.own_gang += terms_before;
+      }
+    });
+    all.pods.append(std::move(snapshot_.pods));
+    all.text.take(std::move(snapshot_.text));
+    return next_;
+  }
+
+ private:
+  Snapshot snapshot_;
+  SnapshotInput input_;
+  std::size_t shared_;  // specs that the whole has; all later ones are its own
+  PodIterator next_;
+};
+
+}  // namespace
+
+bool resolve_spec(SnapshotInput& input, JsonValue template_name, const SpecValues& own, PodSpecIndex& out) {
+  if (!template_name) return find_or_read_spec(input, own, out);
+  const auto found = input.templates.find(template_name.string());
+  if (found == input.templates.end()) {
+    return input.fail(template_name, "UnknownName", "unknown template \"" + std::string(template_name.string()) + "\"");
+  }
+  SpecValues values = found->second.values;
+  bool has_own = false;
+  for (std::size_t i = 0; i < kSpecKeyCount; ++i) {
+    if (!own[i]) continue;
+    values[i] = own[i];
+    has_own = true;
+  }
+  if (has_own) return find_or_read_spec(input, values, out);
+  out = found->second.spec;
+  return true;
+}
+
+bool read_templates(SnapshotInput& input, JsonValue object) {
+  if (!input.expect(object, JsonKind::kObject)) return false;
+  for (const JsonMember member : object.members()) {
+    PodTemplate pod_template;
+    if (!read_fields(input, member.value, kTemplateFields, pod_template.values) ||
+        !find_or_read_spec(input, pod_template.values, pod_template.spec)) {
+      if (input.snapshot.anomalies.strict) return false;
+      input.snapshot.anomalies.tell({std::move(input.error.code), "podTemplate", std::string(member.key),
+                                     input.error.message + "; it is ignored, and pods that name it are held"});
+      input.error = {};
+      continue;
+    }
+    if (!input.templates.emplace(member.key, pod_template).second && input.snapshot.anomalies.strict)
+      return input.fail_duplicate(member.value, member.key);
+  }
+  return true;
+}
+
+// Parts of a long list are read at the same time, each into a snapshot of its own. If one stops before its end,
+// everything after that point is read sequentially. So errors are the same, and specs and resources have the same
+// numbers, with any number of threads.
+bool read_pods(SnapshotInput& input, JsonValue list) {
+  if (!input.expect(list, JsonKind::kArray)) return false;
+  const std::vector<PodIterator> bounds = bounds_of_parts(list, input.threads);
+  std::deque<PodPart> parts;  // the second and all later ones
+  for (std::size_t part = 1; part + 1 < bounds.size(); ++part) parts.emplace_back(input, bounds[part]);
+  PodIterator next = bounds.front();
+  parallel_for(bounds.size() - 1, input.threads, [&](std::size_t part) {
+    if (part == 0) {
+      next = read_range(input, next, bounds[1]);
+    } else {
+      parts[part - 1].read(bounds[part + 1]);
+    }
+  });
+  if (next != bounds[1]) return read_rest(input, next, bounds.back());
+  for (std::size_t part = 1; part + 1 < bounds.size(); ++part) {
+    next = parts[part - 1].append_to(input);
+    if (next != bounds[part + 1]) return read_rest(input, next, bounds.back());
+  }
+  return true;
+}
+
+void add_pod_objects(std::vector<KnownObject>& out) {
+  out.push_back(known_object("pod", kPodFields));
+  out.push_back(known_object("podTemplate", kTemplateFields));
+}
+
+}  // namespace muster

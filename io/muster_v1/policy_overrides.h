@@ -1,0 +1,34 @@
+// Settings of a command that override the policy of every snapshot it reads.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/base/error.h"
+#include "model/snapshot/snapshot.h"
+
+namespace muster {
+
+struct PolicyOverrides {
+  std::vector<std::string> schedulers;    // in place of the policy's; empty: the policy's
+  std::optional<Actions> actions;         // in place of the policy's
+  bool no_evictions = false;              // no running pod is evicted or moved, whatever the actions are
+  std::optional<std::int64_t> max_moves;  // the policy's if that is less
+  std::vector<std::string> protect;       // label selectors, in addition to the policy's
+};
+
+// Requires selectors in `protect` that parse_label_selector accepts.
+void apply(const PolicyOverrides& overrides, Snapshot& snapshot);
+
+// If pods of several schedulers wait and the policy names none: a sentence that names them; else empty.
+std::string remark_on_schedulers(const Snapshot& snapshot);
+
+// "place,preempt" and "kai-scheduler,default-scheduler". Errors: InvalidValue; the message names what is wrong, and the
+// actions that there are.
+Result<Actions> parse_actions(std::string_view text);
+Result<std::vector<std::string>> parse_scheduler_names(std::string_view text);
+
+}  // namespace muster

@@ -1,0 +1,92 @@
+#include "io/muster_v1/snapshot_input.h"
+
+#include <algorithm>
+
+namespace muster {
+
+SnapshotInput::SnapshotInput(JsonDocument& parsed, bool is_lenient, Snapshot& into)
+    : Reading{parsed, is_lenient, &into.text, {}}, snapshot(into) {
+  for (const std::string_view name : {"cpu", "memory", "pods"}) {
+    resource_index.emplace(name, snapshot.resource_names.push_back(name));
+  }
+}
+
+SnapshotInput::SnapshotInput(const SnapshotInput& whole, Snapshot& into)
+    : Reading{whole.document, whole.lenient, &into.text, {}},
+      snapshot(into),
+      may_add_resources(false),
+      resource_index(whole.resource_index),
+      templates(whole.templates),
+      specs(whole.specs) {
+  snapshot.pod_specs = whole.snapshot.pod_specs;
+}
+
+std::string_view text_at(JsonValue object, std::string_view key) {
+  if (!object.is(JsonKind::kObject)) return {};
+  for (const JsonMember member : object.members()) {
+    if (member.key == key) return member.value.is(JsonKind::kString) ? member.value.string() : std::string_view();
+  }
+  return {};
+}
+
+void warn_of(SnapshotInput& input, const OddObject& odd, InputError error, std::string_view outcome) {
+  const std::size_t end = std::min(error.path.find(']'), error.path.size());
+  std::string where = error.path.substr(std::min(end + 1, error.path.size()));
+  if (where.starts_with('.')) where.erase(0, 1);
+  std::string name(text_at(odd.element, "name"));
+  if (name.empty()) name = error.path.substr(0, std::min(end + 1, error.path.size()));
+  std::string message = where.empty() ? std::move(error.message) : where + ": " + error.message;
+  message.append("; ").append(outcome);
+  Anomalies& anomalies = input.snapshot.anomalies;
+  anomalies.tell({std::move(error.code), std::string(odd.object), std::move(name), std::move(message)});
+  input.with_paths = anomalies.more == 0;
+}
+
+bool read_unclear(SnapshotInput& input, JsonValue value) {
+  if (!input.expect(value, JsonKind::kString)) return false;
+  return input.settling || input.fail(value, "Unclear", std::string(value.string()));
+}
+
+bool SnapshotInput::read_shared_name(JsonValue value, std::string_view& last, std::string_view& out) {
+  if (!expect(value, JsonKind::kString)) return false;
+  out = keep(value.string(), last);
+  if (out.empty()) return fail_value(value, "must not be empty; omit the key instead");
+  return true;
+}
+
+bool SnapshotInput::find_resource(const JsonMember& member, ResourceIndex& out) {
+  const auto found = resource_index.find(member.key);
+  if (found != resource_index.end()) {
+    out = found->second;
+    return true;
+  }
+  if (!may_add_resources) return fail(member.value, "UnknownName", "unknown resource: the snapshot does not use it");
+  if (member.key.empty()) return fail_value(member.value, "a resource must have a name");
+  if (resource_index.size() == kMostResources) {
+    return fail(member.value, "TooLarge", "more than " + std::to_string(kMostResources) + " different resources");
+  }
+  out = snapshot.resource_names.push_back(keep(member.key));
+  resource_index.emplace(snapshot.resource_names[out], out);
+  return true;
+}
+
+bool SnapshotInput::read_resource(const JsonMember& member, Rounding rounding, ResourceAmount& out) {
+  if (!find_resource(member, out.resource)) return false;
+  const QuantityUnit unit = out.resource == kCpu ? QuantityUnit::kThousandth : QuantityUnit::kOne;
+  return read_amount(member.value, {unit, rounding}, out.amount);
+}
+
+bool SnapshotInput::read_resources(JsonValue value, Rounding rounding, std::vector<ResourceAmount>& out) {
+  if (!expect(value, JsonKind::kObject)) return false;
+  out.reserve(value.size() + 1);
+  for (const JsonMember member : value.members()) {
+    ResourceAmount amount;
+    if (!read_resource(member, rounding, amount)) return false;
+    out.push_back(amount);
+  }
+  std::ranges::sort(out, {}, &ResourceAmount::resource);
+  if (std::ranges::adjacent_find(out, {}, &ResourceAmount::resource) == out.end()) return true;
+  return check_duplicates(value);
+}
+
+}  // namespace muster

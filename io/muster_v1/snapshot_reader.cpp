@@ -1,0 +1,198 @@
+#include "io/muster_v1/snapshot_reader.h"
+
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "io/json/json_document.h"
+#include "io/kubernetes/items.h"
+#include "io/kubernetes/object/slim.h"
+#include "io/muster_v1/snapshot_input.h"
+#include "model/build/repair_snapshot.h"
+
+namespace muster {
+
+namespace {
+
+constexpr std::string_view kFormat = "muster/v1";
+
+// The values of the line's keys. Pods need templates, and the policy needs both, wherever they stand in the line.
+struct Sections {
+  JsonValue format, id, time, policy, topology, nodes, namespaces, queues, priority_classes, pod_templates, gangs,
+      pods, disruption_budgets, remarks;
+};
+
+template <JsonValue Sections::*Member>
+bool note(SnapshotInput&, JsonValue value, Sections& sections) {
+  sections.*Member = value;
+  return true;
+}
+
+constexpr std::array<Field<SnapshotInput, Sections>, 14> kSnapshotFields = {
+    {{"format", note<&Sections::format>, true},
+     {"id", note<&Sections::id>},
+     {"time", note<&Sections::time>},
+     {"policy", note<&Sections::policy>},
+     {"topology", note<&Sections::topology>},
+     {"nodes", note<&Sections::nodes>},
+     {"namespaces", note<&Sections::namespaces>},
+     {"queues", note<&Sections::queues>},
+     {"priorityClasses", note<&Sections::priority_classes>},
+     {"podTemplates", note<&Sections::pod_templates>},
+     {"gangs", note<&Sections::gangs>},
+     {"pods", note<&Sections::pods>},
+     {"disruptionBudgets", note<&Sections::disruption_budgets>},
+     {"remarks", note<&Sections::remarks>}}};
+
+// Reports a line of another format before its keys are found to be unknown.
+bool check_format(SnapshotInput& input, JsonValue root) {
+  if (!input.expect(root, JsonKind::kObject)) return false;
+  for (const JsonMember member : root.members()) {
+    if (member.key != "format") continue;
+    if (!input.expect(member.value, JsonKind::kString)) return false;
+    if (member.value.string() == kFormat) return true;
+    return input.fail(member.value, "UnsupportedFormat",
+                      "the format is \"" + std::string(member.value.string()) + "\"; it must be \"muster/v1\"");
+  }
+  return input.fail_missing(root, "format");
+}
+
+bool read_topology_levels(SnapshotInput& input, JsonValue list) {
+  std::vector<std::string_view>& levels = input.snapshot.topology;
+  if (!input.read_names(list, levels)) return false;
+  std::size_t at = 0;
+  for (const JsonValue element : list.elements()) {
+    for (std::size_t before = 0; before < at; ++before) {
+      if (levels[before] == levels[at]) return input.fail_value(element, "duplicate level");
+    }
+    ++at;
+  }
+  return true;
+}
+
+// What was ignored or held back when the line was made from other objects.
+bool read_remarks(SnapshotInput& input, JsonValue list) {
+  std::vector<std::string_view> remarks;
+  if (!input.read_names(list, remarks)) return false;
+  for (const std::string_view remark : remarks) input.snapshot.anomalies.remark(std::string(remark));
+  return true;
+}
+
+bool read_sections(SnapshotInput& input, const Sections& sections) {
+  if (sections.id && !input.read(sections.id, input.snapshot.id)) return false;
+  if (sections.time && !input.read_instant(sections.time, input.snapshot.time)) return false;
+  using Read = bool (*)(SnapshotInput&, JsonValue);
+  const std::array<std::pair<JsonValue, Read>, 11> in_order = {{{sections.topology, read_topology_levels},
+                                                               {sections.pod_templates, read_templates},
+                                                               {sections.nodes, read_nodes},
+                                                               {sections.namespaces, read_namespaces},
+                                                               {sections.queues, read_queues},
+                                                               {sections.priority_classes, read_priority_classes},
+                                                               {sections.gangs, read_gangs},
+                                                               {sections.pods, read_pods},
+                                                               {sections.disruption_budgets, read_disruption_budgets},
+                                                               {sections.policy, read_policy},
+                                                               {sections.remarks, read_remarks}}};
+  for (const auto& [value, read] : in_order) {
+    if (value && !read(input, value)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool read_snapshot(SnapshotInput& input, JsonValue root) {
+  Sections sections;
+  return check_format(input, root) && read_fields(input, root, kSnapshotFields, sections) &&
+         read_sections(input, sections);
+}
+
+struct SnapshotReader::Implementation {
+  ReaderOptions options;
+  JsonDocument document, imported;
+  std::vector<std::string> remarks;
+
+  std::optional<InputError> parse(std::string_view line);
+  Result<Snapshot> read_line(std::string_view line, const KubernetesOptions& kubernetes);
+  Result<Snapshot> read(JsonDocument& parsed);
+  Result<Snapshot> read_imported(const KubernetesOptions& kubernetes);
+};
+
+// The relevant part of Kubernetes objects.
+std::optional<InputError> SnapshotReader::Implementation::parse(std::string_view line) {
+  const JsonLimits limits{options.max_line_bytes, options.max_depth};
+  if (line.size() <= limits.max_bytes && begins_as_kubernetes(line)) {
+    if (const auto slim = slim_objects(line, document, limits.max_depth)) return document.parse(*slim, limits);
+  }
+  return document.parse(line, limits);
+}
+
+Result<Snapshot> SnapshotReader::Implementation::read(JsonDocument& parsed) {
+  Snapshot snapshot;
+  snapshot.anomalies.strict = options.strict;
+  SnapshotInput input(parsed, options.lenient, snapshot);
+  input.threads = options.threads;
+  if (!read_snapshot(input, parsed.root())) return std::move(input.error);
+  apply(options.policy, snapshot);
+  if (std::string remark = remark_on_schedulers(snapshot); !remark.empty())
+    snapshot.anomalies.remark(std::move(remark));
+  hold_gangs(snapshot);
+  return snapshot;
+}
+
+// Of Kubernetes objects: by way of the line that they become.
+Result<Snapshot> SnapshotReader::Implementation::read_imported(const KubernetesOptions& kubernetes) {
+  Result<ImportedSnapshot> import = import_kubernetes(document, kubernetes);
+  if (!import) return import.error();
+  if (auto error = imported.parse(import->line, {import->line.size(), options.max_depth})) return *std::move(error);
+  Result<Snapshot> snapshot = read(imported);
+  if (!snapshot) return name_imported(snapshot.error(), import->line);
+  for (Warning& warning : import->warnings) snapshot->anomalies.tell(std::move(warning));
+  return snapshot;
+}
+
+SnapshotReader::SnapshotReader(ReaderOptions options) : implementation_(std::make_unique<Implementation>()) {
+  implementation_->options = options;
+}
+SnapshotReader::~SnapshotReader() = default;
+SnapshotReader::SnapshotReader(SnapshotReader&&) noexcept = default;
+SnapshotReader& SnapshotReader::operator=(SnapshotReader&&) noexcept = default;
+
+Result<Snapshot> SnapshotReader::read(std::string_view line) {
+  return read(line, implementation_->options.kubernetes);
+}
+
+const KubernetesOptions& SnapshotReader::kubernetes() const { return implementation_->options.kubernetes; }
+
+Result<Snapshot> SnapshotReader::Implementation::read_line(std::string_view line, const KubernetesOptions& kubernetes) {
+  if (auto error = parse(line)) return *std::move(error);
+  return holds_kubernetes_objects(document.root()) ? read_imported(kubernetes) : read(document);
+}
+
+Result<Snapshot> SnapshotReader::read(std::string_view line, const KubernetesOptions& kubernetes) {
+  Result<Snapshot> snapshot = implementation_->read_line(line, kubernetes);
+  std::vector<std::string>& remarks = implementation_->remarks;
+  remarks.clear();
+  if (!snapshot) return snapshot;
+  for (const Warning& warning : snapshot->anomalies.warnings) {
+    if (warning.object == kImportRemark) remarks.push_back(warning.message);
+  }
+  return snapshot;
+}
+
+const std::vector<std::string>& SnapshotReader::remarks() const { return implementation_->remarks; }
+
+std::vector<KnownObject> known_snapshot_objects() {
+  std::vector<KnownObject> objects = {known_object("snapshot", kSnapshotFields)};
+  add_policy_objects(objects);
+  add_node_objects(objects);
+  add_queue_objects(objects);
+  add_gang_objects(objects);
+  add_pod_objects(objects);
+  add_spec_objects(objects);
+  add_affinity_objects(objects);
+  add_disruption_budget_objects(objects);
+  return objects;
+}
+
+}  // namespace muster

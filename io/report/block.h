@@ -1,0 +1,45 @@
+// The encoding of the data in a report page: columns instead of objects, names without the prefix shared with the
+// previous one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "io/json/json_writer.h"
+
+namespace muster {
+
+// "key":[...] of a range; `value(item)` is a whole number. Cost: O(items).
+template <class Range, class Value>
+void write_column(JsonWriter& json, std::string_view key, const Range& items, const Value& value) {
+  json.string(key).raw(":[");
+  bool first = true;
+  for (const auto& item : items) json.separate(first).integer(static_cast<std::int64_t>(value(item)));
+  json.raw("]");
+}
+
+// {"shared":[...],"rest":[...]}: of each name how much of its beginning it shares with the one before, in UTF-16 units
+// as scripts count, and what follows. Requires UTF-8. Cost: O(bytes).
+void write_names(JsonWriter& json, const std::vector<std::string_view>& names);
+
+// Texts by number, each kept once; 0 is the empty text.
+class TextTable {
+ public:
+  TextTable() { number(""); }
+  std::size_t number(std::string_view text);
+  // The texts as a list, in order of their numbers.
+  void write(JsonWriter& json) const;
+
+ private:
+  std::unordered_map<std::string, std::size_t> numbers_;
+  std::vector<const std::string*> texts_;
+};
+
+// JSON that may stand in a script element of a page: `<`, `>`, `&` and the two line separators of Unicode as escapes.
+// Requires that they occur inside strings only, as in all JSON. Cost: one pass.
+std::string script_safe(std::string_view json);
+
+}  // namespace muster

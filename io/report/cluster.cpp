@@ -1,0 +1,423 @@
+#include "io/report/cluster.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+
+#include "io/json/json_writer.h"
+#include "io/muster_v1/plan_share.h"
+#include "io/report/block.h"
+#include "model/objective/evaluation.h"
+#include "model/objective/levels.h"
+#include "model/objective/wholeness.h"
+
+namespace muster {
+namespace {
+
+constexpr std::int64_t kNothing = -1;
+constexpr std::size_t kMostViolations = 20, kMostWarnings = 20;
+
+template <class Tag>
+std::int64_t number_of(Index<Tag> index) {
+  return index.is_none() ? kNothing : static_cast<std::int64_t>(index.value());
+}
+
+class ClusterWriter {
+ public:
+  ClusterWriter(const ReportedCluster& cluster, std::string& out)
+      : cluster_(cluster), problem_(cluster.problem), snapshot_(*cluster.problem.snapshot), json_(out) {}
+  void write();
+
+ private:
+  void find_pods();
+  void write_kinds();
+  void write_nodes();
+  void write_topology();
+  void write_topology_level(TopologyLevelIndex level);
+  void write_queues();
+  void write_amounts(std::string_view key, const Indexed<QueueIndex, QueueAmounts>& amounts);
+  void write_gangs();
+  void write_requests();
+  void write_pods();
+  void write_levels_before();
+  void write_plan(const ReportedPlan& plan);
+  void write_decisions(const Plan& plan);
+  void write_gang_claims(const std::vector<ReadPlan::GangClaim>& claims);
+  void write_queue_claims(const std::vector<ReadPlan::QueueClaim>& claims);
+  void write_objective(const ReadPlan& plan);
+  void write_violations(const std::vector<Violation>& violations);
+  void write_warnings(const ReadPlan& plan);
+
+  const ReportedCluster& cluster_;
+  const Problem& problem_;
+  const Snapshot& snapshot_;
+  JsonWriter json_;
+  std::vector<PodIndex> pods_;  // those that are somewhere, ascending
+  std::unordered_map<PodIndex, std::size_t> position_;
+};
+
+void ClusterWriter::find_pods() {
+  Indexed<PodIndex, bool> is_somewhere(problem_.pods.size(), false);
+  for (const PodIndex pod : problem_.pods.indices()) is_somewhere[pod] = !problem_.pods[pod].node.is_none();
+  for (const ReportedPlan& plan : cluster_.plans) {
+    for (const Placement& placement : plan.plan.plan.placements) is_somewhere[placement.pod] = true;
+  }
+  for (const PodIndex pod : problem_.pods.indices()) {
+    if (!is_somewhere[pod]) continue;
+    position_.emplace(pod, pods_.size());
+    pods_.push_back(pod);
+  }
+}
+
+void ClusterWriter::write() {
+  find_pods();
+  json_.raw(R"({"id":)").string(snapshot_.id);
+  json_.raw(R"(,"time":)").decimal(snapshot_.time / kNanosecondsPerSecond, 1);
+  json_.raw(R"(,"total":{"gpu":)").decimal(problem_.total[kQueueGpu], kWholeDevice);
+  json_.raw(R"(,"cpu":)").integer(problem_.total[kQueueCpu]);
+  json_.raw(R"(,"memory":)").integer(problem_.total[kQueueMemory]).raw("}");
+  json_.raw(R"(,"podCount":)").integer(std::ssize(snapshot_.pods));
+  const WholeNodeCount whole = whole_nodes_after(problem_, Plan{});
+  json_.raw(R"(,"wholeNodes":{"before":)").integer(whole.whole).raw(R"(,"of":)").integer(whole.of).raw("}");
+  write_kinds();
+  write_nodes();
+  write_topology();
+  write_queues();
+  write_gangs();
+  write_requests();
+  write_pods();
+  write_levels_before();
+  json_.raw(R"(,"plans":[)");
+  bool first = true;
+  for (const ReportedPlan& plan : cluster_.plans) {
+    json_.separate(first);
+    write_plan(plan);
+  }
+  json_.raw("]}");
+}
+
+// The node classes.
+void ClusterWriter::write_kinds() {
+  json_.raw(R"(,"kinds":[)");
+  bool first = true;
+  for (const NodeClass& kind : problem_.node_classes) {
+    const bool is_empty = kind.nodes.empty();  // each of its nodes has something that is closed
+    const std::string_view model = is_empty ? "" : snapshot_.nodes[kind.nodes.front().value()].gpu_model;
+    json_.separate(first).raw(R"({"model":)").string(model);
+    json_.raw(R"(,"gpus":)").integer(kind.device_count).raw(R"(,"gpuMib":)").integer(kind.device_memory_mib);
+    json_.raw(R"(,"cpu":)").integer(kind.capacity[kCpu.value()]);
+    json_.raw(R"(,"memory":)").integer(kind.capacity[kMemory.value()]);
+    json_.raw(kind.cordoned ? R"(,"cordoned":true})" : "}");
+  }
+  json_.raw("]");
+}
+
+void ClusterWriter::write_nodes() {
+  std::vector<std::string_view> names(snapshot_.nodes.size());
+  std::ranges::transform(snapshot_.nodes, names.begin(), &SnapshotNode::name);
+  json_.raw(R"(,"nodes":{"name":)");
+  write_names(json_, names);
+  json_.raw(",");
+  write_column(json_, "kind", problem_.nodes, [](const Node& node) { return node.node_class.value(); });
+  json_.raw("}");
+}
+
+void ClusterWriter::write_topology() {
+  json_.raw(R"(,"topology":[)");
+  bool first = true;
+  for (const TopologyLevelIndex level : problem_.topology_levels.indices()) {
+    json_.separate(first);
+    write_topology_level(level);
+  }
+  json_.raw("]");
+}
+
+void ClusterWriter::write_topology_level(TopologyLevelIndex level) {
+  const std::string_view key = problem_.topology_levels[level];
+  TextTable values;
+  const auto value_of = [&](const SnapshotNode& node) -> std::size_t {
+    const auto label = std::ranges::find(node.labels, key, &Labels::value_type::first);
+    return values.number(label == node.labels.end() ? std::string_view() : label->second);
+  };
+  json_.raw(R"({"label":)").string(key).raw(",");
+  write_column(json_, "of", snapshot_.nodes, value_of);
+  json_.raw(R"(,"values":)");
+  values.write(json_);
+  json_.raw("}");
+}
+
+void ClusterWriter::write_amounts(std::string_view key, const Indexed<QueueIndex, QueueAmounts>& amounts) {
+  constexpr std::array<std::int64_t, kQueueResources> kScales = {kWholeDevice, 1, 1};
+  json_.raw(",").string(key).raw(":[");
+  bool first = true;
+  for (const QueueAmounts& queue : amounts) {
+    json_.separate(first).raw("[");
+    for (std::size_t i = 0; i < kQueueResources; ++i) {
+      if (i > 0) json_.raw(",");
+      if (queue[i] == kUnlimited) {
+        json_.raw("null");
+      } else {
+        json_.decimal(queue[i], kScales[i]);
+      }
+    }
+    json_.raw("]");
+  }
+  json_.raw("]");
+}
+
+// What runs and is not on its way out, in each queue and all above it.
+Indexed<QueueIndex, QueueAmounts> usage_before(const Problem& problem) {
+  Indexed<QueueIndex, QueueAmounts> usage(problem.queues.size(), QueueAmounts{});
+  for (const PodIndex index : problem.pods.indices()) {
+    const Pod& pod = problem.pods[index];
+    const QueueIndex queue = problem.gangs[pod.gang].queue;
+    if (pod.status != PodStatus::kRunning || queue.is_none()) continue;
+    const QueueAmounts amounts = queue_usage(problem.class_of(index), problem.class_of(pod.node));
+    for (const QueueIndex at : problem.queues[queue].ancestors) {
+      for (std::size_t i = 0; i < kQueueResources; ++i) usage[at][i] += amounts[i];
+    }
+  }
+  return usage;
+}
+
+void ClusterWriter::write_queues() {
+  const auto& queues = problem_.queues;
+  json_.raw(R"(,"queues":{"name":[)");
+  bool first = true;
+  for (const Queue& queue : queues) json_.separate(first).string(queue.name);
+  json_.raw("],");
+  write_column(json_, "parent", queues, [](const Queue& queue) { return number_of(queue.parent); });
+  json_.raw(",");
+  write_column(json_, "priority", queues, [](const Queue& queue) { return queue.priority; });
+  Indexed<QueueIndex, QueueAmounts> quota(queues.size()), limit(queues.size());
+  for (const QueueIndex queue : queues.indices()) {
+    quota[queue] = queues[queue].quota;
+    limit[queue] = queues[queue].limit;
+  }
+  write_amounts("quota", quota);
+  write_amounts("limit", limit);
+  write_amounts("fairShare", cluster_.shares.share);
+  write_amounts("before", usage_before(problem_));
+  json_.raw("}");
+}
+
+void ClusterWriter::write_gangs() {
+  const auto& gangs = problem_.gangs;
+  std::vector<std::string_view> names(gangs.size());
+  std::ranges::transform(gangs, names.begin(), &Gang::name);
+  const auto pending = [&](const Gang& gang) {
+    return std::ranges::count_if(gang.pods, [&](PodIndex p) { return problem_.pods[p].status == PodStatus::kPending; });
+  };
+  const auto asked = [&](const Gang& gang) {
+    MicroGpu sum = 0;
+    for (const PodIndex pod : gang.pods) {
+      if (problem_.pods[pod].status == PodStatus::kPending) sum += problem_.class_of(pod).smallest_gpu_usage;
+    }
+    return sum;
+  };
+  json_.raw(R"(,"gangs":{"name":)");
+  write_names(json_, names);
+  json_.raw(",");
+  write_column(json_, "queue", gangs, [](const Gang& gang) { return number_of(gang.queue); });
+  json_.raw(",");
+  write_column(json_, "priority", gangs, [](const Gang& gang) { return gang.priority; });
+  json_.raw(",");
+  write_column(json_, "preemptible", gangs, [](const Gang& gang) { return gang.preemptible ? 1 : 0; });
+  json_.raw(",");
+  write_column(json_, "waited", gangs, [](const Gang& gang) { return gang.waited_seconds; });
+  json_.raw(",");
+  write_column(json_, "pods", gangs, [](const Gang& gang) { return gang.pods.size(); });
+  json_.raw(",");
+  write_column(json_, "pending", gangs, pending);
+  json_.raw(",");
+  write_column(json_, "pendingMicroGpu", gangs, asked);
+  json_.raw("}");
+}
+
+// The pod classes.
+void ClusterWriter::write_requests() {
+  json_.raw(R"(,"requests":[)");
+  bool first = true;
+  for (const PodClass& request : problem_.pod_classes) {
+    json_.separate(first).raw(R"({"gpus":)").integer(request.gpu.devices);
+    if (request.gpu.kind == GpuRequestKind::kFraction) json_.raw(R"(,"share":)").integer(request.gpu.share);
+    if (request.gpu.kind == GpuRequestKind::kMemory) json_.raw(R"(,"mib":)").integer(request.gpu.share);
+    if (request.mig_gpu_usage > 0) json_.raw(R"(,"slices":)").decimal(request.mig_gpu_usage, kWholeDevice);
+    json_.raw(R"(,"cpu":)").integer(request.request[kCpu.value()]);
+    json_.raw(R"(,"memory":)").integer(request.request[kMemory.value()]).raw("}");
+  }
+  json_.raw("]");
+}
+
+void ClusterWriter::write_pods() {
+  std::vector<std::string_view> names;
+  std::vector<std::int32_t> devices;
+  for (const PodIndex pod : pods_) {
+    names.push_back(snapshot_.pods[pod.value()].name);
+    const auto of_pod = problem_.devices_of(pod);
+    devices.insert(devices.end(), of_pod.begin(), of_pod.end());
+  }
+  const auto column = [&](std::string_view key, const auto& value) {
+    json_.raw(",");
+    write_column(json_, key, pods_, [&](PodIndex pod) { return value(problem_.pods[pod]); });
+  };
+  json_.raw(R"(,"pods":{"name":)");
+  write_names(json_, names);
+  column("gang", [](const Pod& pod) { return pod.gang.value(); });
+  column("request", [](const Pod& pod) { return pod.pod_class.value(); });
+  column("releasing", [](const Pod& pod) { return pod.status == PodStatus::kReleasing ? 1 : 0; });
+  column("node", [](const Pod& pod) { return number_of(pod.node); });
+  json_.raw(",");
+  write_column(json_, "devices", devices, [](std::int32_t device) { return device; });
+  json_.raw("}");
+}
+
+// The values of the levels if nothing is done.
+void ClusterWriter::write_levels_before() {
+  const std::vector<LevelId> ids = level_ids(problem_);
+  const Levels levels = evaluate(problem_, cluster_.shares, Plan{});
+  json_.raw(R"(,"levelsBefore":[)");
+  bool first = true;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    json_.separate(first).raw(R"({"level":)").string(level_name(ids[i].kind));
+    if (has_priority(ids[i].kind)) json_.raw(R"(,"priority":)").integer(ids[i].priority);
+    json_.raw(R"(,"value":)").decimal(levels.values[i], level_scale(ids[i].kind, snapshot_.policy.placement)).raw("}");
+  }
+  json_.raw("]");
+}
+
+void ClusterWriter::write_plan(const ReportedPlan& reported) {
+  const ReadPlan& plan = reported.plan;
+  json_.raw(R"({"label":)").string(reported.label);
+  json_.raw(R"(,"origin":)").string(plan.origin).raw(R"(,"proof":)").string(plan.proof);
+  json_.raw(R"(,"gap":)").number(plan.gap);
+  if (plan.budget_ms) json_.raw(R"(,"budgetMs":)").number(*plan.budget_ms);
+  if (plan.elapsed_ms) json_.raw(R"(,"elapsedMs":)").number(*plan.elapsed_ms);
+  json_.raw(plan.deadline_missed ? R"(,"deadlineMissed":true)" : R"(,"deadlineMissed":false)");
+  json_.raw(R"(,"wholeNodes":)").integer(whole_nodes_after(problem_, plan.plan).whole);
+  write_decisions(plan.plan);
+  write_gang_claims(plan.gangs);
+  write_queue_claims(plan.queues);
+  write_objective(plan);
+  write_violations(reported.violations);
+  write_warnings(plan);
+  json_.raw("}");
+}
+
+void ClusterWriter::write_decisions(const Plan& plan) {
+  const auto position = [&](const auto& decision) { return position_.at(decision.pod); };
+  std::vector<std::int32_t> devices;
+  for (const Placement& p : plan.placements) devices.insert(devices.end(), p.devices.begin(), p.devices.end());
+  json_.raw(R"(,"placements":{)");
+  write_column(json_, "pod", plan.placements, position);
+  json_.raw(",");
+  write_column(json_, "node", plan.placements, [](const Placement& p) { return p.node.value(); });
+  json_.raw(",");
+  write_column(json_, "devices", devices, [](std::int32_t device) { return device; });
+  json_.raw(",");
+  write_column(json_, "waits", plan.placements, [](const Placement& p) { return p.after.empty() ? 0 : 1; });
+  json_.raw(R"(},"evictions":{)");
+  write_column(json_, "pod", plan.evictions, position);
+  json_.raw(",");
+  write_column(json_, "reason", plan.evictions, [](const Eviction& e) { return static_cast<int>(e.reason); });
+  json_.raw(",");
+  write_column(json_, "for", plan.evictions, [](const Eviction& e) { return number_of(e.for_gang); });
+  json_.raw("}");
+}
+
+std::string blockers_text(const std::vector<Blocker>& blockers) {
+  std::string text;
+  for (const Blocker& blocker : blockers) {
+    text += text.empty() ? "" : "\n";
+    text += std::to_string(blocker.nodes) + ' ' + blocker.code;
+  }
+  return text;
+}
+
+void ClusterWriter::write_gang_claims(const std::vector<ReadPlan::GangClaim>& claims) {
+  using Claim = ReadPlan::GangClaim;
+  std::unordered_map<std::string_view, std::int64_t> index;
+  for (const GangIndex gang : problem_.gangs.indices()) index.emplace(problem_.gangs[gang].name, gang.value());
+  TextTable texts;
+  const auto column = [&](std::string_view key, const auto& value) {
+    json_.raw(",");
+    write_column(json_, key, claims, value);
+  };
+  json_.raw(R"(,"gangs":{)");
+  write_column(json_, "gang", claims, [&](const Claim& claim) { return index.at(claim.name); });
+  column("phase", [&](const Claim& claim) { return texts.number(claim.phase); });
+  column("running", [](const Claim& claim) { return claim.running; });
+  column("placed", [](const Claim& claim) { return claim.placed; });
+  column("evicted", [](const Claim& claim) { return claim.evicted; });
+  column("pending", [](const Claim& claim) { return claim.pending; });
+  column("reason", [&](const Claim& claim) { return texts.number(claim.reason); });
+  column("makeRoom", [&](const Claim& claim) { return texts.number(claim.make_room); });
+  column("message", [&](const Claim& claim) { return texts.number(claim.message); });
+  column("blockers", [&](const Claim& claim) { return texts.number(blockers_text(claim.blockers)); });
+  json_.raw(R"(,"texts":)");
+  texts.write(json_);
+  json_.raw("}");
+}
+
+// By queue, in the order of the queue table: the values in the plan line; null if it has none.
+void ClusterWriter::write_queue_claims(const std::vector<ReadPlan::QueueClaim>& claims) {
+  std::unordered_map<std::string_view, const ReadPlan::QueueClaim*> by_name;
+  for (const ReadPlan::QueueClaim& claim : claims) by_name.emplace(claim.name, &claim);
+  json_.raw(R"(,"allocated":[)");
+  bool first = true;
+  for (const Queue& queue : problem_.queues) {
+    json_.separate(first);
+    const auto found = by_name.find(queue.name);
+    if (found == by_name.end()) {
+      json_.raw("null");
+      continue;
+    }
+    const ReadPlan::QueueClaim& claim = *found->second;
+    json_.raw("[").raw(claim.gpu.allocated).raw(",").raw(claim.cpu.allocated);
+    json_.raw(",").raw(claim.memory.allocated).raw("]");
+  }
+  json_.raw("]");
+}
+
+void ClusterWriter::write_objective(const ReadPlan& plan) {
+  json_.raw(R"(,"objective":[)");
+  bool first = true;
+  for (const ReadPlan::LevelClaim& level : plan.objective) {
+    json_.separate(first).raw(R"({"level":)").string(level.level);
+    if (level.priority) json_.raw(R"(,"priority":)").integer(*level.priority);
+    json_.raw(R"(,"value":)").raw(level.value);
+    if (level.bound) json_.raw(R"(,"bound":)").raw(*level.bound);
+    json_.raw("}");
+  }
+  json_.raw("]");
+}
+
+void ClusterWriter::write_violations(const std::vector<Violation>& violations) {
+  json_.raw(R"(,"violationCount":)").integer(std::ssize(violations)).raw(R"(,"violations":[)");
+  bool first = true;
+  for (std::size_t i = 0; i < std::min(violations.size(), kMostViolations); ++i) {
+    json_.separate(first).raw(R"({"rule":)").string(rule_name(violations[i].rule));
+    json_.raw(R"(,"subject":)").string(violations[i].subject);
+    json_.raw(R"(,"message":)").string(violations[i].message).raw("}");
+  }
+  json_.raw("]");
+}
+
+void ClusterWriter::write_warnings(const ReadPlan& plan) {
+  const std::int64_t count = std::ssize(plan.warnings) + plan.warnings_omitted;
+  json_.raw(R"(,"warningCount":)").integer(count).raw(R"(,"warnings":[)");
+  bool first = true;
+  for (std::size_t i = 0; i < std::min(plan.warnings.size(), kMostWarnings); ++i) {
+    json_.separate(first).raw(R"({"object":)").string(plan.warnings[i].object);
+    json_.raw(R"(,"name":)").string(plan.warnings[i].name);
+    json_.raw(R"(,"message":)").string(plan.warnings[i].message).raw("}");
+  }
+  json_.raw("]");
+}
+
+}  // namespace
+
+void write_cluster(const ReportedCluster& cluster, std::string& out) { ClusterWriter(cluster, out).write(); }
+
+}  // namespace muster

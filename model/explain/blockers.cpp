@@ -1,0 +1,250 @@
+#include "model/explain/blockers.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "model/base/require.h"
+#include "model/problem/exceeded.h"
+#include "model/snapshot/filters.h"
+
+namespace muster {
+namespace {
+
+using Filter = BlockerTally::Filter;
+
+std::string code_of(Filter filter, const std::string& detail) {
+  switch (filter) {
+    case Filter::kCordon:
+      return "Unschedulable";
+    case Filter::kTaint:
+      return "UntoleratedTaint";
+    case Filter::kSelector:
+      return "NodeSelector";
+    case Filter::kAffinity:
+      return "NodeAffinity";
+    case Filter::kVolumes:
+      return "VolumeNodeAffinity";
+    case Filter::kAntiAffinity:
+      return "PodAntiAffinity";
+    case Filter::kPodAffinity:
+      return "PodAffinity";
+    case Filter::kSpread:
+      return "TopologySpread";
+    case Filter::kModel:
+      return "GpuModel";
+    case Filter::kHostPorts:
+      return "HostPorts";
+    case Filter::kShortGpu:
+      return "InsufficientGpu";
+    case Filter::kShortCpu:
+      return "InsufficientCpu";
+    case Filter::kShortMemory:
+      return "InsufficientMemory";
+    case Filter::kShortOther:
+      return insufficient_code(detail);
+    case Filter::kShortPods:
+      return "InsufficientPods";
+    case Filter::kTopology:
+      return "Topology";
+    case Filter::kAvailable:
+      break;
+  }
+  return "Available";
+}
+
+std::string words_of(Filter filter, const std::string& detail) {
+  switch (filter) {
+    case Filter::kCordon:
+      return "node(s) were unschedulable";
+    case Filter::kTaint:
+      return "node(s) had untolerated taint " + detail;
+    case Filter::kSelector:
+    case Filter::kAffinity:
+      return "node(s) didn't match Pod's node affinity/selector";
+    case Filter::kVolumes:
+      return "node(s) didn't match PersistentVolume's node affinity";
+    case Filter::kAntiAffinity:
+      return "node(s) didn't match pod anti-affinity rules";
+    case Filter::kPodAffinity:
+      return "node(s) didn't match pod affinity rules";
+    case Filter::kSpread:
+      return "node(s) didn't match pod topology spread constraints";
+    case Filter::kModel:
+      return "node(s) didn't match the GPU model";
+    case Filter::kHostPorts:
+      return "node(s) didn't have free ports for the requested pod ports";
+    case Filter::kShortGpu:
+      return "Insufficient gpu";
+    case Filter::kShortCpu:
+      return "Insufficient cpu";
+    case Filter::kShortMemory:
+      return "Insufficient memory";
+    case Filter::kShortOther:
+      return "Insufficient " + detail;
+    case Filter::kShortPods:
+      return "Too many pods";
+    case Filter::kTopology:
+      return "node(s) were outside the required topology domain";
+    case Filter::kAvailable:
+      break;
+  }
+  return "node(s) could take the pod";
+}
+
+const Taint* first_untolerated(const PodSpec& spec, const SnapshotNode& node) {
+  const auto at = std::ranges::find_if(node.taints, [&](const Taint& taint) {
+    return taint.effect != TaintEffect::kPreferNoSchedule && !tolerates(spec.tolerations, taint);
+  });
+  return at == node.taints.end() ? nullptr : &*at;
+}
+
+// The resource in which the node is short, host ports and GPUs first; none if it takes the pod.
+Filter short_filter(const Problem& problem, const RemainingRoom& room, const PodClass& pod_class, NodeIndex node,
+                    ResourceIndex* other) {
+  const std::span<const std::int64_t> free = room.free(node);
+  const auto is_short = [&](ResourceIndex r) {
+    const Amount request = pod_class.request[r.value()];
+    return request > 0 && free[r.value()] < request;
+  };
+  const std::size_t first_port = problem.resource_count - problem.host_port_count;
+  for (std::size_t r = first_port; r < problem.resource_count; ++r) {
+    if (is_short(ResourceIndex(r))) return Filter::kHostPorts;
+  }
+  if (!room.takes_devices(pod_class, node)) return Filter::kShortGpu;
+  const ResourceIndex count = device_count_resource(problem);
+  if (!count.is_none() && is_short(count)) return Filter::kShortGpu;
+  if (is_short(kCpu)) return Filter::kShortCpu;
+  if (is_short(kMemory)) return Filter::kShortMemory;
+  for (std::size_t r = kPods.value() + 1; r < first_port; ++r) {
+    if (!is_short(ResourceIndex(r))) continue;
+    *other = ResourceIndex(r);
+    return Filter::kShortOther;
+  }
+  return is_short(kPods) ? Filter::kShortPods : Filter::kAvailable;
+}
+
+template <class IsOutside>
+BlockerTally charge_groups(const Problem& problem, const RemainingRoom& room, PodClassIndex pod_class_index,
+                           const NodeGroups& nodes, const IsOutside& is_outside) {
+  const PodClass& pod_class = problem.pod_classes[pod_class_index];
+  BlockerTally tally;
+  std::vector<std::int64_t> by_filter(static_cast<std::size_t>(Filter::kAvailable) + 1);
+  std::vector<std::int64_t> by_resource(problem.resource_count);
+  for (const NodeClassIndex index : problem.node_classes.indices()) {
+    const NodeClass& node_class = problem.node_classes[index];
+    if (node_class.nodes.empty()) continue;
+    if (!pod_class.allowed[index.value()]) {
+      const auto [filter, detail] = static_blocker(problem, pod_class, node_class);
+      if (filter != Filter::kModel) {
+        tally.charge(filter, detail, std::ssize(node_class.nodes));
+        continue;
+      }
+    }
+    for (const AlikeNodes& alike : nodes[index]) {
+      ResourceIndex other;
+      Filter filter = Filter::kModel;
+      if (room.conflicts(pod_class, alike.node)) {
+        filter = Filter::kAntiAffinity;
+      } else if (!room.lets_in_by_affinity(pod_class, alike.node)) {
+        filter = Filter::kPodAffinity;
+      } else if (!room.lets_in_by_spread(pod_class, alike.node)) {
+        filter = Filter::kSpread;
+      } else if (pod_class.allowed[index.value()]) {
+        filter = short_filter(problem, room, pod_class, alike.node, &other);
+        if (filter == Filter::kAvailable && is_outside(alike.node)) filter = Filter::kTopology;
+      }
+      (filter == Filter::kShortOther ? by_resource[other.value()] : by_filter[static_cast<std::size_t>(filter)]) +=
+          alike.nodes;
+    }
+  }
+  for (std::size_t i = 0; i < by_filter.size(); ++i) tally.charge(static_cast<Filter>(i), "", by_filter[i]);
+  for (std::size_t r = 0; r < problem.resource_count - problem.host_port_count; ++r) {
+    tally.charge(Filter::kShortOther, std::string(problem.resource_name(ResourceIndex(r))), by_resource[r]);
+  }
+  return tally;
+}
+
+}  // namespace
+
+std::string insufficient_code(std::string_view resource) {
+  std::string name(resource);
+  const bool built_in =
+      name == "gpu" || name == "cpu" || name == "memory" || name == "pods" || name == kHostPortResource;
+  if (built_in) name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+  return "Insufficient" + name;
+}
+
+void BlockerTally::charge(Filter filter, const std::string& detail, std::int64_t nodes) {
+  if (nodes > 0) nodes_[{filter, detail}] += nodes;
+}
+
+std::int64_t BlockerTally::available() const {
+  const auto at = nodes_.find({Filter::kAvailable, ""});
+  return at == nodes_.end() ? 0 : at->second;
+}
+
+std::vector<Blocker> BlockerTally::blockers() const {
+  std::vector<Blocker> list;
+  for (const auto& [key, nodes] : nodes_) {
+    std::string code = code_of(key.first, key.second);
+    if (!list.empty() && list.back().code == code) {  // taints differ in detail only
+      list.back().nodes += nodes;
+    } else {
+      list.push_back({std::move(code), nodes});
+    }
+  }
+  return list;
+}
+
+std::string BlockerTally::text() const {
+  std::int64_t total = 0;
+  std::map<std::string, std::int64_t> by_words;
+  for (const auto& [key, nodes] : nodes_) {
+    total += nodes;
+    if (key.first != Filter::kAvailable) by_words[words_of(key.first, key.second)] += nodes;
+  }
+  std::vector<std::string> parts;
+  for (const auto& [words, nodes] : by_words) parts.push_back(std::to_string(nodes) + " " + words);
+  std::ranges::sort(parts);
+  std::string text = std::to_string(available()) + "/" + std::to_string(total) + " nodes are available";
+  for (std::size_t i = 0; i < parts.size(); ++i) text += (i == 0 ? ": " : ", ") + parts[i];
+  return text + ".";
+}
+
+std::pair<Filter, std::string> static_blocker(const Problem& problem, const PodClass& pod_class,
+                                              const NodeClass& node_class) {
+  MUSTER_REQUIRE(!problem.passes_filters(pod_class, problem.nodes[node_class.nodes.front()].node_class));
+  const PodSpec& spec = problem.snapshot->pod_specs[pod_class.spec];
+  const SnapshotNode& node = problem.snapshot->nodes[node_class.nodes.front().value()];
+  if (node.unschedulable) return {Filter::kCordon, ""};
+  if (const Taint* taint = first_untolerated(spec, node)) {
+    return {Filter::kTaint, "{" + std::string(taint->key) + ": " + std::string(taint->value) + "}"};
+  }
+  if (!node_selector_holds(spec, node)) return {Filter::kSelector, ""};
+  if (!required_affinity_holds(spec, node)) return {Filter::kAffinity, ""};
+  if (!volume_terms_hold(spec, node)) return {Filter::kVolumes, ""};
+  return {Filter::kModel, ""};
+}
+
+BlockerTally tally_blockers(const Problem& problem, const RemainingRoom& room, PodClassIndex pod_class,
+                            const NodeGroups& nodes) {
+  return charge_groups(problem, room, pod_class, nodes, [](NodeIndex) { return false; });
+}
+
+BlockerTally tally_blockers(const Problem& problem, const RemainingRoom& room, PodClassIndex pod_class, GroupIndex leaf,
+                            const Packing& packing) {
+  std::vector<std::pair<TopologyLevelIndex, DomainIndex>> domains;
+  for (const auto& [group, domain] : packing.domains) {
+    GroupIndex at = leaf;
+    while (!at.is_none() && at != group) at = problem.groups[at].parent;
+    if (!at.is_none()) domains.emplace_back(problem.groups[group].required_level, domain);
+  }
+  const auto is_outside = [&](NodeIndex node) {
+    return std::ranges::any_of(domains, [&](const auto& chosen) {
+      return chosen.second.is_none() || problem.nodes[node].domains[chosen.first.value()] != chosen.second;
+    });
+  };
+  return charge_groups(problem, room, pod_class, single_nodes(problem), is_outside);
+}
+
+}  // namespace muster

@@ -1,0 +1,112 @@
+#include "model/explain/reasons_plain.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "model/base/saturating.h"
+#include "model/problem/gates.h"
+
+namespace muster {
+namespace {
+
+constexpr std::string_view kQueueResourceNames[] = {"gpu", "cpu", "memory"};
+
+std::string_view name_of(const Problem& problem, PodIndex pod) { return problem.snapshot->pods[pod.value()].name; }
+std::string_view name_of(const Problem& problem, NodeIndex node) { return problem.snapshot->nodes[node.value()].name; }
+
+PlainReason reason_of_gates(const Problem& problem, const Gang& gang, GateKind gate) {
+  if (gate == GateKind::kHeld) return {"Held", "not planned: " + std::string(held_message(problem, gang))};
+  const auto gated =
+      std::ranges::count_if(gang.pods, [&](PodIndex pod) { return problem.pods[pod].status == PodStatus::kGated; });
+  return {"Gated", std::to_string(gated) + (gated == 1 ? " pod of the gang is gated" : " pods of the gang are gated")};
+}
+
+// The groups that contain some pod of the need, up to the root.
+std::set<GroupIndex> groups_of(const Problem& problem, const GangNeed& need) {
+  std::set<GroupIndex> groups;
+  for (const NeedItem& item : need.items) {
+    for (const PodIndex pod : item.pods) {
+      for (GroupIndex at = problem.pods[pod].group; !at.is_none() && groups.insert(at).second;)
+        at = problem.groups[at].parent;
+    }
+  }
+  return groups;
+}
+
+// The effect of a present pod on a group with a required level.
+struct Anchor {
+  PodIndex pod;
+  DomainIndex domain;
+};
+
+std::string conflict_in(const Problem& problem, const AfterPlan& end, const Gang& gang, GroupIndex group) {
+  const TopologyLevelIndex level = problem.groups[group].required_level;
+  const std::string level_text = "the required level " + std::string(problem.topology_levels[level]);
+  Anchor first{PodIndex::none(), DomainIndex::none()};
+  for (const PodIndex pod : gang.pods) {
+    if (!end.is_present(pod)) continue;
+    GroupIndex at = problem.pods[pod].group;
+    while (!at.is_none() && at != group) at = problem.groups[at].parent;
+    if (at.is_none()) continue;
+    const NodeIndex node = end.node[pod];
+    const std::string place =
+        std::string(name_of(problem, pod)) + " runs on node " + std::string(name_of(problem, node));
+    const DomainIndex domain = problem.nodes[node].domains[level.value()];
+    if (domain.is_none()) return place + ", which is in no domain of " + level_text + ".";
+    if (first.pod.is_none()) first = {pod, domain};
+    if (domain != first.domain) {
+      return place + " and " + std::string(name_of(problem, first.pod)) + " on node " +
+             std::string(name_of(problem, end.node[first.pod])) + ", in different domains of " + level_text + ".";
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+PlainReason reason_of_gang(const Problem& problem, const AfterPlan& end, GangIndex index) {
+  const Gang& gang = problem.gangs[index];
+  if (gang.timed_out) {
+    return {"SchedulingTimeout", "the gang has waited " + std::to_string(gang.waited_seconds) +
+                                     " s and reached its timeout: it is no longer planned"};
+  }
+  const GateKind gate = gate_of(problem, gang, [&](PodIndex pod) { return end.is_present(pod); });
+  if (gate != GateKind::kNone) return reason_of_gates(problem, gang, gate);
+  if (!has_enough_pods(problem, gang)) return {"NotEnoughPods", "the gang has fewer pods than its minimum"};
+  if (gang.queue.is_none()) return {"UnknownQueue", "its queue does not exist"};
+  return gang.queue_is_leaf ? PlainReason{} : PlainReason{"UnknownQueue", "its queue is not a leaf"};
+}
+
+PlainReason reason_of_queue(const Problem& problem, const AfterPlan& end, GangIndex index,
+                            const QueueAmounts& demand) {
+  const Gang& gang = problem.gangs[index];
+  const bool within_quota = !gang.preemptible && problem.snapshot->policy.non_preemptible_within_quota;
+  for (const bool is_limit : {true, false}) {
+    if (!is_limit && !within_quota) break;
+    const Indexed<QueueIndex, QueueAmounts>& usage = is_limit ? end.usage : end.non_preemptible_usage;
+    for (const QueueIndex at : problem.queues[gang.queue].ancestors) {
+      const Queue& queue = problem.queues[at];
+      for (std::size_t i = 0; i < kQueueResources; ++i) {
+        const Amount bound = is_limit ? queue.limit[i] : queue.quota[i];
+        if (demand[i] == 0 || bound == kUnlimited || saturating_add(usage[at][i], demand[i]) <= bound) continue;
+        const std::string sentence = "Queue " + std::string(queue.name) + " would exceed its " +
+                                     (is_limit ? "limit" : "quota") + " of " + std::string(kQueueResourceNames[i]);
+        if (is_limit) return {"LimitExceeded", sentence + "."};
+        return {"NonPreemptibleOverQuota", sentence + " with non-preemptible pods."};
+      }
+    }
+  }
+  return {};
+}
+
+std::string topology_conflict(const Problem& problem, const AfterPlan& end, GangIndex index, const GangNeed& need) {
+  const Gang& gang = problem.gangs[index];
+  for (const GroupIndex group : groups_of(problem, need)) {
+    if (problem.groups[group].required_level.is_none()) continue;
+    if (std::string conflict = conflict_in(problem, end, gang, group); !conflict.empty()) return conflict;
+  }
+  return "";
+}
+
+}  // namespace muster

@@ -1,0 +1,29 @@
+// Reasons that need no scan of the nodes: of the gang itself, of its queue, of where its pods already run.
+#pragma once
+
+#include <string>
+
+#include "model/explain/reasons_need.h"
+#include "model/explain/reasons_room.h"
+#include "model/problem/problem.h"
+#include "model/snapshot/plan.h"
+
+namespace muster {
+
+struct PlainReason {
+  std::string code;      // of docs/semantics.md, "Reasons"; empty: none of these holds
+  std::string sentence;  // for people
+};
+
+// `SchedulingTimeout`, `Held`, `Gated`, `NotEnoughPods`, `UnknownQueue`. Cost: O(pods + groups) of the gang.
+PlainReason reason_of_gang(const Problem& problem, const AfterPlan& end, GangIndex gang);
+
+// `LimitExceeded`, `NonPreemptibleOverQuota`, as if the need were placed after the plan. Cost: O(depth of the queue).
+PlainReason reason_of_queue(const Problem& problem, const AfterPlan& end, GangIndex gang, const QueueAmounts& demand);
+
+// Why no place can satisfy the levels that the gang requires for the need: its present pods after the plan are outside
+// the topology, or in different domains. Empty: they bind the need to one domain at most. Cost: O(pods x levels) of the
+// gang.
+std::string topology_conflict(const Problem& problem, const AfterPlan& end, GangIndex gang, const GangNeed& need);
+
+}  // namespace muster

@@ -1,0 +1,316 @@
+#include "model/explain/reasons_room.h"
+
+#include <algorithm>
+
+#include "model/base/interning.h"
+#include "model/problem/exceeded.h"
+
+namespace muster {
+namespace {
+
+void add(QueueAmounts& sum, const QueueAmounts& more) {
+  for (std::size_t i = 0; i < kQueueResources; ++i) sum[i] += more[i];
+}
+
+// Every queue gets what those below it use, too.
+void add_up(const Problem& problem, Indexed<QueueIndex, QueueAmounts>& usage) {
+  const Indexed<QueueIndex, QueueAmounts> own = usage;
+  for (const QueueIndex queue : own.indices()) {
+    for (QueueIndex above = problem.queues[queue].parent; !above.is_none(); above = problem.queues[above].parent)
+      add(usage[above], own[queue]);
+  }
+}
+
+// What each queue's own pods use before the plan and after it.
+void add_usages(const Problem& problem, AfterPlan& end) {
+  for (const PodIndex index : problem.pods.indices()) {
+    const Pod& pod = problem.pods[index];
+    const NodeIndex before = pod.status == PodStatus::kRunning ? pod.node : NodeIndex::none();
+    const NodeIndex after = end.node[index];
+    const Gang& gang = problem.gangs[pod.gang];
+    if ((before.is_none() && after.is_none()) || gang.queue.is_none()) continue;
+    const PodClass& pod_class = problem.pod_classes[pod.pod_class];
+    const QueueAmounts amounts = queue_usage(pod_class, problem.class_of(before.is_none() ? after : before));
+    if (!before.is_none()) add(end.usage_before[gang.queue], amounts);
+    if (after.is_none()) continue;
+    const QueueAmounts then =
+        before.is_none() || before == after ? amounts : queue_usage(pod_class, problem.class_of(after));
+    add(end.usage[gang.queue], then);
+    if (!gang.preemptible) add(end.non_preemptible_usage[gang.queue], then);
+  }
+}
+
+}  // namespace
+
+AfterPlan after_plan(const Problem& problem, const Plan& plan) {
+  AfterPlan end;
+  end.node.resize(problem.pods.size());
+  end.devices.resize(problem.pods.size());
+  end.usage.assign(problem.queues.size(), QueueAmounts{});
+  end.non_preemptible_usage = end.usage_before = end.usage;
+  for (const PodIndex pod : problem.pods.indices()) {
+    if (problem.pods[pod].status != PodStatus::kRunning) continue;
+    end.node[pod] = problem.pods[pod].node;
+    end.devices[pod] = problem.devices_of(pod);
+  }
+  for (const Eviction& eviction : plan.evictions) end.node[eviction.pod] = NodeIndex::none();
+  for (const Placement& placement : plan.placements) {
+    end.node[placement.pod] = placement.node;
+    end.devices[placement.pod] = placement.devices;
+  }
+  add_usages(problem, end);
+  for (Indexed<QueueIndex, QueueAmounts>* usage : {&end.usage_before, &end.usage, &end.non_preemptible_usage})
+    add_up(problem, *usage);
+  return end;
+}
+
+RemainingRoom::RemainingRoom(const Problem& problem) : problem_(&problem), resource_count_(problem.resource_count) {
+  begin_.reserve(problem.nodes.size() + 1);
+  nodes_.reserve(problem.nodes.size());
+  begin_.push_back(0);
+  for (const NodeIndex node : problem.nodes.indices()) {
+    const NodeClass& node_class = problem.class_of(node);
+    const std::vector<Amount>& reported = as_reported(problem, node_class).capacity;
+    cells_.insert(cells_.end(), reported.begin(), reported.end());
+    const auto devices = static_cast<std::size_t>(node_class.device_count),
+               usable = static_cast<std::size_t>(as_reported(problem, node_class).device_count);
+    const std::size_t end = cells_.size() + devices;
+    cells_.resize(cells_.size() + usable, problem.device_capacity(node));
+    cells_.resize(end, 0);  // devices beyond the reported ones are never free
+    begin_.push_back(cells_.size());
+    nodes_.push_back(node);
+  }
+}
+
+RemainingRoom RemainingRoom::empty_cluster(const Problem& problem) {
+  RemainingRoom room(problem);
+  const ResourceIndex count = device_count_resource(problem);
+  if (count.is_none()) return room;
+  for (const NodeIndex node : problem.nodes.indices()) {  // given as 0 if it is not known which pods hold which
+    const NodeClass& node_class = problem.class_of(node);
+    if (node_class.devices_closed)
+      room.cells_[room.begin_[node.value()] + count.value()] = as_reported(problem, node_class).device_count;
+  }
+  return room;
+}
+
+RemainingRoom RemainingRoom::after(const Problem& problem, const AfterPlan& end) {
+  RemainingRoom room(problem);
+  CompanyCounts company(problem);
+  constexpr std::size_t kAhead = 12;  // there is more of all nodes than the caches hold
+  for (const PodIndex pod : problem.pods.indices()) {
+    if (const PodIndex later(pod.value() + kAhead); later.value() < problem.pods.size() && end.is_present(later))
+      __builtin_prefetch(&room.cells_[room.begin_[end.node[later].value()]], 1);
+    if (!end.is_present(pod)) continue;
+    const NodeIndex node = end.node[pod];
+    const PodClass& pod_class = problem.class_of(pod);
+    const std::size_t begin = room.begin_[node.value()];
+    for (std::size_t r = 0; r < room.resource_count_; ++r) room.cells_[begin + r] -= pod_class.request[r];
+    if (pod_class.gpu.kind != GpuRequestKind::kNone) {
+      const DeviceUnits units = share_units(pod_class, problem.class_of(node));
+      for (const std::int32_t device : end.devices[pod]) {
+        room.cells_[begin + room.resource_count_ + static_cast<std::size_t>(device)] -= units;
+      }
+    }
+    room.change_anti_affinity(pod_class, node, 1);
+    if (pod_class.has_ordered_rules()) company.count(problem, pod_class, node, true);
+  }
+  if (problem.has_ordered_rules()) room.company_ = std::make_shared<const CompanyCounts>(std::move(company));
+  room.log_.clear();
+  return room;
+}
+
+std::int64_t RemainingRoom::count(const PodClass& pod_class, NodeIndex node, std::int64_t limit) const {
+  const std::span<const std::int64_t> amounts = free(node);
+  std::int64_t most = limit;
+  for (std::size_t r = 0; r < resource_count_ && most > 0; ++r) {
+    const Amount request = pod_class.request[r];
+    if (request <= 0) continue;
+    if (amounts[r] < request) return 0;
+    if (most > 1 && amounts[r] / request < most) most = amounts[r] / request;
+  }
+  if (most <= 0 || pod_class.gpu.kind == GpuRequestKind::kNone) return std::max<std::int64_t>(most, 0);
+  return device_count(pod_class, node, most);
+}
+
+std::int64_t RemainingRoom::device_count(const PodClass& pod_class, NodeIndex node, std::int64_t limit) const {
+  const NodeClass& node_class = problem_->class_of(node);
+  if (pod_class.gpu.kind == GpuRequestKind::kMemory && node_class.device_memory_mib == 0) return 0;
+  const std::span<const std::int64_t> units_free = devices(node);
+  const DeviceUnits units = share_units(pod_class, node_class);
+  const std::int64_t wanted = pod_class.gpu.devices;
+  if (units <= 0 || wanted <= 0) return 0;
+  if (pod_class.gpu.kind == GpuRequestKind::kWhole || limit == 1) {
+    std::int64_t fitting = 0;
+    for (const std::int64_t device : units_free) fitting += device >= units ? 1 : 0;
+    return std::min(limit, fitting / wanted);
+  }
+  std::int64_t shares = 0;
+  for (const std::int64_t device : units_free) shares += std::max<std::int64_t>(device / units, 0);
+  if (wanted == 1) return std::min(limit, shares);
+  const auto holds = [&](std::int64_t pods) {  // each device serves a pod at most once
+    std::int64_t usable = 0;
+    for (const std::int64_t device : units_free) usable += std::clamp<std::int64_t>(device / units, 0, pods);
+    return usable >= pods * wanted;
+  };
+  std::int64_t low = 0, high = std::min(limit, shares / wanted);
+  while (low < high) {
+    const std::int64_t middle = low + (high - low + 1) / 2;
+    if (holds(middle)) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+bool RemainingRoom::conflicts_by_terms(const PodClass& pod_class, NodeIndex node) const {
+  const auto is_there = [&](AntiAffinityIndex term, bool owners) {
+    const DomainIndex domain = problem_->anti_affinities[term].domain_of[node];
+    if (domain.is_none()) return false;
+    const auto at = anti_affinity_cells_.find((std::uint64_t{term.value()} << 33U) |
+                                              (std::uint64_t{domain.value()} << 1U) | std::uint64_t{owners});
+    return at != anti_affinity_cells_.end() && cells_[at->second] > 0;
+  };
+  return std::ranges::any_of(pod_class.anti_affinity_owned,
+                             [&](AntiAffinityIndex term) { return is_there(term, false); }) ||
+         std::ranges::any_of(pod_class.anti_affinity_matched,
+                             [&](AntiAffinityIndex term) { return is_there(term, true); });
+}
+
+void RemainingRoom::put(const PodClass& pod_class, NodeIndex node, std::int64_t pods) {
+  if (pod_class.gpu.kind != GpuRequestKind::kNone) {
+    for (std::int64_t i = 0; i < pods; ++i) put_devices(pod_class, node);
+  }
+  put_resources(pod_class, node, pods);
+}
+
+void RemainingRoom::put_on(const PodClass& pod_class, NodeIndex node, std::span<const std::size_t> chosen) {
+  const DeviceUnits units = chosen.empty() ? 0 : share_units(pod_class, problem_->class_of(node));
+  for (const std::size_t device : chosen) change(begin_[node.value()] + resource_count_ + device, -units);
+  put_resources(pod_class, node, 1);
+}
+
+void RemainingRoom::put_resources(const PodClass& pod_class, NodeIndex node, std::int64_t pods) {
+  for (std::size_t r = 0; r < resource_count_; ++r) {
+    if (pod_class.request[r] != 0) change(begin_[node.value()] + r, -pod_class.request[r] * pods);
+  }
+  change_anti_affinity(pod_class, node, pods);
+}
+
+std::vector<std::vector<std::size_t>> RemainingRoom::device_choices(const PodClass& pod_class, NodeIndex node) const {
+  if (pod_class.gpu.kind == GpuRequestKind::kNone) return {{}};
+  const std::span<const std::int64_t> units_free = devices(node);
+  const DeviceUnits units = share_units(pod_class, problem_->class_of(node));
+  std::vector<std::size_t> fitting;
+  for (std::size_t device = 0; device < units_free.size(); ++device) {
+    if (units_free[device] >= units) fitting.push_back(device);
+  }
+  std::ranges::stable_sort(fitting, {}, [&](std::size_t device) { return units_free[device]; });
+  std::vector<std::vector<std::size_t>> choices;
+  std::vector<std::size_t> chosen;
+  const auto extend = [&](const auto& self, std::size_t first) -> void {
+    if (std::ssize(chosen) == pod_class.gpu.devices) return choices.push_back(chosen);
+    for (std::size_t i = first; i < fitting.size(); ++i) {
+      // Of equally free devices the first ones: the others leave the same free capacity.
+      if (i > first && units_free[fitting[i]] == units_free[fitting[i - 1]]) continue;
+      chosen.push_back(fitting[i]);
+      self(self, i + 1);
+      chosen.pop_back();
+    }
+  };
+  extend(extend, 0);
+  return choices;
+}
+
+void RemainingRoom::put_devices(const PodClass& pod_class, NodeIndex node) {
+  const DeviceUnits units = share_units(pod_class, problem_->class_of(node));
+  const std::span<const std::int64_t> units_free = devices(node);
+  std::vector<std::size_t> fitting;
+  for (std::size_t device = 0; device < units_free.size(); ++device) {
+    if (units_free[device] >= units) fitting.push_back(device);
+  }
+  const auto wanted = static_cast<std::size_t>(pod_class.gpu.devices);
+  if (wanted == 1) {
+    std::ranges::stable_sort(fitting, {}, [&](std::size_t device) { return units_free[device]; });
+  } else {
+    std::ranges::stable_sort(fitting, {}, [&](std::size_t device) { return -units_free[device]; });
+  }
+  fitting.resize(std::min(wanted, fitting.size()));
+  for (const std::size_t device : fitting) change(begin_[node.value()] + resource_count_ + device, -units);
+}
+
+void RemainingRoom::take(PodIndex pod, NodeIndex node, std::span<const std::int32_t> pod_devices) {
+  const PodClass& pod_class = problem_->class_of(pod);
+  const std::size_t begin = begin_[node.value()];
+  for (std::size_t r = 0; r < resource_count_; ++r) {
+    if (pod_class.request[r] != 0) change(begin + r, pod_class.request[r]);
+  }
+  if (pod_class.gpu.kind != GpuRequestKind::kNone) {
+    const DeviceUnits units = share_units(pod_class, problem_->class_of(node));
+    for (const std::int32_t device : pod_devices)
+      change(begin + resource_count_ + static_cast<std::size_t>(device), units);
+  }
+  change_anti_affinity(pod_class, node, -1);
+}
+
+void RemainingRoom::roll_back(std::size_t mark) {
+  while (log_.size() > mark) {
+    cells_[log_.back().cell] -= log_.back().delta;
+    log_.pop_back();
+  }
+}
+
+void RemainingRoom::change(std::size_t cell, std::int64_t delta) {
+  cells_[cell] += delta;
+  log_.push_back({cell, delta});
+}
+
+void RemainingRoom::change_anti_affinity(const PodClass& pod_class, NodeIndex node, std::int64_t delta) {
+  const auto count_term = [&](AntiAffinityIndex term, bool owners) {
+    const DomainIndex domain = problem_->anti_affinities[term].domain_of[node];
+    if (!domain.is_none()) change(anti_affinity_cell(term, domain, owners), delta);
+  };
+  for (const AntiAffinityIndex term : pod_class.anti_affinity_owned) count_term(term, true);
+  for (const AntiAffinityIndex term : pod_class.anti_affinity_matched) count_term(term, false);
+}
+
+std::size_t RemainingRoom::anti_affinity_cell(AntiAffinityIndex term, DomainIndex domain, bool owners) {
+  const std::uint64_t key =
+      (std::uint64_t{term.value()} << 33U) | (std::uint64_t{domain.value()} << 1U) | std::uint64_t{owners};
+  const auto [at, is_new] = anti_affinity_cells_.try_emplace(key, cells_.size());
+  if (is_new) cells_.push_back(0);
+  return at->second;
+}
+
+NodeGroups alike_nodes(const Problem& problem, const RemainingRoom& room) {
+  NodeGroups groups(problem.node_classes.size());
+  std::vector<std::uint64_t> signature;
+  for (const NodeClassIndex index : problem.node_classes.indices()) {
+    SequenceTable rooms;
+    for (const NodeIndex node : problem.node_classes[index].nodes) {
+      const std::span<const std::int64_t> free = room.free(node), devices = room.devices(node);
+      signature.assign(free.begin(), free.end());
+      signature.insert(signature.end(), devices.begin(), devices.end());
+      std::sort(signature.begin() + std::ssize(free), signature.end());
+      const auto [number, is_new] = rooms.intern(signature);
+      if (is_new) {
+        groups[index].push_back({node, 1});
+      } else {
+        ++groups[index][number].nodes;
+      }
+    }
+  }
+  return groups;
+}
+
+NodeGroups single_nodes(const Problem& problem) {
+  NodeGroups groups(problem.node_classes.size());
+  for (const NodeClassIndex index : problem.node_classes.indices()) {
+    for (const NodeIndex node : problem.node_classes[index].nodes) groups[index].push_back({node, 1});
+  }
+  return groups;
+}
+
+}  // namespace muster

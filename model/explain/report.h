@@ -1,0 +1,82 @@
+// What a plan line reports in addition to the decisions: gangs, queues, objective. See docs/format.md, "Plan".
+#pragma once
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/explain/blocker.h"
+#include "model/objective/fair_share.h"
+#include "model/objective/levels.h"
+#include "model/snapshot/plan.h"
+
+namespace muster {
+
+enum class GangPhase : std::uint8_t {
+  kRunning,
+  kScheduled,
+  kWaiting,
+  kEvicted,
+  kUnschedulable,
+  kTimedOut,
+  kStale,
+  kGated,
+  kHeld
+};
+inline constexpr std::array kGangPhases = {GangPhase::kRunning,       GangPhase::kScheduled, GangPhase::kWaiting,
+                                           GangPhase::kEvicted,       GangPhase::kUnschedulable, GangPhase::kTimedOut,
+                                           GangPhase::kStale,         GangPhase::kGated,     GangPhase::kHeld};
+std::string_view phase_name(GangPhase phase);
+
+struct GangReport {
+  GangIndex gang;
+  GangPhase phase = GangPhase::kUnschedulable;
+  std::int64_t running = 0, placed = 0, evicted = 0, pending = 0;
+  std::string reason, make_room;  // codes of docs/semantics.md; empty: none
+  std::string message;            // for people; empty: none
+  std::vector<Blocker> blockers;
+};
+
+struct QueueReport {
+  QueueIndex queue;
+  QueueAmounts quota{}, fair_share{}, allocated{};
+};
+
+struct LevelReport {
+  LevelId id;
+  std::int64_t value = 0;             // in level_scale
+  std::optional<std::int64_t> bound;  // proven; none: not proven
+};
+
+struct Report {
+  std::vector<GangReport> gangs;  // one for each gang with a pod that is pending, placed, moved or evicted
+  std::vector<QueueReport> queues;
+  std::vector<LevelReport> objective;
+};
+
+// (bound - value) / max(1, |bound|) of the first level whose value is short of its bound; 0 if there is none.
+double gap_of(const std::vector<LevelReport>& objective, PlacementPolicy policy);
+
+// Requires a plan that the referee passes.
+struct ReportInput {
+  const Plan& plan;
+  const Levels& levels;
+  std::vector<std::optional<std::int64_t>> bounds;  // by level
+  // No engine ran out of time over this plan: everything that could still be placed has been searched for. A pending
+  // gang that no rule excludes is then reported as `Undecided`, else as `OutOfTime`.
+  bool proven = false;
+  // Called once for each gang; true: there is no time to look for reasons any more. Then only what costs next to
+  // nothing is reported: reasons that need no scan of the nodes, and counts that are known. All others are `OutOfTime`.
+  // May be empty.
+  std::function<bool()> stop = {};
+  // Called once, when everything is counted and only the reasons are left, whose time depends on the plan. May be
+  // empty.
+  std::function<void()> only_reasons_left = {};
+};
+Report describe(const Problem& problem, const FairShares& shares, const ReportInput& input);
+
+}  // namespace muster

@@ -1,0 +1,164 @@
+#include "model/objective/evaluation.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "model/base/saturating.h"
+#include "model/objective/free_room.h"
+#include "model/objective/gang_units.h"
+#include "model/objective/level_values.h"
+#include "model/objective/levels.h"
+#include "model/objective/node_end.h"
+#include "model/objective/wholeness.h"
+#include "model/problem/end_state.h"
+
+namespace muster {
+namespace {
+
+// Pods that are present and count in a leaf queue, gang by gang.
+struct PresentWork {
+  UnitCounts units;
+  QueueWork unweighted;
+  std::vector<Work> weighted;  // by rank
+};
+
+void add_units(const Problem& problem, GangIndex index, std::size_t rank, const std::vector<PodIndex>& present,
+               PresentWork& sums) {
+  const Gang& gang = problem.gangs[index];
+  const Group& root = problem.groups[gang.root];
+  if (gang.pods.size() == 1 && root.is_leaf() && root.minimum <= 1) {  // what gang_units() says of it
+    const PodClass& pod_class = problem.class_of(present.front());
+    if (pod_class.work > 0) sums.units.add(gang.queue, kind_of(pod_class), rank, {pod_class.work, 1});
+    return;
+  }
+  for (const std::array<Work, 2>& unit : gang_units(problem, index, present)) {
+    for (std::size_t kind = 0; kind < unit.size(); ++kind) {
+      if (unit[kind] > 0) sums.units.add(gang.queue, kind, rank, {unit[kind], 1});
+    }
+  }
+}
+
+void add_work(const Problem& problem, const Gang& gang, std::size_t rank, const std::vector<PodIndex>& present,
+              PresentWork& sums) {
+  for (const PodIndex pod : present) {
+    const PodClass& pod_class = problem.class_of(pod);
+    Work& work = sums.unweighted.of_rank[rank][gang.queue][kind_of(pod_class)];
+    work = saturating_add(work, pod_class.work);
+    sums.weighted[rank] = saturating_add(sums.weighted[rank], problem.pods[pod].weighted_work);
+  }
+}
+
+PresentWork present_work(const Problem& problem, const EndState& end_state) {
+  const std::size_t ranks = problem.priorities.size();
+  PresentWork sums{UnitCounts(problem.queues.size()),
+                   {std::vector(ranks, Indexed<QueueIndex, WorkByKind>(problem.queues.size(), WorkByKind{}))},
+                   std::vector<Work>(ranks, 0)};
+  std::vector<PodIndex> present;
+  for (const GangIndex index : problem.gangs.indices()) {
+    const Gang& gang = problem.gangs[index];
+    // What has neither run nor been pending has no level; only a plan against the rules could make it present.
+    const std::size_t rank = priority_rank(problem, gang.priority);
+    if (!gang.queue_is_leaf || rank == ranks) continue;
+    present.clear();
+    std::ranges::copy_if(gang.pods, std::back_inserter(present),
+                         [&](PodIndex pod) { return end_state.is_present(pod); });
+    if (present.empty()) continue;
+    add_units(problem, index, rank, present, sums);
+    add_work(problem, gang, rank, present, sums);
+  }
+  return sums;
+}
+
+// What goes out as stale, or is only moved, counts not.
+std::int64_t evicted_value(const Problem& problem, const Plan& plan) {
+  std::int64_t sum = 0;
+  for (const Eviction& eviction : plan.evictions) {
+    if (eviction.reason == EvictionReason::kStale || is_placed(plan, eviction.pod)) continue;
+    const Pod& pod = problem.pods[eviction.pod];
+    sum = saturating_add(sum, saturating_multiply(pod.weighted_work, pod.run_seconds));
+  }
+  return sum;
+}
+
+std::int64_t moved_value(const Problem& problem, const Plan& plan) {
+  std::int64_t sum = 0;
+  for (const Eviction& eviction : plan.evictions) {
+    if (is_placed(plan, eviction.pod)) sum = saturating_add(sum, problem.pods[eviction.pod].weighted_work);
+  }
+  return sum;
+}
+
+// Of pods that are newly placed: a moved one has had its turn.
+std::int64_t seniority_value(const Problem& problem, const Plan& plan) {
+  std::int64_t sum = 0;
+  for (const Placement& placement : plan.placements) {
+    if (problem.pods[placement.pod].status == PodStatus::kRunning) continue;
+    sum = saturating_add(sum, seniority_of(problem, placement.pod));
+  }
+  return sum;
+}
+
+Levels evaluate_presence(const Problem& problem, const FairShares& shares, const Plan& plan,
+                         const EndState& end_state) {
+  PresentWork present = present_work(problem, end_state);
+  Levels levels{share_values(problem, shares, present.units.take())};
+  const std::vector<Work> quota = quota_values(problem, shares, present.unweighted);
+  levels.values.insert(levels.values.end(), quota.begin(), quota.end());
+  Work sum = 0;
+  for (const Work work : present.weighted) levels.values.push_back(sum = saturating_add(sum, work));
+  levels.values.push_back(evicted_value(problem, plan));
+  levels.values.push_back(moved_value(problem, plan));
+  levels.values.push_back(seniority_value(problem, plan));
+  return levels;
+}
+
+void add_levels_of_places(const Problem& problem, const Plan& plan, const EndState& end_state,
+                          const std::function<NodeEnd(NodeIndex)>& end_of, Levels& levels) {
+  const bool is_binpack = problem.snapshot->policy.placement == PlacementPolicy::kBinpack;
+  if (problem.snapshot->policy.has_whole_nodes()) {
+    const WholenessValues wholeness = wholeness_values(problem, plan, end_state);
+    levels.values.insert(levels.values.end(), wholeness.begin(), wholeness.end());
+  }
+  levels.values.push_back(preference_value(problem, plan, end_state));
+  levels.values.push_back(is_binpack ? fragmentation_value(problem, end_of) : spread_value(problem, end_of));
+}
+
+Levels evaluate(const Problem& problem, const FairShares& shares, const Plan& plan, const EndState& end_state,
+                const std::function<NodeEnd(NodeIndex)>& end_of) {
+  Levels levels = evaluate_presence(problem, shares, plan, end_state);
+  add_levels_of_places(problem, plan, end_state, end_of, levels);
+  return levels;
+}
+
+}  // namespace
+
+std::int64_t seniority_of(const Problem& problem, PodIndex index) {
+  const Pod& pod = problem.pods[index];
+  return saturating_multiply(pod.weighted_work, problem.gangs[pod.gang].waited_seconds);
+}
+
+Levels evaluate(const Problem& problem, const FairShares& shares, const Plan& plan) {
+  const EndState end_state = end_state_of(problem, plan);
+  const FreeRoom room(problem, plan, end_state);
+  return evaluate(problem, shares, plan, end_state, [&](NodeIndex node) { return room.of(node); });
+}
+
+Levels evaluate(const Problem& problem, const FairShares& shares, const Plan& plan,
+                const std::function<NodeEnd(NodeIndex)>& end_of) {
+  return evaluate(problem, shares, plan, end_state_of(problem, plan), end_of);
+}
+
+Levels evaluate_presence(const Problem& problem, const FairShares& shares, const Plan& plan) {
+  return evaluate_presence(problem, shares, plan, end_state_of(problem, plan));
+}
+
+Levels evaluate_places(const Problem& problem, const Plan& plan, const Levels& presence) {
+  Levels levels;
+  levels.values.assign(presence.values.begin(), presence.values.begin() + levels_of_presence(problem));
+  const EndState end_state = end_state_of(problem, plan);
+  const FreeRoom room(problem, plan, end_state);
+  add_levels_of_places(problem, plan, end_state, [&](NodeIndex node) { return room.of(node); }, levels);
+  return levels;
+}
+
+}  // namespace muster

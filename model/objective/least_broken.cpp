@@ -1,0 +1,152 @@
+#include "model/objective/least_broken.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "model/base/saturating.h"
+#include "model/problem/exceeded.h"
+
+namespace muster {
+namespace {
+
+// Sums up to each position, beginning with nothing.
+std::vector<std::int64_t> sums_of(const std::vector<std::int64_t>& amounts) {
+  std::vector<std::int64_t> sums{0};
+  for (const std::int64_t amount : amounts) sums.push_back(saturating_add(sums.back(), amount));
+  return sums;
+}
+
+}  // namespace
+
+LeastBroken::LeastBroken(const Input& input) : in_(input), use_(input.problem.nodes.size(), Use::kFree) {
+  for (const PodIndex pod : in_.problem.pods.indices()) {
+    if (in_.possibilities.may_be_placed(pod) || (in_.leaves[pod] != 0 && !is_on_exceeded(pod))) add_asked(pod);
+  }
+  find_uses();
+  find_most_freed();
+}
+
+// The pods that stay on such a node may take more than the node reports: they are not requested anywhere.
+bool LeastBroken::is_on_exceeded(PodIndex pod) const {
+  return is_exceeded(in_.problem.class_of(in_.problem.pods[pod].node));
+}
+
+// Equal pods mostly follow one another.
+void LeastBroken::add_asked(PodIndex pod) {
+  const Asked asked{in_.problem.pods[pod].pod_class, in_.missing.cost_of(pod), 1};
+  if (!asked_.empty() && asked_.back().pod_class == asked.pod_class && asked_.back().cost == asked.cost)
+    ++asked_.back().count;
+  else
+    asked_.push_back(asked);
+}
+
+void LeastBroken::find_uses() {
+  for (const NodeIndex node : in_.problem.nodes.indices()) {
+    if (!in_.whole_nodes.counts(node)) continue;
+    use_[node] = in_.is_broken[node] != 0 ? Use::kBroken : Use::kIdle;
+    broken_ += use_[node] == Use::kBroken ? 1 : 0;
+  }
+  for (const PodIndex pod : in_.problem.pods.indices()) {
+    const NodeIndex node = in_.problem.pods[pod].node;
+    if (in_.leaves[pod] == 0 || use_[node] != Use::kIdle || !in_.whole_nodes.breaks(pod, node)) continue;
+    use_[node] = Use::kFreeable;
+    ++freeable_;
+  }
+}
+
+// Both budgets together are one: an eviction takes its part of `evicted` x `moved`, and so does a move.
+Wide LeastBroken::cost_of_leaving(PodIndex pod) const {
+  const Wide evicted = std::max<std::int64_t>(1, in_.missing.evicted());
+  const Wide moved = std::max<Work>(1, in_.missing.moved());
+  Wide cost = evicted * moved;
+  if (in_.missing.may_be_evicted(pod)) cost = std::min(cost, in_.missing.evicted_by(pod) * moved);
+  if (in_.missing.may_be_moved(pod)) cost = std::min(cost, in_.problem.pods[pod].weighted_work * evicted);
+  return cost;
+}
+
+// As many nodes as both budgets suffice for, those that cost least first.
+void LeastBroken::find_most_freed() {
+  if (freeable_ == 0) return;
+  const Wide evicted = in_.missing.evicted(), moved = in_.missing.moved();
+  const Wide budget = evicted * std::max<Wide>(1, moved) + moved * std::max<Wide>(1, evicted);
+  Indexed<NodeIndex, Wide> costs(in_.problem.nodes.size(), 0);
+  for (const PodIndex pod : in_.problem.pods.indices()) {
+    const NodeIndex node = in_.problem.pods[pod].node;
+    if (in_.leaves[pod] == 0 || use_[node] != Use::kFreeable || !in_.whole_nodes.breaks(pod, node)) continue;
+    const Wide cost = cost_of_leaving(pod);
+    costs[node] = cost > budget - std::min(budget, costs[node]) ? budget + 1 : costs[node] + cost;
+  }
+  std::vector<Wide> of_nodes;
+  for (const NodeIndex node : in_.problem.nodes.indices()) {
+    if (use_[node] == Use::kFreeable) of_nodes.push_back(costs[node]);
+  }
+  std::ranges::sort(of_nodes);
+  Wide left = budget;
+  for (const Wide cost : of_nodes) {
+    if (cost > left) break;
+    left -= cost;
+    ++most_freed_;
+  }
+}
+
+std::int64_t LeastBroken::count(std::int64_t enough) const {
+  std::int64_t most = broken_ + freeable_ - most_freed_;
+  std::set<std::int64_t> sizes;
+  for (const Asked& asked : asked_) sizes.insert(whole_devices(in_.problem.pod_classes[asked.pod_class]));
+  for (const PodPrice& price : pod_prices(in_.problem, sizes)) {
+    if (most >= enough) break;
+    most = std::max(most, broken_ + by_price(price));
+  }
+  return most;
+}
+
+// The amount that must be on some node in the end. Unknown if the sum saturates.
+std::int64_t LeastBroken::asked_for(const PodPrice& price) const {
+  MostMissing missing(in_.missing);
+  std::int64_t sum = 0;
+  for (const Asked& asked : asked_) {
+    const std::int64_t one = price.of_pod(in_.problem.pod_classes[asked.pod_class]);
+    if (one == 0) continue;
+    sum = saturating_add(sum, saturating_multiply(one, asked.count));
+    missing.add(asked.cost, one, asked.count);
+  }
+  return sum == kLargest ? 0 : sum - missing.profit();
+}
+
+// Nodes in use that are not broken for certain.
+std::int64_t LeastBroken::by_price(const PodPrice& price) const {
+  std::int64_t asked = asked_for(price);
+  std::vector<std::int64_t> freeable, idle;
+  if (asked <= 0) return freeable_ - most_freed_;
+  // Pods on cordoned nodes stay or leave, and no pod is added there.
+  for (const PodIndex pod : in_.problem.pods.indices()) {
+    if (in_.leaves[pod] == 0 || is_on_exceeded(pod)) continue;
+    const NodeIndex node = in_.problem.pods[pod].node;
+    if (in_.problem.class_of(node).cordoned)
+      asked = saturating_subtract(asked, price.of_pod(in_.problem.class_of(pod)));
+  }
+  for (const NodeIndex node : in_.problem.nodes.indices()) {
+    if (in_.problem.class_of(node).cordoned) continue;
+    const std::int64_t held = price.of_room(in_.room.of(node));
+    if (use_[node] == Use::kIdle) {
+      idle.push_back(held);
+      continue;
+    }
+    asked = saturating_subtract(asked, held);
+    if (use_[node] == Use::kFreeable) freeable.push_back(held);
+  }
+  std::ranges::sort(freeable);
+  std::ranges::sort(idle, std::greater<>{});
+  const std::vector<std::int64_t> lost = sums_of(freeable), held = sums_of(idle);
+  std::int64_t least = kLargest;
+  for (std::int64_t freed = 0; freed <= most_freed_; ++freed) {
+    const std::int64_t rest = saturating_add(asked, lost[static_cast<std::size_t>(freed)]);
+    const auto enough = std::ranges::lower_bound(held, rest);  // the fewest idle nodes that hold the rest
+    if (enough == held.end()) break;                           // this many cannot be freed
+    least = std::min(least, freeable_ - freed + (enough - held.begin()));
+  }
+  return least == kLargest ? freeable_ - most_freed_ : least;
+}
+
+}  // namespace muster

@@ -1,0 +1,30 @@
+// Rule Exceeded: nodes whose pods take more than they report.
+//
+// NodeClass::capacity and device_count of such nodes are what their pods take, and `reported` is a class without nodes
+// that has what they report. A resource is free there only if the end state fits into what is reported of it: the free
+// amount is counted from that, and may be negative. Devices beyond the reported ones hold the pods that run on them,
+// and never any other. If a node has such devices, the last of the snapshot's resources is the number of devices that
+// pods ask for, a sharer's counted whole; nodes without them have more of it than all pods ask for.
+#pragma once
+
+#include "model/problem/problem.h"
+
+namespace muster {
+
+inline constexpr std::string_view kDeviceCount = "number of devices";
+
+inline bool is_exceeded(const NodeClass& node_class) { return !node_class.reported.is_none(); }
+
+// The class itself if nothing is exceeded.
+inline const NodeClass& as_reported(const Problem& problem, const NodeClass& node_class) {
+  return is_exceeded(node_class) ? problem.node_classes[node_class.reported] : node_class;
+}
+
+// The resource that is the number of devices; none: there is none.
+inline ResourceIndex device_count_resource(const Problem& problem) {
+  const auto& names = problem.snapshot->resource_names;
+  const bool is_counted = !names.empty() && names.raw().back() == kDeviceCount;
+  return is_counted ? ResourceIndex(names.size() - 1) : ResourceIndex::none();
+}
+
+}  // namespace muster

@@ -1,0 +1,46 @@
+#include "model/problem/gates.h"
+
+#include <algorithm>
+
+#include "model/problem/gang_tree.h"
+
+namespace muster {
+
+namespace {
+
+bool is_gated(const Problem& problem, PodIndex pod) { return problem.pods[pod].status == PodStatus::kGated; }
+
+bool is_there_or_pending(const Problem& problem, PodIndex pod) {
+  const PodStatus status = problem.pods[pod].status;
+  return status == PodStatus::kPending || status == PodStatus::kRunning || status == PodStatus::kSucceeded;
+}
+
+}  // namespace
+
+bool has_enough_pods(const Problem& problem, const Gang& gang) {
+  return meets_minimum(problem, gang,
+                       [&](PodIndex pod) { return is_gated(problem, pod) || is_there_or_pending(problem, pod); });
+}
+
+GateKind gate_of(const Problem& problem, const Gang& gang, const std::function<bool(PodIndex)>& is_present) {
+  if (std::ranges::none_of(gang.pods, [&](PodIndex pod) { return is_gated(problem, pod); })) return GateKind::kNone;
+  const bool is_left_over = std::ranges::any_of(gang.pods, [&](PodIndex pod) {
+    return problem.pods[pod].status == PodStatus::kPending && !is_present(pod);
+  });
+  if (is_left_over) {
+    const bool suffices =
+        meets_minimum(problem, gang, [&](PodIndex pod) { return is_there_or_pending(problem, pod); });
+    if (suffices || !has_enough_pods(problem, gang)) return GateKind::kNone;
+  }
+  return held_message(problem, gang).empty() ? GateKind::kGated : GateKind::kHeld;
+}
+
+std::string_view held_message(const Problem& problem, const Gang& gang) {
+  for (const PodIndex pod : gang.pods) {
+    const std::string_view held = problem.snapshot->pods[pod.value()].held;
+    if (is_gated(problem, pod) && !held.empty()) return held;
+  }
+  return {};
+}
+
+}  // namespace muster

@@ -1,0 +1,290 @@
+// The immutable problem: the snapshot with indices in place of names, and equal things grouped.
+//
+// Built once per snapshot by build_problem and only read from then on, by any number of threads. Pod and node indices
+// are positions in the snapshot's lists, so plans and problems use the same numbers.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/base/error.h"
+#include "model/base/index.h"
+#include "model/problem/disruption_budgets.h"
+#include "model/snapshot/snapshot.h"
+
+namespace muster {
+
+using Work = std::int64_t;      // thousandths of a GPU; see model/problem/work.h
+using MicroGpu = std::int64_t;  // millionths of a device: the unit of a queue's GPU usage, quota and limit
+
+// Capacity of one device: its whole MiB x 10^6 (1 x 10^6 if its memory is unknown). A fraction of f millionths takes f
+// x MiB of it, a memory request of m MiB takes m x 10^6, a whole user all of it.
+using DeviceUnits = std::int64_t;
+
+// Nodes that are equal in all that a placement depends on when they are empty: capacity, devices, filters, topology
+// domains.
+struct NodeClass {
+  std::vector<Amount> capacity;  // by ResourceIndex
+  std::int32_t device_count = 0;
+  std::int64_t device_memory_mib = 0;  // 0: unknown
+  ModelIndex model;                    // none: unknown
+  bool cordoned = false;
+  std::vector<NodeIndex> nodes;  // ascending; empty if the pods on all of them exceed what they report
+  // Rule Exceeded, see model/problem/exceeded.h: `capacity` and `device_count` are what the pods on the nodes take.
+  bool devices_closed = false;  // more devices are in use than the nodes report
+  NodeClassIndex reported;      // the class with what the nodes report; none if nothing is exceeded
+  DeviceUnits device_capacity() const { return (device_memory_mib == 0 ? 1 : device_memory_mib) * 1'000'000; }
+};
+
+struct Node {
+  NodeClassIndex node_class;
+  std::vector<DomainIndex> domains;  // by TopologyLevelIndex; all none if the node lacks one of the labels
+};
+
+// A topology spread constraint that a pod has, and whether it counts itself.
+struct OwnedSpread {
+  SpreadIndex spread;
+  bool counts_itself = false;
+  friend bool operator==(const OwnedSpread&, const OwnedSpread&) = default;
+};
+
+// A pod's preferred term about the pods in its domain, and whether it matches the term itself.
+struct OwnedWish {
+  WishIndex wish;
+  bool counts_itself = false;
+  friend bool operator==(const OwnedWish&, const OwnedWish&) = default;
+};
+
+// Pods that are equal in all that determines where they fit and the value of their place: request, filters, affinities.
+struct PodClass {
+  PodSpecIndex spec;            // of one of them
+  std::vector<Amount> request;  // by ResourceIndex; `pods` included
+  GpuRequest gpu;
+  Work work = 0;                    // without the gang's weight
+  bool counts_as_gpu = false;       // whole devices, shares or MIG slices; else it is cpu-only work
+  MicroGpu smallest_gpu_usage = 0;  // of one pod; a memory request on the smallest known device that it accepts
+  MicroGpu mig_gpu_usage = 0;       // the part of it that is MIG slices
+  // By NodeClassIndex: every filter (cordon, taints, selector, affinity, models) lets it through.
+  std::vector<bool> allowed;
+  // By NodeClassIndex: sum of the weights of the preferred terms met, and of PreferNoSchedule taints not tolerated.
+  std::vector<std::int32_t> preferred_weight, untolerated_soft_taints;
+  std::vector<AntiAffinityIndex> anti_affinity_owned, anti_affinity_matched;
+  AffinityIndex affinity;                       // all its required terms; none: it has none
+  std::vector<AffinityIndex> affinity_matched;  // ascending
+  std::vector<OwnedSpread> spread_owned;
+  std::vector<SpreadIndex> spread_matched;  // ascending
+  std::vector<OwnedWish> wishes_owned;
+  std::vector<WishIndex> wishes_matched;  // ascending
+  // Whether rules other than capacity relate its place to the places of other pods.
+  bool has_company_rules() const {
+    return !anti_affinity_owned.empty() || !anti_affinity_matched.empty() || has_ordered_rules();
+  }
+  // The same of rules that depend on the order in which pods are bound.
+  bool has_ordered_rules() const {
+    return !affinity.is_none() || !affinity_matched.empty() || !spread_owned.empty() || !spread_matched.empty();
+  }
+};
+
+// The domain of each node by one label key. Terms of the same key share it.
+class DomainMap {
+ public:
+  DomainMap() = default;
+  explicit DomainMap(Indexed<NodeIndex, DomainIndex> domains)
+      : domains_(std::make_shared<const Indexed<NodeIndex, DomainIndex>>(std::move(domains))) {}
+  DomainIndex operator[](NodeIndex node) const { return (*domains_)[node]; }
+  std::size_t size() const { return domains_ ? domains_->size() : 0; }
+
+ private:
+  std::shared_ptr<const Indexed<NodeIndex, DomainIndex>> domains_;
+};
+
+// "No two pods, of which one owns the term and the other matches it, in one domain." A `match_gang` term is one term
+// for each gang that uses it.
+struct AntiAffinity {
+  DomainMap domain_of;  // by the term's topology key, numbered from 0; none if the node lacks the label
+  std::size_t domain_count = 0;
+};
+
+// Required pod affinity: all terms of a pod together. A pod matches if it matches every term, and each term's domain
+// has to hold a matching pod. If no pod matches in any domain, a pod that matches itself may be the first.
+struct Affinity {
+  std::vector<AntiAffinity> terms;  // their domains
+};
+
+// A topology spread constraint with DoNotSchedule, shared by pods with the same namespace, selector and eligible nodes:
+// pods that match are counted by domain.
+struct Spread {
+  DomainMap domain_of;           // none: the node is not eligible, no pod that has the constraint goes there
+  std::size_t domain_count = 0;  // eligible ones
+  std::int32_t max_skew = 1, min_domains = 1;
+};
+
+// A preferred term of pod affinity (kNear) or anti-affinity (kApart), or a spread with ScheduleAnyway (kEven), shared
+// by all pods with equal terms: pods that match are counted by domain.
+struct Wish {
+  enum class Kind : std::uint8_t { kNear, kApart, kEven };
+  Kind kind = Kind::kNear;
+  AntiAffinity domains;      // kEven: none if the node is not eligible
+  std::int32_t weight = 1;   // hundredths of the work, of kNear and kApart
+  std::int32_t max_skew = 1;  // of kEven
+};
+
+struct Pod {
+  PodClassIndex pod_class;
+  GangIndex gang;
+  GroupIndex group;  // the leaf group that it counts in
+  PodStatus status = PodStatus::kPending;
+  NodeIndex node;                                      // none unless it is running or releasing
+  std::uint32_t devices_begin = 0, devices_count = 0;  // in Problem::running_devices
+  NodeIndex nominated_node;
+  Work weighted_work = 0;        // work x gang weight, rounded
+  std::int64_t run_seconds = 1;  // whole seconds that it has run, at least 1
+  Nanoseconds run_time = 0;      // as it is, for minimum run times
+};
+
+// A node of a gang's tree. A gang without subgroups is one leaf group.
+struct Group {
+  GangIndex gang;
+  GroupIndex parent;  // none for the root
+  std::vector<GroupIndex> children;
+  std::span<const PodIndex> pods;  // leaf groups only: all its pods, whatever their status, ascending
+  // How many of its pods (leaf) or children (inner) it needs. "All its pods" is resolved to a number: pods that are
+  // neither failed nor releasing.
+  std::int32_t minimum = 0;
+  TopologyLevelIndex required_level, preferred_level;
+  bool is_leaf() const { return children.empty(); }
+};
+
+struct Gang {
+  std::string_view name;
+  QueueIndex queue;  // none: the queue does not exist
+  bool queue_is_leaf = false;
+  std::int32_t priority = 0;  // effective: aging included
+  bool preemptible = true;
+  PreemptionPolicy preemption_policy = PreemptionPolicy::kPreemptLowerPriority;
+  GroupIndex root;
+  IndexRange<GroupIndex> groups;   // parents before children; the root first
+  std::span<const PodIndex> pods;  // ascending
+  double weight = 1;
+  std::vector<Amount> min_resources;  // by ResourceIndex; empty: none
+  MicroGpu min_resources_gpu = 0;
+  std::int64_t waited_seconds = 0;  // whole seconds since `created`, at least 0
+  bool timed_out = false;
+  // Below its minimum for at least its grace period: it must be completed or evicted. False if disruption budgets keep
+  // it.
+  bool stale = false;
+};
+
+// Quota, limit and shares of gpu (MicroGpu), cpu and memory, in this order everywhere.
+inline constexpr std::size_t kQueueResources = 3;
+inline constexpr std::size_t kQueueGpu = 0, kQueueCpu = 1, kQueueMemory = 2;
+using QueueAmounts = std::array<Amount, kQueueResources>;
+
+struct Queue {
+  std::string_view name;
+  QueueIndex parent;                  // none: a root
+  std::vector<QueueIndex> children;   // in the snapshot's order
+  std::vector<QueueIndex> ancestors;  // itself first, then up to its root
+  std::int32_t priority = 100;
+  QueueAmounts quota{}, limit{};  // kUnlimited
+  std::array<double, kQueueResources> weight{};
+  Nanoseconds preempt_min_runtime = 0, reclaim_min_runtime = 0;  // inherited if the snapshot does not set it
+  bool is_leaf() const { return children.empty(); }
+};
+
+struct TopologyDomain {
+  TopologyLevelIndex level;
+  std::vector<NodeIndex> nodes;  // ascending
+};
+
+// One class of the expected workload, for the fragmentation level. `weight` in millionths.
+struct ExpectedClass {
+  PodClassIndex pod_class;
+  std::int64_t weight_millionths = 0;
+  // Of the class; copied here for loops over all nodes.
+  std::int32_t devices = 0;
+  Amount cpu = 0, memory = 0;
+};
+
+// Of the resources that host ports are, for people and in codes.
+inline constexpr std::string_view kHostPortResource = "hostPorts";
+
+struct Problem {
+  // Movable but not copyable: the lists of gangs and groups point into its own members.
+  Problem() = default;
+  Problem(Problem&&) = default;
+  Problem& operator=(Problem&&) = default;
+
+  const Snapshot* snapshot = nullptr;  // outlives the problem
+
+  std::size_t resource_count = 3;
+  // Host ports are resources beyond those of the snapshot, of which each node has one.
+  std::size_t host_port_count = 0;
+  Indexed<NodeIndex, Node> nodes;
+  Indexed<NodeClassIndex, NodeClass> node_classes;
+  Indexed<PodIndex, Pod> pods;
+  Indexed<PodClassIndex, PodClass> pod_classes;
+  std::vector<std::int32_t> running_devices;  // device positions on their node
+  Indexed<AntiAffinityIndex, AntiAffinity> anti_affinities;
+  DisruptionBudgets disruption_budgets;
+  Indexed<AffinityIndex, Affinity> affinities;
+  Indexed<SpreadIndex, Spread> spreads;
+  Indexed<WishIndex, Wish> wishes;
+  Indexed<GangIndex, Gang> gangs;
+  Indexed<GroupIndex, Group> groups;
+  std::vector<PodIndex> pods_by_gang, pods_by_group;  // what the lists of gangs and groups are parts of
+  Indexed<QueueIndex, Queue> queues;                  // parents may come after children
+  std::vector<QueueIndex> root_queues;                // in the snapshot's order
+  Indexed<TopologyLevelIndex, std::string_view> topology_levels;
+  Indexed<DomainIndex, TopologyDomain> domains;
+  std::vector<std::int32_t>
+      priorities;  // every effective priority of a gang with a pod that runs or is pending, highest first
+  std::vector<ExpectedClass> expected_workload;
+
+  // The cluster's total: nodes that are not cordoned, and what the running (and not releasing) pods hold on cordoned
+  // ones.
+  QueueAmounts total{};
+  // GPUs x 1000 of the cluster for work: devices and MIG slices of that total; 1000 if there is none.
+  Work total_gpu_work = 1000;
+
+  std::span<const std::int32_t> devices_of(PodIndex pod) const {
+    const Pod& p = pods[pod];
+    return {running_devices.data() + p.devices_begin, p.devices_count};
+  }
+  // The name of the resource; all host ports have one.
+  std::string_view resource_name(ResourceIndex resource) const {
+    return is_host_port(resource) ? kHostPortResource : snapshot->resource_names[resource];
+  }
+  bool is_host_port(ResourceIndex resource) const { return resource.value() >= resource_count - host_port_count; }
+  // Whether any pod depends on which pods are bound before it.
+  bool has_ordered_rules() const { return !affinities.empty() || !spreads.empty(); }
+  bool has_company_rules() const { return !anti_affinities.empty() || has_ordered_rules(); }
+  const NodeClass& class_of(NodeIndex node) const { return node_classes[nodes[node].node_class]; }
+  const PodClass& class_of(PodIndex pod) const { return pod_classes[pods[pod].pod_class]; }
+  DeviceUnits device_capacity(NodeIndex node) const { return class_of(node).device_capacity(); }
+  // PodClass::allowed for the class with what the nodes report.
+  bool passes_filters(const PodClass& pod_class, NodeClassIndex node_class) const {
+    const NodeClassIndex reported = node_classes[node_class].reported;
+    return pod_class.allowed[(reported.is_none() ? node_class : reported).value()];
+  }
+};
+
+// What one sharer of the class takes of one device of the node: f x MiB or m x 10^6; all of it for a whole user.
+// A memory request on a node of unknown memory takes more than a device has.
+DeviceUnits share_units(const PodClass& pod_class, const NodeClass& node_class);
+
+// What one pod of the class adds to a queue's usage on a node of the class: gpu in millionths of a device (a memory
+// request's part is rounded to the nearest millionth, halves up; MIG slices are thousands of ceil(1000 N/7)), cpu,
+// memory.
+QueueAmounts queue_usage(const PodClass& pod_class, const NodeClass& node_class);
+
+// Thousandths of a GPU of one unit of the resource if it is a slice `nvidia.com/mig-Ng.*`: ceil(1000 N/7); else 0.
+Work mig_slice_work(std::string_view resource_name);
+
+}  // namespace muster

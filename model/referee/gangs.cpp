@@ -1,0 +1,247 @@
+// Rules Gang, MinResources, Topology and Timeout: the conditions on a placed gang as a whole.
+#include <algorithm>
+#include <map>
+
+#include "model/base/saturating.h"
+#include "model/referee/case.h"
+
+namespace muster::referee {
+namespace {
+
+// Free amount of one resource, gpu in millionths of a device each rounded to the nearest: a device half in use counts
+// half, since its other half is available to sharers and minResources does not define how its GPUs are to be divided.
+MicroGpu free_micro_gpu(const Case& c, const Room& room, NodeIndex node) {
+  const DeviceUnits whole = c.capacities.of_device(node);
+  MicroGpu sum = 0;
+  for (std::int32_t device = 0; device < c.capacities.devices(node); ++device) {
+    const DeviceUnits capacity = c.capacities.of_device(node, device);
+    const DeviceUnits free = std::max<DeviceUnits>(0, capacity - room.device_taken(node, device));
+    const DeviceUnits mib = whole / 1'000'000;
+    sum = saturating_add(sum, saturate((Wide{2} * free + mib) / (Wide{2} * mib)));
+  }
+  return sum;
+}
+
+// The different kinds of pods of the gang that are placed now or later.
+std::vector<PodSpecIndex> specs_of(const Case& c, const Gang& gang) {
+  std::vector<PodSpecIndex> specs;
+  for (const PodIndex pod : gang.pods) {
+    if (c.pod(pod).status != PodStatus::kFailed && c.pod(pod).status != PodStatus::kReleasing)
+      specs.push_back(c.pod(pod).spec);
+  }
+  std::ranges::sort(specs);
+  specs.erase(std::ranges::unique(specs).begin(), specs.end());
+  return specs;
+}
+
+std::vector<NodeIndex> usable_nodes(const Case& c, const std::vector<PodSpecIndex>& specs) {
+  std::vector<NodeIndex> nodes;
+  for (std::size_t n = 0; n < c.snapshot.nodes.size(); ++n) {
+    const auto lets_in = [&](PodSpecIndex spec) {
+      return filter_objection(c.snapshot.pod_specs[spec], c.snapshot.nodes[n]).empty();
+    };
+    if (std::ranges::any_of(specs, lets_in)) nodes.push_back(NodeIndex(n));
+  }
+  return nodes;
+}
+
+const GangTerms* terms_of(const Case& c, GangIndex index) {
+  if (const SnapshotGang* gang = c.snapshot_gang(index)) return &gang->terms;
+  const std::int32_t own = c.pod(c.problem.gangs[index].pods.front()).own_gang;
+  return own < 0 ? nullptr : &c.snapshot.own_gang_terms[static_cast<std::size_t>(own)];
+}
+
+// The instant from which the gang has waited: its own, else (for a pod that is a gang by itself) its pod's, else now.
+Nanoseconds created(const Case& c, GangIndex index, const GangTerms& terms) {
+  if (terms.created) return *terms.created;
+  if (c.snapshot_gang(index)) return c.snapshot.time;
+  return c.pod(c.problem.gangs[index].pods.front()).created.value_or(c.snapshot.time);
+}
+
+void check_group_topology(Case& c, GroupIndex index) {
+  const TopologyLevelIndex level = c.problem.groups[index].required_level;
+  if (level.is_none()) return;
+  std::vector<PodIndex> there = pods_below(c.problem, index);
+  std::erase_if(there, [&c](PodIndex pod) { return !c.is_there_after(pod); });
+  if (std::ranges::none_of(there, [&c](PodIndex pod) { return c.placement[pod] != nullptr; })) return;
+  const NodeIndex first = c.node_after(there.front());
+  for (const PodIndex pod : there) {
+    if (in_one_domain(c, first, c.node_after(pod), level)) continue;
+    const Gang& gang = c.problem.gangs[c.problem.groups[index].gang];
+    c.object(Rule::kTopology, gang.name,
+             c.quoted(there.front()) + " on node \"" + std::string(c.node(first).name) + "\" and " + c.quoted(pod) +
+                 " on node \"" + std::string(c.node(c.node_after(pod)).name) + "\" must be in one domain of level " +
+                 std::string(c.snapshot.topology[level.value()]));
+    return;
+  }
+}
+
+}  // namespace
+
+bool gets_new_pod(const Case& c, GangIndex gang) {
+  return std::ranges::any_of(c.problem.gangs[gang].pods, [&c](PodIndex pod) { return c.is_new(pod); });
+}
+
+// Of every gang with a placement, the minimum runs or is placed; succeeded pods count as running.
+void check_gang(Case& c) {
+  for (const GangIndex index : c.placed_gangs) {
+    const Gang& gang = c.problem.gangs[index];
+    const auto counts = [&c](PodIndex pod) { return c.is_there_after(pod) || c.succeeded(pod); };
+    if (minimum_met(c.problem, gang, counts)) continue;
+    const auto there = std::ranges::count_if(gang.pods, counts);
+    const Group& root = c.problem.groups[gang.root];
+    c.object(Rule::kGang, gang.name,
+             std::to_string(there) + " of its pods run or are placed, fewer than its minimum of " +
+                 std::to_string(root.minimum) + (root.is_leaf() ? " pods" : " subgroups"));
+  }
+}
+
+namespace {
+
+// Before any pod of the gang starts: once one of its pods runs or has succeeded, the gang has started, and nothing is
+// required.
+bool asks_for_min_resources(const Case& c, GangIndex index) {
+  const SnapshotGang* source = c.snapshot_gang(index);
+  return source != nullptr && source->has_min_resources &&
+         std::ranges::none_of(c.problem.gangs[index].pods,
+                              [&c](PodIndex pod) { return c.runs(pod) || c.succeeded(pod); });
+}
+
+Amount free_amount(const Case& c, const Room& room, NodeIndex node, ResourceIndex resource) {
+  return std::max<Amount>(0, c.capacities.of(node, resource) - room.taken(node, resource));
+}
+
+std::vector<AskedTogether> asked_together(const Case& c) {
+  std::map<std::vector<PodSpecIndex>, AskedTogether> by_specs;
+  for (const GangIndex index : c.placed_gangs) {
+    if (!asks_for_min_resources(c, index)) continue;
+    const std::vector<PodSpecIndex> specs = specs_of(c, c.problem.gangs[index]);
+    const auto [at, is_new] = by_specs.try_emplace(specs);
+    AskedTogether& asked = at->second;
+    if (is_new) asked.nodes = usable_nodes(c, specs);
+    asked.gangs.push_back(index);
+    const SnapshotGang& source = *c.snapshot_gang(index);
+    asked.gpu = std::max(asked.gpu, source.min_resources_gpu);
+    for (const auto& [resource, wanted] : source.min_resources) {
+      Amount& most = asked.amounts[resource];
+      most = std::max(most, wanted);
+    }
+  }
+  std::vector<AskedTogether> all;
+  for (auto& [specs, asked] : by_specs) all.push_back(std::move(asked));
+  return all;
+}
+
+// Whether there is enough for the largest of the requests. Each kind is counted only until that is reached.
+bool are_free(const Case& c, const AskedTogether& asked, const Room& room) {
+  MicroGpu gpu = 0;
+  for (std::size_t i = 0; i < asked.nodes.size() && gpu < asked.gpu; ++i)
+    gpu = saturating_add(gpu, free_micro_gpu(c, room, asked.nodes[i]));
+  return gpu >= asked.gpu && std::ranges::all_of(asked.amounts, [&](const auto& amount) {
+           const auto& [resource, wanted] = amount;
+           Amount free = 0;
+           for (std::size_t i = 0; i < asked.nodes.size() && free < wanted; ++i)
+             free = saturating_add(free, free_amount(c, room, asked.nodes[i], resource));
+           return free >= wanted;
+         });
+}
+
+// What is lacking for the gang alone; empty: nothing.
+std::string lacking(const Case& c, const SnapshotGang& source, const std::vector<NodeIndex>& nodes, const Room& room) {
+  MicroGpu gpu = 0;
+  for (const NodeIndex node : nodes) gpu = saturating_add(gpu, free_micro_gpu(c, room, node));
+  if (gpu < source.min_resources_gpu) {
+    return "minResources requests " + queue_amount_text(kQueueGpu, source.min_resources_gpu) + " gpu, " +
+           queue_amount_text(kQueueGpu, gpu) + " are free or freed on the nodes that its pods may use";
+  }
+  for (const auto& [resource, wanted] : source.min_resources) {
+    Amount free = 0;
+    for (const NodeIndex node : nodes) free = saturating_add(free, free_amount(c, room, node, resource));
+    if (free >= wanted) continue;
+    return "minResources requests " + amount_text(resource, wanted) + " of " +
+           std::string(c.snapshot.resource_names[resource]) + ", " + amount_text(resource, free) +
+           " are free or freed on the nodes that its pods may use";
+  }
+  return {};
+}
+
+}  // namespace
+
+bool min_resources_are_free(const Case& c, const Room& room) {
+  return std::ranges::all_of(c.asked_together, [&](const AskedTogether& asked) { return are_free(c, asked, room); });
+}
+
+// Each gang by itself: new pods are not counted, neither its own nor others'. Moved pods are at their new place.
+void check_min_resources(Case& c) {
+  if (!c.has_min_resources) return;
+  c.asked_together = asked_together(c);
+  std::map<GangIndex, std::string> objections;
+  for (const AskedTogether& asked : c.asked_together) {
+    if (are_free(c, asked, c.settled)) continue;
+    for (const GangIndex gang : asked.gangs) {
+      std::string objection = lacking(c, *c.snapshot_gang(gang), asked.nodes, c.settled);
+      if (!objection.empty()) objections.emplace(gang, std::move(objection));
+    }
+  }
+  for (const auto& [gang, objection] : objections) c.object(Rule::kMinResources, c.problem.gangs[gang].name, objection);
+}
+
+bool in_one_domain(const Case& c, NodeIndex a, NodeIndex b, TopologyLevelIndex level) {
+  const auto value = [&c](NodeIndex node, std::string_view key) -> const std::string_view* {
+    const Labels& labels = c.node(node).labels;
+    const auto at = std::ranges::find(labels, key, &Labels::value_type::first);
+    return at == labels.end() ? nullptr : &at->second;
+  };
+  for (std::size_t i = 0; i < c.snapshot.topology.size(); ++i) {
+    const std::string_view* at_a = value(a, c.snapshot.topology[i]);
+    const std::string_view* at_b = value(b, c.snapshot.topology[i]);
+    if (at_a == nullptr || at_b == nullptr) return false;  // outside the topology
+    if (i <= level.value() && *at_a != *at_b) return false;
+  }
+  return true;
+}
+
+std::vector<GroupIndex> groups_above(const Case& c, PodIndex pod) {
+  std::vector<GroupIndex> groups;
+  for (GroupIndex at = c.problem.pods[pod].group; !at.is_none(); at = c.problem.groups[at].parent) groups.push_back(at);
+  return groups;
+}
+
+std::vector<PodIndex> pods_below(const Problem& problem, GroupIndex group) {
+  std::vector<PodIndex> pods;
+  std::vector<GroupIndex> open{group};
+  while (!open.empty()) {
+    const Group& next = problem.groups[open.back()];
+    open.pop_back();
+    pods.insert(pods.end(), next.pods.begin(), next.pods.end());
+    open.insert(open.end(), next.children.begin(), next.children.end());
+  }
+  std::ranges::sort(pods);
+  return pods;
+}
+
+// All pods of a gang or subgroup with `required` (those that run, too) lie in one domain of that level.
+void check_topology(Case& c) {
+  for (const GangIndex index : c.placed_gangs) {
+    for (const GroupIndex group : c.problem.gangs[index].groups) check_group_topology(c, group);
+  }
+}
+
+// No pod of a gang that has waited its `timeout` is placed. A gang without pending pods does not wait.
+void check_timeout(Case& c) {
+  for (const GangIndex index : c.placed_gangs) {
+    const Gang& gang = c.problem.gangs[index];
+    const GangTerms* terms = terms_of(c, index);
+    if (terms == nullptr || !terms->timeout) continue;
+    const bool waits =
+        std::ranges::any_of(gang.pods, [&c](PodIndex pod) { return c.pod(pod).status == PodStatus::kPending; });
+    const Nanoseconds waited =
+        std::max<Nanoseconds>(0, saturating_subtract(c.snapshot.time, created(c, index, *terms)));
+    if (!waits || waited < *terms->timeout) continue;
+    c.object(Rule::kTimeout, gang.name,
+             "it is placed, but has waited " + std::to_string(waited / kNanosecondsPerSecond) + " s; its timeout is " +
+                 std::to_string(*terms->timeout / kNanosecondsPerSecond) + " s");
+  }
+}
+
+}  // namespace muster::referee

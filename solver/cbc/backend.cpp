@@ -1,0 +1,327 @@
+#include "solver/cbc/backend.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "solver/cbc/channel.h"
+#include "solver/cbc/worker_process.h"
+#include "solver/cbc/worker_protocol.h"
+
+namespace muster {
+namespace {
+
+constexpr double kFeasibility = 1e-6;
+// An LP's x has passed only CLP's own tolerances, which apply to a scaled model. It proves nothing: bounds are computed
+// from row prices, and a plan must pass the fit test.
+constexpr double kLpFeasibility = 1e-3;
+
+// Starting a process took 0.2 to 6 ms with both cores busy: a request with less time than this does not wait for one.
+// And no worker is given a request that it could not answer in time, only to be killed.
+constexpr std::chrono::milliseconds kTimeToStart{15}, kTimeToAnswer{2};
+
+// The time for CBC to notice that its time is up, to assemble the solution and to send it, before it is killed.
+ChannelClock::duration stopping_time(ChannelClock::duration left) {
+  using std::chrono::milliseconds;
+  return std::clamp<ChannelClock::duration>(left / 8, milliseconds(1), milliseconds(30));
+}
+
+bool is_feasible_when_relaxed(const Milp& milp, const std::vector<double>& x) {
+  const auto is_integral = [](std::uint8_t integer) { return integer != 0; };
+  if (std::none_of(milp.is_integer.begin(), milp.is_integer.end(), is_integral)) {
+    return is_feasible(milp, x, kLpFeasibility);
+  }
+  Milp relaxation = milp;
+  std::fill(relaxation.is_integer.begin(), relaxation.is_integer.end(), std::uint8_t{0});
+  return is_feasible(relaxation, x, kLpFeasibility);
+}
+
+// The point, with its integer columns rounded unless they are relaxed, if that is feasible; empty if not.
+std::vector<double> verified(const Milp& milp, const MilpRequest& request, std::vector<double> x) {
+  if (x.size() != milp.objective.size()) return {};
+  if (request.relax) {
+    if (!is_feasible_when_relaxed(milp, x)) x.clear();
+    return x;
+  }
+  for (std::size_t column = 0; column < x.size(); ++column) {
+    if (milp.is_integer[column] != 0) x[column] = std::round(x[column]);
+  }
+  if (!is_feasible(milp, x, kFeasibility)) x.clear();
+  return x;
+}
+
+// Puts `more` columns behind those of `milp`.
+void append_columns(Milp& milp, const Milp& more) {
+  const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+  const std::int64_t entries = milp.entries();
+  append(milp.objective, more.objective);
+  append(milp.lower, more.lower);
+  append(milp.upper, more.upper);
+  append(milp.entry_row, more.entry_row);
+  append(milp.entry_value, more.entry_value);
+  milp.is_integer.resize(milp.objective.size(), 0);
+  for (std::size_t column = 1; column < more.column_begin.size(); ++column) {
+    milp.column_begin.push_back(entries + more.column_begin[column]);
+  }
+}
+
+bool has_crossed_bounds(const Milp& milp) {
+  for (std::size_t column = 0; column < milp.lower.size(); ++column) {
+    if (!(milp.lower[column] <= milp.upper[column])) return true;
+  }
+  for (std::size_t row = 0; row < milp.row_lower.size(); ++row) {
+    if (!(milp.row_lower[row] <= milp.row_upper[row])) return true;
+  }
+  return false;
+}
+
+// Models that CBC need not, or should not, solve: it treats one without columns as no model at all.
+std::optional<MilpAnswer> trivial_answer(const Milp& milp) {
+  MilpAnswer answer;
+  answer.status = SolveStatus::kInfeasible;
+  answer.bound = -kInfinity;
+  if (has_crossed_bounds(milp)) return answer;
+  if (milp.columns() > 0) return std::nullopt;
+  if (!is_feasible(milp, {}, kFeasibility)) return answer;
+  answer.status = SolveStatus::kOptimal;
+  answer.bound = 0;
+  answer.row_price.assign(milp.row_lower.size(), 0.0);
+  return answer;
+}
+
+}  // namespace
+
+struct Backend::Implementation {
+  explicit Implementation(BackendOptions chosen) : options(std::move(chosen)) {}
+
+  // The reports of a worker during a solve outlive the worker.
+  struct Conversation {
+    MilpAnswer answer;
+    MilpAnswer incumbent;  // the last one; its bound may be newer than its x
+  };
+
+  std::optional<WorkerProcess> spawn() const {
+    return WorkerProcess::spawn(options.worker_program, options.fault, options.memory_limit);
+  }
+
+  // A worker that died between two requests is replaced before it can fail one.
+  bool ensure_worker(bool may_start = true) {
+    bury_dead();
+    if (!worker && may_start) worker = spawn();
+    return worker.has_value();
+  }
+
+  void ensure_spare() {
+    if (!spare) spare = spawn();
+  }
+
+  void reap() {
+    std::erase_if(killed, [](WorkerProcess& process) { return process.has_ended(); });
+  }
+
+  void tidy() {
+    reap();
+    bury_dead();
+    if (!spare || !spare->channel().is_hung_up()) return;
+    spare.reset();
+    ++failures;
+  }
+
+  // The spare takes its place; the next request with time for it starts a new spare. Ending a process takes
+  // milliseconds if it was large, and this is the deadline: no caller waits for it.
+  void kill_worker() {
+    worker->kill();
+    killed.push_back(*std::exchange(worker, std::exchange(spare, std::nullopt)));
+    is_lp_open = false;
+    ++failures;
+  }
+
+  // The spare that takes the place may be dead, too.
+  void bury_dead() {
+    while (worker && worker->channel().is_hung_up()) bury_worker();
+  }
+
+  // For one that is gone already.
+  std::string bury_worker() {
+    kill_worker();
+    const std::string cause = killed.back().end();
+    killed.pop_back();
+    return cause;
+  }
+
+  // The worker has not seen the request: if it was for an open LP, none is open any more.
+  Conversation not_asked(MessageType type, const std::string& why) {
+    if (type != MessageType::kSolve) is_lp_open = false;
+    Conversation conversation;
+    conversation.answer.status = SolveStatus::kNoSolution;
+    conversation.answer.message = why;
+    return conversation;
+  }
+
+  static Conversation fail(Conversation conversation, const std::string& what) {
+    conversation.answer = MilpAnswer{};
+    conversation.answer.message = what;
+    return conversation;
+  }
+
+  Conversation converse(MessageType type, const Milp& milp, MilpRequest request);
+  MilpAnswer settle(const Milp& milp, const MilpRequest& request, Conversation conversation);
+  MilpAnswer ask(MessageType type, const Milp& whole, const Milp& sent, MilpRequest request);
+  MilpAnswer ask_lp(MessageType type, const Milp& sent, MilpRequest request);
+
+  BackendOptions options;
+  std::optional<WorkerProcess> worker, spare;
+  std::vector<WorkerProcess> killed;  // that may not have ended yet
+  Milp lp;                            // what the worker's open LP is, to check its answers against
+  bool is_lp_open = false;
+  std::int64_t failures = 0;
+};
+
+Backend::Implementation::Conversation Backend::Implementation::converse(MessageType type, const Milp& milp,
+                                                                        MilpRequest request) {
+  Conversation conversation;
+  const ChannelClock::time_point deadline = request.deadline;
+  const ChannelClock::duration left = deadline - ChannelClock::now();
+  if (left <= ChannelClock::duration::zero()) return not_asked(type, "the deadline had passed before the request");
+  if (left < kTimeToAnswer) return not_asked(type, "there is too little time for an answer");
+  if (request.work.is_reached()) return not_asked(type, "the work limit is reached");
+  reap();
+  const bool may_start = left > kTimeToStart;
+  if (!ensure_worker(may_start)) {
+    if (!may_start) return not_asked(type, "there is too little time to start a worker");
+    return fail({}, "the worker cannot be started: " + options.worker_program);
+  }
+  if (type == MessageType::kExtendLp && !is_lp_open) return fail({}, "the worker that had the open LP is gone");
+  request.deadline -= stopping_time(deadline - ChannelClock::now());
+  ChannelStatus status = worker->channel().send(static_cast<std::uint32_t>(type), encode(milp, request), deadline);
+  if (may_start) ensure_spare();  // now, that the worker is busy anyway
+  Message message;
+  while (status == ChannelStatus::kDone) {
+    status = worker->channel().receive(message, deadline);
+    if (status != ChannelStatus::kDone) break;
+    std::optional<MilpAnswer> said = decode_answer(message.content);
+    const auto said_type = static_cast<MessageType>(message.type);
+    if (said && said_type == MessageType::kAnswer) {
+      conversation.answer = std::move(*said);
+      return conversation;
+    }
+    if (!said || said_type != MessageType::kIncumbent) {
+      status = ChannelStatus::kGarbage;
+    } else {
+      conversation.incumbent.bound = said->bound;
+      if (!said->x.empty()) conversation.incumbent.x = std::move(said->x);
+    }
+  }
+  if (status == ChannelStatus::kLate) {
+    kill_worker();
+    return fail(std::move(conversation), "the worker exceeded its deadline and was killed");
+  }
+  if (status == ChannelStatus::kGarbage) {
+    kill_worker();
+    return fail(std::move(conversation), "the worker sent a malformed answer");
+  }
+  return fail(std::move(conversation), "the worker is gone: " + bury_worker());
+}
+
+// Every checkable part of a worker's answer is checked: the points are, here; statements that a point contradicts are
+// dropped.
+MilpAnswer Backend::Implementation::settle(const Milp& milp, const MilpRequest& request, Conversation conversation) {
+  MilpAnswer answer = std::move(conversation.answer);
+  const bool had_point = !answer.x.empty();
+  std::vector<double> best = verified(milp, request, std::move(answer.x));
+  const bool is_nonsense = had_point && best.empty();
+  if (is_nonsense) {
+    answer.status = SolveStatus::kFailed;
+    answer.bound = kInfinity;
+    answer.message = "the worker sent an infeasible solution";
+    ++failures;
+  }
+  double objective = best.empty() ? -kInfinity : objective_value(milp, best);
+  bool is_replaced = false;
+  const auto consider = [&](std::vector<double> x) {
+    x = verified(milp, request, std::move(x));
+    if (x.empty()) return;
+    const double value = objective_value(milp, x);
+    if (value <= objective + 1e-9 * std::abs(value)) return;
+    best = std::move(x);
+    objective = value;
+    is_replaced = true;
+  };
+  consider(std::move(conversation.incumbent.x));
+  if (answer.status == SolveStatus::kFailed && !is_nonsense) answer.bound = conversation.incumbent.bound;
+  if (!request.start.empty() && objective_value(milp, request.start) > request.cutoff) consider(request.start);
+  answer.x = std::move(best);
+  if (answer.x.empty()) return answer;
+  answer.objective = objective;
+  // A better point than the answer's was found: so the answer's proof is wrong.
+  if (is_replaced) answer.status = SolveStatus::kFeasible;
+  if (answer.bound < objective - 1e-6 * std::max(1.0, std::abs(objective))) {
+    answer.message += answer.message.empty() ? "the worker's bound was wrong" : "; the worker's bound was wrong";
+    answer.bound = kInfinity;
+    answer.status = SolveStatus::kFeasible;
+  }
+  answer.bound = std::max(answer.bound, objective);
+  return answer;
+}
+
+MilpAnswer Backend::Implementation::ask(MessageType type, const Milp& whole, const Milp& sent, MilpRequest request) {
+  std::string remark;
+  if (!request.start.empty()) {
+    request.start = verified(whole, request, std::move(request.start));
+    if (request.start.empty()) remark = "the start is not feasible";
+  }
+  if (request.relax) request.start.clear();
+  MilpAnswer answer = settle(whole, request, converse(type, sent, request));
+  request.work.spend(answer.work);
+  if (!remark.empty()) answer.message = answer.message.empty() ? remark : remark + "; " + answer.message;
+  return answer;
+}
+
+MilpAnswer Backend::Implementation::ask_lp(MessageType type, const Milp& sent, MilpRequest request) {
+  request.relax = true;
+  MilpAnswer answer = ask(type, lp, sent, std::move(request));
+  if (answer.status == SolveStatus::kFailed) is_lp_open = false;
+  return answer;
+}
+
+Backend::Backend(std::string worker_program) : Backend(BackendOptions{std::move(worker_program), {}}) {}
+
+Backend::Backend(BackendOptions options) : implementation_(std::make_unique<Implementation>(std::move(options))) {}
+
+Backend::~Backend() = default;
+
+MilpAnswer Backend::solve(const Milp& milp, const MilpRequest& request) {
+  if (std::optional<MilpAnswer> trivial = trivial_answer(milp)) return std::move(*trivial);
+  return implementation_->ask(MessageType::kSolve, milp, milp, request);
+}
+
+MilpAnswer Backend::open_lp(const Milp& milp, const MilpRequest& request) {
+  Implementation& state = *implementation_;
+  state.lp = milp;
+  std::fill(state.lp.is_integer.begin(), state.lp.is_integer.end(), std::uint8_t{0});
+  state.is_lp_open = true;
+  return state.ask_lp(MessageType::kOpenLp, state.lp, request);
+}
+
+MilpAnswer Backend::extend_lp(const Milp& more_columns, const MilpRequest& request) {
+  Implementation& state = *implementation_;
+  MilpAnswer failure;
+  failure.message = state.is_lp_open ? "the columns do not match the rows of the open LP" : "no LP is open";
+  if (!state.is_lp_open || more_columns.rows() != state.lp.rows()) return failure;
+  append_columns(state.lp, more_columns);
+  return state.ask_lp(MessageType::kExtendLp, more_columns, request);
+}
+
+bool Backend::is_open() const { return implementation_->is_lp_open; }
+
+void Backend::prepare() {
+  implementation_->reap();
+  if (implementation_->ensure_worker()) implementation_->ensure_spare();
+}
+
+void Backend::tidy() { implementation_->tidy(); }
+
+std::int64_t Backend::failures() const { return implementation_->failures; }
+
+}  // namespace muster

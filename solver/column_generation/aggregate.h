@@ -1,0 +1,27 @@
+// The supply side as sums: nodes with equally many idle devices are one aggregate of devices, cores and bytes.
+//
+// A relaxation of the configurations: the contents of the nodes of a class fit into their sum. It is small at any size
+// of the cluster, and its row prices are close to those of the configurations themselves. Measured with prototypes: the
+// bound that one round of pricing derives from them is within half a percent of the final bound of column generation.
+#pragma once
+
+#include <vector>
+
+#include "solver/cbc/backend.h"
+#include "solver/column_generation/column_generation.h"
+#include "solver/column_generation/subproblem.h"
+
+namespace muster {
+
+// Prices of the formulation's rows from an LP relaxation with, for each class of rooms (atom, memory of a device, idle
+// devices) and each demand class that fits there, a column "pods of it there", and rows for the total capacity of the
+// class. If all demand fits into the sums, nothing is scarce and pods have no price; then the LP is solved again with
+// reduced sums. Empty: the time was up. Cost: one or two LPs whose size does not depend on the number of nodes.
+std::vector<double> prices_in_sum(const Subproblem& sub, const PricingTask& task, Backend& backend);
+
+// Prices of all rows for known prices of pods (by DemandIndex, in units of the task's expression): those of the LP in
+// which pods are not placed but bought. Empty: the time was up. Cost: one LP of the demand's size.
+std::vector<double> prices_of_pods(const Subproblem& sub, const PricingTask& task, const std::vector<double>& pods,
+                                   Backend& backend);
+
+}  // namespace muster

@@ -1,0 +1,62 @@
+// Column generation: a formulation of what may be placed (and which pods may leave) in a given state. Its LP relaxation
+// is solved over the configurations found so far, and pricing adds more until none has positive reduced profit.
+//
+// Sources: Gilmore and Gomory (1961) for columns by pricing; Farley (1990) for a bound at every round, here computed
+// from the row prices alone, so that it holds whatever the LP's tolerances are (Neumaier and Shcherbina 2004).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heuristics/preemption/eviction_rules.h"
+#include "heuristics/state/cluster_state.h"
+#include "model/objective/fair_share.h"
+#include "solver/budget/deadline.h"
+#include "solver/cbc/backend.h"
+#include "solver/column_generation/column_pool.h"
+#include "solver/column_generation/subproblem.h"
+#include "solver/formulation/demand.h"
+#include "solver/formulation/formulation.h"
+#include "solver/formulation/room.h"
+
+namespace muster {
+
+struct PricingTask {
+  const LinearExpression& expression;
+  int sign;  // 1: maximised, -1: minimised
+  Deadline deadline;
+  int most_rounds;
+  std::int32_t threads = 1;
+};
+
+struct Priced {
+  double limit = kInfinity;  // dual bound of sign x expression, without its constant; infinity: none
+  std::vector<double> x;     // the LP's last solution; empty: none
+  double value = 0;          // of x, likewise
+  std::string defect;        // a worker that broke before its time was up
+};
+
+// An upper bound of the LP over all columns from the prices of its rows. It is the sum of the rows' sides at their
+// prices, the gain of each other column beyond its price, and the value that pricing finds for the configurations
+// (which is not part of this result). Prices with the wrong sign for a row without that side count as zero.
+double bound_of_prices(const Milp& milp, const std::vector<bool>& is_configuration, std::vector<double>& price);
+
+// Stabilisation: a convex combination with the best known prices oscillates less than the master's prices (Wentges
+// 1997).
+std::vector<double> between(const std::vector<double>& center, const std::vector<double>& master, double part);
+
+// Prices at `center` first, if there is one.
+Priced price_columns(Subproblem& sub, const PricingTask& task, Backend& backend);
+
+// The same, branching on gangs that the relaxation admits in part: each is admitted whole or not at all, one after the
+// other. This gives a better limit if gangs are large. `known`: the value of sign x expression that a plan is known to
+// reach; branches that cannot exceed it are closed. Cost: at most `kMostBranches` column generations, each starting
+// with all columns found before. `on_solution` receives the LP's solution of each branch, in which more gangs are whole
+// than before.
+double branch_on_gangs(Subproblem& sub, const PricingTask& task, const Priced& whole, double known, Backend& backend,
+                       const std::function<void(const std::vector<double>&)>& on_solution);
+
+}  // namespace muster

@@ -1,0 +1,35 @@
+#include "solver/column_generation/demand_side.h"
+
+namespace muster {
+
+DemandSide::DemandSide(const Subproblem& sub, const PricingTask& task)
+    : whole(sub.formulation->model().build(task.expression, task.sign)) {
+  is_configuration.assign(static_cast<std::size_t>(whole.columns()), false);
+  std::vector<bool> is_room(static_cast<std::size_t>(whole.rows()), false);
+  for (RoomClassIndex room : sub.supply.rooms.indices()) {
+    is_room[static_cast<std::size_t>(sub.formulation->room_row(room))] = true;
+    for (const std::int32_t column : sub.formulation->configuration_columns(room))
+      is_configuration[static_cast<std::size_t>(column)] = true;
+  }
+  rows_.assign(is_room.size(), -1);
+  for (std::size_t row = 0; row < is_room.size(); ++row)
+    if (!is_room[row]) rows_[row] = milp.add_row(whole.row_lower[row], whole.row_upper[row]);
+  for (std::size_t j = 0; j < is_configuration.size(); ++j) {
+    if (is_configuration[j]) continue;
+    std::vector<Entry> entries;
+    for (auto e = static_cast<std::size_t>(whole.column_begin[j]);
+         e < static_cast<std::size_t>(whole.column_begin[j + 1]); ++e)
+      entries.push_back({row_of(whole.entry_row[e]), whole.entry_value[e]});
+    milp.add_column({whole.objective[j], whole.lower[j], whole.upper[j], whole.is_integer[j] != 0}, entries);
+    columns.push_back(j);
+  }
+}
+
+std::vector<double> DemandSide::whole_prices(const std::vector<double>& price) const {
+  std::vector<double> all(rows_.size(), 0.0);
+  for (std::size_t row = 0; row < rows_.size(); ++row)
+    if (rows_[row] >= 0) all[row] = price[static_cast<std::size_t>(rows_[row])];
+  return all;
+}
+
+}  // namespace muster

@@ -1,0 +1,699 @@
+#include "solver/engine/milp_engine.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "heuristics/preemption/relief.h"
+#include "heuristics/state/fit.h"
+#include "heuristics/state/plan_of.h"
+#include "model/objective/evaluation.h"
+#include "model/objective/level_bounds.h"
+#include "model/referee/referee.h"
+#include "solver/column_generation/aggregate.h"
+#include "solver/column_generation/block_generation.h"
+#include "solver/column_generation/column_generation.h"
+#include "solver/column_generation/subproblem.h"
+#include "solver/engine/milp_passes.h"
+#include "solver/engine/repair.h"
+#include "solver/engine/whole_model.h"
+#include "solver/formulation/anti_affinity.h"
+#include "solver/formulation/decode.h"
+#include "solver/formulation/demand.h"
+#include "solver/formulation/expression_terms.h"
+#include "solver/formulation/formulation.h"
+#include "solver/formulation/listing_time.h"
+#include "solver/formulation/room.h"
+
+namespace muster {
+namespace {
+
+constexpr int kMostRounds = 2000;  // of pricing
+constexpr double kWorkShare = 0.5;  // of the work left, for CBC on one level in deterministic mode
+constexpr std::array kDiveShares{1.0, 0.8, 0.5};
+constexpr int kMostDives = 6;  // smaller and smaller problems after the whole one
+constexpr int kDeterministicRounds = 60;
+constexpr std::size_t kDeterministicColumns = 2'000;     // of all nodes
+constexpr std::size_t kFewBlocks = 4;                    // divisor of the blocks in a rougher sample, for a first plan
+constexpr double kRoughShare = 0.3, kSampleShare = 0.4;  // of the time left, for the rougher and the finer sample
+constexpr double kRoughGap = 0.02, kSampleGap = 0.01;    // good enough for them
+constexpr double kBlocksShare = 0.9;                     // of the time left, for one round of blocks
+constexpr int kDealPause = 10;        // multiple of the time for making a plan of a solution, before the next one
+constexpr double kNear = 1;           // nodes that CBC may take from or add to what the LP gives a configuration
+constexpr double kNodesShare = 0.8;   // of the time left, for CBC on one level with columns for all nodes
+constexpr double kPricedShare = 0.6;  // the same on priced columns
+constexpr std::size_t kMicrosecondsAColumn = 300;  // of all nodes: what CBC takes for them, roughly
+constexpr double kPricingShare = 0.35;             // of the time left, for the pricing of one level
+constexpr double kPlacingShare = 0.75;             // the same if no pod may leave: a plan of its end is a good one
+constexpr double kListingShare = 0.5;              // of the time left: if listing takes longer, it is given up
+constexpr double kSumShare = 0.8;                  // of the time left, for a first bound and columns
+constexpr double kBranchingShare = 0.3;            // of the time left, for a better bound of one level
+constexpr double kLeavingShare = 0.7;  // of the time, for the pass that decides which pods leave, if it is not exact
+constexpr double kReliefShare = 0.1;   // of the time left, for fewer victims of a better plan
+
+using Configurations = Indexed<RoomClassIndex, std::vector<Configuration>>;
+
+class Engine {
+ public:
+  // `whole`: the problem as a formulation, whose columns become the engine's. `settled`: evictions that are already
+  // decided and applied to it.
+  Engine(const Setting& setting, Subproblem& whole, const Leavers& leavers, std::vector<PlannedEviction> settled,
+         const Candidate& incumbent, Backend& backend, const MilpEngineOptions& options)
+      : setting_(setting),
+        problem_(setting.problem),
+        shares_(setting.shares),
+        backend_(backend),
+        options_(options),
+        last_(options.deadline.without_work()),
+        ids_(level_ids(setting.problem)),
+        leavers_(leavers),
+        settled_(std::move(settled)),
+        none_reserved_(problem_.nodes.size(), false),
+        nobody_(leavers.any ? no_leavers(problem_) : leavers),
+        whole_(whole),
+        is_formulated_(whole.formulation.has_value()),
+        bounds_(queue_bounds(problem_, ClusterState(problem_, ClusterState::Releasing::kFreed))),
+        repair_(setting, whole_.demand, bounds_) {
+    outcome_.best = incumbent;
+    outcome_.bounds.resize(ids_.size());
+    choose_columns();
+  }
+
+  MilpOutcome run() {
+    const Deadline::Clock::time_point begun = Deadline::Clock::now();
+    if (columns_ == Columns::kPriced) add_known_contents();
+    if (!formulate()) return std::move(outcome_);
+    // Approximate time for visiting the remaining levels once the time for solving is up.
+    options_.deadline = options_.deadline.earlier_by(Deadline::Clock::now() - begun);
+    if (columns_ == Columns::kPriced && leavers_.any) options_.deadline = options_.deadline.part(kLeavingShare);
+    descend(0, is_whole());
+    // If the best path gave no plan, once more along the incumbent's values.
+    if (const std::size_t left = levels_on_path(); left < ids_.size() && is_whole() && !options_.deadline.passed()) {
+      if (formulate()) descend(left + 1, false);
+    }
+    is_finished_ = columns_ == Columns::kListed || (is_whole() && !options_.deadline.passed());
+    if (!leavers_.complete || !settled_.empty()) outcome_.bounds.assign(outcome_.bounds.size(), std::nullopt);
+    return std::move(outcome_);
+  }
+
+  // How long a way without the list comes before this one.
+  Deadline::Clock::duration time_without_list() const {
+    if (!states_ || options_.deadline.is_deterministic()) return {};
+    return muster::time_without_list(*states_, options_.deadline.left());
+  }
+  bool has_all_nodes() const { return columns_ == Columns::kAllNodes; }
+  // A better plan from elsewhere, before the run; its first `proven` levels are proven optimal.
+  void start_from(const Candidate& incumbent, std::size_t proven) {
+    outcome_.best = incumbent;
+    proven_ = proven;
+  }
+  // Nothing is left to be found by going over it again.
+  bool is_finished() const { return is_finished_; }
+
+ private:
+  enum class Columns : std::uint8_t { kListed, kAllNodes, kPriced };
+  bool is_whole() const { return columns_ != Columns::kPriced; }  // CBC has the last word
+  bool has_blocks() const { return !is_whole() && !leavers_.any && whole_.supply.rooms.size() > options_.most_rooms; }
+
+  void choose_columns() {
+    const Deadline until = options_.deadline.part(kListingShare);
+    states_ = whole_.pool.list_all({most_states(), options_.most_columns, [&] { return until.passed(); }});
+    columns_ = Columns::kListed;
+    if (states_) return;
+    all_nodes_.emplace(problem_, whole_, most_node_columns());
+    columns_ = all_nodes_->is_whole() ? Columns::kAllNodes : Columns::kPriced;
+  }
+
+  std::size_t most_node_columns() const {
+    if (options_.deadline.is_deterministic()) return std::min(options_.most_node_columns, kDeterministicColumns);
+    const auto left = std::chrono::duration_cast<std::chrono::microseconds>(options_.deadline.left()).count();
+    return std::min(options_.most_node_columns, static_cast<std::size_t>(left) / kMicrosecondsAColumn);
+  }
+
+  std::size_t most_states() const {
+    if (options_.deadline.is_deterministic()) return options_.most_states;
+    return std::min(options_.most_states, most_states_in(options_.deadline.left()));
+  }
+
+  // All pods where they are, and the incumbent.
+  void add_known_contents() {
+    whole_.pool.add_contents(whole_.before);
+    ClusterState state = settle_evictions(problem_, outcome_.best.plan).state;
+    for (const Placement& placement : outcome_.best.plan.placements)
+      if (!state.is_present(placement.pod)) state.put(placement.pod, placement.node, placement.devices);
+    whole_.pool.add_contents(state);
+    knows_incumbent_ = true;
+  }
+
+  std::int64_t value(std::size_t level) const { return outcome_.best.levels.values[level]; }
+
+  // Level after level, each given those before it; those before `first` are fixed at the incumbent's values. The fixed
+  // values are the path: the proven optimum if `by_optimum`, even if no plan with it is known yet (one that evicts more
+  // than it needs to is no plan, though a later level may make it one), else the incumbent's value. Requires
+  // formulate().
+  void descend(std::size_t first, bool by_optimum) {
+    held_.clear();
+    path_.clear();
+    solving_ = true;
+    by_optimum_ = by_optimum;
+    if (options_.trivial.empty()) options_.trivial = trivial_bounds(problem_, shares_);
+    for (std::size_t i = 0; i < ids_.size(); ++i) {
+      solving_ = solving_ && !options_.deadline.passed();
+      if (last_.passed()) break;
+      if (i < first)
+        path_.push_back(hold_incumbent(i));
+      else
+        path_.push_back(solve_level(*whole_.formulation, i, options_.trivial[i]));
+    }
+    // A bound is one given the plan's values before it.
+    for (std::size_t i = std::min(levels_on_path() + 1, path_.size()); i < ids_.size(); ++i) outcome_.bounds[i].reset();
+  }
+
+  // From scratch: no level is fixed. False if that takes so long that there would be no time to solve it.
+  bool formulate() {
+    const bool is_exact = columns_ == Columns::kListed, is_done = std::exchange(is_formulated_, false) && !is_exact;
+    if (!is_done && !whole_.formulate(is_exact, options_.deadline.part(kFormulatingShare))) return false;
+    if (columns_ == Columns::kAllNodes) all_nodes_->add_to(*whole_.formulation);
+    return true;
+  }
+
+  std::int64_t hold_incumbent(std::size_t i) {
+    if (const auto expression = whole_.formulation->level(ids_[i]); expression && !expression->terms.empty())
+      whole_.formulation->hold(ids_[i], *expression, value(i));
+    return value(i);
+  }
+
+  // For how many levels, from the first on, the incumbent has the path's values.
+  std::size_t levels_on_path() const {
+    std::size_t i = 0;
+    while (i < path_.size() && value(i) == path_[i]) ++i;
+    return i;
+  }
+  bool is_on_path() const { return levels_on_path() == path_.size(); }
+
+  // Proves, improves or skips one level; returns the value at which it is fixed from here on. Once one is left open,
+  // the later ones only get the bounds that follow from it.
+  std::int64_t solve_level(Formulation& formulation, std::size_t i, std::int64_t trivial) {
+    const LevelId id = ids_[i];
+    const std::optional<LinearExpression> expression = formulation.level(id);
+    if (!expression) return value(i);
+    Terms terms = terms_of(*expression);
+    if (terms.empty()) {  // every solution has the same value, yet the incumbent's may be less
+      outcome_.bounds[i] = expression->constant;
+      const bool is_settled = !settled_.empty() && (id.kind == LevelKind::kEvicted || id.kind == LevelKind::kMoved);
+      if (is_whole() && solving_ && !is_settled && value(i) != expression->constant)
+        improve(formulation, i, *expression);
+      return by_optimum_ ? expression->constant : value(i);
+    }
+    if (const auto same = held_.find(terms); same != held_.end()) {
+      outcome_.bounds[i] = same->second + expression->constant;
+      return by_optimum_ ? *outcome_.bounds[i] : value(i);
+    }
+    std::optional<std::int64_t> reached;
+    outcome_.bounds[i].reset();
+    if (is_on_path() && (value(i) == trivial || i < proven_)) {
+      outcome_.bounds[i] = value(i);
+    } else if (solving_) {
+      const Improvement improvement = improve_while_it_helps(formulation, i, *expression);
+      outcome_.bounds[i] = improvement.bound;
+      if (by_optimum_) reached = improvement.reached;
+    }
+    // The incumbent is feasible here while it is on the path.
+    const int sign = is_maximised(id.kind) ? 1 : -1;
+    if (reached && is_on_path() && sign * *reached < sign * value(i)) reached.reset();
+    const std::int64_t held = reached.value_or(value(i));
+    if (outcome_.bounds[i])
+      held_.emplace(std::move(terms), (by_optimum_ ? held : *outcome_.bounds[i]) - expression->constant);
+    tell();
+    formulation.hold(id, *expression, held);
+    return held;
+  }
+
+  bool is_close(std::int64_t value, std::int64_t bound) const {
+    const auto difference = static_cast<double>(std::abs(bound - value));
+    return difference <= options_.gap * std::max(1.0, std::abs(static_cast<double>(bound)));
+  }
+
+  struct Improvement {
+    std::optional<std::int64_t> bound;
+    std::optional<std::int64_t> reached;  // by a solution of the formulation that is whole
+  };
+
+  // Solves priced problems repeatedly, each time from the columns found before, until the time is up or nothing
+  // improves.
+  Improvement improve_while_it_helps(Formulation& formulation, std::size_t i, const LinearExpression& expression) {
+    const bool is_maximised_level = is_maximised(ids_[i].kind);
+    const auto is_tighter = [&](std::int64_t a, std::int64_t b) { return is_maximised_level ? a < b : a > b; };
+    Improvement best = improve(formulation, i, expression);
+    while (!is_whole() && !options_.deadline.is_deterministic() && !options_.deadline.passed() &&
+           !(best.bound && is_close(value(i), *best.bound))) {
+      const std::int64_t before = value(i);
+      const Improvement next = improve(formulation, i, expression);
+      const bool is_bound_better = next.bound && (!best.bound || is_tighter(*next.bound, *best.bound));
+      if (is_bound_better) best.bound = next.bound;
+      if (!is_bound_better && value(i) == before) break;
+    }
+    return best;
+  }
+
+  // One level that is being solved.
+  struct LevelTask {
+    std::size_t level;
+    const LinearExpression& expression;
+    int sign;              // 1: maximised, -1: minimised
+    std::int64_t divisor;  // of all coefficients
+    LinearExpression scaled;
+    Improvement result;
+  };
+
+  LevelTask task_of(std::size_t i, const LinearExpression& expression) const {
+    std::int64_t divisor = 0;
+    for (const auto& [column, coefficient] : expression.terms) divisor = std::gcd(divisor, coefficient);
+    LevelTask task{i,          expression, is_maximised(ids_[i].kind) ? 1 : -1, std::max<std::int64_t>(1, divisor),
+                   expression, {}};
+    for (auto& [column, coefficient] : task.scaled.terms) coefficient /= task.divisor;
+    return task;
+  }
+
+  // `limit`: of sign x scaled, which is an integer; a tiny rounding error must not cost a whole one.
+  void tighten(LevelTask& task, double limit) const {
+    const double whole = static_cast<double>(task.divisor) * std::floor(limit + 1e-6);
+    if (!std::isfinite(whole) || std::abs(whole) > 9e18) return;
+    const std::int64_t told = task.sign * static_cast<std::int64_t>(whole) + task.expression.constant;
+    if (task.result.bound && task.sign * told >= task.sign * *task.result.bound) return;
+    task.result.bound = told;
+    tell(task.level, told);
+  }
+  bool is_solved(const LevelTask& task) const {
+    return task.result.bound && is_close(value(task.level), *task.result.bound);
+  }
+
+  // Solves one level with the earlier levels fixed, makes a plan of the solution, and keeps it if it is better.
+  Improvement improve(Formulation& formulation, std::size_t i, const LinearExpression& expression) {
+    LevelTask task = task_of(i, expression);
+    if (!is_whole()) price(task);
+    if (!has_blocks() && !options_.deadline.passed() && !is_solved(task)) branch(formulation, task);
+    return task.result;
+  }
+
+  // Finds columns for the level, a bound, and plans on the way.
+  void price(LevelTask& task) {
+    if (!knows_incumbent_) add_known_contents();
+    whole_.add_new_columns();
+    const Deadline soon = options_.deadline.part(kSumShare);
+    const auto divisor = static_cast<double>(task.divisor);
+    if (whole_.center.size() != static_cast<std::size_t>(whole_.formulation->model().rows()))
+      find_first_prices(task.level, {task.scaled, task.sign, soon, 1, options_.threads}, divisor);
+    if (has_blocks()) {
+      improve_by_blocks(task.scaled, task.sign, [&](double limit) {
+        tighten(task, limit);
+        return is_solved(task);
+      });
+      remember_prices(task.level, divisor);
+      return;
+    }
+    const Priced priced = price_columns(whole_, task.scaled, task.sign, leavers_.any ? kPricingShare : kPlacingShare);
+    remember_prices(task.level, divisor);
+    tighten(task, priced.limit);
+    relaxed_ = priced.x;
+    if (relaxed_.empty()) return;
+    take(whole_.formulation->round(relaxed_), whole_.pool.configurations());
+    for (const double share : kDiveShares)
+      if (!leavers_.any && !is_solved(task) && options_.deadline.left() > slowest_take_) dive(task.level, share);
+    if (!task.result.bound || is_solved(task)) return;
+    const Deadline until = options_.deadline.part(kBranchingShare);
+    const double known = static_cast<double>(task.sign * (value(task.level) - task.expression.constant)) / divisor;
+    const PricingTask pricing{task.scaled, task.sign, until, most_rounds(), options_.threads};
+    tighten(task, branch_on_gangs(whole_, pricing, priced, known, backend_, [&](const std::vector<double>& x) {
+              take(whole_.formulation->round(x), whole_.pool.configurations());
+            }));
+  }
+
+  // CBC on the existing columns: up to a proof if these are all columns.
+  void branch(const Formulation& formulation, LevelTask& task) {
+    Milp milp = formulation.model().build(task.scaled, task.sign);
+    write_first(milp);
+    if (!is_whole()) keep_near(formulation, milp);
+    MilpRequest request;
+    request.deadline = options_.deadline.after(level_share()) - slowest_take_;
+    request.relative_gap = is_whole() ? 0 : std::max(1e-6, options_.gap / 4);
+    request.work = options_.deadline.part(kWorkShare).work();
+    MilpAnswer answer = backend_.solve(milp, request);
+    if (has_failed(answer, request)) {  // once more, another way
+      request.without_preprocessing = true;
+      answer = backend_.solve(milp, request);
+    }
+    note_failure(answer, request);
+    const auto reached = [&]() -> std::optional<std::int64_t> {
+      if (answer.x.empty()) return std::nullopt;
+      return value_of(task.expression, answer.x);
+    };
+    if (is_whole()) tighten(task, answer.bound);
+    const bool was_stopped = request.work.is_reached() || Deadline::Clock::now() >= request.deadline;
+    if (is_whole() && !was_stopped && !request.without_preprocessing &&
+        (!task.result.bound || reached() != task.result.bound)) {
+      // A proof without its point: preprocessing can lose it.
+      request.without_preprocessing = true;
+      MilpAnswer again = backend_.solve(milp, request);
+      note_failure(again, request);
+      tighten(task, again.bound);
+      if (!again.x.empty() && (answer.x.empty() || again.objective > answer.objective)) answer = std::move(again);
+    }
+    if (answer.x.empty()) return;
+    take(formulation, answer.x);
+    if (is_whole()) task.result.reached = reached();
+  }
+
+  // Of the time that is left, for CBC on one level.
+  double level_share() const {
+    switch (columns_) {
+      case Columns::kListed:
+        return 1.0;
+      case Columns::kAllNodes:
+        return kNodesShare;
+      case Columns::kPriced:
+        break;
+    }
+    return kPricedShare;
+  }
+
+  // The prices of the last cycle, if it was similar.
+  void find_first_prices(std::size_t i, const PricingTask& task, double divisor) {
+    whole_.center.clear();
+    if (options_.memory != nullptr) {
+      std::vector<double> pods = options_.memory->recall(problem_, whole_.demand, ids_[i]);
+      for (double& price : pods) price /= divisor;
+      if (!pods.empty()) whole_.center = prices_of_pods(whole_, task, pods, backend_);
+    }
+    is_recalled_ = !whole_.center.empty();
+    if (!is_recalled_) whole_.center = prices_in_sum(whole_, task, backend_);
+  }
+
+  void remember_prices(std::size_t i, double divisor) const {
+    if (options_.memory == nullptr ||
+        whole_.center.size() != static_cast<std::size_t>(whole_.formulation->model().rows()))
+      return;
+    std::vector<double> pods(whole_.demand.classes.size(), 0.0);
+    for (const RoomClassIndex room : whole_.supply.rooms.indices())
+      for (const DemandIndex d : whole_.supply.rooms[room].demands) {
+        const auto row = static_cast<std::size_t>(whole_.formulation->supply_row(d, room));
+        pods[d.value()] = std::max(pods[d.value()], divisor * whole_.center[row]);
+      }
+    options_.memory->keep(problem_, whole_.demand, ids_[i], pods);
+  }
+
+  // For too many rooms for a master with a row for each. First with a sample of them, for good prices soon; then with
+  // all, making plans on the way. `on_limit` receives each dual bound and returns whether the incumbent is near it.
+  void improve_by_blocks(const LinearExpression& expression, int sign, const std::function<bool(double)>& on_limit) {
+    PricingTask task{expression, sign, options_.deadline, most_rounds(), options_.threads};
+    const auto is_near = [](double gap) {
+      return [gap](const Priced& now) { return now.limit - now.value <= gap * std::abs(now.limit); };
+    };
+    const auto price_sample = [&](Blocks& sample, double share, double gap) {
+      task.deadline = options_.deadline.part(share);
+      price_blocks(whole_, sample, task, backend_, is_near(gap));
+    };
+    if (blocks_.blocks.empty()) {
+      blocks_ = make_blocks(whole_, options_.most_blocks);
+      const std::size_t rooms = whole_.supply.rooms.size(), sampled = options_.sampled_rooms;
+      if (rooms > kFewBlocks * sampled * blocks_.blocks.size() / 4) {
+        const Blocks few = make_blocks(whole_, options_.most_blocks / kFewBlocks + 1);
+        Blocks rough = sample_of(whole_, few, sampled);
+        if (!is_recalled_) price_sample(rough, kRoughShare, kRoughGap);
+        task.deadline = options_.deadline;
+        start_like(whole_, rough, few, task);
+        if (task.deadline.passed()) return;
+        const Priced filled = fill_blocks(whole_, blocks_, task, backend_);
+        if (on_limit(filled.limit)) return;
+        if (!filled.x.empty()) take(deal_blocks(whole_, blocks_, filled.x), whole_.pool.configurations());
+      }
+      if (rooms > 2 * sampled * blocks_.blocks.size()) {
+        Blocks sample = sample_of(whole_, blocks_, sampled);
+        price_sample(sample, kSampleShare, kSampleGap);
+        task.deadline = options_.deadline;
+        adopt_sample(whole_, sample, blocks_, task);
+        if (task.deadline.passed()) return;
+      }
+    }
+    // Ends early enough to leave time for a plan of the last solution.
+    task.deadline =
+        options_.deadline.is_deterministic()
+            ? options_.deadline.part(kBlocksShare)
+            : Deadline(std::min(options_.deadline.after(kBlocksShare), options_.deadline.after(1) - 2 * slowest_take_),
+                       false);
+    using Clock = Deadline::Clock;
+    Clock::time_point next = Clock::now();
+    double dealt = -kInfinity;
+    const auto deal = [&](const Priced& now) {
+      if (now.x.empty() || now.value <= dealt || options_.deadline.left() < slowest_take_) return;
+      dealt = now.value;
+      const Clock::time_point start = Clock::now();
+      take(deal_blocks(whole_, blocks_, now.x), whole_.pool.configurations());
+      next = Clock::now() + kDealPause * (Clock::now() - start);
+    };
+    // Blocks that are reused begin with all their columns, which must not take longer than the time left.
+    const Clock::time_point opened = Clock::now();
+    if (options_.deadline.left() < slowest_opening_ + slowest_take_) return;
+    bool is_open = false;
+    const Priced priced = price_blocks(whole_, blocks_, task, backend_, [&](const Priced& now) {
+      if (!std::exchange(is_open, true)) slowest_opening_ = std::max(slowest_opening_, Clock::now() - opened);
+      if (options_.deadline.is_deterministic() || Clock::now() >= next) deal(now);
+      return on_limit(now.limit);
+    });
+    if (!priced.defect.empty()) outcome_.defects.push_back(priced.defect);
+    if (!on_limit(priced.limit)) deal(priced);
+  }
+
+  // A worker that was stopped because its time was up is no defect; one that broke before is.
+  static bool has_failed(const MilpAnswer& answer, const MilpRequest& request) {
+    return answer.status == SolveStatus::kFailed && Deadline::Clock::now() < request.deadline;
+  }
+  void note_failure(const MilpAnswer& answer, const MilpRequest& request) {
+    if (has_failed(answer, request)) outcome_.defects.push_back(answer.message);
+  }
+
+  // The trace: the plan's values, and the bounds that hold given the values before, that is, on the path so far.
+  // `bound`: of `level`, which is being solved.
+  void tell(std::size_t level = 0, std::optional<std::int64_t> bound = {}) const {
+    if (options_.trace == nullptr) return;
+    Tracer::Bounds bounds = outcome_.bounds;
+    if (bound) bounds[level] = bound;
+    const bool bounds_hold = leavers_.complete && settled_.empty();
+    for (std::size_t i = bounds_hold ? levels_on_path() + 1 : 0; i < bounds.size(); ++i) bounds[i].reset();
+    options_.trace->tell("milp", outcome_.best.levels, bounds);
+  }
+
+  // Restricts CBC to the neighbourhood of the LP's solution: of each configuration about as many nodes as there, and
+  // only columns that are in it or had nearly zero reduced profit. Solved to the end this is a large neighbourhood
+  // search, not a proof.
+  void keep_near(const Formulation& formulation, Milp& milp) const {
+    if (relaxed_.empty()) return;
+    for (RoomClassIndex room : whole_.supply.rooms.indices())
+      for (const std::int32_t column : formulation.configuration_columns(room)) {
+        const auto j = static_cast<std::size_t>(column);
+        const double nodes = j < relaxed_.size() ? relaxed_[j] : 0;
+        milp.lower[j] = std::max(milp.lower[j], std::floor(nodes + 1e-6) - kNear);
+        milp.upper[j] = std::min(milp.upper[j], std::ceil(nodes - 1e-6) + kNear);
+      }
+  }
+
+  void write_first(const Milp& milp) {
+    if (options_.write_model.empty() || written_) return;
+    written_ = true;
+    std::ofstream file(options_.write_model);
+    write_mps(milp, file);
+    if (!file) outcome_.defects.push_back("cannot write " + options_.write_model);
+  }
+
+  void take(const Formulation& formulation, const std::vector<double>& x) {
+    if (columns_ != Columns::kAllNodes) return take(formulation.read(x), whole_.pool.configurations());
+    const WholeModel::Content content = all_nodes_->read(formulation, x);
+    take(content.solution, content.configurations);
+  }
+
+  void take(const FormulationSolution& solution, const Configurations& configurations) {
+    const auto start = Deadline::Clock::now();
+    if (whole_.supply.parts.empty() || !take_in_some_order(solution, configurations)) {
+      ClusterState state = whole_.base;
+      std::vector<PlannedEviction> evictions = place(whole_, solution, configurations, state);
+      evictions.insert(evictions.end(), settled_.begin(), settled_.end());
+      offer(std::move(state), evictions);
+    }
+    slowest_take_ = std::max(slowest_take_, Deadline::Clock::now() - start);
+  }
+
+  // Binds all that the solution places, one after another, in some order that affinity and spread permit. False: no
+  // such order was found.
+  bool take_in_some_order(const FormulationSolution& solution, const Configurations& configurations) {
+    ClusterState state = whole_.base;
+    std::vector<PlannedEviction> evictions = place(whole_, solution, configurations, state, true);
+    evictions.insert(evictions.end(), settled_.begin(), settled_.end());
+    if (!ordered_plan_of(problem_, state, evictions).unbound.empty()) return false;
+    offer(std::move(state), evictions);
+    return true;
+  }
+
+  std::vector<PlannedEviction> place(const Subproblem& sub, const FormulationSolution& solution,
+                                     const Configurations& configurations, ClusterState& state,
+                                     bool in_some_order = false) const {
+    return decode({problem_, sub.demand, sub.atoms, sub.supply, bounds_, configurations, sub.formulation->channels(),
+                   in_some_order},
+                  solution, state)
+        .evictions;
+  }
+
+  // Makes plans of an end state: as it is if the model was whole (one more pod can change a gang's minimum, and lower
+  // its share), and filled up, first with pods that need not have left.
+  void offer(ClusterState state, std::vector<PlannedEviction> evictions) {
+    if (is_whole()) keep_if_best(state, evictions);
+    if (leavers_.any) {
+      repair_.bring_back(state, evictions);
+      if (is_whole()) keep_if_best(state, evictions);
+      repair_.let_torn_gangs_go(state, evictions);
+    }
+    repair_.fill_up(state, options_.deadline);
+    if (leavers_.any) repair_.name_claimants(state, evictions);
+    keep_if_best(state, evictions);
+    if (!leavers_.any || is_whole() || options_.deadline.passed()) return;
+    repair_.claim_more(state, evictions, options_.deadline);
+    keep_if_best(state, evictions);
+  }
+
+  // Evictions obey rules that no single put can check, so the referee checks them here.
+  void keep_if_best(const ClusterState& state, const std::vector<PlannedEviction>& evictions) {
+    Candidate candidate{plan_of(problem_, state, evictions), {}};
+    candidate.levels = evaluate(problem_, shares_, candidate.plan);
+    if (!keep_if_best(std::move(candidate)) || !leavers_.any || options_.deadline.passed()) return;
+    // The current level determines no victims: the following levels begin with few.
+    StopRequest stop;
+    if (!options_.deadline.is_deterministic())
+      stop = [until = options_.deadline.after(kReliefShare)] { return Deadline::Clock::now() >= until; };
+    keep_if_best(relieve(problem_, shares_, outcome_.best, stop));
+  }
+
+  bool keep_if_best(Candidate candidate) {
+    if (compare(candidate.levels, outcome_.best.levels, ids_) <= 0) return false;
+    const Actions& actions = problem_.snapshot->policy.actions;
+    const bool evicts = actions.preempt || actions.reclaim || actions.consolidate || actions.stale;
+    const bool may_break = evicts || problem_.has_ordered_rules();
+    if (may_break && !check_plan(*problem_.snapshot, problem_, shares_, candidate.plan).empty()) return false;
+    outcome_.best = std::move(candidate);
+    outcome_.improved = true;
+    knows_incumbent_ = false;
+    tell();
+    return true;
+  }
+
+  // Diving: the certain part of the LP's solution is placed, and the remaining nodes and pods are priced anew as a
+  // smaller problem, until little is left. `share`: the fraction of each configuration's nodes that is taken from the
+  // first solution. Source: diving with column generation (Sadykov et al., INFORMS Journal on Computing 2019), without
+  // backtracking.
+  void dive(std::size_t level, double share) {
+    ClusterState state = whole_.base;
+    std::vector<bool> reserved = none_reserved_;
+    FormulationSolution sure = whole_.formulation->floor(relaxed_, share);
+    reserve_nodes(whole_.supply, sure, reserved);
+    place(whole_, sure, whole_.pool.configurations(), state);
+    for (int depth = 0; depth < kMostDives && options_.deadline.left() > slowest_depth_ + slowest_take_; ++depth) {
+      const auto start = Deadline::Clock::now();
+      Subproblem rest(setting_, state, nobody_, reserved);
+      if (rest.demand.cells.empty() || rest.supply.rooms.empty()) break;
+      if (!rest.formulate(false, options_.deadline)) break;
+      const std::optional<LinearExpression> expression = rest.formulation->level(ids_[level]);
+      if (!expression || expression->terms.empty()) break;
+      const Priced priced = price_columns(rest, *expression, is_maximised(ids_[level].kind) ? 1 : -1, kPricingShare);
+      if (priced.x.empty()) break;
+      sure = depth + 1 < kMostDives ? rest.formulation->floor(priced.x, 1) : rest.formulation->round(priced.x);
+      const std::vector<bool> before = reserved;
+      reserve_nodes(rest.supply, sure, reserved);
+      if (before == reserved) {  // nothing is whole any more
+        sure = rest.formulation->round(priced.x);
+        depth = kMostDives;
+      }
+      place(rest, sure, rest.pool.configurations(), state);
+      slowest_depth_ = std::max(slowest_depth_, Deadline::Clock::now() - start);
+    }
+    offer(std::move(state), settled_);
+  }
+
+  int most_rounds() const { return options_.deadline.is_deterministic() ? kDeterministicRounds : kMostRounds; }
+
+  // Column generation on the LP relaxation, for at most a share of the time that is left.
+  Priced price_columns(Subproblem& sub, const LinearExpression& expression, int sign, double share) {
+    const Deadline until = options_.deadline.part(share);
+    const PricingTask task{expression, sign, until, most_rounds(), options_.threads};
+    Priced priced = muster::price_columns(sub, task, backend_);
+    if (!priced.defect.empty()) outcome_.defects.push_back(priced.defect);
+    return priced;
+  }
+
+  const Setting& setting_;
+  const Problem& problem_;
+  const FairShares& shares_;
+  Backend& backend_;
+  MilpEngineOptions options_;
+  const Deadline last_;  // for the levels that nothing is solved for any more
+  std::vector<LevelId> ids_;
+  const Leavers& leavers_;
+  std::vector<PlannedEviction> settled_;
+  std::vector<bool> none_reserved_;
+  Leavers nobody_;  // for dives
+  Subproblem& whole_;
+  std::optional<std::size_t> states_;  // of the list
+  std::size_t proven_ = 0;             // levels, from the first on, of the plan that it has started from
+  bool is_formulated_;                 // as nothing is held yet
+  Blocks blocks_;
+  QueueBounds bounds_;
+  bool is_recalled_ = false;      // the first prices are those of a cycle before
+  bool knows_incumbent_ = false;  // the pool has its contents
+  std::optional<WholeModel> all_nodes_;
+  Repair repair_;
+  Columns columns_ = Columns::kPriced;
+  bool written_ = false, solving_ = true, by_optimum_ = false, is_finished_ = false;
+  std::vector<std::int64_t> path_;  // what the levels so far are held at
+  std::vector<double> relaxed_;     // the LP's last solution
+  std::map<Terms, std::int64_t> held_;
+  Deadline::Clock::duration slowest_take_{};     // so far: what making a plan of a solution takes
+  Deadline::Clock::duration slowest_depth_{};    // and one step of a dive
+  Deadline::Clock::duration slowest_opening_{};  // and blocks until the first solution
+  MilpOutcome outcome_;
+};
+
+}  // namespace
+
+MilpOutcome solve_milp(const Problem& problem, const FairShares& shares, const Candidate& incumbent, Backend& backend,
+                       const MilpEngineOptions& options) {
+  MilpGroundwork groundwork(problem, shares, options.deadline.part(kFormulatingShare));
+  return solve_milp(groundwork, incumbent, backend, options);
+}
+
+MilpOutcome solve_milp(MilpGroundwork& groundwork, const Candidate& incumbent, Backend& backend,
+                       const MilpEngineOptions& options) {
+  const Setting& setting = groundwork.setting;
+  const Leavers& leavers = groundwork.leavers;
+  MilpOutcome outcome;
+  outcome.best = incumbent;
+  outcome.bounds.resize(incumbent.levels.values.size());
+  if (groundwork.took_too_long) return outcome;
+  if (leavers.any || incumbent.plan.evictions.empty()) {
+    const auto make_engine = [&](Subproblem& whole, const Candidate& first, const MilpEngineOptions& of_pass) {
+      return Engine(setting, whole, leavers, {}, first, backend, of_pass);
+    };
+    MilpPass pass = MilpPasses(groundwork, make_engine).run(groundwork.whole, incumbent, options);
+    outcome = std::move(pass.outcome);
+    if (pass.is_finished || !leavers.any || options.deadline.passed()) return outcome;
+  }
+  const SettledEvictions settled = settle_evictions(setting.problem, outcome.best.plan);
+  Subproblem rest(setting, settled.state, settled.leavers, groundwork.none_reserved);
+  MilpOutcome second = Engine(setting, rest, settled.leavers, settled.evictions, outcome.best, backend, options).run();
+  outcome.best = std::move(second.best);
+  outcome.improved = outcome.improved || second.improved;
+  outcome.defects.insert(outcome.defects.end(), second.defects.begin(), second.defects.end());
+  return outcome;
+}
+
+}  // namespace muster

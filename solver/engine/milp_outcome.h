@@ -1,0 +1,20 @@
+// What the MILP engine came to.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heuristics/state/candidate.h"
+
+namespace muster {
+
+struct MilpOutcome {
+  Candidate best;                                   // the incumbent, or something better
+  bool improved = false;                            // by this engine
+  std::vector<std::optional<std::int64_t>> bounds;  // by level, in its scale; each given the plan's values before it
+  std::vector<std::string> defects;                 // what went wrong on the way: workers that died
+};
+
+}  // namespace muster

@@ -1,0 +1,99 @@
+// The methods of the integer program, one after another: those of shorter budgets come first, so that a longer budget
+// finds what every shorter one finds.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "solver/column_generation/subproblem.h"
+#include "solver/engine/groundwork.h"
+#include "solver/engine/milp_engine_options.h"
+#include "solver/engine/milp_outcome.h"
+
+namespace muster {
+
+// The result of an earlier engine from which `outcome` has started. Its bounds hold as long as the values of earlier
+// levels are still those of its plan.
+inline void add_earlier(const MilpOutcome& earlier, const std::vector<LevelId>& ids, MilpOutcome& outcome) {
+  outcome.improved = outcome.improved || earlier.improved;
+  outcome.defects.insert(outcome.defects.begin(), earlier.defects.begin(), earlier.defects.end());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    std::optional<std::int64_t>& bound = outcome.bounds[i];
+    if (const auto& other = earlier.bounds[i]; other) {
+      const bool is_tighter = !bound || (is_maximised(ids[i].kind) ? *other < *bound : *other > *bound);
+      if (is_tighter) bound = other;
+    }
+    if (outcome.best.levels.values[i] != earlier.best.levels.values[i]) return;
+  }
+}
+
+// What one way, and those that come before it, came to.
+struct MilpPass {
+  MilpOutcome outcome;
+  bool is_finished = false;  // see Engine::is_finished
+};
+
+// The methods that there is time for, those of shorter budgets first, each beginning with the best plan so far.
+template <class MakeEngine>
+class MilpPasses {
+ public:
+  // `make_engine`: of a subproblem, an incumbent and options.
+  MilpPasses(const MilpGroundwork& groundwork, const MakeEngine& make_engine)
+      : groundwork_(groundwork), make_engine_(make_engine), ids_(level_ids(groundwork.setting.problem)) {}
+
+  MilpPass run(Subproblem& whole, const Candidate& incumbent, const MilpEngineOptions& options) const {
+    auto engine = make_engine_(whole, incumbent, options);
+    const std::optional<MilpEngineOptions> first = options_before(engine, options);
+    if (!first) {
+      MilpOutcome outcome = engine.run();
+      return {std::move(outcome), engine.is_finished()};
+    }
+    Subproblem apart(groundwork_.setting, groundwork_.before, groundwork_.leavers, groundwork_.none_reserved);
+    MilpPass earlier = run(apart, incumbent, *first);
+    const std::size_t proven = proven_levels(earlier.outcome, options.sums);
+    if (proven == ids_.size()) return {std::move(earlier.outcome), true};
+    if (options.deadline.passed()) return earlier;
+    engine.start_from(earlier.outcome.best, proven);
+    MilpOutcome outcome = engine.run();
+    add_earlier(earlier.outcome, ids_, outcome);
+    return {std::move(outcome), engine.is_finished()};
+  }
+
+ private:
+  // Of the way that comes before the engine's, if any does.
+  template <class Engine>
+  static std::optional<MilpEngineOptions> options_before(const Engine& engine, const MilpEngineOptions& options) {
+    if (options.deadline.is_deterministic()) return std::nullopt;
+    MilpEngineOptions first = options;
+    first.most_states = 0;
+    first.write_model.clear();
+    if (const auto time = engine.time_without_list(); time > time.zero()) {
+      first.deadline = Deadline(Deadline::Clock::now() + time, false);
+      return first;
+    }
+    if (!engine.has_all_nodes()) return std::nullopt;
+    first.most_node_columns = 0;
+    first.deadline = options.deadline.part(kFirstShare);
+    return first;
+  }
+
+  // The number of levels, from the first on, for which the plan is proven optimal, by the engine or by sums.
+  static std::size_t proven_levels(const MilpOutcome& outcome, const SumBounds* sums) {
+    const std::vector<std::int64_t>& values = outcome.best.levels.values;
+    std::vector<std::optional<std::int64_t>> by_sums(values.size());
+    if (sums != nullptr) by_sums = sums->reached(outcome.best.levels);
+    std::size_t proven = 0;
+    while (proven < values.size() && (outcome.bounds[proven] == values[proven] || by_sums[proven])) ++proven;
+    return proven;
+  }
+
+  static constexpr double kFirstShare = 0.1;  // of the time, for priced columns before those for all nodes
+
+  const MilpGroundwork& groundwork_;
+  const MakeEngine& make_engine_;
+  std::vector<LevelId> ids_;
+};
+
+}  // namespace muster

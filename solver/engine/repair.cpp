@@ -1,0 +1,240 @@
+#include "solver/engine/repair.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "heuristics/preemption/make_room.h"
+#include "heuristics/state/binding_order.h"
+#include "heuristics/state/gang_placement.h"
+#include "heuristics/state/groups.h"
+#include "heuristics/state/node_choice.h"
+#include "heuristics/state/staying.h"
+#include "model/base/saturating.h"
+
+namespace muster {
+
+void Repair::bring_back(ClusterState& state, const std::vector<PlannedEviction>& evictions) const {
+  std::map<std::pair<std::int64_t, GangIndex>, std::vector<PodIndex>> by_gang;  // higher priorities first
+  for (const PlannedEviction& eviction : evictions) {
+    const GangIndex gang = problem_.pods[eviction.pod].gang;
+    if (eviction.reason != EvictionReason::kStale)
+      by_gang[{-static_cast<std::int64_t>(problem_.gangs[gang].priority), gang}].push_back(eviction.pod);
+  }
+  for (bool again = true; again;) {
+    again = false;
+    for (const auto& [key, pods] : by_gang) again = bring_back(state, key.second, pods) || again;
+  }
+}
+
+bool Repair::bring_back(ClusterState& state, GangIndex gang, const std::vector<PodIndex>& pods) const {
+  const ClusterState::Checkpoint before = state.checkpoint();
+  bool any = false, all = true;
+  for (const PodIndex pod : pods) {
+    const Place home = snapshot_place(problem_, pod);
+    if (state.is_present(pod) && state.place_of(pod) == home) continue;
+    const ClusterState::Checkpoint here = state.checkpoint();
+    if (state.is_present(pod)) state.take(pod);
+    if (fits_at_home(state, pod, home)) {
+      state.put(pod, home.node, home.devices);
+      any = true;
+    } else {
+      state.rollback(here);
+      all = all && state.is_present(pod);
+    }
+  }
+  if (any && (all || is_satisfied(state, gang)) && keeps_min_resources(state) && keeps_domains(state, gang) &&
+      has_binding_order(state))
+    return true;
+  state.rollback(before);
+  return false;
+}
+
+// A partial return must not split a gang that was moved to another domain.
+bool Repair::keeps_domains(const ClusterState& state, GangIndex gang) const {
+  return std::ranges::all_of(problem_.gangs[gang].groups, [&](GroupIndex group) {
+    const TopologyLevelIndex level = problem_.groups[group].required_level;
+    std::optional<DomainIndex> common;
+    bool is_together = true;
+    for_each_pod(problem_, group, [&](PodIndex pod) {
+      if (level.is_none() || !state.is_present(pod)) return;
+      const DomainIndex domain = problem_.nodes[state.node_of(pod)].domains[level.value()];
+      is_together = is_together && !domain.is_none() && domain == common.value_or(domain);
+      common = domain;
+    });
+    return is_together;
+  });
+}
+
+bool Repair::keeps_min_resources(const ClusterState& state) const {
+  return std::ranges::all_of(demand_.gang_classes, [&](const GangClass& gang_class) {
+    const GangIndex gang = gang_class.gangs.front();
+    return !gang_class.lacks_resources || !is_anything_present(state, gang) || fit::min_resources(state, gang);
+  });
+}
+
+bool Repair::fits_at_home(const ClusterState& state, PodIndex pod, const Place& home) const {
+  const PodClass& pod_class = problem_.class_of(pod);
+  const NodeClass& node_class = problem_.class_of(home.node);
+  if (!has_room_at_home(state, pod) || !fit::anti_affinity(state, pod_class, home.node)) return false;
+  const Gang& gang = problem_.gangs[problem_.pods[pod].gang];
+  const QueueAmounts added = queue_usage(pod_class, node_class);
+  return fit::limit(state, bounds_, gang, added) && fit::quota(state, bounds_, gang, added);
+}
+
+void Repair::let_torn_gangs_go(ClusterState& state, std::vector<PlannedEviction>& evictions) const {
+  std::map<GangIndex, PlannedEviction> torn;  // how one of its pods leaves
+  for (const PlannedEviction& eviction : evictions) {
+    const GangIndex gang = problem_.pods[eviction.pod].gang;
+    const bool goes = eviction.reason != EvictionReason::kStale && !state.is_present(eviction.pod);
+    if (goes && !is_satisfied(state, gang)) torn.emplace(gang, eviction);
+  }
+  for (const auto& [gang, eviction] : torn)
+    for (const PodIndex pod : problem_.gangs[gang].pods) {
+      if (!state.is_present(pod)) continue;
+      state.take(pod);
+      if (problem_.pods[pod].status != PodStatus::kRunning) continue;
+      std::erase_if(evictions, [&](const PlannedEviction& other) { return other.pod == pod; });  // as a move
+      evictions.push_back({pod, eviction.reason, eviction.for_gang});
+    }
+  keep_budgets(state, evictions);
+}
+
+void Repair::keep_budgets(ClusterState& state, const std::vector<PlannedEviction>& evictions) const {
+  if (state.keeps_budgets()) return;
+  std::map<std::tuple<std::int64_t, Work, GangIndex>, std::vector<PodIndex>> dearest_first;
+  std::map<GangIndex, std::vector<PodIndex>> by_gang;
+  for (const PlannedEviction& eviction : evictions)
+    if (eviction.reason != EvictionReason::kStale) by_gang[problem_.pods[eviction.pod].gang].push_back(eviction.pod);
+  for (auto& [gang, pods] : by_gang) {
+    Work loss = 0;
+    for (const PodIndex pod : pods)
+      loss =
+          saturating_add(loss, saturating_multiply(problem_.pods[pod].weighted_work, problem_.pods[pod].run_seconds));
+    dearest_first[{-static_cast<std::int64_t>(problem_.gangs[gang].priority), -loss, gang}] = std::move(pods);
+  }
+  const auto is_exceeded = [&](PodIndex pod) {
+    return std::ranges::any_of(problem_.disruption_budgets.of(pod),
+                               [&](DisruptionBudgetIndex budget) { return state.budgets_left()[budget] < 0; });
+  };
+  for (const auto& [rank, pods] : dearest_first) {
+    if (state.keeps_budgets()) return;
+    if (std::ranges::any_of(pods, is_exceeded)) send_home(state, pods);
+  }
+}
+
+// All of them, or none.
+bool Repair::send_home(ClusterState& state, const std::vector<PodIndex>& pods) const {
+  const ClusterState::Checkpoint before = state.checkpoint();
+  std::vector<GangIndex> gave_way;
+  for (const PodIndex pod : pods) {
+    if (is_home(state, pod)) continue;
+    if (state.is_present(pod)) state.take(pod);
+    if (!clear_home(state, pod, gave_way)) {
+      state.rollback(before);
+      return false;
+    }
+    const Place home = snapshot_place(problem_, pod);
+    state.put(pod, home.node, home.devices);
+  }
+  for (const GangIndex gang : gave_way) {
+    if (is_satisfied(state, gang)) continue;
+    for (const PodIndex pod : problem_.gangs[gang].pods)
+      if (problem_.pods[pod].status == PodStatus::kPending && state.is_present(pod)) state.take(pod);
+  }
+  return true;
+}
+
+// Removes placed pods from the node, one after the other, until the pod fits where it ran.
+bool Repair::clear_home(ClusterState& state, PodIndex pod, std::vector<GangIndex>& gave_way) const {
+  const Place home = snapshot_place(problem_, pod);
+  const std::vector<PodIndex> there(state.pods_on(home.node).begin(), state.pods_on(home.node).end());
+  const auto shares_device = [&](PodIndex other) {
+    return std::ranges::any_of(state.place_of(other).devices, [&](std::int32_t device) {
+      return std::ranges::find(home.devices, device) != home.devices.end();
+    });
+  };
+  for (const bool on_its_devices : {true, false})
+    for (const PodIndex other : there) {
+      if (fits_at_home(state, pod, home)) return true;
+      if (problem_.pods[other].status != PodStatus::kPending || !state.is_present(other)) continue;
+      if (shares_device(other) != on_its_devices) continue;
+      gave_way.push_back(problem_.pods[other].gang);
+      state.take(other);
+    }
+  return fits_at_home(state, pod, home);
+}
+
+void Repair::name_claimants(const ClusterState& state, std::vector<PlannedEviction>& evictions) const {
+  std::set<GangIndex> placed;
+  std::map<NodeIndex, std::set<GangIndex>> by_node;
+  for (const PodIndex pod : problem_.pods.indices()) {
+    if (problem_.pods[pod].status != PodStatus::kPending || !state.is_present(pod)) continue;
+    placed.insert(problem_.pods[pod].gang);
+    by_node[state.node_of(pod)].insert(problem_.pods[pod].gang);
+  }
+  for (PlannedEviction& eviction : evictions) {
+    if (eviction.reason != EvictionReason::kPreempt || placed.contains(eviction.for_gang)) continue;
+    const GangIndex victim = problem_.pods[eviction.pod].gang;
+    const auto may_claim = [&](GangIndex gang) { return rules_.may_preempt(gang, victim); };
+    const std::set<GangIndex>& near = by_node[problem_.pods[eviction.pod].node];
+    auto claimant = std::ranges::find_if(near, may_claim);
+    if (claimant == near.end()) {
+      claimant = std::ranges::find_if(placed, may_claim);
+      if (claimant == placed.end()) continue;
+    }
+    eviction.for_gang = *claimant;
+  }
+}
+
+// Gangs with waiting pods, higher priorities first and then larger ones.
+std::vector<GangIndex> Repair::waiting(const ClusterState& state) const {
+  std::vector<std::pair<Work, GangIndex>> left;
+  for (const GangClass& gang_class : demand_.gang_classes)
+    for (GangIndex gang : gang_class.gangs) {
+      Work work = 0;
+      for (PodIndex pod : problem_.gangs[gang].pods)
+        if (problem_.pods[pod].status == PodStatus::kPending && !state.is_present(pod))
+          work += problem_.pods[pod].weighted_work;
+      if (work > 0) left.emplace_back(work, gang);
+    }
+  std::stable_sort(left.begin(), left.end(), [&](const auto& a, const auto& b) {
+    const std::int32_t p = problem_.gangs[a.second].priority, q = problem_.gangs[b.second].priority;
+    return p != q ? p > q : a.first > b.first;
+  });
+  std::vector<GangIndex> gangs;
+  for (const auto& [work, gang] : left) gangs.push_back(gang);
+  return gangs;
+}
+
+void Repair::fill_up(ClusterState& state, const Deadline& deadline) const {
+  NodeChooser chooser(state, bounds_, usual_rule(problem_));
+  GangPlacer placer(state, bounds_, chooser);
+  placer.fill_up(waiting(state), [&] { return deadline.passed(); });
+}
+
+void Repair::claim_more(ClusterState& state, std::vector<PlannedEviction>& evictions, const Deadline& deadline) const {
+  const bool all_are_for_someone = std::ranges::all_of(evictions, [](const PlannedEviction& eviction) {
+    return eviction.reason == EvictionReason::kStale || !eviction.for_gang.is_none();
+  });
+  if (!all_are_for_someone) return;  // no plan yet
+  NodeChooser chooser(state, bounds_, usual_rule(problem_));
+  GangPlacer placer(state, bounds_, chooser);
+  const StopRequest stop = [&] { return deadline.passed(); };
+  RoomSearch room({problem_, shares_, bounds_, rules_, state, chooser, placer, stop}, evictions);
+  constexpr std::int32_t kSameRank = 0;  // no pod gives way
+  for (const GangIndex gang : waiting(state))
+    if (!deadline.passed() && placer.may_place(gang) && !is_satisfied(state, gang)) room.claim_minimum(gang, kSameRank);
+  room.reprieve();
+  // If a pod was evicted twice, the later record counts.
+  std::vector<PlannedEviction> all = room.evictions();
+  std::set<PodIndex> told;
+  evictions.clear();
+  for (auto eviction = all.rbegin(); eviction != all.rend(); ++eviction)
+    if (told.insert(eviction->pod).second) evictions.push_back(*eviction);
+}
+
+}  // namespace muster

@@ -1,0 +1,108 @@
+// All possible contents of the nodes as columns of one model, from the start: for problems that have too many
+// configurations to list, and are small enough to be given to CBC whole instead of being priced.
+//
+// Adds to a formulation without configurations, for each node of a room class that is modelled by itself
+// Columns  a_nd  pods of demand class d on node n, integer
+//          p_gk   devices of group g of the node (with equal free capacity and residents) that use pattern k
+//          r_j    resident j stays, binary (if residents share devices)
+//          h_nd   some pod of d is on n, binary (if required anti-affinity within the node needs it)
+// Rows     of a node, by resource:   sum request a <= free
+//          of a node, by share of a device:  sum devices a <= sum over patterns of how many of it they hold
+//          of a group:               sum p <= devices
+//          of a resident, by device: r <= sum of the patterns that hold it
+//          required anti-affinity within the node
+// Room classes of which few configurations are maximal have a column for each of these instead.
+//
+// Holds every plan that obeys the rules, so its bounds are bounds of these plans. Relaxed: what
+// solver/formulation/formulation.h
+// names; that no pod is evicted in vain; that the devices which a pod shares differ.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "solver/column_generation/subproblem.h"
+
+namespace muster {
+
+class WholeModel {
+ public:
+  // Lays out the columns, not yet adding any, until there are too many. Both outlive the model. Cost: O(most_columns).
+  WholeModel(const Problem& problem, const Subproblem& sub, std::size_t most_columns);
+
+  // Whether all is laid out: there are not more columns than that, and pods do not share devices in too many ways.
+  bool is_whole() const { return is_whole_; }
+  // Integer ones, in addition to those of the formulation itself.
+  std::size_t columns() const { return columns_; }
+
+  // Requires is_whole(), and a formulation of the same subproblem that is not exact and has no configurations yet.
+  void add_to(Formulation& formulation);
+
+  // A solution and the configurations that it refers to, as decoding takes them.
+  struct Content {
+    FormulationSolution solution;
+    Indexed<RoomClassIndex, std::vector<Configuration>> configurations;
+  };
+  // Of the formulation that was added to last.
+  Content read(const Formulation& formulation, const std::vector<double>& x) const;
+
+ private:
+  using Sizes = std::map<DeviceUnits, std::int64_t>;
+  struct Pattern {
+    std::map<DeviceUnits, std::int32_t> sharers;  // by share, whole ones included
+    std::vector<std::size_t> residents;
+  };
+  // Equivalent devices of a room class.
+  struct Group {
+    DeviceUnits free = 0;
+    std::vector<std::size_t> residents;
+    std::vector<std::int32_t> devices;  // positions in RoomClass::free_devices
+    std::vector<Pattern> patterns;
+  };
+  struct Room {
+    bool is_listed = false;
+    std::vector<Configuration> listed;  // maximal ones
+    std::vector<Group> groups;
+  };
+  struct Node {
+    RoomClassIndex room;
+    std::vector<std::int32_t> counts;                 // columns, by position in RoomClass::demands
+    std::vector<std::int32_t> stays;                  // columns, by resident; of a pinned room
+    std::vector<std::vector<std::int32_t>> patterns;  // columns, by group and pattern
+  };
+
+  const PodClass& class_of(DemandIndex d) const;
+  bool is_stay(DemandIndex d) const { return !sub_.demand.classes[d].stays.is_none(); }
+  DeviceUnits units_of(const RoomClass& room, DemandIndex d) const;
+  bool uses_devices(const RoomClass& room, DemandIndex d) const;
+
+  bool list(RoomClassIndex index);
+  void lay_out(RoomClassIndex index);
+  // What is left of a device is filled in all ways, from the largest share down.
+  struct Filling {
+    const Sizes& stock;
+    Pattern pattern;
+    std::vector<Pattern>& patterns;
+  };
+  bool find_patterns(const RoomClass& room, Group& group, const Sizes& stock);
+  bool fill(DeviceUnits free, Sizes::const_reverse_iterator size, Filling& filling);
+
+  void add_node(RoomClassIndex index, Formulation& formulation);
+  void add_resources(const Node& node, ModelBuilder& model) const;
+  void add_devices(Node& node, ModelBuilder& model) const;
+  void add_residents(Node& node, ModelBuilder& model) const;
+  void add_anti_affinity(const Node& node, ModelBuilder& model) const;
+  Configuration content_of(const Node& node, const std::vector<double>& x) const;
+
+  const Problem& problem_;
+  const Subproblem& sub_;
+  Indexed<RoomClassIndex, Room> rooms_;
+  std::vector<Node> nodes_;  // put in by themselves, those of a room class together
+  std::size_t columns_ = 0, states_left_, tries_left_;
+  bool is_whole_ = true;
+};
+
+}  // namespace muster

@@ -1,0 +1,524 @@
+// Evictions in the formulation: the victims, their channels, and the constraints of the rules (docs/semantics.md,
+// "Evictions").
+//
+// Rows      preempt channel (q, p): pods evicted <= M x pods placed of gangs of q above p that may preempt
+//           reclaim channel k between two sides: pods evicted <= M a, a <= pods placed of the claimants; where a = 1
+//             usage <= share on the claimant's queues up to its side, in what it asks for (quota for what is not
+//             preemptible), and one of the grounds h holds: usage of the victims' side + the largest unit reclaimed
+//             from it > share; or the same with quota, and the claimant's side within quota
+//           largest unit of a side: L = sum of size x w, sum of w <= 1, w <= units of that size that are reclaimed
+//           moves: sum over cells <= maxMoves
+//           disruption budget b: pods of its running cells that do not stay <= what it allows
+//           not in vain: nodes that a pod of a cell has left although it could have stayed <= n_v if its gang leaves
+//             whole, 0 else. Only for cells that nothing but capacity (or a share that a reclaim keeps to) could keep
+//             out, and if configurations are listed. Mostly the levels ensure this, since a staying pod adds work; but
+//             a gang's smallest minimum may be worth less with one more pod.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+#include "model/problem/exceeded.h"
+#include "solver/formulation/formulation.h"
+
+namespace muster {
+namespace {
+
+bool is_unlimited(Amount amount) { return amount == kUnlimited || amount == kNoBound; }
+
+LinearExpression merged(const LinearExpression& expression) {
+  std::map<std::int32_t, std::int64_t> terms;
+  for (const auto& [column, coefficient] : expression.terms) terms[column] += coefficient;
+  LinearExpression result{expression.constant, {}};
+  for (const auto& [column, coefficient] : terms) result.add(column, coefficient);
+  return result;
+}
+
+std::int64_t divide_down(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); }
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return -divide_down(-a, b); }
+
+}  // namespace
+
+// --- the remaining pods
+
+LinearExpression Formulation::gone(GangClassIndex index) const {
+  LinearExpression gangs;
+  for (const Exit& exit : exits_[index])
+    if (exit.gone >= 0) gangs.add(exit.gone, 1);
+  return gangs;
+}
+
+LinearExpression Formulation::kept(RunningCellIndex index) const {
+  const RunningCell& cell = in_.demand.running[index];
+  const GangClass& gang_class = in_.demand.gang_classes[cell.gang_class];
+  LinearExpression left{cell.count(), {}};
+  left.add(gone(cell.gang_class), gang_class.is_singles ? -1 : -cell.count());
+  const auto position = std::find(gang_class.running.begin(), gang_class.running.end(), index);
+  for (const Exit& exit : exits_[cell.gang_class])
+    if (!exit.surplus.empty())
+      left.add(exit.surplus[static_cast<std::size_t>(position - gang_class.running.begin())], -1);
+  return left;
+}
+
+LinearExpression Formulation::staying(RunningCellIndex index) const {
+  LinearExpression left = kept(index);
+  if (const CellIndex move = in_.demand.running[index].move; !move.is_none()) left.add(placed(move), -1);
+  return left;
+}
+
+// --- exits and channels
+
+// Pods that waited and are placed: a pod that is only moved claims nothing.
+LinearExpression Formulation::waiting_pods(const GangClass& gang_class) const {
+  LinearExpression pods;
+  for (CellIndex cell : gang_class.cells)
+    if (in_.demand.cells[cell].moves.is_none()) pods.add(placed(cell));
+  return pods;
+}
+
+void Formulation::add_exits() {
+  find_reclaimers();
+  for (GangClassIndex index : in_.demand.gang_classes.indices())
+    if (!in_.demand.gang_classes[index].running.empty()) add_exits_of(index);
+  for (GangClassIndex index : in_.demand.gang_classes.indices())
+    if (!in_.demand.gang_classes[index].running.empty()) tie_exits(index);
+}
+
+// The kinds of gangs that wait and may reclaim.
+void Formulation::find_reclaimers() {
+  if (!in_.problem.snapshot->policy.actions.reclaim) return;
+  for (GangClassIndex index : in_.demand.gang_classes.indices()) {
+    const GangClass& gang_class = in_.demand.gang_classes[index];
+    const GangIndex gang = gang_class.gangs.front();
+    if (in_.problem.gangs[gang].preemption_policy == PreemptionPolicy::kNever) continue;
+    const LinearExpression waiting = waiting_pods(gang_class);
+    if (waiting.terms.empty()) continue;
+    const ReclaimKind kind{gang_class.queue, in_.rules.asked_for(gang), gang_class.preemptible};
+    const auto [found, is_new] = reclaim_channels_.try_emplace(kind, channels_.size());
+    if (is_new) {
+      channels_.push_back({EvictionReason::kReclaim, {}});
+      granted_.push_back({{}, gang});
+    }
+    channels_[found->second].claimants.push_back(index);
+    granted_[found->second].pods.add(waiting);
+  }
+}
+
+// For victims of one queue and priority. None if there is no possible claimant.
+std::optional<std::size_t> Formulation::preempt_channel(QueueIndex queue, std::int32_t priority) {
+  const auto [found, is_new] = preempt_channels_.try_emplace({queue, priority});
+  if (!is_new) return found->second;
+  EvictionChannel channel{EvictionReason::kPreempt, {}};
+  Granted granted;
+  for (GangClassIndex index : waiting_[queue]) {
+    const GangClass& gang_class = in_.demand.gang_classes[index];
+    const Gang& gang = in_.problem.gangs[gang_class.gangs.front()];
+    if (gang_class.priority <= priority || gang.preemption_policy == PreemptionPolicy::kNever) continue;
+    const LinearExpression waiting = waiting_pods(gang_class);
+    if (waiting.terms.empty()) continue;
+    channel.claimants.push_back(index);
+    granted.claimant = gang_class.gangs.front();
+    granted.pods.add(waiting);
+  }
+  if (channel.claimants.empty()) return std::nullopt;
+  found->second = channels_.size();
+  channels_.push_back(std::move(channel));
+  granted_.push_back(std::move(granted));
+  return found->second;
+}
+
+void Formulation::add_exits_of(GangClassIndex index) {
+  const GangClass& gang_class = in_.demand.gang_classes[index];
+  const GangIndex victim = gang_class.gangs.front();
+  if (gang_class.leaving.stale) {
+    if (!stale_channel_) {
+      stale_channel_ = channels_.size();
+      channels_.push_back({EvictionReason::kStale, {}});
+      granted_.emplace_back();
+    }
+    add_exit(index, *stale_channel_, true, false);
+  }
+  if (!gang_class.leaving.evicted || !gang_class.preemptible) return;
+  std::vector<PodIndex> running;
+  for (PodIndex pod : in_.problem.gangs[victim].pods)
+    if (!in_.demand.running_cell_of[pod].is_none()) running.push_back(pod);
+  const bool budgets_allow = in_.before.budgets_allow(running);
+  const auto may_go_whole = [&](GangIndex claimant, EvictionReason reason) {
+    return budgets_allow && in_.rules.has_run_enough(in_.before, claimant, victim, reason);
+  };
+  if (in_.problem.snapshot->policy.actions.preempt) {
+    if (const auto channel = preempt_channel(gang_class.queue, gang_class.priority))
+      add_exit(index, *channel, may_go_whole(granted_[*channel].claimant, EvictionReason::kPreempt), true);
+  }
+  for (const auto& [kind, channel] : reclaim_channels_) {
+    const GangIndex claimant = granted_[channel].claimant;
+    if (kind.queue != gang_class.queue && in_.rules.may_reclaim(in_.before, claimant, victim))
+      add_exit(index, channel, may_go_whole(claimant, EvictionReason::kReclaim), true);
+  }
+}
+
+void Formulation::add_exit(GangClassIndex index, std::size_t channel, bool whole, bool surplus) {
+  const GangClass& gang_class = in_.demand.gang_classes[index];
+  Exit exit{channel, -1, {}};
+  const std::string label = std::to_string(index.value()) + "_" + std::to_string(channel);
+  if (whole) exit.gone = model_.add_column(0, static_cast<double>(gang_class.size()), true, "o" + label);
+  if (surplus && !gang_class.is_singles)
+    for (RunningCellIndex cell : gang_class.running)
+      exit.surplus.push_back(model_.add_column(0, static_cast<double>(in_.demand.running[cell].count()), true,
+                                               "e" + label + "_" + std::to_string(cell.value())));
+  if (exit.gone >= 0 || !exit.surplus.empty()) exits_[index].push_back(std::move(exit));
+}
+
+// Stays, is evicted or is moved; whole, or beyond its minimum.
+void Formulation::tie_exits(GangClassIndex index) {
+  const GangClass& gang_class = in_.demand.gang_classes[index];
+  const std::string label = std::to_string(index.value());
+  if (gang_class.is_singles) {
+    model_.add_constraint(staying(gang_class.running.front()), 0, kInfinity, "singles" + label);
+    return;
+  }
+  const std::int32_t admitted = gang_columns_[index].admitted;
+  LinearExpression one = gone(index);
+  one.add(admitted, 1);
+  model_.add_constraint(one, gang_class.minimum_runs || gang_class.leaving.stale ? 1 : 0, 1, "goes" + label);
+  add_tree(index);
+  for (std::size_t v = 0; v < gang_class.running.size(); ++v) {
+    const RunningCell& cell = in_.demand.running[gang_class.running[v]];
+    LinearExpression leaving;
+    for (const Exit& exit : exits_[index])
+      if (!exit.surplus.empty()) leaving.add(exit.surplus[v], 1);
+    if (!cell.move.is_none()) leaving.add(placed(cell.move));
+    if (leaving.terms.empty()) continue;
+    leaving.add(admitted, -cell.count());
+    model_.add_constraint(leaving, -kInfinity, 0, "leave" + label);
+  }
+  const Gang& gang = in_.problem.gangs[gang_class.gangs.front()];
+  for (GroupIndex group : gang.groups)
+    if (!in_.problem.groups[group].required_level.is_none()) add_domains(index, group);
+}
+
+// --- claims
+
+LinearExpression Formulation::evicted_by(GangClassIndex index, const Exit& exit) const {
+  const GangClass& gang_class = in_.demand.gang_classes[index];
+  LinearExpression pods;
+  for (std::size_t v = 0; v < gang_class.running.size(); ++v) {
+    if (exit.gone >= 0)
+      pods.add(exit.gone, gang_class.is_singles ? 1 : in_.demand.running[gang_class.running[v]].count());
+    if (!exit.surplus.empty()) pods.add(exit.surplus[v], 1);
+  }
+  return pods;
+}
+
+// Every evicted pod has a placed claimant; reclaiming queues keep to the rules of reclaim; moves are counted.
+void Formulation::add_claims() {
+  std::vector<LinearExpression> evicted(channels_.size());
+  std::int64_t pods = 0;
+  for (const RunningCell& cell : in_.demand.running) pods += cell.count();
+  for (GangClassIndex index : in_.demand.gang_classes.indices())
+    for (const Exit& exit : exits_[index]) {
+      const LinearExpression by = evicted_by(index, exit);
+      evicted[exit.channel].add(by);
+      if (channels_[exit.channel].reason != EvictionReason::kReclaim) continue;
+      const EvictionRules::Sides sides = in_.rules.sides(in_.problem.gangs[granted_[exit.channel].claimant].queue,
+                                                         in_.demand.gang_classes[index].queue);
+      Reclaim& reclaim = reclaims_[{exit.channel, sides.claimant, sides.victim}];
+      reclaim.channel = exit.channel;
+      reclaim.sides = sides;
+      reclaim.evicted.add(by);
+    }
+  for (std::size_t channel = 0; channel < channels_.size(); ++channel) {
+    if (channels_[channel].reason == EvictionReason::kStale || evicted[channel].terms.empty()) continue;
+    LinearExpression claim = granted_[channel].pods;
+    LinearExpression scaled;
+    scaled.add(claim, pods);
+    scaled.add(evicted[channel], -1);
+    model_.add_constraint(scaled, 0, kInfinity, "claim" + std::to_string(channel));
+  }
+  for (auto& [key, reclaim] : reclaims_) add_reclaim(reclaim);
+  add_min_resources();
+  add_budget_rows();
+  if (in_.exact) add_vain_rows();
+  LinearExpression moves;
+  for (const RunningCell& cell : in_.demand.running)
+    if (!cell.move.is_none()) moves.add(placed(cell.move));
+  const auto& most = in_.problem.snapshot->policy.max_moves;
+  if (most && !moves.terms.empty()) model_.add_constraint(moves, 0, static_cast<double>(*most), "moves");
+}
+
+// Only budgets that could bind are among those of the problem.
+void Formulation::add_budget_rows() {
+  const DisruptionBudgets& budgets = in_.problem.disruption_budgets;
+  if (budgets.empty()) return;
+  std::map<DisruptionBudgetIndex, LinearExpression> staying_of;
+  for (RunningCellIndex cell : in_.demand.running.indices())
+    for (DisruptionBudgetIndex budget : budgets.in_set(in_.demand.running[cell].budgets)) {
+      LinearExpression& stay = staying_of[budget];
+      stay.add(staying(cell));
+      stay.constant -= in_.demand.running[cell].count();
+    }
+  for (const auto& [budget, stay] : staying_of)
+    model_.add_constraint(merged(stay), -static_cast<double>(budgets.all()[budget].allowed), kInfinity,
+                          "budget" + std::to_string(budget.value()));
+}
+
+// On the nodes that an admitted gang could use, what is free without the pods that may leave, minus what the staying
+// and moved ones take, covers the gang's minResources.
+void Formulation::add_min_resources() {
+  for (GangClassIndex index : in_.demand.gang_classes.indices()) {
+    if (!in_.demand.gang_classes[index].lacks_resources) continue;
+    const GangIndex gang_index = in_.demand.gang_classes[index].gangs.front();
+    const Gang& gang = in_.problem.gangs[gang_index];
+    const std::int32_t admitted = gang_columns_[index].admitted;
+    for (std::size_t r = 0; r < gang.min_resources.size(); ++r)
+      if (gang.min_resources[r] > 0)
+        add_implied(admitted, free_for(gang_index, r), static_cast<double>(gang.min_resources[r]), kInfinity);
+    if (gang.min_resources_gpu > 0)
+      add_implied(admitted, free_for(gang_index, std::nullopt), static_cast<double>(gang.min_resources_gpu), kInfinity);
+  }
+}
+
+void Formulation::add_vain_rows() {
+  const bool some_lack = std::ranges::any_of(in_.demand.gang_classes, &GangClass::lacks_resources);
+  if (some_lack || in_.anti_affinity.spans_nodes()) return;
+  for (RunningCellIndex cell : in_.demand.running.indices()) {
+    const GangClassIndex index = in_.demand.running[cell].gang_class;
+    const PodClass& pod_class = in_.problem.class_of(in_.demand.running[cell].pods.front());
+    if (may_be_kept_out(index) || pod_class.has_ordered_rules()) continue;
+    // Not add_constraint: the configurations' coefficients are added later.
+    vain_rows_[cell] = model_.add_row(-kInfinity, 0, "vain" + std::to_string(cell.value()));
+    const auto pods = static_cast<double>(in_.demand.running[cell].count());
+    for (const auto& [key, reclaim] : reclaims_)
+      if (keeps_to_share(reclaim, in_.demand.gang_classes[index].queue))
+        model_.add_entry(vain_rows_[cell], reclaim.active, -pods);
+    if (in_.demand.gang_classes[index].is_singles) continue;
+    for (const Exit& exit : exits_[index])
+      if (exit.gone >= 0) model_.add_entry(vain_rows_[cell], exit.gone, -pods);
+  }
+}
+
+// By anything except capacity, reclaim, and the requirements of affinity and spread on other pods: a limit, the
+// topology of its gang.
+bool Formulation::may_be_kept_out(GangClassIndex index) const {
+  const GangClass& gang_class = in_.demand.gang_classes[index];
+  if (gang_class.queue.is_none()) return true;
+  for (GroupIndex group : in_.problem.gangs[gang_class.gangs.front()].groups)
+    if (!in_.problem.groups[group].required_level.is_none()) return true;
+  for (const QueueIndex queue : in_.problem.queues[gang_class.queue].ancestors)
+    for (const Amount limit : in_.problem.queues[queue].limit)
+      if (!is_unlimited(limit)) return true;
+  return false;
+}
+
+// Whether running pods of the queue count in a share that the reclaim must not exceed.
+bool Formulation::keeps_to_share(const Reclaim& reclaim, QueueIndex queue) const {
+  const std::vector<QueueIndex>& above = in_.problem.queues[queue].ancestors;
+  const QueueIndex claimant = in_.problem.gangs[granted_[reclaim.channel].claimant].queue;
+  for (const QueueIndex bounded : in_.problem.queues[claimant].ancestors) {
+    if (std::ranges::find(above, bounded) != above.end()) return true;
+    if (bounded == reclaim.sides.claimant) return false;
+  }
+  return false;
+}
+
+// Of a resource, or of GPUs in millionths of a device.
+LinearExpression Formulation::free_for(GangIndex gang, std::optional<std::size_t> resource) const {
+  const std::vector<bool> usable = usable_classes(in_.problem, gang);
+  const auto is_usable = [&](NodeIndex node) { return usable[in_.problem.nodes[node].node_class.value()]; };
+  const auto micro_gpu = [&](DeviceUnits units, NodeIndex node) {
+    return std::max<DeviceUnits>(0, units) / (in_.problem.device_capacity(node) / 1'000'000);
+  };
+  const auto taken_by = [&](const PodClass& pod_class, NodeIndex node) -> Amount {
+    if (resource) return pod_class.request[*resource];
+    return pod_class.gpu.devices * micro_gpu(share_units(pod_class, in_.problem.class_of(node)), node);
+  };
+  LinearExpression free;
+  for (NodeIndex node : in_.problem.nodes.indices()) {
+    if (!is_usable(node)) continue;
+    if (resource) free.constant += std::max<Amount>(0, in_.base.free(node)[*resource]);
+    if (!resource)
+      for (DeviceUnits units : in_.base.free_devices(node)) free.constant += micro_gpu(units, node);
+  }
+  for (RunningCellIndex index : in_.demand.running.indices()) {
+    const RunningCell& cell = in_.demand.running[index];
+    const PodClass& pod_class = in_.problem.pod_classes[in_.demand.classes[cell.stay].pod_class];
+    // On a node with a negative free amount, staying pods count as taking nothing, which is the weaker condition.
+    if (is_usable(cell.node) && !is_exceeded(in_.problem.class_of(cell.node)))
+      free.add(staying(index), -taken_by(pod_class, cell.node));
+    if (cell.move.is_none()) continue;
+    const std::vector<CellColumn>& columns = cell_columns_[cell.move];
+    for (std::size_t part = 0; part < columns.size(); ++part)
+      if (const NodeIndex node = in_.atoms.nodes[part]; columns.size() == 1 || is_usable(node))
+        free.add(columns[part].column, -taken_by(pod_class, columns.size() == 1 ? cell.node : node));
+  }
+  return free;
+}
+
+// lower <= expression <= upper if the column is 1. All coefficients stay multiples of the common divisor of those of
+// the expression, so that amounts in bytes do not make the others negligible.
+void Formulation::add_implied(std::int32_t column, const LinearExpression& expression, double lower, double upper) {
+  const LinearExpression sum = merged(expression);
+  std::int64_t divisor = 0, least = 0, most = 0;
+  for (const auto& [term, coefficient] : sum.terms) {
+    divisor = std::gcd(divisor, coefficient);
+    const auto reach = coefficient * static_cast<std::int64_t>(model_.upper(term));
+    (reach < 0 ? least : most) += reach;
+  }
+  divisor = std::max<std::int64_t>(1, divisor);
+  if (upper < kInfinity) {
+    const std::int64_t limit = divide_down(static_cast<std::int64_t>(upper) - sum.constant, divisor) * divisor;
+    LinearExpression row{0, sum.terms};
+    if (most > limit) {
+      row.add(column, most - limit);
+      model_.add_constraint(row, -kInfinity, static_cast<double>(most), "implied");
+    }
+  }
+  if (lower > -kInfinity) {
+    const std::int64_t limit = divide_up(static_cast<std::int64_t>(lower) - sum.constant, divisor) * divisor;
+    LinearExpression row{0, sum.terms};
+    if (least < limit) {
+      row.add(column, least - limit);
+      model_.add_constraint(row, static_cast<double>(least), kInfinity, "implied");
+    }
+  }
+}
+
+void Formulation::add_reclaim(Reclaim& reclaim) {
+  const GangIndex claimant = granted_[reclaim.channel].claimant;
+  const Gang& gang = in_.problem.gangs[claimant];
+  const auto& asked = in_.rules.asked_for(claimant);
+  const std::string label = std::to_string(reclaim.channel) + "_" + std::to_string(reclaim.sides.victim.value());
+  const std::int32_t active = model_.add_column(0, 1, true, "reclaim" + label);
+  reclaim.active = active;
+  std::int64_t most = 0;
+  for (const auto& [column, coefficient] : reclaim.evicted.terms)
+    most += coefficient * static_cast<std::int64_t>(model_.upper(column));
+  LinearExpression evicted = reclaim.evicted, granted = granted_[reclaim.channel].pods;
+  evicted.add(active, -most);
+  model_.add_constraint(evicted, -kInfinity, 0, "reclaimed" + label);
+  granted.add(active, -1);
+  model_.add_constraint(granted, 0, kInfinity, "reclaimer" + label);
+  for (const QueueIndex queue : in_.problem.queues[gang.queue].ancestors) {
+    for (std::size_t r = 0; r < kQueueResources; ++r) {
+      if (!asked[r]) continue;
+      if (!is_unlimited(in_.shares.share[queue][r]))
+        add_implied(active, usage_of(queue, r, false), -kInfinity, static_cast<double>(in_.shares.share[queue][r]));
+      if (!gang.preemptible && !is_unlimited(in_.problem.queues[queue].quota[r]))
+        add_implied(active, usage_of(queue, r, true), -kInfinity,
+                    static_cast<double>(in_.problem.queues[queue].quota[r]));
+    }
+    if (queue == reclaim.sides.claimant) break;
+  }
+  add_reclaim_grounds(reclaim, active);
+}
+
+void Formulation::add_reclaim_grounds(const Reclaim& reclaim, std::int32_t active) {
+  const auto& asked = in_.rules.asked_for(granted_[reclaim.channel].claimant);
+  const QueueIndex victim = reclaim.sides.victim, claimant = reclaim.sides.claimant;
+  const QueueAmounts& usage = in_.before.usage()[victim];
+  LinearExpression grounds;
+  grounds.add(active, -1);
+  for (const bool by_share : {true, false}) {
+    const QueueAmounts& bound = by_share ? in_.shares.share[victim] : in_.problem.queues[victim].quota;
+    bool was_over = false;
+    for (std::size_t r = 0; r < kQueueResources; ++r)
+      was_over = was_over || (asked[r] && !is_unlimited(bound[r]) && usage[r] > bound[r]);
+    for (std::size_t r = 0; r < kQueueResources && was_over; ++r) {
+      if (!asked[r] || is_unlimited(bound[r])) continue;
+      const std::int32_t ground = model_.add_column(0, 1, true, "ground" + std::to_string(model_.columns()));
+      grounds.add(ground, 1);
+      LinearExpression before_last = usage_of(victim, r, false);
+      before_last.add(largest_unit(victim, r));
+      add_implied(ground, before_last, static_cast<double>(bound[r] + 1), kInfinity);
+      if (by_share) continue;
+      const QueueAmounts& quota = in_.problem.queues[claimant].quota;
+      for (std::size_t i = 0; i < kQueueResources; ++i)
+        if (asked[i] && !is_unlimited(quota[i]))
+          add_implied(ground, usage_of(claimant, i, false), -kInfinity, static_cast<double>(quota[i]));
+    }
+  }
+  model_.add_constraint(grounds, 0, kInfinity, "grounds");
+}
+
+// --- units reclaimed
+
+// The largest unit that is reclaimed from the side: of a gang that leaves whole its minimum is one unit, every other
+// leaving pod is one by itself.
+const LinearExpression& Formulation::largest_unit(QueueIndex side, std::size_t resource) {
+  const auto [found, is_new] = largest_units_.try_emplace({side, resource});
+  if (!is_new) return found->second;
+  std::map<Amount, LinearExpression> units;  // by size: how many are reclaimed
+  for (GangClassIndex index : in_.demand.gang_classes.indices())
+    for (const Exit& exit : exits_[index]) {
+      if (channels_[exit.channel].reason != EvictionReason::kReclaim) continue;
+      const QueueIndex claimant = in_.problem.gangs[granted_[exit.channel].claimant].queue;
+      if (in_.rules.sides(claimant, in_.demand.gang_classes[index].queue).victim == side)
+        collect_units(index, exit, resource, units);
+    }
+  LinearExpression one;
+  for (const auto& [size, count] : units) {
+    if (size == 0) continue;
+    const std::int32_t column = model_.add_column(0, 1, true, "unit" + std::to_string(model_.columns()));
+    one.add(column, 1);
+    LinearExpression there = count;
+    there.add(column, -1);
+    model_.add_constraint(there, 0, kInfinity, "unit_there");
+    found->second.add(column, size);
+  }
+  if (!one.terms.empty()) model_.add_constraint(one, -kInfinity, 1, "unit_one");
+  return found->second;
+}
+
+void Formulation::collect_units(GangClassIndex index, const Exit& exit, std::size_t resource,
+                                std::map<Amount, LinearExpression>& units) const {
+  const GangClass& gang_class = in_.demand.gang_classes[index];
+  const auto usage = [&](RunningCellIndex cell) { return in_.demand.running[cell].usage[resource]; };
+  for (std::size_t v = 0; v < exit.surplus.size(); ++v) units[usage(gang_class.running[v])].add(exit.surplus[v], 1);
+  if (exit.gone < 0) return;
+  if (gang_class.is_singles) {
+    units[usage(gang_class.running.front())].add(exit.gone, 1);
+    return;
+  }
+  const std::vector<PodIndex> core = core_of(gang_class.gangs.front());
+  Amount together = 0;
+  for (PodIndex pod : core) together += usage(in_.demand.running_cell_of[pod]);
+  units[together].add(exit.gone, 1);
+  for (RunningCellIndex cell : gang_class.running)
+    for (PodIndex pod : in_.demand.running[cell].pods)
+      if (std::find(core.begin(), core.end(), pod) == core.end()) units[usage(cell)].add(exit.gone, 1);
+}
+
+// The running pods with the least work that make up the gang's minimum; all of them if they do not make it up.
+std::vector<PodIndex> Formulation::core_of(GangIndex index) const {
+  const Gang& gang = in_.problem.gangs[index];
+  struct Part {
+    Work work = 0;
+    std::vector<PodIndex> pods;
+  };
+  std::map<GroupIndex, std::vector<Part>> parts;
+  std::vector<PodIndex> all;
+  for (PodIndex pod : gang.pods) {
+    const Pod& p = in_.problem.pods[pod];
+    if (p.status == PodStatus::kSucceeded) parts[p.group].push_back({});
+    if (in_.demand.running_cell_of[pod].is_none()) continue;
+    parts[p.group].push_back({p.weighted_work, {pod}});
+    all.push_back(pod);
+  }
+  for (std::size_t at = gang.groups.size(); at-- > 0;) {  // children before parents
+    const Group& g = in_.problem.groups[gang.groups[at]];
+    std::vector<Part>& own = parts[gang.groups[at]];
+    const auto needed = static_cast<std::size_t>(std::max(g.minimum, 0));
+    if (own.size() < needed) continue;
+    std::stable_sort(own.begin(), own.end(), [](const Part& a, const Part& b) { return a.work < b.work; });
+    Part sum;
+    for (std::size_t i = 0; i < needed; ++i) {
+      sum.work += own[i].work;
+      sum.pods.insert(sum.pods.end(), own[i].pods.begin(), own[i].pods.end());
+    }
+    if (g.parent.is_none()) return sum.pods;
+    parts[g.parent].push_back(std::move(sum));
+  }
+  return all;
+}
+
+}  // namespace muster

@@ -1,0 +1,108 @@
+#include "solver/lp/model_builder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace muster {
+
+std::int32_t ModelBuilder::add_column(double lower, double upper, bool integer, std::string name) {
+  step();
+  lower_.push_back(lower);
+  upper_.push_back(upper);
+  integer_.push_back(integer ? 1 : 0);
+  column_names_.push_back(std::move(name));
+  return columns() - 1;
+}
+
+std::int32_t ModelBuilder::add_row(double lower, double upper, std::string name) {
+  step();
+  row_lower_.push_back(lower);
+  row_upper_.push_back(upper);
+  row_names_.push_back(std::move(name));
+  return rows() - 1;
+}
+
+void ModelBuilder::add_entry(std::int32_t row, std::int32_t column, double value) {
+  if (value != 0) entries_.push_back({row, column, value});
+}
+
+void ModelBuilder::set_bounds(std::int32_t column, double lower, double upper) {
+  lower_[static_cast<std::size_t>(column)] = lower;
+  upper_[static_cast<std::size_t>(column)] = upper;
+}
+
+// A power of two that scales the coefficients of a row down to the range in which CBC's preprocessing is reliable: with
+// rows in millionths of a device (333,333 next to 4,000,000) it has declared feasible models infeasible.
+double ModelBuilder::shrink_of(const std::map<std::int32_t, std::int64_t>& sums, std::int64_t divisor) {
+  constexpr double kLargest = 1024;
+  double largest = 0, shrink = 1;
+  for (const auto& [column, coefficient] : sums)
+    largest = std::max(largest, std::abs(static_cast<double>(coefficient / divisor)));
+  while (largest * shrink > kLargest) shrink /= 2;
+  return shrink;
+}
+
+std::int32_t ModelBuilder::add_constraint(const LinearExpression& expression, double lower, double upper,
+                                          std::string name) {
+  std::map<std::int32_t, std::int64_t> sums;
+  for (const auto& [column, coefficient] : expression.terms) sums[column] += coefficient;
+  std::int64_t divisor = 0;
+  bool all_integer = true;
+  for (const auto& [column, coefficient] : sums) {
+    divisor = std::gcd(divisor, coefficient);
+    all_integer = all_integer && integer_[static_cast<std::size_t>(column)] != 0;
+  }
+  if (divisor == 0) divisor = 1;
+  const auto scale = static_cast<double>(divisor);
+  double low = (lower - static_cast<double>(expression.constant)) / scale;
+  double high = (upper - static_cast<double>(expression.constant)) / scale;
+  if (all_integer && std::isfinite(low)) low = std::ceil(low - 1e-9);
+  if (all_integer && std::isfinite(high)) high = std::floor(high + 1e-9);
+  const double shrink = shrink_of(sums, divisor);
+  const std::int32_t row = add_row(low * shrink, high * shrink, std::move(name));
+  for (const auto& [column, coefficient] : sums)
+    add_entry(row, column, static_cast<double>(coefficient / divisor) * shrink);
+  return row;
+}
+
+Milp ModelBuilder::build(const LinearExpression& objective, int sign) const {
+  Milp milp;
+  const auto column_count = static_cast<std::size_t>(columns());
+  milp.objective.assign(column_count, 0.0);
+  for (const auto& [column, coefficient] : objective.terms)
+    milp.objective[static_cast<std::size_t>(column)] += static_cast<double>(sign) * static_cast<double>(coefficient);
+  milp.lower = lower_;
+  milp.upper = upper_;
+  milp.is_integer = integer_;
+  milp.row_lower = row_lower_;
+  milp.row_upper = row_upper_;
+  milp.column_names = column_names_;
+  milp.row_names = row_names_;
+  std::vector<Coefficient> sorted = entries_;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Coefficient& a, const Coefficient& b) {
+    return a.column != b.column ? a.column < b.column : a.row < b.row;
+  });
+  milp.column_begin.assign(column_count + 1, 0);
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    if (i > 0 && sorted[i].column == sorted[i - 1].column && sorted[i].row == sorted[i - 1].row) {
+      milp.entry_value.back() += sorted[i].value;
+      continue;
+    }
+    milp.entry_row.push_back(sorted[i].row);
+    milp.entry_value.push_back(sorted[i].value);
+    ++milp.column_begin[static_cast<std::size_t>(sorted[i].column) + 1];
+  }
+  std::partial_sum(milp.column_begin.begin(), milp.column_begin.end(), milp.column_begin.begin());
+  return milp;
+}
+
+std::int64_t value_of(const LinearExpression& expression, const std::vector<double>& x) {
+  long double sum = 0;
+  for (const auto& [column, coefficient] : expression.terms)
+    sum += static_cast<long double>(coefficient) * static_cast<long double>(x[static_cast<std::size_t>(column)]);
+  return expression.constant + static_cast<std::int64_t>(std::llroundl(sum));
+}
+
+}  // namespace muster

@@ -1,0 +1,78 @@
+// Builds a MILP row by row and column by column, in any order, and returns it by columns.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "solver/budget/deadline.h"
+#include "solver/lp/milp.h"
+
+namespace muster {
+
+// constant + sum of coefficient x column. Integers: the levels are.
+struct LinearExpression {
+  std::int64_t constant = 0;
+  std::vector<std::pair<std::int32_t, std::int64_t>> terms;  // (column, coefficient); a column may come again
+
+  void add(std::int32_t column, std::int64_t coefficient) {
+    if (coefficient != 0) terms.emplace_back(column, coefficient);
+  }
+  void add(const LinearExpression& other, std::int64_t factor = 1) {
+    constant += other.constant * factor;
+    for (const auto& [column, coefficient] : other.terms) add(column, coefficient * factor);
+  }
+};
+
+// Thrown if a model takes longer to build than there is time for.
+struct ModelTooLong {};
+
+class ModelBuilder {
+ public:
+  // From then on it throws ModelTooLong once the deadline has passed; checked from time to time.
+  void begin_timed(const Deadline& deadline) { deadline_ = deadline; }
+  void end_timed() { deadline_.reset(); }
+  // One step of building; adding a column or a row is one.
+  void step() {
+    constexpr std::uint32_t kAskEvery = 1024;
+    if (deadline_ && ++steps_ % kAskEvery == 0 && deadline_->passed()) throw ModelTooLong{};
+  }
+
+  std::int32_t add_column(double lower, double upper, bool integer, std::string name);
+  std::int32_t add_row(double lower, double upper, std::string name);
+  void add_entry(std::int32_t row, std::int32_t column, double value);
+  // lower <= expression <= upper. The coefficients are divided by their greatest common divisor, the limits rounded
+  // inwards if all columns of the row are integer. Large ones are scaled down by a power of two.
+  std::int32_t add_constraint(const LinearExpression& expression, double lower, double upper, std::string name);
+
+  std::int32_t columns() const { return static_cast<std::int32_t>(lower_.size()); }
+  std::int32_t rows() const { return static_cast<std::int32_t>(row_lower_.size()); }
+  double lower(std::int32_t column) const { return lower_[static_cast<std::size_t>(column)]; }
+  double upper(std::int32_t column) const { return upper_[static_cast<std::size_t>(column)]; }
+  void set_bounds(std::int32_t column, double lower, double upper);
+
+  // maximise sign x expression.
+  Milp build(const LinearExpression& objective, int sign) const;
+
+ private:
+  static double shrink_of(const std::map<std::int32_t, std::int64_t>& sums, std::int64_t divisor);
+
+  struct Coefficient {
+    std::int32_t row, column;
+    double value;
+  };
+  std::vector<double> lower_, upper_, row_lower_, row_upper_;
+  std::vector<std::uint8_t> integer_;
+  std::vector<std::string> column_names_, row_names_;
+  std::vector<Coefficient> entries_;
+  std::optional<Deadline> deadline_;
+  std::uint32_t steps_ = 0;
+};
+
+// The value of an expression at a point with integral values in the integer columns; rounded to the nearest integer.
+std::int64_t value_of(const LinearExpression& expression, const std::vector<double>& x);
+
+}  // namespace muster

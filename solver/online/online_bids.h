@@ -1,0 +1,48 @@
+// Bids of pod classes from a linear program over the free capacity and the expected arrivals.
+//
+// Future demand is cut into segments of arrival with falling weights, so that early arrivals are served first, as in
+// placement pod by pod; its duals are the worth of one more pod of each class. Cutting patterns of devices are priced
+// by a knapsack over all levels together (Gilmore and Gomory 1961) and kept from one solve to the next. docs/online.md
+// has the program row by row.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "heuristics/policies/online_value.h"
+
+namespace muster {
+
+// The total that one type of nodes has free.
+struct OnlineSupply {
+  double cpu = 0, memory = 0;
+  std::array<std::int32_t, kDeviceLevels + 1> devices{};  // by free level
+};
+
+struct OnlineForecast {
+  std::vector<OnlineClass> classes;
+  std::vector<double> counts;        // seen so far
+  std::vector<OnlineSupply> supply;  // by type
+  double arrived = 0;                // of the cluster's devices, 1: as much as there is
+  double devices = 0;                // of the cluster
+};
+
+// How one device is cut: level, and how often.
+using OnlinePattern = std::vector<std::pair<std::int32_t, std::int32_t>>;
+
+// Keeps patterns between solves; one for each thread.
+class OnlineBidder {
+ public:
+  explicit OnlineBidder(std::vector<OnlineType> types);
+
+  // A bid for each class, in GPUs, >= 0. The same answer for the same sequence of calls. Cost: some milliseconds.
+  std::vector<double> bids(const OnlineForecast& forecast);
+
+ private:
+  std::vector<OnlineType> types_;
+  std::vector<std::array<std::vector<OnlinePattern>, kDeviceLevels + 1>> patterns_;  // by type and level
+};
+
+}  // namespace muster

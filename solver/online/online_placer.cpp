@@ -1,0 +1,549 @@
+#include "solver/online/online_placer.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+#include "heuristics/policies/online_tie_break.h"
+#include "model/base/require.h"
+#include "solver/online/online_batch.h"
+#include "solver/online/online_bids.h"
+
+namespace muster {
+
+namespace {
+
+constexpr float kNone = -std::numeric_limits<float>::infinity();
+constexpr double kBalance = 0.2;             // devices, for a type that is wholly used up while all others are idle
+constexpr std::int64_t kFirstSolve = 10;     // pods seen
+constexpr std::int64_t kPremiumsEvery = 20;  // pods
+constexpr double kLeastComing = 0.02;        // of the cluster's devices
+
+// The free part of a node, in whole units; equal nodes share everything that is computed for them.
+struct StateKey {
+  std::int64_t cpu = 0, memory = 0;
+  std::array<std::uint8_t, kMostOnlineDevices> levels{};  // ascending
+  std::uint32_t type = 0, devices = 0;
+  friend bool operator==(const StateKey&, const StateKey&) = default;
+};
+
+struct StateHash {
+  std::size_t operator()(const StateKey& key) const {
+    std::uint64_t words[2];
+    std::memcpy(words, key.levels.data(), sizeof words);
+    std::uint64_t hash = 0x9E3779B97F4A7C15U;
+    for (const std::uint64_t word : {static_cast<std::uint64_t>(key.cpu), static_cast<std::uint64_t>(key.memory),
+                                     words[0], words[1], std::uint64_t{key.type}}) {
+      hash = (hash ^ word) * 0xBF58476D1CE4E5B9U;
+      hash ^= hash >> 29;
+    }
+    return hash;
+  }
+};
+
+// All that follows from one solve.
+struct Prices {
+  OnlineValue value;
+  OnlineUsable usable;
+  OnlineHosts hosts;
+};
+
+// The data that each pod reads first fits one cache line.
+struct alignas(64) State {
+  StateKey key;
+  std::vector<std::int32_t> nodes;  // in it; empty: the slot is free
+  // Of the present prices, once `is_valued`:
+  bool is_valued = false;
+  float value = 0, usable = 0;
+  std::size_t point = 0;
+  OnlineHosts::Kinds hosted = 0;
+
+  std::span<const std::uint8_t> levels() const { return {key.levels.data(), key.devices}; }
+  std::int32_t whole() const {
+    return static_cast<std::int32_t>(std::ranges::count(levels(), std::uint8_t{kDeviceLevels}));
+  }
+};
+
+// The gain of one class in one state: by a device that is already in use (or by none), and by idle ones.
+struct Gain {
+  std::uint32_t stamp = 0;
+  bool fits = false, is_exact = false;  // not exact: `part` is an upper bound of both
+  std::uint8_t level = 0;               // of the device in use
+  std::uint8_t type = 0;                // of the state
+  float part = kNone, fresh = kNone;
+  OnlineHosts::Kinds part_lost = 0, fresh_lost = 0;
+};
+
+struct Met {  // a class
+  OnlineClass pod;
+  std::int64_t cpu = 0, memory = 0;
+  std::vector<Gain> gains;  // by state
+};
+
+}  // namespace
+
+struct OnlinePlacer::Implementation {
+  Implementation(const std::vector<OnlineType>& all_types, std::vector<std::size_t> type_of_node,
+                 const OnlinePlacerOptions& given)
+      : options(given),
+        types(all_types),
+        bidder(all_types),
+        used_of_type(types.size(), 0),
+        all_of_type(types.size(), 0),
+        hashes(types.size()),
+        shift(types.size(), 0),
+        slot_of_node(type_of_node.size()) {
+    for (std::size_t node = 0; node < type_of_node.size(); ++node) {
+      const OnlineType& type = types[type_of_node[node]];
+      StateKey key;
+      key.type = static_cast<std::uint32_t>(type_of_node[node]);
+      key.devices = static_cast<std::uint32_t>(type.devices);
+      key.cpu = std::llround(type.cpu * 1000);
+      key.memory = std::llround(type.memory * 1024);
+      std::fill_n(key.levels.begin(), key.devices, std::uint8_t{kDeviceLevels});
+      devices_of_node.emplace_back(key.devices, std::uint8_t{kDeviceLevels});
+      total_devices += type.devices;
+      all_of_type[key.type] += type.devices;
+      enter(key, static_cast<std::int32_t>(node));
+    }
+    adopt(make_prices(types, {}, {}, {}));
+  }
+  // --- States
+
+  void enter(const StateKey& key, std::int32_t node) {
+    const auto [at, is_new] = state_of.emplace(key, 0);
+    if (is_new) {
+      if (free_slots.empty()) {
+        at->second = states.size();
+        states.emplace_back();
+        stamps.push_back(0);
+      } else {
+        at->second = free_slots.back();
+        free_slots.pop_back();
+      }
+      State& state = states[at->second];
+      state.key = key;
+      stamps[at->second] = ++last_stamp;
+      state.is_valued = false;
+    }
+    states[at->second].nodes.push_back(node);
+    slot_of_node[static_cast<std::size_t>(node)] = at->second;
+  }
+
+  void leave(std::int32_t node) {
+    const std::size_t slot = slot_of_node[static_cast<std::size_t>(node)];
+    State& state = states[slot];
+    const auto last = std::find(state.nodes.rbegin(), state.nodes.rend(), node);
+    state.nodes.erase(std::next(last).base());
+    if (state.nodes.empty()) {
+      state_of.erase(state.key);
+      stamps[slot] = 0;
+      free_slots.push_back(slot);
+    }
+  }
+
+  static OnlineRoom room_of(const StateKey& key, std::span<const std::uint8_t> levels) {
+    return {key.type, static_cast<double>(key.cpu) / 1000, static_cast<double>(key.memory) / 1024, levels};
+  }
+
+  void value_state(State& state) {
+    const OnlineRoom room = room_of(state.key, state.levels());
+    const OnlineValue::Valued valued = prices->value.value(room);
+    state.value = valued.value;
+    state.point = valued.point;
+    state.usable = static_cast<float>(prices->usable.of(room));
+    state.hosted = prices->hosts.hosted(room.type, room.cpu, room.memory, state.whole());
+    state.is_valued = true;
+  }
+
+  // --- Prices
+
+  static Prices make_prices(const std::vector<OnlineType>& of, const std::vector<OnlineClass>& pods,
+                            const std::vector<double>& frequencies, const std::vector<double>& bids) {
+    return {OnlineValue(of, pods, bids, frequencies), OnlineUsable(pods, frequencies, of.size()),
+            OnlineHosts(of, pods, frequencies)};
+  }
+
+  void adopt(Prices news) {
+    prices = std::move(news);
+    for (std::size_t slot = 0; slot < states.size(); ++slot) {
+      states[slot].is_valued = false;
+      if (stamps[slot] != 0) stamps[slot] = ++last_stamp;
+    }
+    price_hosts();
+    balance_types();
+  }
+
+  void price_hosts() {
+    if (prices->hosts.size() == 0) return;
+    std::vector<std::int32_t> hosts(prices->hosts.size(), 0);
+    for (State& state : states) {
+      if (state.nodes.empty()) continue;
+      if (!state.is_valued) value_state(state);
+      for (std::size_t i = 0; i < hosts.size(); ++i)
+        hosts[i] += (state.hosted >> i & 1) != 0 ? static_cast<std::int32_t>(state.nodes.size()) : 0;
+    }
+    const double coming = std::max(1 - arrived / total_devices, kLeastComing) * total_devices;
+    prices->hosts.price(hosts, coming);
+  }
+
+  OnlineForecast forecast() const {
+    OnlineForecast result;
+    for (const Met& met : classes) result.classes.push_back(met.pod);
+    result.counts = counts;
+    result.supply.resize(types.size());
+    for (const State& state : states) {
+      OnlineSupply& supply = result.supply[state.key.type];
+      const auto nodes = static_cast<std::int32_t>(state.nodes.size());
+      supply.cpu += nodes * static_cast<double>(state.key.cpu) / 1000;
+      supply.memory += nodes * static_cast<double>(state.key.memory) / 1024;
+      for (const std::uint8_t level : state.levels()) supply.devices[level] += nodes;
+    }
+    result.arrived = arrived / total_devices;
+    result.devices = total_devices;
+    return result;
+  }
+
+  // For what is known and free now, once `pods` have arrived. Less often if there are many classes: it takes longer.
+  void solve(std::int64_t pods) {
+    const auto most = std::max(options.every, 2 * (static_cast<std::int64_t>(classes.size()) - 50));
+    next_solve = pods + std::clamp<std::int64_t>(pods / 2, kFirstSolve, most);
+    const OnlineForecast input = forecast();
+    adopt(make_prices(types, input.classes, input.counts, bidder.bids(input)));
+  }
+
+  // --- One pod
+
+  // Counts one more of the class. Returns its position.
+  std::size_t meet(const OnlineClass& pod) {
+    const auto found = std::ranges::find(classes, pod, &Met::pod);
+    const auto position = static_cast<std::size_t>(found - classes.begin());
+    if (found == classes.end()) {
+      classes.push_back({pod, std::llround(pod.cpu * 1000), std::llround(pod.memory * 1024), {}});
+      counts.push_back(0);
+    }
+    counts[position] += 1;
+    return position;
+  }
+
+  static bool fits(const Met& pod, const State& state) {
+    if (!pod.pod.accepts_type(state.key.type) || pod.cpu > state.key.cpu || pod.memory > state.key.memory) return false;
+    if (pod.pod.devices == 0) return true;
+    std::int32_t found = 0;
+    for (const std::uint8_t level : state.levels()) found += level >= pod.pod.level ? 1 : 0;
+    return found >= pod.pod.devices;
+  }
+
+  struct After {
+    StateKey key;  // cpu and memory only; the devices as before
+    OnlineRoom room;
+    const OnlineValue::Table* table;
+  };
+  After after(const Met& pod, const State& state) {
+    After result{state.key, {}, nullptr};
+    result.key.cpu -= pod.cpu;
+    result.key.memory -= pod.memory;
+    result.room = room_of(result.key, state.levels());
+    const std::size_t bucket = prices->value.bucket(result.room.type, result.room.cpu, result.room.memory);
+    result.table = &prices->value.table(result.room.type, bucket);
+    return result;
+  }
+
+  // An upper bound of the gain: the value afterwards at the prices that are least before.
+  float bound(const Met& pod, State& state) {
+    if (!state.is_valued) value_state(state);
+    const After then = after(pod, state);
+    const std::size_t g = state.point;
+    const OnlineValue::Table& table = *then.table;
+    float sum = OnlineValue::cpu_price(g) * static_cast<float>(then.room.cpu) +
+                OnlineValue::memory_price(g) * static_cast<float>(then.room.memory);
+    float best = pod.pod.devices == 0 ? 0 : kNone;
+    const bool is_fraction = pod.pod.devices == 1 && pod.pod.level < kDeviceLevels;
+    const auto wanted = static_cast<std::size_t>(pod.pod.level);
+    for (const std::uint8_t level : state.levels()) {
+      if (level == kDeviceLevels || level == 0) continue;
+      sum += table.cut[level][g];
+      if (is_fraction && level >= wanted) best = std::max(best, table.cut[level - wanted][g] - table.cut[level][g]);
+    }
+    const auto whole = static_cast<std::size_t>(state.whole()), devices = static_cast<std::size_t>(pod.pod.devices);
+    sum += table.whole[whole][g];
+    if (devices > 0 && whole >= devices) {
+      const float rest = is_fraction ? table.cut[kDeviceLevels - wanted][g] : 0;
+      best = std::max(best, table.whole[whole - devices][g] + rest - table.whole[whole][g]);
+    }
+    return sum + best - state.value;
+  }
+
+  void make_exact(const Met& pod, State& state, Gain& gain) {
+    const After then = after(pod, state);
+    const OnlineValue::Row sum = OnlineValue::terms(then.room, *then.table);
+    const std::int32_t whole = state.whole();
+    std::vector<std::uint8_t>& levels = scratch_levels;
+    const auto total = [&](float value) {
+      const auto usable =
+          static_cast<float>(prices->usable.of({then.room.type, then.room.cpu, then.room.memory, levels}));
+      return value - state.value + static_cast<float>(options.usable_weight) * (usable - state.usable);
+    };
+    const auto lost = [&](std::int32_t left) {
+      return state.hosted & ~prices->hosts.hosted(then.room.type, then.room.cpu, then.room.memory, left);
+    };
+    gain.is_exact = true;
+    gain.part = kNone;
+    levels.assign(state.levels().begin(), state.levels().end());
+    const std::int32_t devices = pod.pod.devices;
+    const bool is_fraction = devices == 1 && pod.pod.level < kDeviceLevels;
+    if (devices == 0) {
+      gain.part = total(least_of(sum));
+      gain.part_lost = lost(whole);
+      return;
+    }
+    const OnlineValue::Table& table = *then.table;
+    const auto wanted = static_cast<std::size_t>(pod.pod.level);
+    for (std::size_t i = 0; is_fraction && i < levels.size(); ++i) {
+      const std::uint8_t level = levels[i];
+      if (level < wanted || level == kDeviceLevels || (i > 0 && levels[i - 1] == level)) continue;
+      const float least = least_of(sum_of(difference_of(sum, table.cut[level]), table.cut[level - wanted]));
+      if (least - state.value <= gain.part) continue;  // usable devices never rise
+      levels[i] = static_cast<std::uint8_t>(level - wanted);
+      const float value = total(least);
+      levels[i] = level;
+      if (value <= gain.part) continue;
+      gain.part = value;
+      gain.level = level;
+      gain.part_lost = lost(whole);
+    }
+    if (whole < devices) return;
+    const auto before = static_cast<std::size_t>(whole), left = static_cast<std::size_t>(whole - devices);
+    OnlineValue::Row changed = sum_of(difference_of(sum, table.whole[before]), table.whole[left]);
+    if (is_fraction) changed = sum_of(changed, table.cut[kDeviceLevels - wanted]);
+    const float least = least_of(changed);
+    if (least - state.value <= gain.part) return;  // and it does not leave more hosts either
+    for (std::size_t i = 0; i < static_cast<std::size_t>(devices); ++i)
+      levels[levels.size() - 1 - i] = static_cast<std::uint8_t>(kDeviceLevels - wanted);
+    gain.fresh = total(least);
+    gain.fresh_lost = lost(whole - devices);
+  }
+
+  // Balances the use of types that the same classes accept.
+  void balance_types() {
+    signature.assign(types.size(), 0);
+    for (std::size_t t = 0; t < types.size(); ++t) {
+      std::uint64_t hash = 1;
+      for (const Met& one : classes) {
+        if (one.pod.devices > 0) hash = hash * 0x9E3779B97F4A7C15U + (one.pod.accepts_type(t) ? 1 : 2);
+      }
+      for (std::size_t other = 0; other < t; ++other) {
+        if (hashes[other] == hash) signature[t] = signature[other];
+      }
+      hashes[t] = hash;
+      if (std::ranges::find(hashes.begin(), hashes.begin() + static_cast<std::ptrdiff_t>(t), hash) ==
+          hashes.begin() + static_cast<std::ptrdiff_t>(t))
+        signature[t] = t;
+    }
+    shift_types();
+  }
+
+  // By set of types: its used part, less that of the cluster; and its devices.
+  struct Use {
+    double above = 0, devices = 0;
+  };
+  std::vector<Use> uses() const {
+    std::vector<Use> result(types.size());
+    double used_sum = 0;
+    for (std::size_t t = 0; t < types.size(); ++t) {
+      result[signature[t]].above += used_of_type[t];
+      result[signature[t]].devices += all_of_type[t];
+      used_sum += used_of_type[t];
+    }
+    for (Use& use : result) use.above = use.devices > 0 ? use.above / use.devices - used_sum / total_devices : 0;
+    return result;
+  }
+
+  void shift_types() {
+    const std::vector<Use> of_set = uses();
+    for (std::size_t t = 0; t < types.size(); ++t)
+      shift[t] = static_cast<float>(-kBalance * of_set[signature[t]].above);
+  }
+
+  float score(const Gain& gain) const {
+    return std::max(gain.part - prices->hosts.premium(gain.part_lost),
+                    gain.fresh - prices->hosts.premium(gain.fresh_lost));
+  }
+
+  // Not exact yet.
+  Gain looked_at(const Met& pod, std::size_t slot) {
+    State& state = states[slot];
+    Gain gain;
+    gain.stamp = stamps[slot];
+    gain.type = static_cast<std::uint8_t>(state.key.type);
+    gain.fits = fits(pod, state);
+    if (gain.fits) gain.part = bound(pod, state);
+    return gain;
+  }
+
+  // The best state for the pod; states.size(): none.
+  std::size_t best_state(Met& pod) {
+    pod.gains.resize(states.size());
+    const auto work = static_cast<float>(pod.pod.work());
+    std::size_t best = states.size();
+    float best_score = kNone;
+    candidates.clear();
+    for (std::size_t slot = 0; slot < states.size(); ++slot) {
+      if (stamps[slot] == 0) continue;
+      Gain& gain = pod.gains[slot];
+      if (gain.stamp != stamps[slot]) gain = looked_at(pod, slot);
+      if (!gain.fits) continue;
+      const float s = score(gain) + work * shift[gain.type];
+      if (s < best_score) continue;
+      if (!gain.is_exact) {
+        candidates.emplace_back(s, slot);
+      } else if (s > best_score) {
+        best_score = s;
+        best = slot;
+      }
+    }
+    const auto is_less = [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first < b.first : a.second > b.second;
+    };
+    std::ranges::make_heap(candidates, is_less);
+    while (!candidates.empty() && candidates.front().first >= best_score) {
+      const std::size_t slot = candidates.front().second;
+      std::ranges::pop_heap(candidates, is_less);
+      candidates.pop_back();
+      make_exact(pod, states[slot], pod.gains[slot]);
+      const float s = score(pod.gains[slot]) + work * shift[pod.gains[slot].type];
+      if (s > best_score || (s == best_score && slot < best)) {
+        best_score = s;
+        best = slot;
+      }
+    }
+    return best;
+  }
+
+  // On a node in the state, by the better of the two gains.
+  OnlinePlace chosen(const Met& pod, std::size_t slot) const {
+    const Gain& gain = pod.gains[slot];
+    const bool takes_part =
+        gain.part - prices->hosts.premium(gain.part_lost) >= gain.fresh - prices->hosts.premium(gain.fresh_lost);
+    const std::uint8_t level = takes_part ? gain.level : std::uint8_t{kDeviceLevels};
+    OnlinePlace place;
+    place.node = static_cast<std::size_t>(states[slot].nodes.back());
+    const std::vector<std::uint8_t>& devices = devices_of_node[place.node];
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      if (place.devices.size() == static_cast<std::size_t>(pod.pod.devices)) break;
+      if (devices[i] == level) place.devices.push_back(static_cast<std::int32_t>(i));
+    }
+    return place;
+  }
+
+  // The pod comes (1) or leaves (-1).
+  void change(const Met& pod, const OnlinePlace& place, std::int32_t sign) {
+    StateKey key = states[slot_of_node[place.node]].key;
+    leave(static_cast<std::int32_t>(place.node));
+    std::vector<std::uint8_t>& devices = devices_of_node[place.node];
+    for (const std::int32_t device : place.devices) {
+      std::uint8_t& level = devices[static_cast<std::size_t>(device)];
+      level = static_cast<std::uint8_t>(level - sign * pod.pod.level);
+    }
+    used_of_type[key.type] += sign * pod.pod.work();
+    shift_types();
+    key.cpu -= sign * pod.cpu;
+    key.memory -= sign * pod.memory;
+    std::ranges::copy(devices, key.levels.begin());
+    std::sort(key.levels.begin(), key.levels.begin() + key.devices);
+    enter(key, static_cast<std::int32_t>(place.node));
+  }
+
+  std::optional<OnlinePlace> place(const OnlineClass& pod) {
+    if (seen >= next_solve) solve(seen);
+    Met& one = classes[meet(pod)];
+    arrived += pod.work();
+    if (++seen % kPremiumsEvery == 0) price_hosts();
+    const std::size_t slot = best_state(one);
+    if (slot == states.size()) return std::nullopt;
+    OnlinePlace place = chosen(one, slot);
+    change(one, place, 1);
+    return place;
+  }
+
+  // --- A batch: what OnlineBatch asks for
+
+  const OnlineClass& pod_of(std::size_t index) const { return classes[index].pod; }
+  std::optional<OnlinePlace> best_place(std::size_t index) {
+    const std::size_t slot = best_state(classes[index]);
+    if (slot == states.size()) return std::nullopt;
+    return chosen(classes[index], slot);
+  }
+  void change(std::size_t index, const OnlinePlace& place, std::int32_t sign) { change(classes[index], place, sign); }
+
+  double worth_of(State& state) {
+    if (!state.is_valued) value_state(state);
+    return state.value + options.usable_weight * state.usable + prices->hosts.premium(state.hosted);
+  }
+  double worth(std::size_t node) { return worth_of(states[slot_of_node[node]]); }
+  double worth_of_nodes() {
+    double sum = 0;
+    for (State& state : states)
+      sum += state.nodes.empty() ? 0 : static_cast<double>(state.nodes.size()) * worth_of(state);
+    return sum;
+  }
+  // `shift` is how it changes by a device that is taken.
+  double balance() const {
+    double sum = 0;
+    for (const Use& use : uses()) sum -= kBalance * use.devices * use.above * use.above / 2;
+    return sum;
+  }
+
+  std::vector<std::optional<OnlinePlace>> place_batch(std::span<const OnlineClass> pods) {
+    std::vector<std::size_t> class_of_pod;
+    for (const OnlineClass& pod : pods) class_of_pod.push_back(meet(pod));
+    const auto count = static_cast<std::int64_t>(pods.size());
+    if (seen + count + count / 2 >= next_solve) solve(seen + count);  // at the batch that ends nearest to it
+    seen += count;
+    for (const OnlineClass& pod : pods) arrived += pod.work();
+    return OnlineBatch(*this, std::move(class_of_pod)).place(static_cast<std::uint64_t>(seen));
+  }
+
+  OnlinePlacerOptions options;
+  std::vector<OnlineType> types;
+  OnlineBidder bidder;
+  double total_devices = 0, arrived = 0;
+  std::vector<double> used_of_type, all_of_type;
+  std::vector<std::uint64_t> hashes;
+  std::vector<std::size_t> signature;
+  std::vector<float> shift;
+  std::vector<std::vector<std::uint8_t>> devices_of_node;  // free levels, by position
+  std::vector<State> states;
+  std::vector<std::uint32_t> stamps;  // of states: changes with the state and with the prices; 0: no node is in it
+  std::vector<std::size_t> slot_of_node;
+  std::unordered_map<StateKey, std::size_t, StateHash> state_of;
+  std::vector<std::size_t> free_slots;
+  std::uint32_t last_stamp = 0;
+  std::vector<Met> classes;
+  std::vector<double> counts;
+  std::optional<Prices> prices;
+  std::int64_t seen = 0, next_solve = kFirstSolve;
+  std::vector<std::pair<float, std::size_t>> candidates;
+  std::vector<std::uint8_t> scratch_levels;
+};
+
+OnlinePlacer::OnlinePlacer(const std::vector<OnlineType>& types, std::vector<std::size_t> type_of_node,
+                           const OnlinePlacerOptions& options)
+    : implementation_(std::make_unique<Implementation>(types, std::move(type_of_node), options)) {
+  MUSTER_REQUIRE(types.size() <= kMostOnlineTypes);
+  MUSTER_REQUIRE_SLOW(std::ranges::all_of(
+      types, [](const OnlineType& type) { return static_cast<std::size_t>(type.devices) <= kMostOnlineDevices; }));
+}
+OnlinePlacer::~OnlinePlacer() = default;
+
+std::optional<OnlinePlace> OnlinePlacer::place(const OnlineClass& pod) { return implementation_->place(pod); }
+std::vector<std::optional<OnlinePlace>> OnlinePlacer::place_batch(std::span<const OnlineClass> pods) {
+  if (pods.size() == 1) return {place(pods[0])};
+  return implementation_->place_batch(pods);
+}
+
+}  // namespace muster

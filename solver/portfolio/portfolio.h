@@ -1,0 +1,73 @@
+// One cycle: every engine that the budget has room for, and the best plan that the referee passes when time is up.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/explain/report.h"
+#include "model/objective/fair_share.h"
+#include "model/problem/problem.h"
+#include "model/referee/referee.h"
+#include "model/snapshot/plan.h"
+#include "solver/budget/trace.h"
+#include "solver/cbc/backend.h"
+
+namespace muster {
+
+enum class Engine : std::uint8_t { kAuto, kGreedy, kMilp };
+
+using Clock = std::chrono::steady_clock;
+
+struct SolveOptions {
+  Engine engine = Engine::kAuto;
+  Clock::time_point deadline = Clock::time_point::max();  // when the plan must be ready to be written
+  std::int32_t threads = 1;
+  std::uint64_t seed = 1;
+  double gap = 0;              // good enough: stop when the gap of the first short level is at most this
+  bool deterministic = false;  // work limits in place of clocks
+  TraceSink trace;             // receives better plans and bounds on the way; empty: no trace
+  std::string write_model;     // a path: what CBC is given first, as an MPS file; empty: no
+  // Called with a plan while it is verified, concurrently: the last time with that of the solution. May be empty.
+  std::function<void(const Plan&)> verifying;
+};
+
+struct Solution {
+  Plan plan;
+  Report report;
+  std::string_view origin = "none";      // greedy, search, milp, none
+  std::string_view proof = "heuristic";  // optimal, withinGap, heuristic
+  double gap = 0;
+  std::vector<std::pair<std::string_view, double>> phases_ms;  // greedy, milp, search, verify
+  std::vector<std::string> defects;  // plans that the referee rejected, and workers that died: counted and logged
+  std::int64_t rejected_plans = 0;   // by the referee
+};
+
+// Owns what outlives a cycle: the worker process. One for each solving thread. Never throws because of a worker.
+class Portfolio {
+ public:
+  explicit Portfolio(std::string worker_program);  // path of the `muster` binary, run as `muster worker`
+  explicit Portfolio(BackendOptions options);      // for tests of workers that fail
+  ~Portfolio();
+  Portfolio(const Portfolio&) = delete;
+  Portfolio& operator=(const Portfolio&) = delete;
+
+  Solution solve(const Snapshot& snapshot, const Problem& problem, const SolveOptions& options);
+
+  // Between two calls of `solve`: reaps dead workers. Returns immediately.
+  void tidy();
+
+  // Workers that died or had to be killed since the beginning; each was replaced.
+  std::int64_t worker_failures() const;
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace muster

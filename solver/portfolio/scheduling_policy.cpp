@@ -1,0 +1,54 @@
+#include "solver/portfolio/scheduling_policy.h"
+
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "heuristics/policies/baselines.h"
+#include "heuristics/policies/online_placing.h"
+#include "model/referee/referee.h"
+
+namespace muster {
+
+const std::vector<std::string_view>& policy_names() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> all = {"greedy", "auto", "milp", "fifo", "backfill", "kai"};
+    for (const OnlinePolicyKind kind : online_policies()) all.push_back(online_policy_name(kind));
+    return all;
+  }();
+  return names;
+}
+
+SchedulingPolicy::SchedulingPolicy(PolicyOptions options, std::string worker_program)
+    : options_(std::move(options)), portfolio_(std::move(worker_program)) {}
+
+Plan SchedulingPolicy::propose(const Snapshot& snapshot, const Problem& problem, const FairShares& shares,
+                               std::vector<std::string>& defects) {
+  if (options_.name == "fifo") return solve_fifo(problem, shares, FifoRule::kStrict);
+  if (options_.name == "backfill") return solve_fifo(problem, shares, FifoRule::kBackfill);
+  if (options_.name == "kai") return solve_in_kai_order(problem, shares);
+  if (const auto kind = online_policy_of(options_.name)) return solve_one_by_one(problem, {*kind, {}, {}});
+  SolveOptions solve;
+  solve.engine = options_.name == "greedy" ? Engine::kGreedy : options_.name == "milp" ? Engine::kMilp : Engine::kAuto;
+  solve.threads = options_.threads;
+  solve.seed = options_.seed;
+  solve.deterministic = options_.budget == 0;
+  if (options_.budget > 0) solve.deadline = Clock::now() + std::chrono::nanoseconds(options_.budget);
+  Solution solution = portfolio_.solve(snapshot, problem, solve);
+  for (std::string& defect : solution.defects) defects.push_back(std::move(defect));
+  return std::move(solution.plan);
+}
+
+Plan SchedulingPolicy::decide(const Snapshot& snapshot, const Problem& problem, const FairShares& shares,
+                              std::vector<std::string>& defects) {
+  Plan plan = propose(snapshot, problem, shares, defects);
+  const std::vector<Violation> violations = check_plan(snapshot, problem, shares, plan);
+  if (violations.empty()) return plan;
+  const Violation& first = violations.front();
+  defects.push_back(fmt::format("{}: the plan breaks {}: {}: {}", options_.name, rule_name(first.rule), first.subject,
+                                first.message));
+  return {};
+}
+
+}  // namespace muster

@@ -1,0 +1,540 @@
+#include "solver/cbc/backend.h"
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "test/solver/random_milp.h"
+#include "solver/lp/milp.h"
+
+namespace muster {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using Clock = std::chrono::steady_clock;
+
+MilpRequest request_of(Clock::duration budget) {
+  MilpRequest request;
+  request.deadline = Clock::now() + budget;
+  return request;
+}
+
+Backend faulty(const std::string& fault) {
+  BackendOptions options;
+  options.worker_program = MUSTER_BINARY;
+  options.fault = fault;
+  options.memory_limit = std::uint64_t{1} << 30;
+  return Backend(std::move(options));
+}
+
+Milp easy() {
+  Milp milp;
+  milp.add_row(-kInfinity, 7);
+  milp.add_column({5, 0, 10, true}, {{0, 3}});
+  milp.add_column({3, 0, 10, true}, {{0, 2}});
+  return milp;
+}
+
+// Far beyond what CBC can finish in a test.
+Milp hard(int rows = 60, int columns = 400) {
+  std::mt19937 random(11);
+  return test::packing_milp(random, rows, columns);
+}
+
+TEST(Backend, FindsWhatTryingEveryPointFinds) {
+  Backend backend(MUSTER_BINARY);
+  std::mt19937 random(1);
+  for (int round = 0; round < 150; ++round) {
+    SCOPED_TRACE(round);
+    const Milp milp = test::random_milp(random);
+    const std::optional<double> best = test::best_by_trying(milp);
+    const MilpAnswer answer = backend.solve(milp, request_of(seconds(20)));
+    ASSERT_EQ(answer.status, best ? SolveStatus::kOptimal : SolveStatus::kInfeasible) << answer.message;
+    if (!best) continue;
+    EXPECT_EQ(answer.objective, *best);
+    EXPECT_EQ(answer.bound, *best);
+    EXPECT_TRUE(is_feasible(milp, answer.x, 1e-6));
+    EXPECT_EQ(objective_value(milp, answer.x), answer.objective);
+  }
+  EXPECT_EQ(backend.failures(), 0);
+}
+
+TEST(Backend, FindsTheOptimumOfLargeCostsExactly) {
+  Backend backend(MUSTER_BINARY);
+  std::mt19937 random(2);
+  for (int round = 0; round < 40; ++round) {
+    SCOPED_TRACE(round);
+    Milp milp = test::random_milp(random);
+    for (double& cost : milp.objective) cost = cost * 1e8 + test::pick(random, -9, 9);
+    const std::optional<double> best = test::best_by_trying(milp);
+    const MilpAnswer answer = backend.solve(milp, request_of(seconds(20)));
+    ASSERT_EQ(answer.status, best ? SolveStatus::kOptimal : SolveStatus::kInfeasible) << answer.message;
+    if (best) {
+      EXPECT_EQ(answer.objective, *best);
+    }
+  }
+}
+
+TEST(Backend, PricesOfARelaxationProveItsOptimum) {
+  Backend backend(MUSTER_BINARY);
+  std::mt19937 random(3);
+  int optima = 0;
+  for (int round = 0; round < 100; ++round) {
+    SCOPED_TRACE(round);
+    const Milp milp = test::random_milp(random);
+    MilpRequest request = request_of(seconds(20));
+    request.relax = true;
+    const MilpAnswer answer = backend.solve(milp, request);
+    if (answer.status == SolveStatus::kInfeasible) {
+      EXPECT_FALSE(test::best_by_trying(milp));
+      continue;
+    }
+    ASSERT_EQ(answer.status, SolveStatus::kOptimal) << answer.message;
+    ASSERT_EQ(answer.row_price.size(), milp.row_lower.size());
+    EXPECT_NEAR(test::dual_bound(milp, answer.row_price), answer.objective, 1e-6);
+    EXPECT_GE(answer.bound, answer.objective);
+    EXPECT_LE(answer.bound, answer.objective + 1e-3);
+    ++optima;
+  }
+  EXPECT_GE(optima, 40);
+}
+
+TEST(Backend, PriceOfAFullCapacityIsPositive) {
+  Backend backend(MUSTER_BINARY);
+  MilpRequest request = request_of(seconds(20));
+  request.relax = true;
+  const MilpAnswer answer = backend.solve(easy(), request);
+  ASSERT_EQ(answer.status, SolveStatus::kOptimal);
+  EXPECT_NEAR(answer.row_price.at(0), 5.0 / 3, 1e-9);
+}
+
+TEST(Backend, BoundsOfAStoppedSearchHoldAndItsPointsAreFeasible) {
+  Backend backend(MUSTER_BINARY);
+  std::mt19937 random(4);
+  for (int round = 0; round < 12; ++round) {
+    const Milp milp = test::packing_milp(random, 15, 25);
+    const MilpAnswer exact = backend.solve(milp, request_of(seconds(60)));
+    ASSERT_EQ(exact.status, SolveStatus::kOptimal);
+    for (const std::int64_t nodes : {0, 1, 5}) {
+      SCOPED_TRACE(std::to_string(round) + " " + std::to_string(nodes));
+      MilpRequest request = request_of(seconds(60));
+      request.node_limit = nodes;
+      const MilpAnswer answer = backend.solve(milp, request);
+      EXPECT_GE(answer.bound, exact.objective);
+      EXPECT_LE(answer.objective, exact.objective);
+      EXPECT_TRUE(answer.status != SolveStatus::kOptimal || answer.objective == exact.objective);
+      EXPECT_TRUE(answer.x.empty() || is_feasible(milp, answer.x, 1e-6));
+    }
+  }
+}
+
+TEST(Backend, StopsWithinTheGapAskedFor) {
+  Backend backend(MUSTER_BINARY);
+  std::mt19937 random(5);
+  const Milp milp = test::packing_milp(random, 20, 40);
+  MilpRequest request = request_of(seconds(60));
+  request.relative_gap = 0.05;
+  const MilpAnswer answer = backend.solve(milp, request);
+  ASSERT_EQ(answer.status, SolveStatus::kOptimal);
+  EXPECT_LE(answer.bound - answer.objective, 0.05 * answer.bound + 1);
+}
+
+TEST(Backend, StartArrivesEvenWithoutANodeToSpend) {
+  Backend backend(MUSTER_BINARY);
+  std::mt19937 random(6);
+  for (int round = 0; round < 10; ++round) {
+    SCOPED_TRACE(round);
+    const Milp milp = test::packing_milp(random, 20, 30);
+    const MilpAnswer exact = backend.solve(milp, request_of(seconds(60)));
+    ASSERT_EQ(exact.status, SolveStatus::kOptimal);
+    MilpRequest request = request_of(seconds(60));
+    request.node_limit = 0;
+    request.start = exact.x;
+    const MilpAnswer answer = backend.solve(milp, request);
+    EXPECT_TRUE(answer.start_was_used);
+    EXPECT_EQ(answer.objective, exact.objective);
+    EXPECT_GE(answer.bound, exact.objective);
+  }
+}
+
+TEST(Backend, SearchGoesOnFromAPoorStart) {
+  Backend backend(MUSTER_BINARY);
+  std::mt19937 random(7);
+  const Milp milp = test::packing_milp(random, 15, 25);
+  const MilpAnswer exact = backend.solve(milp, request_of(seconds(60)));
+  MilpRequest request = request_of(seconds(60));
+  request.start.assign(milp.objective.size(), 0.0);
+  const MilpAnswer answer = backend.solve(milp, request);
+  EXPECT_EQ(answer.status, SolveStatus::kOptimal);
+  EXPECT_TRUE(answer.start_was_used);
+  EXPECT_EQ(answer.objective, exact.objective);
+}
+
+TEST(Backend, StartThatIsNotFeasibleIsLeftOut) {
+  Backend backend(MUSTER_BINARY);
+  MilpRequest request = request_of(seconds(20));
+  request.start = {10, 10};
+  const MilpAnswer answer = backend.solve(easy(), request);
+  EXPECT_EQ(answer.status, SolveStatus::kOptimal);
+  EXPECT_FALSE(answer.start_was_used);
+  EXPECT_EQ(answer.message, "the start is not feasible");
+  EXPECT_EQ(answer.objective, 11);  // 1 and 2
+}
+
+TEST(Backend, CutoffAboveTheOptimumIsProvenToBeOutOfReach) {
+  Backend backend(MUSTER_BINARY);
+  MilpRequest request = request_of(seconds(20));
+  request.cutoff = 12;
+  const MilpAnswer answer = backend.solve(easy(), request);
+  EXPECT_EQ(answer.status, SolveStatus::kInfeasible);
+  EXPECT_EQ(answer.bound, 12);
+}
+
+TEST(Backend, CutoffBelowTheOptimumLeavesItInReach) {
+  Backend backend(MUSTER_BINARY);
+  MilpRequest request = request_of(seconds(20));
+  request.cutoff = 10;
+  const MilpAnswer answer = backend.solve(easy(), request);
+  EXPECT_EQ(answer.status, SolveStatus::kOptimal);
+  EXPECT_EQ(answer.objective, 11);
+}
+
+TEST(Backend, SaysWhatIsUnboundedAndWhatIsInfeasible) {
+  Backend backend(MUSTER_BINARY);
+  Milp unbounded;
+  unbounded.add_row(-kInfinity, 5);
+  unbounded.add_column({1, 0, kInfinity, true}, {{0, -1}});
+  EXPECT_EQ(backend.solve(unbounded, request_of(seconds(20))).status, SolveStatus::kUnbounded);
+  Milp infeasible;
+  infeasible.add_row(5, kInfinity);
+  infeasible.add_column({1, 0, 1, true}, {{0, 1}});
+  EXPECT_EQ(backend.solve(infeasible, request_of(seconds(20))).status, SolveStatus::kInfeasible);
+  Milp fraction;  // feasible only between integers
+  fraction.add_row(1, 1);
+  fraction.add_column({1, 0, 3, true}, {{0, 2}});
+  EXPECT_EQ(backend.solve(fraction, request_of(seconds(20))).status, SolveStatus::kInfeasible);
+}
+
+// A gang of two and others on two nodes: rows 0 to 4 describe which pods are there, 5 and 6 that each node has one
+// content, 7 is a limit. CBC's preprocessing loses the optimum of this model and reports 937 as the best.
+TEST(Backend, KeepsTheOptimumOfEquationsWithACoefficientOfTwo) {
+  Milp milp;
+  for (int supply = 0; supply < 5; ++supply) milp.add_row(0, 0);
+  milp.add_row(1, 1);
+  milp.add_row(1, 1);
+  milp.add_row(-kInfinity, 1);
+  milp.add_column({937, 0, 1, true}, {{0, 2}});
+  milp.add_column({0, 0, 2, true}, {{1, 1}});
+  milp.add_column({0, 0, 1, true}, {{2, 1}, {7, 1}});
+  milp.add_column({1000, 0, 1, true}, {{3, 1}, {7, 1}});
+  milp.add_column({0, 0, 0, true}, {{4, 1}});
+  milp.add_column({0, 0, 1, true}, {{5, 1}});
+  milp.add_column({0, 0, 1, true}, {{3, -1}, {5, 1}});
+  milp.add_column({0, 0, 1, true}, {{2, -1}, {5, 1}});
+  milp.add_column({0, 0, 1, true}, {{0, -1}, {5, 1}});
+  milp.add_column({0, 0, 1, true}, {{0, -1}, {2, -1}, {5, 1}});
+  milp.add_column({0, 0, 1, true}, {{6, 1}});
+  milp.add_column({0, 0, 1, true}, {{0, -1}, {6, 1}});
+  Backend backend(MUSTER_BINARY);
+  const MilpAnswer answer = backend.solve(milp, request_of(seconds(20)));
+  EXPECT_EQ(answer.status, SolveStatus::kOptimal);
+  EXPECT_EQ(answer.objective, 1000);
+  EXPECT_EQ(answer.bound, 1000);
+}
+
+TEST(Backend, SolvesModelsWithoutColumnsOrRows) {
+  Backend backend(MUSTER_BINARY);
+  Milp empty;
+  EXPECT_EQ(backend.solve(empty, request_of(seconds(20))).status, SolveStatus::kOptimal);
+  empty.add_row(1, 2);
+  EXPECT_EQ(backend.solve(empty, request_of(seconds(20))).status, SolveStatus::kInfeasible);
+  Milp rowless;
+  rowless.add_column({2, 0, 3, true}, {});
+  rowless.add_column({-2, -1, 3, false}, {});
+  const MilpAnswer answer = backend.solve(rowless, request_of(seconds(20)));
+  EXPECT_EQ(answer.status, SolveStatus::kOptimal);
+  EXPECT_EQ(answer.objective, 8);
+}
+
+TEST(Backend, ReturnsInTimeFromAHardModel) {
+  Backend backend(MUSTER_BINARY);
+  const Milp milp = hard();
+  const Clock::time_point begin = Clock::now();
+  const MilpAnswer answer = backend.solve(milp, request_of(milliseconds(50)));
+  EXPECT_LT(Clock::now() - begin, seconds(2));
+  EXPECT_NE(answer.status, SolveStatus::kOptimal);
+  EXPECT_TRUE(answer.x.empty() || is_feasible(milp, answer.x, 1e-6));
+}
+
+TEST(Backend, StartsNoWorkerForARequestThatCannotWaitForIt) {
+  Backend backend(MUSTER_BINARY);
+  const MilpAnswer late = backend.solve(easy(), request_of(milliseconds(5)));
+  EXPECT_EQ(late.status, SolveStatus::kNoSolution);
+  EXPECT_EQ(late.message, "there is too little time to start a worker");
+  EXPECT_EQ(backend.failures(), 0);
+  EXPECT_EQ(backend.solve(easy(), request_of(seconds(20))).status, SolveStatus::kOptimal);
+}
+
+TEST(Backend, WorkerThatCouldNotAnswerInTimeIsNotAskedAndLivesOn) {
+  Backend backend(MUSTER_BINARY);
+  backend.prepare();
+  EXPECT_EQ(backend.solve(hard(), request_of(milliseconds(1))).status, SolveStatus::kNoSolution);
+  EXPECT_EQ(backend.failures(), 0);
+}
+
+TEST(Backend, LpThatTheWorkerWasNotToldOfIsNotOpen) {
+  Backend backend(MUSTER_BINARY);
+  MilpRequest passed = request_of(seconds(-1));
+  backend.open_lp(easy(), passed);
+  EXPECT_FALSE(backend.is_open());
+  ASSERT_EQ(backend.open_lp(easy(), request_of(seconds(20))).status, SolveStatus::kOptimal);
+  ASSERT_TRUE(backend.is_open());
+  Milp more;
+  more.add_row(-kInfinity, 7);
+  more.add_column({4, 0, 10, false}, {{0, 1}});
+  backend.extend_lp(more, passed);
+  EXPECT_FALSE(backend.is_open()) << "the worker lacks these columns";
+}
+
+TEST(Backend, KeepsTheStartWhenThereIsNoTime) {
+  Backend backend(MUSTER_BINARY);
+  const Milp milp = hard();
+  for (const milliseconds budget : {milliseconds(0), milliseconds(3), milliseconds(30)}) {
+    MilpRequest request = request_of(budget);
+    request.start.assign(milp.objective.size(), 0.0);
+    const MilpAnswer answer = backend.solve(milp, request);
+    EXPECT_EQ(answer.status, SolveStatus::kFeasible);
+    ASSERT_EQ(answer.x.size(), milp.objective.size());
+    EXPECT_GE(answer.objective, 0);
+  }
+}
+
+// A request with its own limit, of which nothing is spent.
+MilpRequest limited_by_work(std::int64_t units) {
+  MilpRequest request = request_of(seconds(120));
+  request.work = WorkLimit(units);
+  return request;
+}
+
+TEST(Backend, WorkLimitGivesTheSameAnswerEachTime) {
+  constexpr std::int64_t kSome = 1'000'000;
+  Backend backend(MUSTER_BINARY);
+  std::mt19937 random(8);
+  const Milp milp = test::packing_milp(random, 30, 60);
+  const MilpAnswer first = backend.solve(milp, limited_by_work(kSome));
+  backend.solve(easy(), limited_by_work(kSome));  // whatever the worker has done between
+  const MilpAnswer second = backend.solve(milp, limited_by_work(kSome));
+  const MilpAnswer third = Backend(MUSTER_BINARY).solve(milp, limited_by_work(kSome));
+  EXPECT_EQ(first.work, second.work);
+  EXPECT_EQ(first.work, third.work);
+  EXPECT_EQ(first.x, second.x);
+  EXPECT_EQ(first.x, third.x);
+  EXPECT_EQ(first.bound, second.bound);
+  EXPECT_EQ(first.bound, third.bound);
+  EXPECT_EQ(first.nodes, second.nodes);
+}
+
+TEST(Backend, WorkLimitIsKeptAndItsBoundHolds) {
+  Backend backend(MUSTER_BINARY);
+  std::mt19937 random(9);
+  for (int round = 0; round < 10; ++round) {
+    const Milp milp = test::packing_milp(random, 20, 40);
+    const MilpRequest whole = limited_by_work(std::numeric_limits<std::int64_t>::max() / 2);
+    const MilpAnswer exact = backend.solve(milp, whole);
+    ASSERT_EQ(exact.status, SolveStatus::kOptimal);
+    EXPECT_EQ(exact.work, whole.work.spent());
+    for (const std::int64_t share : {1, 10, 50}) {
+      SCOPED_TRACE(std::to_string(round) + ": " + std::to_string(share) + " %");
+      const MilpRequest request = limited_by_work(exact.work * share / 100);
+      const MilpAnswer answer = backend.solve(milp, request);
+      EXPECT_LE(answer.work, exact.work);
+      EXPECT_TRUE(request.work.is_reached());
+      EXPECT_NE(answer.status, SolveStatus::kFailed);
+      EXPECT_GE(answer.bound, exact.objective);
+      EXPECT_EQ(backend.solve(milp, request).status, SolveStatus::kNoSolution) << "nothing is left of the limit";
+    }
+  }
+}
+
+class FaultyWorker : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(FaultyWorker, IsAStatusAndNothingWorse) {
+  Backend backend = faulty(GetParam());
+  for (int round = 1; round <= 3; ++round) {
+    const Clock::time_point begin = Clock::now();
+    const MilpAnswer answer = backend.solve(easy(), request_of(milliseconds(300)));
+    EXPECT_LT(Clock::now() - begin, seconds(5));
+    EXPECT_EQ(answer.status, SolveStatus::kFailed);
+    EXPECT_FALSE(answer.message.empty());
+    EXPECT_TRUE(answer.x.empty());
+    EXPECT_EQ(backend.failures(), round);
+  }
+}
+
+TEST_P(FaultyWorker, LeavesTheStartStanding) {
+  Backend backend = faulty(GetParam());
+  MilpRequest request = request_of(milliseconds(300));
+  request.start = {1, 1};
+  const MilpAnswer answer = backend.solve(easy(), request);
+  EXPECT_EQ(answer.status, SolveStatus::kFeasible);
+  EXPECT_EQ(answer.objective, 8);
+  EXPECT_EQ(answer.bound, kInfinity);
+}
+
+TEST_P(FaultyWorker, ClosesTheOpenLp) {
+  Backend backend = faulty(GetParam());
+  EXPECT_EQ(backend.open_lp(easy(), request_of(milliseconds(300))).status, SolveStatus::kFailed);
+  EXPECT_FALSE(backend.is_open());
+}
+
+INSTANTIATE_TEST_SUITE_P(EachFault, FaultyWorker, ::testing::Values("segv", "kill", "hang", "garbage"),
+                         [](const auto& instance) { return instance.param; });
+
+TEST(Backend, WorkerWithoutMemoryIsAFailure) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers cannot live with a limit of address space";
+#endif
+  Backend backend = faulty("alloc");
+  const MilpAnswer answer = backend.solve(easy(), request_of(seconds(20)));
+  EXPECT_EQ(answer.status, SolveStatus::kFailed);
+  EXPECT_EQ(backend.failures(), 1);
+}
+
+TEST(Backend, WhatAKilledWorkerHadFoundIsKept) {
+  Backend backend = faulty("hang-after-incumbent");
+  const Milp milp = easy();
+  const MilpAnswer answer = backend.solve(milp, request_of(milliseconds(500)));
+  EXPECT_EQ(answer.status, SolveStatus::kFeasible);
+  ASSERT_FALSE(answer.x.empty());
+  EXPECT_TRUE(is_feasible(milp, answer.x, 1e-6));
+  EXPECT_GE(answer.bound, 11);
+  EXPECT_EQ(backend.failures(), 1);
+}
+
+TEST(Backend, ProgramThatIsNotThereIsAFailure) {
+  Backend backend("/nonexistent/muster");
+  const MilpAnswer answer = backend.solve(easy(), request_of(seconds(1)));
+  EXPECT_EQ(answer.status, SolveStatus::kFailed);
+  EXPECT_NE(answer.message.find("/nonexistent/muster"), std::string::npos);
+}
+
+TEST(Backend, ProgramThatIsNoWorkerIsAFailure) {
+  Backend backend("/bin/true");
+  EXPECT_EQ(backend.solve(easy(), request_of(seconds(1))).status, SolveStatus::kFailed);
+}
+
+TEST(Backend, OneWorkerServesManyRequests) {
+  Backend backend(MUSTER_BINARY);
+  for (int round = 0; round < 100; ++round) {
+    ASSERT_EQ(backend.solve(easy(), request_of(seconds(20))).objective, 11);
+  }
+  EXPECT_EQ(backend.failures(), 0);
+}
+
+TEST(Backend, TwoThreadsWithABackendEachDoNotDisturbOneAnother) {
+  std::mt19937 random(9);
+  std::vector<Milp> models;
+  std::vector<std::optional<double>> best;
+  for (int round = 0; round < 60; ++round) {
+    models.push_back(test::random_milp(random));
+    best.push_back(test::best_by_trying(models.back()));
+  }
+  std::atomic<int> mismatches = 0;
+  const auto solve_all = [&] {
+    Backend backend(MUSTER_BINARY);
+    for (std::size_t round = 0; round < models.size(); ++round) {
+      const MilpAnswer answer = backend.solve(models[round], request_of(seconds(20)));
+      const bool same = best[round] ? answer.status == SolveStatus::kOptimal && answer.objective == *best[round]
+                                    : answer.status == SolveStatus::kInfeasible;
+      if (!same) ++mismatches;
+    }
+  };
+  std::thread first(solve_all);
+  std::thread second(solve_all);
+  first.join();
+  second.join();
+  EXPECT_EQ(mismatches, 0);
+}
+
+TEST(Backend, OutlivesTheThreadThatMadeItsWorkers) {
+  Backend backend(MUSTER_BINARY);
+  std::thread([&] { backend.prepare(); }).join();
+  EXPECT_EQ(backend.solve(easy(), request_of(seconds(20))).objective, 11);
+}
+
+// A cutting-stock master: `rows` demands, columns that are patterns.
+Milp patterns(std::mt19937& random, int rows, int columns) {
+  Milp milp;
+  for (int row = 0; row < rows; ++row) milp.add_row(-kInfinity, 5 + row % 7);
+  for (int column = 0; column < columns; ++column) {
+    std::vector<Entry> entries;
+    for (int row = 0; row < rows; ++row) {
+      if (test::pick(random, 0, 9) == 0) entries.push_back({row, static_cast<double>(test::pick(random, 1, 4))});
+    }
+    milp.add_column({static_cast<double>(test::pick(random, 5, 20)), 0, 3, false}, entries);
+  }
+  return milp;
+}
+
+Milp first_columns(const Milp& milp, std::int32_t begin, std::int32_t end) {
+  Milp part;
+  part.row_lower = milp.row_lower;
+  part.row_upper = milp.row_upper;
+  for (auto column = static_cast<std::size_t>(begin); column < static_cast<std::size_t>(end); ++column) {
+    std::vector<Entry> entries;
+    for (auto entry = static_cast<std::size_t>(milp.column_begin[column]);
+         entry < static_cast<std::size_t>(milp.column_begin[column + 1]); ++entry) {
+      entries.push_back({milp.entry_row[entry], milp.entry_value[entry]});
+    }
+    part.add_column({milp.objective[column], milp.lower[column], milp.upper[column], false}, entries);
+  }
+  return part;
+}
+
+TEST(Backend, LpThatGrowsReachesTheOptimumOfTheWholeLp) {
+  Backend backend(MUSTER_BINARY);
+  std::mt19937 random(10);
+  const Milp whole = patterns(random, 30, 120);
+  MilpAnswer answer = backend.open_lp(first_columns(whole, 0, 40), request_of(seconds(20)));
+  ASSERT_EQ(answer.status, SolveStatus::kOptimal) << answer.message;
+  double previous = answer.objective;
+  for (const std::int32_t begin : {40, 80}) {
+    ASSERT_TRUE(backend.is_open());
+    answer = backend.extend_lp(first_columns(whole, begin, begin + 40), request_of(seconds(20)));
+    ASSERT_EQ(answer.status, SolveStatus::kOptimal) << answer.message;
+    EXPECT_GE(answer.objective, previous - 1e-9);
+    previous = answer.objective;
+  }
+  EXPECT_EQ(answer.x.size(), whole.objective.size());
+  EXPECT_TRUE(is_feasible(whole, answer.x, 1e-6));
+  EXPECT_NEAR(test::dual_bound(whole, answer.row_price), answer.objective, 1e-5);
+}
+
+TEST(Backend, OpenLpSurvivesAMilpInBetween) {
+  Backend backend(MUSTER_BINARY);
+  std::mt19937 random(12);
+  const Milp whole = patterns(random, 10, 40);
+  backend.open_lp(first_columns(whole, 0, 20), request_of(seconds(20)));
+  backend.solve(easy(), request_of(seconds(20)));
+  const MilpAnswer answer = backend.extend_lp(first_columns(whole, 20, 40), request_of(seconds(20)));
+  EXPECT_EQ(answer.status, SolveStatus::kOptimal);
+  EXPECT_NEAR(test::dual_bound(whole, answer.row_price), answer.objective, 1e-6);
+}
+
+TEST(Backend, LpCannotBeExtendedBeforeItIsOpen) {
+  Backend backend(MUSTER_BINARY);
+  EXPECT_EQ(backend.extend_lp(easy(), request_of(seconds(1))).status, SolveStatus::kFailed);
+  EXPECT_FALSE(backend.is_open());
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,142 @@
+// The models that are written for others to solve: another program finds in the file what we find in the model.
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "test/solver/exact_formulation.h"
+#include "test/solver/mps_reader.h"
+#include "test/solver/random_cluster.h"
+#include "solver/lp/model_builder.h"
+#include "solver/portfolio/portfolio.h"
+
+namespace muster {
+namespace {
+
+using test::Cluster;
+using test::ExactFormulation;
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder()
+      : path_(std::filesystem::path(testing::TempDir()) / ("exported_models." + std::to_string(::getpid()))) {
+    std::filesystem::create_directories(path_);
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string content(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+bool has_cbc() { return std::system("command -v cbc >/dev/null 2>&1") == 0; }
+
+// The optimum of `model.mps` in the folder by the `cbc` command, in the file's sense; none unless it is proven.
+std::optional<double> optimum_by_command(const std::filesystem::path& folder) {
+  const std::string command = "cd '" + folder.string() +
+                              "' && rm -f solution log && cbc model.mps -seconds 120 -ratioGap 0 -allowableGap 0 "
+                              "-solve -solution solution >log 2>&1";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  const std::string log = content(folder / "log"), solution = content(folder / "solution");
+  EXPECT_EQ(log.find(" errors on input"), std::string::npos) << log;
+  const std::string words = "objective value";
+  const std::size_t position = solution.find(words);
+  if (!solution.starts_with("Optimal") || position == std::string::npos) return std::nullopt;
+  return std::strtod(solution.c_str() + position + words.size(), nullptr);
+}
+
+// What the portfolio writes as `model.mps` for the cluster; none if it proves its plan without a model.
+std::optional<Milp> exported_model(Portfolio& portfolio, const Cluster& cluster, const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / "model.mps";
+  std::filesystem::remove(path);
+  SolveOptions options;
+  options.deadline = Clock::now() + std::chrono::seconds(2);
+  options.write_model = path.string();
+  portfolio.solve(*cluster.snapshot, cluster.problem, options);
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  std::ifstream file(path);
+  const test::MpsReader reader(file);
+  EXPECT_TRUE(reader.is_whole());
+  return reader.milp();
+}
+
+// 20, or the number in MUSTER_MODELS.
+int model_count() {
+  const char* text = std::getenv("MUSTER_MODELS");
+  return text == nullptr ? 20 : std::atoi(text);
+}
+
+TEST(ExportedModels, TheCbcCommandFindsTheSameOptimum) {
+  if (!has_cbc()) GTEST_SKIP() << "the cbc command is not on the PATH (package coinor-cbc)";
+  const TemporaryFolder folder;
+  Portfolio portfolio(MUSTER_BINARY);
+  Backend backend(MUSTER_BINARY);
+  const int wanted = model_count();
+  int models = 0;
+  for (std::uint32_t seed = 1; models < wanted; ++seed) {
+    ASSERT_LT(seed, 100U + 50U * static_cast<std::uint32_t>(wanted)) << "hardly any cluster needs a model";
+    const Cluster cluster = test::any_cluster(seed);
+    SCOPED_TRACE(cluster.line);
+    const std::optional<Milp> milp = exported_model(portfolio, cluster, folder.path());
+    if (!milp) continue;
+    const MilpAnswer answer = test::solve_exactly(backend, *milp);
+    ASSERT_EQ(answer.status, SolveStatus::kOptimal) << answer.message;
+    const std::optional<double> optimum = optimum_by_command(folder.path());
+    ASSERT_TRUE(optimum) << content(folder.path() / "log");
+    EXPECT_NEAR(-*optimum, answer.objective, 1e-6 * (1 + std::abs(answer.objective)));
+    ++models;
+  }
+  RecordProperty("models", models);
+}
+
+void expect_equal(const Milp& read, const Milp& milp) {
+  EXPECT_EQ(read.objective, milp.objective);
+  EXPECT_EQ(read.lower, milp.lower);
+  EXPECT_EQ(read.upper, milp.upper);
+  EXPECT_EQ(read.is_integer, milp.is_integer);
+  EXPECT_EQ(read.row_lower, milp.row_lower);
+  EXPECT_EQ(read.row_upper, milp.row_upper);
+  EXPECT_EQ(read.column_begin, milp.column_begin);
+  EXPECT_EQ(read.entry_row, milp.entry_row);
+  EXPECT_EQ(read.entry_value, milp.entry_value);
+}
+
+TEST(ExportedModels, ReadBackFromTheirFilesTheyAreTheSame) {
+  for (std::uint32_t seed = 1; seed <= 30; ++seed) {
+    const Cluster cluster = test::any_cluster(seed);
+    SCOPED_TRACE(cluster.line);
+    ExactFormulation f(cluster);
+    if (!f.is_listed) continue;
+    for (const LevelId& id : f.ids) {
+      const std::optional<LinearExpression> expression = f.formulation.level(id);
+      if (!expression) continue;
+      const Milp milp = f.model_of(id, *expression);
+      std::stringstream file;
+      write_mps(milp, file);
+      const test::MpsReader reader(file);
+      EXPECT_TRUE(reader.is_whole());
+      expect_equal(reader.milp(), milp);
+    }
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace muster
