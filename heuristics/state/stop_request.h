@@ -1,4 +1,4 @@
-// How long-running work is told to stop.
+// The request to stop long-running work.
 #pragma once
 
 #include <functional>

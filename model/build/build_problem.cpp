@@ -1,0 +1,66 @@
+#include "model/build/build_problem.h"
+
+#include <utility>
+
+#include "model/build/repair_snapshot.h"
+#include "model/build/stages.h"
+#include "model/problem/exceeded.h"
+#include "model/problem/problem.h"
+
+namespace muster {
+
+std::string path_to(std::string_view list, std::size_t position, std::string_view key) {
+  std::string path = "$.";
+  path.append(list).append("[").append(std::to_string(position)).append("]");
+  if (!key.empty()) path.append(".").append(key);
+  return path;
+}
+
+InputError name_error(std::string_view code, std::string path, std::string_view what, std::string_view name) {
+  std::string message(what);
+  message.append(" \"").append(name).append("\"");
+  return {std::string(code), std::move(path), std::move(message)};
+}
+
+namespace {
+
+Result<Problem> build_as_it_is(Snapshot& snapshot, int threads) {
+  ProblemDraft draft{.snapshot = snapshot,
+                     .threads = threads,
+                     .problem = {},
+                     .queues = {},
+                     .priority_classes = {},
+                     .nodes = {},
+                     .gangs = {},
+                     .subgroups = {},
+                     .models = {},
+                     .device_kinds = device_kinds(snapshot),
+                     .is_own_gang = {},
+                     .host_ports = {}};
+  draft.problem.snapshot = &snapshot;
+  leave_out_foreign_pods(snapshot);
+  if (!device_count_resource(draft.problem).is_none()) snapshot.resource_names.raw().pop_back();  // built before
+  draft.problem.resource_count = snapshot.resource_names.size();
+  for (const auto stage : {build_queues, build_nodes, build_gangs, build_pods}) {
+    if (Failure failure = stage(draft)) return *std::move(failure);
+  }
+  resolve_gangs(draft);
+  if (Failure failure = build_host_ports(draft)) return *std::move(failure);
+  if (Failure failure = build_disruption_budgets(draft)) return *std::move(failure);
+  build_pod_classes(draft, build_pod_terms(draft));
+  if (Failure failure = assign_running_devices(draft)) return *std::move(failure);
+  build_work(draft);
+  build_expected_workload(draft);
+  return std::move(draft.problem);
+}
+
+}  // namespace
+
+Result<Problem> build_problem(Snapshot& snapshot, int threads) {
+  Result<Problem> problem = build_as_it_is(snapshot, threads);
+  if (problem || snapshot.anomalies.strict) return problem;
+  repair_snapshot(snapshot);
+  return build_as_it_is(snapshot, threads);
+}
+
+}  // namespace muster

@@ -1,0 +1,206 @@
+// Disruption budgets: the running pods that each one selects, and the consequences for stale gangs. Pods that the
+// policy protects, and running pods of schedulers that the policy does not name, form budgets that allow no eviction.
+//
+// A budget whose selector names a label's value is found through an index of values; each other budget is matched
+// against every running pod of its namespace. Cost: O(budgets + running pods x labels), plus the pods of each budget
+// and the pods matched against budgets without a value.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "model/base/require.h"
+#include "model/build/stages.h"
+#include "model/snapshot/filters.h"
+
+namespace muster {
+namespace {
+
+constexpr std::string_view kSharedBudgets = "more than one disruption budget";
+
+// A budget, and what it selects.
+struct Candidate {
+  DisruptionBudget budget;
+  const LabelSelector* selector = nullptr;
+  std::int64_t selected = 0;  // running pods
+  bool exclusive = false;
+};
+
+class BudgetFinder {
+ public:
+  explicit BudgetFinder(ProblemDraft& draft) : draft_(draft), selected_by_(draft.problem.pods.size()) {}
+
+  Failure find() {
+    const std::vector<SnapshotDisruptionBudget>& sources = draft_.snapshot.disruption_budgets;
+    std::set<std::pair<std::string_view, std::string_view>> names;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      const SnapshotDisruptionBudget& source = sources[i];
+      if (!names.emplace(source.namespace_name, source.name).second && draft_.snapshot.anomalies.strict) {
+        return name_error("DuplicateName", path_to("disruptionBudgets", i, "name"),
+                          "the namespace has another disruption budget", source.name);
+      }
+      if (!source.selector) continue;
+      add({source.name, source.namespace_name, source.allowed}, *source.selector);
+      candidates_.back().exclusive = source.exclusive;
+      any_exclusive_ = any_exclusive_ || source.exclusive;
+    }
+    of_snapshot_ = candidates_.size();
+    for (const LabelSelector& protect : draft_.snapshot.policy.protect) add({"policy.protect", {}, 0}, protect);
+    if (!draft_.snapshot.policy.schedulers.empty()) {
+      foreign_ = candidates_.size();
+      candidates_.push_back({{"policy.schedulers", {}, 0}, nullptr, 0, false});
+    }
+    select_pods();
+    pin_shared_pods();
+    keep_those_that_bind();
+    return {};
+  }
+
+ private:
+  using Label = std::pair<std::string_view, std::string_view>;
+  struct OfNamespace {
+    std::map<Label, std::vector<std::size_t>> by_label;
+    std::vector<std::size_t> others;
+  };
+
+  void add(const DisruptionBudget& budget, const LabelSelector& selector) {
+    const std::size_t position = candidates_.size();
+    candidates_.push_back({budget, &selector, 0, false});
+    OfNamespace& own = of_namespace_[budget.namespace_name];
+    const auto named = std::ranges::find(selector.requirements, SelectorOperator::kIn, &SelectorRequirement::op);
+    if (named == selector.requirements.end()) {
+      own.others.push_back(position);
+      return;
+    }
+    std::set<std::string_view> values(named->values.begin(), named->values.end());
+    for (const std::string_view value : values) own.by_label[{named->key, value}].push_back(position);
+  }
+
+  void select_pods() {
+    for (const PodIndex pod : draft_.problem.pods.indices()) {
+      if (draft_.problem.pods[pod].status != PodStatus::kRunning) continue;
+      const std::string_view name_space = draft_.snapshot.pods[pod.value()].namespace_name;
+      select(pod, name_space);
+      if (!name_space.empty()) select(pod, {});
+      if (!plans(draft_.snapshot.policy, draft_.snapshot.pods[pod.value()])) note(pod, *foreign_);
+    }
+  }
+
+  void select(PodIndex pod, std::string_view name_space) {
+    const auto found = of_namespace_.find(name_space);
+    if (found == of_namespace_.end()) return;
+    const Labels& labels = draft_.snapshot.pods[pod.value()].labels;
+    const auto ask = [&](const std::vector<std::size_t>& positions) {
+      for (const std::size_t position : positions) {
+        if (matches(*candidates_[position].selector, labels)) note(pod, position);
+      }
+    };
+    ask(found->second.others);
+    for (const Label& label : labels) {
+      const auto those = found->second.by_label.find(label);
+      if (those != found->second.by_label.end()) ask(those->second);
+    }
+  }
+
+  // Pods of an exclusive budget that another one selects, too.
+  void pin_shared_pods() {
+    if (!any_exclusive_) return;
+    const std::size_t shared = candidates_.size();
+    candidates_.push_back({{kSharedBudgets, {}, 0}, nullptr, 0, false});
+    for (const PodIndex pod : selected_by_.indices()) {
+      const std::vector<std::size_t>& all = selected_by_[pod];
+      const auto of_snapshot =
+          std::ranges::count_if(all, [&](std::size_t position) { return position < of_snapshot_; });
+      const bool is_exclusive =
+          std::ranges::any_of(all, [&](std::size_t position) { return candidates_[position].exclusive; });
+      if (of_snapshot > 1 && is_exclusive) note(pod, shared);
+    }
+  }
+
+  void note(PodIndex pod, std::size_t position) {
+    selected_by_[pod].push_back(position);
+    ++candidates_[position].selected;
+  }
+
+  void keep_those_that_bind() {
+    std::vector<DisruptionBudgetIndex> kept(candidates_.size(), DisruptionBudgetIndex::none());
+    DisruptionBudgets& budgets = draft_.problem.disruption_budgets;
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      if (candidates_[i].selected > candidates_[i].budget.allowed) kept[i] = budgets.add(candidates_[i].budget);
+    }
+    if (budgets.empty()) return;
+    Indexed<PodIndex, BudgetSetIndex> set_of(selected_by_.size(), BudgetSetIndex::none());
+    std::map<std::vector<DisruptionBudgetIndex>, BudgetSetIndex> known;
+    Indexed<BudgetSetIndex, std::vector<DisruptionBudgetIndex>> sets;
+    for (const PodIndex pod : selected_by_.indices()) {
+      const std::vector<DisruptionBudgetIndex> set = binding_set(selected_by_[pod], kept);
+      if (set.empty()) continue;
+      const auto [at, is_new] = known.try_emplace(set, BudgetSetIndex(sets.size()));
+      if (is_new) sets.push_back(set);
+      set_of[pod] = at->second;
+    }
+    budgets.set_pods(std::move(sets), std::move(set_of));
+  }
+
+  // For each pod that must stay, the first budget that requires it.
+  std::vector<DisruptionBudgetIndex> binding_set(const std::vector<std::size_t>& positions,
+                                                 const std::vector<DisruptionBudgetIndex>& kept) const {
+    std::vector<DisruptionBudgetIndex> set;
+    for (const std::size_t position : positions) {
+      if (!kept[position].is_none()) set.push_back(kept[position]);
+    }
+    std::ranges::sort(set);
+    const auto pins = [&](DisruptionBudgetIndex budget) {
+      return draft_.problem.disruption_budgets.all()[budget].allowed == 0;
+    };
+    const auto pinning = std::ranges::find_if(set, pins);
+    return pinning == set.end() ? set : std::vector{*pinning};
+  }
+
+  ProblemDraft& draft_;
+  std::vector<Candidate> candidates_;
+  std::size_t of_snapshot_ = 0;  // number of leading candidates that are the snapshot's budgets
+  bool any_exclusive_ = false;
+  std::optional<std::size_t> foreign_;  // the candidate of pods that other schedulers run
+  std::map<std::string_view, OfNamespace> of_namespace_;  // "": all namespaces
+  Indexed<PodIndex, std::vector<std::size_t>> selected_by_;
+};
+
+// The gangs that have been below their minimum longest are evicted first, as far as the budgets allow; others stay.
+void keep_stale_gangs(Problem& problem, const Snapshot& snapshot) {
+  std::vector<GangIndex> stale;
+  for (const GangIndex gang : problem.gangs.indices()) {
+    if (problem.gangs[gang].stale) stale.push_back(gang);
+  }
+  const auto since = [&](GangIndex gang) { return snapshot.gangs[gang.value()].stale_since.value_or(snapshot.time); };
+  std::ranges::sort(stale, {}, [&](GangIndex gang) { return std::pair(since(gang), problem.gangs[gang].name); });
+  const DisruptionBudgets& budgets = problem.disruption_budgets;
+  Indexed<DisruptionBudgetIndex, std::int64_t> left;
+  for (const DisruptionBudget& budget : budgets.all()) left.push_back(budget.allowed);
+  for (const GangIndex gang : stale) {
+    std::vector<PodIndex> running;
+    for (const PodIndex pod : problem.gangs[gang].pods) {
+      if (problem.pods[pod].status == PodStatus::kRunning) running.push_back(pod);
+    }
+    problem.gangs[gang].stale = budgets.allow(running, left);
+    if (!problem.gangs[gang].stale) continue;
+    for (const PodIndex pod : running) {
+      for (const DisruptionBudgetIndex budget : budgets.of(pod)) --left[budget];
+    }
+  }
+}
+
+}  // namespace
+
+Failure build_disruption_budgets(ProblemDraft& draft) {
+  MUSTER_REQUIRE_SLOW(std::ranges::none_of(draft.problem.groups,
+                                           [](const Group& group) { return group.minimum == kUnresolvedMinimum; }));
+  const Snapshot& snapshot = draft.snapshot;
+  const Policy& policy = snapshot.policy;
+  if (snapshot.disruption_budgets.empty() && policy.protect.empty() && policy.schedulers.empty()) return {};
+  if (Failure failure = BudgetFinder(draft).find()) return failure;
+  if (!draft.problem.disruption_budgets.empty()) keep_stale_gangs(draft.problem, snapshot);
+  return {};
+}
+
+}  // namespace muster

@@ -1,0 +1,195 @@
+// Nodes: names, topology domains, and classes of nodes that this snapshot does not distinguish.
+#include <algorithm>
+
+#include "model/build/stages.h"
+#include "model/snapshot/filters.h"
+
+namespace muster {
+namespace {
+
+constexpr std::uint32_t kTopScope = 0xFFFFFFFF;  // of the domains of the coarsest level
+
+Failure add_topology(ProblemDraft& draft) {
+  const std::vector<std::string_view>& levels = draft.snapshot.topology;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    if (std::find(levels.begin(), levels.begin() + static_cast<std::ptrdiff_t>(i), levels[i]) !=
+        levels.begin() + static_cast<std::ptrdiff_t>(i)) {
+      return name_error("DuplicateName", path_to("topology", i, ""), "duplicate level", levels[i]);
+    }
+    draft.problem.topology_levels.push_back(levels[i]);
+  }
+  return {};
+}
+
+// The node's domain on each level; all none if it lacks one of the labels. `domains`: scope is the coarser domain.
+std::vector<DomainIndex> domains_of(ProblemDraft& draft, NodeIndex node, NameTable& domains) {
+  const Labels& labels = draft.snapshot.nodes[node.value()].labels;
+  std::vector<DomainIndex> found(draft.snapshot.topology.size());
+  for (const std::string_view key : draft.snapshot.topology) {
+    if (!label_of(labels, key)) return found;
+  }
+  std::uint32_t scope = kTopScope;
+  for (const TopologyLevelIndex level : draft.problem.topology_levels.indices()) {
+    const std::string_view value = *label_of(labels, draft.problem.topology_levels[level]);
+    scope = domains.number(value, scope);
+    const DomainIndex domain(scope);
+    if (scope == draft.problem.domains.size()) draft.problem.domains.push_back({level, {}});
+    draft.problem.domains[domain].nodes.push_back(node);
+    found[level.value()] = domain;
+  }
+  return found;
+}
+
+// What the filters of this snapshot ask of labels and names. Two nodes with equal answers are equivalent. All values
+// that no filter names count as one, so the hostname selector of one pod does not split all nodes.
+class AskedLabels {
+ public:
+  explicit AskedLabels(const Snapshot& snapshot) {
+    for (const PodSpec& spec : snapshot.pod_specs) add(spec);
+    find_domain_keys(snapshot);
+  }
+
+  // Appends numbers that are equal for two nodes exactly if no filter distinguishes their labels and names.
+  void describe(const SnapshotNode& node, std::vector<std::uint64_t>& out) {
+    for (const auto& [label_key, label_value] : node.labels) {
+      const std::uint32_t key = keys_.find(label_key);
+      if (key == NameTable::kAbsent) continue;
+      const std::uint32_t value = is_whole_[key] ? values_.number(label_value, key) : values_.find(label_value, key);
+      out.push_back(std::uint64_t{key} << 32 | value);
+    }
+    out.push_back(names_.find(node.name));
+  }
+
+ private:
+  std::uint32_t key_number(std::string_view key) {
+    const std::uint32_t number = keys_.number(key);
+    is_whole_.resize(keys_.size());
+    return number;
+  }
+
+  void add(const SelectorRequirement& requirement) {
+    const std::uint32_t key = key_number(requirement.key);
+    if (requirement.op == SelectorOperator::kGt || requirement.op == SelectorOperator::kLt) is_whole_[key] = true;
+    for (const std::string_view value : requirement.values) values_.number(value, key);
+  }
+
+  void add(const NodeSelectorTerm& term) {
+    for (const SelectorRequirement& requirement : term.match_expressions) add(requirement);
+    for (const SelectorRequirement& requirement : term.match_fields) {
+      for (const std::string_view name : requirement.values) names_.number(name);
+    }
+  }
+
+  void add(const PodSpec& spec) {
+    for (const auto& [key, value] : spec.node_selector) values_.number(value, key_number(key));
+    for (const auto* terms : {&spec.node_affinity.required, &spec.volume_terms}) {
+      if (!*terms) continue;
+      for (const NodeSelectorTerm& term : **terms) add(term);
+    }
+    for (const PreferredNodeTerm& preferred : spec.node_affinity.preferred) add(preferred.term);
+    for (const PodTerm& term : spec.anti_affinity) domain_keys_.number(term.topology_key);
+    for (const PodTerm& term : spec.affinity) domain_keys_.number(term.topology_key);
+    for (const SpreadConstraint& constraint : spec.topology_spread) domain_keys_.number(constraint.topology_key);
+  }
+
+  // Domains of pod terms that hold a single node each (hostname) split nothing: the nodes differ only in identity.
+  void find_domain_keys(const Snapshot& snapshot) {
+    if (domain_keys_.size() == 0) return;
+    std::vector<std::uint32_t> nodes_with(domain_keys_.size(), 0), values_of(domain_keys_.size(), 0);
+    std::vector<std::string_view> key_names(domain_keys_.size());
+    NameTable seen;
+    for (const SnapshotNode& node : snapshot.nodes) {
+      for (const auto& [key, value] : node.labels) {
+        const std::uint32_t number = domain_keys_.find(key);
+        if (number == NameTable::kAbsent) continue;
+        key_names[number] = key;
+        ++nodes_with[number];
+        values_of[number] += seen.insert(value, 0, number).second ? 1 : 0;
+      }
+    }
+    for (std::uint32_t number = 0; number < key_names.size(); ++number) {
+      if (nodes_with[number] == 0) continue;
+      const std::uint32_t key = key_number(key_names[number]);
+      if (values_of[number] < nodes_with[number]) is_whole_[key] = true;
+    }
+  }
+
+  NameTable keys_, names_, domain_keys_;
+  NameTable values_;            // scope: the key's number
+  std::vector<bool> is_whole_;  // by key: every value counts
+};
+
+NodeClass node_class_of(ProblemDraft& draft, const SnapshotNode& node) {
+  NodeClass result;
+  result.capacity.assign(draft.problem.resource_count, 0);
+  for (const auto& [resource, amount] : node.resources) result.capacity[resource.value()] = amount;
+  result.device_count = node.gpu_count;
+  result.device_memory_mib = node.gpu_memory_mib;
+  if (!node.gpu_model.empty()) result.model = ModelIndex(draft.models.number(node.gpu_model));
+  result.cordoned = node.unschedulable;
+  return result;
+}
+
+class NodeClassifier {
+ public:
+  explicit NodeClassifier(ProblemDraft& draft) : draft_(draft), labels_(draft.snapshot) {}
+
+  NodeClassIndex class_of(NodeIndex index) {
+    const SnapshotNode& node = draft_.snapshot.nodes[index.value()];
+    describe(node, draft_.problem.nodes[index].domains);
+    const auto [number, is_new] = classes_.intern(signature_);
+    if (is_new) draft_.problem.node_classes.push_back(node_class_of(draft_, node));
+    draft_.problem.node_classes[NodeClassIndex(number)].nodes.push_back(index);
+    return NodeClassIndex(number);
+  }
+
+ private:
+  void describe(const SnapshotNode& node, const std::vector<DomainIndex>& domains) {
+    signature_.assign({node.unschedulable ? std::uint64_t{1} : 0, static_cast<std::uint64_t>(node.gpu_count),
+                       static_cast<std::uint64_t>(node.gpu_memory_mib), strings_.number(node.gpu_model)});
+    for (const auto& [resource, amount] : node.resources) {
+      if (amount == 0) continue;
+      signature_.push_back(resource.value());
+      signature_.push_back(static_cast<std::uint64_t>(amount));
+    }
+    signature_.push_back(kEndOfList);
+    for (const Taint& taint : node.taints) {
+      signature_.push_back(strings_.number(taint.key));
+      signature_.push_back(strings_.number(taint.value));
+      signature_.push_back(static_cast<std::uint64_t>(taint.effect));
+    }
+    signature_.push_back(kEndOfList);
+    signature_.push_back(domains.empty() ? kEndOfList
+                                         : domains.back().value());  // the finest level determines all coarser ones
+    labels_.describe(node, signature_);
+  }
+
+  static constexpr std::uint64_t kEndOfList = ~std::uint64_t{0};
+  ProblemDraft& draft_;
+  AskedLabels labels_;
+  NameTable strings_;
+  SequenceTable classes_;
+  std::vector<std::uint64_t> signature_;
+};
+
+}  // namespace
+
+Failure build_nodes(ProblemDraft& draft) {
+  if (Failure failure = add_topology(draft)) return failure;
+  const std::vector<SnapshotNode>& nodes = draft.snapshot.nodes;
+  draft.nodes.reserve(nodes.size());
+  draft.problem.nodes.resize(nodes.size());
+  NameTable domains;
+  NodeClassifier classifier(draft);
+  for (const NodeIndex index : draft.problem.nodes.indices()) {
+    const SnapshotNode& node = nodes[index.value()];
+    if (!draft.nodes.insert(node.name, index.value()).second) {
+      return name_error("DuplicateName", path_to("nodes", index.value(), "name"), "duplicate node", node.name);
+    }
+    draft.problem.nodes[index].domains = domains_of(draft, index, domains);
+    draft.problem.nodes[index].node_class = classifier.class_of(index);
+  }
+  return {};
+}
+
+}  // namespace muster

@@ -1,0 +1,214 @@
+// Inconsistent pods. One that may hold resources keeps them, or keeps the node from accepting new pods; a waiting one
+// is held.
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "model/base/require.h"
+#include "model/build/repair_parts.h"
+#include "model/build/repair_snapshot.h"
+
+namespace muster::repair {
+namespace {
+
+bool holds_room(const SnapshotPod& pod) {
+  return pod.status == PodStatus::kRunning || pod.status == PodStatus::kReleasing;
+}
+
+template <class List>
+bool have_names_of_their_own(const List& list) {
+  std::unordered_set<std::string_view> names;
+  return std::ranges::all_of(list, [&](const auto& object) { return names.insert(object.name).second; });
+}
+
+class PodRepair {
+ public:
+  explicit PodRepair(Snapshot& snapshot) : snapshot_(snapshot) {
+    for (std::size_t i = 0; i < snapshot.nodes.size(); ++i) nodes_.emplace(snapshot.nodes[i].name, i);
+    for (std::size_t i = 0; i < snapshot.gangs.size(); ++i) gangs_.emplace(snapshot.gangs[i].name, i);
+  }
+
+  void run() {
+    merge_repeated();
+    for (SnapshotPod& pod : snapshot_.pods) {
+      settle_place(pod);
+      settle_gang(pod);
+    }
+    for (const std::size_t gang : wrong_gangs_) hold_gang(snapshot_, snapshot_.gangs[gang]);
+    for (SnapshotPod& pod : snapshot_.pods) forget_subgroup(pod);
+  }
+
+ private:
+  void tell(const SnapshotPod& pod, std::string_view code, std::string message) {
+    warn(snapshot_, {std::string(code), "pod", std::string(pod.name), std::move(message)});
+  }
+
+  // No new pod may be placed on a node with a pod of unknown requests.
+  void close_node(std::string_view node) {
+    const auto at = nodes_.find(node);
+    if (at != nodes_.end()) snapshot_.nodes[at->second].unschedulable = true;
+  }
+
+  // The first entry counts, unless only the other holds resources. If both do, on two nodes, the other's node accepts
+  // nothing new.
+  void merge_repeated() {
+    std::unordered_map<std::string_view, std::size_t> first;
+    std::vector<bool> is_repeated(snapshot_.pods.size(), false);
+    for (std::size_t i = 0; i < is_repeated.size(); ++i) {
+      const auto [at, is_new] = first.emplace(snapshot_.pods[i].name, i);
+      if (is_new) continue;
+      is_repeated[i] = true;
+      merge(snapshot_.pods[at->second], snapshot_.pods[i]);
+    }
+    std::size_t at = 0;
+    snapshot_.pods.erase_if([&](const SnapshotPod&) { return is_repeated[at++]; });
+  }
+
+  void merge(SnapshotPod& kept, SnapshotPod& other) {
+    if (holds_room(other) && !holds_room(kept)) {
+      std::swap(kept, other);
+      return tell(kept, "DuplicateName", "duplicate name; Muster uses the pod on a node");
+    }
+    const bool is_elsewhere = holds_room(other) && other.node != kept.node;
+    if (is_elsewhere) close_node(other.node);
+    tell(kept, "DuplicateName",
+         is_elsewhere ? "duplicate name, on two nodes; Muster places nothing new on node " + quoted(other.node)
+                      : "duplicate name; Muster uses the first one");
+  }
+
+  // Takes no resources anywhere. A running pod counts for its gang like a succeeded one, so that the others are not
+  // affected.
+  void leave_out(SnapshotPod& pod) {
+    pod.status = pod.status == PodStatus::kReleasing ? PodStatus::kFailed : PodStatus::kSucceeded;
+    pod.node = {};
+    pod.devices.clear();
+  }
+
+  void settle_place(SnapshotPod& pod) {
+    const bool waits = pod.status == PodStatus::kPending || pod.status == PodStatus::kGated;
+    if (waits && !pod.node.empty()) {
+      tell(pod, "InvalidValue", "it is pending or gated but has a node; Muster treats it as running there");
+      pod.status = PodStatus::kRunning;
+    }
+    if (!holds_room(pod)) return;
+    if (pod.node.empty()) {
+      tell(pod, "MissingKey", "it runs but names no node; it is ignored");
+      leave_out(pod);
+    } else if (!nodes_.contains(pod.node)) {
+      tell(pod, "UnknownNode", "it runs on unknown node " + quoted(pod.node) + "; it is ignored");
+      leave_out(pod);
+    } else if (!adds_up(pod)) {
+      tell(pod, "TooLarge",
+           "with it, the requests on node " + quoted(pod.node) +
+               " exceed 64 bits; it is ignored, and nothing new is placed there");
+      close_node(pod.node);
+      leave_out(pod);
+    }
+  }
+
+  bool adds_up(const SnapshotPod& pod) {
+    const auto sum_of = [&](const ResourceAmount& asked) -> Amount& {
+      return sums_[{nodes_.at(pod.node), asked.resource.value()}];
+    };
+    const PodSpec& spec = snapshot_.pod_specs[pod.spec];
+    Amount sum = 0;
+    for (const ResourceAmount& asked : spec.resources) {
+      if (__builtin_add_overflow(sum_of(asked), asked.amount, &sum)) return false;
+    }
+    for (const ResourceAmount& asked : spec.resources) sum_of(asked) += asked.amount;
+    return true;
+  }
+
+  void settle_gang(SnapshotPod& pod) {
+    if (pod.gang.empty()) {
+      if (gangs_.contains(pod.name)) name_own_gang(pod);
+      return;
+    }
+    const auto at = gangs_.find(pod.gang);
+    if (at == gangs_.end()) return add_held_gang(pod);
+    const std::string wrong = wrong_subgroup(snapshot_.gangs[at->second], pod);
+    if (wrong.empty()) return;
+    tell(pod, "UnknownSubgroup", wrong + "; gang " + quoted(pod.gang) + " is held");
+    wrong_gangs_.push_back(at->second);
+  }
+
+  static std::string wrong_subgroup(const SnapshotGang& gang, const SnapshotPod& pod) {
+    if (gang.subgroups.empty() && pod.subgroup.empty()) return {};
+    if (pod.subgroup.empty()) return "it names no subgroup of its gang";
+    const auto named = std::ranges::find(gang.subgroups, pod.subgroup, &SnapshotSubgroup::name);
+    if (named == gang.subgroups.end()) return "its gang has no subgroup " + quoted(pod.subgroup);
+    const auto below = std::ranges::find(gang.subgroups, pod.subgroup, &SnapshotSubgroup::parent);
+    return below == gang.subgroups.end() ? std::string() : "subgroup " + quoted(pod.subgroup) + " has subgroups";
+  }
+
+  // If a pod without a gang has the same name as a gang, its own gang gets another name.
+  void name_own_gang(SnapshotPod& pod) {
+    std::string name(pod.name);
+    do name += "@pod";
+    while (gangs_.contains(name));
+    tell(pod, "DuplicateName", "a gang has the same name; its own gang is named " + quoted(name));
+    SnapshotGang gang;
+    gang.name = snapshot_.text.store(name);
+    if (pod.own_gang >= 0) gang.terms = snapshot_.own_gang_terms[static_cast<std::size_t>(pod.own_gang)];
+    if (!gang.terms.created) gang.terms.created = pod.created;
+    pod.gang = gang.name;
+    pod.own_gang = -1;
+    add(std::move(gang));
+  }
+
+  void add_held_gang(const SnapshotPod& pod) {
+    SnapshotGang gang;
+    gang.name = pod.gang;
+    gang.terms.queue = {};
+    warn(snapshot_, {"UnknownGang", "gang", std::string(gang.name), "unknown gang; the pods that name it are held"});
+    hold_gang(snapshot_, gang);
+    add(std::move(gang));
+  }
+
+  void add(SnapshotGang gang) {
+    gangs_.emplace(gang.name, snapshot_.gangs.size());
+    snapshot_.gangs.push_back(std::move(gang));
+  }
+
+  void forget_subgroup(SnapshotPod& pod) {
+    if (pod.gang.empty() || pod.subgroup.empty()) return;
+    const auto at = gangs_.find(pod.gang);
+    if (snapshot_.gangs[at->second].subgroups.empty()) pod.subgroup = {};
+  }
+
+  Snapshot& snapshot_;
+  std::unordered_map<std::string_view, std::size_t> nodes_, gangs_;
+  std::vector<std::size_t> wrong_gangs_;
+  std::map<std::pair<std::size_t, std::uint32_t>, Amount> sums_;  // by node and resource
+};
+
+}  // namespace
+
+void repair_pods(Snapshot& snapshot) {
+  MUSTER_REQUIRE_SLOW(have_names_of_their_own(snapshot.nodes) && have_names_of_their_own(snapshot.queues) &&
+                      have_names_of_their_own(snapshot.priority_classes) && have_names_of_their_own(snapshot.gangs));
+  PodRepair(snapshot).run();
+  hold_gangs(snapshot);
+}
+
+}  // namespace muster::repair
+
+namespace muster {
+
+void hold_gangs(Snapshot& snapshot) {
+  const std::vector<std::string_view>& held = snapshot.anomalies.held_gangs;
+  const std::unordered_set<std::string_view> names(held.begin(), held.end());
+  if (held.empty()) return;
+  for (SnapshotGang& gang : snapshot.gangs) {
+    if (!names.contains(gang.name)) continue;
+    gang.terms.preemptible = false;
+    gang.staleness_grace_period = kNever;
+  }
+  for (SnapshotPod& pod : snapshot.pods) {
+    if (pod.status == PodStatus::kPending && names.contains(pod.gang)) pod.status = PodStatus::kGated;
+  }
+}
+
+}  // namespace muster
