@@ -36,30 +36,30 @@ struct Runs {
   std::map<std::string, Run> by_case;
 };
 
-JsonValue member(JsonValue object, std::string_view wanted) {
-  if (object && object.is(JsonKind::kObject))
+json::JsonValue member(json::JsonValue object, std::string_view wanted) {
+  if (object && object.is(json::JsonKind::kObject))
     for (const auto& [key, value] : object.members())
       if (key == wanted) return value;
   return {};
 }
 
-std::string text_of(JsonValue value) {
-  return value && value.is(JsonKind::kString) ? std::string(value.string()) : std::string();
+std::string text_of(json::JsonValue value) {
+  return value && value.is(json::JsonKind::kString) ? std::string(value.string()) : std::string();
 }
 
 void add_line(const std::string& line, Runs& runs) {
-  JsonDocument document;
+  json::JsonDocument document;
   if (const auto error = document.parse(line, {.max_bytes = 1 << 20, .max_depth = 8}))
     throw std::runtime_error(error->message);
   const std::string name = text_of(member(document.root(), "case"));
-  const JsonValue phases = member(document.root(), "ms");
-  if (name.empty() || !phases || !phases.is(JsonKind::kObject))
+  const json::JsonValue phases = member(document.root(), "ms");
+  if (name.empty() || !phases || !phases.is(json::JsonKind::kObject))
     throw std::runtime_error("a line without \"case\" or \"ms\"");
   if (!runs.by_case.contains(name)) runs.order.push_back(name);
   Run& run = runs.by_case[name];
   run.commit = text_of(member(document.root(), "commit"));
   for (const auto& [phase, values] : phases.members()) {
-    const JsonValue median = member(values, "p50");
+    const json::JsonValue median = member(values, "p50");
     if (!median) continue;
     const double ms = std::stod(std::string(document.number_text(median)));
     const auto [at, is_new] = run.medians.emplace(phase, ms);

@@ -30,7 +30,7 @@ namespace {
 
 struct Arguments {
   std::vector<std::string> files;
-  GreedyOptions options;
+  greedy::GreedyOptions options;
   int repetitions = 5;
   bool shows_levels = false;
 };
@@ -81,14 +81,14 @@ struct Measured {
   double milliseconds = 0, computed_ms = 0;
 };
 
-Measured measure(const Judge& judge, const GreedyOptions& options, int repetitions) {
+Measured measure(const Judge& judge, const greedy::GreedyOptions& options, int repetitions) {
   using Clock = std::chrono::steady_clock;
   Measured measured;
   std::vector<double> times, computed;
   for (int i = 0; i < repetitions; ++i) {
     const Clock::time_point start = Clock::now();
     const std::clock_t computed_before = std::clock();
-    measured.candidate = solve_greedy(judge.problem, judge.shares, options);
+    measured.candidate = greedy::solve_greedy(judge.problem, judge.shares, options);
     times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
     computed.push_back(1e3 * static_cast<double>(std::clock() - computed_before) / CLOCKS_PER_SEC);
   }
@@ -96,7 +96,7 @@ Measured measure(const Judge& judge, const GreedyOptions& options, int repetitio
     std::ranges::sort(of);
     return of[of.size() / 2];
   };
-  const auto violations = check_plan(judge.snapshot, judge.problem, judge.shares, measured.candidate.plan);
+  const auto violations = referee::check_plan(judge.snapshot, judge.problem, judge.shares, measured.candidate.plan);
   if (!violations.empty()) throw std::runtime_error(violations[0].subject + ": " + violations[0].message);
   measured.milliseconds = median(times);
   measured.computed_ms = median(computed);
@@ -118,7 +118,7 @@ int run(const Arguments& arguments) {
   fmt::print("|---|---|---|---|---|---|---|---|---|---|\n");
   for (const std::string& file : arguments.files) {
     const Judge judge(read_line(file));
-    GreedyOptions first = arguments.options;
+    greedy::GreedyOptions first = arguments.options;
     first.starts = 1;
     print(file, judge, measure(judge, first, arguments.repetitions), arguments, "first");
     if (arguments.options.starts > 1)

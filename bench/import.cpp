@@ -24,7 +24,7 @@ namespace muster::bench {
 namespace {
 
 struct Settings {
-  KubernetesListOptions list;
+  generator::KubernetesListOptions list;
   int runs = 3;
   std::string write;  // a file for the List, and nothing else is done
 };
@@ -36,7 +36,7 @@ double seconds_since(Clock::time_point begun) { return std::chrono::duration<dou
 double megabytes(std::size_t bytes) { return static_cast<double>(bytes) / 1e6; }
 
 // Throws where the snapshot is not the one that the List describes.
-void check(const Result<Snapshot>& snapshot, const KubernetesListOptions& list) {
+void check(const Result<Snapshot>& snapshot, const generator::KubernetesListOptions& list) {
   if (!snapshot) throw std::runtime_error(snapshot.error().path + ": " + snapshot.error().message);
   const auto nodes = static_cast<std::int64_t>(snapshot->nodes.size()),
              pods = static_cast<std::int64_t>(snapshot->pods.size());
@@ -44,9 +44,9 @@ void check(const Result<Snapshot>& snapshot, const KubernetesListOptions& list) 
 }
 
 void measure_reader(const std::string& text, const Settings& settings) {
-  ReaderOptions options;
+  muster_v1::ReaderOptions options;
   options.max_line_bytes = std::max(options.max_line_bytes, text.size());
-  SnapshotReader reader(options);
+  muster_v1::SnapshotReader reader(options);
   double first = 0, best = 0;
   for (int run = 0; run < settings.runs; ++run) {
     const Clock::time_point begun = Clock::now();
@@ -109,10 +109,10 @@ int run(int argc, char** argv) {
                {"--write", [&](const auto& value) { settings.write = value; }}});
   std::string text;
   if (!settings.write.empty()) {
-    std::ofstream(settings.write) << kubernetes_list(settings.list) << '\n';
+    std::ofstream(settings.write) << generator::kubernetes_list(settings.list) << '\n';
     return 0;
   }
-  text = kubernetes_list(settings.list);
+  text = generator::kubernetes_list(settings.list);
   fmt::print("{}, {} nodes, {} pods, {:.1f} MB, indentation {}, load {:.1f}\n\n", commit(), settings.list.nodes,
              settings.list.pods, megabytes(text.size()), settings.list.indentation, load_average());
   fmt::print("| | first MB/s | best MB/s | peak memory / input |\n|---|---|---|---|\n");

@@ -81,15 +81,15 @@ struct Asked {
 
 std::string instance(int nodes, std::uint64_t seed) {
   if (nodes % kOpenbNodes == 0) {
-    OpenbOptions options;
+    traces::OpenbOptions options;
     options.seed = seed;
     options.tile = nodes / kOpenbNodes;
     options.load = 1.2;
     return openb(options);
   }
-  GeneratorOptions options = synth(nodes, seed);
+  generator::GeneratorOptions options = synth(nodes, seed);
   options.place_only = false;
-  return generate_snapshot(options);
+  return generator::generate_snapshot(options);
 }
 
 std::vector<std::unique_ptr<Asked>> lines_of(int nodes, std::uint64_t seed) {

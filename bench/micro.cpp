@@ -20,11 +20,11 @@
 #include "bench/support/instances.h"
 #include "bench/support/judge.h"
 #include "heuristics/greedy/greedy.h"
+#include "heuristics/placement/gang_placement.h"
+#include "heuristics/placement/node_choice.h"
 #include "heuristics/state/candidate.h"
 #include "heuristics/state/cluster_state.h"
 #include "heuristics/state/fit.h"
-#include "heuristics/state/gang_placement.h"
-#include "heuristics/state/node_choice.h"
 #include "io/muster_v1/plan_line.h"
 #include "io/muster_v1/snapshot_reader.h"
 #include "model/build/build_problem.h"
@@ -38,12 +38,12 @@ namespace {
 constexpr std::size_t kFitPods = 100;  // each against every node
 
 std::string made_up(int nodes, int queues) {
-  GeneratorOptions options = synth(nodes, 1);
-  options.queues = queues;
+  generator::GeneratorOptions options = synth(nodes, 1);
+  options.queues.count = queues;
   options.priorities = 3;
-  options.gangs_max = 64;
-  options.occupied = 0.5;
-  return generate_snapshot(options);
+  options.gangs.largest = 64;
+  options.running.occupied = 0.5;
+  return generator::generate_snapshot(options);
 }
 
 std::string line_of(std::string_view cluster) {
@@ -59,15 +59,15 @@ struct Prepared {
         judge(line),
         state(judge.problem, ClusterState::Releasing::kFreed),
         bounds(queue_bounds(judge.problem, state)),
-        greedy(solve_greedy(judge.problem, judge.shares, GreedyOptions{})),
-        report(describe(judge.problem, judge.shares, {greedy.plan, greedy.levels, no_bounds(), true})) {
+        greedy(greedy::solve_greedy(judge.problem, judge.shares, greedy::GreedyOptions{})),
+        report(explain::describe(judge.problem, judge.shares, {greedy.plan, greedy.levels, no_bounds(), true})) {
     for (const PodIndex pod : judge.problem.pods.indices())
       if (fit::is_pending(judge.problem.pods[pod])) pending.push_back(pod);
     for (const GangIndex gang : judge.problem.gangs.indices())
       if (std::ranges::any_of(judge.problem.gangs[gang].pods,
                               [&](PodIndex pod) { return fit::is_pending(judge.problem.pods[pod]); }))
         waiting.push_back(gang);
-    if (!check_plan(judge.snapshot, judge.problem, judge.shares, greedy.plan).empty())
+    if (!referee::check_plan(judge.snapshot, judge.problem, judge.shares, greedy.plan).empty())
       throw std::runtime_error("greedy's plan does not pass the referee");
   }
 
@@ -80,7 +80,7 @@ struct Prepared {
   ClusterState state;  // as the snapshot has it
   QueueBounds bounds;
   Candidate greedy;
-  Report report;
+  explain::Report report;
   std::vector<PodIndex> pending;
   std::vector<GangIndex> waiting;
 };
@@ -97,13 +97,13 @@ void count(benchmark::State& run, std::size_t items) {
 }
 
 void parse(benchmark::State& run, Prepared& cluster) {
-  SnapshotReader reader;
+  muster_v1::SnapshotReader reader;
   for (auto _ : run) benchmark::DoNotOptimize(reader.read(cluster.line));
   run.SetBytesProcessed(run.iterations() * static_cast<std::int64_t>(cluster.line.size()));
 }
 
 void build(benchmark::State& run, Prepared& cluster) {
-  Result<Snapshot> snapshot = SnapshotReader().read(cluster.line);
+  Result<Snapshot> snapshot = muster_v1::SnapshotReader().read(cluster.line);
   for (auto _ : run) benchmark::DoNotOptimize(build_problem(*snapshot));
   count(run, cluster.judge.problem.pods.size());
 }
@@ -128,7 +128,7 @@ void choose(benchmark::State& run, Prepared& cluster) {
     run.PauseTiming();
     ClusterState state = cluster.state;
     run.ResumeTiming();
-    NodeChooser chooser(state, cluster.bounds, NodeRule::kKeepCpu);
+    placement::NodeChooser chooser(state, cluster.bounds, placement::NodeRule::kKeepCpu);
     for (const PodIndex pod : cluster.pending) {
       const NodeIndex node = chooser.choose(pod, {});
       if (!node.is_none()) state.put(pod, node, chooser.devices_for(pod, node));
@@ -143,8 +143,8 @@ void place(benchmark::State& run, Prepared& cluster) {
     run.PauseTiming();
     ClusterState state = cluster.state;
     run.ResumeTiming();
-    NodeChooser chooser(state, cluster.bounds, NodeRule::kKeepCpu);
-    GangPlacer placer(state, cluster.bounds, chooser);
+    placement::NodeChooser chooser(state, cluster.bounds, placement::NodeRule::kKeepCpu);
+    placement::GangPlacer placer(state, cluster.bounds, chooser);
     for (const GangIndex gang : cluster.waiting) benchmark::DoNotOptimize(placer.place_minimum(gang));
   }
   count(run, cluster.waiting.size());
@@ -174,15 +174,15 @@ void fair_share(benchmark::State& run, Prepared& cluster) {
 void referee(benchmark::State& run, Prepared& cluster) {
   const Judge& judge = cluster.judge;
   for (auto _ : run)
-    benchmark::DoNotOptimize(check_plan(judge.snapshot, judge.problem, judge.shares, cluster.greedy.plan));
+    benchmark::DoNotOptimize(referee::check_plan(judge.snapshot, judge.problem, judge.shares, cluster.greedy.plan));
   count(run, judge.problem.pods.size());
 }
 
 void reasons(benchmark::State& run, Prepared& cluster) {
   const Judge& judge = cluster.judge;
   for (auto _ : run)
-    benchmark::DoNotOptimize(
-        describe(judge.problem, judge.shares, {cluster.greedy.plan, cluster.greedy.levels, cluster.no_bounds(), true}));
+    benchmark::DoNotOptimize(explain::describe(
+        judge.problem, judge.shares, {cluster.greedy.plan, cluster.greedy.levels, cluster.no_bounds(), true}));
   count(run, cluster.waiting.size());
 }
 
@@ -190,7 +190,7 @@ void format(benchmark::State& run, Prepared& cluster) {
   std::string text;
   for (auto _ : run) {
     text.clear();
-    write_plan({cluster.judge.problem, cluster.greedy.plan, cluster.report, {}}, text);
+    muster_v1::write_plan({cluster.judge.problem, cluster.greedy.plan, cluster.report, {}}, text);
     benchmark::DoNotOptimize(text.data());
   }
   run.SetBytesProcessed(run.iterations() * static_cast<std::int64_t>(text.size()));

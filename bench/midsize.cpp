@@ -132,20 +132,20 @@ class Comparison {
   }
 
  private:
-  ReadPlan plan_of(const std::string& engine, Levels& levels, double& told_ms) const {
+  muster_v1::ReadPlan plan_of(const std::string& engine, Levels& levels, double& told_ms) const {
     const Answered answered = answer_of(
         {"--budget", arguments_.budget_ms + "ms", "--threads", arguments_.threads, "--engine", engine, "--quiet"},
         line_);
     told_ms = answered.told_ms;
-    ReadPlan plan = judge_.passed(answered.line);
+    muster_v1::ReadPlan plan = judge_.passed(answered.line);
     levels = evaluate(judge_.problem, judge_.shares, plan.plan);
     return plan;
   }
 
   void solve() {
     plan_ = plan_of("auto", levels_, run_.told_ms);
-    run_.origin = plan_.origin;
-    run_.proof = plan_.proof;
+    run_.origin = origin_name(plan_.solver.origin);
+    run_.proof = proof_name(plan_.solver.proof);
     run_.load = load_average();
     for (std::size_t i = 0; i < ids_.size(); ++i)
       if (is_bound_passed(i, levels_.values[i]))
@@ -178,8 +178,8 @@ class Comparison {
   // One solution is as good as another for a level without terms, and for one that differs from an earlier one by a
   // constant.
   void compare_level(WholeModel& model, std::size_t i) {
-    Formulation& formulation = model.formulation();
-    const std::optional<LinearExpression> expression = formulation.level(ids_[i]);
+    formulation::Formulation& formulation = model.formulation();
+    const std::optional<lp::LinearExpression> expression = formulation.level(ids_[i]);
     if (!expression) throw std::runtime_error(name_of(ids_[i]) + " is not told by the model");
     std::map<std::int32_t, std::int64_t> terms;
     for (const auto& [column, coefficient] : expression->terms)
@@ -195,12 +195,12 @@ class Comparison {
     held_.emplace(std::move(terms), levels_.values[i] - expression->constant);
   }
 
-  void solve_level(WholeModel& model, std::size_t i, LinearExpression expression) {
+  void solve_level(WholeModel& model, std::size_t i, lp::LinearExpression expression) {
     const int sign = is_maximised(ids_[i].kind) ? 1 : -1;
     std::int64_t divisor = 0;
     for (const auto& [column, coefficient] : expression.terms) divisor = std::gcd(divisor, coefficient);
     for (auto& [column, coefficient] : expression.terms) coefficient /= divisor;
-    const Milp milp = model.formulation().model().build(expression, sign);
+    const lp::Milp milp = model.formulation().model().build(expression, sign);
     run_.columns = milp.columns();
     run_.rows = milp.rows();
     const auto start = std::chrono::steady_clock::now();
@@ -241,7 +241,7 @@ class Comparison {
   // A solution of cbc's converted to a plan: its value of the level, if it has the values of the levels before.
   void check_plan_of(const WholeModel& model, const std::vector<double>& x, std::size_t i) {
     const Plan plan = model.plan_of(x);
-    const auto violations = check_plan(judge_.snapshot, judge_.problem, judge_.shares, plan);
+    const auto violations = referee::check_plan(judge_.snapshot, judge_.problem, judge_.shares, plan);
     if (!violations.empty()) {
       run_.refusal = violations[0].subject + ": " + violations[0].message;
       return;
@@ -280,7 +280,7 @@ class Comparison {
   Judge judge_;
   std::vector<LevelId> ids_;
   std::vector<std::int64_t> trivial_;
-  ReadPlan plan_;
+  muster_v1::ReadPlan plan_;
   Levels levels_;
   std::map<std::map<std::int32_t, std::int64_t>, std::int64_t> held_;  // terms -> their sum
   Run run_;

@@ -1,4 +1,4 @@
-// The OpenB trace offline: all that has arrived at 100 % of the GPUs, known at once, on the empty cluster. The
+// The OpenB trace offline: all pods that have arrived at 100 % of the GPUs, in one snapshot, on the empty cluster. The
 // unallocated part of one plan, compared with a bound of it and with the result of the published FGD, which sees one
 // pod at a time. The referee checks every plan before it counts.
 //
@@ -27,7 +27,7 @@ namespace {
 
 struct Arguments {
   std::vector<std::string> traces{"default", "gpushare100", "gpuspec33"}, seeds{"42", "43", "44", "45", "46"};
-  std::string directory = openb_source_directory(), budget_ms = "10000", threads = "2", json;
+  std::string directory = traces::openb_source_directory(), budget_ms = "10000", threads = "2", json;
 };
 
 Arguments parse(int argc, char** argv) {
@@ -63,19 +63,21 @@ const std::map<std::string, Published>& published() {
 }
 
 // Returns whether the plan stands.
-bool measure(const std::string& trace, const std::string& seed, const OpenbFiles& files, const Arguments& arguments) {
-  const auto input = load_openb(files);
+bool measure(const std::string& trace, const std::string& seed, const traces::OpenbFiles& files,
+             const Arguments& arguments) {
+  const auto input = traces::load_openb(files);
   if (!input) throw std::runtime_error(input.error().path + ": " + input.error().message);
-  OpenbOptions options;
+  traces::OpenbOptions options;
   options.arrived_percent = 100;
-  if (const auto fault = openb_fault(*input, options)) throw std::runtime_error(fault->path + " " + fault->message);
-  const std::string line = openb_snapshot(*input, options);
+  if (const auto fault = traces::openb_fault(*input, options))
+    throw std::runtime_error(fault->path + " " + fault->message);
+  const std::string line = traces::openb_snapshot(*input, options);
   const Judge judge(line);
   fmt::print("| {} | {} | ", trace, seed);
   try {
     const Answered answered =
         answer_of({"--budget", arguments.budget_ms + "ms", "--threads", arguments.threads, "--quiet"}, line);
-    const ReadPlan plan = judge.passed(answered.line);
+    const muster_v1::ReadPlan plan = judge.passed(answered.line);
     const double unallocated = 100 - 100 * judge.allocated(plan.plan);
     const ProvenGap gap = proven_gap(plan);
     const auto known = published().find(trace);
@@ -110,7 +112,7 @@ int run(const Arguments& arguments) {
   int runs = 0;
   for (const std::string& trace : arguments.traces) {
     for (const std::string& seed : arguments.seeds) {
-      const OpenbFiles files = openb_files_in(arguments.directory, trace, seed);
+      const traces::OpenbFiles files = openb_files_in(arguments.directory, trace, seed);
       if (files.order.empty()) {
         std::cerr << "no order of arrival for " << trace << ", seed " << seed << "\n";
         continue;

@@ -3,7 +3,7 @@
 // replay checks every placement before it counts.
 //
 // Usage: bench_openb [--traces NAME,NAME] [--seeds S,S] [--policies muster,fgd,best-fit,...] [--batch K,K]
-//        [--data DIR] [--json FILE] [--plot FILE.svg]
+//        [--data DIR] [--json FILE]
 // --batch: adds Muster's placer with K pods known at a time, as the policy muster-batch-K. A separate track: do not
 // compare it with policies that know one pod at a time. Without flags: every trace and seed in datasets/openb. A seed
 // that DIR has no order of is sampled in the same way. DIR is laid out as datasets/openb, or as published
@@ -23,7 +23,6 @@
 
 #include "bench/support/arguments.h"
 #include "bench/support/openb_files.h"
-#include "bench/support/openb_plot.h"
 #include "bench/support/openb_replay.h"
 #include "datasets/traces/openb_published.h"
 #include "heuristics/policies/online_placing.h"
@@ -34,8 +33,9 @@ namespace muster::bench {
 namespace {
 
 struct Arguments {
-  std::vector<std::string> traces = openb_traces(), seeds{"42", "43", "44", "45", "46"}, policies{"muster", "fgd"};
-  std::string directory = openb_source_directory(), json, plot;
+  std::vector<std::string> traces = traces::openb_traces(), seeds{"42", "43", "44", "45", "46"},
+                           policies{"muster", "fgd"};
+  std::string directory = traces::openb_source_directory(), json;
 };
 
 // Policies are "muster", "muster-batch-K", and the names of online policies.
@@ -57,10 +57,10 @@ Arguments parse(int argc, char** argv) {
                   {"--batch", [&](const std::string& value) { batches = split(value); }},
                   {"--data", [&](const std::string& value) { arguments.directory = value; }},
                   {"--json", [&](const std::string& value) { arguments.json = value; }},
-                  {"--plot", [&](const std::string& value) { arguments.plot = value; }},
               });
   for (const std::string& policy : arguments.policies)
-    if (policy != "muster" && !online_policy_of(policy)) throw std::runtime_error("there is no policy " + policy);
+    if (policy != "muster" && !policies::online_policy_of(policy))
+      throw std::runtime_error("there is no policy " + policy);
   for (const std::string& batch : batches) {
     if (batch.empty() || batch.size() > 6 || batch.find_first_not_of("0123456789") != std::string::npos ||
         batch[0] == '0')
@@ -104,14 +104,14 @@ struct Measured {
   Took took;
 };
 
-Measured replay_muster(const OpenbInput& input, std::size_t batch) {
+Measured replay_muster(const traces::OpenbInput& input, std::size_t batch) {
   const OnlineInput online = online_input(input);
-  OnlinePlacer placer(online.types, online.type_of_node, {});
+  online::OnlinePlacer placer(online.types, online.type_of_node, {});
   Measured measured;
   const Stopwatch watch;
-  const std::span<const OnlineClass> pods = online.pods;
+  const std::span<const policies::OnlineClass> pods = online.pods;
   for (std::size_t first = 0; first < pods.size(); first += batch) {
-    for (std::optional<OnlinePlace>& place :
+    for (std::optional<online::OnlinePlace>& place :
          placer.place_batch(pods.subspan(first, std::min(batch, pods.size() - first))))
       measured.replay.push_back(std::move(place));
   }
@@ -120,20 +120,20 @@ Measured replay_muster(const OpenbInput& input, std::size_t batch) {
 }
 
 // All pods of the order wait in one snapshot, and are taken in order: the same as one at a time, since nothing leaves.
-Measured replay_policy(const OpenbInput& input, OnlinePolicyKind policy) {
-  const std::string line = openb_snapshot(input, {});
-  Snapshot snapshot = value_of(SnapshotReader().read(line));
+Measured replay_policy(const traces::OpenbInput& input, policies::OnlinePolicyKind policy) {
+  const std::string line = traces::openb_snapshot(input, {});
+  Snapshot snapshot = value_of(muster_v1::SnapshotReader().read(line));
   const Problem problem = value_of(build_problem(snapshot));
   Measured measured;
-  OneByOneOptions options;
+  policies::OneByOneOptions options;
   options.policy = policy;
   for (const PodIndex pod : problem.pods.indices()) options.order.push_back(problem.pods[pod].gang);
   const Stopwatch watch;
-  const Plan plan = solve_one_by_one(problem, options);
+  const Plan plan = policies::solve_one_by_one(problem, options);
   measured.took = watch.took();
   measured.replay.resize(input.order.size());
   for (const Placement& placement : plan.placements)
-    measured.replay[placement.pod.value()] = OnlinePlace{placement.node.value(), placement.devices};
+    measured.replay[placement.pod.value()] = online::OnlinePlace{placement.node.value(), placement.devices};
   return measured;
 }
 
@@ -149,9 +149,10 @@ struct Sum {
 using Published = std::map<std::pair<std::string, std::int32_t>, double>;  // by policy and arrived percent
 
 Published published_of(const std::string& trace) {
-  static const std::vector<OpenbPublished> all = value_of(load_openb_published(openb_source_directory()));
+  static const std::vector<traces::OpenbPublished> all =
+      value_of(traces::load_openb_published(traces::openb_source_directory()));
   Published result;
-  for (const OpenbPublished& point : all)
+  for (const traces::OpenbPublished& point : all)
     if (point.trace == trace) result[{point.policy, point.arrived}] = point.unallocated_milli / 1000.0;
   return result;
 }
@@ -176,11 +177,12 @@ using Sums = std::map<std::string, Sum>;  // by policy
 Sums measure(const std::string& trace, const Arguments& arguments) {
   Sums sums;
   for (const std::string& seed : arguments.seeds) {
-    OpenbInput input = value_of(load_openb(openb_files_in(arguments.directory, trace, seed)));
+    traces::OpenbInput input = value_of(traces::load_openb(openb_files_in(arguments.directory, trace, seed)));
     if (input.order.empty()) input.order = sampled_order(input, std::stoull(seed));
     for (const std::string& policy : arguments.policies) {
-      const Measured measured = policy.starts_with("muster") ? replay_muster(input, batch_of(policy))
-                                                             : replay_policy(input, *online_policy_of(policy));
+      const Measured measured = policy.starts_with("muster")
+                                    ? replay_muster(input, batch_of(policy))
+                                    : replay_policy(input, *policies::online_policy_of(policy));
       check_replay(input, measured.replay, batch_of(policy));
       const Outcome outcome = outcome_of(input, measured.replay);
       write_line(arguments.json, trace, seed, policy, outcome, measured);
@@ -217,22 +219,6 @@ void print_row(const std::string& trace, const std::string& policy, const Sum& s
   std::fflush(stdout);
 }
 
-ArrivalPanel panel_of(const std::string& trace, const Sums& sums, const Published& published) {
-  ArrivalPanel panel{trace, {}};
-  for (const auto& [policy, sum] : sums) {
-    if (policy.starts_with(kBatchPrefix)) continue;
-    ArrivalCurve& curve = panel.curves.emplace_back(ArrivalCurve{policy == "muster" ? "Muster" : policy, {}});
-    for (std::size_t i = 50; i <= kLastPercent; ++i) curve.points.emplace_back(static_cast<double>(i), sum.mean(i));
-  }
-  std::ranges::sort(panel.curves, {}, &ArrivalCurve::name);
-  for (const std::string policy : {"FGD", "BestFit"}) {
-    ArrivalCurve& curve = panel.curves.emplace_back(ArrivalCurve{policy + ", published", {}});
-    for (const auto& [key, value] : published)
-      if (key.first == policy) curve.points.emplace_back(key.second, value);
-  }
-  return panel;
-}
-
 // How much more of the GPUs, in points, a batch may leave than placement pod by pod.
 constexpr double kBatchSlack = 0.1;
 
@@ -255,15 +241,12 @@ int run(const Arguments& arguments) {
       "pods/s of "
       "all processor time | pods/s |\n|---|---|---|---|---|---|---|---|\n");
   bool all_good = true;
-  std::vector<ArrivalPanel> panels;
   for (const std::string& trace : arguments.traces) {
     const Sums sums = measure(trace, arguments);
     const Published published = published_of(trace);
     for (const std::string& policy : arguments.policies) print_row(trace, policy, sums.at(policy), published);
     for (const std::int32_t percent : {100, 130}) all_good = all_good && is_good(sums, published, percent);
-    panels.push_back(panel_of(trace, sums, published));
   }
-  if (!arguments.plot.empty() && !panels.empty()) ArrivalPlot(std::move(panels)).write(arguments.plot);
   return all_good ? 0 : 1;
 }
 

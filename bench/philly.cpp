@@ -34,7 +34,7 @@ namespace {
 struct Arguments {
   std::vector<std::string> loads{"0.9", "1.1", "1.3"}, policies{"greedy", "kai", "backfill", "fifo"}, seeds{"1"};
   std::string days = "7", period = "600", threads = "2", inventory, resume, large_weight = "1", large_priority = "0",
-              directory = datasets_source_directory(), json;
+              directory = traces::datasets_source_directory(), json;
 };
 
 Arguments parse(int argc, char** argv) {
@@ -59,14 +59,14 @@ Arguments parse(int argc, char** argv) {
 
 struct Case {
   std::string load, policy, seed;
-  SimulationSummary summary;
-  SimulationTotals totals;
+  simulation::SimulationSummary summary;
+  simulation::SimulationTotals totals;
   double seconds = 0, slowest_ms = 0, days = 0;
   std::vector<std::string> defects;
 };
 
 Workload workload_of(const std::string& text) {
-  EventReader reader;
+  muster_v1::EventReader reader;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = text.find('\n', at);
     if (const auto error = reader.read(std::string_view(text).substr(at, end - at))) {
@@ -83,60 +83,66 @@ T required(Result<T> result) {
   return std::move(*result);
 }
 
-void replay(const Arguments& arguments, const PhillyInput& input, const std::vector<InstanceNode>& nodes, Case& one) {
-  PhillyOptions philly;
+void replay(const Arguments& arguments, const traces::PhillyInput& input,
+            const std::vector<generator::InstanceNode>& nodes, Case& one) {
+  traces::PhillyOptions philly;
   philly.days = std::stoi(arguments.days);
   philly.load = std::stod(one.load);
   philly.seed = std::stoull(one.seed);
   philly.nodes = nodes;
   philly.large_weight = std::stod(arguments.large_weight);
   philly.large_priority = std::stoi(arguments.large_priority);
-  if (const auto fault = philly_fault(philly)) throw std::runtime_error(fault->path + " " + fault->message);
-  const Workload workload = workload_of(philly_workload(input, philly));
-  SimulationOptions options;
+  if (const auto fault = traces::philly_fault(philly)) throw std::runtime_error(fault->path + " " + fault->message);
+  const Workload workload = workload_of(traces::philly_workload(input, philly));
+  simulation::SimulationOptions options;
   options.period = std::stoll(arguments.period) * kNanosecondsPerSecond;
   options.resumes_work = !arguments.resume.empty();
-  const auto simulation = required(Simulation::begin(workload, options, {}));
-  SchedulingPolicy policy({one.policy, 1, philly.seed, 0}, MUSTER_BINARY);
-  const auto begun = Clock::now();
+  const auto simulation = required(simulation::Simulation::begin(workload, options, {}));
+  portfolio::SchedulingPolicy policy({one.policy, 1, philly.seed, 0}, MUSTER_BINARY);
+  const auto begun = portfolio::Clock::now();
   while (simulation->advance()) {
-    const auto start = Clock::now();
+    const auto start = portfolio::Clock::now();
     Problem problem = required(build_problem(simulation->snapshot()));
     const FairShares shares = compute_fair_shares(problem);
     const Plan plan = policy.decide(simulation->snapshot(), problem, shares, one.defects);
-    one.slowest_ms = std::max(one.slowest_ms, std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+    one.slowest_ms =
+        std::max(one.slowest_ms, std::chrono::duration<double, std::milli>(portfolio::Clock::now() - start).count());
     simulation->carry_out(std::move(problem), shares, plan);
   }
-  one.seconds = std::chrono::duration<double>(Clock::now() - begun).count();
-  one.summary = summarize(*simulation);
+  one.seconds = std::chrono::duration<double>(portfolio::Clock::now() - begun).count();
+  one.summary = simulation::summarize(*simulation);
   one.totals = simulation->totals();
-  one.totals.queues.clear();  // names of the workload, which ends here
-  one.totals.last.reset();
+  one.totals.samples.queues.clear();  // names of the workload, which ends here
+  one.totals.samples.last.reset();
   one.days = static_cast<double>(simulation->now() - workload.all.time) / 86'400e9;
 }
 
-double part(GpuTime value, GpuTime of) { return of == 0 ? 0 : static_cast<double>(value) / static_cast<double>(of); }
+double part(simulation::GpuTime value, simulation::GpuTime of) {
+  return of == 0 ? 0 : static_cast<double>(value) / static_cast<double>(of);
+}
 double hours(double seconds) { return seconds / 3600; }
 double hours_of(Nanoseconds span) { return static_cast<double>(span) / 3600e9; }
 
 void print_case(const Case& one) {
-  const SimulationTotals& totals = one.totals;
+  const simulation::SimulationTotals& totals = one.totals;
   fmt::print(
       "{:>4} {:>4} {:<9} {:>6.2f} {:>6.2f} {:>7.2f} {:>7.1f} {:>7.2f} {:>7.1f} {:>6} {:>6} {:>9.0f} {:>6.3f} {:>6.3f} "
       "{:>6.1f} {:>7.1f} {:>7.1f}\n",
       one.load, one.seed, one.policy, 100 * part(totals.allocated_arriving, totals.capacity_arriving),
       100 * part(totals.allocated - one.summary.lost, totals.capacity), hours(one.summary.large.waiting.mean_seconds),
       hours_of(one.summary.large.waiting.p99), hours(one.summary.all.waiting.mean_seconds),
-      hours_of(one.summary.all.waiting.p99), totals.preempted + totals.reclaimed, totals.moved,
-      gpu_seconds(one.summary.lost) / 3600, part(totals.shortfall, totals.sampled_capacity),
-      totals.jain_seconds / (static_cast<double>(totals.sampled) / 1e9), one.days, one.seconds, one.slowest_ms);
+      hours_of(one.summary.all.waiting.p99), totals.departed.preempted + totals.departed.reclaimed,
+      totals.departed.moved, simulation::gpu_seconds(one.summary.lost) / 3600,
+      part(totals.samples.shortfall, totals.samples.capacity),
+      totals.samples.jain_seconds / (static_cast<double>(totals.samples.time) / 1e9), one.days, one.seconds,
+      one.slowest_ms);
 }
 
 void print_sizes(const std::vector<Case>& cases) {
   fmt::print("\nhours waited by GPUs of the gang: mean, 99 %\n");
   for (const Case& one : cases) {
     fmt::print("{:>4} {:>4} {:<9}", one.load, one.seed, one.policy);
-    for (const GangSummary& size : one.summary.by_size) {
+    for (const simulation::GangSummary& size : one.summary.by_size) {
       fmt::print("  {:>4}: {:>6.2f} {:>6.1f}", size.name, hours(size.waiting.mean_seconds), hours_of(size.waiting.p99));
     }
     fmt::print("\n");
@@ -145,12 +151,12 @@ void print_sizes(const std::vector<Case>& cases) {
 
 std::string json_of(const Case& one) {
   std::string sizes;
-  for (const GangSummary& size : one.summary.by_size) {
+  for (const simulation::GangSummary& size : one.summary.by_size) {
     sizes +=
         fmt::format(R"({}{{"gpus":"{}","gangs":{},"mean":{:.1f},"p99":{:.1f}}})", sizes.empty() ? "" : ",", size.name,
                     size.submitted, size.waiting.mean_seconds, static_cast<double>(size.waiting.p99) / 1e9);
   }
-  const SimulationTotals& totals = one.totals;
+  const simulation::SimulationTotals& totals = one.totals;
   return fmt::format(
       R"({{"load":{},"seed":{},"policy":"{}","allocation":{:.6f},"useful":{:.6f},"largeMean":{:.1f},"largeP99":{:.1f},)"
       R"("mean":{:.1f},"p99":{:.1f},"evicted":{},"moved":{},"lost":{:.0f},"shortfall":{:.6f},"jain":{:.6f},)"
@@ -158,18 +164,20 @@ std::string json_of(const Case& one) {
       one.load, one.seed, one.policy, part(totals.allocated_arriving, totals.capacity_arriving),
       part(totals.allocated - one.summary.lost, totals.capacity), one.summary.large.waiting.mean_seconds,
       static_cast<double>(one.summary.large.waiting.p99) / 1e9, one.summary.all.waiting.mean_seconds,
-      static_cast<double>(one.summary.all.waiting.p99) / 1e9, totals.preempted + totals.reclaimed, totals.moved,
-      gpu_seconds(one.summary.lost), part(totals.shortfall, totals.sampled_capacity),
-      totals.jain_seconds / (static_cast<double>(totals.sampled) / 1e9), one.seconds, one.slowest_ms, sizes);
+      static_cast<double>(one.summary.all.waiting.p99) / 1e9, totals.departed.preempted + totals.departed.reclaimed,
+      totals.departed.moved, simulation::gpu_seconds(one.summary.lost),
+      part(totals.samples.shortfall, totals.samples.capacity),
+      totals.samples.jain_seconds / (static_cast<double>(totals.samples.time) / 1e9), one.seconds, one.slowest_ms,
+      sizes);
 }
 
 int run(const Arguments& arguments) {
-  const PhillyInput input = required(
-      load_philly(arguments.directory + "/philly/jobs_mix1.csv", arguments.directory + "/philly/vc_nodes.csv"));
-  std::vector<InstanceNode> nodes;
+  const traces::PhillyInput input = required(
+      traces::load_philly(arguments.directory + "/philly/jobs_mix1.csv", arguments.directory + "/philly/vc_nodes.csv"));
+  std::vector<generator::InstanceNode> nodes;
   if (!arguments.inventory.empty()) {
-    nodes = required(load_inventory(arguments.inventory == "spot2026" ? arguments.directory + "/spot2026/nodes.csv"
-                                                                      : arguments.inventory));
+    nodes = required(traces::load_inventory(
+        arguments.inventory == "spot2026" ? arguments.directory + "/spot2026/nodes.csv" : arguments.inventory));
   }
   std::vector<Case> cases;
   for (const std::string& load : arguments.loads) {

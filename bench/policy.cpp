@@ -59,18 +59,19 @@ Arguments parse(int argc, char** argv) {
 }
 
 std::string line_of(const std::string& situation, const Arguments& arguments) {
-  std::optional<GeneratorOptions> options = generator_preset(situation);
+  std::optional<generator::GeneratorOptions> options = generator::generator_preset(situation);
   if (!options) throw std::runtime_error("no situation is named " + situation);
-  if (arguments.nodes) options->nodes = *arguments.nodes;
+  if (arguments.nodes) options->cluster.nodes = *arguments.nodes;
   options->seed = arguments.seed;
-  if (const auto fault = generator_fault(*options)) throw std::runtime_error(fault->path + " " + fault->message);
-  return generate_snapshot(*options);
+  if (const auto fault = generator::generator_fault(*options))
+    throw std::runtime_error(fault->path + " " + fault->message);
+  return generator::generate_snapshot(*options);
 }
 
 // A snapshot line with what is needed to judge its plans.
 struct Judge {
   explicit Judge(const std::string& line) {
-    Result<Snapshot> read = SnapshotReader().read(line);
+    Result<Snapshot> read = muster_v1::SnapshotReader().read(line);
     if (!read) throw std::runtime_error(read.error().message);
     snapshot = std::move(*read);
     Result<Problem> built = build_problem(snapshot);
@@ -82,11 +83,11 @@ struct Judge {
   Judge& operator=(const Judge&) = delete;
 
   // Throws what the referee, or the reader, has against the plan.
-  ReadPlan passed(const std::string& plan_line) const {
-    Result<ReadPlan> plan = read_plan(plan_line, &problem);
+  muster_v1::ReadPlan passed(const std::string& plan_line) const {
+    Result<muster_v1::ReadPlan> plan = muster_v1::read_plan(plan_line, &problem);
     if (!plan) throw std::runtime_error(plan.error().message);
     if (plan->is_error) throw std::runtime_error(plan->error.message);
-    const auto violations = check_plan(snapshot, problem, shares, plan->plan);
+    const auto violations = referee::check_plan(snapshot, problem, shares, plan->plan);
     if (!violations.empty()) throw std::runtime_error(violations[0].subject + ": " + violations[0].message);
     return std::move(*plan);
   }
@@ -104,7 +105,7 @@ struct Row {
   std::int64_t evicted = 0, moved = 0, placed = 0, admitted = 0;
   std::string origin, proof;
   double gap = 0;
-  std::vector<ReadPlan::LevelClaim> levels;
+  std::vector<muster_v1::ReadPlan::LevelClaim> levels;
   std::map<std::string, int> faults;
 };
 
@@ -114,16 +115,16 @@ double told_ms(const std::string& line) {
   return at == std::string::npos ? -1 : std::stod(line.substr(at + key.size()));
 }
 
-void count(const ReadPlan& plan, Row& row) {
+void count(const muster_v1::ReadPlan& plan, Row& row) {
   row.moved = std::ranges::count_if(plan.plan.evictions,
                                     [&](const Eviction& eviction) { return is_placed(plan.plan, eviction.pod); });
   row.evicted = static_cast<std::int64_t>(plan.plan.evictions.size()) - row.moved;
   row.placed = static_cast<std::int64_t>(plan.plan.placements.size()) - row.moved;
   row.admitted = std::ranges::count_if(
       plan.gangs, [](const auto& gang) { return gang.phase == "Scheduled" || gang.phase == "Waiting"; });
-  row.origin = plan.origin;
-  row.proof = plan.proof;
-  row.gap = plan.gap;
+  row.origin = origin_name(plan.solver.origin);
+  row.proof = proof_name(plan.solver.proof);
+  row.gap = plan.solver.gap;
   row.levels = plan.objective;
 }
 
@@ -158,7 +159,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-std::string name_of(const ReadPlan::LevelClaim& level) {
+std::string name_of(const muster_v1::ReadPlan::LevelClaim& level) {
   return level.priority ? fmt::format("{}:{}", level.level, *level.priority) : level.level;
 }
 
@@ -167,7 +168,7 @@ std::string bounds_of(const Row& row) {
   constexpr std::size_t kLevelsTold = 5;
   std::string text;
   for (std::size_t i = 0; i < std::min(kLevelsTold, row.levels.size()); ++i) {
-    const ReadPlan::LevelClaim& level = row.levels[i];
+    const muster_v1::ReadPlan::LevelClaim& level = row.levels[i];
     text += fmt::format("{}{} {}", i > 0 ? ", " : "", name_of(level), level.value);
     if (level.bound != level.value) text += "/" + level.bound.value_or("?");
   }
@@ -187,7 +188,7 @@ void print(const Row& row) {
 void append_json(const Row& row, const Arguments& arguments) {
   if (arguments.json.empty()) return;
   std::string levels;
-  for (const ReadPlan::LevelClaim& level : row.levels) {
+  for (const muster_v1::ReadPlan::LevelClaim& level : row.levels) {
     levels += fmt::format(R"({}{{"level":"{}","value":{},"bound":{}}})", levels.empty() ? "" : ",", name_of(level),
                           level.value, level.bound.value_or("null"));
   }

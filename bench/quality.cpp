@@ -69,13 +69,13 @@ struct Run {
   std::int64_t evicted = 0;              // pods, not placed again
   std::optional<double> evicted_excess;  // of the work evicted over its bound, as a share of it; none: no bound
   std::string origin, proof;
-  std::vector<ReadPlan::LevelClaim> levels;
+  std::vector<muster_v1::ReadPlan::LevelClaim> levels;
 };
 
-void count_evicted(const ReadPlan& plan, Run& run) {
+void count_evicted(const muster_v1::ReadPlan& plan, Run& run) {
   run.evicted = std::ranges::count_if(plan.plan.evictions,
                                       [&](const Eviction& eviction) { return !is_placed(plan.plan, eviction.pod); });
-  for (const ReadPlan::LevelClaim& level : plan.objective) {
+  for (const muster_v1::ReadPlan::LevelClaim& level : plan.objective) {
     if (level.level != "evicted" || !level.bound) continue;
     const double bound = std::stod(*level.bound);
     run.evicted_excess = (std::stod(level.value) - bound) / std::max(1.0, bound);
@@ -91,13 +91,13 @@ void solve(const std::string& line, const Judge& judge, const Arguments& argumen
                                                       run.seed, run.goal.budget_ms)});
   try {
     const Answered answered = answer_of(words, line);
-    const ReadPlan plan = judge.passed(answered.line);
+    const muster_v1::ReadPlan plan = judge.passed(answered.line);
     run.gap = proven_gap(plan);
     run.allocated = judge.allocated(plan.plan);
     run.told_ms = answered.told_ms;
     run.load = load_average();
-    run.origin = plan.origin;
-    run.proof = plan.proof;
+    run.origin = origin_name(plan.solver.origin);
+    run.proof = proof_name(plan.solver.proof);
     run.levels = plan.objective;
     count_evicted(plan, run);
   } catch (const std::exception& fault) {
@@ -140,7 +140,7 @@ std::string text_or_null(const std::optional<double>& number) { return number ? 
 void append_json(const Run& run, const Arguments& arguments) {
   if (arguments.json.empty() || !run.fault.empty()) return;
   std::string levels;
-  for (const ReadPlan::LevelClaim& level : run.levels)
+  for (const muster_v1::ReadPlan::LevelClaim& level : run.levels)
     levels += fmt::format(R"({}{{"level":"{}","value":{},"bound":{}}})", levels.empty() ? "" : ",", name_of(level),
                           level.value, level.bound.value_or("null"));
   std::ofstream out(arguments.json, std::ios::app);

@@ -2,9 +2,9 @@
 // and of each of its phases, for clusters of fixed shapes and, with `--sweep yes`, for nodes and pods that double. The
 // referee checks every plan before its time counts.
 //
-// Usage: bench_scale [--runs N] [--cases reasons,gangs,...] [--sweep yes] [--plot FILE.svg] [--seed S]
+// Usage: bench_scale [--runs N] [--cases reasons,gangs,...] [--sweep yes] [--seed S]
 //                    [--budget DURATION] [--engine NAME] [--threads N] [--json FILE] [--commit NAME] [--program FILE]
-// `--plot` draws the sweep. `bench_compare` compares two files of `--json`. Times are as the program reports them: from
+// `bench_compare` compares two files of `--json`. Times are as the program reports them: from
 // the arrival of the whole line, parsing included. `pipe` is the time that its user sees, from the first byte written
 // to the last one read. The first answer of a process, which pays for its memory, is reported separately.
 #include <algorithm>
@@ -17,6 +17,7 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -30,7 +31,6 @@
 #include "bench/support/machine.h"
 #include "bench/support/scale_cases.h"
 #include "bench/support/statistics.h"
-#include "bench/support/sweep_plot.h"
 #include "model/base/parallel.h"
 
 namespace muster::bench {
@@ -41,7 +41,7 @@ struct Arguments {
   std::vector<std::string> cases;
   bool sweeps = false;
   std::uint64_t seed = 1;
-  std::string budget = "1s", engine = "greedy", plot, json, commit = bench::commit(), program = MUSTER_BINARY;
+  std::string budget = "1s", engine = "greedy", json, commit = bench::commit(), program = MUSTER_BINARY;
   int threads = 2;
 };
 
@@ -51,7 +51,6 @@ Arguments parse(int argc, char** argv) {
               {
                   {"--runs", [&](const std::string& value) { arguments.runs = std::stoi(value); }},
                   {"--cases", [&](const std::string& value) { arguments.cases = split(value); }},
-                  {"--plot", [&](const std::string& value) { arguments.plot = value; }},
                   {"--sweep", [&](const std::string& value) { arguments.sweeps = value == "yes"; }},
                   {"--seed", [&](const std::string& value) { arguments.seed = std::stoull(value); }},
                   {"--budget", [&](const std::string& value) { arguments.budget = value; }},
@@ -62,7 +61,6 @@ Arguments parse(int argc, char** argv) {
                   {"--program", [&](const std::string& value) { arguments.program = value; }},
               });
   if (arguments.runs < 1) throw std::runtime_error("--runs is at least 1");
-  if (!arguments.plot.empty() && !arguments.sweeps) throw std::runtime_error("--plot needs --sweep yes");
   return arguments;
 }
 
@@ -102,7 +100,7 @@ Outcome measure(const std::string& line, const std::string& budget, int runs, co
     const auto start = std::chrono::steady_clock::now();
     const std::string answer = process.ask(line);
     const std::chrono::duration<double, std::milli> seen = std::chrono::steady_clock::now() - start;
-    const ReadPlan plan = judge.passed(answer);
+    const muster_v1::ReadPlan plan = judge.passed(answer);
     if (run == 0) {
       outcome.first_ms = elapsed_ms(answer).value_or(0);
       continue;
@@ -156,24 +154,20 @@ std::string json_of(const std::string& name, const Outcome& outcome, const Argum
 void sweep(const Arguments& arguments, std::ostream* json) {
   constexpr int kLeastNodes = 1'000, kMostNodes = 128'000;
   std::vector<double> sizes;
-  std::vector<Curve> curves;
-  for (const char* phase : {"cycle", "parse", "model", "greedy", "verify", "write"}) curves.push_back({phase, {}});
+  std::vector<std::pair<std::string, std::vector<double>>> costs;  // by phase, in ms
+  for (const char* phase : {"cycle", "parse", "model", "greedy", "verify", "write"}) costs.push_back({phase, {}});
   for (int nodes = kLeastNodes; nodes <= kMostNodes; nodes *= 2) {
     const std::string name = fmt::format("sweep-{}", nodes);
-    const Outcome outcome =
-        measure(generate_snapshot(synth(nodes, arguments.seed)), "30s", std::min(arguments.runs, 5), arguments);
+    const Outcome outcome = measure(generator::generate_snapshot(synth(nodes, arguments.seed)), "30s",
+                                    std::min(arguments.runs, 5), arguments);
     print_row(name, outcome);
     if (json != nullptr) *json << json_of(name, outcome, arguments) << "\n";
     sizes.push_back(nodes);
-    for (Curve& curve : curves) curve.costs.push_back(std::max(1e-3, median_of(outcome, curve.name)));
+    for (auto& [phase, medians] : costs) medians.push_back(std::max(1e-3, median_of(outcome, phase)));
   }
   fmt::print("\nexponents of the cost in nodes and pods:");
-  for (const Curve& curve : curves) fmt::print(" {} {:.2f}", curve.name, exponent(sizes, curve.costs));
+  for (const auto& [phase, medians] : costs) fmt::print(" {} {:.2f}", phase, exponent(sizes, medians));
   fmt::print("\n");
-  if (arguments.plot.empty()) return;
-  SweepPlot(sizes, curves)
-      .write(arguments.plot,
-             fmt::format("One cycle of the engine {}, {} threads", arguments.engine, arguments.threads));
 }
 
 int run(int argc, char** argv) {

@@ -43,10 +43,10 @@ Arguments parse(int argc, char** argv) {
 }
 
 std::string snapshot() {
-  GeneratorOptions options;
-  options.nodes = 2;
-  options.gpus_per_node = 2;
-  return generate_snapshot(options);
+  generator::GeneratorOptions options;
+  options.cluster.nodes = 2;
+  options.cluster.gpus_per_node = 2;
+  return generator::generate_snapshot(options);
 }
 
 int run(const Arguments& arguments) {

@@ -37,10 +37,10 @@ Arguments parse(int argc, char** argv) {
   return arguments;
 }
 
-Engine engine_of(const std::string& name) {
-  if (name == "greedy") return Engine::kGreedy;
-  if (name == "milp") return Engine::kMilp;
-  if (name == "auto") return Engine::kAuto;
+portfolio::Engine engine_of(const std::string& name) {
+  if (name == "greedy") return portfolio::Engine::kGreedy;
+  if (name == "milp") return portfolio::Engine::kMilp;
+  if (name == "auto") return portfolio::Engine::kAuto;
   throw std::runtime_error("unknown engine: " + name);
 }
 
@@ -49,9 +49,9 @@ struct Tally {
 };
 
 // Values of the levels up to `wholeNodes`, more of each is better.
-std::vector<std::int64_t> leading(const Solution& solution) {
+std::vector<std::int64_t> leading(const portfolio::Solution& solution) {
   std::vector<std::int64_t> values;
-  for (const LevelReport& level : solution.report.objective) {
+  for (const explain::LevelReport& level : solution.report.objective) {
     if (level.id.kind <= LevelKind::kWholeNodes)
       values.push_back(is_maximised(level.id.kind) ? level.value : -level.value);
   }
@@ -59,7 +59,7 @@ std::vector<std::int64_t> leading(const Solution& solution) {
 }
 
 int run(const Arguments& arguments) {
-  Portfolio portfolio(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(MUSTER_BINARY);
   std::int64_t faults = 0;
   fmt::print("{:8} {:>6} {:>8} {:>8} {:>9} {:>6} {:>6} {:>7}\n", "engine", "ms", "clusters", "whole", "best fit",
              "fewer", "worse", "proven");
@@ -70,12 +70,12 @@ int run(const Arguments& arguments) {
       for (std::uint64_t seed = 1; seed <= arguments.clusters; ++seed) {
         const WholeNodeCluster cluster(seed);
         const Judge judge(cluster.line);
-        SolveOptions options;
+        portfolio::SolveOptions options;
         options.engine = engine_of(name);
         options.threads = arguments.threads;
-        options.deadline = Clock::now() + std::chrono::milliseconds(std::stoi(budget));
-        const Solution solution = portfolio.solve(judge.snapshot, judge.problem, options);
-        if (!check_plan(judge.snapshot, judge.problem, judge.shares, solution.plan).empty()) ++faults;
+        options.deadline = portfolio::Clock::now() + std::chrono::milliseconds(std::stoi(budget));
+        const portfolio::Solution solution = portfolio.solve(judge.snapshot, judge.problem, options);
+        if (!referee::check_plan(judge.snapshot, judge.problem, judge.shares, solution.plan).empty()) ++faults;
         const std::vector<std::int64_t> values = leading(solution);
         const std::int64_t whole = values.back(), by_best_fit = cluster.whole_after_best_fit();
         ++tally.solved;
@@ -83,7 +83,7 @@ int run(const Arguments& arguments) {
         tally.whole_by_best_fit += by_best_fit;
         tally.fewer += whole < by_best_fit ? 1 : 0;
         tally.worse_than_shorter += values < before[seed - 1] ? 1 : 0;
-        tally.proven += solution.proof == "optimal" ? 1 : 0;
+        tally.proven += solution.proof == Proof::kOptimal ? 1 : 0;
         before[seed - 1] = values;
       }
       faults += tally.fewer + tally.worse_than_shorter;

@@ -25,7 +25,7 @@
 
 extern char** environ;
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -159,4 +159,4 @@ int run_bench(int argc, const char* const* argv) {
   return print(fmt::format("\n{} benchmarks, failed: {}\n", names.size(), fmt::join(failed, ", ")), kExitSomeErrors);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -1,9 +1,9 @@
 // `muster bench`: the benchmarks of a build, run one after another into one directory.
 #pragma once
 
-namespace muster {
+namespace muster::cli {
 
 // argv[0] is the subcommand's name; the exit code is returned. Errors: UsageError.
 int run_bench(int argc, const char* const* argv);
 
-}  // namespace muster
+}  // namespace muster::cli

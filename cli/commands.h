@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::cli {
 
 int run_solve(int argc, const char* const* argv);
 int run_verify(int argc, const char* const* argv);
@@ -11,4 +11,4 @@ int run_export(int argc, const char* const* argv);
 int run_report(int argc, const char* const* argv);
 int run_simulate(int argc, const char* const* argv);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -21,7 +21,7 @@
 #include "io/muster_v1/plan_line.h"
 #include "io/muster_v1/snapshot_reader.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 const CommandSyntax& export_syntax() {
@@ -46,10 +46,10 @@ const CommandSyntax& export_syntax() {
   return syntax;
 }
 
-ExportOptions options_of(const Settings& settings) {
+exporting::ExportOptions options_of(const Settings& settings) {
   const ExportWords words{settings.text("format"), settings.text("phase"), settings.text("gate"),
                           settings.text("snapshot").has_value(), settings.is_on("allow-shared")};
-  const Result<ExportOptions> options = export_options(words);
+  const Result<exporting::ExportOptions> options = export_options(words);
   if (options) return *options;
   const InputError& error = options.error();
   throw UsageError(fmt::format("--{}: {}", error.path, error.message));
@@ -57,7 +57,7 @@ ExportOptions options_of(const Settings& settings) {
 
 class Export {
  public:
-  Export(const Settings& settings, const ReaderOptions& reader)
+  Export(const Settings& settings, const muster_v1::ReaderOptions& reader)
       : options_(options_of(settings)), is_quiet_(settings.is_on("quiet")), reader_(reader) {}
 
   // Without a snapshot: exports what the plan itself contains. False: the output is closed.
@@ -68,9 +68,9 @@ class Export {
  private:
   bool refuse(const LineSource::Line& plan, std::string_view id, const InputError& error);
 
-  ExportOptions options_;
+  exporting::ExportOptions options_;
   bool is_quiet_;
-  SnapshotReader reader_;
+  muster_v1::SnapshotReader reader_;
   std::int64_t plans_ = 0, errors_ = 0;
   int output_code_ = kExitAnswered;
 };
@@ -80,7 +80,7 @@ bool Export::refuse(const LineSource::Line& plan, std::string_view id, const Inp
   complain(fmt::format("line {}: {} at {}: {}", plan.number, escaped(error.code), escaped(error.path),
                        escaped(error.message)));
   std::string record;
-  write_error(id, error, plan.number, record);
+  muster_v1::write_error(id, error, plan.number, record);
   output_code_ = print(record + '\n', kExitAnswered);
   return output_code_ == kExitAnswered;
 }
@@ -88,13 +88,13 @@ bool Export::refuse(const LineSource::Line& plan, std::string_view id, const Inp
 bool Export::take(const LineSource::Line& plan, const std::optional<LineSource::Line>& snapshot) {
   ++plans_;
   const auto snapshot_text = snapshot ? std::optional(snapshot->text) : std::nullopt;
-  const Result<ExportedPlan> exported = export_line(reader_, plan.text, snapshot_text, options_);
+  const Result<exporting::ExportedPlan> exported = export_line(reader_, plan.text, snapshot_text, options_);
   if (!exported && exported.error().code == "NoPlan") {
     ++errors_;
     output_code_ = print(std::string(plan.text) + '\n', kExitAnswered);
     return output_code_ == kExitAnswered;
   }
-  if (!exported) return refuse(plan, SnapshotReader::id_of(plan.text), exported.error());
+  if (!exported) return refuse(plan, muster_v1::SnapshotReader::id_of(plan.text), exported.error());
   if (!is_quiet_) {
     for (const std::string& remark : exported->remarks) complain(fmt::format("line {}: {}", plan.number, remark));
   }
@@ -138,7 +138,7 @@ int export_all(Export& run, LineSource& plans, LineSource* snapshots) {
 int run_export(int argc, const char* const* argv) {
   const Settings settings(export_syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(export_syntax()), kExitAnswered);
-  const ReaderOptions reader = reader_options(settings);
+  const muster_v1::ReaderOptions reader = reader_options(settings);
   Export run(settings, reader);
   std::vector<std::string> files = settings.arguments();
   if (files.empty()) files.emplace_back("-");
@@ -159,4 +159,4 @@ int run_export(int argc, const char* const* argv) {
   return export_all(run, plans, snapshots ? &*snapshots : nullptr);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -14,57 +14,76 @@
 #include "datasets/generator/generator.h"
 #include "datasets/generator/presets.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 struct CountOption {
   const char* name;
   const char* help;
-  std::int32_t GeneratorOptions::*field;
+  std::int32_t* (*field)(generator::GeneratorOptions&);
 };
 
 struct AmountOption {
   const char* name;
   const char* help;
-  double GeneratorOptions::*field;
+  double* (*field)(generator::GeneratorOptions&);
 };
 
 constexpr CountOption kCounts[] = {
-    {"nodes", "nodes", &GeneratorOptions::nodes},
-    {"gpus-per-node", "GPUs per node", &GeneratorOptions::gpus_per_node},
-    {"cores-per-node", "CPU cores per node", &GeneratorOptions::cores_per_node},
-    {"memory-per-node", "GiB of memory per node", &GeneratorOptions::memory_gib_per_node},
-    {"gpu-memory", "GiB per device; 0: not stated", &GeneratorOptions::gpu_memory_gib},
-    {"zones", "topology: zones of racks; 0: none", &GeneratorOptions::zones},
-    {"racks-per-zone", "racks per zone", &GeneratorOptions::racks_per_zone},
-    {"queues", "leaf queues; more than four are grouped into departments", &GeneratorOptions::queues},
-    {"priorities", "priority classes, with values 50, 75, 100, ...", &GeneratorOptions::priorities},
-    {"gangs-max", "size of the largest gang, in pods", &GeneratorOptions::gangs_max},
+    {"nodes", "nodes", [](generator::GeneratorOptions& o) { return &o.cluster.nodes; }},
+    {"gpus-per-node", "GPUs per node", [](generator::GeneratorOptions& o) { return &o.cluster.gpus_per_node; }},
+    {"cores-per-node", "CPU cores per node", [](generator::GeneratorOptions& o) { return &o.cluster.cores_per_node; }},
+    {"memory-per-node", "GiB of memory per node",
+     [](generator::GeneratorOptions& o) { return &o.cluster.memory_gib_per_node; }},
+    {"gpu-memory", "GiB per device; 0: not stated",
+     [](generator::GeneratorOptions& o) { return &o.cluster.gpu_memory_gib; }},
+    {"zones", "topology: zones of racks; 0: none", [](generator::GeneratorOptions& o) { return &o.cluster.zones; }},
+    {"racks-per-zone", "racks per zone", [](generator::GeneratorOptions& o) { return &o.cluster.racks_per_zone; }},
+    {"queues", "leaf queues; more than four are grouped into departments",
+     [](generator::GeneratorOptions& o) { return &o.queues.count; }},
+    {"priorities", "priority classes, with values 50, 75, 100, ...",
+     [](generator::GeneratorOptions& o) { return &o.priorities; }},
+    {"gangs-max", "size of the largest gang, in pods", [](generator::GeneratorOptions& o) { return &o.gangs.largest; }},
     {"start-times", "number of distinct start times of running gangs; 0: all different",
-     &GeneratorOptions::start_times},
-    {"gangs", "number of pending gangs in a situation", &GeneratorOptions::gangs},
-    {"gang-pods", "pods per pending gang in a situation", &GeneratorOptions::gang_pods}};
+     [](generator::GeneratorOptions& o) { return &o.running.start_times; }},
+    {"gangs", "number of pending gangs in a situation", [](generator::GeneratorOptions& o) { return &o.size.gangs; }},
+    {"gang-pods", "pods per pending gang in a situation",
+     [](generator::GeneratorOptions& o) { return &o.size.gang_pods; }}};
 
 constexpr AmountOption kAmounts[] = {
-    {"quota", "sum of the queues' GPU quotas, as a share of the cluster", &GeneratorOptions::quota},
+    {"quota", "sum of the queues' GPU quotas, as a share of the cluster",
+     [](generator::GeneratorOptions& o) { return &o.queues.quota; }},
     {"skew", "share of running gangs in the first queue and of pending gangs outside it; 0: even",
-     &GeneratorOptions::skew},
-    {"limit", "limit of each queue, as a multiple of its quota; 0: none", &GeneratorOptions::limit},
-    {"tainted", "share of nodes with a taint, and of gangs that tolerate it", &GeneratorOptions::tainted},
-    {"selecting", "share of gangs that select one of three pools of nodes", &GeneratorOptions::selecting},
-    {"selecting-models", "share of gangs that accept some GPU models only", &GeneratorOptions::selecting_models},
-    {"fractions", "share of pods that request a fraction of a device", &GeneratorOptions::fractions},
-    {"memory-requests", "share of pods that request device memory", &GeneratorOptions::memory_requests},
-    {"cpu-only", "share of pods without a GPU", &GeneratorOptions::cpu_only},
-    {"elastic", "share of gangs with a minimum below their size", &GeneratorOptions::elastic},
-    {"subgroups", "share of gangs with subgroups", &GeneratorOptions::subgroups},
-    {"topology-required", "share of gangs that require one rack", &GeneratorOptions::topology_required},
-    {"topology-preferred", "share of gangs that prefer one zone", &GeneratorOptions::topology_preferred},
-    {"one-a-node", "share of gangs that allow only one of their pods per node", &GeneratorOptions::one_a_node},
-    {"gated", "share of pending gangs that are gated", &GeneratorOptions::gated},
-    {"occupied", "share of GPUs used by running pods", &GeneratorOptions::occupied},
-    {"preemptible", "share of running gangs that are preemptible", &GeneratorOptions::preemptible},
-    {"releasing", "share of running gangs that are being deleted", &GeneratorOptions::releasing}};
+     [](generator::GeneratorOptions& o) { return &o.queues.skew; }},
+    {"limit", "limit of each queue, as a multiple of its quota; 0: none",
+     [](generator::GeneratorOptions& o) { return &o.queues.limit; }},
+    {"tainted", "share of nodes with a taint, and of gangs that tolerate it",
+     [](generator::GeneratorOptions& o) { return &o.cluster.tainted; }},
+    {"selecting", "share of gangs that select one of three pools of nodes",
+     [](generator::GeneratorOptions& o) { return &o.cluster.selecting; }},
+    {"selecting-models", "share of gangs that accept some GPU models only",
+     [](generator::GeneratorOptions& o) { return &o.pods.selecting_models; }},
+    {"fractions", "share of pods that request a fraction of a device",
+     [](generator::GeneratorOptions& o) { return &o.pods.fractions; }},
+    {"memory-requests", "share of pods that request device memory",
+     [](generator::GeneratorOptions& o) { return &o.pods.memory_requests; }},
+    {"cpu-only", "share of pods without a GPU", [](generator::GeneratorOptions& o) { return &o.pods.cpu_only; }},
+    {"elastic", "share of gangs with a minimum below their size",
+     [](generator::GeneratorOptions& o) { return &o.gangs.elastic; }},
+    {"subgroups", "share of gangs with subgroups", [](generator::GeneratorOptions& o) { return &o.gangs.subgroups; }},
+    {"topology-required", "share of gangs that require one rack",
+     [](generator::GeneratorOptions& o) { return &o.gangs.topology_required; }},
+    {"topology-preferred", "share of gangs that prefer one zone",
+     [](generator::GeneratorOptions& o) { return &o.gangs.topology_preferred; }},
+    {"one-a-node", "share of gangs that allow only one of their pods per node",
+     [](generator::GeneratorOptions& o) { return &o.gangs.one_a_node; }},
+    {"gated", "share of pending gangs that are gated", [](generator::GeneratorOptions& o) { return &o.gangs.gated; }},
+    {"occupied", "share of GPUs used by running pods",
+     [](generator::GeneratorOptions& o) { return &o.running.occupied; }},
+    {"preemptible", "share of running gangs that are preemptible",
+     [](generator::GeneratorOptions& o) { return &o.running.preemptible; }},
+    {"releasing", "share of running gangs that are being deleted",
+     [](generator::GeneratorOptions& o) { return &o.running.releasing; }}};
 
 CommandSyntax syntax() {
   CommandSyntax syntax{
@@ -98,10 +117,10 @@ std::vector<std::string> models_of(std::string_view list) {
   return models;
 }
 
-GeneratorOptions options_of(const Settings& settings) {
-  GeneratorOptions options;
+generator::GeneratorOptions options_of(const Settings& settings) {
+  generator::GeneratorOptions options;
   if (const auto preset = settings.text("preset")) {
-    const auto named = generator_preset(*preset);
+    const auto named = generator::generator_preset(*preset);
     if (!named)
       throw UsageError(
           fmt::format("--preset: '{}' is not one of synth, contended, full, reclaim-gang, reclaim-singles, "
@@ -114,9 +133,9 @@ GeneratorOptions options_of(const Settings& settings) {
   if (const auto load = amount_option(settings, "load")) options.load = load;
   options.pending_above = options.pending_above || settings.is_on("pending-above");
   options.place_only = settings.is_on("place-only");
-  if (const auto models = settings.text("gpu-models")) options.gpu_models = models_of(*models);
-  for (const CountOption& count : kCounts) set_count(settings, count.name, options.*count.field);
-  for (const AmountOption& amount : kAmounts) set_amount(settings, amount.name, options.*amount.field);
+  if (const auto models = settings.text("gpu-models")) options.cluster.gpu_models = models_of(*models);
+  for (const CountOption& count : kCounts) set_count(settings, count.name, *count.field(options));
+  for (const AmountOption& amount : kAmounts) set_amount(settings, amount.name, *amount.field(options));
   return options;
 }
 
@@ -125,17 +144,18 @@ GeneratorOptions options_of(const Settings& settings) {
 int run_generate(int argc, const char* const* argv) {
   const Settings settings(syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(syntax()), kExitAnswered);
-  GeneratorOptions options = options_of(settings);
-  refuse_fault(generator_fault(options));
+  generator::GeneratorOptions options = options_of(settings);
+  refuse_fault(generator::generator_fault(options));
   constexpr std::int64_t kMostSnapshots = 1'000'000'000;
   const std::int64_t count = settings.integer("snapshots", 1, kMostSnapshots).value_or(1);
   const std::string id = options.id;
   for (std::int64_t k = 0; k < count; ++k) {
     if (count > 1) options.id = fmt::format("{}-{}", id, k);
-    const int exit_code = print(generate_snapshot(options, static_cast<std::uint64_t>(k)) + '\n', kExitAnswered);
+    const int exit_code =
+        print(generator::generate_snapshot(options, static_cast<std::uint64_t>(k)) + '\n', kExitAnswered);
     if (exit_code != kExitAnswered) return exit_code;
   }
   return kExitAnswered;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -1,9 +1,9 @@
 // `muster generate`: snapshots made up from a seed.
 #pragma once
 
-namespace muster {
+namespace muster::cli {
 
 // argv[0] is "generate"; the exit code is returned. Errors: UsageError.
 int run_generate(int argc, const char* const* argv);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -22,7 +22,7 @@
 #include "datasets/traces/events_openb.h"
 #include "datasets/traces/openb.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 CommandSyntax syntax() {
@@ -58,16 +58,16 @@ std::string carried_directory() {
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
   const std::filesystem::path installed = program.parent_path() / ".." / "share" / "muster" / "openb";
   if (!error && std::filesystem::is_directory(installed, error)) return installed.string();
-  return openb_source_directory();
+  return traces::openb_source_directory();
 }
 
-OpenbFiles files_of(const Settings& settings) {
+traces::OpenbFiles files_of(const Settings& settings) {
   const auto& arguments = settings.arguments();
-  OpenbFiles files;
+  traces::OpenbFiles files;
   if (arguments.size() == 1) {
     const std::string directory = settings.text("data").value_or("");
-    files = openb_trace_files(directory.empty() ? carried_directory() : directory,
-                              settings.text("trace").value_or("default"));
+    files = traces::openb_trace_files(directory.empty() ? carried_directory() : directory,
+                                      settings.text("trace").value_or("default"));
     if (!settings.text("arrived") && !settings.is_on("events")) files.order.clear();
   } else if (arguments.size() == 3) {
     if (settings.text("trace") || settings.text("data"))
@@ -80,8 +80,8 @@ OpenbFiles files_of(const Settings& settings) {
   return files;
 }
 
-OpenbOptions options_of(const Settings& settings) {
-  OpenbOptions options;
+traces::OpenbOptions options_of(const Settings& settings) {
+  traces::OpenbOptions options;
   options.id = settings.text("id").value_or(options.id);
   set_seed(settings, options.seed);
   options.arrived_percent = amount_option(settings, "arrived");
@@ -123,16 +123,16 @@ int run_import(int argc, const char* const* argv) {
   const Settings settings(syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(syntax()), kExitAnswered);
   if (settings.arguments()[0] != "openb") refuse_kind(settings.arguments()[0]);
-  const OpenbOptions options = options_of(settings);
-  const auto input = load_openb(files_of(settings));
+  const traces::OpenbOptions options = options_of(settings);
+  const auto input = traces::load_openb(files_of(settings));
   if (!input) {
     const InputError& error = input.error();
     write_all(STDERR_FILENO, fmt::format("muster import: {}: {}\n", error.path, error.message));
     return error.code == "NoInput" ? kExitNoInput : kExitNoValidLine;
   }
-  refuse_fault(openb_fault(*input, options));
-  if (settings.is_on("events")) return print(openb_workload(*input, options), kExitAnswered);
-  return print(openb_snapshot(*input, options) + '\n', kExitAnswered);
+  refuse_fault(traces::openb_fault(*input, options));
+  if (settings.is_on("events")) return print(traces::openb_workload(*input, options), kExitAnswered);
+  return print(traces::openb_snapshot(*input, options) + '\n', kExitAnswered);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -10,7 +10,7 @@
 #include "cli/terminal/terminal.h"
 #include "io/kubernetes/kai_snapshot.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 CommandSyntax syntax() {
@@ -29,11 +29,11 @@ CommandSyntax syntax() {
 int run_import_kai_snapshot(int argc, const char* const* argv) {
   const Settings settings(syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(syntax()), kExitAnswered);
-  KubernetesOptions options;
+  kubernetes::KubernetesOptions options;
   options.time = settings.instant("time");
   options.strict = settings.is_on("strict");
   const std::string& file = settings.arguments()[0];
-  Result<KaiSnapshot> snapshot = kai_snapshot_objects(file);
+  Result<kubernetes::KaiSnapshot> snapshot = kubernetes::kai_snapshot_objects(file);
   if (!snapshot) {
     const int code = complain_of_import(snapshot.error(), file);
     return snapshot.error().code == "NoInput" ? kExitNoInput : code;
@@ -49,4 +49,4 @@ int run_import_kai_snapshot(int argc, const char* const* argv) {
   return print_imported(std::move(snapshot->objects), options, remarks);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -1,9 +1,9 @@
 // `muster import kai-snapshot`: the archive of KAI's scheduler becomes a snapshot line.
 #pragma once
 
-namespace muster {
+namespace muster::cli {
 
 // argv[0] is "kai-snapshot"; the exit code is returned. Errors: UsageError.
 int run_import_kai_snapshot(int argc, const char* const* argv);
 
-}  // namespace muster
+}  // namespace muster::cli

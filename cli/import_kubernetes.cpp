@@ -17,7 +17,7 @@
 #include "cli/terminal/terminal.h"
 #include "io/json/yaml.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 CommandSyntax syntax() {
@@ -51,7 +51,7 @@ int read_documents(const std::string& file, std::string& out) {
   }
   const std::string_view text = std::string_view(out).substr(begin);
   if (is_yaml(file, text)) {
-    const Result<std::string> json = yaml_to_json(text);
+    const Result<std::string> json = json::yaml_to_json(text);
     if (!json) return complain_of_import(json.error(), file);
     out.replace(begin, out.size() - begin, *json);
   }
@@ -64,7 +64,7 @@ int read_documents(const std::string& file, std::string& out) {
 int run_import_kubernetes(int argc, const char* const* argv) {
   const Settings settings(syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(syntax()), kExitAnswered);
-  KubernetesOptions options;
+  kubernetes::KubernetesOptions options;
   options.time = settings.instant("time");
   options.strict = settings.is_on("strict");
   options.expand = settings.is_on("expand");
@@ -82,4 +82,4 @@ int run_import_kubernetes(int argc, const char* const* argv) {
   return print_imported(std::move(text), options, settings.is_on("quiet") ? Remarks::kQuiet : Remarks::kTold);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

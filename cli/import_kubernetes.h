@@ -1,9 +1,9 @@
 // `muster import kubernetes`: the output of kubectl becomes a snapshot line.
 #pragma once
 
-namespace muster {
+namespace muster::cli {
 
 // argv[0] is "kubernetes"; the exit code is returned. Errors: UsageError.
 int run_import_kubernetes(int argc, const char* const* argv);
 
-}  // namespace muster
+}  // namespace muster::cli

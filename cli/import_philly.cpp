@@ -13,7 +13,7 @@
 #include "cli/terminal/output.h"
 #include "datasets/traces/philly.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 CommandSyntax philly_syntax() {
@@ -50,7 +50,7 @@ std::string data_directory(const Settings& settings) {
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
   const std::filesystem::path installed = program.parent_path() / ".." / "share" / "muster";
   if (!error && std::filesystem::is_directory(installed / "philly", error)) return installed.string();
-  return datasets_source_directory();
+  return traces::datasets_source_directory();
 }
 
 std::string inventory_file(const Settings& settings) { return data_directory(settings) + "/spot2026/nodes.csv"; }
@@ -66,7 +66,7 @@ int run_import_philly(int argc, const char* const* argv) {
   const Settings settings(philly_syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(philly_syntax()), kExitAnswered);
   if (settings.arguments().size() == 1) throw UsageError("give both a list of jobs and a list of virtual clusters");
-  PhillyOptions options;
+  traces::PhillyOptions options;
   options.id = settings.text("id").value_or(options.id);
   options.place_only = settings.is_on("place-only");
   options.load = amount_option(settings, "load");
@@ -74,26 +74,27 @@ int run_import_philly(int argc, const char* const* argv) {
   set_amount(settings, "large-weight", options.large_weight);
   set_count(settings, "large-priority", options.large_priority);
   set_seed(settings, options.seed);
-  refuse_fault(philly_fault(options));
+  refuse_fault(traces::philly_fault(options));
   const std::string folder = data_directory(settings) + "/philly";
   const bool has_files = !settings.arguments().empty();
-  const auto input = load_philly(has_files ? settings.arguments()[0] : folder + "/jobs_mix1.csv",
-                                 has_files ? settings.arguments()[1] : folder + "/vc_nodes.csv");
+  const auto input = traces::load_philly(has_files ? settings.arguments()[0] : folder + "/jobs_mix1.csv",
+                                         has_files ? settings.arguments()[1] : folder + "/vc_nodes.csv");
   if (!input) return fail(input.error());
   if (const auto inventory = settings.text("inventory")) {
-    auto nodes = load_inventory(*inventory == "spot2026" ? inventory_file(settings) : *inventory);
+    auto nodes = traces::load_inventory(*inventory == "spot2026" ? inventory_file(settings) : *inventory);
     if (!nodes) return fail(nodes.error());
     options.nodes = *std::move(nodes);
   }
-  return print(philly_workload(*input, options), kExitAnswered);
+  return print(traces::philly_workload(*input, options), kExitAnswered);
 }
 
 int run_import_inventory(int argc, const char* const* argv) {
   const Settings settings(inventory_syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(inventory_syntax()), kExitAnswered);
-  const auto nodes = load_inventory(settings.arguments().empty() ? inventory_file(settings) : settings.arguments()[0]);
+  const auto nodes =
+      traces::load_inventory(settings.arguments().empty() ? inventory_file(settings) : settings.arguments()[0]);
   if (!nodes) return fail(nodes.error());
-  return print(inventory_snapshot(*nodes, settings.text("id").value_or("inventory")) + '\n', kExitAnswered);
+  return print(traces::inventory_snapshot(*nodes, settings.text("id").value_or("inventory")) + '\n', kExitAnswered);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -17,7 +17,7 @@
 #include "cli/terminal/terminal.h"
 #include "io/muster_v1/snapshot_reader.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // Fewer page faults, which would be a good part of the time.
@@ -67,9 +67,9 @@ int read_whole_file(const std::string& file, std::string& out) {
   return error;
 }
 
-int print_imported(std::string text, const KubernetesOptions& options, Remarks remarks) {
-  const auto imported = import_kubernetes_text(std::move(text), options,
-                                               {std::numeric_limits<std::size_t>::max(), ReaderOptions().max_depth});
+int print_imported(std::string text, const kubernetes::KubernetesOptions& options, Remarks remarks) {
+  const auto imported = kubernetes::import_kubernetes_text(
+      std::move(text), options, {std::numeric_limits<std::size_t>::max(), muster_v1::ReaderOptions().max_depth});
   if (!imported) return complain_of_import(imported.error(), "");
   if (remarks == Remarks::kTold) {
     for (const std::string& remark : imported->remarks) complain_of_import(escaped(remark), kExitAnswered);
@@ -79,4 +79,4 @@ int print_imported(std::string text, const KubernetesOptions& options, Remarks r
   return print(imported->line + '\n', kExitAnswered);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

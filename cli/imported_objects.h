@@ -6,7 +6,7 @@
 
 #include "io/kubernetes/import.h"
 
-namespace muster {
+namespace muster::cli {
 
 // A line on stderr; returns the exit code.
 int complain_of_import(std::string_view message, int exit_code);
@@ -17,6 +17,6 @@ int read_whole_file(const std::string& file, std::string& out);
 
 // The snapshot of a text of JSON documents on stdout, remarks on stderr. Returns the exit code.
 enum class Remarks : std::uint8_t { kTold, kQuiet };
-int print_imported(std::string text, const KubernetesOptions& options, Remarks remarks);
+int print_imported(std::string text, const kubernetes::KubernetesOptions& options, Remarks remarks);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -27,7 +27,7 @@
 #include "cli/terminal/terminal.h"
 #include "solver/cbc/backend.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::string_view kHelp =
@@ -83,7 +83,7 @@ int run_worker(int argc, const char* const* argv) {
   std::signal(SIGTERM, SIG_IGN);
   const Settings settings({"muster worker", "Serves a solver on descriptor 3.", {{"fault", "NAME", "for tests"}}}, argc,
                           argv);
-  return serve_worker(kWorkerChannel, settings.text("fault").value_or(""));
+  return cbc::serve_worker(kWorkerChannel, settings.text("fault").value_or(""));
 }
 
 struct Command {
@@ -130,22 +130,22 @@ int fail(std::string_view command, std::string_view message, int exit_code) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli
 
 int main(int argc, char** argv) {
-  muster::open_standard_descriptors();
+  muster::cli::open_standard_descriptors();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow causes an error of write(), as a full disk does
   if (argc < 2) {
-    muster::write_all(STDERR_FILENO, muster::kHelp);
-    return muster::kExitUsage;
+    muster::cli::write_all(STDERR_FILENO, muster::cli::kHelp);
+    return muster::cli::kExitUsage;
   }
   const std::string_view command = argv[1];
-  muster::keep_memory();
+  muster::cli::keep_memory();
   try {
-    return muster::dispatch(command, argc - 1, argv + 1);
-  } catch (const muster::UsageError& error) {
-    return muster::fail(command, error.what(), muster::kExitUsage);
+    return muster::cli::dispatch(command, argc - 1, argv + 1);
+  } catch (const muster::cli::UsageError& error) {
+    return muster::cli::fail(command, error.what(), muster::cli::kExitUsage);
   } catch (const std::exception& error) {
-    return muster::fail(command, error.what(), muster::kExitInternal);
+    return muster::cli::fail(command, error.what(), muster::cli::kExitInternal);
   }
 }

@@ -33,7 +33,7 @@
 #include "model/problem/problem.h"
 #include "model/referee/referee.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 const CommandSyntax& report_syntax() {
@@ -62,13 +62,14 @@ struct Cluster {
   std::unique_ptr<Snapshot> snapshot;  // none: the line could not be read
   Problem problem;
   FairShares shares;
-  std::vector<ReportedPlan> plans;
+  std::vector<reporting::ReportedPlan> plans;
   bool has_no_time = false;  // Kubernetes objects, and no option or plan has set the time yet
 };
 
 class Reporter {
  public:
-  Reporter(ReaderOptions options, std::string title) : options_(std::move(options)), title_(std::move(title)) {}
+  Reporter(muster_v1::ReaderOptions options, std::string title)
+      : options_(std::move(options)), title_(std::move(title)) {}
 
   // Each returns whether the file could be read at all; faults of single lines are reported and skipped.
   bool read_snapshots(const std::string& file);
@@ -83,7 +84,7 @@ class Reporter {
  private:
   template <class Take>
   bool read_lines(const std::string& file, const Take& take);
-  void take_snapshot(const std::string& place, std::string_view line, SnapshotReader& reader);
+  void take_snapshot(const std::string& place, std::string_view line, muster_v1::SnapshotReader& reader);
   void take_line(const std::string& place, const std::string& label, const LineSource::Line& line);
   void take_plan(const std::string& place, const std::string& label, std::string_view line);
   void set_time_of_plan(Cluster& cluster, std::string_view line);
@@ -91,12 +92,12 @@ class Reporter {
   void refuse(const std::string& place, const InputError& error);
   void write_data(std::string& out) const;
 
-  ReaderOptions options_;
+  muster_v1::ReaderOptions options_;
   std::string title_;
   std::vector<Cluster> clusters_;
-  std::vector<ReportedSimulation> simulations_;
+  std::vector<reporting::ReportedSimulation> simulations_;
   std::vector<std::pair<std::string, std::string>> traces_, summaries_, figures_;  // label, line
-  JsonDocument document_;
+  json::JsonDocument document_;
   std::size_t plans_of_file_ = 0, events_of_file_ = 0;
   std::vector<std::string> faults_;  // the first of them
   std::size_t fault_count_ = 0;
@@ -124,19 +125,19 @@ bool Reporter::read_lines(const std::string& file, const Take& take) {
 }
 
 bool Reporter::read_snapshots(const std::string& file) {
-  SnapshotReader reader(options_);
+  muster_v1::SnapshotReader reader(options_);
   return read_lines(
       file, [&](const std::string& place, const LineSource::Line& line) { take_snapshot(place, line.text, reader); });
 }
 
-void Reporter::take_snapshot(const std::string& place, std::string_view line, SnapshotReader& reader) {
+void Reporter::take_snapshot(const std::string& place, std::string_view line, muster_v1::SnapshotReader& reader) {
   Cluster& cluster = clusters_.emplace_back();
   Result<Snapshot> snapshot = reader.read(line);
   if (!snapshot) return refuse(place, snapshot.error());
   auto kept = std::make_unique<Snapshot>(std::move(*snapshot));
   Result<Problem> problem = build_problem(*kept);
   if (!problem) return refuse(place, problem.error());
-  cluster.has_no_time = !options_.kubernetes.time && begins_as_kubernetes(line);
+  cluster.has_no_time = !options_.kubernetes.time && kubernetes::begins_as_kubernetes(line);
   cluster.snapshot = std::move(kept);
   cluster.problem = std::move(*problem);
   cluster.shares = compute_fair_shares(cluster.problem);
@@ -150,22 +151,24 @@ bool Reporter::read_file(const std::string& file) {
 }
 
 void Reporter::take_line(const std::string& place, const std::string& label, const LineSource::Line& line) {
-  const Result<ReportLineKind> kind = read_report_line(line.text, document_);
+  const Result<reporting::ReportLineKind> kind = reporting::read_report_line(line.text, document_);
   if (!kind) return refuse(place, kind.error());
   switch (*kind) {
-    case ReportLineKind::kPlan:
+    case reporting::ReportLineKind::kPlan:
       return take_plan(place, label, line.text);
-    case ReportLineKind::kSnapshot:
+    case reporting::ReportLineKind::kSnapshot:
       return refuse(place, {"InvalidValue", "$", "this is a snapshot; name its file with --snapshot"});
-    case ReportLineKind::kTrace:
+    case reporting::ReportLineKind::kTrace:
       traces_.emplace_back(label, line.text);
       return;
-    case ReportLineKind::kEvent:
+    case reporting::ReportLineKind::kTimePlan:
+      return;  // the page draws what was reached, not what was planned
+    case reporting::ReportLineKind::kEvent:
       return take_event(place, label);
-    case ReportLineKind::kSummary:
+    case reporting::ReportLineKind::kSummary:
       summaries_.emplace_back(label, line.text);
       return;
-    case ReportLineKind::kFigures:
+    case reporting::ReportLineKind::kFigures:
       figures_.emplace_back(label, line.text);
       return;
   }
@@ -173,7 +176,7 @@ void Reporter::take_line(const std::string& place, const std::string& label, con
 
 // For Kubernetes objects: the first plan gives the time that it was made for.
 void Reporter::set_time_of_plan(Cluster& cluster, std::string_view line) {
-  const Result<ReadPlan> plan = read_plan(line, nullptr);
+  const Result<muster_v1::ReadPlan> plan = muster_v1::read_plan(line, nullptr);
   if (!plan || !plan->time) return;
   cluster.has_no_time = false;
   cluster.snapshot->time = *plan->time;
@@ -191,7 +194,7 @@ void Reporter::take_plan(const std::string& place, const std::string& label, std
   Cluster& cluster = clusters_[at];
   if (cluster.snapshot == nullptr) return;  // reported already
   if (cluster.has_no_time) set_time_of_plan(cluster, line);
-  Result<ReadPlan> plan = read_plan(line, &cluster.problem);
+  Result<muster_v1::ReadPlan> plan = muster_v1::read_plan(line, &cluster.problem);
   if (!plan) return refuse(place, plan.error());
   if (plan->is_error) return refuse(place, plan->error);
   if (plan->id != cluster.snapshot->id) {
@@ -199,10 +202,10 @@ void Reporter::take_plan(const std::string& place, const std::string& label, std
                           fmt::format("the plan is for snapshot '{}', but the snapshot of this line is '{}'", plan->id,
                                       cluster.snapshot->id)});
   }
-  ReportedPlan reported{label, std::move(*plan), {}};
-  reported.violations = check_plan(*cluster.snapshot, cluster.problem, cluster.shares, reported.plan.plan);
-  if (!is_well_formed(*cluster.snapshot, cluster.problem, reported.plan.plan)) {
-    const Violation& violation = reported.violations.front();
+  reporting::ReportedPlan reported{label, std::move(*plan), {}};
+  reported.violations = referee::check_plan(*cluster.snapshot, cluster.problem, cluster.shares, reported.plan.plan);
+  if (!referee::is_well_formed(*cluster.snapshot, cluster.problem, reported.plan.plan)) {
+    const referee::Violation& violation = reported.violations.front();
     return refuse(place, {"InvalidValue", "$.placements", violation.subject + ": " + violation.message});
   }
   if (!reported.violations.empty()) {
@@ -212,18 +215,18 @@ void Reporter::take_plan(const std::string& place, const std::string& label, std
 }
 
 void Reporter::take_event(const std::string& place, const std::string& label) {
-  if (events_of_file_++ == 0 || ReportedSimulation::is_header(document_)) simulations_.emplace_back(label);
+  if (events_of_file_++ == 0 || reporting::ReportedSimulation::is_header(document_)) simulations_.emplace_back(label);
   if (const auto error = simulations_.back().take(document_)) refuse(place, *error);
 }
 
 bool Reporter::has_content() const {
   const bool has_cluster =
       std::ranges::any_of(clusters_, [](const Cluster& cluster) { return cluster.snapshot != nullptr; });
-  return has_cluster || std::ranges::any_of(simulations_, &ReportedSimulation::has_header) || !traces_.empty() ||
-         !summaries_.empty() || !figures_.empty();
+  return has_cluster || std::ranges::any_of(simulations_, &reporting::ReportedSimulation::has_header) ||
+         !traces_.empty() || !summaries_.empty() || !figures_.empty();
 }
 
-void write_labelled(JsonWriter& json, std::string_view key,
+void write_labelled(json::JsonWriter& json, std::string_view key,
                     const std::vector<std::pair<std::string, std::string>>& lines) {
   json.raw(",").string(key).raw(":[");
   bool first = true;
@@ -234,17 +237,17 @@ void write_labelled(JsonWriter& json, std::string_view key,
 }
 
 void Reporter::write_data(std::string& out) const {
-  JsonWriter json(out);
+  json::JsonWriter json(out);
   json.raw(R"({"version":1,"title":)").string(title_).raw(R"(,"clusters":[)");
   bool first = true;
   for (const Cluster& cluster : clusters_) {
     if (cluster.snapshot == nullptr) continue;
     json.separate(first);
-    write_cluster({cluster.problem, cluster.shares, cluster.plans}, out);
+    reporting::write_cluster({cluster.problem, cluster.shares, cluster.plans}, out);
   }
   json.raw(R"(],"simulations":[)");
   first = true;
-  for (const ReportedSimulation& simulation : simulations_) {
+  for (const reporting::ReportedSimulation& simulation : simulations_) {
     if (!simulation.has_header()) continue;
     json.separate(first);
     simulation.write(json);
@@ -262,7 +265,7 @@ void Reporter::write_data(std::string& out) const {
 std::string Reporter::page() const {
   std::string data;
   write_data(data);
-  return report_page(data);
+  return reporting::report_page(data);
 }
 
 int write_page(const std::optional<std::string>& path, std::string_view page, int success) {
@@ -296,4 +299,4 @@ int run_report(int argc, const char* const* argv) {
   return write_page(output, reporter.page(), reporter.has_faults() ? kExitSomeErrors : kExitAnswered);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -31,7 +31,7 @@
 #include "model/build/build_problem.h"
 #include "solver/portfolio/scheduling_policy.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr const char* kOwnProgram = "/proc/self/exe";
@@ -81,15 +81,15 @@ class Fingerprint {
 };
 
 struct SimulateOptions {
-  SimulationOptions simulation;
-  PolicyOptions policy;
+  simulation::SimulationOptions simulation;
+  portfolio::PolicyOptions policy;
   SimulationTitle title;
   std::string run;  // what a checkpoint must agree with, except the input
   bool tells_clock = false;
 };
 
-SimulationOptions simulation_options(const Settings& settings) {
-  SimulationOptions options;
+simulation::SimulationOptions simulation_options(const Settings& settings) {
+  simulation::SimulationOptions options;
   const auto period = settings.duration("period");
   const auto batch = settings.integer("batch", 1, 1'000'000'000);
   const bool each = settings.is_on("one-by-one");
@@ -98,7 +98,9 @@ SimulationOptions simulation_options(const Settings& settings) {
   }
   options.period = period.value_or(options.period);
   options.batch = batch.value_or(1);
-  options.cycle = batch ? CycleRule::kBatch : each ? CycleRule::kEach : CycleRule::kPeriod;
+  options.cycle = batch  ? simulation::CycleRule::kBatch
+                  : each ? simulation::CycleRule::kEach
+                         : simulation::CycleRule::kPeriod;
   options.resumes_work = settings.is_on("resume-work");
   options.moves_live = settings.is_on("live-moves");
   options.drops = settings.is_on("drop");
@@ -115,11 +117,11 @@ SimulationOptions simulation_options(const Settings& settings) {
   return options;
 }
 
-std::string cycle_name(const SimulationOptions& options) {
+std::string cycle_name(const simulation::SimulationOptions& options) {
   switch (options.cycle) {
-    case CycleRule::kBatch:
+    case simulation::CycleRule::kBatch:
       return fmt::format("batch {}", options.batch);
-    case CycleRule::kEach:
+    case simulation::CycleRule::kEach:
       return "one by one";
     default:
       return fmt::format("period {}", static_cast<double>(options.period) / 1e9);
@@ -129,13 +131,13 @@ std::string cycle_name(const SimulationOptions& options) {
 SimulateOptions options_of(const Settings& settings) {
   SimulateOptions options;
   options.simulation = simulation_options(settings);
-  options.policy.name = settings.choice("policy", policy_names());
+  options.policy.name = settings.choice("policy", portfolio::policy_names());
   options.policy.threads = static_cast<std::int32_t>(settings.integer("threads", 1, 1024).value_or(usable_cores()));
   options.policy.seed = options.simulation.failures.seed;
   options.policy.budget = settings.duration("budget").value_or(0);
   options.tells_clock = settings.is_on("timings");
   options.title = {options.policy.name, cycle_name(options.simulation), options.policy.seed};
-  const SimulationOptions& s = options.simulation;
+  const simulation::SimulationOptions& s = options.simulation;
   options.run = fmt::format("{}; {}; seed {}; {}{}{}mtbf {}; mttr {}; until {}; budget {}", options.policy.name,
                             options.title.cycle, options.policy.seed, s.resumes_work ? "resume; " : "",
                             s.moves_live ? "live; " : "", s.drops ? "drop; " : "", s.failures.mean_between,
@@ -155,9 +157,9 @@ class Progress {
   }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
-  void show(const Simulation& simulation) {
-    if (!is_shown_ || Clock::now() - last_ < std::chrono::milliseconds(100)) return;
-    last_ = Clock::now();
+  void show(const simulation::Simulation& simulation) {
+    if (!is_shown_ || portfolio::Clock::now() - last_ < std::chrono::milliseconds(100)) return;
+    last_ = portfolio::Clock::now();
     is_drawn_ = true;
     const std::size_t all = simulation.workload().events.size();
     write_all(STDERR_FILENO,
@@ -170,7 +172,7 @@ class Progress {
 
  private:
   bool is_shown_, is_drawn_ = false;
-  Clock::time_point last_{};
+  portfolio::Clock::time_point last_{};
 };
 
 // One run: the workload, the files it writes, and the loop.
@@ -188,7 +190,7 @@ class Replay {
   Replay& operator=(const Replay&) = delete;
 
   // Each returns an exit code, kExitAnswered on success.
-  int read(const std::string& file, const ReaderOptions& reader_options);
+  int read(const std::string& file, const muster_v1::ReaderOptions& reader_options);
   int open(const std::optional<std::string>& events, const std::optional<std::string>& checkpoint);
   int run();
 
@@ -203,21 +205,21 @@ class Replay {
   SimulateOptions options_;
   Console& console_;
   Progress progress_;
-  SchedulingPolicy policy_;
+  portfolio::SchedulingPolicy policy_;
   Workload workload_;
   Fingerprint fingerprint_;
   PlanLog log_;
   int events_ = -1;
   std::string text_;
-  std::unique_ptr<Simulation> simulation_;
+  std::unique_ptr<simulation::Simulation> simulation_;
   std::vector<double> cycle_ms_;
   std::optional<double> this_cycle_ms_;
   std::int64_t defects_ = 0;  // plans that the referee did not pass, workers that died
 };
 
-int Replay::read(const std::string& file, const ReaderOptions& reader_options) {
+int Replay::read(const std::string& file, const muster_v1::ReaderOptions& reader_options) {
   LineSource source({file}, {reader_options.max_line_bytes, wake_descriptor()});
-  EventReader reader(reader_options);
+  muster_v1::EventReader reader(reader_options);
   bool any = false;
   while (source.failure().empty()) {
     const auto line = source.next();
@@ -262,7 +264,7 @@ int Replay::flush(std::size_t beyond) {
 }
 
 int Replay::cycle() {
-  const Clock::time_point begun = Clock::now();
+  const portfolio::Clock::time_point begun = portfolio::Clock::now();
   Snapshot& snapshot = simulation_->snapshot();
   Result<Problem> problem = build_problem(snapshot);
   if (!problem) return fail(problem.error(), kExitNoValidLine);
@@ -273,7 +275,7 @@ int Replay::cycle() {
     Result<Plan> known = log_.plan(number, *problem);
     if (!known) return fail(known.error(), kExitNoValidLine);
     plan = *std::move(known);
-    if (!check_plan(snapshot, *problem, shares, plan).empty()) {
+    if (!referee::check_plan(snapshot, *problem, shares, plan).empty()) {
       return fail({"", "--checkpoint", fmt::format("the plan of cycle {} breaks the rules", number)}, kExitNoValidLine);
     }
   } else {
@@ -286,7 +288,7 @@ int Replay::cycle() {
       return fail({"", "--checkpoint", std::strerror(error)}, kExitCannotWrite);
   }
   if (options_.tells_clock) {
-    this_cycle_ms_ = std::chrono::duration<double, std::milli>(Clock::now() - begun).count();
+    this_cycle_ms_ = std::chrono::duration<double, std::milli>(portfolio::Clock::now() - begun).count();
     cycle_ms_.push_back(*this_cycle_ms_);
   }
   simulation_->carry_out(*std::move(problem), shares, plan);
@@ -294,9 +296,11 @@ int Replay::cycle() {
 }
 
 int Replay::run() {
-  Simulation::Sink sink;
-  if (events_ >= 0) sink = [this](const SimulationRecord& record) { write_record(record, this_cycle_ms_, text_); };
-  Result<std::unique_ptr<Simulation>> begun = Simulation::begin(workload_, options_.simulation, sink);
+  simulation::Simulation::Sink sink;
+  if (events_ >= 0)
+    sink = [this](const simulation::SimulationRecord& record) { write_record(record, this_cycle_ms_, text_); };
+  Result<std::unique_ptr<simulation::Simulation>> begun =
+      simulation::Simulation::begin(workload_, options_.simulation, sink);
   if (!begun) return fail(begun.error(), kExitNoValidLine);
   simulation_ = std::move(*begun);
   while (simulation_->advance()) {
@@ -319,7 +323,7 @@ int run_simulate(int argc, const char* const* argv) {
   const bool is_quiet = settings.is_on("quiet");
   Console console({LogFormat::kText, is_quiet, false});
   install_interrupt();
-  const ReaderOptions reader = reader_options(settings);
+  const muster_v1::ReaderOptions reader = reader_options(settings);
   Replay replay(options_of(settings), console, !is_quiet && is_terminal(STDERR_FILENO));
   const std::string file = settings.arguments().empty() ? "-" : settings.arguments().front();
   if (const int code = replay.read(file, reader); code != kExitAnswered) return code;
@@ -328,4 +332,4 @@ int run_simulate(int argc, const char* const* argv) {
   return replay.run();
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -7,7 +7,7 @@
 #include "datasets/simulation/summary.h"
 #include "io/json/json_writer.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::int64_t kThousandths = 1000, kMillionths = 1'000'000;
@@ -16,7 +16,7 @@ constexpr std::int64_t kThousandths = 1000, kMillionths = 1'000'000;
 class Members {
  public:
   explicit Members(std::string& out) : json_(out) { json_.raw("{"); }
-  JsonWriter& member(std::string_view name) { return json_.separate(is_first_).string(name).raw(":"); }
+  json::JsonWriter& member(std::string_view name) { return json_.separate(is_first_).string(name).raw(":"); }
   Members& text(std::string_view name, std::string_view value) {
     member(name).string(value);
     return *this;
@@ -52,17 +52,17 @@ class Members {
   void end() { json_.raw("}"); }
 
  private:
-  JsonWriter json_;
+  json::JsonWriter json_;
   bool is_first_ = true;
 };
 
-void write_pod(const PodRecord& pod, std::string& out) {
+void write_pod(const simulation::PodRecord& pod, std::string& out) {
   Members members(out);
   members.text("name", pod.name);
   if (!pod.from.empty()) members.text("from", pod.from);
   members.text("node", pod.node);
   if (!pod.devices.empty()) {
-    members.list("gpus", pod.devices, [&](std::int32_t device) { JsonWriter(out).integer(device); });
+    members.list("gpus", pod.devices, [&](std::int32_t device) { json::JsonWriter(out).integer(device); });
     members.member("share").decimal(pod.share, kMillionths);
   }
   members.end();
@@ -73,60 +73,61 @@ constexpr std::array<std::string_view, 8> kJobEvents = {"submit", "place",     "
 constexpr std::array<std::string_view, 6> kNodeEvents = {"failed",  "repaired", "added",
                                                          "removed", "cordoned", "uncordoned"};
 
-void write_submit(const SimulatedJob& job, Members& members) {
+void write_submit(const simulation::SimulatedJob& job, Members& members) {
   members.text("queue", job.queue).integer("priority", job.priority);
   members.integer("pods", static_cast<std::int64_t>(job.pods)).gpus("gpus", job.gpu_work);
   if (job.duration) members.seconds("duration", *job.duration);
 }
 
-void write_job(const JobRecord& record, std::string& out) {
+void write_job(const simulation::JobRecord& record, std::string& out) {
   Members members(out);
   members.seconds("time", record.time).text("event", kJobEvents[static_cast<std::size_t>(record.event)]);
   members.text("gang", record.job.name);
-  if (!record.reason.empty() && record.event == JobEvent::kEvict) members.text("reason", record.reason);
+  if (!record.reason.empty() && record.event == simulation::JobEvent::kEvict) members.text("reason", record.reason);
   if (!record.for_gang.empty()) members.text("for", record.for_gang);
   switch (record.event) {
-    case JobEvent::kSubmit:
+    case simulation::JobEvent::kSubmit:
       write_submit(record.job, members);
       break;
-    case JobEvent::kPlace:
-    case JobEvent::kMove:
-      members.list("pods", record.pods, [&](const PodRecord& pod) { write_pod(pod, out); });
+    case simulation::JobEvent::kPlace:
+    case simulation::JobEvent::kMove:
+      members.list("pods", record.pods, [&](const simulation::PodRecord& pod) { write_pod(pod, out); });
       break;
-    case JobEvent::kEvict:
-      members.list("pods", record.pods, [&](const PodRecord& pod) { JsonWriter(out).string(pod.name); });
+    case simulation::JobEvent::kEvict:
+      members.list("pods", record.pods,
+                   [&](const simulation::PodRecord& pod) { json::JsonWriter(out).string(pod.name); });
       break;
-    case JobEvent::kStart:
+    case simulation::JobEvent::kStart:
       members.seconds("waited", record.time - record.job.submitted);
       break;
-    case JobEvent::kInterrupt:
-      members.number("lost", gpu_seconds(record.lost));
+    case simulation::JobEvent::kInterrupt:
+      members.number("lost", simulation::gpu_seconds(record.lost));
       break;
-    case JobEvent::kFinish:
+    case simulation::JobEvent::kFinish:
       members.seconds("waited", record.job.first_start.value_or(record.time) - record.job.submitted);
       members.seconds("completion", record.time - record.job.submitted);
       break;
-    case JobEvent::kDrop:
+    case simulation::JobEvent::kDrop:
       break;
   }
   members.end();
 }
 
-void write_node(const NodeRecord& record, std::string& out) {
+void write_node(const simulation::NodeRecord& record, std::string& out) {
   Members members(out);
   members.seconds("time", record.time).text("event", "node").text("name", record.node.name);
   members.text("change", kNodeEvents[static_cast<std::size_t>(record.event)]);
   members.integer("gpus", record.node.gpu_count).end();
 }
 
-void write_cycle(const CycleRecord& record, std::optional<double> cycle_ms, std::string& out) {
+void write_cycle(const simulation::CycleRecord& record, std::optional<double> cycle_ms, std::string& out) {
   Members members(out);
   members.seconds("time", record.time).text("event", "cycle").integer("cycle", record.number);
   members.integer("running", record.running).integer("pending", record.pending).integer("placed", record.placed);
   members.integer("evicted", record.evicted).integer("moved", record.moved);
   members.gpus("capacity", record.capacity).gpus("allocated", record.allocated);
   if (record.fragmentation) members.number("fragmentation", static_cast<double>(*record.fragmentation) / 1e9);
-  members.list("queues", record.queues, [&](const QueueSample& queue) {
+  members.list("queues", record.queues, [&](const simulation::QueueSample& queue) {
     Members of_queue(out);
     of_queue.text("name", queue.name).gpus("fairShare", queue.fair_share).gpus("allocated", queue.allocated).end();
   });
@@ -137,31 +138,35 @@ void write_cycle(const CycleRecord& record, std::optional<double> cycle_ms, std:
   members.end();
 }
 
-double part(GpuTime value, GpuTime of) { return of == 0 ? 0 : static_cast<double>(value) / static_cast<double>(of); }
+double part(simulation::GpuTime value, simulation::GpuTime of) {
+  return of == 0 ? 0 : static_cast<double>(value) / static_cast<double>(of);
+}
 
-void write_spans(std::string_view name, const SpanStatistics& spans, Members& members, std::string& out) {
+void write_spans(std::string_view name, const simulation::SpanStatistics& spans, Members& members, std::string& out) {
   members.member(name);
   Members inner(out);
   inner.integer("count", spans.count).number("mean", spans.mean_seconds).seconds("p50", spans.p50);
   inner.seconds("p99", spans.p99).seconds("max", spans.most).end();
 }
 
-void write_gangs(const GangSummary& summary, Members& members, std::string& out) {
+void write_gangs(const simulation::GangSummary& summary, Members& members, std::string& out) {
   members.integer("submitted", summary.submitted).integer("started", summary.started);
   members.integer("finished", summary.finished).integer("dropped", summary.dropped);
   write_spans("waiting", summary.waiting, members, out);
   write_spans("completion", summary.completion, members, out);
   write_spans("delay", summary.delay, members, out);
   members.integer("interruptions", summary.interruptions).integer("evictedPods", summary.evicted_pods);
-  members.integer("movedPods", summary.moved_pods).number("lost", gpu_seconds(summary.lost));
+  members.integer("movedPods", summary.moved_pods).number("lost", simulation::gpu_seconds(summary.lost));
 }
 
-void write_queue(const GangSummary& summary, const SimulationTotals& totals, std::string& out) {
+void write_queue(const simulation::GangSummary& summary, const simulation::SimulationTotals& totals, std::string& out) {
   Members members(out);
   members.text("name", summary.name);
-  if (const auto found = totals.queues.find(summary.name); found != totals.queues.end()) {
-    const QueueTotals& queue = found->second;
-    const auto mean = [&](GpuTime sum) { return part(sum, GpuTime{queue.time} * kThousandths); };
+  if (const auto found = totals.samples.queues.find(summary.name); found != totals.samples.queues.end()) {
+    const simulation::QueueTotals& queue = found->second;
+    const auto mean = [&](simulation::GpuTime sum) {
+      return part(sum, simulation::GpuTime{queue.time} * kThousandths);
+    };
     members.number("fairShare", mean(queue.fair_share)).number("allocated", mean(queue.allocated));
     members.number("shortfall", mean(queue.shortfall));
   }
@@ -169,26 +174,26 @@ void write_queue(const GangSummary& summary, const SimulationTotals& totals, std
   members.end();
 }
 
-void write_cluster(const SimulationTotals& totals, const SimulationSummary& summary, Members& members,
-                   std::string& out) {
+void write_cluster(const simulation::SimulationTotals& totals, const simulation::SimulationSummary& summary,
+                   Members& members, std::string& out) {
   members.member("allocation");
   Members allocation(out);
   allocation.number("mean", part(totals.allocated, totals.capacity));
   allocation.number("whileArriving", part(totals.allocated_arriving, totals.capacity_arriving));
   allocation.number("useful", part(totals.allocated - summary.lost, totals.capacity)).end();
-  const double seconds = std::max(1e-9, static_cast<double>(totals.sampled) / 1e9);
+  const double seconds = std::max(1e-9, static_cast<double>(totals.samples.time) / 1e9);
   members.member("fragmentation");
   Members fragmentation(out);
-  fragmentation.number("mean", totals.fragmentation_seconds / 1e3 / seconds).end();
+  fragmentation.number("mean", totals.samples.fragmentation_seconds / 1e3 / seconds).end();
   members.member("evictions");
   Members evictions(out);
-  evictions.integer("preempt", totals.preempted).integer("reclaim", totals.reclaimed);
-  evictions.integer("stale", totals.stale).integer("failure", totals.failed).end();
-  members.integer("moves", totals.moved).number("lost", gpu_seconds(summary.lost));
+  evictions.integer("preempt", totals.departed.preempted).integer("reclaim", totals.departed.reclaimed);
+  evictions.integer("stale", totals.departed.stale).integer("failure", totals.departed.failed).end();
+  members.integer("moves", totals.departed.moved).number("lost", simulation::gpu_seconds(summary.lost));
   members.member("fairness");
   Members fairness(out);
-  fairness.number("shortfall", part(totals.shortfall, totals.sampled_capacity));
-  fairness.number("jain", totals.sampled == 0 ? 1 : totals.jain_seconds / seconds).end();
+  fairness.number("shortfall", part(totals.samples.shortfall, totals.samples.capacity));
+  fairness.number("jain", totals.samples.time == 0 ? 1 : totals.samples.jain_seconds / seconds).end();
 }
 
 void write_clock(std::vector<double> cycle_ms, Members& members, std::string& out) {
@@ -234,17 +239,17 @@ void write_title(const SimulationTitle& title, const Workload& workload, std::st
   out += '\n';
 }
 
-void write_record(const SimulationRecord& record, std::optional<double> cycle_ms, std::string& out) {
-  if (const auto* job = std::get_if<JobRecord>(&record)) write_job(*job, out);
-  if (const auto* node = std::get_if<NodeRecord>(&record)) write_node(*node, out);
-  if (const auto* cycle = std::get_if<CycleRecord>(&record)) write_cycle(*cycle, cycle_ms, out);
+void write_record(const simulation::SimulationRecord& record, std::optional<double> cycle_ms, std::string& out) {
+  if (const auto* job = std::get_if<simulation::JobRecord>(&record)) write_job(*job, out);
+  if (const auto* node = std::get_if<simulation::NodeRecord>(&record)) write_node(*node, out);
+  if (const auto* cycle = std::get_if<simulation::CycleRecord>(&record)) write_cycle(*cycle, cycle_ms, out);
   out += '\n';
 }
 
-void write_simulation_summary(const SimulationTitle& title, const Simulation& simulation, std::vector<double> cycle_ms,
-                              std::string& out) {
-  const SimulationTotals& totals = simulation.totals();
-  const SimulationSummary summary = summarize(simulation);
+void write_simulation_summary(const SimulationTitle& title, const simulation::Simulation& simulation,
+                              std::vector<double> cycle_ms, std::string& out) {
+  const simulation::SimulationTotals& totals = simulation.totals();
+  const simulation::SimulationSummary summary = simulation::summarize(simulation);
   Members members(out);
   members.text("format", "muster/v1").member("simulation");
   Members what(out);
@@ -264,16 +269,17 @@ void write_simulation_summary(const SimulationTitle& title, const Simulation& si
   Members large(out);
   write_gangs(summary.large, large, out);
   large.end();
-  members.list("bySize", summary.by_size, [&](const GangSummary& size) {
+  members.list("bySize", summary.by_size, [&](const simulation::GangSummary& size) {
     Members of_size(out);
     of_size.text("gpus", size.name);
     write_gangs(size, of_size, out);
     of_size.end();
   });
-  members.list("byQueue", summary.by_queue, [&](const GangSummary& queue) { write_queue(queue, totals, out); });
+  members.list("byQueue", summary.by_queue,
+               [&](const simulation::GangSummary& queue) { write_queue(queue, totals, out); });
   write_clock(std::move(cycle_ms), members, out);
   members.end();
   out += '\n';
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -8,7 +8,7 @@
 
 #include "datasets/simulation/simulation.h"
 
-namespace muster {
+namespace muster::cli {
 
 // What the run was, as both outputs begin with it.
 struct SimulationTitle {
@@ -19,10 +19,10 @@ struct SimulationTitle {
 
 // One line each, with its line feed, appended to `out`.
 void write_title(const SimulationTitle& title, const Workload& workload, std::string& out);
-void write_record(const SimulationRecord& record, std::optional<double> cycle_ms, std::string& out);
+void write_record(const simulation::SimulationRecord& record, std::optional<double> cycle_ms, std::string& out);
 
 // `cycle_ms`: of each cycle; empty: times are not reported.
-void write_simulation_summary(const SimulationTitle& title, const Simulation& simulation, std::vector<double> cycle_ms,
-                              std::string& out);
+void write_simulation_summary(const SimulationTitle& title, const simulation::Simulation& simulation,
+                              std::vector<double> cycle_ms, std::string& out);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -19,7 +19,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // The program itself, whatever has happened to its file since it was started.
@@ -152,4 +152,4 @@ int run_solve(int argc, const char* const* argv) {
   return exit_code_of(outcome, source, console);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -15,7 +15,7 @@
 #include "cli/terminal/terminal.h"
 #include "io/muster_v1/snapshot_reader.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 const CommandSyntax& verify_syntax() {
@@ -65,15 +65,16 @@ class Findings {
   std::int64_t plans_ = 0, violations_ = 0, false_claims_ = 0, valid_snapshots_ = 0;
 };
 
-void verify_pair(const LineSource::Line& line, std::string_view plan_text, SnapshotReader& reader, Findings& findings) {
+void verify_pair(const LineSource::Line& line, std::string_view plan_text, muster_v1::SnapshotReader& reader,
+                 Findings& findings) {
   findings.count_plan();
   const VerifiedLine verified = verify_line(reader, line.text, plan_text);
   for (const Finding& finding : verified.findings) findings.add(line.number, finding);
   if (verified.is_valid_snapshot) findings.count_valid_snapshot();
 }
 
-void verify_all(LineSource& snapshots, LineSource& plans, const ReaderOptions& options, Findings& findings) {
-  SnapshotReader reader(options);
+void verify_all(LineSource& snapshots, LineSource& plans, const muster_v1::ReaderOptions& options, Findings& findings) {
+  muster_v1::SnapshotReader reader(options);
   while (true) {
     const auto snapshot = snapshots.next();
     const auto plan = plans.next();
@@ -97,7 +98,7 @@ int run_verify(int argc, const char* const* argv) {
   if (settings.wants_help()) return print(help_text(verify_syntax()), kExitAnswered);
   const std::vector<std::string>& files = settings.arguments();
   if (files[0] == "-" && files[1] == "-") throw UsageError("SNAPSHOTS and PLANS cannot both be read from stdin");
-  const ReaderOptions options = reader_options(settings);
+  const muster_v1::ReaderOptions options = reader_options(settings);
   LineSource snapshots({files[0]}, {.max_line_bytes = options.max_line_bytes});
   LineSource plans({files[1]}, {.max_line_bytes = options.max_line_bytes});
   Findings findings(settings.is_on("quiet"));
@@ -115,4 +116,4 @@ int run_verify(int argc, const char* const* argv) {
   return findings.valid_snapshots() == 0 ? kExitNoValidLine : kExitAnswered;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "solver/cbc/mps.h"
 #include "solver/lp/milp.h"
 
 namespace muster::bench {
@@ -40,11 +41,8 @@ class CbcCommand {
   std::filesystem::path model_path() const { return folder_ / "model.mps"; }
 
   // Cost: `seconds` of processor time and a little more; a cbc that does not end is stopped after twice that.
-  CbcAnswer solve(const Milp& milp, double seconds) const {
-    {
-      std::ofstream file(model_path());
-      write_mps(milp, file);
-    }
+  CbcAnswer solve(const lp::Milp& milp, double seconds) const {
+    if (!cbc::write_mps(milp, model_path().string())) throw std::runtime_error("cannot write " + model_path().string());
     const std::string command = fmt::format(
         "cd '{}' && rm -f solution log && timeout {:.0f} cbc model.mps -seconds {:.1f} -ratioGap 0 -allowableGap 0 "
         "-solve -solution solution >log 2>&1",

@@ -14,24 +14,25 @@ namespace muster::bench {
 inline constexpr int kOpenbNodes = 1'213;
 
 // Generated clusters of equal nodes, as `muster generate --preset synth --place-only` makes them.
-inline GeneratorOptions synth(int nodes, std::uint64_t seed) {
-  GeneratorOptions options = *generator_preset("synth");
-  options.nodes = nodes;
+inline generator::GeneratorOptions synth(int nodes, std::uint64_t seed) {
+  generator::GeneratorOptions options = *generator::generator_preset("synth");
+  options.cluster.nodes = nodes;
   options.seed = seed;
   options.place_only = true;
   return options;
 }
 
 // The trace `default` of OpenB; see the options.
-inline std::string openb(const OpenbOptions& options) {
-  const Result<OpenbInput> input = load_openb(openb_trace_files(openb_source_directory(), "default"));
+inline std::string openb(const traces::OpenbOptions& options) {
+  const Result<traces::OpenbInput> input =
+      traces::load_openb(traces::openb_trace_files(traces::openb_source_directory(), "default"));
   if (!input) throw std::runtime_error(input.error().message);
-  return openb_snapshot(*input, options);
+  return traces::openb_snapshot(*input, options);
 }
 
 // OpenB, with this multiple of its nodes, half of the GPUs under running pods.
 inline std::string openb_half(int tile, std::uint64_t seed) {
-  OpenbOptions options;
+  traces::OpenbOptions options;
   options.seed = seed;
   options.tile = tile;
   options.occupied = 0.5;

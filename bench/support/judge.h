@@ -30,7 +30,7 @@ namespace muster::bench {
 class Judge {
  public:
   // Throws what is wrong with the line.
-  explicit Judge(const std::string& line) : snapshot(value_of(SnapshotReader().read(line))) {
+  explicit Judge(const std::string& line) : snapshot(value_of(muster_v1::SnapshotReader().read(line))) {
     problem = value_of(build_problem(snapshot));
     shares = compute_fair_shares(problem);
   }
@@ -38,10 +38,10 @@ class Judge {
   Judge& operator=(const Judge&) = delete;
 
   // Throws what the referee, or the reader, has against the plan.
-  ReadPlan passed(const std::string& plan_line) const {
-    ReadPlan plan = value_of(read_plan(plan_line, &problem));
+  muster_v1::ReadPlan passed(const std::string& plan_line) const {
+    muster_v1::ReadPlan plan = value_of(muster_v1::read_plan(plan_line, &problem));
     if (plan.is_error) throw std::runtime_error(plan.error.message);
-    const auto violations = check_plan(snapshot, problem, shares, plan.plan);
+    const auto violations = referee::check_plan(snapshot, problem, shares, plan.plan);
     if (!violations.empty()) throw std::runtime_error(violations[0].subject + ": " + violations[0].message);
     check_values(plan);
     return plan;
@@ -60,7 +60,7 @@ class Judge {
       const PodClass& pod_class = problem.class_of(pod);
       if (is_there[pod.value()] && pod_class.counts_as_gpu) work += static_cast<double>(pod_class.work);
     }
-    return work / static_cast<double>(problem.total_gpu_work);
+    return work / static_cast<double>(problem.objective.total_gpu_work);
   }
 
   Snapshot snapshot;
@@ -75,7 +75,7 @@ class Judge {
   }
 
   // The values that the plan claims are recomputed: gaps are computed from them.
-  void check_values(const ReadPlan& plan) const {
+  void check_values(const muster_v1::ReadPlan& plan) const {
     const std::vector<LevelId> ids = level_ids(problem);
     const Levels levels = evaluate(problem, shares, plan.plan);
     if (plan.objective.size() != ids.size()) throw std::runtime_error("the plan has other levels than the snapshot");
@@ -89,7 +89,7 @@ class Judge {
   }
 };
 
-inline std::string name_of(const ReadPlan::LevelClaim& level) {
+inline std::string name_of(const muster_v1::ReadPlan::LevelClaim& level) {
   return level.priority ? fmt::format("{}:{}", level.level, *level.priority) : level.level;
 }
 
@@ -98,8 +98,8 @@ struct ProvenGap {
   std::string level;            // empty: no level is short
   std::optional<double> share;  // of |bound|; none: that level has no bound
 };
-inline ProvenGap proven_gap(const ReadPlan& plan) {
-  for (const ReadPlan::LevelClaim& level : plan.objective) {
+inline ProvenGap proven_gap(const muster_v1::ReadPlan& plan) {
+  for (const muster_v1::ReadPlan::LevelClaim& level : plan.objective) {
     if (!level.bound) return {name_of(level), std::nullopt};
     if (*level.bound == level.value) continue;
     const double bound = std::stod(*level.bound), value = std::stod(level.value);

@@ -19,8 +19,8 @@ class MidsizeDraw {
  public:
   explicit MidsizeDraw(std::uint64_t seed) : random_(seed, kStream) {}
 
-  GeneratorOptions options(std::uint64_t seed) {
-    GeneratorOptions options;
+  generator::GeneratorOptions options(std::uint64_t seed) {
+    generator::GeneratorOptions options;
     options.id = fmt::format("midsize-{}", seed);
     options.seed = seed;
     draw_cluster(options);
@@ -38,55 +38,55 @@ class MidsizeDraw {
   bool chance(std::int64_t percent) { return random_.chance(percent * 10'000); }
   double sometimes(std::int64_t percent, double share) { return chance(percent) ? share : 0; }
 
-  void draw_cluster(GeneratorOptions& options) {
-    options.nodes = between(20, 60);
-    options.gpus_per_node = chance(50) ? 8 : 4;
-    options.cores_per_node = options.gpus_per_node * between(8, 16);
-    options.memory_gib_per_node = options.gpus_per_node * 96;
-    options.gpu_models = {"A100", "H100"};
-    if (chance(60)) options.gpu_models.push_back("L40");
-    if (chance(30)) options.zones = 2;
-    options.tainted = sometimes(30, 0.1);
-    options.selecting = sometimes(30, 0.15);
-    options.queues = between(1, 6);
-    options.quota = between(3, 5) / 4.0;
-    options.limit = sometimes(20, 2);
+  void draw_cluster(generator::GeneratorOptions& options) {
+    options.cluster.nodes = between(20, 60);
+    options.cluster.gpus_per_node = chance(50) ? 8 : 4;
+    options.cluster.cores_per_node = options.cluster.gpus_per_node * between(8, 16);
+    options.cluster.memory_gib_per_node = options.cluster.gpus_per_node * 96;
+    options.cluster.gpu_models = {"A100", "H100"};
+    if (chance(60)) options.cluster.gpu_models.push_back("L40");
+    if (chance(30)) options.cluster.zones = 2;
+    options.cluster.tainted = sometimes(30, 0.1);
+    options.cluster.selecting = sometimes(30, 0.15);
+    options.queues.count = between(1, 6);
+    options.queues.quota = between(3, 5) / 4.0;
+    options.queues.limit = sometimes(20, 2);
     options.priorities = between(1, 3);
   }
 
-  void draw_demand(GeneratorOptions& options) {
-    options.fractions = between(0, 4) / 10.0;
-    options.cpu_only = sometimes(30, 0.1);
+  void draw_demand(generator::GeneratorOptions& options) {
+    options.pods.fractions = between(0, 4) / 10.0;
+    options.pods.cpu_only = sometimes(30, 0.1);
     if (chance(20)) {
-      options.gpu_memory_gib = 80;
-      options.memory_requests = 0.1;
+      options.cluster.gpu_memory_gib = 80;
+      options.pods.memory_requests = 0.1;
     }
-    options.selecting_models = between(0, 3) / 10.0;
+    options.pods.selecting_models = between(0, 3) / 10.0;
     constexpr std::int32_t kSizes[] = {4, 8, 16};
-    options.gangs_max = kSizes[random_.below(std::size(kSizes))];
-    options.elastic = between(1, 5) / 10.0;
-    options.subgroups = sometimes(30, 0.3);
-    options.one_a_node = sometimes(20, 0.1);
-    options.topology_required = options.zones > 0 ? 0.2 : 0;
-    options.topology_preferred = options.zones > 0 ? 0.2 : 0;
+    options.gangs.largest = kSizes[random_.below(std::size(kSizes))];
+    options.gangs.elastic = between(1, 5) / 10.0;
+    options.gangs.subgroups = sometimes(30, 0.3);
+    options.gangs.one_a_node = sometimes(20, 0.1);
+    options.gangs.topology_required = options.cluster.zones > 0 ? 0.2 : 0;
+    options.gangs.topology_preferred = options.cluster.zones > 0 ? 0.2 : 0;
   }
 
   // A quarter of them empty; a third of the others without evictions.
-  void draw_state(GeneratorOptions& options) {
+  void draw_state(generator::GeneratorOptions& options) {
     if (chance(25)) {
       options.load = between(11, 16) / 10.0;
       return;
     }
-    options.occupied = between(3, 7) / 10.0;
+    options.running.occupied = between(3, 7) / 10.0;
     options.place_only = chance(33);
-    options.preemptible = options.place_only ? 0 : between(3, 10) / 10.0;
-    options.releasing = sometimes(30, 0.05);
+    options.running.preemptible = options.place_only ? 0 : between(3, 10) / 10.0;
+    options.running.releasing = sometimes(30, 0.05);
     options.pending_above = options.priorities > 1 && chance(50);
-    if (options.queues > 1 && chance(50)) options.skew = 0.8;
+    if (options.queues.count > 1 && chance(50)) options.queues.skew = 0.8;
     options.load = between(12, 25) / 10.0;
   }
 
-  Random random_;
+  generator::Random random_;
 };
 
 inline std::int64_t count_of(std::string_view text, std::string_view word) {
@@ -99,9 +99,9 @@ inline std::int64_t count_of(std::string_view text, std::string_view word) {
 inline std::string midsize_snapshot(std::uint64_t seed) {
   MidsizeDraw draw(seed);
   for (;;) {
-    const GeneratorOptions options = draw.options(seed);
-    if (generator_fault(options)) continue;
-    std::string line = generate_snapshot(options);
+    const generator::GeneratorOptions options = draw.options(seed);
+    if (generator::generator_fault(options)) continue;
+    std::string line = generator::generate_snapshot(options);
     const std::size_t pods = line.find("\"pods\":[");
     const std::int64_t count = count_of(std::string_view(line).substr(pods), "\"name\":");
     if (count >= 100 && count <= 400) return line;

@@ -21,7 +21,8 @@ inline std::optional<std::string> found_in(const std::string& directory, const s
 }
 
 // `order` is empty if there is none of that seed. Throws if there is no such trace.
-inline OpenbFiles openb_files_in(const std::string& directory, const std::string& trace, const std::string& seed) {
+inline traces::OpenbFiles openb_files_in(const std::string& directory, const std::string& trace,
+                                         const std::string& seed) {
   const auto nodes = found_in(directory, "nodes.csv", "openb_node_list_gpu_node.csv");
   const auto pods = found_in(directory, "pods_" + trace + ".csv", "openb_pod_list_" + trace + ".csv");
   if (!nodes || !pods) throw std::runtime_error("no nodes, or no pods of " + trace + ", in " + directory);

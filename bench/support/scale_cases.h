@@ -14,20 +14,20 @@
 
 namespace muster::bench {
 
-inline PodShape gpu_shape(std::int32_t devices) {
-  PodShape shape;
+inline generator::PodShape gpu_shape(std::int32_t devices) {
+  generator::PodShape shape;
   shape.cpu_milli = 8'000 * devices;
   shape.memory_mib = 32'768 * devices;
   shape.gpu = {GpuRequestKind::kWhole, devices, 0};
   return shape;
 }
 
-inline Instance cluster(int nodes) {
-  Instance instance;
+inline generator::Instance cluster(int nodes) {
+  generator::Instance instance;
   instance.id = "scale";
   instance.time = 1'767'225'600;
   for (int i = 0; i < nodes; ++i) {
-    InstanceNode node;
+    generator::InstanceNode node;
     node.name = fmt::format("node-{}", i);
     node.cpu_milli = 96'000;
     node.memory_mib = 786'432;
@@ -37,12 +37,12 @@ inline Instance cluster(int nodes) {
   return instance;
 }
 
-inline void add_gang(Instance& instance, const std::string& name, std::int32_t shape, int pods) {
+inline void add_gang(generator::Instance& instance, const std::string& name, std::int32_t shape, int pods) {
   const auto gang = static_cast<std::int32_t>(instance.gangs.size());
   instance.gangs.push_back(
       {.name = name, .terms = {}, .min_member = -1, .subgroups = {}, .required_level = {}, .preferred_level = {}});
   for (int i = 0; i < pods; ++i) {
-    InstancePod pod;
+    generator::InstancePod pod;
     pod.name = fmt::format("{}-{}", name, i);
     pod.shape = shape;
     pod.gang = gang;
@@ -52,24 +52,24 @@ inline void add_gang(Instance& instance, const std::string& name, std::int32_t s
 
 // 3,000 gangs of 3, of 1, 2 and 4 GPUs a pod in turn, on 5,000 idle nodes.
 inline std::string gangs_of_three(std::uint64_t) {
-  Instance instance = cluster(5'000);
+  generator::Instance instance = cluster(5'000);
   for (const int devices : {1, 2, 4}) instance.shapes.push_back(gpu_shape(devices));
   for (int i = 0; i < 3'000; ++i) add_gang(instance, fmt::format("team/job-{}", i), i % 3, 3);
-  return write_instance(instance);
+  return generator::write_instance(instance);
 }
 
 // 35 running pods on each of 4,000 nodes, and one gang that waits. Long names, as clusters have them.
 inline std::string mostly_running(std::uint64_t) {
   constexpr int kNodes = 4'000, kPodsOfNode = 35;
-  Instance instance = cluster(kNodes);
-  PodShape share;
+  generator::Instance instance = cluster(kNodes);
+  generator::PodShape share;
   share.cpu_milli = 500;
   share.memory_mib = 2'048;
   share.gpu = {GpuRequestKind::kFraction, 1, 200'000};
   instance.shapes = {share, gpu_shape(1)};
   const std::string padding(150, 'x');
   for (int i = 0; i < kNodes * kPodsOfNode; ++i) {
-    InstancePod pod;
+    generator::InstancePod pod;
     pod.name = fmt::format("team-{}/service-{}-{}", i % 50, padding, i);
     pod.shape = 0;
     pod.status = PodStatus::kRunning;
@@ -79,29 +79,29 @@ inline std::string mostly_running(std::uint64_t) {
     instance.pods.push_back(pod);
   }
   add_gang(instance, "team/next", 1, 6);
-  return write_instance(instance);
+  return generator::write_instance(instance);
 }
 
 // 10,000 gangs that do not fit on 1,000 nodes: all of them get a reason.
 inline std::string left_over(std::uint64_t seed) {
-  GeneratorOptions options = synth(1'000, seed);
-  options.occupied = 0.97;
+  generator::GeneratorOptions options = synth(1'000, seed);
+  options.running.occupied = 0.97;
   options.load = 400;
-  return generate_snapshot(options);
+  return generator::generate_snapshot(options);
 }
 
 inline std::string waiting(std::uint64_t seed) {
-  GeneratorOptions options = synth(10'000, seed);
+  generator::GeneratorOptions options = synth(10'000, seed);
   options.load = 2.1;
-  return generate_snapshot(options);
+  return generator::generate_snapshot(options);
 }
 
 inline std::string million(std::uint64_t seed) {
-  GeneratorOptions options = synth(100'000, seed);
-  options.occupied = 0.5;
-  options.fractions = 0.85;
+  generator::GeneratorOptions options = synth(100'000, seed);
+  options.running.occupied = 0.5;
+  options.pods.fractions = 0.85;
   options.load = 0.9;
-  return generate_snapshot(options);
+  return generator::generate_snapshot(options);
 }
 
 struct ScaleCase {
@@ -111,14 +111,14 @@ struct ScaleCase {
 };
 
 inline std::vector<ScaleCase> scale_cases() {
-  return {
-      {"gangs", "5,000 nodes, 3,000 gangs of 3 wait", gangs_of_three},
-      {"synth", "10,000 nodes, load 1.2", [](std::uint64_t seed) { return generate_snapshot(synth(10'000, seed)); }},
-      {"waiting", "10,000 nodes, 100,000 pods wait in gangs of 1-64", waiting},
-      {"running", "4,000 nodes, 140,000 pods run, one gang of 6 waits", mostly_running},
-      {"openb", "OpenB x 8, half occupied", [](std::uint64_t seed) { return openb_half(8, seed); }},
-      {"reasons", "1,000 nodes, gangs left over", left_over},
-      {"million", "100,000 nodes, 1,000,000 pods, half of them run", million, "10s"}};
+  return {{"gangs", "5,000 nodes, 3,000 gangs of 3 wait", gangs_of_three},
+          {"synth", "10,000 nodes, load 1.2",
+           [](std::uint64_t seed) { return generator::generate_snapshot(synth(10'000, seed)); }},
+          {"waiting", "10,000 nodes, 100,000 pods wait in gangs of 1-64", waiting},
+          {"running", "4,000 nodes, 140,000 pods run, one gang of 6 waits", mostly_running},
+          {"openb", "OpenB x 8, half occupied", [](std::uint64_t seed) { return openb_half(8, seed); }},
+          {"reasons", "1,000 nodes, gangs left over", left_over},
+          {"million", "100,000 nodes, 1,000,000 pods, half of them run", million, "10s"}};
 }
 
 }  // namespace muster::bench

@@ -12,10 +12,10 @@
 namespace muster::bench {
 
 inline std::string load_snapshot(std::uint64_t seed) {
-  GeneratorOptions options = *generator_preset("contended");
-  options.nodes = 30;
+  generator::GeneratorOptions options = *generator::generator_preset("contended");
+  options.cluster.nodes = 30;
   options.seed = seed;
-  return generate_snapshot(options);
+  return generator::generate_snapshot(options);
 }
 
 inline std::vector<std::string> requests_of_snapshots() {

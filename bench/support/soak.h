@@ -59,17 +59,18 @@ inline std::vector<SoakFrame> soak_frames() {
   const std::string id = "the-id";
   std::vector<SoakFrame> result;
   for (int k = 0; k < kDistinct; ++k) {
-    GeneratorOptions options = *generator_preset("full");
+    generator::GeneratorOptions options = *generator::generator_preset("full");
     options.id = id;
-    options.nodes = 1 + k * kMostNodes / kDistinct;
-    options.zones = 1;
-    options.racks_per_zone = std::min(4, options.nodes);
+    options.cluster.nodes = 1 + k * kMostNodes / kDistinct;
+    options.cluster.zones = 1;
+    options.cluster.racks_per_zone = std::min(4, options.cluster.nodes);
     options.seed = static_cast<std::uint64_t>(k + 1);
-    options.gpus_per_node = 1 << k % 3;
-    options.occupied = k % 3 == 0 ? 0 : 0.5;
-    options.gangs_max = 4;
-    if (const auto fault = generator_fault(options)) throw std::runtime_error(fault->path + ": " + fault->message);
-    const std::string line = generate_snapshot(options);
+    options.cluster.gpus_per_node = 1 << k % 3;
+    options.running.occupied = k % 3 == 0 ? 0 : 0.5;
+    options.gangs.largest = 4;
+    if (const auto fault = generator::generator_fault(options))
+      throw std::runtime_error(fault->path + ": " + fault->message);
+    const std::string line = generator::generate_snapshot(options);
     const std::size_t at = line.find(id);
     result.push_back({line.substr(0, at), line.substr(at + id.size()) + "\n"});
   }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,7 +14,7 @@
 
 namespace muster::bench {
 
-// One line of a trace about a level.
+// One line of a trace about a level; the time plans of a trace are passed over.
 struct TraceLine {
   std::string id;  // of the snapshot
   double ms = 0;   // since the budget began
@@ -23,13 +24,13 @@ struct TraceLine {
   std::optional<double> bound;
 };
 
-inline double number_of(JsonValue value) {
+inline double number_of(json::JsonValue value) {
   switch (value.kind()) {
-    case JsonKind::kInteger:
+    case json::JsonKind::kInteger:
       return static_cast<double>(value.integer());
-    case JsonKind::kUnsigned:
+    case json::JsonKind::kUnsigned:
       return static_cast<double>(value.unsigned_integer());
-    case JsonKind::kDouble:
+    case json::JsonKind::kDouble:
       return value.floating();
     default:
       throw std::runtime_error("a number is missing");
@@ -41,11 +42,11 @@ inline std::vector<TraceLine> read_trace(const std::string& file) {
   std::ifstream input(file);
   if (!input) throw std::runtime_error("cannot read " + file);
   std::vector<TraceLine> lines;
-  JsonDocument document;
+  json::JsonDocument document;
   for (std::string text; std::getline(input, text);) {
     if (const auto error = document.parse(text, {.max_bytes = 1 << 20, .max_depth = 8}))
       throw std::runtime_error(file + ": " + error->message);
-    TraceLine& line = lines.emplace_back();
+    TraceLine line;
     for (const auto& [key, value] : document.root().members()) {
       if (key == "id") line.id = value.string();
       if (key == "engine") line.engine = value.string();
@@ -53,8 +54,9 @@ inline std::vector<TraceLine> read_trace(const std::string& file) {
       if (key == "priority") line.level += fmt::format(":{}", number_of(value));
       if (key == "ms") line.ms = number_of(value);
       if (key == "value") line.value = number_of(value);
-      if (key == "bound" && !value.is(JsonKind::kNull)) line.bound = number_of(value);
+      if (key == "bound" && !value.is(json::JsonKind::kNull)) line.bound = number_of(value);
     }
+    if (!line.level.empty()) lines.push_back(std::move(line));
   }
   return lines;
 }

@@ -46,9 +46,9 @@
 #include "solver/formulation/configuration.h"
 #include "solver/formulation/decode.h"
 #include "solver/formulation/demand.h"
+#include "solver/formulation/departure_options.h"
 #include "solver/formulation/formulation.h"
-#include "solver/formulation/leaving.h"
-#include "solver/formulation/room.h"
+#include "solver/formulation/residual_class.h"
 
 namespace muster::bench {
 
@@ -59,37 +59,38 @@ class WholeModel {
       : problem_(problem),
         before_(problem, ClusterState::Releasing::kFreed),
         rules_(problem, shares, before_),
-        leavers_(find_leavers(problem, rules_, before_)),
-        demand_(collect_demand(problem, leavers_, before_)),
-        base_(without_leavers()),
-        atoms_(collect_atoms(problem, demand_)),
-        supply_(collect_supply(problem, demand_, atoms_, base_, std::vector<bool>(problem.nodes.size(), false))),
+        candidates_(formulation::find_candidates(problem, rules_, before_)),
+        demand_(formulation::collect_demand(problem, candidates_, before_)),
+        base_(without_candidates()),
+        zones_(formulation::collect_placement_zones(problem, demand_)),
+        supply_(formulation::collect_supply(problem, demand_, zones_, base_,
+                                            std::vector<bool>(problem.nodes.size(), false))),
         anti_affinity_(problem, base_),
         configuration_input_{problem, demand_, anti_affinity_},
-        formulation_({problem, shares, demand_, atoms_, supply_, anti_affinity_, rules_, before_, base_, false}),
+        formulation_({problem, shares, demand_, zones_, supply_, anti_affinity_, rules_, before_, base_, false}),
         listed_(supply_.rooms.size()) {
-    for (const RoomClassIndex room : supply_.rooms.indices())
+    for (const formulation::ResidualClassIndex room : supply_.rooms.indices())
       if (!add_listed(room))
         for (std::int64_t n = 0; n < supply_.rooms[room].count(); ++n) add_node(room);
   }
   WholeModel(const WholeModel&) = delete;
   WholeModel& operator=(const WholeModel&) = delete;
 
-  Formulation& formulation() { return formulation_; }
+  formulation::Formulation& formulation() { return formulation_; }
 
   // A solution of the model as a plan, except that a pod which leaves or is moved although it could have stayed does
   // stay. Not checked; pods that find no place are left out.
   Plan plan_of(const std::vector<double>& x) const {
-    FormulationSolution solution = formulation_.read(x);
-    Indexed<RoomClassIndex, std::vector<Configuration>> configurations = listed_;
+    formulation::FormulationSolution solution = formulation_.read(x);
+    Indexed<formulation::ResidualClassIndex, std::vector<formulation::Configuration>> configurations = listed_;
     for (const Node& node : nodes_) {
       solution.configurations[node.room.value()].emplace_back(configurations[node.room].size(), 1);
       configurations[node.room].push_back(content_of(node, x));
     }
     const QueueBounds bounds = queue_bounds(problem_, before_);
     ClusterState state = base_;
-    const Decoded decoded =
-        decode({problem_, demand_, atoms_, supply_, bounds, configurations, formulation_.channels()}, solution, state);
+    const formulation::Decoded decoded = formulation::decode(
+        {problem_, demand_, zones_, supply_, bounds, configurations, formulation_.channels()}, solution, state);
     std::map<GangIndex, std::vector<PodIndex>> away;
     for (const PlannedEviction& eviction : decoded.evictions)
       if (eviction.reason != EvictionReason::kStale) away[problem_.pods[eviction.pod].gang].push_back(eviction.pod);
@@ -99,37 +100,41 @@ class WholeModel {
   }
 
   // Whether it contains every pod that may leave; else a plan may be better than the optimum.
-  bool is_complete() const { return leavers_.complete; }
+  bool is_complete() const { return candidates_.complete; }
 
  private:
   static constexpr std::size_t kMostStates = 20'000;   // while the configurations of one room class are listed
   static constexpr std::size_t kMostListed = 400;      // maximal ones of one room class
   static constexpr std::size_t kMostPatterns = 5'000;  // of one device
-  using Counts = std::vector<std::pair<DemandIndex, std::int32_t>>;
+  using Counts = std::vector<std::pair<formulation::DemandIndex, std::int32_t>>;
 
-  ClusterState without_leavers() const {
+  ClusterState without_candidates() const {
     ClusterState state = before_;
-    remove_leavers(demand_, state);
+    formulation::remove_candidates(demand_, state);
     return state;
   }
-  ModelBuilder& model() { return formulation_.model(); }
-  const PodClass& class_of(DemandIndex d) const { return problem_.pod_classes[demand_.classes[d].pod_class]; }
-  bool is_stay(DemandIndex d) const { return !demand_.classes[d].stays.is_none(); }
+  lp::ModelBuilder& model() { return formulation_.model(); }
+  const PodClass& class_of(formulation::DemandIndex d) const {
+    return problem_.pod_classes[demand_.classes[d].pod_class];
+  }
+  bool is_stay(formulation::DemandIndex d) const { return !demand_.classes[d].stays.is_none(); }
 
   // --- listed
 
-  bool add_listed(RoomClassIndex index) {
+  bool add_listed(formulation::ResidualClassIndex index) {
     if (anti_affinity_.spans_nodes()) return false;
     std::size_t states = kMostStates;
-    const auto all = enumerate_configurations(configuration_input_, supply_.rooms[index], states);
+    const auto all = formulation::enumerate_configurations(configuration_input_, supply_.rooms[index], states);
     if (!all) return false;
-    std::vector<const Configuration*> maximal;
-    for (const Configuration& one : *all) {
-      const auto holds = [&](const Configuration& other) { return &other != &one && is_below(one, other); };
+    std::vector<const formulation::Configuration*> maximal;
+    for (const formulation::Configuration& one : *all) {
+      const auto holds = [&](const formulation::Configuration& other) {
+        return &other != &one && is_below(one, other);
+      };
       if (std::ranges::none_of(*all, holds)) maximal.push_back(&one);
       if (maximal.size() > kMostListed) return false;
     }
-    for (const Configuration* one : maximal) {
+    for (const formulation::Configuration* one : maximal) {
       formulation_.add_configuration(index, *one);
       listed_[index].push_back(*one);
     }
@@ -137,7 +142,7 @@ class WholeModel {
   }
 
   // Fewer pods of some class and more of none; of two equal ones the second.
-  static bool is_below(const Configuration& one, const Configuration& other) {
+  static bool is_below(const formulation::Configuration& one, const formulation::Configuration& other) {
     if (one.counts == other.counts) return &other < &one;
     return std::ranges::all_of(one.counts, [&](const auto& entry) {
       const auto found = std::ranges::find(other.counts, entry.first, &Counts::value_type::first);
@@ -156,26 +161,26 @@ class WholeModel {
   struct Group {
     DeviceUnits free = 0;
     std::vector<std::size_t> residents;
-    std::vector<std::int32_t> devices;  // positions in RoomClass::free_devices
+    std::vector<std::int32_t> devices;  // positions in ResidualClass::free_devices
     std::vector<Pattern> patterns;
   };
   struct Node {
-    RoomClassIndex room;
-    std::vector<std::int32_t> counts;  // columns, by position in RoomClass::demands
+    formulation::ResidualClassIndex room;
+    std::vector<std::int32_t> counts;  // columns, by position in ResidualClass::demands
     std::vector<std::int32_t> stays;   // columns, by resident; of a pinned room
     std::vector<Group> groups;
   };
 
-  void add_node(RoomClassIndex index) {
-    const RoomClass& room = supply_.rooms[index];
+  void add_node(formulation::ResidualClassIndex index) {
+    const formulation::ResidualClass& room = supply_.rooms[index];
     Node node{index, {}, {}, groups_of(room)};
     std::vector<std::int32_t>& columns = node.counts;
     for (std::size_t i = 0; i < room.demands.size(); ++i) {
-      const DemandIndex d = room.demands[i];
+      const formulation::DemandIndex d = room.demands[i];
       columns.push_back(model().add_column(0, static_cast<double>(room.stock[i]), true,
                                            fmt::format("a{}_{}", nodes_.size(), d.value())));
-      for (const Entry& entry : formulation_.entries_of(index, {{}, {{d, 1}}, {}, 0}))
-        if (entry.row != formulation_.room_row(index)) model().add_entry(entry.row, columns.back(), entry.value);
+      for (const lp::Entry& entry : formulation_.entries_of(index, {{}, {{d, 1}}, {}, 0}))
+        if (entry.row != formulation_.capacity_row(index)) model().add_entry(entry.row, columns.back(), entry.value);
     }
     add_resources(room, columns);
     add_devices(room, node);
@@ -183,17 +188,17 @@ class WholeModel {
     nodes_.push_back(std::move(node));
   }
 
-  void add_resources(const RoomClass& room, const std::vector<std::int32_t>& columns) {
+  void add_resources(const formulation::ResidualClass& room, const std::vector<std::int32_t>& columns) {
     for (std::size_t r = 0; r < room.free.size(); ++r) {
-      LinearExpression used;
+      lp::LinearExpression used;
       for (std::size_t i = 0; i < columns.size(); ++i) used.add(columns[i], class_of(room.demands[i]).request[r]);
       if (!used.terms.empty())
-        model().add_constraint(used, -kInfinity, static_cast<double>(room.free[r]),
+        model().add_constraint(used, -lp::kInfinity, static_cast<double>(room.free[r]),
                                fmt::format("room{}_{}", nodes_.size(), r));
     }
   }
 
-  std::vector<Group> groups_of(const RoomClass& room) const {
+  std::vector<Group> groups_of(const formulation::ResidualClass& room) const {
     std::vector<Group> groups;
     for (std::size_t device = 0; device < room.free_devices.size(); ++device) {
       Group group{room.free_devices[device], {}, {}, {}};
@@ -209,9 +214,9 @@ class WholeModel {
     return groups;
   }
 
-  void add_devices(const RoomClass& room, Node& node) {
+  void add_devices(const formulation::ResidualClass& room, Node& node) {
     const NodeClass& node_class = problem_.node_classes[room.node_class];
-    std::map<DeviceUnits, LinearExpression> in_use;  // less what the patterns hold; by share
+    std::map<DeviceUnits, lp::LinearExpression> in_use;  // less what the patterns hold; by share
     Sizes stock;
     for (std::size_t i = 0; i < room.demands.size(); ++i) {
       const PodClass& pod_class = class_of(room.demands[i]);
@@ -229,13 +234,13 @@ class WholeModel {
       add_group(group, node, in_use);
     }
     for (const auto& [units, expression] : in_use)
-      model().add_constraint(expression, -kInfinity, 0, fmt::format("share{}_{}", nodes_.size(), units));
+      model().add_constraint(expression, -lp::kInfinity, 0, fmt::format("share{}_{}", nodes_.size(), units));
   }
 
-  void add_group(Group& group, const Node& node, std::map<DeviceUnits, LinearExpression>& in_use) {
+  void add_group(Group& group, const Node& node, std::map<DeviceUnits, lp::LinearExpression>& in_use) {
     const auto devices = static_cast<std::int64_t>(group.devices.size());
-    LinearExpression used;
-    std::map<std::size_t, LinearExpression> held;  // by resident that is on all devices of the group if it stays
+    lp::LinearExpression used;
+    std::map<std::size_t, lp::LinearExpression> held;  // by resident that is on all devices of the group if it stays
     for (const std::size_t j : group.residents) held[j].add(node.stays[j], -devices);
     for (Pattern& pattern : group.patterns) {
       pattern.column = model().add_column(0, static_cast<double>(devices), true, fmt::format("p{}", nodes_.size()));
@@ -244,13 +249,14 @@ class WholeModel {
       for (const std::size_t j : pattern.residents) held[j].add(pattern.column, 1);
     }
     if (!used.terms.empty())
-      model().add_constraint(used, -kInfinity, static_cast<double>(devices), fmt::format("devices{}", nodes_.size()));
+      model().add_constraint(used, -lp::kInfinity, static_cast<double>(devices),
+                             fmt::format("devices{}", nodes_.size()));
     for (const auto& [j, expression] : held)
-      model().add_constraint(expression, 0, kInfinity, fmt::format("held{}_{}", nodes_.size(), j));
+      model().add_constraint(expression, 0, lp::kInfinity, fmt::format("held{}_{}", nodes_.size(), j));
   }
 
-  void add_residents(const RoomClass& room, Node& node) {
-    std::map<DemandIndex, LinearExpression> staying;
+  void add_residents(const formulation::ResidualClass& room, Node& node) {
+    std::map<formulation::DemandIndex, lp::LinearExpression> staying;
     for (std::size_t j = 0; j < room.residents.size(); ++j) {
       node.stays.push_back(model().add_column(0, 1, true, fmt::format("r{}_{}", nodes_.size(), j)));
       staying[room.residents[j].stay].add(node.stays.back(), 1);
@@ -265,8 +271,8 @@ class WholeModel {
 
   // What a device of the group can hold in addition to each set of its residents: the multisets of shares to which none
   // can be added.
-  std::vector<Pattern> patterns_of(const RoomClass& room, const NodeClass& node_class, const Group& group,
-                                   const Sizes& stock) const {
+  std::vector<Pattern> patterns_of(const formulation::ResidualClass& room, const NodeClass& node_class,
+                                   const Group& group, const Sizes& stock) const {
     if (group.residents.size() > 12) throw std::runtime_error("too many pods run on one device");
     std::vector<Pattern> patterns;
     for (std::size_t set = 0; set < std::size_t{1} << group.residents.size(); ++set) {
@@ -345,22 +351,22 @@ class WholeModel {
   }
 
   // The solution's pods on one node, one by one, each on devices whose patterns hold it.
-  Configuration content_of(const Node& node, const std::vector<double>& x) const {
-    const RoomClass& room = supply_.rooms[node.room];
+  formulation::Configuration content_of(const Node& node, const std::vector<double>& x) const {
+    const formulation::ResidualClass& room = supply_.rooms[node.room];
     std::map<DeviceUnits, std::vector<std::int32_t>> slots;  // devices, once for each sharer that their pattern holds
     for (const Group& group : node.groups) open_slots(group, x, slots);
-    Configuration content;
+    formulation::Configuration content;
     for (std::size_t j = 0; j < node.stays.size(); ++j)
       if (count_of(node.stays[j], x) > 0)
         content.steps.push_back({room.residents[j].stay, room.residents[j].devices, static_cast<std::int32_t>(j)});
     for (std::size_t i = 0; i < room.demands.size(); ++i) {
-      const DemandIndex d = room.demands[i];
+      const formulation::DemandIndex d = room.demands[i];
       if (room.pinned && is_stay(d)) continue;
       const GpuRequest& gpu = class_of(d).gpu;
       const DeviceUnits units =
           gpu.kind == GpuRequestKind::kNone ? 0 : share_units(class_of(d), problem_.node_classes[room.node_class]);
       for (std::int64_t n = count_of(node.counts[i], x); n > 0; --n) {
-        Configuration::Step step{d, {}, -1};
+        formulation::Configuration::Step step{d, {}, -1};
         std::vector<std::int32_t>& free = slots[units];
         if (std::ssize(free) < gpu.devices) break;  // a solution within the solver's tolerances only
         step.devices.assign(free.end() - gpu.devices, free.end());
@@ -382,7 +388,7 @@ class WholeModel {
   }
 
   // Pods that run next to each other may continue; placed pods have to respect all others.
-  void add_anti_affinity(const RoomClass& room, const std::vector<std::int32_t>& columns) {
+  void add_anti_affinity(const formulation::ResidualClass& room, const std::vector<std::int32_t>& columns) {
     for (std::size_t i = 0; i < columns.size(); ++i) {
       std::vector<std::size_t> others;
       for (std::size_t other = i; other < columns.size(); ++other)
@@ -397,15 +403,15 @@ class WholeModel {
       }
       if (others.empty()) continue;
       const std::int32_t is_here = model().add_column(0, 1, true, fmt::format("h{}_{}", nodes_.size(), i));
-      LinearExpression own;
+      lp::LinearExpression own;
       own.add(columns[i], 1);
       own.add(is_here, -room.stock[i]);
-      model().add_constraint(own, -kInfinity, 0, fmt::format("here{}_{}", nodes_.size(), i));
+      model().add_constraint(own, -lp::kInfinity, 0, fmt::format("here{}_{}", nodes_.size(), i));
       for (const std::size_t other : others) {
-        LinearExpression foreign;
+        lp::LinearExpression foreign;
         foreign.add(columns[other], 1);
         foreign.add(is_here, room.stock[other]);
-        model().add_constraint(foreign, -kInfinity, static_cast<double>(room.stock[other]),
+        model().add_constraint(foreign, -lp::kInfinity, static_cast<double>(room.stock[other]),
                                fmt::format("apart{}_{}", nodes_.size(), i));
       }
     }
@@ -413,16 +419,16 @@ class WholeModel {
 
   const Problem& problem_;
   ClusterState before_;
-  EvictionRules rules_;
-  Leavers leavers_;
-  Demand demand_;
+  preemption::EvictionRules rules_;
+  formulation::EvictionCandidates candidates_;
+  formulation::Demand demand_;
   ClusterState base_;
-  Atoms atoms_;
-  Supply supply_;
-  AntiAffinityRules anti_affinity_;
-  ConfigurationInput configuration_input_;
-  Formulation formulation_;
-  Indexed<RoomClassIndex, std::vector<Configuration>> listed_;
+  formulation::PlacementZones zones_;
+  formulation::Supply supply_;
+  formulation::AntiAffinityRules anti_affinity_;
+  formulation::ConfigurationInput configuration_input_;
+  formulation::Formulation formulation_;
+  Indexed<formulation::ResidualClassIndex, std::vector<formulation::Configuration>> listed_;
   std::vector<Node> nodes_;  // put in by themselves, those of a room class together
 };
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-namespace muster {
+namespace muster::cli {
 
 // At most `most_items`, and at most `most_bytes` unless it is a single item.
 template <class T>
@@ -35,7 +35,7 @@ class BoundedQueue {
     return take();
   }
 
-  // The same; while it waits, `tidy` is called so often.
+  // The same; while it waits, it calls `tidy` at this interval.
   template <class Tidy>
   std::optional<T> pop(std::chrono::milliseconds often, const Tidy& tidy) {
     std::unique_lock lock(mutex_);
@@ -83,4 +83,4 @@ class BoundedQueue {
   bool is_closed_ = false, is_abandoned_ = false;
 };
 
-}  // namespace muster
+}  // namespace muster::cli

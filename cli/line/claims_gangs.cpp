@@ -10,7 +10,7 @@
 #include "model/explain/report.h"
 #include "model/problem/gang_tree.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // What the plan does with each pod.
@@ -55,8 +55,8 @@ GangTruth truth_of(const Problem& problem, const Gang& gang, const Indexed<PodIn
 }
 
 // The last rows of the table "Phases", of a gang that is below its minimum after the plan, or has nothing that runs.
-GangPhase waiting_phase(const Problem& problem, const Gang& gang, const Indexed<PodIndex, PodFate>& fates) {
-  if (gang.timed_out) return GangPhase::kTimedOut;
+explain::GangPhase waiting_phase(const Problem& problem, const Gang& gang, const Indexed<PodIndex, PodFate>& fates) {
+  if (gang.timed_out) return explain::GangPhase::kTimedOut;
   bool has_gated = false, has_held = false, has_pending = false;
   for (const PodIndex pod : gang.pods) {
     const PodStatus status = problem.pods[pod].status;
@@ -64,7 +64,7 @@ GangPhase waiting_phase(const Problem& problem, const Gang& gang, const Indexed<
     has_held = has_held || (status == PodStatus::kGated && !problem.snapshot->pods[pod.value()].held.empty());
     has_pending = has_pending || (status == PodStatus::kPending && !fates[pod].placed);
   }
-  if (!has_gated) return GangPhase::kUnschedulable;
+  if (!has_gated) return explain::GangPhase::kUnschedulable;
   const auto meets = [&](PodStatus also) {
     return meets_minimum(problem, gang, [&](PodIndex pod) {
       const PodStatus status = problem.pods[pod].status;
@@ -73,13 +73,13 @@ GangPhase waiting_phase(const Problem& problem, const Gang& gang, const Indexed<
     });
   };
   const bool needs_gated = !meets(PodStatus::kPending) && meets(PodStatus::kGated);
-  if (has_pending && !needs_gated) return GangPhase::kUnschedulable;
-  return has_held ? GangPhase::kHeld : GangPhase::kGated;
+  if (has_pending && !needs_gated) return explain::GangPhase::kUnschedulable;
+  return has_held ? explain::GangPhase::kHeld : explain::GangPhase::kGated;
 }
 
 // The table "Phases" of docs/semantics.md: the first row that holds.
-GangPhase phase_of(const Problem& problem, const Gang& gang, const GangTruth& truth,
-                   const Indexed<PodIndex, PodFate>& fates) {
+explain::GangPhase phase_of(const Problem& problem, const Gang& gang, const GangTruth& truth,
+                            const Indexed<PodIndex, PodFate>& fates) {
   const auto meets = [&](auto&& counts) {
     return meets_minimum(problem, gang, [&](PodIndex pod) {
       return problem.pods[pod].status == PodStatus::kSucceeded || counts(problem.pods[pod].status, fates[pod]);
@@ -93,18 +93,19 @@ GangPhase phase_of(const Problem& problem, const Gang& gang, const GangTruth& tr
   const bool has_any = truth.running + truth.placed > 0;
   const bool has_any_at_once = std::ranges::any_of(
       gang.pods, [&](PodIndex pod) { return at_once(problem.pods[pod].status, fates[pod]); });
-  if (truth.is_stale) return GangPhase::kStale;
-  if (truth.evicted > 0 && !has_any) return GangPhase::kEvicted;
+  if (truth.is_stale) return explain::GangPhase::kStale;
+  if (truth.evicted > 0 && !has_any) return explain::GangPhase::kEvicted;
   if (!has_any || !meets(stays)) return waiting_phase(problem, gang, fates);
-  if (truth.running > 0 && meets(ran)) return GangPhase::kRunning;
-  return has_any_at_once && meets(at_once) ? GangPhase::kScheduled : GangPhase::kWaiting;
+  if (truth.running > 0 && meets(ran)) return explain::GangPhase::kRunning;
+  return has_any_at_once && meets(at_once) ? explain::GangPhase::kScheduled : explain::GangPhase::kWaiting;
 }
 
-void compare_gang(const GangTruth& truth, GangPhase phase, const ReadPlan::GangClaim& claim,
+void compare_gang(const GangTruth& truth, explain::GangPhase phase, const muster_v1::ReadPlan::GangClaim& claim,
                   std::vector<FalseClaim>& found) {
   const std::string subject = "gang " + claim.name;
-  if (claim.phase != phase_name(phase)) {
-    found.push_back({subject, fmt::format("claimed phase {}, actual phase {}", claim.phase, phase_name(phase))});
+  if (claim.phase != explain::phase_name(phase)) {
+    found.push_back(
+        {subject, fmt::format("claimed phase {}, actual phase {}", claim.phase, explain::phase_name(phase))});
   }
   const auto compare = [&](std::string_view what, std::int64_t claimed, std::int64_t is) {
     if (claimed != is) found.push_back({subject, fmt::format("claimed {} {}, actual {}", what, claimed, is)});
@@ -117,10 +118,10 @@ void compare_gang(const GangTruth& truth, GangPhase phase, const ReadPlan::GangC
 
 }  // namespace
 
-std::vector<FalseClaim> check_gang_claims(const Problem& problem, const ReadPlan& read) {
+std::vector<FalseClaim> check_gang_claims(const Problem& problem, const muster_v1::ReadPlan& read) {
   std::vector<FalseClaim> found;
-  std::map<std::string_view, const ReadPlan::GangClaim*> claims;
-  for (const ReadPlan::GangClaim& claim : read.gangs) {
+  std::map<std::string_view, const muster_v1::ReadPlan::GangClaim*> claims;
+  for (const muster_v1::ReadPlan::GangClaim& claim : read.gangs) {
     if (!claims.emplace(claim.name, &claim).second) found.push_back({"gang " + claim.name, "is listed more than once"});
   }
   const Indexed<PodIndex, PodFate> fates = fates_of(problem, read.plan);
@@ -143,4 +144,4 @@ std::vector<FalseClaim> check_gang_claims(const Problem& problem, const ReadPlan
   return found;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -15,7 +15,7 @@
 #include "model/referee/referee.h"
 #include "model/snapshot/quantity.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // How much a gap in a line may differ from the exact one, which is written in decimals.
@@ -42,21 +42,21 @@ std::string subject_of(const LevelId& id) {
   return has_priority(id.kind) ? subject + fmt::format(" {}", id.priority) : subject;
 }
 
-bool names(const ReadPlan::LevelClaim& claim, const LevelId& id) {
+bool names(const muster_v1::ReadPlan::LevelClaim& claim, const LevelId& id) {
   if (claim.level != level_name(id.kind)) return false;
   return has_priority(id.kind) ? claim.priority == id.priority : !claim.priority;
 }
 
 // The claim of the line about one level, in its scale; adds to `found` if it is wrong.
-LevelReport compare_level(const LevelId& id, std::int64_t value, std::int64_t scale, const ReadPlan::LevelClaim& claim,
-                          std::vector<FalseClaim>& found) {
+explain::LevelReport compare_level(const LevelId& id, std::int64_t value, std::int64_t scale,
+                                   const muster_v1::ReadPlan::LevelClaim& claim, std::vector<FalseClaim>& found) {
   const std::string subject = subject_of(id);
   const std::optional<std::int64_t> claimed = scaled(claim.value, scale);
   if (claimed != value) {
     const double is = static_cast<double>(value) / static_cast<double>(scale);
     found.push_back({subject, fmt::format("claimed value {}, actual {}", claim.value, is)});
   }
-  LevelReport level{id, claimed.value_or(value), std::nullopt};
+  explain::LevelReport level{id, claimed.value_or(value), std::nullopt};
   if (!claim.bound) return level;
   level.bound = scaled(*claim.bound, scale);
   if (!level.bound) {
@@ -68,17 +68,14 @@ LevelReport compare_level(const LevelId& id, std::int64_t value, std::int64_t sc
   return level;
 }
 
-void compare_statement(const ReadPlan& read, const std::vector<LevelReport>& levels, PlacementPolicy policy,
-                       std::vector<FalseClaim>& found) {
-  const double gap = gap_of(levels, policy);
-  if (!(std::abs(gap - read.gap) <= kGapTolerance * std::max(1.0, std::abs(gap)))) {
-    found.push_back({"solver", fmt::format("claimed gap {}, actual {}", read.gap, gap)});
+void compare_statement(const muster_v1::ReadPlan& read, const std::vector<explain::LevelReport>& levels,
+                       PlacementPolicy policy, std::vector<FalseClaim>& found) {
+  const double gap = explain::gap_of(levels, policy);
+  if (!(std::abs(gap - read.solver.gap) <= kGapTolerance * std::max(1.0, std::abs(gap)))) {
+    found.push_back({"solver", fmt::format("claimed gap {}, actual {}", read.solver.gap, gap)});
   }
-  if (read.proof != "optimal" && read.proof != "withinGap" && read.proof != "heuristic") {
-    found.push_back({"solver", fmt::format("unknown proof '{}'", read.proof)});
-  }
-  for (const LevelReport& level : levels) {
-    if (read.proof != "optimal" || level.bound == level.value) continue;
+  for (const explain::LevelReport& level : levels) {
+    if (read.solver.proof != Proof::kOptimal || level.bound == level.value) continue;
     found.push_back({"solver", fmt::format("claimed proof optimal, but {} is not proven", subject_of(level.id))});
     return;
   }
@@ -86,8 +83,9 @@ void compare_statement(const ReadPlan& read, const std::vector<LevelReport>& lev
 
 }  // namespace
 
-std::vector<FalseClaim> check_level_claims(const Problem& problem, const FairShares& shares, const ReadPlan& read) {
-  MUSTER_REQUIRE_SLOW(check_plan(*problem.snapshot, problem, shares, read.plan).empty());
+std::vector<FalseClaim> check_level_claims(const Problem& problem, const FairShares& shares,
+                                           const muster_v1::ReadPlan& read) {
+  MUSTER_REQUIRE_SLOW(referee::check_plan(*problem.snapshot, problem, shares, read.plan).empty());
   std::vector<FalseClaim> found;
   const std::vector<LevelId> ids = level_ids(problem);
   const Levels levels = evaluate(problem, shares, read.plan);
@@ -95,7 +93,7 @@ std::vector<FalseClaim> check_level_claims(const Problem& problem, const FairSha
   if (read.objective.size() != ids.size()) {
     return {{"objective", fmt::format("claimed {} levels, actual {}", read.objective.size(), ids.size())}};
   }
-  std::vector<LevelReport> claimed;
+  std::vector<explain::LevelReport> claimed;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (!names(read.objective[i], ids[i])) {
       return {{"objective", fmt::format("level {} (from 0) should be '{}'", i, subject_of(ids[i]))}};
@@ -107,4 +105,4 @@ std::vector<FalseClaim> check_level_claims(const Problem& problem, const FairSha
   return found;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

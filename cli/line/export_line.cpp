@@ -16,19 +16,20 @@
 #include "model/objective/fair_share.h"
 #include "model/referee/referee.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, ExportFormat>, 5> kFormats = {{{"bindings", ExportFormat::kBindings},
-                                                                                {"patches", ExportFormat::kPatches},
-                                                                                {"volcano", ExportFormat::kVolcano},
-                                                                                {"kai", ExportFormat::kKai},
-                                                                                {"deltas", ExportFormat::kDeltas}}};
-constexpr std::array<std::pair<std::string_view, ExportPhase>, 4> kPhases = {
-    {{"now", ExportPhase::kNow},
-     {"evictions", ExportPhase::kEvictions},
-     {"after-evictions", ExportPhase::kAfterEvictions},
-     {"all", ExportPhase::kAll}}};
+constexpr std::array<std::pair<std::string_view, exporting::ExportFormat>, 5> kFormats = {
+    {{"bindings", exporting::ExportFormat::kBindings},
+     {"patches", exporting::ExportFormat::kPatches},
+     {"volcano", exporting::ExportFormat::kVolcano},
+     {"kai", exporting::ExportFormat::kKai},
+     {"deltas", exporting::ExportFormat::kDeltas}}};
+constexpr std::array<std::pair<std::string_view, exporting::ExportPhase>, 4> kPhases = {
+    {{"now", exporting::ExportPhase::kNow},
+     {"evictions", exporting::ExportPhase::kEvictions},
+     {"after-evictions", exporting::ExportPhase::kAfterEvictions},
+     {"all", exporting::ExportPhase::kAll}}};
 
 template <class Value, std::size_t N>
 Result<Value> choice(std::string_view key, const std::string& word,
@@ -58,7 +59,7 @@ Result<std::vector<std::string>> names_between_commas(const std::string& text) {
 }
 
 // The path in the plan line of the pod that breaks a rule; of all placements if the culprit is a node, gang or queue.
-std::string path_of(const ReadPlan& plan, std::string_view subject) {
+std::string path_of(const muster_v1::ReadPlan& plan, std::string_view subject) {
   for (std::size_t i = 0; i < plan.named.placements.size(); ++i) {
     if (plan.named.placements[i].pod == subject) return fmt::format("$.placements[{}]", i);
   }
@@ -70,22 +71,22 @@ std::string path_of(const ReadPlan& plan, std::string_view subject) {
 
 // The referee's objection to the plan as an answer to this snapshot; none: it has none.
 std::optional<InputError> refusal(const Snapshot& snapshot, const Problem& problem, std::string_view plan_text,
-                                  const ReadPlan& named) {
+                                  const muster_v1::ReadPlan& named) {
   if (named.id != snapshot.id) {
     return InputError{"OtherSnapshot", "$.id",
                       fmt::format("the plan is for snapshot '{}', but the snapshot is '{}'", named.id, snapshot.id)};
   }
-  const Result<ReadPlan> plan = read_plan(plan_text, &problem);
+  const Result<muster_v1::ReadPlan> plan = muster_v1::read_plan(plan_text, &problem);
   if (!plan) return plan.error();
-  const auto violations = check_plan(snapshot, problem, compute_fair_shares(problem), plan->plan);
+  const auto violations = referee::check_plan(snapshot, problem, compute_fair_shares(problem), plan->plan);
   if (violations.empty()) return std::nullopt;
-  const Violation& first = violations.front();
+  const referee::Violation& first = violations.front();
   return InputError{"InvalidPlan", path_of(named, first.subject),
-                    fmt::format("{}: {}: {}", rule_name(first.rule), first.subject, first.message)};
+                    fmt::format("{}: {}: {}", referee::rule_name(first.rule), first.subject, first.message)};
 }
 
 // If the plan places pods of several schedulers: a sentence that names them; else empty.
-std::string remark_on_schedulers(const Snapshot& snapshot, const ReadPlan& plan) {
+std::string remark_on_schedulers(const Snapshot& snapshot, const muster_v1::ReadPlan& plan) {
   std::set<std::string_view> placed;
   for (const auto& placement : plan.named.placements) placed.insert(placement.pod);
   std::map<std::string_view, int> schedulers;
@@ -99,10 +100,12 @@ std::string remark_on_schedulers(const Snapshot& snapshot, const ReadPlan& plan)
                      fmt::join(names, ", "));
 }
 
-Result<ExportedPlan> export_checked(SnapshotReader& reader, std::string_view plan_text, const ReadPlan& plan,
-                                    std::string_view snapshot_text, const ExportOptions& options) {
-  Result<ObjectIdentities> identities = read_identities(snapshot_text);  // first, as it needs most memory
-  KubernetesOptions kubernetes = reader.kubernetes();
+Result<exporting::ExportedPlan> export_checked(muster_v1::SnapshotReader& reader, std::string_view plan_text,
+                                               const muster_v1::ReadPlan& plan, std::string_view snapshot_text,
+                                               const exporting::ExportOptions& options) {
+  Result<exporting::ObjectIdentities> identities =
+      exporting::read_identities(snapshot_text);  // first, as it needs most memory
+  kubernetes::KubernetesOptions kubernetes = reader.kubernetes();
   if (!kubernetes.time) kubernetes.time = plan.time;
   Result<Snapshot> snapshot = reader.read(snapshot_text, kubernetes);
   if (!snapshot) return snapshot.error();
@@ -110,8 +113,10 @@ Result<ExportedPlan> export_checked(SnapshotReader& reader, std::string_view pla
   const Result<Problem> problem = build_problem(*snapshot);
   if (!problem) return problem.error();
   if (auto error = refusal(*snapshot, *problem, plan_text, plan)) return *std::move(error);
-  Result<ExportedPlan> exported = export_plan(plan, ExportCluster(*std::move(identities), *problem), options);
-  const bool binds = options.format != ExportFormat::kPatches && options.format != ExportFormat::kDeltas;
+  Result<exporting::ExportedPlan> exported =
+      exporting::export_plan(plan, exporting::ExportCluster(*std::move(identities), *problem), options);
+  const bool binds =
+      options.format != exporting::ExportFormat::kPatches && options.format != exporting::ExportFormat::kDeltas;
   std::string remark = exported && !binds ? remark_on_schedulers(*snapshot, plan) : "";
   if (!remark.empty()) exported->remarks.push_back(std::move(remark));
   return exported;
@@ -119,25 +124,27 @@ Result<ExportedPlan> export_checked(SnapshotReader& reader, std::string_view pla
 
 }  // namespace
 
-Result<ExportOptions> export_options(const ExportWords& words) {
+Result<exporting::ExportOptions> export_options(const ExportWords& words) {
   if (!words.format)
     return InputError{"MissingKey", "format", "is missing; use bindings, patches, volcano, kai or deltas"};
-  ExportOptions options;
+  exporting::ExportOptions options;
   const auto format = choice("format", *words.format, kFormats);
   if (!format) return format.error();
   options.format = *format;
   const auto phase = choice("phase", words.phase.value_or("now"), kPhases);
   if (!phase) return phase.error();
-  options.phase = options.format == ExportFormat::kDeltas && !words.phase ? ExportPhase::kAll : *phase;
-  if (words.allows_shared) options.shared = SharedDevices::kAllow;
+  options.phase =
+      options.format == exporting::ExportFormat::kDeltas && !words.phase ? exporting::ExportPhase::kAll : *phase;
+  if (words.allows_shared) options.shared = exporting::SharedDevices::kAllow;
   if (words.gate) {
-    if (options.format != ExportFormat::kPatches)
+    if (options.format != exporting::ExportFormat::kPatches)
       return InputError{"InvalidValue", "gate", "applies only to the format patches"};
     auto names = names_between_commas(*words.gate);
     if (!names) return names.error();
     options.gates = *std::move(names);
   }
-  const bool needs_snapshot = options.format == ExportFormat::kKai || options.format == ExportFormat::kVolcano;
+  const bool needs_snapshot =
+      options.format == exporting::ExportFormat::kKai || options.format == exporting::ExportFormat::kVolcano;
   if (needs_snapshot && !words.has_snapshot) {
     return InputError{"MissingKey", "snapshot",
                       fmt::format("the format {} needs the snapshot of the plan", *words.format)};
@@ -145,13 +152,14 @@ Result<ExportOptions> export_options(const ExportWords& words) {
   return options;
 }
 
-Result<ExportedPlan> export_line(SnapshotReader& reader, std::string_view plan_text,
-                                 std::optional<std::string_view> snapshot_text, const ExportOptions& options) {
-  const Result<ReadPlan> plan = read_plan(plan_text, nullptr);
+Result<exporting::ExportedPlan> export_line(muster_v1::SnapshotReader& reader, std::string_view plan_text,
+                                            std::optional<std::string_view> snapshot_text,
+                                            const exporting::ExportOptions& options) {
+  const Result<muster_v1::ReadPlan> plan = muster_v1::read_plan(plan_text, nullptr);
   if (!plan) return plan.error();
   if (plan->is_error) return InputError{"NoPlan", "$.status", "the plan is an error record: " + plan->error.message};
   return snapshot_text ? export_checked(reader, plan_text, *plan, *snapshot_text, options)
-                       : export_plan(*plan, ExportCluster(), options);
+                       : exporting::export_plan(*plan, exporting::ExportCluster(), options);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

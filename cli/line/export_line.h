@@ -9,7 +9,7 @@
 #include "io/muster_v1/snapshot_reader.h"
 #include "model/base/error.h"
 
-namespace muster {
+namespace muster::cli {
 
 // The request as it was written; none: not set.
 struct ExportWords {
@@ -19,12 +19,13 @@ struct ExportWords {
 };
 
 // Errors: InvalidValue, MissingKey; the path is "format", "phase", "gate" or "snapshot".
-Result<ExportOptions> export_options(const ExportWords& words);
+Result<exporting::ExportOptions> export_options(const ExportWords& words);
 
 // Checks the plan against the snapshot, if there is one. Kubernetes objects are read at the time of the plan, unless
 // the reader has one. Errors: those of both readers, of build_problem and of export_plan; OtherSnapshot; InvalidPlan,
 // if the referee rejects it; NoPlan, for an error record.
-Result<ExportedPlan> export_line(SnapshotReader& reader, std::string_view plan_text,
-                                 std::optional<std::string_view> snapshot_text, const ExportOptions& options);
+Result<exporting::ExportedPlan> export_line(muster_v1::SnapshotReader& reader, std::string_view plan_text,
+                                            std::optional<std::string_view> snapshot_text,
+                                            const exporting::ExportOptions& options);
 
-}  // namespace muster
+}  // namespace muster::cli

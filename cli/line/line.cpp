@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -10,46 +9,43 @@
 #include "io/json/json_writer.h"
 #include "model/build/build_problem.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // Keeps sums of instants and budgets within 64 bits.
 constexpr Nanoseconds kMostBudget = 8'640'000 * kNanosecondsPerSecond;
 
-double milliseconds(Clock::duration duration) { return std::chrono::duration<double, std::milli>(duration).count(); }
-
-// The size that determines the time of the report on a plan. The decisions are written while the plan is verified.
-std::int64_t things_told(const Problem& problem) {
-  return static_cast<std::int64_t>(problem.gangs.size() + problem.queues.size());
-}
-
-Clock::duration writing_reserve(const Problem& problem, const WritingForecast& forecast) {
-  return std::chrono::duration_cast<Clock::duration>(
-      std::chrono::duration<double, std::milli>(forecast.of(things_told(problem))));
-}
-
-SolveOptions solve_until(SolveOptions options, Clock::time_point deadline) {
-  options.deadline = options.deterministic ? Clock::time_point::max() : deadline;
-  return options;
+double milliseconds(portfolio::Clock::duration duration) {
+  return std::chrono::duration<double, std::milli>(duration).count();
 }
 
 // What the solver gets in any case.
-Clock::duration least_time(std::chrono::nanoseconds budget, const LineOptions& options) {
-  if (options.least_share <= 0) return Clock::duration::zero();
+portfolio::Clock::duration least_time(std::chrono::nanoseconds budget, const LineOptions& options) {
+  if (options.least_share <= 0) return portfolio::Clock::duration::zero();
   constexpr std::chrono::nanoseconds kLeast = std::chrono::milliseconds(10);
   const auto share =
       std::chrono::nanoseconds(static_cast<std::int64_t>(options.least_share * static_cast<double>(budget.count())));
   return std::min(budget, std::max(share, kLeast));
 }
 
+// When the solver must be ready, if the clock counts: time is kept for writing the plan, unless that leaves the solver
+// less than its least time.
+portfolio::Clock::time_point solver_deadline(const LineTime& time, portfolio::Clock::duration writing,
+                                             const LineOptions& options) {
+  if (options.solve.deterministic) return portfolio::Clock::time_point::max();
+  const portfolio::Clock::duration least = least_time(time.deadline - time.start, options);
+  const portfolio::Clock::time_point ready = time.deadline - writing;
+  return least > portfolio::Clock::duration::zero() ? std::max(ready, portfolio::Clock::now() + least) : ready;
+}
+
 // One line of the trace; `milliseconds_gone` since the budget began, none if no clock is asked.
 std::string trace_line(const Snapshot& snapshot, std::optional<double> milliseconds_gone, const TraceEvent& event) {
   const std::int64_t scale = level_scale(event.level.kind, snapshot.policy.placement);
   std::string text;
-  JsonWriter json(text);
+  json::JsonWriter json(text);
   json.raw(R"({"id":)").string(snapshot.id);
   if (milliseconds_gone) json.raw(fmt::format(R"(,"ms":{:.3f})", *milliseconds_gone));
-  json.raw(R"(,"engine":)").string(event.engine).raw(R"(,"level":)").string(level_name(event.level.kind));
+  json.raw(R"(,"engine":)").string(origin_name(event.engine)).raw(R"(,"level":)").string(level_name(event.level.kind));
   if (has_priority(event.level.kind)) json.raw(R"(,"priority":)").integer(event.level.priority);
   json.raw(R"(,"value":)").decimal(event.value, scale).raw(R"(,"bound":)");
   event.bound ? json.decimal(*event.bound, scale) : json.raw("null");
@@ -57,19 +53,42 @@ std::string trace_line(const Snapshot& snapshot, std::optional<double> milliseco
   return text;
 }
 
-TraceSink trace_sink(const Snapshot& snapshot, Clock::time_point start, const LineOptions& options) {
+// What the trace of a line begins with: what each phase may take, by the names of `phasesMs`, or the counted work.
+std::string time_plan_line(const Snapshot& snapshot, const TimeAllotments& allotments, bool has_clock) {
+  std::string text;
+  json::JsonWriter json(text);
+  json.raw(R"({"id":)").string(snapshot.id).raw(R"(,"timePlan":{)");
+  std::string_view comma;
+  for (const auto& [name, amount] : allotments) {
+    json.raw(fmt::format(R"({}"{}":{:.{}f})", comma, name, amount, has_clock ? 3 : 0));
+    comma = ",";
+  }
+  json.raw("}}\n");
+  return text;
+}
+
+portfolio::TimePlanSink time_plan_sink(const Snapshot& snapshot, const LineOptions& options) {
+  if (!options.trace) return {};
+  return [&snapshot, &options](const TimeAllotments& allotments) {
+    options.trace(time_plan_line(snapshot, allotments, !options.solve.deterministic));
+  };
+}
+
+TraceSink trace_sink(const Snapshot& snapshot, portfolio::Clock::time_point start, const LineOptions& options) {
   if (!options.trace) return {};
   return [&snapshot, start, &options](const TraceEvent& event) {
     std::optional<double> gone;
-    if (!options.solve.deterministic) gone = milliseconds(Clock::now() - start);
+    if (!options.solve.deterministic) gone = milliseconds(portfolio::Clock::now() - start);
     options.trace(trace_line(snapshot, gone, event));
   };
 }
 
 Answer error_answer(const ParsedLine& line, std::string_view id, const InputError& error) {
-  Answer answer{
-      .text = {}, .number = line.number, .is_error = true, .error = error, .is_defect = false, .log = {}, .budget = 0};
-  write_error(id, error, line.number, answer.text);
+  Answer answer;
+  answer.number = line.number;
+  answer.is_error = true;
+  answer.error = error;
+  muster_v1::write_error(id, error, line.number, answer.text);
   answer.text += '\n';
   answer.log = fmt::format("{} at {}: {}", escaped(error.code), escaped(error.path), escaped(error.message));
   return answer;
@@ -92,98 +111,82 @@ std::string told_warnings(const Anomalies& anomalies) {
   return text;
 }
 
-// Writes the report on the plan, and then the solver statement again: only now is the time for writing known. The
-// statement is the last member of the line, so it replaces the one written in the same line without content.
-void write_timed(PlanLine& line, Clock::time_point start, Clock::time_point deadline, std::string& out) {
-  constexpr std::string_view kSeam = ",\"solver\":";
-  const Clock::time_point before = Clock::now();
-  write_account(line, out);
-  const Clock::time_point after = Clock::now();
-  line.solver.phases_ms.emplace_back("write", milliseconds(after - before));
-  line.solver.elapsed_ms = milliseconds(after - start);
-  line.solver.deadline_missed = line.with_timings && after > deadline;
-  std::string ending;
-  write_account({line.problem, line.plan, Report{}, line.solver, line.with_timings}, ending);
-  out.replace(out.rfind(kSeam), std::string::npos, ending, ending.rfind(kSeam));
-  out += '\n';
+// For people: what went wrong in the solver, what the import changed, and what the snapshot contradicts.
+std::string log_of(const ParsedLine& line, const portfolio::Solution& solution) {
+  std::string log = fmt::format("{}", fmt::join(solution.defects, "; "));
+  const auto add = [&](const std::string& text) {
+    if (!text.empty()) log += (log.empty() ? "" : "\n") + text;
+  };
+  for (const std::string& remark : line.remarks) add(escaped(remark));
+  add(told_warnings(line.snapshot->anomalies));
+  return log;
 }
 
-// The line itself: snapshot, problem, solution, plan.
-Answer solve_line(ParsedLine& line, Clock::time_point free_since, LineSolver& solver, const LineOptions& options,
-                  const SolvedLineObserver& observe) {
+// All but the times that are known last.
+muster_v1::SolverStatement statement_of(const portfolio::Solution& solution, std::chrono::nanoseconds budget,
+                                        portfolio::Clock::duration parsing, portfolio::Clock::duration modelling) {
+  muster_v1::SolverStatement statement{solution.origin,
+                                       solution.proof,
+                                       solution.gap,
+                                       milliseconds(budget),
+                                       0,
+                                       false,
+                                       {{"parse", milliseconds(parsing)}, {"model", milliseconds(modelling)}}};
+  statement.phases_ms.insert(statement.phases_ms.end(), solution.phases_ms.begin(), solution.phases_ms.end());
+  return statement;
+}
+
+// The straight line: snapshot, problem, solution, plan.
+Answer solve_line(ParsedLine& line, portfolio::Clock::time_point free_since, LineSolver& solver,
+                  const LineOptions& options, const SolvedLineObserver& observe) {
   if (!line.snapshot) return error_answer(line, line.id, line.snapshot.error());
   Snapshot& snapshot = *line.snapshot;
   const std::chrono::nanoseconds budget(budget_of(line, options));
-  const Clock::time_point start = std::max(line.begun, free_since - line.parsing);
-  const Clock::time_point deadline = start + budget;
+  const portfolio::Clock::time_point start = std::max(line.begun, free_since - line.parsing);
+  const LineTime time{start, start + budget};
 
-  const Clock::time_point before_model = Clock::now();
+  const portfolio::Clock::time_point before_model = portfolio::Clock::now();
   const Result<Problem> problem = build_problem(snapshot, options.solve.threads);
   if (!problem) return error_answer(line, snapshot.id, problem.error());
-  const Clock::duration modelling = Clock::now() - before_model;
+  const portfolio::Clock::duration modelling = portfolio::Clock::now() - before_model;
 
-  const Clock::duration least = least_time(budget, options);
-  const Clock::time_point ready = deadline - writing_reserve(*problem, solver.writing);
-  SolveOptions solve =
-      solve_until(options.solve, least > Clock::duration::zero() ? std::max(ready, Clock::now() + least) : ready);
+  portfolio::SolveOptions solve = options.solve;
+  solve.deadline = solver_deadline(time, solver.writer.reserve(*problem, solve.threads), options);
+  solve.time_plan = time_plan_sink(snapshot, options);
   solve.trace = trace_sink(snapshot, start, options);
-  std::string text;
-  solve.verifying = [&](const Plan& plan) {
-    text.clear();
-    write_decisions(*problem, plan, text);
-  };
-  const Solution solution = solver.portfolio.solve(snapshot, *problem, solve);
+  const portfolio::Solution solution = solver.portfolio.solve(snapshot, *problem, solve);
 
-  SolverStatement statement{solution.origin,
-                            solution.proof,
-                            solution.gap,
-                            milliseconds(budget),
-                            0,
-                            false,
-                            {{"parse", milliseconds(line.parsing)}, {"model", milliseconds(modelling)}}};
-  statement.phases_ms.insert(statement.phases_ms.end(), solution.phases_ms.begin(), solution.phases_ms.end());
-  Answer answer{.text = std::move(text),
-                .number = line.number,
-                .is_error = false,
-                .error = {},
-                .is_defect = false,
-                .log = {},
-                .budget = budget.count()};
-  answer.log = fmt::format("{}", fmt::join(solution.defects, "; "));
-  for (const std::string& remark : line.remarks) {
-    answer.log += fmt::format("{}{}", answer.log.empty() ? "" : "\n", escaped(remark));
-  }
-  if (const std::string warnings = told_warnings(snapshot.anomalies); !warnings.empty())
-    answer.log += (answer.log.empty() ? "" : "\n") + warnings;
-  PlanLine plan{*problem,
-                solution.plan,
-                solution.report,
-                std::move(statement),
-                !options.solve.deterministic,
-                options.solve.threads};
-  write_timed(plan, start, deadline, answer.text);
-  const auto reasons =
-      std::ranges::count_if(solution.report.gangs, [](const GangReport& gang) { return !gang.message.empty(); });
-  solver.writing.learn(things_told(*problem), reasons, plan.solver.phases_ms.back().second);
-  if (observe) observe({*problem, solution, plan.solver, budget, Clock::now() - start});
+  Answer answer;
+  answer.number = line.number;
+  answer.budget = budget.count();
+  answer.log = log_of(line, solution);
+  muster_v1::PlanLine plan{*problem,
+                           solution.plan,
+                           solution.report,
+                           statement_of(solution, budget, line.parsing, modelling),
+                           !solve.deterministic,
+                           solve.threads};
+  solver.writer.write(plan, time, answer.text);
+  if (observe) observe({*problem, solution, plan.solver, budget, portfolio::Clock::now() - start});
   return answer;
 }
 
 }  // namespace
 
-KubernetesOptions with_time(KubernetesOptions options, TimeSource source) {
+kubernetes::KubernetesOptions with_time(kubernetes::KubernetesOptions options, TimeSource source) {
   if (source == TimeSource::kObjects) return options;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   options.not_before = std::chrono::nanoseconds(std::chrono::floor<std::chrono::milliseconds>(now)).count();
   return options;
 }
 
-ParsedLine parse_line(SnapshotReader& reader, std::string_view text, std::int64_t number, TimeSource source) {
-  const Clock::time_point begun = Clock::now();
+ParsedLine parse_line(muster_v1::SnapshotReader& reader, std::string_view text, std::int64_t number,
+                      TimeSource source) {
+  const portfolio::Clock::time_point begun = portfolio::Clock::now();
   ParsedLine line{number, {}, reader.read(text, with_time(reader.kubernetes(), source)), {}, begun, {}};
   line.remarks = reader.remarks();
-  if (!line.snapshot) line.id = SnapshotReader::id_of(text);
-  line.parsing = Clock::now() - begun;
+  if (!line.snapshot) line.id = muster_v1::SnapshotReader::id_of(text);
+  line.parsing = portfolio::Clock::now() - begun;
   return line;
 }
 
@@ -192,8 +195,8 @@ Nanoseconds budget_of(const ParsedLine& line, const LineOptions& options) {
   return std::clamp<Nanoseconds>(options.budget_above_all.value_or(told), 0, kMostBudget);
 }
 
-Answer answer_line(ParsedLine& line, Clock::time_point free_since, LineSolver& solver, const LineOptions& options,
-                   const SolvedLineObserver& observe) {
+Answer answer_line(ParsedLine& line, portfolio::Clock::time_point free_since, LineSolver& solver,
+                   const LineOptions& options, const SolvedLineObserver& observe) {
   try {
     return solve_line(line, free_since, solver, options, observe);
   } catch (const std::exception& defect) {
@@ -204,4 +207,4 @@ Answer answer_line(ParsedLine& line, Clock::time_point free_since, LineSolver& s
   }
 }
 
-}  // namespace muster
+}  // namespace muster::cli

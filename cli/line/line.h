@@ -9,14 +9,14 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/line/timed_writer.h"
 #include "io/muster_v1/plan_line.h"
 #include "io/muster_v1/snapshot_reader.h"
 #include "model/base/error.h"
 #include "model/snapshot/snapshot.h"
-#include "solver/budget/forecast.h"
 #include "solver/portfolio/portfolio.h"
 
-namespace muster {
+namespace muster::cli {
 
 // A parsed line; parsing may happen while the previous line is still being solved.
 struct ParsedLine {
@@ -24,15 +24,15 @@ struct ParsedLine {
   std::string id;           // of a broken line; else the snapshot has it
   Result<Snapshot> snapshot;
   std::vector<std::string> remarks;  // of the import of Kubernetes objects, for people
-  Clock::time_point begun;           // when the whole line was there
-  Clock::duration parsing{};
+  portfolio::Clock::time_point begun;  // when the whole line was there
+  portfolio::Clock::duration parsing{};
 };
 // The value of `now` for Kubernetes objects if no option sets it: the latest instant in the objects, or the clock's.
 enum class TimeSource : std::uint8_t { kObjects, kClock };
-ParsedLine parse_line(SnapshotReader& reader, std::string_view text, std::int64_t number, TimeSource source);
+ParsedLine parse_line(muster_v1::SnapshotReader& reader, std::string_view text, std::int64_t number, TimeSource source);
 
 // Options with the clock's time as the minimum of `now`, if that is the source.
-KubernetesOptions with_time(KubernetesOptions options, TimeSource source);
+kubernetes::KubernetesOptions with_time(kubernetes::KubernetesOptions options, TimeSource source);
 
 struct LineOptions {
   Nanoseconds budget = kNanosecondsPerSecond;   // from the line to its plan, if the snapshot's policy does not set it
@@ -40,7 +40,7 @@ struct LineOptions {
   // For lines that wait for others: if waiting uses up the budget, the solver still gets this share of it, and 10 ms
   // unless the budget is less: enough for a greedy plan of most clusters.
   double least_share = 0;
-  SolveOptions solve;                           // its deadline and its trace are set here
+  portfolio::SolveOptions solve;                // its deadline and its trace are set here
   std::function<void(std::string_view)> trace;  // takes lines of the trace, with their line feeds; may be empty
 };
 
@@ -57,27 +57,27 @@ struct Answer {
 // The input of a summary; alive only during the call.
 struct SolvedLine {
   const Problem& problem;
-  const Solution& solution;
-  const SolverStatement& statement;
-  Clock::duration budget, elapsed;
+  const portfolio::Solution& solution;
+  const muster_v1::SolverStatement& statement;
+  portfolio::Clock::duration budget, elapsed;
 };
 using SolvedLineObserver = std::function<void(const SolvedLine&)>;  // may be empty
 
 // Solves lines one after another, and learns from each for the next. One for each solving thread.
 struct LineSolver {
   explicit LineSolver(const std::string& worker_program) : portfolio(worker_program) {}
-  Portfolio portfolio;
-  WritingForecast writing;
+  portfolio::Portfolio portfolio;
+  TimedWriter writer;
 };
 
 // Solves a parsed line and writes its answer. `free_since`: when the solver could first have started on it; the clock
 // of the line's budget runs from then or from `begun`, whichever is later, and parsing counts against it in either
 // case. Deterministic: no clock is read, and timings are left out, so that equal plans are equal bytes. Never throws:
 // every fault is an error record.
-Answer answer_line(ParsedLine& line, Clock::time_point free_since, LineSolver& solver, const LineOptions& options,
-                   const SolvedLineObserver& observe);
+Answer answer_line(ParsedLine& line, portfolio::Clock::time_point free_since, LineSolver& solver,
+                   const LineOptions& options, const SolvedLineObserver& observe);
 
 // The budget that holds for a line.
 Nanoseconds budget_of(const ParsedLine& line, const LineOptions& options);
 
-}  // namespace muster
+}  // namespace muster::cli

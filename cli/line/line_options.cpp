@@ -7,14 +7,16 @@
 #include "io/kubernetes/label_selector_text.h"
 #include "model/base/parallel.h"
 
-namespace muster {
+namespace muster::cli {
 
 LineOptions line_options(const Settings& settings) {
   LineOptions options;
   options.budget = settings.duration("budget").value_or(options.budget);
-  SolveOptions& solve = options.solve;
+  portfolio::SolveOptions& solve = options.solve;
   const std::string engine = settings.choice("engine", {"auto", "greedy", "milp"});
-  solve.engine = engine == "greedy" ? Engine::kGreedy : engine == "milp" ? Engine::kMilp : Engine::kAuto;
+  solve.engine = engine == "greedy" ? portfolio::Engine::kGreedy
+                 : engine == "milp" ? portfolio::Engine::kMilp
+                                    : portfolio::Engine::kAuto;
   solve.threads = static_cast<std::int32_t>(settings.integer("threads", 1, 1024).value_or(usable_cores()));
   solve.seed =
       static_cast<std::uint64_t>(settings.integer("seed", 0, std::numeric_limits<std::int64_t>::max()).value_or(1));
@@ -36,30 +38,30 @@ std::vector<OptionRow> with_policy_options(std::vector<OptionRow> others) {
   return rows;
 }
 
-PolicyOverrides policy_overrides(const Settings& settings) {
+muster_v1::PolicyOverrides policy_overrides(const Settings& settings) {
   const auto refuse = [](const char* flag, const InputError& error) {
     throw UsageError(std::string(flag) + ": " + error.message);
   };
-  PolicyOverrides overrides;
+  muster_v1::PolicyOverrides overrides;
   if (const auto names = settings.text("scheduler-name")) {
-    auto parsed = parse_scheduler_names(*names);
+    auto parsed = muster_v1::parse_scheduler_names(*names);
     parsed ? void(overrides.schedulers = *std::move(parsed)) : refuse("--scheduler-name", parsed.error());
   }
   if (const auto names = settings.text("actions")) {
-    const auto parsed = parse_actions(*names);
+    const auto parsed = muster_v1::parse_actions(*names);
     parsed ? void(overrides.actions = *parsed) : refuse("--actions", parsed.error());
   }
   overrides.no_evictions = settings.is_on("no-evictions");
   overrides.max_moves = settings.integer("max-moves", 0, std::numeric_limits<std::int64_t>::max());
   if (const auto selector = settings.text("protect")) {
-    const auto parsed = parse_label_selector(*selector);
+    const auto parsed = kubernetes::parse_label_selector(*selector);
     parsed ? void(overrides.protect = {std::string(*selector)}) : refuse("--protect", parsed.error());
   }
   return overrides;
 }
 
-ReaderOptions reader_options(const Settings& settings) {
-  ReaderOptions options;
+muster_v1::ReaderOptions reader_options(const Settings& settings) {
+  muster_v1::ReaderOptions options;
   options.lenient = settings.is_on("lenient");
   options.strict = options.kubernetes.strict = settings.is_on("strict");
   options.kubernetes.time = settings.instant("time");
@@ -69,4 +71,4 @@ ReaderOptions reader_options(const Settings& settings) {
   return options;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

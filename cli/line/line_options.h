@@ -7,7 +7,7 @@
 #include "cli/terminal/options.h"
 #include "io/muster_v1/snapshot_reader.h"
 
-namespace muster {
+namespace muster::cli {
 
 // Of --budget, --engine, --threads, --seed, --gap, --deterministic and --write-model, as far as the command has them.
 // Throws UsageError.
@@ -17,9 +17,9 @@ LineOptions line_options(const Settings& settings);
 // --no-evictions, --max-moves and --protect. `others` follow them.
 std::vector<OptionRow> with_policy_options(std::vector<OptionRow> others);
 // Their values. Throws UsageError.
-PolicyOverrides policy_overrides(const Settings& settings);
+muster_v1::PolicyOverrides policy_overrides(const Settings& settings);
 
 // Of --lenient, --strict, --time, --max-line-bytes and the policy's, as far as the command has them. Throws UsageError.
-ReaderOptions reader_options(const Settings& settings);
+muster_v1::ReaderOptions reader_options(const Settings& settings);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -12,7 +12,7 @@
 
 #include "cli/terminal/terminal.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kLeastRead = std::size_t{1} << 16;
@@ -147,4 +147,4 @@ std::optional<LineSource::Line> LineSource::next() {
   return std::nullopt;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace muster {
+namespace muster::cli {
 
 // Lines end in LF or CR LF; the last one need not. A blank line is counted and skipped. A line that is `{` alone begins
 // a document over many lines, as kubectl prints it: all lines to the one that begins with `}` come as one, joined
@@ -60,4 +60,4 @@ class LineSource {
   std::string failure_;
 };
 
-}  // namespace muster
+}  // namespace muster::cli

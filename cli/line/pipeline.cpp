@@ -17,7 +17,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/plan_table.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kLinesAhead = 2;
@@ -37,7 +37,7 @@ bool begins_yaml(std::string_view text) {
 void read_lines(LineSource& source, const PipelineOptions& options, LineQueue& lines, PipelineOutcome& outcome,
                 std::string& defect) {
   try {
-    SnapshotReader reader(options.reader);
+    muster_v1::SnapshotReader reader(options.reader);
     bool is_first = true;
     while (const auto line = source.next()) {
       outcome.is_yaml = std::exchange(is_first, false) && begins_yaml(line->text);
@@ -100,7 +100,7 @@ void solve_lines(LineQueue& lines, const Front& front, LineSolver& solver, const
     if (options.form == OutputForm::kTable)
       table = plan_table(solved.problem, solved.solution.plan, solved.solution.report, options.width);
   };
-  Clock::time_point free_since = Clock::now();
+  portfolio::Clock::time_point free_since = portfolio::Clock::now();
   while (auto line = lines.pop()) {
     if (received_signal() != 0) break;
     console.begin_progress(line->number, std::chrono::nanoseconds(budget_of(*line, options.line)));
@@ -119,7 +119,7 @@ void solve_lines(LineQueue& lines, const Front& front, LineSolver& solver, const
     const std::size_t bytes = answer.text.size();
     if (!front.answers.push(std::move(answer), bytes)) break;
     if (options.form == OutputForm::kTable) front.progress.wait_for(outcome.answered);  // records follow below it
-    free_since = Clock::now();
+    free_since = portfolio::Clock::now();
     if (!log.empty()) console.say(severity, log, number);
     if (!summary.empty()) console.say(Severity::kInformation, std::exchange(summary, {}), number);
   }
@@ -151,4 +151,4 @@ PipelineOutcome run_pipeline(LineSource& source, int output, LineSolver& solver,
   return outcome;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -8,12 +8,12 @@
 #include "cli/line/line_source.h"
 #include "cli/terminal/console.h"
 
-namespace muster {
+namespace muster::cli {
 
 enum class OutputForm : std::uint8_t { kJson, kTable };
 
 struct PipelineOptions {
-  ReaderOptions reader;
+  muster_v1::ReaderOptions reader;
   LineOptions line;
   bool summaries = false;
   OutputForm form = OutputForm::kJson;  // a table has no rows for lines that cannot be read: the console reports them
@@ -35,4 +35,4 @@ struct PipelineOutcome {
 PipelineOutcome run_pipeline(LineSource& source, int output, LineSolver& solver, const PipelineOptions& options,
                              Console& console);
 
-}  // namespace muster
+}  // namespace muster::cli

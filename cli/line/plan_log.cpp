@@ -13,12 +13,12 @@
 #include "io/json/json_writer.h"
 #include "io/muster_v1/plan_line.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 std::string first_line(std::string_view run) {
   std::string line;
-  JsonWriter(line).raw(R"({"format":"muster/v1","checkpoint":)").string(run).raw("}");
+  json::JsonWriter(line).raw(R"({"format":"muster/v1","checkpoint":)").string(run).raw("}");
   return line;
 }
 
@@ -66,7 +66,7 @@ std::optional<InputError> PlanLog::open(const std::string& path, std::string_vie
 }
 
 Result<Plan> PlanLog::plan(std::size_t cycle, const Problem& problem) const {
-  Result<ReadPlan> read = read_plan(lines_[cycle], &problem);
+  Result<muster_v1::ReadPlan> read = muster_v1::read_plan(lines_[cycle], &problem);
   if (!read) return read.error();
   return std::move(read->plan);
 }
@@ -74,9 +74,9 @@ Result<Plan> PlanLog::plan(std::size_t cycle, const Problem& problem) const {
 int PlanLog::append(const Problem& problem, const Plan& plan) const {
   if (file_ < 0) return 0;
   std::string line;
-  write_plan({problem, plan, Report{}, SolverStatement{}, false}, line);
+  muster_v1::write_plan({problem, plan, explain::Report{}, muster_v1::SolverStatement{}, false}, line);
   line += '\n';
   return write_all(file_, line);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -13,7 +13,7 @@
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"
 
-namespace muster {
+namespace muster::cli {
 
 class PlanLog {
  public:
@@ -38,4 +38,4 @@ class PlanLog {
   std::vector<std::string> lines_;
 };
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -10,7 +10,7 @@
 #include "cli/terminal/terminal.h"
 #include "model/objective/wholeness.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kMostReasons = 5;
@@ -25,7 +25,7 @@ std::string whole_nodes_text(const SolvedLine& line) {
 std::string clusters_line(const SolvedLine& line) {
   const Snapshot& snapshot = *line.problem.snapshot;
   Amount allocated = 0;
-  for (const QueueReport& queue : line.solution.report.queues) {
+  for (const explain::QueueReport& queue : line.solution.report.queues) {
     if (line.problem.queues[queue.queue].parent.is_none()) allocated += queue.allocated[kQueueGpu];
   }
   const double total = static_cast<double>(line.problem.total[kQueueGpu]) / kMicroPerGpu;
@@ -38,7 +38,7 @@ std::string clusters_line(const SolvedLine& line) {
 }
 
 // "Scheduled 12, Unschedulable 3", most first.
-std::string tally(const std::map<std::string_view, std::int64_t>& counts, std::size_t most) {
+std::string tally(const std::map<std::string, std::int64_t>& counts, std::size_t most) {
   std::vector<std::pair<std::string_view, std::int64_t>> rows(counts.begin(), counts.end());
   std::ranges::stable_sort(rows, [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string text;
@@ -49,20 +49,20 @@ std::string tally(const std::map<std::string_view, std::int64_t>& counts, std::s
 }
 
 // "; 240 gangs pending (Fragmented)".
-std::string pending_text(const std::map<std::string_view, std::int64_t>& reasons) {
+std::string pending_text(const std::map<std::string, std::int64_t>& reasons) {
   if (reasons.empty()) return "";
   std::int64_t gangs = 0;
   for (const auto& [reason, count] : reasons) gangs += count;
-  const std::string why = reasons.size() == 1 ? std::string(reasons.begin()->first) : tally(reasons, kMostReasons);
+  const std::string why = reasons.size() == 1 ? reasons.begin()->first : tally(reasons, kMostReasons);
   return fmt::format("; {} gang{} pending ({})", gangs, gangs == 1 ? "" : "s", why);
 }
 
 std::string gangs_line(const SolvedLine& line) {
-  std::map<std::string_view, std::int64_t> phases, reasons;
-  for (const GangReport& gang : line.solution.report.gangs) {
-    ++phases[phase_name(gang.phase)];
-    const bool is_gone = gang.phase == GangPhase::kEvicted || gang.phase == GangPhase::kStale;
-    if (!gang.reason.empty() && !is_gone) ++reasons[gang.reason];
+  std::map<std::string, std::int64_t> phases, reasons;
+  for (const explain::GangReport& gang : line.solution.report.gangs) {
+    ++phases[std::string(explain::phase_name(gang.phase))];
+    const bool is_gone = gang.phase == explain::GangPhase::kEvicted || gang.phase == explain::GangPhase::kStale;
+    if (gang.reason.code != explain::ReasonCode::kNone && !is_gone) ++reasons[explain::reason_text(gang.reason)];
   }
   std::string text = fmt::format("  gangs: {}", phases.empty() ? "nothing to do" : tally(phases, phases.size()));
   text += pending_text(reasons);
@@ -81,7 +81,7 @@ std::string warnings_line(const SolvedLine& line) {
 
 std::string level_line(const SolvedLine& line) {
   const PlacementPolicy policy = line.problem.snapshot->policy.placement;
-  for (const LevelReport& level : line.solution.report.objective) {
+  for (const explain::LevelReport& level : line.solution.report.objective) {
     if (level.bound == level.value) continue;
     const double scale = static_cast<double>(level_scale(level.id.kind, policy));
     std::string text = fmt::format("  first level not proven optimal: {}", level_name(level.id.kind));
@@ -97,10 +97,12 @@ std::string level_line(const SolvedLine& line) {
 }  // namespace
 
 std::string summary_of(const SolvedLine& line) {
-  const auto seconds = [](Clock::duration duration) { return std::chrono::duration<double>(duration).count(); };
+  const auto seconds = [](portfolio::Clock::duration duration) {
+    return std::chrono::duration<double>(duration).count();
+  };
   return fmt::format("{}\n{}{}\n{}\n  by {}, proof {}, {:.3f} of {:.3f} s", clusters_line(line), gangs_line(line),
-                     warnings_line(line), level_line(line), line.solution.origin, line.solution.proof,
-                     seconds(line.elapsed), seconds(line.budget));
+                     warnings_line(line), level_line(line), origin_name(line.solution.origin),
+                     proof_name(line.solution.proof), seconds(line.elapsed), seconds(line.budget));
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -10,7 +10,7 @@
 #include "model/build/build_problem.h"
 #include "model/referee/referee.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using Findings = std::vector<Finding>;
@@ -19,7 +19,7 @@ Finding false_claim(FalseClaim claim) { return {{}, std::move(claim.subject), st
 
 // A line that cannot be read must have an error record, with the same code.
 void verify_error(const InputError& error, std::string_view plan_text, Findings& findings) {
-  const Result<ReadPlan> read = read_plan(plan_text, nullptr);
+  const Result<muster_v1::ReadPlan> read = muster_v1::read_plan(plan_text, nullptr);
   if (!read) {
     findings.push_back({"answers", read.error().path, read.error().message});
   } else if (!read->is_error) {
@@ -29,7 +29,7 @@ void verify_error(const InputError& error, std::string_view plan_text, Findings&
   }
 }
 
-void check_warnings(const Anomalies& anomalies, const ReadPlan& read, Findings& findings) {
+void check_warnings(const Anomalies& anomalies, const muster_v1::ReadPlan& read, Findings& findings) {
   const std::vector<Warning> warnings = sorted_warnings(anomalies);
   if (read.warnings_omitted != static_cast<std::int64_t>(anomalies.more) || read.warnings.size() != warnings.size()) {
     findings.push_back(
@@ -48,7 +48,7 @@ void check_warnings(const Anomalies& anomalies, const ReadPlan& read, Findings& 
 }
 
 void verify_plan(const Snapshot& snapshot, const Problem& problem, std::string_view plan_text, Findings& findings) {
-  const Result<ReadPlan> read = read_plan(plan_text, &problem);
+  const Result<muster_v1::ReadPlan> read = muster_v1::read_plan(plan_text, &problem);
   if (!read) {
     findings.push_back({"plan", read.error().path, read.error().message});
     return;
@@ -65,9 +65,9 @@ void verify_plan(const Snapshot& snapshot, const Problem& problem, std::string_v
   }
   check_warnings(snapshot.anomalies, *read, findings);
   const FairShares shares = compute_fair_shares(problem);
-  const std::vector<Violation> violations = check_plan(snapshot, problem, shares, read->plan);
-  for (const Violation& violation : violations) {
-    findings.push_back({std::string(rule_name(violation.rule)), violation.subject, violation.message});
+  const std::vector<referee::Violation> violations = referee::check_plan(snapshot, problem, shares, read->plan);
+  for (const referee::Violation& violation : violations) {
+    findings.push_back({std::string(referee::rule_name(violation.rule)), violation.subject, violation.message});
   }
   if (!violations.empty()) return;  // what a plan that breaks rules is worth is not defined
   for (FalseClaim& claim : check_gang_claims(problem, *read)) findings.push_back(false_claim(std::move(claim)));
@@ -80,16 +80,18 @@ void verify_plan(const Snapshot& snapshot, const Problem& problem, std::string_v
 namespace {
 
 // A plan of Kubernetes objects gives the time that it was made for, unless an option does.
-KubernetesOptions with_time_of(std::string_view plan_text, std::string_view snapshot_text, KubernetesOptions options) {
-  if (options.time || !begins_as_kubernetes(snapshot_text)) return options;
-  const Result<ReadPlan> plan = read_plan(plan_text, nullptr);
+kubernetes::KubernetesOptions with_time_of(std::string_view plan_text, std::string_view snapshot_text,
+                                           kubernetes::KubernetesOptions options) {
+  if (options.time || !kubernetes::begins_as_kubernetes(snapshot_text)) return options;
+  const Result<muster_v1::ReadPlan> plan = muster_v1::read_plan(plan_text, nullptr);
   if (plan) options.time = plan->time;
   return options;
 }
 
 }  // namespace
 
-VerifiedLine verify_line(SnapshotReader& reader, std::string_view snapshot_text, std::string_view plan_text) {
+VerifiedLine verify_line(muster_v1::SnapshotReader& reader, std::string_view snapshot_text,
+                         std::string_view plan_text) {
   VerifiedLine verified;
   Result<Snapshot> snapshot = reader.read(snapshot_text, with_time_of(plan_text, snapshot_text, reader.kubernetes()));
   if (!snapshot) {
@@ -107,4 +109,4 @@ VerifiedLine verify_line(SnapshotReader& reader, std::string_view snapshot_text,
   return verified;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -7,7 +7,7 @@
 
 #include "io/muster_v1/snapshot_reader.h"
 
-namespace muster {
+namespace muster::cli {
 
 // Texts as they stand in the lines, not escaped.
 struct Finding {
@@ -21,6 +21,6 @@ struct VerifiedLine {
   std::vector<Finding> findings;
 };
 
-VerifiedLine verify_line(SnapshotReader& reader, std::string_view snapshot_text, std::string_view plan_text);
+VerifiedLine verify_line(muster_v1::SnapshotReader& reader, std::string_view snapshot_text, std::string_view plan_text);
 
-}  // namespace muster
+}  // namespace muster::cli

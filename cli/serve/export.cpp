@@ -13,7 +13,7 @@
 #include "cli/terminal/near_miss.h"
 #include "cli/terminal/terminal.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // "a%2Cb+c" -> "a,b c". None: a % without two hexadecimal digits.
@@ -84,7 +84,7 @@ Result<ExportWords> export_words(std::string_view query) {
   return words;
 }
 
-Answer export_answer(SnapshotReader& reader, std::string_view body, ExportWords words) {
+Answer export_answer(muster_v1::SnapshotReader& reader, std::string_view body, ExportWords words) {
   const std::vector<std::string_view> lines = lines_in(body);
   if (lines.empty() || lines.size() > 2) {
     return error_of({"InvalidValue", "$",
@@ -92,10 +92,10 @@ Answer export_answer(SnapshotReader& reader, std::string_view body, ExportWords 
                                  lines.size())});
   }
   words.has_snapshot = lines.size() == 2;
-  const Result<ExportOptions> options = export_options(words);
+  const Result<exporting::ExportOptions> options = export_options(words);
   if (!options) return error_of(options.error());
   const auto snapshot = words.has_snapshot ? std::optional(lines.front()) : std::nullopt;
-  const Result<ExportedPlan> exported = export_line(reader, lines.back(), snapshot, *options);
+  const Result<exporting::ExportedPlan> exported = export_line(reader, lines.back(), snapshot, *options);
   if (!exported) return error_of(exported.error());
   Answer answer;
   answer.number = 1;
@@ -105,4 +105,4 @@ Answer export_answer(SnapshotReader& reader, std::string_view body, ExportWords 
   return answer;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace muster {
+namespace muster::cli {
 
 const std::string& HttpDate::now() {
   const std::time_t now = std::time(nullptr);
@@ -22,4 +22,4 @@ const std::string& HttpDate::now() {
   return text_;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -4,7 +4,7 @@
 #include <ctime>
 #include <string>
 
-namespace muster {
+namespace muster::cli {
 
 class HttpDate {
  public:
@@ -16,4 +16,4 @@ class HttpDate {
   std::string text_;
 };
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -9,20 +9,20 @@
 #include "cli/terminal/terminal.h"
 #include "io/json/json_writer.h"
 
-namespace muster {
+namespace muster::cli {
 
-Answer verify_answer(SnapshotReader& reader, std::string_view snapshot, std::optional<std::string_view> plan,
+Answer verify_answer(muster_v1::SnapshotReader& reader, std::string_view snapshot, std::optional<std::string_view> plan,
                      std::int64_t number) {
   VerifiedLine verified;
   if (plan) {
     verified = verify_line(reader, snapshot, *plan);
   } else {
-    verified.id = SnapshotReader::id_of(snapshot);
+    verified.id = muster_v1::SnapshotReader::id_of(snapshot);
     verified.findings.push_back({"answers", "snapshot", "it has no plan"});
   }
   Answer answer;
   answer.number = number;
-  JsonWriter json(answer.text);
+  json::JsonWriter json(answer.text);
   json.raw(R"({"line":)").integer(number).raw(R"(,"id":)").string(verified.id);
   json.raw(verified.findings.empty() ? R"(,"valid":true,"findings":[)" : R"(,"valid":false,"findings":[)");
   bool first = true;
@@ -35,11 +35,11 @@ Answer verify_answer(SnapshotReader& reader, std::string_view snapshot, std::opt
   return answer;
 }
 
-Answer import_answer(std::string_view text, const KubernetesOptions& options) {
+Answer import_answer(std::string_view text, const kubernetes::KubernetesOptions& options) {
   Answer answer;
   answer.number = 1;
-  Result<ImportedSnapshot> imported = import_kubernetes_text(
-      std::string(text), options, {std::numeric_limits<std::size_t>::max(), ReaderOptions().max_depth});
+  Result<kubernetes::ImportedSnapshot> imported = kubernetes::import_kubernetes_text(
+      std::string(text), options, {std::numeric_limits<std::size_t>::max(), muster_v1::ReaderOptions().max_depth});
   if (!imported) {
     answer.is_error = true;
     answer.error = imported.error();
@@ -55,4 +55,4 @@ Answer import_answer(std::string_view text, const KubernetesOptions& options) {
   return answer;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // A number of the environment; 0: there is none.
@@ -53,4 +53,4 @@ void ServiceNotifier::tell(std::string_view state) const {
       sendto(descriptor_, state.data(), state.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&to), size);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

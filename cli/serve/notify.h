@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace muster {
+namespace muster::cli {
 
 class ServiceNotifier {
  public:
@@ -28,4 +28,4 @@ class ServiceNotifier {
   std::optional<std::chrono::milliseconds> watchdog_interval_;
 };
 
-}  // namespace muster
+}  // namespace muster::cli

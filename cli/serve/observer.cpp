@@ -2,16 +2,16 @@
 
 #include "io/http/problem.h"
 
-namespace muster {
+namespace muster::cli {
 
-std::optional<HttpResponse> ServeObserver::refuse(const HttpRequest& head) {
+std::optional<http::HttpResponse> ServeObserver::refuse(const http::HttpRequest& head) {
   if (!head.path.starts_with("/v1/")) return ServeService::refuse_route(head);
-  return problem_response({404, "NotFound", "unknown path; known paths: /healthz, /readyz, /version, /metrics", {}},
-                          head.id);
+  return http::problem_response(
+      {404, "NotFound", "unknown path; known paths: /healthz, /readyz, /version, /metrics", {}}, head.id);
 }
 
-void ServeObserver::serve(std::shared_ptr<HttpExchange> exchange) {
+void ServeObserver::serve(std::shared_ptr<http::HttpExchange> exchange) {
   exchange->respond(service_.look_up(exchange->request));
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -11,18 +11,18 @@
 #include "cli/serve/service.h"
 #include "io/http/server.h"
 
-namespace muster {
+namespace muster::cli {
 
 // On the thread of its own server, so that probes are answered however many clients the main one has.
-class ServeObserver final : public HttpService {
+class ServeObserver final : public http::HttpService {
  public:
   // Both outlive it.
   ServeObserver(const ServeService& service, Metrics& metrics) : service_(service), metrics_(metrics) {}
 
-  std::optional<HttpResponse> refuse(const HttpRequest& head) override;
-  void serve(std::shared_ptr<HttpExchange> exchange) override;
-  void gone(const std::shared_ptr<HttpExchange>&) override {}
-  void answered(const HttpRequest&, unsigned, bool) override {}
+  std::optional<http::HttpResponse> refuse(const http::HttpRequest& head) override;
+  void serve(std::shared_ptr<http::HttpExchange> exchange) override;
+  void gone(const std::shared_ptr<http::HttpExchange>&) override {}
+  void answered(const http::HttpRequest&, unsigned, bool) override {}
   void dropped(std::string_view reason) override { metrics_.dropped(reason); }
   std::string date() override { return date_.now(); }
 
@@ -32,4 +32,4 @@ class ServeObserver final : public HttpService {
   HttpDate date_;
 };
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -8,7 +8,7 @@
 #include "cli/line/line_options.h"
 #include "model/base/parallel.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // Of the budget, for a request that has waited for all of it.
@@ -29,9 +29,9 @@ void set_duration(const Settings& settings, std::string_view name, std::chrono::
   field = std::chrono::ceil<std::chrono::milliseconds>(std::min(std::chrono::nanoseconds(*duration), kMost));
 }
 
-HttpLimits http_limits(const Settings& settings) {
+http::HttpLimits http_limits(const Settings& settings) {
   constexpr std::int64_t kLeastHeaderBytes = 256;
-  HttpLimits limits;
+  http::HttpLimits limits;
   constexpr std::int64_t kMostHeaderBytes = std::int64_t{1} << 20;
   if (const auto bytes = settings.integer("max-header-bytes", kLeastHeaderBytes, kMostHeaderBytes)) {
     limits.max_header_bytes = static_cast<std::size_t>(*bytes);
@@ -47,8 +47,8 @@ HttpLimits http_limits(const Settings& settings) {
   return limits;
 }
 
-ListenAddress listen_address(const std::string& flag, const std::string& text) {
-  const auto address = parse_listen_address(text);
+http::ListenAddress listen_address(const std::string& flag, const std::string& text) {
+  const auto address = http::parse_listen_address(text);
   if (!address) throw UsageError("--" + flag + ": '" + address.error().path + "' " + address.error().message);
   return *address;
 }
@@ -110,4 +110,4 @@ ServeOptions serve_options(const Settings& settings) {
   return options;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

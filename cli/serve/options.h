@@ -12,19 +12,19 @@
 #include "io/http/server.h"
 #include "io/muster_v1/snapshot_reader.h"
 
-namespace muster {
+namespace muster::cli {
 
 const CommandSyntax& serve_syntax();
 
 struct ServeOptions {
-  ListenAddress address;
+  http::ListenAddress address;
   bool is_insecure = false;
-  HttpLimits limits;
-  std::optional<ListenAddress> observe_address;  // for monitoring clients
-  HttpLimits observe_limits;
+  http::HttpLimits limits;
+  std::optional<http::ListenAddress> observe_address;  // for monitoring clients
+  http::HttpLimits observe_limits;
   int solvers = 1;  // plans that are made concurrently
   std::size_t max_in_flight = 64;
-  ReaderOptions reader;
+  muster_v1::ReaderOptions reader;
   LineOptions line;
   ConsoleOptions console;
 };
@@ -32,4 +32,4 @@ struct ServeOptions {
 // Throws UsageError.
 ServeOptions serve_options(const Settings& settings);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -11,7 +11,7 @@
 #include "cli/serve/lines.h"
 #include "model/base/require.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kLinesAhead = 1;  // in addition to one for each solver
@@ -62,7 +62,7 @@ void ServeQueue::push(QueuedLine work) {
   changed_.notify_one();
 }
 
-bool ServeQueue::drop(const HttpExchange* exchange) {
+bool ServeQueue::drop(const http::HttpExchange* exchange) {
   const std::scoped_lock lock(mutex_);
   return std::erase_if(waiting_, [&](const QueuedLine& work) { return work.exchange.get() == exchange; }) > 0;
 }
@@ -79,15 +79,15 @@ std::int64_t ServeQueue::worker_failures() const {
 }
 
 bool ServeQueue::is_stuck() const {
-  return std::ranges::any_of(solvers_, [now = Clock::now()](const Solver& solver) {
-    const Clock::time_point::rep due = solver.due;
-    return due != 0 && now > Clock::time_point(Clock::duration(due)) + kStuck;
+  return std::ranges::any_of(solvers_, [now = portfolio::Clock::now()](const Solver& solver) {
+    const portfolio::Clock::time_point::rep due = solver.due;
+    return due != 0 && now > portfolio::Clock::time_point(portfolio::Clock::duration(due)) + kStuck;
   });
 }
 
 void ServeQueue::parse_all() {
   std::shared_ptr<const WorkOptions> options;
-  std::optional<SnapshotReader> reader;
+  std::optional<muster_v1::SnapshotReader> reader;
   while (true) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return is_closed_ || !waiting_.empty(); });
@@ -110,7 +110,7 @@ TimeSource time_source(const WorkOptions& options) {
   return options.line.solve.deterministic ? TimeSource::kObjects : TimeSource::kClock;
 }
 
-Answer answer_at_once(const QueuedLine& work, SnapshotReader& reader) {
+Answer answer_at_once(const QueuedLine& work, muster_v1::SnapshotReader& reader) {
   switch (work.kind) {
     case WorkKind::kExport: {
       const Result<ExportWords> words = export_words(work.exchange->request.query);
@@ -130,7 +130,7 @@ Answer answer_at_once(const QueuedLine& work, SnapshotReader& reader) {
 }  // namespace
 
 // Verifying, importing and exporting end here.
-void ServeQueue::parse(QueuedLine work, SnapshotReader& reader) {
+void ServeQueue::parse(QueuedLine work, muster_v1::SnapshotReader& reader) {
   try {
     if (work.kind == WorkKind::kSolve) {
       ParsedLine line = parse_line(reader, work.text, work.number, time_source(*work.options));
@@ -161,9 +161,9 @@ void ServeQueue::solve_all(Solver& solver) {
       finish(work, std::nullopt);
       continue;
     }
-    const Clock::duration waited = Clock::now() - line.begun - line.parsing;
-    const Clock::time_point due = line.begun + std::chrono::nanoseconds(budget_of(line, options));
-    solver.due = std::max(due, Clock::now()).time_since_epoch().count();
+    const portfolio::Clock::duration waited = portfolio::Clock::now() - line.begun - line.parsing;
+    const portfolio::Clock::time_point due = line.begun + std::chrono::nanoseconds(budget_of(line, options));
+    solver.due = std::max(due, portfolio::Clock::now()).time_since_epoch().count();
     Answer answer = answer_line(line, line.begun, solver.lines, options,
                                 [&](const SolvedLine& solved) { observe_(solved, waited); });
     solver.due = 0;
@@ -172,4 +172,4 @@ void ServeQueue::solve_all(Solver& solver) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::cli

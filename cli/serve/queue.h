@@ -18,31 +18,31 @@
 #include "io/http/server.h"
 #include "io/muster_v1/snapshot_reader.h"
 
-namespace muster {
+namespace muster::cli {
 
 enum class WorkKind : std::uint8_t { kSolve, kVerify, kImport, kExport };
 
 // What holds for all lines of a request.
 struct WorkOptions {
-  ReaderOptions reader;
+  muster_v1::ReaderOptions reader;
   LineOptions line;
 };
 
 // One line of a request, or the whole of it.
 struct QueuedLine {
   WorkKind kind = WorkKind::kSolve;
-  std::shared_ptr<HttpExchange> exchange;  // keeps the text
+  std::shared_ptr<http::HttpExchange> exchange;  // keeps the text
   std::string_view text;
   std::optional<std::string_view> plan;  // kVerify: the claimed plan for the text
   std::int64_t number = 1;               // of the line in the request
-  Clock::time_point arrived;             // from when its budget runs
+  portfolio::Clock::time_point arrived;  // from when its budget runs
   std::shared_ptr<const WorkOptions> options;
   // Called on a thread of the queue. None: the client had gone, and nothing was done.
   std::function<void(std::optional<Answer>)> done;
 };
 
 // Called for solved lines, on the threads that solve; `waited`: time in the queue, before and after parsing.
-using SolvedWorkObserver = std::function<void(const SolvedLine&, Clock::duration waited)>;
+using SolvedWorkObserver = std::function<void(const SolvedLine&, portfolio::Clock::duration waited)>;
 
 class ServeQueue {
  public:
@@ -59,7 +59,7 @@ class ServeQueue {
   void push(QueuedLine work);
   // Removes the waiting requests of an exchange from the queue, without a call of `done`. Returns whether there were
   // any.
-  bool drop(const HttpExchange* exchange);
+  bool drop(const http::HttpExchange* exchange);
   std::size_t depth() const;  // lines that wait to be solved, or are read
   std::int64_t worker_failures() const;
   // Whether the current plan is so overdue that it will not arrive any more.
@@ -75,11 +75,11 @@ class ServeQueue {
     explicit Solver(const std::string& worker_program) : lines(worker_program) {}
     LineSolver lines;
     std::atomic<std::int64_t> worker_failures{0};
-    std::atomic<Clock::time_point::rep> due{0};  // when the current plan is to be ready; 0: there is none
+    std::atomic<portfolio::Clock::time_point::rep> due{0};  // when the current plan is to be ready; 0: there is none
     std::jthread thread;
   };
   void parse_all();
-  void parse(QueuedLine work, SnapshotReader& reader);
+  void parse(QueuedLine work, muster_v1::SnapshotReader& reader);
   void finish(const QueuedLine& work, std::optional<Answer> answer);
   void solve_all(Solver& solver);
 
@@ -94,4 +94,4 @@ class ServeQueue {
   std::jthread parser_;
 };
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -27,7 +27,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr const char* kOwnProgram = "/proc/self/exe";
@@ -81,8 +81,8 @@ std::string monotonic_microseconds() {
 }
 
 void remove_sockets(const ServeOptions& options) {
-  remove_socket(options.address);
-  if (options.observe_address) remove_socket(*options.observe_address);
+  http::remove_socket(options.address);
+  if (options.observe_address) http::remove_socket(*options.observe_address);
 }
 
 // The server with all that belongs to it.
@@ -94,17 +94,17 @@ class Sidecar {
         argv_(argv),
         console_(options.console),
         queue_(kOwnProgram, options.solvers,
-               [this](const SolvedLine& line, Clock::duration waited) { metrics_.solved(line, waited); }),
+               [this](const SolvedLine& line, portfolio::Clock::duration waited) { metrics_.solved(line, waited); }),
         service_(options, metrics_, console_, queue_) {}
 
   // `observed`: the listener for monitoring clients; none: -1.
   int run(int listener, int observed, const Signals& signals);
 
  private:
-  void wait(HttpServer& server, const Signals& signals, const Event& finished);
-  bool act(int signal, HttpServer& server);
-  void drain(int signal, HttpServer& server);
-  void reload(HttpServer& server);
+  void wait(http::HttpServer& server, const Signals& signals, const Event& finished);
+  bool act(int signal, http::HttpServer& server);
+  void drain(int signal, http::HttpServer& server);
+  void reload(http::HttpServer& server);
 
   ServeOptions options_;
   const int argc_;
@@ -121,20 +121,20 @@ class Sidecar {
 // Answers monitoring clients, on a thread of its own, for as long as it lives.
 class Observing {
  public:
-  Observing(int listener, ServeObserver& observer, const HttpLimits& limits)
+  Observing(int listener, ServeObserver& observer, const http::HttpLimits& limits)
       : server_({listener}, observer, limits), thread_([this] { server_.run(); }) {}
   ~Observing() { server_.drain(); }
   Observing(const Observing&) = delete;
   Observing& operator=(const Observing&) = delete;
 
  private:
-  HttpServer server_;
+  http::HttpServer server_;
   std::jthread thread_;
 };
 
 int Sidecar::run(int listener, int observed, const Signals& signals) {
   const Event finished;
-  HttpServer server({listener}, service_, options_.limits);
+  http::HttpServer server({listener}, service_, options_.limits);
   service_.attach([&server](std::function<void()> task) { server.post(std::move(task)); },
                   [&server] { return server.connections(); });
   {
@@ -145,10 +145,11 @@ int Sidecar::run(int listener, int observed, const Signals& signals) {
       finished.tell();
     });
     console_.say(Severity::kInformation,
-                 fmt::format("listening on {}", escaped(name_of_listener(options_.address, listener))));
+                 fmt::format("listening on {}", escaped(http::name_of_listener(options_.address, listener))));
     if (observed >= 0) {
-      console_.say(Severity::kInformation, fmt::format("health checks and metrics on {}",
-                                                       escaped(name_of_listener(*options_.observe_address, observed))));
+      console_.say(Severity::kInformation,
+                   fmt::format("health checks and metrics on {}",
+                               escaped(http::name_of_listener(*options_.observe_address, observed))));
     }
     notifier_.tell("READY=1");
     wait(server, signals, finished);
@@ -159,7 +160,7 @@ int Sidecar::run(int listener, int observed, const Signals& signals) {
 }
 
 // Until everything is answered.
-void Sidecar::wait(HttpServer& server, const Signals& signals, const Event& finished) {
+void Sidecar::wait(http::HttpServer& server, const Signals& signals, const Event& finished) {
   const auto interval = notifier_.watchdog_interval();
   const int timeout = interval ? static_cast<int>(std::max<std::int64_t>(1, interval->count())) : -1;
   while (true) {
@@ -176,7 +177,7 @@ void Sidecar::wait(HttpServer& server, const Signals& signals, const Event& fini
 }
 
 // False: stop immediately.
-bool Sidecar::act(int signal, HttpServer& server) {
+bool Sidecar::act(int signal, http::HttpServer& server) {
   if (signal == SIGHUP) {
     reload(server);
     return true;
@@ -186,7 +187,7 @@ bool Sidecar::act(int signal, HttpServer& server) {
   return true;
 }
 
-void Sidecar::drain(int signal, HttpServer& server) {
+void Sidecar::drain(int signal, http::HttpServer& server) {
   is_draining_ = true;
   notifier_.tell("STOPPING=1");
   console_.say(Severity::kInformation, fmt::format("{}: answering the accepted requests, then exiting",
@@ -195,7 +196,7 @@ void Sidecar::drain(int signal, HttpServer& server) {
   server.drain();
 }
 
-void Sidecar::reload(HttpServer& server) {
+void Sidecar::reload(http::HttpServer& server) {
   notifier_.tell("RELOADING=1\nMONOTONIC_USEC=" + monotonic_microseconds());
   try {
     const ServeOptions options = serve_options(Settings(serve_syntax(), argc_, argv_));
@@ -218,8 +219,8 @@ void Sidecar::reload(HttpServer& server) {
 }
 
 // None: it cannot listen, and stderr reports why. Throws UsageError.
-std::optional<int> listen_on(const std::string& flag, const ListenAddress& address, bool is_insecure) {
-  const Result<int> listener = open_listener(address, is_insecure);
+std::optional<int> listen_on(const std::string& flag, const http::ListenAddress& address, bool is_insecure) {
+  const Result<int> listener = http::open_listener(address, is_insecure);
   if (listener) return *listener;
   if (listener.error().code == "Insecure") throw UsageError(flag + ": " + listener.error().message);
   write_all(STDERR_FILENO, fmt::format("muster serve: {}\n", escaped(listener.error().message)));
@@ -243,4 +244,4 @@ int run_serve(int argc, const char* const* argv) {
   return exit_code;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

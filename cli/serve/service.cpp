@@ -9,7 +9,7 @@
 #include "cli/terminal/terminal.h"
 #include "io/kubernetes/label_selector_text.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::string_view kJson = "application/json", kLines = "application/x-ndjson", kText = "text/plain";
@@ -36,7 +36,7 @@ const Route* route_of(std::string_view path) {
 }
 
 // Without parameters, in lower case; a request without it sends JSON.
-std::string media_type(const HttpRequest& request) {
+std::string media_type(const http::HttpRequest& request) {
   std::string_view type = request.field("Content-Type");
   type = type.substr(0, type.find(';'));
   while (type.ends_with(' ')) type.remove_suffix(1);
@@ -56,7 +56,7 @@ unsigned status_of(const InputError& error) {
 
 std::string budget_text(Nanoseconds budget) { return fmt::format("{}ms", static_cast<double>(budget) / 1e6); }
 
-HttpResponse plain(unsigned status, std::string_view text) {
+http::HttpResponse plain(unsigned status, std::string_view text) {
   return {status, std::string(kText), std::string(text) + "\n", {}};
 }
 
@@ -75,7 +75,7 @@ std::string in_ascii(std::string_view text) {
   return out;
 }
 
-WorkKind kind_of(const HttpRequest& request) {
+WorkKind kind_of(const http::HttpRequest& request) {
   if (request.path == kExportPath) return WorkKind::kExport;
   if (request.path == "/v1/verify") return WorkKind::kVerify;
   return request.path == "/v1/import" ? WorkKind::kImport : WorkKind::kSolve;
@@ -89,7 +89,7 @@ bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r\n") 
 // before that.
 class ServeService::LineStream : public std::enable_shared_from_this<LineStream> {
  public:
-  LineStream(ServeService& service, std::shared_ptr<HttpExchange> exchange, WorkKind kind)
+  LineStream(ServeService& service, std::shared_ptr<http::HttpExchange> exchange, WorkKind kind)
       : service_(service),
         exchange_(std::move(exchange)),
         kind_(kind),
@@ -97,7 +97,7 @@ class ServeService::LineStream : public std::enable_shared_from_this<LineStream>
         text_(exchange_->request.body) {}
 
   // False: there is not a single line, and nothing has been answered.
-  bool begin(HttpResponse head) {
+  bool begin(http::HttpResponse head) {
     QueuedLine work;
     if (!take(work)) return false;
     exchange_->begin(std::move(head));
@@ -128,7 +128,7 @@ class ServeService::LineStream : public std::enable_shared_from_this<LineStream>
   void push(QueuedLine work) {
     work.kind = kind_;
     work.exchange = exchange_;
-    work.arrived = Clock::now();
+    work.arrived = portfolio::Clock::now();
     work.options = options_;
     work.done = [self = shared_from_this()](std::optional<Answer> answer) {
       self->service_.post_([self, answer = std::move(answer)]() mutable { self->take_answer(std::move(answer)); });
@@ -158,7 +158,7 @@ class ServeService::LineStream : public std::enable_shared_from_this<LineStream>
   }
 
   ServeService& service_;
-  const std::shared_ptr<HttpExchange> exchange_;
+  const std::shared_ptr<http::HttpExchange> exchange_;
   const WorkKind kind_;
   const std::shared_ptr<const WorkOptions> options_;
   const std::string_view text_;
@@ -183,30 +183,30 @@ void ServeService::set_options(const ServeOptions& options) {
   options_ = std::make_shared<const WorkOptions>(WorkOptions{options.reader, options.line});
 }
 
-std::shared_ptr<const WorkOptions> ServeService::work_options(const HttpRequest& request) const {
+std::shared_ptr<const WorkOptions> ServeService::work_options(const http::HttpRequest& request) const {
   const std::string_view budget = request.field(kBudgetField), schedulers = request.field(kSchedulersField),
                          protect = request.field(kProtectField);
   if (budget.empty() && schedulers.empty() && protect.empty()) return options_;
   WorkOptions options = *options_;
   if (!budget.empty()) options.line.budget_above_all = duration_in(budget);
-  if (!schedulers.empty()) options.reader.policy.schedulers = *parse_scheduler_names(schedulers);
+  if (!schedulers.empty()) options.reader.policy.schedulers = *muster_v1::parse_scheduler_names(schedulers);
   if (!protect.empty()) options.reader.policy.protect.emplace_back(protect);
   return std::make_shared<const WorkOptions>(std::move(options));
 }
 
-std::optional<HttpResponse> ServeService::refuse_route(const HttpRequest& head) {
+std::optional<http::HttpResponse> ServeService::refuse_route(const http::HttpRequest& head) {
   const Route* route = route_of(head.path);
   if (route == nullptr) {
-    return problem_response({404,
-                             "NotFound",
-                             "unknown path; known paths: /v1/solve, /v1/verify, /v1/import, /v1/export, "
-                             "/healthz, /readyz, /version, /metrics",
-                             {}},
-                            head.id);
+    return http::problem_response({404,
+                                   "NotFound",
+                                   "unknown path; known paths: /v1/solve, /v1/verify, /v1/import, /v1/export, "
+                                   "/healthz, /readyz, /version, /metrics",
+                                   {}},
+                                  head.id);
   }
   const bool is_post = head.method == "POST";
   if (is_post == route->types.empty() || (!is_post && head.method != "GET" && head.method != "HEAD")) {
-    HttpResponse response = problem_response(
+    http::HttpResponse response = http::problem_response(
         {405, "MethodNotAllowed", fmt::format("{} accepts {}", route->path, route->allowed), {}}, head.id);
     response.fields.push_back({"Allow", std::string(route->allowed)});
     return response;
@@ -214,45 +214,45 @@ std::optional<HttpResponse> ServeService::refuse_route(const HttpRequest& head) 
   return std::nullopt;
 }
 
-std::optional<HttpResponse> ServeService::refuse(const HttpRequest& head) {
+std::optional<http::HttpResponse> ServeService::refuse(const http::HttpRequest& head) {
   if (auto refusal = refuse_route(head)) return refusal;
   if (head.method != "POST") return std::nullopt;
   const Route* route = route_of(head.path);
   if (!takes(*route, media_type(head))) {
-    return problem_response({415, "UnsupportedMediaType", fmt::format("{} accepts {}", route->path, route->types), {}},
-                            head.id);
+    return http::problem_response(
+        {415, "UnsupportedMediaType", fmt::format("{} accepts {}", route->path, route->types), {}}, head.id);
   }
   if (!head.field("Content-Encoding").empty()) {
-    return problem_response(
+    return http::problem_response(
         {415, "UnsupportedContentEncoding", "compressed bodies are not supported; omit Content-Encoding", {}}, head.id);
   }
   const std::string_view budget = head.field(kBudgetField);
   const auto duration = duration_in(budget);
   if (!budget.empty() && (!duration || *duration <= 0)) {
-    return problem_response(
+    return http::problem_response(
         {400, "InvalidValue", "Muster-Budget: is not a duration greater than zero (\"200ms\", \"1s\", \"1m30s\")", {}},
         head.id);
   }
   const std::string_view schedulers = head.field(kSchedulersField);
-  if (const auto names = parse_scheduler_names(schedulers); !schedulers.empty() && !names) {
+  if (const auto names = muster_v1::parse_scheduler_names(schedulers); !schedulers.empty() && !names) {
     const std::string message = fmt::format("{}: {}", kSchedulersField, names.error().message);
-    return problem_response({400, names.error().code, message, {}}, head.id);
+    return http::problem_response({400, names.error().code, message, {}}, head.id);
   }
   const std::string_view protect = head.field(kProtectField);
-  if (const auto selector = parse_label_selector(protect); !protect.empty() && !selector) {
+  if (const auto selector = kubernetes::parse_label_selector(protect); !protect.empty() && !selector) {
     const std::string message = fmt::format("{}: {}", kProtectField, selector.error().message);
-    return problem_response({400, selector.error().code, message, {}}, head.id);
+    return http::problem_response({400, selector.error().code, message, {}}, head.id);
   }
   return std::nullopt;
 }
 
-void ServeService::serve(std::shared_ptr<HttpExchange> exchange) {
-  const HttpRequest& request = exchange->request;
+void ServeService::serve(std::shared_ptr<http::HttpExchange> exchange) {
+  const http::HttpRequest& request = exchange->request;
   Started& started = started_[&request];
-  started.at = Clock::now();
+  started.at = portfolio::Clock::now();
   if (request.method != "POST") return exchange->respond(look_up(request));
   if (in_flight_ >= max_in_flight_) {
-    HttpResponse response = problem_response(
+    http::HttpResponse response = http::problem_response(
         {429, "QueueFull", fmt::format("{} requests are already in flight; try again later", in_flight_.load()), {}},
         request.id);
     response.fields.push_back({"Retry-After", "1"});
@@ -262,7 +262,7 @@ void ServeService::serve(std::shared_ptr<HttpExchange> exchange) {
   ++in_flight_;
   const WorkKind kind = kind_of(request);
   if (media_type(request) != kLines || kind == WorkKind::kExport) return serve_document(kind, exchange);
-  HttpResponse head{200, std::string(kLines), {}, {}};
+  http::HttpResponse head{200, std::string(kLines), {}, {}};
   if (!request.field(kBudgetField).empty()) {
     head.fields.push_back({std::string(kBudgetField), budget_text(*duration_in(request.field(kBudgetField)))});
   }
@@ -270,10 +270,10 @@ void ServeService::serve(std::shared_ptr<HttpExchange> exchange) {
   if (stream->begin(std::move(head))) return;
   metrics_.refused_input("InvalidJson");
   release(request);
-  exchange->respond(problem_response({400, "InvalidJson", "the body contains no line", "$"}, request.id));
+  exchange->respond(http::problem_response({400, "InvalidJson", "the body contains no line", "$"}, request.id));
 }
 
-HttpResponse ServeService::look_up(const HttpRequest& request) const {
+http::HttpResponse ServeService::look_up(const http::HttpRequest& request) const {
   if (request.path == "/healthz") {
     return queue_.is_stuck() ? plain(503, "a plan is more than two minutes overdue") : plain(200, "ok");
   }
@@ -283,7 +283,7 @@ HttpResponse ServeService::look_up(const HttpRequest& request) const {
   return {200, "text/plain; version=0.0.4; charset=utf-8", metrics_.text(now), {}};
 }
 
-void ServeService::serve_document(WorkKind kind, const std::shared_ptr<HttpExchange>& exchange) {
+void ServeService::serve_document(WorkKind kind, const std::shared_ptr<http::HttpExchange>& exchange) {
   QueuedLine work;
   work.kind = kind;
   work.exchange = exchange;
@@ -299,15 +299,15 @@ void ServeService::serve_document(WorkKind kind, const std::shared_ptr<HttpExcha
   queue_.push(std::move(work));
 }
 
-void ServeService::answer_document(const std::shared_ptr<HttpExchange>& exchange, Answer answer) {
+void ServeService::answer_document(const std::shared_ptr<http::HttpExchange>& exchange, Answer answer) {
   tell(exchange->request, answer);
   if (answer.is_error) {
     const InputError& error = answer.error;
     return exchange->respond(
-        problem_response({status_of(error), error.code, error.message, error.path}, exchange->request.id));
+        http::problem_response({status_of(error), error.code, error.message, error.path}, exchange->request.id));
   }
   const bool is_export = exchange->request.path == kExportPath;
-  HttpResponse response{200, std::string(is_export ? kLines : kJson), std::move(answer.text), {}};
+  http::HttpResponse response{200, std::string(is_export ? kLines : kJson), std::move(answer.text), {}};
   for (std::size_t at = 0; is_export && at < answer.log.size();)
     response.fields.push_back({std::string(kNoteField), in_ascii(next_line(answer.log, at))});
   if (answer.budget > 0) response.fields.push_back({std::string(kBudgetField), budget_text(answer.budget)});
@@ -315,7 +315,7 @@ void ServeService::answer_document(const std::shared_ptr<HttpExchange>& exchange
 }
 
 // Log records and metrics of an answer: a record for each line of its log.
-void ServeService::tell(const HttpRequest& request, const Answer& answer) {
+void ServeService::tell(const http::HttpRequest& request, const Answer& answer) {
   if (answer.is_error) metrics_.refused_input(answer.error.code);
   for (std::size_t at = 0; at < answer.log.size();) {
     console_.say(answer.is_defect ? Severity::kError : Severity::kWarning, next_line(answer.log, at),
@@ -323,21 +323,21 @@ void ServeService::tell(const HttpRequest& request, const Answer& answer) {
   }
 }
 
-void ServeService::release(const HttpRequest& request) {
+void ServeService::release(const http::HttpRequest& request) {
   const auto found = started_.find(&request);
   if (found == started_.end() || !std::exchange(found->second.is_in_flight, false)) return;
   --in_flight_;
 }
 
-void ServeService::gone(const std::shared_ptr<HttpExchange>& exchange) {
+void ServeService::gone(const std::shared_ptr<http::HttpExchange>& exchange) {
   if (queue_.drop(exchange.get())) exchange->abandon();
 }
 
-void ServeService::answered(const HttpRequest& request, unsigned status, bool is_whole) {
+void ServeService::answered(const http::HttpRequest& request, unsigned status, bool is_whole) {
   const auto found = started_.find(&request);
-  Clock::duration duration{};
+  portfolio::Clock::duration duration{};
   if (found != started_.end()) {
-    duration = Clock::now() - found->second.at;
+    duration = portfolio::Clock::now() - found->second.at;
     release(request);
     started_.erase(&request);
   }
@@ -356,4 +356,4 @@ void ServeService::answered(const HttpRequest& request, unsigned status, bool is
 
 void ServeService::dropped(std::string_view reason) { metrics_.dropped(reason); }
 
-}  // namespace muster
+}  // namespace muster::cli

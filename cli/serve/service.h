@@ -17,10 +17,10 @@
 #include "io/http/problem.h"
 #include "io/http/server.h"
 
-namespace muster {
+namespace muster::cli {
 
 // On the server's thread, except the constructor. Work is done in the queue; its answers come back by `post`.
-class ServeService final : public HttpService {
+class ServeService final : public http::HttpService {
  public:
   using Post = std::function<void(std::function<void()>)>;  // runs on the server's thread
 
@@ -32,29 +32,29 @@ class ServeService final : public HttpService {
   // From any thread:
   void set_draining() { is_draining_ = true; }
   // 404 if the path is not served, 405 if the method is not.
-  static std::optional<HttpResponse> refuse_route(const HttpRequest& head);
+  static std::optional<http::HttpResponse> refuse_route(const http::HttpRequest& head);
   // The answer to a GET that refuse_route() lets pass.
-  HttpResponse look_up(const HttpRequest& request) const;
+  http::HttpResponse look_up(const http::HttpRequest& request) const;
 
-  std::optional<HttpResponse> refuse(const HttpRequest& head) override;
-  void serve(std::shared_ptr<HttpExchange> exchange) override;
-  void gone(const std::shared_ptr<HttpExchange>& exchange) override;
-  void answered(const HttpRequest& request, unsigned status, bool is_whole) override;
+  std::optional<http::HttpResponse> refuse(const http::HttpRequest& head) override;
+  void serve(std::shared_ptr<http::HttpExchange> exchange) override;
+  void gone(const std::shared_ptr<http::HttpExchange>& exchange) override;
+  void answered(const http::HttpRequest& request, unsigned status, bool is_whole) override;
   void dropped(std::string_view reason) override;
   std::string date() override { return date_.now(); }
 
  private:
   class LineStream;
   struct Started {
-    Clock::time_point at;
+    portfolio::Clock::time_point at;
     bool is_in_flight = false;
   };
 
-  void serve_document(WorkKind kind, const std::shared_ptr<HttpExchange>& exchange);
-  void answer_document(const std::shared_ptr<HttpExchange>& exchange, Answer answer);
-  void tell(const HttpRequest& request, const Answer& answer);
-  void release(const HttpRequest& request);
-  std::shared_ptr<const WorkOptions> work_options(const HttpRequest& request) const;
+  void serve_document(WorkKind kind, const std::shared_ptr<http::HttpExchange>& exchange);
+  void answer_document(const std::shared_ptr<http::HttpExchange>& exchange, Answer answer);
+  void tell(const http::HttpRequest& request, const Answer& answer);
+  void release(const http::HttpRequest& request);
+  std::shared_ptr<const WorkOptions> work_options(const http::HttpRequest& request) const;
 
   Metrics& metrics_;
   Console& console_;
@@ -64,9 +64,9 @@ class ServeService final : public HttpService {
   std::size_t max_in_flight_ = 0;
   std::atomic<std::size_t> in_flight_{0};
   std::shared_ptr<const WorkOptions> options_;
-  std::unordered_map<const HttpRequest*, Started> started_;
+  std::unordered_map<const http::HttpRequest*, Started> started_;
   std::atomic<bool> is_draining_{false};
   HttpDate date_;
 };
 
-}  // namespace muster
+}  // namespace muster::cli

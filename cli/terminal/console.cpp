@@ -10,7 +10,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr auto kProgressInterval = std::chrono::milliseconds(100);
@@ -136,4 +136,4 @@ void Console::erase_progress() {
   is_drawn_ = false;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace muster {
+namespace muster::cli {
 
 enum class Severity : std::uint8_t { kInformation, kWarning, kError };
 enum class LogFormat : std::uint8_t { kText, kJson };
@@ -65,4 +65,4 @@ class Console {
   std::jthread drawer_;
 };
 
-}  // namespace muster
+}  // namespace muster::cli

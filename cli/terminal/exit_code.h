@@ -1,7 +1,7 @@
 // The meaning of the program's exit code; the numbers from 64 up are those of sysexits.h.
 #pragma once
 
-namespace muster {
+namespace muster::cli {
 
 inline constexpr int kExitAnswered = 0;  // every line was answered by a plan; `verify`: every plan stands
 inline constexpr int kExitSomeErrors =
@@ -14,4 +14,4 @@ inline constexpr int kExitCannotCreate = 73;  // the output file cannot be creat
 inline constexpr int kExitCannotWrite = 74;   // the output cannot be written, or its reader has gone away
 inline constexpr int kExitSignalled = 128;    // plus the number of the signal that asked it to stop
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -12,7 +12,7 @@
 #include "cli/terminal/options.h"
 #include "model/base/error.h"
 
-namespace muster {
+namespace muster::cli {
 
 // A number of at least zero. None if it is not set anywhere. Throws UsageError.
 inline std::optional<double> amount_option(const Settings& settings, std::string_view name) {
@@ -48,4 +48,4 @@ inline void refuse_fault(const std::optional<InputError>& fault) {
   if (fault) throw UsageError("--" + fault->path + " " + fault->message);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

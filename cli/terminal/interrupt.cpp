@@ -9,7 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 std::atomic<int> signal_received{0};
@@ -51,4 +51,4 @@ void wake_readers() {
   [[maybe_unused]] const ssize_t written = write(event_descriptor, &one, sizeof one);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

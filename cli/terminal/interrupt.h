@@ -2,7 +2,7 @@
 // The second signal ends the program immediately.
 #pragma once
 
-namespace muster {
+namespace muster::cli {
 
 // Installs the handlers; ignores SIGUSR1 and SIGUSR2, which mean nothing here, and SIGPIPE, so that a reader that has
 // gone away is an error of write(). Once a process.
@@ -17,4 +17,4 @@ int wake_descriptor();
 // Ends every wait on wake_descriptor(), for good.
 void wake_readers();
 
-}  // namespace muster
+}  // namespace muster::cli

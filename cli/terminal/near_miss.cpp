@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr std::size_t kMostDistance = 2;
@@ -45,4 +45,4 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
   return nearest.empty() ? "" : fmt::format("; did you mean '{}{}'?", prefix, nearest);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -15,7 +15,7 @@
 #include "cli/terminal/terminal.h"
 #include "model/snapshot/quantity.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 namespace po = boost::program_options;
@@ -208,4 +208,4 @@ std::string Settings::choice(std::string_view name, const std::vector<std::strin
   return setting->value;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -11,7 +11,7 @@
 
 #include "model/snapshot/snapshot.h"
 
-namespace muster {
+namespace muster::cli {
 
 // The user has asked for something that does not exist. The message names the flag, variable or key. Ends in
 // kExitUsage.
@@ -74,4 +74,4 @@ class Settings {
   std::map<std::string, Setting, std::less<>> settings_;
 };
 
-}  // namespace muster
+}  // namespace muster::cli

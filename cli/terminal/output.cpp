@@ -10,7 +10,7 @@
 
 #include "cli/terminal/exit_code.h"
 
-namespace muster {
+namespace muster::cli {
 
 int write_all(int file_descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -57,4 +57,4 @@ bool reads_from(const std::vector<std::string>& files, const std::string& output
   return false;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

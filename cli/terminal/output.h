@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace muster {
+namespace muster::cli {
 
 // Writes everything, through interruptions and short writes. Returns 0, or the errno of the failure.
 int write_all(int file_descriptor, std::string_view bytes);
@@ -20,4 +20,4 @@ int print(std::string_view bytes, int success);
 // Whether one of the input files ("-" is stdin) is the regular file that would be overwritten.
 bool reads_from(const std::vector<std::string>& files, const std::string& output);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -12,33 +12,37 @@
 
 #include "cli/terminal/terminal.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 23> kReasonWords = {
-    {{"SchedulingTimeout", "waited too long"},
-     {"Held", "Muster cannot plan it"},
-     {"Gated", "scheduling gate"},
-     {"NotEnoughPods", "too few pods"},
-     {"UnknownQueue", "unknown queue"},
-     {"LimitExceeded", "over queue limit"},
-     {"NonPreemptibleOverQuota", "over quota, not preemptible"},
-     {"NeverFits", "larger than the cluster"},
-     {"NodeMismatch", "no suitable node"},
-     {"InsufficientGpu", "too few free GPUs"},
-     {"InsufficientCpu", "too little free CPU"},
-     {"InsufficientMemory", "too little free memory"},
-     {"TopologyUnsatisfied", "no single domain has room"},
-     {"Fragmented", "free, but fragmented"},
-     {"PodAffinity", "pod affinity not satisfied"},
-     {"TopologySpread", "spread constraints"},
-     {"InsufficientHostPorts", "host ports taken"},
-     {"OutOfTime", "undetermined: out of time"},
-     {"Undecided", "undetermined"},
-     {"Preempted", "preempted"},
-     {"Reclaimed", "reclaimed"},
-     {"Stale", "below minimum too long"},
-     {"InsufficientPods", "nodes at their pod limit"}}};
+// By ReasonCode.
+constexpr std::array<std::string_view, 20> kReasonWords = {"-",
+                                                           "waited too long",
+                                                           "Muster cannot plan it",
+                                                           "scheduling gate",
+                                                           "too few pods",
+                                                           "unknown queue",
+                                                           "over queue limit",
+                                                           "over quota, not preemptible",
+                                                           "larger than the cluster",
+                                                           "no suitable node",
+                                                           "too little free",
+                                                           "no single domain has room",
+                                                           "free, but fragmented",
+                                                           "pod affinity not satisfied",
+                                                           "spread constraints",
+                                                           "undetermined",
+                                                           "undetermined: out of time",
+                                                           "below minimum too long",
+                                                           "reclaimed",
+                                                           "preempted"};
+static_assert(kReasonWords.size() == static_cast<std::size_t>(explain::ReasonCode::kPreempted) + 1);
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kInsufficientWords = {
+    {{"gpu", "too few free GPUs"},
+     {"cpu", "too little free CPU"},
+     {"memory", "too little free memory"},
+     {kHostPortResource, "host ports taken"},
+     {"pods", "nodes at their pod limit"}}};
 constexpr std::size_t kMostNames = 3;  // of pods that must leave first; the rest is counted
 
 using Row = std::array<std::string, 6>;
@@ -53,18 +57,21 @@ class TableMaker {
     }
   }
 
-  Row row_of(const GangReport& gang) const {
+  Row row_of(const explain::GangReport& gang) const {
     const Gang& known = problem_.gangs[gang.gang];
     const std::int64_t present = gang.running + gang.placed;
     const std::int64_t all = present + gang.evicted + gang.pending;
     const std::string queue = known.queue.is_none() ? "-" : escaped(problem_.queues[known.queue].name);
-    return {escaped(known.name), queue,
-            std::string(phase_name(gang.phase)), fmt::format("{}/{}", present, all),
-            gang.reason.empty() ? "-" : escaped(reason_words(gang.reason)), waits_for(gang)};
+    return {escaped(known.name),
+            queue,
+            std::string(explain::phase_name(gang.phase)),
+            fmt::format("{}/{}", present, all),
+            escaped(reason_words(gang.reason)),
+            waits_for(gang)};
   }
 
  private:
-  std::string waits_for(const GangReport& gang) const {
+  std::string waits_for(const explain::GangReport& gang) const {
     const auto leaving = after_.find(gang.gang);
     std::string text;
     if (leaving != after_.end() && !leaving->second.empty()) text = leaving_pods(leaving->second);
@@ -140,23 +147,23 @@ std::string laid_out(const std::vector<Row>& rows, std::size_t width) {
 
 }  // namespace
 
-std::string reason_words(std::string_view code) {
-  const auto* known = std::ranges::find(kReasonWords, code, &std::pair<std::string_view, std::string_view>::first);
-  if (known != kReasonWords.end()) return std::string(known->second);
-  constexpr std::string_view kInsufficient = "Insufficient";
-  return code.starts_with(kInsufficient) ? "too little free " + std::string(code.substr(kInsufficient.size()))
-                                         : std::string(code);
+std::string reason_words(const explain::Reason& reason) {
+  const std::string words(kReasonWords[static_cast<std::size_t>(reason.code)]);
+  if (reason.code != explain::ReasonCode::kInsufficient) return words;
+  const auto* known =
+      std::ranges::find(kInsufficientWords, reason.resource, &std::pair<std::string_view, std::string_view>::first);
+  return known != kInsufficientWords.end() ? std::string(known->second) : words + " " + reason.resource;
 }
 
-std::string plan_table(const Problem& problem, const Plan& plan, const Report& report, std::size_t width) {
+std::string plan_table(const Problem& problem, const Plan& plan, const explain::Report& report, std::size_t width) {
   if (report.gangs.empty()) return "no gang waits, starts, moves or is evicted\n";
   const TableMaker maker(problem, plan);
   std::vector<Row> rows;
-  for (const GangReport& gang : report.gangs) rows.push_back(maker.row_of(gang));
+  for (const explain::GangReport& gang : report.gangs) rows.push_back(maker.row_of(gang));
   std::ranges::sort(rows);
   rows.insert(rows.begin(), Row{});
   std::ranges::copy(kTitles, rows.front().begin());
   return laid_out(rows, width);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 struct CodePoint {
@@ -90,4 +90,4 @@ std::size_t terminal_width(int file_descriptor) {
   return ioctl(file_descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

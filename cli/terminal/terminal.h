@@ -7,7 +7,7 @@
 
 #include "model/snapshot/warning.h"
 
-namespace muster {
+namespace muster::cli {
 
 // `text` with everything that could move a cursor, end a line or turn the direction of writing replaced by `\x1b`,
 // `\u202e` and the like: control characters (C0, DEL, C1), line and paragraph separators, bidirectional marks, invalid
@@ -24,4 +24,4 @@ std::size_t terminal_width(int file_descriptor);
 // "pod ns/a: what is wrong with it".
 std::string warning_text(const Warning& warning);
 
-}  // namespace muster
+}  // namespace muster::cli

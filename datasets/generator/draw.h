@@ -9,7 +9,7 @@
 #include "datasets/generator/options.h"
 #include "datasets/generator/random.h"
 
-namespace muster {
+namespace muster::generator {
 
 struct GangDraft {
   PodShape shape;
@@ -46,4 +46,4 @@ std::int64_t millionths_of(double share);
 inline constexpr std::int32_t kPoolCount = 3;
 std::string pool_name(std::uint64_t pool);
 
-}  // namespace muster
+}  // namespace muster::generator

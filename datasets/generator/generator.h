@@ -7,11 +7,11 @@
 
 #include "datasets/generator/options.h"
 
-namespace muster {
+namespace muster::generator {
 
 // Line k, without the line feed. Requires no generator_fault. Ensures: equal arguments give equal bytes, on every
 // platform; lines of different k are unrelated. Cost: linear in nodes + pods; half a million to four million pods a
 // second.
 std::string generate_snapshot(const GeneratorOptions& options, std::uint64_t k = 0);
 
-}  // namespace muster
+}  // namespace muster::generator

@@ -1,5 +1,5 @@
-// An instance under construction: the trace importer and the generator fill it in, and one writer turns it into
-// `muster/v1` text.
+// An instance under construction: the trace importer and the generator fill it in, and it becomes a snapshot, which is
+// written as `muster/v1` text.
 //
 // Units: cpu in thousandths of a core, memory in MiB, fractions of a device in millionths, instants in whole seconds
 // since the epoch. Positions are into the instance's own lists; -1: none.
@@ -12,7 +12,7 @@
 
 #include "model/snapshot/snapshot.h"
 
-namespace muster {
+namespace muster::generator {
 
 // Label keys of generated nodes. `zone` and `rack` are the topology levels, coarse to fine.
 inline constexpr std::string_view kZoneLabel = "zone", kRackLabel = "rack", kPoolLabel = "pool";
@@ -102,8 +102,11 @@ struct Instance {
 // nearest, halves up. Requires device_memory_mib > 0 for a memory request.
 std::int64_t gpu_thousandths(const GpuRequest& request, std::int64_t device_memory_mib);
 
-// The snapshot line, without the line feed: valid `muster/v1`, in the order of the instance's lists.
-// Cost: linear; some hundreds of MB/s.
+// The instance as a snapshot, in the order of its lists. The texts are views into the instance, which must outlive it.
+// Cost: linear.
+Snapshot snapshot_of(const Instance& instance);
+
+// Its line, without the line feed. Cost: linear; some hundreds of MB/s.
 std::string write_instance(const Instance& instance);
 
-}  // namespace muster
+}  // namespace muster::generator

@@ -9,7 +9,7 @@
 #include "datasets/generator/random.h"
 #include "model/base/require.h"
 
-namespace muster {
+namespace muster::generator {
 
 namespace {
 
@@ -246,4 +246,4 @@ std::string kubernetes_list(const KubernetesListOptions& options) {
   return options.indentation > 0 ? indented(out, options.indentation) : out;
 }
 
-}  // namespace muster
+}  // namespace muster::generator

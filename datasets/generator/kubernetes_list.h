@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace muster {
+namespace muster::generator {
 
 struct KubernetesListOptions {
   std::int64_t nodes = 5'000;
@@ -18,4 +18,4 @@ struct KubernetesListOptions {
 // equal text. Requires at least one node and at most 100 running pods a node.
 std::string kubernetes_list(const KubernetesListOptions& options);
 
-}  // namespace muster
+}  // namespace muster::generator

@@ -4,7 +4,7 @@
 
 #include "model/base/require.h"
 
-namespace muster {
+namespace muster::generator {
 namespace {
 
 constexpr std::uint64_t kGoldenGamma = 0x9e3779b97f4a7c15;
@@ -63,4 +63,4 @@ std::size_t Random::weighted(std::span<const std::uint64_t> weights) {
   return position;
 }
 
-}  // namespace muster
+}  // namespace muster::generator

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <span>
 
-namespace muster {
+namespace muster::generator {
 
 class Random {
  public:
@@ -29,4 +29,4 @@ class Random {
   std::array<std::uint64_t, 4> state_;
 };
 
-}  // namespace muster
+}  // namespace muster::generator

@@ -5,7 +5,7 @@
 
 #include "model/base/require.h"
 
-namespace muster {
+namespace muster::generator {
 
 IdleCapacity::IdleCapacity(const std::vector<InstanceNode>& nodes) : nodes_(nodes) {
   free_.reserve(nodes.size());
@@ -114,4 +114,4 @@ std::optional<std::vector<RandomPlace>> random_fit(IdleCapacity& room, const Pod
   return places;
 }
 
-}  // namespace muster
+}  // namespace muster::generator

@@ -11,7 +11,7 @@
 #include "datasets/generator/instance.h"
 #include "datasets/generator/random.h"
 
-namespace muster {
+namespace muster::generator {
 
 struct RandomPlace {
   std::int32_t node = -1;
@@ -58,4 +58,4 @@ inline constexpr int kProbes = 64;
 std::optional<std::vector<RandomPlace>> random_fit(IdleCapacity& room, const PodShape& shape, std::int32_t count,
                                                    NodeRange range, Random& random);
 
-}  // namespace muster
+}  // namespace muster::generator

@@ -8,7 +8,7 @@
 #include "datasets/generator/instance.h"
 #include "model/base/require.h"
 
-namespace muster {
+namespace muster::generator {
 
 class ShapeTable {
  public:
@@ -32,4 +32,4 @@ class ShapeTable {
   std::map<PodShape, std::int32_t, Before> positions_;
 };
 
-}  // namespace muster
+}  // namespace muster::generator

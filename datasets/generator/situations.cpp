@@ -14,7 +14,7 @@
 #include "model/base/error.h"
 #include "model/base/require.h"
 
-namespace muster {
+namespace muster::generator {
 namespace {
 
 // Streams of one seed are 16 apart from line to line, as those of drawn clusters; these come after theirs.
@@ -26,23 +26,23 @@ constexpr std::int64_t kSecondsWaited = 60;
 constexpr std::int32_t kTeamThatRuns = 0, kTeamThatWaits = 1;
 
 // consolidate: GPUs of a node in use; one node in this many has one more in use, all under one pod.
-std::int32_t used_gpus(const GeneratorOptions& o) { return std::max(1, 3 * o.gpus_per_node / 8); }
+std::int32_t used_gpus(const GeneratorOptions& o) { return std::max(1, 3 * o.cluster.gpus_per_node / 8); }
 constexpr std::int32_t kNodesPerLargePod = 25;
 
 // Pods of the pending gangs that fit after moves: each takes a node that sheds one GPU, onto what the nodes that take
 // none have free.
 std::int64_t most_consolidated(const GeneratorOptions& o) {
-  const std::int64_t free = o.gpus_per_node - used_gpus(o);
-  return (free * o.nodes - o.nodes / kNodesPerLargePod) / (free + 1);
+  const std::int64_t free = o.cluster.gpus_per_node - used_gpus(o);
+  return (free * o.cluster.nodes - o.cluster.nodes / kNodesPerLargePod) / (free + 1);
 }
 
 std::int32_t pods_of_gang(const GeneratorOptions& o) {
-  if (o.gang_pods > 0) return o.gang_pods;
-  return o.situation == Situation::kReclaimGang ? std::max(1, o.nodes / 10) : 10;
+  if (o.size.gang_pods > 0) return o.size.gang_pods;
+  return o.situation == Situation::kReclaimGang ? std::max(1, o.cluster.nodes / 10) : 10;
 }
 
 std::int64_t pending_gangs(const GeneratorOptions& o) {
-  if (o.gangs > 0) return o.gangs;
+  if (o.size.gangs > 0) return o.size.gangs;
   return o.situation == Situation::kConsolidate ? most_consolidated(o) / pods_of_gang(o) : 1;
 }
 
@@ -60,7 +60,7 @@ class SituationGeneration {
     switch (options_.situation) {
       case Situation::kReclaimGang:
         fill_all();
-        add_pending_gangs(options_.gpus_per_node, kTeamThatWaits);
+        add_pending_gangs(options_.cluster.gpus_per_node, kTeamThatWaits);
         break;
       case Situation::kReclaimSingles:
         fill_all();
@@ -68,11 +68,11 @@ class SituationGeneration {
         break;
       case Situation::kConsolidate:
         fill_evenly();
-        add_pending_gangs(options_.gpus_per_node - used_gpus(options_) + 1, -1);
+        add_pending_gangs(options_.cluster.gpus_per_node - used_gpus(options_) + 1, -1);
         break;
       case Situation::kUnplaceable:
         fill_with_pins();
-        add_pending_gangs(options_.gpus_per_node, kTeamThatWaits);
+        add_pending_gangs(options_.cluster.gpus_per_node, kTeamThatWaits);
         break;
       case Situation::kDrawn:
         break;
@@ -82,22 +82,22 @@ class SituationGeneration {
 
  private:
   void add_nodes() {
-    for (std::int32_t i = 0; i < options_.nodes; ++i) {
+    for (std::int32_t i = 0; i < options_.cluster.nodes; ++i) {
       InstanceNode& node = instance_.nodes.emplace_back();
       node.name = fmt::format("node-{}", i);
-      node.cpu_milli = options_.cores_per_node * std::int64_t{1000};
-      node.memory_mib = options_.memory_gib_per_node * std::int64_t{1024};
-      node.gpu_count = options_.gpus_per_node;
+      node.cpu_milli = options_.cluster.cores_per_node * std::int64_t{1000};
+      node.memory_mib = options_.cluster.memory_gib_per_node * std::int64_t{1024};
+      node.gpu_count = options_.cluster.gpus_per_node;
     }
   }
 
   // Two of equal weight, with half of what is given out as quota each.
   void add_queues() {
-    const double gpus = static_cast<double>(options_.nodes) * options_.gpus_per_node;
+    const double gpus = static_cast<double>(options_.cluster.nodes) * options_.cluster.gpus_per_node;
     for (const std::int32_t team : {kTeamThatRuns, kTeamThatWaits}) {
       InstanceQueue queue;
       queue.name = fmt::format("team-{}", team);
-      queue.gpu_quota = std::llround(gpus * options_.quota / 2);
+      queue.gpu_quota = std::llround(gpus * options_.queues.quota / 2);
       instance_.queues.push_back(std::move(queue));
     }
   }
@@ -107,9 +107,9 @@ class SituationGeneration {
   std::int32_t shape_of(std::int32_t gpus) {
     PodShape shape;
     shape.gpu = {GpuRequestKind::kWhole, gpus, 0};
-    shape.cpu_milli =
-        std::max<std::int64_t>(options_.cores_per_node * std::int64_t{750} * gpus / options_.gpus_per_node, 1);
-    shape.memory_mib = options_.memory_gib_per_node * std::int64_t{768} * gpus / options_.gpus_per_node;
+    shape.cpu_milli = std::max<std::int64_t>(
+        options_.cluster.cores_per_node * std::int64_t{750} * gpus / options_.cluster.gpus_per_node, 1);
+    shape.memory_mib = options_.cluster.memory_gib_per_node * std::int64_t{768} * gpus / options_.cluster.gpus_per_node;
     return shapes_.position_of(shape, instance_);
   }
 
@@ -136,19 +136,21 @@ class SituationGeneration {
 
   // From a minute to a day: one of a few evenly spread times, or one that no other pod has.
   std::int64_t seconds_run() {
-    if (options_.start_times == 0) return kSecondsWaited + ++running_;
-    const auto which = static_cast<std::int64_t>(starts_.below(static_cast<std::uint64_t>(options_.start_times)));
-    return kSecondsWaited + (which + 1) * (kMostSecondsRun - kSecondsWaited) / options_.start_times;
+    if (options_.running.start_times == 0) return kSecondsWaited + ++running_;
+    const auto which =
+        static_cast<std::int64_t>(starts_.below(static_cast<std::uint64_t>(options_.running.start_times)));
+    return kSecondsWaited + (which + 1) * (kMostSecondsRun - kSecondsWaited) / options_.running.start_times;
   }
 
   void fill_all() {
-    for (std::int32_t node = 0; node < options_.nodes; ++node) {
-      for (std::int32_t device = 0; device < options_.gpus_per_node; ++device) add_running(node, device, 1, true);
+    for (std::int32_t node = 0; node < options_.cluster.nodes; ++node) {
+      for (std::int32_t device = 0; device < options_.cluster.gpus_per_node; ++device)
+        add_running(node, device, 1, true);
     }
   }
 
   void add_pending_singles() {
-    for (std::int64_t i = 0; i < std::int64_t{options_.nodes} * options_.gpus_per_node; ++i) {
+    for (std::int64_t i = 0; i < std::int64_t{options_.cluster.nodes} * options_.cluster.gpus_per_node; ++i) {
       add_pod(1, kTeamThatWaits).terms.created = kTime - kSecondsWaited;
     }
   }
@@ -176,8 +178,8 @@ class SituationGeneration {
   // Each node has `used_gpus` in use: one pod of one GPU at least, the rest in pods of 1, 2 and 4. A few have one pod
   // of one GPU more instead.
   void fill_evenly() {
-    const std::vector<bool> has_large_pod = draw_nodes(options_.nodes / kNodesPerLargePod);
-    for (std::int32_t node = 0; node < options_.nodes; ++node) {
+    const std::vector<bool> has_large_pod = draw_nodes(options_.cluster.nodes / kNodesPerLargePod);
+    for (std::int32_t node = 0; node < options_.cluster.nodes; ++node) {
       if (has_large_pod[static_cast<std::size_t>(node)]) {
         add_running(node, 0, used_gpus(options_) + 1, true);
         continue;
@@ -195,22 +197,22 @@ class SituationGeneration {
   // Every node except half as many as one gang needs has a pod that may not be evicted; one node in ten and each of
   // those without such a pod have one GPU free.
   void fill_with_pins() {
-    const std::int32_t without_pin = std::min(pods_of_gang(options_) / 2, options_.nodes);
+    const std::int32_t without_pin = std::min(pods_of_gang(options_) / 2, options_.cluster.nodes);
     const std::vector<bool> may_be_emptied = draw_nodes(without_pin);
-    for (std::int32_t node = 0; node < options_.nodes; ++node) {
+    for (std::int32_t node = 0; node < options_.cluster.nodes; ++node) {
       const bool is_open = may_be_emptied[static_cast<std::size_t>(node)];
-      const std::int32_t in_use = options_.gpus_per_node - (is_open || fill_.below(10) == 0 ? 1 : 0);
+      const std::int32_t in_use = options_.cluster.gpus_per_node - (is_open || fill_.below(10) == 0 ? 1 : 0);
       for (std::int32_t device = 0; device < in_use; ++device) add_running(node, device, 1, is_open || device > 0);
     }
   }
 
   // The given number of nodes, all choices equally likely (Fan, Muller and Rezucha, JASA 1962).
   std::vector<bool> draw_nodes(std::int32_t count) {
-    std::vector<bool> chosen(static_cast<std::size_t>(options_.nodes));
+    std::vector<bool> chosen(static_cast<std::size_t>(options_.cluster.nodes));
     std::int32_t wanted = count;
-    for (std::int32_t i = 0; i < options_.nodes; ++i) {
+    for (std::int32_t i = 0; i < options_.cluster.nodes; ++i) {
       const bool is_chosen =
-          fill_.below(static_cast<std::uint64_t>(options_.nodes - i)) < static_cast<std::uint64_t>(wanted);
+          fill_.below(static_cast<std::uint64_t>(options_.cluster.nodes - i)) < static_cast<std::uint64_t>(wanted);
       chosen[static_cast<std::size_t>(i)] = is_chosen;
       wanted -= is_chosen ? 1 : 0;
     }
@@ -237,20 +239,20 @@ Instance situation_instance(const GeneratorOptions& options, std::uint64_t k) {
 
 std::optional<InputError> situation_fault(const GeneratorOptions& o) {
   const std::int64_t pods = pending_gangs(o) * pods_of_gang(o);
-  if (o.gpus_per_node < 2) return situation_fault_at("gpus-per-node", "must be at least 2 for a situation");
-  if (o.situation == Situation::kReclaimSingles && (o.gangs > 0 || o.gang_pods > 0)) {
+  if (o.cluster.gpus_per_node < 2) return situation_fault_at("gpus-per-node", "must be at least 2 for a situation");
+  if (o.situation == Situation::kReclaimSingles && (o.size.gangs > 0 || o.size.gang_pods > 0)) {
     return situation_fault_at("gangs", "and gang-pods cannot be used: this situation has no gangs of several pods");
   }
-  if (o.situation == Situation::kReclaimGang && 2 * pods > o.nodes) {
+  if (o.situation == Situation::kReclaimGang && 2 * pods > o.cluster.nodes) {
     return situation_fault_at("gang-pods", "makes gangs that request more than half of the nodes");
   }
   if (o.situation == Situation::kConsolidate && (pods == 0 || pods > most_consolidated(o))) {
     return situation_fault_at("gangs", fmt::format("must request 1 to {} pods", most_consolidated(o)));
   }
-  if (o.situation == Situation::kUnplaceable && (pods_of_gang(o) < 2 || pods_of_gang(o) > o.nodes)) {
+  if (o.situation == Situation::kUnplaceable && (pods_of_gang(o) < 2 || pods_of_gang(o) > o.cluster.nodes)) {
     return situation_fault_at("gang-pods", "must be from 2 to the number of nodes");
   }
   return std::nullopt;
 }
 
-}  // namespace muster
+}  // namespace muster::generator

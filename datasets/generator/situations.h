@@ -16,7 +16,7 @@
 #include "datasets/generator/options.h"
 #include "model/base/error.h"
 
-namespace muster {
+namespace muster::generator {
 
 // Line k. Requires a situation other than kDrawn and no generator_fault.
 Instance situation_instance(const GeneratorOptions& options, std::uint64_t k);
@@ -24,4 +24,4 @@ Instance situation_instance(const GeneratorOptions& options, std::uint64_t k);
 // What is wrong with the options of a situation, none: nothing.
 std::optional<InputError> situation_fault(const GeneratorOptions& options);
 
-}  // namespace muster
+}  // namespace muster::generator

@@ -4,11 +4,11 @@
 
 #include "model/base/require.h"
 
-namespace muster {
+namespace muster::simulation {
 
 // Runs of falling uniform numbers u1 >= u2 >= ... : a run of odd length is accepted with probability e^-u1, and then
 // the span is u1 plus one for each run that was not.
-Nanoseconds exponential_span(Random& random, Nanoseconds mean) {
+Nanoseconds exponential_span(generator::Random& random, Nanoseconds mean) {
   MUSTER_REQUIRE(0 < mean && mean <= Nanoseconds{1} << 57);
   constexpr std::uint64_t kMostRefused = 60;  // e^-60 is never seen
   for (std::uint64_t refused = 0;; ++refused) {
@@ -30,4 +30,4 @@ Nanoseconds exponential_span(Random& random, Nanoseconds mean) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::simulation

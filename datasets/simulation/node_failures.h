@@ -6,12 +6,12 @@
 #include "datasets/generator/random.h"
 #include "model/snapshot/snapshot.h"
 
-namespace muster {
+namespace muster::simulation {
 
 // A span drawn from the exponential distribution of that mean, at least 1 ns. In integers alone, so that it is the same
 // on every platform: von Neumann's method, which only compares uniform numbers (von Neumann, "Various techniques used
 // in connection with random digits", 1951). Requires 0 < mean <= 2^57 ns (4.5 years). Cost: about 6 draws.
-Nanoseconds exponential_span(Random& random, Nanoseconds mean);
+Nanoseconds exponential_span(generator::Random& random, Nanoseconds mean);
 
 struct NodeFailureOptions {
   Nanoseconds mean_between = 0;  // time from the beginning, or a repair, to a failure; 0: no node ever fails
@@ -31,7 +31,7 @@ class NodeFailures {
  private:
   static constexpr std::uint64_t kFirstStream = 1'000'000;  // beyond those of other uses of a seed
   NodeFailureOptions options_;
-  Random random_;
+  generator::Random random_;
 };
 
-}  // namespace muster
+}  // namespace muster::simulation

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -13,13 +14,29 @@
 #include "model/problem/problem.h"
 #include "model/snapshot/snapshot.h"
 
-namespace muster {
+namespace muster::simulation {
 
 // Thousandths of a GPU x nanoseconds, or GPUs in thousandths x nanoseconds of a cluster: beyond 64 bits.
 __extension__ using GpuTime = __int128;
 inline double gpu_seconds(GpuTime time) { return static_cast<double>(time) / 1e12; }
 
 inline bool has_succeeded(const SnapshotPod& pod) { return pod.status == PodStatus::kSucceeded; }
+
+// What a job has suffered so far.
+struct JobDisruptions {
+  std::int64_t evicted_pods = 0, moved_pods = 0, interruptions = 0;
+  GpuTime lost = 0;  // work that was done in vain
+};
+
+// The current state of a job.
+struct JobState {
+  std::size_t first_pod = 0;  // position in the snapshot; its pods are adjacent
+  Work running = 0;           // of its running pods, thousandths of a GPU
+  std::int64_t pending = 0;   // pods
+  std::optional<Nanoseconds> running_since;
+  Nanoseconds progress = 0;  // what was done before that
+  std::uint32_t epoch = 0;   // grows with each start and interruption
+};
 
 // A gang, or a pod that is one by itself.
 struct SimulatedJob {
@@ -31,14 +48,8 @@ struct SimulatedJob {
   std::optional<Nanoseconds> duration;  // none: for ever
   std::optional<Nanoseconds> first_start, finished;
   bool is_dropped = false;
-  std::int64_t evicted_pods = 0, moved_pods = 0, interruptions = 0;
-  GpuTime lost = 0;  // work that was done in vain
-
-  // Its current state.
-  std::size_t first_pod = 0;  // position in the snapshot; its pods are adjacent
-  std::optional<Nanoseconds> running_since;
-  Nanoseconds progress = 0;  // what was done before that
-  std::uint32_t epoch = 0;   // grows with each start and interruption
+  JobDisruptions disruptions;
+  JobState state;
   bool has_left() const { return is_dropped || finished.has_value(); }
 };
 
@@ -86,6 +97,7 @@ struct CycleRecord {
 };
 
 using SimulationRecord = std::variant<JobRecord, NodeRecord, CycleRecord>;
+using SimulationSink = std::function<void(const SimulationRecord&)>;  // may be empty
 
 // Sums over time of one leaf queue.
 struct QueueTotals {
@@ -93,21 +105,31 @@ struct QueueTotals {
   Nanoseconds time = 0;
 };
 
+// Sums over the time between plans, each cluster as the plan before left it.
+struct CycleSamples {
+  GpuTime shortfall = 0, capacity = 0;
+  double fragmentation_seconds = 0, jain_seconds = 0;  // thousandths of a GPU x s; index x s
+  Nanoseconds time = 0;
+  std::map<std::string_view, QueueTotals> queues;
+  std::optional<CycleRecord> last;
+  Nanoseconds since_last = 0;  // of that time
+};
+
+// Adds the time since the last plan to the sums. Requires time >= samples.last->time, if there is one.
+void add_sample_until(Nanoseconds time, CycleSamples& samples);
+
+// Pods that departed, by cause.
+struct DepartureTotals {
+  std::int64_t preempted = 0, reclaimed = 0, stale = 0, failed = 0, moved = 0;
+};
+
 struct SimulationTotals {
   std::int64_t cycles = 0;
   GpuTime capacity = 0, allocated = 0;                    // up to now
   GpuTime capacity_arriving = 0, allocated_arriving = 0;  // up to the last arrival
   Nanoseconds last_arrival = 0;
-  std::int64_t preempted = 0, reclaimed = 0, stale = 0, failed = 0, moved = 0;  // pods
-  // Between plans, each cluster as the plan before left it:
-  GpuTime shortfall = 0, sampled_capacity = 0;
-  double fragmentation_seconds = 0, jain_seconds = 0;  // thousandths of a GPU x s; index x s
-  Nanoseconds sampled = 0, sampled_since_last = 0;
-  std::map<std::string_view, QueueTotals> queues;
-  std::optional<CycleRecord> last;
+  DepartureTotals departed;
+  CycleSamples samples;
 };
 
-// Adds the time since the last plan to the sums. Requires time >= totals.last->time, if there is one.
-void add_sample_until(Nanoseconds time, SimulationTotals& totals);
-
-}  // namespace muster
+}  // namespace muster::simulation

@@ -1,38 +1,20 @@
-// The clock and its events; simulation_plans.cpp carries out plans.
 #include "datasets/simulation/simulation.h"
 
 #include <algorithm>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
-#include "datasets/generator/instance.h"
+#include "datasets/simulation/cycle_record.h"
+#include "datasets/simulation/plan_execution.h"
 #include "model/base/require.h"
 #include "model/build/build_problem.h"
-#include "model/problem/gang_tree.h"
 #include "model/problem/next_snapshot.h"
+#include "model/referee/referee.h"
 
-namespace muster {
+namespace muster::simulation {
 namespace {
-
-constexpr std::int64_t kUnknownMemoryMib = 1;
-
-// Thousandths of a GPU of one pod; a memory request counts on the smallest known device.
-Indexed<PodSpecIndex, Work> work_of_specs(const Snapshot& all) {
-  std::int64_t smallest = 0;
-  for (const SnapshotNode& node : all.nodes) {
-    if (node.gpu_memory_mib > 0)
-      smallest = smallest == 0 ? node.gpu_memory_mib : std::min(smallest, node.gpu_memory_mib);
-  }
-  Indexed<PodSpecIndex, Work> works(all.pod_specs.size());
-  for (const PodSpecIndex spec : all.pod_specs.indices()) {
-    works[spec] = gpu_thousandths(all.pod_specs[spec].gpu, smallest == 0 ? kUnknownMemoryMib : smallest);
-    for (const ResourceAmount& amount : all.pod_specs[spec].resources) {
-      works[spec] += amount.amount * mig_slice_work(all.resource_names[amount.resource]);
-    }
-  }
-  return works;
-}
 
 template <class T>
 void append(std::vector<T>& to, const std::vector<T>& from, const PositionRange& range) {
@@ -45,39 +27,19 @@ void copy_frame(const Snapshot& from, Snapshot& to) {
   to.id = from.id;
   to.time = from.time;
   to.policy = from.policy;
-  to.topology = from.topology;
-  to.priority_classes = from.priority_classes;
+  to.definitions.topology = from.definitions.topology;
+  to.definitions.priority_classes = from.definitions.priority_classes;
   to.own_gang_terms = from.own_gang_terms;
   to.pod_specs = from.pod_specs;
   to.resource_names = from.resource_names;
 }
 
-}  // namespace
-
-Simulation::Simulation(const Workload& workload, const SimulationOptions& options, Sink sink)
-    : workload_(workload), options_(options), sink_(std::move(sink)), spec_work_(work_of_specs(workload.all)) {
-  copy_frame(workload.all, snapshot_);
-  append(snapshot_.queues, workload.all.queues, workload.start_queues);
-  now_ = start_ = totals_.last_arrival = workload.all.time;
-  for (const WorkloadEvent& event : workload.events) {
-    if (event.kind == WorkloadEventKind::kSubmit) totals_.last_arrival = event.time;
-  }
-}
-
-Result<std::unique_ptr<Simulation>> Simulation::begin(const Workload& workload, const SimulationOptions& options,
-                                                      Sink sink) {
-  std::unique_ptr<Simulation> simulation(new Simulation(workload, options, std::move(sink)));
-  if (auto error = simulation->check_all()) return *std::move(error);
-  if (auto error = simulation->start()) return *std::move(error);
-  return simulation;
-}
-
 // Whether all that is ever submitted is consistent, as one snapshot of the first nodes.
-std::optional<InputError> Simulation::check_all() const {
-  const Snapshot& all = workload_.all;
+std::optional<InputError> check_all(const Workload& workload) {
+  const Snapshot& all = workload.all;
   Snapshot everything;
   copy_frame(all, everything);
-  append(everything.nodes, all.nodes, workload_.start_nodes);
+  append(everything.nodes, all.nodes, workload.start_nodes);
   std::unordered_set<std::string_view> names;
   for (const SnapshotQueue& queue : all.queues) {
     if (names.insert(queue.name).second) everything.queues.push_back(queue);
@@ -89,23 +51,54 @@ std::optional<InputError> Simulation::check_all() const {
   return std::nullopt;
 }
 
+Nanoseconds last_arrival(const Workload& workload) {
+  Nanoseconds last = workload.all.time;
+  for (const WorkloadEvent& event : workload.events) {
+    if (event.kind == WorkloadEventKind::kSubmit) last = event.time;
+  }
+  return last;
+}
+
+}  // namespace
+
+Simulation::Simulation(const Workload& workload, const SimulationOptions& options, Sink sink)
+    : workload_(workload),
+      options_(options),
+      log_(std::move(sink), last_arrival(workload)),
+      jobs_(workload.all, snapshot_),
+      runs_(jobs_, log_, options.resumes_work),
+      nodes_(snapshot_, options.failures),
+      trigger_(options, workload.all.time),
+      now_(workload.all.time) {
+  copy_frame(workload.all, snapshot_);
+  append(snapshot_.queues, workload.all.queues, workload.start_queues);
+}
+
+Result<std::unique_ptr<Simulation>> Simulation::begin(const Workload& workload, const SimulationOptions& options,
+                                                      Sink sink) {
+  std::unique_ptr<Simulation> simulation(new Simulation(workload, options, std::move(sink)));
+  if (auto error = check_all(workload)) return *std::move(error);
+  if (auto error = simulation->start()) return *std::move(error);
+  return simulation;
+}
+
 std::optional<InputError> Simulation::start() {
   for (std::size_t i = workload_.start_nodes.begin; i < workload_.start_nodes.end; ++i) add_node(i);
   submit(workload_.start_gangs, workload_.start_pods, std::nullopt);
   Result<Problem> problem = build_problem(snapshot_);
   if (!problem) return problem.error();
   problem_ = *std::move(problem);
-  for (JobIndex index = 0; index < jobs_.size(); ++index) {
-    SimulatedJob& job = jobs_[index];
+  for (SimulatedJobIndex index = 0; index < jobs_.jobs().size(); ++index) {
+    const SimulatedJob& job = jobs_.jobs()[index];
     std::vector<PodRecord> pods;
-    for (std::size_t pod = job.first_pod; pod < job.first_pod + job.pods; ++pod) {
-      if (!runs(pod)) continue;
-      pods.push_back(record_of(PodIndex(pod), problem_->pods[PodIndex(pod)].node, snapshot_.pods[pod].devices));
-      allocated_ += work_of(pod);
+    for (std::size_t pod = job.state.first_pod; pod < job.state.first_pod + job.pods; ++pod) {
+      if (!jobs_.runs(pod)) continue;
+      const NodeIndex node = problem_->pods[PodIndex(pod)].node;
+      pods.push_back(pod_record(snapshot_, *problem_, PodIndex(pod), node, snapshot_.pods[pod].devices));
     }
     if (pods.empty()) continue;
-    tell(JobRecord{JobEvent::kPlace, now_, job, std::move(pods), {}, {}, 0});
-    if (meets(job, [&](std::size_t pod) { return runs(pod) || has_succeeded(snapshot_.pods[pod]); })) start_job(index);
+    log_.tell(JobRecord{JobEvent::kPlace, now_, job, std::move(pods), {}, {}, 0});
+    if (meets_minimum(*problem_, job, [&](std::size_t pod) { return jobs_.counts(pod); })) runs_.start(index, now_);
   }
   return std::nullopt;
 }
@@ -115,10 +108,10 @@ std::optional<InputError> Simulation::start() {
 bool Simulation::advance() {
   for (;;) {
     happen_now();
-    if (is_cycle_now()) {
-      compact();
+    if (trigger_.is_cycle_at(instant())) {
+      jobs_.compact();
       snapshot_.time = now_;
-      last_cycle_ = now_;
+      trigger_.note_cycle(now_);
       return true;
     }
     if (is_over()) break;
@@ -130,82 +123,43 @@ bool Simulation::advance() {
     }
     move_clock(*next);
   }
-  add_sample_until(now_, totals_);
+  log_.end_sample(now_);
   return false;
+}
+
+CycleTrigger::Instant Simulation::instant() const {
+  return {now_, jobs_.pending_pods() > 0, next_event_ == workload_.events.size(), snapshot_};
 }
 
 bool Simulation::is_over() const {
-  if (next_event_ < workload_.events.size() || running_with_end_ > 0) return false;
-  return pending_pods_ == 0 || (!has_changed_ && nodes_down_ == 0);
-}
-
-// Rules that may later permit, with nothing else changed, what they do not permit now.
-bool Simulation::clock_matters() const {
-  if (snapshot_.policy.aging_interval > 0) return true;
-  const auto protects = [](const SnapshotQueue& queue) {
-    return queue.preempt_min_runtime.value_or(0) > 0 || queue.reclaim_min_runtime.value_or(0) > 0;
-  };
-  if (std::ranges::any_of(snapshot_.queues, protects)) return true;
-  return std::ranges::any_of(snapshot_.gangs,
-                             [](const SnapshotGang& gang) { return gang.stale_since || gang.terms.timeout; });
-}
-
-bool Simulation::wants_cycle() const { return pending_pods_ > 0 && (has_changed_ || clock_matters()); }
-
-bool Simulation::is_cycle_now() const {
-  switch (options_.cycle) {
-    case CycleRule::kPeriod:
-      return (now_ - start_) % options_.period == 0 && last_cycle_ != now_ && wants_cycle();
-    case CycleRule::kBatch: {
-      const bool has_arrived = next_event_ == workload_.events.size() && has_changed_;
-      return pending_pods_ > 0 && (arrived_pods_ >= options_.batch || has_arrived);
-    }
-    case CycleRule::kEach:
-      return pending_pods_ > 0 && has_changed_;
-  }
-  return false;
-}
-
-std::optional<Nanoseconds> Simulation::next_grid_time() const {
-  if (options_.cycle != CycleRule::kPeriod || !wants_cycle()) return std::nullopt;
-  const Nanoseconds passed = now_ - start_;
-  const Nanoseconds ahead = (options_.period - passed % options_.period) % options_.period;
-  return now_ + (ahead == 0 && last_cycle_ == now_ ? options_.period : ahead);
+  if (next_event_ < workload_.events.size() || runs_.any_will_end()) return false;
+  return jobs_.pending_pods() == 0 || (!trigger_.has_changed() && !nodes_.any_down());
 }
 
 std::optional<Nanoseconds> Simulation::next_instant() const {
-  std::optional<Nanoseconds> next = next_grid_time();
-  const auto consider = [&](Nanoseconds time) { next = std::min(next.value_or(time), time); };
+  std::optional<Nanoseconds> next = trigger_.next_in_grid(instant());
+  const auto consider = [&](std::optional<Nanoseconds> time) {
+    if (time) next = std::min(next.value_or(*time), *time);
+  };
   if (next_event_ < workload_.events.size()) consider(workload_.events[next_event_].time);
-  if (!ends_.empty()) consider(ends_.top().time);
-  if (!node_changes_.empty()) consider(node_changes_.top().time);
+  consider(runs_.next_end());
+  consider(nodes_.next_change());
   return next;
 }
 
 void Simulation::move_clock(Nanoseconds time) {
-  const GpuTime capacity = GpuTime{capacity_} * (time - now_), allocated = GpuTime{allocated_} * (time - now_);
-  totals_.capacity += capacity;
-  totals_.allocated += allocated;
-  if (time <= totals_.last_arrival) {
-    totals_.capacity_arriving += capacity;
-    totals_.allocated_arriving += allocated;
-  }
+  log_.pass_time(now_, time, nodes_.capacity(), jobs_.allocated());
   now_ = time;
 }
 
 void Simulation::happen_now() {
-  while (!ends_.empty() && ends_.top().time <= now_) {
-    const End end = ends_.top();
-    ends_.pop();
-    finish(end);
+  const auto is_due = [&](std::optional<Nanoseconds> time) { return time && *time <= now_; };
+  while (is_due(runs_.next_end())) {
+    if (runs_.finish_next(now_)) trigger_.note_change();
   }
-  while (!node_changes_.empty() && node_changes_.top().time <= now_) {
-    const NodeChange change = node_changes_.top();
-    node_changes_.pop();
-    toggle(change);
-  }
+  while (is_due(nodes_.next_change())) change_next_node();
   while (next_event_ < workload_.events.size() && workload_.events[next_event_].time <= now_) {
-    if (options_.cycle != CycleRule::kPeriod && is_cycle_now()) return;
+    if (!trigger_.is_periodic() && trigger_.is_cycle_at(instant())) return;
     happen(workload_.events[next_event_++]);
   }
 }
@@ -213,7 +167,7 @@ void Simulation::happen_now() {
 // --- Events
 
 void Simulation::happen(const WorkloadEvent& event) {
-  has_changed_ = true;
+  trigger_.note_change();
   switch (event.kind) {
     case WorkloadEventKind::kSubmit:
       return submit(event.gangs, event.pods, event.duration);
@@ -224,7 +178,7 @@ void Simulation::happen(const WorkloadEvent& event) {
       for (std::size_t i = event.queues.begin; i < event.queues.end; ++i) put_queue(workload_.all.queues[i]);
       return;
     default:
-      return change_nodes(event);
+      for (const std::string_view name : event.names) change_node(event.kind, name);
   }
 }
 
@@ -234,81 +188,34 @@ void Simulation::submit(const PositionRange& gangs, const PositionRange& pods, s
   for (std::size_t pod = pods.begin; pod < pods.end; ++pod) {
     if (all.pods[pod].status != PodStatus::kReleasing) of_gang[all.pods[pod].gang].push_back(pod);
   }
+  const JobTable::Submission submission{now_, duration};
   for (std::size_t i = gangs.begin; i < gangs.end; ++i) {
-    SnapshotGang& gang = snapshot_.gangs.emplace_back(all.gangs[i]);
-    if (!gang.terms.created) gang.terms.created = now_;
-    gang_job_.push_back(static_cast<JobIndex>(jobs_.size()));
-    add_job(gang.name, gang.terms, of_gang[gang.name], duration);
+    tell_submitted(jobs_.add_gang(i, of_gang[all.gangs[i].name], submission));
   }
-  static const GangTerms kDefaults;
-  for (const std::size_t pod : of_gang[{}]) {
-    const std::int32_t terms = all.pods[pod].own_gang;
-    const GangTerms& own = terms < 0 ? kDefaults : all.own_gang_terms[static_cast<std::size_t>(terms)];
-    add_job(all.pods[pod].name, own, {pod}, duration);
-  }
+  for (const std::size_t pod : of_gang[{}]) tell_submitted(jobs_.add_single(pod, submission));
 }
 
-std::int32_t Simulation::priority_of(const GangTerms& terms) const {
-  if (terms.priority) return *terms.priority;
-  const auto found =
-      std::ranges::find(snapshot_.priority_classes, terms.priority_class.value_or(""), &SnapshotPriorityClass::name);
-  return found == snapshot_.priority_classes.end() ? 0 : found->value;
-}
-
-void Simulation::add_job(std::string_view name, const GangTerms& terms, const std::vector<std::size_t>& pods,
-                         std::optional<Nanoseconds> duration) {
-  SimulatedJob& job = jobs_.emplace_back();
-  job.name = name;
-  job.queue = terms.queue;
-  job.priority = priority_of(terms);
-  job.pods = pods.size();
-  job.submitted = now_;
-  job.duration = duration;
-  job.first_pod = snapshot_.pods.size();
-  for (const std::size_t position : pods) {
-    SnapshotPod& pod = snapshot_.pods.push_back(workload_.all.pods[position]);
-    if (!pod.created) pod.created = now_;
-    pod_job_.push_back(static_cast<JobIndex>(jobs_.size() - 1));
-    job.gpu_work += spec_work_[pod.spec];
-    if (pod.status != PodStatus::kPending) continue;
-    ++pending_pods_;
-    ++arrived_pods_;
-  }
-  tell(JobRecord{JobEvent::kSubmit, now_, job, {}, {}, {}, 0});
+void Simulation::tell_submitted(const SimulatedJob& job) {
+  trigger_.note_arrivals(job.state.pending);
+  log_.tell(JobRecord{JobEvent::kSubmit, now_, job, {}, {}, {}, 0});
 }
 
 void Simulation::add_node(std::size_t position) {
-  const SnapshotNode& node = snapshot_.nodes.emplace_back(workload_.all.nodes[position]);
-  const std::size_t identity = nodes_.size();
-  node_identity_.push_back(identity);
-  nodes_.push_back({NodeFailures(options_.failures, identity), false, node.unschedulable, false});
-  if (options_.failures.mean_between > 0) {
-    node_changes_.push({now_ + nodes_.back().failures.until_failure(), identity});
-  }
-  if (position >= workload_.start_nodes.end) tell(NodeRecord{NodeEvent::kAdded, now_, node});
-  count_capacity();
+  const SnapshotNode& node = nodes_.add(workload_.all.nodes[position], now_);
+  if (position >= workload_.start_nodes.end) log_.tell(NodeRecord{NodeEvent::kAdded, now_, node});
 }
 
-void Simulation::change_nodes(const WorkloadEvent& event) {
-  for (const std::string_view name : event.names) {
-    const auto found = std::ranges::find(snapshot_.nodes, name, &SnapshotNode::name);
-    if (found == snapshot_.nodes.end()) continue;  // removed before
-    const auto position = found - snapshot_.nodes.begin();
-    NodeState& state = nodes_[node_identity_[static_cast<std::size_t>(position)]];
-    if (event.kind == WorkloadEventKind::kRemoveNodes) {
-      lose_pods_on(name);
-      tell(NodeRecord{NodeEvent::kRemoved, now_, *found});
-      if (state.is_down) --nodes_down_;
-      state.is_removed = true;
-      snapshot_.nodes.erase(found);
-      node_identity_.erase(node_identity_.begin() + position);
-      continue;
-    }
-    state.is_cordoned = event.kind == WorkloadEventKind::kCordon;
-    found->unschedulable = state.is_cordoned || state.is_down;
-    tell(NodeRecord{state.is_cordoned ? NodeEvent::kCordoned : NodeEvent::kUncordoned, now_, *found});
+void Simulation::change_node(WorkloadEventKind kind, std::string_view name) {
+  const std::optional<std::size_t> position = nodes_.find(name);
+  if (!position) return;  // removed before
+  if (kind == WorkloadEventKind::kRemoveNodes) {
+    runs_.lose_pods_on(name, *problem_, now_);
+    log_.tell(NodeRecord{NodeEvent::kRemoved, now_, nodes_[*position]});
+    return nodes_.remove(*position);
   }
-  count_capacity();
+  const bool is_cordoned = kind == WorkloadEventKind::kCordon;
+  nodes_.set_cordoned(*position, is_cordoned);
+  log_.tell(NodeRecord{is_cordoned ? NodeEvent::kCordoned : NodeEvent::kUncordoned, now_, nodes_[*position]});
 }
 
 void Simulation::put_queue(const SnapshotQueue& queue) {
@@ -320,99 +227,32 @@ void Simulation::put_queue(const SnapshotQueue& queue) {
   }
 }
 
-void Simulation::finish(const End& end) {
-  SimulatedJob& job = jobs_[end.job];
-  if (end.epoch != job.epoch || !job.running_since) return;  // it has been interrupted since
-  allocated_ -= running_work(job);
-  for (std::size_t pod = job.first_pod; pod < job.first_pod + job.pods; ++pod) {
-    if (snapshot_.pods[pod].status == PodStatus::kPending) --pending_pods_;
-    snapshot_.pods[pod].status = PodStatus::kSucceeded;  // until the lists are compacted
-  }
-  job.running_since.reset();
-  job.finished = now_;
-  --running_with_end_;
-  any_finished_ = has_changed_ = true;
-  tell(JobRecord{JobEvent::kFinish, now_, job, {}, {}, {}, 0});
+void Simulation::change_next_node() {
+  const std::optional<SimulatedNodes::Change> change = nodes_.change_next(now_);
+  if (!change) return;
+  trigger_.note_change();
+  log_.tell(NodeRecord{change->event, now_, change->node});
+  if (change->event == NodeEvent::kFailed) runs_.lose_pods_on(change->node.name, *problem_, now_);
 }
 
-void Simulation::toggle(const NodeChange& change) {
-  NodeState& state = nodes_[change.node];
-  if (state.is_removed) return;
-  const auto found = std::ranges::find(node_identity_, change.node);
-  SnapshotNode& node = snapshot_.nodes[static_cast<std::size_t>(found - node_identity_.begin())];
-  state.is_down = !state.is_down;
-  has_changed_ = true;
-  node.unschedulable = state.is_down || state.is_cordoned;
-  tell(NodeRecord{state.is_down ? NodeEvent::kFailed : NodeEvent::kRepaired, now_, node});
-  if (state.is_down) lose_pods_on(node.name);
-  nodes_down_ += state.is_down ? 1 : -1;
-  const Nanoseconds span = state.is_down ? state.failures.until_repair() : state.failures.until_failure();
-  node_changes_.push({now_ + span, change.node});
-  count_capacity();
+// --- Plans
+
+void Simulation::carry_out(Problem problem, const FairShares& shares, const Plan& plan) {
+  MUSTER_REQUIRE(problem.snapshot == &snapshot_ && problem.pods.size() == snapshot_.pods.size());
+  MUSTER_REQUIRE_SLOW(referee::check_plan(snapshot_, problem, shares, plan).empty());
+  problem_ = std::move(problem);
+  const std::optional<std::int64_t> fragmentation = fragmentation_of(*problem_, shares, plan);
+  PlanExecution execution({snapshot_, *problem_, jobs_, runs_, log_}, plan, now_, options_.moves_live);
+  execution.depart();
+  snapshot_ = next_snapshot(std::move(snapshot_), *problem_, plan, 0);
+  execution.arrive();
+  trigger_.note_plan(plan.placements.empty() && plan.evictions.empty());
+  CycleRecord record = cycle_record(jobs_, *problem_, shares, plan);
+  record.time = now_;
+  record.capacity = nodes_.capacity();
+  record.fragmentation = fragmentation;
+  log_.tell_cycle(std::move(record));
+  if (options_.drops) runs_.drop_unplaced(now_);
 }
 
-void Simulation::lose_pods_on(std::string_view node) {
-  for (std::size_t pod = 0; pod < snapshot_.pods.size();) {
-    SimulatedJob& job = jobs_[pod_job_[pod]];
-    const std::size_t end = job.first_pod + job.pods;
-    const Work before = running_work(job);
-    std::vector<PodRecord> lost;
-    for (; pod < end; ++pod) {
-      if (!runs(pod) || snapshot_.pods[pod].node != node) continue;
-      lost.push_back({snapshot_.pods[pod].name, node, {}, {}, 0});
-      make_pending_again(snapshot_.pods[pod], now_);
-    }
-    if (lost.empty()) continue;
-    const auto count = static_cast<std::int64_t>(lost.size());
-    pending_pods_ += count;
-    job.evicted_pods += count;
-    totals_.failed += count;
-    allocated_ += running_work(job) - before;
-    tell(JobRecord{JobEvent::kEvict, now_, job, std::move(lost), "failure", {}, 0});
-    const auto counts = [&](std::size_t i) { return runs(i) || has_succeeded(snapshot_.pods[i]); };
-    if (job.running_since && !meets(job, counts)) interrupt(job, before);
-  }
-}
-
-void Simulation::count_capacity() {
-  capacity_ = 0;
-  for (const SnapshotNode& node : snapshot_.nodes) {
-    if (node.unschedulable) continue;
-    capacity_ += Work{node.gpu_count} * 1000;
-    for (const ResourceAmount& amount : node.resources) {
-      capacity_ += amount.amount * mig_slice_work(snapshot_.resource_names[amount.resource]);
-    }
-  }
-}
-
-// Removes gangs that have left from the lists. Positions from the last problem become invalid.
-void Simulation::compact() {
-  if (!std::exchange(any_finished_, false)) return;
-  std::size_t to = 0;
-  for (std::size_t gang = 0; gang < snapshot_.gangs.size(); ++gang) {
-    if (jobs_[gang_job_[gang]].has_left()) continue;
-    if (to != gang) snapshot_.gangs[to] = std::move(snapshot_.gangs[gang]);
-    gang_job_[to++] = gang_job_[gang];
-  }
-  snapshot_.gangs.resize(to);
-  gang_job_.resize(to);
-  to = 0;
-  for (std::size_t pod = 0; pod < snapshot_.pods.size(); ++pod) {
-    SimulatedJob& job = jobs_[pod_job_[pod]];
-    if (job.has_left()) continue;
-    if (pod == job.first_pod) job.first_pod = to;
-    if (to != pod) snapshot_.pods[to] = std::move(snapshot_.pods[pod]);
-    pod_job_[to++] = pod_job_[pod];
-  }
-  snapshot_.pods.truncate(to);
-  pod_job_.resize(to);
-}
-
-bool Simulation::meets(const SimulatedJob& job, const std::function<bool(std::size_t)>& counts) const {
-  if (job.pods == 0) return true;
-  MUSTER_REQUIRE(problem_ && job.first_pod + job.pods <= problem_->pods.size());
-  const Gang& gang = problem_->gangs[problem_->pods[PodIndex(job.first_pod)].gang];
-  return meets_minimum(*problem_, gang, [&](PodIndex pod) { return counts(pod.value()); });
-}
-
-}  // namespace muster
+}  // namespace muster::simulation

@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-namespace muster {
+namespace muster::simulation {
 namespace {
 
 struct SizeClass {
@@ -32,10 +32,10 @@ struct Gathering {
     summary.started += job.first_start ? 1 : 0;
     summary.finished += job.finished ? 1 : 0;
     summary.dropped += job.is_dropped ? 1 : 0;
-    summary.interruptions += job.interruptions;
-    summary.evicted_pods += job.evicted_pods;
-    summary.moved_pods += job.moved_pods;
-    summary.lost += job.lost;
+    summary.interruptions += job.disruptions.interruptions;
+    summary.evicted_pods += job.disruptions.evicted_pods;
+    summary.moved_pods += job.disruptions.moved_pods;
+    summary.lost += job.disruptions.lost;
     if (!job.is_dropped) waiting.push_back(job.first_start.value_or(end) - job.submitted);
     if (!job.finished) return;
     completion.push_back(*job.finished - job.submitted);
@@ -90,4 +90,4 @@ SimulationSummary summarize(const Simulation& simulation) {
   return summary;
 }
 
-}  // namespace muster
+}  // namespace muster::simulation

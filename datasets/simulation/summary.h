@@ -8,7 +8,7 @@
 
 #include "datasets/simulation/simulation.h"
 
-namespace muster {
+namespace muster::simulation {
 
 // Of spans in nanoseconds. Quantiles by the nearest rank.
 struct SpanStatistics {
@@ -42,4 +42,4 @@ inline constexpr Work kLargeGang = 8'000;
 // Cost: O(jobs log jobs).
 SimulationSummary summarize(const Simulation& simulation);
 
-}  // namespace muster
+}  // namespace muster::simulation

@@ -7,7 +7,7 @@
 
 #include <lzma.h>
 
-namespace muster {
+namespace muster::traces {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
@@ -48,4 +48,4 @@ Result<std::string> read_maybe_compressed(const std::string& path) {
   return *std::move(text);
 }
 
-}  // namespace muster
+}  // namespace muster::traces

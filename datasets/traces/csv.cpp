@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace muster {
+namespace muster::traces {
 namespace {
 
 std::vector<std::string_view> split(std::string_view line) {
@@ -89,4 +89,4 @@ Result<CsvTable> read_csv(std::string_view text, std::string_view file, const Cs
   return table;
 }
 
-}  // namespace muster
+}  // namespace muster::traces

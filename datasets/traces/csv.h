@@ -8,7 +8,7 @@
 
 #include "model/base/error.h"
 
-namespace muster {
+namespace muster::traces {
 
 // The requested columns, in that order, of every line after the header. Views point into the text that was read.
 struct CsvTable {
@@ -30,4 +30,4 @@ struct CsvColumns {
 };
 Result<CsvTable> read_csv(std::string_view text, std::string_view file, const CsvColumns& columns);
 
-}  // namespace muster
+}  // namespace muster::traces

@@ -12,7 +12,7 @@
 #include "datasets/generator/shape_table.h"
 #include "model/base/require.h"
 
-namespace muster {
+namespace muster::traces {
 
 std::string openb_workload(const OpenbInput& input, const OpenbOptions& options) {
   MUSTER_REQUIRE_SLOW(!openb_fault(input, options));
@@ -22,12 +22,12 @@ std::string openb_workload(const OpenbInput& input, const OpenbOptions& options)
     std::iota(rows.begin(), rows.end(), 0U);
   }
   if (options.arrived_percent) rows.resize(openb_arrival(input, *options.arrived_percent).events);
-  Instance frame;
+  generator::Instance frame;
   frame.id = options.id;
   frame.time = 0;
   frame.place_only = options.place_only;
   frame.nodes = input.nodes;
-  ShapeTable shapes;
+  generator::ShapeTable shapes;
   std::vector<std::int32_t> times(input.pods.size(), 0);
   std::string events;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -39,7 +39,7 @@ std::string openb_workload(const OpenbInput& input, const OpenbOptions& options)
                                "\n"),
                    i + 1, pod.name, suffix, shapes.position_of(pod.shape, frame));
   }
-  return write_instance(frame) + '\n' + events;
+  return generator::write_instance(frame) + '\n' + events;
 }
 
-}  // namespace muster
+}  // namespace muster::traces

@@ -5,7 +5,7 @@
 
 #include "datasets/traces/openb.h"
 
-namespace muster {
+namespace muster::traces {
 
 // A snapshot line with the empty nodes, then one event line (docs/simulation.md) a pod, a second apart from second 1
 // on; pods run for ever. `arrived_percent`, `id` and `place_only` of the options count, the others must have their
@@ -13,4 +13,4 @@ namespace muster {
 // equal bytes.
 std::string openb_workload(const OpenbInput& input, const OpenbOptions& options);
 
-}  // namespace muster
+}  // namespace muster::traces

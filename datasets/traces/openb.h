@@ -15,17 +15,17 @@
 #include "datasets/generator/instance.h"
 #include "model/base/error.h"
 
-namespace muster {
+namespace muster::traces {
 
 struct OpenbPod {
   std::string name;
-  PodShape shape;
+  generator::PodShape shape;
 };
 
 // Nodes, the pod list, and the order of arrival as rows of the pod list, from 0 (empty: none is known). A row may be
 // repeated in the order: a further pod of the same shape.
 struct OpenbInput {
-  std::vector<InstanceNode> nodes;
+  std::vector<generator::InstanceNode> nodes;
   std::vector<OpenbPod> pods;
   std::vector<std::uint32_t> order;
 };
@@ -33,7 +33,7 @@ struct OpenbInput {
 // Columns sn, cpu_milli, memory_mib, gpu, model. Memory of the devices is unknown. A node holds 1000 pods: the
 // published experiment has no such bound, and a pod of the trace takes at least a core, so none is reached. Errors,
 // here and below: MissingColumn, InvalidValue, DuplicateName; the path is "FILE:LINE:COLUMN".
-Result<std::vector<InstanceNode>> parse_openb_nodes(std::string_view text, std::string_view file);
+Result<std::vector<generator::InstanceNode>> parse_openb_nodes(std::string_view text, std::string_view file);
 
 // Columns name, cpu_milli, memory_mib, num_gpu, gpu_milli, and gpu_spec if present ("A|B": any of these models).
 // gpu_milli below 1000 is valid with num_gpu 1 only: a share of one device.
@@ -109,4 +109,4 @@ OpenbArrival openb_arrival(const OpenbInput& input, double percent);
 
 std::int64_t openb_cluster_thousandths(const OpenbInput& input);
 
-}  // namespace muster
+}  // namespace muster::traces

@@ -8,7 +8,7 @@
 #include "datasets/traces/csv.h"
 #include "datasets/traces/openb.h"
 
-namespace muster {
+namespace muster::traces {
 namespace {
 
 constexpr std::int64_t kMostCpuMilli = 1'000'000'000, kMostMemoryMib = 1'000'000'000, kMostGpus = 1024;
@@ -62,15 +62,15 @@ GpuRequest gpu_request(std::int64_t num_gpu, std::int64_t gpu_milli) {
 
 }  // namespace
 
-Result<std::vector<InstanceNode>> parse_openb_nodes(std::string_view text, std::string_view file) {
+Result<std::vector<generator::InstanceNode>> parse_openb_nodes(std::string_view text, std::string_view file) {
   const auto table = read_csv(text, file, {{"sn", "cpu_milli", "memory_mib", "gpu", "model"}, {}});
   if (!table) return table.error();
   if (auto fault = name_fault(*table)) return *std::move(fault);
-  std::vector<InstanceNode> nodes;
+  std::vector<generator::InstanceNode> nodes;
   for (std::size_t row = 0; row < table->rows.size(); ++row) {
     const auto numbers = numbers_of(*table, row, 1, {kMostCpuMilli, kMostMemoryMib, kMostGpus});
     if (!numbers) return numbers.error();
-    InstanceNode& node = nodes.emplace_back();
+    generator::InstanceNode& node = nodes.emplace_back();
     node.name = table->rows[row][0];
     node.cpu_milli = (*numbers)[0];
     node.memory_mib = (*numbers)[1];
@@ -167,4 +167,4 @@ Result<OpenbInput> load_openb(const OpenbFiles& files) {
   return input;
 }
 
-}  // namespace muster
+}  // namespace muster::traces

@@ -6,7 +6,7 @@
 #include "datasets/traces/compressed.h"
 #include "datasets/traces/csv.h"
 
-namespace muster {
+namespace muster::traces {
 
 Result<std::vector<OpenbPublished>> load_openb_published(const std::string& directory) {
   const std::string file = directory + "/published.csv";
@@ -30,4 +30,4 @@ Result<std::vector<OpenbPublished>> load_openb_published(const std::string& dire
   return points;
 }
 
-}  // namespace muster
+}  // namespace muster::traces

@@ -10,7 +10,7 @@
 
 #include "model/base/error.h"
 
-namespace muster {
+namespace muster::traces {
 
 struct OpenbPublished {
   std::string trace, policy;           // "BestFit", "DotProd", "FGD", "GpuClustering", "GpuPacking", "Random"
@@ -21,4 +21,4 @@ struct OpenbPublished {
 // Of a directory laid out as datasets/openb. Errors: NoInput, MissingColumn, InvalidValue.
 Result<std::vector<OpenbPublished>> load_openb_published(const std::string& directory);
 
-}  // namespace muster
+}  // namespace muster::traces

@@ -11,7 +11,7 @@
 #include "datasets/traces/openb.h"
 #include "model/base/require.h"
 
-namespace muster {
+namespace muster::traces {
 namespace {
 
 // Each use of the seed draws from its own stream.
@@ -22,11 +22,11 @@ constexpr int kDrawsWithoutPlace = 1000;
 // One multiplication and one rounding, which IEEE 754 defines identically everywhere.
 std::int64_t scaled(std::int64_t amount, double factor) { return std::llround(static_cast<double>(amount) * factor); }
 
-std::int64_t thousandths_of(const OpenbPod& pod) { return gpu_thousandths(pod.shape.gpu, 1); }
+std::int64_t thousandths_of(const OpenbPod& pod) { return generator::gpu_thousandths(pod.shape.gpu, 1); }
 
-std::int64_t thousandths_of(const std::vector<InstanceNode>& nodes) {
+std::int64_t thousandths_of(const std::vector<generator::InstanceNode>& nodes) {
   std::int64_t sum = 0;
-  for (const InstanceNode& node : nodes) sum += node.gpu_count * std::int64_t{1000};
+  for (const generator::InstanceNode& node : nodes) sum += node.gpu_count * std::int64_t{1000};
   return sum;
 }
 
@@ -41,7 +41,7 @@ class Import {
       : input_(input), options_(options), shape_of_row_(input.pods.size(), -1) {
     instance_.id = options.id;
     instance_.place_only = options.place_only;
-    if (options.falling_sizes) size_weights_ = gang_size_weights(options.gang_max);
+    if (options.falling_sizes) size_weights_ = generator::gang_size_weights(options.gang_max);
   }
 
   std::string run() {
@@ -52,14 +52,14 @@ class Import {
     } else {
       add_listed();
     }
-    return write_instance(instance_);
+    return generator::write_instance(instance_);
   }
 
  private:
   void add_nodes() {
     if (options_.node_count > 0) return sample_nodes();
     for (std::int32_t tile = 0; tile < options_.tile; ++tile) {
-      for (const InstanceNode& node : input_.nodes) {
+      for (const generator::InstanceNode& node : input_.nodes) {
         instance_.nodes.push_back(node);
         instance_.nodes.back().name += tile_suffix(options_, tile);
       }
@@ -67,7 +67,7 @@ class Import {
   }
 
   void sample_nodes() {
-    Random random(options_.seed, kNodes);
+    generator::Random random(options_.seed, kNodes);
     for (std::int32_t i = 0; i < options_.node_count; ++i) {
       instance_.nodes.push_back(input_.nodes[random.below(input_.nodes.size())]);
       instance_.nodes.back().name = fmt::format("node-{}", i);
@@ -96,16 +96,16 @@ class Import {
     if (options_.gang_max > 1) group_into_gangs();
   }
 
-  InstancePod& add_pod(std::uint32_t row, std::string name) {
+  generator::InstancePod& add_pod(std::uint32_t row, std::string name) {
     if (shape_of_row_[row] < 0) shape_of_row_[row] = shapes_.position_of(input_.pods[row].shape, instance_);
-    InstancePod& pod = instance_.pods.emplace_back();
+    generator::InstancePod& pod = instance_.pods.emplace_back();
     pod.name = std::move(name);
     pod.shape = shape_of_row_[row];
     return pod;
   }
 
-  InstanceTerms pending_terms() const {
-    InstanceTerms terms;
+  generator::InstanceTerms pending_terms() const {
+    generator::InstanceTerms terms;
     if (options_.pending_priority != 0) terms.priority = options_.pending_priority;
     return terms;
   }
@@ -116,7 +116,7 @@ class Import {
       std::vector<std::size_t> pods;
       std::size_t size = 0;
     };
-    Random random(options_.seed, kGangSizes);
+    generator::Random random(options_.seed, kGangSizes);
     std::vector<Group> groups;
     std::vector<std::size_t> open(instance_.shapes.size(), 0);  // position + 1
     for (std::size_t i = 0; i < instance_.pods.size(); ++i) {
@@ -135,13 +135,13 @@ class Import {
   }
 
   // Requires gang_max > 1.
-  std::int64_t gang_size(Random& random) const {
+  std::int64_t gang_size(generator::Random& random) const {
     if (options_.falling_sizes) return static_cast<std::int64_t>(random.weighted(size_weights_)) + 1;
     return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(options_.gang_max))) + 1;
   }
 
   std::int32_t add_gang(std::size_t size) {
-    InstanceGang& gang = instance_.gangs.emplace_back();
+    generator::InstanceGang& gang = instance_.gangs.emplace_back();
     gang.name = fmt::format("gang-{}", instance_.gangs.size() - 1);
     gang.terms = pending_terms();
     gang.min_member = static_cast<std::int32_t>(size);
@@ -150,15 +150,15 @@ class Import {
 
   void add_running() {
     const std::int64_t target = scaled(thousandths_of(instance_.nodes), options_.occupied);
-    const NodeRange everywhere{0, static_cast<std::int32_t>(instance_.nodes.size())};
-    Random random(options_.seed, kRunning);
-    IdleCapacity room(instance_.nodes);
+    const generator::NodeRange everywhere{0, static_cast<std::int32_t>(instance_.nodes.size())};
+    generator::Random random(options_.seed, kRunning);
+    generator::IdleCapacity room(instance_.nodes);
     for (int vain = 0; used_ < target && vain < kDrawsWithoutPlace; ++vain) {
       const auto row = static_cast<std::uint32_t>(random.below(input_.pods.size()));
       const OpenbPod& drawn = input_.pods[row];
-      const auto places = random_fit(room, drawn.shape, 1, everywhere, random);
+      const auto places = generator::random_fit(room, drawn.shape, 1, everywhere, random);
       if (!places) continue;
-      InstancePod& pod = add_pod(row, fmt::format("run-{}", instance_.pods.size()));
+      generator::InstancePod& pod = add_pod(row, fmt::format("run-{}", instance_.pods.size()));
       pod.node = places->front().node;
       pod.devices = places->front().devices;
       pod.status = PodStatus::kRunning;
@@ -172,7 +172,7 @@ class Import {
   void add_sampled() {
     const double load = options_.load.value_or(options_.occupied > 0 ? 1.5 : 1.2);
     std::int64_t wanted = scaled(thousandths_of(instance_.nodes) - used_, load);
-    Random random(options_.seed, kPending);
+    generator::Random random(options_.seed, kPending);
     std::size_t named = 0;
     while (wanted > 0) {
       const auto row = static_cast<std::uint32_t>(random.below(input_.pods.size()));
@@ -182,7 +182,7 @@ class Import {
       wanted -= size * work;
       const std::int32_t gang = size > 1 ? add_gang(static_cast<std::size_t>(size)) : -1;
       for (std::int64_t i = 0; i < size; ++i) {
-        InstancePod& pod = add_pod(row, fmt::format("pod-{}", named++));
+        generator::InstancePod& pod = add_pod(row, fmt::format("pod-{}", named++));
         pod.gang = gang;
         pod.terms = pending_terms();
       }
@@ -191,8 +191,8 @@ class Import {
 
   const OpenbInput& input_;
   const OpenbOptions& options_;
-  Instance instance_;
-  ShapeTable shapes_;
+  generator::Instance instance_;
+  generator::ShapeTable shapes_;
   std::vector<std::int32_t> shape_of_row_;
   std::vector<std::uint64_t> size_weights_;  // by size - 1, if sizes are drawn by weight
   std::int64_t used_ = 0;                    // thousandths of a GPU under running pods
@@ -258,4 +258,4 @@ std::string openb_snapshot(const OpenbInput& input, const OpenbOptions& options)
   return Import(input, options).run();
 }
 
-}  // namespace muster
+}  // namespace muster::traces

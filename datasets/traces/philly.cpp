@@ -16,7 +16,7 @@
 #include "datasets/traces/csv.h"
 #include "model/base/require.h"
 
-namespace muster {
+namespace muster::traces {
 namespace {
 
 constexpr std::int64_t kMostGpus = 4096, kMostMinutes = 5'256'000, kMostNodes = 100'000, kMostCores = 1'000'000;
@@ -44,7 +44,7 @@ std::vector<PhillyArrival> drawn_arrivals(const PhillyInput& input, const Philly
   const double wanted = *options.load * static_cast<double>(gpus) * static_cast<double>(window);
   const auto millionths =
       static_cast<std::int64_t>(1e6 * wanted / static_cast<double>(std::max<std::int64_t>(1, work)));
-  Random copies(options.seed, kCopyStream), days(options.seed, kDayStream);
+  generator::Random copies(options.seed, kCopyStream), days(options.seed, kDayStream);
   std::vector<PhillyArrival> arrivals;
   for (std::size_t i = 0; i < input.jobs.size(); ++i) {
     if (input.jobs[i].gpus == 0) continue;
@@ -57,9 +57,9 @@ std::vector<PhillyArrival> drawn_arrivals(const PhillyInput& input, const Philly
   return arrivals;
 }
 
-std::int64_t gpus_of(const std::vector<InstanceNode>& nodes) {
+std::int64_t gpus_of(const std::vector<generator::InstanceNode>& nodes) {
   return std::accumulate(nodes.begin(), nodes.end(), std::int64_t{0},
-                         [](std::int64_t sum, const InstanceNode& node) { return sum + node.gpu_count; });
+                         [](std::int64_t sum, const generator::InstanceNode& node) { return sum + node.gpu_count; });
 }
 
 // The parts of `total` in proportion to the nodes: rounded down, the rest to the largest remainders, first named first.
@@ -80,21 +80,22 @@ std::vector<std::int64_t> quotas_of(const std::vector<PhillyCluster>& clusters, 
 }
 
 // Template tN of the snapshot asks for N + 1 GPUs.
-Instance frame_of(const PhillyInput& input, const PhillyOptions& options, std::vector<InstanceNode> nodes) {
-  Instance instance;
+generator::Instance frame_of(const PhillyInput& input, const PhillyOptions& options,
+                             std::vector<generator::InstanceNode> nodes) {
+  generator::Instance instance;
   instance.id = options.id;
   instance.time = 0;
   instance.place_only = options.place_only;
   const std::vector<std::int64_t> quotas = quotas_of(input.clusters, gpus_of(nodes));
   instance.nodes = std::move(nodes);
   for (std::size_t i = 0; i < input.clusters.size(); ++i) {
-    InstanceQueue& queue = instance.queues.emplace_back();
+    generator::InstanceQueue& queue = instance.queues.emplace_back();
     queue.name = std::string(kUserPrefix) + input.clusters[i].name;
     queue.gpu_quota = quotas[i];
   }
   for (const KindRow& row : kKinds) instance.priority_classes.push_back({row.name, row.priority});
   for (std::int32_t gpus = 1; gpus <= kPhillyGpusPerNode; ++gpus) {
-    PodShape& shape = instance.shapes.emplace_back();
+    generator::PodShape& shape = instance.shapes.emplace_back();
     shape.gpu = {GpuRequestKind::kWhole, gpus, 0};
   }
   return instance;
@@ -181,15 +182,15 @@ Result<std::vector<PhillyCluster>> parse_philly_clusters(std::string_view text, 
   return clusters;
 }
 
-Result<std::vector<InstanceNode>> parse_inventory(std::string_view text, std::string_view file) {
+Result<std::vector<generator::InstanceNode>> parse_inventory(std::string_view text, std::string_view file) {
   const auto table = read_csv(text, file, {{"node_name", "cpu_num", "gpu_capacity_num", "gpu_model"}, {}});
   if (!table) return table.error();
-  std::vector<InstanceNode> nodes;
+  std::vector<generator::InstanceNode> nodes;
   for (std::size_t row = 0; row < table->rows.size(); ++row) {
     const auto cores = table->number(row, 1, kMostCores), gpus = table->number(row, 2, kMostGpus);
     if (!cores) return cores.error();
     if (!gpus) return gpus.error();
-    InstanceNode& node = nodes.emplace_back();
+    generator::InstanceNode& node = nodes.emplace_back();
     node.name = fmt::format("node-{}", table->rows[row][0]);
     node.cpu_milli = *cores * 1000;
     node.pods = kPodsPerNode;
@@ -218,7 +219,7 @@ Result<PhillyInput> load_philly(const std::string& jobs, const std::string& clus
   return input;
 }
 
-Result<std::vector<InstanceNode>> load_inventory(const std::string& path) {
+Result<std::vector<generator::InstanceNode>> load_inventory(const std::string& path) {
   const auto text = read_maybe_compressed(path);
   if (!text) return text.error();
   return parse_inventory(*text, path);
@@ -239,11 +240,11 @@ std::optional<InputError> philly_fault(const PhillyOptions& options) {
   return std::nullopt;
 }
 
-std::vector<InstanceNode> philly_nodes(const PhillyInput& input) {
-  std::vector<InstanceNode> nodes;
+std::vector<generator::InstanceNode> philly_nodes(const PhillyInput& input) {
+  std::vector<generator::InstanceNode> nodes;
   for (const PhillyCluster& cluster : input.clusters) {
     for (std::int32_t i = 0; i < cluster.nodes; ++i) {
-      InstanceNode& node = nodes.emplace_back();
+      generator::InstanceNode& node = nodes.emplace_back();
       node.name = fmt::format("{}-{}", cluster.name, i);
       node.pods = kPodsPerNode;
       node.gpu_count = kPhillyGpusPerNode;
@@ -269,7 +270,7 @@ std::vector<PhillyArrival> philly_arrivals(const PhillyInput& input, const Phill
 std::string philly_workload(const PhillyInput& input, const PhillyOptions& options) {
   MUSTER_REQUIRE_SLOW(!philly_fault(options));
   std::string out =
-      write_instance(frame_of(input, options, options.nodes.empty() ? philly_nodes(input) : options.nodes));
+      generator::write_instance(frame_of(input, options, options.nodes.empty() ? philly_nodes(input) : options.nodes));
   out += '\n';
   for (const PhillyArrival& arrival : philly_arrivals(input, options)) {
     const PhillyJob& job = input.jobs[arrival.job];
@@ -278,11 +279,11 @@ std::string philly_workload(const PhillyInput& input, const PhillyOptions& optio
   return out;
 }
 
-std::string inventory_snapshot(const std::vector<InstanceNode>& nodes, const std::string& id) {
-  Instance instance;
+std::string inventory_snapshot(const std::vector<generator::InstanceNode>& nodes, const std::string& id) {
+  generator::Instance instance;
   instance.id = id;
   instance.nodes = nodes;
-  return write_instance(instance);
+  return generator::write_instance(instance);
 }
 
-}  // namespace muster
+}  // namespace muster::traces

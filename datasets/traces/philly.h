@@ -14,7 +14,7 @@
 #include "datasets/generator/instance.h"
 #include "model/base/error.h"
 
-namespace muster {
+namespace muster::traces {
 
 enum class PhillyKind : std::uint8_t { kStrict, kSoft, kBest };
 
@@ -44,12 +44,12 @@ Result<std::vector<PhillyJob>> parse_philly_jobs(std::string_view text, std::str
 // Columns vc, "node num".
 Result<std::vector<PhillyCluster>> parse_philly_clusters(std::string_view text, std::string_view file);
 // Columns gpu_model, gpu_capacity_num, cpu_num, node_name. Memory is not given, so none is set.
-Result<std::vector<InstanceNode>> parse_inventory(std::string_view text, std::string_view file);
+Result<std::vector<generator::InstanceNode>> parse_inventory(std::string_view text, std::string_view file);
 
 // Files may be compressed, as PATH.xz. Errors: NoInput for a file that cannot be read; else as the parsers, and
 // UnknownName for a job of a virtual cluster that is not listed.
 Result<PhillyInput> load_philly(const std::string& jobs, const std::string& clusters);
-Result<std::vector<InstanceNode>> load_inventory(const std::string& path);
+Result<std::vector<generator::InstanceNode>> load_inventory(const std::string& path);
 // The folder of the carried traces in the source tree that this was compiled from.
 std::string datasets_source_directory();
 
@@ -60,7 +60,7 @@ struct PhillyOptions {
   // do in that time: see philly_arrivals. None: every job once, when it was submitted.
   std::optional<std::int32_t> days;
   std::optional<double> load;
-  std::vector<InstanceNode> nodes;  // empty: those of the virtual clusters
+  std::vector<generator::InstanceNode> nodes;  // empty: those of the virtual clusters
   bool place_only = false;
   // For jobs of a whole node and more: the weight of the gang, above 0; the addition to its priority, at least 0.
   double large_weight = 1;
@@ -81,7 +81,7 @@ struct PhillyArrival {
 std::vector<PhillyArrival> philly_arrivals(const PhillyInput& input, const PhillyOptions& options);
 
 // The nodes of the virtual clusters, named after them.
-std::vector<InstanceNode> philly_nodes(const PhillyInput& input);
+std::vector<generator::InstanceNode> philly_nodes(const PhillyInput& input);
 
 // The fault of the options; none: valid. Code InvalidOption, path: the option's name.
 std::optional<InputError> philly_fault(const PhillyOptions& options);
@@ -91,6 +91,6 @@ std::optional<InputError> philly_fault(const PhillyOptions& options);
 std::string philly_workload(const PhillyInput& input, const PhillyOptions& options);
 
 // The nodes alone, as a snapshot line without the line feed.
-std::string inventory_snapshot(const std::vector<InstanceNode>& nodes, const std::string& id);
+std::string inventory_snapshot(const std::vector<generator::InstanceNode>& nodes, const std::string& id);
 
-}  // namespace muster
+}  // namespace muster::traces

@@ -6,40 +6,15 @@
 #include <functional>
 #include <vector>
 
-#include "heuristics/greedy/census.h"
-#include "heuristics/preemption/make_room.h"
+#include "heuristics/greedy/initial_work.h"
+#include "heuristics/greedy/placing_order.h"
+#include "heuristics/placement/gang_placement.h"
+#include "heuristics/preemption/planner.h"
 #include "heuristics/state/cluster_state.h"
-#include "heuristics/state/fit.h"
-#include "heuristics/state/gang_placement.h"
-#include "heuristics/state/node_choice.h"
 #include "heuristics/state/stop_request.h"
 #include "model/objective/fair_share.h"
 
-namespace muster {
-
-// Among gangs of one priority.
-enum class GangOrder : std::uint8_t {
-  kQueueByQueue,    // the leaf queue that is furthest below its share next; within a queue more work first, then older
-  kBigFirst,        // largest pods first: what is hardest to fit
-  kCpuFirst,        // most cpu per GPU first
-  kOldestBigFirst,  // the same of those that have waited longest and nearly fit in total; then of the others
-  kOldestFilling    // the same, without the youngest sharers of devices that no other gang would fill
-};
-
-// When room is made for what finds none.
-enum class ClaimTime : std::uint8_t {
-  kAtEnd,  // once everything has been tried: there is a complete plan at any interruption
-  kAtOnce  // once all of the same pass and priority has been tried: better if there is time for all of it
-};
-
-struct PlacingOrder {
-  GangOrder gangs = GangOrder::kQueueByQueue;
-  PodOrder pods = PodOrder::kBigFirst;
-  NodeRule nodes = NodeRule::kBestFit;
-  ClaimTime claims = ClaimTime::kAtEnd;
-  double noise = 0;        // sizes are multiplied by 1 +- noise
-  std::uint64_t seed = 0;  // of the noise
-};
+namespace muster::greedy {
 
 struct PlacingInput {
   const Problem& problem;
@@ -47,8 +22,8 @@ struct PlacingInput {
   const PlacingOrder& order;
   const std::vector<bool>& excluded;  // by gang: not to be touched
   const StopRequest& stop;
-  const Census& census;
-  bool walks_all = false;  // what is present is counted unit by unit, in the order of the gangs
+  const InitialWork& initial;
+  bool walks_all = false;                    // what is present is counted unit by unit, in the order of the gangs
   std::function<void()> before_claims = {};  // called once all that fits is placed, if claims come at the end
 };
 
@@ -61,6 +36,7 @@ enum class PlacingOutcome : std::uint8_t {
 // Places what fits next to what is present; gangs that do not fit claim room, once all gangs of their priority have
 // been tried. Cost: O(waiting log waiting) gangs and one choice of a node for each pod placed, and the claims; if all
 // gangs have to be walked, O(gangs log gangs).
-PlacingOutcome place_all(const PlacingInput& input, ClusterState& state, GangPlacer& placer, RoomSearch& room);
+PlacingOutcome place_all(const PlacingInput& input, ClusterState& state, placement::GangPlacer& placer,
+                         preemption::PreemptionPlanner& room);
 
-}  // namespace muster
+}  // namespace muster::greedy

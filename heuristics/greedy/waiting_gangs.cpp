@@ -9,7 +9,7 @@
 #include "model/objective/gang_units.h"
 #include "model/objective/level_values.h"
 
-namespace muster {
+namespace muster::greedy {
 
 namespace {
 
@@ -70,30 +70,30 @@ class Shapes {
 };
 
 // The result of a scan of all pods of a gang.
-struct Look {
+struct PodScan {
   bool any_pending = false;
   bool any_waits = false;  // pending, and not present
   bool any_present = false;
   bool are_equal = true;  // and run or wait; no longer counts if a pod that ran has left
 };
 
-Look look_at(const ClusterState& state, GangIndex index) {
+PodScan scan_pods(const ClusterState& state, GangIndex index) {
   const Problem& problem = state.problem();
   const Gang& gang = problem.gangs[index];
   const bool was_any_present = state.version(index) != 0;
-  Look look;
-  look.are_equal = gang.groups.size() <= 1 && !gang.pods.empty();
+  PodScan scan;
+  scan.are_equal = gang.groups.size() <= 1 && !gang.pods.empty();
   PodClassIndex pod_class;
   for (const PodIndex pod : gang.pods) {
     const Pod& p = problem.pods[pod];
     const bool is_pending = fit::is_pending(p), is_present = was_any_present && state.is_present(pod);
     if (pod == gang.pods.front()) pod_class = p.pod_class;
-    look.any_pending |= is_pending;
-    look.any_waits |= is_pending && !is_present;
-    look.any_present |= is_present;
-    look.are_equal &= p.pod_class == pod_class && (is_pending || is_present);
+    scan.any_pending |= is_pending;
+    scan.any_waits |= is_pending && !is_present;
+    scan.any_present |= is_present;
+    scan.are_equal &= p.pod_class == pod_class && (is_pending || is_present);
   }
-  return look;
+  return scan;
 }
 
 bool is_any_pending(const Problem& problem, GangIndex gang) {
@@ -115,7 +115,8 @@ WorkPair minimum_of(const ClusterState& state, GangIndex index, bool& is_enough)
 }
 
 // Adds it, unless it has too few pods, whatever is done.
-void add(const ClusterState& state, GangIndex index, const Look& look, Shapes& shapes, std::vector<WaitingGang>& all) {
+void add(const ClusterState& state, GangIndex index, const PodScan& scan, Shapes& shapes,
+         std::vector<WaitingGang>& all) {
   const Problem& problem = state.problem();
   const Gang& gang = problem.gangs[index];
   WaitingGang found;
@@ -123,8 +124,8 @@ void add(const ClusterState& state, GangIndex index, const Look& look, Shapes& s
   found.queue = gang.queue;
   found.priority = gang.priority;
   found.waited_seconds = gang.waited_seconds;
-  found.waits = look.any_waits && problem.snapshot->policy.actions.place && fit::timeout(gang);
-  if (look.are_equal) {
+  found.waits = scan.any_waits && problem.snapshot->policy.actions.place && fit::timeout(gang);
+  if (scan.are_equal) {
     found.leaf = gang.root;
     found.pods = static_cast<std::int32_t>(gang.pods.size());
     found.needed = problem.groups[gang.root].minimum;
@@ -134,7 +135,7 @@ void add(const ClusterState& state, GangIndex index, const Look& look, Shapes& s
     for (std::size_t side = 0; side < 2; ++side)
       found.minimum[side] = saturating_multiply(unit[side], std::max(0, found.needed));
     const bool asks_for_resources = !gang.min_resources.empty() || gang.min_resources_gpu > 0;
-    if (!look.any_present && !asks_for_resources) found.shape = shapes.number(problem, gang, found);
+    if (!scan.any_present && !asks_for_resources) found.shape = shapes.number(problem, gang, found);
   } else {
     bool is_enough = false;
     found.minimum = minimum_of(state, index, is_enough);
@@ -149,7 +150,7 @@ WaitingGangs::WaitingGangs(const ClusterState& state, std::span<const GangIndex>
   Shapes shapes;
   all_.reserve(gangs.size());
   for (const GangIndex gang : gangs) {
-    if (fit::queue_exists(state.problem().gangs[gang])) add(state, gang, look_at(state, gang), shapes, all_);
+    if (fit::queue_exists(state.problem().gangs[gang])) add(state, gang, scan_pods(state, gang), shapes, all_);
   }
   shapes_ = shapes.size();
   sort();
@@ -162,10 +163,10 @@ WaitingGangs WaitingGangs::of_pending(const ClusterState& state, std::vector<Gan
   waiting.all_.reserve(problem.gangs.size());
   for (const GangIndex gang : problem.gangs.indices()) {
     if (state.version(gang) != 0 && !is_any_pending(problem, gang)) continue;
-    const Look look = look_at(state, gang);
-    if (!look.any_pending) continue;
+    const PodScan scan = scan_pods(state, gang);
+    if (!scan.any_pending) continue;
     listed.push_back(gang);
-    if (fit::queue_exists(problem.gangs[gang])) add(state, gang, look, shapes, waiting.all_);
+    if (fit::queue_exists(problem.gangs[gang])) add(state, gang, scan, shapes, waiting.all_);
   }
   waiting.shapes_ = shapes.size();
   waiting.sort();
@@ -184,4 +185,4 @@ void WaitingGangs::sort() {
   for (const Keyed& key : keys) by_age_.push_back(key.position);
 }
 
-}  // namespace muster
+}  // namespace muster::greedy

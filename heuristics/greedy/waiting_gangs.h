@@ -6,11 +6,11 @@
 #include <span>
 #include <vector>
 
+#include "heuristics/greedy/share_room.h"
 #include "heuristics/state/cluster_state.h"
-#include "heuristics/state/share_room.h"
 #include "model/problem/problem.h"
 
-namespace muster {
+namespace muster::greedy {
 
 struct WaitingGang {
   GangIndex gang;
@@ -48,4 +48,4 @@ class WaitingGangs {
   std::size_t shapes_ = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::greedy

@@ -5,7 +5,7 @@
 #include "heuristics/state/fit.h"
 #include "model/objective/level_values.h"
 
-namespace muster {
+namespace muster::local_search {
 
 namespace {
 
@@ -35,7 +35,7 @@ SearchScope::SearchScope(const Problem& problem, const FairShares& shares, const
     if (open_[node] != 0) open_nodes_.push_back(node);
   }
   for (const PodClassIndex pod_class : problem.pod_classes.indices()) {
-    is_free_[pod_class] = problem.pod_classes[pod_class].has_company_rules() ? 0 : 1;
+    is_free_[pod_class] = problem.pod_classes[pod_class].has_inter_pod_rules() ? 0 : 1;
   }
   find_gangs(plan);
   weigh(state);
@@ -87,13 +87,13 @@ std::int32_t SearchScope::spare(const ClusterState& state, GangIndex gang) const
 
 bool SearchScope::is_within_share(const ClusterState& state, const Gang& gang) const {
   const auto is_below = [&](QueueIndex queue) {
-    return state.usage()[queue][kQueueGpu] < shares_.share[queue][kQueueGpu];
+    return state.queues().usage()[queue][kQueueGpu] < shares_.share[queue][kQueueGpu];
   };
   return std::ranges::all_of(problem_.queues[gang.queue].ancestors, is_below);
 }
 
 void SearchScope::weigh(const ClusterState& state) {
-  const std::size_t ranks = std::max<std::size_t>(1, problem_.priorities.size());
+  const std::size_t ranks = std::max<std::size_t>(1, problem_.objective.priorities.size());
   const bool has_queues = problem_.queues.size() > 1;
   const std::size_t positions = has_queues ? 2 * ranks : ranks;
   for (const GangIndex index : problem_.gangs.indices()) {
@@ -107,4 +107,4 @@ void SearchScope::weigh(const ClusterState& state) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::local_search

@@ -13,7 +13,7 @@
 #include "model/objective/wholeness.h"
 #include "model/problem/problem.h"
 
-namespace muster {
+namespace muster::local_search {
 
 class SearchScope {
  public:
@@ -55,4 +55,4 @@ class SearchScope {
   Indexed<GangIndex, std::int64_t> factor_;
 };
 
-}  // namespace muster
+}  // namespace muster::local_search

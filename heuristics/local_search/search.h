@@ -15,7 +15,7 @@
 #include "model/objective/fair_share.h"
 #include "model/problem/problem.h"
 
-namespace muster {
+namespace muster::local_search {
 
 struct SearchOptions {
   std::uint64_t seed = 1;
@@ -31,4 +31,4 @@ struct SearchOptions {
 Candidate search(const Problem& problem, const FairShares& shares, const Candidate& incumbent,
                  const SearchOptions& options);
 
-}  // namespace muster
+}  // namespace muster::local_search

@@ -8,7 +8,7 @@
 
 #include "heuristics/state/fit.h"
 
-namespace muster {
+namespace muster::local_search {
 
 namespace {
 
@@ -77,4 +77,4 @@ void SeniorityExchange::exchange(ClusterState& state, GangIndex from, GangIndex 
   }
 }
 
-}  // namespace muster
+}  // namespace muster::local_search

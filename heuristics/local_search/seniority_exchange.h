@@ -8,7 +8,7 @@
 #include "heuristics/state/cluster_state.h"
 #include "model/problem/problem.h"
 
-namespace muster {
+namespace muster::local_search {
 
 // Gangs of equal pods, in lists of those that may take each other's places: same queue, priority, class, size, minimum
 // and weight. Such an exchange changes no level before `seniority`.
@@ -29,4 +29,4 @@ class SeniorityExchange {
   std::vector<std::vector<GangIndex>> lists_;  // each of two or more, the gang that has waited longest first
 };
 
-}  // namespace muster
+}  // namespace muster::local_search

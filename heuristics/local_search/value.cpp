@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace muster {
+namespace muster::local_search {
 
 namespace {
 
@@ -44,7 +44,7 @@ double usable_thousandths(const Problem& problem, NodeIndex node, const Room& ro
   const NodeClass& node_class = problem.class_of(node);
   const DeviceUnits whole = problem.device_capacity(node);
   double sum = 0;
-  for (const ExpectedClass& expected : problem.expected_workload) {
+  for (const ExpectedClass& expected : problem.objective.expected_workload) {
     const PodClass& pod_class = problem.pod_classes[expected.pod_class];
     if (pod_class.gpu.devices == 0 || !fit::node(problem, pod_class, node)) continue;
     if (fit::asks_unknown_memory(pod_class, node_class)) continue;
@@ -57,4 +57,4 @@ double usable_thousandths(const Problem& problem, NodeIndex node, const Room& ro
   return sum;
 }
 
-}  // namespace muster
+}  // namespace muster::local_search

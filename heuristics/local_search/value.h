@@ -7,7 +7,7 @@
 #include "heuristics/state/fit.h"
 #include "model/problem/problem.h"
 
-namespace muster {
+namespace muster::local_search {
 
 // Thousandths of the node's devices that are free.
 std::int64_t idle_thousandths(const Problem& problem, NodeIndex node, std::span<const DeviceUnits> free);
@@ -17,4 +17,4 @@ std::int64_t idle_thousandths(const Problem& problem, NodeIndex node, std::span<
 // classes x (devices + resources)).
 double usable_thousandths(const Problem& problem, NodeIndex node, const Room& room);
 
-}  // namespace muster
+}  // namespace muster::local_search

@@ -7,29 +7,29 @@
 #include <tuple>
 #include <vector>
 
+#include "heuristics/placement/gang_placement.h"
+#include "heuristics/placement/node_choice.h"
 #include "heuristics/preemption/eviction_rules.h"
-#include "heuristics/preemption/make_room.h"
+#include "heuristics/preemption/planner.h"
 #include "heuristics/state/cluster_state.h"
 #include "heuristics/state/fit.h"
-#include "heuristics/state/gang_placement.h"
 #include "heuristics/state/groups.h"
-#include "heuristics/state/node_choice.h"
 #include "heuristics/state/plan_of.h"
 
-namespace muster {
+namespace muster::policies {
 namespace {
 
-// A plan in the making, on best-fit nodes.
-class Desk {
+// Builds a plan on best-fit nodes, one gang at a time.
+class PlanBuilder {
  public:
-  Desk(const Problem& problem, const FairShares& shares)
+  PlanBuilder(const Problem& problem, const FairShares& shares)
       : problem_(problem),
         state_(problem, ClusterState::Releasing::kFreed),
         bounds_(queue_bounds(problem, state_)),
         rules_(problem, shares, state_),
-        chooser_(
-            state_, bounds_,
-            problem.snapshot->policy.placement == PlacementPolicy::kSpread ? NodeRule::kSpread : NodeRule::kBestFit),
+        chooser_(state_, bounds_,
+                 problem.snapshot->policy.placement == PlacementPolicy::kSpread ? placement::NodeRule::kSpread
+                                                                                : placement::NodeRule::kBestFit),
         placer_(state_, bounds_, chooser_),
         stale_(settle_stale()),
         room_({problem, shares, bounds_, rules_, state_, chooser_, placer_, no_stop_}, stale_) {}
@@ -127,12 +127,12 @@ class Desk {
   const Problem& problem_;
   ClusterState state_;
   QueueBounds bounds_;
-  EvictionRules rules_;
-  NodeChooser chooser_;
-  GangPlacer placer_;
+  preemption::EvictionRules rules_;
+  placement::NodeChooser chooser_;
+  placement::GangPlacer placer_;
   StopRequest no_stop_;
   std::vector<PlannedEviction> stale_;
-  RoomSearch room_;
+  preemption::PreemptionPlanner room_;
   std::set<Shape> misfits_, refused_;
 };
 
@@ -151,7 +151,7 @@ class KaiOrder {
   }
 
   std::optional<GangIndex> next() {
-    const std::optional<QueueIndex> leaf = best_leaf(problem_.root_queues);
+    const std::optional<QueueIndex> leaf = best_leaf(root_queues(problem_));
     if (!leaf) return std::nullopt;
     const GangIndex gang = waiting_[*leaf].back();
     waiting_[*leaf].pop_back();
@@ -195,7 +195,7 @@ class KaiOrder {
   }
 
   Rank rank_of(QueueIndex queue, GangIndex gang) const {
-    const QueueAmounts& used = state_.usage()[queue];
+    const QueueAmounts& used = state_.queues().usage()[queue];
     const QueueAmounts& share = shares_.share[queue];
     const QueueAmounts& quota = problem_.queues[queue].quota;
     const QueueAmounts asked = asked_by(gang);
@@ -221,34 +221,34 @@ class KaiOrder {
 }  // namespace
 
 Plan solve_fifo(const Problem& problem, const FairShares& shares, FifoRule rule) {
-  Desk desk(problem, shares);
-  const std::vector<GangIndex> gangs = desk.waiting();
+  PlanBuilder builder(problem, shares);
+  const std::vector<GangIndex> gangs = builder.waiting();
   Indexed<QueueIndex, bool> is_stopped(problem.queues.size());
   for (const GangIndex gang : gangs) {
     const QueueIndex queue = problem.gangs[gang].queue;
-    if (is_stopped[queue] || desk.place_minimum(gang)) continue;
+    if (is_stopped[queue] || builder.place_minimum(gang)) continue;
     is_stopped[queue] = rule == FifoRule::kStrict;
   }
-  desk.grow(gangs);
-  return desk.plan();
+  builder.grow(gangs);
+  return builder.plan();
 }
 
 Plan solve_in_kai_order(const Problem& problem, const FairShares& shares) {
-  Desk desk(problem, shares);
-  const std::vector<GangIndex> gangs = desk.waiting();
+  PlanBuilder builder(problem, shares);
+  const std::vector<GangIndex> gangs = builder.waiting();
   std::vector<GangIndex> left;
-  KaiOrder allocate(problem, shares, desk.state(), gangs);
+  KaiOrder allocate(problem, shares, builder.state(), gangs);
   while (const auto gang = allocate.next()) {
-    if (!desk.place_minimum(*gang)) left.push_back(*gang);
+    if (!builder.place_minimum(*gang)) left.push_back(*gang);
   }
   std::ranges::stable_sort(left, std::ranges::greater(),
                            [&](GangIndex gang) { return problem.gangs[gang].waited_seconds; });
-  KaiOrder make_room(problem, shares, desk.state(), left);
+  KaiOrder make_room(problem, shares, builder.state(), left);
   while (const auto gang = make_room.next()) {
-    if (!desk.place_minimum(*gang)) desk.claim_minimum(*gang);
+    if (!builder.place_minimum(*gang)) builder.claim_minimum(*gang);
   }
-  desk.grow(gangs);
-  return desk.plan();
+  builder.grow(gangs);
+  return builder.plan();
 }
 
-}  // namespace muster
+}  // namespace muster::policies

@@ -7,7 +7,7 @@
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"
 
-namespace muster {
+namespace muster::policies {
 
 enum class FifoRule : std::uint8_t {
   kStrict,   // a gang that does not fit stops its queue
@@ -32,4 +32,4 @@ Plan solve_fifo(const Problem& problem, const FairShares& shares, FifoRule rule)
 // by this project's measure. Cost: that of one start of solve_greedy.
 Plan solve_in_kai_order(const Problem& problem, const FairShares& shares);
 
-}  // namespace muster
+}  // namespace muster::policies

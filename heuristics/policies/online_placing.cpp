@@ -8,15 +8,15 @@
 #include <tuple>
 #include <utility>
 
+#include "heuristics/placement/gang_placement.h"
+#include "heuristics/placement/node_choice.h"
 #include "heuristics/state/cluster_state.h"
 #include "heuristics/state/fit.h"
-#include "heuristics/state/gang_placement.h"
 #include "heuristics/state/groups.h"
-#include "heuristics/state/node_choice.h"
 #include "heuristics/state/plan_of.h"
 #include "heuristics/state/planned_eviction.h"
 
-namespace muster {
+namespace muster::policies {
 
 namespace {
 
@@ -57,7 +57,7 @@ OnlinePolicy::Cluster cluster_of(const Problem& problem) {
       cluster.workload.push_back({ask_of(pod_class, usual_node_class(problem, pod_class)), count, pod_class.allowed});
   };
   if (problem.snapshot->policy.expected_workload) {
-    for (const ExpectedClass& expected : problem.expected_workload)
+    for (const ExpectedClass& expected : problem.objective.expected_workload)
       add(problem.pod_classes[expected.pod_class], static_cast<double>(expected.weight_millionths));
     return cluster;
   }
@@ -68,10 +68,10 @@ OnlinePolicy::Cluster cluster_of(const Problem& problem) {
 }
 
 // Nodes by the scores of a policy, kept for each class of pods until the node changes.
-class PolicyChooser : public NodeChooser {
+class PolicyChooser : public placement::NodeChooser {
  public:
   PolicyChooser(const ClusterState& state, const QueueBounds& bounds, const OnlinePolicy& policy, std::uint64_t seed)
-      : NodeChooser(state, bounds, NodeRule::kBestFit),
+      : placement::NodeChooser(state, bounds, placement::NodeRule::kBestFit),
         problem_(state.problem()),
         state_(state),
         bounds_(bounds),
@@ -166,7 +166,7 @@ void place_in_order(const OneByOneOptions& options, const OnlinePolicy& policy, 
                     ClusterState& state) {
   const QueueBounds bounds = queue_bounds(state.problem(), state);
   PolicyChooser chooser(state, bounds, policy, options.seed);
-  GangPlacer placer(state, bounds, chooser, PodOrder::kAsGiven);
+  placement::GangPlacer placer(state, bounds, chooser, placement::PodOrder::kAsGiven);
   for (const GangIndex gang : order) {
     if (options.stop && options.stop()) return;
     if (!placer.may_place(gang) || !fit::min_resources(state, gang) || !placer.place_minimum(gang)) continue;
@@ -199,4 +199,4 @@ Plan solve_one_by_one(const Problem& problem, const OneByOneOptions& options) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::policies

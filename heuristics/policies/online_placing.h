@@ -10,7 +10,7 @@
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"
 
-namespace muster {
+namespace muster::policies {
 
 struct OneByOneOptions {
   OnlinePolicyKind policy = OnlinePolicyKind::kFgd;
@@ -32,4 +32,4 @@ struct OneByOneOptions {
 // the last request for its class.
 Plan solve_one_by_one(const Problem& problem, const OneByOneOptions& options);
 
-}  // namespace muster
+}  // namespace muster::policies

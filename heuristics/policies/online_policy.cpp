@@ -9,7 +9,7 @@
 
 #include "model/base/require.h"
 
-namespace muster {
+namespace muster::policies {
 
 namespace {
 
@@ -218,4 +218,4 @@ OnlineScore OnlinePolicy::score(const OnlineAsk& ask, const OnlineNode& node) co
   return result;
 }
 
-}  // namespace muster
+}  // namespace muster::policies

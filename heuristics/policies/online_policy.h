@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace muster {
+namespace muster::policies {
 
 enum class OnlinePolicyKind : std::uint8_t { kLeastAllocated, kMostAllocated, kBestFit, kDotProduct, kFgd };
 
@@ -90,4 +90,4 @@ class OnlinePolicy {
   std::vector<std::vector<Typical>> types_;  // by node type
 };
 
-}  // namespace muster
+}  // namespace muster::policies

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace muster {
+namespace muster::policies {
 
 namespace {
 
@@ -153,4 +153,4 @@ void OnlineHosts::price(const std::vector<std::int32_t>& hosts, double coming) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::policies

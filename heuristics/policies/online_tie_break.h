@@ -8,7 +8,7 @@
 
 #include "heuristics/policies/online_value.h"
 
-namespace muster {
+namespace muster::policies {
 
 // Usable devices: the part of a node's free devices that a pod seen so far could use, on average, limited by how many
 // copies its free cpu allows. After FGD (Weng et al. 2023), which asks whether one copy fits.
@@ -77,4 +77,4 @@ class OnlineHosts {
   std::vector<float> premiums_;
 };
 
-}  // namespace muster
+}  // namespace muster::policies

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-namespace muster {
+namespace muster::policies {
 
 namespace {
 
@@ -159,4 +159,4 @@ OnlineValue::Valued OnlineValue::value(const OnlineRoom& room) {
   return {*least, static_cast<std::size_t>(least - sum.begin())};
 }
 
-}  // namespace muster
+}  // namespace muster::policies

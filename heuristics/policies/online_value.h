@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace muster {
+namespace muster::policies {
 
 // Shares of a device are counted in hundredths.
 inline constexpr std::int32_t kDeviceLevels = 100;
@@ -117,4 +117,4 @@ class OnlineValue {
   std::unordered_map<Fitting, Table> tables_;
 };
 
-}  // namespace muster
+}  // namespace muster::policies

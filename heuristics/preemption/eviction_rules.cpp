@@ -12,7 +12,7 @@
 #include "model/base/saturating.h"
 #include "model/problem/gang_tree.h"
 
-namespace muster {
+namespace muster::preemption {
 
 namespace {
 
@@ -33,7 +33,11 @@ std::uint8_t mask_of(const PodClass& pod_class) {
 }  // namespace
 
 EvictionRules::EvictionRules(const Problem& problem, const FairShares& shares, const ClusterState& before)
-    : problem_(problem), shares_(shares), usage_before_(before.usage()), before_(before), asked_(problem.gangs.size()) {
+    : problem_(problem),
+      shares_(shares),
+      usage_before_(before.queues().usage()),
+      before_(before),
+      asked_(problem.gangs.size()) {
   for (const Queue& queue : problem.queues) {
     QueueAmounts quota = queue.quota;
     for (Amount& amount : quota) amount = amount == kUnlimited ? kNoBound : amount;
@@ -98,8 +102,8 @@ void EvictionRules::look_around() const {
     if (!g.min_resources.empty() || g.min_resources_gpu > 0) survey_.with_min_resources.push_back(gang);
   }
   survey_.is_local =
-      survey_.with_min_resources.empty() && !problem_.has_company_rules() && !problem_.snapshot->policy.max_moves &&
-      (problem_.topology_levels.empty() ||
+      survey_.with_min_resources.empty() && !problem_.has_inter_pod_rules() && !problem_.snapshot->policy.max_moves &&
+      (problem_.topology.levels.empty() ||
        std::ranges::all_of(problem_.groups, [](const Group& group) { return group.required_level.is_none(); }));
 }
 
@@ -133,9 +137,9 @@ bool EvictionRules::may_reclaim(const ClusterState& state, GangIndex claimant, G
   const QueueIndex side = sides(c.queue, v.queue).victim;
   // Over its share (or quota) before the plan, and still over it: so it is not reduced more than needed.
   const bool over_share = is_over(usage_before_[side], shares_.share[side], claimant) &&
-                          is_over(state.usage()[side], shares_.share[side], claimant);
-  const bool over_quota =
-      is_over(usage_before_[side], quota_[side], claimant) && is_over(state.usage()[side], quota_[side], claimant);
+                          is_over(state.queues().usage()[side], shares_.share[side], claimant);
+  const bool over_quota = is_over(usage_before_[side], quota_[side], claimant) &&
+                          is_over(state.queues().usage()[side], quota_[side], claimant);
   return over_share || over_quota;
 }
 
@@ -184,7 +188,7 @@ bool EvictionRules::claims_within_share(const ClusterState& state, GangIndex cla
   const Gang& gang = problem_.gangs[claimant];
   const QueueIndex side = sides(gang.queue, problem_.gangs[victim].queue).claimant;
   for (const QueueIndex queue : problem_.queues[gang.queue].ancestors) {
-    QueueAmounts usage = state.usage()[queue], fixed = state.non_preemptible_usage()[queue];
+    QueueAmounts usage = state.queues().usage()[queue], fixed = state.queues().non_preemptible_usage()[queue];
     for (std::size_t r = 0; r < kQueueResources; ++r) {
       usage[r] += added[r];
       fixed[r] += added[r];
@@ -307,8 +311,8 @@ bool EvictionRules::reclaim_holds(const ClusterState& end_state, const PlannedEv
   const Sides s = sides(problem_.gangs[eviction.for_gang].queue, problem_.gangs[victim].queue);
   const bool by_share = is_over(usage_before_[s.victim], shares_.share[s.victim], eviction.for_gang);
   const bool by_quota = is_over(usage_before_[s.victim], quota_[s.victim], eviction.for_gang) &&
-                        is_within(end_state.usage()[s.claimant], quota_[s.claimant], eviction.for_gang);
-  QueueAmounts usage = end_state.usage()[s.victim];
+                        is_within(end_state.queues().usage()[s.claimant], quota_[s.claimant], eviction.for_gang);
+  QueueAmounts usage = end_state.queues().usage()[s.victim];
   for (std::size_t r = 0; r < kQueueResources; ++r) usage[r] = saturating_add(usage[r], back[r]);
   return (by_share && is_over(usage, shares_.share[s.victim], eviction.for_gang)) ||
          (by_quota && is_over(usage, quota_[s.victim], eviction.for_gang));
@@ -343,7 +347,7 @@ void EvictionRules::note(const PlannedEviction& eviction, EvictedKinds& kinds) c
 }
 
 bool EvictionRules::surely_hold(const ClusterState& end_state, const EvictedKinds& kinds) const {
-  if (any_min_runtime_ || problem_.snapshot->policy.max_moves || !end_state.keeps_budgets()) return false;
+  if (any_min_runtime_ || problem_.snapshot->policy.max_moves || !end_state.budgets().are_kept()) return false;
   const bool are_whole = std::ranges::all_of(kinds.gangs, [&](GangIndex gang) {
     return is_satisfied(end_state, gang) || !is_anything_present(end_state, gang);
   });
@@ -353,7 +357,7 @@ bool EvictionRules::surely_hold(const ClusterState& end_state, const EvictedKind
 }
 
 bool EvictionRules::hold(const ClusterState& end_state, const std::vector<PlannedEviction>& evictions) const {
-  if (!end_state.keeps_budgets()) return false;
+  if (!end_state.budgets().are_kept()) return false;
   std::vector<PlannedEviction> lost;
   std::int64_t moves = 0;
   for (const PlannedEviction& eviction : evictions) {
@@ -371,4 +375,4 @@ bool EvictionRules::hold(const ClusterState& end_state, const std::vector<Planne
   return reclaims_hold(end_state, lost);
 }
 
-}  // namespace muster
+}  // namespace muster::preemption

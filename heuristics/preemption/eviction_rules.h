@@ -15,7 +15,7 @@
 #include "model/objective/fair_share.h"
 #include "model/problem/problem.h"
 
-namespace muster {
+namespace muster::preemption {
 
 // All that was ever evicted or moved, as far as the rules distinguish it. Includes what has come back since.
 struct EvictedKinds {
@@ -114,4 +114,4 @@ class EvictionRules {
   mutable EvictionSurvey survey_;
 };
 
-}  // namespace muster
+}  // namespace muster::preemption

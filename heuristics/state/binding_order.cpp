@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "heuristics/state/fit.h"
+#include "model/base/tuning.h"
 
 namespace muster {
 namespace {
@@ -14,30 +15,30 @@ bool stays(const ClusterState& state, PodIndex pod) {
 }
 
 template <class Counts>
-CompanyCounts running_company(const ClusterState& state, const Counts& counts) {
+InterPodCounts running_inter_pod(const ClusterState& state, const Counts& counts) {
   const Problem& problem = state.problem();
-  CompanyCounts company(problem);
+  InterPodCounts inter_pod(problem);
   for (const PodIndex pod : problem.pods.indices()) {
     const PodClass& pod_class = problem.class_of(pod);
     if (pod_class.has_ordered_rules() && problem.pods[pod].status == PodStatus::kRunning && counts(pod))
-      company.count(problem, pod_class, problem.pods[pod].node, true);
+      inter_pod.count(problem, pod_class, problem.pods[pod].node, true);
   }
-  return company;
+  return inter_pod;
 }
 
 bool has_rule(const PodClass& pod_class) { return !pod_class.affinity.is_none() || !pod_class.spread_owned.empty(); }
 
 }  // namespace
 
-CompanyCounts staying_company(const ClusterState& end_state) {
-  return running_company(end_state, [&](PodIndex pod) { return stays(end_state, pod); });
+InterPodCounts staying_inter_pod(const ClusterState& end_state) {
+  return running_inter_pod(end_state, [&](PodIndex pod) { return stays(end_state, pod); });
 }
 
-CompanyCounts leaving_company(const ClusterState& end_state) {
-  return running_company(end_state, [&](PodIndex pod) { return !stays(end_state, pod); });
+InterPodCounts leaving_inter_pod(const ClusterState& end_state) {
+  return running_inter_pod(end_state, [&](PodIndex pod) { return !stays(end_state, pod); });
 }
 
-bool would_be_first(const Problem& problem, const CompanyCounts& present, PodIndex pod) {
+bool would_be_first(const Problem& problem, const InterPodCounts& present, PodIndex pod) {
   const AffinityIndex affinity = problem.class_of(pod).affinity;
   return !affinity.is_none() && present.affine_anywhere(affinity) == 0;
 }
@@ -113,11 +114,10 @@ std::vector<Binding> BindingSequence::bind_once(std::vector<Binding> waiting, co
 // The result may depend on which of several pods is the first of its affinity: the remaining ones start the next
 // attempt.
 std::vector<Binding> BindingSequence::bind(std::vector<Binding> waiting, const MayBind& may_bind) {
-  constexpr int kAttempts = 3;
-  const CompanyCounts before = present_;
+  const InterPodCounts before = present_;
   const std::size_t bound_before = bound_.size();
   std::vector<Binding> left = bind_once(waiting, may_bind);
-  for (int attempt = 1; attempt < kAttempts && !left.empty(); ++attempt) {
+  for (int attempt = 1; attempt < kTuning.preemption.rounds && !left.empty(); ++attempt) {
     std::stable_partition(waiting.begin(), waiting.end(), [&](const Binding& binding) {
       return std::ranges::find(left, binding.pod, &Binding::pod) != left.end();
     });
@@ -129,7 +129,7 @@ std::vector<Binding> BindingSequence::bind(std::vector<Binding> waiting, const M
 }
 
 std::vector<Binding> BindingSequence::bind_by_search(const std::vector<Binding>& waiting) {
-  const CompanyCounts before = present_;
+  const InterPodCounts before = present_;
   const std::size_t bound_before = bound_.size();
   std::vector<Binding> left = bind(waiting, nullptr);
   if (left.empty()) return left;
@@ -142,8 +142,8 @@ std::vector<Binding> BindingSequence::bind_by_search(const std::vector<Binding>&
 }
 
 bool has_binding_order(const ClusterState& end_state) {
-  if (!end_state.problem().has_ordered_rules() || end_state.company_taken() == 0) return true;
-  BindingSequence sequence(end_state.problem(), staying_company(end_state));
+  if (!end_state.problem().has_ordered_rules() || end_state.inter_pod_taken() == 0) return true;
+  BindingSequence sequence(end_state.problem(), staying_inter_pod(end_state));
   return sequence.bind(ordered_bindings(end_state), nullptr).empty();
 }
 

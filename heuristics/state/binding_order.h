@@ -13,24 +13,24 @@
 
 #include "heuristics/state/binding_search.h"
 #include "heuristics/state/cluster_state.h"
-#include "model/problem/company_counts.h"
+#include "model/problem/inter_pod_counts.h"
 #include "model/problem/problem.h"
 
 namespace muster {
 
 // The pods that run and stay where they are, by the rules.
-CompanyCounts staying_company(const ClusterState& end_state);
+InterPodCounts staying_inter_pod(const ClusterState& end_state);
 // Pods that run now and are evicted or moved. Pods that are already releasing do not count in any spread.
-CompanyCounts leaving_company(const ClusterState& end_state);
+InterPodCounts leaving_inter_pod(const ClusterState& end_state);
 // Placements of the state that depend on the order of binding, by name of the pod.
 std::vector<Binding> ordered_bindings(const ClusterState& end_state);
 
 class BindingSequence {
  public:
   // Whether a pod that passes next to the present pods may be bound then, as far as leaving pods are concerned.
-  using MayBind = std::function<bool(const Binding&, const CompanyCounts& present)>;
+  using MayBind = std::function<bool(const Binding&, const InterPodCounts& present)>;
 
-  BindingSequence(const Problem& problem, CompanyCounts present) : problem_(&problem), present_(std::move(present)) {}
+  BindingSequence(const Problem& problem, InterPodCounts present) : problem_(&problem), present_(std::move(present)) {}
 
   // Binds as many as it can; if it cannot bind all, returns the rest in their order. Cost: O(bindings x rounds); a
   // round binds at least one.
@@ -49,12 +49,12 @@ class BindingSequence {
   std::vector<Binding> bind_rules(const std::vector<Binding>& waiting, const MayBind& may_bind);
 
   const Problem* problem_;
-  CompanyCounts present_;
+  InterPodCounts present_;
   std::vector<Binding> bound_;
 };
 
 // Whether the pod has an affinity that no present pod matches.
-bool would_be_first(const Problem& problem, const CompanyCounts& present, PodIndex pod);
+bool would_be_first(const Problem& problem, const InterPodCounts& present, PodIndex pod);
 
 // Whether all that the state places can be bound in some order. Cost: O(pods), and that of the sequence.
 bool has_binding_order(const ClusterState& end_state);

@@ -8,7 +8,7 @@
 
 namespace muster {
 
-bool passes(const Problem& problem, const CompanyCounts& present, const Binding& binding) {
+bool passes(const Problem& problem, const InterPodCounts& present, const Binding& binding) {
   const PodClass& pod_class = problem.class_of(binding.pod);
   return fit::affinity(present, problem, pod_class, binding.node) &&
          fit::spread(present, problem, pod_class, binding.node);

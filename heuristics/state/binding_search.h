@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/problem/company_counts.h"
+#include "model/problem/inter_pod_counts.h"
 #include "model/problem/problem.h"
 
 namespace muster {
@@ -20,11 +20,11 @@ struct Binding {
 };
 
 // Whether the pod passes its affinity and spread next to the present pods.
-bool passes(const Problem& problem, const CompanyCounts& present, const Binding& binding);
+bool passes(const Problem& problem, const InterPodCounts& present, const Binding& binding);
 
 class BindingSearch {
  public:
-  BindingSearch(const Problem& problem, CompanyCounts present) : problem_(problem), present_(std::move(present)) {}
+  BindingSearch(const Problem& problem, InterPodCounts present) : problem_(problem), present_(std::move(present)) {}
 
   // All of them in an order in which each passes; empty if it has found none, or if there are more than kMostPods.
   // Cost: O(kMostChecks).
@@ -47,7 +47,7 @@ class BindingSearch {
   std::uint64_t hash_of_bound() const;
 
   const Problem& problem_;
-  CompanyCounts present_;
+  InterPodCounts present_;
   std::vector<Kind> kinds_;
   std::vector<Binding> bound_;
   std::size_t left_ = 0;

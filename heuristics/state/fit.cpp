@@ -33,8 +33,9 @@ QueueBounds queue_bounds(const Problem& problem, const ClusterState& before) {
   constexpr QueueAmounts kFree{kUnlimited, kUnlimited, kUnlimited};
   for (const QueueIndex queue : problem.queues.indices()) {
     const Queue& q = problem.queues[queue];
-    bounds.usage.push_back(larger_of(q.limit, before.usage()[queue]));
-    bounds.non_preemptible.push_back(larger_of(quota_binds ? q.quota : kFree, before.non_preemptible_usage()[queue]));
+    bounds.usage.push_back(larger_of(q.limit, before.queues().usage()[queue]));
+    bounds.non_preemptible.push_back(
+        larger_of(quota_binds ? q.quota : kFree, before.queues().non_preemptible_usage()[queue]));
   }
   return bounds;
 }
@@ -44,26 +45,26 @@ namespace fit {
 bool anti_affinity(const ClusterState& state, const PodClass& pod_class, NodeIndex node) {
   const Problem& problem = state.problem();
   for (const AntiAffinityIndex term : pod_class.anti_affinity_owned) {
-    const DomainIndex domain = problem.anti_affinities[term].domain_of[node];
-    if (!domain.is_none() && state.matched(term, domain) > 0) return false;
+    const DomainIndex domain = problem.inter_pod.anti_affinities[term].domain_of[node];
+    if (!domain.is_none() && state.anti_affinity().matched(term, domain) > 0) return false;
   }
   for (const AntiAffinityIndex term : pod_class.anti_affinity_matched) {
-    const DomainIndex domain = problem.anti_affinities[term].domain_of[node];
-    if (!domain.is_none() && state.owners(term, domain) > 0) return false;
+    const DomainIndex domain = problem.inter_pod.anti_affinities[term].domain_of[node];
+    if (!domain.is_none() && state.anti_affinity().owners(term, domain) > 0) return false;
   }
   return true;
 }
 
 bool limit(const ClusterState& state, const QueueBounds& bounds, const Gang& gang, const QueueAmounts& added) {
   return std::ranges::all_of(state.problem().queues[gang.queue].ancestors, [&](QueueIndex queue) {
-    return within(state.usage()[queue], added, bounds.usage[queue]);
+    return within(state.queues().usage()[queue], added, bounds.usage[queue]);
   });
 }
 
 bool quota(const ClusterState& state, const QueueBounds& bounds, const Gang& gang, const QueueAmounts& added) {
   if (gang.preemptible) return true;
   return std::ranges::all_of(state.problem().queues[gang.queue].ancestors, [&](QueueIndex queue) {
-    return within(state.non_preemptible_usage()[queue], added, bounds.non_preemptible[queue]);
+    return within(state.queues().non_preemptible_usage()[queue], added, bounds.non_preemptible[queue]);
   });
 }
 
@@ -95,7 +96,7 @@ bool MinResources::hold(const ClusterState& state, GangIndex gang_index) {
     const PodClass& pod_class = problem.class_of(pod);
     for (std::size_t c = 0; c < usable.size(); ++c) usable[c] = usable[c] || pod_class.allowed[c];
   }
-  if (std::exchange(version_, state.standing_version()) != state.standing_version()) known_.clear();
+  if (std::exchange(version_, state.changes().standing_version()) != state.changes().standing_version()) known_.clear();
   auto known = known_.find(usable);
   if (known == known_.end()) known = known_.emplace(usable, sums_of(state, usable)).first;
   for (std::size_t r = 0; r < gang.min_resources.size(); ++r) {
@@ -147,7 +148,7 @@ bool fits_node(const ClusterState& state, const PodClass& pod_class, NodeIndex n
 
 bool can_place(const ClusterState& state, const QueueBounds& bounds, PodIndex pod, NodeIndex node) {
   const PodClass& pod_class = state.problem().class_of(pod);
-  return fits_node(state, pod_class, node) && fit::company(state, pod_class, node) &&
+  return fits_node(state, pod_class, node) && fit::inter_pod(state, pod_class, node) &&
          fits_queue(state, bounds, pod, node);
 }
 

@@ -48,17 +48,17 @@ inline bool node(const Problem& problem, const PodClass& pod_class, NodeIndex no
 // Node: required anti-affinity against what is present.
 bool anti_affinity(const ClusterState& state, const PodClass& pod_class, NodeIndex node);
 // Affinity: each term's domain holds a pod that matches all terms; or no domain does, and the pod would match itself.
-inline bool affinity(const CompanyCounts& present, const Problem& problem, const PodClass& pod_class, NodeIndex node) {
+inline bool affinity(const InterPodCounts& present, const Problem& problem, const PodClass& pod_class, NodeIndex node) {
   return pod_class.affinity.is_none() || meets_affinity(present, problem, pod_class, node);
 }
 // Spread: the node is eligible, and the domain would have at most maxSkew pods more than the least of all domains.
-inline bool spread(const CompanyCounts& present, const Problem& problem, const PodClass& pod_class, NodeIndex node) {
+inline bool spread(const InterPodCounts& present, const Problem& problem, const PodClass& pod_class, NodeIndex node) {
   return pod_class.spread_owned.empty() || meets_spread(present, problem, pod_class, node);
 }
 // The two rules that depend on which pods are bound first, against what is present.
-inline bool company(const ClusterState& state, const PodClass& pod_class, NodeIndex node) {
-  return affinity(state.company(), state.problem(), pod_class, node) &&
-         spread(state.company(), state.problem(), pod_class, node);
+inline bool inter_pod(const ClusterState& state, const PodClass& pod_class, NodeIndex node) {
+  return affinity(state.inter_pod(), state.problem(), pod_class, node) &&
+         spread(state.inter_pod(), state.problem(), pod_class, node);
 }
 // Capacity of counted resources.
 inline bool capacity(const Room& room, const PodClass& pod_class) {
@@ -108,7 +108,7 @@ class MinResources {
   };
   static Sums sums_of(const ClusterState& state, const std::vector<bool>& usable);
 
-  std::uint64_t version_ = 0;                // of the state, see ClusterState::standing_version
+  std::uint64_t version_ = 0;                // of the state, see StateChanges::standing_version
   std::map<std::vector<bool>, Sums> known_;  // by the node classes that may be used
 };
 

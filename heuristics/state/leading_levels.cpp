@@ -13,18 +13,18 @@ LeadingLevels::LeadingLevels(const Problem& problem, const FairShares& shares)
     : problem_(problem),
       shares_(shares),
       units_(problem.queues.size()),
-      unweighted_(problem.priorities.size(),
+      unweighted_(problem.objective.priorities.size(),
                   Indexed<QueueIndex, std::array<Wide, 2>>(problem.queues.size(), std::array<Wide, 2>{})),
-      weighted_(problem.priorities.size(), 0) {}
+      weighted_(problem.objective.priorities.size(), 0) {}
 
 std::vector<Work> LeadingLevels::of(const ClusterState& state) {
   if (!first_) {
     count_all(state);
   } else {
-    const auto& all = state.changed_gangs();
+    const auto& all = state.changes().changed_gangs();
     for (; read_ < all.size(); ++read_) recount(state, all[read_]);
   }
-  read_ = state.changed_gangs().size();
+  read_ = state.changes().changed_gangs().size();
 
   QueueItems items(problem_.queues.size());
   QueueWork work{std::vector(weighted_.size(), Indexed<QueueIndex, WorkByKind>(problem_.queues.size(), WorkByKind{}))};

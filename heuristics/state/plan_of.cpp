@@ -160,7 +160,7 @@ class Departures {
       for (const AntiAffinityIndex term : terms) {
         const auto found = departing_by_term.find(term);
         if (found == departing_by_term.end()) continue;
-        const auto& domain_of = problem_.anti_affinities[term].domain_of;
+        const auto& domain_of = problem_.inter_pod.anti_affinities[term].domain_of;
         const DomainIndex domain = domain_of[placement.node];
         if (domain.is_none()) continue;
         for (const PodIndex pod : found->second) {
@@ -252,8 +252,8 @@ class BindingSteps {
       : problem_(problem),
         departing_(departing),
         placements_(placements),
-        present_(staying_company(end_state)),
-        leaving_(leaving_company(end_state)),
+        present_(staying_inter_pod(end_state)),
+        leaving_(leaving_inter_pod(end_state)),
         all_(ordered_bindings(end_state)) {}
 
   bool empty() const { return all_.empty(); }
@@ -265,7 +265,7 @@ class BindingSteps {
     for (const Binding& binding : all_) (waits(binding) ? waiting : at_once).push_back(binding);
     BindingSequence sequence(problem_, present_);
     const std::vector<Binding> left =
-        sequence.bind(at_once, [this](const Binding& binding, const CompanyCounts& present) {
+        sequence.bind(at_once, [this](const Binding& binding, const InterPodCounts& present) {
           return departures_in_the_way(binding, present).empty();
         });
     if (!left.empty() && !departing_.empty()) {
@@ -307,7 +307,7 @@ class BindingSteps {
 
   // Pods that leave and have to be gone first: those in the way of the first of an affinity, and those that would be
   // too many in a domain of a spread.
-  std::vector<PodIndex> departures_in_the_way(const Binding& binding, const CompanyCounts& present) const {
+  std::vector<PodIndex> departures_in_the_way(const Binding& binding, const InterPodCounts& present) const {
     std::vector<PodIndex> found;
     if (departing_.empty()) return found;
     if (would_be_first(problem_, present, binding.pod)) find_matching_affinity(binding, found);
@@ -325,13 +325,13 @@ class BindingSteps {
       if (pod == binding.pod || !std::ranges::binary_search(matched, affinity)) continue;
       const NodeIndex node = problem_.pods[pod].node;
       const auto has_domain = [&](const AntiAffinity& term) { return !term.domain_of[node].is_none(); };
-      const bool is_in_domain = std::ranges::any_of(problem_.affinities[affinity].terms, has_domain);
+      const bool is_in_domain = std::ranges::any_of(problem_.inter_pod.affinities[affinity].terms, has_domain);
       if (is_in_domain) found.push_back(pod);
     }
   }
 
   void find_matching_spread(const Binding& binding, SpreadIndex spread, std::vector<PodIndex>& found) const {
-    const auto& domain_of = problem_.spreads[spread].domain_of;
+    const auto& domain_of = problem_.inter_pod.spreads[spread].domain_of;
     for (const PodIndex pod : departing_) {
       const std::vector<SpreadIndex>& matched = problem_.class_of(pod).spread_matched;
       if (pod == binding.pod || problem_.pods[pod].status != PodStatus::kRunning) continue;
@@ -343,7 +343,7 @@ class BindingSteps {
   // A waiting placement names whatever blocks it, in the order in which all is bound.
   void name_departures(std::span<const Binding> bound, std::size_t bound_at_once) {
     if (departing_.empty()) return;
-    CompanyCounts present = present_;
+    InterPodCounts present = present_;
     for (std::size_t i = 0; i < bound.size(); ++i) {
       if (i >= bound_at_once) {
         std::vector<PodIndex>& after = placement_of(bound[i]).after;
@@ -368,7 +368,7 @@ class BindingSteps {
   const Problem& problem_;
   const std::vector<PodIndex>& departing_;
   std::vector<Placement>& placements_;
-  CompanyCounts present_, leaving_;
+  InterPodCounts present_, leaving_;
   std::vector<Binding> all_;
   std::vector<PodIndex> unbound_;
 };

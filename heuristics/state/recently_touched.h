@@ -17,7 +17,7 @@ class RecentlyTouched {
 
   // Always of the same state. Cost: O(1) for each touch since the last call.
   void read(const ClusterState& state) {
-    const std::vector<NodeIndex>& touched = state.touched();
+    const std::vector<NodeIndex>& touched = state.changes().touched();
     for (; read_ < touched.size(); ++read_) move_to_front(touched[read_]);
   }
   // Calls visit(node) for the nodes touched since the given number of touches, each once, until it returns true. Cost:

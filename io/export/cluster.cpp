@@ -4,14 +4,15 @@
 
 #include "io/json/json_document.h"
 #include "io/kubernetes/items.h"
+#include "io/kubernetes/pod/bind_request.h"
 #include "io/kubernetes/pod/pod.h"
 
-namespace muster {
+namespace muster::exporting {
 
 namespace {
 
 // The line has been read before, under its own limits.
-constexpr JsonLimits kNoLimits = {std::numeric_limits<std::size_t>::max(), 64};
+constexpr json::JsonLimits kNoLimits = {std::numeric_limits<std::size_t>::max(), 64};
 
 template <class Values>
 auto by_name(const Values& values) {
@@ -24,19 +25,22 @@ std::string full_name(std::string_view namespace_name, std::string_view name) {
   return std::string(namespace_name).append("/").append(name);
 }
 
-bool read_pod_identity(KubernetesReading& in, const KubernetesObject& object, ObjectIdentities& out) {
-  KubernetesPod pod;
-  JsonValue value;
+bool read_pod_identity(kubernetes::KubernetesReading& in, const kubernetes::KubernetesObject& object,
+                       ObjectIdentities& out) {
+  kubernetes::KubernetesPod pod;
+  json::JsonValue value;
   std::string_view uid;
-  if (!read_pod(in, object, pod) || !in.take(object.metadata, "uid", value) || !in.text(value, uid)) return false;
+  if (!kubernetes::read_pod(in, object, pod) || !in.take(object.metadata, "uid", value) || !in.text(value, uid))
+    return false;
   if (!uid.empty()) out.uids.emplace(pod.full_name(), uid);
-  if (!pod.gpu_groups.empty()) out.groups[pod.full_name()].assign(pod.gpu_groups.begin(), pod.gpu_groups.end());
+  if (!pod.gpus.groups.empty()) out.groups[pod.full_name()].assign(pod.gpus.groups.begin(), pod.gpus.groups.end());
   return true;
 }
 
-bool read_binding_groups(KubernetesReading& in, const KubernetesObject& object, ObjectIdentities& out) {
-  KubernetesBinding binding;
-  if (!read_bind_request(in, object, binding)) return false;
+bool read_binding_groups(kubernetes::KubernetesReading& in, const kubernetes::KubernetesObject& object,
+                         ObjectIdentities& out) {
+  kubernetes::KubernetesBinding binding;
+  if (!kubernetes::read_bind_request(in, object, binding)) return false;
   if (binding.gpu_groups.empty()) return true;
   out.groups.try_emplace(full_name(binding.namespace_name, binding.pod), binding.gpu_groups.begin(),
                          binding.gpu_groups.end());
@@ -44,11 +48,11 @@ bool read_binding_groups(KubernetesReading& in, const KubernetesObject& object, 
 }
 
 // An object that cannot be read is in no plan, and has no identity here.
-void read_pods(KubernetesReading& in, const KubernetesItems& items, ObjectIdentities& out) {
-  for (const KubernetesObject& object : items.of(KubernetesKind::kPod)) {
+void read_pods(kubernetes::KubernetesReading& in, const kubernetes::KubernetesItems& items, ObjectIdentities& out) {
+  for (const kubernetes::KubernetesObject& object : items.of(kubernetes::KubernetesKind::kPod)) {
     if (!read_pod_identity(in, object, out)) in.error = {};
   }
-  for (const KubernetesObject& object : items.of(KubernetesKind::kBindRequest)) {
+  for (const kubernetes::KubernetesObject& object : items.of(kubernetes::KubernetesKind::kBindRequest)) {
     if (!read_binding_groups(in, object, out)) in.error = {};
   }
 }
@@ -56,15 +60,15 @@ void read_pods(KubernetesReading& in, const KubernetesItems& items, ObjectIdenti
 }  // namespace
 
 Result<ObjectIdentities> read_identities(std::string_view line) {
-  JsonDocument document;
+  json::JsonDocument document;
   if (auto broken = document.parse(line, kNoLimits)) return *std::move(broken);
   ObjectIdentities found;
-  found.is_kubernetes = holds_kubernetes_objects(document.root());
+  found.is_kubernetes = kubernetes::holds_kubernetes_objects(document.root());
   if (!found.is_kubernetes) return found;
-  KubernetesReading in(document);
+  kubernetes::KubernetesReading in(document);
   in.strict = false;
-  KubernetesItems items;
-  if (!collect_items(in, document.root(), items)) return in.error;
+  kubernetes::KubernetesItems items;
+  if (!kubernetes::collect_items(in, document.root(), items)) return in.error;
   read_pods(in, items, found);
   return found;
 }
@@ -102,7 +106,7 @@ std::string_view ExportCluster::gang(std::string_view pod) const {
 
 bool ExportCluster::has_unbound_volumes(std::string_view pod) const {
   const auto found = pods_.find(pod);
-  return found != pods_.end() && found->second->unbound_volumes;
+  return found != pods_.end() && found->second->scheduler.binds_volumes;
 }
 
 std::string_view ExportCluster::scheduler(std::string_view pod) const {
@@ -141,4 +145,4 @@ std::string_view ExportCluster::device_group(std::string_view node, std::int64_t
   return found == device_groups_.end() ? std::string_view() : found->second;
 }
 
-}  // namespace muster
+}  // namespace muster::exporting

@@ -13,7 +13,7 @@
 #include "model/problem/problem.h"
 #include "model/snapshot/snapshot.h"
 
-namespace muster {
+namespace muster::exporting {
 
 // Fields of Kubernetes objects that a snapshot does not keep.
 struct ObjectIdentities {
@@ -60,4 +60,4 @@ class ExportCluster {
   std::map<std::pair<std::string_view, std::int64_t>, std::string> device_groups_;
 };
 
-}  // namespace muster
+}  // namespace muster::exporting

@@ -4,8 +4,7 @@
 #include <map>
 #include <set>
 
-
-namespace muster {
+namespace muster::exporting {
 
 namespace {
 
@@ -14,18 +13,19 @@ std::string counted(std::size_t gangs, std::string_view why) {
          std::string(why);
 }
 
-bool shares_devices(const ExportCluster& cluster, const NamedPlan::Placement& placement) {
+bool shares_devices(const ExportCluster& cluster, const muster_v1::NamedPlan::Placement& placement) {
   if (placement.devices.empty()) return false;
   const PodSpec* spec = cluster.spec(placement.pod);
   if (spec != nullptr) return spec->gpu.kind != GpuRequestKind::kWhole;
-  return std::ranges::any_of(placement.devices, [](const NamedPlan::Device& device) { return device.share != "1"; });
+  return std::ranges::any_of(placement.devices,
+                             [](const muster_v1::NamedPlan::Device& device) { return device.share != "1"; });
 }
 
 // The scheduler that the plan is for: the one that places most of its pods, of several the first by name. Empty: the
 // pods' schedulers are not known, or there is only one.
-std::string_view scheduler_of_plan(const NamedPlan& plan, const ExportCluster& cluster) {
+std::string_view scheduler_of_plan(const muster_v1::NamedPlan& plan, const ExportCluster& cluster) {
   std::map<std::string_view, std::int64_t> pods;
-  for (const NamedPlan::Placement& placement : plan.placements) {
+  for (const muster_v1::NamedPlan::Placement& placement : plan.placements) {
     const std::string_view scheduler = cluster.scheduler(placement.pod);
     if (!scheduler.empty()) ++pods[scheduler];
   }
@@ -34,9 +34,10 @@ std::string_view scheduler_of_plan(const NamedPlan& plan, const ExportCluster& c
 }
 
 template <class Needs>
-std::unordered_set<std::string_view> gangs_where(const NamedPlan& plan, const ExportCluster& cluster, Needs needs) {
+std::unordered_set<std::string_view> gangs_where(const muster_v1::NamedPlan& plan, const ExportCluster& cluster,
+                                                 Needs needs) {
   std::unordered_set<std::string_view> gangs;
-  for (const NamedPlan::Placement& placement : plan.placements) {
+  for (const muster_v1::NamedPlan::Placement& placement : plan.placements) {
     if (needs(placement)) gangs.insert(cluster.gang(placement.pod));
   }
   return gangs;
@@ -44,7 +45,7 @@ std::unordered_set<std::string_view> gangs_where(const NamedPlan& plan, const Ex
 
 }  // namespace
 
-LeftOut::LeftOut(const NamedPlan& plan, const ExportCluster& cluster, const ExportOptions& options)
+LeftOut::LeftOut(const muster_v1::NamedPlan& plan, const ExportCluster& cluster, const ExportOptions& options)
     : cluster_(cluster) {
   const bool binds = options.format == ExportFormat::kBindings || options.format == ExportFormat::kVolcano;
   if (binds) leave_out_what_a_binding_lacks(plan, options);
@@ -57,7 +58,7 @@ LeftOut::LeftOut(const NamedPlan& plan, const ExportCluster& cluster, const Expo
   }
 }
 
-void LeftOut::leave_out_what_a_binding_lacks(const NamedPlan& plan, const ExportOptions& options) {
+void LeftOut::leave_out_what_a_binding_lacks(const muster_v1::NamedPlan& plan, const ExportOptions& options) {
   // Volcano's annotations reserve devices that the snapshot names; Kubernetes objects name none.
   const bool reserves = options.format == ExportFormat::kVolcano && !cluster_.is_kubernetes();
   if (options.shared == SharedDevices::kLeaveOut && !reserves) {
@@ -81,11 +82,11 @@ void LeftOut::leave_out_what_a_binding_lacks(const NamedPlan& plan, const Export
 }
 
 // Two schedulers that place one pod race: the plan's binds its own pods only.
-void LeftOut::leave_to_other_schedulers(const NamedPlan& plan) {
+void LeftOut::leave_to_other_schedulers(const muster_v1::NamedPlan& plan) {
   const std::string_view own = scheduler_of_plan(plan, cluster_);
   if (own.empty()) return;
   std::map<std::string_view, std::set<std::string_view>> others;
-  for (const NamedPlan::Placement& placement : plan.placements) {
+  for (const muster_v1::NamedPlan::Placement& placement : plan.placements) {
     const std::string_view scheduler = cluster_.scheduler(placement.pod);
     if (scheduler != own) others[scheduler].insert(cluster_.gang(placement.pod));
   }
@@ -98,16 +99,16 @@ void LeftOut::leave_to_other_schedulers(const NamedPlan& plan) {
 }
 
 // If a move is left out, the pod stays where it is; this does not affect the rest of its gang.
-void LeftOut::follow(const NamedPlan& plan) {
+void LeftOut::follow(const muster_v1::NamedPlan& plan) {
   for (bool found = true; found;) {
     found = false;
-    for (const NamedPlan::Eviction& eviction : plan.evictions) {
+    for (const muster_v1::NamedPlan::Eviction& eviction : plan.evictions) {
       const bool is_move = eviction.reason == EvictionReason::kConsolidate;
       if (gangs_.contains(eviction.for_gang) || (is_move && gangs_.contains(cluster_.gang(eviction.pod)))) {
         kept_.insert(eviction.pod);
       }
     }
-    for (const NamedPlan::Placement& placement : plan.placements) {
+    for (const muster_v1::NamedPlan::Placement& placement : plan.placements) {
       const bool waits_in_vain = std::ranges::any_of(
           placement.after, [&](const std::string& pod) { return kept_.contains(pod); });
       if (waits_in_vain && !kept_.contains(placement.pod)) {
@@ -117,4 +118,4 @@ void LeftOut::follow(const NamedPlan& plan) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::exporting

@@ -5,28 +5,28 @@
 #include "io/muster_v1/plan_share.h"
 #include "model/base/require.h"
 
-namespace muster {
+namespace muster::exporting {
 
 namespace {
 
-void write_metadata(JsonWriter& writer, const ExportedPod& pod) {
+void write_metadata(json::JsonWriter& writer, const ExportedPod& pod) {
   writer.raw(R"("metadata":{"namespace":)").string(pod.namespace_name).raw(R"(,"name":)").string(pod.name);
   if (!pod.uid.empty()) writer.raw(R"(,"uid":)").string(pod.uid);
 }
 
-void begin_binding(JsonWriter& writer, const ExportedPod& pod) {
+void begin_binding(json::JsonWriter& writer, const ExportedPod& pod) {
   writer.raw(R"({"apiVersion":"v1","kind":"Binding",)");
   write_metadata(writer, pod);
 }
 
-void end_binding(JsonWriter& writer, std::string_view node) {
+void end_binding(json::JsonWriter& writer, std::string_view node) {
   writer.raw(R"(},"target":{"apiVersion":"v1","kind":"Node","name":)").string(node).raw("}}");
 }
 
-void write_devices(JsonWriter& writer, const std::vector<NamedPlan::Device>& devices) {
+void write_devices(json::JsonWriter& writer, const std::vector<muster_v1::NamedPlan::Device>& devices) {
   bool first = true;
   writer.raw(R"(,"gpus":[)");
-  for (const NamedPlan::Device& device : devices) {
+  for (const muster_v1::NamedPlan::Device& device : devices) {
     writer.separate(first).raw(R"({"index":)").integer(device.index).raw(R"(,"share":)").raw(device.share).raw("}");
   }
   writer.raw("]");
@@ -38,12 +38,12 @@ struct VirtualGpu {
 };
 
 VirtualGpu virtual_gpu(const GpuRequest& request, std::int64_t device_memory_mib) {
-  constexpr std::int64_t kMillionthsOfAPercent = kWholeDevice / 100;
+  constexpr std::int64_t kMillionthsOfAPercent = muster_v1::kWholeDevice / 100;
   switch (request.kind) {
     case GpuRequestKind::kMemory:
       return {request.share, 0};
     case GpuRequestKind::kFraction:
-      return {(device_memory_mib * request.share + kWholeDevice - 1) / kWholeDevice,
+      return {(device_memory_mib * request.share + muster_v1::kWholeDevice - 1) / muster_v1::kWholeDevice,
               (request.share + kMillionthsOfAPercent - 1) / kMillionthsOfAPercent};
     case GpuRequestKind::kWhole:
     case GpuRequestKind::kNone:
@@ -53,47 +53,49 @@ VirtualGpu virtual_gpu(const GpuRequest& request, std::int64_t device_memory_mib
 }
 
 // "UUID,NVIDIA,MIB,PERCENT:" for each device: what Volcano writes for a pod with one container that asks for devices.
-std::string virtual_gpu_ids(const NamedPlan::Placement& placement, const GpuRequest& request,
+std::string virtual_gpu_ids(const muster_v1::NamedPlan::Placement& placement, const GpuRequest& request,
                             const SnapshotNode& node) {
   std::string text;
   const VirtualGpu part = virtual_gpu(request, node.gpu_memory_mib);
-  for (const NamedPlan::Device& device : placement.devices) {
+  for (const muster_v1::NamedPlan::Device& device : placement.devices) {
     text.append(node.gpu_ids[static_cast<std::size_t>(device.index)]).append(",NVIDIA,");
     text.append(std::to_string(part.memory_mib)).append(",").append(std::to_string(part.cores)).append(":");
   }
   return text;
 }
 
-void write_virtual_gpu(JsonWriter& writer, std::string_view ids, std::string_view node, Nanoseconds time) {
+void write_virtual_gpu(json::JsonWriter& writer, std::string_view ids, std::string_view node, Nanoseconds time) {
   const std::string seconds = std::to_string(time / kNanosecondsPerSecond);
   writer.raw(R"("volcano.sh/bind-phase":"allocating","volcano.sh/bind-time":)").string(seconds);
   writer.raw(R"(,"volcano.sh/devices-to-allocate":)").string(ids).raw(R"(,"volcano.sh/vgpu-ids-new":)").string(ids);
   writer.raw(R"(,"volcano.sh/vgpu-node":)").string(node).raw(R"(,"volcano.sh/vgpu-time":)").string(seconds);
 }
 
-void write_device_indices(JsonWriter& writer, const NamedPlan::Placement& placement, Nanoseconds time) {
+void write_device_indices(json::JsonWriter& writer, const muster_v1::NamedPlan::Placement& placement,
+                          Nanoseconds time) {
   std::string indices;
-  for (const NamedPlan::Device& device : placement.devices) {
+  for (const muster_v1::NamedPlan::Device& device : placement.devices) {
     indices.append(indices.empty() ? "" : ",").append(std::to_string(device.index));
   }
   writer.raw(R"("volcano.sh/gpu-index":)").string(indices);
   writer.raw(R"(,"volcano.sh/predicate-time":)").string(std::to_string(time));
 }
 
-std::string_view delta_type(const NamedPlan::Placement* placement, const NamedPlan::Eviction* eviction) {
+std::string_view delta_type(const muster_v1::NamedPlan::Placement* placement,
+                            const muster_v1::NamedPlan::Eviction* eviction) {
   if (eviction == nullptr) return "PLACE";
   return placement == nullptr ? "PREEMPT" : "MIGRATE";
 }
 
 }  // namespace
 
-void write_binding(JsonWriter& writer, const ExportedPod& pod, std::string_view node) {
+void write_binding(json::JsonWriter& writer, const ExportedPod& pod, std::string_view node) {
   begin_binding(writer, pod);
   end_binding(writer, node);
 }
 
-void write_volcano_binding(JsonWriter& writer, const ExportedPod& pod, const NamedPlan::Placement& placement,
-                           const ExportCluster& cluster) {
+void write_volcano_binding(json::JsonWriter& writer, const ExportedPod& pod,
+                           const muster_v1::NamedPlan::Placement& placement, const ExportCluster& cluster) {
   const SnapshotNode* node = cluster.node(placement.node);
   const PodSpec* spec = cluster.spec(placement.pod);
   begin_binding(writer, pod);
@@ -109,7 +111,7 @@ void write_volcano_binding(JsonWriter& writer, const ExportedPod& pod, const Nam
   end_binding(writer, placement.node);
 }
 
-void write_eviction(JsonWriter& writer, const ExportedPod& pod) {
+void write_eviction(json::JsonWriter& writer, const ExportedPod& pod) {
   writer.raw(R"({"apiVersion":"policy/v1","kind":"Eviction",)");
   write_metadata(writer, {pod.namespace_name, pod.name, {}});
   writer.raw("}");
@@ -119,7 +121,7 @@ void write_eviction(JsonWriter& writer, const ExportedPod& pod) {
   writer.raw("}");
 }
 
-void write_patch(JsonWriter& writer, const ExportedPod& pod, std::string_view hostname,
+void write_patch(json::JsonWriter& writer, const ExportedPod& pod, std::string_view hostname,
                  const std::vector<std::string>& gates) {
   writer.raw(R"({"apiVersion":"v1","kind":"Pod",)");
   write_metadata(writer, pod);
@@ -138,9 +140,9 @@ void write_patch(JsonWriter& writer, const ExportedPod& pod, std::string_view ho
   writer.raw("}}");
 }
 
-KaiGroups::KaiGroups(const NamedPlan& plan, const ExportCluster& cluster) {
-  for (const NamedPlan::Placement& placement : plan.placements) {
-    for (const NamedPlan::Device& device : placement.devices) {
+KaiGroups::KaiGroups(const muster_v1::NamedPlan& plan, const ExportCluster& cluster) {
+  for (const muster_v1::NamedPlan::Placement& placement : plan.placements) {
+    for (const muster_v1::NamedPlan::Device& device : placement.devices) {
       std::string& name = names_[{placement.node, device.index}];
       if (!name.empty()) continue;
       name = cluster.device_group(placement.node, device.index);
@@ -155,8 +157,9 @@ std::string_view KaiGroups::name(std::string_view node, std::int64_t device) con
   return found->second;
 }
 
-void write_bind_request(JsonWriter& writer, const ExportedPod& pod, const NamedPlan::Placement& placement,
-                        const ExportCluster& cluster, const KaiGroups& groups) {
+void write_bind_request(json::JsonWriter& writer, const ExportedPod& pod,
+                        const muster_v1::NamedPlan::Placement& placement, const ExportCluster& cluster,
+                        const KaiGroups& groups) {
   MUSTER_REQUIRE(!pod.uid.empty());
   const PodSpec* spec = cluster.spec(placement.pod);
   const bool shares =
@@ -174,7 +177,7 @@ void write_bind_request(JsonWriter& writer, const ExportedPod& pod, const NamedP
   if (shares) {
     bool first = true;
     writer.raw(R"(,"selectedGPUGroups":[)");
-    for (const NamedPlan::Device& device : placement.devices) {
+    for (const muster_v1::NamedPlan::Device& device : placement.devices) {
       writer.separate(first).string(groups.name(placement.node, device.index));
     }
     writer.raw("]");
@@ -182,8 +185,8 @@ void write_bind_request(JsonWriter& writer, const ExportedPod& pod, const NamedP
   writer.raw("}}");
 }
 
-void write_delta(JsonWriter& writer, std::string_view plan_id, const NamedPlan::Placement* placement,
-                 const NamedPlan::Eviction* eviction) {
+void write_delta(json::JsonWriter& writer, std::string_view plan_id, const muster_v1::NamedPlan::Placement* placement,
+                 const muster_v1::NamedPlan::Eviction* eviction) {
   writer.raw("{");
   if (!plan_id.empty()) writer.raw(R"("plan":)").string(plan_id).raw(",");
   writer.raw(R"("type":)").string(delta_type(placement, eviction)).raw(R"(,"pod":)");
@@ -209,4 +212,4 @@ void write_delta(JsonWriter& writer, std::string_view plan_id, const NamedPlan::
   writer.raw("}");
 }
 
-}  // namespace muster
+}  // namespace muster::exporting

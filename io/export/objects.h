@@ -11,7 +11,7 @@
 #include "io/json/json_writer.h"
 #include "io/muster_v1/plan_line.h"
 
-namespace muster {
+namespace muster::exporting {
 
 // A pod as Kubernetes names it.
 struct ExportedPod {
@@ -20,25 +20,25 @@ struct ExportedPod {
 };
 
 // {"apiVersion":"v1","kind":"Binding",...}
-void write_binding(JsonWriter& writer, const ExportedPod& pod, std::string_view node);
+void write_binding(json::JsonWriter& writer, const ExportedPod& pod, std::string_view node);
 
 // The same with the annotations that Volcano's device plugins read: the indices of the devices or, if the node reports
 // the ids of its devices, the value that Volcano itself writes for its virtual GPUs.
-void write_volcano_binding(JsonWriter& writer, const ExportedPod& pod, const NamedPlan::Placement& placement,
-                           const ExportCluster& cluster);
+void write_volcano_binding(json::JsonWriter& writer, const ExportedPod& pod,
+                           const muster_v1::NamedPlan::Placement& placement, const ExportCluster& cluster);
 
 // {"apiVersion":"policy/v1","kind":"Eviction",...}
-void write_eviction(JsonWriter& writer, const ExportedPod& pod);
+void write_eviction(json::JsonWriter& writer, const ExportedPod& pod);
 
 // A strategic merge patch that removes scheduling gates (empty: all) and pins the pod to the node.
-void write_patch(JsonWriter& writer, const ExportedPod& pod, std::string_view hostname,
+void write_patch(json::JsonWriter& writer, const ExportedPod& pod, std::string_view hostname,
                  const std::vector<std::string>& gates);
 
 // KAI's names of groups of pods that share a device: the existing one, else one derived from the uid of the plan's
 // first pod on it. The same for every phase of a plan.
 class KaiGroups {
  public:
-  KaiGroups(const NamedPlan& plan, const ExportCluster& cluster);
+  KaiGroups(const muster_v1::NamedPlan& plan, const ExportCluster& cluster);
   // Requires a device of a placement of the plan.
   std::string_view name(std::string_view node, std::int64_t device) const;
 
@@ -47,12 +47,13 @@ class KaiGroups {
 };
 
 // {"apiVersion":"scheduling.run.ai/v1alpha2","kind":"BindRequest",...}. Requires the pod's uid.
-void write_bind_request(JsonWriter& writer, const ExportedPod& pod, const NamedPlan::Placement& placement,
-                        const ExportCluster& cluster, const KaiGroups& groups);
+void write_bind_request(json::JsonWriter& writer, const ExportedPod& pod,
+                        const muster_v1::NamedPlan::Placement& placement, const ExportCluster& cluster,
+                        const KaiGroups& groups);
 
 // {"type":"PLACE"|"PREEMPT"|"MIGRATE",...}: no eviction is a placement, no placement an eviction; one of the two at
 // least.
-void write_delta(JsonWriter& writer, std::string_view plan_id, const NamedPlan::Placement* placement,
-                 const NamedPlan::Eviction* eviction);
+void write_delta(json::JsonWriter& writer, std::string_view plan_id, const muster_v1::NamedPlan::Placement* placement,
+                 const muster_v1::NamedPlan::Eviction* eviction);
 
-}  // namespace muster
+}  // namespace muster::exporting

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::exporting {
 
 enum class ExportFormat : std::uint8_t { kBindings, kPatches, kVolcano, kKai, kDeltas };
 
@@ -23,4 +23,4 @@ struct ExportOptions {
   SharedDevices shared = SharedDevices::kLeaveOut;
 };
 
-}  // namespace muster
+}  // namespace muster::exporting

@@ -7,7 +7,7 @@
 #include "io/export/objects.h"
 #include "model/base/require.h"
 
-namespace muster {
+namespace muster::exporting {
 
 namespace {
 
@@ -20,8 +20,8 @@ std::string path_of(std::string_view list, std::size_t position) {
 
 // One entry of the plan's lists: what becomes of one pod.
 struct PlanStep {
-  const NamedPlan::Placement* placement = nullptr;  // none: the pod is not placed again
-  const NamedPlan::Eviction* eviction = nullptr;    // none: the pod is new
+  const muster_v1::NamedPlan::Placement* placement = nullptr;  // none: the pod is not placed again
+  const muster_v1::NamedPlan::Eviction* eviction = nullptr;    // none: the pod is new
   std::string path;
 
   bool is_move() const { return placement != nullptr && eviction != nullptr; }
@@ -30,7 +30,7 @@ struct PlanStep {
 
 class Exporter {
  public:
-  Exporter(const ReadPlan& plan, const ExportCluster& cluster, const ExportOptions& options)
+  Exporter(const muster_v1::ReadPlan& plan, const ExportCluster& cluster, const ExportOptions& options)
       : plan_(plan),
         cluster_(cluster),
         options_(options),
@@ -64,7 +64,7 @@ class Exporter {
 
   bool is_wanted(ExportPhase phase) const { return options_.phase == ExportPhase::kAll || options_.phase == phase; }
 
-  const ReadPlan& plan_;
+  const muster_v1::ReadPlan& plan_;
   const ExportCluster& cluster_;
   const ExportOptions& options_;
   // A moved pod is in the last two.
@@ -72,13 +72,13 @@ class Exporter {
   KaiGroups groups_;
   LeftOut left_out_;
   ExportedPlan out_;
-  JsonWriter json_;
+  json::JsonWriter json_;
   InputError error_;
 };
 
 bool Exporter::sort_steps() {
-  std::unordered_map<std::string_view, const NamedPlan::Placement*> places;
-  std::unordered_map<std::string_view, const NamedPlan::Eviction*> leavers;
+  std::unordered_map<std::string_view, const muster_v1::NamedPlan::Placement*> places;
+  std::unordered_map<std::string_view, const muster_v1::NamedPlan::Eviction*> candidates;
   const auto add = [&](const auto& list, auto& by_pod, std::string_view name) {
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (by_pod.emplace(list[i].pod, &list[i]).second) continue;
@@ -88,11 +88,11 @@ bool Exporter::sort_steps() {
     return true;
   };
   const auto& [placements, evictions] = plan_.named;
-  if (!add(placements, places, "placements") || !add(evictions, leavers, "evictions")) return false;
+  if (!add(placements, places, "placements") || !add(evictions, candidates, "evictions")) return false;
   for (std::size_t i = 0; i < placements.size(); ++i) {
     if (left_out_.has(placements[i]) || left_out_.stays(placements[i].pod)) continue;
-    const auto eviction = leavers.find(placements[i].pod);
-    PlanStep step{&placements[i], eviction == leavers.end() ? nullptr : eviction->second, path_of("placements", i)};
+    const auto eviction = candidates.find(placements[i].pod);
+    PlanStep step{&placements[i], eviction == candidates.end() ? nullptr : eviction->second, path_of("placements", i)};
     const bool waits = step.is_move() || !placements[i].after.empty();
     (waits ? later_ : at_once_).push_back(std::move(step));
   }
@@ -132,7 +132,7 @@ bool Exporter::write_place(const PlanStep& step) {
               "a BindRequest needs the uid of this pod, which no Kubernetes object in the snapshot provides"};
     return false;
   }
-  const NamedPlan::Placement& placement = *step.placement;
+  const muster_v1::NamedPlan::Placement& placement = *step.placement;
   if (step.is_move()) pod.uid = {};
   switch (options_.format) {
     case ExportFormat::kBindings:
@@ -221,11 +221,12 @@ void Exporter::remark() {
 
 }  // namespace
 
-Result<ExportedPlan> export_plan(const ReadPlan& plan, const ExportCluster& cluster, const ExportOptions& options) {
+Result<ExportedPlan> export_plan(const muster_v1::ReadPlan& plan, const ExportCluster& cluster,
+                                 const ExportOptions& options) {
   MUSTER_REQUIRE(!plan.is_error && plan.plan.placements.empty() && plan.plan.evictions.empty());
   Exporter exporter(plan, cluster, options);
   if (!exporter.run()) return std::move(exporter.error());
   return std::move(exporter.result());
 }
 
-}  // namespace muster
+}  // namespace muster::exporting

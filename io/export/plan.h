@@ -10,7 +10,7 @@
 #include "io/muster_v1/plan_line.h"
 #include "model/base/error.h"
 
-namespace muster {
+namespace muster::exporting {
 
 struct ExportedPlan {
   std::string text;  // one object a line, each with its line feed; phase after phase, each in the order of the plan
@@ -21,6 +21,7 @@ struct ExportedPlan {
 // Requires a plan with names, and one that the referee passes if the cluster is known. Errors, each with the path in
 // the plan line: InvalidValue, a pod whose name cannot be one of Kubernetes; MissingUid, for KAI a pod whose Kubernetes
 // UID is not known. Cost: O(placements + evictions).
-Result<ExportedPlan> export_plan(const ReadPlan& plan, const ExportCluster& cluster, const ExportOptions& options);
+Result<ExportedPlan> export_plan(const muster_v1::ReadPlan& plan, const ExportCluster& cluster,
+                                 const ExportOptions& options);
 
-}  // namespace muster
+}  // namespace muster::exporting

@@ -2,34 +2,28 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
-#include <deque>
 #include <random>
 #include <utility>
-#include <vector>
 
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/write.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http/error.hpp>
-#include <boost/beast/http/parser.hpp>
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/socket.h>
 
+#include "io/http/alarm.h"
+#include "io/http/body_share.h"
+#include "io/http/client_watch.h"
+#include "io/http/output_queue.h"
 #include "io/http/problem.h"
+#include "io/http/request_reader.h"
+#include "io/http/stream_socket.h"
 
-namespace muster {
+namespace muster::http {
 namespace {
 
 namespace asio = boost::asio;
-namespace http = boost::beast::http;
-using ErrorCode = boost::system::error_code;
 
 constexpr std::size_t kReadBytes = std::size_t{64} << 10;
 constexpr std::size_t kReadHeadBytes = std::size_t{4} << 10;
@@ -39,56 +33,6 @@ constexpr std::chrono::milliseconds kLinger{1000};
 // How long the server waits for a client without a request once it drains: a request may be on its way.
 constexpr std::chrono::milliseconds kDrainGrace{200};
 
-// Grows with what has come, not with what was announced.
-struct ReceivedBody {
-  using value_type = std::string;
-  class reader {
-   public:
-    template <bool IsRequest, class Fields>
-    reader(http::header<IsRequest, Fields>&, value_type& body) : body_(body) {}
-    void init(const boost::optional<std::uint64_t>&, ErrorCode& error) { error = {}; }
-    template <class Buffers>
-    std::size_t put(const Buffers& buffers, ErrorCode& error) {
-      error = {};
-      std::size_t bytes = 0;
-      for (auto it = asio::buffer_sequence_begin(buffers); it != asio::buffer_sequence_end(buffers); ++it) {
-        const asio::const_buffer part(*it);
-        body_.append(static_cast<const char*>(part.data()), part.size());
-        bytes += part.size();
-      }
-      return bytes;
-    }
-    void finish(ErrorCode& error) { error = {}; }
-
-   private:
-    value_type& body_;
-  };
-};
-using Parser = http::request_parser<ReceivedBody>;
-
-// The part of the bytes that all connections hold.
-class BodyShare {
- public:
-  explicit BodyShare(std::shared_ptr<std::atomic<std::size_t>> total) : total_(std::move(total)) {}
-  ~BodyShare() { release(); }
-  BodyShare(const BodyShare&) = delete;
-  BodyShare& operator=(const BodyShare&) = delete;
-
-  void release() { *total_ -= std::exchange(bytes_, 0); }
-  // False: it would be too much together with what others hold.
-  bool grow_to(std::size_t bytes, std::size_t most) {
-    const std::size_t others = *total_ - bytes_;
-    if (others > 0 && others + bytes > most) return false;
-    *total_ += bytes - bytes_;
-    bytes_ = bytes;
-    return true;
-  }
-
- private:
-  std::shared_ptr<std::atomic<std::size_t>> total_;
-  std::size_t bytes_ = 0;
-};
-
 // 1 to 128 letters, digits and a few signs: nothing that could disturb a log or a header.
 bool is_sane_request_id(std::string_view id) {
   constexpr std::string_view kSigns = "-._~:+/=";
@@ -96,64 +40,6 @@ bool is_sane_request_id(std::string_view id) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || kSigns.find(c) != std::string_view::npos;
   });
 }
-
-bool is_same_in_any_case(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](char x, char y) {
-    return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
-  });
-}
-
-// Of "/v1/solve?x" and "http://host/v1/solve": "/v1/solve".
-std::string path_of(std::string_view target) {
-  const std::size_t scheme = target.find("://");
-  if (!target.starts_with('/') && scheme != std::string_view::npos) {
-    const std::size_t path = target.find('/', scheme + 3);
-    target = path == std::string_view::npos ? "/" : target.substr(path);
-  }
-  return std::string(target.substr(0, target.find('?')));
-}
-
-std::string query_of(std::string_view target) {
-  const std::size_t mark = target.find('?');
-  if (mark == std::string_view::npos) return "";
-  return std::string(target.substr(mark + 1, target.find('#', mark) - mark - 1));
-}
-
-HttpProblem problem_of(const ErrorCode& error, const HttpLimits& limits) {
-  if (error == http::error::header_limit) {
-    return {431, "HeaderTooLarge", fmt::format("the header is longer than {} bytes", limits.max_header_bytes), {}};
-  }
-  if (error == http::error::body_limit) {
-    return {413, "BodyTooLarge", fmt::format("the body is longer than {} bytes", limits.max_body_bytes), {}};
-  }
-  if (error == http::error::bad_version)
-    return {505, "UnsupportedVersion", "the server supports HTTP/1.0 and HTTP/1.1", {}};
-  return {400, "InvalidHttp", "the request is not valid HTTP/1.1: " + error.message(), {}};
-}
-
-// What is wrong with a header that could be parsed.
-std::optional<HttpProblem> find_fault(const Parser& parser) {
-  const auto& head = parser.get();
-  if (head.version() >= 11 && head.count(http::field::host) != 1) {
-    return HttpProblem{400, "InvalidHttp", "an HTTP/1.1 request must have exactly one Host header", {}};
-  }
-  const auto coding = head.find(http::field::transfer_encoding);
-  if (coding != head.end()) {
-    const std::string_view value(coding->value().data(), coding->value().size());
-    if (head.version() < 11) return HttpProblem{400, "InvalidHttp", "Transfer-Encoding is not allowed in HTTP/1.0", {}};
-    if (!parser.chunked()) return HttpProblem{400, "InvalidHttp", "the last Transfer-Encoding must be chunked", {}};
-    if (!is_same_in_any_case(value, "chunked") || head.count(http::field::transfer_encoding) != 1) {
-      return HttpProblem{501, "UnsupportedTransferEncoding", "the only supported Transfer-Encoding is chunked", {}};
-    }
-  }
-  const auto expect = head[http::field::expect];
-  if (!expect.empty() && !is_same_in_any_case({expect.data(), expect.size()}, "100-continue")) {
-    return HttpProblem{417, "UnknownExpectation", "the only supported Expect is 100-continue", {}};
-  }
-  return std::nullopt;
-}
-
-std::string text_of(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
 class Connection;
 
@@ -179,15 +65,25 @@ class Exchange final : public HttpExchange {
 
 enum class Phase : std::uint8_t { kIdle, kHead, kBody, kAnswering, kLingering, kClosed };
 
+// Of a descriptor's socket.
+int family_of(int descriptor) {
+  int family = AF_UNIX;
+  socklen_t size = sizeof family;
+  ::getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &family, &size);
+  return family;
+}
+
 class Connection final : public HttpConnection, public std::enable_shared_from_this<Connection> {
  public:
-  Connection(HttpContext& context, int descriptor) : context_(context), socket_(context.io), timer_(context.io) {
-    int family = AF_UNIX;
-    socklen_t size = sizeof family;
-    ::getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &family, &size);
+  Connection(HttpContext& context, int descriptor)
+      : context_(context),
+        socket_(context.io),
+        client_(socket_, family_of(descriptor) == AF_UNIX),
+        alarm_(context.io),
+        output_(socket_) {
+    const int family = family_of(descriptor);
     const int on = 1;  // an answer is sent immediately; fails on Unix sockets, which do so in any case
-    is_unix_ = family == AF_UNIX;
-    if (!is_unix_) ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (family != AF_UNIX) ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     socket_.assign(asio::generic::stream_protocol(family, 0), descriptor);
     socket_.non_blocking(true);
   }
@@ -209,47 +105,37 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   void close();
 
  private:
-  struct Piece {
-    std::string bytes;
-    std::function<void()> sent;  // may be empty
-  };
-
   void begin_request();
   void advance();
-  void skip_empty_lines();
   void read_more();
+  asio::mutable_buffer input_space(std::size_t bytes);
   bool begin_body();
   bool hold_body();
   void hand_over();
   void watch();
-  void look_for_end();
+  void see_client_off();
   void fail(const HttpProblem& problem);
   std::string head_of(const HttpResponse& response, std::string_view framing);
   void send(std::string bytes, std::function<void()> sent);
   void flush();
-  void on_sent(const ErrorCode& error);
+  void on_sent(const SocketError& error);
   void finish();
   void linger();
   void discard();
   void arm(std::chrono::milliseconds duration);
-  void disarm();
   void on_timeout();
 
   HttpContext& context_;
-  asio::generic::stream_protocol::socket socket_;
-  bool is_unix_ = false;
-  asio::steady_timer timer_;
-  std::uint64_t timer_generation_ = 0;
-  Phase phase_ = Phase::kIdle;
+  StreamSocket socket_;
+  ClientWatch client_;
+  Alarm alarm_;
+  OutputQueue output_;
+  RequestReader reader_;
   HttpLimits limits_;  // of the current request
-  boost::beast::flat_buffer buffer_;
-  std::optional<Parser> parser_;
-  std::size_t head_bytes_ = 0;
+  Phase phase_ = Phase::kIdle;
   std::shared_ptr<Exchange> exchange_;
-  bool is_first_ = true, closes_ = false, is_watching_ = false, is_chunked_ = false, has_ended_ = false;
-  bool is_reading_ = false, is_writing_ = false;
-  std::deque<Piece> output_;    // waits
-  std::vector<Piece> sending_;  // is being written
+  bool is_first_ = true, is_reading_ = false;
+  bool closes_ = false, is_chunked_ = false, has_ended_ = false;  // of the current answer
 };
 
 std::shared_ptr<Connection> Exchange::current() {
@@ -274,10 +160,7 @@ void Exchange::abandon() {
 
 void Connection::begin_request() {
   limits_ = context_.limits;
-  parser_.emplace();
-  parser_->header_limit(static_cast<std::uint32_t>(limits_.max_header_bytes));
-  parser_->body_limit(limits_.max_body_bytes);
-  head_bytes_ = 0;
+  reader_.begin(limits_);
   closes_ = is_chunked_ = has_ended_ = false;
   exchange_.reset();
   phase_ = Phase::kIdle;
@@ -285,53 +168,39 @@ void Connection::begin_request() {
   advance();
 }
 
-// Before a request line they mean nothing (RFC 9112, 2.2).
-void Connection::skip_empty_lines() {
-  const auto data = buffer_.data();
-  const auto* const text = static_cast<const char*>(data.data());
-  std::size_t at = 0;
-  while (at + 1 < data.size() && text[at] == '\r' && text[at + 1] == '\n') at += 2;
-  buffer_.consume(at);
-}
-
 // Parses what has arrived, and reads on if that is not enough.
 void Connection::advance() {
   while (true) {
-    if (phase_ == Phase::kIdle) skip_empty_lines();
-    if (buffer_.size() == 0) return read_more();
+    if (phase_ == Phase::kIdle) reader_.skip_empty_lines();
+    if (!reader_.has_input()) return read_more();
     if (phase_ == Phase::kIdle) {
       phase_ = Phase::kHead;
       if (!is_first_) arm(limits_.header_timeout);
       is_first_ = false;
     }
-    ErrorCode error;
-    const std::size_t used = parser_->put(buffer_.data(), error);
-    buffer_.consume(used);
-    if (phase_ == Phase::kHead) head_bytes_ += used;
-    const bool is_short = error == http::error::need_more;
-    // Beast counts what one call sees; of a body, only framing and trailers are ever left over.
-    const std::size_t head = head_bytes_ + (is_short ? buffer_.size() : 0);
-    if ((phase_ == Phase::kHead ? head : head - head_bytes_) > limits_.max_header_bytes) {
-      error = http::make_error_code(http::error::header_limit);
-    } else if (is_short) {
-      return read_more();
-    }
-    if (error) return fail(problem_of(error, limits_));
-    if (phase_ == Phase::kHead && parser_->is_header_done() && !begin_body()) return;
+    const RequestReader::Progress progress = reader_.parse();
+    if (progress == RequestReader::Progress::kNeedsInput) return read_more();
+    if (progress == RequestReader::Progress::kFault) return fail(reader_.fault());
+    if (phase_ == Phase::kHead && reader_.has_head() && !begin_body()) return;
     if (phase_ == Phase::kBody && !hold_body()) return;
-    if (parser_->is_done()) return hand_over();
+    if (reader_.is_done()) return hand_over();
   }
+}
+
+asio::mutable_buffer Connection::input_space(std::size_t bytes) {
+  const std::span<char> space = reader_.space(bytes);
+  return {space.data(), space.size()};
 }
 
 void Connection::read_more() {
   const std::size_t bytes = phase_ == Phase::kBody ? kReadBytes : kReadHeadBytes;
   is_reading_ = true;
-  socket_.async_read_some(buffer_.prepare(bytes), [self = shared_from_this()](const ErrorCode& error, std::size_t got) {
+  socket_.async_read_some(input_space(bytes), [self = shared_from_this()](const SocketError& error, std::size_t got) {
     self->is_reading_ = false;
     if (error) return self->close();  // half a request is none
     if (self->phase_ == Phase::kLingering) return self->discard();
     if (self->phase_ == Phase::kAnswering || self->phase_ == Phase::kClosed) return;  // timed out meanwhile
-    self->buffer_.commit(got);
+    self->reader_.add(got);
     self->advance();
   });
 }
@@ -340,34 +209,28 @@ void Connection::read_more() {
 bool Connection::begin_body() {
   exchange_ = std::make_shared<Exchange>(weak_from_this(), context_.buffered_bytes);
   HttpRequest& request = exchange_->request;
-  const auto& head = parser_->get();
-  request.method = text_of(head.method_string());
-  request.path = path_of({head.target().data(), head.target().size()});
-  request.query = query_of({head.target().data(), head.target().size()});
-  for (const auto& field : head) request.fields.push_back({text_of(field.name_string()), text_of(field.value())});
+  request = reader_.head();
   const std::string_view id = request.field("X-Request-Id");
   request.id = is_sane_request_id(id) ? std::string(id) : fmt::format("{:016x}", context_.next_id++);
-  const auto fault = find_fault(*parser_);
-  if (fault) {
+  if (const auto fault = reader_.fault_of_head()) {
     fail(*fault);
     return false;
   }
   if (auto refusal = context_.service.refuse(request)) {
-    closes_ = !parser_->is_done();
+    closes_ = !reader_.is_done();
     phase_ = Phase::kAnswering;
     respond(*std::move(refusal));
     return false;
   }
   phase_ = Phase::kBody;
   arm(limits_.body_timeout);
-  const bool waits = !parser_->is_done() && buffer_.size() == 0 && !head[http::field::expect].empty();
-  if (waits && head.version() >= 11) send("HTTP/1.1 100 Continue\r\n\r\n", {});
+  if (reader_.awaits_continue()) send("HTTP/1.1 100 Continue\r\n\r\n", {});
   return true;
 }
 
 // Counts the received bytes. False: they exceed the limit, and the request has been answered.
 bool Connection::hold_body() {
-  if (exchange_->share.grow_to(parser_->get().body().size(), limits_.max_buffered_bytes)) return true;
+  if (exchange_->share.grow_to(reader_.body_bytes(), limits_.max_buffered_bytes)) return true;
   HttpResponse response =
       problem_response({429,
                         "TooManyBytes",
@@ -375,7 +238,7 @@ bool Connection::hold_body() {
                         {}},
                        exchange_->request.id);
   response.fields.push_back({"Retry-After", "1"});
-  closes_ = !parser_->is_done();
+  closes_ = !reader_.is_done();
   phase_ = Phase::kAnswering;
   respond(std::move(response));
   return false;
@@ -383,30 +246,20 @@ bool Connection::hold_body() {
 
 void Connection::hand_over() {
   phase_ = Phase::kAnswering;
-  disarm();
-  exchange_->request.body = std::move(parser_->get().body());
+  alarm_.cancel();
+  exchange_->request.body = reader_.take_body();
   context_.service.serve(exchange_);
   if (phase_ == Phase::kAnswering && !has_ended_) watch();
 }
 
-// Detects that the client closes its side while it waits. If the client sends more instead, that is left until after
-// the answer.
+// While the client waits for its answer.
 void Connection::watch() {
-  if (is_watching_) return;
-  is_watching_ = true;
-  socket_.async_wait(asio::socket_base::wait_read, [self = shared_from_this()](const ErrorCode& error) {
-    self->is_watching_ = false;
-    if (!error && self->phase_ == Phase::kAnswering) self->look_for_end();
+  client_.begin([self = shared_from_this()] {
+    if (self->phase_ == Phase::kAnswering && self->client_.has_left()) self->see_client_off();
   });
 }
 
-void Connection::look_for_end() {
-  char byte = 0;
-  const ssize_t got = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))) return;
-  // On a Unix socket, a client that has only ended sending differs from one that has closed, and gets the answer.
-  pollfd end{socket_.native_handle(), 0, 0};
-  if (is_unix_ && got == 0 && ::poll(&end, 1, 0) == 0) return;
+void Connection::see_client_off() {
   closes_ = true;
   exchange_->set_gone();
   context_.service.gone(exchange_);
@@ -424,8 +277,8 @@ void Connection::fail(const HttpProblem& problem) {
 }
 
 std::string Connection::head_of(const HttpResponse& response, std::string_view framing) {
-  const bool is_old = parser_->is_header_done() && parser_->get().version() < 11;
-  if (context_.is_draining || !parser_->is_header_done() || !parser_->get().keep_alive()) closes_ = true;
+  const bool is_old = reader_.has_head() && reader_.is_old();
+  if (context_.is_draining || !reader_.has_head() || !reader_.keeps_alive()) closes_ = true;
   std::string head =
       fmt::format("HTTP/1.1 {} {}\r\nDate: {}\r\n{}X-Request-Id: {}\r\n", response.status,
                   reason_phrase(response.status), context_.service.date(), framing, exchange_->request.id);
@@ -439,10 +292,10 @@ void Connection::respond(HttpResponse response) {
   if (phase_ != Phase::kAnswering || exchange_->status != 0) return;
   exchange_->status = response.status;
   has_ended_ = true;
-  disarm();
+  alarm_.cancel();
   std::string head = head_of(response, fmt::format("Content-Length: {}\r\n", response.body.size()));
   if (exchange_->request.method != "HEAD" && !response.body.empty()) {
-    output_.push_back({std::move(head), {}});
+    output_.add(std::move(head));
     return send(std::move(response.body), {});
   }
   send(std::move(head), {});
@@ -451,7 +304,7 @@ void Connection::respond(HttpResponse response) {
 void Connection::begin(const HttpResponse& head) {
   if (phase_ != Phase::kAnswering || exchange_->status != 0) return;
   exchange_->status = head.status;
-  is_chunked_ = parser_->get().version() >= 11;
+  is_chunked_ = !reader_.is_old();
   if (!is_chunked_) closes_ = true;  // the end of the body is that of the connection
   send(head_of(head, is_chunked_ ? "Transfer-Encoding: chunked\r\n" : ""), {});
 }
@@ -459,8 +312,8 @@ void Connection::begin(const HttpResponse& head) {
 void Connection::write(std::string piece, std::function<void()> sent) {
   if (phase_ != Phase::kAnswering || has_ended_ || piece.empty()) return;
   if (!is_chunked_) return send(std::move(piece), std::move(sent));
-  output_.push_back({fmt::format("{:x}\r\n", piece.size()), {}});
-  output_.push_back({std::move(piece), {}});
+  output_.add(fmt::format("{:x}\r\n", piece.size()));
+  output_.add(std::move(piece));
   send("\r\n", std::move(sent));
 }
 
@@ -468,36 +321,27 @@ void Connection::end() {
   if (phase_ != Phase::kAnswering || has_ended_) return;
   has_ended_ = true;
   if (is_chunked_) return send("0\r\n\r\n", {});
-  if (!is_writing_ && output_.empty()) finish();
+  if (!output_.is_writing() && !output_.has_waiting()) finish();
 }
 
 void Connection::send(std::string bytes, std::function<void()> sent) {
-  output_.push_back({std::move(bytes), std::move(sent)});
+  output_.add(std::move(bytes), std::move(sent));
   flush();
 }
 
 void Connection::flush() {
-  if (is_writing_ || output_.empty() || phase_ == Phase::kClosed) return;
-  is_writing_ = true;
-  sending_.assign(std::make_move_iterator(output_.begin()), std::make_move_iterator(output_.end()));
-  output_.clear();
-  std::vector<asio::const_buffer> buffers;
-  for (const Piece& piece : sending_) buffers.emplace_back(piece.bytes.data(), piece.bytes.size());
+  if (output_.is_writing() || !output_.has_waiting() || phase_ == Phase::kClosed) return;
   if (phase_ == Phase::kAnswering) arm(limits_.write_timeout);
-  asio::async_write(socket_, buffers,
-                    [self = shared_from_this()](const ErrorCode& error, std::size_t) { self->on_sent(error); });
+  output_.write([self = shared_from_this()](const SocketError& error) { self->on_sent(error); });
 }
 
-void Connection::on_sent(const ErrorCode& error) {
-  is_writing_ = false;
+void Connection::on_sent(const SocketError& error) {
   if (phase_ == Phase::kClosed) return;
   if (error) return close();
-  if (phase_ == Phase::kAnswering) disarm();
-  for (const Piece& piece : std::exchange(sending_, {})) {
-    if (piece.sent) piece.sent();
-  }
+  if (phase_ == Phase::kAnswering) alarm_.cancel();
+  output_.confirm();
   flush();
-  if (phase_ == Phase::kAnswering && has_ended_ && !is_writing_) finish();
+  if (phase_ == Phase::kAnswering && has_ended_ && !output_.is_writing()) finish();
 }
 
 void Connection::finish() {
@@ -510,19 +354,18 @@ void Connection::finish() {
 // If it were closed with unread input, the client could lose the answer.
 void Connection::linger() {
   phase_ = Phase::kLingering;
-  ErrorCode ignored;
+  SocketError ignored;
   socket_.shutdown(asio::socket_base::shutdown_send, ignored);
   arm(kLinger);
   if (!is_reading_) discard();
 }
 
 void Connection::discard() {
-  buffer_.clear();
-  socket_.async_read_some(buffer_.prepare(kReadBytes),
-                          [self = shared_from_this()](const ErrorCode& error, std::size_t) {
-                            if (self->phase_ != Phase::kLingering) return;
-                            error ? self->close() : self->discard();
-                          });
+  reader_.drop_input();
+  socket_.async_read_some(input_space(kReadBytes), [self = shared_from_this()](const SocketError& error, std::size_t) {
+    if (self->phase_ != Phase::kLingering) return;
+    error ? self->close() : self->discard();
+  });
 }
 
 void Connection::close() {
@@ -530,10 +373,10 @@ void Connection::close() {
   const bool has_exchange = phase_ == Phase::kAnswering && exchange_;
   phase_ = Phase::kClosed;
   const auto self = shared_from_this();
-  disarm();
-  ErrorCode ignored;
+  alarm_.cancel();
+  SocketError ignored;
   socket_.close(ignored);
-  output_.clear();
+  output_.drop_waiting();
   const std::shared_ptr<Exchange> exchange = std::move(exchange_);
   if (has_exchange) {
     exchange->set_gone();
@@ -546,15 +389,7 @@ void Connection::close() {
 }
 
 void Connection::arm(std::chrono::milliseconds duration) {
-  timer_.expires_after(duration);
-  timer_.async_wait([self = shared_from_this(), generation = ++timer_generation_](const ErrorCode& error) {
-    if (!error && generation == self->timer_generation_) self->on_timeout();
-  });
-}
-
-void Connection::disarm() {
-  ++timer_generation_;
-  timer_.cancel();
+  alarm_.set(duration, [self = shared_from_this()] { self->on_timeout(); });
 }
 
 void Connection::on_timeout() {
@@ -590,10 +425,4 @@ std::shared_ptr<HttpConnection> make_connection(HttpContext& context, int descri
   return std::make_shared<Connection>(context, descriptor);
 }
 
-std::string_view HttpRequest::field(std::string_view name) const {
-  const auto found =
-      std::ranges::find_if(fields, [&](const HttpField& f) { return is_same_in_any_case(f.name, name); });
-  return found == fields.end() ? std::string_view() : std::string_view(found->value);
-}
-
-}  // namespace muster
+}  // namespace muster::http

@@ -15,7 +15,7 @@ namespace boost::asio {
 class io_context;
 }
 
-namespace muster {
+namespace muster::http {
 
 class HttpConnection {
  public:
@@ -50,4 +50,4 @@ struct HttpContext {
 // Takes over a connected stream socket.
 std::shared_ptr<HttpConnection> make_connection(HttpContext& context, int descriptor);
 
-}  // namespace muster
+}  // namespace muster::http

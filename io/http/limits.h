@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstddef>
 
-namespace muster {
+namespace muster::http {
 
 struct HttpLimits {
   std::size_t max_header_bytes = 16'384;
@@ -17,4 +17,4 @@ struct HttpLimits {
   std::chrono::milliseconds write_timeout{30'000};   // for a whole answer, or a piece of it
 };
 
-}  // namespace muster
+}  // namespace muster::http

@@ -15,7 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-namespace muster {
+namespace muster::http {
 namespace {
 
 constexpr mode_t kAllButUserAndGroup = 0117;  // 0777 & ~0117 = 0660
@@ -163,4 +163,4 @@ std::string name_of_listener(const ListenAddress& address, int descriptor) {
   return std::string("tcp:") + (is_long ? "[" : "") + host.data() + (is_long ? "]:" : ":") + port.data();
 }
 
-}  // namespace muster
+}  // namespace muster::http

@@ -6,7 +6,7 @@
 
 #include "model/base/error.h"
 
-namespace muster {
+namespace muster::http {
 
 struct ListenAddress {
   bool is_unix = true;
@@ -32,4 +32,4 @@ void remove_socket(const ListenAddress& address);
 // "tcp:127.0.0.1:41234": with the port that the system has chosen if 0 was requested.
 std::string name_of_listener(const ListenAddress& address, int descriptor);
 
-}  // namespace muster
+}  // namespace muster::http

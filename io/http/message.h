@@ -5,7 +5,10 @@
 #include <string_view>
 #include <vector>
 
-namespace muster {
+namespace muster::http {
+
+// Of ASCII text, as names of fields and codings are compared.
+bool is_same_in_any_case(std::string_view a, std::string_view b);
 
 struct HttpField {
   std::string name, value;
@@ -30,4 +33,4 @@ struct HttpResponse {
   std::vector<HttpField> fields;  // beside those of the message itself
 };
 
-}  // namespace muster
+}  // namespace muster::http

@@ -5,7 +5,7 @@
 
 #include "io/json/json_writer.h"
 
-namespace muster {
+namespace muster::http {
 
 std::string_view reason_phrase(unsigned status) {
   constexpr std::array<std::pair<unsigned, std::string_view>, 18> kPhrases = {{{100, "Continue"},
@@ -34,7 +34,7 @@ std::string_view reason_phrase(unsigned status) {
 
 HttpResponse problem_response(const HttpProblem& problem, std::string_view request_id) {
   HttpResponse response{problem.status, "application/problem+json", {}, {}};
-  JsonWriter json(response.body);
+  json::JsonWriter json(response.body);
   json.raw(R"({"type":"about:blank","title":)").string(reason_phrase(problem.status));
   json.raw(R"(,"status":)").integer(problem.status).raw(R"(,"detail":)").string(problem.detail);
   json.raw(R"(,"code":)").string(problem.code);
@@ -43,4 +43,4 @@ HttpResponse problem_response(const HttpProblem& problem, std::string_view reque
   return response;
 }
 
-}  // namespace muster
+}  // namespace muster::http

@@ -6,7 +6,7 @@
 
 #include "io/http/message.h"
 
-namespace muster {
+namespace muster::http {
 
 struct HttpProblem {
   unsigned status = 500;
@@ -21,4 +21,4 @@ HttpResponse problem_response(const HttpProblem& problem, std::string_view reque
 // "Not Found"
 std::string_view reason_phrase(unsigned status);
 
-}  // namespace muster
+}  // namespace muster::http

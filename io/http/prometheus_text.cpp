@@ -6,7 +6,7 @@
 
 #include "model/base/require.h"
 
-namespace muster {
+namespace muster::http {
 namespace {
 
 // Shortest that reads back as the same.
@@ -66,4 +66,4 @@ void PrometheusText::line(std::string_view suffix, Labels labels, std::string_vi
                       number(value));
 }
 
-}  // namespace muster
+}  // namespace muster::http

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster {
+namespace muster::http {
 
 // Counts of observations up to each bound, and their sum.
 class Histogram {
@@ -45,4 +45,4 @@ class PrometheusText {
   std::string_view name_;
 };
 
-}  // namespace muster
+}  // namespace muster::http

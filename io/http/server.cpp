@@ -15,7 +15,7 @@
 
 #include "io/http/connection.h"
 
-namespace muster {
+namespace muster::http {
 namespace {
 
 namespace asio = boost::asio;
@@ -131,4 +131,4 @@ void HttpServer::post(std::function<void()> task) { asio::post(implementation_->
 
 std::size_t HttpServer::connections() const { return implementation_->context.connection_count; }
 
-}  // namespace muster
+}  // namespace muster::http

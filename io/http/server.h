@@ -13,7 +13,7 @@
 #include "io/http/limits.h"
 #include "io/http/service.h"
 
-namespace muster {
+namespace muster::http {
 
 class HttpServer {
  public:
@@ -39,4 +39,4 @@ class HttpServer {
   std::unique_ptr<Implementation> implementation_;
 };
 
-}  // namespace muster
+}  // namespace muster::http

@@ -10,7 +10,7 @@
 
 #include "io/http/message.h"
 
-namespace muster {
+namespace muster::http {
 
 // A request whose body is there, and its answer. All on the server's thread, but for is_gone(). Either respond() once,
 // or begin(), any number of write(), and end().
@@ -38,7 +38,7 @@ class HttpExchange {
   std::atomic<bool> is_gone_{false};
 };
 
-// What is served; called on the server's thread, which everybody waits for meanwhile.
+// What is served; called on the server's thread, which all clients wait for meanwhile.
 class HttpService {
  public:
   virtual ~HttpService() = default;
@@ -56,4 +56,4 @@ class HttpService {
   virtual std::string date() = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::http

@@ -7,7 +7,7 @@
 
 #include "model/base/require.h"
 
-namespace muster {
+namespace muster::json {
 
 namespace {
 
@@ -207,4 +207,4 @@ void append_path_key(std::string& path, std::string_view key) {
   path += "\"]";
 }
 
-}  // namespace muster
+}  // namespace muster::json

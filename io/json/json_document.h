@@ -17,7 +17,7 @@
 
 #include "model/base/error.h"
 
-namespace muster {
+namespace muster::json {
 
 struct JsonTape {
   const std::uint64_t* words = nullptr;
@@ -202,4 +202,4 @@ bool is_utf8(std::string_view text);
 // `path` with one more step: .key, or ["key"] if the key is not a plain word.
 void append_path_key(std::string& path, std::string_view key);
 
-}  // namespace muster
+}  // namespace muster::json

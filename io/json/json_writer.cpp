@@ -10,7 +10,7 @@
 #include "io/json/json_document.h"
 #include "model/base/require.h"
 
-namespace muster {
+namespace muster::json {
 
 namespace {
 
@@ -115,4 +115,4 @@ JsonWriter& JsonWriter::number(double value) {
   return *this;
 }
 
-}  // namespace muster
+}  // namespace muster::json

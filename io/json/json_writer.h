@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace muster {
+namespace muster::json {
 
 class JsonWriter {
  public:
@@ -36,4 +36,4 @@ class JsonWriter {
   std::string& out_;
 };
 
-}  // namespace muster
+}  // namespace muster::json

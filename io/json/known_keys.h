@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::json {
 
 // `name` is that of the object's definition in the JSON Schema of docs/.
 struct KnownObject {
@@ -12,7 +12,5 @@ struct KnownObject {
   std::vector<std::string> keys, required;
 };
 
-std::vector<KnownObject> known_snapshot_objects();
-std::vector<KnownObject> known_plan_objects();
 
-}  // namespace muster
+}  // namespace muster::json

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-namespace muster {
+namespace muster::json {
 
 namespace {
 
@@ -216,4 +216,4 @@ bool Reading::read_labels(JsonValue value, Labels& out) {
   return fail_duplicate(duplicate.value, duplicate.key);
 }
 
-}  // namespace muster
+}  // namespace muster::json

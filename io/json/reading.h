@@ -17,7 +17,7 @@
 #include "model/snapshot/quantity.h"
 #include "model/snapshot/snapshot.h"
 
-namespace muster {
+namespace muster::json {
 
 struct Reading {
   JsonDocument& document;
@@ -168,4 +168,4 @@ template <class Value, std::size_t N>
   return reading.fail_value(value, "\"" + std::string(name) + "\" is not one of " + known);
 }
 
-}  // namespace muster
+}  // namespace muster::json

@@ -18,7 +18,7 @@
 #include "io/json/json_document.h"
 #include "io/json/json_writer.h"
 
-namespace muster {
+namespace muster::json {
 
 namespace {
 
@@ -334,4 +334,4 @@ Result<std::string> yaml_to_json(std::string_view text) {
   return out;
 }
 
-}  // namespace muster
+}  // namespace muster::json

@@ -6,7 +6,7 @@
 
 #include "model/base/error.h"
 
-namespace muster {
+namespace muster::json {
 
 // One JSON document a line, in the order of the text; empty documents are left out.
 //
@@ -18,4 +18,4 @@ namespace muster {
 // about 100 ns a byte.
 Result<std::string> yaml_to_json(std::string_view text);
 
-}  // namespace muster
+}  // namespace muster::json

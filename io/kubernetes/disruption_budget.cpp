@@ -4,22 +4,22 @@
 #include <cstdint>
 #include <limits>
 
-namespace muster {
+namespace muster::kubernetes {
 
 namespace {
 
-bool whole_number(KubernetesReading& in, JsonValue value, std::int64_t& out) {
+bool whole_number(KubernetesReading& in, json::JsonValue value, std::int64_t& out) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   return !value || in.read_integer(value, std::numeric_limits<std::int64_t>::min(), kMost, out);
 }
 
 }  // namespace
 
-bool import_disruption_budget(KubernetesReading& in, const KubernetesObject& object, JsonWriter& writer) {
+bool import_disruption_budget(KubernetesReading& in, const KubernetesObject& object, json::JsonWriter& writer) {
   static constexpr std::array<std::string_view, 2> kSpecKeys = {"selector", "unhealthyPodEvictionPolicy"};
   static constexpr std::array<std::string_view, 2> kStatusKeys = {"disruptionsAllowed", "observedGeneration"};
-  std::array<JsonValue, 2> spec, status;
-  JsonValue generation;
+  std::array<json::JsonValue, 2> spec, status;
+  json::JsonValue generation;
   std::int64_t allowed = 0, observed = 0, current = 0;
   std::string_view unhealthy;
   if (!in.take(object.spec, kSpecKeys, spec) || !in.take(object.status, kStatusKeys, status) ||
@@ -47,10 +47,10 @@ bool import_disruption_budget(KubernetesReading& in, const KubernetesObject& obj
 }
 
 void write_unclear_budget(KubernetesReading& in, const KubernetesObject& object, std::string_view why,
-                          JsonWriter& writer) {
+                          json::JsonWriter& writer) {
   writer.raw(R"({"name":)").string(object.name).raw(R"(,"namespace":)").string(object.namespace_name);
-  JsonValue selector;
-  const bool has_spec = object.spec && object.spec.is(JsonKind::kObject);
+  json::JsonValue selector;
+  const bool has_spec = object.spec && object.spec.is(json::JsonKind::kObject);
   if (has_spec && in.tried(in.take(object.spec, "selector", selector)) && selector) {
     writer.raw(R"(,"selector":)");
     write_json(writer, in.document, selector);
@@ -58,4 +58,4 @@ void write_unclear_budget(KubernetesReading& in, const KubernetesObject& object,
   writer.raw(R"(,"allowed":0,"exclusive":true,"unclear":)").string(why).raw("}");
 }
 
-}  // namespace muster
+}  // namespace muster::kubernetes

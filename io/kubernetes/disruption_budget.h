@@ -3,14 +3,14 @@
 
 #include "io/kubernetes/object/object.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 // Writes one entry. As in the eviction API, a budget whose status is absent or older than its specification allows
 // nothing, and a pod that several budgets select cannot be evicted.
 [[nodiscard]] bool import_disruption_budget(KubernetesReading& reading, const KubernetesObject& object,
-                                            JsonWriter& writer);
+                                            json::JsonWriter& writer);
 // Writes an entry for a budget that cannot be read, which allows no eviction of the pods that it may select.
 void write_unclear_budget(KubernetesReading& reading, const KubernetesObject& object, std::string_view why,
-                          JsonWriter& writer);
+                          json::JsonWriter& writer);
 
-}  // namespace muster
+}  // namespace muster::kubernetes

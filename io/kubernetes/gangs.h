@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -14,7 +15,27 @@
 #include "io/kubernetes/priorities.h"
 #include "io/kubernetes/queues.h"
 
-namespace muster {
+namespace muster::kubernetes {
+
+// What the pods of a gang say about it together.
+struct GangPods {
+  std::int64_t count = 0, succeeded = 0;
+  std::int32_t highest_priority = std::numeric_limits<std::int32_t>::min();
+  bool never_preempts = true, has_fixed = false, forbids_preemption = false;
+  std::optional<std::int32_t> min_available;
+  std::string_view created;  // of the first one
+  std::string_view kai_queue, runai_queue, kueue_queue;
+
+  // Counts one more pod. The order of the pods does not matter.
+  void add(const KubernetesPod& pod, std::int32_t priority);
+};
+
+// What follows for a gang from its group and its pods.
+struct GangSettlement {
+  std::string queue;
+  std::int32_t priority = 0;
+  bool preemptible = true;
+};
 
 class KubernetesGangs {
  public:
@@ -33,7 +54,9 @@ class KubernetesGangs {
   void finish(std::vector<KubernetesPod>& pods, KubernetesRemarks& remarks);
 
   std::size_t size() const { return gangs_.size(); }
-  const std::string& name(const KubernetesPod& pod) const { return gangs_[static_cast<std::size_t>(pod.gang)].name; }
+  const std::string& name(const KubernetesPod& pod) const {
+    return gangs_[static_cast<std::size_t>(pod.membership.gang)].name;
+  }
   // For KAI's groups that do not set theirs; empty: none.
   void set_default_grace_period(std::string_view period) { default_grace_period_ = period; }
   // Holds the gang of a pod that was held after it had joined.
@@ -42,23 +65,15 @@ class KubernetesGangs {
   std::string_view held(const KubernetesPod& pod) const;
   std::int32_t priority_of(const KubernetesPod& pod) const;
 
-  [[nodiscard]] bool write(KubernetesReading& reading, JsonWriter& writer) const;
+  [[nodiscard]] bool write(KubernetesReading& reading, json::JsonWriter& writer) const;
 
  private:
   struct Gang {
     KubernetesGroup group;
     std::string name;
     bool is_written = true;
-    // Of its pods:
-    std::int64_t pods = 0, succeeded = 0;
-    std::int32_t highest_priority = std::numeric_limits<std::int32_t>::min();
-    bool never_preempts = true, has_fixed = false, forbids_preemption = false;
-    std::optional<std::int32_t> min_available;
-    std::string_view earliest, kai_queue, runai_queue, kueue_queue;
-    // Settled by finish:
-    std::string queue;
-    std::int32_t priority = 0;
-    bool preemptible = true;
+    GangPods pods;
+    GangSettlement settled;
   };
   std::size_t find_or_add(const KubernetesPod& pod);
   std::size_t append(const KubernetesGroup& group);
@@ -68,7 +83,7 @@ class KubernetesGangs {
   void settle(Gang& gang);
   void give_own_gangs(std::vector<KubernetesPod>& pods);
   std::int32_t settled_priority(const Gang& gang) const;
-  [[nodiscard]] bool write_gang(KubernetesReading& reading, JsonWriter& writer, const Gang& gang) const;
+  [[nodiscard]] bool write_gang(KubernetesReading& reading, json::JsonWriter& writer, const Gang& gang) const;
 
   const KubernetesPriorities& priorities_;
   KubernetesQueues& queues_;
@@ -80,4 +95,4 @@ class KubernetesGangs {
   bool has_joined_ = false;  // a pod; no group of an object comes after that
 };
 
-}  // namespace muster
+}  // namespace muster::kubernetes

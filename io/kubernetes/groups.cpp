@@ -2,34 +2,30 @@
 
 #include <algorithm>
 
-namespace muster {
+namespace muster::kubernetes {
 
 namespace {
 
 void begin_group(const KubernetesObject& object, KubernetesGroup& group) {
-  group.namespace_name = object.namespace_name;
-  group.name = object.name;
+  group.identity.namespace_name = object.namespace_name;
+  group.identity.name = object.name;
   group.object = object.value;
-  group.created = object.created;
+  group.times.created = object.created;
 }
 
 bool read_annotation(KubernetesReading& in, const KubernetesObject& object, std::string_view key,
                      std::string_view& out) {
-  JsonValue annotations, value;
+  json::JsonValue annotations, value;
   return in.take(object.metadata, "annotations", annotations) && in.take(annotations, key, value) &&
          in.text(value, out);
 }
 
-struct TopologyWords {
-  std::string_view required, preferred;
-};
-
 // A level that no Topology of the list has cannot be kept.
-bool read_topology(KubernetesReading& in, JsonValue constraint, const KubernetesTopologies& topologies,
-                   TopologyWords& out, std::string_view& held) {
+bool read_topology(KubernetesReading& in, json::JsonValue constraint, const KubernetesTopologies& topologies,
+                   TopologyRequest& out, std::string_view& held) {
   static constexpr std::array<std::string_view, 3> kKeys = {"preferredTopologyLevel", "requiredTopologyLevel",
                                                             "topology"};
-  std::array<JsonValue, 3> found;
+  std::array<json::JsonValue, 3> found;
   std::string_view preferred, required, topology;
   if (!in.take(constraint, kKeys, found) || !in.text(found[0], preferred) || !in.text(found[1], required) ||
       !in.text(found[2], topology)) {
@@ -42,33 +38,30 @@ bool read_topology(KubernetesReading& in, JsonValue constraint, const Kubernetes
   return true;
 }
 
-bool read_kai_subgroup(KubernetesReading& in, JsonValue object, const KubernetesTopologies& topologies,
-                       KubernetesSubgroup& out, std::string_view& held) {
+bool read_kai_subgroup(KubernetesReading& in, json::JsonValue object, const KubernetesTopologies& topologies,
+                       SnapshotSubgroup& out, std::string_view& held) {
   static constexpr std::array<std::string_view, 5> kKeys = {"minMember", "minSubGroup", "name", "parent",
                                                             "topologyConstraint"};
-  std::array<JsonValue, 5> found;
-  TopologyWords words;
-  if (!in.expect(object, JsonKind::kObject) || !in.take(object, kKeys, found) || !in.count(found[0], out.min_member) ||
-      !in.count(found[1], out.min_subgroups) || !in.text(found[2], out.name) || !in.text(found[3], out.parent) ||
-      !read_topology(in, found[4], topologies, words, held)) {
+  std::array<json::JsonValue, 5> found;
+  if (!in.expect(object, json::JsonKind::kObject) || !in.take(object, kKeys, found) ||
+      !in.count(found[0], out.min_member) || !in.count(found[1], out.min_subgroups) || !in.text(found[2], out.name) ||
+      !in.text(found[3], out.parent) || !read_topology(in, found[4], topologies, out.topology, held)) {
     return false;
   }
-  out.required = words.required;
-  out.preferred = words.preferred;
   return !out.name.empty() || in.fail_missing(object, "name");
 }
 
-bool read_kai_subgroups(KubernetesReading& in, JsonValue list, const KubernetesTopologies& topologies,
+bool read_kai_subgroups(KubernetesReading& in, json::JsonValue list, const KubernetesTopologies& topologies,
                         KubernetesGroup& group) {
   bool has_any = false;
   if (!in.has_elements(list, has_any)) return false;
   if (!has_any) return true;
-  for (const JsonValue element : list.elements()) {
+  for (const json::JsonValue element : list.elements()) {
     if (!read_kai_subgroup(in, element, topologies, group.subgroups.emplace_back(), group.held)) return false;
   }
-  for (KubernetesSubgroup& subgroup : group.subgroups) {
+  for (SnapshotSubgroup& subgroup : group.subgroups) {
     const bool is_inner =
-        std::ranges::find(group.subgroups, subgroup.name, &KubernetesSubgroup::parent) != group.subgroups.end();
+        std::ranges::find(group.subgroups, subgroup.name, &SnapshotSubgroup::parent) != group.subgroups.end();
     if (is_inner) {
       subgroup.min_member.reset();
     } else {
@@ -80,59 +73,59 @@ bool read_kai_subgroups(KubernetesReading& in, JsonValue list, const KubernetesT
 }
 
 // A negative one delays nothing.
-bool read_preemption_delay(KubernetesReading& in, JsonValue value, KubernetesGroup& group) {
-  if (!value || (value.is(JsonKind::kString) && value.string().starts_with('-'))) return true;
-  return in.read_duration(value, group.preemption_delay);
+bool read_preemption_delay(KubernetesReading& in, json::JsonValue value, KubernetesGroup& group) {
+  if (!value || (value.is(json::JsonKind::kString) && value.string().starts_with('-'))) return true;
+  return in.read_duration(value, group.times.preemption_delay);
 }
 
-bool read_grace_period(KubernetesReading& in, JsonValue value, KubernetesGroup& group) {
+bool read_grace_period(KubernetesReading& in, json::JsonValue value, KubernetesGroup& group) {
   if (!value) return true;
-  if (!in.expect(value, JsonKind::kString)) return false;
-  group.grace_period = value;
+  if (!in.expect(value, json::JsonKind::kString)) return false;
+  group.times.grace_period = value;
   if (value.string().starts_with('-')) return true;
   Nanoseconds duration = 0;
   return in.read_duration(value, duration);
 }
 
-bool read_preemptibility(KubernetesReading& in, JsonValue value, KubernetesGroup& group) {
+bool read_preemptibility(KubernetesReading& in, json::JsonValue value, KubernetesGroup& group) {
   std::string_view word;
   if (!in.text(value, word)) return false;
   if (word.empty()) return true;
-  group.preemptible = word == "preemptible";
-  return *group.preemptible || word == "non-preemptible" ||
+  group.priority.preemptible = word == "preemptible";
+  return *group.priority.preemptible || word == "non-preemptible" ||
          in.fail_value(value, "preemptibility must be preemptible or non-preemptible");
 }
 
-bool read_min_resources(KubernetesReading& in, JsonValue value, KubernetesGroup& group) {
-  if (value && !in.expect(value, JsonKind::kObject)) return false;
-  group.min_resources = value;
+bool read_min_resources(KubernetesReading& in, json::JsonValue value, KubernetesGroup& group) {
+  if (value && !in.expect(value, json::JsonKind::kObject)) return false;
+  group.minimum.resources = value;
   return true;
 }
 
 // Each task with its own minimum. A minimum beyond their sum cannot be expressed.
-bool read_tasks(KubernetesReading& in, JsonValue tasks, KubernetesGroup& group) {
+bool read_tasks(KubernetesReading& in, json::JsonValue tasks, KubernetesGroup& group) {
   if (!tasks) return true;
-  if (!in.expect(tasks, JsonKind::kObject)) return false;
+  if (!in.expect(tasks, json::JsonKind::kObject)) return false;
   std::int64_t sum = 0;
-  for (const JsonMember member : tasks.members()) {
-    if (std::ranges::find(group.subgroups, member.key, &KubernetesSubgroup::name) != group.subgroups.end()) {
+  for (const json::JsonMember member : tasks.members()) {
+    if (std::ranges::find(group.subgroups, member.key, &SnapshotSubgroup::name) != group.subgroups.end()) {
       return in.fail_duplicate(member.value, member.key);
     }
-    KubernetesSubgroup& task = group.subgroups.emplace_back();
+    SnapshotSubgroup& task = group.subgroups.emplace_back();
     task.name = member.key;
     if (task.name.empty()) return in.fail_value(member.value, "a task must have a name");
     if (!in.count(member.value, task.min_member)) return false;
     sum += *task.min_member;
   }
-  if (!group.subgroups.empty() && *group.min_member > sum)
+  if (!group.subgroups.empty() && *group.minimum.members > sum)
     group.held = "its PodGroup has a minMember greater than the sum of minTaskMember";
   return true;
 }
 
-bool read_network_topology(KubernetesReading& in, const KubernetesObject& object, JsonValue value,
+bool read_network_topology(KubernetesReading& in, const KubernetesObject& object, json::JsonValue value,
                            KubernetesGroup& group) {
   if (!value) return true;
-  JsonValue mode;
+  json::JsonValue mode;
   std::string_view word = "hard";  // Volcano's default
   if (!in.take(value, "mode", mode) || !in.text(mode, word)) return false;
   if (word == "soft") {
@@ -145,22 +138,22 @@ bool read_network_topology(KubernetesReading& in, const KubernetesObject& object
 
 // The condition on pods of a group of the Workload API: all of a gang, or independent pods. `timeout` of a gang is in
 // no release but in use.
-bool read_policy(KubernetesReading& in, JsonValue policy, KubernetesGroup& group) {
+bool read_policy(KubernetesReading& in, json::JsonValue policy, KubernetesGroup& group) {
   static constexpr std::array<std::string_view, 2> kKeys = {"basic", "gang"};
   static constexpr std::array<std::string_view, 2> kGangKeys = {"minCount", "timeout"};
-  std::array<JsonValue, 2> found, gang;
+  std::array<json::JsonValue, 2> found, gang;
   if (!in.take(policy, kKeys, found) || !in.take(found[1], kGangKeys, gang)) return false;
   group.is_basic = found[0] && !found[1];
   if (!found[0] && !found[1]) group.held = "its pod group has neither a basic nor a gang policy";
   Nanoseconds duration = 0;
   if (gang[1] && !in.read_duration(gang[1], duration)) return false;
-  group.timeout = gang[1];
-  return in.count(gang[0], group.min_member);
+  group.times.timeout = gang[1];
+  return in.count(gang[0], group.minimum.members);
 }
 
 }  // namespace
 
-std::string KubernetesGroup::full_name() const {
+std::string GroupIdentity::full_name() const {
   std::string text(namespace_name);
   text.append("/").append(name);
   if (system == GroupSystem::kWorkload) text.append("/").append(group);
@@ -177,60 +170,57 @@ bool read_kai_group(KubernetesReading& in, const KubernetesObject& object, const
                                                                    "kai.scheduler/stale-podgroup-timestamp"};
   static constexpr std::array<std::string_view, 2> kLabels = {"kai.scheduler/queue", "runai/queue"};
   begin_group(object, group);
-  group.system = GroupSystem::kKai;
-  std::array<JsonValue, 9> spec;
-  std::array<JsonValue, 2> labelled, annotated;
-  JsonValue labels, annotations;
-  TopologyWords words;
+  group.identity.system = GroupSystem::kKai;
+  std::array<json::JsonValue, 9> spec;
+  std::array<json::JsonValue, 2> labelled, annotated;
+  json::JsonValue labels, annotations;
   if (!in.take(object.spec, kSpec, spec) || !in.take(object.metadata, "labels", labels) ||
       !in.take(labels, kLabels, labelled) || !in.take(object.metadata, "annotations", annotations) ||
-      !in.take(annotations, kAnnotations, annotated) || !in.instant(annotated[0], group.last_eviction) ||
-      !in.instant(annotated[1], group.stale_since) || !read_preemption_delay(in, spec[8], group) ||
-      !in.count(spec[0], group.min_member) || !in.count(spec[1], group.min_subgroups) ||
-      !read_preemptibility(in, spec[2], group) || !in.text(spec[3], group.priority_class) ||
+      !in.take(annotations, kAnnotations, annotated) || !in.instant(annotated[0], group.times.last_eviction) ||
+      !in.instant(annotated[1], group.times.stale_since) || !read_preemption_delay(in, spec[8], group) ||
+      !in.count(spec[0], group.minimum.members) || !in.count(spec[1], group.minimum.subgroups) ||
+      !read_preemptibility(in, spec[2], group) || !in.text(spec[3], group.priority.class_name) ||
       !in.text(spec[4], group.queue) || !read_grace_period(in, spec[5], group) ||
       !read_kai_subgroups(in, spec[6], topologies, group) ||
-      !read_topology(in, spec[7], topologies, words, group.held)) {
+      !read_topology(in, spec[7], topologies, group.topology, group.held)) {
     return false;
   }
-  group.required = words.required;
-  group.preferred = words.preferred;
-  if (!group.min_member) group.min_member = 1;
+  if (!group.minimum.members) group.minimum.members = 1;
   if (group.subgroups.empty()) {
-    group.min_subgroups.reset();
+    group.minimum.subgroups.reset();
   } else {
-    group.min_member.reset();
+    group.minimum.members.reset();
   }
   if (group.queue.empty() && !in.text(labelled[0], group.queue)) return false;
   return in.text(labelled[1], group.runai_queue);
 }
 
 bool delay_preemption(KubernetesGroup& group, Nanoseconds now) {
-  Nanoseconds since = group.created.empty() ? 0 : *parse_instant(group.created);
-  if (!group.last_eviction.empty()) since = std::max(since, *parse_instant(group.last_eviction));
-  if (group.preemption_delay == 0 || now - since >= group.preemption_delay) return false;
-  return group.never_preempts = group.says_policy = true;
+  Nanoseconds since = group.times.created.empty() ? 0 : *parse_instant(group.times.created);
+  if (!group.times.last_eviction.empty()) since = std::max(since, *parse_instant(group.times.last_eviction));
+  if (group.times.preemption_delay == 0 || now - since >= group.times.preemption_delay) return false;
+  return group.priority.never_preempts = group.priority.has_policy = true;
 }
 
 bool read_volcano_group(KubernetesReading& in, const KubernetesObject& object, KubernetesGroup& group) {
   static constexpr std::array<std::string_view, 7> kSpec = {
       "minMember", "minResources", "minTaskMember", "networkTopology", "priorityClassName", "queue", "subGroupPolicy"};
   begin_group(object, group);
-  group.system = GroupSystem::kVolcano;
-  std::array<JsonValue, 7> spec;
+  group.identity.system = GroupSystem::kVolcano;
+  std::array<json::JsonValue, 7> spec;
   std::string_view preemptable;
-  if (!in.take(object.spec, kSpec, spec) || !in.count(spec[0], group.min_member)) return false;
-  if (!group.min_member) group.min_member = 0;
+  if (!in.take(object.spec, kSpec, spec) || !in.count(spec[0], group.minimum.members)) return false;
+  if (!group.minimum.members) group.minimum.members = 0;
   if (!read_min_resources(in, spec[1], group) || !read_tasks(in, spec[2], group) ||
-      !read_network_topology(in, object, spec[3], group) || !in.text(spec[4], group.priority_class) ||
+      !read_network_topology(in, object, spec[3], group) || !in.text(spec[4], group.priority.class_name) ||
       !in.text(spec[5], group.queue) || !read_annotation(in, object, "volcano.sh/preemptable", preemptable)) {
     return false;
   }
-  if (spec[6] && !(spec[6].is(JsonKind::kArray) && spec[6].size() == 0))
+  if (spec[6] && !(spec[6].is(json::JsonKind::kArray) && spec[6].size() == 0))
     group.held = "its PodGroup has subGroupPolicy, which Muster does not plan";
   if (group.queue.empty()) group.queue = "default";
-  if (!preemptable.empty()) group.preemptible = preemptable != "false";
-  if (!group.subgroups.empty()) group.min_member.reset();
+  if (!preemptable.empty()) group.priority.preemptible = preemptable != "false";
+  if (!group.subgroups.empty()) group.minimum.members.reset();
   return true;
 }
 
@@ -238,17 +228,17 @@ bool read_coscheduling_group(KubernetesReading& in, const KubernetesObject& obje
   static constexpr std::array<std::string_view, 4> kSpec = {"minMember", "minResources", "priorityClassName",
                                                             "scheduleTimeoutSeconds"};
   begin_group(object, group);
-  std::array<JsonValue, 4> spec;
-  JsonValue started;
+  std::array<json::JsonValue, 4> spec;
+  json::JsonValue started;
   if (!in.take(object.spec, kSpec, spec) || !in.take(object.status, "scheduleStartTime", started) ||
-      !in.instant(started, group.created) || !in.count(spec[0], group.min_member) ||
+      !in.instant(started, group.times.created) || !in.count(spec[0], group.minimum.members) ||
       !read_min_resources(in, spec[1], group)) {
     return false;
   }
   Nanoseconds duration = 0;
   if (spec[3] && !in.read_duration(spec[3], duration)) return false;
-  group.timeout = spec[3];
-  return group.system != GroupSystem::kCoschedulingSigs || in.text(spec[2], group.priority_class);
+  group.times.timeout = spec[3];
+  return group.identity.system != GroupSystem::kCoschedulingSigs || in.text(spec[2], group.priority.class_name);
 }
 
 bool read_pod_group(KubernetesReading& in, const KubernetesObject& object, KubernetesTopologies& topologies,
@@ -257,52 +247,53 @@ bool read_pod_group(KubernetesReading& in, const KubernetesObject& object, Kuber
       "parentCompositePodGroupName", "preemptionPolicy", "priority", "priorityClassName", "resourceClaims",
       "schedulingConstraints",       "schedulingPolicy"};
   begin_group(object, group);
-  group.system = GroupSystem::kPodGroup;
-  std::array<JsonValue, 7> spec;
-  JsonValue levels;
+  group.identity.system = GroupSystem::kPodGroup;
+  std::array<json::JsonValue, 7> spec;
+  json::JsonValue levels;
   std::string_view parent, policy;
   bool has_claims = false, has_levels = false;
   if (!in.take(object.spec, kSpec, spec) || !in.text(spec[0], parent) || !in.text(spec[1], policy) ||
-      !in.priority(spec[2], group.priority) || !in.text(spec[3], group.priority_class) ||
+      !in.priority(spec[2], group.priority.value) || !in.text(spec[3], group.priority.class_name) ||
       !in.has_elements(spec[4], has_claims) || !in.take(spec[5], "topology", levels) ||
       !in.has_elements(levels, has_levels) || !read_policy(in, spec[6], group)) {
     return false;
   }
-  group.says_policy = !policy.empty() && object.version != "v1alpha2";
-  group.never_preempts = group.says_policy && policy == "Never";
+  group.priority.has_policy = !policy.empty() && object.version != "v1alpha2";
+  group.priority.never_preempts = group.priority.has_policy && policy == "Never";
   if (!parent.empty()) group.held = "its PodGroup is part of a CompositePodGroup, which Muster does not plan";
   if (has_claims) group.held = "its PodGroup has resource claims, which Muster does not plan";
   if (!has_levels) return true;
-  const JsonValue first = *levels.elements().begin();
-  JsonValue key;
-  if (!in.expect(first, JsonKind::kObject) || !in.take(first, "key", key) || !in.text(key, group.required))
+  const json::JsonValue first = *levels.elements().begin();
+  json::JsonValue key;
+  if (!in.expect(first, json::JsonKind::kObject) || !in.take(first, "key", key) ||
+      !in.text(key, group.topology.required))
     return false;
-  if (group.required.empty()) return in.fail_missing(first, "key");
-  topologies.add_key(group.required);
+  if (group.topology.required.empty()) return in.fail_missing(first, "key");
+  topologies.add_key(group.topology.required);
   if (group.is_basic) group.held = "its pod group has a topology constraint without a gang, which Muster does not plan";
   return true;
 }
 
 bool read_workload(KubernetesReading& in, const KubernetesObject& object, std::vector<KubernetesGroup>& out) {
   static constexpr std::array<std::string_view, 2> kKeys = {"name", "policy"};
-  JsonValue groups;
+  json::JsonValue groups;
   bool has_any = false;
   if (!in.take(object.spec, "podGroups", groups) || !in.has_elements(groups, has_any)) return false;
   if (!has_any) return true;
-  for (const JsonValue element : groups.elements()) {
+  for (const json::JsonValue element : groups.elements()) {
     KubernetesGroup group;
     begin_group(object, group);
-    group.system = GroupSystem::kWorkload;
-    group.created = {};  // that of its pods
-    std::array<JsonValue, 2> found;
-    if (!in.expect(element, JsonKind::kObject) || !in.take(element, kKeys, found) || !in.text(found[0], group.group) ||
-        !read_policy(in, found[1], group)) {
+    group.identity.system = GroupSystem::kWorkload;
+    group.times.created = {};  // that of its pods
+    std::array<json::JsonValue, 2> found;
+    if (!in.expect(element, json::JsonKind::kObject) || !in.take(element, kKeys, found) ||
+        !in.text(found[0], group.identity.group) || !read_policy(in, found[1], group)) {
       return false;
     }
-    if (group.group.empty()) return in.fail_missing(element, "name");
+    if (group.identity.group.empty()) return in.fail_missing(element, "name");
     out.push_back(std::move(group));
   }
   return true;
 }
 
-}  // namespace muster
+}  // namespace muster::kubernetes

@@ -9,35 +9,51 @@
 #include "io/kubernetes/pod/pod.h"
 #include "io/kubernetes/topology.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
-struct KubernetesSubgroup {
-  std::string_view name, parent;
-  std::optional<std::int32_t> min_member, min_subgroups;
-  std::string_view required, preferred;
-};
-
-struct KubernetesGroup {
+// Which group it is.
+struct GroupIdentity {
   GroupSystem system = GroupSystem::kNone;
   std::string_view namespace_name, name;
   std::string_view group, replica;  // only with kWorkload
-  JsonValue object;                 // absent: no object defines it
-  bool is_basic = false;            // no gang: its pods are each on its own
-  std::optional<std::int32_t> min_member, min_subgroups;
-  std::vector<KubernetesSubgroup> subgroups;
-  JsonValue min_resources, timeout, grace_period;
-  RequestedAmounts min_amounts;  // used instead of min_resources if no object sets those; `gpu` counts devices
-  std::string_view queue, runai_queue, priority_class;
-  std::optional<std::int32_t> priority;
-  std::optional<bool> preemptible;
-  bool never_preempts = false, says_policy = false;
-  std::string_view required, preferred;  // node labels
-  std::string_view created, stale_since, last_eviction;
-  Nanoseconds preemption_delay = 0;
-  std::string_view held;  // why its pods must not be placed; empty: they may be
 
   // "namespace/name", with the pod group and the replica key of a Workload.
   std::string full_name() const;
+};
+
+// The least that must run together.
+struct GroupMinimum {
+  std::optional<std::int32_t> members, subgroups;
+  json::JsonValue resources;
+  RequestedAmounts amounts;  // used instead of `resources` if no object sets those; `gpu` counts devices
+};
+
+struct GroupPriority {
+  std::string_view class_name;
+  std::optional<std::int32_t> value;
+  std::optional<bool> preemptible;
+  bool never_preempts = false;
+  bool has_policy = false;  // `never_preempts` is set by the group itself, not by its pods
+};
+
+// Instants as text, RFC 3339; empty: unknown.
+struct GroupTimes {
+  std::string_view created, stale_since, last_eviction;
+  json::JsonValue timeout, grace_period;
+  Nanoseconds preemption_delay = 0;
+};
+
+struct KubernetesGroup {
+  GroupIdentity identity;
+  json::JsonValue object;  // absent: no object defines it
+  bool is_basic = false;  // no gang: its pods are each on its own
+  GroupMinimum minimum;
+  std::vector<SnapshotSubgroup> subgroups;
+  std::string_view queue, runai_queue;
+  GroupPriority priority;
+  TopologyRequest topology;  // node labels
+  GroupTimes times;
+  std::string_view held;  // why its pods must not be placed; empty: they may be
 };
 
 // Each reads one object. Errors: those of the values. `topologies` knows all Topology objects.
@@ -57,4 +73,4 @@ bool delay_preemption(KubernetesGroup& group, Nanoseconds now);
 [[nodiscard]] bool read_workload(KubernetesReading& reading, const KubernetesObject& object,
                                  std::vector<KubernetesGroup>& out);
 
-}  // namespace muster
+}  // namespace muster::kubernetes

@@ -10,7 +10,7 @@
 #include "model/base/error.h"
 #include "model/snapshot/snapshot.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 struct KubernetesOptions {
   bool expand = false;  // pods that templates have not made yet are there, too
@@ -33,13 +33,14 @@ struct ImportedSnapshot {
 // Requires a document that parsed, and holds_kubernetes_objects. Errors: those of SnapshotReader, DuplicateName,
 // UnknownNode, UnknownQueue; the message begins with the kind and the name of the object, the path is that of the
 // document. Cost: one pass over the document.
-Result<ImportedSnapshot> import_kubernetes(JsonDocument& document, const KubernetesOptions& options);
+Result<ImportedSnapshot> import_kubernetes(json::JsonDocument& document, const KubernetesOptions& options);
 
 // The same for a text of documents, one after another. Errors: those of JsonDocument, UnsupportedFormat, too. Cost: as
 // above, and memory in proportion to the relevant part of the text.
-Result<ImportedSnapshot> import_kubernetes_text(std::string text, const KubernetesOptions& options, JsonLimits limits);
+Result<ImportedSnapshot> import_kubernetes_text(std::string text, const KubernetesOptions& options,
+                                                json::JsonLimits limits);
 
 // An error of a line that has been imported, with the name of the object that its path leads to.
 InputError name_imported(InputError error, std::string_view line);
 
-}  // namespace muster
+}  // namespace muster::kubernetes

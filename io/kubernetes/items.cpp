@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-namespace muster {
+namespace muster::kubernetes {
 
 namespace {
 
@@ -82,13 +82,13 @@ class Collector {
     std::string_view api_version, kind;
   };
 
-  bool take(JsonValue value, const Defaults& defaults, Event event) {
+  bool take(json::JsonValue value, const Defaults& defaults, Event event) {
     static constexpr std::array<std::string_view, 8> kKeys = {"apiVersion", "items",  "kind", "metadata",
                                                               "object",     "status", "spec", "type"};
     KubernetesObject object;
     object.value = value;
-    if (!in_.expect(value, JsonKind::kObject)) return false;
-    std::array<JsonValue, 8> found;
+    if (!in_.expect(value, json::JsonKind::kObject)) return false;
+    std::array<json::JsonValue, 8> found;
     std::string_view api_version = defaults.api_version, type;
     object.kind = defaults.kind;
     if (!in_.take(value, kKeys, found) || !in_.text(found[0], api_version) || !in_.text(found[2], object.kind)) {
@@ -128,7 +128,7 @@ class Collector {
   // Once only, by the innermost object; by whatever of its name can be read.
   bool fail(KubernetesObject object) {
     if (object.name.empty()) {
-      const JsonValue metadata = member_of(object.value, "metadata");
+      const json::JsonValue metadata = member_of(object.value, "metadata");
       object.name = text_of(member_of(metadata, "name"));
       object.namespace_name = text_of(member_of(metadata, "namespace"));
     }
@@ -138,12 +138,12 @@ class Collector {
     return false;
   }
 
-  bool take_list(JsonValue items, Defaults defaults, Event event) {
+  bool take_list(json::JsonValue items, Defaults defaults, Event event) {
     bool has_any = false;
     if (!in_.has_elements(items, has_any)) return false;
     if (!has_any) return true;
     if (defaults.kind.empty()) defaults.api_version = {};
-    for (const JsonValue item : items.elements()) {
+    for (const json::JsonValue item : items.elements()) {
       if (take(item, defaults, event)) continue;
       if (in_.strict || !in_.with_paths) return false;
       in_.warn(failed_, "it is ignored");
@@ -152,7 +152,7 @@ class Collector {
     return true;
   }
 
-  bool take_event(JsonValue object, std::string_view type) {
+  bool take_event(json::JsonValue object, std::string_view type) {
     if (type == "BOOKMARK") return true;
     if (type == "ADDED" || type == "MODIFIED") return take(object, {}, Event::kSet);
     if (type == "DELETED") return take(object, {}, Event::kDelete);
@@ -161,7 +161,7 @@ class Collector {
 
   bool keep(KubernetesObject& object, Event event) {
     static constexpr std::array<std::string_view, 3> kKeys = {"creationTimestamp", "name", "namespace"};
-    std::array<JsonValue, 3> found;
+    std::array<json::JsonValue, 3> found;
     const KnownKind* meaning = known_kind(object);
     if (object.kind.empty()) return in_.fail_missing(object.value, "kind");
     if (!in_.take(object.metadata, kKeys, found) || !in_.text(found[1], object.name)) return false;
@@ -210,19 +210,19 @@ class Collector {
     return true;
   }
 
-  void note(JsonValue instant) {
-    if (!instant || !instant.is(JsonKind::kString)) return;
+  void note(json::JsonValue instant) {
+    if (!instant || !instant.is(json::JsonKind::kString)) return;
     const std::string_view text = instant.string();
     if (text == out_.latest || !parse_instant(text)) return;
     if (out_.latest.empty() || is_earlier(out_.latest, text)) out_.latest = text;
   }
 
   // Every member of conditions and states that is a time, by its name: lastTransitionTime, startedAt.
-  void note_all(JsonValue value) {
-    if (value.is(JsonKind::kArray)) {
-      for (const JsonValue element : value.elements()) note_all(element);
-    } else if (value.is(JsonKind::kObject)) {
-      for (const JsonMember member : value.members()) {
+  void note_all(json::JsonValue value) {
+    if (value.is(json::JsonKind::kArray)) {
+      for (const json::JsonValue element : value.elements()) note_all(element);
+    } else if (value.is(json::JsonKind::kObject)) {
+      for (const json::JsonMember member : value.members()) {
         if (member.key.ends_with("Time") || member.key.ends_with("At")) {
           note(member.value);
         } else {
@@ -232,22 +232,22 @@ class Collector {
     }
   }
 
-  static JsonValue member_of(JsonValue object, std::string_view key) {
-    if (!object || !object.is(JsonKind::kObject)) return {};
-    for (const JsonMember member : object.members()) {
+  static json::JsonValue member_of(json::JsonValue object, std::string_view key) {
+    if (!object || !object.is(json::JsonKind::kObject)) return {};
+    for (const json::JsonMember member : object.members()) {
       if (member.key == key) return member.value;
     }
     return {};
   }
 
-  static std::string_view text_of(JsonValue value) {
-    return value && value.is(JsonKind::kString) ? value.string() : std::string_view();
+  static std::string_view text_of(json::JsonValue value) {
+    return value && value.is(json::JsonKind::kString) ? value.string() : std::string_view();
   }
 
   void note_times(const KubernetesObject& object) {
     note(member_of(object.metadata, "creationTimestamp"));
-    if (!object.status || !object.status.is(JsonKind::kObject)) return;
-    for (const JsonMember member : object.status.members()) {
+    if (!object.status || !object.status.is(json::JsonKind::kObject)) return;
+    for (const json::JsonMember member : object.status.members()) {
       if (member.key == "startTime") note(member.value);
       if (member.key == "conditions" || member.key == "containerStatuses") note_all(member.value);
     }
@@ -263,10 +263,10 @@ class Collector {
 
 }  // namespace
 
-bool holds_kubernetes_objects(JsonValue root) {
-  if (!root.is(JsonKind::kObject)) return false;
+bool holds_kubernetes_objects(json::JsonValue root) {
+  if (!root.is(json::JsonKind::kObject)) return false;
   bool has_kind = false, has_type = false, has_object = false;
-  for (const JsonMember member : root.members()) {
+  for (const json::JsonMember member : root.members()) {
     if (member.key == "format") return false;
     has_kind = has_kind || member.key == "apiVersion" || member.key == "kind";
     has_type = has_type || member.key == "type";
@@ -275,11 +275,11 @@ bool holds_kubernetes_objects(JsonValue root) {
   return has_kind || (has_type && has_object);
 }
 
-bool collect_items(KubernetesReading& in, JsonValue root, KubernetesItems& out) {
+bool collect_items(KubernetesReading& in, json::JsonValue root, KubernetesItems& out) {
   Collector collector(in, out);
   if (!collector.take(root, {}, Event::kNone)) return false;
   collector.finish();
   return true;
 }
 
-}  // namespace muster
+}  // namespace muster::kubernetes

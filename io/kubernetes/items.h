@@ -8,7 +8,7 @@
 
 #include "io/kubernetes/object/object.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 enum class KubernetesKind : std::uint8_t {
   kNode,
@@ -48,10 +48,10 @@ struct KubernetesItems {
 };
 
 // Whether a document holds Kubernetes objects: an object or a list of them, or a watch event.
-bool holds_kubernetes_objects(JsonValue root);
+bool holds_kubernetes_objects(json::JsonValue root);
 
 // Takes lists apart, applies watch events, and counts what is ignored. Errors: WrongType, MissingKey, DuplicateName,
 // each with the object's title in its message.
-[[nodiscard]] bool collect_items(KubernetesReading& reading, JsonValue root, KubernetesItems& out);
+[[nodiscard]] bool collect_items(KubernetesReading& reading, json::JsonValue root, KubernetesItems& out);
 
-}  // namespace muster
+}  // namespace muster::kubernetes

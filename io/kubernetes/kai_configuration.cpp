@@ -6,7 +6,7 @@
 
 #include "io/json/json_writer.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 namespace {
 
@@ -22,7 +22,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-void write_actions(std::string_view list, JsonWriter& json, std::vector<std::string>& remarks) {
+void write_actions(std::string_view list, json::JsonWriter& json, std::vector<std::string>& remarks) {
   bool first = true;
   json.raw(R"("actions":[)");
   while (!list.empty()) {
@@ -40,19 +40,19 @@ void write_actions(std::string_view list, JsonWriter& json, std::vector<std::str
 }
 
 // The arguments of the plugin `nodeplacement`; empty: it has none.
-bool read_placement(KubernetesReading& in, JsonValue tiers, std::array<std::string_view, 2>& gpu_and_cpu) {
+bool read_placement(KubernetesReading& in, json::JsonValue tiers, std::array<std::string_view, 2>& gpu_and_cpu) {
   static constexpr std::array<std::string_view, 2> kPlugin = {"arguments", "name"};
   static constexpr std::array<std::string_view, 2> kArguments = {"gpu", "cpu"};
   bool has_tiers = false;
   if (!in.has_elements(tiers, has_tiers)) return false;
   if (!has_tiers) return true;
-  for (const JsonValue tier : tiers.elements()) {
-    JsonValue plugins;
+  for (const json::JsonValue tier : tiers.elements()) {
+    json::JsonValue plugins;
     bool has_plugins = false;
     if (!in.take(tier, "plugins", plugins) || !in.has_elements(plugins, has_plugins)) return false;
     if (!has_plugins) continue;
-    for (const JsonValue plugin : plugins.elements()) {
-      std::array<JsonValue, 2> found, arguments;
+    for (const json::JsonValue plugin : plugins.elements()) {
+      std::array<json::JsonValue, 2> found, arguments;
       std::string_view name;
       if (!in.take(plugin, kPlugin, found) || !in.text(found[1], name)) return false;
       if (name != "nodeplacement") continue;
@@ -65,11 +65,11 @@ bool read_placement(KubernetesReading& in, JsonValue tiers, std::array<std::stri
   return true;
 }
 
-bool read_parameters(KubernetesReading& in, JsonValue params, KaiConfiguration& out) {
+bool read_parameters(KubernetesReading& in, json::JsonValue params, KaiConfiguration& out) {
   static constexpr std::array<std::string_view, 3> kKeys = {"globalDefaultStalenessGracePeriod",
                                                             "maxNumberConsolidationPreemptees", "partitionParams"};
-  std::array<JsonValue, 3> found;
-  JsonValue pool;
+  std::array<json::JsonValue, 3> found;
+  json::JsonValue pool;
   std::string_view pool_key;
   if (!in.take(params, kKeys, found) || !in.take(found[2], "NodePoolLabelKey", pool) || !in.text(pool, pool_key)) {
     return false;
@@ -92,9 +92,10 @@ bool read_parameters(KubernetesReading& in, JsonValue params, KaiConfiguration& 
 
 }  // namespace
 
-bool read_kai_configuration(KubernetesReading& in, JsonValue config, JsonValue params, KaiConfiguration& out) {
+bool read_kai_configuration(KubernetesReading& in, json::JsonValue config, json::JsonValue params,
+                            KaiConfiguration& out) {
   static constexpr std::array<std::string_view, 2> kKeys = {"actions", "tiers"};
-  std::array<JsonValue, 2> found;
+  std::array<json::JsonValue, 2> found;
   std::string_view actions;
   std::array<std::string_view, 2> placement;
   if (!in.take(config, kKeys, found) || !in.text(found[0], actions) || !read_placement(in, found[1], placement)) {
@@ -104,7 +105,7 @@ bool read_kai_configuration(KubernetesReading& in, JsonValue config, JsonValue p
   const std::string_view cpu = placement[1].empty() ? "binpack" : placement[1];
   if (gpu != cpu) out.remarks.emplace_back("nodeplacement differs for cpu and gpu: Muster uses that of gpu for both");
   std::string policy;
-  JsonWriter json(policy);
+  json::JsonWriter json(policy);
   bool first = true;
   if (!actions.empty()) write_actions(actions, json.separate(first), out.remarks);
   if (gpu == "spread") json.separate(first).raw(R"("placement":"spread")");
@@ -112,4 +113,4 @@ bool read_kai_configuration(KubernetesReading& in, JsonValue config, JsonValue p
   return read_parameters(in, params, out);
 }
 
-}  // namespace muster
+}  // namespace muster::kubernetes

@@ -6,7 +6,7 @@
 
 #include "io/kubernetes/object/object.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 struct KaiConfiguration {
   std::string policy;        // `policy` of muster/v1, an object in JSON; empty: not set
@@ -16,7 +16,7 @@ struct KaiConfiguration {
 
 // `config` and `params` as SchedulerConfiguration and SchedulerParams of pkg/scheduler/conf; each may be absent.
 // Errors: WrongType.
-[[nodiscard]] bool read_kai_configuration(KubernetesReading& reading, JsonValue config, JsonValue params,
+[[nodiscard]] bool read_kai_configuration(KubernetesReading& reading, json::JsonValue config, json::JsonValue params,
                                           KaiConfiguration& out);
 
-}  // namespace muster
+}  // namespace muster::kubernetes

@@ -12,7 +12,7 @@
 #include "io/json/json_writer.h"
 #include "io/kubernetes/object/object.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 namespace {
 
@@ -74,9 +74,9 @@ Result<std::string> unpack(const std::string& file, std::size_t most_bytes) {
   return text;
 }
 
-bool remark_on_unread(KubernetesReading& reading, JsonValue objects, std::vector<std::string>& remarks) {
+bool remark_on_unread(KubernetesReading& reading, json::JsonValue objects, std::vector<std::string>& remarks) {
   for (const auto& [key, remark] : kUnread) {
-    JsonValue list;
+    json::JsonValue list;
     bool has_any = false;
     if (!reading.take(objects, key, list) || !reading.has_elements(list, has_any)) return false;
     if (has_any) remarks.push_back(std::to_string(list.size()) + " times: " + std::string(remark));
@@ -90,23 +90,23 @@ Result<KaiSnapshot> kai_snapshot_objects(const std::string& file, std::size_t mo
   static constexpr std::array<std::string_view, 3> kParts = {"config", "rawObjects", "schedulerParams"};
   Result<std::string> text = unpack(file, most_bytes);
   if (!text) return text.error();
-  JsonDocument document;
-  if (auto error = document.parse(*text, {most_bytes, JsonLimits().max_depth})) return *std::move(error);
+  json::JsonDocument document;
+  if (auto error = document.parse(*text, {most_bytes, json::JsonLimits().max_depth})) return *std::move(error);
   KubernetesReading reading(document);
-  std::array<JsonValue, 3> parts;
+  std::array<json::JsonValue, 3> parts;
   KaiSnapshot snapshot;
-  if (!reading.expect(document.root(), JsonKind::kObject) || !reading.take(document.root(), kParts, parts) ||
+  if (!reading.expect(document.root(), json::JsonKind::kObject) || !reading.take(document.root(), kParts, parts) ||
       !read_kai_configuration(reading, parts[0], parts[2], snapshot.configuration)) {
     return std::move(reading.error);
   }
-  const JsonValue objects = parts[1];
+  const json::JsonValue objects = parts[1];
   if (!objects) return InputError{"UnsupportedFormat", "$", "rawObjects is missing"};
   if (!remark_on_unread(reading, objects, snapshot.configuration.remarks)) return std::move(reading.error);
   snapshot.objects = R"({"apiVersion":"v1","kind":"List","items":[)";
-  JsonWriter writer(snapshot.objects);
+  json::JsonWriter writer(snapshot.objects);
   bool first = true;
   for (const RawList& raw : kLists) {
-    JsonValue items;
+    json::JsonValue items;
     if (!reading.take(objects, raw.key, items)) return std::move(reading.error);
     if (!items) continue;
     writer.separate(first).raw(R"({"apiVersion":)").string(raw.api_version).raw(R"(,"kind":)").string(raw.kind);
@@ -118,4 +118,4 @@ Result<KaiSnapshot> kai_snapshot_objects(const std::string& file, std::size_t mo
   return snapshot;
 }
 
-}  // namespace muster
+}  // namespace muster::kubernetes

@@ -7,7 +7,7 @@
 #include "io/kubernetes/kai_configuration.h"
 #include "model/base/error.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 // The limit of an archive's unpacked size; more is refused, whatever size the archive itself states.
 inline constexpr std::size_t kMostSnapshotBytes = std::size_t{4} << 30;
@@ -21,4 +21,4 @@ struct KaiSnapshot {
 // and UnsupportedFormat if there are no rawObjects. Source: pkg/scheduler/plugins/snapshot of NVIDIA/KAI-Scheduler.
 Result<KaiSnapshot> kai_snapshot_objects(const std::string& file, std::size_t most_bytes = kMostSnapshotBytes);
 
-}  // namespace muster
+}  // namespace muster::kubernetes

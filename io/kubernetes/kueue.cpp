@@ -5,7 +5,7 @@
 
 #include "model/base/require.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 namespace {
 
@@ -23,7 +23,7 @@ std::int64_t capped_sum(std::int64_t a, std::int64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
 }
 
-bool read_stop(KubernetesReading& in, JsonValue value, bool& out) {
+bool read_stop(KubernetesReading& in, json::JsonValue value, bool& out) {
   std::string_view policy;
   if (!in.text(value, policy)) return false;
   out = !policy.empty() && policy != "None";
@@ -35,7 +35,7 @@ bool read_stop(KubernetesReading& in, JsonValue value, bool& out) {
 bool KueueQueues::add_local(KubernetesReading& in, const KubernetesObject& object) {
   MUSTER_REQUIRE(!is_used_);
   static constexpr std::array<std::string_view, 2> kKeys = {"clusterQueue", "stopPolicy"};
-  std::array<JsonValue, 2> found;
+  std::array<json::JsonValue, 2> found;
   Local local;
   if (!in.take(object.spec, kKeys, found) || !in.text(found[0], local.cluster_queue) ||
       !read_stop(in, found[1], local.is_stopped)) {
@@ -47,19 +47,19 @@ bool KueueQueues::add_local(KubernetesReading& in, const KubernetesObject& objec
 }
 
 // Total quota over all flavors. Without a cohort nothing is borrowed; without a borrowing limit, all that it lends.
-bool KueueQueues::read_flavor(KubernetesReading& in, JsonValue flavor, Queue& out) const {
+bool KueueQueues::read_flavor(KubernetesReading& in, json::JsonValue flavor, Queue& out) const {
   static constexpr std::array<std::string_view, 4> kKeys = {"borrowingLimit", "lendingLimit", "name", "nominalQuota"};
-  JsonValue resources;
+  json::JsonValue resources;
   bool has_any = false;
-  if (!in.expect(flavor, JsonKind::kObject) || !in.take(flavor, "resources", resources) ||
+  if (!in.expect(flavor, json::JsonKind::kObject) || !in.take(flavor, "resources", resources) ||
       !in.has_elements(resources, has_any)) {
     return false;
   }
   if (!has_any) return true;
-  for (const JsonValue element : resources.elements()) {
-    std::array<JsonValue, 4> found;
+  for (const json::JsonValue element : resources.elements()) {
+    std::array<json::JsonValue, 4> found;
     std::string_view name;
-    if (!in.expect(element, JsonKind::kObject) || !in.take(element, kKeys, found) || !in.text(found[2], name)) {
+    if (!in.expect(element, json::JsonKind::kObject) || !in.take(element, kKeys, found) || !in.text(found[2], name)) {
       return false;
     }
     const auto known = std::ranges::find(kResources, name, &KueueResource::resource);
@@ -76,19 +76,19 @@ bool KueueQueues::read_flavor(KubernetesReading& in, JsonValue flavor, Queue& ou
   return true;
 }
 
-bool KueueQueues::read_groups(KubernetesReading& in, JsonValue groups, Queue& out) const {
+bool KueueQueues::read_groups(KubernetesReading& in, json::JsonValue groups, Queue& out) const {
   bool has_groups = false;
   if (!in.has_elements(groups, has_groups)) return false;
   if (!has_groups) return true;
-  for (const JsonValue group : groups.elements()) {
-    JsonValue flavors;
+  for (const json::JsonValue group : groups.elements()) {
+    json::JsonValue flavors;
     bool has_flavors = false;
-    if (!in.expect(group, JsonKind::kObject) || !in.take(group, "flavors", flavors) ||
+    if (!in.expect(group, json::JsonKind::kObject) || !in.take(group, "flavors", flavors) ||
         !in.has_elements(flavors, has_flavors)) {
       return false;
     }
     if (!has_flavors) continue;
-    for (const JsonValue flavor : flavors.elements()) {
+    for (const json::JsonValue flavor : flavors.elements()) {
       if (!read_flavor(in, flavor, out)) return false;
     }
   }
@@ -99,8 +99,8 @@ bool KueueQueues::add_cluster(KubernetesReading& in, const KubernetesObject& obj
   MUSTER_REQUIRE(!is_used_);
   static constexpr std::array<std::string_view, 5> kKeys = {"cohort", "cohortName", "fairSharing", "resourceGroups",
                                                             "stopPolicy"};
-  std::array<JsonValue, 5> found;
-  JsonValue weight;
+  std::array<json::JsonValue, 5> found;
+  json::JsonValue weight;
   Queue queue;
   queue.is_known = true;
   if (!in.take(object.spec, kKeys, found) || !in.text(found[0], queue.cohort) || !in.text(found[1], queue.cohort) ||
@@ -146,7 +146,7 @@ bool KueueQueues::is_stopped(std::string_view namespace_name, std::string_view q
   return cluster != queues_.end() && cluster->second.is_stopped;
 }
 
-void KueueQueues::write(JsonWriter& writer, bool& first) const {
+void KueueQueues::write(json::JsonWriter& writer, bool& first) const {
   for (const auto* queues : {&cohorts_, &queues_}) {
     for (const auto& [key, queue] : *queues) {
       writer.separate(first).raw(R"({"name":)").string(queue.name);
@@ -162,4 +162,4 @@ void KueueQueues::write(JsonWriter& writer, bool& first) const {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::kubernetes

@@ -12,7 +12,7 @@
 
 #include "io/kubernetes/object/object.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 class KueueQueues {
  public:
@@ -37,7 +37,7 @@ class KueueQueues {
 
   bool empty() const { return queues_.empty(); }
   bool has(std::string_view written_name) const { return written_.contains(written_name); }
-  void write(JsonWriter& writer, bool& first) const;
+  void write(json::JsonWriter& writer, bool& first) const;
 
  private:
   struct Amounts {
@@ -58,8 +58,8 @@ class KueueQueues {
     written_.insert(queue.name);
   }
   std::string_view cluster_queue(std::string_view namespace_name, std::string_view queue) const;
-  [[nodiscard]] bool read_groups(KubernetesReading& reading, JsonValue groups, Queue& out) const;
-  [[nodiscard]] bool read_flavor(KubernetesReading& reading, JsonValue flavor, Queue& out) const;
+  [[nodiscard]] bool read_groups(KubernetesReading& reading, json::JsonValue groups, Queue& out) const;
+  [[nodiscard]] bool read_flavor(KubernetesReading& reading, json::JsonValue flavor, Queue& out) const;
 
   struct Local {
     std::string_view cluster_queue;
@@ -71,4 +71,4 @@ class KueueQueues {
   bool is_used_ = false;  // no object comes after that
 };
 
-}  // namespace muster
+}  // namespace muster::kubernetes

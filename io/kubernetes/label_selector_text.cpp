@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster {
+namespace muster::kubernetes {
 
 namespace {
 
@@ -84,4 +84,4 @@ Result<LabelSelector> parse_label_selector(std::string_view text) {
   return selector;
 }
 
-}  // namespace muster
+}  // namespace muster::kubernetes

@@ -6,10 +6,10 @@
 #include "model/base/error.h"
 #include "model/snapshot/snapshot.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 // Requirements between commas: `key=value`, `key==value`, `key!=value`, `key in (a,b)`, `key notin (a,b)`, `key`,
 // `!key`. The selector's words are views of `text`. Errors: InvalidValue; the message names the requirement.
 Result<LabelSelector> parse_label_selector(std::string_view text);
 
-}  // namespace muster
+}  // namespace muster::kubernetes

@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "io/kubernetes/object/attachments.h"
+#include "io/snapshot_writer/records.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 namespace {
 
@@ -19,9 +20,9 @@ struct Devices {
 
 // For a node of Volcano's virtual GPUs, which has no nvidia.com/gpu: `uuid,shares,MiB,model,healthy,...:` for each
 // device.
-bool read_virtual_devices(KubernetesReading& in, const KubernetesObject& object, JsonValue allocatable,
+bool read_virtual_devices(KubernetesReading& in, const KubernetesObject& object, json::JsonValue allocatable,
                           std::int64_t labelled, Devices& out, bool& has_any) {
-  JsonValue number, annotations, value;
+  json::JsonValue number, annotations, value;
   std::string_view registered;
   if (!in.take(allocatable, "volcano.sh/vgpu-number", number) || !number) return in.error.code.empty();
   if (!in.take(object.metadata, "annotations", annotations) ||
@@ -46,12 +47,12 @@ bool read_virtual_devices(KubernetesReading& in, const KubernetesObject& object,
 }
 
 // Time-slicing multiplies what a node can allocate, not the devices that it has.
-bool read_devices(KubernetesReading& in, const KubernetesObject& object, JsonValue allocatable, JsonValue labels,
-                  Devices& out) {
+bool read_devices(KubernetesReading& in, const KubernetesObject& object, json::JsonValue allocatable,
+                  json::JsonValue labels, Devices& out) {
   static constexpr std::array<std::string_view, 4> kLabels = {"nvidia.com/gpu.count", "nvidia.com/gpu.memory",
                                                               "nvidia.com/gpu.product", "nvidia.com/gpu.replicas"};
-  std::array<JsonValue, 4> found;
-  JsonValue count;
+  std::array<json::JsonValue, 4> found;
+  json::JsonValue count;
   if (!in.take(labels, kLabels, found) || !in.take(allocatable, kGpuResource, count)) return false;
   std::int64_t labelled = 0, replicas = 1;
   bool has_virtual = false;
@@ -71,22 +72,13 @@ bool read_devices(KubernetesReading& in, const KubernetesObject& object, JsonVal
   return true;
 }
 
-void write_devices(JsonWriter& writer, const Devices& devices) {
-  if (devices.count == 0) return;
-  writer.raw(R"(,"gpus":{"count":)").integer(devices.count);
-  if (devices.memory > 0) {
-    writer.raw(R"(,"memory":")").integer(devices.memory).raw(devices.memory < kLeastBytes ? "Mi\"" : "\"");
-  }
-  if (!devices.model.empty()) writer.raw(R"(,"model":)").string(devices.model);
-  writer.raw("}");
-}
-
-bool write_resources(KubernetesReading& in, JsonWriter& writer, JsonValue allocatable, std::string_view node) {
+bool write_resources(KubernetesReading& in, json::JsonWriter& writer, json::JsonValue allocatable,
+                     std::string_view node) {
   writer.raw(R"(,"resources":{)");
   bool first = true;
   if (allocatable) {
-    for (const JsonMember member : allocatable.members()) {
-      if (member.key == kGpuResource || member.value.is(JsonKind::kNull)) continue;
+    for (const json::JsonMember member : allocatable.members()) {
+      if (member.key == kGpuResource || member.value.is(json::JsonKind::kNull)) continue;
       if (!in.expect_text_or_number(member.value, "a quantity")) return false;
       writer.separate(first).string(member.key).raw(":");
       write_json(writer, in.document, member.value);
@@ -97,16 +89,16 @@ bool write_resources(KubernetesReading& in, JsonWriter& writer, JsonValue alloca
   return true;
 }
 
-bool write_taints(KubernetesReading& in, JsonWriter& writer, JsonValue taints) {
+bool write_taints(KubernetesReading& in, json::JsonWriter& writer, json::JsonValue taints) {
   static constexpr std::array<std::string_view, 3> kKeys = {"effect", "key", "value"};
   bool has_any = false, first = true;
   if (!in.has_elements(taints, has_any)) return false;
   if (!has_any) return true;
   writer.raw(R"(,"taints":[)");
-  for (const JsonValue taint : taints.elements()) {
-    std::array<JsonValue, 3> found;
+  for (const json::JsonValue taint : taints.elements()) {
+    std::array<json::JsonValue, 3> found;
     std::string_view effect, key, value;
-    if (!in.expect(taint, JsonKind::kObject) || !in.take(taint, kKeys, found)) return false;
+    if (!in.expect(taint, json::JsonKind::kObject) || !in.take(taint, kKeys, found)) return false;
     if (!in.text(found[0], effect) || !in.text(found[1], key) || !in.text(found[2], value)) return false;
     writer.separate(first).raw(R"({"key":)").string(key);
     if (!value.empty()) writer.raw(R"(,"value":)").string(value);
@@ -117,15 +109,15 @@ bool write_taints(KubernetesReading& in, JsonWriter& writer, JsonValue taints) {
 }
 
 // Whether there is a condition `Ready` that is not `True`.
-bool is_not_ready(KubernetesReading& in, JsonValue conditions, bool& out) {
+bool is_not_ready(KubernetesReading& in, json::JsonValue conditions, bool& out) {
   static constexpr std::array<std::string_view, 2> kKeys = {"status", "type"};
   bool has_any = false;
   if (!in.has_elements(conditions, has_any)) return false;
   if (!has_any) return true;
-  for (const JsonValue condition : conditions.elements()) {
-    std::array<JsonValue, 2> found;
+  for (const json::JsonValue condition : conditions.elements()) {
+    std::array<json::JsonValue, 2> found;
     std::string_view status, type;
-    if (!in.expect(condition, JsonKind::kObject) || !in.take(condition, kKeys, found)) return false;
+    if (!in.expect(condition, json::JsonKind::kObject) || !in.take(condition, kKeys, found)) return false;
     if (!in.text(found[0], status) || !in.text(found[1], type)) return false;
     if (type == "Ready" && status != "True") out = true;
   }
@@ -134,10 +126,10 @@ bool is_not_ready(KubernetesReading& in, JsonValue conditions, bool& out) {
 
 }  // namespace
 
-bool import_node(KubernetesReading& in, const KubernetesObject& object, JsonWriter& writer, KubernetesNode& out) {
+bool import_node(KubernetesReading& in, const KubernetesObject& object, json::JsonWriter& writer, KubernetesNode& out) {
   static constexpr std::array<std::string_view, 2> kSpec = {"taints", "unschedulable"};
   static constexpr std::array<std::string_view, 2> kStatus = {"allocatable", "conditions"};
-  std::array<JsonValue, 2> spec, status;
+  std::array<json::JsonValue, 2> spec, status;
   out.name = object.name;
   if (!in.take(object.metadata, "labels", out.labels) || !in.take(object.spec, kSpec, spec) ||
       !in.take(object.status, kStatus, status)) {
@@ -151,7 +143,8 @@ bool import_node(KubernetesReading& in, const KubernetesObject& object, JsonWrit
   }
   writer.raw(R"({"name":)").string(object.name);
   if (!write_resources(in, writer, status[0], object.name)) return false;
-  write_devices(writer, devices);
+  snapshot_writer::write_devices(
+      writer, {devices.count, devices.memory, devices.memory < kLeastBytes ? "Mi" : "", devices.model});
   if (out.labels) {
     writer.raw(R"(,"labels":)");
     write_json(writer, in.document, out.labels);
@@ -162,4 +155,4 @@ bool import_node(KubernetesReading& in, const KubernetesObject& object, JsonWrit
   return true;
 }
 
-}  // namespace muster
+}  // namespace muster::kubernetes

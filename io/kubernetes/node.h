@@ -5,16 +5,16 @@
 
 #include "io/kubernetes/object/object.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 // What the other objects ask of a node.
 struct KubernetesNode {
   std::string_view name;
-  JsonValue labels;  // an object, or absent
+  json::JsonValue labels;  // an object, or absent
 };
 
 // Writes one entry of nodes[] and returns what to remember of it.
-[[nodiscard]] bool import_node(KubernetesReading& reading, const KubernetesObject& object, JsonWriter& writer,
+[[nodiscard]] bool import_node(KubernetesReading& reading, const KubernetesObject& object, json::JsonWriter& writer,
                                KubernetesNode& out);
 
-}  // namespace muster
+}  // namespace muster::kubernetes

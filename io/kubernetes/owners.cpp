@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-namespace muster {
+namespace muster::kubernetes {
 
 namespace {
 
@@ -15,21 +15,21 @@ constexpr std::string_view kWorkerIndexLabel = "leaderworkerset.sigs.k8s.io/work
 // The controller among the owners of an object, else the first of them.
 bool read_controller(KubernetesReading& in, const KubernetesObject& object, std::string_view& kind,
                      std::string_view& name) {
-  JsonValue owners;
+  json::JsonValue owners;
   return in.take(object.metadata, "ownerReferences", owners) && read_controller(in, owners, kind, name);
 }
 
 bool is_done(KubernetesReading& in, const KubernetesObject& job, bool& out) {
   static constexpr std::array<std::string_view, 2> kKeys = {"status", "type"};
-  JsonValue conditions;
+  json::JsonValue conditions;
   bool has_any = false;
   if (!in.take(job.status, "conditions", conditions) || !in.has_elements(conditions, has_any)) return false;
   if (!has_any) return true;
-  for (const JsonValue condition : conditions.elements()) {
-    std::array<JsonValue, 2> found;
+  for (const json::JsonValue condition : conditions.elements()) {
+    std::array<json::JsonValue, 2> found;
     std::string_view status, type;
-    if (!in.expect(condition, JsonKind::kObject) || !in.take(condition, kKeys, found) || !in.text(found[0], status) ||
-        !in.text(found[1], type)) {
+    if (!in.expect(condition, json::JsonKind::kObject) || !in.take(condition, kKeys, found) ||
+        !in.text(found[0], status) || !in.text(found[1], type)) {
       return false;
     }
     if (status == "True" && (type == "Complete" || type == "Failed" || type == "SuccessCriteriaMet")) out = true;
@@ -49,13 +49,13 @@ void add_amount(std::string_view resource, Billionths amount, RequestedAmounts& 
 void add_amounts(const KubernetesPod& pod, std::int64_t times, RequestedAmounts& sums) {
   if (times <= 0) return;
   for (const auto& [resource, amount] : pod.requests) add_amount(resource, amount * times, sums);
-  if (pod.gpu.kind == GpuRequestKind::kWhole) {
-    add_amount("gpu", Billionths{pod.gpu.devices} * times * 1'000'000'000, sums);
+  if (pod.gpus.request.kind == GpuRequestKind::kWhole) {
+    add_amount("gpu", Billionths{pod.gpus.request.devices} * times * 1'000'000'000, sums);
   }
 }
 
-bool has_annotation(KubernetesReading& in, JsonValue metadata, std::string_view key, bool& out) {
-  JsonValue annotations, value;
+bool has_annotation(KubernetesReading& in, json::JsonValue metadata, std::string_view key, bool& out) {
+  json::JsonValue annotations, value;
   if (!in.take(metadata, "annotations", annotations) || !in.take(annotations, key, value)) return false;
   out = out || value;
   return true;
@@ -71,7 +71,7 @@ struct KubernetesOwners::LeaderWorkers {
 };
 
 bool KubernetesOwners::add(KubernetesReading& in, KubernetesKind kind, const KubernetesObject& object) {
-  JsonValue labels, queue;
+  json::JsonValue labels, queue;
   Owner owner{kind, object, {}, {}, 0};
   std::string_view controller_kind, controller_name;
   if (!in.take(object.metadata, "labels", labels) || !in.take(labels, kKueueQueueLabel, queue) ||
@@ -80,7 +80,7 @@ bool KubernetesOwners::add(KubernetesReading& in, KubernetesKind kind, const Kub
   }
   owner.controller = {object.namespace_name, controller_kind, controller_name};
   // The sets of workers of a LeaderWorkerSet are owned by leader pods.
-  JsonValue set;
+  json::JsonValue set;
   std::string_view set_name;
   if (!in.take(labels, kSetLabel, set) || !in.text(set, set_name)) return false;
   if (kind == KubernetesKind::kStatefulSet && !set_name.empty()) {
@@ -97,11 +97,12 @@ KubernetesOwners::Owner* KubernetesOwners::find(const Key& key) {
 
 // The outermost object that owns the pod. If a ReplicaSet is not in the list, the Deployment is derived from its name.
 KubernetesOwners::Owner* KubernetesOwners::owner_of(const KubernetesPod& pod) {
-  if (owners_.empty() || pod.owner_name.empty()) return nullptr;
-  Owner* owner = find({pod.namespace_name, pod.owner_kind, pod.owner_name});
-  if (owner == nullptr && pod.owner_kind == "ReplicaSet" && !pod.template_hash.empty()) {
-    std::string_view name = pod.owner_name;
-    if (name.ends_with(pod.template_hash)) name.remove_suffix(std::min(name.size(), pod.template_hash.size() + 1));
+  if (owners_.empty() || pod.owner.name.empty()) return nullptr;
+  Owner* owner = find({pod.namespace_name, pod.owner.kind, pod.owner.name});
+  if (owner == nullptr && pod.owner.kind == "ReplicaSet" && !pod.owner.template_hash.empty()) {
+    std::string_view name = pod.owner.name;
+    if (name.ends_with(pod.owner.template_hash))
+      name.remove_suffix(std::min(name.size(), pod.owner.template_hash.size() + 1));
     owner = find({pod.namespace_name, "Deployment", name});
   }
   for (int step = 0; owner != nullptr && step < 8; ++step) {  // owners in a circle end, too
@@ -115,9 +116,9 @@ KubernetesOwners::Owner* KubernetesOwners::owner_of(const KubernetesPod& pod) {
 void KubernetesOwners::join(KubernetesPod& pod) {
   Owner* owner = owner_of(pod);
   if (owner == nullptr) return;
-  if (pod.words.kueue_queue.empty()) pod.words.kueue_queue = owner->kueue_queue;
-  const bool is_finished = pod.status == PodStatus::kSucceeded || pod.status == PodStatus::kFailed;
-  if (!is_finished && !pod.is_left_out) ++owner->active;
+  if (pod.membership.labels.kueue_queue.empty()) pod.membership.labels.kueue_queue = owner->kueue_queue;
+  const bool is_finished = pod.state.status == PodStatus::kSucceeded || pod.state.status == PodStatus::kFailed;
+  if (!is_finished && !pod.state.is_left_out) ++owner->active;
 }
 
 bool KubernetesOwners::check_room(KubernetesReading& in, const Owner& owner, std::int64_t more) const {
@@ -126,11 +127,11 @@ bool KubernetesOwners::check_room(KubernetesReading& in, const Owner& owner, std
                  "templates make more than " + std::to_string(kMostMadePods) + " pods in total");
 }
 
-bool KubernetesOwners::read_template(KubernetesReading& in, const Owner& owner, JsonValue pod_template,
+bool KubernetesOwners::read_template(KubernetesReading& in, const Owner& owner, json::JsonValue pod_template,
                                      KubernetesPod& out) const {
   static constexpr std::array<std::string_view, 2> kKeys = {"metadata", "spec"};
   if (!pod_template) return in.fail_missing(owner.object.spec ? owner.object.spec : owner.object.value, "template");
-  std::array<JsonValue, 2> found;
+  std::array<json::JsonValue, 2> found;
   if (!in.take(pod_template, kKeys, found)) return false;
   KubernetesObject object;
   object.value = pod_template;
@@ -140,12 +141,12 @@ bool KubernetesOwners::read_template(KubernetesReading& in, const Owner& owner, 
   object.metadata = found[0];
   object.spec = found[1];
   if (!read_pod(in, object, out)) return false;
-  out.owner_kind = owner.object.kind;
-  out.owner_name = owner.object.name;
-  if (out.words.kueue_queue.empty()) out.words.kueue_queue = owner.kueue_queue;
-  if (!out.node.empty()) {
-    out.node = {};
-    out.status = PodStatus::kPending;
+  out.owner.kind = owner.object.kind;
+  out.owner.name = owner.object.name;
+  if (out.membership.labels.kueue_queue.empty()) out.membership.labels.kueue_queue = owner.kueue_queue;
+  if (!out.state.node.empty()) {
+    out.state.node = {};
+    out.state.status = PodStatus::kPending;
     out.hold("the pod template sets nodeName, which Muster does not plan");
   }
   return true;
@@ -169,7 +170,7 @@ void KubernetesOwners::make_free(const KubernetesPod& pod, std::string_view pref
 
 bool KubernetesOwners::expand_set(KubernetesReading& in, const Owner& owner) {
   static constexpr std::array<std::string_view, 2> kKeys = {"replicas", "template"};
-  std::array<JsonValue, 2> found;
+  std::array<json::JsonValue, 2> found;
   std::optional<std::int32_t> replicas;
   if (!in.take(owner.object.spec, kKeys, found) || !in.count(found[0], replicas)) return false;
   const std::int64_t missing = replicas.value_or(1) - owner.active;
@@ -182,8 +183,8 @@ bool KubernetesOwners::expand_set(KubernetesReading& in, const Owner& owner) {
 
 bool KubernetesOwners::expand_job(KubernetesReading& in, const Owner& owner) {
   static constexpr std::array<std::string_view, 4> kKeys = {"completions", "parallelism", "suspend", "template"};
-  std::array<JsonValue, 4> found;
-  JsonValue finished;
+  std::array<json::JsonValue, 4> found;
+  json::JsonValue finished;
   std::optional<std::int32_t> completions, parallelism, succeeded;
   bool is_suspended = false, done = false;
   if (!in.take(owner.object.spec, kKeys, found) || !in.count(found[0], completions) ||
@@ -204,15 +205,15 @@ bool KubernetesOwners::expand_job(KubernetesReading& in, const Owner& owner) {
   if (missing <= 0) return true;
   KubernetesPod pod;
   if (!check_room(in, owner, missing) || !read_template(in, owner, found[3], pod)) return false;
-  if (is_suspended) pod.status = PodStatus::kGated;
+  if (is_suspended) pod.state.status = PodStatus::kGated;
   make_free(pod, owner.object.name, missing);
   return true;
 }
 
 bool KubernetesOwners::expand_stateful_set(KubernetesReading& in, const Owner& owner) {
   static constexpr std::array<std::string_view, 3> kKeys = {"ordinals", "replicas", "template"};
-  std::array<JsonValue, 3> found;
-  JsonValue start;
+  std::array<json::JsonValue, 3> found;
+  json::JsonValue start;
   std::optional<std::int32_t> replicas, first;
   if (!in.take(owner.object.spec, kKeys, found) || !in.take(found[0], "start", start) || !in.count(start, first) ||
       !in.count(found[1], replicas)) {
@@ -223,7 +224,7 @@ bool KubernetesOwners::expand_stateful_set(KubernetesReading& in, const Owner& o
   if (!check_room(in, owner, count) || (count > 0 && !read_template(in, owner, found[2], pod))) return false;
   for (std::int64_t i = begin; i < begin + count; ++i) {
     KubernetesPod* made = make(pod, std::string(owner.object.name).append("-").append(std::to_string(i)));
-    if (made != nullptr) made->added_labels = {{"statefulset.kubernetes.io/pod-name", made->name}};
+    if (made != nullptr) made->labels.added = {{"statefulset.kubernetes.io/pod-name", made->name}};
   }
   return true;
 }
@@ -233,8 +234,8 @@ bool KubernetesOwners::read_leader_workers(KubernetesReading& in, const Owner& o
   static constexpr std::array<std::string_view, 3> kTemplate = {"leaderTemplate", "size", "workerTemplate"};
   static constexpr std::string_view kQueue = "scheduling.volcano.sh/queue-name",
                                     kGroup = "scheduling.k8s.io/group-name";
-  std::array<JsonValue, 3> spec, parts;
-  JsonValue annotations, queue, leader_metadata, worker_metadata;
+  std::array<json::JsonValue, 3> spec, parts;
+  json::JsonValue annotations, queue, leader_metadata, worker_metadata;
   std::string_view startup;
   bool is_exclusive = false;
   if (!in.take(owner.object.spec, kSpec, spec) || !in.take(spec[0], kTemplate, parts) ||
@@ -247,7 +248,7 @@ bool KubernetesOwners::read_leader_workers(KubernetesReading& in, const Owner& o
   }
   out.starts_leader_first = startup == "LeaderReady";
   out.is_gang = static_cast<bool>(queue);
-  for (const JsonValue metadata : {owner.object.metadata, leader_metadata, worker_metadata}) {
+  for (const json::JsonValue metadata : {owner.object.metadata, leader_metadata, worker_metadata}) {
     if (!has_annotation(in, metadata, kGroup, out.is_gang)) return false;
   }
   if (!read_template(in, owner, parts[2], out.worker) ||
@@ -267,7 +268,7 @@ bool KubernetesOwners::has_groups(const Owner& owner, std::int64_t replicas) con
     const std::string leader = std::string(owner.object.name).append("-").append(std::to_string(group));
     const auto there = names_.find({owner.object.namespace_name, leader});
     if (there == names_.end()) continue;
-    const GroupReference& reference = (*pods_)[there->second].reference;
+    const GroupReference& reference = (*pods_)[there->second].membership.reference;
     if (reference.system == GroupSystem::kVolcano && reference.name.starts_with(leader + "-")) return true;
   }
   return false;
@@ -276,14 +277,14 @@ bool KubernetesOwners::has_groups(const Owner& owner, std::int64_t replicas) con
 // As its controller creates it with Volcano: all pods together, or the leader first if there is room for all.
 void KubernetesOwners::make_group(const Owner& owner, const LeaderWorkers& set, std::int64_t index) {
   KubernetesGroup group;
-  group.system = GroupSystem::kVolcano;
-  group.namespace_name = owner.object.namespace_name;
-  group.name = keep(std::string(owner.object.name).append("-").append(std::to_string(index)));
+  group.identity.system = GroupSystem::kVolcano;
+  group.identity.namespace_name = owner.object.namespace_name;
+  group.identity.name = keep(std::string(owner.object.name).append("-").append(std::to_string(index)));
   group.object = owner.object.value;
   group.queue = set.queue.empty() ? "default" : set.queue;
-  group.min_member = set.starts_leader_first ? 1 : set.size.value_or(1);
-  add_amounts(set.leader, 1, group.min_amounts);
-  add_amounts(set.worker, set.size.value_or(1) - 1, group.min_amounts);
+  group.minimum.members = set.starts_leader_first ? 1 : set.size.value_or(1);
+  add_amounts(set.leader, 1, group.minimum.amounts);
+  add_amounts(set.worker, set.size.value_or(1) - 1, group.minimum.amounts);
   (*add_group_)(group);
 }
 
@@ -297,9 +298,9 @@ bool KubernetesOwners::expand_leader_worker_set(KubernetesReading& in, const Own
     const std::string leader = std::string(owner.object.name).append("-").append(std::to_string(group));
     // The existing part of the group determines which gang it is.
     const auto there = names_.find({owner.object.namespace_name, leader});
-    GroupReference reference = set.leader.reference;
+    GroupReference reference = set.leader.membership.reference;
     if (there != names_.end()) {
-      reference = (*pods_)[there->second].reference;
+      reference = (*pods_)[there->second].membership.reference;
     } else if (set.is_gang && size > 0) {
       make_group(owner, set, group);
       reference = {GroupSystem::kVolcano, texts_.back(), {}, {}};
@@ -307,8 +308,8 @@ bool KubernetesOwners::expand_leader_worker_set(KubernetesReading& in, const Own
     for (std::int64_t i = 0; i < size; ++i) {
       KubernetesPod* made = make(i == 0 ? set.leader : set.worker, i == 0 ? leader : leader + "-" + std::to_string(i));
       if (made == nullptr) continue;
-      if (set.is_gang || there != names_.end()) made->reference = reference;
-      made->added_labels = {{kSetLabel, owner.object.name},
+      if (set.is_gang || there != names_.end()) made->membership.reference = reference;
+      made->labels.added = {{kSetLabel, owner.object.name},
                             {kGroupIndexLabel, keep(std::to_string(group))},
                             {kWorkerIndexLabel, keep(std::to_string(i))}};
     }
@@ -343,4 +344,4 @@ bool KubernetesOwners::expand(KubernetesReading& in, std::vector<KubernetesPod>&
   return true;
 }
 
-}  // namespace muster
+}  // namespace muster::kubernetes

@@ -16,7 +16,7 @@
 #include "io/kubernetes/items.h"
 #include "io/kubernetes/pod/pod.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 // Pods that templates make at most, in one document.
 inline constexpr std::int64_t kMostMadePods = 1'000'000;
@@ -55,7 +55,7 @@ class KubernetesOwners {
   [[nodiscard]] bool read_leader_workers(KubernetesReading& reading, const Owner& owner, LeaderWorkers& out) const;
   bool has_groups(const Owner& owner, std::int64_t replicas) const;
   void make_group(const Owner& owner, const LeaderWorkers& set, std::int64_t index);
-  [[nodiscard]] bool read_template(KubernetesReading& reading, const Owner& owner, JsonValue pod_template,
+  [[nodiscard]] bool read_template(KubernetesReading& reading, const Owner& owner, json::JsonValue pod_template,
                                    KubernetesPod& out) const;
   [[nodiscard]] bool check_room(KubernetesReading& reading, const Owner& owner, std::int64_t more) const;
   void make_free(const KubernetesPod& pod, std::string_view prefix, std::int64_t count);
@@ -71,4 +71,4 @@ class KubernetesOwners {
   std::map<std::pair<std::string_view, std::string_view>, std::size_t> names_;
 };
 
-}  // namespace muster
+}  // namespace muster::kubernetes

@@ -2,40 +2,22 @@
 
 #include <algorithm>
 
-#include "io/kubernetes/pod/ports.h"
+#include "io/snapshot_writer/records.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 namespace {
 
-void write_gpu(JsonWriter& writer, const GpuShare& gpu) {
-  switch (gpu.kind) {
-    case GpuRequestKind::kNone:
-      return;
-    case GpuRequestKind::kWhole:
-      writer.raw(R"(,"gpu":{"count":)").integer(gpu.devices).raw("}");
-      return;
-    case GpuRequestKind::kFraction:
-      writer.raw(R"(,"gpu":{"fraction":)").decimal(gpu.amount, 1'000'000);
-      break;
-    case GpuRequestKind::kMemory:
-      writer.raw(R"(,"gpu":{"memory":")").integer(gpu.amount).raw("Mi\"");
-      break;
-  }
-  if (gpu.devices != 1) writer.raw(R"(,"devices":)").integer(gpu.devices);
-  writer.raw("}");
-}
-
 // Tolerations with unknown operators are left out: tolerating less is always safe.
-bool write_tolerations(KubernetesReading& in, JsonWriter& writer, const KubernetesPod& pod) {
+bool write_tolerations(KubernetesReading& in, json::JsonWriter& writer, const KubernetesPod& pod) {
   static constexpr std::array<std::string_view, 4> kKeys = {"effect", "key", "operator", "value"};
-  if (!pod.tolerations) return true;
+  if (!pod.constraints.tolerations) return true;
   bool first = true;
   writer.raw(R"(,"tolerations":[)");
-  for (const JsonValue element : pod.tolerations.elements()) {
-    std::array<JsonValue, 4> found;
+  for (const json::JsonValue element : pod.constraints.tolerations.elements()) {
+    std::array<json::JsonValue, 4> found;
     std::array<std::string_view, 4> words;
-    if (!in.expect(element, JsonKind::kObject) || !in.take(element, kKeys, found)) return false;
+    if (!in.expect(element, json::JsonKind::kObject) || !in.take(element, kKeys, found)) return false;
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (!in.text(found[i], words[i])) return false;
     }
@@ -43,12 +25,7 @@ bool write_tolerations(KubernetesReading& in, JsonWriter& writer, const Kubernet
       in.remarks.add("a toleration with an operator other than Exists and Equal is ignored", pod.full_name());
       continue;
     }
-    bool first_key = true;
-    writer.separate(first).raw("{");
-    for (const std::size_t i : {1, 2, 3, 0}) {
-      if (!words[i].empty()) writer.separate(first_key).string(kKeys[i]).raw(":").string(words[i]);
-    }
-    writer.raw("}");
+    snapshot_writer::write_toleration(writer.separate(first), {words[1], words[2], words[3], words[0]});
   }
   writer.raw("]");
   return true;
@@ -56,10 +33,10 @@ bool write_tolerations(KubernetesReading& in, JsonWriter& writer, const Kubernet
 
 // Those members of an object that have one of the keys.
 template <std::size_t N>
-bool write_known(KubernetesReading& in, JsonWriter& writer, JsonValue object,
+bool write_known(KubernetesReading& in, json::JsonWriter& writer, json::JsonValue object,
                  const std::array<std::string_view, N>& keys) {
-  std::array<JsonValue, N> found;
-  if (!in.expect(object, JsonKind::kObject) || !in.take(object, keys, found)) return false;
+  std::array<json::JsonValue, N> found;
+  if (!in.expect(object, json::JsonKind::kObject) || !in.take(object, keys, found)) return false;
   bool first = true;
   writer.raw("{");
   for (std::size_t i = 0; i < N; ++i) {
@@ -77,22 +54,23 @@ constexpr std::array<std::string_view, 4> kTermKeys = {"labelSelector", "namespa
 constexpr std::string_view kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
 constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
 
-bool write_required_terms(KubernetesReading& in, JsonWriter& writer, JsonValue required) {
+bool write_required_terms(KubernetesReading& in, json::JsonWriter& writer, json::JsonValue required) {
   bool first = true;
   writer.raw("[");
-  for (const JsonValue term : required.elements()) {
+  for (const json::JsonValue term : required.elements()) {
     if (!write_known(in, writer.separate(first), term, kTermKeys)) return false;
   }
   writer.raw("]");
   return true;
 }
 
-bool write_preferred_terms(KubernetesReading& in, JsonWriter& writer, const std::vector<JsonValue>& preferred) {
+bool write_preferred_terms(KubernetesReading& in, json::JsonWriter& writer,
+                           const std::vector<json::JsonValue>& preferred) {
   static constexpr std::array<std::string_view, 2> kKeys = {"podAffinityTerm", "weight"};
   bool first = true;
   writer.raw("[");
-  for (const JsonValue term : preferred) {
-    std::array<JsonValue, 2> found;
+  for (const json::JsonValue term : preferred) {
+    std::array<json::JsonValue, 2> found;
     if (!in.take(term, kKeys, found)) return false;
     writer.separate(first).raw("{");
     if (found[1]) {
@@ -110,7 +88,8 @@ bool write_preferred_terms(KubernetesReading& in, JsonWriter& writer, const std:
 }
 
 // A list where all terms are required.
-bool write_pod_terms(KubernetesReading& in, JsonWriter& writer, std::string_view key, const PodTermValues& terms) {
+bool write_pod_terms(KubernetesReading& in, json::JsonWriter& writer, std::string_view key,
+                     const PodTermValues& terms) {
   if (!terms.required && terms.preferred.empty()) return true;
   writer.raw(",").string(key).raw(":");
   if (terms.preferred.empty()) return write_required_terms(in, writer, terms.required);
@@ -126,14 +105,14 @@ bool write_pod_terms(KubernetesReading& in, JsonWriter& writer, std::string_view
   return true;
 }
 
-bool write_spread(KubernetesReading& in, JsonWriter& writer, JsonValue constraints) {
+bool write_spread(KubernetesReading& in, json::JsonWriter& writer, json::JsonValue constraints) {
   static constexpr std::array<std::string_view, 8> kKeys = {
       "labelSelector",      "matchLabelKeys",   "maxSkew",     "minDomains",
       "nodeAffinityPolicy", "nodeTaintsPolicy", "topologyKey", "whenUnsatisfiable"};
   if (!constraints) return true;
   bool first = true;
   writer.raw(R"(,"topologySpread":[)");
-  for (const JsonValue constraint : constraints.elements()) {
+  for (const json::JsonValue constraint : constraints.elements()) {
     if (!write_known(in, writer.separate(first), constraint, kKeys)) return false;
   }
   writer.raw("]");
@@ -141,91 +120,74 @@ bool write_spread(KubernetesReading& in, JsonWriter& writer, JsonValue constrain
 }
 
 // A pod that must not be placed must not be moved either: the node where it runs is the only one that it accepts.
-void write_pin(JsonWriter& writer, std::string_view node) {
+void write_pin(json::JsonWriter& writer, std::string_view node) {
   writer.raw(R"(,"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":)");
   writer.raw(R"([{"matchFields":[{"key":"metadata.name","operator":"In","values":[)").string(node).raw("]}]}]}}");
 }
 
-bool write_place(KubernetesReading& in, JsonWriter& writer, const KubernetesPod& pod, bool is_held) {
-  if (pod.node_selector) {
+bool write_place(KubernetesReading& in, json::JsonWriter& writer, const KubernetesPod& pod, bool is_held) {
+  if (pod.constraints.node_selector) {
     writer.raw(R"(,"nodeSelector":)");
-    write_json(writer, in.document, pod.node_selector);
+    write_json(writer, in.document, pod.constraints.node_selector);
   }
-  if (is_held && pod.is_on_node()) {
-    write_pin(writer, pod.node);
-  } else if (pod.node_affinity) {
+  if (is_held && pod.state.is_on_node()) {
+    write_pin(writer, pod.state.node);
+  } else if (pod.constraints.node_affinity) {
     writer.raw(R"(,"nodeAffinity":)");
-    write_json(writer, in.document, pod.node_affinity);
+    write_json(writer, in.document, pod.constraints.node_affinity);
   }
-  if (pod.volume_terms) {
+  if (pod.volumes.node_terms) {
     writer.raw(R"(,"volumeNodeAffinity":{"required":)");
-    write_node_terms(writer, *pod.volume_terms);
+    write_node_terms(writer, *pod.volumes.node_terms);
     writer.raw("}");
   }
-  return write_tolerations(in, writer, pod) && write_pod_terms(in, writer, "podAffinity", pod.affinity) &&
-         write_pod_terms(in, writer, "podAntiAffinity", pod.anti_affinity) &&
-         write_spread(in, writer, pod.topology_spread);
+  return write_tolerations(in, writer, pod) && write_pod_terms(in, writer, "podAffinity", pod.constraints.affinity) &&
+         write_pod_terms(in, writer, "podAntiAffinity", pod.constraints.anti_affinity) &&
+         write_spread(in, writer, pod.constraints.topology_spread);
 }
 
-// As a snapshot writes it; empty if it can be omitted.
-std::string_view status_word(PodStatus status) {
-  switch (status) {
-    case PodStatus::kPending:
-    case PodStatus::kRunning:
-      return "";
-    case PodStatus::kGated:
-      return "gated";
-    case PodStatus::kReleasing:
-      return "releasing";
-    case PodStatus::kSucceeded:
-      return "succeeded";
-    case PodStatus::kFailed:
-      return "failed";
-  }
-  return "";
+void write_identity(json::JsonWriter& writer, const KubernetesPod& pod, const KubernetesGangs& gangs) {
+  writer.raw(R"({"name":)").string(pod.full_name()).raw(R"(,"namespace":)").string(pod.namespace_name);
+  if (pod.membership.gang >= 0) snapshot_writer::write_text(writer, "gang", gangs.name(pod));
+  snapshot_writer::write_text(writer, "subgroup", pod.membership.subgroup);
 }
 
 // A pod with a gate of the cluster waits for that one first.
-void write_status(JsonWriter& writer, const KubernetesPod& pod, std::string_view held) {
-  const bool is_held = pod.status == PodStatus::kPending && !held.empty();
-  const std::string_view status = status_word(is_held ? PodStatus::kGated : pod.status);
-  if (!status.empty()) writer.raw(R"(,"status":)").string(status);
-  if (is_held) writer.raw(R"(,"held":)").string(held);
-  if (!pod.node.empty()) writer.raw(R"(,"node":)").string(pod.node);
-  if (!pod.devices.empty()) {
-    bool first = true;
-    writer.raw(R"(,"gpus":[)");
-    for (const std::int32_t device : pod.devices) writer.separate(first).integer(device);
-    writer.raw("]");
-  }
-  if (!pod.started.empty()) writer.raw(R"(,"started":)").string(pod.started);
-  if (!pod.created.empty()) writer.raw(R"(,"created":)").string(pod.created);
+void write_state(json::JsonWriter& writer, const KubernetesPod& pod, std::string_view held) {
+  const PodState& state = pod.state;
+  const bool is_held = state.status == PodStatus::kPending && !held.empty();
+  snapshot_writer::write_pod_place(writer,
+                                   {state.status, is_held ? held : std::string_view(), state.node, pod.gpus.devices});
+  snapshot_writer::write_text(writer, "started", state.started);
+  snapshot_writer::write_text(writer, "created", state.created);
 }
 
 // The keys that a pod without a gang sets itself.
-void write_own_terms(JsonWriter& writer, const KubernetesPod& pod, const KubernetesGangs& gangs,
+void write_own_terms(json::JsonWriter& writer, const KubernetesPod& pod, const KubernetesGangs& gangs,
                      KubernetesQueues& queues) {
   const std::int32_t priority = gangs.priority_of(pod);
-  const std::string_view queue = pod.words.kueue_queue;
+  const std::string_view queue = pod.membership.labels.kueue_queue;
   writer.raw(R"(,"queue":)")
       .string(queue.empty() ? queues.common_queue() : queues.kueue().name_of(pod.namespace_name, queue));
-  writer.raw(R"(,"priority":)").integer(priority);
-  writer.raw(priority < kSystemPriority && !pod.is_fixed ? R"(,"preemptible":true)" : R"(,"preemptible":false)");
-  if (pod.never_preempts) writer.raw(R"(,"preemptionPolicy":"Never")");
+  GangTerms terms;
+  terms.priority = priority;
+  terms.preemptible = priority < kSystemPriority && !pod.owner.is_fixed;
+  if (pod.priority.never_preempts) terms.preemption_policy = PreemptionPolicy::kNever;
+  snapshot_writer::write_rank(writer, terms);
 }
 
-void write_labels(KubernetesReading& in, JsonWriter& writer, const KubernetesPod& pod) {
-  if (!pod.labels && pod.added_labels.empty()) return;
+void write_labels(KubernetesReading& in, json::JsonWriter& writer, const KubernetesPod& pod) {
+  if (!pod.labels.own && pod.labels.added.empty()) return;
   writer.raw(R"(,"labels":)");
-  if (pod.added_labels.empty()) return write_json(writer, in.document, pod.labels);
+  if (pod.labels.added.empty()) return write_json(writer, in.document, pod.labels.own);
   bool first = true;
   writer.raw("{");
-  for (const auto& [key, value] : pod.added_labels) writer.separate(first).string(key).raw(":").string(value);
-  if (pod.labels) {
-    for (const JsonMember label : pod.labels.members()) {
-      const bool is_added = std::ranges::find(pod.added_labels, label.key,
-                                              [](const auto& added) { return added.first; }) != pod.added_labels.end();
-      if (is_added || label.value.is(JsonKind::kNull)) continue;
+  for (const auto& [key, value] : pod.labels.added) writer.separate(first).string(key).raw(":").string(value);
+  if (pod.labels.own) {
+    for (const json::JsonMember label : pod.labels.own.members()) {
+      const bool is_added = std::ranges::find(pod.labels.added, label.key,
+                                              [](const auto& added) { return added.first; }) != pod.labels.added.end();
+      if (is_added || label.value.is(json::JsonKind::kNull)) continue;
       writer.separate(first).string(label.key).raw(":");
       write_json(writer, in.document, label.value);
     }
@@ -235,28 +197,33 @@ void write_labels(KubernetesReading& in, JsonWriter& writer, const KubernetesPod
 
 }  // namespace
 
-bool write_pod(KubernetesReading& in, JsonWriter& writer, const KubernetesPod& pod, const KubernetesGangs& gangs,
+bool write_pod(KubernetesReading& in, json::JsonWriter& writer, const KubernetesPod& pod, const KubernetesGangs& gangs,
                KubernetesQueues& queues) {
   const std::string_view held = gangs.held(pod);
-  writer.raw(R"({"name":)").string(pod.full_name());
-  writer.raw(R"(,"namespace":)").string(pod.namespace_name);
-  if (pod.gang >= 0) writer.raw(R"(,"gang":)").string(gangs.name(pod));
-  if (!pod.subgroup.empty()) writer.raw(R"(,"subgroup":)").string(pod.subgroup);
+  write_identity(writer, pod, gangs);
   writer.raw(R"(,"resources":)");
   write_requests(writer, pod.requests);
-  write_gpu(writer, pod.gpu);
+  snapshot_writer::write_gpu_request(writer, pod.gpus.request.kind, pod.gpus.request.devices, pod.gpus.request.amount);
   if (!write_place(in, writer, pod, !held.empty())) return false;
-  write_host_ports(writer, pod.host_ports);
-  if (pod.unbound_volumes) writer.raw(R"(,"unboundVolumes":true)");
-  write_status(writer, pod, held);
-  if (!pod.nominated_node.empty()) writer.raw(R"(,"nominatedNode":)").string(pod.nominated_node);
-  if (!pod.scheduler.empty() && pod.scheduler != kDefaultScheduler)
-    writer.raw(R"(,"schedulerName":)").string(pod.scheduler);
+  snapshot_writer::write_host_ports(writer, pod.constraints.host_ports);
+  if (pod.volumes.has_unbound_claim) writer.raw(R"(,"unboundVolumes":true)");
+  write_state(writer, pod, held);
+  snapshot_writer::write_text(writer, "nominatedNode", pod.state.nominated_node);
+  if (pod.constraints.scheduler != kDefaultScheduler)
+    snapshot_writer::write_text(writer, "schedulerName", pod.constraints.scheduler);
   write_labels(in, writer, pod);
-  if (pod.gang < 0) write_own_terms(writer, pod, gangs, queues);
-  if (!pod.unclear.empty()) writer.raw(R"(,"unclear":)").string(pod.unclear);
+  if (pod.membership.gang < 0) write_own_terms(writer, pod, gangs, queues);
+  snapshot_writer::write_text(writer, "unclear", pod.unclear);
   writer.raw("}");
   return true;
 }
 
-}  // namespace muster
+void write_unclear_pod(json::JsonWriter& writer, const KubernetesPod& pod, const KubernetesGangs& gangs,
+                       std::string_view why) {
+  write_identity(writer, pod, gangs);
+  snapshot_writer::write_text(writer, "node", pod.state.node);
+  if (pod.state.status == PodStatus::kReleasing) writer.raw(R"(,"status":"releasing")");
+  writer.raw(R"(,"unclear":)").string(why).raw("}");
+}
+
+}  // namespace muster::kubernetes

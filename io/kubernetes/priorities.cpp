@@ -1,10 +1,10 @@
 #include "io/kubernetes/priorities.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
-bool KubernetesPriorities::import(KubernetesReading& in, const KubernetesObject& object, JsonWriter& writer) {
+bool KubernetesPriorities::import(KubernetesReading& in, const KubernetesObject& object, json::JsonWriter& writer) {
   static constexpr std::array<std::string_view, 3> kKeys = {"globalDefault", "preemptionPolicy", "value"};
-  std::array<JsonValue, 3> found;
+  std::array<json::JsonValue, 3> found;
   bool is_default = false;
   std::string_view policy;
   std::optional<std::int32_t> value;
@@ -29,4 +29,4 @@ std::int32_t KubernetesPriorities::value_of(std::string_view name, std::int32_t 
   return global_default_.value_or(otherwise);
 }
 
-}  // namespace muster
+}  // namespace muster::kubernetes

@@ -7,7 +7,7 @@
 
 #include "io/kubernetes/object/object.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 // From here on nothing is preemptible.
 inline constexpr std::int32_t kSystemPriority = 2'000'000'000;
@@ -15,7 +15,7 @@ inline constexpr std::int32_t kSystemPriority = 2'000'000'000;
 class KubernetesPriorities {
  public:
   // Writes one entry of priorityClasses[].
-  [[nodiscard]] bool import(KubernetesReading& reading, const KubernetesObject& object, JsonWriter& writer);
+  [[nodiscard]] bool import(KubernetesReading& reading, const KubernetesObject& object, json::JsonWriter& writer);
 
   // The value of a class; "" is the class of objects that name none. A missing class has the value of the global
   // default, else `otherwise`. Names are case-sensitive.
@@ -26,4 +26,4 @@ class KubernetesPriorities {
   std::optional<std::int32_t> global_default_;
 };
 
-}  // namespace muster
+}  // namespace muster::kubernetes

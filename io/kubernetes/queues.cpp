@@ -1,6 +1,6 @@
 #include "io/kubernetes/queues.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 namespace {
 
@@ -16,7 +16,8 @@ constexpr std::array<KaiResource, 3> kKaiResources = {{{"cpu", -3, QuantityUnit:
                                                        {"memory", 6, QuantityUnit::kOne, 1}}};
 
 // -1 is unlimited; absent is 0.
-bool write_kai_amount(KubernetesReading& in, JsonWriter& writer, const KaiResource& resource, JsonValue value) {
+bool write_kai_amount(KubernetesReading& in, json::JsonWriter& writer, const KaiResource& resource,
+                      json::JsonValue value) {
   if (!value) {
     writer.raw("0");
     return true;
@@ -38,18 +39,19 @@ bool write_kai_amount(KubernetesReading& in, JsonWriter& writer, const KaiResour
 }
 
 // The weight and the end of a queue's resource.
-bool write_weight(KubernetesReading& in, JsonWriter& writer, JsonValue value, std::string_view absent) {
+bool write_weight(KubernetesReading& in, json::JsonWriter& writer, json::JsonValue value, std::string_view absent) {
   double weight = 0;
-  if (value && !in.read_weight(value, Reading::Zero::kAllowed, weight)) return false;
+  if (value && !in.read_weight(value, json::Reading::Zero::kAllowed, weight)) return false;
   writer.raw(R"(,"weight":)");
   value ? write_json(writer, in.document, value) : static_cast<void>(writer.raw(absent));
   writer.raw("}");
   return true;
 }
 
-bool write_kai_resource(KubernetesReading& in, JsonWriter& writer, const KaiResource& resource, JsonValue value) {
+bool write_kai_resource(KubernetesReading& in, json::JsonWriter& writer, const KaiResource& resource,
+                        json::JsonValue value) {
   static constexpr std::array<std::string_view, 3> kKeys = {"limit", "overQuotaWeight", "quota"};
-  std::array<JsonValue, 3> found;
+  std::array<json::JsonValue, 3> found;
   if (!in.take(value, kKeys, found)) return false;
   writer.raw(",").string(resource.key).raw(R"(:{"quota":)");
   if (!write_kai_amount(in, writer, resource, found[2])) return false;
@@ -58,7 +60,7 @@ bool write_kai_resource(KubernetesReading& in, JsonWriter& writer, const KaiReso
   return write_weight(in, writer, found[1], "0");
 }
 
-bool write_duration(KubernetesReading& in, JsonWriter& writer, std::string_view key, JsonValue value) {
+bool write_duration(KubernetesReading& in, json::JsonWriter& writer, std::string_view key, json::JsonValue value) {
   if (!value) return true;
   Nanoseconds duration = 0;
   if (!in.read_duration(value, duration)) return false;
@@ -67,8 +69,8 @@ bool write_duration(KubernetesReading& in, JsonWriter& writer, std::string_view 
   return true;
 }
 
-bool write_head(KubernetesReading& in, JsonWriter& writer, const KubernetesObject& object, std::string_view parent,
-                JsonValue priority) {
+bool write_head(KubernetesReading& in, json::JsonWriter& writer, const KubernetesObject& object,
+                std::string_view parent, json::JsonValue priority) {
   std::optional<std::int32_t> value;
   if (!in.priority(priority, value)) return false;
   writer.raw(R"({"name":)").string(object.name);
@@ -83,9 +85,9 @@ struct VolcanoResource {
 constexpr std::array<VolcanoResource, 3> kVolcanoResources = {
     {{"cpu", "cpu"}, {"memory", "memory"}, {"nvidia.com/gpu", "gpu"}}};
 
-bool write_volcano_resource(KubernetesReading& in, JsonWriter& writer, const VolcanoResource& resource,
-                            std::array<JsonValue, 2> quota_and_limit, JsonValue weight) {
-  std::array<JsonValue, 2> amounts;
+bool write_volcano_resource(KubernetesReading& in, json::JsonWriter& writer, const VolcanoResource& resource,
+                            std::array<json::JsonValue, 2> quota_and_limit, json::JsonValue weight) {
+  std::array<json::JsonValue, 2> amounts;
   for (std::size_t i = 0; i < amounts.size(); ++i) {
     if (!in.take(quota_and_limit[i], resource.resource, amounts[i])) return false;
     if (amounts[i] && !in.expect_text_or_number(amounts[i], "a quantity")) return false;
@@ -99,7 +101,7 @@ bool write_volcano_resource(KubernetesReading& in, JsonWriter& writer, const Vol
   return write_weight(in, writer, weight, "1");
 }
 
-bool is_empty(JsonValue object) { return !object || (object.is(JsonKind::kObject) && object.size() == 0); }
+bool is_empty(json::JsonValue object) { return !object || (object.is(json::JsonKind::kObject) && object.size() == 0); }
 
 }  // namespace
 
@@ -114,15 +116,15 @@ bool KubernetesQueues::add(KubernetesReading& in, const KubernetesObject& object
   return true;
 }
 
-bool KubernetesQueues::import_kai(KubernetesReading& in, const KubernetesObject& object, JsonWriter& writer) {
+bool KubernetesQueues::import_kai(KubernetesReading& in, const KubernetesObject& object, json::JsonWriter& writer) {
   static constexpr std::array<std::string_view, 5> kSpec = {"parentQueue", "preemptMinRuntime", "priority",
                                                             "reclaimMinRuntime", "resources"};
-  std::array<JsonValue, 5> spec;
+  std::array<json::JsonValue, 5> spec;
   std::string_view parent;
   if (!in.take(object.spec, kSpec, spec) || !in.text(spec[0], parent)) return false;
   if (!add(in, object, System::kKai, parent) || !write_head(in, writer, object, parent, spec[2])) return false;
   for (const KaiResource& resource : kKaiResources) {
-    JsonValue amounts;
+    json::JsonValue amounts;
     if (!in.take(spec[4], resource.key, amounts)) return false;
     if (!write_kai_resource(in, writer, resource, amounts)) return false;
   }
@@ -132,11 +134,11 @@ bool KubernetesQueues::import_kai(KubernetesReading& in, const KubernetesObject&
   return true;
 }
 
-bool KubernetesQueues::import_volcano(KubernetesReading& in, const KubernetesObject& object, JsonWriter& writer) {
+bool KubernetesQueues::import_volcano(KubernetesReading& in, const KubernetesObject& object, json::JsonWriter& writer) {
   static constexpr std::array<std::string_view, 6> kSpec = {"capability", "deserved", "guarantee",
                                                             "parent",     "priority", "weight"};
-  std::array<JsonValue, 6> spec;
-  JsonValue state, guaranteed;
+  std::array<json::JsonValue, 6> spec;
+  json::JsonValue state, guaranteed;
   std::string_view parent, state_name;
   if (!in.take(object.spec, kSpec, spec) || !in.text(spec[3], parent) || !in.take(spec[2], "resource", guaranteed) ||
       !in.take(object.status, "state", state) || !in.text(state, state_name)) {
@@ -145,7 +147,7 @@ bool KubernetesQueues::import_volcano(KubernetesReading& in, const KubernetesObj
   if (parent == "root") parent = {};
   if (!add(in, object, System::kVolcano, parent)) return false;
   if (!state_name.empty() && state_name != "Open") closed_.insert(object.name);
-  const JsonValue deserved = is_empty(spec[1]) ? guaranteed : spec[1];
+  const json::JsonValue deserved = is_empty(spec[1]) ? guaranteed : spec[1];
   if (!write_head(in, writer, object, parent, spec[4])) return false;
   for (const VolcanoResource& resource : kVolcanoResources) {
     if (!write_volcano_resource(in, writer, resource, {deserved, spec[0]}, spec[5])) return false;
@@ -169,4 +171,4 @@ const std::string& KubernetesQueues::common_queue() {
   return common_;
 }
 
-}  // namespace muster
+}  // namespace muster::kubernetes

@@ -9,13 +9,14 @@
 #include "io/kubernetes/kueue.h"
 #include "io/kubernetes/object/object.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 class KubernetesQueues {
  public:
   // Errors: DuplicateName if the other system has a queue of that name; those of the values themselves.
-  [[nodiscard]] bool import_kai(KubernetesReading& reading, const KubernetesObject& object, JsonWriter& writer);
-  [[nodiscard]] bool import_volcano(KubernetesReading& reading, const KubernetesObject& object, JsonWriter& writer);
+  [[nodiscard]] bool import_kai(KubernetesReading& reading, const KubernetesObject& object, json::JsonWriter& writer);
+  [[nodiscard]] bool import_volcano(KubernetesReading& reading, const KubernetesObject& object,
+                                    json::JsonWriter& writer);
 
   // Whether a Queue of the list has no such parent; its name, else "".
   std::string_view without_parent() const;
@@ -44,4 +45,4 @@ class KubernetesQueues {
   KueueQueues kueue_;
 };
 
-}  // namespace muster
+}  // namespace muster::kubernetes

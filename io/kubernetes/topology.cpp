@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <set>
 
-namespace muster {
+namespace muster::kubernetes {
 
 bool KubernetesTopologies::import(KubernetesReading& in, const KubernetesObject& object) {
   static constexpr std::array<std::string_view, 2> kKeys = {"alias", "nodeLabel"};
-  JsonValue levels;
+  json::JsonValue levels;
   bool has_any = false;
   if (!in.take(object.spec, "levels", levels) || !in.has_elements(levels, has_any)) return false;
   Topology& topology = topologies_.emplace_back(Topology{object.name, {}});
   if (!has_any) return true;
-  for (const JsonValue element : levels.elements()) {
-    std::array<JsonValue, 2> found;
+  for (const json::JsonValue element : levels.elements()) {
+    std::array<json::JsonValue, 2> found;
     Level level;
-    if (!in.expect(element, JsonKind::kObject) || !in.take(element, kKeys, found)) return false;
+    if (!in.expect(element, json::JsonKind::kObject) || !in.take(element, kKeys, found)) return false;
     if (!in.text(found[0], level.alias) || !in.text(found[1], level.label)) return false;
     if (level.label.empty()) return in.fail_missing(element, "nodeLabel");
     topology.levels.push_back(level);
@@ -46,8 +46,8 @@ std::vector<std::string_view> KubernetesTopologies::levels(std::span<const Kuber
   std::vector<Counted> counted;
   const auto value_of = [](const KubernetesNode& node, std::string_view label) {
     if (!node.labels) return std::string_view();
-    for (const JsonMember member : node.labels.members()) {
-      if (member.key == label && member.value.is(JsonKind::kString)) return member.value.string();
+    for (const json::JsonMember member : node.labels.members()) {
+      if (member.key == label && member.value.is(json::JsonKind::kString)) return member.value.string();
     }
     return std::string_view();
   };
@@ -66,4 +66,4 @@ std::vector<std::string_view> KubernetesTopologies::levels(std::span<const Kuber
   return labels;
 }
 
-}  // namespace muster
+}  // namespace muster::kubernetes

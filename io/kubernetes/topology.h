@@ -8,7 +8,7 @@
 #include "io/kubernetes/node.h"
 #include "io/kubernetes/object/object.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 class KubernetesTopologies {
  public:
@@ -34,4 +34,4 @@ class KubernetesTopologies {
   std::vector<Topology> topologies_;
 };
 
-}  // namespace muster
+}  // namespace muster::kubernetes

@@ -7,28 +7,28 @@
 
 #include "io/muster_v1/snapshot_input.h"
 
-namespace muster {
+namespace muster::muster_v1 {
 
 namespace {
 
 using Budget = SnapshotDisruptionBudget;
 
-constexpr std::array<Field<SnapshotInput, Budget>, 6> kBudgetFields = {
-    {{"name", [](SnapshotInput& in, JsonValue v, Budget& b) { return in.read_name(v, b.name); }, true},
-     {"namespace", [](SnapshotInput& in, JsonValue v,
-                      Budget& b) { return in.read_shared_name(v, in.last_namespace, b.namespace_name); }},
-     {"selector", [](SnapshotInput& in, JsonValue v,
-                     Budget& b) { return read_label_selector(in, v, b.selector.emplace()); }},
+constexpr std::array<json::Field<SnapshotInput, Budget>, 6> kBudgetFields = {
+    {{"name", [](SnapshotInput& in, json::JsonValue v, Budget& b) { return in.read_name(v, b.name); }, true},
+     {"namespace", [](SnapshotInput& in, json::JsonValue v,
+                      Budget& b) { return in.read_shared_name(v, in.last.namespace_name, b.namespace_name); }},
+     {"selector",
+      [](SnapshotInput& in, json::JsonValue v, Budget& b) { return read_label_selector(in, v, b.selector.emplace()); }},
      {"allowed",
-      [](SnapshotInput& in, JsonValue v, Budget& b) {
+      [](SnapshotInput& in, json::JsonValue v, Budget& b) {
         return in.read_integer(v, 0, std::numeric_limits<std::int64_t>::max(), b.allowed);
       },
       true},
-     {"exclusive", [](SnapshotInput& in, JsonValue v, Budget& b) { return in.read(v, b.exclusive); }},
-     {"unclear", [](SnapshotInput& in, JsonValue v, Budget&) { return read_unclear(in, v); }}}};
+     {"exclusive", [](SnapshotInput& in, json::JsonValue v, Budget& b) { return in.read(v, b.exclusive); }},
+     {"unclear", [](SnapshotInput& in, json::JsonValue v, Budget&) { return read_unclear(in, v); }}}};
 
-JsonValue member_at(JsonValue object, std::string_view key) {
-  for (const JsonMember member : object.members()) {
+json::JsonValue member_at(json::JsonValue object, std::string_view key) {
+  for (const json::JsonMember member : object.members()) {
     if (member.key == key) return member.value;
   }
   return {};
@@ -42,18 +42,18 @@ bool tried(SnapshotInput& input, bool is_done) {
 
 // A budget that is only partly understood allows no eviction of the pods that it may select: those of its selector; all
 // pods of its namespace if the selector cannot be read; those of all namespaces if not even the namespace can be read.
-void recover_budget(SnapshotInput& input, JsonValue element, InputError error) {
+void recover_budget(SnapshotInput& input, json::JsonValue element, InputError error) {
   const std::string path = error.path.substr(0, error.path.find(']')) + "]";
   const bool is_ambiguous = error.code == "DuplicateKey";
   Budget budget;
   budget.selector.emplace();  // all pods
   bool has_namespace = false;
-  if (element.is(JsonKind::kObject)) {
-    const JsonValue name = member_at(element, "name"), space = member_at(element, "namespace"),
-                    selector = member_at(element, "selector"), exclusive = member_at(element, "exclusive");
+  if (element.is(json::JsonKind::kObject)) {
+    const json::JsonValue name = member_at(element, "name"), space = member_at(element, "namespace"),
+                          selector = member_at(element, "selector"), exclusive = member_at(element, "exclusive");
     if (name) static_cast<void>(tried(input, input.read_name(name, budget.name)));
     has_namespace =
-        !space || tried(input, input.read_shared_name(space, input.last_namespace, budget.namespace_name));
+        !space || tried(input, input.read_shared_name(space, input.last.namespace_name, budget.namespace_name));
     LabelSelector own;
     if (selector && !is_ambiguous && tried(input, read_label_selector(input, selector, own)))
       budget.selector = std::move(own);
@@ -82,19 +82,21 @@ void warn_of_repeated(SnapshotInput& input) {
 
 }  // namespace
 
-bool read_disruption_budgets(SnapshotInput& input, JsonValue list) {
-  const auto finish = [](JsonValue, Budget& budget) {
+bool read_disruption_budgets(SnapshotInput& input, json::JsonValue list) {
+  const auto finish = [](json::JsonValue, Budget& budget) {
     if (budget.namespace_name.empty()) budget.namespace_name = "default";
     return true;
   };
-  const auto recover = [&](JsonValue element, InputError error) { recover_budget(input, element, std::move(error)); };
+  const auto recover = [&](json::JsonValue element, InputError error) {
+    recover_budget(input, element, std::move(error));
+  };
   if (!read_objects(input, list, kBudgetFields, input.snapshot.disruption_budgets, finish, recover)) return false;
   if (!input.snapshot.anomalies.strict) warn_of_repeated(input);
   return true;
 }
 
-void add_disruption_budget_objects(std::vector<KnownObject>& out) {
-  out.push_back(known_object("disruptionBudget", kBudgetFields));
+void add_disruption_budget_objects(std::vector<json::KnownObject>& out) {
+  out.push_back(json::known_object("disruptionBudget", kBudgetFields));
 }
 
-}  // namespace muster
+}  // namespace muster::muster_v1

@@ -9,7 +9,7 @@
 #include "io/muster_v1/snapshot_input.h"
 #include "model/base/require.h"
 
-namespace muster {
+namespace muster::muster_v1 {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, WorkloadEventKind>, 6> kKinds = {
@@ -22,23 +22,24 @@ constexpr std::array<std::pair<std::string_view, WorkloadEventKind>, 6> kKinds =
 
 // The values of an event line's keys.
 struct EventKeys {
-  JsonValue time, event, gangs, pods, duration, nodes, queues, names;
+  json::JsonValue time, event, gangs, pods, duration, nodes, queues, names;
 };
 
-template <JsonValue EventKeys::*Member>
-bool note(SnapshotInput&, JsonValue value, EventKeys& keys) {
+template <json::JsonValue EventKeys::*Member>
+bool note(SnapshotInput&, json::JsonValue value, EventKeys& keys) {
   keys.*Member = value;
   return true;
 }
 
-constexpr std::array<Field<SnapshotInput, EventKeys>, 8> kEventFields = {{{"time", note<&EventKeys::time>, true},
-                                                                          {"event", note<&EventKeys::event>, true},
-                                                                          {"gangs", note<&EventKeys::gangs>},
-                                                                          {"pods", note<&EventKeys::pods>},
-                                                                          {"duration", note<&EventKeys::duration>},
-                                                                          {"nodes", note<&EventKeys::nodes>},
-                                                                          {"queues", note<&EventKeys::queues>},
-                                                                          {"names", note<&EventKeys::names>}}};
+constexpr std::array<json::Field<SnapshotInput, EventKeys>, 8> kEventFields = {
+    {{"time", note<&EventKeys::time>, true},
+     {"event", note<&EventKeys::event>, true},
+     {"gangs", note<&EventKeys::gangs>},
+     {"pods", note<&EventKeys::pods>},
+     {"duration", note<&EventKeys::duration>},
+     {"nodes", note<&EventKeys::nodes>},
+     {"queues", note<&EventKeys::queues>},
+     {"names", note<&EventKeys::names>}}};
 
 // Which of them may occur in addition to `time` and `event`, by kind.
 bool goes_with(WorkloadEventKind kind, std::string_view key) {
@@ -54,8 +55,8 @@ bool goes_with(WorkloadEventKind kind, std::string_view key) {
   }
 }
 
-bool check_keys(SnapshotInput& input, JsonValue root, WorkloadEventKind kind) {
-  for (const JsonMember member : root.members()) {
+bool check_keys(SnapshotInput& input, json::JsonValue root, WorkloadEventKind kind) {
+  for (const json::JsonMember member : root.members()) {
     if (member.key == "time" || member.key == "event" || goes_with(kind, member.key)) continue;
     return input.fail(member.value, "UnknownKey",
                       "the key \"" + std::string(member.key) + "\" is not allowed in this kind of event");
@@ -64,13 +65,13 @@ bool check_keys(SnapshotInput& input, JsonValue root, WorkloadEventKind kind) {
 }
 
 // Templates are those of the first line, whose text is gone by now: their content cannot be merged with own keys.
-bool check_templates(SnapshotInput& input, JsonValue pods) {
-  if (!input.expect(pods, JsonKind::kArray)) return false;
-  for (const JsonValue pod : pods.elements()) {
-    if (!input.expect(pod, JsonKind::kObject)) return false;
+bool check_templates(SnapshotInput& input, json::JsonValue pods) {
+  if (!input.expect(pods, json::JsonKind::kArray)) return false;
+  for (const json::JsonValue pod : pods.elements()) {
+    if (!input.expect(pod, json::JsonKind::kObject)) return false;
     bool has_template = false;
-    JsonValue own;
-    for (const JsonMember member : pod.members()) {
+    json::JsonValue own;
+    for (const json::JsonMember member : pod.members()) {
       has_template = has_template || member.key == "template";
       if (std::ranges::find(kSpecKeys, member.key) != kSpecKeys.end()) own = member.value;
     }
@@ -83,19 +84,19 @@ bool check_templates(SnapshotInput& input, JsonValue pods) {
 
 struct EventReader::Implementation {
   ReaderOptions options;
-  JsonDocument document;
+  json::JsonDocument document;
   Workload workload;
   SnapshotInput input{document, false, workload.all};
   std::unordered_set<std::string_view> gang_names, pod_names, node_names;
   bool is_first = true;
 
   bool read_start();
-  bool read_event(JsonValue root);
-  bool read_kind(JsonValue root, const EventKeys& keys, WorkloadEvent& event);
-  bool read_submit(JsonValue root, const EventKeys& keys, WorkloadEvent& event);
-  bool check_names(JsonValue culprit, const PositionRange& gangs, const PositionRange& pods);
-  bool check_pods(JsonValue list, const WorkloadEvent& event);
-  bool check_nodes(JsonValue names);
+  bool read_event(json::JsonValue root);
+  bool read_kind(json::JsonValue root, const EventKeys& keys, WorkloadEvent& event);
+  bool read_submit(json::JsonValue root, const EventKeys& keys, WorkloadEvent& event);
+  bool check_names(json::JsonValue culprit, const PositionRange& gangs, const PositionRange& pods);
+  bool check_pods(json::JsonValue list, const WorkloadEvent& event);
+  bool check_nodes(json::JsonValue names);
   void note_nodes(const PositionRange& nodes);
   void keep_templates();
 };
@@ -122,7 +123,7 @@ bool EventReader::Implementation::read_start() {
   return check_names(document.root(), workload.start_gangs, workload.start_pods);
 }
 
-bool EventReader::Implementation::check_names(JsonValue culprit, const PositionRange& gangs,
+bool EventReader::Implementation::check_names(json::JsonValue culprit, const PositionRange& gangs,
                                               const PositionRange& pods) {
   const auto fail = [&](std::string_view what, std::string_view name) {
     return input.fail(culprit, "DuplicateName", "duplicate " + std::string(what) + " \"" + std::string(name) + "\"");
@@ -141,19 +142,19 @@ void EventReader::Implementation::note_nodes(const PositionRange& nodes) {
 }
 
 // That there were such nodes, whether they are still there or not.
-bool EventReader::Implementation::check_nodes(JsonValue names) {
-  for (const JsonValue name : names.elements()) {
+bool EventReader::Implementation::check_nodes(json::JsonValue names) {
+  for (const json::JsonValue name : names.elements()) {
     if (node_names.contains(name.string())) continue;
     return input.fail(name, "UnknownName", "unknown node \"" + std::string(name.string()) + "\" at this event");
   }
   return true;
 }
 
-bool EventReader::Implementation::check_pods(JsonValue list, const WorkloadEvent& event) {
+bool EventReader::Implementation::check_pods(json::JsonValue list, const WorkloadEvent& event) {
   std::unordered_set<std::string_view> gangs;
   for (std::size_t i = event.gangs.begin; i < event.gangs.end; ++i) gangs.insert(workload.all.gangs[i].name);
   std::size_t at = event.pods.begin;
-  for (const JsonValue element : list.elements()) {
+  for (const json::JsonValue element : list.elements()) {
     const SnapshotPod& pod = workload.all.pods[at++];
     if (pod.status != PodStatus::kPending) return input.fail_value(element, "a submitted pod must be pending");
     if (!pod.gang.empty() && !gangs.contains(pod.gang)) {
@@ -163,7 +164,7 @@ bool EventReader::Implementation::check_pods(JsonValue list, const WorkloadEvent
   return true;
 }
 
-bool EventReader::Implementation::read_submit(JsonValue root, const EventKeys& keys, WorkloadEvent& event) {
+bool EventReader::Implementation::read_submit(json::JsonValue root, const EventKeys& keys, WorkloadEvent& event) {
   if (!keys.pods) return input.fail_missing(root, "pods");
   Snapshot& all = workload.all;
   event.gangs.begin = all.gangs.size();
@@ -179,7 +180,7 @@ bool EventReader::Implementation::read_submit(JsonValue root, const EventKeys& k
   return check_pods(keys.pods, event) && check_names(root, event.gangs, event.pods);
 }
 
-bool EventReader::Implementation::read_kind(JsonValue root, const EventKeys& keys, WorkloadEvent& event) {
+bool EventReader::Implementation::read_kind(json::JsonValue root, const EventKeys& keys, WorkloadEvent& event) {
   Snapshot& all = workload.all;
   switch (event.kind) {
     case WorkloadEventKind::kSubmit:
@@ -203,14 +204,14 @@ bool EventReader::Implementation::read_kind(JsonValue root, const EventKeys& key
   }
 }
 
-bool EventReader::Implementation::read_event(JsonValue root) {
+bool EventReader::Implementation::read_event(json::JsonValue root) {
   EventKeys keys;
-  if (!read_fields(input, root, kEventFields, keys)) return false;
+  if (!json::read_fields(input, root, kEventFields, keys)) return false;
   WorkloadEvent event;
   if (!input.read_instant(keys.time, event.time)) return false;
   const Nanoseconds before = workload.events.empty() ? workload.all.time : workload.events.back().time;
   if (event.time < before) return input.fail_value(keys.time, "is earlier than the time of the previous line");
-  if (!read_choice(input, keys.event, kKinds, event.kind) || !check_keys(input, root, event.kind)) return false;
+  if (!json::read_choice(input, keys.event, kKinds, event.kind) || !check_keys(input, root, event.kind)) return false;
   if (!read_kind(root, keys, event)) return false;
   workload.events.push_back(std::move(event));
   return true;
@@ -236,4 +237,4 @@ Workload EventReader::take() {
   return std::move(implementation_->workload);
 }
 
-}  // namespace muster
+}  // namespace muster::muster_v1

@@ -9,7 +9,7 @@
 #include "model/base/error.h"
 #include "model/snapshot/workload.h"
 
-namespace muster {
+namespace muster::muster_v1 {
 
 // Line by line; the first one is the snapshot. Errors: as SnapshotReader's, with the JSON path of the culprit within
 // its line; DuplicateName for a gang or pod that existed before, UnknownName for a pod whose gang does not come with
@@ -32,4 +32,4 @@ class EventReader {
   std::unique_ptr<Implementation> implementation_;
 };
 
-}  // namespace muster
+}  // namespace muster::muster_v1

@@ -5,40 +5,41 @@
 #include "io/muster_v1/gang_terms_reader.h"
 #include "io/muster_v1/snapshot_input.h"
 
-namespace muster {
+namespace muster::muster_v1 {
 
 namespace {
 
-constexpr std::array<Field<SnapshotInput, TopologyRequest>, 2> kTopologyFields = {
-    {{"required", [](SnapshotInput& in, JsonValue v, TopologyRequest& t) { return in.read_name(v, t.required); }},
-     {"preferred", [](SnapshotInput& in, JsonValue v, TopologyRequest& t) { return in.read_name(v, t.preferred); }}}};
+constexpr std::array<json::Field<SnapshotInput, TopologyRequest>, 2> kTopologyFields = {
+    {{"required", [](SnapshotInput& in, json::JsonValue v, TopologyRequest& t) { return in.read_name(v, t.required); }},
+     {"preferred",
+      [](SnapshotInput& in, json::JsonValue v, TopologyRequest& t) { return in.read_name(v, t.preferred); }}}};
 
 template <class Target>
-bool read_topology(SnapshotInput& in, JsonValue v, Target& target) {
-  return read_fields(in, v, kTopologyFields, target.topology);
+bool read_topology(SnapshotInput& in, json::JsonValue v, Target& target) {
+  return json::read_fields(in, v, kTopologyFields, target.topology);
 }
 
 template <class Target>
-bool read_min_member(SnapshotInput& in, JsonValue v, Target& target) {
+bool read_min_member(SnapshotInput& in, json::JsonValue v, Target& target) {
   return in.read_count(v, 0, target.min_member.emplace());
 }
 
 template <class Target>
-bool read_min_subgroups(SnapshotInput& in, JsonValue v, Target& target) {
+bool read_min_subgroups(SnapshotInput& in, json::JsonValue v, Target& target) {
   return in.read_count(v, 0, target.min_subgroups.emplace());
 }
 
-constexpr std::array<Field<SnapshotInput, SnapshotSubgroup>, 5> kSubgroupFields = {
-    {{"name", [](SnapshotInput& in, JsonValue v, SnapshotSubgroup& s) { return in.read_name(v, s.name); }, true},
-     {"parent", [](SnapshotInput& in, JsonValue v, SnapshotSubgroup& s) { return in.read_name(v, s.parent); }},
+constexpr std::array<json::Field<SnapshotInput, SnapshotSubgroup>, 5> kSubgroupFields = {
+    {{"name", [](SnapshotInput& in, json::JsonValue v, SnapshotSubgroup& s) { return in.read_name(v, s.name); }, true},
+     {"parent", [](SnapshotInput& in, json::JsonValue v, SnapshotSubgroup& s) { return in.read_name(v, s.parent); }},
      {"minMember", read_min_member<SnapshotSubgroup>},
      {"minSubgroups", read_min_subgroups<SnapshotSubgroup>},
      {"topology", read_topology<SnapshotSubgroup>}}};
 
-bool read_subgroups(SnapshotInput& in, JsonValue list, SnapshotGang& gang) {
-  if (!read_list(in, list, kSubgroupFields, gang.subgroups)) return false;
+bool read_subgroups(SnapshotInput& in, json::JsonValue list, SnapshotGang& gang) {
+  if (!json::read_list(in, list, kSubgroupFields, gang.subgroups)) return false;
   std::size_t at = 0;
-  for (const JsonValue element : list.elements()) {
+  for (const json::JsonValue element : list.elements()) {
     const SnapshotSubgroup& subgroup = gang.subgroups[at++];
     if (subgroup.min_member && subgroup.min_subgroups) {
       return in.fail_value(
@@ -49,10 +50,10 @@ bool read_subgroups(SnapshotInput& in, JsonValue list, SnapshotGang& gang) {
 }
 
 // `gpu` counts devices and is kept in millionths; all others are resources. Requests are rounded up.
-bool read_min_resources(SnapshotInput& in, JsonValue object, SnapshotGang& gang) {
-  if (!in.expect(object, JsonKind::kObject)) return false;
+bool read_min_resources(SnapshotInput& in, json::JsonValue object, SnapshotGang& gang) {
+  if (!in.expect(object, json::JsonKind::kObject)) return false;
   gang.has_min_resources = true;
-  for (const JsonMember member : object.members()) {
+  for (const json::JsonMember member : object.members()) {
     if (member.key == "gpu") {
       if (!in.read_amount(member.value, {QuantityUnit::kMillionth, Rounding::kUp}, gang.min_resources_gpu))
         return false;
@@ -67,16 +68,17 @@ bool read_min_resources(SnapshotInput& in, JsonValue object, SnapshotGang& gang)
   return in.check_duplicates(object);
 }
 
-bool read_grace_period(SnapshotInput& in, JsonValue v, SnapshotGang& gang) {
-  if (v.is(JsonKind::kString) && v.string() == "never") {
+bool read_grace_period(SnapshotInput& in, json::JsonValue v, SnapshotGang& gang) {
+  if (v.is(json::JsonKind::kString) && v.string() == "never") {
     gang.staleness_grace_period = kNever;
     return true;
   }
   return in.read_duration(v, gang.staleness_grace_period);
 }
 
-constexpr std::array<Field<SnapshotInput, SnapshotGang>, 17> kGangFields = {
-    {{"name", [](SnapshotInput& in, JsonValue v, SnapshotGang& gang) { return in.read_name(v, gang.name); }, true},
+constexpr std::array<json::Field<SnapshotInput, SnapshotGang>, 17> kGangFields = {
+    {{"name", [](SnapshotInput& in, json::JsonValue v, SnapshotGang& gang) { return in.read_name(v, gang.name); },
+      true},
      {"queue", read_term_queue<SnapshotGang>},
      {"priorityClass", read_term_class<SnapshotGang>},
      {"priority", read_term_priority<SnapshotGang>},
@@ -90,12 +92,12 @@ constexpr std::array<Field<SnapshotInput, SnapshotGang>, 17> kGangFields = {
      {"created", read_term_created<SnapshotGang>},
      {"timeout", read_term_timeout<SnapshotGang>},
      {"stalenessGracePeriod", read_grace_period},
-     {"staleSince", [](SnapshotInput& in, JsonValue v,
+     {"staleSince", [](SnapshotInput& in, json::JsonValue v,
                        SnapshotGang& gang) { return in.read_instant(v, gang.stale_since.emplace()); }},
      {"weight", read_term_weight<SnapshotGang>},
-     {"unclear", [](SnapshotInput& in, JsonValue v, SnapshotGang&) { return read_unclear(in, v); }}}};
+     {"unclear", [](SnapshotInput& in, json::JsonValue v, SnapshotGang&) { return read_unclear(in, v); }}}};
 
-bool finish_gang(SnapshotInput& input, JsonValue element, const SnapshotGang& gang) {
+bool finish_gang(SnapshotInput& input, json::JsonValue element, const SnapshotGang& gang) {
   if (gang.min_member && !gang.subgroups.empty()) {
     return input.fail_value(element, "both minMember and subgroups are set; keep one");
   }
@@ -103,8 +105,8 @@ bool finish_gang(SnapshotInput& input, JsonValue element, const SnapshotGang& ga
 }
 
 // No pod is placed or evicted of a gang that is only partly understood.
-void recover_gang(SnapshotInput& input, JsonValue element, InputError error) {
-  const auto finish = [&](JsonValue e, const SnapshotGang& gang) { return finish_gang(input, e, gang); };
+void recover_gang(SnapshotInput& input, json::JsonValue element, InputError error) {
+  const auto finish = [&](json::JsonValue e, const SnapshotGang& gang) { return finish_gang(input, e, gang); };
   SnapshotGang gang;
   if (!read_again(input, element, kGangFields, gang, finish)) {
     gang = {};
@@ -121,16 +123,20 @@ void recover_gang(SnapshotInput& input, JsonValue element, InputError error) {
 
 }  // namespace
 
-bool read_gangs(SnapshotInput& input, JsonValue list) {
-  const auto finish = [&](JsonValue element, const SnapshotGang& gang) { return finish_gang(input, element, gang); };
-  const auto recover = [&](JsonValue element, InputError error) { recover_gang(input, element, std::move(error)); };
+bool read_gangs(SnapshotInput& input, json::JsonValue list) {
+  const auto finish = [&](json::JsonValue element, const SnapshotGang& gang) {
+    return finish_gang(input, element, gang);
+  };
+  const auto recover = [&](json::JsonValue element, InputError error) {
+    recover_gang(input, element, std::move(error));
+  };
   return read_objects(input, list, kGangFields, input.snapshot.gangs, finish, recover);
 }
 
-void add_gang_objects(std::vector<KnownObject>& out) {
-  out.push_back(known_object("gang", kGangFields));
-  out.push_back(known_object("subgroup", kSubgroupFields));
-  out.push_back(known_object("topologyRequest", kTopologyFields));
+void add_gang_objects(std::vector<json::KnownObject>& out) {
+  out.push_back(json::known_object("gang", kGangFields));
+  out.push_back(json::known_object("subgroup", kSubgroupFields));
+  out.push_back(json::known_object("topologyRequest", kTopologyFields));
 }
 
-}  // namespace muster
+}  // namespace muster::muster_v1

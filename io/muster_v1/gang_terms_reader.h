@@ -8,12 +8,12 @@
 
 #include "io/muster_v1/snapshot_input.h"
 
-namespace muster {
+namespace muster::muster_v1 {
 
 inline constexpr std::array<std::pair<std::string_view, PreemptionPolicy>, 2> kPreemptionPolicies = {
     {{"PreemptLowerPriority", PreemptionPolicy::kPreemptLowerPriority}, {"Never", PreemptionPolicy::kNever}}};
 
-inline bool read_priority_number(SnapshotInput& in, JsonValue v, std::int32_t& out) {
+inline bool read_priority_number(SnapshotInput& in, json::JsonValue v, std::int32_t& out) {
   std::int64_t wide = 0;
   using Limits = std::numeric_limits<std::int32_t>;
   if (!in.read_integer(v, Limits::min(), Limits::max(), wide)) return false;
@@ -22,43 +22,43 @@ inline bool read_priority_number(SnapshotInput& in, JsonValue v, std::int32_t& o
 }
 
 template <class Target>
-bool read_term_queue(SnapshotInput& in, JsonValue v, Target& target) {
-  return in.read_shared_name(v, in.last_queue, target.terms.queue);
+bool read_term_queue(SnapshotInput& in, json::JsonValue v, Target& target) {
+  return in.read_shared_name(v, in.last.queue, target.terms.queue);
 }
 
 template <class Target>
-bool read_term_class(SnapshotInput& in, JsonValue v, Target& target) {
-  return in.read_shared_name(v, in.last_class, target.terms.priority_class.emplace());
+bool read_term_class(SnapshotInput& in, json::JsonValue v, Target& target) {
+  return in.read_shared_name(v, in.last.priority_class, target.terms.priority_class.emplace());
 }
 
 template <class Target>
-bool read_term_priority(SnapshotInput& in, JsonValue v, Target& target) {
+bool read_term_priority(SnapshotInput& in, json::JsonValue v, Target& target) {
   return read_priority_number(in, v, target.terms.priority.emplace());
 }
 
 template <class Target>
-bool read_term_preemptible(SnapshotInput& in, JsonValue v, Target& target) {
+bool read_term_preemptible(SnapshotInput& in, json::JsonValue v, Target& target) {
   return in.read(v, target.terms.preemptible.emplace());
 }
 
 template <class Target>
-bool read_term_policy(SnapshotInput& in, JsonValue v, Target& target) {
-  return read_choice(in, v, kPreemptionPolicies, target.terms.preemption_policy.emplace());
+bool read_term_policy(SnapshotInput& in, json::JsonValue v, Target& target) {
+  return json::read_choice(in, v, kPreemptionPolicies, target.terms.preemption_policy.emplace());
 }
 
 template <class Target>
-bool read_term_created(SnapshotInput& in, JsonValue v, Target& target) {
+bool read_term_created(SnapshotInput& in, json::JsonValue v, Target& target) {
   return in.read_instant(v, target.terms.created.emplace());
 }
 
 template <class Target>
-bool read_term_timeout(SnapshotInput& in, JsonValue v, Target& target) {
+bool read_term_timeout(SnapshotInput& in, json::JsonValue v, Target& target) {
   return in.read_duration(v, target.terms.timeout.emplace());
 }
 
 template <class Target>
-bool read_term_weight(SnapshotInput& in, JsonValue v, Target& target) {
-  return in.read_weight(v, Reading::Zero::kRefused, target.terms.weight);
+bool read_term_weight(SnapshotInput& in, json::JsonValue v, Target& target) {
+  return in.read_weight(v, json::Reading::Zero::kRefused, target.terms.weight);
 }
 
-}  // namespace muster
+}  // namespace muster::muster_v1

@@ -7,7 +7,7 @@
 
 #include "io/muster_v1/snapshot_reader.h"
 
-namespace muster {
+namespace muster::muster_v1 {
 
 namespace {
 
@@ -63,4 +63,4 @@ std::string SnapshotReader::id_of(std::string_view line) {
   return {};
 }
 
-}  // namespace muster
+}  // namespace muster::muster_v1

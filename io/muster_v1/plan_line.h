@@ -10,15 +10,16 @@
 
 #include "model/base/error.h"
 #include "model/explain/report.h"
+#include "model/objective/origin.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"
 
-namespace muster {
+namespace muster::muster_v1 {
 
 // The part of a plan line about the solver.
 struct SolverStatement {
-  std::string_view origin = "none";      // greedy, search, milp, none
-  std::string_view proof = "heuristic";  // optimal, withinGap, heuristic
+  Origin origin = Origin::kNone;
+  Proof proof = Proof::kHeuristic;
   double gap = 0;
   double budget_ms = 0, elapsed_ms = 0;
   bool deadline_missed = false;
@@ -30,17 +31,19 @@ struct SolverStatement {
 struct PlanLine {
   const Problem& problem;
   const Plan& plan;
-  const Report& report;
+  const explain::Report& report;
   SolverStatement solver;
   bool with_timings = true;
   int threads = 1;  // that may write at the same time
 };
 void write_plan(const PlanLine& line, std::string& out);
 
-// The same in two parts, one after the other: the decisions, which are most of the line and can be written while the
-// rest is still being computed; and the report about them. The second part does not read the plan.
-void write_decisions(const Problem& problem, const Plan& plan, std::string& out);
-void write_account(const PlanLine& line, std::string& out);
+// The same in three parts, one after the other, each of which reads only what it is named after: the decisions, which
+// are most of the line; the report on them; and the solver statement, which ends the line, because the times in it are
+// known last.
+void write_decisions(const PlanLine& line, std::string& out);
+void write_report(const PlanLine& line, std::string& out);
+void write_statement(const PlanLine& line, std::string& out);
 
 // The answer to a line that could not be read. `line_number` counts from 1.
 void write_error(std::string_view id, const InputError& error, std::int64_t line_number, std::string& out);
@@ -65,6 +68,15 @@ struct NamedPlan {
   std::vector<Eviction> evictions;
 };
 
+// What a plan line says about the solver; times are absent in a plan without timings.
+struct SolverClaim {
+  Origin origin = Origin::kNone;
+  Proof proof = Proof::kHeuristic;
+  double gap = 0;
+  std::optional<double> budget_ms, elapsed_ms;
+  bool deadline_missed = false;
+};
+
 // The claims of a plan line, names resolved against the problem that it answers.
 struct ReadPlan {
   std::string id;
@@ -83,7 +95,7 @@ struct ReadPlan {
   struct GangClaim {
     std::string name, phase, reason, make_room, message;
     std::int64_t running = 0, placed = 0, evicted = 0, pending = 0;
-    std::vector<Blocker> blockers;
+    std::vector<explain::Blocker> blockers;
   };
   std::vector<GangClaim> gangs;
   struct QueueClaim {
@@ -94,10 +106,7 @@ struct ReadPlan {
     Amounts gpu, cpu, memory;
   };
   std::vector<QueueClaim> queues;
-  std::string origin, proof;
-  double gap = 0;
-  std::optional<double> budget_ms, elapsed_ms;
-  bool deadline_missed = false;
+  SolverClaim solver;
   std::vector<Warning> warnings;
   std::int64_t warnings_omitted = 0;
 };
@@ -106,4 +115,4 @@ struct ReadPlan {
 // null: then names are not resolved, `plan` stays empty and `named` has them; else `named` stays empty.
 Result<ReadPlan> read_plan(std::string_view line, const Problem* problem);
 
-}  // namespace muster
+}  // namespace muster::muster_v1

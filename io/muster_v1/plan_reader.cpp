@@ -6,15 +6,19 @@
 
 #include "io/json/json_document.h"
 #include "io/json/reading.h"
+#include "io/muster_v1/known_objects.h"
 #include "io/muster_v1/plan_line.h"
 #include "io/muster_v1/plan_share.h"
 
-namespace muster {
+namespace muster::muster_v1 {
+
+using json::Field, json::JsonKind, json::JsonMember, json::JsonValue, json::KnownObject, json::Reading,
+    json::known_object;
 
 namespace {
 
 constexpr std::string_view kFormat = "muster/v1";
-constexpr JsonLimits kPlanLimits = {std::size_t{1} << 30, 64};
+constexpr json::JsonLimits kPlanLimits = {std::size_t{1} << 30, 64};
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 // The values of a name and of the object that it names, kept until names can be resolved.
@@ -36,7 +40,8 @@ struct EvictionDraft {
 };
 
 struct PlanInput : Reading {
-  PlanInput(JsonDocument& parsed, StringPool& pool, ReadPlan& into) : Reading{parsed, false, &pool, {}}, out(into) {}
+  PlanInput(json::JsonDocument& parsed, StringPool& pool, ReadPlan& into)
+      : Reading{parsed, false, &pool, {}}, out(into) {}
   ReadPlan& out;
   JsonValue error_object, gang_list;
   std::vector<PlacementDraft> placements;
@@ -94,7 +99,8 @@ bool read_after(PlanInput& in, JsonValue list, PlacementDraft& placement) {
 constexpr std::array<Field<PlanInput, PlacementDraft>, 5> kPlacementFields = {
     {{"pod", note_name<PlacementDraft, &PlacementDraft::pod>, true},
      {"node", note_name<PlacementDraft, &PlacementDraft::node>, true},
-     {"gpus", [](PlanInput& in, JsonValue v, PlacementDraft& p) { return read_list(in, v, kDeviceFields, p.devices); }},
+     {"gpus",
+      [](PlanInput& in, JsonValue v, PlacementDraft& p) { return json::read_list(in, v, kDeviceFields, p.devices); }},
      {"after", read_after},
      {"step", [](PlanInput& in, JsonValue v, PlacementDraft& p) {
         return in.read_integer(v, 1, std::numeric_limits<std::int32_t>::max(), p.step);
@@ -104,7 +110,7 @@ constexpr std::array<Field<PlanInput, EvictionDraft>, 4> kEvictionFields = {
     {{"pod", note_name<EvictionDraft, &EvictionDraft::pod>, true},
      {"node", note_name<EvictionDraft, &EvictionDraft::node>, true},
      {"reason",
-      [](PlanInput& in, JsonValue v, EvictionDraft& e) { return read_choice(in, v, kEvictionReasons, e.reason); },
+      [](PlanInput& in, JsonValue v, EvictionDraft& e) { return json::read_choice(in, v, kEvictionReasons, e.reason); },
       true},
      {"for", note_name<EvictionDraft, &EvictionDraft::for_gang>}}};
 
@@ -124,19 +130,21 @@ bool read_gang_count(PlanInput& in, JsonValue v, GangClaim& gang) {
 
 bool read_phase(PlanInput& in, JsonValue v, GangClaim& gang) {
   if (!read_text(in, v, gang.phase)) return false;
-  for (const GangPhase phase : kGangPhases) {
-    if (phase_name(phase) == gang.phase) return true;
+  for (const explain::GangPhase phase : explain::kGangPhases) {
+    if (explain::phase_name(phase) == gang.phase) return true;
   }
   return in.fail_value(v, "\"" + gang.phase + "\" is not a phase of a gang");
 }
 
-constexpr std::array<Field<PlanInput, Blocker>, 2> kBlockerFields = {
-    {{"code", [](PlanInput& in, JsonValue v, Blocker& blocker) { return read_text(in, v, blocker.code); }, true},
-     {"nodes", [](PlanInput& in, JsonValue v, Blocker& blocker) { return in.read_integer(v, 0, kMost, blocker.nodes); },
+constexpr std::array<Field<PlanInput, explain::Blocker>, 2> kBlockerFields = {
+    {{"code", [](PlanInput& in, JsonValue v, explain::Blocker& blocker) { return read_text(in, v, blocker.code); },
+      true},
+     {"nodes",
+      [](PlanInput& in, JsonValue v, explain::Blocker& blocker) { return in.read_integer(v, 0, kMost, blocker.nodes); },
       true}}};
 
 bool read_blockers(PlanInput& in, JsonValue list, GangClaim& gang) {
-  return read_list(in, list, kBlockerFields, gang.blockers);
+  return json::read_list(in, list, kBlockerFields, gang.blockers);
 }
 
 constexpr std::array<Field<PlanInput, GangClaim>, 10> kGangClaimFields = {
@@ -168,7 +176,7 @@ constexpr std::array<Field<PlanInput, QueueClaimAmounts>, 3> kQueueAmountFields 
 
 template <QueueClaimAmounts QueueClaim::*Member>
 bool read_queue_amounts(PlanInput& in, JsonValue v, QueueClaim& queue) {
-  return read_fields(in, v, kQueueAmountFields, queue.*Member);
+  return json::read_fields(in, v, kQueueAmountFields, queue.*Member);
 }
 
 constexpr std::array<Field<PlanInput, QueueClaim>, 4> kQueueClaimFields = {
@@ -213,25 +221,21 @@ constexpr std::array<Field<PlanInput, LevelClaim>, 4> kLevelFields = {
 
 // solver
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kOrigins = {
-    {{"greedy", "greedy"}, {"search", "search"}, {"milp", "milp"}, {"none", "none"}}};
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kProofs = {
-    {{"optimal", "optimal"}, {"withinGap", "withinGap"}, {"heuristic", "heuristic"}}};
+template <class Value, std::size_t kCount>
+constexpr auto named(const std::array<Value, kCount>& values, std::string_view (*name)(Value)) {
+  std::array<std::pair<std::string_view, Value>, kCount> choices;
+  for (std::size_t i = 0; i < kCount; ++i) choices[i] = {name(values[i]), values[i]};
+  return choices;
+}
+constexpr auto kOriginNames = named(kOrigins, origin_name);
+constexpr auto kProofNames = named(kProofs, proof_name);
 
-template <const auto& Words, std::string ReadPlan::*Member>
-bool read_word(PlanInput& in, JsonValue v, ReadPlan& plan) {
-  std::string_view word;
-  if (!read_choice(in, v, Words, word)) return false;
-  plan.*Member = word;
-  return true;
+template <std::optional<double> SolverClaim::*Member>
+bool read_milliseconds(PlanInput& in, JsonValue v, SolverClaim& solver) {
+  return in.read_weight(v, Reading::Zero::kAllowed, (solver.*Member).emplace());
 }
 
-template <std::optional<double> ReadPlan::*Member>
-bool read_milliseconds(PlanInput& in, JsonValue v, ReadPlan& plan) {
-  return in.read_weight(v, Reading::Zero::kAllowed, (plan.*Member).emplace());
-}
-
-bool read_phase_times(PlanInput& in, JsonValue object, ReadPlan&) {
+bool read_phase_times(PlanInput& in, JsonValue object, SolverClaim&) {
   if (!in.expect(object, JsonKind::kObject)) return false;
   for (const JsonMember member : object.members()) {
     if (!read_amount_claim(in, member.value)) return false;
@@ -239,15 +243,26 @@ bool read_phase_times(PlanInput& in, JsonValue object, ReadPlan&) {
   return in.check_duplicates(object);
 }
 
-constexpr std::array<Field<PlanInput, ReadPlan>, 7> kSolverFields = {
-    {{"origin", read_word<kOrigins, &ReadPlan::origin>, true},
-     {"proof", read_word<kProofs, &ReadPlan::proof>, true},
-     {"gap",
-      [](PlanInput& in, JsonValue v, ReadPlan& plan) { return in.read_weight(v, Reading::Zero::kAllowed, plan.gap); },
+constexpr std::array<Field<PlanInput, SolverClaim>, 7> kSolverFields = {
+    {{"origin",
+      [](PlanInput& in, JsonValue v, SolverClaim& solver) {
+        return json::read_choice(in, v, kOriginNames, solver.origin);
+      },
       true},
-     {"budgetMs", read_milliseconds<&ReadPlan::budget_ms>},
-     {"elapsedMs", read_milliseconds<&ReadPlan::elapsed_ms>},
-     {"deadlineMissed", [](PlanInput& in, JsonValue v, ReadPlan& plan) { return in.read(v, plan.deadline_missed); }},
+     {"proof",
+      [](PlanInput& in, JsonValue v, SolverClaim& solver) {
+        return json::read_choice(in, v, kProofNames, solver.proof);
+      },
+      true},
+     {"gap",
+      [](PlanInput& in, JsonValue v, SolverClaim& solver) {
+        return in.read_weight(v, Reading::Zero::kAllowed, solver.gap);
+      },
+      true},
+     {"budgetMs", read_milliseconds<&SolverClaim::budget_ms>},
+     {"elapsedMs", read_milliseconds<&SolverClaim::elapsed_ms>},
+     {"deadlineMissed",
+      [](PlanInput& in, JsonValue v, SolverClaim& solver) { return in.read(v, solver.deadline_missed); }},
      {"phasesMs", read_phase_times}}};
 
 // error
@@ -280,31 +295,32 @@ constexpr std::array<Field<PlanInput, ReadPlan>, 13> kPlanFields = {
      {"status",
       [](PlanInput& in, JsonValue v, ReadPlan& plan) {
         constexpr std::array<std::pair<std::string_view, bool>, 2> kStatuses = {{{"ok", false}, {"error", true}}};
-        return read_choice(in, v, kStatuses, plan.is_error);
+        return json::read_choice(in, v, kStatuses, plan.is_error);
       },
       true},
      {"time", [](PlanInput& in, JsonValue v, ReadPlan& plan) { return in.read_instant(v, plan.time.emplace()); }},
      {"placements",
-      [](PlanInput& in, JsonValue v, ReadPlan&) { return read_list(in, v, kPlacementFields, in.placements); }},
+      [](PlanInput& in, JsonValue v, ReadPlan&) { return json::read_list(in, v, kPlacementFields, in.placements); }},
      {"evictions",
-      [](PlanInput& in, JsonValue v, ReadPlan&) { return read_list(in, v, kEvictionFields, in.evictions); }},
+      [](PlanInput& in, JsonValue v, ReadPlan&) { return json::read_list(in, v, kEvictionFields, in.evictions); }},
      {"gangs",
       [](PlanInput& in, JsonValue v, ReadPlan& plan) {
         in.gang_list = v;
-        return read_list(in, v, kGangClaimFields, plan.gangs);
+        return json::read_list(in, v, kGangClaimFields, plan.gangs);
       }},
-     {"queues",
-      [](PlanInput& in, JsonValue v, ReadPlan& plan) { return read_list(in, v, kQueueClaimFields, plan.queues); }},
+     {"queues", [](PlanInput& in, JsonValue v,
+                   ReadPlan& plan) { return json::read_list(in, v, kQueueClaimFields, plan.queues); }},
      {"objective",
-      [](PlanInput& in, JsonValue v, ReadPlan& plan) { return read_list(in, v, kLevelFields, plan.objective); }},
-     {"solver", [](PlanInput& in, JsonValue v, ReadPlan& plan) { return read_fields(in, v, kSolverFields, plan); }},
+      [](PlanInput& in, JsonValue v, ReadPlan& plan) { return json::read_list(in, v, kLevelFields, plan.objective); }},
+     {"solver",
+      [](PlanInput& in, JsonValue v, ReadPlan& plan) { return json::read_fields(in, v, kSolverFields, plan.solver); }},
      {"warnings",
-      [](PlanInput& in, JsonValue v, ReadPlan& plan) { return read_list(in, v, kWarningFields, plan.warnings); }},
+      [](PlanInput& in, JsonValue v, ReadPlan& plan) { return json::read_list(in, v, kWarningFields, plan.warnings); }},
      {"warningsOmitted",
       [](PlanInput& in, JsonValue v, ReadPlan& plan) { return in.read_integer(v, 1, kMost, plan.warnings_omitted); }},
      {"error", [](PlanInput& in, JsonValue v, ReadPlan& plan) {
         in.error_object = v;
-        return read_fields(in, v, kErrorFields, plan.error);
+        return json::read_fields(in, v, kErrorFields, plan.error);
       }}}};
 
 // Whether the line has the keys of its status, and none of the other status.
@@ -458,18 +474,17 @@ void keep_names(PlanInput& in) {
 }  // namespace
 
 Result<ReadPlan> read_plan(std::string_view line, const Problem* problem) {
-  JsonDocument document;
+  json::JsonDocument document;
   if (auto error = document.parse(line, kPlanLimits)) return *std::move(error);
   StringPool names;
   ReadPlan plan;
   PlanInput input(document, names, plan);
   const JsonValue root = document.root();
-  if (!read_fields(input, root, kPlanFields, plan) || !check_status(input, root)) return std::move(input.error);
-  if (problem == nullptr) {
+  if (!json::read_fields(input, root, kPlanFields, plan) || !check_status(input, root)) return std::move(input.error);
+  if (problem == nullptr)
     keep_names(input);
-  } else if (!plan.is_error && !Resolver(input, *problem).resolve()) {
+  else if (!plan.is_error && !Resolver(input, *problem).resolve())
     return std::move(input.error);
-  }
   return plan;
 }
 
@@ -482,4 +497,4 @@ std::vector<KnownObject> known_plan_objects() {
           known_object("warning", kWarningFields),  known_object("error", kErrorFields)};
 }
 
-}  // namespace muster
+}  // namespace muster::muster_v1

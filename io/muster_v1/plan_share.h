@@ -5,7 +5,7 @@
 
 #include "model/problem/problem.h"
 
-namespace muster {
+namespace muster::muster_v1 {
 
 inline constexpr std::int64_t kWholeDevice = 1'000'000;
 
@@ -27,4 +27,4 @@ inline std::int64_t device_share(const GpuRequest& request, std::int64_t device_
   return kWholeDevice;
 }
 
-}  // namespace muster
+}  // namespace muster::muster_v1

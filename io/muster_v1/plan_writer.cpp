@@ -11,7 +11,7 @@
 #include "model/base/name_order.h"
 #include "model/base/parallel.h"
 
-namespace muster {
+namespace muster::muster_v1 {
 
 namespace {
 
@@ -49,7 +49,7 @@ class DecisionWriter {
 
   const Problem& problem_;
   const Plan& plan_;
-  JsonWriter json_;
+  json::JsonWriter json_;
   // By device: its entry in a placement, for the share of the last one; empty: not written yet. Neighbours mostly share
   // it.
   std::vector<std::string> device_texts_;
@@ -60,24 +60,22 @@ class DecisionWriter {
 };
 
 // The report on the plan.
-class AccountWriter {
+class ReportWriter {
  public:
-  AccountWriter(const PlanLine& line, std::string& out) : line_(line), problem_(line.problem), json_(out) {}
+  ReportWriter(const PlanLine& line, std::string& out) : line_(line), problem_(line.problem), json_(out) {}
   void write();
 
  private:
   void write_gangs();
-  void write_gang(const GangReport& gang, JsonWriter& json) const;
+  void write_gang(const explain::GangReport& gang, json::JsonWriter& json) const;
   void write_queues();
-  void write_queue_resource(const QueueReport& queue, std::size_t resource, std::int64_t scale);
+  void write_queue_resource(const explain::QueueReport& queue, std::size_t resource, std::int64_t scale);
   void write_objective();
   void write_warnings();
-  void write_solver();
-  void write_milliseconds(double milliseconds);
 
   const PlanLine& line_;
   const Problem& problem_;
-  JsonWriter json_;
+  json::JsonWriter json_;
 };
 
 void DecisionWriter::write() {
@@ -87,13 +85,11 @@ void DecisionWriter::write() {
   write_evictions();
 }
 
-void AccountWriter::write() {
+void ReportWriter::write() {
   write_gangs();
   write_queues();
   write_objective();
   write_warnings();
-  write_solver();
-  json_.raw("}");
 }
 
 // Names are gathered first: one look-up after the other, without writing text in between, saves a third of the time.
@@ -129,7 +125,7 @@ std::string_view DecisionWriter::after_text(const std::vector<PodIndex>& after) 
   if (after_ != nullptr && *after_ == after) return after_text_;
   after_ = &after;
   after_text_.clear();
-  JsonWriter json(after_text_);
+  json::JsonWriter json(after_text_);
   bool first = true;
   for (const std::uint32_t at : order_by_name(after, [&](PodIndex pod) { return name_of(pod); }))
     json.separate(first).string(name_of(after[at]));
@@ -143,7 +139,12 @@ std::string_view DecisionWriter::device_text(std::int32_t device, std::int64_t s
   if (at >= device_texts_.size()) device_texts_.resize(at + 1);
   std::string& text = device_texts_[at];
   if (text.empty())
-    JsonWriter(text).raw(R"({"index":)").integer(device).raw(R"(,"share":)").decimal(share, kWholeDevice).raw("}");
+    json::JsonWriter(text)
+        .raw(R"({"index":)")
+        .integer(device)
+        .raw(R"(,"share":)")
+        .decimal(share, kWholeDevice)
+        .raw("}");
   return text;
 }
 
@@ -164,19 +165,19 @@ void DecisionWriter::write_evictions() {
 }
 
 // Ranges of a long list are written at the same time, the first of them directly to its destination.
-void AccountWriter::write_gangs() {
+void ReportWriter::write_gangs() {
   constexpr std::size_t kStepsAGang = 10;  // as ranges_for counts them
   json_.raw(R"(,"gangs":[)");
   const auto& gangs = line_.report.gangs;
   const std::vector<std::uint32_t> order =
-      order_by_name(gangs, [&](const GangReport& g) { return problem_.gangs[g.gang].name; });
+      order_by_name(gangs, [&](const explain::GangReport& g) { return problem_.gangs[g.gang].name; });
   const std::size_t ranges = ranges_for(kStepsAGang * order.size(), line_.threads);
   std::vector<std::string> later(ranges);
   parallel_for(ranges, line_.threads, [&](std::size_t range) {
     const std::size_t first = range * order.size() / ranges, end = (range + 1) * order.size() / ranges;
-    JsonWriter own(later[range]);
+    json::JsonWriter own(later[range]);
     if (range > 0) later[range].reserve(kGangBytes * (end - first));
-    JsonWriter& json = range == 0 ? json_ : own;
+    json::JsonWriter& json = range == 0 ? json_ : own;
     for (std::size_t at = first; at < end; ++at) {
       if (at > 0) json.raw(",");
       write_gang(gangs[order[at]], json);
@@ -186,18 +187,20 @@ void AccountWriter::write_gangs() {
   json_.raw("]");
 }
 
-void AccountWriter::write_gang(const GangReport& gang, JsonWriter& json) const {
+void ReportWriter::write_gang(const explain::GangReport& gang, json::JsonWriter& json) const {
   json.raw(R"({"name":)").string(problem_.gangs[gang.gang].name);
-  json.raw(R"(,"phase":")").raw(phase_name(gang.phase));
+  json.raw(R"(,"phase":")").raw(explain::phase_name(gang.phase));
   json.raw(R"(","running":)").integer(gang.running).raw(R"(,"placed":)").integer(gang.placed);
   json.raw(R"(,"evicted":)").integer(gang.evicted).raw(R"(,"pending":)").integer(gang.pending);
-  if (!gang.reason.empty()) json.raw(R"(,"reason":)").string(gang.reason);
-  if (!gang.make_room.empty()) json.raw(R"(,"makeRoom":)").string(gang.make_room);
+  if (gang.reason.code != explain::ReasonCode::kNone)
+    json.raw(R"(,"reason":)").string(explain::reason_text(gang.reason));
+  if (gang.make_room != explain::MakeRoomCode::kNone)
+    json.raw(R"(,"makeRoom":)").string(explain::make_room_text(gang.make_room));
   if (!gang.message.empty()) json.raw(R"(,"message":)").string(gang.message);
   if (!gang.blockers.empty()) {
     json.raw(R"(,"blockers":[)");
     bool first = true;
-    for (const Blocker& blocker : gang.blockers) {
+    for (const explain::Blocker& blocker : gang.blockers) {
       json.separate(first).raw(R"({"code":)").string(blocker.code).raw(R"(,"nodes":)").integer(blocker.nodes).raw("}");
     }
     json.raw("]");
@@ -205,13 +208,13 @@ void AccountWriter::write_gang(const GangReport& gang, JsonWriter& json) const {
   json.raw("}");
 }
 
-void AccountWriter::write_queues() {
+void ReportWriter::write_queues() {
   json_.raw(R"(,"queues":[)");
   const auto& queues = line_.report.queues;
   bool first = true;
   for (const std::uint32_t at :
-       order_by_name(queues, [&](const QueueReport& q) { return problem_.queues[q.queue].name; })) {
-    const QueueReport& queue = queues[at];
+       order_by_name(queues, [&](const explain::QueueReport& q) { return problem_.queues[q.queue].name; })) {
+    const explain::QueueReport& queue = queues[at];
     json_.separate(first).raw(R"({"name":)").string(problem_.queues[queue.queue].name);
     json_.raw(R"(,"gpu":)");
     write_queue_resource(queue, kQueueGpu, kWholeDevice);
@@ -224,18 +227,18 @@ void AccountWriter::write_queues() {
   json_.raw("]");
 }
 
-void AccountWriter::write_queue_resource(const QueueReport& queue, std::size_t resource, std::int64_t scale) {
+void ReportWriter::write_queue_resource(const explain::QueueReport& queue, std::size_t resource, std::int64_t scale) {
   json_.raw("{");
   if (queue.quota[resource] != kUnlimited) json_.raw(R"("quota":)").decimal(queue.quota[resource], scale).raw(",");
   json_.raw(R"("fairShare":)").decimal(queue.fair_share[resource], scale);
   json_.raw(R"(,"allocated":)").decimal(queue.allocated[resource], scale).raw("}");
 }
 
-void AccountWriter::write_objective() {
+void ReportWriter::write_objective() {
   json_.raw(R"(,"objective":[)");
   const PlacementPolicy policy = problem_.snapshot->policy.placement;
   bool first = true;
-  for (const LevelReport& level : line_.report.objective) {
+  for (const explain::LevelReport& level : line_.report.objective) {
     const std::int64_t scale = level_scale(level.id.kind, policy);
     json_.separate(first).raw(R"({"level":")").raw(level_name(level.id.kind)).raw("\"");
     if (has_priority(level.id.kind)) json_.raw(R"(,"priority":)").integer(level.id.priority);
@@ -246,7 +249,7 @@ void AccountWriter::write_objective() {
   json_.raw("]");
 }
 
-void AccountWriter::write_warnings() {
+void ReportWriter::write_warnings() {
   const Anomalies& anomalies = problem_.snapshot->anomalies;
   if (anomalies.count() == 0) return;
   json_.raw(R"(,"warnings":[)");
@@ -261,39 +264,16 @@ void AccountWriter::write_warnings() {
 }
 
 // Whole microseconds.
-void AccountWriter::write_milliseconds(double milliseconds) {
+void write_milliseconds(double milliseconds, json::JsonWriter& json) {
   constexpr double kMicroseconds = 1'000, kLongest = 1e15;
   const double bounded = std::isfinite(milliseconds) ? std::clamp(milliseconds, 0.0, kLongest) : 0.0;
-  json_.decimal(std::llround(bounded * kMicroseconds), 1'000);
-}
-
-void AccountWriter::write_solver() {
-  const SolverStatement& solver = line_.solver;
-  json_.raw(R"(,"solver":{"origin":)").string(solver.origin).raw(R"(,"proof":)").string(solver.proof);
-  json_.raw(R"(,"gap":)").number(solver.gap);
-  if (line_.with_timings) {
-    json_.raw(R"(,"budgetMs":)");
-    write_milliseconds(solver.budget_ms);
-    json_.raw(R"(,"elapsedMs":)");
-    write_milliseconds(solver.elapsed_ms);
-  }
-  json_.raw(solver.deadline_missed ? R"(,"deadlineMissed":true)" : R"(,"deadlineMissed":false)");
-  if (line_.with_timings) {
-    json_.raw(R"(,"phasesMs":{)");
-    bool first = true;
-    for (const auto& [phase, milliseconds] : solver.phases_ms) {
-      json_.separate(first).string(phase).raw(":");
-      write_milliseconds(milliseconds);
-    }
-    json_.raw("}");
-  }
-  json_.raw("}");
+  json.decimal(std::llround(bounded * kMicroseconds), 1'000);
 }
 
 // Messages may quote text from a line; a broken character must not break the answer.
 std::string printable(std::string_view text) {
   std::string out(text);
-  if (is_utf8(text)) return out;
+  if (json::is_utf8(text)) return out;
   std::ranges::replace_if(
       out, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
   return out;
@@ -302,26 +282,52 @@ std::string printable(std::string_view text) {
 }  // namespace
 
 void write_plan(const PlanLine& line, std::string& out) {
-  write_decisions(line.problem, line.plan, out);
-  write_account(line, out);
+  write_decisions(line, out);
+  write_report(line, out);
+  write_statement(line, out);
 }
 
-void write_decisions(const Problem& problem, const Plan& plan, std::string& out) {
+void write_decisions(const PlanLine& line, std::string& out) {
   constexpr std::size_t kPlacementBytes = 160;  // of each, mostly
-  out.reserve(out.size() + kPlacementBytes * plan.placements.size());
-  DecisionWriter(problem, plan, out).write();
+  out.reserve(out.size() + kPlacementBytes * line.plan.placements.size());
+  DecisionWriter(line.problem, line.plan, out).write();
 }
 
-void write_account(const PlanLine& line, std::string& out) {
+void write_report(const PlanLine& line, std::string& out) {
   out.reserve(out.size() + kGangBytes * line.report.gangs.size());
-  AccountWriter(line, out).write();
+  ReportWriter(line, out).write();
+}
+
+void write_statement(const PlanLine& line, std::string& out) {
+  const SolverStatement& solver = line.solver;
+  json::JsonWriter json(out);
+  json.raw(R"(,"solver":{"origin":)").string(origin_name(solver.origin));
+  json.raw(R"(,"proof":)").string(proof_name(solver.proof));
+  json.raw(R"(,"gap":)").number(solver.gap);
+  if (line.with_timings) {
+    json.raw(R"(,"budgetMs":)");
+    write_milliseconds(solver.budget_ms, json);
+    json.raw(R"(,"elapsedMs":)");
+    write_milliseconds(solver.elapsed_ms, json);
+  }
+  json.raw(solver.deadline_missed ? R"(,"deadlineMissed":true)" : R"(,"deadlineMissed":false)");
+  if (line.with_timings) {
+    json.raw(R"(,"phasesMs":{)");
+    bool first = true;
+    for (const auto& [phase, milliseconds] : solver.phases_ms) {
+      json.separate(first).string(phase).raw(":");
+      write_milliseconds(milliseconds, json);
+    }
+    json.raw("}");
+  }
+  json.raw("}}");
 }
 
 void write_error(std::string_view id, const InputError& error, std::int64_t line_number, std::string& out) {
-  JsonWriter json(out);
+  json::JsonWriter json(out);
   json.raw(R"({"format":"muster/v1","id":)").string(printable(id)).raw(R"(,"status":"error","error":{"code":)");
   json.string(printable(error.code)).raw(R"(,"path":)").string(printable(error.path));
   json.raw(R"(,"message":)").string(printable(error.message)).raw(R"(,"line":)").integer(line_number).raw("}}");
 }
 
-}  // namespace muster
+}  // namespace muster::muster_v1

@@ -11,7 +11,7 @@
 #include "io/muster_v1/snapshot_input.h"
 #include "model/base/parallel.h"
 
-namespace muster {
+namespace muster::muster_v1 {
 
 namespace {
 
@@ -20,8 +20,8 @@ struct PodDraft {
   SnapshotPod pod;
   GangTerms terms;
   SpecValues spec;
-  JsonValue own_term;  // a key that only a pod without a gang may have
-  JsonValue template_name, status, devices, subgroup, held;
+  json::JsonValue own_term;  // a key that only a pod without a gang may have
+  json::JsonValue template_name, status, devices, subgroup, held;
 };
 
 constexpr std::array<std::pair<std::string_view, PodStatus>, 6> kStatuses = {{{"pending", PodStatus::kPending},
@@ -32,33 +32,33 @@ constexpr std::array<std::pair<std::string_view, PodStatus>, 6> kStatuses = {{{"
                                                                               {"failed", PodStatus::kFailed}}};
 
 template <std::size_t Key>
-bool note_spec(SnapshotInput&, JsonValue v, PodDraft& draft) {
+bool note_spec(SnapshotInput&, json::JsonValue v, PodDraft& draft) {
   draft.spec[Key] = v;
   return true;
 }
 
 template <std::size_t Key>
-bool note_value(SnapshotInput&, JsonValue v, SpecValues& values) {
+bool note_value(SnapshotInput&, json::JsonValue v, SpecValues& values) {
   values[Key] = v;
   return true;
 }
 
-template <bool (*Read)(SnapshotInput&, JsonValue, PodDraft&)>
-bool read_own_term(SnapshotInput& in, JsonValue v, PodDraft& draft) {
+template <bool (*Read)(SnapshotInput&, json::JsonValue, PodDraft&)>
+bool read_own_term(SnapshotInput& in, json::JsonValue v, PodDraft& draft) {
   if (!draft.own_term) draft.own_term = v;
   return Read(in, v, draft);
 }
 
-bool read_created(SnapshotInput& in, JsonValue v, PodDraft& draft) {
+bool read_created(SnapshotInput& in, json::JsonValue v, PodDraft& draft) {
   return in.read_instant(v, draft.pod.created.emplace());
 }
 
-bool read_devices(SnapshotInput& in, JsonValue v, PodDraft& draft) {
-  if (!in.expect(v, JsonKind::kArray)) return false;
+bool read_devices(SnapshotInput& in, json::JsonValue v, PodDraft& draft) {
+  if (!in.expect(v, json::JsonKind::kArray)) return false;
   draft.devices = v;
   std::vector<std::int32_t>& devices = draft.pod.devices;
   devices.reserve(v.size());
-  for (const JsonValue element : v.elements()) {
+  for (const json::JsonValue element : v.elements()) {
     std::int64_t device = 0;
     if (!in.read_integer(element, 0, kMaxDevices - 1, device)) {
       if (!in.settling) return false;
@@ -70,31 +70,32 @@ bool read_devices(SnapshotInput& in, JsonValue v, PodDraft& draft) {
   return in.settling || std::ranges::adjacent_find(devices) == devices.end() || in.fail_value(v, "duplicate device");
 }
 
-bool read_status(SnapshotInput& in, JsonValue v, PodDraft& draft) {
+bool read_status(SnapshotInput& in, json::JsonValue v, PodDraft& draft) {
   draft.status = v;
-  return read_choice(in, v, kStatuses, draft.pod.status);
+  return json::read_choice(in, v, kStatuses, draft.pod.status);
 }
 
-bool read_held(SnapshotInput& in, JsonValue v, PodDraft& draft) {
+bool read_held(SnapshotInput& in, json::JsonValue v, PodDraft& draft) {
   draft.held = v;
-  return in.read_shared_name(v, in.last_held, draft.pod.held);
+  return in.read_shared_name(v, in.last.held, draft.pod.held);
 }
 
-using PodField = Field<SnapshotInput, PodDraft>;
+using PodField = json::Field<SnapshotInput, PodDraft>;
 
 constexpr std::array<PodField, 34> kPodFields = {
-    {PodField{"name", [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_name(v, d.pod.name); }, true},
-     {"gang",
-      [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_shared_name(v, in.last_gang, d.pod.gang); }},
+    {PodField{"name", [](SnapshotInput& in, json::JsonValue v, PodDraft& d) { return in.read_name(v, d.pod.name); },
+              true},
+     {"gang", [](SnapshotInput& in, json::JsonValue v,
+                 PodDraft& d) { return in.read_shared_name(v, in.last.gang, d.pod.gang); }},
      {"subgroup",
-      [](SnapshotInput& in, JsonValue v, PodDraft& d) {
+      [](SnapshotInput& in, json::JsonValue v, PodDraft& d) {
         d.subgroup = v;
-        return in.read_shared_name(v, in.last_subgroup, d.pod.subgroup);
+        return in.read_shared_name(v, in.last.subgroup, d.pod.subgroup);
       }},
      {"template",
-      [](SnapshotInput& in, JsonValue v, PodDraft& d) {
+      [](SnapshotInput& in, json::JsonValue v, PodDraft& d) {
         d.template_name = v;
-        return in.expect(v, JsonKind::kString);
+        return in.expect(v, json::JsonKind::kString);
       }},
      {kSpecKeys[0], note_spec<0>},
      {kSpecKeys[1], note_spec<1>},
@@ -105,25 +106,25 @@ constexpr std::array<PodField, 34> kPodFields = {
      {kSpecKeys[6], note_spec<6>},
      {kSpecKeys[7], note_spec<7>},
      {"unboundVolumes",
-      [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read(v, d.pod.unbound_volumes); }},
+      [](SnapshotInput& in, json::JsonValue v, PodDraft& d) { return in.read(v, d.pod.scheduler.binds_volumes); }},
      {kSpecKeys[8], note_spec<8>},
      {kSpecKeys[9], note_spec<9>},
      {kSpecKeys[10], note_spec<10>},
      {"status", read_status},
      {"held", read_held},
-     {"node",
-      [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_shared_name(v, in.last_node, d.pod.node); }},
+     {"node", [](SnapshotInput& in, json::JsonValue v,
+                 PodDraft& d) { return in.read_shared_name(v, in.last.node, d.pod.node); }},
      {"gpus", read_devices},
      {"started",
-      [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_instant(v, d.pod.started.emplace()); }},
+      [](SnapshotInput& in, json::JsonValue v, PodDraft& d) { return in.read_instant(v, d.pod.started.emplace()); }},
      {"created", read_created},
-     {"labels", [](SnapshotInput& in, JsonValue v, PodDraft& d) { return in.read_labels(v, d.pod.labels); }},
-     {"namespace", [](SnapshotInput& in, JsonValue v,
-                      PodDraft& d) { return in.read_shared_name(v, in.last_namespace, d.pod.namespace_name); }},
-     {"nominatedNode", [](SnapshotInput& in, JsonValue v,
-                          PodDraft& d) { return in.read_shared_name(v, in.last_nominated, d.pod.nominated_node); }},
-     {"schedulerName", [](SnapshotInput& in, JsonValue v,
-                          PodDraft& d) { return in.read_shared_name(v, in.last_scheduler, d.pod.scheduler_name); }},
+     {"labels", [](SnapshotInput& in, json::JsonValue v, PodDraft& d) { return in.read_labels(v, d.pod.labels); }},
+     {"namespace", [](SnapshotInput& in, json::JsonValue v,
+                      PodDraft& d) { return in.read_shared_name(v, in.last.namespace_name, d.pod.namespace_name); }},
+     {"nominatedNode", [](SnapshotInput& in, json::JsonValue v,
+                          PodDraft& d) { return in.read_shared_name(v, in.last.nominated, d.pod.nominated_node); }},
+     {"schedulerName", [](SnapshotInput& in, json::JsonValue v,
+                          PodDraft& d) { return in.read_shared_name(v, in.last.scheduler, d.pod.scheduler.name); }},
      {"queue", read_own_term<read_term_queue<PodDraft>>},
      {"priorityClass", read_own_term<read_term_class<PodDraft>>},
      {"priority", read_own_term<read_term_priority<PodDraft>>},
@@ -131,16 +132,16 @@ constexpr std::array<PodField, 34> kPodFields = {
      {"preemptionPolicy", read_own_term<read_term_policy<PodDraft>>},
      {"timeout", read_own_term<read_term_timeout<PodDraft>>},
      {"weight", read_own_term<read_term_weight<PodDraft>>},
-     {"unclear", [](SnapshotInput& in, JsonValue v, PodDraft&) { return read_unclear(in, v); }}}};
+     {"unclear", [](SnapshotInput& in, json::JsonValue v, PodDraft&) { return read_unclear(in, v); }}}};
 
 // A template has the keys from `resources` to `tolerations`, and `hostPorts`.
-constexpr std::array<Field<SnapshotInput, SpecValues>, 7> kTemplateFields = {{{kSpecKeys[0], note_value<0>},
-                                                                              {kSpecKeys[1], note_value<1>},
-                                                                              {kSpecKeys[2], note_value<2>},
-                                                                              {kSpecKeys[3], note_value<3>},
-                                                                              {kSpecKeys[4], note_value<4>},
-                                                                              {kSpecKeys[5], note_value<5>},
-                                                                              {kSpecKeys[7], note_value<7>}}};
+constexpr std::array<json::Field<SnapshotInput, SpecValues>, 7> kTemplateFields = {{{kSpecKeys[0], note_value<0>},
+                                                                                    {kSpecKeys[1], note_value<1>},
+                                                                                    {kSpecKeys[2], note_value<2>},
+                                                                                    {kSpecKeys[3], note_value<3>},
+                                                                                    {kSpecKeys[4], note_value<4>},
+                                                                                    {kSpecKeys[5], note_value<5>},
+                                                                                    {kSpecKeys[7], note_value<7>}}};
 
 bool find_or_read_spec(SnapshotInput& in, const SpecValues& values, PodSpecIndex& out) {
   if (const auto known = in.specs.find(in, values)) {
@@ -170,7 +171,7 @@ bool check_gang(SnapshotInput& in, PodDraft& draft) {
   return !draft.own_term || in.fail_value(draft.own_term, "the pod names a gang; set this key on the gang instead");
 }
 
-bool settle_status(SnapshotInput& in, JsonValue object, PodDraft& draft) {
+bool settle_status(SnapshotInput& in, json::JsonValue object, PodDraft& draft) {
   SnapshotPod& pod = draft.pod;
   const bool has_node = !pod.node.empty();
   if (!draft.status) pod.status = has_node ? PodStatus::kRunning : PodStatus::kPending;
@@ -210,7 +211,7 @@ void keep_own_terms(SnapshotInput& in, PodDraft& draft) {
   draft.pod.own_gang = static_cast<std::int32_t>(all.size() - 1);
 }
 
-bool finish_pod(SnapshotInput& in, JsonValue object, PodDraft& draft) {
+bool finish_pod(SnapshotInput& in, json::JsonValue object, PodDraft& draft) {
   SnapshotPod& pod = draft.pod;
   if (pod.namespace_name.empty()) pod.namespace_name = namespace_of(pod.name);
   if (!check_gang(in, draft) || !settle_status(in, object, draft)) return false;
@@ -219,14 +220,14 @@ bool finish_pod(SnapshotInput& in, JsonValue object, PodDraft& draft) {
   return true;
 }
 
-using PodIterator = JsonElements::Iterator;
+using PodIterator = json::JsonElements::Iterator;
 
 // Reads them in turn, none once something is wrong. Returns the first that it has not read.
 PodIterator read_range(SnapshotInput& in, PodIterator at, PodIterator end) {
-  KeyOrder order;
+  json::KeyOrder order;
   for (; at != end; ++at) {
     PodDraft draft;
-    if (!read_fields(in, *at, kPodFields, draft, order) || !finish_pod(in, *at, draft)) break;
+    if (!json::read_fields(in, *at, kPodFields, draft, order) || !finish_pod(in, *at, draft)) break;
     in.snapshot.pods.push_back(std::move(draft.pod));
   }
   return at;
@@ -259,7 +260,7 @@ void close_node_of(SnapshotInput& in, const SnapshotPod& pod) {
 }
 
 // What is known of a pod that cannot be read: its name, its gang and its node. A running one counts in its gang.
-SnapshotPod stub_of(SnapshotInput& in, JsonValue element) {
+SnapshotPod stub_of(SnapshotInput& in, json::JsonValue element) {
   SnapshotPod pod;
   pod.name = in.keep(text_at(element, "name"));
   pod.gang = in.keep(text_at(element, "gang"));
@@ -272,7 +273,7 @@ SnapshotPod stub_of(SnapshotInput& in, JsonValue element) {
   return pod;
 }
 
-bool add_stub(SnapshotInput& in, JsonValue element) {
+bool add_stub(SnapshotInput& in, json::JsonValue element) {
   SnapshotPod pod = stub_of(in, element);
   if (!pod.node.empty()) close_node_of(in, pod);
   if (pod.name.empty() || !find_or_read_spec(in, {}, pod.spec)) return false;
@@ -285,8 +286,8 @@ bool add_stub(SnapshotInput& in, JsonValue element) {
 
 // A pod with contradictory keys is planned as far as they do not matter. A pod that is only partly understood is held,
 // and so is its gang.
-void recover_pod(SnapshotInput& in, JsonValue element, InputError error) {
-  const auto finish = [&](JsonValue e, PodDraft& d) { return finish_pod(in, e, d); };
+void recover_pod(SnapshotInput& in, json::JsonValue element, InputError error) {
+  const auto finish = [&](json::JsonValue e, PodDraft& d) { return finish_pod(in, e, d); };
   PodDraft draft;
   const bool is_contradiction = (error.code == "InvalidValue" || error.code == "MissingKey") &&
                                 read_again(in, element, kPodFields, draft, finish, UnknownKeys::kAsTold);
@@ -314,7 +315,7 @@ bool read_rest(SnapshotInput& in, PodIterator at, PodIterator end) {
 }
 
 // The start of each part of the list, and the end of the last. All but the last fill whole blocks.
-std::vector<PodIterator> bounds_of_parts(JsonValue list, int threads) {
+std::vector<PodIterator> bounds_of_parts(json::JsonValue list, int threads) {
   constexpr std::size_t kStepsAPod = 5;  // as ranges_for counts them; more, but a part has to be begun and joined
   constexpr std::size_t kBlock = BlockVector<SnapshotPod>::kBlock;
   const std::size_t parts = ranges_for(kStepsAPod * list.size(), threads);
@@ -368,7 +369,7 @@ class PodPart {
 
 }  // namespace
 
-bool resolve_spec(SnapshotInput& input, JsonValue template_name, const SpecValues& own, PodSpecIndex& out) {
+bool resolve_spec(SnapshotInput& input, json::JsonValue template_name, const SpecValues& own, PodSpecIndex& out) {
   if (!template_name) return find_or_read_spec(input, own, out);
   const auto found = input.templates.find(template_name.string());
   if (found == input.templates.end()) {
@@ -386,11 +387,11 @@ bool resolve_spec(SnapshotInput& input, JsonValue template_name, const SpecValue
   return true;
 }
 
-bool read_templates(SnapshotInput& input, JsonValue object) {
-  if (!input.expect(object, JsonKind::kObject)) return false;
-  for (const JsonMember member : object.members()) {
+bool read_templates(SnapshotInput& input, json::JsonValue object) {
+  if (!input.expect(object, json::JsonKind::kObject)) return false;
+  for (const json::JsonMember member : object.members()) {
     PodTemplate pod_template;
-    if (!read_fields(input, member.value, kTemplateFields, pod_template.values) ||
+    if (!json::read_fields(input, member.value, kTemplateFields, pod_template.values) ||
         !find_or_read_spec(input, pod_template.values, pod_template.spec)) {
       if (input.snapshot.anomalies.strict) return false;
       input.snapshot.anomalies.tell({std::move(input.error.code), "podTemplate", std::string(member.key),
@@ -407,8 +408,8 @@ bool read_templates(SnapshotInput& input, JsonValue object) {
 // Parts of a long list are read at the same time, each into a snapshot of its own. If one stops before its end,
 // everything after that point is read sequentially. So errors are the same, and specs and resources have the same
 // numbers, with any number of threads.
-bool read_pods(SnapshotInput& input, JsonValue list) {
-  if (!input.expect(list, JsonKind::kArray)) return false;
+bool read_pods(SnapshotInput& input, json::JsonValue list) {
+  if (!input.expect(list, json::JsonKind::kArray)) return false;
   const std::vector<PodIterator> bounds = bounds_of_parts(list, input.threads);
   std::deque<PodPart> parts;  // the second and all later ones
   for (std::size_t part = 1; part + 1 < bounds.size(); ++part) parts.emplace_back(input, bounds[part]);
@@ -428,9 +429,9 @@ bool read_pods(SnapshotInput& input, JsonValue list) {
   return true;
 }
 
-void add_pod_objects(std::vector<KnownObject>& out) {
-  out.push_back(known_object("pod", kPodFields));
-  out.push_back(known_object("podTemplate", kTemplateFields));
+void add_pod_objects(std::vector<json::KnownObject>& out) {
+  out.push_back(json::known_object("pod", kPodFields));
+  out.push_back(json::known_object("podTemplate", kTemplateFields));
 }
 
-}  // namespace muster
+}  // namespace muster::muster_v1

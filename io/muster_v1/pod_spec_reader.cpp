@@ -5,25 +5,25 @@
 #include <string>
 #include <utility>
 
-namespace muster {
+namespace muster::muster_v1 {
 
 namespace {
 
 // The four keys of `gpu`, before they are weighed against one another.
 struct GpuDraft {
-  JsonValue count, fraction, memory, devices;
+  json::JsonValue count, fraction, memory, devices;
 };
 
-template <JsonValue GpuDraft::*Member>
-bool note(SnapshotInput&, JsonValue value, GpuDraft& draft) {
+template <json::JsonValue GpuDraft::*Member>
+bool note(SnapshotInput&, json::JsonValue value, GpuDraft& draft) {
   draft.*Member = value;
   return true;
 }
 
-constexpr std::array<Field<SnapshotInput, GpuDraft>, 4> kGpuFields = {{{"count", note<&GpuDraft::count>},
-                                                                       {"fraction", note<&GpuDraft::fraction>},
-                                                                       {"memory", note<&GpuDraft::memory>},
-                                                                       {"devices", note<&GpuDraft::devices>}}};
+constexpr std::array<json::Field<SnapshotInput, GpuDraft>, 4> kGpuFields = {{{"count", note<&GpuDraft::count>},
+                                                                             {"fraction", note<&GpuDraft::fraction>},
+                                                                             {"memory", note<&GpuDraft::memory>},
+                                                                             {"devices", note<&GpuDraft::devices>}}};
 
 bool read_whole(SnapshotInput& input, const GpuDraft& draft, GpuRequest& out) {
   if (draft.devices)
@@ -61,9 +61,9 @@ bool read_memory(SnapshotInput& input, const GpuDraft& draft, GpuRequest& out) {
   return read_devices(input, draft, out);
 }
 
-bool read_gpu(SnapshotInput& input, JsonValue object, PodSpec& spec) {
+bool read_gpu(SnapshotInput& input, json::JsonValue object, PodSpec& spec) {
   GpuDraft draft;
-  if (!read_fields(input, object, kGpuFields, draft)) return false;
+  if (!json::read_fields(input, object, kGpuFields, draft)) return false;
   const bool count = static_cast<bool>(draft.count), fraction = static_cast<bool>(draft.fraction);
   const bool memory = static_cast<bool>(draft.memory);
   if (count + fraction + memory > 1) {
@@ -81,7 +81,7 @@ bool read_gpu(SnapshotInput& input, JsonValue object, PodSpec& spec) {
 
 constexpr ResourceAmount kOnePod{kPods, 1};
 
-bool read_requests(SnapshotInput& input, JsonValue object, PodSpec& spec) {
+bool read_requests(SnapshotInput& input, json::JsonValue object, PodSpec& spec) {
   if (!input.read_resources(object, Rounding::kUp, spec.resources)) return false;
   if (std::ranges::find(spec.resources, kPods, &ResourceAmount::resource) == spec.resources.end()) {
     spec.resources.push_back(kOnePod);
@@ -91,7 +91,7 @@ bool read_requests(SnapshotInput& input, JsonValue object, PodSpec& spec) {
   return true;
 }
 
-bool read_models(SnapshotInput& input, JsonValue list, PodSpec& spec) {
+bool read_models(SnapshotInput& input, json::JsonValue list, PodSpec& spec) {
   if (!input.read_names(list, spec.gpu_models)) return false;
   std::ranges::sort(spec.gpu_models);
   const auto rest = std::ranges::unique(spec.gpu_models);
@@ -102,7 +102,7 @@ bool read_models(SnapshotInput& input, JsonValue list, PodSpec& spec) {
 constexpr std::array<std::pair<std::string_view, Protocol>, 3> kProtocols = {
     {{"TCP", Protocol::kTcp}, {"UDP", Protocol::kUdp}, {"SCTP", Protocol::kSctp}}};
 
-bool read_port(SnapshotInput& in, JsonValue v, HostPort& port) {
+bool read_port(SnapshotInput& in, json::JsonValue v, HostPort& port) {
   constexpr std::int64_t kLastPort = 65'535;
   std::int64_t number = 0;
   if (!in.read_integer(v, 1, kLastPort, number)) return false;
@@ -110,20 +110,20 @@ bool read_port(SnapshotInput& in, JsonValue v, HostPort& port) {
   return true;
 }
 
-bool read_address(SnapshotInput& in, JsonValue v, HostPort& port) {
+bool read_address(SnapshotInput& in, json::JsonValue v, HostPort& port) {
   if (!in.read(v, port.address)) return false;
   if (port.address == "0.0.0.0") port.address = {};
   return true;
 }
 
-constexpr std::array<Field<SnapshotInput, HostPort>, 3> kHostPortFields = {
+constexpr std::array<json::Field<SnapshotInput, HostPort>, 3> kHostPortFields = {
     {{"port", read_port, true},
-     {"protocol",
-      [](SnapshotInput& in, JsonValue v, HostPort& p) { return read_choice(in, v, kProtocols, p.protocol); }},
+     {"protocol", [](SnapshotInput& in, json::JsonValue v,
+                     HostPort& p) { return json::read_choice(in, v, kProtocols, p.protocol); }},
      {"address", read_address}}};
 
-bool read_host_ports(SnapshotInput& input, JsonValue list, PodSpec& spec) {
-  if (!read_list(input, list, kHostPortFields, spec.host_ports)) return false;
+bool read_host_ports(SnapshotInput& input, json::JsonValue list, PodSpec& spec) {
+  if (!json::read_list(input, list, kHostPortFields, spec.host_ports)) return false;
   std::ranges::sort(spec.host_ports);
   const auto rest = std::ranges::unique(spec.host_ports);
   spec.host_ports.erase(rest.begin(), rest.end());
@@ -131,14 +131,16 @@ bool read_host_ports(SnapshotInput& input, JsonValue list, PodSpec& spec) {
 }
 
 // In the order of kSpecKeys.
-constexpr std::array<Field<SnapshotInput, PodSpec>, kSpecKeyCount> kSpecFields = {
+constexpr std::array<json::Field<SnapshotInput, PodSpec>, kSpecKeyCount> kSpecFields = {
     {{kSpecKeys[0], read_requests},
      {kSpecKeys[1], read_gpu},
      {kSpecKeys[2], read_models},
-     {kSpecKeys[3], [](SnapshotInput& in, JsonValue v, PodSpec& s) { return in.read_labels(v, s.node_selector); }},
+     {kSpecKeys[3],
+      [](SnapshotInput& in, json::JsonValue v, PodSpec& s) { return in.read_labels(v, s.node_selector); }},
      {kSpecKeys[4],
-      [](SnapshotInput& in, JsonValue v, PodSpec& s) { return read_node_affinity(in, v, s.node_affinity); }},
-     {kSpecKeys[5], [](SnapshotInput& in, JsonValue v, PodSpec& s) { return read_tolerations(in, v, s.tolerations); }},
+      [](SnapshotInput& in, json::JsonValue v, PodSpec& s) { return read_node_affinity(in, v, s.node_affinity); }},
+     {kSpecKeys[5],
+      [](SnapshotInput& in, json::JsonValue v, PodSpec& s) { return read_tolerations(in, v, s.tolerations); }},
      {kSpecKeys[6], read_pod_anti_affinity},
      {kSpecKeys[7], read_host_ports},
      {kSpecKeys[8], read_pod_affinity},
@@ -155,9 +157,9 @@ bool read_pod_spec(SnapshotInput& input, const SpecValues& values, PodSpec& out)
   return true;
 }
 
-void add_spec_objects(std::vector<KnownObject>& out) {
-  out.push_back(known_object("gpuRequest", kGpuFields));
-  out.push_back(known_object("hostPort", kHostPortFields));
+void add_spec_objects(std::vector<json::KnownObject>& out) {
+  out.push_back(json::known_object("gpuRequest", kGpuFields));
+  out.push_back(json::known_object("hostPort", kHostPortFields));
 }
 
-}  // namespace muster
+}  // namespace muster::muster_v1

@@ -3,7 +3,7 @@
 #include <functional>
 #include <utility>
 
-namespace muster {
+namespace muster::muster_v1 {
 
 namespace {
 
@@ -19,35 +19,35 @@ void append_text(std::string& out, std::string_view text) {
 
 // Writes the value such that two values have equal signatures only if they have the same meaning. Numbers with a point
 // or an exponent are compared as text: equal doubles may have come from different decimals.
-void append_signature(Reading& reading, JsonValue value, std::string& out) {
+void append_signature(json::Reading& reading, json::JsonValue value, std::string& out) {
   out.push_back(static_cast<char>(value.kind()));
   switch (value.kind()) {
-    case JsonKind::kObject:
-      for (const JsonMember member : value.members()) {
+    case json::JsonKind::kObject:
+      for (const json::JsonMember member : value.members()) {
         append_text(out, member.key);
         append_signature(reading, member.value, out);
       }
       out.push_back('}');
       break;
-    case JsonKind::kArray:
-      for (const JsonValue element : value.elements()) append_signature(reading, element, out);
+    case json::JsonKind::kArray:
+      for (const json::JsonValue element : value.elements()) append_signature(reading, element, out);
       out.push_back(']');
       break;
-    case JsonKind::kString:
+    case json::JsonKind::kString:
       append_text(out, value.string());
       break;
-    case JsonKind::kInteger:
-    case JsonKind::kUnsigned: {
+    case json::JsonKind::kInteger:
+    case json::JsonKind::kUnsigned: {
       const std::uint64_t number = value.unsigned_integer();
       append_bytes(out, &number, sizeof number);
       break;
     }
-    case JsonKind::kDouble:
+    case json::JsonKind::kDouble:
       append_text(out, reading.number_text(value));
       break;
-    case JsonKind::kTrue:
-    case JsonKind::kFalse:
-    case JsonKind::kNull:
+    case json::JsonKind::kTrue:
+    case json::JsonKind::kFalse:
+    case json::JsonKind::kNull:
       break;
   }
 }
@@ -128,9 +128,9 @@ std::size_t hash_of(const PodSpec& spec) {
 
 }  // namespace
 
-std::optional<PodSpecIndex> PodSpecs::find(Reading& reading, const SpecValues& values) {
+std::optional<PodSpecIndex> PodSpecs::find(json::Reading& reading, const SpecValues& values) {
   signature_.clear();
-  for (const JsonValue value : values) {
+  for (const json::JsonValue value : values) {
     if (value) {
       append_signature(reading, value, signature_);
     } else {
@@ -165,4 +165,4 @@ PodSpecIndex PodSpecs::add(PodSpec spec, Indexed<PodSpecIndex, PodSpec>& all) {
   return index;
 }
 
-}  // namespace muster
+}  // namespace muster::muster_v1

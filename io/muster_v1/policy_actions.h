@@ -7,7 +7,7 @@
 
 #include "model/snapshot/snapshot.h"
 
-namespace muster {
+namespace muster::muster_v1 {
 
 inline constexpr std::array<std::pair<std::string_view, bool Actions::*>, 5> kActionNames = {
     {{"place", &Actions::place},
@@ -16,4 +16,4 @@ inline constexpr std::array<std::pair<std::string_view, bool Actions::*>, 5> kAc
      {"preempt", &Actions::preempt},
      {"stale", &Actions::stale}}};
 
-}  // namespace muster
+}  // namespace muster::muster_v1

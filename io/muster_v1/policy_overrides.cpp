@@ -8,7 +8,7 @@
 #include "io/muster_v1/policy_actions.h"
 #include "model/base/require.h"
 
-namespace muster {
+namespace muster::muster_v1 {
 
 namespace {
 
@@ -36,7 +36,7 @@ void apply(const PolicyOverrides& overrides, Snapshot& snapshot) {
   if (overrides.max_moves)
     policy.max_moves = std::min(*overrides.max_moves, policy.max_moves.value_or(*overrides.max_moves));
   for (const std::string& text : overrides.protect) {
-    Result<LabelSelector> selector = parse_label_selector(snapshot.text.store(text));
+    Result<LabelSelector> selector = kubernetes::parse_label_selector(snapshot.text.store(text));
     MUSTER_REQUIRE(selector);
     policy.protect.push_back(*std::move(selector));
   }
@@ -80,4 +80,4 @@ Result<std::vector<std::string>> parse_scheduler_names(std::string_view text) {
   return schedulers;
 }
 
-}  // namespace muster
+}  // namespace muster::muster_v1

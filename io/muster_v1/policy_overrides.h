@@ -10,7 +10,7 @@
 #include "model/base/error.h"
 #include "model/snapshot/snapshot.h"
 
-namespace muster {
+namespace muster::muster_v1 {
 
 struct PolicyOverrides {
   std::vector<std::string> schedulers;    // in place of the policy's; empty: the policy's
@@ -31,4 +31,4 @@ std::string remark_on_schedulers(const Snapshot& snapshot);
 Result<Actions> parse_actions(std::string_view text);
 Result<std::vector<std::string>> parse_scheduler_names(std::string_view text);
 
-}  // namespace muster
+}  // namespace muster::muster_v1

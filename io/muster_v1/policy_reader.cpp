@@ -5,19 +5,19 @@
 #include "io/muster_v1/policy_actions.h"
 #include "io/muster_v1/snapshot_input.h"
 
-namespace muster {
+namespace muster::muster_v1 {
 
 namespace {
 
 constexpr std::array<std::pair<std::string_view, PlacementPolicy>, 2> kPlacements = {
     {{"binpack", PlacementPolicy::kBinpack}, {"spread", PlacementPolicy::kSpread}}};
 
-bool read_actions(SnapshotInput& in, JsonValue list, Policy& policy) {
-  if (!in.expect(list, JsonKind::kArray)) return false;
+bool read_actions(SnapshotInput& in, json::JsonValue list, Policy& policy) {
+  if (!in.expect(list, json::JsonKind::kArray)) return false;
   policy.actions = {false, false, false, false, false};
-  for (const JsonValue element : list.elements()) {
+  for (const json::JsonValue element : list.elements()) {
     bool Actions::*action = nullptr;
-    if (!read_choice(in, element, kActionNames, action)) return false;
+    if (!json::read_choice(in, element, kActionNames, action)) return false;
     policy.actions.*action = true;
   }
   return true;
@@ -25,21 +25,21 @@ bool read_actions(SnapshotInput& in, JsonValue list, Policy& policy) {
 
 // An expected pod: its template and the keys from `resources` on.
 struct ExpectedDraft {
-  JsonValue template_name;
+  json::JsonValue template_name;
   SpecValues values;
 };
 
 template <std::size_t Key>
-bool note_spec(SnapshotInput&, JsonValue v, ExpectedDraft& draft) {
+bool note_spec(SnapshotInput&, json::JsonValue v, ExpectedDraft& draft) {
   draft.values[Key] = v;
   return true;
 }
 
-constexpr std::array<Field<SnapshotInput, ExpectedDraft>, 11> kExpectedPodFields = {
+constexpr std::array<json::Field<SnapshotInput, ExpectedDraft>, 11> kExpectedPodFields = {
     {{"template",
-      [](SnapshotInput& in, JsonValue v, ExpectedDraft& draft) {
+      [](SnapshotInput& in, json::JsonValue v, ExpectedDraft& draft) {
         draft.template_name = v;
-        return in.expect(v, JsonKind::kString);
+        return in.expect(v, json::JsonKind::kString);
       }},
      {kSpecKeys[0], note_spec<0>},
      {kSpecKeys[1], note_spec<1>},
@@ -52,56 +52,60 @@ constexpr std::array<Field<SnapshotInput, ExpectedDraft>, 11> kExpectedPodFields
      {kSpecKeys[8], note_spec<8>},
      {kSpecKeys[9], note_spec<9>}}};
 
-bool read_expected_pod(SnapshotInput& in, JsonValue object, ExpectedPod& expected) {
+bool read_expected_pod(SnapshotInput& in, json::JsonValue object, ExpectedPod& expected) {
   ExpectedDraft draft;
-  return read_fields(in, object, kExpectedPodFields, draft) &&
+  return json::read_fields(in, object, kExpectedPodFields, draft) &&
          resolve_spec(in, draft.template_name, draft.values, expected.spec);
 }
 
-constexpr std::array<Field<SnapshotInput, ExpectedPod>, 2> kExpectedFields = {
-    {{"pod", read_expected_pod, true}, {"weight", [](SnapshotInput& in, JsonValue v, ExpectedPod& e) {
-                                          return in.read_weight(v, Reading::Zero::kAllowed, e.weight);
+constexpr std::array<json::Field<SnapshotInput, ExpectedPod>, 2> kExpectedFields = {
+    {{"pod", read_expected_pod, true}, {"weight", [](SnapshotInput& in, json::JsonValue v, ExpectedPod& e) {
+                                          return in.read_weight(v, json::Reading::Zero::kAllowed, e.weight);
                                         }}}};
 
-bool read_max_moves(SnapshotInput& in, JsonValue v, Policy& policy) {
+bool read_max_moves(SnapshotInput& in, json::JsonValue v, Policy& policy) {
   return in.read_integer(v, 0, std::numeric_limits<std::int64_t>::max(), policy.max_moves.emplace());
 }
 
 // A list without any names would plan nothing at all, which is never intended.
-bool read_schedulers(SnapshotInput& in, JsonValue v, Policy& policy) {
+bool read_schedulers(SnapshotInput& in, json::JsonValue v, Policy& policy) {
   if (!in.read_names(v, policy.schedulers)) return false;
   return !policy.schedulers.empty() || in.fail_value(v, "the list is empty; name a scheduler or omit the key");
 }
 
-bool read_protect(SnapshotInput& in, JsonValue v, Policy& policy) {
+bool read_protect(SnapshotInput& in, json::JsonValue v, Policy& policy) {
   return read_label_selector(in, v, policy.protect.emplace_back());
 }
 
-constexpr std::array<Field<SnapshotInput, Policy>, 10> kPolicyFields = {
+constexpr std::array<json::Field<SnapshotInput, Policy>, 10> kPolicyFields = {
     {{"actions", read_actions},
-     {"placement",
-      [](SnapshotInput& in, JsonValue v, Policy& p) { return read_choice(in, v, kPlacements, p.placement); }},
-     {"wholeNodes", [](SnapshotInput& in, JsonValue v, Policy& p) { return in.read(v, p.whole_nodes); }},
+     {"placement", [](SnapshotInput& in, json::JsonValue v,
+                      Policy& p) { return json::read_choice(in, v, kPlacements, p.placement); }},
+     {"wholeNodes", [](SnapshotInput& in, json::JsonValue v, Policy& p) { return in.read(v, p.whole_nodes); }},
      {"nonPreemptibleWithinQuota",
-      [](SnapshotInput& in, JsonValue v, Policy& p) { return in.read(v, p.non_preemptible_within_quota); }},
+      [](SnapshotInput& in, json::JsonValue v, Policy& p) { return in.read(v, p.non_preemptible_within_quota); }},
      {"maxMoves", read_max_moves},
      {"protect", read_protect},
      {"schedulers", read_schedulers},
-     {"agingInterval", [](SnapshotInput& in, JsonValue v, Policy& p) { return in.read_duration(v, p.aging_interval); }},
-     {"expectedWorkload", [](SnapshotInput& in, JsonValue v,
-                             Policy& p) { return read_list(in, v, kExpectedFields, p.expected_workload.emplace()); }},
-     {"budget", [](SnapshotInput& in, JsonValue v, Policy& p) { return in.read_duration(v, p.budget.emplace()); }}}};
+     {"agingInterval",
+      [](SnapshotInput& in, json::JsonValue v, Policy& p) { return in.read_duration(v, p.aging_interval); }},
+     {"expectedWorkload",
+      [](SnapshotInput& in, json::JsonValue v, Policy& p) {
+        return json::read_list(in, v, kExpectedFields, p.expected_workload.emplace());
+      }},
+     {"budget",
+      [](SnapshotInput& in, json::JsonValue v, Policy& p) { return in.read_duration(v, p.budget.emplace()); }}}};
 
 }  // namespace
 
-bool read_policy(SnapshotInput& input, JsonValue object) {
-  return read_fields(input, object, kPolicyFields, input.snapshot.policy);
+bool read_policy(SnapshotInput& input, json::JsonValue object) {
+  return json::read_fields(input, object, kPolicyFields, input.snapshot.policy);
 }
 
-void add_policy_objects(std::vector<KnownObject>& out) {
-  out.push_back(known_object("policy", kPolicyFields));
-  out.push_back(known_object("expectedWorkload", kExpectedFields));
-  out.push_back(known_object("expectedPod", kExpectedPodFields));
+void add_policy_objects(std::vector<json::KnownObject>& out) {
+  out.push_back(json::known_object("policy", kPolicyFields));
+  out.push_back(json::known_object("expectedWorkload", kExpectedFields));
+  out.push_back(json::known_object("expectedPod", kExpectedPodFields));
 }
 
-}  // namespace muster
+}  // namespace muster::muster_v1

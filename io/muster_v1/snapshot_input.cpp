@@ -2,17 +2,17 @@
 
 #include <algorithm>
 
-namespace muster {
+namespace muster::muster_v1 {
 
-SnapshotInput::SnapshotInput(JsonDocument& parsed, bool is_lenient, Snapshot& into)
-    : Reading{parsed, is_lenient, &into.text, {}}, snapshot(into) {
+SnapshotInput::SnapshotInput(json::JsonDocument& parsed, bool is_lenient, Snapshot& into)
+    : json::Reading{parsed, is_lenient, &into.text, {}}, snapshot(into) {
   for (const std::string_view name : {"cpu", "memory", "pods"}) {
     resource_index.emplace(name, snapshot.resource_names.push_back(name));
   }
 }
 
 SnapshotInput::SnapshotInput(const SnapshotInput& whole, Snapshot& into)
-    : Reading{whole.document, whole.lenient, &into.text, {}},
+    : json::Reading{whole.document, whole.lenient, &into.text, {}},
       snapshot(into),
       may_add_resources(false),
       resource_index(whole.resource_index),
@@ -21,10 +21,10 @@ SnapshotInput::SnapshotInput(const SnapshotInput& whole, Snapshot& into)
   snapshot.pod_specs = whole.snapshot.pod_specs;
 }
 
-std::string_view text_at(JsonValue object, std::string_view key) {
-  if (!object.is(JsonKind::kObject)) return {};
-  for (const JsonMember member : object.members()) {
-    if (member.key == key) return member.value.is(JsonKind::kString) ? member.value.string() : std::string_view();
+std::string_view text_at(json::JsonValue object, std::string_view key) {
+  if (!object.is(json::JsonKind::kObject)) return {};
+  for (const json::JsonMember member : object.members()) {
+    if (member.key == key) return member.value.is(json::JsonKind::kString) ? member.value.string() : std::string_view();
   }
   return {};
 }
@@ -42,19 +42,19 @@ void warn_of(SnapshotInput& input, const OddObject& odd, InputError error, std::
   input.with_paths = anomalies.more == 0;
 }
 
-bool read_unclear(SnapshotInput& input, JsonValue value) {
-  if (!input.expect(value, JsonKind::kString)) return false;
+bool read_unclear(SnapshotInput& input, json::JsonValue value) {
+  if (!input.expect(value, json::JsonKind::kString)) return false;
   return input.settling || input.fail(value, "Unclear", std::string(value.string()));
 }
 
-bool SnapshotInput::read_shared_name(JsonValue value, std::string_view& last, std::string_view& out) {
-  if (!expect(value, JsonKind::kString)) return false;
-  out = keep(value.string(), last);
+bool SnapshotInput::read_shared_name(json::JsonValue value, std::string_view& previous, std::string_view& out) {
+  if (!expect(value, json::JsonKind::kString)) return false;
+  out = keep(value.string(), previous);
   if (out.empty()) return fail_value(value, "must not be empty; omit the key instead");
   return true;
 }
 
-bool SnapshotInput::find_resource(const JsonMember& member, ResourceIndex& out) {
+bool SnapshotInput::find_resource(const json::JsonMember& member, ResourceIndex& out) {
   const auto found = resource_index.find(member.key);
   if (found != resource_index.end()) {
     out = found->second;
@@ -70,16 +70,16 @@ bool SnapshotInput::find_resource(const JsonMember& member, ResourceIndex& out) 
   return true;
 }
 
-bool SnapshotInput::read_resource(const JsonMember& member, Rounding rounding, ResourceAmount& out) {
+bool SnapshotInput::read_resource(const json::JsonMember& member, Rounding rounding, ResourceAmount& out) {
   if (!find_resource(member, out.resource)) return false;
   const QuantityUnit unit = out.resource == kCpu ? QuantityUnit::kThousandth : QuantityUnit::kOne;
   return read_amount(member.value, {unit, rounding}, out.amount);
 }
 
-bool SnapshotInput::read_resources(JsonValue value, Rounding rounding, std::vector<ResourceAmount>& out) {
-  if (!expect(value, JsonKind::kObject)) return false;
+bool SnapshotInput::read_resources(json::JsonValue value, Rounding rounding, std::vector<ResourceAmount>& out) {
+  if (!expect(value, json::JsonKind::kObject)) return false;
   out.reserve(value.size() + 1);
-  for (const JsonMember member : value.members()) {
+  for (const json::JsonMember member : value.members()) {
     ResourceAmount amount;
     if (!read_resource(member, rounding, amount)) return false;
     out.push_back(amount);
@@ -89,4 +89,4 @@ bool SnapshotInput::read_resources(JsonValue value, Rounding rounding, std::vect
   return check_duplicates(value);
 }
 
-}  // namespace muster
+}  // namespace muster::muster_v1

@@ -7,10 +7,11 @@
 #include "io/json/json_document.h"
 #include "io/kubernetes/items.h"
 #include "io/kubernetes/object/slim.h"
+#include "io/muster_v1/known_objects.h"
 #include "io/muster_v1/snapshot_input.h"
 #include "model/build/repair_snapshot.h"
 
-namespace muster {
+namespace muster::muster_v1 {
 
 namespace {
 
@@ -18,17 +19,17 @@ constexpr std::string_view kFormat = "muster/v1";
 
 // The values of the line's keys. Pods need templates, and the policy needs both, wherever they stand in the line.
 struct Sections {
-  JsonValue format, id, time, policy, topology, nodes, namespaces, queues, priority_classes, pod_templates, gangs,
+  json::JsonValue format, id, time, policy, topology, nodes, namespaces, queues, priority_classes, pod_templates, gangs,
       pods, disruption_budgets, remarks;
 };
 
-template <JsonValue Sections::*Member>
-bool note(SnapshotInput&, JsonValue value, Sections& sections) {
+template <json::JsonValue Sections::*Member>
+bool note(SnapshotInput&, json::JsonValue value, Sections& sections) {
   sections.*Member = value;
   return true;
 }
 
-constexpr std::array<Field<SnapshotInput, Sections>, 14> kSnapshotFields = {
+constexpr std::array<json::Field<SnapshotInput, Sections>, 14> kSnapshotFields = {
     {{"format", note<&Sections::format>, true},
      {"id", note<&Sections::id>},
      {"time", note<&Sections::time>},
@@ -45,11 +46,11 @@ constexpr std::array<Field<SnapshotInput, Sections>, 14> kSnapshotFields = {
      {"remarks", note<&Sections::remarks>}}};
 
 // Reports a line of another format before its keys are found to be unknown.
-bool check_format(SnapshotInput& input, JsonValue root) {
-  if (!input.expect(root, JsonKind::kObject)) return false;
-  for (const JsonMember member : root.members()) {
+bool check_format(SnapshotInput& input, json::JsonValue root) {
+  if (!input.expect(root, json::JsonKind::kObject)) return false;
+  for (const json::JsonMember member : root.members()) {
     if (member.key != "format") continue;
-    if (!input.expect(member.value, JsonKind::kString)) return false;
+    if (!input.expect(member.value, json::JsonKind::kString)) return false;
     if (member.value.string() == kFormat) return true;
     return input.fail(member.value, "UnsupportedFormat",
                       "the format is \"" + std::string(member.value.string()) + "\"; it must be \"muster/v1\"");
@@ -57,11 +58,11 @@ bool check_format(SnapshotInput& input, JsonValue root) {
   return input.fail_missing(root, "format");
 }
 
-bool read_topology_levels(SnapshotInput& input, JsonValue list) {
-  std::vector<std::string_view>& levels = input.snapshot.topology;
+bool read_topology_levels(SnapshotInput& input, json::JsonValue list) {
+  std::vector<std::string_view>& levels = input.snapshot.definitions.topology;
   if (!input.read_names(list, levels)) return false;
   std::size_t at = 0;
-  for (const JsonValue element : list.elements()) {
+  for (const json::JsonValue element : list.elements()) {
     for (std::size_t before = 0; before < at; ++before) {
       if (levels[before] == levels[at]) return input.fail_value(element, "duplicate level");
     }
@@ -71,7 +72,7 @@ bool read_topology_levels(SnapshotInput& input, JsonValue list) {
 }
 
 // What was ignored or held back when the line was made from other objects.
-bool read_remarks(SnapshotInput& input, JsonValue list) {
+bool read_remarks(SnapshotInput& input, json::JsonValue list) {
   std::vector<std::string_view> remarks;
   if (!input.read_names(list, remarks)) return false;
   for (const std::string_view remark : remarks) input.snapshot.anomalies.remark(std::string(remark));
@@ -81,18 +82,19 @@ bool read_remarks(SnapshotInput& input, JsonValue list) {
 bool read_sections(SnapshotInput& input, const Sections& sections) {
   if (sections.id && !input.read(sections.id, input.snapshot.id)) return false;
   if (sections.time && !input.read_instant(sections.time, input.snapshot.time)) return false;
-  using Read = bool (*)(SnapshotInput&, JsonValue);
-  const std::array<std::pair<JsonValue, Read>, 11> in_order = {{{sections.topology, read_topology_levels},
-                                                               {sections.pod_templates, read_templates},
-                                                               {sections.nodes, read_nodes},
-                                                               {sections.namespaces, read_namespaces},
-                                                               {sections.queues, read_queues},
-                                                               {sections.priority_classes, read_priority_classes},
-                                                               {sections.gangs, read_gangs},
-                                                               {sections.pods, read_pods},
-                                                               {sections.disruption_budgets, read_disruption_budgets},
-                                                               {sections.policy, read_policy},
-                                                               {sections.remarks, read_remarks}}};
+  using Read = bool (*)(SnapshotInput&, json::JsonValue);
+  const std::array<std::pair<json::JsonValue, Read>, 11> in_order = {
+      {{sections.topology, read_topology_levels},
+       {sections.pod_templates, read_templates},
+       {sections.nodes, read_nodes},
+       {sections.namespaces, read_namespaces},
+       {sections.queues, read_queues},
+       {sections.priority_classes, read_priority_classes},
+       {sections.gangs, read_gangs},
+       {sections.pods, read_pods},
+       {sections.disruption_budgets, read_disruption_budgets},
+       {sections.policy, read_policy},
+       {sections.remarks, read_remarks}}};
   for (const auto& [value, read] : in_order) {
     if (value && !read(input, value)) return false;
   }
@@ -101,33 +103,34 @@ bool read_sections(SnapshotInput& input, const Sections& sections) {
 
 }  // namespace
 
-bool read_snapshot(SnapshotInput& input, JsonValue root) {
+bool read_snapshot(SnapshotInput& input, json::JsonValue root) {
   Sections sections;
-  return check_format(input, root) && read_fields(input, root, kSnapshotFields, sections) &&
+  return check_format(input, root) && json::read_fields(input, root, kSnapshotFields, sections) &&
          read_sections(input, sections);
 }
 
 struct SnapshotReader::Implementation {
   ReaderOptions options;
-  JsonDocument document, imported;
+  json::JsonDocument document, imported;
   std::vector<std::string> remarks;
 
   std::optional<InputError> parse(std::string_view line);
-  Result<Snapshot> read_line(std::string_view line, const KubernetesOptions& kubernetes);
-  Result<Snapshot> read(JsonDocument& parsed);
-  Result<Snapshot> read_imported(const KubernetesOptions& kubernetes);
+  Result<Snapshot> read_line(std::string_view line, const kubernetes::KubernetesOptions& kubernetes);
+  Result<Snapshot> read(json::JsonDocument& parsed);
+  Result<Snapshot> read_imported(const kubernetes::KubernetesOptions& kubernetes);
 };
 
 // The relevant part of Kubernetes objects.
 std::optional<InputError> SnapshotReader::Implementation::parse(std::string_view line) {
-  const JsonLimits limits{options.max_line_bytes, options.max_depth};
-  if (line.size() <= limits.max_bytes && begins_as_kubernetes(line)) {
-    if (const auto slim = slim_objects(line, document, limits.max_depth)) return document.parse(*slim, limits);
+  const json::JsonLimits limits{options.max_line_bytes, options.max_depth};
+  if (line.size() <= limits.max_bytes && kubernetes::begins_as_kubernetes(line)) {
+    if (const auto slim = kubernetes::slim_objects(line, document, limits.max_depth))
+      return document.parse(*slim, limits);
   }
   return document.parse(line, limits);
 }
 
-Result<Snapshot> SnapshotReader::Implementation::read(JsonDocument& parsed) {
+Result<Snapshot> SnapshotReader::Implementation::read(json::JsonDocument& parsed) {
   Snapshot snapshot;
   snapshot.anomalies.strict = options.strict;
   SnapshotInput input(parsed, options.lenient, snapshot);
@@ -141,12 +144,12 @@ Result<Snapshot> SnapshotReader::Implementation::read(JsonDocument& parsed) {
 }
 
 // Of Kubernetes objects: by way of the line that they become.
-Result<Snapshot> SnapshotReader::Implementation::read_imported(const KubernetesOptions& kubernetes) {
-  Result<ImportedSnapshot> import = import_kubernetes(document, kubernetes);
+Result<Snapshot> SnapshotReader::Implementation::read_imported(const kubernetes::KubernetesOptions& kubernetes) {
+  Result<kubernetes::ImportedSnapshot> import = kubernetes::import_kubernetes(document, kubernetes);
   if (!import) return import.error();
   if (auto error = imported.parse(import->line, {import->line.size(), options.max_depth})) return *std::move(error);
   Result<Snapshot> snapshot = read(imported);
-  if (!snapshot) return name_imported(snapshot.error(), import->line);
+  if (!snapshot) return kubernetes::name_imported(snapshot.error(), import->line);
   for (Warning& warning : import->warnings) snapshot->anomalies.tell(std::move(warning));
   return snapshot;
 }
@@ -158,18 +161,17 @@ SnapshotReader::~SnapshotReader() = default;
 SnapshotReader::SnapshotReader(SnapshotReader&&) noexcept = default;
 SnapshotReader& SnapshotReader::operator=(SnapshotReader&&) noexcept = default;
 
-Result<Snapshot> SnapshotReader::read(std::string_view line) {
-  return read(line, implementation_->options.kubernetes);
-}
+Result<Snapshot> SnapshotReader::read(std::string_view line) { return read(line, implementation_->options.kubernetes); }
 
-const KubernetesOptions& SnapshotReader::kubernetes() const { return implementation_->options.kubernetes; }
+const kubernetes::KubernetesOptions& SnapshotReader::kubernetes() const { return implementation_->options.kubernetes; }
 
-Result<Snapshot> SnapshotReader::Implementation::read_line(std::string_view line, const KubernetesOptions& kubernetes) {
+Result<Snapshot> SnapshotReader::Implementation::read_line(std::string_view line,
+                                                           const kubernetes::KubernetesOptions& kubernetes) {
   if (auto error = parse(line)) return *std::move(error);
-  return holds_kubernetes_objects(document.root()) ? read_imported(kubernetes) : read(document);
+  return kubernetes::holds_kubernetes_objects(document.root()) ? read_imported(kubernetes) : read(document);
 }
 
-Result<Snapshot> SnapshotReader::read(std::string_view line, const KubernetesOptions& kubernetes) {
+Result<Snapshot> SnapshotReader::read(std::string_view line, const kubernetes::KubernetesOptions& kubernetes) {
   Result<Snapshot> snapshot = implementation_->read_line(line, kubernetes);
   std::vector<std::string>& remarks = implementation_->remarks;
   remarks.clear();
@@ -182,8 +184,8 @@ Result<Snapshot> SnapshotReader::read(std::string_view line, const KubernetesOpt
 
 const std::vector<std::string>& SnapshotReader::remarks() const { return implementation_->remarks; }
 
-std::vector<KnownObject> known_snapshot_objects() {
-  std::vector<KnownObject> objects = {known_object("snapshot", kSnapshotFields)};
+std::vector<json::KnownObject> known_snapshot_objects() {
+  std::vector<json::KnownObject> objects = {json::known_object("snapshot", kSnapshotFields)};
   add_policy_objects(objects);
   add_node_objects(objects);
   add_queue_objects(objects);
@@ -195,4 +197,4 @@ std::vector<KnownObject> known_snapshot_objects() {
   return objects;
 }
 
-}  // namespace muster
+}  // namespace muster::muster_v1

@@ -13,16 +13,16 @@
 #include "model/base/error.h"
 #include "model/snapshot/snapshot.h"
 
-namespace muster {
+namespace muster::muster_v1 {
 
 struct ReaderOptions {
   bool lenient = false;  // unknown keys are passed over
   // Whatever does not add up is an error of the whole line; else objects are left out or settled, and named in the
   // snapshot's `anomalies`.
   bool strict = true;
-  std::size_t max_line_bytes = JsonLimits().max_bytes;
-  std::size_t max_depth = JsonLimits().max_depth;
-  KubernetesOptions kubernetes = {};
+  std::size_t max_line_bytes = json::JsonLimits().max_bytes;
+  std::size_t max_depth = json::JsonLimits().max_depth;
+  kubernetes::KubernetesOptions kubernetes = {};
   int threads = 1;               // that read the pods of a long line
   PolicyOverrides policy = {};  // of every snapshot
 };
@@ -42,8 +42,8 @@ class SnapshotReader {
 
   Result<Snapshot> read(std::string_view line);
   // The same with other options for Kubernetes objects than those of the reader.
-  Result<Snapshot> read(std::string_view line, const KubernetesOptions& kubernetes);
-  const KubernetesOptions& kubernetes() const;
+  Result<Snapshot> read(std::string_view line, const kubernetes::KubernetesOptions& kubernetes);
+  const kubernetes::KubernetesOptions& kubernetes() const;
 
   // What was ignored in the last line, or held back, in the words of its warnings; empty if the line could not be read.
   const std::vector<std::string>& remarks() const;
@@ -56,4 +56,4 @@ class SnapshotReader {
   std::unique_ptr<Implementation> implementation_;
 };
 
-}  // namespace muster
+}  // namespace muster::muster_v1

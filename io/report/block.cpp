@@ -5,7 +5,7 @@
 #include "io/json/json_document.h"
 #include "model/base/require.h"
 
-namespace muster {
+namespace muster::reporting {
 namespace {
 
 // The longest common beginning that ends between two characters.
@@ -44,8 +44,8 @@ bool is_plain_outside_strings(std::string_view json) {
 
 }  // namespace
 
-void write_names(JsonWriter& json, const std::vector<std::string_view>& names) {
-  MUSTER_REQUIRE_SLOW(std::ranges::all_of(names, is_utf8));
+void write_names(json::JsonWriter& json, const std::vector<std::string_view>& names) {
+  MUSTER_REQUIRE_SLOW(std::ranges::all_of(names, json::is_utf8));
   std::vector<std::size_t> shared(names.size());
   for (std::size_t i = 1; i < names.size(); ++i) shared[i] = shared_bytes(names[i - 1], names[i]);
   json.raw("{");
@@ -64,7 +64,7 @@ std::size_t TextTable::number(std::string_view text) {
   return entry->second;
 }
 
-void TextTable::write(JsonWriter& json) const {
+void TextTable::write(json::JsonWriter& json) const {
   json.raw("[");
   bool first = true;
   for (const std::string* text : texts_) json.separate(first).string(*text);
@@ -94,4 +94,4 @@ std::string script_safe(std::string_view json) {
   return safe;
 }
 
-}  // namespace muster
+}  // namespace muster::reporting

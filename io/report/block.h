@@ -10,11 +10,11 @@
 
 #include "io/json/json_writer.h"
 
-namespace muster {
+namespace muster::reporting {
 
 // "key":[...] of a range; `value(item)` is a whole number. Cost: O(items).
 template <class Range, class Value>
-void write_column(JsonWriter& json, std::string_view key, const Range& items, const Value& value) {
+void write_column(json::JsonWriter& json, std::string_view key, const Range& items, const Value& value) {
   json.string(key).raw(":[");
   bool first = true;
   for (const auto& item : items) json.separate(first).integer(static_cast<std::int64_t>(value(item)));
@@ -23,7 +23,7 @@ void write_column(JsonWriter& json, std::string_view key, const Range& items, co
 
 // {"shared":[...],"rest":[...]}: of each name how much of its beginning it shares with the one before, in UTF-16 units
 // as scripts count, and what follows. Requires UTF-8. Cost: O(bytes).
-void write_names(JsonWriter& json, const std::vector<std::string_view>& names);
+void write_names(json::JsonWriter& json, const std::vector<std::string_view>& names);
 
 // Texts by number, each kept once; 0 is the empty text.
 class TextTable {
@@ -31,7 +31,7 @@ class TextTable {
   TextTable() { number(""); }
   std::size_t number(std::string_view text);
   // The texts as a list, in order of their numbers.
-  void write(JsonWriter& json) const;
+  void write(json::JsonWriter& json) const;
 
  private:
   std::unordered_map<std::string, std::size_t> numbers_;
@@ -42,4 +42,4 @@ class TextTable {
 // Requires that they occur inside strings only, as in all JSON. Cost: one pass.
 std::string script_safe(std::string_view json);
 
-}  // namespace muster
+}  // namespace muster::reporting

@@ -3,25 +3,18 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
-#include <unordered_map>
 
 #include "io/json/json_writer.h"
 #include "io/muster_v1/plan_share.h"
 #include "io/report/block.h"
+#include "io/report/cluster_plan.h"
+#include "io/report/columns.h"
 #include "model/objective/evaluation.h"
 #include "model/objective/levels.h"
 #include "model/objective/wholeness.h"
 
-namespace muster {
+namespace muster::reporting {
 namespace {
-
-constexpr std::int64_t kNothing = -1;
-constexpr std::size_t kMostViolations = 20, kMostWarnings = 20;
-
-template <class Tag>
-std::int64_t number_of(Index<Tag> index) {
-  return index.is_none() ? kNothing : static_cast<std::int64_t>(index.value());
-}
 
 class ClusterWriter {
  public:
@@ -41,20 +34,13 @@ class ClusterWriter {
   void write_requests();
   void write_pods();
   void write_levels_before();
-  void write_plan(const ReportedPlan& plan);
-  void write_decisions(const Plan& plan);
-  void write_gang_claims(const std::vector<ReadPlan::GangClaim>& claims);
-  void write_queue_claims(const std::vector<ReadPlan::QueueClaim>& claims);
-  void write_objective(const ReadPlan& plan);
-  void write_violations(const std::vector<Violation>& violations);
-  void write_warnings(const ReadPlan& plan);
 
   const ReportedCluster& cluster_;
   const Problem& problem_;
   const Snapshot& snapshot_;
-  JsonWriter json_;
+  json::JsonWriter json_;
   std::vector<PodIndex> pods_;  // those that are somewhere, ascending
-  std::unordered_map<PodIndex, std::size_t> position_;
+  PodPositions position_;       // in `pods_`
 };
 
 void ClusterWriter::find_pods() {
@@ -74,7 +60,7 @@ void ClusterWriter::write() {
   find_pods();
   json_.raw(R"({"id":)").string(snapshot_.id);
   json_.raw(R"(,"time":)").decimal(snapshot_.time / kNanosecondsPerSecond, 1);
-  json_.raw(R"(,"total":{"gpu":)").decimal(problem_.total[kQueueGpu], kWholeDevice);
+  json_.raw(R"(,"total":{"gpu":)").decimal(problem_.total[kQueueGpu], muster_v1::kWholeDevice);
   json_.raw(R"(,"cpu":)").integer(problem_.total[kQueueCpu]);
   json_.raw(R"(,"memory":)").integer(problem_.total[kQueueMemory]).raw("}");
   json_.raw(R"(,"podCount":)").integer(std::ssize(snapshot_.pods));
@@ -92,7 +78,7 @@ void ClusterWriter::write() {
   bool first = true;
   for (const ReportedPlan& plan : cluster_.plans) {
     json_.separate(first);
-    write_plan(plan);
+    write_cluster_plan({problem_, position_, plan}, json_);
   }
   json_.raw("]}");
 }
@@ -126,7 +112,7 @@ void ClusterWriter::write_nodes() {
 void ClusterWriter::write_topology() {
   json_.raw(R"(,"topology":[)");
   bool first = true;
-  for (const TopologyLevelIndex level : problem_.topology_levels.indices()) {
+  for (const TopologyLevelIndex level : problem_.topology.levels.indices()) {
     json_.separate(first);
     write_topology_level(level);
   }
@@ -134,7 +120,7 @@ void ClusterWriter::write_topology() {
 }
 
 void ClusterWriter::write_topology_level(TopologyLevelIndex level) {
-  const std::string_view key = problem_.topology_levels[level];
+  const std::string_view key = problem_.topology.levels[level];
   TextTable values;
   const auto value_of = [&](const SnapshotNode& node) -> std::size_t {
     const auto label = std::ranges::find(node.labels, key, &Labels::value_type::first);
@@ -148,7 +134,7 @@ void ClusterWriter::write_topology_level(TopologyLevelIndex level) {
 }
 
 void ClusterWriter::write_amounts(std::string_view key, const Indexed<QueueIndex, QueueAmounts>& amounts) {
-  constexpr std::array<std::int64_t, kQueueResources> kScales = {kWholeDevice, 1, 1};
+  constexpr std::array<std::int64_t, kQueueResources> kScales = {muster_v1::kWholeDevice, 1, 1};
   json_.raw(",").string(key).raw(":[");
   bool first = true;
   for (const QueueAmounts& queue : amounts) {
@@ -243,7 +229,7 @@ void ClusterWriter::write_requests() {
     json_.separate(first).raw(R"({"gpus":)").integer(request.gpu.devices);
     if (request.gpu.kind == GpuRequestKind::kFraction) json_.raw(R"(,"share":)").integer(request.gpu.share);
     if (request.gpu.kind == GpuRequestKind::kMemory) json_.raw(R"(,"mib":)").integer(request.gpu.share);
-    if (request.mig_gpu_usage > 0) json_.raw(R"(,"slices":)").decimal(request.mig_gpu_usage, kWholeDevice);
+    if (request.mig_gpu_usage > 0) json_.raw(R"(,"slices":)").decimal(request.mig_gpu_usage, muster_v1::kWholeDevice);
     json_.raw(R"(,"cpu":)").integer(request.request[kCpu.value()]);
     json_.raw(R"(,"memory":)").integer(request.request[kMemory.value()]).raw("}");
   }
@@ -287,137 +273,8 @@ void ClusterWriter::write_levels_before() {
   json_.raw("]");
 }
 
-void ClusterWriter::write_plan(const ReportedPlan& reported) {
-  const ReadPlan& plan = reported.plan;
-  json_.raw(R"({"label":)").string(reported.label);
-  json_.raw(R"(,"origin":)").string(plan.origin).raw(R"(,"proof":)").string(plan.proof);
-  json_.raw(R"(,"gap":)").number(plan.gap);
-  if (plan.budget_ms) json_.raw(R"(,"budgetMs":)").number(*plan.budget_ms);
-  if (plan.elapsed_ms) json_.raw(R"(,"elapsedMs":)").number(*plan.elapsed_ms);
-  json_.raw(plan.deadline_missed ? R"(,"deadlineMissed":true)" : R"(,"deadlineMissed":false)");
-  json_.raw(R"(,"wholeNodes":)").integer(whole_nodes_after(problem_, plan.plan).whole);
-  write_decisions(plan.plan);
-  write_gang_claims(plan.gangs);
-  write_queue_claims(plan.queues);
-  write_objective(plan);
-  write_violations(reported.violations);
-  write_warnings(plan);
-  json_.raw("}");
-}
-
-void ClusterWriter::write_decisions(const Plan& plan) {
-  const auto position = [&](const auto& decision) { return position_.at(decision.pod); };
-  std::vector<std::int32_t> devices;
-  for (const Placement& p : plan.placements) devices.insert(devices.end(), p.devices.begin(), p.devices.end());
-  json_.raw(R"(,"placements":{)");
-  write_column(json_, "pod", plan.placements, position);
-  json_.raw(",");
-  write_column(json_, "node", plan.placements, [](const Placement& p) { return p.node.value(); });
-  json_.raw(",");
-  write_column(json_, "devices", devices, [](std::int32_t device) { return device; });
-  json_.raw(",");
-  write_column(json_, "waits", plan.placements, [](const Placement& p) { return p.after.empty() ? 0 : 1; });
-  json_.raw(R"(},"evictions":{)");
-  write_column(json_, "pod", plan.evictions, position);
-  json_.raw(",");
-  write_column(json_, "reason", plan.evictions, [](const Eviction& e) { return static_cast<int>(e.reason); });
-  json_.raw(",");
-  write_column(json_, "for", plan.evictions, [](const Eviction& e) { return number_of(e.for_gang); });
-  json_.raw("}");
-}
-
-std::string blockers_text(const std::vector<Blocker>& blockers) {
-  std::string text;
-  for (const Blocker& blocker : blockers) {
-    text += text.empty() ? "" : "\n";
-    text += std::to_string(blocker.nodes) + ' ' + blocker.code;
-  }
-  return text;
-}
-
-void ClusterWriter::write_gang_claims(const std::vector<ReadPlan::GangClaim>& claims) {
-  using Claim = ReadPlan::GangClaim;
-  std::unordered_map<std::string_view, std::int64_t> index;
-  for (const GangIndex gang : problem_.gangs.indices()) index.emplace(problem_.gangs[gang].name, gang.value());
-  TextTable texts;
-  const auto column = [&](std::string_view key, const auto& value) {
-    json_.raw(",");
-    write_column(json_, key, claims, value);
-  };
-  json_.raw(R"(,"gangs":{)");
-  write_column(json_, "gang", claims, [&](const Claim& claim) { return index.at(claim.name); });
-  column("phase", [&](const Claim& claim) { return texts.number(claim.phase); });
-  column("running", [](const Claim& claim) { return claim.running; });
-  column("placed", [](const Claim& claim) { return claim.placed; });
-  column("evicted", [](const Claim& claim) { return claim.evicted; });
-  column("pending", [](const Claim& claim) { return claim.pending; });
-  column("reason", [&](const Claim& claim) { return texts.number(claim.reason); });
-  column("makeRoom", [&](const Claim& claim) { return texts.number(claim.make_room); });
-  column("message", [&](const Claim& claim) { return texts.number(claim.message); });
-  column("blockers", [&](const Claim& claim) { return texts.number(blockers_text(claim.blockers)); });
-  json_.raw(R"(,"texts":)");
-  texts.write(json_);
-  json_.raw("}");
-}
-
-// By queue, in the order of the queue table: the values in the plan line; null if it has none.
-void ClusterWriter::write_queue_claims(const std::vector<ReadPlan::QueueClaim>& claims) {
-  std::unordered_map<std::string_view, const ReadPlan::QueueClaim*> by_name;
-  for (const ReadPlan::QueueClaim& claim : claims) by_name.emplace(claim.name, &claim);
-  json_.raw(R"(,"allocated":[)");
-  bool first = true;
-  for (const Queue& queue : problem_.queues) {
-    json_.separate(first);
-    const auto found = by_name.find(queue.name);
-    if (found == by_name.end()) {
-      json_.raw("null");
-      continue;
-    }
-    const ReadPlan::QueueClaim& claim = *found->second;
-    json_.raw("[").raw(claim.gpu.allocated).raw(",").raw(claim.cpu.allocated);
-    json_.raw(",").raw(claim.memory.allocated).raw("]");
-  }
-  json_.raw("]");
-}
-
-void ClusterWriter::write_objective(const ReadPlan& plan) {
-  json_.raw(R"(,"objective":[)");
-  bool first = true;
-  for (const ReadPlan::LevelClaim& level : plan.objective) {
-    json_.separate(first).raw(R"({"level":)").string(level.level);
-    if (level.priority) json_.raw(R"(,"priority":)").integer(*level.priority);
-    json_.raw(R"(,"value":)").raw(level.value);
-    if (level.bound) json_.raw(R"(,"bound":)").raw(*level.bound);
-    json_.raw("}");
-  }
-  json_.raw("]");
-}
-
-void ClusterWriter::write_violations(const std::vector<Violation>& violations) {
-  json_.raw(R"(,"violationCount":)").integer(std::ssize(violations)).raw(R"(,"violations":[)");
-  bool first = true;
-  for (std::size_t i = 0; i < std::min(violations.size(), kMostViolations); ++i) {
-    json_.separate(first).raw(R"({"rule":)").string(rule_name(violations[i].rule));
-    json_.raw(R"(,"subject":)").string(violations[i].subject);
-    json_.raw(R"(,"message":)").string(violations[i].message).raw("}");
-  }
-  json_.raw("]");
-}
-
-void ClusterWriter::write_warnings(const ReadPlan& plan) {
-  const std::int64_t count = std::ssize(plan.warnings) + plan.warnings_omitted;
-  json_.raw(R"(,"warningCount":)").integer(count).raw(R"(,"warnings":[)");
-  bool first = true;
-  for (std::size_t i = 0; i < std::min(plan.warnings.size(), kMostWarnings); ++i) {
-    json_.separate(first).raw(R"({"object":)").string(plan.warnings[i].object);
-    json_.raw(R"(,"name":)").string(plan.warnings[i].name);
-    json_.raw(R"(,"message":)").string(plan.warnings[i].message).raw("}");
-  }
-  json_.raw("]");
-}
-
 }  // namespace
 
 void write_cluster(const ReportedCluster& cluster, std::string& out) { ClusterWriter(cluster, out).write(); }
 
-}  // namespace muster
+}  // namespace muster::reporting

@@ -4,18 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "io/muster_v1/plan_line.h"
+#include "io/report/cluster_plan.h"
 #include "model/objective/fair_share.h"
 #include "model/problem/problem.h"
-#include "model/referee/referee.h"
 
-namespace muster {
-
-struct ReportedPlan {
-  std::string label;  // which of several plans of one snapshot it is
-  ReadPlan plan;
-  std::vector<Violation> violations;  // what the referee finds; drawn as a warning
-};
+namespace muster::reporting {
 
 struct ReportedCluster {
   const Problem& problem;
@@ -29,4 +22,4 @@ struct ReportedCluster {
 // Cost: O(nodes + pods + plans), and the levels of the plan that places nothing.
 void write_cluster(const ReportedCluster& cluster, std::string& out);
 
-}  // namespace muster
+}  // namespace muster::reporting

@@ -45,7 +45,7 @@ using DomainIndex = Index<struct DomainTag>;        // one domain of one topolog
 using AntiAffinityIndex = Index<struct AntiAffinityTag>;
 using AffinityIndex = Index<struct AffinityTag>;
 using SpreadIndex = Index<struct SpreadTag>;
-using WishIndex = Index<struct WishTag>;
+using PreferredTermIndex = Index<struct PreferredTermTag>;
 
 // Indices in a row, from `first` to the one before `end`.
 template <class I>

@@ -152,13 +152,13 @@ class PodClassifier {
         saturating_add(gpu_usage(source.gpu, reference_device_mib(source, draft_.device_kinds)), result.mig_gpu_usage);
     result.counts_as_gpu = source.gpu.kind != GpuRequestKind::kNone || result.mig_gpu_usage > 0;
     result.allowed = verdict.allowed;
-    result.preferred_weight = verdict.preferred_weight;
-    result.untolerated_soft_taints = verdict.untolerated_soft_taints;
+    result.preferences.preferred_weight = verdict.preferred_weight;
+    result.preferences.untolerated_soft_taints = verdict.untolerated_soft_taints;
     for (const PodTermRole& term : terms) add_term(term, result);
     for (OwnedSpread& owned : result.spread_owned)
       owned.counts_itself = owned.counts_itself || std::ranges::binary_search(result.spread_matched, owned.spread);
-    for (OwnedWish& owned : result.wishes_owned)
-      owned.counts_itself = std::ranges::binary_search(result.wishes_matched, owned.wish);
+    for (OwnedPreferredTerm& owned : result.preferences.preferred_owned)
+      owned.counts_itself = std::ranges::binary_search(result.preferences.preferred_matched, owned.preferred_term);
     draft_.problem.pod_classes.push_back(std::move(result));
   }
 
@@ -179,10 +179,10 @@ class PodClassifier {
             {SpreadIndex(term.index), term.kind == PodTermRole::Kind::kSpreadOwnedSelf});
       case PodTermRole::Kind::kSpreadMatched:
         return result.spread_matched.push_back(SpreadIndex(term.index));
-      case PodTermRole::Kind::kWishOwned:
-        return result.wishes_owned.push_back({WishIndex(term.index), false});
-      case PodTermRole::Kind::kWishMatched:
-        return result.wishes_matched.push_back(WishIndex(term.index));
+      case PodTermRole::Kind::kPreferredOwned:
+        return result.preferences.preferred_owned.push_back({PreferredTermIndex(term.index), false});
+      case PodTermRole::Kind::kPreferredMatched:
+        return result.preferences.preferred_matched.push_back(PreferredTermIndex(term.index));
     }
   }
 
@@ -211,7 +211,7 @@ void build_pod_classes(ProblemDraft& draft, const PodTerms& terms) {
   }
   if (!draft.snapshot.policy.expected_workload) return;
   for (const ExpectedPod& expected : *draft.snapshot.policy.expected_workload) {
-    draft.problem.expected_workload.push_back({classifier.class_of(expected.spec, {}), 0});
+    draft.problem.objective.expected_workload.push_back({classifier.class_of(expected.spec, {}), 0});
   }
 }
 

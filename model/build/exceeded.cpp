@@ -89,8 +89,8 @@ class Splitting {
     for (PodClass& pod_class : problem_.pod_classes) {
       for (int i = 0; i < 2; ++i) {
         pod_class.allowed.push_back(pod_class.allowed[at]);
-        pod_class.preferred_weight.push_back(pod_class.preferred_weight[at]);
-        pod_class.untolerated_soft_taints.push_back(pod_class.untolerated_soft_taints[at]);
+        pod_class.preferences.preferred_weight.push_back(pod_class.preferences.preferred_weight[at]);
+        pod_class.preferences.untolerated_soft_taints.push_back(pod_class.preferences.untolerated_soft_taints[at]);
       }
     }
   }

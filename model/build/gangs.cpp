@@ -14,7 +14,7 @@ namespace {
 constexpr std::int32_t kFirstNonPreemptiblePriority = 100;
 
 Failure build_priority_classes(ProblemDraft& draft) {
-  const std::vector<SnapshotPriorityClass>& classes = draft.snapshot.priority_classes;
+  const std::vector<SnapshotPriorityClass>& classes = draft.snapshot.definitions.priority_classes;
   for (std::size_t i = 0; i < classes.size(); ++i) {
     if (!draft.priority_classes.insert(classes[i].name, static_cast<std::uint32_t>(i)).second) {
       return name_error("DuplicateName", path_to("priorityClasses", i, "name"), "duplicate priority class",
@@ -47,7 +47,7 @@ Failure set_terms(const ProblemDraft& draft, const GangSource& source, Gang& gan
       return name_error("UnknownPriorityClass", path_to(source.list, source.position, "priorityClass"),
                         "unknown priority class", *terms.priority_class);
     }
-    priority_class = &draft.snapshot.priority_classes[found];
+    priority_class = &draft.snapshot.definitions.priority_classes[found];
   }
   gang.name = source.name;
   gang.weight = terms.weight;
@@ -74,7 +74,7 @@ Failure set_terms(const ProblemDraft& draft, const GangSource& source, Gang& gan
 Failure set_topology(const ProblemDraft& draft, const TopologyRequest& request, std::string path, Group& group) {
   const auto level_of = [&](std::string_view name, TopologyLevelIndex& level) {
     if (name.empty()) return true;
-    const auto& levels = draft.snapshot.topology;
+    const auto& levels = draft.snapshot.definitions.topology;
     const auto at = std::ranges::find(levels, name);
     if (at == levels.end()) return false;
     level = TopologyLevelIndex(static_cast<std::size_t>(at - levels.begin()));
@@ -273,12 +273,13 @@ void resolve_gangs(ProblemDraft& draft) {
     gang.timed_out = gang.timed_out && (is_pending || is_all_gated);
     gang.stale = is_stale(draft, index);
     if (!is_pending && !has_pod(problem, gang, PodStatus::kRunning)) continue;
-    if (problem.priorities.empty() || problem.priorities.back() != gang.priority)  // neighbours mostly share it
-      problem.priorities.push_back(gang.priority);
+    if (problem.objective.priorities.empty() ||
+        problem.objective.priorities.back() != gang.priority)  // neighbours mostly share it
+      problem.objective.priorities.push_back(gang.priority);
   }
-  std::ranges::sort(problem.priorities, std::greater<>{});
-  const auto repeated = std::ranges::unique(problem.priorities);
-  problem.priorities.erase(repeated.begin(), repeated.end());
+  std::ranges::sort(problem.objective.priorities, std::greater<>{});
+  const auto repeated = std::ranges::unique(problem.objective.priorities);
+  problem.objective.priorities.erase(repeated.begin(), repeated.end());
 }
 
 }  // namespace muster

@@ -10,13 +10,13 @@ namespace {
 constexpr std::uint32_t kTopScope = 0xFFFFFFFF;  // of the domains of the coarsest level
 
 Failure add_topology(ProblemDraft& draft) {
-  const std::vector<std::string_view>& levels = draft.snapshot.topology;
+  const std::vector<std::string_view>& levels = draft.snapshot.definitions.topology;
   for (std::size_t i = 0; i < levels.size(); ++i) {
     if (std::find(levels.begin(), levels.begin() + static_cast<std::ptrdiff_t>(i), levels[i]) !=
         levels.begin() + static_cast<std::ptrdiff_t>(i)) {
       return name_error("DuplicateName", path_to("topology", i, ""), "duplicate level", levels[i]);
     }
-    draft.problem.topology_levels.push_back(levels[i]);
+    draft.problem.topology.levels.push_back(levels[i]);
   }
   return {};
 }
@@ -24,17 +24,17 @@ Failure add_topology(ProblemDraft& draft) {
 // The node's domain on each level; all none if it lacks one of the labels. `domains`: scope is the coarser domain.
 std::vector<DomainIndex> domains_of(ProblemDraft& draft, NodeIndex node, NameTable& domains) {
   const Labels& labels = draft.snapshot.nodes[node.value()].labels;
-  std::vector<DomainIndex> found(draft.snapshot.topology.size());
-  for (const std::string_view key : draft.snapshot.topology) {
+  std::vector<DomainIndex> found(draft.snapshot.definitions.topology.size());
+  for (const std::string_view key : draft.snapshot.definitions.topology) {
     if (!label_of(labels, key)) return found;
   }
   std::uint32_t scope = kTopScope;
-  for (const TopologyLevelIndex level : draft.problem.topology_levels.indices()) {
-    const std::string_view value = *label_of(labels, draft.problem.topology_levels[level]);
+  for (const TopologyLevelIndex level : draft.problem.topology.levels.indices()) {
+    const std::string_view value = *label_of(labels, draft.problem.topology.levels[level]);
     scope = domains.number(value, scope);
     const DomainIndex domain(scope);
-    if (scope == draft.problem.domains.size()) draft.problem.domains.push_back({level, {}});
-    draft.problem.domains[domain].nodes.push_back(node);
+    if (scope == draft.problem.topology.domains.size()) draft.problem.topology.domains.push_back({level, {}});
+    draft.problem.topology.domains[domain].nodes.push_back(node);
     found[level.value()] = domain;
   }
   return found;

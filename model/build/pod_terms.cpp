@@ -110,20 +110,20 @@ class TermFinder {
     for (const SpreadConstraint& constraint : spec.topology_spread) {
       if (constraint.when_unsatisfiable == Unsatisfiable::kDoNotSchedule) owned.push_back(spread(constraint, pod));
     }
-    append_wishes(spec, pod, owned);
+    append_preferred_terms(spec, pod, owned);
   }
 
   static constexpr std::uint64_t kLargestNumber = ~std::uint64_t{0};  // beyond those of domains, which begin a spread's
-  void append_wishes(const PodSpec& spec, PodIndex pod, std::vector<PodTermRole>& owned) {
+  void append_preferred_terms(const PodSpec& spec, PodIndex pod, std::vector<PodTermRole>& owned) {
     const auto first = static_cast<std::ptrdiff_t>(owned.size());
-    const auto append = [&](Wish wish, PodSelector selector, GangIndex gang, Selects selects) {
-      const std::uint32_t number = number_of_wish(std::span(owned).subspan(static_cast<std::size_t>(first)));
-      owned.push_back({Kind::kWishOwned, number});
-      if (number < draft_.problem.wishes.size()) return;
-      draft_.problem.wishes.push_back(std::move(wish));
-      if (selects == Selects::kSome) select({Kind::kWishMatched, number}, std::move(selector), gang);
+    const auto append = [&](PreferredTerm preferred_term, PodSelector selector, GangIndex gang, Selects selects) {
+      const std::uint32_t number = number_of_preferred_term(std::span(owned).subspan(static_cast<std::size_t>(first)));
+      owned.push_back({Kind::kPreferredOwned, number});
+      if (number < draft_.problem.inter_pod.preferred_terms.size()) return;
+      draft_.problem.inter_pod.preferred_terms.push_back(std::move(preferred_term));
+      if (selects == Selects::kSome) select({Kind::kPreferredMatched, number}, std::move(selector), gang);
     };
-    const auto append_terms = [&](const std::vector<PreferredPodTerm>& terms, Wish::Kind kind) {
+    const auto append_terms = [&](const std::vector<PreferredPodTerm>& terms, PreferredTerm::Kind kind) {
       for (const auto& [weight, term] : terms) {
         signature_.assign({kLargestNumber - static_cast<std::uint64_t>(kind), static_cast<std::uint64_t>(weight)});
         writer_.add(term.topology_key, signature_);
@@ -133,23 +133,23 @@ class TermFinder {
         append({kind, domains_.of(term.topology_key), weight, 1}, std::move(selector), gang, selects);
       }
     };
-    append_terms(spec.preferred_affinity, Wish::Kind::kNear);
-    append_terms(spec.preferred_anti_affinity, Wish::Kind::kApart);
+    append_terms(spec.preferred_affinity, PreferredTerm::Kind::kNear);
+    append_terms(spec.preferred_anti_affinity, PreferredTerm::Kind::kApart);
     for (const SpreadConstraint& constraint : spec.topology_spread) {
       if (constraint.when_unsatisfiable != Unsatisfiable::kScheduleAnyway) continue;
       SpreadSelector spread = write_spread(constraint, pod);
-      signature_.push_back(static_cast<std::uint64_t>(Wish::Kind::kEven));
-      append({Wish::Kind::kEven, *spread.domains, 1, constraint.max_skew}, std::move(spread.selector),
+      signature_.push_back(static_cast<std::uint64_t>(PreferredTerm::Kind::kEven));
+      append({PreferredTerm::Kind::kEven, *spread.domains, 1, constraint.max_skew}, std::move(spread.selector),
              GangIndex::none(), spread.selects);
     }
   }
 
   // Of the signature; a preferred term that a pod has twice counts twice.
-  std::uint32_t number_of_wish(std::span<const PodTermRole> of_pod) {
+  std::uint32_t number_of_preferred_term(std::span<const PodTermRole> of_pod) {
     signature_.push_back(0);
     while (true) {
-      const std::uint32_t number = wishes_.intern(signature_).first;
-      if (std::ranges::find(of_pod, PodTermRole{Kind::kWishOwned, number}) == of_pod.end()) return number;
+      const std::uint32_t number = preferred_terms_.intern(signature_).first;
+      if (std::ranges::find(of_pod, PodTermRole{Kind::kPreferredOwned, number}) == of_pod.end()) return number;
       ++signature_.back();
     }
   }
@@ -194,7 +194,7 @@ class TermFinder {
     if (!write_term(term, pod, selector, gang)) return {};
     const auto [number, is_new] = anti_affinities_.intern(signature_);
     if (is_new) {
-      draft_.problem.anti_affinities.push_back(domains_.of(term.topology_key));
+      draft_.problem.inter_pod.anti_affinities.push_back(domains_.of(term.topology_key));
       select({Kind::kAntiAffinityMatched, number}, std::move(selector), gang);
     }
     return AntiAffinityIndex(number);
@@ -213,7 +213,7 @@ class TermFinder {
     if (is_new) {
       Affinity result;
       for (const PodTerm& term : spec.affinity) result.terms.push_back(domains_.of(term.topology_key));
-      draft_.problem.affinities.push_back(std::move(result));
+      draft_.problem.inter_pod.affinities.push_back(std::move(result));
       if (selects) select({Kind::kAffinityMatched, number}, std::move(selector), gang);
     }
     return AffinityIndex(number);
@@ -246,8 +246,8 @@ class TermFinder {
     SpreadSelector spread = write_spread(constraint, pod);
     const auto [number, is_new] = spreads_.intern(signature_);
     if (is_new) {
-      draft_.problem.spreads.push_back({spread.domains->domain_of, spread.domains->domain_count, constraint.max_skew,
-                                        constraint.min_domains});
+      draft_.problem.inter_pod.spreads.push_back(
+          {spread.domains->domain_of, spread.domains->domain_count, constraint.max_skew, constraint.min_domains});
       if (spread.selects == Selects::kSome)
         select({Kind::kSpreadMatched, number}, std::move(spread.selector), GangIndex::none());
     }
@@ -292,7 +292,7 @@ class TermFinder {
   ProblemDraft& draft_;
   KeyDomains domains_;
   SelectorWriter writer_;
-  SequenceTable anti_affinities_, affinities_, spreads_, wishes_;
+  SequenceTable anti_affinities_, affinities_, spreads_, preferred_terms_;
   PodSelection selection_;
   std::vector<PodTermRole> roles_;  // by number of the selection
   Indexed<GangIndex, std::vector<GangSelector>> of_gang_;

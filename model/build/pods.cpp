@@ -186,8 +186,8 @@ Failure build_pods(ProblemDraft& draft) {
     if (Failure failure = set_node(draft, index, named[index], pod)) return failure;
     set_run_time(draft, index, pod);
   }
-  problem.pods_by_gang = list_pods(problem.pods, problem.gangs, [](const Pod& pod) { return pod.gang; });
-  problem.pods_by_group = list_pods(problem.pods, problem.groups, [](const Pod& pod) { return pod.group; });
+  problem.lists.pods_by_gang = list_pods(problem.pods, problem.gangs, [](const Pod& pod) { return pod.gang; });
+  problem.lists.pods_by_group = list_pods(problem.pods, problem.groups, [](const Pod& pod) { return pod.group; });
   return {};
 }
 

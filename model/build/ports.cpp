@@ -44,7 +44,6 @@ Failure build_host_ports(ProblemDraft& draft) {
                           " resources, at most " + std::to_string(kMostResources) + " are supported"};
   }
   const std::size_t first = problem.resource_count;
-  problem.host_port_count = ports.count;
   problem.resource_count += ports.count;
   for (NodeClass& node_class : problem.node_classes) node_class.capacity.resize(problem.resource_count, 1);
   draft.host_ports.resize(specs.size());

@@ -51,9 +51,6 @@ Failure link_parents(ProblemDraft& draft) {
     draft.problem.queues[QueueIndex(i)].parent = QueueIndex(found);
     draft.problem.queues[QueueIndex(found)].children.push_back(QueueIndex(i));
   }
-  for (const QueueIndex queue : draft.problem.queues.indices()) {
-    if (draft.problem.queues[queue].parent.is_none()) draft.problem.root_queues.push_back(queue);
-  }
   return {};
 }
 
@@ -74,7 +71,7 @@ void inherit(ProblemDraft& draft, QueueIndex index) {
 
 // Walks down from the roots; queues that are not reached are part of a cycle.
 Failure walk_forest(ProblemDraft& draft) {
-  std::vector<QueueIndex> pending = draft.problem.root_queues;
+  std::vector<QueueIndex> pending = root_queues(draft.problem);
   for (std::size_t at = 0; at < pending.size(); ++at) {
     inherit(draft, pending[at]);
     if (draft.problem.queues[pending[at]].ancestors.size() > kMostQueueDepth) {

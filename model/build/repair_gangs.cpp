@@ -35,7 +35,8 @@ std::string wrong_tree(const SnapshotGang& gang) {
 }
 
 bool knows_level(const Snapshot& snapshot, std::string_view level) {
-  return level.empty() || std::ranges::find(snapshot.topology, level) != snapshot.topology.end();
+  return level.empty() ||
+         std::ranges::find(snapshot.definitions.topology, level) != snapshot.definitions.topology.end();
 }
 
 // A missing required level cannot be kept to; a missing preferred one is ignored.

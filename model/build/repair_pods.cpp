@@ -188,7 +188,8 @@ class PodRepair {
 
 void repair_pods(Snapshot& snapshot) {
   MUSTER_REQUIRE_SLOW(have_names_of_their_own(snapshot.nodes) && have_names_of_their_own(snapshot.queues) &&
-                      have_names_of_their_own(snapshot.priority_classes) && have_names_of_their_own(snapshot.gangs));
+                      have_names_of_their_own(snapshot.definitions.priority_classes) &&
+                      have_names_of_their_own(snapshot.gangs));
   PodRepair(snapshot).run();
   hold_gangs(snapshot);
 }

@@ -68,9 +68,9 @@ void repair_own_terms(Snapshot& snapshot, const std::unordered_set<std::string_v
 }
 
 void repair_priority_classes(Snapshot& snapshot) {
-  repair::keep_first(snapshot, snapshot.priority_classes, "priorityClass");
+  repair::keep_first(snapshot, snapshot.definitions.priority_classes, "priorityClass");
   std::unordered_set<std::string_view> classes;
-  for (const SnapshotPriorityClass& known : snapshot.priority_classes) classes.insert(known.name);
+  for (const SnapshotPriorityClass& known : snapshot.definitions.priority_classes) classes.insert(known.name);
   repair_own_terms(snapshot, classes);
   for (SnapshotGang& gang : snapshot.gangs) {
     GangTerms& terms = gang.terms;

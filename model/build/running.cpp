@@ -290,13 +290,13 @@ void list_devices(ProblemDraft& draft) {
   for (Pod& pod : problem.pods) {
     if (!pod.node.is_none()) pod.devices_begin = std::exchange(all, all + pod.devices_count);
   }
-  problem.running_devices.resize(all);
+  problem.lists.running_devices.resize(all);
   const std::size_t pods = problem.pods.size(), ranges = ranges_for(pods, draft.threads);
   parallel_for(ranges, draft.threads, [&](std::size_t range) {
     for (const PodIndex index : range_of<PodIndex>(pods, range, ranges)) {
       const Pod& pod = problem.pods[index];
       if (pod.devices_count == 0) continue;
-      std::ranges::copy(draft.snapshot.pods[index.value()].devices, &problem.running_devices[pod.devices_begin]);
+      std::ranges::copy(draft.snapshot.pods[index.value()].devices, &problem.lists.running_devices[pod.devices_begin]);
     }
   });
 }

@@ -79,11 +79,11 @@ struct PodTermRole {
     kSpreadOwned,
     kSpreadOwnedSelf,  // and counts itself, though it matches no selector
     kSpreadMatched,
-    kWishOwned,
-    kWishMatched
+    kPreferredOwned,
+    kPreferredMatched
   };
   Kind kind = Kind::kAntiAffinityOwned;
-  std::uint32_t index = 0;  // AntiAffinityIndex, AffinityIndex, SpreadIndex or WishIndex
+  std::uint32_t index = 0;  // AntiAffinityIndex, AffinityIndex, SpreadIndex or PreferredTermIndex
   friend auto operator<=>(const PodTermRole&, const PodTermRole&) = default;
 };
 

@@ -46,13 +46,13 @@ void build_totals(ProblemDraft& draft) {
     if (node_class.cordoned) add_to_total(problem, queue_usage(problem.pod_classes[pod.pod_class], node_class));
   }
   const Work thousandths = problem.total[kQueueGpu] / 1'000;
-  problem.total_gpu_work = thousandths > 0 ? thousandths : 1'000;
+  problem.objective.total_gpu_work = thousandths > 0 ? thousandths : 1'000;
 }
 
 Work work_of(const ProblemDraft& draft, const PodClass& pod_class) {
   if (!pod_class.counts_as_gpu) {
     return dominant_share_work(pod_class.request[kCpu.value()], pod_class.request[kMemory.value()], draft.problem.total,
-                               draft.problem.total_gpu_work);
+                               draft.problem.objective.total_gpu_work);
   }
   const PodSpec& spec = draft.snapshot.pod_specs[pod_class.spec];
   const Work devices = device_work(spec.gpu, reference_device_mib(spec, draft.device_kinds));
@@ -151,8 +151,8 @@ PodClass whole_node_job(const Problem& problem, const WholeNodeKind& kind) {
   job.counts_as_gpu = true;
   job.smallest_gpu_usage = kind.first * kMillion;
   for (const NodeClass& node_class : problem.node_classes) job.allowed.push_back(kind_of(node_class) == kind);
-  job.preferred_weight.assign(problem.node_classes.size(), 0);
-  job.untolerated_soft_taints = job.preferred_weight;
+  job.preferences.preferred_weight.assign(problem.node_classes.size(), 0);
+  job.preferences.untolerated_soft_taints = job.preferences.preferred_weight;
   return job;
 }
 
@@ -161,10 +161,10 @@ std::int64_t add_whole_node_jobs(Problem& problem) {
   const auto fills = [&](const ExpectedClass& own) {
     return fills_a_node(problem, problem.pod_classes[own.pod_class]);
   };
-  if (std::ranges::any_of(problem.expected_workload, fills)) return 0;
+  if (std::ranges::any_of(problem.objective.expected_workload, fills)) return 0;
   const std::vector<WholeNodeKind> kinds = whole_node_kinds(problem);
   for (const WholeNodeKind& kind : kinds) {
-    problem.expected_workload.push_back({PodClassIndex(problem.pod_classes.size()), 1, kind.first, 0, 0});
+    problem.objective.expected_workload.push_back({PodClassIndex(problem.pod_classes.size()), 1, kind.first, 0, 0});
     problem.pod_classes.push_back(whole_node_job(problem, kind));
   }
   return std::ssize(kinds);
@@ -192,25 +192,25 @@ void build_expected_workload(ProblemDraft& draft) {
   if (draft.snapshot.policy.expected_workload) {
     const std::vector<ExpectedPod>& given = *draft.snapshot.policy.expected_workload;
     for (std::size_t i = 0; i < given.size(); ++i) {
-      classes.add(problem.expected_workload[i].pod_class, millionths_of(given[i].weight));
+      classes.add(problem.objective.expected_workload[i].pod_class, millionths_of(given[i].weight));
     }
-    problem.expected_workload = classes.take();
+    problem.objective.expected_workload = classes.take();
     return;
   }
   const std::vector<std::int64_t> counts = living_pods(problem);
   std::int64_t all = 0;
   for (const std::int64_t count : counts) all += count;
   for (const PodClassIndex index : problem.pod_classes.indices()) classes.add(index, counts[index.value()]);
-  problem.expected_workload = classes.take();
-  if (problem.expected_workload.size() > kMostDerivedClasses) {
-    std::ranges::stable_sort(problem.expected_workload, std::greater<>{}, &ExpectedClass::weight_millionths);
-    problem.expected_workload.resize(kMostDerivedClasses);
+  problem.objective.expected_workload = classes.take();
+  if (problem.objective.expected_workload.size() > kMostDerivedClasses) {
+    std::ranges::stable_sort(problem.objective.expected_workload, std::greater<>{}, &ExpectedClass::weight_millionths);
+    problem.objective.expected_workload.resize(kMostDerivedClasses);
   }
   all += add_whole_node_jobs(problem);
-  for (ExpectedClass& expected : problem.expected_workload) {
+  for (ExpectedClass& expected : problem.objective.expected_workload) {
     expected.weight_millionths = divide_rounded(Wide{expected.weight_millionths} * kMillion, all);
   }
-  std::erase_if(problem.expected_workload,
+  std::erase_if(problem.objective.expected_workload,
                 [](const ExpectedClass& expected) { return expected.weight_millionths == 0; });
 }
 

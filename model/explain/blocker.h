@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <string>
 
-namespace muster {
+namespace muster::explain {
 
 struct Blocker {
   std::string code;
   std::int64_t nodes = 0;
 };
 
-}  // namespace muster
+}  // namespace muster::explain

@@ -4,10 +4,11 @@
 #include <cctype>
 
 #include "model/base/require.h"
+#include "model/explain/reason.h"
 #include "model/problem/exceeded.h"
 #include "model/snapshot/filters.h"
 
-namespace muster {
+namespace muster::explain {
 namespace {
 
 using Filter = BlockerTally::Filter;
@@ -41,7 +42,7 @@ std::string code_of(Filter filter, const std::string& detail) {
     case Filter::kShortMemory:
       return "InsufficientMemory";
     case Filter::kShortOther:
-      return insufficient_code(detail);
+      return insufficient_text(detail);
     case Filter::kShortPods:
       return "InsufficientPods";
     case Filter::kTopology:
@@ -106,7 +107,7 @@ Filter short_filter(const Problem& problem, const RemainingRoom& room, const Pod
     const Amount request = pod_class.request[r.value()];
     return request > 0 && free[r.value()] < request;
   };
-  const std::size_t first_port = problem.resource_count - problem.host_port_count;
+  const std::size_t first_port = problem.resource_count - problem.host_port_count();
   for (std::size_t r = first_port; r < problem.resource_count; ++r) {
     if (is_short(ResourceIndex(r))) return Filter::kHostPorts;
   }
@@ -158,21 +159,13 @@ BlockerTally charge_groups(const Problem& problem, const RemainingRoom& room, Po
     }
   }
   for (std::size_t i = 0; i < by_filter.size(); ++i) tally.charge(static_cast<Filter>(i), "", by_filter[i]);
-  for (std::size_t r = 0; r < problem.resource_count - problem.host_port_count; ++r) {
+  for (std::size_t r = 0; r < problem.resource_count - problem.host_port_count(); ++r) {
     tally.charge(Filter::kShortOther, std::string(problem.resource_name(ResourceIndex(r))), by_resource[r]);
   }
   return tally;
 }
 
 }  // namespace
-
-std::string insufficient_code(std::string_view resource) {
-  std::string name(resource);
-  const bool built_in =
-      name == "gpu" || name == "cpu" || name == "memory" || name == "pods" || name == kHostPortResource;
-  if (built_in) name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-  return "Insufficient" + name;
-}
 
 void BlockerTally::charge(Filter filter, const std::string& detail, std::int64_t nodes) {
   if (nodes > 0) nodes_[{filter, detail}] += nodes;
@@ -181,6 +174,10 @@ void BlockerTally::charge(Filter filter, const std::string& detail, std::int64_t
 std::int64_t BlockerTally::available() const {
   const auto at = nodes_.find({Filter::kAvailable, ""});
   return at == nodes_.end() ? 0 : at->second;
+}
+
+bool BlockerTally::charges(Filter filter) const {
+  return std::ranges::any_of(nodes_, [&](const auto& charged) { return charged.first.first == filter; });
 }
 
 std::vector<Blocker> BlockerTally::blockers() const {
@@ -247,4 +244,4 @@ BlockerTally tally_blockers(const Problem& problem, const RemainingRoom& room, P
   return charge_groups(problem, room, pod_class, single_nodes(problem), is_outside);
 }
 
-}  // namespace muster
+}  // namespace muster::explain

@@ -13,7 +13,7 @@
 #include "model/explain/reasons_room.h"
 #include "model/problem/problem.h"
 
-namespace muster {
+namespace muster::explain {
 
 // Nodes charged to the first filter that excludes them. The counts add up to the nodes that were charged.
 class BlockerTally {
@@ -42,6 +42,7 @@ class BlockerTally {
   // `detail`: the resource's name, or the taint as `{key: value}`; else empty.
   void charge(Filter filter, const std::string& detail, std::int64_t nodes);
   std::int64_t available() const;
+  bool charges(Filter filter) const;  // some node
   // By code, in the order of the filters.
   std::vector<Blocker> blockers() const;
   // "0/4 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint {test: blocked}." Kubernetes'
@@ -65,7 +66,4 @@ BlockerTally tally_blockers(const Problem& problem, const RemainingRoom& room, P
 BlockerTally tally_blockers(const Problem& problem, const RemainingRoom& room, PodClassIndex pod_class, GroupIndex leaf,
                             const Packing& packing);
 
-// `InsufficientGpu`, `InsufficientCpu`, ...; extended resources by their own name.
-std::string insufficient_code(std::string_view resource);
-
-}  // namespace muster
+}  // namespace muster::explain

@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-namespace muster {
+namespace muster::explain {
 namespace {
 
 using Left = Indexed<DisruptionBudgetIndex, std::int64_t>;
@@ -64,4 +64,4 @@ Indexed<PodIndex, bool> held_by_budgets(const Problem& problem, const AfterPlan&
   return held;
 }
 
-}  // namespace muster
+}  // namespace muster::explain

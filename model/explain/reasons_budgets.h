@@ -4,7 +4,7 @@
 #include "model/explain/reasons_room.h"
 #include "model/problem/problem.h"
 
-namespace muster {
+namespace muster::explain {
 
 // The running pods that the budgets keep where they are, given the plan. If pods share a budget that allows some
 // evictions, pods of low priority are evicted first, then those whose eviction clears nodes. Gangs are not considered
@@ -12,4 +12,4 @@ namespace muster {
 // O(running pods x log).
 Indexed<PodIndex, bool> held_by_budgets(const Problem& problem, const AfterPlan& end);
 
-}  // namespace muster
+}  // namespace muster::explain

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <unordered_map>
 
-namespace muster {
+namespace muster::explain {
 namespace {
 
 struct Choice {
@@ -146,9 +146,8 @@ bool requires_level(const Problem& problem, const Gang& gang) {
 }
 
 bool has_anti_affinity(const Problem& problem, const GangNeed& need) {
-  return std::ranges::any_of(need.items, [&](const NeedItem& item) {
-    return problem.pod_classes[item.pod_class].has_company_rules();
-  });
+  return std::ranges::any_of(
+      need.items, [&](const NeedItem& item) { return problem.pod_classes[item.pod_class].has_inter_pod_rules(); });
 }
 
 GangNeed need_of_pods(const Problem& problem, std::vector<PodIndex> pods) {
@@ -185,4 +184,4 @@ std::vector<GangNeed> needs_of_minimum(const Problem& problem, GangIndex gang, c
   return needs;
 }
 
-}  // namespace muster
+}  // namespace muster::explain

@@ -7,7 +7,7 @@
 
 #include "model/problem/problem.h"
 
-namespace muster {
+namespace muster::explain {
 
 // Some group of the gang requires a topology level.
 bool requires_level(const Problem& problem, const Gang& gang);
@@ -38,4 +38,4 @@ bool has_anti_affinity(const Problem& problem, const GangNeed& need);
 // The need that consists of these pods.
 GangNeed need_of_pods(const Problem& problem, std::vector<PodIndex> pods);
 
-}  // namespace muster
+}  // namespace muster::explain

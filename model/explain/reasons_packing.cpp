@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster {
+namespace muster::explain {
 namespace {
 
 bool may_use(const Problem& problem, const PodClass& pod_class, NodeIndex node, const PackingRules& rules) {
@@ -86,7 +86,7 @@ void Packer::pack_in_best_domain(GroupIndex group, std::span<const NodeIndex> no
 // A subgroup may ask for a coarser level than the group above it, so its domain can be larger than the domain left to
 // it.
 std::vector<NodeIndex> Packer::common_nodes(std::span<const NodeIndex> nodes, DomainIndex domain) const {
-  const std::vector<NodeIndex>& members = problem_.domains[domain].nodes;
+  const std::vector<NodeIndex>& members = problem_.topology.domains[domain].nodes;
   if (nodes.size() == problem_.nodes.size()) return members;
   std::vector<NodeIndex> common;
   std::ranges::set_intersection(nodes, members, std::back_inserter(common));
@@ -237,4 +237,20 @@ Fits search_fit(const Problem& problem, const GangNeed& need, const AfterPlan* e
   return FitSearch(problem, need, end, room, rules).run(steps);
 }
 
-}  // namespace muster
+bool FitTrial::packs(const GangNeed& need, GroupIndex root, PackingRules rules) {
+  const std::size_t mark = room_.mark();
+  Packer packer(problem_, end_, room_, rules);
+  const std::int64_t left = packer.pack(need, root).left;
+  room_.roll_back(mark);
+  budget_.spend(packer.visits());
+  return left == 0;
+}
+
+Fits FitTrial::fits(const GangNeed& need, GroupIndex root, PackingRules rules) {
+  if (packs(need, root, rules)) return Fits::kYes;
+  if (need.pods > kSearchPods) return Fits::kUnknown;
+  budget_.spend(kSearchSteps / 4);
+  return search_fit(problem_, need, end_, room_, rules, kSearchSteps);
+}
+
+}  // namespace muster::explain

@@ -11,7 +11,7 @@
 #include "model/explain/reasons_room.h"
 #include "model/problem/problem.h"
 
-namespace muster {
+namespace muster::explain {
 
 struct PackingRules {
   bool filters = true;   // those of PodClass::allowed
@@ -65,4 +65,41 @@ enum class Fits : std::uint8_t { kYes, kNo, kUnknown };
 Fits search_fit(const Problem& problem, const GangNeed& need, const AfterPlan* end, RemainingRoom& room,
                 PackingRules rules, std::int64_t steps);
 
-}  // namespace muster
+// How many more nodes the searches for reasons may examine: a limit of work that is the same on every machine.
+class VisitBudget {
+ public:
+  explicit VisitBudget(std::int64_t most) : left_(most) {}
+  void spend(std::int64_t visits) { left_ -= visits; }
+  // Time has run out: nothing is left, whatever was spent.
+  void close() { is_closed_ = true; }
+  bool is_closed() const { return is_closed_; }
+  bool is_spent() const { return is_closed_ || left_ <= 0; }
+
+ private:
+  std::int64_t left_;
+  bool is_closed_ = false;
+};
+
+// Tries whether needs fit into a room, and charges the nodes that it examines to a budget. It tries even if the budget
+// is spent. Leaves the room as it was.
+class FitTrial {
+ public:
+  // All outlive the object. `end`: as of Packer.
+  FitTrial(const Problem& problem, const AfterPlan* end, RemainingRoom& room, VisitBudget& budget)
+      : problem_(problem), end_(end), room_(room), budget_(budget) {}
+
+  // By packing: true is a proof.
+  bool packs(const GangNeed& need, GroupIndex root, PackingRules rules);
+  // By packing; if that fails and the pods are few, by a bounded search.
+  Fits fits(const GangNeed& need, GroupIndex root, PackingRules rules);
+
+ private:
+  static constexpr std::int64_t kSearchPods = 16, kSearchSteps = 20'000;
+
+  const Problem& problem_;
+  const AfterPlan* end_;
+  RemainingRoom& room_;
+  VisitBudget& budget_;
+};
+
+}  // namespace muster::explain

@@ -7,7 +7,7 @@
 #include "model/base/saturating.h"
 #include "model/problem/gates.h"
 
-namespace muster {
+namespace muster::explain {
 namespace {
 
 constexpr std::string_view kQueueResourceNames[] = {"gpu", "cpu", "memory"};
@@ -16,10 +16,11 @@ std::string_view name_of(const Problem& problem, PodIndex pod) { return problem.
 std::string_view name_of(const Problem& problem, NodeIndex node) { return problem.snapshot->nodes[node.value()].name; }
 
 PlainReason reason_of_gates(const Problem& problem, const Gang& gang, GateKind gate) {
-  if (gate == GateKind::kHeld) return {"Held", "not planned: " + std::string(held_message(problem, gang))};
+  if (gate == GateKind::kHeld) return {ReasonCode::kHeld, "not planned: " + std::string(held_message(problem, gang))};
   const auto gated =
       std::ranges::count_if(gang.pods, [&](PodIndex pod) { return problem.pods[pod].status == PodStatus::kGated; });
-  return {"Gated", std::to_string(gated) + (gated == 1 ? " pod of the gang is gated" : " pods of the gang are gated")};
+  return {ReasonCode::kGated,
+          std::to_string(gated) + (gated == 1 ? " pod of the gang is gated" : " pods of the gang are gated")};
 }
 
 // The groups that contain some pod of the need, up to the root.
@@ -42,7 +43,7 @@ struct Anchor {
 
 std::string conflict_in(const Problem& problem, const AfterPlan& end, const Gang& gang, GroupIndex group) {
   const TopologyLevelIndex level = problem.groups[group].required_level;
-  const std::string level_text = "the required level " + std::string(problem.topology_levels[level]);
+  const std::string level_text = "the required level " + std::string(problem.topology.levels[level]);
   Anchor first{PodIndex::none(), DomainIndex::none()};
   for (const PodIndex pod : gang.pods) {
     if (!end.is_present(pod)) continue;
@@ -68,14 +69,14 @@ std::string conflict_in(const Problem& problem, const AfterPlan& end, const Gang
 PlainReason reason_of_gang(const Problem& problem, const AfterPlan& end, GangIndex index) {
   const Gang& gang = problem.gangs[index];
   if (gang.timed_out) {
-    return {"SchedulingTimeout", "the gang has waited " + std::to_string(gang.waited_seconds) +
-                                     " s and reached its timeout: it is no longer planned"};
+    return {ReasonCode::kSchedulingTimeout, "the gang has waited " + std::to_string(gang.waited_seconds) +
+                                                " s and reached its timeout: it is no longer planned"};
   }
   const GateKind gate = gate_of(problem, gang, [&](PodIndex pod) { return end.is_present(pod); });
   if (gate != GateKind::kNone) return reason_of_gates(problem, gang, gate);
-  if (!has_enough_pods(problem, gang)) return {"NotEnoughPods", "the gang has fewer pods than its minimum"};
-  if (gang.queue.is_none()) return {"UnknownQueue", "its queue does not exist"};
-  return gang.queue_is_leaf ? PlainReason{} : PlainReason{"UnknownQueue", "its queue is not a leaf"};
+  if (!has_enough_pods(problem, gang)) return {ReasonCode::kNotEnoughPods, "the gang has fewer pods than its minimum"};
+  if (gang.queue.is_none()) return {ReasonCode::kUnknownQueue, "its queue does not exist"};
+  return gang.queue_is_leaf ? PlainReason{} : PlainReason{ReasonCode::kUnknownQueue, "its queue is not a leaf"};
 }
 
 PlainReason reason_of_queue(const Problem& problem, const AfterPlan& end, GangIndex index,
@@ -92,8 +93,8 @@ PlainReason reason_of_queue(const Problem& problem, const AfterPlan& end, GangIn
         if (demand[i] == 0 || bound == kUnlimited || saturating_add(usage[at][i], demand[i]) <= bound) continue;
         const std::string sentence = "Queue " + std::string(queue.name) + " would exceed its " +
                                      (is_limit ? "limit" : "quota") + " of " + std::string(kQueueResourceNames[i]);
-        if (is_limit) return {"LimitExceeded", sentence + "."};
-        return {"NonPreemptibleOverQuota", sentence + " with non-preemptible pods."};
+        if (is_limit) return {ReasonCode::kLimitExceeded, sentence + "."};
+        return {ReasonCode::kNonPreemptibleOverQuota, sentence + " with non-preemptible pods."};
       }
     }
   }
@@ -109,4 +110,4 @@ std::string topology_conflict(const Problem& problem, const AfterPlan& end, Gang
   return "";
 }
 
-}  // namespace muster
+}  // namespace muster::explain

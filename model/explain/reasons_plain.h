@@ -3,16 +3,17 @@
 
 #include <string>
 
+#include "model/explain/reason.h"
 #include "model/explain/reasons_need.h"
 #include "model/explain/reasons_room.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"
 
-namespace muster {
+namespace muster::explain {
 
 struct PlainReason {
-  std::string code;      // of docs/semantics.md, "Reasons"; empty: none of these holds
-  std::string sentence;  // for people
+  ReasonCode code = ReasonCode::kNone;  // none: none of these holds
+  std::string sentence;                 // for people
 };
 
 // `SchedulingTimeout`, `Held`, `Gated`, `NotEnoughPods`, `UnknownQueue`. Cost: O(pods + groups) of the gang.
@@ -26,4 +27,4 @@ PlainReason reason_of_queue(const Problem& problem, const AfterPlan& end, GangIn
 // gang.
 std::string topology_conflict(const Problem& problem, const AfterPlan& end, GangIndex gang, const GangNeed& need);
 
-}  // namespace muster
+}  // namespace muster::explain

@@ -5,7 +5,7 @@
 #include "model/base/interning.h"
 #include "model/problem/exceeded.h"
 
-namespace muster {
+namespace muster::explain {
 namespace {
 
 void add(QueueAmounts& sum, const QueueAmounts& more) {
@@ -96,7 +96,7 @@ RemainingRoom RemainingRoom::empty_cluster(const Problem& problem) {
 
 RemainingRoom RemainingRoom::after(const Problem& problem, const AfterPlan& end) {
   RemainingRoom room(problem);
-  CompanyCounts company(problem);
+  InterPodCounts inter_pod(problem);
   constexpr std::size_t kAhead = 12;  // there is more of all nodes than the caches hold
   for (const PodIndex pod : problem.pods.indices()) {
     if (const PodIndex later(pod.value() + kAhead); later.value() < problem.pods.size() && end.is_present(later))
@@ -113,9 +113,9 @@ RemainingRoom RemainingRoom::after(const Problem& problem, const AfterPlan& end)
       }
     }
     room.change_anti_affinity(pod_class, node, 1);
-    if (pod_class.has_ordered_rules()) company.count(problem, pod_class, node, true);
+    if (pod_class.has_ordered_rules()) inter_pod.count(problem, pod_class, node, true);
   }
-  if (problem.has_ordered_rules()) room.company_ = std::make_shared<const CompanyCounts>(std::move(company));
+  if (problem.has_ordered_rules()) room.inter_pod_ = std::make_shared<const InterPodCounts>(std::move(inter_pod));
   room.log_.clear();
   return room;
 }
@@ -167,7 +167,7 @@ std::int64_t RemainingRoom::device_count(const PodClass& pod_class, NodeIndex no
 
 bool RemainingRoom::conflicts_by_terms(const PodClass& pod_class, NodeIndex node) const {
   const auto is_there = [&](AntiAffinityIndex term, bool owners) {
-    const DomainIndex domain = problem_->anti_affinities[term].domain_of[node];
+    const DomainIndex domain = problem_->inter_pod.anti_affinities[term].domain_of[node];
     if (domain.is_none()) return false;
     const auto at = anti_affinity_cells_.find((std::uint64_t{term.value()} << 33U) |
                                               (std::uint64_t{domain.value()} << 1U) | std::uint64_t{owners});
@@ -269,7 +269,7 @@ void RemainingRoom::change(std::size_t cell, std::int64_t delta) {
 
 void RemainingRoom::change_anti_affinity(const PodClass& pod_class, NodeIndex node, std::int64_t delta) {
   const auto count_term = [&](AntiAffinityIndex term, bool owners) {
-    const DomainIndex domain = problem_->anti_affinities[term].domain_of[node];
+    const DomainIndex domain = problem_->inter_pod.anti_affinities[term].domain_of[node];
     if (!domain.is_none()) change(anti_affinity_cell(term, domain, owners), delta);
   };
   for (const AntiAffinityIndex term : pod_class.anti_affinity_owned) count_term(term, true);
@@ -313,4 +313,4 @@ NodeGroups single_nodes(const Problem& problem) {
   return groups;
 }
 
-}  // namespace muster
+}  // namespace muster::explain

@@ -8,11 +8,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "model/problem/company_counts.h"
+#include "model/problem/inter_pod_counts.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"
 
-namespace muster {
+namespace muster::explain {
 
 // The cluster as the plan leaves it: evicted and releasing pods are gone, placed ones are there.
 struct AfterPlan {
@@ -53,10 +53,10 @@ class RemainingRoom {
   // Whether affinity and spread admit one pod of the class, given the pods after the plan. Pods put there since do not
   // count. True for an empty cluster.
   bool lets_in_by_affinity(const PodClass& pod_class, NodeIndex node) const {
-    return !company_ || pod_class.affinity.is_none() || meets_affinity(*company_, *problem_, pod_class, node);
+    return !inter_pod_ || pod_class.affinity.is_none() || meets_affinity(*inter_pod_, *problem_, pod_class, node);
   }
   bool lets_in_by_spread(const PodClass& pod_class, NodeIndex node) const {
-    return !company_ || pod_class.spread_owned.empty() || meets_spread(*company_, *problem_, pod_class, node);
+    return !inter_pod_ || pod_class.spread_owned.empty() || meets_spread(*inter_pod_, *problem_, pod_class, node);
   }
 
   // Adds pods; requires count(...) >= pods. Pods that use whole devices take the first idle ones. Sharers take the
@@ -94,7 +94,7 @@ class RemainingRoom {
   std::vector<std::int64_t> cells_;  // by node: free amounts by resource, then free units by device; then anti-affinity
   std::unordered_map<std::uint64_t, std::size_t> anti_affinity_cells_;  // (term, domain, owners or matched) -> cell
   std::vector<Undo> log_;
-  std::shared_ptr<const CompanyCounts> company_;  // none if no pod has such rules
+  std::shared_ptr<const InterPodCounts> inter_pod_;  // none if no pod has such rules
 };
 
 // Nodes of one class with equal room, whichever of their devices it is on; `node` is the first of them.
@@ -108,4 +108,4 @@ NodeGroups alike_nodes(const Problem& problem, const RemainingRoom& room);
 // Each node is a group by itself, since anti-affinity distinguishes nodes with equal free capacity.
 NodeGroups single_nodes(const Problem& problem);
 
-}  // namespace muster
+}  // namespace muster::explain

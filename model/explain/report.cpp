@@ -11,7 +11,7 @@
 #include "model/problem/gang_tree.h"
 #include "model/problem/gates.h"
 
-namespace muster {
+namespace muster::explain {
 namespace {
 
 class GangReporter {
@@ -49,7 +49,7 @@ class GangReporter {
     const bool is_met = runs_at_the_end(index, report);
     Verdict verdict = should_stop() ? hurried_verdict(index, !is_met) : teller().tell(index, !is_met);
     report.reason = std::move(verdict.reason);
-    report.make_room = std::move(verdict.make_room);
+    report.make_room = verdict.make_room;
     report.message = std::move(verdict.message);
     report.blockers = std::move(verdict.blockers);
     conclude(report, is_met);
@@ -61,7 +61,7 @@ class GangReporter {
     const std::string changes = changes_.message(report.gang);
     if (changes.empty()) return;
     const bool is_gone = report.phase == GangPhase::kEvicted || report.phase == GangPhase::kStale;
-    if (is_gone) report.reason = changes_.eviction_code(report.gang);
+    if (is_gone) report.reason = {changes_.eviction_code(report.gang)};
     const std::string& first = is_gone ? changes : report.message;
     const std::string& second = is_gone ? report.message : changes;
     const std::string_view between = first.empty() || second.empty() ? "" : first.ends_with('.') ? " " : "; ";
@@ -91,9 +91,12 @@ class GangReporter {
       ++hurried_;
       return teller().tell_in_a_hurry(index, left_over);
     }
-    if (PlainReason plain = reason_of_gang(problem_, end_, index); !plain.code.empty())
-      return {std::move(plain.code), "", std::move(plain.sentence), {}};
-    return {"OutOfTime", "", hurried_++ < kMostMessages ? "Undetermined: the time budget ran out." : "", {}};
+    if (PlainReason plain = reason_of_gang(problem_, end_, index); plain.code != ReasonCode::kNone)
+      return {{plain.code}, MakeRoomCode::kNone, std::move(plain.sentence), {}};
+    return {{ReasonCode::kOutOfTime},
+            MakeRoomCode::kNone,
+            hurried_++ < kMostMessages ? "Undetermined: the time budget ran out." : "",
+            {}};
   }
 
   void count(PodIndex pod, GangReport& report) const {
@@ -229,4 +232,4 @@ Report describe(const Problem& problem, const FairShares& shares, const ReportIn
   return report;
 }
 
-}  // namespace muster
+}  // namespace muster::explain

@@ -10,11 +10,12 @@
 #include <vector>
 
 #include "model/explain/blocker.h"
+#include "model/explain/reason.h"
 #include "model/objective/fair_share.h"
 #include "model/objective/levels.h"
 #include "model/snapshot/plan.h"
 
-namespace muster {
+namespace muster::explain {
 
 enum class GangPhase : std::uint8_t {
   kRunning,
@@ -36,8 +37,9 @@ struct GangReport {
   GangIndex gang;
   GangPhase phase = GangPhase::kUnschedulable;
   std::int64_t running = 0, placed = 0, evicted = 0, pending = 0;
-  std::string reason, make_room;  // codes of docs/semantics.md; empty: none
-  std::string message;            // for people; empty: none
+  Reason reason;
+  MakeRoomCode make_room = MakeRoomCode::kNone;
+  std::string message;  // for people; empty: none
   std::vector<Blocker> blockers;
 };
 
@@ -79,4 +81,4 @@ struct ReportInput {
 };
 Report describe(const Problem& problem, const FairShares& shares, const ReportInput& input);
 
-}  // namespace muster
+}  // namespace muster::explain

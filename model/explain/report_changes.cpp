@@ -4,7 +4,7 @@
 #include <set>
 #include <string_view>
 
-namespace muster {
+namespace muster::explain {
 namespace {
 
 constexpr std::size_t kMostNames = 3;  // names listed; the rest is counted
@@ -39,13 +39,13 @@ bool GangChanges::is_stale(GangIndex gang) const {
          });
 }
 
-std::string GangChanges::eviction_code(GangIndex gang) const {
-  if (is_stale(gang)) return "Stale";
+ReasonCode GangChanges::eviction_code(GangIndex gang) const {
+  if (is_stale(gang)) return ReasonCode::kStale;
   const auto at = evictions_.find(gang);
   const bool is_reclaimed = at != evictions_.end() && std::ranges::any_of(at->second, [](const Eviction* eviction) {
                               return eviction->reason == EvictionReason::kReclaim;
                             });
-  return is_reclaimed ? "Reclaimed" : "Preempted";
+  return is_reclaimed ? ReasonCode::kReclaimed : ReasonCode::kPreempted;
 }
 
 std::string GangChanges::message(GangIndex gang) const {
@@ -89,4 +89,4 @@ std::string GangChanges::claimants_text(const std::vector<const Eviction*>& evic
   return listed({names.begin(), names.end()});
 }
 
-}  // namespace muster
+}  // namespace muster::explain

@@ -5,10 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "model/explain/reason.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"
 
-namespace muster {
+namespace muster::explain {
 
 class GangChanges {
  public:
@@ -19,7 +20,7 @@ class GangChanges {
   // Whether some pod of it is evicted as stale.
   bool is_stale(GangIndex gang) const;
   // The reason of a gang that is evicted to the last pod: `Stale`, `Reclaimed` or `Preempted`.
-  std::string eviction_code(GangIndex gang) const;
+  ReasonCode eviction_code(GangIndex gang) const;
   // "2 pods are evicted to make room for ns/a (preempt)", "moves n4 -> n5, is restarted, to make room for ns/a"; empty:
   // the plan leaves its running pods alone.
   std::string message(GangIndex gang) const;
@@ -34,4 +35,4 @@ class GangChanges {
   std::map<GangIndex, std::vector<const Eviction*>> evictions_;
 };
 
-}  // namespace muster
+}  // namespace muster::explain

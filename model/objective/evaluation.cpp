@@ -49,7 +49,7 @@ void add_work(const Problem& problem, const Gang& gang, std::size_t rank, const 
 }
 
 PresentWork present_work(const Problem& problem, const EndState& end_state) {
-  const std::size_t ranks = problem.priorities.size();
+  const std::size_t ranks = problem.objective.priorities.size();
   PresentWork sums{UnitCounts(problem.queues.size()),
                    {std::vector(ranks, Indexed<QueueIndex, WorkByKind>(problem.queues.size(), WorkByKind{}))},
                    std::vector<Work>(ranks, 0)};

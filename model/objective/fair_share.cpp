@@ -142,8 +142,8 @@ void divide_among(const Problem& problem, const std::vector<QueueIndex>& sibling
 }
 
 std::array<Work, 2> as_work(const Problem& problem, const QueueAmounts& amounts) {
-  return {amounts[kQueueGpu] / 1'000,
-          dominant_share_work(amounts[kQueueCpu], amounts[kQueueMemory], problem.total, problem.total_gpu_work)};
+  return {amounts[kQueueGpu] / 1'000, dominant_share_work(amounts[kQueueCpu], amounts[kQueueMemory], problem.total,
+                                                          problem.objective.total_gpu_work)};
 }
 
 }  // namespace
@@ -157,8 +157,8 @@ FairShares compute_fair_shares(const Problem& problem) {
   MUSTER_REQUIRE_SLOW(std::ranges::all_of(shares.requestable, [](const QueueAmounts& amounts) {
     return std::ranges::all_of(amounts, [](std::int64_t amount) { return amount >= 0; });
   }));
-  divide_among(problem, problem.root_queues, problem.total, shares);
-  std::vector<QueueIndex> open = problem.root_queues;
+  divide_among(problem, root_queues(problem), problem.total, shares);
+  std::vector<QueueIndex> open = root_queues(problem);
   for (std::size_t at = 0; at < open.size(); ++at) {
     const std::vector<QueueIndex>& children = problem.queues[open[at]].children;
     divide_among(problem, children, shares.share[open[at]], shares);

@@ -1,4 +1,4 @@
-// Bounds of the levels that hold whatever a plan does, by sums and by what the cluster holds in sum.
+// Bounds of the levels that hold whatever a plan does, by sums over what the cluster holds.
 #include "model/objective/level_bounds.h"
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 
 #include "model/base/require.h"
 #include "model/base/saturating.h"
+#include "model/base/tuning.h"
 #include "model/objective/fractional_knapsack.h"
 #include "model/objective/level_values.h"
 #include "model/objective/possibilities.h"
@@ -181,24 +182,28 @@ std::int64_t most_seniority(const PossibleWork& sums) {
 }
 
 // By preferred term, the pods that match it and may be there in the end.
-Indexed<WishIndex, std::int64_t> pods_that_match(const Problem& problem, const Possibilities& possibilities) {
-  Indexed<WishIndex, std::int64_t> matching(problem.wishes.size(), 0);
-  if (problem.wishes.empty()) return matching;
+Indexed<PreferredTermIndex, std::int64_t> pods_that_match(const Problem& problem, const Possibilities& possibilities) {
+  Indexed<PreferredTermIndex, std::int64_t> matching(problem.inter_pod.preferred_terms.size(), 0);
+  if (problem.inter_pod.preferred_terms.empty()) return matching;
   for (const PodIndex pod : problem.pods.indices()) {
     if (!possibilities.may_be_present(pod)) continue;
-    for (const WishIndex wish : problem.class_of(pod).wishes_matched) ++matching[wish];
+    for (const PreferredTermIndex preferred_term : problem.class_of(pod).preferences.preferred_matched)
+      ++matching[preferred_term];
   }
   return matching;
 }
 
-// All preferred terms are met, except those for company that no pod could give.
-std::int64_t most_points_of_wishes(const Problem& problem, const PodClass& pod_class,
-                                   const Indexed<WishIndex, std::int64_t>& matching) {
+// All preferred terms are met, except those for other pods that no pod could give.
+std::int64_t most_points_of_preferred_terms(const Problem& problem, const PodClass& pod_class,
+                                            const Indexed<PreferredTermIndex, std::int64_t>& matching) {
   std::int64_t most = 0;
-  for (const OwnedWish& owned : pod_class.wishes_owned) {
-    const Wish& wish = problem.wishes[owned.wish];
-    const bool has_company = wish.domains.domain_count > 0 && matching[owned.wish] > (owned.counts_itself ? 1 : 0);
-    if (wish.kind == Wish::Kind::kApart || (wish.kind == Wish::Kind::kNear && has_company)) most += wish.weight;
+  for (const OwnedPreferredTerm& owned : pod_class.preferences.preferred_owned) {
+    const PreferredTerm& preferred_term = problem.inter_pod.preferred_terms[owned.preferred_term];
+    const bool has_inter_pod =
+        preferred_term.domains.domain_count > 0 && matching[owned.preferred_term] > (owned.counts_itself ? 1 : 0);
+    if (preferred_term.kind == PreferredTerm::Kind::kApart ||
+        (preferred_term.kind == PreferredTerm::Kind::kNear && has_inter_pod))
+      most += preferred_term.weight;
   }
   return most;
 }
@@ -206,15 +211,16 @@ std::int64_t most_points_of_wishes(const Problem& problem, const PodClass& pod_c
 // The most points, in hundredths, that a pod of each class can get from preferred node terms, preferred pod terms and
 // soft taints; at least 0.
 std::vector<std::int64_t> most_points(const Problem& problem, const Possibilities& possibilities) {
-  const Indexed<WishIndex, std::int64_t> matching = pods_that_match(problem, possibilities);
+  const Indexed<PreferredTermIndex, std::int64_t> matching = pods_that_match(problem, possibilities);
   std::vector<std::int64_t> most;
   for (const PodClass& pod_class : problem.pod_classes) {
     std::int64_t best = 0;
     for (std::size_t i = 0; i < pod_class.allowed.size(); ++i) {
       if (!pod_class.allowed[i]) continue;
-      best = std::max(best, pod_class.preferred_weight[i] - kPreferenceScale * pod_class.untolerated_soft_taints[i]);
+      best = std::max(best, pod_class.preferences.preferred_weight[i] -
+                                kPreferenceScale * pod_class.preferences.untolerated_soft_taints[i]);
     }
-    most.push_back(best + most_points_of_wishes(problem, pod_class, matching));
+    most.push_back(best + most_points_of_preferred_terms(problem, pod_class, matching));
   }
   return most;
 }
@@ -257,12 +263,13 @@ bool leaves_whole(const Problem& problem, const Possibilities& possibilities, co
 
 bool counts_as_evicted(const Problem& problem, const Gang& gang) {
   if (!gang.queue_is_leaf || (gang.stale && problem.snapshot->policy.actions.stale)) return false;  // leaves uncounted
-  return priority_rank(problem, gang.priority) < problem.priorities.size();  // else it has neither run nor been pending
+  return priority_rank(problem, gang.priority) <
+         problem.objective.priorities.size();  // else it has neither run nor been pending
 }
 
 // By rank: the running work that counts as evicted if it leaves.
 std::vector<Work> running_work(const Problem& problem) {
-  std::vector<Work> of_rank(problem.priorities.size(), 0);
+  std::vector<Work> of_rank(problem.objective.priorities.size(), 0);
   for (const Gang& gang : problem.gangs) {
     if (!counts_as_evicted(problem, gang)) continue;
     Work& work = of_rank[priority_rank(problem, gang.priority)];
@@ -275,7 +282,7 @@ std::vector<Work> running_work(const Problem& problem) {
 
 // By rank: running pods that may leave, the least cost for its work first.
 std::vector<std::vector<MayLeave>> may_leave_by_rank(const Problem& problem, const Possibilities& possibilities) {
-  std::vector<std::vector<MayLeave>> of_rank(problem.priorities.size());
+  std::vector<std::vector<MayLeave>> of_rank(problem.objective.priorities.size());
   for (const Gang& gang : problem.gangs) {
     if (!counts_as_evicted(problem, gang) || !possibilities.may_leave(gang)) continue;
     std::vector<MayLeave>& may_leave = of_rank[priority_rank(problem, gang.priority)];
@@ -300,14 +307,13 @@ std::vector<std::vector<MayLeave>> may_leave_by_rank(const Problem& problem, con
 
 using QueueCaps = Indexed<QueueIndex, Work>;
 
-constexpr std::size_t kMostCapped = 128;  // queues; beyond, it would take too long
-
 // For each rank, over pods of that rank or a higher priority: how much of each queue's running and waiting work may be
 // missing in the end if the share level has that value. Whatever all other queues contribute, this queue must
 // contribute the rest.
 std::vector<QueueCaps> most_missing(const Problem& problem, const FairShares& shares,
                                     const Possibilities& possibilities, std::span<const std::int64_t> share) {
-  if (problem.queues.size() > kMostCapped) return std::vector(share.size(), QueueCaps(problem.queues.size(), kLargest));
+  if (problem.queues.size() > kTuning.bounds.capped_queues)
+    return std::vector(share.size(), QueueCaps(problem.queues.size(), kLargest));
   Indexed<QueueIndex, std::uint8_t> is_weighted(problem.queues.size(), 0);
   std::vector<Indexed<QueueIndex, WorkByKind>> of_rank(
       share.size(), Indexed<QueueIndex, WorkByKind>(problem.queues.size(), WorkByKind{}));
@@ -349,15 +355,15 @@ class LeastLoss {
   LeastLoss(const std::vector<MayLeave>& may_leave, std::size_t queues)
       : may_leave_(may_leave), fate_(may_leave.size(), Fate::kOpen), depth_(0) {
     const std::size_t once = may_leave.size() + queues;
-    for (std::size_t looks = kMostLooks; looks > 2 * once && depth_ < kMostDeep; looks /= 2) ++depth_;
+    for (std::size_t looks = kTuning.bounds.loss_steps; looks > 2 * once && depth_ < kTuning.bounds.loss_depth;
+         looks /= 2)
+      ++depth_;
   }
 
   std::int64_t of(Work must_leave, const QueueCaps& caps) { return of(must_leave, caps, depth_); }
 
  private:
   enum class Fate : std::uint8_t { kOpen, kStays, kGone };
-  static constexpr std::size_t kMostLooks = 200'000;
-  static constexpr int kMostDeep = 10;
 
   std::int64_t of(const Work must_leave, const QueueCaps& caps, int depth) {
     const std::vector<MayLeave>& all = may_leave_;
@@ -396,13 +402,13 @@ class LeastLoss {
 }  // namespace
 
 std::vector<std::int64_t> trivial_bounds(const Problem& problem, const FairShares& shares) {
-  const std::size_t ranks = problem.priorities.size();
+  const std::size_t ranks = problem.objective.priorities.size();
   const Possibilities possibilities(problem);
   PossibleWork sums{UnitCounts(problem.queues.size()),
                     {std::vector(ranks, Indexed<QueueIndex, WorkByKind>(problem.queues.size(), WorkByKind{}))},
                     {},
                     // A pod without GPUs counts the larger of two shares, so such pods may add up to twice the cluster.
-                    {problem.total_gpu_work, saturating_multiply(problem.total_gpu_work, 2)},
+                    {problem.objective.total_gpu_work, saturating_multiply(problem.objective.total_gpu_work, 2)},
                     {}};
   std::vector<PodIndex> possible;
   for (const Gang& gang : problem.gangs) {

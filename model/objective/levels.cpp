@@ -71,7 +71,7 @@ std::int64_t level_scale(LevelKind kind, PlacementPolicy policy) {
 std::vector<LevelId> level_ids(const Problem& problem) {
   std::vector<LevelId> ids;
   for (const LevelKind kind : kLevelsByPriority) {
-    for (const std::int32_t priority : problem.priorities) ids.push_back({kind, priority});
+    for (const std::int32_t priority : problem.objective.priorities) ids.push_back({kind, priority});
   }
   const bool has_whole_nodes = problem.snapshot->policy.has_whole_nodes();
   for (const LevelKind kind : kLevelsOfAll) {
@@ -80,7 +80,7 @@ std::vector<LevelId> level_ids(const Problem& problem) {
   return ids;
 }
 
-std::ptrdiff_t levels_of_presence(const Problem& problem) { return 3 * std::ssize(problem.priorities) + 3; }
+std::ptrdiff_t levels_of_presence(const Problem& problem) { return 3 * std::ssize(problem.objective.priorities) + 3; }
 
 std::strong_ordering compare(const Levels& a, const Levels& b, const std::vector<LevelId>& ids) {
   for (std::size_t i = 0; i < ids.size(); ++i) {

@@ -15,7 +15,7 @@ std::int64_t missing_of(std::int64_t possible, std::int64_t there) {
 }  // namespace
 
 PossibleSums::PossibleSums(const Problem& problem, const Possibilities& possibilities)
-    : work(problem.priorities.size(), 0) {
+    : work(problem.objective.priorities.size(), 0) {
   for (const Gang& gang : problem.gangs) {
     const std::size_t rank = priority_rank(problem, gang.priority);
     if (!gang.queue_is_leaf || rank == work.size()) continue;

@@ -10,7 +10,7 @@
 #include "model/objective/evaluation.h"
 #include "model/objective/level_values.h"
 #include "model/objective/node_end.h"
-#include "model/objective/wishes.h"
+#include "model/objective/preferred_terms.h"
 #include "model/problem/exceeded.h"
 
 namespace muster {
@@ -54,8 +54,8 @@ std::int64_t preferred_topology_value(const Problem& problem, const Plan& plan, 
 }
 
 // Of preferred pod affinity and anti-affinity, and of topology spread with ScheduleAnyway.
-std::int64_t value_of_wishes(const Problem& problem, const Plan& plan, const EndState& end_state) {
-  WishTally tally(problem);
+std::int64_t value_of_preferred_terms(const Problem& problem, const Plan& plan, const EndState& end_state) {
+  PreferenceTally tally(problem);
   for (const PodIndex pod : problem.pods.indices()) {
     if (!end_state.is_present(pod)) continue;
     const Work placed = is_placed(plan, pod) ? problem.pods[pod].weighted_work : 0;
@@ -147,7 +147,7 @@ std::int64_t fragmentation_of(const Problem& problem, const NodeEnd& node) {
     idle.whole_thousandths += thousandths;
   }
   std::int64_t value = 0, weight_of_none = 0;  // of the classes that can use none of them
-  for (const ExpectedClass& expected : problem.expected_workload) {
+  for (const ExpectedClass& expected : problem.objective.expected_workload) {
     if (const auto unusable = unusable_thousandths(problem, expected, node, idle)) {
       value = saturating_add(value, saturating_multiply(expected.weight_millionths, *unusable));
     } else {
@@ -172,8 +172,8 @@ std::int64_t preference_of(const Problem& problem, PodIndex index, NodeIndex nod
   const PodClass& pod_class = problem.pod_classes[pod.pod_class];
   const std::size_t node_class = problem.nodes[node].node_class.value();
   const std::int64_t nominated = pod.nominated_node == node ? kPreferenceScale : 0;
-  const std::int64_t points = nominated + pod_class.preferred_weight[node_class] -
-                              kPreferenceScale * pod_class.untolerated_soft_taints[node_class];
+  const std::int64_t points = nominated + pod_class.preferences.preferred_weight[node_class] -
+                              kPreferenceScale * pod_class.preferences.untolerated_soft_taints[node_class];
   return saturating_multiply(pod.weighted_work, points);
 }
 
@@ -190,7 +190,8 @@ std::int64_t preference_value(const Problem& problem, const Plan& plan, const En
   gangs.erase(std::ranges::unique(gangs).begin(), gangs.end());
   for (const GangIndex gang : gangs)
     sum = saturating_add(sum, preferred_topology_value(problem, plan, end_state, gang));
-  return saturating_add(sum, problem.wishes.empty() ? 0 : value_of_wishes(problem, plan, end_state));
+  return saturating_add(
+      sum, problem.inter_pod.preferred_terms.empty() ? 0 : value_of_preferred_terms(problem, plan, end_state));
 }
 
 std::int64_t fragmentation_value(const Problem& problem, const std::function<NodeEnd(NodeIndex)>& end_of) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model/base/saturating.h"
+#include "model/base/tuning.h"
 #include "model/objective/node_end.h"
 #include "model/problem/work.h"
 
@@ -11,7 +12,6 @@ namespace muster {
 namespace {
 
 constexpr std::int64_t kThousand = 1'000;
-constexpr std::int64_t kMostDevices = 64;  // of a node, for which prices by devices are tried
 
 // No more than the pod takes of GPUs, in thousandths.
 std::int64_t least_volume(const PodClass& pod_class) {
@@ -76,7 +76,7 @@ std::vector<PodPrice> pod_prices(const Problem& problem, const std::set<std::int
   std::vector<PodPrice> prices{by_volume(problem), by_resource(kCpu.value()), by_resource(kMemory.value())};
   std::int64_t most = 0;
   for (const NodeClass& node_class : problem.node_classes) most = std::max<std::int64_t>(most, node_class.device_count);
-  if (most > kMostDevices) return prices;
+  if (most > kTuning.bounds.priced_devices) return prices;
   std::set<std::vector<std::int64_t>> known;
   for (std::int64_t step = 2; step <= most; ++step) {
     std::vector<std::int64_t> at_least(static_cast<std::size_t>(most) + 1, 0), rounded = at_least;

@@ -5,18 +5,17 @@
 
 #include "model/base/require.h"
 #include "model/base/saturating.h"
+#include "model/base/tuning.h"
 #include "model/objective/level_values.h"
 
 namespace muster {
 namespace {
 
-constexpr Work kSearched = Work{1} << 16;  // divisors of the rest for which all sums are searched
-
 // Whether a short search fills the capacity, so that no long one is needed. The largest items that still fit are added
 // until little is left; then the other items are searched for some that fill exactly the rest. False proves nothing.
 // `items`: largest first.
 bool fills_in_short(const std::vector<CountedItem>& items, Work capacity, Work divisor) {
-  const Work searched = std::min(capacity, saturating_multiply(divisor, kSearched));
+  const Work searched = std::min(capacity, saturating_multiply(divisor, kTuning.bounds.searched_sums));
   Work rest = capacity;
   std::vector<CountedItem> others;
   for (const CountedItem& one : items) {
@@ -33,7 +32,7 @@ bool fills_in_short(const std::vector<CountedItem>& items, Work capacity, Work d
 
 // Children before their parents.
 std::vector<QueueIndex> bottom_up(const Problem& problem) {
-  std::vector<QueueIndex> order = problem.root_queues;
+  std::vector<QueueIndex> order = root_queues(problem);
   for (std::size_t at = 0; at < order.size(); ++at) {
     const std::vector<QueueIndex>& children = problem.queues[order[at]].children;
     order.insert(order.end(), children.begin(), children.end());
@@ -45,8 +44,8 @@ std::vector<QueueIndex> bottom_up(const Problem& problem) {
 }  // namespace
 
 std::size_t priority_rank(const Problem& problem, std::int32_t priority) {
-  const auto at = std::ranges::lower_bound(problem.priorities, priority, std::greater<>{});
-  return static_cast<std::size_t>(at - problem.priorities.begin());
+  const auto at = std::ranges::lower_bound(problem.objective.priorities, priority, std::greater<>{});
+  return static_cast<std::size_t>(at - problem.objective.priorities.begin());
 }
 
 std::vector<Work> best_sums_by_rank(std::vector<RankedItem> items, Work capacity, std::size_t ranks) {
@@ -101,7 +100,7 @@ Work forest_value(const Problem& problem, const Indexed<QueueIndex, WorkByKind>&
 }
 
 std::vector<Work> share_values(const Problem& problem, const FairShares& shares, QueueItems items) {
-  const std::size_t ranks = problem.priorities.size();
+  const std::size_t ranks = problem.objective.priorities.size();
   std::vector<Indexed<QueueIndex, WorkByKind>> of_rank(
       ranks, Indexed<QueueIndex, WorkByKind>(problem.queues.size(), WorkByKind{}));
   for (const QueueIndex queue : problem.queues.indices()) {

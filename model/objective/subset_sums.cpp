@@ -8,12 +8,12 @@
 
 #include "model/base/require.h"
 #include "model/base/saturating.h"
+#include "model/base/tuning.h"
 
 namespace muster {
 namespace {
 
 constexpr std::int64_t kMostBits = std::int64_t{1} << 30;
-constexpr std::size_t kMostListed = std::size_t{1} << 20;
 constexpr std::size_t kFewListed = 1024;  // below this a list is quicker whatever the capacity
 constexpr std::int64_t kWordBits = 64;
 
@@ -71,8 +71,8 @@ void SubsetSums::add_to_list(std::int64_t item) {
   merged.reserve(list_.size() + shifted.size());
   std::ranges::set_union(list_, shifted, std::back_inserter(merged));
   // The largest sums are kept, since only they matter, and the empty one.
-  if (merged.size() > kMostListed)
-    merged.erase(merged.begin() + 1, merged.end() - static_cast<std::ptrdiff_t>(kMostListed));
+  if (merged.size() > kTuning.bounds.listed_sums)
+    merged.erase(merged.begin() + 1, merged.end() - static_cast<std::ptrdiff_t>(kTuning.bounds.listed_sums));
   list_ = std::move(merged);
   best_ = list_.back();
 }

@@ -104,7 +104,7 @@ GangSpread spread_of_gang(const Problem& problem, std::vector<GangNode>& nodes) 
     if (at.uses_devices) models.push_back(problem.class_of(at.node).model);
   }
   spread.models = beyond_one(models);
-  for (const TopologyLevelIndex level : problem.topology_levels.indices()) {
+  for (const TopologyLevelIndex level : problem.topology.levels.indices()) {
     boost::container::small_vector<DomainIndex, kFewNodes> domains;
     for (const GangNode& at : nodes) domains.push_back(problem.nodes[at.node].domains[level.value()]);
     spread.domains += beyond_one(domains);
@@ -140,7 +140,7 @@ WholeNodeCount whole_nodes_after(const Problem& problem, const Plan& plan) {
 
 std::int64_t whole_domains(const Problem& problem, const WholeNodes& whole_nodes,
                            const Indexed<NodeIndex, std::uint8_t>& is_broken) {
-  return std::ranges::count_if(problem.domains, [&](const TopologyDomain& domain) {
+  return std::ranges::count_if(problem.topology.domains, [&](const TopologyDomain& domain) {
     bool any = false;
     for (const NodeIndex node : domain.nodes) {
       if (!whole_nodes.counts(node)) continue;

@@ -8,6 +8,7 @@
 
 #include "model/base/interning.h"
 #include "model/base/require.h"
+#include "model/base/tuning.h"
 #include "model/objective/free_room.h"
 #include "model/objective/least_broken.h"
 #include "model/objective/levels.h"
@@ -15,8 +16,6 @@
 
 namespace muster {
 namespace {
-
-constexpr std::int64_t kMostSteps = 20'000'000;  // of counting copies of gangs' pods on nodes
 
 // Nodes that are equal in what is free and in their domains.
 struct AlikeNodes {
@@ -137,7 +136,7 @@ class SpreadOfClass {
   // Nothing if the computation would take too long.
   GangSpread of(PodClassIndex pod_class, std::int64_t pods) {
     Known& known = known_[pod_class];
-    if (known.is_new) known.is_told = steps_ <= kMostSteps;
+    if (known.is_new) known.is_told = steps_ <= kTuning.bounds.gang_steps;
     if (std::exchange(known.is_new, false)) steps_ += steps_each_;
     if (!known.is_told || fits_on_one(problem_.pod_classes[pod_class], pods, known)) return {};
     std::optional<Copies>& copies = known.copies;
@@ -176,8 +175,8 @@ class SpreadOfClass {
 
   Copies copies_of(const PodClass& pod_class) const {
     Copies copies;
-    const std::size_t levels = problem_.topology_levels.size();
-    std::vector<std::int64_t> by_domain(problem_.domains.size(), 0), outside(levels, 0);
+    const std::size_t levels = problem_.topology.levels.size();
+    std::vector<std::int64_t> by_domain(problem_.topology.domains.size(), 0), outside(levels, 0);
     std::map<ModelIndex, std::int64_t> by_model;
     NodeClassIndex last_class = NodeClassIndex::none();
     std::int64_t* of_model = nullptr;
@@ -200,8 +199,8 @@ class SpreadOfClass {
     for (const auto& [model, sum] : by_model) copies.by_model.add(sum, 1);
     copies.by_model.close();
     for (const std::int64_t sum : outside) copies.by_domain.emplace_back().add(sum, 1);
-    for (const DomainIndex domain : problem_.domains.indices()) {
-      copies.by_domain[problem_.domains[domain].level.value()].add(by_domain[domain.value()], 1);
+    for (const DomainIndex domain : problem_.topology.domains.indices()) {
+      copies.by_domain[problem_.topology.domains[domain].level.value()].add(by_domain[domain.value()], 1);
     }
     for (Bins& level : copies.by_domain) level.close();
     return copies;
@@ -294,9 +293,9 @@ std::int64_t WholenessBounds::most_whole(std::int64_t whole_nodes) const {
 // Of each topology level the smallest first, as many as `whole_nodes` make up.
 std::int64_t WholenessBounds::most_whole_domains(std::int64_t whole_nodes) const {
   std::int64_t sum = 0;
-  for (const TopologyLevelIndex level : problem_.topology_levels.indices()) {
+  for (const TopologyLevelIndex level : problem_.topology.levels.indices()) {
     std::vector<std::int64_t> sizes;
-    for (const TopologyDomain& domain : problem_.domains) {
+    for (const TopologyDomain& domain : problem_.topology.domains) {
       if (domain.level != level) continue;
       std::int64_t size = 0;
       bool may_be_whole = true;

@@ -55,10 +55,18 @@ struct OwnedSpread {
 };
 
 // A pod's preferred term about the pods in its domain, and whether it matches the term itself.
-struct OwnedWish {
-  WishIndex wish;
+struct OwnedPreferredTerm {
+  PreferredTermIndex preferred_term;
   bool counts_itself = false;
-  friend bool operator==(const OwnedWish&, const OwnedWish&) = default;
+  friend bool operator==(const OwnedPreferredTerm&, const OwnedPreferredTerm&) = default;
+};
+
+// What a class of pods prefers: it decides the value of a place, never whether a pod fits there.
+struct PodPreferences {
+  // By NodeClassIndex: sum of the weights of the preferred terms met, and of PreferNoSchedule taints not tolerated.
+  std::vector<std::int32_t> preferred_weight, untolerated_soft_taints;
+  std::vector<OwnedPreferredTerm> preferred_owned;
+  std::vector<PreferredTermIndex> preferred_matched;  // ascending
 };
 
 // Pods that are equal in all that determines where they fit and the value of their place: request, filters, affinities.
@@ -72,17 +80,14 @@ struct PodClass {
   MicroGpu mig_gpu_usage = 0;       // the part of it that is MIG slices
   // By NodeClassIndex: every filter (cordon, taints, selector, affinity, models) lets it through.
   std::vector<bool> allowed;
-  // By NodeClassIndex: sum of the weights of the preferred terms met, and of PreferNoSchedule taints not tolerated.
-  std::vector<std::int32_t> preferred_weight, untolerated_soft_taints;
   std::vector<AntiAffinityIndex> anti_affinity_owned, anti_affinity_matched;
   AffinityIndex affinity;                       // all its required terms; none: it has none
   std::vector<AffinityIndex> affinity_matched;  // ascending
   std::vector<OwnedSpread> spread_owned;
   std::vector<SpreadIndex> spread_matched;  // ascending
-  std::vector<OwnedWish> wishes_owned;
-  std::vector<WishIndex> wishes_matched;  // ascending
+  PodPreferences preferences;
   // Whether rules other than capacity relate its place to the places of other pods.
-  bool has_company_rules() const {
+  bool has_inter_pod_rules() const {
     return !anti_affinity_owned.empty() || !anti_affinity_matched.empty() || has_ordered_rules();
   }
   // The same of rules that depend on the order in which pods are bound.
@@ -127,7 +132,7 @@ struct Spread {
 
 // A preferred term of pod affinity (kNear) or anti-affinity (kApart), or a spread with ScheduleAnyway (kEven), shared
 // by all pods with equal terms: pods that match are counted by domain.
-struct Wish {
+struct PreferredTerm {
   enum class Kind : std::uint8_t { kNear, kApart, kEven };
   Kind kind = Kind::kNear;
   AntiAffinity domains;      // kEven: none if the node is not eligible
@@ -141,7 +146,7 @@ struct Pod {
   GroupIndex group;  // the leaf group that it counts in
   PodStatus status = PodStatus::kPending;
   NodeIndex node;                                      // none unless it is running or releasing
-  std::uint32_t devices_begin = 0, devices_count = 0;  // in Problem::running_devices
+  std::uint32_t devices_begin = 0, devices_count = 0;  // in ListStorage::running_devices
   NodeIndex nominated_node;
   Work weighted_work = 0;        // work x gang weight, rounded
   std::int64_t run_seconds = 1;  // whole seconds that it has run, at least 1
@@ -215,6 +220,34 @@ struct ExpectedClass {
 // Of the resources that host ports are, for people and in codes.
 inline constexpr std::string_view kHostPortResource = "hostPorts";
 
+// The rules and preferences that relate the places of pods to each other. Pod classes refer to them by index.
+struct InterPodRules {
+  Indexed<AntiAffinityIndex, AntiAffinity> anti_affinities;
+  Indexed<AffinityIndex, Affinity> affinities;
+  Indexed<SpreadIndex, Spread> spreads;
+  Indexed<PreferredTermIndex, PreferredTerm> preferred_terms;
+};
+
+struct Topology {
+  Indexed<TopologyLevelIndex, std::string_view> levels;  // label keys, coarse to fine
+  Indexed<DomainIndex, TopologyDomain> domains;
+};
+
+// What the levels of the objective are counted by.
+struct ObjectiveTerms {
+  std::vector<std::int32_t>
+      priorities;  // every effective priority of a gang with a pod that runs or is pending, highest first
+  std::vector<ExpectedClass> expected_workload;
+  // GPUs x 1000 of the cluster for work: devices and MIG slices of Problem::total; 1000 if there is none.
+  Work total_gpu_work = 1000;
+};
+
+// The lists that the spans of pods, gangs and groups are parts of.
+struct ListStorage {
+  std::vector<std::int32_t> running_devices;          // device positions on their node
+  std::vector<PodIndex> pods_by_gang, pods_by_group;  // of leaf groups
+};
+
 struct Problem {
   // Movable but not copyable: the lists of gangs and groups point into its own members.
   Problem() = default;
@@ -224,47 +257,36 @@ struct Problem {
   const Snapshot* snapshot = nullptr;  // outlives the problem
 
   std::size_t resource_count = 3;
-  // Host ports are resources beyond those of the snapshot, of which each node has one.
-  std::size_t host_port_count = 0;
   Indexed<NodeIndex, Node> nodes;
   Indexed<NodeClassIndex, NodeClass> node_classes;
   Indexed<PodIndex, Pod> pods;
   Indexed<PodClassIndex, PodClass> pod_classes;
-  std::vector<std::int32_t> running_devices;  // device positions on their node
-  Indexed<AntiAffinityIndex, AntiAffinity> anti_affinities;
-  DisruptionBudgets disruption_budgets;
-  Indexed<AffinityIndex, Affinity> affinities;
-  Indexed<SpreadIndex, Spread> spreads;
-  Indexed<WishIndex, Wish> wishes;
   Indexed<GangIndex, Gang> gangs;
   Indexed<GroupIndex, Group> groups;
-  std::vector<PodIndex> pods_by_gang, pods_by_group;  // what the lists of gangs and groups are parts of
-  Indexed<QueueIndex, Queue> queues;                  // parents may come after children
-  std::vector<QueueIndex> root_queues;                // in the snapshot's order
-  Indexed<TopologyLevelIndex, std::string_view> topology_levels;
-  Indexed<DomainIndex, TopologyDomain> domains;
-  std::vector<std::int32_t>
-      priorities;  // every effective priority of a gang with a pod that runs or is pending, highest first
-  std::vector<ExpectedClass> expected_workload;
-
+  ListStorage lists;
+  Indexed<QueueIndex, Queue> queues;  // parents may come after children
+  Topology topology;
+  InterPodRules inter_pod;
+  DisruptionBudgets disruption_budgets;
+  ObjectiveTerms objective;
   // The cluster's total: nodes that are not cordoned, and what the running (and not releasing) pods hold on cordoned
   // ones.
   QueueAmounts total{};
-  // GPUs x 1000 of the cluster for work: devices and MIG slices of that total; 1000 if there is none.
-  Work total_gpu_work = 1000;
 
   std::span<const std::int32_t> devices_of(PodIndex pod) const {
     const Pod& p = pods[pod];
-    return {running_devices.data() + p.devices_begin, p.devices_count};
+    return {lists.running_devices.data() + p.devices_begin, p.devices_count};
   }
+  // Host ports are resources beyond those of the snapshot, of which each node has one.
+  std::size_t host_port_count() const { return resource_count - snapshot->resource_names.size(); }
   // The name of the resource; all host ports have one.
   std::string_view resource_name(ResourceIndex resource) const {
     return is_host_port(resource) ? kHostPortResource : snapshot->resource_names[resource];
   }
-  bool is_host_port(ResourceIndex resource) const { return resource.value() >= resource_count - host_port_count; }
+  bool is_host_port(ResourceIndex resource) const { return resource.value() >= resource_count - host_port_count(); }
   // Whether any pod depends on which pods are bound before it.
-  bool has_ordered_rules() const { return !affinities.empty() || !spreads.empty(); }
-  bool has_company_rules() const { return !anti_affinities.empty() || has_ordered_rules(); }
+  bool has_ordered_rules() const { return !inter_pod.affinities.empty() || !inter_pod.spreads.empty(); }
+  bool has_inter_pod_rules() const { return !inter_pod.anti_affinities.empty() || has_ordered_rules(); }
   const NodeClass& class_of(NodeIndex node) const { return node_classes[nodes[node].node_class]; }
   const PodClass& class_of(PodIndex pod) const { return pod_classes[pods[pod].pod_class]; }
   DeviceUnits device_capacity(NodeIndex node) const { return class_of(node).device_capacity(); }
@@ -274,6 +296,15 @@ struct Problem {
     return pod_class.allowed[(reported.is_none() ? node_class : reported).value()];
   }
 };
+
+// The queues without a parent, in the snapshot's order. Cost: O(queues).
+inline std::vector<QueueIndex> root_queues(const Problem& problem) {
+  std::vector<QueueIndex> roots;
+  for (const QueueIndex queue : problem.queues.indices()) {
+    if (problem.queues[queue].parent.is_none()) roots.push_back(queue);
+  }
+  return roots;
+}
 
 // What one sharer of the class takes of one device of the node: f x MiB or m x 10^6; all of it for a whole user.
 // A memory request on a node of unknown memory takes more than a device has.

@@ -125,7 +125,7 @@ class Labelled {
 
 bool is_chosen_by_label(const Case& c, const PodTerm& term, std::string_view name) {
   if (!term.namespace_selector) return false;
-  return std::ranges::any_of(c.snapshot.namespaces, [&](const SnapshotNamespace& candidate) {
+  return std::ranges::any_of(c.snapshot.definitions.namespaces, [&](const SnapshotNamespace& candidate) {
     return candidate.name == name && selects(*term.namespace_selector, candidate.labels);
   });
 }

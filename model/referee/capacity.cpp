@@ -21,7 +21,7 @@
 namespace muster::referee {
 namespace {
 
-struct Leaving {
+struct Departing {
   PodIndex pod;
   Amount amount = 0;
 };
@@ -35,7 +35,7 @@ struct Arriving {
 // For one resource of one node, or one of its devices; only pods that take some of it.
 struct Load {
   Amount capacity = 0, lasting = 0;
-  std::vector<Leaving> leaving;
+  std::vector<Departing> leaving;
   std::vector<Arriving> arriving;
 };
 
@@ -178,7 +178,7 @@ Amount largest_load_once_started(const Load& load) {
 
 // The pods of `leaving` that the placement waits for; its own old place, if it is moved, is one of them.
 std::vector<std::size_t> positions_waited_for(const Case& c, const Placement& placement,
-                                              const std::vector<Leaving>& leaving) {
+                                              const std::vector<Departing>& leaving) {
   std::vector<std::size_t> positions;
   for (std::size_t p = 0; p < leaving.size(); ++p) {
     const bool itself = leaving[p].pod == placement.pod && c.is_moved(placement.pod);
@@ -299,7 +299,7 @@ void check_device_loads(Case& c, const CrowdedNode& crowded) {
   const std::int64_t mib = c.capacities.device_memory_mib(crowded.node);
   for (std::int32_t device = 0; device < c.capacities.devices(crowded.node); ++device) {
     const DeviceUnits capacity = c.capacities.of_device(crowded.node, device);
-    if (c.at_once.device_taken(crowded.node, device) <= capacity) continue;
+    if (c.sums.at_once.device_taken(crowded.node, device) <= capacity) continue;
     const auto before = [&](PodIndex pod) {
       return uses(c.problem.devices_of(pod), device) ? device_units(c.spec(pod), mib) : 0;
     };
@@ -334,7 +334,7 @@ void check_capacity(Case& c) {
   for (const CrowdedNode& crowded : c.crowded_nodes) {
     for (const ResourceIndex resource : c.snapshot.resource_names.indices()) {
       const Amount capacity = c.capacities.of(crowded.node, resource);
-      if (c.at_once.taken(crowded.node, resource) <= capacity) continue;
+      if (c.sums.at_once.taken(crowded.node, resource) <= capacity) continue;
       const auto before = [&](PodIndex pod) { return request_of(c.spec(pod), resource); };
       const auto after = [&](const Placement& placement) { return request_of(c.spec(placement.pod), resource); };
       check_load(c, {Rule::kCapacity, crowded.node, resource, -1}, load_of(c, crowded, capacity, before, after));

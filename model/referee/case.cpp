@@ -53,18 +53,14 @@ void add_to(QueueUsage& usage, const QueueUsage& more) {
   }
 }
 
-// The sums of some of the pods, computed separately from the others.
-struct Sums {
-  explicit Sums(const Case& c) : at_once(c.capacities), before(no_usage(c.problem)), after(no_usage(c.problem)) {
-    if (!c.plan.evictions.empty()) end = Room(c.capacities);
-    if (c.has_min_resources) settled = Room(c.capacities);
-  }
+// Sums over no pods.
+PodSums no_sums(const Case& c) {
+  const bool has_end = !c.plan.evictions.empty();
+  return {Room(c.capacities), has_end ? Room(c.capacities) : Room(), c.has_min_resources ? Room(c.capacities) : Room(),
+          no_usage(c.problem), no_usage(c.problem)};
+}
 
-  Room at_once, end, settled;
-  QueueUsage before, after;
-};
-
-void count_usage(const Case& c, const Gang& gang, PodIndex pod, Sums& sums) {
+void count_usage(const Case& c, const Gang& gang, PodIndex pod, PodSums& sums) {
   const auto count = [&](QueueUsage& usage, const QueueAmounts& amounts) {
     add_to(usage.all[gang.queue], amounts);
     if (!gang.preemptible) add_to(usage.non_preemptible[gang.queue], amounts);
@@ -78,7 +74,7 @@ void count_usage(const Case& c, const Gang& gang, PodIndex pod, Sums& sums) {
   if (placement) count(sums.after, usage_on(c, pod, placement->node));
 }
 
-void count(const Case& c, PodIndex pod, Sums& sums) {
+void count(const Case& c, PodIndex pod, PodSums& sums) {
   const NodeIndex from = c.node_before(pod);
   const Placement* placement = c.placement[pod];
   if (from.is_none() && !placement) return;
@@ -95,12 +91,12 @@ void count(const Case& c, PodIndex pod, Sums& sums) {
 }
 
 // Prefetches what `count` reads of the pod.
-void fetch(const Case& c, PodIndex pod, const Sums& sums) {
+void fetch(const Case& c, PodIndex pod, const PodSums& sums) {
   if (const NodeIndex from = c.node_before(pod); !from.is_none()) sums.at_once.fetch(from);
   if (const Placement* placement = c.placement[pod]) sums.at_once.fetch(placement->node);
 }
 
-void add_to(const Case& c, Sums& sum, const Sums& more) {
+void add_to(const Case& c, PodSums& sum, const PodSums& more) {
   sum.at_once.put(more.at_once);
   if (!c.plan.evictions.empty()) sum.end.put(more.end);
   if (c.has_min_resources) sum.settled.put(more.settled);
@@ -108,10 +104,11 @@ void add_to(const Case& c, Sums& sum, const Sums& more) {
   add_to(sum.after, more.after);
 }
 
-// No amount is less than zero, so the sums, saturated or not, are the same however the pods are divided.
-Sums count_pods(const Case& c, int threads) {
+// The sums of some of the pods are computed separately from the others. No amount is less than zero, so the sums,
+// saturated or not, are the same however the pods are divided.
+PodSums count_pods(const Case& c, int threads) {
   const std::size_t pods = c.problem.pods.size(), ranges = ranges_for(pods, threads);
-  std::vector<Sums> parts(ranges, Sums(c));
+  std::vector<PodSums> parts(ranges, no_sums(c));
   parallel_for(ranges, threads, [&](std::size_t range) {
     constexpr std::size_t kAhead = 12;
     for (const PodIndex pod : range_of<PodIndex>(pods, range, ranges)) {
@@ -125,10 +122,10 @@ Sums count_pods(const Case& c, int threads) {
 
 bool is_crowded(const Case& c, NodeIndex node) {
   for (const ResourceIndex resource : c.snapshot.resource_names.indices()) {
-    if (c.at_once.taken(node, resource) > c.capacities.of(node, resource)) return true;
+    if (c.sums.at_once.taken(node, resource) > c.capacities.of(node, resource)) return true;
   }
   for (std::int32_t device = 0; device < c.capacities.devices(node); ++device) {
-    if (c.at_once.device_taken(node, device) > c.capacities.of_device(node, device)) return true;
+    if (c.sums.at_once.device_taken(node, device) > c.capacities.of_device(node, device)) return true;
   }
   return false;
 }
@@ -285,14 +282,9 @@ Case::Case(const Snapshot& the_snapshot, const Problem& the_problem, const FairS
     const SnapshotGang* source = snapshot_gang(gang);
     return source && source->has_min_resources;
   });
-  Sums sums = count_pods(*this, threads);
-  at_once = std::move(sums.at_once);
-  end = std::move(sums.end);
-  settled = std::move(sums.settled);
-  before = std::move(sums.before);
-  after = std::move(sums.after);
-  add_up(problem, before);
-  add_up(problem, after);
+  sums = count_pods(*this, threads);
+  add_up(problem, sums.before);
+  add_up(problem, sums.after);
   crowded_nodes = nodes_crowded(*this);
 }
 

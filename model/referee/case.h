@@ -106,6 +106,16 @@ struct AskedTogether {
   std::map<ResourceIndex, Amount> amounts;
 };
 
+// What pods take of the nodes and add to the queues' usage, by when they do.
+struct PodSums {
+  Room at_once;  // all present and all arriving pods together
+  // Only if there are evictions: all that stays or is placed, the cluster once everything that leaves is gone.
+  Room end;
+  // Only if a placed gang has minResources: all that stays or is moved.
+  Room settled;
+  QueueUsage before, after;  // as the snapshot has it, and as the plan leaves it
+};
+
 struct Case {
   Case(const Snapshot& snapshot, const Problem& problem, const FairShares& shares, const Plan& plan, int threads);
 
@@ -119,15 +129,10 @@ struct Case {
   Indexed<PodIndex, const Eviction*> eviction;         // null: none
   std::vector<GangIndex> placed_gangs, evicted_gangs;  // with a placement, with an eviction (moves too); ascending
   Capacities capacities;
-  Room at_once;                            // all present and all arriving pods together
-  std::vector<CrowdedNode> crowded_nodes;  // ascending
-  // Only if there are evictions: all that stays or is placed, the cluster once everything that leaves is gone.
-  Room end;
-  // Only if a placed gang has minResources: all that stays or is moved.
-  Room settled;
   bool has_min_resources = false;             // a placed gang has
   std::vector<AskedTogether> asked_together;  // by placed gangs; from check_min_resources on
-  QueueUsage before, after;
+  PodSums sums;
+  std::vector<CrowdedNode> crowded_nodes;  // ascending
   std::vector<std::uint8_t>
       kept_out;  // by PodIndex: it leaves, and anti-affinity or a host port forbids it next to a pod that is placed
 
@@ -239,7 +244,7 @@ void check_queue_exists(Case& c);
 void check_node(Case& c);
 void check_anti_affinity(Case& c);  // rule Node; fills in kept_out
 void check_host_ports(Case& c);     // fills in kept_out, too
-void check_company(Case& c);        // rules Affinity and Spread
+void check_inter_pod(Case& c);      // rules Affinity and Spread
 void check_device_counts(Case& c);  // rule Devices
 void check_capacity(Case& c);
 void check_devices(Case& c);
@@ -260,7 +265,7 @@ void check_disruption_budgets(Case& c);
 void check_not_in_vain(Case& c);
 
 // Whether rules Affinity and Spread hold for all other placements if these pods had stayed where they ran.
-bool keeps_company(Case& c, std::span<const PodIndex> back);
+bool keeps_inter_pod(Case& c, std::span<const PodIndex> back);
 
 // The victim has run the minimum time that protects it from evictions of this kind, or may count as surplus.
 void check_protection(Case& c, EvictionReason reason, Rule rule);

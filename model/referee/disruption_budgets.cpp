@@ -74,7 +74,7 @@ std::vector<PodIndex> foreign_pods(const Case& c, std::span<const PodIndex> pods
   std::vector<PodIndex> foreign;
   if (ours.empty()) return foreign;
   std::ranges::copy_if(pods, std::back_inserter(foreign), [&](PodIndex pod) {
-    const std::string_view name = c.pod(pod).scheduler_name;
+    const std::string_view name = c.pod(pod).scheduler.name;
     return std::ranges::find(ours, name.empty() ? kDefaultScheduler : name) == ours.end();
   });
   return foreign;

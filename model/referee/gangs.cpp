@@ -71,7 +71,7 @@ void check_group_topology(Case& c, GroupIndex index) {
     c.object(Rule::kTopology, gang.name,
              c.quoted(there.front()) + " on node \"" + std::string(c.node(first).name) + "\" and " + c.quoted(pod) +
                  " on node \"" + std::string(c.node(c.node_after(pod)).name) + "\" must be in one domain of level " +
-                 std::string(c.snapshot.topology[level.value()]));
+                 std::string(c.snapshot.definitions.topology[level.value()]));
     return;
   }
 }
@@ -177,9 +177,9 @@ void check_min_resources(Case& c) {
   c.asked_together = asked_together(c);
   std::map<GangIndex, std::string> objections;
   for (const AskedTogether& asked : c.asked_together) {
-    if (are_free(c, asked, c.settled)) continue;
+    if (are_free(c, asked, c.sums.settled)) continue;
     for (const GangIndex gang : asked.gangs) {
-      std::string objection = lacking(c, *c.snapshot_gang(gang), asked.nodes, c.settled);
+      std::string objection = lacking(c, *c.snapshot_gang(gang), asked.nodes, c.sums.settled);
       if (!objection.empty()) objections.emplace(gang, std::move(objection));
     }
   }
@@ -192,9 +192,9 @@ bool in_one_domain(const Case& c, NodeIndex a, NodeIndex b, TopologyLevelIndex l
     const auto at = std::ranges::find(labels, key, &Labels::value_type::first);
     return at == labels.end() ? nullptr : &at->second;
   };
-  for (std::size_t i = 0; i < c.snapshot.topology.size(); ++i) {
-    const std::string_view* at_a = value(a, c.snapshot.topology[i]);
-    const std::string_view* at_b = value(b, c.snapshot.topology[i]);
+  for (std::size_t i = 0; i < c.snapshot.definitions.topology.size(); ++i) {
+    const std::string_view* at_a = value(a, c.snapshot.definitions.topology[i]);
+    const std::string_view* at_b = value(b, c.snapshot.definitions.topology[i]);
     if (at_a == nullptr || at_b == nullptr) return false;  // outside the topology
     if (i <= level.value() && *at_a != *at_b) return false;
   }

@@ -23,11 +23,11 @@ void check_bound(Case& c, Rule rule, const Indexed<QueueIndex, QueueAmounts>& be
 
 }  // namespace
 
-void check_limit(Case& c) { check_bound(c, Rule::kLimit, c.before.all, c.after.all, &Queue::limit); }
+void check_limit(Case& c) { check_bound(c, Rule::kLimit, c.sums.before.all, c.sums.after.all, &Queue::limit); }
 
 void check_quota(Case& c) {
   if (!c.snapshot.policy.non_preemptible_within_quota) return;
-  check_bound(c, Rule::kQuota, c.before.non_preemptible, c.after.non_preemptible, &Queue::quota);
+  check_bound(c, Rule::kQuota, c.sums.before.non_preemptible, c.sums.after.non_preemptible, &Queue::quota);
 }
 
 }  // namespace muster::referee

@@ -114,10 +114,10 @@ Indexed<QueueIndex, QueueAmounts> largest_units_reclaimed(const Case& c) {
 std::string greed_objection(const Case& c, const Displacement& displacement, QueueIndex side, const Asked& asked) {
   for (const QueueIndex queue : claimant_path(c, displacement, side)) {
     const std::string name = "queue \"" + std::string(c.problem.queues[queue].name) + "\" ";
-    const std::string share = excess_text(c.after.all[queue], c.shares.share[queue], asked);
+    const std::string share = excess_text(c.sums.after.all[queue], c.shares.share[queue], asked);
     if (!share.empty()) return name + "would be above its fair share: " + share;
     if (c.problem.gangs[displacement.claimant].preemptible) continue;
-    const std::string quota = excess_text(c.after.non_preemptible[queue], c.problem.queues[queue].quota, asked);
+    const std::string quota = excess_text(c.sums.after.non_preemptible[queue], c.problem.queues[queue].quota, asked);
     if (!quota.empty()) return name + "would be above its quota with non-preemptible pods: " + quota;
   }
   return {};
@@ -130,14 +130,14 @@ struct Grounds {
 Grounds grounds_of(const Case& c, const Sides& sides, const Asked& asked) {
   const QueueAmounts& claimant_quota = c.problem.queues[sides.claimant].quota;
   const QueueAmounts& victim_quota = c.problem.queues[sides.victim].quota;
-  const bool was_over_quota = any_above(c.before.all[sides.victim], victim_quota, asked);
-  return {.share = any_above(c.before.all[sides.victim], c.shares.share[sides.victim], asked),
-          .quota = was_over_quota && !any_above(c.after.all[sides.claimant], claimant_quota, asked)};
+  const bool was_over_quota = any_above(c.sums.before.all[sides.victim], victim_quota, asked);
+  return {.share = any_above(c.sums.before.all[sides.victim], c.shares.share[sides.victim], asked),
+          .quota = was_over_quota && !any_above(c.sums.after.all[sides.claimant], claimant_quota, asked)};
 }
 
 bool is_taken_too_low(const Case& c, const Sides& sides, const Grounds& grounds, const Asked& asked,
                       const QueueAmounts& largest_unit) {
-  const QueueAmounts before_last = sum_of(c.after.all[sides.victim], largest_unit);
+  const QueueAmounts before_last = sum_of(c.sums.after.all[sides.victim], largest_unit);
   const bool share_holds = grounds.share && any_above(before_last, c.shares.share[sides.victim], asked);
   const bool quota_holds = grounds.quota && any_above(before_last, c.problem.queues[sides.victim].quota, asked);
   return !share_holds && !quota_holds;

@@ -6,7 +6,7 @@
 #include "model/base/require.h"
 #include "model/referee/case.h"
 
-namespace muster {
+namespace muster::referee {
 namespace {
 
 constexpr std::array<std::string_view, kRuleCount> kRuleNames = {
@@ -17,14 +17,14 @@ constexpr std::array<std::string_view, kRuleCount> kRuleNames = {
 
 // In the order of the rules. Anti-affinity and host ports come before the rules that use the pods that they keep out.
 constexpr std::array kChecks = {
-    referee::check_plan_form,     referee::check_actions,     referee::check_queue_exists,
-    referee::check_node,          referee::check_anti_affinity, referee::check_company,
+    referee::check_plan_form,     referee::check_actions,       referee::check_queue_exists,
+    referee::check_node,          referee::check_anti_affinity, referee::check_inter_pod,
     referee::check_host_ports,    referee::check_device_counts, referee::check_capacity,
-    referee::check_devices,       referee::check_after,       referee::check_gang,
-    referee::check_min_resources, referee::check_topology,    referee::check_timeout,
-    referee::check_limit,         referee::check_quota,       referee::check_who,
-    referee::check_whole_gangs,   referee::check_preempt,     referee::check_reclaim,
-    referee::check_consolidate,   referee::check_stale,       referee::check_disruption_budgets,
+    referee::check_devices,       referee::check_after,         referee::check_gang,
+    referee::check_min_resources, referee::check_topology,      referee::check_timeout,
+    referee::check_limit,         referee::check_quota,         referee::check_who,
+    referee::check_whole_gangs,   referee::check_preempt,       referee::check_reclaim,
+    referee::check_consolidate,   referee::check_stale,         referee::check_disruption_budgets,
     referee::check_not_in_vain};
 
 }  // namespace
@@ -49,4 +49,4 @@ std::vector<Violation> check_plan(const Snapshot& snapshot, const Problem& probl
   return broken;
 }
 
-}  // namespace muster
+}  // namespace muster::referee

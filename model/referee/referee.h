@@ -16,7 +16,7 @@
 #include "model/referee/rule.h"
 #include "model/snapshot/plan.h"
 
-namespace muster {
+namespace muster::referee {
 
 // Whether the plan can be read at all: indices that point somewhere, lists in order. `check_plan` asks it first.
 // Cost: O(placements + evictions).
@@ -31,4 +31,4 @@ bool is_well_formed(const Snapshot& snapshot, const Problem& problem, const Plan
 std::vector<Violation> check_plan(const Snapshot& snapshot, const Problem& problem, const FairShares& shares,
                                   const Plan& plan, int threads = 1);
 
-}  // namespace muster
+}  // namespace muster::referee

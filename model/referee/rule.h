@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace muster {
+namespace muster::referee {
 
 // One entry for each rule of docs/semantics.md, by its name there.
 enum class Rule : std::uint8_t {
@@ -45,4 +45,4 @@ struct Violation {
   std::string message;  // for people: what is, what should be
 };
 
-}  // namespace muster
+}  // namespace muster::referee

@@ -97,9 +97,9 @@ class RoomOfNode {
 };
 
 bool has_room(Case& c, std::span<const PodIndex> pods) {
-  const PutBack put_back(c, c.end, pods);
-  return std::ranges::all_of(pods,
-                             [&](PodIndex pod) { return RoomOfNode(c, c.node_before(pod), pods).holds(c.end, pod); });
+  const PutBack put_back(c, c.sums.end, pods);
+  return std::ranges::all_of(
+      pods, [&](PodIndex pod) { return RoomOfNode(c, c.node_before(pod), pods).holds(c.sums.end, pod); });
 }
 
 // Next to what the plan places of the same groups: pods that ran were there already.
@@ -129,9 +129,9 @@ bool keeps_queues_in_bounds(const Case& c, const ReclaimDuties& duties, std::spa
   for (const QueueIndex index : c.problem.queues[gang.queue].ancestors) {
     const Queue& queue = c.problem.queues[index];
     for (std::size_t r = 0; r < kQueueResources; ++r) {
-      const Amount is = saturating_add(c.after.all[index][r], more[r]);
+      const Amount is = saturating_add(c.sums.after.all[index][r], more[r]);
       if (more[r] <= 0) continue;
-      if (queue.limit[r] != kUnlimited && is > queue.limit[r] && is > c.before.all[index][r]) return false;
+      if (queue.limit[r] != kUnlimited && is > queue.limit[r] && is > c.sums.before.all[index][r]) return false;
       if (duties.within_share[index][r] && is > c.shares.share[index][r]) return false;
       if (duties.within_quota[index][r] && queue.quota[r] != kUnlimited && is > queue.quota[r]) return false;
     }
@@ -141,14 +141,14 @@ bool keeps_queues_in_bounds(const Case& c, const ReclaimDuties& duties, std::spa
 
 bool leaves_min_resources(Case& c, std::span<const PodIndex> pods) {
   if (!c.has_min_resources) return true;
-  const PutBack put_back(c, c.settled, pods);
-  return min_resources_are_free(c, c.settled);
+  const PutBack put_back(c, c.sums.settled, pods);
+  return min_resources_are_free(c, c.sums.settled);
 }
 
 bool could_stay(Case& c, const ReclaimDuties& duties, std::span<const PodIndex> pods) {
   const bool kept_out = std::ranges::any_of(pods, [&c](PodIndex pod) { return c.kept_out[pod.value()] != 0; });
   return !kept_out && has_room(c, pods) && keeps_topology(c, pods) && keeps_queues_in_bounds(c, duties, pods) &&
-         leaves_min_resources(c, pods) && keeps_company(c, pods);
+         leaves_min_resources(c, pods) && keeps_inter_pod(c, pods);
 }
 
 void check_pod(Case& c, const ReclaimDuties& duties, PodIndex pod) {

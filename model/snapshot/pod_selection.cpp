@@ -14,7 +14,7 @@ NamespaceSet namespaces_of(const Snapshot& snapshot, const PodTerm& term, std::s
   if (result.all) return result;
   result.names = term.namespaces;
   if (term.namespace_selector) {
-    for (const SnapshotNamespace& candidate : snapshot.namespaces) {
+    for (const SnapshotNamespace& candidate : snapshot.definitions.namespaces) {
       if (matches(*term.namespace_selector, candidate.labels)) result.names.push_back(candidate.name);
     }
   } else if (result.names.empty()) {

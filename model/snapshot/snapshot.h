@@ -192,6 +192,12 @@ struct GangTerms {
 // The scheduler of a pod that names none, as in Kubernetes.
 inline constexpr std::string_view kDefaultScheduler = "default-scheduler";
 
+// The scheduler that a pod asks for.
+struct PodScheduler {
+  std::string_view name;       // empty: kDefaultScheduler
+  bool binds_volumes = false;  // it binds a claim of the pod to a volume when it binds the pod
+};
+
 struct SnapshotPod {
   std::string_view name;
   std::string_view gang;      // empty: a gang by itself, as `own_gang` defines
@@ -204,14 +210,13 @@ struct SnapshotPod {
   std::optional<Nanoseconds> started, created;
   std::string_view nominated_node;  // empty: none
   std::string_view held;            // why the importer holds the pod, for people; empty: it does not. Then gated
-  std::string_view scheduler_name;  // empty: kDefaultScheduler
+  PodScheduler scheduler;
   Labels labels;
-  bool unbound_volumes = false;  // its scheduler binds a claim of it to a volume when it binds the pod
-  std::int32_t own_gang = -1;    // position in Snapshot::own_gang_terms, -1: none given
+  std::int32_t own_gang = -1;  // position in Snapshot::own_gang_terms, -1: none given
 };
 
 inline std::string_view scheduler_of(const SnapshotPod& pod) {
-  return pod.scheduler_name.empty() ? kDefaultScheduler : pod.scheduler_name;
+  return pod.scheduler.name.empty() ? kDefaultScheduler : pod.scheduler.name;
 }
 struct SnapshotNamespace {
   std::string_view name;
@@ -316,15 +321,20 @@ struct Policy {
   bool has_whole_nodes() const { return whole_nodes && placement == PlacementPolicy::kBinpack; }
 };
 
+// What gangs and pods name, and what has no state: the objects of a cluster's set-up.
+struct SnapshotDefinitions {
+  std::vector<std::string_view> topology;     // label keys, coarse to fine
+  std::vector<SnapshotNamespace> namespaces;  // the namespaces with known labels
+  std::vector<SnapshotPriorityClass> priority_classes;
+};
+
 struct Snapshot {
   std::string_view id;
   Nanoseconds time = 0;
   Policy policy;
-  std::vector<std::string_view> topology;  // label keys, coarse to fine
+  SnapshotDefinitions definitions;
   std::vector<SnapshotNode> nodes;
-  std::vector<SnapshotNamespace> namespaces;  // the namespaces with known labels
   std::vector<SnapshotQueue> queues;  // as the line has them; empty means the one queue `default`
-  std::vector<SnapshotPriorityClass> priority_classes;
   std::vector<SnapshotGang> gangs;
   BlockVector<SnapshotPod> pods;
   std::vector<SnapshotDisruptionBudget> disruption_budgets;

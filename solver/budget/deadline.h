@@ -33,6 +33,8 @@ class Deadline {
     return Clock::now() + std::chrono::duration_cast<Clock::duration>(left() * share);
   }
 
+  Clock::time_point end() const { return after(1); }  // at most an hour from now
+
   // The end of that share; and one that is so much earlier.
   Deadline part(double share) const {
     return deterministic_ ? Deadline(after(share), work_.part(share)) : Deadline(after(share), false);

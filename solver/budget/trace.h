@@ -5,16 +5,16 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "model/objective/levels.h"
+#include "model/objective/origin.h"
 
 namespace muster {
 
 struct TraceEvent {
-  std::string_view engine;  // its source: greedy, milp, ...
+  Origin engine = Origin::kNone;  // its source
   LevelId level;
   std::int64_t value = 0;             // of the best plan so far, in level_scale
   std::optional<std::int64_t> bound;  // proven, given the best plan's values before this level; none: not proven
@@ -30,7 +30,7 @@ class Tracer {
 
   // The best plan's levels, and what is proven now (may be empty). A bound that was reported before stays as long as
   // the values before its level do.
-  void tell(std::string_view engine, const Levels& best, const Bounds& bounds) {
+  void tell(Origin engine, const Levels& best, const Bounds& bounds) {
     if (!sink_) return;
     const bool is_first = values_.empty();
     values_.resize(ids_.size());

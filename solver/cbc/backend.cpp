@@ -1,15 +1,17 @@
 #include "solver/cbc/backend.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <optional>
 #include <utility>
 
+#include "model/base/tuning.h"
 #include "solver/cbc/channel.h"
 #include "solver/cbc/worker_process.h"
 #include "solver/cbc/worker_protocol.h"
 
-namespace muster {
+namespace muster::cbc {
 namespace {
 
 constexpr double kFeasibility = 1e-6;
@@ -17,28 +19,28 @@ constexpr double kFeasibility = 1e-6;
 // from row prices, and a plan must pass the fit test.
 constexpr double kLpFeasibility = 1e-3;
 
-// Starting a process took 0.2 to 6 ms with both cores busy: a request with less time than this does not wait for one.
-// And no worker is given a request that it could not answer in time, only to be killed.
-constexpr std::chrono::milliseconds kTimeToStart{15}, kTimeToAnswer{2};
+using milliseconds = std::chrono::duration<double, std::milli>;
 
 // The time for CBC to notice that its time is up, to assemble the solution and to send it, before it is killed.
 ChannelClock::duration stopping_time(ChannelClock::duration left) {
-  using std::chrono::milliseconds;
-  return std::clamp<ChannelClock::duration>(left / 8, milliseconds(1), milliseconds(30));
+  const auto clock_time = [](milliseconds time) { return std::chrono::duration_cast<ChannelClock::duration>(time); };
+  return clock_time(std::clamp<milliseconds>(kTuning.parts.aside * milliseconds(left),
+                                             milliseconds(kTuning.forecast.answer_ms),
+                                             milliseconds(kTuning.forecast.margin * kTuning.forecast.start_ms)));
 }
 
-bool is_feasible_when_relaxed(const Milp& milp, const std::vector<double>& x) {
+bool is_feasible_when_relaxed(const lp::Milp& milp, const std::vector<double>& x) {
   const auto is_integral = [](std::uint8_t integer) { return integer != 0; };
   if (std::none_of(milp.is_integer.begin(), milp.is_integer.end(), is_integral)) {
-    return is_feasible(milp, x, kLpFeasibility);
+    return lp::is_feasible(milp, x, kLpFeasibility);
   }
-  Milp relaxation = milp;
+  lp::Milp relaxation = milp;
   std::fill(relaxation.is_integer.begin(), relaxation.is_integer.end(), std::uint8_t{0});
-  return is_feasible(relaxation, x, kLpFeasibility);
+  return lp::is_feasible(relaxation, x, kLpFeasibility);
 }
 
 // The point, with its integer columns rounded unless they are relaxed, if that is feasible; empty if not.
-std::vector<double> verified(const Milp& milp, const MilpRequest& request, std::vector<double> x) {
+std::vector<double> verified(const lp::Milp& milp, const MilpRequest& request, std::vector<double> x) {
   if (x.size() != milp.objective.size()) return {};
   if (request.relax) {
     if (!is_feasible_when_relaxed(milp, x)) x.clear();
@@ -47,14 +49,14 @@ std::vector<double> verified(const Milp& milp, const MilpRequest& request, std::
   for (std::size_t column = 0; column < x.size(); ++column) {
     if (milp.is_integer[column] != 0) x[column] = std::round(x[column]);
   }
-  if (!is_feasible(milp, x, kFeasibility)) x.clear();
+  if (!lp::is_feasible(milp, x, kFeasibility)) x.clear();
   return x;
 }
 
 // Puts `more` columns behind those of `milp`.
-void append_columns(Milp& milp, const Milp& more) {
+void append_columns(lp::Milp& milp, const lp::Milp& more) {
   const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
-  const std::int64_t entries = milp.entries();
+  const std::int32_t entries = milp.column_begin.back();
   append(milp.objective, more.objective);
   append(milp.lower, more.lower);
   append(milp.upper, more.upper);
@@ -66,7 +68,7 @@ void append_columns(Milp& milp, const Milp& more) {
   }
 }
 
-bool has_crossed_bounds(const Milp& milp) {
+bool has_crossed_bounds(const lp::Milp& milp) {
   for (std::size_t column = 0; column < milp.lower.size(); ++column) {
     if (!(milp.lower[column] <= milp.upper[column])) return true;
   }
@@ -77,13 +79,13 @@ bool has_crossed_bounds(const Milp& milp) {
 }
 
 // Models that CBC need not, or should not, solve: it treats one without columns as no model at all.
-std::optional<MilpAnswer> trivial_answer(const Milp& milp) {
+std::optional<MilpAnswer> trivial_answer(const lp::Milp& milp) {
   MilpAnswer answer;
   answer.status = SolveStatus::kInfeasible;
-  answer.bound = -kInfinity;
+  answer.bound = -lp::kInfinity;
   if (has_crossed_bounds(milp)) return answer;
   if (milp.columns() > 0) return std::nullopt;
-  if (!is_feasible(milp, {}, kFeasibility)) return answer;
+  if (!lp::is_feasible(milp, {}, kFeasibility)) return answer;
   answer.status = SolveStatus::kOptimal;
   answer.bound = 0;
   answer.row_price.assign(milp.row_lower.size(), 0.0);
@@ -165,29 +167,29 @@ struct Backend::Implementation {
     return conversation;
   }
 
-  Conversation converse(MessageType type, const Milp& milp, MilpRequest request);
-  MilpAnswer settle(const Milp& milp, const MilpRequest& request, Conversation conversation);
-  MilpAnswer ask(MessageType type, const Milp& whole, const Milp& sent, MilpRequest request);
-  MilpAnswer ask_lp(MessageType type, const Milp& sent, MilpRequest request);
+  Conversation converse(MessageType type, const lp::Milp& milp, MilpRequest request);
+  MilpAnswer settle(const lp::Milp& milp, const MilpRequest& request, Conversation conversation);
+  MilpAnswer ask(MessageType type, const lp::Milp& whole, const lp::Milp& sent, MilpRequest request);
+  MilpAnswer ask_lp(MessageType type, const lp::Milp& sent, MilpRequest request);
 
   BackendOptions options;
   std::optional<WorkerProcess> worker, spare;
   std::vector<WorkerProcess> killed;  // that may not have ended yet
-  Milp lp;                            // what the worker's open LP is, to check its answers against
+  lp::Milp lp;                        // what the worker's open LP is, to check its answers against
   bool is_lp_open = false;
   std::int64_t failures = 0;
 };
 
-Backend::Implementation::Conversation Backend::Implementation::converse(MessageType type, const Milp& milp,
+Backend::Implementation::Conversation Backend::Implementation::converse(MessageType type, const lp::Milp& milp,
                                                                         MilpRequest request) {
   Conversation conversation;
   const ChannelClock::time_point deadline = request.deadline;
   const ChannelClock::duration left = deadline - ChannelClock::now();
   if (left <= ChannelClock::duration::zero()) return not_asked(type, "the deadline had passed before the request");
-  if (left < kTimeToAnswer) return not_asked(type, "there is too little time for an answer");
+  if (left < milliseconds(kTuning.forecast.answer_ms)) return not_asked(type, "there is too little time for an answer");
   if (request.work.is_reached()) return not_asked(type, "the work limit is reached");
   reap();
-  const bool may_start = left > kTimeToStart;
+  const bool may_start = left > milliseconds(kTuning.forecast.start_ms);
   if (!ensure_worker(may_start)) {
     if (!may_start) return not_asked(type, "there is too little time to start a worker");
     return fail({}, "the worker cannot be started: " + options.worker_program);
@@ -226,23 +228,24 @@ Backend::Implementation::Conversation Backend::Implementation::converse(MessageT
 
 // Every checkable part of a worker's answer is checked: the points are, here; statements that a point contradicts are
 // dropped.
-MilpAnswer Backend::Implementation::settle(const Milp& milp, const MilpRequest& request, Conversation conversation) {
+MilpAnswer Backend::Implementation::settle(const lp::Milp& milp, const MilpRequest& request,
+                                           Conversation conversation) {
   MilpAnswer answer = std::move(conversation.answer);
   const bool had_point = !answer.x.empty();
   std::vector<double> best = verified(milp, request, std::move(answer.x));
   const bool is_nonsense = had_point && best.empty();
   if (is_nonsense) {
     answer.status = SolveStatus::kFailed;
-    answer.bound = kInfinity;
+    answer.bound = lp::kInfinity;
     answer.message = "the worker sent an infeasible solution";
     ++failures;
   }
-  double objective = best.empty() ? -kInfinity : objective_value(milp, best);
+  double objective = best.empty() ? -lp::kInfinity : lp::objective_value(milp, best);
   bool is_replaced = false;
   const auto consider = [&](std::vector<double> x) {
     x = verified(milp, request, std::move(x));
     if (x.empty()) return;
-    const double value = objective_value(milp, x);
+    const double value = lp::objective_value(milp, x);
     if (value <= objective + 1e-9 * std::abs(value)) return;
     best = std::move(x);
     objective = value;
@@ -250,7 +253,7 @@ MilpAnswer Backend::Implementation::settle(const Milp& milp, const MilpRequest& 
   };
   consider(std::move(conversation.incumbent.x));
   if (answer.status == SolveStatus::kFailed && !is_nonsense) answer.bound = conversation.incumbent.bound;
-  if (!request.start.empty() && objective_value(milp, request.start) > request.cutoff) consider(request.start);
+  if (!request.start.empty() && lp::objective_value(milp, request.start) > request.cutoff) consider(request.start);
   answer.x = std::move(best);
   if (answer.x.empty()) return answer;
   answer.objective = objective;
@@ -258,14 +261,15 @@ MilpAnswer Backend::Implementation::settle(const Milp& milp, const MilpRequest& 
   if (is_replaced) answer.status = SolveStatus::kFeasible;
   if (answer.bound < objective - 1e-6 * std::max(1.0, std::abs(objective))) {
     answer.message += answer.message.empty() ? "the worker's bound was wrong" : "; the worker's bound was wrong";
-    answer.bound = kInfinity;
+    answer.bound = lp::kInfinity;
     answer.status = SolveStatus::kFeasible;
   }
   answer.bound = std::max(answer.bound, objective);
   return answer;
 }
 
-MilpAnswer Backend::Implementation::ask(MessageType type, const Milp& whole, const Milp& sent, MilpRequest request) {
+MilpAnswer Backend::Implementation::ask(MessageType type, const lp::Milp& whole, const lp::Milp& sent,
+                                        MilpRequest request) {
   std::string remark;
   if (!request.start.empty()) {
     request.start = verified(whole, request, std::move(request.start));
@@ -278,7 +282,7 @@ MilpAnswer Backend::Implementation::ask(MessageType type, const Milp& whole, con
   return answer;
 }
 
-MilpAnswer Backend::Implementation::ask_lp(MessageType type, const Milp& sent, MilpRequest request) {
+MilpAnswer Backend::Implementation::ask_lp(MessageType type, const lp::Milp& sent, MilpRequest request) {
   request.relax = true;
   MilpAnswer answer = ask(type, lp, sent, std::move(request));
   if (answer.status == SolveStatus::kFailed) is_lp_open = false;
@@ -291,12 +295,12 @@ Backend::Backend(BackendOptions options) : implementation_(std::make_unique<Impl
 
 Backend::~Backend() = default;
 
-MilpAnswer Backend::solve(const Milp& milp, const MilpRequest& request) {
+MilpAnswer Backend::solve(const lp::Milp& milp, const MilpRequest& request) {
   if (std::optional<MilpAnswer> trivial = trivial_answer(milp)) return std::move(*trivial);
   return implementation_->ask(MessageType::kSolve, milp, milp, request);
 }
 
-MilpAnswer Backend::open_lp(const Milp& milp, const MilpRequest& request) {
+MilpAnswer Backend::open_lp(const lp::Milp& milp, const MilpRequest& request) {
   Implementation& state = *implementation_;
   state.lp = milp;
   std::fill(state.lp.is_integer.begin(), state.lp.is_integer.end(), std::uint8_t{0});
@@ -304,7 +308,7 @@ MilpAnswer Backend::open_lp(const Milp& milp, const MilpRequest& request) {
   return state.ask_lp(MessageType::kOpenLp, state.lp, request);
 }
 
-MilpAnswer Backend::extend_lp(const Milp& more_columns, const MilpRequest& request) {
+MilpAnswer Backend::extend_lp(const lp::Milp& more_columns, const MilpRequest& request) {
   Implementation& state = *implementation_;
   MilpAnswer failure;
   failure.message = state.is_lp_open ? "the columns do not match the rows of the open LP" : "no LP is open";
@@ -324,4 +328,4 @@ void Backend::tidy() { implementation_->tidy(); }
 
 std::int64_t Backend::failures() const { return implementation_->failures; }
 
-}  // namespace muster
+}  // namespace muster::cbc

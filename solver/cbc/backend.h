@@ -13,7 +13,7 @@
 #include "solver/cbc/milp_request.h"
 #include "solver/lp/milp.h"
 
-namespace muster {
+namespace muster::cbc {
 
 struct BackendOptions {
   std::string worker_program;  // path of the program that calls serve_worker() when run as `program worker`
@@ -44,14 +44,14 @@ class Backend {
   // here, with integer columns rounded to integers; it is the best of CBC's answer, what CBC had found before it was
   // stopped or killed, and the start. Cost above the search itself: about 1.2 ms, nearly all of it in setting CBC up
   // (0.1 ms with `relax`); the model is copied twice.
-  MilpAnswer solve(const Milp& milp, const MilpRequest& request);
+  MilpAnswer solve(const lp::Milp& milp, const MilpRequest& request);
 
   // Column generation: an LP that is kept in the worker, grows by columns, and starts each time from its last basis.
   // open() replaces the former. Each call solves the LP relaxation and returns x, prices and objective; after a failure
   // is_open() is false and the caller opens again or gives up.
-  MilpAnswer open_lp(const Milp& milp, const MilpRequest& request);
+  MilpAnswer open_lp(const lp::Milp& milp, const MilpRequest& request);
   // The rows of `more_columns` are those of the open LP; only its columns count.
-  MilpAnswer extend_lp(const Milp& more_columns, const MilpRequest& request);
+  MilpAnswer extend_lp(const lp::Milp& more_columns, const MilpRequest& request);
   bool is_open() const;
 
   // How many workers had to be killed or died since the beginning.
@@ -67,4 +67,4 @@ class Backend {
 // the process's exit code.
 int serve_worker(int file_descriptor, const std::string& fault);
 
-}  // namespace muster
+}  // namespace muster::cbc

@@ -5,9 +5,11 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,15 +25,15 @@
 #include <OsiClpSolverInterface.hpp>
 
 #include "model/base/require.h"
+#include "model/base/tuning.h"
 #pragma GCC diagnostic pop
 
-namespace muster {
+namespace muster::cbc {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
 constexpr double kFeasibility = 1e-6;
-constexpr std::int64_t kIteration = 200;  // units of WorkLimit of an iteration of any size; small models need it most
 // With its own 1e-6, CBC 2.10.8 reports feasible small models with large coefficients as infeasible, or points as
 // optimal that are not.
 constexpr const char* kIntegerTolerance = "1e-9";
@@ -52,27 +54,27 @@ std::vector<double> to_coin(const std::vector<double>& values) {
   return result;
 }
 
+static_assert(std::is_same_v<CoinBigIndex, std::int32_t>, "the model's arrays are passed as they are");
+
 // The model in Coin's types: a minimisation of the negated objective, since CBC's maximisation is rarely used and
 // tested.
 struct CoinArrays {
   std::vector<double> cost, lower, upper, row_lower, row_upper;
-  std::vector<CoinBigIndex> begin;
 
-  explicit CoinArrays(const Milp& milp)
+  explicit CoinArrays(const lp::Milp& milp)
       : cost(milp.objective.size()),
         lower(to_coin(milp.lower)),
         upper(to_coin(milp.upper)),
         row_lower(to_coin(milp.row_lower)),
         row_upper(to_coin(milp.row_upper)) {
     std::transform(milp.objective.begin(), milp.objective.end(), cost.begin(), std::negate<>());
-    for (const std::int64_t position : milp.column_begin) begin.push_back(static_cast<CoinBigIndex>(position));
   }
 };
 
 // CBC's preprocessing (2.10.8, Cgl 0.60.3) draws wrong conclusions from equations of integers with a coefficient of 2
 // or more, such as 2 z = x + y: models of a dozen columns lost their optimum, one of 25,000. Written in halves,
 // z = x / 2 + y / 2, they did not. A factor for each row.
-std::vector<double> factors_of_rows(const Milp& milp) {
+std::vector<double> factors_of_rows(const lp::Milp& milp) {
   constexpr double kHalf = 0.5;
   std::vector<double> factors(milp.row_lower.size(), 1.0);
   for (std::size_t i = 0; i < milp.entry_row.size(); ++i) {
@@ -88,7 +90,7 @@ std::string number(double value) {
 }
 
 // Whether every feasible point's objective is an integer, so that a bound may be rounded down.
-bool has_integral_objective(const Milp& milp) {
+bool has_integral_objective(const lp::Milp& milp) {
   for (std::size_t column = 0; column < milp.objective.size(); ++column) {
     const double coefficient = milp.objective[column];
     if (coefficient == 0) continue;
@@ -97,7 +99,7 @@ bool has_integral_objective(const Milp& milp) {
   return true;
 }
 
-std::vector<double> with_rounded_integers(const Milp& milp, std::vector<double> x) {
+std::vector<double> with_rounded_integers(const lp::Milp& milp, std::vector<double> x) {
   for (std::size_t column = 0; column < x.size(); ++column) {
     if (milp.is_integer[column] != 0) x[column] = std::round(x[column]);
   }
@@ -127,7 +129,8 @@ class LpStopper : public ClpEventHandler {
     constexpr int kGoOn = -1;
     constexpr int kStop = 5;
     if (which != endOfIteration && which != endOfFactorization) return kGoOn;
-    if (which == endOfIteration) stop_->work.spend(kIteration + model_->numberRows() + model_->numberColumns());
+    if (which == endOfIteration) 
+      stop_->work.spend(kTuning.milp.iteration_units + model_->numberRows() + model_->numberColumns());
     return stop_->is_over() ? kStop : kGoOn;
   }
 
@@ -140,7 +143,7 @@ class LpStopper : public ClpEventHandler {
 // searches.
 class Completion {
  public:
-  explicit Completion(const Milp& milp) : milp_(milp) {}
+  explicit Completion(const lp::Milp& milp) : milp_(milp) {}
 
   // `original[k]` is the column of the given model that column k of the other one stands for. Empty if there is no
   // result.
@@ -152,7 +155,7 @@ class Completion {
       x[static_cast<std::size_t>(column)] = values[position];
     }
     x = with_rounded_integers(milp_, std::move(x));
-    if (is_feasible(milp_, x, kFeasibility)) return x;
+    if (lp::is_feasible(milp_, x, kFeasibility)) return x;
     return solve_rest(x);
   }
 
@@ -168,18 +171,18 @@ class Completion {
     }
     ClpSimplex simplex;
     simplex.setLogLevel(0);
-    simplex.loadProblem(milp_.columns(), milp_.rows(), arrays.begin.data(), milp_.entry_row.data(),
+    simplex.loadProblem(milp_.columns(), milp_.rows(), milp_.column_begin.data(), milp_.entry_row.data(),
                         milp_.entry_value.data(), lower.data(), upper.data(), arrays.cost.data(),
                         arrays.row_lower.data(), arrays.row_upper.data());
     simplex.dual();
     if (!simplex.primalFeasible()) return {};
     const double* solution = simplex.primalColumnSolution();
     std::vector<double> x = with_rounded_integers(milp_, {solution, solution + milp_.columns()});
-    if (!is_feasible(milp_, x, kFeasibility)) x.clear();
+    if (!lp::is_feasible(milp_, x, kFeasibility)) x.clear();
     return x;
   }
 
-  const Milp& milp_;
+  const lp::Milp& milp_;
 };
 
 // ---------------------------------------------------------------------------------------------------- branch and cut
@@ -187,7 +190,7 @@ class Completion {
 // One run of CbcMain1, whose callbacks find it by the global below: CBC passes no user data to them.
 class Search {
  public:
-  Search(const Milp& milp, const MilpRequest& request, const IncumbentListener& listener)
+  Search(const lp::Milp& milp, const MilpRequest& request, const IncumbentListener& listener)
       : milp_(milp),
         request_(request),
         listener_(listener),
@@ -210,7 +213,7 @@ class Search {
   void load(OsiClpSolverInterface& solver) const;
   void give_start(CbcModel& model) const;
   double start_objective() const {
-    return request_.start.empty() ? -kInfinity : objective_value(milp_, request_.start);
+    return request_.start.empty() ? -lp::kInfinity : lp::objective_value(milp_, request_.start);
   }
   // A node that is not of interest counts as excluded, so no bound lies below it.
   double floor_of_interest() const { return std::max(request_.cutoff, start_objective()); }
@@ -220,16 +223,16 @@ class Search {
   void tell_bound();
   MilpAnswer conclude(CbcModel& model);
 
-  const Milp& milp_;
+  const lp::Milp& milp_;
   const MilpRequest& request_;
   const IncumbentListener& listener_;
   Completion completion_;
   const bool integral_objective_;
   CbcModel* main_model_ = nullptr;
   Stop stop_;
-  double bound_ = kInfinity;        // as reported by CBC, without margin
+  double bound_ = lp::kInfinity;    // as reported by CBC, without margin
   Clock::time_point next_telling_;  // of a bound alone
-  double streamed_ = -kInfinity;    // CBC's objective of the last solution examined
+  double streamed_ = -lp::kInfinity;  // CBC's objective of the last solution examined
   MilpAnswer best_;
 };
 
@@ -267,7 +270,7 @@ void Search::load(OsiClpSolverInterface& solver) const {
   }
   solver.messageHandler()->setLogLevel(0);
   solver.getModelPtr()->setLogLevel(0);
-  solver.loadProblem(milp_.columns(), milp_.rows(), arrays.begin.data(), milp_.entry_row.data(), values.data(),
+  solver.loadProblem(milp_.columns(), milp_.rows(), milp_.column_begin.data(), milp_.entry_row.data(), values.data(),
                      arrays.lower.data(), arrays.upper.data(), arrays.cost.data(), arrays.row_lower.data(),
                      arrays.row_upper.data());
   solver.setObjSense(1.0);
@@ -338,7 +341,7 @@ void Search::tell_bound() {
 
 void Search::offer(std::vector<double> x) {
   if (x.empty()) return;
-  const double objective = objective_value(milp_, x);
+  const double objective = lp::objective_value(milp_, x);
   if (!best_.x.empty() && objective <= best_.objective) return;
   best_.x = std::move(x);
   best_.objective = objective;
@@ -348,8 +351,9 @@ void Search::offer(std::vector<double> x) {
 }
 
 double Search::proven(double bound) const {
-  if (bound >= 1e30) return kInfinity;
-  double result = with_margin(std::max({bound, floor_of_interest(), best_.x.empty() ? -kInfinity : best_.objective}));
+  if (bound >= 1e30) return lp::kInfinity;
+  double result =
+      with_margin(std::max({bound, floor_of_interest(), best_.x.empty() ? -lp::kInfinity : best_.objective}));
   if (integral_objective_) result = std::max(std::floor(result), floor_of_interest());
   return result;
 }
@@ -361,13 +365,13 @@ MilpAnswer Search::conclude(CbcModel& model) {
   best_.nodes = model.getNodeCount();
   best_.work = stop_.work.spent();
   const bool has_solution = model.bestSolution() != nullptr && model.getMinimizationObjValue() < 1e30;
-  const double claimed = has_solution ? -model.getMinimizationObjValue() : -kInfinity;
+  const double claimed = has_solution ? -model.getMinimizationObjValue() : -lp::kInfinity;
   if (has_solution) offer(completion_.complete(model.bestSolution(), nullptr, milp_.columns()));
   if (!request_.start.empty()) offer(with_rounded_integers(milp_, request_.start));
   const bool is_finished = !is_stopped && model.status() == 0;
   if (is_finished && (model.secondaryStatus() == kUnbounded || model.isContinuousUnbounded())) {
     best_.status = SolveStatus::kUnbounded;
-    best_.bound = kInfinity;
+    best_.bound = lp::kInfinity;
     return std::move(best_);
   }
   if (is_finished && !has_solution && best_.x.empty()) {
@@ -375,7 +379,7 @@ MilpAnswer Search::conclude(CbcModel& model) {
     best_.bound = request_.cutoff;
     return std::move(best_);
   }
-  if (!is_stopped && bound_ < kInfinity) on_progress(model);
+  if (!is_stopped && bound_ < lp::kInfinity) on_progress(model);
   best_.bound = std::max(proven(bound_), claimed);
   best_.status = best_.x.empty() ? SolveStatus::kNoSolution : SolveStatus::kFeasible;
   // If a solution is lost on the way back from the preprocessed model, the proof is left without its point.
@@ -438,22 +442,22 @@ struct GrowingLp::Implementation {
   ClpSimplex simplex;
 };
 
-GrowingLp::GrowingLp(const Milp& milp) : implementation_(std::make_unique<Implementation>()) {
+GrowingLp::GrowingLp(const lp::Milp& milp) : implementation_(std::make_unique<Implementation>()) {
   const CoinArrays arrays(milp);
   ClpSimplex& simplex = implementation_->simplex;
   simplex.setLogLevel(0);
-  simplex.loadProblem(milp.columns(), milp.rows(), arrays.begin.data(), milp.entry_row.data(), milp.entry_value.data(),
-                      arrays.lower.data(), arrays.upper.data(), arrays.cost.data(), arrays.row_lower.data(),
-                      arrays.row_upper.data());
+  simplex.loadProblem(milp.columns(), milp.rows(), milp.column_begin.data(), milp.entry_row.data(),
+                      milp.entry_value.data(), arrays.lower.data(), arrays.upper.data(), arrays.cost.data(),
+                      arrays.row_lower.data(), arrays.row_upper.data());
 }
 
 GrowingLp::~GrowingLp() = default;
 
-void GrowingLp::extend(const Milp& more_columns) {
+void GrowingLp::extend(const lp::Milp& more_columns) {
   const CoinArrays arrays(more_columns);
   implementation_->simplex.addColumns(more_columns.columns(), arrays.lower.data(), arrays.upper.data(),
-                                      arrays.cost.data(), arrays.begin.data(), more_columns.entry_row.data(),
-                                      more_columns.entry_value.data());
+                                      arrays.cost.data(), more_columns.column_begin.data(),
+                                      more_columns.entry_row.data(), more_columns.entry_value.data());
 }
 
 std::int32_t GrowingLp::rows() const { return implementation_->simplex.numberRows(); }
@@ -486,10 +490,10 @@ MilpAnswer GrowingLp::solve(const MilpRequest& request) {
   return answer;
 }
 
-MilpAnswer solve_with_cbc(const Milp& milp, const MilpRequest& request, const IncumbentListener& listener) {
+MilpAnswer solve_with_cbc(const lp::Milp& milp, const MilpRequest& request, const IncumbentListener& listener) {
   MUSTER_REQUIRE(milp.columns() > 0);
   if (request.relax) return GrowingLp(milp).solve(request);
   return Search(milp, request, listener).run();
 }
 
-}  // namespace muster
+}  // namespace muster::cbc

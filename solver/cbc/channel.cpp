@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace muster {
+namespace muster::cbc {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x4d535452;  // marks a message: other data may be written to the descriptor
@@ -132,4 +132,4 @@ ChannelStatus Channel::wait_for(short events, ChannelClock::time_point deadline)
   }
 }
 
-}  // namespace muster
+}  // namespace muster::cbc

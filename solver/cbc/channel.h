@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace muster {
+namespace muster::cbc {
 
 using ChannelClock = std::chrono::steady_clock;  // CLOCK_MONOTONIC: the same in every process of the machine
 
@@ -50,4 +50,4 @@ class Channel {
   int file_descriptor_;
 };
 
-}  // namespace muster
+}  // namespace muster::cbc

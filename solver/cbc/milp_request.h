@@ -9,7 +9,7 @@
 #include "solver/budget/work_limit.h"
 #include "solver/lp/milp.h"
 
-namespace muster {
+namespace muster::cbc {
 
 enum class SolveStatus : std::uint8_t {
   kOptimal,     // proven, within the gap asked for
@@ -22,17 +22,17 @@ enum class SolveStatus : std::uint8_t {
 
 struct MilpRequest {
   // Hard: the call returns by then (+ the time to kill a process). Must be set. Where there is no time for an answer,
-  // or to start a worker that is missing, nobody is asked: kNoSolution.
+  // or to start a worker that is missing, no worker is asked: kNoSolution.
   std::chrono::steady_clock::time_point deadline;
   double relative_gap = 0;
-  WorkLimit work;                // deterministic mode: what each request spends; reached, kNoSolution at once
+  WorkLimit work;                // deterministic mode: what each request spends; reached, kNoSolution immediately
   std::int64_t node_limit = -1;  // branch-and-bound nodes; < 0: none
   // A feasible point given to CBC as its first incumbent; empty: none. One that is not feasible is left out, and
   // `message` says so.
   std::vector<double> start;
   // Only solutions better than this are of interest; -infinity: none. kInfeasible then means: proven that there are
   // none, and `bound` is the cutoff.
-  double cutoff = -kInfinity;
+  double cutoff = -lp::kInfinity;
   bool relax = false;  // solve the LP relaxation only
   // Slower, but another way through CBC: some models make its preprocessing fail an assertion (signal 6).
   bool without_preprocessing = false;
@@ -43,7 +43,7 @@ struct MilpAnswer {
   double objective = 0;  // of x
   // Proven upper bound of the maximum; +infinity: none. Exactly the optimum where that is proven and all costs are
   // integers on integer columns; else 2e-5 + 1e-9 |bound| above what CBC says, whose own tolerances are of that size.
-  double bound = kInfinity;
+  double bound = lp::kInfinity;
   std::vector<double> x;  // empty: none
   // Duals of the LP relaxation at its optimum, d objective / d side: >= 0 for <= rows, <= 0 for >= rows; only with
   // `relax` and kOptimal.
@@ -54,4 +54,4 @@ struct MilpAnswer {
   std::string message;
 };
 
-}  // namespace muster
+}  // namespace muster::cbc

@@ -18,7 +18,7 @@
 #include "solver/cbc/channel.h"
 #include "solver/cbc/worker_protocol.h"
 
-namespace muster {
+namespace muster::cbc {
 namespace {
 
 constexpr auto kNoDeadline = ChannelClock::time_point::max();
@@ -70,8 +70,8 @@ class WorkerLoop {
  private:
   // CBC's first solve is slower by half again as much, for page faults and symbols: a spare has the time for it.
   static void warm_up() {
-    Milp milp;
-    milp.add_row(-kInfinity, 7);
+    lp::Milp milp;
+    milp.add_row(-lp::kInfinity, 7);
     milp.add_column({5, 0, 10, true}, {{0, 3}});
     milp.add_column({3, 0, 10, true}, {{0, 2}});
     MilpRequest request;
@@ -155,4 +155,4 @@ int serve_worker(int file_descriptor, const std::string& fault) {
   }
 }
 
-}  // namespace muster
+}  // namespace muster::cbc

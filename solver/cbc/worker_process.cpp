@@ -17,7 +17,7 @@
 
 extern "C" char** environ;  // NOLINT(readability-redundant-declaration): not every libc declares it
 
-namespace muster {
+namespace muster::cbc {
 namespace {
 
 // Sanitizers reserve terabytes of address space.
@@ -143,4 +143,4 @@ std::string WorkerProcess::end() {
   return reaped < 0 ? "it ended" : cause_of_death(status);
 }
 
-}  // namespace muster
+}  // namespace muster::cbc

@@ -9,7 +9,7 @@
 
 #include "solver/cbc/channel.h"
 
-namespace muster {
+namespace muster::cbc {
 
 constexpr int kWorkerFileDescriptor = 3;  // the descriptor of the channel in `muster worker`
 
@@ -41,4 +41,4 @@ class WorkerProcess {
   Channel channel_;
 };
 
-}  // namespace muster
+}  // namespace muster::cbc

@@ -4,7 +4,7 @@
 #include <string>
 #include <type_traits>
 
-namespace muster {
+namespace muster::cbc {
 namespace {
 
 class ByteWriter {
@@ -82,7 +82,7 @@ void each_array(Coder& coder, Model& milp, const Apply& apply) {
   apply(coder, milp.entry_value);
 }
 
-bool fits_together(const Milp& milp) {
+bool fits_together(const lp::Milp& milp) {
   const std::size_t columns = milp.objective.size();
   if (milp.lower.size() != columns || milp.upper.size() != columns || milp.is_integer.size() != columns) return false;
   if (milp.row_lower.size() != milp.row_upper.size()) return false;
@@ -97,13 +97,13 @@ bool fits_together(const Milp& milp) {
   return true;
 }
 
-std::size_t bytes_of(const Milp& milp) {
-  return milp.objective.size() * 33 + milp.row_lower.size() * 16 + milp.entry_row.size() * 12 + 200;
+std::size_t bytes_of(const lp::Milp& milp) {
+  return milp.objective.size() * 29 + milp.row_lower.size() * 16 + milp.entry_row.size() * 12 + 200;
 }
 
 }  // namespace
 
-std::vector<std::byte> encode(const Milp& milp, const MilpRequest& request) {
+std::vector<std::byte> encode(const lp::Milp& milp, const MilpRequest& request) {
   ByteWriter writer;
   writer.reserve(bytes_of(milp) + request.start.size() * 8);
   each_array(writer, milp, [](ByteWriter& to, const auto& array) { to.put_all(array); });
@@ -168,4 +168,4 @@ std::optional<MilpAnswer> decode_answer(std::span<const std::byte> bytes) {
   return answer;
 }
 
-}  // namespace muster
+}  // namespace muster::cbc

@@ -11,7 +11,7 @@
 #include "solver/cbc/milp_request.h"
 #include "solver/lp/milp.h"
 
-namespace muster {
+namespace muster::cbc {
 
 enum class MessageType : std::uint32_t {
   kSolve = 1,  // parent: a model and a request; the LP that is open stays so
@@ -22,15 +22,15 @@ enum class MessageType : std::uint32_t {
 };
 
 struct Question {
-  Milp milp;
+  lp::Milp milp;
   MilpRequest request;
 };
 
-std::vector<std::byte> encode(const Milp& milp, const MilpRequest& request);
+std::vector<std::byte> encode(const lp::Milp& milp, const MilpRequest& request);
 std::vector<std::byte> encode(const MilpAnswer& answer);
 
 // None if the bytes are not what encode() writes, or describe a model with inconsistent arrays.
 std::optional<Question> decode_question(std::span<const std::byte> bytes);
 std::optional<MilpAnswer> decode_answer(std::span<const std::byte> bytes);
 
-}  // namespace muster
+}  // namespace muster::cbc

@@ -9,19 +9,19 @@
 
 #include "solver/cbc/backend.h"
 #include "solver/column_generation/column_generation.h"
-#include "solver/column_generation/subproblem.h"
+#include "solver/column_generation/restricted_master.h"
 
-namespace muster {
+namespace muster::column_generation {
 
-// Prices of the formulation's rows from an LP relaxation with, for each class of rooms (atom, memory of a device, idle
+// Prices of the formulation's rows from an LP relaxation with, for each class of rooms (zone, memory of a device, idle
 // devices) and each demand class that fits there, a column "pods of it there", and rows for the total capacity of the
 // class. If all demand fits into the sums, nothing is scarce and pods have no price; then the LP is solved again with
 // reduced sums. Empty: the time was up. Cost: one or two LPs whose size does not depend on the number of nodes.
-std::vector<double> prices_in_sum(const Subproblem& sub, const PricingTask& task, Backend& backend);
+std::vector<double> aggregate_prices(const RestrictedMaster& sub, const PricingTask& task, cbc::Backend& backend);
 
 // Prices of all rows for known prices of pods (by DemandIndex, in units of the task's expression): those of the LP in
 // which pods are not placed but bought. Empty: the time was up. Cost: one LP of the demand's size.
-std::vector<double> prices_of_pods(const Subproblem& sub, const PricingTask& task, const std::vector<double>& pods,
-                                   Backend& backend);
+std::vector<double> prices_of_pods(const RestrictedMaster& sub, const PricingTask& task,
+                                   const std::vector<double>& pods, cbc::Backend& backend);
 
-}  // namespace muster
+}  // namespace muster::column_generation

@@ -6,74 +6,74 @@
 #include <limits>
 
 #include "model/base/parallel.h"
-#include "solver/column_generation/subproblem.h"
+#include "model/base/tuning.h"
+#include "solver/column_generation/restricted_master.h"
 
-namespace muster {
+namespace muster::column_generation {
 namespace {
 
-constexpr int kQuick = 0, kUsual = 1, kThorough = 5;  // effort of pricing; more where less finds no column any more
-constexpr std::size_t kRoomsATask = 4;                // that one thread prices before it asks for more
-constexpr int kMostBranches = 16;   // column generations of one level without a clock; with one, as many as fit
-constexpr double kSmoothing = 0.4;  // part of the best prices known in those that are priced at
-constexpr double kPenalty = 1000;   // of a gang too few, in times of what is to be gained
+constexpr int kQuick = 0, kUsual = 1;   // effort of pricing
+constexpr std::size_t kRoomsATask = 4;  // that one thread prices before it asks for more
 
 // Gangs of a class: at most this many, or at least this many. The latter by a penalty for the shortfall, which is a
 // relaxation at any height, so that a branch always has a solution.
 struct Branch {
   std::vector<std::pair<std::int32_t, double>> at_most, at_least;
   double penalty = 0;
-  double limit = kInfinity;
+  double dual_bound = lp::kInfinity;
 };
 
 class Generation {
  public:
-  Generation(Subproblem& sub, const PricingTask& task, const Branch& branch, Backend& backend)
+  Generation(RestrictedMaster& sub, const PricingTask& task, const Branch& branch, cbc::Backend& backend)
       : sub_(sub), task_(task), branch_(branch), backend_(backend) {
     build();
   }
 
   Priced run() {
-    MilpRequest request;
+    cbc::MilpRequest request;
     request.relax = true;
-    request.deadline = task_.deadline.after(1);
+    request.deadline = task_.deadline.end();
     request.work = task_.deadline.work();
     Priced priced;
-    std::vector<double>& center = sub_.center;
-    if (center.size() != static_cast<std::size_t>(milp_.rows())) center.clear();
-    bool is_smoothed = !center.empty();
+    std::vector<double>& stability_center = sub_.stability_center;
+    if (stability_center.size() != static_cast<std::size_t>(milp_.rows())) stability_center.clear();
+    bool is_smoothed = !stability_center.empty();
     if (is_smoothed) {
-      for (RoomClassIndex room : sub_.supply.rooms.indices())
-        center[static_cast<std::size_t>(sub_.formulation->room_row(room))] = 0;
-      Milp more = no_columns();
-      priced.limit = limit_at(center, center, kUsual, more) - constant();
+      for (formulation::ResidualClassIndex room : sub_.supply.rooms.indices())
+        stability_center[static_cast<std::size_t>(sub_.formulation->capacity_row(room))] = 0;
+      lp::Milp more = no_columns();
+      priced.dual_bound = dual_bound_at(stability_center, stability_center, kUsual, more) - constant();
       build();
     }
-    MilpAnswer answer = backend_.open_lp(milp_, request);
-    for (int round = 0; round < task_.most_rounds && answer.status == SolveStatus::kOptimal; ++round) {
+    cbc::MilpAnswer answer = backend_.open_lp(milp_, request);
+    for (int round = 0; round < task_.most_rounds && answer.status == cbc::SolveStatus::kOptimal; ++round) {
       priced.x = answer.x;
       priced.value = answer.objective - constant();
-      Milp more = no_columns();
-      std::vector<double> price = is_smoothed ? between(center, answer.row_price, kSmoothing) : answer.row_price;
-      double best = limit_at(price, answer.row_price, kQuick, more);
+      lp::Milp more = no_columns();
+      std::vector<double> price =
+          is_smoothed ? between(stability_center, answer.row_price, kTuning.generation.smoothing) : answer.row_price;
+      double best = dual_bound_at(price, answer.row_price, kQuick, more);
       // No column has positive reduced profit at these prices: at the master's own, and thoroughly priced.
-      if (more.columns() == 0) best = std::min(best, limit_at(price, answer.row_price, kUsual, more));
+      if (more.columns() == 0) best = std::min(best, dual_bound_at(price, answer.row_price, kUsual, more));
       if (more.columns() == 0 && is_smoothed) {
         price = answer.row_price;
-        best = std::min(best, limit_at(price, answer.row_price, kUsual, more));
+        best = std::min(best, dual_bound_at(price, answer.row_price, kUsual, more));
       }
-      if (more.columns() == 0) best = std::min(best, limit_at(price, answer.row_price, kThorough, more));
-      if (best - constant() < priced.limit) {
-        priced.limit = best - constant();
-        center = price;
+      if (more.columns() == 0)
+        best = std::min(best, dual_bound_at(price, answer.row_price, kTuning.pricing.thorough, more));
+      if (best - constant() < priced.dual_bound) {
+        priced.dual_bound = best - constant();
+        stability_center = price;
         is_smoothed = true;
       }
-      const double gap = priced.limit + constant() - answer.objective;
+      const double gap = priced.dual_bound + constant() - answer.objective;
       if (more.columns() == 0 || gap <= std::max(1e-7, 1e-5 * std::abs(answer.objective))) break;
       if (task_.deadline.passed()) break;
       answer = backend_.extend_lp(more, request);
     }
     // A worker that was stopped because its time was up is no defect; one that broke before is.
-    if (answer.status == SolveStatus::kFailed && Deadline::Clock::now() < request.deadline)
+    if (answer.status == cbc::SolveStatus::kFailed && Deadline::Clock::now() < request.deadline)
       priced.defect = answer.message;
     return priced;
   }
@@ -83,7 +83,7 @@ class Generation {
   void build() {
     milp_ = sub_.formulation->model().build(task_.expression, task_.sign);
     is_configuration_.assign(static_cast<std::size_t>(milp_.columns()), false);
-    for (RoomClassIndex room : sub_.supply.rooms.indices())
+    for (formulation::ResidualClassIndex room : sub_.supply.rooms.indices())
       for (const std::int32_t column : sub_.formulation->configuration_columns(room))
         is_configuration_[static_cast<std::size_t>(column)] = true;
     for (const auto& [column, most] : branch_.at_most) {
@@ -94,8 +94,8 @@ class Generation {
       milp_.objective[static_cast<std::size_t>(column)] += branch_.penalty;
   }
 
-  Milp no_columns() const {
-    Milp more;
+  lp::Milp no_columns() const {
+    lp::Milp more;
     more.row_lower.assign(static_cast<std::size_t>(milp_.rows()), 0);
     more.row_upper = more.row_lower;
     return more;
@@ -110,7 +110,7 @@ class Generation {
 
   // An upper bound of the LP over all columns, by pricing at `price`, from which impossible signs are removed;
   // configurations with positive reduced profit at the master's prices become columns.
-  double limit_at(std::vector<double>& price, const std::vector<double>& master, int effort, Milp& more) {
+  double dual_bound_at(std::vector<double>& price, const std::vector<double>& master, int effort, lp::Milp& more) {
     const double bound = bound_of_prices(milp_, is_configuration_, price);
     const double slack = price_round(price, master, effort, more);
     return bound + slack + 1e-11 * (std::abs(bound) + slack);
@@ -119,9 +119,10 @@ class Generation {
   // Prices every room class at these row prices; configurations with positive reduced profit become columns. Returns
   // how much the LP's value could still rise: sum over room classes of nodes x (limit - price of the node); infinity if
   // the time was up before the end.
-  double price_round(const std::vector<double>& row_price, const std::vector<double>& master, int effort, Milp& more) {
+  double price_round(const std::vector<double>& row_price, const std::vector<double>& master, int effort,
+                     lp::Milp& more) {
     const auto row_of = [&](std::int32_t row) { return std::max(0.0, row_price[static_cast<std::size_t>(row)]); };
-    Indexed<RoomClassIndex, Pricing::Result> results(sub_.supply.rooms.size());
+    Indexed<formulation::ResidualClassIndex, Pricing::Result> results(sub_.supply.rooms.size());
     std::atomic<bool> is_late = false;
     const std::size_t parts = (sub_.supply.rooms.size() + kRoomsATask - 1) / kRoomsATask;
     parallel_for(parts, task_.threads, [&](std::size_t part) {
@@ -131,8 +132,8 @@ class Generation {
           is_late = true;
           return;
         }
-        const RoomClassIndex room(i);
-        for (DemandIndex d : sub_.supply.rooms[room].demands)
+        const formulation::ResidualClassIndex room(i);
+        for (formulation::DemandIndex d : sub_.supply.rooms[room].demands)
           price[d.value()] = row_of(sub_.formulation->supply_row(d, room));
         Pricing& pricing = sub_.pool.pricing(room);
         results[room] = effort == kQuick && sub_.demand.running.empty()
@@ -140,17 +141,17 @@ class Generation {
                             : pricing.price(price, std::max(effort, kUsual));
       }
     });
-    if (is_late) return kInfinity;
+    if (is_late) return lp::kInfinity;
     double slack = 0;
-    for (RoomClassIndex room : sub_.supply.rooms.indices()) {
+    for (formulation::ResidualClassIndex room : sub_.supply.rooms.indices()) {
       Pricing::Result& priced = results[room];
       const auto nodes = static_cast<double>(sub_.supply.rooms[room].count());
-      const std::int32_t room_row = sub_.formulation->room_row(room);
-      slack += nodes * std::max(0.0, priced.limit - row_of(room_row));
-      const double node = std::max(0.0, master[static_cast<std::size_t>(room_row)]);
+      const std::int32_t capacity_row = sub_.formulation->capacity_row(room);
+      slack += nodes * std::max(0.0, priced.dual_bound - row_of(capacity_row));
+      const double node = std::max(0.0, master[static_cast<std::size_t>(capacity_row)]);
       for (std::size_t j = 0; j < priced.configurations.size(); ++j) {
-        if (worth_of(room, priced.configurations[j], master) <= node + 1e-7 * std::max(1.0, node)) continue;
-        const std::vector<Entry> entries = sub_.formulation->entries_of(room, priced.configurations[j]);
+        if (reduced_profit_of(room, priced.configurations[j], master) <= node + 1e-7 * std::max(1.0, node)) continue;
+        const std::vector<lp::Entry> entries = sub_.formulation->entries_of(room, priced.configurations[j]);
         if (!sub_.pool.add(room, std::move(priced.configurations[j]))) continue;
         more.add_column({0, 0, nodes, true}, entries);
       }
@@ -159,7 +160,8 @@ class Generation {
     return slack;
   }
 
-  double worth_of(RoomClassIndex room, const Configuration& configuration, const std::vector<double>& master) const {
+  double reduced_profit_of(formulation::ResidualClassIndex room, const formulation::Configuration& configuration,
+                           const std::vector<double>& master) const {
     double worth = 0;
     for (const auto& [demand, count] : configuration.counts) {
       const std::int32_t row = sub_.formulation->supply_row(demand, room);
@@ -168,16 +170,16 @@ class Generation {
     return worth;
   }
 
-  Subproblem& sub_;
+  RestrictedMaster& sub_;
   const PricingTask& task_;
   const Branch& branch_;
-  Backend& backend_;
-  Milp milp_;
+  cbc::Backend& backend_;
+  lp::Milp milp_;
   std::vector<bool> is_configuration_;  // by column of milp_
 };
 
 // The gangs of which the solution admits a part, the most undecided first; -1: none.
-std::int32_t undecided(const Formulation& formulation, const std::vector<double>& x) {
+std::int32_t undecided(const formulation::Formulation& formulation, const std::vector<double>& x) {
   std::int32_t most = -1;
   double distance = 1e-6;
   for (const std::int32_t column : formulation.admission_columns()) {
@@ -192,7 +194,7 @@ std::int32_t undecided(const Formulation& formulation, const std::vector<double>
 
 }  // namespace
 
-double bound_of_prices(const Milp& milp, const std::vector<bool>& is_configuration, std::vector<double>& price) {
+double bound_of_prices(const lp::Milp& milp, const std::vector<bool>& is_configuration, std::vector<double>& price) {
   long double bound = 0;
   for (std::int32_t i = 0; i < milp.rows(); ++i) {
     const auto row = static_cast<std::size_t>(i);
@@ -214,29 +216,33 @@ double bound_of_prices(const Milp& milp, const std::vector<bool>& is_configurati
   return static_cast<double>(bound);
 }
 
-std::vector<double> between(const std::vector<double>& center, const std::vector<double>& master, double part) {
+std::vector<double> between(const std::vector<double>& stability_center, const std::vector<double>& master,
+                            double part) {
   std::vector<double> price(master.size());
-  for (std::size_t i = 0; i < price.size(); ++i) price[i] = part * center[i] + (1 - part) * master[i];
+  for (std::size_t i = 0; i < price.size(); ++i) price[i] = part * stability_center[i] + (1 - part) * master[i];
   return price;
 }
 
-Priced price_columns(Subproblem& sub, const PricingTask& task, Backend& backend) {
+Priced price_columns(RestrictedMaster& sub, const PricingTask& task, cbc::Backend& backend) {
   return Generation(sub, task, {}, backend).run();
 }
 
-double branch_on_gangs(Subproblem& sub, const PricingTask& task, const Priced& whole, double known, Backend& backend,
-                       const std::function<void(const std::vector<double>&)>& on_solution) {
+double branch_on_gangs(RestrictedMaster& sub, const PricingTask& task, const Priced& whole, double known,
+                       cbc::Backend& backend, const std::function<void(const std::vector<double>&)>& on_solution) {
   struct Open {
     Branch branch;
     std::vector<double> x;
   };
   const double enough = known + 0.5;  // a limit below the next whole number closes a branch
-  std::vector<Open> open{{{{}, {}, kPenalty * std::max(1.0, whole.limit - known), whole.limit}, whole.x}};
+  std::vector<Open> open{
+      {{{}, {}, kTuning.generation.penalty * std::max(1.0, whole.dual_bound - known), whole.dual_bound}, whole.x}};
   double closed = known;
-  const int most = task.deadline.is_deterministic() ? kMostBranches : std::numeric_limits<int>::max();
+  const int most =
+      task.deadline.is_deterministic() ? kTuning.generation.counted_branches : std::numeric_limits<int>::max();
   for (int branches = 0; branches < most && !open.empty() && !task.deadline.passed();) {
-    const auto worst = std::max_element(open.begin(), open.end(),
-                                        [](const Open& a, const Open& b) { return a.branch.limit < b.branch.limit; });
+    const auto worst = std::max_element(open.begin(), open.end(), [](const Open& a, const Open& b) {
+      return a.branch.dual_bound < b.branch.dual_bound;
+    });
     const Open at = *worst;
     const std::int32_t column = at.x.empty() ? -1 : undecided(*sub.formulation, at.x);
     if (column < 0) break;  // nothing to decide on: its limit stands
@@ -250,18 +256,18 @@ double branch_on_gangs(Subproblem& sub, const PricingTask& task, const Priced& w
         next.branch.at_most.emplace_back(column, std::floor(gangs));
       Priced priced = Generation(sub, task, next.branch, backend).run();
       ++branches;
-      next.branch.limit = std::min(at.branch.limit, priced.limit);
+      next.branch.dual_bound = std::min(at.branch.dual_bound, priced.dual_bound);
       next.x = std::move(priced.x);
       if (!next.x.empty()) on_solution(next.x);
-      if (next.branch.limit < enough)
-        closed = std::max(closed, next.branch.limit);
+      if (next.branch.dual_bound < enough)
+        closed = std::max(closed, next.branch.dual_bound);
       else
         open.push_back(std::move(next));
     }
   }
-  double limit = closed;
-  for (const Open& left : open) limit = std::max(limit, left.branch.limit);
-  return std::min(limit, whole.limit);
+  double dual_bound = closed;
+  for (const Open& left : open) dual_bound = std::max(dual_bound, left.branch.dual_bound);
+  return std::min(dual_bound, whole.dual_bound);
 }
 
-}  // namespace muster
+}  // namespace muster::column_generation

@@ -17,15 +17,15 @@
 #include "solver/budget/deadline.h"
 #include "solver/cbc/backend.h"
 #include "solver/column_generation/column_pool.h"
-#include "solver/column_generation/subproblem.h"
+#include "solver/column_generation/restricted_master.h"
 #include "solver/formulation/demand.h"
 #include "solver/formulation/formulation.h"
-#include "solver/formulation/room.h"
+#include "solver/formulation/residual_class.h"
 
-namespace muster {
+namespace muster::column_generation {
 
 struct PricingTask {
-  const LinearExpression& expression;
+  const lp::LinearExpression& expression;
   int sign;  // 1: maximised, -1: minimised
   Deadline deadline;
   int most_rounds;
@@ -33,7 +33,7 @@ struct PricingTask {
 };
 
 struct Priced {
-  double limit = kInfinity;  // dual bound of sign x expression, without its constant; infinity: none
+  double dual_bound = lp::kInfinity;  // dual bound of sign x expression, without its constant; infinity: none
   std::vector<double> x;     // the LP's last solution; empty: none
   double value = 0;          // of x, likewise
   std::string defect;        // a worker that broke before its time was up
@@ -42,21 +42,22 @@ struct Priced {
 // An upper bound of the LP over all columns from the prices of its rows. It is the sum of the rows' sides at their
 // prices, the gain of each other column beyond its price, and the value that pricing finds for the configurations
 // (which is not part of this result). Prices with the wrong sign for a row without that side count as zero.
-double bound_of_prices(const Milp& milp, const std::vector<bool>& is_configuration, std::vector<double>& price);
+double bound_of_prices(const lp::Milp& milp, const std::vector<bool>& is_configuration, std::vector<double>& price);
 
 // Stabilisation: a convex combination with the best known prices oscillates less than the master's prices (Wentges
 // 1997).
-std::vector<double> between(const std::vector<double>& center, const std::vector<double>& master, double part);
+std::vector<double> between(const std::vector<double>& stability_center, const std::vector<double>& master,
+                            double part);
 
-// Prices at `center` first, if there is one.
-Priced price_columns(Subproblem& sub, const PricingTask& task, Backend& backend);
+// Prices at `stability_center` first, if there is one.
+Priced price_columns(RestrictedMaster& sub, const PricingTask& task, cbc::Backend& backend);
 
 // The same, branching on gangs that the relaxation admits in part: each is admitted whole or not at all, one after the
 // other. This gives a better limit if gangs are large. `known`: the value of sign x expression that a plan is known to
 // reach; branches that cannot exceed it are closed. Cost: at most `kMostBranches` column generations, each starting
 // with all columns found before. `on_solution` receives the LP's solution of each branch, in which more gangs are whole
 // than before.
-double branch_on_gangs(Subproblem& sub, const PricingTask& task, const Priced& whole, double known, Backend& backend,
-                       const std::function<void(const std::vector<double>&)>& on_solution);
+double branch_on_gangs(RestrictedMaster& sub, const PricingTask& task, const Priced& whole, double known,
+                       cbc::Backend& backend, const std::function<void(const std::vector<double>&)>& on_solution);
 
-}  // namespace muster
+}  // namespace muster::column_generation

@@ -3,24 +3,18 @@
 #include <algorithm>
 #include <tuple>
 
+#include "model/base/tuning.h"
 #include "solver/formulation/decode.h"
 
-namespace muster {
-namespace {
-
-constexpr std::size_t kLeastStates = 1000,
-                      kParts = 4;  // of one room class: the states it may always use, and those of its part
-
-}  // namespace
-
-ColumnPool::ColumnPool(const ConfigurationInput& input, const Supply& supply)
+namespace muster::column_generation {
+ColumnPool::ColumnPool(const formulation::ConfigurationInput& input, const formulation::Supply& supply)
     : in_(input),
       supply_(supply),
       configurations_(supply.rooms.size()),
       known_(supply.rooms.size()),
       pricing_(supply.rooms.size()) {
-  for (DemandIndex d : input.demand.classes.indices()) {
-    const DemandClass& demand = input.demand.classes[d];
+  for (formulation::DemandIndex d : input.demand.classes.indices()) {
+    const formulation::DemandClass& demand = input.demand.classes[d];
     if (!demand.stays.is_none()) continue;
     demand_of_[{demand.pod_class, demand.weighted_work, demand.nominated_node}] = d;
   }
@@ -28,17 +22,18 @@ ColumnPool::ColumnPool(const ConfigurationInput& input, const Supply& supply)
 
 std::optional<std::size_t> ColumnPool::list_all(const Limits& limits) {
   if (supply_.rooms.size() > limits.columns) return std::nullopt;
-  if (std::ranges::any_of(supply_.rooms,
-                          [&](const RoomClass& room) { return surely_has_more(in_, room, limits.states); }))
+  if (std::ranges::any_of(supply_.rooms, [&](const formulation::ResidualClass& room) {
+        return formulation::surely_has_more(in_, room, limits.states);
+      }))
     return std::nullopt;
   std::size_t states = limits.states, columns = 0, rooms = supply_.rooms.size();
-  Indexed<RoomClassIndex, std::vector<Configuration>> listed(supply_.rooms.size());
-  for (RoomClassIndex room : supply_.rooms.indices()) {
+  Indexed<formulation::ResidualClassIndex, std::vector<formulation::Configuration>> listed(supply_.rooms.size());
+  for (formulation::ResidualClassIndex room : supply_.rooms.indices()) {
     // No room takes far more than its part: a list that will not fit is detected early.
-    const std::size_t part = std::min(states, std::max(kLeastStates, kParts * states / rooms--));
+    const std::size_t part = std::min(states, kTuning.listing.parts * states / rooms--);
     std::size_t left = part;
-    std::optional<std::vector<Configuration>> all =
-        enumerate_configurations(in_, supply_.rooms[room], left, limits.stop);
+    std::optional<std::vector<formulation::Configuration>> all =
+        formulation::enumerate_configurations(in_, supply_.rooms[room], left, limits.stop);
     if (!all || (columns += all->size()) > limits.columns) return std::nullopt;
     states -= part - left;
     listed[room] = std::move(*all);
@@ -47,29 +42,29 @@ std::optional<std::size_t> ColumnPool::list_all(const Limits& limits) {
   return limits.states - states;
 }
 
-bool ColumnPool::add(RoomClassIndex room, Configuration configuration) {
+bool ColumnPool::add(formulation::ResidualClassIndex room, formulation::Configuration configuration) {
   const std::size_t before = configurations_[room].size();
   position(room, std::move(configuration));
   return configurations_[room].size() > before;
 }
 
-std::uint32_t ColumnPool::position(RoomClassIndex room, Configuration configuration) {
+std::uint32_t ColumnPool::position(formulation::ResidualClassIndex room, formulation::Configuration configuration) {
   const auto [found, is_new] = known_[room].try_emplace(configuration.counts, configurations_[room].size());
   if (is_new) configurations_[room].push_back(std::move(configuration));
   return static_cast<std::uint32_t>(found->second);
 }
 
 void ColumnPool::add_contents(const ClusterState& end_state) {
-  for (RoomClassIndex room : supply_.rooms.indices())
+  for (formulation::ResidualClassIndex room : supply_.rooms.indices())
     for (NodeIndex node : supply_.rooms[room].nodes)
-      if (std::optional<Configuration> configuration = contents_of(room, node, end_state))
+      if (std::optional<formulation::Configuration> configuration = contents_of(room, node, end_state))
         add(room, std::move(*configuration));
 }
 
-std::optional<Configuration> ColumnPool::contents_of(RoomClassIndex room, NodeIndex node,
-                                                     const ClusterState& end_state) const {
-  Configuration configuration;
-  std::map<DemandIndex, std::int32_t> counts;
+std::optional<formulation::Configuration> ColumnPool::contents_of(formulation::ResidualClassIndex room, NodeIndex node,
+                                                                  const ClusterState& end_state) const {
+  formulation::Configuration configuration;
+  std::map<formulation::DemandIndex, std::int32_t> counts;
   for (const PodIndex pod : end_state.pods_on(node)) {
     const Place& place = end_state.place_of(pod);
     const std::vector<PodIndex>& residents = supply_.residents[node];
@@ -77,7 +72,7 @@ std::optional<Configuration> ColumnPool::contents_of(RoomClassIndex room, NodeIn
     const Pod& p = in_.problem.pods[pod];
     const bool stays = p.status == PodStatus::kRunning && place == snapshot_place(in_.problem, pod);
     if (stays && resident == residents.end()) continue;  // for good
-    Configuration::Step step;
+    formulation::Configuration::Step step;
     if (stays) {
       step.demand = in_.demand.running[in_.demand.running_cell_of[pod]].stay;
       if (supply_.rooms[room].pinned) step.resident = static_cast<std::int32_t>(resident - residents.begin());
@@ -101,9 +96,9 @@ std::optional<Configuration> ColumnPool::contents_of(RoomClassIndex room, NodeIn
   return configuration;
 }
 
-Pricing& ColumnPool::pricing(RoomClassIndex room) {
+Pricing& ColumnPool::pricing(formulation::ResidualClassIndex room) {
   if (!pricing_[room]) pricing_[room].emplace(in_, supply_.rooms[room]);
   return *pricing_[room];
 }
 
-}  // namespace muster
+}  // namespace muster::column_generation

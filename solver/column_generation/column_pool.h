@@ -11,11 +11,11 @@
 #include "solver/formulation/configuration.h"
 #include "solver/formulation/formulation.h"
 
-namespace muster {
+namespace muster::column_generation {
 
 class ColumnPool {
  public:
-  ColumnPool(const ConfigurationInput& input, const Supply& supply);
+  ColumnPool(const formulation::ConfigurationInput& input, const formulation::Supply& supply);
 
   struct Limits {
     std::size_t states = 0, columns = 0;  // of all room classes together
@@ -24,25 +24,30 @@ class ColumnPool {
   // Lists everything; returns the number of intermediate states. None, and nothing kept, if that exceeds the limits.
   std::optional<std::size_t> list_all(const Limits& limits);
   // Keeps the configuration if it is new; true if so.
-  bool add(RoomClassIndex room, Configuration configuration);
+  bool add(formulation::ResidualClassIndex room, formulation::Configuration configuration);
   // The position of the configuration, which is kept if it is new.
-  std::uint32_t position(RoomClassIndex room, Configuration configuration);
+  std::uint32_t position(formulation::ResidualClassIndex room, formulation::Configuration configuration);
   // The contents of each node in an end state: the pods that stay and those that are placed. Nothing is added for nodes
   // whose contents the formulation does not know.
   void add_contents(const ClusterState& end_state);
 
-  const Indexed<RoomClassIndex, std::vector<Configuration>>& configurations() const { return configurations_; }
-  Pricing& pricing(RoomClassIndex room);
+  const Indexed<formulation::ResidualClassIndex, std::vector<formulation::Configuration>>& configurations() const {
+    return configurations_;
+  }
+  Pricing& pricing(formulation::ResidualClassIndex room);
 
  private:
-  std::optional<Configuration> contents_of(RoomClassIndex room, NodeIndex node, const ClusterState& end_state) const;
+  std::optional<formulation::Configuration> contents_of(formulation::ResidualClassIndex room, NodeIndex node,
+                                                        const ClusterState& end_state) const;
 
-  const ConfigurationInput& in_;
-  const Supply& supply_;
-  Indexed<RoomClassIndex, std::vector<Configuration>> configurations_;
-  Indexed<RoomClassIndex, std::map<std::vector<std::pair<DemandIndex, std::int32_t>>, std::size_t>> known_;
-  Indexed<RoomClassIndex, std::optional<Pricing>> pricing_;
-  std::map<std::tuple<PodClassIndex, Work, NodeIndex>, DemandIndex> demand_of_;
+  const formulation::ConfigurationInput& in_;
+  const formulation::Supply& supply_;
+  Indexed<formulation::ResidualClassIndex, std::vector<formulation::Configuration>> configurations_;
+  Indexed<formulation::ResidualClassIndex,
+          std::map<std::vector<std::pair<formulation::DemandIndex, std::int32_t>>, std::size_t>>
+      known_;
+  Indexed<formulation::ResidualClassIndex, std::optional<Pricing>> pricing_;
+  std::map<std::tuple<PodClassIndex, Work, NodeIndex>, formulation::DemandIndex> demand_of_;
 };
 
-}  // namespace muster
+}  // namespace muster::column_generation

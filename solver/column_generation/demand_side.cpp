@@ -1,13 +1,13 @@
 #include "solver/column_generation/demand_side.h"
 
-namespace muster {
+namespace muster::column_generation {
 
-DemandSide::DemandSide(const Subproblem& sub, const PricingTask& task)
+DemandSide::DemandSide(const RestrictedMaster& sub, const PricingTask& task)
     : whole(sub.formulation->model().build(task.expression, task.sign)) {
   is_configuration.assign(static_cast<std::size_t>(whole.columns()), false);
   std::vector<bool> is_room(static_cast<std::size_t>(whole.rows()), false);
-  for (RoomClassIndex room : sub.supply.rooms.indices()) {
-    is_room[static_cast<std::size_t>(sub.formulation->room_row(room))] = true;
+  for (formulation::ResidualClassIndex room : sub.supply.rooms.indices()) {
+    is_room[static_cast<std::size_t>(sub.formulation->capacity_row(room))] = true;
     for (const std::int32_t column : sub.formulation->configuration_columns(room))
       is_configuration[static_cast<std::size_t>(column)] = true;
   }
@@ -16,7 +16,7 @@ DemandSide::DemandSide(const Subproblem& sub, const PricingTask& task)
     if (!is_room[row]) rows_[row] = milp.add_row(whole.row_lower[row], whole.row_upper[row]);
   for (std::size_t j = 0; j < is_configuration.size(); ++j) {
     if (is_configuration[j]) continue;
-    std::vector<Entry> entries;
+    std::vector<lp::Entry> entries;
     for (auto e = static_cast<std::size_t>(whole.column_begin[j]);
          e < static_cast<std::size_t>(whole.column_begin[j + 1]); ++e)
       entries.push_back({row_of(whole.entry_row[e]), whole.entry_value[e]});
@@ -32,4 +32,4 @@ std::vector<double> DemandSide::whole_prices(const std::vector<double>& price) c
   return all;
 }
 
-}  // namespace muster
+}  // namespace muster::column_generation

@@ -14,22 +14,23 @@
 #include "model/problem/problem.h"
 #include "solver/formulation/demand.h"
 
-namespace muster {
+namespace muster::column_generation {
 
 // Of the last cycle that had prices, by level and by what a pod asks for and counts. Not thread-safe.
 class PriceMemory {
  public:
   // By DemandIndex, in units of the level; empty unless nearly all waiting pods are of a known kind. Cost: O(demand
   // classes).
-  std::vector<double> recall(const Problem& problem, const Demand& demand, const LevelId& level) const;
+  std::vector<double> recall(const Problem& problem, const formulation::Demand& demand, const LevelId& level) const;
   // Forgets what it knew of the level.
-  void keep(const Problem& problem, const Demand& demand, const LevelId& level, const std::vector<double>& price);
+  void keep(const Problem& problem, const formulation::Demand& demand, const LevelId& level,
+            const std::vector<double>& price);
 
  private:
   using Kind = std::tuple<std::vector<Amount>, GpuRequestKind, std::int32_t, std::int64_t, Work>;
-  static Kind kind_of(const Problem& problem, const DemandClass& demand);
+  static Kind kind_of(const Problem& problem, const formulation::DemandClass& demand);
 
   std::map<LevelId, std::map<Kind, double>> prices_;
 };
 
-}  // namespace muster
+}  // namespace muster::column_generation

@@ -6,30 +6,27 @@
 #include <map>
 #include <numeric>
 
-namespace muster {
+#include "model/base/tuning.h"
+
+namespace muster::column_generation {
 namespace {
 
-constexpr std::int64_t kMostGrains = 2000;  // levels of a device that the table distinguishes
-constexpr int kRounds = 2;
-constexpr int kBisections = 9;
-constexpr int kStockSteps = 6;
-constexpr int kQuickSteps = 3;
-constexpr double kFirstStride = 0.3, kLeastStride = 0.005;  // of a multiplier, as a fraction of it
-constexpr std::size_t kBundlesOfOneContent = 4;             // different devices of one content that are tried in mixes
-constexpr std::size_t kMixLevels = 64;                      // of the scarcest resource
+constexpr double kBelow = 1 / kTuning.pricing.bracket;
+constexpr double kGrowth = 1 + kTuning.pricing.first_stride;
 
 }  // namespace
 
-Pricing::Pricing(const ConfigurationInput& input, const RoomClass& room) : in_(input), room_(room) {
+Pricing::Pricing(const formulation::ConfigurationInput& input, const formulation::ResidualClass& room)
+    : in_(input), room_(room) {
   const NodeClass& node_class = input.problem.node_classes[room.node_class];
   const DeviceUnits capacity = (node_class.device_memory_mib == 0 ? 1 : node_class.device_memory_mib) * 1'000'000;
   DeviceUnits grain = capacity;
-  for (DemandIndex d : room.demands) {
+  for (formulation::DemandIndex d : room.demands) {
     const PodClass& pod_class = input.problem.pod_classes[input.demand.classes[d].pod_class];
     if (pod_class.gpu.kind == GpuRequestKind::kFraction || pod_class.gpu.kind == GpuRequestKind::kMemory)
       grain = std::gcd(grain, share_units(pod_class, node_class));
   }
-  grain = std::max(grain, capacity / kMostGrains);
+  grain = std::max(grain, capacity / kTuning.pricing.grains);
   for (DeviceUnits units : room.free_devices) {
     if (units == capacity)
       ++idle_;
@@ -39,7 +36,7 @@ Pricing::Pricing(const ConfigurationInput& input, const RoomClass& room) : in_(i
   idle_level_ = static_cast<std::int32_t>((capacity + grain - 1) / grain);
   items_.reserve(room.demands.size());
   for (std::size_t at = 0; at < room.demands.size(); ++at) {
-    const DemandIndex d = room.demands[at];
+    const formulation::DemandIndex d = room.demands[at];
     const PodClass& pod_class = input.problem.pod_classes[input.demand.classes[d].pod_class];
     Item item{d, &pod_class, static_cast<double>(room.stock[at])};
     item.is_pinned = room.pinned && !input.demand.classes[d].stays.is_none();
@@ -274,16 +271,16 @@ void Pricing::bisect(std::size_t r, const std::vector<double>& price) {
     if (request_of(i, r) > 0) high = std::max(high, price[items_[i].demand.value()] / request_of(i, r));
   double low = 0;
   if (before > 0) {  // start around the last value
-    multiplier_[r] = before * 1.25;
+    multiplier_[r] = before * kTuning.pricing.bracket;
     dual(price);
-    (used_[r] > free_[r] ? low : high) = before * 1.25;
-    if (high == before * 1.25) {
-      multiplier_[r] = before * 0.8;
+    (used_[r] > free_[r] ? low : high) = before * kTuning.pricing.bracket;
+    if (high == before * kTuning.pricing.bracket) {
+      multiplier_[r] = before * kBelow;
       dual(price);
-      (used_[r] > free_[r] ? low : high) = before * 0.8;
+      (used_[r] > free_[r] ? low : high) = before * kBelow;
     }
   }
-  for (int step = 0; step < kBisections; ++step) {
+  for (int step = 0; step < kTuning.pricing.bisections; ++step) {
     multiplier_[r] = (low + high) / 2;
     dual(price);
     (used_[r] > free_[r] ? low : high) = multiplier_[r];
@@ -293,7 +290,7 @@ void Pricing::bisect(std::size_t r, const std::vector<double>& price) {
 
 // Whether one more pod of the item exists, and may be placed next to those that are counted.
 bool Pricing::may_put(std::size_t item, const std::vector<std::int64_t>& counts) const {
-  const DemandClass& demand = in_.demand.classes[items_[item].demand];
+  const formulation::DemandClass& demand = in_.demand.classes[items_[item].demand];
   if (counts[item] >= room_.stock[item]) return false;
   if (left_ != nullptr && counts[item] >= (*left_)[items_[item].demand.value()]) return false;
   const PodClass& pod_class = *items_[item].pod_class;
@@ -308,7 +305,8 @@ bool Pricing::may_put(std::size_t item, const std::vector<std::int64_t>& counts)
 
 // Whether there are resources for one more resident: a pod that ran there before needs none, unless an arriving pod
 // asks for the same resource.
-bool Pricing::fits_beside(std::size_t item, const NodeRoom& space, const std::vector<std::int64_t>& counts) const {
+bool Pricing::fits_beside(std::size_t item, const formulation::NodeResidual& space,
+                          const std::vector<std::int64_t>& counts) const {
   const std::vector<Amount>&request = items_[item].pod_class->request, &free = space.free();
   for (std::size_t r = 0; r < free.size(); ++r) {
     if (request[r] == 0 || request[r] <= free[r]) continue;
@@ -318,8 +316,8 @@ bool Pricing::fits_beside(std::size_t item, const NodeRoom& space, const std::ve
   return true;
 }
 
-void Pricing::put(std::size_t item, std::int64_t count, NodeRoom& space, Configuration& configuration,
-                  std::vector<std::int64_t>& counts) const {
+void Pricing::put(std::size_t item, std::int64_t count, formulation::NodeResidual& space,
+                  formulation::Configuration& configuration, std::vector<std::int64_t>& counts) const {
   for (std::int64_t n = 0; n < count && may_put(item, counts); ++n) {
     if (items_[item].is_pinned) {
       if (!put_resident(item, space, configuration, counts)) return;
@@ -334,16 +332,16 @@ void Pricing::put(std::size_t item, std::int64_t count, NodeRoom& space, Configu
 }
 
 // Lets one of the node's residents stay, on its own devices. False: there is none whose devices are free.
-bool Pricing::put_resident(std::size_t item, NodeRoom& space, Configuration& configuration,
-                           std::vector<std::int64_t>& counts) const {
+bool Pricing::put_resident(std::size_t item, formulation::NodeResidual& space,
+                           formulation::Configuration& configuration, std::vector<std::int64_t>& counts) const {
   const PodClass& pod_class = *items_[item].pod_class;
   if (!fits_beside(item, space, counts)) return false;
   const DeviceUnits units = share_units(pod_class, in_.problem.node_classes[room_.node_class]);
   for (std::size_t r = 0; r < room_.residents.size(); ++r) {
-    const RoomClass::Resident& resident = room_.residents[r];
+    const formulation::ResidualClass::Resident& resident = room_.residents[r];
     const auto position = static_cast<std::int32_t>(r);
     const bool is_there = std::ranges::any_of(
-        configuration.steps, [&](const Configuration::Step& step) { return step.resident == position; });
+        configuration.steps, [&](const formulation::Configuration::Step& step) { return step.resident == position; });
     const bool fits = std::ranges::all_of(resident.devices, [&](std::int32_t device) {
       return space.free_devices()[static_cast<std::size_t>(device)] >= units;
     });
@@ -357,8 +355,8 @@ bool Pricing::put_resident(std::size_t item, NodeRoom& space, Configuration& con
 }
 
 // Puts pods that share one device on that device, as the table divided them; those that do not fit are left out.
-void Pricing::put_on(std::int32_t device, const std::vector<std::size_t>& items, NodeRoom& space,
-                     Configuration& configuration, std::vector<std::int64_t>& counts) const {
+void Pricing::put_on(std::int32_t device, const std::vector<std::size_t>& items, formulation::NodeResidual& space,
+                     formulation::Configuration& configuration, std::vector<std::int64_t>& counts) const {
   const NodeClass& node_class = in_.problem.node_classes[room_.node_class];
   for (std::size_t item : items) {
     const PodClass& pod_class = *items_[item].pod_class;
@@ -376,7 +374,7 @@ void Pricing::put_on(std::int32_t device, const std::vector<std::size_t>& items,
 }
 
 // A device that nothing is on; -1: none.
-std::int32_t Pricing::idle_device(const NodeRoom& space) const {
+std::int32_t Pricing::idle_device(const formulation::NodeResidual& space) const {
   const DeviceUnits capacity = room_.free_devices.empty() ? 0 : room_.free_devices.back();
   for (std::size_t i = partial_levels_.size(); i < space.free_devices().size(); ++i)
     if (space.free_devices()[i] == capacity) return static_cast<std::int32_t>(i);
@@ -385,8 +383,8 @@ std::int32_t Pricing::idle_device(const NodeRoom& space) const {
 
 // Makes the relaxed content fit: whole devices first, then the shared ones one by one, then the rest; then fills up.
 void Pricing::build(const std::vector<double>& price, const Content& content, Result& result) {
-  NodeRoom space(in_.problem, room_);
-  Configuration configuration;
+  formulation::NodeResidual space(in_.problem, room_);
+  formulation::Configuration configuration;
   std::vector<std::int64_t> counts(items_.size(), 0);
   for (std::size_t i = 0; i < items_.size(); ++i)
     if (items_[i].is_pinned && content.amount[i] > 0.5)
@@ -406,8 +404,8 @@ void Pricing::build(const std::vector<double>& price, const Content& content, Re
 }
 
 // Fills up the rest in order of value per use, and keeps the configuration if it is new.
-void Pricing::finish(const std::vector<double>& price, NodeRoom& space, Configuration configuration,
-                     std::vector<std::int64_t> counts, Result& result) {
+void Pricing::finish(const std::vector<double>& price, formulation::NodeResidual& space,
+                     formulation::Configuration configuration, std::vector<std::int64_t> counts, Result& result) {
   for (std::size_t i : by_density_)
     if (price[items_[i].demand.value()] > 0 || !in_.demand.classes[items_[i].demand].stays.is_none())
       put(i, room_.stock[i], space, configuration, counts);
@@ -417,7 +415,7 @@ void Pricing::finish(const std::vector<double>& price, NodeRoom& space, Configur
     configuration.counts.emplace_back(items_[i].demand, static_cast<std::int32_t>(counts[i]));
     worth += static_cast<double>(counts[i]) * price[items_[i].demand.value()];
   }
-  for (const Configuration& known : result.configurations)
+  for (const formulation::Configuration& known : result.configurations)
     if (known.counts == configuration.counts) return;
   result.configurations.push_back(std::move(configuration));
   result.worth.push_back(worth);
@@ -448,7 +446,7 @@ void Pricing::sort_items(const std::vector<double>& price) {
 void Pricing::divide_stock(const std::vector<double>& price, int steps, Result& result) {
   for (int step = 0; step < steps; ++step) {
     const double value = dual(price);
-    result.limit = std::min(result.limit, value);
+    result.dual_bound = std::min(result.dual_bound, value);
     double norm = 0;
     for (std::size_t i = 0; i < items_.size(); ++i) {
       const double over = last_.amount[i] - items_[i].most;
@@ -477,7 +475,8 @@ void Pricing::add_bundles(const std::vector<double>& price, const Content& conte
     if (items_[i].whole > 0 && content.amount[i] > 0.5) add({{i}, items_[i].whole});
   const Content divided = within_counts(price, content);
   const std::size_t first = partial_levels_.size();
-  for (std::size_t device = first; device < std::min(divided.on_devices.size(), first + kBundlesOfOneContent); ++device)
+  for (std::size_t device = first; device < std::min(divided.on_devices.size(), first + kTuning.pricing.bundles);
+       ++device)
     if (!divided.on_devices[device].empty()) add({divided.on_devices[device], 1});
 }
 
@@ -486,8 +485,8 @@ void Pricing::add_bundles(const std::vector<double>& price, const Content& conte
 // one often a mix.
 void Pricing::build_mixed(const std::vector<double>& price, Result& result) {
   if (bundles_.empty() || idle_ == 0) return;
-  const double grain = free_[scarce_] / kMixLevels;
-  const std::size_t width = kMixLevels + 1;
+  const double grain = free_[scarce_] / static_cast<double>(kTuning.pricing.mix_levels);
+  const std::size_t width = kTuning.pricing.mix_levels + 1;
   const auto devices = static_cast<std::size_t>(idle_);
   std::vector<double> best((devices + 1) * width, 0.0);
   std::vector<std::int32_t> chosen(best.size(), -1);
@@ -505,11 +504,11 @@ void Pricing::build_mixed(const std::vector<double>& price, Result& result) {
         chosen[at] = static_cast<std::int32_t>(b);
       }
     }
-  NodeRoom space(in_.problem, room_);
-  Configuration configuration;
+  formulation::NodeResidual space(in_.problem, room_);
+  formulation::Configuration configuration;
   std::vector<std::int64_t> counts(items_.size(), 0);
   std::vector<std::size_t> shared;  // bundles of one shared device
-  for (std::size_t n = devices, c = kMixLevels; n > 0;) {
+  for (std::size_t n = devices, c = kTuning.pricing.mix_levels; n > 0;) {
     const std::int32_t b = chosen[n * width + c];
     if (b < 0) {
       --n;
@@ -536,9 +535,9 @@ void Pricing::mix(const std::vector<double>& price, Result& result) {
   for (std::size_t r = 0; r < resources_.size(); ++r)
     if (multiplier_[r] * free_[r] > multiplier_[scarce_] * free_[scarce_]) scarce_ = r;
   if (multiplier_[scarce_] == 0) return;
-  for (const double factor : {0.0, 0.5, 0.8, 0.95, 1.0, 1.05, 1.3, 2.0}) {
+  for (const double factor : kTuning.pricing.mixed) {
     multiplier_[scarce_] = multiplier[scarce_] * factor;
-    result.limit = std::min(result.limit, dual(price));
+    result.dual_bound = std::min(result.dual_bound, dual(price));
     add_bundles(price, last_);
   }
   multiplier_ = multiplier;
@@ -550,15 +549,15 @@ Pricing::Result Pricing::price(const std::vector<double>& price, int effort) {
   std::fill(stock_price_.begin(), stock_price_.end(), 0.0);
   bundles_.clear();
   sort_items(price);
-  result.limit = dual(price);
+  result.dual_bound = dual(price);
   build(price, within_counts(price, last_), result);
-  for (int round = 0; round < kRounds * effort; ++round) {
+  for (int round = 0; round < kTuning.pricing.rounds * effort; ++round) {
     for (std::size_t r = 0; r < resources_.size(); ++r) {
       bisect(r, price);
-      result.limit = std::min(result.limit, dual(price));
+      result.dual_bound = std::min(result.dual_bound, dual(price));
       build(price, within_counts(price, last_), result);
     }
-    divide_stock(price, kStockSteps * effort, result);
+    divide_stock(price, kTuning.pricing.stock_steps * effort, result);
   }
   mix(price, result);
   return sorted(std::move(result));
@@ -569,7 +568,7 @@ Pricing::Result Pricing::sorted(Result result) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return result.worth[a] > result.worth[b]; });
-  Result best_first{result.limit, {}, {}};
+  Result best_first{result.dual_bound, {}, {}};
   for (std::size_t i : order) {
     best_first.configurations.push_back(std::move(result.configurations[i]));
     best_first.worth.push_back(result.worth[i]);
@@ -583,7 +582,7 @@ double Pricing::first_multiplier(std::size_t r, const std::vector<double>& price
   double high = 0;
   for (std::size_t i = 0; i < items_.size(); ++i)
     if (request_of(i, r) > 0) high = std::max(high, price[items_[i].demand.value()] / request_of(i, r));
-  return 0.1 * high;
+  return kTuning.pricing.first_multiplier * high;
 }
 
 // Each multiplier follows the sign of its slope, by a factor that shrinks where the sign turns and grows where it does
@@ -591,25 +590,26 @@ double Pricing::first_multiplier(std::size_t r, const std::vector<double>& price
 Pricing::Result Pricing::quick(const std::vector<double>& price) {
   std::fill(stock_price_.begin(), stock_price_.end(), 0.0);
   if (stride_.empty()) {
-    stride_.assign(resources_.size(), kFirstStride);
+    stride_.assign(resources_.size(), kTuning.pricing.first_stride);
     is_over_.assign(resources_.size(), 0);
     for (std::size_t r = 0; r < resources_.size(); ++r) bisect(r, price);
   }
   sort_items(price);
   Result result;
-  result.limit = std::numeric_limits<double>::infinity();
+  result.dual_bound = std::numeric_limits<double>::infinity();
   std::vector<double> best;
-  for (int step = 0; step < kQuickSteps; ++step) {
+  for (int step = 0; step < kTuning.pricing.quick_steps; ++step) {
     const double value = dual(price);
-    if (value < result.limit) {
-      result.limit = value;
+    if (value < result.dual_bound) {
+      result.dual_bound = value;
       best = multiplier_;
     }
-    if (step == 0 || step + 1 == kQuickSteps) build(price, within_counts(price, last_), result);
+    if (step == 0 || step + 1 == kTuning.pricing.quick_steps) build(price, within_counts(price, last_), result);
     for (std::size_t r = 0; r < resources_.size(); ++r) {
       const bool is_over = used_[r] > free_[r];
-      stride_[r] = (is_over != (is_over_[r] != 0)) ? stride_[r] * 0.5 : std::min(kFirstStride, stride_[r] * 1.3);
-      stride_[r] = std::max(stride_[r], kLeastStride);
+      stride_[r] = (is_over != (is_over_[r] != 0)) ? stride_[r] / 2
+                                                   : std::min(kTuning.pricing.first_stride, stride_[r] * kGrowth);
+      stride_[r] = std::max(stride_[r], kTuning.pricing.least_stride);
       is_over_[r] = is_over ? 1 : 0;
       if (is_over && multiplier_[r] <= 0)
         multiplier_[r] = first_multiplier(r, price);
@@ -624,11 +624,11 @@ Pricing::Result Pricing::quick(const std::vector<double>& price) {
 void Pricing::start_like(const Pricing& other) {
   if (!stride_.empty() || other.stride_.empty() || resources_ != other.resources_) return;
   multiplier_ = other.multiplier_;
-  stride_.assign(resources_.size(), kFirstStride);
+  stride_.assign(resources_.size(), kTuning.pricing.first_stride);
   is_over_.assign(resources_.size(), 0);
 }
 
-Configuration Pricing::fill(const std::vector<double>& price, const std::vector<std::int64_t>& left) {
+formulation::Configuration Pricing::fill(const std::vector<double>& price, const std::vector<std::int64_t>& left) {
   std::vector<double> price_left = price;
   for (const Item& item : items_)
     if (left[item.demand.value()] <= 0) price_left[item.demand.value()] = 0;
@@ -642,4 +642,4 @@ Configuration Pricing::fill(const std::vector<double>& price, const std::vector<
   return std::move(result.configurations[0]);
 }
 
-}  // namespace muster
+}  // namespace muster::column_generation

@@ -6,7 +6,7 @@
 
 #include "solver/formulation/configuration.h"
 
-namespace muster {
+namespace muster::column_generation {
 
 // For one room class; keeps its multipliers from call to call, so that each call starts where the last one ended.
 //
@@ -18,11 +18,11 @@ namespace muster {
 // exactly. Cost: O(rounds x levels x sizes), 20-300 us for a node of 8 devices and 20 sizes.
 class Pricing {
  public:
-  Pricing(const ConfigurationInput& input, const RoomClass& room);
+  Pricing(const formulation::ConfigurationInput& input, const formulation::ResidualClass& room);
 
   struct Result {
-    double limit = 0;                           // no configuration is worth more
-    std::vector<Configuration> configurations;  // the best found, best first
+    double dual_bound = 0;                                   // no configuration is worth more
+    std::vector<formulation::Configuration> configurations;  // the best found, best first
     std::vector<double> worth;                  // of each
   };
   // `price` by DemandIndex, >= 0. `effort` multiplies the rounds: 1 to find configurations, more to tighten the bound.
@@ -34,11 +34,11 @@ class Pricing {
   void start_like(const Pricing& other);
   // A good configuration of no more than `left` pods of each demand class, at the multipliers of the last call. Cost:
   // 10-20 us.
-  Configuration fill(const std::vector<double>& price, const std::vector<std::int64_t>& left);
+  formulation::Configuration fill(const std::vector<double>& price, const std::vector<std::int64_t>& left);
 
  private:
   struct Item {
-    DemandIndex demand;
+    formulation::DemandIndex demand;
     const PodClass* pod_class;
     double most = 0;           // pods that fit at all, by counts and room
     std::int32_t size = 0;     // of a sharer, in grains, rounded down; 0: takes no share
@@ -93,22 +93,23 @@ class Pricing {
   void mix(const std::vector<double>& price, Result& result);
   void sort_items(const std::vector<double>& price);
   void build_mixed(const std::vector<double>& price, Result& result);
-  void finish(const std::vector<double>& price, NodeRoom& space, Configuration configuration,
-              std::vector<std::int64_t> counts, Result& result);
+  void finish(const std::vector<double>& price, formulation::NodeResidual& space,
+              formulation::Configuration configuration, std::vector<std::int64_t> counts, Result& result);
   void build(const std::vector<double>& price, const Content& content, Result& result);
   bool may_put(std::size_t item, const std::vector<std::int64_t>& counts) const;
   bool is_stay(std::size_t item) const { return !in_.demand.classes[items_[item].demand].stays.is_none(); }
-  bool fits_beside(std::size_t item, const NodeRoom& space, const std::vector<std::int64_t>& counts) const;
-  void put_on(std::int32_t device, const std::vector<std::size_t>& items, NodeRoom& space, Configuration& configuration,
-              std::vector<std::int64_t>& counts) const;
-  std::int32_t idle_device(const NodeRoom& space) const;
-  bool put_resident(std::size_t item, NodeRoom& space, Configuration& configuration,
+  bool fits_beside(std::size_t item, const formulation::NodeResidual& space,
+                   const std::vector<std::int64_t>& counts) const;
+  void put_on(std::int32_t device, const std::vector<std::size_t>& items, formulation::NodeResidual& space,
+              formulation::Configuration& configuration, std::vector<std::int64_t>& counts) const;
+  std::int32_t idle_device(const formulation::NodeResidual& space) const;
+  bool put_resident(std::size_t item, formulation::NodeResidual& space, formulation::Configuration& configuration,
                     std::vector<std::int64_t>& counts) const;
-  void put(std::size_t item, std::int64_t count, NodeRoom& space, Configuration& configuration,
-           std::vector<std::int64_t>& counts) const;
+  void put(std::size_t item, std::int64_t count, formulation::NodeResidual& space,
+           formulation::Configuration& configuration, std::vector<std::int64_t>& counts) const;
 
-  const ConfigurationInput& in_;
-  const RoomClass& room_;
+  const formulation::ConfigurationInput& in_;
+  const formulation::ResidualClass& room_;
   std::vector<Item> items_;
   std::vector<std::size_t> resources_;        // counted resources that may bind
   std::vector<double> free_;                  // of those
@@ -135,4 +136,4 @@ class Pricing {
   std::vector<double> used_;  // of resources_, by last_
 };
 
-}  // namespace muster
+}  // namespace muster::column_generation

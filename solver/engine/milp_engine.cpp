@@ -1,23 +1,25 @@
 #include "solver/engine/milp_engine.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
 
-#include "heuristics/preemption/relief.h"
+#include "heuristics/preemption/reprieve.h"
 #include "heuristics/state/fit.h"
 #include "heuristics/state/plan_of.h"
+#include "model/base/tuning.h"
 #include "model/objective/evaluation.h"
 #include "model/objective/level_bounds.h"
 #include "model/referee/referee.h"
+#include "solver/cbc/mps.h"
 #include "solver/column_generation/aggregate.h"
 #include "solver/column_generation/block_generation.h"
 #include "solver/column_generation/column_generation.h"
-#include "solver/column_generation/subproblem.h"
+#include "solver/column_generation/restricted_master.h"
 #include "solver/engine/milp_passes.h"
 #include "solver/engine/repair.h"
 #include "solver/engine/whole_model.h"
@@ -27,42 +29,23 @@
 #include "solver/formulation/expression_terms.h"
 #include "solver/formulation/formulation.h"
 #include "solver/formulation/listing_time.h"
-#include "solver/formulation/room.h"
+#include "solver/formulation/residual_class.h"
 
-namespace muster {
+namespace muster::engine {
 namespace {
 
-constexpr int kMostRounds = 2000;  // of pricing
-constexpr double kWorkShare = 0.5;  // of the work left, for CBC on one level in deterministic mode
-constexpr std::array kDiveShares{1.0, 0.8, 0.5};
-constexpr int kMostDives = 6;  // smaller and smaller problems after the whole one
-constexpr int kDeterministicRounds = 60;
-constexpr std::size_t kDeterministicColumns = 2'000;     // of all nodes
-constexpr std::size_t kFewBlocks = 4;                    // divisor of the blocks in a rougher sample, for a first plan
-constexpr double kRoughShare = 0.3, kSampleShare = 0.4;  // of the time left, for the rougher and the finer sample
-constexpr double kRoughGap = 0.02, kSampleGap = 0.01;    // good enough for them
-constexpr double kBlocksShare = 0.9;                     // of the time left, for one round of blocks
-constexpr int kDealPause = 10;        // multiple of the time for making a plan of a solution, before the next one
-constexpr double kNear = 1;           // nodes that CBC may take from or add to what the LP gives a configuration
-constexpr double kNodesShare = 0.8;   // of the time left, for CBC on one level with columns for all nodes
-constexpr double kPricedShare = 0.6;  // the same on priced columns
-constexpr std::size_t kMicrosecondsAColumn = 300;  // of all nodes: what CBC takes for them, roughly
-constexpr double kPricingShare = 0.35;             // of the time left, for the pricing of one level
-constexpr double kPlacingShare = 0.75;             // the same if no pod may leave: a plan of its end is a good one
-constexpr double kListingShare = 0.5;              // of the time left: if listing takes longer, it is given up
-constexpr double kSumShare = 0.8;                  // of the time left, for a first bound and columns
-constexpr double kBranchingShare = 0.3;            // of the time left, for a better bound of one level
-constexpr double kLeavingShare = 0.7;  // of the time, for the pass that decides which pods leave, if it is not exact
-constexpr double kReliefShare = 0.1;   // of the time left, for fewer victims of a better plan
-
-using Configurations = Indexed<RoomClassIndex, std::vector<Configuration>>;
+using column_generation::Blocks, column_generation::Priced, column_generation::PricingTask,
+    column_generation::RestrictedMaster;
+using formulation::EvictionCandidates, formulation::Formulation, formulation::FormulationSolution, lp::LinearExpression;
+using Configurations = Indexed<formulation::ResidualClassIndex, std::vector<formulation::Configuration>>;
 
 class Engine {
  public:
   // `whole`: the problem as a formulation, whose columns become the engine's. `settled`: evictions that are already
   // decided and applied to it.
-  Engine(const Setting& setting, Subproblem& whole, const Leavers& leavers, std::vector<PlannedEviction> settled,
-         const Candidate& incumbent, Backend& backend, const MilpEngineOptions& options)
+  Engine(const column_generation::Setting& setting, RestrictedMaster& whole, const EvictionCandidates& candidates,
+         std::vector<PlannedEviction> settled, const Candidate& incumbent, cbc::Backend& backend,
+         const MilpEngineOptions& options)
       : setting_(setting),
         problem_(setting.problem),
         shares_(setting.shares),
@@ -70,10 +53,10 @@ class Engine {
         options_(options),
         last_(options.deadline.without_work()),
         ids_(level_ids(setting.problem)),
-        leavers_(leavers),
+        candidates_(candidates),
         settled_(std::move(settled)),
         none_reserved_(problem_.nodes.size(), false),
-        nobody_(leavers.any ? no_leavers(problem_) : leavers),
+        no_candidates_(candidates.any ? formulation::no_candidates(problem_) : candidates),
         whole_(whole),
         is_formulated_(whole.formulation.has_value()),
         bounds_(queue_bounds(problem_, ClusterState(problem_, ClusterState::Releasing::kFreed))),
@@ -89,21 +72,22 @@ class Engine {
     if (!formulate()) return std::move(outcome_);
     // Approximate time for visiting the remaining levels once the time for solving is up.
     options_.deadline = options_.deadline.earlier_by(Deadline::Clock::now() - begun);
-    if (columns_ == Columns::kPriced && leavers_.any) options_.deadline = options_.deadline.part(kLeavingShare);
+    if (columns_ == Columns::kPriced && candidates_.any)
+      options_.deadline = options_.deadline.part(options_.parts.leaving);
     descend(0, is_whole());
     // If the best path gave no plan, once more along the incumbent's values.
     if (const std::size_t left = levels_on_path(); left < ids_.size() && is_whole() && !options_.deadline.passed()) {
       if (formulate()) descend(left + 1, false);
     }
     is_finished_ = columns_ == Columns::kListed || (is_whole() && !options_.deadline.passed());
-    if (!leavers_.complete || !settled_.empty()) outcome_.bounds.assign(outcome_.bounds.size(), std::nullopt);
+    if (!candidates_.complete || !settled_.empty()) outcome_.bounds.assign(outcome_.bounds.size(), std::nullopt);
     return std::move(outcome_);
   }
 
   // How long a way without the list comes before this one.
   Deadline::Clock::duration time_without_list() const {
     if (!states_ || options_.deadline.is_deterministic()) return {};
-    return muster::time_without_list(*states_, options_.deadline.left());
+    return muster::formulation::time_without_list(*states_, options_.deadline.left());
   }
   bool has_all_nodes() const { return columns_ == Columns::kAllNodes; }
   // A better plan from elsewhere, before the run; its first `proven` levels are proven optimal.
@@ -117,10 +101,12 @@ class Engine {
  private:
   enum class Columns : std::uint8_t { kListed, kAllNodes, kPriced };
   bool is_whole() const { return columns_ != Columns::kPriced; }  // CBC has the last word
-  bool has_blocks() const { return !is_whole() && !leavers_.any && whole_.supply.rooms.size() > options_.most_rooms; }
+  bool has_blocks() const {
+    return !is_whole() && !candidates_.any && whole_.supply.rooms.size() > options_.most_rooms;
+  }
 
   void choose_columns() {
-    const Deadline until = options_.deadline.part(kListingShare);
+    const Deadline until = options_.deadline.part(options_.parts.listing);
     states_ = whole_.pool.list_all({most_states(), options_.most_columns, [&] { return until.passed(); }});
     columns_ = Columns::kListed;
     if (states_) return;
@@ -129,14 +115,15 @@ class Engine {
   }
 
   std::size_t most_node_columns() const {
-    if (options_.deadline.is_deterministic()) return std::min(options_.most_node_columns, kDeterministicColumns);
+    if (options_.deadline.is_deterministic())
+      return std::min(options_.most_node_columns, kTuning.listing.counted_node_columns);
     const auto left = std::chrono::duration_cast<std::chrono::microseconds>(options_.deadline.left()).count();
-    return std::min(options_.most_node_columns, static_cast<std::size_t>(left) / kMicrosecondsAColumn);
+    return std::min(options_.most_node_columns, static_cast<std::size_t>(left / kTuning.listing.column_us));
   }
 
   std::size_t most_states() const {
     if (options_.deadline.is_deterministic()) return options_.most_states;
-    return std::min(options_.most_states, most_states_in(options_.deadline.left()));
+    return std::min(options_.most_states, formulation::most_states_in(options_.deadline.left()));
   }
 
   // All pods where they are, and the incumbent.
@@ -176,7 +163,7 @@ class Engine {
   // From scratch: no level is fixed. False if that takes so long that there would be no time to solve it.
   bool formulate() {
     const bool is_exact = columns_ == Columns::kListed, is_done = std::exchange(is_formulated_, false) && !is_exact;
-    if (!is_done && !whole_.formulate(is_exact, options_.deadline.part(kFormulatingShare))) return false;
+    if (!is_done && !whole_.formulate(is_exact, options_.deadline.part(options_.parts.formulating))) return false;
     if (columns_ == Columns::kAllNodes) all_nodes_->add_to(*whole_.formulation);
     return true;
   }
@@ -201,7 +188,7 @@ class Engine {
     const LevelId id = ids_[i];
     const std::optional<LinearExpression> expression = formulation.level(id);
     if (!expression) return value(i);
-    Terms terms = terms_of(*expression);
+    formulation::Terms terms = formulation::terms_of(*expression);
     if (terms.empty()) {  // every solution has the same value, yet the incumbent's may be less
       outcome_.bounds[i] = expression->constant;
       const bool is_settled = !settled_.empty() && (id.kind == LevelKind::kEvicted || id.kind == LevelKind::kMoved);
@@ -304,9 +291,9 @@ class Engine {
   void price(LevelTask& task) {
     if (!knows_incumbent_) add_known_contents();
     whole_.add_new_columns();
-    const Deadline soon = options_.deadline.part(kSumShare);
+    const Deadline soon = options_.deadline.part(options_.parts.first_bound);
     const auto divisor = static_cast<double>(task.divisor);
-    if (whole_.center.size() != static_cast<std::size_t>(whole_.formulation->model().rows()))
+    if (whole_.stability_center.size() != static_cast<std::size_t>(whole_.formulation->model().rows()))
       find_first_prices(task.level, {task.scaled, task.sign, soon, 1, options_.threads}, divisor);
     if (has_blocks()) {
       improve_by_blocks(task.scaled, task.sign, [&](double limit) {
@@ -316,33 +303,35 @@ class Engine {
       remember_prices(task.level, divisor);
       return;
     }
-    const Priced priced = price_columns(whole_, task.scaled, task.sign, leavers_.any ? kPricingShare : kPlacingShare);
+    const Priced priced = price_columns(whole_, task.scaled, task.sign,
+                                        candidates_.any ? options_.parts.pricing : options_.parts.pricing_alone);
     remember_prices(task.level, divisor);
-    tighten(task, priced.limit);
+    tighten(task, priced.dual_bound);
     relaxed_ = priced.x;
     if (relaxed_.empty()) return;
     take(whole_.formulation->round(relaxed_), whole_.pool.configurations());
-    for (const double share : kDiveShares)
-      if (!leavers_.any && !is_solved(task) && options_.deadline.left() > slowest_take_) dive(task.level, share);
+    for (const double share : kTuning.milp.dive_parts)
+      if (!candidates_.any && !is_solved(task) && options_.deadline.left() > slowest_take_) dive(task.level, share);
     if (!task.result.bound || is_solved(task)) return;
-    const Deadline until = options_.deadline.part(kBranchingShare);
+    const Deadline until = options_.deadline.part(options_.parts.branching);
     const double known = static_cast<double>(task.sign * (value(task.level) - task.expression.constant)) / divisor;
     const PricingTask pricing{task.scaled, task.sign, until, most_rounds(), options_.threads};
-    tighten(task, branch_on_gangs(whole_, pricing, priced, known, backend_, [&](const std::vector<double>& x) {
-              take(whole_.formulation->round(x), whole_.pool.configurations());
-            }));
+    tighten(task, column_generation::branch_on_gangs(whole_, pricing, priced, known, backend_,
+                                                     [&](const std::vector<double>& x) {
+                                                       take(whole_.formulation->round(x), whole_.pool.configurations());
+                                                     }));
   }
 
   // CBC on the existing columns: up to a proof if these are all columns.
   void branch(const Formulation& formulation, LevelTask& task) {
-    Milp milp = formulation.model().build(task.scaled, task.sign);
+    lp::Milp milp = formulation.model().build(task.scaled, task.sign);
     write_first(milp);
     if (!is_whole()) keep_near(formulation, milp);
-    MilpRequest request;
+    cbc::MilpRequest request;
     request.deadline = options_.deadline.after(level_share()) - slowest_take_;
     request.relative_gap = is_whole() ? 0 : std::max(1e-6, options_.gap / 4);
-    request.work = options_.deadline.part(kWorkShare).work();
-    MilpAnswer answer = backend_.solve(milp, request);
+    request.work = options_.deadline.part(options_.parts.cbc_work).work();
+    cbc::MilpAnswer answer = backend_.solve(milp, request);
     if (has_failed(answer, request)) {  // once more, another way
       request.without_preprocessing = true;
       answer = backend_.solve(milp, request);
@@ -350,7 +339,7 @@ class Engine {
     note_failure(answer, request);
     const auto reached = [&]() -> std::optional<std::int64_t> {
       if (answer.x.empty()) return std::nullopt;
-      return value_of(task.expression, answer.x);
+      return lp::value_of(task.expression, answer.x);
     };
     if (is_whole()) tighten(task, answer.bound);
     const bool was_stopped = request.work.is_reached() || Deadline::Clock::now() >= request.deadline;
@@ -358,7 +347,7 @@ class Engine {
         (!task.result.bound || reached() != task.result.bound)) {
       // A proof without its point: preprocessing can lose it.
       request.without_preprocessing = true;
-      MilpAnswer again = backend_.solve(milp, request);
+      cbc::MilpAnswer again = backend_.solve(milp, request);
       note_failure(again, request);
       tighten(task, again.bound);
       if (!again.x.empty() && (answer.x.empty() || again.objective > answer.objective)) answer = std::move(again);
@@ -374,34 +363,34 @@ class Engine {
       case Columns::kListed:
         return 1.0;
       case Columns::kAllNodes:
-        return kNodesShare;
+        return options_.parts.cbc_all_nodes;
       case Columns::kPriced:
         break;
     }
-    return kPricedShare;
+    return options_.parts.cbc_priced;
   }
 
   // The prices of the last cycle, if it was similar.
   void find_first_prices(std::size_t i, const PricingTask& task, double divisor) {
-    whole_.center.clear();
+    whole_.stability_center.clear();
     if (options_.memory != nullptr) {
       std::vector<double> pods = options_.memory->recall(problem_, whole_.demand, ids_[i]);
       for (double& price : pods) price /= divisor;
-      if (!pods.empty()) whole_.center = prices_of_pods(whole_, task, pods, backend_);
+      if (!pods.empty()) whole_.stability_center = column_generation::prices_of_pods(whole_, task, pods, backend_);
     }
-    is_recalled_ = !whole_.center.empty();
-    if (!is_recalled_) whole_.center = prices_in_sum(whole_, task, backend_);
+    is_recalled_ = !whole_.stability_center.empty();
+    if (!is_recalled_) whole_.stability_center = column_generation::aggregate_prices(whole_, task, backend_);
   }
 
   void remember_prices(std::size_t i, double divisor) const {
     if (options_.memory == nullptr ||
-        whole_.center.size() != static_cast<std::size_t>(whole_.formulation->model().rows()))
+        whole_.stability_center.size() != static_cast<std::size_t>(whole_.formulation->model().rows()))
       return;
     std::vector<double> pods(whole_.demand.classes.size(), 0.0);
-    for (const RoomClassIndex room : whole_.supply.rooms.indices())
-      for (const DemandIndex d : whole_.supply.rooms[room].demands) {
+    for (const formulation::ResidualClassIndex room : whole_.supply.rooms.indices())
+      for (const formulation::DemandIndex d : whole_.supply.rooms[room].demands) {
         const auto row = static_cast<std::size_t>(whole_.formulation->supply_row(d, room));
-        pods[d.value()] = std::max(pods[d.value()], divisor * whole_.center[row]);
+        pods[d.value()] = std::max(pods[d.value()], divisor * whole_.stability_center[row]);
       }
     options_.memory->keep(problem_, whole_.demand, ids_[i], pods);
   }
@@ -411,68 +400,74 @@ class Engine {
   void improve_by_blocks(const LinearExpression& expression, int sign, const std::function<bool(double)>& on_limit) {
     PricingTask task{expression, sign, options_.deadline, most_rounds(), options_.threads};
     const auto is_near = [](double gap) {
-      return [gap](const Priced& now) { return now.limit - now.value <= gap * std::abs(now.limit); };
+      return [gap](const Priced& now) { return now.dual_bound - now.value <= gap * std::abs(now.dual_bound); };
     };
     const auto price_sample = [&](Blocks& sample, double share, double gap) {
       task.deadline = options_.deadline.part(share);
-      price_blocks(whole_, sample, task, backend_, is_near(gap));
+      column_generation::price_blocks(whole_, sample, task, backend_, is_near(gap));
     };
     if (blocks_.blocks.empty()) {
-      blocks_ = make_blocks(whole_, options_.most_blocks);
+      blocks_ = column_generation::make_blocks(whole_, options_.most_blocks);
       const std::size_t rooms = whole_.supply.rooms.size(), sampled = options_.sampled_rooms;
-      if (rooms > kFewBlocks * sampled * blocks_.blocks.size() / 4) {
-        const Blocks few = make_blocks(whole_, options_.most_blocks / kFewBlocks + 1);
-        Blocks rough = sample_of(whole_, few, sampled);
-        if (!is_recalled_) price_sample(rough, kRoughShare, kRoughGap);
+      if (rooms > sampled * blocks_.blocks.size()) {
+        const Blocks few =
+            column_generation::make_blocks(whole_, options_.most_blocks / kTuning.generation.rough_blocks + 1);
+        Blocks rough = column_generation::sample_of(whole_, few, sampled);
+        if (!is_recalled_) price_sample(rough, options_.parts.blocks.rough_sample, kTuning.generation.sample_gap);
         task.deadline = options_.deadline;
-        start_like(whole_, rough, few, task);
+        column_generation::start_like(whole_, rough, few, task);
         if (task.deadline.passed()) return;
-        const Priced filled = fill_blocks(whole_, blocks_, task, backend_);
-        if (on_limit(filled.limit)) return;
-        if (!filled.x.empty()) take(deal_blocks(whole_, blocks_, filled.x), whole_.pool.configurations());
+        const Priced filled = column_generation::fill_blocks(whole_, blocks_, task, backend_);
+        if (on_limit(filled.dual_bound)) return;
+        if (!filled.x.empty())
+          take(column_generation::disaggregate(whole_, blocks_, filled.x), whole_.pool.configurations());
       }
-      if (rooms > 2 * sampled * blocks_.blocks.size()) {
-        Blocks sample = sample_of(whole_, blocks_, sampled);
-        price_sample(sample, kSampleShare, kSampleGap);
+      if (rooms > 2 * sampled * blocks_.blocks.size()) {  // else the sample is most of them
+        Blocks sample = column_generation::sample_of(whole_, blocks_, sampled);
+        price_sample(sample, options_.parts.blocks.sample, kTuning.generation.sample_gap);
         task.deadline = options_.deadline;
-        adopt_sample(whole_, sample, blocks_, task);
+        column_generation::adopt_sample(whole_, sample, blocks_, task);
         if (task.deadline.passed()) return;
       }
     }
+    using Clock = Deadline::Clock;
+    const auto times = [](double factor, Clock::duration time) {
+      return std::chrono::duration_cast<Clock::duration>(factor * time);
+    };
     // Ends early enough to leave time for a plan of the last solution.
+    const Clock::duration kept = times(kTuning.forecast.margin, slowest_take_);
     task.deadline =
         options_.deadline.is_deterministic()
-            ? options_.deadline.part(kBlocksShare)
-            : Deadline(std::min(options_.deadline.after(kBlocksShare), options_.deadline.after(1) - 2 * slowest_take_),
+            ? options_.deadline.part(options_.parts.blocks.round)
+            : Deadline(std::min(options_.deadline.after(options_.parts.blocks.round), options_.deadline.end() - kept),
                        false);
-    using Clock = Deadline::Clock;
     Clock::time_point next = Clock::now();
-    double dealt = -kInfinity;
+    double dealt = -lp::kInfinity;
     const auto deal = [&](const Priced& now) {
       if (now.x.empty() || now.value <= dealt || options_.deadline.left() < slowest_take_) return;
       dealt = now.value;
       const Clock::time_point start = Clock::now();
-      take(deal_blocks(whole_, blocks_, now.x), whole_.pool.configurations());
-      next = Clock::now() + kDealPause * (Clock::now() - start);
+      take(column_generation::disaggregate(whole_, blocks_, now.x), whole_.pool.configurations());
+      next = Clock::now() + times(1 / options_.parts.blocks.plans, Clock::now() - start);
     };
     // Blocks that are reused begin with all their columns, which must not take longer than the time left.
     const Clock::time_point opened = Clock::now();
     if (options_.deadline.left() < slowest_opening_ + slowest_take_) return;
     bool is_open = false;
-    const Priced priced = price_blocks(whole_, blocks_, task, backend_, [&](const Priced& now) {
+    const Priced priced = column_generation::price_blocks(whole_, blocks_, task, backend_, [&](const Priced& now) {
       if (!std::exchange(is_open, true)) slowest_opening_ = std::max(slowest_opening_, Clock::now() - opened);
       if (options_.deadline.is_deterministic() || Clock::now() >= next) deal(now);
-      return on_limit(now.limit);
+      return on_limit(now.dual_bound);
     });
     if (!priced.defect.empty()) outcome_.defects.push_back(priced.defect);
-    if (!on_limit(priced.limit)) deal(priced);
+    if (!on_limit(priced.dual_bound)) deal(priced);
   }
 
   // A worker that was stopped because its time was up is no defect; one that broke before is.
-  static bool has_failed(const MilpAnswer& answer, const MilpRequest& request) {
-    return answer.status == SolveStatus::kFailed && Deadline::Clock::now() < request.deadline;
+  static bool has_failed(const cbc::MilpAnswer& answer, const cbc::MilpRequest& request) {
+    return answer.status == cbc::SolveStatus::kFailed && Deadline::Clock::now() < request.deadline;
   }
-  void note_failure(const MilpAnswer& answer, const MilpRequest& request) {
+  void note_failure(const cbc::MilpAnswer& answer, const cbc::MilpRequest& request) {
     if (has_failed(answer, request)) outcome_.defects.push_back(answer.message);
   }
 
@@ -482,31 +477,29 @@ class Engine {
     if (options_.trace == nullptr) return;
     Tracer::Bounds bounds = outcome_.bounds;
     if (bound) bounds[level] = bound;
-    const bool bounds_hold = leavers_.complete && settled_.empty();
+    const bool bounds_hold = candidates_.complete && settled_.empty();
     for (std::size_t i = bounds_hold ? levels_on_path() + 1 : 0; i < bounds.size(); ++i) bounds[i].reset();
-    options_.trace->tell("milp", outcome_.best.levels, bounds);
+    options_.trace->tell(Origin::kMilp, outcome_.best.levels, bounds);
   }
 
   // Restricts CBC to the neighbourhood of the LP's solution: of each configuration about as many nodes as there, and
   // only columns that are in it or had nearly zero reduced profit. Solved to the end this is a large neighbourhood
   // search, not a proof.
-  void keep_near(const Formulation& formulation, Milp& milp) const {
+  void keep_near(const Formulation& formulation, lp::Milp& milp) const {
     if (relaxed_.empty()) return;
-    for (RoomClassIndex room : whole_.supply.rooms.indices())
+    for (formulation::ResidualClassIndex room : whole_.supply.rooms.indices())
       for (const std::int32_t column : formulation.configuration_columns(room)) {
         const auto j = static_cast<std::size_t>(column);
         const double nodes = j < relaxed_.size() ? relaxed_[j] : 0;
-        milp.lower[j] = std::max(milp.lower[j], std::floor(nodes + 1e-6) - kNear);
-        milp.upper[j] = std::min(milp.upper[j], std::ceil(nodes - 1e-6) + kNear);
+        milp.lower[j] = std::max(milp.lower[j], std::floor(nodes + 1e-6) - kTuning.milp.near);
+        milp.upper[j] = std::min(milp.upper[j], std::ceil(nodes - 1e-6) + kTuning.milp.near);
       }
   }
 
-  void write_first(const Milp& milp) {
+  void write_first(const lp::Milp& milp) {
     if (options_.write_model.empty() || written_) return;
     written_ = true;
-    std::ofstream file(options_.write_model);
-    write_mps(milp, file);
-    if (!file) outcome_.defects.push_back("cannot write " + options_.write_model);
+    if (!cbc::write_mps(milp, options_.write_model)) outcome_.defects.push_back("cannot write " + options_.write_model);
   }
 
   void take(const Formulation& formulation, const std::vector<double>& x) {
@@ -537,12 +530,12 @@ class Engine {
     return true;
   }
 
-  std::vector<PlannedEviction> place(const Subproblem& sub, const FormulationSolution& solution,
+  std::vector<PlannedEviction> place(const RestrictedMaster& sub, const FormulationSolution& solution,
                                      const Configurations& configurations, ClusterState& state,
                                      bool in_some_order = false) const {
-    return decode({problem_, sub.demand, sub.atoms, sub.supply, bounds_, configurations, sub.formulation->channels(),
-                   in_some_order},
-                  solution, state)
+    return formulation::decode({problem_, sub.demand, sub.zones, sub.supply, bounds_, configurations,
+                                sub.formulation->channels(), in_some_order},
+                               solution, state)
         .evictions;
   }
 
@@ -550,15 +543,15 @@ class Engine {
   // its share), and filled up, first with pods that need not have left.
   void offer(ClusterState state, std::vector<PlannedEviction> evictions) {
     if (is_whole()) keep_if_best(state, evictions);
-    if (leavers_.any) {
+    if (candidates_.any) {
       repair_.bring_back(state, evictions);
       if (is_whole()) keep_if_best(state, evictions);
       repair_.let_torn_gangs_go(state, evictions);
     }
     repair_.fill_up(state, options_.deadline);
-    if (leavers_.any) repair_.name_claimants(state, evictions);
+    if (candidates_.any) repair_.name_claimants(state, evictions);
     keep_if_best(state, evictions);
-    if (!leavers_.any || is_whole() || options_.deadline.passed()) return;
+    if (!candidates_.any || is_whole() || options_.deadline.passed()) return;
     repair_.claim_more(state, evictions, options_.deadline);
     keep_if_best(state, evictions);
   }
@@ -567,12 +560,12 @@ class Engine {
   void keep_if_best(const ClusterState& state, const std::vector<PlannedEviction>& evictions) {
     Candidate candidate{plan_of(problem_, state, evictions), {}};
     candidate.levels = evaluate(problem_, shares_, candidate.plan);
-    if (!keep_if_best(std::move(candidate)) || !leavers_.any || options_.deadline.passed()) return;
+    if (!keep_if_best(std::move(candidate)) || !candidates_.any || options_.deadline.passed()) return;
     // The current level determines no victims: the following levels begin with few.
     StopRequest stop;
     if (!options_.deadline.is_deterministic())
-      stop = [until = options_.deadline.after(kReliefShare)] { return Deadline::Clock::now() >= until; };
-    keep_if_best(relieve(problem_, shares_, outcome_.best, stop));
+      stop = [until = options_.deadline.after(options_.parts.relief)] { return Deadline::Clock::now() >= until; };
+    keep_if_best(preemption::reprieve_victims(problem_, shares_, outcome_.best, stop));
   }
 
   bool keep_if_best(Candidate candidate) {
@@ -580,8 +573,9 @@ class Engine {
     const Actions& actions = problem_.snapshot->policy.actions;
     const bool evicts = actions.preempt || actions.reclaim || actions.consolidate || actions.stale;
     const bool may_break = evicts || problem_.has_ordered_rules();
-    if (may_break && !check_plan(*problem_.snapshot, problem_, shares_, candidate.plan).empty()) return false;
+    if (may_break && !referee::check_plan(*problem_.snapshot, problem_, shares_, candidate.plan).empty()) return false;
     outcome_.best = std::move(candidate);
+    if (!outcome_.improved) outcome_.first_improved = Deadline::Clock::now();
     outcome_.improved = true;
     knows_incumbent_ = false;
     tell();
@@ -596,23 +590,26 @@ class Engine {
     ClusterState state = whole_.base;
     std::vector<bool> reserved = none_reserved_;
     FormulationSolution sure = whole_.formulation->floor(relaxed_, share);
-    reserve_nodes(whole_.supply, sure, reserved);
+    formulation::reserve_nodes(whole_.supply, sure, reserved);
     place(whole_, sure, whole_.pool.configurations(), state);
-    for (int depth = 0; depth < kMostDives && options_.deadline.left() > slowest_depth_ + slowest_take_; ++depth) {
+    for (int depth = 0; depth < kTuning.milp.dive_depth && options_.deadline.left() > slowest_depth_ + slowest_take_;
+         ++depth) {
       const auto start = Deadline::Clock::now();
-      Subproblem rest(setting_, state, nobody_, reserved);
+      RestrictedMaster rest(setting_, state, no_candidates_, reserved);
       if (rest.demand.cells.empty() || rest.supply.rooms.empty()) break;
       if (!rest.formulate(false, options_.deadline)) break;
       const std::optional<LinearExpression> expression = rest.formulation->level(ids_[level]);
       if (!expression || expression->terms.empty()) break;
-      const Priced priced = price_columns(rest, *expression, is_maximised(ids_[level].kind) ? 1 : -1, kPricingShare);
+      const Priced priced =
+          price_columns(rest, *expression, is_maximised(ids_[level].kind) ? 1 : -1, options_.parts.pricing);
       if (priced.x.empty()) break;
-      sure = depth + 1 < kMostDives ? rest.formulation->floor(priced.x, 1) : rest.formulation->round(priced.x);
+      sure = depth + 1 < kTuning.milp.dive_depth ? rest.formulation->floor(priced.x, 1)
+                                                 : rest.formulation->round(priced.x);
       const std::vector<bool> before = reserved;
-      reserve_nodes(rest.supply, sure, reserved);
+      formulation::reserve_nodes(rest.supply, sure, reserved);
       if (before == reserved) {  // nothing is whole any more
         sure = rest.formulation->round(priced.x);
-        depth = kMostDives;
+        depth = kTuning.milp.dive_depth;
       }
       place(rest, sure, rest.pool.configurations(), state);
       slowest_depth_ = std::max(slowest_depth_, Deadline::Clock::now() - start);
@@ -620,29 +617,31 @@ class Engine {
     offer(std::move(state), settled_);
   }
 
-  int most_rounds() const { return options_.deadline.is_deterministic() ? kDeterministicRounds : kMostRounds; }
+  int most_rounds() const {
+    return options_.deadline.is_deterministic() ? kTuning.generation.counted_rounds : std::numeric_limits<int>::max();
+  }
 
   // Column generation on the LP relaxation, for at most a share of the time that is left.
-  Priced price_columns(Subproblem& sub, const LinearExpression& expression, int sign, double share) {
+  Priced price_columns(RestrictedMaster& sub, const LinearExpression& expression, int sign, double share) {
     const Deadline until = options_.deadline.part(share);
     const PricingTask task{expression, sign, until, most_rounds(), options_.threads};
-    Priced priced = muster::price_columns(sub, task, backend_);
+    Priced priced = muster::column_generation::price_columns(sub, task, backend_);
     if (!priced.defect.empty()) outcome_.defects.push_back(priced.defect);
     return priced;
   }
 
-  const Setting& setting_;
+  const column_generation::Setting& setting_;
   const Problem& problem_;
   const FairShares& shares_;
-  Backend& backend_;
+  cbc::Backend& backend_;
   MilpEngineOptions options_;
   const Deadline last_;  // for the levels that nothing is solved for any more
   std::vector<LevelId> ids_;
-  const Leavers& leavers_;
+  const EvictionCandidates& candidates_;
   std::vector<PlannedEviction> settled_;
   std::vector<bool> none_reserved_;
-  Leavers nobody_;  // for dives
-  Subproblem& whole_;
+  EvictionCandidates no_candidates_;  // for dives
+  RestrictedMaster& whole_;
   std::optional<std::size_t> states_;  // of the list
   std::size_t proven_ = 0;             // levels, from the first on, of the plan that it has started from
   bool is_formulated_;                 // as nothing is held yet
@@ -656,7 +655,7 @@ class Engine {
   bool written_ = false, solving_ = true, by_optimum_ = false, is_finished_ = false;
   std::vector<std::int64_t> path_;  // what the levels so far are held at
   std::vector<double> relaxed_;     // the LP's last solution
-  std::map<Terms, std::int64_t> held_;
+  std::map<formulation::Terms, std::int64_t> held_;
   Deadline::Clock::duration slowest_take_{};     // so far: what making a plan of a solution takes
   Deadline::Clock::duration slowest_depth_{};    // and one step of a dive
   Deadline::Clock::duration slowest_opening_{};  // and blocks until the first solution
@@ -665,35 +664,37 @@ class Engine {
 
 }  // namespace
 
-MilpOutcome solve_milp(const Problem& problem, const FairShares& shares, const Candidate& incumbent, Backend& backend,
-                       const MilpEngineOptions& options) {
-  MilpGroundwork groundwork(problem, shares, options.deadline.part(kFormulatingShare));
-  return solve_milp(groundwork, incumbent, backend, options);
+MilpOutcome solve_milp(const Problem& problem, const FairShares& shares, const Candidate& incumbent,
+                       cbc::Backend& backend, const MilpEngineOptions& options) {
+  MilpPreparation preparation(problem, shares, options.deadline.part(options.parts.formulating));
+  return solve_milp(preparation, incumbent, backend, options);
 }
 
-MilpOutcome solve_milp(MilpGroundwork& groundwork, const Candidate& incumbent, Backend& backend,
+MilpOutcome solve_milp(MilpPreparation& preparation, const Candidate& incumbent, cbc::Backend& backend,
                        const MilpEngineOptions& options) {
-  const Setting& setting = groundwork.setting;
-  const Leavers& leavers = groundwork.leavers;
+  const column_generation::Setting& setting = preparation.setting;
+  const EvictionCandidates& candidates = preparation.candidates;
   MilpOutcome outcome;
   outcome.best = incumbent;
   outcome.bounds.resize(incumbent.levels.values.size());
-  if (groundwork.took_too_long) return outcome;
-  if (leavers.any || incumbent.plan.evictions.empty()) {
-    const auto make_engine = [&](Subproblem& whole, const Candidate& first, const MilpEngineOptions& of_pass) {
-      return Engine(setting, whole, leavers, {}, first, backend, of_pass);
+  if (preparation.took_too_long) return outcome;
+  if (candidates.any || incumbent.plan.evictions.empty()) {
+    const auto make_engine = [&](RestrictedMaster& whole, const Candidate& first, const MilpEngineOptions& of_pass) {
+      return Engine(setting, whole, candidates, {}, first, backend, of_pass);
     };
-    MilpPass pass = MilpPasses(groundwork, make_engine).run(groundwork.whole, incumbent, options);
+    MilpPass pass = MilpPasses(preparation, make_engine).run(preparation.whole, incumbent, options);
     outcome = std::move(pass.outcome);
-    if (pass.is_finished || !leavers.any || options.deadline.passed()) return outcome;
+    if (pass.is_finished || !candidates.any || options.deadline.passed()) return outcome;
   }
   const SettledEvictions settled = settle_evictions(setting.problem, outcome.best.plan);
-  Subproblem rest(setting, settled.state, settled.leavers, groundwork.none_reserved);
-  MilpOutcome second = Engine(setting, rest, settled.leavers, settled.evictions, outcome.best, backend, options).run();
+  RestrictedMaster rest(setting, settled.state, settled.candidates, preparation.none_reserved);
+  MilpOutcome second =
+      Engine(setting, rest, settled.candidates, settled.evictions, outcome.best, backend, options).run();
   outcome.best = std::move(second.best);
   outcome.improved = outcome.improved || second.improved;
+  if (!outcome.first_improved) outcome.first_improved = second.first_improved;
   outcome.defects.insert(outcome.defects.end(), second.defects.begin(), second.defects.end());
   return outcome;
 }
 
-}  // namespace muster
+}  // namespace muster::engine

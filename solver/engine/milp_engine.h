@@ -13,19 +13,20 @@
 #include "model/objective/fair_share.h"
 #include "model/problem/problem.h"
 #include "solver/cbc/backend.h"
-#include "solver/engine/groundwork.h"
 #include "solver/engine/milp_engine_options.h"
 #include "solver/engine/milp_outcome.h"
+#include "solver/engine/preparation.h"
 
-namespace muster {
+namespace muster::engine {
 
 // Deterministic, all levels and passes share the deadline's limit of work, and each takes at most half of what is left.
-// Never worse than `incumbent`. Who is evicted or moved is decided beside the placements. Where the configurations
+// Never worse than `incumbent`. Evictions and moves are decided together with the placements. Where the configurations
 // cannot be listed, a second pass keeps to the evictions found so far and only places: that is a smaller problem, in
-// which diving works. Bounds are told where the formulation holds every plan that obeys the rules (Leavers::complete).
-MilpOutcome solve_milp(const Problem& problem, const FairShares& shares, const Candidate& incumbent, Backend& backend,
-                       const MilpEngineOptions& options);
-MilpOutcome solve_milp(MilpGroundwork& groundwork, const Candidate& incumbent, Backend& backend,
+// which diving works. Bounds are reported if the formulation holds every plan that obeys the rules
+// (EvictionCandidates::complete).
+MilpOutcome solve_milp(const Problem& problem, const FairShares& shares, const Candidate& incumbent,
+                       cbc::Backend& backend, const MilpEngineOptions& options);
+MilpOutcome solve_milp(MilpPreparation& preparation, const Candidate& incumbent, cbc::Backend& backend,
                        const MilpEngineOptions& options);
 
-}  // namespace muster
+}  // namespace muster::engine

@@ -6,28 +6,33 @@
 #include <string>
 #include <vector>
 
+#include "model/base/tuning.h"
 #include "solver/budget/deadline.h"
+#include "solver/budget/milp_parts.h"
 #include "solver/budget/trace.h"
 #include "solver/column_generation/price_memory.h"
 #include "solver/lp/sum_bounds.h"
 
-namespace muster {
+namespace muster::engine {
 
 struct MilpEngineOptions {
   Deadline deadline;
   double gap = 0;  // relative; good enough for a level
   std::int32_t threads = 1;
   std::string write_model;            // path for the first model as an MPS file; empty: none
-  Tracer* trace = nullptr;            // outlives the call; null: nobody is told
-  PriceMemory* memory = nullptr;      // of the cycles before, and for the next one; outlives the call; null: none
+  Tracer* trace = nullptr;            // outlives the call; null: no trace
+  column_generation::PriceMemory* memory =
+      nullptr;                        // of the cycles before, and for the next one; outlives the call; null: none
   std::vector<std::int64_t> trivial;  // trivial_bounds of the problem; empty: not known yet
   // What may be listed whole: intermediate states of all room classes, and columns.
-  std::size_t most_states = 200'000, most_columns = 20'000;
+  std::size_t most_states = kTuning.listing.most_states, most_columns = kTuning.listing.most_columns;
   // What may be given to CBC whole, if it cannot be listed: integer columns of a model of all nodes.
-  std::size_t most_node_columns = kMostNodeColumns;
+  std::size_t most_node_columns = kTuning.listing.most_node_columns;
   // With more rooms than that, blocks of them are priced, about so many; first with a sample of each, if it is small.
-  std::size_t most_rooms = 300, most_blocks = 200, sampled_rooms = 2;
-  const SumBounds* sums = nullptr;  // of the problem; outlives the call; null: not known
+  std::size_t most_rooms = kTuning.size.many_kinds;
+  std::size_t most_blocks = kTuning.generation.blocks, sampled_rooms = kTuning.generation.sampled;
+  MilpParts parts{};                // of the time or work left, for each stage
+  const lp::SumBounds* sums = nullptr;  // of the problem; outlives the call; null: not known
 };
 
-}  // namespace muster
+}  // namespace muster::engine

@@ -1,6 +1,7 @@
 // What the MILP engine came to.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,13 +9,14 @@
 
 #include "heuristics/state/candidate.h"
 
-namespace muster {
+namespace muster::engine {
 
 struct MilpOutcome {
-  Candidate best;                                   // the incumbent, or something better
-  bool improved = false;                            // by this engine
+  Candidate best;                                                       // the incumbent, or something better
+  bool improved = false;                                                // by this engine
+  std::optional<std::chrono::steady_clock::time_point> first_improved;  // when it was for the first time
   std::vector<std::optional<std::int64_t>> bounds;  // by level, in its scale; each given the plan's values before it
   std::vector<std::string> defects;                 // what went wrong on the way: workers that died
 };
 
-}  // namespace muster
+}  // namespace muster::engine

@@ -7,17 +7,18 @@
 #include <utility>
 #include <vector>
 
-#include "solver/column_generation/subproblem.h"
-#include "solver/engine/groundwork.h"
+#include "solver/column_generation/restricted_master.h"
 #include "solver/engine/milp_engine_options.h"
 #include "solver/engine/milp_outcome.h"
+#include "solver/engine/preparation.h"
 
-namespace muster {
+namespace muster::engine {
 
 // The result of an earlier engine from which `outcome` has started. Its bounds hold as long as the values of earlier
 // levels are still those of its plan.
 inline void add_earlier(const MilpOutcome& earlier, const std::vector<LevelId>& ids, MilpOutcome& outcome) {
   outcome.improved = outcome.improved || earlier.improved;
+  if (earlier.first_improved) outcome.first_improved = earlier.first_improved;
   outcome.defects.insert(outcome.defects.begin(), earlier.defects.begin(), earlier.defects.end());
   for (std::size_t i = 0; i < ids.size(); ++i) {
     std::optional<std::int64_t>& bound = outcome.bounds[i];
@@ -39,18 +40,20 @@ struct MilpPass {
 template <class MakeEngine>
 class MilpPasses {
  public:
-  // `make_engine`: of a subproblem, an incumbent and options.
-  MilpPasses(const MilpGroundwork& groundwork, const MakeEngine& make_engine)
-      : groundwork_(groundwork), make_engine_(make_engine), ids_(level_ids(groundwork.setting.problem)) {}
+  // `make_engine`: of a restricted master, an incumbent and options.
+  MilpPasses(const MilpPreparation& preparation, const MakeEngine& make_engine)
+      : preparation_(preparation), make_engine_(make_engine), ids_(level_ids(preparation.setting.problem)) {}
 
-  MilpPass run(Subproblem& whole, const Candidate& incumbent, const MilpEngineOptions& options) const {
+  MilpPass run(column_generation::RestrictedMaster& whole, const Candidate& incumbent,
+               const MilpEngineOptions& options) const {
     auto engine = make_engine_(whole, incumbent, options);
     const std::optional<MilpEngineOptions> first = options_before(engine, options);
     if (!first) {
       MilpOutcome outcome = engine.run();
       return {std::move(outcome), engine.is_finished()};
     }
-    Subproblem apart(groundwork_.setting, groundwork_.before, groundwork_.leavers, groundwork_.none_reserved);
+    column_generation::RestrictedMaster apart(preparation_.setting, preparation_.before, preparation_.candidates,
+                                              preparation_.none_reserved);
     MilpPass earlier = run(apart, incumbent, *first);
     const std::size_t proven = proven_levels(earlier.outcome, options.sums);
     if (proven == ids_.size()) return {std::move(earlier.outcome), true};
@@ -75,12 +78,12 @@ class MilpPasses {
     }
     if (!engine.has_all_nodes()) return std::nullopt;
     first.most_node_columns = 0;
-    first.deadline = options.deadline.part(kFirstShare);
+    first.deadline = options.deadline.part(options.parts.without_columns);
     return first;
   }
 
   // The number of levels, from the first on, for which the plan is proven optimal, by the engine or by sums.
-  static std::size_t proven_levels(const MilpOutcome& outcome, const SumBounds* sums) {
+  static std::size_t proven_levels(const MilpOutcome& outcome, const lp::SumBounds* sums) {
     const std::vector<std::int64_t>& values = outcome.best.levels.values;
     std::vector<std::optional<std::int64_t>> by_sums(values.size());
     if (sums != nullptr) by_sums = sums->reached(outcome.best.levels);
@@ -89,11 +92,9 @@ class MilpPasses {
     return proven;
   }
 
-  static constexpr double kFirstShare = 0.1;  // of the time, for priced columns before those for all nodes
-
-  const MilpGroundwork& groundwork_;
+  const MilpPreparation& preparation_;
   const MakeEngine& make_engine_;
   std::vector<LevelId> ids_;
 };
 
-}  // namespace muster
+}  // namespace muster::engine

@@ -7,15 +7,15 @@
 #include <tuple>
 #include <utility>
 
-#include "heuristics/preemption/make_room.h"
+#include "heuristics/placement/gang_placement.h"
+#include "heuristics/placement/node_choice.h"
+#include "heuristics/preemption/planner.h"
 #include "heuristics/state/binding_order.h"
-#include "heuristics/state/gang_placement.h"
 #include "heuristics/state/groups.h"
-#include "heuristics/state/node_choice.h"
 #include "heuristics/state/staying.h"
 #include "model/base/saturating.h"
 
-namespace muster {
+namespace muster::engine {
 
 void Repair::bring_back(ClusterState& state, const std::vector<PlannedEviction>& evictions) const {
   std::map<std::pair<std::int64_t, GangIndex>, std::vector<PodIndex>> by_gang;  // higher priorities first
@@ -70,7 +70,7 @@ bool Repair::keeps_domains(const ClusterState& state, GangIndex gang) const {
 }
 
 bool Repair::keeps_min_resources(const ClusterState& state) const {
-  return std::ranges::all_of(demand_.gang_classes, [&](const GangClass& gang_class) {
+  return std::ranges::all_of(demand_.gang_classes, [&](const formulation::GangClass& gang_class) {
     const GangIndex gang = gang_class.gangs.front();
     return !gang_class.lacks_resources || !is_anything_present(state, gang) || fit::min_resources(state, gang);
   });
@@ -104,7 +104,7 @@ void Repair::let_torn_gangs_go(ClusterState& state, std::vector<PlannedEviction>
 }
 
 void Repair::keep_budgets(ClusterState& state, const std::vector<PlannedEviction>& evictions) const {
-  if (state.keeps_budgets()) return;
+  if (state.budgets().are_kept()) return;
   std::map<std::tuple<std::int64_t, Work, GangIndex>, std::vector<PodIndex>> dearest_first;
   std::map<GangIndex, std::vector<PodIndex>> by_gang;
   for (const PlannedEviction& eviction : evictions)
@@ -118,10 +118,10 @@ void Repair::keep_budgets(ClusterState& state, const std::vector<PlannedEviction
   }
   const auto is_exceeded = [&](PodIndex pod) {
     return std::ranges::any_of(problem_.disruption_budgets.of(pod),
-                               [&](DisruptionBudgetIndex budget) { return state.budgets_left()[budget] < 0; });
+                               [&](DisruptionBudgetIndex budget) { return state.budgets().left()[budget] < 0; });
   };
   for (const auto& [rank, pods] : dearest_first) {
-    if (state.keeps_budgets()) return;
+    if (state.budgets().are_kept()) return;
     if (std::ranges::any_of(pods, is_exceeded)) send_home(state, pods);
   }
 }
@@ -193,7 +193,7 @@ void Repair::name_claimants(const ClusterState& state, std::vector<PlannedEvicti
 // Gangs with waiting pods, higher priorities first and then larger ones.
 std::vector<GangIndex> Repair::waiting(const ClusterState& state) const {
   std::vector<std::pair<Work, GangIndex>> left;
-  for (const GangClass& gang_class : demand_.gang_classes)
+  for (const formulation::GangClass& gang_class : demand_.gang_classes)
     for (GangIndex gang : gang_class.gangs) {
       Work work = 0;
       for (PodIndex pod : problem_.gangs[gang].pods)
@@ -211,8 +211,8 @@ std::vector<GangIndex> Repair::waiting(const ClusterState& state) const {
 }
 
 void Repair::fill_up(ClusterState& state, const Deadline& deadline) const {
-  NodeChooser chooser(state, bounds_, usual_rule(problem_));
-  GangPlacer placer(state, bounds_, chooser);
+  placement::NodeChooser chooser(state, bounds_, placement::usual_rule(problem_));
+  placement::GangPlacer placer(state, bounds_, chooser);
   placer.fill_up(waiting(state), [&] { return deadline.passed(); });
 }
 
@@ -221,10 +221,10 @@ void Repair::claim_more(ClusterState& state, std::vector<PlannedEviction>& evict
     return eviction.reason == EvictionReason::kStale || !eviction.for_gang.is_none();
   });
   if (!all_are_for_someone) return;  // no plan yet
-  NodeChooser chooser(state, bounds_, usual_rule(problem_));
-  GangPlacer placer(state, bounds_, chooser);
+  placement::NodeChooser chooser(state, bounds_, placement::usual_rule(problem_));
+  placement::GangPlacer placer(state, bounds_, chooser);
   const StopRequest stop = [&] { return deadline.passed(); };
-  RoomSearch room({problem_, shares_, bounds_, rules_, state, chooser, placer, stop}, evictions);
+  preemption::PreemptionPlanner room({problem_, shares_, bounds_, rules_, state, chooser, placer, stop}, evictions);
   constexpr std::int32_t kSameRank = 0;  // no pod gives way
   for (const GangIndex gang : waiting(state))
     if (!deadline.passed() && placer.may_place(gang) && !is_satisfied(state, gang)) room.claim_minimum(gang, kSameRank);
@@ -237,4 +237,4 @@ void Repair::claim_more(ClusterState& state, std::vector<PlannedEviction>& evict
     if (told.insert(eviction->pod).second) evictions.push_back(*eviction);
 }
 
-}  // namespace muster
+}  // namespace muster::engine

@@ -4,21 +4,21 @@
 
 #include <vector>
 
+#include "heuristics/placement/node_choice.h"
 #include "heuristics/preemption/eviction_rules.h"
 #include "heuristics/state/cluster_state.h"
 #include "heuristics/state/fit.h"
-#include "heuristics/state/node_choice.h"
 #include "heuristics/state/planned_eviction.h"
 #include "solver/budget/deadline.h"
-#include "solver/column_generation/subproblem.h"
+#include "solver/column_generation/restricted_master.h"
 #include "solver/formulation/demand.h"
 
-namespace muster {
+namespace muster::engine {
 
 class Repair {
  public:
   // All of it outlives the repair.
-  Repair(const Setting& setting, const Demand& demand, const QueueBounds& bounds)
+  Repair(const column_generation::Setting& setting, const formulation::Demand& demand, const QueueBounds& bounds)
       : problem_(setting.problem), shares_(setting.shares), rules_(setting.rules), demand_(demand), bounds_(bounds) {}
 
   // Every pod that can continue where it ran does: of a gang all pods, or enough for its minimum. Higher priorities
@@ -49,9 +49,9 @@ class Repair {
 
   const Problem& problem_;
   const FairShares& shares_;
-  const EvictionRules& rules_;
-  const Demand& demand_;
+  const preemption::EvictionRules& rules_;
+  const formulation::Demand& demand_;
   const QueueBounds& bounds_;
 };
 
-}  // namespace muster
+}  // namespace muster::engine

@@ -7,22 +7,15 @@
 #include <string>
 
 #include "model/base/require.h"
+#include "model/base/tuning.h"
 
-namespace muster {
+namespace muster::engine {
 namespace {
 
-constexpr std::size_t kMostStates = 2'000;  // while the configurations of one room class are listed
-constexpr std::size_t kAllStates = 20'000;  // of all of them,
-constexpr std::size_t kStatesAColumn = 4;   // and for each column that there may be
-constexpr std::size_t kColumnsARoom = 8;    // at least, nearly always: what has more rooms is not laid out at all
-constexpr std::size_t kTriesAColumn = 40;   // ways to share a device that are examined, of all devices together
-constexpr std::size_t kMostListed = 100;    // maximal ones of one room class
-constexpr std::size_t kMostResidents = 12;  // of one device that share it
-
-using Counts = std::vector<std::pair<DemandIndex, std::int32_t>>;
+using Counts = std::vector<std::pair<formulation::DemandIndex, std::int32_t>>;
 
 // Fewer pods of some class and more of none; of two equal ones the second.
-bool is_below(const Configuration& one, const Configuration& other) {
+bool is_below(const formulation::Configuration& one, const formulation::Configuration& other) {
   if (one.counts == other.counts) return &other < &one;
   return std::ranges::all_of(one.counts, [&](const auto& entry) {
     const auto found = std::ranges::find(other.counts, entry.first, &Counts::value_type::first);
@@ -57,56 +50,57 @@ std::vector<std::int32_t> take_devices(std::map<std::int32_t, std::int32_t>& slo
 
 }  // namespace
 
-WholeModel::WholeModel(const Problem& problem, const Subproblem& sub, std::size_t most_columns)
+WholeModel::WholeModel(const Problem& problem, const column_generation::RestrictedMaster& sub, std::size_t most_columns)
     : problem_(problem),
       sub_(sub),
       rooms_(sub.supply.rooms.size()),
-      states_left_(std::min(kAllStates, kStatesAColumn * most_columns)),
-      tries_left_(kTriesAColumn * most_columns) {
-  is_whole_ = kColumnsARoom * rooms_.size() <= most_columns;
-  for (const RoomClassIndex room : sub_.supply.rooms.indices()) {
+      states_left_(kTuning.listing.most_columns),
+      tries_left_(kTuning.listing.tries_per_column * most_columns) {
+  is_whole_ = rooms_.size() <= most_columns;
+  for (const formulation::ResidualClassIndex room : sub_.supply.rooms.indices()) {
     if (!is_whole_) return;
     if (!list(room)) lay_out(room);
     is_whole_ = is_whole_ && columns_ <= most_columns;
   }
 }
 
-const PodClass& WholeModel::class_of(DemandIndex d) const {
+const PodClass& WholeModel::class_of(formulation::DemandIndex d) const {
   return problem_.pod_classes[sub_.demand.classes[d].pod_class];
 }
 
-DeviceUnits WholeModel::units_of(const RoomClass& room, DemandIndex d) const {
+DeviceUnits WholeModel::units_of(const formulation::ResidualClass& room, formulation::DemandIndex d) const {
   return share_units(class_of(d), problem_.node_classes[room.node_class]);
 }
 
 // In the rows of shares; residents of a pinned room have rows of their own.
-bool WholeModel::uses_devices(const RoomClass& room, DemandIndex d) const {
+bool WholeModel::uses_devices(const formulation::ResidualClass& room, formulation::DemandIndex d) const {
   return class_of(d).gpu.kind != GpuRequestKind::kNone && !(room.pinned && is_stay(d));
 }
 
 // --- layout
 
-bool WholeModel::list(RoomClassIndex index) {
-  const RoomClass& room = sub_.supply.rooms[index];
-  const std::size_t most = std::min(kMostStates, states_left_);
-  if (sub_.anti_affinity.spans_nodes() || surely_has_more(sub_.configuration_input, room, most)) return false;
+bool WholeModel::list(formulation::ResidualClassIndex index) {
+  const formulation::ResidualClass& room = sub_.supply.rooms[index];
+  const std::size_t most = std::min(kTuning.listing.few_states, states_left_);
+  if (sub_.anti_affinity.spans_nodes() || formulation::surely_has_more(sub_.configuration_input, room, most))
+    return false;
   std::size_t states = most;
-  const auto all = enumerate_configurations(sub_.configuration_input, room, states);
+  const auto all = formulation::enumerate_configurations(sub_.configuration_input, room, states);
   states_left_ -= all ? most - states : most;
   if (!all) return false;
-  std::vector<Configuration> maximal;
-  for (const Configuration& one : *all) {
-    const auto holds = [&](const Configuration& other) { return &other != &one && is_below(one, other); };
+  std::vector<formulation::Configuration> maximal;
+  for (const formulation::Configuration& one : *all) {
+    const auto holds = [&](const formulation::Configuration& other) { return &other != &one && is_below(one, other); };
     if (std::ranges::none_of(*all, holds)) maximal.push_back(one);
-    if (maximal.size() > kMostListed) return false;
+    if (maximal.size() > kTuning.listing.maximal) return false;
   }
   columns_ += maximal.size();
   rooms_[index] = {true, std::move(maximal), {}};
   return true;
 }
 
-void WholeModel::lay_out(RoomClassIndex index) {
-  const RoomClass& room = sub_.supply.rooms[index];
+void WholeModel::lay_out(formulation::ResidualClassIndex index) {
+  const formulation::ResidualClass& room = sub_.supply.rooms[index];
   std::vector<Group>& groups = rooms_[index].groups;
   for (std::size_t device = 0; device < room.free_devices.size(); ++device) {
     const auto position = static_cast<std::int32_t>(device);
@@ -133,8 +127,8 @@ void WholeModel::lay_out(RoomClassIndex index) {
 
 // What a device of the group can hold in addition to each set of its residents: the multisets of shares to which none
 // can be added. False: too many.
-bool WholeModel::find_patterns(const RoomClass& room, Group& group, const Sizes& stock) {
-  if (group.residents.size() > kMostResidents) return false;
+bool WholeModel::find_patterns(const formulation::ResidualClass& room, Group& group, const Sizes& stock) {
+  if (group.residents.size() > kTuning.listing.residents) return false;
   for (std::size_t set = 0; set < std::size_t{1} << group.residents.size(); ++set) {
     Pattern pattern;
     DeviceUnits free = group.free;
@@ -174,26 +168,26 @@ bool WholeModel::fill(DeviceUnits free, Sizes::const_reverse_iterator size, Fill
 
 // --- columns and rows
 
-void WholeModel::add_to(Formulation& formulation) {
+void WholeModel::add_to(formulation::Formulation& formulation) {
   MUSTER_REQUIRE(is_whole());
   nodes_.clear();
-  for (const RoomClassIndex room : sub_.supply.rooms.indices()) {
-    for (const Configuration& one : rooms_[room].listed) formulation.add_configuration(room, one);
+  for (const formulation::ResidualClassIndex room : sub_.supply.rooms.indices()) {
+    for (const formulation::Configuration& one : rooms_[room].listed) formulation.add_configuration(room, one);
     for (std::int64_t n = 0; n < sub_.supply.rooms[room].count() && !rooms_[room].is_listed; ++n)
       add_node(room, formulation);
   }
 }
 
-void WholeModel::add_node(RoomClassIndex index, Formulation& formulation) {
-  const RoomClass& room = sub_.supply.rooms[index];
-  ModelBuilder& model = formulation.model();
+void WholeModel::add_node(formulation::ResidualClassIndex index, formulation::Formulation& formulation) {
+  const formulation::ResidualClass& room = sub_.supply.rooms[index];
+  lp::ModelBuilder& model = formulation.model();
   Node node{index, {}, {}, {}};
   for (std::size_t i = 0; i < room.demands.size(); ++i) {
-    const DemandIndex d = room.demands[i];
+    const formulation::DemandIndex d = room.demands[i];
     node.counts.push_back(
         model.add_column(0, static_cast<double>(room.stock[i]), true, name("a", nodes_.size(), d.value())));
-    for (const Entry& entry : formulation.entries_of(index, {{}, {{d, 1}}, {}, 0}))
-      if (entry.row != formulation.room_row(index)) model.add_entry(entry.row, node.counts.back(), entry.value);
+    for (const lp::Entry& entry : formulation.entries_of(index, {{}, {{d, 1}}, {}, 0}))
+      if (entry.row != formulation.capacity_row(index)) model.add_entry(entry.row, node.counts.back(), entry.value);
   }
   add_resources(node, model);
   add_devices(node, model);
@@ -201,10 +195,10 @@ void WholeModel::add_node(RoomClassIndex index, Formulation& formulation) {
   nodes_.push_back(std::move(node));
 }
 
-void WholeModel::add_resources(const Node& node, ModelBuilder& model) const {
-  const RoomClass& room = sub_.supply.rooms[node.room];
+void WholeModel::add_resources(const Node& node, lp::ModelBuilder& model) const {
+  const formulation::ResidualClass& room = sub_.supply.rooms[node.room];
   for (std::size_t r = 0; r < room.free.size(); ++r) {
-    LinearExpression used, coming;
+    lp::LinearExpression used, coming;
     Amount staying = 0;
     for (std::size_t i = 0; i < node.counts.size(); ++i) {
       const Amount request = class_of(room.demands[i]).request[r];
@@ -220,24 +214,24 @@ void WholeModel::add_resources(const Node& node, ModelBuilder& model) const {
       const std::int32_t any_comes = model.add_column(0, 1, true, name("c", nodes_.size(), r));
       used.add(any_comes, staying - room.free[r]);
       coming.add(any_comes, -std::max<Amount>(0, room.free[r]));
-      model.add_constraint(coming, -kInfinity, 0, name("comes", nodes_.size(), r));
+      model.add_constraint(coming, -lp::kInfinity, 0, name("comes", nodes_.size(), r));
       most = staying;
     }
-    model.add_constraint(used, -kInfinity, static_cast<double>(most), name("room", nodes_.size(), r));
+    model.add_constraint(used, -lp::kInfinity, static_cast<double>(most), name("room", nodes_.size(), r));
   }
 }
 
-void WholeModel::add_devices(Node& node, ModelBuilder& model) const {
-  const RoomClass& room = sub_.supply.rooms[node.room];
-  std::map<DeviceUnits, LinearExpression> in_use;  // less what the patterns hold; by share
+void WholeModel::add_devices(Node& node, lp::ModelBuilder& model) const {
+  const formulation::ResidualClass& room = sub_.supply.rooms[node.room];
+  std::map<DeviceUnits, lp::LinearExpression> in_use;  // less what the patterns hold; by share
   for (std::size_t i = 0; i < room.demands.size(); ++i)
     if (uses_devices(room, room.demands[i]))
       in_use[units_of(room, room.demands[i])].add(node.counts[i], class_of(room.demands[i]).gpu.devices);
   if (room.pinned) add_residents(node, model);
   for (const Group& group : rooms_[node.room].groups) {
     const auto devices = static_cast<std::int64_t>(group.devices.size());
-    LinearExpression used;
-    std::map<std::size_t, LinearExpression> held;  // by resident that is on all devices of the group if it stays
+    lp::LinearExpression used;
+    std::map<std::size_t, lp::LinearExpression> held;  // by resident that is on all devices of the group if it stays
     for (const std::size_t j : group.residents) held[j].add(node.stays[j], -devices);
     std::vector<std::int32_t>& columns = node.patterns.emplace_back();
     for (const Pattern& pattern : group.patterns) {
@@ -248,18 +242,18 @@ void WholeModel::add_devices(Node& node, ModelBuilder& model) const {
       for (const std::size_t j : pattern.residents) held[j].add(columns.back(), 1);
     }
     if (!used.terms.empty())
-      model.add_constraint(used, -kInfinity, static_cast<double>(devices),
+      model.add_constraint(used, -lp::kInfinity, static_cast<double>(devices),
                            name("devices", nodes_.size(), node.patterns.size()));
     for (const auto& [j, expression] : held)
-      model.add_constraint(expression, 0, kInfinity, name("held", nodes_.size(), j));
+      model.add_constraint(expression, 0, lp::kInfinity, name("held", nodes_.size(), j));
   }
   for (const auto& [units, expression] : in_use)
-    model.add_constraint(expression, -kInfinity, 0, name("share", nodes_.size(), static_cast<std::size_t>(units)));
+    model.add_constraint(expression, -lp::kInfinity, 0, name("share", nodes_.size(), static_cast<std::size_t>(units)));
 }
 
-void WholeModel::add_residents(Node& node, ModelBuilder& model) const {
-  const RoomClass& room = sub_.supply.rooms[node.room];
-  std::map<DemandIndex, LinearExpression> staying;
+void WholeModel::add_residents(Node& node, lp::ModelBuilder& model) const {
+  const formulation::ResidualClass& room = sub_.supply.rooms[node.room];
+  std::map<formulation::DemandIndex, lp::LinearExpression> staying;
   for (std::size_t j = 0; j < room.residents.size(); ++j) {
     node.stays.push_back(model.add_column(0, 1, true, name("r", nodes_.size(), j)));
     staying[room.residents[j].stay].add(node.stays.back(), 1);
@@ -273,8 +267,8 @@ void WholeModel::add_residents(Node& node, ModelBuilder& model) const {
 }
 
 // Pods that run next to each other may continue; placed pods have to respect all others.
-void WholeModel::add_anti_affinity(const Node& node, ModelBuilder& model) const {
-  const RoomClass& room = sub_.supply.rooms[node.room];
+void WholeModel::add_anti_affinity(const Node& node, lp::ModelBuilder& model) const {
+  const formulation::ResidualClass& room = sub_.supply.rooms[node.room];
   for (std::size_t i = 0; i < node.counts.size(); ++i) {
     std::vector<std::size_t> others;
     for (std::size_t other = i; other < node.counts.size(); ++other)
@@ -289,15 +283,15 @@ void WholeModel::add_anti_affinity(const Node& node, ModelBuilder& model) const 
     }
     if (others.empty()) continue;
     const std::int32_t is_here = model.add_column(0, 1, true, name("h", nodes_.size(), i));
-    LinearExpression own;
+    lp::LinearExpression own;
     own.add(node.counts[i], 1);
     own.add(is_here, -room.stock[i]);
-    model.add_constraint(own, -kInfinity, 0, name("here", nodes_.size(), i));
+    model.add_constraint(own, -lp::kInfinity, 0, name("here", nodes_.size(), i));
     for (const std::size_t other : others) {
-      LinearExpression foreign;
+      lp::LinearExpression foreign;
       foreign.add(node.counts[other], 1);
       foreign.add(is_here, room.stock[other]);
-      model.add_constraint(foreign, -kInfinity, static_cast<double>(room.stock[other]),
+      model.add_constraint(foreign, -lp::kInfinity, static_cast<double>(room.stock[other]),
                            name("apart", nodes_.size(), i));
     }
   }
@@ -305,11 +299,11 @@ void WholeModel::add_anti_affinity(const Node& node, ModelBuilder& model) const 
 
 // --- solutions
 
-WholeModel::Content WholeModel::read(const Formulation& formulation, const std::vector<double>& x) const {
+WholeModel::Content WholeModel::read(const formulation::Formulation& formulation, const std::vector<double>& x) const {
   Content content{formulation.read(x), {}};
   for (const Room& room : rooms_) content.configurations.push_back(room.listed);
   for (const Node& node : nodes_) {
-    std::vector<Configuration>& configurations = content.configurations[node.room];
+    std::vector<formulation::Configuration>& configurations = content.configurations[node.room];
     content.solution.configurations[node.room.value()].emplace_back(configurations.size(), 1);
     configurations.push_back(content_of(node, x));
   }
@@ -317,8 +311,8 @@ WholeModel::Content WholeModel::read(const Formulation& formulation, const std::
 }
 
 // The solution's pods on one node, one by one, each on devices whose patterns hold it.
-Configuration WholeModel::content_of(const Node& node, const std::vector<double>& x) const {
-  const RoomClass& room = sub_.supply.rooms[node.room];
+formulation::Configuration WholeModel::content_of(const Node& node, const std::vector<double>& x) const {
+  const formulation::ResidualClass& room = sub_.supply.rooms[node.room];
   std::map<DeviceUnits, std::map<std::int32_t, std::int32_t>> slots;  // by share and device: sharers that it holds
   for (std::size_t g = 0; g < node.patterns.size(); ++g) {
     const Group& group = rooms_[node.room].groups[g];
@@ -327,15 +321,15 @@ Configuration WholeModel::content_of(const Node& node, const std::vector<double>
       for (std::int64_t n = count_of(node.patterns[g][k], x); n > 0 && next < group.devices.size(); --n, ++next)
         for (const auto& [units, count] : group.patterns[k].sharers) slots[units][group.devices[next]] += count;
   }
-  Configuration content;
+  formulation::Configuration content;
   for (std::size_t j = 0; j < node.stays.size(); ++j)
     if (count_of(node.stays[j], x) > 0)
       content.steps.push_back({room.residents[j].stay, room.residents[j].devices, static_cast<std::int32_t>(j)});
   for (std::size_t i = 0; i < room.demands.size(); ++i) {
-    const DemandIndex d = room.demands[i];
+    const formulation::DemandIndex d = room.demands[i];
     if (room.pinned && is_stay(d)) continue;
     for (std::int64_t n = count_of(node.counts[i], x); n > 0; --n) {
-      Configuration::Step step{d, {}, -1};
+      formulation::Configuration::Step step{d, {}, -1};
       if (uses_devices(room, d)) step.devices = take_devices(slots[units_of(room, d)], class_of(d).gpu.devices);
       if (uses_devices(room, d) && std::ssize(step.devices) < class_of(d).gpu.devices) break;
       content.steps.push_back(std::move(step));
@@ -344,4 +338,4 @@ Configuration WholeModel::content_of(const Node& node, const std::vector<double>
   return content;
 }
 
-}  // namespace muster
+}  // namespace muster::engine

@@ -24,30 +24,31 @@
 #include <utility>
 #include <vector>
 
-#include "solver/column_generation/subproblem.h"
+#include "solver/column_generation/restricted_master.h"
 
-namespace muster {
+namespace muster::engine {
 
 class WholeModel {
  public:
   // Lays out the columns, not yet adding any, until there are too many. Both outlive the model. Cost: O(most_columns).
-  WholeModel(const Problem& problem, const Subproblem& sub, std::size_t most_columns);
+  WholeModel(const Problem& problem, const column_generation::RestrictedMaster& sub, std::size_t most_columns);
 
   // Whether all is laid out: there are not more columns than that, and pods do not share devices in too many ways.
   bool is_whole() const { return is_whole_; }
   // Integer ones, in addition to those of the formulation itself.
   std::size_t columns() const { return columns_; }
 
-  // Requires is_whole(), and a formulation of the same subproblem that is not exact and has no configurations yet.
-  void add_to(Formulation& formulation);
+  // Requires is_whole(), and a formulation of the same restricted master that is not exact and has no configurations
+  // yet.
+  void add_to(formulation::Formulation& formulation);
 
   // A solution and the configurations that it refers to, as decoding takes them.
   struct Content {
-    FormulationSolution solution;
-    Indexed<RoomClassIndex, std::vector<Configuration>> configurations;
+    formulation::FormulationSolution solution;
+    Indexed<formulation::ResidualClassIndex, std::vector<formulation::Configuration>> configurations;
   };
   // Of the formulation that was added to last.
-  Content read(const Formulation& formulation, const std::vector<double>& x) const;
+  Content read(const formulation::Formulation& formulation, const std::vector<double>& x) const;
 
  private:
   using Sizes = std::map<DeviceUnits, std::int64_t>;
@@ -59,50 +60,50 @@ class WholeModel {
   struct Group {
     DeviceUnits free = 0;
     std::vector<std::size_t> residents;
-    std::vector<std::int32_t> devices;  // positions in RoomClass::free_devices
+    std::vector<std::int32_t> devices;  // positions in ResidualClass::free_devices
     std::vector<Pattern> patterns;
   };
   struct Room {
     bool is_listed = false;
-    std::vector<Configuration> listed;  // maximal ones
+    std::vector<formulation::Configuration> listed;  // maximal ones
     std::vector<Group> groups;
   };
   struct Node {
-    RoomClassIndex room;
-    std::vector<std::int32_t> counts;                 // columns, by position in RoomClass::demands
+    formulation::ResidualClassIndex room;
+    std::vector<std::int32_t> counts;                 // columns, by position in ResidualClass::demands
     std::vector<std::int32_t> stays;                  // columns, by resident; of a pinned room
     std::vector<std::vector<std::int32_t>> patterns;  // columns, by group and pattern
   };
 
-  const PodClass& class_of(DemandIndex d) const;
-  bool is_stay(DemandIndex d) const { return !sub_.demand.classes[d].stays.is_none(); }
-  DeviceUnits units_of(const RoomClass& room, DemandIndex d) const;
-  bool uses_devices(const RoomClass& room, DemandIndex d) const;
+  const PodClass& class_of(formulation::DemandIndex d) const;
+  bool is_stay(formulation::DemandIndex d) const { return !sub_.demand.classes[d].stays.is_none(); }
+  DeviceUnits units_of(const formulation::ResidualClass& room, formulation::DemandIndex d) const;
+  bool uses_devices(const formulation::ResidualClass& room, formulation::DemandIndex d) const;
 
-  bool list(RoomClassIndex index);
-  void lay_out(RoomClassIndex index);
+  bool list(formulation::ResidualClassIndex index);
+  void lay_out(formulation::ResidualClassIndex index);
   // What is left of a device is filled in all ways, from the largest share down.
   struct Filling {
     const Sizes& stock;
     Pattern pattern;
     std::vector<Pattern>& patterns;
   };
-  bool find_patterns(const RoomClass& room, Group& group, const Sizes& stock);
+  bool find_patterns(const formulation::ResidualClass& room, Group& group, const Sizes& stock);
   bool fill(DeviceUnits free, Sizes::const_reverse_iterator size, Filling& filling);
 
-  void add_node(RoomClassIndex index, Formulation& formulation);
-  void add_resources(const Node& node, ModelBuilder& model) const;
-  void add_devices(Node& node, ModelBuilder& model) const;
-  void add_residents(Node& node, ModelBuilder& model) const;
-  void add_anti_affinity(const Node& node, ModelBuilder& model) const;
-  Configuration content_of(const Node& node, const std::vector<double>& x) const;
+  void add_node(formulation::ResidualClassIndex index, formulation::Formulation& formulation);
+  void add_resources(const Node& node, lp::ModelBuilder& model) const;
+  void add_devices(Node& node, lp::ModelBuilder& model) const;
+  void add_residents(Node& node, lp::ModelBuilder& model) const;
+  void add_anti_affinity(const Node& node, lp::ModelBuilder& model) const;
+  formulation::Configuration content_of(const Node& node, const std::vector<double>& x) const;
 
   const Problem& problem_;
-  const Subproblem& sub_;
-  Indexed<RoomClassIndex, Room> rooms_;
+  const column_generation::RestrictedMaster& sub_;
+  Indexed<formulation::ResidualClassIndex, Room> rooms_;
   std::vector<Node> nodes_;  // put in by themselves, those of a room class together
   std::size_t columns_ = 0, states_left_, tries_left_;
   bool is_whole_ = true;
 };
 
-}  // namespace muster
+}  // namespace muster::engine

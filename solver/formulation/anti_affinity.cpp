@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace muster {
+namespace muster::formulation {
 namespace {
 
 bool contains(const std::vector<AntiAffinityIndex>& terms, AntiAffinityIndex term) {
@@ -21,21 +21,21 @@ bool has_wide_domain(const Problem& problem, const AntiAffinity& term) {
 AntiAffinityRules::AntiAffinityRules(const Problem& problem, const ClusterState& state)
     : problem_(problem),
       state_(state),
-      may_open_(problem.affinities.size(), 1),
-      owners_(problem.anti_affinities.size()),
-      matched_(problem.anti_affinities.size()) {
-  for (AntiAffinityIndex term : problem.anti_affinities.indices()) {
-    owners_[term].assign(problem.anti_affinities[term].domain_count, 0);
-    matched_[term].assign(problem.anti_affinities[term].domain_count, 0);
-    spans_nodes_ = spans_nodes_ || has_wide_domain(problem, problem.anti_affinities[term]);
+      may_open_(problem.inter_pod.affinities.size(), 1),
+      owners_(problem.inter_pod.anti_affinities.size()),
+      matched_(problem.inter_pod.anti_affinities.size()) {
+  for (AntiAffinityIndex term : problem.inter_pod.anti_affinities.indices()) {
+    owners_[term].assign(problem.inter_pod.anti_affinities[term].domain_count, 0);
+    matched_[term].assign(problem.inter_pod.anti_affinities[term].domain_count, 0);
+    spans_nodes_ = spans_nodes_ || has_wide_domain(problem, problem.inter_pod.anti_affinities[term]);
   }
-  if (problem.anti_affinities.empty()) return;
+  if (problem.inter_pod.anti_affinities.empty()) return;
   for (PodIndex pod : problem.pods.indices()) {
     if (!state.is_present(pod)) continue;
     const NodeIndex node = state.node_of(pod);
     const auto count = [&](const std::vector<AntiAffinityIndex>& terms, auto& counts) {
       for (AntiAffinityIndex term : terms) {
-        const DomainIndex domain = problem.anti_affinities[term].domain_of[node];
+        const DomainIndex domain = problem.inter_pod.anti_affinities[term].domain_of[node];
         if (!domain.is_none()) ++counts[term][domain.value()];
       }
     };
@@ -55,7 +55,7 @@ bool AntiAffinityRules::matches(PodClassIndex pod_class, AntiAffinityIndex term)
 bool AntiAffinityRules::excludes(PodClassIndex pod_class, NodeIndex node) const {
   const auto met = [&](const std::vector<AntiAffinityIndex>& terms, const auto& counts) {
     return std::any_of(terms.begin(), terms.end(), [&](AntiAffinityIndex term) {
-      const DomainIndex domain = problem_.anti_affinities[term].domain_of[node];
+      const DomainIndex domain = problem_.inter_pod.anti_affinities[term].domain_of[node];
       return !domain.is_none() && counts[term][domain.value()] > 0;
     });
   };
@@ -68,16 +68,16 @@ bool AntiAffinityRules::excludes(PodClassIndex pod_class, NodeIndex node) const 
 bool AntiAffinityRules::is_closed(PodClassIndex index, NodeIndex node) const {
   const PodClass& pod_class = problem_.pod_classes[index];
   const auto is_not_eligible = [&](const OwnedSpread& owned) {
-    return problem_.spreads[owned.spread].domain_of[node].is_none();
+    return problem_.inter_pod.spreads[owned.spread].domain_of[node].is_none();
   };
   if (std::ranges::any_of(pod_class.spread_owned, is_not_eligible)) return true;
   if (pod_class.affinity.is_none()) return false;
-  const std::vector<AntiAffinity>& terms = problem_.affinities[pod_class.affinity].terms;
+  const std::vector<AntiAffinity>& terms = problem_.inter_pod.affinities[pod_class.affinity].terms;
   bool is_anchored = true;
   for (std::size_t term = 0; term < terms.size(); ++term) {
     const DomainIndex domain = terms[term].domain_of[node];
     if (domain.is_none()) return true;
-    is_anchored = is_anchored && state_.company().affine(pod_class.affinity, term, domain) > 0;
+    is_anchored = is_anchored && state_.inter_pod().affine(pod_class.affinity, term, domain) > 0;
   }
   return !is_anchored && may_open_[pod_class.affinity] == 0;
 }
@@ -86,7 +86,7 @@ bool AntiAffinityRules::conflict(PodClassIndex a, PodClassIndex b, NodeIndex nod
   const auto clash = [&](PodClassIndex owner, PodClassIndex other) {
     const std::vector<AntiAffinityIndex>& terms = problem_.pod_classes[owner].anti_affinity_owned;
     return std::any_of(terms.begin(), terms.end(), [&](AntiAffinityIndex term) {
-      return matches(other, term) && !problem_.anti_affinities[term].domain_of[node].is_none();
+      return matches(other, term) && !problem_.inter_pod.anti_affinities[term].domain_of[node].is_none();
     });
   };
   return clash(a, b) || clash(b, a);
@@ -95,9 +95,9 @@ bool AntiAffinityRules::conflict(PodClassIndex a, PodClassIndex b, NodeIndex nod
 std::vector<DemandIndex> AntiAffinityRules::demands_with_terms(const Demand& demand) {
   // If a matching pod stays for good, only a pod that stays or does not have the affinity itself opens a domain; else
   // the first pod does.
-  for (const AffinityIndex affinity : problem_.affinities.indices()) {
+  for (const AffinityIndex affinity : problem_.inter_pod.affinities.indices()) {
     may_open_[affinity] = 0;
-    const bool any_stays = state_.company().affine_anywhere(affinity) > 0;
+    const bool any_stays = state_.inter_pod().affine_anywhere(affinity) > 0;
     for (const DemandIndex d : demand.classes.indices()) {
       const PodClass& pod_class = problem_.pod_classes[demand.classes[d].pod_class];
       const bool may_stay = !demand.classes[d].stays.is_none();
@@ -109,9 +109,9 @@ std::vector<DemandIndex> AntiAffinityRules::demands_with_terms(const Demand& dem
   std::vector<DemandIndex> result;
   for (DemandIndex d : demand.classes.indices()) {
     const PodClass& pod_class = problem_.pod_classes[demand.classes[d].pod_class];
-    if (pod_class.has_company_rules()) result.push_back(d);
+    if (pod_class.has_inter_pod_rules()) result.push_back(d);
   }
   return result;
 }
 
-}  // namespace muster
+}  // namespace muster::formulation

@@ -9,7 +9,7 @@
 #include "model/problem/problem.h"
 #include "solver/formulation/demand.h"
 
-namespace muster {
+namespace muster::formulation {
 
 class AntiAffinityRules {
  public:
@@ -39,4 +39,4 @@ class AntiAffinityRules {
   bool spans_nodes_ = false;
 };
 
-}  // namespace muster
+}  // namespace muster::formulation

@@ -5,27 +5,28 @@
 #include <set>
 #include <tuple>
 
+#include "model/base/tuning.h"
 #include "model/objective/evaluation.h"
 #include "model/objective/levels.h"
 
-namespace muster {
+namespace muster::formulation {
 namespace {
 
 // Breadth-first over "one more pod", demand classes in ascending order, so that every multiset of pods is met once for
 // each essentially different way of using the devices.
 class Enumeration {
  public:
-  Enumeration(const ConfigurationInput& input, const RoomClass& room, std::size_t& left,
+  Enumeration(const ConfigurationInput& input, const ResidualClass& room, std::size_t& left,
               const std::function<bool()>& stop)
       : in_(input),
         room_(room),
         node_class_(input.problem.node_classes[room.node_class]),
-        weight_(1 + room.free_devices.size() / kDevicesAState),
+        weight_(1 + room.free_devices.size() / kTuning.listing.devices_per_state),
         left_(left),
         stop_(stop) {}
 
   std::optional<std::vector<Configuration>> run() {
-    states_.push_back({NodeRoom(in_.problem, room_), {}, std::vector<std::int32_t>(room_.demands.size(), 0), 0, 0});
+    states_.push_back({NodeResidual(in_.problem, room_), {}, std::vector<std::int32_t>(room_.demands.size(), 0), 0, 0});
     for (std::size_t at = 0; at < states_.size(); ++at) {
       for (std::size_t d = states_[at].last; d < room_.demands.size(); ++d) extend(at, d);
       if (states_.size() * weight_ > left_ || is_to_stop(at)) return std::nullopt;
@@ -36,7 +37,7 @@ class Enumeration {
 
  private:
   struct State {
-    NodeRoom space;
+    NodeResidual space;
     std::vector<Configuration::Step> steps;
     std::vector<std::int32_t> counts;  // by position in room.demands
     std::size_t last = 0;              // no class before this one is added any more
@@ -101,7 +102,7 @@ class Enumeration {
     for (const Configuration::Step& step : state.steps)
       if (step.resident >= 0) is_there[static_cast<std::size_t>(step.resident)] = true;
     for (std::size_t r = 0; r < room_.residents.size(); ++r) {
-      const RoomClass::Resident& resident = room_.residents[r];
+      const ResidualClass::Resident& resident = room_.residents[r];
       const bool on_one = resident.devices.size() == 1;
       for (std::int32_t device : resident.devices)
         if (!is_there[r])
@@ -233,9 +234,8 @@ class Enumeration {
   }
 
   const ConfigurationInput& in_;
-  const RoomClass& room_;
+  const ResidualClass& room_;
   const NodeClass& node_class_;
-  static constexpr std::size_t kDevicesAState = 32;
   std::size_t weight_;  // of a state: one with very many devices takes as long as several states
   std::size_t& left_;
   const std::function<bool()>& stop_;
@@ -245,7 +245,7 @@ class Enumeration {
 
 }  // namespace
 
-bool surely_has_more(const ConfigurationInput& input, const RoomClass& room, std::size_t limit) {
+bool surely_has_more(const ConfigurationInput& input, const ResidualClass& room, std::size_t limit) {
   constexpr std::int64_t kDifferent = 4;
   const NodeClass& node_class = input.problem.node_classes[room.node_class];
   const auto fits_four_times = [&](DemandIndex d) {
@@ -263,9 +263,9 @@ bool surely_has_more(const ConfigurationInput& input, const RoomClass& room, std
 }
 
 std::optional<std::vector<Configuration>> enumerate_configurations(const ConfigurationInput& input,
-                                                                   const RoomClass& room, std::size_t& states,
+                                                                   const ResidualClass& room, std::size_t& states,
                                                                    const std::function<bool()>& stop) {
   return Enumeration(input, room, states, stop).run();
 }
 
-}  // namespace muster
+}  // namespace muster::formulation

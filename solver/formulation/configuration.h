@@ -9,18 +9,18 @@
 
 #include "solver/formulation/anti_affinity.h"
 #include "solver/formulation/demand.h"
-#include "solver/formulation/room.h"
+#include "solver/formulation/residual_class.h"
 
-namespace muster {
+namespace muster::formulation {
 
 // Pods of some demand classes that fit together on one node, in the order in which they are placed, each with the
-// devices (positions in RoomClass::free_devices) that it takes. Includes the pods that run on the node and stay; in a
-// pinned room `resident` identifies them.
+// devices (positions in ResidualClass::free_devices) that it takes. Includes the pods that run on the node and stay; in
+// a pinned room `resident` identifies them.
 struct Configuration {
   struct Step {
     DemandIndex demand;
     std::vector<std::int32_t> devices;
-    std::int32_t resident = -1;  // position in RoomClass::residents
+    std::int32_t resident = -1;  // position in ResidualClass::residents
   };
   std::vector<Step> steps;
   std::vector<std::pair<DemandIndex, std::int32_t>> counts;  // ascending by demand class
@@ -39,14 +39,14 @@ struct ConfigurationInput {
 
 // Whether there are more of them than `limit`. Counts only sets of four different pods of small classes, so there may
 // be many more even if the result is no. Cost: O(demand classes of the room).
-bool surely_has_more(const ConfigurationInput& input, const RoomClass& room, std::size_t limit);
+bool surely_has_more(const ConfigurationInput& input, const ResidualClass& room, std::size_t limit);
 
 // Every distinct count of pods that fits on one node of the class, the empty one first, each with the placing that is
 // best for the last level; several of one count if they differ in the residents that could stay in addition. `states`
 // is the permitted number of intermediate states, and on return the number left; none if they do not suffice. None,
 // too, if `stop` returns true; it is polled.
 std::optional<std::vector<Configuration>> enumerate_configurations(const ConfigurationInput& input,
-                                                                   const RoomClass& room, std::size_t& states,
+                                                                   const ResidualClass& room, std::size_t& states,
                                                                    const std::function<bool()>& stop = {});
 
-}  // namespace muster
+}  // namespace muster::formulation

@@ -7,7 +7,7 @@
 
 #include "heuristics/state/groups.h"
 
-namespace muster {
+namespace muster::formulation {
 namespace {
 
 // A place for one pod of a demand class that the solution has opened and no pod has taken yet.
@@ -20,15 +20,15 @@ class Decoder {
  public:
   Decoder(const DecodeInput& input, const FormulationSolution& solution, ClusterState& state)
       : in_(input), solution_(solution), state_(state), slots_(input.demand.classes.size()) {
-    for (auto& by_atom : slots_) by_atom.resize(input.supply.atom_count);
+    for (auto& by_zone : slots_) by_zone.resize(input.supply.zone_count);
     left_in_part_ = solution.by_part;
     open_slots();
     let_go();
     reserved_ = Indexed<DemandIndex, std::vector<std::int64_t>>(input.demand.classes.size(),
-                                                                std::vector<std::int64_t>(input.supply.atom_count, 0));
+                                                                std::vector<std::int64_t>(input.supply.zone_count, 0));
     for (CellIndex cell : input.demand.cells.indices())
-      for (std::size_t atom = 0; atom < solution.by_atom[cell].size(); ++atom)
-        reserved_[input.demand.cells[cell].demand][atom] += solution.by_atom[cell][atom];
+      for (std::size_t zone = 0; zone < solution.by_zone[cell].size(); ++zone)
+        reserved_[input.demand.cells[cell].demand][zone] += solution.by_zone[cell][zone];
     leaving_ = Indexed<RunningCellIndex, std::vector<PodIndex>>(input.demand.running.size());
     for (RunningCellIndex cell : input.demand.running.indices())
       for (PodIndex pod : input.demand.running[cell].pods)
@@ -36,7 +36,7 @@ class Decoder {
   }
 
   Decoded run() {
-    // Gangs that are tied to atoms take theirs before those that may go anywhere; then higher priorities, in case a
+    // Gangs that are tied to zones take theirs before those that may go anywhere; then higher priorities, in case a
     // rounded solution has opened too little for all.
     std::vector<GangClassIndex> order;
     for (GangClassIndex index : in_.demand.gang_classes.indices()) order.push_back(index);
@@ -52,7 +52,7 @@ class Decoder {
  private:
   // A node that no configuration is chosen for stays as it is.
   void open_slots() {
-    for (RoomClassIndex room : in_.supply.rooms.indices()) {
+    for (ResidualClassIndex room : in_.supply.rooms.indices()) {
       const std::vector<NodeIndex>& nodes = in_.supply.rooms[room].nodes;
       std::size_t next = 0;
       for (const auto& [position, count] : solution_.configurations[room.value()])
@@ -60,8 +60,8 @@ class Decoder {
       for (; next < nodes.size(); ++next)
         for (PodIndex pod : in_.supply.residents[nodes[next]]) put_back(pod);
     }
-    for (auto& by_atom : slots_)
-      for (auto& list : by_atom) std::reverse(list.begin(), list.end());  // taken from the back: lowest node first
+    for (auto& by_zone : slots_)
+      for (auto& list : by_zone) std::reverse(list.begin(), list.end());  // taken from the back: lowest node first
   }
 
   // If supply is an inequality, configurations may hold more residents than the solution lets stay: this would split a
@@ -82,25 +82,25 @@ class Decoder {
     state_.put(pod, place.node, place.devices);
   }
 
-  void open_node(RoomClassIndex room, NodeIndex node, const Configuration& configuration) {
+  void open_node(ResidualClassIndex room, NodeIndex node, const Configuration& configuration) {
     const std::vector<std::int32_t> positions = let_stay(node, configuration);
     for (const Configuration::Step& step : configuration.steps) {
       if (!in_.demand.classes[step.demand].stays.is_none() || !is_open(step.demand, room)) continue;
       Slot slot{node, {}};
       for (std::int32_t device : step.devices) slot.devices.push_back(positions[static_cast<std::size_t>(device)]);
       std::sort(slot.devices.begin(), slot.devices.end());
-      slots_[step.demand][in_.supply.rooms[room].atom.value()].push_back(std::move(slot));
+      slots_[step.demand][in_.supply.rooms[room].zone.value()].push_back(std::move(slot));
     }
   }
 
   // If supply is an inequality, configurations may hold more than the pods of their part.
-  bool is_open(DemandIndex demand, RoomClassIndex room) {
+  bool is_open(DemandIndex demand, ResidualClassIndex room) {
     if (left_in_part_.empty() || left_in_part_[demand].empty()) return true;
     return --left_in_part_[demand][in_.supply.rooms[room].part.value()] >= 0;
   }
 
-  // Puts back the residents that stay; returns the devices by position in RoomClass::free_devices. If whole devices are
-  // interchangeable, those of the configuration's steps swap with those of the staying residents.
+  // Puts back the residents that stay; returns the devices by position in ResidualClass::free_devices. If whole devices
+  // are interchangeable, those of the configuration's steps swap with those of the staying residents.
   std::vector<std::int32_t> let_stay(NodeIndex node, const Configuration& configuration) {
     std::vector<std::int32_t> positions = in_.supply.devices[node];
     std::vector<PodIndex> residents = in_.supply.residents[node];
@@ -156,7 +156,7 @@ class Decoder {
   bool is_tied(GangClassIndex index) const {
     const GangClass& gang_class = in_.demand.gang_classes[index];
     return std::any_of(gang_class.cells.begin(), gang_class.cells.end(),
-                       [&](CellIndex cell) { return !solution_.by_atom[cell].empty(); });
+                       [&](CellIndex cell) { return !solution_.by_zone[cell].empty(); });
   }
 
   void place_class(GangClassIndex index) {
@@ -169,12 +169,12 @@ class Decoder {
     }
     const CellIndex cell = gang_class.cells[0];
     std::int64_t elastic = solution_.pods[cell] - gangs * gang_class.minimum;
-    std::vector<std::int64_t> by_atom = solution_.by_atom[cell];  // not yet taken
+    std::vector<std::int64_t> by_zone = solution_.by_zone[cell];  // not yet taken
     for (std::int64_t g = 0; g < gangs; ++g) {
       const GangIndex gang = gang_class.gangs[static_cast<std::size_t>(g)];
       const std::int64_t extra = std::min(elastic, in_.demand.cells[cell].count() - gang_class.minimum);
       elastic -= extra;
-      place_gang(gang, shares_of(cell, pending_pods(gang), gang_class.minimum + extra, by_atom));
+      place_gang(gang, shares_of(cell, pending_pods(gang), gang_class.minimum + extra, by_zone));
     }
   }
 
@@ -182,14 +182,14 @@ class Decoder {
     if (gang_class.cells.empty()) return;
     const CellIndex cell = gang_class.cells.front();
     const std::vector<PodIndex>& pods = leaving_[gang_class.running.front()];
-    std::vector<std::pair<AtomIndex, std::int64_t>> moves;  // target atoms, and how many
-    for (std::size_t atom = 0; atom < solution_.by_atom[cell].size(); ++atom)
-      moves.emplace_back(AtomIndex(atom), solution_.by_atom[cell][atom]);
-    if (moves.empty()) moves.emplace_back(AtomIndex::none(), solution_.pods[cell]);
+    std::vector<std::pair<ZoneIndex, std::int64_t>> moves;  // target zones, and how many
+    for (std::size_t zone = 0; zone < solution_.by_zone[cell].size(); ++zone)
+      moves.emplace_back(ZoneIndex(zone), solution_.by_zone[cell][zone]);
+    if (moves.empty()) moves.emplace_back(ZoneIndex::none(), solution_.pods[cell]);
     std::size_t next = 0;
-    for (const auto& [atom, count] : moves)
+    for (const auto& [zone, count] : moves)
       for (std::int64_t n = 0; n < count && next < pods.size(); ++n, ++next)
-        place_gang(in_.problem.pods[pods[next]].gang, {{cell, {pods[next]}, 1, atom}});
+        place_gang(in_.problem.pods[pods[next]].gang, {{cell, {pods[next]}, 1, zone}});
   }
 
   // The claimant of the eviction: a placed pod, on its own node if there is one.
@@ -250,21 +250,21 @@ class Decoder {
     CellIndex cell;
     std::vector<PodIndex> pods;
     std::int64_t count;
-    AtomIndex atom;  // none: anywhere
+    ZoneIndex zone;  // none: anywhere
   };
 
-  // This many pods of the cell, from the atoms where the solution has some left.
+  // This many pods of the cell, from the zones where the solution has some left.
   std::vector<Share> shares_of(CellIndex cell, std::vector<PodIndex> pods, std::int64_t count,
-                               std::vector<std::int64_t>& by_atom) const {
-    if (by_atom.empty()) return {{cell, std::move(pods), count, AtomIndex::none()}};
+                               std::vector<std::int64_t>& by_zone) const {
+    if (by_zone.empty()) return {{cell, std::move(pods), count, ZoneIndex::none()}};
     std::vector<Share> shares;
     auto next = pods.begin();
-    for (std::size_t atom = 0; atom < by_atom.size(); ++atom) {
-      const std::int64_t here = std::min({count, by_atom[atom], static_cast<std::int64_t>(pods.end() - next)});
+    for (std::size_t zone = 0; zone < by_zone.size(); ++zone) {
+      const std::int64_t here = std::min({count, by_zone[zone], static_cast<std::int64_t>(pods.end() - next)});
       if (here <= 0) continue;
-      shares.push_back({cell, {next, next + here}, here, AtomIndex(atom)});
+      shares.push_back({cell, {next, next + here}, here, ZoneIndex(zone)});
       next += here;
-      by_atom[atom] -= here;
+      by_zone[zone] -= here;
       count -= here;
     }
     return shares;
@@ -275,18 +275,18 @@ class Decoder {
     for (CellIndex cell : gang_class.cells) {
       const RunningCellIndex moves = in_.demand.cells[cell].moves;
       const std::vector<PodIndex>& pods = moves.is_none() ? in_.demand.cells[cell].pods : leaving_[moves];
-      if (solution_.by_atom[cell].empty()) {
-        shares.push_back({cell, pods, solution_.pods[cell], AtomIndex::none()});
+      if (solution_.by_zone[cell].empty()) {
+        shares.push_back({cell, pods, solution_.pods[cell], ZoneIndex::none()});
         continue;
       }
       std::size_t first = 0;
-      for (std::size_t atom = 0; atom < solution_.by_atom[cell].size(); ++atom) {
+      for (std::size_t zone = 0; zone < solution_.by_zone[cell].size(); ++zone) {
         // A rounded solution may ask for more pods than there are.
         const std::int64_t count =
-            std::min(solution_.by_atom[cell][atom], static_cast<std::int64_t>(pods.size() - first));
+            std::min(solution_.by_zone[cell][zone], static_cast<std::int64_t>(pods.size() - first));
         if (count <= 0) continue;
         shares.push_back(
-            {cell, {pods.begin() + static_cast<std::ptrdiff_t>(first), pods.end()}, count, AtomIndex(atom)});
+            {cell, {pods.begin() + static_cast<std::ptrdiff_t>(first), pods.end()}, count, ZoneIndex(zone)});
         first += static_cast<std::size_t>(count);
       }
     }
@@ -305,7 +305,7 @@ class Decoder {
         for (std::int64_t i = 0; i < share.count && static_cast<std::size_t>(i) < share.pods.size(); ++i) {
           const PodIndex pod = share.pods[static_cast<std::size_t>(i)];
           if (state_.is_present(pod) || !in_.problem.class_of(pod).has_ordered_rules()) continue;
-          if (place_pod(pod, in_.demand.cells[share.cell].demand, AtomIndex::none(), taken)) ++placed;
+          if (place_pod(pod, in_.demand.cells[share.cell].demand, ZoneIndex::none(), taken)) ++placed;
         }
       }
     }
@@ -326,7 +326,7 @@ class Decoder {
     for (const Share& share : shares) {
       wanted += share.count;
       for (std::int64_t i = 0; i < share.count && static_cast<std::size_t>(i) < share.pods.size(); ++i)
-        if (place_pod(share.pods[static_cast<std::size_t>(i)], in_.demand.cells[share.cell].demand, share.atom, taken))
+        if (place_pod(share.pods[static_cast<std::size_t>(i)], in_.demand.cells[share.cell].demand, share.zone, taken))
           ++placed;
     }
     if (placed > 0 && placed < wanted && in_.problem.has_ordered_rules()) placed += place_rest(shares, taken);
@@ -359,11 +359,11 @@ class Decoder {
     return true;
   }
 
-  bool place_pod(PodIndex pod, DemandIndex demand, AtomIndex atom,
+  bool place_pod(PodIndex pod, DemandIndex demand, ZoneIndex zone,
                  std::vector<std::pair<std::vector<Slot>*, Slot>>& taken) {
-    if (!atom.is_none()) {
-      --reserved_[demand][atom.value()];
-      return take_slot(pod, slots_[demand][atom.value()], taken);
+    if (!zone.is_none()) {
+      --reserved_[demand][zone.value()];
+      return take_slot(pod, slots_[demand][zone.value()], taken);
     }
     // Preferably where no other cell is tied to what is there.
     for (const bool sparing : {true, false})
@@ -405,8 +405,8 @@ class Decoder {
   const DecodeInput& in_;
   const FormulationSolution& solution_;
   ClusterState& state_;
-  Indexed<DemandIndex, std::vector<std::vector<Slot>>> slots_;  // by atom
-  Indexed<DemandIndex, std::vector<std::int64_t>> reserved_;    // by atom: slots that tied pods are still to take
+  Indexed<DemandIndex, std::vector<std::vector<Slot>>> slots_;    // by zone
+  Indexed<DemandIndex, std::vector<std::int64_t>> reserved_;      // by zone: slots that tied pods are still to take
   Indexed<DemandIndex, std::vector<std::int64_t>> left_in_part_;  // of FormulationSolution::by_part
   Indexed<RunningCellIndex, std::vector<PodIndex>> leaving_;    // pods that do not stay where they run
   std::map<std::size_t, Winners> winners_of_channel_;
@@ -421,11 +421,11 @@ Decoded decode(const DecodeInput& input, const FormulationSolution& solution, Cl
 }
 
 void reserve_nodes(const Supply& supply, const FormulationSolution& solution, std::vector<bool>& reserved) {
-  for (const RoomClassIndex room : supply.rooms.indices()) {
+  for (const ResidualClassIndex room : supply.rooms.indices()) {
     std::size_t next = 0;
     for (const auto& [position, nodes] : solution.configurations[room.value()])
       for (std::int64_t n = 0; n < nodes; ++n) reserved[supply.rooms[room].nodes[next++].value()] = true;
   }
 }
 
-}  // namespace muster
+}  // namespace muster::formulation

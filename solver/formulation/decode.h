@@ -8,16 +8,16 @@
 #include "heuristics/state/planned_eviction.h"
 #include "solver/formulation/formulation.h"
 
-namespace muster {
+namespace muster::formulation {
 
 struct DecodeInput {
   const Problem& problem;
   const Demand& demand;
-  const Atoms& atoms;
+  const PlacementZones& zones;
   const Supply& supply;
   const QueueBounds& bounds;
   // By room class, by position: the configurations that the solution refers to.
-  const Indexed<RoomClassIndex, std::vector<Configuration>>& configurations;
+  const Indexed<ResidualClassIndex, std::vector<Configuration>>& configurations;
   const std::vector<EvictionChannel>& channels;
   // Affinity and spread are not checked: the caller finds an order in which all can be bound.
   bool in_some_order = false;
@@ -37,4 +37,4 @@ Decoded decode(const DecodeInput& input, const FormulationSolution& solution, Cl
 // Marks the nodes that a solution fills: of each room class the first ones, as decoding takes them.
 void reserve_nodes(const Supply& supply, const FormulationSolution& solution, std::vector<bool>& reserved);
 
-}  // namespace muster
+}  // namespace muster::formulation

@@ -10,7 +10,7 @@
 #include "heuristics/state/groups.h"
 #include "model/base/saturating.h"
 
-namespace muster {
+namespace muster::formulation {
 namespace {
 
 struct GangKey {
@@ -58,8 +58,11 @@ struct SinglesKey {
 
 class Collector {
  public:
-  Collector(const Problem& problem, const Leavers& leavers, const ClusterState& state)
-      : problem_(problem), leavers_(leavers), state_(state), free_or_freed_(problem, ClusterState::Releasing::kFreed) {}
+  Collector(const Problem& problem, const EvictionCandidates& candidates, const ClusterState& state)
+      : problem_(problem),
+        candidates_(candidates),
+        state_(state),
+        free_or_freed_(problem, ClusterState::Releasing::kFreed) {}
 
   Demand run() {
     demand_.running_cell_of.assign(problem_.pods.size(), RunningCellIndex::none());
@@ -69,7 +72,7 @@ class Collector {
     for (GangIndex gang : problem_.gangs.indices())
       if (may_be_placed(gang)) waiting.push_back(gang);
     for (GangIndex gang : problem_.gangs.indices())
-      if (leavers_.gangs[gang].any()) add_running(gang);
+      if (candidates_.gangs[gang].any()) add_running(gang);
     for (GangIndex gang : waiting) add(gang);
     for (RunningCellIndex cell : demand_.running.indices()) add_move(cell);
     for (GangClass& gang_class : demand_.gang_classes)
@@ -80,10 +83,10 @@ class Collector {
  private:
   bool may_be_placed(GangIndex index) {
     const Gang& gang = problem_.gangs[index];
-    if (!problem_.snapshot->policy.actions.place || leavers_.gangs[index].excluded) return false;
+    if (!problem_.snapshot->policy.actions.place || candidates_.gangs[index].excluded) return false;
     if (!fit::queue_exists(gang) || !fit::timeout(gang)) return false;
     if (members_below(state_, gang.root) > 0 || min_resources_.hold(free_or_freed_, index)) return true;
-    if (!leavers_.any) return false;
+    if (!candidates_.any) return false;
     lacks_resources_[index.value()] = true;
     find_lacking(index);
     return true;
@@ -132,9 +135,10 @@ class Collector {
   std::vector<DomainIndex> domains_counted_in(const PodClass& pod_class, NodeIndex node) const {
     std::vector<DomainIndex> domains;
     for (const AffinityIndex affinity : pod_class.affinity_matched)
-      for (const AntiAffinity& term : problem_.affinities[affinity].terms) domains.push_back(term.domain_of[node]);
+      for (const AntiAffinity& term : problem_.inter_pod.affinities[affinity].terms)
+        domains.push_back(term.domain_of[node]);
     for (const SpreadIndex spread : pod_class.spread_matched)
-      domains.push_back(problem_.spreads[spread].domain_of[node]);
+      domains.push_back(problem_.inter_pod.spreads[spread].domain_of[node]);
     return domains;
   }
 
@@ -168,7 +172,7 @@ class Collector {
       if (problem_.pods[pod].status == PodStatus::kRunning && state_.is_present(pod)) pods.push_back(pod);
     if (pods.empty()) return;
     const Group& root = problem_.groups[gang.root];
-    const Leaving& leaving = leavers_.gangs[index];
+    const DepartureOptions& leaving = candidates_.gangs[index];
     if (gang.pods.size() == 1 && root.is_leaf() && root.minimum <= 1 && !leaving.stale && !asks_for_topology(gang)) {
       add_single(index, pods.front());
       return;
@@ -191,8 +195,8 @@ class Collector {
                    gang.priority,
                    problem_.groups[gang.root].minimum,
                    gang.preemption_policy,
-                   leavers_.gangs[index].evicted,
-                   leavers_.gangs[index].moved,
+                   candidates_.gangs[index].evicted,
+                   candidates_.gangs[index].moved,
                    running_key(pod)};
     key.pod.leaf = GroupIndex::none();
     const auto [found, is_new] = singles_.try_emplace(key, RunningCellIndex::none());
@@ -210,7 +214,7 @@ class Collector {
     const Gang& gang = problem_.gangs[index];
     GangClass gang_class;
     gang_class.gangs = {index};
-    gang_class.leaving = leavers_.gangs[index];
+    gang_class.leaving = candidates_.gangs[index];
     gang_class.queue = gang.queue;
     gang_class.priority = gang.priority;
     gang_class.preemptible = gang.preemptible;
@@ -317,7 +321,7 @@ class Collector {
   }
 
   const Problem& problem_;
-  const Leavers& leavers_;
+  const EvictionCandidates& candidates_;
   const ClusterState& state_;
   ClusterState free_or_freed_;  // as the snapshot has it
   MinResources min_resources_;  // of that
@@ -331,8 +335,8 @@ class Collector {
 
 }  // namespace
 
-Demand collect_demand(const Problem& problem, const Leavers& leavers, const ClusterState& state) {
-  return Collector(problem, leavers, state).run();
+Demand collect_demand(const Problem& problem, const EvictionCandidates& candidates, const ClusterState& state) {
+  return Collector(problem, candidates, state).run();
 }
 
 std::vector<bool> usable_classes(const Problem& problem, GangIndex gang) {
@@ -345,9 +349,9 @@ std::vector<bool> usable_classes(const Problem& problem, GangIndex gang) {
   return usable;
 }
 
-void remove_leavers(const Demand& demand, ClusterState& state) {
+void remove_candidates(const Demand& demand, ClusterState& state) {
   for (const RunningCell& cell : demand.running)
     for (const PodIndex pod : cell.pods) state.take(pod);
 }
 
-}  // namespace muster
+}  // namespace muster::formulation

@@ -11,9 +11,9 @@
 
 #include "heuristics/state/cluster_state.h"
 #include "model/problem/problem.h"
-#include "solver/formulation/leaving.h"
+#include "solver/formulation/departure_options.h"
 
-namespace muster {
+namespace muster::formulation {
 
 using DemandIndex = Index<struct DemandTag>;
 using CellIndex = Index<struct CellTag>;
@@ -63,7 +63,7 @@ struct GangClass {
   std::vector<GangIndex> gangs;  // longest waiting first, then by index
   std::vector<CellIndex> cells;
   std::vector<RunningCellIndex> running;  // of gangs that may leave
-  Leaving leaving;
+  DepartureOptions leaving;
   bool is_singles = false;       // gangs of one pod each, which runs
   bool lacks_resources = false;  // its minResources are not covered without evictions
   QueueIndex queue;
@@ -88,11 +88,11 @@ struct Demand {
 // is a leaf, that has not timed out, and whose minResources are covered by what is free or being freed on the nodes
 // that its pods may use; and the running pods that may leave. Demand classes of pods that stay come first. Cost: O(pods
 // log pods).
-Demand collect_demand(const Problem& problem, const Leavers& leavers, const ClusterState& state);
+Demand collect_demand(const Problem& problem, const EvictionCandidates& candidates, const ClusterState& state);
 // By node class: whether some pod of the gang could be placed there, so that free capacity there counts for its
 // minResources.
 std::vector<bool> usable_classes(const Problem& problem, GangIndex gang);
 // Removes the pods that may leave.
-void remove_leavers(const Demand& demand, ClusterState& state);
+void remove_candidates(const Demand& demand, ClusterState& state);
 
-}  // namespace muster
+}  // namespace muster::formulation

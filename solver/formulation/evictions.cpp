@@ -21,15 +21,15 @@
 #include "model/problem/exceeded.h"
 #include "solver/formulation/formulation.h"
 
-namespace muster {
+namespace muster::formulation {
 namespace {
 
 bool is_unlimited(Amount amount) { return amount == kUnlimited || amount == kNoBound; }
 
-LinearExpression merged(const LinearExpression& expression) {
+lp::LinearExpression merged(const lp::LinearExpression& expression) {
   std::map<std::int32_t, std::int64_t> terms;
   for (const auto& [column, coefficient] : expression.terms) terms[column] += coefficient;
-  LinearExpression result{expression.constant, {}};
+  lp::LinearExpression result{expression.constant, {}};
   for (const auto& [column, coefficient] : terms) result.add(column, coefficient);
   return result;
 }
@@ -41,17 +41,17 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) { return -divide_down(-a,
 
 // --- the remaining pods
 
-LinearExpression Formulation::gone(GangClassIndex index) const {
-  LinearExpression gangs;
+lp::LinearExpression Formulation::gone(GangClassIndex index) const {
+  lp::LinearExpression gangs;
   for (const Exit& exit : exits_[index])
     if (exit.gone >= 0) gangs.add(exit.gone, 1);
   return gangs;
 }
 
-LinearExpression Formulation::kept(RunningCellIndex index) const {
+lp::LinearExpression Formulation::kept(RunningCellIndex index) const {
   const RunningCell& cell = in_.demand.running[index];
   const GangClass& gang_class = in_.demand.gang_classes[cell.gang_class];
-  LinearExpression left{cell.count(), {}};
+  lp::LinearExpression left{cell.count(), {}};
   left.add(gone(cell.gang_class), gang_class.is_singles ? -1 : -cell.count());
   const auto position = std::find(gang_class.running.begin(), gang_class.running.end(), index);
   for (const Exit& exit : exits_[cell.gang_class])
@@ -60,8 +60,8 @@ LinearExpression Formulation::kept(RunningCellIndex index) const {
   return left;
 }
 
-LinearExpression Formulation::staying(RunningCellIndex index) const {
-  LinearExpression left = kept(index);
+lp::LinearExpression Formulation::staying(RunningCellIndex index) const {
+  lp::LinearExpression left = kept(index);
   if (const CellIndex move = in_.demand.running[index].move; !move.is_none()) left.add(placed(move), -1);
   return left;
 }
@@ -69,8 +69,8 @@ LinearExpression Formulation::staying(RunningCellIndex index) const {
 // --- exits and channels
 
 // Pods that waited and are placed: a pod that is only moved claims nothing.
-LinearExpression Formulation::waiting_pods(const GangClass& gang_class) const {
-  LinearExpression pods;
+lp::LinearExpression Formulation::waiting_pods(const GangClass& gang_class) const {
+  lp::LinearExpression pods;
   for (CellIndex cell : gang_class.cells)
     if (in_.demand.cells[cell].moves.is_none()) pods.add(placed(cell));
   return pods;
@@ -91,7 +91,7 @@ void Formulation::find_reclaimers() {
     const GangClass& gang_class = in_.demand.gang_classes[index];
     const GangIndex gang = gang_class.gangs.front();
     if (in_.problem.gangs[gang].preemption_policy == PreemptionPolicy::kNever) continue;
-    const LinearExpression waiting = waiting_pods(gang_class);
+    const lp::LinearExpression waiting = waiting_pods(gang_class);
     if (waiting.terms.empty()) continue;
     const ReclaimKind kind{gang_class.queue, in_.rules.asked_for(gang), gang_class.preemptible};
     const auto [found, is_new] = reclaim_channels_.try_emplace(kind, channels_.size());
@@ -114,7 +114,7 @@ std::optional<std::size_t> Formulation::preempt_channel(QueueIndex queue, std::i
     const GangClass& gang_class = in_.demand.gang_classes[index];
     const Gang& gang = in_.problem.gangs[gang_class.gangs.front()];
     if (gang_class.priority <= priority || gang.preemption_policy == PreemptionPolicy::kNever) continue;
-    const LinearExpression waiting = waiting_pods(gang_class);
+    const lp::LinearExpression waiting = waiting_pods(gang_class);
     if (waiting.terms.empty()) continue;
     channel.claimants.push_back(index);
     granted.claimant = gang_class.gangs.front();
@@ -174,23 +174,23 @@ void Formulation::tie_exits(GangClassIndex index) {
   const GangClass& gang_class = in_.demand.gang_classes[index];
   const std::string label = std::to_string(index.value());
   if (gang_class.is_singles) {
-    model_.add_constraint(staying(gang_class.running.front()), 0, kInfinity, "singles" + label);
+    model_.add_constraint(staying(gang_class.running.front()), 0, lp::kInfinity, "singles" + label);
     return;
   }
   const std::int32_t admitted = gang_columns_[index].admitted;
-  LinearExpression one = gone(index);
+  lp::LinearExpression one = gone(index);
   one.add(admitted, 1);
   model_.add_constraint(one, gang_class.minimum_runs || gang_class.leaving.stale ? 1 : 0, 1, "goes" + label);
   add_tree(index);
   for (std::size_t v = 0; v < gang_class.running.size(); ++v) {
     const RunningCell& cell = in_.demand.running[gang_class.running[v]];
-    LinearExpression leaving;
+    lp::LinearExpression leaving;
     for (const Exit& exit : exits_[index])
       if (!exit.surplus.empty()) leaving.add(exit.surplus[v], 1);
     if (!cell.move.is_none()) leaving.add(placed(cell.move));
     if (leaving.terms.empty()) continue;
     leaving.add(admitted, -cell.count());
-    model_.add_constraint(leaving, -kInfinity, 0, "leave" + label);
+    model_.add_constraint(leaving, -lp::kInfinity, 0, "leave" + label);
   }
   const Gang& gang = in_.problem.gangs[gang_class.gangs.front()];
   for (GroupIndex group : gang.groups)
@@ -199,9 +199,9 @@ void Formulation::tie_exits(GangClassIndex index) {
 
 // --- claims
 
-LinearExpression Formulation::evicted_by(GangClassIndex index, const Exit& exit) const {
+lp::LinearExpression Formulation::evicted_by(GangClassIndex index, const Exit& exit) const {
   const GangClass& gang_class = in_.demand.gang_classes[index];
-  LinearExpression pods;
+  lp::LinearExpression pods;
   for (std::size_t v = 0; v < gang_class.running.size(); ++v) {
     if (exit.gone >= 0)
       pods.add(exit.gone, gang_class.is_singles ? 1 : in_.demand.running[gang_class.running[v]].count());
@@ -212,16 +212,16 @@ LinearExpression Formulation::evicted_by(GangClassIndex index, const Exit& exit)
 
 // Every evicted pod has a placed claimant; reclaiming queues keep to the rules of reclaim; moves are counted.
 void Formulation::add_claims() {
-  std::vector<LinearExpression> evicted(channels_.size());
+  std::vector<lp::LinearExpression> evicted(channels_.size());
   std::int64_t pods = 0;
   for (const RunningCell& cell : in_.demand.running) pods += cell.count();
   for (GangClassIndex index : in_.demand.gang_classes.indices())
     for (const Exit& exit : exits_[index]) {
-      const LinearExpression by = evicted_by(index, exit);
+      const lp::LinearExpression by = evicted_by(index, exit);
       evicted[exit.channel].add(by);
       if (channels_[exit.channel].reason != EvictionReason::kReclaim) continue;
-      const EvictionRules::Sides sides = in_.rules.sides(in_.problem.gangs[granted_[exit.channel].claimant].queue,
-                                                         in_.demand.gang_classes[index].queue);
+      const preemption::EvictionRules::Sides sides = in_.rules.sides(
+          in_.problem.gangs[granted_[exit.channel].claimant].queue, in_.demand.gang_classes[index].queue);
       Reclaim& reclaim = reclaims_[{exit.channel, sides.claimant, sides.victim}];
       reclaim.channel = exit.channel;
       reclaim.sides = sides;
@@ -229,17 +229,17 @@ void Formulation::add_claims() {
     }
   for (std::size_t channel = 0; channel < channels_.size(); ++channel) {
     if (channels_[channel].reason == EvictionReason::kStale || evicted[channel].terms.empty()) continue;
-    LinearExpression claim = granted_[channel].pods;
-    LinearExpression scaled;
+    lp::LinearExpression claim = granted_[channel].pods;
+    lp::LinearExpression scaled;
     scaled.add(claim, pods);
     scaled.add(evicted[channel], -1);
-    model_.add_constraint(scaled, 0, kInfinity, "claim" + std::to_string(channel));
+    model_.add_constraint(scaled, 0, lp::kInfinity, "claim" + std::to_string(channel));
   }
   for (auto& [key, reclaim] : reclaims_) add_reclaim(reclaim);
   add_min_resources();
   add_budget_rows();
   if (in_.exact) add_vain_rows();
-  LinearExpression moves;
+  lp::LinearExpression moves;
   for (const RunningCell& cell : in_.demand.running)
     if (!cell.move.is_none()) moves.add(placed(cell.move));
   const auto& most = in_.problem.snapshot->policy.max_moves;
@@ -250,15 +250,15 @@ void Formulation::add_claims() {
 void Formulation::add_budget_rows() {
   const DisruptionBudgets& budgets = in_.problem.disruption_budgets;
   if (budgets.empty()) return;
-  std::map<DisruptionBudgetIndex, LinearExpression> staying_of;
+  std::map<DisruptionBudgetIndex, lp::LinearExpression> staying_of;
   for (RunningCellIndex cell : in_.demand.running.indices())
     for (DisruptionBudgetIndex budget : budgets.in_set(in_.demand.running[cell].budgets)) {
-      LinearExpression& stay = staying_of[budget];
+      lp::LinearExpression& stay = staying_of[budget];
       stay.add(staying(cell));
       stay.constant -= in_.demand.running[cell].count();
     }
   for (const auto& [budget, stay] : staying_of)
-    model_.add_constraint(merged(stay), -static_cast<double>(budgets.all()[budget].allowed), kInfinity,
+    model_.add_constraint(merged(stay), -static_cast<double>(budgets.all()[budget].allowed), lp::kInfinity,
                           "budget" + std::to_string(budget.value()));
 }
 
@@ -272,9 +272,10 @@ void Formulation::add_min_resources() {
     const std::int32_t admitted = gang_columns_[index].admitted;
     for (std::size_t r = 0; r < gang.min_resources.size(); ++r)
       if (gang.min_resources[r] > 0)
-        add_implied(admitted, free_for(gang_index, r), static_cast<double>(gang.min_resources[r]), kInfinity);
+        add_implied(admitted, free_for(gang_index, r), static_cast<double>(gang.min_resources[r]), lp::kInfinity);
     if (gang.min_resources_gpu > 0)
-      add_implied(admitted, free_for(gang_index, std::nullopt), static_cast<double>(gang.min_resources_gpu), kInfinity);
+      add_implied(admitted, free_for(gang_index, std::nullopt), static_cast<double>(gang.min_resources_gpu),
+                  lp::kInfinity);
   }
 }
 
@@ -286,7 +287,7 @@ void Formulation::add_vain_rows() {
     const PodClass& pod_class = in_.problem.class_of(in_.demand.running[cell].pods.front());
     if (may_be_kept_out(index) || pod_class.has_ordered_rules()) continue;
     // Not add_constraint: the configurations' coefficients are added later.
-    vain_rows_[cell] = model_.add_row(-kInfinity, 0, "vain" + std::to_string(cell.value()));
+    vain_rows_[cell] = model_.add_row(-lp::kInfinity, 0, "vain" + std::to_string(cell.value()));
     const auto pods = static_cast<double>(in_.demand.running[cell].count());
     for (const auto& [key, reclaim] : reclaims_)
       if (keeps_to_share(reclaim, in_.demand.gang_classes[index].queue))
@@ -322,7 +323,7 @@ bool Formulation::keeps_to_share(const Reclaim& reclaim, QueueIndex queue) const
 }
 
 // Of a resource, or of GPUs in millionths of a device.
-LinearExpression Formulation::free_for(GangIndex gang, std::optional<std::size_t> resource) const {
+lp::LinearExpression Formulation::free_for(GangIndex gang, std::optional<std::size_t> resource) const {
   const std::vector<bool> usable = usable_classes(in_.problem, gang);
   const auto is_usable = [&](NodeIndex node) { return usable[in_.problem.nodes[node].node_class.value()]; };
   const auto micro_gpu = [&](DeviceUnits units, NodeIndex node) {
@@ -332,7 +333,7 @@ LinearExpression Formulation::free_for(GangIndex gang, std::optional<std::size_t
     if (resource) return pod_class.request[*resource];
     return pod_class.gpu.devices * micro_gpu(share_units(pod_class, in_.problem.class_of(node)), node);
   };
-  LinearExpression free;
+  lp::LinearExpression free;
   for (NodeIndex node : in_.problem.nodes.indices()) {
     if (!is_usable(node)) continue;
     if (resource) free.constant += std::max<Amount>(0, in_.base.free(node)[*resource]);
@@ -348,7 +349,7 @@ LinearExpression Formulation::free_for(GangIndex gang, std::optional<std::size_t
     if (cell.move.is_none()) continue;
     const std::vector<CellColumn>& columns = cell_columns_[cell.move];
     for (std::size_t part = 0; part < columns.size(); ++part)
-      if (const NodeIndex node = in_.atoms.nodes[part]; columns.size() == 1 || is_usable(node))
+      if (const NodeIndex node = in_.zones.nodes[part]; columns.size() == 1 || is_usable(node))
         free.add(columns[part].column, -taken_by(pod_class, columns.size() == 1 ? cell.node : node));
   }
   return free;
@@ -356,8 +357,8 @@ LinearExpression Formulation::free_for(GangIndex gang, std::optional<std::size_t
 
 // lower <= expression <= upper if the column is 1. All coefficients stay multiples of the common divisor of those of
 // the expression, so that amounts in bytes do not make the others negligible.
-void Formulation::add_implied(std::int32_t column, const LinearExpression& expression, double lower, double upper) {
-  const LinearExpression sum = merged(expression);
+void Formulation::add_implied(std::int32_t column, const lp::LinearExpression& expression, double lower, double upper) {
+  const lp::LinearExpression sum = merged(expression);
   std::int64_t divisor = 0, least = 0, most = 0;
   for (const auto& [term, coefficient] : sum.terms) {
     divisor = std::gcd(divisor, coefficient);
@@ -365,20 +366,20 @@ void Formulation::add_implied(std::int32_t column, const LinearExpression& expre
     (reach < 0 ? least : most) += reach;
   }
   divisor = std::max<std::int64_t>(1, divisor);
-  if (upper < kInfinity) {
+  if (upper < lp::kInfinity) {
     const std::int64_t limit = divide_down(static_cast<std::int64_t>(upper) - sum.constant, divisor) * divisor;
-    LinearExpression row{0, sum.terms};
+    lp::LinearExpression row{0, sum.terms};
     if (most > limit) {
       row.add(column, most - limit);
-      model_.add_constraint(row, -kInfinity, static_cast<double>(most), "implied");
+      model_.add_constraint(row, -lp::kInfinity, static_cast<double>(most), "implied");
     }
   }
-  if (lower > -kInfinity) {
+  if (lower > -lp::kInfinity) {
     const std::int64_t limit = divide_up(static_cast<std::int64_t>(lower) - sum.constant, divisor) * divisor;
-    LinearExpression row{0, sum.terms};
+    lp::LinearExpression row{0, sum.terms};
     if (least < limit) {
       row.add(column, least - limit);
-      model_.add_constraint(row, static_cast<double>(least), kInfinity, "implied");
+      model_.add_constraint(row, static_cast<double>(least), lp::kInfinity, "implied");
     }
   }
 }
@@ -393,18 +394,18 @@ void Formulation::add_reclaim(Reclaim& reclaim) {
   std::int64_t most = 0;
   for (const auto& [column, coefficient] : reclaim.evicted.terms)
     most += coefficient * static_cast<std::int64_t>(model_.upper(column));
-  LinearExpression evicted = reclaim.evicted, granted = granted_[reclaim.channel].pods;
+  lp::LinearExpression evicted = reclaim.evicted, granted = granted_[reclaim.channel].pods;
   evicted.add(active, -most);
-  model_.add_constraint(evicted, -kInfinity, 0, "reclaimed" + label);
+  model_.add_constraint(evicted, -lp::kInfinity, 0, "reclaimed" + label);
   granted.add(active, -1);
-  model_.add_constraint(granted, 0, kInfinity, "reclaimer" + label);
+  model_.add_constraint(granted, 0, lp::kInfinity, "reclaimer" + label);
   for (const QueueIndex queue : in_.problem.queues[gang.queue].ancestors) {
     for (std::size_t r = 0; r < kQueueResources; ++r) {
       if (!asked[r]) continue;
       if (!is_unlimited(in_.shares.share[queue][r]))
-        add_implied(active, usage_of(queue, r, false), -kInfinity, static_cast<double>(in_.shares.share[queue][r]));
+        add_implied(active, usage_of(queue, r, false), -lp::kInfinity, static_cast<double>(in_.shares.share[queue][r]));
       if (!gang.preemptible && !is_unlimited(in_.problem.queues[queue].quota[r]))
-        add_implied(active, usage_of(queue, r, true), -kInfinity,
+        add_implied(active, usage_of(queue, r, true), -lp::kInfinity,
                     static_cast<double>(in_.problem.queues[queue].quota[r]));
     }
     if (queue == reclaim.sides.claimant) break;
@@ -415,8 +416,8 @@ void Formulation::add_reclaim(Reclaim& reclaim) {
 void Formulation::add_reclaim_grounds(const Reclaim& reclaim, std::int32_t active) {
   const auto& asked = in_.rules.asked_for(granted_[reclaim.channel].claimant);
   const QueueIndex victim = reclaim.sides.victim, claimant = reclaim.sides.claimant;
-  const QueueAmounts& usage = in_.before.usage()[victim];
-  LinearExpression grounds;
+  const QueueAmounts& usage = in_.before.queues().usage()[victim];
+  lp::LinearExpression grounds;
   grounds.add(active, -1);
   for (const bool by_share : {true, false}) {
     const QueueAmounts& bound = by_share ? in_.shares.share[victim] : in_.problem.queues[victim].quota;
@@ -427,27 +428,27 @@ void Formulation::add_reclaim_grounds(const Reclaim& reclaim, std::int32_t activ
       if (!asked[r] || is_unlimited(bound[r])) continue;
       const std::int32_t ground = model_.add_column(0, 1, true, "ground" + std::to_string(model_.columns()));
       grounds.add(ground, 1);
-      LinearExpression before_last = usage_of(victim, r, false);
+      lp::LinearExpression before_last = usage_of(victim, r, false);
       before_last.add(largest_unit(victim, r));
-      add_implied(ground, before_last, static_cast<double>(bound[r] + 1), kInfinity);
+      add_implied(ground, before_last, static_cast<double>(bound[r] + 1), lp::kInfinity);
       if (by_share) continue;
       const QueueAmounts& quota = in_.problem.queues[claimant].quota;
       for (std::size_t i = 0; i < kQueueResources; ++i)
         if (asked[i] && !is_unlimited(quota[i]))
-          add_implied(ground, usage_of(claimant, i, false), -kInfinity, static_cast<double>(quota[i]));
+          add_implied(ground, usage_of(claimant, i, false), -lp::kInfinity, static_cast<double>(quota[i]));
     }
   }
-  model_.add_constraint(grounds, 0, kInfinity, "grounds");
+  model_.add_constraint(grounds, 0, lp::kInfinity, "grounds");
 }
 
 // --- units reclaimed
 
 // The largest unit that is reclaimed from the side: of a gang that leaves whole its minimum is one unit, every other
 // leaving pod is one by itself.
-const LinearExpression& Formulation::largest_unit(QueueIndex side, std::size_t resource) {
+const lp::LinearExpression& Formulation::largest_unit(QueueIndex side, std::size_t resource) {
   const auto [found, is_new] = largest_units_.try_emplace({side, resource});
   if (!is_new) return found->second;
-  std::map<Amount, LinearExpression> units;  // by size: how many are reclaimed
+  std::map<Amount, lp::LinearExpression> units;  // by size: how many are reclaimed
   for (GangClassIndex index : in_.demand.gang_classes.indices())
     for (const Exit& exit : exits_[index]) {
       if (channels_[exit.channel].reason != EvictionReason::kReclaim) continue;
@@ -455,22 +456,22 @@ const LinearExpression& Formulation::largest_unit(QueueIndex side, std::size_t r
       if (in_.rules.sides(claimant, in_.demand.gang_classes[index].queue).victim == side)
         collect_units(index, exit, resource, units);
     }
-  LinearExpression one;
+  lp::LinearExpression one;
   for (const auto& [size, count] : units) {
     if (size == 0) continue;
     const std::int32_t column = model_.add_column(0, 1, true, "unit" + std::to_string(model_.columns()));
     one.add(column, 1);
-    LinearExpression there = count;
+    lp::LinearExpression there = count;
     there.add(column, -1);
-    model_.add_constraint(there, 0, kInfinity, "unit_there");
+    model_.add_constraint(there, 0, lp::kInfinity, "unit_there");
     found->second.add(column, size);
   }
-  if (!one.terms.empty()) model_.add_constraint(one, -kInfinity, 1, "unit_one");
+  if (!one.terms.empty()) model_.add_constraint(one, -lp::kInfinity, 1, "unit_one");
   return found->second;
 }
 
 void Formulation::collect_units(GangClassIndex index, const Exit& exit, std::size_t resource,
-                                std::map<Amount, LinearExpression>& units) const {
+                                std::map<Amount, lp::LinearExpression>& units) const {
   const GangClass& gang_class = in_.demand.gang_classes[index];
   const auto usage = [&](RunningCellIndex cell) { return in_.demand.running[cell].usage[resource]; };
   for (std::size_t v = 0; v < exit.surplus.size(); ++v) units[usage(gang_class.running[v])].add(exit.surplus[v], 1);
@@ -521,4 +522,4 @@ std::vector<PodIndex> Formulation::core_of(GangIndex index) const {
   return all;
 }
 
-}  // namespace muster
+}  // namespace muster::formulation

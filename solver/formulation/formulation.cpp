@@ -10,7 +10,7 @@
 #include "solver/formulation/ordered_rows.h"
 #include "solver/formulation/ordered_rules.h"
 
-namespace muster {
+namespace muster::formulation {
 namespace {
 
 std::string name(const char* kind, std::size_t a) { return kind + std::to_string(a); }
@@ -31,7 +31,7 @@ Formulation::Formulation(const FormulationInput& input)
       cell_columns_(input.demand.cells.size()),
       supply_rows_(input.demand.classes.size()),
       part_columns_(input.demand.classes.size()),
-      room_rows_(input.supply.rooms.size(), -1),
+      capacity_rows_(input.supply.rooms.size(), -1),
       vain_rows_(input.demand.running.size(), -1),
       configurations_(input.supply.rooms.size()),
       waiting_(input.problem.queues.size()),
@@ -54,7 +54,7 @@ Formulation::Formulation(const FormulationInput& input)
   if (!in_.demand.running.empty()) add_exits();
   add_parts();
   add_supply_rows();
-  add_room_rows();
+  add_capacity_rows();
   add_queue_rows();
   if (!in_.demand.running.empty()) add_claims();
   if (in_.anti_affinity.spans_nodes()) add_anti_affinity_rows();
@@ -93,21 +93,21 @@ void Formulation::add_gang(GangClassIndex index) {
   } else if (gang_class.minimum > 0) {  // one cell: m z <= x <= n z
     const CellIndex cell = gang_class.cells[0];
     const std::int64_t all = in_.demand.cells[cell].count();
-    LinearExpression least = placed(cell), most = placed(cell);
+    lp::LinearExpression least = placed(cell), most = placed(cell);
     least.add(admitted, -gang_class.minimum);
     most.add(admitted, -all);
     if (gang_class.minimum == all) {
       model_.add_constraint(least, 0, 0, name("whole", index.value()));
     } else {
-      model_.add_constraint(least, 0, kInfinity, name("minimum", index.value()));
-      model_.add_constraint(most, -kInfinity, 0, name("members", index.value()));
+      model_.add_constraint(least, 0, lp::kInfinity, name("minimum", index.value()));
+      model_.add_constraint(most, -lp::kInfinity, 0, name("members", index.value()));
     }
   } else if (may_wait) {
     add_tree(index);
   } else {
     for (CellIndex cell : gang_class.cells)  // for one column its upper bound expresses this
       if (cell_columns_[cell].size() > 1)
-        model_.add_constraint(placed(cell), -kInfinity, static_cast<double>(in_.demand.cells[cell].count()),
+        model_.add_constraint(placed(cell), -lp::kInfinity, static_cast<double>(in_.demand.cells[cell].count()),
                               name("members", cell.value()));
   }
   if (located) add_topology(index);
@@ -126,7 +126,7 @@ std::int64_t Formulation::most_gangs(GangClassIndex index) {
 std::int64_t Formulation::most_pods(DemandIndex demand) {
   if (most_pods_.empty()) {
     most_pods_ = Indexed<DemandIndex, std::int64_t>(in_.demand.classes.size(), 0);
-    for (const RoomClass& room : in_.supply.rooms)
+    for (const ResidualClass& room : in_.supply.rooms)
       for (std::size_t at = 0; at < room.demands.size(); ++at) {
         const PodClassIndex pod_class = in_.demand.classes[room.demands[at]].pod_class;
         const bool is_apart = !in_.problem.pod_classes[pod_class].anti_affinity_owned.empty() &&
@@ -142,14 +142,14 @@ void Formulation::add_cell_columns(CellIndex index, bool located) {
   const Cell& cell = in_.demand.cells[index];
   const std::int64_t gangs = in_.demand.gang_classes[cell.gang_class].size();
   const auto most = static_cast<double>(cell.count() * gangs);
-  const std::size_t parts = located ? in_.supply.atom_count : 1;
+  const std::size_t parts = located ? in_.supply.zone_count : 1;
   for (std::size_t part = 0; part < parts; ++part)
     cell_columns_[index].push_back(
         {model_.add_column(0, most, true, parts == 1 ? name("x", index.value()) : name("x", index.value(), part)), 1});
 }
 
-LinearExpression Formulation::placed(CellIndex cell) const {
-  LinearExpression sum;
+lp::LinearExpression Formulation::placed(CellIndex cell) const {
+  lp::LinearExpression sum;
   for (const CellColumn& column : cell_columns_[cell]) sum.add(column.column, column.pods);
   return sum;
 }
@@ -162,9 +162,9 @@ void Formulation::add_tree(GangClassIndex index) {
   for (GroupIndex group : gang.groups) add_satisfied(index, group);
   for (CellIndex cell : gang_class.cells) {
     if (!in_.demand.cells[cell].moves.is_none()) continue;  // see tie_exits
-    LinearExpression most = placed(cell);
+    lp::LinearExpression most = placed(cell);
     most.add(gang_columns_[index].admitted, -in_.demand.cells[cell].count());
-    model_.add_constraint(most, -kInfinity, 0, name("members", cell.value()));
+    model_.add_constraint(most, -lp::kInfinity, 0, name("members", cell.value()));
   }
 }
 
@@ -172,7 +172,7 @@ void Formulation::add_tree(GangClassIndex index) {
 std::int32_t Formulation::add_satisfied(GangClassIndex index, GroupIndex group) {
   std::map<GroupIndex, std::int32_t>& satisfied = gang_columns_[index].satisfied;
   const Group& g = in_.problem.groups[group];
-  LinearExpression enough;
+  lp::LinearExpression enough;
   if (g.is_leaf()) {
     enough.constant = in_.base.members(group);
     for (CellIndex cell : in_.demand.gang_classes[index].cells)
@@ -187,7 +187,7 @@ std::int32_t Formulation::add_satisfied(GangClassIndex index, GroupIndex group) 
     }
   }
   enough.add(satisfied.at(group), -g.minimum);
-  return model_.add_constraint(enough, 0, kInfinity, name("minimum_group", group.value()));
+  return model_.add_constraint(enough, 0, lp::kInfinity, name("minimum_group", group.value()));
 }
 
 // --- topology
@@ -205,10 +205,10 @@ std::vector<CellIndex> Formulation::cells_below(GangClassIndex index, GroupIndex
   return result;
 }
 
-LinearExpression Formulation::placed_in(CellIndex cell, DomainIndex domain, TopologyLevelIndex level) const {
-  LinearExpression sum;
-  for (std::size_t atom = 0; atom < cell_columns_[cell].size(); ++atom)
-    if (in_.atoms.domains[atom][level.value()] == domain) sum.add(cell_columns_[cell][atom].column, 1);
+lp::LinearExpression Formulation::placed_in(CellIndex cell, DomainIndex domain, TopologyLevelIndex level) const {
+  lp::LinearExpression sum;
+  for (std::size_t zone = 0; zone < cell_columns_[cell].size(); ++zone)
+    if (in_.zones.domains[zone][level.value()] == domain) sum.add(cell_columns_[cell][zone].column, 1);
   return sum;
 }
 
@@ -250,14 +250,14 @@ void Formulation::add_domains(GangClassIndex index, GroupIndex group) {
   std::int32_t touched = -1;
   if (is_torn(index, group)) {
     touched = model_.add_column(0, 1, true, name("touched", group.value()));
-    LinearExpression added;
+    lp::LinearExpression added;
     for (CellIndex cell : cells) added.add(placed(cell));
     added.add(touched, -members);
-    model_.add_constraint(added, -kInfinity, 0, name("touch", group.value()));
+    model_.add_constraint(added, -lp::kInfinity, 0, name("touch", group.value()));
   }
-  LinearExpression chosen;
+  lp::LinearExpression chosen;
   for (DomainIndex domain : domains_of(level)) {
-    LinearExpression inside;
+    lp::LinearExpression inside;
     for (CellIndex cell : cells) inside.add(placed_in(cell, domain, level));
     for (RunningCellIndex cell : leaving)
       if (domain_of(cell, level) == domain) inside.add(staying(cell));
@@ -268,15 +268,15 @@ void Formulation::add_domains(GangClassIndex index, GroupIndex group) {
       inside.add(touched, members);
     }
     if (!possible) {
-      model_.add_constraint(inside, -kInfinity, 0, name("outside", group.value()));
+      model_.add_constraint(inside, -lp::kInfinity, 0, name("outside", group.value()));
       continue;
     }
     const std::int32_t column = model_.add_column(0, 1, true, name("y", group.value(), domain.value()));
     chosen.add(column, 1);
     inside.add(column, -members);
-    model_.add_constraint(inside, -kInfinity, 0, name("domain", group.value(), domain.value()));
+    model_.add_constraint(inside, -lp::kInfinity, 0, name("domain", group.value(), domain.value()));
   }
-  model_.add_constraint(chosen, -kInfinity, 1, name("one_domain", group.value()));
+  model_.add_constraint(chosen, -lp::kInfinity, 1, name("one_domain", group.value()));
 }
 
 // Domains of the level in which pods of the group run, one entry a pod.
@@ -288,10 +288,10 @@ std::vector<DomainIndex> Formulation::running_domains(GroupIndex group, Topology
   return running;
 }
 
-// The domains that contain the atoms, `none` if one lies outside the topology; ascending.
+// The domains that contain the zones, `none` if one lies outside the topology; ascending.
 std::vector<DomainIndex> Formulation::domains_of(TopologyLevelIndex level) const {
   std::vector<DomainIndex> domains;
-  for (const std::vector<DomainIndex>& atom : in_.atoms.domains) domains.push_back(atom[level.value()]);
+  for (const std::vector<DomainIndex>& zone : in_.zones.domains) domains.push_back(zone[level.value()]);
   std::sort(domains.begin(), domains.end());
   domains.erase(std::unique(domains.begin(), domains.end()), domains.end());
   return domains;
@@ -299,12 +299,12 @@ std::vector<DomainIndex> Formulation::domains_of(TopologyLevelIndex level) const
 
 // --- supply
 
-// One row for a class over the whole cluster; one for each atom, and a flow into them, if some cell of it is located.
+// One row for a class over the whole cluster; one for each zone, and a flow into them, if some cell of it is located.
 void Formulation::add_supply_rows() {
   Indexed<DemandIndex, std::vector<CellIndex>> free_cells(in_.demand.classes.size()),
       located(in_.demand.classes.size());
   for (CellIndex cell : in_.demand.cells.indices()) {
-    const bool is_located = cell_columns_[cell].size() > 1 && in_.supply.atom_count > 1;
+    const bool is_located = cell_columns_[cell].size() > 1 && in_.supply.zone_count > 1;
     (is_located ? located : free_cells)[in_.demand.cells[cell].demand].push_back(cell);
   }
   for (DemandIndex d : in_.demand.classes.indices()) {
@@ -316,11 +316,11 @@ void Formulation::add_supply_rows() {
       add_part_rows(d, located[d], free_cells[d]);
       continue;
     }
-    const std::size_t parts = located[d].empty() ? 1 : in_.supply.atom_count;
-    LinearExpression flow;
+    const std::size_t parts = located[d].empty() ? 1 : in_.supply.zone_count;
+    lp::LinearExpression flow;
     for (CellIndex cell : free_cells[d]) flow.add(placed(cell));
     for (std::size_t part = 0; part < parts; ++part) {
-      LinearExpression asked;
+      lp::LinearExpression asked;
       for (CellIndex cell : located[d]) asked.add(cell_columns_[cell][part].column, 1);
       if (parts == 1) {
         asked.add(flow);
@@ -346,7 +346,7 @@ void Formulation::add_parts() {
     part_columns_[d].assign(in_.supply.parts.size(), -1);
   }
   std::map<std::pair<DemandIndex, PartIndex>, std::int64_t> most;
-  for (const RoomClass& room : in_.supply.rooms)
+  for (const ResidualClass& room : in_.supply.rooms)
     for (std::size_t at = 0; at < room.demands.size(); ++at)
       if (!part_columns_[room.demands[at]].empty()) most[{room.demands[at], room.part}] += room.count() * room.most[at];
   for (const auto& [at, pods] : most) {
@@ -356,62 +356,62 @@ void Formulation::add_parts() {
   }
 }
 
-// A row for each part, and one for each atom if some cell of the class is located, else one for all.
+// A row for each part, and one for each zone if some cell of the class is located, else one for all.
 void Formulation::add_part_rows(DemandIndex d, const std::vector<CellIndex>& located,
                                 const std::vector<CellIndex>& free) {
-  const std::size_t atoms = located.empty() ? 1 : in_.supply.atom_count;
-  std::vector<LinearExpression> asked(atoms);  // minus the pods of the parts
-  LinearExpression flow;
+  const std::size_t zones = located.empty() ? 1 : in_.supply.zone_count;
+  std::vector<lp::LinearExpression> asked(zones);  // minus the pods of the parts
+  lp::LinearExpression flow;
   for (CellIndex cell : free) flow.add(placed(cell));
-  for (std::size_t atom = 0; atom < atoms; ++atom) {
-    for (CellIndex cell : located) asked[atom].add(cell_columns_[cell][atom].column, 1);
-    if (atoms == 1) {
-      asked[atom].add(flow);
+  for (std::size_t zone = 0; zone < zones; ++zone) {
+    for (CellIndex cell : located) asked[zone].add(cell_columns_[cell][zone].column, 1);
+    if (zones == 1) {
+      asked[zone].add(flow);
     } else if (!flow.terms.empty()) {
       const auto most = static_cast<double>(in_.demand.classes[d].count);
-      const std::int32_t column = model_.add_column(0, most, true, name("f", d.value(), atom));
-      asked[atom].add(column, 1);
+      const std::int32_t column = model_.add_column(0, most, true, name("f", d.value(), zone));
+      asked[zone].add(column, 1);
       flow.add(column, -1);
     }
   }
-  if (atoms > 1 && !flow.terms.empty()) model_.add_constraint(flow, 0, 0, name("flow", d.value()));
+  if (zones > 1 && !flow.terms.empty()) model_.add_constraint(flow, 0, 0, name("flow", d.value()));
   supply_rows_[d].assign(in_.supply.parts.size(), -1);
   for (const PartIndex part : in_.supply.parts.indices()) {
     const std::int32_t column = part_columns_[d][part.value()];
     if (column < 0) continue;
-    LinearExpression there;
+    lp::LinearExpression there;
     there.add(column, 1);
     supply_rows_[d][part.value()] = add_supply_row(there, name("supply", d.value(), part.value()));
-    asked[atoms == 1 ? 0 : in_.supply.parts[part].atom.value()].add(column, -1);
+    asked[zones == 1 ? 0 : in_.supply.parts[part].zone.value()].add(column, -1);
   }
-  for (std::size_t atom = 0; atom < atoms; ++atom)
-    model_.add_constraint(asked[atom], 0, 0, name("parts", d.value(), atom));
+  for (std::size_t zone = 0; zone < zones; ++zone)
+    model_.add_constraint(asked[zone], 0, 0, name("parts", d.value(), zone));
 }
 
 // Not add_constraint: the coefficients of the configurations are added later, so the common divisor is not known yet.
-std::int32_t Formulation::add_supply_row(const LinearExpression& asked, std::string label) {
+std::int32_t Formulation::add_supply_row(const lp::LinearExpression& asked, std::string label) {
   const auto there = static_cast<double>(asked.constant);
-  const std::int32_t row = model_.add_row(in_.exact ? -there : -kInfinity, -there, std::move(label));
+  const std::int32_t row = model_.add_row(in_.exact ? -there : -lp::kInfinity, -there, std::move(label));
   for (const auto& [column, coefficient] : asked.terms) model_.add_entry(row, column, static_cast<double>(coefficient));
   return row;
 }
 
-std::int32_t Formulation::supply_row(DemandIndex demand, RoomClassIndex index) const {
+std::int32_t Formulation::supply_row(DemandIndex demand, ResidualClassIndex index) const {
   const std::vector<std::int32_t>& rows = supply_rows_[demand];
-  const RoomClass& room = in_.supply.rooms[index];
+  const ResidualClass& room = in_.supply.rooms[index];
   if (!part_columns_[demand].empty()) return rows[room.part.value()];
-  return rows.size() == 1 ? rows[0] : rows[room.atom.value()];
+  return rows.size() == 1 ? rows[0] : rows[room.zone.value()];
 }
 
-void Formulation::add_room_rows() {
-  for (RoomClassIndex room : in_.supply.rooms.indices()) {
+void Formulation::add_capacity_rows() {
+  for (ResidualClassIndex room : in_.supply.rooms.indices()) {
     const auto nodes = static_cast<double>(in_.supply.rooms[room].count());
-    room_rows_[room] = model_.add_row(in_.exact ? nodes : 0, nodes, name("nodes", room.value()));
+    capacity_rows_[room] = model_.add_row(in_.exact ? nodes : 0, nodes, name("nodes", room.value()));
   }
 }
 
-std::vector<Entry> Formulation::entries_of(RoomClassIndex room, const Configuration& configuration) const {
-  std::vector<Entry> entries{{room_rows_[room], 1}};
+std::vector<lp::Entry> Formulation::entries_of(ResidualClassIndex room, const Configuration& configuration) const {
+  std::vector<lp::Entry> entries{{capacity_rows_[room], 1}};
   for (const auto& [demand, count] : configuration.counts)
     entries.push_back({supply_row(demand, room), -static_cast<double>(count)});
   for (const auto& [row, pods] : anti_affinity_entries(room, configuration)) entries.push_back({row, pods});
@@ -420,15 +420,15 @@ std::vector<Entry> Formulation::entries_of(RoomClassIndex room, const Configurat
   return entries;
 }
 
-std::int32_t Formulation::add_configuration(RoomClassIndex room, const Configuration& configuration) {
+std::int32_t Formulation::add_configuration(ResidualClassIndex room, const Configuration& configuration) {
   const auto nodes = static_cast<double>(in_.supply.rooms[room].count());
   const std::int32_t column = model_.add_column(0, nodes, true, name("l", room.value(), configurations_[room].size()));
-  for (const Entry& entry : entries_of(room, configuration)) model_.add_entry(entry.row, column, entry.value);
+  for (const lp::Entry& entry : entries_of(room, configuration)) model_.add_entry(entry.row, column, entry.value);
   configurations_[room].push_back({column, configuration.last_level, configuration.counts});
   return column;
 }
 
-std::vector<std::int32_t> Formulation::configuration_columns(RoomClassIndex room) const {
+std::vector<std::int32_t> Formulation::configuration_columns(ResidualClassIndex room) const {
   std::vector<std::int32_t> columns;
   for (const ConfigurationColumn& configuration : configurations_[room]) columns.push_back(configuration.column);
   return columns;
@@ -461,12 +461,12 @@ std::set<AntiAffinityIndex> terms_of(const PodClass& pod_class) {
 // All of them in advance, since an open LP accepts no more rows. Within one node, configurations enforce it.
 void Formulation::add_anti_affinity_rows() {
   std::map<std::pair<AntiAffinityIndex, DomainIndex>, std::set<NodeIndex>> nodes;
-  for (const RoomClass& room : in_.supply.rooms)
+  for (const ResidualClass& room : in_.supply.rooms)
     for (DemandIndex demand : room.demands)
       for (AntiAffinityIndex term : terms_of(in_.problem.pod_classes[in_.demand.classes[demand].pod_class]))
         for (NodeIndex node : room.nodes) {
           model_.step();
-          if (const DomainIndex domain = in_.problem.anti_affinities[term].domain_of[node]; !domain.is_none())
+          if (const DomainIndex domain = in_.problem.inter_pod.anti_affinities[term].domain_of[node]; !domain.is_none())
             nodes[{term, domain}].insert(node);
         }
   std::int64_t pods = 1;
@@ -476,21 +476,21 @@ void Formulation::add_anti_affinity_rows() {
 }
 
 void Formulation::add_anti_affinity_row(AntiAffinityIndex term, DomainIndex domain, std::int64_t pods) {
-  LinearExpression one;
+  lp::LinearExpression one;
   for (int role = 0; role < 3; ++role) {
     const std::int32_t column = model_.add_column(0, 1, true, name("a", term.value(), domain.value()));
     one.add(column, 1);
     // Not add_constraint: it would divide the row by the common divisor of its coefficients, and those of the
     // configurations are added later.
-    const std::int32_t row = model_.add_row(-kInfinity, 0, name("apart", term.value(), domain.value()));
+    const std::int32_t row = model_.add_row(-lp::kInfinity, 0, name("apart", term.value(), domain.value()));
     model_.add_entry(row, column, role == 2 ? -1 : -static_cast<double>(pods));
     anti_affinity_rows_[{term, domain, role}] = row;
   }
-  model_.add_constraint(one, -kInfinity, 1, name("apart_one", term.value(), domain.value()));
+  model_.add_constraint(one, -lp::kInfinity, 1, name("apart_one", term.value(), domain.value()));
 }
 
 // Pods of the configuration by row. Requires what holds where terms span nodes: every room class is a single node.
-std::map<std::int32_t, double> Formulation::anti_affinity_entries(RoomClassIndex room,
+std::map<std::int32_t, double> Formulation::anti_affinity_entries(ResidualClassIndex room,
                                                                   const Configuration& configuration) const {
   std::map<std::int32_t, double> entries;
   if (anti_affinity_rows_.empty()) return entries;
@@ -501,7 +501,8 @@ std::map<std::int32_t, double> Formulation::anti_affinity_entries(RoomClassIndex
       const bool owns = contains(pod_class.anti_affinity_owned, term),
                  matches = contains(pod_class.anti_affinity_matched, term);
       const int role = owns && matches ? 2 : (owns ? 0 : 1);
-      const auto row = anti_affinity_rows_.find({term, in_.problem.anti_affinities[term].domain_of[node], role});
+      const auto row =
+          anti_affinity_rows_.find({term, in_.problem.inter_pod.anti_affinities[term].domain_of[node], role});
       if (row != anti_affinity_rows_.end()) entries[row->second] += count;
     }
   }
@@ -524,37 +525,38 @@ void Formulation::add_queue_row(const QueueBounds& bounds, QueueIndex queue, std
                                 bool non_preemptible) {
   const Amount bound = (non_preemptible ? bounds.non_preemptible : bounds.usage)[queue][resource];
   if (bound == kNoBound) return;
-  const LinearExpression usage = usage_of(queue, resource, non_preemptible);
+  const lp::LinearExpression usage = usage_of(queue, resource, non_preemptible);
   if (usage.terms.empty()) return;
-  model_.add_constraint(usage, -kInfinity, static_cast<double>(bound),
+  model_.add_constraint(usage, -lp::kInfinity, static_cast<double>(bound),
                         name(non_preemptible ? "quota" : "limit", queue.value(), resource));
 }
 
-// The minimum that a pod of the class uses in an atom (or anywhere, for the index equal to the number of atoms); none
+// The minimum that a pod of the class uses in a zone (or anywhere, for the index equal to the number of zones); none
 // if it fits nowhere.
-const std::optional<QueueAmounts>& Formulation::least_usage(DemandIndex demand, std::size_t atom) const {
+const std::optional<QueueAmounts>& Formulation::least_usage(DemandIndex demand, std::size_t zone) const {
   if (least_usage_.empty()) {
     least_usage_ = Indexed<DemandIndex, std::vector<std::optional<QueueAmounts>>>(in_.demand.classes.size());
-    for (auto& by_atom : least_usage_) by_atom.resize(in_.supply.atom_count + 1);
-    for (const RoomClass& room : in_.supply.rooms)
+    for (auto& by_zone : least_usage_) by_zone.resize(in_.supply.zone_count + 1);
+    for (const ResidualClass& room : in_.supply.rooms)
       for (const DemandIndex d : room.demands) {
         const QueueAmounts here = queue_usage(in_.problem.pod_classes[in_.demand.classes[d].pod_class],
                                               in_.problem.node_classes[room.node_class]);
-        for (const std::size_t at : {std::size_t{room.atom.value()}, in_.supply.atom_count}) {
+        for (const std::size_t at : {std::size_t{room.zone.value()}, in_.supply.zone_count}) {
           std::optional<QueueAmounts>& least = least_usage_[d][at];
           if (!least) least = here;
           for (std::size_t r = 0; r < kQueueResources; ++r) (*least)[r] = std::min((*least)[r], here[r]);
         }
       }
   }
-  return least_usage_[demand][atom];
+  return least_usage_[demand][zone];
 }
 
 // The usage of the queue in the end. The usage of a memory request depends on the device, so its cell is split by
-// atoms, in each of which all devices have one size.
-LinearExpression Formulation::usage_of(QueueIndex queue, std::size_t resource, bool non_preemptible) const {
-  LinearExpression usage;
-  usage.constant = (non_preemptible ? in_.base.non_preemptible_usage() : in_.base.usage())[queue][resource];
+// zones, in each of which all devices have one size.
+lp::LinearExpression Formulation::usage_of(QueueIndex queue, std::size_t resource, bool non_preemptible) const {
+  lp::LinearExpression usage;
+  usage.constant =
+      (non_preemptible ? in_.base.queues().non_preemptible_usage() : in_.base.queues().usage())[queue][resource];
   const auto counts = [&](GangClassIndex index) {
     const GangClass& gang_class = in_.demand.gang_classes[index];
     if (gang_class.queue.is_none() || (non_preemptible && gang_class.preemptible)) return false;
@@ -568,7 +570,7 @@ LinearExpression Formulation::usage_of(QueueIndex queue, std::size_t resource, b
     const Cell& cell = in_.demand.cells[index];
     if (!counts(cell.gang_class)) continue;
     for (std::size_t part = 0; part < cell_columns_[index].size(); ++part)
-      if (const auto& least = least_usage(cell.demand, cell_columns_[index].size() > 1 ? part : in_.supply.atom_count))
+      if (const auto& least = least_usage(cell.demand, cell_columns_[index].size() > 1 ? part : in_.supply.zone_count))
         usage.add(cell_columns_[index][part].column, cell_columns_[index][part].pods * (*least)[resource]);
   }
   return usage;
@@ -579,7 +581,7 @@ LinearExpression Formulation::usage_of(QueueIndex queue, std::size_t resource, b
 FormulationSolution Formulation::read(const std::vector<double>& x) const {
   FormulationSolution solution =
       read_demand([&](std::int32_t column) { return std::lround(x[static_cast<std::size_t>(column)]); });
-  for (RoomClassIndex room : in_.supply.rooms.indices()) {
+  for (ResidualClassIndex room : in_.supply.rooms.indices()) {
     std::vector<std::pair<std::size_t, std::int64_t>> chosen;
     for (std::size_t j = 0; j < configurations_[room].size(); ++j) {
       const auto nodes = std::lround(x[static_cast<std::size_t>(configurations_[room][j].column)]);
@@ -594,7 +596,7 @@ FormulationSolution Formulation::rounded(const std::vector<double>& x, double sh
   FormulationSolution solution = read_demand([&](std::int32_t column) {
     return static_cast<std::int64_t>(std::ceil(x[static_cast<std::size_t>(column)] - 1e-6));
   });
-  for (RoomClassIndex room : in_.supply.rooms.indices()) {
+  for (ResidualClassIndex room : in_.supply.rooms.indices()) {
     std::vector<std::pair<double, std::size_t>> remainders;
     std::vector<std::pair<std::size_t, std::int64_t>> chosen;
     std::int64_t left = in_.supply.rooms[room].count();
@@ -618,7 +620,7 @@ FormulationSolution Formulation::rounded(const std::vector<double>& x, double sh
 
 FormulationSolution Formulation::read_demand(const std::function<std::int64_t(std::int32_t)>& count_of) const {
   FormulationSolution solution;
-  solution.by_atom = Indexed<CellIndex, std::vector<std::int64_t>>(in_.demand.cells.size());
+  solution.by_zone = Indexed<CellIndex, std::vector<std::int64_t>>(in_.demand.cells.size());
   solution.pods = Indexed<CellIndex, std::int64_t>(in_.demand.cells.size(), 0);
   solution.by_part = Indexed<DemandIndex, std::vector<std::int64_t>>(in_.demand.classes.size());
   for (DemandIndex d : in_.demand.classes.indices())
@@ -632,7 +634,7 @@ FormulationSolution Formulation::read_demand(const std::function<std::int64_t(st
     for (const CellColumn& column : cell_columns_[cell]) {
       const std::int64_t count = column.pods * count_of(column.column);
       solution.pods[cell] += count;
-      if (cell_columns_[cell].size() > 1) solution.by_atom[cell].push_back(count);
+      if (cell_columns_[cell].size() > 1) solution.by_zone[cell].push_back(count);
     }
   solution.evicted =
       Indexed<RunningCellIndex, std::vector<std::pair<std::size_t, std::int64_t>>>(in_.demand.running.size());
@@ -650,12 +652,12 @@ FormulationSolution Formulation::read_demand(const std::function<std::int64_t(st
   return solution;
 }
 
-void Formulation::hold(const LevelId& id, const LinearExpression& expression, std::int64_t value) {
+void Formulation::hold(const LevelId& id, const lp::LinearExpression& expression, std::int64_t value) {
   const auto limit = static_cast<double>(value);
   if (is_maximised(id.kind))
-    model_.add_constraint(expression, limit, kInfinity, "hold");
+    model_.add_constraint(expression, limit, lp::kInfinity, "hold");
   else
-    model_.add_constraint(expression, -kInfinity, limit, "hold");
+    model_.add_constraint(expression, -lp::kInfinity, limit, "hold");
 }
 
-}  // namespace muster
+}  // namespace muster::formulation

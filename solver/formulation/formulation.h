@@ -1,12 +1,12 @@
 // The formulation: admitted gangs and configurations of nodes, level by level. Knows clusters, not CBC.
 //
 // Sets      gang classes g, cells c of g (pods of one leaf and one demand class d(c)), room classes s (N_s equal
-//           nodes), configurations j of s (a_dj pods of class d), atoms t (parts of the cluster that topology
+//           nodes), configurations j of s (a_dj pods of class d), zones t (parts of the cluster that topology
 //           distinguishes).
 // Columns   z_g    gangs of the class whose minimum is placed, integer in 0..K_g (1 if the minimum runs already)
-//           x_c    pods of the cell placed, integer; x_ct by atom for the cells of gangs that ask for a topology level
+//           x_c    pods of the cell placed, integer; x_ct by zone for the cells of gangs that ask for a topology level
 //           b_h    subgroup h has its minimum, binary;  y_hv  group h lies in domain v, binary
-//           f_dt   pods of class d of cells without topology in atom t (only if others of d have x_ct)
+//           f_dt   pods of class d of cells without topology in zone t (only if others of d have x_ct)
 //           p_dp   pods of class d in part p (only of classes that affinity or spread involves)
 //           l_sj   nodes of s in configuration j, integer
 //           o_gk   gangs evicted whole (binary, except for gangs of one pod), e_vk evicted surplus pods of the running
@@ -47,19 +47,19 @@
 #include "solver/formulation/anti_affinity.h"
 #include "solver/formulation/configuration.h"
 #include "solver/formulation/demand.h"
-#include "solver/formulation/room.h"
+#include "solver/formulation/residual_class.h"
 #include "solver/lp/model_builder.h"
 
-namespace muster {
+namespace muster::formulation {
 
 struct FormulationInput {
   const Problem& problem;
   const FairShares& shares;
   const Demand& demand;
-  const Atoms& atoms;
+  const PlacementZones& zones;
   const Supply& supply;
   const AntiAffinityRules& anti_affinity;
-  const EvictionRules& rules;
+  const preemption::EvictionRules& rules;
   const ClusterState& before;  // the snapshot as it is
   const ClusterState& base;    // the same without those that may leave
   bool exact = false;  // has all configurations: supply and rooms hold with equality, all levels can be expressed
@@ -74,10 +74,10 @@ struct EvictionChannel {
   std::vector<GangClassIndex> claimants;
 };
 
-// The number of pods of each cell, in each atom, that a solution places, and the configuration of each node.
+// The number of pods of each cell, in each zone, that a solution places, and the configuration of each node.
 struct FormulationSolution {
   std::vector<std::int64_t> gangs;                        // by GangClassIndex
-  Indexed<CellIndex, std::vector<std::int64_t>> by_atom;  // empty: the cell may go anywhere, and `pods` is its count
+  Indexed<CellIndex, std::vector<std::int64_t>> by_zone;  // empty: the cell may go anywhere, and `pods` is its count
   Indexed<CellIndex, std::int64_t> pods;
   Indexed<DemandIndex, std::vector<std::int64_t>> by_part;  // empty: there are no parts, or none matters
   std::vector<std::vector<std::pair<std::size_t, std::int64_t>>> configurations;  // by room class: (position, nodes)
@@ -90,26 +90,26 @@ class Formulation {
   explicit Formulation(const FormulationInput& input);
 
   // Adds a column for the configuration (position: how many the room class had before) and returns it.
-  std::int32_t add_configuration(RoomClassIndex room, const Configuration& configuration);
+  std::int32_t add_configuration(ResidualClassIndex room, const Configuration& configuration);
   // The rows in which a configuration of the room has its entries: for pricing, and for columns that are added to an
   // open LP.
-  std::vector<Entry> entries_of(RoomClassIndex room, const Configuration& configuration) const;
-  std::int32_t supply_row(DemandIndex demand, RoomClassIndex room) const;  // requires that it fits there
-  std::vector<std::int32_t> configuration_columns(RoomClassIndex room) const;
-  std::int32_t room_row(RoomClassIndex room) const { return room_rows_[room]; }
+  std::vector<lp::Entry> entries_of(ResidualClassIndex room, const Configuration& configuration) const;
+  std::int32_t supply_row(DemandIndex demand, ResidualClassIndex room) const;  // requires that it fits there
+  std::vector<std::int32_t> configuration_columns(ResidualClassIndex room) const;
+  std::int32_t capacity_row(ResidualClassIndex room) const { return capacity_rows_[room]; }
   // Of gangs that are placed, or kept, whole or not at all.
   std::vector<std::int32_t> admission_columns() const;
 
   // The level as an expression of its true value and scale, constants included; none if this formulation cannot express
   // it. Adds auxiliary columns and rows: ask for levels in their order, before columns of an LP are priced.
-  std::optional<LinearExpression> level(const LevelId& id);
+  std::optional<lp::LinearExpression> level(const LevelId& id);
   // From here on, constrains a level to at least (maximised) or at most (minimised) `value`.
-  void hold(const LevelId& id, const LinearExpression& expression, std::int64_t value);
+  void hold(const LevelId& id, const lp::LinearExpression& expression, std::int64_t value);
 
   const std::vector<EvictionChannel>& channels() const { return channels_; }
 
-  ModelBuilder& model() { return model_; }
-  const ModelBuilder& model() const { return model_; }
+  lp::ModelBuilder& model() { return model_; }
+  const lp::ModelBuilder& model() const { return model_; }
   FormulationSolution read(const std::vector<double>& x) const;
   // Makes a fractional solution of the LP relaxation integral: of each room class the whole nodes of every
   // configuration, then the largest remainders. Gangs and pods are rounded up, and decoding determines which of them
@@ -126,7 +126,7 @@ class Formulation {
   };
   // A non-negative integer quantity as columns, and its maximum.
   struct Bounded {
-    LinearExpression expression;
+    lp::LinearExpression expression;
     std::int64_t most = 0;
   };
 
@@ -139,8 +139,8 @@ class Formulation {
   // Evicting for claimants of one kind from one side, see rule Reclaim.
   struct Reclaim {
     std::size_t channel = 0;
-    EvictionRules::Sides sides;
-    LinearExpression evicted;  // pods
+    preemption::EvictionRules::Sides sides;
+    lp::LinearExpression evicted;  // pods
     std::int32_t active = -1;  // 1 if any pod is evicted for it
   };
   struct ReclaimKind {
@@ -150,7 +150,7 @@ class Formulation {
     friend auto operator<=>(const ReclaimKind&, const ReclaimKind&) = default;
   };
   struct Granted {
-    LinearExpression pods;  // placed for the claimants of a channel
+    lp::LinearExpression pods;  // placed for the claimants of a channel
     GangIndex claimant;     // one of them
   };
 
@@ -166,22 +166,22 @@ class Formulation {
   void add_vain_rows();
   bool may_be_kept_out(GangClassIndex index) const;
   bool keeps_to_share(const Reclaim& reclaim, QueueIndex queue) const;
-  LinearExpression free_for(GangIndex gang, std::optional<std::size_t> resource) const;
+  lp::LinearExpression free_for(GangIndex gang, std::optional<std::size_t> resource) const;
   void add_reclaim(Reclaim& reclaim);
   void add_reclaim_grounds(const Reclaim& reclaim, std::int32_t active);
-  LinearExpression waiting_pods(const GangClass& gang_class) const;
-  LinearExpression evicted_by(GangClassIndex index, const Exit& exit) const;
-  const LinearExpression& largest_unit(QueueIndex side, std::size_t resource);
+  lp::LinearExpression waiting_pods(const GangClass& gang_class) const;
+  lp::LinearExpression evicted_by(GangClassIndex index, const Exit& exit) const;
+  const lp::LinearExpression& largest_unit(QueueIndex side, std::size_t resource);
   void collect_units(GangClassIndex index, const Exit& exit, std::size_t resource,
-                     std::map<Amount, LinearExpression>& units) const;
+                     std::map<Amount, lp::LinearExpression>& units) const;
   std::vector<PodIndex> core_of(GangIndex gang) const;
-  const std::optional<QueueAmounts>& least_usage(DemandIndex demand, std::size_t atom) const;
-  LinearExpression usage_of(QueueIndex queue, std::size_t resource, bool non_preemptible) const;
-  void add_implied(std::int32_t column, const LinearExpression& expression, double lower, double upper);
+  const std::optional<QueueAmounts>& least_usage(DemandIndex demand, std::size_t zone) const;
+  lp::LinearExpression usage_of(QueueIndex queue, std::size_t resource, bool non_preemptible) const;
+  void add_implied(std::int32_t column, const lp::LinearExpression& expression, double lower, double upper);
   // Pods of a running cell that stay; and those that stay or are moved.
-  LinearExpression staying(RunningCellIndex cell) const;
-  LinearExpression kept(RunningCellIndex cell) const;
-  LinearExpression gone(GangClassIndex index) const;  // gangs
+  lp::LinearExpression staying(RunningCellIndex cell) const;
+  lp::LinearExpression kept(RunningCellIndex cell) const;
+  lp::LinearExpression gone(GangClassIndex index) const;  // gangs
   DomainIndex domain_of(RunningCellIndex cell, TopologyLevelIndex level) const;
   std::vector<RunningCellIndex> running_below(GangClassIndex index, GroupIndex group) const;
   bool is_torn(GangClassIndex index, GroupIndex group) const;
@@ -201,36 +201,37 @@ class Formulation {
   void add_supply_rows();
   void add_part_rows(DemandIndex demand, const std::vector<CellIndex>& located, const std::vector<CellIndex>& free);
   void add_parts();
-  std::int32_t add_supply_row(const LinearExpression& asked, std::string label);
-  void add_room_rows();
+  std::int32_t add_supply_row(const lp::LinearExpression& asked, std::string label);
+  void add_capacity_rows();
   void add_queue_rows();
   void add_queue_row(const QueueBounds& bounds, QueueIndex queue, std::size_t resource, bool non_preemptible);
   void add_anti_affinity_rows();
   void add_anti_affinity_row(AntiAffinityIndex term, DomainIndex domain, std::int64_t pods);
-  std::map<std::int32_t, double> anti_affinity_entries(RoomClassIndex room, const Configuration& configuration) const;
-  LinearExpression placed(CellIndex cell) const;  // pods of the cell, all atoms
-  LinearExpression placed_in(CellIndex cell, DomainIndex domain, TopologyLevelIndex level) const;
+  std::map<std::int32_t, double> anti_affinity_entries(ResidualClassIndex room,
+                                                       const Configuration& configuration) const;
+  lp::LinearExpression placed(CellIndex cell) const;  // pods of the cell, all zones
+  lp::LinearExpression placed_in(CellIndex cell, DomainIndex domain, TopologyLevelIndex level) const;
   std::vector<CellIndex> cells_below(GangClassIndex index, GroupIndex group) const;
   bool is_below(GroupIndex group, GroupIndex ancestor) const;
 
-  LinearExpression work_level(std::int32_t priority) const;
+  lp::LinearExpression work_level(std::int32_t priority) const;
   Bounded capped(Bounded inner, std::int64_t cap, const char* name);
-  LinearExpression forest_level(const LevelId& id);
+  lp::LinearExpression forest_level(const LevelId& id);
   Bounded queue_level(QueueIndex queue, const LevelId& id, std::size_t kind);
   Bounded leaf_work(QueueIndex queue, std::int32_t priority, std::size_t kind) const;
   Bounded leaf_share(QueueIndex queue, std::int32_t priority, std::size_t kind);
-  LinearExpression evicted_level() const;
-  LinearExpression moved_level() const;
-  LinearExpression seniority_level();
-  std::optional<LinearExpression> whole_nodes_level() const;
-  std::optional<LinearExpression> cpu_on_gpu_nodes_level() const;
-  std::optional<LinearExpression> preference_level();
-  void add_preferred_domain(GangClassIndex index, GroupIndex group, LinearExpression& preference);
-  std::optional<LinearExpression> last_level();
+  lp::LinearExpression evicted_level() const;
+  lp::LinearExpression moved_level() const;
+  lp::LinearExpression seniority_level();
+  std::optional<lp::LinearExpression> whole_nodes_level() const;
+  std::optional<lp::LinearExpression> cpu_on_gpu_nodes_level() const;
+  std::optional<lp::LinearExpression> preference_level();
+  void add_preferred_domain(GangClassIndex index, GroupIndex group, lp::LinearExpression& preference);
+  std::optional<lp::LinearExpression> last_level();
 
   // One group of equal units that may count within a share: how many there are, and the work of each.
   struct Units {
-    LinearExpression available;
+    lp::LinearExpression available;
     std::int64_t most = 0;
     Work work = 0;
   };
@@ -243,7 +244,7 @@ class Formulation {
   GangClassIndex varying_class(GangIndex gang) const;
   std::vector<GangIndex> varying_gangs(QueueIndex queue, std::int32_t priority) const;
   const std::vector<Way>& ways_of(GangIndex gang);
-  void add_varying_units(GangIndex gang, std::size_t kind, LinearExpression& counted);
+  void add_varying_units(GangIndex gang, std::size_t kind, lp::LinearExpression& counted);
   void add_running_units(GangIndex gang, std::size_t kind, std::vector<Units>& units) const;
   void add_pending_units(GangClassIndex index, std::size_t kind, std::vector<Units>& units) const;
   void add_leaving_units(GangClassIndex index, std::size_t kind, std::vector<Units>& units) const;
@@ -256,7 +257,7 @@ class Formulation {
   };
 
   FormulationInput in_;
-  ModelBuilder model_;
+  lp::ModelBuilder model_;
   std::map<GangIndex, std::vector<Way>> ways_;
   std::vector<EvictionChannel> channels_;
   std::vector<Granted> granted_;  // by channel
@@ -265,7 +266,7 @@ class Formulation {
   std::optional<std::size_t> stale_channel_;
   Indexed<GangClassIndex, std::vector<Exit>> exits_;
   std::map<std::tuple<std::size_t, QueueIndex, QueueIndex>, Reclaim> reclaims_;  // by channel and sides
-  std::map<std::pair<QueueIndex, std::size_t>, LinearExpression> largest_units_;
+  std::map<std::pair<QueueIndex, std::size_t>, lp::LinearExpression> largest_units_;
   Indexed<GangClassIndex, GangColumns> gang_columns_;
   // A column that stands for pods of a cell: each unit of it is a fixed number of pods. All-or-nothing gangs have only
   // the column of the gangs.
@@ -273,14 +274,14 @@ class Formulation {
     std::int32_t column;
     std::int64_t pods;
   };
-  Indexed<CellIndex, std::vector<CellColumn>> cell_columns_;                            // one, or one by atom
-  Indexed<DemandIndex, std::vector<std::int32_t>> supply_rows_;  // one, or one by atom, or by part
+  Indexed<CellIndex, std::vector<CellColumn>> cell_columns_;      // one, or one by zone
+  Indexed<DemandIndex, std::vector<std::int32_t>> supply_rows_;   // one, or one by zone, or by part
   Indexed<DemandIndex, std::vector<std::int32_t>> part_columns_;  // by part, -1: fits nowhere there; or empty
   mutable Indexed<DemandIndex, std::vector<std::optional<QueueAmounts>>> least_usage_;  // once asked for
   Indexed<DemandIndex, std::int64_t> most_pods_;                                        // likewise
-  Indexed<RoomClassIndex, std::int32_t> room_rows_;
+  Indexed<ResidualClassIndex, std::int32_t> capacity_rows_;
   Indexed<RunningCellIndex, std::int32_t> vain_rows_;  // -1: none
-  Indexed<RoomClassIndex, std::vector<ConfigurationColumn>> configurations_;
+  Indexed<ResidualClassIndex, std::vector<ConfigurationColumn>> configurations_;
   std::map<std::tuple<AntiAffinityIndex, DomainIndex, int>, std::int32_t> anti_affinity_rows_;
   Indexed<QueueIndex, std::vector<GangClassIndex>> waiting_;  // gang classes by leaf queue
   // Classes that may have units of their own kind: neither those of single running pods nor those of equal gangs.
@@ -288,4 +289,4 @@ class Formulation {
   Indexed<QueueIndex, std::vector<GangIndex>> running_;  // gangs with pods that run and stay, by leaf queue
 };
 
-}  // namespace muster
+}  // namespace muster::formulation

@@ -8,7 +8,7 @@
 #include "model/objective/evaluation.h"
 #include "solver/formulation/formulation.h"
 
-namespace muster {
+namespace muster::formulation {
 namespace {
 
 bool counts_in(const PodClass& pod_class, std::size_t kind) { return pod_class.counts_as_gpu == (kind == 0); }
@@ -25,7 +25,7 @@ Work most_at_once(const Problem& problem, std::size_t kind) {
 
 }  // namespace
 
-std::optional<LinearExpression> Formulation::level(const LevelId& id) {
+std::optional<lp::LinearExpression> Formulation::level(const LevelId& id) {
   switch (id.kind) {
     case LevelKind::kShare:
     case LevelKind::kQuota:
@@ -55,8 +55,8 @@ std::optional<LinearExpression> Formulation::level(const LevelId& id) {
   return std::nullopt;
 }
 
-LinearExpression Formulation::work_level(std::int32_t priority) const {
-  LinearExpression work;
+lp::LinearExpression Formulation::work_level(std::int32_t priority) const {
+  lp::LinearExpression work;
   for (PodIndex pod : in_.problem.pods.indices()) {
     const Gang& gang = in_.problem.gangs[in_.problem.pods[pod].gang];
     if (in_.base.is_present(pod) && gang.queue_is_leaf && gang.priority >= priority)
@@ -76,8 +76,8 @@ LinearExpression Formulation::work_level(std::int32_t priority) const {
 
 // --- evicted, moved
 
-LinearExpression Formulation::evicted_level() const {
-  LinearExpression evicted;
+lp::LinearExpression Formulation::evicted_level() const {
+  lp::LinearExpression evicted;
   for (GangClassIndex index : in_.demand.gang_classes.indices()) {
     const GangClass& gang_class = in_.demand.gang_classes[index];
     for (const Exit& exit : exits_[index]) {
@@ -92,8 +92,8 @@ LinearExpression Formulation::evicted_level() const {
   return evicted;
 }
 
-LinearExpression Formulation::moved_level() const {
-  LinearExpression moved;
+lp::LinearExpression Formulation::moved_level() const {
+  lp::LinearExpression moved;
   for (const RunningCell& cell : in_.demand.running)
     if (!cell.move.is_none()) moved.add(placed(cell.move), in_.demand.classes[cell.stay].weighted_work);
   return moved;
@@ -101,9 +101,9 @@ LinearExpression Formulation::moved_level() const {
 
 // --- share and quota: over the forest, a queue counts no more than its own share or quota
 
-LinearExpression Formulation::forest_level(const LevelId& id) {
-  LinearExpression sum;
-  for (QueueIndex root : in_.problem.root_queues)
+lp::LinearExpression Formulation::forest_level(const LevelId& id) {
+  lp::LinearExpression sum;
+  for (QueueIndex root : root_queues(in_.problem))
     for (std::size_t kind = 0; kind < 2; ++kind) sum.add(queue_level(root, id, kind).expression);
   return sum;
 }
@@ -134,9 +134,9 @@ Formulation::Bounded Formulation::capped(Bounded inner, std::int64_t cap, const 
   }
   const std::int32_t column =
       model_.add_column(0, static_cast<double>(cap), false, label + std::to_string(model_.columns()));
-  LinearExpression room = inner.expression;
+  lp::LinearExpression room = inner.expression;
   room.add(column, -1);
-  model_.add_constraint(room, 0, kInfinity, label);
+  model_.add_constraint(room, 0, lp::kInfinity, label);
   Bounded result;
   result.expression.add(column, 1);
   result.most = cap;
@@ -188,7 +188,7 @@ Formulation::Bounded Formulation::leaf_share(QueueIndex queue, std::int32_t prio
   });
   all.most = std::min(all.most, most_at_once(in_.problem, kind));
   if (all.most <= share && !may_lie_below) return all;
-  LinearExpression counted;
+  lp::LinearExpression counted;
   for (GangIndex gang : varying) add_varying_units(gang, kind, counted);
   std::map<Work, Units> by_work;  // it does not matter which gang's unit of a size counts
   for (const Units& u : units_of(queue, priority, kind, false)) {
@@ -200,19 +200,19 @@ Formulation::Bounded Formulation::leaf_share(QueueIndex queue, std::int32_t prio
   for (const auto& [work, u] : by_work) {
     const std::int32_t column =
         model_.add_column(0, static_cast<double>(u.most), true, "s" + std::to_string(model_.columns()));
-    LinearExpression room = u.available;
+    lp::LinearExpression room = u.available;
     room.add(column, -1);
-    model_.add_constraint(room, 0, kInfinity, "units");
+    model_.add_constraint(room, 0, lp::kInfinity, "units");
     counted.add(column, work);
   }
-  model_.add_constraint(counted, -kInfinity, static_cast<double>(share), "share" + std::to_string(queue.value()));
+  model_.add_constraint(counted, -lp::kInfinity, static_cast<double>(share), "share" + std::to_string(queue.value()));
   return {counted, std::min(share, all.most)};
 }
 
 // --- seniority, preference, last level
 
-LinearExpression Formulation::seniority_level() {
-  LinearExpression seniority;
+lp::LinearExpression Formulation::seniority_level() {
+  lp::LinearExpression seniority;
   for (GangClassIndex index : in_.demand.gang_classes.indices()) {
     const GangClass& gang_class = in_.demand.gang_classes[index];
     if (gang_class.is_singles) continue;  // a moved pod has had its turn
@@ -228,7 +228,7 @@ LinearExpression Formulation::seniority_level() {
     // worth.
     const CellIndex cell = gang_class.cells[0];
     const Work work = in_.demand.classes[in_.demand.cells[cell].demand].weighted_work * in_.demand.cells[cell].count();
-    LinearExpression all;
+    lp::LinearExpression all;
     all.add(gang_columns_[index].admitted, -1);
     for (std::size_t i = 0, end = 0; i < gang_class.gangs.size(); i = end) {
       while (end < gang_class.gangs.size() && waited(gang_class.gangs[end]) == waited(gang_class.gangs[i])) ++end;
@@ -243,19 +243,20 @@ LinearExpression Formulation::seniority_level() {
 }
 
 // On nodes: terms met, soft taints, nominated nodes. Of groups: in one domain of their preferred level. Scale 100.
-std::optional<LinearExpression> Formulation::preference_level() {
+std::optional<lp::LinearExpression> Formulation::preference_level() {
   if (!in_.exact) return std::nullopt;  // configurations may hold more than is placed
-  if (!in_.problem.wishes.empty()) return std::nullopt;  // it does not model preferred terms between pods
-  LinearExpression preference;
-  for (RoomClassIndex room : in_.supply.rooms.indices()) {
-    const RoomClass& r = in_.supply.rooms[room];
+  if (!in_.problem.inter_pod.preferred_terms.empty())
+    return std::nullopt;  // it does not model preferred terms between pods
+  lp::LinearExpression preference;
+  for (ResidualClassIndex room : in_.supply.rooms.indices()) {
+    const ResidualClass& r = in_.supply.rooms[room];
     for (const ConfigurationColumn& configuration : configurations_[room])
       for (const auto& [demand, count] : configuration.counts) {
         const DemandClass& d = in_.demand.classes[demand];
         if (!d.stays.is_none()) continue;
         const PodClass& pod_class = in_.problem.pod_classes[d.pod_class];
-        std::int64_t worth = pod_class.preferred_weight[r.node_class.value()];
-        worth -= 100 * pod_class.untolerated_soft_taints[r.node_class.value()];
+        std::int64_t worth = pod_class.preferences.preferred_weight[r.node_class.value()];
+        worth -= 100 * pod_class.preferences.untolerated_soft_taints[r.node_class.value()];
         if (!d.nominated_node.is_none() && r.nodes.front() == d.nominated_node) worth += 100;
         preference.add(configuration.column, worth * count * d.weighted_work);
       }
@@ -270,10 +271,10 @@ std::optional<LinearExpression> Formulation::preference_level() {
 
 // 100 x work of the pods placed, if all that run or are placed lie in one domain: w <= 100 x work, w <= M sum q_v, and
 // nothing outside v where q_v = 1.
-void Formulation::add_preferred_domain(GangClassIndex index, GroupIndex group, LinearExpression& preference) {
+void Formulation::add_preferred_domain(GangClassIndex index, GroupIndex group, lp::LinearExpression& preference) {
   const TopologyLevelIndex level = in_.problem.groups[group].preferred_level;
   const std::vector<CellIndex> cells = cells_below(index, group);
-  LinearExpression all, work;
+  lp::LinearExpression all, work;
   std::int64_t members = 0, most = 0;
   for (CellIndex cell : cells) {
     const Work each = 100 * in_.demand.classes[in_.demand.cells[cell].demand].weighted_work;
@@ -289,44 +290,44 @@ void Formulation::add_preferred_domain(GangClassIndex index, GroupIndex group, L
     members += in_.demand.running[cell].count();
   }
   const std::vector<DomainIndex> running = running_domains(group, level);
-  LinearExpression chosen;
+  lp::LinearExpression chosen;
   for (DomainIndex domain : domains_of(level)) {
     const bool possible =
         !domain.is_none() && std::all_of(running.begin(), running.end(), [&](DomainIndex d) { return d == domain; });
     if (!possible) continue;
     const std::int32_t column = model_.add_column(0, 1, true, "q" + std::to_string(model_.columns()));
     chosen.add(column, 1);
-    LinearExpression outside = all;
+    lp::LinearExpression outside = all;
     for (CellIndex cell : cells) outside.add(placed_in(cell, domain, level), -1);
     for (RunningCellIndex cell : leaving)
       if (domain_of(cell, level) == domain) outside.add(staying(cell), -1);
     outside.add(column, members);
-    model_.add_constraint(outside, -kInfinity, static_cast<double>(members), "prefer");
+    model_.add_constraint(outside, -lp::kInfinity, static_cast<double>(members), "prefer");
   }
   if (chosen.terms.empty()) return;
-  model_.add_constraint(chosen, -kInfinity, 1, "prefer_one");
+  model_.add_constraint(chosen, -lp::kInfinity, 1, "prefer_one");
   const std::int32_t worth =
       model_.add_column(0, static_cast<double>(most), false, "w" + std::to_string(model_.columns()));
   work.add(worth, -1);
-  model_.add_constraint(work, 0, kInfinity, "prefer_work");
-  LinearExpression within;
+  model_.add_constraint(work, 0, lp::kInfinity, "prefer_work");
+  lp::LinearExpression within;
   for (const auto& [column, one] : chosen.terms) within.add(column, most);
   within.add(worth, -1);
-  model_.add_constraint(within, 0, kInfinity, "prefer_within");
+  model_.add_constraint(within, 0, lp::kInfinity, "prefer_within");
   preference.add(worth, 1);
 }
 
-std::optional<LinearExpression> Formulation::last_level() {
+std::optional<lp::LinearExpression> Formulation::last_level() {
   if (!in_.exact) return std::nullopt;
-  LinearExpression sum;
+  lp::LinearExpression sum;
   for (NodeIndex node : in_.problem.nodes.indices())
     if (in_.problem.class_of(node).cordoned && in_.supply.room_of[node].is_none())  // what runs there stays as it is
       sum.constant += last_level_of(
           in_.problem, {in_.problem.nodes[node].node_class, in_.base.free(node), in_.base.free_devices(node)});
-  for (RoomClassIndex room : in_.supply.rooms.indices())
+  for (ResidualClassIndex room : in_.supply.rooms.indices())
     for (const ConfigurationColumn& configuration : configurations_[room])
       sum.add(configuration.column, configuration.last_level);
   return sum;
 }
 
-}  // namespace muster
+}  // namespace muster::formulation

@@ -10,22 +10,22 @@
 #include <chrono>
 #include <cstddef>
 
-namespace muster {
+#include "model/base/tuning.h"
 
-// Listing takes 2-3 microseconds a state, so at most a third of the time.
-inline constexpr std::chrono::microseconds kTimeAState{10};
+namespace muster::formulation {
+
+inline std::chrono::microseconds time_per_state() { return std::chrono::microseconds(kTuning.listing.state_us); }
 
 // How many states may be listed in that time.
 inline std::size_t most_states_in(std::chrono::nanoseconds left) {
-  return static_cast<std::size_t>(std::max<std::int64_t>(left / kTimeAState, 0));
+  return static_cast<std::size_t>(std::max<std::int64_t>(left / time_per_state(), 0));
 }
 
 // The part of the time left that is kept for the path without the list, if the list has that many states. Lists that
 // are solved very quickly need no other path.
 inline std::chrono::nanoseconds time_without_list(std::size_t states, std::chrono::nanoseconds left) {
-  constexpr std::size_t kFewStates = 2'000;
-  if (states <= kFewStates) return {};
-  return std::min<std::chrono::nanoseconds>(kTimeAState * static_cast<std::int64_t>(states), left);
+  if (states <= kTuning.listing.few_states) return {};
+  return std::min<std::chrono::nanoseconds>(time_per_state() * static_cast<std::int64_t>(states), left);
 }
 
-}  // namespace muster
+}  // namespace muster::formulation

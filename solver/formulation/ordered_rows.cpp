@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-namespace muster {
+namespace muster::formulation {
 namespace {
 
 bool owns(const PodClass& pod_class, SpreadIndex spread) {
@@ -25,7 +25,7 @@ bool has_domain(const Affinity& affinity, NodeIndex node) {
 
 }  // namespace
 
-OrderedRows::OrderedRows(OrderedRowsInput input, ModelBuilder& model)
+OrderedRows::OrderedRows(OrderedRowsInput input, lp::ModelBuilder& model)
     : in_(std::move(input)), model_(model), rules_(in_.problem, in_.demand) {}
 
 void OrderedRows::add() {
@@ -83,11 +83,11 @@ void OrderedRows::for_each_staying(const Concerned& concerned, const Visit& visi
 // --- spread
 
 void OrderedRows::add_spread(SpreadIndex index) {
-  const Spread& spread = in_.problem.spreads[index];
+  const Spread& spread = in_.problem.inter_pod.spreads[index];
   const Concerned& concerned = by_spread_[index];
   std::vector<SpreadDomain> domains(spread.domain_count);
   for (std::size_t domain = 0; domain < domains.size(); ++domain) {
-    const std::int64_t pods = in_.base.company().spread(index, DomainIndex(domain));
+    const std::int64_t pods = in_.base.inter_pod().spread(index, DomainIndex(domain));
     domains[domain].surely = pods;
     domains[domain].staying = {{pods, {}}, pods};
   }
@@ -121,10 +121,10 @@ std::int32_t OrderedRows::add_least(const Spread& spread, const std::vector<Spre
       model_.add_column(static_cast<double>(surely), static_cast<double>(at_most), true, "least");
   for (const SpreadDomain& domain : domains) {
     if (domain.surely >= at_most) continue;
-    LinearExpression room = domain.staying.expression;
+    lp::LinearExpression room = domain.staying.expression;
     room.add(domain.arriving.expression);
     room.add(least, -1);
-    model_.add_constraint(room, 0, kInfinity, "emptiest");
+    model_.add_constraint(room, 0, lp::kInfinity, "emptiest");
   }
   return least;
 }
@@ -133,19 +133,19 @@ void OrderedRows::add_spread_domain(const Spread& spread, const SpreadDomain& do
   const std::int64_t surely = least < 0 ? 0 : static_cast<std::int64_t>(model_.lower(least));
   const std::int64_t over = domain.staying.most - spread.max_skew - surely;  // at most, if none of them is placed
   if (over + domain.own.most <= 0) return;
-  LinearExpression skew = domain.own.expression;
+  lp::LinearExpression skew = domain.own.expression;
   skew.add(domain.staying.expression);
   skew.constant -= spread.max_skew;
   if (least >= 0) skew.add(least, -1);
   if (over > 0) {
     const std::int32_t any = model_.add_column(0, 1, true, "u");
-    LinearExpression placed = domain.has_rule.expression;
+    lp::LinearExpression placed = domain.has_rule.expression;
     placed.add(any, -domain.has_rule.most);
-    model_.add_constraint(placed, -kInfinity, 0, "spread_any");
+    model_.add_constraint(placed, -lp::kInfinity, 0, "spread_any");
     skew.add(any, over);
     skew.constant -= over;
   }
-  model_.add_constraint(skew, -kInfinity, 0, "spread");
+  model_.add_constraint(skew, -lp::kInfinity, 0, "spread");
 }
 
 // --- affinity
@@ -175,14 +175,14 @@ void OrderedRows::find_circles() {
     for (const AffinityIndex other : first)
       if (reached[other].contains(affinity)) circular_.insert({affinity, other});
   for (const AffinityIndex affinity : rules_.affinities)
-    for (const AntiAffinity& term : in_.problem.affinities[affinity].terms)
+    for (const AntiAffinity& term : in_.problem.inter_pod.affinities[affinity].terms)
       most_rank_ += static_cast<std::int64_t>(term.domain_count);
 }
 
 void OrderedRows::find_firsts(AffinityIndex index) {
-  if (in_.base.company().affine_anywhere(index) > 0) return;
+  if (in_.base.inter_pod().affine_anywhere(index) > 0) return;
   Firsts& firsts = firsts_[index];
-  const std::vector<AntiAffinity>& terms = in_.problem.affinities[index].terms;
+  const std::vector<AntiAffinity>& terms = in_.problem.inter_pod.affinities[index].terms;
   bool is_new = true;
   for_each_arriving(by_affinity_[index], [&](const Group& group) {
     if (group.pod_class.affinity != index || !matches(group.pod_class, index)) return;
@@ -191,30 +191,30 @@ void OrderedRows::find_firsts(AffinityIndex index) {
     firsts.pods[at].add(group.pods);
     std::vector<AffinityIndex> matched, common;
     for (const AffinityIndex other : group.pod_class.affinity_matched)
-      if (has_domain(in_.problem.affinities[other], group.node)) matched.push_back(other);
+      if (has_domain(in_.problem.inter_pod.affinities[other], group.node)) matched.push_back(other);
     std::ranges::set_intersection(is_new ? matched : firsts.matched, matched, std::back_inserter(common));
     firsts.matched = std::move(common);
     is_new = false;
   });
   Pods staying;
   for_each_staying(by_affinity_[index], [&](const Group& group) {
-    if (matches(group.pod_class, index) && has_domain(in_.problem.affinities[index], group.node))
+    if (matches(group.pod_class, index) && has_domain(in_.problem.inter_pod.affinities[index], group.node))
       staying.add(group.pods);
   });
-  LinearExpression sum;
+  lp::LinearExpression sum;
   for (const auto& [at, pods] : firsts.pods) {
     const std::int32_t column = model_.add_column(0, 1, true, "first");
     firsts.columns[at] = column;
     sum.add(column, 1);
-    LinearExpression there = pods.expression;
+    lp::LinearExpression there = pods.expression;
     there.add(column, -1);
-    model_.add_constraint(there, 0, kInfinity, "first_there");
+    model_.add_constraint(there, 0, lp::kInfinity, "first_there");
   }
   if (sum.terms.empty()) return;
-  model_.add_constraint(sum, -kInfinity, 1, "one_first");
+  model_.add_constraint(sum, -lp::kInfinity, 1, "one_first");
   if (!staying.any()) return;
   staying.expression.add(sum, staying.most);
-  model_.add_constraint(staying.expression, -kInfinity, static_cast<double>(staying.most), "first_anywhere");
+  model_.add_constraint(staying.expression, -lp::kInfinity, static_cast<double>(staying.most), "first_anywhere");
 }
 
 // Each of the two first pods would have to come before the other.
@@ -225,15 +225,15 @@ void OrderedRows::add_first_pairs() {
       const auto at = firsts_.find(other);
       if (other <= affinity || at == firsts_.end()) continue;
       if (!std::ranges::binary_search(at->second.matched, affinity)) continue;
-      LinearExpression both;
+      lp::LinearExpression both;
       for (const auto& [domains, column] : firsts.columns) both.add(column, 1);
       for (const auto& [domains, column] : at->second.columns) both.add(column, 1);
-      model_.add_constraint(both, -kInfinity, 1, "first_of_two");
+      model_.add_constraint(both, -lp::kInfinity, 1, "first_of_two");
     }
 }
 
 void OrderedRows::add_affinity(AffinityIndex index) {
-  const std::vector<AntiAffinity>& terms = in_.problem.affinities[index].terms;
+  const std::vector<AntiAffinity>& terms = in_.problem.inter_pod.affinities[index].terms;
   for (std::size_t term = 0; term < terms.size(); ++term) {
     std::map<DomainIndex, AffinityDomain> domains;
     const auto at = [&](const Group& group) { return terms[term].domain_of[group.node]; };
@@ -251,17 +251,17 @@ void OrderedRows::add_affinity(AffinityIndex index) {
       if (!at(group).is_none() && matches(group.pod_class, index)) domains[at(group)].staying.add(group.pods);
     });
     for (const auto& [domain, content] : domains)
-      if (content.own.any() && in_.base.company().affine(index, term, domain) == 0)
+      if (content.own.any() && in_.base.inter_pod().affine(index, term, domain) == 0)
         add_affinity_domain(index, term, domain, content);
   }
 }
 
 // Whether the pods that stay for good admit pods with the affinity.
 bool OrderedRows::is_sure(AffinityIndex index, NodeIndex node) const {
-  const std::vector<AntiAffinity>& terms = in_.problem.affinities[index].terms;
+  const std::vector<AntiAffinity>& terms = in_.problem.inter_pod.affinities[index].terms;
   for (std::size_t term = 0; term < terms.size(); ++term) {
     const DomainIndex domain = terms[term].domain_of[node];
-    if (domain.is_none() || in_.base.company().affine(index, term, domain) == 0) return false;
+    if (domain.is_none() || in_.base.inter_pod().affine(index, term, domain) == 0) return false;
   }
   return true;
 }
@@ -269,33 +269,33 @@ bool OrderedRows::is_sure(AffinityIndex index, NodeIndex node) const {
 void OrderedRows::add_affinity_domain(AffinityIndex index, std::size_t term, DomainIndex at,
                                       const AffinityDomain& domain) {
   const std::int32_t open = model_.add_column(0, 1, true, "y");
-  LinearExpression own = domain.own.expression;
+  lp::LinearExpression own = domain.own.expression;
   own.add(open, -domain.own.most);
-  model_.add_constraint(own, -kInfinity, 0, "affinity");
-  LinearExpression opens = domain.staying.expression;
+  model_.add_constraint(own, -lp::kInfinity, 0, "affinity");
+  lp::LinearExpression opens = domain.staying.expression;
   opens.add(domain.seeds.expression);
   for (const auto& [domains, column] : firsts_[index].columns)
     if (domains[term] == at) opens.add(column, 1);
   for (const Group& group : domain.dependent) {
     const std::int32_t relies = model_.add_column(0, 1, true, "w");
-    LinearExpression there = group.pods.expression;
+    lp::LinearExpression there = group.pods.expression;
     there.add(relies, -1);
-    model_.add_constraint(there, 0, kInfinity, "relies");
+    model_.add_constraint(there, 0, lp::kInfinity, "relies");
     const AffinityIndex other = group.pod_class.affinity;
-    const std::vector<AntiAffinity>& terms = in_.problem.affinities[other].terms;
+    const std::vector<AntiAffinity>& terms = in_.problem.inter_pod.affinities[other].terms;
     for (std::size_t k = 0; k < terms.size(); ++k) {
       const DomainIndex below = terms[k].domain_of[group.node];
-      if (in_.base.company().affine(other, k, below) > 0) continue;
-      LinearExpression higher;
+      if (in_.base.inter_pod().affine(other, k, below) > 0) continue;
+      lp::LinearExpression higher;
       higher.add(rank(index, term, at), 1);
       higher.add(rank(other, k, below), -1);
       higher.add(relies, -most_rank_ - 1);
-      model_.add_constraint(higher, static_cast<double>(-most_rank_), kInfinity, "rank");
+      model_.add_constraint(higher, static_cast<double>(-most_rank_), lp::kInfinity, "rank");
     }
     opens.add(relies, 1);
   }
   opens.add(open, -1);
-  model_.add_constraint(opens, 0, kInfinity, "opens");
+  model_.add_constraint(opens, 0, lp::kInfinity, "opens");
 }
 
 std::int32_t OrderedRows::rank(AffinityIndex index, std::size_t term, DomainIndex domain) {
@@ -304,4 +304,4 @@ std::int32_t OrderedRows::rank(AffinityIndex index, std::size_t term, DomainInde
   return found->second;
 }
 
-}  // namespace muster
+}  // namespace muster::formulation

@@ -25,10 +25,10 @@
 
 #include "heuristics/state/cluster_state.h"
 #include "solver/formulation/ordered_rules.h"
-#include "solver/formulation/room.h"
+#include "solver/formulation/residual_class.h"
 #include "solver/lp/model_builder.h"
 
-namespace muster {
+namespace muster::formulation {
 
 struct OrderedRowsInput {
   const Problem& problem;
@@ -36,12 +36,12 @@ struct OrderedRowsInput {
   const Supply& supply;      // with parts
   const ClusterState& base;  // without those that may leave
   const Indexed<DemandIndex, std::vector<std::int32_t>>& columns;  // pods that are placed, by part; -1: none may be
-  std::function<LinearExpression(RunningCellIndex)> staying;
+  std::function<lp::LinearExpression(RunningCellIndex)> staying;
 };
 
 class OrderedRows {
  public:
-  OrderedRows(OrderedRowsInput input, ModelBuilder& model);
+  OrderedRows(OrderedRowsInput input, lp::ModelBuilder& model);
 
   // Cost: O(rules x domains + roles of demand classes x parts).
   void add();
@@ -49,7 +49,7 @@ class OrderedRows {
  private:
   // Pods, and their maximum number.
   struct Pods {
-    LinearExpression expression;
+    lp::LinearExpression expression;
     std::int64_t most = 0;
     void add(const Pods& more) {
       expression.add(more.expression);
@@ -102,7 +102,7 @@ class OrderedRows {
   std::int32_t rank(AffinityIndex index, std::size_t term, DomainIndex domain);
 
   OrderedRowsInput in_;
-  ModelBuilder& model_;
+  lp::ModelBuilder& model_;
   OrderedRules rules_;
   std::map<AffinityIndex, Concerned> by_affinity_;
   std::map<SpreadIndex, Concerned> by_spread_;
@@ -112,4 +112,4 @@ class OrderedRows {
   std::int64_t most_rank_ = 1;
 };
 
-}  // namespace muster
+}  // namespace muster::formulation

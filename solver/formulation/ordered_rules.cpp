@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-namespace muster {
+namespace muster::formulation {
 
 OrderedRules::OrderedRules(const Problem& problem, const Demand& demand) {
   if (!problem.has_ordered_rules()) return;
@@ -22,8 +22,9 @@ OrderedRules::OrderedRules(const Problem& problem, const Demand& demand) {
 std::vector<DomainIndex> OrderedRules::domains_of(const Problem& problem, NodeIndex node) const {
   std::vector<DomainIndex> domains;
   for (const AffinityIndex affinity : affinities)
-    for (const AntiAffinity& term : problem.affinities[affinity].terms) domains.push_back(term.domain_of[node]);
-  for (const SpreadIndex spread : spreads) domains.push_back(problem.spreads[spread].domain_of[node]);
+    for (const AntiAffinity& term : problem.inter_pod.affinities[affinity].terms)
+      domains.push_back(term.domain_of[node]);
+  for (const SpreadIndex spread : spreads) domains.push_back(problem.inter_pod.spreads[spread].domain_of[node]);
   return domains;
 }
 
@@ -35,4 +36,4 @@ bool OrderedRules::concern(const PodClass& pod_class) const {
          std::ranges::any_of(pod_class.spread_matched, [&](SpreadIndex rule) { return has(spreads, rule); });
 }
 
-}  // namespace muster
+}  // namespace muster::formulation

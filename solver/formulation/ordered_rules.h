@@ -7,7 +7,7 @@
 #include "model/problem/problem.h"
 #include "solver/formulation/demand.h"
 
-namespace muster {
+namespace muster::formulation {
 
 struct OrderedRules {
   OrderedRules() = default;
@@ -24,4 +24,4 @@ struct OrderedRules {
   std::vector<SpreadIndex> spreads;
 };
 
-}  // namespace muster
+}  // namespace muster::formulation

@@ -4,13 +4,12 @@
 #include <string>
 
 #include "heuristics/state/groups.h"
+#include "model/base/tuning.h"
 #include "model/objective/gang_units.h"
 #include "solver/formulation/formulation.h"
 
-namespace muster {
+namespace muster::formulation {
 namespace {
-
-constexpr std::int64_t kMostWays = 128;
 
 bool is_of_kind(const PodClass& pod_class, std::size_t kind) { return pod_class.counts_as_gpu == (kind == 0); }
 
@@ -52,7 +51,7 @@ void Formulation::add_pending_units(GangClassIndex index, std::size_t kind, std:
   if (gang_class.minimum > 0) {  // units of m pods, and single ones beyond
     const CellIndex cell = gang_class.cells[0];
     const Work work = work_of(cell);
-    LinearExpression gangs, beyond = placed(cell);
+    lp::LinearExpression gangs, beyond = placed(cell);
     gangs.add(admitted, 1);
     beyond.add(admitted, -gang_class.minimum);
     units.push_back({gangs, gang_class.size(), work * gang_class.minimum});
@@ -113,7 +112,7 @@ void Formulation::add_leaving_units(GangClassIndex index, std::size_t kind, std:
   const GangClass& gang_class = in_.demand.gang_classes[index];
   const Gang& gang = in_.problem.gangs[gang_class.gangs.front()];
   std::int64_t most = 0, running = 0;
-  LinearExpression present;
+  lp::LinearExpression present;
   for (RunningCellIndex cell : gang_class.running) {
     const RunningCell& r = in_.demand.running[cell];
     present.add(kept(cell));
@@ -144,7 +143,7 @@ void Formulation::add_leaving_units(GangClassIndex index, std::size_t kind, std:
   minimum.available.add(admitted, 1);
   units.push_back(minimum);
   // Below its minimum and left as it is, it has no unit: 1 - admitted - gone indicates this case.
-  LinearExpression beyond = present;
+  lp::LinearExpression beyond = present;
   beyond.add(admitted, -core);
   beyond.constant -= running;
   beyond.add(admitted, running);
@@ -164,13 +163,13 @@ GangClassIndex Formulation::varying_class(GangIndex gang) const {
   std::int64_t ways = 1;
   for (CellIndex cell : gang_class.cells)
     if (in_.demand.cells[cell].moves.is_none())
-      ways = std::min(kMostWays + 1, ways * (in_.demand.cells[cell].count() + 1));
+      ways = std::min(kTuning.milp.share_ways + 1, ways * (in_.demand.cells[cell].count() + 1));
   for (RunningCellIndex cell : gang_class.running)
-    ways = std::min(kMostWays + 1, ways * (in_.demand.running[cell].count() + 1));
+    ways = std::min(kTuning.milp.share_ways + 1, ways * (in_.demand.running[cell].count() + 1));
   const bool varies = !gang_class.running.empty() || gang_class.lacks_resources || gang_class.cells.size() > 1 ||
                       !in_.problem.groups[in_.problem.gangs[gang].root].is_leaf() ||
                       in_.base.members(in_.problem.gangs[gang].root) > 0;
-  return varies && ways <= kMostWays ? found->second : GangClassIndex::none();
+  return varies && ways <= kTuning.milp.share_ways ? found->second : GangClassIndex::none();
 }
 
 std::vector<GangIndex> Formulation::varying_gangs(QueueIndex queue, std::int32_t priority) const {
@@ -193,7 +192,7 @@ const std::vector<Formulation::Way>& Formulation::ways_of(GangIndex gang) {
     if (in_.base.is_present(pod)) present.push_back(pod);
   // The quantities that vary: waiting pods, and running pods.
   std::vector<const std::vector<PodIndex>*> parts;
-  std::vector<LinearExpression> chosen;
+  std::vector<lp::LinearExpression> chosen;
   for (CellIndex cell : gang_class.cells) {
     if (!in_.demand.cells[cell].moves.is_none()) continue;
     parts.push_back(&in_.demand.cells[cell].pods);
@@ -204,7 +203,7 @@ const std::vector<Formulation::Way>& Formulation::ways_of(GangIndex gang) {
     chosen.emplace_back().add(kept(cell), -1);
   }
   std::vector<std::size_t> counts(parts.size(), 0);
-  LinearExpression one;
+  lp::LinearExpression one;
   for (bool more = true; more;) {
     std::vector<PodIndex> pods = present;
     Way way;
@@ -221,12 +220,12 @@ const std::vector<Formulation::Way>& Formulation::ways_of(GangIndex gang) {
     more = c < counts.size();
   }
   model_.add_constraint(one, 1, 1, "one_way");
-  for (const LinearExpression& cell : chosen) model_.add_constraint(cell, 0, 0, "way");
+  for (const lp::LinearExpression& cell : chosen) model_.add_constraint(cell, 0, 0, "way");
   return ways;
 }
 
 // Adds what counts of the gang within the share: units of the way that is chosen.
-void Formulation::add_varying_units(GangIndex gang, std::size_t kind, LinearExpression& counted) {
+void Formulation::add_varying_units(GangIndex gang, std::size_t kind, lp::LinearExpression& counted) {
   for (const Way& way : ways_of(gang)) {
     std::map<Work, std::int64_t> units;
     for (const std::array<Work, 2>& unit : way.units)
@@ -234,13 +233,13 @@ void Formulation::add_varying_units(GangIndex gang, std::size_t kind, LinearExpr
     for (const auto& [work, count] : units) {
       const std::int32_t column =
           model_.add_column(0, static_cast<double>(count), true, "s" + std::to_string(model_.columns()));
-      LinearExpression room;
+      lp::LinearExpression room;
       room.add(way.column, count);
       room.add(column, -1);
-      model_.add_constraint(room, 0, kInfinity, "units");
+      model_.add_constraint(room, 0, lp::kInfinity, "units");
       counted.add(column, work);
     }
   }
 }
 
-}  // namespace muster
+}  // namespace muster::formulation

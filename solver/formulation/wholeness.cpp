@@ -9,7 +9,7 @@
 #include "model/objective/wholeness.h"
 #include "solver/formulation/formulation.h"
 
-namespace muster {
+namespace muster::formulation {
 namespace {
 
 // The node as the state has it: none of the pods there keeps it from being whole.
@@ -21,14 +21,14 @@ bool is_whole_in(const ClusterState& state, const WholeNodes& whole_nodes, NodeI
 
 }  // namespace
 
-std::optional<LinearExpression> Formulation::whole_nodes_level() const {
+std::optional<lp::LinearExpression> Formulation::whole_nodes_level() const {
   if (!in_.exact) return std::nullopt;
   const WholeNodes whole_nodes(in_.problem);
-  LinearExpression whole;
+  lp::LinearExpression whole;
   for (const NodeIndex node : in_.problem.nodes.indices()) {
     if (in_.supply.room_of[node].is_none() && is_whole_in(in_.base, whole_nodes, node)) ++whole.constant;
   }
-  for (const RoomClassIndex room : in_.supply.rooms.indices()) {
+  for (const ResidualClassIndex room : in_.supply.rooms.indices()) {
     const std::vector<NodeIndex>& nodes = in_.supply.rooms[room].nodes;
     const auto could_be = std::ranges::count_if(
         nodes, [&](NodeIndex node) { return is_whole_in(in_.base, whole_nodes, node); });
@@ -46,11 +46,11 @@ std::optional<LinearExpression> Formulation::whole_nodes_level() const {
   return whole;
 }
 
-std::optional<LinearExpression> Formulation::cpu_on_gpu_nodes_level() const {
+std::optional<lp::LinearExpression> Formulation::cpu_on_gpu_nodes_level() const {
   if (!in_.exact) return std::nullopt;
   const WholeNodes whole_nodes(in_.problem);
-  LinearExpression misplaced;
-  for (const RoomClassIndex room : in_.supply.rooms.indices()) {
+  lp::LinearExpression misplaced;
+  for (const ResidualClassIndex room : in_.supply.rooms.indices()) {
     const NodeIndex node = in_.supply.rooms[room].nodes.front();
     for (const ConfigurationColumn& configuration : configurations_[room]) {
       for (const auto& [demand, count] : configuration.counts) {
@@ -63,4 +63,4 @@ std::optional<LinearExpression> Formulation::cpu_on_gpu_nodes_level() const {
   return misplaced;
 }
 
-}  // namespace muster
+}  // namespace muster::formulation

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-namespace muster {
+#include "solver/lp/matrix.h"
+
+namespace muster::lp {
 
 std::int32_t Milp::add_row(double lower_bound, double upper_bound) {
   row_lower.push_back(lower_bound);
@@ -21,7 +23,7 @@ std::int32_t Milp::add_column(const Column& column, const std::vector<Entry>& co
     entry_row.push_back(entry.row);
     entry_value.push_back(entry.value);
   }
-  column_begin.push_back(entries());
+  column_begin.push_back(static_cast<std::int32_t>(entries()));
   return columns() - 1;
 }
 
@@ -30,6 +32,16 @@ namespace {
 // Written so that a NaN anywhere is outside.
 bool is_within(double value, double lower, double upper, double tolerance) {
   return value >= lower - tolerance && value <= upper + tolerance;
+}
+
+// A view of the model's matrix. Products with it add up column by column, in the order of the entries.
+Eigen::Map<const SparseMatrix> matrix_of(const Milp& milp) {
+  return {milp.rows(),
+          milp.columns(),
+          static_cast<Eigen::Index>(milp.entries()),
+          milp.column_begin.data(),
+          milp.entry_row.data(),
+          milp.entry_value.data()};
 }
 
 bool satisfies_columns(const Milp& milp, const std::vector<double>& x, double tolerance) {
@@ -45,18 +57,15 @@ bool satisfies_columns(const Milp& milp, const std::vector<double>& x, double to
 
 bool is_feasible(const Milp& milp, const std::vector<double>& x, double tolerance) {
   if (x.size() != milp.objective.size() || !satisfies_columns(milp, x, tolerance)) return false;
-  std::vector<double> activity(milp.row_lower.size(), 0.0);
-  std::vector<double> scale(milp.row_lower.size(), 1.0);
-  for (std::size_t column = 0; column < x.size(); ++column) {
-    for (auto entry = static_cast<std::size_t>(milp.column_begin[column]);
-         entry < static_cast<std::size_t>(milp.column_begin[column + 1]); ++entry) {
-      const auto row = static_cast<std::size_t>(milp.entry_row[entry]);
-      activity[row] += milp.entry_value[entry] * x[column];
-      scale[row] = std::max(scale[row], std::abs(milp.entry_value[entry]));
-    }
+  const Eigen::VectorXd activity = matrix_of(milp) * Eigen::Map<const Eigen::VectorXd>(x.data(), milp.columns());
+  std::vector<double> scale(milp.row_lower.size(), 1.0);  // the largest coefficient of each row
+  for (std::size_t entry = 0; entry < milp.entry_row.size(); ++entry) {
+    double& largest = scale[static_cast<std::size_t>(milp.entry_row[entry])];
+    largest = std::max(largest, std::abs(milp.entry_value[entry]));
   }
-  for (std::size_t row = 0; row < activity.size(); ++row) {
-    if (!is_within(activity[row], milp.row_lower[row], milp.row_upper[row], tolerance * scale[row])) return false;
+  for (std::int32_t i = 0; i < milp.rows(); ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    if (!is_within(activity[i], milp.row_lower[row], milp.row_upper[row], tolerance * scale[row])) return false;
   }
   return true;
 }
@@ -67,4 +76,4 @@ double objective_value(const Milp& milp, const std::vector<double>& x) {
   return value;
 }
 
-}  // namespace muster
+}  // namespace muster::lp

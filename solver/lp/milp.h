@@ -2,12 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <iosfwd>
 #include <limits>
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::lp {
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -22,7 +21,7 @@ struct Milp {
   std::vector<double> objective, lower, upper;
   std::vector<std::uint8_t> is_integer;
   std::vector<double> row_lower, row_upper;
-  std::vector<std::int64_t> column_begin{0};
+  std::vector<std::int32_t> column_begin{0};  // of the type of entry_row, as CBC and Eigen want it
   std::vector<std::int32_t> entry_row;
   std::vector<double> entry_value;
   std::vector<std::string> column_names, row_names;  // for the MPS file; may be empty
@@ -46,9 +45,4 @@ struct Milp {
 bool is_feasible(const Milp& milp, const std::vector<double>& x, double tolerance);
 double objective_value(const Milp& milp, const std::vector<double>& x);
 
-// Free MPS; doubles in full precision. The file minimises the negated objective, and states this in its first line,
-// because CBC's own reader ignores OBJSENSE MAX. Rows without sides are left out; names are the given ones if they can
-// be written (printable, no blanks, unique, at most 100 characters), else R<row> and C<column>.
-void write_mps(const Milp& milp, std::ostream& out);
-
-}  // namespace muster
+}  // namespace muster::lp

@@ -5,7 +5,9 @@
 #include <map>
 #include <numeric>
 
-namespace muster {
+#include "solver/lp/matrix.h"
+
+namespace muster::lp {
 
 std::int32_t ModelBuilder::add_column(double lower, double upper, bool integer, std::string name) {
   step();
@@ -25,7 +27,7 @@ std::int32_t ModelBuilder::add_row(double lower, double upper, std::string name)
 }
 
 void ModelBuilder::add_entry(std::int32_t row, std::int32_t column, double value) {
-  if (value != 0) entries_.push_back({row, column, value});
+  if (value != 0) entries_.emplace_back(row, column, value);
 }
 
 void ModelBuilder::set_bounds(std::int32_t column, double lower, double upper) {
@@ -80,21 +82,12 @@ Milp ModelBuilder::build(const LinearExpression& objective, int sign) const {
   milp.row_upper = row_upper_;
   milp.column_names = column_names_;
   milp.row_names = row_names_;
-  std::vector<Coefficient> sorted = entries_;
-  std::stable_sort(sorted.begin(), sorted.end(), [](const Coefficient& a, const Coefficient& b) {
-    return a.column != b.column ? a.column < b.column : a.row < b.row;
-  });
-  milp.column_begin.assign(column_count + 1, 0);
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    if (i > 0 && sorted[i].column == sorted[i - 1].column && sorted[i].row == sorted[i - 1].row) {
-      milp.entry_value.back() += sorted[i].value;
-      continue;
-    }
-    milp.entry_row.push_back(sorted[i].row);
-    milp.entry_value.push_back(sorted[i].value);
-    ++milp.column_begin[static_cast<std::size_t>(sorted[i].column) + 1];
-  }
-  std::partial_sum(milp.column_begin.begin(), milp.column_begin.end(), milp.column_begin.begin());
+  // Sorts by column and row, and adds up the coefficients of one place in the order in which they were added.
+  SparseMatrix matrix(rows(), columns());
+  matrix.setFromTriplets(entries_.begin(), entries_.end());
+  milp.column_begin.assign(matrix.outerIndexPtr(), matrix.outerIndexPtr() + columns() + 1);
+  milp.entry_row.assign(matrix.innerIndexPtr(), matrix.innerIndexPtr() + matrix.nonZeros());
+  milp.entry_value.assign(matrix.valuePtr(), matrix.valuePtr() + matrix.nonZeros());
   return milp;
 }
 
@@ -105,4 +98,4 @@ std::int64_t value_of(const LinearExpression& expression, const std::vector<doub
   return expression.constant + static_cast<std::int64_t>(std::llroundl(sum));
 }
 
-}  // namespace muster
+}  // namespace muster::lp

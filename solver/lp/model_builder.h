@@ -11,7 +11,7 @@
 #include "solver/budget/deadline.h"
 #include "solver/lp/milp.h"
 
-namespace muster {
+namespace muster::lp {
 
 // constant + sum of coefficient x column. Integers: the levels are.
 struct LinearExpression {
@@ -60,9 +60,16 @@ class ModelBuilder {
  private:
   static double shrink_of(const std::map<std::int32_t, std::int64_t>& sums, std::int64_t divisor);
 
-  struct Coefficient {
-    std::int32_t row, column;
-    double value;
+  class Coefficient {  // as Eigen's triplets
+   public:
+    Coefficient(std::int32_t row, std::int32_t column, double value) : row_(row), column_(column), value_(value) {}
+    std::int32_t row() const { return row_; }
+    std::int32_t col() const { return column_; }
+    double value() const { return value_; }
+
+   private:
+    std::int32_t row_, column_;
+    double value_;
   };
   std::vector<double> lower_, upper_, row_lower_, row_upper_;
   std::vector<std::uint8_t> integer_;
@@ -75,4 +82,4 @@ class ModelBuilder {
 // The value of an expression at a point with integral values in the integer columns; rounded to the nearest integer.
 std::int64_t value_of(const LinearExpression& expression, const std::vector<double>& x);
 
-}  // namespace muster
+}  // namespace muster::lp

@@ -5,7 +5,7 @@
 
 #include "model/objective/level_bounds.h"
 
-namespace muster {
+namespace muster::lp {
 
 std::int64_t SumBounds::of(const Levels& levels, std::size_t i) const {
   if (is_about_wholeness(ids_[i].kind)) {
@@ -40,4 +40,4 @@ const WholenessValues& SumBounds::wholeness(const Levels& levels) const {
   return wholeness_;
 }
 
-}  // namespace muster
+}  // namespace muster::lp

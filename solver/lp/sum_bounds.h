@@ -12,7 +12,7 @@
 #include "model/objective/wholeness_bounds.h"
 #include "model/problem/problem.h"
 
-namespace muster {
+namespace muster::lp {
 
 class SumBounds {
  public:
@@ -40,4 +40,4 @@ class SumBounds {
   mutable WholenessValues wholeness_{};
 };
 
-}  // namespace muster
+}  // namespace muster::lp

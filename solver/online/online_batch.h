@@ -17,9 +17,10 @@
 
 #include "heuristics/policies/online_value.h"
 #include "model/base/require.h"
+#include "model/base/tuning.h"
 #include "solver/online/online_place.h"
 
-namespace muster {
+namespace muster::online {
 
 // `Nodes`, the cluster, knows the classes of pods by number:
 //   pod_of(class): the OnlineClass.
@@ -27,7 +28,7 @@ namespace muster {
 //   change(class, place, 1 or -1): one comes or leaves.
 //   worth(node), worth_of_nodes(), balance(): of one node, of all, and of how evenly types are used. Their sum is what
 //     best_place increases most.
-//   price_hosts(): recomputes the prices for pods of several devices; this changes worths.
+//   price_hosts(): recomputes the prices for pods of several devices; this changes values.
 template <class Nodes>
 class OnlineBatch {
  public:
@@ -52,8 +53,8 @@ class OnlineBatch {
       take_all(order);
       restore(order, by_arrival);
     }
-    for (std::size_t trial = 0; trial < kTrialsPerPod * classes_.size(); ++trial) {
-      if (trial % kPricedEvery == 0) nodes_.price_hosts();
+    for (std::size_t trial = 0; trial < kTuning.online_batch.trials_per_pod * classes_.size(); ++trial) {
+      if (trial % kTuning.online_batch.priced_every == 0) nodes_.price_hosts();
       if (!try_others()) break;
     }
     for (const std::size_t pod : order) {
@@ -64,18 +65,10 @@ class OnlineBatch {
   }
 
  private:
-  static constexpr std::size_t kTrialsPerPod = 4, kPricedEvery = 16;
-  static constexpr std::size_t kMostTaken = 5;  // pods, in one trial
-  static constexpr double kReward = 2;          // for each device that is given out: more than it is worth later
-  static constexpr double kCoreReward = 0.2;    // for each core of a pod without devices
-  // In devices. Equal alternatives are not taken: best_place breaks ties well, and a sequence of changes would lose
-  // that.
-  static constexpr double kLeastGain = 1e-4;
-
   double work(std::size_t pod) const { return nodes_.pod_of(classes_[pod]).work(); }
   double reward(std::size_t pod) const {
-    const OnlineClass& one = nodes_.pod_of(classes_[pod]);
-    return one.devices == 0 ? kCoreReward * one.cpu : kReward * one.work();
+    const policies::OnlineClass& one = nodes_.pod_of(classes_[pod]);
+    return one.devices == 0 ? kTuning.online.core_worth * one.cpu : kTuning.online_batch.reward * one.work();
   }
   std::size_t below(std::size_t count) { return static_cast<std::size_t>(random_() % count); }
 
@@ -96,7 +89,7 @@ class OnlineBatch {
 
   void put_all(const std::vector<std::size_t>& pods) {
     for (std::size_t i = 0; i < pods.size(); ++i) {
-      if (i % kPricedEvery == 0) nodes_.price_hosts();
+      if (i % kTuning.online_batch.priced_every == 0) nodes_.price_hosts();
       put(pods[i]);
     }
   }
@@ -126,7 +119,7 @@ class OnlineBatch {
     std::vector<std::size_t> result, placed, dropped;
     for (std::size_t pod = 0; pod < places_.size(); ++pod) (places_[pod] ? placed : dropped).push_back(pod);
     if (placed.empty()) return result;
-    const std::size_t wanted = 2 + below(kMostTaken - 1);
+    const std::size_t wanted = 2 + below(kTuning.online_batch.most_taken - 1);
     if (!dropped.empty() && below(2) == 0) result.push_back(dropped[below(dropped.size())]);
     const std::size_t node = places_[placed[below(placed.size())]]->node;
     for (const std::size_t pod : placed) {
@@ -153,7 +146,7 @@ class OnlineBatch {
       std::ranges::stable_sort(pods, std::greater{}, [&](std::size_t pod) { return work(pod); });
     }
     for (const std::size_t pod : pods) put(pod);
-    if (gained_ + nodes_.balance() - even >= kLeastGain) return true;
+    if (gained_ + nodes_.balance() - even >= kTuning.online.least_gain) return true;
     take_all(pods);
     restore(pods, before);
     return true;
@@ -178,4 +171,4 @@ class OnlineBatch {
   std::mt19937_64 random_;
 };
 
-}  // namespace muster
+}  // namespace muster::online

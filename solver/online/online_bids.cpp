@@ -6,21 +6,19 @@
 #include <map>
 #include <tuple>
 
+#include "model/base/tuning.h"
 #include "solver/cbc/cbc.h"
 
-namespace muster {
+namespace muster::online {
 
 namespace {
 
-constexpr double kHorizon = 1.1, kSegment = 0.1, kSlope = 3;
-constexpr int kLeastSegments = 3, kMostRounds = 12;
-constexpr double kCpuOnlyWork = 0.2;
-// reward of a core of pods without devices, in GPUs
-constexpr double kEnough = 1e-4;  // a reduced cost worth a column, in GPUs
+// Demand is known up to one segment beyond the cluster's devices.
+constexpr double kHorizon = 1 + kTuning.online.segment;
 
 // Classes that are equal in the program.
 struct Group {
-  OnlineClass mean;  // of a CPU-only group: of one core
+  policies::OnlineClass mean;  // of a CPU-only group: of one core
   double count = 0, weight = 0;
   std::vector<bool> fits;  // by type
 };
@@ -32,15 +30,15 @@ struct Model {
 };
 constexpr std::size_t kNoGroup = ~std::size_t{0};
 
-bool can_host(const OnlineType& type, std::size_t t, const OnlineClass& pod) {
+bool can_host(const policies::OnlineType& type, std::size_t t, const policies::OnlineClass& pod) {
   return pod.accepts_type(t) && pod.devices <= type.devices && pod.cpu <= type.cpu && pod.memory <= type.memory;
 }
 
-Model grouped(const std::vector<OnlineType>& types, const OnlineForecast& forecast) {
+Model grouped(const std::vector<policies::OnlineType>& types, const OnlineForecast& forecast) {
   Model model;
   std::map<std::tuple<std::int32_t, std::int32_t, std::uint64_t, int>, std::size_t> index;
   for (std::size_t j = 0; j < forecast.classes.size(); ++j) {
-    const OnlineClass& pod = forecast.classes[j];
+    const policies::OnlineClass& pod = forecast.classes[j];
     const double count = forecast.counts[j];
     std::vector<bool> fits(types.size());
     bool any = false;
@@ -80,40 +78,43 @@ struct Rows {
   std::vector<std::vector<std::int32_t>> devices;  // by type and free level; -1: none
 };
 
-Milp program(const std::vector<OnlineType>& types, const OnlineForecast& forecast, const Model& model, Rows& rows) {
-  Milp milp;
+lp::Milp program(const std::vector<policies::OnlineType>& types, const OnlineForecast& forecast, const Model& model,
+                 Rows& rows) {
+  lp::Milp milp;
   double work = 0;  // of the pods seen
   for (const Group& group : model.groups) work += group.mean.devices > 0 ? group.count * group.mean.work() : 0;
-  for (std::size_t i = 0; i < model.groups.size(); ++i) rows.demand.push_back(milp.add_row(0, kInfinity));
+  for (std::size_t i = 0; i < model.groups.size(); ++i) rows.demand.push_back(milp.add_row(0, lp::kInfinity));
   for (std::size_t t = 0; t < types.size(); ++t) {
     const OnlineSupply& supply = forecast.supply[t];
-    rows.cpu.push_back(milp.add_row(-kInfinity, supply.cpu));
-    rows.memory.push_back(milp.add_row(-kInfinity, supply.memory));
+    rows.cpu.push_back(milp.add_row(-lp::kInfinity, supply.cpu));
+    rows.memory.push_back(milp.add_row(-lp::kInfinity, supply.memory));
     auto& level = rows.level.emplace_back();
-    for (std::size_t i = 0; i < model.levels.size(); ++i) level.push_back(milp.add_row(-kInfinity, 0));
-    auto& devices = rows.devices.emplace_back(kDeviceLevels + 1, -1);
-    for (std::size_t h = 1; h <= kDeviceLevels; ++h) {
+    for (std::size_t i = 0; i < model.levels.size(); ++i) level.push_back(milp.add_row(-lp::kInfinity, 0));
+    auto& devices = rows.devices.emplace_back(policies::kDeviceLevels + 1, -1);
+    for (std::size_t h = 1; h <= policies::kDeviceLevels; ++h) {
       if (supply.devices[h] > 0 && !model.levels.empty() && static_cast<std::int32_t>(h) >= model.levels.front())
-        devices[h] = milp.add_row(-kInfinity, supply.devices[h]);
+        devices[h] = milp.add_row(-lp::kInfinity, supply.devices[h]);
     }
   }
-  const int segments = std::max(kLeastSegments, static_cast<int>(std::ceil((kHorizon - forecast.arrived) / kSegment)));
+  const int segments = std::max(kTuning.online.least_segments,
+                                static_cast<int>(std::ceil((kHorizon - forecast.arrived) / kTuning.online.segment)));
   for (std::size_t i = 0; i < model.groups.size(); ++i) {
     const Group& group = model.groups[i];
-    const double reward = group.mean.devices > 0 ? group.mean.work() : kCpuOnlyWork * group.mean.cpu;
+    const double reward = group.mean.devices > 0 ? group.mean.work() : kTuning.online.core_worth * group.mean.cpu;
     for (int s = 0; s < segments; ++s) {
-      const double middle = forecast.arrived + (s + 0.5) * kSegment;
-      const double most = group.count / std::max(work, 1e-9) * kSegment * forecast.devices;
-      milp.add_column({reward * std::exp(-kSlope * (middle - 1)), 0, most, false}, {{rows.demand[i], -1}});
+      const double middle = forecast.arrived + (s + 0.5) * kTuning.online.segment;
+      const double most = group.count / std::max(work, 1e-9) * kTuning.online.segment * forecast.devices;
+      milp.add_column({reward * std::exp(-kTuning.online.slope * (middle - 1)), 0, most, false},
+                      {{rows.demand[i], -1}});
     }
     const auto position =
         static_cast<std::size_t>(std::ranges::lower_bound(model.levels, group.mean.level) - model.levels.begin());
     for (std::size_t t = 0; t < types.size(); ++t) {
       if (!group.fits[t]) continue;
-      std::vector<Entry> entries{
+      std::vector<lp::Entry> entries{
           {rows.demand[i], 1}, {rows.cpu[t], group.mean.cpu}, {rows.memory[t], group.mean.memory}};
       if (group.mean.devices > 0) entries.push_back({rows.level[t][position], static_cast<double>(group.mean.devices)});
-      milp.add_column({0, 0, kInfinity, false}, entries);
+      milp.add_column({0, 0, lp::kInfinity, false}, entries);
     }
   }
   return milp;
@@ -121,14 +122,14 @@ Milp program(const std::vector<OnlineType>& types, const OnlineForecast& forecas
 
 // The best cutting of a device of each level at the prices of the sizes.
 struct Cuts {
-  std::array<double, kDeviceLevels + 1> worth{};
-  std::array<std::size_t, kDeviceLevels + 1> taken{};  // position of a size + 1; 0: as one level less
+  std::array<double, policies::kDeviceLevels + 1> worth{};
+  std::array<std::size_t, policies::kDeviceLevels + 1> taken{};  // position of a size + 1; 0: as one level less
 };
 
 Cuts best_cuts(const std::vector<std::int32_t>& sizes, const std::vector<std::int32_t>& rows,
                const std::vector<double>& price) {
   Cuts cuts;
-  for (std::size_t level = 1; level <= kDeviceLevels; ++level) {
+  for (std::size_t level = 1; level <= policies::kDeviceLevels; ++level) {
     cuts.worth[level] = cuts.worth[level - 1];
     for (std::size_t i = 0; i < sizes.size() && static_cast<std::size_t>(sizes[i]) <= level; ++i) {
       const double worth =
@@ -151,26 +152,27 @@ OnlinePattern pattern_of(const Cuts& cuts, const std::vector<std::int32_t>& size
   return {copies.begin(), copies.end()};
 }
 
-void add_pattern(Milp& milp, const Model& model, const Rows& rows, std::size_t type, std::size_t level,
+void add_pattern(lp::Milp& milp, const Model& model, const Rows& rows, std::size_t type, std::size_t level,
                  const OnlinePattern& pattern) {
-  std::vector<Entry> entries{{rows.devices[type][level], 1}};
+  std::vector<lp::Entry> entries{{rows.devices[type][level], 1}};
   for (const auto& [size, copies] : pattern) {
     const auto at = static_cast<std::size_t>(std::ranges::lower_bound(model.levels, size) - model.levels.begin());
     entries.push_back({rows.level[type][at], -static_cast<double>(copies)});
   }
-  milp.add_column({0, 0, kInfinity, false}, entries);
+  milp.add_column({0, 0, lp::kInfinity, false}, entries);
 }
 
 }  // namespace
 
-OnlineBidder::OnlineBidder(std::vector<OnlineType> types) : types_(std::move(types)), patterns_(types_.size()) {}
+OnlineBidder::OnlineBidder(std::vector<policies::OnlineType> types)
+    : types_(std::move(types)), patterns_(types_.size()) {}
 
 std::vector<double> OnlineBidder::bids(const OnlineForecast& forecast) {
   const Model model = grouped(types_, forecast);
   Rows rows;
-  Milp milp = program(types_, forecast, model, rows);
+  lp::Milp milp = program(types_, forecast, model, rows);
   for (std::size_t t = 0; t < types_.size(); ++t) {
-    for (std::size_t level = 1; level <= kDeviceLevels; ++level) {
+    for (std::size_t level = 1; level <= policies::kDeviceLevels; ++level) {
       if (rows.devices[t][level] < 0) continue;
       std::vector<OnlinePattern>& known = patterns_[t][level];
       for (const std::int32_t size : model.levels) {
@@ -180,22 +182,22 @@ std::vector<double> OnlineBidder::bids(const OnlineForecast& forecast) {
       for (const OnlinePattern& pattern : known) add_pattern(milp, model, rows, t, level, pattern);
     }
   }
-  GrowingLp lp(milp);
-  MilpRequest request;
+  cbc::GrowingLp lp(milp);
+  cbc::MilpRequest request;
   request.deadline = std::chrono::steady_clock::time_point::max();
   request.relax = true;
   std::vector<double> price(static_cast<std::size_t>(milp.rows()), 0);
-  for (int round = 0; round < kMostRounds; ++round) {
-    const MilpAnswer answer = lp.solve(request);
-    if (answer.status != SolveStatus::kOptimal) break;
+  for (int round = 0; round < kTuning.online.most_rounds; ++round) {
+    const cbc::MilpAnswer answer = lp.solve(request);
+    if (answer.status != cbc::SolveStatus::kOptimal) break;
     price = answer.row_price;
-    Milp more;
-    for (std::int32_t row = 0; row < milp.rows(); ++row) more.add_row(-kInfinity, kInfinity);
+    lp::Milp more;
+    for (std::int32_t row = 0; row < milp.rows(); ++row) more.add_row(-lp::kInfinity, lp::kInfinity);
     for (std::size_t t = 0; t < types_.size(); ++t) {
       const Cuts cuts = best_cuts(model.levels, rows.level[t], price);
-      for (std::size_t level = 1; level <= kDeviceLevels; ++level) {
+      for (std::size_t level = 1; level <= policies::kDeviceLevels; ++level) {
         const std::int32_t row = rows.devices[t][level];
-        if (row < 0 || cuts.worth[level] <= price[static_cast<std::size_t>(row)] + kEnough) continue;
+        if (row < 0 || cuts.worth[level] <= price[static_cast<std::size_t>(row)] + kTuning.online.least_gain) continue;
         const OnlinePattern pattern = pattern_of(cuts, model.levels, level);
         add_pattern(more, model, rows, t, level, pattern);
         patterns_[t][level].push_back(pattern);
@@ -213,4 +215,4 @@ std::vector<double> OnlineBidder::bids(const OnlineForecast& forecast) {
   return result;
 }
 
-}  // namespace muster
+}  // namespace muster::online

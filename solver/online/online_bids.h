@@ -13,16 +13,16 @@
 
 #include "heuristics/policies/online_value.h"
 
-namespace muster {
+namespace muster::online {
 
 // The total that one type of nodes has free.
 struct OnlineSupply {
   double cpu = 0, memory = 0;
-  std::array<std::int32_t, kDeviceLevels + 1> devices{};  // by free level
+  std::array<std::int32_t, policies::kDeviceLevels + 1> devices{};  // by free level
 };
 
 struct OnlineForecast {
-  std::vector<OnlineClass> classes;
+  std::vector<policies::OnlineClass> classes;
   std::vector<double> counts;        // seen so far
   std::vector<OnlineSupply> supply;  // by type
   double arrived = 0;                // of the cluster's devices, 1: as much as there is
@@ -35,14 +35,14 @@ using OnlinePattern = std::vector<std::pair<std::int32_t, std::int32_t>>;
 // Keeps patterns between solves; one for each thread.
 class OnlineBidder {
  public:
-  explicit OnlineBidder(std::vector<OnlineType> types);
+  explicit OnlineBidder(std::vector<policies::OnlineType> types);
 
   // A bid for each class, in GPUs, >= 0. The same answer for the same sequence of calls. Cost: some milliseconds.
   std::vector<double> bids(const OnlineForecast& forecast);
 
  private:
-  std::vector<OnlineType> types_;
-  std::vector<std::array<std::vector<OnlinePattern>, kDeviceLevels + 1>> patterns_;  // by type and level
+  std::vector<policies::OnlineType> types_;
+  std::vector<std::array<std::vector<OnlinePattern>, policies::kDeviceLevels + 1>> patterns_;  // by type and level
 };
 
-}  // namespace muster
+}  // namespace muster::online

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace muster {
+namespace muster::online {
 
 // Where one pod goes.
 struct OnlinePlace {
@@ -13,4 +13,4 @@ struct OnlinePlace {
   std::vector<std::int32_t> devices;  // positions on the node, ascending
 };
 
-}  // namespace muster
+}  // namespace muster::online

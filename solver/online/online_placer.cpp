@@ -10,23 +10,20 @@
 
 #include "heuristics/policies/online_tie_break.h"
 #include "model/base/require.h"
+#include "model/base/tuning.h"
 #include "solver/online/online_batch.h"
 #include "solver/online/online_bids.h"
 
-namespace muster {
+namespace muster::online {
 
 namespace {
 
 constexpr float kNone = -std::numeric_limits<float>::infinity();
-constexpr double kBalance = 0.2;             // devices, for a type that is wholly used up while all others are idle
-constexpr std::int64_t kFirstSolve = 10;     // pods seen
-constexpr std::int64_t kPremiumsEvery = 20;  // pods
-constexpr double kLeastComing = 0.02;        // of the cluster's devices
 
 // The free part of a node, in whole units; equal nodes share everything that is computed for them.
 struct StateKey {
   std::int64_t cpu = 0, memory = 0;
-  std::array<std::uint8_t, kMostOnlineDevices> levels{};  // ascending
+  std::array<std::uint8_t, policies::kMostOnlineDevices> levels{};  // ascending
   std::uint32_t type = 0, devices = 0;
   friend bool operator==(const StateKey&, const StateKey&) = default;
 };
@@ -47,9 +44,9 @@ struct StateHash {
 
 // All that follows from one solve.
 struct Prices {
-  OnlineValue value;
-  OnlineUsable usable;
-  OnlineHosts hosts;
+  policies::OnlineValue value;
+  policies::OnlineUsable usable;
+  policies::OnlineHosts hosts;
 };
 
 // The data that each pod reads first fits one cache line.
@@ -60,11 +57,11 @@ struct alignas(64) State {
   bool is_valued = false;
   float value = 0, usable = 0;
   std::size_t point = 0;
-  OnlineHosts::Kinds hosted = 0;
+  policies::OnlineHosts::Kinds hosted = 0;
 
   std::span<const std::uint8_t> levels() const { return {key.levels.data(), key.devices}; }
   std::int32_t whole() const {
-    return static_cast<std::int32_t>(std::ranges::count(levels(), std::uint8_t{kDeviceLevels}));
+    return static_cast<std::int32_t>(std::ranges::count(levels(), std::uint8_t{policies::kDeviceLevels}));
   }
 };
 
@@ -75,11 +72,11 @@ struct Gain {
   std::uint8_t level = 0;               // of the device in use
   std::uint8_t type = 0;                // of the state
   float part = kNone, fresh = kNone;
-  OnlineHosts::Kinds part_lost = 0, fresh_lost = 0;
+  policies::OnlineHosts::Kinds part_lost = 0, fresh_lost = 0;
 };
 
 struct Met {  // a class
-  OnlineClass pod;
+  policies::OnlineClass pod;
   std::int64_t cpu = 0, memory = 0;
   std::vector<Gain> gains;  // by state
 };
@@ -87,7 +84,7 @@ struct Met {  // a class
 }  // namespace
 
 struct OnlinePlacer::Implementation {
-  Implementation(const std::vector<OnlineType>& all_types, std::vector<std::size_t> type_of_node,
+  Implementation(const std::vector<policies::OnlineType>& all_types, std::vector<std::size_t> type_of_node,
                  const OnlinePlacerOptions& given)
       : options(given),
         types(all_types),
@@ -98,14 +95,14 @@ struct OnlinePlacer::Implementation {
         shift(types.size(), 0),
         slot_of_node(type_of_node.size()) {
     for (std::size_t node = 0; node < type_of_node.size(); ++node) {
-      const OnlineType& type = types[type_of_node[node]];
+      const policies::OnlineType& type = types[type_of_node[node]];
       StateKey key;
       key.type = static_cast<std::uint32_t>(type_of_node[node]);
       key.devices = static_cast<std::uint32_t>(type.devices);
       key.cpu = std::llround(type.cpu * 1000);
       key.memory = std::llround(type.memory * 1024);
-      std::fill_n(key.levels.begin(), key.devices, std::uint8_t{kDeviceLevels});
-      devices_of_node.emplace_back(key.devices, std::uint8_t{kDeviceLevels});
+      std::fill_n(key.levels.begin(), key.devices, std::uint8_t{policies::kDeviceLevels});
+      devices_of_node.emplace_back(key.devices, std::uint8_t{policies::kDeviceLevels});
       total_devices += type.devices;
       all_of_type[key.type] += type.devices;
       enter(key, static_cast<std::int32_t>(node));
@@ -146,13 +143,13 @@ struct OnlinePlacer::Implementation {
     }
   }
 
-  static OnlineRoom room_of(const StateKey& key, std::span<const std::uint8_t> levels) {
+  static policies::OnlineRoom room_of(const StateKey& key, std::span<const std::uint8_t> levels) {
     return {key.type, static_cast<double>(key.cpu) / 1000, static_cast<double>(key.memory) / 1024, levels};
   }
 
   void value_state(State& state) {
-    const OnlineRoom room = room_of(state.key, state.levels());
-    const OnlineValue::Valued valued = prices->value.value(room);
+    const policies::OnlineRoom room = room_of(state.key, state.levels());
+    const policies::OnlineValue::Valued valued = prices->value.value(room);
     state.value = valued.value;
     state.point = valued.point;
     state.usable = static_cast<float>(prices->usable.of(room));
@@ -162,10 +159,10 @@ struct OnlinePlacer::Implementation {
 
   // --- Prices
 
-  static Prices make_prices(const std::vector<OnlineType>& of, const std::vector<OnlineClass>& pods,
+  static Prices make_prices(const std::vector<policies::OnlineType>& of, const std::vector<policies::OnlineClass>& pods,
                             const std::vector<double>& frequencies, const std::vector<double>& bids) {
-    return {OnlineValue(of, pods, bids, frequencies), OnlineUsable(pods, frequencies, of.size()),
-            OnlineHosts(of, pods, frequencies)};
+    return {policies::OnlineValue(of, pods, bids, frequencies), policies::OnlineUsable(pods, frequencies, of.size()),
+            policies::OnlineHosts(of, pods, frequencies)};
   }
 
   void adopt(Prices news) {
@@ -187,7 +184,7 @@ struct OnlinePlacer::Implementation {
       for (std::size_t i = 0; i < hosts.size(); ++i)
         hosts[i] += (state.hosted >> i & 1) != 0 ? static_cast<std::int32_t>(state.nodes.size()) : 0;
     }
-    const double coming = std::max(1 - arrived / total_devices, kLeastComing) * total_devices;
+    const double coming = std::max(1 - arrived / total_devices, kTuning.online.least_coming) * total_devices;
     prices->hosts.price(hosts, coming);
   }
 
@@ -211,7 +208,7 @@ struct OnlinePlacer::Implementation {
   // For what is known and free now, once `pods` have arrived. Less often if there are many classes: it takes longer.
   void solve(std::int64_t pods) {
     const auto most = std::max(options.every, 2 * (static_cast<std::int64_t>(classes.size()) - 50));
-    next_solve = pods + std::clamp<std::int64_t>(pods / 2, kFirstSolve, most);
+    next_solve = pods + std::clamp<std::int64_t>(pods / 2, kTuning.online.first_solve, most);
     const OnlineForecast input = forecast();
     adopt(make_prices(types, input.classes, input.counts, bidder.bids(input)));
   }
@@ -219,7 +216,7 @@ struct OnlinePlacer::Implementation {
   // --- One pod
 
   // Counts one more of the class. Returns its position.
-  std::size_t meet(const OnlineClass& pod) {
+  std::size_t meet(const policies::OnlineClass& pod) {
     const auto found = std::ranges::find(classes, pod, &Met::pod);
     const auto position = static_cast<std::size_t>(found - classes.begin());
     if (found == classes.end()) {
@@ -240,8 +237,8 @@ struct OnlinePlacer::Implementation {
 
   struct After {
     StateKey key;  // cpu and memory only; the devices as before
-    OnlineRoom room;
-    const OnlineValue::Table* table;
+    policies::OnlineRoom room;
+    const policies::OnlineValue::Table* table;
   };
   After after(const Met& pod, const State& state) {
     After result{state.key, {}, nullptr};
@@ -258,21 +255,21 @@ struct OnlinePlacer::Implementation {
     if (!state.is_valued) value_state(state);
     const After then = after(pod, state);
     const std::size_t g = state.point;
-    const OnlineValue::Table& table = *then.table;
-    float sum = OnlineValue::cpu_price(g) * static_cast<float>(then.room.cpu) +
-                OnlineValue::memory_price(g) * static_cast<float>(then.room.memory);
+    const policies::OnlineValue::Table& table = *then.table;
+    float sum = policies::OnlineValue::cpu_price(g) * static_cast<float>(then.room.cpu) +
+                policies::OnlineValue::memory_price(g) * static_cast<float>(then.room.memory);
     float best = pod.pod.devices == 0 ? 0 : kNone;
-    const bool is_fraction = pod.pod.devices == 1 && pod.pod.level < kDeviceLevels;
+    const bool is_fraction = pod.pod.devices == 1 && pod.pod.level < policies::kDeviceLevels;
     const auto wanted = static_cast<std::size_t>(pod.pod.level);
     for (const std::uint8_t level : state.levels()) {
-      if (level == kDeviceLevels || level == 0) continue;
+      if (level == policies::kDeviceLevels || level == 0) continue;
       sum += table.cut[level][g];
       if (is_fraction && level >= wanted) best = std::max(best, table.cut[level - wanted][g] - table.cut[level][g]);
     }
     const auto whole = static_cast<std::size_t>(state.whole()), devices = static_cast<std::size_t>(pod.pod.devices);
     sum += table.whole[whole][g];
     if (devices > 0 && whole >= devices) {
-      const float rest = is_fraction ? table.cut[kDeviceLevels - wanted][g] : 0;
+      const float rest = is_fraction ? table.cut[policies::kDeviceLevels - wanted][g] : 0;
       best = std::max(best, table.whole[whole - devices][g] + rest - table.whole[whole][g]);
     }
     return sum + best - state.value;
@@ -280,7 +277,7 @@ struct OnlinePlacer::Implementation {
 
   void make_exact(const Met& pod, State& state, Gain& gain) {
     const After then = after(pod, state);
-    const OnlineValue::Row sum = OnlineValue::terms(then.room, *then.table);
+    const policies::OnlineValue::Row sum = policies::OnlineValue::terms(then.room, *then.table);
     const std::int32_t whole = state.whole();
     std::vector<std::uint8_t>& levels = scratch_levels;
     const auto total = [&](float value) {
@@ -295,18 +292,19 @@ struct OnlinePlacer::Implementation {
     gain.part = kNone;
     levels.assign(state.levels().begin(), state.levels().end());
     const std::int32_t devices = pod.pod.devices;
-    const bool is_fraction = devices == 1 && pod.pod.level < kDeviceLevels;
+    const bool is_fraction = devices == 1 && pod.pod.level < policies::kDeviceLevels;
     if (devices == 0) {
-      gain.part = total(least_of(sum));
+      gain.part = total(policies::least_of(sum));
       gain.part_lost = lost(whole);
       return;
     }
-    const OnlineValue::Table& table = *then.table;
+    const policies::OnlineValue::Table& table = *then.table;
     const auto wanted = static_cast<std::size_t>(pod.pod.level);
     for (std::size_t i = 0; is_fraction && i < levels.size(); ++i) {
       const std::uint8_t level = levels[i];
-      if (level < wanted || level == kDeviceLevels || (i > 0 && levels[i - 1] == level)) continue;
-      const float least = least_of(sum_of(difference_of(sum, table.cut[level]), table.cut[level - wanted]));
+      if (level < wanted || level == policies::kDeviceLevels || (i > 0 && levels[i - 1] == level)) continue;
+      const float least = policies::least_of(
+          policies::sum_of(policies::difference_of(sum, table.cut[level]), table.cut[level - wanted]));
       if (least - state.value <= gain.part) continue;  // usable devices never rise
       levels[i] = static_cast<std::uint8_t>(level - wanted);
       const float value = total(least);
@@ -318,12 +316,13 @@ struct OnlinePlacer::Implementation {
     }
     if (whole < devices) return;
     const auto before = static_cast<std::size_t>(whole), left = static_cast<std::size_t>(whole - devices);
-    OnlineValue::Row changed = sum_of(difference_of(sum, table.whole[before]), table.whole[left]);
-    if (is_fraction) changed = sum_of(changed, table.cut[kDeviceLevels - wanted]);
-    const float least = least_of(changed);
+    policies::OnlineValue::Row changed =
+        policies::sum_of(policies::difference_of(sum, table.whole[before]), table.whole[left]);
+    if (is_fraction) changed = policies::sum_of(changed, table.cut[policies::kDeviceLevels - wanted]);
+    const float least = policies::least_of(changed);
     if (least - state.value <= gain.part) return;  // and it does not leave more hosts either
     for (std::size_t i = 0; i < static_cast<std::size_t>(devices); ++i)
-      levels[levels.size() - 1 - i] = static_cast<std::uint8_t>(kDeviceLevels - wanted);
+      levels[levels.size() - 1 - i] = static_cast<std::uint8_t>(policies::kDeviceLevels - wanted);
     gain.fresh = total(least);
     gain.fresh_lost = lost(whole - devices);
   }
@@ -366,7 +365,7 @@ struct OnlinePlacer::Implementation {
   void shift_types() {
     const std::vector<Use> of_set = uses();
     for (std::size_t t = 0; t < types.size(); ++t)
-      shift[t] = static_cast<float>(-kBalance * of_set[signature[t]].above);
+      shift[t] = static_cast<float>(-kTuning.online.balance * of_set[signature[t]].above);
   }
 
   float score(const Gain& gain) const {
@@ -429,7 +428,7 @@ struct OnlinePlacer::Implementation {
     const Gain& gain = pod.gains[slot];
     const bool takes_part =
         gain.part - prices->hosts.premium(gain.part_lost) >= gain.fresh - prices->hosts.premium(gain.fresh_lost);
-    const std::uint8_t level = takes_part ? gain.level : std::uint8_t{kDeviceLevels};
+    const std::uint8_t level = takes_part ? gain.level : std::uint8_t{policies::kDeviceLevels};
     OnlinePlace place;
     place.node = static_cast<std::size_t>(states[slot].nodes.back());
     const std::vector<std::uint8_t>& devices = devices_of_node[place.node];
@@ -458,11 +457,11 @@ struct OnlinePlacer::Implementation {
     enter(key, static_cast<std::int32_t>(place.node));
   }
 
-  std::optional<OnlinePlace> place(const OnlineClass& pod) {
+  std::optional<OnlinePlace> place(const policies::OnlineClass& pod) {
     if (seen >= next_solve) solve(seen);
     Met& one = classes[meet(pod)];
     arrived += pod.work();
-    if (++seen % kPremiumsEvery == 0) price_hosts();
+    if (++seen % kTuning.online.premiums_every == 0) price_hosts();
     const std::size_t slot = best_state(one);
     if (slot == states.size()) return std::nullopt;
     OnlinePlace place = chosen(one, slot);
@@ -472,7 +471,7 @@ struct OnlinePlacer::Implementation {
 
   // --- A batch: what OnlineBatch asks for
 
-  const OnlineClass& pod_of(std::size_t index) const { return classes[index].pod; }
+  const policies::OnlineClass& pod_of(std::size_t index) const { return classes[index].pod; }
   std::optional<OnlinePlace> best_place(std::size_t index) {
     const std::size_t slot = best_state(classes[index]);
     if (slot == states.size()) return std::nullopt;
@@ -480,36 +479,36 @@ struct OnlinePlacer::Implementation {
   }
   void change(std::size_t index, const OnlinePlace& place, std::int32_t sign) { change(classes[index], place, sign); }
 
-  double worth_of(State& state) {
+  double value_of(State& state) {
     if (!state.is_valued) value_state(state);
     return state.value + options.usable_weight * state.usable + prices->hosts.premium(state.hosted);
   }
-  double worth(std::size_t node) { return worth_of(states[slot_of_node[node]]); }
+  double worth(std::size_t node) { return value_of(states[slot_of_node[node]]); }
   double worth_of_nodes() {
     double sum = 0;
     for (State& state : states)
-      sum += state.nodes.empty() ? 0 : static_cast<double>(state.nodes.size()) * worth_of(state);
+      sum += state.nodes.empty() ? 0 : static_cast<double>(state.nodes.size()) * value_of(state);
     return sum;
   }
   // `shift` is how it changes by a device that is taken.
   double balance() const {
     double sum = 0;
-    for (const Use& use : uses()) sum -= kBalance * use.devices * use.above * use.above / 2;
+    for (const Use& use : uses()) sum -= kTuning.online.balance * use.devices * use.above * use.above / 2;
     return sum;
   }
 
-  std::vector<std::optional<OnlinePlace>> place_batch(std::span<const OnlineClass> pods) {
+  std::vector<std::optional<OnlinePlace>> place_batch(std::span<const policies::OnlineClass> pods) {
     std::vector<std::size_t> class_of_pod;
-    for (const OnlineClass& pod : pods) class_of_pod.push_back(meet(pod));
+    for (const policies::OnlineClass& pod : pods) class_of_pod.push_back(meet(pod));
     const auto count = static_cast<std::int64_t>(pods.size());
     if (seen + count + count / 2 >= next_solve) solve(seen + count);  // at the batch that ends nearest to it
     seen += count;
-    for (const OnlineClass& pod : pods) arrived += pod.work();
+    for (const policies::OnlineClass& pod : pods) arrived += pod.work();
     return OnlineBatch(*this, std::move(class_of_pod)).place(static_cast<std::uint64_t>(seen));
   }
 
   OnlinePlacerOptions options;
-  std::vector<OnlineType> types;
+  std::vector<policies::OnlineType> types;
   OnlineBidder bidder;
   double total_devices = 0, arrived = 0;
   std::vector<double> used_of_type, all_of_type;
@@ -526,24 +525,25 @@ struct OnlinePlacer::Implementation {
   std::vector<Met> classes;
   std::vector<double> counts;
   std::optional<Prices> prices;
-  std::int64_t seen = 0, next_solve = kFirstSolve;
+  std::int64_t seen = 0, next_solve = kTuning.online.first_solve;
   std::vector<std::pair<float, std::size_t>> candidates;
   std::vector<std::uint8_t> scratch_levels;
 };
 
-OnlinePlacer::OnlinePlacer(const std::vector<OnlineType>& types, std::vector<std::size_t> type_of_node,
+OnlinePlacer::OnlinePlacer(const std::vector<policies::OnlineType>& types, std::vector<std::size_t> type_of_node,
                            const OnlinePlacerOptions& options)
     : implementation_(std::make_unique<Implementation>(types, std::move(type_of_node), options)) {
-  MUSTER_REQUIRE(types.size() <= kMostOnlineTypes);
-  MUSTER_REQUIRE_SLOW(std::ranges::all_of(
-      types, [](const OnlineType& type) { return static_cast<std::size_t>(type.devices) <= kMostOnlineDevices; }));
+  MUSTER_REQUIRE(types.size() <= policies::kMostOnlineTypes);
+  MUSTER_REQUIRE_SLOW(std::ranges::all_of(types, [](const policies::OnlineType& type) {
+    return static_cast<std::size_t>(type.devices) <= policies::kMostOnlineDevices;
+  }));
 }
 OnlinePlacer::~OnlinePlacer() = default;
 
-std::optional<OnlinePlace> OnlinePlacer::place(const OnlineClass& pod) { return implementation_->place(pod); }
-std::vector<std::optional<OnlinePlace>> OnlinePlacer::place_batch(std::span<const OnlineClass> pods) {
+std::optional<OnlinePlace> OnlinePlacer::place(const policies::OnlineClass& pod) { return implementation_->place(pod); }
+std::vector<std::optional<OnlinePlace>> OnlinePlacer::place_batch(std::span<const policies::OnlineClass> pods) {
   if (pods.size() == 1) return {place(pods[0])};
   return implementation_->place_batch(pods);
 }
 
-}  // namespace muster
+}  // namespace muster::online

@@ -14,7 +14,7 @@
 #include "heuristics/policies/online_value.h"
 #include "solver/online/online_place.h"
 
-namespace muster {
+namespace muster::online {
 
 struct OnlinePlacerOptions {
   std::int64_t every = 200;     // pods between two solves, or 2 for each class beyond 50; fewer at the beginning
@@ -24,7 +24,7 @@ struct OnlinePlacerOptions {
 class OnlinePlacer {
  public:
   // Empty nodes. Requires at most kMostOnlineTypes types, of at most kMostOnlineDevices devices.
-  OnlinePlacer(const std::vector<OnlineType>& types, std::vector<std::size_t> type_of_node,
+  OnlinePlacer(const std::vector<policies::OnlineType>& types, std::vector<std::size_t> type_of_node,
                const OnlinePlacerOptions& options);
   ~OnlinePlacer();
   OnlinePlacer(const OnlinePlacer&) = delete;
@@ -33,15 +33,15 @@ class OnlinePlacer {
   // None if it fits nowhere: a pod that fits is placed. Cpu counts in thousandths of a core, memory in MiB, both
   // rounded to the nearest. Cost: one check of every distinct node state, and the value of those few that could be
   // best; some milliseconds when bids are recomputed.
-  std::optional<OnlinePlace> place(const OnlineClass& pod);
+  std::optional<OnlinePlace> place(const policies::OnlineClass& pod);
 
   // Pods that are known together, in their order of arrival: their places are improved within the batch, and no earlier
   // pod moves. None for a pod that fits nowhere next to the others.
-  std::vector<std::optional<OnlinePlace>> place_batch(std::span<const OnlineClass> pods);
+  std::vector<std::optional<OnlinePlace>> place_batch(std::span<const policies::OnlineClass> pods);
 
  private:
   struct Implementation;
   std::unique_ptr<Implementation> implementation_;
 };
 
-}  // namespace muster
+}  // namespace muster::online

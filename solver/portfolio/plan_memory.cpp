@@ -5,14 +5,14 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "heuristics/placement/gang_placement.h"
+#include "heuristics/placement/node_choice.h"
 #include "heuristics/state/fit.h"
-#include "heuristics/state/gang_placement.h"
 #include "heuristics/state/groups.h"
-#include "heuristics/state/node_choice.h"
 #include "heuristics/state/plan_of.h"
 #include "model/objective/evaluation.h"
 
-namespace muster {
+namespace muster::portfolio {
 namespace {
 
 std::uint64_t hash_of(std::string_view name) { return std::hash<std::string_view>{}(name); }
@@ -53,8 +53,8 @@ std::optional<Candidate> PlanMemory::recall(const Problem& problem, const FairSh
     nodes.emplace(hash_of(problem.snapshot->nodes[node.value()].name), node);
   ClusterState state(problem, ClusterState::Releasing::kFreed);
   const QueueBounds bounds = queue_bounds(problem, state);
-  NodeChooser chooser(state, bounds, usual_rule(problem));
-  GangPlacer placer(state, bounds, chooser);
+  placement::NodeChooser chooser(state, bounds, placement::usual_rule(problem));
+  placement::GangPlacer placer(state, bounds, chooser);
   std::vector<GangIndex> gangs = in_order(problem);
   std::erase_if(gangs, [&](GangIndex gang) { return !placer.may_place(gang) || !fit::min_resources(state, gang); });
   bool any = false;
@@ -94,4 +94,4 @@ void PlanMemory::keep(const Problem& problem, const Plan& plan) {
   is_sorted_ = false;
 }
 
-}  // namespace muster
+}  // namespace muster::portfolio

@@ -15,7 +15,7 @@
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"
 
-namespace muster {
+namespace muster::portfolio {
 
 // Of one cycle. Pods and nodes are identified by hashes of their names: a collision costs a better start, no more. Not
 // thread-safe.
@@ -39,4 +39,4 @@ class PlanMemory {
   bool is_sorted_ = true;  // pods ascending
 };
 
-}  // namespace muster
+}  // namespace muster::portfolio

@@ -8,22 +8,24 @@
 #include <utility>
 
 #include "heuristics/greedy/greedy.h"
-#include "heuristics/local_search/gathering.h"
+#include "heuristics/local_search/repacking.h"
 #include "heuristics/local_search/search.h"
 #include "heuristics/state/candidate.h"
 #include "heuristics/state/stop_request.h"
 #include "model/base/parallel.h"
+#include "model/base/tuning.h"
 #include "model/objective/evaluation.h"
 #include "model/objective/level_bounds.h"
 #include "solver/budget/deadline.h"
 #include "solver/budget/forecast.h"
+#include "solver/budget/time_plan.h"
 #include "solver/cbc/backend.h"
 #include "solver/engine/milp_engine.h"
-#include "solver/formulation/leaving_kinds.h"
 #include "solver/lp/sum_bounds.h"
+#include "solver/portfolio/instance_size.h"
 #include "solver/portfolio/plan_memory.h"
 
-namespace muster {
+namespace muster::portfolio {
 namespace {
 
 double milliseconds_since(Clock::time_point start) {
@@ -34,61 +36,31 @@ Deadline::Clock::duration as_duration(double milliseconds) {
   return std::chrono::duration_cast<Deadline::Clock::duration>(std::chrono::duration<double, std::milli>(milliseconds));
 }
 
-constexpr double kGreedyShare = 0.2, kFirstStartShare = 0.7;  // of the budget, if another engine follows
-constexpr double kEvictingShare = 0.94;                       // if greedy has little use for the rest
-constexpr double kClaimingShare = 0.85;                       // of a start's time; then it fills and chooses victims
-
-// Of the remaining budget: the search before the MILP engine; and then the minimum and maximum for that engine. In
-// between it gets time as long as it finds much on blocks of nodes.
-constexpr double kFirstSearchShare = 0.03, kLeastMilpShare = 0.7, kMostMilpShare = 0.94;
-// Microseconds for each pod or node that the MILP engine needs for a first plan; as long as it still finds much more
-// than the search; and until it stops finding much. Measured on 1,213 nodes, most of them equal, and half occupied.
-struct MilpTimes {
-  std::int64_t first_plan, alone, all;
-};
-constexpr MilpTimes kAlikeNodes{5, 50, 100}, kOccupiedNodes{14, 150, 300};
-constexpr std::int64_t kManyOccupied = 300;  // nodes: nearly all differ
-// Pods and nodes of a cluster that is large to the MILP engine, and to further starts of greedy.
-constexpr std::int64_t kManyLooks = 5'000, kVeryManyLooks = 30'000;
-constexpr double kFull = 0.001;  // short of a bound by sums by no more than this
-// Of the time left, for a plan with the oldest gangs first; and the limit if the MILP engine would need all of it.
-constexpr double kOldestShare = 0.3, kMostOldestShare = 0.9;
-// Nanoseconds for each gang, to report that there was no time for a reason; milliseconds for each pod or node, for the
-// first reason.
-constexpr std::int64_t kGlance = 100;
-constexpr double kToTheFirstReason = 0.00008;
-constexpr double kToBeginAndEnd = 0.0004;  // milliseconds a pod or node, of a search that finds nothing
-constexpr double kToWriteAName = 0.00002;  // milliseconds; 12 bytes at 600 MB/s
-constexpr int kSearchAgain = 3;            // times what the first search took, for the last one
-// For an integer program without a clock: units of WorkLimit for each node, and the minimum number of nodes counted.
-// Measured on 108 random clusters of 4 to 99 nodes: a unit takes 12 to 50 ns, a solve up to 10.3 s of CPU time.
-constexpr std::int64_t kWorkANode = 2'000'000, kLeastNodes = 100;
-// For a search without a clock: the maximum, and the number for each pod and node.
-constexpr std::int64_t kMostTrials = 100'000, kTrialsALook = 20, kTrialsOfEquals = 2;
-
 // A plan that may leave, in the order of preference.
 struct Offer {
   Candidate candidate;
-  std::string_view origin;
+  Origin origin = Origin::kNone;
   std::vector<std::optional<std::int64_t>> bounds;
-  bool is_gathered = false;  // gathering would change nothing
+  bool is_repacked = false;  // repacking would change nothing
 };
 
 }  // namespace
 
 struct Portfolio::Implementation {
-  explicit Implementation(BackendOptions options) : backend(std::move(options)) {}
-  Backend backend;
-  PriceMemory prices;
+  explicit Implementation(cbc::BackendOptions options) : backend(std::move(options)) {}
+  cbc::Backend backend;
+  column_generation::PriceMemory prices;
   PlanMemory plan;
   EndForecast forecast;
+  EngineForecast engines;
   // Frees what a cycle has built for a large cluster while its plan is already being written: up to a quarter of a
   // second was measured. Waits for the previous one.
   std::jthread clearing_away;
 };
 
-Portfolio::Portfolio(std::string worker_program) : Portfolio(BackendOptions{std::move(worker_program), {}}) {}
-Portfolio::Portfolio(BackendOptions options) : implementation_(std::make_unique<Implementation>(std::move(options))) {}
+Portfolio::Portfolio(std::string worker_program) : Portfolio(cbc::BackendOptions{std::move(worker_program), {}}) {}
+Portfolio::Portfolio(cbc::BackendOptions options)
+    : implementation_(std::make_unique<Implementation>(std::move(options))) {}
 Portfolio::~Portfolio() = default;
 
 namespace {
@@ -98,10 +70,11 @@ class Cycle {
  public:
   // What outlives the cycle.
   struct Lasting {
-    Backend& backend;
-    PriceMemory& prices;
+    cbc::Backend& backend;
+    column_generation::PriceMemory& prices;
     PlanMemory& plan;
     EndForecast& forecast;
+    EngineForecast& engines;
   };
 
   Cycle(const Snapshot& snapshot, const Problem& problem, const SolveOptions& options, const Lasting& lasting)
@@ -112,95 +85,110 @@ class Cycle {
         known_prices_(lasting.prices),
         known_plan_(lasting.plan),
         forecast_(lasting.forecast),
+        engine_forecast_(lasting.engines),
         ids_(level_ids(problem)),
         shares_(compute_fair_shares(problem)),
-        rooms_(most_rooms(problem)),
-        is_occupied_(occupied_nodes(problem) > kManyOccupied),
-        milp_times_(is_occupied_ ? kOccupiedNodes : kAlikeNodes),
-        most_leaving_(most_leaving(problem)),
-        leaving_of_kinds_(most_leaving_ > 0 ? leaving_of_kinds(problem) : 0),
+        size_(instance_size(problem)),
         sum_bounds_(problem, shares_, trivial_),
         deadline_(options.deadline, options.deterministic),
-        whole_ms_(std::chrono::duration<double, std::milli>(deadline_.left()).count()),
+        plan_(make_time_plan(size_, learnt_times(), budget())),
         tracer_(ids_, options.trace) {}
 
   // After the run: what was built for the MILP engine, if so large that it should be freed during the next step.
-  std::unique_ptr<MilpGroundwork> take_large_groundwork() {
-    return looks() > kManyLooks ? std::move(groundwork_) : nullptr;
+  std::unique_ptr<engine::MilpPreparation> take_large_preparation() {
+    return plan_.is_large ? std::move(preparation_) : nullptr;
   }
 
   Solution run() {
+    if (options_.time_plan) options_.time_plan(allotments(plan_, budget()));
     if (options_.engine != Engine::kGreedy) backend_.prepare();  // the worker starts while greedy runs
     run_greedy();
     if (may_search()) recall_plan();
-    gather_best();
+    repack_best();
     if (options_.engine != Engine::kGreedy && !is_proven()) improve();
     const Clock::time_point start = Clock::now();
     const double between_ms = milliseconds_since(last_engine_ended_);
     Offer& offer = settle();
-    if (gathering_ms_ > 0) solution_.phases_ms.emplace_back("gather", gathering_ms_);
+    if (repacking_ms_ > 0) solution_.phases_ms.emplace_back("gather", repacking_ms_);
     solution_.phases_ms.emplace_back("verify", verify_ms_ + milliseconds_since(start));
     Solution solution = conclude(offer);
-    forecast_.learn(looks(), between_ms + milliseconds_since(start) - only_reasons_ms_, only_reasons_ms_);
+    forecast_.learn(size_.items(), between_ms + milliseconds_since(start) - only_reasons_ms_, only_reasons_ms_);
     return solution;
   }
 
  private:
+  TimeBudget budget() const {
+    return {left_ms(), !options_.deterministic, options_.engine != Engine::kGreedy, may_search()};
+  }
+
+  // Without a clock nothing is learnt, so that a plan depends on no earlier one.
+  LearntTimes learnt_times() const {
+    const bool has_clock = !options_.deterministic;
+    const EndForecast& end = has_clock ? forecast_ : EndForecast();
+    const EngineForecast& engines = has_clock ? engine_forecast_ : EngineForecast();
+    return {end.of(size_.items(), left_ms()), end.checking(size_.items()), end.stopping(size_.items()),
+            engines.greedy_start(size_.pods, size_.leaving > 0),
+            engines.first_plan(size_.items(), size_.nodes_differ())};
+  }
+
+  double left_ms() const { return std::chrono::duration<double, std::milli>(deadline_.left()).count(); }
+
   void run_greedy() {
     const Clock::time_point start = Clock::now();
-    const GreedyOptions greedy = greedy_options();
+    const greedy::GreedyOptions greedy = greedy_options();
     std::optional<Candidate> candidate;
     // Next to a single start a core is free for the preparation of the MILP engine, too.
     const bool milp_follows = options_.engine != Engine::kGreedy && greedy.starts == 1 && !is_short_for_milp();
+    double start_ms = 0;
     parallel_for(2, options_.threads, [&](std::size_t task) {
       if (task == 0) {  // first if they run one after another: greedy alone knows when to stop
         trivial_ = trivial_bounds(problem_, shares_);
         if (options_.threads > 1 && milp_follows)
-          groundwork_ = std::make_unique<MilpGroundwork>(problem_, shares_, deadline_.part(kFormulatingShare));
+          preparation_ =
+              std::make_unique<engine::MilpPreparation>(problem_, shares_, deadline_.part(plan_.milp.formulating));
       } else {
-        candidate = solve_greedy(problem_, shares_, greedy);
+        const Clock::time_point begun = Clock::now();
+        candidate = greedy::solve_greedy(problem_, shares_, greedy);
+        start_ms = milliseconds_since(begun);
       }
     });
+    // If there are more starts, they take longer than the first.
+    if (greedy.starts == 1) engine_forecast_.learn_greedy_start(size_.pods, size_.leaving > 0, start_ms);
     ran_out_ = deadline_.passed() || candidate->ran_out;
-    tracer_.tell("greedy", candidate->levels, {});
-    offers_.insert(offers_.begin(), {*std::move(candidate), "greedy", {}});
+    tracer_.tell(Origin::kGreedy, candidate->levels, {});
+    offers_.insert(offers_.begin(), {*std::move(candidate), Origin::kGreedy, {}});
     greedy_ms_ = milliseconds_since(start);
     if (const Clock::rep stopped = greedy_stopped_.load(); stopped != 0)
-      forecast_.learn_stopping(looks(), milliseconds_since(Clock::time_point(Clock::duration(stopped))));
+      forecast_.learn_stopping(size_.items(), milliseconds_since(Clock::time_point(Clock::duration(stopped))));
     solution_.phases_ms.emplace_back("greedy", greedy_ms_);
     last_engine_ended_ = Clock::now();
   }
 
-  GreedyOptions greedy_options() {
-    GreedyOptions greedy;
+  greedy::GreedyOptions greedy_options() {
+    greedy::GreedyOptions greedy;
     greedy.seed = options_.seed;
     greedy.threads = options_.threads;
     greedy.on_placed = [this](Candidate placed) {
-      tracer_.tell("greedy", placed.levels, {});
-      offers_.assign(1, {std::move(placed), "greedy", {}});
+      tracer_.tell(Origin::kGreedy, placed.levels, {});
+      offers_.assign(1, {std::move(placed), Origin::kGreedy, {}});
     };
-    if (options_.trace) greedy.on_first = [this](const Candidate& first) { tracer_.tell("greedy", first.levels, {}); };
-    // On very large clusters the first two orders found the best plan (the first alone if most nodes are idle), and an
-    // engine that follows makes better use of the time.
-    const bool follows = options_.engine != Engine::kGreedy && !is_short_for_milp();
-    // On small clusters all starts finish before another engine begins: the plan is then never worse than that of
-    // greedy alone, even if a busy machine leaves it very little time.
-    const bool has_all_the_time = options_.engine == Engine::kGreedy || looks() <= kManyLooks;
-    if (looks() > kVeryManyLooks) greedy.starts = follows || !is_occupied_ ? 1 : 2;
+    if (options_.trace)
+      greedy.on_first = [this](const Candidate& first) { tracer_.tell(Origin::kGreedy, first.levels, {}); };
+    // On very large clusters one start is enough if an engine follows that makes better use of the time. On small ones
+    // all starts finish before another engine begins: the plan is then never worse than that of greedy alone, even if a
+    // busy machine leaves it very little time.
+    greedy.starts = plan_.greedy.starts;
     if (!options_.deterministic) {
       // The MILP may find what greedy has not found in its part of the time. But one start should finish.
-      const auto stops_after = [&](double share) -> StartStops {
-        const Clock::time_point now = Clock::now();
-        const Clock::time_point until =
-            (has_all_the_time ? options_.deadline : deadline_.after(share)) - end_of_start();
+      const auto stops_after = [&](double ms) -> greedy::StartStops {
+        const Clock::time_point now = Clock::now(), until = begun_ + as_duration(ms);
         const Clock::time_point claims_until =
-            now + std::chrono::duration_cast<Clock::duration>(kClaimingShare * (until - now));
+            now + std::chrono::duration_cast<Clock::duration>(plan_.greedy.claiming * (until - now));
         return {[until] { return Clock::now() >= until; }, [claims_until] { return Clock::now() >= claims_until; }};
       };
-      greedy.first_alone = is_short();
-      const bool evicts = is_short_for_evictions();
-      greedy.stop = stops_after(is_short() ? 1 : evicts ? kEvictingShare : kFirstStartShare);
-      greedy.stop_more = stops_after(evicts ? kEvictingShare : kGreedyShare);
+      greedy.first_alone = plan_.greedy.first_alone;
+      greedy.stop = stops_after(plan_.greedy.first_ms);
+      greedy.stop_more = stops_after(plan_.greedy.more_ms);
       greedy.stop.all = [this, stops = std::move(greedy.stop.all)] {
         const bool is_due = stops();
         if (is_due) note_stop();
@@ -215,39 +203,37 @@ class Cycle {
     greedy_stopped_.compare_exchange_strong(never, Clock::now().time_since_epoch().count());
   }
 
-  // A start with evictions finishes its current claim and reprieves unneeded victims.
-  Clock::duration end_of_start() const { return (most_leaving_ > 0 ? reserve() : Clock::duration()) + end_of_search(); }
-  Clock::duration end_of_search() const { return reserve() + as_duration(forecast_.stopping(looks())); }
-
   // The rest of the last plan, if that is better.
   void recall_plan() {
     if (options_.deterministic || deadline_.passed()) return;
     const Clock::time_point start = Clock::now();
-    const Clock::time_point until = options_.deadline - 2 * end_of_search();  // a plan costs as much as ending
+    // A plan costs as much as ending.
+    const Clock::time_point until =
+        options_.deadline - as_duration(kTuning.forecast.margin * (reserve_ms() + forecast_.stopping(size_.items())));
     if (start >= until) return;
     auto candidate = known_plan_.recall(problem_, shares_, [until] { return Clock::now() >= until; });
     search_ms_ += milliseconds_since(start);
     last_engine_ended_ = Clock::now();
     if (!candidate || compare(candidate->levels, offers_.front().candidate.levels, ids_) <= 0) return;
-    tracer_.tell("search", candidate->levels, {});
-    offers_.insert(offers_.begin(), {*std::move(candidate), "search", {}});
+    tracer_.tell(Origin::kSearch, candidate->levels, {});
+    offers_.insert(offers_.begin(), {*std::move(candidate), Origin::kSearch, {}});
   }
 
   // Leaves more nodes whole if that changes no earlier level; known bounds remain valid as long as the values before
   // their level do.
-  void gather_best() {
-    if (!snapshot_.policy.has_whole_nodes() || offers_.empty() || offers_.front().is_gathered) return;
-    const Clock::time_point start = Clock::now(), until = deadline_.after(kFirstSearchShare) - reserve();
+  void repack_best() {
+    if (!snapshot_.policy.has_whole_nodes() || offers_.empty() || offers_.front().is_repacked) return;
+    const Clock::time_point start = Clock::now(), until = deadline_.after(plan_.search.first) - reserve();
     if (!options_.deterministic && start >= until) return;
     const StopRequest stop = [&] { return !options_.deterministic && Clock::now() >= until; };
     Offer& best = offers_.front();
     const WholenessValues bounds = sum_bounds_.wholeness(best.candidate.levels);
-    Gathered gathered = gather(problem_, shares_, best.candidate, bounds, stop);
-    gathering_ms_ += milliseconds_since(start);
+    local_search::Repacked repacked = local_search::repack(problem_, shares_, best.candidate, bounds, stop);
+    repacking_ms_ += milliseconds_since(start);
     last_engine_ended_ = Clock::now();
-    best.is_gathered = gathered.is_complete && !gathered.better;
-    if (!gathered.better) return;
-    Offer found{*std::move(gathered.better), best.origin, best.bounds, gathered.is_complete};
+    best.is_repacked = repacked.is_complete && !repacked.better;
+    if (!repacked.better) return;
+    Offer found{*std::move(repacked.better), best.origin, best.bounds, repacked.is_complete};
     forget_bounds_after_change(best, found);
     tracer_.tell(found.origin, found.candidate.levels, found.bounds);
     offers_.insert(offers_.begin(), std::move(found));
@@ -282,150 +268,101 @@ class Cycle {
     }
   }
 
-  // Whether the budget is so short that a start of greedy is likely to take most of it, or more if it evicts: 0.5 to
-  // 2.5 microseconds a pod were measured, 33 with evictions.
-  bool is_short() const {
-    const std::int64_t microseconds_a_pod = most_leaving_ > 0 ? 10 : 4;
-    return deadline_.left() < std::chrono::microseconds(microseconds_a_pod * std::ssize(problem_.pods));
-  }
-
-  // Whether the budget is so short that the MILP engine will not reach a good plan with evictions. Running all starts
-  // of greedy to the end achieves more.
-  bool is_short_for_evictions() const { return deadline_.left() < 3 * time_to_leave(); }
-
-  // The time that engine needs for a first plan: 2 s for 4,000 pods that may leave, on nodes of which nearly all hold
-  // different pods.
-  Clock::duration time_to_leave() const { return std::chrono::microseconds(500 * leaving_of_kinds_); }
-
-  static std::int64_t most_leaving(const Problem& problem) {
-    const Actions& actions = problem.snapshot->policy.actions;
-    if (!actions.consolidate && !actions.preempt && !actions.reclaim) return 0;
-    return std::ranges::count_if(problem.pods, [&](const Pod& pod) {
-      return pod.status == PodStatus::kRunning && problem.gangs[pod.gang].preemptible;
-    });
-  }
-
-  // Whether the budget is so short that the MILP engine will not reach a plan if it prices blocks of nodes, or if pods
-  // may leave; or that it needs all of it.
-  bool is_short_for_milp() const {
-    return is_short_to_formulate() || is_large_with(milp_times_.first_plan) ||
-           (looks() > kManyLooks && deadline_.left() < time_to_leave());
-  }
-  // 25 to 50 ns were measured for each class of pods at each kind of node, before there is a formulation.
-  bool is_short_to_formulate() const {
-    const auto supply = std::chrono::nanoseconds(50 * rooms_ * std::ssize(problem_.pod_classes));
-    return deadline_.left() * kFormulatingShare < supply;
-  }
-  bool is_milp_alone() const { return !may_search() || is_large_with(milp_times_.alone); }
-  static std::int64_t occupied_nodes(const Problem& problem) {
-    std::vector<bool> is_occupied(problem.nodes.size(), false);
-    for (const Pod& pod : problem.pods)
-      if (!pod.node.is_none()) is_occupied[pod.node.value()] = true;
-    return std::ranges::count(is_occupied, true);
-  }
-  // Kinds of nodes that the MILP engine may have to distinguish.
-  static std::int64_t most_rooms(const Problem& problem) {
-    if (!problem.anti_affinities.empty()) return std::ssize(problem.nodes);
-    return std::min(std::ssize(problem.nodes), std::ssize(problem.node_classes) + occupied_nodes(problem));
-  }
-  bool is_large_with(std::int64_t microseconds_a_look) const {
-    return looks() > kManyLooks && deadline_.left() < std::chrono::microseconds(microseconds_a_look * looks());
-  }
-  std::int64_t looks() const { return static_cast<std::int64_t>(problem_.pods.size() + problem_.nodes.size()); }
+  // Whether the MILP engine is left out, as it would reach no plan.
+  bool is_short_for_milp() const { return plan_.is_short_for_milp(left_ms()); }
+  bool is_milp_alone() const { return plan_.is_milp_alone(left_ms()); }
 
   bool may_search() const { return options_.engine == Engine::kAuto; }
 
   // To begin one and to finish it.
-  bool has_time_for_search() const {
-    const Clock::duration least = as_duration(kToBeginAndEnd * static_cast<double>(looks()));
-    return options_.deterministic || Clock::now() + least < options_.deadline - reserve();
-  }
+  bool has_time_for_search() const { return options_.deterministic || left_ms() - reserve_ms() > plan_.needs.search; }
 
   // After the MILP engine, if it has not proven its plan optimal.
   Clock::duration time_for_search() const {
     if (is_milp_alone()) return {};
-    const Clock::duration left = std::max(Clock::duration::zero(), deadline_.left() - reserve());
-    const auto part = [&](double share) { return std::chrono::duration_cast<Clock::duration>(left * share); };
-    const std::chrono::microseconds wanted(milp_times_.all * looks());
-    const Clock::duration rest =
-        left - std::clamp<Clock::duration>(wanted, part(kLeastMilpShare), part(kMostMilpShare));
-    // If the first search finished by itself, another one will not take much longer.
-    return search_ran_out_ ? rest : std::min<Clock::duration>(rest, kSearchAgain * as_duration(search_ms_));
+    std::optional<double> first_ms;
+    if (!search_ran_out_) first_ms = search_ms_;
+    return as_duration(time_for_last_search(plan_, left_ms() - reserve_ms(), first_ms));
   }
 
   // The integer program between two searches: it starts from a better plan, and its result is improved by the second
   // search.
   void improve() {
-    if (may_search() && is_full_of_the_young() && has_time_for_another_start()) put_oldest_first();
+    if (may_search() && is_filled_with_recent_gangs() && has_time_for_another_start()) put_oldest_first();
     const bool is_left_to_search = may_search() && is_short_for_milp();
     if (worth_a_milp() && !is_left_to_search) {
-      if (!is_milp_alone()) run_search({deadline_.after(kFirstSearchShare), kFirstSearchShare});
+      if (!is_milp_alone()) run_search({deadline_.after(plan_.search.first), plan_.search.first});
       run_milp();
     } else if (may_search() && has_time_for_search()) {
       measure_verifying();
     }
-    gather_best();
-    if (may_search() && has_time_for_search()) run_search({options_.deadline - reserve(), 1 - kFirstSearchShare});
+    repack_best();
+    if (may_search() && has_time_for_search()) run_search({options_.deadline - reserve(), 1 - plan_.search.first});
+    if (is_left_to_search) note_milp_left_out();
     if (is_left_to_search && has_search_left_most_of_it()) run_milp();
     last_engine_ended_ = Clock::now();
     if (may_search()) solution_.phases_ms.emplace_back("search", search_ms_ + oldest_ms_);
   }
 
   // Whether the only likely gain left is to place gangs that have waited longer.
-  bool is_full_of_the_young() const {
+  bool is_filled_with_recent_gangs() const {
     const std::vector<std::int64_t>& values = offers_.front().candidate.levels.values;
     for (std::size_t i = 0; i < ids_.size(); ++i) {
       const double gap = std::abs(static_cast<double>(trivial_[i] - values[i])) /
                          std::max(1.0, std::abs(static_cast<double>(trivial_[i])));
-      if (ids_[i].kind == LevelKind::kSeniority) return gap > kFull;
-      if (gap > kFull) return false;
+      if (ids_[i].kind == LevelKind::kSeniority) return gap > kTuning.size.full;
+      if (gap > kTuning.size.full) return false;
     }
     return false;
   }
 
   // And for as much again to improve it.
   bool has_time_for_another_start() const {
-    return options_.deterministic || deadline_.left() - reserve() > as_duration(2 * greedy_ms_);
+    return options_.deterministic || left_ms() - reserve_ms() > kTuning.forecast.margin * greedy_ms_;
   }
 
   // Restarts with the oldest gangs first, which leaves a little idle; a search may fill that and improve the plan.
   void put_oldest_first() {
     const Clock::time_point start = Clock::now();
-    const double share = is_milp_alone() ? kMostOldestShare : kOldestShare;
+    const double share = is_milp_alone() ? plan_.search.oldest_alone : plan_.search.oldest;
     const SearchTime time{deadline_.after(share) - reserve(), share};
-    GreedyOptions greedy = greedy_options();
+    greedy::GreedyOptions greedy = greedy_options();
     greedy.oldest_first = true;
     greedy.on_placed = nullptr;
     if (!options_.deterministic) greedy.stop = {[until = time.until] { return Clock::now() >= until; }, {}};
-    Candidate candidate = solve_greedy(problem_, shares_, greedy);
+    Candidate candidate = greedy::solve_greedy(problem_, shares_, greedy);
     if (options_.deterministic || Clock::now() < time.until)
-      candidate = search(problem_, shares_, candidate, options_of_search(time));
+      candidate = local_search::search(problem_, shares_, candidate, options_of_search(time));
     oldest_ms_ = milliseconds_since(start);
     if (compare(candidate.levels, offers_.front().candidate.levels, ids_) <= 0) return;
-    tracer_.tell("search", candidate.levels, {});
+    tracer_.tell(Origin::kSearch, candidate.levels, {});
     std::vector<std::optional<std::int64_t>> bounds = sum_bounds_.reached(candidate.levels);
-    offers_.insert(offers_.begin(), {std::move(candidate), "search", std::move(bounds)});
+    offers_.insert(offers_.begin(), {std::move(candidate), Origin::kSearch, std::move(bounds)});
   }
 
   // The search has nothing left to find, and the rest of the budget would be idle.
   bool has_search_left_most_of_it() const {
-    return !options_.deterministic && !search_ran_out_ && worth_a_milp() && !is_short_to_formulate() &&
-           deadline_.left() > as_duration(whole_ms_ / 2);
+    return !options_.deterministic && !search_ran_out_ && worth_a_milp() && !plan_.is_short_to_formulate(left_ms()) &&
+           left_ms() > kTuning.parts.half * plan_.whole_ms;
   }
 
-  // Below this the MILP engine gives no result: setup and an aggregate bound took 5 ms on tiny problems, 0.1 s on 9,704
-  // nodes and 65,000 pods.
-  bool worth_a_milp() const { return deadline_.left() - reserve() > std::chrono::microseconds(5'000 + 2 * looks()); }
+  // With less the MILP engine gives no result.
+  bool worth_a_milp() const { return left_ms() - reserve_ms() > plan_.needs.first_bound; }
 
-  // Reserved for the end: as forecast, but at least three times the verification time of this line. The names of pods
+  void note_milp_left_out() {
+    if (!options_.deterministic) engine_forecast_.note_left_out(size_.nodes_differ());
+  }
+
+  // Kept for the end: as forecast, but at least a multiple of the verification time of this line. The names of pods
   // that must be gone first are written for each placement; forecasts by the snapshot's size omit them.
-  Clock::duration reserve() const {
+  double reserve_ms() const {
     std::size_t names = 0;
     if (!offers_.empty())
       for (const Placement& placement : offers_.front().candidate.plan.placements) names += placement.after.size();
-    return as_duration(std::max(forecast_.of(looks(), whole_ms_), 3 * verify_ms_) +
-                       kToWriteAName * static_cast<double>(names));
+    return std::max(forecast_.of(size_.items(), plan_.whole_ms), kTuning.forecast.repeat * verify_ms_) +
+           writing_time(kNameBytes * static_cast<double>(names));
   }
+  Clock::duration reserve() const { return as_duration(reserve_ms()); }
 
   // Puts a plan that passes in front, and measures how long checking takes.
   bool measure_verifying() {
@@ -441,30 +378,35 @@ class Cycle {
     return passes(offers_.front());
   }
 
-  std::int64_t work() const { return kWorkANode * std::max(kLeastNodes, std::ssize(problem_.nodes)); }
-
   void run_milp() {
     if (!measure_verifying()) return;
     const Clock::time_point start = Clock::now();
     const Clock::time_point until =
         options_.deterministic ? options_.deadline : options_.deadline - reserve() - time_for_search();
-    MilpEngineOptions milp{options_.deterministic ? Deadline(until, WorkLimit(work())) : Deadline(until, false),
-                           options_.gap,
-                           options_.threads,
-                           options_.write_model,
-                           &tracer_,
-                           options_.deterministic ? nullptr : &known_prices_,
-                           trivial_};
+    engine::MilpEngineOptions milp{
+        options_.deterministic ? Deadline(until, WorkLimit(plan_.milp_work)) : Deadline(until, false),
+        options_.gap,
+        options_.threads,
+        options_.write_model,
+        &tracer_,
+        options_.deterministic ? nullptr : &known_prices_,
+        trivial_};
     milp.sums = &sum_bounds_;
-    if (!groundwork_)
-      groundwork_ = std::make_unique<MilpGroundwork>(problem_, shares_, milp.deadline.part(kFormulatingShare));
-    MilpOutcome outcome = solve_milp(*groundwork_, offers_.front().candidate, backend_, milp);
+    milp.parts = plan_.milp;
+    if (!preparation_)
+      preparation_ =
+          std::make_unique<engine::MilpPreparation>(problem_, shares_, milp.deadline.part(plan_.milp.formulating));
+    engine::MilpOutcome outcome = engine::solve_milp(*preparation_, offers_.front().candidate, backend_, milp);
     ran_out_ = !options_.deterministic && milp.deadline.passed();
     if (ran_out_) forecast_.learn_coming_back(milliseconds_since(until));
+    if (outcome.first_improved && size_.leaving == 0 && !options_.deterministic)
+      engine_forecast_.learn_first_plan(
+          size_.items(), size_.nodes_differ(),
+          std::chrono::duration<double, std::milli>(*outcome.first_improved - start).count());
     solution_.phases_ms.emplace_back("milp", milliseconds_since(start));
     solution_.defects.insert(solution_.defects.end(), outcome.defects.begin(), outcome.defects.end());
     if (outcome.improved)
-      offers_.insert(offers_.begin(), {std::move(outcome.best), "milp", std::move(outcome.bounds)});
+      offers_.insert(offers_.begin(), {std::move(outcome.best), Origin::kMilp, std::move(outcome.bounds)});
     else
       merge_bounds(outcome.bounds, offers_.front().bounds);
   }
@@ -484,13 +426,13 @@ class Cycle {
     };
   }
 
-  SearchOptions options_of_search(const SearchTime& time) const {
-    SearchOptions search_options;
+  local_search::SearchOptions options_of_search(const SearchTime& time) const {
+    local_search::SearchOptions search_options;
     search_options.seed = options_.seed;
     search_options.threads = options_.threads;
     if (options_.deterministic)
       search_options.most_trials =
-          static_cast<std::int64_t>(time.share * static_cast<double>(std::min(kMostTrials, kTrialsALook * looks())));
+          static_cast<std::int64_t>(time.share * static_cast<double>(plan_.search.most_trials));
     else
       search_options.stop = stop_of_search(time.until);
     return search_options;
@@ -500,16 +442,16 @@ class Cycle {
   void run_search(const SearchTime& time) {
     const Clock::time_point start = Clock::now();
     if (!options_.deterministic && start >= time.until) return;
-    SearchOptions search_options = options_of_search(time);
+    local_search::SearchOptions search_options = options_of_search(time);
     const Offer& best = offers_.front();
     // If all levels are proven, the search only distinguishes plans that are equal in all of them.
-    if (is_settled(best)) search_options.most_trials = std::min(kMostTrials, kTrialsOfEquals * looks());
-    Offer found{search(problem_, shares_, best.candidate, search_options), "search", best.bounds};
+    if (is_settled(best)) search_options.most_trials = plan_.search.settled_trials;
+    Offer found{local_search::search(problem_, shares_, best.candidate, search_options), Origin::kSearch, best.bounds};
     search_ms_ += milliseconds_since(start);
     search_ran_out_ = !options_.deterministic && Clock::now() >= time.until;
     if (found.candidate.plan == best.candidate.plan) return;
     forget_bounds_after_change(best, found);
-    tracer_.tell("search", found.candidate.levels, found.bounds);
+    tracer_.tell(Origin::kSearch, found.candidate.levels, found.bounds);
     offers_.insert(offers_.begin(), std::move(found));
   }
 
@@ -526,12 +468,12 @@ class Cycle {
   }
 
   bool passes(const Offer& offer) {
-    const std::vector<Violation> violations =
-        check_plan(snapshot_, problem_, shares_, offer.candidate.plan, options_.threads);
+    const std::vector<referee::Violation> violations =
+        referee::check_plan(snapshot_, problem_, shares_, offer.candidate.plan, options_.threads);
     if (violations.empty()) return true;
     ++solution_.rejected_plans;
-    solution_.defects.push_back("a " + std::string(offer.origin) +
-                                " plan was rejected: " + std::string(rule_name(violations[0].rule)) + ", " +
+    solution_.defects.push_back("a " + std::string(origin_name(offer.origin)) +
+                                " plan was rejected: " + std::string(referee::rule_name(violations[0].rule)) + ", " +
                                 violations[0].subject + ": " + violations[0].message);
     return false;
   }
@@ -541,22 +483,22 @@ class Cycle {
     for (Offer& offer : offers_)
       if (passes_and_is_told(offer)) return offer;
     offers_.push_back(least());
-    show(offers_.back());
+    remember(offers_.back());
     tell(offers_.back());
     return offers_.back();
   }
 
-  // The referee, the report, the caller and the plan memory read the plan concurrently; the report on a rejected plan
-  // is not used. If they run one after another, the report comes last: it alone knows when to stop.
+  // The referee, the report and the plan memory read the plan concurrently; the report on a rejected plan is not used.
+  // If they run one after another, the report comes last: it alone knows when to stop.
   bool passes_and_is_told(Offer& offer) {
-    if (options_.threads <= 1 || !is_well_formed(snapshot_, problem_, offer.candidate.plan)) {
+    if (options_.threads <= 1 || !referee::is_well_formed(snapshot_, problem_, offer.candidate.plan)) {
       if (!passes(offer)) return false;
-      show(offer);
+      remember(offer);
       only_reasons_ms_ = milliseconds_since(tell(offer));
       return true;
     }
     bool has_passed = false;
-    Clock::time_point only_reasons_left, is_checked, is_shown;
+    Clock::time_point only_reasons_left, is_checked, is_remembered;
     parallel_for(3, options_.threads, [&](std::size_t task) {
       if (task == 0) {
         has_passed = passes(offer);
@@ -564,16 +506,15 @@ class Cycle {
       } else if (task == 1) {
         only_reasons_left = tell(offer);
       } else {
-        show(offer);
-        is_shown = Clock::now();
+        remember(offer);
+        is_remembered = Clock::now();
       }
     });
-    only_reasons_ms_ = milliseconds_since(std::max({only_reasons_left, is_checked, is_shown}));
+    only_reasons_ms_ = milliseconds_since(std::max({only_reasons_left, is_checked, is_remembered}));
     return has_passed;
   }
 
-  void show(const Offer& offer) const {
-    if (options_.verifying) options_.verifying(offer.candidate.plan);
+  void remember(const Offer& offer) const {
     if (may_search() && !options_.deterministic) known_plan_.keep(problem_, offer.candidate.plan);
   }
 
@@ -582,19 +523,20 @@ class Cycle {
     complete_bounds(offer);
     drop_refuted_bounds(offer);
     Clock::time_point only_reasons_left;
-    ReportInput input{offer.candidate.plan, offer.candidate.levels, offer.bounds, is_settled(offer) || !ran_out_};
+    explain::ReportInput input{offer.candidate.plan, offer.candidate.levels, offer.bounds,
+                               is_settled(offer) || !ran_out_};
     // Finding the first reason takes the longest; each one has to be written, too; and marking those without time takes
     // very little.
     if (!options_.deterministic)
-      input.stop = [until = options_.deadline - std::chrono::nanoseconds(kGlance * problem_.gangs.size()),
-                    first = as_duration(kToTheFirstReason * static_cast<double>(looks())),
-                    told = std::int64_t{0}]() mutable {
-        const Clock::duration rest = told == 0 ? first : as_duration(kToWriteAReason * static_cast<double>(told));
+      input.stop = [until = options_.deadline - as_duration(plan_.glance_ms),
+                    first = as_duration(plan_.first_reason_ms), told = std::int64_t{0}]() mutable {
+        const Clock::duration rest =
+            told == 0 ? first : as_duration(writing_time(kReasonBytes * static_cast<double>(told)));
         ++told;
         return Clock::now() + rest >= until;
       };
     input.only_reasons_left = [&] { only_reasons_left = Clock::now(); };
-    solution_.report = describe(problem_, shares_, input);
+    solution_.report = explain::describe(problem_, shares_, input);
     return only_reasons_left;
   }
 
@@ -627,16 +569,17 @@ class Cycle {
         plan.evictions.push_back({pod, EvictionReason::kStale, GangIndex::none()});
     }
     Levels levels = evaluate(problem_, shares_, plan);
-    return {{std::move(plan), std::move(levels)}, "none", {}};
+    return {{std::move(plan), std::move(levels)}, Origin::kNone, {}};
   }
 
   Solution conclude(Offer& offer) {
     std::ranges::move(bound_defects_, std::back_inserter(solution_.defects));
     tracer_.tell(offer.origin, offer.candidate.levels, offer.bounds);
-    solution_.gap = gap_of(solution_.report.objective, snapshot_.policy.placement);
-    solution_.origin =
-        offer.candidate.plan.placements.empty() && offer.candidate.plan.evictions.empty() ? "none" : offer.origin;
-    solution_.proof = is_settled(offer) ? "optimal" : (is_within_gap(offer) ? "withinGap" : "heuristic");
+    solution_.gap = explain::gap_of(solution_.report.objective, snapshot_.policy.placement);
+    const bool does_nothing = offer.candidate.plan.placements.empty() && offer.candidate.plan.evictions.empty();
+    solution_.origin = does_nothing ? Origin::kNone : offer.origin;
+    const Proof unsettled = is_within_gap(offer) ? Proof::kWithinGap : Proof::kHeuristic;
+    solution_.proof = is_settled(offer) ? Proof::kOptimal : unsettled;
     solution_.plan = std::move(offer.candidate.plan);
     return std::move(solution_);
   }
@@ -654,28 +597,26 @@ class Cycle {
   const Snapshot& snapshot_;
   const Problem& problem_;
   const SolveOptions& options_;
-  Backend& backend_;
-  PriceMemory& known_prices_;
+  cbc::Backend& backend_;
+  column_generation::PriceMemory& known_prices_;
   PlanMemory& known_plan_;
   EndForecast& forecast_;
+  EngineForecast& engine_forecast_;
   std::vector<LevelId> ids_;
   FairShares shares_;
-  const std::int64_t rooms_;
-  const bool is_occupied_;
-  const MilpTimes& milp_times_;
-  const std::int64_t most_leaving_;      // pods that may be evicted or moved
-  const std::int64_t leaving_of_kinds_;  // of them, those on one node of each kind
-  std::vector<std::int64_t> trivial_;    // bounds of the levels
-  const SumBounds sum_bounds_;
+  const InstanceSize size_;
+  std::vector<std::int64_t> trivial_;  // bounds of the levels
+  const lp::SumBounds sum_bounds_;
   Deadline deadline_;
-  const double whole_ms_;  // what is left when the cycle begins
+  const Clock::time_point begun_ = Clock::now();
+  const TimePlan plan_;
   Tracer tracer_;
-  std::unique_ptr<MilpGroundwork> groundwork_;
+  std::unique_ptr<engine::MilpPreparation> preparation_;
   std::vector<Offer> offers_;  // best first
-  double greedy_ms_ = 0, verify_ms_ = 0, search_ms_ = 0, oldest_ms_ = 0, gathering_ms_ = 0;
+  double greedy_ms_ = 0, verify_ms_ = 0, search_ms_ = 0, oldest_ms_ = 0, repacking_ms_ = 0;
   std::atomic<Clock::rep> greedy_stopped_{0};  // when its first start was asked to stop; 0: it was not
   Clock::time_point last_engine_ended_;
-  double only_reasons_ms_ = 0;  // of the end: nothing else was done then
+  double only_reasons_ms_ = 0;              // of the end: nothing else was done then
   std::vector<std::string> bound_defects_;  // found concurrently with the referee, which adds to those of the solution
   bool search_ran_out_ = false;
   bool ran_out_ = false;  // of time, before the last engine had finished
@@ -686,9 +627,10 @@ class Cycle {
 
 Solution Portfolio::solve(const Snapshot& snapshot, const Problem& problem, const SolveOptions& options) {
   Implementation& lasting = *implementation_;
-  Cycle cycle(snapshot, problem, options, {lasting.backend, lasting.prices, lasting.plan, lasting.forecast});
+  Cycle cycle(snapshot, problem, options,
+              {lasting.backend, lasting.prices, lasting.plan, lasting.forecast, lasting.engines});
   Solution solution = cycle.run();
-  if (auto large = cycle.take_large_groundwork())
+  if (auto large = cycle.take_large_preparation())
     lasting.clearing_away = std::jthread([all = std::move(large)]() mutable { all.reset(); });
   return solution;
 }
@@ -697,4 +639,4 @@ void Portfolio::tidy() { implementation_->backend.tidy(); }
 
 std::int64_t Portfolio::worker_failures() const { return implementation_->backend.failures(); }
 
-}  // namespace muster
+}  // namespace muster::portfolio

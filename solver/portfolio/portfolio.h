@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,13 +11,17 @@
 
 #include "model/explain/report.h"
 #include "model/objective/fair_share.h"
+#include "model/objective/origin.h"
 #include "model/problem/problem.h"
 #include "model/referee/referee.h"
 #include "model/snapshot/plan.h"
+#include "solver/budget/time_plan.h"
 #include "solver/budget/trace.h"
 #include "solver/cbc/backend.h"
 
-namespace muster {
+namespace muster::portfolio {
+
+using TimePlanSink = std::function<void(const TimeAllotments&)>;
 
 enum class Engine : std::uint8_t { kAuto, kGreedy, kMilp };
 
@@ -32,16 +35,15 @@ struct SolveOptions {
   double gap = 0;              // good enough: stop when the gap of the first short level is at most this
   bool deterministic = false;  // work limits in place of clocks
   TraceSink trace;             // receives better plans and bounds on the way; empty: no trace
+  TimePlanSink time_plan;      // receives the time plan before the first engine begins; may be empty
   std::string write_model;     // a path: what CBC is given first, as an MPS file; empty: no
-  // Called with a plan while it is verified, concurrently: the last time with that of the solution. May be empty.
-  std::function<void(const Plan&)> verifying;
 };
 
 struct Solution {
   Plan plan;
-  Report report;
-  std::string_view origin = "none";      // greedy, search, milp, none
-  std::string_view proof = "heuristic";  // optimal, withinGap, heuristic
+  explain::Report report;
+  Origin origin = Origin::kNone;
+  Proof proof = Proof::kHeuristic;
   double gap = 0;
   std::vector<std::pair<std::string_view, double>> phases_ms;  // greedy, milp, search, verify
   std::vector<std::string> defects;  // plans that the referee rejected, and workers that died: counted and logged
@@ -52,7 +54,7 @@ struct Solution {
 class Portfolio {
  public:
   explicit Portfolio(std::string worker_program);  // path of the `muster` binary, run as `muster worker`
-  explicit Portfolio(BackendOptions options);      // for tests of workers that fail
+  explicit Portfolio(cbc::BackendOptions options);  // for tests of workers that fail
   ~Portfolio();
   Portfolio(const Portfolio&) = delete;
   Portfolio& operator=(const Portfolio&) = delete;
@@ -70,4 +72,4 @@ class Portfolio {
   std::unique_ptr<Implementation> implementation_;
 };
 
-}  // namespace muster
+}  // namespace muster::portfolio

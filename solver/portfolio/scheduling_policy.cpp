@@ -9,12 +9,13 @@
 #include "heuristics/policies/online_placing.h"
 #include "model/referee/referee.h"
 
-namespace muster {
+namespace muster::portfolio {
 
 const std::vector<std::string_view>& policy_names() {
   static const std::vector<std::string_view> names = [] {
     std::vector<std::string_view> all = {"greedy", "auto", "milp", "fifo", "backfill", "kai"};
-    for (const OnlinePolicyKind kind : online_policies()) all.push_back(online_policy_name(kind));
+    for (const policies::OnlinePolicyKind kind : policies::online_policies())
+      all.push_back(policies::online_policy_name(kind));
     return all;
   }();
   return names;
@@ -25,10 +26,11 @@ SchedulingPolicy::SchedulingPolicy(PolicyOptions options, std::string worker_pro
 
 Plan SchedulingPolicy::propose(const Snapshot& snapshot, const Problem& problem, const FairShares& shares,
                                std::vector<std::string>& defects) {
-  if (options_.name == "fifo") return solve_fifo(problem, shares, FifoRule::kStrict);
-  if (options_.name == "backfill") return solve_fifo(problem, shares, FifoRule::kBackfill);
-  if (options_.name == "kai") return solve_in_kai_order(problem, shares);
-  if (const auto kind = online_policy_of(options_.name)) return solve_one_by_one(problem, {*kind, {}, {}});
+  if (options_.name == "fifo") return policies::solve_fifo(problem, shares, policies::FifoRule::kStrict);
+  if (options_.name == "backfill") return policies::solve_fifo(problem, shares, policies::FifoRule::kBackfill);
+  if (options_.name == "kai") return policies::solve_in_kai_order(problem, shares);
+  if (const auto kind = policies::online_policy_of(options_.name))
+    return policies::solve_one_by_one(problem, {*kind, {}, {}});
   SolveOptions solve;
   solve.engine = options_.name == "greedy" ? Engine::kGreedy : options_.name == "milp" ? Engine::kMilp : Engine::kAuto;
   solve.threads = options_.threads;
@@ -43,12 +45,12 @@ Plan SchedulingPolicy::propose(const Snapshot& snapshot, const Problem& problem,
 Plan SchedulingPolicy::decide(const Snapshot& snapshot, const Problem& problem, const FairShares& shares,
                               std::vector<std::string>& defects) {
   Plan plan = propose(snapshot, problem, shares, defects);
-  const std::vector<Violation> violations = check_plan(snapshot, problem, shares, plan);
+  const std::vector<referee::Violation> violations = referee::check_plan(snapshot, problem, shares, plan);
   if (violations.empty()) return plan;
-  const Violation& first = violations.front();
-  defects.push_back(fmt::format("{}: the plan breaks {}: {}: {}", options_.name, rule_name(first.rule), first.subject,
-                                first.message));
+  const referee::Violation& first = violations.front();
+  defects.push_back(fmt::format("{}: the plan breaks {}: {}: {}", options_.name, referee::rule_name(first.rule),
+                                first.subject, first.message));
   return {};
 }
 
-}  // namespace muster
+}  // namespace muster::portfolio

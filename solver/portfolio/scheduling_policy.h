@@ -12,7 +12,7 @@
 #include "model/snapshot/plan.h"
 #include "solver/portfolio/portfolio.h"
 
-namespace muster {
+namespace muster::portfolio {
 
 struct PolicyOptions {
   std::string name;  // one of policy_names()
@@ -42,4 +42,4 @@ class SchedulingPolicy {
   Portfolio portfolio_;
 };
 
-}  // namespace muster
+}  // namespace muster::portfolio

@@ -1,4 +1,4 @@
-// The pods that a plan may speak of in a tiny problem, numbered so that sets of them are bits of a word.
+// The pods that a plan may name in a tiny problem, numbered so that sets of them are bits of a word.
 #pragma once
 
 #include <bit>

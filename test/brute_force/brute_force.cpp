@@ -7,8 +7,8 @@
 #include <unordered_map>
 
 #include "model/objective/evaluation.h"
-#include "test/brute_force/company.h"
 #include "test/brute_force/instances/pod_kinds.h"
+#include "test/brute_force/inter_pod.h"
 #include "test/brute_force/node_contents.h"
 #include "test/brute_force/wholeness.h"
 
@@ -55,7 +55,7 @@ class Solver {
         kinds_(placeable_kinds(problem)),
         before_(running_usage(problem)),
         wholeness_(problem, kinds_),
-        company_(problem),
+        inter_pod_(problem),
         has_whole_nodes_(problem.snapshot->policy.has_whole_nodes()) {
     is_small_ = kinds_.size() <= kMostKinds && std::ranges::all_of(kinds_, [](const PodKind& kind) {
                   return std::ssize(kind.pods) <= kMostPodsOfAKind;
@@ -63,7 +63,7 @@ class Solver {
     ids_ = level_ids(problem);
     collect_terms();
     for (std::size_t k = 0; k < kinds_.size(); ++k) {
-      if (!company_.empty() && company_.concerns(kinds_[k].pods.front())) concerned_.push_back(k);
+      if (!inter_pod_.empty() && inter_pod_.concerns(kinds_[k].pods.front())) concerned_.push_back(k);
     }
     for (const PodIndex pod : problem.pods.indices()) {
       if (problem.pods[pod].status == PodStatus::kRunning) staying_.push_back({pod, problem.pods[pod].node});
@@ -96,7 +96,7 @@ class Solver {
     terms.erase(std::unique(terms.begin(), terms.end()), terms.end());
     for (const AntiAffinityIndex term : terms) {
       first_flag_[term] = flags_;
-      flags_ += 2 * problem_.anti_affinities[term].domain_count;
+      flags_ += 2 * problem_.inter_pod.anti_affinities[term].domain_count;
     }
     last_node_.assign(flags_, 0);
     for (const auto& [term, first] : first_flag_) {
@@ -148,8 +148,9 @@ class Solver {
       choices_.pop_back();
     }
     bool any = false;
-    for (const DomainIndex domain : problem_.domains.indices()) {
-      if (problem_.domains[domain].level != option.level || !holds_what_runs(option.group, option.level, domain))
+    for (const DomainIndex domain : problem_.topology.domains.indices()) {
+      if (problem_.topology.domains[domain].level != option.level ||
+          !holds_what_runs(option.group, option.level, domain))
         continue;
       any = true;
       choices_.push_back({option.group, option.level, domain, option.is_preferred});
@@ -183,7 +184,8 @@ class Solver {
     const PodClass& pod_class = problem_.pod_classes[kind.pod_class];
     const std::size_t node_class = problem_.nodes[node].node_class.value();
     std::int64_t points = kind.nominated_node == node ? 100 : 0;
-    points += pod_class.preferred_weight[node_class] - 100 * pod_class.untolerated_soft_taints[node_class];
+    points += pod_class.preferences.preferred_weight[node_class] -
+              100 * pod_class.preferences.untolerated_soft_taints[node_class];
     for (const DomainChoice& choice : choices_) {
       if (choice.is_preferred && !choice.domain.is_none() && is_below(kind.leaf, choice.group)) points += 100;
     }
@@ -206,7 +208,7 @@ class Solver {
   // Position of the term's flags for the node's domain; none if the term is of no interest or the node lacks the label.
   std::optional<std::size_t> flag_of(AntiAffinityIndex term, NodeIndex node) const {
     const auto first = first_flag_.find(term);
-    const DomainIndex domain = problem_.anti_affinities[term].domain_of[node];
+    const DomainIndex domain = problem_.inter_pod.anti_affinities[term].domain_of[node];
     if (first == first_flag_.end() || domain.is_none()) return std::nullopt;
     return first->second + 2 * domain.value();
   }
@@ -245,9 +247,9 @@ class Solver {
     if (has_whole_nodes_) extension.wholeness = wholeness_.add(content, node, next.extra.data() + first_of_wholeness_);
     if (next.extra.empty()) return extension;
     // In which order all can be bound depends on how many of each kind each node gets.
-    const std::size_t first_of_company = next.extra.size() - concerned_.size() * problem_.nodes.size();
+    const std::size_t first_of_inter_pod = next.extra.size() - concerned_.size() * problem_.nodes.size();
     for (std::size_t i = 0; i < concerned_.size(); ++i)
-      next.extra[first_of_company + i * problem_.nodes.size() + node.value()] = content.counts[concerned_[i]];
+      next.extra[first_of_inter_pod + i * problem_.nodes.size() + node.value()] = content.counts[concerned_[i]];
     for (const PutPod& pod : content.pods) {
       const PodKind& kind = kinds_[pod.kind];
       const PodClass& pod_class = problem_.pod_classes[kind.pod_class];
@@ -320,10 +322,10 @@ class Solver {
 
   // With a step for each placement; none if they can be bound in no order.
   std::optional<Plan> bound_in_order(Plan plan) const {
-    if (company_.empty()) return plan;
-    std::vector<Company::Place> placed;
+    if (inter_pod_.empty()) return plan;
+    std::vector<InterPod::Place> placed;
     for (const Placement& placement : plan.placements) placed.push_back({placement.pod, placement.node});
-    const bool is_possible = company_.any_order(staying_, placed, [&](const Company::Order& order) {
+    const bool is_possible = inter_pod_.any_order(staying_, placed, [&](const InterPod::Order& order) {
       for (std::size_t i = 0; i < order.size(); ++i) plan.placements[order[i]].step = static_cast<std::int32_t>(i);
       return true;
     });
@@ -398,9 +400,9 @@ class Solver {
   QueueUsage before_;
   std::vector<LevelId> ids_;
   Wholeness wholeness_;
-  Company company_;
+  InterPod inter_pod_;
   std::vector<std::size_t> concerned_;  // kinds whose places matter to a rule
-  std::vector<Company::Place> staying_;
+  std::vector<InterPod::Place> staying_;
   bool has_whole_nodes_ = false;
   std::size_t first_of_wholeness_ = 0;  // flag
   bool is_small_ = true, usage_depends_on_node_ = false;

@@ -30,7 +30,8 @@ struct Answer {
 
 Answer best_of(const std::string& body) {
   Result<Snapshot> read =
-      SnapshotReader({.strict = false}).read(R"({"format":"muster/v1","time":1000000,"policy":{"actions":["place"]},)" + body + "}");
+      muster_v1::SnapshotReader({.strict = false})
+          .read(R"({"format":"muster/v1","time":1000000,"policy":{"actions":["place"]},)" + body + "}");
   EXPECT_TRUE(read) << read.error().message;
   Snapshot snapshot = std::move(*read);
   const Result<Problem> problem = build_problem(snapshot);
@@ -38,7 +39,7 @@ Answer best_of(const std::string& body) {
   const FairShares shares = compute_fair_shares(*problem);
   const std::optional<Best> best = solve(*problem, shares, kMostStates);
   EXPECT_TRUE(best.has_value());
-  EXPECT_TRUE(check_plan(snapshot, *problem, shares, best->plan).empty());
+  EXPECT_TRUE(referee::check_plan(snapshot, *problem, shares, best->plan).empty());
   EXPECT_EQ(evaluate(*problem, shares, best->plan), best->levels);
   return {std::ssize(best->plan.placements), best->levels, level_ids(*problem)};
 }
@@ -129,7 +130,7 @@ TEST(BruteForce, LeavesTheHoleThatIsExpectedToBeUsed) {
 }
 
 TEST(BruteForce, GivesUpOnWhatIsTooLarge) {
-  Result<Snapshot> read = SnapshotReader({.strict = false}).read(tiny_instance(7));
+  Result<Snapshot> read = muster_v1::SnapshotReader({.strict = false}).read(tiny_instance(7));
   ASSERT_TRUE(read);
   Snapshot snapshot = std::move(*read);
   const Result<Problem> problem = build_problem(snapshot);
@@ -151,7 +152,7 @@ TEST(Engines, AgreeWithBruteForceOnRandomInstances) {
 
 // CBC's preprocessing lost the optimum of this one, and proved less than what greedy had found.
 TEST(Engines, ProveTheOptimumWhereColumnsAreDuplicates) {
-  Portfolio portfolio(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(MUSTER_BINARY);
   const Comparison comparison = compare_engines(tiny_instance(920'749), portfolio, {kMostStates});
   EXPECT_EQ(finding_name(comparison.finding), finding_name(Finding::kAgrees));
   EXPECT_EQ(comparison.remarks, std::vector<std::string>{});

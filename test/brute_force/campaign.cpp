@@ -60,7 +60,7 @@ void Campaign::print() const {
 }
 
 void Campaign::work() {
-  Portfolio portfolio(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(MUSTER_BINARY);
   for (std::uint64_t i = next_++; i < instances_; i = next_++) {
     const std::string line = options_.instance(first_seed_ + i);
     const Comparison comparison = compare_engines(line, portfolio, options_.comparison);

@@ -27,23 +27,23 @@ namespace {
 
 constexpr std::int64_t kMostStates = 3'000'000;
 
-MilpEngineOptions not_listed() {
-  MilpEngineOptions options{
+engine::MilpEngineOptions not_listed() {
+  engine::MilpEngineOptions options{
       .deadline = Deadline(Deadline::Clock::now() + std::chrono::hours(1), true), .write_model = "", .trivial = {}};
   options.most_states = 0;
   options.most_node_columns = 0;
   return options;
 }
-MilpEngineOptions priced() { return not_listed(); }
-MilpEngineOptions in_blocks() {
-  MilpEngineOptions options = not_listed();
+engine::MilpEngineOptions priced() { return not_listed(); }
+engine::MilpEngineOptions in_blocks() {
+  engine::MilpEngineOptions options = not_listed();
   options.most_rooms = 0;
   options.most_blocks = 2;
   options.sampled_rooms = 1;
   return options;
 }
-MilpEngineOptions all_nodes() {
-  MilpEngineOptions options = not_listed();
+engine::MilpEngineOptions all_nodes() {
+  engine::MilpEngineOptions options = not_listed();
   options.most_node_columns = 1'000'000;
   return options;
 }
@@ -58,12 +58,12 @@ class Check {
   Check(const Snapshot& snapshot, const Problem& problem, const FairShares& shares, std::vector<LevelId> ids)
       : snapshot_(snapshot), problem_(problem), shares_(shares), ids_(std::move(ids)) {}
 
-  void run(const MilpEngineOptions& options, const Best& best, Backend& backend, Tally& tally) const {
-    const Candidate greedy = solve_greedy(problem_, shares_, {});
-    const MilpOutcome outcome = solve_milp(problem_, shares_, greedy, backend, options);
+  void run(const engine::MilpEngineOptions& options, const Best& best, cbc::Backend& backend, Tally& tally) const {
+    const Candidate greedy = greedy::solve_greedy(problem_, shares_, {});
+    const engine::MilpOutcome outcome = engine::solve_milp(problem_, shares_, greedy, backend, options);
     EXPECT_EQ(outcome.defects, std::vector<std::string>{});
-    for (const Violation& violation : check_plan(snapshot_, problem_, shares_, outcome.best.plan))
-      ADD_FAILURE() << rule_name(violation.rule) << ", " << violation.subject << ": " << violation.message;
+    for (const referee::Violation& violation : referee::check_plan(snapshot_, problem_, shares_, outcome.best.plan))
+      ADD_FAILURE() << referee::rule_name(violation.rule) << ", " << violation.subject << ": " << violation.message;
     EXPECT_EQ(evaluate(problem_, shares_, outcome.best.plan), outcome.best.levels);
     EXPECT_TRUE(compare(outcome.best.levels, greedy.levels, ids_) >= 0) << "below greedy";
     EXPECT_TRUE(compare(outcome.best.levels, best.levels, ids_) <= 0) << "beyond the best";
@@ -74,7 +74,7 @@ class Check {
 
  private:
   // A bound holds given the plan's values before it.
-  void check_bounds(const MilpOutcome& outcome, const Levels& best, Tally& tally) const {
+  void check_bounds(const engine::MilpOutcome& outcome, const Levels& best, Tally& tally) const {
     for (std::size_t i = 0; i < ids_.size(); ++i) {
       const std::int64_t value = best.values[i];
       if (const auto& bound = outcome.bounds[i]) {
@@ -94,12 +94,12 @@ class Check {
   std::vector<LevelId> ids_;
 };
 
-using Modes = std::map<std::string, std::function<MilpEngineOptions()>>;
+using Modes = std::map<std::string, std::function<engine::MilpEngineOptions()>>;
 const Modes kModes{{"priced", priced}, {"blocks", in_blocks}, {"all nodes", all_nodes}};
 
-void check_instance(const std::string& line, bool with_evictions, Backend& backend,
+void check_instance(const std::string& line, bool with_evictions, cbc::Backend& backend,
                     std::map<std::string, Tally>& tallies) {
-  Result<Snapshot> read = SnapshotReader({.strict = false}).read(line);
+  Result<Snapshot> read = muster_v1::SnapshotReader({.strict = false}).read(line);
   ASSERT_TRUE(read) << read.error().message;
   Snapshot snapshot = std::move(*read);
   const Result<Problem> problem = build_problem(snapshot);
@@ -119,7 +119,7 @@ void check_instance(const std::string& line, bool with_evictions, Backend& backe
 
 std::map<std::string, Tally> check_instances(const std::function<std::string(std::uint64_t)>& instance,
                                              bool with_evictions, std::uint64_t instances) {
-  Backend backend(MUSTER_BINARY);
+  cbc::Backend backend(MUSTER_BINARY);
   std::map<std::string, Tally> tallies;
   const std::uint64_t first = setting("MUSTER_SEED", 1), count = setting("MUSTER_INSTANCES", instances);
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
@@ -134,14 +134,14 @@ std::map<std::string, Tally> check_instances(const std::function<std::string(std
 
 // One of the tiny instances on which claims make a gang with subgroups give way.
 TEST(GreedyOnTinyInstances, LetsNoSurplusStayOfAGangThatGivesWay) {
-  Result<Snapshot> snapshot = SnapshotReader({.strict = false}).read(tiny_instance(914'971));
+  Result<Snapshot> snapshot = muster_v1::SnapshotReader({.strict = false}).read(tiny_instance(914'971));
   ASSERT_TRUE(snapshot) << snapshot.error().message;
   const Result<Problem> problem = build_problem(*snapshot);
   ASSERT_TRUE(problem) << problem.error().message;
   const FairShares shares = compute_fair_shares(*problem);
-  const Candidate greedy = solve_greedy(*problem, shares, {});
-  for (const Violation& violation : check_plan(*snapshot, *problem, shares, greedy.plan))
-    ADD_FAILURE() << rule_name(violation.rule) << ", " << violation.subject << ": " << violation.message;
+  const Candidate greedy = greedy::solve_greedy(*problem, shares, {});
+  for (const referee::Violation& violation : referee::check_plan(*snapshot, *problem, shares, greedy.plan))
+    ADD_FAILURE() << referee::rule_name(violation.rule) << ", " << violation.subject << ": " << violation.message;
 }
 
 TEST(ColumnsThatAreNotListed, TellNoWrongBoundWhereNothingMayGo) {

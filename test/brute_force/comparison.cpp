@@ -31,8 +31,8 @@ class Comparer {
   }
 
   void check_best() {
-    for (const Violation& violation : check_plan(snapshot_, problem_, shares_, best_.plan)) {
-      find(Finding::kBruteForce, "its plan breaks " + std::string(rule_name(violation.rule)) + ": " +
+    for (const referee::Violation& violation : referee::check_plan(snapshot_, problem_, shares_, best_.plan)) {
+      find(Finding::kBruteForce, "its plan breaks " + std::string(referee::rule_name(violation.rule)) + ": " +
                                      violation.subject + ": " + violation.message);
     }
     if (!result.remarks.empty()) return;
@@ -41,11 +41,11 @@ class Comparer {
       find(Finding::kBruteForce, "its levels are " + words(levels) + ", it says " + words(best_.levels));
   }
 
-  void check_engine(const std::string& name, const Solution& solution) {
+  void check_engine(const std::string& name, const portfolio::Solution& solution) {
     for (const std::string& defect : solution.defects) find(Finding::kRule, name + " defect: " + defect);
-    for (const Violation& violation : check_plan(snapshot_, problem_, shares_, solution.plan)) {
-      find(Finding::kRule, name + " breaks " + std::string(rule_name(violation.rule)) + ": " + violation.subject +
-                               ": " + violation.message);
+    for (const referee::Violation& violation : referee::check_plan(snapshot_, problem_, shares_, solution.plan)) {
+      find(Finding::kRule, name + " breaks " + std::string(referee::rule_name(violation.rule)) + ": " +
+                               violation.subject + ": " + violation.message);
     }
     const Levels levels = evaluate(problem_, shares_, solution.plan);
     const auto order = compare(levels, best_.levels, ids_);
@@ -61,7 +61,7 @@ class Comparer {
     if (order < 0) result.first_level = first_difference(levels);
     if (compare(levels, greedy_, ids_) < 0) find(Finding::kShort, "milp is worse than greedy");
   }
-  void remember_greedy(const Solution& solution) { greedy_ = evaluate(problem_, shares_, solution.plan); }
+  void remember_greedy(const portfolio::Solution& solution) { greedy_ = evaluate(problem_, shares_, solution.plan); }
 
   Comparison result;
   void find(Finding finding, std::string remark) {
@@ -71,15 +71,15 @@ class Comparer {
 
  private:
   // In the levels that are compared.
-  bool is_proven(const Solution& solution) const {
+  bool is_proven(const portfolio::Solution& solution) const {
     for (std::size_t i = 0; i < ids_.size(); ++i) {
-      const LevelReport& level = solution.report.objective.at(i);
+      const explain::LevelReport& level = solution.report.objective.at(i);
       if (level.bound != level.value) return false;
     }
     return true;
   }
   // A bound holds given the values of the levels before it: it bounds the best only while these are equal.
-  void check_bounds(const std::string& name, const Solution& solution, const Levels& levels) {
+  void check_bounds(const std::string& name, const portfolio::Solution& solution, const Levels& levels) {
     for (std::size_t i = 0; i < ids_.size(); ++i) {
       const std::optional<std::int64_t>& bound = solution.report.objective.at(i).bound;
       const bool is_exceeded =
@@ -156,8 +156,8 @@ std::string_view finding_name(Finding finding) {
   return "short";
 }
 
-Comparison compare_engines(const std::string& line, Portfolio& portfolio, const ComparisonOptions& options) {
-  Result<Snapshot> read = SnapshotReader({.strict = false}).read(line);
+Comparison compare_engines(const std::string& line, portfolio::Portfolio& portfolio, const ComparisonOptions& options) {
+  Result<Snapshot> read = muster_v1::SnapshotReader({.strict = false}).read(line);
   if (!read) return refused(Finding::kUnreadable, read.error().path + ": " + read.error().message);
   Snapshot snapshot = std::move(*read);
   const Result<Problem> problem = build_problem(snapshot);
@@ -171,14 +171,14 @@ Comparison compare_engines(const std::string& line, Portfolio& portfolio, const 
   Comparer comparer(snapshot, *problem, *best, std::move(ids));
   comparer.check_best();
   try {
-    SolveOptions solve_options;
+    portfolio::SolveOptions solve_options;
     solve_options.deterministic = true;
-    solve_options.engine = Engine::kGreedy;
-    const Solution greedy = portfolio.solve(snapshot, *problem, solve_options);
+    solve_options.engine = portfolio::Engine::kGreedy;
+    const portfolio::Solution greedy = portfolio.solve(snapshot, *problem, solve_options);
     comparer.remember_greedy(greedy);
     comparer.check_engine("greedy", greedy);
     if (options.with_milp) {
-      solve_options.engine = Engine::kMilp;
+      solve_options.engine = portfolio::Engine::kMilp;
       comparer.check_engine("milp", portfolio.solve(snapshot, *problem, solve_options));
     }
   } catch (const std::exception& error) {

@@ -37,6 +37,6 @@ struct ComparisonOptions {
   bool with_evictions = false;  // all actions, compared on the levels down to `moved`; else `place` alone, on all
 };
 
-Comparison compare_engines(const std::string& line, Portfolio& portfolio, const ComparisonOptions& options);
+Comparison compare_engines(const std::string& line, portfolio::Portfolio& portfolio, const ComparisonOptions& options);
 
 }  // namespace muster::brute_force

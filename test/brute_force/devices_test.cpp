@@ -10,7 +10,7 @@ namespace muster::brute_force {
 namespace {
 
 void expect_the_optimum_is_proven(const std::string& line) {
-  Portfolio portfolio(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(MUSTER_BINARY);
   ComparisonOptions options;
   options.with_evictions = true;
   const Comparison comparison = compare_engines(line, portfolio, options);

@@ -8,24 +8,24 @@ namespace {
 enum class Matter : std::uint8_t { kPlace, kOutcome, kGrounds };
 
 // What a rule depends on: the places of pods, which pods come and leave, or the reasons and claimants of evictions.
-Matter matter_of(Rule rule) {
+Matter matter_of(referee::Rule rule) {
   switch (rule) {
-    case Rule::kNode:
-    case Rule::kAffinity:
-    case Rule::kSpread:
-    case Rule::kHostPorts:
-    case Rule::kCapacity:
-    case Rule::kDevices:
-    case Rule::kAfter:
-    case Rule::kMinResources:
-    case Rule::kTopology:
-    case Rule::kNotInVain:
+    case referee::Rule::kNode:
+    case referee::Rule::kAffinity:
+    case referee::Rule::kSpread:
+    case referee::Rule::kHostPorts:
+    case referee::Rule::kCapacity:
+    case referee::Rule::kDevices:
+    case referee::Rule::kAfter:
+    case referee::Rule::kMinResources:
+    case referee::Rule::kTopology:
+    case referee::Rule::kNotInVain:
       return Matter::kPlace;
-    case Rule::kAction:
-    case Rule::kWho:
-    case Rule::kPreempt:
-    case Rule::kReclaim:
-    case Rule::kStale:
+    case referee::Rule::kAction:
+    case referee::Rule::kWho:
+    case referee::Rule::kPreempt:
+    case referee::Rule::kReclaim:
+    case referee::Rule::kStale:
       return Matter::kGrounds;
     default:
       return Matter::kOutcome;
@@ -73,22 +73,22 @@ std::vector<GroundsSearch::Reason> GroundsSearch::reasons_for(GangIndex victim, 
 }
 
 // Devices are left open, so what is said of rooms means nothing.
-std::vector<Violation> GroundsSearch::violations_of(const std::vector<NodeIndex>& node_of, ActorSet come,
-                                                    const Grounds& grounds) {
+std::vector<referee::Violation> GroundsSearch::violations_of(const std::vector<NodeIndex>& node_of, ActorSet come,
+                                                             const Grounds& grounds) {
   Plan plan;
   for_each_actor(come, [&](std::size_t actor) {
     plan.placements.push_back({cast_.actors[actor].pod, node_of[actor], {}, {}});
   });
   plan.evictions = grounds;
   normalise(plan);
-  return check_plan(*problem_.snapshot, problem_, shares_, plan);
+  return referee::check_plan(*problem_.snapshot, problem_, shares_, plan);
 }
 
 // Limits and quotas are judged as if every pod used its minimum; with a reclaim more is not always worse.
 GroundsSearch::Verdict GroundsSearch::verdict_on(const Outcome& outcome, ActorSet moved, const Grounds& grounds) {
   Verdict verdict = Verdict::kPasses;
-  for (const Violation& violation : violations_of(least_used_on_, outcome.placed | moved, grounds)) {
-    if (usage_depends_on_node_ && violation.rule == Rule::kReclaim) continue;
+  for (const referee::Violation& violation : violations_of(least_used_on_, outcome.placed | moved, grounds)) {
+    if (usage_depends_on_node_ && violation.rule == referee::Rule::kReclaim) continue;
     if (matter_of(violation.rule) == Matter::kOutcome) return Verdict::kHopeless;
     if (matter_of(violation.rule) == Matter::kGrounds) verdict = Verdict::kOtherGrounds;
   }
@@ -97,8 +97,9 @@ GroundsSearch::Verdict GroundsSearch::verdict_on(const Outcome& outcome, ActorSe
 
 bool GroundsSearch::hold_on(const std::vector<NodeIndex>& node_of, const Outcome& outcome, ActorSet moved,
                             const Grounds& grounds) {
-  const std::vector<Violation> violations = violations_of(node_of, outcome.placed | moved, grounds);
-  return std::ranges::none_of(violations, [](const Violation& v) { return matter_of(v.rule) != Matter::kPlace; });
+  const std::vector<referee::Violation> violations = violations_of(node_of, outcome.placed | moved, grounds);
+  return std::ranges::none_of(violations,
+                              [](const referee::Violation& v) { return matter_of(v.rule) != Matter::kPlace; });
 }
 
 std::vector<Grounds> GroundsSearch::of(const Outcome& outcome, ActorSet moved) {

@@ -37,7 +37,8 @@ class GroundsSearch {
 
   std::vector<Reason> reasons_for(GangIndex victim, ActorSet placed, ActorSet moved) const;
   Verdict verdict_on(const Outcome& outcome, ActorSet moved, const Grounds& grounds);
-  std::vector<Violation> violations_of(const std::vector<NodeIndex>& node_of, ActorSet come, const Grounds& grounds);
+  std::vector<referee::Violation> violations_of(const std::vector<NodeIndex>& node_of, ActorSet come,
+                                                const Grounds& grounds);
   NodeIndex least_used_on(PodIndex pod) const;
 
   const Problem& problem_;

@@ -88,11 +88,13 @@ class NaiveSearch {
 
   // Whether nothing is wrong with it but, it may be, reasons: those rules alone ask for them.
   bool fits(const Plan& plan) const {
-    const std::vector<Violation> violations = check_plan(*problem_.snapshot, problem_, shares_, with_after(plan, true));
-    return std::ranges::all_of(violations, [](const Violation& violation) {
-      const bool may_be_by_order = violation.rule == Rule::kAffinity || violation.rule == Rule::kSpread;
-      return may_be_by_order || violation.rule == Rule::kAction || violation.rule == Rule::kWho ||
-             violation.rule >= Rule::kPreempt;
+    const std::vector<referee::Violation> violations =
+        referee::check_plan(*problem_.snapshot, problem_, shares_, with_after(plan, true));
+    return std::ranges::all_of(violations, [](const referee::Violation& violation) {
+      const bool may_be_by_order =
+          violation.rule == referee::Rule::kAffinity || violation.rule == referee::Rule::kSpread;
+      return may_be_by_order || violation.rule == referee::Rule::kAction || violation.rule == referee::Rule::kWho ||
+             violation.rule >= referee::Rule::kPreempt;
     });
   }
 
@@ -143,7 +145,9 @@ class NaiveSearch {
   }
 
   bool passes(const Plan& plan) const {
-    const auto holds = [&](const Plan& one) { return check_plan(*problem_.snapshot, problem_, shares_, one).empty(); };
+    const auto holds = [&](const Plan& one) {
+      return referee::check_plan(*problem_.snapshot, problem_, shares_, one).empty();
+    };
     return holds(plan) || holds(with_after(plan, false)) || holds(with_after(plan, true));
   }
 

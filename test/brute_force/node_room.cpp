@@ -96,7 +96,7 @@ class DeviceSearch {
 }  // namespace
 
 // Of resources that no arriving pod asks for, the staying pods may hold more than there is.
-bool NodeRoom::resources_fit(NodeIndex node, ActorSet stay, ActorSet come) const {
+bool NodeResidual::resources_fit(NodeIndex node, ActorSet stay, ActorSet come) const {
   const std::vector<Amount>& capacity = as_reported(problem_, problem_.class_of(node)).capacity;
   for (std::size_t r = 0; r < capacity.size(); ++r) {
     Amount coming = 0, sum = 0;
@@ -108,7 +108,7 @@ bool NodeRoom::resources_fit(NodeIndex node, ActorSet stay, ActorSet come) const
   return true;
 }
 
-bool NodeRoom::fits(NodeIndex node, ActorSet stay, ActorSet come) {
+bool NodeResidual::fits(NodeIndex node, ActorSet stay, ActorSet come) {
   const std::uint64_t key = (std::uint64_t{node.value()} << 32U) | (std::uint64_t{stay} << 16U) | come;
   const auto [at, is_new] = known_.try_emplace(key, false);
   if (!is_new) return at->second;
@@ -118,7 +118,7 @@ bool NodeRoom::fits(NodeIndex node, ActorSet stay, ActorSet come) {
   return at->second = search.search(come, [](const Arrangement&) { return true; });
 }
 
-std::vector<Arrangement> NodeRoom::arrangements(NodeIndex node, ActorSet stay, ActorSet come) const {
+std::vector<Arrangement> NodeResidual::arrangements(NodeIndex node, ActorSet stay, ActorSet come) const {
   std::vector<Arrangement> all;
   if (!resources_fit(node, stay, come)) return all;
   DeviceSearch search(problem_, cast_, node);

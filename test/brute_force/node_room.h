@@ -16,9 +16,9 @@ struct Put {
 };
 using Arrangement = std::vector<Put>;
 
-class NodeRoom {
+class NodeResidual {
  public:
-  NodeRoom(const Problem& problem, const Cast& cast) : problem_(problem), cast_(cast) {}
+  NodeResidual(const Problem& problem, const Cast& cast) : problem_(problem), cast_(cast) {}
 
   // Those that stay keep their devices, those that come take any. Only room is examined: resources and devices.
   bool fits(NodeIndex node, ActorSet stay, ActorSet come);

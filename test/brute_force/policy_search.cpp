@@ -7,8 +7,8 @@
 #include "model/problem/exceeded.h"
 #include "model/referee/referee.h"
 #include "test/brute_force/actors.h"
-#include "test/brute_force/company.h"
 #include "test/brute_force/grounds.h"
+#include "test/brute_force/inter_pod.h"
 #include "test/brute_force/node_room.h"
 #include "test/brute_force/outcomes.h"
 
@@ -24,7 +24,7 @@ class Search {
         cast_(problem),
         room_(problem, cast_),
         grounds_search_(problem, shares, cast_),
-        company_(problem) {
+        inter_pod_(problem) {
     for (const PodIndex pod : problem.pods.indices()) {
       if (problem.pods[pod].status == PodStatus::kReleasing) releasing_.push_back(pod);
     }
@@ -182,7 +182,7 @@ class Search {
   bool only_room_moves(std::size_t actor) const {
     const PodIndex pod = cast_.actors[actor].pod;
     const PodClass& pod_class = problem_.class_of(pod);
-    if (!company_.empty() || asks_min_resources_ || pod_class.gpu.kind == GpuRequestKind::kMemory) return false;
+    if (!inter_pod_.empty() || asks_min_resources_ || pod_class.gpu.kind == GpuRequestKind::kMemory) return false;
     if (!pod_class.anti_affinity_owned.empty() || !pod_class.anti_affinity_matched.empty()) return false;
     GroupIndex group = problem_.pods[pod].group;
     while (!group.is_none() && problem_.groups[group].required_level.is_none()) group = problem_.groups[group].parent;
@@ -239,7 +239,7 @@ class Search {
     const std::vector<AntiAffinityIndex>& matched = problem_.class_of(cast_.actors[other].pod).anti_affinity_matched;
     return std::ranges::any_of(problem_.class_of(cast_.actors[owner].pod).anti_affinity_owned,
                                [&](AntiAffinityIndex term) {
-                                 const DomainMap& domain_of = problem_.anti_affinities[term].domain_of;
+                                 const DomainMap& domain_of = problem_.inter_pod.anti_affinities[term].domain_of;
                                  return !domain_of[at].is_none() && domain_of[at] == domain_of[where] &&
                                         std::ranges::find(matched, term) != matched.end();
                                });
@@ -316,28 +316,28 @@ class Search {
 
   // Whether a pod has gone in vain may depend on the order, too.
   bool passes_in_any_order(Plan& plan) {
-    if (company_.empty()) return ++states_, passes(plan);
-    std::vector<Company::Place> staying, placed;
+    if (inter_pod_.empty()) return ++states_, passes(plan);
+    std::vector<InterPod::Place> staying, placed;
     for (std::size_t actor = 0; actor < cast_.actors.size(); ++actor) {
       const NodeIndex home = cast_.actors[actor].home;
       if (!home.is_none() && has(stay_[home], actor)) staying.push_back({cast_.actors[actor].pod, home});
     }
     for (const Placement& placement : plan.placements) placed.push_back({placement.pod, placement.node});
-    return company_.any_order(std::move(staying), placed, [&](const Company::Order& order) {
+    return inter_pod_.any_order(std::move(staying), placed, [&](const InterPod::Order& order) {
       for (std::size_t i = 0; i < order.size(); ++i) plan.placements[order[i]].step = static_cast<std::int32_t>(i);
       return states_ <= most_states_ && (++states_, passes(plan));
     });
   }
 
-  bool passes(Plan& plan) const { return check_plan(*problem_.snapshot, problem_, shares_, plan).empty(); }
+  bool passes(Plan& plan) const { return referee::check_plan(*problem_.snapshot, problem_, shares_, plan).empty(); }
 
   const Problem& problem_;
   const FairShares& shares_;
   std::int64_t most_states_, states_ = 0;
   Cast cast_;
-  NodeRoom room_;
+  NodeResidual room_;
   GroundsSearch grounds_search_;
-  Company company_;
+  InterPod inter_pod_;
   std::vector<PodIndex> releasing_;
   int most_moves_ = 0;
   std::vector<Budget> budgets_;

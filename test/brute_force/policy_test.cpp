@@ -32,7 +32,7 @@ TEST(PolicyInstance, IsTheSameForTheSameSeed) {
 // A problem and all that it is made of.
 struct Solved {
   explicit Solved(const std::string& line) {
-    Result<Snapshot> read = SnapshotReader({.strict = false}).read(line);
+    Result<Snapshot> read = muster_v1::SnapshotReader({.strict = false}).read(line);
     EXPECT_TRUE(read) << read.error().path << ": " << read.error().message;
     snapshot = std::move(*read);
     Result<Problem> built = build_problem(snapshot);
@@ -53,7 +53,7 @@ std::string best_of(const std::string& body) {
   const std::optional<Best> best = solve_with_evictions(instance.problem, instance.shares, kMostStates);
   EXPECT_TRUE(best.has_value());
   if (!best) return "none";
-  EXPECT_TRUE(check_plan(instance.snapshot, instance.problem, instance.shares, best->plan).empty());
+  EXPECT_TRUE(referee::check_plan(instance.snapshot, instance.problem, instance.shares, best->plan).empty());
   EXPECT_EQ(evaluate(instance.problem, instance.shares, best->plan), best->levels);
   std::string text;
   for (const PodIndex pod : instance.problem.pods.indices()) {
@@ -76,22 +76,22 @@ const std::string kOneDevice = R"("nodes":[{"name":"a","gpus":{"count":1}}],)";
 const std::string kTwoNodes = R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":2}}],)";
 const std::string kRunsLow = R"({"name":"v","node":"a","gpu":{"count":1},"priority":10})";
 
-TEST(SearchOverEvictions, PreemptsWhoIsOfLowerPriority) {
+TEST(SearchOverEvictions, PreemptsPodsOfLowerPriority) {
   EXPECT_EQ(best_of(kOneDevice + R"("pods":[)" + kRunsLow + R"(,{"name":"p","gpu":{"count":1},"priority":50}])"),
             "v goes: preempt; p on a");
 }
 
-TEST(SearchOverEvictions, LeavesWhoIsOfTheSamePriority) {
+TEST(SearchOverEvictions, KeepsPodsOfEqualPriority) {
   EXPECT_EQ(best_of(kOneDevice + R"("pods":[)" + kRunsLow + R"(,{"name":"p","gpu":{"count":1},"priority":10}])"), "");
 }
 
-TEST(SearchOverEvictions, EvictsNobodyForWhomThePolicyIsNever) {
+TEST(SearchOverEvictions, EvictsNoPodForPreemptionPolicyNever) {
   EXPECT_EQ(best_of(kOneDevice + R"("pods":[)" + kRunsLow +
                     R"(,{"name":"p","gpu":{"count":1},"priority":50,"preemptionPolicy":"Never"}])"),
             "");
 }
 
-TEST(SearchOverEvictions, EvictsNobodyWhoIsNotPreemptible) {
+TEST(SearchOverEvictions, EvictsNoNonPreemptiblePod) {
   EXPECT_EQ(best_of(kOneDevice + R"("pods":[{"name":"v","node":"a","gpu":{"count":1},"preemptible":false},)"
                                  R"({"name":"p","gpu":{"count":1},"priority":50}])"),
             "");

@@ -26,7 +26,7 @@ bool is_told_of_any_plan(const Problem& problem) { return !problem.has_ordered_r
 template <class Check>
 void for_each_instance(const Check& check) {
   for (std::uint64_t seed = 1; seed <= kInstances; ++seed) {
-    Result<Snapshot> read = SnapshotReader({.strict = false}).read(tiny_instance(seed));
+    Result<Snapshot> read = muster_v1::SnapshotReader({.strict = false}).read(tiny_instance(seed));
     ASSERT_TRUE(read) << seed;
     Snapshot snapshot = std::move(*read);
     const Result<Problem> problem = build_problem(snapshot);
@@ -46,11 +46,12 @@ TEST(Reasons, AreNotToldOfAGangThatTheBestPlanPlaces) {
   for_each_instance([&](std::uint64_t seed, const Problem& problem, const FairShares& shares, const Best& best) {
     if (!is_told_of_any_plan(problem)) return;
     const Plan nothing;
-    const Report report = describe(problem, shares, {nothing, evaluate(problem, shares, nothing), {}, false});
-    for (const GangReport& entry : report.gangs) {
-      if (!places(problem, best.plan, entry.gang) || entry.phase == GangPhase::kRunning) continue;
+    const explain::Report report =
+        explain::describe(problem, shares, {nothing, evaluate(problem, shares, nothing), {}, false});
+    for (const explain::GangReport& entry : report.gangs) {
+      if (!places(problem, best.plan, entry.gang) || entry.phase == explain::GangPhase::kRunning) continue;
       ++placed;
-      EXPECT_EQ(entry.reason, "OutOfTime")
+      EXPECT_EQ(explain::reason_text(entry.reason), "OutOfTime")
           << "seed " << seed << ", gang " << problem.gangs[entry.gang].name << ": " << entry.message;
     }
   });
@@ -61,13 +62,16 @@ TEST(Reasons, AreToldOfEveryGangThatTheBestPlanLeavesOver) {
   int left = 0;
   for_each_instance([&](std::uint64_t seed, const Problem& problem, const FairShares& shares, const Best& best) {
     if (!is_told_of_any_plan(problem)) return;
-    const Report report = describe(problem, shares, {best.plan, best.levels, {}, false});
-    for (const GangReport& entry : report.gangs) {
+    const explain::Report report = explain::describe(problem, shares, {best.plan, best.levels, {}, false});
+    for (const explain::GangReport& entry : report.gangs) {
       // Surplus may stay out though there is room: a further pod can change which pods are the gang's least minimum,
       // and with it how well its units fill the queue's share.
-      if (entry.pending == 0 || entry.phase == GangPhase::kScheduled || entry.phase == GangPhase::kWaiting) continue;
+      if (entry.pending == 0 || entry.phase == explain::GangPhase::kScheduled ||
+          entry.phase == explain::GangPhase::kWaiting)
+        continue;
       ++left;
-      EXPECT_FALSE(entry.reason.empty() || entry.reason == "OutOfTime")
+      EXPECT_FALSE(entry.reason.code == explain::ReasonCode::kNone ||
+                   entry.reason.code == explain::ReasonCode::kOutOfTime)
           << "seed " << seed << ", gang " << problem.gangs[entry.gang].name;
     }
   });
@@ -76,9 +80,10 @@ TEST(Reasons, AreToldOfEveryGangThatTheBestPlanLeavesOver) {
 
 TEST(Reasons, ChargeEveryNodeOnce) {
   for_each_instance([&](std::uint64_t seed, const Problem& problem, const FairShares& shares, const Best& best) {
-    for (const GangReport& entry : describe(problem, shares, {best.plan, best.levels, {}, true}).gangs) {
+    for (const explain::GangReport& entry :
+         explain::describe(problem, shares, {best.plan, best.levels, {}, true}).gangs) {
       std::int64_t nodes = 0;
-      for (const Blocker& blocker : entry.blockers) nodes += blocker.nodes;
+      for (const explain::Blocker& blocker : entry.blockers) nodes += blocker.nodes;
       EXPECT_TRUE(entry.blockers.empty() || nodes == std::ssize(problem.nodes.raw())) << "seed " << seed;
     }
   });

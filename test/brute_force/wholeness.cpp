@@ -29,10 +29,11 @@ Wholeness::Wholeness(const Problem& problem, const std::vector<PodKind>& kinds) 
     }
     may_avoid_.push_back(may_avoid && !pod_class.counts_as_gpu ? 1 : 0);
   }
-  for (const DomainIndex domain : problem.domains.indices()) {
-    last_nodes_.push_back(problem.domains[domain].nodes.empty() ? 0 : problem.domains[domain].nodes.back().value());
+  for (const DomainIndex domain : problem.topology.domains.indices()) {
+    last_nodes_.push_back(
+        problem.topology.domains[domain].nodes.empty() ? 0 : problem.topology.domains[domain].nodes.back().value());
     bool any = false, is_broken = false;
-    for (const NodeIndex node : problem.domains[domain].nodes) {
+    for (const NodeIndex node : problem.topology.domains[domain].nodes) {
       if (counts_[node.value()] == 0) continue;
       any = true;
       is_broken = is_broken || is_broken_before(node);
@@ -74,7 +75,8 @@ void Wholeness::add_gang(GangIndex index) {
   GangFlags gang;
   gang.gang = index;
   gang.first_domain = last_nodes_.size();
-  const std::size_t domains = problem_.domains.size() + problem_.topology_levels.size();  // and outside of each level
+  const std::size_t domains =
+      problem_.topology.domains.size() + problem_.topology.levels.size();  // and outside of each level
   const auto end = static_cast<std::uint32_t>(problem_.nodes.size());
   last_nodes_.resize(last_nodes_.size() + domains, end);
   gang.first_model = last_nodes_.size();
@@ -100,7 +102,7 @@ namespace {
 
 std::size_t domain_flag(const Problem& problem, NodeIndex node, TopologyLevelIndex level) {
   const DomainIndex domain = problem.nodes[node].domains[level.value()];
-  return domain.is_none() ? problem.domains.size() + level.value() : domain.value();
+  return domain.is_none() ? problem.topology.domains.size() + level.value() : domain.value();
 }
 std::size_t model_flag(const Problem& problem, NodeIndex node, std::size_t models) {
   const ModelIndex model = problem.class_of(node).model;
@@ -120,7 +122,7 @@ void Wholeness::start(std::int64_t* flags) const {
     for (const PodIndex pod : problem_.gangs[gang.gang].pods) {
       if (problem_.pods[pod].status != PodStatus::kRunning) continue;
       const NodeIndex node = problem_.pods[pod].node;
-      for (const TopologyLevelIndex level : problem_.topology_levels.indices())
+      for (const TopologyLevelIndex level : problem_.topology.levels.indices())
         flags[gang.first_domain + domain_flag(problem_, node, level)] = 1;
       if (problem_.class_of(pod).gpu.devices > 0) flags[gang.first_model + model_flag(problem_, node, models_)] = 1;
     }
@@ -143,7 +145,7 @@ WholenessSums Wholeness::add(const NodeContent& content, NodeIndex node, std::in
     const GangFlags& gang = gangs_[static_cast<std::size_t>(gang_of_kind_[pod.kind])];
     if (gang.runs_on[node.value()] == 0 && std::ranges::find(here, gang_of_kind_[pod.kind]) == here.end()) ++sums[2];
     here.push_back(gang_of_kind_[pod.kind]);
-    for (const TopologyLevelIndex level : problem_.topology_levels.indices()) {
+    for (const TopologyLevelIndex level : problem_.topology.levels.indices()) {
       if (set(flags[gang.first_domain + domain_flag(problem_, node, level)])) ++sums[3];
     }
     const bool uses_devices = problem_.pod_classes[kinds_[pod.kind].pod_class].gpu.devices > 0;
@@ -164,7 +166,7 @@ WholenessSums Wholeness::rest(Counts counts) const {
     }
     if (!is_placed) continue;
     sums[2] += gang.nodes - 1;
-    sums[3] += gang.domains - static_cast<std::int64_t>(problem_.topology_levels.size());
+    sums[3] += gang.domains - static_cast<std::int64_t>(problem_.topology.levels.size());
     sums[4] += gang.models - (uses_devices ? 1 : 0);
   }
   return sums;

@@ -24,7 +24,7 @@ constexpr std::int64_t kMostEndStates = 400;
 class AllPlans {
  public:
   explicit AllPlans(std::uint64_t seed) : seed_(seed) {
-    Result<Snapshot> read = SnapshotReader({.strict = false}).read(policy_instance(seed));
+    Result<Snapshot> read = muster_v1::SnapshotReader({.strict = false}).read(policy_instance(seed));
     EXPECT_TRUE(read);
     snapshot_ = std::move(*read);
     snapshot_.policy.whole_nodes = true;
@@ -50,7 +50,7 @@ class AllPlans {
   void expect_bounds_hold(Tally& tally) const {
     const std::vector<LevelId> ids = level_ids(problem_);
     const std::vector<std::int64_t> trivial = trivial_bounds(problem_, shares_);
-    const SumBounds bounds(problem_, shares_, trivial);
+    const lp::SumBounds bounds(problem_, shares_, trivial);
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (!is_about_wholeness(ids[i].kind)) continue;
       for (auto first = plans_.begin(); first != plans_.end();) {
@@ -63,7 +63,7 @@ class AllPlans {
         const std::vector<std::int64_t>& best = is_maximised(ids[i].kind) ? *most : *least;
         expect_bound_holds(i, best, *first, bounds);
         ++tally.bounds;
-        tally.with_evictions += best[3 * problem_.priorities.size()] > 0 ? 1 : 0;
+        tally.with_evictions += best[3 * problem_.objective.priorities.size()] > 0 ? 1 : 0;
         tally.reached += bounds.of(Levels{best}, i) == best[i] ? 1 : 0;
         first = end;
       }
@@ -73,7 +73,7 @@ class AllPlans {
  private:
   // The bound that any of them is given.
   void expect_bound_holds(std::size_t i, const std::vector<std::int64_t>& best, const std::vector<std::int64_t>& any,
-                          const SumBounds& bounds) const {
+                          const lp::SumBounds& bounds) const {
     for (const std::vector<std::int64_t>& values : {best, any}) {
       const std::int64_t bound = bounds.of(Levels{values}, i);
       const LevelKind kind = level_ids(problem_)[i].kind;

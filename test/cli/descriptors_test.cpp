@@ -6,7 +6,7 @@
 #include "test/cli/program.h"
 #include "test/cli/snapshots.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 class Descriptors : public testing::Test {
@@ -67,4 +67,4 @@ TEST_F(Descriptors, AConfigurationWithoutEndIsRefused) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

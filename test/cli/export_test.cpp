@@ -11,7 +11,7 @@
 #include "test/cli/program.h"
 #include "test/cli/snapshots.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using Json = nlohmann::json;
@@ -142,7 +142,7 @@ TEST_F(Export, CarriedOutAndReadAgainThePlacementsRunAndTheRefereeHasNothingAgai
 }
 
 // The reader rejects a cluster whose running pods do not fit.
-TEST_F(Export, WhatIsToBeDoneNowFitsBeforeAnybodyHasGone) {
+TEST_F(Export, ImmediateStepsFitBeforeAnyPodHasLeft) {
   for (const std::string& file : scenario_files()) {
     const std::string plan = solve(file);
     const auto objects = exported("--quiet" + kAllSchedulers + "--snapshot " + file + " --format bindings", plan);
@@ -283,4 +283,4 @@ TEST_F(Export, GatesAreNamedBetweenCommas) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

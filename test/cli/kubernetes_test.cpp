@@ -11,7 +11,7 @@
 #include "test/cli/program.h"
 #include "test/cli/snapshots.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using Json = nlohmann::json;
@@ -221,4 +221,4 @@ TEST_F(Kubernetes, AnImportNamesWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

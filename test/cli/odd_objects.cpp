@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using Test = std::function<bool(const Json&)>;
@@ -322,4 +322,4 @@ const std::vector<Mutation>& mutations() {
   return all;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

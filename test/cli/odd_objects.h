@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace muster {
+namespace muster::cli {
 
 using Json = nlohmann::ordered_json;
 
@@ -44,4 +44,4 @@ struct Mutation {
 
 const std::vector<Mutation>& mutations();
 
-}  // namespace muster
+}  // namespace muster::cli

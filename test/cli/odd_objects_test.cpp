@@ -13,7 +13,7 @@
 #include "test/cli/odd_objects.h"
 #include "test/cli/program.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // Snapshots of the generator, the scenarios and the lists of Kubernetes objects.
@@ -94,7 +94,7 @@ class OddObjects : public testing::Test {
   std::string snapshots;
 };
 
-TEST_F(OddObjects, CostNobodyElseThePlan) {
+TEST_F(OddObjects, AffectNoOtherObject) {
   const std::vector<std::string> plans = lines_of(solve(workplace, snapshots));
   ASSERT_EQ(plans.size(), mutants.size());
   std::string references;
@@ -139,4 +139,4 @@ TEST_F(OddObjects, AreBrokenInThirtyWaysOrMore) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -8,7 +8,7 @@
 #include "test/cli/program.h"
 #include "test/cli/server.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -40,7 +40,7 @@ class PolicyOptions : public testing::Test {
   Workplace workplace;
 };
 
-TEST_F(PolicyOptions, DecideWhoMayGoAndWhoIsPlanned) {
+TEST_F(PolicyOptions, DecideWhichPodsMayLeaveAndWhichArePlanned) {
   EXPECT_EQ(planned(""), "runs theirs > waits waits-for-them");
   EXPECT_EQ(planned("--no-evictions"), ">");
   EXPECT_EQ(planned("--actions place,stale"), ">");
@@ -141,4 +141,4 @@ TEST_F(PolicyOptions, OfARequestAddToWhatTheServerProtects) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -9,7 +9,7 @@
 
 #include <sys/wait.h>
 
-namespace muster {
+namespace muster::cli {
 
 Workplace::Workplace() {
   std::string pattern = (std::filesystem::temp_directory_path() / "muster-cli-XXXXXX").string();
@@ -53,4 +53,4 @@ std::string joined(const std::vector<std::string>& lines) {
   return text;
 }
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace muster {
+namespace muster::cli {
 
 struct Outcome {
   int exit_code = -1;  // -1: it died of a signal
@@ -39,4 +39,4 @@ class Workplace {
 std::vector<std::string> lines_of(const std::string& text);
 std::string joined(const std::vector<std::string>& lines);  // with a line feed after each
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -7,7 +7,7 @@
 #include "test/cli/program.h"
 #include "test/cli/snapshots.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using Json = nlohmann::json;
@@ -100,12 +100,12 @@ TEST_F(ReportCommand, TellsOfManyFaultsByTheirNumber) {
 TEST_F(ReportCommand, TellsWhereALineIsWrongAndDrawsTheRest) {
   const std::string snapshots = good_lines()[0] + "\n" + good_lines()[1] + "\n";
   Json plan = Json::parse(solved(good_lines()[1] + "\n"));
-  plan["placements"][0]["pod"] = "nobody";
+  plan["placements"][0]["pod"] = "missing";
   const std::string s = workplace.file("s.jsonl", snapshots);
   const std::string p = workplace.file("p.jsonl", solved(good_lines()[0] + "\n") + plan.dump() + "\nbroken\n");
   const Outcome outcome = workplace.run("report --snapshot " + s + " " + p);
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_NE(outcome.err.find("p.jsonl: line 2: $.placements[0].pod: the snapshot has no pod \"nobody\""),
+  EXPECT_NE(outcome.err.find("p.jsonl: line 2: $.placements[0].pod: the snapshot has no pod \"missing\""),
             std::string::npos)
       << outcome.err;
   EXPECT_NE(outcome.err.find("p.jsonl: line 3: $"), std::string::npos) << outcome.err;
@@ -149,4 +149,4 @@ TEST_F(ReportCommand, EndsWithTheCodesOfTheProgram) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -8,7 +8,7 @@
 #include "test/cli/server.h"
 #include "test/cli/snapshots.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using Json = nlohmann::json;
@@ -113,4 +113,4 @@ TEST_F(ServeExport, IsForPostsOfLines) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

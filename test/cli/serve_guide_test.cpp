@@ -9,7 +9,7 @@
 #include "test/cli/server.h"
 #include "test/cli/snapshots.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // The first block of docs/serve.md that begins so.
@@ -74,4 +74,4 @@ TEST(ServeGuide, TheFirstTryWorksAsItStands) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

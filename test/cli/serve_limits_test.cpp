@@ -10,7 +10,7 @@
 #include "test/cli/server.h"
 #include "test/cli/snapshots.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // So long a budget that it is not over before the test has done what it wants to do meanwhile.
@@ -101,7 +101,7 @@ TEST(ServeLimits, SlowHeadersSlowBodiesAndIdleConnectionsAreCut) {
   EXPECT_EQ(metric(server, R"(muster_http_connections_refused_total{reason="body_timeout"})"), 1);
 }
 
-TEST(ServeLimits, WhoeverDoesNotReadIsCut) {
+TEST(ServeLimits, ClientThatDoesNotReadIsDisconnected) {
   const Workplace place;
   const Server server(place, {"--write-timeout", "300ms", "--engine", "greedy"});
   Client client = server.connect();
@@ -184,4 +184,4 @@ TEST(ServeLimits, BodiesInFlightHaveARoomTogether) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -20,7 +20,7 @@
 #include "test/cli/server.h"
 #include "test/cli/snapshots.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 std::string slow_request() {
@@ -104,7 +104,7 @@ TEST(ServeOperation, WhatHasComeIsAnsweredBeforeTheEnd) {
   }
 }
 
-TEST(ServeOperation, ASecondSignalEndsItAtOnce) {
+TEST(ServeOperation, ASecondSignalEndsItImmediately) {
   const Workplace place;
   Server server(place);
   Client client = server.connect();
@@ -201,7 +201,7 @@ TEST(ServeOperation, LogsAreJsonWithTheIdOfTheRequest) {
 }
 
 // The log is a pipe that is never read and is soon full.
-TEST(ServeOperation, ALogThatNobodyReadsHoldsNobodyUp) {
+TEST(ServeOperation, AnUnreadLogBlocksNothing) {
   const Workplace place;
   std::array<int, 2> log{};
   ASSERT_EQ(pipe2(log.data(), O_CLOEXEC), 0);
@@ -275,4 +275,4 @@ TEST(ServeOperation, AServiceManagerIsToldOfEveryChange) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -15,7 +15,7 @@
 #include "test/cli/server.h"
 #include "test/cli/snapshots.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using Json = nlohmann::json;
@@ -161,7 +161,7 @@ TEST(Serve, ConnectionsStayOpenUnlessTheClientWantsThemClosed) {
   EXPECT_EQ(keeping.ask(get("/healthz")).status, 200);
 }
 
-TEST(Serve, WhoeverWaitsFor100ContinueGetsIt) {
+TEST(Serve, ClientThatWaitsFor100ContinueGetsIt) {
   const Workplace place;
   const Server server(place, {"--engine", "greedy"});
   Client client = server.connect();
@@ -285,4 +285,4 @@ TEST(Serve, TellsAsAMetricHowManyWholeNodesThePlanLeavesIdle) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr int kPatienceSeconds = 10;
@@ -181,4 +181,4 @@ bool Server::has_logged(const std::string& text) const {
   return comes_true([&] { return log().find(text) != std::string::npos; });
 }
 
-}  // namespace muster
+}  // namespace muster::cli

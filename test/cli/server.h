@@ -11,7 +11,7 @@
 
 #include "test/cli/program.h"
 
-namespace muster {
+namespace muster::cli {
 
 struct HttpAnswer {
   int status = 0;  // 0: the connection ended without one
@@ -89,4 +89,4 @@ class Server {
 // Waits for what comes about in other processes; false: not within ten seconds.
 bool comes_true(const std::function<bool()>& condition);
 
-}  // namespace muster
+}  // namespace muster::cli

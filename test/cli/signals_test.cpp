@@ -10,7 +10,7 @@
 
 #include "test/cli/snapshots.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // `muster solve` with pipes for stdin and stdout.
@@ -110,4 +110,4 @@ TEST(Signals, HalfALineIsNotAnswered) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

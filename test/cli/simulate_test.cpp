@@ -10,7 +10,7 @@
 
 #include "test/cli/program.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using Json = nlohmann::json;
@@ -75,7 +75,7 @@ TEST_F(Simulate, TellsWhatCameOfIt) {
   EXPECT_EQ(interrupted, summary["gangs"]["interruptions"]);
 }
 
-TEST_F(Simulate, NobodyEverSharesADevice) {
+TEST_F(Simulate, NoTwoPodsEverShareADevice) {
   ASSERT_EQ(run("--period 30s --policy greedy --mtbf 1h --mttr 5m --events " + workplace.path("events")).exit_code, 0);
   std::map<std::string, std::vector<std::pair<std::string, int>>> places;  // by pod
   std::map<std::pair<std::string, int>, std::string> holder;
@@ -204,4 +204,4 @@ TEST_F(Simulate, ReplaysThePublishedExperiment) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

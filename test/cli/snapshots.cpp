@@ -4,7 +4,7 @@
 #include <functional>
 #include <random>
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 constexpr const char* kNodes =
@@ -123,4 +123,4 @@ std::string broken_line(const std::string& good, std::uint32_t seed) {
   return damages()[seed % damages().size()](good, random);
 }
 
-}  // namespace muster
+}  // namespace muster::cli

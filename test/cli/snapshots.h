@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace muster {
+namespace muster::cli {
 
 // Snapshots of different kinds, each solved in milliseconds; their ids are "good-0", "good-1", ...
 std::vector<std::string> good_lines();
@@ -13,4 +13,4 @@ std::vector<std::string> good_lines();
 // A line that is certainly wrong, made from a good one. The kind of damage and its place follow from `seed`.
 std::string broken_line(const std::string& good, std::uint32_t seed);
 
-}  // namespace muster
+}  // namespace muster::cli

@@ -8,7 +8,7 @@
 #include "test/cli/program.h"
 #include "test/cli/snapshots.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using Json = nlohmann::json;
@@ -255,4 +255,4 @@ TEST_F(Solve, WritesTheModelThatItSolves) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -6,7 +6,7 @@
 #include "test/cli/program.h"
 #include "test/cli/snapshots.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 const std::string kCluster =
@@ -95,4 +95,4 @@ TEST_F(Table, YamlIsRefusedOnceWithTheCommandThatReadsIt) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -10,7 +10,7 @@
 #include "test/cli/program.h"
 #include "test/cli/snapshots.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using Json = nlohmann::json;
@@ -31,7 +31,13 @@ std::map<std::pair<std::string, std::string>, Json> last_said(const std::vector<
 
 class Trace : public testing::Test {
  protected:
-  std::vector<Json> trace() const { return parsed(workplace.content("trace.jsonl")); }
+  // All lines, or those about levels.
+  std::vector<Json> all_lines() const { return parsed(workplace.content("trace.jsonl")); }
+  std::vector<Json> trace() const {
+    std::vector<Json> lines = all_lines();
+    std::erase_if(lines, [](const Json& line) { return line.contains("timePlan"); });
+    return lines;
+  }
   Outcome solve(const std::string& options, const std::string& input) const {
     return workplace.run("solve --quiet --trace " + workplace.path("trace.jsonl") + " " + options, input);
   }
@@ -75,6 +81,24 @@ TEST_F(Trace, SaysWhenAndThatGreedyComesFirst) {
     EXPECT_GE(event["ms"].get<double>(), before);
     before = event["ms"];
   }
+}
+
+TEST_F(Trace, BeginsWithATimePlanThatTakesNoMoreThanTheBudget) {
+  ASSERT_EQ(solve("--budget 500ms", good_lines()[0] + "\n").exit_code, 0);
+  const Json first = all_lines().front();
+  EXPECT_EQ(first["id"], "good-0");
+  double sum = 0;
+  for (const char* phase : {"greedy", "search", "milp", "verify"}) sum += first["timePlan"][phase].get<double>();
+  EXPECT_GT(sum, 0);
+  EXPECT_LE(sum, 500.1);
+}
+
+TEST_F(Trace, BeginsWithTheCountedWorkWhenDeterministic) {
+  ASSERT_EQ(solve("--deterministic", good_lines()[0] + "\n").exit_code, 0);
+  const Json plan = all_lines().front()["timePlan"];
+  EXPECT_GT(plan["milpWork"], 0);
+  EXPECT_GT(plan["searchTrials"], 0);
+  EXPECT_FALSE(plan.contains("verify"));
 }
 
 // The first level has nothing before it: its value and its bound only come nearer to each other.
@@ -135,4 +159,4 @@ TEST_F(Trace, IsRefusedWhereItCannotBeWritten) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

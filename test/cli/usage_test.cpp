@@ -7,7 +7,7 @@
 #include "test/cli/program.h"
 #include "test/cli/snapshots.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 class Usage : public testing::Test {
@@ -141,4 +141,4 @@ TEST_F(Usage, KnowsDurationsWithUnitsAndPlainSeconds) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -7,7 +7,7 @@
 #include "test/brute_force/instances/tiny_instance.h"
 #include "test/cli/program.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 // Of `count` seeds from `first`; half of them with evictions.
@@ -40,4 +40,4 @@ TEST(VerifiedPlans, OfRandomSnapshotsByTheIntegerProgram) {
 TEST(VerifiedPlans, OfRandomSnapshotsWithoutTimeForReasons) { expect_verified("--budget 1ms", 40'001, 500); }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -9,7 +9,7 @@
 #include "test/cli/program.h"
 #include "test/cli/snapshots.h"
 
-namespace muster {
+namespace muster::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -55,7 +55,7 @@ TEST_F(Verify, FindsTamperedPlacements) {
       [](Json& plan) { plan["placements"][0]["gpus"][0]["index"] = 77; },
       [](Json& plan) { plan["placements"][0]["gpus"].erase(0); },
       [](Json& plan) { plan["placements"].push_back(plan["placements"][0]); },
-      [](Json& plan) { plan["placements"][0]["pod"] = "nobody"; },
+      [](Json& plan) { plan["placements"][0]["pod"] = "missing"; },
       [](Json& plan) { plan["placements"].erase(0); },
       [](Json& plan) {
         plan["placements"][1]["gpus"] = plan["placements"][0]["gpus"],
@@ -106,7 +106,7 @@ TEST_F(Verify, FindsFalseClaims) {
   }
 }
 
-TEST_F(Verify, FindsEvictionsThatNobodyMay) {
+TEST_F(Verify, FindsEvictionsThatNoRuleAllows) {
   const Outcome outcome = tampered(4, [](Json& plan) { plan["evictions"][0]["reason"] = "reclaim"; });
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_NE(outcome.out.find("violation of "), std::string::npos) << outcome.out;
@@ -139,4 +139,4 @@ TEST_F(Verify, TellsWhatItCouldNotRead) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cli

@@ -29,25 +29,26 @@ std::pair<std::string, int> run(const std::string& arguments) {
 int exit_code_of(const std::string& arguments) { return run(arguments).second; }
 
 TEST(ImportCommand, PrintsTheLineThatTheLibraryGives) {
-  OpenbOptions options;
+  traces::OpenbOptions options;
   options.arrived_percent = 100;
   options.gang_max = 4;
   options.falling_sizes = options.place_only = true;
   options.seed = 9;
   options.id = "x";
-  const auto input = load_openb(openb_trace_files(openb_source_directory(), "gpuspec33"));
+  const auto input = traces::load_openb(traces::openb_trace_files(traces::openb_source_directory(), "gpuspec33"));
   ASSERT_TRUE(input);
   const auto [output, exit_code] =
       run("import openb --trace gpuspec33 --arrived 100 --gangs 4 --falling-sizes --place-only --seed 9 --id x");
   EXPECT_EQ(exit_code, 0);
-  EXPECT_EQ(output, openb_snapshot(*input, options) + "\n");
+  EXPECT_EQ(output, traces::openb_snapshot(*input, options) + "\n");
 }
 
 TEST(ImportCommand, ReadsFilesOfTheUser) {
-  const std::string files = openb_source_directory() + "/nodes.csv " + openb_source_directory() + "/pods_default.csv";
+  const std::string files =
+      traces::openb_source_directory() + "/nodes.csv " + traces::openb_source_directory() + "/pods_default.csv";
   const auto all = nlohmann::json::parse(run("import openb " + files).first);
   EXPECT_EQ(all["pods"].size(), 8152u);
-  const std::string order = " --order " + openb_source_directory() + "/arrivals_default_42.idx";
+  const std::string order = " --order " + traces::openb_source_directory() + "/arrivals_default_42.idx";
   const auto ordered = nlohmann::json::parse(run("import openb " + files + order).first);
   EXPECT_EQ(ordered["pods"].size(), 10'866u);
   const auto arrived = nlohmann::json::parse(run("import openb " + files + order + " --arrived 100").first);
@@ -71,24 +72,24 @@ TEST(ImportCommand, RefusesWhatDoesNotGoTogether) {
 TEST(ImportCommand, TellsMissingFilesFromBadOnes) {
   EXPECT_EQ(exit_code_of("import openb --trace none-such"), 66);
   EXPECT_EQ(exit_code_of("import openb --data /nowhere"), 66);
-  EXPECT_EQ(
-      exit_code_of("import openb " + openb_source_directory() + "/LICENSE " + openb_source_directory() + "/LICENSE"),
-      65);
+  EXPECT_EQ(exit_code_of("import openb " + traces::openb_source_directory() + "/LICENSE " +
+                         traces::openb_source_directory() + "/LICENSE"),
+            65);
 }
 
 TEST(GenerateCommand, PrintsTheLinesThatTheLibraryGives) {
-  GeneratorOptions options = *generator_preset("full");
-  options.nodes = 20;
-  options.zones = 1;
+  generator::GeneratorOptions options = *generator::generator_preset("full");
+  options.cluster.nodes = 20;
+  options.cluster.zones = 1;
   options.seed = 5;
   options.load = 2;
-  options.skew = 0.5;
+  options.queues.skew = 0.5;
   options.pending_above = true;
   options.place_only = true;
   std::string expected;
   for (std::uint64_t k = 0; k < 3; ++k) {
     options.id = "y-" + std::to_string(k);
-    expected += generate_snapshot(options, k) + "\n";
+    expected += generator::generate_snapshot(options, k) + "\n";
   }
   const auto [output, exit_code] =
       run("generate --nodes 20 --preset full --zones 1 --seed 5 --load 2 --skew 0.5 --pending-above --place-only --id "

@@ -21,7 +21,7 @@ struct Counts {
 };
 Counts accept(const std::string& line) {
   Counts counts;
-  SnapshotReader reader;
+  muster_v1::SnapshotReader reader;
   auto snapshot = reader.read(line);
   if (!snapshot) {
     ADD_FAILURE() << snapshot.error().code << " " << snapshot.error().path << ": " << snapshot.error().message;
@@ -41,37 +41,37 @@ Counts accept(const std::string& line) {
 
 class OpenbLines : public testing::TestWithParam<const char*> {
  protected:
-  OpenbInput carried() const {
-    auto input = load_openb(openb_trace_files(MUSTER_SOURCE_DIR "/datasets/openb", GetParam()));
+  traces::OpenbInput carried() const {
+    auto input = traces::load_openb(traces::openb_trace_files(MUSTER_SOURCE_DIR "/datasets/openb", GetParam()));
     EXPECT_TRUE(input);
     return *input;
   }
 };
 
 TEST_P(OpenbLines, AreAcceptedAsTheyArrived) {
-  const OpenbInput input = carried();
-  OpenbOptions options;
+  const traces::OpenbInput input = carried();
+  traces::OpenbOptions options;
   options.arrived_percent = 100;
-  const Counts counts = accept(openb_snapshot(input, options));
+  const Counts counts = accept(traces::openb_snapshot(input, options));
   EXPECT_EQ(counts.nodes, 1213u);
-  EXPECT_EQ(counts.pods, openb_arrival(input, 100).events);
+  EXPECT_EQ(counts.pods, traces::openb_arrival(input, 100).events);
   EXPECT_EQ(counts.gangs, counts.pods);
 }
 
 TEST_P(OpenbLines, AreAcceptedTiledAndInGangs) {
-  OpenbOptions options;
+  traces::OpenbOptions options;
   options.tile = 2;
   options.gang_max = 8;
-  const Counts counts = accept(openb_snapshot(carried(), options));
+  const Counts counts = accept(traces::openb_snapshot(carried(), options));
   EXPECT_EQ(counts.nodes, 2426u);
   EXPECT_LT(counts.gangs, counts.pods / 2);
 }
 
 TEST_P(OpenbLines, AreAcceptedOnAnOccupiedCluster) {
-  OpenbOptions options;
+  traces::OpenbOptions options;
   options.node_count = 500;
   options.occupied = 0.9;
-  const Counts counts = accept(openb_snapshot(carried(), options));
+  const Counts counts = accept(traces::openb_snapshot(carried(), options));
   EXPECT_GT(counts.running, 500u);
   EXPECT_LT(counts.running, counts.pods);
 }
@@ -80,12 +80,12 @@ INSTANTIATE_TEST_SUITE_P(Of, OpenbLines, testing::Values("default", "gpushare100
 
 TEST(GeneratedLines, AreAcceptedForManySeedsOfEveryPreset) {
   for (const char* preset : {"synth", "full", "contended"}) {
-    GeneratorOptions options = *generator_preset(preset);
+    generator::GeneratorOptions options = *generator::generator_preset(preset);
     for (const std::int32_t nodes : {8, 50, 300}) {
-      options.nodes = nodes;
+      options.cluster.nodes = nodes;
       for (std::uint64_t k = 0; k < 10; ++k) {
         SCOPED_TRACE(std::string(preset) + " of " + std::to_string(nodes) + ", k " + std::to_string(k));
-        const Counts counts = accept(generate_snapshot(options, k));
+        const Counts counts = accept(generator::generate_snapshot(options, k));
         EXPECT_EQ(counts.nodes, static_cast<std::size_t>(nodes));
         EXPECT_GT(counts.pods, 0u);
       }
@@ -94,23 +94,24 @@ TEST(GeneratedLines, AreAcceptedForManySeedsOfEveryPreset) {
 }
 
 TEST(GeneratedLines, AreAcceptedWhenTheClusterIsAsFullAsItGets) {
-  GeneratorOptions options = *generator_preset("full");
-  options.nodes = 40;
-  options.occupied = 1;
-  options.preemptible = 1;
-  const Counts counts = accept(generate_snapshot(options));
+  generator::GeneratorOptions options = *generator::generator_preset("full");
+  options.cluster.nodes = 40;
+  options.running.occupied = 1;
+  options.running.preemptible = 1;
+  const Counts counts = accept(generator::generate_snapshot(options));
   EXPECT_GT(counts.running, 100u);
 }
 
 TEST(GeneratedLines, AreAcceptedWithExtremeShares) {
-  GeneratorOptions options = *generator_preset("full");
-  options.nodes = 60;
-  options.fractions = 0.5;
-  options.memory_requests = 0.5;
-  options.cpu_only = 0;
-  options.elastic = options.subgroups = options.topology_required = options.topology_preferred = 1;
-  options.tainted = options.selecting = options.selecting_models = 1;
-  accept(generate_snapshot(options));
+  generator::GeneratorOptions options = *generator::generator_preset("full");
+  options.cluster.nodes = 60;
+  options.pods.fractions = 0.5;
+  options.pods.memory_requests = 0.5;
+  options.pods.cpu_only = 0;
+  options.gangs.elastic = options.gangs.subgroups = options.gangs.topology_required = options.gangs.topology_preferred =
+      1;
+  options.cluster.tainted = options.cluster.selecting = options.pods.selecting_models = 1;
+  accept(generator::generate_snapshot(options));
 }
 
 }  // namespace

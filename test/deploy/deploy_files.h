@@ -28,7 +28,7 @@ inline std::string deploy_file(const std::string& name) {
 
 // The documents of a YAML file. Throws what is wrong with it.
 inline std::vector<nlohmann::json> deploy_documents(const std::string& name) {
-  const auto lines = yaml_to_json(deploy_file(name));
+  const auto lines = json::yaml_to_json(deploy_file(name));
   if (!lines) throw std::runtime_error(name + ":" + lines.error().path + ": " + lines.error().message);
   std::vector<nlohmann::json> documents;
   std::istringstream stream(*lines);

@@ -52,7 +52,7 @@ Expressions alert_expressions() {
 // The /metrics of a server that has answered, refused and failed a few requests.
 std::string metrics_text() {
   const bench::ServeProcess server({"--quiet", "--engine", "greedy"});
-  server.ask(post("/v1/solve", good_lines()[0]));
+  server.ask(post("/v1/solve", cli::good_lines()[0]));
   server.ask(post("/v1/solve", "nonsense"));
   return server.ask(get("/metrics"))->body;
 }
@@ -132,11 +132,11 @@ TEST(Monitoring, EveryAlertSaysHowUrgentItIsAndWhatToDo) {
 }
 
 TEST(Monitoring, PrometheusTakesTheRulesAndTheyFireWhenTheyShould) {
-  const Workplace workplace;
+  const cli::Workplace workplace;
   if (workplace.shell("command -v promtool").exit_code != 0) GTEST_SKIP() << "promtool is not installed";
   for (const char* command :
        {"check rules alerts.yaml", "test rules alerts_test.yaml", "check config prometheus.yaml"}) {
-    const Outcome outcome = workplace.shell("cd " + deploy_path("prometheus") + " && promtool " + command);
+    const cli::Outcome outcome = workplace.shell("cd " + deploy_path("prometheus") + " && promtool " + command);
     EXPECT_EQ(outcome.exit_code, 0) << command << "\n" << outcome.out << outcome.err;
   }
 }

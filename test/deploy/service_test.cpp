@@ -43,7 +43,7 @@ std::set<std::string> flags_named_in(const std::string& file) {
 }
 
 TEST(Service, EveryFlagOfItsFilesIsKnownToTheServer) {
-  const std::string help = Workplace().run("serve --help").out;
+  const std::string help = cli::Workplace().run("serve --help").out;
   std::size_t count = 0;
   for (const char* file : {"systemd/muster.service", "systemd/muster.ini", "kubernetes/muster.yaml"}) {
     for (const std::string& flag : flags_named_in(file)) {
@@ -62,7 +62,7 @@ TEST(Service, EveryFlagOfItsFilesIsKnownToTheServer) {
 }
 
 TEST(Service, ItsConfigurationFileIsTaken) {
-  const Workplace workplace;
+  const cli::Workplace workplace;
   std::string settings = deploy_file("systemd/muster.ini");
   settings = replaced(settings, "unix:/run/muster/muster.sock", "unix:" + workplace.path("other.sock"));
   settings = replaced(settings, "tcp:127.0.0.1:7078", "tcp:127.0.0.1:0");
@@ -72,25 +72,25 @@ TEST(Service, ItsConfigurationFileIsTaken) {
 }
 
 TEST(Service, SystemdTakesTheUnit) {
-  const Workplace workplace;
+  const cli::Workplace workplace;
   if (workplace.shell("command -v systemd-analyze").exit_code != 0) GTEST_SKIP() << "systemd-analyze is not installed";
   workplace.file("muster.service",
                  replaced(deploy_file("systemd/muster.service"), "/usr/local/bin/muster", MUSTER_BINARY));
-  const Outcome verified = workplace.shell("systemd-analyze verify --man=no " + workplace.path("muster.service"));
+  const cli::Outcome verified = workplace.shell("systemd-analyze verify --man=no " + workplace.path("muster.service"));
   EXPECT_EQ(verified.exit_code, 0) << verified.err;
   EXPECT_EQ(verified.err.find("muster.service"), std::string::npos) << verified.err;
   // Exposure of at most 1.5 of 10, as stated in README.md.
-  const Outcome rated = workplace.shell("systemd-analyze security --offline=true --threshold=15 --no-pager " +
+  const cli::Outcome rated = workplace.shell("systemd-analyze security --offline=true --threshold=15 --no-pager " +
                                         workplace.path("muster.service"));
   EXPECT_EQ(rated.exit_code, 0) << rated.out << rated.err;
 }
 
 TEST(Service, SystemdTakesItsUser) {
-  const Workplace workplace;
+  const cli::Workplace workplace;
   if (workplace.shell("command -v systemd-sysusers").exit_code != 0)
     GTEST_SKIP() << "systemd-sysusers is not installed";
   std::filesystem::create_directory(workplace.path("etc"));
-  const Outcome outcome = workplace.shell("systemd-sysusers --dry-run --root=" + workplace.path("") + " " +
+  const cli::Outcome outcome = workplace.shell("systemd-sysusers --dry-run --root=" + workplace.path("") + " " +
                                           deploy_path("systemd/muster.sysusers.conf"));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_NE((outcome.out + outcome.err).find("muster"), std::string::npos);
@@ -153,7 +153,7 @@ TEST(Service, ItsProbesAndItsMetricsAreWhereItIsObserved) {
   EXPECT_EQ(all_matches(deploy_file("kubernetes/muster.yaml"), "--observe=tcp:0.0.0.0:([0-9]+)", 1),
             std::set<std::string>{std::to_string(port.at("containerPort").get<int>())});
   EXPECT_EQ(pod_monitor().at("spec").at("podMetricsEndpoints").at(0).at("port"), name);
-  const Workplace workplace;
+  const cli::Workplace workplace;
   const bench::ServeProcess server({"--quiet", "--observe", "unix:" + workplace.path("observed.sock")});
   for (const char* probe : {"startupProbe", "livenessProbe", "readinessProbe"}) {
     const Json request = muster_container().at(probe).at("httpGet");
@@ -169,7 +169,7 @@ TEST(Service, TheImageHasTheLibrariesOfTheProgram) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "with a sanitizer it needs more of them";
 #endif
-  const Workplace workplace;
+  const cli::Workplace workplace;
   if (workplace.shell("command -v dpkg && command -v readelf").exit_code != 0) GTEST_SKIP() << "not on Debian";
   const std::string image = deploy_file("Dockerfile"), found = workplace.shell("ldd " MUSTER_BINARY).out;
   const std::string dynamic = workplace.shell("readelf -d " MUSTER_BINARY).out;

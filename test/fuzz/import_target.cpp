@@ -19,21 +19,21 @@ void require(bool condition) {
 }
 
 void run(std::uint8_t choice, std::string text) {
-  constexpr muster::JsonLimits kLimits{std::size_t{1} << 24, 64};
+  constexpr muster::json::JsonLimits kLimits{std::size_t{1} << 24, 64};
   if ((choice & kYaml) != 0) {
-    auto json = muster::yaml_to_json(text);
+    auto json = muster::json::yaml_to_json(text);
     if (!json) return require(!json.error().message.empty());
     text = *std::move(json);
   }
-  muster::KubernetesOptions options;
+  muster::kubernetes::KubernetesOptions options;
   options.expand = (choice & kExpand) != 0;
   if (text.size() > kLimits.max_bytes) return;
-  const auto made = muster::import_kubernetes_text(std::move(text), options, kLimits);
+  const auto made = muster::kubernetes::import_kubernetes_text(std::move(text), options, kLimits);
   if (!made) return require(!made.error().code.empty() && !made.error().message.empty());
-  muster::JsonDocument document;
+  muster::json::JsonDocument document;
   require(!document.parse(made->line, {made->line.size(), 64}));
   // What the format refuses beyond the import, such as running pods that do not fit, names its object.
-  const auto snapshot = muster::SnapshotReader().read(made->line);
+  const auto snapshot = muster::muster_v1::SnapshotReader().read(made->line);
   if (!snapshot) require(!snapshot.error().path.empty() && !snapshot.error().message.empty());
 }
 

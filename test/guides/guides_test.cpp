@@ -61,7 +61,7 @@ std::vector<std::string> guide_names() {
 class Guides : public testing::TestWithParam<std::string> {};
 
 TEST_P(Guides, PrintsWhatItShows) {
-  const Workplace workplace;
+  const cli::Workplace workplace;
   fs::create_directory(workplace.path("bin"));
   fs::create_directory(workplace.path("work"));
   fs::create_symlink(MUSTER_BINARY, workplace.path("bin/muster"));
@@ -74,7 +74,7 @@ TEST_P(Guides, PrintsWhatItShows) {
   const std::vector<Step> steps = steps_of(kGuides / (GetParam() + ".md"));
   EXPECT_GE(steps.size(), 4U);
   for (const Step& step : steps) {
-    const Outcome outcome = workplace.shell(environment + workplace.file("step", step.commands));
+    const cli::Outcome outcome = workplace.shell(environment + workplace.file("step", step.commands));
     const std::string place = GetParam() + ".md:" + std::to_string(step.line);
     EXPECT_EQ(outcome.exit_code, 0) << place << "\n" << outcome.err;
     EXPECT_EQ(outcome.out, step.output) << place;

@@ -15,7 +15,7 @@
 #include "heuristics/state/candidate.h"
 #include "model/explain/report.h"
 #include "model/objective/evaluation.h"
-#include "test/model/built_problem.h"
+#include "test/support/built_problem.h"
 
 namespace muster {
 namespace {
@@ -389,18 +389,21 @@ TEST(ReasonsByTheText, AreThoseOfASecondReading) {
     const BuiltProblem built(body);
     if (::testing::Test::HasFailure()) FAIL() << "seed " << seed << ": " << body;
     const FairShares shares = compute_fair_shares(*built);
-    GreedyOptions options;
+    greedy::GreedyOptions options;
     options.starts = 2;
-    const Candidate candidate =
-        seed % 4 == 0 ? Candidate{Plan{}, evaluate(*built, shares, Plan{})} : solve_greedy(*built, shares, options);
+    const Candidate candidate = seed % 4 == 0 ? Candidate{Plan{}, evaluate(*built, shares, Plan{})}
+                                              : greedy::solve_greedy(*built, shares, options);
     Reading reading(*built, shares, candidate.plan);
-    for (const GangReport& entry : describe(*built, shares, {candidate.plan, candidate.levels, {}, false}).gangs) {
-      const bool has_minimum = entry.phase == GangPhase::kRunning || entry.phase == GangPhase::kScheduled ||
-                               entry.phase == GangPhase::kWaiting;
-      if (entry.phase == GangPhase::kEvicted || entry.phase == GangPhase::kStale) continue;  // reason: eviction
+    for (const explain::GangReport& entry :
+         explain::describe(*built, shares, {candidate.plan, candidate.levels, {}, false}).gangs) {
+      const bool has_minimum = entry.phase == explain::GangPhase::kRunning ||
+                               entry.phase == explain::GangPhase::kScheduled ||
+                               entry.phase == explain::GangPhase::kWaiting;
+      if (entry.phase == explain::GangPhase::kEvicted || entry.phase == explain::GangPhase::kStale)
+        continue;  // reason: eviction
       if (entry.pending == 0 || has_minimum || built->groups[built->gangs[entry.gang].root].minimum == 0) continue;
-      Told told{entry.reason, entry.make_room, {}};
-      for (const Blocker& blocker : entry.blockers) told.blockers[blocker.code] += blocker.nodes;
+      Told told{explain::reason_text(entry.reason), std::string(explain::make_room_text(entry.make_room)), {}};
+      for (const explain::Blocker& blocker : entry.blockers) told.blockers[blocker.code] += blocker.nodes;
       ASSERT_EQ(text_of(told), text_of(reading.of(entry.gang)))
           << "seed " << seed << ", gang " << built->gangs[entry.gang].name
           << "\n{\"format\":\"muster/v1\",\"time\":1000000," << body << "}";

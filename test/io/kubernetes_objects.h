@@ -90,28 +90,28 @@ struct ImportedObjects {
   }
 };
 
-inline ImportedObjects imported_text(const std::string& text, const KubernetesOptions& options = {}) {
-  JsonDocument document;
+inline ImportedObjects imported_text(const std::string& text, const kubernetes::KubernetesOptions& options = {}) {
+  json::JsonDocument document;
   const auto broken = document.parse(text, {text.size(), 64});
   EXPECT_FALSE(broken) << text;
   if (broken) return {};
-  const auto made = import_kubernetes(document, options);
+  const auto made = kubernetes::import_kubernetes(document, options);
   if (!made) {
     ADD_FAILURE() << made.error().code << " " << made.error().path << " " << made.error().message;
     return {};
   }
-  const auto read = SnapshotReader().read(made->line);
+  const auto read = muster_v1::SnapshotReader().read(made->line);
   EXPECT_TRUE(read) << read.error().code << " " << read.error().path << " " << read.error().message;
   return {Json::parse(made->line), made->remarks};
 }
 
-inline ImportedObjects imported(const std::vector<Json>& items, const KubernetesOptions& options = {}) {
+inline ImportedObjects imported(const std::vector<Json>& items, const kubernetes::KubernetesOptions& options = {}) {
   return imported_text(list_of(items), options);
 }
 
 // The error of objects that are refused; its message begins with the object's kind and name.
 inline InputError refused(const std::vector<Json>& items) {
-  const auto read = SnapshotReader().read(list_of(items));
+  const auto read = muster_v1::SnapshotReader().read(list_of(items));
   EXPECT_FALSE(read) << list_of(items);
   return read ? InputError{} : read.error();
 }

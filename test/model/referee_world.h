@@ -48,7 +48,9 @@ struct World {
     return plan;
   }
 
-  std::vector<Violation> check(const Plan& plan) const { return check_plan(snapshot, problem, shares, plan); }
+  std::vector<referee::Violation> check(const Plan& plan) const {
+    return referee::check_plan(snapshot, problem, shares, plan);
+  }
 
   Snapshot snapshot;
   Problem problem;
@@ -56,7 +58,7 @@ struct World {
 
  private:
   static Snapshot read(const std::string& line) {
-    Result<Snapshot> snapshot = SnapshotReader().read(line);
+    Result<Snapshot> snapshot = muster_v1::SnapshotReader().read(line);
     if (!snapshot) throw std::runtime_error(snapshot.error().path + ": " + snapshot.error().message);
     return std::move(*snapshot);
   }
@@ -106,14 +108,14 @@ struct Scenario {
 // Breaks a scenario in one way: `from`, a phrase that occurs once in the plan or else in the snapshot, becomes `to`.
 struct Breach {
   std::string name;
-  Rule rule;
+  referee::Rule rule;
   std::string from, to;
 };
 
-inline std::string told(const std::vector<Violation>& violations) {
+inline std::string told(const std::vector<referee::Violation>& violations) {
   std::string text;
-  for (const Violation& violation : violations) {
-    text.append(rule_name(violation.rule))
+  for (const referee::Violation& violation : violations) {
+    text.append(referee::rule_name(violation.rule))
         .append(": ")
         .append(violation.subject)
         .append(": ")
@@ -140,12 +142,13 @@ inline void expect_found(const Scenario& scenario, const Breach& breach) {
   replace_once(broken.plan.find(breach.from) != std::string::npos ? broken.plan : broken.snapshot, breach.from,
                breach.to);
   const World world(broken.snapshot);
-  const std::vector<Violation> violations = world.check(world.plan(broken.plan));
-  const bool found =
-      std::ranges::any_of(violations, [&](const Violation& violation) { return violation.rule == breach.rule; });
-  EXPECT_TRUE(found) << scenario.name << ", " << breach.name << ": " << rule_name(breach.rule) << " is not among\n"
+  const std::vector<referee::Violation> violations = world.check(world.plan(broken.plan));
+  const bool found = std::ranges::any_of(
+      violations, [&](const referee::Violation& violation) { return violation.rule == breach.rule; });
+  EXPECT_TRUE(found) << scenario.name << ", " << breach.name << ": " << referee::rule_name(breach.rule)
+                     << " is not among\n"
                      << told(violations);
-  EXPECT_TRUE(std::ranges::is_sorted(violations, {}, &Violation::rule)) << breach.name;
+  EXPECT_TRUE(std::ranges::is_sorted(violations, {}, &referee::Violation::rule)) << breach.name;
 }
 
 }  // namespace muster::test

@@ -24,7 +24,7 @@ namespace muster {
 class Situation {
  public:
   explicit Situation(const std::string& body) {
-    Result<Snapshot> read = SnapshotReader().read(R"({"format":"muster/v1","time":1000000,)" + body + "}");
+    Result<Snapshot> read = muster_v1::SnapshotReader().read(R"({"format":"muster/v1","time":1000000,)" + body + "}");
     EXPECT_TRUE(read) << read.error().path << ": " << read.error().message;
     snapshot_ = std::move(*read);
     Result<Problem> built = build_problem(snapshot_);
@@ -55,18 +55,19 @@ class Situation {
     return *this;
   }
 
-  Report report(const std::function<bool()>& stop = {}, const std::function<void()>& only_reasons_left = {}) {
+  explain::Report report(const std::function<bool()>& stop = {}, const std::function<void()>& only_reasons_left = {}) {
     normalise(plan_);
     const Levels levels = evaluate(problem_, shares_, plan_);
-    return describe(problem_, shares_, ReportInput{plan_, levels, {}, proven_, stop, only_reasons_left});
+    return explain::describe(problem_, shares_,
+                             explain::ReportInput{plan_, levels, {}, proven_, stop, only_reasons_left});
   }
-  // Of the gang of that name; an entry with reason "absent" where the report has none.
-  GangReport gang(std::string_view name) {
-    for (GangReport& entry : report().gangs) {
+  // Of the gang of that name; an entry with a reason for "absent" where the report has none.
+  explain::GangReport gang(std::string_view name) {
+    for (explain::GangReport& entry : report().gangs) {
       if (problem_.gangs[entry.gang].name == name) return entry;
     }
-    GangReport none;
-    none.reason = "absent";
+    explain::GangReport none;
+    none.reason = {explain::ReasonCode::kInsufficient, "absent"};
     return none;
   }
   const Problem& problem() const { return problem_; }
@@ -87,14 +88,14 @@ class Situation {
   bool proven_ = false;
 };
 
-inline std::int64_t nodes_of(const GangReport& report, std::string_view code) {
-  const auto at = std::ranges::find(report.blockers, code, &Blocker::code);
+inline std::int64_t nodes_of(const explain::GangReport& report, std::string_view code) {
+  const auto at = std::ranges::find(report.blockers, code, &explain::Blocker::code);
   return at == report.blockers.end() ? 0 : at->nodes;
 }
 
-inline std::int64_t all_nodes_of(const GangReport& report) {
+inline std::int64_t all_nodes_of(const explain::GangReport& report) {
   return std::accumulate(report.blockers.begin(), report.blockers.end(), std::int64_t{0},
-                         [](std::int64_t sum, const Blocker& blocker) { return sum + blocker.nodes; });
+                         [](std::int64_t sum, const explain::Blocker& blocker) { return sum + blocker.nodes; });
 }
 
 // `count` pods named `prefix`-0, ... of one gang.

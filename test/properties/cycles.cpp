@@ -87,8 +87,8 @@ std::vector<GangIndex> claimants_of(const Scene& scene, const Plan& plan) {
 }
 
 // Finds a claimant for each eviction, gang by gang, so that the fewest rules are broken; returns what is still broken.
-std::vector<Violation> attribute(const Scene& scene, Plan& plan) {
-  const auto broken = [&] { return check_plan(scene.snapshot(), scene.problem(), scene.shares(), plan); };
+std::vector<referee::Violation> attribute(const Scene& scene, Plan& plan) {
+  const auto broken = [&] { return referee::check_plan(scene.snapshot(), scene.problem(), scene.shares(), plan); };
   const std::vector<GangIndex> claimants = claimants_of(scene, plan);
   if (claimants.empty()) return broken();
   for (Eviction& eviction : plan.evictions) eviction.for_gang = claimants.front();
@@ -137,9 +137,9 @@ bool undoes_earlier(const std::vector<Decided>& decided) {
 
 // A rule that lets one plan do only so much, and the next one more: budgets, the number of moves, and spread, which
 // counts pods until they are gone.
-bool is_rationed(const Violation& violation) {
-  return violation.rule == Rule::kDisruptionBudget || violation.rule == Rule::kSpread ||
-         (violation.rule == Rule::kConsolidate && violation.subject == "maxMoves");
+bool is_rationed(const referee::Violation& violation) {
+  return violation.rule == referee::Rule::kDisruptionBudget || violation.rule == referee::Rule::kSpread ||
+         (violation.rule == referee::Rule::kConsolidate && violation.subject == "maxMoves");
 }
 
 Finding classify(const std::string& line, const std::vector<Decided>& decided, int cycle, Nanoseconds later,
@@ -155,8 +155,8 @@ Finding classify(const std::string& line, const std::vector<Decided>& decided, i
     finding.kind = first.plan == Plan{}           ? Disturbance::kTime
                    : is_rationed(violations.front()) ? Disturbance::kRationed
                                                      : Disturbance::kTwoSteps;
-    finding.why =
-        std::string(rule_name(violations[0].rule)) + ": " + violations[0].subject + ": " + violations[0].message;
+    finding.why = std::string(referee::rule_name(violations[0].rule)) + ": " + violations[0].subject + ": " +
+                  violations[0].message;
     return finding;
   }
   const std::vector<LevelId> ids = level_ids(scene->problem());
@@ -176,14 +176,14 @@ Finding classify(const std::string& line, const std::vector<Decided>& decided, i
 
 }  // namespace
 
-bool is_proven_up_to(LevelKind last, const Solution& solution) {
-  return std::ranges::all_of(solution.report.objective, [&](const LevelReport& level) {
+bool is_proven_up_to(LevelKind last, const portfolio::Solution& solution) {
+  return std::ranges::all_of(solution.report.objective, [&](const explain::LevelReport& level) {
     return level.id.kind > last || level.bound == level.value;
   });
 }
 
 std::unique_ptr<Scene> Scene::read(const std::string& line) {
-  Result<Snapshot> snapshot = SnapshotReader().read(line);
+  Result<Snapshot> snapshot = muster_v1::SnapshotReader().read(line);
   return snapshot ? of(std::move(*snapshot)) : nullptr;
 }
 
@@ -216,13 +216,13 @@ std::string_view disturbance_name(Disturbance kind) {
   return "two steps";
 }
 
-Answering answers_of(Portfolio& portfolio, Engine engine) {
+Answering answers_of(portfolio::Portfolio& portfolio, portfolio::Engine engine) {
   return [&portfolio, engine](const Scene& scene) -> std::optional<EngineAnswer> {
-    SolveOptions options;
+    portfolio::SolveOptions options;
     options.engine = engine;
     options.deterministic = true;
-    Solution solution = portfolio.solve(scene.snapshot(), scene.problem(), options);
-    return EngineAnswer{std::move(solution.plan), std::string(solution.proof),
+    portfolio::Solution solution = portfolio.solve(scene.snapshot(), scene.problem(), options);
+    return EngineAnswer{std::move(solution.plan), std::string(proof_name(solution.proof)),
                         is_proven_up_to(LevelKind::kSeniority, solution), std::move(solution.defects)};
   };
 }
@@ -238,8 +238,9 @@ Carried carry_on(const std::string& line, const Answering& answer, const CycleOp
     ++carried.plans;
     carried.proven += solution->is_proven ? 1 : 0;
     carried.rejected.insert(carried.rejected.end(), solution->defects.begin(), solution->defects.end());
-    for (const Violation& v : check_plan(scene->snapshot(), scene->problem(), scene->shares(), solution->plan))
-      carried.faults.push_back(std::string(rule_name(v.rule)) + ": " + v.subject + ": " + v.message);
+    for (const referee::Violation& v :
+         referee::check_plan(scene->snapshot(), scene->problem(), scene->shares(), solution->plan))
+      carried.faults.push_back(std::string(referee::rule_name(v.rule)) + ": " + v.subject + ": " + v.message);
     decided.push_back(decided_of(*scene, *solution));
     scene = scene->after(solution->plan, options.later);
     if (!scene) {

@@ -60,7 +60,7 @@ struct Finding {
 };
 
 // Whether the solution is proven best in all levels up to that one.
-bool is_proven_up_to(LevelKind last, const Solution& solution);
+bool is_proven_up_to(LevelKind last, const portfolio::Solution& solution);
 
 // What an engine answers; none: it gives up on so large a snapshot.
 struct EngineAnswer {
@@ -72,7 +72,7 @@ struct EngineAnswer {
 using Answering = std::function<std::optional<EngineAnswer>(const Scene&)>;
 
 // The portfolio without clocks. `portfolio` outlives it.
-Answering answers_of(Portfolio& portfolio, Engine engine);
+Answering answers_of(portfolio::Portfolio& portfolio, portfolio::Engine engine);
 
 struct CycleOptions {
   int cycles = 6;  // plans; the first may evict and move

@@ -35,7 +35,7 @@ Json with_another_node(Json line) {
 
 // Placing alone, as what may be evicted depends on shares, which grow with the cluster: see the test below.
 TEST(IdleNode, NeverWorsensAPlanThatIsProvenBest) {
-  Portfolio portfolio(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(MUSTER_BINARY);
   int compared = 0;
   const std::uint32_t count = instances(200);
   for (std::uint32_t seed = 1; seed <= count; ++seed) {
@@ -43,10 +43,10 @@ TEST(IdleNode, NeverWorsensAPlanThatIsProvenBest) {
     line["policy"]["actions"] = {"place"};
     const auto before = Scene::read(line.dump()), after = Scene::read(with_another_node(line).dump());
     ASSERT_TRUE(before && after) << line;
-    SolveOptions options;
+    portfolio::SolveOptions options;
     options.deterministic = true;
-    const Solution small = portfolio.solve(before->snapshot(), before->problem(), options);
-    const Solution large = portfolio.solve(after->snapshot(), after->problem(), options);
+    const portfolio::Solution small = portfolio.solve(before->snapshot(), before->problem(), options);
+    const portfolio::Solution large = portfolio.solve(after->snapshot(), after->problem(), options);
     if (!is_proven_up_to(LevelKind::kMoved, small) || !is_proven_up_to(LevelKind::kMoved, large)) continue;
     ++compared;
     EXPECT_GE(leading(*after, evaluate(after->problem(), after->shares(), large.plan)),

@@ -72,24 +72,24 @@ struct Outcome {
   std::string proof;
 };
 
-Outcome outcome_of(const Json& line, Portfolio& portfolio, Engine engine) {
+Outcome outcome_of(const Json& line, portfolio::Portfolio& portfolio, portfolio::Engine engine) {
   const auto scene = Scene::read(line.dump());
   if (!scene) {
     ADD_FAILURE() << "refused: " << line;
     return {};
   }
-  SolveOptions options;
+  portfolio::SolveOptions options;
   options.engine = engine;
   options.deterministic = true;
-  const Solution solution = portfolio.solve(scene->snapshot(), scene->problem(), options);
-  return {evaluate(scene->problem(), scene->shares(), solution.plan), std::string(solution.proof)};
+  const portfolio::Solution solution = portfolio.solve(scene->snapshot(), scene->problem(), options);
+  return {evaluate(scene->problem(), scene->shares(), solution.plan), std::string(proof_name(solution.proof))};
 }
 
 TEST(Names, ChangeNothingForAnyEngine) {
-  Portfolio portfolio(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(MUSTER_BINARY);
   for (std::uint32_t seed = 1; seed <= instances(100); ++seed) {
     const Json line = some_snapshot(seed), other = renamed(line);
-    for (const Engine engine : {Engine::kGreedy, Engine::kAuto}) {
+    for (const portfolio::Engine engine : {portfolio::Engine::kGreedy, portfolio::Engine::kAuto}) {
       const Outcome one = outcome_of(line, portfolio, engine), two = outcome_of(other, portfolio, engine);
       EXPECT_EQ(one.levels, two.levels) << line;
       EXPECT_EQ(one.proof, two.proof) << line;
@@ -108,8 +108,8 @@ bool differ_in_leading(const Json& line, const Outcome& one, const Outcome& two)
 }
 
 // Heuristics break ties by position, so what they find may depend on the order; what is proven best does not.
-void expect_order_to_matter_little(Engine engine, int most_of_hundred) {
-  Portfolio portfolio(MUSTER_BINARY);
+void expect_order_to_matter_little(portfolio::Engine engine, int most_of_hundred) {
+  portfolio::Portfolio portfolio(MUSTER_BINARY);
   int proven = 0, differing = 0;
   const std::uint32_t count = instances(100);
   for (std::uint32_t seed = 1; seed <= count; ++seed) {
@@ -125,8 +125,8 @@ void expect_order_to_matter_little(Engine engine, int most_of_hundred) {
   EXPECT_LE(differing * 100, most_of_hundred * static_cast<int>(count));
 }
 
-TEST(Order, ChangesNothingInWhatIsProvenBest) { expect_order_to_matter_little(Engine::kAuto, 5); }
-TEST(Order, ChangesLittleForTheHeuristicAlone) { expect_order_to_matter_little(Engine::kGreedy, 5); }
+TEST(Order, ChangesNothingInWhatIsProvenBest) { expect_order_to_matter_little(portfolio::Engine::kAuto, 5); }
+TEST(Order, ChangesLittleForTheHeuristicAlone) { expect_order_to_matter_little(portfolio::Engine::kGreedy, 5); }
 
 }  // namespace
 }  // namespace muster::properties

@@ -97,16 +97,16 @@ void expect_few(const Tally& tally, Limits most_of_hundred) {
   EXPECT_LE(tally.rejected * 100, tally.lines) << tally.text;
 }
 
-class Stability : public testing::TestWithParam<Engine> {
+class Stability : public testing::TestWithParam<portfolio::Engine> {
  protected:
   std::uint32_t count(std::uint32_t greedy, std::uint32_t automatic) const {
-    return instances(GetParam() == Engine::kGreedy ? greedy : automatic);
+    return instances(GetParam() == portfolio::Engine::kGreedy ? greedy : automatic);
   }
   // What holds for the engine that has the time to prove its plans best: it misses nothing.
   void expect_few_of_each(const Tally& tally, Limits greedy, Limits automatic) const {
     expect_rest(tally);
-    expect_few(tally, GetParam() == Engine::kGreedy ? greedy : automatic);
-    if (GetParam() == Engine::kGreedy) return;
+    expect_few(tally, GetParam() == portfolio::Engine::kGreedy ? greedy : automatic);
+    if (GetParam() == portfolio::Engine::kGreedy) return;
     EXPECT_EQ(tally.count(Disturbance::kMissed), 0) << tally.text;
     EXPECT_LE(tally.count(Disturbance::kTurned) * 1000, tally.lines) << tally.text;
     EXPECT_GE(tally.proven * 100, 99 * tally.plans);
@@ -114,7 +114,7 @@ class Stability : public testing::TestWithParam<Engine> {
   Carried carry(const std::string& line, Nanoseconds later) {
     return carry_on(line, answers_of(portfolio_, GetParam()), {.later = later});
   }
-  Portfolio portfolio_{MUSTER_BINARY};
+  portfolio::Portfolio portfolio_{MUSTER_BINARY};
 };
 
 TEST_P(Stability, OfEveryScenarioIsDisturbedByTimeAlone) {
@@ -158,9 +158,9 @@ TEST_P(Stability, OfClustersWithSomeOfEveryFeatureWithinSeconds) {
   expect_few_of_each(tally, {1, 1}, {1, 1});
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, Stability, testing::Values(Engine::kGreedy, Engine::kAuto),
-                         [](const testing::TestParamInfo<Engine>& engine) {
-                           return engine.param == Engine::kGreedy ? "greedy" : "automatic";
+INSTANTIATE_TEST_SUITE_P(Each, Stability, testing::Values(portfolio::Engine::kGreedy, portfolio::Engine::kAuto),
+                         [](const testing::TestParamInfo<portfolio::Engine>& engine) {
+                           return engine.param == portfolio::Engine::kGreedy ? "greedy" : "automatic";
                          });
 
 // What the contract promises of itself: the best plans, found by looking at every end state, leave little to do.

@@ -22,26 +22,26 @@ constexpr test::ClusterShape kEvicting{.may_evict = true, .running = 50};
 std::string some_line(std::uint32_t seed) {
   if (seed % 4 == 0) return CrowdedCluster(seed).snapshot().dump();
   if (seed % 4 == 1) return test::random_cluster(seed, kEvicting).line;
-  GeneratorOptions options = *generator_preset(seed % 4 == 2 ? "full" : "synth");
-  options.nodes = seed % 4 == 2 ? 6 : 10;
-  options.racks_per_zone = 3;  // of two zones, where there are any: no more racks than nodes
+  generator::GeneratorOptions options = *generator::generator_preset(seed % 4 == 2 ? "full" : "synth");
+  options.cluster.nodes = seed % 4 == 2 ? 6 : 10;
+  options.cluster.racks_per_zone = 3;  // of two zones, where there are any: no more racks than nodes
   options.seed = seed;
-  return generate_snapshot(options);
+  return generator::generate_snapshot(options);
 }
 
 TEST(Threads, ChangeNothingWithoutClocks) {
   constexpr int kRepetitions = 2;
-  Portfolio portfolio(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(MUSTER_BINARY);
   for (std::uint32_t seed = 1; seed <= instances(4); ++seed) {
     const auto scene = Scene::read(some_line(seed));
     ASSERT_TRUE(scene) << seed;
-    SolveOptions options;
+    portfolio::SolveOptions options;
     options.deterministic = true;
-    const Solution first = portfolio.solve(scene->snapshot(), scene->problem(), options);
+    const portfolio::Solution first = portfolio.solve(scene->snapshot(), scene->problem(), options);
     for (const std::int32_t threads : {1, 2, 4, 8}) {
       options.threads = threads;
       for (int repetition = 0; repetition < kRepetitions; ++repetition) {
-        const Solution again = portfolio.solve(scene->snapshot(), scene->problem(), options);
+        const portfolio::Solution again = portfolio.solve(scene->snapshot(), scene->problem(), options);
         EXPECT_EQ(again.plan, first.plan) << "seed " << seed << ", " << threads << " threads";
         EXPECT_EQ(again.origin, first.origin) << seed;
         EXPECT_EQ(again.proof, first.proof) << seed;

@@ -14,20 +14,20 @@
 namespace muster::properties {
 namespace {
 
-class WholeNodes : public testing::TestWithParam<Engine> {};
+class WholeNodes : public testing::TestWithParam<portfolio::Engine> {};
 
 TEST_P(WholeNodes, AreNeverFewerThanBestFitLeaves) {
-  Portfolio portfolio(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(MUSTER_BINARY);
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const bench::WholeNodeCluster cluster(seed);
-    Result<Snapshot> snapshot = SnapshotReader().read(cluster.line);
+    Result<Snapshot> snapshot = muster_v1::SnapshotReader().read(cluster.line);
     ASSERT_TRUE(snapshot);
     const Result<Problem> problem = build_problem(*snapshot);
     ASSERT_TRUE(problem);
-    SolveOptions options;
+    portfolio::SolveOptions options;
     options.engine = GetParam();
     options.deterministic = true;
-    const Solution solution = portfolio.solve(*snapshot, *problem, options);
+    const portfolio::Solution solution = portfolio.solve(*snapshot, *problem, options);
     const Levels levels = evaluate(*problem, compute_fair_shares(*problem), solution.plan);
     const std::vector<LevelId> ids = level_ids(*problem);
     const auto at = std::ranges::find(ids, LevelKind::kWholeNodes, &LevelId::kind) - ids.begin();
@@ -36,7 +36,9 @@ TEST_P(WholeNodes, AreNeverFewerThanBestFitLeaves) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryEngine, WholeNodes, testing::Values(Engine::kGreedy, Engine::kMilp, Engine::kAuto));
+INSTANTIATE_TEST_SUITE_P(EveryEngine, WholeNodes,
+                         testing::Values(portfolio::Engine::kGreedy, portfolio::Engine::kMilp,
+                                         portfolio::Engine::kAuto));
 
 }  // namespace
 }  // namespace muster::properties

@@ -159,7 +159,7 @@ class EmptyPage(PageTest):
     def test_an_empty_snapshot_is_a_page(self):
         snapshots, plans = self.place.planned({"format": "muster/v1"})
         self.browser.open(self.place.page("--snapshot", snapshots, plans))
-        self.assertIn("nobody has to wait", self.browser.text("#overview"))
+        self.assertIn("no gang has to wait", self.browser.text("#overview"))
 
 
 if __name__ == "__main__":

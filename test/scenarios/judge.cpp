@@ -24,10 +24,10 @@ class Scene {
   Scene(const Scenario& scenario, const Snapshot& snapshot, const Problem& problem)
       : scenario_(scenario), snapshot_(snapshot), problem_(problem), ids_(level_ids(problem)) {}
 
-  Judgement judge(const Solution& solution) const {
+  Judgement judge(const portfolio::Solution& solution) const {
     Judgement judgement;
-    judgement.origin = solution.origin;
-    judgement.proof = solution.proof;
+    judgement.origin = origin_name(solution.origin);
+    judgement.proof = proof_name(solution.proof);
     judgement.defects = solution.defects;
     const FairShares shares = compute_fair_shares(problem_);
     check_rules(solution, shares, judgement);
@@ -44,15 +44,15 @@ class Scene {
   }
 
  private:
-  void check_rules(const Solution& solution, const FairShares& shares, Judgement& judgement) const {
-    for (const Violation& violation : check_plan(snapshot_, problem_, shares, solution.plan)) {
-      judgement.remarks.push_back("breaks " + std::string(rule_name(violation.rule)) + ": " + violation.subject + ": " +
-                                  violation.message);
+  void check_rules(const portfolio::Solution& solution, const FairShares& shares, Judgement& judgement) const {
+    for (const referee::Violation& violation : referee::check_plan(snapshot_, problem_, shares, solution.plan)) {
+      judgement.remarks.push_back("breaks " + std::string(referee::rule_name(violation.rule)) + ": " +
+                                  violation.subject + ": " + violation.message);
     }
     if (!judgement.remarks.empty()) return;
     const Levels levels = evaluate(problem_, shares, solution.plan);
     for (std::size_t i = 0; i < ids_.size(); ++i) {
-      const LevelReport& told = solution.report.objective.at(i);
+      const explain::LevelReport& told = solution.report.objective.at(i);
       const std::string level = std::string(level_name(ids_[i].kind)) + " " + std::to_string(ids_[i].priority);
       if (told.value != levels.values[i])
         judgement.remarks.push_back("claims " + std::to_string(told.value) + " of " + level + ", is " +
@@ -118,22 +118,22 @@ class Scene {
     return running;
   }
 
-  void check_words(const std::string& name, const ExpectedGang& expected, const Report& report,
+  void check_words(const std::string& name, const ExpectedGang& expected, const explain::Report& report,
                    Judgement& judgement) const {
     const auto at = std::ranges::find_if(
-        report.gangs, [&](const GangReport& entry) { return problem_.gangs[entry.gang].name == name; });
-    const GangReport* entry = at == report.gangs.end() ? nullptr : &*at;
+        report.gangs, [&](const explain::GangReport& entry) { return problem_.gangs[entry.gang].name == name; });
+    const explain::GangReport* entry = at == report.gangs.end() ? nullptr : &*at;
     const auto differ = [&](const char* what, const std::string& is, const std::string& wanted) {
       judgement.remarks.push_back(name + " " + what + " '" + is + "', expected '" + wanted + "'");
     };
     if (expected.phase) {
-      const std::string phase = entry == nullptr ? "none" : std::string(phase_name(entry->phase));
+      const std::string phase = entry == nullptr ? "none" : std::string(explain::phase_name(entry->phase));
       if (phase != *expected.phase) differ("phase", phase, *expected.phase);
     }
-    const std::string reason = entry == nullptr ? "" : entry->reason;
+    const std::string reason = entry == nullptr ? "" : explain::reason_text(entry->reason);
     if (!expected.reasons.empty() && std::ranges::find(expected.reasons, reason) == expected.reasons.end())
       differ("reason", reason, expected.reasons.front());
-    const std::string make_room = entry == nullptr ? "" : entry->make_room;
+    const std::string make_room(entry == nullptr ? "" : explain::make_room_text(entry->make_room));
     if (expected.make_room && make_room != *expected.make_room) differ("makeRoom", make_room, *expected.make_room);
     const std::string message = entry == nullptr ? "" : entry->message;
     for (const std::string& part : expected.message_parts) {
@@ -189,7 +189,7 @@ Judgement judge_refusal(const Scenario& scenario, const InputError& error) {
 }
 
 Judgement judge_strictly(const Scenario& scenario) {
-  Result<Snapshot> read = SnapshotReader().read(scenario.line);
+  Result<Snapshot> read = muster_v1::SnapshotReader().read(scenario.line);
   if (!read) return judge_refusal(scenario, read.error());
   const Result<Problem> built = build_problem(*read);
   if (!built) return judge_refusal(scenario, built.error());
@@ -238,27 +238,27 @@ int compare_up_to_evicted(const Levels& a, const Levels& b, const std::vector<Le
   return 0;
 }
 
-Judgement judge(const Scenario& scenario, Portfolio& portfolio, const JudgeOptions& options) {
+Judgement judge(const Scenario& scenario, portfolio::Portfolio& portfolio, const JudgeOptions& options) {
   const bool is_refused = !scenario.errors.empty();
   if (is_refused) {
     Judgement refusal = judge_strictly(scenario);
     if (refusal.outcome != Outcome::kExact || scenario.gangs.empty()) return refusal;
   }
-  Result<Snapshot> read = SnapshotReader({.strict = !is_refused}).read(scenario.line);
+  Result<Snapshot> read = muster_v1::SnapshotReader({.strict = !is_refused}).read(scenario.line);
   if (!read) return judge_refusal(scenario, read.error());
   Snapshot snapshot = std::move(*read);
   const Result<Problem> built = build_problem(snapshot);
   if (!built) return judge_refusal(scenario, built.error());
-  SolveOptions solve;
+  portfolio::SolveOptions solve;
   solve.engine = options.engine;
   solve.deterministic = options.deterministic;
-  const Clock::time_point start = Clock::now();
-  solve.deadline =
-      start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(options.budget_ms));
-  const Solution solution = portfolio.solve(snapshot, *built, solve);
+  const portfolio::Clock::time_point start = portfolio::Clock::now();
+  solve.deadline = start + std::chrono::duration_cast<portfolio::Clock::duration>(
+                               std::chrono::duration<double, std::milli>(options.budget_ms));
+  const portfolio::Solution solution = portfolio.solve(snapshot, *built, solve);
   Judgement judgement = Scene(scenario, snapshot, *built).judge(solution);
   check_warnings(scenario, snapshot.anomalies, judgement);
-  judgement.milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  judgement.milliseconds = std::chrono::duration<double, std::milli>(portfolio::Clock::now() - start).count();
   return judgement;
 }
 

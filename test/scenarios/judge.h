@@ -32,12 +32,12 @@ struct Judgement {
 };
 
 struct JudgeOptions {
-  Engine engine = Engine::kAuto;
+  portfolio::Engine engine = portfolio::Engine::kAuto;
   double budget_ms = 1000;
   bool deterministic = false;
 };
 
-Judgement judge(const Scenario& scenario, Portfolio& portfolio, const JudgeOptions& options);
+Judgement judge(const Scenario& scenario, portfolio::Portfolio& portfolio, const JudgeOptions& options);
 
 // Compares share, quota, work and evicted; positive: a is better.
 int compare_up_to_evicted(const Levels& a, const Levels& b, const std::vector<LevelId>& ids);

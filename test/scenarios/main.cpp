@@ -35,8 +35,9 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
-Engine engine_named(const std::string& name) {
-  return name == "greedy" ? Engine::kGreedy : (name == "milp" ? Engine::kMilp : Engine::kAuto);
+portfolio::Engine engine_named(const std::string& name) {
+  return name == "greedy" ? portfolio::Engine::kGreedy
+                          : (name == "milp" ? portfolio::Engine::kMilp : portfolio::Engine::kAuto);
 }
 
 bool is_selected(const Scenario& scenario, const TableOptions& options) {
@@ -47,7 +48,7 @@ bool is_selected(const Scenario& scenario, const TableOptions& options) {
 }
 
 int print_table(const TableOptions& options) {
-  Portfolio portfolio(MUSTER_BINARY);
+  portfolio::Portfolio portfolio(MUSTER_BINARY);
   int failed = 0;
   for (const std::string& engine : options.engines) {
     std::map<std::string, int> tally;

@@ -53,18 +53,21 @@ std::string name_of(const testing::TestParamInfo<Scenario>& info) {
 
 class EveryEngine : public testing::TestWithParam<Scenario> {
  protected:
-  static void SetUpTestSuite() { portfolio_ = std::make_unique<Portfolio>(MUSTER_BINARY); }
+  static void SetUpTestSuite() { portfolio_ = std::make_unique<portfolio::Portfolio>(MUSTER_BINARY); }
   static void TearDownTestSuite() { portfolio_.reset(); }
   // Without clocks, so that a slow machine changes nothing.
-  static Judgement judge_with(Engine engine) { return judge(GetParam(), *portfolio_, {engine, 10'000, true}); }
-  static inline std::unique_ptr<Portfolio> portfolio_;
+  static Judgement judge_with(portfolio::Engine engine) {
+    return judge(GetParam(), *portfolio_, {engine, 10'000, true});
+  }
+  static inline std::unique_ptr<portfolio::Portfolio> portfolio_;
 };
 
 TEST_P(EveryEngine, AnswersAsExpected) {
   const Scenario& scenario = GetParam();
   SCOPED_TRACE(scenario.why);
-  for (const auto& [engine, name] :
-       {std::pair{Engine::kGreedy, "greedy"}, {Engine::kMilp, "milp"}, {Engine::kAuto, "auto"}}) {
+  for (const auto& [engine, name] : {std::pair{portfolio::Engine::kGreedy, "greedy"},
+                                     {portfolio::Engine::kMilp, "milp"},
+                                     {portfolio::Engine::kAuto, "auto"}}) {
     const Judgement judgement = judge_with(engine);
     EXPECT_NE(judgement.outcome, Outcome::kInvalid) << name << "\n" << words(judgement);
     EXPECT_TRUE(judgement.defects.empty()) << name << "\n" << words(judgement);

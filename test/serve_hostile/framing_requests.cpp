@@ -95,7 +95,7 @@ std::vector<HostileRequest> chunk_requests() {
       {"no line end after the content", chunked("5\r\n[1,2]5\r\n[1,2]\r\n" + last), {400}},
       {"a size that is less than the content", chunked("2\r\n[1,2]\r\n" + last), {400}},
       {"a bare line feed after the size", chunked("5\n[1,2]\r\n" + last), {400}},
-      {"more than the limit in sum", chunked(chunk(megabyte) + chunk(megabyte)), {413}},
+      {"more than the limit in total", chunked(chunk(megabyte) + chunk(megabyte)), {413}},
       {"an extension of a megabyte", chunked("5;" + std::string(1 << 20, 'x') + "\r\n[1,2]\r\n" + last), {431}},
       {"a trailer of a megabyte", chunked(chunk(body) + "0\r\nX: " + std::string(1 << 20, 'x') + "\r\n\r\n"), {431}},
       {"cut in the middle of a chunk", chunked("500\r\n{"), {}, kClosed, Sender::kEndsSending},
@@ -106,7 +106,7 @@ std::vector<HostileRequest> chunk_requests() {
        {400}},
       {"compressed and chunked", framed("Transfer-Encoding: gzip, chunked\r\n", chunk(body) + last), {501}},
       {"compressed and not chunked", framed("Transfer-Encoding: gzip\r\n", body), {400}},
-      {"an encoding that nobody knows", framed("Transfer-Encoding: xchunked\r\n", chunk(body) + last), {400}},
+      {"an unknown encoding", framed("Transfer-Encoding: xchunked\r\n", chunk(body) + last), {400}},
       {"chunked behind a vertical tab", framed("Transfer-Encoding: \vchunked\r\n", chunk(body) + last), {400}},
       {"chunked in capitals", framed("TRANSFER-ENCODING: Chunked\r\n", chunk(body) + last), {200}, kOpen},
   };

@@ -47,7 +47,7 @@ std::vector<HostileRequest> header_requests() {
       {"bytes beyond ASCII in a value", with_fields("X: \xff\xfe\xc3\r\n"), {200}, kOpen},
       {"no Host", "GET /healthz HTTP/1.1\r\n\r\n", {400}},
       {"two Hosts", with_fields("Host: other\r\n"), {400}},
-      {"an expectation that nobody knows", with_fields("Expect: 200-maybe\r\n"), {417}},
+      {"an unknown expectation", with_fields("Expect: 200-maybe\r\n"), {417}},
       {"a protocol to change to", with_fields("Connection: Upgrade\r\nUpgrade: websocket\r\n"), {200}, kOpen},
       {"a range of an answer", with_fields("Range: bytes=0-0,-1\r\n"), {200}, kOpen},
       {"a budget that is none",
@@ -68,7 +68,7 @@ std::vector<HostileRequest> header_requests() {
 std::vector<HostileRequest> request_line_requests() {
   return {
       {"a method in small letters", with_line("get /healthz HTTP/1.1"), {405}, kOpen},
-      {"a method that nobody knows", with_line("BREW /healthz HTTP/1.1"), {405}, kOpen},
+      {"an unknown method", with_line("BREW /healthz HTTP/1.1"), {405}, kOpen},
       {"a method that is no token", with_line("GE(T /healthz HTTP/1.1"), {400}},
       {"a method of 20 kB", with_line(std::string(20'000, 'A') + " / HTTP/1.1"), {431}},
       {"no method", with_line(" /healthz HTTP/1.1"), {400}},

@@ -17,7 +17,7 @@ std::string solve(const std::string& body) { return post("/v1/solve", body); }
 std::vector<HostileRequest> connection_requests() {
   const std::string good = solve(small_snapshot()), lines = small_snapshot() + "\n";
   return {
-      {"three at once", get("/healthz") + good + get("/version"), {200, 200, 200}, kOpen},
+      {"three together", get("/healthz") + good + get("/version"), {200, 200, 200}, kOpen},
       {"a broken one behind a good one", good + "nonsense\r\n\r\n", {200, 400}},
       {"a good one behind a broken one", "nonsense\r\n\r\n" + good, {400}},
       {"empty lines before", "\r\n" + get("/healthz"), {200}, kOpen},

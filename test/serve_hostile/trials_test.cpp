@@ -40,7 +40,7 @@ TEST(Trials, ATermUnderLoadLetsRequestsOfManyLinesComeToTheirEnd) {
   expect_clean_drain({"--quiet", "--engine", "greedy"}, bench::requests_of_lines(10), 10ms);
 }
 
-TEST(Trials, ASecondSignalEndsItAtOnce) {
+TEST(Trials, ASecondSignalEndsItImmediately) {
   ServeProcess server({"--quiet", "--engine", "milp", "--budget", "60s"});
   bench::HttpClient client(server.socket());
   client.send(bench::requests_of_snapshots()[0]);

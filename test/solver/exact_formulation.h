@@ -27,24 +27,26 @@ struct ExactFormulation {
         ids(level_ids(problem)),
         before(problem, ClusterState::Releasing::kFreed),
         rules(problem, shares, before),
-        leavers(may_leave ? find_leavers(problem, rules, before) : no_leavers(problem)),
-        demand(collect_demand(problem, leavers, before)),
-        base(without_leavers()),
-        atoms(collect_atoms(problem, demand)),
-        supply(collect_supply(problem, demand, atoms, base, std::vector<bool>(problem.nodes.size(), false))),
+        candidates(may_leave ? formulation::find_candidates(problem, rules, before)
+                             : formulation::no_candidates(problem)),
+        demand(formulation::collect_demand(problem, candidates, before)),
+        base(without_candidates()),
+        zones(formulation::collect_placement_zones(problem, demand)),
+        supply(
+            formulation::collect_supply(problem, demand, zones, base, std::vector<bool>(problem.nodes.size(), false))),
         anti_affinity(problem, base),
         configuration_input{problem, demand, anti_affinity},
         pool(configuration_input, supply),
         bounds(queue_bounds(problem, before)),
         is_listed(pool.list_all({kMostConfigurations, kMostConfigurations}).has_value()),
-        formulation({problem, shares, demand, atoms, supply, anti_affinity, rules, before, base, true}) {
-    for (RoomClassIndex room : supply.rooms.indices())
-      for (const Configuration& configuration : pool.configurations()[room])
+        formulation({problem, shares, demand, zones, supply, anti_affinity, rules, before, base, true}) {
+    for (formulation::ResidualClassIndex room : supply.rooms.indices())
+      for (const formulation::Configuration& configuration : pool.configurations()[room])
         formulation.add_configuration(room, configuration);
   }
 
   // maximise sign x the level, its coefficients divided by what they have in common.
-  Milp model_of(const LevelId& id, LinearExpression expression) const {
+  lp::Milp model_of(const LevelId& id, lp::LinearExpression expression) const {
     std::int64_t divisor = 0;
     for (const auto& [column, coefficient] : expression.terms) divisor = std::gcd(divisor, coefficient);
     for (auto& [column, coefficient] : expression.terms) coefficient /= divisor;
@@ -59,18 +61,18 @@ struct ExactFormulation {
   Decoded decoded(const std::vector<double>& x) const {
     ClusterState state = base;
     Decoded result;
-    const muster::Decoded decoded =
-        decode({problem, demand, atoms, supply, bounds, pool.configurations(), formulation.channels()},
-               formulation.read(x), state);
+    const muster::formulation::Decoded decoded =
+        formulation::decode({problem, demand, zones, supply, bounds, pool.configurations(), formulation.channels()},
+                            formulation.read(x), state);
     result.missed = decoded.missed;
     result.plan = plan_of(problem, state, decoded.evictions);
     result.levels = evaluate(problem, shares, result.plan);
     return result;
   }
 
-  ClusterState without_leavers() const {
+  ClusterState without_candidates() const {
     ClusterState state = before;
-    remove_leavers(demand, state);
+    formulation::remove_candidates(demand, state);
     return state;
   }
 
@@ -78,22 +80,22 @@ struct ExactFormulation {
   const FairShares& shares;
   std::vector<LevelId> ids;
   ClusterState before;
-  EvictionRules rules;
-  Leavers leavers;
-  Demand demand;
+  preemption::EvictionRules rules;
+  formulation::EvictionCandidates candidates;
+  formulation::Demand demand;
   ClusterState base;
-  Atoms atoms;
-  Supply supply;
-  AntiAffinityRules anti_affinity;
-  ConfigurationInput configuration_input;
-  ColumnPool pool;
+  formulation::PlacementZones zones;
+  formulation::Supply supply;
+  formulation::AntiAffinityRules anti_affinity;
+  formulation::ConfigurationInput configuration_input;
+  column_generation::ColumnPool pool;
   QueueBounds bounds;
   bool is_listed;
-  Formulation formulation;
+  formulation::Formulation formulation;
 };
 
-inline MilpAnswer solve_exactly(Backend& backend, const Milp& milp) {
-  MilpRequest request;
+inline cbc::MilpAnswer solve_exactly(cbc::Backend& backend, const lp::Milp& milp) {
+  cbc::MilpRequest request;
   request.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   return backend.solve(milp, request);
 }

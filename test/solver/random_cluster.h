@@ -1,4 +1,4 @@
-// Random tiny clusters with every feature of the contract that the solver's rules speak of, as snapshot lines, and what
+// Random tiny clusters with every feature of the contract that the solver's rules cover, as snapshot lines, and what
 // is built of them. Equal seeds give equal lines.
 #pragma once
 
@@ -244,7 +244,7 @@ struct Cluster {
 
 // None if the line is refused; running pods of a random line need not fit.
 inline std::optional<Cluster> build_cluster(std::string line) {
-  Result<Snapshot> snapshot = SnapshotReader().read(line);
+  Result<Snapshot> snapshot = muster_v1::SnapshotReader().read(line);
   if (!snapshot) return std::nullopt;
   Cluster cluster{std::move(line), std::make_unique<Snapshot>(std::move(*snapshot)), {}, {}};
   Result<Problem> problem = build_problem(*cluster.snapshot);
@@ -261,42 +261,42 @@ inline Cluster random_cluster(std::uint32_t seed, const ClusterShape& shape = {}
 }
 
 // The generator's clusters, tiny and different in every option.
-inline GeneratorOptions tiny_options(std::uint32_t seed) {
+inline generator::GeneratorOptions tiny_options(std::uint32_t seed) {
   std::mt19937 random(seed);
   const auto sometimes = [&](double share) { return pick(random, 0, 1) == 0 ? 0.0 : share; };
-  GeneratorOptions options;
+  generator::GeneratorOptions options;
   options.seed = seed;
-  options.nodes = pick(random, 2, 3);
-  options.gpus_per_node = pick(random, 1, 3);
-  options.cores_per_node = pick(random, 8, 32);
-  options.memory_gib_per_node = pick(random, 32, 128);
+  options.cluster.nodes = pick(random, 2, 3);
+  options.cluster.gpus_per_node = pick(random, 1, 3);
+  options.cluster.cores_per_node = pick(random, 8, 32);
+  options.cluster.memory_gib_per_node = pick(random, 32, 128);
   if (pick(random, 0, 1) == 0) {
-    options.gpu_memory_gib = 40;
-    options.memory_requests = 0.2;
+    options.cluster.gpu_memory_gib = 40;
+    options.pods.memory_requests = 0.2;
   }
-  options.zones = 2;
-  options.racks_per_zone = 1;
-  options.tainted = sometimes(0.2);
-  options.selecting = sometimes(0.2);
-  options.queues = pick(random, 1, 5);
-  options.quota = pick(random, 2, 6) / 4.0;
-  options.limit = sometimes(2);
+  options.cluster.zones = 2;
+  options.cluster.racks_per_zone = 1;
+  options.cluster.tainted = sometimes(0.2);
+  options.cluster.selecting = sometimes(0.2);
+  options.queues.count = pick(random, 1, 5);
+  options.queues.quota = pick(random, 2, 6) / 4.0;
+  options.queues.limit = sometimes(2);
   options.priorities = pick(random, 1, 3);
-  options.fractions = sometimes(0.4);
-  options.cpu_only = sometimes(0.2);
-  options.gangs_max = pick(random, 1, 4);
-  options.elastic = sometimes(0.5);
-  options.subgroups = sometimes(0.5);
-  options.topology_required = sometimes(0.3);
-  options.topology_preferred = sometimes(0.3);
-  options.one_a_node = sometimes(0.2);
-  options.occupied = sometimes(0.4);
-  options.releasing = sometimes(0.2);
+  options.pods.fractions = sometimes(0.4);
+  options.pods.cpu_only = sometimes(0.2);
+  options.gangs.largest = pick(random, 1, 4);
+  options.gangs.elastic = sometimes(0.5);
+  options.gangs.subgroups = sometimes(0.5);
+  options.gangs.topology_required = sometimes(0.3);
+  options.gangs.topology_preferred = sometimes(0.3);
+  options.gangs.one_a_node = sometimes(0.2);
+  options.running.occupied = sometimes(0.4);
+  options.running.releasing = sometimes(0.2);
   return options;
 }
 
 inline Cluster generated_cluster(std::uint32_t seed) {
-  std::optional<Cluster> cluster = build_cluster(generate_snapshot(tiny_options(seed)));
+  std::optional<Cluster> cluster = build_cluster(generator::generate_snapshot(tiny_options(seed)));
   return cluster ? std::move(*cluster) : random_cluster(seed);
 }
 

@@ -16,11 +16,11 @@ inline int pick(std::mt19937& random, int lowest, int highest) {
 }
 
 // Rows of every kind: <=, >=, =, two-sided and free.
-inline void add_random_row(Milp& milp, std::mt19937& random) {
+inline void add_random_row(lp::Milp& milp, std::mt19937& random) {
   const double side = pick(random, 0, 14);
   switch (pick(random, 0, 7)) {
     case 0:
-      milp.add_row(-side / 2, kInfinity);
+      milp.add_row(-side / 2, lp::kInfinity);
       break;
     case 1:
       milp.add_row(side / 2, side / 2);
@@ -29,21 +29,21 @@ inline void add_random_row(Milp& milp, std::mt19937& random) {
       milp.add_row(-3, side);
       break;
     case 3:
-      milp.add_row(-kInfinity, kInfinity);
+      milp.add_row(-lp::kInfinity, lp::kInfinity);
       break;
     default:
-      milp.add_row(-kInfinity, side);
+      milp.add_row(-lp::kInfinity, side);
   }
 }
 
 // 1 to 6 columns with bounds within -3..5 and 0 to 5 rows; `share_of_integers` in percent.
-inline Milp random_milp(std::mt19937& random, int share_of_integers = 100) {
-  Milp milp;
+inline lp::Milp random_milp(std::mt19937& random, int share_of_integers = 100) {
+  lp::Milp milp;
   const int rows = pick(random, 0, 5);
   for (int row = 0; row < rows; ++row) add_random_row(milp, random);
   const int columns = pick(random, 1, 6);
   for (int column = 0; column < columns; ++column) {
-    std::vector<Entry> entries;
+    std::vector<lp::Entry> entries;
     for (int row = 0; row < rows; ++row) {
       if (pick(random, 0, 2) > 0) entries.push_back({row, static_cast<double>(pick(random, -2, 6))});
     }
@@ -55,11 +55,11 @@ inline Milp random_milp(std::mt19937& random, int share_of_integers = 100) {
 }
 
 // Packing: rows of capacity, columns that are all wanted. Hard enough to branch from some 20 x 20 on.
-inline Milp packing_milp(std::mt19937& random, int rows, int columns) {
-  Milp milp;
-  for (int row = 0; row < rows; ++row) milp.add_row(-kInfinity, pick(random, 10, 39));
+inline lp::Milp packing_milp(std::mt19937& random, int rows, int columns) {
+  lp::Milp milp;
+  for (int row = 0; row < rows; ++row) milp.add_row(-lp::kInfinity, pick(random, 10, 39));
   for (int column = 0; column < columns; ++column) {
-    std::vector<Entry> entries;
+    std::vector<lp::Entry> entries;
     for (int row = 0; row < rows; ++row) {
       if (pick(random, 0, 2) == 0) entries.push_back({row, static_cast<double>(pick(random, 1, 9))});
     }
@@ -70,12 +70,12 @@ inline Milp packing_milp(std::mt19937& random, int rows, int columns) {
 }
 
 // The best objective of a pure integer model by trying every point; nothing if there is none.
-inline std::optional<double> best_by_trying(const Milp& milp) {
+inline std::optional<double> best_by_trying(const lp::Milp& milp) {
   std::optional<double> best;
   std::vector<double> x = milp.lower;
   for (;;) {
-    if (is_feasible(milp, x, 1e-9)) {
-      const double value = objective_value(milp, x);
+    if (lp::is_feasible(milp, x, 1e-9)) {
+      const double value = lp::objective_value(milp, x);
       if (!best || value > *best) best = value;
     }
     std::size_t column = 0;
@@ -90,7 +90,7 @@ inline std::optional<double> best_by_trying(const Milp& milp) {
 
 // The bound that the prices of the rows prove: max c x <= this, by weak duality. Infinite if a price has the sign of a
 // side that the row does not have.
-inline double dual_bound(const Milp& milp, const std::vector<double>& row_price) {
+inline double dual_bound(const lp::Milp& milp, const std::vector<double>& row_price) {
   const auto product = [](double factor, double lower, double upper) {
     if (std::abs(factor) < 1e-9) return 0.0;
     return factor > 0 ? factor * upper : factor * lower;

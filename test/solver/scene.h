@@ -38,13 +38,13 @@ struct Scene {
         before(cluster.problem, ClusterState::Releasing::kFreed),
         rules(cluster.problem, cluster.shares, before),
         setting{cluster.problem, cluster.shares, rules},
-        sub(setting, before, find_leavers(cluster.problem, rules, before),
+        sub(setting, before, formulation::find_candidates(cluster.problem, rules, before),
             std::vector<bool>(cluster.problem.nodes.size(), false)) {}
   Scene(const Scene&) = delete;
   Scene& operator=(const Scene&) = delete;
 
   // The level of the highest priority, of a formulation that is made for it.
-  LinearExpression formulated(LevelKind kind) {
+  lp::LinearExpression formulated(LevelKind kind) {
     sub.formulate(false, no_deadline());
     const std::vector<LevelId> ids = level_ids(cluster.problem);
     return *sub.formulation->level(*std::ranges::find(ids, kind, &LevelId::kind));
@@ -57,9 +57,9 @@ struct Scene {
 
   Cluster cluster;
   ClusterState before;
-  EvictionRules rules;
-  Setting setting;
-  Subproblem sub;
+  preemption::EvictionRules rules;
+  column_generation::Setting setting;
+  column_generation::RestrictedMaster sub;
 };
 
 }  // namespace muster::test

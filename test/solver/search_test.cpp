@@ -18,8 +18,8 @@ using test::Cluster;
 
 constexpr std::uint32_t kClusters = 1'500;
 
-SearchOptions trials(std::int64_t most, std::int32_t threads = 1) {
-  SearchOptions options;
+local_search::SearchOptions trials(std::int64_t most, std::int32_t threads = 1) {
+  local_search::SearchOptions options;
   options.most_trials = most;
   options.threads = threads;
   return options;
@@ -27,9 +27,9 @@ SearchOptions trials(std::int64_t most, std::int32_t threads = 1) {
 
 // What one start of greedy, in a given order, has left to be found.
 Candidate rough_plan(const Cluster& cluster) {
-  GreedyOptions options;
+  greedy::GreedyOptions options;
   options.starts = 1;
-  return solve_greedy(cluster.problem, cluster.shares, options);
+  return greedy::solve_greedy(cluster.problem, cluster.shares, options);
 }
 
 TEST(SearchOnClusters, IsNeverWorseAndPassesTheReferee) {
@@ -37,9 +37,10 @@ TEST(SearchOnClusters, IsNeverWorseAndPassesTheReferee) {
   for (std::uint32_t seed = 0; seed < kClusters; ++seed) {
     const Cluster cluster = test::any_cluster(seed);
     const Candidate before = rough_plan(cluster);
-    const Candidate after = search(cluster.problem, cluster.shares, before, trials(1'200));
-    for (const Violation& v : check_plan(*cluster.snapshot, cluster.problem, cluster.shares, after.plan))
-      ADD_FAILURE() << "seed " << seed << ": " << rule_name(v.rule) << ", " << v.subject << ": " << v.message;
+    const Candidate after = local_search::search(cluster.problem, cluster.shares, before, trials(1'200));
+    for (const referee::Violation& v :
+         referee::check_plan(*cluster.snapshot, cluster.problem, cluster.shares, after.plan))
+      ADD_FAILURE() << "seed " << seed << ": " << referee::rule_name(v.rule) << ", " << v.subject << ": " << v.message;
     EXPECT_EQ(after.levels, evaluate(cluster.problem, cluster.shares, after.plan)) << seed;
     const auto order = compare(after.levels, before.levels, level_ids(cluster.problem));
     EXPECT_TRUE(order >= 0) << seed;
@@ -51,20 +52,21 @@ TEST(SearchOnClusters, IsNeverWorseAndPassesTheReferee) {
 
 // Hundreds of nodes, so that there are several parts.
 Cluster large_cluster(std::uint32_t seed) {
-  GeneratorOptions options = test::tiny_options(seed);
-  options.nodes = 150;
-  return *test::build_cluster(generate_snapshot(options));
+  generator::GeneratorOptions options = test::tiny_options(seed);
+  options.cluster.nodes = 150;
+  return *test::build_cluster(generator::generate_snapshot(options));
 }
 
 TEST(SearchOnClusters, GivesTheSamePlanForAnyNumberOfThreads) {
   for (std::uint32_t seed = 0; seed < 6; ++seed) {
     const Cluster cluster = large_cluster(seed);
     const Candidate before = rough_plan(cluster);
-    const Candidate one = search(cluster.problem, cluster.shares, before, trials(10'000, 1));
-    const Candidate four = search(cluster.problem, cluster.shares, before, trials(10'000, 4));
+    const Candidate one = local_search::search(cluster.problem, cluster.shares, before, trials(10'000, 1));
+    const Candidate four = local_search::search(cluster.problem, cluster.shares, before, trials(10'000, 4));
     EXPECT_EQ(one.plan, four.plan) << seed;
-    for (const Violation& v : check_plan(*cluster.snapshot, cluster.problem, cluster.shares, one.plan))
-      ADD_FAILURE() << "seed " << seed << ": " << rule_name(v.rule) << ", " << v.subject << ": " << v.message;
+    for (const referee::Violation& v :
+         referee::check_plan(*cluster.snapshot, cluster.problem, cluster.shares, one.plan))
+      ADD_FAILURE() << "seed " << seed << ": " << referee::rule_name(v.rule) << ", " << v.subject << ": " << v.message;
   }
 }
 

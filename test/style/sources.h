@@ -1,4 +1,4 @@
-// The source files of the project, and who includes whom.
+// The source files of the project, and which file includes which.
 #pragma once
 
 #include <cstddef>

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace muster {
+namespace muster::kubernetes {
 
 // A driver of which some node has a limit.
 struct AttachLimit {
@@ -20,4 +20,4 @@ struct AttachLimits {
   bool is_known = false;  // there is a CSINode
 };
 
-}  // namespace muster
+}  // namespace muster::kubernetes

@@ -4,7 +4,7 @@
 #include <limits>
 #include <optional>
 
-namespace muster {
+namespace muster::kubernetes {
 
 namespace {
 
@@ -15,17 +15,17 @@ constexpr std::int64_t kNoLimit = std::numeric_limits<std::int32_t>::max();  // 
 
 bool read_attach_limits(KubernetesReading& in, const KubernetesObject& object, AttachLimits& out) {
   static constexpr std::array<std::string_view, 2> kKeys = {"allocatable", "name"};
-  JsonValue drivers;
+  json::JsonValue drivers;
   bool has_any = false;
   out.is_known = true;
   if (!in.take(object.spec, "drivers", drivers) || !in.has_elements(drivers, has_any)) return false;
   if (!has_any) return true;
-  for (const JsonValue driver : drivers.elements()) {
-    std::array<JsonValue, 2> found;
-    JsonValue value;
+  for (const json::JsonValue driver : drivers.elements()) {
+    std::array<json::JsonValue, 2> found;
+    json::JsonValue value;
     std::string_view name;
     std::optional<std::int32_t> count;
-    if (!in.expect(driver, JsonKind::kObject) || !in.take(driver, kKeys, found) || !in.text(found[1], name) ||
+    if (!in.expect(driver, json::JsonKind::kObject) || !in.take(driver, kKeys, found) || !in.text(found[1], name) ||
         !in.take(found[0], "count", value) || !in.count(value, count)) {
       return false;
     }
@@ -37,11 +37,11 @@ bool read_attach_limits(KubernetesReading& in, const KubernetesObject& object, A
   return true;
 }
 
-void write_attach_limits(JsonWriter& writer, const AttachLimits& limits, std::string_view node, bool& first) {
+void write_attach_limits(json::JsonWriter& writer, const AttachLimits& limits, std::string_view node, bool& first) {
   for (const auto& [driver, limit] : limits.of_driver) {
     const auto own = limit.of_node.find(node);
     writer.separate(first).string(limit.resource).raw(":").integer(own == limit.of_node.end() ? kNoLimit : own->second);
   }
 }
 
-}  // namespace muster
+}  // namespace muster::kubernetes

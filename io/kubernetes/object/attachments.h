@@ -7,12 +7,12 @@
 #include "io/kubernetes/object/attach_limits.h"
 #include "io/kubernetes/object/object.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 [[nodiscard]] bool read_attach_limits(KubernetesReading& reading, const KubernetesObject& object, AttachLimits& out);
 
 // `,"resource":limit` for each driver; a node without a limit has as many as Kubernetes can count. Requires an object
 // of resources that has begun.
-void write_attach_limits(JsonWriter& writer, const AttachLimits& limits, std::string_view node, bool& first);
+void write_attach_limits(json::JsonWriter& writer, const AttachLimits& limits, std::string_view node, bool& first);
 
-}  // namespace muster
+}  // namespace muster::kubernetes

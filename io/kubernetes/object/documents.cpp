@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace muster {
+namespace muster::kubernetes {
 
 namespace {
 
@@ -54,4 +54,4 @@ std::string join_documents(std::string text) {
   return list.append(text, from).append("]}");
 }
 
-}  // namespace muster
+}  // namespace muster::kubernetes

@@ -3,10 +3,10 @@
 
 #include <string>
 
-namespace muster {
+namespace muster::kubernetes {
 
 // If `text` holds more than one document, one after another, they become the items of a List; else it stays as it is.
 // Only quotes and brackets are examined: the parser rejects invalid JSON. Cost: about 1 ns a byte.
 std::string join_documents(std::string text);
 
-}  // namespace muster
+}  // namespace muster::kubernetes

@@ -6,7 +6,9 @@
 #include <iterator>
 #include <utility>
 
-namespace muster {
+#include "io/snapshot_writer/records.h"
+
+namespace muster::kubernetes {
 
 namespace {
 
@@ -17,27 +19,27 @@ void make_set(Values& values) {
   values.erase(rest.begin(), rest.end());
 }
 
-bool read_requirement(KubernetesReading& in, JsonValue object, NodeRequirement& out) {
+bool read_requirement(KubernetesReading& in, json::JsonValue object, NodeRequirement& out) {
   static constexpr std::array<std::string_view, 3> kKeys = {"key", "operator", "values"};
-  std::array<JsonValue, 3> found;
+  std::array<json::JsonValue, 3> found;
   bool has_values = false;
-  if (!in.expect(object, JsonKind::kObject) || !in.take(object, kKeys, found) || !in.text(found[0], out.key) ||
+  if (!in.expect(object, json::JsonKind::kObject) || !in.take(object, kKeys, found) || !in.text(found[0], out.key) ||
       !in.text(found[1], out.op) || !in.has_elements(found[2], has_values)) {
     return false;
   }
   if (!has_values) return true;
-  for (const JsonValue value : found[2].elements()) {
+  for (const json::JsonValue value : found[2].elements()) {
     if (!in.text(value, out.values.emplace_back())) return false;
   }
   make_set(out.values);
   return true;
 }
 
-bool read_requirements(KubernetesReading& in, JsonValue list, const NodeRequirement& kind, NodeTerm& out) {
+bool read_requirements(KubernetesReading& in, json::JsonValue list, const NodeRequirement& kind, NodeTerm& out) {
   bool has_any = false;
   if (!in.has_elements(list, has_any)) return false;
   if (!has_any) return true;
-  for (const JsonValue element : list.elements()) {
+  for (const json::JsonValue element : list.elements()) {
     if (!read_requirement(in, element, out.emplace_back(kind))) return false;
   }
   return true;
@@ -97,20 +99,12 @@ bool has(const NodeTerm& term, Part part) {
   return std::ranges::any_of(term, [&](const NodeRequirement& requirement) { return is_of(part, requirement); });
 }
 
-void write_requirements(JsonWriter& writer, const NodeTerm& term, Part part) {
+void write_requirements(json::JsonWriter& writer, const NodeTerm& term, Part part) {
   bool first = true;
   writer.raw(part == Part::kFields ? R"("matchFields":[)" : R"("matchExpressions":[)");
   for (const NodeRequirement& requirement : term) {
     if (!is_of(part, requirement)) continue;
-    writer.separate(first).raw(R"({"key":)").string(requirement.key);
-    writer.raw(R"(,"operator":)").string(requirement.op);
-    bool first_value = true;
-    if (!requirement.values.empty()) {
-      writer.raw(R"(,"values":[)");
-      for (const std::string_view value : requirement.values) writer.separate(first_value).string(value);
-      writer.raw("]");
-    }
-    writer.raw("}");
+    snapshot_writer::write_requirement(writer.separate(first), requirement.key, requirement.op, requirement.values);
   }
   writer.raw("]");
 }
@@ -127,15 +121,15 @@ NodeTerm name_term(std::vector<std::string_view> names) {
   return {{"metadata.name", "In", std::move(names), true}};
 }
 
-bool read_node_terms(KubernetesReading& in, JsonValue list, NodeTerms& out) {
+bool read_node_terms(KubernetesReading& in, json::JsonValue list, NodeTerms& out) {
   static constexpr std::array<std::string_view, 2> kKeys = {"matchExpressions", "matchFields"};
   bool has_any = false;
   if (!in.has_elements(list, has_any)) return false;
   if (!has_any) return true;
-  for (const JsonValue element : list.elements()) {
-    std::array<JsonValue, 2> found;
+  for (const json::JsonValue element : list.elements()) {
+    std::array<json::JsonValue, 2> found;
     NodeTerm term;
-    if (!in.expect(element, JsonKind::kObject) || !in.take(element, kKeys, found) ||
+    if (!in.expect(element, json::JsonKind::kObject) || !in.take(element, kKeys, found) ||
         !read_requirements(in, found[0], {{}, {}, {}, false}, term) ||
         !read_requirements(in, found[1], {{}, {}, {}, true}, term)) {
       return false;
@@ -163,7 +157,7 @@ NodeTerms both(const NodeTerms& a, const NodeTerms& b) {
   return product;
 }
 
-void write_node_terms(JsonWriter& writer, const NodeTerms& terms) {
+void write_node_terms(json::JsonWriter& writer, const NodeTerms& terms) {
   bool first = true;
   writer.raw(R"({"nodeSelectorTerms":[)");
   for (const NodeTerm& term : terms) {
@@ -177,4 +171,4 @@ void write_node_terms(JsonWriter& writer, const NodeTerms& terms) {
   writer.raw("]}");
 }
 
-}  // namespace muster
+}  // namespace muster::kubernetes

@@ -7,7 +7,7 @@
 
 #include "io/kubernetes/object/object.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 struct NodeRequirement {
   std::string_view key, op;              // as Kubernetes writes it: In, NotIn, Exists, DoesNotExist, Gt, Lt
@@ -25,13 +25,13 @@ NodeTerm label_term(std::string_view key, std::vector<std::string_view> values);
 NodeTerm name_term(std::vector<std::string_view> names);
 
 // Reads `nodeSelectorTerms`; a term without requirements, which no node meets, is left out. Errors: WrongType.
-[[nodiscard]] bool read_node_terms(KubernetesReading& reading, JsonValue list, NodeTerms& out);
+[[nodiscard]] bool read_node_terms(KubernetesReading& reading, json::JsonValue list, NodeTerms& out);
 
 // Nodes that meet a term of both. Terms of `In` over one key become one, with the values that both name. Cost:
 // O(product).
 NodeTerms both(const NodeTerms& a, const NodeTerms& b);
 
 // The object `requiredDuringSchedulingIgnoredDuringExecution`.
-void write_node_terms(JsonWriter& writer, const NodeTerms& terms);
+void write_node_terms(json::JsonWriter& writer, const NodeTerms& terms);
 
-}  // namespace muster
+}  // namespace muster::kubernetes

@@ -6,7 +6,7 @@
 
 #include "model/base/require.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 std::string KubernetesObject::title() const {
   std::string text(kind.empty() ? std::string_view("object") : kind);
@@ -52,27 +52,27 @@ void KubernetesReading::warn(const KubernetesObject& object, std::string_view ou
   error = {};
 }
 
-bool KubernetesReading::take(JsonValue object, std::string_view key, JsonValue& out) {
-  std::array<JsonValue, 1> found;
+bool KubernetesReading::take(json::JsonValue object, std::string_view key, json::JsonValue& out) {
+  std::array<json::JsonValue, 1> found;
   if (!take(object, std::array<std::string_view, 1>{key}, found)) return false;
   out = found[0];
   return true;
 }
 
-bool KubernetesReading::text(JsonValue value, std::string_view& out) {
+bool KubernetesReading::text(json::JsonValue value, std::string_view& out) {
   if (!value) return true;
-  if (!expect(value, JsonKind::kString)) return false;
+  if (!expect(value, json::JsonKind::kString)) return false;
   out = value.string();
   return true;
 }
 
-bool KubernetesReading::flag(JsonValue value, bool& out) { return !value || read(value, out); }
+bool KubernetesReading::flag(json::JsonValue value, bool& out) { return !value || read(value, out); }
 
-bool KubernetesReading::count(JsonValue value, std::optional<std::int32_t>& out) {
+bool KubernetesReading::count(json::JsonValue value, std::optional<std::int32_t>& out) {
   return !value || read_count(value, 0, out.emplace());
 }
 
-bool KubernetesReading::priority(JsonValue value, std::optional<std::int32_t>& out) {
+bool KubernetesReading::priority(json::JsonValue value, std::optional<std::int32_t>& out) {
   if (!value) return true;
   using Limits = std::numeric_limits<std::int32_t>;
   std::int64_t wide = 0;
@@ -81,41 +81,41 @@ bool KubernetesReading::priority(JsonValue value, std::optional<std::int32_t>& o
   return true;
 }
 
-bool KubernetesReading::instant(JsonValue value, std::string_view& out) {
+bool KubernetesReading::instant(json::JsonValue value, std::string_view& out) {
   if (!value) return true;
-  if (!expect(value, JsonKind::kString)) return false;
+  if (!expect(value, json::JsonKind::kString)) return false;
   const Result<Nanoseconds> parsed = parse_instant(value.string());
   if (!parsed) return fail_value(value, parsed.error().message);
   out = value.string();
   return true;
 }
 
-bool KubernetesReading::has_elements(JsonValue list, bool& out) {
+bool KubernetesReading::has_elements(json::JsonValue list, bool& out) {
   if (!list) return true;
-  if (!expect(list, JsonKind::kArray)) return false;
+  if (!expect(list, json::JsonKind::kArray)) return false;
   out = list.size() > 0;
   return true;
 }
 
-bool KubernetesReading::digits(JsonValue value, std::int64_t& out) {
-  if (!expect(value, JsonKind::kString)) return false;
+bool KubernetesReading::digits(json::JsonValue value, std::int64_t& out) {
+  if (!expect(value, json::JsonKind::kString)) return false;
   const std::string_view written = value.string();
   const auto [end, code] = std::from_chars(written.data(), written.data() + written.size(), out);
   if (code == std::errc() && end == written.data() + written.size() && out >= 0) return true;
   return fail_value(value, "must be a whole number of at least 0, in digits");
 }
 
-bool read_controller(KubernetesReading& in, JsonValue owners, std::string_view& kind, std::string_view& name) {
+bool read_controller(KubernetesReading& in, json::JsonValue owners, std::string_view& kind, std::string_view& name) {
   static constexpr std::array<std::string_view, 3> kKeys = {"controller", "kind", "name"};
   bool has_any = false, found_controller = false, is_first = true;
   if (!in.has_elements(owners, has_any)) return false;
   if (!has_any) return true;
-  for (const JsonValue owner : owners.elements()) {
-    std::array<JsonValue, 3> found;
+  for (const json::JsonValue owner : owners.elements()) {
+    std::array<json::JsonValue, 3> found;
     std::string_view one_kind, one_name;
     bool is_controller = false;
-    if (!in.expect(owner, JsonKind::kObject) || !in.take(owner, kKeys, found) || !in.flag(found[0], is_controller) ||
-        !in.text(found[1], one_kind) || !in.text(found[2], one_name)) {
+    if (!in.expect(owner, json::JsonKind::kObject) || !in.take(owner, kKeys, found) ||
+        !in.flag(found[0], is_controller) || !in.text(found[1], one_kind) || !in.text(found[2], one_name)) {
       return false;
     }
     if (is_first || (is_controller && !found_controller)) {
@@ -143,46 +143,46 @@ bool is_earlier(std::string_view a, std::string_view b) {
   return *instant_a < *instant_b;
 }
 
-void write_json(JsonWriter& writer, JsonDocument& document, JsonValue value) {
+void write_json(json::JsonWriter& writer, json::JsonDocument& document, json::JsonValue value) {
   bool first = true;
   switch (value.kind()) {
-    case JsonKind::kObject:
+    case json::JsonKind::kObject:
       writer.raw("{");
-      for (const JsonMember member : value.members()) {
-        if (member.value.is(JsonKind::kNull)) continue;
+      for (const json::JsonMember member : value.members()) {
+        if (member.value.is(json::JsonKind::kNull)) continue;
         writer.separate(first).string(member.key).raw(":");
         write_json(writer, document, member.value);
       }
       writer.raw("}");
       return;
-    case JsonKind::kArray:
+    case json::JsonKind::kArray:
       writer.raw("[");
-      for (const JsonValue element : value.elements()) {
+      for (const json::JsonValue element : value.elements()) {
         writer.separate(first);
         write_json(writer, document, element);
       }
       writer.raw("]");
       return;
-    case JsonKind::kString:
+    case json::JsonKind::kString:
       writer.string(value.string());
       return;
-    case JsonKind::kInteger:
+    case json::JsonKind::kInteger:
       writer.integer(value.integer());
       return;
-    case JsonKind::kUnsigned:
-    case JsonKind::kDouble:
+    case json::JsonKind::kUnsigned:
+    case json::JsonKind::kDouble:
       writer.raw(document.number_text(value));
       return;
-    case JsonKind::kTrue:
+    case json::JsonKind::kTrue:
       writer.raw("true");
       return;
-    case JsonKind::kFalse:
+    case json::JsonKind::kFalse:
       writer.raw("false");
       return;
-    case JsonKind::kNull:
+    case json::JsonKind::kNull:
       writer.raw("null");
       return;
   }
 }
 
-}  // namespace muster
+}  // namespace muster::kubernetes

@@ -12,14 +12,14 @@
 #include "io/json/reading.h"
 #include "io/kubernetes/object/attach_limits.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 // Shape: views into the parsed document. Parts that are absent are values without a tape.
 struct KubernetesObject {
-  JsonValue value;
+  json::JsonValue value;
   std::string_view group, version, kind;  // group "": core
   std::string_view namespace_name, name;
-  JsonValue metadata, spec, status;
+  json::JsonValue metadata, spec, status;
   std::string_view created;  // RFC 3339; empty: unknown
 
   // "Pod default/web", for people.
@@ -45,8 +45,8 @@ class KubernetesRemarks {
 };
 
 // Reading of Kubernetes objects. As in Reading, every function returns false after an error.
-struct KubernetesReading : Reading {
-  explicit KubernetesReading(JsonDocument& parsed) : Reading{parsed, true, nullptr, {}} {}
+struct KubernetesReading : json::Reading {
+  explicit KubernetesReading(json::JsonDocument& parsed) : json::Reading{parsed, true, nullptr, {}} {}
 
   KubernetesRemarks remarks;
   bool has_namespaces = false;  // the labels of all namespaces are known
@@ -65,15 +65,15 @@ struct KubernetesReading : Reading {
   // The members of `object` that have one of `keys`, in their order. An absent object has none. Errors: WrongType;
   // DuplicateKey, of the requested keys.
   template <std::size_t N>
-  [[nodiscard]] bool take(JsonValue object, const std::array<std::string_view, N>& keys,
-                          std::array<JsonValue, N>& out) {
+  [[nodiscard]] bool take(json::JsonValue object, const std::array<std::string_view, N>& keys,
+                          std::array<json::JsonValue, N>& out) {
     out = {};
     if (!object) return true;
-    if (!expect(object, JsonKind::kObject)) return false;
+    if (!expect(object, json::JsonKind::kObject)) return false;
     std::size_t next = 0;  // the keys stand in the order in which objects mostly have them
     std::uint32_t seen = 0;
     static_assert(N <= 32);
-    for (const JsonMember member : object.members()) {
+    for (const json::JsonMember member : object.members()) {
       std::size_t at = next;
       std::size_t tried = 0;
       for (; tried < N && keys[at] != member.key; ++tried) at = at + 1 == N ? 0 : at + 1;
@@ -81,27 +81,27 @@ struct KubernetesReading : Reading {
       if ((seen >> at & 1) != 0) return fail_duplicate(member.value, member.key);
       seen |= std::uint32_t{1} << at;
       next = at + 1 == N ? 0 : at + 1;
-      if (!member.value.is(JsonKind::kNull)) out[at] = member.value;
+      if (!member.value.is(json::JsonKind::kNull)) out[at] = member.value;
     }
     return true;
   }
   // One member of an object that may be absent.
-  [[nodiscard]] bool take(JsonValue object, std::string_view key, JsonValue& out);
+  [[nodiscard]] bool take(json::JsonValue object, std::string_view key, json::JsonValue& out);
 
   // Each leaves `out` as it is if the value is absent.
-  [[nodiscard]] bool text(JsonValue value, std::string_view& out);
-  [[nodiscard]] bool flag(JsonValue value, bool& out);
-  [[nodiscard]] bool count(JsonValue value, std::optional<std::int32_t>& out);     // >= 0, in 32 bits
-  [[nodiscard]] bool priority(JsonValue value, std::optional<std::int32_t>& out);  // any, in 32 bits
-  [[nodiscard]] bool instant(JsonValue value, std::string_view& out);              // RFC 3339, kept as text
+  [[nodiscard]] bool text(json::JsonValue value, std::string_view& out);
+  [[nodiscard]] bool flag(json::JsonValue value, bool& out);
+  [[nodiscard]] bool count(json::JsonValue value, std::optional<std::int32_t>& out);     // >= 0, in 32 bits
+  [[nodiscard]] bool priority(json::JsonValue value, std::optional<std::int32_t>& out);  // any, in 32 bits
+  [[nodiscard]] bool instant(json::JsonValue value, std::string_view& out);              // RFC 3339, kept as text
   // A list; an absent one is empty.
-  [[nodiscard]] bool has_elements(JsonValue list, bool& out);
+  [[nodiscard]] bool has_elements(json::JsonValue list, bool& out);
   // The decimal digits of a label or annotation.
-  [[nodiscard]] bool digits(JsonValue value, std::int64_t& out);
+  [[nodiscard]] bool digits(json::JsonValue value, std::int64_t& out);
 };
 
 // The controller among `owners`, metadata.ownerReferences, else the first of them; leaves both as they are without any.
-[[nodiscard]] bool read_controller(KubernetesReading& reading, JsonValue owners, std::string_view& kind,
+[[nodiscard]] bool read_controller(KubernetesReading& reading, json::JsonValue owners, std::string_view& kind,
                                    std::string_view& name);
 
 // `group/version` of an apiVersion; the group of `v1` is "".
@@ -111,6 +111,6 @@ void split_api_version(std::string_view api_version, KubernetesObject& object);
 bool is_earlier(std::string_view a, std::string_view b);
 
 // Copies a value as JSON, without members that are null.
-void write_json(JsonWriter& writer, JsonDocument& document, JsonValue value);
+void write_json(json::JsonWriter& writer, json::JsonDocument& document, json::JsonValue value);
 
-}  // namespace muster
+}  // namespace muster::kubernetes

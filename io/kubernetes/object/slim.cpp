@@ -1,73 +1,27 @@
 #include "io/kubernetes/object/slim.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
-#include <cstring>
 #include <initializer_list>
 #include <utility>
+
+#include <simdjson.h>
 
 #include "io/json/json_writer.h"
 #include "io/kubernetes/object/object.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 namespace {
 
-constexpr std::size_t kNowhere = std::string_view::npos;
+namespace ondemand = simdjson::ondemand;
+
 constexpr std::size_t kListDepth = 2;  // of an item: the list and its object
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 std::size_t skip_space(std::string_view text, std::size_t at) {
-  constexpr std::uint64_t kSpaces = 0x2020'2020'2020'2020U;
-  std::uint64_t word = kSpaces;
-  while (at < text.size() && is_space(text[at])) {
-    ++at;
-    while (at + sizeof word <= text.size()) {
-      std::memcpy(&word, text.data() + at, sizeof word);
-      if (word != kSpaces) break;
-      at += sizeof word;
-    }
-  }
+  while (at < text.size() && is_space(text[at])) ++at;
   return at;
-}
-
-// The position after the string whose opening quote is at `at`; kNowhere if it has no end.
-std::size_t end_of_string(std::string_view text, std::size_t at) {
-  const std::size_t begin = at;
-  while ((at = text.find('"', at + 1)) != kNowhere) {
-    std::size_t backslashes = 0;
-    while (at - 1 - backslashes > begin && text[at - 1 - backslashes] == '\\') ++backslashes;
-    if (backslashes % 2 == 0) return at + 1;
-  }
-  return kNowhere;
-}
-
-// The position after the value at `at`. Examines only quotes and brackets.
-std::size_t end_of_value(std::string_view text, std::size_t at) {
-  if (at >= text.size()) return kNowhere;
-  if (text[at] == '"') return end_of_string(text, at);
-  if (text[at] != '{' && text[at] != '[') {
-    while (at < text.size() && !is_space(text[at]) && text[at] != ',' && text[at] != '}' && text[at] != ']') ++at;
-    return at;
-  }
-  std::size_t depth = 0;
-  while (at < text.size()) {
-    const char c = text[at];
-    if (c == '"') {
-      at = end_of_string(text, at);
-      continue;
-    }
-    if (c == ' ') {
-      at = skip_space(text, at);
-      continue;
-    }
-    ++at;
-    if (c == '{' || c == '[') ++depth;
-    if ((c == '}' || c == ']') && --depth == 0) return at;
-  }
-  return kNowhere;
 }
 
 bool is_any(std::string_view key, std::initializer_list<std::string_view> keys) {
@@ -99,11 +53,11 @@ class LatestTime {
 // What the import reads of each part of an object, whatever its kind.
 class PartWriter {
  public:
-  PartWriter(JsonDocument& document, LatestTime& times, std::string& out)
+  PartWriter(json::JsonDocument& document, LatestTime& times, std::string& out)
       : times_(times), document_(document), writer_(out) {}
 
-  void write_object(JsonValue object) {
-    write_members(object, [this](std::string_view key, JsonValue value) {
+  void write_object(json::JsonValue object) {
+    write_members(object, [this](std::string_view key, json::JsonValue value) {
       if (key == "metadata") return write(key, value, &PartWriter::write_metadata);
       if (key == "spec") return write(key, value, &PartWriter::write_spec);
       if (key == "status") return write(key, value, &PartWriter::write_status);
@@ -117,58 +71,58 @@ class PartWriter {
   }
 
  private:
-  using Part = void (PartWriter::*)(JsonValue);
+  using Part = void (PartWriter::*)(json::JsonValue);
 
   // Calls `choose` with each member, which writes it or does not. The reader rejects a value that is not an object.
   template <class Choose>
-  void write_members(JsonValue object, Choose choose) {
-    if (!object.is(JsonKind::kObject)) return write_json(writer_, document_, object);
+  void write_members(json::JsonValue object, Choose choose) {
+    if (!object.is(json::JsonKind::kObject)) return write_json(writer_, document_, object);
     const bool outer = std::exchange(first_, true);
     writer_.raw("{");
-    for (const JsonMember member : object.members()) choose(member.key, member.value);
+    for (const json::JsonMember member : object.members()) choose(member.key, member.value);
     writer_.raw("}");
     first_ = outer;
   }
   template <class Write>
-  void write_elements(JsonValue list, Write write_element) {
-    if (!list.is(JsonKind::kArray)) return write_json(writer_, document_, list);
+  void write_elements(json::JsonValue list, Write write_element) {
+    if (!list.is(json::JsonKind::kArray)) return write_json(writer_, document_, list);
     bool first = true;
     writer_.raw("[");
-    for (const JsonValue element : list.elements()) {
+    for (const json::JsonValue element : list.elements()) {
       writer_.separate(first);
       write_element(element);
     }
     writer_.raw("]");
   }
-  void write(std::string_view key, JsonValue value, Part part) {
+  void write(std::string_view key, json::JsonValue value, Part part) {
     writer_.separate(first_).string(key).raw(":");
     (this->*part)(value);
   }
-  void copy(std::string_view key, JsonValue value) {
+  void copy(std::string_view key, json::JsonValue value) {
     writer_.separate(first_).string(key).raw(":");
     write_json(writer_, document_, value);
   }
 
-  void write_objects(JsonValue list) {
-    write_elements(list, [this](JsonValue element) { write_object(element); });
+  void write_objects(json::JsonValue list) {
+    write_elements(list, [this](json::JsonValue element) { write_object(element); });
   }
-  void write_metadata(JsonValue object) {
-    write_members(object, [this](std::string_view key, JsonValue value) {
+  void write_metadata(json::JsonValue object) {
+    write_members(object, [this](std::string_view key, json::JsonValue value) {
       if (key == "annotations") return write(key, value, &PartWriter::write_annotations);
       if (key == "ownerReferences") return write(key, value, &PartWriter::write_owners);
       if (is_any(key, {"creationTimestamp", "deletionTimestamp", "generation", "labels", "name", "namespace"}))
         copy(key, value);
     });
   }
-  void write_annotations(JsonValue object) {
-    write_members(object, [this](std::string_view key, JsonValue value) {
+  void write_annotations(json::JsonValue object) {
+    write_members(object, [this](std::string_view key, json::JsonValue value) {
       if (key != "kubectl.kubernetes.io/last-applied-configuration" && !key.starts_with("nfd.node.kubernetes.io/")) {
         copy(key, value);
       }
     });
   }
-  void write_spec(JsonValue object) {
-    write_members(object, [this](std::string_view key, JsonValue value) {
+  void write_spec(json::JsonValue object) {
+    write_members(object, [this](std::string_view key, json::JsonValue value) {
       if (key == "containers" || key == "initContainers") return write(key, value, &PartWriter::write_containers);
       if (key == "volumes") return write(key, value, &PartWriter::write_volumes);
       if (key == "template") return write(key, value, &PartWriter::write_object);
@@ -181,38 +135,38 @@ class PartWriter {
                         "hostAliases", "imagePullSecrets", "restartPolicy", "serviceAccount",
                         "serviceAccountName", "terminationGracePeriodSeconds"});
   }
-  void write_containers(JsonValue list) {
-    write_elements(list, [this](JsonValue element) {
-      write_members(element, [this](std::string_view key, JsonValue value) {
+  void write_containers(json::JsonValue list) {
+    write_elements(list, [this](json::JsonValue element) {
+      write_members(element, [this](std::string_view key, json::JsonValue value) {
         if (key == "ports") return write(key, value, &PartWriter::write_ports);
         if (key == "name" || key == "resources" || key == "restartPolicy") copy(key, value);
       });
     });
   }
-  void write_ports(JsonValue list) {
-    write_elements(list, [this](JsonValue element) {
-      write_members(element, [this](std::string_view key, JsonValue value) {
+  void write_ports(json::JsonValue list) {
+    write_elements(list, [this](json::JsonValue element) {
+      write_members(element, [this](std::string_view key, json::JsonValue value) {
         if (is_any(key, {"containerPort", "hostIP", "hostPort", "protocol"})) copy(key, value);
       });
     });
   }
-  void write_volumes(JsonValue list) {
-    write_elements(list, [this](JsonValue element) {
+  void write_volumes(json::JsonValue list) {
+    write_elements(list, [this](json::JsonValue element) {
       const bool is_ephemeral = has_member(element, "ephemeral");
-      write_members(element, [&](std::string_view key, JsonValue value) {
+      write_members(element, [&](std::string_view key, json::JsonValue value) {
         if (key == "ephemeral" || key == "persistentVolumeClaim" || (is_ephemeral && key == "name")) copy(key, value);
       });
     });
   }
-  static bool has_member(JsonValue object, std::string_view key) {
-    if (!object.is(JsonKind::kObject)) return false;
-    for (const JsonMember member : object.members()) {
+  static bool has_member(json::JsonValue object, std::string_view key) {
+    if (!object.is(json::JsonKind::kObject)) return false;
+    for (const json::JsonMember member : object.members()) {
       if (member.key == key) return true;
     }
     return false;
   }
-  void write_status(JsonValue object) {
-    write_members(object, [this](std::string_view key, JsonValue value) {
+  void write_status(json::JsonValue object) {
+    write_members(object, [this](std::string_view key, json::JsonValue value) {
       if (key == "conditions") return write(key, value, &PartWriter::write_times);
       if (key == "containerStatuses") return write(key, value, &PartWriter::write_container_statuses);
       if (key == "initContainerStatuses") return write(key, value, &PartWriter::write_given);
@@ -224,41 +178,43 @@ class PartWriter {
     });
   }
   // What each container was given, and the latest instants.
-  void write_container_statuses(JsonValue list) {
-    write_elements(list, [this](JsonValue element) {
-      write_members(element, [this](std::string_view key, JsonValue value) {
+  void write_container_statuses(json::JsonValue list) {
+    write_elements(list, [this](json::JsonValue element) {
+      write_members(element, [this](std::string_view key, json::JsonValue value) {
         if (is_any(key, {"allocatedResources", "name", "resources"})) return copy(key, value);
-        const bool holds_times = (value.is(JsonKind::kObject) || value.is(JsonKind::kArray)) && value.size() > 0;
+        const bool holds_times =
+            (value.is(json::JsonKind::kObject) || value.is(json::JsonKind::kArray)) && value.size() > 0;
         if (holds_times) write(key, value, &PartWriter::write_times);
       });
     });
   }
-  void write_given(JsonValue list) {
-    write_elements(list, [this](JsonValue element) {
-      write_members(element, [this](std::string_view key, JsonValue value) {
+  void write_given(json::JsonValue list) {
+    write_elements(list, [this](json::JsonValue element) {
+      write_members(element, [this](std::string_view key, json::JsonValue value) {
         if (is_any(key, {"allocatedResources", "name", "resources"})) copy(key, value);
       });
     });
   }
   // Of conditions and states the latest instants, and whether an object is ready or done.
-  void write_times(JsonValue value) {
-    if (value.is(JsonKind::kArray)) return write_elements(value, [this](JsonValue element) { write_times(element); });
-    const bool is_read = !value.is(JsonKind::kObject) || is_read_condition(value);
-    write_members(value, [&](std::string_view key, JsonValue member) {
-      if (member.is(JsonKind::kObject) || member.is(JsonKind::kArray)) {
+  void write_times(json::JsonValue value) {
+    if (value.is(json::JsonKind::kArray))
+      return write_elements(value, [this](json::JsonValue element) { write_times(element); });
+    const bool is_read = !value.is(json::JsonKind::kObject) || is_read_condition(value);
+    write_members(value, [&](std::string_view key, json::JsonValue member) {
+      if (member.is(json::JsonKind::kObject) || member.is(json::JsonKind::kArray)) {
         if (member.size() > 0) write(key, member, &PartWriter::write_times);
       } else if (key.ends_with("Time") || key.ends_with("At")) {
-        if (!member.is(JsonKind::kString) || times_.may_be_latest(member.string())) copy(key, member);
+        if (!member.is(json::JsonKind::kString) || times_.may_be_latest(member.string())) copy(key, member);
       } else if (is_read && is_any(key, {"reason", "type", "status"})) {
         copy(key, member);
       }
     });
   }
   // Whether more than the times of a condition is read; the reader rejects malformed ones.
-  static bool is_read_condition(JsonValue condition) {
-    for (const JsonMember member : condition.members()) {
+  static bool is_read_condition(json::JsonValue condition) {
+    for (const json::JsonMember member : condition.members()) {
       if (member.key != "type" && member.key != "status") continue;
-      if (!member.value.is(JsonKind::kString)) return true;
+      if (!member.value.is(json::JsonKind::kString)) return true;
       const std::string_view word = member.value.string();
       if (member.key == "type") {
         return is_any(word, {"Ready", "Complete", "Failed", "SuccessCriteriaMet", "PodResizePending"});
@@ -266,37 +222,39 @@ class PartWriter {
     }
     return false;
   }
-  void write_owners(JsonValue list) {
-    write_elements(list, [this](JsonValue element) {
-      write_members(element, [this](std::string_view key, JsonValue value) {
+  void write_owners(json::JsonValue list) {
+    write_elements(list, [this](json::JsonValue element) {
+      write_members(element, [this](std::string_view key, json::JsonValue value) {
         if (is_any(key, {"controller", "kind", "name"})) copy(key, value);
       });
     });
   }
 
   LatestTime& times_;
-  JsonDocument& document_;
-  JsonWriter writer_;
+  json::JsonDocument& document_;
+  json::JsonWriter writer_;
   bool first_ = true;
 };
 
+// Finds the documents and the items of their lists by simdjson's On-Demand parser, which steps over a value without
+// examining what is in it. So each item, and each document that is no list, is parsed in full before it is used.
 class Slimmer {
  public:
-  Slimmer(std::string_view text, JsonDocument& scratch, std::size_t max_depth)
-      : text_(text), scratch_(scratch), max_depth_(max_depth) {}
+  // Requires SIMDJSON_PADDING readable bytes after the text.
+  Slimmer(std::string_view text, json::JsonDocument& scratch, std::size_t max_depth)
+      : text_(text), scratch_(scratch), max_depth_(max_depth) {
+    parser_.threaded = false;  // one batch is the whole text
+  }
 
   std::optional<std::string> run() {
     out_.reserve(text_.size() / 4);
     std::size_t documents = 0;
-    for (at_ = skip_space(text_, 0); at_ < text_.size(); at_ = skip_space(text_, at_)) {
-      if (documents++ > 0) out_ += ',';
-      if (!take_document()) return std::nullopt;
-    }
-    if (documents == 0) return std::nullopt;
+    if (!take_documents(documents)) return std::nullopt;
     if (documents > 1 && times_.has_dropped()) {
       times_.keep_all();
       out_.clear();
-      return run();
+      documents = 0;
+      if (!take_documents(documents)) return std::nullopt;
     }
     if (documents > 1) {
       out_.insert(0, R"({"apiVersion":"v1","kind":"List","items":[)");
@@ -306,65 +264,64 @@ class Slimmer {
   }
 
  private:
-  // A list, item by item; what is none, as a whole.
-  bool take_document() {
-    const std::size_t begin = at_, written = out_.size();
-    if (text_[at_] != '{') return false;
-    ++at_;
-    bool first = true, is_list = false;
-    out_ += '{';
-    while (true) {
-      at_ = skip_space(text_, at_);
-      if (at_ < text_.size() && text_[at_] == '}' && first) break;
-      if (!first) out_ += ',';
-      first = false;
-      if (!take_member(is_list)) return false;
-      at_ = skip_space(text_, at_);
-      if (at_ >= text_.size() || (text_[at_] != ',' && text_[at_] != '}')) return false;
-      if (text_[at_] == '}') break;
-      ++at_;
+  bool take_documents(std::size_t& documents) {
+    ondemand::document_stream stream;
+    if (parser_.iterate_many(text_.data(), text_.size(), text_.size()).get(stream)) return false;
+    for (auto next : stream) {
+      ondemand::document_reference document;
+      ondemand::object object;
+      if (std::move(next).get(document) || document.get_object().get(object)) return false;
+      if (documents++ > 0) out_ += ',';
+      if (!take_document(object)) return false;
     }
-    ++at_;
-    out_ += '}';
-    if (is_list) return true;
-    out_.resize(written);
-    return slim(text_.substr(begin, at_ - begin), 0);
+    return documents > 0 && stream.truncated_bytes() == 0;
   }
 
-  bool take_member(bool& is_list) {
-    const std::size_t key = at_;
-    if (at_ >= text_.size() || text_[at_] != '"' || (at_ = end_of_string(text_, at_)) == kNowhere) return false;
-    const std::string_view name = text_.substr(key, at_ - key);
-    at_ = skip_space(text_, at_);
-    if (at_ >= text_.size() || text_[at_] != ':') return false;
-    at_ = skip_space(text_, at_ + 1);
-    out_.append(name).append(":");
-    if (name == "\"items\"" && at_ < text_.size() && text_[at_] == '[') {
-      is_list = true;
-      return take_items();
+  // A list, item by item; what is none, as a whole.
+  bool take_document(ondemand::object& object) {
+    const std::size_t written = out_.size();
+    json::JsonWriter writer(out_);
+    bool first = true, is_list = false;
+    writer.raw("{");
+    for (auto next : object) {
+      ondemand::field field;
+      std::string_view key;
+      if (std::move(next).get(field) || field.unescaped_key().get(key)) return false;
+      writer.separate(first).string(key).raw(":");
+      if (!take_value(key, field.value(), is_list)) return false;
     }
-    const std::size_t value = at_;
-    at_ = end_of_value(text_, at_);
-    if (at_ == kNowhere || at_ == value) return false;
-    out_.append(text_, value, at_ - value);
+    writer.raw("}");
+    if (is_list) return true;
+    out_.resize(written);
+    std::string_view whole;
+    return !object.reset().error() && !object.raw_json().get(whole) && slim(whole, 0);
+  }
+
+  bool take_value(std::string_view key, ondemand::value value, bool& is_list) {
+    ondemand::json_type type{};
+    if (value.type().get(type)) return false;
+    if (key == "items" && type == ondemand::json_type::array) {
+      is_list = true;
+      return take_items(value);
+    }
+    std::string_view text;
+    if (simdjson::to_json_string(value).get(text)) return false;
+    out_ += text;
     return true;
   }
 
-  bool take_items() {
+  bool take_items(ondemand::value& list) {
+    ondemand::array items;
+    bool first = true;
+    if (list.get_array().get(items)) return false;
     out_ += '[';
-    at_ = skip_space(text_, at_ + 1);
-    for (bool first = true; at_ < text_.size() && (text_[at_] != ']' || !first); first = false) {
-      const std::size_t begin = at_;
-      at_ = end_of_value(text_, at_);
-      if (at_ == kNowhere || !slim(text_.substr(begin, at_ - begin), kListDepth)) return false;
-      at_ = skip_space(text_, at_);
-      if (at_ < text_.size() && text_[at_] == ']') break;
-      if (at_ >= text_.size() || text_[at_] != ',') return false;
-      out_ += ',';
-      at_ = skip_space(text_, at_ + 1);
+    for (auto next : items) {
+      ondemand::value item;
+      std::string_view text;
+      if (std::move(next).get(item) || simdjson::to_json_string(item).get(text)) return false;
+      if (!std::exchange(first, false)) out_ += ',';
+      if (!slim(text, kListDepth)) return false;
     }
-    if (at_ >= text_.size()) return false;
-    ++at_;
     out_ += ']';
     return true;
   }
@@ -376,8 +333,9 @@ class Slimmer {
   }
 
   std::string_view text_;
-  JsonDocument& scratch_;
-  std::size_t max_depth_, at_ = 0;
+  json::JsonDocument& scratch_;
+  std::size_t max_depth_;
+  ondemand::parser parser_;
   LatestTime times_;
   std::string out_;
 };
@@ -394,8 +352,14 @@ bool begins_as_kubernetes(std::string_view text) {
                              [&](std::string_view key) { return rest.starts_with(key); });
 }
 
-std::optional<std::string> slim_objects(std::string_view text, JsonDocument& scratch, std::size_t max_depth) {
+std::optional<std::string> slim_objects(std::string& text, json::JsonDocument& scratch, std::size_t max_depth) {
+  text.reserve(text.size() + simdjson::SIMDJSON_PADDING);
   return Slimmer(text, scratch, max_depth).run();
 }
 
-}  // namespace muster
+std::optional<std::string> slim_objects(std::string_view text, json::JsonDocument& scratch, std::size_t max_depth) {
+  const simdjson::padded_string padded(text);
+  return Slimmer(padded, scratch, max_depth).run();
+}
+
+}  // namespace muster::kubernetes

@@ -4,7 +4,7 @@
 #include <map>
 #include <string_view>
 
-namespace muster {
+namespace muster::kubernetes {
 
 namespace {
 
@@ -16,15 +16,15 @@ void number_devices(NodeContents& node) {
   std::int32_t next = 0;
   std::ranges::sort(node.whole, {}, [](const KubernetesPod* pod) { return pod->full_name(); });
   for (KubernetesPod* pod : node.whole) {
-    for (std::int64_t i = 0; i < pod->gpu.devices; ++i) pod->devices.push_back(next++);
+    for (std::int64_t i = 0; i < pod->gpus.request.devices; ++i) pod->gpus.devices.push_back(next++);
   }
   std::map<std::string_view, std::int32_t> groups;
   for (const KubernetesPod* pod : node.sharers) {
-    for (const std::string_view group : pod->gpu_groups) groups.emplace(group, 0);
+    for (const std::string_view group : pod->gpus.groups) groups.emplace(group, 0);
   }
   for (auto& [group, device] : groups) device = next++;
   for (KubernetesPod* pod : node.sharers) {
-    for (const std::string_view group : pod->gpu_groups) pod->devices.push_back(groups.at(group));
+    for (const std::string_view group : pod->gpus.groups) pod->gpus.devices.push_back(groups.at(group));
   }
 }
 
@@ -35,27 +35,29 @@ bool assign_devices(KubernetesReading& in, std::vector<KubernetesPod>& pods, std
   std::map<std::string_view, NodeContents> nodes;
   for (std::size_t i = 0; i < pods.size(); ++i) {
     KubernetesPod& pod = pods[i];
-    if (pod.gpu_groups.empty() || !pod.is_on_node()) continue;
-    if (std::ssize(pod.gpu_groups) != pod.gpu.devices) {
-      std::string what = "the pod shares " + std::to_string(pod.gpu.devices) + " devices but names " +
-                         std::to_string(pod.gpu_groups.size()) + " device groups";
+    if (pod.gpus.groups.empty() || !pod.state.is_on_node()) continue;
+    if (std::ssize(pod.gpus.groups) != pod.gpus.request.devices) {
+      std::string what = "the pod shares " + std::to_string(pod.gpus.request.devices) + " devices but names " +
+                         std::to_string(pod.gpus.groups.size()) + " device groups";
       if (!in.strict) {
         pod.unclear = std::move(what);
-        pod.gpu_groups.clear();
+        pod.gpus.groups.clear();
         continue;
       }
       culprit = i;
       return in.fail_value(pod.object, std::move(what));
     }
-    nodes[pod.node].sharers.push_back(&pod);
+    nodes[pod.state.node].sharers.push_back(&pod);
   }
   if (nodes.empty()) return true;
   for (KubernetesPod& pod : pods) {
-    if (pod.gpu.kind != GpuRequestKind::kWhole || !pod.is_on_node() || pod.gpu.devices > kMostDevices) continue;
-    if (const auto node = nodes.find(pod.node); node != nodes.end()) node->second.whole.push_back(&pod);
+    if (pod.gpus.request.kind != GpuRequestKind::kWhole || !pod.state.is_on_node() ||
+        pod.gpus.request.devices > kMostDevices)
+      continue;
+    if (const auto node = nodes.find(pod.state.node); node != nodes.end()) node->second.whole.push_back(&pod);
   }
   for (auto& [name, node] : nodes) number_devices(node);
   return true;
 }
 
-}  // namespace muster
+}  // namespace muster::kubernetes

@@ -5,110 +5,72 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "io/kubernetes/object/node_terms.h"
 #include "io/kubernetes/object/object.h"
+#include "io/kubernetes/pod/constraints.h"
+#include "io/kubernetes/pod/gpu.h"
+#include "io/kubernetes/pod/membership.h"
+#include "io/kubernetes/pod/owner.h"
 #include "io/kubernetes/pod/requests.h"
 #include "model/snapshot/snapshot.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
-// How pods name their group, in the order in which this is checked; also the order of the systems.
-enum class GroupSystem : std::uint8_t {
-  kPodGroup,
-  kWorkload,
-  kKai,
-  kVolcano,
-  kCoscheduling,
-  kCoschedulingSigs,
-  kKueue,
-  kNone
+struct PodLabels {
+  json::JsonValue own;                                               // an object, or absent
+  std::vector<std::pair<std::string_view, std::string_view>> added;  // by what would make the pod
 };
 
-inline constexpr std::string_view kKueueQueueLabel = "kueue.x-k8s.io/queue-name";
-
-struct GroupReference {
-  GroupSystem system = GroupSystem::kNone;
-  std::string_view name;            // of the group, of the Workload with kWorkload
-  std::string_view group, replica;  // only with kWorkload: the pod group within it, and its replica key
-  friend bool operator==(const GroupReference&, const GroupReference&) = default;
+struct PodVolumes {
+  json::JsonValue list;                 // spec.volumes; absent: none
+  std::optional<NodeTerms> node_terms;  // the nodes that the volumes leave; none: all of them
+  bool has_unbound_claim = false;       // a claim is bound when its scheduler binds the pod
 };
 
-// Labels and annotations that speak of groups.
-struct GroupWords {
-  std::string_view kai_queue, runai_queue, kai_subgroup, volcano_task;
-  std::string_view kueue_queue, kueue_required, kueue_preferred;  // the latter two: node labels of a topology
-  bool volcano_forbids_preemption = false;
-  std::optional<std::int32_t> min_available;  // what the pod's own labels and annotations ask for
+struct PodPriority {
+  std::optional<std::int32_t> value;
+  std::string_view class_name;
+  bool never_preempts = false;  // the preemption policy is `Never`
 };
 
-struct GpuShare {
-  GpuRequestKind kind = GpuRequestKind::kNone;
-  std::int64_t devices = 0;
-  std::int64_t amount = 0;  // millionths of a device, or MiB
-};
-
-// podAffinity or podAntiAffinity: as it stands, and its required terms.
-struct PodTermValues {
-  std::string_view name, held_over_labels;  // for people
-  JsonValue object, required;
-  std::vector<JsonValue> preferred = {};  // those that can be judged
+// How far the pod has come. Texts of instants are RFC 3339; empty: unknown.
+struct PodState {
+  PodStatus status = PodStatus::kPending;
+  std::string_view node, nominated_node;
+  std::string_view created, started;
+  bool is_left_out = false;  // on its way out, and without a node
+  bool is_on_node() const { return status == PodStatus::kRunning || status == PodStatus::kReleasing; }
+  bool waits() const { return status == PodStatus::kPending || status == PodStatus::kGated; }
 };
 
 struct KubernetesPod {
   std::string_view namespace_name, name;
-  JsonValue object, labels, node_selector, tolerations, node_affinity, topology_spread, volumes;
-  PodTermValues affinity, anti_affinity;
-  std::string_view created, started, node, nominated_node;
-  std::string_view scheduler;  // empty: the default one
-  std::string_view owner_kind, owner_name, template_hash;  // its controller, and the label that a ReplicaSet gives
-  std::vector<std::pair<std::string_view, std::string_view>> added_labels;  // by what would make the pod
-  PodStatus status = PodStatus::kPending;
-  std::optional<std::int32_t> priority;
-  std::string_view priority_class;
-  bool never_preempts = false;  // its preemption policy is `Never`
-  bool is_fixed = false;        // of a DaemonSet, static, or holding a device for sharers
-  bool is_reservation = false;  // the latter
-  RequestedAmounts requests;
-  GpuShare gpu;
-  std::vector<HostPort> host_ports;  // sorted, distinct
-  GroupReference reference;
-  GroupWords words;
-  std::string_view held;                     // why Muster cannot plan it; empty: it can. Set by hold()
-  std::string unclear;                       // the part of it that could not be read; empty: none
-  std::vector<std::string_view> gpu_groups;  // of a sharer that runs, sorted
-  std::int32_t gang = -1;                    // position among the gangs; -1: none
-  std::string_view subgroup;                 // of the gang; empty: none
-  std::vector<std::int32_t> devices;         // of its node; empty: whichever
-  bool is_left_out = false;                  // on its way out, and without a node
-  std::optional<NodeTerms> volume_terms;     // the nodes that its volumes leave; none: all of them
-  bool unbound_volumes = false;              // a claim is bound when its scheduler binds the pod
+  json::JsonValue object;
+  PodLabels labels;
+  PodOwner owner;
+  PodConstraints constraints;
+  PodVolumes volumes;
+  PodPriority priority;
+  RequestedAmounts requests;  // without GPUs
+  PodGpus gpus;
+  GroupMembership membership;
+  PodState state;
+  std::string_view held;  // why Muster cannot plan it; empty: it can. Set by hold()
+  std::string unclear;    // the part of it that could not be read; empty: none
 
-  // Has the pod (and so its whole gang) held: phase `Held`, with this text for people, "the pod uses ..., which ...".
-  // The first text stays. Requires that the text outlives the reading.
-  void hold(std::string_view why) {
-    if (held.empty()) held = why;
-  }
-  bool is_on_node() const { return status == PodStatus::kRunning || status == PodStatus::kReleasing; }
-  bool waits() const { return status == PodStatus::kPending || status == PodStatus::kGated; }
+  // Has the pod (and so its whole gang) held: phase `Held`, with this text. See keep_first_reason.
+  void hold(std::string_view why) { keep_first_reason(held, why); }
   std::string full_name() const { return std::string(namespace_name).append("/").append(name); }
 };
 
-// A BindRequest of KAI that has not failed: the pod counts as running there.
-struct KubernetesBinding {
-  std::string_view namespace_name, pod, node;
-  std::vector<std::string_view> gpu_groups;  // sorted
-};
-
+// Errors: those of the values.
 [[nodiscard]] bool read_pod(KubernetesReading& reading, const KubernetesObject& object, KubernetesPod& out);
 
 // The readable part of a pod that read_pod gave up: its place, its gang, its requests. It is held, and `unclear`.
 void read_what_can_be_read(KubernetesReading& reading, const KubernetesObject& object, std::string why,
                            KubernetesPod& out);
 
-// `out.pod` is empty if the request has failed or names no node.
-[[nodiscard]] bool read_bind_request(KubernetesReading& reading, const KubernetesObject& object,
-                                     KubernetesBinding& out);
-
-}  // namespace muster
+}  // namespace muster::kubernetes

@@ -6,7 +6,7 @@
 
 #include "model/snapshot/host_ports.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 namespace {
 
@@ -16,11 +16,11 @@ constexpr std::array<std::pair<std::string_view, Protocol>, 3> kProtocols = {
 enum class Network : std::uint8_t { kOwn, kOfHost };
 
 // Without a host port: nothing.
-bool read_port(KubernetesReading& in, JsonValue object, Network network, std::vector<HostPort>& out) {
+bool read_port(KubernetesReading& in, json::JsonValue object, Network network, std::vector<HostPort>& out) {
   static constexpr std::array<std::string_view, 4> kKeys = {"containerPort", "hostIP", "hostPort", "protocol"};
   constexpr std::int64_t kLastPort = 65'535;
-  std::array<JsonValue, 4> found;
-  if (!in.expect(object, JsonKind::kObject) || !in.take(object, kKeys, found)) return false;
+  std::array<json::JsonValue, 4> found;
+  if (!in.expect(object, json::JsonKind::kObject) || !in.take(object, kKeys, found)) return false;
   HostPort port;
   std::int64_t number = 0;
   if (found[2] && !in.read_integer(found[2], 0, kLastPort, number)) return false;
@@ -32,29 +32,29 @@ bool read_port(KubernetesReading& in, JsonValue object, Network network, std::ve
   std::string_view protocol;
   if (!in.text(found[1], port.address) || !in.text(found[3], protocol)) return false;
   if (port.address == "0.0.0.0") port.address = {};
-  if (!protocol.empty() && !read_choice(in, found[3], kProtocols, port.protocol)) return false;
+  if (!protocol.empty() && !json::read_choice(in, found[3], kProtocols, port.protocol)) return false;
   out.push_back(port);
   return true;
 }
 
-bool read_container(KubernetesReading& in, JsonValue container, Network network, std::vector<HostPort>& out) {
-  JsonValue ports;
+bool read_container(KubernetesReading& in, json::JsonValue container, Network network, std::vector<HostPort>& out) {
+  json::JsonValue ports;
   bool has_any = false;
-  if (!in.expect(container, JsonKind::kObject) || !in.take(container, "ports", ports) ||
+  if (!in.expect(container, json::JsonKind::kObject) || !in.take(container, "ports", ports) ||
       !in.has_elements(ports, has_any)) {
     return false;
   }
   if (!has_any) return true;
-  for (const JsonValue port : ports.elements()) {
+  for (const json::JsonValue port : ports.elements()) {
     if (!read_port(in, port, network, out)) return false;
   }
   return true;
 }
 
-bool is_restartable(KubernetesReading& in, JsonValue container, bool& out) {
-  JsonValue policy;
+bool is_restartable(KubernetesReading& in, json::JsonValue container, bool& out) {
+  json::JsonValue policy;
   std::string_view word;
-  if (!in.expect(container, JsonKind::kObject) || !in.take(container, "restartPolicy", policy) ||
+  if (!in.expect(container, json::JsonKind::kObject) || !in.take(container, "restartPolicy", policy) ||
       !in.text(policy, word)) {
     return false;
   }
@@ -70,14 +70,14 @@ bool read_host_ports(KubernetesReading& in, const PortParts& parts, std::vector<
   const Network network = is_of_host ? Network::kOfHost : Network::kOwn;
   if (!in.has_elements(parts.containers, has_any)) return false;
   if (has_any) {
-    for (const JsonValue container : parts.containers.elements()) {
+    for (const json::JsonValue container : parts.containers.elements()) {
       if (!read_container(in, container, network, out)) return false;
     }
   }
   has_any = false;
   if (!in.has_elements(parts.init_containers, has_any)) return false;
   if (has_any) {
-    for (const JsonValue container : parts.init_containers.elements()) {
+    for (const json::JsonValue container : parts.init_containers.elements()) {
       bool stays = false;
       if (!is_restartable(in, container, stays)) return false;
       if (stays && !read_container(in, container, network, out)) return false;
@@ -89,18 +89,4 @@ bool read_host_ports(KubernetesReading& in, const PortParts& parts, std::vector<
   return true;
 }
 
-void write_host_ports(JsonWriter& writer, const std::vector<HostPort>& ports) {
-  if (ports.empty()) return;
-  bool first = true;
-  writer.raw(R"(,"hostPorts":[)");
-  for (const HostPort& port : ports) {
-    writer.separate(first).raw(R"({"port":)").integer(port.port);
-    const auto protocol = std::ranges::find(kProtocols, port.protocol, &std::pair<std::string_view, Protocol>::second);
-    if (port.protocol != Protocol::kTcp) writer.raw(R"(,"protocol":)").string(protocol->first);
-    if (!port.address.empty()) writer.raw(R"(,"address":)").string(port.address);
-    writer.raw("}");
-  }
-  writer.raw("]");
-}
-
-}  // namespace muster
+}  // namespace muster::kubernetes

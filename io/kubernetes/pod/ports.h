@@ -7,17 +7,14 @@
 #include "io/kubernetes/object/object.h"
 #include "model/snapshot/snapshot.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 // The parts of a pod's spec that ask for ports; each may be absent.
 struct PortParts {
-  JsonValue containers, init_containers, host_network;
+  json::JsonValue containers, init_containers, host_network;
 };
 
 // Sorted, each once. Errors: WrongType, InvalidValue (no port, no protocol).
 [[nodiscard]] bool read_host_ports(KubernetesReading& reading, const PortParts& parts, std::vector<HostPort>& out);
 
-// `,"hostPorts":[...]`, or nothing.
-void write_host_ports(JsonWriter& writer, const std::vector<HostPort>& ports);
-
-}  // namespace muster
+}  // namespace muster::kubernetes

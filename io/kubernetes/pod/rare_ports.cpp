@@ -7,7 +7,7 @@
 
 #include "model/snapshot/host_ports.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 namespace {
 
@@ -21,19 +21,21 @@ UserTable users_of(std::vector<KubernetesPod>& pods) {
   std::map<std::vector<HostPort>, std::size_t> positions;
   UserTable table;
   for (KubernetesPod& pod : pods) {
-    if (pod.host_ports.empty() || pod.is_left_out || !(pod.waits() || pod.is_on_node())) continue;
-    const auto [at, is_new] = positions.try_emplace(pod.host_ports, table.users.size());
+    if (pod.constraints.host_ports.empty() || pod.state.is_left_out || !(pod.state.waits() || pod.state.is_on_node()))
+      continue;
+    const auto [at, is_new] = positions.try_emplace(pod.constraints.host_ports, table.users.size());
     if (is_new) {
       table.users.push_back({at->first, 0, false});
       table.pods.emplace_back();
     }
     HostPortUser& user = table.users[at->second];
     ++user.pods;
-    user.may_come = user.may_come || (pod.held.empty() && !pod.is_fixed);
+    user.may_come = user.may_come || (pod.held.empty() && !pod.owner.is_fixed);
     table.pods[at->second].push_back(&pod);
   }
   // The map's keys end with this function, the pods' own lists do not.
-  for (std::size_t i = 0; i < table.users.size(); ++i) table.users[i].ports = table.pods[i].front()->host_ports;
+  for (std::size_t i = 0; i < table.users.size(); ++i)
+    table.users[i].ports = table.pods[i].front()->constraints.host_ports;
   return table;
 }
 
@@ -60,16 +62,17 @@ void hold_rare_ports(std::vector<KubernetesPod>& pods, std::size_t most_resource
       if (has_rare && pod->held.empty()) pod->held = "too many different host ports";
       if (!pod->held.empty()) {
         held.push_back(pod);
-      } else if (!pod->is_fixed) {
-        for (const HostPort& port : pod->host_ports) wanted.emplace(port.port, port.protocol);
+      } else if (!pod->owner.is_fixed) {
+        for (const HostPort& port : pod->constraints.host_ports) wanted.emplace(port.port, port.protocol);
       }
     }
   }
   // Pods that are held neither come nor move: of their ports only those matter that others want.
   for (KubernetesPod* pod : held) {
-    std::erase_if(pod->host_ports,
-                  [&](const HostPort& port) { return !wanted.contains({port.port, port.protocol}); });
+    std::erase_if(pod->constraints.host_ports, [&](const HostPort& port) {
+      return !wanted.contains({port.port, port.protocol});
+    });
   }
 }
 
-}  // namespace muster
+}  // namespace muster::kubernetes

@@ -6,7 +6,7 @@
 
 #include "io/kubernetes/pod/pod.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 // Resources that host ports of Kubernetes objects may become: each costs a number for every node and class of pods.
 inline constexpr std::size_t kMostPortResources = 256;
@@ -16,4 +16,4 @@ inline constexpr std::size_t kMostPortResources = 256;
 // port has the fewest users first.
 void hold_rare_ports(std::vector<KubernetesPod>& pods, std::size_t most_resources);
 
-}  // namespace muster
+}  // namespace muster::kubernetes

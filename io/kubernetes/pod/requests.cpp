@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace muster {
+namespace muster::kubernetes {
 
 namespace {
 
@@ -35,7 +35,7 @@ void raise_to(RequestedAmounts& amounts, const RequestedAmounts& least) {
 }
 
 // Parts below a billionth are rounded up; above 2^33 units, all fractions are.
-bool read_amount(KubernetesReading& reading, JsonValue value, Billionths& out) {
+bool read_amount(KubernetesReading& reading, json::JsonValue value, Billionths& out) {
   Quantity quantity;
   if (!reading.read_quantity(value, quantity)) return false;
   if (const auto exact = count_units(quantity, QuantityUnit::kBillionth, Rounding::kUp)) {
@@ -48,11 +48,11 @@ bool read_amount(KubernetesReading& reading, JsonValue value, Billionths& out) {
   return true;
 }
 
-bool read_list(KubernetesReading& reading, JsonValue object, RequestedAmounts& out) {
+bool read_list(KubernetesReading& reading, json::JsonValue object, RequestedAmounts& out) {
   if (!object) return true;
-  if (!reading.expect(object, JsonKind::kObject)) return false;
-  for (const JsonMember member : object.members()) {
-    if (member.value.is(JsonKind::kNull)) continue;
+  if (!reading.expect(object, json::JsonKind::kObject)) return false;
+  for (const json::JsonMember member : object.members()) {
+    if (member.value.is(json::JsonKind::kNull)) continue;
     if (has(out, member.key)) return reading.fail_duplicate(member.value, member.key);
     out.push_back({member.key, 0});
     if (!read_amount(reading, member.value, out.back().amount)) return false;
@@ -64,9 +64,9 @@ struct ResourceLists {
   RequestedAmounts requests, limits;
 };
 
-bool read_lists(KubernetesReading& reading, JsonValue resources, ResourceLists& out) {
+bool read_lists(KubernetesReading& reading, json::JsonValue resources, ResourceLists& out) {
   static constexpr std::array<std::string_view, 2> kKeys = {"limits", "requests"};
-  std::array<JsonValue, 2> found;
+  std::array<json::JsonValue, 2> found;
   return reading.take(resources, kKeys, found) && read_list(reading, found[0], out.limits) &&
          read_list(reading, found[1], out.requests);
 }
@@ -95,11 +95,11 @@ struct ResizeStatus {
   }
 };
 
-bool read_given(KubernetesReading& reading, JsonValue status, Given& out) {
+bool read_given(KubernetesReading& reading, json::JsonValue status, Given& out) {
   static constexpr std::array<std::string_view, 3> kKeys = {"allocatedResources", "name", "resources"};
-  std::array<JsonValue, 3> found;
+  std::array<json::JsonValue, 3> found;
   ResourceLists actual;
-  if (!reading.expect(status, JsonKind::kObject) || !reading.take(status, kKeys, found) ||
+  if (!reading.expect(status, json::JsonKind::kObject) || !reading.take(status, kKeys, found) ||
       !read_list(reading, found[0], out.allocated) || !reading.text(found[1], out.name) ||
       !read_lists(reading, found[2], actual)) {
     return false;
@@ -108,11 +108,11 @@ bool read_given(KubernetesReading& reading, JsonValue status, Given& out) {
   return true;
 }
 
-bool read_given_of_containers(KubernetesReading& reading, JsonValue list, std::vector<Given>& out) {
+bool read_given_of_containers(KubernetesReading& reading, json::JsonValue list, std::vector<Given>& out) {
   bool has_any = false;
   if (!reading.has_elements(list, has_any)) return false;
   if (!has_any) return true;
-  for (const JsonValue element : list.elements()) {
+  for (const json::JsonValue element : list.elements()) {
     Given given;
     if (!read_given(reading, element, given)) return false;
     if (given.is_told()) out.push_back(std::move(given));
@@ -120,15 +120,15 @@ bool read_given_of_containers(KubernetesReading& reading, JsonValue list, std::v
   return true;
 }
 
-bool read_infeasible(KubernetesReading& reading, JsonValue conditions, bool& out) {
+bool read_infeasible(KubernetesReading& reading, json::JsonValue conditions, bool& out) {
   static constexpr std::array<std::string_view, 2> kKeys = {"reason", "type"};
   bool has_any = false;
   if (!reading.has_elements(conditions, has_any)) return false;
   if (!has_any) return true;
-  for (const JsonValue element : conditions.elements()) {
-    std::array<JsonValue, 2> found;
+  for (const json::JsonValue element : conditions.elements()) {
+    std::array<json::JsonValue, 2> found;
     std::string_view reason, type;
-    if (!reading.expect(element, JsonKind::kObject) || !reading.take(element, kKeys, found) ||
+    if (!reading.expect(element, json::JsonKind::kObject) || !reading.take(element, kKeys, found) ||
         !reading.text(found[1], type)) {
       return false;
     }
@@ -139,9 +139,9 @@ bool read_infeasible(KubernetesReading& reading, JsonValue conditions, bool& out
   return true;
 }
 
-bool read_resize(KubernetesReading& reading, JsonValue status, ResizeStatus& out) {
+bool read_resize(KubernetesReading& reading, json::JsonValue status, ResizeStatus& out) {
   static constexpr std::array<std::string_view, 3> kKeys = {"conditions", "containerStatuses", "initContainerStatuses"};
-  std::array<JsonValue, 3> found;
+  std::array<json::JsonValue, 3> found;
   if (!status) return true;
   return reading.take(status, kKeys, found) && read_infeasible(reading, found[0], out.is_infeasible) &&
          read_given_of_containers(reading, found[1], out.containers) &&
@@ -162,10 +162,10 @@ void apply_given(const ResizeStatus& resize, const Given& given, RequestedAmount
   raise_to(requests, given.actual);
 }
 
-bool read_container(KubernetesReading& reading, JsonValue object, const ResizeStatus& resize, Container& out) {
+bool read_container(KubernetesReading& reading, json::JsonValue object, const ResizeStatus& resize, Container& out) {
   static constexpr std::array<std::string_view, 3> kKeys = {"name", "resources", "restartPolicy"};
-  std::array<JsonValue, 3> found;
-  if (!reading.expect(object, JsonKind::kObject)) return false;
+  std::array<json::JsonValue, 3> found;
+  if (!reading.expect(object, json::JsonKind::kObject)) return false;
   std::string_view name, restart;
   ResourceLists lists;
   if (!reading.take(object, kKeys, found) || !reading.text(found[0], name) || !reading.text(found[2], restart) ||
@@ -182,10 +182,10 @@ bool read_container(KubernetesReading& reading, JsonValue object, const ResizeSt
 }
 
 // In their order: one that is not restartable runs next to the restartable ones that were started before it.
-bool read_init_containers(KubernetesReading& reading, JsonValue list, const ResizeStatus& resize,
+bool read_init_containers(KubernetesReading& reading, json::JsonValue list, const ResizeStatus& resize,
                           RequestedAmounts& sums) {
   RequestedAmounts restartable, most;
-  for (const JsonValue element : list.elements()) {
+  for (const json::JsonValue element : list.elements()) {
     Container container;
     if (!read_container(reading, element, resize, container)) return false;
     if (container.is_restartable) {
@@ -205,7 +205,7 @@ bool counts_for_whole_pod(std::string_view resource) {
   return resource == "cpu" || resource == "memory" || resource.starts_with("hugepages-");
 }
 
-bool apply_whole_pod(KubernetesReading& reading, JsonValue resources, const ResizeStatus& resize,
+bool apply_whole_pod(KubernetesReading& reading, json::JsonValue resources, const ResizeStatus& resize,
                      RequestedAmounts& sums) {
   ResourceLists lists;
   if (!read_lists(reading, resources, lists)) return false;
@@ -225,15 +225,15 @@ bool sum_requests(KubernetesReading& reading, const RequestParts& parts, Request
   ResizeStatus resize;
   if (!read_resize(reading, parts.status, resize)) return false;
   if (parts.containers) {
-    if (!reading.expect(parts.containers, JsonKind::kArray)) return false;
-    for (const JsonValue element : parts.containers.elements()) {
+    if (!reading.expect(parts.containers, json::JsonKind::kArray)) return false;
+    for (const json::JsonValue element : parts.containers.elements()) {
       Container container;
       if (!read_container(reading, element, resize, container)) return false;
       add_to(out, container.requests);
     }
   }
   if (parts.init_containers) {
-    if (!reading.expect(parts.init_containers, JsonKind::kArray)) return false;
+    if (!reading.expect(parts.init_containers, json::JsonKind::kArray)) return false;
     if (!read_init_containers(reading, parts.init_containers, resize, out)) return false;
   }
   if (parts.resources && !apply_whole_pod(reading, parts.resources, resize, out)) return false;
@@ -261,7 +261,7 @@ void add_count(RequestedAmounts& amounts, std::string_view resource, std::int64_
   if (count > 0) amounts.push_back({resource, count * kUnit});
 }
 
-void write_requests(JsonWriter& writer, const RequestedAmounts& amounts) {
+void write_requests(json::JsonWriter& writer, const RequestedAmounts& amounts) {
   bool first = true;
   writer.raw("{");
   for (const RequestedAmount& requested : amounts) {
@@ -279,4 +279,4 @@ void write_requests(JsonWriter& writer, const RequestedAmounts& amounts) {
   writer.raw("}");
 }
 
-}  // namespace muster
+}  // namespace muster::kubernetes

@@ -14,7 +14,7 @@
 
 #include "io/kubernetes/object/object.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 using Billionths = __int128;  // of a resource's unit (cores, bytes, pieces), at most 2^63 units
 
@@ -26,7 +26,7 @@ using RequestedAmounts = std::vector<RequestedAmount>;  // each resource once, i
 
 // The parts of a pod that contain requests, all but `status` of its spec; each may be absent.
 struct RequestParts {
-  JsonValue containers, init_containers, overhead, resources, status;
+  json::JsonValue containers, init_containers, overhead, resources, status;
 };
 
 // Errors: WrongType, InvalidValue (no quantity, negative), DuplicateKey, TooLarge.
@@ -40,6 +40,6 @@ Billionths remove_resource(RequestedAmounts& amounts, std::string_view resource)
 
 // Whole units of a resource that no container names.
 void add_count(RequestedAmounts& amounts, std::string_view resource, std::int64_t count);
-void write_requests(JsonWriter& writer, const RequestedAmounts& amounts);
+void write_requests(json::JsonWriter& writer, const RequestedAmounts& amounts);
 
-}  // namespace muster
+}  // namespace muster::kubernetes

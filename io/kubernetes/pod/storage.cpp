@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace muster {
+namespace muster::kubernetes {
 
 namespace {
 
@@ -29,11 +29,11 @@ constexpr std::array<ZoneLabel, 4> kZoneLabels = {
 constexpr std::array<std::string_view, 4> kZoneKeys = {kZoneLabels[0].key, kZoneLabels[1].key, kZoneLabels[2].key,
                                                        kZoneLabels[3].key};
 
-bool read_modes(KubernetesReading& in, JsonValue list, AccessModes& out) {
+bool read_modes(KubernetesReading& in, json::JsonValue list, AccessModes& out) {
   bool has_any = false;
   if (!in.has_elements(list, has_any)) return false;
   if (!has_any) return true;
-  for (const JsonValue element : list.elements()) {
+  for (const json::JsonValue element : list.elements()) {
     std::string_view mode;
     if (!in.text(element, mode)) return false;
     const auto known = std::ranges::find(kModes, mode, &std::pair<std::string_view, AccessModes>::first);
@@ -42,13 +42,13 @@ bool read_modes(KubernetesReading& in, JsonValue list, AccessModes& out) {
   return true;
 }
 
-bool read_storage(KubernetesReading& in, JsonValue amounts, std::int64_t& out) {
-  JsonValue storage;
+bool read_storage(KubernetesReading& in, json::JsonValue amounts, std::int64_t& out) {
+  json::JsonValue storage;
   if (!in.take(amounts, "storage", storage)) return false;
   return !storage || in.read_amount(storage, {QuantityUnit::kOne, Rounding::kUp}, out);
 }
 
-bool read_volume_mode(KubernetesReading& in, JsonValue value, bool& is_block) {
+bool read_volume_mode(KubernetesReading& in, json::JsonValue value, bool& is_block) {
   std::string_view mode;
   if (!in.text(value, mode)) return false;
   is_block = mode == "Block";
@@ -70,8 +70,8 @@ std::vector<std::string_view> zones_in(std::string_view text) {
 
 // A node without any label of a zone or region passes, as in kube-scheduler's VolumeZone. The old name of a label is
 // tried first, then the new one.
-bool read_zones(KubernetesReading& in, JsonValue labels, std::optional<NodeTerms>& out) {
-  std::array<JsonValue, 4> found;
+bool read_zones(KubernetesReading& in, json::JsonValue labels, std::optional<NodeTerms>& out) {
+  std::array<json::JsonValue, 4> found;
   if (!in.take(labels, kZoneKeys, found)) return false;
   std::optional<NodeTerms> zones;
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -97,32 +97,32 @@ bool read_zones(KubernetesReading& in, JsonValue labels, std::optional<NodeTerms
 }
 
 // allowedTopologies: as terms of a node affinity that only know `In`.
-bool read_topologies(KubernetesReading& in, JsonValue list, std::optional<NodeTerms>& out) {
+bool read_topologies(KubernetesReading& in, json::JsonValue list, std::optional<NodeTerms>& out) {
   static constexpr std::array<std::string_view, 2> kKeys = {"key", "values"};
   bool has_any = false;
   if (!in.has_elements(list, has_any)) return false;
   if (!has_any) return true;
   NodeTerms terms;
-  for (const JsonValue element : list.elements()) {
-    JsonValue expressions;
+  for (const json::JsonValue element : list.elements()) {
+    json::JsonValue expressions;
     bool has_expressions = false;
-    if (!in.expect(element, JsonKind::kObject) || !in.take(element, "matchLabelExpressions", expressions) ||
+    if (!in.expect(element, json::JsonKind::kObject) || !in.take(element, "matchLabelExpressions", expressions) ||
         !in.has_elements(expressions, has_expressions)) {
       return false;
     }
     if (!has_expressions) continue;
     NodeTerms met{{}};
-    for (const JsonValue expression : expressions.elements()) {
-      std::array<JsonValue, 2> found;
+    for (const json::JsonValue expression : expressions.elements()) {
+      std::array<json::JsonValue, 2> found;
       std::string_view key;
       std::vector<std::string_view> values;
       bool has_values = false;
-      if (!in.expect(expression, JsonKind::kObject) || !in.take(expression, kKeys, found) || !in.text(found[0], key) ||
-          !in.has_elements(found[1], has_values)) {
+      if (!in.expect(expression, json::JsonKind::kObject) || !in.take(expression, kKeys, found) ||
+          !in.text(found[0], key) || !in.has_elements(found[1], has_values)) {
         return false;
       }
       if (has_values) {
-        for (const JsonValue value : found[1].elements()) {
+        for (const json::JsonValue value : found[1].elements()) {
           if (!in.text(value, values.emplace_back())) return false;
         }
       }
@@ -134,8 +134,8 @@ bool read_topologies(KubernetesReading& in, JsonValue list, std::optional<NodeTe
   return true;
 }
 
-bool read_class_name(KubernetesReading& in, JsonValue annotations, JsonValue value, std::string_view& out) {
-  JsonValue beta;
+bool read_class_name(KubernetesReading& in, json::JsonValue annotations, json::JsonValue value, std::string_view& out) {
+  json::JsonValue beta;
   return in.text(value, out) && in.take(annotations, kBetaClass, beta) && in.text(beta, out);
 }
 
@@ -146,10 +146,10 @@ bool KubernetesStorage::add_claim(KubernetesReading& in, const KubernetesObject&
   static constexpr std::array<std::string_view, 6> kSpec = {"accessModes",      "resources",  "selector",
                                                             "storageClassName", "volumeMode", "volumeName"};
   static constexpr std::array<std::string_view, 2> kAnnotations = {kBindCompleted, kSelectedNode};
-  std::array<JsonValue, 3> metadata;
-  std::array<JsonValue, 6> spec;
-  std::array<JsonValue, 2> annotations;
-  JsonValue requests, phase;
+  std::array<json::JsonValue, 3> metadata;
+  std::array<json::JsonValue, 6> spec;
+  std::array<json::JsonValue, 2> annotations;
+  json::JsonValue requests, phase;
   StorageClaim claim;
   if (!in.take(object.metadata, kMetadata, metadata) || !in.take(object.spec, kSpec, spec) ||
       !in.take(metadata[0], kAnnotations, annotations) || !read_modes(in, spec[0], claim.modes) ||
@@ -172,9 +172,9 @@ bool KubernetesStorage::add_volume(KubernetesReading& in, const KubernetesObject
   static constexpr std::array<std::string_view, 7> kSpec = {
       "accessModes", "capacity", "claimRef", "nodeAffinity", "storageClassName", "volumeMode", "csi"};
   static constexpr std::array<std::string_view, 2> kClaim = {"name", "namespace"}, kCsi = {"driver", "volumeHandle"};
-  std::array<JsonValue, 2> metadata, claim, csi;
-  std::array<JsonValue, 7> spec;
-  JsonValue required, terms, phase;
+  std::array<json::JsonValue, 2> metadata, claim, csi;
+  std::array<json::JsonValue, 7> spec;
+  json::JsonValue required, terms, phase;
   std::string_view claim_name, claim_namespace;
   StorageVolume volume;
   volume.name = object.name;
@@ -198,7 +198,7 @@ bool KubernetesStorage::add_volume(KubernetesReading& in, const KubernetesObject
 
 bool KubernetesStorage::add_class(KubernetesReading& in, const KubernetesObject& object) {
   static constexpr std::array<std::string_view, 3> kKeys = {"allowedTopologies", "provisioner", "volumeBindingMode"};
-  std::array<JsonValue, 3> found;
+  std::array<json::JsonValue, 3> found;
   std::string_view provisioner, mode;
   StorageClassFacts facts;
   if (!in.take(object.value, kKeys, found) || !read_topologies(in, found[0], facts.allowed) ||
@@ -235,4 +235,4 @@ bool could_bind(const StorageVolume& volume, const StorageClaim& claim, std::str
          volume.is_block == claim.is_block && volume.bytes >= claim.bytes;
 }
 
-}  // namespace muster
+}  // namespace muster::kubernetes

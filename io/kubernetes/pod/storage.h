@@ -12,7 +12,7 @@
 #include "io/kubernetes/object/node_terms.h"
 #include "io/kubernetes/object/object.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 // accessModes: the requested ones of a claim, the offered ones of a volume.
 using AccessModes = std::uint8_t;
@@ -76,4 +76,4 @@ class KubernetesStorage {
 // FindMatchingVolume of k8s.io/component-helpers/storage/volume. A claim with a selector: never.
 bool could_bind(const StorageVolume& volume, const StorageClaim& claim, std::string_view claim_name);
 
-}  // namespace muster
+}  // namespace muster::kubernetes

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace muster {
+namespace muster::kubernetes {
 
 namespace {
 
@@ -28,17 +28,18 @@ struct ClaimUsers {
 };
 
 bool is_before(const KubernetesPod& a, const KubernetesPod& b) {
-  if (a.created != b.created) return b.created.empty() || (!a.created.empty() && is_earlier(a.created, b.created));
+  const std::string_view first = a.state.created, second = b.state.created;
+  if (first != second) return second.empty() || (!first.empty() && is_earlier(first, second));
   return a.name < b.name;
 }
 
 bool read_claim_names(KubernetesReading& in, const KubernetesPod& pod, std::vector<ClaimName>& out) {
   static constexpr std::array<std::string_view, 3> kKeys = {"ephemeral", "name", "persistentVolumeClaim"};
-  for (const JsonValue volume : pod.volumes.elements()) {
-    std::array<JsonValue, 3> found;
-    JsonValue claim;
+  for (const json::JsonValue volume : pod.volumes.list.elements()) {
+    std::array<json::JsonValue, 3> found;
+    json::JsonValue claim;
     std::string_view name;
-    if (!in.expect(volume, JsonKind::kObject) || !in.take(volume, kKeys, found)) return false;
+    if (!in.expect(volume, json::JsonKind::kObject) || !in.take(volume, kKeys, found)) return false;
     if (!found[0] && !found[2]) continue;
     if (found[2]) {
       if (!in.take(found[2], "claimName", claim) || !in.text(claim, name)) return false;
@@ -90,7 +91,7 @@ class VolumeSettler {
 
  private:
   static bool counts(const KubernetesPod& pod) {
-    return pod.volumes && !pod.is_left_out && (pod.waits() || pod.is_on_node());
+    return pod.volumes.list && !pod.state.is_left_out && (pod.state.waits() || pod.state.is_on_node());
   }
 
   bool read_all() {
@@ -108,7 +109,7 @@ class VolumeSettler {
 
   void note_user(const ClaimName& name, const KubernetesPod& pod) {
     ClaimUsers& users = users_[name.full];
-    if (pod.is_on_node()) {
+    if (pod.state.is_on_node()) {
       users.on_nodes.push_back(&pod);
       return;
     }
@@ -138,9 +139,9 @@ class VolumeSettler {
       if (!limits.is_known) remark_on_limits(pod);
       const auto limit = limits.of_driver.find(driver);
       if (limit == limits.of_driver.end()) continue;
-      if (pod.is_on_node()) {
+      if (pod.state.is_on_node()) {
         std::erase_if(handles, [&](const std::string& handle) {
-          return !attached_.emplace(pod.node, driver, handle).second;
+          return !attached_.emplace(pod.state.node, driver, handle).second;
         });
       }
       add_count(pod.requests, limit->second.resource, std::ssize(handles));
@@ -166,13 +167,13 @@ class VolumeSettler {
       if (verdict.reason.empty()) verdict.reason = objection;
       if (asked) verdict.join(*asked);
     }
-    if (pod.is_on_node()) {
-      if (!verdict.reason.empty()) verdict.terms = {name_term({pod.node})};
-      pod.unbound_volumes = false;
+    if (pod.state.is_on_node()) {
+      if (!verdict.reason.empty()) verdict.terms = {name_term({pod.state.node})};
+      pod.volumes.has_unbound_claim = false;
     } else if (pod.held.empty()) {
       pod.held = verdict.reason;
     }
-    pod.volume_terms = std::move(verdict.terms);
+    pod.volumes.node_terms = std::move(verdict.terms);
   }
 
   // Why the claim keeps the pod from being placed; empty: it does not. `asked`: the nodes that it leaves.
@@ -212,7 +213,7 @@ class VolumeSettler {
     if (of_class == nullptr || !of_class->waits_for_consumer || !claim.volume.empty()) {
       return "pod has unbound immediate PersistentVolumeClaims";
     }
-    pod.unbound_volumes = true;
+    pod.volumes.has_unbound_claim = true;
     if (!of_class->provisions) return look_at_volumes_of_class(name, claim, asked);
     asked = of_class->allowed;
     if (claim.selected_node.empty()) return {};
@@ -247,18 +248,18 @@ class VolumeSettler {
     const auto is_other = [&](const KubernetesPod* user) { return user != &pod; };
     const bool is_on_node_of_others = std::ranges::any_of(users.on_nodes, is_other);
     if ((claim.modes & kReadWriteOncePod) != 0 &&
-        (is_on_node_of_others || (pod.waits() && users.first_waiting != &pod))) {
+        (is_on_node_of_others || (pod.state.waits() && users.first_waiting != &pod))) {
       return "a ReadWriteOncePod persistent volume claim that another pod uses";
     }
     if (claim.modes != kReadWriteOnce) return {};
     // The pods that share it are sent to the node where it is attached now, so the pod that keeps it attached there
     // must not move.
-    if (!pod.waits() && (is_on_node_of_others || users.waiting > 0)) {
+    if (!pod.state.waits() && (is_on_node_of_others || users.waiting > 0)) {
       return "a ReadWriteOnce persistent volume claim that other pods use";
     }
     std::vector<std::string_view> nodes;
     for (const KubernetesPod* user : users.on_nodes) {
-      if (user != &pod && user->status == PodStatus::kRunning) nodes.push_back(user->node);
+      if (user != &pod && user->state.status == PodStatus::kRunning) nodes.push_back(user->state.node);
     }
     if (nodes.empty()) return {};
     const NodeTerms there{name_term(std::move(nodes))};
@@ -282,4 +283,4 @@ bool settle_volumes(KubernetesReading& in, const KubernetesStorage& storage, std
   return VolumeSettler(in, storage, pods).run(made);
 }
 
-}  // namespace muster
+}  // namespace muster::kubernetes

@@ -8,7 +8,7 @@
 #include "io/kubernetes/pod/pod.h"
 #include "io/kubernetes/pod/storage.h"
 
-namespace muster {
+namespace muster::kubernetes {
 
 // Most terms that two volumes of one pod, with several terms each, are joined to; a pod with more is held.
 inline constexpr std::size_t kMostNodeTerms = 128;
@@ -19,4 +19,4 @@ inline constexpr std::size_t kMostNodeTerms = 128;
 [[nodiscard]] bool settle_volumes(KubernetesReading& reading, const KubernetesStorage& storage,
                                   std::vector<KubernetesPod>& pods, std::size_t made);
 
-}  // namespace muster
+}  // namespace muster::kubernetes

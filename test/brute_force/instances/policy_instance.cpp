@@ -8,8 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "test/brute_force/instances/company_draw.h"
 #include "test/brute_force/instances/exceeded_draw.h"
+#include "test/brute_force/instances/inter_pod_draw.h"
 #include "test/brute_force/instances/port_draw.h"
 
 namespace muster::brute_force {
@@ -80,7 +80,7 @@ class Builder {
     snapshot["gangs"] = gangs_;
     snapshot["pods"] = pods_;
     add_host_ports(snapshot["pods"], seed_);
-    add_company(snapshot, seed_);
+    add_inter_pod(snapshot, seed_);
     exceed_nodes(snapshot, seed_);
     return snapshot.dump();
   }

@@ -83,7 +83,7 @@ func Start(ctx context.Context, folder string) (*Cluster, error) {
 	return cluster, nil
 }
 
-// Kubectl runs kubectl against this cluster and gives what it prints. The error carries what it complains of.
+// Kubectl runs kubectl against this cluster and gives what it prints. The error carries its messages.
 func (cluster *Cluster) Kubectl(ctx context.Context, input []byte, arguments ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

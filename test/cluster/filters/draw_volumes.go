@@ -18,7 +18,7 @@ func (d *draw) storageClasses() {
 		class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Provisioner: "disk.example.com", VolumeBindingMode: &mode}
 		d.add(class)
 	}
-	d.boundClaim(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "blue"}}, "of-nobody", v1.ReadWriteOnce) // so that each list has claims: without any, claims may not have been asked for
+	d.boundClaim(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "blue"}}, "unused", v1.ReadWriteOnce) // so that each list has claims: without any, claims may not have been asked for
 }
 
 // volumeOf draws the volumes of a group: what is to be called for each of its pods.

@@ -68,7 +68,7 @@ func awaitSettled(t *testing.T, cluster *controlplane.Cluster) {
 	}, &open)
 }
 
-// isOpen says whether somebody still has to look at the pod: the kubelet at one that has a node, kube-scheduler at one of its own, which it
+// isOpen says whether a program still has to look at the pod: the kubelet at one that has a node, kube-scheduler at one of its own, which it
 // binds or calls unschedulable. One that is nominated for a node waits for its victims to go.
 func isOpen(pod *v1.Pod) bool {
 	if pod.Spec.NodeName != "" {

@@ -39,7 +39,7 @@ func waiting(name string, cpu int, options ...podOption) *v1.Pod {
 	return pod
 }
 
-// running is a pod that has a node. Nobody asks whether it fits there, as in a real cluster.
+// running is a pod that has a node. No scheduler checks whether it fits there, as in a real cluster.
 func running(name, node string, cpu int, options ...podOption) *v1.Pod {
 	return waiting(name, cpu, append(options, func(pod *v1.Pod) { pod.Spec.NodeName = node })...)
 }

@@ -60,18 +60,18 @@ var situations = []situation{
 		runs: []string{"urgent"}, gone: []string{"spare"},
 	},
 	{
-		name: "disruption budget that lets nobody go",
+		name: "disruption budget that allows no eviction",
 		objects: kube.Objects{node("only", 4), budget("kept", 2), running("kept-0", "only", 2, app("kept")), running("kept-1", "only", 2, app("kept")),
 			waiting("urgent", 2, priority("high"))},
 		runs: []string{"urgent"}, gone: []string{"kept-0"},
-		differs: difference{why: "to kube-scheduler a budget is a wish", bindings: []string{"urgent"}, patches: []string{"urgent"}, gone: []string{"kept-0"}},
+		differs: difference{why: "to kube-scheduler a budget is a preference", bindings: []string{"urgent"}, patches: []string{"urgent"}, gone: []string{"kept-0"}},
 	},
 	{
 		name: "disruption budget of two pods of which one may go",
 		objects: kube.Objects{node("left", 2), node("right", 2), budget("web", 1), running("web-0", "left", 2, app("web")), running("web-1", "right", 2, app("web")),
 			waiting("urgent-0", 2, priority("high")), waiting("urgent-1", 2, priority("high"))},
 		runs: []string{"urgent-0", "urgent-1"}, gone: []string{"web-0", "web-1"},
-		differs: difference{why: "to kube-scheduler a budget is a wish", bindings: []string{"urgent-1"}, patches: []string{"urgent-1"}, gone: []string{"web-1"}},
+		differs: difference{why: "to kube-scheduler a budget is a preference", bindings: []string{"urgent-1"}, patches: []string{"urgent-1"}, gone: []string{"web-1"}},
 	},
 	{
 		name: "two disruption budgets on one pod",

@@ -15,7 +15,7 @@
 #include "test/solver/random_milp.h"
 #include "solver/lp/milp.h"
 
-namespace muster {
+namespace muster::cbc {
 namespace {
 
 using std::chrono::milliseconds;
@@ -36,16 +36,16 @@ Backend faulty(const std::string& fault) {
   return Backend(std::move(options));
 }
 
-Milp easy() {
-  Milp milp;
-  milp.add_row(-kInfinity, 7);
+lp::Milp easy() {
+  lp::Milp milp;
+  milp.add_row(-lp::kInfinity, 7);
   milp.add_column({5, 0, 10, true}, {{0, 3}});
   milp.add_column({3, 0, 10, true}, {{0, 2}});
   return milp;
 }
 
 // Far beyond what CBC can finish in a test.
-Milp hard(int rows = 60, int columns = 400) {
+lp::Milp hard(int rows = 60, int columns = 400) {
   std::mt19937 random(11);
   return test::packing_milp(random, rows, columns);
 }
@@ -55,15 +55,15 @@ TEST(Backend, FindsWhatTryingEveryPointFinds) {
   std::mt19937 random(1);
   for (int round = 0; round < 150; ++round) {
     SCOPED_TRACE(round);
-    const Milp milp = test::random_milp(random);
+    const lp::Milp milp = test::random_milp(random);
     const std::optional<double> best = test::best_by_trying(milp);
     const MilpAnswer answer = backend.solve(milp, request_of(seconds(20)));
     ASSERT_EQ(answer.status, best ? SolveStatus::kOptimal : SolveStatus::kInfeasible) << answer.message;
     if (!best) continue;
     EXPECT_EQ(answer.objective, *best);
     EXPECT_EQ(answer.bound, *best);
-    EXPECT_TRUE(is_feasible(milp, answer.x, 1e-6));
-    EXPECT_EQ(objective_value(milp, answer.x), answer.objective);
+    EXPECT_TRUE(lp::is_feasible(milp, answer.x, 1e-6));
+    EXPECT_EQ(lp::objective_value(milp, answer.x), answer.objective);
   }
   EXPECT_EQ(backend.failures(), 0);
 }
@@ -73,7 +73,7 @@ TEST(Backend, FindsTheOptimumOfLargeCostsExactly) {
   std::mt19937 random(2);
   for (int round = 0; round < 40; ++round) {
     SCOPED_TRACE(round);
-    Milp milp = test::random_milp(random);
+    lp::Milp milp = test::random_milp(random);
     for (double& cost : milp.objective) cost = cost * 1e8 + test::pick(random, -9, 9);
     const std::optional<double> best = test::best_by_trying(milp);
     const MilpAnswer answer = backend.solve(milp, request_of(seconds(20)));
@@ -90,7 +90,7 @@ TEST(Backend, PricesOfARelaxationProveItsOptimum) {
   int optima = 0;
   for (int round = 0; round < 100; ++round) {
     SCOPED_TRACE(round);
-    const Milp milp = test::random_milp(random);
+    const lp::Milp milp = test::random_milp(random);
     MilpRequest request = request_of(seconds(20));
     request.relax = true;
     const MilpAnswer answer = backend.solve(milp, request);
@@ -121,7 +121,7 @@ TEST(Backend, BoundsOfAStoppedSearchHoldAndItsPointsAreFeasible) {
   Backend backend(MUSTER_BINARY);
   std::mt19937 random(4);
   for (int round = 0; round < 12; ++round) {
-    const Milp milp = test::packing_milp(random, 15, 25);
+    const lp::Milp milp = test::packing_milp(random, 15, 25);
     const MilpAnswer exact = backend.solve(milp, request_of(seconds(60)));
     ASSERT_EQ(exact.status, SolveStatus::kOptimal);
     for (const std::int64_t nodes : {0, 1, 5}) {
@@ -132,7 +132,7 @@ TEST(Backend, BoundsOfAStoppedSearchHoldAndItsPointsAreFeasible) {
       EXPECT_GE(answer.bound, exact.objective);
       EXPECT_LE(answer.objective, exact.objective);
       EXPECT_TRUE(answer.status != SolveStatus::kOptimal || answer.objective == exact.objective);
-      EXPECT_TRUE(answer.x.empty() || is_feasible(milp, answer.x, 1e-6));
+      EXPECT_TRUE(answer.x.empty() || lp::is_feasible(milp, answer.x, 1e-6));
     }
   }
 }
@@ -140,7 +140,7 @@ TEST(Backend, BoundsOfAStoppedSearchHoldAndItsPointsAreFeasible) {
 TEST(Backend, StopsWithinTheGapAskedFor) {
   Backend backend(MUSTER_BINARY);
   std::mt19937 random(5);
-  const Milp milp = test::packing_milp(random, 20, 40);
+  const lp::Milp milp = test::packing_milp(random, 20, 40);
   MilpRequest request = request_of(seconds(60));
   request.relative_gap = 0.05;
   const MilpAnswer answer = backend.solve(milp, request);
@@ -153,7 +153,7 @@ TEST(Backend, StartArrivesEvenWithoutANodeToSpend) {
   std::mt19937 random(6);
   for (int round = 0; round < 10; ++round) {
     SCOPED_TRACE(round);
-    const Milp milp = test::packing_milp(random, 20, 30);
+    const lp::Milp milp = test::packing_milp(random, 20, 30);
     const MilpAnswer exact = backend.solve(milp, request_of(seconds(60)));
     ASSERT_EQ(exact.status, SolveStatus::kOptimal);
     MilpRequest request = request_of(seconds(60));
@@ -169,7 +169,7 @@ TEST(Backend, StartArrivesEvenWithoutANodeToSpend) {
 TEST(Backend, SearchGoesOnFromAPoorStart) {
   Backend backend(MUSTER_BINARY);
   std::mt19937 random(7);
-  const Milp milp = test::packing_milp(random, 15, 25);
+  const lp::Milp milp = test::packing_milp(random, 15, 25);
   const MilpAnswer exact = backend.solve(milp, request_of(seconds(60)));
   MilpRequest request = request_of(seconds(60));
   request.start.assign(milp.objective.size(), 0.0);
@@ -210,15 +210,15 @@ TEST(Backend, CutoffBelowTheOptimumLeavesItInReach) {
 
 TEST(Backend, SaysWhatIsUnboundedAndWhatIsInfeasible) {
   Backend backend(MUSTER_BINARY);
-  Milp unbounded;
-  unbounded.add_row(-kInfinity, 5);
-  unbounded.add_column({1, 0, kInfinity, true}, {{0, -1}});
+  lp::Milp unbounded;
+  unbounded.add_row(-lp::kInfinity, 5);
+  unbounded.add_column({1, 0, lp::kInfinity, true}, {{0, -1}});
   EXPECT_EQ(backend.solve(unbounded, request_of(seconds(20))).status, SolveStatus::kUnbounded);
-  Milp infeasible;
-  infeasible.add_row(5, kInfinity);
+  lp::Milp infeasible;
+  infeasible.add_row(5, lp::kInfinity);
   infeasible.add_column({1, 0, 1, true}, {{0, 1}});
   EXPECT_EQ(backend.solve(infeasible, request_of(seconds(20))).status, SolveStatus::kInfeasible);
-  Milp fraction;  // feasible only between integers
+  lp::Milp fraction;  // feasible only between integers
   fraction.add_row(1, 1);
   fraction.add_column({1, 0, 3, true}, {{0, 2}});
   EXPECT_EQ(backend.solve(fraction, request_of(seconds(20))).status, SolveStatus::kInfeasible);
@@ -227,11 +227,11 @@ TEST(Backend, SaysWhatIsUnboundedAndWhatIsInfeasible) {
 // A gang of two and others on two nodes: rows 0 to 4 describe which pods are there, 5 and 6 that each node has one
 // content, 7 is a limit. CBC's preprocessing loses the optimum of this model and reports 937 as the best.
 TEST(Backend, KeepsTheOptimumOfEquationsWithACoefficientOfTwo) {
-  Milp milp;
+  lp::Milp milp;
   for (int supply = 0; supply < 5; ++supply) milp.add_row(0, 0);
   milp.add_row(1, 1);
   milp.add_row(1, 1);
-  milp.add_row(-kInfinity, 1);
+  milp.add_row(-lp::kInfinity, 1);
   milp.add_column({937, 0, 1, true}, {{0, 2}});
   milp.add_column({0, 0, 2, true}, {{1, 1}});
   milp.add_column({0, 0, 1, true}, {{2, 1}, {7, 1}});
@@ -253,11 +253,11 @@ TEST(Backend, KeepsTheOptimumOfEquationsWithACoefficientOfTwo) {
 
 TEST(Backend, SolvesModelsWithoutColumnsOrRows) {
   Backend backend(MUSTER_BINARY);
-  Milp empty;
+  lp::Milp empty;
   EXPECT_EQ(backend.solve(empty, request_of(seconds(20))).status, SolveStatus::kOptimal);
   empty.add_row(1, 2);
   EXPECT_EQ(backend.solve(empty, request_of(seconds(20))).status, SolveStatus::kInfeasible);
-  Milp rowless;
+  lp::Milp rowless;
   rowless.add_column({2, 0, 3, true}, {});
   rowless.add_column({-2, -1, 3, false}, {});
   const MilpAnswer answer = backend.solve(rowless, request_of(seconds(20)));
@@ -267,12 +267,12 @@ TEST(Backend, SolvesModelsWithoutColumnsOrRows) {
 
 TEST(Backend, ReturnsInTimeFromAHardModel) {
   Backend backend(MUSTER_BINARY);
-  const Milp milp = hard();
+  const lp::Milp milp = hard();
   const Clock::time_point begin = Clock::now();
   const MilpAnswer answer = backend.solve(milp, request_of(milliseconds(50)));
   EXPECT_LT(Clock::now() - begin, seconds(2));
   EXPECT_NE(answer.status, SolveStatus::kOptimal);
-  EXPECT_TRUE(answer.x.empty() || is_feasible(milp, answer.x, 1e-6));
+  EXPECT_TRUE(answer.x.empty() || lp::is_feasible(milp, answer.x, 1e-6));
 }
 
 TEST(Backend, StartsNoWorkerForARequestThatCannotWaitForIt) {
@@ -298,8 +298,8 @@ TEST(Backend, LpThatTheWorkerWasNotToldOfIsNotOpen) {
   EXPECT_FALSE(backend.is_open());
   ASSERT_EQ(backend.open_lp(easy(), request_of(seconds(20))).status, SolveStatus::kOptimal);
   ASSERT_TRUE(backend.is_open());
-  Milp more;
-  more.add_row(-kInfinity, 7);
+  lp::Milp more;
+  more.add_row(-lp::kInfinity, 7);
   more.add_column({4, 0, 10, false}, {{0, 1}});
   backend.extend_lp(more, passed);
   EXPECT_FALSE(backend.is_open()) << "the worker lacks these columns";
@@ -307,7 +307,7 @@ TEST(Backend, LpThatTheWorkerWasNotToldOfIsNotOpen) {
 
 TEST(Backend, KeepsTheStartWhenThereIsNoTime) {
   Backend backend(MUSTER_BINARY);
-  const Milp milp = hard();
+  const lp::Milp milp = hard();
   for (const milliseconds budget : {milliseconds(0), milliseconds(3), milliseconds(30)}) {
     MilpRequest request = request_of(budget);
     request.start.assign(milp.objective.size(), 0.0);
@@ -329,7 +329,7 @@ TEST(Backend, WorkLimitGivesTheSameAnswerEachTime) {
   constexpr std::int64_t kSome = 1'000'000;
   Backend backend(MUSTER_BINARY);
   std::mt19937 random(8);
-  const Milp milp = test::packing_milp(random, 30, 60);
+  const lp::Milp milp = test::packing_milp(random, 30, 60);
   const MilpAnswer first = backend.solve(milp, limited_by_work(kSome));
   backend.solve(easy(), limited_by_work(kSome));  // whatever the worker has done between
   const MilpAnswer second = backend.solve(milp, limited_by_work(kSome));
@@ -347,7 +347,7 @@ TEST(Backend, WorkLimitIsKeptAndItsBoundHolds) {
   Backend backend(MUSTER_BINARY);
   std::mt19937 random(9);
   for (int round = 0; round < 10; ++round) {
-    const Milp milp = test::packing_milp(random, 20, 40);
+    const lp::Milp milp = test::packing_milp(random, 20, 40);
     const MilpRequest whole = limited_by_work(std::numeric_limits<std::int64_t>::max() / 2);
     const MilpAnswer exact = backend.solve(milp, whole);
     ASSERT_EQ(exact.status, SolveStatus::kOptimal);
@@ -387,7 +387,7 @@ TEST_P(FaultyWorker, LeavesTheStartStanding) {
   const MilpAnswer answer = backend.solve(easy(), request);
   EXPECT_EQ(answer.status, SolveStatus::kFeasible);
   EXPECT_EQ(answer.objective, 8);
-  EXPECT_EQ(answer.bound, kInfinity);
+  EXPECT_EQ(answer.bound, lp::kInfinity);
 }
 
 TEST_P(FaultyWorker, ClosesTheOpenLp) {
@@ -411,11 +411,11 @@ TEST(Backend, WorkerWithoutMemoryIsAFailure) {
 
 TEST(Backend, WhatAKilledWorkerHadFoundIsKept) {
   Backend backend = faulty("hang-after-incumbent");
-  const Milp milp = easy();
+  const lp::Milp milp = easy();
   const MilpAnswer answer = backend.solve(milp, request_of(milliseconds(500)));
   EXPECT_EQ(answer.status, SolveStatus::kFeasible);
   ASSERT_FALSE(answer.x.empty());
-  EXPECT_TRUE(is_feasible(milp, answer.x, 1e-6));
+  EXPECT_TRUE(lp::is_feasible(milp, answer.x, 1e-6));
   EXPECT_GE(answer.bound, 11);
   EXPECT_EQ(backend.failures(), 1);
 }
@@ -442,7 +442,7 @@ TEST(Backend, OneWorkerServesManyRequests) {
 
 TEST(Backend, TwoThreadsWithABackendEachDoNotDisturbOneAnother) {
   std::mt19937 random(9);
-  std::vector<Milp> models;
+  std::vector<lp::Milp> models;
   std::vector<std::optional<double>> best;
   for (int round = 0; round < 60; ++round) {
     models.push_back(test::random_milp(random));
@@ -472,11 +472,11 @@ TEST(Backend, OutlivesTheThreadThatMadeItsWorkers) {
 }
 
 // A cutting-stock master: `rows` demands, columns that are patterns.
-Milp patterns(std::mt19937& random, int rows, int columns) {
-  Milp milp;
-  for (int row = 0; row < rows; ++row) milp.add_row(-kInfinity, 5 + row % 7);
+lp::Milp patterns(std::mt19937& random, int rows, int columns) {
+  lp::Milp milp;
+  for (int row = 0; row < rows; ++row) milp.add_row(-lp::kInfinity, 5 + row % 7);
   for (int column = 0; column < columns; ++column) {
-    std::vector<Entry> entries;
+    std::vector<lp::Entry> entries;
     for (int row = 0; row < rows; ++row) {
       if (test::pick(random, 0, 9) == 0) entries.push_back({row, static_cast<double>(test::pick(random, 1, 4))});
     }
@@ -485,12 +485,12 @@ Milp patterns(std::mt19937& random, int rows, int columns) {
   return milp;
 }
 
-Milp first_columns(const Milp& milp, std::int32_t begin, std::int32_t end) {
-  Milp part;
+lp::Milp first_columns(const lp::Milp& milp, std::int32_t begin, std::int32_t end) {
+  lp::Milp part;
   part.row_lower = milp.row_lower;
   part.row_upper = milp.row_upper;
   for (auto column = static_cast<std::size_t>(begin); column < static_cast<std::size_t>(end); ++column) {
-    std::vector<Entry> entries;
+    std::vector<lp::Entry> entries;
     for (auto entry = static_cast<std::size_t>(milp.column_begin[column]);
          entry < static_cast<std::size_t>(milp.column_begin[column + 1]); ++entry) {
       entries.push_back({milp.entry_row[entry], milp.entry_value[entry]});
@@ -503,7 +503,7 @@ Milp first_columns(const Milp& milp, std::int32_t begin, std::int32_t end) {
 TEST(Backend, LpThatGrowsReachesTheOptimumOfTheWholeLp) {
   Backend backend(MUSTER_BINARY);
   std::mt19937 random(10);
-  const Milp whole = patterns(random, 30, 120);
+  const lp::Milp whole = patterns(random, 30, 120);
   MilpAnswer answer = backend.open_lp(first_columns(whole, 0, 40), request_of(seconds(20)));
   ASSERT_EQ(answer.status, SolveStatus::kOptimal) << answer.message;
   double previous = answer.objective;
@@ -515,14 +515,14 @@ TEST(Backend, LpThatGrowsReachesTheOptimumOfTheWholeLp) {
     previous = answer.objective;
   }
   EXPECT_EQ(answer.x.size(), whole.objective.size());
-  EXPECT_TRUE(is_feasible(whole, answer.x, 1e-6));
+  EXPECT_TRUE(lp::is_feasible(whole, answer.x, 1e-6));
   EXPECT_NEAR(test::dual_bound(whole, answer.row_price), answer.objective, 1e-5);
 }
 
 TEST(Backend, OpenLpSurvivesAMilpInBetween) {
   Backend backend(MUSTER_BINARY);
   std::mt19937 random(12);
-  const Milp whole = patterns(random, 10, 40);
+  const lp::Milp whole = patterns(random, 10, 40);
   backend.open_lp(first_columns(whole, 0, 20), request_of(seconds(20)));
   backend.solve(easy(), request_of(seconds(20)));
   const MilpAnswer answer = backend.extend_lp(first_columns(whole, 20, 40), request_of(seconds(20)));
@@ -537,4 +537,4 @@ TEST(Backend, LpCannotBeExtendedBeforeItIsOpen) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cbc

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::cbc {
 namespace {
 
 MilpRequest request_of(bool relax) {
@@ -17,9 +17,9 @@ MilpRequest request_of(bool relax) {
 }
 
 // maximise 3x + 2y, x + y <= 4, x <= 3, y <= 3: x = 3, y = 1; one more of the row would be worth another y.
-Milp small_lp() {
-  Milp milp;
-  milp.add_row(-kInfinity, 4);
+lp::Milp small_lp() {
+  lp::Milp milp;
+  milp.add_row(-lp::kInfinity, 4);
   milp.add_column({3, 0, 3, false}, {{0, 1}});
   milp.add_column({2, 0, 3, false}, {{0, 1}});
   return milp;
@@ -41,7 +41,7 @@ TEST(GrowingLp, TellsTheOptimumAndThePricesOfRows) {
 TEST(GrowingLp, GrowsByColumns) {
   GrowingLp lp(small_lp());
   lp.solve(request_of(true));
-  Milp more;
+  lp::Milp more;
   more.row_lower = {0};
   more.row_upper = {0};
   more.add_column({6.5, 0, 1, false}, {{0, 2}});
@@ -55,8 +55,8 @@ TEST(GrowingLp, GrowsByColumns) {
 
 // maximise 5x + 4y, 6x + 4y <= 9, whole: x = 1, y = 0 is 5; x = 0, y = 2 is 8. The relaxation has 5 x 0 + 4 x 2.25 = 9.
 TEST(SolveWithCbc, FindsWholeNumbers) {
-  Milp milp;
-  milp.add_row(-kInfinity, 9);
+  lp::Milp milp;
+  milp.add_row(-lp::kInfinity, 9);
   milp.add_column({5, 0, 10, true}, {{0, 6}});
   milp.add_column({4, 0, 10, true}, {{0, 4}});
   const MilpAnswer relaxed = solve_with_cbc(milp, request_of(true), {});
@@ -68,11 +68,11 @@ TEST(SolveWithCbc, FindsWholeNumbers) {
 }
 
 TEST(SolveWithCbc, KnowsThatThereIsNoSolution) {
-  Milp milp;
+  lp::Milp milp;
   milp.add_row(2, 3);
   milp.add_column({1, 0, 1, true}, {{0, 1}});
   EXPECT_EQ(solve_with_cbc(milp, request_of(false), {}).status, SolveStatus::kInfeasible);
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cbc

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace muster {
+namespace muster::cbc {
 namespace {
 
 using std::chrono::milliseconds;
@@ -74,7 +74,7 @@ TEST(Channel, IsLateWhenAMessageStopsHalfway) {
   ::close(ends.there);
 }
 
-TEST(Channel, IsLateWhenNobodyReads) {
+TEST(Channel, TimesOutWithoutAReader) {
   Ends ends;
   const std::vector<std::byte> content(std::size_t{40} << 20);
   EXPECT_EQ(ends.here.send(1, content, in(milliseconds(20))), ChannelStatus::kLate);
@@ -113,4 +113,4 @@ TEST(Channel, TakesAnImpossibleLengthForGarbage) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cbc

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::cbc {
 namespace {
 
 using Clock = Deadline::Clock;
@@ -66,4 +66,4 @@ TEST(Deadline, CanBeEarlierBySomeTime) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cbc

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::cbc {
 namespace {
 
 TEST(WorkLimit, NoneIsNeverReachedWhateverIsSpent) {
@@ -52,4 +52,4 @@ TEST(WorkLimit, APartEndsAfterItsShareOfWhatIsLeft) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cbc

@@ -6,15 +6,15 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::cbc {
 namespace {
 
-Milp small_model() {
-  Milp milp;
-  milp.add_row(-kInfinity, 4);
+lp::Milp small_model() {
+  lp::Milp milp;
+  milp.add_row(-lp::kInfinity, 4);
   milp.add_row(1, 2);
   milp.add_column({3, 0, 5, true}, {{0, 1.5}, {1, -1}});
-  milp.add_column({-2, -kInfinity, 7, false}, {{1, 2}});
+  milp.add_column({-2, -lp::kInfinity, 7, false}, {{1, 2}});
   return milp;
 }
 
@@ -35,12 +35,12 @@ TEST(WorkerProtocol, ReadsTheQuestionThatWasWritten) {
   const auto read = decode_question(encode(small_model(), request_of()));
   ASSERT_TRUE(read);
   EXPECT_EQ(read->milp.objective, (std::vector<double>{3, -2}));
-  EXPECT_EQ(read->milp.lower, (std::vector<double>{0, -kInfinity}));
+  EXPECT_EQ(read->milp.lower, (std::vector<double>{0, -lp::kInfinity}));
   EXPECT_EQ(read->milp.upper, (std::vector<double>{5, 7}));
   EXPECT_EQ(read->milp.is_integer, (std::vector<std::uint8_t>{1, 0}));
-  EXPECT_EQ(read->milp.row_lower, (std::vector<double>{-kInfinity, 1}));
+  EXPECT_EQ(read->milp.row_lower, (std::vector<double>{-lp::kInfinity, 1}));
   EXPECT_EQ(read->milp.row_upper, (std::vector<double>{4, 2}));
-  EXPECT_EQ(read->milp.column_begin, (std::vector<std::int64_t>{0, 2, 3}));
+  EXPECT_EQ(read->milp.column_begin, (std::vector<std::int32_t>{0, 2, 3}));
   EXPECT_EQ(read->milp.entry_row, (std::vector<std::int32_t>{0, 1, 1}));
   EXPECT_EQ(read->milp.entry_value, (std::vector<double>{1.5, -1, 2}));
   EXPECT_EQ(read->request.deadline, request_of().deadline);
@@ -106,19 +106,19 @@ TEST(WorkerProtocol, ReadsNothingOfAnotherLength) {
 
 TEST(WorkerProtocol, ReadsNoModelWhoseArraysDoNotFitTogether) {
   const auto is_read = [](const auto& break_it) {
-    Milp milp = small_model();
+    lp::Milp milp = small_model();
     break_it(milp);
     return decode_question(encode(milp, request_of())).has_value();
   };
-  EXPECT_TRUE(is_read([](Milp&) {}));
-  EXPECT_FALSE(is_read([](Milp& m) { m.lower.pop_back(); }));
-  EXPECT_FALSE(is_read([](Milp& m) { m.is_integer.push_back(0); }));
-  EXPECT_FALSE(is_read([](Milp& m) { m.row_upper.pop_back(); }));
-  EXPECT_FALSE(is_read([](Milp& m) { m.entry_row[1] = 2; })) << "there is no such row";
-  EXPECT_FALSE(is_read([](Milp& m) { m.entry_row[1] = -1; }));
-  EXPECT_FALSE(is_read([](Milp& m) { m.entry_value.pop_back(); }));
-  EXPECT_FALSE(is_read([](Milp& m) { m.column_begin[1] = 9; })) << "the second column begins behind its end";
-  EXPECT_FALSE(is_read([](Milp& m) { m.column_begin[0] = 1; }));
+  EXPECT_TRUE(is_read([](lp::Milp&) {}));
+  EXPECT_FALSE(is_read([](lp::Milp& m) { m.lower.pop_back(); }));
+  EXPECT_FALSE(is_read([](lp::Milp& m) { m.is_integer.push_back(0); }));
+  EXPECT_FALSE(is_read([](lp::Milp& m) { m.row_upper.pop_back(); }));
+  EXPECT_FALSE(is_read([](lp::Milp& m) { m.entry_row[1] = 2; })) << "there is no such row";
+  EXPECT_FALSE(is_read([](lp::Milp& m) { m.entry_row[1] = -1; }));
+  EXPECT_FALSE(is_read([](lp::Milp& m) { m.entry_value.pop_back(); }));
+  EXPECT_FALSE(is_read([](lp::Milp& m) { m.column_begin[1] = 9; })) << "the second column begins behind its end";
+  EXPECT_FALSE(is_read([](lp::Milp& m) { m.column_begin[0] = 1; }));
 }
 
 TEST(WorkerProtocol, ReadsNoStatusThatThereIsNot) {
@@ -128,4 +128,4 @@ TEST(WorkerProtocol, ReadsNoStatusThatThereIsNot) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::cbc

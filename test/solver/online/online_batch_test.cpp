@@ -7,22 +7,22 @@
 
 #include <gtest/gtest.h>
 
-namespace muster {
+namespace muster::online {
 namespace {
 
 // Any number of nodes; the best one for a pod is always the next.
 struct Nodes {
   double gain = 0;  // by which each is better than the one before
-  OnlineClass pod{1, 4, 1, kDeviceLevels, ~std::uint64_t{0}};
+  policies::OnlineClass pod{1, 4, 1, policies::kDeviceLevels, ~std::uint64_t{0}};
   std::size_t next = 0;
-  std::vector<double> worths = std::vector<double>(10'000, 0);
+  std::vector<double> reduced_profits = std::vector<double>(10'000, 0);
 
-  const OnlineClass& pod_of(std::size_t) const { return pod; }
+  const policies::OnlineClass& pod_of(std::size_t) const { return pod; }
   std::optional<OnlinePlace> best_place(std::size_t) { return OnlinePlace{next++, {0}}; }
   void change(std::size_t, const OnlinePlace& place, std::int32_t sign) {
-    worths[place.node] = sign > 0 ? gain * static_cast<double>(place.node) : 0;
+    reduced_profits[place.node] = sign > 0 ? gain * static_cast<double>(place.node) : 0;
   }
-  double worth(std::size_t node) const { return worths[node]; }
+  double worth(std::size_t node) const { return reduced_profits[node]; }
   double worth_of_nodes() const { return 0; }
   double balance() const { return 0; }
   void price_hosts() {}
@@ -44,4 +44,4 @@ TEST(OnlineBatch, MovesAPodToABetterPlace) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::online

@@ -12,31 +12,31 @@
 #include "datasets/traces/openb.h"
 #include "solver/online/online_bids.h"
 
-namespace muster {
+namespace muster::online {
 namespace {
 
-OnlineClass pod_of(double cpu, std::int32_t devices, std::int32_t level) {
+policies::OnlineClass pod_of(double cpu, std::int32_t devices, std::int32_t level) {
   return {cpu, cpu * 4, devices, level, ~std::uint64_t{0}};
 }
 
-OpenbInput carried(const std::string& trace, std::uint32_t seed, std::size_t pods) {
-  auto input = load_openb(openb_trace_files(openb_source_directory(), trace, seed));
+traces::OpenbInput carried(const std::string& trace, std::uint32_t seed, std::size_t pods) {
+  auto input = traces::load_openb(traces::openb_trace_files(traces::openb_source_directory(), trace, seed));
   EXPECT_TRUE(input);
   if (pods < input->order.size()) input->order.resize(pods);
   return *std::move(input);
 }
 
-bench::Replay replayed(const OpenbInput& input, const OnlinePlacerOptions& options) {
+bench::Replay replayed(const traces::OpenbInput& input, const OnlinePlacerOptions& options) {
   const bench::OnlineInput online = bench::online_input(input);
   OnlinePlacer placer(online.types, online.type_of_node, options);
   bench::Replay replay;
-  for (const OnlineClass& pod : online.pods) replay.push_back(placer.place(pod));
+  for (const policies::OnlineClass& pod : online.pods) replay.push_back(placer.place(pod));
   return replay;
 }
 
-bench::Replay replayed_in_batches(const OpenbInput& input, std::size_t batch) {
+bench::Replay replayed_in_batches(const traces::OpenbInput& input, std::size_t batch) {
   const bench::OnlineInput online = bench::online_input(input);
-  const std::span<const OnlineClass> pods = online.pods;
+  const std::span<const policies::OnlineClass> pods = online.pods;
   OnlinePlacer placer(online.types, online.type_of_node, {});
   bench::Replay replay;
   for (std::size_t first = 0; first < pods.size(); first += batch) {
@@ -79,7 +79,7 @@ TEST(OnlinePlacer, PlacesWhatFitsAndNothingElse) {
 TEST(OnlinePlacer, LearnsWhichPiecesBelongTogether) {
   // Devices are requested in pieces of 70 and 30: a piece of 30 that took a whole device, or was next to another one,
   // would leave capacity that no 70 can use.
-  const std::vector<OnlineType> types{{64, 256, 1}};
+  const std::vector<policies::OnlineType> types{{64, 256, 1}};
   OnlinePlacer placer(types, std::vector<std::size_t>(200, 0), {});
   std::int32_t placed = 0;
   for (int i = 0; i < 200; ++i) {
@@ -89,15 +89,15 @@ TEST(OnlinePlacer, LearnsWhichPiecesBelongTogether) {
   EXPECT_EQ(placed, 400);
 }
 
-TEST(OnlinePlacer, KeepsScarceModelsForThoseWhoNeedThem) {
+TEST(OnlinePlacer, KeepsScarceModelsForPodsThatNeedThem) {
   // A quarter of the devices is of a model that a fifth of the pods insists on; all devices are asked for.
-  const std::vector<OnlineType> types{{64, 256, 4}, {64, 256, 4}};
+  const std::vector<policies::OnlineType> types{{64, 256, 4}, {64, 256, 4}};
   std::vector<std::size_t> type_of_node(80, 0);
   type_of_node.resize(100, 1);
   OnlinePlacer placer(types, type_of_node, {});
   std::int32_t dropped = 0;
   for (int i = 0; i < 400; ++i) {
-    OnlineClass pod = pod_of(4, 1, 100);
+    policies::OnlineClass pod = pod_of(4, 1, 100);
     if (i % 5 == 4) pod.accepts = 2;
     dropped += placer.place(pod) ? 0 : 1;
   }
@@ -106,19 +106,19 @@ TEST(OnlinePlacer, KeepsScarceModelsForThoseWhoNeedThem) {
 
 TEST(OnlinePlacer, ObeysTheRulesOfThePublishedExperiment) {
   for (const std::string trace : {"gpuspec33", "multigpu30"}) {
-    const OpenbInput input = carried(trace, 42, 8000);
+    const traces::OpenbInput input = carried(trace, 42, 8000);
     EXPECT_NO_THROW(bench::check_replay(input, replayed(input, {}))) << trace;
   }
 }
 
 TEST(OnlinePlacer, PlacesAlikeAgain) {
-  const OpenbInput input = carried("default", 43, 3000);
+  const traces::OpenbInput input = carried("default", 43, 3000);
   expect_alike(replayed(input, {}), replayed(input, {}));
   expect_alike(replayed_in_batches(input, 64), replayed_in_batches(input, 64));
 }
 
 TEST(OnlinePlacer, PlacesABatchOfOneAsThePodAlone) {
-  const OpenbInput input = carried("default", 43, 1000);
+  const traces::OpenbInput input = carried("default", 43, 1000);
   expect_alike(replayed(input, {}), replayed_in_batches(input, 1));
 }
 
@@ -127,7 +127,7 @@ TEST(OnlinePlacer, PutsComplementsOfABatchTogether) {
   // be dropped.
   for (const std::int32_t small : {10, 30, 40}) {
     OnlinePlacer placer({{64, 256, 1}}, std::vector<std::size_t>(30, 0), {});
-    std::vector<OnlineClass> pods(30, pod_of(2, 1, small));
+    std::vector<policies::OnlineClass> pods(30, pod_of(2, 1, small));
     pods.resize(60, pod_of(2, 1, 100 - small));
     EXPECT_EQ(dropped_of(placer.place_batch(pods)), 0) << small;
     EXPECT_FALSE(placer.place(pod_of(1, 1, 1))) << small;
@@ -136,34 +136,34 @@ TEST(OnlinePlacer, PutsComplementsOfABatchTogether) {
 
 TEST(OnlinePlacer, LeavesRoomForTheLargestOfABatch) {
   OnlinePlacer placer({{64, 256, 8}}, {0, 0}, {});
-  std::vector<OnlineClass> pods(8, pod_of(4, 1, 100));
+  std::vector<policies::OnlineClass> pods(8, pod_of(4, 1, 100));
   pods.push_back(pod_of(32, 8, 100));
   EXPECT_EQ(dropped_of(placer.place_batch(pods)), 0);
 }
 
-TEST(OnlinePlacer, ServesThoseOfABatchFirstWhoCameFirstAmongAlike) {
+TEST(OnlinePlacer, ServesEqualPodsOfABatchInOrderOfArrival) {
   OnlinePlacer placer({{64, 256, 8}}, {0}, {});
-  const std::vector<OnlineClass> pods(12, pod_of(4, 1, 100));
+  const std::vector<policies::OnlineClass> pods(12, pod_of(4, 1, 100));
   const auto places = placer.place_batch(pods);
   for (std::size_t i = 0; i < pods.size(); ++i) EXPECT_EQ(places[i].has_value(), i < 8) << i;
 }
 
 TEST(OnlinePlacer, MovesNothingOfEarlierBatches) {
   for (const std::string trace : {"gpuspec33", "cpu250"}) {
-    const OpenbInput input = carried(trace, 42, 8000);
+    const traces::OpenbInput input = carried(trace, 42, 8000);
     EXPECT_NO_THROW(bench::check_replay(input, replayed_in_batches(input, 100), 100)) << trace;
   }
 }
 
 TEST(OnlinePlacer, LeavesLessTheMoreItKnows) {
-  const OpenbInput input = carried("multigpu30", 42, ~std::size_t{0});
+  const traces::OpenbInput input = carried("multigpu30", 42, ~std::size_t{0});
   const auto left = [&](const bench::Replay& replay) { return bench::outcome_of(input, replay).unallocated[130]; };
   EXPECT_LT(left(replayed_in_batches(input, 256)), left(replayed(input, {})));
 }
 
 TEST(OnlinePlacer, LeavesLessThanPublishedFgd) {
   // 4.77 % at 100 % arrived.
-  const OpenbInput input = carried("default", 42, ~std::size_t{0});
+  const traces::OpenbInput input = carried("default", 42, ~std::size_t{0});
   EXPECT_LT(bench::outcome_of(input, replayed(input, {})).unallocated[100], 4.2);
 }
 
@@ -184,4 +184,4 @@ TEST(OnlineBids, AreWhatAFurtherPodIsWorth) {
 }
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::online

@@ -2,9 +2,9 @@
 
 export const palette = ['#E69F00', '#56B4E9', '#009E73', '#F0E442', '#0072B2', '#D55E00', '#CC79A7'];
 export const patterns = ['plain', 'diagonal', 'dots', 'bars', 'grid'];
-export const nobody = '#8a8f98';  // of pods without a queue
+export const noQueue = '#8a8f98';  // of pods without a queue
 
-export const colourOf = (rank) => (rank < 0 ? nobody : palette[rank % palette.length]);
+export const colourOf = (rank) => (rank < 0 ? noQueue : palette[rank % palette.length]);
 export const patternOf = (rank) => (rank < 0 ? 0 : Math.floor(rank / palette.length) % patterns.length);
 
 // Whether black or white is read better on a colour.

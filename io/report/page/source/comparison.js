@@ -66,7 +66,7 @@ export function simulationsComparison(summaries) {
     ['Moves', (line) => line.moves, count, -1], ['Work lost', (line) => line.lost, hours, -1], ['Below fair shares, mean', (line) => line.fairness?.shortfall, (value) => percent(value, 2), -1, 'of all GPUs: what queues were below their fair shares'],
     ['Evenness of shares (Jain)', (line) => line.fairness?.jain, (value) => number(value, 3), 1], ['A cycle takes, 99 of 100 less than', (line) => line.cycleMs?.p99, milliseconds, -1]];
   const title = summaries.length > 1 ? 'Simulations side by side' : 'What came of it';
-  return section('summary', title, 'Waiting counts from submission to the first start; who never started waits until the end.', comparisonTable('Simulations', names, things, rows), sizesTable(names, things));
+  return section('summary', title, 'Waiting counts from submission to the first start; a gang that never started waits until the end.', comparisonTable('Simulations', names, things, rows), sizesTable(names, things));
 }
 
 // Waiting by the size of the gang.

@@ -1,4 +1,4 @@
-// Who waits and why, who starts, who goes: every gang that the plan speaks of, or every gang of the snapshot.
+// Which gangs wait and why, which start or leave: every gang that the plan names, or every gang of the snapshot.
 import { h, section, replace, switcher, append } from './elements.js';
 import { Table } from './table.js';
 import { count, duration, gpus, number, percent, plural } from './format.js';
@@ -54,7 +54,7 @@ export function gangsView(cluster, plan, ongang) {
   }, state.group);
   table.sort = { at: 6, descending: true };
   draw();
-  return section('gangs', 'Gangs: who waits, and why', 'A gang starts with all the pods that it needs, or not at all. Choose a row to read what stands in its way.',
+  return section('gangs', 'Gangs: which wait, and why', 'A gang starts with all the pods that it needs, or not at all. Choose a row to read what stands in its way.',
     h('div', { class: 'controls' }, choice.element, search), reasons, table.element, detail);
 }
 
@@ -77,7 +77,7 @@ function tell(cluster, plan, item, host, ongang) {
     h('p', {}, h('strong', { text: phaseTitle(item.phase) }), phases[item.phase] ? ` – ${phases[item.phase][1]}` : ''),
     h('p', { class: 'muted', text: `Queue ${item.queue}, priority ${item.priority}; ${plural(item.running, 'pod')} running, ${count(item.placed)} placed now, ${count(item.evicted)} evicted, ${count(item.pending)} left over; asks for ${gpus(item.asked)}, has waited ${duration(item.waited)}.` }),
     item.reason && h('p', {}, h('strong', { text: reasonTitle(item.reason) }), ` (${item.reason}). ${reasonText(item.reason)}`),
-    room && h('p', {}, h('strong', { text: 'Why nobody makes room: ' }), `${roomText(room)} (${room})`),
+    room && h('p', {}, h('strong', { text: 'Why no room is made: ' }), `${roomText(room)} (${room})`),
     message && h('p', { class: 'message', text: message }),
     claim >= 0 && blockersView(plan.gangs.text('blockers', claim)),
     ongang && h('button', { type: 'button', onclick: () => ongang(item.name) }, 'Show on the map')));

@@ -83,7 +83,7 @@ export class ClusterMap {
 
   tellMarks() {
     const key = (name, text) => h('span', { class: 'legend-key' }, h('span', { class: `key-${name}`, 'aria-hidden': 'true' }), text);
-    replace(this.legendMarks, key('free', 'free'), this.options.mode === 'changes' && [key('stays', 'stays as it was'), key('new', '+ placed now, → moved here'), key('away', 'somebody leaves')]);
+    replace(this.legendMarks, key('free', 'free'), this.options.mode === 'changes' && [key('stays', 'stays as it was'), key('new', '+ placed now, → moved here'), key('away', 'pods leave')]);
   }
 
   toggleQueue(queue) {

@@ -20,7 +20,7 @@ export class MapPainter {
     this.isStale = true;
   }
 
-  // Who is drawn on a device, bottom up: calls visit(rank, share, change, pod).
+  // The pods drawn on a device, bottom up: calls visit(rank, share, change, pod).
   users(node, device, visit) {
     const { cluster } = this, { plan, mode } = this.view;
     const occupancy = mode === 'before' || !plan ? cluster.before.occupancy : plan.occupancy;
@@ -31,8 +31,8 @@ export class MapPainter {
     }
   }
 
-  // Who leaves the device by the plan: evicted, moved away or on its way out.
-  leavers(node, device) {
+  // The pods that leave the device by the plan: evicted, moved away or on its way out.
+  departing(node, device) {
     const { cluster } = this, { plan, mode } = this.view;
     if (mode !== 'changes' || !plan) return 0;
     const { start, pod } = cluster.before.occupancy, at = cluster.deviceBase[node] + device;
@@ -113,7 +113,7 @@ export class MapPainter {
       fill(from, below, packed(this.colour(rank, change), pod));
       below = from;
     });
-    if (this.leavers(node, device) !== 0) for (let i = 0; i < side; ++i) pixels[(top + i) * width + left + i] = packed(this.theme.away);
+    if (this.departing(node, device) !== 0) for (let i = 0; i < side; ++i) pixels[(top + i) * width + left + i] = packed(this.theme.away);
   }
 
   packed(colour, alpha = 1) {
@@ -165,7 +165,7 @@ export class MapPainter {
       if (share < 0.999) context.fillRect(left, below - 0.5, side, 1);
     });
     context.globalAlpha = matchesNode ? 1 : faint;
-    if (this.leavers(node, device) !== 0) paintLeaving(context, left, top, side, theme.away);
+    if (this.departing(node, device) !== 0) paintLeaving(context, left, top, side, theme.away);
     context.globalAlpha = 1;
   }
 
@@ -179,7 +179,7 @@ export class MapPainter {
   }
 }
 
-// Somebody leaves here: a frame with a corner.
+// Pods leave here: a frame with a corner.
 function paintLeaving(context, left, top, side, colour) {
   const corner = side * 0.36;
   context.strokeStyle = context.fillStyle = colour;

@@ -57,7 +57,7 @@ export function overview(cluster, plan) {
     h('div', { class: 'cards' },
       card('GPUs in use', total > 0 ? percent(after / total) : 'none', `${number(before)} before, ${number(after)} after, of ${gpus(total)}`, allocationBar(figures)),
       card('Gangs that start', count(figures.starts), `${plural(figures.placed, 'pod')} placed${figures.byPhase.Waiting ? `; ${count(figures.byPhase.Waiting)} of the gangs once room is made` : ''}`),
-      card('Gangs left waiting', count(figures.waitingGangs), figures.waitingGangs > 0 ? `for ${gpus(figures.waitingGpus, 1)}; see why below` : 'nobody has to wait'),
+      card('Gangs left waiting', count(figures.waitingGangs), figures.waitingGangs > 0 ? `for ${gpus(figures.waitingGpus, 1)}; see why below` : 'no gang has to wait'),
       card('Disturbed', plural(figures.evicted + figures.moved, 'pod'), figures.evicted + figures.moved === 0 ? 'nothing that runs is touched' : `${count(figures.evicted)} evicted, ${count(figures.moved)} moved and restarted`),
       cluster.wholeNodes.of > 0 && card('Whole nodes idle', count(plan.wholeNodes), `of ${plural(cluster.wholeNodes.of, 'node')}; ${count(cluster.wholeNodes.before)} before`),
       card('Free but scattered', fragmentation === undefined ? '–' : gpus(fragmentation / 1000, 1), `GPUs that the expected work cannot use; ${number(fragmentationBefore / 1000, 1)} before`),

@@ -42,5 +42,5 @@ export function curvesView(simulation) {
 
 export function ganttView(simulation) {
   const gantt = new Gantt(simulation, clockOf(simulation));
-  return { gantt, view: section('gantt', 'Who ran when', 'One row a gang: thin while it waits, a bar while it runs, in the colour and pattern of its queue; a cross where it was interrupted or dropped.', gantt.element) };
+  return { gantt, view: section('gantt', 'What ran when', 'One row a gang: thin while it waits, a bar while it runs, in the colour and pattern of its queue; a cross where it was interrupted or dropped.', gantt.element) };
 }

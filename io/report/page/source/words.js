@@ -1,4 +1,4 @@
-// The codes of a plan in the words of somebody who knows Kubernetes and not optimisation.
+// The codes of a plan in words for readers that know Kubernetes but not optimisation.
 
 const reasons = {
   SchedulingTimeout: ['Waited too long', 'It has waited for its timeout and is no longer planned.'],

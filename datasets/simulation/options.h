@@ -1,0 +1,29 @@
+// When a simulation plans, what an interruption costs, and when it ends.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "datasets/simulation/node_failures.h"
+#include "model/snapshot/snapshot.h"
+
+namespace muster::simulation {
+
+enum class CycleRule : std::uint8_t {
+  kPeriod,  // at every multiple of the period since the start
+  kBatch,   // once this many pods have arrived, and after the last arrival whenever something leaves
+  kEach     // after each event, and whenever something leaves
+};
+
+struct SimulationOptions {
+  CycleRule cycle = CycleRule::kPeriod;
+  Nanoseconds period = 60 * kNanosecondsPerSecond;
+  std::int64_t batch = 1;     // pods
+  bool resumes_work = false;  // an interrupted job resumes where it was; else it restarts
+  bool moves_live = false;    // a move is no interruption
+  bool drops = false;         // what is not placed in the first cycle after it was submitted leaves
+  NodeFailureOptions failures;
+  std::optional<Nanoseconds> until;  // an instant: nothing later happens
+};
+
+}  // namespace muster::simulation

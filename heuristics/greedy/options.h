@@ -1,0 +1,30 @@
+// The options of greedy.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "heuristics/state/candidate.h"
+#include "heuristics/state/stop_request.h"
+
+namespace muster::greedy {
+
+// When a start is to stop; either may be empty. With `claims` it makes no more room, but fills what there is and looks
+// for other victims; with `all` it ends.
+struct StartStops {
+  StopRequest all, claims;
+};
+
+struct GreedyOptions {
+  std::uint64_t seed = 1;
+  std::int32_t threads = 1;
+  std::int32_t starts = 4;    // orders tried; the first is the policy's own order
+  bool oldest_first = false;  // a single start: first the longest-waiting gangs that fit into the total capacity
+  bool first_alone = false;   // the other starts wait for the first, which then has the caches and the memory to itself
+  StartStops stop;            // of the first start; `all`: of the search for other victims, too
+  std::function<void(Candidate)> on_placed;        // given what the first start places before it evicts or moves a pod
+  std::function<void(const Candidate&)> on_first;  // called with the plan of the first start, long before the best one
+  StartStops stop_more;                            // of all starts but the first, sooner; without `all`: as the first
+};
+
+}  // namespace muster::greedy

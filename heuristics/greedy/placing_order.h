@@ -1,0 +1,35 @@
+// The order in which one start of greedy places the waiting gangs, and the nodes that it prefers.
+#pragma once
+
+#include <cstdint>
+
+#include "heuristics/placement/gang_placement.h"
+#include "heuristics/placement/node_choice.h"
+
+namespace muster::greedy {
+
+// Among gangs of one priority.
+enum class GangOrder : std::uint8_t {
+  kQueueByQueue,    // the leaf queue that is furthest below its share next; within a queue more work first, then older
+  kBigFirst,        // largest pods first: what is hardest to fit
+  kCpuFirst,        // most cpu per GPU first
+  kOldestBigFirst,  // the same of those that have waited longest and nearly fit in total; then of the others
+  kOldestFilling    // the same, without the youngest sharers of devices that no other gang would fill
+};
+
+// When room is made for what finds none.
+enum class ClaimTime : std::uint8_t {
+  kAtEnd,  // once everything has been tried: there is a complete plan at any interruption
+  kAtOnce  // once all of the same pass and priority has been tried: better if there is time for all of it
+};
+
+struct PlacingOrder {
+  GangOrder gangs = GangOrder::kQueueByQueue;
+  placement::PodOrder pods = placement::PodOrder::kBigFirst;
+  placement::NodeRule nodes = placement::NodeRule::kBestFit;
+  ClaimTime claims = ClaimTime::kAtEnd;
+  double noise = 0;        // sizes are multiplied by 1 +- noise
+  std::uint64_t seed = 0;  // of the noise
+};
+
+}  // namespace muster::greedy

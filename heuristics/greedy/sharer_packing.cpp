@@ -1,0 +1,116 @@
+#include "heuristics/greedy/sharer_packing.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace muster::greedy {
+
+namespace {
+
+constexpr std::int64_t kWhole = 1'000'000;
+
+// Devices with the same sharers.
+struct Devices {
+  std::int64_t count = 0;
+  SharerCounts sharers;  // of each
+};
+
+// By what is free on each; devices with equal free capacity differ only in the order of insertion.
+using DevicesByRoom = std::multimap<std::int64_t, Devices>;
+
+// Places as many as fit on each of some devices, at most `left` of them in total; returns the number placed.
+std::int64_t put(DevicesByRoom& devices, std::pair<std::int64_t, Devices> some, std::int64_t share, std::int64_t left) {
+  const std::int64_t on_each = some.first / share;
+  const auto put_on = [&](std::int64_t count, std::int64_t sharers) {
+    if (count == 0 || sharers == 0) return;
+    Devices changed{count, some.second.sharers};
+    changed.sharers[share] += sharers;
+    devices.emplace(some.first - sharers * share, std::move(changed));
+    some.second.count -= count;
+  };
+  const std::int64_t most = std::min(left, on_each * some.second.count);
+  put_on(most / on_each, on_each);
+  put_on(1, most % on_each);
+  if (some.second.count > 0) devices.insert(std::move(some));
+  return most;
+}
+
+}  // namespace
+
+SharerPacking pack_sharers(const SharerCounts& counts) {
+  DevicesByRoom devices;
+  for (const auto& [share, count] : counts) {
+    std::int64_t left = count;
+    while (left > 0) {
+      const auto tightest = devices.lower_bound(share);
+      if (tightest != devices.end()) {
+        std::pair<std::int64_t, Devices> some = std::move(*tightest);
+        devices.erase(tightest);
+        left -= put(devices, std::move(some), share, left);
+      } else {
+        const std::int64_t on_each = kWhole / share;
+        left -= put(devices, {kWhole, {(left + on_each - 1) / on_each, {}}}, share, left);
+      }
+    }
+  }
+  SharerPacking packing;
+  for (const auto& [room, some] : devices) {
+    packing.idle += room * some.count;
+    if (room == 0) continue;
+    for (const auto& [share, sharers] : some.sharers) packing.on_idle[share] += sharers * some.count;
+  }
+  return packing;
+}
+
+namespace {
+
+// Of one size, the last gangs of no more sharers than `most` together.
+struct Surplus {
+  std::vector<std::size_t> positions;
+  std::int64_t sharers = 0;
+};
+Surplus last_of(std::span<const SharerGang> gangs, const std::vector<bool>& is_out, std::int64_t share,
+                std::int64_t most) {
+  Surplus surplus;
+  for (std::size_t i = gangs.size(); i-- > 0 && surplus.sharers < most;) {
+    if (is_out[i] || gangs[i].share != share || surplus.sharers + gangs[i].sharers > most) continue;
+    surplus.positions.push_back(i);
+    surplus.sharers += gangs[i].sharers;
+  }
+  return surplus;
+}
+
+}  // namespace
+
+std::vector<std::size_t> surplus_sharers(std::span<const SharerGang> gangs) {
+  SharerCounts counts;
+  for (const SharerGang& gang : gangs) counts[gang.share] += gang.sharers;
+  std::vector<bool> is_out(gangs.size(), false);
+  std::vector<std::size_t> numbers;
+  for (std::size_t rounds = counts.size(); rounds > 0; --rounds) {
+    const SharerPacking packing = pack_sharers(counts);
+    std::int64_t least_idle = packing.idle, share_out = 0;
+    Surplus out;
+    for (const auto& [share, sharers] : packing.on_idle) {
+      Surplus surplus = last_of(gangs, is_out, share, sharers);
+      counts[share] -= surplus.sharers;
+      if (const std::int64_t idle = pack_sharers(counts).idle; idle < least_idle) {
+        least_idle = idle;
+        share_out = share;
+        std::swap(out, surplus);
+        counts[share] += out.sharers;
+      } else {
+        counts[share] += surplus.sharers;
+      }
+    }
+    if (out.positions.empty()) break;
+    counts[share_out] -= out.sharers;
+    for (const std::size_t position : out.positions) {
+      is_out[position] = true;
+      numbers.push_back(gangs[position].number);
+    }
+  }
+  return numbers;
+}
+
+}  // namespace muster::greedy

@@ -1,0 +1,136 @@
+#include "heuristics/greedy/start.h"
+
+#include <utility>
+
+#include "heuristics/greedy/placing.h"
+#include "heuristics/state/groups.h"
+#include "model/base/require.h"
+#include "model/objective/evaluation.h"
+#include "model/objective/node_end.h"
+
+namespace muster::greedy {
+
+Start::Attempt::Attempt(const StartContext& context, const PlacingOrder& order, const StopRequest& stop,
+                        ClusterState from, std::vector<PlannedEviction> evictions)
+    : state(std::move(from)),
+      chooser(state, context.bounds, order.nodes),
+      placer(state, context.bounds, chooser, order.pods),
+      room({context.problem, context.shares, context.bounds, context.rules, state, chooser, placer, stop,
+            &context.levels},
+           std::move(evictions)) {}
+
+Start::Start(const StartContext& context, const PlacingOrder& order, const StartStops& stops)
+    : context_(context),
+      problem_(context.problem),
+      order_(order),
+      stops_(stops),
+      must_evict_(problem_.gangs.size(), false),
+      excluded_(problem_.gangs.size(), false) {}
+
+Plan Start::run() {
+  Plan plan = bindable_plan();
+  // Stale gangs that could not be completed have to leave; the rest is placed again, on their nodes too.
+  while (!unfinished_.empty()) {
+    for (const GangIndex gang : unfinished_) must_evict_[gang.value()] = excluded_[gang.value()] = true;
+    plan = bindable_plan();
+  }
+  return plan;
+}
+
+bool Start::has_evicted() const {
+  MUSTER_REQUIRE(attempt_ != nullptr);
+  return attempt_->room.has_evicted();
+}
+
+std::optional<Plan> Start::exchange_victims(const StopRequest& stop) {
+  MUSTER_REQUIRE(attempt_ != nullptr);
+  stop_room_ = stop;
+  attempt_->room.exchange_victims();
+  attempt_->room.reprieve();
+  OrderedPlan made = ordered_plan_of(problem_, attempt_->state, attempt_->room.evictions());
+  return made.unbound.empty() ? std::optional(std::move(made.plan)) : std::nullopt;
+}
+
+Levels Start::value_of(const Plan& plan) const {
+  MUSTER_REQUIRE(attempt_ != nullptr);
+  const ClusterState& state = attempt_->state;
+  return evaluate(problem_, context_.shares, plan, [&](NodeIndex node) -> NodeEnd {
+    return {problem_.nodes[node].node_class, state.free(node), state.free_devices(node)};
+  });
+}
+
+// Gangs whose pods cannot be bound are left out of the next attempt, as long as there are any.
+Plan Start::bindable_plan() {
+  while (true) {
+    std::optional<OrderedPlan> made = attempt(false);
+    if (!made) made = attempt(true);
+    if (made->unbound.empty() || !exclude(*made)) return std::move(made->plan);
+  }
+}
+
+// Excludes the gangs of unbound pods; if they are excluded already, those with victims; finally, all. Returns whether
+// any was not excluded before.
+bool Start::exclude(const OrderedPlan& made) {
+  bool is_more = false;
+  const auto put_out = [&](GangIndex gang) {
+    is_more = is_more || !excluded_[gang.value()];
+    excluded_[gang.value()] = true;
+  };
+  for (const PodIndex pod : made.unbound) put_out(problem_.pods[pod].gang);
+  if (is_more) return true;
+  for (const Eviction& eviction : made.plan.evictions) {
+    if (!eviction.for_gang.is_none()) put_out(eviction.for_gang);
+  }
+  if (is_more) return true;
+  for (const GangIndex gang : problem_.gangs.indices()) put_out(gang);
+  return is_more;
+}
+
+// None: not with sums alone. `walks_all`: see PlacingInput.
+std::optional<OrderedPlan> Start::attempt(bool walks_all) {
+  begin_attempt();
+  PlacingInput input{problem_, context_.shares, order_, excluded_, stops_.all, context_.initial, walks_all};
+  if (on_placed_) input.before_claims = [this] { report_placed(); };
+  const PlacingOutcome outcome = place_all(input, attempt_->state, attempt_->placer, attempt_->room);
+  if (outcome == PlacingOutcome::kOrderMatters) return std::nullopt;
+  is_complete_ = outcome == PlacingOutcome::kComplete;
+  has_left_claims_ = attempt_->room.has_stopped();
+  stop_room_ = stops_.all;
+  attempt_->room.reprieve();
+  find_unfinished();
+  return ordered_plan_of(problem_, attempt_->state, attempt_->room.evictions());
+}
+
+// From the snapshot, without the stale gangs that have to leave.
+void Start::begin_attempt() {
+  ClusterState state = context_.state;
+  std::vector<PlannedEviction> evictions;
+  for (const GangIndex gang : problem_.gangs.indices()) {
+    if (!must_evict_[gang.value()]) continue;
+    for (const PodIndex pod : problem_.gangs[gang].pods) {
+      if (!state.is_present(pod)) continue;
+      state.take(pod);
+      evictions.push_back({pod, EvictionReason::kStale, GangIndex::none()});
+    }
+  }
+  stop_room_ = stops_.claims ? stops_.claims : stops_.all;
+  attempt_ = std::make_unique<Attempt>(context_, order_, stop_room_, std::move(state), std::move(evictions));
+}
+
+void Start::report_placed() const {
+  OrderedPlan made = ordered_plan_of(problem_, attempt_->state, attempt_->room.evictions());
+  if (!made.unbound.empty()) return;
+  Levels levels = value_of(made.plan);
+  on_placed_({std::move(made.plan), std::move(levels), true});
+}
+
+void Start::find_unfinished() {
+  unfinished_.clear();
+  if (!problem_.snapshot->policy.actions.stale) return;
+  for (const GangIndex gang : problem_.gangs.indices()) {
+    const bool must_go = problem_.gangs[gang].stale && !must_evict_[gang.value()];
+    if (must_go && !is_satisfied(attempt_->state, gang)) unfinished_.push_back(gang);
+  }
+}
+
+}  // namespace muster::greedy

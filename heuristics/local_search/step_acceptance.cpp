@@ -1,0 +1,113 @@
+#include "heuristics/local_search/step_acceptance.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "heuristics/state/fit.h"
+#include "heuristics/state/groups.h"
+
+namespace muster::local_search {
+
+StepAcceptance::StepAcceptance(const FairShares& shares, const ClusterState& before, PlanState& plan)
+    : problem_(before.problem()),
+      plan_(plan),
+      rules_(problem_, shares, before),
+      leading_(problem_, shares),
+      values_(leading_.of(plan.state)),
+      usage_(plan.state.queues().usage()),
+      victims_queues_(queues_of_victims()) {}
+
+std::set<QueueIndex> StepAcceptance::queues_of_victims() const {
+  std::set<QueueIndex> queues;
+  for (const PlannedEviction& eviction : plan_.evictions) {
+    const QueueIndex leaf = problem_.gangs[problem_.pods[eviction.pod].gang].queue;
+    if (!leaf.is_none()) queues.insert(problem_.queues[leaf].ancestors.begin(), problem_.queues[leaf].ancestors.end());
+  }
+  return queues;
+}
+
+bool StepAcceptance::take_over(const std::vector<std::vector<Step>>& found, const StopRequest& stop) {
+  std::vector<const Step*> steps;
+  for (const std::vector<Step>& of_part : found) {
+    for (const Step& step : of_part) steps.push_back(&step);
+  }
+  const auto before = plan_.state.checkpoint();
+  const std::optional<Gain> gain = carry_out(steps);
+  if (plan_.state.checkpoint() == before) return false;
+  if (gain && accepts(*gain)) return true;
+  plan_.state.rollback(before);
+  bool any = false;
+  for (const Step* const& step : steps) {
+    if (stop && stop()) return any;
+    any = take_over_alone(step) || any;
+  }
+  return any;
+}
+
+bool StepAcceptance::take_over_alone(const Step* const& step) {
+  const auto before = plan_.state.checkpoint();
+  const std::optional<Gain> gain = carry_out({&step, 1});
+  if (gain && accepts(*gain)) return true;
+  plan_.state.rollback(before);
+  return false;
+}
+
+// The gain of the steps together, with what the state tells about preferred terms. None: one of them cannot be carried
+// out; a part of them may have been.
+std::optional<Gain> StepAcceptance::carry_out(std::span<const Step* const> steps) {
+  const std::int64_t preferred_terms = plan_.state.preferred_terms().value();
+  Gain gain;
+  for (const Step* step : steps) {
+    if (!carry_out(*step)) return std::nullopt;
+    gain += step->gain;
+  }
+  gain.preference += plan_.state.preferred_terms().value() - preferred_terms - gain.preferred_terms;
+  return gain;
+}
+
+bool StepAcceptance::accepts(const Gain& gain) {
+  if (!plan_.evictions.empty() && (!rules_.hold(plan_.state, plan_.evictions) || !keeps_victims_out())) return false;
+  std::vector<Work> values = leading_.of(plan_.state);
+  if (values < values_) return false;
+  if (values == values_) {
+    Gain later = gain;
+    later.worth = 0;
+    return later > Gain{};
+  }
+  values_ = std::move(values);
+  return true;
+}
+
+// No queue with evicted pods uses less than before: else the victim might have stayed.
+bool StepAcceptance::keeps_victims_out() const {
+  return std::ranges::all_of(victims_queues_, [&](QueueIndex queue) {
+    return std::ranges::equal(usage_[queue], plan_.state.queues().usage()[queue], std::ranges::less_equal{});
+  });
+}
+
+// False: it cannot be carried out; a part of it may have been.
+bool StepAcceptance::carry_out(const Step& step) {
+  ClusterState& state = plan_.state;
+  for (const Change& change : step.changes) {
+    if (change.from.node.is_none()) continue;
+    if (!state.is_present(change.pod) || !(state.place_of(change.pod) == change.from)) return false;
+    state.take(change.pod);
+  }
+  for (const Change& change : step.changes) {
+    if (change.to.node.is_none()) continue;
+    if (state.is_present(change.pod) || !fits(change.pod, change.to)) return false;
+    state.put(change.pod, change.to.node, change.to.devices);
+  }
+  return std::ranges::all_of(step.changes, [&](const Change& change) {
+    const GangIndex gang = problem_.pods[change.pod].gang;
+    return is_satisfied(state, gang) || !is_anything_present(state, gang);
+  });
+}
+
+bool StepAcceptance::fits(PodIndex pod, const Place& place) const {
+  return can_place(plan_.state, plan_.bounds, pod, place.node) &&
+         fit::devices_at(room_of(plan_.state, place.node), problem_, problem_.class_of(pod), place.node, place.devices);
+}
+
+}  // namespace muster::local_search

@@ -1,0 +1,45 @@
+// The room of a node that is free immediately. A departing pod, which the snapshot has on the node and the state no
+// longer, holds its room until it has stopped.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "heuristics/state/cluster_state.h"
+#include "heuristics/state/fit.h"
+#include "model/problem/problem.h"
+
+namespace muster::placement {
+
+// Follows the state. One a thread.
+class ImmediateRoom {
+ public:
+  // The state must outlive it, and must not be replaced by another one. Cost: O(nodes + pods).
+  explicit ImmediateRoom(const ClusterState& state);
+
+  // Whether the snapshot has a pod on the node that is releasing, or that the state no longer has there. If not, what
+  // is free in the state is free immediately.
+  bool has_departing(NodeIndex node) const { return has_releasing_[node] != 0 || state_.nodes().departed(node) > 0; }
+  // Valid until the next call. Cost: O(resources + devices + pods that the snapshot has on the node).
+  Room of(NodeIndex node) const;
+  // Whether a pod of the class fits into the immediate room. Cost: as `of`.
+  bool fits(const PodClass& pod_class, NodeIndex node) const;
+
+ private:
+  std::span<const PodIndex> occupants(NodeIndex node) const {
+    const std::uint32_t begin = occupants_begin_[node.value()];
+    return std::span(occupants_).subspan(begin, occupants_begin_[node.value() + 1] - begin);
+  }
+
+  const Problem& problem_;
+  const ClusterState& state_;
+  // Pods that the snapshot has on node n, releasing ones too: `occupants_[occupants_begin_[n] .. [n + 1]]`, ascending.
+  std::vector<std::uint32_t> occupants_begin_;
+  std::vector<PodIndex> occupants_;
+  Indexed<NodeIndex, std::uint8_t> has_releasing_;
+  mutable std::vector<Amount> free_;  // of the last call
+  mutable std::vector<DeviceUnits> devices_;
+};
+
+}  // namespace muster::placement

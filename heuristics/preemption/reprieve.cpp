@@ -1,0 +1,218 @@
+#include "heuristics/preemption/reprieve.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "heuristics/placement/gang_placement.h"
+#include "heuristics/placement/node_choice.h"
+#include "heuristics/preemption/eviction_rules.h"
+#include "heuristics/preemption/planner.h"
+#include "heuristics/state/cluster_state.h"
+#include "heuristics/state/fit.h"
+#include "heuristics/state/plan_of.h"
+#include "heuristics/state/staying.h"
+#include "model/base/saturating.h"
+#include "model/base/tuning.h"
+#include "model/objective/evaluation.h"
+#include "model/objective/levels.h"
+
+namespace muster::preemption {
+
+namespace {
+
+// Takes up a plan, and tries to return its victims and its moved pods one after another, each kept if all rules hold.
+class PlanReprieve {
+ public:
+  PlanReprieve(const Problem& problem, const FairShares& shares, const Plan& plan, const StopRequest& stop)
+      : problem_(problem),
+        stop_(stop),
+        state_(problem, ClusterState::Releasing::kFreed),
+        bounds_(queue_bounds(problem, state_)),
+        rules_(problem, shares, state_),
+        chooser_(state_, bounds_, placement::usual_rule(problem)),
+        placer_(state_, bounds_, chooser_, placement::PodOrder::kBigFirst),
+        planner_({problem, shares, bounds_, rules_, state_, chooser_, placer_, stop_}, take_leaving(plan)) {
+    for (const Placement& placement : plan.placements) state_.put(placement.pod, placement.node, placement.devices);
+    planner_.adopt(decided(plan));
+  }
+
+  Plan run() {
+    planner_.exchange_victims();
+    for (bool again = true; again && !is_over();) {
+      planner_.reprieve();
+      again = send_home();
+    }
+    return plan_of(problem_, state_, planner_.evictions());
+  }
+
+ private:
+  static PlannedEviction planned(const Eviction& eviction) {
+    return {eviction.pod, eviction.reason, eviction.for_gang};
+  }
+
+  // Removes the pods that leave by the plan, and returns the stale ones.
+  std::vector<PlannedEviction> take_leaving(const Plan& plan) {
+    std::vector<PlannedEviction> stale;
+    for (const Eviction& eviction : plan.evictions) {
+      state_.take(eviction.pod);
+      if (eviction.reason == EvictionReason::kStale) stale.push_back(planned(eviction));
+    }
+    return stale;
+  }
+
+  static std::vector<PlannedEviction> decided(const Plan& plan) {
+    std::vector<PlannedEviction> evictions;
+    for (const Eviction& eviction : plan.evictions)
+      if (eviction.reason != EvictionReason::kStale) evictions.push_back(planned(eviction));
+    return evictions;
+  }
+
+  bool is_over() const { return trials_ >= kTuning.preemption.return_trials || (stop_ && stop_()); }
+
+  bool is_moved(PodIndex pod) const {
+    return problem_.pods[pod].status == PodStatus::kRunning && state_.is_present(pod) && !is_home(state_, pod);
+  }
+
+  // Pods that would return together: an evicted gang's pods, or one pod that was moved.
+  using ReturningPods = std::vector<PodIndex>;
+
+  std::vector<ReturningPods> returning_pods() const {
+    std::map<GangIndex, ReturningPods> evicted;
+    std::vector<ReturningPods> moved;
+    for (const PlannedEviction& eviction : planner_.evictions()) {
+      if (is_moved(eviction.pod))
+        moved.push_back({eviction.pod});
+      else if (!state_.is_present(eviction.pod) && eviction.reason != EvictionReason::kStale)
+        evicted[problem_.pods[eviction.pod].gang].push_back(eviction.pod);
+    }
+    std::vector<ReturningPods> all;
+    for (auto& [gang, pods] : evicted) all.push_back(std::move(pods));
+    const auto work = [&](PodIndex pod) { return problem_.pods[pod].weighted_work; };
+    std::ranges::stable_sort(all, std::ranges::greater{}, [&](const ReturningPods& pods) {
+      return saturating_multiply(work(pods.front()), problem_.pods[pods.front()].run_seconds);
+    });
+    std::ranges::stable_sort(moved, std::ranges::greater{},
+                             [&](const ReturningPods& pods) { return work(pods.front()); });
+    all.insert(all.end(), moved.begin(), moved.end());
+    return all;
+  }
+
+  // The most expensive first. Returns whether any pod returned.
+  bool send_home() {
+    bool any = false;
+    for (const ReturningPods& pods : returning_pods()) {
+      if (std::ranges::all_of(pods, [&](PodIndex pod) { return is_at_home(pod); })) continue;  // by another's going
+      bool has_gone = try_to_go_home(pods, 0);
+      for (std::size_t opened = 1; opened <= kTuning.preemption.opened; ++opened)
+        for (std::size_t i = 0; i < kTuning.preemption.return_attempts && !has_gone && !is_over(); ++i)
+          has_gone = try_to_go_home(pods, opened);
+      any = any || has_gone;
+      if (is_over()) break;
+    }
+    return any;
+  }
+
+  bool try_to_go_home(const ReturningPods& pods, std::size_t opened) {
+    ++trials_;
+    const auto before = state_.checkpoint();
+    if (go_home(pods, opened) && planner_.rules_hold()) return true;
+    state_.rollback(before);
+    return false;
+  }
+
+  // A blocking pod there that is not on its own node has to fit elsewhere; so have all such pods on the additional
+  // nodes that are opened.
+  bool go_home(const ReturningPods& pods, std::size_t opened) {
+    for (const PodIndex pod : pods)
+      if (state_.is_present(pod)) state_.take(pod);
+    std::vector<PodIndex> displaced;
+    for (const PodIndex pod : pods) {
+      const Place home = snapshot_place(problem_, pod);
+      // Pods on its devices have to leave, others only if it lacks cpu or memory.
+      std::vector<PodIndex> in_the_way = guests_of(home.node);
+      std::ranges::stable_sort(in_the_way, std::ranges::greater{},
+                               [&](PodIndex other) { return shares_device(other, home); });
+      for (const PodIndex other : in_the_way) {
+        if (fits(pod, home)) break;
+        displaced.push_back(other);
+        state_.take(other);
+      }
+      if (!fits(pod, home)) return false;
+      state_.put(pod, home.node, home.devices);
+    }
+    for (std::size_t i = 0; i < opened; ++i) {
+      for (const PodIndex other : guests_of(NodeIndex(random_() % problem_.nodes.size()))) {
+        displaced.push_back(other);
+        state_.take(other);
+      }
+    }
+    std::ranges::sort(displaced);
+    std::ranges::shuffle(displaced, random_);
+    std::ranges::stable_sort(displaced, std::ranges::greater{},
+                             [&](PodIndex other) { return problem_.class_of(other).work; });
+    return std::ranges::all_of(displaced, [&](PodIndex other) { return find_room(other); });
+  }
+
+  // A moved pod returns to its old node if it can.
+  bool find_room(PodIndex pod) {
+    if (problem_.pods[pod].status == PodStatus::kRunning) {
+      const Place home = snapshot_place(problem_, pod);
+      if (fits(pod, home)) {
+        state_.put(pod, home.node, home.devices);
+        return true;
+      }
+    }
+    return placer_.place_pod(pod);
+  }
+
+  std::vector<PodIndex> guests_of(NodeIndex node) const {
+    std::vector<PodIndex> guests;
+    for (const PodIndex pod : state_.pods_on(node))
+      if (!is_at_home(pod)) guests.push_back(pod);
+    return guests;
+  }
+
+  bool is_at_home(PodIndex pod) const {
+    return problem_.pods[pod].status == PodStatus::kRunning && state_.is_present(pod) && is_home(state_, pod);
+  }
+
+  bool shares_device(PodIndex pod, const Place& place) const {
+    return std::ranges::any_of(state_.place_of(pod).devices, [&](std::int32_t device) {
+      return std::ranges::find(place.devices, device) != place.devices.end();
+    });
+  }
+
+  bool fits(PodIndex pod, const Place& place) const {
+    const PodClass& pod_class = problem_.class_of(pod);
+    return has_room_at_home(state_, pod) && fit::node(problem_, pod_class, place.node) &&
+           fit::anti_affinity(state_, pod_class, place.node) && fit::inter_pod(state_, pod_class, place.node) &&
+           fits_queue(state_, bounds_, pod, place.node);
+  }
+
+  const Problem& problem_;
+  const StopRequest& stop_;
+  ClusterState state_;
+  QueueBounds bounds_;
+  EvictionRules rules_;
+  placement::NodeChooser chooser_;
+  placement::GangPlacer placer_;
+  PreemptionPlanner planner_;
+  std::mt19937_64 random_{1};
+  std::int64_t trials_ = 0;
+};
+
+}  // namespace
+
+Candidate reprieve_victims(const Problem& problem, const FairShares& shares, const Candidate& incumbent,
+                           const StopRequest& stop) {
+  Plan plan = PlanReprieve(problem, shares, incumbent.plan, stop).run();
+  Levels levels = evaluate(problem, shares, plan);
+  if (compare(levels, incumbent.levels, level_ids(problem)) <= 0) return incumbent;
+  return {std::move(plan), std::move(levels)};
+}
+
+}  // namespace muster::preemption

@@ -1,0 +1,46 @@
+#include "heuristics/state/queue_usage.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace muster {
+
+QueueUsage::QueueUsage(const Problem& problem)
+    : problem_(&problem),
+      usage_(problem.queues.size(), QueueAmounts{}),
+      non_preemptible_usage_(problem.queues.size(), QueueAmounts{}),
+      buckets_(std::clamp<std::size_t>(problem.objective.priorities.size(), 1, kPriorityBuckets)) {
+  usage_by_priority_.assign(problem.queues.size() * buckets_, QueueAmounts{});
+}
+
+void QueueUsage::count(const Gang& gang, const PodClass& pod_class, NodeIndex node, std::int32_t by) {
+  if (gang.queue.is_none()) return;
+  const QueueAmounts used = queue_usage(pod_class, problem_->class_of(node));
+  const std::size_t bucket = bucket_of(gang.priority);
+  for (const QueueIndex queue : problem_->queues[gang.queue].ancestors) {
+    for (std::size_t r = 0; r < kQueueResources; ++r) {
+      const Amount change = by * used[r];
+      usage_[queue][r] += change;
+      usage_by_priority_[queue.value() * buckets_ + bucket][r] += change;
+      if (!gang.preemptible) non_preemptible_usage_[queue][r] += change;
+    }
+  }
+}
+
+std::size_t QueueUsage::bucket_of(std::int32_t priority) const {
+  const auto& all = problem_->objective.priorities;  // highest first
+  if (buckets_ <= 1) return 0;
+  const auto rank = static_cast<std::size_t>(std::ranges::lower_bound(all, priority, std::greater<>{}) - all.begin());
+  return std::min(rank, all.empty() ? 0 : all.size() - 1) * buckets_ / std::max<std::size_t>(1, all.size());
+}
+
+QueueAmounts QueueUsage::usage_from(QueueIndex queue, std::int32_t priority) const {
+  QueueAmounts sum{};
+  for (std::size_t bucket = 0; bucket <= bucket_of(priority); ++bucket) {
+    for (std::size_t r = 0; r < kQueueResources; ++r)
+      sum[r] += usage_by_priority_[queue.value() * buckets_ + bucket][r];
+  }
+  return sum;
+}
+
+}  // namespace muster

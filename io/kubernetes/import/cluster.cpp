@@ -1,0 +1,95 @@
+#include "io/kubernetes/import/cluster.h"
+
+#include "io/kubernetes/disruption_budget.h"
+#include "io/kubernetes/object/attachments.h"
+
+namespace muster::kubernetes {
+
+bool ImportedCluster::read(ObjectVisitor& visitor) {
+  KubernetesReading& in = visitor.reading();
+  return visitor.each_written(KubernetesKind::kPriorityClass, classes_text_,
+                              [&](const auto& object, auto& out) { return priorities_.import(in, object, out); }) &&
+         read_budgets(visitor) &&
+         visitor.each(KubernetesKind::kCsiNode,
+                      [&](const auto& object) { return read_attach_limits(in, object, in.attach_limits); }) &&
+         visitor.each(KubernetesKind::kTopology, [&](const auto& object) { return topologies_.import(in, object); }) &&
+         read_queues(visitor) && check_parents(visitor) && read_nodes(visitor);
+}
+
+// A budget that cannot be read is included with its name and selector, and marked unclear.
+bool ImportedCluster::read_budgets(ObjectVisitor& visitor) {
+  KubernetesReading& in = visitor.reading();
+  return visitor.each_kept(
+      KubernetesKind::kDisruptionBudget, budgets_text_,
+      [&](const auto& object, auto& out) { return import_disruption_budget(in, object, out); },
+      [&](const auto& object, const auto& why, auto& out) { write_unclear_budget(in, object, why, out); });
+}
+
+bool ImportedCluster::read_queues(ObjectVisitor& visitor) {
+  KubernetesReading& in = visitor.reading();
+  return visitor.each_written(KubernetesKind::kKaiQueue, queues_text_, [&](const auto& object, auto& out) {
+    return queues_.import_kai(in, object, out);
+  }) && visitor.each_written(KubernetesKind::kVolcanoQueue, queues_text_, [&](const auto& object, auto& out) {
+    return queues_.import_volcano(in, object, out);
+  }) && visitor.each(KubernetesKind::kLocalQueue, [&](const auto& object) {
+    return queues_.kueue().add_local(in, object);
+  }) && visitor.each(KubernetesKind::kClusterQueue, [&](const auto& object) {
+    return queues_.kueue().add_cluster(in, object);
+  });
+}
+
+// A node that cannot be read is there by its name, and unclear.
+bool ImportedCluster::read_nodes(ObjectVisitor& visitor) {
+  nodes_text_.reserve(visitor.items().of(KubernetesKind::kNode).size() * 1024);
+  return visitor.each_kept(
+      KubernetesKind::kNode, nodes_text_,
+      [&](const auto& object, auto& out) {
+        node_names_.insert(object.name);
+        return import_node(visitor.reading(), object, out, nodes_.emplace_back());
+      },
+      [&](const auto& object, const auto& why, auto& out) {
+        nodes_.back().labels = {};
+        out.raw(R"({"name":)").string(object.name).raw(R"(,"unclear":)").string(why).raw("}");
+      });
+}
+
+bool ImportedCluster::check_parents(ObjectVisitor& visitor) const {
+  KubernetesReading& in = visitor.reading();
+  const std::string_view orphan = in.strict ? queues_.without_parent() : std::string_view();
+  if (orphan.empty()) return true;
+  static_cast<void>(in.fail(in.document.root(), "UnknownQueue", "its parent queue is not in the input"));
+  return visitor.fail("Queue " + std::string(orphan));
+}
+
+void ImportedCluster::write_topology(json::JsonWriter& writer) const {
+  const std::vector<std::string_view> levels = topologies_.levels(nodes_);
+  if (levels.empty()) return;
+  bool first = true;
+  writer.raw(R"(,"topology":[)");
+  for (const std::string_view level : levels) writer.separate(first).string(level);
+  writer.raw("]");
+}
+
+void ImportedCluster::write_nodes(json::JsonWriter& writer) const {
+  writer.raw(R"(,"nodes":[)").raw(nodes_text_).raw("]");
+}
+
+void ImportedCluster::write_priority_classes(json::JsonWriter& writer) const {
+  writer.raw(R"(,"priorityClasses":[)").raw(classes_text_).raw("]");
+}
+
+// Without any queue there is `default`, as the format has it.
+void ImportedCluster::write_queues(json::JsonWriter& writer) {
+  if (queues_.empty()) return;
+  bool first = queues_text_.empty();
+  writer.raw(R"(,"queues":[)").raw(queues_text_);
+  queues_.kueue().write(writer, first);
+  if (queues_.uses_common_queue()) writer.separate(first).raw(R"({"name":)").string(queues_.common_queue()).raw("}");
+  writer.raw("]");
+}
+
+void ImportedCluster::write_budgets(json::JsonWriter& writer) const {
+  if (!budgets_text_.empty()) writer.raw(R"(,"disruptionBudgets":[)").raw(budgets_text_).raw("]");
+}
+
+}  // namespace muster::kubernetes

@@ -1,0 +1,52 @@
+// The part of a list that describes the cluster itself: nodes, topology, queues, priority classes, disruption budgets.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "io/kubernetes/import/object_visitor.h"
+#include "io/kubernetes/node.h"
+#include "io/kubernetes/priorities.h"
+#include "io/kubernetes/queues.h"
+#include "io/kubernetes/topology.h"
+
+namespace muster::kubernetes {
+
+class ImportedCluster {
+ public:
+  // Errors: those of the objects; UnknownQueue, of a parent. Cost: one pass over the objects.
+  [[nodiscard]] bool read(ObjectVisitor& visitor);
+
+  bool has_node(std::string_view name) const { return node_names_.contains(name); }
+  const KubernetesPriorities& priorities() const { return priorities_; }
+  KubernetesQueues& queues() { return queues_; }
+  // Groups and pods add the levels that they name.
+  KubernetesTopologies& topologies() { return topologies_; }
+
+  // The sections of the line, each with the comma before its key; nothing if the line needs none. Require all groups
+  // and pods to be read.
+  void write_topology(json::JsonWriter& writer) const;
+  void write_nodes(json::JsonWriter& writer) const;
+  void write_priority_classes(json::JsonWriter& writer) const;
+  void write_queues(json::JsonWriter& writer);
+  void write_budgets(json::JsonWriter& writer) const;
+  // Bytes of all sections, about.
+  std::size_t size() const { return nodes_text_.size(); }
+
+ private:
+  [[nodiscard]] bool read_budgets(ObjectVisitor& visitor);
+  [[nodiscard]] bool read_queues(ObjectVisitor& visitor);
+  [[nodiscard]] bool read_nodes(ObjectVisitor& visitor);
+  [[nodiscard]] bool check_parents(ObjectVisitor& visitor) const;
+
+  KubernetesPriorities priorities_;
+  KubernetesQueues queues_;
+  KubernetesTopologies topologies_;
+  std::vector<KubernetesNode> nodes_;
+  std::unordered_set<std::string_view> node_names_;
+  std::string nodes_text_, queues_text_, classes_text_, budgets_text_;  // lists without their brackets
+};
+
+}  // namespace muster::kubernetes

@@ -1,0 +1,174 @@
+#include "io/kubernetes/import/workload.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "io/kubernetes/groups.h"
+#include "io/kubernetes/pod/devices.h"
+#include "io/kubernetes/pod/rare_ports.h"
+#include "io/kubernetes/pod/volumes.h"
+
+namespace muster::kubernetes {
+
+namespace {
+
+bool is_known_by_label(KubernetesKind kind) {
+  return kind == KubernetesKind::kCoschedulingGroup || kind == KubernetesKind::kCoschedulingSigsGroup;
+}
+
+}  // namespace
+
+bool ImportedWorkload::read(ObjectVisitor& visitor, Templates templates) {
+  if (!read_groups(visitor) || !read_owners(visitor, templates) || !read_storage(visitor) || !read_bindings(visitor) ||
+      !read_pods(visitor)) {
+    return false;
+  }
+  made_ = pods_.size();
+  return templates == Templates::kIgnore || expand(visitor.reading());
+}
+
+template <class Read>
+bool ImportedWorkload::add_groups(ObjectVisitor& visitor, KubernetesKind kind, Read read) {
+  KubernetesReading& in = visitor.reading();
+  return visitor.each(kind, [&](const KubernetesObject& object) {
+    KubernetesGroup group;
+    if (read(object, group)) return gangs_.add(in, group);
+    if (in.strict || !is_known_by_label(kind)) return false;  // pods of others that do not find theirs are held
+    const GroupSystem system = group.identity.system;
+    group = {};
+    group.identity = {system, object.namespace_name, object.name, {}, {}};
+    group.held = "its PodGroup cannot be read";
+    in.warn(object, "its pods are held");
+    return gangs_.add(in, group);
+  });
+}
+
+bool ImportedWorkload::read_workloads(ObjectVisitor& visitor) {
+  KubernetesReading& in = visitor.reading();
+  return visitor.each(KubernetesKind::kWorkload, [&](const auto& object) {
+    std::vector<KubernetesGroup> groups;
+    if (!read_workload(in, object, groups)) return false;
+    return std::ranges::all_of(groups, [&](const auto& group) { return gangs_.add(in, group); });
+  });
+}
+
+bool ImportedWorkload::read_groups(ObjectVisitor& visitor) {
+  KubernetesReading& in = visitor.reading();
+  KubernetesTopologies& topologies = cluster_.topologies();
+  const auto coscheduling = [&](GroupSystem system) {
+    return [&in, system](const KubernetesObject& object, KubernetesGroup& group) {
+      group.identity.system = system;
+      return read_coscheduling_group(in, object, group);
+    };
+  };
+  const auto kai = [&](const auto& object, auto& group) {
+    if (!read_kai_group(in, object, topologies, group)) return false;
+    if (delay_preemption(group, now_))
+      in.remarks.add("a gang is within its preemptionDelay: Muster evicts nothing for it yet", object);
+    return true;
+  };
+  return add_groups(visitor, KubernetesKind::kPodGroup,
+                    [&](const auto& object, auto& group) { return read_pod_group(in, object, topologies, group); }) &&
+         read_workloads(visitor) && add_groups(visitor, KubernetesKind::kKaiGroup, kai) &&
+         add_groups(visitor, KubernetesKind::kVolcanoGroup,
+                    [&](const auto& object, auto& group) { return read_volcano_group(in, object, group); }) &&
+         add_groups(visitor, KubernetesKind::kCoschedulingGroup, coscheduling(GroupSystem::kCoscheduling)) &&
+         add_groups(visitor, KubernetesKind::kCoschedulingSigsGroup, coscheduling(GroupSystem::kCoschedulingSigs));
+}
+
+bool ImportedWorkload::read_owners(ObjectVisitor& visitor, Templates templates) {
+  constexpr std::array<KubernetesKind, 5> kKinds = {KubernetesKind::kDeployment, KubernetesKind::kReplicaSet,
+                                                    KubernetesKind::kStatefulSet, KubernetesKind::kJob,
+                                                    KubernetesKind::kLeaderWorkerSet};
+  KubernetesReading& in = visitor.reading();
+  return std::ranges::all_of(kKinds, [&](KubernetesKind kind) {
+    return visitor.each(kind, [&](const auto& object) {
+      if (templates == Templates::kIgnore) in.remarks.add(std::string(object.kind) + " is ignored", object);
+      return owners_.add(in, kind, object);
+    });
+  });
+}
+
+bool ImportedWorkload::read_storage(ObjectVisitor& visitor) {
+  KubernetesReading& in = visitor.reading();
+  return visitor.each(KubernetesKind::kVolumeClaim, [&](const auto& object) {
+    return storage_.add_claim(in, object);
+  }) && visitor.each(KubernetesKind::kVolume, [&](const auto& object) {
+    return storage_.add_volume(in, object);
+  }) && visitor.each(KubernetesKind::kStorageClass, [&](const auto& object) { return storage_.add_class(in, object); });
+}
+
+bool ImportedWorkload::read_bindings(ObjectVisitor& visitor) {
+  return visitor.each(KubernetesKind::kBindRequest, [&](const auto& object) {
+    KubernetesBinding binding;
+    if (!read_bind_request(visitor.reading(), object, binding)) return false;
+    if (!binding.pod.empty()) bindings_[{binding.namespace_name, binding.pod}] = binding;
+    return true;
+  });
+}
+
+bool ImportedWorkload::read_pods(ObjectVisitor& visitor) {
+  KubernetesReading& in = visitor.reading();
+  pods_.reserve(visitor.items().of(KubernetesKind::kPod).size());
+  return visitor.each(KubernetesKind::kPod, [&](const auto& object) {
+    KubernetesPod& pod = pods_.emplace_back();
+    if (!read_pod(in, object, pod)) {
+      if (in.strict) return false;
+      read_what_can_be_read(in, object, std::exchange(in.error, {}).message, pod);
+    }
+    bind(pod);
+    if (in.strict && pod.state.is_on_node() && !cluster_.has_node(pod.state.node)) {
+      return in.fail(object.value, "UnknownNode",
+                     "it runs on " + std::string(pod.state.node) + ", a node that is not in the input");
+    }
+    owners_.join(pod);
+    join(pod);
+    return true;
+  });
+}
+
+// A pod with a request that did not fail counts as running there.
+void ImportedWorkload::bind(KubernetesPod& pod) const {
+  if (bindings_.empty() || !pod.state.waits() || pod.state.is_left_out) return;
+  const auto found = bindings_.find({pod.namespace_name, pod.name});
+  if (found == bindings_.end()) return;
+  pod.state.status = PodStatus::kRunning;
+  pod.state.node = found->second.node;
+  if (pod.gpus.request.is_shared() && !found->second.gpu_groups.empty()) pod.gpus.groups = found->second.gpu_groups;
+}
+
+void ImportedWorkload::join(KubernetesPod& pod) {
+  const GroupLabels& labels = pod.membership.labels;
+  KueueQueues& kueue = cluster_.queues().kueue();
+  if (!labels.kueue_queue.empty()) kueue.use(pod.namespace_name, labels.kueue_queue);
+  for (const std::string_view level : {labels.kueue_required, labels.kueue_preferred}) {
+    if (!level.empty()) cluster_.topologies().add_key(level);
+  }
+  if (pod.membership.reference.system == GroupSystem::kNone && !labels.kueue_queue.empty() &&
+      kueue.is_stopped(pod.namespace_name, labels.kueue_queue)) {
+    pod.hold("its queue is stopped");
+  }
+  gangs_.join(pod);
+}
+
+bool ImportedWorkload::expand(KubernetesReading& in) {
+  if (!owners_.expand(in, pods_, [this](const KubernetesGroup& group) { gangs_.add_made(group); })) return false;
+  for (std::size_t i = made_; i < pods_.size(); ++i) join(pods_[i]);
+  return true;
+}
+
+bool ImportedWorkload::settle(ObjectVisitor& visitor) {
+  KubernetesReading& in = visitor.reading();
+  std::size_t culprit = 0;
+  if (!assign_devices(in, pods_, culprit)) return visitor.fail("Pod " + pods_[culprit].full_name());
+  cluster_.queues().settle_kueue_names();
+  if (!settle_volumes(in, storage_, pods_, made_)) return false;
+  hold_rare_ports(pods_, kMostPortResources);
+  for (const KubernetesPod& pod : pods_) gangs_.hold(pod);
+  gangs_.finish(pods_, in.remarks);
+  return true;
+}
+
+}  // namespace muster::kubernetes

@@ -1,0 +1,92 @@
+#include "io/kubernetes/pod/membership.h"
+
+#include <limits>
+#include <utility>
+
+namespace muster::kubernetes {
+
+namespace {
+
+bool read_count_of_pods(KubernetesReading& in, json::JsonValue value, std::optional<std::int32_t>& out) {
+  if (!value) return true;
+  std::int64_t count = 0;
+  if (!in.digits(value, count)) return false;
+  if (count > std::numeric_limits<std::int32_t>::max())
+    return in.fail_value(value, "is too large for a number of pods");
+  out = static_cast<std::int32_t>(count);
+  return true;
+}
+
+}  // namespace
+
+// The first reference that the pod has.
+bool read_group_reference(KubernetesReading& in, const PodParts& parts, const PodOwner& owner,
+                          GroupReference& reference) {
+  static constexpr std::array<std::string_view, 3> kWorkloadKeys = {"name", "podGroup", "podGroupReplicaKey"};
+  json::JsonValue name;
+  if (!in.take(parts.spec[PodParts::kSchedulingGroup], "podGroupName", name) || !in.text(name, reference.name))
+    return false;
+  if (!reference.name.empty()) {
+    reference.system = GroupSystem::kPodGroup;
+    return true;
+  }
+  if (parts.spec[PodParts::kWorkloadRef]) {
+    std::array<json::JsonValue, 3> found;
+    if (!in.take(parts.spec[PodParts::kWorkloadRef], kWorkloadKeys, found) || !in.text(found[0], reference.name) ||
+        !in.text(found[1], reference.group) || !in.text(found[2], reference.replica)) {
+      return false;
+    }
+    reference.system = GroupSystem::kWorkload;
+    return true;
+  }
+  const std::array<std::pair<GroupSystem, json::JsonValue>, 7> in_order = {
+      {{GroupSystem::kKai, parts.annotations[PodParts::kPodGroupName]},
+       {GroupSystem::kKai, parts.labels[PodParts::kPodGroupLabel]},
+       {GroupSystem::kVolcano, parts.annotations[PodParts::kGroupName]},
+       {GroupSystem::kVolcano, parts.annotations[PodParts::kVolcanoGroupName]},
+       {GroupSystem::kCoscheduling, parts.labels[PodParts::kXName]},
+       {GroupSystem::kCoschedulingSigs, parts.labels[PodParts::kSigsName]},
+       {GroupSystem::kKueue, parts.labels[PodParts::kKueueName]}}};
+  for (const auto& [system, value] : in_order) {
+    if (!in.text(value, reference.name)) return false;
+    if (reference.name.empty()) continue;
+    reference.system = system;
+    return true;
+  }
+  // Kueue admits all pods of a job together if they ask for a topology.
+  const bool asks = parts.annotations[PodParts::kKueueRequired] || parts.annotations[PodParts::kKueuePreferred];
+  if (asks && !owner.name.empty() && owner.kind != "ReplicaSet" && owner.kind != "StatefulSet") {
+    reference = {GroupSystem::kKueue, owner.name, {}, {}};
+  }
+  return true;
+}
+
+bool read_kueue_labels(KubernetesReading& in, const PodParts& parts, GroupMembership& out, std::string_view& held) {
+  GroupLabels& labels = out.labels;
+  if (!in.text(parts.labels[PodParts::kKueueQueue], labels.kueue_queue)) return false;
+  if (out.reference.system != GroupSystem::kKueue) return true;
+  if (parts.annotations[PodParts::kKueueSlice])
+    keep_first_reason(held, "the pod set has a topology for slices, which Muster does not plan");
+  if (parts.annotations[PodParts::kKueuePodSetGroup])
+    keep_first_reason(held, "the pod sets share a topology, which Muster does not plan");
+  return in.text(parts.annotations[PodParts::kKueueRequired], labels.kueue_required) &&
+         in.text(parts.annotations[PodParts::kKueuePreferred], labels.kueue_preferred) &&
+         read_count_of_pods(in, parts.annotations[PodParts::kKueueTotal], labels.min_available);
+}
+
+bool read_group_labels(KubernetesReading& in, const PodParts& parts, GroupLabels& labels) {
+  const json::JsonValue task = parts.annotations[PodParts::kTaskAnnotation]
+                                   ? parts.annotations[PodParts::kTaskAnnotation]
+                                   : parts.labels[PodParts::kTaskLabel];
+  std::string_view preemptable;
+  if (!in.text(parts.labels[PodParts::kQueueLabel], labels.kai_queue) ||
+      !in.text(parts.labels[PodParts::kRunaiQueue], labels.runai_queue) ||
+      !in.text(parts.labels[PodParts::kSubgroupLabel], labels.kai_subgroup) || !in.text(task, labels.volcano_task) ||
+      !in.text(parts.annotations[PodParts::kPreemptable], preemptable)) {
+    return false;
+  }
+  labels.volcano_forbids_preemption = preemptable == "false";
+  return read_count_of_pods(in, parts.labels[PodParts::kSigsMin], labels.min_available);
+}
+
+}  // namespace muster::kubernetes

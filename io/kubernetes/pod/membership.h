@@ -1,0 +1,61 @@
+// The group that a pod names, and its labels and annotations about groups: those of the Workload API, KAI, Volcano,
+// the coscheduling plugin and Kueue.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "io/kubernetes/pod/owner.h"
+#include "io/kubernetes/pod/parts.h"
+
+namespace muster::kubernetes {
+
+// How pods name their group, in the order in which this is checked; also the order of the systems.
+enum class GroupSystem : std::uint8_t {
+  kPodGroup,
+  kWorkload,
+  kKai,
+  kVolcano,
+  kCoscheduling,
+  kCoschedulingSigs,
+  kKueue,
+  kNone
+};
+
+struct GroupReference {
+  GroupSystem system = GroupSystem::kNone;
+  std::string_view name;            // of the group, of the Workload with kWorkload
+  std::string_view group, replica;  // only with kWorkload: the pod group within it, and its replica key
+  friend bool operator==(const GroupReference&, const GroupReference&) = default;
+};
+
+// Labels and annotations about groups.
+struct GroupLabels {
+  std::string_view kai_queue, runai_queue, kai_subgroup, volcano_task;
+  std::string_view kueue_queue, kueue_required, kueue_preferred;  // the latter two: node labels of a topology
+  bool volcano_forbids_preemption = false;
+  std::optional<std::int32_t> min_available;  // what the pod's own labels and annotations ask for
+};
+
+struct GroupMembership {
+  GroupReference reference;
+  GroupLabels labels;
+  std::int32_t gang = -1;     // position among the gangs; -1: none
+  std::string_view subgroup;  // of the gang; empty: none
+};
+
+// The first reference that the pod has. If Kueue admits the pods of its owner together, it is one to the owner.
+// Errors: WrongType.
+[[nodiscard]] bool read_group_reference(KubernetesReading& reading, const PodParts& parts, const PodOwner& owner,
+                                        GroupReference& out);
+
+// Those that do not depend on the reference. Errors: WrongType, InvalidValue, of a number of pods.
+[[nodiscard]] bool read_group_labels(KubernetesReading& reading, const PodParts& parts, GroupLabels& out);
+
+// Kueue's, which count only for a pod whose reference, as found in `out`, is to a group of Kueue.
+// `held`: see keep_first_reason. Errors: as above.
+[[nodiscard]] bool read_kueue_labels(KubernetesReading& reading, const PodParts& parts, GroupMembership& out,
+                                     std::string_view& held);
+
+}  // namespace muster::kubernetes

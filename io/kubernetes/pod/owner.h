@@ -1,0 +1,21 @@
+// Who makes a pod: its controller, and whether the pod can be planned at all.
+#pragma once
+
+#include <string_view>
+
+#include "io/kubernetes/pod/parts.h"
+
+namespace muster::kubernetes {
+
+struct PodOwner {
+  std::string_view kind, name;     // of its controller; empty: none
+  std::string_view template_hash;  // the label that a ReplicaSet gives
+  bool is_fixed = false;           // of a DaemonSet, static, or a reservation
+  bool is_reservation = false;     // KAI's pod that holds a device for the pods that share it
+};
+
+// Errors: WrongType, DuplicateKey.
+[[nodiscard]] bool read_owner(KubernetesReading& reading, const KubernetesObject& object, const PodParts& parts,
+                              PodOwner& out);
+
+}  // namespace muster::kubernetes

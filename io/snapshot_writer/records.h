@@ -1,0 +1,72 @@
+// The records of a `muster/v1` snapshot line (docs/format.md) that more than one writer needs: write_snapshot, and the
+// import of Kubernetes objects, which copies values that it has not read and so has no Snapshot to write.
+//
+// Each function appends members to the object that the caller has begun, with the comma before each key, and nothing
+// where the format has a default. Units as in model/snapshot/snapshot.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "io/json/json_writer.h"
+#include "model/snapshot/snapshot.h"
+
+namespace muster::snapshot_writer {
+
+// `key`, unless the text is empty.
+void write_text(json::JsonWriter& writer, std::string_view key, std::string_view text);
+void write_number(json::JsonWriter& writer, std::string_view key, std::optional<std::int64_t> number);
+// `key` with an instant or a duration, in seconds.
+void write_seconds(json::JsonWriter& writer, std::string_view key, std::optional<Nanoseconds> time);
+// `key`, unless the list is empty.
+void write_texts(json::JsonWriter& writer, std::string_view key, std::span<const std::string_view> texts);
+
+// `gpu` of a pod. `share` as in GpuRequest.
+void write_gpu_request(json::JsonWriter& writer, GpuRequestKind kind, std::int64_t devices, std::int64_t share);
+
+// `gpus` of a node.
+struct DeviceRecord {
+  std::int64_t count = 0;
+  std::int64_t memory = 0;              // of one device; 0: unknown
+  std::string_view memory_unit = "Mi";  // suffix of a quantity; empty: bytes
+  std::string_view model;               // empty: unknown
+  std::span<const std::string_view> ids = {};
+};
+void write_devices(json::JsonWriter& writer, const DeviceRecord& devices);
+
+// `hostPorts` of a pod.
+void write_host_ports(json::JsonWriter& writer, std::span<const HostPort> ports);
+
+// A toleration as an object of its own; empty texts are left out. The operator: Exists, Equal.
+struct TolerationRecord {
+  std::string_view key, op, value, effect;
+};
+void write_toleration(json::JsonWriter& writer, const TolerationRecord& toleration);
+
+// A requirement of a selector as an object of its own. The operator as Kubernetes writes it.
+void write_requirement(json::JsonWriter& writer, std::string_view key, std::string_view op,
+                       std::span<const std::string_view> values);
+
+// What a gang or a pod that is a gang by itself may set about its rank: `priorityClass`, `priority`, `preemptible`,
+// `preemptionPolicy`. The other members of the terms are not written.
+void write_rank(json::JsonWriter& writer, const GangTerms& terms);
+
+// `minMember`, `minSubgroups` and `subgroups` of a gang.
+void write_minimum(json::JsonWriter& writer, std::optional<std::int32_t> min_member,
+                   std::optional<std::int32_t> min_subgroups);
+void write_subgroups(json::JsonWriter& writer, std::span<const SnapshotSubgroup> subgroups);
+// `topology` of a gang or a subgroup.
+void write_topology_request(json::JsonWriter& writer, const TopologyRequest& topology);
+
+// Where a pod is: `status`, `held`, `node`, `gpus`. A status that follows from `node` is left out, a held pod is gated.
+struct PodPlaceRecord {
+  PodStatus status = PodStatus::kPending;
+  std::string_view held, node;
+  std::span<const std::int32_t> devices = {};
+};
+void write_pod_place(json::JsonWriter& writer, const PodPlaceRecord& place);
+
+}  // namespace muster::snapshot_writer

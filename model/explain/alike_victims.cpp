@@ -1,0 +1,175 @@
+#include "model/explain/alike_victims.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "model/base/saturating.h"
+#include "model/explain/reasons_budgets.h"
+
+namespace muster::explain {
+namespace {
+
+// Victims of one gang: each pod, and whether it is surplus; and how long the others have run, at least.
+struct GangVictims {
+  std::vector<std::pair<PodIndex, bool>> pods;
+  Nanoseconds core_run_time = std::numeric_limits<Nanoseconds>::max();
+};
+
+GangVictims victims_of(const Problem& problem, const AfterPlan& end, const Gang& gang) {
+  GangVictims victims;
+  const auto stays = [&](PodIndex pod) {
+    return problem.pods[pod].status == PodStatus::kRunning && end.is_present(pod);
+  };
+  for (const GroupIndex index : gang.groups) {
+    const Group& group = problem.groups[index];
+    std::int64_t counted = 0;
+    for (const PodIndex pod : group.pods) {
+      if (problem.pods[pod].status == PodStatus::kSucceeded) ++counted;
+    }
+    for (const PodIndex pod : group.pods) {
+      if (!stays(pod)) continue;
+      const bool is_surplus = counted++ >= group.minimum;
+      victims.pods.emplace_back(pod, is_surplus);
+      if (!is_surplus) victims.core_run_time = std::min(victims.core_run_time, problem.pods[pod].run_time);
+    }
+  }
+  return victims;
+}
+
+// Of the pods that are no surplus.
+VictimKind kind_of(const Problem& problem, const Gang& gang, Nanoseconds core_run_time) {
+  const Queue& queue = problem.queues[gang.queue];
+  VictimKind kind{gang.queue, gang.priority, core_run_time < queue.preempt_min_runtime, 0, false};
+  for (std::size_t i = 0; i < std::min<std::size_t>(queue.ancestors.size(), 32); ++i) {
+    const bool is_protected = core_run_time < problem.queues[queue.ancestors[i]].reclaim_min_runtime;
+    kind.reclaim_protected |= std::uint32_t{is_protected} << i;
+  }
+  return kind;
+}
+
+AlikeVictims group_of(const Problem& problem, const AfterPlan& end, const VictimKind& kind,
+                      std::vector<PodIndex> pods) {
+  AlikeVictims victims{kind, std::move(pods), {}, std::vector<Amount>(problem.resource_count, 0)};
+  for (const PodIndex pod : victims.pods) {
+    const PodClass& pod_class = problem.class_of(pod);
+    const QueueAmounts usage = queue_usage(pod_class, problem.class_of(end.node[pod]));
+    for (std::size_t i = 0; i < kQueueResources; ++i) victims.usage[i] = saturating_add(victims.usage[i], usage[i]);
+    for (std::size_t r = 0; r < problem.resource_count; ++r) {
+      victims.amounts[r] = saturating_add(victims.amounts[r], pod_class.request[r]);
+    }
+  }
+  return victims;
+}
+
+}  // namespace
+
+std::vector<AlikeVictims> alike_victims(const Problem& problem, const AfterPlan& end) {
+  std::map<VictimKind, std::vector<PodIndex>> by_kind;
+  const Indexed<PodIndex, bool> held = held_by_budgets(problem, end);
+  for (const Gang& gang : problem.gangs) {
+    if (!gang.preemptible || gang.queue.is_none()) continue;
+    const GangVictims victims = victims_of(problem, end, gang);
+    const VictimKind kind = kind_of(problem, gang, victims.core_run_time);
+    const VictimKind surplus_kind{gang.queue, gang.priority, false, 0, false};
+    for (const auto& [pod, is_surplus] : victims.pods) {
+      VictimKind own = is_surplus ? surplus_kind : kind;
+      own.held = held[pod];
+      by_kind[own].push_back(pod);
+    }
+  }
+  std::vector<AlikeVictims> groups;
+  for (auto& [kind, pods] : by_kind) groups.push_back(group_of(problem, end, kind, std::move(pods)));
+  return groups;
+}
+
+QueueAmounts least_usage(const Problem& problem, const GangNeed& need) {
+  QueueAmounts sum{};
+  for (const NeedItem& item : need.items) {
+    const PodClass& pod_class = problem.pod_classes[item.pod_class];
+    QueueAmounts least{pod_class.smallest_gpu_usage, pod_class.request[kCpu.value()],
+                       pod_class.request[kMemory.value()]};
+    if (pod_class.gpu.kind == GpuRequestKind::kMemory) {
+      for (const NodeClassIndex index : problem.node_classes.indices()) {
+        const NodeClass& node_class = problem.node_classes[index];
+        if (!pod_class.allowed[index.value()] || node_class.device_memory_mib < pod_class.gpu.share) continue;
+        least[kQueueGpu] = std::min(least[kQueueGpu], queue_usage(pod_class, node_class)[kQueueGpu]);
+      }
+    }
+    for (std::size_t i = 0; i < kQueueResources; ++i) {
+      sum[i] = saturating_add(sum[i], saturating_multiply(least[i], std::ssize(item.pods)));
+    }
+  }
+  return sum;
+}
+
+EvictionGrounds::EvictionGrounds(const Problem& problem, const FairShares& shares, const AfterPlan& end)
+    : problem_(problem), shares_(shares), end_(end) {
+  quota_.resize(problem_.queues.size());
+  for (const QueueIndex queue : problem_.queues.indices()) {
+    quota_[queue] = problem_.queues[queue].quota;
+    for (Amount& amount : quota_[queue]) {
+      if (amount == kUnlimited) amount = kLargest;
+    }
+  }
+}
+
+bool EvictionGrounds::may_go(const VictimKind& victim, const Claim& claim, EvictionRuleSet rules) const {
+  const Gang& claimant = problem_.gangs[claim.gang];
+  if (rules.budgets && victim.held) return false;
+  if (victim.queue != claimant.queue) return may_be_reclaimed(victim, claim, rules);
+  if (rules.priority && victim.priority >= claimant.priority) return false;
+  if (rules.protection && victim.preempt_protected) return false;
+  return !rules.actions || problem_.snapshot->policy.actions.preempt;
+}
+
+bool EvictionGrounds::may_be_reclaimed(const VictimKind& victim, const Claim& claim, EvictionRuleSet rules) const {
+  const QueueIndex claimant = problem_.gangs[claim.gang].queue;
+  const std::vector<QueueIndex>& above = problem_.queues[claimant].ancestors;
+  const bool is_above = std::ranges::find(above, victim.queue) != above.end();
+  if (rules.share && is_above) return false;  // there are no two sides
+  const auto [victim_at, own_at] = sides(victim.queue, claimant);
+  const QueueIndex victim_side = problem_.queues[victim.queue].ancestors[victim_at];
+  const QueueIndex own_side = problem_.queues[claimant].ancestors[own_at];
+  if (rules.share && (!stays_within_share(claim, own_side) || !is_ground(victim_side, own_side, claim.demand)))
+    return false;
+  if (rules.protection && victim_at < 32 && ((victim.reclaim_protected >> victim_at) & 1U) != 0) return false;
+  return !rules.actions || problem_.snapshot->policy.actions.reclaim;
+}
+
+// The victim's side was over its share, or over its quota while the claimant's stays within its own.
+bool EvictionGrounds::is_ground(QueueIndex victim_side, QueueIndex own_side, const QueueAmounts& demand) const {
+  bool over_share = false, over_quota = false, own_within_quota = true;
+  for (std::size_t i = 0; i < kQueueResources; ++i) {
+    if (demand[i] == 0) continue;
+    over_share = over_share || end_.usage_before[victim_side][i] > shares_.share[victim_side][i];
+    over_quota = over_quota || end_.usage_before[victim_side][i] > quota_[victim_side][i];
+    own_within_quota = own_within_quota && saturating_add(end_.usage[own_side][i], demand[i]) <= quota_[own_side][i];
+  }
+  return over_share || (over_quota && own_within_quota);
+}
+
+// Whether from the gang's queue up to `up_to` its requests stay within the fair shares.
+bool EvictionGrounds::stays_within_share(const Claim& claim, QueueIndex up_to) const {
+  for (const QueueIndex queue : problem_.queues[problem_.gangs[claim.gang].queue].ancestors) {
+    for (std::size_t i = 0; i < kQueueResources; ++i) {
+      const Amount demand = claim.demand[i];
+      if (demand > 0 && saturating_add(end_.usage[queue][i], demand) > shares_.share[queue][i]) return false;
+    }
+    if (queue == up_to) break;
+  }
+  return true;
+}
+
+std::pair<std::size_t, std::size_t> EvictionGrounds::sides(QueueIndex victim, QueueIndex claimant) const {
+  const std::vector<QueueIndex>& theirs = problem_.queues[victim].ancestors;
+  const std::vector<QueueIndex>& ours = problem_.queues[claimant].ancestors;
+  std::size_t at = theirs.size(), own = ours.size();
+  while (at > 1 && own > 1 && theirs[at - 1] == ours[own - 1]) {
+    --at;
+    --own;
+  }
+  return {at - 1, own - 1};
+}
+
+}  // namespace muster::explain

@@ -1,0 +1,77 @@
+// The pods that could be evicted for a pending gang, and which of them the rules allow to be.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "model/explain/reasons_need.h"
+#include "model/explain/reasons_room.h"
+#include "model/objective/fair_share.h"
+#include "model/problem/problem.h"
+
+namespace muster::explain {
+
+// What the rules about evictions depend on; they treat all victims with equal values in the same way.
+struct VictimKind {
+  QueueIndex queue;
+  std::int32_t priority = 0;
+  bool preempt_protected = false;
+  std::uint32_t reclaim_protected = 0;  // bit i: by the minimum run time set at ancestor i (0: the queue itself)
+  bool held = false;                    // by disruption budgets, see reasons_budgets.h
+  friend auto operator<=>(const VictimKind&, const VictimKind&) = default;
+};
+
+struct AlikeVictims {
+  VictimKind kind;
+  std::vector<PodIndex> pods;
+  QueueAmounts usage{};         // of all of them
+  std::vector<Amount> amounts;  // by ResourceIndex
+};
+
+// The running pods of preemptible gangs that the plan leaves where they are, by kind. Surplus pods of elastic gangs are
+// not protected by minimum run times; the other pods of a gang are if one of them is. Cost: O(running pods x log) and
+// that of held_by_budgets().
+std::vector<AlikeVictims> alike_victims(const Problem& problem, const AfterPlan& end);
+
+// The least that the need adds to its queue's usage: memory requests on the largest devices that they may use.
+QueueAmounts least_usage(const Problem& problem, const GangNeed& need);
+
+// Which rules are applied to the victims; without any, all may be evicted.
+struct EvictionRuleSet {
+  bool share = false, priority = false, protection = false, budgets = false, actions = false;
+};
+
+// The gang that victims make room for, and what it adds to its queue's usage.
+struct Claim {
+  GangIndex gang;
+  QueueAmounts demand{};
+};
+
+// Whether victims may be evicted for a claim: preempted in its own queue, reclaimed from others. Simplified: a queue
+// over its share counts with all its pods. Cost: O(depth of the queues).
+class EvictionGrounds {
+ public:
+  // All outlive the object.
+  EvictionGrounds(const Problem& problem, const FairShares& shares, const AfterPlan& end);
+
+  bool may_go(const VictimKind& victim, const Claim& claim, EvictionRuleSet rules) const;
+  // Unlimited ones as the largest amount.
+  const QueueAmounts& quota(QueueIndex queue) const { return quota_[queue]; }
+
+ private:
+  bool may_be_reclaimed(const VictimKind& victim, const Claim& claim, EvictionRuleSet rules) const;
+  bool is_ground(QueueIndex victim_side, QueueIndex own_side, const QueueAmounts& demand) const;
+  bool stays_within_share(const Claim& claim, QueueIndex up_to) const;
+  // Positions among the ancestors: of the victim's side, of the claimant's side, just below the common ancestor.
+  std::pair<std::size_t, std::size_t> sides(QueueIndex victim, QueueIndex claimant) const;
+
+  const Problem& problem_;
+  const FairShares& shares_;
+  const AfterPlan& end_;
+  Indexed<QueueIndex, QueueAmounts> quota_;
+};
+
+}  // namespace muster::explain

@@ -1,0 +1,205 @@
+#include "model/explain/fit_reasons.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "model/base/saturating.h"
+#include "model/explain/alike_victims.h"
+#include "model/explain/reasons_plain.h"
+
+namespace muster::explain {
+namespace {
+
+std::vector<PodClassIndex> classes_of(const GangNeed& need) {
+  std::vector<PodClassIndex> classes;
+  for (const NeedItem& item : need.items) classes.push_back(item.pod_class);
+  return classes;
+}
+
+// Some pod of the gang runs or has succeeded: `minResources` requires nothing any more.
+bool has_started(const Problem& problem, const AfterPlan& end, const Gang& gang) {
+  return std::ranges::any_of(gang.pods, [&](PodIndex pod) {
+    return end.is_present(pod) || problem.pods[pod].status == PodStatus::kSucceeded;
+  });
+}
+
+constexpr const char* kMayFit =
+    "It may fit: the objective prefers a plan without it, or the engine found no placement.";
+
+}  // namespace
+
+std::int64_t EmptyCluster::count(PodClassIndex index, bool with_filters) {
+  const auto [at, is_new] = counts_.try_emplace((std::uint64_t{index.value()} << 1U) | std::uint64_t{with_filters}, 0);
+  if (!is_new) return at->second;
+  const PodClass& pod_class = problem_.pod_classes[index];
+  for (const NodeClassIndex node_class_index : problem_.node_classes.indices()) {
+    const NodeClass& node_class = problem_.node_classes[node_class_index];
+    if (node_class.nodes.empty() || (with_filters && !pod_class.allowed[node_class_index.value()])) continue;
+    const std::int64_t pods = room_.count(pod_class, node_class.nodes.front(), kLargest);
+    at->second = saturating_add(at->second, saturating_multiply(pods, std::ssize(node_class.nodes)));
+  }
+  return at->second;
+}
+
+bool EmptyCluster::never_fits(GangIndex gang, const GangNeed& whole, const SupplySums& supplies, bool with_filters) {
+  for (const NeedItem& item : whole.items) {
+    if (count(item.pod_class, with_filters) < std::ssize(item.pods)) return true;
+  }
+  const bool exclusive = with_filters && has_anti_affinity(problem_, whole);
+  if (whole.items.size() == 1 && !exclusive) return false;
+  const SupplySum capacity = supplies.capacity(classes_of(whole), with_filters);
+  if (!first_short(problem_, demand_of(problem_, whole.items), capacity).empty()) return true;
+  if (budget_.is_spent()) return false;
+  const PackingRules rules{.filters = with_filters, .topology = false, .anti_affinity = with_filters};
+  return trial_.fits(whole, problem_.gangs[gang].root, rules) == Fits::kNo;
+}
+
+FitReasons::FitReasons(const Parts& parts)
+    : problem_(parts.problem),
+      end_(parts.end),
+      census_(parts.census),
+      budget_(parts.budget),
+      proven_(parts.proven),
+      supplies_(parts.problem, parts.room),
+      empty_(parts.problem, parts.budget),
+      trial_(parts.problem, &parts.end, parts.room, parts.budget) {}
+
+Reason FitReasons::reason(const ReasonSubject& subject, std::string* sentence) {
+  if (PlainReason found = reason_of_queue(problem_, end_, subject.gang, least_usage(problem_, subject.need));
+      found.code != ReasonCode::kNone) {
+    *sentence = std::move(found.sentence);
+    return {found.code};
+  }
+  // Pods may run where no more pods of the gang can be placed, and what is missing may fit next to them.
+  const bool fits_beside = subject.has_present && placeable(subject) == Fits::kYes;
+  if (!fits_beside && never_fits(subject, false)) {
+    *sentence = "It would not fit even if every node were empty.";
+    return {ReasonCode::kNeverFits};
+  }
+  if (!fits_beside && never_fits(subject, true)) {
+    *sentence = "It would not fit on the nodes that it may use, even if they were empty.";
+    return {ReasonCode::kNodeMismatch};
+  }
+  if (const std::string resource = insufficient(subject); !resource.empty()) {
+    *sentence = "The nodes that it may use have too little free " + resource + " in total.";
+    return {ReasonCode::kInsufficient, resource};
+  }
+  if (const std::string resource = short_of_min_resources(subject); !resource.empty()) {
+    *sentence = "minResources requests more " + resource + " than the nodes that its pods may use have free in total.";
+    return {ReasonCode::kInsufficient, resource};
+  }
+  ReasonCode code = packing_reason(subject, sentence);
+  if (is_open(code)) code = inter_pod_reason(subject, code);
+  if (code == ReasonCode::kPodAffinity) *sentence = "It would fit, but not where its pod affinity allows it.";
+  if (code == ReasonCode::kTopologySpread)
+    *sentence = "It would fit, but not where its topology spread constraints allow it.";
+  if (code == ReasonCode::kFragmented) *sentence = "Enough is free in total, but not where it is needed.";
+  if (!is_open(code)) return {code};
+  if (!problem_.snapshot->policy.actions.place) {  // no reason of the list: the policy places nothing
+    *sentence = "The actions of the policy do not include place.";
+    return {};
+  }
+  *sentence = code == ReasonCode::kOutOfTime ? "Undetermined: the time budget ran out." : kMayFit;
+  return {code};
+}
+
+bool FitReasons::never_fits(const ReasonSubject& subject, bool with_filters) {
+  return std::ranges::all_of(subject.wholes, [&](const GangNeed& whole) {
+    return empty_.never_fits(subject.gang, whole, supplies_, with_filters);
+  });
+}
+
+// Of the pods, each class by itself and all together.
+std::string FitReasons::insufficient(const ReasonSubject& subject) {
+  std::string first;
+  const auto rank = [&](const std::string& name) {
+    for (std::size_t r = kPods.value() + 1; r < problem_.resource_count; ++r) {
+      if (problem_.resource_name(ResourceIndex(r)) == name) return r;
+    }
+    return name == "gpu" ? 0 : name == "cpu" ? 1 : name == "memory" ? 2 : std::numeric_limits<std::size_t>::max();
+  };
+  const auto consider = [&](const std::string& name) {
+    if (!name.empty() && (first.empty() || rank(name) < rank(first))) first = name;
+  };
+  for (const NeedItem& item : subject.need.items) {
+    consider(first_short(problem_, demand_of(problem_, {item}), supplies_.free_for(item.pod_class)));
+  }
+  if (subject.need.items.size() > 1) {
+    consider(first_short(problem_, demand_of(problem_, subject.need.items), supplies_.free(classes_of(subject.need))));
+  }
+  return first;
+}
+
+// The resources of minResources that are short before any pod of the gang starts.
+std::string FitReasons::short_of_min_resources(const ReasonSubject& subject) const {
+  const Gang& gang = problem_.gangs[subject.gang];
+  if (!subject.left_over || has_started(problem_, end_, gang) ||
+      (gang.min_resources.empty() && gang.min_resources_gpu == 0))
+    return "";
+  DemandSum wanted;
+  wanted.memory_only = false;
+  wanted.gpu = gang.min_resources_gpu;
+  wanted.amounts = gang.min_resources;
+  wanted.amounts.resize(problem_.resource_count, 0);
+  std::vector<PodClassIndex> classes;
+  for (const PodIndex pod : gang.pods) classes.push_back(problem_.pods[pod].pod_class);
+  std::ranges::sort(classes);
+  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
+  return first_short(problem_, wanted, supplies_.free(classes));
+}
+
+ReasonCode FitReasons::packing_reason(const ReasonSubject& subject, std::string* sentence) {
+  const Fits fits = placeable(subject);
+  if (fits == Fits::kNo) return ReasonCode::kFragmented;
+  if (subject.has_topology && subject.has_present) {
+    if (std::string conflict = topology_conflict(problem_, end_, subject.gang, subject.need); !conflict.empty()) {
+      *sentence = std::move(conflict);
+      return ReasonCode::kTopologyUnsatisfied;
+    }
+  }
+  const bool is_decided = proven_ && !budget_.is_closed();
+  if (fits == Fits::kUnknown) return is_decided ? ReasonCode::kFragmented : ReasonCode::kOutOfTime;
+  const ReasonCode undecided = is_decided ? ReasonCode::kUndecided : ReasonCode::kOutOfTime;
+  if (!subject.has_topology || budget_.is_spent()) return undecided;
+  // Packing decides for pods of one class.
+  const bool fits_within = subject.need.items.size() == 1
+                               ? trial_.packs(subject.need, root_of(subject), {})
+                               : trial_.fits(subject.need, root_of(subject), {}) == Fits::kYes;
+  if (fits_within) return undecided;
+  *sentence = "It would fit, but not within one domain of the required level.";
+  return ReasonCode::kTopologyUnsatisfied;
+}
+
+// `open` if the rules of other pods do not exclude it: some node lets one of the pods in, or what is missing could be
+// bound there first and open a node.
+ReasonCode FitReasons::inter_pod_reason(const ReasonSubject& subject, ReasonCode open) {
+  if (!problem_.has_ordered_rules()) return open;
+  for (const NeedItem& item : subject.need.items) {
+    const PodClass& pod_class = problem_.pod_classes[item.pod_class];
+    if (pod_class.affinity.is_none() && pod_class.spread_owned.empty()) continue;
+    const auto helps = [&](const NeedItem& other) {
+      const PodClass& other_class = problem_.pod_classes[other.pod_class];
+      const bool is_alone = &other == &item && other.pods.size() == 1;
+      return !is_alone && (!other_class.affinity_matched.empty() || !other_class.spread_matched.empty());
+    };
+    if (std::ranges::any_of(subject.need.items, helps)) continue;
+    const BlockerTally& tally = census_.fresh_tally(item.pod_class);
+    if (tally.available() > 0) continue;
+    if (tally.charges(BlockerTally::Filter::kPodAffinity)) return ReasonCode::kPodAffinity;
+    if (tally.charges(BlockerTally::Filter::kSpread)) return ReasonCode::kTopologySpread;
+  }
+  return open;
+}
+
+// Whether it fits in what is free, required levels aside.
+Fits FitReasons::placeable(const ReasonSubject& subject) {
+  const GangNeed& need = subject.need;
+  if (need.items.size() == 1 && !subject.has_anti_affinity) {
+    return census_.of(need.items.front().pod_class).total >= need.pods ? Fits::kYes : Fits::kNo;
+  }
+  if (budget_.is_spent()) return Fits::kUnknown;
+  return trial_.fits(need, root_of(subject), {.filters = true, .topology = false});
+}
+
+}  // namespace muster::explain

@@ -1,0 +1,56 @@
+// What the nodes that a gang may use have in total, and what it asks for in total.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "model/explain/reasons_need.h"
+#include "model/explain/reasons_room.h"
+#include "model/problem/problem.h"
+
+namespace muster::explain {
+
+// The total supply of some nodes.
+struct SupplySum {
+  std::vector<Amount> amounts;  // by ResourceIndex
+  MicroGpu gpu = 0;             // parts of devices, each rounded up
+  std::int64_t memory_mib = 0;  // over devices whose memory is known
+};
+
+// The total demand of some pods: devices by the least part that a share takes on any node that it may use.
+struct DemandSum {
+  std::vector<Amount> amounts;  // by ResourceIndex
+  MicroGpu gpu = 0;
+  std::int64_t memory_mib = 0;
+  bool memory_only = true;  // all that ask for devices ask for memory
+};
+DemandSum demand_of(const Problem& problem, const std::vector<NeedItem>& items);
+
+// The first resource, GPUs, cpu and memory first and pods last, that is insufficient; empty: none.
+std::string first_short(const Problem& problem, const DemandSum& demand, const SupplySum& supply);
+
+// Sums over the nodes of each class, made once: what is free after a plan, and the whole capacity. Cost: O(nodes x
+// (resources + devices)) to make, O(node classes x resources) for each answer.
+class SupplySums {
+ public:
+  SupplySums(const Problem& problem, const RemainingRoom& room);
+
+  // What is free on the nodes that some class of the list may use; of one class, it is kept.
+  SupplySum free(const std::vector<PodClassIndex>& classes) const;
+  const SupplySum& free_for(PodClassIndex pod_class);
+  // The capacity of those nodes, or of all nodes.
+  SupplySum capacity(const std::vector<PodClassIndex>& classes, bool with_filters) const;
+
+ private:
+  SupplySum nothing() const { return {std::vector<Amount>(problem_.resource_count, 0), 0, 0}; }
+  SupplySum sum_of(const std::vector<SupplySum>& parts, const std::vector<PodClassIndex>& classes,
+                   bool with_filters) const;
+
+  const Problem& problem_;
+  std::vector<SupplySum> free_by_class_, capacity_by_class_;  // by NodeClassIndex
+  std::unordered_map<PodClassIndex, SupplySum> free_for_;
+};
+
+}  // namespace muster::explain

@@ -1,0 +1,32 @@
+// What each stage of the MILP engine gets of the time, or without a clock of the work, that is left when it begins.
+#pragma once
+
+#include "model/base/tuning.h"
+
+namespace muster {
+
+// Parts in 0 .. 1.
+struct BlockParts {
+  double rough_sample = kTuning.parts.side;  // pricing a rough sample of the nodes, for a first plan
+  double sample = kTuning.parts.side;        // pricing a finer one
+  double round = kTuning.parts.most;         // one call of column generation over all blocks
+  double plans = kTuning.parts.aside;        // of the time since the last plan: making plans of its solutions
+};
+
+struct MilpParts {
+  double formulating = kTuning.parts.half;       // a model that takes longer could not be solved in time
+  double listing = kTuning.parts.half;           // of configurations: what takes longer is given up
+  double without_columns = kTuning.parts.aside;  // priced columns, before columns for all nodes
+  double leaving = kTuning.parts.main;           // the pass that decides which pods leave, if it is not exact
+  double first_bound = kTuning.parts.most;       // by sums, with first prices
+  double pricing = kTuning.parts.pricing;
+  double pricing_alone = kTuning.parts.pricing_alone;
+  double branching = kTuning.parts.side;      // for a better bound of one level
+  double cbc_all_nodes = kTuning.parts.most;  // CBC on one level with columns for all nodes
+  double cbc_priced = kTuning.parts.main;     // and on priced columns
+  double cbc_work = kTuning.parts.half;       // of the counted work, without a clock
+  double relief = kTuning.parts.aside;        // fewer victims of a better plan
+  BlockParts blocks{};
+};
+
+}  // namespace muster

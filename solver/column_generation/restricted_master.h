@@ -1,0 +1,95 @@
+// What may be placed beside a state, and which pods may leave for it, as a formulation with the columns found so far.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "heuristics/preemption/eviction_rules.h"
+#include "heuristics/state/cluster_state.h"
+#include "model/objective/fair_share.h"
+#include "solver/budget/deadline.h"
+#include "solver/column_generation/column_pool.h"
+#include "solver/formulation/demand.h"
+#include "solver/formulation/formulation.h"
+#include "solver/formulation/residual_class.h"
+
+namespace muster::column_generation {
+
+inline ClusterState without_candidates(const formulation::Demand& demand, ClusterState state) {
+  formulation::remove_candidates(demand, state);
+  return state;
+}
+
+// What outlives the subproblems.
+struct Setting {
+  const Problem& problem;
+  const FairShares& shares;
+  const preemption::EvictionRules& rules;
+};
+
+// What may still be placed beside a state, on nodes that are not reserved, and which pods may leave for it, as a
+// formulation with its columns.
+struct RestrictedMaster {
+  RestrictedMaster(const Setting& setting, const ClusterState& state, const formulation::EvictionCandidates& candidates,
+                   const std::vector<bool>& reserved)
+      : RestrictedMaster(setting, state, formulation::collect_demand(setting.problem, candidates, state), reserved) {}
+  RestrictedMaster(const Setting& setting, const ClusterState& state, formulation::Demand collected,
+                   const std::vector<bool>& reserved)
+      : before(state),
+        demand(std::move(collected)),
+        base(without_candidates(demand, state)),
+        zones(formulation::collect_placement_zones(setting.problem, demand)),
+        supply(formulation::collect_supply(setting.problem, demand, zones, base, reserved)),
+        anti_affinity(setting.problem, base),
+        configuration_input{setting.problem, demand, anti_affinity},
+        pool(configuration_input, supply),
+        setting_(setting) {}
+  RestrictedMaster(const RestrictedMaster&) = delete;
+  RestrictedMaster& operator=(const RestrictedMaster&) = delete;
+
+  // False, and no formulation, where the deadline passes before it is built.
+  bool formulate(bool exact, const Deadline& deadline) {
+    try {
+      formulation.emplace(formulation::FormulationInput{setting_.problem, setting_.shares, demand, zones, supply,
+                                                        anti_affinity, setting_.rules, before, base, exact, deadline});
+      columns.assign(supply.rooms.size(), 0);
+      add_new_columns();
+    } catch (const lp::ModelTooLong&) {
+      formulation.reset();
+      return false;
+    }
+    formulation->model().end_timed();
+    return true;
+  }
+
+  // Gives every configuration of the pool that has none yet its column.
+  void add_new_columns() {
+    for (formulation::ResidualClassIndex room : supply.rooms.indices()) add_new_columns(room);
+  }
+  void add_new_columns(formulation::ResidualClassIndex room) {
+    const std::vector<formulation::Configuration>& all = pool.configurations()[room];
+    for (std::size_t& j = columns[room.value()]; j < all.size(); ++j) formulation->add_configuration(room, all[j]);
+  }
+
+  ClusterState before;  // the state as it was given
+  formulation::Demand demand;
+  ClusterState base;  // the same without those that may leave
+  formulation::PlacementZones zones;
+  formulation::Supply supply;
+  formulation::AntiAffinityRules anti_affinity;
+  formulation::ConfigurationInput configuration_input;
+  ColumnPool pool;
+  std::optional<formulation::Formulation> formulation;
+  std::vector<std::size_t> columns;  // by room class: configurations that have a column
+  // Row prices of the best limit so far, or such as are a good start (see solver/column_generation/aggregate.h); those
+  // of another number
+  // of rows are old, and are not looked at.
+  std::vector<double> stability_center;
+
+ private:
+  const Setting& setting_;
+};
+
+}  // namespace muster::column_generation

@@ -1,0 +1,32 @@
+#include "solver/engine/preparation.h"
+
+#include "model/base/tuning.h"
+
+namespace muster::engine {
+
+MilpPreparation::MilpPreparation(const Problem& problem, const FairShares& fair_shares, const Deadline& deadline)
+    : before(problem, ClusterState::Releasing::kFreed),
+      rules(problem, fair_shares, before),
+      setting{problem, fair_shares, rules},
+      candidates(formulation::find_candidates(problem, rules, before)),
+      none_reserved(problem.nodes.size(), false),
+      whole(setting, before, candidates, none_reserved) {
+  if (whole.supply.rooms.size() > kTuning.size.many_kinds) took_too_long = !whole.formulate(false, deadline);
+}
+
+SettledEvictions settle_evictions(const Problem& problem, const Plan& plan) {
+  SettledEvictions settled{
+      ClusterState(problem, ClusterState::Releasing::kFreed), formulation::no_candidates(problem), {}};
+  for (const Eviction& eviction : plan.evictions) {
+    settled.state.take(eviction.pod);
+    settled.evictions.push_back({eviction.pod, eviction.reason, eviction.for_gang});
+    if (eviction.reason == EvictionReason::kStale)
+      settled.candidates.gangs[problem.pods[eviction.pod].gang].excluded = true;
+  }
+  for (const Placement& placement : plan.placements)
+    if (problem.pods[placement.pod].status == PodStatus::kRunning)
+      settled.state.put(placement.pod, placement.node, placement.devices);
+  return settled;
+}
+
+}  // namespace muster::engine

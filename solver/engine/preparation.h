@@ -1,0 +1,44 @@
+// The structures that the MILP engine builds for a problem before it searches for a plan.
+#pragma once
+
+#include <vector>
+
+#include "heuristics/preemption/eviction_rules.h"
+#include "heuristics/state/cluster_state.h"
+#include "heuristics/state/planned_eviction.h"
+#include "model/objective/fair_share.h"
+#include "model/problem/problem.h"
+#include "model/snapshot/plan.h"
+#include "solver/budget/deadline.h"
+#include "solver/column_generation/restricted_master.h"
+#include "solver/formulation/departure_options.h"
+
+namespace muster::engine {
+
+// Independent of the incumbent, for a single use: may be built concurrently with the engine that finds the incumbent.
+// The problem and the shares have to last until its last use; its destructor uses neither. Cost: 0.1 s for 10,000
+// nodes, half occupied, and 80,000 pods; a formulation is given up at the deadline.
+struct MilpPreparation {
+  MilpPreparation(const Problem& problem, const FairShares& fair_shares, const Deadline& deadline);
+  MilpPreparation(const MilpPreparation&) = delete;
+  MilpPreparation& operator=(const MilpPreparation&) = delete;
+
+  ClusterState before;
+  preemption::EvictionRules rules;
+  column_generation::Setting setting;
+  formulation::EvictionCandidates candidates;
+  std::vector<bool> none_reserved;
+  column_generation::RestrictedMaster
+      whole;                   // formulated early if there are so many rooms that it is certainly not exact
+  bool took_too_long = false;  // to be formulated
+};
+
+// The cluster with a plan's evictions and moves carried out, but nothing newly placed.
+struct SettledEvictions {
+  ClusterState state;
+  formulation::EvictionCandidates candidates;  // no candidates; stale pods that left are not placed
+  std::vector<PlannedEviction> evictions;
+};
+SettledEvictions settle_evictions(const Problem& problem, const Plan& plan);
+
+}  // namespace muster::engine

@@ -1,0 +1,43 @@
+#include "solver/portfolio/instance_size.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "solver/formulation/departure_kinds.h"
+
+namespace muster::portfolio {
+namespace {
+
+std::int64_t leaving(const Problem& problem) {
+  const Actions& actions = problem.snapshot->policy.actions;
+  if (!actions.consolidate && !actions.preempt && !actions.reclaim) return 0;
+  return std::ranges::count_if(problem.pods, [&](const Pod& pod) {
+    return pod.status == PodStatus::kRunning && problem.gangs[pod.gang].preemptible;
+  });
+}
+
+std::int64_t occupied_nodes(const Problem& problem) {
+  std::vector<bool> is_occupied(problem.nodes.size(), false);
+  for (const Pod& pod : problem.pods)
+    if (!pod.node.is_none()) is_occupied[pod.node.value()] = true;
+  return std::ranges::count(is_occupied, true);
+}
+
+}  // namespace
+
+InstanceSize instance_size(const Problem& problem) {
+  InstanceSize size;
+  size.pods = std::ssize(problem.pods);
+  size.nodes = std::ssize(problem.nodes);
+  size.gangs = std::ssize(problem.gangs);
+  size.pod_classes = std::ssize(problem.pod_classes);
+  size.occupied_nodes = occupied_nodes(problem);
+  size.node_kinds = problem.inter_pod.anti_affinities.empty()
+                        ? std::min(size.nodes, std::ssize(problem.node_classes) + size.occupied_nodes)
+                        : size.nodes;
+  size.leaving = leaving(problem);
+  if (size.leaving > 0) size.leaving_of_kinds = formulation::leaving_of_kinds(problem);
+  return size;
+}
+
+}  // namespace muster::portfolio

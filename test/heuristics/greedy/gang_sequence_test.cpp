@@ -1,0 +1,104 @@
+#include "heuristics/greedy/gang_sequence.h"
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "test/heuristics/greedy/greedy_case.h"
+
+namespace muster::greedy {
+namespace {
+
+std::string node(int gpus) { return R"("nodes":[{"name":"n","gpus":{"count":)" + std::to_string(gpus) + "}}],"; }
+
+std::string pod(const std::string& name, int gpus, const std::string& more = "") {
+  return R"({"name":")" + name + R"(","resources":{"cpu":1},"gpu":{"count":)" + std::to_string(gpus) + "}" + more + "}";
+}
+
+// The names of the gangs of which a pod may be placed, in order; sections are separated by "|".
+std::string sequence(const GreedyCase& cluster, const PlacingOrder& order, const std::vector<bool>& excluded) {
+  const WaitingGangs& gangs = cluster.initial.waiting_gangs();
+  GangSequence sequence(gangs, gang_sort_keys(cluster.state, gangs, order, excluded), excluded);
+  std::string names;
+  for (const GangSequence::Section& section : sequence.sections()) {
+    names += names.empty() ? "" : " |";
+    for (const GangEntry& entry : sequence.entries(section))
+      names += (names.empty() ? "" : " ") + cluster.name_of(entry.gang);
+  }
+  return names;
+}
+std::string sequence(const GreedyCase& cluster, GangOrder order) {
+  return sequence(cluster, {.gangs = order}, cluster.none_excluded);
+}
+
+TEST(GangSequence, FollowsPriorityThenSizeThenAge) {
+  const GreedyCase cluster(node(8) + R"("pods":[)" + pod("small", 1, R"(,"created":100)") + "," +
+                           pod("old", 2, R"(,"created":100)") + "," + pod("young", 2, R"(,"created":900)") + "," +
+                           pod("urgent", 1, R"(,"priority":5)") + "]");
+  EXPECT_EQ(sequence(cluster, GangOrder::kQueueByQueue), "urgent | old young small");
+}
+
+TEST(GangSequence, PutsTheLargestPodOrTheLargestGangFirst) {
+  const GreedyCase cluster(node(8) + R"("gangs":[{"name":"g"}],"pods":[)" + pod("g0", 2, R"(,"gang":"g")") + "," +
+                           pod("g1", 2, R"(,"gang":"g")") + "," + pod("single", 3) + "]");
+  EXPECT_EQ(sequence(cluster, GangOrder::kQueueByQueue), "g single");
+  EXPECT_EQ(sequence(cluster, GangOrder::kBigFirst), "single g");
+}
+
+TEST(GangSequence, PutsTheMostCpuPerGpuFirst) {
+  const GreedyCase cluster(R"("nodes":[{"name":"n","resources":{"cpu":64},"gpus":{"count":8}}],"pods":[
+      {"name":"lean","resources":{"cpu":2},"gpu":{"count":4}},
+      {"name":"heavy","resources":{"cpu":8},"gpu":{"count":1}}])");
+  EXPECT_EQ(sequence(cluster, GangOrder::kBigFirst), "lean heavy");
+  EXPECT_EQ(sequence(cluster, GangOrder::kCpuFirst), "heavy lean");
+}
+
+TEST(GangSequence, PutsTheOldestThatFitInTotalBeforeLargerOnes) {
+  const GreedyCase cluster(node(2) + R"("pods":[)" + pod("old", 1, R"(,"created":100)") + "," +
+                           pod("older", 1, R"(,"created":50)") + "," + pod("large", 2, R"(,"created":900)") + "]");
+  EXPECT_EQ(sequence(cluster, GangOrder::kBigFirst), "large older old");
+  EXPECT_EQ(sequence(cluster, GangOrder::kOldestBigFirst), "older old large");
+}
+
+TEST(GangSequence, LeavesOutSharersThatWouldNotFillADevice) {
+  // Two of the older sharers fill a device; the youngest would have one to itself.
+  const auto sharer = [](const std::string& name, int created) {
+    return R"({"name":")" + name + R"(","created":)" + std::to_string(created) + R"(,"gpu":{"fraction":0.5}})";
+  };
+  const GreedyCase cluster(node(2) + R"("pods":[)" + sharer("a", 100) + "," + sharer("b", 200) + "," +
+                           sharer("c", 300) + "," + pod("whole", 1, R"(,"created":400)") + "]");
+  EXPECT_EQ(sequence(cluster, GangOrder::kOldestFilling), "a b whole c");
+  EXPECT_EQ(sequence(cluster, GangOrder::kOldestBigFirst), "a b c whole");
+}
+
+TEST(GangSequence, HasNoEntriesOfExcludedGangs) {
+  const GreedyCase cluster(node(8) + R"("pods":[)" + pod("a", 1) + "," + pod("b", 2) + "]");
+  std::vector<bool> excluded = cluster.none_excluded;
+  excluded[cluster.problem.gang("b").value()] = true;
+  EXPECT_EQ(sequence(cluster, {}, excluded), "a");
+}
+
+TEST(GangSequence, KnowsWhichGangsMayHavePodsBeyondTheirMinimum) {
+  const GreedyCase cluster(node(8) + R"("gangs":[{"name":"rigid"},{"name":"elastic","minMember":1}],"pods":[)" +
+                           pod("r0", 1, R"(,"gang":"rigid")") + "," + pod("r1", 1, R"(,"gang":"rigid")") + "," +
+                           pod("e0", 1, R"(,"gang":"elastic")") + "," + pod("e1", 1, R"(,"gang":"elastic")") + "]");
+  const WaitingGangs& gangs = cluster.initial.waiting_gangs();
+  const GangSequence sequence(gangs, gang_sort_keys(cluster.state, gangs, {}, cluster.none_excluded),
+                              cluster.none_excluded);
+  std::vector<std::string> names;
+  sequence.for_each_elastic(sequence.sections().front(), [&](const GangEntry& entry) {
+    names.push_back(cluster.name_of(entry.gang));
+    return true;
+  });
+  EXPECT_EQ(names, std::vector<std::string>{"elastic"});
+}
+
+TEST(GangSequence, RequiresAKeyForEachGang) {
+  const GreedyCase cluster(node(8) + R"("pods":[)" + pod("a", 1) + "]");
+  EXPECT_THROW(GangSequence(cluster.initial.waiting_gangs(), {}, cluster.none_excluded), std::logic_error);
+}
+
+}  // namespace
+}  // namespace muster::greedy

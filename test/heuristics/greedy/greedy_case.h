@@ -1,0 +1,43 @@
+// A small cluster with the gangs that wait in it; what tests of the parts of greedy start from.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heuristics/greedy/initial_work.h"
+#include "heuristics/state/cluster_state.h"
+#include "model/objective/fair_share.h"
+#include "test/support/built_problem.h"
+
+namespace muster::greedy {
+
+// `body`: see BuiltProblem.
+class GreedyCase {
+ public:
+  explicit GreedyCase(const std::string& body)
+      : problem(body),
+        shares(compute_fair_shares(*problem)),
+        before(*problem, ClusterState::Releasing::kFreed),
+        initial(*problem, shares, before),
+        state(before),
+        none_excluded(problem->gangs.size(), false) {}
+
+  const WaitingGang& waiting(std::string_view name) const {
+    for (const WaitingGang& gang : initial.waiting_gangs().all()) {
+      if (gang.gang == problem.gang(name)) return gang;
+    }
+    ADD_FAILURE() << name << " does not wait";
+    return initial.waiting_gangs().all().front();
+  }
+  std::string name_of(GangIndex gang) const { return std::string(problem->gangs[gang].name); }
+
+  BuiltProblem problem;
+  FairShares shares;
+  ClusterState before;
+  InitialWork initial;
+  ClusterState state;
+  std::vector<bool> none_excluded;
+};
+
+}  // namespace muster::greedy

@@ -1,0 +1,77 @@
+#include "heuristics/greedy/start_orders.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "test/heuristics/greedy/greedy_case.h"
+
+namespace muster::greedy {
+namespace {
+
+constexpr const char* kNode = R"("nodes":[{"name":"n","gpus":{"count":4}}],)";
+
+std::string pods(const std::string& more = "") {
+  return R"("pods":[{"name":"a","gpu":{"count":1}},{"name":"b","gpu":{"count":2}})" + more + "]";
+}
+
+std::vector<PlacingOrder> orders(const std::string& body, const GreedyOptions& options) {
+  const BuiltProblem problem(body);
+  const FairShares shares = compute_fair_shares(*problem);
+  const StartContext context(*problem, shares, 1);
+  return distinct_orders(context, options);
+}
+
+GreedyOptions with_starts(std::int32_t starts) {
+  GreedyOptions options;
+  options.starts = starts;
+  return options;
+}
+
+TEST(StartOrders, BeginWithThePolicysOwnOrderIfQueuesCompete) {
+  const auto found = orders(std::string(R"("queues":[{"name":"q"},{"name":"r"}],)") + kNode +
+                                R"("pods":[{"name":"a","queue":"q"},{"name":"b","queue":"r"}])",
+                            with_starts(3));
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found.front().gangs, GangOrder::kQueueByQueue);
+}
+
+TEST(StartOrders, BeginWithTheOneThatPacksBestIfThereIsOneQueueAndNoVictim) {
+  EXPECT_EQ(orders(kNode + pods(), {}).front().gangs, GangOrder::kBigFirst);
+}
+
+TEST(StartOrders, MakeRoomAtTheEndFirstIfThereAreVictims) {
+  const std::string running = R"(,{"name":"r","gpu":{"count":1},"node":"n"})";
+  EXPECT_EQ(orders(kNode + pods(running), {}).front().claims, ClaimTime::kAtEnd);
+}
+
+TEST(StartOrders, RepeatWithNoiseOnceAllWereTried) {
+  const auto found = orders(kNode + pods(), with_starts(8));
+  EXPECT_EQ(found.front().noise, 0);
+  EXPECT_GT(found.back().noise, 0);
+  EXPECT_NE(found.back().seed, found[found.size() - 2].seed);
+}
+
+TEST(StartOrders, AreOneForEachOrderOfPodsAndNodesIfTheOrderOfGangsDoesNotMatter) {
+  const auto found = orders(std::string(kNode) + R"("pods":[{"name":"a","gpu":{"count":1}}])", with_starts(6));
+  EXPECT_LT(found.size(), 6U);
+  EXPECT_GE(found.size(), 1U);
+}
+
+TEST(StartOrders, AreASingleOneOldestFirstOnRequest) {
+  GreedyOptions options;
+  options.oldest_first = true;
+  const auto found = orders(kNode + pods(), options);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.front().gangs, GangOrder::kOldestFilling);
+}
+
+TEST(StartOrders, SpreadIfThePolicyDoes) {
+  const std::string policy = R"("policy":{"placement":"spread"},)";
+  for (const PlacingOrder& order : orders(policy + kNode + pods(), {}))
+    EXPECT_EQ(order.nodes, placement::NodeRule::kSpread);
+}
+
+}  // namespace
+}  // namespace muster::greedy

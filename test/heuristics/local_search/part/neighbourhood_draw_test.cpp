@@ -1,0 +1,63 @@
+#include "heuristics/local_search/part/neighbourhood_draw.h"
+
+#include <set>
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+#include "test/heuristics/local_search/part/operators_case.h"
+
+namespace muster::local_search {
+namespace {
+
+// A gang lies on `a` and `c`; `full` has no idle device, and `other` is cordoned.
+class NeighbourhoodDrawTest : public testing::Test {
+ protected:
+  std::set<NodeIndex> nodes() const {
+    std::set<NodeIndex> found;
+    for (std::size_t at = 0; at < case_.neighbourhood.size(); ++at) found.insert(case_.neighbourhood.node(at).node);
+    return found;
+  }
+
+  SearchCase search_{
+      R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"full","gpus":{"count":1}},{"name":"c","gpus":{"count":2}},
+      {"name":"other","gpus":{"count":2},"unschedulable":true}],
+      "gangs":[{"name":"g"},{"name":"w"}],
+      "pods":[{"name":"g0","gang":"g","gpu":{"count":1}},{"name":"g1","gang":"g","gpu":{"count":1}},
+              {"name":"f","gpu":{"count":1}},
+              {"name":"w0","gang":"w","gpu":{"count":1}},{"name":"w1","gang":"w","gpu":{"count":1}}])",
+      {{"g0", "a", {0}}, {"g1", "c", {0}}, {"f", "full", {0}}}};
+  OperatorsCase case_{search_, search_.part({}, {"w"})};
+  NeighbourhoodDraw draw_{*search_.problem, case_.nodes, case_.gangs, case_.random};
+};
+
+TEST_F(NeighbourhoodDrawTest, DrawsOneToFourNodes) {
+  for (int i = 0; i < 50; ++i) {
+    case_.neighbourhood.clear();
+    draw_.add_some(case_.neighbourhood);
+    EXPECT_GE(case_.neighbourhood.size(), 1U);
+    EXPECT_LE(case_.neighbourhood.size(), 4U);
+  }
+}
+
+TEST_F(NeighbourhoodDrawTest, DrawsAllNodesOfAGangThatIsToLeave) {
+  draw_.add_of(search_.gang("g"), case_.neighbourhood);
+  EXPECT_TRUE(nodes().contains(search_.node("a")));
+  EXPECT_TRUE(nodes().contains(search_.node("c")));
+}
+
+TEST_F(NeighbourhoodDrawTest, DrawsForAWaitingGangOnlyNodesThatPassItsFilters) {
+  for (int i = 0; i < 50; ++i) {
+    case_.neighbourhood.clear();
+    draw_.add_for(search_.gang("w"), case_.neighbourhood);
+    EXPECT_FALSE(nodes().contains(search_.node("other")));
+  }
+}
+
+TEST_F(NeighbourhoodDrawTest, RequiresANode) {
+  const PartNodes none(search_.scope, search_.state, {});
+  EXPECT_THROW(NeighbourhoodDraw(*search_.problem, none, case_.gangs, case_.random), std::logic_error);
+}
+
+}  // namespace
+}  // namespace muster::local_search

@@ -1,0 +1,65 @@
+// A small cluster with some pods placed; what tests of the parts of the search start from.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "heuristics/local_search/part/search_part.h"
+#include "heuristics/local_search/scope.h"
+#include "heuristics/state/cluster_state.h"
+#include "model/objective/fair_share.h"
+#include "test/support/built_problem.h"
+
+namespace muster::local_search {
+
+class SearchCase {
+ public:
+  struct Placed {
+    const char* pod;
+    const char* node;
+    std::vector<std::int32_t> devices;
+  };
+  // `body`: see BuiltProblem.
+  SearchCase(const std::string& body, std::initializer_list<Placed> placed)
+      : problem(body),
+        shares(compute_fair_shares(*problem)),
+        before(*problem, ClusterState::Releasing::kFreed),
+        plan(plan_of(placed)),
+        state(before),
+        scope(*problem, shares, state, plan) {
+    for (const Placement& placement : plan.placements) state.put(placement.pod, placement.node, placement.devices);
+    scope.weigh(state);
+  }
+
+  // All nodes, and the pods and gangs of these names.
+  SearchPart part(std::initializer_list<const char*> pods = {}, std::initializer_list<const char*> gangs = {}) const {
+    SearchPart all;
+    for (const NodeIndex node : problem->nodes.indices()) all.nodes.push_back(node);
+    for (const char* pod : pods) all.waiting_pods.push_back(problem.pod(pod));
+    for (const char* gang : gangs) all.waiting_gangs.push_back(problem.gang(gang));
+    return all;
+  }
+  PodIndex pod(std::string_view name) const { return problem.pod(name); }
+  GangIndex gang(std::string_view name) const { return problem.gang(name); }
+  NodeIndex node(std::string_view name) const { return problem.node(name); }
+
+  BuiltProblem problem;
+  FairShares shares;
+  ClusterState before;
+  Plan plan;
+  ClusterState state;
+  SearchScope scope;
+
+ private:
+  Plan plan_of(std::initializer_list<Placed> placed) const {
+    Plan made;
+    for (const Placed& one : placed) made.placements.push_back({pod(one.pod), node(one.node), one.devices, {}});
+    normalise(made);
+    return made;
+  }
+};
+
+}  // namespace muster::local_search

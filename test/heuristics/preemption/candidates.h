@@ -1,0 +1,39 @@
+// The parts of the planner that find the candidates of a pod, on a cluster of a test.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "heuristics/preemption/candidates/builder.h"
+#include "heuristics/preemption/candidates/capacity.h"
+#include "heuristics/preemption/candidates/index.h"
+#include "heuristics/preemption/candidates/ranking.h"
+#include "heuristics/preemption/candidates/shortlist.h"
+#include "test/heuristics/preemption/planning.h"
+
+namespace muster::preemption {
+
+class CandidateParts : public Planning {
+ public:
+  explicit CandidateParts(const std::string& body) : Planning(body) {}
+
+  // Of the pod's own gang, by preemption unless told otherwise; a scan has begun.
+  CandidateParts& claim_of(const char* name, PreemptionMode mode = PreemptionMode::kPreempt) {
+    claim_for(name, mode);
+    capacity.begin_scan();
+    return *this;
+  }
+  static std::vector<PodIndex> victims_of(const NodeCandidate& candidate) {
+    std::vector<PodIndex> pods;
+    for (const VictimUnit& unit : candidate.victims) pods.insert(pods.end(), unit.pods.begin(), unit.pods.end());
+    return pods;
+  }
+
+  ClearableCapacity capacity{inputs, claim, ranks, eligibility};
+  CandidateOrder ranking{inputs, claim, eligibility, losses};
+  CandidateBuilder builder{inputs, claim, ranks, eligibility, finder, capacity};
+  CandidateIndex index{inputs, claim, ranks, eligibility, builder, capacity, ranking, stop};
+};
+
+}  // namespace muster::preemption

@@ -1,0 +1,91 @@
+#include "heuristics/preemption/victims/eviction_ledger.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "test/heuristics/preemption/planning.h"
+
+namespace muster::preemption {
+namespace {
+
+class Ledger : public testing::Test {
+ protected:
+  explicit Ledger(const std::string& body = kTwoRun) : all_(body) { all_.claim_for("new", PreemptionMode::kPreempt); }
+  Planning all_;
+  EvictionLedger& ledger_ = all_.ledger;
+  PodIndex low_ = all_.pod("low"), high_ = all_.pod("high"), new_ = all_.pod("new");
+};
+
+TEST_F(Ledger, RecordsForWhichClaimAPodWasTaken) {
+  ledger_.take({low_});
+  EXPECT_FALSE(all_.state.is_present(low_));
+  const std::vector<PlannedEviction> evictions = ledger_.evictions();
+  ASSERT_EQ(evictions.size(), 1U);
+  EXPECT_EQ(evictions[0].pod, low_);
+  EXPECT_EQ(evictions[0].reason, EvictionReason::kPreempt);
+  EXPECT_EQ(evictions[0].for_gang, all_.problem.gang("new"));
+}
+
+TEST_F(Ledger, APodThatIsBackCountsNoMore) {
+  ledger_.take({low_});
+  all_.state.put(low_, all_.node("a"), {0});
+  EXPECT_TRUE(ledger_.evictions().empty());
+  EXPECT_TRUE(ledger_.was_taken(low_));
+}
+
+TEST_F(Ledger, AMovedPodCounts) {
+  ledger_.take({low_, high_});
+  all_.state.put(low_, all_.node("a"), {1});
+  EXPECT_EQ(ledger_.evictions().size(), 2U);
+}
+
+TEST_F(Ledger, NewPodsGiveWayAndAreNotEvicted) {
+  all_.state.take(low_);
+  all_.state.put(new_, all_.node("a"), {0});
+  ledger_.begin_attempt();
+  ledger_.take({new_});
+  EXPECT_TRUE(ledger_.evictions().empty());
+  EXPECT_EQ(ledger_.gave_way(), std::vector{all_.problem.gang("new")});
+  ledger_.begin_attempt();
+  EXPECT_TRUE(ledger_.gave_way().empty());
+}
+
+TEST_F(Ledger, RollsTheStateBackWithItsRecords) {
+  ledger_.take({low_});
+  const auto before = ledger_.begin_attempt();
+  ledger_.take({high_});
+  ledger_.expect_evictions();
+  EXPECT_EQ(ledger_.taken_in_attempt(), std::vector{high_});
+  EXPECT_EQ(ledger_.taken(), (std::vector{low_, high_}));
+  ledger_.rollback(before);
+  EXPECT_TRUE(all_.state.is_present(high_));
+  EXPECT_FALSE(all_.state.is_present(low_));
+  EXPECT_EQ(ledger_.taken(), std::vector{low_});
+  EXPECT_FALSE(ledger_.has_evicted());
+}
+
+TEST_F(Ledger, TheLossIsThatOfPodsThatArePlacedNowhere) {
+  const Pod& high = all_.problem->pods[high_];
+  ledger_.take({low_, high_});
+  all_.state.put(low_, all_.node("a"), {1});
+  EXPECT_EQ(ledger_.evicted_loss(), high.weighted_work * high.run_seconds);
+}
+
+class LimitedMoves : public Ledger {
+ protected:
+  LimitedMoves() : Ledger(std::string(R"("policy":{"maxMoves":1},)") + kTwoRun) {}
+};
+
+TEST_F(LimitedMoves, AreCountedAsTheyAre) {
+  EXPECT_TRUE(ledger_.may_move_more(1));
+  EXPECT_FALSE(ledger_.may_move_more(2));
+  ledger_.take({low_, high_});
+  all_.state.put(low_, all_.node("a"), {1});
+  EXPECT_TRUE(ledger_.may_move_more(0));
+  EXPECT_FALSE(ledger_.may_move_more(1));
+}
+
+}  // namespace
+}  // namespace muster::preemption

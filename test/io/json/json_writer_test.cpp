@@ -1,0 +1,78 @@
+// JSON as text: escapes and exact numbers.
+#include "io/json/json_writer.h"
+
+#include <limits>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace muster::json {
+namespace {
+
+std::string written(std::string_view text) {
+  std::string out;
+  JsonWriter(out).string(text);
+  return out;
+}
+
+TEST(JsonWriter, EscapesEveryCharacterSoThatItReadsBack) {
+  for (int c = 0; c < 128; ++c) {
+    const std::string text = std::string("a") + static_cast<char>(c) + "b";
+    EXPECT_EQ(nlohmann::json::parse(written(text)).get<std::string>(), text) << c;
+  }
+  EXPECT_EQ(written("\"\\\n\t\r\x01"), R"("\"\\\n\t\r\u0001")");
+  EXPECT_EQ(written("zürich/日本"), "\"zürich/日本\"");
+}
+
+std::string decimal(std::int64_t value, std::int64_t scale) {
+  std::string out;
+  JsonWriter(out).decimal(value, scale);
+  return out;
+}
+
+TEST(JsonWriter, FindsWhatToEscapeWhereverItStands) {
+  const std::string plain = "0123456789 \x7F\xC3\xBF abcdefghijklmnop";
+  EXPECT_EQ(written(plain), "\"" + plain + "\"");
+  for (std::size_t at = 0; at < plain.size(); ++at) {
+    for (const auto& [character, escape] :
+         {std::pair{'"', "\\\""}, {'\\', "\\\\"}, {'\x1F', "\\u001f"}, {'\0', "\\u0000"}}) {
+      std::string text = plain, expected = plain;
+      text[at] = character;
+      expected.replace(at, 1, escape);
+      EXPECT_EQ(written(text), "\"" + expected + "\"") << at;
+    }
+  }
+}
+
+TEST(JsonWriter, WritesDecimalsExactlyAndWithoutExponent) {
+  EXPECT_EQ(decimal(0, 1), "0");
+  EXPECT_EQ(decimal(8000, 1), "8000");
+  EXPECT_EQ(decimal(143'000, 1'000'000), "0.143");
+  EXPECT_EQ(decimal(1, 1'000'000), "0.000001");
+  EXPECT_EQ(decimal(-1, 100), "-0.01");
+  EXPECT_EQ(decimal(-250, 100), "-2.5");
+  EXPECT_EQ(decimal(2'000'000, 1'000'000), "2");
+  EXPECT_EQ(decimal(std::numeric_limits<std::int64_t>::max(), 1'000), "9223372036854775.807");
+  EXPECT_EQ(decimal(std::numeric_limits<std::int64_t>::min(), 1'000'000), "-9223372036854.775808");
+}
+
+TEST(JsonWriter, WritesDoublesThatReadBackAsTheSame) {
+  for (const double value : {0.0, 0.1, 1.0 / 3, 1e300, 5e-324, 123456.75}) {
+    std::string out;
+    JsonWriter(out).number(value);
+    EXPECT_EQ(nlohmann::json::parse(out).get<double>(), value) << out;
+  }
+}
+
+TEST(JsonWriter, WritesValidJsonForWhatIsNotFinite) {
+  for (const double value : {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
+                             std::numeric_limits<double>::quiet_NaN()}) {
+    std::string out;
+    JsonWriter(out).number(value);
+    EXPECT_TRUE(nlohmann::json::accept(out)) << out;
+  }
+}
+
+}  // namespace
+}  // namespace muster::json

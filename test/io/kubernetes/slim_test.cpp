@@ -1,0 +1,144 @@
+// What is left out of Kubernetes documents before they are parsed as a whole: nothing that the import looks at.
+#include "io/kubernetes/object/slim.h"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "io/kubernetes/object/documents.h"
+#include "test/io/kubernetes_objects.h"
+
+namespace muster::kubernetes {
+namespace {
+
+constexpr json::JsonLimits kLimits{std::size_t{1} << 30, 64};
+
+std::vector<std::string> scenario_texts() {
+  std::vector<std::string> texts;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(MUSTER_SOURCE_DIR) + "/test/scenarios/kubernetes")) {
+    std::ifstream file(entry.path());
+    std::stringstream text;
+    text << file.rdbuf();
+    texts.push_back(text.str());
+  }
+  return texts;
+}
+
+// The line and the remarks, or the error, by way of all of the text.
+std::string outcome(const Result<ImportedSnapshot>& made) {
+  if (!made) return made.error().code + " " + made.error().path + " " + made.error().message;
+  std::string text = made->line;
+  for (const std::string& remark : made->remarks) text += "\n" + remark;
+  return text;
+}
+
+std::string of_all(const std::string& text) {
+  json::JsonDocument document;
+  if (const auto error = document.parse(join_documents(text), kLimits)) return outcome(*error);
+  return outcome(import_kubernetes(document, {}));
+}
+
+std::string of_slim(const std::string& text) { return outcome(import_kubernetes_text(text, {}, kLimits)); }
+
+TEST(KubernetesSlim, TheImportIsThatOfTheWholeText) {
+  for (const std::string& text : scenario_texts()) {
+    for (const int indentation : {-1, 0, 4}) {
+      const std::string document = Json::parse(text).dump(indentation);
+      EXPECT_EQ(of_slim(document), of_all(document));
+    }
+    std::string documents, events;
+    const Json list = Json::parse(text);
+    for (const Json& item : list["items"]) {
+      documents += item.dump(4) + "\n";
+      events += Json{{"type", "ADDED"}, {"object", item}}.dump() + "\n";
+    }
+    EXPECT_EQ(of_slim(documents), of_all(documents));
+    EXPECT_EQ(of_slim(events), of_all(events));
+  }
+}
+
+TEST(KubernetesSlim, MostBytesAreLeftOut) {
+  json::JsonDocument document;
+  Json one = running(pod("p"), "n");
+  one["metadata"]["managedFields"] = Json::array({{{"fieldsV1", std::string(4096, 'x')}}});
+  one["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"] = std::string(4096, '{');
+  one["spec"]["containers"] = Json::array({{{"env", Json::array({std::string(4096, '}')})}, {"name", "main"}}});
+  one["status"]["containerStatuses"] =
+      Json::array({{{"imageID", std::string(4096, '"')}, {"state", {{"running", {{"startedAt", "t"}}}}}}});
+  const auto slim = slim_objects(list_of({one, node("n")}), document, 64);
+  ASSERT_TRUE(slim);
+  EXPECT_LT(slim->size(), 1000U) << *slim;
+  EXPECT_NE(slim->find(R"("startedAt":"t")"), std::string::npos) << *slim;
+}
+
+TEST(KubernetesSlim, ErrorsNameTheSamePlace) {
+  const std::vector<Json> broken = {[] {
+                                      Json one = pod("p");
+                                      one["spec"]["priority"] = "high";
+                                      return one;
+                                    }(),
+                                    [] {
+                                      Json one = pod("p");
+                                      one["metadata"]["labels"]["app"] = 5;
+                                      one["metadata"]["labels"]["kai.scheduler/queue"] = 5;
+                                      return one;
+                                    }(),
+                                    [] {
+                                      Json one = pod("p");
+                                      one["spec"]["containers"] = Json::array({1});
+                                      return one;
+                                    }(),
+                                    [] {
+                                      Json one = pod("p");
+                                      one["spec"]["volumes"] = Json::object({{"a", 1}});
+                                      return one;
+                                    }(),
+                                    [] {
+                                      Json one = pod("p");
+                                      one["metadata"] = Json::array();
+                                      return one;
+                                    }(),
+                                    [] {
+                                      Json one = pod("p");
+                                      one["status"] = "Running";
+                                      return one;
+                                    }(),
+                                    Json(7),
+                                    Json::array(),
+                                    Json::object(),
+                                    Json(nullptr)};
+  for (const Json& one : broken) {
+    const std::string list = list_of({node("n"), one, pod("q")});
+    EXPECT_EQ(of_slim(list), of_all(list)) << one.dump();
+    EXPECT_EQ(of_slim(list).find("{\"format\""), std::string::npos) << one.dump();
+    const std::string documents = node("n").dump() + one.dump(1) + pod("q").dump(2);
+    EXPECT_EQ(of_slim(documents), of_all(documents)) << one.dump();
+  }
+}
+
+TEST(KubernetesSlim, ATextThatIsCutIsRefusedAsBefore) {
+  const std::string text = list_of({annotated(pod("p"), "quoted", "\\\"{["), node("n")});
+  for (std::size_t size = 0; size < text.size(); ++size) {
+    const std::string cut = text.substr(0, size);
+    EXPECT_EQ(of_slim(cut), of_all(cut)) << cut;
+    std::string other = text;
+    other[size] = other[size] == '"' ? '}' : '"';
+    EXPECT_EQ(of_slim(other), of_all(other)) << other;
+  }
+}
+
+TEST(KubernetesSlim, LinesAreToldByTheirFirstKey) {
+  for (const char* line :
+       {R"({"apiVersion":"v1"})", R"( { "kind" : "List"})", R"({"type":"ADDED"})", "{\n  \"items\": []"}) {
+    EXPECT_TRUE(begins_as_kubernetes(line)) << line;
+  }
+  for (const char* line : {"", "{", "{}", "[]", R"({"format":"muster/v1","kind":1})", R"({"id":"x"})", "\"kind\""}) {
+    EXPECT_FALSE(begins_as_kubernetes(line)) << line;
+  }
+}
+
+}  // namespace
+}  // namespace muster::kubernetes

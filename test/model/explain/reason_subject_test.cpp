@@ -1,0 +1,60 @@
+// What a reason is about, and which gangs have equal reasons.
+#include "model/explain/reason_subject.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "test/support/built_problem.h"
+
+namespace muster::explain {
+namespace {
+
+const std::string kCluster =
+    R"("nodes":[{"name":"a","gpus":{"count":4}}],"gangs":[{"name":"g"},{"name":"h"},{"name":"mixed"},)"
+    R"({"name":"runs","minMember":1}],"pods":[{"name":"g0","gang":"g","gpu":{"count":2}},{"name":"g1","gang":"g",)"
+    R"("gpu":{"count":2}},{"name":"h0","gang":"h","gpu":{"count":2}},{"name":"h1","gang":"h","gpu":{"count":2}},)"
+    R"({"name":"m0","gang":"mixed","gpu":{"count":1}},{"name":"m1","gang":"mixed","gpu":{"count":3}},)"
+    R"({"name":"r0","gang":"runs","node":"a","gpu":{"count":1}},{"name":"r1","gang":"runs","gpu":{"count":1}}])";
+
+TEST(ReasonSubject, NeedsTheWholeMinimumOfAGangThatDoesNotRun) {
+  const BuiltProblem built(kCluster);
+  const AfterPlan end = after_plan(*built, {});
+  const ReasonSubject subject = reason_subject(*built, end, built.gang("mixed"), true);
+  EXPECT_EQ(subject.need.pods, 2);
+  EXPECT_EQ(subject.need.items.size(), 2U);
+  EXPECT_FALSE(subject.has_present);
+}
+
+TEST(ReasonSubject, NeedsOnePodOfAGangWhoseMinimumRuns) {
+  const BuiltProblem built(kCluster);
+  const AfterPlan end = after_plan(*built, {});
+  const ReasonSubject subject = reason_subject(*built, end, built.gang("runs"), false);
+  EXPECT_EQ(subject.need.pods, 1);
+  EXPECT_TRUE(subject.has_present);
+}
+
+TEST(ReasonSignature, IsTheSameForGangsThatAreEqualInAllButTheName) {
+  const BuiltProblem built(kCluster);
+  const AfterPlan end = after_plan(*built, {});
+  const auto of = [&](std::string_view gang) {
+    return signature(*built, reason_subject(*built, end, built.gang(gang), true));
+  };
+  EXPECT_EQ(of("g"), of("h"));
+  EXPECT_NE(of("g"), of("mixed"));
+}
+
+TEST(ReasonSignature, IsPlainOnlyForGangsOfEqualWaitingPods) {
+  const BuiltProblem built(kCluster);
+  const AfterPlan end = after_plan(*built, {});
+  const auto of = [&](std::string_view gang) { return plain_signature(*built, end, built.gang(gang)); };
+  EXPECT_TRUE(of("g"));
+  EXPECT_EQ(of("g"), of("h"));
+  EXPECT_FALSE(of("mixed"));
+  EXPECT_FALSE(of("runs"));
+}
+
+}  // namespace
+}  // namespace muster::explain

@@ -1,0 +1,58 @@
+// Sums of what is free and of what is asked for.
+#include "model/explain/supply_sums.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "test/support/built_problem.h"
+
+namespace muster::explain {
+namespace {
+
+const std::string kCluster = R"("nodes":[{"name":"a","resources":{"cpu":"8"},"gpus":{"count":4}},)"
+                             R"({"name":"b","resources":{"cpu":"8"},"gpus":{"count":4},"unschedulable":true}],"pods":[)"
+                             R"({"name":"r","node":"a","gpu":{"count":1}},{"name":"p","gpu":{"count":2}},)"
+                             R"({"name":"f","gpu":{"fraction":0.5},"resources":{"cpu":"20"}}])";
+
+std::vector<NeedItem> items_of(const BuiltProblem& built, std::string_view pod) {
+  return need_of_pods(*built, {built.pod(pod)}).items;
+}
+
+TEST(SupplySums, CountWhatIsFreeOnTheNodesThatAClassMayUse) {
+  const BuiltProblem built(kCluster);
+  const AfterPlan end = after_plan(*built, {});
+  SupplySums supplies(*built, RemainingRoom::after(*built, end));
+  const PodClassIndex pod_class = built->pods[built.pod("p")].pod_class;
+  EXPECT_EQ(supplies.free_for(pod_class).gpu, 3'000'000);
+  EXPECT_EQ(supplies.free({pod_class}).amounts[kCpu.value()], 8'000);
+}
+
+TEST(SupplySums, CountTheCapacityOfAllNodesWithoutFilters) {
+  const BuiltProblem built(kCluster);
+  const AfterPlan end = after_plan(*built, {});
+  const SupplySums supplies(*built, RemainingRoom::after(*built, end));
+  const PodClassIndex pod_class = built->pods[built.pod("p")].pod_class;
+  EXPECT_EQ(supplies.capacity({pod_class}, false).gpu, 8'000'000);
+  EXPECT_EQ(supplies.capacity({pod_class}, true).gpu, 4'000'000);
+}
+
+TEST(DemandSum, CountsAFractionByItsPartOfADevice) {
+  const BuiltProblem built(kCluster);
+  EXPECT_EQ(demand_of(*built, items_of(built, "f")).gpu, 500'000);
+  EXPECT_EQ(demand_of(*built, items_of(built, "p")).gpu, 2'000'000);
+}
+
+TEST(DemandSum, NamesTheFirstResourceThatIsShort) {
+  const BuiltProblem built(kCluster);
+  const AfterPlan end = after_plan(*built, {});
+  SupplySums supplies(*built, RemainingRoom::after(*built, end));
+  const PodClassIndex p = built->pods[built.pod("p")].pod_class, f = built->pods[built.pod("f")].pod_class;
+  EXPECT_EQ(first_short(*built, demand_of(*built, items_of(built, "p")), supplies.free_for(p)), "");
+  EXPECT_EQ(first_short(*built, demand_of(*built, items_of(built, "f")), supplies.free_for(f)), "cpu");
+}
+
+}  // namespace
+}  // namespace muster::explain

@@ -1,0 +1,174 @@
+#include "model/objective/fair_share.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "test/support/built_problem.h"
+
+namespace muster {
+namespace {
+
+// A queue of one GPU quota, and what its pods ask for.
+struct QueueCase {
+  std::string name;
+  std::string gpu;        // "quota", "limit", "weight" of gpu, as JSON members
+  std::string requested;  // GPUs of its pending pod, a decimal; empty: no pod
+  int priority = 100;
+  std::string parent = {};
+};
+
+// Fair shares of GPUs in millionths, by queue, in a cluster with this many GPUs. One node, so that nothing depends on
+// fit.
+std::vector<Amount> gpu_shares(int gpus, const std::vector<QueueCase>& cases) {
+  std::string queues, pods;
+  for (const QueueCase& one : cases) {
+    queues +=
+        (queues.empty() ? "" : ",") + (R"({"name":")" + one.name + R"(","priority":)" + std::to_string(one.priority));
+    if (!one.parent.empty()) queues += R"(,"parent":")" + one.parent + '"';
+    queues += R"(,"gpu":{)" + one.gpu + "}}";
+    const std::size_t point = one.requested.find('.');
+    const std::string whole = one.requested.substr(0, point);
+    const auto pod = [&](const std::string& suffix, const std::string& gpu) {
+      pods += (pods.empty() ? "" : ",") +
+              (R"({"name":")" + one.name + suffix + R"(","queue":")" + one.name + R"(","gpu":{)" + gpu + "}}");
+    };
+    if (!whole.empty() && whole != "0") pod("-whole", R"("count":)" + whole);
+    if (point != std::string::npos) pod("-part", R"("fraction":0)" + one.requested.substr(point));
+  }
+  const BuiltProblem built(R"("nodes":[{"name":"n","gpus":{"count":)" + std::to_string(gpus) + R"(}}],"queues":[)" +
+                           queues + R"(],"pods":[)" + pods + "]");
+  const FairShares shares = compute_fair_shares(*built);
+  std::vector<Amount> result;
+  for (const QueueAmounts& amounts : shares.share) result.push_back(amounts[kQueueGpu]);
+  return result;
+}
+
+std::vector<Amount> whole(const std::vector<Amount>& gpus) {
+  std::vector<Amount> result;
+  for (const Amount gpu : gpus) result.push_back(gpu * 1'000'000);
+  return result;
+}
+
+const std::string kNoQuota = R"("quota":0)";
+
+TEST(FairShare, EachQueueFirstGetsItsQuotaButNoMoreThanItRequests) {
+  EXPECT_EQ(gpu_shares(10, {{"a", R"("quota":4,"weight":0)", "9"},
+                            {"b", R"("quota":4,"weight":0)", "3"},
+                            {"c", R"("quota":4,"weight":0)", ""}}),
+            whole({4, 3, 0}));
+}
+
+TEST(FairShare, WhatIsLeftGoesByWeightInWholeGpus) {
+  // Offers of 10: 2.5 and 7.5, so 2 and 7; the parts cut off are equal, and the one left over goes to the queue named
+  // first.
+  EXPECT_EQ(gpu_shares(10, {{"a", R"("quota":0,"weight":1)", "10"}, {"b", R"("quota":0,"weight":3)", "10"}}),
+            whole({3, 7}));
+}
+
+TEST(FairShare, WhatRoundingLeavesGoesToTheLargestPartCutOff) {
+  // Offers of 10 by 3, 2, 2: 4.29, 2.86, 2.86. Two are left over.
+  EXPECT_EQ(gpu_shares(10, {{"a", R"("quota":0,"weight":3)", "10"},
+                            {"b", R"("quota":0,"weight":2)", "10"},
+                            {"c", R"("quota":0,"weight":2)", "10"}}),
+            whole({4, 3, 3}));
+  // By 2, 1, 1: 5, 2.5, 2.5.
+  EXPECT_EQ(gpu_shares(10, {{"a", R"("quota":0,"weight":2)", "10"}, {"b", kNoQuota, "10"}, {"c", kNoQuota, "10"}}),
+            whole({5, 3, 2}));
+}
+
+TEST(FairShare, QueueThatNeedsLessThanItsOfferLeavesTheRestForAnotherRound) {
+  // Offers of 12: 4, 4, 4; a takes 1, and 3 more are offered to b and c as 1.5 and 1.5.
+  EXPECT_EQ(gpu_shares(12, {{"a", kNoQuota, "1"}, {"b", kNoQuota, "12"}, {"c", kNoQuota, "12"}}), whole({1, 6, 5}));
+}
+
+TEST(FairShare, QueueOfWeightZeroGetsNothingBeyondItsQuota) {
+  EXPECT_EQ(gpu_shares(10, {{"a", R"("quota":2,"weight":0)", "10"}, {"b", R"("quota":2)", "5"}}), whole({2, 5}));
+}
+
+TEST(FairShare, FractionalWeightsAreExact) {
+  EXPECT_EQ(gpu_shares(10, {{"a", R"("quota":0,"weight":0.1)", "10"}, {"b", R"("quota":0,"weight":0.4)", "10"}}),
+            whole({2, 8}));
+}
+
+TEST(FairShare, UnlimitedQuotaIsTheTotalAndQuotasAreNeverScaledDown) {
+  EXPECT_EQ(gpu_shares(10, {{"a", "", "10"}, {"b", "", "7"}, {"c", R"("quota":4)", "5"}}), whole({10, 7, 4}));
+}
+
+TEST(FairShare, LimitBoundsTheShareEvenBelowTheQuota) {
+  EXPECT_EQ(gpu_shares(10, {{"a", R"("quota":5,"limit":3)", "10"}, {"b", R"("quota":2)", "10"}}), whole({3, 7}));
+}
+
+TEST(FairShare, HigherPriorityTakesOfWhatIsLeftFirst) {
+  // Quotas 2 and 2; of the 6 left, a (named last) takes the 3 it lacks, and b the rest.
+  EXPECT_EQ(gpu_shares(10, {{"b", R"("quota":2)", "10", 100}, {"a", R"("quota":2)", "5", 200}}), whole({5, 5}));
+}
+
+TEST(FairShare, WhatRoundingLeavesIsHandedOutOverAllPrioritiesAtTheEnd) {
+  // Of 3, the higher two are offered 1.5 each: 1 and 1. The one left is offered to c as a whole before any is handed
+  // out.
+  EXPECT_EQ(gpu_shares(3, {{"a", kNoQuota, "3", 200}, {"b", kNoQuota, "3", 200}, {"c", kNoQuota, "3", 100}}),
+            whole({1, 1, 1}));
+}
+
+TEST(FairShare, RequestsOfFractionsLeaveFractions) {
+  // Offers of 4: 2 and 2. a takes the 1.5 it lacks; half a GPU is no whole unit, so it comes at the end.
+  EXPECT_EQ(gpu_shares(4, {{"a", kNoQuota, "1.5"}, {"b", kNoQuota, "4"}}), (std::vector<Amount>{1'500'000, 2'500'000}));
+}
+
+TEST(FairShare, ChildrenDivideTheirParentsShareOnFourLevels) {
+  // 16 at the top: r gets 12 (quota) and s 4. Under r: x 8, y 4. Under x: m and n halve it. Under m: all for the one
+  // leaf that asks.
+  EXPECT_EQ(gpu_shares(16, {{"r", R"("quota":12)", ""},
+                            {"s", R"("quota":4)", "9"},
+                            {"x", R"("quota":8)", "", 100, "r"},
+                            {"y", R"("quota":4)", "9", 100, "r"},
+                            {"m", kNoQuota, "", 100, "x"},
+                            {"n", kNoQuota, "9", 100, "x"},
+                            {"l", kNoQuota, "9", 100, "m"},
+                            {"k", kNoQuota, "", 100, "m"}}),
+            whole({12, 4, 8, 4, 4, 4, 4, 0}));
+}
+
+TEST(FairShare, ChildrensQuotasMayExceedTheirParentsShare) {
+  EXPECT_EQ(gpu_shares(10, {{"r", R"("quota":4,"limit":4)", ""},
+                            {"a", R"("quota":4)", "9", 100, "r"},
+                            {"b", R"("quota":3)", "9", 100, "r"}}),
+            whole({4, 4, 3}));
+}
+
+TEST(FairShare, WhatRunsCountsAsRequestedAndWhatIsReleasingOrGatedDoesNot) {
+  const BuiltProblem built(
+      R"("nodes":[{"name":"n","gpus":{"count":8,"memory":"1000Mi"}},{"name":"large",
+      "gpus":{"count":1,"memory":"2000Mi"}}],"queues":[{"name":"a"}],"pods":[
+      {"name":"1","queue":"a","node":"n","gpu":{"count":1}},{"name":"2","queue":"a",
+      "node":"n","status":"releasing","gpu":{"count":1}},
+      {"name":"3","queue":"a","status":"gated","gpu":{"count":1}},{"name":"4","queue":"a","gpu":{"memory":"250Mi"}},
+      {"name":"5","queue":"a","node":"large","gpu":{"memory":"500Mi"}}])");
+  EXPECT_EQ(compute_fair_shares(*built).requestable[QueueIndex(0)][kQueueGpu], 1'500'000);
+}
+
+TEST(FairShare, CpuIsDividedInThousandthsAndMemoryInBytes) {
+  const BuiltProblem built(R"("nodes":[{"name":"n","resources":{"cpu":"1","memory":100}}],"queues":[
+      {"name":"a","cpu":{"quota":0},"memory":{"quota":0}},{"name":"b","cpu":{"quota":0,
+      "weight":2},"memory":{"quota":0,"weight":2}}],"pods":[
+      {"name":"p","queue":"a","resources":{"cpu":1,"memory":100}},{"name":"q","queue":"b",
+      "resources":{"cpu":1,"memory":100}}])");
+  const FairShares shares = compute_fair_shares(*built);
+  EXPECT_EQ(shares.share[QueueIndex(0)], (QueueAmounts{0, 333, 33}));
+  EXPECT_EQ(shares.share[QueueIndex(1)], (QueueAmounts{0, 667, 67}));
+}
+
+TEST(FairShare, AsWorkAShareIsItsGpusAndTheLargerOfItsOtherParts) {
+  const BuiltProblem built(R"("nodes":[{"name":"n","resources":{"cpu":10,"memory":1000},"gpus":{"count":4}}],"queues":[
+      {"name":"a","gpu":{"quota":1.5},"cpu":{"quota":3},"memory":{"quota":400}},{"name":"b"}],"pods":[
+      {"name":"p","queue":"a","resources":{"cpu":2,"memory":100},"gpu":{"count":1}}])");
+  const FairShares shares = compute_fair_shares(*built);
+  EXPECT_EQ(shares.share_work[QueueIndex(0)], (std::array<Work, 2>{1000, 800}));  // a fifth of the cores, of 4 GPUs
+  EXPECT_EQ(shares.quota_work[QueueIndex(0)], (std::array<Work, 2>{1500, 1600}));
+  EXPECT_EQ(shares.quota_work[QueueIndex(1)], (std::array<Work, 2>{4000, 4000}));
+}
+
+}  // namespace
+}  // namespace muster

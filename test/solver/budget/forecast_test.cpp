@@ -1,0 +1,88 @@
+#include "solver/budget/forecast.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+constexpr std::int64_t kLooks = 100'000;
+
+// A search stops at the time of the forecast, the checks take 20 ms, and the reasons all that is then left of the
+// second.
+TEST(EndForecast, LeavesTimeToSearchThoughReasonsTakeAllThatTheyGet) {
+  constexpr double kWhole = 1'000, kChecks = 20;
+  EndForecast forecast;
+  for (int line = 0; line < 50; ++line) {
+    const double end = std::min(kWhole, forecast.of(kLooks, kWhole));
+    forecast.learn(kLooks, kChecks, end - kChecks);
+  }
+  EXPECT_LT(forecast.of(kLooks, kWhole), 0.15 * kWhole);
+  EXPECT_GE(forecast.of(kLooks, kWhole), kChecks);
+}
+
+TEST(EndForecast, GrowsImmediatelyWithTheWorkAndFallsByHalves) {
+  EndForecast forecast;
+  const double first = forecast.of(kLooks, 10'000);
+  forecast.learn(kLooks, 400, 0);
+  const double high = forecast.of(kLooks, 10'000);
+  EXPECT_GT(high, 400);
+  EXPECT_GT(high, first);
+  forecast.learn(kLooks, 0, 0);
+  EXPECT_GT(forecast.of(kLooks, 10'000), 0.4 * high);
+  EXPECT_LT(forecast.of(kLooks, 10'000), 0.6 * high);
+}
+
+TEST(EndForecast, KeepsTimeForReasonsWhereTheyTakeLittle) {
+  EndForecast forecast;
+  for (int line = 0; line < 20; ++line) forecast.learn(kLooks, 0, 30);
+  EXPECT_GE(forecast.of(kLooks, 1'000), 30);
+  EXPECT_LT(forecast.of(kLooks, 100), 30);  // of so little time they get a part only
+}
+
+TEST(EndForecast, LearnsNothingOfSmallLines) {
+  EndForecast forecast;
+  const double first = forecast.of(kLooks, 1'000);
+  forecast.learn(10, 900, 900);
+  EXPECT_DOUBLE_EQ(forecast.of(kLooks, 1'000), first);
+}
+
+TEST(WritingForecast, LearnsOfLongLinesButNotOfTheReasonsInThem) {
+  WritingForecast forecast;
+  const double first = forecast.of(kLooks);
+  forecast.learn(10, 0, 5);
+  EXPECT_DOUBLE_EQ(forecast.of(kLooks), first);
+  for (int line = 0; line < 10; ++line)
+    forecast.learn(kLooks, kLooks / 10, 10 + writing_time(kReasonBytes * kLooks / 10));
+  EXPECT_LT(forecast.of(kLooks), 21);
+  EXPECT_GT(forecast.of(kLooks), 10);
+  forecast.learn(kLooks, 0, 100);
+  EXPECT_GT(forecast.of(kLooks), 100);
+}
+
+TEST(EngineForecast, BeginsWithTheTunedRatesAndLearnsEachKindByItself) {
+  EngineForecast forecast;
+  EXPECT_DOUBLE_EQ(forecast.first_plan(kLooks, false), 500);
+  EXPECT_DOUBLE_EQ(forecast.first_plan(kLooks, true), 1'400);
+  EXPECT_DOUBLE_EQ(forecast.greedy_start(kLooks, true), 1'000);
+  forecast.learn_first_plan(kLooks, true, 3'000);
+  forecast.learn_greedy_start(kLooks, true, 5'000);
+  EXPECT_DOUBLE_EQ(forecast.first_plan(kLooks, true), 3'000);
+  EXPECT_DOUBLE_EQ(forecast.first_plan(kLooks, false), 500);
+  EXPECT_DOUBLE_EQ(forecast.greedy_start(kLooks, true), 5'000);
+  EXPECT_DOUBLE_EQ(forecast.greedy_start(kLooks, false), 1'000);
+}
+
+// One slow cycle must not shut the engine out for good.
+TEST(EngineForecast, ForgetsTheTimeOfAnEngineThatIsLeftOut) {
+  EngineForecast forecast;
+  forecast.learn_first_plan(kLooks, false, 16'500);
+  int cycles = 0;
+  for (; forecast.first_plan(kLooks, false) > 1'000; ++cycles) forecast.note_left_out(false);
+  EXPECT_EQ(cycles, 5);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,147 @@
+// Aggregate prices of the cluster. A level `work` counts thousandths of a GPU, so a pod of one GPU is worth 1000.
+#include "solver/column_generation/aggregate.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "solver/column_generation/demand_side.h"
+#include "test/solver/scene.h"
+
+namespace muster::column_generation {
+namespace {
+
+using test::cluster_of;
+using test::node_line;
+using test::pod_lines;
+using test::Scene;
+
+struct Prices {
+  Prices(const std::string& nodes, const std::string& pods, const std::string& rest = "")
+      : scene(cluster_of(nodes, pods, rest)),
+        work(scene.formulated(LevelKind::kWork)),
+        backend(MUSTER_BINARY),
+        task{work, 1, test::no_deadline(), 100} {}
+
+  // The price of one pod of that name, in a room that it fits into.
+  double of(const std::string& pod, const std::vector<double>& price) const {
+    const PodClassIndex wanted = scene.cluster.problem.pods[scene.pod(pod)].pod_class;
+    for (const formulation::ResidualClassIndex room : scene.sub.supply.rooms.indices())
+      for (const formulation::DemandIndex d : scene.sub.supply.rooms[room].demands)
+        if (scene.sub.demand.classes[d].pod_class == wanted)
+          return price[static_cast<std::size_t>(scene.sub.formulation->supply_row(d, room))];
+    return -1;
+  }
+  // By demand class, each the same.
+  std::vector<double> all_pods(double price) const {
+    return std::vector<double>(scene.sub.demand.classes.size(), price);
+  }
+
+  Scene scene;
+  lp::LinearExpression work;
+  cbc::Backend backend;
+  PricingTask task;
+};
+
+// Three pods for two GPUs: one more GPU would be worth what a pod is.
+TEST(PricesInSum, AreWhatAPodIsWorthWhereDevicesAreScarce) {
+  Prices prices(node_line("a", 1) + "," + node_line("b", 1), pod_lines("p", 3, R"("gpu":{"count":1})"));
+  const std::vector<double> price = aggregate_prices(prices.scene.sub, prices.task, prices.backend);
+  EXPECT_NEAR(prices.of("p-0", price), 1000, 1e-6);
+}
+
+// Devices are scarce for pods that take all of one; the cores that others ask for are not.
+TEST(PricesInSum, AreNothingForPodsThatFindRoomAnyway) {
+  Prices prices(node_line("a", 1) + "," + node_line("b", 1),
+                pod_lines("p", 5, R"("gpu":{"count":1})") + "," + pod_lines("c", 2, R"("resources":{"cpu":1})"));
+  const std::vector<double> price = aggregate_prices(prices.scene.sub, prices.task, prices.backend);
+  EXPECT_NEAR(prices.of("p-0", price), 1000, 1e-6);
+  EXPECT_NEAR(prices.of("c-0", price), 0, 1e-6);
+}
+
+// 19 halves of ten GPUs: all fit, so nothing is scarce. Nine tenths of the GPUs are nine, which are half a GPU short.
+TEST(PricesInSum, ComeFromSmallerSumsWhereAllFits) {
+  Prices prices(node_line("a", 5) + "," + node_line("b", 5), pod_lines("p", 19, R"("gpu":{"fraction":0.5})"));
+  const std::vector<double> price = aggregate_prices(prices.scene.sub, prices.task, prices.backend);
+  EXPECT_NEAR(prices.of("p-0", price), 500, 1e-6);
+}
+
+// A pod may be bought: what is cheaper than it is worth is bought, and costs that; no pod pays more than it costs.
+TEST(PricesOfPods, AreThoseThatAreKnown) {
+  Prices prices(node_line("a", 1) + "," + node_line("b", 1), pod_lines("p", 3, R"("gpu":{"count":1})"));
+  const auto price_at = [&](double known) {
+    return prices.of("p-0", prices_of_pods(prices.scene.sub, prices.task, prices.all_pods(known), prices.backend));
+  };
+  EXPECT_NEAR(price_at(400), 400, 1e-6);
+  EXPECT_NEAR(price_at(0), 0, 1e-6);
+  EXPECT_GE(price_at(1500), 1000 - 1e-6);
+  EXPECT_LE(price_at(1500), 1500 + 1e-6);
+}
+
+TEST(PricesOfPods, AreOfAllRows) {
+  Prices prices(node_line("a", 1), pod_lines("p", 3, R"("gpu":{"count":1})"));
+  EXPECT_EQ(prices_of_pods(prices.scene.sub, prices.task, prices.all_pods(400), prices.backend).size(),
+            static_cast<std::size_t>(prices.scene.sub.formulation->model().rows()));
+}
+
+// --- What is left of the model without its supply
+
+// With a limit on the queue, whose row comes after those of the rooms.
+struct Sides : Prices {
+  Sides()
+      : Prices(node_line("a", 2) + "," + node_line("b", 4), pod_lines("p", 9, R"("queue":"q","gpu":{"count":1})"),
+               R"(,"queues":[{"name":"q","gpu":{"limit":4}}])") {
+    for (const formulation::ResidualClassIndex room : scene.sub.supply.rooms.indices())
+      scene.sub.pool.add(room, {{{formulation::DemandIndex(0), {0}, -1}}, {{formulation::DemandIndex(0), 1}}, {}, 0});
+    scene.sub.add_new_columns();
+  }
+};
+
+TEST(DemandSide, LeavesOutConfigurationsAndTheRowsOfTheirRooms) {
+  const Sides sides;
+  const DemandSide side(sides.scene.sub, sides.task);
+  EXPECT_EQ(side.milp.rows(), side.whole.rows() - 2) << "two classes of rooms";
+  EXPECT_EQ(side.milp.columns(), side.whole.columns() - 2) << "one configuration of each";
+  for (const formulation::ResidualClassIndex room : sides.scene.sub.supply.rooms.indices())
+    EXPECT_EQ(side.row_of(sides.scene.sub.formulation->capacity_row(room)), -1);
+  for (std::size_t j = 0; j < side.columns.size(); ++j) {
+    EXPECT_FALSE(side.is_configuration[side.columns[j]]);
+    EXPECT_EQ(side.milp.objective[j], side.whole.objective[side.columns[j]]);
+    EXPECT_EQ(side.milp.upper[j], side.whole.upper[side.columns[j]]);
+  }
+}
+
+TEST(DemandSide, KeepsEveryEntryOfWhatIsLeft) {
+  const Sides sides;
+  const DemandSide side(sides.scene.sub, sides.task);
+  for (std::size_t j = 0; j < side.columns.size(); ++j) {
+    const std::size_t whole = side.columns[j];
+    std::vector<double> found(static_cast<std::size_t>(side.milp.rows())), expected = found;
+    for (auto e = side.milp.column_begin[j]; e < side.milp.column_begin[j + 1]; ++e)
+      found[static_cast<std::size_t>(side.milp.entry_row[static_cast<std::size_t>(e)])] +=
+          side.milp.entry_value[static_cast<std::size_t>(e)];
+    for (auto e = side.whole.column_begin[whole]; e < side.whole.column_begin[whole + 1]; ++e) {
+      const std::int32_t row = side.row_of(side.whole.entry_row[static_cast<std::size_t>(e)]);
+      if (row >= 0) expected[static_cast<std::size_t>(row)] += side.whole.entry_value[static_cast<std::size_t>(e)];
+    }
+    EXPECT_EQ(found, expected);
+  }
+}
+
+TEST(DemandSide, TellsPricesByRowsOfTheWhole) {
+  const Sides sides;
+  const DemandSide side(sides.scene.sub, sides.task);
+  std::vector<double> price;
+  for (std::int32_t row = 0; row < side.milp.rows(); ++row) price.push_back(row + 1);
+  price.push_back(99);  // of a further row
+  const formulation::ResidualClassIndex last(sides.scene.sub.supply.rooms.size() - 1);
+  ASSERT_GT(side.whole.rows() - 1, sides.scene.sub.formulation->capacity_row(last)) << "some row changes its place";
+  const std::vector<double> whole = side.whole_prices(price);
+  ASSERT_EQ(whole.size(), static_cast<std::size_t>(side.whole.rows()));
+  for (std::size_t row = 0; row < whole.size(); ++row)
+    EXPECT_EQ(whole[row], side.row_of(static_cast<std::int32_t>(row)) + 1) << "-1 + 1: no price";
+}
+
+}  // namespace
+}  // namespace muster::column_generation

@@ -1,0 +1,147 @@
+// Bounds by blocks of rooms, of clusters for which the best can be told at sight. A level `work` counts thousandths of
+// a GPU, so a pod of one GPU is worth 1000.
+#include "solver/column_generation/block_generation.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "test/solver/scene.h"
+
+namespace muster::column_generation {
+namespace {
+
+using test::cluster_of;
+using test::node_line;
+using test::pod_lines;
+using test::Scene;
+
+// Nodes of so many GPUs each.
+std::string nodes_of(const std::vector<int>& gpus) {
+  std::string lines;
+  for (std::size_t i = 0; i < gpus.size(); ++i)
+    lines += (i == 0 ? "" : ",") + node_line("n" + std::to_string(i), gpus[i]);
+  return lines;
+}
+
+struct Generated {
+  Generated(const std::vector<int>& gpus, const std::string& pods, std::size_t most_blocks)
+      : scene(cluster_of(nodes_of(gpus), pods)),
+        work(scene.formulated(LevelKind::kWork)),
+        backend(MUSTER_BINARY),
+        task{work, 1, test::no_deadline(), 100},
+        blocks(make_blocks(scene.sub, most_blocks)) {}
+
+  Priced price() {
+    return price_blocks(scene.sub, blocks, task, backend, [](const Priced&) { return false; });
+  }
+
+  Scene scene;
+  lp::LinearExpression work;
+  cbc::Backend backend;
+  PricingTask task;
+  Blocks blocks;
+};
+
+TEST(MakeBlocks, HoldEveryRoomOnceAndNeighboursInSizeTogether) {
+  const Generated g({1, 7, 2, 8, 3, 6}, pod_lines("p", 3, R"("gpu":{"count":1})"), 3);
+  ASSERT_EQ(g.blocks.blocks.size(), 3U);
+  std::vector<std::vector<std::size_t>> gpus;
+  for (const Blocks::Block& block : g.blocks.blocks) {
+    gpus.emplace_back();
+    for (const formulation::ResidualClassIndex room : block.rooms)
+      gpus.back().push_back(g.scene.sub.supply.rooms[room].free_devices.size());
+  }
+  EXPECT_EQ(gpus, (std::vector<std::vector<std::size_t>>{{1, 2}, {3, 6}, {7, 8}}));
+}
+
+void expect_limit(const std::vector<int>& gpus, const std::string& pods, double best) {
+  for (const std::size_t most_blocks : {std::size_t{1}, std::size_t{2}, gpus.size()}) {
+    Generated g(gpus, pods, most_blocks);
+    const Priced priced = g.price();
+    EXPECT_GE(priced.dual_bound, best) << most_blocks << " blocks: a bound that is false";
+    EXPECT_LE(priced.dual_bound, best + 1) << most_blocks << " blocks";
+    EXPECT_LE(priced.value, best + 1);
+  }
+}
+
+// Each node of three GPUs holds one pod of two, though 6 GPUs in total would hold three of them.
+TEST(PriceBlocks, KnowThatWholeDevicesOfANodeAreNotDivided) {
+  expect_limit({3, 3, 1}, pod_lines("p", 4, R"("gpu":{"count":2})"), 4000);
+}
+
+// One pod of 0.6 on each of three devices.
+TEST(PriceBlocks, KnowThatADeviceIsNotSharedBeyondItsEnd) {
+  expect_limit({1, 2}, pod_lines("p", 5, R"("gpu":{"fraction":0.6})"), 1800);
+}
+
+TEST(PriceBlocks, CountNoMoreThanThereIs) { expect_limit({4, 5, 6}, pod_lines("p", 7, R"("gpu":{"count":1})"), 7000); }
+
+// At no price at all each room is worth nothing, and each pod that some node could take all of its work: two of two
+// GPUs and seven of one, 2 x 2000 + 7 x 1000, though there are seven GPUs. Any prices give a bound.
+TEST(FillBlocks, GiveABoundAtAnyPricesAndOneColumnABlock) {
+  Generated g({3, 3, 1},
+              pod_lines("two", 4, R"("gpu":{"count":2})") + "," + pod_lines("one", 7, R"("gpu":{"count":1})"), 2);
+  g.scene.sub.stability_center.assign(static_cast<std::size_t>(g.scene.sub.formulation->model().rows()), 0.0);
+  const Priced at_nothing = fill_blocks(g.scene.sub, g.blocks, g.task, g.backend);
+  EXPECT_NEAR(at_nothing.dual_bound, 11'000, 0.01);
+  EXPECT_FALSE(at_nothing.x.empty());
+  for (const Blocks::Block& block : g.blocks.blocks) {
+    double shares = 0;
+    for (const Blocks::Column& column : block.columns) shares += column.share;
+    EXPECT_EQ(shares, 1);
+  }
+}
+
+TEST(FillBlocks, HaveNothingToSayWithoutPrices) {
+  Generated g({3, 3, 1}, pod_lines("p", 4, R"("gpu":{"count":2})"), 2);
+  const Priced priced = fill_blocks(g.scene.sub, g.blocks, g.task, g.backend);
+  EXPECT_TRUE(priced.x.empty());
+  EXPECT_EQ(priced.dual_bound, lp::kInfinity);
+}
+
+// Ten nodes alike, and a node of another kind, of which there are no columns.
+struct Dealt : Generated {
+  Dealt() : Generated({2, 2, 2, 2, 2, 2, 2, 2, 2, 2}, pod_lines("p", 9, R"("gpu":{"count":1})"), 1) {
+    const formulation::ResidualClassIndex room(0);
+    scene.sub.pool.add(room, {{{formulation::DemandIndex(0), {0}, -1}}, {{formulation::DemandIndex(0), 1}}, {}, 0});
+    scene.sub.pool.add(room, {{{formulation::DemandIndex(0), {0}, -1}, {formulation::DemandIndex(0), {1}, -1}},
+                              {{formulation::DemandIndex(0), 2}},
+                              {},
+                              0});
+    blocks.blocks = {{{room}, {}, 1}};
+  }
+  std::vector<std::pair<std::size_t, std::int64_t>> dealt(const std::vector<std::pair<std::uint32_t, double>>& shares) {
+    for (const auto& [choice, share] : shares) blocks.blocks[0].columns.push_back({{choice}, Blocks::kNoPoint, share});
+    const std::vector<double> x(static_cast<std::size_t>(scene.sub.formulation->model().columns()), 0.0);
+    return disaggregate(scene.sub, blocks, x).configurations.at(0);
+  }
+};
+
+using Chosen = std::vector<std::pair<std::size_t, std::int64_t>>;
+
+// Of ten nodes three in ten get the first configuration, seven in ten the second.
+TEST(DealBlocks, GiveEachColumnAsManyNodesAsItsShareSays) {
+  EXPECT_EQ(Dealt().dealt({{0, 0.3}, {1, 0.7}}), (Chosen{{0, 3}, {1, 7}}));
+  EXPECT_EQ(Dealt().dealt({{1, 1.0}}), (Chosen{{1, 10}}));
+}
+
+TEST(DealBlocks, LeaveNodesAloneForWhichNothingIsChosen) {
+  EXPECT_EQ(Dealt().dealt({{0, 0.5}, {Blocks::kEmpty, 0.5}}), (Chosen{{0, 5}}));
+  EXPECT_EQ(Dealt().dealt({}), Chosen{});
+}
+
+// Four nodes of which a sample takes one, the third in size: it stands for four of three GPUs.
+TEST(SampleOf, StandsForAllRooms) {
+  Generated g({1, 2, 3, 30}, pod_lines("p", 100, R"("gpu":{"count":1})"), 1);
+  Blocks sample = sample_of(g.scene.sub, g.blocks, 1);
+  ASSERT_EQ(sample.blocks.size(), 1U);
+  EXPECT_EQ(sample.blocks[0].rooms.size(), 1U);
+  EXPECT_EQ(sample.blocks[0].scale, 4);
+  const Priced priced = price_blocks(g.scene.sub, sample, g.task, g.backend, [](const Priced&) { return false; });
+  EXPECT_NEAR(priced.dual_bound, 12'000, 1);
+}
+
+}  // namespace
+}  // namespace muster::column_generation

@@ -1,0 +1,160 @@
+#include "solver/engine/repair.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "heuristics/state/plan_of.h"
+#include "heuristics/state/planned_eviction.h"
+#include "model/referee/referee.h"
+#include "test/solver/random_cluster.h"
+
+namespace muster::engine {
+namespace {
+
+using test::Cluster;
+
+// One node of 8 GPUs, all in use by two pods of low priority, and a gang that wants 4.
+Cluster full_node(const std::string& actions) {
+  return *test::build_cluster(
+      R"({"format":"muster/v1","time":1000,"nodes":[{"name":"n","resources":{"cpu":64,"memory":"64Gi"},"gpus":{"count":8}}],
+      "policy":{"actions":)" +
+      actions + R"(},"queues":[{"name":"q"}],"gangs":[{"name":"g","queue":"q","priority":10,"minMember":2}],"pods":[
+      {"name":"a","queue":"q","gpu":{"count":4},"node":"n","gpus":[0,1,2,3],"started":0},
+      {"name":"b","queue":"q","gpu":{"count":4},"node":"n","gpus":[4,5,6,7],"started":900},
+      {"name":"g-0","gang":"g","gpu":{"count":2}},{"name":"g-1","gang":"g","gpu":{"count":2}}]})");
+}
+
+// The plan after more room has been made in addition to the given evictions.
+struct Repaired {
+  Repaired(const Cluster& cluster, std::vector<PlannedEviction> evictions) {
+    const ClusterState before(cluster.problem, ClusterState::Releasing::kFreed);
+    const preemption::EvictionRules rules(cluster.problem, cluster.shares, before);
+    const column_generation::Setting setting{cluster.problem, cluster.shares, rules};
+    const formulation::EvictionCandidates candidates = formulation::find_candidates(cluster.problem, rules, before);
+    const std::vector<bool> reserved(cluster.problem.nodes.size(), false);
+    const column_generation::RestrictedMaster sub(setting, before, candidates, reserved);
+    const QueueBounds bounds = queue_bounds(cluster.problem, before);
+    ClusterState state = before;
+    for (const PlannedEviction& eviction : evictions) state.take(eviction.pod);
+    Repair(setting, sub.demand, bounds).claim_more(state, evictions, Deadline(Deadline::Clock::now(), true));
+    plan = plan_of(cluster.problem, state, evictions);
+    violations = referee::check_plan(*cluster.snapshot, cluster.problem, cluster.shares, plan);
+  }
+  Plan plan;
+  std::vector<referee::Violation> violations;
+};
+
+// That the gang is placed for the eviction of that pod alone.
+void expect_placed_for(PodIndex victim, const std::vector<PlannedEviction>& so_far) {
+  const Cluster cluster = full_node(R"(["place","preempt"])");
+  const Repaired repaired(cluster, so_far);
+  EXPECT_TRUE(repaired.violations.empty());
+  EXPECT_EQ(repaired.plan.placements.size(), 2U);
+  ASSERT_EQ(repaired.plan.evictions.size(), 1U);
+  EXPECT_EQ(repaired.plan.evictions[0].pod, victim);
+}
+
+TEST(ClaimMore, EvictsTheShortestRunningPodForAGangThatIsLeftOut) { expect_placed_for(PodIndex(1), {}); }
+
+TEST(ClaimMore, KeepsTheEvictionsThatThereAre) {
+  expect_placed_for(PodIndex(0), {{PodIndex(0), EvictionReason::kPreempt, GangIndex(0)}});
+}
+
+TEST(ClaimMore, KeepsPlansWhoseEvictionsHaveNoClaimant) {
+  const Cluster cluster = full_node(R"(["place","preempt"])");
+  EXPECT_TRUE(Repaired(cluster, {{PodIndex(0), EvictionReason::kReclaim, GangIndex::none()}}).plan.placements.empty());
+}
+
+TEST(ClaimMore, DoesNothingThatThePolicyDoesNotName) {
+  const Cluster cluster = full_node(R"(["place"])");
+  const Repaired repaired(cluster, {});
+  EXPECT_TRUE(repaired.plan.placements.empty());
+  EXPECT_TRUE(repaired.plan.evictions.empty());
+}
+
+// What the other repairs report of a state: the two nodes of four GPUs, `a` and `b` of a gang that needs both of
+// them run on the first, `w` waits.
+struct TwoNodes {
+  TwoNodes()
+      : cluster(*test::build_cluster(
+            R"({"format":"muster/v1","time":1000,"nodes":[)"
+            R"({"name":"m","resources":{"cpu":64,"memory":"64Gi"},"gpus":{"count":4}},)"
+            R"({"name":"n","resources":{"cpu":64,"memory":"64Gi"},"gpus":{"count":4}}],)"
+            R"("policy":{"actions":["place","preempt"]},)"
+            R"("gangs":[{"name":"g","minMember":2},{"name":"h","priority":9},{"name":"i","priority":5}],"pods":[)"
+            R"({"name":"a","gang":"g","gpu":{"count":2},"node":"m","gpus":[0,1],"started":0},)"
+            R"({"name":"b","gang":"g","gpu":{"count":2},"node":"m","gpus":[2,3],"started":0},)"
+            R"({"name":"w","gang":"h","gpu":{"count":4}},{"name":"v","gang":"i","gpu":{"count":3}}]})")),
+        state(cluster.problem, ClusterState::Releasing::kFreed),
+        before(state),
+        rules(cluster.problem, cluster.shares, before),
+        setting{cluster.problem, cluster.shares, rules},
+        demand(formulation::collect_demand(cluster.problem,
+                                           formulation::find_candidates(cluster.problem, rules, before), before)),
+        bounds(queue_bounds(cluster.problem, before)),
+        repair(setting, demand, bounds) {}
+
+  test::Cluster cluster;
+  ClusterState state, before;
+  preemption::EvictionRules rules;
+  column_generation::Setting setting;
+  formulation::Demand demand;
+  QueueBounds bounds;
+  Repair repair;
+};
+constexpr PodIndex kA{0}, kB{1}, kW{2}, kV{3};
+constexpr NodeIndex kM{0}, kN{1};
+constexpr GangIndex kH{1}, kI{2};
+const std::vector<PlannedEviction> kBothGo = {{kA, EvictionReason::kPreempt, kH}, {kB, EvictionReason::kPreempt, kH}};
+
+TEST(BringBack, KeepsAnEvictedPodIfItsPlaceIsFree) {
+  TwoNodes two;
+  for (const PodIndex pod : {kA, kB}) two.state.take(pod);
+  two.state.put(kW, kN, {0, 1, 2, 3});
+  two.repair.bring_back(two.state, kBothGo);
+  ASSERT_TRUE(two.state.is_present(kA) && two.state.is_present(kB));
+  EXPECT_EQ(two.state.node_of(kA), kM);
+}
+
+// One of its two pods could come back; with one alone the gang has not its minimum.
+TEST(BringBack, BringsNoPartOfAGangThatIsLessThanItsMinimum) {
+  TwoNodes two;
+  for (const PodIndex pod : {kA, kB}) two.state.take(pod);
+  two.state.put(kV, kM, {0, 1, 2});
+  two.repair.bring_back(two.state, kBothGo);
+  EXPECT_FALSE(two.state.is_present(kA) || two.state.is_present(kB));
+}
+
+TEST(LetTornGangsGo, TakesTheRestOfAGangThatHasLostItsMinimum) {
+  TwoNodes two;
+  two.state.take(kA);
+  std::vector<PlannedEviction> evictions = {{kA, EvictionReason::kPreempt, kH}};
+  two.repair.let_torn_gangs_go(two.state, evictions);
+  EXPECT_FALSE(two.state.is_present(kB));
+  ASSERT_EQ(evictions.size(), 2U);
+  EXPECT_EQ(evictions[1].pod, kB);
+  EXPECT_EQ(evictions[1].for_gang, kH);
+}
+
+// `h` found no place; `i`, on the node that the two have left, may preempt them, too.
+TEST(NameClaimants, NamesOneThatIsPlacedWhereTheOtherIsNot) {
+  TwoNodes two;
+  for (const PodIndex pod : {kA, kB}) two.state.take(pod);
+  two.state.put(kV, kM, {0, 1, 2});
+  std::vector<PlannedEviction> evictions = kBothGo;
+  two.repair.name_claimants(two.state, evictions);
+  for (const PlannedEviction& eviction : evictions) EXPECT_EQ(eviction.for_gang, kI);
+}
+
+// The node n has room for one of the two that wait: the higher priority, although it asks for more.
+TEST(FillUp, PlacesWhatIsLeftOutByPriority) {
+  TwoNodes two;
+  two.repair.fill_up(two.state, Deadline(Deadline::Clock::now(), true));
+  ASSERT_TRUE(two.state.is_present(kW));
+  EXPECT_EQ(two.state.node_of(kW), kN);
+  EXPECT_FALSE(two.state.is_present(kV));
+}
+
+}  // namespace
+}  // namespace muster::engine

@@ -1,0 +1,187 @@
+// Solutions written by hand, as plans.
+#include "solver/formulation/decode.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "test/solver/exact_formulation.h"
+#include "test/solver/scene.h"
+
+namespace muster::formulation {
+namespace {
+
+using test::Cluster;
+using test::cluster_of;
+using test::ExactFormulation;
+using test::node_line;
+using test::pod_lines;
+
+// A cluster, a solution that says nothing yet, and what becomes of it.
+struct Solved {
+  explicit Solved(Cluster made) : cluster(std::move(made)), f(cluster), state(f.base) {
+    solution.gangs.assign(f.demand.gang_classes.size(), 0);
+    solution.by_zone = Indexed<CellIndex, std::vector<std::int64_t>>(f.demand.cells.size());
+    solution.pods = Indexed<CellIndex, std::int64_t>(f.demand.cells.size(), 0);
+    solution.configurations.resize(f.supply.rooms.size());
+    solution.evicted =
+        Indexed<RunningCellIndex, std::vector<std::pair<std::size_t, std::int64_t>>>(f.demand.running.size());
+  }
+
+  // So many nodes of the first room class with those pods on each: counts by demand class.
+  void choose(std::int64_t nodes, const std::vector<std::pair<DemandIndex, std::int32_t>>& counts) {
+    const std::vector<Configuration>& all = f.pool.configurations()[ResidualClassIndex(0)];
+    for (std::size_t j = 0; j < all.size(); ++j) {
+      if (all[j].counts != counts) continue;
+      solution.configurations[0].emplace_back(j, nodes);
+      return;
+    }
+    ADD_FAILURE() << "no such configuration";
+  }
+  void run() {
+    decoded =
+        decode({f.problem, f.demand, f.zones, f.supply, f.bounds, f.pool.configurations(), f.formulation.channels()},
+               solution, state);
+  }
+  // Node and devices of a pod; none: it is nowhere.
+  std::optional<Place> place(std::size_t pod) const {
+    if (!state.is_present(PodIndex(pod))) return std::nullopt;
+    return state.place_of(PodIndex(pod));
+  }
+
+  Cluster cluster;
+  ExactFormulation f;
+  ClusterState state;
+  FormulationSolution solution;
+  Decoded decoded;
+};
+
+void expect_at(const Solved& s, std::size_t pod, std::size_t node, const std::vector<std::int32_t>& devices) {
+  const std::optional<Place> place = s.place(pod);
+  ASSERT_TRUE(place) << pod;
+  EXPECT_EQ(place->node, NodeIndex(node));
+  EXPECT_EQ(std::vector<std::int32_t>(place->devices.begin(), place->devices.end()), devices);
+}
+
+const std::string kThreeNodes = node_line("a", 2) + "," + node_line("b", 2) + "," + node_line("c", 2);
+const std::string kOneGang = R"(,"gangs":[{"name":"g","minMember":2}])";
+const std::string kPairs = pod_lines("p", 2, R"("gang":"g","gpu":{"count":2})");
+constexpr DemandIndex kFirst{0};
+
+TEST(Decode, PutsAGangOnTheNodesThatTheSolutionFills) {
+  Solved s(cluster_of(kThreeNodes, kPairs, kOneGang));
+  s.solution.gangs[0] = 1;
+  s.solution.pods[CellIndex(0)] = 2;
+  s.choose(2, {{kFirst, 1}});
+  s.run();
+  EXPECT_EQ(s.decoded.missed, 0);
+  expect_at(s, 0, 0, {0, 1});
+  expect_at(s, 1, 1, {0, 1});
+}
+
+// One node is not enough for the minimum of two pods: neither is placed, and both are missed.
+TEST(Decode, PlacesAGangWholeOrNotAtAll) {
+  Solved s(cluster_of(kThreeNodes, kPairs, kOneGang));
+  s.solution.gangs[0] = 1;
+  s.solution.pods[CellIndex(0)] = 2;
+  s.choose(1, {{kFirst, 1}});
+  s.run();
+  EXPECT_EQ(s.decoded.missed, 2);
+  EXPECT_FALSE(s.place(0) || s.place(1));
+}
+
+TEST(Decode, PlacesNothingThatTheSolutionDoesNotAdmit) {
+  Solved s(cluster_of(kThreeNodes, kPairs, kOneGang));
+  s.choose(2, {{kFirst, 1}});
+  s.run();
+  EXPECT_EQ(s.decoded.missed, 0);
+  EXPECT_FALSE(s.place(0) || s.place(1));
+}
+
+// Three gangs of one pod each, of which one is admitted: the one that has waited longest.
+TEST(Decode, TakesTheGangsOfAClassByAge) {
+  Solved s(
+      cluster_of(node_line("a", 1),
+                 R"({"name":"x","gang":"x","gpu":{"count":1}},{"name":"y","gang":"y","gpu":{"count":1}},
+                         {"name":"z","gang":"z","gpu":{"count":1}})",
+                 R"(,"gangs":[{"name":"x","created":900},{"name":"y","created":100},{"name":"z","created":500}])"));
+  s.solution.gangs[0] = 1;
+  s.solution.pods[CellIndex(0)] = 1;
+  s.choose(1, {{kFirst, 1}});
+  s.run();
+  EXPECT_FALSE(s.place(0));
+  expect_at(s, 1, 0, {0});
+  EXPECT_FALSE(s.place(2));
+}
+
+// A minimum of one and three pods: the second pod is the surplus that the solution has beside the minimum.
+TEST(Decode, PlacesWhatIsElasticBesideTheMinimum) {
+  Solved s(cluster_of(node_line("a", 8), pod_lines("p", 3, R"("gang":"g","gpu":{"count":1})"),
+                      R"(,"gangs":[{"name":"g","minMember":1}])"));
+  s.solution.gangs[0] = 1;
+  s.solution.pods[CellIndex(0)] = 2;
+  s.choose(1, {{kFirst, 2}});
+  s.run();
+  EXPECT_EQ(s.decoded.missed, 0);
+  EXPECT_TRUE(s.place(0) && s.place(1));
+  EXPECT_FALSE(s.place(2));
+}
+
+// The two devices of the node are in use by a pod that may leave for the one that waits.
+struct OneMustGo : Solved {
+  OneMustGo()
+      : Solved(cluster_of(node_line("a", 2),
+                          R"({"name":"r","gang":"low","gpu":{"count":2},"node":"a","gpus":[0,1],"started":0},
+                             {"name":"w","gang":"high","gpu":{"count":2}})",
+                          R"(,"gangs":[{"name":"low"},{"name":"high","priority":5}])"
+                          R"(,"policy":{"actions":["place","preempt"]})")) {}
+};
+constexpr DemandIndex kStays{0}, kComes{1};
+
+TEST(Decode, KeepsThePodsThatTheSolutionKeeps) {
+  OneMustGo s;
+  s.choose(1, {{kStays, 1}});
+  s.run();
+  expect_at(s, 0, 0, {0, 1});
+  EXPECT_TRUE(s.decoded.evictions.empty());
+}
+
+TEST(Decode, LeavesANodeAsItIsOfWhichTheSolutionSaysNothing) {
+  OneMustGo s;
+  s.run();
+  expect_at(s, 0, 0, {0, 1});
+  EXPECT_TRUE(s.decoded.evictions.empty());
+}
+
+TEST(Decode, EvictsForTheGangThatTakesTheRoom) {
+  OneMustGo s;
+  ASSERT_EQ(s.f.formulation.channels().size(), 1U);
+  ASSERT_EQ(s.f.formulation.channels()[0].reason, EvictionReason::kPreempt);
+  s.choose(1, {{kComes, 1}});
+  for (const CellIndex cell : s.f.demand.cells.indices()) {
+    if (!s.f.demand.cells[cell].moves.is_none()) continue;
+    s.solution.pods[cell] = 1;
+    s.solution.gangs[s.f.demand.cells[cell].gang_class.value()] = 1;
+  }
+  s.solution.evicted[RunningCellIndex(0)] = {{0, 1}};
+  s.run();
+  EXPECT_EQ(s.decoded.missed, 0);
+  expect_at(s, 1, 0, {0, 1});
+  ASSERT_EQ(s.decoded.evictions.size(), 1U);
+  EXPECT_EQ(s.decoded.evictions[0].pod, PodIndex(0));
+  EXPECT_EQ(s.decoded.evictions[0].reason, EvictionReason::kPreempt);
+  EXPECT_EQ(s.decoded.evictions[0].for_gang, s.cluster.problem.pods[PodIndex(1)].gang);
+}
+
+TEST(ReserveNodes, MarksTheFirstNodesOfEachClassThatTheSolutionFills) {
+  Solved s(cluster_of(kThreeNodes, kPairs, kOneGang));
+  s.choose(2, {{kFirst, 1}});
+  std::vector<bool> reserved(3, false);
+  reserve_nodes(s.f.supply, s.solution, reserved);
+  EXPECT_EQ(reserved, (std::vector<bool>{true, true, false}));
+}
+
+}  // namespace
+}  // namespace muster::formulation
