@@ -5,7 +5,6 @@
 // Each file holds one snapshot line. `--starts` are all of them (4). The fingerprints tell plans apart: two programs
 // that print the same ones found the same plans.
 #include "heuristics/greedy/greedy.h"
-#include "heuristics/state/candidate.h"
 
 #include <algorithm>
 #include <chrono>
@@ -24,6 +23,7 @@
 
 #include "bench/support/arguments.h"
 #include "bench/support/judge.h"
+#include "heuristics/state/candidate.h"
 
 namespace muster::bench {
 namespace {

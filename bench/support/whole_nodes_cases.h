@@ -30,16 +30,15 @@ struct WholeNodeCluster {
       in_use.push_back(used);
       if (used == 0) continue;
       pods += std::string(pods.empty() ? "" : ",") + R"({"name":"r)" + std::to_string(n) +
-              R"(","resources":{"cpu":"4","memory":"16Gi"},"gpu":{"count":)" + std::to_string(used) +
-              R"(},"node":")" + name + "\"}";
+              R"(","resources":{"cpu":"4","memory":"16Gi"},"gpu":{"count":)" + std::to_string(used) + R"(},"node":")" +
+              name + "\"}";
     }
     const int count = 30 + below(21);
     for (int p = 0; p < count; ++p) {
       jobs.push_back(1 + below(4));
       const std::string gpus = std::to_string(jobs.back());
-      pods += std::string(pods.empty() ? "" : ",") + R"({"name":"p)" + std::to_string(p) +
-              R"(","resources":{"cpu":")" + std::to_string(8 * jobs.back()) + R"(","memory":"64Gi"},"gpu":{"count":)" +
-              gpus + "}}";
+      pods += std::string(pods.empty() ? "" : ",") + R"({"name":"p)" + std::to_string(p) + R"(","resources":{"cpu":")" +
+              std::to_string(8 * jobs.back()) + R"(","memory":"64Gi"},"gpu":{"count":)" + gpus + "}}";
     }
     line = R"({"format":"muster/v1","id":"whole-nodes-)" + std::to_string(seed) +
            R"(","policy":{"wholeNodes":true},"nodes":[)" + nodes + R"(],"pods":[)" + pods + "]}";

@@ -91,8 +91,8 @@ explain::GangPhase phase_of(const Problem& problem, const Gang& gang, const Gang
   };
   const auto at_once = [&](PodStatus status, const PodFate& fate) { return stays(status, fate) && !fate.waits; };
   const bool has_any = truth.running + truth.placed > 0;
-  const bool has_any_at_once = std::ranges::any_of(
-      gang.pods, [&](PodIndex pod) { return at_once(problem.pods[pod].status, fates[pod]); });
+  const bool has_any_at_once =
+      std::ranges::any_of(gang.pods, [&](PodIndex pod) { return at_once(problem.pods[pod].status, fates[pod]); });
   if (truth.is_stale) return explain::GangPhase::kStale;
   if (truth.evicted > 0 && !has_any) return explain::GangPhase::kEvicted;
   if (!has_any || !meets(stays)) return waiting_phase(problem, gang, fates);

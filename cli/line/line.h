@@ -23,7 +23,7 @@ struct ParsedLine {
   std::int64_t number = 0;  // from 1
   std::string id;           // of a broken line; else the snapshot has it
   Result<Snapshot> snapshot;
-  std::vector<std::string> remarks;  // of the import of Kubernetes objects, for people
+  std::vector<std::string> remarks;    // of the import of Kubernetes objects, for people
   portfolio::Clock::time_point begun;  // when the whole line was there
   portfolio::Clock::duration parsing{};
 };

@@ -28,8 +28,8 @@ using AnswerQueue = BoundedQueue<Answer>;
 
 // Whether a first line begins a Kubernetes manifest, or the output of `kubectl -o yaml`.
 bool begins_yaml(std::string_view text) {
-  constexpr std::array<std::string_view, 6> kBeginnings = {"apiVersion:", "kind:",          "items:",
-                                                           "---",         "- apiVersion:", "%YAML"};
+  constexpr std::array<std::string_view, 6> kBeginnings = {
+      "apiVersion:", "kind:", "items:", "---", "- apiVersion:", "%YAML"};
   return std::ranges::any_of(kBeginnings, [&](std::string_view beginning) { return text.starts_with(beginning); });
 }
 

@@ -24,7 +24,7 @@ struct PipelineOutcome {
   std::int64_t answered = 0;  // lines, error records included
   std::int64_t errors = 0;    // error records
   std::int64_t defects = 0;
-  int write_error = 0;  // errno; 0: everything was written
+  int write_error = 0;   // errno; 0: everything was written
   bool is_yaml = false;  // the input began with YAML and has not been read on
 };
 

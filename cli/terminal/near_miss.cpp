@@ -30,8 +30,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates,
-                         std::string_view prefix) {
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates, std::string_view prefix) {
   std::string_view nearest;
   std::size_t least = std::min(kMostDistance + 1, word.size());
   for (const std::string_view candidate : candidates) {

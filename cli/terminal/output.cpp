@@ -31,8 +31,8 @@ int write_whole(int file_descriptor, std::string_view bytes) {
     if (more >= 0 || errno == EINTR) continue;
     const int error = errno;
     struct stat after {};
-    const bool is_last = is_file && fstat(file_descriptor, &after) == 0 &&
-                         after.st_size == before.st_size + static_cast<off_t>(written);
+    const bool is_last =
+        is_file && fstat(file_descriptor, &after) == 0 && after.st_size == before.st_size + static_cast<off_t>(written);
     if (is_last && written > 0) static_cast<void>(!ftruncate(file_descriptor, before.st_size));
     return error;
   }

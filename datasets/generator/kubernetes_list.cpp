@@ -84,10 +84,10 @@ constexpr std::string_view kCondition =
     R"("message":"kubelet has $2","reason":"Kubelet$2","status":"$3","type":"$0"})";
 constexpr std::string_view kImage =
     R"({"names":["registry.example.com/$0@sha256:$1","registry.example.com/$0:v1.$2"],"sizeBytes":$3})";
-constexpr std::string_view
-    kNodeTail = R"(],"nodeInfo":{"architecture":"amd64","bootID":"$0","containerRuntimeVersion":"containerd://1.7.13",)"
-                R"("kernelVersion":"6.1.0-18-amd64","kubeProxyVersion":"v1.34.1","kubeletVersion":"v1.34.1",)"
-                R"("machineID":"$1","operatingSystem":"linux","osImage":"Debian GNU/Linux 12",
+constexpr std::string_view kNodeTail =
+    R"(],"nodeInfo":{"architecture":"amd64","bootID":"$0","containerRuntimeVersion":"containerd://1.7.13",)"
+    R"("kernelVersion":"6.1.0-18-amd64","kubeProxyVersion":"v1.34.1","kubeletVersion":"v1.34.1",)"
+    R"("machineID":"$1","operatingSystem":"linux","osImage":"Debian GNU/Linux 12",
     "systemUUID" : "$0"
 }
 }

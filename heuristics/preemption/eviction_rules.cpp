@@ -131,8 +131,8 @@ bool EvictionRules::may_reclaim(const ClusterState& state, GangIndex claimant, G
   if (!may_evict(victim) || c.preemption_policy == PreemptionPolicy::kNever || c.queue == v.queue || c.queue.is_none())
     return false;
   // A pod that runs in a queue above the claimant's is on neither side.
-  if (!v.queue_is_leaf && std::ranges::find(problem_.queues[c.queue].ancestors, v.queue) !=
-                              problem_.queues[c.queue].ancestors.end())
+  if (!v.queue_is_leaf &&
+      std::ranges::find(problem_.queues[c.queue].ancestors, v.queue) != problem_.queues[c.queue].ancestors.end())
     return false;
   const QueueIndex side = sides(c.queue, v.queue).victim;
   // Over its share (or quota) before the plan, and still over it: so it is not reduced more than needed.

@@ -61,8 +61,7 @@ void BindingSequence::put(const Binding& binding) {
 }
 
 // Binds all bindings with a rule that pass, in one round. Returns the rest.
-std::vector<Binding> BindingSequence::bind_rules(const std::vector<Binding>& waiting,
-                                                 const MayBind& may_bind) {
+std::vector<Binding> BindingSequence::bind_rules(const std::vector<Binding>& waiting, const MayBind& may_bind) {
   std::vector<Binding> left;
   for (const Binding& binding : waiting) {
     if (has_rule(problem_->class_of(binding.pod)) && passes(binding, may_bind)) {
@@ -75,8 +74,7 @@ std::vector<Binding> BindingSequence::bind_rules(const std::vector<Binding>& wai
 }
 
 // Whether some pod with a rule passes once the other is bound.
-bool BindingSequence::helps(const Binding& other, const std::vector<Binding>& waiting,
-                            const MayBind& may_bind) {
+bool BindingSequence::helps(const Binding& other, const std::vector<Binding>& waiting, const MayBind& may_bind) {
   const PodClass& pod_class = problem_->class_of(other.pod);
   present_.count(*problem_, pod_class, other.node, true);
   const bool any = std::ranges::any_of(waiting, [&](const Binding& binding) {

@@ -37,7 +37,7 @@ class BindingSearch {
     std::size_t bound = 0;
     bool is_matched = false;  // by a rule of any pod: that it is bound may be in the way
   };
-  static constexpr std::size_t kMostPods = 1'000;          // each is a step deeper on the stack
+  static constexpr std::size_t kMostPods = 1'000;       // each is a step deeper on the stack
   static constexpr std::int64_t kMostChecks = 1 << 18;  // some 20 ms
 
   bool bind_rest();

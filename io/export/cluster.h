@@ -44,7 +44,7 @@ class ExportCluster {
   std::string_view gang(std::string_view pod) const;
   bool has_unbound_volumes(std::string_view pod) const;
   std::string_view scheduler(std::string_view pod) const;  // also empty if the policy names the planned schedulers
-  const PodSpec* spec(std::string_view pod) const;             // none: not known
+  const PodSpec* spec(std::string_view pod) const;         // none: not known
   bool asks_for(std::string_view pod, std::string_view resource_prefix) const;
   const SnapshotNode* node(std::string_view node) const;  // none: not known
   // The node's label kubernetes.io/hostname; its name if that is not known.

@@ -71,8 +71,8 @@ void LeftOut::leave_out_what_a_binding_lacks(const muster_v1::NamedPlan& plan, c
     }
     gangs_.insert(sharing.begin(), sharing.end());
   }
-  const auto unbound = gangs_where(
-      plan, cluster_, [&](const auto& placement) { return cluster_.has_unbound_volumes(placement.pod); });
+  const auto unbound =
+      gangs_where(plan, cluster_, [&](const auto& placement) { return cluster_.has_unbound_volumes(placement.pod); });
   if (!unbound.empty()) {
     remarks_.push_back(counted(unbound.size(),
                                "a scheduler has to bind their volume claims (WaitForFirstConsumer), which a Binding "
@@ -109,8 +109,8 @@ void LeftOut::follow(const muster_v1::NamedPlan& plan) {
       }
     }
     for (const muster_v1::NamedPlan::Placement& placement : plan.placements) {
-      const bool waits_in_vain = std::ranges::any_of(
-          placement.after, [&](const std::string& pod) { return kept_.contains(pod); });
+      const bool waits_in_vain =
+          std::ranges::any_of(placement.after, [&](const std::string& pod) { return kept_.contains(pod); });
       if (waits_in_vain && !kept_.contains(placement.pod)) {
         found = gangs_.insert(cluster_.gang(placement.pod)).second || found;
       }

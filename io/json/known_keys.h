@@ -12,5 +12,4 @@ struct KnownObject {
   std::vector<std::string> keys, required;
 };
 
-
 }  // namespace muster::json

@@ -164,8 +164,8 @@ std::string GroupIdentity::full_name() const {
 bool read_kai_group(KubernetesReading& in, const KubernetesObject& object, const KubernetesTopologies& topologies,
                     KubernetesGroup& group) {
   static constexpr std::array<std::string_view, 9> kSpec = {
-      "minMember", "minSubGroup",          "preemptibility", "priorityClassName", "queue",
-      "stalenessGracePeriod", "subGroups", "topologyConstraint", "preemptionDelay"};
+      "minMember", "minSubGroup",        "preemptibility", "priorityClassName", "queue", "stalenessGracePeriod",
+      "subGroups", "topologyConstraint", "preemptionDelay"};
   static constexpr std::array<std::string_view, 2> kAnnotations = {"kai.scheduler/last-eviction-timestamp",
                                                                    "kai.scheduler/stale-podgroup-timestamp"};
   static constexpr std::array<std::string_view, 2> kLabels = {"kai.scheduler/queue", "runai/queue"};

@@ -46,7 +46,7 @@ struct GroupTimes {
 struct KubernetesGroup {
   GroupIdentity identity;
   json::JsonValue object;  // absent: no object defines it
-  bool is_basic = false;  // no gang: its pods are each on its own
+  bool is_basic = false;   // no gang: its pods are each on its own
   GroupMinimum minimum;
   std::vector<SnapshotSubgroup> subgroups;
   std::string_view queue, runai_queue;

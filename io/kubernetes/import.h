@@ -13,8 +13,8 @@
 namespace muster::kubernetes {
 
 struct KubernetesOptions {
-  bool expand = false;  // pods that templates have not made yet are there, too
-  std::optional<Nanoseconds> time = {};  // now; none: the latest instant in the objects,
+  bool expand = false;                         // pods that templates have not made yet are there, too
+  std::optional<Nanoseconds> time = {};        // now; none: the latest instant in the objects,
   std::optional<Nanoseconds> not_before = {};  // or this, if it is later
   std::string policy = {};                     // `policy` of the snapshot, an object in JSON; empty: none
   std::string grace_period = {};               // for KAI's groups that do not set theirs; empty: none

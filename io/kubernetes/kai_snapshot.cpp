@@ -23,15 +23,15 @@ struct RawList {
   std::string_view key, api_version, kind;
 };
 constexpr std::array<RawList, 10> kLists = {{{"pods", "v1", "PodList"},
-                                            {"nodes", "v1", "NodeList"},
-                                            {"queues", "scheduling.run.ai/v2", "QueueList"},
-                                            {"podGroups", "scheduling.run.ai/v2alpha2", "PodGroupList"},
-                                            {"bindRequests", "scheduling.run.ai/v1alpha2", "BindRequestList"},
-                                            {"priorityClasses", "scheduling.k8s.io/v1", "PriorityClassList"},
-                                            {"persistentVolumes", "v1", "PersistentVolumeList"},
-                                            {"persistentVolumeClaims", "v1", "PersistentVolumeClaimList"},
-                                            {"storageClasses", "storage.k8s.io/v1", "StorageClassList"},
-                                            {"topologies", "kai.scheduler/v1alpha1", "TopologyList"}}};
+                                             {"nodes", "v1", "NodeList"},
+                                             {"queues", "scheduling.run.ai/v2", "QueueList"},
+                                             {"podGroups", "scheduling.run.ai/v2alpha2", "PodGroupList"},
+                                             {"bindRequests", "scheduling.run.ai/v1alpha2", "BindRequestList"},
+                                             {"priorityClasses", "scheduling.k8s.io/v1", "PriorityClassList"},
+                                             {"persistentVolumes", "v1", "PersistentVolumeList"},
+                                             {"persistentVolumeClaims", "v1", "PersistentVolumeClaimList"},
+                                             {"storageClasses", "storage.k8s.io/v1", "StorageClassList"},
+                                             {"topologies", "kai.scheduler/v1alpha1", "TopologyList"}}};
 
 // Objects that the scheduler uses and that have no meaning here.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kUnread = {

@@ -13,7 +13,7 @@ namespace muster::kubernetes {
 inline constexpr std::size_t kMostSnapshotBytes = std::size_t{4} << 30;
 
 struct KaiSnapshot {
-  std::string objects;  // one List of typed lists, in JSON; kinds that the import does not read are left out
+  std::string objects;             // one List of typed lists, in JSON; kinds that the import does not read are left out
   KaiConfiguration configuration;  // its remarks list what else of the archive is ignored
 };
 

@@ -106,9 +106,9 @@ bool write_pod_terms(KubernetesReading& in, json::JsonWriter& writer, std::strin
 }
 
 bool write_spread(KubernetesReading& in, json::JsonWriter& writer, json::JsonValue constraints) {
-  static constexpr std::array<std::string_view, 8> kKeys = {
-      "labelSelector",      "matchLabelKeys",   "maxSkew",     "minDomains",
-      "nodeAffinityPolicy", "nodeTaintsPolicy", "topologyKey", "whenUnsatisfiable"};
+  static constexpr std::array<std::string_view, 8> kKeys = {"labelSelector", "matchLabelKeys",     "maxSkew",
+                                                            "minDomains",    "nodeAffinityPolicy", "nodeTaintsPolicy",
+                                                            "topologyKey",   "whenUnsatisfiable"};
   if (!constraints) return true;
   bool first = true;
   writer.raw(R"(,"topologySpread":[)");

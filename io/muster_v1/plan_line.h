@@ -81,7 +81,7 @@ struct SolverClaim {
 struct ReadPlan {
   std::string id;
   std::optional<Nanoseconds> time;  // of the snapshot
-  bool is_error = false;  // status "error": nothing else is filled in but `error`
+  bool is_error = false;            // status "error": nothing else is filled in but `error`
   InputError error;
   Plan plan;
   NamedPlan named;  // if names are not resolved

@@ -259,8 +259,7 @@ void ReportWriter::write_warnings() {
     json_.raw(R"(,"code":)").string(warning.code).raw(R"(,"message":)").string(warning.message).raw("}");
   }
   json_.raw("]");
-  if (anomalies.more > 0)
-    json_.raw(R"(,"warningsOmitted":)").integer(static_cast<std::int64_t>(anomalies.more));
+  if (anomalies.more > 0) json_.raw(R"(,"warningsOmitted":)").integer(static_cast<std::int64_t>(anomalies.more));
 }
 
 // Whole microseconds.

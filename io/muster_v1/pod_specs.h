@@ -16,8 +16,8 @@ namespace muster::muster_v1 {
 // The values of a pod's keys from `resources` on, in the order of kSpecKeys; none if a key is absent.
 inline constexpr std::size_t kSpecKeyCount = 11;
 inline constexpr std::array<std::string_view, kSpecKeyCount> kSpecKeys = {
-    "resources", "gpu",         "gpuModels",      "nodeSelector",      "nodeAffinity", "tolerations", "podAntiAffinity",
-    "hostPorts", "podAffinity", "topologySpread", "volumeNodeAffinity"};
+    "resources",       "gpu",       "gpuModels",   "nodeSelector",   "nodeAffinity",      "tolerations",
+    "podAntiAffinity", "hostPorts", "podAffinity", "topologySpread", "volumeNodeAffinity"};
 using SpecValues = std::array<json::JsonValue, kSpecKeyCount>;
 
 // First by the text of the line (values that are written alike), then by content (equal specs that are written

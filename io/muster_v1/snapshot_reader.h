@@ -23,7 +23,7 @@ struct ReaderOptions {
   std::size_t max_line_bytes = json::JsonLimits().max_bytes;
   std::size_t max_depth = json::JsonLimits().max_depth;
   kubernetes::KubernetesOptions kubernetes = {};
-  int threads = 1;               // that read the pods of a long line
+  int threads = 1;              // that read the pods of a long line
   PolicyOverrides policy = {};  // of every snapshot
 };
 

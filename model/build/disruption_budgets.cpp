@@ -161,7 +161,7 @@ class BudgetFinder {
   std::vector<Candidate> candidates_;
   std::size_t of_snapshot_ = 0;  // number of leading candidates that are the snapshot's budgets
   bool any_exclusive_ = false;
-  std::optional<std::size_t> foreign_;  // the candidate of pods that other schedulers run
+  std::optional<std::size_t> foreign_;                    // the candidate of pods that other schedulers run
   std::map<std::string_view, OfNamespace> of_namespace_;  // "": all namespaces
   Indexed<PodIndex, std::vector<std::size_t>> selected_by_;
 };

@@ -4,6 +4,8 @@
 //
 // The node gets a class of its own whose capacity is what its pods take (model/problem/exceeded.h). If pods hold more
 // devices than the node reports, their number is a resource: which pods hold the missing devices may be a guess.
+#include "model/problem/exceeded.h"
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -11,7 +13,6 @@
 
 #include "model/base/require.h"
 #include "model/build/stages.h"
-#include "model/problem/exceeded.h"
 
 namespace muster {
 namespace {

@@ -56,7 +56,7 @@ class Reservation {
 
   Snapshot& snapshot_;
   std::unordered_set<std::string_view> nodes_;
-  std::unordered_map<std::string_view, std::size_t> gangs_;             // positions
+  std::unordered_map<std::string_view, std::size_t> gangs_;        // positions
   std::unordered_map<std::string_view, std::string_view> beside_;  // the gang for nominated pods of each gang
 };
 

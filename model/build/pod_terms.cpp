@@ -35,8 +35,8 @@ class KeyDomains {
   const AntiAffinity& of(std::string_view key, const std::vector<bool>& eligible, std::uint64_t& number) {
     const auto [at, is_new] = by_eligible_.try_emplace({key, eligible}, by_eligible_.size(), AntiAffinity{});
     if (is_new) {
-      at->second.second = domains_of(
-          key, [&](NodeIndex node) { return eligible[draft_.problem.nodes[node].node_class.value()]; });
+      at->second.second =
+          domains_of(key, [&](NodeIndex node) { return eligible[draft_.problem.nodes[node].node_class.value()]; });
     }
     number = at->second.first;
     return at->second.second;
@@ -166,8 +166,7 @@ class TermFinder {
     }
     signature_.push_back(term.selector ? 0 : 2);
     if (!term.selector) return false;
-    PodSelector::Part part{*term.selector,
-                           namespaces_of(draft_.snapshot, term, source(pod).namespace_name)};
+    PodSelector::Part part{*term.selector, namespaces_of(draft_.snapshot, term, source(pod).namespace_name)};
     writer_.add(part.namespaces, signature_);
     writer_.add(part.selector, signature_);
     selector.parts.push_back(std::move(part));

@@ -79,8 +79,7 @@ PlainReason reason_of_gang(const Problem& problem, const AfterPlan& end, GangInd
   return gang.queue_is_leaf ? PlainReason{} : PlainReason{ReasonCode::kUnknownQueue, "its queue is not a leaf"};
 }
 
-PlainReason reason_of_queue(const Problem& problem, const AfterPlan& end, GangIndex index,
-                            const QueueAmounts& demand) {
+PlainReason reason_of_queue(const Problem& problem, const AfterPlan& end, GangIndex index, const QueueAmounts& demand) {
   const Gang& gang = problem.gangs[index];
   const bool within_quota = !gang.preemptible && problem.snapshot->policy.non_preemptible_within_quota;
   for (const bool is_limit : {true, false}) {

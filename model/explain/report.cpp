@@ -158,7 +158,7 @@ class GangReporter {
   bool proven_;
   std::function<bool()> stop_;
   bool has_stopped_ = false;
-  std::size_t hurried_ = 0;  // messages written without time for them
+  std::size_t hurried_ = 0;             // messages written without time for them
   std::optional<ReasonTeller> teller_;  // made for the first gang that is left over
   Indexed<PodIndex, std::uint8_t> waits_;
 };

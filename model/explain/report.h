@@ -28,9 +28,9 @@ enum class GangPhase : std::uint8_t {
   kGated,
   kHeld
 };
-inline constexpr std::array kGangPhases = {GangPhase::kRunning,       GangPhase::kScheduled, GangPhase::kWaiting,
-                                           GangPhase::kEvicted,       GangPhase::kUnschedulable, GangPhase::kTimedOut,
-                                           GangPhase::kStale,         GangPhase::kGated,     GangPhase::kHeld};
+inline constexpr std::array kGangPhases = {GangPhase::kRunning, GangPhase::kScheduled,     GangPhase::kWaiting,
+                                           GangPhase::kEvicted, GangPhase::kUnschedulable, GangPhase::kTimedOut,
+                                           GangPhase::kStale,   GangPhase::kGated,         GangPhase::kHeld};
 std::string_view phase_name(GangPhase phase);
 
 struct GangReport {

@@ -157,7 +157,8 @@ Levels evaluate_places(const Problem& problem, const Plan& plan, const Levels& p
   levels.values.assign(presence.values.begin(), presence.values.begin() + levels_of_presence(problem));
   const EndState end_state = end_state_of(problem, plan);
   const FreeRoom room(problem, plan, end_state);
-  add_levels_of_places(problem, plan, end_state, [&](NodeIndex node) { return room.of(node); }, levels);
+  add_levels_of_places(
+      problem, plan, end_state, [&](NodeIndex node) { return room.of(node); }, levels);
   return levels;
 }
 

@@ -7,10 +7,10 @@ namespace muster {
 namespace {
 
 constexpr std::array kLevelsByPriority{LevelKind::kShare, LevelKind::kQuota, LevelKind::kWork};
-constexpr std::array kLevelsOfAll{LevelKind::kEvicted,       LevelKind::kMoved,        LevelKind::kSeniority,
-                                  LevelKind::kWholeNodes,    LevelKind::kWholeDomains, LevelKind::kGangNodes,
-                                  LevelKind::kGangDomains,   LevelKind::kGangModels,   LevelKind::kCpuOnGpuNodes,
-                                  LevelKind::kPreference,    LevelKind::kFragmentation};
+constexpr std::array kLevelsOfAll{LevelKind::kEvicted,     LevelKind::kMoved,        LevelKind::kSeniority,
+                                  LevelKind::kWholeNodes,  LevelKind::kWholeDomains, LevelKind::kGangNodes,
+                                  LevelKind::kGangDomains, LevelKind::kGangModels,   LevelKind::kCpuOnGpuNodes,
+                                  LevelKind::kPreference,  LevelKind::kFragmentation};
 
 }  // namespace
 

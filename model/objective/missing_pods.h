@@ -59,7 +59,7 @@ class MissingPods {
 
   const Problem& problem_;
   const Possibilities& possibilities_;
-  std::vector<Work> work_;       // missing, by rank
+  std::vector<Work> work_;      // missing, by rank
   std::int64_t seniority_ = 0;  // missing
   std::int64_t evicted_ = 0;
   Work moved_ = 0;

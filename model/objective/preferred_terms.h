@@ -28,13 +28,13 @@ class PreferenceTally {
 
  private:
   struct InDomain {
-    std::int32_t matching = 0;              // pods that match
+    std::int32_t matching = 0;             // pods that match
     Wide work = 0, work_that_matches = 0;  // of placed pods that have the term: without, with a match of it
   };
   struct Counts {
-    std::vector<InDomain> domains;      // the last is no domain
+    std::vector<InDomain> domains;           // the last is no domain
     std::vector<std::int32_t> domains_with;  // kEven: by number of matching pods, how many domains have that number
-    std::int32_t least = 0;             // kEven: pods that match in the emptiest domain
+    std::int32_t least = 0;                  // kEven: pods that match in the emptiest domain
   };
   std::size_t position_of(PreferredTermIndex preferred_term, NodeIndex node) const;
   Wide worth(PreferredTermIndex preferred_term, std::size_t position) const;

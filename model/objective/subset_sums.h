@@ -34,8 +34,8 @@ class SubsetSums {
   std::int64_t capacity_, divisor_;
   std::int64_t best_ = 0;
   std::int64_t first_item_ = 0, first_count_ = 0;  // the only kind so far: its sums need no list
-  std::vector<std::int64_t> list_{0};  // ascending; empty once bits_ are in use
-  std::vector<std::uint64_t> bits_;    // bit s: the sum s can be had
+  std::vector<std::int64_t> list_{0};              // ascending; empty once bits_ are in use
+  std::vector<std::uint64_t> bits_;                // bit s: the sum s can be had
 };
 
 // Items with the number of their occurrences, largest first; the levels' interface to SubsetSums.

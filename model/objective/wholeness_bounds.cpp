@@ -240,9 +240,8 @@ struct WholenessBounds::Given {
         room(of.problem_, leaving, end_state),
         before(levels.values.begin(), levels.values.begin() + levels_of_presence(of.problem_)) {}
 
-  bool holds_for(const Levels& levels) const {
-    return std::equal(before.begin(), before.end(), levels.values.begin());
-  }
+  bool holds_for(const Levels& levels) const { return std::equal(before.begin(), before.end(), levels.values.begin()); }
+
  private:
   Plan leaving_of(const Problem& problem) {
     Plan plan;
@@ -280,8 +279,8 @@ WholenessValues WholenessBounds::given(const Levels& levels) {
   if (!least_spread_ && values[2] + values[3] + values[4] > 0) least_spread_ = least_spread();
   if (!least_misplaced_ && values[5] > 0) least_misplaced_ = least_misplaced();
   const GangSpread spread = least_spread_.value_or(GangSpread{});
-  return {*most_whole_, most_whole_domains(values[0]), spread.nodes, spread.domains, spread.models,
-          least_misplaced_.value_or(0)};
+  return {*most_whole_,  most_whole_domains(values[0]), spread.nodes, spread.domains,
+          spread.models, least_misplaced_.value_or(0)};
 }
 
 std::int64_t WholenessBounds::most_whole(std::int64_t whole_nodes) const {

@@ -24,12 +24,10 @@ bool has_enough_pods(const Problem& problem, const Gang& gang) {
 
 GateKind gate_of(const Problem& problem, const Gang& gang, const std::function<bool(PodIndex)>& is_present) {
   if (std::ranges::none_of(gang.pods, [&](PodIndex pod) { return is_gated(problem, pod); })) return GateKind::kNone;
-  const bool is_left_over = std::ranges::any_of(gang.pods, [&](PodIndex pod) {
-    return problem.pods[pod].status == PodStatus::kPending && !is_present(pod);
-  });
+  const bool is_left_over = std::ranges::any_of(
+      gang.pods, [&](PodIndex pod) { return problem.pods[pod].status == PodStatus::kPending && !is_present(pod); });
   if (is_left_over) {
-    const bool suffices =
-        meets_minimum(problem, gang, [&](PodIndex pod) { return is_there_or_pending(problem, pod); });
+    const bool suffices = meets_minimum(problem, gang, [&](PodIndex pod) { return is_there_or_pending(problem, pod); });
     if (suffices || !has_enough_pods(problem, gang)) return GateKind::kNone;
   }
   return held_message(problem, gang).empty() ? GateKind::kGated : GateKind::kHeld;

@@ -88,9 +88,8 @@ bool meets_spread(const InterPodCounts& present, const Problem& problem, const P
 // A leaving pod does not raise the minimum over the domains: it may be gone already.
 bool meets_spread_beside(const InterPodCounts& leaving, const InterPodCounts& present, const Problem& problem,
                          const PodClass& pod_class, NodeIndex node) {
-  return meets_spread_with(present, problem, pod_class, node, [&](SpreadIndex spread, DomainIndex domain) {
-    return leaving.spread(spread, domain);
-  });
+  return meets_spread_with(present, problem, pod_class, node,
+                           [&](SpreadIndex spread, DomainIndex domain) { return leaving.spread(spread, domain); });
 }
 
 }  // namespace muster

@@ -135,8 +135,8 @@ struct Spread {
 struct PreferredTerm {
   enum class Kind : std::uint8_t { kNear, kApart, kEven };
   Kind kind = Kind::kNear;
-  AntiAffinity domains;      // kEven: none if the node is not eligible
-  std::int32_t weight = 1;   // hundredths of the work, of kNear and kApart
+  AntiAffinity domains;       // kEven: none if the node is not eligible
+  std::int32_t weight = 1;    // hundredths of the work, of kNear and kApart
   std::int32_t max_skew = 1;  // of kEven
 };
 

@@ -135,9 +135,9 @@ bool matches_pod(const Case& c, const Term& term, PodIndex index) {
   const std::vector<std::string_view>& spaces = term.terms->namespaces;
   const bool own_namespace =
       spaces.empty() && !term.terms->namespace_selector && pod.namespace_name == term.namespace_name;
-  const bool in_namespace =
-      term.terms->all_namespaces || own_namespace || std::ranges::find(spaces, pod.namespace_name) != spaces.end() ||
-      is_chosen_by_label(c, *term.terms, pod.namespace_name);
+  const bool in_namespace = term.terms->all_namespaces || own_namespace ||
+                            std::ranges::find(spaces, pod.namespace_name) != spaces.end() ||
+                            is_chosen_by_label(c, *term.terms, pod.namespace_name);
   return in_namespace && term.terms->selector && selects(*term.terms->selector, pod.labels);
 }
 

@@ -142,9 +142,8 @@ std::vector<GangIndex> stale_gangs_kept_by_budgets(const Case& c) {
   std::map<std::string, std::int64_t> gone;  // by budget
   for (const GangIndex gang : stale) {
     const std::vector<Count> counts = counts_of(c, running_pods(c, gang));
-    const bool may_go = std::ranges::all_of(counts, [&](const Count& count) {
-      return gone[count.title] + std::ssize(count.pods) <= count.allowed;
-    });
+    const bool may_go = std::ranges::all_of(
+        counts, [&](const Count& count) { return gone[count.title] + std::ssize(count.pods) <= count.allowed; });
     if (!may_go) {
       kept.push_back(gang);
       continue;

@@ -24,10 +24,11 @@ bool selects(const LabelSelector& selector, const Labels& labels) {
   for (const SelectorRequirement& requirement : selector.requirements) {
     const std::string_view* value = label(labels, requirement.key);
     const bool is_listed = value && std::ranges::find(requirement.values, *value) != requirement.values.end();
-    const bool is_met = requirement.op == SelectorOperator::kIn           ? is_listed
-                        : requirement.op == SelectorOperator::kNotIn      ? !is_listed
-                        : requirement.op == SelectorOperator::kExists     ? value != nullptr
-                        : requirement.op == SelectorOperator::kDoesNotExist && value == nullptr;
+    const bool is_met = requirement.op == SelectorOperator::kIn      ? is_listed
+                        : requirement.op == SelectorOperator::kNotIn ? !is_listed
+                        : requirement.op == SelectorOperator::kExists
+                            ? value != nullptr
+                            : requirement.op == SelectorOperator::kDoesNotExist && value == nullptr;
     if (!is_met) return false;
   }
   return true;
@@ -48,8 +49,8 @@ struct Spread {
   std::string_view own_namespace;
   std::optional<LabelSelector> selector;
   const std::vector<bool>* counts = nullptr;                // by node
-  std::unordered_map<std::string_view, std::int64_t> pods;    // by value of the key, of nodes that count
-  std::map<std::int64_t, std::int64_t> domains;               // number of domains that have a given number of pods
+  std::unordered_map<std::string_view, std::int64_t> pods;  // by value of the key, of nodes that count
+  std::map<std::int64_t, std::int64_t> domains;             // number of domains that have a given number of pods
   std::unordered_map<std::string_view, std::vector<PodIndex>> leaving;  // those evicted, by value
 };
 
@@ -147,8 +148,7 @@ class InterPod {
     const std::vector<PodTerm>& terms = c_.spec(pod).affinity;
     const bool by_gang = std::ranges::any_of(terms, &PodTerm::match_gang);
     const GangIndex gang = by_gang ? c_.problem.pods[pod].gang : GangIndex::none();
-    const auto [at, is_new] =
-        affinity_at_.try_emplace({own.spec, own.namespace_name, gang}, affinities_.size());
+    const auto [at, is_new] = affinity_at_.try_emplace({own.spec, own.namespace_name, gang}, affinities_.size());
     if (is_new) affinities_.push_back({&terms, own.namespace_name, gang, {}, 0});
     affinity_of_[pod] = at->second + 1;
   }
@@ -163,11 +163,9 @@ class InterPod {
       values.push_back(value ? "1" : "0");
       if (value && selector) selector->requirements.push_back({key, SelectorOperator::kIn, {*value}});
     }
-    const auto [at, is_new] =
-        spread_at_.try_emplace({&constraint, own.namespace_name, values}, spreads_.size());
+    const auto [at, is_new] = spread_at_.try_emplace({&constraint, own.namespace_name, values}, spreads_.size());
     if (is_new) {
-      spreads_.push_back(
-          {&constraint, own.namespace_name, selector, &nodes_that_count(pod, constraint), {}, {}, {}});
+      spreads_.push_back({&constraint, own.namespace_name, selector, &nodes_that_count(pod, constraint), {}, {}, {}});
     }
     spreads_of_[pod].push_back(at->second);
   }
@@ -338,9 +336,9 @@ class InterPod {
       const std::string_view key = (*affinity.terms)[term].topology_key;
       const std::string_view* value = label(node.labels, key);
       if (!value) {
-        return object(Rule::kAffinity, placement,
-                      "node \"" + std::string(node.name) + "\" lacks the label " + std::string(key) +
-                          " of its pod affinity");
+        return object(
+            Rule::kAffinity, placement,
+            "node \"" + std::string(node.name) + "\" lacks the label " + std::string(key) + " of its pod affinity");
       }
       const auto at = affinity.in_domain[term].find(*value);
       if (at == affinity.in_domain[term].end() || at->second == 0) missing = key;

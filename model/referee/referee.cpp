@@ -10,10 +10,11 @@ namespace muster::referee {
 namespace {
 
 constexpr std::array<std::string_view, kRuleCount> kRuleNames = {
-    "Plan",       "Action",   "QueueExists", "Node",         "Affinity",         "Spread",  "HostPorts", "Capacity",
-    "Devices",    "After",    "Gang",        "MinResources", "Topology",         "Timeout", "Limit",     "Quota",
-    "Who",        "WholeGangs", "Preempt",   "Reclaim",      "Consolidate",      "Stale",   "DisruptionBudget",
-    "NotInVain"};
+    "Plan",        "Action",       "QueueExists",      "Node",     "Affinity",
+    "Spread",      "HostPorts",    "Capacity",         "Devices",  "After",
+    "Gang",        "MinResources", "Topology",         "Timeout",  "Limit",
+    "Quota",       "Who",          "WholeGangs",       "Preempt",  "Reclaim",
+    "Consolidate", "Stale",        "DisruptionBudget", "NotInVain"};
 
 // In the order of the rules. Anti-affinity and host ports come before the rules that use the pods that they keep out.
 constexpr std::array kChecks = {

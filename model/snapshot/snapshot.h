@@ -312,9 +312,9 @@ struct Policy {
   bool whole_nodes = true;  // compares the levels `wholeNodes` to `cpuOnGpuNodes`, with kBinpack
   bool non_preemptible_within_quota = true;
   std::optional<std::int64_t> max_moves;
-  std::vector<LabelSelector> protect;          // pods that one of these selects are never evicted or moved
-  std::vector<std::string_view> schedulers;    // pods of these schedulers are planned; empty: all pods are
-  Nanoseconds aging_interval = 0;  // 0: off
+  std::vector<LabelSelector> protect;        // pods that one of these selects are never evicted or moved
+  std::vector<std::string_view> schedulers;  // pods of these schedulers are planned; empty: all pods are
+  Nanoseconds aging_interval = 0;            // 0: off
   std::optional<std::vector<ExpectedPod>> expected_workload;
   std::optional<Nanoseconds> budget;
 

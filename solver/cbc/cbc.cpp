@@ -129,7 +129,7 @@ class LpStopper : public ClpEventHandler {
     constexpr int kGoOn = -1;
     constexpr int kStop = 5;
     if (which != endOfIteration && which != endOfFactorization) return kGoOn;
-    if (which == endOfIteration) 
+    if (which == endOfIteration)
       stop_->work.spend(kTuning.milp.iteration_units + model_->numberRows() + model_->numberColumns());
     return stop_->is_over() ? kStop : kGoOn;
   }
@@ -230,8 +230,8 @@ class Search {
   const bool integral_objective_;
   CbcModel* main_model_ = nullptr;
   Stop stop_;
-  double bound_ = lp::kInfinity;    // as reported by CBC, without margin
-  Clock::time_point next_telling_;  // of a bound alone
+  double bound_ = lp::kInfinity;      // as reported by CBC, without margin
+  Clock::time_point next_telling_;    // of a bound alone
   double streamed_ = -lp::kInfinity;  // CBC's objective of the last solution examined
   MilpAnswer best_;
 };

@@ -49,7 +49,7 @@ struct MilpAnswer {
   // `relax` and kOptimal.
   std::vector<double> row_price;
   std::int64_t nodes = 0;
-  std::int64_t work = 0;  // units of WorkLimit, where the request had one
+  std::int64_t work = 0;        // units of WorkLimit, where the request had one
   bool start_was_used = false;  // CBC reported the start as its first incumbent
   std::string message;
 };

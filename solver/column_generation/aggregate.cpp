@@ -15,10 +15,10 @@ namespace {
 
 // The total capacity of the rooms of one class.
 struct AggregateSupply {
-  formulation::ResidualClassIndex room;  // one of them: zone, part and device memory are the same for all
-  std::vector<double> free;           // by ResourceIndex
-  double idle = 0;                    // devices
-  double partial = 0;                 // units of devices that are used in part
+  formulation::ResidualClassIndex room;            // one of them: zone, part and device memory are the same for all
+  std::vector<double> free;                        // by ResourceIndex
+  double idle = 0;                                 // devices
+  double partial = 0;                              // units of devices that are used in part
   Indexed<formulation::DemandIndex, double> most;  // pods, by what each room could take of them alone
 };
 
@@ -85,8 +85,8 @@ void add_aggregate(const RestrictedMaster& sub, const AggregateSupply& aggregate
 }
 
 cbc::MilpAnswer solve_aggregate(const RestrictedMaster& sub, const PricingTask& task,
-                             const std::vector<AggregateSupply>& aggregates, double part, DemandSide side,
-                             cbc::Backend& backend) {
+                                const std::vector<AggregateSupply>& aggregates, double part, DemandSide side,
+                                cbc::Backend& backend) {
   for (const AggregateSupply& aggregate : aggregates) add_aggregate(sub, aggregate, part, side);
   cbc::MilpRequest request;
   request.relax = true;

@@ -34,9 +34,9 @@ struct PricingTask {
 
 struct Priced {
   double dual_bound = lp::kInfinity;  // dual bound of sign x expression, without its constant; infinity: none
-  std::vector<double> x;     // the LP's last solution; empty: none
-  double value = 0;          // of x, likewise
-  std::string defect;        // a worker that broke before its time was up
+  std::vector<double> x;              // the LP's last solution; empty: none
+  double value = 0;                   // of x, likewise
+  std::string defect;                 // a worker that broke before its time was up
 };
 
 // An upper bound of the LP over all columns from the prices of its rows. It is the sum of the rows' sides at their

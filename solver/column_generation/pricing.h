@@ -23,7 +23,7 @@ class Pricing {
   struct Result {
     double dual_bound = 0;                                   // no configuration is worth more
     std::vector<formulation::Configuration> configurations;  // the best found, best first
-    std::vector<double> worth;                  // of each
+    std::vector<double> worth;                               // of each
   };
   // `price` by DemandIndex, >= 0. `effort` multiplies the rounds: 1 to find configurations, more to tighten the bound.
   Result price(const std::vector<double>& price, int effort = 1);

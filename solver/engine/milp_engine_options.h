@@ -19,8 +19,8 @@ struct MilpEngineOptions {
   Deadline deadline;
   double gap = 0;  // relative; good enough for a level
   std::int32_t threads = 1;
-  std::string write_model;            // path for the first model as an MPS file; empty: none
-  Tracer* trace = nullptr;            // outlives the call; null: no trace
+  std::string write_model;  // path for the first model as an MPS file; empty: none
+  Tracer* trace = nullptr;  // outlives the call; null: no trace
   column_generation::PriceMemory* memory =
       nullptr;                        // of the cycles before, and for the next one; outlives the call; null: none
   std::vector<std::int64_t> trivial;  // trivial_bounds of the problem; empty: not known yet
@@ -31,7 +31,7 @@ struct MilpEngineOptions {
   // With more rooms than that, blocks of them are priced, about so many; first with a sample of each, if it is small.
   std::size_t most_rooms = kTuning.size.many_kinds;
   std::size_t most_blocks = kTuning.generation.blocks, sampled_rooms = kTuning.generation.sampled;
-  MilpParts parts{};                // of the time or work left, for each stage
+  MilpParts parts{};                    // of the time or work left, for each stage
   const lp::SumBounds* sums = nullptr;  // of the problem; outlives the call; null: not known
 };
 

@@ -408,7 +408,7 @@ class Decoder {
   Indexed<DemandIndex, std::vector<std::vector<Slot>>> slots_;    // by zone
   Indexed<DemandIndex, std::vector<std::int64_t>> reserved_;      // by zone: slots that tied pods are still to take
   Indexed<DemandIndex, std::vector<std::int64_t>> left_in_part_;  // of FormulationSolution::by_part
-  Indexed<RunningCellIndex, std::vector<PodIndex>> leaving_;    // pods that do not stay where they run
+  Indexed<RunningCellIndex, std::vector<PodIndex>> leaving_;      // pods that do not stay where they run
   std::map<std::size_t, Winners> winners_of_channel_;
   std::optional<Winners> winners_;
   Decoded decoded_;

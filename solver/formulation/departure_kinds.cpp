@@ -15,8 +15,8 @@ using Kind = std::tuple<PodClassIndex, Work, std::int64_t, GangIndex, QueueIndex
 Kind kind_of(const Problem& problem, const Pod& pod) {
   const Gang& gang = problem.gangs[pod.gang];
   const bool is_single = gang.pods.size() == 1;
-  return {pod.pod_class,  pod.weighted_work, pod.run_seconds, is_single ? GangIndex::none() : pod.gang,
-          gang.queue,     gang.priority,     gang.preemptible};
+  return {pod.pod_class, pod.weighted_work, pod.run_seconds, is_single ? GangIndex::none() : pod.gang,
+          gang.queue,    gang.priority,     gang.preemptible};
 }
 
 }  // namespace

@@ -624,8 +624,7 @@ FormulationSolution Formulation::read_demand(const std::function<std::int64_t(st
   solution.pods = Indexed<CellIndex, std::int64_t>(in_.demand.cells.size(), 0);
   solution.by_part = Indexed<DemandIndex, std::vector<std::int64_t>>(in_.demand.classes.size());
   for (DemandIndex d : in_.demand.classes.indices())
-    for (const std::int32_t column : part_columns_[d])
-      solution.by_part[d].push_back(column < 0 ? 0 : count_of(column));
+    for (const std::int32_t column : part_columns_[d]) solution.by_part[d].push_back(column < 0 ? 0 : count_of(column));
   for (GangClassIndex index : in_.demand.gang_classes.indices()) {
     const std::int32_t column = gang_columns_[index].admitted;
     solution.gangs.push_back(column < 0 ? 1 : count_of(column));

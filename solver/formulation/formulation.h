@@ -141,7 +141,7 @@ class Formulation {
     std::size_t channel = 0;
     preemption::EvictionRules::Sides sides;
     lp::LinearExpression evicted;  // pods
-    std::int32_t active = -1;  // 1 if any pod is evicted for it
+    std::int32_t active = -1;      // 1 if any pod is evicted for it
   };
   struct ReclaimKind {
     QueueIndex queue;
@@ -151,7 +151,7 @@ class Formulation {
   };
   struct Granted {
     lp::LinearExpression pods;  // placed for the claimants of a channel
-    GangIndex claimant;     // one of them
+    GangIndex claimant;         // one of them
   };
 
   void add_exits();

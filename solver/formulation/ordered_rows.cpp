@@ -19,8 +19,7 @@ bool matches(const PodClass& pod_class, AffinityIndex affinity) {
 }
 // Whether matching pods count there.
 bool has_domain(const Affinity& affinity, NodeIndex node) {
-  return std::ranges::any_of(affinity.terms,
-                             [&](const AntiAffinity& term) { return !term.domain_of[node].is_none(); });
+  return std::ranges::any_of(affinity.terms, [&](const AntiAffinity& term) { return !term.domain_of[node].is_none(); });
 }
 
 }  // namespace

@@ -33,8 +33,8 @@ namespace muster::formulation {
 struct OrderedRowsInput {
   const Problem& problem;
   const Demand& demand;
-  const Supply& supply;      // with parts
-  const ClusterState& base;  // without those that may leave
+  const Supply& supply;                                            // with parts
+  const ClusterState& base;                                        // without those that may leave
   const Indexed<DemandIndex, std::vector<std::int32_t>>& columns;  // pods that are placed, by part; -1: none may be
   std::function<lp::LinearExpression(RunningCellIndex)> staying;
 };

@@ -287,10 +287,10 @@ Supply collect_supply(const Problem& problem, const Demand& demand, const Placem
                       const ClusterState& state, const std::vector<bool>& reserved) {
   if (const OrderedRules ordered(problem, demand); !ordered.empty()) {
     Supply supply = collect_residual_classes(problem, demand, zones, state, reserved, ordered);
-    const auto columns = supply.parts.size() * static_cast<std::size_t>(std::ranges::count_if(
-                                                   demand.classes, [&](const DemandClass& d) {
-                                                     return ordered.concern(problem.pod_classes[d.pod_class]);
-                                                   }));
+    const auto columns =
+        supply.parts.size() * static_cast<std::size_t>(std::ranges::count_if(demand.classes, [&](const DemandClass& d) {
+          return ordered.concern(problem.pod_classes[d.pod_class]);
+        }));
     if (supply.rooms.size() <= kTuning.size.many_kinds && columns <= kTuning.listing.most_node_columns) return supply;
   }
   return collect_residual_classes(problem, demand, zones, state, reserved, {});

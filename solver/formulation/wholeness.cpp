@@ -2,11 +2,12 @@
 //
 // `wholeNodes` and `cpuOnGpuNodes` are exact. `gangNodes` is a lower bound: pods of equal gangs share demand classes,
 // so the gang of a pod is open, and each node counts as holding as few gangs as its pods can belong to.
+#include "model/objective/wholeness.h"
+
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
-#include "model/objective/wholeness.h"
 #include "solver/formulation/formulation.h"
 
 namespace muster::formulation {
@@ -14,9 +15,8 @@ namespace {
 
 // The node as the state has it: none of the pods there keeps it from being whole.
 bool is_whole_in(const ClusterState& state, const WholeNodes& whole_nodes, NodeIndex node) {
-  return whole_nodes.counts(node) && std::ranges::none_of(state.pods_on(node), [&](PodIndex pod) {
-           return whole_nodes.breaks(pod, node);
-         });
+  return whole_nodes.counts(node) &&
+         std::ranges::none_of(state.pods_on(node), [&](PodIndex pod) { return whole_nodes.breaks(pod, node); });
 }
 
 }  // namespace
@@ -30,8 +30,8 @@ std::optional<lp::LinearExpression> Formulation::whole_nodes_level() const {
   }
   for (const ResidualClassIndex room : in_.supply.rooms.indices()) {
     const std::vector<NodeIndex>& nodes = in_.supply.rooms[room].nodes;
-    const auto could_be = std::ranges::count_if(
-        nodes, [&](NodeIndex node) { return is_whole_in(in_.base, whole_nodes, node); });
+    const auto could_be =
+        std::ranges::count_if(nodes, [&](NodeIndex node) { return is_whole_in(in_.base, whole_nodes, node); });
     if (could_be == 0) continue;
     if (could_be < std::ssize(nodes)) return std::nullopt;  // a column does not determine which of them it is
     const NodeIndex node = nodes.front();

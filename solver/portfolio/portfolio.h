@@ -53,7 +53,7 @@ struct Solution {
 // Owns what outlives a cycle: the worker process. One for each solving thread. Never throws because of a worker.
 class Portfolio {
  public:
-  explicit Portfolio(std::string worker_program);  // path of the `muster` binary, run as `muster worker`
+  explicit Portfolio(std::string worker_program);   // path of the `muster` binary, run as `muster worker`
   explicit Portfolio(cbc::BackendOptions options);  // for tests of workers that fail
   ~Portfolio();
   Portfolio(const Portfolio&) = delete;

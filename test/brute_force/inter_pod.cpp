@@ -180,9 +180,8 @@ bool InterPod::meets_spread(const Place& place, const SpreadConstraint& constrai
     if (!is_eligible(place.pod, constraint, node(index))) continue;
     std::int64_t& there = pods[*label_of(node(index).labels, constraint.topology_key)];
     if (selects_all) continue;
-    there += std::ranges::count_if(present, [&](const Place& other) {
-      return other.node == index && counts(constraint, place.pod, other.pod);
-    });
+    there += std::ranges::count_if(
+        present, [&](const Place& other) { return other.node == index && counts(constraint, place.pod, other.pod); });
   }
   std::int64_t least = 0;
   if (!pods.empty() && std::ssize(pods) >= constraint.min_domains)

@@ -165,8 +165,7 @@ class PreferredTerms {
       if (space_of(them) == space_of(own) && selects(constraint, them)) ++counts[*label(place[other], key)];
     }
     const auto least = std::ranges::min_element(counts, {}, [](const auto& entry) { return entry.second; })->second;
-    const std::int64_t beyond =
-        counts[*label(place[pod], key)] - least - constraint["maxSkew"].get<std::int64_t>();
+    const std::int64_t beyond = counts[*label(place[pod], key)] - least - constraint["maxSkew"].get<std::int64_t>();
     return beyond <= 0 ? 0 : 100 * beyond / (beyond + 1);
   }
 

@@ -34,7 +34,7 @@ class Wholeness {
   struct GangFlags {
     GangIndex gang;
     std::size_t first_domain = 0, first_model = 0;
-    std::vector<std::uint8_t> runs_on;  // by node
+    std::vector<std::uint8_t> runs_on;                // by node
     std::int64_t nodes = 0, domains = 0, models = 0;  // on which it runs
   };
   void count_nodes();

@@ -184,8 +184,7 @@ TEST_F(Kubernetes, ManifestsAreReadAsYaml) {
   const std::string broken = workplace.file("broken.yml", yaml + "kind: Pod\n");
   const Outcome outcome = workplace.run("import kubernetes " + broken);
   EXPECT_EQ(outcome.exit_code, 65);
-  EXPECT_NE(outcome.err.find("broken.yml: InvalidYaml at 13:1: duplicate key kind"), std::string::npos)
-      << outcome.err;
+  EXPECT_NE(outcome.err.find("broken.yml: InvalidYaml at 13:1: duplicate key kind"), std::string::npos) << outcome.err;
 }
 
 TEST_F(Kubernetes, TheTimeMayBeTold) {

@@ -84,13 +84,12 @@ void hold_gang(Json& snapshot, Json& gang) { gate_gang(snapshot, gang["name"]); 
 
 // The element once more, at the end.
 Mutation twice(const char* list, const char* object, const Test& test) {
-  return change(std::string(object) + " twice",
-                {list, object, test,
-                 [list](Json& snapshot, Json& element) {
-                   Json copy = element;
-                   snapshot[list].push_back(std::move(copy));
-                 },
-                 nothing});
+  return change(std::string(object) + " twice", {list, object, test,
+                                                 [list](Json& snapshot, Json& element) {
+                                                   Json copy = element;
+                                                   snapshot[list].push_back(std::move(copy));
+                                                 },
+                                                 nothing});
 }
 
 // --- Nodes
@@ -188,25 +187,32 @@ bool is_whole(const Json& pod) { return runs(pod) && pod.contains("gpu") && pod[
 // --- All of them
 
 std::vector<Mutation> of_nodes() {
-  return {too_few("less cpu than its pods ask for", "cpu"),
-          too_few("less memory than its pods ask for", "memory"),
-          too_few("fewer pods than run there", "pods"),
-          too_few_devices(),
-          exceeding("an extended resource that the node does not show", "example.com/fpga", 2),
-          exceeding("a running pod of a million cores", "cpu", 1'000'000),
-          twice("nodes", "node", any),
-          change("a node's unknown key",
-                 {"nodes", "node", any, [](Json&, Json& node) { node["colour"] = "red"; }, cordon}),
-          change("a node's cpu is a list",
-                 {"nodes", "node", any,
-                  [](Json&, Json& node) { node["resources"]["cpu"] = Json::array({1}); }, {}}),
-          change("a taint of no known effect",
-                 {"nodes", "node", any,
-                  [](Json&, Json& node) { node["taints"].push_back({{"key", "k"}, {"effect", "Perhaps"}}); }, {}}),
-          change("a negative number of devices",
-                 {"nodes", "node", any, [](Json&, Json& node) { node["gpus"] = {{"count", -1}}; }, {}}),
-          change("an unclear node",
-                 {"nodes", "node", any, [](Json&, Json& node) { node["unclear"] = "why"; }, cordon})};
+  return {
+      too_few("less cpu than its pods ask for", "cpu"),
+      too_few("less memory than its pods ask for", "memory"),
+      too_few("fewer pods than run there", "pods"),
+      too_few_devices(),
+      exceeding("an extended resource that the node does not show", "example.com/fpga", 2),
+      exceeding("a running pod of a million cores", "cpu", 1'000'000),
+      twice("nodes", "node", any),
+      change("a node's unknown key", {"nodes", "node", any, [](Json&, Json& node) { node["colour"] = "red"; }, cordon}),
+      change("a node's cpu is a list",
+             {"nodes", "node", any, [](Json&, Json& node) { node["resources"]["cpu"] = Json::array({1}); }, {}}),
+      change("a taint of no known effect", {"nodes",
+                                            "node",
+                                            any,
+                                            [](Json&, Json& node) {
+                                              node["taints"].push_back({{"key", "k"}, {"effect", "Perhaps"}});
+                                            },
+                                            {}}),
+      change("a negative number of devices", {"nodes",
+                                              "node",
+                                              any,
+                                              [](Json&, Json& node) {
+                                                node["gpus"] = {{"count", -1}};
+                                              },
+                                              {}}),
+      change("an unclear node", {"nodes", "node", any, [](Json&, Json& node) { node["unclear"] = "why"; }, cordon})};
 }
 
 void run_nowhere(Json&, Json& pod) {
@@ -217,40 +223,43 @@ void run_nowhere(Json&, Json& pod) {
 }
 
 std::vector<Mutation> of_running_pods() {
-  const auto on_device = [](Json list) {
-    return [list](Json&, Json& pod) { pod["gpus"] = list; };
-  };
-  return {change("a pod on a node that is not there",
-                 {"pods", "pod", is_on_node, [](Json&, Json& pod) { pod["node"] = "gone-for-ever"; }, run_nowhere}),
-          change("a running pod without a node", {"pods", "pod", is_on_node,
-                                                  [](Json&, Json& pod) {
-                                                    pod["status"] = pod.value("status", "running");
-                                                    pod.erase("node");
-                                                  },
-                                                  run_nowhere}),
-          change("a device beyond those of the node", {"pods", "pod", is_whole, on_device({99'999}), {}}),
-          change("a device listed twice by one pod", {"pods", "pod", is_whole, on_device({0, 0}), {}}),
-          change("more devices listed than asked for",
-                 {"pods", "pod", is_whole, on_device({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}), {}}),
-          change("a running pod whose request is no quantity",
-                 {"pods", "pod", runs, [](Json&, Json& pod) { pod["resources"] = {{"cpu", "much"}}; }, {}}),
-          twice("pods", "pod", is_on_node),
-          change("a pod that runs on two nodes", {"pods", "pod", runs,
-                                                  [](Json& snapshot, Json& pod) {
-                                                    Json copy = pod;
-                                                    copy["node"] = snapshot["nodes"].back()["name"];
-                                                    copy.erase("gpus");
-                                                    snapshot["pods"].push_back(std::move(copy));
-                                                  },
-                                                  {}}),
-          change("an unclear pod that runs",
-                 {"pods", "pod", runs, [](Json&, Json& pod) { pod["unclear"] = "why"; }, {}})};
+  const auto on_device = [](Json list) { return [list](Json&, Json& pod) { pod["gpus"] = list; }; };
+  return {
+      change("a pod on a node that is not there",
+             {"pods", "pod", is_on_node, [](Json&, Json& pod) { pod["node"] = "gone-for-ever"; }, run_nowhere}),
+      change("a running pod without a node", {"pods", "pod", is_on_node,
+                                              [](Json&, Json& pod) {
+                                                pod["status"] = pod.value("status", "running");
+                                                pod.erase("node");
+                                              },
+                                              run_nowhere}),
+      change("a device beyond those of the node", {"pods", "pod", is_whole, on_device({99'999}), {}}),
+      change("a device listed twice by one pod", {"pods", "pod", is_whole, on_device({0, 0}), {}}),
+      change("more devices listed than asked for",
+             {"pods", "pod", is_whole, on_device({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}), {}}),
+      change("a running pod whose request is no quantity", {"pods",
+                                                            "pod",
+                                                            runs,
+                                                            [](Json&, Json& pod) {
+                                                              pod["resources"] = {{"cpu", "much"}};
+                                                            },
+                                                            {}}),
+      twice("pods", "pod", is_on_node),
+      change("a pod that runs on two nodes", {"pods",
+                                              "pod",
+                                              runs,
+                                              [](Json& snapshot, Json& pod) {
+                                                Json copy = pod;
+                                                copy["node"] = snapshot["nodes"].back()["name"];
+                                                copy.erase("gpus");
+                                                snapshot["pods"].push_back(std::move(copy));
+                                              },
+                                              {}}),
+      change("an unclear pod that runs", {"pods", "pod", runs, [](Json&, Json& pod) { pod["unclear"] = "why"; }, {}})};
 }
 
 std::vector<Mutation> of_waiting_pods() {
-  const auto set = [](const char* key, Json value) {
-    return [key, value](Json&, Json& pod) { pod[key] = value; };
-  };
+  const auto set = [](const char* key, Json value) { return [key, value](Json&, Json& pod) { pod[key] = value; }; };
   return {twice("pods", "pod", is_pending),
           change("an unknown key of a pod that waits", {"pods", "pod", is_pending, set("colour", "red"), hold}),
           change("a request for devices of two kinds",
@@ -264,13 +273,14 @@ std::vector<Mutation> of_waiting_pods() {
           change("terms of its own beside a gang",
                  {"pods", "pod", [](const Json& pod) { return is_pending(pod) && has_gang(pod); }, set("priority", 7),
                   nothing}),
-          change("a pod that waits and has a node",
-                 {"pods", "pod", is_pending,
-                  [](Json& snapshot, Json& pod) {
-                    pod["status"] = "pending";
-                    pod["node"] = snapshot["nodes"][0]["name"];
-                  },
-                  {}}),
+          change("a pod that waits and has a node", {"pods",
+                                                     "pod",
+                                                     is_pending,
+                                                     [](Json& snapshot, Json& pod) {
+                                                       pod["status"] = "pending";
+                                                       pod["node"] = snapshot["nodes"][0]["name"];
+                                                     },
+                                                     {}}),
           change("an unclear pod that waits", {"pods", "pod", is_pending, set("unclear", "why"), hold})};
 }
 
@@ -282,31 +292,37 @@ std::vector<Mutation> of_gangs_and_queues() {
           change("a subgroup that the gang has not",
                  {"pods", "pod", gangs_pod, [](Json&, Json& pod) { pod["subgroup"] = "nowhere"; },
                   [](Json& snapshot, Json& pod) { gate_gang(snapshot, pod["gang"]); }}),
-          change("a level that the topology has not",
-                 {"gangs", "gang", any,
-                  [](Json&, Json& gang) { gang["topology"] = {{"required", "nowhere"}}; }, hold_gang}),
+          change("a level that the topology has not", {"gangs", "gang", any,
+                                                       [](Json&, Json& gang) {
+                                                         gang["topology"] = {{"required", "nowhere"}};
+                                                       },
+                                                       hold_gang}),
           change("a gang's minimum that is no number",
                  {"gangs", "gang", any, [](Json&, Json& gang) { gang["minMember"] = "all"; }, hold_gang}),
           change("an unknown key of a gang",
                  {"gangs", "gang", any, [](Json&, Json& gang) { gang["colour"] = "red"; }, hold_gang}),
-          change("a priority class that is not there",
-                 {"gangs", "gang", any,
-                  [](Json&, Json& gang) {
-                    gang.erase("priority");
-                    gang["priorityClass"] = "nowhere";
-                  },
-                  [](Json&, Json& gang) {
-                    gang.erase("priorityClass");
-                    gang["priority"] = 0;
-                    gang["preemptible"] = false;
-                    gang["preemptionPolicy"] = "Never";
-                  }}),
+          change("a priority class that is not there", {"gangs", "gang", any,
+                                                        [](Json&, Json& gang) {
+                                                          gang.erase("priority");
+                                                          gang["priorityClass"] = "nowhere";
+                                                        },
+                                                        [](Json&, Json& gang) {
+                                                          gang.erase("priorityClass");
+                                                          gang["priority"] = 0;
+                                                          gang["preemptible"] = false;
+                                                          gang["preemptionPolicy"] = "Never";
+                                                        }}),
           change("a queue whose parent is not there",
                  {"queues", "queue", any, [](Json&, Json& queue) { queue["parent"] = "nowhere"; }, {}}),
           change("a queue that is its own parent",
                  {"queues", "queue", any, [](Json&, Json& queue) { queue["parent"] = queue["name"]; }, {}}),
-          change("a queue's quota that is no quantity",
-                 {"queues", "queue", any, [](Json&, Json& queue) { queue["gpu"] = {{"quota", "much"}}; }, {}})};
+          change("a queue's quota that is no quantity", {"queues",
+                                                         "queue",
+                                                         any,
+                                                         [](Json&, Json& queue) {
+                                                           queue["gpu"] = {{"quota", "much"}};
+                                                         },
+                                                         {}})};
 }
 
 }  // namespace

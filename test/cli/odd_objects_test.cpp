@@ -1,6 +1,8 @@
 // One odd node or pod never costs the others their plan: valid clusters, of which one object is broken in every way.
 //
 // MUSTER_MUTANTS=2000 in the environment sets their number; see docs/benchmarks.md, "Objects that do not add up".
+#include "test/cli/odd_objects.h"
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -10,7 +12,6 @@
 
 #include <gtest/gtest.h>
 
-#include "test/cli/odd_objects.h"
 #include "test/cli/program.h"
 
 namespace muster::cli {
@@ -125,10 +126,8 @@ TEST_F(OddObjects, HavePlansThatVerify) {
 
 TEST_F(OddObjects, AreErrorsOfTheirLinesWhereTheReaderIsStrict) {
   std::size_t refused = 0;
-  const std::string plans =
-      workplace.run("solve --strict --quiet --deterministic --engine greedy", snapshots).out;
-  for (const std::string& plan : lines_of(plans))
-    refused += Json::parse(plan)["status"] == "error" ? 1 : 0;
+  const std::string plans = workplace.run("solve --strict --quiet --deterministic --engine greedy", snapshots).out;
+  for (const std::string& plan : lines_of(plans)) refused += Json::parse(plan)["status"] == "error" ? 1 : 0;
   EXPECT_EQ(refused, mutants.size());
 }
 

@@ -80,14 +80,16 @@ TEST_F(PolicyOptions, LeavePodsOfOtherSchedulersOutOfTheGangs) {
 
 TEST_F(PolicyOptions, AreAskedOfVerifyAndExportToo) {
   const std::string snapshot = workplace.file("s.jsonl", kSnapshot);
-  const std::string plan = workplace.file(
-      "p.jsonl", workplace.run("solve --deterministic --quiet --protect team=infra " + snapshot).out);
+  const std::string plan =
+      workplace.file("p.jsonl", workplace.run("solve --deterministic --quiet --protect team=infra " + snapshot).out);
   const std::string free = workplace.file("q.jsonl", workplace.run("solve --deterministic --quiet " + snapshot).out);
   EXPECT_EQ(workplace.run("verify --protect team=infra " + snapshot + " " + plan).exit_code, 0);
   EXPECT_NE(workplace.run("verify --protect team=infra " + snapshot + " " + free).out.find("policy.protect"),
             std::string::npos);
-  EXPECT_EQ(workplace.run("export --format deltas --protect team=infra --snapshot " + snapshot + " " + plan).exit_code, 0);
-  EXPECT_NE(workplace.run("export --format deltas --protect team=infra --snapshot " + snapshot + " " + free).exit_code, 0);
+  EXPECT_EQ(workplace.run("export --format deltas --protect team=infra --snapshot " + snapshot + " " + plan).exit_code,
+            0);
+  EXPECT_NE(workplace.run("export --format deltas --protect team=infra --snapshot " + snapshot + " " + free).exit_code,
+            0);
   const std::string note = workplace.run("export --format deltas --snapshot " + snapshot + " " + free).err;
   EXPECT_NE(note.find("default-scheduler (1), other (1)"), std::string::npos) << note;
 }
@@ -106,14 +108,14 @@ TEST_F(PolicyOptions, NameTheSchedulersOfWhichPodsWaitOfKubernetesObjects) {
     return R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + name + R"("},"spec":{"schedulerName":")" +
            scheduler + R"("}})";
   };
-  const std::string list =
-      R"({"apiVersion":"v1","kind":"List","items":[)" + pod("a", "kai-scheduler") + "," + pod("b", "default-scheduler") +
-      "]}";
+  const std::string list = R"({"apiVersion":"v1","kind":"List","items":[)" + pod("a", "kai-scheduler") + "," +
+                           pod("b", "default-scheduler") + "]}";
   const std::string told = workplace.run("solve --budget 100ms", list).err;
   EXPECT_NE(told.find("default-scheduler (1), kai-scheduler (1)"), std::string::npos) << told;
   const std::string warnings = Json::parse(workplace.run("solve --budget 100ms", list).out)["warnings"].dump();
   EXPECT_NE(warnings.find("default-scheduler (1), kai-scheduler (1)"), std::string::npos) << warnings;
-  EXPECT_EQ(workplace.run("solve --budget 100ms --scheduler-name kai-scheduler", list).err.find("(1)"), std::string::npos);
+  EXPECT_EQ(workplace.run("solve --budget 100ms --scheduler-name kai-scheduler", list).err.find("(1)"),
+            std::string::npos);
 }
 
 TEST_F(PolicyOptions, OfARequestNameItsSchedulers) {

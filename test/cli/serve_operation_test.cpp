@@ -145,7 +145,9 @@ TEST(ServeOperation, TheConfigurationIsReadAgainAndABadOneChangesNothing) {
     const int before = count_of(server.log(), "the old configuration stays in effect");
     place.file("muster.ini", bad);
     server.signal(SIGHUP);
-    EXPECT_TRUE(comes_true([&] { return count_of(server.log(), "the old configuration stays in effect") == before + 1; })) << server.log();
+    EXPECT_TRUE(comes_true([&] {
+      return count_of(server.log(), "the old configuration stays in effect") == before + 1;
+    })) << server.log();
   }
   EXPECT_EQ(server.ask(post("/v1/solve", good_lines()[0])).status, 413);
 

@@ -55,7 +55,8 @@ TEST_F(Table, ColumnsStandBelowTheirTitles) {
 TEST_F(Table, IsForTerminalsAndJsonForPipesAndFilesUnlessToldOtherwise) {
   const auto in_terminal = [&](const std::string& arguments) {
     const std::string file = workplace.file("c.jsonl", kCluster);
-    return workplace.shell("script -qec '" MUSTER_BINARY " solve --quiet " + arguments + " " + file + "' /dev/null").out;
+    return workplace.shell("script -qec '" MUSTER_BINARY " solve --quiet " + arguments + " " + file + "' /dev/null")
+        .out;
   };
   EXPECT_EQ(workplace.run("solve --quiet", kCluster).out.substr(0, 1), "{");
   EXPECT_NE(in_terminal("").find("PHASE"), std::string::npos);

@@ -81,7 +81,7 @@ TEST(Service, SystemdTakesTheUnit) {
   EXPECT_EQ(verified.err.find("muster.service"), std::string::npos) << verified.err;
   // Exposure of at most 1.5 of 10, as stated in README.md.
   const cli::Outcome rated = workplace.shell("systemd-analyze security --offline=true --threshold=15 --no-pager " +
-                                        workplace.path("muster.service"));
+                                             workplace.path("muster.service"));
   EXPECT_EQ(rated.exit_code, 0) << rated.out << rated.err;
 }
 
@@ -91,7 +91,7 @@ TEST(Service, SystemdTakesItsUser) {
     GTEST_SKIP() << "systemd-sysusers is not installed";
   std::filesystem::create_directory(workplace.path("etc"));
   const cli::Outcome outcome = workplace.shell("systemd-sysusers --dry-run --root=" + workplace.path("") + " " +
-                                          deploy_path("systemd/muster.sysusers.conf"));
+                                               deploy_path("systemd/muster.sysusers.conf"));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_NE((outcome.out + outcome.err).find("muster"), std::string::npos);
 }

@@ -152,7 +152,7 @@ Finding classify(const std::string& line, const std::vector<Decided>& decided, i
   Plan plan = both_in_one(*scene, end);
   const auto violations = attribute(*scene, plan);
   if (!violations.empty()) {
-    finding.kind = first.plan == Plan{}           ? Disturbance::kTime
+    finding.kind = first.plan == Plan{}              ? Disturbance::kTime
                    : is_rationed(violations.front()) ? Disturbance::kRationed
                                                      : Disturbance::kTwoSteps;
     finding.why = std::string(referee::rule_name(violations[0].rule)) + ": " + violations[0].subject + ": " +

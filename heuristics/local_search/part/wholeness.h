@@ -43,9 +43,9 @@ class PartWholeness {
   const SearchScope& scope_;
   const Problem& problem_;
   const ClusterState& state_;
-  std::map<DomainIndex, std::int64_t> broken_;               // nodes that count and are not whole; once asked for
-  std::map<DomainIndex, std::int64_t> changed_;              // the same since the round began
-  std::unordered_map<std::uint32_t, NodeIndex> moved_;       // by pod: its new node
+  std::map<DomainIndex, std::int64_t> broken_;          // nodes that count and are not whole; once asked for
+  std::map<DomainIndex, std::int64_t> changed_;         // the same since the round began
+  std::unordered_map<std::uint32_t, NodeIndex> moved_;  // by pod: its new node
   std::vector<GangIndex> gangs_;
   std::vector<GangNode> gang_nodes_;
 };

@@ -22,7 +22,7 @@ Amount amount_of(const PodClass& pod_class, const NodeClass& node_class, bool by
 }  // namespace
 
 CandidateOrder::CandidateOrder(const PreemptionInputs& inputs, const Claim& claim, VictimEligibility& eligibility,
-                         const LeastLosses& losses)
+                               const LeastLosses& losses)
     : problem_(inputs.problem),
       state_(inputs.state),
       rules_(inputs.rules),

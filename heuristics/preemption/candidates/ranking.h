@@ -19,7 +19,7 @@ class CandidateOrder {
  public:
   // All must outlive it.
   CandidateOrder(const PreemptionInputs& inputs, const Claim& claim, VictimEligibility& eligibility,
-              const LeastLosses& losses);
+                 const LeastLosses& losses);
 
   // The nodes (empty: all) that the pod may run on, in ascending order of the likely loss and moves. For a displaced
   // pod only nodes where enough may be evicted. Reads the losses as last found, in the scan of `eligibility`. Requires

@@ -8,7 +8,7 @@ namespace muster::kubernetes {
 
 namespace {
 
-constexpr std::string_view kResourcePrefix = "attachable-volumes-csi-";  // as kube-scheduler's GetCSIAttachLimitKey
+constexpr std::string_view kResourcePrefix = "attachable-volumes-csi-";      // as kube-scheduler's GetCSIAttachLimitKey
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int32_t>::max();  // the largest `allocatable.count`
 
 }  // namespace

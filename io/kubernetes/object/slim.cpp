@@ -132,8 +132,8 @@ class PartWriter {
   // Of pods, common and of no use here.
   static bool is_unread(std::string_view key) {
     return is_any(key, {"ephemeralContainers", "securityContext", "dnsConfig", "dnsPolicy", "enableServiceLinks",
-                        "hostAliases", "imagePullSecrets", "restartPolicy", "serviceAccount",
-                        "serviceAccountName", "terminationGracePeriodSeconds"});
+                        "hostAliases", "imagePullSecrets", "restartPolicy", "serviceAccount", "serviceAccountName",
+                        "terminationGracePeriodSeconds"});
   }
   void write_containers(json::JsonValue list) {
     write_elements(list, [this](json::JsonValue element) {
@@ -170,9 +170,9 @@ class PartWriter {
       if (key == "conditions") return write(key, value, &PartWriter::write_times);
       if (key == "containerStatuses") return write(key, value, &PartWriter::write_container_statuses);
       if (key == "initContainerStatuses") return write(key, value, &PartWriter::write_given);
-      if (is_any(key, {"allocatable", "allocatedResources", "disruptionsAllowed", "nominatedNodeName",
-                       "observedGeneration", "phase", "resources", "scheduleStartTime", "startTime", "state",
-                       "succeeded"})) {
+      if (is_any(key,
+                 {"allocatable", "allocatedResources", "disruptionsAllowed", "nominatedNodeName", "observedGeneration",
+                  "phase", "resources", "scheduleStartTime", "startTime", "state", "succeeded"})) {
         copy(key, value);
       }
     });

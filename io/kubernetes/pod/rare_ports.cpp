@@ -50,8 +50,8 @@ void hold_rare_ports(std::vector<KubernetesPod>& pods, std::size_t most_resource
     for (const std::uint32_t number : resources.of_user[user]) users_of_resource[number] += table.users[user].pods;
   }
   for (std::size_t i = 0; i < rank.size(); ++i) rank[i] = i;
-  std::ranges::stable_sort(
-      rank, [&](std::size_t a, std::size_t b) { return users_of_resource[a] > users_of_resource[b]; });
+  std::ranges::stable_sort(rank,
+                           [&](std::size_t a, std::size_t b) { return users_of_resource[a] > users_of_resource[b]; });
   std::vector<bool> is_rare(resources.count, false);
   for (std::size_t i = most_resources; i < rank.size(); ++i) is_rare[rank[i]] = true;
   std::set<std::pair<std::int32_t, Protocol>> wanted;

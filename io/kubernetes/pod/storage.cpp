@@ -229,8 +229,8 @@ const StorageClassFacts* KubernetesStorage::storage_class(std::string_view name)
 
 bool could_bind(const StorageVolume& volume, const StorageClaim& claim, std::string_view claim_name) {
   const bool offers_modes = (volume.modes & claim.modes) == claim.modes;
-  const bool is_free = volume.claimed_by.empty() ? volume.phase.empty() || volume.phase == "Available"
-                                                 : volume.claimed_by == claim_name;
+  const bool is_free =
+      volume.claimed_by.empty() ? volume.phase.empty() || volume.phase == "Available" : volume.claimed_by == claim_name;
   return is_free && offers_modes && !claim.has_selector && volume.storage_class == claim.storage_class &&
          volume.is_block == claim.is_block && volume.bytes >= claim.bytes;
 }

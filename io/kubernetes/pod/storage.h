@@ -33,8 +33,8 @@ struct StorageClaim {
 
 struct StorageVolume {
   std::string_view name, storage_class, phase;
-  std::string_view driver, handle;     // of CSI; empty: it is of no CSI driver
-  std::string claimed_by;              // namespace/name; empty: not claimed
+  std::string_view driver, handle;      // of CSI; empty: it is of no CSI driver
+  std::string claimed_by;               // namespace/name; empty: not claimed
   std::optional<NodeTerms> node_terms;  // spec.nodeAffinity.required, and the zones that its labels name
   AccessModes modes = 0;
   bool is_block = false;

@@ -17,7 +17,8 @@ class InterPodDraw {
 
   void run() {
     if (below(4) != 0) return;
-    snapshot_["namespaces"] = Json::parse(R"([{"name":"default","labels":{"team":"a"}},{"name":"other","labels":{"team":"b"}}])");
+    snapshot_["namespaces"] =
+        Json::parse(R"([{"name":"default","labels":{"team":"a"}},{"name":"other","labels":{"team":"b"}}])");
     for (Json& node : snapshot_["nodes"]) {
       if (below(10) != 0) node["labels"]["area"] = pick({"a", "a", "b", "c"});
     }

@@ -1,5 +1,4 @@
 #include "datasets/generator/generator.h"
-#include "datasets/generator/presets.h"
 
 #include <map>
 #include <set>
@@ -7,6 +6,8 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+
+#include "datasets/generator/presets.h"
 
 namespace muster::generator {
 namespace {

@@ -87,8 +87,9 @@ TEST(GreedyWithBudgets, EvictsAGangOnlyIfAllOfItMayGo) {
 
 TEST(GreedyWithBudgets, TakesOneLargePodWhereTheBudgetForbidsSeveralSmallOnes) {
   const auto sized = [](const std::string& name, int gpus, const std::string& started) {
-    return runs(name, "n", R"("gpu":{"count":)" + std::to_string(gpus) + R"(},"priority":10,"labels":{"app":"x"},"started":)" +
-                               started);
+    return runs(
+        name, "n",
+        R"("gpu":{"count":)" + std::to_string(gpus) + R"(},"priority":10,"labels":{"app":"x"},"started":)" + started);
   };
   const std::string rest = R"("nodes":[{"name":"n","gpus":{"count":4}}],"pods":[)" + sized("a", 1, "999999") + "," +
                            sized("b", 1, "999999") + "," + sized("c", 2, "900000") +
@@ -107,8 +108,8 @@ TEST(GreedyWithBudgets, CountsMovesToo) {
 }
 
 TEST(GreedyWithBudgets, EvictsWhatOnlyOneOfThePolicysSchedulersRuns) {
-  const std::string pods = R"("pods":[)" + runs("a", "n", kOneGpu + R"(,"schedulerName":"other","started":999999)") + "," +
-                           runs("b", "m", kOneGpu + R"(,"started":900000)") + "," + kWaits +
+  const std::string pods = R"("pods":[)" + runs("a", "n", kOneGpu + R"(,"schedulerName":"other","started":999999)") +
+                           "," + runs("b", "m", kOneGpu + R"(,"started":900000)") + "," + kWaits +
                            R"(,{"name":"q","gpu":{"count":1},"priority":90,"schedulerName":"other"}])";
   EXPECT_EQ(outcome(R"("policy":{"schedulers":["default-scheduler"]},)" + kTwoNodes + pods), "b +p");
 }

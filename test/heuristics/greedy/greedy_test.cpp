@@ -624,9 +624,9 @@ TEST(GreedyOnRandomSnapshots, WhatIsPlacedBeforeAnyEvictionIsAPlanAndNoBetterTha
     ++told;
     EXPECT_EQ(violations_of(*random.snapshot, random.problem, random.shares, placed->plan), "") << "seed " << seed;
     EXPECT_EQ(evaluate(random.problem, random.shares, placed->plan), placed->levels) << "seed " << seed;
-    EXPECT_TRUE(std::ranges::all_of(placed->plan.evictions, [](const Eviction& eviction) {
-      return eviction.reason == EvictionReason::kStale;
-    })) << "seed " << seed;
+    EXPECT_TRUE(std::ranges::all_of(placed->plan.evictions,
+                                    [](const Eviction& eviction) { return eviction.reason == EvictionReason::kStale; }))
+        << "seed " << seed;
     EXPECT_TRUE(compare(best.levels, placed->levels, level_ids(random.problem)) >= 0) << "seed " << seed;
   }
   EXPECT_GT(told, 0);

@@ -44,7 +44,9 @@ std::string with_rules(const std::string& line) {
     if (number % 2 == 0) {
       pod["podAntiAffinity"] = {{{"topologyKey", "of-two"}, {"labelSelector", selector}}};
     } else {
-      pod["topologySpread"] = {{{"maxSkew", 2}, {"topologyKey", "of-three"}, {"whenUnsatisfiable", "DoNotSchedule"},
+      pod["topologySpread"] = {{{"maxSkew", 2},
+                                {"topologyKey", "of-three"},
+                                {"whenUnsatisfiable", "DoNotSchedule"},
                                 {"labelSelector", selector}}};
     }
   }

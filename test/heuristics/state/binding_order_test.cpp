@@ -1,11 +1,12 @@
 // The order in which placements are bound, against a search over all orders.
+#include "heuristics/state/binding_order.h"
+
 #include <random>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "heuristics/state/binding_order.h"
 #include "test/model/referee_world.h"
 
 namespace muster {
@@ -20,8 +21,8 @@ std::string cluster(const std::string& rule, std::mt19937& random) {
   std::string nodes, pods;
   for (int node = 0; node < 6; ++node) {
     nodes += (node > 0 ? "," : "") + std::string(R"({"name":"n)") + std::to_string(node) +
-             R"(","resources":{"cpu":100},"labels":{"zone":")" + std::string(1, "xyz"[node / 2]) +
-             R"(","host":"h)" + std::to_string(node % 4) + "\"}}";
+             R"(","resources":{"cpu":100},"labels":{"zone":")" + std::string(1, "xyz"[node / 2]) + R"(","host":"h)" +
+             std::to_string(node % 4) + "\"}}";
   }
   for (int pod = 0; pod < kPods; ++pod) {
     const bool has_rule = random() % 4 != 0;

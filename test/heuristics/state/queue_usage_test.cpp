@@ -49,8 +49,7 @@ TEST(QueueUsage, IsExactByPriorityForAsManyPrioritiesAsBuckets) {
   QueueUsage usage(*problem);
   for (int gang = 0; gang < kGangs; ++gang) change(usage, problem, gang, 1);
   for (int priority = 0; priority < kGangs; ++priority)
-    EXPECT_EQ(usage.usage_from(problem.queue("top"), priority)[kQueueCpu], 1'000 * (kGangs - priority))
-        << priority;
+    EXPECT_EQ(usage.usage_from(problem.queue("top"), priority)[kQueueCpu], 1'000 * (kGangs - priority)) << priority;
 }
 
 TEST(QueueUsage, WithMorePrioritiesCountsAtLeastTheUsageFromAPriority) {

@@ -309,11 +309,11 @@ TEST(ExportPlan, WhatBindsLeavesOutGangsOfOtherSchedulersThanThePlans) {
   const std::string snapshot = R"({"format":"muster/v1","nodes":[{"name":"n1"}],"gangs":[{"name":"g"}],"pods":[
       {"name":"ns/a"},{"name":"ns/b"},{"name":"ns/g-0","gang":"g"},
       {"name":"ns/g-1","gang":"g","schedulerName":"other"}]})";
-  const Case it{{placement("ns/a", "n1"), placement("ns/b", "n1"), placement("ns/g-0", "n1"),
-                 placement("ns/g-1", "n1")},
-                {},
-                snapshot,
-                {}};
+  const Case it{
+      {placement("ns/a", "n1"), placement("ns/b", "n1"), placement("ns/g-0", "n1"), placement("ns/g-1", "n1")},
+      {},
+      snapshot,
+      {}};
   for (const ExportFormat format : {ExportFormat::kBindings, ExportFormat::kVolcano}) {
     const auto made = attempt(it, {format});
     ASSERT_TRUE(made);

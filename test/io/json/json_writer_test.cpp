@@ -35,6 +35,7 @@ TEST(JsonWriter, FindsWhatToEscapeWhereverItStands) {
   const std::string plain = "0123456789 \x7F\xC3\xBF abcdefghijklmnop";
   EXPECT_EQ(written(plain), "\"" + plain + "\"");
   for (std::size_t at = 0; at < plain.size(); ++at) {
+    if (static_cast<unsigned char>(plain[at]) >= 0x80) continue;  // half a character is no text
     for (const auto& [character, escape] :
          {std::pair{'"', "\\\""}, {'\\', "\\\\"}, {'\x1F', "\\u001f"}, {'\0', "\\u0000"}}) {
       std::string text = plain, expected = plain;

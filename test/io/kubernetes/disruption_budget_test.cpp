@@ -21,8 +21,8 @@ std::int64_t allowed(Json status) {
 }
 
 TEST(KubernetesDisruptionBudget, IsThatOfItsNamespaceAndSelector) {
-  const ImportedObjects made = imported({budget({{"selector", kSelector}, {"minAvailable", 2}},
-                                                {{"disruptionsAllowed", 3}, {"observedGeneration", 2}})});
+  const ImportedObjects made = imported(
+      {budget({{"selector", kSelector}, {"minAvailable", 2}}, {{"disruptionsAllowed", 3}, {"observedGeneration", 2}})});
   const Json expected{
       {"name", "web"}, {"namespace", "team"}, {"selector", kSelector}, {"allowed", 3}, {"exclusive", true}};
   EXPECT_EQ(made.at("disruptionBudgets", "web"), expected);

@@ -74,7 +74,8 @@ TEST_F(KaiSnapshot, ItsObjectsAreThoseOfAList) {
 TEST_F(KaiSnapshot, ItsConfigurationBecomesThePolicy) {
   Json group = in_namespace(object("scheduling.run.ai/v2alpha2", "PodGroup", "g", {{"queue", "q"}}));
   const Json queue = object("scheduling.run.ai/v2", "Queue", "q", Json::object());
-  const Json raw = {{"podGroups", {without_kind(group)}}, {"queues", {without_kind(queue)}},
+  const Json raw = {{"podGroups", {without_kind(group)}},
+                    {"queues", {without_kind(queue)}},
                     {"nodeResourceTopologies", {Json::object(), Json::object()}}};
   const Json placement = {{"name", "nodeplacement"}, {"arguments", {{"gpu", "spread"}, {"cpu", "binpack"}}}};
   const Json snapshot = {
@@ -90,8 +91,7 @@ TEST_F(KaiSnapshot, ItsConfigurationBecomesThePolicy) {
   options.policy = made->configuration.policy;
   options.grace_period = made->configuration.grace_period;
   const Json line = imported_text(made->objects, options).line;
-  EXPECT_EQ(line["policy"],
-            Json::parse(R"({"actions":["place","consolidate","stale"],"placement":"spread"})"));
+  EXPECT_EQ(line["policy"], Json::parse(R"({"actions":["place","consolidate","stale"],"placement":"spread"})"));
   EXPECT_EQ(line["gangs"][0]["stalenessGracePeriod"], "120000000000ns");
   std::string remarks;
   for (const std::string& remark : made->configuration.remarks) remarks += remark + "\n";

@@ -249,7 +249,8 @@ TEST(KubernetesPod, KeepsItsRequiredAffinityAndSpread) {
 TEST(KubernetesPod, MayChooseNamespacesByTheLabelsOfThoseInTheList) {
   const Json spec = Json::parse(R"({"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[
       {"topologyKey":"zone","labelSelector":{},"namespaceSelector":{"matchLabels":{"a":"b"}}}]}}})");
-  const Json space = Json::parse(R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"team","labels":{"a":"b"}}})");
+  const Json space =
+      Json::parse(R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"team","labels":{"a":"b"}}})");
   const ImportedObjects made = imported({node("n"), space, pod("a", spec)});
   EXPECT_FALSE(made.pod("team/a").contains("status")) << "it is not held";
   EXPECT_EQ(made.pod("team/a")["podAffinity"][0]["namespaceSelector"]["matchLabels"]["a"], "b");

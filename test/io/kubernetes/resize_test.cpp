@@ -42,8 +42,8 @@ TEST(KubernetesResize, CountsEachContainerByItself) {
   two["spec"]["containers"].push_back({{"name", "beside"}, {"resources", {{"requests", {{"cpu", "2"}}}}}});
   two["status"]["containerStatuses"].push_back({{"name", "beside"}, {"allocatedResources", {{"cpu", "1"}}}});
   EXPECT_EQ(cpu_of(two), 5);
-  two["spec"]["initContainers"] = Json::array(
-      {{{"name", "side"}, {"restartPolicy", "Always"}, {"resources", {{"requests", {{"cpu", "1"}}}}}}});
+  two["spec"]["initContainers"] =
+      Json::array({{{"name", "side"}, {"restartPolicy", "Always"}, {"resources", {{"requests", {{"cpu", "1"}}}}}}});
   two["status"]["initContainerStatuses"] = Json::array({{{"name", "side"}, {"allocatedResources", {{"cpu", "2"}}}}});
   EXPECT_EQ(cpu_of(two), 7);
 }

@@ -71,8 +71,8 @@ std::vector<Json> with_three_zones(std::vector<Json> objects) {
 }
 
 TEST(KubernetesVolumes, TieAPodToTheNodesOfTheirVolume) {
-  const std::vector<Json> objects = with_three_zones({using_claims(pod("p"), {"data"}), bound("data", "v"),
-                                                      volume("v", kZone, {"za", "zb"})});
+  const std::vector<Json> objects =
+      with_three_zones({using_claims(pod("p"), {"data"}), bound("data", "v"), volume("v", kZone, {"za", "zb"})});
   EXPECT_EQ(nodes_for(objects, "team/p"), "ab");
   EXPECT_FALSE(imported(objects).pod("team/p").contains("unboundVolumes"));
 }
@@ -103,8 +103,7 @@ TEST(KubernetesVolumes, StandApartFromTheAffinityThatASpreadHonours) {
   Json spread = using_claims(pod("p"), {"data"});
   spread["spec"]["topologySpreadConstraints"] = Json::parse(
       R"([{"maxSkew":1,"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"DoNotSchedule","labelSelector":{}}])");
-  const Json made =
-      imported(with_three_zones({spread, bound("data", "v"), volume("v", kZone, {"za"})})).pod("team/p");
+  const Json made = imported(with_three_zones({spread, bound("data", "v"), volume("v", kZone, {"za"})})).pod("team/p");
   EXPECT_FALSE(made.contains("held"));
   EXPECT_FALSE(made.contains("nodeAffinity"));
   EXPECT_EQ(made["volumeNodeAffinity"], volume("v", kZone, {"za"})["spec"]["nodeAffinity"]);
@@ -127,8 +126,8 @@ TEST(KubernetesVolumes, InAZoneOfTheirLabelGoToNodesOfItOrWithoutAny) {
 
 TEST(KubernetesVolumes, WhoseClaimCannotBeUsedHoldThePod) {
   const auto nodes = [](Json one) {
-    std::vector<Json> objects = with_three_zones({using_claims(pod("p"), {"data"}), volume("v", kZone, {"za"}),
-                                                  unbound("other", "x")});
+    std::vector<Json> objects =
+        with_three_zones({using_claims(pod("p"), {"data"}), volume("v", kZone, {"za"}), unbound("other", "x")});
     objects.push_back(storage_class("now", "Immediate"));
     objects.push_back(std::move(one));
     return nodes_for(objects, "team/p");
@@ -185,14 +184,14 @@ TEST(KubernetesVolumes, MadeByHandAreThoseThatMatchTheClaim) {
 }
 
 TEST(KubernetesVolumes, ThatOneNodeMayUseAreUsedThere) {
-  const std::vector<Json> objects = with_three_zones(
-      {using_claims(pod("p"), {"data"}), running(using_claims(pod("q"), {"data"}), "b"),
-       bound("data", "v", "ReadWriteOnce"), volume("v", kZone, {"za", "zb"})});
+  const std::vector<Json> objects =
+      with_three_zones({using_claims(pod("p"), {"data"}), running(using_claims(pod("q"), {"data"}), "b"),
+                        bound("data", "v", "ReadWriteOnce"), volume("v", kZone, {"za", "zb"})});
   EXPECT_EQ(nodes_for(objects, "team/p"), "b");
   EXPECT_EQ(nodes_for(objects, "team/q"), "b") << "p is sent to where the volume is attached";
-  const std::vector<Json> alone = with_three_zones({running(using_claims(pod("q"), {"data"}), "b"),
-                                                    bound("data", "v", "ReadWriteOnce"),
-                                                    volume("v", kZone, {"za", "zb"})});
+  const std::vector<Json> alone =
+      with_three_zones({running(using_claims(pod("q"), {"data"}), "b"), bound("data", "v", "ReadWriteOnce"),
+                        volume("v", kZone, {"za", "zb"})});
   EXPECT_EQ(nodes_for(alone, "team/q"), "ab") << "by itself it may move to where its volume is";
 }
 
@@ -203,9 +202,9 @@ TEST(KubernetesVolumes, ThatOnePodMayUseHoldTheOthers) {
   EXPECT_EQ(nodes_for(objects, "team/q"), "held");
   objects.push_back(running(using_claims(pod("r"), {"data"}), "a"));
   EXPECT_EQ(nodes_for(objects, "team/p"), "held");
-  const std::vector<Json> shared = with_three_zones(
-      {running(using_claims(pod("r"), {"data"}), "a"), running(using_claims(pod("s"), {"data"}), "a"),
-       bound("data", "v", "ReadWriteOncePod"), volume("v", kZone, {"za", "zb"})});
+  const std::vector<Json> shared =
+      with_three_zones({running(using_claims(pod("r"), {"data"}), "a"), running(using_claims(pod("s"), {"data"}), "a"),
+                        bound("data", "v", "ReadWriteOncePod"), volume("v", kZone, {"za", "zb"})});
   EXPECT_EQ(nodes_for(shared, "team/r"), "a") << "moved, it would not start again beside s";
 }
 
@@ -216,8 +215,7 @@ TEST(KubernetesVolumes, ThatAreEphemeralHaveTheClaimOfTheirPod) {
   Json own = bound("p-scratch", "v");
   std::vector<Json> objects = with_three_zones({made, own, volume("v", kZone, {"zb"})});
   EXPECT_EQ(nodes_for(objects, "team/p"), "held") << "the claim belongs to another pod";
-  objects[1]["metadata"]["ownerReferences"] =
-      Json::array({{{"kind", "Pod"}, {"name", "p"}, {"controller", true}}});
+  objects[1]["metadata"]["ownerReferences"] = Json::array({{{"kind", "Pod"}, {"name", "p"}, {"controller", true}}});
   EXPECT_EQ(nodes_for(objects, "team/p"), "b");
   objects[1]["metadata"]["name"] = "q-scratch";
   EXPECT_EQ(nodes_for(objects, "team/p"), "held") << "not made yet";
@@ -244,13 +242,13 @@ Json csi_node(const char* name, Json allocatable) {
 constexpr const char* kAttached = "attachable-volumes-csi-ebs.csi.aws.com";
 
 TEST(KubernetesVolumes, OfACsiDriverCountTowardsTheLimitOfTheNode) {
-  const ImportedObjects made = imported(
-      {node("n"), node("m"), csi_node("n", {{"count", 25}}), csi_node("m", Json::object()),
-       storage_class("later", "WaitForFirstConsumer", "ebs.csi.aws.com"), bound("one", "v1"), bound("two", "v2"),
-       bound("same", "v2"), bound("other", "v3"), unbound("three", "later"), of_driver("v1", "h1"),
-       of_driver("v2", "h2"), of_driver("v3", "h3", "else.example.com"),
-       using_claims(pod("p"), {"one", "two", "same", "other", "three"}),
-       running(using_claims(pod("q"), {"one", "two"}), "n"), running(using_claims(pod("r"), {"two"}), "n")});
+  const ImportedObjects made =
+      imported({node("n"), node("m"), csi_node("n", {{"count", 25}}), csi_node("m", Json::object()),
+                storage_class("later", "WaitForFirstConsumer", "ebs.csi.aws.com"), bound("one", "v1"),
+                bound("two", "v2"), bound("same", "v2"), bound("other", "v3"), unbound("three", "later"),
+                of_driver("v1", "h1"), of_driver("v2", "h2"), of_driver("v3", "h3", "else.example.com"),
+                using_claims(pod("p"), {"one", "two", "same", "other", "three"}),
+                running(using_claims(pod("q"), {"one", "two"}), "n"), running(using_claims(pod("r"), {"two"}), "n")});
   EXPECT_EQ(made.at("nodes", "n")["resources"][kAttached], 25);
   EXPECT_GT(made.at("nodes", "m")["resources"][kAttached], 1'000'000) << "it has no limit";
   EXPECT_EQ(made.pod("team/p")["resources"][kAttached], 3) << "each volume once";

@@ -279,7 +279,8 @@ TEST(SnapshotReader, ReadsWhereVolumesCanBeAttached) {
   const Snapshot s = read(
       R"("pods":[{"name":"p","volumeNodeAffinity":{"required":{"nodeSelectorTerms":[{"matchFields":[{"key":"metadata.name","operator":"In","values":["n"]}]}]}}},
       {"name":"q","volumeNodeAffinity":{"required":{"nodeSelectorTerms":[]}}},{"name":"r"}])");
-  EXPECT_EQ(spec_of(s, 0).volume_terms, (std::vector<NodeSelectorTerm>{{{}, {{"metadata.name", SelectorOperator::kIn, {"n"}}}}}));
+  EXPECT_EQ(spec_of(s, 0).volume_terms,
+            (std::vector<NodeSelectorTerm>{{{}, {{"metadata.name", SelectorOperator::kIn, {"n"}}}}}));
   EXPECT_TRUE(spec_of(s, 1).volume_terms->empty());
   EXPECT_FALSE(spec_of(s, 2).volume_terms);
   EXPECT_FALSE(spec_of(s, 0).node_affinity.required) << "its own affinity says nothing of them";
@@ -295,7 +296,7 @@ TEST(SnapshotReader, ReadsPodAntiAffinityInItsThreeShapes) {
       {{"a", SelectorOperator::kIn, {"1"}}, {"b", SelectorOperator::kIn, {"2"}}, {"c", SelectorOperator::kExists, {}}}};
   EXPECT_EQ(spec_of(s, 1).anti_affinity, (std::vector<PodTerm>{{"host", false, selector, {"x"}, false, {}}}));
   EXPECT_EQ(spec_of(s, 2).anti_affinity, (std::vector<PodTerm>{{"zone", false, LabelSelector{}, {}, true, {}},
-                                                                           {"rack", false, std::nullopt, {}, false, {}}}));
+                                                               {"rack", false, std::nullopt, {}, false, {}}}));
   EXPECT_TRUE(spec_of(s, 3).anti_affinity.empty());
 }
 

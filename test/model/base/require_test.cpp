@@ -10,23 +10,10 @@
 #include "model/base/block_vector.h"
 #include "model/objective/fractional_knapsack.h"
 #include "model/objective/subset_sums.h"
+#include "test/support/unmet.h"
 
 namespace muster {
 namespace {
-
-// Aborts where all checks are on, else throws.
-void expect_unmet(const std::function<void()>& call, const std::string& text) {
-#ifdef MUSTER_CHECKS
-  EXPECT_DEATH(call(), "requirement not met") << text;
-#else
-  try {
-    call();
-    ADD_FAILURE() << "nothing was reported: " << text;
-  } catch (const std::logic_error& error) {
-    EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
-  }
-#endif
-}
 
 TEST(Require, SaysNothingWhereTheConditionHolds) {
   int asked = 0;

@@ -59,10 +59,11 @@ TEST(Phases, OfAGangThatOnlySucceededPodsMadeComplete) {
 }
 
 TEST(QuotaLevel, OfAnUnlimitedQueueCountsAllThatItRunsUpToTheCluster) {
-  Situation situation(kTwoNodesOfFour +
-                      R"("queues":[{"name":"top"},{"name":"free","parent":"top"},{"name":"two","parent":"top","gpu":{"quota":2}}],)"
-                      R"("gangs":[{"name":"f","queue":"free"},{"name":"t","queue":"two"}],"pods":[)" +
-                      pods("f", 4, kOneGpu + R"(,"node":"a")") + "," + pods("t", 4, kOneGpu + R"(,"node":"b")") + "]");
+  Situation situation(
+      kTwoNodesOfFour +
+      R"("queues":[{"name":"top"},{"name":"free","parent":"top"},{"name":"two","parent":"top","gpu":{"quota":2}}],)"
+      R"("gangs":[{"name":"f","queue":"free"},{"name":"t","queue":"two"}],"pods":[)" +
+      pods("f", 4, kOneGpu + R"(,"node":"a")") + "," + pods("t", 4, kOneGpu + R"(,"node":"b")") + "]");
   for (const LevelReport& level : situation.report().objective) {
     if (level.id.kind == LevelKind::kQuota) {
       EXPECT_EQ(level.value, 6'000) << "all of free, two of two";

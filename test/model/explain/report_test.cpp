@@ -113,7 +113,8 @@ TEST(Report, NamesAllGangsThatAreMadeRoomFor) {
 }
 
 TEST(Report, DescribesAMoveAsARestartWithSourceTargetAndClaimant) {
-  Situation situation(kTwoNodesOfFour + R"("gangs":[{"name":"wide"}],"pods":[{"name":"w","gang":"wide","gpu":{"count":4}},)" +
+  Situation situation(kTwoNodesOfFour +
+                      R"("gangs":[{"name":"wide"}],"pods":[{"name":"w","gang":"wide","gpu":{"count":4}},)" +
                       R"({"name":"m","node":"a","gpu":{"count":1}}])");
   situation.evict("m", EvictionReason::kConsolidate, "wide").place("m", "b", {0}).place("w", "a", {0, 1, 2, 3}, {"m"});
   const GangReport moved = situation.gang("m");
@@ -450,9 +451,10 @@ TEST(MakeRoom, ProtectedWithinTheMinimumRunTime) {
 }
 
 TEST(MakeRoom, DisruptionBudgetWhereOneHoldsThoseThatCouldGo) {
-  const std::string runner = R"("nodes":[{"name":"a","gpus":{"count":1}}],"gangs":[{"name":"r"},{"name":"g","priority":50}],"pods":[)" +
-                             pods("r", 1, R"("gpu":{"count":1},"node":"a","labels":{"app":"x"},"namespace":"team")") + "," +
-                             pods("g", 1, kOneGpu) + "]";
+  const std::string runner =
+      R"("nodes":[{"name":"a","gpus":{"count":1}}],"gangs":[{"name":"r"},{"name":"g","priority":50}],"pods":[)" +
+      pods("r", 1, R"("gpu":{"count":1},"node":"a","labels":{"app":"x"},"namespace":"team")") + "," +
+      pods("g", 1, kOneGpu) + "]";
   const auto with_budget = [&](const std::string& allowed) {
     return R"("disruptionBudgets":[{"name":"web","namespace":"team","selector":{"matchLabels":{"app":"x"}},"allowed":)" +
            allowed + "}]," + runner;

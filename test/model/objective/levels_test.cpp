@@ -72,14 +72,15 @@ std::string pods_of(std::string_view gang, int count, const std::string& rest) {
 }
 
 TEST(Levels, StandInTheContractsOrderOnePerPriorityWhereItSaysSo) {
-  const Case c(R"("policy":{"wholeNodes":true},)" + kEightGpus + R"(,"pods":[{"name":"a","priority":50},{"name":"b","priority":200}])");
+  const Case c(R"("policy":{"wholeNodes":true},)" + kEightGpus +
+               R"(,"pods":[{"name":"a","priority":50},{"name":"b","priority":200}])");
   const std::vector<LevelId> expected{
-      {LevelKind::kShare, 200},      {LevelKind::kShare, 50},      {LevelKind::kQuota, 200},
-      {LevelKind::kQuota, 50},       {LevelKind::kWork, 200},      {LevelKind::kWork, 50},
-      {LevelKind::kEvicted, 0},      {LevelKind::kMoved, 0},       {LevelKind::kSeniority, 0},
-      {LevelKind::kWholeNodes, 0},   {LevelKind::kWholeDomains, 0}, {LevelKind::kGangNodes, 0},
-      {LevelKind::kGangDomains, 0},  {LevelKind::kGangModels, 0},  {LevelKind::kCpuOnGpuNodes, 0},
-      {LevelKind::kPreference, 0},   {LevelKind::kFragmentation, 0}};
+      {LevelKind::kShare, 200},     {LevelKind::kShare, 50},       {LevelKind::kQuota, 200},
+      {LevelKind::kQuota, 50},      {LevelKind::kWork, 200},       {LevelKind::kWork, 50},
+      {LevelKind::kEvicted, 0},     {LevelKind::kMoved, 0},        {LevelKind::kSeniority, 0},
+      {LevelKind::kWholeNodes, 0},  {LevelKind::kWholeDomains, 0}, {LevelKind::kGangNodes, 0},
+      {LevelKind::kGangDomains, 0}, {LevelKind::kGangModels, 0},   {LevelKind::kCpuOnGpuNodes, 0},
+      {LevelKind::kPreference, 0},  {LevelKind::kFragmentation, 0}};
   EXPECT_EQ(c.ids(), expected);
 }
 

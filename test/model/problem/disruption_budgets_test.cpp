@@ -150,8 +150,8 @@ std::string stale(const std::string& budgets) {
 }
 
 std::string stale_with(const std::string& allowed) {
-  const BuiltProblem problem(stale(
-      R"(,"disruptionBudgets":[{"name":"p","selector":{"matchLabels":{"app":"x"}},"allowed":)" + allowed + "}]"));
+  const BuiltProblem problem(
+      stale(R"(,"disruptionBudgets":[{"name":"p","selector":{"matchLabels":{"app":"x"}},"allowed":)" + allowed + "}]"));
   std::string names;
   for (const Gang& gang : problem->gangs) names += gang.stale ? std::string(gang.name) + " " : "";
   return names;

@@ -40,7 +40,8 @@ const Breach kInterPodBreaches[] = {
      R"("name":"pair-0","namespace":"web","resources":{"cpu":1},"labels":{"app":"odd"})"},
     {"too many in one zone", referee::Rule::kSpread, "place even-1 y1", "place even-1 x1"},
     {"on a node without the label of its spread", referee::Rule::kSpread, "place even-1 y1", "place even-1 bare"},
-    {"fewer domains than asked count as an empty one", referee::Rule::kSpread, R"("minDomains":2)", R"("minDomains":3)"},
+    {"fewer domains than asked count as an empty one", referee::Rule::kSpread, R"("minDomains":2)",
+     R"("minDomains":3)"},
 };
 
 TEST(RefereeOfInterPodRules, PassesAValidPlan) { expect_valid(kInterPod); }
@@ -60,7 +61,8 @@ const char* const kToOwnKind =
     R"("resources":{"cpu":1},"labels":{"app":"a"},"podAffinity":{"topologyKey":"zone","labelSelector":{"matchLabels":{"app":"a"}}})";
 
 TEST(RefereeOfInterPodRules, TwoPodsThatNeedEachOtherCannotBothBeSecond) {
-  const World world(pods_of(R"({"name":"p","resources":{"cpu":1},"labels":{"app":"a"},"podAffinity":{"topologyKey":"zone","labelSelector":{"matchLabels":{"app":"b"}}}},
+  const World world(pods_of(
+      R"({"name":"p","resources":{"cpu":1},"labels":{"app":"a"},"podAffinity":{"topologyKey":"zone","labelSelector":{"matchLabels":{"app":"b"}}}},
       {"name":"q","resources":{"cpu":1},"labels":{"app":"b"},"podAffinity":{"topologyKey":"zone","labelSelector":{"matchLabels":{"app":"a"}}}})"));
   const auto violations = world.check(world.plan("place p x1\nplace q x1\n"));
   ASSERT_FALSE(violations.empty());
@@ -68,7 +70,8 @@ TEST(RefereeOfInterPodRules, TwoPodsThatNeedEachOtherCannotBothBeSecond) {
 }
 
 TEST(RefereeOfInterPodRules, TheStepsOfThePlanDecideWhichIsTheFirst) {
-  const World world(pods_of("{\"name\":\"p\"," + std::string(kToOwnKind) + "},{\"name\":\"a\",\"resources\":{\"cpu\":1},\"labels\":{\"app\":\"a\"}}"));
+  const World world(pods_of("{\"name\":\"p\"," + std::string(kToOwnKind) +
+                            "},{\"name\":\"a\",\"resources\":{\"cpu\":1},\"labels\":{\"app\":\"a\"}}"));
   Plan plan = world.plan("place p x1\nplace a y1\n");
   EXPECT_EQ(told(world.check(plan)).find("Affinity"), 0U) << "a is bound first, by name";
   for (Placement& placement : plan.placements) placement.step = placement.pod == world.pod("a") ? 1 : 0;
@@ -76,8 +79,9 @@ TEST(RefereeOfInterPodRules, TheStepsOfThePlanDecideWhichIsTheFirst) {
 }
 
 TEST(RefereeOfInterPodRules, WhatIsReleasingIsInTheWayOfTheFirstUntilItIsGone) {
-  const World world(pods_of("{\"name\":\"p\"," + std::string(kToOwnKind) +
-                            R"(},{"name":"old","resources":{"cpu":1},"labels":{"app":"a"},"node":"y1","status":"releasing"})"));
+  const World world(
+      pods_of("{\"name\":\"p\"," + std::string(kToOwnKind) +
+              R"(},{"name":"old","resources":{"cpu":1},"labels":{"app":"a"},"node":"y1","status":"releasing"})"));
   EXPECT_EQ(told(world.check(world.plan("place p x1\n"))).find("Affinity"), 0U);
   EXPECT_EQ(told(world.check(world.plan("place p y1\n"))).find("Affinity"), 0U) << "what leaves anchors no pod";
   EXPECT_EQ(told(world.check(world.plan("place p x1 after old\n"))), "");
@@ -100,7 +104,8 @@ TEST(RefereeOfInterPodRules, WhatIsReleasingIsNoPartOfASpread) {
 std::string spread_beside_a_victim() {
   const char* spread =
       R"("labels":{"app":"a"},"resources":{"cpu":1},"topologySpread":[{"maxSkew":1,"topologyKey":"zone","whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"app":"a"}}}])";
-  return pods_of("{\"name\":\"p\",\"gang\":\"high\"," + std::string(spread) + "},{\"name\":\"q\",\"gang\":\"high\"," + spread +
+  return pods_of("{\"name\":\"p\",\"gang\":\"high\"," + std::string(spread) + "},{\"name\":\"q\",\"gang\":\"high\"," +
+                 spread +
                  R"(},{"name":"v","gang":"low","resources":{"cpu":8},"labels":{"app":"a"},"node":"x1","started":0},
                      {"name":"stays","resources":{"cpu":1},"labels":{"app":"a"},"node":"y1"})");
 }
@@ -134,7 +139,8 @@ TEST(RefereeOfInterPodRules, AVictimInTheWayOfASpreadHasNotGoneInVain) {
   const auto claimant = [](const std::string& app) {
     return R"({"name":"p","gang":"high","resources":{"cpu":1},"labels":{"app":")" + app +
            R"("},"nodeSelector":{"zone":"x"},"topologySpread":[{"maxSkew":1,"topologyKey":"zone","whenUnsatisfiable":"DoNotSchedule",
-            "nodeAffinityPolicy":"Ignore","labelSelector":{"matchLabels":{"app":")" + app + R"("}}}]})";
+            "nodeAffinityPolicy":"Ignore","labelSelector":{"matchLabels":{"app":")" +
+           app + R"("}}}]})";
   };
   const char* plan = "place p x1 after v\nevict v preempt high\n";
   const World in_the_way(pods_of(victim + "," + claimant("a")));

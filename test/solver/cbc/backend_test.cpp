@@ -12,8 +12,8 @@
 
 #include <gtest/gtest.h>
 
-#include "test/solver/random_milp.h"
 #include "solver/lp/milp.h"
+#include "test/solver/random_milp.h"
 
 namespace muster::cbc {
 namespace {

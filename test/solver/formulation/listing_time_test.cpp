@@ -19,9 +19,7 @@ TEST(ListingTime, ALongerBudgetGivesTheWayWithoutTheListAllThatAShorterOneGivesI
   }
 }
 
-TEST(ListingTime, IsNoMoreThanThereIs) {
-  EXPECT_EQ(time_without_list(50'000, milliseconds(30)), milliseconds(30));
-}
+TEST(ListingTime, IsNoMoreThanThereIs) { EXPECT_EQ(time_without_list(50'000, milliseconds(30)), milliseconds(30)); }
 
 TEST(ListingTime, AShortListNeedsNoOtherWay) { EXPECT_EQ(time_without_list(100, milliseconds(30)).count(), 0); }
 
