@@ -99,7 +99,7 @@ const Benchmark& benchmark_named(std::string_view name) {
 
 // In a build directory the benchmarks lie next to the program.
 fs::path directory_of_programs() {
-  const fs::path directory = fs::read_symlink("/proc/self/exe").parent_path() / "bench";
+  fs::path directory = fs::read_symlink("/proc/self/exe").parent_path() / "bench";
   if (!fs::is_directory(directory)) {
     throw UsageError(
         fmt::format("no benchmarks in {}; build Muster from source to get them", escaped(directory.string())));

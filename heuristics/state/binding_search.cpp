@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "heuristics/state/fit.h"
+#include "model/base/tuning.h"
 
 namespace muster {
 
@@ -62,7 +63,7 @@ bool BindingSearch::bind_rest() {
     if (!kind.is_matched && may_come(kind)) return bind_next(kind);
   }
   for (Kind& kind : kinds_) {
-    if (checks_ > kMostChecks) return false;
+    if (checks_ > kTuning.greedy.binding_checks) return false;
     if (kind.is_matched && may_come(kind) && bind_next(kind)) return true;
   }
   dead_ends_.insert(bound);

@@ -27,7 +27,7 @@ class BindingSearch {
   BindingSearch(const Problem& problem, InterPodCounts present) : problem_(problem), present_(std::move(present)) {}
 
   // All of them in an order in which each passes; empty if it has found none, or if there are more than kMostPods.
-  // Cost: O(kMostChecks).
+  // Cost: O(GreedyTuning::binding_checks).
   std::vector<Binding> order(const std::vector<Binding>& waiting);
 
  private:
@@ -37,8 +37,7 @@ class BindingSearch {
     std::size_t bound = 0;
     bool is_matched = false;  // by a rule of any pod: that it is bound may be in the way
   };
-  static constexpr std::size_t kMostPods = 1'000;       // each is a step deeper on the stack
-  static constexpr std::int64_t kMostChecks = 1 << 18;  // some 20 ms
+  static constexpr std::size_t kMostPods = 1'000;  // each is a step deeper on the stack
 
   bool bind_rest();
   bool bind_next(Kind& kind);

@@ -118,9 +118,6 @@ template <class Target, std::size_t N, class Finish>
 // A Kubernetes LabelSelector: `matchLabels` and `matchExpressions`.
 [[nodiscard]] bool read_label_selector(SnapshotInput& input, json::JsonValue object, LabelSelector& out);
 
-// The topology request of a gang or subgroup.
-[[nodiscard]] bool read_topology_request(SnapshotInput& input, json::JsonValue object, TopologyRequest& out);
-
 // What a pod's own keys and its template's make together, kept once.
 [[nodiscard]] bool resolve_spec(SnapshotInput& input, json::JsonValue template_name, const SpecValues& own,
                                 PodSpecIndex& out);

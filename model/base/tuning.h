@@ -169,6 +169,7 @@ struct SearchTuning {
   std::size_t rarely = 4;                              // trials: one is for a waiting gang, one begins at any node
   std::size_t candidates = 4;                          // drawn, for the best of them: nodes, gangs
   double order_noise = 0.3, node_noise = 0.1, fill_noise = 0.5;  // relative
+  double least_cpu = 100;  // thousandths of a core, added to each request when pods are ranked by worth for their cpu
 };
 
 // Repacking the pods of a plan on fewer nodes, and gangs closer together.

@@ -8,11 +8,7 @@
 
 namespace muster::local_search {
 
-namespace {
-
-constexpr double kLeastCpu = 100;  // thousandths of a core, added to each request
-
-}  // namespace
+namespace {}  // namespace
 
 bool RepairOperator::apply(GangIndex wanted, Neighbourhood& neighbourhood, Trial& trial) {
   rule_ = static_cast<RepairRule>(random_.below(kRepairRules));
@@ -81,7 +77,7 @@ void RepairOperator::add_groups(const Neighbourhood& neighbourhood) {
     if (group.pods.empty() || group.request.exceeds(most)) continue;
     const PodClass& pod_class = problem_.pod_classes[group.pod_class];
     if (!neighbourhood.fits_anywhere(pod_class)) continue;
-    const double cpu = static_cast<double>(pod_class.request[kCpu.value()]) + kLeastCpu;
+    const double cpu = static_cast<double>(pod_class.request[kCpu.value()]) + kTuning.search.least_cpu;
     options_.push_back({key_of(static_cast<double>(group.worth), cpu), i});
   }
 }
@@ -101,7 +97,7 @@ void RepairOperator::draw_gangs(GangIndex wanted, GangIndex leaving) {
 void RepairOperator::add_drawn_gangs() {
   for (std::size_t i = 0; i < drawn_.size(); ++i) {
     const std::span<const PodIndex> pods = problem_.gangs[drawn_[i]].pods;
-    double worth = 0, cpu = kLeastCpu;
+    double worth = 0, cpu = kTuning.search.least_cpu;
     for (const PodIndex pod : pods) {
       worth += static_cast<double>(scope_.worth(pod));
       cpu += static_cast<double>(problem_.class_of(pod).request[kCpu.value()]);

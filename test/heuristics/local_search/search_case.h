@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heuristics/local_search/part/search_part.h"
+#include "heuristics/local_search/part/trial.h"
 #include "heuristics/local_search/scope.h"
 #include "heuristics/state/cluster_state.h"
 #include "model/objective/fair_share.h"
@@ -32,6 +33,13 @@ class SearchCase {
         scope(*problem, shares, state, plan) {
     for (const Placement& placement : plan.placements) state.put(placement.pod, placement.node, placement.devices);
     scope.weigh(state);
+  }
+
+  TrialPod trial_pod(const char* name) const {
+    TrialPod made;
+    made.pod = pod(name);
+    made.pod_class = problem->pods[made.pod].pod_class;
+    return made;
   }
 
   // All nodes, and the pods and gangs of these names.

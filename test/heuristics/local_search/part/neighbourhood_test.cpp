@@ -10,13 +10,6 @@ namespace {
 // The first device of `a` is in use; `b` and `c` are idle.
 class NeighbourhoodTest : public testing::Test {
  protected:
-  TrialPod trial_pod(const char* name) const {
-    TrialPod made;
-    made.pod = search_.pod(name);
-    made.pod_class = search_.problem->pods[made.pod].pod_class;
-    return made;
-  }
-
   SearchCase search_{
       R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":2}},{"name":"c","gpus":{"count":1}}],
       "pods":[{"name":"x","gpu":{"count":1}},{"name":"y","gpu":{"count":1}},{"name":"pair","gpu":{"count":2}}])",
@@ -36,13 +29,13 @@ TEST_F(NeighbourhoodTest, HoldsEachNodeOnce) {
 
 TEST_F(NeighbourhoodTest, PutsAPodOnTheFullestNodeThatFits) {
   for (const std::size_t position : {1U, 0U}) neighbourhood_.add(position);
-  TrialPod y = trial_pod("y"), pair = trial_pod("pair");
+  TrialPod y = search_.trial_pod("y"), pair = search_.trial_pod("pair");
   ASSERT_TRUE(neighbourhood_.put(y, RepairRule::kFullest));
   EXPECT_EQ(y.to, search_.node("a"));
   EXPECT_EQ(y.to_devices, DeviceList{1});
   ASSERT_TRUE(neighbourhood_.put(pair, RepairRule::kFullest));
   EXPECT_EQ(pair.to, search_.node("b"));
-  TrialPod more = trial_pod("y");
+  TrialPod more = search_.trial_pod("y");
   EXPECT_FALSE(neighbourhood_.put(more, RepairRule::kAny)) << "both are full";
 }
 
@@ -52,7 +45,7 @@ TEST_F(NeighbourhoodTest, HasTheRoomOfDestroyedPodsAndOfThoseTakenBack) {
   EXPECT_FALSE(neighbourhood_.fits_anywhere(pair_class));
   neighbourhood_.take(0, nodes_[0].pods.front());
   EXPECT_TRUE(neighbourhood_.fits_anywhere(pair_class));
-  TrialPod y = trial_pod("y");
+  TrialPod y = search_.trial_pod("y");
   ASSERT_TRUE(neighbourhood_.put(y, RepairRule::kAny));
   EXPECT_FALSE(neighbourhood_.fits_anywhere(pair_class));
   neighbourhood_.take_back(y);

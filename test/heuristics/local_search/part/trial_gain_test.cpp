@@ -11,14 +11,8 @@ namespace {
 
 class TrialGainTest : public testing::Test {
  protected:
-  TrialPod trial_pod(const char* name) const {
-    TrialPod made;
-    made.pod = search_.pod(name);
-    made.pod_class = search_.problem->pods[made.pod].pod_class;
-    return made;
-  }
   void place(const char* name) {
-    TrialPod made = trial_pod(name);
+    TrialPod made = search_.trial_pod(name);
     ASSERT_TRUE(case_.neighbourhood.put(made, RepairRule::kFullest));
     case_.trial.placed.push_back(made);
   }
@@ -67,7 +61,7 @@ TEST_F(TrialGainTest, IsNoneIfNothingChanges) {
 TEST_F(TrialGainTest, CountsANodeThatIsWholeAgain) {
   case_.add_all_nodes();
   destroy(1);
-  TrialPod y = trial_pod("y");
+  TrialPod y = search_.trial_pod("y");
   ASSERT_TRUE(case_.neighbourhood.put(y, RepairRule::kFullest));
   ASSERT_EQ(y.to, search_.node("a"));
   case_.trial.placed.push_back(y);
