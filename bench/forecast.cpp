@@ -280,11 +280,6 @@ std::vector<Forecast> forecasts() {
        of_milp("occupied", &Times::most)},
       {"MILP, occupied: all (99 %)", "us per item", all * needs.gain_times * occupied,
        of_milp("occupied", &Times::nearly_all)},
-      {"MILP, leaving: first plan", "us per pod that may leave", needs.leaving_plan_us,
-       [](const Measured& one) -> std::optional<double> {
-         if (one.may_leave == 0 || !one.times.plan) return std::nullopt;
-         return 1'000 * *one.times.plan / one.may_leave;
-       }},
       {"MILP, alike: first bound", "us per item", kTuning.parts.half * alike, of_milp("alike", &Times::bound)},
       {"MILP, occupied: first bound", "us per item", kTuning.parts.half * occupied, of_milp("occupied", &Times::bound)},
   };

@@ -120,8 +120,9 @@ void count(const muster_v1::ReadPlan& plan, Row& row) {
                                     [&](const Eviction& eviction) { return is_placed(plan.plan, eviction.pod); });
   row.evicted = static_cast<std::int64_t>(plan.plan.evictions.size()) - row.moved;
   row.placed = static_cast<std::int64_t>(plan.plan.placements.size()) - row.moved;
-  row.admitted = std::ranges::count_if(
-      plan.gangs, [](const auto& gang) { return gang.phase == "Scheduled" || gang.phase == "Waiting"; });
+  row.admitted = std::ranges::count_if(plan.gangs, [](const auto& gang) {
+    return gang.phase == explain::GangPhase::kScheduled || gang.phase == explain::GangPhase::kWaiting;
+  });
   row.origin = origin_name(plan.solver.origin);
   row.proof = proof_name(plan.solver.proof);
   row.gap = plan.solver.gap;

@@ -23,7 +23,7 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 
-extern char** environ;
+extern char** environ;  // NOLINT(readability-redundant-declaration): not every libc declares it
 
 namespace muster::cli {
 namespace {

@@ -77,7 +77,7 @@ class Export {
 
 bool Export::refuse(const LineSource::Line& plan, std::string_view id, const InputError& error) {
   ++errors_;
-  complain(fmt::format("line {}: {} at {}: {}", plan.number, escaped(error.code), escaped(error.path),
+  complain(fmt::format("line {}: {} at {}: {}", plan.number, error_code_text(error.code), escaped(error.path),
                        escaped(error.message)));
   std::string record;
   muster_v1::write_error(id, error, plan.number, record);
@@ -89,7 +89,7 @@ bool Export::take(const LineSource::Line& plan, const std::optional<LineSource::
   ++plans_;
   const auto snapshot_text = snapshot ? std::optional(snapshot->text) : std::nullopt;
   const Result<exporting::ExportedPlan> exported = export_line(reader_, plan.text, snapshot_text, options_);
-  if (!exported && exported.error().code == "NoPlan") {
+  if (!exported && exported.error().code == ErrorCode::kNoPlan) {
     ++errors_;
     output_code_ = print(std::string(plan.text) + '\n', kExitAnswered);
     return output_code_ == kExitAnswered;

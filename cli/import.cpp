@@ -128,7 +128,7 @@ int run_import(int argc, const char* const* argv) {
   if (!input) {
     const InputError& error = input.error();
     write_all(STDERR_FILENO, fmt::format("muster import: {}: {}\n", error.path, error.message));
-    return error.code == "NoInput" ? kExitNoInput : kExitNoValidLine;
+    return error.code == ErrorCode::kNoInput ? kExitNoInput : kExitNoValidLine;
   }
   refuse_fault(traces::openb_fault(*input, options));
   if (settings.is_on("events")) return print(traces::openb_workload(*input, options), kExitAnswered);

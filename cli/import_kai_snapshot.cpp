@@ -36,7 +36,7 @@ int run_import_kai_snapshot(int argc, const char* const* argv) {
   Result<kubernetes::KaiSnapshot> snapshot = kubernetes::kai_snapshot_objects(file);
   if (!snapshot) {
     const int code = complain_of_import(snapshot.error(), file);
-    return snapshot.error().code == "NoInput" ? kExitNoInput : code;
+    return snapshot.error().code == ErrorCode::kNoInput ? kExitNoInput : code;
   }
   options.policy = snapshot->configuration.policy;
   options.grace_period = snapshot->configuration.grace_period;

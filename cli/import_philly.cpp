@@ -57,7 +57,7 @@ std::string inventory_file(const Settings& settings) { return data_directory(set
 
 int fail(const InputError& error) {
   write_all(STDERR_FILENO, fmt::format("muster import: {}: {}\n", error.path, error.message));
-  return error.code == "NoInput" ? kExitNoInput : kExitNoValidLine;
+  return error.code == ErrorCode::kNoInput ? kExitNoInput : kExitNoValidLine;
 }
 
 }  // namespace

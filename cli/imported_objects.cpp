@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
+#include <cstddef>
 #include <limits>
+#include <memory>
 #include <utility>
 
 #include <fcntl.h>
@@ -22,10 +23,10 @@ namespace {
 
 // Fewer page faults, which would be a good part of the time.
 void ask_for_large_pages(std::string& buffer) {
-  constexpr std::uintptr_t kPage = 4096;
-  const auto begin = (reinterpret_cast<std::uintptr_t>(buffer.data()) + kPage - 1) / kPage * kPage;
-  const auto end = (reinterpret_cast<std::uintptr_t>(buffer.data()) + buffer.capacity()) / kPage * kPage;
-  if (end > begin) static_cast<void>(madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE));
+  constexpr std::size_t kPage = 4096;
+  void* begin = buffer.data();
+  std::size_t size = buffer.capacity();
+  if (std::align(kPage, kPage, begin, size)) static_cast<void>(madvise(begin, size / kPage * kPage, MADV_HUGEPAGE));
 }
 
 }  // namespace
@@ -38,7 +39,7 @@ int complain_of_import(std::string_view message, int exit_code) {
 int complain_of_import(const InputError& error, std::string_view file) {
   const std::string where = file.empty() ? std::string() : escaped(file) + ": ";
   return complain_of_import(
-      fmt::format("{}{} at {}: {}", where, escaped(error.code), escaped(error.path), escaped(error.message)),
+      fmt::format("{}{} at {}: {}", where, error_code_text(error.code), escaped(error.path), escaped(error.message)),
       kExitNoValidLine);
 }
 

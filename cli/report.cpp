@@ -157,7 +157,7 @@ void Reporter::take_line(const std::string& place, const std::string& label, con
     case reporting::ReportLineKind::kPlan:
       return take_plan(place, label, line.text);
     case reporting::ReportLineKind::kSnapshot:
-      return refuse(place, {"InvalidValue", "$", "this is a snapshot; name its file with --snapshot"});
+      return refuse(place, {ErrorCode::kInvalidValue, "$", "this is a snapshot; name its file with --snapshot"});
     case reporting::ReportLineKind::kTrace:
       traces_.emplace_back(label, line.text);
       return;
@@ -189,16 +189,16 @@ void Reporter::set_time_of_plan(Cluster& cluster, std::string_view line) {
 void Reporter::take_plan(const std::string& place, const std::string& label, std::string_view line) {
   const std::size_t at = plans_of_file_++;
   if (at >= clusters_.size()) {
-    return refuse(place, {"UnknownName", "$", "--snapshot has no line for this plan"});
+    return refuse(place, {ErrorCode::kUnknownName, "$", "--snapshot has no line for this plan"});
   }
   Cluster& cluster = clusters_[at];
   if (cluster.snapshot == nullptr) return;  // reported already
   if (cluster.has_no_time) set_time_of_plan(cluster, line);
   Result<muster_v1::ReadPlan> plan = muster_v1::read_plan(line, &cluster.problem);
   if (!plan) return refuse(place, plan.error());
-  if (plan->is_error) return refuse(place, plan->error);
+  if (plan->is_error) return refuse(place, {ErrorCode::kNoPlan, plan->error.path, plan->error.message});
   if (plan->id != cluster.snapshot->id) {
-    return refuse(place, {"InvalidValue", "$.id",
+    return refuse(place, {ErrorCode::kInvalidValue, "$.id",
                           fmt::format("the plan is for snapshot '{}', but the snapshot of this line is '{}'", plan->id,
                                       cluster.snapshot->id)});
   }
@@ -206,7 +206,7 @@ void Reporter::take_plan(const std::string& place, const std::string& label, std
   reported.violations = referee::check_plan(*cluster.snapshot, cluster.problem, cluster.shares, reported.plan.plan);
   if (!referee::is_well_formed(*cluster.snapshot, cluster.problem, reported.plan.plan)) {
     const referee::Violation& violation = reported.violations.front();
-    return refuse(place, {"InvalidValue", "$.placements", violation.subject + ": " + violation.message});
+    return refuse(place, {ErrorCode::kInvalidValue, "$.placements", violation.subject + ": " + violation.message});
   }
   if (!reported.violations.empty()) {
     write_all(STDERR_FILENO, fmt::format("muster report: {}: the plan breaks rules; see the page\n", place));

@@ -195,10 +195,11 @@ class Replay {
   int run();
 
  private:
-  int fail(const InputError& error, int code) {
-    console_.say(Severity::kError, fmt::format("{}: {}", escaped(error.path), escaped(error.message)));
+  int fail(std::string_view place, std::string_view message, int code) {
+    console_.say(Severity::kError, fmt::format("{}: {}", escaped(place), escaped(message)));
     return code;
   }
+  int fail(const InputError& error, int code) { return fail(error.path, error.message, code); }
   int cycle();
   int flush(std::size_t beyond);
 
@@ -228,9 +229,10 @@ int Replay::read(const std::string& file, const muster_v1::ReaderOptions& reader
     fingerprint_.add(line->text);
     fingerprint_.add("\n");
     if (const auto error = reader.read(line->text)) {
-      console_.say(Severity::kError,
-                   fmt::format("{} at {}: {}", escaped(error->code), escaped(error->path), escaped(error->message)),
-                   line->number);
+      console_.say(
+          Severity::kError,
+          fmt::format("{} at {}: {}", error_code_text(error->code), escaped(error->path), escaped(error->message)),
+          line->number);
       return kExitNoValidLine;
     }
   }
@@ -250,7 +252,7 @@ int Replay::open(const std::optional<std::string>& events, const std::optional<s
   }
   if (events) {
     events_ = ::open(events->c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (events_ < 0) return fail({"NoInput", *events, std::strerror(errno)}, kExitCannotCreate);
+    if (events_ < 0) return fail(*events, std::strerror(errno), kExitCannotCreate);
     write_title(options_.title, workload_, text_);
   }
   return kExitAnswered;
@@ -260,7 +262,7 @@ int Replay::flush(std::size_t beyond) {
   if (text_.size() < beyond) return kExitAnswered;
   const int error = events_ < 0 ? 0 : write_all(events_, text_);
   text_.clear();
-  return error == 0 ? kExitAnswered : fail({"", "--events", std::strerror(error)}, kExitCannotWrite);
+  return error == 0 ? kExitAnswered : fail("--events", std::strerror(error), kExitCannotWrite);
 }
 
 int Replay::cycle() {
@@ -276,7 +278,7 @@ int Replay::cycle() {
     if (!known) return fail(known.error(), kExitNoValidLine);
     plan = *std::move(known);
     if (!referee::check_plan(snapshot, *problem, shares, plan).empty()) {
-      return fail({"", "--checkpoint", fmt::format("the plan of cycle {} breaks the rules", number)}, kExitNoValidLine);
+      return fail("--checkpoint", fmt::format("the plan of cycle {} breaks the rules", number), kExitNoValidLine);
     }
   } else {
     std::vector<std::string> defects;
@@ -285,7 +287,7 @@ int Replay::cycle() {
     for (const std::string& defect : defects)
       console_.say(Severity::kError, fmt::format("cycle {}: {}", number, escaped(defect)));
     if (const int error = log_.append(*problem, plan))
-      return fail({"", "--checkpoint", std::strerror(error)}, kExitCannotWrite);
+      return fail("--checkpoint", std::strerror(error), kExitCannotWrite);
   }
   if (options_.tells_clock) {
     this_cycle_ms_ = std::chrono::duration<double, std::milli>(portfolio::Clock::now() - begun).count();

@@ -100,12 +100,12 @@ explain::GangPhase phase_of(const Problem& problem, const Gang& gang, const Gang
   return has_any_at_once && meets(at_once) ? explain::GangPhase::kScheduled : explain::GangPhase::kWaiting;
 }
 
-void compare_gang(const GangTruth& truth, explain::GangPhase phase, const muster_v1::ReadPlan::GangClaim& claim,
+void compare_gang(const GangTruth& truth, explain::GangPhase phase, const muster_v1::GangClaim& claim,
                   std::vector<FalseClaim>& found) {
   const std::string subject = "gang " + claim.name;
-  if (claim.phase != explain::phase_name(phase)) {
-    found.push_back(
-        {subject, fmt::format("claimed phase {}, actual phase {}", claim.phase, explain::phase_name(phase))});
+  if (claim.phase != phase) {
+    found.push_back({subject, fmt::format("claimed phase {}, actual phase {}", explain::phase_name(claim.phase),
+                                          explain::phase_name(phase))});
   }
   const auto compare = [&](std::string_view what, std::int64_t claimed, std::int64_t is) {
     if (claimed != is) found.push_back({subject, fmt::format("claimed {} {}, actual {}", what, claimed, is)});
@@ -120,8 +120,8 @@ void compare_gang(const GangTruth& truth, explain::GangPhase phase, const muster
 
 std::vector<FalseClaim> check_gang_claims(const Problem& problem, const muster_v1::ReadPlan& read) {
   std::vector<FalseClaim> found;
-  std::map<std::string_view, const muster_v1::ReadPlan::GangClaim*> claims;
-  for (const muster_v1::ReadPlan::GangClaim& claim : read.gangs) {
+  std::map<std::string_view, const muster_v1::GangClaim*> claims;
+  for (const muster_v1::GangClaim& claim : read.gangs) {
     if (!claims.emplace(claim.name, &claim).second) found.push_back({"gang " + claim.name, "is listed more than once"});
   }
   const Indexed<PodIndex, PodFate> fates = fates_of(problem, read.plan);

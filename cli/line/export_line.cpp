@@ -42,7 +42,7 @@ Result<Value> choice(std::string_view key, const std::string& word,
   const std::string guess = did_you_mean(word, names);
   std::string all;
   for (const std::string_view name : names) all.append(all.empty() ? "" : ", ").append(name);
-  return InputError{"InvalidValue", std::string(key),
+  return InputError{ErrorCode::kInvalidValue, std::string(key),
                     fmt::format("'{}' is not one of {}{}", escaped(word), all, guess)};
 }
 
@@ -52,7 +52,7 @@ Result<std::vector<std::string>> names_between_commas(const std::string& text) {
     const std::size_t end = std::min(text.find(',', at), text.size());
     names.push_back(text.substr(at, end - at));
     if (names.back().empty())
-      return InputError{"InvalidValue", "gate", fmt::format("'{}' contains an empty name", escaped(text))};
+      return InputError{ErrorCode::kInvalidValue, "gate", fmt::format("'{}' contains an empty name", escaped(text))};
     at = end + 1;
   }
   return names;
@@ -73,7 +73,7 @@ std::string path_of(const muster_v1::ReadPlan& plan, std::string_view subject) {
 std::optional<InputError> refusal(const Snapshot& snapshot, const Problem& problem, std::string_view plan_text,
                                   const muster_v1::ReadPlan& named) {
   if (named.id != snapshot.id) {
-    return InputError{"OtherSnapshot", "$.id",
+    return InputError{ErrorCode::kOtherSnapshot, "$.id",
                       fmt::format("the plan is for snapshot '{}', but the snapshot is '{}'", named.id, snapshot.id)};
   }
   const Result<muster_v1::ReadPlan> plan = muster_v1::read_plan(plan_text, &problem);
@@ -81,7 +81,7 @@ std::optional<InputError> refusal(const Snapshot& snapshot, const Problem& probl
   const auto violations = referee::check_plan(snapshot, problem, compute_fair_shares(problem), plan->plan);
   if (violations.empty()) return std::nullopt;
   const referee::Violation& first = violations.front();
-  return InputError{"InvalidPlan", path_of(named, first.subject),
+  return InputError{ErrorCode::kInvalidPlan, path_of(named, first.subject),
                     fmt::format("{}: {}: {}", referee::rule_name(first.rule), first.subject, first.message)};
 }
 
@@ -126,7 +126,7 @@ Result<exporting::ExportedPlan> export_checked(muster_v1::SnapshotReader& reader
 
 Result<exporting::ExportOptions> export_options(const ExportWords& words) {
   if (!words.format)
-    return InputError{"MissingKey", "format", "is missing; use bindings, patches, volcano, kai or deltas"};
+    return InputError{ErrorCode::kMissingKey, "format", "is missing; use bindings, patches, volcano, kai or deltas"};
   exporting::ExportOptions options;
   const auto format = choice("format", *words.format, kFormats);
   if (!format) return format.error();
@@ -138,7 +138,7 @@ Result<exporting::ExportOptions> export_options(const ExportWords& words) {
   if (words.allows_shared) options.shared = exporting::SharedDevices::kAllow;
   if (words.gate) {
     if (options.format != exporting::ExportFormat::kPatches)
-      return InputError{"InvalidValue", "gate", "applies only to the format patches"};
+      return InputError{ErrorCode::kInvalidValue, "gate", "applies only to the format patches"};
     auto names = names_between_commas(*words.gate);
     if (!names) return names.error();
     options.gates = *std::move(names);
@@ -146,7 +146,7 @@ Result<exporting::ExportOptions> export_options(const ExportWords& words) {
   const bool needs_snapshot =
       options.format == exporting::ExportFormat::kKai || options.format == exporting::ExportFormat::kVolcano;
   if (needs_snapshot && !words.has_snapshot) {
-    return InputError{"MissingKey", "snapshot",
+    return InputError{ErrorCode::kMissingKey, "snapshot",
                       fmt::format("the format {} needs the snapshot of the plan", *words.format)};
   }
   return options;
@@ -157,7 +157,8 @@ Result<exporting::ExportedPlan> export_line(muster_v1::SnapshotReader& reader, s
                                             const exporting::ExportOptions& options) {
   const Result<muster_v1::ReadPlan> plan = muster_v1::read_plan(plan_text, nullptr);
   if (!plan) return plan.error();
-  if (plan->is_error) return InputError{"NoPlan", "$.status", "the plan is an error record: " + plan->error.message};
+  if (plan->is_error)
+    return InputError{ErrorCode::kNoPlan, "$.status", "the plan is an error record: " + plan->error.message};
   return snapshot_text ? export_checked(reader, plan_text, *plan, *snapshot_text, options)
                        : exporting::export_plan(*plan, exporting::ExportCluster(), options);
 }

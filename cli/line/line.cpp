@@ -67,6 +67,21 @@ std::string time_plan_line(const Snapshot& snapshot, const TimeAllotments& allot
   return text;
 }
 
+// What the trace of a line ends with, if engines made better plans that broke a rule: how often which.
+void trace_refused(const Snapshot& snapshot, const portfolio::Solution& solution, const LineOptions& options) {
+  if (!options.trace || solution.refused.empty()) return;
+  std::string text;
+  json::JsonWriter json(text);
+  json.raw(R"({"id":)").string(snapshot.id).raw(R"(,"refused":{)");
+  std::string_view comma;
+  for (const auto& [rule, times] : solution.refused) {
+    json.raw(fmt::format(R"({}"{}":{})", comma, referee::rule_name(rule), times));
+    comma = ",";
+  }
+  json.raw("}}\n");
+  options.trace(text);
+}
+
 portfolio::TimePlanSink time_plan_sink(const Snapshot& snapshot, const LineOptions& options) {
   if (!options.trace) return {};
   return [&snapshot, &options](const TimeAllotments& allotments) {
@@ -90,7 +105,7 @@ Answer error_answer(const ParsedLine& line, std::string_view id, const InputErro
   answer.error = error;
   muster_v1::write_error(id, error, line.number, answer.text);
   answer.text += '\n';
-  answer.log = fmt::format("{} at {}: {}", escaped(error.code), escaped(error.path), escaped(error.message));
+  answer.log = fmt::format("{} at {}: {}", error_code_text(error.code), escaped(error.path), escaped(error.message));
   return answer;
 }
 
@@ -155,6 +170,7 @@ Answer solve_line(ParsedLine& line, portfolio::Clock::time_point free_since, Lin
   solve.time_plan = time_plan_sink(snapshot, options);
   solve.trace = trace_sink(snapshot, start, options);
   const portfolio::Solution solution = solver.portfolio.solve(snapshot, *problem, solve);
+  trace_refused(snapshot, solution, options);
 
   Answer answer;
   answer.number = line.number;
@@ -201,7 +217,7 @@ Answer answer_line(ParsedLine& line, portfolio::Clock::time_point free_since, Li
     return solve_line(line, free_since, solver, options, observe);
   } catch (const std::exception& defect) {
     const std::string_view id = line.snapshot ? line.snapshot->id : line.id;
-    Answer answer = error_answer(line, id, {"InternalError", "$", defect.what()});
+    Answer answer = error_answer(line, id, {ErrorCode::kInternalError, "$", defect.what()});
     answer.is_defect = true;
     return answer;
   }

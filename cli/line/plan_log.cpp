@@ -41,7 +41,7 @@ PlanLog::~PlanLog() {
 }
 
 std::optional<InputError> PlanLog::open(const std::string& path, std::string_view run) {
-  const auto failed = [&] { return InputError{"NoInput", path, std::strerror(errno)}; };
+  const auto failed = [&] { return InputError{ErrorCode::kNoInput, path, std::strerror(errno)}; };
   file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (file_ < 0) return failed();
   const std::optional<std::string> content = content_of(file_);
@@ -59,7 +59,8 @@ std::optional<InputError> PlanLog::open(const std::string& path, std::string_vie
     return line;
   };
   if (next() != first_line(run)) {
-    return InputError{"InvalidValue", path, "belongs to another run: the input, the options or the version differ"};
+    return InputError{ErrorCode::kInvalidValue, path,
+                      "belongs to another run: the input, the options or the version differ"};
   }
   while (!rest.empty()) lines_.emplace_back(next());
   return std::nullopt;

@@ -24,8 +24,12 @@ void verify_error(const InputError& error, std::string_view plan_text, Findings&
     findings.push_back({"answers", read.error().path, read.error().message});
   } else if (!read->is_error) {
     findings.push_back({"answers", error.path, "a plan for an invalid snapshot: " + error.message});
-  } else if (read->error.code != error.code) {
-    findings.push_back({{}, "error", fmt::format("claimed code {}, actual {}", read->error.code, error.code)});
+  } else if (read->error.code != muster_v1::Claimed<ErrorCode>(error.code)) {
+    findings.push_back(
+        {{},
+         "error",
+         fmt::format("claimed code {}, actual {}", muster_v1::claimed_text(read->error.code, error_code_text),
+                     error_code_text(error.code))});
   }
 }
 
@@ -40,10 +44,13 @@ void check_warnings(const Anomalies& anomalies, const muster_v1::ReadPlan& read,
     return;
   }
   for (std::size_t i = 0; i < warnings.size(); ++i) {
-    if (read.warnings[i] == warnings[i]) continue;
-    const auto text = [](const Warning& w) { return w.object + " " + w.name + " " + w.code; };
-    const std::string claim = text(read.warnings[i]), truth = text(warnings[i]);
-    findings.push_back({{}, "warnings", fmt::format("claimed {}, actual {}", claim, truth)});
+    const Warning& is = warnings[i];
+    const muster_v1::WarningClaim truth{is.object, is.name, is.code, is.message};
+    if (read.warnings[i] == truth) continue;
+    const auto text = [](const muster_v1::WarningClaim& w) {
+      return w.object + " " + w.name + " " + muster_v1::claimed_text(w.code, error_code_text);
+    };
+    findings.push_back({{}, "warnings", fmt::format("claimed {}, actual {}", text(read.warnings[i]), text(truth))});
   }
 }
 

@@ -70,16 +70,16 @@ Result<ExportWords> export_words(std::string_view query) {
     const auto value = decoded(part.substr(std::min(key.size() + 1, part.size())));
     const auto* known = std::ranges::find(kKeys, key);
     if (known == kKeys.end()) {
-      return InputError{"InvalidValue", "query",
+      return InputError{ErrorCode::kInvalidValue, "query",
                         fmt::format("unknown parameter '{}'{}", escaped(key), did_you_mean(key, kKeys))};
     }
     std::optional<std::string>& word = *targets[static_cast<std::size_t>(known - kKeys.begin())];
-    if (!value) return InputError{"InvalidValue", std::string(key), "is not percent-encoded correctly"};
-    if (word) return InputError{"InvalidValue", std::string(key), "is given more than once"};
+    if (!value) return InputError{ErrorCode::kInvalidValue, std::string(key), "is not percent-encoded correctly"};
+    if (word) return InputError{ErrorCode::kInvalidValue, std::string(key), "is given more than once"};
     word = *value;
   }
   if (shared && *shared != "true" && *shared != "false")
-    return InputError{"InvalidValue", "allow-shared", "must be true or false"};
+    return InputError{ErrorCode::kInvalidValue, "allow-shared", "must be true or false"};
   words.allows_shared = shared == "true";
   return words;
 }
@@ -87,7 +87,7 @@ Result<ExportWords> export_words(std::string_view query) {
 Answer export_answer(muster_v1::SnapshotReader& reader, std::string_view body, ExportWords words) {
   const std::vector<std::string_view> lines = lines_in(body);
   if (lines.empty() || lines.size() > 2) {
-    return error_of({"InvalidValue", "$",
+    return error_of({ErrorCode::kInvalidValue, "$",
                      fmt::format("the body has {} lines; send a plan, or a snapshot and then its plan, one per line",
                                  lines.size())});
   }

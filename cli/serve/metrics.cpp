@@ -13,7 +13,7 @@ void Metrics::solved(const SolvedLine& line, portfolio::Clock::duration waited) 
   snapshots_.solved(line.problem.snapshot->anomalies, std::move(counts));
 }
 
-void Metrics::refused_input(std::string_view code) {
+void Metrics::refused_input(ErrorCode code) {
   const std::scoped_lock lock(mutex_);
   solving_.refused_input(code);
 }

@@ -26,7 +26,7 @@ struct MetricsNow {
 class Metrics {
  public:
   void solved(const SolvedLine& line, portfolio::Clock::duration waited);
-  void refused_input(std::string_view code);
+  void refused_input(ErrorCode code);
   // `path`: a served one, or "other". `status` 0: the client did not take the answer.
   void answered(std::string_view path, unsigned status, portfolio::Clock::duration duration);
   void dropped(std::string_view reason);

@@ -19,7 +19,7 @@ constexpr auto kStuck = std::chrono::minutes(2);
 constexpr std::chrono::milliseconds kTidyEvery{500};  // while there is nothing to solve
 
 Answer defect_answer(std::int64_t number, const std::exception& defect) {
-  const InputError error{"InternalError", "$", defect.what()};
+  const InputError error{ErrorCode::kInternalError, "$", defect.what()};
   return {.text = {},
           .number = number,
           .is_error = true,

@@ -222,7 +222,7 @@ void Sidecar::reload(http::HttpServer& server) {
 std::optional<int> listen_on(const std::string& flag, const http::ListenAddress& address, bool is_insecure) {
   const Result<int> listener = http::open_listener(address, is_insecure);
   if (listener) return *listener;
-  if (listener.error().code == "Insecure") throw UsageError(flag + ": " + listener.error().message);
+  if (listener.error().code == ErrorCode::kInsecure) throw UsageError(flag + ": " + listener.error().message);
   write_all(STDERR_FILENO, fmt::format("muster serve: {}\n", escaped(listener.error().message)));
   return std::nullopt;
 }

@@ -51,7 +51,7 @@ bool takes(const Route& route, const std::string& type) {
 }
 
 unsigned status_of(const InputError& error) {
-  return error.code == "InternalError" ? 500 : error.code == "TooLarge" ? 413 : 400;
+  return error.code == ErrorCode::kInternalError ? 500 : error.code == ErrorCode::kTooLarge ? 413 : 400;
 }
 
 std::string budget_text(Nanoseconds budget) { return fmt::format("{}ms", static_cast<double>(budget) / 1e6); }
@@ -198,7 +198,7 @@ std::optional<http::HttpResponse> ServeService::refuse_route(const http::HttpReq
   const Route* route = route_of(head.path);
   if (route == nullptr) {
     return http::problem_response({404,
-                                   "NotFound",
+                                   http::HttpFault::kNotFound,
                                    "unknown path; known paths: /v1/solve, /v1/verify, /v1/import, /v1/export, "
                                    "/healthz, /readyz, /version, /metrics",
                                    {}},
@@ -207,7 +207,8 @@ std::optional<http::HttpResponse> ServeService::refuse_route(const http::HttpReq
   const bool is_post = head.method == "POST";
   if (is_post == route->types.empty() || (!is_post && head.method != "GET" && head.method != "HEAD")) {
     http::HttpResponse response = http::problem_response(
-        {405, "MethodNotAllowed", fmt::format("{} accepts {}", route->path, route->allowed), {}}, head.id);
+        {405, http::HttpFault::kMethodNotAllowed, fmt::format("{} accepts {}", route->path, route->allowed), {}},
+        head.id);
     response.fields.push_back({"Allow", std::string(route->allowed)});
     return response;
   }
@@ -220,18 +221,24 @@ std::optional<http::HttpResponse> ServeService::refuse(const http::HttpRequest& 
   const Route* route = route_of(head.path);
   if (!takes(*route, media_type(head))) {
     return http::problem_response(
-        {415, "UnsupportedMediaType", fmt::format("{} accepts {}", route->path, route->types), {}}, head.id);
+        {415, http::HttpFault::kUnsupportedMediaType, fmt::format("{} accepts {}", route->path, route->types), {}},
+        head.id);
   }
   if (!head.field("Content-Encoding").empty()) {
-    return http::problem_response(
-        {415, "UnsupportedContentEncoding", "compressed bodies are not supported; omit Content-Encoding", {}}, head.id);
+    return http::problem_response({415,
+                                   http::HttpFault::kUnsupportedContentEncoding,
+                                   "compressed bodies are not supported; omit Content-Encoding",
+                                   {}},
+                                  head.id);
   }
   const std::string_view budget = head.field(kBudgetField);
   const auto duration = duration_in(budget);
   if (!budget.empty() && (!duration || *duration <= 0)) {
-    return http::problem_response(
-        {400, "InvalidValue", "Muster-Budget: is not a duration greater than zero (\"200ms\", \"1s\", \"1m30s\")", {}},
-        head.id);
+    return http::problem_response({400,
+                                   ErrorCode::kInvalidValue,
+                                   "Muster-Budget: is not a duration greater than zero (\"200ms\", \"1s\", \"1m30s\")",
+                                   {}},
+                                  head.id);
   }
   const std::string_view schedulers = head.field(kSchedulersField);
   if (const auto names = muster_v1::parse_scheduler_names(schedulers); !schedulers.empty() && !names) {
@@ -252,9 +259,12 @@ void ServeService::serve(std::shared_ptr<http::HttpExchange> exchange) {
   started.at = portfolio::Clock::now();
   if (request.method != "POST") return exchange->respond(look_up(request));
   if (in_flight_ >= max_in_flight_) {
-    http::HttpResponse response = http::problem_response(
-        {429, "QueueFull", fmt::format("{} requests are already in flight; try again later", in_flight_.load()), {}},
-        request.id);
+    http::HttpResponse response =
+        http::problem_response({429,
+                                http::HttpFault::kQueueFull,
+                                fmt::format("{} requests are already in flight; try again later", in_flight_.load()),
+                                {}},
+                               request.id);
     response.fields.push_back({"Retry-After", "1"});
     return exchange->respond(std::move(response));
   }
@@ -268,9 +278,10 @@ void ServeService::serve(std::shared_ptr<http::HttpExchange> exchange) {
   }
   const auto stream = std::make_shared<LineStream>(*this, exchange, kind);
   if (stream->begin(std::move(head))) return;
-  metrics_.refused_input("InvalidJson");
+  metrics_.refused_input(ErrorCode::kInvalidJson);
   release(request);
-  exchange->respond(http::problem_response({400, "InvalidJson", "the body contains no line", "$"}, request.id));
+  exchange->respond(
+      http::problem_response({400, ErrorCode::kInvalidJson, "the body contains no line", "$"}, request.id));
 }
 
 http::HttpResponse ServeService::look_up(const http::HttpRequest& request) const {

@@ -23,11 +23,12 @@ void SolvingMetrics::solved(const SolvedLine& line, portfolio::Clock::duration w
     overshoot_.observe(seconds_of(line.elapsed - line.budget));
   }
   referee_rejections_ += line.solution.rejected_plans;
+  for (const auto& [rule, times] : line.solution.refused) refused_[static_cast<std::size_t>(rule)] += times;
   stages_.observe("queue", seconds_of(waited));
   for (const auto& [stage, milliseconds] : line.statement.phases_ms) stages_.observe(stage, milliseconds / 1e3);
 }
 
-void SolvingMetrics::refused_input(std::string_view code) { ++input_errors_[std::string(code)]; }
+void SolvingMetrics::refused_input(ErrorCode code) { ++input_errors_[code]; }
 
 void SolvingMetrics::write(http::PrometheusText& out) const {
   out.family("muster_solves_total", "counter", "Plans, by the engine that made them and by proof.");
@@ -48,8 +49,14 @@ void SolvingMetrics::write(http::PrometheusText& out) const {
       .histogram({}, gap_);
   out.family("muster_referee_rejections_total", "counter", "Plans that broke a rule and were not sent: defects.")
       .sample({}, static_cast<double>(referee_rejections_));
+  out.family("muster_refused_candidates_total", "counter",
+             "Rules that better plans broke, which an engine made and gave up, by rule.");
+  for (std::size_t rule = 0; rule < referee::kRuleCount; ++rule) {
+    out.sample({{"rule", referee::rule_name(static_cast<referee::Rule>(rule))}}, static_cast<double>(refused_[rule]));
+  }
   out.family("muster_input_errors_total", "counter", "Invalid lines and requests, by error code.");
-  for (const auto& [code, count] : input_errors_) out.sample({{"code", code}}, static_cast<double>(count));
+  for (const auto& [code, count] : input_errors_)
+    out.sample({{"code", error_code_text(code)}}, static_cast<double>(count));
 }
 
 }  // namespace muster::cli

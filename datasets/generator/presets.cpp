@@ -12,7 +12,7 @@ namespace muster::generator {
 namespace {
 
 InputError option_fault(std::string_view option, std::string message) {
-  return {"InvalidOption", std::string(option), std::move(message)};
+  return {ErrorCode::kInvalidOption, std::string(option), std::move(message)};
 }
 
 struct NamedShare {

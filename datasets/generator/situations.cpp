@@ -227,7 +227,7 @@ class SituationGeneration {
 };
 
 InputError situation_fault_at(std::string_view option, std::string message) {
-  return {"InvalidOption", std::string(option), std::move(message)};
+  return {ErrorCode::kInvalidOption, std::string(option), std::move(message)};
 }
 
 }  // namespace

@@ -42,9 +42,9 @@ std::optional<std::string> unpacked(const std::string& packed) {
 Result<std::string> read_maybe_compressed(const std::string& path) {
   if (auto bytes = bytes_of(path)) return *std::move(bytes);
   const auto packed = bytes_of(path + ".xz");
-  if (!packed) return InputError{"NoInput", path, "the file cannot be read"};
+  if (!packed) return InputError{ErrorCode::kNoInput, path, "the file cannot be read"};
   auto text = unpacked(*packed);
-  if (!text) return InputError{"InvalidValue", path + ".xz", "not a valid xz file, or larger than 64 MiB"};
+  if (!text) return InputError{ErrorCode::kInvalidValue, path + ".xz", "not a valid xz file, or larger than 64 MiB"};
   return *std::move(text);
 }
 

@@ -40,7 +40,7 @@ Result<std::vector<std::size_t>> positions_of(const CsvTable& table, std::size_t
     if (found != names.end()) {
       positions.push_back(static_cast<std::size_t>(found - names.begin()));
     } else if (positions.size() < required) {
-      return InputError{"MissingColumn", fmt::format("{}:1:{}", table.file, column),
+      return InputError{ErrorCode::kMissingColumn, fmt::format("{}:1:{}", table.file, column),
                         fmt::format("the header has no column \"{}\"", column)};
     } else {
       positions.push_back(kAbsent);
@@ -52,7 +52,7 @@ Result<std::vector<std::size_t>> positions_of(const CsvTable& table, std::size_t
 }  // namespace
 
 InputError CsvTable::fault(std::size_t row, std::size_t column, std::string_view message) const {
-  return {"InvalidValue", fmt::format("{}:{}:{}", file, row + 2, columns[column]), std::string(message)};
+  return {ErrorCode::kInvalidValue, fmt::format("{}:{}:{}", file, row + 2, columns[column]), std::string(message)};
 }
 
 Result<std::int64_t> CsvTable::number(std::size_t row, std::size_t column, std::int64_t most) const {
@@ -78,7 +78,7 @@ Result<CsvTable> read_csv(std::string_view text, std::string_view file, const Cs
     const bool is_empty = fields.size() == 1 && fields[0].empty();
     if (is_empty && text.empty()) break;
     if (fields.size() != width) {
-      return InputError{"InvalidValue", fmt::format("{}:{}", table.file, table.rows.size() + 2),
+      return InputError{ErrorCode::kInvalidValue, fmt::format("{}:{}", table.file, table.rows.size() + 2),
                         fmt::format("{} fields, but the header has {}", fields.size(), width)};
     }
     std::vector<std::string_view>& row = table.rows.emplace_back();

@@ -34,7 +34,7 @@ std::optional<InputError> name_fault(const CsvTable& table) {
     if (name.empty()) return table.fault(row, 0, "the name is empty");
     if (seen.insert(name).second) continue;
     InputError fault = table.fault(row, 0, fmt::format("duplicate name \"{}\"", name));
-    fault.code = "DuplicateName";
+    fault.code = ErrorCode::kDuplicateName;
     return fault;
   }
   return std::nullopt;

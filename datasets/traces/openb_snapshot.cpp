@@ -199,7 +199,7 @@ class Import {
 };
 
 InputError option_fault(std::string_view option, std::string_view message) {
-  return {"InvalidOption", std::string(option), std::string(message)};
+  return {ErrorCode::kInvalidOption, std::string(option), std::string(message)};
 }
 
 std::optional<InputError> range_fault(const OpenbOptions& options) {

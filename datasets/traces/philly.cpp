@@ -152,7 +152,7 @@ Result<std::vector<PhillyJob>> parse_philly_jobs(std::string_view text, std::str
     const auto& fields = table->rows[row];
     if (fields[0].empty()) return table->fault(row, 0, "the name is empty");
     if (!seen.insert(fields[0]).second) {
-      return InputError{"DuplicateName", table->fault(row, 0, "").path,
+      return InputError{ErrorCode::kDuplicateName, table->fault(row, 0, "").path,
                         fmt::format("duplicate name \"{}\"", fields[0])};
     }
     const auto gpus = table->number(row, 2, kMostGpus);
@@ -213,7 +213,7 @@ Result<PhillyInput> load_philly(const std::string& jobs, const std::string& clus
   for (const PhillyCluster& cluster : input.clusters) users.insert(std::string(kUserPrefix) + cluster.name);
   for (std::size_t i = 0; i < input.jobs.size(); ++i) {
     if (users.contains(input.jobs[i].user)) continue;
-    return InputError{"UnknownName", fmt::format("{}:{}:user", jobs, i + 2),
+    return InputError{ErrorCode::kUnknownName, fmt::format("{}:{}:user", jobs, i + 2),
                       fmt::format("\"{}\" is not a virtual cluster of {}", input.jobs[i].user, clusters)};
   }
   return input;
@@ -228,7 +228,9 @@ Result<std::vector<generator::InstanceNode>> load_inventory(const std::string& p
 std::string datasets_source_directory() { return MUSTER_DATASETS_DIRECTORY; }
 
 std::optional<InputError> philly_fault(const PhillyOptions& options) {
-  const auto fault = [](const char* name, const char* message) { return InputError{"InvalidOption", name, message}; };
+  const auto fault = [](const char* name, const char* message) {
+    return InputError{ErrorCode::kInvalidOption, name, message};
+  };
   if (options.days.has_value() != options.load.has_value()) return fault("load", "and --days must be given together");
   if (options.days && (*options.days < 1 || *options.days > 366)) return fault("days", "must be from 1 to 366");
   if (options.load && !(*options.load > 0 && *options.load <= 100))

@@ -82,7 +82,7 @@ bool Exporter::sort_steps() {
   const auto add = [&](const auto& list, auto& by_pod, std::string_view name) {
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (by_pod.emplace(list[i].pod, &list[i]).second) continue;
-      error_ = {"DuplicateName", path_of(name, i), "duplicate pod in this list"};
+      error_ = {ErrorCode::kDuplicateName, path_of(name, i), "duplicate pod in this list"};
       return false;
     }
     return true;
@@ -117,7 +117,7 @@ bool Exporter::name(const PlanStep& step, ExportedPod& pod) {
   pod.name = slash == std::string_view::npos ? full : full.substr(slash + 1);
   pod.uid = cluster_.uid(full);
   if (is_object_name(pod.namespace_name) && is_object_name(pod.name)) return true;
-  error_ = {"InvalidValue", step.path, "\"" + std::string(full) + "\" is not the namespace/name of a pod"};
+  error_ = {ErrorCode::kInvalidValue, step.path, "\"" + std::string(full) + "\" is not the namespace/name of a pod"};
   return false;
 }
 
@@ -128,7 +128,7 @@ bool Exporter::write_place(const PlanStep& step) {
   if (!name(step, pod)) return false;
   if (options_.format == ExportFormat::kKai && step.is_move()) return true;  // what owns a request is one pod, by uid
   if (options_.format == ExportFormat::kKai && pod.uid.empty()) {
-    error_ = {"MissingUid", step.path,
+    error_ = {ErrorCode::kMissingUid, step.path,
               "a BindRequest needs the uid of this pod, which no Kubernetes object in the snapshot provides"};
     return false;
   }

@@ -233,7 +233,7 @@ bool Connection::hold_body() {
   if (exchange_->share.grow_to(reader_.body_bytes(), limits_.max_buffered_bytes)) return true;
   HttpResponse response =
       problem_response({429,
-                        "TooManyBytes",
+                        HttpFault::kTooManyBytes,
                         "the bodies of the requests in flight use all of --max-buffered-bytes; try again later",
                         {}},
                        exchange_->request.id);
@@ -399,10 +399,10 @@ void Connection::on_timeout() {
       return close();
     case Phase::kHead:
       context_.service.dropped("header_timeout");
-      return fail({408, "HeaderTimeout", "the header did not arrive in time", {}});
+      return fail({408, HttpFault::kHeaderTimeout, "the header did not arrive in time", {}});
     case Phase::kBody:
       context_.service.dropped("body_timeout");
-      return fail({408, "BodyTimeout", "the body did not arrive in time", {}});
+      return fail({408, HttpFault::kBodyTimeout, "the body did not arrive in time", {}});
     case Phase::kAnswering:
       context_.service.dropped("write_timeout");
       return close();

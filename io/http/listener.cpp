@@ -41,7 +41,7 @@ class Descriptor {
 };
 
 InputError unavailable(const std::string& name, const std::string& reason) {
-  return {"Unavailable", name, "cannot listen on " + name + ": " + reason};
+  return {ErrorCode::kUnavailable, name, "cannot listen on " + name + ": " + reason};
 }
 
 InputError unavailable(const std::string& name, int error) { return unavailable(name, std::strerror(error)); }
@@ -58,7 +58,7 @@ std::optional<InputError> make_way(const sockaddr_un& address) {
   const Descriptor probe(new_socket(AF_UNIX));
   const int connected = ::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
   if (connected == 0 || errno == EAGAIN) {
-    return InputError{"InUse", "unix:" + path, "another process already listens on unix:" + path};
+    return InputError{ErrorCode::kInUse, "unix:" + path, "another process already listens on unix:" + path};
   }
   if (errno != ECONNREFUSED) return unavailable("unix:" + path, errno);
   ::unlink(path.c_str());
@@ -109,7 +109,7 @@ Result<int> open_tcp(const ListenAddress& wanted, bool is_insecure) {
   const addrinfo& address = *addresses;
   if (!is_insecure && !is_loopback(*address.ai_addr)) {
     return InputError{
-        "Insecure", name,
+        ErrorCode::kInsecure, name,
         name + " can be reached from other machines, without encryption or authentication; --insecure allows it"};
   }
   Descriptor listener(new_socket(address.ai_family));
@@ -117,7 +117,7 @@ Result<int> open_tcp(const ListenAddress& wanted, bool is_insecure) {
   const int on = 1;
   ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (::bind(listener.get(), address.ai_addr, address.ai_addrlen) != 0) {
-    if (errno == EADDRINUSE) return InputError{"InUse", name, "another process already listens on " + name};
+    if (errno == EADDRINUSE) return InputError{ErrorCode::kInUse, name, "another process already listens on " + name};
     return unavailable(name, errno);
   }
   if (::listen(listener.get(), SOMAXCONN) != 0) return unavailable(name, errno);
@@ -127,7 +127,7 @@ Result<int> open_tcp(const ListenAddress& wanted, bool is_insecure) {
 }  // namespace
 
 Result<ListenAddress> parse_listen_address(std::string_view text) {
-  const InputError error{"InvalidValue", std::string(text), "must be unix:PATH or tcp:HOST:PORT"};
+  const InputError error{ErrorCode::kInvalidValue, std::string(text), "must be unix:PATH or tcp:HOST:PORT"};
   if (text.starts_with("unix:") && text.size() > 5) return ListenAddress{true, std::string(text.substr(5)), {}, {}};
   const std::size_t colon = text.rfind(':');
   if (!text.starts_with("tcp:") || colon < 4) return error;

@@ -4,8 +4,34 @@
 #include <utility>
 
 #include "io/json/json_writer.h"
+#include "model/base/code_table.h"
 
 namespace muster::http {
+namespace {
+
+constexpr CodeTable<HttpFault, kHttpFaults> kFaultTexts = {
+    {{HttpFault::kBodyTimeout, "BodyTimeout"},
+     {HttpFault::kBodyTooLarge, "BodyTooLarge"},
+     {HttpFault::kHeaderTimeout, "HeaderTimeout"},
+     {HttpFault::kHeaderTooLarge, "HeaderTooLarge"},
+     {HttpFault::kInvalidHttp, "InvalidHttp"},
+     {HttpFault::kMethodNotAllowed, "MethodNotAllowed"},
+     {HttpFault::kNotFound, "NotFound"},
+     {HttpFault::kQueueFull, "QueueFull"},
+     {HttpFault::kTooManyBytes, "TooManyBytes"},
+     {HttpFault::kUnknownExpectation, "UnknownExpectation"},
+     {HttpFault::kUnsupportedContentEncoding, "UnsupportedContentEncoding"},
+     {HttpFault::kUnsupportedMediaType, "UnsupportedMediaType"},
+     {HttpFault::kUnsupportedTransferEncoding, "UnsupportedTransferEncoding"},
+     {HttpFault::kUnsupportedVersion, "UnsupportedVersion"}}};
+static_assert(is_in_order(kFaultTexts));
+
+}  // namespace
+
+std::string_view problem_code_text(const ProblemCode& code) {
+  if (const auto* of_input = std::get_if<ErrorCode>(&code)) return error_code_text(*of_input);
+  return text_of(kFaultTexts, std::get<HttpFault>(code));
+}
 
 std::string_view reason_phrase(unsigned status) {
   constexpr std::array<std::pair<unsigned, std::string_view>, 18> kPhrases = {{{100, "Continue"},
@@ -37,7 +63,7 @@ HttpResponse problem_response(const HttpProblem& problem, std::string_view reque
   json::JsonWriter json(response.body);
   json.raw(R"({"type":"about:blank","title":)").string(reason_phrase(problem.status));
   json.raw(R"(,"status":)").integer(problem.status).raw(R"(,"detail":)").string(problem.detail);
-  json.raw(R"(,"code":)").string(problem.code);
+  json.raw(R"(,"code":)").string(problem_code_text(problem.code));
   if (!problem.path.empty()) json.raw(R"(,"path":)").string(problem.path);
   json.raw(R"(,"requestId":)").string(request_id).raw("}\n");
   return response;

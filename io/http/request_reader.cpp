@@ -63,34 +63,40 @@ std::string query_of(std::string_view target) {
 
 HttpProblem problem_of(const SocketError& error, const HttpLimits& limits) {
   if (error == http::error::header_limit) {
-    return {431, "HeaderTooLarge", fmt::format("the header is longer than {} bytes", limits.max_header_bytes), {}};
+    return {431,
+            HttpFault::kHeaderTooLarge,
+            fmt::format("the header is longer than {} bytes", limits.max_header_bytes),
+            {}};
   }
   if (error == http::error::body_limit) {
-    return {413, "BodyTooLarge", fmt::format("the body is longer than {} bytes", limits.max_body_bytes), {}};
+    return {413, HttpFault::kBodyTooLarge, fmt::format("the body is longer than {} bytes", limits.max_body_bytes), {}};
   }
   if (error == http::error::bad_version)
-    return {505, "UnsupportedVersion", "the server supports HTTP/1.0 and HTTP/1.1", {}};
-  return {400, "InvalidHttp", "the request is not valid HTTP/1.1: " + error.message(), {}};
+    return {505, HttpFault::kUnsupportedVersion, "the server supports HTTP/1.0 and HTTP/1.1", {}};
+  return {400, HttpFault::kInvalidHttp, "the request is not valid HTTP/1.1: " + error.message(), {}};
 }
 
 // What is wrong with a header that could be parsed.
 std::optional<HttpProblem> find_fault(const Parser& parser) {
   const auto& head = parser.get();
   if (head.version() >= 11 && head.count(http::field::host) != 1) {
-    return HttpProblem{400, "InvalidHttp", "an HTTP/1.1 request must have exactly one Host header", {}};
+    return HttpProblem{400, HttpFault::kInvalidHttp, "an HTTP/1.1 request must have exactly one Host header", {}};
   }
   const auto coding = head.find(http::field::transfer_encoding);
   if (coding != head.end()) {
     const std::string_view value(coding->value().data(), coding->value().size());
-    if (head.version() < 11) return HttpProblem{400, "InvalidHttp", "Transfer-Encoding is not allowed in HTTP/1.0", {}};
-    if (!parser.chunked()) return HttpProblem{400, "InvalidHttp", "the last Transfer-Encoding must be chunked", {}};
+    if (head.version() < 11)
+      return HttpProblem{400, HttpFault::kInvalidHttp, "Transfer-Encoding is not allowed in HTTP/1.0", {}};
+    if (!parser.chunked())
+      return HttpProblem{400, HttpFault::kInvalidHttp, "the last Transfer-Encoding must be chunked", {}};
     if (!is_same_in_any_case(value, "chunked") || head.count(http::field::transfer_encoding) != 1) {
-      return HttpProblem{501, "UnsupportedTransferEncoding", "the only supported Transfer-Encoding is chunked", {}};
+      return HttpProblem{
+          501, HttpFault::kUnsupportedTransferEncoding, "the only supported Transfer-Encoding is chunked", {}};
     }
   }
   const auto expect = head[http::field::expect];
   if (!expect.empty() && !is_same_in_any_case({expect.data(), expect.size()}, "100-continue")) {
-    return HttpProblem{417, "UnknownExpectation", "the only supported Expect is 100-continue", {}};
+    return HttpProblem{417, HttpFault::kUnknownExpectation, "the only supported Expect is 100-continue", {}};
   }
   return std::nullopt;
 }

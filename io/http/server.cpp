@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 #include "io/http/connection.h"
+#include "io/http/stream_socket.h"
 
 namespace muster::http {
 namespace {
 
 namespace asio = boost::asio;
-using ErrorCode = boost::system::error_code;
 
 constexpr int kAcceptedAtOnce = 64;  // then others have their turn
 constexpr std::chrono::milliseconds kOutOfDescriptors{100};
@@ -38,11 +38,11 @@ struct HttpServer::Implementation {
   }
 
   void await(asio::posix::stream_descriptor& listener) {
-    listener.async_wait(asio::posix::stream_descriptor::wait_read, [this, &listener](const ErrorCode& error) {
+    listener.async_wait(asio::posix::stream_descriptor::wait_read, [this, &listener](const SocketError& error) {
       if (error || context.is_draining) return;
       if (accept_some(listener, kAcceptedAtOnce)) return await(listener);
       retry.expires_after(kOutOfDescriptors);
-      retry.async_wait([this, &listener](const ErrorCode& cancelled) {
+      retry.async_wait([this, &listener](const SocketError& cancelled) {
         if (!cancelled && !context.is_draining) await(listener);
       });
     });
@@ -83,7 +83,7 @@ struct HttpServer::Implementation {
     constexpr int kAll = 1 << 20;
     for (auto& listener : listeners) {
       accept_some(listener, kAll);
-      ErrorCode ignored;
+      SocketError ignored;
       listener.close(ignored);
     }
     retry.cancel();

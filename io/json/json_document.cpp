@@ -26,18 +26,19 @@ bool is_number_character(char c) {
 InputError describe(simdjson::error_code code, const JsonLimits& limits) {
   switch (code) {
     case simdjson::UTF8_ERROR:
-      return {"InvalidUtf8", "$", "the line is not valid UTF-8"};
+      return {ErrorCode::kInvalidUtf8, "$", "the line is not valid UTF-8"};
     case simdjson::DEPTH_ERROR:
-      return {"TooDeep", "$", "objects and lists are nested more than " + std::to_string(limits.max_depth) + " deep"};
+      return {ErrorCode::kTooDeep, "$",
+              "objects and lists are nested more than " + std::to_string(limits.max_depth) + " deep"};
     case simdjson::CAPACITY:
     case simdjson::MEMALLOC:
-      return {"TooLarge", "$", "there is not enough memory to read the line"};
+      return {ErrorCode::kTooLarge, "$", "there is not enough memory to read the line"};
     case simdjson::NUMBER_ERROR:
-      return {"InvalidJson", "$", "a number is malformed or outside the range of 64 bits"};
+      return {ErrorCode::kInvalidJson, "$", "a number is malformed or outside the range of 64 bits"};
     case simdjson::EMPTY:
-      return {"InvalidJson", "$", "the line is empty"};
+      return {ErrorCode::kInvalidJson, "$", "the line is empty"};
     default:
-      return {"InvalidJson", "$", simdjson::error_message(code)};
+      return {ErrorCode::kInvalidJson, "$", simdjson::error_message(code)};
   }
 }
 
@@ -114,11 +115,11 @@ JsonDocument& JsonDocument::operator=(JsonDocument&&) noexcept = default;
 std::optional<InputError> JsonDocument::parse(std::string_view text, const JsonLimits& limits) {
   if (text.size() > std::min(limits.max_bytes, simdjson::SIMDJSON_MAXSIZE_BYTES - 1024)) {
     return InputError{
-        "TooLarge", "$",
+        ErrorCode::kTooLarge, "$",
         "the line has " + std::to_string(text.size()) + " bytes; the limit is " + std::to_string(limits.max_bytes)};
   }
   if (text.starts_with("\xEF\xBB\xBF")) {
-    return InputError{"InvalidJson", "$", "the line begins with a byte order mark"};
+    return InputError{ErrorCode::kInvalidJson, "$", "the line begins with a byte order mark"};
   }
   const simdjson::error_code code = implementation_->parse(text, limits.max_depth);
   if (code != simdjson::SUCCESS) return describe(code, limits);

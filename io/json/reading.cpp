@@ -25,28 +25,28 @@ std::string range_message(std::int64_t least, std::int64_t most) {
 
 }  // namespace
 
-bool Reading::fail(JsonValue culprit, std::string_view code, std::string message) {
-  error = {std::string(code), with_paths ? document.path_of(culprit) : std::string(), std::move(message)};
+bool Reading::fail(JsonValue culprit, ErrorCode code, std::string message) {
+  error = {code, with_paths ? document.path_of(culprit) : std::string(), std::move(message)};
   return false;
 }
 
 bool Reading::fail_missing(JsonValue object, std::string_view key) {
-  static_cast<void>(fail(object, "MissingKey", "required key \"" + std::string(key) + "\" is missing"));
+  static_cast<void>(fail(object, ErrorCode::kMissingKey, "required key \"" + std::string(key) + "\" is missing"));
   append_path_key(error.path, key);
   return false;
 }
 
 bool Reading::fail_unknown(JsonValue culprit, std::string_view key) {
-  return fail(culprit, "UnknownKey", "unknown key \"" + std::string(key) + "\"");
+  return fail(culprit, ErrorCode::kUnknownKey, "unknown key \"" + std::string(key) + "\"");
 }
 
 bool Reading::fail_duplicate(JsonValue culprit, std::string_view key) {
-  return fail(culprit, "DuplicateKey", "duplicate key \"" + std::string(key) + "\"");
+  return fail(culprit, ErrorCode::kDuplicateKey, "duplicate key \"" + std::string(key) + "\"");
 }
 
 bool Reading::expect(JsonValue value, JsonKind kind) {
   if (value.is(kind)) return true;
-  return fail(value, "WrongType",
+  return fail(value, ErrorCode::kWrongType,
               "expected " + std::string(kind_name(kind)) + ", found " + std::string(kind_name(value.kind())));
 }
 
@@ -58,7 +58,7 @@ bool Reading::expect_text_or_number(JsonValue value, std::string_view expected) 
     case JsonKind::kDouble:
       return true;
     default:
-      return fail(value, "WrongType",
+      return fail(value, ErrorCode::kWrongType,
                   "expected " + std::string(expected) + " (a string or a number), found " +
                       std::string(kind_name(value.kind())));
   }

@@ -27,9 +27,9 @@ struct Reading {
   NumberCursor numbers = {};
   bool with_paths = true;  // errors contain the path; costs a walk through the line each
 
-  [[nodiscard]] bool fail(JsonValue culprit, std::string_view code, std::string message);
+  [[nodiscard]] bool fail(JsonValue culprit, ErrorCode code, std::string message);
   [[nodiscard]] bool fail_value(JsonValue culprit, std::string message) {
-    return fail(culprit, "InvalidValue", std::move(message));
+    return fail(culprit, ErrorCode::kInvalidValue, std::move(message));
   }
   [[nodiscard]] bool fail_missing(JsonValue object, std::string_view key);
   [[nodiscard]] bool fail_unknown(JsonValue culprit, std::string_view key);

@@ -27,10 +27,10 @@ constexpr std::size_t kMostGrowth = 10, kLeastRoom = std::size_t{1} << 22;
 
 // Thrown through the parser, which knows no other way out.
 struct Fault : std::runtime_error {
-  Fault(const YAML::Mark& where, std::string_view kind, const std::string& what)
+  Fault(const YAML::Mark& where, ErrorCode kind, const std::string& what)
       : std::runtime_error(what), mark(where), code(kind) {}
   YAML::Mark mark;
-  std::string_view code;
+  ErrorCode code;
 };
 
 enum class NodeKind : std::uint8_t { kNull, kPlain, kText, kSequence, kMap };
@@ -57,9 +57,9 @@ class Composer : public YAML::EventHandler {
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { add(NodeKind::kNull, mark, anchor); }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
-    if (found == anchors_.end()) throw Fault(mark, "InvalidYaml", "unknown anchor");
+    if (found == anchors_.end()) throw Fault(mark, ErrorCode::kInvalidYaml, "unknown anchor");
     if (std::ranges::find(open_, found->second) != open_.end()) {
-      throw Fault(mark, "InvalidYaml", "an alias refers to the anchor that contains it");
+      throw Fault(mark, ErrorCode::kInvalidYaml, "an alias refers to the anchor that contains it");
     }
     attach(found->second);
   }
@@ -71,7 +71,7 @@ class Composer : public YAML::EventHandler {
         tag == std::string(kStandard) + "bool" || tag == std::string(kStandard) + "null") {
       kind = NodeKind::kPlain;
     } else if (tag != "!" && tag != std::string(kStandard) + "str" && tag != std::string(kStandard) + "timestamp") {
-      throw Fault(mark, "InvalidYaml", "unknown tag " + tag);
+      throw Fault(mark, ErrorCode::kInvalidYaml, "unknown tag " + tag);
     }
     nodes[add(kind, mark, anchor)].text = value;
   }
@@ -95,7 +95,8 @@ class Composer : public YAML::EventHandler {
     return position;
   }
   void open(NodeKind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
-    if (open_.size() == kMostDepth) throw Fault(mark, "TooDeep", "mappings and sequences are nested too deep");
+    if (open_.size() == kMostDepth)
+      throw Fault(mark, ErrorCode::kTooDeep, "mappings and sequences are nested too deep");
     open_.push_back(add(kind, mark, anchor));
   }
   void attach(std::uint32_t position) {
@@ -184,7 +185,7 @@ void write_plain(JsonWriter& writer, const Node& node) {
     writer.raw(*decimal);
   } else if (is_any(text.substr(text.find_first_not_of("+-") == 1 ? 1 : 0),
                     {".inf", ".Inf", ".INF", ".nan", ".NaN", ".NAN"})) {
-    throw Fault(node.mark, "InvalidYaml", "infinity and NaN are not supported");
+    throw Fault(node.mark, ErrorCode::kInvalidYaml, "infinity and NaN are not supported");
   } else {
     writer.string(text);
   }
@@ -197,8 +198,9 @@ class Writer {
 
   void write(std::uint32_t position, std::size_t depth) {
     const Node& node = nodes_[position];
-    if (out_.size() > limit_) throw Fault(node.mark, "TooLarge", "the text is too large after expanding aliases");
-    if (depth > kMostDepth) throw Fault(node.mark, "TooDeep", "mappings and sequences are nested too deep");
+    if (out_.size() > limit_)
+      throw Fault(node.mark, ErrorCode::kTooLarge, "the text is too large after expanding aliases");
+    if (depth > kMostDepth) throw Fault(node.mark, ErrorCode::kTooDeep, "mappings and sequences are nested too deep");
     switch (node.kind) {
       case NodeKind::kNull:
         writer_.raw("null");
@@ -244,13 +246,13 @@ class Writer {
 
   // Its own members, and those of the mappings that it merges and does not have itself.
   Members members_of(const Node& node, std::size_t depth) {
-    if (depth > kMostDepth) throw Fault(node.mark, "TooDeep", "merges are nested too deep");
+    if (depth > kMostDepth) throw Fault(node.mark, ErrorCode::kTooDeep, "merges are nested too deep");
     Members members;
     std::vector<std::uint32_t> merged;
     for (std::size_t i = 0; i + 1 < node.children.size(); i += 2) {
       const Node& key = nodes_[node.children[i]];
       if (key.kind != NodeKind::kPlain && key.kind != NodeKind::kText) {
-        throw Fault(key.mark, "InvalidYaml", "a key must be a scalar");
+        throw Fault(key.mark, ErrorCode::kInvalidYaml, "a key must be a scalar");
       }
       if (key.kind == NodeKind::kPlain && key.text == "<<") {
         merged.push_back(node.children[i + 1]);
@@ -273,7 +275,7 @@ class Writer {
     for (std::size_t i = 0; i < node.children.size(); i += 2) {
       const Node& key = nodes_[node.children[i]];
       if (key.text == *twice && std::exchange(seen, true)) {
-        throw Fault(key.mark, "InvalidYaml", "duplicate key " + key.text);
+        throw Fault(key.mark, ErrorCode::kInvalidYaml, "duplicate key " + key.text);
       }
     }
   }
@@ -283,15 +285,16 @@ class Writer {
     if (node.kind == NodeKind::kSequence) {
       for (const std::uint32_t child : node.children) {
         if (nodes_[child].kind != NodeKind::kMap)
-          throw Fault(nodes_[child].mark, "InvalidYaml", "<< must merge mappings");
+          throw Fault(nodes_[child].mark, ErrorCode::kInvalidYaml, "<< must merge mappings");
         merge(child, depth + 1, members);
       }
       return;
     }
-    if (node.kind != NodeKind::kMap) throw Fault(node.mark, "InvalidYaml", "<< must merge mappings");
+    if (node.kind != NodeKind::kMap) throw Fault(node.mark, ErrorCode::kInvalidYaml, "<< must merge mappings");
     for (const Member& member : members_of(node, depth + 1)) {
       merged_bytes_ += member.key.size() + 1;
-      if (merged_bytes_ > limit_) throw Fault(node.mark, "TooLarge", "the text is too large after expanding aliases");
+      if (merged_bytes_ > limit_)
+        throw Fault(node.mark, ErrorCode::kTooLarge, "the text is too large after expanding aliases");
       if (std::ranges::find(members, member.key, &Member::key) == members.end()) members.push_back(member);
     }
   }
@@ -309,7 +312,7 @@ std::string place(const YAML::Mark& mark) {
 }  // namespace
 
 Result<std::string> yaml_to_json(std::string_view text) {
-  if (!is_utf8(text)) return InputError{"InvalidUtf8", "1:1", "the text is not valid UTF-8"};
+  if (!is_utf8(text)) return InputError{ErrorCode::kInvalidUtf8, "1:1", "the text is not valid UTF-8"};
   std::istringstream stream{std::string(text)};
   std::string out;
   const std::size_t limit = kMostGrowth * text.size() + kLeastRoom;
@@ -320,16 +323,16 @@ Result<std::string> yaml_to_json(std::string_view text) {
       Composer composer;
       if (!parser.HandleNextDocument(composer)) break;
       // A token that cannot begin a document is not consumed, and would be read again without end.
-      if (composer.start.pos == last_start) throw Fault(composer.start, "InvalidYaml", "unexpected text");
+      if (composer.start.pos == last_start) throw Fault(composer.start, ErrorCode::kInvalidYaml, "unexpected text");
       last_start = composer.start.pos;
       if (!composer.root || composer.nodes[*composer.root].kind == NodeKind::kNull) continue;
       Writer(composer.nodes, out, limit).write(*composer.root, 1);
       out += '\n';
     }
   } catch (const Fault& fault) {
-    return InputError{std::string(fault.code), place(fault.mark), fault.what()};
+    return InputError{fault.code, place(fault.mark), fault.what()};
   } catch (const YAML::Exception& fault) {
-    return InputError{"InvalidYaml", place(fault.mark), fault.msg};
+    return InputError{ErrorCode::kInvalidYaml, place(fault.mark), fault.msg};
   }
   return out;
 }

@@ -121,7 +121,8 @@ std::size_t KubernetesGangs::append(const KubernetesGroup& group) {
 bool KubernetesGangs::add(KubernetesReading& in, const KubernetesGroup& group) {
   MUSTER_REQUIRE(!has_joined_);
   const bool is_new = positions_.emplace(key_of(group), gangs_.size()).second;
-  if (!is_new) return in.fail(group.object, "DuplicateName", "duplicate pod group " + group.identity.full_name());
+  if (!is_new)
+    return in.fail(group.object, ErrorCode::kDuplicateName, "duplicate pod group " + group.identity.full_name());
   Gang& gang = gangs_[append(group)];
   gang.is_written = !group.is_basic;
   return true;

@@ -128,7 +128,7 @@ Result<ImportedSnapshot> import_kubernetes_text(std::string text, const Kubernet
   text = slim ? *std::move(slim) : join_documents(std::move(text));
   if (auto error = document.parse(text, limits)) return *std::move(error);
   if (!holds_kubernetes_objects(document.root())) {
-    return InputError{"UnsupportedFormat", "$",
+    return InputError{ErrorCode::kUnsupportedFormat, "$",
                       "the input contains no Kubernetes objects: apiVersion and kind are missing"};
   }
   return import_kubernetes(document, options);

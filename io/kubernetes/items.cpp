@@ -197,7 +197,7 @@ class Collector {
       return true;
     }
     if (event == Event::kNone) {
-      if (in_.fail(object.value, "DuplicateName", "duplicate object") || in_.strict) return false;
+      if (in_.fail(object.value, ErrorCode::kDuplicateName, "duplicate object") || in_.strict) return false;
       in_.warn(object, "Muster uses the first one");
       return true;
     }

@@ -39,10 +39,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kUnread =
      {"csiStorageCapacities", "CSIStorageCapacity is ignored: Muster does not limit storage"},
      {"resourceSlices", "ResourceSlice is ignored: pods with resource claims are held"}}};
 
-InputError archive_error(std::string message) { return {"InvalidArchive", "$", std::move(message)}; }
+InputError archive_error(std::string message) { return {ErrorCode::kInvalidArchive, "$", std::move(message)}; }
 
 InputError too_large(std::size_t most_bytes) {
-  return {"TooLarge", "$", std::string(kMember) + " has more than " + std::to_string(most_bytes) + " bytes"};
+  return {ErrorCode::kTooLarge, "$", std::string(kMember) + " has more than " + std::to_string(most_bytes) + " bytes"};
 }
 
 Result<std::string> unpack(const std::string& file, std::size_t most_bytes) {
@@ -54,7 +54,7 @@ Result<std::string> unpack(const std::string& file, std::size_t most_bytes) {
     zip_error_init_with_code(&error, code);
     const std::string message = zip_error_strerror(&error);
     zip_error_fini(&error);
-    if (code == ZIP_ER_NOENT || code == ZIP_ER_OPEN) return InputError{"NoInput", "$", message};
+    if (code == ZIP_ER_NOENT || code == ZIP_ER_OPEN) return InputError{ErrorCode::kNoInput, "$", message};
     return archive_error(message);
   }
   zip_stat_t about;
@@ -100,7 +100,7 @@ Result<KaiSnapshot> kai_snapshot_objects(const std::string& file, std::size_t mo
     return std::move(reading.error);
   }
   const json::JsonValue objects = parts[1];
-  if (!objects) return InputError{"UnsupportedFormat", "$", "rawObjects is missing"};
+  if (!objects) return InputError{ErrorCode::kUnsupportedFormat, "$", "rawObjects is missing"};
   if (!remark_on_unread(reading, objects, snapshot.configuration.remarks)) return std::move(reading.error);
   snapshot.objects = R"({"apiVersion":"v1","kind":"List","items":[)";
   json::JsonWriter writer(snapshot.objects);

@@ -74,7 +74,7 @@ Result<LabelSelector> parse_label_selector(std::string_view text) {
   for (const std::string_view part : parts_of(text)) {
     SelectorRequirement made = requirement_of(part);
     if (!is_key(made.key) || !std::ranges::all_of(made.values, is_value)) {
-      return InputError{"InvalidValue", "",
+      return InputError{ErrorCode::kInvalidValue, "",
                         "\"" + std::string(part) +
                             "\" is not a label requirement; write key=value, key!=value, key in (a,b), "
                             "key notin (a,b), key or !key, separated by commas"};

@@ -24,7 +24,7 @@ bool read_virtual_devices(KubernetesReading& in, const KubernetesObject& object,
                           std::int64_t labelled, Devices& out, bool& has_any) {
   json::JsonValue number, annotations, value;
   std::string_view registered;
-  if (!in.take(allocatable, "volcano.sh/vgpu-number", number) || !number) return in.error.code.empty();
+  if (!in.take(allocatable, "volcano.sh/vgpu-number", number) || !number) return in.error.code == ErrorCode::kNone;
   if (!in.take(object.metadata, "annotations", annotations) ||
       !in.take(annotations, "volcano.sh/node-vgpu-register", value) || !in.text(value, registered)) {
     return false;

@@ -123,7 +123,7 @@ void KubernetesOwners::join(KubernetesPod& pod) {
 
 bool KubernetesOwners::check_room(KubernetesReading& in, const Owner& owner, std::int64_t more) const {
   if (static_cast<std::int64_t>(pods_->size() - there_) + more <= kMostMadePods) return true;
-  return in.fail(owner.object.value, "TooLarge",
+  return in.fail(owner.object.value, ErrorCode::kTooLarge,
                  "templates make more than " + std::to_string(kMostMadePods) + " pods in total");
 }
 

@@ -109,7 +109,7 @@ bool KubernetesQueues::add(KubernetesReading& in, const KubernetesObject& object
                            std::string_view parent) {
   const auto [known, is_new] = systems_.emplace(object.name, system);
   if (!is_new && known->second != system) {
-    return in.fail(object.value, "DuplicateName",
+    return in.fail(object.value, ErrorCode::kDuplicateName,
                    "duplicate queue name: KAI and Volcano both have a queue of this name");
   }
   if (!parent.empty()) parents_.emplace_back(object.name, parent);

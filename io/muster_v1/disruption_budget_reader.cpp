@@ -44,7 +44,7 @@ bool tried(SnapshotInput& input, bool is_done) {
 // pods of its namespace if the selector cannot be read; those of all namespaces if not even the namespace can be read.
 void recover_budget(SnapshotInput& input, json::JsonValue element, InputError error) {
   const std::string path = error.path.substr(0, error.path.find(']')) + "]";
-  const bool is_ambiguous = error.code == "DuplicateKey";
+  const bool is_ambiguous = error.code == ErrorCode::kDuplicateKey;
   Budget budget;
   budget.selector.emplace();  // all pods
   bool has_namespace = false;
@@ -74,7 +74,7 @@ void warn_of_repeated(SnapshotInput& input) {
   std::set<std::pair<std::string_view, std::string_view>> names;
   for (const Budget& budget : input.snapshot.disruption_budgets) {
     if (names.emplace(budget.namespace_name, budget.name).second) continue;
-    input.snapshot.anomalies.tell({"DuplicateName", "disruptionBudget",
+    input.snapshot.anomalies.tell({ErrorCode::kDuplicateName, "disruptionBudget",
                                    std::string(budget.namespace_name).append("/").append(budget.name),
                                    "duplicate name in the namespace; both budgets apply"});
   }

@@ -58,7 +58,7 @@ bool goes_with(WorkloadEventKind kind, std::string_view key) {
 bool check_keys(SnapshotInput& input, json::JsonValue root, WorkloadEventKind kind) {
   for (const json::JsonMember member : root.members()) {
     if (member.key == "time" || member.key == "event" || goes_with(kind, member.key)) continue;
-    return input.fail(member.value, "UnknownKey",
+    return input.fail(member.value, ErrorCode::kUnknownKey,
                       "the key \"" + std::string(member.key) + "\" is not allowed in this kind of event");
   }
   return true;
@@ -126,7 +126,8 @@ bool EventReader::Implementation::read_start() {
 bool EventReader::Implementation::check_names(json::JsonValue culprit, const PositionRange& gangs,
                                               const PositionRange& pods) {
   const auto fail = [&](std::string_view what, std::string_view name) {
-    return input.fail(culprit, "DuplicateName", "duplicate " + std::string(what) + " \"" + std::string(name) + "\"");
+    return input.fail(culprit, ErrorCode::kDuplicateName,
+                      "duplicate " + std::string(what) + " \"" + std::string(name) + "\"");
   };
   for (std::size_t i = gangs.begin; i < gangs.end; ++i) {
     if (!gang_names.insert(workload.all.gangs[i].name).second) return fail("gang", workload.all.gangs[i].name);
@@ -145,7 +146,8 @@ void EventReader::Implementation::note_nodes(const PositionRange& nodes) {
 bool EventReader::Implementation::check_nodes(json::JsonValue names) {
   for (const json::JsonValue name : names.elements()) {
     if (node_names.contains(name.string())) continue;
-    return input.fail(name, "UnknownName", "unknown node \"" + std::string(name.string()) + "\" at this event");
+    return input.fail(name, ErrorCode::kUnknownName,
+                      "unknown node \"" + std::string(name.string()) + "\" at this event");
   }
   return true;
 }
@@ -158,7 +160,8 @@ bool EventReader::Implementation::check_pods(json::JsonValue list, const Workloa
     const SnapshotPod& pod = workload.all.pods[at++];
     if (pod.status != PodStatus::kPending) return input.fail_value(element, "a submitted pod must be pending");
     if (!pod.gang.empty() && !gangs.contains(pod.gang)) {
-      return input.fail(element, "UnknownName", "unknown gang \"" + std::string(pod.gang) + "\" in this event");
+      return input.fail(element, ErrorCode::kUnknownName,
+                        "unknown gang \"" + std::string(pod.gang) + "\" in this event");
     }
   }
   return true;

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "model/base/error.h"
@@ -77,12 +78,53 @@ struct SolverClaim {
   bool deadline_missed = false;
 };
 
+// A code as a plan line states it. Another version of Muster may have written the line: of a code that is unknown here,
+// only the text is kept.
+template <class Code>
+using Claimed = std::variant<Code, std::string>;
+
+// `text_of`: the text of a known code.
+template <class Code, class TextOf>
+std::string claimed_text(const Claimed<Code>& claim, TextOf text_of) {
+  const Code* known = std::get_if<Code>(&claim);
+  return known != nullptr ? std::string(text_of(*known)) : std::get<std::string>(claim);
+}
+
+// As InputError, but claimed.
+struct ErrorClaim {
+  Claimed<ErrorCode> code;
+  std::string path, message;
+};
+
+// As Warning, but claimed.
+struct WarningClaim {
+  std::string object, name;
+  Claimed<ErrorCode> code;
+  std::string message;
+  friend bool operator==(const WarningClaim&, const WarningClaim&) = default;
+};
+
+// What a plan line says about a gang, as explain::GangReport.
+struct GangClaim {
+  struct Blocker {
+    Claimed<explain::Filter> filter;
+    std::int64_t nodes = 0;
+  };
+  std::string name;
+  explain::GangPhase phase = explain::GangPhase::kUnschedulable;
+  Claimed<explain::Reason> reason;
+  Claimed<explain::MakeRoomCode> make_room;
+  std::string message;
+  std::int64_t running = 0, placed = 0, evicted = 0, pending = 0;
+  std::vector<Blocker> blockers;
+};
+
 // The claims of a plan line, names resolved against the problem that it answers.
 struct ReadPlan {
   std::string id;
   std::optional<Nanoseconds> time;  // of the snapshot
   bool is_error = false;            // status "error": nothing else is filled in but `error`
-  InputError error;
+  ErrorClaim error;
   Plan plan;
   NamedPlan named;  // if names are not resolved
   struct LevelClaim {
@@ -92,11 +134,6 @@ struct ReadPlan {
     std::optional<std::string> bound;
   };
   std::vector<LevelClaim> objective;
-  struct GangClaim {
-    std::string name, phase, reason, make_room, message;
-    std::int64_t running = 0, placed = 0, evicted = 0, pending = 0;
-    std::vector<explain::Blocker> blockers;
-  };
   std::vector<GangClaim> gangs;
   struct QueueClaim {
     std::string name;
@@ -107,7 +144,7 @@ struct ReadPlan {
   };
   std::vector<QueueClaim> queues;
   SolverClaim solver;
-  std::vector<Warning> warnings;
+  std::vector<WarningClaim> warnings;
   std::int64_t warnings_omitted = 0;
 };
 

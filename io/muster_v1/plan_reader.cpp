@@ -1,14 +1,12 @@
 #include <algorithm>
 #include <array>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "io/json/json_document.h"
 #include "io/json/reading.h"
 #include "io/muster_v1/known_objects.h"
-#include "io/muster_v1/plan_line.h"
-#include "io/muster_v1/plan_share.h"
+#include "io/muster_v1/plan_input.h"
 
 namespace muster::muster_v1 {
 
@@ -21,33 +19,6 @@ constexpr std::string_view kFormat = "muster/v1";
 constexpr json::JsonLimits kPlanLimits = {std::size_t{1} << 30, 64};
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
-// The values of a name and of the object that it names, kept until names can be resolved.
-struct DeviceDraft {
-  std::int64_t index = 0;
-  JsonValue share;
-};
-
-struct PlacementDraft {
-  JsonValue pod, node;
-  std::vector<DeviceDraft> devices;
-  std::vector<JsonValue> after;
-  std::int64_t step = 0;
-};
-
-struct EvictionDraft {
-  JsonValue pod, node, for_gang;
-  EvictionReason reason = EvictionReason::kPreempt;
-};
-
-struct PlanInput : Reading {
-  PlanInput(json::JsonDocument& parsed, StringPool& pool, ReadPlan& into)
-      : Reading{parsed, false, &pool, {}}, out(into) {}
-  ReadPlan& out;
-  JsonValue error_object, gang_list;
-  std::vector<PlacementDraft> placements;
-  std::vector<EvictionDraft> evictions;
-};
-
 template <class Target, JsonValue Target::*Member>
 bool note_name(PlanInput& in, JsonValue v, Target& target) {
   target.*Member = v;
@@ -57,6 +28,17 @@ bool note_name(PlanInput& in, JsonValue v, Target& target) {
 bool read_text(PlanInput& in, JsonValue v, std::string& out) {
   if (!in.expect(v, JsonKind::kString)) return false;
   out = v.string();
+  return true;
+}
+
+// `find`: the code with a text; none if it is unknown.
+template <class Code, class Find>
+bool read_code(PlanInput& in, JsonValue v, Find find, Claimed<Code>& out) {
+  if (!in.expect(v, JsonKind::kString)) return false;
+  if (std::optional<Code> known = find(v.string()))
+    out = *std::move(known);
+  else
+    out = std::string(v.string());
   return true;
 }
 
@@ -116,8 +98,6 @@ constexpr std::array<Field<PlanInput, EvictionDraft>, 4> kEvictionFields = {
 
 // gangs[]
 
-using GangClaim = ReadPlan::GangClaim;
-
 template <std::string GangClaim::*Member>
 bool read_gang_text(PlanInput& in, JsonValue v, GangClaim& gang) {
   return read_text(in, v, gang.*Member);
@@ -129,18 +109,24 @@ bool read_gang_count(PlanInput& in, JsonValue v, GangClaim& gang) {
 }
 
 bool read_phase(PlanInput& in, JsonValue v, GangClaim& gang) {
-  if (!read_text(in, v, gang.phase)) return false;
-  for (const explain::GangPhase phase : explain::kGangPhases) {
-    if (explain::phase_name(phase) == gang.phase) return true;
-  }
-  return in.fail_value(v, "\"" + gang.phase + "\" is not a phase of a gang");
+  if (!in.expect(v, JsonKind::kString)) return false;
+  const auto* const found = std::ranges::find(explain::kGangPhases, v.string(), explain::phase_name);
+  if (found == explain::kGangPhases.end())
+    return in.fail_value(v, "\"" + std::string(v.string()) + "\" is not a phase of a gang");
+  gang.phase = *found;
+  return true;
 }
 
-constexpr std::array<Field<PlanInput, explain::Blocker>, 2> kBlockerFields = {
-    {{"code", [](PlanInput& in, JsonValue v, explain::Blocker& blocker) { return read_text(in, v, blocker.code); },
+using BlockerClaim = GangClaim::Blocker;
+
+constexpr std::array<Field<PlanInput, BlockerClaim>, 2> kBlockerFields = {
+    {{"code",
+      [](PlanInput& in, JsonValue v, BlockerClaim& blocker) {
+        return read_code(in, v, explain::find_filter, blocker.filter);
+      },
       true},
      {"nodes",
-      [](PlanInput& in, JsonValue v, explain::Blocker& blocker) { return in.read_integer(v, 0, kMost, blocker.nodes); },
+      [](PlanInput& in, JsonValue v, BlockerClaim& blocker) { return in.read_integer(v, 0, kMost, blocker.nodes); },
       true}}};
 
 bool read_blockers(PlanInput& in, JsonValue list, GangClaim& gang) {
@@ -154,8 +140,10 @@ constexpr std::array<Field<PlanInput, GangClaim>, 10> kGangClaimFields = {
      {"placed", read_gang_count<&GangClaim::placed>, true},
      {"evicted", read_gang_count<&GangClaim::evicted>, true},
      {"pending", read_gang_count<&GangClaim::pending>, true},
-     {"reason", read_gang_text<&GangClaim::reason>},
-     {"makeRoom", read_gang_text<&GangClaim::make_room>},
+     {"reason",
+      [](PlanInput& in, JsonValue v, GangClaim& gang) { return read_code(in, v, explain::find_reason, gang.reason); }},
+     {"makeRoom", [](PlanInput& in, JsonValue v,
+                     GangClaim& gang) { return read_code(in, v, explain::find_make_room, gang.make_room); }},
      {"message", read_gang_text<&GangClaim::message>},
      {"blockers", read_blockers}}};
 
@@ -267,28 +255,30 @@ constexpr std::array<Field<PlanInput, SolverClaim>, 7> kSolverFields = {
 
 // error
 
-constexpr std::array<Field<PlanInput, InputError>, 4> kErrorFields = {
-    {{"code", [](PlanInput& in, JsonValue v, InputError& e) { return read_text(in, v, e.code); }, true},
-     {"path", [](PlanInput& in, JsonValue v, InputError& e) { return read_text(in, v, e.path); }, true},
-     {"message", [](PlanInput& in, JsonValue v, InputError& e) { return read_text(in, v, e.message); }, true},
+constexpr std::array<Field<PlanInput, ErrorClaim>, 4> kErrorFields = {
+    {{"code", [](PlanInput& in, JsonValue v, ErrorClaim& e) { return read_code(in, v, find_error_code, e.code); },
+      true},
+     {"path", [](PlanInput& in, JsonValue v, ErrorClaim& e) { return read_text(in, v, e.path); }, true},
+     {"message", [](PlanInput& in, JsonValue v, ErrorClaim& e) { return read_text(in, v, e.message); }, true},
      {"line",
-      [](PlanInput& in, JsonValue v, InputError&) {
+      [](PlanInput& in, JsonValue v, ErrorClaim&) {
         std::int64_t line = 0;
         return in.read_integer(v, 1, kMost, line);
       },
       true}}};
 
-constexpr std::array<Field<PlanInput, Warning>, 4> kWarningFields = {
-    {{"object", [](PlanInput& in, JsonValue v, Warning& w) { return read_text(in, v, w.object); }, true},
-     {"name", [](PlanInput& in, JsonValue v, Warning& w) { return read_text(in, v, w.name); }, true},
-     {"code", [](PlanInput& in, JsonValue v, Warning& w) { return read_text(in, v, w.code); }, true},
-     {"message", [](PlanInput& in, JsonValue v, Warning& w) { return read_text(in, v, w.message); }, true}}};
+constexpr std::array<Field<PlanInput, WarningClaim>, 4> kWarningFields = {
+    {{"object", [](PlanInput& in, JsonValue v, WarningClaim& w) { return read_text(in, v, w.object); }, true},
+     {"name", [](PlanInput& in, JsonValue v, WarningClaim& w) { return read_text(in, v, w.name); }, true},
+     {"code", [](PlanInput& in, JsonValue v, WarningClaim& w) { return read_code(in, v, find_error_code, w.code); },
+      true},
+     {"message", [](PlanInput& in, JsonValue v, WarningClaim& w) { return read_text(in, v, w.message); }, true}}};
 
 constexpr std::array<Field<PlanInput, ReadPlan>, 13> kPlanFields = {
     {{"format",
       [](PlanInput& in, JsonValue v, ReadPlan&) {
         return in.expect(v, JsonKind::kString) &&
-               (v.string() == kFormat || in.fail(v, "UnsupportedFormat", "the format must be \"muster/v1\""));
+               (v.string() == kFormat || in.fail(v, ErrorCode::kUnsupportedFormat, "the format must be \"muster/v1\""));
       },
       true},
      {"id", [](PlanInput& in, JsonValue v, ReadPlan& plan) { return read_text(in, v, plan.id); }},
@@ -342,135 +332,6 @@ bool check_status(PlanInput& in, JsonValue root) {
   return true;
 }
 
-// Names to indices.
-class Resolver {
- public:
-  Resolver(PlanInput& input, const Problem& problem);
-  bool resolve();
-
- private:
-  template <class Index>
-  using Names = std::unordered_map<std::string_view, Index>;
-  template <class Index>
-  bool find(const Names<Index>& names, JsonValue name, std::string_view kind, Index& out);
-  bool resolve(const PlacementDraft& draft, Placement& placement);
-  bool resolve(const EvictionDraft& draft, Eviction& eviction);
-  bool read_devices(const PlacementDraft& draft, Placement& placement);
-  template <class Draft>
-  bool refuse_twice(const std::vector<Draft>& drafts);
-
-  PlanInput& in_;
-  const Problem& problem_;
-  Names<PodIndex> pods_;
-  Names<NodeIndex> nodes_;
-  Names<GangIndex> gangs_;
-};
-
-Resolver::Resolver(PlanInput& input, const Problem& problem) : in_(input), problem_(problem) {
-  const Snapshot& snapshot = *problem.snapshot;
-  for (std::size_t i = 0; i < snapshot.pods.size(); ++i) pods_.emplace(snapshot.pods[i].name, PodIndex(i));
-  for (std::size_t i = 0; i < snapshot.nodes.size(); ++i) nodes_.emplace(snapshot.nodes[i].name, NodeIndex(i));
-  for (const GangIndex gang : problem.gangs.indices()) gangs_.emplace(problem.gangs[gang].name, gang);
-}
-
-template <class Index>
-bool Resolver::find(const Names<Index>& names, JsonValue name, std::string_view kind, Index& out) {
-  const auto found = names.find(name.string());
-  if (found == names.end()) {
-    return in_.fail(name, "UnknownName",
-                    "the snapshot has no " + std::string(kind) + " \"" + std::string(name.string()) + "\"");
-  }
-  out = found->second;
-  return true;
-}
-
-template <class Draft>
-bool Resolver::refuse_twice(const std::vector<Draft>& drafts) {
-  std::unordered_map<std::string_view, bool> seen;
-  for (const Draft& draft : drafts) {
-    if (seen.emplace(draft.pod.string(), true).second) continue;
-    return in_.fail(draft.pod, "DuplicateName", "duplicate pod in this list");
-  }
-  return true;
-}
-
-bool Resolver::read_devices(const PlacementDraft& draft, Placement& placement) {
-  const std::int64_t share =
-      device_share(problem_.class_of(placement.pod).gpu, problem_.class_of(placement.node).device_memory_mib);
-  for (const DeviceDraft& device : draft.devices) {
-    Quantity claimed;
-    if (!in_.read_number(device.share, claimed)) return false;
-    const Result<std::int64_t> millionths = count_units(claimed, QuantityUnit::kMillionth, Rounding::kRefuse);
-    if (!millionths || *millionths != share) {
-      return in_.fail_value(device.share,
-                            "wrong share; the pod uses " + std::to_string(share) + " millionths of the device");
-    }
-    placement.devices.push_back(static_cast<std::int32_t>(device.index));
-  }
-  return true;
-}
-
-bool Resolver::resolve(const PlacementDraft& draft, Placement& placement) {
-  if (!find(pods_, draft.pod, "pod", placement.pod) || !find(nodes_, draft.node, "node", placement.node)) return false;
-  if (!read_devices(draft, placement)) return false;
-  for (const JsonValue name : draft.after) {
-    if (!find(pods_, name, "pod", placement.after.emplace_back())) return false;
-  }
-  placement.step = static_cast<std::int32_t>(draft.step);
-  return true;
-}
-
-bool Resolver::resolve(const EvictionDraft& draft, Eviction& eviction) {
-  NodeIndex node;
-  if (!find(pods_, draft.pod, "pod", eviction.pod) || !find(nodes_, draft.node, "node", node)) return false;
-  if (problem_.pods[eviction.pod].node != node) return in_.fail_value(draft.node, "the pod does not run on this node");
-  eviction.reason = draft.reason;
-  eviction.for_gang = GangIndex::none();
-  return !draft.for_gang || find(gangs_, draft.for_gang, "gang", eviction.for_gang);
-}
-
-bool Resolver::resolve() {
-  if (!refuse_twice(in_.placements) || !refuse_twice(in_.evictions)) return false;
-  Plan& plan = in_.out.plan;
-  for (const PlacementDraft& draft : in_.placements) {
-    if (!resolve(draft, plan.placements.emplace_back())) return false;
-  }
-  for (const EvictionDraft& draft : in_.evictions) {
-    if (!resolve(draft, plan.evictions.emplace_back())) return false;
-  }
-  std::size_t at = 0;
-  for (const JsonValue element : in_.gang_list.elements()) {
-    if (gangs_.contains(in_.out.gangs[at].name)) {
-      ++at;
-      continue;
-    }
-    return in_.fail(element, "UnknownName", "the snapshot has no gang \"" + in_.out.gangs[at].name + "\"");
-  }
-  normalise(plan);
-  return true;
-}
-
-void keep_names(PlanInput& in) {
-  NamedPlan& named = in.out.named;
-  for (const PlacementDraft& draft : in.placements) {
-    auto& placement = named.placements.emplace_back();
-    placement.pod = draft.pod.string();
-    placement.node = draft.node.string();
-    for (const DeviceDraft& device : draft.devices) {
-      placement.devices.push_back({device.index, std::string(in.number_text(device.share))});
-    }
-    for (const JsonValue name : draft.after) placement.after.emplace_back(name.string());
-    placement.step = draft.step;
-  }
-  for (const EvictionDraft& draft : in.evictions) {
-    auto& eviction = named.evictions.emplace_back();
-    eviction.pod = draft.pod.string();
-    eviction.node = draft.node.string();
-    if (draft.for_gang) eviction.for_gang = draft.for_gang.string();
-    eviction.reason = draft.reason;
-  }
-}
-
 }  // namespace
 
 Result<ReadPlan> read_plan(std::string_view line, const Problem* problem) {
@@ -483,7 +344,7 @@ Result<ReadPlan> read_plan(std::string_view line, const Problem* problem) {
   if (!json::read_fields(input, root, kPlanFields, plan) || !check_status(input, root)) return std::move(input.error);
   if (problem == nullptr)
     keep_names(input);
-  else if (!plan.is_error && !Resolver(input, *problem).resolve())
+  else if (!plan.is_error && !resolve_names(input, *problem))
     return std::move(input.error);
   return plan;
 }

@@ -201,7 +201,12 @@ void ReportWriter::write_gang(const explain::GangReport& gang, json::JsonWriter&
     json.raw(R"(,"blockers":[)");
     bool first = true;
     for (const explain::Blocker& blocker : gang.blockers) {
-      json.separate(first).raw(R"({"code":)").string(blocker.code).raw(R"(,"nodes":)").integer(blocker.nodes).raw("}");
+      json.separate(first)
+          .raw(R"({"code":)")
+          .string(explain::filter_text(blocker.filter))
+          .raw(R"(,"nodes":)")
+          .integer(blocker.nodes)
+          .raw("}");
     }
     json.raw("]");
   }
@@ -256,7 +261,11 @@ void ReportWriter::write_warnings() {
   bool first = true;
   for (const Warning& warning : sorted_warnings(anomalies)) {
     json_.separate(first).raw(R"({"object":)").string(warning.object).raw(R"(,"name":)").string(warning.name);
-    json_.raw(R"(,"code":)").string(warning.code).raw(R"(,"message":)").string(warning.message).raw("}");
+    json_.raw(R"(,"code":)")
+        .string(error_code_text(warning.code))
+        .raw(R"(,"message":)")
+        .string(warning.message)
+        .raw("}");
   }
   json_.raw("]");
   if (anomalies.more > 0) json_.raw(R"(,"warningsOmitted":)").integer(static_cast<std::int64_t>(anomalies.more));
@@ -325,7 +334,7 @@ void write_statement(const PlanLine& line, std::string& out) {
 void write_error(std::string_view id, const InputError& error, std::int64_t line_number, std::string& out) {
   json::JsonWriter json(out);
   json.raw(R"({"format":"muster/v1","id":)").string(printable(id)).raw(R"(,"status":"error","error":{"code":)");
-  json.string(printable(error.code)).raw(R"(,"path":)").string(printable(error.path));
+  json.string(error_code_text(error.code)).raw(R"(,"path":)").string(printable(error.path));
   json.raw(R"(,"message":)").string(printable(error.message)).raw(R"(,"line":)").integer(line_number).raw("}}");
 }
 

@@ -289,7 +289,7 @@ bool add_stub(SnapshotInput& in, json::JsonValue element) {
 void recover_pod(SnapshotInput& in, json::JsonValue element, InputError error) {
   const auto finish = [&](json::JsonValue e, PodDraft& d) { return finish_pod(in, e, d); };
   PodDraft draft;
-  const bool is_contradiction = (error.code == "InvalidValue" || error.code == "MissingKey") &&
+  const bool is_contradiction = (error.code == ErrorCode::kInvalidValue || error.code == ErrorCode::kMissingKey) &&
                                 read_again(in, element, kPodFields, draft, finish, UnknownKeys::kAsTold);
   if (!is_contradiction) draft = {};
   if (!is_contradiction && !read_again(in, element, kPodFields, draft, finish)) {
@@ -297,7 +297,7 @@ void recover_pod(SnapshotInput& in, json::JsonValue element, InputError error) {
     return warn_of(in, {"pod", element}, std::move(error),
                    is_there ? "its gang is held, and nothing new is placed on its node" : "it is ignored");
   }
-  const bool is_unclear = error.code == "Unclear";
+  const bool is_unclear = error.code == ErrorCode::kUnclear;
   if (!is_contradiction) hold(in, draft.pod);
   if (is_unclear && holds_room(draft.pod)) close_node_of(in, draft.pod);
   in.snapshot.pods.push_back(std::move(draft.pod));
@@ -373,7 +373,8 @@ bool resolve_spec(SnapshotInput& input, json::JsonValue template_name, const Spe
   if (!template_name) return find_or_read_spec(input, own, out);
   const auto found = input.templates.find(template_name.string());
   if (found == input.templates.end()) {
-    return input.fail(template_name, "UnknownName", "unknown template \"" + std::string(template_name.string()) + "\"");
+    return input.fail(template_name, ErrorCode::kUnknownName,
+                      "unknown template \"" + std::string(template_name.string()) + "\"");
   }
   SpecValues values = found->second.values;
   bool has_own = false;
@@ -394,7 +395,7 @@ bool read_templates(SnapshotInput& input, json::JsonValue object) {
     if (!json::read_fields(input, member.value, kTemplateFields, pod_template.values) ||
         !find_or_read_spec(input, pod_template.values, pod_template.spec)) {
       if (input.snapshot.anomalies.strict) return false;
-      input.snapshot.anomalies.tell({std::move(input.error.code), "podTemplate", std::string(member.key),
+      input.snapshot.anomalies.tell({input.error.code, "podTemplate", std::string(member.key),
                                      input.error.message + "; it is ignored, and pods that name it are held"});
       input.error = {};
       continue;

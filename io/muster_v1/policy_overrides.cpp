@@ -62,7 +62,7 @@ Result<Actions> parse_actions(std::string_view text) {
   for (const std::string_view name : names_of(text)) {
     const auto known = std::ranges::find(kActionNames, name, [](const auto& action) { return action.first; });
     if (known == kActionNames.end()) {
-      return InputError{"InvalidValue", "",
+      return InputError{ErrorCode::kInvalidValue, "",
                         "unknown action \"" + std::string(name) +
                             "\"; the actions are place, consolidate, reclaim, preempt and stale"};
     }
@@ -74,7 +74,8 @@ Result<Actions> parse_actions(std::string_view text) {
 Result<std::vector<std::string>> parse_scheduler_names(std::string_view text) {
   std::vector<std::string> schedulers;
   for (const std::string_view name : names_of(text)) {
-    if (name.empty()) return InputError{"InvalidValue", "", "a name is empty; separate names with single commas"};
+    if (name.empty())
+      return InputError{ErrorCode::kInvalidValue, "", "a name is empty; separate names with single commas"};
     schedulers.emplace_back(name);
   }
   return schedulers;

@@ -38,13 +38,13 @@ void warn_of(SnapshotInput& input, const OddObject& odd, InputError error, std::
   std::string message = where.empty() ? std::move(error.message) : where + ": " + error.message;
   message.append("; ").append(outcome);
   Anomalies& anomalies = input.snapshot.anomalies;
-  anomalies.tell({std::move(error.code), std::string(odd.object), std::move(name), std::move(message)});
+  anomalies.tell({error.code, std::string(odd.object), std::move(name), std::move(message)});
   input.with_paths = anomalies.more == 0;
 }
 
 bool read_unclear(SnapshotInput& input, json::JsonValue value) {
   if (!input.expect(value, json::JsonKind::kString)) return false;
-  return input.settling || input.fail(value, "Unclear", std::string(value.string()));
+  return input.settling || input.fail(value, ErrorCode::kUnclear, std::string(value.string()));
 }
 
 bool SnapshotInput::read_shared_name(json::JsonValue value, std::string_view& previous, std::string_view& out) {
@@ -60,10 +60,12 @@ bool SnapshotInput::find_resource(const json::JsonMember& member, ResourceIndex&
     out = found->second;
     return true;
   }
-  if (!may_add_resources) return fail(member.value, "UnknownName", "unknown resource: the snapshot does not use it");
+  if (!may_add_resources)
+    return fail(member.value, ErrorCode::kUnknownName, "unknown resource: the snapshot does not use it");
   if (member.key.empty()) return fail_value(member.value, "a resource must have a name");
   if (resource_index.size() == kMostResources) {
-    return fail(member.value, "TooLarge", "more than " + std::to_string(kMostResources) + " different resources");
+    return fail(member.value, ErrorCode::kTooLarge,
+                "more than " + std::to_string(kMostResources) + " different resources");
   }
   out = snapshot.resource_names.push_back(keep(member.key));
   resource_index.emplace(snapshot.resource_names[out], out);

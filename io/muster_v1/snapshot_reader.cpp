@@ -52,7 +52,7 @@ bool check_format(SnapshotInput& input, json::JsonValue root) {
     if (member.key != "format") continue;
     if (!input.expect(member.value, json::JsonKind::kString)) return false;
     if (member.value.string() == kFormat) return true;
-    return input.fail(member.value, "UnsupportedFormat",
+    return input.fail(member.value, ErrorCode::kUnsupportedFormat,
                       "the format is \"" + std::string(member.value.string()) + "\"; it must be \"muster/v1\"");
   }
   return input.fail_missing(root, "format");

@@ -22,7 +22,7 @@ class PlanWriter {
 
  private:
   void write_decisions(const Plan& plan);
-  void write_gang_claims(const std::vector<muster_v1::ReadPlan::GangClaim>& claims);
+  void write_gang_claims(const std::vector<muster_v1::GangClaim>& claims);
   void write_queue_claims(const std::vector<muster_v1::ReadPlan::QueueClaim>& claims);
   void write_objective(const muster_v1::ReadPlan& plan);
   void write_violations(const std::vector<referee::Violation>& violations);
@@ -73,17 +73,17 @@ void PlanWriter::write_decisions(const Plan& plan) {
   json_.raw("}");
 }
 
-std::string blockers_text(const std::vector<explain::Blocker>& blockers) {
+std::string blockers_text(const std::vector<muster_v1::GangClaim::Blocker>& blockers) {
   std::string text;
-  for (const explain::Blocker& blocker : blockers) {
+  for (const muster_v1::GangClaim::Blocker& blocker : blockers) {
     text += text.empty() ? "" : "\n";
-    text += std::to_string(blocker.nodes) + ' ' + blocker.code;
+    text += std::to_string(blocker.nodes) + ' ' + muster_v1::claimed_text(blocker.filter, explain::filter_text);
   }
   return text;
 }
 
-void PlanWriter::write_gang_claims(const std::vector<muster_v1::ReadPlan::GangClaim>& claims) {
-  using Claim = muster_v1::ReadPlan::GangClaim;
+void PlanWriter::write_gang_claims(const std::vector<muster_v1::GangClaim>& claims) {
+  using Claim = muster_v1::GangClaim;
   std::unordered_map<std::string_view, std::int64_t> index;
   for (const GangIndex gang : problem_.gangs.indices()) index.emplace(problem_.gangs[gang].name, gang.value());
   TextTable texts;
@@ -93,13 +93,16 @@ void PlanWriter::write_gang_claims(const std::vector<muster_v1::ReadPlan::GangCl
   };
   json_.raw(R"(,"gangs":{)");
   write_column(json_, "gang", claims, [&](const Claim& claim) { return index.at(claim.name); });
-  column("phase", [&](const Claim& claim) { return texts.number(claim.phase); });
+  column("phase", [&](const Claim& claim) { return texts.number(explain::phase_name(claim.phase)); });
   column("running", [](const Claim& claim) { return claim.running; });
   column("placed", [](const Claim& claim) { return claim.placed; });
   column("evicted", [](const Claim& claim) { return claim.evicted; });
   column("pending", [](const Claim& claim) { return claim.pending; });
-  column("reason", [&](const Claim& claim) { return texts.number(claim.reason); });
-  column("makeRoom", [&](const Claim& claim) { return texts.number(claim.make_room); });
+  column("reason",
+         [&](const Claim& claim) { return texts.number(muster_v1::claimed_text(claim.reason, explain::reason_text)); });
+  column("makeRoom", [&](const Claim& claim) {
+    return texts.number(muster_v1::claimed_text(claim.make_room, explain::make_room_text));
+  });
   column("message", [&](const Claim& claim) { return texts.number(claim.message); });
   column("blockers", [&](const Claim& claim) { return texts.number(blockers_text(claim.blockers)); });
   json_.raw(R"(,"texts":)");

@@ -33,7 +33,8 @@ Result<ReportLineKind> read_report_line(std::string_view line, json::JsonDocumen
   if (auto error = document.parse(line, kLimits)) return *std::move(error);
   const json::JsonValue root = document.root();
   if (!root.is(json::JsonKind::kObject)) {
-    return InputError{"WrongType", "$", "expected an object, found " + std::string(json::kind_name(root.kind()))};
+    return InputError{ErrorCode::kWrongType, "$",
+                      "expected an object, found " + std::string(json::kind_name(root.kind()))};
   }
   return kind_of(root);
 }

@@ -26,7 +26,7 @@ bool ReportedSimulation::take(json::Reading& in, json::JsonValue line) {
   if (!read_event(in, line, head)) return false;
   if (head.event == "simulation") return take_header(in, line, head.time);
   if (!has_header_) {
-    return in.fail(member_of(line, "event"), "InvalidValue",
+    return in.fail(member_of(line, "event"), ErrorCode::kInvalidValue,
                    "the first event of a simulation must be its header, simulation");
   }
   if (head.time < last_) return in.fail_value(member_of(line, "time"), "earlier than the previous event");
@@ -103,7 +103,7 @@ bool ReportedSimulation::take_of_gang(json::Reading& in, json::JsonValue line, s
   GangEvent event;
   if (!read_event(in, line, event)) return false;
   if (gangs_.take(what, event, now())) return true;
-  return in.fail(event.gang_value ? event.gang_value : line, "UnknownName",
+  return in.fail(event.gang_value ? event.gang_value : line, ErrorCode::kUnknownName,
                  "no gang \"" + std::string(event.gang) + "\" has been submitted");
 }
 

@@ -5,12 +5,14 @@
 #include <utility>
 #include <variant>
 
+#include "model/base/error_code.h"
+
 namespace muster {
 
-// `code` is stable and for programs ("InvalidJson", "UnknownKey", "DuplicateName", ...), `path` is the JSON path of the
-// culprit ("$.pods[3].gpu"), `message` is for people. The caller that reads lines adds the line number.
+// `code` is for programs, `path` is the JSON path of the culprit ("$.pods[3].gpu"), `message` is for people. The caller
+// that reads lines adds the line number.
 struct InputError {
-  std::string code;
+  ErrorCode code = ErrorCode::kNone;
   std::string path;
   std::string message;
 };

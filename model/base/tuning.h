@@ -47,7 +47,6 @@ struct NeedTuning {
   double first_plan_us = 5;     // per item: the MILP engine's first better plan; then learnt. 5.0 to 7.2
   double first_plan_occupied_us = 14;  // the same if most nodes differ by what runs on them; 8.8 to 17
   double gain_times = 10;              // first plans: for 90 % of its gain if nodes differ; measured 5, alike nodes 1
-  double leaving_plan_us = 500;        // per pod that may leave, on one node of each kind: first plan; 99 to 734
   double supply_ns = 50;               // per kind of nodes and class of pods: before there is a model; 25 to 50
 };
 
@@ -124,6 +123,19 @@ struct MilpTuning {
   std::int64_t iteration_units = 200;  // of WorkLimit, of a simplex iteration on a model of any size
 };
 
+// Places of a choice (solver/slots). By contended clusters of 20 to 1,000 nodes; no ranges were recorded.
+struct SlotTuning {
+  std::size_t ejecting_nodes = 32;     // the cheapest, that are tried for one pod
+  std::size_t ejections_per_pod = 4;   // on average, after which no more are tried
+  int repair_trials = 1'000;           // for one unit without places
+  int passes = 4;                      // of bringing moved pods back; the later passes find less
+  std::size_t options = 512;           // ways in which pods may leave one node, before the best are kept
+  std::size_t device_options = 64;     // the same of one shared device
+  std::size_t patterns = 400;          // ways to fill one kind of shared devices
+  std::int32_t most_columns = 20'000;  // of the model
+  double model_part = 0.8;             // of the time, for CBC
+};
+
 // Bounds of levels by sums (model/objective): with more, a bound is weaker or left out.
 struct BoundTuning {
   std::size_t capped_queues = 128;       // of which each caps what the others contribute
@@ -180,6 +192,14 @@ struct RepackingTuning {
   std::int64_t least_steps = 50'000;
 };
 
+// Batches of the online placer.
+struct OnlineBatchTuning {
+  std::size_t trials_per_pod = 4;
+  std::size_t priced_every = 16;  // trials
+  std::size_t most_taken = 5;     // pods, in one trial
+  double reward = 2;              // for each device that is given out: more than it is worth later
+};
+
 // Bids of the online placer (solver/online), by the lost GPUs of OpenB's online track, see docs/online.md.
 struct OnlineTuning {
   double segment = 0.1;  // of the cluster's devices: a step of the demand to come, which ends one beyond 1
@@ -192,14 +212,7 @@ struct OnlineTuning {
   double least_coming = 0.02;        // of the cluster's devices
   double core_worth = 0.2;           // devices, of a core of a pod without devices
   double least_gain = 1e-4;          // devices: for less, neither a column is added nor a place changed
-};
-
-// Batches of the online placer.
-struct OnlineBatchTuning {
-  std::size_t trials_per_pod = 4;
-  std::size_t priced_every = 16;  // trials
-  std::size_t most_taken = 5;     // pods, in one trial
-  double reward = 2;              // for each device that is given out: more than it is worth later
+  OnlineBatchTuning batch;
 };
 
 struct Tuning {
@@ -211,13 +224,13 @@ struct Tuning {
   PricingTuning pricing;
   GenerationTuning generation;
   MilpTuning milp;
+  SlotTuning slots;
   BoundTuning bounds;
   GreedyTuning greedy;
   PreemptionTuning preemption;
   SearchTuning search;
   RepackingTuning repacking;
   OnlineTuning online;
-  OnlineBatchTuning online_batch;
 };
 
 inline constexpr Tuning kTuning;

@@ -16,10 +16,10 @@ std::string path_to(std::string_view list, std::size_t position, std::string_vie
   return path;
 }
 
-InputError name_error(std::string_view code, std::string path, std::string_view what, std::string_view name) {
+InputError name_error(ErrorCode code, std::string path, std::string_view what, std::string_view name) {
   std::string message(what);
   message.append(" \"").append(name).append("\"");
-  return {std::string(code), std::move(path), std::move(message)};
+  return {code, std::move(path), std::move(message)};
 }
 
 namespace {

@@ -36,7 +36,7 @@ class BudgetFinder {
     for (std::size_t i = 0; i < sources.size(); ++i) {
       const SnapshotDisruptionBudget& source = sources[i];
       if (!names.emplace(source.namespace_name, source.name).second && draft_.snapshot.anomalies.strict) {
-        return name_error("DuplicateName", path_to("disruptionBudgets", i, "name"),
+        return name_error(ErrorCode::kDuplicateName, path_to("disruptionBudgets", i, "name"),
                           "the namespace has another disruption budget", source.name);
       }
       if (!source.selector) continue;

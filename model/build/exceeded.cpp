@@ -34,7 +34,7 @@ class Splitting {
     is_emptied_.resize(problem_.node_classes.size(), false);
     is_emptied_[reported.value()] = true;
     draft_.snapshot.anomalies.tell(
-        {"Exceeded", "node", std::string(draft_.snapshot.nodes[excess.node.value()].name),
+        {ErrorCode::kExceeded, "node", std::string(draft_.snapshot.nodes[excess.node.value()].name),
          "its pods use more than it reports: " + excess.what + "; nothing new that requests it is placed there" +
              (excess.devices_unclear ? "" : " unless everything fits after enough pods have left")});
   }

@@ -17,7 +17,7 @@ Failure build_priority_classes(ProblemDraft& draft) {
   const std::vector<SnapshotPriorityClass>& classes = draft.snapshot.definitions.priority_classes;
   for (std::size_t i = 0; i < classes.size(); ++i) {
     if (!draft.priority_classes.insert(classes[i].name, static_cast<std::uint32_t>(i)).second) {
-      return name_error("DuplicateName", path_to("priorityClasses", i, "name"), "duplicate priority class",
+      return name_error(ErrorCode::kDuplicateName, path_to("priorityClasses", i, "name"), "duplicate priority class",
                         classes[i].name);
     }
   }
@@ -44,7 +44,7 @@ Failure set_terms(const ProblemDraft& draft, const GangSource& source, Gang& gan
   if (terms.priority_class) {
     const std::uint32_t found = draft.priority_classes.find(*terms.priority_class);
     if (found == NameTable::kAbsent) {
-      return name_error("UnknownPriorityClass", path_to(source.list, source.position, "priorityClass"),
+      return name_error(ErrorCode::kUnknownPriorityClass, path_to(source.list, source.position, "priorityClass"),
                         "unknown priority class", *terms.priority_class);
     }
     priority_class = &draft.snapshot.definitions.priority_classes[found];
@@ -81,10 +81,11 @@ Failure set_topology(const ProblemDraft& draft, const TopologyRequest& request, 
     return true;
   };
   if (!level_of(request.required, group.required_level)) {
-    return name_error("UnknownTopologyLevel", path + ".topology.required", "unknown topology level", request.required);
+    return name_error(ErrorCode::kUnknownTopologyLevel, path + ".topology.required", "unknown topology level",
+                      request.required);
   }
   if (!level_of(request.preferred, group.preferred_level)) {
-    return name_error("UnknownTopologyLevel", path + ".topology.preferred", "unknown topology level",
+    return name_error(ErrorCode::kUnknownTopologyLevel, path + ".topology.preferred", "unknown topology level",
                       request.preferred);
   }
   return {};
@@ -117,8 +118,8 @@ SubgroupForest forest_of(const SnapshotGang& gang, GangIndex index) {
   NameTable positions;
   for (std::size_t i = 0; i < gang.subgroups.size(); ++i) {
     if (positions.insert(gang.subgroups[i].name, static_cast<std::uint32_t>(i)).second) continue;
-    forest.failure =
-        name_error("DuplicateName", subgroup_path(index, i) + ".name", "duplicate subgroup", gang.subgroups[i].name);
+    forest.failure = name_error(ErrorCode::kDuplicateName, subgroup_path(index, i) + ".name", "duplicate subgroup",
+                                gang.subgroups[i].name);
     return forest;
   }
   for (std::size_t i = 0; i < gang.subgroups.size(); ++i) {
@@ -126,7 +127,8 @@ SubgroupForest forest_of(const SnapshotGang& gang, GangIndex index) {
     const std::uint32_t found =
         parent.empty() ? static_cast<std::uint32_t>(gang.subgroups.size()) : positions.find(parent);
     if (found == NameTable::kAbsent) {
-      forest.failure = name_error("UnknownSubgroup", subgroup_path(index, i) + ".parent", "unknown subgroup", parent);
+      forest.failure =
+          name_error(ErrorCode::kUnknownSubgroup, subgroup_path(index, i) + ".parent", "unknown subgroup", parent);
       return forest;
     }
     forest.children[found].push_back(i);
@@ -137,7 +139,7 @@ SubgroupForest forest_of(const SnapshotGang& gang, GangIndex index) {
 Failure set_subgroup(ProblemDraft& draft, GangIndex gang, std::size_t position, bool is_leaf, Group& group) {
   const SnapshotSubgroup& source = draft.snapshot.gangs[gang.value()].subgroups[position];
   if (is_leaf ? source.min_subgroups.has_value() : source.min_member.has_value()) {
-    return name_error("InvalidValue", subgroup_path(gang, position),
+    return name_error(ErrorCode::kInvalidValue, subgroup_path(gang, position),
                       is_leaf ? "minSubgroups is set, but the subgroup has no subgroups; set minMember:"
                               : "minMember is set, but the subgroup has subgroups; set minSubgroups:",
                       source.name);
@@ -169,7 +171,7 @@ Failure add_subgroups(ProblemDraft& draft, GangIndex gang) {
   std::vector<bool> is_reached(source.subgroups.size() + 1, false);
   for (const Reached& one : reached) is_reached[one.position] = true;
   const auto lost = static_cast<std::size_t>(std::ranges::find(is_reached, false) - is_reached.begin());
-  return name_error("SubgroupCycle", subgroup_path(gang, lost) + ".parent",
+  return name_error(ErrorCode::kSubgroupCycle, subgroup_path(gang, lost) + ".parent",
                     "the subgroup is part of a cycle or below one:", source.subgroups[lost].name);
 }
 
@@ -184,7 +186,7 @@ Failure add_gang(ProblemDraft& draft, std::size_t position) {
   const SnapshotGang& source = draft.snapshot.gangs[position];
   const GangIndex index = draft.problem.gangs.push_back({});
   if (!draft.gangs.insert(source.name, index.value()).second) {
-    return name_error("DuplicateName", path_to("gangs", position, "name"), "duplicate gang", source.name);
+    return name_error(ErrorCode::kDuplicateName, path_to("gangs", position, "name"), "duplicate gang", source.name);
   }
   Gang& gang = draft.problem.gangs[index];
   if (Failure failure = set_terms(draft, {source.terms, source.name, source.terms.created, "gangs", position}, gang))
@@ -192,7 +194,7 @@ Failure add_gang(ProblemDraft& draft, std::size_t position) {
   set_min_resources(draft, source, gang);
   const bool is_leaf = source.subgroups.empty();
   if (!is_leaf && source.min_member) {
-    return name_error("InvalidValue", path_to("gangs", position, "minMember"),
+    return name_error(ErrorCode::kInvalidValue, path_to("gangs", position, "minMember"),
                       "both minMember and subgroups are set; keep one:", source.name);
   }
   Group& root = add_group(draft, index, GroupIndex());

@@ -14,7 +14,7 @@ Failure add_topology(ProblemDraft& draft) {
   for (std::size_t i = 0; i < levels.size(); ++i) {
     if (std::find(levels.begin(), levels.begin() + static_cast<std::ptrdiff_t>(i), levels[i]) !=
         levels.begin() + static_cast<std::ptrdiff_t>(i)) {
-      return name_error("DuplicateName", path_to("topology", i, ""), "duplicate level", levels[i]);
+      return name_error(ErrorCode::kDuplicateName, path_to("topology", i, ""), "duplicate level", levels[i]);
     }
     draft.problem.topology.levels.push_back(levels[i]);
   }
@@ -184,7 +184,8 @@ Failure build_nodes(ProblemDraft& draft) {
   for (const NodeIndex index : draft.problem.nodes.indices()) {
     const SnapshotNode& node = nodes[index.value()];
     if (!draft.nodes.insert(node.name, index.value()).second) {
-      return name_error("DuplicateName", path_to("nodes", index.value(), "name"), "duplicate node", node.name);
+      return name_error(ErrorCode::kDuplicateName, path_to("nodes", index.value(), "name"), "duplicate node",
+                        node.name);
     }
     draft.problem.nodes[index].domains = domains_of(draft, index, domains);
     draft.problem.nodes[index].node_class = classifier.class_of(index);

@@ -21,17 +21,17 @@ Failure find_group(const ProblemDraft& draft, PodIndex index, Pod& pod) {
   pod.group = gang.root;
   if (source.subgroup.empty()) {
     if (!has_subgroups) return {};
-    return name_error("MissingSubgroup", path_to("pods", index.value(), "subgroup"),
+    return name_error(ErrorCode::kMissingSubgroup, path_to("pods", index.value(), "subgroup"),
                       "a pod must name a subgroup of its gang", gang.name);
   }
   const std::uint32_t found = draft.subgroups.find(source.subgroup, pod.gang.value());
   if (found == NameTable::kAbsent) {
-    return name_error("UnknownSubgroup", path_to("pods", index.value(), "subgroup"), "unknown subgroup",
+    return name_error(ErrorCode::kUnknownSubgroup, path_to("pods", index.value(), "subgroup"), "unknown subgroup",
                       source.subgroup);
   }
   pod.group = GroupIndex(found);
   if (draft.problem.groups[pod.group].is_leaf()) return {};
-  return name_error("InnerSubgroup", path_to("pods", index.value(), "subgroup"),
+  return name_error(ErrorCode::kInnerSubgroup, path_to("pods", index.value(), "subgroup"),
                     "a pod must name a leaf subgroup, which this is not:", source.subgroup);
 }
 
@@ -73,14 +73,14 @@ Failure set_gang(ProblemDraft& draft, PodIndex index, const Named& named, Pod& p
   const SnapshotPod& source = draft.snapshot.pods[index.value()];
   if (!named.has_gang) {
     if (named.gang != NameTable::kAbsent) {
-      return name_error("DuplicateName", path_to("pods", index.value(), "name"),
+      return name_error(ErrorCode::kDuplicateName, path_to("pods", index.value(), "name"),
                         "a pod without a gang has the same name as a gang:", source.name);
     }
     pod.gang = GangIndex(draft.problem.gangs.size());
     return add_own_gang(draft, index);
   }
   if (named.gang == NameTable::kAbsent)
-    return name_error("UnknownGang", path_to("pods", index.value(), "gang"), "unknown gang", source.gang);
+    return name_error(ErrorCode::kUnknownGang, path_to("pods", index.value(), "gang"), "unknown gang", source.gang);
   pod.gang = GangIndex(named.gang);
   return {};
 }
@@ -89,14 +89,14 @@ Failure set_node(const ProblemDraft& draft, PodIndex index, const Named& named, 
   const SnapshotPod& source = draft.snapshot.pods[index.value()];
   if (is_on_node(pod.status)) {
     if (source.node.empty()) {
-      return name_error("MissingKey", path_to("pods", index.value(), "node"),
+      return name_error(ErrorCode::kMissingKey, path_to("pods", index.value(), "node"),
                         "a running or releasing pod must name its node:", source.name);
     }
     if (named.node == NameTable::kAbsent)
-      return name_error("UnknownNode", path_to("pods", index.value(), "node"), "unknown node", source.node);
+      return name_error(ErrorCode::kUnknownNode, path_to("pods", index.value(), "node"), "unknown node", source.node);
     pod.node = NodeIndex(named.node);
   } else if (!source.node.empty() && (pod.status == PodStatus::kPending || pod.status == PodStatus::kGated)) {
-    return name_error("InvalidValue", path_to("pods", index.value(), "status"),
+    return name_error(ErrorCode::kInvalidValue, path_to("pods", index.value(), "status"),
                       "a pending or gated pod must not have a node:", source.name);
   }
   // A nominated node that no longer exists is common: the pod counts as one without a nomination.
@@ -177,7 +177,8 @@ Failure build_pods(ProblemDraft& draft) {
   for (const PodIndex index : problem.pods.indices()) {
     const SnapshotPod& source = sources[index.value()];
     if (index.value() == repeated) {
-      return name_error("DuplicateName", path_to("pods", index.value(), "name"), "duplicate pod", source.name);
+      return name_error(ErrorCode::kDuplicateName, path_to("pods", index.value(), "name"), "duplicate pod",
+                        source.name);
     }
     Pod& pod = problem.pods[index];
     pod.status = source.status;

@@ -38,7 +38,7 @@ Failure build_host_ports(ProblemDraft& draft) {
   HostPortResources ports = host_port_resources(users_of(draft));
   Problem& problem = draft.problem;
   if (problem.resource_count + ports.count > kMostResources) {
-    return InputError{"TooLarge", "$.pods",
+    return InputError{ErrorCode::kTooLarge, "$.pods",
                       "pods request " + std::to_string(ports.count) +
                           " host ports that can conflict; together with the " + std::to_string(problem.resource_count) +
                           " resources, at most " + std::to_string(kMostResources) + " are supported"};

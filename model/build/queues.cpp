@@ -34,7 +34,7 @@ Failure add_queues(ProblemDraft& draft) {
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const QueueIndex index = draft.problem.queues.push_back(queue_of(sources[i]));
     if (!draft.queues.insert(sources[i].name, index.value()).second) {
-      return name_error("DuplicateName", path_to("queues", i, "name"), "duplicate queue", sources[i].name);
+      return name_error(ErrorCode::kDuplicateName, path_to("queues", i, "name"), "duplicate queue", sources[i].name);
     }
   }
   return {};
@@ -46,7 +46,7 @@ Failure link_parents(ProblemDraft& draft) {
     if (parent.empty()) continue;
     const std::uint32_t found = draft.queues.find(parent);
     if (found == NameTable::kAbsent) {
-      return name_error("UnknownQueue", path_to("queues", i, "parent"), "unknown queue", parent);
+      return name_error(ErrorCode::kUnknownQueue, path_to("queues", i, "parent"), "unknown queue", parent);
     }
     draft.problem.queues[QueueIndex(i)].parent = QueueIndex(found);
     draft.problem.queues[QueueIndex(found)].children.push_back(QueueIndex(i));
@@ -75,7 +75,7 @@ Failure walk_forest(ProblemDraft& draft) {
   for (std::size_t at = 0; at < pending.size(); ++at) {
     inherit(draft, pending[at]);
     if (draft.problem.queues[pending[at]].ancestors.size() > kMostQueueDepth) {
-      return name_error("TooDeep", path_to("queues", pending[at].value(), "parent"),
+      return name_error(ErrorCode::kTooDeep, path_to("queues", pending[at].value(), "parent"),
                         "queues may be nested at most " + std::to_string(kMostQueueDepth) + " deep; too many are above",
                         draft.problem.queues[pending[at]].name);
     }
@@ -85,7 +85,7 @@ Failure walk_forest(ProblemDraft& draft) {
   for (const QueueIndex index : draft.problem.queues.indices()) {
     const Queue& queue = draft.problem.queues[index];
     if (queue.ancestors.empty()) {
-      return name_error("QueueCycle", path_to("queues", index.value(), "parent"),
+      return name_error(ErrorCode::kQueueCycle, path_to("queues", index.value(), "parent"),
                         "the queue is its own ancestor:", queue.name);
     }
   }

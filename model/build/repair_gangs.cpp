@@ -76,8 +76,8 @@ void repair_gangs(Snapshot& snapshot) {
   for (SnapshotGang& gang : snapshot.gangs) {
     const std::string tree = wrong_tree(gang), level = unknown_level(snapshot, gang);
     if (tree.empty() && level.empty()) continue;
-    warn(snapshot, {tree.empty() ? "UnknownTopologyLevel" : "InvalidValue", "gang", std::string(gang.name),
-                    (tree.empty() ? level : tree) + "; it is held"});
+    warn(snapshot, {tree.empty() ? ErrorCode::kUnknownTopologyLevel : ErrorCode::kInvalidValue, "gang",
+                    std::string(gang.name), (tree.empty() ? level : tree) + "; it is held"});
     hold_gang(snapshot, gang);
   }
 }

@@ -21,7 +21,7 @@ void keep_first(Snapshot& snapshot, List& list, std::string_view object) {
   std::unordered_set<std::string_view> names;
   std::erase_if(list, [&](const auto& element) {
     if (names.insert(element.name).second) return false;
-    warn(snapshot, {"DuplicateName", std::string(object), std::string(element.name),
+    warn(snapshot, {ErrorCode::kDuplicateName, std::string(object), std::string(element.name),
                     "duplicate name; Muster uses the first one"});
     return true;
   });

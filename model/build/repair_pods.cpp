@@ -41,8 +41,8 @@ class PodRepair {
   }
 
  private:
-  void tell(const SnapshotPod& pod, std::string_view code, std::string message) {
-    warn(snapshot_, {std::string(code), "pod", std::string(pod.name), std::move(message)});
+  void tell(const SnapshotPod& pod, ErrorCode code, std::string message) {
+    warn(snapshot_, {code, "pod", std::string(pod.name), std::move(message)});
   }
 
   // No new pod may be placed on a node with a pod of unknown requests.
@@ -69,11 +69,11 @@ class PodRepair {
   void merge(SnapshotPod& kept, SnapshotPod& other) {
     if (holds_room(other) && !holds_room(kept)) {
       std::swap(kept, other);
-      return tell(kept, "DuplicateName", "duplicate name; Muster uses the pod on a node");
+      return tell(kept, ErrorCode::kDuplicateName, "duplicate name; Muster uses the pod on a node");
     }
     const bool is_elsewhere = holds_room(other) && other.node != kept.node;
     if (is_elsewhere) close_node(other.node);
-    tell(kept, "DuplicateName",
+    tell(kept, ErrorCode::kDuplicateName,
          is_elsewhere ? "duplicate name, on two nodes; Muster places nothing new on node " + quoted(other.node)
                       : "duplicate name; Muster uses the first one");
   }
@@ -89,18 +89,18 @@ class PodRepair {
   void settle_place(SnapshotPod& pod) {
     const bool waits = pod.status == PodStatus::kPending || pod.status == PodStatus::kGated;
     if (waits && !pod.node.empty()) {
-      tell(pod, "InvalidValue", "it is pending or gated but has a node; Muster treats it as running there");
+      tell(pod, ErrorCode::kInvalidValue, "it is pending or gated but has a node; Muster treats it as running there");
       pod.status = PodStatus::kRunning;
     }
     if (!holds_room(pod)) return;
     if (pod.node.empty()) {
-      tell(pod, "MissingKey", "it runs but names no node; it is ignored");
+      tell(pod, ErrorCode::kMissingKey, "it runs but names no node; it is ignored");
       leave_out(pod);
     } else if (!nodes_.contains(pod.node)) {
-      tell(pod, "UnknownNode", "it runs on unknown node " + quoted(pod.node) + "; it is ignored");
+      tell(pod, ErrorCode::kUnknownNode, "it runs on unknown node " + quoted(pod.node) + "; it is ignored");
       leave_out(pod);
     } else if (!adds_up(pod)) {
-      tell(pod, "TooLarge",
+      tell(pod, ErrorCode::kTooLarge,
            "with it, the requests on node " + quoted(pod.node) +
                " exceed 64 bits; it is ignored, and nothing new is placed there");
       close_node(pod.node);
@@ -130,7 +130,7 @@ class PodRepair {
     if (at == gangs_.end()) return add_held_gang(pod);
     const std::string wrong = wrong_subgroup(snapshot_.gangs[at->second], pod);
     if (wrong.empty()) return;
-    tell(pod, "UnknownSubgroup", wrong + "; gang " + quoted(pod.gang) + " is held");
+    tell(pod, ErrorCode::kUnknownSubgroup, wrong + "; gang " + quoted(pod.gang) + " is held");
     wrong_gangs_.push_back(at->second);
   }
 
@@ -148,7 +148,7 @@ class PodRepair {
     std::string name(pod.name);
     do name += "@pod";
     while (gangs_.contains(name));
-    tell(pod, "DuplicateName", "a gang has the same name; its own gang is named " + quoted(name));
+    tell(pod, ErrorCode::kDuplicateName, "a gang has the same name; its own gang is named " + quoted(name));
     SnapshotGang gang;
     gang.name = snapshot_.text.store(name);
     if (pod.own_gang >= 0) gang.terms = snapshot_.own_gang_terms[static_cast<std::size_t>(pod.own_gang)];
@@ -162,7 +162,8 @@ class PodRepair {
     SnapshotGang gang;
     gang.name = pod.gang;
     gang.terms.queue = {};
-    warn(snapshot_, {"UnknownGang", "gang", std::string(gang.name), "unknown gang; the pods that name it are held"});
+    warn(snapshot_,
+         {ErrorCode::kUnknownGang, "gang", std::string(gang.name), "unknown gang; the pods that name it are held"});
     hold_gang(snapshot_, gang);
     add(std::move(gang));
   }

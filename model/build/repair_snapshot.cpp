@@ -35,7 +35,7 @@ void repair_queues(Snapshot& snapshot) {
   std::erase_if(queues, [&](SnapshotQueue& queue) {
     if (is_reached[at++]) return false;
     repair::warn(snapshot,
-                 {"UnknownQueue", "queue", std::string(queue.name),
+                 {ErrorCode::kUnknownQueue, "queue", std::string(queue.name),
                   "its parent " + repair::quoted(queue.parent) + " does not lead to a top-level queue within " +
                       std::to_string(kMostQueueDepth) + " steps; it is ignored, and its gangs wait"});
     return has_any || at > 1;
@@ -54,7 +54,7 @@ void repair_own_terms(Snapshot& snapshot, const std::unordered_set<std::string_v
   for (const SnapshotPod& pod : snapshot.pods) {
     if (pod.own_gang < 0 || !is_wrong[static_cast<std::size_t>(pod.own_gang)]) continue;
     const GangTerms& terms = snapshot.own_gang_terms[static_cast<std::size_t>(pod.own_gang)];
-    repair::warn(snapshot, {"UnknownPriorityClass", "pod", std::string(pod.name),
+    repair::warn(snapshot, {ErrorCode::kUnknownPriorityClass, "pod", std::string(pod.name),
                             "unknown priority class " + repair::quoted(*terms.priority_class) +
                                 "; it has priority 0, is not preemptible and preempts nothing"});
   }
@@ -75,7 +75,7 @@ void repair_priority_classes(Snapshot& snapshot) {
   for (SnapshotGang& gang : snapshot.gangs) {
     GangTerms& terms = gang.terms;
     if (!terms.priority_class || classes.contains(*terms.priority_class)) continue;
-    repair::warn(snapshot, {"UnknownPriorityClass", "gang", std::string(gang.name),
+    repair::warn(snapshot, {ErrorCode::kUnknownPriorityClass, "gang", std::string(gang.name),
                             "unknown priority class " + repair::quoted(*terms.priority_class) +
                                 "; it has priority 0 unless it sets its own, is not preemptible and preempts nothing"});
     terms.priority_class.reset();

@@ -144,7 +144,7 @@ class NodeLoader {
     if (misfit_) return *misfit_;
     std::string message("the running pods of node \"");
     message.append(draft_.snapshot.nodes[node_.value()].name).append("\" do not fit: ").append(excess_.what);
-    return {"DoesNotFit", path_to("nodes", node_.value(), ""), std::move(message)};
+    return {ErrorCode::kDoesNotFit, path_to("nodes", node_.value(), ""), std::move(message)};
   }
 
  private:
@@ -189,7 +189,8 @@ class NodeLoader {
       std::ranges::sort(devices);
       bool is_clear = false;
       if (std::string wrong = wrong_listing(draft_, pod, is_clear); !wrong.empty()) {
-        if (excess_.what.empty()) misfit_ = InputError{"InvalidValue", path_to("pods", pod.value(), "gpus"), wrong};
+        if (excess_.what.empty())
+          misfit_ = InputError{ErrorCode::kInvalidValue, path_to("pods", pod.value(), "gpus"), wrong};
         tell("pod \"" + std::string(draft_.snapshot.pods[pod.value()].name) + "\": " + wrong);
         excess_.devices_unclear = excess_.devices_unclear || !is_clear;
         if (!is_clear) give_beyond(pod);

@@ -36,7 +36,7 @@ struct ProblemDraft {
 // "$.pods[3].gang"; `key` may be empty.
 std::string path_to(std::string_view list, std::size_t position, std::string_view key);
 // "DuplicateName" and the like, with the name in quotes in the message.
-InputError name_error(std::string_view code, std::string path, std::string_view what, std::string_view name);
+InputError name_error(ErrorCode code, std::string path, std::string_view what, std::string_view name);
 
 // Whether the policy names the pod's scheduler.
 bool plans(const Policy& policy, const SnapshotPod& pod);

@@ -11,82 +11,40 @@
 namespace muster::explain {
 namespace {
 
-using Filter = BlockerTally::Filter;
-
-std::string code_of(Filter filter, const std::string& detail) {
+std::string words_of(FilterCode filter, const std::string& detail) {
   switch (filter) {
-    case Filter::kCordon:
-      return "Unschedulable";
-    case Filter::kTaint:
-      return "UntoleratedTaint";
-    case Filter::kSelector:
-      return "NodeSelector";
-    case Filter::kAffinity:
-      return "NodeAffinity";
-    case Filter::kVolumes:
-      return "VolumeNodeAffinity";
-    case Filter::kAntiAffinity:
-      return "PodAntiAffinity";
-    case Filter::kPodAffinity:
-      return "PodAffinity";
-    case Filter::kSpread:
-      return "TopologySpread";
-    case Filter::kModel:
-      return "GpuModel";
-    case Filter::kHostPorts:
-      return "HostPorts";
-    case Filter::kShortGpu:
-      return "InsufficientGpu";
-    case Filter::kShortCpu:
-      return "InsufficientCpu";
-    case Filter::kShortMemory:
-      return "InsufficientMemory";
-    case Filter::kShortOther:
-      return insufficient_text(detail);
-    case Filter::kShortPods:
-      return "InsufficientPods";
-    case Filter::kTopology:
-      return "Topology";
-    case Filter::kAvailable:
-      break;
-  }
-  return "Available";
-}
-
-std::string words_of(Filter filter, const std::string& detail) {
-  switch (filter) {
-    case Filter::kCordon:
+    case FilterCode::kUnschedulable:
       return "node(s) were unschedulable";
-    case Filter::kTaint:
+    case FilterCode::kUntoleratedTaint:
       return "node(s) had untolerated taint " + detail;
-    case Filter::kSelector:
-    case Filter::kAffinity:
+    case FilterCode::kNodeSelector:
+    case FilterCode::kNodeAffinity:
       return "node(s) didn't match Pod's node affinity/selector";
-    case Filter::kVolumes:
+    case FilterCode::kVolumeNodeAffinity:
       return "node(s) didn't match PersistentVolume's node affinity";
-    case Filter::kAntiAffinity:
+    case FilterCode::kPodAntiAffinity:
       return "node(s) didn't match pod anti-affinity rules";
-    case Filter::kPodAffinity:
+    case FilterCode::kPodAffinity:
       return "node(s) didn't match pod affinity rules";
-    case Filter::kSpread:
+    case FilterCode::kTopologySpread:
       return "node(s) didn't match pod topology spread constraints";
-    case Filter::kModel:
+    case FilterCode::kGpuModel:
       return "node(s) didn't match the GPU model";
-    case Filter::kHostPorts:
+    case FilterCode::kHostPorts:
       return "node(s) didn't have free ports for the requested pod ports";
-    case Filter::kShortGpu:
+    case FilterCode::kInsufficientGpu:
       return "Insufficient gpu";
-    case Filter::kShortCpu:
+    case FilterCode::kInsufficientCpu:
       return "Insufficient cpu";
-    case Filter::kShortMemory:
+    case FilterCode::kInsufficientMemory:
       return "Insufficient memory";
-    case Filter::kShortOther:
+    case FilterCode::kInsufficient:
       return "Insufficient " + detail;
-    case Filter::kShortPods:
+    case FilterCode::kInsufficientPods:
       return "Too many pods";
-    case Filter::kTopology:
+    case FilterCode::kTopology:
       return "node(s) were outside the required topology domain";
-    case Filter::kAvailable:
+    case FilterCode::kAvailable:
       break;
   }
   return "node(s) could take the pod";
@@ -100,8 +58,8 @@ const Taint* first_untolerated(const PodSpec& spec, const SnapshotNode& node) {
 }
 
 // The resource in which the node is short, host ports and GPUs first; none if it takes the pod.
-Filter short_filter(const Problem& problem, const RemainingRoom& room, const PodClass& pod_class, NodeIndex node,
-                    ResourceIndex* other) {
+FilterCode short_filter(const Problem& problem, const RemainingRoom& room, const PodClass& pod_class, NodeIndex node,
+                        ResourceIndex* other) {
   const std::span<const std::int64_t> free = room.free(node);
   const auto is_short = [&](ResourceIndex r) {
     const Amount request = pod_class.request[r.value()];
@@ -109,19 +67,19 @@ Filter short_filter(const Problem& problem, const RemainingRoom& room, const Pod
   };
   const std::size_t first_port = problem.resource_count - problem.host_port_count();
   for (std::size_t r = first_port; r < problem.resource_count; ++r) {
-    if (is_short(ResourceIndex(r))) return Filter::kHostPorts;
+    if (is_short(ResourceIndex(r))) return FilterCode::kHostPorts;
   }
-  if (!room.takes_devices(pod_class, node)) return Filter::kShortGpu;
+  if (!room.takes_devices(pod_class, node)) return FilterCode::kInsufficientGpu;
   const ResourceIndex count = device_count_resource(problem);
-  if (!count.is_none() && is_short(count)) return Filter::kShortGpu;
-  if (is_short(kCpu)) return Filter::kShortCpu;
-  if (is_short(kMemory)) return Filter::kShortMemory;
+  if (!count.is_none() && is_short(count)) return FilterCode::kInsufficientGpu;
+  if (is_short(kCpu)) return FilterCode::kInsufficientCpu;
+  if (is_short(kMemory)) return FilterCode::kInsufficientMemory;
   for (std::size_t r = kPods.value() + 1; r < first_port; ++r) {
     if (!is_short(ResourceIndex(r))) continue;
     *other = ResourceIndex(r);
-    return Filter::kShortOther;
+    return FilterCode::kInsufficient;
   }
-  return is_short(kPods) ? Filter::kShortPods : Filter::kAvailable;
+  return is_short(kPods) ? FilterCode::kInsufficientPods : FilterCode::kAvailable;
 }
 
 template <class IsOutside>
@@ -129,65 +87,65 @@ BlockerTally charge_groups(const Problem& problem, const RemainingRoom& room, Po
                            const NodeGroups& nodes, const IsOutside& is_outside) {
   const PodClass& pod_class = problem.pod_classes[pod_class_index];
   BlockerTally tally;
-  std::vector<std::int64_t> by_filter(static_cast<std::size_t>(Filter::kAvailable) + 1);
+  std::vector<std::int64_t> by_filter(static_cast<std::size_t>(FilterCode::kAvailable) + 1);
   std::vector<std::int64_t> by_resource(problem.resource_count);
   for (const NodeClassIndex index : problem.node_classes.indices()) {
     const NodeClass& node_class = problem.node_classes[index];
     if (node_class.nodes.empty()) continue;
     if (!pod_class.allowed[index.value()]) {
       const auto [filter, detail] = static_blocker(problem, pod_class, node_class);
-      if (filter != Filter::kModel) {
+      if (filter != FilterCode::kGpuModel) {
         tally.charge(filter, detail, std::ssize(node_class.nodes));
         continue;
       }
     }
     for (const AlikeNodes& alike : nodes[index]) {
       ResourceIndex other;
-      Filter filter = Filter::kModel;
+      FilterCode filter = FilterCode::kGpuModel;
       if (room.conflicts(pod_class, alike.node)) {
-        filter = Filter::kAntiAffinity;
+        filter = FilterCode::kPodAntiAffinity;
       } else if (!room.lets_in_by_affinity(pod_class, alike.node)) {
-        filter = Filter::kPodAffinity;
+        filter = FilterCode::kPodAffinity;
       } else if (!room.lets_in_by_spread(pod_class, alike.node)) {
-        filter = Filter::kSpread;
+        filter = FilterCode::kTopologySpread;
       } else if (pod_class.allowed[index.value()]) {
         filter = short_filter(problem, room, pod_class, alike.node, &other);
-        if (filter == Filter::kAvailable && is_outside(alike.node)) filter = Filter::kTopology;
+        if (filter == FilterCode::kAvailable && is_outside(alike.node)) filter = FilterCode::kTopology;
       }
-      (filter == Filter::kShortOther ? by_resource[other.value()] : by_filter[static_cast<std::size_t>(filter)]) +=
-          alike.nodes;
+      (filter == FilterCode::kInsufficient ? by_resource[other.value()]
+                                           : by_filter[static_cast<std::size_t>(filter)]) += alike.nodes;
     }
   }
-  for (std::size_t i = 0; i < by_filter.size(); ++i) tally.charge(static_cast<Filter>(i), "", by_filter[i]);
+  for (std::size_t i = 0; i < by_filter.size(); ++i) tally.charge(static_cast<FilterCode>(i), "", by_filter[i]);
   for (std::size_t r = 0; r < problem.resource_count - problem.host_port_count(); ++r) {
-    tally.charge(Filter::kShortOther, std::string(problem.resource_name(ResourceIndex(r))), by_resource[r]);
+    tally.charge(FilterCode::kInsufficient, std::string(problem.resource_name(ResourceIndex(r))), by_resource[r]);
   }
   return tally;
 }
 
 }  // namespace
 
-void BlockerTally::charge(Filter filter, const std::string& detail, std::int64_t nodes) {
+void BlockerTally::charge(FilterCode filter, const std::string& detail, std::int64_t nodes) {
   if (nodes > 0) nodes_[{filter, detail}] += nodes;
 }
 
 std::int64_t BlockerTally::available() const {
-  const auto at = nodes_.find({Filter::kAvailable, ""});
+  const auto at = nodes_.find({FilterCode::kAvailable, ""});
   return at == nodes_.end() ? 0 : at->second;
 }
 
-bool BlockerTally::charges(Filter filter) const {
+bool BlockerTally::charges(FilterCode filter) const {
   return std::ranges::any_of(nodes_, [&](const auto& charged) { return charged.first.first == filter; });
 }
 
 std::vector<Blocker> BlockerTally::blockers() const {
   std::vector<Blocker> list;
   for (const auto& [key, nodes] : nodes_) {
-    std::string code = code_of(key.first, key.second);
-    if (!list.empty() && list.back().code == code) {  // taints differ in detail only
+    Filter filter{key.first, key.first == FilterCode::kInsufficient ? key.second : std::string()};
+    if (!list.empty() && filter_text(list.back().filter) == filter_text(filter)) {  // as of two taints
       list.back().nodes += nodes;
     } else {
-      list.push_back({std::move(code), nodes});
+      list.push_back({std::move(filter), nodes});
     }
   }
   return list;
@@ -198,7 +156,7 @@ std::string BlockerTally::text() const {
   std::map<std::string, std::int64_t> by_words;
   for (const auto& [key, nodes] : nodes_) {
     total += nodes;
-    if (key.first != Filter::kAvailable) by_words[words_of(key.first, key.second)] += nodes;
+    if (key.first != FilterCode::kAvailable) by_words[words_of(key.first, key.second)] += nodes;
   }
   std::vector<std::string> parts;
   for (const auto& [words, nodes] : by_words) parts.push_back(std::to_string(nodes) + " " + words);
@@ -208,19 +166,19 @@ std::string BlockerTally::text() const {
   return text + ".";
 }
 
-std::pair<Filter, std::string> static_blocker(const Problem& problem, const PodClass& pod_class,
-                                              const NodeClass& node_class) {
+std::pair<FilterCode, std::string> static_blocker(const Problem& problem, const PodClass& pod_class,
+                                                  const NodeClass& node_class) {
   MUSTER_REQUIRE(!problem.passes_filters(pod_class, problem.nodes[node_class.nodes.front()].node_class));
   const PodSpec& spec = problem.snapshot->pod_specs[pod_class.spec];
   const SnapshotNode& node = problem.snapshot->nodes[node_class.nodes.front().value()];
-  if (node.unschedulable) return {Filter::kCordon, ""};
+  if (node.unschedulable) return {FilterCode::kUnschedulable, ""};
   if (const Taint* taint = first_untolerated(spec, node)) {
-    return {Filter::kTaint, "{" + std::string(taint->key) + ": " + std::string(taint->value) + "}"};
+    return {FilterCode::kUntoleratedTaint, "{" + std::string(taint->key) + ": " + std::string(taint->value) + "}"};
   }
-  if (!node_selector_holds(spec, node)) return {Filter::kSelector, ""};
-  if (!required_affinity_holds(spec, node)) return {Filter::kAffinity, ""};
-  if (!volume_terms_hold(spec, node)) return {Filter::kVolumes, ""};
-  return {Filter::kModel, ""};
+  if (!node_selector_holds(spec, node)) return {FilterCode::kNodeSelector, ""};
+  if (!required_affinity_holds(spec, node)) return {FilterCode::kNodeAffinity, ""};
+  if (!volume_terms_hold(spec, node)) return {FilterCode::kVolumeNodeAffinity, ""};
+  return {FilterCode::kGpuModel, ""};
 }
 
 BlockerTally tally_blockers(const Problem& problem, const RemainingRoom& room, PodClassIndex pod_class,

@@ -18,31 +18,10 @@ namespace muster::explain {
 // Nodes charged to the first filter that excludes them. The counts add up to the nodes that were charged.
 class BlockerTally {
  public:
-  // In the order in which the filters are checked; the code of a resource names it.
-  enum class Filter : std::uint8_t {
-    kCordon,
-    kTaint,
-    kSelector,
-    kAffinity,
-    kVolumes,
-    kAntiAffinity,
-    kPodAffinity,
-    kSpread,
-    kModel,
-    kHostPorts,
-    kShortGpu,
-    kShortCpu,
-    kShortMemory,
-    kShortOther,
-    kShortPods,
-    kTopology,
-    kAvailable
-  };
-
   // `detail`: the resource's name, or the taint as `{key: value}`; else empty.
-  void charge(Filter filter, const std::string& detail, std::int64_t nodes);
+  void charge(FilterCode filter, const std::string& detail, std::int64_t nodes);
   std::int64_t available() const;
-  bool charges(Filter filter) const;  // some node
+  bool charges(FilterCode filter) const;  // some node
   // By code, in the order of the filters.
   std::vector<Blocker> blockers() const;
   // "0/4 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint {test: blocked}." Kubernetes'
@@ -50,13 +29,13 @@ class BlockerTally {
   std::string text() const;
 
  private:
-  std::map<std::pair<Filter, std::string>, std::int64_t> nodes_;
+  std::map<std::pair<FilterCode, std::string>, std::int64_t> nodes_;
 };
 
 // The filter of `NodeMismatch` that keeps the class off nodes of the node class, and the detail to charge it to.
 // Requires that one does.
-std::pair<BlockerTally::Filter, std::string> static_blocker(const Problem& problem, const PodClass& pod_class,
-                                                            const NodeClass& node_class);
+std::pair<FilterCode, std::string> static_blocker(const Problem& problem, const PodClass& pod_class,
+                                                  const NodeClass& node_class);
 
 // Charges every node for one more pod of the class in the remaining `room`, without required levels. Nodes of one group
 // must have equal free capacity, and the same anti-affinity. Cost: O(groups x (resources + devices)).

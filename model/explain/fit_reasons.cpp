@@ -186,8 +186,8 @@ ReasonCode FitReasons::inter_pod_reason(const ReasonSubject& subject, ReasonCode
     if (std::ranges::any_of(subject.need.items, helps)) continue;
     const BlockerTally& tally = census_.fresh_tally(item.pod_class);
     if (tally.available() > 0) continue;
-    if (tally.charges(BlockerTally::Filter::kPodAffinity)) return ReasonCode::kPodAffinity;
-    if (tally.charges(BlockerTally::Filter::kSpread)) return ReasonCode::kTopologySpread;
+    if (tally.charges(FilterCode::kPodAffinity)) return ReasonCode::kPodAffinity;
+    if (tally.charges(FilterCode::kTopologySpread)) return ReasonCode::kTopologySpread;
   }
   return open;
 }

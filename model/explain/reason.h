@@ -2,7 +2,9 @@
 // lines.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -31,6 +33,7 @@ enum class ReasonCode : std::uint8_t {
   kReclaimed,
   kPreempted
 };
+inline constexpr std::size_t kReasonCodes = static_cast<std::size_t>(ReasonCode::kPreempted) + 1;
 
 struct Reason {
   ReasonCode code = ReasonCode::kNone;
@@ -41,6 +44,9 @@ struct Reason {
 
 // "InsufficientGpu", "Insufficientrdma/hca", "NeverFits"; empty for kNone.
 std::string reason_text(const Reason& reason);
+
+// The reason with exactly this text; none if there is no such reason.
+std::optional<Reason> find_reason(std::string_view text);
 
 // `makeRoom`, in the order of its list.
 enum class MakeRoomCode : std::uint8_t {
@@ -56,11 +62,18 @@ enum class MakeRoomCode : std::uint8_t {
   kUndecided,
   kOutOfTime
 };
+inline constexpr std::size_t kMakeRoomCodes = static_cast<std::size_t>(MakeRoomCode::kOutOfTime) + 1;
 
 // "NotAllowed"; empty for kNone.
 std::string_view make_room_text(MakeRoomCode code);
 
+// The code with this text; none if there is no such code.
+std::optional<MakeRoomCode> find_make_room(std::string_view text);
+
 // `InsufficientGpu`, `InsufficientCpu`, ...; extended resources by their own name.
 std::string insufficient_text(std::string_view resource);
+
+// The resource of which insufficient_text makes exactly this text; none if there is no such resource.
+std::optional<std::string> insufficient_resource(std::string_view text);
 
 }  // namespace muster::explain

@@ -22,7 +22,7 @@ constexpr std::int32_t kMaxExponent = 100'000;
 constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
 constexpr Wide kWideLimit = Wide{1} << 126;
 
-InputError invalid(std::string message) { return {"InvalidValue", "", std::move(message)}; }
+InputError invalid(std::string message) { return {ErrorCode::kInvalidValue, "", std::move(message)}; }
 
 // The quoted text; a long one is cut, but never inside a UTF-8 character (later bytes of a character begin with the
 // bits 10).

@@ -11,13 +11,16 @@
 #include <utility>
 #include <vector>
 
+#include "model/base/error_code.h"
+
 namespace muster {
 
-// `code` is stable and for programs, as those of errors. `object` is the kind of object that `name` names: "node",
-// "pod", "gang", "queue", "priorityClass", "podTemplate", "disruptionBudget", or kImportRemark. If the name cannot be
-// read, it is the path in the line: "$.pods[3]". `message` is for people: what is wrong, and how it was handled.
+// `code`: kExceeded, kRemark, or that of the error which a strict reader makes of it. `object` is the kind of object
+// that `name` names: "node", "pod", "gang", "queue", "priorityClass", "podTemplate", "disruptionBudget", or
+// kImportRemark. If the name cannot be read, it is the path in the line: "$.pods[3]". `message` is for people: what is
+// wrong, and how it was handled.
 struct Warning {
-  std::string code;
+  ErrorCode code = ErrorCode::kNone;
   std::string object;
   std::string name;
   std::string message;
@@ -42,7 +45,7 @@ struct Anomalies {
       ++more;
     }
   }
-  void remark(std::string text) { tell({"Remark", std::string(kImportRemark), "$", std::move(text)}); }
+  void remark(std::string text) { tell({ErrorCode::kRemark, std::string(kImportRemark), "$", std::move(text)}); }
   std::size_t count() const { return warnings.size() + more; }
 };
 

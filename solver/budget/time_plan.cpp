@@ -1,25 +1,24 @@
 #include "solver/budget/time_plan.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace muster {
 namespace {
 
 double per(std::int64_t count, double nanoseconds) { return static_cast<double>(count) * nanoseconds / 1e6; }
-double per_us(std::int64_t count, double microseconds) { return static_cast<double>(count) * microseconds / 1e3; }
 
 StageNeeds needs_of(const InstanceSize& size, const LearntTimes& learnt) {
   const NeedTuning& tuning = kTuning.needs;
   StageNeeds needs;
   needs.formulation = per(size.node_kinds * size.pod_classes, tuning.supply_ns) / kTuning.parts.half;
   needs.first_bound = kTuning.forecast.margin * kTuning.forecast.answer_ms + kTuning.parts.half * learnt.first_plan;
-  const double leaving = per_us(size.leaving_of_kinds, tuning.leaving_plan_us);
-  needs.good_evictions = kTuning.forecast.repeat * leaving;
   needs.search = learnt.checking;
   const double gain = tuning.gain_times * learnt.first_plan;
-  needs.all_gain = kTuning.forecast.margin * gain;
+  // A search leaves all alone that an eviction depends on, and so finds little where pods leave.
+  needs.all_gain = size.leaving > 0 ? std::numeric_limits<double>::infinity() : kTuning.forecast.margin * gain;
   if (!size.is_large()) return needs;
-  needs.first_plan = std::max(learnt.first_plan, leaving);
+  needs.first_plan = learnt.first_plan;
   needs.alone = gain;
   return needs;
 }
@@ -31,16 +30,14 @@ GreedyTimes greedy_of(const InstanceSize& size, const LearntTimes& learnt, const
   const bool follows = budget.has_milp && !plan.is_short_for_milp(budget.ms);
   if (size.items() > kTuning.size.very_large) greedy.starts = follows || !size.nodes_differ() ? 1 : kTuning.size.starts;
   if (!budget.has_clock) return greedy;
-  const bool has_all = !budget.has_milp || !size.is_large();
+  const bool has_all = !budget.has_milp || (!size.is_large() && size.leaving == 0);
   const bool is_short = budget.ms < learnt.greedy_start;
-  const bool evicts = budget.ms < plan.needs.good_evictions;
   const double ending = (size.leaving > 0 ? 2 : 1) * learnt.end + learnt.stopping;
   const auto until = [&](double part) { return (has_all ? 1 : part) * budget.ms - ending; };
-  const double more = evicts ? kTuning.parts.most : kTuning.parts.more_starts;
   greedy.first_alone = is_short;
-  greedy.first_ms = until(is_short ? 1 : evicts ? kTuning.parts.most : kTuning.parts.main);
-  greedy.more_ms = until(more);
-  greedy.planned_ms = more * budget.ms - ending;
+  greedy.first_ms = until(is_short ? 1 : kTuning.parts.main);
+  greedy.more_ms = until(kTuning.parts.more_starts);
+  greedy.planned_ms = kTuning.parts.more_starts * budget.ms - ending;
   greedy.claiming = kTuning.parts.most;
   return greedy;
 }

@@ -25,7 +25,6 @@ struct InstanceSize {
   std::int64_t node_kinds = 0;        // nodes that the MILP engine may have to distinguish
   std::int64_t occupied_nodes = 0;    // on which pods run
   std::int64_t leaving = 0;           // pods that may be evicted or moved
-  std::int64_t leaving_of_kinds = 0;  // of them, those on one node of each kind
 
   std::int64_t items() const { return pods + nodes; }
   bool is_large() const { return items() > kTuning.size.large; }
@@ -65,7 +64,6 @@ struct StageNeeds {
   double first_bound = 0;     // of the same: it gives a bound, if no plan
   double alone = 0;           // until the MILP engine finds little more than a search; 0: small
   double all_gain = 0;        // until it finds nothing more
-  double good_evictions = 0;  // until the MILP engine evicts as well as all starts of greedy
   double search = 0;          // to begin a search and to finish it
 };
 

@@ -424,6 +424,7 @@ MilpAnswer Search::run() {
     const std::int64_t most = std::numeric_limits<int>::max();
     words.insert(words.end(), {"-maxNodes", std::to_string(std::min(request_.node_limit, most))});
   }
+  if (request_.without_cuts) words.insert(words.end(), {"-cuts", "off"});
   if (request_.without_preprocessing) words.insert(words.end(), {"-preprocess", "off"});
   words.insert(words.end(), {"-solve", "-quit"});
   std::vector<const char*> arguments;

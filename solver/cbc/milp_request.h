@@ -36,6 +36,9 @@ struct MilpRequest {
   bool relax = false;  // solve the LP relaxation only
   // Slower, but another way through CBC: some models make its preprocessing fail an assertion (signal 6).
   bool without_preprocessing = false;
+  // Another way where the default one runs out of time: branching alone, on small LPs. Some models are solved at once
+  // by one of the two, and hardly by the other.
+  bool without_cuts = false;
 };
 
 struct MilpAnswer {

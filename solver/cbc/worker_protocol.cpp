@@ -112,6 +112,7 @@ std::vector<std::byte> encode(const lp::Milp& milp, const MilpRequest& request) 
   writer.put(request.work.is_none() ? std::int64_t{-1} : request.work.left());
   writer.put(request.node_limit);
   writer.put(request.without_preprocessing);
+  writer.put(request.without_cuts);
   writer.put_all(request.start);
   writer.put(request.cutoff);
   writer.put(request.relax);
@@ -131,6 +132,7 @@ std::optional<Question> decode_question(std::span<const std::byte> bytes) {
   if (work >= 0) question.request.work = WorkLimit(work);
   reader.get(question.request.node_limit);
   reader.get(question.request.without_preprocessing);
+  reader.get(question.request.without_cuts);
   reader.get_all(question.request.start);
   reader.get(question.request.cutoff);
   reader.get(question.request.relax);

@@ -8,19 +8,18 @@
 #include <numeric>
 #include <utility>
 
-#include "heuristics/preemption/reprieve.h"
 #include "heuristics/state/fit.h"
 #include "heuristics/state/plan_of.h"
 #include "model/base/tuning.h"
-#include "model/objective/evaluation.h"
 #include "model/objective/level_bounds.h"
-#include "model/referee/referee.h"
 #include "solver/cbc/mps.h"
 #include "solver/column_generation/aggregate.h"
 #include "solver/column_generation/block_generation.h"
 #include "solver/column_generation/column_generation.h"
 #include "solver/column_generation/restricted_master.h"
+#include "solver/engine/choice_stage.h"
 #include "solver/engine/milp_passes.h"
+#include "solver/engine/offers.h"
 #include "solver/engine/repair.h"
 #include "solver/engine/whole_model.h"
 #include "solver/formulation/anti_affinity.h"
@@ -38,6 +37,14 @@ using column_generation::Blocks, column_generation::Priced, column_generation::P
     column_generation::RestrictedMaster;
 using formulation::EvictionCandidates, formulation::Formulation, formulation::FormulationSolution, lp::LinearExpression;
 using Configurations = Indexed<formulation::ResidualClassIndex, std::vector<formulation::Configuration>>;
+
+// Of a model of all nodes that there is time for.
+std::size_t most_node_columns(const MilpEngineOptions& options) {
+  if (options.deadline.is_deterministic())
+    return std::min(options.most_node_columns, kTuning.listing.counted_node_columns);
+  const auto left = std::chrono::duration_cast<std::chrono::microseconds>(options.deadline.left()).count();
+  return std::min(options.most_node_columns, static_cast<std::size_t>(left / kTuning.listing.column_us));
+}
 
 class Engine {
  public:
@@ -60,7 +67,14 @@ class Engine {
         whole_(whole),
         is_formulated_(whole.formulation.has_value()),
         bounds_(queue_bounds(problem_, ClusterState(problem_, ClusterState::Releasing::kFreed))),
-        repair_(setting, whole_.demand, bounds_) {
+        repair_(setting, whole_.demand, bounds_),
+        offers_(
+            {setting, repair_, ids_, options_, candidates.any},
+            [this] {
+              knows_incumbent_ = false;
+              tell();
+            },
+            outcome_) {
     outcome_.best = incumbent;
     outcome_.bounds.resize(ids_.size());
     choose_columns();
@@ -110,15 +124,8 @@ class Engine {
     states_ = whole_.pool.list_all({most_states(), options_.most_columns, [&] { return until.passed(); }});
     columns_ = Columns::kListed;
     if (states_) return;
-    all_nodes_.emplace(problem_, whole_, most_node_columns());
+    all_nodes_.emplace(problem_, whole_, most_node_columns(options_));
     columns_ = all_nodes_->is_whole() ? Columns::kAllNodes : Columns::kPriced;
-  }
-
-  std::size_t most_node_columns() const {
-    if (options_.deadline.is_deterministic())
-      return std::min(options_.most_node_columns, kTuning.listing.counted_node_columns);
-    const auto left = std::chrono::duration_cast<std::chrono::microseconds>(options_.deadline.left()).count();
-    return std::min(options_.most_node_columns, static_cast<std::size_t>(left / kTuning.listing.column_us));
   }
 
   std::size_t most_states() const {
@@ -270,7 +277,9 @@ class Engine {
   void tighten(LevelTask& task, double limit) const {
     const double whole = static_cast<double>(task.divisor) * std::floor(limit + 1e-6);
     if (!std::isfinite(whole) || std::abs(whole) > 9e18) return;
-    const std::int64_t told = task.sign * static_cast<std::int64_t>(whole) + task.expression.constant;
+    std::int64_t told = task.sign * static_cast<std::int64_t>(whole) + task.expression.constant;
+    if (const std::int64_t by_sums = options_.trivial[task.level]; task.sign * by_sums < task.sign * told)
+      told = by_sums;
     if (task.result.bound && task.sign * told >= task.sign * *task.result.bound) return;
     task.result.bound = told;
     tell(task.level, told);
@@ -530,6 +539,10 @@ class Engine {
     return true;
   }
 
+  void offer(ClusterState state, std::vector<PlannedEviction> evictions) {
+    offers_.offer(std::move(state), std::move(evictions), is_whole());
+  }
+
   std::vector<PlannedEviction> place(const RestrictedMaster& sub, const FormulationSolution& solution,
                                      const Configurations& configurations, ClusterState& state,
                                      bool in_some_order = false) const {
@@ -537,49 +550,6 @@ class Engine {
                                 sub.formulation->channels(), in_some_order},
                                solution, state)
         .evictions;
-  }
-
-  // Makes plans of an end state: as it is if the model was whole (one more pod can change a gang's minimum, and lower
-  // its share), and filled up, first with pods that need not have left.
-  void offer(ClusterState state, std::vector<PlannedEviction> evictions) {
-    if (is_whole()) keep_if_best(state, evictions);
-    if (candidates_.any) {
-      repair_.bring_back(state, evictions);
-      if (is_whole()) keep_if_best(state, evictions);
-      repair_.let_torn_gangs_go(state, evictions);
-    }
-    repair_.fill_up(state, options_.deadline);
-    if (candidates_.any) repair_.name_claimants(state, evictions);
-    keep_if_best(state, evictions);
-    if (!candidates_.any || is_whole() || options_.deadline.passed()) return;
-    repair_.claim_more(state, evictions, options_.deadline);
-    keep_if_best(state, evictions);
-  }
-
-  // Evictions obey rules that no single put can check, so the referee checks them here.
-  void keep_if_best(const ClusterState& state, const std::vector<PlannedEviction>& evictions) {
-    Candidate candidate{plan_of(problem_, state, evictions), {}};
-    candidate.levels = evaluate(problem_, shares_, candidate.plan);
-    if (!keep_if_best(std::move(candidate)) || !candidates_.any || options_.deadline.passed()) return;
-    // The current level determines no victims: the following levels begin with few.
-    StopRequest stop;
-    if (!options_.deadline.is_deterministic())
-      stop = [until = options_.deadline.after(options_.parts.relief)] { return Deadline::Clock::now() >= until; };
-    keep_if_best(preemption::reprieve_victims(problem_, shares_, outcome_.best, stop));
-  }
-
-  bool keep_if_best(Candidate candidate) {
-    if (compare(candidate.levels, outcome_.best.levels, ids_) <= 0) return false;
-    const Actions& actions = problem_.snapshot->policy.actions;
-    const bool evicts = actions.preempt || actions.reclaim || actions.consolidate || actions.stale;
-    const bool may_break = evicts || problem_.has_ordered_rules();
-    if (may_break && !referee::check_plan(*problem_.snapshot, problem_, shares_, candidate.plan).empty()) return false;
-    outcome_.best = std::move(candidate);
-    if (!outcome_.improved) outcome_.first_improved = Deadline::Clock::now();
-    outcome_.improved = true;
-    knows_incumbent_ = false;
-    tell();
-    return true;
   }
 
   // Diving: the certain part of the LP's solution is placed, and the remaining nodes and pods are priced anew as a
@@ -660,6 +630,7 @@ class Engine {
   Deadline::Clock::duration slowest_depth_{};    // and one step of a dive
   Deadline::Clock::duration slowest_opening_{};  // and blocks until the first solution
   MilpOutcome outcome_;
+  Offers offers_;
 };
 
 }  // namespace
@@ -678,11 +649,22 @@ MilpOutcome solve_milp(MilpPreparation& preparation, const Candidate& incumbent,
   outcome.best = incumbent;
   outcome.bounds.resize(incumbent.levels.values.size());
   if (preparation.took_too_long) return outcome;
+  if (candidates.any) {
+    // A model of all nodes finds what a choice cannot place, and gets about half of the time.
+    MilpEngineOptions first = options;
+    if (WholeModel(setting.problem, preparation.whole, most_node_columns(options)).is_whole())
+      first.parts.choosing = first.parts.placing = kTuning.parts.side;
+    outcome = choose_and_place(preparation, incumbent, backend, first);
+    if (options.deadline.passed()) return outcome;
+  }
   if (candidates.any || incumbent.plan.evictions.empty()) {
     const auto make_engine = [&](RestrictedMaster& whole, const Candidate& first, const MilpEngineOptions& of_pass) {
       return Engine(setting, whole, candidates, {}, first, backend, of_pass);
     };
-    MilpPass pass = MilpPasses(preparation, make_engine).run(preparation.whole, incumbent, options);
+    const MilpPasses passes(preparation, make_engine);
+    const std::size_t proven = passes.proven_levels(outcome, options.sums);
+    MilpPass pass = passes.run(preparation.whole, outcome.best, proven, options);
+    add_earlier(outcome, level_ids(setting.problem), pass.outcome);
     outcome = std::move(pass.outcome);
     if (pass.is_finished || !candidates.any || options.deadline.passed()) return outcome;
   }
@@ -694,6 +676,7 @@ MilpOutcome solve_milp(MilpPreparation& preparation, const Candidate& incumbent,
   outcome.improved = outcome.improved || second.improved;
   if (!outcome.first_improved) outcome.first_improved = second.first_improved;
   outcome.defects.insert(outcome.defects.end(), second.defects.begin(), second.defects.end());
+  for (const auto& [rule, times] : second.refused) outcome.refused[rule] += times;
   return outcome;
 }
 

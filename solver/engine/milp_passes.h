@@ -20,6 +20,7 @@ inline void add_earlier(const MilpOutcome& earlier, const std::vector<LevelId>& 
   outcome.improved = outcome.improved || earlier.improved;
   if (earlier.first_improved) outcome.first_improved = earlier.first_improved;
   outcome.defects.insert(outcome.defects.begin(), earlier.defects.begin(), earlier.defects.end());
+  for (const auto& [rule, times] : earlier.refused) outcome.refused[rule] += times;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     std::optional<std::int64_t>& bound = outcome.bounds[i];
     if (const auto& other = earlier.bounds[i]; other) {
@@ -44,9 +45,11 @@ class MilpPasses {
   MilpPasses(const MilpPreparation& preparation, const MakeEngine& make_engine)
       : preparation_(preparation), make_engine_(make_engine), ids_(level_ids(preparation.setting.problem)) {}
 
-  MilpPass run(column_generation::RestrictedMaster& whole, const Candidate& incumbent,
+  // `proven`: levels of the incumbent, from the first on, that are proven optimal.
+  MilpPass run(column_generation::RestrictedMaster& whole, const Candidate& incumbent, std::size_t proven,
                const MilpEngineOptions& options) const {
     auto engine = make_engine_(whole, incumbent, options);
+    engine.start_from(incumbent, proven);
     const std::optional<MilpEngineOptions> first = options_before(engine, options);
     if (!first) {
       MilpOutcome outcome = engine.run();
@@ -54,14 +57,24 @@ class MilpPasses {
     }
     column_generation::RestrictedMaster apart(preparation_.setting, preparation_.before, preparation_.candidates,
                                               preparation_.none_reserved);
-    MilpPass earlier = run(apart, incumbent, *first);
-    const std::size_t proven = proven_levels(earlier.outcome, options.sums);
+    MilpPass earlier = run(apart, incumbent, proven, *first);
+    proven = proven_levels(earlier.outcome, options.sums);
     if (proven == ids_.size()) return {std::move(earlier.outcome), true};
     if (options.deadline.passed()) return earlier;
     engine.start_from(earlier.outcome.best, proven);
     MilpOutcome outcome = engine.run();
     add_earlier(earlier.outcome, ids_, outcome);
     return {std::move(outcome), engine.is_finished()};
+  }
+
+  // The number of levels, from the first on, for which the plan is proven optimal, by the engine or by sums.
+  static std::size_t proven_levels(const MilpOutcome& outcome, const lp::SumBounds* sums) {
+    const std::vector<std::int64_t>& values = outcome.best.levels.values;
+    std::vector<std::optional<std::int64_t>> by_sums(values.size());
+    if (sums != nullptr) by_sums = sums->reached(outcome.best.levels);
+    std::size_t proven = 0;
+    while (proven < values.size() && (outcome.bounds[proven] == values[proven] || by_sums[proven])) ++proven;
+    return proven;
   }
 
  private:
@@ -80,16 +93,6 @@ class MilpPasses {
     first.most_node_columns = 0;
     first.deadline = options.deadline.part(options.parts.without_columns);
     return first;
-  }
-
-  // The number of levels, from the first on, for which the plan is proven optimal, by the engine or by sums.
-  static std::size_t proven_levels(const MilpOutcome& outcome, const lp::SumBounds* sums) {
-    const std::vector<std::int64_t>& values = outcome.best.levels.values;
-    std::vector<std::optional<std::int64_t>> by_sums(values.size());
-    if (sums != nullptr) by_sums = sums->reached(outcome.best.levels);
-    std::size_t proven = 0;
-    while (proven < values.size() && (outcome.bounds[proven] == values[proven] || by_sums[proven])) ++proven;
-    return proven;
   }
 
   const MilpPreparation& preparation_;

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "heuristics/state/groups.h"
+#include "solver/formulation/departures.h"
 
 namespace muster::formulation {
 namespace {
@@ -45,7 +46,8 @@ class Decoder {
     };
     std::ranges::stable_sort(order, {}, rank);
     for (const GangClassIndex index : order) place_class(index);
-    for (RunningCellIndex cell : in_.demand.running.indices()) explain(cell);
+    decoded_.evictions =
+        explain_departures({in_.problem, in_.demand, in_.channels}, solution_.evicted, leaving_, state_);
     return std::move(decoded_);
   }
 
@@ -190,60 +192,6 @@ class Decoder {
     for (const auto& [zone, count] : moves)
       for (std::int64_t n = 0; n < count && next < pods.size(); ++n, ++next)
         place_gang(in_.problem.pods[pods[next]].gang, {{cell, {pods[next]}, 1, zone}});
-  }
-
-  // The claimant of the eviction: a placed pod, on its own node if there is one.
-  void explain(RunningCellIndex index) {
-    auto evicted = solution_.evicted[index];
-    for (const PodIndex pod : leaving_[index]) {
-      if (state_.is_present(pod)) {
-        const bool is_back = state_.place_of(pod) == snapshot_place(in_.problem, pod);
-        if (!is_back) decoded_.evictions.push_back({pod, EvictionReason::kConsolidate, claimant_of_move(pod)});
-        continue;
-      }
-      while (!evicted.empty() && evicted.back().second == 0) evicted.pop_back();
-      if (evicted.empty()) {  // a rounded solution: some evicted pod of the class has a reason
-        decoded_.evictions.push_back({pod, EvictionReason::kPreempt, GangIndex::none()});
-        continue;
-      }
-      --evicted.back().second;
-      const std::size_t channel = evicted.back().first;
-      decoded_.evictions.push_back(
-          {pod, in_.channels[channel].reason, claimant_of(channel, in_.problem.pods[pod].node)});
-    }
-  }
-
-  // Gangs of which a pod that waited is placed, by node, and any of them.
-  struct Winners {
-    std::map<NodeIndex, GangIndex> by_node;
-    GangIndex any = GangIndex::none();
-
-    void add(const Problem& problem, const ClusterState& state, PodIndex pod) {
-      if (!state.is_present(pod) || problem.pods[pod].status != PodStatus::kPending) return;
-      by_node.try_emplace(state.node_of(pod), problem.pods[pod].gang);
-      if (any.is_none()) any = problem.pods[pod].gang;
-    }
-    GangIndex on(NodeIndex node) const {
-      const auto found = by_node.find(node);
-      return found != by_node.end() ? found->second : any;
-    }
-  };
-
-  GangIndex claimant_of(std::size_t channel, NodeIndex node) {
-    const auto [found, is_new] = winners_of_channel_.try_emplace(channel);
-    if (is_new)
-      for (const GangClassIndex index : in_.channels[channel].claimants)
-        for (const GangIndex gang : in_.demand.gang_classes[index].gangs)
-          for (const PodIndex pod : in_.problem.gangs[gang].pods) found->second.add(in_.problem, state_, pod);
-    return found->second.on(node);
-  }
-
-  GangIndex claimant_of_move(PodIndex moved) {
-    if (!winners_) {
-      winners_.emplace();
-      for (const PodIndex pod : in_.problem.pods.indices()) winners_->add(in_.problem, state_, pod);
-    }
-    return winners_->on(in_.problem.pods[moved].node);
   }
 
   struct Share {
@@ -409,8 +357,6 @@ class Decoder {
   Indexed<DemandIndex, std::vector<std::int64_t>> reserved_;      // by zone: slots that tied pods are still to take
   Indexed<DemandIndex, std::vector<std::int64_t>> left_in_part_;  // of FormulationSolution::by_part
   Indexed<RunningCellIndex, std::vector<PodIndex>> leaving_;      // pods that do not stay where they run
-  std::map<std::size_t, Winners> winners_of_channel_;
-  std::optional<Winners> winners_;
   Decoded decoded_;
 };
 

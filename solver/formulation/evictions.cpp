@@ -157,12 +157,24 @@ void Formulation::add_exits_of(GangClassIndex index) {
   }
 }
 
+// Whether the gang could ever have more pods than its minimum; true for trees, without looking.
+bool Formulation::may_have_surplus(GangClassIndex index) const {
+  const GangClass& gang_class = in_.demand.gang_classes[index];
+  const Group& root = in_.problem.groups[in_.problem.gangs[gang_class.gangs.front()].root];
+  if (!root.is_leaf()) return true;
+  std::int64_t most = in_.base.members(in_.problem.gangs[gang_class.gangs.front()].root);
+  for (const RunningCellIndex cell : gang_class.running) most += in_.demand.running[cell].count();
+  for (const CellIndex cell : gang_class.cells)
+    if (in_.demand.cells[cell].moves.is_none()) most += in_.demand.cells[cell].count();
+  return most > root.minimum;
+}
+
 void Formulation::add_exit(GangClassIndex index, std::size_t channel, bool whole, bool surplus) {
   const GangClass& gang_class = in_.demand.gang_classes[index];
   Exit exit{channel, -1, {}};
   const std::string label = std::to_string(index.value()) + "_" + std::to_string(channel);
   if (whole) exit.gone = model_.add_column(0, static_cast<double>(gang_class.size()), true, "o" + label);
-  if (surplus && !gang_class.is_singles)
+  if (surplus && !gang_class.is_singles && (!in_.pooled || may_have_surplus(index)))
     for (RunningCellIndex cell : gang_class.running)
       exit.surplus.push_back(model_.add_column(0, static_cast<double>(in_.demand.running[cell].count()), true,
                                                "e" + label + "_" + std::to_string(cell.value())));

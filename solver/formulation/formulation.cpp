@@ -52,12 +52,16 @@ Formulation::Formulation(const FormulationInput& input)
       running_[g.queue].push_back(gang);
   }
   if (!in_.demand.running.empty()) add_exits();
-  add_parts();
-  add_supply_rows();
-  add_capacity_rows();
+  if (in_.pooled) {
+    ask_pool();
+  } else {
+    add_parts();
+    add_supply_rows();
+    add_capacity_rows();
+  }
   add_queue_rows();
   if (!in_.demand.running.empty()) add_claims();
-  if (in_.anti_affinity.spans_nodes()) add_anti_affinity_rows();
+  if (!in_.pooled && in_.anti_affinity.spans_nodes()) add_anti_affinity_rows();
   if (!in_.supply.parts.empty())
     OrderedRows({in_.problem, in_.demand, in_.supply, in_.base, part_columns_,
                  [&](RunningCellIndex cell) { return staying(cell); }},
@@ -334,6 +338,33 @@ void Formulation::add_supply_rows() {
     }
     if (parts > 1 && !flow.terms.empty()) model_.add_constraint(flow, 0, 0, name("flow", d.value()));
   }
+}
+
+// Every pod that is placed or stays, wherever it runs now.
+void Formulation::ask_pool() {
+  for (const CellIndex cell : in_.demand.cells.indices()) {
+    const DemandIndex demand = in_.demand.cells[cell].demand;
+    if (cell_columns_[cell].size() <= 1) {
+      asked_.push_back({demand, ZoneIndex::none(), placed(cell)});
+      continue;
+    }
+    for (std::size_t zone = 0; zone < cell_columns_[cell].size(); ++zone) {
+      lp::LinearExpression there;
+      there.add(cell_columns_[cell][zone].column, cell_columns_[cell][zone].pods);
+      asked_.push_back({demand, ZoneIndex(zone), std::move(there)});
+    }
+  }
+  for (const RunningCellIndex cell : in_.demand.running.indices())
+    asked_.push_back({in_.demand.running[cell].stay, zone_of(cell), staying(cell)});
+}
+
+// The zone in which all pods of the cell run; none if they run in several, or if there is only one.
+ZoneIndex Formulation::zone_of(RunningCellIndex cell) const {
+  if (in_.supply.zone_count == 1) return ZoneIndex::none();
+  const std::vector<PodIndex>& pods = in_.demand.running[cell].pods;
+  const auto zone = [&](PodIndex pod) { return in_.zones.of_node[in_.problem.pods[pod].node]; };
+  const bool is_one = std::ranges::all_of(pods, [&](PodIndex pod) { return zone(pod) == zone(pods.front()); });
+  return is_one ? zone(pods.front()) : ZoneIndex::none();
 }
 
 // For each class that affinity or spread involves, the number of its pods in each part with a room that takes them.

@@ -44,6 +44,7 @@
 #include "heuristics/state/fit.h"
 #include "model/objective/fair_share.h"
 #include "model/objective/levels.h"
+#include "model/snapshot/plan.h"
 #include "solver/formulation/anti_affinity.h"
 #include "solver/formulation/configuration.h"
 #include "solver/formulation/demand.h"
@@ -64,6 +65,9 @@ struct FormulationInput {
   const ClusterState& base;    // the same without those that may leave
   bool exact = false;  // has all configurations: supply and rooms hold with equality, all levels can be expressed
   std::optional<Deadline> deadline = {};  // for building it, see ModelBuilder::begin_timed
+  // No pod has a place: the supply has no residents (collect_pooled_supply), and what is asked of it (asked()) is left
+  // to rows of the caller. Anti-affinity, affinity and spread are not in the model.
+  bool pooled = false;
 };
 
 // The reason for which a pod may be evicted, and its claimants: claimants of one kind. With preempt: of the victim's
@@ -83,6 +87,13 @@ struct FormulationSolution {
   std::vector<std::vector<std::pair<std::size_t, std::int64_t>>> configurations;  // by room class: (position, nodes)
   // Of each running cell: (channel, pods that are evicted by it).
   Indexed<RunningCellIndex, std::vector<std::pair<std::size_t, std::int64_t>>> evicted;
+};
+
+// Pods that a pooled formulation asks for, of one demand class in one zone (none: anywhere).
+struct AskedPods {
+  DemandIndex demand;
+  ZoneIndex zone;
+  lp::LinearExpression pods;
 };
 
 class Formulation {
@@ -107,10 +118,15 @@ class Formulation {
   void hold(const LevelId& id, const lp::LinearExpression& expression, std::int64_t value);
 
   const std::vector<EvictionChannel>& channels() const { return channels_; }
+  // What supply has to hold; pooled only.
+  const std::vector<AskedPods>& asked() const { return asked_; }
 
   lp::ModelBuilder& model() { return model_; }
   const lp::ModelBuilder& model() const { return model_; }
   FormulationSolution read(const std::vector<double>& x) const;
+  // What a plan decides: the columns of gangs, placed pods and evictions with their values. The others follow. Moves
+  // are left open.
+  std::vector<std::pair<std::int32_t, std::int64_t>> decisions_of(const Plan& plan) const;
   // Makes a fractional solution of the LP relaxation integral: of each room class the whole nodes of every
   // configuration, then the largest remainders. Gangs and pods are rounded up, and decoding determines which of them
   // find a place.
@@ -159,6 +175,7 @@ class Formulation {
   std::optional<std::size_t> preempt_channel(QueueIndex queue, std::int32_t priority);
   void add_exits_of(GangClassIndex index);
   void add_exit(GangClassIndex index, std::size_t channel, bool whole, bool surplus);
+  bool may_have_surplus(GangClassIndex index) const;
   void tie_exits(GangClassIndex index);
   void add_claims();
   void add_min_resources();
@@ -194,11 +211,14 @@ class Formulation {
   void add_topology(GangClassIndex index);
   void add_domains(GangClassIndex index, GroupIndex group);
   FormulationSolution rounded(const std::vector<double>& x, double share, bool with_remainders) const;
+  std::optional<std::size_t> channel_of(GangClassIndex victims, const Eviction& eviction) const;
   FormulationSolution read_demand(const std::function<std::int64_t(std::int32_t)>& count_of) const;
   std::vector<DomainIndex> running_domains(GroupIndex group, TopologyLevelIndex level) const;
   std::vector<DomainIndex> domains_of(TopologyLevelIndex level) const;
   void add_cell_columns(CellIndex cell, bool located);
   void add_supply_rows();
+  void ask_pool();
+  ZoneIndex zone_of(RunningCellIndex cell) const;
   void add_part_rows(DemandIndex demand, const std::vector<CellIndex>& located, const std::vector<CellIndex>& free);
   void add_parts();
   std::int32_t add_supply_row(const lp::LinearExpression& asked, std::string label);
@@ -259,6 +279,7 @@ class Formulation {
   FormulationInput in_;
   lp::ModelBuilder model_;
   std::map<GangIndex, std::vector<Way>> ways_;
+  std::vector<AskedPods> asked_;
   std::vector<EvictionChannel> channels_;
   std::vector<Granted> granted_;  // by channel
   std::map<std::pair<QueueIndex, std::int32_t>, std::optional<std::size_t>> preempt_channels_;

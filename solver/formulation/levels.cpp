@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <string>
 
 #include "heuristics/state/groups.h"
@@ -132,13 +133,16 @@ Formulation::Bounded Formulation::capped(Bounded inner, std::int64_t cap, const 
     inner.expression.constant = std::min(inner.expression.constant, cap);
     return {inner.expression, inner.expression.constant};
   }
+  // In units of the common divisor: as an integer it lets CBC prove in an instant what it searches for as a fraction.
+  std::int64_t unit = std::gcd(cap, inner.expression.constant);
+  for (const auto& [term, coefficient] : inner.expression.terms) unit = std::gcd(unit, coefficient);
   const std::int32_t column =
-      model_.add_column(0, static_cast<double>(cap), false, label + std::to_string(model_.columns()));
+      model_.add_column(0, static_cast<double>(cap / unit), true, label + std::to_string(model_.columns()));
   lp::LinearExpression room = inner.expression;
-  room.add(column, -1);
+  room.add(column, -unit);
   model_.add_constraint(room, 0, lp::kInfinity, label);
   Bounded result;
-  result.expression.add(column, 1);
+  result.expression.add(column, unit);
   result.most = cap;
   return result;
 }

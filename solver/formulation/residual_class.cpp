@@ -123,23 +123,6 @@ class NodeView {
   bool pinned_ = false, tied_ = false;
 };
 
-// Pods of the class that one node of the room could take, if it took nothing else.
-std::int64_t most_alone(const PodClass& pod_class, const NodeClass& node_class, const ResidualClass& room) {
-  std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  for (std::size_t r = 0; r < room.free.size(); ++r)
-    if (pod_class.request[r] > 0) most = std::min(most, room.free[r] / pod_class.request[r]);
-  if (pod_class.gpu.devices == 0) return most;
-  const DeviceUnits units = share_units(pod_class, node_class);
-  std::int64_t shares = 0, on_one = 0;
-  DeviceUnits known = 0;
-  for (const DeviceUnits free : room.free_devices) {
-    if (free != known) on_one = free / units;
-    known = free;
-    shares += on_one;
-  }
-  return std::min(most, shares / pod_class.gpu.devices);
-}
-
 // The demand classes of which one pod fits into the room in its current state; first those that run there.
 void find_demands(const Problem& problem, const Demand& demand, const std::vector<DemandIndex>& refused,
                   ResidualClass& room) {
@@ -170,6 +153,22 @@ void find_demands(const Problem& problem, const Demand& demand, const std::vecto
 }
 
 }  // namespace
+
+std::int64_t most_alone(const PodClass& pod_class, const NodeClass& node_class, const ResidualClass& room) {
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t r = 0; r < room.free.size(); ++r)
+    if (pod_class.request[r] > 0) most = std::min(most, room.free[r] / pod_class.request[r]);
+  if (pod_class.gpu.devices == 0) return most;
+  const DeviceUnits units = share_units(pod_class, node_class);
+  std::int64_t shares = 0, on_one = 0;
+  DeviceUnits known = 0;
+  for (const DeviceUnits free : room.free_devices) {
+    if (free != known) on_one = free / units;
+    known = free;
+    shares += on_one;
+  }
+  return std::min(most, shares / pod_class.gpu.devices);
+}
 
 bool is_metered(const Problem& problem, const Demand& demand, const Cell& cell) {
   const PodClass& pod_class = problem.pod_classes[demand.classes[cell.demand].pod_class];

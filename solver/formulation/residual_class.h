@@ -41,6 +41,9 @@ struct ResidualClass {
   std::int64_t count() const { return static_cast<std::int64_t>(nodes.size()); }
 };
 
+// Pods of the class that one node of the room could take, if it took nothing else; by its resources and devices alone.
+std::int64_t most_alone(const PodClass& pod_class, const NodeClass& node_class, const ResidualClass& room);
+
 // Nodes of one zone that lie in the same domains of all relevant rules of affinity and spread.
 struct SupplyPart {
   ZoneIndex zone;

@@ -53,8 +53,8 @@ class OnlineBatch {
       take_all(order);
       restore(order, by_arrival);
     }
-    for (std::size_t trial = 0; trial < kTuning.online_batch.trials_per_pod * classes_.size(); ++trial) {
-      if (trial % kTuning.online_batch.priced_every == 0) nodes_.price_hosts();
+    for (std::size_t trial = 0; trial < kTuning.online.batch.trials_per_pod * classes_.size(); ++trial) {
+      if (trial % kTuning.online.batch.priced_every == 0) nodes_.price_hosts();
       if (!try_others()) break;
     }
     for (const std::size_t pod : order) {
@@ -68,7 +68,7 @@ class OnlineBatch {
   double work(std::size_t pod) const { return nodes_.pod_of(classes_[pod]).work(); }
   double reward(std::size_t pod) const {
     const policies::OnlineClass& one = nodes_.pod_of(classes_[pod]);
-    return one.devices == 0 ? kTuning.online.core_worth * one.cpu : kTuning.online_batch.reward * one.work();
+    return one.devices == 0 ? kTuning.online.core_worth * one.cpu : kTuning.online.batch.reward * one.work();
   }
   std::size_t below(std::size_t count) { return static_cast<std::size_t>(random_() % count); }
 
@@ -89,7 +89,7 @@ class OnlineBatch {
 
   void put_all(const std::vector<std::size_t>& pods) {
     for (std::size_t i = 0; i < pods.size(); ++i) {
-      if (i % kTuning.online_batch.priced_every == 0) nodes_.price_hosts();
+      if (i % kTuning.online.batch.priced_every == 0) nodes_.price_hosts();
       put(pods[i]);
     }
   }
@@ -119,7 +119,7 @@ class OnlineBatch {
     std::vector<std::size_t> result, placed, dropped;
     for (std::size_t pod = 0; pod < places_.size(); ++pod) (places_[pod] ? placed : dropped).push_back(pod);
     if (placed.empty()) return result;
-    const std::size_t wanted = 2 + below(kTuning.online_batch.most_taken - 1);
+    const std::size_t wanted = 2 + below(kTuning.online.batch.most_taken - 1);
     if (!dropped.empty() && below(2) == 0) result.push_back(dropped[below(dropped.size())]);
     const std::size_t node = places_[placed[below(placed.size())]]->node;
     for (const std::size_t pod : placed) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "solver/formulation/departure_kinds.h"
 
 namespace muster::portfolio {
 namespace {
@@ -36,7 +35,6 @@ InstanceSize instance_size(const Problem& problem) {
                         ? std::min(size.nodes, std::ssize(problem.node_classes) + size.occupied_nodes)
                         : size.nodes;
   size.leaving = leaving(problem);
-  if (size.leaving > 0) size.leaving_of_kinds = formulation::leaving_of_kinds(problem);
   return size;
 }
 

@@ -6,7 +6,7 @@
 
 namespace muster::portfolio {
 
-// Cost: O(pods + nodes), and that of leaving_of_kinds if the policy lets pods leave.
+// Cost: O(pods + nodes).
 InstanceSize instance_size(const Problem& problem);
 
 }  // namespace muster::portfolio

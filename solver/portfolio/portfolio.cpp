@@ -405,6 +405,7 @@ class Cycle {
           std::chrono::duration<double, std::milli>(*outcome.first_improved - start).count());
     solution_.phases_ms.emplace_back("milp", milliseconds_since(start));
     solution_.defects.insert(solution_.defects.end(), outcome.defects.begin(), outcome.defects.end());
+    solution_.refused = std::move(outcome.refused);
     if (outcome.improved)
       offers_.insert(offers_.begin(), {std::move(outcome.best), Origin::kMilp, std::move(outcome.bounds)});
     else

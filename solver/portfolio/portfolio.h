@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -48,6 +49,8 @@ struct Solution {
   std::vector<std::pair<std::string_view, double>> phases_ms;  // greedy, milp, search, verify
   std::vector<std::string> defects;  // plans that the referee rejected, and workers that died: counted and logged
   std::int64_t rejected_plans = 0;   // by the referee
+  // Better plans that engines made and gave up, as the referee found them to break a rule: how often which.
+  std::map<referee::Rule, std::int64_t> refused;
 };
 
 // Owns what outlives a cycle: the worker process. One for each solving thread. Never throws because of a worker.

@@ -35,7 +35,7 @@ class Trace : public testing::Test {
   std::vector<Json> all_lines() const { return parsed(workplace.content("trace.jsonl")); }
   std::vector<Json> trace() const {
     std::vector<Json> lines = all_lines();
-    std::erase_if(lines, [](const Json& line) { return line.contains("timePlan"); });
+    std::erase_if(lines, [](const Json& line) { return line.contains("timePlan") || line.contains("refused"); });
     return lines;
   }
   Outcome solve(const std::string& options, const std::string& input) const {

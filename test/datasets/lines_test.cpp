@@ -24,12 +24,14 @@ Counts accept(const std::string& line) {
   muster_v1::SnapshotReader reader;
   auto snapshot = reader.read(line);
   if (!snapshot) {
-    ADD_FAILURE() << snapshot.error().code << " " << snapshot.error().path << ": " << snapshot.error().message;
+    ADD_FAILURE() << error_code_text(snapshot.error().code) << " " << snapshot.error().path << ": "
+                  << snapshot.error().message;
     return counts;
   }
   const auto problem = build_problem(*snapshot);
   if (!problem) {
-    ADD_FAILURE() << problem.error().code << " " << problem.error().path << ": " << problem.error().message;
+    ADD_FAILURE() << error_code_text(problem.error().code) << " " << problem.error().path << ": "
+                  << problem.error().message;
     return counts;
   }
   counts.nodes = problem->nodes.size();

@@ -29,7 +29,7 @@ void run(std::uint8_t choice, std::string text) {
   options.expand = (choice & kExpand) != 0;
   if (text.size() > kLimits.max_bytes) return;
   const auto made = muster::kubernetes::import_kubernetes_text(std::move(text), options, kLimits);
-  if (!made) return require(!made.error().code.empty() && !made.error().message.empty());
+  if (!made) return require(!error_code_text(made.error().code).empty() && !made.error().message.empty());
   muster::json::JsonDocument document;
   require(!document.parse(made->line, {made->line.size(), 64}));
   // What the format refuses beyond the import, such as running pods that do not fit, names its object.

@@ -403,7 +403,8 @@ TEST(ReasonsByTheText, AreThoseOfASecondReading) {
         continue;  // reason: eviction
       if (entry.pending == 0 || has_minimum || built->groups[built->gangs[entry.gang].root].minimum == 0) continue;
       Told told{explain::reason_text(entry.reason), std::string(explain::make_room_text(entry.make_room)), {}};
-      for (const explain::Blocker& blocker : entry.blockers) told.blockers[blocker.code] += blocker.nodes;
+      for (const explain::Blocker& blocker : entry.blockers)
+        told.blockers[filter_text(blocker.filter)] += blocker.nodes;
       ASSERT_EQ(text_of(told), text_of(reading.of(entry.gang)))
           << "seed " << seed << ", gang " << built->gangs[entry.gang].name
           << "\n{\"format\":\"muster/v1\",\"time\":1000000," << body << "}";

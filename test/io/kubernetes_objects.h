@@ -97,11 +97,11 @@ inline ImportedObjects imported_text(const std::string& text, const kubernetes::
   if (broken) return {};
   const auto made = kubernetes::import_kubernetes(document, options);
   if (!made) {
-    ADD_FAILURE() << made.error().code << " " << made.error().path << " " << made.error().message;
+    ADD_FAILURE() << error_code_text(made.error().code) << " " << made.error().path << " " << made.error().message;
     return {};
   }
   const auto read = muster_v1::SnapshotReader().read(made->line);
-  EXPECT_TRUE(read) << read.error().code << " " << read.error().path << " " << read.error().message;
+  EXPECT_TRUE(read) << error_code_text(read.error().code) << " " << read.error().path << " " << read.error().message;
   return {Json::parse(made->line), made->remarks};
 }
 

@@ -89,7 +89,8 @@ class Situation {
 };
 
 inline std::int64_t nodes_of(const explain::GangReport& report, std::string_view code) {
-  const auto at = std::ranges::find(report.blockers, code, &explain::Blocker::code);
+  const auto text_of = [](const explain::Blocker& blocker) { return filter_text(blocker.filter); };
+  const auto at = std::ranges::find(report.blockers, code, text_of);
   return at == report.blockers.end() ? 0 : at->nodes;
 }
 

@@ -202,7 +202,7 @@ void check_warnings(const Scenario& scenario, const Anomalies& anomalies, Judgem
   std::set<std::string> told;
   for (const Warning& warning : anomalies.warnings) {
     if (warning.object == kImportRemark) continue;  // of the list as a whole
-    told.insert(warning.code + " " + warning.object + " " + warning.name);
+    told.insert(std::string(error_code_text(warning.code)) + " " + warning.object + " " + warning.name);
   }
   for (const std::string& expected : scenario.warnings) {
     if (told.contains(expected)) continue;

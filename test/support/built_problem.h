@@ -26,7 +26,8 @@ class BuiltProblem {
       : snapshot_(std::make_unique<Snapshot>(read(body, oddities))) {
     Result<Problem> built = build_problem(*snapshot_);
     if (!built) {
-      ADD_FAILURE() << built.error().code << " at " << built.error().path << ": " << built.error().message;
+      ADD_FAILURE() << error_code_text(built.error().code) << " at " << built.error().path << ": "
+                    << built.error().message;
       return;
     }
     problem_ = std::move(*built);
@@ -50,15 +51,16 @@ class BuiltProblem {
     Result<Snapshot> snapshot =
         muster_v1::SnapshotReader({.strict = oddities == Oddities::kErrors}).read(line_of(body));
     if (snapshot) return std::move(*snapshot);
-    ADD_FAILURE() << snapshot.error().code << " at " << snapshot.error().path << ": " << snapshot.error().message;
+    ADD_FAILURE() << error_code_text(snapshot.error().code) << " at " << snapshot.error().path << ": "
+                  << snapshot.error().message;
     return {};
   }
   // What is wrong with it, as "code path"; empty if nothing is. What is plain from the line alone the reader refuses.
   static std::string error_of(const std::string& body) {
     Result<Snapshot> snapshot = muster_v1::SnapshotReader().read(line_of(body));
-    if (!snapshot) return snapshot.error().code + " " + snapshot.error().path;
+    if (!snapshot) return std::string(error_code_text(snapshot.error().code)) + " " + snapshot.error().path;
     const Result<Problem> built = build_problem(*snapshot);
-    return built ? "" : built.error().code + " " + built.error().path;
+    return built ? "" : std::string(error_code_text(built.error().code)) + " " + built.error().path;
   }
 
  private:

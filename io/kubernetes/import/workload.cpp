@@ -120,7 +120,7 @@ bool ImportedWorkload::read_pods(ObjectVisitor& visitor) {
     }
     bind(pod);
     if (in.strict && pod.state.is_on_node() && !cluster_.has_node(pod.state.node)) {
-      return in.fail(object.value, "UnknownNode",
+      return in.fail(object.value, ErrorCode::kUnknownNode,
                      "it runs on " + std::string(pod.state.node) + ", a node that is not in the input");
     }
     owners_.join(pod);

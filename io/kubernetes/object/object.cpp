@@ -46,8 +46,7 @@ void KubernetesReading::warn(const KubernetesObject& object, std::string_view ou
   if (!name.empty()) name += '/';
   name += object.name;
   if (object.name.empty()) name = error.path;
-  warnings.push_back(
-      {std::move(error.code), std::move(kind), std::move(name), error.message.append("; ").append(outcome)});
+  warnings.push_back({error.code, std::move(kind), std::move(name), error.message.append("; ").append(outcome)});
   with_paths = warnings.size() < Anomalies::kMostWarnings;
   error = {};
 }

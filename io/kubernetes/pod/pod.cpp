@@ -21,7 +21,8 @@ bool read_requests(KubernetesReading& in, const PodParts& parts, KubernetesPod& 
   if (!sum_requests(in, asked, pod.requests)) return false;
   for (const RequestedAmount& requested : pod.requests) {
     if (whole_units(requested) >= 0) continue;
-    return in.fail(pod.object, "TooLarge", "the sum of " + std::string(requested.resource) + " exceeds 64 bits");
+    return in.fail(pod.object, ErrorCode::kTooLarge,
+                   "the sum of " + std::string(requested.resource) + " exceeds 64 bits");
   }
   if (pod.owner.is_reservation) static_cast<void>(remove_resource(pod.requests, "nvidia.com/gpu"));
   return read_gpu_request(in, parts, pod.requests, pod.gpus.request) &&

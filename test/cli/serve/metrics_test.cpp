@@ -75,7 +75,7 @@ TEST_F(MetricsTest, CountWhatIsServedAndRefused) {
   metrics.answered("/v1/solve", 200, milliseconds(3));
   metrics.dropped("idle_timeout");
   metrics.reloaded(true);
-  metrics.refused_input("InvalidJson");
+  metrics.refused_input(ErrorCode::kInvalidJson);
   const std::string text = metrics.text({.queue_depth = 4, .requests_in_flight = 5, .connections = 6});
   expect_line(text, R"(muster_http_requests_total{path="/v1/solve",code="200"} 1)");
   expect_line(text, R"(muster_http_request_duration_seconds_count{path="/v1/solve"} 1)");

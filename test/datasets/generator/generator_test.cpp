@@ -291,7 +291,7 @@ TEST_P(BadGeneratorOptions, AreNamed) {
   GetParam().spoil(options);
   const auto fault = generator_fault(options);
   ASSERT_TRUE(fault);
-  EXPECT_EQ(fault->code, "InvalidOption");
+  EXPECT_EQ(error_code_text(fault->code), "InvalidOption");
   EXPECT_EQ(fault->path, GetParam().option);
 }
 INSTANTIATE_TEST_SUITE_P(

@@ -263,7 +263,7 @@ TEST_P(BadOpenbOptions, AreNamed) {
   GetParam().spoil(options);
   const auto fault = openb_fault(small(), options);
   ASSERT_TRUE(fault);
-  EXPECT_EQ(fault->code, "InvalidOption");
+  EXPECT_EQ(error_code_text(fault->code), "InvalidOption");
   EXPECT_EQ(fault->path, GetParam().option);
 }
 INSTANTIATE_TEST_SUITE_P(

@@ -337,7 +337,7 @@ TEST(ExportPlan, KaiNeedsUids) {
   const Case it{{placement("team/a", "n1")}, {}, list_of({node("n1"), pod("a")}), {}};
   const auto refused = attempt(it, {ExportFormat::kKai});
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, "MissingUid");
+  EXPECT_EQ(error_code_text(refused.error().code), "MissingUid");
   EXPECT_EQ(refused.error().path, "$.placements[0].pod");
 }
 
@@ -382,7 +382,7 @@ TEST(ExportPlan, ANameThatNoObjectCanHaveIsAnErrorWithItsPath) {
     const auto refused =
         attempt({{placement("ns/ok", "n1"), placement(name, "n1")}, {}, {}, {}}, {ExportFormat::kBindings});
     ASSERT_FALSE(refused) << name;
-    EXPECT_EQ(refused.error().code, "InvalidValue");
+    EXPECT_EQ(error_code_text(refused.error().code), "InvalidValue");
     EXPECT_EQ(refused.error().path, "$.placements[1].pod");
   }
   EXPECT_EQ(attempt({{}, {eviction("a/b/c", "n1")}, {}, {}}, {ExportFormat::kBindings}).error().path,
@@ -393,7 +393,7 @@ TEST(ExportPlan, APodThatIsInAListTwiceIsAnErrorWithItsPath) {
   const auto refused =
       attempt({{placement("ns/a", "n1"), placement("ns/a", "n2")}, {}, {}, {}}, {ExportFormat::kDeltas});
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, "DuplicateName");
+  EXPECT_EQ(error_code_text(refused.error().code), "DuplicateName");
   EXPECT_EQ(refused.error().path, "$.placements[1].pod");
 }
 

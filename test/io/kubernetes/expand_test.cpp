@@ -173,15 +173,16 @@ TEST(KubernetesExpand, WhatCannotBeMadeIsRefused) {
     EXPECT_FALSE(made) << one.dump();
     return made ? InputError{} : made.error();
   };
-  EXPECT_EQ(refusal(owner("apps/v1", "Deployment", "web", Json::object())).code, "MissingKey");
+  EXPECT_EQ(error_code_text(refusal(owner("apps/v1", "Deployment", "web", Json::object())).code), "MissingKey");
   const Json huge = {{"replicas", 2'000'000'000}, {"template", template_of()}};
   for (const char* kind : {"Deployment", "ReplicaSet", "StatefulSet"}) {
     const InputError error = refusal(owner("apps/v1", kind, "web", huge));
-    EXPECT_EQ(error.code, "TooLarge");
+    EXPECT_EQ(error_code_text(error.code), "TooLarge");
     EXPECT_EQ(error.message.find(std::string(kind) + " team/web: "), 0U) << error.message;
   }
-  EXPECT_EQ(refusal(leader_workers(2'000'000'000, 2'000'000'000)).code, "TooLarge");
-  EXPECT_EQ(refusal(owner("apps/v1", "Deployment", "web", {{"replicas", "2"}, {"template", template_of()}})).code,
+  EXPECT_EQ(error_code_text(refusal(leader_workers(2'000'000'000, 2'000'000'000)).code), "TooLarge");
+  EXPECT_EQ(error_code_text(
+                refusal(owner("apps/v1", "Deployment", "web", {{"replicas", "2"}, {"template", template_of()}})).code),
             "WrongType");
   Json share = owner("apps/v1", "Deployment", "web", {{"template", template_of()}});
   share["spec"]["template"]["metadata"]["annotations"] = {{"gpu-fraction", "2"}};

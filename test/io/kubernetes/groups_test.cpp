@@ -457,9 +457,9 @@ TEST(KubernetesQueues, PodsWithoutAQueueGoToDefaultOrKubernetes) {
 
 TEST(KubernetesQueues, OfTwoSystemsWithOneNameAreRefused) {
   const InputError error = refused({kai_queue("q"), volcano_queue("q")});
-  EXPECT_EQ(error.code, "DuplicateName");
+  EXPECT_EQ(error_code_text(error.code), "DuplicateName");
   EXPECT_EQ(error.message.rfind("Queue q: ", 0), 0U) << error.message;
-  EXPECT_EQ(refused({kai_queue("q", {{"parentQueue", "gone"}})}).code, "UnknownQueue");
+  EXPECT_EQ(error_code_text(refused({kai_queue("q", {{"parentQueue", "gone"}})}).code), "UnknownQueue");
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ class KaiSnapshot : public testing::Test {
   static std::string code_of(const std::string& file, std::size_t most = kMostSnapshotBytes) {
     const auto made = kai_snapshot_objects(file, most);
     EXPECT_FALSE(made);
-    return made ? "" : made.error().code;
+    return made ? "" : std::string(error_code_text(made.error().code));
   }
 
   std::string file_ = testing::TempDir() + "kai-snapshot-" + std::to_string(getpid()) + ".zip";

@@ -14,7 +14,7 @@ namespace {
 // The requirements as Kubernetes writes them in an object: "team In infra; spot DoesNotExist".
 std::string read(const std::string& text) {
   const Result<LabelSelector> selector = parse_label_selector(text);
-  if (!selector) return selector.error().code;
+  if (!selector) return std::string(error_code_text(selector.error().code));
   std::string told;
   for (const SelectorRequirement& requirement : selector->requirements) {
     static const char* const kNames[] = {"In", "NotIn", "Exists", "DoesNotExist"};

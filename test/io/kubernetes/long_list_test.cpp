@@ -86,7 +86,9 @@ std::string told_by(const Snapshot& snapshot) {
 
 std::string error_of(const std::vector<std::string>& pods, int threads) {
   const Result<Snapshot> snapshot = read(pods, threads);
-  return snapshot ? "" : snapshot.error().code + " " + snapshot.error().path + " " + snapshot.error().message;
+  return snapshot ? ""
+                  : std::string(error_code_text(snapshot.error().code)) + " " + snapshot.error().path + " " +
+                        snapshot.error().message;
 }
 
 TEST(LongList, IsReadTheSameByAnyNumberOfThreads) {

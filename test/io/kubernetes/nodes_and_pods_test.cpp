@@ -106,7 +106,7 @@ TEST(KubernetesPod, IsRefusedWhereItAsksForDevicesInTwoWays) {
   };
   for (const auto& [made, message] : cases) {
     const InputError error = refused({made});
-    EXPECT_EQ(error.code, "InvalidValue") << made.dump();
+    EXPECT_EQ(error_code_text(error.code), "InvalidValue") << made.dump();
     EXPECT_EQ(error.message.rfind("Pod team/a: ", 0), 0U) << error.message;
     EXPECT_NE(error.message.find(message), std::string::npos) << error.message;
     EXPECT_EQ(error.path.rfind("$.items[0]", 0), 0U) << error.path;
@@ -260,7 +260,7 @@ TEST(KubernetesPod, MayChooseNamespacesByTheLabelsOfThoseInTheList) {
 
 TEST(KubernetesPod, OnANodeThatIsNotInTheListIsAnError) {
   const InputError error = refused({node("n"), running(pod("a"), "m")});
-  EXPECT_EQ(error.code, "UnknownNode");
+  EXPECT_EQ(error_code_text(error.code), "UnknownNode");
   EXPECT_EQ(error.message.rfind("Pod team/a: ", 0), 0U) << error.message;
 }
 

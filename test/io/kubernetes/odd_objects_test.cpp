@@ -96,7 +96,7 @@ TEST(KubernetesOddObjects, PodsOfAPodGroupThatCannotBeReadAreHeld) {
 TEST(KubernetesOddObjects, AreErrorsWhereTheReaderIsStrict) {
   const Result<Snapshot> read = muster_v1::SnapshotReader().read(list_of({node("n"), running(pod("lost"), "gone")}));
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error().code, "UnknownNode");
+  EXPECT_EQ(error_code_text(read.error().code), "UnknownNode");
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ TEST(KubernetesHostPorts, OfInitContainersCountWhereTheseStay) {
 TEST(KubernetesHostPorts, ThatAreNoneAreRefused) {
   const InputError error = refused({with_ports("web", Json::parse(R"([{"hostPort":80,"protocol":"ICMP"}])"))});
   EXPECT_NE(error.message.find("Pod team/web"), std::string::npos) << error.message;
-  EXPECT_NE(refused({with_ports("web", Json::parse(R"([{"hostPort":65536}])"))}).code, "");
+  EXPECT_NE(error_code_text(refused({with_ports("web", Json::parse(R"([{"hostPort":65536}])"))}).code), "");
 }
 
 // More different ports than a problem has room for: the rarest are held, and the rest is planned.

@@ -155,7 +155,7 @@ TEST(KubernetesRequests, BeyondSixtyFourBitsAreAnErrorThatNamesThePod) {
       R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"n"},"spec":{)" OF(
           ASKS("1", "8000P") "," ASKS("1", "8000P")) "}}");
   ASSERT_FALSE(snapshot);
-  EXPECT_EQ(snapshot.error().code, "TooLarge");
+  EXPECT_EQ(error_code_text(snapshot.error().code), "TooLarge");
   EXPECT_NE(snapshot.error().message.find("Pod n/p"), std::string::npos);
 }
 

@@ -16,7 +16,7 @@ constexpr const char* kStart =
 std::string error_of(const std::vector<std::string>& lines) {
   EventReader reader;
   for (const std::string& line : lines) {
-    if (const auto error = reader.read(line)) return error->code + " " + error->path;
+    if (const auto error = reader.read(line)) return std::string(error_code_text(error->code)) + " " + error->path;
   }
   return "";
 }

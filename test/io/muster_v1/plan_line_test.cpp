@@ -67,7 +67,7 @@ explain::Report report_of(const Problem& problem) {
   report.gangs[1].reason = {explain::ReasonCode::kInsufficient, "gpu"};
   report.gangs[1].make_room = explain::MakeRoomCode::kPriority;
   report.gangs[1].message = "1/1 \"pods\"\x01";
-  report.gangs[1].blockers = {{"InsufficientGpu", 2}};
+  report.gangs[1].blockers = {{{explain::FilterCode::kInsufficientGpu}, 2}};
   report.queues = {{QueueIndex(0), {143'000, kUnlimited, 5}, {1'500'000, 2'500, 7}, {333'333, 1, 0}}};
   report.objective = {{{LevelKind::kShare, 50}, 8000, 9000},
                       {{LevelKind::kPreference, 0}, -150, 5},
@@ -145,9 +145,9 @@ TEST(PlanLine, IsReadBackAsTheSamePlan) {
   EXPECT_EQ(read->solver.gap, 0.125);
   ASSERT_EQ(read->gangs.size(), 2U);
   EXPECT_EQ(read->gangs[0].name, "a\tpod");
-  EXPECT_EQ(read->gangs[0].phase, "Unschedulable");
-  EXPECT_EQ(read->gangs[0].reason, "InsufficientGpu");
-  EXPECT_EQ(read->gangs[0].make_room, "Priority");
+  EXPECT_EQ(explain::phase_name(read->gangs[0].phase), "Unschedulable");
+  EXPECT_EQ(claimed_text(read->gangs[0].reason, explain::reason_text), "InsufficientGpu");
+  EXPECT_EQ(claimed_text(read->gangs[0].make_room, explain::make_room_text), "Priority");
   EXPECT_EQ(read->gangs[0].message, "1/1 \"pods\"\x01");
   EXPECT_EQ(read->gangs[0].pending, 1);
   ASSERT_EQ(read->objective.size(), 3U);
@@ -181,7 +181,7 @@ TEST(PlanLine, OfEqualPlansIsEqualBytesWithoutTimings) {
 
 TEST(PlanLine, OfAnErrorIsReadBack) {
   std::string line;
-  write_error("x\"y", {"InvalidValue", "$.pods[\"a\"]", "no\nway"}, 17, line);
+  write_error("x\"y", {ErrorCode::kInvalidValue, "$.pods[\"a\"]", "no\nway"}, 17, line);
   EXPECT_EQ(
       line,
       R"({"format":"muster/v1","id":"x\"y","status":"error","error":{"code":"InvalidValue","path":"$.pods[\"a\"]","message":"no\nway","line":17}})");
@@ -189,14 +189,14 @@ TEST(PlanLine, OfAnErrorIsReadBack) {
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_TRUE(read->is_error);
   EXPECT_EQ(read->id, "x\"y");
-  EXPECT_EQ(read->error.code, "InvalidValue");
+  EXPECT_EQ(claimed_text(read->error.code, error_code_text), "InvalidValue");
   EXPECT_EQ(read->error.path, "$.pods[\"a\"]");
   EXPECT_EQ(read->error.message, "no\nway");
 }
 
 TEST(PlanLine, OfAnErrorIsValidUtf8WhateverItQuotes) {
   std::string line;
-  write_error("\xFF", {"InvalidJson", "$", "broken: \xC2"}, 1, line);
+  write_error("\xFF", {ErrorCode::kInvalidJson, "$", "broken: \xC2"}, 1, line);
   EXPECT_TRUE(nlohmann::json::accept(line));
 }
 
@@ -250,7 +250,7 @@ TEST(PlanLine, IsRefusedWhereItIsNotTrueToTheFormatOrTheSnapshot) {
   for (const Broken& broken : table) {
     const auto read = read_plan(broken.line, &i.problem);
     ASSERT_FALSE(read) << broken.line;
-    EXPECT_EQ(read.error().code, broken.code) << broken.line << "\n" << read.error().message;
+    EXPECT_EQ(error_code_text(read.error().code), broken.code) << broken.line << "\n" << read.error().message;
     EXPECT_EQ(read.error().path, broken.path) << broken.line << "\n" << read.error().message;
   }
 }

@@ -13,7 +13,8 @@ Snapshot read(const std::string& members) {
   auto snapshot = SnapshotReader().read(R"({"format":"muster/v1",)" + members + "}");
   if (!snapshot) {
     ADD_FAILURE() << members << "\n"
-                  << snapshot.error().code << " " << snapshot.error().path << " " << snapshot.error().message;
+                  << error_code_text(snapshot.error().code) << " " << snapshot.error().path << " "
+                  << snapshot.error().message;
     return {};
   }
   return std::move(*snapshot);

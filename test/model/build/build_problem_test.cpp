@@ -550,7 +550,7 @@ TEST(BuildProblem, NamesTheSameErrorForAnyNumberOfThreads) {
       Snapshot snapshot = BuiltProblem::read(large_cluster(more));
       const Result<Problem> built = build_problem(snapshot, threads);
       ASSERT_FALSE(built) << expected;
-      EXPECT_EQ(built.error().code + " " + built.error().path, expected) << threads;
+      EXPECT_EQ(std::string(error_code_text(built.error().code)) + " " + built.error().path, expected) << threads;
     }
   }
 }

@@ -132,7 +132,7 @@ TEST(OddSnapshot, WarningsNameWhatIsWrongOnce) {
       "pods":[{"name":"p","gang":"g"},{"name":"p"},{"name":"q","node":"nowhere"},{"name":"r","gang":"none"}])");
   std::vector<std::string> told;
   for (const Warning& warning : sorted_warnings(world.snapshot.anomalies))
-    told.push_back(warning.code + " " + warning.object + " " + warning.name);
+    told.push_back(std::string(error_code_text(warning.code)) + " " + warning.object + " " + warning.name);
   EXPECT_EQ(told, (std::vector<std::string>{"DuplicateName gang g", "UnknownGang gang none", "DuplicateName node a",
                                             "DuplicateName pod p", "UnknownNode pod q"}));
 }
@@ -183,7 +183,7 @@ TEST(OddSnapshot, QueuesAreNoDeeperThanSixtyFour) {
   Snapshot strict = *muster_v1::SnapshotReader().read(R"({"format":"muster/v1",)" + body + "}");
   const Result<Problem> refused = build_problem(strict);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, "TooDeep");
+  EXPECT_EQ(error_code_text(refused.error().code), "TooDeep");
 }
 
 }  // namespace

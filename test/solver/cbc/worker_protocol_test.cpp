@@ -28,6 +28,7 @@ MilpRequest request_of() {
   request.cutoff = 11.5;
   request.relax = true;
   request.without_preprocessing = true;
+  request.without_cuts = true;
   return request;
 }
 
@@ -51,6 +52,7 @@ TEST(WorkerProtocol, ReadsTheQuestionThatWasWritten) {
   EXPECT_EQ(read->request.cutoff, 11.5);
   EXPECT_TRUE(read->request.relax);
   EXPECT_TRUE(read->request.without_preprocessing);
+  EXPECT_TRUE(read->request.without_cuts);
 }
 
 TEST(WorkerProtocol, SaysWhatIsLeftOfTheWork) {

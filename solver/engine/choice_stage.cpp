@@ -1,0 +1,62 @@
+#include "solver/engine/choice_stage.h"
+
+#include <utility>
+
+#include "heuristics/state/fit.h"
+#include "model/base/tuning.h"
+#include "model/objective/level_bounds.h"
+#include "solver/choice/choice.h"
+#include "solver/engine/choice_places.h"
+#include "solver/engine/offers.h"
+#include "solver/engine/repair.h"
+#include "solver/slots/slots.h"
+
+namespace muster::engine {
+namespace {
+
+// What of the choice's bounds holds for a plan.
+std::vector<std::optional<std::int64_t>> bounds_for(const Levels& plan,
+                                                    const std::vector<choice::ChosenLevel>& levels) {
+  std::vector<std::optional<std::int64_t>> bounds(plan.values.size());
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    bounds[i] = levels[i].bound;
+    if (plan.values[i] != levels[i].value) break;
+  }
+  return bounds;
+}
+
+}  // namespace
+
+MilpOutcome choose_and_place(const MilpPreparation& preparation, const Candidate& incumbent, cbc::Backend& backend,
+                             const MilpEngineOptions& options) {
+  MilpOutcome outcome;
+  outcome.best = incumbent;
+  outcome.bounds.resize(incumbent.levels.values.size());
+  const column_generation::Setting& setting = preparation.setting;
+  const column_generation::RestrictedMaster& whole = preparation.whole;
+  choice::ChoiceModel model({setting.problem, setting.shares, setting.rules, whole.demand, whole.zones,
+                             whole.anti_affinity, whole.before, whole.base});
+  if (!model.formulate(options.deadline.part(options.parts.formulating))) return outcome;
+  const std::vector<std::int64_t> trivial =
+      options.trivial.empty() ? trivial_bounds(setting.problem, setting.shares) : options.trivial;
+  choice::Choice choice = model.choose(trivial, incumbent.plan, options.deadline.part(options.parts.choosing), backend);
+  outcome.defects = std::move(choice.defects);
+  if (choice.solution) {
+    const std::vector<LevelId> ids = level_ids(setting.problem);
+    const QueueBounds bounds = queue_bounds(setting.problem, whole.before);
+    ChoicePlaces places(setting.problem, whole, *choice.solution);
+    const slots::SlotTask task = places.task(bounds);
+    slots::SlotResult found = slots::find_places(task, options.deadline.part(options.parts.placing), &backend);
+    const Repair repair(setting, whole.demand, bounds);
+    const auto tell = [&] {
+      if (options.trace != nullptr) options.trace->tell(Origin::kMilp, outcome.best.levels, {});
+    };
+    Offers offers({setting, repair, ids, options, preparation.candidates.any}, tell, outcome);
+    std::vector<PlannedEviction> departures = places.departures(found.state, model.formulation().channels());
+    offers.offer(std::move(found.state), std::move(departures), true);
+  }
+  if (preparation.candidates.complete) outcome.bounds = bounds_for(outcome.best.levels, choice.levels);
+  return outcome;
+}
+
+}  // namespace muster::engine

@@ -1,0 +1,62 @@
+#include "solver/engine/offers.h"
+
+#include <utility>
+
+#include "heuristics/preemption/reprieve.h"
+#include "heuristics/state/plan_of.h"
+#include "model/objective/evaluation.h"
+#include "model/referee/referee.h"
+
+namespace muster::engine {
+
+void Offers::offer(ClusterState state, std::vector<PlannedEviction> evictions, bool is_whole) {
+  const Repair& repair = in_.repair;
+  const Deadline& deadline = in_.options.deadline;
+  if (is_whole) keep_if_best(state, evictions);
+  if (in_.may_leave) {
+    repair.bring_back(state, evictions);
+    if (is_whole) keep_if_best(state, evictions);
+    repair.let_torn_gangs_go(state, evictions);
+  }
+  repair.fill_up(state, deadline);
+  if (in_.may_leave) repair.name_claimants(state, evictions);
+  keep_if_best(state, evictions);
+  if (!in_.may_leave || is_whole || deadline.passed()) return;
+  repair.claim_more(state, evictions, deadline);
+  keep_if_best(state, evictions);
+}
+
+// Evictions obey rules that no single put can check, so the referee checks them here.
+void Offers::keep_if_best(const ClusterState& state, const std::vector<PlannedEviction>& evictions) {
+  Candidate candidate{plan_of(in_.setting.problem, state, evictions), {}};
+  candidate.levels = evaluate(in_.setting.problem, in_.setting.shares, candidate.plan);
+  if (!keep_if_best(std::move(candidate)) || !in_.may_leave || in_.options.deadline.passed()) return;
+  // The current level determines no victims: the following levels begin with few.
+  StopRequest stop;
+  if (!in_.options.deadline.is_deterministic())
+    stop = [until = in_.options.deadline.after(in_.options.parts.relief)] { return Deadline::Clock::now() >= until; };
+  keep_if_best(preemption::reprieve_victims(in_.setting.problem, in_.setting.shares, outcome_.best, stop));
+}
+
+bool Offers::keep_if_best(Candidate candidate) {
+  if (compare(candidate.levels, outcome_.best.levels, in_.ids) <= 0) return false;
+  const Problem& problem = in_.setting.problem;
+  const Actions& actions = problem.snapshot->policy.actions;
+  const bool evicts = actions.preempt || actions.reclaim || actions.consolidate || actions.stale;
+  const bool may_break = evicts || problem.has_ordered_rules();
+  if (may_break) {
+    const std::vector<referee::Violation> found =
+        referee::check_plan(*problem.snapshot, problem, in_.setting.shares, candidate.plan);
+    if (!found.empty()) {
+      for (const referee::Violation& violation : found) ++outcome_.refused[violation.rule];
+      return false;
+    }
+  }
+  outcome_.best = std::move(candidate);
+  if (!outcome_.improved) outcome_.first_improved = Deadline::Clock::now();
+  outcome_.improved = true;
+  on_better_();
+  return true;
+}
+
+}  // namespace muster::engine

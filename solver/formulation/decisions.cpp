@@ -1,0 +1,95 @@
+// A plan in the columns of the formulation.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "solver/formulation/formulation.h"
+
+namespace muster::formulation {
+
+std::vector<std::pair<std::int32_t, std::int64_t>> Formulation::decisions_of(const Plan& plan) const {
+  Indexed<PodIndex, NodeIndex> placed(in_.problem.pods.size(), NodeIndex::none());
+  for (const Placement& placement : plan.placements) placed[placement.pod] = placement.node;
+  Indexed<PodIndex, const Eviction*> evicted(in_.problem.pods.size(), nullptr);
+  for (const Eviction& eviction : plan.evictions)
+    if (placed[eviction.pod].is_none()) evicted[eviction.pod] = &eviction;
+  std::map<std::int32_t, std::int64_t> values;
+  for (const GangClassIndex index : in_.demand.gang_classes.indices()) {
+    const GangClass& gang_class = in_.demand.gang_classes[index];
+    for (const CellIndex cell : gang_class.cells)
+      if (in_.demand.cells[cell].moves.is_none())
+        for (const CellColumn& column : cell_columns_[cell]) values[column.column];
+    for (const Exit& exit : exits_[index]) {
+      if (exit.gone >= 0) values[exit.gone];
+      for (const std::int32_t column : exit.surplus) values[column];
+    }
+    // Pods that are placed: whole gangs have one column for all of their pods.
+    for (const CellIndex cell : gang_class.cells) {
+      if (!in_.demand.cells[cell].moves.is_none()) continue;
+      const PodClassIndex pod_class = in_.demand.classes[in_.demand.cells[cell].demand].pod_class;
+      std::map<std::int32_t, std::int64_t> pods;
+      for (const GangIndex gang : gang_class.gangs)
+        for (const PodIndex pod : in_.problem.gangs[gang].pods) {
+          const bool is_of_cell =
+              gang_class.gangs.size() > 1 || std::ranges::count(in_.demand.cells[cell].pods, pod) > 0;
+          if (!is_of_cell || placed[pod].is_none() || in_.problem.pods[pod].status != PodStatus::kPending ||
+              in_.problem.pods[pod].pod_class != pod_class)
+            continue;
+          const std::vector<CellColumn>& columns = cell_columns_[cell];
+          ++pods[columns.size() == 1 ? 0 : in_.zones.of_node[placed[pod]].value()];
+        }
+      for (const auto& [zone, count] : pods) {
+        const CellColumn& column = cell_columns_[cell][static_cast<std::size_t>(zone)];
+        values[column.column] = count / column.pods;
+      }
+    }
+    for (const GangIndex gang : gang_class.running.empty() ? std::vector<GangIndex>{} : gang_class.gangs) {
+      std::int64_t staying = 0;
+      const Eviction* first = nullptr;
+      for (const PodIndex pod : in_.problem.gangs[gang].pods) {
+        if (in_.demand.running_cell_of[pod].is_none()) continue;
+        if (evicted[pod] == nullptr)
+          ++staying;
+        else if (first == nullptr)
+          first = evicted[pod];
+      }
+      if (first == nullptr) continue;
+      for (const Exit& exit : exits_[index]) {
+        if (channel_of(index, *first) != exit.channel) continue;
+        if (staying == 0 && exit.gone >= 0) {
+          ++values[exit.gone];
+          continue;
+        }
+        for (std::size_t v = 0; v < exit.surplus.size(); ++v)
+          values[exit.surplus[v]] += std::ranges::count_if(in_.demand.running[gang_class.running[v]].pods,
+                                                           [&](PodIndex pod) { return evicted[pod] != nullptr; });
+      }
+    }
+    // A gang that waits is admitted if any of its pods is placed.
+    if (gang_class.running.empty() && gang_columns_[index].admitted >= 0 && gang_class.minimum > 0) {
+      std::int64_t gangs = 0;
+      for (const GangIndex gang : gang_class.gangs)
+        gangs += std::ranges::any_of(in_.problem.gangs[gang].pods, [&](PodIndex pod) {
+          return !placed[pod].is_none() && in_.problem.pods[pod].status == PodStatus::kPending;
+        });
+      values[gang_columns_[index].admitted] = gangs;
+    }
+  }
+  return {values.begin(), values.end()};
+}
+
+// The channel by which the plan evicts pods of the class.
+std::optional<std::size_t> Formulation::channel_of(GangClassIndex victims, const Eviction& eviction) const {
+  for (const Exit& exit : exits_[victims]) {
+    const EvictionChannel& channel = channels_[exit.channel];
+    if (channel.reason != eviction.reason) continue;
+    if (channel.reason == EvictionReason::kStale) return exit.channel;
+    const bool claims = std::ranges::any_of(channel.claimants, [&](GangClassIndex claimant) {
+      return std::ranges::count(in_.demand.gang_classes[claimant].gangs, eviction.for_gang) > 0;
+    });
+    if (claims) return exit.channel;
+  }
+  return std::nullopt;
+}
+
+}  // namespace muster::formulation

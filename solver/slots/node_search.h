@@ -1,0 +1,33 @@
+// The node that a pod is dealt to: of those where it fits, the one that it leaves the least useful rest on.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "solver/slots/dealt_state.h"
+
+namespace muster::slots {
+
+class NodeSearch {
+ public:
+  // The state outlives the object. Cost: O(pods of the task).
+  explicit NodeSearch(const DealtState& dealt);
+
+  // None: it fits nowhere. Whole users go where the fewest devices are idle, sharers to the device with the least room
+  // left, other pods where the fewest devices are idle; equal ones where cores are left as devices need them. Cost:
+  // O(nodes) and some exact fit tests.
+  std::optional<NodeIndex> find(PodIndex pod) const;
+  // Whether some node that the pod may use has the devices for it.
+  bool lacks_only_resources(PodIndex pod) const;
+
+ private:
+  using Score = std::array<std::int64_t, 3>;  // lowest first
+  std::optional<Score> score(PodIndex pod, NodeIndex node) const;
+  std::int64_t rest_of_cores(NodeIndex node, Amount request, std::int64_t idle) const;
+
+  const DealtState& dealt_;
+  Amount cores_of_device_ = 0;  // that pods of the task need for each
+};
+
+}  // namespace muster::slots

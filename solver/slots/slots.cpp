@@ -1,0 +1,83 @@
+#include "solver/slots/slots.h"
+
+#include <utility>
+
+#include "model/base/tuning.h"
+#include "solver/slots/dealing.h"
+#include "solver/slots/pod_kinds.h"
+#include "solver/slots/slot_model.h"
+#include "solver/slots/supply.h"
+
+namespace muster::slots {
+namespace {
+
+Work homeless_work(const SlotTask& task, const SlotResult& result) {
+  Work work = 0;
+  for (const std::size_t unit : result.homeless)
+    for (const PodIndex pod : task.placed[unit].pods) work += task.problem.pods[pod].weighted_work;
+  return work;
+}
+
+bool is_better(const SlotTask& task, const SlotResult& one, const SlotResult& other) {
+  return std::pair(homeless_work(task, one), one.moved_work) < std::pair(homeless_work(task, other), other.moved_work);
+}
+
+class Places {
+ public:
+  Places(const SlotTask& task, const Deadline& deadline, cbc::Backend* backend)
+      : task_(task), deadline_(deadline), backend_(backend), kinds_(task) {}
+
+  SlotResult find() {
+    Preparation preparation = choose_left(task_, kinds_);
+    Found best{preparation, Dealing(task_, kinds_).deal(preparation)};
+    std::optional<Work> least = 0;
+    if (backend_ != nullptr && !best.result.is_proven() && !deadline_.passed()) {
+      least = improve(best, Rounding::kLeast);
+      if (least && !best.result.homeless.empty() && !deadline_.passed()) improve(best, Rounding::kMean);
+    }
+    if (least && !best.result.homeless.empty() && !deadline_.passed())
+      take_better({best.preparation, Dealing(task_, kinds_).deal(best.preparation, &deadline_)}, best);
+    best.result.least_moved = least;
+    return std::move(best.result);
+  }
+
+ private:
+  struct Found {
+    Preparation preparation;
+    SlotResult result;
+  };
+  void take_better(Found other, Found& best) const {
+    if (is_better(task_, other.result, best.result)) best = std::move(other);
+  }
+
+  // Returns the least moved work of the model.
+  std::optional<Work> improve(Found& best, Rounding rounding) {
+    const Supply supply(task_, kinds_, rounding);
+    const SlotModel model(task_, kinds_, supply);
+    if (model.columns() > kTuning.slots.most_columns) return 0;
+    cbc::MilpRequest request;
+    request.deadline = deadline_.after(kTuning.slots.model_part);
+    request.work = deadline_.part(kTuning.slots.model_part).work();
+    std::optional<Work> known;
+    if (best.result.homeless.empty()) known = best.result.moved_work;
+    SlotModel::Outcome outcome = model.solve(*backend_, request, known);
+    if (outcome.preparation) {
+      SlotResult result = Dealing(task_, kinds_).deal(*outcome.preparation);
+      take_better({std::move(*outcome.preparation), std::move(result)}, best);
+    }
+    return outcome.least_moved;
+  }
+
+  const SlotTask& task_;
+  const Deadline& deadline_;
+  cbc::Backend* backend_;
+  const PodKinds kinds_;
+};
+
+}  // namespace
+
+SlotResult find_places(const SlotTask& task, const Deadline& deadline, cbc::Backend* backend) {
+  return Places(task, deadline, backend).find();
+}
+
+}  // namespace muster::slots
