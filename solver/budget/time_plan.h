@@ -22,9 +22,9 @@ namespace muster {
 struct InstanceSize {
   std::int64_t pods = 0, nodes = 0, gangs = 0;
   std::int64_t pod_classes = 0;
-  std::int64_t node_kinds = 0;        // nodes that the MILP engine may have to distinguish
-  std::int64_t occupied_nodes = 0;    // on which pods run
-  std::int64_t leaving = 0;           // pods that may be evicted or moved
+  std::int64_t node_kinds = 0;      // nodes that the MILP engine may have to distinguish
+  std::int64_t occupied_nodes = 0;  // on which pods run
+  std::int64_t leaving = 0;         // pods that may be evicted or moved
 
   std::int64_t items() const { return pods + nodes; }
   bool is_large() const { return items() > kTuning.size.large; }
@@ -59,12 +59,12 @@ struct GreedyTimes {
 
 // With less time left, a step is not begun, or the step before it gets that time.
 struct StageNeeds {
-  double formulation = 0;     // before there is a model
-  double first_plan = 0;      // of the MILP engine; 0: small, so it is always begun
-  double first_bound = 0;     // of the same: it gives a bound, if no plan
-  double alone = 0;           // until the MILP engine finds little more than a search; 0: small
-  double all_gain = 0;        // until it finds nothing more
-  double search = 0;          // to begin a search and to finish it
+  double formulation = 0;  // before there is a model
+  double first_plan = 0;   // of the MILP engine; 0: small, so it is always begun
+  double first_bound = 0;  // of the same: it gives a bound, if no plan
+  double alone = 0;        // until the MILP engine finds little more than a search; 0: small
+  double all_gain = 0;     // until it finds nothing more
+  double search = 0;       // to begin a search and to finish it
 };
 
 // Of the search, and of greedy with the oldest gangs first.
