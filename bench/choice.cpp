@@ -54,7 +54,8 @@ int run(int argc, char** argv) {
   const std::vector<std::int64_t> trivial = trivial_bounds(judge.problem, judge.shares);
   const Candidate greedy = greedy::solve_greedy(judge.problem, judge.shares, {});
   const Clock::time_point begun = Clock::now();
-  const choice::Choice choice = model.choose(trivial, greedy.plan, deadline, backend);
+  const Deadline end(begun + std::chrono::milliseconds(budget_ms), false);
+  const choice::Choice choice = model.choose(trivial, greedy.plan, end, backend);
   const std::vector<LevelId> ids = level_ids(judge.problem);
   for (std::size_t i = 0; i < choice.levels.size(); ++i) {
     const choice::ChosenLevel& level = choice.levels[i];

@@ -148,7 +148,7 @@ std::string laid_out(const std::vector<Row>& rows, std::size_t width) {
 }  // namespace
 
 std::string reason_words(const explain::Reason& reason) {
-  const std::string words(kReasonWords[static_cast<std::size_t>(reason.code)]);
+  std::string words(kReasonWords[static_cast<std::size_t>(reason.code)]);
   if (reason.code != explain::ReasonCode::kInsufficient) return words;
   const auto* known =
       std::ranges::find(kInsufficientWords, reason.resource, &std::pair<std::string_view, std::string_view>::first);

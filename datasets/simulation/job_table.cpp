@@ -44,9 +44,9 @@ const SimulatedJob& JobTable::add_gang(std::size_t gang, const std::vector<std::
 }
 
 const SimulatedJob& JobTable::add_single(std::size_t pod, const Submission& submission) {
-  static const GangTerms kDefaults;
+  static const GangTerms defaults;
   const std::int32_t terms = all_.pods[pod].own_gang;
-  const GangTerms& own = terms < 0 ? kDefaults : all_.own_gang_terms[static_cast<std::size_t>(terms)];
+  const GangTerms& own = terms < 0 ? defaults : all_.own_gang_terms[static_cast<std::size_t>(terms)];
   return add(all_.pods[pod].name, own, {pod}, submission);
 }
 

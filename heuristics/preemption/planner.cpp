@@ -110,8 +110,9 @@ template <class Place>
 bool PreemptionPlanner::attempt(Method method, const Place& place) {
   PreemptionAttempt::Before before;
   std::optional<std::vector<Work>> levels = try_once(method, place, before);
-  if (levels) attempt_.keep(*std::move(levels));
-  return levels.has_value();
+  if (!levels) return false;
+  attempt_.keep(*std::move(levels));
+  return true;
 }
 
 // The resulting levels, if they are better than before; otherwise nothing has changed.

@@ -42,10 +42,9 @@ class PlanReprieve {
 
   Plan run() {
     planner_.exchange_victims();
-    for (bool again = true; again && !is_over();) {
-      planner_.reprieve();
-      again = send_home();
-    }
+    planner_.reprieve();
+    // After each return, also the last one before the limit: what else may stay now has to.
+    while (!is_over() && send_home()) planner_.reprieve();
     return plan_of(problem_, state_, planner_.evictions());
   }
 

@@ -21,7 +21,7 @@ namespace http = boost::beast::http;
 // Grows with what has come, not with what was announced.
 struct ReceivedBody {
   using value_type = std::string;
-  class reader {
+  class reader {  // NOLINT(readability-identifier-naming): Boost.Beast asks for this name
    public:
     template <bool IsRequest, class Fields>
     reader(http::header<IsRequest, Fields>&, value_type& body) : body_(body) {}

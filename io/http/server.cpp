@@ -103,7 +103,7 @@ struct HttpServer::Implementation {
   asio::steady_timer retry;
 };
 
-HttpServer::HttpServer(std::vector<int> listeners, HttpService& service, const HttpLimits& limits)
+HttpServer::HttpServer(const std::vector<int>& listeners, HttpService& service, const HttpLimits& limits)
     : implementation_(std::make_unique<Implementation>(listeners, service, limits)) {}
 
 HttpServer::~HttpServer() = default;

@@ -18,7 +18,7 @@ namespace muster::http {
 class HttpServer {
  public:
   // Takes over listening sockets. The service outlives the server. Throws std::system_error.
-  HttpServer(std::vector<int> listeners, HttpService& service, const HttpLimits& limits);
+  HttpServer(const std::vector<int>& listeners, HttpService& service, const HttpLimits& limits);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;

@@ -221,8 +221,8 @@ bool EventReader::Implementation::read_event(json::JsonValue root) {
 }
 
 EventReader::EventReader(ReaderOptions options) : implementation_(std::make_unique<Implementation>()) {
-  implementation_->options = options;
   implementation_->input.lenient = options.lenient;
+  implementation_->options = std::move(options);
 }
 EventReader::~EventReader() = default;
 

@@ -155,7 +155,7 @@ Result<Snapshot> SnapshotReader::Implementation::read_imported(const kubernetes:
 }
 
 SnapshotReader::SnapshotReader(ReaderOptions options) : implementation_(std::make_unique<Implementation>()) {
-  implementation_->options = options;
+  implementation_->options = std::move(options);
 }
 SnapshotReader::~SnapshotReader() = default;
 SnapshotReader::SnapshotReader(SnapshotReader&&) noexcept = default;

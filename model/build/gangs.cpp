@@ -71,7 +71,7 @@ Failure set_terms(const ProblemDraft& draft, const GangSource& source, Gang& gan
   return {};
 }
 
-Failure set_topology(const ProblemDraft& draft, const TopologyRequest& request, std::string path, Group& group) {
+Failure set_topology(const ProblemDraft& draft, const TopologyRequest& request, const std::string& path, Group& group) {
   const auto level_of = [&](std::string_view name, TopologyLevelIndex& level) {
     if (name.empty()) return true;
     const auto& levels = draft.snapshot.definitions.topology;

@@ -117,7 +117,7 @@ std::vector<CountedItem> count_items(std::vector<CountedItem> items) {
   return items;
 }
 
-Work best_subset_sum(std::vector<Work> items, Work capacity) {
+Work best_subset_sum(const std::vector<Work>& items, Work capacity) {
   capacity = std::max<Work>(capacity, 0);
   std::vector<CountedItem> counted;
   counted.reserve(items.size());

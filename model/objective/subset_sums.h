@@ -49,6 +49,6 @@ std::vector<CountedItem> count_items(std::vector<CountedItem> items);
 // The largest sum <= capacity of a subset of `items` (all >= 0). Exact within the limits of SubsetSums.
 // Source: Bellman (1957), on bit sets. Cost: O(sum of log multiplicities x capacity / gcd / 64); O(n) where all of it
 // fits.
-Work best_subset_sum(std::vector<Work> items, Work capacity);
+Work best_subset_sum(const std::vector<Work>& items, Work capacity);
 
 }  // namespace muster

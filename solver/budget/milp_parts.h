@@ -15,7 +15,7 @@ struct BlockParts {
 
 struct MilpParts {
   double formulating = kTuning.parts.half;       // a model that takes longer could not be solved in time
-  double choosing = kTuning.parts.half;          // gangs and victims, before their places
+  double choosing = kTuning.parts.main;          // gangs and victims, before their places
   double placing = kTuning.parts.half;           // of a choice
   double listing = kTuning.parts.half;           // of configurations: what takes longer is given up
   double without_columns = kTuning.parts.aside;  // priced columns, before columns for all nodes

@@ -147,7 +147,7 @@ struct Backend::Implementation {
   // For one that is gone already.
   std::string bury_worker() {
     kill_worker();
-    const std::string cause = killed.back().end();
+    std::string cause = killed.back().end();
     killed.pop_back();
     return cause;
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/base/require.h"
+#include "model/base/tuning.h"
 #include "solver/choice/sum_rows.h"
 #include "solver/formulation/pooled_supply.h"
 
@@ -77,7 +78,8 @@ Choice ChoiceModel::choose(const std::vector<std::int64_t>& trivial, const Plan&
         keep(level, best.levels[level.index], choice);
         continue;
       }
-      const double part = 1 / static_cast<double>(std::max<std::ptrdiff_t>(1, open));
+      const double even = 1 / static_cast<double>(std::max<std::ptrdiff_t>(1, open));
+      const double part = best.levels.empty() ? std::max(even, kTuning.parts.half) : even;
       if (!solve(level, trivial[level.index], deadline.part(part), backend, choice)) return choice;
       if (best.levels.empty() || !is_proven(best.levels[level.index])) --open;
     }

@@ -11,7 +11,7 @@ void DevicePatterns::add(std::int64_t capacity) {
   is_complete_ = fill(capacity, stock_.crbegin(), held, patterns_[capacity]);
 }
 
-bool DevicePatterns::fill(std::int64_t left, Sizes::const_reverse_iterator size, Pattern& held,
+bool DevicePatterns::fill(std::int64_t left, const Sizes::const_reverse_iterator& size, Pattern& held,
                           std::vector<Pattern>& found) {
   if (tries_left_ == 0) return false;
   --tries_left_;

@@ -32,7 +32,7 @@ class DevicePatterns {
   bool is_complete() const { return is_complete_; }
 
  private:
-  bool fill(std::int64_t left, Sizes::const_reverse_iterator size, Pattern& held, std::vector<Pattern>& found);
+  bool fill(std::int64_t left, const Sizes::const_reverse_iterator& size, Pattern& held, std::vector<Pattern>& found);
 
   Sizes stock_;
   std::size_t tries_left_;

@@ -143,7 +143,7 @@ bool WholeModel::find_patterns(const formulation::ResidualClass& room, Group& gr
   return true;
 }
 
-bool WholeModel::fill(DeviceUnits free, Sizes::const_reverse_iterator size, Filling& filling) {
+bool WholeModel::fill(DeviceUnits free, const Sizes::const_reverse_iterator& size, Filling& filling) {
   if (tries_left_ == 0) return false;
   --tries_left_;
   if (size == filling.stock.rend()) {

@@ -89,7 +89,7 @@ class WholeModel {
     std::vector<Pattern>& patterns;
   };
   bool find_patterns(const formulation::ResidualClass& room, Group& group, const Sizes& stock);
-  bool fill(DeviceUnits free, Sizes::const_reverse_iterator size, Filling& filling);
+  bool fill(DeviceUnits free, const Sizes::const_reverse_iterator& size, Filling& filling);
 
   void add_node(formulation::ResidualClassIndex index, formulation::Formulation& formulation);
   void add_resources(const Node& node, lp::ModelBuilder& model) const;

@@ -36,7 +36,7 @@ std::vector<std::pair<std::int32_t, std::int64_t>> Formulation::decisions_of(con
               in_.problem.pods[pod].pod_class != pod_class)
             continue;
           const std::vector<CellColumn>& columns = cell_columns_[cell];
-          ++pods[columns.size() == 1 ? 0 : in_.zones.of_node[placed[pod]].value()];
+          ++pods[columns.size() == 1 ? 0 : static_cast<std::int32_t>(in_.zones.of_node[placed[pod]].value())];
         }
       for (const auto& [zone, count] : pods) {
         const CellColumn& column = cell_columns_[cell][static_cast<std::size_t>(zone)];

@@ -92,9 +92,8 @@ void Formulation::add_gang(GangClassIndex index) {
       add_cell_columns(cell, in_parts);
   }
   if (!gang_class.running.empty()) return;  // see add_exits
-  if (is_tied) {
-    return;
-  } else if (gang_class.minimum > 0) {  // one cell: m z <= x <= n z
+  if (is_tied) return;
+  if (gang_class.minimum > 0) {  // one cell: m z <= x <= n z
     const CellIndex cell = gang_class.cells[0];
     const std::int64_t all = in_.demand.cells[cell].count();
     lp::LinearExpression least = placed(cell), most = placed(cell);

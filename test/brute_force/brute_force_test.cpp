@@ -3,12 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include "io/muster_v1/snapshot_reader.h"
-#include "model/build/build_problem.h"
 #include "model/objective/evaluation.h"
 #include "model/referee/referee.h"
 #include "test/brute_force/campaign.h"
 #include "test/brute_force/instances/tiny_instance.h"
+#include "test/support/case.h"
 
 namespace muster::brute_force {
 namespace {
@@ -29,18 +28,11 @@ struct Answer {
 };
 
 Answer best_of(const std::string& body) {
-  Result<Snapshot> read =
-      muster_v1::SnapshotReader({.strict = false})
-          .read(R"({"format":"muster/v1","time":1000000,"policy":{"actions":["place"]},)" + body + "}");
-  EXPECT_TRUE(read) << read.error().message;
-  Snapshot snapshot = std::move(*read);
-  const Result<Problem> problem = build_problem(snapshot);
-  EXPECT_TRUE(problem) << problem.error().message;
-  const FairShares shares = compute_fair_shares(*problem);
-  const std::optional<Best> best = solve(*problem, shares, kMostStates);
+  const test::Case problem(R"("policy":{"actions":["place"]},)" + body, test::Oddities::kSettled);
+  const std::optional<Best> best = solve(*problem, problem.shares(), kMostStates);
   EXPECT_TRUE(best.has_value());
-  EXPECT_TRUE(referee::check_plan(snapshot, *problem, shares, best->plan).empty());
-  EXPECT_EQ(evaluate(*problem, shares, best->plan), best->levels);
+  EXPECT_TRUE(problem.check(best->plan).empty());
+  EXPECT_EQ(evaluate(*problem, problem.shares(), best->plan), best->levels);
   return {std::ssize(best->plan.placements), best->levels, level_ids(*problem)};
 }
 
@@ -130,12 +122,8 @@ TEST(BruteForce, LeavesTheHoleThatIsExpectedToBeUsed) {
 }
 
 TEST(BruteForce, GivesUpOnWhatIsTooLarge) {
-  Result<Snapshot> read = muster_v1::SnapshotReader({.strict = false}).read(tiny_instance(7));
-  ASSERT_TRUE(read);
-  Snapshot snapshot = std::move(*read);
-  const Result<Problem> problem = build_problem(snapshot);
-  ASSERT_TRUE(problem);
-  EXPECT_FALSE(solve(*problem, compute_fair_shares(*problem), 0).has_value());
+  const test::Case problem = test::Case::of_line(tiny_instance(7), test::Oddities::kSettled);
+  EXPECT_FALSE(solve(*problem, problem.shares(), 0).has_value());
 }
 
 TEST(TinyInstance, IsTheSameForTheSameSeed) {

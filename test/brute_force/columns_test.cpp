@@ -10,8 +10,6 @@
 
 #include "heuristics/greedy/greedy.h"
 #include "heuristics/state/candidate.h"
-#include "io/muster_v1/snapshot_reader.h"
-#include "model/build/build_problem.h"
 #include "model/objective/evaluation.h"
 #include "model/referee/referee.h"
 #include "solver/engine/milp_engine.h"
@@ -21,6 +19,7 @@
 #include "test/brute_force/instances/tiny_instance.h"
 #include "test/brute_force/outcomes.h"
 #include "test/brute_force/policy_search.h"
+#include "test/support/plan.h"
 
 namespace muster::brute_force {
 namespace {
@@ -55,16 +54,14 @@ struct Tally {
 // One engine on one instance with a known best outcome.
 class Check {
  public:
-  Check(const Snapshot& snapshot, const Problem& problem, const FairShares& shares, std::vector<LevelId> ids)
-      : snapshot_(snapshot), problem_(problem), shares_(shares), ids_(std::move(ids)) {}
+  Check(const test::Case& instance, std::vector<LevelId> ids) : instance_(instance), ids_(std::move(ids)) {}
 
   void run(const engine::MilpEngineOptions& options, const Best& best, cbc::Backend& backend, Tally& tally) const {
-    const Candidate greedy = greedy::solve_greedy(problem_, shares_, {});
-    const engine::MilpOutcome outcome = engine::solve_milp(problem_, shares_, greedy, backend, options);
+    const Candidate greedy = greedy::solve_greedy(*instance_, instance_.shares(), {});
+    const engine::MilpOutcome outcome = engine::solve_milp(*instance_, instance_.shares(), greedy, backend, options);
     EXPECT_EQ(outcome.defects, std::vector<std::string>{});
-    for (const referee::Violation& violation : referee::check_plan(snapshot_, problem_, shares_, outcome.best.plan))
-      ADD_FAILURE() << referee::rule_name(violation.rule) << ", " << violation.subject << ": " << violation.message;
-    EXPECT_EQ(evaluate(problem_, shares_, outcome.best.plan), outcome.best.levels);
+    test::expect_legal(instance_, outcome.best.plan);
+    EXPECT_EQ(evaluate(*instance_, instance_.shares(), outcome.best.plan), outcome.best.levels);
     EXPECT_TRUE(compare(outcome.best.levels, greedy.levels, ids_) >= 0) << "below greedy";
     EXPECT_TRUE(compare(outcome.best.levels, best.levels, ids_) <= 0) << "beyond the best";
     ++tally.solved;
@@ -88,9 +85,7 @@ class Check {
     }
   }
 
-  const Snapshot& snapshot_;
-  const Problem& problem_;
-  const FairShares& shares_;
+  const test::Case& instance_;
   std::vector<LevelId> ids_;
 };
 
@@ -99,18 +94,14 @@ const Modes kModes{{"priced", priced}, {"blocks", in_blocks}, {"all nodes", all_
 
 void check_instance(const std::string& line, bool with_evictions, cbc::Backend& backend,
                     std::map<std::string, Tally>& tallies) {
-  Result<Snapshot> read = muster_v1::SnapshotReader({.strict = false}).read(line);
-  ASSERT_TRUE(read) << read.error().message;
-  Snapshot snapshot = std::move(*read);
-  const Result<Problem> problem = build_problem(snapshot);
-  ASSERT_TRUE(problem) << problem.error().message;
-  const FairShares shares = compute_fair_shares(*problem);
+  const test::Case problem = test::Case::of_line(line, test::Oddities::kSettled);
+  const FairShares& shares = problem.shares();
   const std::optional<Best> best =
       with_evictions ? solve_with_evictions(*problem, shares, kMostStates) : solve(*problem, shares, kMostStates);
   if (!best) return;
   std::vector<LevelId> ids = level_ids(*problem);
   if (with_evictions) ids.resize(leading_levels(ids));
-  const Check check(snapshot, *problem, shares, std::move(ids));
+  const Check check(problem, std::move(ids));
   for (const auto& [name, options] : kModes) {
     SCOPED_TRACE(name);
     check.run(options(), *best, backend, tallies[name]);
@@ -134,14 +125,8 @@ std::map<std::string, Tally> check_instances(const std::function<std::string(std
 
 // One of the tiny instances on which claims make a gang with subgroups give way.
 TEST(GreedyOnTinyInstances, LetsNoSurplusStayOfAGangThatGivesWay) {
-  Result<Snapshot> snapshot = muster_v1::SnapshotReader({.strict = false}).read(tiny_instance(914'971));
-  ASSERT_TRUE(snapshot) << snapshot.error().message;
-  const Result<Problem> problem = build_problem(*snapshot);
-  ASSERT_TRUE(problem) << problem.error().message;
-  const FairShares shares = compute_fair_shares(*problem);
-  const Candidate greedy = greedy::solve_greedy(*problem, shares, {});
-  for (const referee::Violation& violation : referee::check_plan(*snapshot, *problem, shares, greedy.plan))
-    ADD_FAILURE() << referee::rule_name(violation.rule) << ", " << violation.subject << ": " << violation.message;
+  const test::Case problem = test::Case::of_line(tiny_instance(914'971), test::Oddities::kSettled);
+  test::expect_legal(problem, greedy::solve_greedy(*problem, problem.shares(), {}).plan);
 }
 
 TEST(ColumnsThatAreNotListed, TellNoWrongBoundWhereNothingMayGo) {

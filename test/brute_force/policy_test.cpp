@@ -8,8 +8,6 @@
 
 #include <gtest/gtest.h>
 
-#include "io/muster_v1/snapshot_reader.h"
-#include "model/build/build_problem.h"
 #include "model/objective/evaluation.h"
 #include "model/referee/referee.h"
 #include "test/brute_force/campaign.h"
@@ -17,6 +15,7 @@
 #include "test/brute_force/naive_search.h"
 #include "test/brute_force/outcomes.h"
 #include "test/brute_force/policy_search.h"
+#include "test/support/case.h"
 
 namespace muster::brute_force {
 namespace {
@@ -29,41 +28,23 @@ TEST(PolicyInstance, IsTheSameForTheSameSeed) {
   EXPECT_NE(policy_instance(42), policy_instance(43));
 }
 
-// A problem and all that it is made of.
-struct Solved {
-  explicit Solved(const std::string& line) {
-    Result<Snapshot> read = muster_v1::SnapshotReader({.strict = false}).read(line);
-    EXPECT_TRUE(read) << read.error().path << ": " << read.error().message;
-    snapshot = std::move(*read);
-    Result<Problem> built = build_problem(snapshot);
-    EXPECT_TRUE(built) << built.error().message;
-    problem = std::move(*built);
-    shares = compute_fair_shares(problem);
-    ids = level_ids(problem);
-  }
-  Snapshot snapshot;
-  Problem problem;
-  FairShares shares;
-  std::vector<LevelId> ids;
-};
-
 // The best plan in short: "p on b; v moves to a; w goes: preempt", by the order of the pods.
 std::string best_of(const std::string& body) {
-  const Solved instance(R"({"format":"muster/v1","time":1000000,)" + body + "}");
-  const std::optional<Best> best = solve_with_evictions(instance.problem, instance.shares, kMostStates);
+  const test::Case instance(body, test::Oddities::kSettled);
+  const std::optional<Best> best = solve_with_evictions(*instance, instance.shares(), kMostStates);
   EXPECT_TRUE(best.has_value());
   if (!best) return "none";
-  EXPECT_TRUE(referee::check_plan(instance.snapshot, instance.problem, instance.shares, best->plan).empty());
-  EXPECT_EQ(evaluate(instance.problem, instance.shares, best->plan), best->levels);
+  EXPECT_TRUE(instance.check(best->plan).empty());
+  EXPECT_EQ(evaluate(*instance, instance.shares(), best->plan), best->levels);
   std::string text;
-  for (const PodIndex pod : instance.problem.pods.indices()) {
+  for (const PodIndex pod : instance->pods.indices()) {
     const auto placement = std::ranges::find(best->plan.placements, pod, &Placement::pod);
     const auto eviction = std::ranges::find(best->plan.evictions, pod, &Eviction::pod);
     const bool comes = placement != best->plan.placements.end(), goes = eviction != best->plan.evictions.end();
     if (!comes && !goes) continue;
-    text += (text.empty() ? "" : "; ") + std::string(instance.snapshot.pods[pod.value()].name);
+    text += (text.empty() ? "" : "; ") + std::string(instance.snapshot().pods[pod.value()].name);
     if (comes) text += goes ? " moves to " : " on ";
-    if (comes) text += instance.snapshot.nodes[placement->node.value()].name;
+    if (comes) text += instance.snapshot().nodes[placement->node.value()].name;
     if (!comes && goes)
       text += eviction->reason == EvictionReason::kPreempt   ? " goes: preempt"
               : eviction->reason == EvictionReason::kReclaim ? " goes: reclaim"
@@ -152,8 +133,8 @@ TEST(SearchOverEvictions, LetsStaleGangsGoUnlessTheyAreCompleted) {
 }
 
 TEST(SearchOverEvictions, GivesUpOnWhatIsTooLarge) {
-  const Solved instance(policy_instance(7));
-  EXPECT_FALSE(solve_with_evictions(instance.problem, instance.shares, 0).has_value());
+  const test::Case instance = test::Case::of_line(policy_instance(7), test::Oddities::kSettled);
+  EXPECT_FALSE(solve_with_evictions(*instance, instance.shares(), 0).has_value());
 }
 
 // What the best plan asks of what runs.
@@ -174,12 +155,12 @@ TEST(SearchOverEvictions, FindsWhatLookingAtEverythingFinds) {
       {Sacrifice::kNone, 0}, {Sacrifice::kEvictions, 0}, {Sacrifice::kMoves, 0}};
   const auto is_enough = [&](const auto& entry) { return entry.second >= wanted_of_each; };
   for (std::uint64_t seed = setting("MUSTER_SEED", 1); !std::ranges::all_of(compared, is_enough); ++seed) {
-    const Solved instance(policy_instance(seed));
-    const std::optional<Best> best = solve_with_evictions(instance.problem, instance.shares, kMostStates);
+    const test::Case instance = test::Case::of_line(policy_instance(seed), test::Oddities::kSettled);
+    const std::optional<Best> best = solve_with_evictions(*instance, instance.shares(), kMostStates);
     ASSERT_TRUE(best) << seed;
     std::uint64_t& count = compared[sacrifice_of(best->plan)];
     if (count >= wanted_of_each) continue;
-    const std::optional<Levels> naive = solve_naively(instance.problem, instance.shares, kMostNaiveStates);
+    const std::optional<Levels> naive = solve_naively(*instance, instance.shares(), kMostNaiveStates);
     if (!naive) continue;
     ++count;
     std::vector<std::int64_t> values = best->levels.values;

@@ -14,12 +14,11 @@
 #include <nlohmann/json.hpp>
 
 #include "heuristics/state/cluster_state.h"
-#include "io/muster_v1/snapshot_reader.h"
-#include "model/build/build_problem.h"
 #include "model/objective/evaluation.h"
 #include "model/referee/referee.h"
 #include "solver/portfolio/portfolio.h"
 #include "test/brute_force/campaign.h"
+#include "test/support/case.h"
 
 namespace muster::brute_force {
 namespace {
@@ -172,17 +171,14 @@ class PreferredTerms {
   const Json& line_;
 };
 
-// A problem, and the best of all plans that place pods which wait.
-struct Instance {
-  explicit Instance(const Json& drawn) : line(drawn) {
-    Result<Snapshot> read = muster_v1::SnapshotReader({.strict = false}).read(line.dump());
-    EXPECT_TRUE(read) << read.error().message;
-    snapshot = std::move(*read);
-    problem = *build_problem(snapshot);
-    shares = compute_fair_shares(problem);
-    ids = level_ids(problem);
-    level = static_cast<std::size_t>(std::ranges::find(ids, LevelKind::kPreference, &LevelId::kind) - ids.begin());
-  }
+// All plans that place pods which wait, and the best of them.
+struct AllPlacements {
+  explicit AllPlacements(const Json& drawn)
+      : line(drawn),
+        instance(test::Case::of_line(drawn.dump(), test::Oddities::kSettled)),
+        problem(*instance),
+        ids(level_ids(problem)),
+        level(static_cast<std::size_t>(std::ranges::find(ids, LevelKind::kPreference, &LevelId::kind) - ids.begin())) {}
 
   // Whether every plan's level is what the preferred terms of its placed pods are worth.
   void try_all() {
@@ -196,7 +192,7 @@ struct Instance {
       for (std::size_t i = 0; i < waiting.size(); ++i) {
         if (choice[i] > 0) plan.placements.push_back({waiting[i], NodeIndex(choice[i] - 1), {}, {}});
       }
-      if (referee::check_plan(snapshot, problem, shares, plan).empty()) look_at(plan);
+      if (instance.check(plan).empty()) look_at(plan);
       std::size_t at = 0;
       while (at < choice.size() && ++choice[at] > problem.nodes.size()) choice[at++] = 0;
       if (at == choice.size()) return;
@@ -204,14 +200,14 @@ struct Instance {
   }
 
   void look_at(const Plan& plan) {
-    const Levels levels = evaluate(problem, shares, plan);
+    const Levels levels = evaluate(problem, instance.shares(), plan);
     std::vector<std::string> place(line["pods"].size());
     for (const PodIndex pod : problem.pods.indices()) {
       if (problem.pods[pod].status == PodStatus::kRunning)
-        place[pod.value()] = snapshot.nodes[problem.pods[pod].node.value()].name;
+        place[pod.value()] = instance.snapshot().nodes[problem.pods[pod].node.value()].name;
     }
     for (const Placement& placement : plan.placements)
-      place[placement.pod.value()] = snapshot.nodes[placement.node.value()].name;
+      place[placement.pod.value()] = instance.snapshot().nodes[placement.node.value()].name;
     const PreferredTerms preferred_terms(line);
     std::int64_t value = 0;
     for (const Placement& placement : plan.placements)
@@ -232,11 +228,10 @@ struct Instance {
   }
 
   Json line;
-  Snapshot snapshot;
-  Problem problem;
-  FairShares shares;
+  test::Case instance;
+  const Problem& problem;
   std::vector<LevelId> ids;
-  std::size_t level = 0;  // position of `preference`
+  std::size_t level;  // position of `preference`
   Levels best;
 };
 
@@ -246,28 +241,28 @@ TEST(PreferredTerms, AreWorthWhatTheDocumentationSaysAndNoEngineClaimsMore) {
   std::map<std::string, std::uint64_t> best_by;
   std::uint64_t proven = 0;
   for (std::uint64_t seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed) {
-    Instance instance(PreferredTermDraw(seed).line());
-    instance.try_all();
+    AllPlacements all(PreferredTermDraw(seed).line());
+    all.try_all();
     for (const auto& [name, engine] :
          {std::pair("greedy", portfolio::Engine::kGreedy), std::pair("milp", portfolio::Engine::kMilp),
           std::pair("auto", portfolio::Engine::kAuto)}) {
       portfolio::SolveOptions options;
       options.deterministic = true;
       options.engine = engine;
-      const portfolio::Solution solution = portfolio.solve(instance.snapshot, instance.problem, options);
+      const portfolio::Solution solution = portfolio.solve(all.instance.snapshot(), all.problem, options);
       EXPECT_TRUE(solution.defects.empty());
-      const Levels levels = evaluate(instance.problem, instance.shares, solution.plan);
-      const auto order = compare(levels, instance.best, instance.ids);
-      EXPECT_FALSE(order > 0) << name << " is beyond the best: " << instance.line.dump();
+      const Levels levels = evaluate(all.problem, all.instance.shares(), solution.plan);
+      const auto order = compare(levels, all.best, all.ids);
+      EXPECT_FALSE(order > 0) << name << " is beyond the best: " << all.line.dump();
       if (order == 0) ++best_by[name];
       const bool is_proven = solution.proof == Proof::kOptimal;
       proven += is_proven ? 1 : 0;
-      EXPECT_TRUE(!is_proven || order == 0) << name << ": false proof: " << instance.line.dump();
-      for (std::size_t i = 0; i < instance.ids.size(); ++i) {
+      EXPECT_TRUE(!is_proven || order == 0) << name << ": false proof: " << all.line.dump();
+      for (std::size_t i = 0; i < all.ids.size(); ++i) {
         const auto& bound = solution.report.objective.at(i).bound;
-        const std::int64_t value = instance.best.values[i];
-        const bool holds = !bound || (is_maximised(instance.ids[i].kind) ? value <= *bound : value >= *bound);
-        EXPECT_TRUE(holds) << name << " claims too little: " << instance.line.dump();
+        const std::int64_t value = all.best.values[i];
+        const bool holds = !bound || (is_maximised(all.ids[i].kind) ? value <= *bound : value >= *bound);
+        EXPECT_TRUE(holds) << name << " claims too little: " << all.line.dump();
         if (levels.values[i] != value) break;
       }
     }

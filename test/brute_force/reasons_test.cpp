@@ -6,12 +6,11 @@
 
 #include <gtest/gtest.h>
 
-#include "io/muster_v1/snapshot_reader.h"
-#include "model/build/build_problem.h"
 #include "model/explain/report.h"
 #include "model/objective/evaluation.h"
 #include "test/brute_force/brute_force.h"
 #include "test/brute_force/instances/tiny_instance.h"
+#include "test/support/case.h"
 
 namespace muster::brute_force {
 namespace {
@@ -26,13 +25,9 @@ bool is_told_of_any_plan(const Problem& problem) { return !problem.has_ordered_r
 template <class Check>
 void for_each_instance(const Check& check) {
   for (std::uint64_t seed = 1; seed <= kInstances; ++seed) {
-    Result<Snapshot> read = muster_v1::SnapshotReader({.strict = false}).read(tiny_instance(seed));
-    ASSERT_TRUE(read) << seed;
-    Snapshot snapshot = std::move(*read);
-    const Result<Problem> problem = build_problem(snapshot);
-    ASSERT_TRUE(problem) << seed;
-    const FairShares shares = compute_fair_shares(*problem);
-    if (const std::optional<Best> best = solve(*problem, shares, kMostStates)) check(seed, *problem, shares, *best);
+    const test::Case problem = test::Case::of_line(tiny_instance(seed), test::Oddities::kSettled);
+    if (const std::optional<Best> best = solve(*problem, problem.shares(), kMostStates))
+      check(seed, *problem, problem.shares(), *best);
   }
 }
 

@@ -8,13 +8,12 @@
 
 #include <gtest/gtest.h>
 
-#include "io/muster_v1/snapshot_reader.h"
-#include "model/build/build_problem.h"
 #include "model/objective/level_bounds.h"
 #include "solver/lp/sum_bounds.h"
 #include "test/brute_force/campaign.h"
 #include "test/brute_force/instances/policy_instance.h"
 #include "test/brute_force/naive_search.h"
+#include "test/support/case.h"
 
 namespace muster::brute_force {
 namespace {
@@ -23,21 +22,12 @@ constexpr std::int64_t kMostEndStates = 400;
 
 class AllPlans {
  public:
-  explicit AllPlans(std::uint64_t seed) : seed_(seed) {
-    Result<Snapshot> read = muster_v1::SnapshotReader({.strict = false}).read(policy_instance(seed));
-    EXPECT_TRUE(read);
-    snapshot_ = std::move(*read);
-    snapshot_.policy.whole_nodes = true;
-    Result<Problem> built = build_problem(snapshot_);
-    EXPECT_TRUE(built);
-    problem_ = std::move(*built);
-    shares_ = compute_fair_shares(problem_);
-  }
+  explicit AllPlans(std::uint64_t seed) : seed_(seed), instance_(with_whole_nodes(seed)) {}
 
-  bool has_levels() const { return snapshot_.policy.has_whole_nodes(); }
+  bool has_levels() const { return instance_.snapshot().policy.has_whole_nodes(); }
   // Finds them; false if there are too many.
   bool find() {
-    const auto all = levels_of_all_plans(problem_, shares_, kMostEndStates);
+    const auto all = levels_of_all_plans(*instance_, instance_.shares(), kMostEndStates);
     if (all) plans_.assign(all->begin(), all->end());
     return all.has_value();
   }
@@ -48,9 +38,9 @@ class AllPlans {
 
   // Plans are sorted: those that are equal down to a level follow one another.
   void expect_bounds_hold(Tally& tally) const {
-    const std::vector<LevelId> ids = level_ids(problem_);
-    const std::vector<std::int64_t> trivial = trivial_bounds(problem_, shares_);
-    const lp::SumBounds bounds(problem_, shares_, trivial);
+    const std::vector<LevelId> ids = level_ids(*instance_);
+    const std::vector<std::int64_t> trivial = trivial_bounds(*instance_, instance_.shares());
+    const lp::SumBounds bounds(*instance_, instance_.shares(), trivial);
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (!is_about_wholeness(ids[i].kind)) continue;
       for (auto first = plans_.begin(); first != plans_.end();) {
@@ -63,7 +53,7 @@ class AllPlans {
         const std::vector<std::int64_t>& best = is_maximised(ids[i].kind) ? *most : *least;
         expect_bound_holds(i, best, *first, bounds);
         ++tally.bounds;
-        tally.with_evictions += best[3 * problem_.objective.priorities.size()] > 0 ? 1 : 0;
+        tally.with_evictions += best[3 * instance_->objective.priorities.size()] > 0 ? 1 : 0;
         tally.reached += bounds.of(Levels{best}, i) == best[i] ? 1 : 0;
         first = end;
       }
@@ -71,21 +61,24 @@ class AllPlans {
   }
 
  private:
+  static Snapshot with_whole_nodes(std::uint64_t seed) {
+    Snapshot snapshot = test::Case::read(policy_instance(seed), test::Oddities::kSettled);
+    snapshot.policy.whole_nodes = true;
+    return snapshot;
+  }
   // The bound that any of them is given.
   void expect_bound_holds(std::size_t i, const std::vector<std::int64_t>& best, const std::vector<std::int64_t>& any,
                           const lp::SumBounds& bounds) const {
     for (const std::vector<std::int64_t>& values : {best, any}) {
       const std::int64_t bound = bounds.of(Levels{values}, i);
-      const LevelKind kind = level_ids(problem_)[i].kind;
+      const LevelKind kind = level_ids(*instance_)[i].kind;
       EXPECT_TRUE(is_maximised(kind) ? best[i] <= bound : best[i] >= bound)
           << "seed " << seed_ << ", " << level_name(kind) << ": " << best[i] << " is beyond " << bound;
     }
   }
 
   std::uint64_t seed_;
-  Snapshot snapshot_;
-  Problem problem_;
-  FairShares shares_;
+  test::Case instance_;
   std::vector<std::vector<std::int64_t>> plans_;
 };
 

@@ -15,25 +15,27 @@
 #include "heuristics/state/candidate.h"
 #include "model/explain/report.h"
 #include "model/objective/evaluation.h"
-#include "test/support/built_problem.h"
+#include "test/support/case.h"
 
 namespace muster {
 namespace {
 
-class Writer {
+class ClusterDraw {
  public:
-  explicit Writer(std::uint64_t seed) : random_(seed) {}
+  explicit ClusterDraw(std::uint64_t seed) : random_(seed) {}
 
-  std::string body() {
-    std::string line = R"("policy":{"actions":["place")";
-    for (const char* action : {"consolidate", "reclaim", "preempt"}) line += chance(70) ? quoted(action, ",") : "";
-    line += R"(]},"nodes":[)";
+  test::Cluster draw() {
+    std::string actions = R"("actions":["place")";
+    for (const char* action : {"consolidate", "reclaim", "preempt"}) actions += chance(70) ? quoted(action, ",") : "";
+    drawn_.policy(actions + "]");
     const int nodes = number(1, 4);
-    for (int n = 0; n < nodes; ++n) line += (n > 0 ? "," : "") + node(n);
-    line += R"(],"queues":[{"name":"org"},)" + queue("a", "org") + "," + queue("b", "org") + "," + queue("c", "") + "]";
+    for (int n = 0; n < nodes; ++n) drawn_.node("n" + std::to_string(n), node());
+    drawn_.queue("org");
+    const std::string c = queue(""), b = queue("org"), a = queue("org");
+    drawn_.queue("a", a).queue("b", b).queue("c", c);
     const int gangs = number(3, 9);
     for (int g = 0; g < gangs; ++g) add_gang(g);
-    return line + R"(,"gangs":[)" + gangs_ + R"(],"pods":[)" + pods_ + "]";
+    return drawn_;
   }
 
  private:
@@ -43,21 +45,20 @@ class Writer {
   bool chance(int percent) { return number(1, 100) <= percent; }
   static std::string quoted(const std::string& text, const char* before = "") { return before + ('"' + text + '"'); }
 
-  std::string node(int n) {
+  std::string node() {
     const int gpus = number(0, 4), cpu = number(2, 8);
     gpus_left_.push_back(gpus);
     cpu_left_.push_back(cpu);
-    std::string text = R"({"name":"n)" + std::to_string(n) + R"(","resources":{"cpu":)" + std::to_string(cpu) +
-                       R"(,"memory":)" + std::to_string(number(2, 8)) + R"(,"pods":)" + std::to_string(number(4, 9)) +
-                       R"(},"gpus":{"count":)" + std::to_string(gpus) + R"(},"labels":{"pool":")" +
-                       (chance(50) ? "x" : "y") + R"("})";
+    std::string text = R"("resources":{"cpu":)" + std::to_string(cpu) + R"(,"memory":)" + std::to_string(number(2, 8)) +
+                       R"(,"pods":)" + std::to_string(number(4, 9)) + R"(},"gpus":{"count":)" + std::to_string(gpus) +
+                       R"(},"labels":{"pool":")" + (chance(50) ? "x" : "y") + R"("})";
     if (chance(15)) text += R"(,"taints":[{"key":"t","effect":"NoSchedule"}])";
     if (chance(10)) text += R"(,"unschedulable":true)";
-    return text + "}";
+    return text;
   }
 
-  std::string queue(const std::string& name, const std::string& parent) {
-    std::string text = R"({"name":)" + quoted(name) + (parent.empty() ? "" : R"(,"parent":)" + quoted(parent));
+  std::string queue(const std::string& parent) {
+    std::string text = parent.empty() ? "" : R"(,"parent":)" + quoted(parent);
     if (chance(80)) {
       text += R"(,"gpu":{"quota":)" + std::to_string(number(0, 4));
       if (chance(25)) text += R"(,"limit":)" + std::to_string(number(2, 6));
@@ -66,7 +67,7 @@ class Writer {
     if (chance(20)) text += R"(,"cpu":{"quota":)" + std::to_string(number(0, 8)) + "}";
     if (chance(25)) text += R"(,"preemptMinRuntime":"100s")";
     if (chance(25)) text += R"(,"reclaimMinRuntime":"100s")";
-    return text + "}";
+    return text.empty() ? text : text.substr(1);
   }
 
   void add_gang(int g) {
@@ -76,18 +77,17 @@ class Writer {
     const int minimum = chance(70) ? size : number(1, size + 1);
     static constexpr std::array kQueues{"a", "b", "c", "a", "b", "c", "a", "b", "org", "nowhere"};
     std::string queue_name = kQueues[static_cast<std::size_t>(number(0, runs ? 7 : 9))];
-    std::string text = R"({"name":)" + quoted(name) + R"(,"queue":)" + quoted(queue_name) + R"(,"minMember":)" +
-                       std::to_string(minimum) + R"(,"priority":)" + std::to_string(10 * number(0, 3));
+    std::string text = R"("queue":)" + quoted(queue_name) + R"(,"minMember":)" + std::to_string(minimum) +
+                       R"(,"priority":)" + std::to_string(10 * number(0, 3));
     if (chance(20)) text += R"(,"preemptible":false)";
     if (chance(10)) text += R"(,"preemptionPolicy":"Never")";
     if (chance(15)) text += R"(,"created":999000,"timeout":)" + std::to_string(chance(50) ? 500 : 2000);
-    gangs_ += (g > 0 ? "," : "") + text + "}";
+    drawn_.gang(name, text);
     const std::string selector = chance(25) ? R"(,"nodeSelector":{"pool":"x"})" : "";
     // Whether surplus is protected would depend on where it is.
     const int started = minimum < size ? 0 : chance(50) ? 999950 : 999000;
     for (int p = 0; p < size; ++p) {
-      std::string pod =
-          R"({"name":)" + quoted(name + "-" + std::to_string(p)) + R"(,"gang":)" + quoted(name) + selector;
+      std::string pod = R"("gang":)" + quoted(name) + selector;
       pod += R"(,"resources":{"cpu":)" + std::to_string(cpu) + R"(,"memory":1})";
       if (gpu > 0) pod += R"(,"gpu":{"count":)" + std::to_string(gpu) + "}";
       const std::size_t node = runs && chance(85) ? node_with(gpu, cpu) : gpus_left_.size();
@@ -96,7 +96,7 @@ class Writer {
       } else if (chance(10)) {
         pod += R"(,"status":"gated")";
       }
-      pods_ += (pods_.empty() ? "" : ",") + pod + "}";
+      drawn_.pod(name + "-" + std::to_string(p), pod);
     }
   }
 
@@ -114,7 +114,7 @@ class Writer {
   std::mt19937_64 random_;
   std::vector<int> gpus_left_, cpu_left_;
   std::map<std::size_t, int> pods_on_;
-  std::string gangs_, pods_;
+  test::Cluster drawn_;
 };
 
 // GPUs, cpu, memory, pods.
@@ -385,10 +385,8 @@ std::string text_of(const Told& told) {
 TEST(ReasonsByTheText, AreThoseOfASecondReading) {
   std::map<std::string, int> reasons, make_room;
   for (std::uint64_t seed = 0; seed < 4000; ++seed) {
-    const std::string body = Writer(seed).body();
-    const BuiltProblem built(body);
-    if (::testing::Test::HasFailure()) FAIL() << "seed " << seed << ": " << body;
-    const FairShares shares = compute_fair_shares(*built);
+    const test::Case built(ClusterDraw(seed).draw());
+    const FairShares& shares = built.shares();
     greedy::GreedyOptions options;
     options.starts = 2;
     const Candidate candidate = seed % 4 == 0 ? Candidate{Plan{}, evaluate(*built, shares, Plan{})}
@@ -406,8 +404,8 @@ TEST(ReasonsByTheText, AreThoseOfASecondReading) {
       for (const explain::Blocker& blocker : entry.blockers)
         told.blockers[filter_text(blocker.filter)] += blocker.nodes;
       ASSERT_EQ(text_of(told), text_of(reading.of(entry.gang)))
-          << "seed " << seed << ", gang " << built->gangs[entry.gang].name
-          << "\n{\"format\":\"muster/v1\",\"time\":1000000," << body << "}";
+          << "seed " << seed << ", gang " << built->gangs[entry.gang].name << "\n"
+          << built.line();
       ++reasons[told.reason];
       ++make_room[told.make_room];
     }

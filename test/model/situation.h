@@ -1,4 +1,4 @@
-// A snapshot, its problem, and a plan for it, built from names; and the report on the plan.
+// A case and the report on its plan.
 #pragma once
 
 #include <algorithm>
@@ -6,85 +6,39 @@
 #include <numeric>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
-#include <gtest/gtest.h>
-
-#include "io/muster_v1/snapshot_reader.h"
-#include "model/build/build_problem.h"
 #include "model/explain/report.h"
 #include "model/objective/evaluation.h"
-#include "model/objective/fair_share.h"
-#include "model/objective/levels.h"
-#include "model/problem/problem.h"
+#include "test/support/case.h"
 
 namespace muster {
 
-class Situation {
+class Situation : public test::Case {
  public:
-  explicit Situation(const std::string& body) {
-    Result<Snapshot> read = muster_v1::SnapshotReader().read(R"({"format":"muster/v1","time":1000000,)" + body + "}");
-    EXPECT_TRUE(read) << read.error().path << ": " << read.error().message;
-    snapshot_ = std::move(*read);
-    Result<Problem> built = build_problem(snapshot_);
-    EXPECT_TRUE(built) << built.error().message;
-    problem_ = std::move(*built);
-    shares_ = compute_fair_shares(problem_);
-  }
+  using test::Case::Case;
 
-  Situation& place(std::string_view pod, std::string_view node, std::vector<std::int32_t> devices = {},
-                   const std::vector<std::string_view>& after = {}) {
-    Placement placement{pod_named(pod), NodeIndex::none(), std::move(devices), {}};
-    for (const NodeIndex index : problem_.nodes.indices()) {
-      if (snapshot_.nodes[index.value()].name == node) placement.node = index;
-    }
-    for (const std::string_view name : after) placement.after.push_back(pod_named(name));
-    plan_.placements.push_back(placement);
-    return *this;
-  }
-  Situation& evict(std::string_view pod, EvictionReason reason, std::string_view for_gang = {}) {
-    plan_.evictions.push_back({pod_named(pod), reason, GangIndex::none()});
-    for (const GangIndex gang : problem_.gangs.indices()) {
-      if (problem_.gangs[gang].name == for_gang) plan_.evictions.back().for_gang = gang;
-    }
-    return *this;
-  }
   Situation& prove() {
     proven_ = true;
     return *this;
   }
-
-  explain::Report report(const std::function<bool()>& stop = {}, const std::function<void()>& only_reasons_left = {}) {
-    normalise(plan_);
-    const Levels levels = evaluate(problem_, shares_, plan_);
-    return explain::describe(problem_, shares_,
-                             explain::ReportInput{plan_, levels, {}, proven_, stop, only_reasons_left});
+  explain::Report report(const std::function<bool()>& stop = {},
+                         const std::function<void()>& only_reasons_left = {}) const {
+    const Plan decided = plan();
+    const Levels levels = evaluate(problem(), shares(), decided);
+    return explain::describe(problem(), shares(),
+                             explain::ReportInput{decided, levels, {}, proven_, stop, only_reasons_left});
   }
   // Of the gang of that name; an entry with a reason for "absent" where the report has none.
-  explain::GangReport gang(std::string_view name) {
+  explain::GangReport gang(std::string_view name) const {
     for (explain::GangReport& entry : report().gangs) {
-      if (problem_.gangs[entry.gang].name == name) return entry;
+      if (problem().gangs[entry.gang].name == name) return entry;
     }
     explain::GangReport none;
     none.reason = {explain::ReasonCode::kInsufficient, "absent"};
     return none;
   }
-  const Problem& problem() const { return problem_; }
 
  private:
-  PodIndex pod_named(std::string_view name) const {
-    for (const PodIndex index : problem_.pods.indices()) {
-      if (snapshot_.pods[index.value()].name == name) return index;
-    }
-    ADD_FAILURE() << "no pod " << name;
-    return PodIndex::none();
-  }
-
-  Snapshot snapshot_;
-  Problem problem_;
-  FairShares shares_;
-  Plan plan_;
   bool proven_ = false;
 };
 

@@ -10,8 +10,6 @@
 #include "heuristics/state/cluster_state.h"
 #include "heuristics/state/plan_of.h"
 #include "heuristics/state/planned_eviction.h"
-#include "io/muster_v1/snapshot_reader.h"
-#include "model/build/build_problem.h"
 #include "model/objective/evaluation.h"
 
 namespace muster::properties {
@@ -24,9 +22,9 @@ struct Spot {
 };
 using Spots = std::map<std::string, Spot>;  // by name of the pods that run
 
-Spots spots_of(const Scene& scene) {
+Spots spots_of(const Case& cluster) {
   Spots spots;
-  for (const SnapshotPod& pod : scene.snapshot().pods)
+  for (const SnapshotPod& pod : cluster.snapshot().pods)
     if (pod.status == PodStatus::kRunning) spots[std::string(pod.name)] = {std::string(pod.node), pod.devices};
   return spots;
 }
@@ -38,33 +36,34 @@ struct Decided {
   std::set<std::string> placed, evicted;
 };
 
-Decided decided_of(const Scene& scene, const EngineAnswer& solution) {
+Decided decided_of(const Case& cluster, const EngineAnswer& solution) {
   Decided decided{solution.plan, solution.proof, {}, {}, {}};
-  const auto pod_name = [&](PodIndex pod) { return std::string(scene.snapshot().pods[pod.value()].name); };
+  const auto pod_name = [&](PodIndex pod) { return std::string(cluster.snapshot().pods[pod.value()].name); };
   for (const Placement& placement : solution.plan.placements) {
     decided.placed.insert(pod_name(placement.pod));
     decided.text += " +" + pod_name(placement.pod) + "@";
-    decided.text += scene.snapshot().nodes[placement.node.value()].name;
+    decided.text += cluster.snapshot().nodes[placement.node.value()].name;
   }
   for (const Eviction& eviction : solution.plan.evictions) {
     decided.evicted.insert(pod_name(eviction.pod));
     decided.text += " -" + pod_name(eviction.pod) + "(" + std::string(eviction_reason_name(eviction.reason));
     if (!eviction.for_gang.is_none())
-      decided.text += " for " + std::string(scene.problem().gangs[eviction.for_gang].name);
+      decided.text += " for " + std::string(cluster.problem().gangs[eviction.for_gang].name);
     decided.text += ")";
   }
   return decided;
 }
 
-// From the scene straight to where pods are after both plans. The claimants of evictions are left open.
-Plan both_in_one(const Scene& scene, const Spots& end) {
+// From the cluster straight to where pods are after both plans. The claimants of evictions are left open.
+Plan both_in_one(const Case& cluster, const Spots& end) {
   std::map<std::string_view, NodeIndex> nodes;
-  for (const NodeIndex node : scene.problem().nodes.indices()) nodes[scene.snapshot().nodes[node.value()].name] = node;
-  ClusterState state(scene.problem(), ClusterState::Releasing::kFreed);
+  for (const NodeIndex node : cluster.problem().nodes.indices())
+    nodes[cluster.snapshot().nodes[node.value()].name] = node;
+  ClusterState state(cluster.problem(), ClusterState::Releasing::kFreed);
   std::vector<PlannedEviction> evictions;
   std::vector<std::pair<PodIndex, const Spot*>> arrivals;
-  for (const PodIndex pod : scene.problem().pods.indices()) {
-    const SnapshotPod& source = scene.snapshot().pods[pod.value()];
+  for (const PodIndex pod : cluster.problem().pods.indices()) {
+    const SnapshotPod& source = cluster.snapshot().pods[pod.value()];
     const auto found = end.find(std::string(source.name));
     const bool ran = source.status == PodStatus::kRunning, runs = found != end.end();
     if (ran && runs && found->second == Spot{std::string(source.node), source.devices}) continue;
@@ -73,23 +72,23 @@ Plan both_in_one(const Scene& scene, const Spots& end) {
     if (runs) arrivals.emplace_back(pod, &found->second);
   }
   for (const auto& [pod, spot] : arrivals) state.put(pod, nodes.at(spot->node), spot->devices);
-  return plan_of(scene.problem(), state, evictions);
+  return plan_of(cluster.problem(), state, evictions);
 }
 
 // Gangs of which a pod that waited is placed: those that evictions can be for.
-std::vector<GangIndex> claimants_of(const Scene& scene, const Plan& plan) {
+std::vector<GangIndex> claimants_of(const Case& cluster, const Plan& plan) {
   std::set<GangIndex> gangs;
   for (const Placement& placement : plan.placements) {
-    const Pod& pod = scene.problem().pods[placement.pod];
+    const Pod& pod = cluster.problem().pods[placement.pod];
     if (pod.status == PodStatus::kPending) gangs.insert(pod.gang);
   }
   return {gangs.begin(), gangs.end()};
 }
 
 // Finds a claimant for each eviction, gang by gang, so that the fewest rules are broken; returns what is still broken.
-std::vector<referee::Violation> attribute(const Scene& scene, Plan& plan) {
-  const auto broken = [&] { return referee::check_plan(scene.snapshot(), scene.problem(), scene.shares(), plan); };
-  const std::vector<GangIndex> claimants = claimants_of(scene, plan);
+std::vector<referee::Violation> attribute(const Case& cluster, Plan& plan) {
+  const auto broken = [&] { return cluster.check(plan); };
+  const std::vector<GangIndex> claimants = claimants_of(cluster, plan);
   if (claimants.empty()) return broken();
   for (Eviction& eviction : plan.evictions) eviction.for_gang = claimants.front();
   std::size_t fewest = broken().size();
@@ -115,11 +114,12 @@ std::vector<referee::Violation> attribute(const Scene& scene, Plan& plan) {
 }
 
 // Replays the plans up to, not including, the one of `cycle`.
-std::unique_ptr<Scene> scene_of(const std::string& line, const std::vector<Decided>& decided, int cycle,
-                                Nanoseconds later) {
-  std::unique_ptr<Scene> scene = Scene::read(line);
-  for (int i = 0; i < cycle && scene; ++i) scene = scene->after(decided[static_cast<std::size_t>(i)].plan, later);
-  return scene;
+std::optional<Case> case_of(const std::string& line, const std::vector<Decided>& decided, int cycle,
+                            Nanoseconds later) {
+  std::optional<Case> cluster = Case::if_valid(line);
+  for (int i = 0; i < cycle && cluster; ++i)
+    cluster = Case::if_valid(cluster->next(decided[static_cast<std::size_t>(i)].plan, later));
+  return cluster;
 }
 
 bool is_of_staleness(const Decided& decided) {
@@ -148,9 +148,9 @@ Finding classify(const std::string& line, const std::vector<Decided>& decided, i
                 &first = decided[static_cast<std::size_t>(cycle - 1)];
   Finding finding{Disturbance::kStale, cycle, "", first.text + " |" + second.text, false, false};
   if (std::ranges::any_of(decided, is_of_staleness)) return finding;
-  const std::unique_ptr<Scene> scene = scene_of(line, decided, cycle - 1, later);
-  Plan plan = both_in_one(*scene, end);
-  const auto violations = attribute(*scene, plan);
+  const std::optional<Case> cluster = case_of(line, decided, cycle - 1, later);
+  Plan plan = both_in_one(*cluster, end);
+  const auto violations = attribute(*cluster, plan);
   if (!violations.empty()) {
     finding.kind = first.plan == Plan{}              ? Disturbance::kTime
                    : is_rationed(violations.front()) ? Disturbance::kRationed
@@ -159,9 +159,9 @@ Finding classify(const std::string& line, const std::vector<Decided>& decided, i
                   violations[0].message;
     return finding;
   }
-  const std::vector<LevelId> ids = level_ids(scene->problem());
-  const Levels one = evaluate(scene->problem(), scene->shares(), plan);
-  const Levels before = evaluate(scene->problem(), scene->shares(), first.plan);
+  const std::vector<LevelId> ids = level_ids(cluster->problem());
+  const Levels one = evaluate(cluster->problem(), cluster->shares(), plan);
+  const Levels before = evaluate(cluster->problem(), cluster->shares(), first.plan);
   const bool is_better = compare(one, before, ids) > 0;
   finding.kind = !is_better                 ? (first.plan == Plan{} ? Disturbance::kTime : Disturbance::kTurned)
                  : first.proof == "optimal" ? Disturbance::kUnprovable
@@ -180,20 +180,6 @@ bool is_proven_up_to(LevelKind last, const portfolio::Solution& solution) {
   return std::ranges::all_of(solution.report.objective, [&](const explain::LevelReport& level) {
     return level.id.kind > last || level.bound == level.value;
   });
-}
-
-std::unique_ptr<Scene> Scene::read(const std::string& line) {
-  Result<Snapshot> snapshot = muster_v1::SnapshotReader().read(line);
-  return snapshot ? of(std::move(*snapshot)) : nullptr;
-}
-
-std::unique_ptr<Scene> Scene::of(Snapshot snapshot) {
-  std::unique_ptr<Scene> scene(new Scene(std::move(snapshot)));
-  Result<Problem> problem = build_problem(scene->snapshot_);
-  if (!problem) return nullptr;
-  scene->problem_ = std::move(*problem);
-  scene->shares_ = compute_fair_shares(scene->problem_);
-  return scene;
 }
 
 std::string_view disturbance_name(Disturbance kind) {
@@ -217,11 +203,11 @@ std::string_view disturbance_name(Disturbance kind) {
 }
 
 Answering answers_of(portfolio::Portfolio& portfolio, portfolio::Engine engine) {
-  return [&portfolio, engine](const Scene& scene) -> std::optional<EngineAnswer> {
+  return [&portfolio, engine](const Case& cluster) -> std::optional<EngineAnswer> {
     portfolio::SolveOptions options;
     options.engine = engine;
     options.deterministic = true;
-    portfolio::Solution solution = portfolio.solve(scene.snapshot(), scene.problem(), options);
+    portfolio::Solution solution = portfolio.solve(cluster.snapshot(), cluster.problem(), options);
     return EngineAnswer{std::move(solution.plan), std::string(proof_name(solution.proof)),
                         is_proven_up_to(LevelKind::kSeniority, solution), std::move(solution.defects)};
   };
@@ -231,23 +217,22 @@ Carried carry_on(const std::string& line, const Answering& answer, const CycleOp
   Carried carried;
   std::vector<Decided> decided;
   std::vector<Spots> ends;
-  std::unique_ptr<Scene> scene = Scene::read(line);
-  for (int cycle = 0; cycle < options.cycles && scene; ++cycle) {
-    const std::optional<EngineAnswer> solution = answer(*scene);
+  std::optional<Case> cluster = Case::if_valid(line);
+  for (int cycle = 0; cycle < options.cycles && cluster; ++cycle) {
+    const std::optional<EngineAnswer> solution = answer(*cluster);
     if (!solution) break;
     ++carried.plans;
     carried.proven += solution->is_proven ? 1 : 0;
     carried.rejected.insert(carried.rejected.end(), solution->defects.begin(), solution->defects.end());
-    for (const referee::Violation& v :
-         referee::check_plan(scene->snapshot(), scene->problem(), scene->shares(), solution->plan))
+    for (const referee::Violation& v : cluster->check(solution->plan))
       carried.faults.push_back(std::string(referee::rule_name(v.rule)) + ": " + v.subject + ": " + v.message);
-    decided.push_back(decided_of(*scene, *solution));
-    scene = scene->after(solution->plan, options.later);
-    if (!scene) {
+    decided.push_back(decided_of(*cluster, *solution));
+    cluster = Case::if_valid(cluster->next(solution->plan, options.later));
+    if (!cluster) {
       carried.faults.push_back("the snapshot after cycle " + std::to_string(cycle) + " cannot be built");
       break;
     }
-    ends.push_back(spots_of(*scene));
+    ends.push_back(spots_of(*cluster));
     if (cycle == 0) carried.first_evicts = !solution->plan.evictions.empty();
     if (cycle == 0 || solution->plan.evictions.empty()) continue;
     carried.findings.push_back(classify(line, decided, cycle, options.later, ends.back()));

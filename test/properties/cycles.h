@@ -3,40 +3,17 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "model/objective/fair_share.h"
 #include "model/objective/levels.h"
-#include "model/problem/next_snapshot.h"
-#include "model/referee/referee.h"
 #include "solver/portfolio/portfolio.h"
+#include "test/support/case.h"
 
 namespace muster::properties {
 
-// A snapshot with all that is built of it; stays where it is.
-class Scene {
- public:
-  // None if the line is refused.
-  static std::unique_ptr<Scene> read(const std::string& line);
-  static std::unique_ptr<Scene> of(Snapshot snapshot);
-
-  const Snapshot& snapshot() const { return snapshot_; }
-  const Problem& problem() const { return problem_; }
-  const FairShares& shares() const { return shares_; }
-  // The scene after the plan; this one is of no use any more.
-  std::unique_ptr<Scene> after(const Plan& plan, Nanoseconds later) {
-    return of(next_snapshot(std::move(snapshot_), problem_, plan, later));
-  }
-
- private:
-  explicit Scene(Snapshot snapshot) : snapshot_(std::move(snapshot)) {}
-  Snapshot snapshot_;
-  Problem problem_;
-  FairShares shares_;
-};
+using test::Case;
 
 // Why a plan evicts or moves although the cycle before left nothing new but time.
 enum class Disturbance : std::uint8_t {
@@ -69,7 +46,7 @@ struct EngineAnswer {
   bool is_proven = false;            // in all levels that determine what runs: those up to `seniority`
   std::vector<std::string> defects;  // of engines on the way
 };
-using Answering = std::function<std::optional<EngineAnswer>(const Scene&)>;
+using Answering = std::function<std::optional<EngineAnswer>(const Case&)>;
 
 // The portfolio without clocks. `portfolio` outlives it.
 Answering answers_of(portfolio::Portfolio& portfolio, portfolio::Engine engine);

@@ -17,8 +17,8 @@ namespace {
 
 // The levels that a node more may not make worse: those up to `moved` for any node. What comes after looks at where
 // pods are, and an idle node is itself something that the last level counts.
-std::vector<std::int64_t> leading(const Scene& scene, const Levels& levels) {
-  const std::vector<LevelId> ids = level_ids(scene.problem());
+std::vector<std::int64_t> leading(const Case& cluster, const Levels& levels) {
+  const std::vector<LevelId> ids = level_ids(cluster.problem());
   std::vector<std::int64_t> values;
   for (std::size_t i = 0; i < ids.size() && ids[i].kind <= LevelKind::kMoved; ++i)
     values.push_back(is_maximised(ids[i].kind) ? levels.values[i] : -levels.values[i]);
@@ -41,7 +41,7 @@ TEST(IdleNode, NeverWorsensAPlanThatIsProvenBest) {
   for (std::uint32_t seed = 1; seed <= count; ++seed) {
     Json line = CrowdedCluster(seed).snapshot();
     line["policy"]["actions"] = {"place"};
-    const auto before = Scene::read(line.dump()), after = Scene::read(with_another_node(line).dump());
+    const auto before = Case::if_valid(line.dump()), after = Case::if_valid(with_another_node(line).dump());
     ASSERT_TRUE(before && after) << line;
     portfolio::SolveOptions options;
     options.deterministic = true;

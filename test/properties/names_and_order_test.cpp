@@ -22,7 +22,7 @@ constexpr test::ClusterShape kEvicting{.may_evict = true, .running = 50};
 
 // Even seeds: crowded clusters; odd ones: some of every feature.
 Json some_snapshot(std::uint32_t seed) {
-  return seed % 2 == 0 ? CrowdedCluster(seed).snapshot() : Json::parse(test::random_cluster(seed, kEvicting).line);
+  return seed % 2 == 0 ? CrowdedCluster(seed).snapshot() : Json::parse(test::random_cluster(seed, kEvicting).line());
 }
 
 // Digits turned round, so that the alphabetic order of names is another.
@@ -57,9 +57,9 @@ Json renamed(Json line) {
 // Nodes, gangs, subgroups and pods in another order. What runs keeps its devices, which the reader would otherwise give
 // out in the order of the list.
 Json reordered(Json line, std::uint32_t seed) {
-  const auto scene = Scene::read(line.dump());
+  const auto cluster = Case::if_valid(line.dump());
   for (std::size_t i = 0; i < line["pods"].size(); ++i) {
-    const SnapshotPod& pod = scene->snapshot().pods[i];
+    const SnapshotPod& pod = cluster->snapshot().pods[i];
     if (!pod.devices.empty()) line["pods"][i]["gpus"] = pod.devices;
   }
   std::mt19937 random(seed);
@@ -73,16 +73,16 @@ struct Outcome {
 };
 
 Outcome outcome_of(const Json& line, portfolio::Portfolio& portfolio, portfolio::Engine engine) {
-  const auto scene = Scene::read(line.dump());
-  if (!scene) {
+  const auto cluster = Case::if_valid(line.dump());
+  if (!cluster) {
     ADD_FAILURE() << "refused: " << line;
     return {};
   }
   portfolio::SolveOptions options;
   options.engine = engine;
   options.deterministic = true;
-  const portfolio::Solution solution = portfolio.solve(scene->snapshot(), scene->problem(), options);
-  return {evaluate(scene->problem(), scene->shares(), solution.plan), std::string(proof_name(solution.proof))};
+  const portfolio::Solution solution = portfolio.solve(cluster->snapshot(), cluster->problem(), options);
+  return {evaluate(cluster->problem(), cluster->shares(), solution.plan), std::string(proof_name(solution.proof))};
 }
 
 TEST(Names, ChangeNothingForAnyEngine) {
@@ -100,8 +100,8 @@ TEST(Names, ChangeNothingForAnyEngine) {
 // Which of the levels up to `moved` differ. Those after it look at where pods are, and are the last that an engine gets
 // to.
 bool differ_in_leading(const Json& line, const Outcome& one, const Outcome& two) {
-  const auto scene = Scene::read(line.dump());
-  const std::vector<LevelId> ids = level_ids(scene->problem());
+  const auto cluster = Case::if_valid(line.dump());
+  const std::vector<LevelId> ids = level_ids(cluster->problem());
   for (std::size_t i = 0; i < ids.size() && ids[i].kind <= LevelKind::kMoved; ++i)
     if (one.levels.values[i] != two.levels.values[i]) return true;
   return false;

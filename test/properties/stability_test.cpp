@@ -154,7 +154,7 @@ TEST_P(Stability, OfClustersWithSomeOfEveryFeatureWithinSeconds) {
   Tally tally;
   for (std::uint32_t seed = 1; seed <= count(300, 60); ++seed)
     tally.add("random " + std::to_string(seed),
-              carry(test::random_cluster(seed, kEvicting).line, kNanosecondsPerSecond));
+              carry(test::random_cluster(seed, kEvicting).line(), kNanosecondsPerSecond));
   expect_few_of_each(tally, {1, 1}, {1, 1});
 }
 
@@ -165,8 +165,8 @@ INSTANTIATE_TEST_SUITE_P(Each, Stability, testing::Values(portfolio::Engine::kGr
 
 // What the contract promises of itself: the best plans, found by looking at every end state, leave little to do.
 TEST(StabilityOfTheBest, IsDisturbedInFewSnapshots) {
-  const Answering best = [](const Scene& scene) -> std::optional<EngineAnswer> {
-    auto found = brute_force::solve_with_evictions(scene.problem(), scene.shares(), 200'000);
+  const Answering best = [](const Case& cluster) -> std::optional<EngineAnswer> {
+    auto found = brute_force::solve_with_evictions(cluster.problem(), cluster.shares(), 200'000);
     if (!found) return std::nullopt;
     return EngineAnswer{std::move(found->plan), "optimal", true, {}};
   };

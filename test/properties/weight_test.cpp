@@ -80,9 +80,9 @@ class RandomForest {
 };
 
 // What the queue can use of its share: what rounding leaves over may be more than it asks for.
-Amount usable(const Scene& scene, std::size_t queue, std::size_t resource) {
+Amount usable(const Case& cluster, std::size_t queue, std::size_t resource) {
   const QueueIndex index(queue);
-  return std::min(scene.shares().share[index][resource], scene.shares().requestable[index][resource]);
+  return std::min(cluster.shares().share[index][resource], cluster.shares().requestable[index][resource]);
 }
 
 // GPUs are divided in whole ones, so a queue that asks for a part of a GPU may lose what was left over of one: raising
@@ -96,7 +96,7 @@ void expect_no_loss(bool whole_gpus, Amount gpu_loss_below) {
   for (std::uint32_t seed = 1; seed <= count; ++seed) {
     std::mt19937 random(seed);
     const Json line = RandomForest(seed, whole_gpus).snapshot();
-    const auto before = Scene::read(line.dump());
+    const auto before = Case::if_valid(line.dump());
     ASSERT_TRUE(before) << line;
     const std::size_t queue = random() % line["queues"].size();
     Json other = line;
@@ -104,7 +104,7 @@ void expect_no_loss(bool whole_gpus, Amount gpu_loss_below) {
       Json& weight = other["queues"][queue][resource]["weight"];
       weight = weight.get<double>() + std::array{0.1, 0.5, 1.0, 7.0}[random() % 4];
     }
-    const auto after = Scene::read(other.dump());
+    const auto after = Case::if_valid(other.dump());
     ASSERT_TRUE(after) << other;
     ++raised;
     bool grows = false;

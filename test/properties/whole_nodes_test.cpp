@@ -5,11 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "bench/support/whole_nodes_cases.h"
-#include "io/muster_v1/snapshot_reader.h"
-#include "model/build/build_problem.h"
 #include "model/objective/evaluation.h"
 #include "model/objective/levels.h"
 #include "solver/portfolio/portfolio.h"
+#include "test/support/case.h"
 
 namespace muster::properties {
 namespace {
@@ -20,15 +19,12 @@ TEST_P(WholeNodes, AreNeverFewerThanBestFitLeaves) {
   portfolio::Portfolio portfolio(MUSTER_BINARY);
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const bench::WholeNodeCluster cluster(seed);
-    Result<Snapshot> snapshot = muster_v1::SnapshotReader().read(cluster.line);
-    ASSERT_TRUE(snapshot);
-    const Result<Problem> problem = build_problem(*snapshot);
-    ASSERT_TRUE(problem);
+    const test::Case problem = test::Case::of_line(cluster.line);
     portfolio::SolveOptions options;
     options.engine = GetParam();
     options.deterministic = true;
-    const portfolio::Solution solution = portfolio.solve(*snapshot, *problem, options);
-    const Levels levels = evaluate(*problem, compute_fair_shares(*problem), solution.plan);
+    const portfolio::Solution solution = portfolio.solve(problem.snapshot(), *problem, options);
+    const Levels levels = evaluate(*problem, problem.shares(), solution.plan);
     const std::vector<LevelId> ids = level_ids(*problem);
     const auto at = std::ranges::find(ids, LevelKind::kWholeNodes, &LevelId::kind) - ids.begin();
     EXPECT_GE(levels.values[static_cast<std::size_t>(at)], cluster.whole_after_best_fit()) << "seed " << seed;

@@ -19,9 +19,9 @@ struct Counts {
   std::set<std::string> nodes;
 };
 
-class Scene {
+class Judge {
  public:
-  Scene(const Scenario& scenario, const Snapshot& snapshot, const Problem& problem)
+  Judge(const Scenario& scenario, const Snapshot& snapshot, const Problem& problem)
       : scenario_(scenario), snapshot_(snapshot), problem_(problem), ids_(level_ids(problem)) {}
 
   Judgement judge(const portfolio::Solution& solution) const {
@@ -256,7 +256,7 @@ Judgement judge(const Scenario& scenario, portfolio::Portfolio& portfolio, const
   solve.deadline = start + std::chrono::duration_cast<portfolio::Clock::duration>(
                                std::chrono::duration<double, std::milli>(options.budget_ms));
   const portfolio::Solution solution = portfolio.solve(snapshot, *built, solve);
-  Judgement judgement = Scene(scenario, snapshot, *built).judge(solution);
+  Judgement judgement = Judge(scenario, snapshot, *built).judge(solution);
   check_warnings(scenario, snapshot.anomalies, judgement);
   judgement.milliseconds = std::chrono::duration<double, std::milli>(portfolio::Clock::now() - start).count();
   return judgement;

@@ -21,9 +21,9 @@ struct ExactFormulation {
   static constexpr std::size_t kMostConfigurations = 3000;  // more would make its models no matter of milliseconds
 
   // `may_leave`: running pods may leave as the policy allows; else all running pods stay.
-  explicit ExactFormulation(const Cluster& cluster, bool may_leave = true)
-      : problem(cluster.problem),
-        shares(cluster.shares),
+  explicit ExactFormulation(const Case& cluster, bool may_leave = true)
+      : problem(cluster.problem()),
+        shares(cluster.shares()),
         ids(level_ids(problem)),
         before(problem, ClusterState::Releasing::kFreed),
         rules(problem, shares, before),

@@ -5,16 +5,18 @@
 
 #include <gtest/gtest.h>
 
+#include "datasets/generator/generator.h"
 #include "heuristics/greedy/greedy.h"
 #include "heuristics/state/candidate.h"
 #include "model/objective/evaluation.h"
 #include "model/referee/referee.h"
-#include "random_cluster.h"
+#include "test/solver/random_cluster.h"
+#include "test/solver/tiny_options.h"
 
 namespace muster {
 namespace {
 
-using test::Cluster;
+using test::Case;
 
 constexpr std::uint32_t kClusters = 1'500;
 
@@ -26,23 +28,22 @@ local_search::SearchOptions trials(std::int64_t most, std::int32_t threads = 1) 
 }
 
 // What one start of greedy, in a given order, has left to be found.
-Candidate rough_plan(const Cluster& cluster) {
+Candidate rough_plan(const Case& cluster) {
   greedy::GreedyOptions options;
   options.starts = 1;
-  return greedy::solve_greedy(cluster.problem, cluster.shares, options);
+  return greedy::solve_greedy(cluster.problem(), cluster.shares(), options);
 }
 
 TEST(SearchOnClusters, IsNeverWorseAndPassesTheReferee) {
   int better = 0;
   for (std::uint32_t seed = 0; seed < kClusters; ++seed) {
-    const Cluster cluster = test::any_cluster(seed);
+    const Case cluster = test::any_cluster(seed);
     const Candidate before = rough_plan(cluster);
-    const Candidate after = local_search::search(cluster.problem, cluster.shares, before, trials(1'200));
-    for (const referee::Violation& v :
-         referee::check_plan(*cluster.snapshot, cluster.problem, cluster.shares, after.plan))
+    const Candidate after = local_search::search(cluster.problem(), cluster.shares(), before, trials(1'200));
+    for (const referee::Violation& v : cluster.check(after.plan))
       ADD_FAILURE() << "seed " << seed << ": " << referee::rule_name(v.rule) << ", " << v.subject << ": " << v.message;
-    EXPECT_EQ(after.levels, evaluate(cluster.problem, cluster.shares, after.plan)) << seed;
-    const auto order = compare(after.levels, before.levels, level_ids(cluster.problem));
+    EXPECT_EQ(after.levels, evaluate(cluster.problem(), cluster.shares(), after.plan)) << seed;
+    const auto order = compare(after.levels, before.levels, level_ids(cluster.problem()));
     EXPECT_TRUE(order >= 0) << seed;
     better += order > 0 ? 1 : 0;
   }
@@ -51,21 +52,20 @@ TEST(SearchOnClusters, IsNeverWorseAndPassesTheReferee) {
 }
 
 // Hundreds of nodes, so that there are several parts.
-Cluster large_cluster(std::uint32_t seed) {
+Case large_cluster(std::uint32_t seed) {
   generator::GeneratorOptions options = test::tiny_options(seed);
   options.cluster.nodes = 150;
-  return *test::build_cluster(generator::generate_snapshot(options));
+  return Case::of_line(generator::generate_snapshot(options));
 }
 
 TEST(SearchOnClusters, GivesTheSamePlanForAnyNumberOfThreads) {
   for (std::uint32_t seed = 0; seed < 6; ++seed) {
-    const Cluster cluster = large_cluster(seed);
+    const Case cluster = large_cluster(seed);
     const Candidate before = rough_plan(cluster);
-    const Candidate one = local_search::search(cluster.problem, cluster.shares, before, trials(10'000, 1));
-    const Candidate four = local_search::search(cluster.problem, cluster.shares, before, trials(10'000, 4));
+    const Candidate one = local_search::search(cluster.problem(), cluster.shares(), before, trials(10'000, 1));
+    const Candidate four = local_search::search(cluster.problem(), cluster.shares(), before, trials(10'000, 4));
     EXPECT_EQ(one.plan, four.plan) << seed;
-    for (const referee::Violation& v :
-         referee::check_plan(*cluster.snapshot, cluster.problem, cluster.shares, one.plan))
+    for (const referee::Violation& v : cluster.check(one.plan))
       ADD_FAILURE() << "seed " << seed << ": " << referee::rule_name(v.rule) << ", " << v.subject << ": " << v.message;
   }
 }

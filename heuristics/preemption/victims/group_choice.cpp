@@ -17,14 +17,16 @@ constexpr std::size_t kGpuWork = 0;  // of WorkByKind
 class GroupChoice {
  public:
   GroupChoice(std::vector<VictimGroup>& groups, const QueueRoom& room, const std::vector<bool>& pinned)
-      : groups_(groups), spare_(room.spare) {
-    for (const VictimGroup& group : groups) must_leave_[group.kind] += group.is_gone ? group.work : 0;
-    for (std::size_t i = 0; i < groups.size(); ++i) {
-      groups[i].leaves = false;
-      if (pinned[i]) mark(groups[i]);
+      : groups_(groups), pinned_(pinned), is_hard_(room.is_hard), spare_(room.spare) {}
+
+  void choose() {
+    for (const VictimGroup& group : groups_) must_leave_[group.kind] += group.is_gone ? group.work : 0;
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      groups_[i].leaves = false;
+      if (pinned_[i]) mark(groups_[i]);
     }
     choose_cheapest(true);
-    if (room.is_hard) return;
+    if (is_hard_) return;
     choose_last(true);
     choose_cheapest(false);
     choose_last(false);
@@ -56,6 +58,8 @@ class GroupChoice {
   }
 
   std::vector<VictimGroup>& groups_;
+  const std::vector<bool>& pinned_;
+  bool is_hard_;
   Indexed<QueueIndex, Work> spare_;
   WorkByKind must_leave_{};
 };
@@ -93,9 +97,9 @@ bool VictimGroup::costs_less_than(const VictimGroup& other) const {
 void choose_victims(std::vector<VictimGroup>& groups, const QueueRoom& room) {
   std::ranges::stable_sort(groups, [](const VictimGroup& a, const VictimGroup& b) { return a.costs_less_than(b); });
   std::vector<bool> pinned(groups.size(), false);
-  GroupChoice(groups, room, pinned);
+  GroupChoice(groups, room, pinned).choose();
   for (int i = 0; i < kTuning.preemption.rounds && pin_large_ones(groups, room, pinned); ++i)
-    GroupChoice(groups, room, pinned);
+    GroupChoice(groups, room, pinned).choose();
 }
 
 }  // namespace muster::preemption

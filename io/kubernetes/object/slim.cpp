@@ -270,6 +270,7 @@ class Slimmer {
     for (auto next : stream) {
       ondemand::document_reference document;
       ondemand::object object;
+      // NOLINTNEXTLINE(performance-move-const-arg): get() of this type is for rvalues only
       if (std::move(next).get(document) || document.get_object().get(object)) return false;
       if (documents++ > 0) out_ += ',';
       if (!take_document(object)) return false;
@@ -318,7 +319,7 @@ class Slimmer {
     for (auto next : items) {
       ondemand::value item;
       std::string_view text;
-      if (std::move(next).get(item) || simdjson::to_json_string(item).get(text)) return false;
+      if (next.get(item) || simdjson::to_json_string(item).get(text)) return false;
       if (!std::exchange(first, false)) out_ += ',';
       if (!slim(text, kListDepth)) return false;
     }

@@ -37,9 +37,9 @@ struct Room {
   }
 };
 
-class Builder {
+class PolicyDraw {
  public:
-  explicit Builder(std::uint64_t seed) : seed_(seed), random_(seed * 0x9E3779B97F4A7C15U + 7) {
+  explicit PolicyDraw(std::uint64_t seed) : seed_(seed), random_(seed * 0x9E3779B97F4A7C15U + 7) {
     fractions_ = chance(40);
     topology_ = chance(15);
     hierarchy_ = chance(40);
@@ -412,6 +412,6 @@ class Builder {
 
 }  // namespace
 
-std::string policy_instance(std::uint64_t seed) { return Builder(seed).build(); }
+std::string policy_instance(std::uint64_t seed) { return PolicyDraw(seed).build(); }
 
 }  // namespace muster::brute_force

@@ -25,9 +25,9 @@ struct Features {
       min_resources, expected, tight_cpu, gated;
 };
 
-class Builder {
+class TinyDraw {
  public:
-  Builder(std::uint64_t seed, const TinyOptions& options)
+  TinyDraw(std::uint64_t seed, const TinyOptions& options)
       : seed_(seed), random_(seed * 0x9E3779B97F4A7C15U + 1), options_(options) {
     Features& f = features_;
     for (bool* feature : {&f.gpu_memory, &f.fractions, &f.elastic, &f.running, &f.priorities, &f.tight_cpu})
@@ -293,6 +293,6 @@ class Builder {
 
 }  // namespace
 
-std::string tiny_instance(std::uint64_t seed, const TinyOptions& options) { return Builder(seed, options).build(); }
+std::string tiny_instance(std::uint64_t seed, const TinyOptions& options) { return TinyDraw(seed, options).build(); }
 
 }  // namespace muster::brute_force

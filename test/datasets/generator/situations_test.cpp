@@ -10,10 +10,9 @@
 
 #include "datasets/generator/generator.h"
 #include "datasets/generator/presets.h"
-#include "io/muster_v1/snapshot_reader.h"
-#include "model/build/build_problem.h"
 #include "model/objective/fair_share.h"
 #include "model/problem/problem.h"
+#include "test/support/case.h"
 
 namespace muster::generator {
 namespace {
@@ -62,10 +61,7 @@ TEST_P(Situations, AreReadableAndTheSameForTheSameSeed) {
   const std::string line = generate_snapshot(options);
   EXPECT_EQ(generate_snapshot(options), line);
   EXPECT_NE(generate_snapshot(options, 1), line);
-  Result<Snapshot> snapshot = muster_v1::SnapshotReader().read(line);
-  ASSERT_TRUE(snapshot) << snapshot.error().message;
-  const Result<Problem> problem = build_problem(*snapshot);
-  EXPECT_TRUE(problem) << problem.error().message;
+  EXPECT_NO_THROW(test::Case::of_line(line));
 }
 
 TEST_P(Situations, LetPodsStartAtAsManyTimesAsAreAskedFor) {
@@ -114,11 +110,7 @@ TEST(ReclaimGang, IsAFullClusterAndAGangWithinItsShare) {
   EXPECT_EQ(line["pods"].size(), 8100U);
   for (const Json& pod : pending) EXPECT_EQ(gpus_of(line, pod), 8);
 
-  Result<Snapshot> read = muster_v1::SnapshotReader().read(text);
-  ASSERT_TRUE(read);
-  const Result<Problem> problem = build_problem(*read);
-  ASSERT_TRUE(problem);
-  EXPECT_EQ(compute_fair_shares(*problem).share[QueueIndex(1)][kQueueGpu], 800'000'000);
+  EXPECT_EQ(test::Case::of_line(text).shares().share[QueueIndex(1)][kQueueGpu], 800'000'000);
 }
 
 TEST(ReclaimSingles, IsAFullClusterOfWhichBothQueuesAreDueHalf) {
@@ -129,11 +121,8 @@ TEST(ReclaimSingles, IsAFullClusterOfWhichBothQueuesAreDueHalf) {
   EXPECT_EQ(pending_pods(line).size(), 4000U);
   EXPECT_FALSE(line.contains("gangs"));
 
-  Result<Snapshot> read = muster_v1::SnapshotReader().read(text);
-  ASSERT_TRUE(read);
-  const Result<Problem> problem = build_problem(*read);
-  ASSERT_TRUE(problem);
-  const FairShares shares = compute_fair_shares(*problem);
+  const test::Case problem = test::Case::of_line(text);
+  const FairShares& shares = problem.shares();
   for (const QueueIndex queue : problem->queues.indices())
     EXPECT_EQ(shares.share[queue][kQueueGpu], 2'000'000'000) << problem->queues[queue].name;
 }

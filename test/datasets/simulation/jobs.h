@@ -4,24 +4,20 @@
 #include <optional>
 #include <string>
 
-#include <gtest/gtest.h>
-
 #include "datasets/simulation/job_runs.h"
 #include "datasets/simulation/job_table.h"
 #include "datasets/simulation/simulation_log.h"
-#include "io/muster_v1/snapshot_reader.h"
+#include "test/support/case.h"
 
 namespace muster::simulation {
 
 // Gang g of two pods of a GPU each, of which one suffices, and a pod s of two GPUs, all on node n or pending.
 inline Snapshot all_of(const std::string& where) {
-  auto read = muster_v1::SnapshotReader().read(
+  return test::Case::read(
       R"({"format":"muster/v1","nodes":[{"name":"n","gpus":{"count":4}}],"gangs":[{"name":"g","minMember":1,"queue":"q"}],)"
       R"("queues":[{"name":"q"},{"name":"default"}],"pods":[{"name":"a","gang":"g","gpu":{"count":1})" +
       where + R"(},{"name":"b","gang":"g","gpu":{"count":1})" + where + R"(},{"name":"s","gpu":{"count":2})" + where +
       "}]}");
-  EXPECT_TRUE(read) << read.error().path << " " << read.error().message;
-  return *std::move(read);
 }
 
 // The jobs g (0) and s (1).

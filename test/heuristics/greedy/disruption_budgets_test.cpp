@@ -6,7 +6,7 @@
 
 #include "heuristics/greedy/greedy.h"
 #include "model/referee/referee.h"
-#include "test/support/built_problem.h"
+#include "test/support/plan.h"
 
 namespace muster::greedy {
 namespace {
@@ -14,11 +14,9 @@ namespace {
 // Those that are evicted, moved ("b>") and newly placed ("+p"), in the order of the snapshot. The referee passes the
 // plan.
 std::string outcome(const std::string& body) {
-  const BuiltProblem problem(body);
-  const FairShares shares = compute_fair_shares(*problem);
-  const Plan plan = solve_greedy(*problem, shares, {}).plan;
-  for (const referee::Violation& violation : referee::check_plan(problem.snapshot(), *problem, shares, plan))
-    ADD_FAILURE() << referee::rule_name(violation.rule) << " " << violation.subject << ": " << violation.message;
+  const test::Case problem(body);
+  const Plan plan = solve_greedy(*problem, problem.shares(), {}).plan;
+  test::expect_legal(problem, plan);
   std::string text;
   for (const PodIndex pod : problem->pods.indices()) {
     const bool goes = std::ranges::find(plan.evictions, pod, &Eviction::pod) != plan.evictions.end();

@@ -12,11 +12,9 @@
 namespace muster::greedy {
 namespace {
 
-std::string node(int gpus) { return R"("nodes":[{"name":"n","gpus":{"count":)" + std::to_string(gpus) + "}}],"; }
+test::Cluster one_node(int gpus) { return test::Cluster().node("n", gpus); }
 
-std::string pod(const std::string& name, int gpus, const std::string& more = "") {
-  return R"({"name":")" + name + R"(","resources":{"cpu":1},"gpu":{"count":)" + std::to_string(gpus) + "}" + more + "}";
-}
+GreedyCase case_of(const test::Cluster& cluster) { return GreedyCase(test::Case(cluster)); }
 
 // The names of the gangs of which a pod may be placed, in order; sections are separated by "|".
 std::string sequence(const GreedyCase& cluster, const PlacingOrder& order, const std::vector<bool>& excluded) {
@@ -35,15 +33,16 @@ std::string sequence(const GreedyCase& cluster, GangOrder order) {
 }
 
 TEST(GangSequence, FollowsPriorityThenSizeThenAge) {
-  const GreedyCase cluster(node(8) + R"("pods":[)" + pod("small", 1, R"(,"created":100)") + "," +
-                           pod("old", 2, R"(,"created":100)") + "," + pod("young", 2, R"(,"created":900)") + "," +
-                           pod("urgent", 1, R"(,"priority":5)") + "]");
+  const GreedyCase cluster = case_of(one_node(8)
+                                         .pod("small", 1, R"("created":100)")
+                                         .pod("old", 2, R"("created":100)")
+                                         .pod("young", 2, R"("created":900)")
+                                         .pod("urgent", 1, R"("priority":5)"));
   EXPECT_EQ(sequence(cluster, GangOrder::kQueueByQueue), "urgent | old young small");
 }
 
 TEST(GangSequence, PutsTheLargestPodOrTheLargestGangFirst) {
-  const GreedyCase cluster(node(8) + R"("gangs":[{"name":"g"}],"pods":[)" + pod("g0", 2, R"(,"gang":"g")") + "," +
-                           pod("g1", 2, R"(,"gang":"g")") + "," + pod("single", 3) + "]");
+  const GreedyCase cluster = case_of(one_node(8).gang("g").pods("g", 2, 2, R"("gang":"g")").pod("single", 3));
   EXPECT_EQ(sequence(cluster, GangOrder::kQueueByQueue), "g single");
   EXPECT_EQ(sequence(cluster, GangOrder::kBigFirst), "single g");
 }
@@ -57,34 +56,39 @@ TEST(GangSequence, PutsTheMostCpuPerGpuFirst) {
 }
 
 TEST(GangSequence, PutsTheOldestThatFitInTotalBeforeLargerOnes) {
-  const GreedyCase cluster(node(2) + R"("pods":[)" + pod("old", 1, R"(,"created":100)") + "," +
-                           pod("older", 1, R"(,"created":50)") + "," + pod("large", 2, R"(,"created":900)") + "]");
+  const GreedyCase cluster = case_of(one_node(2)
+                                         .pod("old", 1, R"("created":100)")
+                                         .pod("older", 1, R"("created":50)")
+                                         .pod("large", 2, R"("created":900)"));
   EXPECT_EQ(sequence(cluster, GangOrder::kBigFirst), "large older old");
   EXPECT_EQ(sequence(cluster, GangOrder::kOldestBigFirst), "older old large");
 }
 
 TEST(GangSequence, LeavesOutSharersThatWouldNotFillADevice) {
   // Two of the older sharers fill a device; the youngest would have one to itself.
-  const auto sharer = [](const std::string& name, int created) {
-    return R"({"name":")" + name + R"(","created":)" + std::to_string(created) + R"(,"gpu":{"fraction":0.5}})";
-  };
-  const GreedyCase cluster(node(2) + R"("pods":[)" + sharer("a", 100) + "," + sharer("b", 200) + "," +
-                           sharer("c", 300) + "," + pod("whole", 1, R"(,"created":400)") + "]");
+  const auto created = [](int time) { return R"("gpu":{"fraction":0.5},"created":)" + std::to_string(time); };
+  const GreedyCase cluster = case_of(one_node(2)
+                                         .pod("a", created(100))
+                                         .pod("b", created(200))
+                                         .pod("c", created(300))
+                                         .pod("whole", 1, R"("created":400)"));
   EXPECT_EQ(sequence(cluster, GangOrder::kOldestFilling), "a b whole c");
   EXPECT_EQ(sequence(cluster, GangOrder::kOldestBigFirst), "a b c whole");
 }
 
 TEST(GangSequence, HasNoEntriesOfExcludedGangs) {
-  const GreedyCase cluster(node(8) + R"("pods":[)" + pod("a", 1) + "," + pod("b", 2) + "]");
+  const GreedyCase cluster = case_of(one_node(8).pod("a", 1).pod("b", 2));
   std::vector<bool> excluded = cluster.none_excluded;
   excluded[cluster.problem.gang("b").value()] = true;
   EXPECT_EQ(sequence(cluster, {}, excluded), "a");
 }
 
 TEST(GangSequence, KnowsWhichGangsMayHavePodsBeyondTheirMinimum) {
-  const GreedyCase cluster(node(8) + R"("gangs":[{"name":"rigid"},{"name":"elastic","minMember":1}],"pods":[)" +
-                           pod("r0", 1, R"(,"gang":"rigid")") + "," + pod("r1", 1, R"(,"gang":"rigid")") + "," +
-                           pod("e0", 1, R"(,"gang":"elastic")") + "," + pod("e1", 1, R"(,"gang":"elastic")") + "]");
+  const GreedyCase cluster = case_of(one_node(8)
+                                         .gang("rigid")
+                                         .gang("elastic", R"("minMember":1)")
+                                         .pods("r", 2, 1, R"("gang":"rigid")")
+                                         .pods("e", 2, 1, R"("gang":"elastic")"));
   const WaitingGangs& gangs = cluster.initial.waiting_gangs();
   const GangSequence sequence(gangs, gang_sort_keys(cluster.state, gangs, {}, cluster.none_excluded),
                               cluster.none_excluded);
@@ -97,7 +101,7 @@ TEST(GangSequence, KnowsWhichGangsMayHavePodsBeyondTheirMinimum) {
 }
 
 TEST(GangSequence, RequiresAKeyForEachGang) {
-  const GreedyCase cluster(node(8) + R"("pods":[)" + pod("a", 1) + "]");
+  const GreedyCase cluster = case_of(one_node(8).pod("a", 1));
   expect_unmet([&] { GangSequence(cluster.initial.waiting_gangs(), {}, cluster.none_excluded); }, "");
 }
 

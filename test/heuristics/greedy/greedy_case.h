@@ -3,21 +3,23 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "heuristics/greedy/initial_work.h"
 #include "heuristics/state/cluster_state.h"
 #include "model/objective/fair_share.h"
-#include "test/support/built_problem.h"
+#include "test/support/case.h"
 
 namespace muster::greedy {
 
-// `body`: see BuiltProblem.
+// `body`: see Cluster::body.
 class GreedyCase {
  public:
-  explicit GreedyCase(const std::string& body)
-      : problem(body),
-        shares(compute_fair_shares(*problem)),
+  explicit GreedyCase(const std::string& body) : GreedyCase(test::Case(body)) {}
+  explicit GreedyCase(test::Case made)
+      : problem(std::move(made)),
+        shares(problem.shares()),
         before(*problem, ClusterState::Releasing::kFreed),
         initial(*problem, shares, before),
         state(before),
@@ -32,7 +34,7 @@ class GreedyCase {
   }
   std::string name_of(GangIndex gang) const { return std::string(problem->gangs[gang].name); }
 
-  BuiltProblem problem;
+  test::Case problem;
   FairShares shares;
   ClusterState before;
   InitialWork initial;

@@ -15,75 +15,35 @@
 #include "datasets/generator/presets.h"
 #include "heuristics/state/candidate.h"
 #include "heuristics/state/leading_levels.h"
-#include "model/build/build_problem.h"
 #include "model/objective/evaluation.h"
-#include "model/referee/referee.h"
-#include "test/support/built_problem.h"
+#include "test/support/plan.h"
 
 namespace muster::greedy {
 namespace {
 
-std::string violations_of(const Snapshot& snapshot, const Problem& problem, const FairShares& shares,
-                          const Plan& plan) {
-  std::string text;
-  for (const referee::Violation& violation : referee::check_plan(snapshot, problem, shares, plan)) {
-    text += std::string(referee::rule_name(violation.rule)) + " " + violation.subject + ": " + violation.message + "\n";
-  }
-  return text;
-}
-
-// Solves, has the referee check it, and returns how many pods of each gang run afterwards.
-class Outcome {
- public:
-  explicit Outcome(const std::string& body, GreedyOptions options = {})
-      : problem_(body), shares_(compute_fair_shares(*problem_)) {
-    Candidate candidate = solve_greedy(*problem_, shares_, options);
-    plan_ = std::move(candidate.plan);
-    ran_out_ = candidate.ran_out;
-    EXPECT_EQ(violations_of(problem_.snapshot(), *problem_, shares_, plan_), "");
-  }
-  const Plan& plan() const { return plan_; }
-  bool ran_out() const { return ran_out_; }
-  int running(const char* gang) const {
-    int count = 0;
-    for (const PodIndex pod : problem_->gangs[problem_.gang(gang)].pods) {
-      const bool ran = problem_->pods[pod].status == PodStatus::kRunning;
-      count += (ran && !is_evicted(pod)) || !node_of(pod).is_none() ? 1 : 0;
-    }
-    return count;
-  }
-  std::string node(const char* pod) const {
-    const NodeIndex node = node_of(problem_.pod(pod));
-    return node.is_none() ? "" : std::string(problem_.snapshot().nodes[node.value()].name);
-  }
-
- private:
-  bool is_evicted(PodIndex pod) const {
-    return std::ranges::any_of(plan_.evictions, [&](const Eviction& eviction) { return eviction.pod == pod; });
-  }
-  NodeIndex node_of(PodIndex pod) const {
-    for (const Placement& placement : plan_.placements) {
-      if (placement.pod == pod) return placement.node;
-    }
-    return NodeIndex::none();
-  }
-  BuiltProblem problem_;
-  FairShares shares_;
-  Plan plan_;
-  bool ran_out_ = false;
+struct Solved : test::Outcome {
+  Solved(test::Case cluster, Candidate candidate)
+      : Outcome(std::move(cluster), std::move(candidate.plan)), ran_out(candidate.ran_out) {}
+  bool ran_out;
 };
+
+Solved solved(const std::string& body, const GreedyOptions& options = {}) {
+  test::Case cluster(body);
+  Candidate candidate = solve_greedy(*cluster, cluster.shares(), options);
+  return {std::move(cluster), std::move(candidate)};
+}
 
 TEST(Greedy, PlacesAGangWholeOrNotAtAll) {
   const std::string nodes = R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":1}}],)";
   const std::string pods =
       R"("pods":[{"name":"g-0","gang":"g","gpu":{"count":1}},{"name":"g-1","gang":"g","gpu":{"count":1}},
      {"name":"g-2","gang":"g","gpu":{"count":1}},{"name":"g-3","gang":"g","gpu":{"count":1}}])";
-  EXPECT_EQ(Outcome(nodes + R"("gangs":[{"name":"g"}],)" + pods).running("g"), 0);
-  EXPECT_EQ(Outcome(nodes + R"("gangs":[{"name":"g","minMember":2}],)" + pods).running("g"), 3);
+  EXPECT_EQ(solved(nodes + R"("gangs":[{"name":"g"}],)" + pods).running("g"), 0);
+  EXPECT_EQ(solved(nodes + R"("gangs":[{"name":"g","minMember":2}],)" + pods).running("g"), 3);
 }
 
 TEST(Greedy, KeepsSubgroupsWithinTheirDomainsInsideTheParents) {
-  const Outcome outcome(R"("topology":["zone","rack"],"nodes":[
+  const Solved outcome = solved(R"("topology":["zone","rack"],"nodes":[
      {"name":"a1","gpus":{"count":2},"labels":{"zone":"a","rack":"1"}},{"name":"a2","gpus":{"count":1},"labels":{"zone":"a","rack":"2"}},
      {"name":"b1","gpus":{"count":2},"labels":{"zone":"b","rack":"1"}},{"name":"b2","gpus":{"count":2},"labels":{"zone":"b","rack":"2"}}],
      "gangs":[{"name":"g","topology":{"required":"zone"},"subgroups":[{"name":"x","minMember":2,"topology":{"required":"rack"}},
@@ -95,7 +55,7 @@ TEST(Greedy, KeepsSubgroupsWithinTheirDomainsInsideTheParents) {
 }
 
 TEST(Greedy, NeedsOnlySoManySubgroups) {
-  const Outcome outcome(R"("nodes":[{"name":"n","gpus":{"count":2}}],
+  const Solved outcome = solved(R"("nodes":[{"name":"n","gpus":{"count":2}}],
      "gangs":[{"name":"g","minSubgroups":1,"subgroups":[{"name":"big","minMember":3},{"name":"small","minMember":2}]}],
      "pods":[{"name":"b-0","gang":"g","subgroup":"big","gpu":{"count":1}},{"name":"b-1","gang":"g","subgroup":"big","gpu":{"count":1}},
              {"name":"b-2","gang":"g","subgroup":"big","gpu":{"count":1}},{"name":"s-0","gang":"g","subgroup":"small","gpu":{"count":1}},
@@ -105,7 +65,7 @@ TEST(Greedy, NeedsOnlySoManySubgroups) {
 }
 
 TEST(Greedy, FillsSharedDevicesBeforeIdleOnes) {
-  const Outcome outcome(R"("nodes":[{"name":"a","gpus":{"count":1}},{"name":"b","gpus":{"count":2}}],
+  const Solved outcome = solved(R"("nodes":[{"name":"a","gpus":{"count":1}},{"name":"b","gpus":{"count":2}}],
      "pods":[{"name":"r","gpu":{"fraction":0.5},"node":"b","gpus":[1]},{"name":"half","gpu":{"fraction":0.5}},
              {"name":"one","gpu":{"count":1}},{"name":"two","gpu":{"count":1}}])");
   EXPECT_EQ(outcome.node("half"), "b");
@@ -113,7 +73,7 @@ TEST(Greedy, FillsSharedDevicesBeforeIdleOnes) {
 }
 
 TEST(Greedy, PrefersTheNominatedNodeWhereItFits) {
-  const Outcome outcome(R"("nodes":[{"name":"a","gpus":{"count":1}},{"name":"b","gpus":{"count":8}}],
+  const Solved outcome = solved(R"("nodes":[{"name":"a","gpus":{"count":1}},{"name":"b","gpus":{"count":8}}],
      "pods":[{"name":"p","gpu":{"count":1},"nominatedNode":"b"}])");
   EXPECT_EQ(outcome.node("p"), "b");
 }
@@ -126,9 +86,9 @@ TEST(Greedy, KeepsCpuForIdleDevicesWhenItPlacesASharer) {
      {"name":"share","priority":100,"resources":{"cpu":6},"gpu":{"fraction":0.25}})";
   for (int i = 0; i < 6; ++i)
     pods += R"(,{"name":"one-)" + std::to_string(i) + R"(","resources":{"cpu":5},"gpu":{"count":1}})";
-  const Outcome outcome(R"("nodes":[{"name":"a","resources":{"cpu":16},"gpus":{"count":4}},
+  const Solved outcome = solved(R"("nodes":[{"name":"a","resources":{"cpu":16},"gpus":{"count":4}},
      {"name":"b","resources":{"cpu":64},"gpus":{"count":4}}],"pods":[)" +
-                        pods + "]");
+                                pods + "]");
   EXPECT_EQ(outcome.node("share"), "b");
   EXPECT_EQ(outcome.plan().placements.size(), 7U);
 }
@@ -146,9 +106,9 @@ TEST(Greedy, PutsTheOldestFirstWhereItIsAskedTo) {
       R"("nodes":[{"name":"a","gpus":{"count":8}},{"name":"b","gpus":{"count":8}}],"pods":[)" + pods + "]";
   GreedyOptions options;
   options.starts = 1;
-  EXPECT_EQ(Outcome(body, options).running("young-0"), 1);
+  EXPECT_EQ(solved(body, options).running("young-0"), 1);
   options.oldest_first = true;
-  const Outcome oldest(body, options);
+  const Solved oldest = solved(body, options);
   EXPECT_EQ(oldest.running("young-0"), 0);
   for (int i = 0; i < 11; ++i) EXPECT_EQ(oldest.running(("old-" + std::to_string(i)).c_str()), 1) << i;
 }
@@ -169,7 +129,7 @@ TEST(Greedy, OldestFirstLeavesOutRecentSharersWithoutAFullDevice) {
   add("young-", 4, 999900, R"({"count":1})");
   GreedyOptions options;
   options.oldest_first = true;
-  const Outcome outcome(R"("nodes":[{"name":"a","gpus":{"count":10}}],"pods":[)" + pods + "]", options);
+  const Solved outcome = solved(R"("nodes":[{"name":"a","gpus":{"count":10}}],"pods":[)" + pods + "]", options);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(outcome.running(("young-" + std::to_string(i)).c_str()), 1) << i;
   for (int i = 0; i < 10; ++i) EXPECT_EQ(outcome.running(("three-quarters-" + std::to_string(i)).c_str()), i < 5) << i;
 }
@@ -185,9 +145,9 @@ TEST(Greedy, KeepsLongRunningPodsInPlaceOfRecentOnesElsewhere) {
               R"(","started":999000})";
     }
   }
-  const Outcome outcome(R"("nodes":[{"name":"a","gpus":{"count":4}},{"name":"b","gpus":{"count":4}},
+  const Solved outcome = solved(R"("nodes":[{"name":"a","gpus":{"count":4}},{"name":"b","gpus":{"count":4}},
      {"name":"c","gpus":{"count":4}}],"pods":[)" +
-                        pods + "]");
+                                pods + "]");
   EXPECT_EQ(outcome.running("big"), 1);
   EXPECT_EQ(outcome.running("long"), 1);
   EXPECT_EQ(outcome.running("short-b0") + outcome.running("short-c0"), 0);
@@ -208,14 +168,15 @@ TEST(Greedy, ChoosesAYoungGangInPlaceOfSeveralOlderVictims) {
     pods += R"(,{"name":"young-)" + node + R"(","gang":"young","gpu":{"count":1},"started":999000,"node":")" + node;
     pods += R"("},{"name":"beside-)" + node + R"(","priority":20,"gpu":{"count":1},"node":")" + node + R"("})";
   }
-  const Outcome outcome(R"("nodes":[)" + nodes + R"(],"gangs":[{"name":"young","priority":10}],"pods":[)" + pods + "]");
+  const Solved outcome =
+      solved(R"("nodes":[)" + nodes + R"(],"gangs":[{"name":"young","priority":10}],"pods":[)" + pods + "]");
   EXPECT_EQ(outcome.running("high-0") + outcome.running("high-1"), 2);
   EXPECT_EQ(outcome.running("long-e") + outcome.running("long-f"), 2);
   EXPECT_EQ(outcome.running("young"), 0);
 }
 
 TEST(Greedy, MovesTheCheapestPodThatStandsInTheWay) {
-  const Outcome outcome(R"("nodes":[{"name":"a","gpus":{"count":4}},{"name":"b","gpus":{"count":4}}],
+  const Solved outcome = solved(R"("nodes":[{"name":"a","gpus":{"count":4}},{"name":"b","gpus":{"count":4}}],
      "pods":[{"name":"one","gpu":{"count":1},"node":"a"},{"name":"two","gpu":{"count":2},"node":"b"},{"name":"big","gpu":{"count":4}}])");
   EXPECT_EQ(outcome.node("big"), "a");
   EXPECT_EQ(outcome.node("one"), "b");
@@ -225,7 +186,7 @@ TEST(Greedy, MovesTheCheapestPodThatStandsInTheWay) {
 TEST(Greedy, TakesBackWhatWasPlacedForALaterLevelBeforeItMovesWhatRuns) {
   // The gang of two finds no node until the lone pods of lower priority, which were put on the fuller node, are
   // elsewhere.
-  const Outcome outcome(R"("nodes":[{"name":"a","gpus":{"count":3}},{"name":"b","gpus":{"count":2}}],
+  const Solved outcome = solved(R"("nodes":[{"name":"a","gpus":{"count":3}},{"name":"b","gpus":{"count":2}}],
      "queues":[{"name":"q","gpu":{"quota":0,"weight":0}},{"name":"r","gpu":{"quota":5}}],
      "pods":[{"name":"run","queue":"r","priority":200,"gpu":{"count":1},"node":"a"},
              {"name":"x","queue":"r","priority":1,"gpu":{"count":1}},{"name":"y","queue":"r","priority":1,"gpu":{"count":1}},
@@ -236,7 +197,7 @@ TEST(Greedy, TakesBackWhatWasPlacedForALaterLevelBeforeItMovesWhatRuns) {
 }
 
 TEST(Greedy, PreemptsALowerGangOfItsQueueWholeAndNoMore) {
-  const Outcome outcome(R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":1}}],
+  const Solved outcome = solved(R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":1}}],
      "gangs":[{"name":"low","priority":10},{"name":"lower","priority":5},{"name":"high","priority":50}],
      "pods":[{"name":"low-0","gang":"low","gpu":{"count":1},"node":"a"},{"name":"low-1","gang":"low","gpu":{"count":1},"node":"a"},
              {"name":"lower-0","gang":"lower","gpu":{"count":1},"node":"b"},{"name":"high-0","gang":"high","gpu":{"count":1}}])");
@@ -264,8 +225,8 @@ TEST(Greedy, PlacesWhatFitsWhereverItHasToStopMakingRoom) {
     options.starts = 2;
     options.stop.claims = [] { return true; };
     options.stop_more = {[] { return false; }, [&] { return asked++ >= most; }};
-    const Outcome outcome(body, options);
-    EXPECT_EQ(outcome.ran_out(), outcome.running("high") == 0) << most;
+    const Solved outcome = solved(body, options);
+    EXPECT_EQ(outcome.ran_out, outcome.running("high") == 0) << most;
     const int highest = outcome.running("highest"), high = outcome.running("high");
     EXPECT_EQ(std::ssize(outcome.plan().placements), kSmall + highest + high) << most;
     seen.emplace(highest, high);
@@ -289,11 +250,11 @@ TEST(Greedy, StopsAmongThePodsOfOneGang) {
   options.starts = 1;
   options.stop.all = [&] { return ++asked > kLooks; };
   const std::string node = R"("nodes":[{"name":"n","resources":{"cpu":5000,"pods":5000}}])";
-  const Outcome outcome(elastic_gang(kPods, node, ""), options);
-  EXPECT_TRUE(outcome.ran_out());
+  const Solved outcome = solved(elastic_gang(kPods, node, ""), options);
+  EXPECT_TRUE(outcome.ran_out);
   EXPECT_GE(outcome.running("g"), 1);
   EXPECT_LE(outcome.running("g"), 20 * kLooks);
-  EXPECT_EQ(Outcome(elastic_gang(kPods, node, "")).running("g"), kPods);
+  EXPECT_EQ(solved(elastic_gang(kPods, node, "")).running("g"), kPods);
 }
 
 TEST(Greedy, GrowsAGangWithinTheDomainOfItsFirstPods) {
@@ -301,11 +262,11 @@ TEST(Greedy, GrowsAGangWithinTheDomainOfItsFirstPods) {
       R"("topology":["rack","host"],"nodes":[
          {"name":"a","resources":{"cpu":10},"labels":{"rack":"r1","host":"a"}},{"name":"b","resources":{"cpu":10},"labels":{"rack":"r1","host":"b"}},
          {"name":"c","resources":{"cpu":12},"labels":{"rack":"r2","host":"c"}},{"name":"d","resources":{"cpu":12},"labels":{"rack":"r2","host":"d"}}])";
-  EXPECT_EQ(Outcome(elastic_gang(40, nodes, R"(,"topology":{"required":"rack"})")).running("g"), 24);
-  EXPECT_EQ(Outcome(elastic_gang(40, nodes, R"(,"topology":{"required":"host"})")).running("g"), 12);
-  const Outcome preferred(elastic_gang(40, nodes, R"(,"topology":{"required":"rack","preferred":"host"})"));
+  EXPECT_EQ(solved(elastic_gang(40, nodes, R"(,"topology":{"required":"rack"})")).running("g"), 24);
+  EXPECT_EQ(solved(elastic_gang(40, nodes, R"(,"topology":{"required":"host"})")).running("g"), 12);
+  const Solved preferred = solved(elastic_gang(40, nodes, R"(,"topology":{"required":"rack","preferred":"host"})"));
   EXPECT_EQ(preferred.running("g"), 24);
-  EXPECT_EQ(Outcome(elastic_gang(40, nodes, R"(,"topology":{"preferred":"rack"})")).running("g"), 40);
+  EXPECT_EQ(solved(elastic_gang(40, nodes, R"(,"topology":{"preferred":"rack"})")).running("g"), 40);
 }
 
 // Two roles, of one of which too many run and of the other none: surplus goes, and the other role is completed.
@@ -319,21 +280,21 @@ std::string two_roles(int gpus) {
 }
 
 TEST(Greedy, EvictsSurplusOfAGangWhoseMinimumItCompletes) {
-  const Outcome outcome(two_roles(4));
+  const Solved outcome = solved(two_roles(4));
   EXPECT_EQ(outcome.running("high"), 1);
   EXPECT_EQ(outcome.running("roles"), 2);
   EXPECT_EQ(outcome.node("y-0"), "n");
 }
 
 TEST(Greedy, EvictsAGangWholeWhoseMinimumCannotBeCompleted) {
-  const Outcome outcome(two_roles(3));
+  const Solved outcome = solved(two_roles(3));
   EXPECT_EQ(outcome.running("high"), 1);
   EXPECT_EQ(outcome.running("roles"), 0);
 }
 
 // What is asked to be free is asked of the nodes of pool p; of the surplus only the pod there has to go.
 TEST(Greedy, EvictsNoSurplusWhereItFreesNothingThatIsAskedFor) {
-  const Outcome outcome(R"("policy":{"actions":["place","preempt"]},
+  const Solved outcome = solved(R"("policy":{"actions":["place","preempt"]},
      "nodes":[{"name":"a","gpus":{"count":2},"labels":{"pool":"p"}},{"name":"b","gpus":{"count":1}},{"name":"c","gpus":{"count":2},"labels":{"pool":"p"}}],
      "gangs":[{"name":"low","priority":10,"minMember":1},{"name":"high","priority":50,"minResources":{"gpu":3}}],
      "pods":[{"name":"low-0","gang":"low","gpu":{"count":1},"node":"b"},{"name":"low-1","gang":"low","gpu":{"count":1},"node":"a"},
@@ -345,7 +306,7 @@ TEST(Greedy, EvictsNoSurplusWhereItFreesNothingThatIsAskedFor) {
 
 TEST(Greedy, KeepsPodsThatAlreadyViolateTheirAntiAffinity) {
   // Only `low` has to leave, and `one` and `two` stay next to each other.
-  const Outcome outcome(R"("nodes":[{"name":"n","labels":{"host":"n"},"gpus":{"count":3}}],
+  const Solved outcome = solved(R"("nodes":[{"name":"n","labels":{"host":"n"},"gpus":{"count":3}}],
      "gangs":[{"name":"pair","priority":10,"minMember":1},{"name":"low","priority":5},{"name":"high","priority":50}],
      "pods":[{"name":"one","gang":"pair","gpu":{"count":1},"node":"n","podAntiAffinity":{"topologyKey":"host","matchGang":true}},
              {"name":"two","gang":"pair","gpu":{"count":1},"node":"n","podAntiAffinity":{"topologyKey":"host","matchGang":true}},
@@ -367,14 +328,15 @@ TEST(Greedy, ReclaimsFromOneNodeAfterAnotherUntilBothHaveTheirHalf) {
     }
   }
   pods.pop_back();
-  const Outcome outcome(R"("queues":[{"name":"left","gpu":{"quota":0}},{"name":"right","gpu":{"quota":0}}],"nodes":[)" +
-                        nodes + R"(],"pods":[)" + pods + "]");
+  const Solved outcome =
+      solved(R"("queues":[{"name":"left","gpu":{"quota":0}},{"name":"right","gpu":{"quota":0}}],"nodes":[)" + nodes +
+             R"(],"pods":[)" + pods + "]");
   EXPECT_EQ(outcome.plan().placements.size(), 12U);
   EXPECT_EQ(outcome.plan().evictions.size(), 12U);
 }
 
 TEST(Greedy, ReclaimsFromQueuesAboveTheirShareDownToIt) {
-  const Outcome outcome(R"("nodes":[{"name":"n","gpus":{"count":4}}],
+  const Solved outcome = solved(R"("nodes":[{"name":"n","gpus":{"count":4}}],
      "queues":[{"name":"left","gpu":{"quota":2}},{"name":"right","gpu":{"quota":2}}],"gangs":[{"name":"grown","queue":"left","minMember":1}],
      "pods":[{"name":"l-0","gang":"grown","gpu":{"count":1},"node":"n"},{"name":"l-1","gang":"grown","gpu":{"count":1},"node":"n"},
              {"name":"l-2","gang":"grown","gpu":{"count":1},"node":"n"},{"name":"l-3","gang":"grown","gpu":{"count":1},"node":"n"},
@@ -384,7 +346,7 @@ TEST(Greedy, ReclaimsFromQueuesAboveTheirShareDownToIt) {
 }
 
 TEST(Greedy, ReclaimsBeyondAShareRatherThanToPreemptWithinOne) {
-  const Outcome outcome(R"("nodes":[{"name":"n","gpus":{"count":4}}],
+  const Solved outcome = solved(R"("nodes":[{"name":"n","gpus":{"count":4}}],
      "queues":[{"name":"left","gpu":{"quota":1,"weight":0}},{"name":"right","gpu":{"quota":3}}],
      "pods":[{"name":"l-0","queue":"left","priority":1,"gpu":{"count":1},"node":"n"},
              {"name":"l-1","queue":"left","priority":1,"gpu":{"count":1},"node":"n"},
@@ -397,7 +359,7 @@ TEST(Greedy, ReclaimsBeyondAShareRatherThanToPreemptWithinOne) {
 }
 
 TEST(Greedy, RelocatesBlockingPodsAndEvictsOthersInTheirPlace) {
-  const Outcome outcome(R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":2}}],
+  const Solved outcome = solved(R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":2}}],
      "pods":[{"name":"high-a","priority":50,"gpu":{"count":1},"node":"a"},{"name":"low-a","priority":10,"gpu":{"count":1},"node":"a"},
              {"name":"high-b","priority":50,"gpu":{"count":1},"node":"b"},{"name":"low-b","priority":10,"gpu":{"count":1},"node":"b"},
              {"name":"big","priority":50,"gpu":{"count":2}}])");
@@ -408,7 +370,7 @@ TEST(Greedy, RelocatesBlockingPodsAndEvictsOthersInTheirPlace) {
 
 TEST(Greedy, LosesWorkOfTheLowestPriorityWhereItMayPutOthersElsewhere) {
   // Evicting "middle" gives a whole node immediately; evicting "low" does so only if another pod of "middle" moves.
-  const Outcome outcome(
+  const Solved outcome = solved(
       R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":2}},{"name":"c","gpus":{"count":2}}],
      "pods":[{"name":"large","priority":20,"gpu":{"count":2},"node":"a"},
              {"name":"middle-b","priority":20,"gpu":{"count":1},"node":"b"},{"name":"low-b","priority":10,"gpu":{"count":1},"node":"b"},
@@ -421,7 +383,7 @@ TEST(Greedy, LosesWorkOfTheLowestPriorityWhereItMayPutOthersElsewhere) {
 
 TEST(Greedy, DoesNotTearAGangOfWhichItPutsPodsElsewhere) {
   // The other pods of "trio" would cost least to evict for those that have to leave node a.
-  const Outcome outcome(
+  const Solved outcome = solved(
       R"("nodes":[{"name":"a","gpus":{"count":2}},{"name":"b","gpus":{"count":1}},{"name":"c","gpus":{"count":1}},{"name":"d","gpus":{"count":1}},{"name":"e","gpus":{"count":1}}],
      "gangs":[{"name":"trio","priority":10}],
      "pods":[{"name":"middle","priority":20,"gpu":{"count":1},"node":"a"},
@@ -439,22 +401,22 @@ TEST(Greedy, DoesNotTearAGangOfWhichItPutsPodsElsewhere) {
 TEST(Greedy, ProtectsVictimsWithinTheirMinimumRunTime) {
   const std::string rest = R"("nodes":[{"name":"n","gpus":{"count":1}}],
      "pods":[{"name":"low","queue":"q","priority":1,"gpu":{"count":1},"node":"n","started":999940},{"name":"high","queue":"q","priority":9,"gpu":{"count":1}}])";
-  EXPECT_EQ(Outcome(R"("queues":[{"name":"q","preemptMinRuntime":"61s"}],)" + rest).running("high"), 0);
-  EXPECT_EQ(Outcome(R"("queues":[{"name":"q","preemptMinRuntime":"60s"}],)" + rest).running("high"), 1);
+  EXPECT_EQ(solved(R"("queues":[{"name":"q","preemptMinRuntime":"61s"}],)" + rest).running("high"), 0);
+  EXPECT_EQ(solved(R"("queues":[{"name":"q","preemptMinRuntime":"60s"}],)" + rest).running("high"), 1);
 }
 
 TEST(Greedy, CompletesAStaleGangOrEvictsAllOfIt) {
   const std::string rest = R"("gangs":[{"name":"g","minMember":2,"staleSince":999000}],
      "pods":[{"name":"g-0","gang":"g","gpu":{"count":1},"node":"n"},{"name":"g-1","gang":"g","gpu":{"count":1}}])";
-  EXPECT_EQ(Outcome(R"("nodes":[{"name":"n","gpus":{"count":2}}],)" + rest).running("g"), 2);
-  EXPECT_EQ(Outcome(R"("nodes":[{"name":"n","gpus":{"count":1}}],)" + rest).running("g"), 0);
+  EXPECT_EQ(solved(R"("nodes":[{"name":"n","gpus":{"count":2}}],)" + rest).running("g"), 2);
+  EXPECT_EQ(solved(R"("nodes":[{"name":"n","gpus":{"count":1}}],)" + rest).running("g"), 0);
 }
 
 TEST(Greedy, DoesNothingThatThePolicyDoesNotName) {
   const std::string rest = R"("nodes":[{"name":"n","gpus":{"count":1}}],
      "pods":[{"name":"low","priority":1,"gpu":{"count":1},"node":"n"},{"name":"high","priority":9,"gpu":{"count":1}}])";
-  EXPECT_EQ(Outcome(R"("policy":{"actions":["place","reclaim","consolidate"]},)" + rest).running("high"), 0);
-  EXPECT_EQ(Outcome(R"("policy":{"actions":["preempt"]},)" + rest).running("high"), 0);
+  EXPECT_EQ(solved(R"("policy":{"actions":["place","reclaim","consolidate"]},)" + rest).running("high"), 0);
+  EXPECT_EQ(solved(R"("policy":{"actions":["preempt"]},)" + rest).running("high"), 0);
 }
 
 // --- Random snapshots
@@ -483,61 +445,50 @@ generator::GeneratorOptions random_options(std::uint64_t seed) {
   return options;
 }
 
-struct RandomProblem {
-  explicit RandomProblem(std::uint64_t seed) {
-    Result<Snapshot> read = muster_v1::SnapshotReader().read(generator::generate_snapshot(random_options(seed)));
-    EXPECT_TRUE(read) << read.error().message;
-    snapshot = std::make_unique<Snapshot>(std::move(*read));
-    disturb(seed);
-    Result<Problem> built = build_problem(*snapshot);
-    EXPECT_TRUE(built) << built.error().message;
-    problem = std::move(*built);
-    shares = compute_fair_shares(problem);
+// What the generator does not write.
+void disturb(Snapshot& snapshot, std::uint64_t seed) {
+  std::mt19937_64 random(seed + 1);
+  if (random() % 3 == 0) snapshot.policy.placement = PlacementPolicy::kSpread;
+  if (random() % 3 == 0) snapshot.policy.max_moves = static_cast<std::int64_t>(random() % 4);
+  for (SnapshotQueue& queue : snapshot.queues) {
+    if (random() % 4 == 0)
+      queue.reclaim_min_runtime = static_cast<Nanoseconds>(random() % 3000) * kNanosecondsPerSecond;
+    if (random() % 4 == 0)
+      queue.preempt_min_runtime = static_cast<Nanoseconds>(random() % 3000) * kNanosecondsPerSecond;
   }
-
-  // What the generator does not write.
-  void disturb(std::uint64_t seed) {
-    std::mt19937_64 random(seed + 1);
-    if (random() % 3 == 0) snapshot->policy.placement = PlacementPolicy::kSpread;
-    if (random() % 3 == 0) snapshot->policy.max_moves = static_cast<std::int64_t>(random() % 4);
-    for (SnapshotQueue& queue : snapshot->queues) {
-      if (random() % 4 == 0)
-        queue.reclaim_min_runtime = static_cast<Nanoseconds>(random() % 3000) * kNanosecondsPerSecond;
-      if (random() % 4 == 0)
-        queue.preempt_min_runtime = static_cast<Nanoseconds>(random() % 3000) * kNanosecondsPerSecond;
-    }
-    for (SnapshotGang& gang : snapshot->gangs) {
-      gang.has_min_resources = random() % 10 == 0;
-      if (gang.has_min_resources) gang.min_resources_gpu = static_cast<std::int64_t>(random() % 12) * 500'000;
-      if (random() % 8 == 0) gang.terms.preemption_policy = PreemptionPolicy::kNever;
-      if (random() % 15 == 0 && gang.min_member) ++*gang.min_member;  // its running pods are below its minimum now
-      if (random() % 10 == 0) gang.stale_since = snapshot->time - 1000 * kNanosecondsPerSecond;
-      if (random() % 30 == 0) gang.terms.timeout = kNanosecondsPerSecond;
-    }
-    if (seed % 3 != 0) return;  // else some running pods wait, next to others of its gang that run on
-    for (SnapshotPod& pod : snapshot->pods) {
-      if (pod.status != PodStatus::kRunning || random() % 6 != 0) continue;
-      pod.status = PodStatus::kPending;
-      pod.node = {};
-      pod.devices.clear();
-    }
+  for (SnapshotGang& gang : snapshot.gangs) {
+    gang.has_min_resources = random() % 10 == 0;
+    if (gang.has_min_resources) gang.min_resources_gpu = static_cast<std::int64_t>(random() % 12) * 500'000;
+    if (random() % 8 == 0) gang.terms.preemption_policy = PreemptionPolicy::kNever;
+    if (random() % 15 == 0 && gang.min_member) ++*gang.min_member;  // its running pods are below its minimum now
+    if (random() % 10 == 0) gang.stale_since = snapshot.time - 1000 * kNanosecondsPerSecond;
+    if (random() % 30 == 0) gang.terms.timeout = kNanosecondsPerSecond;
   }
+  if (seed % 3 != 0) return;  // else some running pods wait, next to others of its gang that run on
+  for (SnapshotPod& pod : snapshot.pods) {
+    if (pod.status != PodStatus::kRunning || random() % 6 != 0) continue;
+    pod.status = PodStatus::kPending;
+    pod.node = {};
+    pod.devices.clear();
+  }
+}
 
-  std::unique_ptr<Snapshot> snapshot;
-  Problem problem;
-  FairShares shares;
-};
+test::Case random_case(std::uint64_t seed) {
+  Snapshot snapshot = test::Case::read(generator::generate_snapshot(random_options(seed)));
+  disturb(snapshot, seed);
+  return test::Case(std::move(snapshot));
+}
 
 TEST(GreedyOnRandomSnapshots, TheRefereePassesEveryPlan) {
   std::map<EvictionReason, int> evictions;
   for (std::uint64_t seed = 0; seed < 250; ++seed) {
-    const RandomProblem random(seed);
+    const test::Case random = random_case(seed);
     GreedyOptions options;
     options.starts = static_cast<std::int32_t>(1 + seed % 4);
     options.seed = seed;
-    const Candidate candidate = solve_greedy(random.problem, random.shares, options);
-    EXPECT_EQ(violations_of(*random.snapshot, random.problem, random.shares, candidate.plan), "") << "seed " << seed;
-    EXPECT_EQ(candidate.levels, evaluate(random.problem, random.shares, candidate.plan));
+    const Candidate candidate = solve_greedy(*random, random.shares(), options);
+    EXPECT_EQ(test::text_of(random.check(candidate.plan)), "") << "seed " << seed;
+    EXPECT_EQ(candidate.levels, evaluate(*random, random.shares(), candidate.plan));
     for (const Eviction& eviction : candidate.plan.evictions) ++evictions[eviction.reason];
   }
   EXPECT_EQ(evictions.size(), 4U) << "the snapshots are meant to give cause for every kind of eviction";
@@ -545,11 +496,11 @@ TEST(GreedyOnRandomSnapshots, TheRefereePassesEveryPlan) {
 
 TEST(GreedyOnRandomSnapshots, TheLeadingLevelsOfAStateAreThoseOfItsPlan) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    const RandomProblem random(seed);
-    const Candidate candidate = solve_greedy(random.problem, random.shares, {});
-    ClusterState state(random.problem, ClusterState::Releasing::kFreed);
-    LeadingLevels leading(random.problem, random.shares);
-    const Levels before = evaluate(random.problem, random.shares, {});
+    const test::Case random = random_case(seed);
+    const Candidate candidate = solve_greedy(*random, random.shares(), {});
+    ClusterState state(*random, ClusterState::Releasing::kFreed);
+    LeadingLevels leading(*random, random.shares());
+    const Levels before = evaluate(*random, random.shares(), {});
     const auto first_of = [](const Levels& levels, std::size_t count) {
       return std::vector<Work>(levels.values.begin(), levels.values.begin() + static_cast<std::ptrdiff_t>(count));
     };
@@ -569,36 +520,36 @@ TEST(GreedyOnRandomSnapshots, TheLeadingLevelsOfAStateAreThoseOfItsPlan) {
 
 TEST(GreedyOnRandomSnapshots, TheAnswerDoesNotDependOnTheNumberOfThreads) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
-    const RandomProblem random(seed);
+    const test::Case random = random_case(seed);
     GreedyOptions options;
     options.starts = 6;
     options.threads = 1;
-    const Plan alone = solve_greedy(random.problem, random.shares, options).plan;
+    const Plan alone = solve_greedy(*random, random.shares(), options).plan;
     for (const std::int32_t threads : {2, 4}) {
       options.threads = threads;
-      EXPECT_EQ(solve_greedy(random.problem, random.shares, options).plan, alone)
+      EXPECT_EQ(solve_greedy(*random, random.shares(), options).plan, alone)
           << "seed " << seed << ", threads " << threads;
     }
     options.first_alone = true;
-    EXPECT_EQ(solve_greedy(random.problem, random.shares, options).plan, alone) << "seed " << seed << ", first alone";
+    EXPECT_EQ(solve_greedy(*random, random.shares(), options).plan, alone) << "seed " << seed << ", first alone";
   }
 }
 
 TEST(GreedyOnRandomSnapshots, AnInterruptedSearchLeavesAPlanThatTheRefereePasses) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    const RandomProblem random(seed);
+    const test::Case random = random_case(seed);
     std::atomic<int> left{static_cast<int>(seed % 12)};
     GreedyOptions options;
     options.starts = 2;
     options.stop.all = [&] { return --left < 0; };
-    const Plan plan = solve_greedy(random.problem, random.shares, options).plan;
-    EXPECT_EQ(violations_of(*random.snapshot, random.problem, random.shares, plan), "") << "seed " << seed;
+    const Plan plan = solve_greedy(*random, random.shares(), options).plan;
+    EXPECT_EQ(test::text_of(random.check(plan)), "") << "seed " << seed;
   }
 }
 
 TEST(GreedyOnRandomSnapshots, TheFirstPlanIsToldOnceAndIsNoBetterThanTheLast) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
-    const RandomProblem random(seed);
+    const test::Case random = random_case(seed);
     int told = 0;
     Levels first;
     GreedyOptions options;
@@ -606,48 +557,48 @@ TEST(GreedyOnRandomSnapshots, TheFirstPlanIsToldOnceAndIsNoBetterThanTheLast) {
       ++told;
       first = candidate.levels;
     };
-    const Candidate best = solve_greedy(random.problem, random.shares, options);
+    const Candidate best = solve_greedy(*random, random.shares(), options);
     EXPECT_EQ(told, 1);
-    EXPECT_TRUE(compare(best.levels, first, level_ids(random.problem)) >= 0) << "seed " << seed;
+    EXPECT_TRUE(compare(best.levels, first, level_ids(*random)) >= 0) << "seed " << seed;
   }
 }
 
 TEST(GreedyOnRandomSnapshots, WhatIsPlacedBeforeAnyEvictionIsAPlanAndNoBetterThanTheLast) {
   int told = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    const RandomProblem random(seed);
+    const test::Case random = random_case(seed);
     std::optional<Candidate> placed;
     GreedyOptions options;
     options.on_placed = [&](Candidate candidate) { placed = std::move(candidate); };
-    const Candidate best = solve_greedy(random.problem, random.shares, options);
+    const Candidate best = solve_greedy(*random, random.shares(), options);
     if (!placed) continue;
     ++told;
-    EXPECT_EQ(violations_of(*random.snapshot, random.problem, random.shares, placed->plan), "") << "seed " << seed;
-    EXPECT_EQ(evaluate(random.problem, random.shares, placed->plan), placed->levels) << "seed " << seed;
+    EXPECT_EQ(test::text_of(random.check(placed->plan)), "") << "seed " << seed;
+    EXPECT_EQ(evaluate(*random, random.shares(), placed->plan), placed->levels) << "seed " << seed;
     EXPECT_TRUE(std::ranges::all_of(placed->plan.evictions,
                                     [](const Eviction& eviction) { return eviction.reason == EvictionReason::kStale; }))
         << "seed " << seed;
-    EXPECT_TRUE(compare(best.levels, placed->levels, level_ids(random.problem)) >= 0) << "seed " << seed;
+    EXPECT_TRUE(compare(best.levels, placed->levels, level_ids(*random)) >= 0) << "seed " << seed;
   }
   EXPECT_GT(told, 0);
 }
 
 TEST(GreedyOnRandomSnapshots, MoreStartsAreNeverWorse) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
-    const RandomProblem random(seed);
+    const test::Case random = random_case(seed);
     GreedyOptions one, many;
     one.starts = 1;
     many.starts = 5;
-    const Candidate few = solve_greedy(random.problem, random.shares, one),
-                    more = solve_greedy(random.problem, random.shares, many);
-    EXPECT_TRUE(compare(more.levels, few.levels, level_ids(random.problem)) >= 0) << "seed " << seed;
+    const Candidate few = solve_greedy(*random, random.shares(), one),
+                    more = solve_greedy(*random, random.shares(), many);
+    EXPECT_TRUE(compare(more.levels, few.levels, level_ids(*random)) >= 0) << "seed " << seed;
   }
 }
 
 // r0 runs in two racks and may go on to; but once one of its pods is on other devices of its node, it is placed, and
 // none of the others may come back to the other rack.
 TEST(Greedy, VictimsDoNotComeBackApartFromOneThatChangedItsDevices) {
-  const Outcome outcome(R"("policy":{"nonPreemptibleWithinQuota":false,"agingInterval":20},"topology":["rack"],
+  const Solved outcome = solved(R"("policy":{"nonPreemptibleWithinQuota":false,"agingInterval":20},"topology":["rack"],
  "nodes":[{"name":"n0","gpus":{"count":3},"labels":{"rack":"r2"}},{"name":"n1","gpus":{"count":3},"labels":{"rack":"r2"}},
           {"name":"n2","gpus":{"count":3},"labels":{"rack":"r1"}}],
  "queues":[{"name":"q0","gpu":{"quota":0},"preemptMinRuntime":20},{"name":"q1","gpu":{"quota":0,"weight":2}}],

@@ -17,9 +17,8 @@ std::string pods(const std::string& more = "") {
 }
 
 std::vector<PlacingOrder> orders(const std::string& body, const GreedyOptions& options) {
-  const BuiltProblem problem(body);
-  const FairShares shares = compute_fair_shares(*problem);
-  const StartContext context(*problem, shares, 1);
+  const test::Case problem(body);
+  const StartContext context(*problem, problem.shares(), 1);
   return distinct_orders(context, options);
 }
 

@@ -6,21 +6,15 @@
 
 #include <gtest/gtest.h>
 
-#include "test/support/built_problem.h"
+#include "test/support/case.h"
 
 namespace muster::greedy {
 namespace {
 
-std::string pod(const std::string& name, const std::string& gang, int cpu = 1, const std::string& more = "") {
-  const std::string member = gang.empty() ? "" : R"(,"gang":")" + gang + "\"";
-  return R"({"name":")" + name + R"(","resources":{"cpu":)" + std::to_string(cpu) + "}" + member + more + "}";
-}
-
 class Waiting {
  public:
-  Waiting(const std::string& listed_gangs, const std::string& pods)
-      : problem(R"("nodes":[{"name":"n","resources":{"cpu":64}}],"gangs":[)" + listed_gangs + R"(],"pods":[)" + pods +
-                "]"),
+  explicit Waiting(const test::Cluster& cluster)
+      : problem(cluster),
         state(*problem, ClusterState::Releasing::kFreed),
         gangs(WaitingGangs::of_pending(state, listed)) {}
 
@@ -36,28 +30,36 @@ class Waiting {
     throw std::out_of_range(name);
   }
 
-  BuiltProblem problem;
+  test::Case problem;
   ClusterState state;
   std::vector<GangIndex> listed;
   WaitingGangs gangs;
 };
 
-constexpr const char* kRuns = R"(,"node":"n")";
+std::string in_gang(const std::string& gang, int cpu = 1) {
+  return R"("gang":")" + gang + R"(","resources":{"cpu":)" + std::to_string(cpu) + "}";
+}
+
+test::Cluster one_node() { return test::Cluster().node("n", R"("resources":{"cpu":64})"); }
 
 TEST(WaitingGangs, ComeByPriorityThenByHowLongTheyWaitedThenAsGiven) {
-  const Waiting waiting("", pod("young", "", 1, R"(,"created":90)") + "," + pod("old", "", 1, R"(,"created":5)") + "," +
-                                pod("high", "", 1, R"(,"created":95,"priority":9)") + "," +
-                                pod("like-old", "", 1, R"(,"created":5)") + "," + pod("runs", "", 1, kRuns));
+  const Waiting waiting(one_node()
+                            .pod("young", R"("created":90)")
+                            .pod("old", R"("created":5)")
+                            .pod("high", R"("created":95,"priority":9)")
+                            .pod("like-old", R"("created":5)")
+                            .pod("runs", R"("node":"n")"));
   const auto gang = [&](const std::string& name) { return waiting.problem.gang(name); };
   EXPECT_EQ(waiting.order(), (std::vector{gang("high"), gang("old"), gang("like-old"), gang("young")}));
   EXPECT_EQ(waiting.listed, (std::vector{gang("young"), gang("old"), gang("high"), gang("like-old")}));
 }
 
 TEST(WaitingGangs, HaveOneShapeWhereTheyFitOrFailAlike) {
-  const Waiting waiting(R"({"name":"a"},{"name":"b"},{"name":"fewer","minMember":1},{"name":"part"},{"name":"mixed"})",
-                        pod("a0", "a") + "," + pod("a1", "a") + "," + pod("b0", "b") + "," + pod("b1", "b") + "," +
-                            pod("f0", "fewer") + "," + pod("f1", "fewer") + "," + pod("p0", "part", 1, kRuns) + "," +
-                            pod("p1", "part") + "," + pod("m0", "mixed") + "," + pod("m1", "mixed", 2));
+  test::Cluster cluster = one_node().gang("a").gang("b").gang("fewer", R"("minMember":1)").gang("part").gang("mixed");
+  cluster.pods("a", 2, in_gang("a")).pods("b", 2, in_gang("b")).pods("f", 2, in_gang("fewer"));
+  cluster.pod("p0", R"("node":"n",)" + in_gang("part")).pod("p1", in_gang("part"));
+  cluster.pod("m0", in_gang("mixed")).pod("m1", in_gang("mixed", 2));
+  const Waiting waiting(cluster);
   EXPECT_GE(waiting.of("a").shape, 0);
   EXPECT_EQ(waiting.of("a").shape, waiting.of("b").shape);
   EXPECT_NE(waiting.of("a").shape, waiting.of("fewer").shape);
@@ -69,7 +71,7 @@ TEST(WaitingGangs, HaveOneShapeWhereTheyFitOrFailAlike) {
 }
 
 TEST(WaitingGangs, LeaveOutGangsThatHaveTooFewPods) {
-  const Waiting waiting(R"({"name":"g","minMember":3})", pod("a", "g") + "," + pod("b", "g"));
+  const Waiting waiting(one_node().gang("g", R"("minMember":3)").pods("p", 2, in_gang("g")));
   EXPECT_TRUE(waiting.order().empty());
   EXPECT_EQ(waiting.listed, std::vector{waiting.problem.gang("g")});
 }

@@ -12,7 +12,7 @@
 #include "heuristics/local_search/scope.h"
 #include "heuristics/state/cluster_state.h"
 #include "model/objective/fair_share.h"
-#include "test/support/built_problem.h"
+#include "test/support/case.h"
 
 namespace muster::local_search {
 
@@ -23,12 +23,12 @@ class SearchCase {
     const char* node;
     std::vector<std::int32_t> devices;
   };
-  // `body`: see BuiltProblem.
+  // `body`: see Cluster::body.
   SearchCase(const std::string& body, std::initializer_list<Placed> placed)
-      : problem(body),
-        shares(compute_fair_shares(*problem)),
+      : problem(with_plan(body, placed)),
+        shares(problem.shares()),
         before(*problem, ClusterState::Releasing::kFreed),
-        plan(plan_of(placed)),
+        plan(problem.plan()),
         state(before),
         scope(*problem, shares, state, plan) {
     for (const Placement& placement : plan.placements) state.put(placement.pod, placement.node, placement.devices);
@@ -54,7 +54,7 @@ class SearchCase {
   GangIndex gang(std::string_view name) const { return problem.gang(name); }
   NodeIndex node(std::string_view name) const { return problem.node(name); }
 
-  BuiltProblem problem;
+  test::Case problem;
   FairShares shares;
   ClusterState before;
   Plan plan;
@@ -62,10 +62,9 @@ class SearchCase {
   SearchScope scope;
 
  private:
-  Plan plan_of(std::initializer_list<Placed> placed) const {
-    Plan made;
-    for (const Placed& one : placed) made.placements.push_back({pod(one.pod), node(one.node), one.devices, {}});
-    normalise(made);
+  static test::Case with_plan(const std::string& body, std::initializer_list<Placed> placed) {
+    test::Case made(body);
+    for (const Placed& one : placed) made.place(one.pod, one.node, one.devices);
     return made;
   }
 };

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "test/support/built_problem.h"
+#include "test/support/case.h"
 
 namespace muster::placement {
 namespace {
@@ -15,7 +15,7 @@ constexpr const char* kCluster = R"(
 
 class RoomAtOnce : public testing::Test {
  protected:
-  BuiltProblem problem_{kCluster};
+  test::Case problem_{kCluster};
   ClusterState state_{*problem_, ClusterState::Releasing::kFreed};
   ImmediateRoom room_{state_};
 };

@@ -1,7 +1,6 @@
 #include "heuristics/placement/node_choice.h"
 
 #include <algorithm>
-#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -10,8 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "datasets/generator/generator.h"
-#include "io/muster_v1/snapshot_reader.h"
-#include "model/build/build_problem.h"
+#include "test/support/case.h"
 
 namespace muster::placement {
 namespace {
@@ -53,19 +51,6 @@ std::string with_rules(const std::string& line) {
   return snapshot.dump();
 }
 
-struct DrawnProblem {
-  explicit DrawnProblem(const std::string& line) {
-    Result<Snapshot> read = muster_v1::SnapshotReader().read(line);
-    EXPECT_TRUE(read) << read.error().message;
-    snapshot = std::make_unique<Snapshot>(std::move(*read));
-    Result<Problem> built = build_problem(*snapshot);
-    EXPECT_TRUE(built) << built.error().message;
-    problem = std::move(*built);
-  }
-  std::unique_ptr<Snapshot> snapshot;
-  Problem problem;
-};
-
 PodIndex any_of(const Problem& problem, std::mt19937_64& random) { return PodIndex(random() % problem.pods.size()); }
 
 // A pod of the same class that waits; the pod itself if there is none.
@@ -83,22 +68,22 @@ void expect_what_a_look_at_every_node_finds(std::string (*rules)(const std::stri
   int found = 0, none = 0, repeated = 0;
   for (const std::int32_t nodes : {1, 16, 80, 300}) {
     for (const NodeRule rule : {NodeRule::kBestFit, NodeRule::kKeepCpu, NodeRule::kSpread}) {
-      const DrawnProblem drawn(rules(drawn_snapshot(nodes, static_cast<std::uint64_t>(nodes))));
-      ClusterState state(drawn.problem, ClusterState::Releasing::kFreed);
-      const QueueBounds bounds = queue_bounds(drawn.problem, state);
+      const test::Case drawn = test::Case::of_line(rules(drawn_snapshot(nodes, static_cast<std::uint64_t>(nodes))));
+      ClusterState state(*drawn, ClusterState::Releasing::kFreed);
+      const QueueBounds bounds = queue_bounds(*drawn, state);
       NodeChooser chooser(state, bounds, rule);
       std::vector<NodeIndex> all;
-      for (const NodeIndex node : drawn.problem.nodes.indices()) all.push_back(node);
+      for (const NodeIndex node : drawn->nodes.indices()) all.push_back(node);
       std::mt19937_64 random(static_cast<std::uint64_t>(nodes));
       std::vector<ClusterState::Checkpoint> checkpoints{state.checkpoint()};
       PodIndex last;
       for (int step = 0; step < 2000; ++step) {
         // Pods of one class often follow each other.
         const bool again = random() % 2 == 0 && !last.is_none();
-        const PodIndex pod = again ? waiting_like(drawn.problem, state, last) : any_of(drawn.problem, random);
+        const PodIndex pod = again ? waiting_like(*drawn, state, last) : any_of(*drawn, random);
         if (state.is_present(pod)) {
           if (random() % 4 == 0) state.take(pod);
-        } else if (fit::is_pending(drawn.problem.pods[pod])) {
+        } else if (fit::is_pending(drawn->pods[pod])) {
           const NodeIndex node = chooser.choose(pod, {});
           ASSERT_EQ(node, chooser.choose(pod, all)) << "step " << step << " of " << nodes << " nodes";
           const bool fits = std::ranges::any_of(all, [&](NodeIndex on) { return can_place(state, bounds, pod, on); });
@@ -130,23 +115,19 @@ TEST(NodeChooser, FindsItForPodsWithRulesAboutOthers) { expect_what_a_look_at_ev
 // Of nodes that are otherwise equal, the one that meets most of a pod's preferred pod terms.
 TEST(NodeChooser, BreaksTiesByWhatAPodPrefersOfOtherPods) {
   const auto chosen = [](const std::string& affinity) {
-    Result<Snapshot> read = muster_v1::SnapshotReader().read(
-        R"({"format":"muster/v1","nodes":[{"name":"a","resources":{"cpu":4}},)"
-        R"({"name":"b","resources":{"cpu":4},"labels":{"zone":"z"}},)"
-        R"({"name":"c","resources":{"cpu":4},"labels":{"zone":"z"}},)"
-        R"({"name":"d","resources":{"cpu":1},"labels":{"zone":"z"}}],"pods":[)"
-        R"({"name":"friend","node":"d","resources":{"cpu":1},"labels":{"app":"x"}},)"
-        R"({"name":"p","resources":{"cpu":1},)" +
-        affinity +
-        R"(:{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,"podAffinityTerm":)"
-        R"({"topologyKey":"zone","labelSelector":{"matchLabels":{"app":"x"}}}}]}}]})");
-    EXPECT_TRUE(read) << read.error().message;
-    const Result<Problem> problem = build_problem(*read);
-    EXPECT_TRUE(problem) << problem.error().message;
+    const test::Case problem(R"("nodes":[{"name":"a","resources":{"cpu":4}},)"
+                             R"({"name":"b","resources":{"cpu":4},"labels":{"zone":"z"}},)"
+                             R"({"name":"c","resources":{"cpu":4},"labels":{"zone":"z"}},)"
+                             R"({"name":"d","resources":{"cpu":1},"labels":{"zone":"z"}}],"pods":[)"
+                             R"({"name":"friend","node":"d","resources":{"cpu":1},"labels":{"app":"x"}},)"
+                             R"({"name":"p","resources":{"cpu":1},)" +
+                             affinity +
+                             R"(:{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,"podAffinityTerm":)"
+                             R"({"topologyKey":"zone","labelSelector":{"matchLabels":{"app":"x"}}}}]}}])");
     const ClusterState state(*problem, ClusterState::Releasing::kFreed);
     const QueueBounds bounds = queue_bounds(*problem, state);
     NodeChooser chooser(state, bounds, NodeRule::kBestFit);
-    return std::string(read->nodes[chooser.choose(PodIndex(std::size_t{1}), {}).value()].name);
+    return std::string(problem.snapshot().nodes[chooser.choose(PodIndex(std::size_t{1}), {}).value()].name);
   };
   EXPECT_EQ(chosen(R"("podAffinity")"), "b");
   EXPECT_EQ(chosen(R"("podAntiAffinity")"), "a");

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "heuristics/placement/node_cells.h"
-#include "test/support/built_problem.h"
+#include "test/support/case.h"
 
 namespace muster::placement {
 namespace {
@@ -37,7 +37,7 @@ class MarksOfNodes : public testing::Test {
     return all;
   }
 
-  BuiltProblem problem_{kCluster};
+  test::Case problem_{kCluster};
   ClusterState state_{*problem_, ClusterState::Releasing::kFreed};
   ImmediateRoom room_{state_};
   NodeMarks marks_{state_, room_};
@@ -87,7 +87,7 @@ TEST_F(MarksOfNodes, AreStaleOnceTheNodeHasChanged) {
 }
 
 TEST_F(MarksOfNodes, NodesThatPodsDepartFromHaveGroupsOfTheirOwn) {
-  const BuiltProblem problem(R"("nodes":[{"name":"a","resources":{"cpu":"8"}},{"name":"b","resources":{"cpu":"8"}}],
+  const test::Case problem(R"("nodes":[{"name":"a","resources":{"cpu":"8"}},{"name":"b","resources":{"cpu":"8"}}],
     "pods":[{"name":"p","node":"b","status":"releasing"}])");
   const ClusterState state(*problem, ClusterState::Releasing::kFreed);
   const ImmediateRoom room(state);

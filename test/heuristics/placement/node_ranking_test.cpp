@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "test/support/built_problem.h"
+#include "test/support/case.h"
 
 namespace muster::placement {
 namespace {
@@ -38,7 +38,7 @@ class RankingOfNodes : public testing::Test {
     return node.is_none() ? "none" : std::string(problem_.snapshot().nodes[node.value()].name);
   }
 
-  BuiltProblem problem_{kCluster};
+  test::Case problem_{kCluster};
   ClusterState state_{*problem_, ClusterState::Releasing::kFreed};
   ImmediateRoom room_{state_};
   TypicalCpu typical_{*problem_, Indexed<PodClassIndex, std::int64_t>(problem_->pod_classes.size(), 0)};

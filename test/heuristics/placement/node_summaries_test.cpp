@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "test/support/built_problem.h"
+#include "test/support/case.h"
 
 namespace muster::placement {
 namespace {
@@ -20,7 +20,7 @@ class SummariesOfNodes : public testing::Test {
   }
   NodeSummary requested(const char* pod) const { return requested_by(problem_.class_of(pod)); }
 
-  BuiltProblem problem_{kCluster};
+  test::Case problem_{kCluster};
   ClusterState state_{*problem_, ClusterState::Releasing::kFreed};
   TypicalCpu typical_{*problem_, pending(0)};
   NodeSummaries summaries_{state_, typical_};

@@ -1,7 +1,6 @@
 #include "heuristics/policies/online_placing.h"
 
 #include <algorithm>
-#include <memory>
 #include <random>
 #include <string>
 #include <utility>
@@ -10,42 +9,18 @@
 
 #include "datasets/generator/generator.h"
 #include "datasets/generator/presets.h"
-#include "model/build/build_problem.h"
-#include "model/objective/fair_share.h"
-#include "model/referee/referee.h"
-#include "test/support/built_problem.h"
+#include "test/support/plan.h"
 
 namespace muster::policies {
 namespace {
 
-std::string violations_of(const Problem& problem, const Plan& plan) {
-  std::string text;
-  for (const referee::Violation& violation :
-       referee::check_plan(*problem.snapshot, problem, compute_fair_shares(problem), plan))
-    text += std::string(referee::rule_name(violation.rule)) + " " + violation.subject + ": " + violation.message + "\n";
-  return text;
+using test::Outcome;
+
+Outcome solved(OnlinePolicyKind policy, const std::string& body) {
+  test::Case cluster(body);
+  Plan plan = solve_one_by_one(*cluster, {policy, {}, {}});
+  return {std::move(cluster), std::move(plan)};
 }
-
-class Outcome {
- public:
-  Outcome(OnlinePolicyKind policy, const std::string& body) : problem_(body) {
-    plan_ = solve_one_by_one(*problem_, {policy, {}, {}});
-    EXPECT_EQ(violations_of(*problem_, plan_), "");
-  }
-  std::string node(const char* pod) const {
-    for (const Placement& placement : plan_.placements) {
-      if (placement.pod == problem_.pod(pod))
-        return std::string(problem_.snapshot().nodes[placement.node.value()].name);
-    }
-    return "";
-  }
-  std::size_t placed() const { return plan_.placements.size(); }
-  std::size_t evicted() const { return plan_.evictions.size(); }
-
- private:
-  BuiltProblem problem_;
-  Plan plan_;
-};
 
 constexpr const char* kTwoNodes =
     R"("nodes":[{"name":"a","resources":{"cpu":16},"gpus":{"count":4}},
@@ -54,16 +29,16 @@ constexpr const char* kTwoNodes =
 TEST(OneByOne, MostAllocatedFillsWhereLeastAllocatedSpreads) {
   const std::string body = std::string(kTwoNodes) + R"("pods":[{"name":"r","resources":{"cpu":4},"node":"b"},
      {"name":"p","resources":{"cpu":2}}])";
-  EXPECT_EQ(Outcome(OnlinePolicyKind::kMostAllocated, body).node("p"), "b");
-  EXPECT_EQ(Outcome(OnlinePolicyKind::kLeastAllocated, body).node("p"), "a");
+  EXPECT_EQ(solved(OnlinePolicyKind::kMostAllocated, body).node("p"), "b");
+  EXPECT_EQ(solved(OnlinePolicyKind::kLeastAllocated, body).node("p"), "a");
 }
 
 TEST(OneByOne, BestFitAndDotProductFillWhatIsBegun) {
   const std::string body =
       std::string(kTwoNodes) + R"("pods":[{"name":"r","resources":{"cpu":8},"gpu":{"count":2},"node":"b"},
      {"name":"p","resources":{"cpu":8},"gpu":{"count":2}}])";
-  EXPECT_EQ(Outcome(OnlinePolicyKind::kBestFit, body).node("p"), "b");
-  EXPECT_EQ(Outcome(OnlinePolicyKind::kDotProduct, body).node("p"), "b");
+  EXPECT_EQ(solved(OnlinePolicyKind::kBestFit, body).node("p"), "b");
+  EXPECT_EQ(solved(OnlinePolicyKind::kDotProduct, body).node("p"), "b");
 }
 
 TEST(OneByOne, FgdFillsTheGapThatNoOtherPodCanUse) {
@@ -72,7 +47,7 @@ TEST(OneByOne, FgdFillsTheGapThatNoOtherPodCanUse) {
                            R"("pods":[{"name":"r","resources":{"cpu":1},"gpu":{"fraction":0.5},"node":"b","gpus":[2]},
      {"name":"half","resources":{"cpu":1},"gpu":{"fraction":0.5}},{"name":"w0","resources":{"cpu":1},"gpu":{"count":1}},
      {"name":"w1","resources":{"cpu":1},"gpu":{"count":1}},{"name":"w2","resources":{"cpu":1},"gpu":{"count":1}}])";
-  EXPECT_EQ(Outcome(OnlinePolicyKind::kFgd, body).node("half"), "b");
+  EXPECT_EQ(solved(OnlinePolicyKind::kFgd, body).node("half"), "b");
 }
 
 TEST(OneByOne, TakesTheHighestPriorityThenTheOldestFirst) {
@@ -80,13 +55,13 @@ TEST(OneByOne, TakesTheHighestPriorityThenTheOldestFirst) {
      {"name":"young","created":999000,"gpu":{"count":1}},{"name":"old","created":900000,"gpu":{"count":1}},
      {"name":"high","created":999999,"priority":9,"gpu":{"count":1}}])";
   for (const OnlinePolicyKind policy : online_policies()) {
-    const Outcome outcome(policy, body);
+    const Outcome outcome = solved(policy, body);
     EXPECT_EQ(outcome.node("high") + outcome.node("old") + outcome.node("young"), "nn") << online_policy_name(policy);
   }
 }
 
 TEST(OneByOne, TakesTheOrderThatItIsGiven) {
-  const BuiltProblem problem(R"("nodes":[{"name":"n","gpus":{"count":1}}],"pods":[
+  const test::Case problem(R"("nodes":[{"name":"n","gpus":{"count":1}}],"pods":[
      {"name":"first","created":900000,"gpu":{"count":1}},{"name":"second","created":999000,"gpu":{"count":1}}])");
   const PodIndex second = problem.pod("second");
   const Plan plan = solve_one_by_one(
@@ -101,16 +76,16 @@ TEST(OneByOne, PlacesAGangWholeOrNotAtAll) {
      {"name":"g0","gang":"g","gpu":{"count":1}},{"name":"g1","gang":"g","gpu":{"count":1}},
      {"name":"g2","gang":"g","gpu":{"count":1}},{"name":"g3","gang":"g","gpu":{"count":1}},
      {"name":"alone","gpu":{"count":1}}])";
-  const Outcome outcome(OnlinePolicyKind::kMostAllocated, body);
-  EXPECT_EQ(outcome.placed(), 1U);
+  const Outcome outcome = solved(OnlinePolicyKind::kMostAllocated, body);
+  EXPECT_EQ(outcome.plan().placements.size(), 1U);
   EXPECT_EQ(outcome.node("alone"), "n");
 }
 
 TEST(OneByOne, LeavesWhatRunsWhereItIs) {
   const std::string body = R"("nodes":[{"name":"n","gpus":{"count":1}}],"pods":[
      {"name":"low","priority":1,"gpu":{"count":1},"node":"n"},{"name":"high","priority":9,"gpu":{"count":1}}])";
-  const Outcome outcome(OnlinePolicyKind::kFgd, body);
-  EXPECT_EQ(outcome.placed() + outcome.evicted(), 0U);
+  const Outcome outcome = solved(OnlinePolicyKind::kFgd, body);
+  EXPECT_EQ(outcome.plan().placements.size() + outcome.plan().evictions.size(), 0U);
 }
 
 generator::GeneratorOptions random_options(std::uint64_t seed) {
@@ -136,18 +111,15 @@ generator::GeneratorOptions random_options(std::uint64_t seed) {
 TEST(OneByOneOnRandomSnapshots, TheRefereePassesEveryPlanAndItIsTheSameAgain) {
   std::size_t placed = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    Result<Snapshot> read = muster_v1::SnapshotReader().read(generator::generate_snapshot(random_options(seed)));
-    ASSERT_TRUE(read) << read.error().message;
-    const auto snapshot = std::make_unique<Snapshot>(std::move(*read));
-    for (SnapshotGang& gang : snapshot->gangs) {  // some that run are below their minimum now, and have to go
+    Snapshot snapshot = test::Case::read(generator::generate_snapshot(random_options(seed)));
+    for (SnapshotGang& gang : snapshot.gangs) {  // some that run are below their minimum now, and have to go
       if (gang.min_member && (seed + gang.name.size()) % 5 == 0) ++*gang.min_member;
-      if (seed % 4 == 0) gang.stale_since = snapshot->time - 1000 * kNanosecondsPerSecond;
+      if (seed % 4 == 0) gang.stale_since = snapshot.time - 1000 * kNanosecondsPerSecond;
     }
-    const Result<Problem> problem = build_problem(*snapshot);
-    ASSERT_TRUE(problem) << problem.error().message;
+    const test::Case problem(std::move(snapshot));
     for (const OnlinePolicyKind policy : online_policies()) {
       const Plan plan = solve_one_by_one(*problem, {policy, {}, {}});
-      EXPECT_EQ(violations_of(*problem, plan), "") << "seed " << seed << ' ' << online_policy_name(policy);
+      EXPECT_EQ(test::text_of(problem.check(plan)), "") << "seed " << seed << ' ' << online_policy_name(policy);
       const Plan again = solve_one_by_one(*problem, {policy, {}, {}});
       EXPECT_EQ(plan.placements.size(), again.placements.size());
       EXPECT_TRUE(std::ranges::equal(plan.placements, again.placements, [](const Placement& a, const Placement& b) {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "test/support/built_problem.h"
+#include "test/support/case.h"
 
 namespace muster::preemption {
 namespace {
@@ -36,7 +36,7 @@ class KeptCandidates : public testing::Test {
   }
   bool is_known(NodeIndex node) { return cache_.find(state_, node) != nullptr; }
 
-  BuiltProblem problem_{kCluster};
+  test::Case problem_{kCluster};
   ClusterState state_{*problem_, ClusterState::Releasing::kFreed};
   CandidateCache<KeptCandidate> cache_{problem_->nodes.size()};
   CandidateKey key_;

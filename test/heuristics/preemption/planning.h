@@ -15,7 +15,7 @@
 #include "heuristics/preemption/victims/placement_ranks.h"
 #include "heuristics/preemption/victims/plan_check.h"
 #include "model/objective/fair_share.h"
-#include "test/support/built_problem.h"
+#include "test/support/case.h"
 
 namespace muster::preemption {
 
@@ -23,7 +23,7 @@ class Planning {
  public:
   explicit Planning(const std::string& body)
       : problem(body),
-        shares(compute_fair_shares(*problem)),
+        shares(problem.shares()),
         before(*problem, ClusterState::Releasing::kFreed),
         bounds(queue_bounds(*problem, before)),
         rules(*problem, shares, before),
@@ -41,7 +41,7 @@ class Planning {
   PodIndex pod(const char* name) const { return problem.pod(name); }
   NodeIndex node(const char* name) const { return problem.node(name); }
 
-  BuiltProblem problem;
+  test::Case problem;
   FairShares shares;
   ClusterState before;
   QueueBounds bounds;

@@ -7,12 +7,12 @@
 
 #include <gtest/gtest.h>
 
-#include "test/model/referee_world.h"
+#include "test/support/case.h"
 
 namespace muster {
 namespace {
 
-using test::World;
+using test::Case;
 
 constexpr int kPods = 6;
 
@@ -53,21 +53,21 @@ void expect_order_wherever_there_is_one(const std::string& rule) {
   std::mt19937 random(1);
   int orders = 0, none = 0;
   for (int trial = 0; trial < 400; ++trial) {
-    const World world(cluster(rule, random));
-    ClusterState state(world.problem, ClusterState::Releasing::kFreed);
+    const Case made = Case::of_line(cluster(rule, random));
+    ClusterState state(made.problem(), ClusterState::Releasing::kFreed);
     for (std::uint32_t pod = 0; pod < kPods; ++pod) {
       if (random() % 5 != 0) state.put(PodIndex(pod), NodeIndex(random() % 6), DeviceList{});
     }
     std::vector<Binding> waiting = ordered_bindings(state);
     InterPodCounts present = staying_inter_pod(state);
-    BindingSequence sequence(world.problem, present);
+    BindingSequence sequence(made.problem(), present);
     const bool found = sequence.bind_by_search(waiting).empty();
     for (const Binding& binding : sequence.bound()) {
-      ASSERT_TRUE(passes(world.problem, present, binding)) << trial;
-      present.count(world.problem, world.problem.class_of(binding.pod), binding.node, true);
+      ASSERT_TRUE(passes(made.problem(), present, binding)) << trial;
+      present.count(made.problem(), made.problem().class_of(binding.pod), binding.node, true);
     }
     present = staying_inter_pod(state);
-    ASSERT_EQ(found, any_order(world.problem, present, waiting)) << trial;
+    ASSERT_EQ(found, any_order(made.problem(), present, waiting)) << trial;
     ++(found ? orders : none);
   }
   EXPECT_GT(orders, 20);
@@ -93,17 +93,17 @@ TEST(BindingOrder, IsFoundWhereverTwoSpreadsAndAnAffinityHaveOne) {
 
 TEST(InterPodCounts, KnowTheLeastOfAllDomainsAfterEveryChange) {
   std::mt19937 random(2);
-  const World world(cluster(
+  const Case made = Case::of_line(cluster(
       R"("topologySpread":[{"maxSkew":1,"topologyKey":"zone","whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"app":"a"}}}])",
       random));
-  InterPodCounts counts(world.problem);
+  InterPodCounts counts(made.problem());
   std::vector<std::int32_t> in(3, 0);
-  const PodClass& pod_class = world.problem.class_of(PodIndex(0));
+  const PodClass& pod_class = made.problem().class_of(PodIndex(0));
   for (int step = 0; step < 2000; ++step) {
     const std::size_t zone = random() % 3;
     const bool put = in[zone] == 0 || random() % 2 == 0;
     in[zone] += put ? 1 : -1;
-    counts.count(world.problem, pod_class, NodeIndex(2 * zone), put);
+    counts.count(made.problem(), pod_class, NodeIndex(2 * zone), put);
     ASSERT_EQ(counts.least(SpreadIndex(0)), std::ranges::min(in)) << step;
   }
 }

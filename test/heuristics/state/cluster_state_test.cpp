@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "heuristics/state/fit.h"
-#include "test/support/built_problem.h"
+#include "test/support/case.h"
 
 namespace muster {
 namespace {
@@ -81,7 +81,7 @@ void change_at_random(ClusterState& state, const QueueBounds& bounds, std::mt199
 }
 
 TEST(ClusterState, BeginsAsTheSnapshotsCluster) {
-  const BuiltProblem problem(kCluster);
+  const test::Case problem(kCluster);
   const ClusterState state(*problem, ClusterState::Releasing::kFreed);
   EXPECT_EQ(state.free(problem.node("a"))[kCpu.value()], 14'000);
   EXPECT_EQ(state.idle_devices(problem.node("a")), 3);
@@ -92,7 +92,7 @@ TEST(ClusterState, BeginsAsTheSnapshotsCluster) {
 }
 
 TEST(ClusterState, CountsTheRoomOfReleasingPodsAsHeldOrFreedButNeverTheirUsage) {
-  const BuiltProblem problem(kCluster);
+  const test::Case problem(kCluster);
   const ClusterState held(*problem, ClusterState::Releasing::kHeld), freed(*problem, ClusterState::Releasing::kFreed);
   EXPECT_EQ(held.idle_devices(problem.node("b")), 1);
   EXPECT_EQ(freed.idle_devices(problem.node("b")), 2);
@@ -101,7 +101,7 @@ TEST(ClusterState, CountsTheRoomOfReleasingPodsAsHeldOrFreedButNeverTheirUsage) 
 }
 
 TEST(ClusterState, PutAndTakeAreInverse) {
-  const BuiltProblem problem(kCluster);
+  const test::Case problem(kCluster);
   ClusterState state(*problem, ClusterState::Releasing::kFreed);
   const auto before = told_by(state);
   state.put(problem.pod("g-3"), problem.node("a"), {1, 2});
@@ -114,7 +114,7 @@ TEST(ClusterState, PutAndTakeAreInverse) {
 
 // Places are kept as bits, for the first devices.
 TEST(ClusterState, KnowsPlacesOnNodesWithManyDevices) {
-  const BuiltProblem problem(R"("nodes":[{"name":"large","gpus":{"count":72}}],
+  const test::Case problem(R"("nodes":[{"name":"large","gpus":{"count":72}}],
  "pods":[{"name":"runs","gpu":{"count":3},"node":"large","gpus":[30,31,71]},{"name":"first","gpu":{"count":2}},
          {"name":"second","gpu":{"count":2}},{"name":"third","gpu":{"count":2}}])");
   const NodeIndex large = problem.node("large");
@@ -161,8 +161,8 @@ TEST(ClusterState, BeginsTheSameWithAnyNumberOfThreads) {
                 "}";
       }
     }
-    const BuiltProblem built(R"("topology":["rack"],"queues":[{"name":"q0"},{"name":"q1"},{"name":"q2"}],"nodes":[)" +
-                             nodes + R"(],"pods":[)" + pods + "]");
+    const test::Case built(R"("topology":["rack"],"queues":[{"name":"q0"},{"name":"q1"},{"name":"q2"}],"nodes":[)" +
+                           nodes + R"(],"pods":[)" + pods + "]");
     for (const auto releasing : {ClusterState::Releasing::kHeld, ClusterState::Releasing::kFreed}) {
       const ClusterState one(*built, releasing);
       const std::vector<std::int64_t> expected = told_by(one);
@@ -181,7 +181,7 @@ TEST(ClusterState, BeginsTheSameWithAnyNumberOfThreads) {
 }
 
 TEST(ClusterState, CountsPodsInTheDomainsOfAntiAffinity) {
-  const BuiltProblem problem(kCluster);
+  const test::Case problem(kCluster);
   ClusterState state(*problem, ClusterState::Releasing::kFreed);
   const PodClass& apart = problem.class_of("apart-1");
   EXPECT_TRUE(fit::anti_affinity(state, apart, problem.node("b")));
@@ -191,7 +191,7 @@ TEST(ClusterState, CountsPodsInTheDomainsOfAntiAffinity) {
 }
 
 TEST(ClusterState, RollbackRestoresEveryCheckpointExactly) {
-  const BuiltProblem problem(kCluster);
+  const test::Case problem(kCluster);
   ClusterState state(*problem, ClusterState::Releasing::kFreed);
   const QueueBounds bounds = queue_bounds(*problem, state);
   std::mt19937_64 random(7);
@@ -210,7 +210,7 @@ TEST(ClusterState, RollbackRestoresEveryCheckpointExactly) {
 }
 
 TEST(ClusterState, NamesEveryNodeThatChangesEvenByUndoing) {
-  const BuiltProblem problem(kCluster);
+  const test::Case problem(kCluster);
   ClusterState state(*problem, ClusterState::Releasing::kFreed);
   const auto before = state.checkpoint();
   state.put(problem.pod("g-2"), problem.node("b"), {0});
@@ -219,7 +219,7 @@ TEST(ClusterState, NamesEveryNodeThatChangesEvenByUndoing) {
 }
 
 TEST(ClusterState, TellsWhatIsFreeInSum) {
-  const BuiltProblem problem(kCluster);
+  const test::Case problem(kCluster);
   ClusterState state(*problem, ClusterState::Releasing::kFreed);
   state.put(problem.pod("g-2"), problem.node("a"), {1});
   EXPECT_EQ(state.nodes().free_total()[kCpu.value()], 16'000 + 16'000 + 32'000 - 2'000 - 3'000 - 1'000);

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "test/support/built_problem.h"
+#include "test/support/case.h"
 
 namespace muster {
 namespace {
@@ -23,7 +23,7 @@ class StatesOfNodes : public testing::Test {
   }
   Amount free_cpu(const char* node) const { return nodes_.free(problem_.node(node))[kCpu.value()]; }
 
-  BuiltProblem problem_{kCluster, Oddities::kSettled};
+  test::Case problem_{kCluster, test::Oddities::kSettled};
   DeviceSets sets_;
   NodeStates nodes_{*problem_};
 };

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "heuristics/state/planned_eviction.h"
-#include "test/support/built_problem.h"
+#include "test/support/case.h"
 
 namespace muster {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 class PlanOf : public testing::Test {
  protected:
   void build(const std::string& body) {
-    problem_ = std::make_unique<BuiltProblem>(body);
+    problem_ = std::make_unique<test::Case>(body);
     state_ = std::make_unique<ClusterState>(**problem_, ClusterState::Releasing::kFreed);
   }
   void put(const char* pod, const char* node, std::vector<std::int32_t> devices) {
@@ -36,7 +36,7 @@ class PlanOf : public testing::Test {
   }
   using Names = std::vector<std::string>;
 
-  std::unique_ptr<BuiltProblem> problem_;
+  std::unique_ptr<test::Case> problem_;
   std::unique_ptr<ClusterState> state_;
   std::vector<PlannedEviction> evictions_;
 };

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "test/support/built_problem.h"
+#include "test/support/case.h"
 
 namespace muster {
 namespace {
@@ -23,13 +23,13 @@ std::string cluster(int count) {
          gangs + R"(],"pods":[)" + pods + R"({"name":"alone","queue":"top","priority":0,"resources":{"cpu":"7"}}])";
 }
 
-void change(QueueUsage& usage, const BuiltProblem& problem, int gang, std::int32_t by) {
+void change(QueueUsage& usage, const test::Case& problem, int gang, std::int32_t by) {
   usage.count(problem->gangs[problem.gang("g" + std::to_string(gang))], problem.class_of("p" + std::to_string(gang)),
               NodeIndex(std::size_t{0}), by);
 }
 
 TEST(QueueUsage, CountsAPodInItsQueueAndInThoseAbove) {
-  const BuiltProblem problem(cluster(2));
+  const test::Case problem(cluster(2));
   QueueUsage usage(*problem);
   change(usage, problem, 0, 1);
   change(usage, problem, 1, 1);
@@ -45,7 +45,7 @@ TEST(QueueUsage, CountsAPodInItsQueueAndInThoseAbove) {
 
 TEST(QueueUsage, IsExactByPriorityForAsManyPrioritiesAsBuckets) {
   constexpr int kGangs = static_cast<int>(QueueUsage::kPriorityBuckets);
-  const BuiltProblem problem(cluster(kGangs));
+  const test::Case problem(cluster(kGangs));
   QueueUsage usage(*problem);
   for (int gang = 0; gang < kGangs; ++gang) change(usage, problem, gang, 1);
   for (int priority = 0; priority < kGangs; ++priority)
@@ -54,7 +54,7 @@ TEST(QueueUsage, IsExactByPriorityForAsManyPrioritiesAsBuckets) {
 
 TEST(QueueUsage, WithMorePrioritiesCountsAtLeastTheUsageFromAPriority) {
   constexpr int kGangs = 3 * static_cast<int>(QueueUsage::kPriorityBuckets);
-  const BuiltProblem problem(cluster(kGangs));
+  const test::Case problem(cluster(kGangs));
   QueueUsage usage(*problem);
   for (int gang = 0; gang < kGangs; ++gang) change(usage, problem, gang, 1);
   for (int priority = 0; priority < kGangs; ++priority) {

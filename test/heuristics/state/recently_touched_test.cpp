@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "test/support/built_problem.h"
+#include "test/support/case.h"
 
 namespace muster {
 namespace {
@@ -27,7 +27,7 @@ class NodesTouched : public testing::Test {
     return names;
   }
 
-  BuiltProblem problem_{kCluster};
+  test::Case problem_{kCluster};
   ClusterState state_{*problem_, ClusterState::Releasing::kFreed};
   RecentlyTouched recent_{problem_->nodes.size()};
 };

@@ -7,7 +7,7 @@
 #include "heuristics/state/budgets_left.h"
 #include "heuristics/state/gang_counts.h"
 #include "heuristics/state/state_changes.h"
-#include "test/support/built_problem.h"
+#include "test/support/case.h"
 
 namespace muster {
 namespace {
@@ -26,7 +26,7 @@ constexpr const char* kCluster = R"(
           "resources":{"cpu":"1"}}])";
 
 TEST(GangCounts, CountsPodsThatHaveSucceededFromTheBeginning) {
-  const BuiltProblem problem(kCluster);
+  const test::Case problem(kCluster);
   GangCounts counts(*problem);
   const GroupIndex root = problem->gangs[problem.gang("g")].root;
   EXPECT_EQ(counts.members(root), 1);
@@ -35,7 +35,7 @@ TEST(GangCounts, CountsPodsThatHaveSucceededFromTheBeginning) {
 }
 
 TEST(GangCounts, AVersionIncreasesWithEveryChange) {
-  const BuiltProblem problem(kCluster);
+  const test::Case problem(kCluster);
   GangCounts counts(*problem);
   EXPECT_EQ(counts.version(problem.gang("g")), 0U);
   counts.count(problem->pods[problem.pod("waits")], 1);
@@ -44,7 +44,7 @@ TEST(GangCounts, AVersionIncreasesWithEveryChange) {
 }
 
 TEST(AntiAffinityCounts, CountsOwnersAndMatchesByDomain) {
-  const BuiltProblem problem(kCluster);
+  const test::Case problem(kCluster);
   AntiAffinityCounts counts(*problem);
   ASSERT_EQ(problem->inter_pod.anti_affinities.size(), 1U);
   const AntiAffinityIndex term(std::size_t{0});
@@ -62,7 +62,7 @@ TEST(AntiAffinityCounts, CountsOwnersAndMatchesByDomain) {
 }
 
 TEST(AntiAffinityCounts, IgnoresNodesOutsideAllDomains) {
-  const BuiltProblem problem(kCluster);
+  const test::Case problem(kCluster);
   AntiAffinityCounts counts(*problem);
   const AntiAffinityIndex term(std::size_t{0});
   counts.count(*problem, problem.class_of("runs"), problem.node("d"), 1);
@@ -71,7 +71,7 @@ TEST(AntiAffinityCounts, IgnoresNodesOutsideAllDomains) {
 }
 
 TEST(BudgetsLeft, AreKeptUntilMorePodsLeaveThanAllowed) {
-  const BuiltProblem problem(kCluster);
+  const test::Case problem(kCluster);
   BudgetsLeft budgets(problem->disruption_budgets);
   const auto of_pod = problem->disruption_budgets.of(problem.pod("runs"));
   ASSERT_EQ(of_pod.size(), 1U);
@@ -85,14 +85,14 @@ TEST(BudgetsLeft, AreKeptUntilMorePodsLeaveThanAllowed) {
 }
 
 TEST(BudgetsLeft, IsEmptyWithoutBudgets) {
-  const BuiltProblem problem(R"("nodes":[{"name":"a"}])");
+  const test::Case problem(R"("nodes":[{"name":"a"}])");
   const BudgetsLeft budgets(problem->disruption_budgets);
   EXPECT_TRUE(budgets.empty());
   EXPECT_TRUE(budgets.are_kept());
 }
 
 TEST(StateChanges, ListsEveryChangeInOrder) {
-  const BuiltProblem problem(kCluster);
+  const test::Case problem(kCluster);
   StateChanges changes;
   changes.note(problem->pods[problem.pod("waits")], problem.node("b"));
   changes.note(problem->pods[problem.pod("owner")], problem.node("a"));
@@ -103,7 +103,7 @@ TEST(StateChanges, ListsEveryChangeInOrder) {
 }
 
 TEST(StateChanges, OnlyPodsThatRunInTheSnapshotChangeTheStandingVersion) {
-  const BuiltProblem problem(kCluster);
+  const test::Case problem(kCluster);
   StateChanges changes;
   changes.note(problem->pods[problem.pod("waits")], problem.node("b"));
   EXPECT_EQ(changes.standing_version(), 0U);

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "model/build/build_problem.h"
 #include "test/io/kubernetes_objects.h"
+#include "test/support/case.h"
 
 namespace muster::exporting {
 namespace {
@@ -31,13 +31,13 @@ Json devices(const std::vector<int>& indices, const Json& share) {
   return made;
 }
 
-struct Case {
+struct PlanToExport {
   std::vector<Json> placements, evictions;
   std::string snapshot;  // empty: none
   std::string id;
 };
 
-Result<ExportedPlan> attempt(const Case& it, const ExportOptions& options) {
+Result<ExportedPlan> attempt(const PlanToExport& it, const ExportOptions& options) {
   const Json line{{"format", "muster/v1"},
                   {"id", it.id},
                   {"status", "ok"},
@@ -50,16 +50,13 @@ Result<ExportedPlan> attempt(const Case& it, const ExportOptions& options) {
   const Result<muster_v1::ReadPlan> plan = muster_v1::read_plan(line.dump(), nullptr);
   EXPECT_TRUE(plan) << plan.error().path << plan.error().message;
   if (it.snapshot.empty()) return export_plan(*plan, ExportCluster(), options);
-  Result<Snapshot> snapshot = muster_v1::SnapshotReader().read(it.snapshot);
-  EXPECT_TRUE(snapshot) << snapshot.error().path << snapshot.error().message;
-  const Result<Problem> problem = build_problem(*snapshot);
-  EXPECT_TRUE(problem) << problem.error().message;
+  const test::Case cluster = test::Case::of_line(it.snapshot);
   const Result<ObjectIdentities> identities = read_identities(it.snapshot);
   EXPECT_TRUE(identities) << identities.error().message;
-  return export_plan(*plan, ExportCluster(*identities, *problem), options);
+  return export_plan(*plan, ExportCluster(*identities, *cluster), options);
 }
 
-std::vector<Json> lines(const Case& it, const ExportOptions& options) {
+std::vector<Json> lines(const PlanToExport& it, const ExportOptions& options) {
   const Result<ExportedPlan> made = attempt(it, options);
   EXPECT_TRUE(made) << made.error().path << made.error().message;
   std::vector<Json> all;
@@ -83,7 +80,7 @@ Json sharing(Json made, const char* fraction, const char* uid) {
 }
 
 // One pod can start, one goes, one moves, one waits for both.
-Case four_steps() {
+PlanToExport four_steps() {
   return {{placement("ns/a", "n1"), placement("ns/moved", "n2"), placement("ns/waits", "n1", nullptr, {"ns/gone"})},
           {eviction("ns/gone", "n1"), eviction("ns/moved", "n1", "consolidate")},
           {},
@@ -127,7 +124,7 @@ TEST(ExportPlan, PhasesAreTheWholeInPartsAndTellOfOneAnother) {
 }
 
 TEST(ExportPlan, WhatWaitsForAPodOnItsWayOutIsNotBoundNow) {
-  const Case it{{placement("ns/waits", "n1", nullptr, {"ns/releasing"})}, {}, {}, {}};
+  const PlanToExport it{{placement("ns/waits", "n1", nullptr, {"ns/releasing"})}, {}, {}, {}};
   EXPECT_TRUE(lines(it, {ExportFormat::kBindings, ExportPhase::kNow, {}}).empty());
   EXPECT_EQ(lines(it, {ExportFormat::kBindings, ExportPhase::kAfterEvictions, {}}).size(), 1U);
 }
@@ -158,10 +155,10 @@ TEST(ExportPlan, AnOddPodCostsTheOthersNothing) {
 }
 
 TEST(ExportPlan, APatchTakesGatesAwayAndPinsTheHostname) {
-  const Case it{{placement("team/a", "n1")},
-                {},
-                list_of({labelled(node("n1"), "kubernetes.io/hostname", "host-1"), with_uid(pod("a"), "u-a")}),
-                {}};
+  const PlanToExport it{{placement("team/a", "n1")},
+                        {},
+                        list_of({labelled(node("n1"), "kubernetes.io/hostname", "host-1"), with_uid(pod("a"), "u-a")}),
+                        {}};
   EXPECT_EQ(lines(it, {ExportFormat::kPatches})[0],
             Json::parse(R"({"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"team","name":"a","uid":"u-a"},
                             "spec":{"nodeSelector":{"kubernetes.io/hostname":"host-1"},"schedulingGates":null}})"));
@@ -181,7 +178,7 @@ std::string devices_line(const char* node_keys) {
                        {"name":"ns/mem","gpu":{"memory":"4Gi"}},{"name":"ns/none"}]})";
 }
 
-Case devices_case(const char* node_keys) {
+PlanToExport devices_case(const char* node_keys) {
   return {{placement("ns/half", "n1", devices({1}, 0.5)), placement("ns/mem", "n1", devices({1}, 0.25)),
            placement("ns/none", "n1"), placement("ns/whole", "n1", devices({0}, 1))},
           {},
@@ -238,7 +235,7 @@ TEST(ExportPlan, KaiIsAskedToBindOnWholeDevices) {
 }
 
 // gpu 0 of n1 is shared by a pod of the group `g-old`; gpu 1 is not used yet.
-Case sharers() {
+PlanToExport sharers() {
   const std::string list =
       list_of({node("n1", 2), sharing(labelled(running(pod("old"), "n1"), "runai-gpu-group", "g-old"), "0.5", "u-old"),
                sharing(pod("a"), "0.5", "u-a"), sharing(pod("b"), "0.5", "u-b"), sharing(pod("c"), "0.5", "u-c")});
@@ -273,7 +270,7 @@ TEST(ExportPlan, BindingsLeaveOutGangsThatShareDevicesUnlessAsked) {
     EXPECT_NE(made->remarks.back().find("3 of its gangs are left out: they share devices"), std::string::npos);
     EXPECT_EQ(lines(sharers(), {format, ExportPhase::kAll, {}, SharedDevices::kAllow}).size(), 3U);
   }
-  Case without = sharers();
+  PlanToExport without = sharers();
   without.snapshot.clear();
   EXPECT_TRUE(lines(without, {ExportFormat::kBindings}).empty()) << "the plan says it, too";
 }
@@ -289,11 +286,12 @@ TEST(ExportPlan, BindingsLeaveOutWholeGangsWhoseClaimsASchedulerBinds) {
   Json victim = eviction("ns/low-0", "n1"), other = eviction("ns/low-1", "n1");
   victim["for"] = "g";
   other["for"] = "ns/free";
-  const Case it{{placement("ns/free", "n1", nullptr, {"ns/low-1"}), placement("ns/g-0", "n1", nullptr, {"ns/low-0"}),
-                 placement("ns/g-1", "n1"), placement("ns/h-0", "n1", nullptr, {"ns/low-0"})},
-                {victim, other},
-                snapshot,
-                {}};
+  const PlanToExport it{
+      {placement("ns/free", "n1", nullptr, {"ns/low-1"}), placement("ns/g-0", "n1", nullptr, {"ns/low-0"}),
+       placement("ns/g-1", "n1"), placement("ns/h-0", "n1", nullptr, {"ns/low-0"})},
+      {victim, other},
+      snapshot,
+      {}};
   const auto made = attempt(it, {ExportFormat::kBindings});
   ASSERT_TRUE(made);
   EXPECT_EQ(std::ranges::count(made->text, '\n'), 2) << made->text;
@@ -309,7 +307,7 @@ TEST(ExportPlan, WhatBindsLeavesOutGangsOfOtherSchedulersThanThePlans) {
   const std::string snapshot = R"({"format":"muster/v1","nodes":[{"name":"n1"}],"gangs":[{"name":"g"}],"pods":[
       {"name":"ns/a"},{"name":"ns/b"},{"name":"ns/g-0","gang":"g"},
       {"name":"ns/g-1","gang":"g","schedulerName":"other"}]})";
-  const Case it{
+  const PlanToExport it{
       {placement("ns/a", "n1"), placement("ns/b", "n1"), placement("ns/g-0", "n1"), placement("ns/g-1", "n1")},
       {},
       snapshot,
@@ -328,13 +326,13 @@ TEST(ExportPlan, AMoveForWhatIsLeftOutIsLeftOutWhole) {
       "pods":[{"name":"ns/p","unboundVolumes":true},{"name":"ns/m","node":"n1"}]})";
   Json move = eviction("ns/m", "n1", "consolidate");
   move["for"] = "ns/p";
-  const Case it{{placement("ns/m", "n2"), placement("ns/p", "n1", nullptr, {"ns/m"})}, {move}, snapshot, {}};
+  const PlanToExport it{{placement("ns/m", "n2"), placement("ns/p", "n1", nullptr, {"ns/m"})}, {move}, snapshot, {}};
   EXPECT_TRUE(lines(it, {ExportFormat::kBindings}).empty());
   EXPECT_EQ(lines(it, {ExportFormat::kPatches}).size(), 3U);
 }
 
 TEST(ExportPlan, KaiNeedsUids) {
-  const Case it{{placement("team/a", "n1")}, {}, list_of({node("n1"), pod("a")}), {}};
+  const PlanToExport it{{placement("team/a", "n1")}, {}, list_of({node("n1"), pod("a")}), {}};
   const auto refused = attempt(it, {ExportFormat::kKai});
   ASSERT_FALSE(refused);
   EXPECT_EQ(error_code_text(refused.error().code), "MissingUid");
@@ -342,7 +340,7 @@ TEST(ExportPlan, KaiNeedsUids) {
 }
 
 TEST(ExportPlan, DeltasSayWhatBecomesOfEachPodOnce) {
-  Case it = four_steps();
+  PlanToExport it = four_steps();
   it.id = "prod-1";
   it.evictions[0]["for"] = "ns/gang";
   const std::vector<Json> all = lines(it, {ExportFormat::kDeltas});

@@ -1,15 +1,13 @@
 // Plan lines: what is written is read back as the same plan, and what is no true plan line is refused.
 #include "io/muster_v1/plan_line.h"
 
-#include <memory>
 #include <string>
 #include <utility>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "io/muster_v1/snapshot_reader.h"
-#include "model/build/build_problem.h"
+#include "test/support/case.h"
 
 namespace muster::muster_v1 {
 namespace {
@@ -22,47 +20,21 @@ constexpr const char* kLine = R"({"format":"muster/v1","id":"a \"line\"\n","time
           {"name":"half","gpu":{"fraction":0.29}},{"name":"plain"},
           {"name":"runs","node":"n\"1","gpu":{"count":1},"gpus":[0],"started":10},{"name":"old","node":"n2","status":"releasing"}]})";
 
-struct Instance {
-  std::unique_ptr<Snapshot> snapshot;
-  Problem problem;
-};
-
-Instance instance() {
-  auto snapshot = SnapshotReader().read(kLine);
-  EXPECT_TRUE(snapshot) << snapshot.error().path << " " << snapshot.error().message;
-  Instance result;
-  result.snapshot = std::make_unique<Snapshot>(std::move(*snapshot));
-  auto problem = build_problem(*result.snapshot);
-  EXPECT_TRUE(problem) << problem.error().path << " " << problem.error().message;
-  result.problem = std::move(*problem);
-  return result;
+// With a plan.
+test::Case instance() {
+  test::Case made = test::Case::of_line(kLine);
+  made.place("z\\pod", "n\"1", {1}).place("a\tpod", "n2", {0, 1}, {"old"});
+  made.place("half", "n\"1", {0}, {"runs", "old"}).place("plain", "n\"1");
+  return std::move(made.evict("runs", EvictionReason::kPreempt, "half"));
 }
 
-GangIndex gang_named(const Problem& problem, std::string_view name) {
-  for (const GangIndex gang : problem.gangs.indices()) {
-    if (problem.gangs[gang].name == name) return gang;
-  }
-  return GangIndex::none();
-}
-
-Plan plan_of(const Problem& problem) {
-  const NodeIndex n1(0), n2(1);
-  Plan plan;
-  plan.placements = {{PodIndex(0), n1, {1}, {}},
-                     {PodIndex(1), n2, {0, 1}, {PodIndex(5)}},
-                     {PodIndex(2), n1, {0}, {PodIndex(4), PodIndex(5)}},
-                     {PodIndex(3), n1, {}, {}}};
-  plan.evictions = {{PodIndex(4), EvictionReason::kPreempt, gang_named(problem, "half")}};
-  return plan;
-}
-
-explain::Report report_of(const Problem& problem) {
+explain::Report report_of(const test::Case& of) {
   explain::Report report;
   report.gangs.resize(2);
-  report.gangs[0].gang = gang_named(problem, "z\\pod");
+  report.gangs[0].gang = of.gang("z\\pod");
   report.gangs[0].phase = explain::GangPhase::kScheduled;
   report.gangs[0].placed = 1;
-  report.gangs[1].gang = gang_named(problem, "a\tpod");
+  report.gangs[1].gang = of.gang("a\tpod");
   report.gangs[1].pending = 1;
   report.gangs[1].reason = {explain::ReasonCode::kInsufficient, "gpu"};
   report.gangs[1].make_room = explain::MakeRoomCode::kPriority;
@@ -86,35 +58,35 @@ SolverStatement statement() {
   return solver;
 }
 
-std::string written(const Instance& instance, const Plan& plan, bool with_timings) {
-  const explain::Report report = report_of(instance.problem);
+std::string written(const test::Case& of, const Plan& plan, bool with_timings) {
+  const explain::Report report = report_of(of);
   std::string line;
-  write_plan({instance.problem, plan, report, statement(), with_timings}, line);
+  write_plan({*of, plan, report, statement(), with_timings}, line);
   return line;
 }
 
 // More gangs than one thread writes by itself.
 TEST(PlanLine, IsTheSameHoweverManyThreadsWriteIt) {
-  const Instance i = instance();
-  explain::Report report = report_of(i.problem);
+  const test::Case i = instance();
+  explain::Report report = report_of(i);
   const std::vector<explain::GangReport> two = report.gangs;
   while (report.gangs.size() < 10'000) report.gangs.insert(report.gangs.end(), two.begin(), two.end());
   for (std::size_t at = 0; at < report.gangs.size(); ++at) report.gangs[at].running = static_cast<std::int64_t>(at);
-  const Plan plan = plan_of(i.problem);
+  const Plan plan = i.plan();
   std::string by_one;
-  write_plan({i.problem, plan, report, statement(), true, 1}, by_one);
+  write_plan({*i, plan, report, statement(), true, 1}, by_one);
   EXPECT_EQ(nlohmann::json::parse(by_one)["gangs"].size(), 10'000U);
   for (const int threads : {2, 3}) {
     std::string line;
-    write_plan({i.problem, plan, report, statement(), true, threads}, line);
+    write_plan({*i, plan, report, statement(), true, threads}, line);
     EXPECT_TRUE(line == by_one) << threads;
   }
 }
 
 TEST(PlanLine, IsWrittenAsTheContractShowsIt) {
-  const Instance i = instance();
+  const test::Case i = instance();
   EXPECT_EQ(
-      written(i, plan_of(i.problem), true),
+      written(i, i.plan(), true),
       R"({"format":"muster/v1","id":"a \"line\"\n","status":"ok","time":1000,)"
       R"("placements":[{"pod":"a\tpod","node":"n2","gpus":[{"index":0,"share":1},{"index":1,"share":1}],"after":["old"]},)"
       R"({"pod":"half","node":"n\"1","gpus":[{"index":0,"share":0.29}],"after":["old","runs"]},)"
@@ -133,9 +105,9 @@ TEST(PlanLine, IsWrittenAsTheContractShowsIt) {
 }
 
 TEST(PlanLine, IsReadBackAsTheSamePlan) {
-  const Instance i = instance();
-  const Plan plan = plan_of(i.problem);
-  const auto read = read_plan(written(i, plan, true), &i.problem);
+  const test::Case i = instance();
+  const Plan plan = i.plan();
+  const auto read = read_plan(written(i, plan, true), &*i);
   ASSERT_TRUE(read) << read.error().path << " " << read.error().message;
   EXPECT_EQ(read->id, "a \"line\"\n");
   EXPECT_FALSE(read->is_error);
@@ -160,23 +132,23 @@ TEST(PlanLine, IsReadBackAsTheSamePlan) {
 }
 
 TEST(PlanLine, IsReadWithoutAProblemToo) {
-  const Instance i = instance();
-  const auto read = read_plan(written(i, plan_of(i.problem), true), nullptr);
+  const test::Case i = instance();
+  const auto read = read_plan(written(i, i.plan(), true), nullptr);
   ASSERT_TRUE(read);
   EXPECT_EQ(read->plan, Plan{});
   EXPECT_EQ(read->gangs.size(), 2U);
 }
 
 TEST(PlanLine, OfEqualPlansIsEqualBytesWithoutTimings) {
-  const Instance i = instance();
-  const Plan plan = plan_of(i.problem);
+  const test::Case i = instance();
+  const Plan plan = i.plan();
   Plan shuffled = plan;
   std::swap(shuffled.placements[0], shuffled.placements[3]);
   std::swap(shuffled.placements[2].after[0], shuffled.placements[2].after[1]);
   EXPECT_EQ(written(i, plan, false), written(i, shuffled, false));
   const auto json = nlohmann::json::parse(written(i, plan, false));
   for (const char* key : {"budgetMs", "elapsedMs", "phasesMs"}) EXPECT_FALSE(json["solver"].contains(key)) << key;
-  EXPECT_TRUE(read_plan(json.dump(), &i.problem));
+  EXPECT_TRUE(read_plan(json.dump(), &*i));
 }
 
 TEST(PlanLine, OfAnErrorIsReadBack) {
@@ -208,8 +180,8 @@ std::string with(std::string line, const std::string& from, const std::string& t
 }
 
 TEST(PlanLine, IsRefusedWhereItIsNotTrueToTheFormatOrTheSnapshot) {
-  const Instance i = instance();
-  const std::string good = written(i, plan_of(i.problem), true);
+  const test::Case i = instance();
+  const std::string good = written(i, i.plan(), true);
   struct Broken {
     std::string line;
     const char *code, *path;
@@ -246,9 +218,9 @@ TEST(PlanLine, IsRefusedWhereItIsNotTrueToTheFormatOrTheSnapshot) {
       {with(good, R"("parse":1.9)", R"("parse":"1.9")"), "WrongType", "$.solver.phasesMs.parse"},
       {good + "}", "InvalidJson", "$"},
   };
-  ASSERT_TRUE(read_plan(good, &i.problem));
+  ASSERT_TRUE(read_plan(good, &*i));
   for (const Broken& broken : table) {
-    const auto read = read_plan(broken.line, &i.problem);
+    const auto read = read_plan(broken.line, &*i);
     ASSERT_FALSE(read) << broken.line;
     EXPECT_EQ(error_code_text(read.error().code), broken.code) << broken.line << "\n" << read.error().message;
     EXPECT_EQ(read.error().path, broken.path) << broken.line << "\n" << read.error().message;

@@ -2,7 +2,6 @@
 #include "io/report/cluster.h"
 
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,8 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "io/muster_v1/snapshot_reader.h"
-#include "model/build/build_problem.h"
+#include "test/support/case.h"
 
 namespace muster::reporting {
 namespace {
@@ -44,18 +42,11 @@ constexpr const char* kPlan = R"({"format":"muster/v1","id":"<b>","status":"ok",
 class ReportCluster : public testing::Test {
  protected:
   ReportCluster() {
-    auto read = muster_v1::SnapshotReader().read(kSnapshot);
-    EXPECT_TRUE(read) << read.error().path << " " << read.error().message;
-    snapshot_ = std::make_unique<Snapshot>(std::move(*read));
-    auto built = build_problem(*snapshot_);
-    EXPECT_TRUE(built) << built.error().path << " " << built.error().message;
-    problem_ = std::move(*built);
-    shares_ = compute_fair_shares(problem_);
-    auto plan = muster_v1::read_plan(kPlan, &problem_);
+    auto plan = muster_v1::read_plan(kPlan, &*cluster_);
     EXPECT_TRUE(plan) << plan.error().path << " " << plan.error().message;
     plans_.push_back({"label", std::move(*plan), {}});
     std::string text;
-    write_cluster({problem_, shares_, plans_}, text);
+    write_cluster({*cluster_, cluster_.shares(), plans_}, text);
     data_ = Json::parse(text);
   }
 
@@ -72,9 +63,7 @@ class ReportCluster : public testing::Test {
     return request.value("share", 1e6) / 1e6;
   }
 
-  std::unique_ptr<Snapshot> snapshot_;
-  Problem problem_;
-  FairShares shares_;
+  test::Case cluster_ = test::Case::of_line(kSnapshot);
   std::vector<ReportedPlan> plans_;
   Json data_;
 };

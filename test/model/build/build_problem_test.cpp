@@ -11,7 +11,7 @@
 
 #include "model/problem/problem.h"
 #include "model/problem/work.h"
-#include "test/support/built_problem.h"
+#include "test/support/case.h"
 
 namespace muster {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 const std::string kNode = R"("nodes":[{"name":"n","resources":{"cpu":8,"memory":800},"gpus":{"count":4}}])";
 
 TEST(BuildProblem, SnapshotWithoutQueuesHasTheUnlimitedQueueDefault) {
-  const BuiltProblem built(kNode + R"(,"pods":[{"name":"p"}])");
+  const test::Case built(kNode + R"(,"pods":[{"name":"p"}])");
   ASSERT_EQ(built->queues.size(), 1U);
   const Queue& queue = built->queues[QueueIndex(0)];
   EXPECT_EQ(queue.name, "default");
@@ -28,7 +28,7 @@ TEST(BuildProblem, SnapshotWithoutQueuesHasTheUnlimitedQueueDefault) {
 }
 
 TEST(BuildProblem, QueuesFormAForestAndInheritMinimumRunTimes) {
-  const BuiltProblem built(kNode + R"(,"queues":[{"name":"leaf","parent":"mid"},
+  const test::Case built(kNode + R"(,"queues":[{"name":"leaf","parent":"mid"},
       {"name":"mid","parent":"top","reclaimMinRuntime":5},{"name":"top","preemptMinRuntime":"1m",
       "reclaimMinRuntime":7}])");
   const Queue& leaf = built->queues[built.queue("leaf")];
@@ -39,7 +39,7 @@ TEST(BuildProblem, QueuesFormAForestAndInheritMinimumRunTimes) {
 }
 
 TEST(BuildProblem, GangOfAQueueThatIsMissingOrInnerIsNoError) {
-  const BuiltProblem built(kNode + R"(,"queues":[{"name":"a"},{"name":"b","parent":"a"}],
+  const test::Case built(kNode + R"(,"queues":[{"name":"a"},{"name":"b","parent":"a"}],
       "gangs":[{"name":"inner","queue":"a"},{"name":"missing","queue":"x"},{"name":"leaf","queue":"b"}])");
   EXPECT_EQ(built->gangs[built.gang("inner")].queue, built.queue("a"));
   EXPECT_FALSE(built->gangs[built.gang("inner")].queue_is_leaf);
@@ -48,7 +48,7 @@ TEST(BuildProblem, GangOfAQueueThatIsMissingOrInnerIsNoError) {
 }
 
 TEST(BuildProblem, NamesThatAreThereTwiceOrNotAtAllAreErrorsWithTheirPath) {
-  const auto error = [](const std::string& rest) { return BuiltProblem::error_of(kNode + rest); };
+  const auto error = [](const std::string& rest) { return test::error_of(kNode + rest); };
   EXPECT_EQ(error(R"(,"queues":[{"name":"a"},{"name":"a"}])"), "DuplicateName $.queues[1].name");
   EXPECT_EQ(error(R"(,"queues":[{"name":"a","parent":"x"}])"), "UnknownQueue $.queues[0].parent");
   EXPECT_EQ(error(R"(,"queues":[{"name":"r"},{"name":"a","parent":"b"},{"name":"b","parent":"a"}])"),
@@ -66,13 +66,12 @@ TEST(BuildProblem, NamesThatAreThereTwiceOrNotAtAllAreErrorsWithTheirPath) {
   EXPECT_EQ(error(R"(,"pods":[{"name":"a","status":"running"}])"), "MissingKey $.pods[0].node");
   EXPECT_EQ(error(R"(,"pods":[{"name":"a","status":"releasing"}])"), "MissingKey $.pods[0].node");
   EXPECT_EQ(error(R"(,"pods":[{"name":"a","status":"gated","node":"n"}])"), "InvalidValue $.pods[0].status");
-  EXPECT_EQ(BuiltProblem::error_of(R"("nodes":[{"name":"a"},{"name":"a"}])"), "DuplicateName $.nodes[1].name");
+  EXPECT_EQ(test::error_of(R"("nodes":[{"name":"a"},{"name":"a"}])"), "DuplicateName $.nodes[1].name");
 }
 
 TEST(BuildProblem, SubgroupsThatMakeNoTreeAreErrors) {
   const auto error = [](const std::string& subgroups, const std::string& pod = "") {
-    return BuiltProblem::error_of(kNode + R"(,"gangs":[{"name":"g","subgroups":[)" + subgroups + R"(]}],"pods":[)" +
-                                  pod + "]");
+    return test::error_of(kNode + R"(,"gangs":[{"name":"g","subgroups":[)" + subgroups + R"(]}],"pods":[)" + pod + "]");
   };
   EXPECT_EQ(error(R"({"name":"a"},{"name":"a"})"), "DuplicateName $.gangs[0].subgroups[1].name");
   EXPECT_EQ(error(R"({"name":"a","parent":"x"})"), "UnknownSubgroup $.gangs[0].subgroups[0].parent");
@@ -86,7 +85,7 @@ TEST(BuildProblem, SubgroupsThatMakeNoTreeAreErrors) {
 }
 
 TEST(BuildProblem, PriorityAndWhatFollowsComesFromTheGangThenItsClassThenTheDefault) {
-  const BuiltProblem built(kNode + R"(,
+  const test::Case built(kNode + R"(,
       "priorityClasses":[{"name":"high","value":125},{"name":"odd","value":130,"preemptible":true,
       "preemptionPolicy":"Never"}],
       "gangs":[{"name":"plain"},{"name":"of-class","priorityClass":"high"},{"name":"of-odd","priorityClass":"odd"},
@@ -105,15 +104,15 @@ TEST(BuildProblem, PriorityAndWhatFollowsComesFromTheGangThenItsClassThenTheDefa
 }
 
 TEST(BuildProblem, AgingRaisesThePriorityButMakesNothingNonPreemptible) {
-  const BuiltProblem built(
-      kNode + R"(,"policy":{"agingInterval":"10m"},"gangs":[{"name":"g","priority":99,"created":998799}])");
+  const test::Case built(kNode +
+                         R"(,"policy":{"agingInterval":"10m"},"gangs":[{"name":"g","priority":99,"created":998799}])");
   EXPECT_EQ(built->gangs[built.gang("g")].waited_seconds, 1201);
   EXPECT_EQ(built->gangs[built.gang("g")].priority, 101);
   EXPECT_TRUE(built->gangs[built.gang("g")].preemptible);
 }
 
 TEST(BuildProblem, PodWithoutGangIsAGangOfItsOwnOnItsOwnTerms) {
-  const BuiltProblem built(
+  const test::Case built(
       kNode +
       R"(,"gangs":[{"name":"g"}],"pods":[{"name":"p","priority":3,"created":999990,"weight":2,"gpu":{"count":1}},
       {"name":"q","gang":"g"}])");
@@ -127,7 +126,7 @@ TEST(BuildProblem, PodWithoutGangIsAGangOfItsOwnOnItsOwnTerms) {
 }
 
 TEST(BuildProblem, MinimumThatIsNotGivenCountsOutFailedAndReleasingPods) {
-  const BuiltProblem built(
+  const test::Case built(
       kNode +
       R"(,"gangs":[{"name":"all"},{"name":"tree","subgroups":[{"name":"a"},{"name":"b","minMember":1}]}],"pods":[
       {"name":"1","gang":"all"},{"name":"2","gang":"all","status":"failed"},{"name":"3",
@@ -145,7 +144,7 @@ TEST(BuildProblem, MinimumThatIsNotGivenCountsOutFailedAndReleasingPods) {
 }
 
 TEST(BuildProblem, ParentsComeBeforeChildrenWhateverTheOrderOfSubgroups) {
-  const BuiltProblem built(
+  const test::Case built(
       kNode +
       R"(,"gangs":[{"name":"g","subgroups":[{"name":"leaf","parent":"mid"},{"name":"mid","parent":"top"},
       {"name":"top"}]}],
@@ -160,10 +159,10 @@ TEST(BuildProblem, NodesThatNoFilterTellsApartAreOneClass) {
   const std::string nodes =
       R"("nodes":[{"name":"a","labels":{"host":"a","disk":"ssd"}},{"name":"b","labels":{"host":"b","disk":"ssd"}},
       {"name":"c","labels":{"host":"c","disk":"hdd"}}])";
-  EXPECT_EQ(BuiltProblem(nodes)->node_classes.size(), 1U);
-  EXPECT_EQ(BuiltProblem(nodes + R"(,"pods":[{"name":"p","nodeSelector":{"disk":"ssd"}}])")->node_classes.size(), 2U);
+  EXPECT_EQ(test::Case(nodes)->node_classes.size(), 1U);
+  EXPECT_EQ(test::Case(nodes + R"(,"pods":[{"name":"p","nodeSelector":{"disk":"ssd"}}])")->node_classes.size(), 2U);
   // Values that no filter names are equivalent: one pod that wants host b splits off b alone.
-  const BuiltProblem host(nodes + R"(,"pods":[{"name":"p","nodeSelector":{"host":"b"}}])");
+  const test::Case host(nodes + R"(,"pods":[{"name":"p","nodeSelector":{"host":"b"}}])");
   EXPECT_EQ(host->node_classes.size(), 2U);
   EXPECT_EQ(host->nodes[host.node("a")].node_class, host->nodes[host.node("c")].node_class);
   EXPECT_TRUE(host.class_of("p").allowed[host->nodes[host.node("b")].node_class.value()]);
@@ -171,7 +170,7 @@ TEST(BuildProblem, NodesThatNoFilterTellsApartAreOneClass) {
 }
 
 TEST(BuildProblem, NodesOfDifferentCapacityTaintsOrCordonAreDifferentClasses) {
-  const BuiltProblem built(
+  const test::Case built(
       R"("nodes":[{"name":"a"},{"name":"b","resources":{"cpu":1}},{"name":"c","unschedulable":true},
       {"name":"d","taints":[{"key":"k","effect":"NoSchedule"}]},{"name":"e","gpus":{"count":1}},
       {"name":"f","gpus":{"count":1,"memory":"1Gi"}},
@@ -182,7 +181,7 @@ TEST(BuildProblem, NodesOfDifferentCapacityTaintsOrCordonAreDifferentClasses) {
 }
 
 TEST(BuildProblem, DomainIsAValueTogetherWithAllCoarserOnes) {
-  const BuiltProblem built(
+  const test::Case built(
       R"("topology":["zone","rack"],"nodes":[{"name":"a","labels":{"zone":"1","rack":"r"}},
       {"name":"b","labels":{"zone":"2","rack":"r"}},
       {"name":"c","labels":{"zone":"1","rack":"r"}},{"name":"d","labels":{"rack":"r"}}])");
@@ -196,7 +195,7 @@ TEST(BuildProblem, DomainIsAValueTogetherWithAllCoarserOnes) {
 }
 
 TEST(BuildProblem, EqualPodsAreOneClassAndFiltersAreToldByNodeClass) {
-  const BuiltProblem built(
+  const test::Case built(
       R"("nodes":[{"name":"plain","gpus":{"count":1,"model":"A"}},{"name":"cordoned","unschedulable":true},
       {"name":"tainted","taints":[{"key":"k","effect":"NoExecute"}]},{"name":"soft",
       "taints":[{"key":"s","effect":"PreferNoSchedule"}]}],
@@ -217,7 +216,7 @@ TEST(BuildProblem, EqualPodsAreOneClassAndFiltersAreToldByNodeClass) {
 }
 
 TEST(BuildProblem, PreferredTermsThatANodeMeetsAddUp) {
-  const BuiltProblem built(
+  const test::Case built(
       R"("nodes":[{"name":"a","labels":{"x":"1","y":"1"}},{"name":"b","labels":{"x":"1"}}],
       "pods":[{"name":"p","nodeAffinity":
       {"preferredDuringSchedulingIgnoredDuringExecution":[
@@ -228,7 +227,7 @@ TEST(BuildProblem, PreferredTermsThatANodeMeetsAddUp) {
 }
 
 TEST(BuildProblem, AntiAffinityWithinAGangIsOneTermOfItsOwnersAndAllItsPods) {
-  const BuiltProblem built(
+  const test::Case built(
       R"("nodes":[{"name":"a","labels":{"rack":"1"}},{"name":"b","labels":{"rack":"1"}},
       {"name":"c","labels":{"rack":"2"}},{"name":"d"}],
       "gangs":[{"name":"g"},{"name":"h"}],"pods":[{"name":"g0","gang":"g","podAntiAffinity":{"topologyKey":"rack",
@@ -253,15 +252,15 @@ TEST(BuildProblem, AntiAffinityBySelectorMatchesLabelsWithinTheOwnersNamespace) 
   const std::string term =
       R"({"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"host",
       "labelSelector":{"matchLabels":{"app":"db"}}}]})";
-  const BuiltProblem built(R"("nodes":[{"name":"a","labels":{"host":"a"}}],"pods":[
+  const test::Case built(R"("nodes":[{"name":"a","labels":{"host":"a"}}],"pods":[
       {"name":"owner","namespace":"x","podAntiAffinity":)" +
-                           term + R"(},{"name":"twin","namespace":"x","labels":{"app":"web"},"podAntiAffinity":)" +
-                           term + R"(},
+                         term + R"(},{"name":"twin","namespace":"x","labels":{"app":"web"},"podAntiAffinity":)" + term +
+                         R"(},
       {"name":"db","namespace":"x","labels":{"app":"db","noise":"1"}},{"name":"db2",
       "namespace":"x","labels":{"app":"db","noise":"2"}},
       {"name":"elsewhere","namespace":"y","labels":{"app":"db"}},{"name":"other-owner",
       "namespace":"y","podAntiAffinity":)" +
-                           term + "}]");
+                         term + "}]");
   ASSERT_EQ(built->inter_pod.anti_affinities.size(), 2U);
   EXPECT_EQ(built.class_of("owner").anti_affinity_owned, built.class_of("twin").anti_affinity_owned);
   EXPECT_TRUE(built.class_of("owner").anti_affinity_matched.empty());
@@ -271,7 +270,7 @@ TEST(BuildProblem, AntiAffinityBySelectorMatchesLabelsWithinTheOwnersNamespace) 
 }
 
 TEST(BuildProblem, WorkIsInThousandthsOfAGpuRoundedHalvesUp) {
-  const BuiltProblem built(
+  const test::Case built(
       R"("nodes":[{"name":"small","resources":{"cpu":10,"memory":1000},"gpus":{"count":2,
       "memory":"1000Mi","model":"S"}},
       {"name":"large","resources":{"cpu":10,"memory":1000},"gpus":{"count":2,"memory":"4000Mi","model":"L"}}],"pods":[
@@ -298,7 +297,7 @@ TEST(BuildProblem, WorkIsInThousandthsOfAGpuRoundedHalvesUp) {
 }
 
 TEST(BuildProblem, UsageOfAMemoryRequestIsOfTheDeviceItIsOn) {
-  const BuiltProblem built(
+  const test::Case built(
       R"("nodes":[{"name":"a","gpus":{"count":1,"memory":"1000Mi"}},{"name":"b","gpus":{"count":1,"memory":"3000Mi"}},
       {"name":"c","gpus":{"count":1}}],
       "pods":[{"name":"p","gpu":{"memory":"500Mi"}},{"name":"f","gpu":{"fraction":0.3}}])");
@@ -325,7 +324,7 @@ TEST(BuildProblem, SliceIsASeventhOfAGpuRoundedUp) {
 }
 
 TEST(BuildProblem, TotalLeavesOutCordonedNodesButForWhatRunsThere) {
-  const BuiltProblem built(
+  const test::Case built(
       R"("nodes":[{"name":"a","resources":{"cpu":4,"memory":100,"nvidia.com/mig-1g.5gb":7},"gpus":{"count":2}},
       {"name":"b","unschedulable":true,"resources":{"cpu":4,"memory":100},"gpus":{"count":2}}],
       "pods":[{"name":"p","node":"b","resources":{"cpu":1},"gpu":{"fraction":0.5}},
@@ -335,7 +334,7 @@ TEST(BuildProblem, TotalLeavesOutCordonedNodesButForWhatRunsThere) {
 }
 
 TEST(BuildProblem, RunningPodsThatListNoDevicesGetTheLowestThatFitWholeOnesFirst) {
-  const BuiltProblem built(
+  const test::Case built(
       kNode +
       R"(,"pods":[{"name":"share","node":"n","gpu":{"fraction":0.5}},{"name":"whole","node":"n","gpu":{"count":1}},
       {"name":"listed","node":"n","gpu":{"count":1},"gpus":[0]},{"name":"share2","node":"n","gpu":{"fraction":0.5}},
@@ -349,7 +348,7 @@ TEST(BuildProblem, RunningPodsThatListNoDevicesGetTheLowestThatFitWholeOnesFirst
 }
 
 TEST(BuildProblem, RunningSharersThatFitInSomeWayAreNotRefusedWhereFirstFitFails) {
-  const BuiltProblem built(
+  const test::Case built(
       R"("nodes":[{"name":"n","gpus":{"count":2}}],"pods":[{"name":"a","node":"n","gpu":{"fraction":0.5}},
       {"name":"b","node":"n","gpu":{"fraction":0.3}},
       {"name":"c","node":"n","gpu":{"fraction":0.7}},{"name":"d","node":"n","gpu":{"fraction":0.5}}])");
@@ -358,9 +357,7 @@ TEST(BuildProblem, RunningSharersThatFitInSomeWayAreNotRefusedWhereFirstFitFails
 }
 
 TEST(BuildProblem, RunningPodsThatDoNotFitAreAnErrorOfTheirNode) {
-  const auto error = [](const std::string& pods) {
-    return BuiltProblem::error_of(kNode + R"(,"pods":[)" + pods + "]");
-  };
+  const auto error = [](const std::string& pods) { return test::error_of(kNode + R"(,"pods":[)" + pods + "]"); };
   EXPECT_EQ(error(
                 R"({"name":"a","node":"n","resources":{"cpu":5}},{"name":"b","status":"releasing",
       "node":"n","resources":{"cpu":4}})"),
@@ -381,7 +378,7 @@ TEST(BuildProblem, RunningPodsThatDoNotFitAreAnErrorOfTheirNode) {
 
 TEST(BuildProblem, GangIsStaleOnceItsGracePeriodIsOver) {
   const auto is_stale = [](const std::string& gang, const std::string& pods) {
-    const BuiltProblem built(kNode + R"(,"gangs":[{"name":"g","minMember":2,)" + gang + R"(}],"pods":[)" + pods + "]");
+    const test::Case built(kNode + R"(,"gangs":[{"name":"g","minMember":2,)" + gang + R"(}],"pods":[)" + pods + "]");
     return built->gangs[built.gang("g")].stale;
   };
   const std::string one = R"({"name":"a","gang":"g","node":"n"},{"name":"b","gang":"g"})";
@@ -397,7 +394,7 @@ TEST(BuildProblem, GangIsStaleOnceItsGracePeriodIsOver) {
 }
 
 TEST(BuildProblem, GangThatHasWaitedItsTimeoutIsGivenUp) {
-  const BuiltProblem built(
+  const test::Case built(
       kNode +
       R"(,"gangs":[{"name":"over","created":999990,"timeout":10},{"name":"not-yet","created":999990,"timeout":11},
       {"name":"runs","created":999990,"timeout":1}],"pods":[{"name":"a","gang":"over"},{"name":"b","gang":"not-yet"},
@@ -408,7 +405,7 @@ TEST(BuildProblem, GangThatHasWaitedItsTimeoutIsGivenUp) {
 }
 
 TEST(BuildProblem, PrioritiesAreThoseOfGangsThatRunOrArePendingHighestFirst) {
-  const BuiltProblem built(
+  const test::Case built(
       kNode +
       R"(,"gangs":[{"name":"g","priority":5},{"name":"empty","priority":9}],"pods":[{"name":"a","gang":"g"},
       {"name":"b","priority":7,"node":"n"},
@@ -417,8 +414,8 @@ TEST(BuildProblem, PrioritiesAreThoseOfGangsThatRunOrArePendingHighestFirst) {
 }
 
 TEST(BuildProblem, RunTimeIsAtLeastASecondAndThatOfAPodWithoutStartIsNone) {
-  const BuiltProblem built(kNode +
-                           R"(,"pods":[{"name":"a","node":"n","started":999000},{"name":"b","node":"n"},
+  const test::Case built(kNode +
+                         R"(,"pods":[{"name":"a","node":"n","started":999000},{"name":"b","node":"n"},
       {"name":"c","node":"n","started":1000005}])");
   EXPECT_EQ(built->pods[built.pod("a")].run_seconds, 1000);
   EXPECT_EQ(built->pods[built.pod("b")].run_seconds, 1);
@@ -427,8 +424,8 @@ TEST(BuildProblem, RunTimeIsAtLeastASecondAndThatOfAPodWithoutStartIsNone) {
 }
 
 TEST(BuildProblem, ExpectedWorkloadIsDerivedFromTheSnapshotsOwnPods) {
-  const BuiltProblem built(kNode +
-                           R"(,"pods":[{"name":"a","gpu":{"count":1}},{"name":"b","gpu":{"count":1},"node":"n"},
+  const test::Case built(kNode +
+                         R"(,"pods":[{"name":"a","gpu":{"count":1}},{"name":"b","gpu":{"count":1},"node":"n"},
       {"name":"c","gpu":{"count":4},"status":"gated"},
       {"name":"d","status":"succeeded"}])");
   ASSERT_EQ(built->objective.expected_workload.size(), 2U);
@@ -444,8 +441,8 @@ constexpr const char* kKindsOfNodes = R"("nodes":[{"name":"a","gpus":{"count":4,
     {"name":"c","gpus":{"count":1}},{"name":"d","gpus":{"count":8},"unschedulable":true}])";
 
 TEST(BuildProblem, ExpectedWorkloadHoldsAWholeNodeJobOfEachKindOfNodeWhereNoPodIsOne) {
-  const BuiltProblem built(std::string(kKindsOfNodes) +
-                           R"(,"pods":[{"name":"p","gpu":{"count":1}},{"name":"q","gpu":{"count":1}}])");
+  const test::Case built(std::string(kKindsOfNodes) +
+                         R"(,"pods":[{"name":"p","gpu":{"count":1}},{"name":"q","gpu":{"count":1}}])");
   ASSERT_EQ(built->objective.expected_workload.size(), 3U);
   EXPECT_EQ(built->objective.expected_workload[0].weight_millionths, 500'000);
   using Names = std::vector<std::string_view>;
@@ -463,16 +460,16 @@ TEST(BuildProblem, ExpectedWorkloadHoldsAWholeNodeJobOfEachKindOfNodeWhereNoPodI
 }
 
 TEST(BuildProblem, ExpectedWorkloadIsThatOfThePodsAloneWhereOneOfThemFillsANode) {
-  const BuiltProblem fills(std::string(kKindsOfNodes) + R"(,"pods":[{"name":"p","gpu":{"count":2}}])");
+  const test::Case fills(std::string(kKindsOfNodes) + R"(,"pods":[{"name":"p","gpu":{"count":2}}])");
   EXPECT_EQ(fills->objective.expected_workload.size(), 1U);
-  const BuiltProblem may_not(std::string(kKindsOfNodes) +
-                             R"(,"pods":[{"name":"p","gpu":{"count":2},"gpuModels":["A"]}])");
+  const test::Case may_not(std::string(kKindsOfNodes) +
+                           R"(,"pods":[{"name":"p","gpu":{"count":2},"gpuModels":["A"]}])");
   EXPECT_EQ(may_not->objective.expected_workload.size(), 3U);
 }
 
 TEST(BuildProblem, ExpectedWorkloadThatIsGivenNeedsNoPods) {
-  const BuiltProblem built(kNode +
-                           R"(,"policy":{"expectedWorkload":[{"pod":{"gpu":{"count":2}},"weight":0.5},
+  const test::Case built(kNode +
+                         R"(,"policy":{"expectedWorkload":[{"pod":{"gpu":{"count":2}},"weight":0.5},
       {"pod":{"gpu":{"count":2}},"weight":1}]},"pods":[{"name":"a"}])");
   ASSERT_EQ(built->objective.expected_workload.size(), 1U);
   EXPECT_EQ(built->objective.expected_workload[0].weight_millionths, 1'500'000);
@@ -516,12 +513,12 @@ std::string large_cluster(const std::string& more) {
 
 TEST(BuildProblem, IsTheSameForAnyNumberOfThreads) {
   const std::string body = large_cluster("");
-  Snapshot alone_snapshot = BuiltProblem::read(body);
+  Snapshot alone_snapshot = test::Case::read(test::line_of(body));
   const Result<Problem> alone = build_problem(alone_snapshot);
   ASSERT_TRUE(alone);
   EXPECT_EQ(alone->lists.running_devices.size(), 4'000U);
   for (const int threads : {2, 3, 8}) {
-    Snapshot snapshot = BuiltProblem::read(body);
+    Snapshot snapshot = test::Case::read(test::line_of(body));
     const Result<Problem> built = build_problem(snapshot, threads);
     ASSERT_TRUE(built);
     EXPECT_EQ(built->lists.running_devices, alone->lists.running_devices);
@@ -547,7 +544,7 @@ TEST(BuildProblem, NamesTheSameErrorForAnyNumberOfThreads) {
       {R"(,{"name":"g77"},{"name":"x","gang":"h"})", "DuplicateName $.pods[40000].name"}};
   for (const auto& [more, expected] : cases) {
     for (const int threads : {1, 2, 8}) {
-      Snapshot snapshot = BuiltProblem::read(large_cluster(more));
+      Snapshot snapshot = test::Case::read(test::line_of(large_cluster(more)));
       const Result<Problem> built = build_problem(snapshot, threads);
       ASSERT_FALSE(built) << expected;
       EXPECT_EQ(std::string(error_code_text(built.error().code)) + " " + built.error().path, expected) << threads;

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "test/support/built_problem.h"
+#include "test/support/case.h"
 
 namespace muster::explain {
 namespace {
@@ -28,7 +28,7 @@ struct Grounds {
     const Claim claim{built.gang(claimant), least_usage(*built, need_of_pods(*built, {built.pod(pod)}))};
     return EvictionGrounds(*built, shares, end).may_go(alike_victims(*built, end).front().kind, claim, rules);
   }
-  BuiltProblem built;
+  test::Case built;
   FairShares shares;
   AfterPlan end;
 };

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "model/explain/fit_reasons.h"
-#include "test/support/built_problem.h"
+#include "test/support/case.h"
 
 namespace muster::explain {
 namespace {
@@ -20,7 +20,7 @@ const std::string kCluster =
     R"({"name":"n","gang":"mixed","gpu":{"count":2}}])";
 
 bool never_fits(std::string_view gang, const std::vector<std::string_view>& names, bool with_filters) {
-  const BuiltProblem built(kCluster);
+  const test::Case built(kCluster);
   const AfterPlan end = after_plan(*built, {});
   const SupplySums supplies(*built, RemainingRoom::after(*built, end));
   std::vector<PodIndex> pods;

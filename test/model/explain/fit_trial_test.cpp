@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "model/explain/reasons_packing.h"
-#include "test/support/built_problem.h"
+#include "test/support/case.h"
 
 namespace muster::explain {
 namespace {
@@ -17,7 +17,7 @@ struct Trial {
   GangNeed need() const { return need_of_pods(*built, {built.pod("p"), built.pod("q")}); }
   GroupIndex root() const { return built->gangs[built.gang("g")].root; }
 
-  BuiltProblem built;
+  test::Case built;
   AfterPlan end;
   RemainingRoom room;
   VisitBudget budget{1'000'000};

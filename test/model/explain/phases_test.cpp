@@ -2,6 +2,8 @@
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "test/model/situation.h"
 
 namespace muster::explain {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "test/support/built_problem.h"
+#include "test/support/case.h"
 
 namespace muster::explain {
 namespace {
@@ -14,14 +14,14 @@ const std::string kTwoNodes = R"("nodes":[{"name":"a","gpus":{"count":4}},{"name
                               R"({"name":"r","node":"a","gpu":{"count":3}},{"name":"p","gpu":{"count":2}}])";
 
 TEST(PodCensus, CountsThePodsThatFitOnAllNodesTogether) {
-  const BuiltProblem built(kTwoNodes);
+  const test::Case built(kTwoNodes);
   RemainingRoom room = RemainingRoom::after(*built, after_plan(*built, {}));
   PodCensus census(*built, room);
   EXPECT_EQ(census.of(built->pods[built.pod("p")].pod_class).total, 2);
 }
 
 TEST(PodCensus, TellsWhatBlocksOneMoreAndWhatBlocksTheFirst) {
-  const BuiltProblem built(kTwoNodes);
+  const test::Case built(kTwoNodes);
   RemainingRoom room = RemainingRoom::after(*built, after_plan(*built, {}));
   PodCensus census(*built, room);
   const PodClassIndex pod_class = built->pods[built.pod("p")].pod_class;
@@ -30,7 +30,7 @@ TEST(PodCensus, TellsWhatBlocksOneMoreAndWhatBlocksTheFirst) {
 }
 
 TEST(PodCensus, LeavesTheRoomAsItWas) {
-  const BuiltProblem built(kTwoNodes);
+  const test::Case built(kTwoNodes);
   RemainingRoom room = RemainingRoom::after(*built, after_plan(*built, {}));
   const std::size_t mark = room.mark();
   PodCensus census(*built, room);
@@ -39,7 +39,7 @@ TEST(PodCensus, LeavesTheRoomAsItWas) {
 }
 
 TEST(PodCensus, KnowsTheClassesThatItHasCounted) {
-  const BuiltProblem built(kTwoNodes);
+  const test::Case built(kTwoNodes);
   RemainingRoom room = RemainingRoom::after(*built, after_plan(*built, {}));
   PodCensus census(*built, room);
   const PodClassIndex pod_class = built->pods[built.pod("p")].pod_class;

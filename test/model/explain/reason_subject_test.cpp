@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "test/support/built_problem.h"
+#include "test/support/case.h"
 
 namespace muster::explain {
 namespace {
@@ -20,7 +20,7 @@ const std::string kCluster =
     R"({"name":"r0","gang":"runs","node":"a","gpu":{"count":1}},{"name":"r1","gang":"runs","gpu":{"count":1}}])";
 
 TEST(ReasonSubject, NeedsTheWholeMinimumOfAGangThatDoesNotRun) {
-  const BuiltProblem built(kCluster);
+  const test::Case built(kCluster);
   const AfterPlan end = after_plan(*built, {});
   const ReasonSubject subject = reason_subject(*built, end, built.gang("mixed"), true);
   EXPECT_EQ(subject.need.pods, 2);
@@ -29,7 +29,7 @@ TEST(ReasonSubject, NeedsTheWholeMinimumOfAGangThatDoesNotRun) {
 }
 
 TEST(ReasonSubject, NeedsOnePodOfAGangWhoseMinimumRuns) {
-  const BuiltProblem built(kCluster);
+  const test::Case built(kCluster);
   const AfterPlan end = after_plan(*built, {});
   const ReasonSubject subject = reason_subject(*built, end, built.gang("runs"), false);
   EXPECT_EQ(subject.need.pods, 1);
@@ -37,7 +37,7 @@ TEST(ReasonSubject, NeedsOnePodOfAGangWhoseMinimumRuns) {
 }
 
 TEST(ReasonSignature, IsTheSameForGangsThatAreEqualInAllButTheName) {
-  const BuiltProblem built(kCluster);
+  const test::Case built(kCluster);
   const AfterPlan end = after_plan(*built, {});
   const auto of = [&](std::string_view gang) {
     return signature(*built, reason_subject(*built, end, built.gang(gang), true));
@@ -47,7 +47,7 @@ TEST(ReasonSignature, IsTheSameForGangsThatAreEqualInAllButTheName) {
 }
 
 TEST(ReasonSignature, IsPlainOnlyForGangsOfEqualWaitingPods) {
-  const BuiltProblem built(kCluster);
+  const test::Case built(kCluster);
   const AfterPlan end = after_plan(*built, {});
   const auto of = [&](std::string_view gang) { return plain_signature(*built, end, built.gang(gang)); };
   EXPECT_TRUE(of("g"));

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "test/support/built_problem.h"
+#include "test/support/case.h"
 
 namespace muster::explain {
 namespace {
@@ -17,12 +17,12 @@ const std::string kCluster = R"("nodes":[{"name":"a","resources":{"cpu":"8"},"gp
                              R"({"name":"r","node":"a","gpu":{"count":1}},{"name":"p","gpu":{"count":2}},)"
                              R"({"name":"f","gpu":{"fraction":0.5},"resources":{"cpu":"20"}}])";
 
-std::vector<NeedItem> items_of(const BuiltProblem& built, std::string_view pod) {
+std::vector<NeedItem> items_of(const test::Case& built, std::string_view pod) {
   return need_of_pods(*built, {built.pod(pod)}).items;
 }
 
 TEST(SupplySums, CountWhatIsFreeOnTheNodesThatAClassMayUse) {
-  const BuiltProblem built(kCluster);
+  const test::Case built(kCluster);
   const AfterPlan end = after_plan(*built, {});
   SupplySums supplies(*built, RemainingRoom::after(*built, end));
   const PodClassIndex pod_class = built->pods[built.pod("p")].pod_class;
@@ -31,7 +31,7 @@ TEST(SupplySums, CountWhatIsFreeOnTheNodesThatAClassMayUse) {
 }
 
 TEST(SupplySums, CountTheCapacityOfAllNodesWithoutFilters) {
-  const BuiltProblem built(kCluster);
+  const test::Case built(kCluster);
   const AfterPlan end = after_plan(*built, {});
   const SupplySums supplies(*built, RemainingRoom::after(*built, end));
   const PodClassIndex pod_class = built->pods[built.pod("p")].pod_class;
@@ -40,13 +40,13 @@ TEST(SupplySums, CountTheCapacityOfAllNodesWithoutFilters) {
 }
 
 TEST(DemandSum, CountsAFractionByItsPartOfADevice) {
-  const BuiltProblem built(kCluster);
+  const test::Case built(kCluster);
   EXPECT_EQ(demand_of(*built, items_of(built, "f")).gpu, 500'000);
   EXPECT_EQ(demand_of(*built, items_of(built, "p")).gpu, 2'000'000);
 }
 
 TEST(DemandSum, NamesTheFirstResourceThatIsShort) {
-  const BuiltProblem built(kCluster);
+  const test::Case built(kCluster);
   const AfterPlan end = after_plan(*built, {});
   SupplySums supplies(*built, RemainingRoom::after(*built, end));
   const PodClassIndex p = built->pods[built.pod("p")].pod_class, f = built->pods[built.pod("f")].pod_class;

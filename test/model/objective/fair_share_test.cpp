@@ -5,13 +5,13 @@
 
 #include <gtest/gtest.h>
 
-#include "test/support/built_problem.h"
+#include "test/support/case.h"
 
 namespace muster {
 namespace {
 
 // A queue of one GPU quota, and what its pods ask for.
-struct QueueCase {
+struct QueueShape {
   std::string name;
   std::string gpu;        // "quota", "limit", "weight" of gpu, as JSON members
   std::string requested;  // GPUs of its pending pod, a decimal; empty: no pod
@@ -21,27 +21,21 @@ struct QueueCase {
 
 // Fair shares of GPUs in millionths, by queue, in a cluster with this many GPUs. One node, so that nothing depends on
 // fit.
-std::vector<Amount> gpu_shares(int gpus, const std::vector<QueueCase>& cases) {
-  std::string queues, pods;
-  for (const QueueCase& one : cases) {
-    queues +=
-        (queues.empty() ? "" : ",") + (R"({"name":")" + one.name + R"(","priority":)" + std::to_string(one.priority));
-    if (!one.parent.empty()) queues += R"(,"parent":")" + one.parent + '"';
-    queues += R"(,"gpu":{)" + one.gpu + "}}";
+std::vector<Amount> gpu_shares(int gpus, const std::vector<QueueShape>& shapes) {
+  test::Cluster cluster;
+  cluster.node("n", gpus);
+  for (const QueueShape& one : shapes) {
+    const std::string parent = one.parent.empty() ? "" : R"("parent":")" + one.parent + "\",";
+    cluster.queue(one.name, parent + R"("priority":)" + std::to_string(one.priority) + R"(,"gpu":{)" + one.gpu + "}");
     const std::size_t point = one.requested.find('.');
-    const std::string whole = one.requested.substr(0, point);
-    const auto pod = [&](const std::string& suffix, const std::string& gpu) {
-      pods += (pods.empty() ? "" : ",") +
-              (R"({"name":")" + one.name + suffix + R"(","queue":")" + one.name + R"(","gpu":{)" + gpu + "}}");
-    };
-    if (!whole.empty() && whole != "0") pod("-whole", R"("count":)" + whole);
-    if (point != std::string::npos) pod("-part", R"("fraction":0)" + one.requested.substr(point));
+    const std::string whole = one.requested.substr(0, point), in_queue = R"("queue":")" + one.name + "\"";
+    if (!whole.empty() && whole != "0") cluster.pod(one.name + "-whole", std::stoi(whole), in_queue);
+    if (point != std::string::npos)
+      cluster.pod(one.name + "-part", in_queue + R"(,"gpu":{"fraction":0)" + one.requested.substr(point) + "}");
   }
-  const BuiltProblem built(R"("nodes":[{"name":"n","gpus":{"count":)" + std::to_string(gpus) + R"(}}],"queues":[)" +
-                           queues + R"(],"pods":[)" + pods + "]");
-  const FairShares shares = compute_fair_shares(*built);
+  const test::Case built(cluster);
   std::vector<Amount> result;
-  for (const QueueAmounts& amounts : shares.share) result.push_back(amounts[kQueueGpu]);
+  for (const QueueAmounts& amounts : built.shares().share) result.push_back(amounts[kQueueGpu]);
   return result;
 }
 
@@ -139,7 +133,7 @@ TEST(FairShare, ChildrensQuotasMayExceedTheirParentsShare) {
 }
 
 TEST(FairShare, WhatRunsCountsAsRequestedAndWhatIsReleasingOrGatedDoesNot) {
-  const BuiltProblem built(
+  const test::Case built(
       R"("nodes":[{"name":"n","gpus":{"count":8,"memory":"1000Mi"}},{"name":"large",
       "gpus":{"count":1,"memory":"2000Mi"}}],"queues":[{"name":"a"}],"pods":[
       {"name":"1","queue":"a","node":"n","gpu":{"count":1}},{"name":"2","queue":"a",
@@ -150,7 +144,7 @@ TEST(FairShare, WhatRunsCountsAsRequestedAndWhatIsReleasingOrGatedDoesNot) {
 }
 
 TEST(FairShare, CpuIsDividedInThousandthsAndMemoryInBytes) {
-  const BuiltProblem built(R"("nodes":[{"name":"n","resources":{"cpu":"1","memory":100}}],"queues":[
+  const test::Case built(R"("nodes":[{"name":"n","resources":{"cpu":"1","memory":100}}],"queues":[
       {"name":"a","cpu":{"quota":0},"memory":{"quota":0}},{"name":"b","cpu":{"quota":0,
       "weight":2},"memory":{"quota":0,"weight":2}}],"pods":[
       {"name":"p","queue":"a","resources":{"cpu":1,"memory":100}},{"name":"q","queue":"b",
@@ -161,7 +155,7 @@ TEST(FairShare, CpuIsDividedInThousandthsAndMemoryInBytes) {
 }
 
 TEST(FairShare, AsWorkAShareIsItsGpusAndTheLargerOfItsOtherParts) {
-  const BuiltProblem built(R"("nodes":[{"name":"n","resources":{"cpu":10,"memory":1000},"gpus":{"count":4}}],"queues":[
+  const test::Case built(R"("nodes":[{"name":"n","resources":{"cpu":10,"memory":1000},"gpus":{"count":4}}],"queues":[
       {"name":"a","gpu":{"quota":1.5},"cpu":{"quota":3},"memory":{"quota":400}},{"name":"b"}],"pods":[
       {"name":"p","queue":"a","resources":{"cpu":2,"memory":100},"gpu":{"count":1}}])");
   const FairShares shares = compute_fair_shares(*built);

@@ -1,5 +1,6 @@
 // No plan is better than the trivial bounds: random clusters, random plans that keep every gang's minimum.
 #include <algorithm>
+#include <array>
 #include <random>
 #include <string>
 
@@ -9,51 +10,47 @@
 #include "model/objective/level_bounds.h"
 #include "model/objective/levels.h"
 #include "model/problem/gang_tree.h"
-#include "test/support/built_problem.h"
+#include "test/support/case.h"
 
 namespace muster {
 namespace {
 
-class RandomCluster {
+class ClusterDraw {
  public:
-  explicit RandomCluster(std::uint64_t seed) : random_(seed) {}
+  explicit ClusterDraw(std::uint64_t seed) : random_(seed) {}
 
-  std::string body() {
-    std::string text = R"("topology":["rack"],"nodes":[)" + list(3, [&](int i) { return node(i); });
-    text +=
-        R"(],"queues":[{"name":"r","gpu":{"limit":)" + number(2, 12) + "}}," + list(3, [&](int i) { return queue(i); });
-    text += R"(],"gangs":[)" + list(5, [&](int i) { return gang(i); });
-    return text + R"(],"pods":[)" + list(16, [&](int i) { return pod(i); }) + "]";
+  test::Cluster cluster() {
+    test::Cluster drawn;
+    drawn.with(R"("topology":["rack"])");
+    for (int i = 0; i < 3; ++i) drawn.node("n" + std::to_string(i), node());
+    const std::array queues{queue(), queue(), queue()};
+    drawn.queue("r", R"("gpu":{"limit":)" + number(2, 12) + "}");
+    for (std::size_t i = 0; i < queues.size(); ++i) drawn.queue("q" + std::to_string(i), queues[i]);
+    for (int i = 0; i < 5; ++i) drawn.gang("g" + std::to_string(i), gang());
+    for (int i = 0; i < 16; ++i) drawn.pod("p" + std::to_string(i), pod());
+    return drawn;
   }
 
   int below(int end) { return static_cast<int>(random_() % static_cast<std::uint64_t>(end)); }
 
  private:
   std::string number(int from, int to) { return std::to_string(from + below(to - from + 1)); }
-  template <class Item>
-  static std::string list(int count, const Item& item) {
-    std::string text;
-    for (int i = 0; i < count; ++i) text += (i == 0 ? "{" : ",{") + item(i) + "}";
-    return text;
+  std::string node() {
+    return R"("resources":{"cpu":64,"memory":6400},"gpus":{"count":16},"labels":{"rack":")" + number(0, 1) + "\"}" +
+           (below(3) == 0 ? R"(,"taints":[{"key":"t","effect":"PreferNoSchedule"}])" : "");
   }
-  std::string named(const std::string& prefix, int i) { return R"("name":")" + prefix + std::to_string(i) + '"'; }
-  std::string node(int i) {
-    return named("n", i) + R"(,"resources":{"cpu":64,"memory":6400},"gpus":{"count":16},"labels":{"rack":")" +
-           number(0, 1) + "\"}" + (below(3) == 0 ? R"(,"taints":[{"key":"t","effect":"PreferNoSchedule"}])" : "");
-  }
-  std::string queue(int i) {
-    return named("q", i) + (below(2) == 0 ? R"(,"parent":"r")" : "") + R"(,"priority":)" + number(99, 101) +
-           R"(,"gpu":{"quota":)" + number(0, 6) + R"(,"weight":)" + number(0, 2) + R"(},"cpu":{"quota":)" +
-           number(0, 20) + "}";
+  std::string queue() {
+    return (below(2) == 0 ? R"("parent":"r",)" : "") + (R"("priority":)" + number(99, 101)) + R"(,"gpu":{"quota":)" +
+           number(0, 6) + R"(,"weight":)" + number(0, 2) + R"(},"cpu":{"quota":)" + number(0, 20) + "}";
   }
   // So small a weight that a pod has almost no work.
   std::string weight() { return below(5) == 0 ? "0.00" + number(0, 1) + "2" : number(1, 3); }
-  std::string gang(int i) {
-    return named("g", i) + R"(,"queue":"q)" + number(0, 2) + R"(","priority":)" + number(1, 3) + R"(,"weight":)" +
-           weight() + R"(,"created":99990)" + number(0, 9) + R"(,"topology":{"preferred":"rack"})" +
+  std::string gang() {
+    return R"("queue":"q)" + number(0, 2) + R"(","priority":)" + number(1, 3) + R"(,"weight":)" + weight() +
+           R"(,"created":99990)" + number(0, 9) + R"(,"topology":{"preferred":"rack"})" +
            (below(2) == 0 ? R"(,"minMember":)" + number(0, 4) : "");
   }
-  std::string pod(int i) {
+  std::string pod() {
     const std::string asks = below(4) == 0   ? R"("resources":{"cpu":)" + number(1, 5) + "}"
                              : below(9) == 0 ? R"("resources":{})"
                              : below(3) == 0 ? R"("gpu":{"fraction":0.)" + number(1, 9) + "}"
@@ -61,7 +58,7 @@ class RandomCluster {
     const std::string state = below(2) == 0   ? R"(,"node":"n)" + number(0, 2) + R"(","started":99900)" + number(0, 9)
                               : below(8) == 0 ? R"(,"status":"succeeded")"
                                               : R"(,"nominatedNode":"n0")";
-    return named("p", i) + R"(,"gang":"g)" + number(0, 4) + "\"," + asks + state;
+    return R"("gang":"g)" + number(0, 4) + "\"," + asks + state;
   }
 
   std::mt19937_64 random_;
@@ -76,7 +73,7 @@ std::vector<std::int32_t> first_devices(const PodClass& pod_class) {
 
 // Evicts and places at random; of a gang that does not reach its minimum nothing is placed. With `whole`, such a gang
 // is evicted to the last pod, if at all.
-Plan random_plan(const Problem& problem, RandomCluster& random, bool whole = false) {
+Plan random_plan(const Problem& problem, ClusterDraw& random, bool whole = false) {
   Plan plan;
   for (const Gang& gang : problem.gangs) {
     std::vector<Placement> placements;
@@ -108,8 +105,8 @@ Plan random_plan(const Problem& problem, RandomCluster& random, bool whole = fal
 
 TEST(TrivialBounds, NoRandomPlanIsBetter) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    RandomCluster random(seed);
-    const BuiltProblem built(random.body());
+    ClusterDraw random(seed);
+    const test::Case built(random.cluster());
     const FairShares shares = compute_fair_shares(*built);
     const std::vector<LevelId> ids = level_ids(*built);
     const std::vector<std::int64_t> bounds = trivial_bounds(*built, shares);
@@ -128,8 +125,8 @@ TEST(TrivialBounds, NoRandomPlanIsBetter) {
 TEST(LeastEvicted, NoRandomPlanEvictsLessForTheSameWork) {
   int above_zero = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    RandomCluster random(seed);
-    const BuiltProblem built(random.body());
+    ClusterDraw random(seed);
+    const test::Case built(random.cluster());
     const std::vector<LevelId> ids = level_ids(*built);
     const auto at = static_cast<std::size_t>(std::ranges::find(ids, LevelKind::kEvicted, &LevelId::kind) - ids.begin());
     for (int round = 0; round < 20; ++round) {
@@ -147,11 +144,11 @@ TEST(LeastEvicted, IsTheWorkOfTheShortestRunningPodsThatMustLeave) {
   const auto pod = [](const std::string& name, const std::string& priority, const std::string& rest) {
     return R"({"name":")" + name + R"(","priority":)" + priority + R"(,"gpu":{"count":1})" + rest + "}";
   };
-  const BuiltProblem built(R"("nodes":[{"name":"a","gpus":{"count":3}}],"pods":[)" +
-                           pod("old", "1", R"(,"node":"a","gpus":[0],"started":999000)") + "," +
-                           pod("young", "1", R"(,"node":"a","gpus":[1],"started":999990)") + "," +
-                           pod("urgent", "2", R"(,"node":"a","gpus":[2],"started":999999)") + "," +
-                           pod("waiting", "2", "") + "]");
+  const test::Case built(R"("nodes":[{"name":"a","gpus":{"count":3}}],"pods":[)" +
+                         pod("old", "1", R"(,"node":"a","gpus":[0],"started":999000)") + "," +
+                         pod("young", "1", R"(,"node":"a","gpus":[1],"started":999990)") + "," +
+                         pod("urgent", "2", R"(,"node":"a","gpus":[2],"started":999999)") + "," +
+                         pod("waiting", "2", "") + "]");
   const std::size_t ranks = 2;
   Levels levels{std::vector<std::int64_t>(3 * ranks + 5, 0)};
   levels.values[2 * ranks] = 2000;      // both of priority 2 run
@@ -165,7 +162,7 @@ TEST(LeastEvicted, IsTheWorkOfTheShortestRunningPodsThatMustLeave) {
 
 TEST(LeastEvicted, PodsOfHardlyAnyWorkDoNotHideCheaperVictims) {
   // The weight leaves each pod of `old` a work of 1. Its second pod has run for a second at least.
-  const BuiltProblem built(R"("nodes":[{"name":"a","gpus":{"count":3}}],"gangs":[{"name":"old","weight":0.001}],
+  const test::Case built(R"("nodes":[{"name":"a","gpus":{"count":3}}],"gangs":[{"name":"old","weight":0.001}],
      "pods":[{"name":"o-0","gang":"old","gpu":{"count":1},"node":"a","gpus":[0],"started":900000},
              {"name":"o-1","gang":"old","node":"a"},{"name":"o-2","gang":"old"},
              {"name":"young","gpu":{"count":1},"node":"a","gpus":[1],"started":999990},
@@ -186,9 +183,9 @@ TEST(LeastEvicted, AGangThatNeedsAllOfItsPodsGoesWholeOrStays) {
     pods += R"({"name":"old-)" + at + R"(","gpu":{"count":1},"node":"a","gpus":[)" + at + R"(],"started":999800},)";
   }
   const auto least = [&](int minimum, std::int64_t work) {
-    const BuiltProblem built(R"("nodes":[{"name":"a","gpus":{"count":8}}],"gangs":[{"name":"young","minMember":)" +
-                             std::to_string(minimum) + R"(}],"pods":[)" + pods +
-                             R"({"name":"waiting","gpu":{"count":8}}])");
+    const test::Case built(R"("nodes":[{"name":"a","gpus":{"count":8}}],"gangs":[{"name":"young","minMember":)" +
+                           std::to_string(minimum) + R"(}],"pods":[)" + pods +
+                           R"({"name":"waiting","gpu":{"count":8}}])");
     return least_evicted(*built, compute_fair_shares(*built), Levels{{0, 0, work, 0, 0, 0, 0, 0}});
   };
   EXPECT_EQ(least(3, 5500), 1500 * 100);  // a part of it may go
@@ -198,7 +195,7 @@ TEST(LeastEvicted, AGangThatNeedsAllOfItsPodsGoesWholeOrStays) {
 
 TEST(LeastEvicted, TakesOfNoQueueWhatItsShareCannotDoWithout) {
   // Both queues are entitled to two GPUs. `poor` has run for a shorter time, but fills its share; one of `rich` goes.
-  const BuiltProblem built(R"("nodes":[{"name":"a","gpus":{"count":4}}],
+  const test::Case built(R"("nodes":[{"name":"a","gpus":{"count":4}}],
      "queues":[{"name":"rich","gpu":{"quota":2}},{"name":"poor","gpu":{"quota":2}}],
      "pods":[{"name":"r-0","queue":"rich","gpu":{"count":1},"node":"a","gpus":[0],"started":999000},
              {"name":"r-1","queue":"rich","gpu":{"count":1},"node":"a","gpus":[1],"started":999000},
@@ -217,7 +214,7 @@ TEST(LeastEvicted, TakesOfNoQueueWhatItsShareCannotDoWithout) {
 
 // Of level `kind`, for one queue and one priority.
 std::int64_t bound_of(const std::string& body, LevelKind kind) {
-  const BuiltProblem built(body);
+  const test::Case built(body);
   const std::vector<LevelId> ids = level_ids(*built);
   const auto at = std::ranges::find(ids, kind, &LevelId::kind);
   return trivial_bounds(*built, compute_fair_shares(*built))[static_cast<std::size_t>(at - ids.begin())];

@@ -2,8 +2,8 @@
 #include "model/problem/disruption_budgets.h"
 
 #include "model/referee/rule.h"
-#include "test/model/referee_world.h"
-#include "test/support/built_problem.h"
+#include "test/model/breaches.h"
+#include "test/support/case.h"
 
 namespace muster {
 namespace {
@@ -20,7 +20,7 @@ std::string cluster(const std::string& more) {
 }
 
 std::string selected_by(const std::string& budget) {
-  const BuiltProblem problem(cluster(R"(,"disruptionBudgets":[{"name":"p","allowed":0)" + budget + "}]"));
+  const test::Case problem(cluster(R"(,"disruptionBudgets":[{"name":"p","allowed":0)" + budget + "}]"));
   std::string names;
   for (const PodIndex pod : problem->pods.indices()) {
     if (problem->disruption_budgets.is_pinned(pod)) names += problem.snapshot().pods[pod.value()].name;
@@ -42,13 +42,13 @@ TEST(DisruptionBudgets, SelectPodsAsKubernetesDoes) {
 
 TEST(DisruptionBudgets, ThatAllowAllThatRunsDoNotBind) {
   const std::string budget = R"(,"disruptionBudgets":[{"name":"p","selector":{"matchLabels":{"app":"x"}},"allowed":)";
-  EXPECT_TRUE(BuiltProblem(cluster(budget + "2}]"))->disruption_budgets.empty());
-  EXPECT_FALSE(BuiltProblem(cluster(budget + "1}]"))->disruption_budgets.empty());
+  EXPECT_TRUE(test::Case(cluster(budget + "2}]"))->disruption_budgets.empty());
+  EXPECT_FALSE(test::Case(cluster(budget + "1}]"))->disruption_budgets.empty());
 }
 
 TEST(DisruptionBudgets, OfWhichOneIsExclusiveHoldPodsThatTheyShare) {
   const auto held = [](const std::string& more) {
-    const BuiltProblem problem(cluster(
+    const test::Case problem(cluster(
         R"(,"disruptionBudgets":[{"name":"p","selector":{},"allowed":9},{"name":"q","selector":{"matchLabels":{"app":"y"}},"allowed":9)" +
         more + "}]"));
     return problem->disruption_budgets.is_pinned(problem.pod("c")) &&
@@ -60,7 +60,7 @@ TEST(DisruptionBudgets, OfWhichOneIsExclusiveHoldPodsThatTheyShare) {
 
 TEST(DisruptionBudgets, AreRefusedWhereTheyMakeNoSense) {
   const auto error = [](const std::string& budgets) {
-    return BuiltProblem::error_of(cluster(R"(,"disruptionBudgets":[)" + budgets + "]"));
+    return test::error_of(cluster(R"(,"disruptionBudgets":[)" + budgets + "]"));
   };
   EXPECT_EQ(error(R"({"name":"p","allowed":-1})"), "InvalidValue $.disruptionBudgets[0].allowed");
   EXPECT_EQ(error(R"({"name":"p"})"), "MissingKey $.disruptionBudgets[0].allowed");
@@ -70,7 +70,7 @@ TEST(DisruptionBudgets, AreRefusedWhereTheyMakeNoSense) {
 
 // The pods that stay, and the number of warnings, when odd objects do not cost the others their plan.
 std::string pinned_by(const std::string& budgets) {
-  const BuiltProblem problem(cluster(R"(,"disruptionBudgets":[)" + budgets + "]"), Oddities::kSettled);
+  const test::Case problem(cluster(R"(,"disruptionBudgets":[)" + budgets + "]"), test::Oddities::kSettled);
   std::string names;
   for (const PodIndex pod : problem->pods.indices()) {
     if (problem->disruption_budgets.is_pinned(pod)) names += problem.snapshot().pods[pod.value()].name;
@@ -97,7 +97,7 @@ TEST(DisruptionBudgets, OfOneNameBothCount) {
 }
 
 TEST(PolicyProtect, HoldsPodsOfAllNamespaces) {
-  const BuiltProblem problem(cluster(R"(,"policy":{"protect":{"matchLabels":{"app":"x"}}})"));
+  const test::Case problem(cluster(R"(,"policy":{"protect":{"matchLabels":{"app":"x"}}})"));
   const auto is_pinned = [&](const char* pod) { return problem->disruption_budgets.is_pinned(problem.pod(pod)); };
   EXPECT_TRUE(is_pinned("a") && is_pinned("b") && is_pinned("d"));
   EXPECT_FALSE(is_pinned("c"));
@@ -107,7 +107,7 @@ TEST(PolicySchedulers, LeaveOutPodsOfOthersThatWaitAndHoldThoseThatRun) {
   const std::string pods =
       R"("nodes":[{"name":"n","resources":{"cpu":8}}],"pods":[{"name":"mine"},{"name":"theirs","schedulerName":"kai"},)" +
       pod_on("a", "") + "," + pod_on("b", R"(,"schedulerName":"kai")") + "]";
-  const BuiltProblem all(pods), ours(pods + R"(,"policy":{"schedulers":["default-scheduler"]})");
+  const test::Case all(pods), ours(pods + R"(,"policy":{"schedulers":["default-scheduler"]})");
   EXPECT_EQ(all->pods[all.pod("theirs")].status, PodStatus::kPending);
   EXPECT_EQ(ours->pods[ours.pod("theirs")].status, PodStatus::kFailed);
   EXPECT_EQ(ours->pods[ours.pod("mine")].status, PodStatus::kPending);
@@ -124,7 +124,7 @@ const char* const kNominated =
     R"({"name":"c","schedulerName":"kai","nominatedNode":"gone"},{"name":"d","gang":"g"}])";
 
 TEST(PolicySchedulers, TakeTheRoomThatPodsOfOthersAreNominatedFor) {
-  const BuiltProblem problem(kNominated);
+  const test::Case problem(kNominated);
   for (const char* name : {"a", "b"}) {
     const Pod& pod = problem->pods[problem.pod(name)];
     EXPECT_EQ(pod.status, PodStatus::kRunning) << name;
@@ -150,7 +150,7 @@ std::string stale(const std::string& budgets) {
 }
 
 std::string stale_with(const std::string& allowed) {
-  const BuiltProblem problem(
+  const test::Case problem(
       stale(R"(,"disruptionBudgets":[{"name":"p","selector":{"matchLabels":{"app":"x"}},"allowed":)" + allowed + "}]"));
   std::string names;
   for (const Gang& gang : problem->gangs) names += gang.stale ? std::string(gang.name) + " " : "";
@@ -223,10 +223,9 @@ TEST(RefereeOfDisruptionBudgets, CountsMovesAsEvictions) {
 
 TEST(RefereeOfDisruptionBudgets, LetsAStaleGangStayThatCannotGoWhole) {
   const auto told_of = [](const std::string& allowed, const std::string& plan) {
-    const World world(R"({"format":"muster/v1","time":1000000,)" +
-                      stale(R"(,"disruptionBudgets":[{"name":"p","selector":{},"allowed":)" + allowed + "}]") + "}");
+    const Case cluster(stale(R"(,"disruptionBudgets":[{"name":"p","selector":{},"allowed":)" + allowed + "}]"));
     std::string rules;
-    for (const referee::Violation& violation : world.check(world.plan(plan)))
+    for (const referee::Violation& violation : cluster.check(plan_of(cluster, plan)))
       rules += std::string(referee::rule_name(violation.rule)) + " ";
     return rules;
   };

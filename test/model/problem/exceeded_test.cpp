@@ -5,40 +5,29 @@
 
 #include <gtest/gtest.h>
 
-#include "io/muster_v1/snapshot_reader.h"
-#include "model/build/build_problem.h"
-#include "model/objective/fair_share.h"
 #include "model/problem/problem.h"
 #include "model/referee/referee.h"
+#include "test/support/case.h"
 
 namespace muster {
 namespace {
 
-// A snapshot that is not read strictly. Stays where it is.
-struct OddWorld {
-  explicit OddWorld(const std::string& body) : snapshot(read(body)), problem(*build_problem(snapshot)) {}
-  OddWorld(const OddWorld&) = delete;
-  OddWorld& operator=(const OddWorld&) = delete;
+// A snapshot that is not read strictly.
+struct OddCase : test::Case {
+  explicit OddCase(const std::string& body) : Case(body, test::Oddities::kSettled) {}
 
-  static Snapshot read(const std::string& body) {
-    return *muster_v1::SnapshotReader({.strict = false}).read(R"({"format":"muster/v1","time":1000000,)" + body + "}");
-  }
   bool allows(std::size_t pod, std::size_t node) const {
-    return problem.class_of(PodIndex(pod)).allowed[problem.nodes[NodeIndex(node)].node_class.value()];
+    return problem().class_of(PodIndex(pod)).allowed[problem().nodes[NodeIndex(node)].node_class.value()];
   }
   // The rules that a placement of the pod on the node's devices breaks, once releasing pods are gone.
   std::vector<referee::Rule> broken_by(std::size_t pod, std::size_t node, std::vector<std::int32_t> devices,
                                        std::vector<PodIndex> after = {}) const {
-    const Plan plan{{{PodIndex(pod), NodeIndex(node), std::move(devices), std::move(after)}}, {}};
     std::vector<referee::Rule> rules;
     for (const referee::Violation& violation :
-         referee::check_plan(snapshot, problem, compute_fair_shares(problem), plan))
+         check({{{PodIndex(pod), NodeIndex(node), std::move(devices), std::move(after)}}, {}}))
       rules.push_back(violation.rule);
     return rules;
   }
-
-  Snapshot snapshot;
-  Problem problem;
 };
 
 using Rules = std::vector<referee::Rule>;
@@ -47,63 +36,63 @@ const std::string kNodeOfTwo = R"("nodes":[{"name":"a","resources":{"cpu":4},"gp
 const std::string kTwoPendingKinds = R"({"name":"gpu","gpu":{"count":1}},{"name":"cpu","resources":{"cpu":1}})";
 
 TEST(Exceeded, IsClosedOnlyForPodsThatRequestIt) {
-  const OddWorld world(kNodeOfTwo + R"("pods":[)" + kTwoPendingKinds +
-                       R"(,{"name":"r","node":"a","resources":{"cpu":6}}])");
-  EXPECT_EQ(world.broken_by(0, 0, {0}), Rules{});
-  EXPECT_EQ(world.broken_by(1, 0, {}).front(), referee::Rule::kCapacity);
+  const OddCase cluster(kNodeOfTwo + R"("pods":[)" + kTwoPendingKinds +
+                        R"(,{"name":"r","node":"a","resources":{"cpu":6}}])");
+  EXPECT_EQ(cluster.broken_by(0, 0, {0}), Rules{});
+  EXPECT_EQ(cluster.broken_by(1, 0, {}).front(), referee::Rule::kCapacity);
 }
 
 TEST(Exceeded, OtherNodesOfTheSameKindStayOpen) {
-  const OddWorld world(R"("nodes":[{"name":"a","resources":{"cpu":4}},{"name":"b","resources":{"cpu":4}}],"pods":[)" +
-                       kTwoPendingKinds + R"(,{"name":"r","node":"a","resources":{"cpu":6}}])");
-  EXPECT_EQ(world.broken_by(1, 0, {}).front(), referee::Rule::kCapacity);
-  EXPECT_EQ(world.broken_by(1, 1, {}), Rules{});
+  const OddCase cluster(R"("nodes":[{"name":"a","resources":{"cpu":4}},{"name":"b","resources":{"cpu":4}}],"pods":[)" +
+                        kTwoPendingKinds + R"(,{"name":"r","node":"a","resources":{"cpu":6}}])");
+  EXPECT_EQ(cluster.broken_by(1, 0, {}).front(), referee::Rule::kCapacity);
+  EXPECT_EQ(cluster.broken_by(1, 1, {}), Rules{});
 }
 
 TEST(Exceeded, UnreportedDevicesBelongToNoOtherPod) {
-  const OddWorld world(kNodeOfTwo + R"("pods":[)" + kTwoPendingKinds +
-                       R"(,{"name":"r","node":"a","gpu":{"count":1},"gpus":[5]}])");
-  EXPECT_EQ(world.problem.devices_of(PodIndex(2)).front(), 2);
-  EXPECT_EQ(world.broken_by(0, 0, {2}), Rules{referee::Rule::kDevices});
-  EXPECT_EQ(world.broken_by(0, 0, {1}), Rules{}) << "one of two is taken";
-  EXPECT_EQ(world.broken_by(1, 0, {}), Rules{});
+  const OddCase cluster(kNodeOfTwo + R"("pods":[)" + kTwoPendingKinds +
+                        R"(,{"name":"r","node":"a","gpu":{"count":1},"gpus":[5]}])");
+  EXPECT_EQ(cluster.problem().devices_of(PodIndex(2)).front(), 2);
+  EXPECT_EQ(cluster.broken_by(0, 0, {2}), Rules{referee::Rule::kDevices});
+  EXPECT_EQ(cluster.broken_by(0, 0, {1}), Rules{}) << "one of two is taken";
+  EXPECT_EQ(cluster.broken_by(1, 0, {}), Rules{});
 }
 
 TEST(Exceeded, ADeviceThatIsGoneGivesNoneBack) {
-  const OddWorld world(kNodeOfTwo + R"("pods":[)" + kTwoPendingKinds +
-                       R"(,{"name":"r","node":"a","gpu":{"count":1},"gpus":[5],"status":"releasing"},
+  const OddCase cluster(kNodeOfTwo + R"("pods":[)" + kTwoPendingKinds +
+                        R"(,{"name":"r","node":"a","gpu":{"count":1},"gpus":[5],"status":"releasing"},
                           {"name":"s","node":"a","gpu":{"count":1},"gpus":[0]},
                           {"name":"t","node":"a","gpu":{"count":1},"gpus":[1]}])");
   const std::vector<PodIndex> after{PodIndex(2)};
   for (const std::int32_t device : {0, 1, 2})
-    EXPECT_EQ(world.broken_by(0, 0, {device}, after).front(), referee::Rule::kDevices);
+    EXPECT_EQ(cluster.broken_by(0, 0, {device}, after).front(), referee::Rule::kDevices);
 }
 
 // Two of three pods are on the two existing devices; which two is a guess.
 TEST(Exceeded, DevicesAreCountedWhereTheyAreTooFew) {
   const std::string pods = R"("pods":[)" + kTwoPendingKinds + R"(,{"name":"r","node":"a","gpu":{"count":1}},
                             {"name":"s","node":"a","gpu":{"count":1},"status":"releasing"},)";
-  const OddWorld one_leaves(kNodeOfTwo + pods + R"({"name":"t","node":"a","gpu":{"count":1}}])");
+  const OddCase one_leaves(kNodeOfTwo + pods + R"({"name":"t","node":"a","gpu":{"count":1}}])");
   EXPECT_EQ(one_leaves.broken_by(0, 0, {1}, {PodIndex(3)}), Rules{referee::Rule::kDevices});
-  const OddWorld two_leave(kNodeOfTwo + pods + R"({"name":"t","node":"a","gpu":{"count":1},"status":"releasing"}])");
+  const OddCase two_leave(kNodeOfTwo + pods + R"({"name":"t","node":"a","gpu":{"count":1},"status":"releasing"}])");
   EXPECT_EQ(two_leave.broken_by(0, 0, {1}, {PodIndex(3), PodIndex(4)}), Rules{});
   EXPECT_NE(two_leave.broken_by(0, 0, {1}, {PodIndex(3)}), Rules{}) << "it does not wait for the other";
 }
 
 TEST(Exceeded, NothingComesWhereItIsNotClearWhichPodHoldsWhichDevice) {
-  const OddWorld world(R"("nodes":[{"name":"a","gpus":{"count":4}}],"pods":[)" + kTwoPendingKinds +
-                       R"(,{"name":"r","node":"a","gpu":{"count":1},"gpus":[0],"status":"releasing"},
+  const OddCase cluster(R"("nodes":[{"name":"a","gpus":{"count":4}}],"pods":[)" + kTwoPendingKinds +
+                        R"(,{"name":"r","node":"a","gpu":{"count":1},"gpus":[0],"status":"releasing"},
                           {"name":"s","node":"a","gpu":{"count":1},"gpus":[0]}])");
-  EXPECT_EQ(world.broken_by(0, 0, {3}, {PodIndex(2)}), Rules{referee::Rule::kDevices});
+  EXPECT_EQ(cluster.broken_by(0, 0, {3}, {PodIndex(2)}), Rules{referee::Rule::kDevices});
 }
 
 TEST(Exceeded, WhatLeavesMakesRoomOnceAllThatIsLeftFitsWhatTheNodeReports) {
   const auto broken_beside = [](const std::string& cores_left) {
-    const OddWorld world(R"("nodes":[{"name":"a","resources":{"cpu":4}}],"pods":[)" + kTwoPendingKinds +
-                         R"(,{"name":"r","node":"a","resources":{"cpu":6},"status":"releasing"},
+    const OddCase cluster(R"("nodes":[{"name":"a","resources":{"cpu":4}}],"pods":[)" + kTwoPendingKinds +
+                          R"(,{"name":"r","node":"a","resources":{"cpu":6},"status":"releasing"},
                             {"name":"s","node":"a","resources":{"cpu":)" +
-                         cores_left + "}}]");
-    return world.broken_by(1, 0, {}, {PodIndex(2)});
+                          cores_left + "}}]");
+    return cluster.broken_by(1, 0, {}, {PodIndex(2)});
   };
   EXPECT_EQ(broken_beside("3"), Rules{});
   EXPECT_EQ(broken_beside("4"), Rules{referee::Rule::kCapacity});
@@ -111,63 +100,64 @@ TEST(Exceeded, WhatLeavesMakesRoomOnceAllThatIsLeftFitsWhatTheNodeReports) {
 }
 
 TEST(Exceeded, WhatComesWaitsForAllThatHasToLeave) {
-  const OddWorld world(R"("nodes":[{"name":"a","resources":{"cpu":4}}],"pods":[)" + kTwoPendingKinds +
-                       R"(,{"name":"r","node":"a","resources":{"cpu":3},"status":"releasing"},
+  const OddCase cluster(R"("nodes":[{"name":"a","resources":{"cpu":4}}],"pods":[)" + kTwoPendingKinds +
+                        R"(,{"name":"r","node":"a","resources":{"cpu":3},"status":"releasing"},
                           {"name":"s","node":"a","resources":{"cpu":3},"status":"releasing"}])");
-  EXPECT_EQ(world.broken_by(1, 0, {}, {PodIndex(2)}), Rules{}) << "three cores stay until the other leaves";
-  EXPECT_NE(world.broken_by(1, 0, {}), Rules{});
+  EXPECT_EQ(cluster.broken_by(1, 0, {}, {PodIndex(2)}), Rules{}) << "three cores stay until the other leaves";
+  EXPECT_NE(cluster.broken_by(1, 0, {}), Rules{});
 }
 
 TEST(Exceeded, CapacityIsWhatIsThereSoThatNothingIsLessThanNothing) {
-  const OddWorld world(R"("nodes":[{"name":"a","resources":{"cpu":4},"gpus":{"count":1}}],"pods":[
+  const OddCase cluster(R"("nodes":[{"name":"a","resources":{"cpu":4},"gpus":{"count":1}}],"pods":[
       {"name":"r","node":"a","resources":{"cpu":6},"gpu":{"count":1}},{"name":"s","node":"a","gpu":{"count":2}}])");
-  const NodeClass& node_class = world.problem.class_of(NodeIndex(0));
+  const NodeClass& node_class = cluster.problem().class_of(NodeIndex(0));
   EXPECT_EQ(node_class.capacity[kCpu.value()], 6000);
   EXPECT_EQ(node_class.device_count, 3);
-  EXPECT_EQ(world.problem.total[kQueueGpu], 3'000'000);
+  EXPECT_EQ(cluster.problem().total[kQueueGpu], 3'000'000);
 }
 
 TEST(OddSnapshot, WarningsNameWhatIsWrongOnce) {
-  const OddWorld world(R"("nodes":[{"name":"a","resources":{"cpu":4}},{"name":"a"}],"gangs":[{"name":"g"},{"name":"g"}],
+  const OddCase cluster(
+      R"("nodes":[{"name":"a","resources":{"cpu":4}},{"name":"a"}],"gangs":[{"name":"g"},{"name":"g"}],
       "pods":[{"name":"p","gang":"g"},{"name":"p"},{"name":"q","node":"nowhere"},{"name":"r","gang":"none"}])");
   std::vector<std::string> told;
-  for (const Warning& warning : sorted_warnings(world.snapshot.anomalies))
+  for (const Warning& warning : sorted_warnings(cluster.snapshot().anomalies))
     told.push_back(std::string(error_code_text(warning.code)) + " " + warning.object + " " + warning.name);
   EXPECT_EQ(told, (std::vector<std::string>{"DuplicateName gang g", "UnknownGang gang none", "DuplicateName node a",
                                             "DuplicateName pod p", "UnknownNode pod q"}));
 }
 
 TEST(OddSnapshot, APodOnAnUnknownNodeCountsForItsGangAndHoldsNothing) {
-  const OddWorld world(R"("nodes":[{"name":"a","resources":{"cpu":4}}],
+  const OddCase cluster(R"("nodes":[{"name":"a","resources":{"cpu":4}}],
       "gangs":[{"name":"g","minMember":2,"staleSince":0}],
       "pods":[{"name":"p","gang":"g","node":"nowhere"},{"name":"q","gang":"g","node":"a"}])");
-  EXPECT_FALSE(world.problem.gangs[GangIndex(0)].stale);
-  EXPECT_TRUE(world.problem.pods[PodIndex(0)].node.is_none());
+  EXPECT_FALSE(cluster.problem().gangs[GangIndex(0)].stale);
+  EXPECT_TRUE(cluster.problem().pods[PodIndex(0)].node.is_none());
 }
 
 TEST(OddSnapshot, OfTwoPodsOfOneNameTheOneOnANodeCounts) {
-  const OddWorld world(R"("nodes":[{"name":"a"},{"name":"b"}],
+  const OddCase cluster(R"("nodes":[{"name":"a"},{"name":"b"}],
       "pods":[{"name":"p"},{"name":"p","node":"a"},{"name":"p","node":"b"}])");
-  ASSERT_EQ(world.problem.pods.size(), 1U);
-  EXPECT_EQ(world.problem.pods[PodIndex(0)].node, NodeIndex(0));
-  EXPECT_TRUE(world.snapshot.nodes[1].unschedulable);
+  ASSERT_EQ(cluster.problem().pods.size(), 1U);
+  EXPECT_EQ(cluster.problem().pods[PodIndex(0)].node, NodeIndex(0));
+  EXPECT_TRUE(cluster.snapshot().nodes[1].unschedulable);
 }
 
 TEST(OddSnapshot, SumsBeyondSixtyFourBitsLeaveOnePodOut) {
-  const OddWorld world(R"("nodes":[{"name":"a","resources":{"memory":9000000000000000000}}],"pods":[
+  const OddCase cluster(R"("nodes":[{"name":"a","resources":{"memory":9000000000000000000}}],"pods":[
       {"name":"p","node":"a","resources":{"memory":9000000000000000000}},
       {"name":"q","node":"a","resources":{"memory":9000000000000000000}}])");
-  EXPECT_TRUE(world.problem.pods[PodIndex(1)].node.is_none());
-  EXPECT_TRUE(world.snapshot.nodes[0].unschedulable);
+  EXPECT_TRUE(cluster.problem().pods[PodIndex(1)].node.is_none());
+  EXPECT_TRUE(cluster.snapshot().nodes[0].unschedulable);
 }
 
 TEST(OddSnapshot, WarningsBeyondTheFirstThousandAreCounted) {
   std::string pods;
   for (int i = 0; i < 1500; ++i)
     pods += std::string(i == 0 ? "" : ",") + R"({"name":"p)" + std::to_string(i) + R"(","gpu":7})";
-  const OddWorld world(R"("nodes":[{"name":"a"}],"pods":[)" + pods + "]");
-  EXPECT_EQ(world.snapshot.anomalies.warnings.size(), Anomalies::kMostWarnings);
-  EXPECT_EQ(world.snapshot.anomalies.count(), 1500U);
+  const OddCase cluster(R"("nodes":[{"name":"a"}],"pods":[)" + pods + "]");
+  EXPECT_EQ(cluster.snapshot().anomalies.warnings.size(), Anomalies::kMostWarnings);
+  EXPECT_EQ(cluster.snapshot().anomalies.count(), 1500U);
 }
 
 // A chain of queues costs the square of its length if each lists all above it.
@@ -177,13 +167,10 @@ TEST(OddSnapshot, QueuesAreNoDeeperThanSixtyFour) {
     queues += R"(,{"name":"q)" + std::to_string(i) + R"(","parent":"q)" + std::to_string(i - 1) + R"("})";
   const std::string body =
       R"("queues":[)" + queues + R"(],"nodes":[{"name":"a"}],"pods":[{"name":"p","queue":"q19999"}])";
-  const OddWorld world(body);
-  EXPECT_EQ(world.problem.queues.size(), 64U);
-  EXPECT_TRUE(world.problem.gangs[GangIndex(0)].queue.is_none());
-  Snapshot strict = *muster_v1::SnapshotReader().read(R"({"format":"muster/v1",)" + body + "}");
-  const Result<Problem> refused = build_problem(strict);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(error_code_text(refused.error().code), "TooDeep");
+  const OddCase cluster(body);
+  EXPECT_EQ(cluster.problem().queues.size(), 64U);
+  EXPECT_TRUE(cluster.problem().gangs[GangIndex(0)].queue.is_none());
+  EXPECT_EQ(test::error_of(body).substr(0, 8), "TooDeep ");
 }
 
 }  // namespace

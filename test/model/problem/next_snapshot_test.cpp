@@ -1,57 +1,20 @@
 #include "model/problem/next_snapshot.h"
 
-#include <memory>
 #include <string>
 #include <utility>
 
 #include <gtest/gtest.h>
 
-#include "io/muster_v1/snapshot_reader.h"
 #include "model/build/build_problem.h"
+#include "test/support/case.h"
 
 namespace muster {
 namespace {
 
 constexpr Nanoseconds kThen = 1'000'000 * kNanosecondsPerSecond, kMinute = 60 * kNanosecondsPerSecond;
 
-// A snapshot at kThen, its problem, and a plan made of names.
-class Cycle {
- public:
-  explicit Cycle(const std::string& body) {
-    Result<Snapshot> snapshot =
-        muster_v1::SnapshotReader().read(R"({"format":"muster/v1","id":"cycle","time":1000000,)" + body + "}");
-    EXPECT_TRUE(snapshot) << snapshot.error().message;
-    snapshot_ = std::make_unique<Snapshot>(std::move(*snapshot));
-    Result<Problem> problem = build_problem(*snapshot_);
-    EXPECT_TRUE(problem) << problem.error().message;
-    problem_ = std::move(*problem);
-  }
-
-  Cycle& place(std::string_view pod, std::size_t node, std::vector<std::int32_t> devices = {}) {
-    plan_.placements.push_back({position(pod), NodeIndex(node), std::move(devices), {}});
-    return *this;
-  }
-  Cycle& evict(std::string_view pod, EvictionReason reason) {
-    plan_.evictions.push_back({position(pod), reason, reason == EvictionReason::kStale ? GangIndex() : GangIndex(0)});
-    return *this;
-  }
-  Snapshot next(Nanoseconds later = kMinute) {
-    normalise(plan_);
-    return next_snapshot(std::move(*snapshot_), problem_, plan_, later);
-  }
-
- private:
-  PodIndex position(std::string_view name) const {
-    for (std::size_t i = 0; i < snapshot_->pods.size(); ++i)
-      if (snapshot_->pods[i].name == name) return PodIndex(i);
-    ADD_FAILURE() << "no pod " << name;
-    return PodIndex(0);
-  }
-
-  std::unique_ptr<Snapshot> snapshot_;
-  Problem problem_;
-  Plan plan_;
-};
+Snapshot after(test::Case& cycle) { return cycle.next(cycle.plan(), kMinute); }
+Snapshot after(test::Case&& cycle) { return after(cycle); }
 
 const SnapshotPod& pod_of(const Snapshot& snapshot, std::string_view name) {
   for (const SnapshotPod& pod : snapshot.pods)
@@ -61,11 +24,11 @@ const SnapshotPod& pod_of(const Snapshot& snapshot, std::string_view name) {
 }
 
 const std::string kTwoNodes =
-    R"("nodes":[{"name":"n0","resources":{"cpu":8},"gpus":{"count":4}},{"name":"n1","resources":{"cpu":8},"gpus":{"count":4}}])";
+    R"("id":"cycle","nodes":[{"name":"n0","resources":{"cpu":8},"gpus":{"count":4}},{"name":"n1","resources":{"cpu":8},"gpus":{"count":4}}])";
 
 TEST(NextSnapshot, PlacedPodsRunOnTheirNodeAndDevicesSinceTheNewTime) {
-  Cycle cycle(kTwoNodes + R"(,"pods":[{"name":"p","gpu":{"count":2},"nominatedNode":"n0"}])");
-  const Snapshot next = cycle.place("p", 1, {1, 3}).next();
+  test::Case cycle(kTwoNodes + R"(,"pods":[{"name":"p","gpu":{"count":2},"nominatedNode":"n0"}])");
+  const Snapshot next = after(cycle.place("p", "n1", {1, 3}));
   EXPECT_EQ(next.time, kThen + kMinute);
   EXPECT_EQ(next.id, "cycle");
   const SnapshotPod& pod = pod_of(next, "p");
@@ -77,8 +40,8 @@ TEST(NextSnapshot, PlacedPodsRunOnTheirNodeAndDevicesSinceTheNewTime) {
 }
 
 TEST(NextSnapshot, MovedPodsRunWhereTheyWereMovedTo) {
-  Cycle cycle(kTwoNodes + R"(,"pods":[{"name":"p","gpu":{"count":1},"node":"n0","gpus":[2],"started":900000}])");
-  const Snapshot next = cycle.evict("p", EvictionReason::kConsolidate).place("p", 1, {0}).next();
+  test::Case cycle(kTwoNodes + R"(,"pods":[{"name":"p","gpu":{"count":1},"node":"n0","gpus":[2],"started":900000}])");
+  const Snapshot next = after(cycle.evict("p", EvictionReason::kConsolidate).place("p", "n1", {0}));
   const SnapshotPod& pod = pod_of(next, "p");
   EXPECT_EQ(pod.status, PodStatus::kRunning);
   EXPECT_EQ(pod.node, "n1");
@@ -88,9 +51,9 @@ TEST(NextSnapshot, MovedPodsRunWhereTheyWereMovedTo) {
 
 TEST(NextSnapshot, EvictedPodsArePendingAgainAndNothingRemindsOfTheirPlace) {
   for (const EvictionReason reason : {EvictionReason::kPreempt, EvictionReason::kReclaim, EvictionReason::kStale}) {
-    Cycle cycle(kTwoNodes + R"(,"gangs":[{"name":"g","created":5}],
+    test::Case cycle(kTwoNodes + R"(,"gangs":[{"name":"g","created":5}],
         "pods":[{"name":"p","gang":"g","gpu":{"count":1},"node":"n0","created":900000,"started":900000}])");
-    const Snapshot next = cycle.evict("p", reason).next();
+    const Snapshot next = after(cycle.evict("p", reason));
     const SnapshotPod& pod = pod_of(next, "p");
     EXPECT_EQ(pod.status, PodStatus::kPending);
     EXPECT_EQ(pod.node, "");
@@ -102,9 +65,9 @@ TEST(NextSnapshot, EvictedPodsArePendingAgainAndNothingRemindsOfTheirPlace) {
 }
 
 TEST(NextSnapshot, PodsThatAreGangsOfTheirOwnKeepTheirAgeWhenTheyAreEvicted) {
-  Cycle cycle(kTwoNodes + R"(,"pods":[
+  test::Case cycle(kTwoNodes + R"(,"pods":[
       {"name":"old","gpu":{"count":1},"node":"n0","created":900000},{"name":"silent","gpu":{"count":1},"node":"n0"}])");
-  Snapshot next = cycle.evict("old", EvictionReason::kPreempt).evict("silent", EvictionReason::kPreempt).next();
+  Snapshot next = after(cycle.evict("old", EvictionReason::kPreempt).evict("silent", EvictionReason::kPreempt));
   const Result<Problem> problem = build_problem(next);
   ASSERT_TRUE(problem);
   EXPECT_EQ(problem->gangs[problem->pods[PodIndex(0)].gang].waited_seconds, 100'060);
@@ -112,16 +75,16 @@ TEST(NextSnapshot, PodsThatAreGangsOfTheirOwnKeepTheirAgeWhenTheyAreEvicted) {
 }
 
 TEST(NextSnapshot, GangsThatSaidNothingOfTheirAgeHaveWaitedSinceThen) {
-  Cycle cycle(kTwoNodes + R"(,"gangs":[{"name":"g"}],"pods":[{"name":"p","gang":"g"}])");
-  EXPECT_EQ(cycle.next().gangs[0].terms.created, kThen);
+  test::Case cycle(kTwoNodes + R"(,"gangs":[{"name":"g"}],"pods":[{"name":"p","gang":"g"}])");
+  EXPECT_EQ(after(cycle).gangs[0].terms.created, kThen);
 }
 
 TEST(NextSnapshot, ReleasingPodsAreGoneAndNoOthers) {
-  Cycle cycle(kTwoNodes + R"(,"gangs":[{"name":"g","minMember":0}],"pods":[
+  test::Case cycle(kTwoNodes + R"(,"gangs":[{"name":"g","minMember":0}],"pods":[
       {"name":"a","gang":"g","node":"n0","status":"releasing"},{"name":"b","gang":"g","node":"n0"},
       {"name":"c","gang":"g","status":"gated"},{"name":"d","gang":"g","status":"succeeded"},
       {"name":"e","gang":"g","status":"failed"},{"name":"f","gang":"g"}])");
-  const Snapshot next = cycle.next();
+  const Snapshot next = after(cycle);
   std::string names;
   for (const SnapshotPod& pod : next.pods) names += pod.name;
   EXPECT_EQ(names, "bcdef");
@@ -130,8 +93,8 @@ TEST(NextSnapshot, ReleasingPodsAreGoneAndNoOthers) {
 }
 
 TEST(NextSnapshot, PodsThatRunStayWithTheDevicesThatTheyWereGiven) {
-  Cycle cycle(kTwoNodes + R"(,"pods":[{"name":"p","gpu":{"count":2},"node":"n0","started":900000}])");
-  const Snapshot next = cycle.next();
+  test::Case cycle(kTwoNodes + R"(,"pods":[{"name":"p","gpu":{"count":2},"node":"n0","started":900000}])");
+  const Snapshot next = after(cycle);
   EXPECT_EQ(pod_of(next, "p").devices, (std::vector<std::int32_t>{0, 1}));
   EXPECT_EQ(pod_of(next, "p").started, 900'000 * kNanosecondsPerSecond);
 }
@@ -139,13 +102,15 @@ TEST(NextSnapshot, PodsThatRunStayWithTheDevicesThatTheyWereGiven) {
 TEST(NextSnapshot, GangsBelowTheirMinimumAreStaleSinceThen) {
   const std::string pods = R"(,"pods":[{"name":"p","gang":"g","gpu":{"count":1},"node":"n0"},
       {"name":"q","gang":"g","gpu":{"count":1}}])";
-  EXPECT_EQ(Cycle(kTwoNodes + R"(,"gangs":[{"name":"g","minMember":2}])" + pods).next().gangs[0].stale_since, kThen);
-  EXPECT_EQ(
-      Cycle(kTwoNodes + R"(,"gangs":[{"name":"g","minMember":2,"staleSince":7}])" + pods).next().gangs[0].stale_since,
-      7 * kNanosecondsPerSecond);
+  EXPECT_EQ(after(test::Case(kTwoNodes + R"(,"gangs":[{"name":"g","minMember":2}])" + pods)).gangs[0].stale_since,
+            kThen);
+  EXPECT_EQ(after(test::Case(kTwoNodes + R"(,"gangs":[{"name":"g","minMember":2,"staleSince":7}])" + pods))
+                .gangs[0]
+                .stale_since,
+            7 * kNanosecondsPerSecond);
   const std::string stale = R"(,"gangs":[{"name":"g","minMember":2,"staleSince":7}])";
-  EXPECT_FALSE(Cycle(kTwoNodes + stale + pods).place("q", 1, {0}).next().gangs[0].stale_since) << "completed";
-  EXPECT_FALSE(Cycle(kTwoNodes + stale + pods).evict("p", EvictionReason::kStale).next().gangs[0].stale_since)
+  EXPECT_FALSE(after(test::Case(kTwoNodes + stale + pods).place("q", "n1", {0})).gangs[0].stale_since) << "completed";
+  EXPECT_FALSE(after(test::Case(kTwoNodes + stale + pods).evict("p", EvictionReason::kStale)).gangs[0].stale_since)
       << "gone";
 }
 
@@ -153,17 +118,18 @@ TEST(NextSnapshot, DisruptionBudgetsCountWhatIsGoneAndWhatStarts) {
   const std::string body = R"(,"disruptionBudgets":[{"name":"b","selector":{},"allowed":1}],"pods":[)"
                            R"({"name":"p","gpu":{"count":1},"node":"n0"},{"name":"q","gpu":{"count":1}}])";
   const auto allowed = [](const Snapshot& snapshot) { return snapshot.disruption_budgets[0].allowed; };
-  EXPECT_EQ(allowed(Cycle(kTwoNodes + body).next()), 1);
-  EXPECT_EQ(allowed(Cycle(kTwoNodes + body).evict("p", EvictionReason::kPreempt).next()), 0);
-  EXPECT_EQ(allowed(Cycle(kTwoNodes + body).place("q", 1, {0}).next()), 2);
-  EXPECT_EQ(allowed(Cycle(kTwoNodes + body).evict("p", EvictionReason::kConsolidate).place("p", 1, {0}).next()), 1)
+  EXPECT_EQ(allowed(after(test::Case(kTwoNodes + body))), 1);
+  EXPECT_EQ(allowed(after(test::Case(kTwoNodes + body).evict("p", EvictionReason::kPreempt))), 0);
+  EXPECT_EQ(allowed(after(test::Case(kTwoNodes + body).place("q", "n1", {0}))), 2);
+  EXPECT_EQ(allowed(after(test::Case(kTwoNodes + body).evict("p", EvictionReason::kConsolidate).place("p", "n1", {0}))),
+            1)
       << "a move is both";
 }
 
 TEST(NextSnapshot, CanBeTakenAgainAndAgain) {
-  Cycle cycle(kTwoNodes + R"(,"queues":[{"name":"a"}],"gangs":[{"name":"g","queue":"a","minMember":1}],
+  test::Case cycle(kTwoNodes + R"(,"queues":[{"name":"a"}],"gangs":[{"name":"g","queue":"a","minMember":1}],
       "pods":[{"name":"p","gang":"g","gpu":{"count":4}},{"name":"r","queue":"a","node":"n1","status":"releasing"}])");
-  Snapshot snapshot = cycle.place("p", 0, {0, 1, 2, 3}).next();
+  Snapshot snapshot = after(cycle.place("p", "n0", {0, 1, 2, 3}));
   for (int i = 0; i < 3; ++i) {
     const Result<Problem> problem = build_problem(snapshot);
     ASSERT_TRUE(problem) << problem.error().message;

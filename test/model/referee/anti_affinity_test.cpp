@@ -7,12 +7,12 @@
 #include <gtest/gtest.h>
 
 #include "model/snapshot/filters.h"
-#include "test/model/referee_world.h"
+#include "test/support/plan.h"
 
 namespace muster::referee {
 namespace {
 
-using test::World;
+using test::Case;
 
 constexpr int kPods = 12;
 
@@ -68,13 +68,13 @@ TEST(AntiAffinity, SelectsAsALookAtEveryPairDoes) {
     std::mt19937 random(seed);
     std::string pods;
     for (int i = 0; i < kPods; ++i) pods += (i == 0 ? "" : ",") + pod_text(random, i);
-    const World world(
+    const Case cluster = Case::of_line(
         R"({"format":"muster/v1","nodes":[{"name":"n","resources":{"cpu":64},"labels":{"host":"h"}}],"pods":[)" + pods +
         "]}");
-    const Problem& problem = world.problem;
+    const Problem& problem = cluster.problem();
     const auto is_selected = [&](PodIndex owner, PodIndex other) {
-      const SnapshotPod& pod = world.snapshot.pods[owner.value()];
-      return selects(pod, world.snapshot.pod_specs[pod.spec], world.snapshot.pods[other.value()]);
+      const SnapshotPod& pod = cluster.snapshot().pods[owner.value()];
+      return selects(pod, cluster.snapshot().pod_specs[pod.spec], cluster.snapshot().pods[other.value()]);
     };
     for (const PodIndex owner : problem.pods.indices()) {
       for (const PodIndex other : problem.pods.indices()) {
@@ -87,8 +87,8 @@ TEST(AntiAffinity, SelectsAsALookAtEveryPairDoes) {
         Plan plan;
         plan.placements = {{owner, NodeIndex(std::size_t{0}), {}, {}}, {other, NodeIndex(std::size_t{0}), {}, {}}};
         const bool clash = selected || is_selected(other, owner);
-        ASSERT_EQ(world.check(plan).empty(), !clash) << seed << " " << owner.value() << " " << other.value() << "\n"
-                                                     << pods;
+        ASSERT_EQ(cluster.check(plan).empty(), !clash) << seed << " " << owner.value() << " " << other.value() << "\n"
+                                                       << pods;
         ++(clash ? kept_apart : together);
       }
     }

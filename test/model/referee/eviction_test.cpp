@@ -1,7 +1,7 @@
 // The rules of evictions, and of the order in which room is freed: valid plans pass, and each way to break one is
 // found.
 #include "model/referee/rule.h"
-#include "test/model/referee_world.h"
+#include "test/model/breaches.h"
 
 namespace muster::test {
 namespace {
@@ -81,8 +81,8 @@ TEST(RefereeOfPreemption, LetsYoungPodsOfAWholeGangBeItsSurplus) {
   replace_once(scenario.snapshot, R"("started":899)", R"("started":990)");
   replace_once(scenario.plan, "evict elastic-1 preempt high",
                "evict elastic-1 preempt high\nevict elastic-0 preempt high");
-  const World world(scenario.snapshot);
-  for (const referee::Violation& violation : world.check(world.plan(scenario.plan))) {
+  const Case changed = Case::of_line(scenario.snapshot);
+  for (const referee::Violation& violation : changed.check(plan_of(changed, scenario.plan))) {
     EXPECT_FALSE(violation.rule == referee::Rule::kPreempt && violation.subject.starts_with("low"))
         << violation.message;
   }

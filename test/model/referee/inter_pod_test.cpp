@@ -1,6 +1,6 @@
 // Rules Affinity and Spread: valid plans pass, and each way to break one is found.
 #include "model/snapshot/plan.h"
-#include "test/model/referee_world.h"
+#include "test/model/breaches.h"
 
 namespace muster::test {
 namespace {
@@ -61,40 +61,42 @@ const char* const kToOwnKind =
     R"("resources":{"cpu":1},"labels":{"app":"a"},"podAffinity":{"topologyKey":"zone","labelSelector":{"matchLabels":{"app":"a"}}})";
 
 TEST(RefereeOfInterPodRules, TwoPodsThatNeedEachOtherCannotBothBeSecond) {
-  const World world(pods_of(
+  const Case cluster = Case::of_line(pods_of(
       R"({"name":"p","resources":{"cpu":1},"labels":{"app":"a"},"podAffinity":{"topologyKey":"zone","labelSelector":{"matchLabels":{"app":"b"}}}},
       {"name":"q","resources":{"cpu":1},"labels":{"app":"b"},"podAffinity":{"topologyKey":"zone","labelSelector":{"matchLabels":{"app":"a"}}}})"));
-  const auto violations = world.check(world.plan("place p x1\nplace q x1\n"));
+  const auto violations = cluster.check(plan_of(cluster, "place p x1\nplace q x1\n"));
   ASSERT_FALSE(violations.empty());
   EXPECT_EQ(violations.front().rule, referee::Rule::kAffinity);
 }
 
 TEST(RefereeOfInterPodRules, TheStepsOfThePlanDecideWhichIsTheFirst) {
-  const World world(pods_of("{\"name\":\"p\"," + std::string(kToOwnKind) +
+  const Case cluster =
+      Case::of_line(pods_of("{\"name\":\"p\"," + std::string(kToOwnKind) +
                             "},{\"name\":\"a\",\"resources\":{\"cpu\":1},\"labels\":{\"app\":\"a\"}}"));
-  Plan plan = world.plan("place p x1\nplace a y1\n");
-  EXPECT_EQ(told(world.check(plan)).find("Affinity"), 0U) << "a is bound first, by name";
-  for (Placement& placement : plan.placements) placement.step = placement.pod == world.pod("a") ? 1 : 0;
-  EXPECT_EQ(told(world.check(plan)), "");
+  Plan plan = plan_of(cluster, "place p x1\nplace a y1\n");
+  EXPECT_EQ(text_of(cluster.check(plan)).find("Affinity"), 0U) << "a is bound first, by name";
+  for (Placement& placement : plan.placements) placement.step = placement.pod == cluster.pod("a") ? 1 : 0;
+  EXPECT_EQ(text_of(cluster.check(plan)), "");
 }
 
 TEST(RefereeOfInterPodRules, WhatIsReleasingIsInTheWayOfTheFirstUntilItIsGone) {
-  const World world(
+  const Case cluster = Case::of_line(
       pods_of("{\"name\":\"p\"," + std::string(kToOwnKind) +
               R"(},{"name":"old","resources":{"cpu":1},"labels":{"app":"a"},"node":"y1","status":"releasing"})"));
-  EXPECT_EQ(told(world.check(world.plan("place p x1\n"))).find("Affinity"), 0U);
-  EXPECT_EQ(told(world.check(world.plan("place p y1\n"))).find("Affinity"), 0U) << "what leaves anchors no pod";
-  EXPECT_EQ(told(world.check(world.plan("place p x1 after old\n"))), "");
+  EXPECT_EQ(text_of(cluster.check(plan_of(cluster, "place p x1\n"))).find("Affinity"), 0U);
+  EXPECT_EQ(text_of(cluster.check(plan_of(cluster, "place p y1\n"))).find("Affinity"), 0U)
+      << "what leaves anchors no pod";
+  EXPECT_EQ(text_of(cluster.check(plan_of(cluster, "place p x1 after old\n"))), "");
 }
 
 TEST(RefereeOfInterPodRules, WhatIsReleasingIsNoPartOfASpread) {
   const char* spread =
       R"("labels":{"app":"a"},"resources":{"cpu":1},"topologySpread":[{"maxSkew":1,"topologyKey":"zone","whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"app":"a"}}}])";
   const auto told_of = [&](const char* status) {
-    const World world(pods_of("{\"name\":\"p\"," + std::string(spread) +
-                              R"(},{"name":"old","resources":{"cpu":1},"labels":{"app":"a"},"node":"x1","status":")" +
-                              status + "\"}"));
-    return told(world.check(world.plan("place p x1\n")));
+    const Case cluster = Case::of_line(pods_of(
+        "{\"name\":\"p\"," + std::string(spread) +
+        R"(},{"name":"old","resources":{"cpu":1},"labels":{"app":"a"},"node":"x1","status":")" + status + "\"}"));
+    return text_of(cluster.check(plan_of(cluster, "place p x1\n")));
   };
   EXPECT_EQ(told_of("releasing"), "");
   EXPECT_EQ(told_of("running").find("Spread"), 0U);
@@ -111,9 +113,9 @@ std::string spread_beside_a_victim() {
 }
 
 TEST(RefereeOfInterPodRules, AVictimCountsInItsDomainUntilAPlacementNamesIt) {
-  const World world(spread_beside_a_victim());
+  const Case cluster = Case::of_line(spread_beside_a_victim());
   const auto told_of = [&](const char* places) {
-    return told(world.check(world.plan(std::string(places) + "evict v preempt high\n")));
+    return text_of(cluster.check(plan_of(cluster, std::string(places) + "evict v preempt high\n")));
   };
   EXPECT_EQ(told_of("place p x1 after v\nplace q x1 after v\n"), "");
   EXPECT_EQ(told_of("place p x1 after v\nplace q y1\n").find("Spread"), 0U) << "x may be empty when q is bound";
@@ -126,11 +128,11 @@ TEST(RefereeOfInterPodRules, NodesOutOfReachOfItsVolumesCountInASpread) {
   const std::string terms =
       R"({"nodeSelectorTerms":[{"matchExpressions":[{"key":"zone","operator":"In","values":["x"]}]}]})";
   const std::string runs = R"(,{"name":"runs","resources":{"cpu":1},"labels":{"app":"a"},"node":"x1"})";
-  const World volume(pods_of(p + R"("volumeNodeAffinity":{"required":)" + terms + "}}" + runs));
-  EXPECT_EQ(told(volume.check(volume.plan("place p x1\n"))).find("Spread"), 0U) << "zone y is empty";
-  const World affinity(
+  const Case volume = Case::of_line(pods_of(p + R"("volumeNodeAffinity":{"required":)" + terms + "}}" + runs));
+  EXPECT_EQ(text_of(volume.check(plan_of(volume, "place p x1\n"))).find("Spread"), 0U) << "zone y is empty";
+  const Case affinity = Case::of_line(
       pods_of(p + R"("nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":)" + terms + "}}" + runs));
-  EXPECT_EQ(told(affinity.check(affinity.plan("place p x1\n"))), "") << "zone y does not count";
+  EXPECT_EQ(text_of(affinity.check(plan_of(affinity, "place p x1\n"))), "") << "zone y does not count";
 }
 
 TEST(RefereeOfInterPodRules, AVictimInTheWayOfASpreadHasNotGoneInVain) {
@@ -143,10 +145,10 @@ TEST(RefereeOfInterPodRules, AVictimInTheWayOfASpreadHasNotGoneInVain) {
            app + R"("}}}]})";
   };
   const char* plan = "place p x1 after v\nevict v preempt high\n";
-  const World in_the_way(pods_of(victim + "," + claimant("a")));
-  EXPECT_EQ(told(in_the_way.check(in_the_way.plan(plan))), "");
-  const World in_vain(pods_of(victim + "," + claimant("b")));
-  EXPECT_EQ(told(in_vain.check(in_vain.plan(plan))).find("NotInVain"), 0U);
+  const Case in_the_way = Case::of_line(pods_of(victim + "," + claimant("a")));
+  EXPECT_EQ(text_of(in_the_way.check(plan_of(in_the_way, plan))), "");
+  const Case in_vain = Case::of_line(pods_of(victim + "," + claimant("b")));
+  EXPECT_EQ(text_of(in_vain.check(plan_of(in_vain, plan))).find("NotInVain"), 0U);
 }
 
 }  // namespace

@@ -4,15 +4,15 @@
 
 #include <gtest/gtest.h>
 
-#include "test/model/referee_world.h"
+#include "test/support/plan.h"
 
 namespace muster::referee {
 namespace {
 
-using test::World;
+using test::Case;
 
 std::vector<std::string> charged(const std::string& plan) {
-  static const World world(R"({"format":"muster/v1","time":1000,
+  static const Case cluster = Case::of_line(R"({"format":"muster/v1","time":1000,
     "nodes":[{"name":"a","resources":{"cpu":10},"gpus":{"count":2},"labels":{"pool":"x"}},{"name":"b","resources":{"cpu":10},"labels":{"pool":"x"}},
              {"name":"c","resources":{"cpu":4},"gpus":{"count":4},"labels":{"pool":"y"}}],
     "gangs":[{"name":"low","preemptible":true},
@@ -27,7 +27,7 @@ std::vector<std::string> charged(const std::string& plan) {
             {"name":"pool-0","gang":"pool","nodeSelector":{"pool":"y"},"resources":{"cpu":1}},
             {"name":"large-0","gang":"large","nodeSelector":{"pool":"y"},"resources":{"cpu":1}}]})");
   std::vector<std::string> found;
-  for (const Violation& violation : world.check(world.plan(plan))) {
+  for (const Violation& violation : cluster.check(test::plan_of(cluster, plan))) {
     EXPECT_EQ(violation.rule, Rule::kMinResources) << violation.message;
     found.push_back(violation.subject);
   }

@@ -1,5 +1,5 @@
 // The rules of placement and of queues: valid plans pass, and each way to break one is found.
-#include "test/model/referee_world.h"
+#include "test/model/breaches.h"
 
 namespace muster::test {
 namespace {

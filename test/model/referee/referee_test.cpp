@@ -6,7 +6,9 @@
 #include <random>
 #include <set>
 
-#include "test/model/referee_world.h"
+#include <gtest/gtest.h>
+
+#include "test/support/plan.h"
 
 namespace muster::test {
 namespace {
@@ -15,9 +17,9 @@ const std::string kTwoPods = R"json({"format":"muster/v1","time":1000,
  "nodes":[{"name":"n1","resources":{"cpu":4},"gpus":{"count":2}}],
  "pods":[{"name":"p0","resources":{"cpu":1},"gpu":{"count":2}},{"name":"p1","resources":{"cpu":1}},{"name":"r0","resources":{"cpu":1},"node":"n1"}]})json";
 
-std::set<referee::Rule> rules_broken(const World& world, const Plan& plan) {
+std::set<referee::Rule> rules_broken(const Case& cluster, const Plan& plan) {
   std::set<referee::Rule> rules;
-  for (const referee::Violation& violation : world.check(plan)) rules.insert(violation.rule);
+  for (const referee::Violation& violation : cluster.check(plan)) rules.insert(violation.rule);
   return rules;
 }
 
@@ -30,15 +32,15 @@ TEST(Referee, NamesEveryRuleDifferently) {
 }
 
 TEST(Referee, FindsBrokenForm) {
-  const World world(kTwoPods);
-  const Plan valid = world.plan("place p0 n1 gpus 0 1\nplace p1 n1\n");
-  EXPECT_EQ(rules_broken(world, valid), std::set<referee::Rule>{});
-  EXPECT_TRUE(referee::is_well_formed(world.snapshot, world.problem, valid));
+  const Case cluster = Case::of_line(kTwoPods);
+  const Plan valid = plan_of(cluster, "place p0 n1 gpus 0 1\nplace p1 n1\n");
+  EXPECT_EQ(rules_broken(cluster, valid), std::set<referee::Rule>{});
+  EXPECT_TRUE(referee::is_well_formed(cluster.snapshot(), cluster.problem(), valid));
   const auto after = [&](const std::function<void(Plan&)>& break_it) {
     Plan plan = valid;
     break_it(plan);
-    EXPECT_FALSE(referee::is_well_formed(world.snapshot, world.problem, plan));
-    return rules_broken(world, plan);
+    EXPECT_FALSE(referee::is_well_formed(cluster.snapshot(), cluster.problem(), plan));
+    return rules_broken(cluster, plan);
   };
   const std::set<referee::Rule> form{referee::Rule::kPlan};
   EXPECT_EQ(after([](Plan& plan) { std::swap(plan.placements[0], plan.placements[1]); }), form) << "out of order";
@@ -76,13 +78,14 @@ TEST(Referee, TellsTheSameWhateverTheNumberOfThreads) {
     if (i < 25'000) pods += R"(,"node":"n)" + std::to_string(i % 500) + "\"";
     pods += "}";
   }
-  const World world(R"({"format":"muster/v1","time":1000,"queues":[{"name":"q","cpu":{"limit":26000}}],"nodes":[)" +
+  const Case cluster =
+      Case::of_line(R"({"format":"muster/v1","time":1000,"queues":[{"name":"q","cpu":{"limit":26000}}],"nodes":[)" +
                     nodes + R"(],"pods":[)" + pods + "]}");
   Plan plan;
   for (std::size_t i = 0; i < 2; ++i) plan.evictions.push_back({PodIndex(i), EvictionReason::kStale, {}});
   for (std::size_t i = 25'000; i < 32'000; ++i) plan.placements.push_back({PodIndex(i), NodeIndex(i % 300), {}, {}});
   const auto told_on = [&](int threads) {
-    return told(referee::check_plan(world.snapshot, world.problem, world.shares, plan, threads));
+    return text_of(referee::check_plan(cluster.snapshot(), cluster.problem(), cluster.shares(), plan, threads));
   };
   const std::string alone = told_on(1);
   for (const char* part : {"Capacity: n0: ", "Capacity: n299: ", "Limit: q: ", "31998000m", "Stale: p0: "})
@@ -91,20 +94,21 @@ TEST(Referee, TellsTheSameWhateverTheNumberOfThreads) {
 }
 
 TEST(Referee, LetsAMovedPodUseItsOwnRoom) {
-  const World world(R"json({"format":"muster/v1","time":1000,
+  const Case cluster = Case::of_line(R"json({"format":"muster/v1","time":1000,
     "nodes":[{"name":"n1","resources":{"cpu":3},"gpus":{"count":3}}],
     "gangs":[{"name":"big","priority":5}],
     "pods":[{"name":"m","resources":{"cpu":2},"gpu":{"count":1},"node":"n1","gpus":[1]},
             {"name":"other","gpu":{"count":1},"node":"n1","gpus":[2]},
             {"name":"b","gang":"big","gpu":{"count":1}}]})json");
-  EXPECT_EQ(told(world.check(world.plan("evict m consolidate big\nplace m n1 gpus 0\nplace b n1 gpus 1 after m\n"))),
+  EXPECT_EQ(text_of(cluster.check(
+                plan_of(cluster, "evict m consolidate big\nplace m n1 gpus 0\nplace b n1 gpus 1 after m\n"))),
             "");
-  EXPECT_TRUE(rules_broken(world, world.plan("evict m consolidate big\nplace m n1 gpus 0\nplace b n1 gpus 1\n"))
+  EXPECT_TRUE(rules_broken(cluster, plan_of(cluster, "evict m consolidate big\nplace m n1 gpus 0\nplace b n1 gpus 1\n"))
                   .contains(referee::Rule::kAfter));
 }
 
 TEST(Referee, StaysRightNearTheLimitsOf64Bits) {
-  const World world(R"json({"format":"muster/v1","time":"2261-01-01T00:00:00Z",
+  const Case cluster = Case::of_line(R"json({"format":"muster/v1","time":"2261-01-01T00:00:00Z",
     "nodes":[{"name":"n","resources":{"memory":9000000000000000000,"nvidia.com/mig-7g.80gb":9000000000000000000},"gpus":{"count":2,"memory":"8Ei"}}],
     "gangs":[{"name":"old","staleSince":"1678-01-01T00:00:00Z","created":"1678-01-01T00:00:00Z","timeout":"1h"}],
     "pods":[{"name":"a","resources":{"memory":9000000000000000000}},
@@ -112,8 +116,8 @@ TEST(Referee, StaysRightNearTheLimitsOf64Bits) {
             {"name":"c","gpu":{"memory":"7Ei","devices":2}},
             {"name":"d","gpu":{"memory":"7Ei","devices":2}},
             {"name":"e","gang":"old"}]})json");
-  const std::set<referee::Rule> broken =
-      rules_broken(world, world.plan("place a n\nplace b n\nplace c n gpus 0 1\nplace d n gpus 0 1\nplace e n\n"));
+  const std::set<referee::Rule> broken = rules_broken(
+      cluster, plan_of(cluster, "place a n\nplace b n\nplace c n gpus 0 1\nplace d n gpus 0 1\nplace e n\n"));
   EXPECT_EQ(broken,
             (std::set<referee::Rule>{referee::Rule::kCapacity, referee::Rule::kDevices, referee::Rule::kTimeout}));
 }
@@ -158,8 +162,8 @@ Departures random_departures(std::mt19937& random) {
 }
 
 // `request(amount)` is the part of a pod that asks for so much, `size(amount)` that of a node that has it.
-World world_of(const Departures& d, const std::string& node,
-               const std::function<std::string(std::int64_t, bool)>& request) {
+Case case_of(const Departures& d, const std::string& node,
+             const std::function<std::string(std::int64_t, bool)>& request) {
   std::string line = R"({"format":"muster/v1","time":1000,"nodes":[{"name":"n",)" + node + R"(}],"pods":[)";
   const auto add = [&](const std::string& name, std::int64_t amount, const std::string& status) {
     const bool is_there = status != "pending";
@@ -170,10 +174,10 @@ World world_of(const Departures& d, const std::string& node,
   for (std::size_t i = 0; i < d.staying.size(); ++i) add("s" + std::to_string(i), d.staying[i], "running");
   for (std::size_t i = 0; i < d.leaving.size(); ++i) add("l" + std::to_string(i), d.leaving[i], "releasing");
   for (std::size_t i = 0; i < d.arriving.size(); ++i) add("w" + std::to_string(i), d.arriving[i], "pending");
-  return World(line + "]}");
+  return Case::of_line(line + "]}");
 }
 
-Plan plan_of(const World& world, const Departures& d, const std::string& devices) {
+Plan plan_of(const Case& cluster, const Departures& d, const std::string& devices) {
   std::string text;
   for (std::size_t w = 0; w < d.arriving.size(); ++w) {
     text += "place w" + std::to_string(w) + " n " + devices + " after";
@@ -182,7 +186,7 @@ Plan plan_of(const World& world, const Departures& d, const std::string& devices
     }
     text += "\n";
   }
-  return world.plan(text);
+  return plan_of(cluster, text);
 }
 
 TEST(Referee, ChecksCapacityInEveryOrderOfDeparturesAsExhaustiveSearchDoes) {
@@ -190,13 +194,14 @@ TEST(Referee, ChecksCapacityInEveryOrderOfDeparturesAsExhaustiveSearchDoes) {
   int fitting = 0;
   for (int trial = 0; trial < 3000; ++trial) {
     const Departures d = random_departures(random);
-    const World world =
-        world_of(d, R"("resources":{"cpu":)" + std::to_string(d.capacity) + "}",
-                 [](std::int64_t amount, bool) { return R"("resources":{"cpu":)" + std::to_string(amount) + "}"; });
-    const Plan plan = plan_of(world, d, "");
+    const Case cluster =
+        case_of(d, R"("resources":{"cpu":)" + std::to_string(d.capacity) + "}",
+                [](std::int64_t amount, bool) { return R"("resources":{"cpu":)" + std::to_string(amount) + "}"; });
+    const Plan plan = plan_of(cluster, d, "");
     fitting += always_fits(d) ? 1 : 0;
-    ASSERT_EQ(rules_broken(world, plan).contains(referee::Rule::kCapacity), !always_fits(d)) << trial << "\n"
-                                                                                             << told(world.check(plan));
+    ASSERT_EQ(rules_broken(cluster, plan).contains(referee::Rule::kCapacity), !always_fits(d))
+        << trial << "\n"
+        << text_of(cluster.check(plan));
   }
   EXPECT_GT(fitting, 300);
   EXPECT_LT(fitting, 2700);
@@ -207,15 +212,16 @@ TEST(Referee, ChecksDevicesInEveryOrderOfDeparturesAsExhaustiveSearchDoes) {
   int fitting = 0;
   for (int trial = 0; trial < 3000; ++trial) {
     const Departures d = random_departures(random);
-    const World world = world_of(d, R"("gpus":{"count":1,"memory":")" + std::to_string(d.capacity) + R"(Mi"})",
+    const Case cluster = case_of(d, R"("gpus":{"count":1,"memory":")" + std::to_string(d.capacity) + R"(Mi"})",
                                  [](std::int64_t amount, bool is_there) {
                                    return R"("gpu":{"memory":")" + std::to_string(amount) + R"(Mi"})" +
                                           (is_there ? R"(,"gpus":[0])" : "");
                                  });
-    const Plan plan = plan_of(world, d, "gpus 0");
+    const Plan plan = plan_of(cluster, d, "gpus 0");
     fitting += always_fits(d) ? 1 : 0;
-    ASSERT_EQ(rules_broken(world, plan).contains(referee::Rule::kDevices), !always_fits(d)) << trial << "\n"
-                                                                                            << told(world.check(plan));
+    ASSERT_EQ(rules_broken(cluster, plan).contains(referee::Rule::kDevices), !always_fits(d))
+        << trial << "\n"
+        << text_of(cluster.check(plan));
   }
   EXPECT_GT(fitting, 300);
   EXPECT_LT(fitting, 2700);

@@ -1,6 +1,6 @@
 // Rule NotInVain, and how low rule Reclaim lets a queue be taken: evictions that some other rule makes necessary pass,
 // and are in vain as soon as that rule no longer asks for them.
-#include "test/model/referee_world.h"
+#include "test/model/breaches.h"
 
 namespace muster::test {
 namespace {

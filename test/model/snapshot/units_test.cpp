@@ -5,7 +5,7 @@
 #include "model/objective/gang_units.h"
 #include "model/objective/level_values.h"
 #include "model/objective/subset_sums.h"
-#include "test/support/built_problem.h"
+#include "test/support/case.h"
 
 namespace muster {
 namespace {
@@ -87,7 +87,7 @@ TEST(SubsetSum, CapacityOfAnySizeCostsNoMoreMemoryThanItsSums) {
             (Work{1} << 61) + 1);
 }
 
-Units units_of(const BuiltProblem& built, std::string_view gang, const std::vector<std::string_view>& names) {
+Units units_of(const test::Case& built, std::string_view gang, const std::vector<std::string_view>& names) {
   std::vector<PodIndex> present;
   for (const std::string_view name : names) present.push_back(built.pod(name));
   return gang_units(*built, built.gang(gang), present);
@@ -96,8 +96,8 @@ Units units_of(const BuiltProblem& built, std::string_view gang, const std::vect
 const std::string kNode = R"("nodes":[{"name":"n","resources":{"cpu":10,"memory":100},"gpus":{"count":4}}],)";
 
 TEST(GangUnits, MinimumIsTheLeastWorkAndEveryPodBeyondItOneMore) {
-  const BuiltProblem built(kNode +
-                           R"("gangs":[{"name":"g","minMember":2}],"pods":[{"name":"a","gang":"g","gpu":{"count":3}},
+  const test::Case built(kNode +
+                         R"("gangs":[{"name":"g","minMember":2}],"pods":[{"name":"a","gang":"g","gpu":{"count":3}},
       {"name":"b","gang":"g","gpu":{"count":1}},{"name":"c","gang":"g","gpu":{"count":2}},
       {"name":"d","gang":"g","resources":{"cpu":5}}])");
   EXPECT_EQ(units_of(built, "g", {"a", "b", "c"}), (Units{{3000, 0}, {3000, 0}}));
@@ -106,14 +106,14 @@ TEST(GangUnits, MinimumIsTheLeastWorkAndEveryPodBeyondItOneMore) {
 }
 
 TEST(GangUnits, SucceededPodsSatisfyWithoutWork) {
-  const BuiltProblem built(kNode +
-                           R"("gangs":[{"name":"g","minMember":2}],"pods":[{"name":"a","gang":"g","gpu":{"count":3}},
+  const test::Case built(kNode +
+                         R"("gangs":[{"name":"g","minMember":2}],"pods":[{"name":"a","gang":"g","gpu":{"count":3}},
       {"name":"b","gang":"g","gpu":{"count":1}},{"name":"c","gang":"g","status":"succeeded","gpu":{"count":2}}])");
   EXPECT_EQ(units_of(built, "g", {"a", "b"}), (Units{{1000, 0}, {3000, 0}}));
 }
 
 TEST(GangUnits, InnerGroupCountsItsCheapestChildren) {
-  const BuiltProblem built(
+  const test::Case built(
       kNode + R"("gangs":[{"name":"g","minSubgroups":1,"subgroups":[{"name":"x"},{"name":"y","minMember":2}]}],"pods":[
       {"name":"x0","gang":"g","subgroup":"x","gpu":{"count":4}},{"name":"y0","gang":"g",
       "subgroup":"y","gpu":{"count":1}},
@@ -125,8 +125,8 @@ TEST(GangUnits, InnerGroupCountsItsCheapestChildren) {
 }
 
 TEST(GangUnits, GangThatNeedsNothingHasAnEmptyFirstUnit) {
-  const BuiltProblem built(
-      kNode + R"("gangs":[{"name":"g","minMember":0}],"pods":[{"name":"a","gang":"g","gpu":{"count":3}}])");
+  const test::Case built(kNode +
+                         R"("gangs":[{"name":"g","minMember":0}],"pods":[{"name":"a","gang":"g","gpu":{"count":3}}])");
   EXPECT_EQ(units_of(built, "g", {"a"}), (Units{{0, 0}, {3000, 0}}));
 }
 

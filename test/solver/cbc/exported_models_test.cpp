@@ -23,7 +23,7 @@
 namespace muster::cbc {
 namespace {
 
-using test::Cluster;
+using test::Case;
 using test::ExactFormulation;
 
 class TemporaryFolder {
@@ -63,14 +63,14 @@ std::optional<double> optimum_by_command(const std::filesystem::path& folder) {
 }
 
 // What the portfolio writes as `model.mps` for the cluster; none if it proves its plan without a model.
-std::optional<lp::Milp> exported_model(portfolio::Portfolio& portfolio, const Cluster& cluster,
+std::optional<lp::Milp> exported_model(portfolio::Portfolio& portfolio, const Case& cluster,
                                        const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / "model.mps";
   std::filesystem::remove(path);
   portfolio::SolveOptions options;
   options.deadline = portfolio::Clock::now() + std::chrono::seconds(2);
   options.write_model = path.string();
-  portfolio.solve(*cluster.snapshot, cluster.problem, options);
+  portfolio.solve(cluster.snapshot(), cluster.problem(), options);
   if (!std::filesystem::exists(path)) return std::nullopt;
   std::optional<lp::Milp> milp = test::read_mps(path.string());
   EXPECT_TRUE(milp);
@@ -92,8 +92,8 @@ TEST(ExportedModels, TheCbcCommandFindsTheSameOptimum) {
   int models = 0;
   for (std::uint32_t seed = 1; models < wanted; ++seed) {
     ASSERT_LT(seed, 100U + 50U * static_cast<std::uint32_t>(wanted)) << "hardly any cluster needs a model";
-    const Cluster cluster = test::any_cluster(seed);
-    SCOPED_TRACE(cluster.line);
+    const Case cluster = test::any_cluster(seed);
+    SCOPED_TRACE(cluster.line());
     const std::optional<lp::Milp> milp = exported_model(portfolio, cluster, folder.path());
     if (!milp) continue;
     const MilpAnswer answer = test::solve_exactly(backend, *milp);
@@ -130,8 +130,8 @@ TEST(ExportedModels, ReadBackFromTheirFilesTheyAreTheSame) {
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "model.mps").string();
   for (std::uint32_t seed = 1; seed <= 30; ++seed) {
-    const Cluster cluster = test::any_cluster(seed);
-    SCOPED_TRACE(cluster.line);
+    const Case cluster = test::any_cluster(seed);
+    SCOPED_TRACE(cluster.line());
     ExactFormulation f(cluster);
     if (!f.is_listed) continue;
     for (const LevelId& id : f.ids) {

@@ -4,14 +4,17 @@
 
 #include "model/objective/level_bounds.h"
 #include "test/solver/exact_formulation.h"
-#include "test/solver/scene.h"
+#include "test/solver/master_case.h"
 
 namespace muster::choice {
 namespace {
 
-ChoiceInput input_of(const test::Scene& scene) {
-  return {scene.cluster.problem, scene.cluster.shares,    scene.rules,      scene.sub.demand,
-          scene.sub.zones,       scene.sub.anti_affinity, scene.sub.before, scene.sub.base};
+using test::MasterCase;
+using test::nodes_with;
+
+ChoiceInput input_of(const MasterCase& scene) {
+  return {*scene.cluster,  scene.cluster.shares(),  scene.rules,      scene.sub.demand,
+          scene.sub.zones, scene.sub.anti_affinity, scene.sub.before, scene.sub.base};
 }
 
 struct Chosen {
@@ -21,13 +24,13 @@ struct Chosen {
   std::int64_t evicted = 0;  // pods
 };
 
-Chosen choose(const test::Scene& scene) {
+Chosen choose(const MasterCase& scene) {
   cbc::Backend backend(MUSTER_BINARY);
   ChoiceModel model(input_of(scene));
   const Deadline deadline(Deadline::Clock::now() + std::chrono::seconds(20), false);
   if (!model.formulate(deadline)) return {};
-  Chosen chosen{model.choose(trivial_bounds(scene.cluster.problem, scene.cluster.shares), {}, deadline, backend),
-                level_ids(scene.cluster.problem)};
+  Chosen chosen{model.choose(trivial_bounds(*scene.cluster, scene.cluster.shares()), {}, deadline, backend),
+                level_ids(*scene.cluster)};
   if (!chosen.choice.solution) return chosen;
   for (const formulation::CellIndex cell : scene.sub.demand.cells.indices())
     if (scene.sub.demand.cells[cell].moves.is_none()) chosen.pods += chosen.choice.solution->pods[cell];
@@ -36,20 +39,20 @@ Chosen choose(const test::Scene& scene) {
   return chosen;
 }
 
-std::string running(const std::string& name, int gpus, const std::string& node) {
-  return R"({"name":")" + name + R"(","priority":10,"gpu":{"count":)" + std::to_string(gpus) + R"(},"node":")" + node +
-         R"(","started":0})";
-}
-
-// Two nodes of four GPUs; two pods run on each, of which one has two GPUs and the other one.
-std::string pods_of_two_nodes() {
-  return running("a", 2, "m") + "," + running("b", 1, "m") + "," + running("c", 2, "n") + "," + running("d", 1, "n");
+// Two nodes of four GPUs; two pods run on each, of which one has two GPUs and the other one. A pod waits.
+test::Cluster two_nodes(int asks, int priority) {
+  constexpr const char* kRuns = R"("priority":10,"started":0)";
+  return nodes_with({{"m", 4}, {"n", 4}})
+      .running("a", "m", 2, kRuns)
+      .running("b", "m", 1, kRuns)
+      .running("c", "n", 2, kRuns)
+      .running("d", "n", 1, kRuns)
+      .pod("w", asks, R"("priority":)" + std::to_string(priority));
 }
 
 TEST(Choice, PlacesWhatFitsOnceOthersHaveMovedWithoutEvictingThem) {
   // Two GPUs are free, one on each node: together only after a move.
-  const test::Scene scene(test::cluster_of(test::node_line("m", 4) + "," + test::node_line("n", 4),
-                                           pods_of_two_nodes() + R"(,{"name":"w","priority":10,"gpu":{"count":2}})"));
+  const MasterCase scene(two_nodes(2, 10));
   const Chosen chosen = choose(scene);
   ASSERT_TRUE(chosen.choice.solution.has_value());
   EXPECT_EQ(chosen.pods, 1);
@@ -59,8 +62,7 @@ TEST(Choice, PlacesWhatFitsOnceOthersHaveMovedWithoutEvictingThem) {
 
 TEST(Choice, EvictsTheLeastThatMakesRoom) {
   // Four GPUs for a pod of higher priority: two are free, two have to be evicted.
-  const test::Scene scene(test::cluster_of(test::node_line("m", 4) + "," + test::node_line("n", 4),
-                                           pods_of_two_nodes() + R"(,{"name":"w","priority":20,"gpu":{"count":4}})"));
+  const MasterCase scene(two_nodes(4, 20));
   const Chosen chosen = choose(scene);
   ASSERT_TRUE(chosen.choice.solution.has_value());
   EXPECT_EQ(chosen.pods, 1);
@@ -68,8 +70,7 @@ TEST(Choice, EvictsTheLeastThatMakesRoom) {
 }
 
 TEST(Choice, AdmitsNoPodThatFitsOnNoEmptyNode) {
-  const test::Scene scene(test::cluster_of(test::node_line("m", 4) + "," + test::node_line("n", 4),
-                                           pods_of_two_nodes() + R"(,{"name":"w","priority":20,"gpu":{"count":5}})"));
+  const MasterCase scene(two_nodes(5, 20));
   const Chosen chosen = choose(scene);
   EXPECT_EQ(chosen.pods, 0);
   EXPECT_EQ(chosen.evicted, 0);
@@ -77,9 +78,7 @@ TEST(Choice, AdmitsNoPodThatFitsOnNoEmptyNode) {
 
 // Two GPUs are free, one on each node; without moves one pod of one GPU has to go.
 TEST(Choice, KnowsWherePodsAreThatMayNotBeMoved) {
-  const test::Scene scene(test::cluster_of(test::node_line("m", 4) + "," + test::node_line("n", 4),
-                                           pods_of_two_nodes() + R"(,{"name":"w","priority":20,"gpu":{"count":2}})",
-                                           R"(,"policy":{"actions":["place","preempt"]})"));
+  const MasterCase scene(two_nodes(2, 20).policy(R"("actions":["place","preempt"])"));
   const Chosen chosen = choose(scene);
   ASSERT_TRUE(chosen.choice.solution.has_value());
   EXPECT_EQ(chosen.pods, 1);
@@ -88,9 +87,7 @@ TEST(Choice, KnowsWherePodsAreThatMayNotBeMoved) {
 }
 
 TEST(Choice, KnowsThatFreeGpusOfTwoNodesAreNotOfOne) {
-  const test::Scene scene(test::cluster_of(test::node_line("m", 4) + "," + test::node_line("n", 4),
-                                           pods_of_two_nodes() + R"(,{"name":"w","priority":20,"gpu":{"count":2}})",
-                                           R"(,"policy":{"actions":["place"]})"));
+  const MasterCase scene(two_nodes(2, 20).policy(R"("actions":["place"])"));
   EXPECT_EQ(choose(scene).pods, 0);
 }
 
@@ -100,7 +97,7 @@ TEST(Choice, BoundsTheOptimumOfTheExactModel) {
   const Deadline::Clock::time_point far = Deadline::Clock::now() + std::chrono::hours(1);
   int compared = 0, equal = 0;
   for (std::uint32_t seed = 2; seed < 242; seed += 3) {
-    const test::Scene scene(test::any_cluster(seed));
+    const MasterCase scene(test::any_cluster(seed));
     test::ExactFormulation exact(scene.cluster);
     if (!exact.is_listed || !exact.candidates.complete) continue;
     const Chosen chosen = choose(scene);

@@ -7,26 +7,24 @@
 #include <gtest/gtest.h>
 
 #include "solver/column_generation/demand_side.h"
-#include "test/solver/scene.h"
+#include "test/solver/master_case.h"
 
 namespace muster::column_generation {
 namespace {
 
-using test::cluster_of;
-using test::node_line;
-using test::pod_lines;
-using test::Scene;
+using test::MasterCase;
+using test::nodes_with;
 
 struct Prices {
-  Prices(const std::string& nodes, const std::string& pods, const std::string& rest = "")
-      : scene(cluster_of(nodes, pods, rest)),
+  explicit Prices(const test::Cluster& cluster)
+      : scene(cluster),
         work(scene.formulated(LevelKind::kWork)),
         backend(MUSTER_BINARY),
         task{work, 1, test::no_deadline(), 100} {}
 
   // The price of one pod of that name, in a room that it fits into.
   double of(const std::string& pod, const std::vector<double>& price) const {
-    const PodClassIndex wanted = scene.cluster.problem.pods[scene.pod(pod)].pod_class;
+    const PodClassIndex wanted = scene.cluster->pods[scene.pod(pod)].pod_class;
     for (const formulation::ResidualClassIndex room : scene.sub.supply.rooms.indices())
       for (const formulation::DemandIndex d : scene.sub.supply.rooms[room].demands)
         if (scene.sub.demand.classes[d].pod_class == wanted)
@@ -38,7 +36,7 @@ struct Prices {
     return std::vector<double>(scene.sub.demand.classes.size(), price);
   }
 
-  Scene scene;
+  MasterCase scene;
   lp::LinearExpression work;
   cbc::Backend backend;
   PricingTask task;
@@ -46,15 +44,14 @@ struct Prices {
 
 // Three pods for two GPUs: one more GPU would be worth what a pod is.
 TEST(PricesInSum, AreWhatAPodIsWorthWhereDevicesAreScarce) {
-  Prices prices(node_line("a", 1) + "," + node_line("b", 1), pod_lines("p", 3, R"("gpu":{"count":1})"));
+  Prices prices(nodes_with({{"a", 1}, {"b", 1}}).pods("p", 3, 1));
   const std::vector<double> price = aggregate_prices(prices.scene.sub, prices.task, prices.backend);
   EXPECT_NEAR(prices.of("p-0", price), 1000, 1e-6);
 }
 
 // Devices are scarce for pods that take all of one; the cores that others ask for are not.
 TEST(PricesInSum, AreNothingForPodsThatFindRoomAnyway) {
-  Prices prices(node_line("a", 1) + "," + node_line("b", 1),
-                pod_lines("p", 5, R"("gpu":{"count":1})") + "," + pod_lines("c", 2, R"("resources":{"cpu":1})"));
+  Prices prices(nodes_with({{"a", 1}, {"b", 1}}).pods("p", 5, 1).pods("c", 2, R"("resources":{"cpu":1})"));
   const std::vector<double> price = aggregate_prices(prices.scene.sub, prices.task, prices.backend);
   EXPECT_NEAR(prices.of("p-0", price), 1000, 1e-6);
   EXPECT_NEAR(prices.of("c-0", price), 0, 1e-6);
@@ -62,14 +59,14 @@ TEST(PricesInSum, AreNothingForPodsThatFindRoomAnyway) {
 
 // 19 halves of ten GPUs: all fit, so nothing is scarce. Nine tenths of the GPUs are nine, which are half a GPU short.
 TEST(PricesInSum, ComeFromSmallerSumsWhereAllFits) {
-  Prices prices(node_line("a", 5) + "," + node_line("b", 5), pod_lines("p", 19, R"("gpu":{"fraction":0.5})"));
+  Prices prices(nodes_with({{"a", 5}, {"b", 5}}).pods("p", 19, R"("gpu":{"fraction":0.5})"));
   const std::vector<double> price = aggregate_prices(prices.scene.sub, prices.task, prices.backend);
   EXPECT_NEAR(prices.of("p-0", price), 500, 1e-6);
 }
 
 // A pod may be bought: what is cheaper than it is worth is bought, and costs that; no pod pays more than it costs.
 TEST(PricesOfPods, AreThoseThatAreKnown) {
-  Prices prices(node_line("a", 1) + "," + node_line("b", 1), pod_lines("p", 3, R"("gpu":{"count":1})"));
+  Prices prices(nodes_with({{"a", 1}, {"b", 1}}).pods("p", 3, 1));
   const auto price_at = [&](double known) {
     return prices.of("p-0", prices_of_pods(prices.scene.sub, prices.task, prices.all_pods(known), prices.backend));
   };
@@ -80,7 +77,7 @@ TEST(PricesOfPods, AreThoseThatAreKnown) {
 }
 
 TEST(PricesOfPods, AreOfAllRows) {
-  Prices prices(node_line("a", 1), pod_lines("p", 3, R"("gpu":{"count":1})"));
+  Prices prices(nodes_with({{"a", 1}}).pods("p", 3, 1));
   EXPECT_EQ(prices_of_pods(prices.scene.sub, prices.task, prices.all_pods(400), prices.backend).size(),
             static_cast<std::size_t>(prices.scene.sub.formulation->model().rows()));
 }
@@ -90,8 +87,9 @@ TEST(PricesOfPods, AreOfAllRows) {
 // With a limit on the queue, whose row comes after those of the rooms.
 struct Sides : Prices {
   Sides()
-      : Prices(node_line("a", 2) + "," + node_line("b", 4), pod_lines("p", 9, R"("queue":"q","gpu":{"count":1})"),
-               R"(,"queues":[{"name":"q","gpu":{"limit":4}}])") {
+      : Prices(nodes_with({{"a", 2}, {"b", 4}})
+                   .pods("p", 9, 1, R"("queue":"q")")
+                   .with(R"("queues":[{"name":"q","gpu":{"limit":4}}])")) {
     for (const formulation::ResidualClassIndex room : scene.sub.supply.rooms.indices())
       scene.sub.pool.add(room, {{{formulation::DemandIndex(0), {0}, -1}}, {{formulation::DemandIndex(0), 1}}, {}, 0});
     scene.sub.add_new_columns();

@@ -7,27 +7,24 @@
 
 #include <gtest/gtest.h>
 
-#include "test/solver/scene.h"
+#include "test/solver/master_case.h"
 
 namespace muster::column_generation {
 namespace {
 
-using test::cluster_of;
-using test::node_line;
-using test::pod_lines;
-using test::Scene;
+using test::MasterCase;
 
 // Nodes of so many GPUs each.
-std::string nodes_of(const std::vector<int>& gpus) {
-  std::string lines;
+test::Cluster numbered_nodes(const std::vector<int>& gpus) {
+  test::Cluster cluster;
   for (std::size_t i = 0; i < gpus.size(); ++i)
-    lines += (i == 0 ? "" : ",") + node_line("n" + std::to_string(i), gpus[i]);
-  return lines;
+    cluster.node("n" + std::to_string(i), gpus[i], R"("resources":{"cpu":64,"memory":"64Gi"})");
+  return cluster;
 }
 
 struct Generated {
-  Generated(const std::vector<int>& gpus, const std::string& pods, std::size_t most_blocks)
-      : scene(cluster_of(nodes_of(gpus), pods)),
+  Generated(const test::Cluster& cluster, std::size_t most_blocks)
+      : scene(cluster),
         work(scene.formulated(LevelKind::kWork)),
         backend(MUSTER_BINARY),
         task{work, 1, test::no_deadline(), 100},
@@ -37,7 +34,7 @@ struct Generated {
     return price_blocks(scene.sub, blocks, task, backend, [](const Priced&) { return false; });
   }
 
-  Scene scene;
+  MasterCase scene;
   lp::LinearExpression work;
   cbc::Backend backend;
   PricingTask task;
@@ -45,7 +42,7 @@ struct Generated {
 };
 
 TEST(MakeBlocks, HoldEveryRoomOnceAndNeighboursInSizeTogether) {
-  const Generated g({1, 7, 2, 8, 3, 6}, pod_lines("p", 3, R"("gpu":{"count":1})"), 3);
+  const Generated g(numbered_nodes({1, 7, 2, 8, 3, 6}).pods("p", 3, 1), 3);
   ASSERT_EQ(g.blocks.blocks.size(), 3U);
   std::vector<std::vector<std::size_t>> gpus;
   for (const Blocks::Block& block : g.blocks.blocks) {
@@ -56,9 +53,10 @@ TEST(MakeBlocks, HoldEveryRoomOnceAndNeighboursInSizeTogether) {
   EXPECT_EQ(gpus, (std::vector<std::vector<std::size_t>>{{1, 2}, {3, 6}, {7, 8}}));
 }
 
-void expect_limit(const std::vector<int>& gpus, const std::string& pods, double best) {
-  for (const std::size_t most_blocks : {std::size_t{1}, std::size_t{2}, gpus.size()}) {
-    Generated g(gpus, pods, most_blocks);
+void expect_limit(const test::Cluster& cluster, double best) {
+  const std::size_t nodes = test::Case(cluster)->nodes.size();
+  for (const std::size_t most_blocks : {std::size_t{1}, std::size_t{2}, nodes}) {
+    Generated g(cluster, most_blocks);
     const Priced priced = g.price();
     EXPECT_GE(priced.dual_bound, best) << most_blocks << " blocks: a bound that is false";
     EXPECT_LE(priced.dual_bound, best + 1) << most_blocks << " blocks";
@@ -68,21 +66,20 @@ void expect_limit(const std::vector<int>& gpus, const std::string& pods, double 
 
 // Each node of three GPUs holds one pod of two, though 6 GPUs in total would hold three of them.
 TEST(PriceBlocks, KnowThatWholeDevicesOfANodeAreNotDivided) {
-  expect_limit({3, 3, 1}, pod_lines("p", 4, R"("gpu":{"count":2})"), 4000);
+  expect_limit(numbered_nodes({3, 3, 1}).pods("p", 4, 2), 4000);
 }
 
 // One pod of 0.6 on each of three devices.
 TEST(PriceBlocks, KnowThatADeviceIsNotSharedBeyondItsEnd) {
-  expect_limit({1, 2}, pod_lines("p", 5, R"("gpu":{"fraction":0.6})"), 1800);
+  expect_limit(numbered_nodes({1, 2}).pods("p", 5, R"("gpu":{"fraction":0.6})"), 1800);
 }
 
-TEST(PriceBlocks, CountNoMoreThanThereIs) { expect_limit({4, 5, 6}, pod_lines("p", 7, R"("gpu":{"count":1})"), 7000); }
+TEST(PriceBlocks, CountNoMoreThanThereIs) { expect_limit(numbered_nodes({4, 5, 6}).pods("p", 7, 1), 7000); }
 
 // At no price at all each room is worth nothing, and each pod that some node could take all of its work: two of two
 // GPUs and seven of one, 2 x 2000 + 7 x 1000, though there are seven GPUs. Any prices give a bound.
 TEST(FillBlocks, GiveABoundAtAnyPricesAndOneColumnABlock) {
-  Generated g({3, 3, 1},
-              pod_lines("two", 4, R"("gpu":{"count":2})") + "," + pod_lines("one", 7, R"("gpu":{"count":1})"), 2);
+  Generated g(numbered_nodes({3, 3, 1}).pods("two", 4, 2).pods("one", 7, 1), 2);
   g.scene.sub.stability_center.assign(static_cast<std::size_t>(g.scene.sub.formulation->model().rows()), 0.0);
   const Priced at_nothing = fill_blocks(g.scene.sub, g.blocks, g.task, g.backend);
   EXPECT_NEAR(at_nothing.dual_bound, 11'000, 0.01);
@@ -95,7 +92,7 @@ TEST(FillBlocks, GiveABoundAtAnyPricesAndOneColumnABlock) {
 }
 
 TEST(FillBlocks, HaveNothingToSayWithoutPrices) {
-  Generated g({3, 3, 1}, pod_lines("p", 4, R"("gpu":{"count":2})"), 2);
+  Generated g(numbered_nodes({3, 3, 1}).pods("p", 4, 2), 2);
   const Priced priced = fill_blocks(g.scene.sub, g.blocks, g.task, g.backend);
   EXPECT_TRUE(priced.x.empty());
   EXPECT_EQ(priced.dual_bound, lp::kInfinity);
@@ -103,7 +100,7 @@ TEST(FillBlocks, HaveNothingToSayWithoutPrices) {
 
 // Ten nodes alike, and a node of another kind, of which there are no columns.
 struct Dealt : Generated {
-  Dealt() : Generated({2, 2, 2, 2, 2, 2, 2, 2, 2, 2}, pod_lines("p", 9, R"("gpu":{"count":1})"), 1) {
+  Dealt() : Generated(numbered_nodes({2, 2, 2, 2, 2, 2, 2, 2, 2, 2}).pods("p", 9, 1), 1) {
     const formulation::ResidualClassIndex room(0);
     scene.sub.pool.add(room, {{{formulation::DemandIndex(0), {0}, -1}}, {{formulation::DemandIndex(0), 1}}, {}, 0});
     scene.sub.pool.add(room, {{{formulation::DemandIndex(0), {0}, -1}, {formulation::DemandIndex(0), {1}, -1}},
@@ -134,7 +131,7 @@ TEST(DealBlocks, LeaveNodesAloneForWhichNothingIsChosen) {
 
 // Four nodes of which a sample takes one, the third in size: it stands for four of three GPUs.
 TEST(SampleOf, StandsForAllRooms) {
-  Generated g({1, 2, 3, 30}, pod_lines("p", 100, R"("gpu":{"count":1})"), 1);
+  Generated g(numbered_nodes({1, 2, 3, 30}).pods("p", 100, 1), 1);
   Blocks sample = sample_of(g.scene.sub, g.blocks, 1);
   ASSERT_EQ(sample.blocks.size(), 1U);
   EXPECT_EQ(sample.blocks[0].rooms.size(), 1U);

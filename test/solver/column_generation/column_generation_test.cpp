@@ -7,15 +7,13 @@
 
 #include <gtest/gtest.h>
 
-#include "test/solver/scene.h"
+#include "test/solver/master_case.h"
 
 namespace muster::column_generation {
 namespace {
 
-using test::cluster_of;
-using test::node_line;
-using test::pod_lines;
-using test::Scene;
+using test::MasterCase;
+using test::nodes_with;
 
 // maximise 3x + 2y, x + y <= 4, x >= 1, both in 0..3; a column that is a configuration, which pricing proposes.
 lp::Milp small_lp() {
@@ -56,8 +54,8 @@ TEST(BoundOfPrices, TakesPricesOfTheWrongSignForNone) {
 TEST(Between, IsThatPartOfTheCenter) { EXPECT_EQ(between({10, 0}, {20, 8}, 0.25), (std::vector<double>{17.5, 6})); }
 
 // What column generation says of the level `work`, and what it is known to be at most.
-void expect_limit(const std::string& nodes, const std::string& pods, double best, const std::string& rest = "") {
-  Scene scene(cluster_of(nodes, pods, rest));
+void expect_limit(const test::Cluster& cluster, double best) {
+  MasterCase scene(cluster);
   const lp::LinearExpression work = scene.formulated(LevelKind::kWork);
   cbc::Backend backend(MUSTER_BINARY);
   const Priced priced = price_columns(scene.sub, {work, 1, test::no_deadline(), 100}, backend);
@@ -71,44 +69,43 @@ void expect_limit(const std::string& nodes, const std::string& pods, double best
 
 // Three GPUs hold one pod of two, although two pods need only four thirds of a node in total.
 TEST(PriceColumns, KnowsThatWholeDevicesOfANodeAreNotDivided) {
-  expect_limit(node_line("n", 3), pod_lines("p", 2, R"("gpu":{"count":2})"), 2000);
+  expect_limit(nodes_with({{"n", 3}}).pods("p", 2, 2), 2000);
 }
 
 // Of pods of 0.6 one fits on a device: two of the three on two nodes of one GPU.
 TEST(PriceColumns, KnowsThatADeviceIsNotSharedBeyondItsEnd) {
-  expect_limit(node_line("a", 1) + "," + node_line("b", 1), pod_lines("p", 3, R"("gpu":{"fraction":0.6})"), 1200);
+  expect_limit(nodes_with({{"a", 1}, {"b", 1}}).pods("p", 3, R"("gpu":{"fraction":0.6})"), 1200);
 }
 
 // Nodes of 3, 3 and 2 GPUs: each takes one pod of two, and the two GPUs that are left over one of one each.
 TEST(PriceColumns, MixesPodsOnNodes) {
-  expect_limit(node_line("a", 3) + "," + node_line("b", 3) + "," + node_line("c", 2),
-               pod_lines("two", 4, R"("gpu":{"count":2})") + "," + pod_lines("one", 3, R"("gpu":{"count":1})"), 8000);
+  expect_limit(nodes_with({{"a", 3}, {"b", 3}, {"c", 2}}).pods("two", 4, 2).pods("one", 3, 1), 8000);
 }
 
 // There is more room than pods: all of them, 3 x 1000 + 500.
 TEST(PriceColumns, CountsNoMoreThanThereIs) {
-  expect_limit(node_line("a", 8),
-               pod_lines("p", 3, R"("gpu":{"count":1})") + "," + pod_lines("s", 1, R"("gpu":{"fraction":0.5})"), 3500);
+  expect_limit(nodes_with({{"a", 8}}).pods("p", 3, 1).pods("s", 1, R"("gpu":{"fraction":0.5})"), 3500);
 }
 
 // The queue may use two GPUs of eight.
 TEST(PriceColumns, KeepsToTheLimitOfAQueue) {
-  expect_limit(node_line("a", 8), pod_lines("p", 5, R"("queue":"q","gpu":{"count":1})"), 2000,
-               R"(,"queues":[{"name":"q","gpu":{"limit":2}}])");
+  expect_limit(
+      nodes_with({{"a", 8}}).pods("p", 5, 1, R"("queue":"q")").with(R"("queues":[{"name":"q","gpu":{"limit":2}}])"),
+      2000);
 }
 
 // Two gangs of different kinds that need two GPUs each, and three GPUs: the relaxation admits one and a half.
 struct TwoGangs {
   TwoGangs()
-      : scene(cluster_of(node_line("n", 3),
-                         pod_lines("g", 2, R"("gang":"g","gpu":{"count":1})") + "," +
-                             pod_lines("h", 2, R"("gang":"h","gpu":{"count":1},"resources":{"cpu":1})"),
-                         R"(,"gangs":[{"name":"g","minMember":2},{"name":"h","minMember":2}])")),
+      : scene(nodes_with({{"n", 3}})
+                  .pods("g", 2, 1, R"("gang":"g")")
+                  .pods("h", 2, 1, R"("gang":"h","resources":{"cpu":1})")
+                  .with(R"("gangs":[{"name":"g","minMember":2},{"name":"h","minMember":2}])")),
         work(scene.formulated(LevelKind::kWork)),
         backend(MUSTER_BINARY),
         task{work, 1, test::no_deadline(), 100},
         priced(price_columns(scene.sub, task, backend)) {}
-  Scene scene;
+  MasterCase scene;
   lp::LinearExpression work;
   cbc::Backend backend;
   PricingTask task;
@@ -142,11 +139,10 @@ TEST(BranchOnGangs, ClosesBranchesThatCannotPassWhatIsKnown) {
 TEST(RestrictedMaster, HasNoFormulationWhereThereIsNoTimeForIt) {
   // Each pod is a gang of its own kind, so that there are more rows and columns than the builder's steps between two
   // looks at the clock.
-  std::string pods;
+  test::Cluster cluster = nodes_with({{"n", 1}});
   for (int i = 0; i < 600; ++i)
-    pods += (i == 0 ? "" : ",") + (R"({"name":"p)" + std::to_string(i)) + R"(","resources":{"cpu":")" +
-            std::to_string(100 + i) + R"(m"}})";
-  Scene scene(cluster_of(node_line("n", 1), pods));
+    cluster.pod("p" + std::to_string(i), R"("resources":{"cpu":")" + std::to_string(100 + i) + R"(m"})");
+  MasterCase scene(cluster);
   EXPECT_FALSE(scene.sub.formulate(false, {Deadline::Clock::now() - std::chrono::seconds(1), false}));
   EXPECT_FALSE(scene.sub.formulation);
   EXPECT_TRUE(scene.sub.formulate(false, test::no_deadline()));

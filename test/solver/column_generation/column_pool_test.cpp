@@ -5,22 +5,20 @@
 
 #include <gtest/gtest.h>
 
-#include "test/solver/scene.h"
+#include "test/solver/master_case.h"
 
 namespace muster::column_generation {
 namespace {
 
-using test::cluster_of;
-using test::node_line;
-using test::pod_lines;
-using test::Scene;
+using test::MasterCase;
+using test::nodes_with;
 
 constexpr formulation::DemandIndex kPod{0};
 constexpr formulation::ResidualClassIndex kRoom{0};
 
 // Two nodes of two GPUs, three pods of one: none, one or two pods on a node.
-struct Pool : Scene {
-  Pool() : Scene(cluster_of(node_line("a", 2) + "," + node_line("b", 2), pod_lines("p", 3, R"("gpu":{"count":1})"))) {}
+struct Pool : MasterCase {
+  Pool() : MasterCase(nodes_with({{"a", 2}, {"b", 2}}).pods("p", 3, 1)) {}
   static formulation::Configuration one_on(std::int32_t device) { return {{{kPod, {device}, -1}}, {{kPod, 1}}, {}, 0}; }
 };
 

@@ -11,32 +11,30 @@
 namespace muster::column_generation {
 namespace {
 
-using test::Cluster;
+using test::Case;
 using test::ExactFormulation;
 
 // One node, and the given number of pods of each size in thousandths of a core.
-Cluster cluster_of(const std::vector<std::pair<int, int>>& pods) {
-  std::string line = R"({"format":"muster/v1","time":1000000,"nodes":[{"name":"n","resources":{"cpu":8}}],"pods":[)";
-  std::string separator;
-  for (const auto& [size, count] : pods)
-    for (int pod = 0; pod < count; ++pod) {
-      line += separator + R"({"name":"p)" + std::to_string(size) + "-" + std::to_string(pod) +
-              R"(","resources":{"cpu":")" + std::to_string(size) + R"(m"}})";
-      separator = ",";
-    }
-  return *test::build_cluster(line + "]}");
+Case cluster_of(const std::vector<std::pair<int, int>>& pods) {
+  test::Cluster cluster;
+  cluster.node("n", R"("resources":{"cpu":8})");
+  for (const auto& [size, count] : pods) {
+    const std::string milli = std::to_string(size);
+    cluster.pods("p" + milli, count, R"("resources":{"cpu":")" + milli + R"(m"})");
+  }
+  return Case(cluster);
 }
 
 constexpr LevelId kFirst{LevelKind::kShare, 0}, kOther{LevelKind::kSeniority, 0};
 
 TEST(PriceMemory, KnowsNothingAtFirst) {
-  const Cluster cluster = cluster_of({{1000, 2}});
+  const Case cluster = cluster_of({{1000, 2}});
   const ExactFormulation f(cluster);
   EXPECT_TRUE(PriceMemory().recall(f.problem, f.demand, kFirst).empty());
 }
 
 TEST(PriceMemory, RecallsKindsOfPodsWhateverTheirOrder) {
-  const Cluster before = cluster_of({{1000, 2}, {2000, 3}}), after = cluster_of({{2000, 1}, {1000, 7}});
+  const Case before = cluster_of({{1000, 2}, {2000, 3}}), after = cluster_of({{2000, 1}, {1000, 7}});
   const ExactFormulation f(before), g(after);
   const auto price_of = [](const ExactFormulation& formulation, formulation::DemandIndex d) {
     return static_cast<double>(formulation.problem.pod_classes[formulation.demand.classes[d].pod_class].request[0]);
@@ -51,8 +49,8 @@ TEST(PriceMemory, RecallsKindsOfPodsWhateverTheirOrder) {
 }
 
 TEST(PriceMemory, RecallsNothingWhereMuchIsNew) {
-  const Cluster before = cluster_of({{1000, 5}}), nearly = cluster_of({{1000, 39}, {3000, 1}}),
-                other = cluster_of({{1000, 5}, {3000, 5}});
+  const Case before = cluster_of({{1000, 5}}), nearly = cluster_of({{1000, 39}, {3000, 1}}),
+             other = cluster_of({{1000, 5}, {3000, 5}});
   const ExactFormulation f(before), g(nearly), h(other);
   PriceMemory memory;
   memory.keep(f.problem, f.demand, kFirst, {4.0});
@@ -63,7 +61,7 @@ TEST(PriceMemory, RecallsNothingWhereMuchIsNew) {
 }
 
 TEST(PriceMemory, KeepsTheLastCycleAlone) {
-  const Cluster first = cluster_of({{1000, 5}}), second = cluster_of({{2000, 5}});
+  const Case first = cluster_of({{1000, 5}}), second = cluster_of({{2000, 5}});
   const ExactFormulation f(first), g(second);
   PriceMemory memory;
   memory.keep(f.problem, f.demand, kFirst, {4.0});

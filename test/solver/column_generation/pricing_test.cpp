@@ -13,11 +13,12 @@
 
 #include "test/solver/exact_formulation.h"
 #include "test/solver/random_cluster.h"
+#include "test/solver/random_milp.h"
 
 namespace muster::column_generation {
 namespace {
 
-using test::Cluster;
+using test::Case;
 using test::ExactFormulation;
 using test::pick;
 
@@ -55,8 +56,8 @@ template <class Visit>
 void for_each_pricing(std::uint32_t clusters, const Visit& visit) {
   std::mt19937 random(5);
   for (std::uint32_t seed = 1; seed <= clusters; ++seed) {
-    const Cluster cluster = test::any_cluster(seed);
-    SCOPED_TRACE(cluster.line);
+    const Case cluster = test::any_cluster(seed);
+    SCOPED_TRACE(cluster.line());
     const ExactFormulation f(cluster);
     for (const formulation::ResidualClass& room : f.supply.rooms) {
       std::size_t states = ExactFormulation::kMostConfigurations;
@@ -165,23 +166,18 @@ TEST(Pricing, WorthIsThatOfTheCountsAndTheBestComesFirst) {
 
 // A few kinds of pods, of each many times what fits, as it is where configurations are priced: the limit knows no
 // counts.
-Cluster crowded(std::mt19937& random) {
-  std::string line =
-      R"({"format":"muster/v1","time":1000000,"nodes":[{"name":"n","resources":{"cpu":32,"memory":"128Gi"},)";
-  line += R"("gpus":{"count":4,"memory":"40Gi"}}],"pods":[)";
+Case crowded(std::mt19937& random) {
+  test::Cluster cluster;
+  cluster.node("n", R"("resources":{"cpu":32,"memory":"128Gi"},"gpus":{"count":4,"memory":"40Gi"})");
   const char* const gpus[] = {R"({"count":1})",      R"({"count":2})",       R"({"fraction":0.3})",
                               R"({"fraction":0.7})", R"({"memory":"16Gi"})", R"({"fraction":0.5,"devices":2})"};
-  std::string separator;
   for (int shape = 0; shape < 5; ++shape) {
-    const std::string spec = R"(","resources":{"cpu":)" + std::to_string(pick(random, 2, 12)) + R"(,"memory":")" +
+    const std::string spec = R"("resources":{"cpu":)" + std::to_string(pick(random, 2, 12)) + R"(,"memory":")" +
                              std::to_string(pick(random, 4, 40)) + R"(Gi"},"gpu":)" +
-                             gpus[static_cast<std::size_t>(pick(random, 0, 5))] + "}";
-    for (int pod = 0; pod < 12; ++pod) {
-      line += separator + R"({"name":"p)" + std::to_string(shape) + "-" + std::to_string(pod) + spec;
-      separator = ",";
-    }
+                             gpus[static_cast<std::size_t>(pick(random, 0, 5))];
+    cluster.pods("p" + std::to_string(shape), 12, spec);
   }
-  return *test::build_cluster(line + "]}");
+  return Case(cluster);
 }
 
 TEST(Pricing, TheLimitIsNearTheBestOnAverage) {
@@ -189,7 +185,7 @@ TEST(Pricing, TheLimitIsNearTheBestOnAverage) {
   double limits = 0, found = 0;
   std::int64_t calls = 0;
   for (int round = 0; round < 40; ++round) {
-    const Cluster cluster = crowded(random);
+    const Case cluster = crowded(random);
     const ExactFormulation f(cluster);
     for (const formulation::ResidualClass& room : f.supply.rooms) {
       std::size_t states = 20'000;

@@ -16,7 +16,7 @@
 namespace muster::engine {
 namespace {
 
-using test::Cluster;
+using test::Case;
 
 MilpEngineOptions with_states(std::size_t most_states) {
   MilpEngineOptions options{
@@ -27,19 +27,19 @@ MilpEngineOptions with_states(std::size_t most_states) {
 }
 
 // Tiny problems, whose configurations could be listed, solved like large ones: priced.
-MilpOutcome solve_priced(const Cluster& cluster, const Candidate& incumbent, cbc::Backend& backend) {
-  return solve_milp(cluster.problem, cluster.shares, incumbent, backend, with_states(0));
+MilpOutcome solve_priced(const Case& cluster, const Candidate& incumbent, cbc::Backend& backend) {
+  return solve_milp(cluster.problem(), cluster.shares(), incumbent, backend, with_states(0));
 }
 // The same with blocks of rooms, and a sample of them first.
-MilpOutcome solve_in_blocks(const Cluster& cluster, const Candidate& incumbent, cbc::Backend& backend) {
+MilpOutcome solve_in_blocks(const Case& cluster, const Candidate& incumbent, cbc::Backend& backend) {
   MilpEngineOptions options = with_states(0);
   options.most_rooms = 0;
   options.most_blocks = 2;
   options.sampled_rooms = 1;
-  return solve_milp(cluster.problem, cluster.shares, incumbent, backend, options);
+  return solve_milp(cluster.problem(), cluster.shares(), incumbent, backend, options);
 }
-MilpOutcome solve_listed(const Cluster& cluster, const Candidate& incumbent, cbc::Backend& backend) {
-  return solve_milp(cluster.problem, cluster.shares, incumbent, backend,
+MilpOutcome solve_listed(const Case& cluster, const Candidate& incumbent, cbc::Backend& backend) {
+  return solve_milp(cluster.problem(), cluster.shares(), incumbent, backend,
                     with_states(test::ExactFormulation::kMostConfigurations));
 }
 
@@ -47,9 +47,9 @@ template <class Visit>
 void for_each_cluster(std::uint32_t first, std::uint32_t count, const Visit& visit) {
   cbc::Backend backend(MUSTER_BINARY);
   for (std::uint32_t seed = first; seed < first + count; ++seed) {
-    const Cluster cluster = test::any_cluster(seed);
-    SCOPED_TRACE(cluster.line);
-    visit(cluster, greedy::solve_greedy(cluster.problem, cluster.shares, {}), backend);
+    const Case cluster = test::any_cluster(seed);
+    SCOPED_TRACE(cluster.line());
+    visit(cluster, greedy::solve_greedy(cluster.problem(), cluster.shares(), {}), backend);
     if (testing::Test::HasFailure()) return;
   }
 }
@@ -60,9 +60,9 @@ bool is_short_of(const LevelId& id, std::int64_t value, std::int64_t bound) {
 
 TEST(MilpEngine, BoundsOfPricingHoldForTheProvenOptimum) {
   int bounds = 0;
-  for_each_cluster(1, 80, [&](const Cluster& cluster, const Candidate& greedy, cbc::Backend& backend) {
+  for_each_cluster(1, 80, [&](const Case& cluster, const Candidate& greedy, cbc::Backend& backend) {
     if (!test::ExactFormulation(cluster).is_listed) return;
-    const std::vector<LevelId> ids = level_ids(cluster.problem);
+    const std::vector<LevelId> ids = level_ids(cluster.problem());
     const MilpOutcome best = solve_listed(cluster, greedy, backend);
     for (const MilpOutcome& priced :
          {solve_priced(cluster, greedy, backend), solve_in_blocks(cluster, greedy, backend)}) {
@@ -91,15 +91,15 @@ bool has_plain_units(const Problem& problem) {
 
 // Of these the portfolio has bounds by sums alone.
 // Whether the level is formulated, and so are all before it.
-bool is_formulated(const Cluster& cluster, LevelKind kind) {
-  return kind < LevelKind::kWholeDomains || !cluster.snapshot->policy.has_whole_nodes();
+bool is_formulated(const Case& cluster, LevelKind kind) {
+  return kind < LevelKind::kWholeDomains || !cluster.snapshot().policy.has_whole_nodes();
 }
 
 TEST(MilpEngine, ListedProblemsOfPlainGangsAreSolvedToTheirBounds) {
   int solved = 0;
-  for_each_cluster(101, 200, [&](const Cluster& cluster, const Candidate& greedy, cbc::Backend& backend) {
-    if (!has_plain_units(cluster.problem) || !test::ExactFormulation(cluster).is_listed) return;
-    const std::vector<LevelId> ids = level_ids(cluster.problem);
+  for_each_cluster(101, 200, [&](const Case& cluster, const Candidate& greedy, cbc::Backend& backend) {
+    if (!has_plain_units(cluster.problem()) || !test::ExactFormulation(cluster).is_listed) return;
+    const std::vector<LevelId> ids = level_ids(cluster.problem());
     const MilpOutcome best = solve_listed(cluster, greedy, backend);
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (!is_formulated(cluster, ids[i].kind)) continue;
@@ -112,20 +112,19 @@ TEST(MilpEngine, ListedProblemsOfPlainGangsAreSolvedToTheirBounds) {
 }
 
 TEST(MilpEngine, PricingTellsOfNoDefectAndKeepsTheRules) {
-  for_each_cluster(201, 80, [](const Cluster& cluster, const Candidate& greedy, cbc::Backend& backend) {
+  for_each_cluster(201, 80, [](const Case& cluster, const Candidate& greedy, cbc::Backend& backend) {
     for (const MilpOutcome& priced :
          {solve_priced(cluster, greedy, backend), solve_in_blocks(cluster, greedy, backend)}) {
       EXPECT_EQ(priced.defects, std::vector<std::string>{});
-      for (const referee::Violation& v :
-           referee::check_plan(*cluster.snapshot, cluster.problem, cluster.shares, priced.best.plan))
+      for (const referee::Violation& v : cluster.check(priced.best.plan))
         ADD_FAILURE() << referee::rule_name(v.rule) << ", " << v.subject << ": " << v.message;
     }
   });
 }
 
 TEST(MilpEngine, IsNeverWorseThanItsIncumbent) {
-  for_each_cluster(301, 60, [](const Cluster& cluster, const Candidate& greedy, cbc::Backend& backend) {
-    const std::vector<LevelId> ids = level_ids(cluster.problem);
+  for_each_cluster(301, 60, [](const Case& cluster, const Candidate& greedy, cbc::Backend& backend) {
+    const std::vector<LevelId> ids = level_ids(cluster.problem());
     EXPECT_TRUE(compare(solve_priced(cluster, greedy, backend).best.levels, greedy.levels, ids) >= 0);
     EXPECT_TRUE(compare(solve_in_blocks(cluster, greedy, backend).best.levels, greedy.levels, ids) >= 0);
     EXPECT_TRUE(compare(solve_listed(cluster, greedy, backend).best.levels, greedy.levels, ids) >= 0);
@@ -134,30 +133,27 @@ TEST(MilpEngine, IsNeverWorseThanItsIncumbent) {
 
 // What takes too long to formulate is given up, and the incumbent is the outcome.
 TEST(MilpEngine, GivesUpAFormulationThatTakesTooLong) {
-  std::string nodes, pods;
+  test::Cluster built;
   for (int i = 0; i < 400; ++i) {
-    const std::string number = std::to_string(i);
-    nodes += (i == 0 ? "" : ",") + (R"({"name":"n)" + number) + R"(","resources":{"cpu":)" +
-             std::to_string(i % 40 + 8) + "}}";
-    pods += (R"({"name":"r)" + number) + R"(","node":"n)" + number + R"(","preemptible":false,"resources":{"cpu":")" +
-            std::to_string(1'000 + i) + R"(m"}},{"name":"p)" + number + R"(","resources":{"cpu":")" +
-            std::to_string(9'000 + i) + "m\"}}" + (i + 1 < 400 ? "," : "");
+    const std::string number = std::to_string(i), node = R"("node":"n)" + number + '"';
+    const auto milli_cores = [&](int base) { return R"("resources":{"cpu":")" + std::to_string(base + i) + R"(m"})"; };
+    built.node("n" + number, R"("resources":{"cpu":)" + std::to_string(i % 40 + 8) + "}");
+    built.pod("r" + number, node + R"(,"preemptible":false,)" + milli_cores(1'000));
+    built.pod("p" + number, milli_cores(9'000));
   }
-  const auto built = test::build_cluster(R"({"format":"muster/v1","nodes":[)" + nodes + R"(],"pods":[)" + pods + "]}");
-  ASSERT_TRUE(built);
-  const Cluster& cluster = *built;
+  const Case cluster(built);
   const Deadline never(Deadline::Clock::time_point::max(), true);
   const Deadline over(Deadline::Clock::now() - std::chrono::seconds(1), false);
-  MilpPreparation preparation(cluster.problem, cluster.shares, never);
+  MilpPreparation preparation(cluster.problem(), cluster.shares(), never);
   EXPECT_FALSE(preparation.took_too_long);
   ASSERT_TRUE(preparation.whole.formulation);
   EXPECT_FALSE(preparation.whole.formulate(false, over));
   EXPECT_FALSE(preparation.whole.formulation);
   EXPECT_TRUE(preparation.whole.formulate(false, never));
 
-  MilpPreparation late(cluster.problem, cluster.shares, over);
+  MilpPreparation late(cluster.problem(), cluster.shares(), over);
   EXPECT_TRUE(late.took_too_long);
-  const Candidate incumbent = greedy::solve_greedy(cluster.problem, cluster.shares, {});
+  const Candidate incumbent = greedy::solve_greedy(cluster.problem(), cluster.shares(), {});
   cbc::Backend backend(MUSTER_BINARY);
   MilpEngineOptions options = with_states(0);
   options.deadline = Deadline(Deadline::Clock::now() + std::chrono::minutes(1), false);
@@ -171,14 +167,14 @@ TEST(MilpEngine, GivesUpAFormulationThatTakesTooLong) {
 TEST(MilpEngine, SpendsNoMoreThanItsLimitOfWork) {
   constexpr std::int64_t kLittle = 20'000;
   std::int64_t reached = 0;
-  for_each_cluster(300, 60, [&](const Cluster& cluster, const Candidate& incumbent, cbc::Backend& backend) {
+  for_each_cluster(300, 60, [&](const Case& cluster, const Candidate& incumbent, cbc::Backend& backend) {
     for (const std::size_t most_states : {std::size_t{0}, std::size_t{200'000}}) {
       MilpEngineOptions options = with_states(most_states);
       const WorkLimit work(kLittle);
       options.deadline = Deadline(Deadline::Clock::now() + std::chrono::hours(1), work);
-      const MilpOutcome outcome = solve_milp(cluster.problem, cluster.shares, incumbent, backend, options);
+      const MilpOutcome outcome = solve_milp(cluster.problem(), cluster.shares(), incumbent, backend, options);
       EXPECT_LE(work.spent(), 2 * kLittle);
-      EXPECT_TRUE(compare(outcome.best.levels, incumbent.levels, level_ids(cluster.problem)) >= 0);
+      EXPECT_TRUE(compare(outcome.best.levels, incumbent.levels, level_ids(cluster.problem())) >= 0);
       EXPECT_TRUE(outcome.defects.empty());
       if (work.is_reached()) ++reached;
     }

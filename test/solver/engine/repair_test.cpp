@@ -7,39 +7,39 @@
 #include "heuristics/state/plan_of.h"
 #include "heuristics/state/planned_eviction.h"
 #include "model/referee/referee.h"
-#include "test/solver/random_cluster.h"
+#include "test/solver/master_case.h"
 
 namespace muster::engine {
 namespace {
 
-using test::Cluster;
+using test::Case;
 
 // One node of 8 GPUs, all in use by two pods of low priority, and a gang that wants 4.
-Cluster full_node(const std::string& actions) {
-  return *test::build_cluster(
-      R"({"format":"muster/v1","time":1000,"nodes":[{"name":"n","resources":{"cpu":64,"memory":"64Gi"},"gpus":{"count":8}}],
-      "policy":{"actions":)" +
-      actions + R"(},"queues":[{"name":"q"}],"gangs":[{"name":"g","queue":"q","priority":10,"minMember":2}],"pods":[
-      {"name":"a","queue":"q","gpu":{"count":4},"node":"n","gpus":[0,1,2,3],"started":0},
-      {"name":"b","queue":"q","gpu":{"count":4},"node":"n","gpus":[4,5,6,7],"started":900},
-      {"name":"g-0","gang":"g","gpu":{"count":2}},{"name":"g-1","gang":"g","gpu":{"count":2}}]})");
+Case full_node(const std::string& actions) {
+  return Case(test::nodes_with({{"n", 8}})
+                  .policy(R"("actions":)" + actions)
+                  .queue("q")
+                  .gang("g", R"("queue":"q","priority":10,"minMember":2)")
+                  .running("a", "n", 4, R"("queue":"q","gpus":[0,1,2,3],"started":0)")
+                  .running("b", "n", 4, R"("queue":"q","gpus":[4,5,6,7],"started":900)")
+                  .pods("g", 2, 2, R"("gang":"g")"));
 }
 
 // The plan after more room has been made in addition to the given evictions.
 struct Repaired {
-  Repaired(const Cluster& cluster, std::vector<PlannedEviction> evictions) {
-    const ClusterState before(cluster.problem, ClusterState::Releasing::kFreed);
-    const preemption::EvictionRules rules(cluster.problem, cluster.shares, before);
-    const column_generation::Setting setting{cluster.problem, cluster.shares, rules};
-    const formulation::EvictionCandidates candidates = formulation::find_candidates(cluster.problem, rules, before);
-    const std::vector<bool> reserved(cluster.problem.nodes.size(), false);
+  Repaired(const Case& cluster, std::vector<PlannedEviction> evictions) {
+    const ClusterState before(cluster.problem(), ClusterState::Releasing::kFreed);
+    const preemption::EvictionRules rules(cluster.problem(), cluster.shares(), before);
+    const column_generation::Setting setting{cluster.problem(), cluster.shares(), rules};
+    const formulation::EvictionCandidates candidates = formulation::find_candidates(cluster.problem(), rules, before);
+    const std::vector<bool> reserved(cluster.problem().nodes.size(), false);
     const column_generation::RestrictedMaster sub(setting, before, candidates, reserved);
-    const QueueBounds bounds = queue_bounds(cluster.problem, before);
+    const QueueBounds bounds = queue_bounds(cluster.problem(), before);
     ClusterState state = before;
     for (const PlannedEviction& eviction : evictions) state.take(eviction.pod);
     Repair(setting, sub.demand, bounds).claim_more(state, evictions, Deadline(Deadline::Clock::now(), true));
-    plan = plan_of(cluster.problem, state, evictions);
-    violations = referee::check_plan(*cluster.snapshot, cluster.problem, cluster.shares, plan);
+    plan = plan_of(cluster.problem(), state, evictions);
+    violations = cluster.check(plan);
   }
   Plan plan;
   std::vector<referee::Violation> violations;
@@ -47,7 +47,7 @@ struct Repaired {
 
 // That the gang is placed for the eviction of that pod alone.
 void expect_placed_for(PodIndex victim, const std::vector<PlannedEviction>& so_far) {
-  const Cluster cluster = full_node(R"(["place","preempt"])");
+  const Case cluster = full_node(R"(["place","preempt"])");
   const Repaired repaired(cluster, so_far);
   EXPECT_TRUE(repaired.violations.empty());
   EXPECT_EQ(repaired.plan.placements.size(), 2U);
@@ -62,12 +62,12 @@ TEST(ClaimMore, KeepsTheEvictionsThatThereAre) {
 }
 
 TEST(ClaimMore, KeepsPlansWhoseEvictionsHaveNoClaimant) {
-  const Cluster cluster = full_node(R"(["place","preempt"])");
+  const Case cluster = full_node(R"(["place","preempt"])");
   EXPECT_TRUE(Repaired(cluster, {{PodIndex(0), EvictionReason::kReclaim, GangIndex::none()}}).plan.placements.empty());
 }
 
 TEST(ClaimMore, DoesNothingThatThePolicyDoesNotName) {
-  const Cluster cluster = full_node(R"(["place"])");
+  const Case cluster = full_node(R"(["place"])");
   const Repaired repaired(cluster, {});
   EXPECT_TRUE(repaired.plan.placements.empty());
   EXPECT_TRUE(repaired.plan.evictions.empty());
@@ -77,25 +77,25 @@ TEST(ClaimMore, DoesNothingThatThePolicyDoesNotName) {
 // them run on the first, `w` waits.
 struct TwoNodes {
   TwoNodes()
-      : cluster(*test::build_cluster(
-            R"({"format":"muster/v1","time":1000,"nodes":[)"
-            R"({"name":"m","resources":{"cpu":64,"memory":"64Gi"},"gpus":{"count":4}},)"
-            R"({"name":"n","resources":{"cpu":64,"memory":"64Gi"},"gpus":{"count":4}}],)"
-            R"("policy":{"actions":["place","preempt"]},)"
-            R"("gangs":[{"name":"g","minMember":2},{"name":"h","priority":9},{"name":"i","priority":5}],"pods":[)"
-            R"({"name":"a","gang":"g","gpu":{"count":2},"node":"m","gpus":[0,1],"started":0},)"
-            R"({"name":"b","gang":"g","gpu":{"count":2},"node":"m","gpus":[2,3],"started":0},)"
-            R"({"name":"w","gang":"h","gpu":{"count":4}},{"name":"v","gang":"i","gpu":{"count":3}}]})")),
-        state(cluster.problem, ClusterState::Releasing::kFreed),
+      : cluster(test::nodes_with({{"m", 4}, {"n", 4}})
+                    .policy(R"("actions":["place","preempt"])")
+                    .gang("g", R"("minMember":2)")
+                    .gang("h", R"("priority":9)")
+                    .gang("i", R"("priority":5)")
+                    .running("a", "m", 2, R"("gang":"g","gpus":[0,1],"started":0)")
+                    .running("b", "m", 2, R"("gang":"g","gpus":[2,3],"started":0)")
+                    .pod("w", 4, R"("gang":"h")")
+                    .pod("v", 3, R"("gang":"i")")),
+        state(cluster.problem(), ClusterState::Releasing::kFreed),
         before(state),
-        rules(cluster.problem, cluster.shares, before),
-        setting{cluster.problem, cluster.shares, rules},
-        demand(formulation::collect_demand(cluster.problem,
-                                           formulation::find_candidates(cluster.problem, rules, before), before)),
-        bounds(queue_bounds(cluster.problem, before)),
+        rules(cluster.problem(), cluster.shares(), before),
+        setting{cluster.problem(), cluster.shares(), rules},
+        demand(formulation::collect_demand(cluster.problem(),
+                                           formulation::find_candidates(cluster.problem(), rules, before), before)),
+        bounds(queue_bounds(cluster.problem(), before)),
         repair(setting, demand, bounds) {}
 
-  test::Cluster cluster;
+  test::Case cluster;
   ClusterState state, before;
   preemption::EvictionRules rules;
   column_generation::Setting setting;

@@ -7,17 +7,17 @@
 namespace muster::engine {
 namespace {
 
-using test::Cluster;
+using test::Case;
 
 // A formulation of the cluster with columns for all nodes, up to the given number.
 struct Model {
-  Model(const Cluster& cluster, std::size_t most_columns)
-      : before(cluster.problem, ClusterState::Releasing::kFreed),
-        rules(cluster.problem, cluster.shares, before),
-        setting{cluster.problem, cluster.shares, rules},
-        candidates(formulation::find_candidates(cluster.problem, rules, before)),
-        sub(setting, before, candidates, std::vector<bool>(cluster.problem.nodes.size(), false)),
-        whole(cluster.problem, sub, most_columns) {}
+  Model(const Case& cluster, std::size_t most_columns)
+      : before(cluster.problem(), ClusterState::Releasing::kFreed),
+        rules(cluster.problem(), cluster.shares(), before),
+        setting{cluster.problem(), cluster.shares(), rules},
+        candidates(formulation::find_candidates(cluster.problem(), rules, before)),
+        sub(setting, before, candidates, std::vector<bool>(cluster.problem().nodes.size(), false)),
+        whole(cluster.problem(), sub, most_columns) {}
 
   ClusterState before;
   preemption::EvictionRules rules;
@@ -30,7 +30,7 @@ struct Model {
 TEST(WholeModel, IsNotLaidOutWhereItWouldHaveMoreColumnsThanItMay) {
   int refused = 0;
   for (std::uint32_t seed = 1; seed <= 60; ++seed) {
-    const Cluster cluster = test::any_cluster(seed);
+    const Case cluster = test::any_cluster(seed);
     const Model model(cluster, 1'000'000);
     if (!model.whole.is_whole()) continue;
     const std::size_t columns = model.whole.columns();
@@ -47,7 +47,7 @@ TEST(WholeModel, IsNotLaidOutWhereItWouldHaveMoreColumnsThanItMay) {
 TEST(WholeModel, AddsTheColumnsThatItHasLaidOut) {
   int added = 0;
   for (std::uint32_t seed = 1; seed <= 60; ++seed) {
-    const Cluster cluster = test::any_cluster(seed);
+    const Case cluster = test::any_cluster(seed);
     Model model(cluster, 1'000'000);
     if (!model.whole.is_whole() || model.sub.anti_affinity.demands_with_terms(model.sub.demand).size() > 0) continue;
     ASSERT_TRUE(model.sub.formulate(false, Deadline(Deadline::Clock::time_point::max(), false)));
@@ -62,7 +62,7 @@ TEST(WholeModel, AddsTheColumnsThatItHasLaidOut) {
 TEST(WholeModel, ReadsNobodyWhereASolutionPutsNobody) {
   int nodes_read = 0;
   for (std::uint32_t seed = 1; seed <= 60; ++seed) {
-    const Cluster cluster = test::any_cluster(seed);
+    const Case cluster = test::any_cluster(seed);
     Model model(cluster, 1'000'000);
     if (!model.whole.is_whole()) continue;
     ASSERT_TRUE(model.sub.formulate(false, Deadline(Deadline::Clock::time_point::max(), false)));

@@ -13,25 +13,24 @@ namespace {
 // x, `q` (app x) has no terms of its own, `r` is of another app.
 struct Terms {
   explicit Terms(const std::string& key)
-      : cluster(*test::build_cluster(
-            R"({"format":"muster/v1","time":1000,"nodes":[)"
-            R"({"name":"a","resources":{"cpu":8},"labels":{"kubernetes.io/hostname":"a","zone":"1"}},)"
-            R"({"name":"b","resources":{"cpu":8},"labels":{"kubernetes.io/hostname":"b","zone":"1"}},)"
-            R"({"name":"c","resources":{"cpu":8},"labels":{"kubernetes.io/hostname":"c","zone":"2"}}],)"
-            R"("policy":{"actions":["place"]},"pods":[)"
-            R"({"name":"x","resources":{"cpu":1},"labels":{"app":"x"},"node":"a","started":0},)"
-            R"({"name":"p","resources":{"cpu":1},"labels":{"app":"y"},)"
-            R"("podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":")" +
-            key +
-            R"(","labelSelector":{"matchLabels":{"app":"x"}}}]}},)"
-            R"({"name":"q","resources":{"cpu":1},"labels":{"app":"x"}},)"
-            R"({"name":"r","resources":{"cpu":1},"labels":{"app":"z"}}]})")),
-        state(cluster.problem, ClusterState::Releasing::kFreed),
-        rules(cluster.problem, state) {}
+      : cluster(R"("nodes":[)"
+                R"({"name":"a","resources":{"cpu":8},"labels":{"kubernetes.io/hostname":"a","zone":"1"}},)"
+                R"({"name":"b","resources":{"cpu":8},"labels":{"kubernetes.io/hostname":"b","zone":"1"}},)"
+                R"({"name":"c","resources":{"cpu":8},"labels":{"kubernetes.io/hostname":"c","zone":"2"}}],)"
+                R"("policy":{"actions":["place"]},"pods":[)"
+                R"({"name":"x","resources":{"cpu":1},"labels":{"app":"x"},"node":"a","started":0},)"
+                R"({"name":"p","resources":{"cpu":1},"labels":{"app":"y"},)"
+                R"("podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":")" +
+                key +
+                R"(","labelSelector":{"matchLabels":{"app":"x"}}}]}},)"
+                R"({"name":"q","resources":{"cpu":1},"labels":{"app":"x"}},)"
+                R"({"name":"r","resources":{"cpu":1},"labels":{"app":"z"}}])"),
+        state(cluster.problem(), ClusterState::Releasing::kFreed),
+        rules(cluster.problem(), state) {}
 
-  PodClassIndex of(std::size_t pod) const { return cluster.problem.pods[PodIndex(pod)].pod_class; }
+  PodClassIndex of(std::size_t pod) const { return cluster.problem().pods[PodIndex(pod)].pod_class; }
 
-  test::Cluster cluster;
+  test::Case cluster;
   ClusterState state;
   AntiAffinityRules rules;
 };

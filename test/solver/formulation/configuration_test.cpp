@@ -19,7 +19,7 @@
 namespace muster::formulation {
 namespace {
 
-using test::Cluster;
+using test::Case;
 using test::ExactFormulation;
 
 using Devices = std::vector<DeviceUnits>;  // free units of each, ascending
@@ -229,8 +229,8 @@ bool has_anti_affinity(const ExactFormulation& f, const ResidualClass& room) {
 template <class Visit>
 void for_each_room(std::uint32_t clusters, const Visit& visit, bool may_leave = false) {
   for (std::uint32_t seed = 1; seed <= clusters; ++seed) {
-    const Cluster cluster = test::any_cluster(seed);
-    SCOPED_TRACE(cluster.line);
+    const Case cluster = test::any_cluster(seed);
+    SCOPED_TRACE(cluster.line());
     const ExactFormulation f(cluster, may_leave);
     if (!f.is_listed) continue;
     for (ResidualClassIndex room : f.supply.rooms.indices()) visit(f, f.supply.rooms[room]);

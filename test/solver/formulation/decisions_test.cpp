@@ -5,7 +5,7 @@
 namespace muster::formulation {
 namespace {
 
-using test::Cluster;
+using test::Case;
 using test::ExactFormulation;
 
 // With a plan's decisions fixed, each level of the model has the plan's value: the other columns follow.
@@ -15,7 +15,7 @@ TEST(Decisions, OfAPlanHaveItsValues) {
   request.deadline = Deadline::Clock::now() + std::chrono::hours(1);
   int compared = 0, with_evictions = 0;
   for (std::uint32_t seed = 1; seed < 400; ++seed) {
-    const Cluster cluster = test::any_cluster(seed);
+    const Case cluster = test::any_cluster(seed);
     ExactFormulation exact(cluster);
     if (!exact.is_listed) continue;
     const auto first = exact.formulation.level(exact.ids.front());

@@ -8,20 +8,18 @@
 #include <gtest/gtest.h>
 
 #include "test/solver/exact_formulation.h"
-#include "test/solver/scene.h"
+#include "test/solver/master_case.h"
 
 namespace muster::formulation {
 namespace {
 
 using test::Cluster;
-using test::cluster_of;
 using test::ExactFormulation;
-using test::node_line;
-using test::pod_lines;
+using test::nodes_with;
 
 // A cluster, a solution that says nothing yet, and what becomes of it.
 struct Solved {
-  explicit Solved(Cluster made) : cluster(std::move(made)), f(cluster), state(f.base) {
+  explicit Solved(const Cluster& made) : cluster(made), f(cluster), state(f.base) {
     solution.gangs.assign(f.demand.gang_classes.size(), 0);
     solution.by_zone = Indexed<CellIndex, std::vector<std::int64_t>>(f.demand.cells.size());
     solution.pods = Indexed<CellIndex, std::int64_t>(f.demand.cells.size(), 0);
@@ -51,7 +49,7 @@ struct Solved {
     return state.place_of(PodIndex(pod));
   }
 
-  Cluster cluster;
+  test::Case cluster;
   ExactFormulation f;
   ClusterState state;
   FormulationSolution solution;
@@ -65,13 +63,13 @@ void expect_at(const Solved& s, std::size_t pod, std::size_t node, const std::ve
   EXPECT_EQ(std::vector<std::int32_t>(place->devices.begin(), place->devices.end()), devices);
 }
 
-const std::string kThreeNodes = node_line("a", 2) + "," + node_line("b", 2) + "," + node_line("c", 2);
-const std::string kOneGang = R"(,"gangs":[{"name":"g","minMember":2}])";
-const std::string kPairs = pod_lines("p", 2, R"("gang":"g","gpu":{"count":2})");
+Cluster gang_of_pairs() {
+  return nodes_with({{"a", 2}, {"b", 2}, {"c", 2}}).gang("g", R"("minMember":2)").pods("p", 2, 2, R"("gang":"g")");
+}
 constexpr DemandIndex kFirst{0};
 
 TEST(Decode, PutsAGangOnTheNodesThatTheSolutionFills) {
-  Solved s(cluster_of(kThreeNodes, kPairs, kOneGang));
+  Solved s(gang_of_pairs());
   s.solution.gangs[0] = 1;
   s.solution.pods[CellIndex(0)] = 2;
   s.choose(2, {{kFirst, 1}});
@@ -83,7 +81,7 @@ TEST(Decode, PutsAGangOnTheNodesThatTheSolutionFills) {
 
 // One node is not enough for the minimum of two pods: neither is placed, and both are missed.
 TEST(Decode, PlacesAGangWholeOrNotAtAll) {
-  Solved s(cluster_of(kThreeNodes, kPairs, kOneGang));
+  Solved s(gang_of_pairs());
   s.solution.gangs[0] = 1;
   s.solution.pods[CellIndex(0)] = 2;
   s.choose(1, {{kFirst, 1}});
@@ -93,7 +91,7 @@ TEST(Decode, PlacesAGangWholeOrNotAtAll) {
 }
 
 TEST(Decode, PlacesNothingThatTheSolutionDoesNotAdmit) {
-  Solved s(cluster_of(kThreeNodes, kPairs, kOneGang));
+  Solved s(gang_of_pairs());
   s.choose(2, {{kFirst, 1}});
   s.run();
   EXPECT_EQ(s.decoded.missed, 0);
@@ -102,11 +100,9 @@ TEST(Decode, PlacesNothingThatTheSolutionDoesNotAdmit) {
 
 // Three gangs of one pod each, of which one is admitted: the one that has waited longest.
 TEST(Decode, TakesTheGangsOfAClassByAge) {
-  Solved s(
-      cluster_of(node_line("a", 1),
-                 R"({"name":"x","gang":"x","gpu":{"count":1}},{"name":"y","gang":"y","gpu":{"count":1}},
-                         {"name":"z","gang":"z","gpu":{"count":1}})",
-                 R"(,"gangs":[{"name":"x","created":900},{"name":"y","created":100},{"name":"z","created":500}])"));
+  Cluster cluster = nodes_with({{"a", 1}});
+  cluster.gang("x", R"("created":900)").gang("y", R"("created":100)").gang("z", R"("created":500)");
+  Solved s(cluster.pod("x", 1, R"("gang":"x")").pod("y", 1, R"("gang":"y")").pod("z", 1, R"("gang":"z")"));
   s.solution.gangs[0] = 1;
   s.solution.pods[CellIndex(0)] = 1;
   s.choose(1, {{kFirst, 1}});
@@ -118,8 +114,7 @@ TEST(Decode, TakesTheGangsOfAClassByAge) {
 
 // A minimum of one and three pods: the second pod is the surplus that the solution has beside the minimum.
 TEST(Decode, PlacesWhatIsElasticBesideTheMinimum) {
-  Solved s(cluster_of(node_line("a", 8), pod_lines("p", 3, R"("gang":"g","gpu":{"count":1})"),
-                      R"(,"gangs":[{"name":"g","minMember":1}])"));
+  Solved s(nodes_with({{"a", 8}}).pods("p", 3, 1, R"("gang":"g")").with(R"("gangs":[{"name":"g","minMember":1}])"));
   s.solution.gangs[0] = 1;
   s.solution.pods[CellIndex(0)] = 2;
   s.choose(1, {{kFirst, 2}});
@@ -132,11 +127,12 @@ TEST(Decode, PlacesWhatIsElasticBesideTheMinimum) {
 // The two devices of the node are in use by a pod that may leave for the one that waits.
 struct OneMustGo : Solved {
   OneMustGo()
-      : Solved(cluster_of(node_line("a", 2),
-                          R"({"name":"r","gang":"low","gpu":{"count":2},"node":"a","gpus":[0,1],"started":0},
-                             {"name":"w","gang":"high","gpu":{"count":2}})",
-                          R"(,"gangs":[{"name":"low"},{"name":"high","priority":5}])"
-                          R"(,"policy":{"actions":["place","preempt"]})")) {}
+      : Solved(nodes_with({{"a", 2}})
+                   .gang("low")
+                   .gang("high", R"("priority":5)")
+                   .running("r", "a", 2, R"("gang":"low","gpus":[0,1],"started":0)")
+                   .pod("w", 2, R"("gang":"high")")
+                   .policy(R"("actions":["place","preempt"])")) {}
 };
 constexpr DemandIndex kStays{0}, kComes{1};
 
@@ -172,11 +168,11 @@ TEST(Decode, EvictsForTheGangThatTakesTheRoom) {
   ASSERT_EQ(s.decoded.evictions.size(), 1U);
   EXPECT_EQ(s.decoded.evictions[0].pod, PodIndex(0));
   EXPECT_EQ(s.decoded.evictions[0].reason, EvictionReason::kPreempt);
-  EXPECT_EQ(s.decoded.evictions[0].for_gang, s.cluster.problem.pods[PodIndex(1)].gang);
+  EXPECT_EQ(s.decoded.evictions[0].for_gang, s.cluster->pods[PodIndex(1)].gang);
 }
 
 TEST(ReserveNodes, MarksTheFirstNodesOfEachClassThatTheSolutionFills) {
-  Solved s(cluster_of(kThreeNodes, kPairs, kOneGang));
+  Solved s(gang_of_pairs());
   s.choose(2, {{kFirst, 1}});
   std::vector<bool> reserved(3, false);
   reserve_nodes(s.f.supply, s.solution, reserved);

@@ -16,21 +16,21 @@ const std::string kNode = R"({"name":"n","resources":{"cpu":64,"memory":"64Gi"},
 
 struct Collected {
   explicit Collected(const std::string& members)
-      : cluster(*test::build_cluster(R"({"format":"muster/v1","time":1000,"nodes":[)" + kNode + "]," + members + "}")),
-        before(cluster.problem, ClusterState::Releasing::kFreed),
-        rules(cluster.problem, cluster.shares, before),
-        demand(collect_demand(cluster.problem, find_candidates(cluster.problem, rules, before), before)) {}
+      : cluster(test::Case::of_line(test::line_of(R"("nodes":[)" + kNode + "]," + members, 1000))),
+        before(cluster.problem(), ClusterState::Releasing::kFreed),
+        rules(cluster.problem(), cluster.shares(), before),
+        demand(collect_demand(cluster.problem(), find_candidates(cluster.problem(), rules, before), before)) {}
 
   std::vector<std::string> names(const std::vector<GangIndex>& gangs) const {
     std::vector<std::string> names;
     for (const GangIndex gang : gangs) {
-      const PodIndex first = cluster.problem.gangs[gang].pods.front();
-      names.emplace_back(cluster.snapshot->pods[first.value()].name);
+      const PodIndex first = cluster.problem().gangs[gang].pods.front();
+      names.emplace_back(cluster.snapshot().pods[first.value()].name);
     }
     return names;
   }
 
-  test::Cluster cluster;
+  test::Case cluster;
   ClusterState before;
   preemption::EvictionRules rules;
   Demand demand;

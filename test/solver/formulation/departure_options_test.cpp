@@ -13,24 +13,24 @@ namespace {
 // what waits is up to each test.
 struct Found {
   Found(const std::string& policy, const std::string& waiting)
-      : cluster(*test::build_cluster(
-            R"({"format":"muster/v1","time":1000,"nodes":[{"name":"n","resources":{"cpu":64,"memory":"64Gi"},)"
-            R"("gpus":{"count":4}}],"policy":)" +
-            policy + R"(,"gangs":[{"name":"low","priority":1},{"name":"fixed","priority":1,"preemptible":false},
+      : cluster(test::Case::of_line(test::line_of(
+            R"("nodes":[{"name":"n","resources":{"cpu":64,"memory":"64Gi"},"gpus":{"count":4}}],"policy":)" + policy +
+                R"(,"gangs":[{"name":"low","priority":1},{"name":"fixed","priority":1,"preemptible":false},
             {"name":"top","priority":9},{"name":"high","priority":5},{"name":"equal","priority":1}],"pods":[
             {"name":"l","gang":"low","gpu":{"count":2},"node":"n","gpus":[0,1],"started":0},
             {"name":"f","gang":"fixed","gpu":{"count":1},"node":"n","gpus":[2],"started":0},
             {"name":"t","gang":"top","gpu":{"count":1},"node":"n","gpus":[3],"started":0})" +
-            waiting + "]}")),
-        before(cluster.problem, ClusterState::Releasing::kFreed),
-        rules(cluster.problem, cluster.shares, before),
-        candidates(find_candidates(cluster.problem, rules, before)) {}
+                waiting + "]",
+            1000))),
+        before(cluster.problem(), ClusterState::Releasing::kFreed),
+        rules(cluster.problem(), cluster.shares(), before),
+        candidates(find_candidates(cluster.problem(), rules, before)) {}
 
   const DepartureOptions& low() const { return candidates.gangs[GangIndex(0)]; }
   const DepartureOptions& fixed() const { return candidates.gangs[GangIndex(1)]; }
   const DepartureOptions& top() const { return candidates.gangs[GangIndex(2)]; }
 
-  test::Cluster cluster;
+  test::Case cluster;
   ClusterState before;
   preemption::EvictionRules rules;
   EvictionCandidates candidates;
@@ -72,7 +72,7 @@ TEST(FindEvictionCandidates, MovesWhateverIsPreemptibleWhereThePolicyConsolidate
 
 TEST(NoEvictionCandidates, AreEmpty) {
   const Found found(kPreempt, kHighWaits);
-  const EvictionCandidates none = no_candidates(found.cluster.problem);
+  const EvictionCandidates none = no_candidates(found.cluster.problem());
   EXPECT_FALSE(none.any);
   EXPECT_TRUE(none.complete);
   for (const DepartureOptions& leaving : none.gangs) EXPECT_FALSE(leaving.any());

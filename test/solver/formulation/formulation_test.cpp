@@ -20,14 +20,14 @@
 namespace muster::formulation {
 namespace {
 
-using test::Cluster;
+using test::Case;
 using test::ExactFormulation;
 
 std::string text_of(const LevelId& id) { return std::string(level_name(id.kind)) + " " + std::to_string(id.priority); }
 
 // Solves level after level, each held at its optimum, and calls visit(formulation, level, expression's value, plan).
 template <class Visit>
-void solve_levels(cbc::Backend& backend, const Cluster& cluster, const Visit& visit) {
+void solve_levels(cbc::Backend& backend, const Case& cluster, const Visit& visit) {
   ExactFormulation f(cluster);
   if (!f.is_listed) return;
   for (std::size_t i = 0; i < f.ids.size(); ++i) {
@@ -47,8 +47,8 @@ template <class Visit>
 void solve_clusters(std::uint32_t first, std::uint32_t clusters, const Visit& visit) {
   cbc::Backend backend(MUSTER_BINARY);
   for (std::uint32_t seed = first; seed < first + clusters; ++seed) {
-    const Cluster cluster = test::any_cluster(seed);
-    SCOPED_TRACE(cluster.line);
+    const Case cluster = test::any_cluster(seed);
+    SCOPED_TRACE(cluster.line());
     solve_levels(backend, cluster, visit);
     if (testing::Test::HasFailure()) return;
   }
@@ -89,16 +89,14 @@ TEST(Formulation, SolutionsObeyTheRules) {
 
 // The optimum of the first level of the kind.
 std::int64_t optimum_of(LevelKind kind, const std::string& rest) {
-  const std::optional<Cluster> cluster =
-      test::build_cluster(R"({"format":"muster/v1","time":1000000,"policy":{"actions":["place"]},"topology":["zone"],)"
-                          R"("nodes":[{"name":"n0","resources":{"cpu":8},"gpus":{"count":1},"labels":{"zone":"z"}},)"
-                          R"({"name":"n1","resources":{"cpu":8},"gpus":{"count":1},"labels":{"zone":"z"}},)"
-                          R"({"name":"n2","resources":{"cpu":8},"gpus":{"count":1},"labels":{"zone":"far"}}],)" +
-                          rest + "}");
-  EXPECT_TRUE(cluster);
+  const Case cluster(R"("policy":{"actions":["place"]},"topology":["zone"],)"
+                     R"("nodes":[{"name":"n0","resources":{"cpu":8},"gpus":{"count":1},"labels":{"zone":"z"}},)"
+                     R"({"name":"n1","resources":{"cpu":8},"gpus":{"count":1},"labels":{"zone":"z"}},)"
+                     R"({"name":"n2","resources":{"cpu":8},"gpus":{"count":1},"labels":{"zone":"far"}}],)" +
+                     rest);
   cbc::Backend backend(MUSTER_BINARY);
   std::optional<std::int64_t> optimum;
-  solve_levels(backend, *cluster, [&](const ExactFormulation& f, std::size_t i, std::int64_t value, const auto&) {
+  solve_levels(backend, cluster, [&](const ExactFormulation& f, std::size_t i, std::int64_t value, const auto&) {
     if (f.ids[i].kind == kind && !optimum) optimum = value;
   });
   return optimum.value_or(-1);
@@ -128,15 +126,13 @@ TEST(Formulation, AGangWithoutAMinimumStillWaitsForItsMinResources) {
 
 // The relaxation's value of the work on three nodes of one device each.
 std::int64_t relaxed_work(const std::string& rest) {
-  const std::optional<Cluster> cluster =
-      test::build_cluster(R"({"format":"muster/v1","time":1000000,"policy":{"actions":["place"]},"nodes":[)"
-                          R"({"name":"n0","resources":{"cpu":8},"gpus":{"count":1},"labels":{"host":"n0"}},)"
-                          R"({"name":"n1","resources":{"cpu":8},"gpus":{"count":1},"labels":{"host":"n1"}},)"
-                          R"({"name":"n2","resources":{"cpu":8},"gpus":{"count":1},"labels":{"host":"n2"}}],)" +
-                          rest + "}");
-  EXPECT_TRUE(cluster);
+  const Case cluster(R"("policy":{"actions":["place"]},"nodes":[)"
+                     R"({"name":"n0","resources":{"cpu":8},"gpus":{"count":1},"labels":{"host":"n0"}},)"
+                     R"({"name":"n1","resources":{"cpu":8},"gpus":{"count":1},"labels":{"host":"n1"}},)"
+                     R"({"name":"n2","resources":{"cpu":8},"gpus":{"count":1},"labels":{"host":"n2"}}],)" +
+                     rest);
   cbc::Backend backend(MUSTER_BINARY);
-  ExactFormulation f(*cluster);
+  ExactFormulation f(cluster);
   const LevelId* work = &*std::ranges::find(f.ids, LevelKind::kWork, &LevelId::kind);
   cbc::MilpRequest request;
   request.relax = true;
@@ -163,12 +159,10 @@ TEST(Formulation, AGangThatAllNodesTogetherCannotTakeIsNotAdmittedInPart) {
 
 // Whether the share of the only queue is the same expression as the work, of pods that ask for `gpu`.
 bool is_share_as_work(const std::string& gpu) {
-  const std::optional<Cluster> cluster =
-      test::build_cluster(R"({"format":"muster/v1","time":1000000,"policy":{"actions":["place"]},)"
-                          R"("nodes":[{"name":"n0","resources":{"cpu":8},"gpus":{"count":2,"memory":"40Gi"}}],)" +
-                          gang_of(6, R"("gpu":{)" + gpu + "}") + "}");
-  EXPECT_TRUE(cluster);
-  ExactFormulation f(*cluster);
+  const Case cluster(R"("policy":{"actions":["place"]},)"
+                     R"("nodes":[{"name":"n0","resources":{"cpu":8},"gpus":{"count":2,"memory":"40Gi"}}],)" +
+                     gang_of(6, R"("gpu":{)" + gpu + "}"));
+  ExactFormulation f(cluster);
   const std::optional<lp::LinearExpression> share = f.formulation.level({LevelKind::kShare, 0});
   const std::optional<lp::LinearExpression> work = f.formulation.level({LevelKind::kWork, 0});
   return share->terms == work->terms;
@@ -186,9 +180,9 @@ TEST(Formulation, AShareThatTheDevicesEndBeforeIsNoLimit) {
 TEST(Formulation, NoGreedyPlanBeatsTheOptimum) {
   cbc::Backend backend(MUSTER_BINARY);
   for (std::uint32_t seed = 301; seed < 361; ++seed) {
-    const Cluster cluster = test::any_cluster(seed);
-    SCOPED_TRACE(cluster.line);
-    const Candidate greedy = greedy::solve_greedy(cluster.problem, cluster.shares, {});
+    const Case cluster = test::any_cluster(seed);
+    SCOPED_TRACE(cluster.line());
+    const Candidate greedy = greedy::solve_greedy(cluster.problem(), cluster.shares(), {});
     bool is_decided = false;
     solve_levels(backend, cluster, [&](const ExactFormulation& f, std::size_t i, std::int64_t value, const auto&) {
       if (is_decided) return;

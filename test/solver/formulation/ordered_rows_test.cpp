@@ -18,15 +18,13 @@ namespace {
 // On two nodes in zone `near`, each with two GPUs, and one with six in zone `far`: the most work of the highest
 // priority, in GPUs.
 std::int64_t most_gpus(const std::string& pods, const std::string& actions = R"("place")") {
-  const std::optional<test::Cluster> cluster =
-      test::build_cluster(R"({"format":"muster/v1","time":1000000,"policy":{"actions":[)" + actions +
-                          R"(]},"nodes":[)"
-                          R"({"name":"n0","gpus":{"count":2},"labels":{"zone":"near","host":"n0"}},)"
-                          R"({"name":"n1","gpus":{"count":2},"labels":{"zone":"near","host":"n1"}},)"
-                          R"({"name":"n2","gpus":{"count":6},"labels":{"zone":"far","host":"n2"}}],"pods":[)" +
-                          pods + "]}");
-  EXPECT_TRUE(cluster);
-  test::ExactFormulation f(*cluster);
+  const test::Case cluster(R"("policy":{"actions":[)" + actions +
+                           R"(]},"nodes":[)"
+                           R"({"name":"n0","gpus":{"count":2},"labels":{"zone":"near","host":"n0"}},)"
+                           R"({"name":"n1","gpus":{"count":2},"labels":{"zone":"near","host":"n1"}},)"
+                           R"({"name":"n2","gpus":{"count":6},"labels":{"zone":"far","host":"n2"}}],"pods":[)" +
+                           pods + "]");
+  test::ExactFormulation f(cluster);
   EXPECT_TRUE(f.is_listed);
   const LevelId* work = &*std::ranges::find(f.ids, LevelKind::kWork, &LevelId::kind);
   const lp::LinearExpression expression = *f.formulation.level(*work);

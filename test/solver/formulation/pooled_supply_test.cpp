@@ -2,25 +2,25 @@
 
 #include <gtest/gtest.h>
 
-#include "test/solver/scene.h"
+#include "test/solver/master_case.h"
 
 namespace muster::formulation {
 namespace {
 
-std::string running(const std::string& name, const std::string& node, const std::string& more = "") {
-  return R"({"name":")" + name + R"(","gpu":{"count":1},"node":")" + node + R"(","started":0)" + more + "}";
+using test::MasterCase;
+using test::nodes_with;
+
+std::optional<Supply> supply_of(const MasterCase& scene) {
+  return collect_pooled_supply(*scene.cluster, scene.sub.demand, scene.sub.zones, scene.sub.base);
 }
 
-std::optional<Supply> supply_of(const test::Scene& scene) {
-  return collect_pooled_supply(scene.cluster.problem, scene.sub.demand, scene.sub.zones, scene.sub.base);
-}
-
-constexpr const char* kWaits = R"(,{"name":"w","gpu":{"count":2}})";
+constexpr const char* kStarted = R"("started":0)";
 
 TEST(PooledSupply, MergesNodesThatDifferOnlyInPodsThatMayLeave) {
-  const test::Scene scene(
-      test::cluster_of(test::node_line("m", 4) + "," + test::node_line("n", 4) + "," + test::node_line("o", 2),
-                       running("a", "m") + "," + running("b", "m") + kWaits));
+  const MasterCase scene(nodes_with({{"m", 4}, {"n", 4}, {"o", 2}})
+                             .running("a", "m", 1, kStarted)
+                             .running("b", "m", 1, kStarted)
+                             .pod("w", 2));
   const auto supply = supply_of(scene);
   ASSERT_TRUE(supply.has_value());
   ASSERT_EQ(supply->rooms.size(), 2U);
@@ -32,9 +32,10 @@ TEST(PooledSupply, MergesNodesThatDifferOnlyInPodsThatMayLeave) {
 }
 
 TEST(PooledSupply, KeepsNodesApartByPodsThatStayForGood) {
-  const test::Scene scene(
-      test::cluster_of(test::node_line("m", 4) + "," + test::node_line("n", 4),
-                       running("a", "m", R"(,"preemptible":false)") + "," + running("b", "n") + kWaits));
+  const MasterCase scene(nodes_with({{"m", 4}, {"n", 4}})
+                             .running("a", "m", 1, R"("started":0,"preemptible":false)")
+                             .running("b", "n", 1, kStarted)
+                             .pod("w", 2));
   const auto supply = supply_of(scene);
   ASSERT_TRUE(supply.has_value());
   ASSERT_EQ(supply->rooms.size(), 2U);
@@ -43,9 +44,12 @@ TEST(PooledSupply, KeepsNodesApartByPodsThatStayForGood) {
 }
 
 TEST(PooledSupply, TakesARunningPodWhereItsFiltersWouldNot) {
-  std::string cordoned = test::node_line("m", 4);
-  cordoned.insert(cordoned.size() - 1, R"(,"unschedulable":true)");
-  const test::Scene scene(test::cluster_of(cordoned + "," + test::node_line("n", 4), running("a", "m") + kWaits));
+  const MasterCase scene(test::Cluster()
+                             .at(1000)
+                             .node("m", 4, R"("resources":{"cpu":64,"memory":"64Gi"},"unschedulable":true)")
+                             .node("n", 4, R"("resources":{"cpu":64,"memory":"64Gi"})")
+                             .running("a", "m", 1, kStarted)
+                             .pod("w", 2));
   const auto supply = supply_of(scene);
   ASSERT_TRUE(supply.has_value());
   ASSERT_EQ(supply->rooms.size(), 2U);
@@ -54,13 +58,13 @@ TEST(PooledSupply, TakesARunningPodWhereItsFiltersWouldNot) {
 }
 
 TEST(PooledSupply, IsNoneWherePodsExceedWhatANodeReports) {
-  const std::string small = R"({"name":"m","resources":{"cpu":1},"gpus":{"count":4}})";
-  const std::string line = R"({"format":"muster/v1","time":1000,"nodes":[)" + small + R"(],"pods":[)" +
-                           running("a", "m", R"(,"resources":{"cpu":2})") + kWaits + "]}";
-  auto snapshot = std::make_unique<Snapshot>(*muster_v1::SnapshotReader({.strict = false}).read(line));
-  Problem problem = *build_problem(*snapshot);
-  FairShares shares = compute_fair_shares(problem);
-  const test::Scene scene({line, std::move(snapshot), std::move(problem), std::move(shares)});
+  const std::string line = test::Cluster()
+                               .at(1000)
+                               .node("m", 4, R"("resources":{"cpu":1})")
+                               .running("a", "m", 1, R"("started":0,"resources":{"cpu":2})")
+                               .pod("w", 2)
+                               .line();
+  const MasterCase scene(test::Case::of_line(line, test::Oddities::kSettled));
   EXPECT_FALSE(supply_of(scene).has_value());
 }
 

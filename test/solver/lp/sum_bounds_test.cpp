@@ -8,23 +8,19 @@
 
 #include "model/objective/evaluation.h"
 #include "model/objective/level_bounds.h"
-#include "test/solver/scene.h"
+#include "test/solver/master_case.h"
 
 namespace muster::lp {
 namespace {
 
-using test::cluster_of;
-using test::node_line;
-using test::pod_lines;
-
 // Two GPUs and three pods of one each: the level `work` cannot be more than 2000 (thousandths of a GPU).
 struct Bounds {
   Bounds()
-      : cluster(cluster_of(node_line("n", 2), pod_lines("p", 3, R"("gpu":{"count":1})"))),
-        ids(level_ids(cluster.problem)),
-        trivial(trivial_bounds(cluster.problem, cluster.shares)),
-        by_sums(cluster.problem, cluster.shares, trivial),
-        nothing(evaluate(cluster.problem, cluster.shares, {})) {}
+      : cluster(test::nodes_with({{"n", 2}}).pods("p", 3, 1)),
+        ids(level_ids(*cluster)),
+        trivial(trivial_bounds(*cluster, cluster.shares())),
+        by_sums(*cluster, cluster.shares(), trivial),
+        nothing(evaluate(*cluster, cluster.shares(), {})) {}
 
   std::size_t position(LevelKind kind) const {
     return static_cast<std::size_t>(std::ranges::find(ids, kind, &LevelId::kind) - ids.begin());
@@ -36,7 +32,7 @@ struct Bounds {
     return bounds[position(kind)];
   }
 
-  test::Cluster cluster;
+  test::Case cluster;
   std::vector<LevelId> ids;
   std::vector<std::int64_t> trivial;
   SumBounds by_sums;

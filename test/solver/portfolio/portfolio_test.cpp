@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "datasets/generator/generator.h"
 #include "heuristics/greedy/greedy.h"
 #include "heuristics/state/candidate.h"
 #include "io/muster_v1/plan_line.h"
@@ -22,12 +23,12 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using test::Cluster;
+using test::Case;
 
 constexpr test::ClusterShape kEvicting{.may_evict = true, .running = 50};
 
 // Generated ones, random ones that only place, and random ones that may evict, in turn.
-Cluster mixed_cluster(std::uint32_t seed) {
+Case mixed_cluster(std::uint32_t seed) {
   return seed % 3 == 0 ? test::random_cluster(seed, kEvicting) : test::any_cluster(seed / 3 * 2 + seed % 3);
 }
 
@@ -44,29 +45,29 @@ SolveOptions deterministic(std::int32_t threads = 1) {
   return options;
 }
 
-void expect_legal(const Cluster& cluster, const Plan& plan) {
-  for (const referee::Violation& v : referee::check_plan(*cluster.snapshot, cluster.problem, cluster.shares, plan))
+void expect_legal(const Case& cluster, const Plan& plan) {
+  for (const referee::Violation& v : cluster.check(plan))
     ADD_FAILURE() << referee::rule_name(v.rule) << ", " << v.subject << ": " << v.message;
 }
 
 // The levels that the report gives are those of the plan.
-void expect_true_values(const Cluster& cluster, const Solution& solution) {
-  const Levels levels = evaluate(cluster.problem, cluster.shares, solution.plan);
+void expect_true_values(const Case& cluster, const Solution& solution) {
+  const Levels levels = evaluate(cluster.problem(), cluster.shares(), solution.plan);
   ASSERT_EQ(solution.report.objective.size(), levels.values.size());
   for (std::size_t i = 0; i < levels.values.size(); ++i)
     EXPECT_EQ(solution.report.objective[i].value, levels.values[i]) << level_name(solution.report.objective[i].id.kind);
 }
 
-void expect_not_worse_than_greedy(const Cluster& cluster, const Plan& plan) {
-  const Candidate greedy = greedy::solve_greedy(cluster.problem, cluster.shares, {});
-  const Levels levels = evaluate(cluster.problem, cluster.shares, plan);
-  EXPECT_TRUE(compare(levels, greedy.levels, level_ids(cluster.problem)) >= 0);
+void expect_not_worse_than_greedy(const Case& cluster, const Plan& plan) {
+  const Candidate greedy = greedy::solve_greedy(cluster.problem(), cluster.shares(), {});
+  const Levels levels = evaluate(cluster.problem(), cluster.shares(), plan);
+  EXPECT_TRUE(compare(levels, greedy.levels, level_ids(cluster.problem())) >= 0);
 }
 
-std::string line_of(const Cluster& cluster, const Solution& solution) {
+std::string line_of(const Case& cluster, const Solution& solution) {
   const muster_v1::SolverStatement statement{solution.origin, solution.proof, solution.gap, 0, 0, false, {}};
   std::string text;
-  muster_v1::write_plan({cluster.problem, solution.plan, solution.report, statement, false}, text);
+  muster_v1::write_plan({cluster.problem(), solution.plan, solution.report, statement, false}, text);
   return text;
 }
 
@@ -75,11 +76,11 @@ TEST(Portfolio, ProvesTheEmptyPlanOnEveryLevelWhereNothingCanBePlaced) {
   options.situation = generator::Situation::kUnplaceable;
   options.cluster.nodes = 100;
   options.size.gang_pods = 4;
-  const Cluster cluster = *test::build_cluster(generator::generate_snapshot(options));
+  const Case cluster = Case::of_line(generator::generate_snapshot(options));
   Portfolio portfolio(MUSTER_BINARY);
   SolveOptions solve = within(seconds(60));
   solve.deterministic = true;
-  const Solution solution = portfolio.solve(*cluster.snapshot, cluster.problem, solve);
+  const Solution solution = portfolio.solve(cluster.snapshot(), cluster.problem(), solve);
   EXPECT_TRUE(solution.plan.placements.empty());
   EXPECT_TRUE(solution.plan.evictions.empty());
   EXPECT_EQ(solution.proof, Proof::kOptimal);
@@ -91,21 +92,21 @@ TEST(Portfolio, PlansNoWorseWhatItHasPlannedBefore) {
   options.load = 1.5;
   options.place_only = true;
   for (options.seed = 1; options.seed <= 5; ++options.seed) {
-    const Cluster cluster = *test::build_cluster(generator::generate_snapshot(options));
+    const Case cluster = Case::of_line(generator::generate_snapshot(options));
     Portfolio portfolio(MUSTER_BINARY);
     // The second time only greedy and what is remembered fit into the budget.
-    const Solution first = portfolio.solve(*cluster.snapshot, cluster.problem, within(seconds(2)));
-    const Solution second = portfolio.solve(*cluster.snapshot, cluster.problem, within(milliseconds(300)));
-    const Levels a = evaluate(cluster.problem, cluster.shares, first.plan),
-                 b = evaluate(cluster.problem, cluster.shares, second.plan);
-    EXPECT_TRUE(compare(b, a, level_ids(cluster.problem)) >= 0) << options.seed;
+    const Solution first = portfolio.solve(cluster.snapshot(), cluster.problem(), within(seconds(2)));
+    const Solution second = portfolio.solve(cluster.snapshot(), cluster.problem(), within(milliseconds(300)));
+    const Levels a = evaluate(cluster.problem(), cluster.shares(), first.plan),
+                 b = evaluate(cluster.problem(), cluster.shares(), second.plan);
+    EXPECT_TRUE(compare(b, a, level_ids(cluster.problem())) >= 0) << options.seed;
   }
 }
 
 // --- workers that fail
 
 // One for which CBC is asked: its greedy plan is not proven by sums alone.
-Cluster contested_cluster() {
+Case contested_cluster() {
   generator::GeneratorOptions options;
   options.seed = 7;
   options.cluster.nodes = 6;
@@ -114,7 +115,7 @@ Cluster contested_cluster() {
   options.gangs.largest = 4;
   options.queues.count = 3;
   options.load = 2;
-  return *test::build_cluster(generator::generate_snapshot(options));
+  return Case::of_line(generator::generate_snapshot(options));
 }
 
 class PortfolioWithFault : public testing::TestWithParam<const char*> {
@@ -129,10 +130,10 @@ class PortfolioWithFault : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(PortfolioWithFault, AnswersWithALegalPlanThatIsNotWorseThanGreedy) {
-  const Cluster cluster = contested_cluster();
+  const Case cluster = contested_cluster();
   Portfolio portfolio(faulty());
   for (int cycle = 0; cycle < 2; ++cycle) {
-    const Solution solution = portfolio.solve(*cluster.snapshot, cluster.problem, within(seconds(1)));
+    const Solution solution = portfolio.solve(cluster.snapshot(), cluster.problem(), within(seconds(1)));
     expect_legal(cluster, solution.plan);
     expect_true_values(cluster, solution);
     expect_not_worse_than_greedy(cluster, solution.plan);
@@ -143,10 +144,10 @@ TEST_P(PortfolioWithFault, AnswersInTime) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "everything takes ten times as long";
 #endif
-  const Cluster cluster = contested_cluster();
+  const Case cluster = contested_cluster();
   Portfolio portfolio(faulty());
   const Clock::time_point start = Clock::now();
-  portfolio.solve(*cluster.snapshot, cluster.problem, within(milliseconds(300)));
+  portfolio.solve(cluster.snapshot(), cluster.problem(), within(milliseconds(300)));
   // Generous: the test looks for a cycle that waits for its worker.
   EXPECT_LT(Clock::now() - start, milliseconds(300) + seconds(2));
 }
@@ -158,9 +159,9 @@ TEST_P(PortfolioWithBrokenWorker, TellsOfTheDefect) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   if (GetParam() == std::string("alloc")) GTEST_SKIP() << "sanitizers cannot live with a limit of address space";
 #endif
-  const Cluster cluster = contested_cluster();
+  const Case cluster = contested_cluster();
   Portfolio portfolio(faulty());
-  const Solution solution = portfolio.solve(*cluster.snapshot, cluster.problem, within(seconds(10)));
+  const Solution solution = portfolio.solve(cluster.snapshot(), cluster.problem(), within(seconds(10)));
   EXPECT_FALSE(solution.defects.empty());
 }
 
@@ -177,9 +178,9 @@ INSTANTIATE_TEST_SUITE_P(Every, PortfolioWithBrokenWorker, testing::Values("segv
                          fault_name);
 
 TEST(Portfolio, AnswersWithoutAWorkerProgram) {
-  const Cluster cluster = contested_cluster();
+  const Case cluster = contested_cluster();
   Portfolio portfolio("/nonexistent/muster");
-  const Solution solution = portfolio.solve(*cluster.snapshot, cluster.problem, within(seconds(30)));
+  const Solution solution = portfolio.solve(cluster.snapshot(), cluster.problem(), within(seconds(30)));
   expect_legal(cluster, solution.plan);
   expect_not_worse_than_greedy(cluster, solution.plan);
   EXPECT_FALSE(solution.defects.empty());
@@ -190,9 +191,9 @@ TEST(Portfolio, AnswersWithoutAWorkerProgram) {
 TEST(Portfolio, IsNeverWorseThanGreedy) {
   Portfolio portfolio(MUSTER_BINARY);
   for (std::uint32_t seed = 1; seed <= 50; ++seed) {
-    const Cluster cluster = mixed_cluster(seed);
-    SCOPED_TRACE(cluster.line);
-    const Solution solution = portfolio.solve(*cluster.snapshot, cluster.problem, within(seconds(2)));
+    const Case cluster = mixed_cluster(seed);
+    SCOPED_TRACE(cluster.line());
+    const Solution solution = portfolio.solve(cluster.snapshot(), cluster.problem(), within(seconds(2)));
     expect_not_worse_than_greedy(cluster, solution.plan);
   }
 }
@@ -200,9 +201,9 @@ TEST(Portfolio, IsNeverWorseThanGreedy) {
 TEST(Portfolio, PlansObeyTheRulesAndNoneIsRejectedOnTheWay) {
   Portfolio portfolio(MUSTER_BINARY);
   for (std::uint32_t seed = 101; seed <= 150; ++seed) {
-    const Cluster cluster = mixed_cluster(seed);
-    SCOPED_TRACE(cluster.line);
-    const Solution solution = portfolio.solve(*cluster.snapshot, cluster.problem, within(seconds(2)));
+    const Case cluster = mixed_cluster(seed);
+    SCOPED_TRACE(cluster.line());
+    const Solution solution = portfolio.solve(cluster.snapshot(), cluster.problem(), within(seconds(2)));
     expect_legal(cluster, solution.plan);
     expect_true_values(cluster, solution);
     EXPECT_EQ(solution.defects, std::vector<std::string>{});
@@ -213,9 +214,9 @@ TEST(Portfolio, ValuesDoNotPassTheirBounds) {
   Portfolio portfolio(MUSTER_BINARY);
   std::int64_t bounds = 0;
   for (std::uint32_t seed = 201; seed <= 250; ++seed) {
-    const Cluster cluster = mixed_cluster(seed);
-    SCOPED_TRACE(cluster.line);
-    const Solution solution = portfolio.solve(*cluster.snapshot, cluster.problem, within(seconds(2)));
+    const Case cluster = mixed_cluster(seed);
+    SCOPED_TRACE(cluster.line());
+    const Solution solution = portfolio.solve(cluster.snapshot(), cluster.problem(), within(seconds(2)));
     for (const explain::LevelReport& level : solution.report.objective) {
       if (!level.bound) continue;
       ++bounds;
@@ -232,11 +233,11 @@ TEST(Portfolio, ValuesDoNotPassTheirBounds) {
 TEST(Portfolio, GivesOnePlanAndOneReportForAnyNumberOfThreads) {
   Portfolio portfolio(MUSTER_BINARY);
   for (std::uint32_t seed = 301; seed <= 320; ++seed) {
-    const Cluster cluster = mixed_cluster(seed);
-    SCOPED_TRACE(cluster.line);
-    const Solution first = portfolio.solve(*cluster.snapshot, cluster.problem, deterministic());
+    const Case cluster = mixed_cluster(seed);
+    SCOPED_TRACE(cluster.line());
+    const Solution first = portfolio.solve(cluster.snapshot(), cluster.problem(), deterministic());
     for (const std::int32_t threads : {1, 2, 4}) {
-      const Solution again = portfolio.solve(*cluster.snapshot, cluster.problem, deterministic(threads));
+      const Solution again = portfolio.solve(cluster.snapshot(), cluster.problem(), deterministic(threads));
       EXPECT_EQ(again.plan, first.plan) << threads << " threads";
       EXPECT_EQ(line_of(cluster, again), line_of(cluster, first)) << threads << " threads";
     }
@@ -246,29 +247,23 @@ TEST(Portfolio, GivesOnePlanAndOneReportForAnyNumberOfThreads) {
 TEST(Portfolio, AnswersDoNotDependOnWhatWasSolvedBefore) {
   Portfolio used(MUSTER_BINARY);
   for (std::uint32_t seed = 401; seed <= 410; ++seed) {
-    const Cluster cluster = mixed_cluster(seed);
-    SCOPED_TRACE(cluster.line);
+    const Case cluster = mixed_cluster(seed);
+    SCOPED_TRACE(cluster.line());
     Portfolio fresh(MUSTER_BINARY);
-    const Solution one = used.solve(*cluster.snapshot, cluster.problem, deterministic());
+    const Solution one = used.solve(cluster.snapshot(), cluster.problem(), deterministic());
     EXPECT_EQ(line_of(cluster, one),
-              line_of(cluster, fresh.solve(*cluster.snapshot, cluster.problem, deterministic())));
+              line_of(cluster, fresh.solve(cluster.snapshot(), cluster.problem(), deterministic())));
   }
 }
 
 // --- the edges
 
-Cluster cluster_of(const std::string& rest) {
-  std::optional<Cluster> cluster = test::build_cluster(R"({"format":"muster/v1","time":1000000)" + rest + "}");
-  if (!cluster) ADD_FAILURE() << "refused: " << rest;
-  return cluster ? std::move(*cluster) : test::random_cluster(1);
-}
-
-void expect_an_empty_plan(const Cluster& cluster) {
+void expect_an_empty_plan(const Case& cluster) {
   Portfolio portfolio(MUSTER_BINARY);
   for (const Engine engine : {Engine::kAuto, Engine::kGreedy, Engine::kMilp}) {
     SolveOptions options = within(seconds(5));
     options.engine = engine;
-    const Solution solution = portfolio.solve(*cluster.snapshot, cluster.problem, options);
+    const Solution solution = portfolio.solve(cluster.snapshot(), cluster.problem(), options);
     expect_legal(cluster, solution.plan);
     EXPECT_TRUE(solution.plan.placements.empty());
     EXPECT_TRUE(solution.plan.evictions.empty());
@@ -277,36 +272,36 @@ void expect_an_empty_plan(const Cluster& cluster) {
   }
 }
 
-TEST(Portfolio, AnEmptySnapshotHasAnEmptyPlan) { expect_an_empty_plan(cluster_of("")); }
+TEST(Portfolio, AnEmptySnapshotHasAnEmptyPlan) { expect_an_empty_plan(Case("")); }
 
 TEST(Portfolio, ASnapshotWithoutNodesHasAnEmptyPlan) {
-  expect_an_empty_plan(cluster_of(R"(,"pods":[{"name":"a","gpu":{"count":1}},{"name":"b","resources":{"cpu":1}}])"));
+  expect_an_empty_plan(Case(R"("pods":[{"name":"a","gpu":{"count":1}},{"name":"b","resources":{"cpu":1}}])"));
 }
 
 TEST(Portfolio, ASnapshotWithoutPodsHasAnEmptyPlan) {
-  expect_an_empty_plan(cluster_of(R"(,"nodes":[{"name":"n","resources":{"cpu":4},"gpus":{"count":2}}])"));
+  expect_an_empty_plan(Case(R"("nodes":[{"name":"n","resources":{"cpu":4},"gpus":{"count":2}}])"));
 }
 
 TEST(Portfolio, GivesALegalPlanWhenTheDeadlineHasAlreadyPassed) {
   Portfolio portfolio(MUSTER_BINARY);
   for (std::uint32_t seed = 501; seed <= 520; ++seed) {
-    const Cluster cluster = mixed_cluster(seed);
-    SCOPED_TRACE(cluster.line);
-    const Solution solution = portfolio.solve(*cluster.snapshot, cluster.problem, within(-seconds(1)));
+    const Case cluster = mixed_cluster(seed);
+    SCOPED_TRACE(cluster.line());
+    const Solution solution = portfolio.solve(cluster.snapshot(), cluster.problem(), within(-seconds(1)));
     expect_legal(cluster, solution.plan);
     expect_true_values(cluster, solution);
   }
 }
 
 TEST(Portfolio, WritesTheFirstModelAsAnMpsFile) {
-  const Cluster cluster = contested_cluster();
+  const Case cluster = contested_cluster();
   const auto path =
       std::filesystem::path(testing::TempDir()) / ("portfolio_test." + std::to_string(::getpid()) + ".mps");
   std::filesystem::remove(path);
   SolveOptions options = within(seconds(10));
   options.write_model = path.string();
   Portfolio portfolio(MUSTER_BINARY);
-  portfolio.solve(*cluster.snapshot, cluster.problem, options);
+  portfolio.solve(cluster.snapshot(), cluster.problem(), options);
   std::ifstream file(path);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   std::filesystem::remove(path);
@@ -316,11 +311,11 @@ TEST(Portfolio, WritesTheFirstModelAsAnMpsFile) {
 }
 
 TEST(Portfolio, AModelThatCannotBeWrittenIsADefectAndNoHindrance) {
-  const Cluster cluster = contested_cluster();
+  const Case cluster = contested_cluster();
   SolveOptions options = within(seconds(10));
   options.write_model = "/nonexistent/model.mps";
   Portfolio portfolio(MUSTER_BINARY);
-  const Solution solution = portfolio.solve(*cluster.snapshot, cluster.problem, options);
+  const Solution solution = portfolio.solve(cluster.snapshot(), cluster.problem(), options);
   expect_legal(cluster, solution.plan);
   EXPECT_EQ(solution.defects, std::vector<std::string>{"cannot write /nonexistent/model.mps"});
 }

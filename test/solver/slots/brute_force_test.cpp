@@ -11,12 +11,13 @@
 
 #include "heuristics/state/fit.h"
 #include "heuristics/state/staying.h"
+#include "test/solver/random_milp.h"
 #include "test/solver/slots/places.h"
 
 namespace muster::slots {
 namespace {
 
-using test::Cluster;
+using test::Case;
 using test::pick;
 using test::Places;
 
@@ -31,18 +32,18 @@ class RandomPlaces {
   RandomPlaces(std::uint32_t seed, const Shape& shape) : random_(seed), shape_(shape) {}
 
   // None: a pod does not fit where it was put.
-  std::optional<Cluster> draw() {
+  std::optional<Case> draw() {
     const int nodes = pick(random_, 2, 3);
-    std::string text = R"({"format":"muster/v1","time":1000,"nodes":[)", pods, gangs;
+    test::Cluster cluster;
+    cluster.at(1000);
+    std::vector<std::vector<int>> percent;  // used of each device
     for (int n = 0; n < nodes; ++n) {
       const int devices = pick(random_, 2, 4);
-      devices_.push_back(devices);
-      text += (n > 0 ? "," : "") + (R"({"name":"n)" + std::to_string(n)) + R"(","resources":{"cpu":)" +
-              std::to_string(shape_.tight_cores ? devices * 3 : 100) + R"(,"memory":"64Gi"},"gpus":{"count":)" +
-              std::to_string(devices) + "}}";
+      percent.emplace_back(static_cast<std::size_t>(devices), 0);
+      cluster.node(
+          "n" + std::to_string(n), devices,
+          R"("resources":{"cpu":)" + std::to_string(shape_.tight_cores ? devices * 3 : 100) + R"(,"memory":"64Gi"})");
     }
-    std::vector<std::vector<int>> percent;  // used of each device
-    for (const int devices : devices_) percent.emplace_back(static_cast<std::size_t>(devices), 0);
     const int running = pick(random_, 1, 4), waiting = pick(random_, 1, 3);
     for (int i = 0; i < running; ++i) {
       const int node = pick(random_, 0, nodes - 1);
@@ -56,14 +57,12 @@ class RandomPlaces {
         list += (found++ > 0 ? "," : "") + std::to_string(d);
       }
       if (found < count) return std::nullopt;
-      const std::string gang = shape_.leaving ? R"(,"gang":"r")" : "";
-      pods += (pods.empty() ? "" : ",") + (R"({"name":"r)" + std::to_string(i)) + R"(")" + gang + R"(,"node":"n)" +
-              std::to_string(node) + R"(","started":500,"gpus":[)" + list + "]," + asks + "}";
+      cluster.pod("r" + std::to_string(i),
+                  (shape_.leaving ? R"("gang":"r",)" : "") + test::runs_on("n" + std::to_string(node), list, asks));
     }
-    for (int i = 0; i < waiting; ++i)
-      pods += R"(,{"name":"w)" + std::to_string(i) + R"(",)" + std::get<0>(request()) + "}";
-    if (shape_.leaving) gangs = R"(,"gangs":[{"name":"r","minMember":0}])";
-    return test::build_cluster(text + R"(],"pods":[)" + pods + "]" + gangs + "}");
+    for (int i = 0; i < waiting; ++i) cluster.pod("w" + std::to_string(i), std::get<0>(request()));
+    if (shape_.leaving) cluster.gang("r", R"("minMember":0)");
+    return Case::if_valid(cluster.line());
   }
 
  private:
@@ -82,7 +81,6 @@ class RandomPlaces {
 
   std::mt19937 random_;
   Shape shape_;
-  std::vector<int> devices_;
 };
 
 // The least moved work of all ways to place everything.
@@ -111,7 +109,7 @@ class LeastMoved {
     if (remaining_[unit] > 0) {
       --remaining_[unit];
       if (has_room_at_home(state_, pod)) {
-        const Place home = snapshot_place(places_.cluster.problem, pod);
+        const Place home = snapshot_place(*places_.cluster, pod);
         state_.put(pod, home.node, home.devices);
         choose(unit, position + 1, moved);
         state_.take(pod);
@@ -132,7 +130,7 @@ class LeastMoved {
 
   bool place(const std::vector<PodIndex>& pods, std::size_t position) {
     if (position == pods.size()) return true;
-    const Problem& problem = places_.cluster.problem;
+    const Problem& problem = *places_.cluster;
     for (const NodeIndex node : problem.nodes.indices()) {
       const auto devices = static_cast<std::uint32_t>(problem.class_of(node).device_count);
       for (std::uint32_t set = 0; set < 1U << devices; ++set) {
@@ -162,7 +160,7 @@ class LeastMoved {
 
 // Cores may have been exceeded when the running pods were drawn.
 bool has_fitting_start(const Places& places) {
-  return std::ranges::none_of(places.cluster.problem.node_classes,
+  return std::ranges::none_of(places.cluster->node_classes,
                               [](const NodeClass& node_class) { return !node_class.reported.is_none(); });
 }
 
@@ -175,7 +173,7 @@ Tally compare(std::uint32_t first, const Shape& shape, int wanted) {
   cbc::Backend backend(MUSTER_BINARY);
   for (std::uint32_t seed = first; tally.drawn < wanted; ++seed) {
     SCOPED_TRACE(seed);
-    std::optional<Cluster> cluster = RandomPlaces(seed, shape).draw();
+    std::optional<Case> cluster = RandomPlaces(seed, shape).draw();
     if (!cluster) continue;
     Places places(std::move(*cluster));
     if (!has_fitting_start(places)) continue;

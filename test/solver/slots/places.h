@@ -1,8 +1,10 @@
 // A task for solver/slots made from a snapshot: all running pods remain and may be moved, all pending gangs are placed.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,18 +13,18 @@
 #include <vector>
 
 #include "solver/slots/slots.h"
-#include "test/solver/random_cluster.h"
-#include "test/solver/scene.h"
+#include "test/support/case.h"
 
 namespace muster::test {
 
 class Places {
  public:
-  explicit Places(Cluster made)
+  explicit Places(const Cluster& made) : Places(Case(made)) {}
+  explicit Places(Case made)
       : cluster(std::move(made)),
-        base(cluster.problem, ClusterState::Releasing::kFreed),
-        bounds(queue_bounds(cluster.problem, base)) {
-    const Problem& problem = cluster.problem;
+        base(*cluster, ClusterState::Releasing::kFreed),
+        bounds(queue_bounds(*cluster, base)) {
+    const Problem& problem = *cluster;
     std::map<std::pair<GangIndex, PodClassIndex>, slots::KeptPods> running;
     std::map<GangIndex, slots::NewPods> pending;
     for (const PodIndex pod : problem.pods.indices()) {
@@ -44,33 +46,25 @@ class Places {
   Places(const Places&) = delete;
   Places& operator=(const Places&) = delete;
 
-  PodIndex pod(std::string_view name) const {
-    for (const PodIndex index : cluster.problem.pods.indices())
-      if (cluster.snapshot->pods[index.value()].name == name) return index;
-    return PodIndex::none();
-  }
-  NodeIndex node(std::string_view name) const {
-    for (const NodeIndex index : cluster.problem.nodes.indices())
-      if (cluster.snapshot->nodes[index.value()].name == name) return index;
-    return NodeIndex::none();
-  }
+  PodIndex pod(std::string_view name) const { return cluster.pod(name); }
+  NodeIndex node(std::string_view name) const { return cluster.node(name); }
   slots::KeptPods& kept_with(std::string_view name) {
     return *std::ranges::find_if(
         kept, [&](const slots::KeptPods& pods) { return std::ranges::find(pods.pods, pod(name)) != pods.pods.end(); });
   }
   std::vector<bool> only(std::initializer_list<std::string_view> names) const {
-    std::vector<bool> nodes(cluster.problem.nodes.size(), false);
+    std::vector<bool> nodes(cluster->nodes.size(), false);
     for (const std::string_view name : names) nodes[node(name).value()] = true;
     return nodes;
   }
 
-  slots::SlotTask task() const { return {cluster.problem, base, bounds, kept, placed, most_moves}; }
+  slots::SlotTask task() const { return {*cluster, base, bounds, kept, placed, most_moves}; }
   slots::SlotResult find(cbc::Backend* backend = nullptr,
                          std::chrono::milliseconds time = std::chrono::seconds(60)) const {
     return slots::find_places(task(), Deadline(Deadline::Clock::now() + time, false), backend);
   }
 
-  Cluster cluster;
+  Case cluster;
   ClusterState base;
   QueueBounds bounds;
   std::vector<slots::KeptPods> kept;
@@ -78,15 +72,14 @@ class Places {
   std::optional<std::int64_t> most_moves;
 };
 
-// A pod that asks for `asks`, e.g. R"("gpu":{"count":2})"; its gang has its name.
-inline std::string running_pod(const std::string& name, const std::string& node, const std::string& devices,
-                               const std::string& asks) {
-  return R"({"name":")" + name + R"(","node":")" + node + R"(","started":500,"gpus":[)" + devices + "]," + asks + "}";
+// Members of a pod that runs there and asks for `asks`, e.g. R"("gpu":{"count":2})".
+inline std::string runs_on(const std::string& node, const std::string& devices, const std::string& asks) {
+  return R"("node":")" + node + R"(","started":500,"gpus":[)" + devices + "]," + asks;
 }
 
 // What is wrong with a result, by sums of its own; empty: nothing.
 inline std::string fault_of(const Places& places, const slots::SlotResult& result) {
-  const Problem& problem = places.cluster.problem;
+  const Problem& problem = *places.cluster;
   for (std::size_t u = 0; u < places.placed.size(); ++u) {
     const bool is_homeless = std::ranges::find(result.homeless, u) != result.homeless.end();
     for (const PodIndex pod : places.placed[u].pods)
