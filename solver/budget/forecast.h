@@ -38,9 +38,14 @@ class LearntRate {
 class EndForecast {
  public:
   // `items`: pods and nodes of the line; `whole_ms`: its total time.
-  double of(std::int64_t items, double whole_ms) const {
-    return coming_back_ms_ + checking(items) +
-           std::min(kTuning.forecast.margin * reasons_.of(items), kTuning.parts.aside * whole_ms);
+  double of(std::int64_t items, double whole_ms) const { return coming_back(whole_ms) + ending(items, whole_ms); }
+  // The return from the last engine. Of short times a part, as a first return is not known.
+  double coming_back(double whole_ms) const {
+    return std::clamp(coming_back_ms_, 0.0, std::max(kTuning.forecast.answer_ms, kTuning.parts.aside * whole_ms));
+  }
+  // All else.
+  double ending(std::int64_t items, double whole_ms) const {
+    return checking(items) + std::min(kTuning.forecast.margin * reasons_.of(items), kTuning.parts.aside * whole_ms);
   }
   // What reads and checks a plan, without reasons and without the return from an engine.
   double checking(std::int64_t items) const { return kTuning.forecast.margin * all_but_reasons_.of(items); }
@@ -61,7 +66,7 @@ class EndForecast {
 
  private:
   LearntRate all_but_reasons_{kTuning.forecast.first_end_ns}, reasons_, stopping_{kTuning.forecast.glance_ns};
-  double coming_back_ms_ = kTuning.forecast.answer_ms;
+  double coming_back_ms_ = kTuning.forecast.start_ms;  // the most that is learnt, until one is measured
 };
 
 // What the engines need for a first plan. Each kind of cluster has a rate of its own.

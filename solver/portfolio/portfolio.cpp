@@ -359,7 +359,8 @@ class Cycle {
     std::size_t names = 0;
     if (!offers_.empty())
       for (const Placement& placement : offers_.front().candidate.plan.placements) names += placement.after.size();
-    return std::max(forecast_.of(size_.items(), plan_.whole_ms), kTuning.forecast.repeat * verify_ms_) +
+    return forecast_.coming_back(plan_.whole_ms) +
+           std::max(forecast_.ending(size_.items(), plan_.whole_ms), kTuning.forecast.repeat * verify_ms_) +
            writing_time(kNameBytes * static_cast<double>(names));
   }
   Clock::duration reserve() const { return as_duration(reserve_ms()); }

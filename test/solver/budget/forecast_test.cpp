@@ -5,18 +5,21 @@
 
 #include <gtest/gtest.h>
 
+#include "model/base/tuning.h"
+
 namespace muster {
 namespace {
 
 constexpr std::int64_t kLooks = 100'000;
 
-// A search stops at the time of the forecast, the checks take 20 ms, and the reasons all that is then left of the
+// A search returns at the time of the forecast, the checks take 20 ms, and the reasons all that is then left of the
 // second.
 TEST(EndForecast, LeavesTimeToSearchThoughReasonsTakeAllThatTheyGet) {
   constexpr double kWhole = 1'000, kChecks = 20;
   EndForecast forecast;
   for (int line = 0; line < 50; ++line) {
     const double end = std::min(kWhole, forecast.of(kLooks, kWhole));
+    forecast.learn_coming_back(kTuning.forecast.answer_ms);
     forecast.learn(kLooks, kChecks, end - kChecks);
   }
   EXPECT_LT(forecast.of(kLooks, kWhole), 0.15 * kWhole);
@@ -40,6 +43,15 @@ TEST(EndForecast, KeepsTimeForReasonsWhereTheyTakeLittle) {
   for (int line = 0; line < 20; ++line) forecast.learn(kLooks, 0, 30);
   EXPECT_GE(forecast.of(kLooks, 1'000), 30);
   EXPECT_LT(forecast.of(kLooks, 100), 30);  // of so little time they get a part only
+}
+
+TEST(EndForecast, TakesTheFirstReturnForALongOneButOfLittleTimeForAPart) {
+  EndForecast forecast;
+  EXPECT_DOUBLE_EQ(forecast.coming_back(10'000), kTuning.forecast.start_ms);
+  EXPECT_DOUBLE_EQ(forecast.coming_back(50), kTuning.parts.aside * 50);
+  EXPECT_DOUBLE_EQ(forecast.coming_back(1), kTuning.forecast.answer_ms);
+  for (int line = 0; line < 20; ++line) forecast.learn_coming_back(0);
+  EXPECT_DOUBLE_EQ(forecast.coming_back(10'000), kTuning.forecast.answer_ms);
 }
 
 TEST(EndForecast, LearnsNothingOfSmallLines) {
