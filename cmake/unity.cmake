@@ -1,9 +1,9 @@
 # MUSTER_UNITY: compiles many sources of a target as one file, which makes a build several times cheaper. The preset
 # `debug` compiles each source alone and so checks its includes.
 
-# Of all targets of these folders; a file gets about `most_lines` lines. If two sources have come to define the same
+# Of all targets of these folders; a file gets at most about 2,500 lines. If two sources have come to define the same
 # private name, run CMake again. Does nothing without universal-ctags.
-function(muster_unity most_lines)
+function(muster_unity)
   find_program(CTAGS ctags)
   if(NOT CTAGS)
     message(STATUS "MUSTER_UNITY: no ctags (universal-ctags), so each source is compiled alone")
@@ -27,7 +27,7 @@ function(muster_unity most_lines)
   endforeach()
 
   file(WRITE ${PROJECT_BINARY_DIR}/unity_sources.txt "${pairs}")
-  execute_process(COMMAND ${PROJECT_SOURCE_DIR}/cmake/unity_batches ${PROJECT_SOURCE_DIR} ${most_lines}
+  execute_process(COMMAND ${PROJECT_SOURCE_DIR}/cmake/unity_batches ${PROJECT_SOURCE_DIR} 2500
     INPUT_FILE ${PROJECT_BINARY_DIR}/unity_sources.txt OUTPUT_VARIABLE batches COMMAND_ERROR_IS_FATAL ANY)
   string(REPLACE "\n" ";" batches "${batches}")
   foreach(line ${batches})

@@ -41,7 +41,7 @@ class EndForecast {
   double of(std::int64_t items, double whole_ms) const { return coming_back(whole_ms) + ending(items, whole_ms); }
   // The return from the last engine. Of short times a part, as a first return is not known.
   double coming_back(double whole_ms) const {
-    return std::clamp(coming_back_ms_, 0.0, std::max(kTuning.forecast.answer_ms, kTuning.parts.aside * whole_ms));
+    return std::min(coming_back_ms_, std::max(kTuning.forecast.answer_ms, kTuning.parts.aside * whole_ms));
   }
   // All else.
   double ending(std::int64_t items, double whole_ms) const {

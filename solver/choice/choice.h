@@ -62,9 +62,10 @@ class ChoiceModel {
   // False if it takes longer than the deadline, or if the supply cannot be pooled (collect_pooled_supply).
   bool formulate(const Deadline& deadline);
 
-  // Solves the levels up to `evicted`, each with those before it held, in at most half of the time that is left; then
-  // again from the first that is open, in equal parts, each time by the other of CBC's two ways, while there is time.
-  // `trivial`: trivial_bounds of the problem. `start`: a plan, for the first solution. Requires formulate().
+  // Solves the levels up to `evicted`, each with those before it held, in at most half of the time that is left (the
+  // last one in all of it); then again from the first that is open, in equal parts, each time by the other of CBC's two
+  // ways, while there is time. `trivial`: trivial_bounds of the problem. `start`: a plan, for the first solution.
+  // Requires formulate().
   Choice choose(const std::vector<std::int64_t>& trivial, const Plan& start, const Deadline& deadline,
                 cbc::Backend& backend);
 
