@@ -1,7 +1,7 @@
 // What the choice of gangs (solver/choice/choice.h) proves of a snapshot, level by level, and how long it takes.
 //
-// Usage: bench_choice [--budget MS] [--snapshot FILE]; else the snapshot is read from stdin. One line a level: its
-// value, its bound, and what sums alone say of it.
+// Usage: bench_choice [--budget MS] [--threads N] [--snapshot FILE]; else the snapshot is read from stdin. One line a
+// level: its value, its bound, and what sums alone say of it.
 #include "solver/choice/choice.h"
 
 #include <chrono>
@@ -31,8 +31,10 @@ double ms_since(Clock::time_point start) {
 int run(int argc, char** argv) {
   std::string snapshot;
   std::int64_t budget_ms = 10'000;
+  int threads = 2;
   parse_flags(argc, argv,
               {{"--budget", [&](const std::string& value) { budget_ms = std::stoll(value); }},
+               {"--threads", [&](const std::string& value) { threads = std::stoi(value); }},
                {"--snapshot", [&](const std::string& value) { snapshot = value; }}});
   std::ifstream file(snapshot);
   const std::string line{std::istreambuf_iterator<char>(snapshot.empty() ? std::cin : file), {}};
@@ -44,7 +46,8 @@ int run(int argc, char** argv) {
   backend.prepare();
   const Clock::time_point start = Clock::now();
   choice::ChoiceModel model({judge.problem, judge.shares, prepared.rules, whole.demand, whole.zones,
-                             whole.anti_affinity, whole.before, whole.base});
+                             whole.anti_affinity, whole.before, whole.base},
+                            threads);
   if (!model.formulate(deadline)) {
     fmt::print("no choice: the model took too long, or pods exceed what a node reports\n");
     return 1;

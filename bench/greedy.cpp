@@ -1,9 +1,9 @@
 // The time of greedy by itself: its first start alone, and all starts concurrently. Medians of several runs, of the
 // elapsed time and of the CPU time of its threads; the referee checks every plan before its time counts.
 //
-// Usage: bench_greedy --files FILE,FILE [--starts N] [--threads N] [--repetitions N] [--seed N] [--levels yes]
-// Each file holds one snapshot line. `--starts` are all of them (4). The fingerprints tell plans apart: two programs
-// that print the same ones found the same plans.
+// Usage: bench_greedy --files FILE,FILE [--starts N] [--threads N] [--repetitions N] [--levels yes]
+// Each file holds one snapshot line. `--starts` are all of them if not given. The fingerprints tell plans apart: two
+// programs that print the same ones found the same plans.
 #include "heuristics/greedy/greedy.h"
 
 #include <algorithm>
@@ -44,7 +44,6 @@ Arguments parse(int argc, char** argv) {
                   {"--starts", [&](const std::string& value) { arguments.options.starts = std::stoi(value); }},
                   {"--threads", [&](const std::string& value) { arguments.options.threads = std::stoi(value); }},
                   {"--repetitions", [&](const std::string& value) { arguments.repetitions = std::stoi(value); }},
-                  {"--seed", [&](const std::string& value) { arguments.options.seed = std::stoull(value); }},
                   {"--levels", [&](const std::string& value) { arguments.shows_levels = value == "yes"; }},
               });
   if (arguments.files.empty() || arguments.repetitions < 1) throw std::runtime_error("--files is needed");
@@ -121,7 +120,7 @@ int run(const Arguments& arguments) {
     greedy::GreedyOptions first = arguments.options;
     first.starts = 1;
     print(file, judge, measure(judge, first, arguments.repetitions), arguments, "first");
-    if (arguments.options.starts > 1)
+    if (arguments.options.starts != 1)
       print(file, judge, measure(judge, arguments.options, arguments.repetitions), arguments, "all");
   }
   return 0;

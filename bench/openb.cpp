@@ -106,7 +106,7 @@ struct Measured {
 
 Measured replay_muster(const traces::OpenbInput& input, std::size_t batch) {
   const OnlineInput online = online_input(input);
-  online::OnlinePlacer placer(online.types, online.type_of_node, {});
+  online::OnlinePlacer placer(online.types, online.type_of_node);
   Measured measured;
   const Stopwatch watch;
   const std::span<const policies::OnlineClass> pods = online.pods;

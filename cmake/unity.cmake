@@ -1,7 +1,7 @@
 # MUSTER_UNITY: compiles many sources of a target as one file, which makes a build several times cheaper. The preset
 # `debug` compiles each source alone and so checks its includes.
 
-# Of all targets of these folders; a file gets at most about 2,500 lines. If two sources have come to define the same
+# Of all targets of these folders; a file gets at most about 5,000 lines. If two sources have come to define the same
 # private name, run CMake again. Does nothing without universal-ctags.
 function(muster_unity)
   find_program(CTAGS ctags)
@@ -27,7 +27,7 @@ function(muster_unity)
   endforeach()
 
   file(WRITE ${PROJECT_BINARY_DIR}/unity_sources.txt "${pairs}")
-  execute_process(COMMAND ${PROJECT_SOURCE_DIR}/cmake/unity_batches ${PROJECT_SOURCE_DIR} 2500
+  execute_process(COMMAND ${PROJECT_SOURCE_DIR}/cmake/unity_batches ${PROJECT_SOURCE_DIR} 5000
     INPUT_FILE ${PROJECT_BINARY_DIR}/unity_sources.txt OUTPUT_VARIABLE batches COMMAND_ERROR_IS_FATAL ANY)
   string(REPLACE "\n" ";" batches "${batches}")
   foreach(line ${batches})

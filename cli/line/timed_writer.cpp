@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "model/base/parallel.h"
+#include "solver/portfolio/instance_size.h"
 
 namespace muster::cli {
 namespace {
@@ -16,12 +17,17 @@ std::int64_t report_size(const Problem& problem) {
   return static_cast<std::int64_t>(problem.gangs.size() + problem.queues.size());
 }
 
+// Pods of which the plan may say something.
+std::int64_t decidable(const Problem& problem) {
+  const auto waiting =
+      std::ranges::count_if(problem.pods, [](const Pod& pod) { return pod.status == PodStatus::kPending; });
+  return waiting + portfolio::leaving_pods(problem);
+}
+
 }  // namespace
 
 portfolio::Clock::duration TimedWriter::reserve(const Problem& problem, int threads) const {
-  const auto waiting =
-      std::ranges::count_if(problem.pods, [](const Pod& pod) { return pod.status == PodStatus::kPending; });
-  const double decisions = decisions_.of(waiting), report = report_.of(report_size(problem));
+  const double decisions = decisions_.of(decidable(problem)), report = report_.of(report_size(problem));
   return std::chrono::duration_cast<portfolio::Clock::duration>(
       Milliseconds(threads > 1 ? std::max(decisions, report) : decisions + report));
 }
@@ -47,7 +53,7 @@ void TimedWriter::write(muster_v1::PlanLine& line, const LineTime& time, std::st
 
   const auto reasons =
       std::ranges::count_if(line.report.gangs, [](const explain::GangReport& g) { return !g.message.empty(); });
-  decisions_.learn(std::ssize(line.plan.placements) + std::ssize(line.plan.evictions), taken[0].count());
+  decisions_.learn(decidable(line.problem), 0, taken[0].count());
   report_.learn(report_size(line.problem), reasons, taken[1].count());
 }
 

@@ -18,8 +18,8 @@ struct LineTime {
 // One for each solving thread: it learns from each line for the next.
 class TimedWriter {
  public:
-  // The time to keep for the plan line of this problem, written by so many threads. The decisions are not known yet: as
-  // many are assumed as pods wait, which is margin enough. Cost: O(pods).
+  // The time to keep for the plan line of this problem, written by so many threads. The decisions are not known yet:
+  // the time is in proportion to the pods that wait or may leave. Cost: O(pods + nodes).
   portfolio::Clock::duration reserve(const Problem& problem, int threads) const;
 
   // Appends the line and a line feed. Completes the statement: elapsed_ms, deadline_missed and, last, the phase
@@ -27,10 +27,7 @@ class TimedWriter {
   void write(muster_v1::PlanLine& line, const LineTime& time, std::string& out);
 
  private:
-  // Nanoseconds for a placement or an eviction of the first line: twice what was measured.
-  static constexpr double kFirst = 500;
-  LearntRate decisions_{kFirst};
-  WritingForecast report_;
+  WritingForecast decisions_, report_;
 };
 
 }  // namespace muster::cli

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <random>
 
 #include "heuristics/greedy/sharer_packing.h"
 #include "model/base/tuning.h"
@@ -29,19 +28,14 @@ double size_by_pods(const Problem& problem, const WaitingGang& gang, GangOrder o
   return biggest * 1e6 + static_cast<double>(gang.minimum[0] + gang.minimum[1]);
 }
 
-double size_of(const Problem& problem, const WaitingGang& gang, const PlacingOrder& order) {
-  double size = order.gangs == GangOrder::kQueueByQueue ? static_cast<double>(gang.minimum[0] + gang.minimum[1])
-                                                        : size_by_pods(problem, gang, order.gangs);
-  if (order.noise > 0) {
-    std::mt19937_64 random(order.seed * 0x9E3779B97F4A7C15ULL + gang.gang.value());
-    size *= 1 + order.noise * (2 * static_cast<double>(random() >> 11) / static_cast<double>(1ULL << 53) - 1);
-  }
-  return size;
+double size_of(const Problem& problem, const WaitingGang& gang, GangOrder order) {
+  return order == GangOrder::kQueueByQueue ? static_cast<double>(gang.minimum[0] + gang.minimum[1])
+                                           : size_by_pods(problem, gang, order);
 }
 
-// Puts the gangs that have waited longest and fit into the total capacity before all others, in tiers. Within a tier
-// the largest come first; each tier is a small part of the one before, so the large gangs of the first tier pack the
-// cluster and the small ones of the last fill it.
+// Puts the gangs that have waited longest and fit into the total capacity before all others, in two tiers. Within a
+// tier the largest come first; the second tier is a small part of the first, so the large gangs of the first tier pack
+// the cluster and the small ones of the second fill it.
 class OldestFirst {
  public:
   OldestFirst(const ClusterState& state, const WaitingGangs& gangs, const std::vector<bool>& excluded,
@@ -60,8 +54,7 @@ class OldestFirst {
   // Without sharers that would leave a part of their devices idle; all other sharers are in the first tier, since they
   // fill devices together.
   void put_in_filling_tiers() {
-    for (int round = 0; round < kTuning.greedy.sharer_rounds; ++round) {
-      if (!leave_out_surplus()) break;
+    for (int pass = 0; pass < kTuning.choices.passes && leave_out_surplus(); ++pass) {
     }
     for_each_that_fits([&](std::size_t i, double part) { raise(i, share_of(gang_of(i)) > 0 ? 0.0 : part); });
   }
@@ -71,10 +64,7 @@ class OldestFirst {
 
   const WaitingGang& gang_of(std::size_t i) const { return gangs_.all()[keys_[i].position]; }
 
-  void raise(std::size_t i, double part) {
-    keys_[i].size +=
-        kTier * static_cast<double>(kTuning.greedy.tiers.end() - std::ranges::lower_bound(kTuning.greedy.tiers, part));
-  }
+  void raise(std::size_t i, double part) { keys_[i].size += kTier * (part <= kTuning.choices.first_tier ? 2 : 1); }
 
   // Visits in turn the gangs that fit in total with all before them: `visit` receives the part of the free devices that
   // they then take.
@@ -125,7 +115,7 @@ std::vector<GangSortKey> gang_sort_keys(const ClusterState& state, const Waiting
                                         const std::vector<bool>& excluded) {
   std::vector<double> sizes;
   sizes.reserve(gangs.all().size());
-  for (const WaitingGang& gang : gangs.all()) sizes.push_back(size_of(state.problem(), gang, order));
+  for (const WaitingGang& gang : gangs.all()) sizes.push_back(size_of(state.problem(), gang, order.gangs));
   std::vector<GangSortKey> keys;
   keys.reserve(sizes.size());
   for (const std::uint32_t position : gangs.by_age()) keys.push_back({sizes[position], position});

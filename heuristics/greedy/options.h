@@ -16,9 +16,8 @@ struct StartStops {
 };
 
 struct GreedyOptions {
-  std::uint64_t seed = 1;
   std::int32_t threads = 1;
-  std::int32_t starts = 4;    // orders tried; the first is the policy's own order
+  std::int32_t starts = 0;    // orders tried at most; 0: all
   bool oldest_first = false;  // a single start: first the longest-waiting gangs that fit into the total capacity
   bool first_alone = false;   // the other starts wait for the first, which then has the caches and the memory to itself
   StartStops stop;            // of the first start; `all`: of the search for other victims, too

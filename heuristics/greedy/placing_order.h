@@ -28,8 +28,6 @@ struct PlacingOrder {
   placement::PodOrder pods = placement::PodOrder::kBigFirst;
   placement::NodeRule nodes = placement::NodeRule::kBestFit;
   ClaimTime claims = ClaimTime::kAtEnd;
-  double noise = 0;        // sizes are multiplied by 1 +- noise
-  std::uint64_t seed = 0;  // of the noise
 };
 
 }  // namespace muster::greedy

@@ -1,13 +1,9 @@
 #include "heuristics/greedy/start_orders.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <set>
 #include <utility>
-
-#include "model/base/tuning.h"
 
 namespace muster::greedy {
 
@@ -17,32 +13,19 @@ bool has_one_queue(const Problem& problem) {
   return std::ranges::count_if(problem.queues, [](const Queue& queue) { return queue.is_leaf(); }) == 1;
 }
 
-// Starts beyond the orders below repeat them with noise. If there is no victim, the second order would only repeat the
-// first; with one queue, the order that packs best comes first.
-PlacingOrder order_of_start(const Problem& problem, bool could_evict, std::size_t start, std::uint64_t seed) {
-  static constexpr std::array<PlacingOrder, 6> kOrders{{
-      {GangOrder::kQueueByQueue, placement::PodOrder::kBigFirst, placement::NodeRule::kKeepCpu, ClaimTime::kAtEnd},
-      {GangOrder::kQueueByQueue, placement::PodOrder::kBigFirst, placement::NodeRule::kKeepCpu, ClaimTime::kAtOnce},
-      {GangOrder::kBigFirst, placement::PodOrder::kBigFirst, placement::NodeRule::kKeepCpu, ClaimTime::kAtOnce},
-      {GangOrder::kOldestBigFirst, placement::PodOrder::kBigFirst, placement::NodeRule::kKeepCpu, ClaimTime::kAtOnce},
-      {GangOrder::kCpuFirst, placement::PodOrder::kCpuFirst, placement::NodeRule::kKeepCpu, ClaimTime::kAtOnce},
-      {GangOrder::kBigFirst, placement::PodOrder::kCpuFirst, placement::NodeRule::kBestFit, ClaimTime::kAtEnd},
-  }};
-  static constexpr std::array<std::size_t, 6> kWithEvictions{0, 2, 1, 3, 4, 5};
-  static constexpr std::array<std::size_t, 5> kOneQueue{2, 3, 0, 4, 5}, kMoreQueues{0, 2, 3, 4, 5};
-  if (!could_evict) {
-    const auto& kept = has_one_queue(problem) ? kOneQueue : kMoreQueues;
-    start = start < kept.size() ? kept[start] : start + 1;
-  } else if (start < kWithEvictions.size()) {
-    start = kWithEvictions[start];
-  }
-  PlacingOrder order = kOrders[start % kOrders.size()];
-  if (start >= kOrders.size()) {
-    order.noise = kTuning.greedy.noise;
-    order.seed = seed + start;
-  }
-  if (problem.snapshot->policy.placement == PlacementPolicy::kSpread) order.nodes = placement::NodeRule::kSpread;
-  return order;
+// If there is no victim, the time of claims makes no difference; with one queue, the order that packs best comes first.
+std::vector<PlacingOrder> all_orders(const Problem& problem, bool could_evict) {
+  using placement::PodOrder;
+  const auto order = [&](GangOrder gangs, ClaimTime claims, PodOrder pods = PodOrder::kBigFirst) {
+    return PlacingOrder{gangs, pods, placement::usual_rule(problem), claims};
+  };
+  const PlacingOrder policy = order(GangOrder::kQueueByQueue, ClaimTime::kAtEnd);
+  const PlacingOrder packing = order(GangOrder::kBigFirst, ClaimTime::kAtOnce);
+  const PlacingOrder oldest = order(GangOrder::kOldestBigFirst, ClaimTime::kAtOnce);
+  if (could_evict) return {policy, packing, order(GangOrder::kQueueByQueue, ClaimTime::kAtOnce), oldest};
+  const PlacingOrder cpu = order(GangOrder::kCpuFirst, ClaimTime::kAtOnce, PodOrder::kCpuFirst);
+  if (has_one_queue(problem)) return {packing, oldest, policy, cpu};
+  return {policy, packing, oldest, cpu};
 }
 
 }  // namespace
@@ -51,11 +34,11 @@ std::vector<PlacingOrder> distinct_orders(const StartContext& context, const Gre
   if (options.oldest_first)
     return {{GangOrder::kOldestFilling, placement::PodOrder::kBigFirst, placement::usual_rule(context.problem),
              ClaimTime::kAtOnce}};
-  const auto starts = static_cast<std::size_t>(std::max(1, options.starts));
+  std::vector<PlacingOrder> orders = all_orders(context.problem, context.could_evict);
+  if (options.starts > 0) orders.resize(std::min(orders.size(), static_cast<std::size_t>(options.starts)));
   std::vector<PlacingOrder> distinct;
   std::set<std::pair<placement::NodeRule, placement::PodOrder>> seen;
-  for (std::size_t start = 0; start < starts; ++start) {
-    const PlacingOrder order = order_of_start(context.problem, context.could_evict, start, options.seed);
+  for (const PlacingOrder& order : orders) {
     const bool is_new = seen.emplace(order.nodes, order.pods).second;
     if (is_new || !context.initial.is_one_order_enough()) distinct.push_back(order);
   }

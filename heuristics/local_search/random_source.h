@@ -21,6 +21,7 @@ class RandomSource {
     MUSTER_REQUIRE_SLOW(count > 0);
     return static_cast<std::size_t>(random_() % count);
   }
+  bool coin() { return below(2) == 0; }
   double unit() { return static_cast<double>(random_() >> 11) / 0x1p53; }  // from 0, below 1
 
   template <class Item>

@@ -50,8 +50,8 @@ class Repacking {
 
   // With its whole work budget left.
   void begin() {
-    const auto size = static_cast<std::int64_t>(problem_.pods.size() + problem_.nodes.size());
-    work_left_ = std::max(kTuning.repacking.least_steps, kTuning.repacking.steps_per_item * size);
+    const auto items = static_cast<std::int64_t>(problem_.pods.size() + problem_.nodes.size());
+    work_left_ = kTuning.search.repacking_steps * std::max(kTuning.size.large, items);
   }
   bool is_due() const { return work_left_ <= 0 || (stop_ && stop_()); }
 
@@ -61,7 +61,7 @@ class Repacking {
   bool may_empty_a_node() const { return !nodes_to_empty().empty(); }
 
   // Whether there are so few movable pods that placing them anew is worth the time.
-  bool is_small() const { return movable_.size() <= kTuning.repacking.repacked; }
+  bool is_small() const { return movable_.size() <= kTuning.search.repacked; }
 
   // Places all movable pods anew, by best fit. False: not all of them found a place, and nothing changed.
   bool place_anew(Order order) {
@@ -236,7 +236,7 @@ class Repacking {
     for (const PodIndex pod : movable_) {
       const GangIndex gang = problem_.pods[pod].gang;
       if (gang == std::exchange(last, gang)) continue;
-      if (problem_.gangs[gang].pods.size() < 2 || problem_.gangs[gang].pods.size() > kTuning.repacking.whole_gang)
+      if (problem_.gangs[gang].pods.size() < 2 || problem_.gangs[gang].pods.size() > kTuning.search.round_nodes())
         continue;
       if (is_due()) break;
       if (spread_of(gang).nodes > 0) any = unite(gang) || any;

@@ -8,8 +8,6 @@
 
 namespace muster::local_search {
 
-namespace {}  // namespace
-
 RoundParts::RoundParts(const SearchScope& scope, const ClusterState& state, std::uint64_t seed)
     : scope_(scope),
       problem_(scope.problem()),
@@ -18,8 +16,7 @@ RoundParts::RoundParts(const SearchScope& scope, const ClusterState& state, std:
       taken_in_(scope.problem().nodes.size(), 0) {}
 
 std::size_t RoundParts::most_vain_rounds() const {
-  return kTuning.search.vain_rounds *
-         (1 + scope_.open_nodes().size() / (kTuning.search.parts * kTuning.search.part_nodes));
+  return kTuning.search.vain_rounds * (1 + scope_.open_nodes().size() / (kTuning.search.round_nodes()));
 }
 
 std::vector<SearchPart> RoundParts::next(const Round& round) {
@@ -51,7 +48,7 @@ std::vector<NodeIndex> RoundParts::next_turns() {
   const std::size_t idle = nodes.size() - full.size();
   std::vector<NodeIndex> turns;
   for (std::size_t i = 0; i < std::max(idle, full.size()); ++i) {
-    if (idle > 0 && turns.size() >= std::max(2 * idle, kTuning.search.parts * kTuning.search.part_nodes)) break;
+    if (idle > 0 && turns.size() >= std::max(2 * idle, kTuning.search.round_nodes())) break;
     if (i < idle) turns.push_back(nodes[i]);
     if (i < full.size()) turns.push_back(full[i]);
   }

@@ -1,18 +1,24 @@
 #include "heuristics/local_search/scope.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "heuristics/state/fit.h"
+#include "model/base/saturating.h"
 #include "model/objective/level_values.h"
 
 namespace muster::local_search {
 
 namespace {
 
-constexpr std::size_t kSteps = 4;  // of worth; priorities beyond that share one
-constexpr int kBitsAStep = 9;      // a step outweighs this many bits of the next one
-
 bool is_flat(const Gang& gang) { return gang.groups.size() == 1; }
+
+// By how many bits the work of all pods may grow.
+std::size_t spare_bits(const Problem& problem) {
+  Work sum = 1;
+  for (const Pod& pod : problem.pods) sum = saturating_add(sum, pod.weighted_work);
+  return static_cast<std::size_t>(std::countl_zero(static_cast<std::uint64_t>(sum))) - 1;
+}
 
 }  // namespace
 
@@ -25,6 +31,7 @@ SearchScope::SearchScope(const Problem& problem, const FairShares& shares, const
       may_drop_(problem.gangs.size(), 0),
       may_add_(problem.gangs.size(), 0),
       is_bound_(problem.gangs.size(), 0),
+      spare_bits_(spare_bits(problem)),
       factor_(problem.gangs.size(), 1) {
   for (const Eviction& eviction : plan.evictions) open_[problem.pods[eviction.pod].node] = 0;
   for (const Pod& pod : problem.pods) {
@@ -101,9 +108,8 @@ void SearchScope::weigh(const ClusterState& state) {
     if (!fit::queue_exists(gang)) continue;
     std::size_t position = std::min(priority_rank(problem_, gang.priority), ranks - 1);
     if (has_queues && !is_within_share(state, gang)) position += ranks;
-    const std::size_t step =
-        positions <= kSteps ? positions - 1 - position : kSteps - 1 - position * kSteps / positions;
-    factor_[index] = std::int64_t{1} << (kBitsAStep * static_cast<int>(step));
+    const std::size_t last = positions - 1;
+    factor_[index] = std::int64_t{1} << (last == 0 ? 0 : spare_bits_ * (last - position) / last);
   }
 }
 

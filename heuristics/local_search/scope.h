@@ -5,6 +5,7 @@
 // no eviction is in vain stay valid. Nor does it touch pods with anti-affinity and running ones.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -52,6 +53,7 @@ class SearchScope {
   std::vector<NodeIndex> open_nodes_;
   Indexed<PodClassIndex, std::uint8_t> is_free_;  // no anti-affinity
   Indexed<GangIndex, std::uint8_t> may_drop_, may_add_, is_bound_;
+  std::size_t spare_bits_;
   Indexed<GangIndex, std::int64_t> factor_;
 };
 

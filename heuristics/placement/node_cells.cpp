@@ -2,26 +2,19 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "model/base/require.h"
+#include "model/base/tuning.h"
 
 namespace muster::placement {
-
-namespace {
-
-// The number of steps that distinguish the capacities of devices, and the cpu of a node: the more steps, the fewer
-// nodes are examined, and the more cells are compared instead.
-constexpr std::int64_t kRoomSteps = 8, kLeastCpuSteps = 4, kMostCpuSteps = 128, kNodesACpuStep = 400;
-
-}  // namespace
 
 NodeCells::NodeCells(const ClusterState& state, NodeMarks& marks, By by)
     : problem_(state.problem()),
       state_(state),
       marks_(marks),
       by_(by),
-      cpu_steps_(std::clamp(static_cast<std::int64_t>(problem_.nodes.size()) / kNodesACpuStep, kLeastCpuSteps,
-                            kMostCpuSteps)) {
+      cpu_steps_(static_cast<std::int64_t>(std::bit_width(problem_.nodes.size()))) {
   MUSTER_REQUIRE(marks.has_groups());
   marks.for_each_group([&](const MarkedNode& node) { add(node); });
   for (const NodeIndex node : problem_.nodes.indices()) {
@@ -49,11 +42,11 @@ void NodeCells::add(const MarkedNode& node) {
     return;
   }
   if (state_.idle_devices(node.node) > 0) add_to(node, {});
-  std::array<Rooms, kRoomSteps> rooms;
+  std::array<Rooms, kTuning.choices.room_steps> rooms;
   const DeviceUnits whole = problem_.device_capacity(node.node);
   for (const DeviceUnits room : state_.free_devices(node.node)) {
     if (room <= 0 || room == whole) continue;
-    const std::int64_t step = room * kRoomSteps / whole;
+    const std::int64_t step = room * std::ssize(rooms) / whole;
     Rooms& alike = rooms[static_cast<std::size_t>(step)];
     const bool is_first = alike.step == 0;
     alike = {1 + step, is_first ? room : std::min(alike.least, room), std::max(alike.most, room)};

@@ -6,9 +6,6 @@ namespace muster::placement {
 
 namespace {
 
-constexpr std::int64_t kRankingWorthPods = 4;  // below that, scanning all nodes each time is cheaper than a ranking
-constexpr std::size_t kNodesOfACell = 4;       // with fewer, bounds of cells cost more than the scores that they save
-
 Indexed<PodClassIndex, std::int64_t> pending_by_class(const Problem& problem) {
   Indexed<PodClassIndex, std::int64_t> pending(problem.pod_classes.size(), 0);
   for (const Pod& pod : problem.pods) {
@@ -83,7 +80,7 @@ NodeIndex NodeChooser::scan(PodIndex pod, std::span<const NodeIndex> among) cons
 NodeIndex NodeChooser::scan_cells(PodIndex pod) {
   const PodClass& pod_class = problem_.class_of(pod);
   const NodeSummary requested = requested_by(pod_class);
-  const std::size_t most_cells = all_nodes_.size() / kNodesOfACell;
+  const std::size_t most_cells = all_nodes_.size();  // with more, their bounds cost more than the scores they save
   const std::optional<NodeCells>& known = cells_of(pod_class);
   if (known && known->all().size() > most_cells) return scan(pod, all_nodes_);  // they only grow in number
   std::vector<NodeCells::Cell>& cells = cells_for(pod_class).all();
@@ -172,14 +169,14 @@ std::int64_t NodeChooser::copies(PodClassIndex class_index, NodeIndex node, std:
 }
 
 bool NodeChooser::wants_ranking(PodClassIndex pod_class) const {
-  return rankings_[pod_class] != nullptr || pending_[pod_class] >= kRankingWorthPods;
+  return rankings_[pod_class] != nullptr || pending_[pod_class] > 1;
 }
 
 // An affinity admits so few nodes that bounds of their scores never end a search.
 bool NodeChooser::is_by_cells(PodClassIndex index) {
   const PodClass& pod_class = problem_.pod_classes[index];
   if (pod_class.gpu.kind == GpuRequestKind::kMemory || !pod_class.affinity.is_none()) return false;
-  return cells_of(pod_class) || pending_without_ranking_ >= kRankingWorthPods;
+  return cells_of(pod_class) || pending_without_ranking_ > 1;
 }
 
 std::optional<NodeCells>& NodeChooser::cells_of(const PodClass& pod_class) {

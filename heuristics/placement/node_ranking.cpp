@@ -5,13 +5,6 @@
 
 namespace muster::placement {
 
-namespace {
-
-// Beginning anew costs as much as reading this many changes: those of all cells, and of a part of the nodes.
-constexpr std::size_t kBeginningCosts = 16;
-
-}  // namespace
-
 void find_bounds(const NodeScores& scores, const PodClass& pod_class, const NodeSummary& requested,
                  const std::vector<NodeCells::Cell>& cells, std::vector<CellBound>& bounds) {
   bounds.clear();
@@ -33,14 +26,14 @@ void NodeRanking::begin() {
   best_ = {};
   heap_.clear();
   find_bounds(scores_, pod_class_, requested_, cells_.all(), bounds_);
-  cells_begun_ = cells_.all().size();
   begun_ = read_ = marks_.read();
   has_begun_ = true;
 }
 
-// Examines nodes that changed since the last call. False: there are so many that beginning anew costs less.
+// Examines nodes that changed since the last call. False: more changes than there are nodes, so that beginning anew
+// costs less.
 bool NodeRanking::update() {
-  if (marks_.read() - read_ > cells_begun_ + scores_.state().problem().nodes.size() / kBeginningCosts) return false;
+  if (marks_.read() - read_ > scores_.state().problem().nodes.size()) return false;
   const std::vector<NodeIndex>& touched = scores_.state().changes().touched();
   bool has_best_changed = false;
   for (; read_ < marks_.read(); ++read_) {

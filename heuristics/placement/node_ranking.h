@@ -67,7 +67,6 @@ class NodeRanking {
   std::vector<CellBound> bounds_;  // a heap, the least one at its front
   bool has_begun_ = false;
   std::size_t begun_ = 0, read_ = 0;  // of StateChanges::touched
-  std::size_t cells_begun_ = 0;       // number of cells when it was begun
 };
 
 }  // namespace muster::placement

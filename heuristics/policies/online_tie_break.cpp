@@ -4,14 +4,15 @@
 #include <cmath>
 #include <numeric>
 
+#include "model/base/tuning.h"
+
 namespace muster::policies {
 
 namespace {
 
 constexpr double kTolerance = 1e-9;
-constexpr double kLeastCpu = 1e-3;   // cores; what asks for less is never short of them
-constexpr double kLostCopies = 0.5;  // if cpu does not suffice for all
-constexpr double kPremium = 0.1;     // of the devices of a pod that would be missed
+constexpr double kLeastCpu = 1e-3;   // cores, the smallest amount; a pod without a request is never short of them
+constexpr double kLostCopies = 0.5;  // the mean of what rounding down takes away
 
 // P(X >= n) for a Poisson variable of this mean.
 double chance_of(double mean, std::int32_t n) {
@@ -145,11 +146,11 @@ void OnlineHosts::price(const std::vector<std::int32_t>& hosts, double coming) {
   for (std::size_t i = 0; i < kinds_.size(); ++i) {
     double wanted = 0;
     for (std::size_t q = 0; q < kinds_.size(); ++q) {
-      if (2 * kinds_[q].devices < kinds_[i].devices || hosts[q] > hosts[i]) continue;
+      if (hosts[q] > hosts[i]) continue;
       wanted +=
           kinds_[q].per_device * coming * std::min(1.0, kinds_[q].devices / static_cast<double>(kinds_[i].devices));
     }
-    premiums_[i] = static_cast<float>(kPremium * kinds_[i].devices * chance_of(wanted, hosts[i]));
+    premiums_[i] = static_cast<float>(kTuning.online.premium * kinds_[i].devices * chance_of(wanted, hosts[i]));
   }
 }
 

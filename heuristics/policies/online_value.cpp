@@ -1,6 +1,7 @@
 #include "heuristics/policies/online_value.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -10,7 +11,6 @@ namespace {
 
 using Row = OnlineValue::Row;
 
-constexpr std::size_t kBuckets = 20;
 constexpr double kTolerance = 1e-9;
 
 // The larger part of an empty node that one pod of the class takes.
@@ -18,38 +18,58 @@ double share_of(const OnlineClass& pod, const OnlineType& type) {
   return std::max(pod.cpu / type.cpu, pod.memory / type.memory);
 }
 
-constexpr Row row_of(float (*price)(std::size_t)) {
-  Row row{};
-  for (std::size_t g = 0; g < row.size(); ++g) row[g] = price(g);
-  return row;
+// 0, and prices around the usual one, each by the same factor above the one before.
+std::vector<float> price_steps(std::size_t size, double usual, double factor) {
+  std::vector<float> steps(size, 0);
+  for (std::size_t i = 1; i < size; ++i)
+    steps[i] = static_cast<float>(usual * std::pow(factor, static_cast<double>(i) - static_cast<double>(size) / 2));
+  return steps;
 }
 
 void raise_to(Row row, Row& best) {
   for (std::size_t g = 0; g < kPricePoints; ++g) best[g] = best[g] < row[g] ? row[g] : best[g];
 }
 
+}  // namespace
+
+// The usual price is what all pods bid together, for all that they ask for together.
+void OnlineValue::set_prices(const std::vector<double>& counts) {
+  double worth = 0, cpu_asked = 0, memory_asked = 0;
+  for (std::size_t j = 0; j < classes_.size(); ++j) {
+    worth += counts[j] * bids_[j];
+    cpu_asked += counts[j] * classes_[j].cpu;
+    memory_asked += counts[j] * classes_[j].memory;
+  }
+  const auto usual = [&](double asked) { return asked > 0 ? worth / asked : 0; };
+  const double step = kTuning.online.step;
+  const std::vector<float> cpu = price_steps(kTuning.online.cpu_prices, usual(cpu_asked), step),
+                           memory = price_steps(kTuning.online.memory_prices, usual(memory_asked), step * step);
+  for (std::size_t g = 0; g < kPricePoints; ++g) {
+    cpu_prices_[g] = cpu[g % cpu.size()];
+    memory_prices_[g] = memory[g / cpu.size()];
+  }
+}
+
 // bid - price of cpu and memory, at each point of the grid.
-void raise_to_net(const OnlineClass& pod, double bid, Row& best) {
-  static const Row cpu_prices = row_of(OnlineValue::cpu_price), memory_prices = row_of(OnlineValue::memory_price);
+void OnlineValue::raise_to_net(const OnlineClass& pod, double bid, Row& best) const {
   const auto worth = static_cast<float>(bid), cpu = static_cast<float>(pod.cpu),
              memory = static_cast<float>(pod.memory);
   Row net;
-  for (std::size_t g = 0; g < kPricePoints; ++g) net[g] = worth - cpu_prices[g] * cpu - memory_prices[g] * memory;
+  for (std::size_t g = 0; g < kPricePoints; ++g) net[g] = worth - cpu_prices_[g] * cpu - memory_prices_[g] * memory;
   raise_to(net, best);
 }
-
-}  // namespace
 
 OnlineValue::OnlineValue(const std::vector<OnlineType>& types, const std::vector<OnlineClass>& classes,
                          const std::vector<double>& bids, const std::vector<double>& counts)
     : types_(types), thresholds_(types.size()), table_of_(types.size()) {
-  std::vector<double> weights;
+  std::vector<double> weights;  // of classes_
   for (std::size_t j = 0; j < classes.size(); ++j) {
     if (classes[j].devices == 0 || bids[j] <= 0) continue;
     classes_.push_back(classes[j]);
     bids_.push_back(bids[j]);
-    weights.push_back(counts[j] * (classes[j].devices >= 2 ? 8 * classes[j].devices : 1));
+    weights.push_back(counts[j]);
   }
+  set_prices(weights);
   for (std::size_t t = 0; t < types.size(); ++t) {
     most_devices_ = std::max(most_devices_, static_cast<std::size_t>(types[t].devices));
     std::map<double, double> weight;  // by share
@@ -61,7 +81,7 @@ OnlineValue::OnlineValue(const std::vector<OnlineType>& types, const std::vector
     std::vector<std::pair<double, double>> by_weight;
     for (const auto& [share, w] : weight) by_weight.emplace_back(-w, share);
     std::ranges::sort(by_weight);
-    if (by_weight.size() > kBuckets) by_weight.resize(kBuckets);
+    if (by_weight.size() > kTuning.online.buckets) by_weight.resize(kTuning.online.buckets);
     for (const auto& [w, share] : by_weight) thresholds_[t].push_back(share);
     std::ranges::sort(thresholds_[t]);
     table_of_[t].resize(thresholds_[t].size() + 1);
@@ -135,14 +155,11 @@ const OnlineValue::Table& OnlineValue::table(std::size_t type, std::size_t bucke
   return *known;
 }
 
-Row OnlineValue::terms(const OnlineRoom& room, const Table& table) {
+Row OnlineValue::terms(const OnlineRoom& room, const Table& table) const {
   const auto cpu = static_cast<float>(room.cpu), memory = static_cast<float>(room.memory);
   std::size_t whole = 0;
   Row sum;
-  for (std::size_t m = 0; m < kMemoryPrices.size(); ++m) {
-    for (std::size_t c = 0; c < kCpuPrices.size(); ++c)
-      sum[m * kCpuPrices.size() + c] = kCpuPrices[c] * cpu + kMemoryPrices[m] * memory;
-  }
+  for (std::size_t g = 0; g < kPricePoints; ++g) sum[g] = cpu_prices_[g] * cpu + memory_prices_[g] * memory;
   for (const std::uint8_t level : room.levels) {
     if (level == kDeviceLevels) {
       ++whole;

@@ -14,6 +14,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "model/base/tuning.h"
+
 namespace muster::policies {
 
 // Shares of a device are counted in hundredths.
@@ -45,7 +47,7 @@ struct OnlineRoom {
 };
 
 // What follows from each point of a grid of prices.
-inline constexpr std::size_t kPricePoints = 32;
+inline constexpr std::size_t kPricePoints = kTuning.online.cpu_prices * kTuning.online.memory_prices;
 using PriceRow = std::array<float, kPricePoints>;
 
 // Rows are changed as copies: then the compiler knows that they do not overlap, and processes several points together.
@@ -59,6 +61,7 @@ inline PriceRow difference_of(PriceRow row, const PriceRow& less) {
 }
 inline float least_of(const PriceRow& row) {
   constexpr std::size_t kSide = 8;
+  static_assert(kPricePoints % kSide == 0);
   std::array<float, kSide> least{};
   for (std::size_t i = 0; i < kSide; ++i) least[i] = row[i];
   for (std::size_t g = kSide; g < kPricePoints; g += kSide) {
@@ -69,10 +72,6 @@ inline float least_of(const PriceRow& row) {
 
 class OnlineValue {
  public:
-  // Prices of a core and of a GiB, in GPUs.
-  static constexpr std::array<float, 8> kCpuPrices{0, .008F, .02F, .04F, .075F, .14F, .3F, .7F};
-  static constexpr std::array<float, 4> kMemoryPrices{0, .005F, .02F, .1F};
-  static_assert(kPricePoints == kCpuPrices.size() * kMemoryPrices.size());
   using Row = PriceRow;
 
   // bids[j], counts[j]: of classes[j]; counts at any scale, they decide which shares of a node are distinguished.
@@ -98,16 +97,20 @@ class OnlineValue {
   };
   Valued value(const OnlineRoom& room);
 
-  static float cpu_price(std::size_t point) { return kCpuPrices[point % kCpuPrices.size()]; }
-  static float memory_price(std::size_t point) { return kMemoryPrices[point / kCpuPrices.size()]; }
+  // Of a core and of a GiB, in GPUs.
+  float cpu_price(std::size_t point) const { return cpu_prices_[point]; }
+  float memory_price(std::size_t point) const { return memory_prices_[point]; }
   // All terms of the value at each grid point.
-  static Row terms(const OnlineRoom& room, const Table& table);
+  Row terms(const OnlineRoom& room, const Table& table) const;
 
  private:
-  using Fitting = std::vector<bool>;  // by position in classes_
+  using Fitting = std::vector<bool>;                   // by position in classes_
+  void set_prices(const std::vector<double>& counts);  // of classes_
+  void raise_to_net(const OnlineClass& pod, double bid, Row& best) const;
   Fitting fitting(std::size_t type, std::size_t bucket) const;
   Table built(const Fitting& fits) const;
 
+  Row cpu_prices_{}, memory_prices_{};  // by point of the grid
   std::vector<OnlineType> types_;
   std::vector<OnlineClass> classes_;                 // those that are worth something, with devices
   std::vector<double> bids_;                         // of classes_

@@ -11,8 +11,6 @@
 
 namespace muster::preemption {
 
-namespace {}  // namespace
-
 PreemptionPlanner::PreemptionPlanner(const PreemptionInputs& inputs, std::vector<PlannedEviction> stale)
     : inputs_(inputs),
       stop_(inputs_.stop),
@@ -153,7 +151,7 @@ void PreemptionPlanner::reprieve() {
 
 void PreemptionPlanner::exchange_victims() {
   if (!inputs_.problem.snapshot->policy.actions.consolidate) return;
-  choose_victims_anew(kTuning.preemption.rounds);
+  choose_victims_anew(kTuning.choices.passes);
   VictimExchange(inputs_, claim_, ledger_, exchange_attempt_, stop_).run();
 }
 

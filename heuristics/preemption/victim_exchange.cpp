@@ -9,11 +9,9 @@
 
 namespace muster::preemption {
 
-namespace {}  // namespace
-
 void VictimExchange::run() {
   MUSTER_REQUIRE(problem_.snapshot->policy.actions.consolidate);
-  for (int pass = 0; pass < kTuning.preemption.passes && run_once(); ++pass) {
+  for (int pass = 0; pass < kTuning.choices.passes && run_once(); ++pass) {
   }
   claim_.exchange.reset();
 }
@@ -89,8 +87,6 @@ VictimExchange::ShortestRuns VictimExchange::shortest_runs() const {
   return shortest;
 }
 
-std::int64_t VictimExchange::most_seconds(const Evicted& evicted) {
-  return evicted.least_seconds * kTuning.preemption.shorter_percent / 100;
-}
+std::int64_t VictimExchange::most_seconds(const Evicted& evicted) { return evicted.least_seconds - 1; }
 
 }  // namespace muster::preemption

@@ -160,20 +160,9 @@ namespace {
 
 using Rank = std::pair<DeviceUnits, std::size_t>;  // least room first, then the lowest index
 
-// As many devices as `chosen` holds: of those that suffice, the ones with the least free capacity. Few are selected one
-// by one, without an allocation; many by sorting. Cost: O(devices) each, or O(devices log devices).
+// As many devices as `chosen` holds: of those that suffice, the ones with the least free capacity. Selected one by one,
+// without an allocation. Cost: O(devices) each.
 bool choose_tightest(std::span<const DeviceUnits> rooms, DeviceUnits units, std::span<std::int32_t> chosen) {
-  constexpr std::size_t kFew = 8;
-  if (chosen.size() > kFew) {
-    std::vector<Rank> ranks;
-    for (std::size_t d = 0; d < rooms.size(); ++d) {
-      if (rooms[d] >= units) ranks.emplace_back(rooms[d], d);
-    }
-    if (ranks.size() < chosen.size()) return false;
-    std::ranges::partial_sort(ranks, ranks.begin() + std::ssize(chosen));
-    for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i] = static_cast<std::int32_t>(ranks[i].second);
-    return true;
-  }
   Rank last{std::numeric_limits<DeviceUnits>::min(), 0};
   for (std::int32_t& device : chosen) {
     Rank best{std::numeric_limits<DeviceUnits>::max(), rooms.size()};

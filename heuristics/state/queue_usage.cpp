@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <functional>
 
+#include "model/base/tuning.h"
+
 namespace muster {
 
 QueueUsage::QueueUsage(const Problem& problem)
     : problem_(&problem),
       usage_(problem.queues.size(), QueueAmounts{}),
       non_preemptible_usage_(problem.queues.size(), QueueAmounts{}),
-      buckets_(std::clamp<std::size_t>(problem.objective.priorities.size(), 1, kPriorityBuckets)) {
+      buckets_(std::clamp<std::size_t>(problem.objective.priorities.size(), 1, kTuning.choices.priorities)) {
   usage_by_priority_.assign(problem.queues.size() * buckets_, QueueAmounts{});
 }
 

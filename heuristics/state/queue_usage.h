@@ -11,15 +11,13 @@ namespace muster {
 // Of every queue, inner ones included. Cheap to copy; the problem must outlive it.
 class QueueUsage {
  public:
-  static constexpr std::size_t kPriorityBuckets = 32;
-
   // Nothing is used.
   explicit QueueUsage(const Problem& problem);
 
   const Indexed<QueueIndex, QueueAmounts>& usage() const { return usage_; }
   const Indexed<QueueIndex, QueueAmounts>& non_preemptible_usage() const { return non_preemptible_usage_; }
-  // The part of a queue's usage by pods of effective priority `priority` or more. Exact for up to kPriorityBuckets
-  // priorities; beyond that, adjacent ones are counted together. Cost: O(kPriorityBuckets).
+  // The part of a queue's usage by pods of effective priority `priority` or more. Exact for up to
+  // ChoiceTuning::priorities; beyond that, adjacent ones are counted together. Cost: O(ChoiceTuning::priorities).
   QueueAmounts usage_from(QueueIndex queue, std::int32_t priority) const;
 
   // A pod of the gang comes to the node (`by` 1) or leaves it (-1). Cost: O(depth of the queue).

@@ -312,7 +312,8 @@ using QueueCaps = Indexed<QueueIndex, Work>;
 // contribute the rest.
 std::vector<QueueCaps> most_missing(const Problem& problem, const FairShares& shares,
                                     const Possibilities& possibilities, std::span<const std::int64_t> share) {
-  if (problem.queues.size() > kTuning.bounds.capped_queues)
+  const auto queues = std::ssize(problem.queues);
+  if (queues * queues > kTuning.bounds.steps)
     return std::vector(share.size(), QueueCaps(problem.queues.size(), kLargest));
   Indexed<QueueIndex, std::uint8_t> is_weighted(problem.queues.size(), 0);
   std::vector<Indexed<QueueIndex, WorkByKind>> of_rank(
@@ -349,15 +350,13 @@ std::vector<QueueCaps> most_missing(const Problem& problem, const FairShares& sh
 
 // The smallest loss if this much work must leave and each queue may lose at most its part. Losing a part of a gang that
 // leaves as a whole is a relaxation. Therefore the largest gang of which a part would leave is branched on: it leaves
-// or stays as a whole, to a limited depth.
+// or stays as a whole, as deep as the limit of steps allows.
 class LeastLoss {
  public:
   LeastLoss(const std::vector<MayLeave>& may_leave, std::size_t queues)
       : may_leave_(may_leave), fate_(may_leave.size(), Fate::kOpen), depth_(0) {
     const std::size_t once = may_leave.size() + queues;
-    for (std::size_t looks = kTuning.bounds.loss_steps; looks > 2 * once && depth_ < kTuning.bounds.loss_depth;
-         looks /= 2)
-      ++depth_;
+    for (std::size_t looks = kTuning.bounds.steps; looks > 2 * once; looks /= 2) ++depth_;
   }
 
   std::int64_t of(Work must_leave, const QueueCaps& caps) { return of(must_leave, caps, depth_); }

@@ -15,7 +15,7 @@ namespace {
 // until little is left; then the other items are searched for some that fill exactly the rest. False proves nothing.
 // `items`: largest first.
 bool fills_in_short(const std::vector<CountedItem>& items, Work capacity, Work divisor) {
-  const Work searched = std::min(capacity, saturating_multiply(divisor, kTuning.bounds.searched_sums));
+  const Work searched = std::min(capacity, saturating_multiply(divisor, kTuning.bounds.steps));
   Work rest = capacity;
   std::vector<CountedItem> others;
   for (const CountedItem& one : items) {

@@ -71,8 +71,7 @@ void SubsetSums::add_to_list(std::int64_t item) {
   merged.reserve(list_.size() + shifted.size());
   std::ranges::set_union(list_, shifted, std::back_inserter(merged));
   // The largest sums are kept, since only they matter, and the empty one.
-  if (merged.size() > kTuning.bounds.listed_sums)
-    merged.erase(merged.begin() + 1, merged.end() - static_cast<std::ptrdiff_t>(kTuning.bounds.listed_sums));
+  if (std::ssize(merged) > kTuning.bounds.steps) merged.erase(merged.begin() + 1, merged.end() - kTuning.bounds.steps);
   list_ = std::move(merged);
   best_ = list_.back();
 }

@@ -94,10 +94,10 @@ class EngineForecast {
                                   LearntRate(kNanoseconds* kTuning.needs.first_plan_occupied_us)};
 };
 
-// Milliseconds to write so many bytes of a plan.
-inline double writing_time(double bytes) { return bytes / kTuning.forecast.written_bytes_per_ns / 1e6; }
-// The reason why a gang stays pending, and the name of a pod that has to be gone first.
-inline constexpr double kReasonBytes = 300, kNameBytes = 12;
+// Milliseconds, until a plan is written; as long as for all else that is written of an item.
+inline double time_to_write_reasons(std::int64_t reasons) {
+  return kTuning.forecast.margin * kTuning.forecast.first_end_ns * static_cast<double>(reasons) / 1e6;
+}
 
 // The time to write the report on a plan, in proportion to gangs and queues, without reasons: the writer of reasons
 // keeps time for this. A fixed part is for waking the writing thread.
@@ -107,7 +107,7 @@ class WritingForecast {
     return kTuning.forecast.waking_ms + kTuning.forecast.margin * rate_.of(things);
   }
   void learn(std::int64_t things, std::int64_t reasons, double milliseconds) {
-    rate_.learn(things, std::max(0.0, milliseconds - writing_time(kReasonBytes * static_cast<double>(reasons))));
+    rate_.learn(things, std::max(0.0, milliseconds - time_to_write_reasons(reasons)));
   }
 
  private:

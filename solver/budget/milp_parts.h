@@ -21,8 +21,8 @@ struct MilpParts {
   double without_columns = kTuning.parts.aside;  // priced columns, before columns for all nodes
   double leaving = kTuning.parts.main;           // the pass that decides which pods leave, if it is not exact
   double first_bound = kTuning.parts.most;       // by sums, with first prices
-  double pricing = kTuning.parts.pricing;
-  double pricing_alone = kTuning.parts.pricing_alone;
+  double pricing = kTuning.parts.side;           // column generation on one level
+  double pricing_alone = kTuning.parts.main;  // the same if no pod may leave: rounding its solution gives a good plan
   double branching = kTuning.parts.side;      // for a better bound of one level
   double cbc_all_nodes = kTuning.parts.most;  // CBC on one level with columns for all nodes
   double cbc_priced = kTuning.parts.main;     // and on priced columns

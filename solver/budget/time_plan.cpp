@@ -11,7 +11,6 @@ double per(std::int64_t count, double nanoseconds) { return static_cast<double>(
 StageNeeds needs_of(const InstanceSize& size, const LearntTimes& learnt) {
   const NeedTuning& tuning = kTuning.needs;
   StageNeeds needs;
-  needs.formulation = per(size.node_kinds * size.pod_classes, tuning.supply_ns) / kTuning.parts.half;
   needs.first_bound = kTuning.forecast.margin * kTuning.forecast.answer_ms + kTuning.parts.half * learnt.first_plan;
   needs.search = learnt.checking;
   const double gain = tuning.gain_times * learnt.first_plan;
@@ -35,9 +34,10 @@ GreedyTimes greedy_of(const InstanceSize& size, const LearntTimes& learnt, const
   const double ending = (size.leaving > 0 ? 2 : 1) * learnt.end + learnt.stopping;
   const auto until = [&](double part) { return (has_all ? 1 : part) * budget.ms - ending; };
   greedy.first_alone = is_short;
+  greedy.alone_ms = kTuning.parts.aside * budget.ms;
   greedy.first_ms = until(is_short ? 1 : kTuning.parts.main);
-  greedy.more_ms = until(kTuning.parts.more_starts);
-  greedy.planned_ms = kTuning.parts.more_starts * budget.ms - ending;
+  greedy.more_ms = until(kTuning.parts.aside);
+  greedy.planned_ms = kTuning.parts.aside * budget.ms - ending;
   greedy.claiming = kTuning.parts.most;
   return greedy;
 }
@@ -53,8 +53,9 @@ TimePlan make_time_plan(const InstanceSize& size, const LearntTimes& learnt, con
   plan.glance_ms = per(size.gangs, kTuning.forecast.glance_ns);
   plan.first_reason_ms = per(size.items(), kTuning.forecast.glance_ns);
   plan.milp_work = kTuning.size.work_per_node * std::max(kTuning.size.least_work_nodes, size.nodes);
-  plan.search.most_trials = std::min(kTuning.size.most_trials, kTuning.size.trials_per_item * size.items());
-  plan.search.settled_trials = std::min(kTuning.size.most_trials, kTuning.size.settled_trials_per_item * size.items());
+  if (size.leaving > 0) plan.search.first = 0;  // it leaves all alone that an eviction depends on
+  plan.search.settled_trials = std::min(kTuning.size.large, size.items());
+  plan.search.most_trials = kTuning.size.trials_per_item * plan.search.settled_trials;
   plan.needs = needs_of(size, learnt);
   plan.greedy = greedy_of(size, learnt, budget, plan);
   return plan;

@@ -21,8 +21,6 @@ namespace muster {
 // What the time plan knows of a problem. An item is a pod or a node.
 struct InstanceSize {
   std::int64_t pods = 0, nodes = 0, gangs = 0;
-  std::int64_t pod_classes = 0;
-  std::int64_t node_kinds = 0;      // nodes that the MILP engine may have to distinguish
   std::int64_t occupied_nodes = 0;  // on which pods run
   std::int64_t leaving = 0;         // pods that may be evicted or moved
 
@@ -49,8 +47,9 @@ struct TimeBudget {
 
 // Greedy's starts. Times are from the beginning of the cycle.
 struct GreedyTimes {
-  std::int32_t starts = 4;   // orders that are tried
+  std::int32_t starts = 0;   // orders that are tried; 0: all
   bool first_alone = false;  // the first start gets all threads
+  double alone_ms = 0;       // after which choosing begins beside the first start, if pods may leave
   double first_ms = 0;       // until when the first start runs
   double more_ms = 0;        // and the others
   double planned_ms = 0;     // what is planned for all of them; small problems may take more
@@ -59,7 +58,6 @@ struct GreedyTimes {
 
 // With less time left, a step is not begun, or the step before it gets that time.
 struct StageNeeds {
-  double formulation = 0;  // before there is a model
   double first_plan = 0;   // of the MILP engine; 0: small, so it is always begun
   double first_bound = 0;  // of the same: it gives a bound, if no plan
   double alone = 0;        // until the MILP engine finds little more than a search; 0: small
@@ -69,11 +67,11 @@ struct StageNeeds {
 
 // Of the search, and of greedy with the oldest gangs first.
 struct SearchTimes {
-  double first = kTuning.parts.first_search;  // part of the time left, before the MILP engine
-  double oldest = kTuning.parts.side;         // part of the time left, for the oldest gangs first
-  double oldest_alone = kTuning.parts.most;   // the same if the MILP engine would need all the time
-  std::int64_t most_trials = 0;               // of both searches together, without a clock
-  std::int64_t settled_trials = 0;            // of one search, if all levels are proven
+  double first = kTuning.parts.aside;        // part of the time left, before the MILP engine; 0 if pods may leave
+  double oldest = kTuning.parts.side;        // part of the time left, for the oldest gangs first
+  double oldest_alone = kTuning.parts.most;  // the same if the MILP engine would need all the time
+  std::int64_t most_trials = 0;              // of both searches together, without a clock
+  std::int64_t settled_trials = 0;           // of one search, if all levels are proven
 };
 
 struct TimePlan {
@@ -90,8 +88,7 @@ struct TimePlan {
   MilpParts milp;
 
   // Whether the MILP engine would reach no plan: it is left to a search.
-  bool is_short_for_milp(double left_ms) const { return left_ms < needs.first_plan || is_short_to_formulate(left_ms); }
-  bool is_short_to_formulate(double left_ms) const { return left_ms < needs.formulation; }
+  bool is_short_for_milp(double left_ms) const { return left_ms < needs.first_plan; }
   // The MILP engine needs all the time, and no search runs beside it.
   bool is_milp_alone(double left_ms) const { return !may_search || left_ms < needs.alone; }
 };

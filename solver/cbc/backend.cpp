@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "model/base/require.h"
 #include "model/base/tuning.h"
 #include "solver/cbc/channel.h"
 #include "solver/cbc/worker_process.h"
@@ -101,6 +102,24 @@ struct Backend::Implementation {
   struct Conversation {
     MilpAnswer answer;
     MilpAnswer incumbent;  // the last one; its bound may be newer than its x
+
+    // One message. `is_last`: it is the answer.
+    ChannelStatus hear(Channel& channel, ChannelClock::time_point deadline, bool& is_last) {
+      Message message;
+      if (const ChannelStatus status = channel.receive(message, deadline); status != ChannelStatus::kDone)
+        return status;
+      std::optional<MilpAnswer> said = decode_answer(message.content);
+      const auto type = static_cast<MessageType>(message.type);
+      if (!said || (type != MessageType::kAnswer && type != MessageType::kIncumbent)) return ChannelStatus::kGarbage;
+      is_last = type == MessageType::kAnswer;
+      if (is_last) {
+        answer = std::move(*said);
+      } else {
+        incumbent.bound = said->bound;
+        if (!said->x.empty()) incumbent.x = std::move(said->x);
+      }
+      return ChannelStatus::kDone;
+    }
   };
 
   std::optional<WorkerProcess> spawn() const {
@@ -167,6 +186,24 @@ struct Backend::Implementation {
     return conversation;
   }
 
+  // A question of a race, and the worker that has it.
+  struct Runner {
+    const lp::Milp& milp;
+    MilpRequest request;
+    std::optional<WorkerProcess>& worker;
+    Conversation conversation;
+    bool is_asked = false, has_ended = false, has_failed = false;
+    bool is_running() const { return is_asked && !has_ended; }
+    bool is_settled() const {
+      const SolveStatus status = conversation.answer.status;
+      return has_ended && (status == SolveStatus::kOptimal || status == SolveStatus::kInfeasible);
+    }
+  };
+  void start(Runner& runner, ChannelClock::time_point deadline);
+  void hear(Runner& runner, ChannelClock::time_point deadline);
+  void stop(Runner& runner);
+  void fail(Runner& runner, const std::string& why);
+  std::array<MilpAnswer, 2> race(const Way& first, const Way& second);
   Conversation converse(MessageType type, const lp::Milp& milp, MilpRequest request);
   MilpAnswer settle(const lp::Milp& milp, const MilpRequest& request, Conversation conversation);
   MilpAnswer ask(MessageType type, const lp::Milp& whole, const lp::Milp& sent, MilpRequest request);
@@ -198,22 +235,10 @@ Backend::Implementation::Conversation Backend::Implementation::converse(MessageT
   request.deadline -= stopping_time(deadline - ChannelClock::now());
   ChannelStatus status = worker->channel().send(static_cast<std::uint32_t>(type), encode(milp, request), deadline);
   if (may_start) ensure_spare();  // now, that the worker is busy anyway
-  Message message;
   while (status == ChannelStatus::kDone) {
-    status = worker->channel().receive(message, deadline);
-    if (status != ChannelStatus::kDone) break;
-    std::optional<MilpAnswer> said = decode_answer(message.content);
-    const auto said_type = static_cast<MessageType>(message.type);
-    if (said && said_type == MessageType::kAnswer) {
-      conversation.answer = std::move(*said);
-      return conversation;
-    }
-    if (!said || said_type != MessageType::kIncumbent) {
-      status = ChannelStatus::kGarbage;
-    } else {
-      conversation.incumbent.bound = said->bound;
-      if (!said->x.empty()) conversation.incumbent.x = std::move(said->x);
-    }
+    bool is_last = false;
+    status = conversation.hear(worker->channel(), deadline, is_last);
+    if (is_last) return conversation;
   }
   if (status == ChannelStatus::kLate) {
     kill_worker();
@@ -224,6 +249,79 @@ Backend::Implementation::Conversation Backend::Implementation::converse(MessageT
     return fail(std::move(conversation), "the worker sent a malformed answer");
   }
   return fail(std::move(conversation), "the worker is gone: " + bury_worker());
+}
+
+// The worker has less time than the race, to stop and to answer.
+void Backend::Implementation::start(Runner& runner, ChannelClock::time_point deadline) {
+  if (!runner.worker) return;
+  MilpRequest request = runner.request;
+  request.deadline = deadline - stopping_time(deadline - ChannelClock::now());
+  const auto type = static_cast<std::uint32_t>(MessageType::kSolve);
+  runner.is_asked = true;
+  if (runner.worker->channel().send(type, encode(runner.milp, request), deadline) != ChannelStatus::kDone)
+    fail(runner, "the worker does not read");
+}
+
+void Backend::Implementation::hear(Runner& runner, ChannelClock::time_point deadline) {
+  if (!runner.is_running() || runner.worker->channel().is_idle()) return;
+  const ChannelStatus status = runner.conversation.hear(runner.worker->channel(), deadline, runner.has_ended);
+  if (status == ChannelStatus::kDone) return;
+  fail(runner, "the worker is gone or sent a malformed answer");
+}
+
+void Backend::Implementation::fail(Runner& runner, const std::string& why) {
+  runner.has_failed = true;
+  runner.conversation.answer = MilpAnswer{};
+  runner.conversation.answer.message = why;
+  ++failures;
+  if (runner.worker) stop(runner);
+}
+
+// Its process is of no more use.
+void Backend::Implementation::stop(Runner& runner) {
+  runner.has_ended = true;
+  runner.worker->kill();
+  killed.push_back(*std::exchange(runner.worker, std::nullopt));
+}
+
+std::array<MilpAnswer, 2> Backend::Implementation::race(const Way& first, const Way& second) {
+  const ChannelClock::time_point begun = ChannelClock::now(), deadline = first.request.deadline;
+  const auto begins =
+      begun + std::chrono::duration_cast<ChannelClock::duration>(milliseconds(kTuning.forecast.start_ms));
+  std::array<Runner, 2> runners{Runner{first.milp, first.request, worker, {}},
+                                Runner{second.milp, second.request, spare, {}}};
+  for (Runner& runner : runners) runner.request.start = verified(runner.milp, runner.request, runner.request.start);
+  reap();
+  is_lp_open = false;
+  if (ensure_worker())
+    start(runners[0], deadline);
+  else
+    fail(runners[0], "the worker cannot be started: " + options.worker_program);
+  ensure_spare();
+  const auto ends = [&] {
+    return std::ranges::any_of(runners, &Runner::is_settled) || std::ranges::none_of(runners, &Runner::is_running);
+  };
+  while (!ends()) {
+    if (!runners[1].is_asked && ChannelClock::now() >= begins) start(runners[1], deadline);
+    std::vector<const Channel*> channels;
+    for (const Runner& runner : runners)
+      if (runner.is_running()) channels.push_back(&runner.worker->channel());
+    const bool is_open = !runners[1].is_asked && runners[1].worker;
+    const bool has_heard = Channel::wait_for_any(channels, is_open ? std::min(begins, deadline) : deadline);
+    if (!has_heard && ChannelClock::now() >= deadline) break;
+    for (Runner& runner : runners) hear(runner, deadline);
+  }
+  std::array<MilpAnswer, 2> answers;
+  for (std::size_t i = 0; i < runners.size(); ++i) {
+    if (runners[i].is_running()) stop(runners[i]);
+    answers[i] = settle(runners[i].milp, runners[i].request, std::move(runners[i].conversation));
+    if (answers[i].status != SolveStatus::kFailed || runners[i].has_failed) continue;
+    // Not asked, or stopped: what it had found counts.
+    answers[i].status = answers[i].x.empty() ? SolveStatus::kNoSolution : SolveStatus::kFeasible;
+  }
+  if (!worker) std::swap(worker, spare);
+  ensure_spare();
+  return answers;
 }
 
 // Every checkable part of a worker's answer is checked: the points are, here; statements that a point contradicts are
@@ -298,6 +396,20 @@ Backend::~Backend() = default;
 MilpAnswer Backend::solve(const lp::Milp& milp, const MilpRequest& request) {
   if (std::optional<MilpAnswer> trivial = trivial_answer(milp)) return std::move(*trivial);
   return implementation_->ask(MessageType::kSolve, milp, milp, request);
+}
+
+std::array<MilpAnswer, 2> Backend::race(const Way& first, const Way& second) {
+  MUSTER_REQUIRE(first.request.deadline == second.request.deadline);
+  std::optional<MilpAnswer> trivial = trivial_answer(first.milp);
+  if (!trivial) trivial = trivial_answer(second.milp);
+  if (trivial) return {*trivial, *trivial};
+  const bool has_time = first.request.deadline - ChannelClock::now() > milliseconds(kTuning.forecast.start_ms);
+  if (!has_time) {
+    MilpAnswer none;
+    none.status = SolveStatus::kNoSolution;
+    return {solve(first.milp, first.request), none};
+  }
+  return implementation_->race(first, second);
 }
 
 MilpAnswer Backend::open_lp(const lp::Milp& milp, const MilpRequest& request) {

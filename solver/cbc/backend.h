@@ -6,6 +6,7 @@
 // of memory) is a status here.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -45,6 +46,15 @@ class Backend {
   // stopped or killed, and the start. Cost above the search itself: about 1.2 ms, nearly all of it in setting CBC up
   // (0.1 ms with `relax`); the model is copied twice.
   MilpAnswer solve(const lp::Milp& milp, const MilpRequest& request);
+
+  // Two ways to ask the same, at the same time in two workers, of which the second begins only if the first takes
+  // longer than a process to start. When one has settled its question, the other one is stopped: its answer is what it
+  // had found and proven by then. One deadline; no limits of work.
+  struct Way {
+    const lp::Milp& milp;
+    const MilpRequest& request;
+  };
+  std::array<MilpAnswer, 2> race(const Way& first, const Way& second);
 
   // Column generation: an LP that is kept in the worker, grows by columns, and starts each time from its last basis.
   // open() replaces the former. Each call solves the LP relaxation and returns x, prices and objective; after a failure

@@ -106,8 +106,7 @@ std::vector<double> with_rounded_integers(const lp::Milp& milp, std::vector<doub
   return x;
 }
 
-// Whether a deadline has passed: the results of a solver after it was stopped are not reliable, so every callback must
-// see this.
+// Whether a deadline has passed, which every callback must see: results after a stop are not reliable.
 struct Stop {
   Clock::time_point deadline;
   WorkLimit work;
@@ -202,8 +201,7 @@ class Search {
 
   // CbcMain1's callback. Phases: 1 root LP solved, 2 preprocessed, 3 about to branch, 4 and 5 done.
   int at_phase(CbcModel* model, int phase);
-  // Only events of the model that branches count; others (CBC's heuristics run small searches of their own) are
-  // ignored.
+  // Only events of the model that branches count, not those of the small searches of CBC's heuristics.
   bool is_main(const CbcModel* model) const { return model != nullptr && model == main_model_; }
   bool is_over() { return stop_.is_over(); }
   void on_solution(CbcModel& model);
@@ -424,7 +422,9 @@ MilpAnswer Search::run() {
     const std::int64_t most = std::numeric_limits<int>::max();
     words.insert(words.end(), {"-maxNodes", std::to_string(std::min(request_.node_limit, most))});
   }
-  if (request_.without_cuts) words.insert(words.end(), {"-cuts", "off"});
+  if (request_.absolute_gap > 0) words.insert(words.end(), {"-allowableGap", number(request_.absolute_gap)});
+  if (request_.way == SearchWay::kWithoutCuts) words.insert(words.end(), {"-cuts", "off"});
+  if (request_.way == SearchWay::kPlain) words.insert(words.end(), {"-strategy", "0"});
   if (request_.without_preprocessing) words.insert(words.end(), {"-preprocess", "off"});
   words.insert(words.end(), {"-solve", "-quit"});
   std::vector<const char*> arguments;

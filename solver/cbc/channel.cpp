@@ -82,6 +82,18 @@ ChannelStatus Channel::receive(Message& message, ChannelClock::time_point deadli
   return ChannelStatus::kDone;
 }
 
+bool Channel::wait_for_any(std::span<const Channel* const> channels, ChannelClock::time_point deadline) {
+  std::vector<pollfd> descriptors;
+  for (const Channel* channel : channels) descriptors.push_back({channel->file_descriptor_, POLLIN, 0});
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - ChannelClock::now()).count();
+    const int ready = ::poll(descriptors.data(), descriptors.size(), static_cast<int>(std::max<std::int64_t>(0, left)));
+    if (ready > 0) return true;
+    if (ready == 0 && ChannelClock::now() >= deadline) return false;
+    if (ready < 0 && errno != EINTR) return true;  // receive() reports it
+  }
+}
+
 ChannelStatus Channel::write_all(std::span<const std::byte> bytes, ChannelClock::time_point deadline) {
   while (!bytes.empty()) {
     const ssize_t written = ::send(file_descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);

@@ -41,6 +41,8 @@ class Channel {
   bool is_idle() const;     // whether there is nothing to receive, not even the end
   ChannelStatus send(std::uint32_t type, std::span<const std::byte> content, ChannelClock::time_point deadline);
   ChannelStatus receive(Message& message, ChannelClock::time_point deadline);
+  // Waits until one of them has something to receive, its end included. False: the deadline passed first.
+  static bool wait_for_any(std::span<const Channel* const> channels, ChannelClock::time_point deadline);
 
  private:
   ChannelStatus write_all(std::span<const std::byte> bytes, ChannelClock::time_point deadline);

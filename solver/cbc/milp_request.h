@@ -20,11 +20,17 @@ enum class SolveStatus : std::uint8_t {
   kFailed  // the worker crashed, hung, ran out of memory, or answered nonsense; `message` says which
 };
 
+enum class SearchWay : std::uint8_t {
+  kDefault,
+  kWithoutCuts,  // branching alone, on small LPs
+  kPlain         // CBC's strategy 0: few heuristics
+};
+
 struct MilpRequest {
   // Hard: the call returns by then (+ the time to kill a process). Must be set. Where there is no time for an answer,
   // or to start a worker that is missing, no worker is asked: kNoSolution.
   std::chrono::steady_clock::time_point deadline;
-  double relative_gap = 0;
+  double relative_gap = 0, absolute_gap = 0;  // solutions that near to the bound are good enough
   WorkLimit work;                // deterministic mode: what each request spends; reached, kNoSolution immediately
   std::int64_t node_limit = -1;  // branch-and-bound nodes; < 0: none
   // A feasible point given to CBC as its first incumbent; empty: none. One that is not feasible is left out, and
@@ -36,9 +42,8 @@ struct MilpRequest {
   bool relax = false;  // solve the LP relaxation only
   // Slower, but another way through CBC: some models make its preprocessing fail an assertion (signal 6).
   bool without_preprocessing = false;
-  // Another way where the default one runs out of time: branching alone, on small LPs. Some models are solved at once
-  // by one of the two, and hardly by the other.
-  bool without_cuts = false;
+  // Some models are solved at once in one way, and hardly in another.
+  SearchWay way = SearchWay::kDefault;
 };
 
 struct MilpAnswer {

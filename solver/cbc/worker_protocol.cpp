@@ -109,10 +109,11 @@ std::vector<std::byte> encode(const lp::Milp& milp, const MilpRequest& request) 
   each_array(writer, milp, [](ByteWriter& to, const auto& array) { to.put_all(array); });
   writer.put(request.deadline.time_since_epoch().count());
   writer.put(request.relative_gap);
+  writer.put(request.absolute_gap);
   writer.put(request.work.is_none() ? std::int64_t{-1} : request.work.left());
   writer.put(request.node_limit);
   writer.put(request.without_preprocessing);
-  writer.put(request.without_cuts);
+  writer.put(request.way);
   writer.put_all(request.start);
   writer.put(request.cutoff);
   writer.put(request.relax);
@@ -127,12 +128,13 @@ std::optional<Question> decode_question(std::span<const std::byte> bytes) {
   reader.get(deadline);
   question.request.deadline = std::chrono::steady_clock::time_point(std::chrono::steady_clock::duration(deadline));
   reader.get(question.request.relative_gap);
+  reader.get(question.request.absolute_gap);
   std::int64_t work = -1;
   reader.get(work);
   if (work >= 0) question.request.work = WorkLimit(work);
   reader.get(question.request.node_limit);
   reader.get(question.request.without_preprocessing);
-  reader.get(question.request.without_cuts);
+  reader.get(question.request.way);
   reader.get_all(question.request.start);
   reader.get(question.request.cutoff);
   reader.get(question.request.relax);

@@ -1,6 +1,7 @@
 #include "solver/choice/choice.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -29,6 +30,9 @@ std::optional<std::int64_t> whole_bound(double bound, const lp::LinearExpression
   return sign * static_cast<std::int64_t>(whole) + expression.constant;
 }
 
+// What all of the last level is worth, in units of the level that is solved.
+constexpr double kMostOfLast = 0.5;
+
 }  // namespace
 
 bool ChoiceModel::formulate(const Deadline& deadline) {
@@ -53,6 +57,7 @@ void ChoiceModel::build(std::optional<Deadline> deadline) {
                                       std::move(deadline)};
   input.pooled = true;
   formulation_.emplace(input);
+  has_anchored_ = std::ranges::any_of(in_.demand.running, [](const auto& cell) { return cell.move.is_none(); });
   SumRows(in_.problem, in_.demand, *supply_, in_.base, *formulation_).add();
   first_of_levels_ = formulation_->model().columns();
   for (std::size_t i = 0; i < ids_.size() && ids_[i].kind <= LevelKind::kEvicted; ++i)
@@ -79,13 +84,13 @@ Choice ChoiceModel::choose(const std::vector<std::int64_t>& trivial, const Plan&
         continue;
       }
       const double even = 1 / static_cast<double>(std::max<std::ptrdiff_t>(1, open));
-      const double part = best.levels.empty() ? std::max(even, kTuning.parts.half) : even;
+      const double part = best.levels.empty() ? std::max(even, kTuning.parts.main) : even;
       if (!solve(level, trivial[level.index], deadline.part(part), backend, choice)) return choice;
       if (best.levels.empty() || !is_proven(best.levels[level.index])) --open;
     }
     best = std::move(choice);
     // Levels that took less than their part have left time for those that are open.
-    without_cuts_ = !without_cuts_;
+    other_way_ = !other_way_;
     again = !std::ranges::all_of(best.levels, is_proven) && best.defects.empty() && !deadline.passed() &&
             (deadline.is_deterministic() || deadline.left() > 2 * building_);
     if (again) build(std::nullopt);
@@ -138,9 +143,10 @@ bool ChoiceModel::solve(const Level& level, std::int64_t trivial, const Deadline
     // With the bound as a row, CBC ends as soon as a solution has it.
     if (bound)
       formulation_->model().add_constraint(level.expression, -lp::kInfinity, static_cast<double>(*bound), "bound");
-    const cbc::MilpAnswer answer = ask(formulation_->model().build(task.scaled, task.sign), task, backend, choice);
-    const auto proven = whole_bound(answer.bound, level.expression, task.divisor, task.sign);
-    if (proven && (!bound || task.sign * *proven < task.sign * *bound)) bound = proven;
+    for (const double limit : bounds_of(level, task, backend, choice)) {
+      const auto proven = whole_bound(limit, level.expression, task.divisor, task.sign);
+      if (proven && (!bound || task.sign * *proven < task.sign * *bound)) bound = proven;
+    }
   }
   if (x_.empty() && !terms.empty()) return false;
   const std::int64_t value = terms.empty() ? level.expression.constant : lp::value_of(level.expression, x_);
@@ -162,7 +168,7 @@ void ChoiceModel::start_with(const Plan& plan, const Deadline& deadline, cbc::Ba
     const auto j = static_cast<std::size_t>(column);
     milp.lower[j] = milp.upper[j] = std::clamp(static_cast<double>(value), milp.lower[j], milp.upper[j]);
   }
-  ask(milp, task, backend, choice);
+  take(backend.solve(milp, request_of(task)), task, choice);
 }
 
 // The best value of the level that the chosen gangs and victims have: columns of the levels alone are free.
@@ -170,21 +176,59 @@ void ChoiceModel::raise(const Task& task, cbc::Backend& backend, Choice& choice)
   lp::Milp milp = formulation_->model().build(task.scaled, task.sign);
   for (std::size_t column = 0; column < static_cast<std::size_t>(first_of_levels_); ++column)
     milp.lower[column] = milp.upper[column] = x_[column];
-  ask(milp, task, backend, choice);
+  take(backend.solve(milp, request_of(task)), task, choice);
 }
 
-// A better solution than the last one becomes the last one.
-cbc::MilpAnswer ChoiceModel::ask(const lp::Milp& milp, const Task& task, cbc::Backend& backend, Choice& choice) {
+// Of equal solutions, one that is better in the last level is preferred: it is worth less than a unit of this one.
+lp::Milp ChoiceModel::with_last_level(lp::Milp milp, const Level& level) const {
+  const Level& last = levels_.back();
+  if (level.index == last.index) return milp;
+  double most = 0;
+  for (const auto& [column, coefficient] : last.expression.terms) {
+    const auto j = static_cast<std::size_t>(column);
+    if (j < milp.upper.size()) most += std::abs(static_cast<double>(coefficient)) * milp.upper[j];
+  }
+  if (most == 0 || !std::isfinite(most)) return milp;
+  for (const auto& [column, coefficient] : last.expression.terms)
+    milp.objective[static_cast<std::size_t>(column)] -= kMostOfLast * static_cast<double>(coefficient) / most;
+  return milp;
+}
+
+// Of sign x expression / divisor. One way or both: CBC as it is, on the level alone; and without cuts, or without most
+// heuristics where pods are tied to nodes, with a part of the last level in the objective. Each is at times much the
+// slower one.
+std::vector<double> ChoiceModel::bounds_of(const Level& level, const Task& task, cbc::Backend& backend,
+                                           Choice& choice) {
+  const lp::Milp plain = formulation_->model().build(task.scaled, task.sign);
+  const lp::Milp other = with_last_level(plain, level);
+  cbc::MilpRequest request = request_of(task), other_request = request;
+  other_request.way = has_anchored_ ? cbc::SearchWay::kPlain : cbc::SearchWay::kWithoutCuts;
+  const bool is_last = level.index == levels_.back().index;
+  if (!is_last) other_request.absolute_gap = kMostOfLast;
+  const double more = is_last ? 0 : kMostOfLast;
+  if (threads_ > 1) {
+    const std::array<cbc::MilpAnswer, 2> answers = backend.race({plain, request}, {other, other_request});
+    for (const cbc::MilpAnswer& answer : answers) take(answer, task, choice);
+    return {answers[0].bound, answers[1].bound + more};
+  }
+  const cbc::MilpAnswer answer = other_way_ ? backend.solve(other, other_request) : backend.solve(plain, request);
+  take(answer, task, choice);
+  return {other_way_ ? answer.bound + more : answer.bound};
+}
+
+cbc::MilpRequest ChoiceModel::request_of(const Task& task) const {
   cbc::MilpRequest request;
   request.deadline = task.deadline.end();
   request.work = task.deadline.work();
   request.start = x_;
-  request.without_cuts = without_cuts_;
-  cbc::MilpAnswer answer = backend.solve(milp, request);
+  return request;
+}
+
+// A better solution than the last one becomes the last one.
+void ChoiceModel::take(const cbc::MilpAnswer& answer, const Task& task, Choice& choice) {
   if (answer.status == cbc::SolveStatus::kFailed && !task.deadline.passed()) choice.defects.push_back(answer.message);
   const auto value = [&](const std::vector<double>& x) { return task.sign * lp::value_of(task.expression, x); };
   if (!answer.x.empty() && (x_.empty() || value(answer.x) > value(x_))) x_ = answer.x;
-  return answer;
 }
 
 }  // namespace muster::choice

@@ -55,17 +55,19 @@ struct Choice {
 
 class ChoiceModel {
  public:
-  explicit ChoiceModel(const ChoiceInput& input) : in_(input) {}
+  // `threads`: with more than one, CBC is asked in two ways at the same time, so that the result depends on their
+  // speed.
+  explicit ChoiceModel(const ChoiceInput& input, int threads = 1) : in_(input), threads_(threads) {}
   ChoiceModel(const ChoiceModel&) = delete;
   ChoiceModel& operator=(const ChoiceModel&) = delete;
 
   // False if it takes longer than the deadline, or if the supply cannot be pooled (collect_pooled_supply).
   bool formulate(const Deadline& deadline);
 
-  // Solves the levels up to `evicted`, each with those before it held, in at most half of the time that is left (the
-  // last one in all of it); then again from the first that is open, in equal parts, each time by the other of CBC's two
-  // ways, while there is time. `trivial`: trivial_bounds of the problem. `start`: a plan, for the first solution.
-  // Requires formulate().
+  // Solves the levels up to `evicted`, each with those before it held, in at most a part of the time that is left (the
+  // last one in all of it); then again from the first that is open, in equal parts, with one thread each time by the
+  // other of CBC's two ways, while there is time. `trivial`: trivial_bounds of the problem. `start`: a plan, for the
+  // first solution. Requires formulate().
   Choice choose(const std::vector<std::int64_t>& trivial, const Plan& start, const Deadline& deadline,
                 cbc::Backend& backend);
 
@@ -86,8 +88,11 @@ class ChoiceModel {
   // False: no solution is known.
   bool solve(const Level& level, std::int64_t trivial, const Deadline& deadline, cbc::Backend& backend, Choice& choice);
   void start_with(const Plan& plan, const Deadline& deadline, cbc::Backend& backend, Choice& choice);
+  lp::Milp with_last_level(lp::Milp milp, const Level& level) const;
+  std::vector<double> bounds_of(const Level& level, const Task& task, cbc::Backend& backend, Choice& choice);
   void raise(const Task& task, cbc::Backend& backend, Choice& choice);
-  cbc::MilpAnswer ask(const lp::Milp& milp, const Task& task, cbc::Backend& backend, Choice& choice);
+  cbc::MilpRequest request_of(const Task& task) const;
+  void take(const cbc::MilpAnswer& answer, const Task& task, Choice& choice);
 
   ChoiceInput in_;
   std::optional<formulation::Supply> supply_;
@@ -95,8 +100,10 @@ class ChoiceModel {
   std::vector<LevelId> ids_;
   std::vector<Level> levels_;
   Deadline::Clock::duration building_{};
-  std::int32_t first_of_levels_ = 0;                   // the first column that only a level has
-  bool without_cuts_ = false;                          // every other time
+  std::int32_t first_of_levels_ = 0;  // the first column that only a level has
+  int threads_ = 1;
+  bool has_anchored_ = false;                          // pods that may be evicted, but not moved
+  bool other_way_ = false;                             // every other time, with one thread
   std::vector<double> x_;                              // the last solution
   std::map<formulation::Terms, std::int64_t> bounds_;  // of levels that are solved, less their constant
 };

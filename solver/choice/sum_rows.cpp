@@ -240,7 +240,7 @@ void SumRows::add_patterns(std::size_t pool, lp::LinearExpression idle) {
     stock[part.share] += part.most * devices;
     all.add(part.pods, devices * part.share);
   }
-  DevicePatterns patterns(stock, kTuning.listing.few_states);
+  DevicePatterns patterns(stock, kTuning.listing.few);
   patterns.add(kMillionths);
   for (const auto& [free, count] : pools_[pool].devices) patterns.add(free);
   if (!patterns.is_complete()) {

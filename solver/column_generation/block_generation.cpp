@@ -61,7 +61,7 @@ class BlockGeneration {
       add_wanted();
     }
     cbc::MilpAnswer answer = backend_.open_lp(side_.milp, request);
-    for (int round = 0; round < task_.most_rounds && answer.status == cbc::SolveStatus::kOptimal; ++round) {
+    for (int round = 0; answer.status == cbc::SolveStatus::kOptimal; ++round) {
       keep(answer, priced);
       const std::vector<double> master = side_.whole_prices(answer.row_price);
       std::vector<double> price =
@@ -203,13 +203,13 @@ class BlockGeneration {
         if (at < blocks_[b].rooms.size()) order.push_back({b, at});
     std::vector<formulation::Configuration> filled(order.size());
     std::atomic<bool> is_late = false;
-    parallel_for(kTuning.generation.fill_shards, task_.threads, [&](std::size_t shard) {
+    parallel_for(kTuning.search.parts, task_.threads, [&](std::size_t shard) {
       std::vector<std::int64_t> left;
       for (const formulation::DemandClass& demand : sub_.demand.classes)
         left.push_back((demand.count + static_cast<std::int64_t>(shard)) /
-                       static_cast<std::int64_t>(kTuning.generation.fill_shards));
+                       static_cast<std::int64_t>(kTuning.search.parts));
       std::vector<double> pod_price(sub_.demand.classes.size());
-      for (std::size_t i = shard; i < order.size(); i += kTuning.generation.fill_shards) {
+      for (std::size_t i = shard; i < order.size(); i += kTuning.search.parts) {
         if (is_late || task_.deadline.passed()) {
           is_late = true;
           return;
@@ -248,7 +248,7 @@ class BlockGeneration {
     std::vector<std::pair<std::size_t, std::size_t>> most;  // (blocks, point)
     for (const auto& [point, count] : fills) most.emplace_back(count, point);
     std::sort(most.rbegin(), most.rend());
-    for (std::size_t i = 0; i < std::min(kTuning.generation.most_fills, most.size()); ++i)
+    for (std::size_t i = 0; i < std::min<std::size_t>(kTuning.generation.fill_every, most.size()); ++i)
       fill_rooms(most[i].second, side_.milp);
   }
 

@@ -47,7 +47,7 @@ class Generation {
       build();
     }
     cbc::MilpAnswer answer = backend_.open_lp(milp_, request);
-    for (int round = 0; round < task_.most_rounds && answer.status == cbc::SolveStatus::kOptimal; ++round) {
+    for (int round = 0; answer.status == cbc::SolveStatus::kOptimal; ++round) {
       priced.x = answer.x;
       priced.value = answer.objective - constant();
       lp::Milp more = no_columns();

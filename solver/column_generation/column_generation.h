@@ -28,7 +28,6 @@ struct PricingTask {
   const lp::LinearExpression& expression;
   int sign;  // 1: maximised, -1: minimised
   Deadline deadline;
-  int most_rounds;
   std::int32_t threads = 1;
 };
 

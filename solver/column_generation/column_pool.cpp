@@ -26,16 +26,12 @@ std::optional<std::size_t> ColumnPool::list_all(const Limits& limits) {
         return formulation::surely_has_more(in_, room, limits.states);
       }))
     return std::nullopt;
-  std::size_t states = limits.states, columns = 0, rooms = supply_.rooms.size();
+  std::size_t states = limits.states, columns = 0;
   Indexed<formulation::ResidualClassIndex, std::vector<formulation::Configuration>> listed(supply_.rooms.size());
   for (formulation::ResidualClassIndex room : supply_.rooms.indices()) {
-    // No room takes far more than its part: a list that will not fit is detected early.
-    const std::size_t part = std::min(states, kTuning.listing.parts * states / rooms--);
-    std::size_t left = part;
     std::optional<std::vector<formulation::Configuration>> all =
-        formulation::enumerate_configurations(in_, supply_.rooms[room], left, limits.stop);
+        formulation::enumerate_configurations(in_, supply_.rooms[room], states, limits.stop);
     if (!all || (columns += all->size()) > limits.columns) return std::nullopt;
-    states -= part - left;
     listed[room] = std::move(*all);
   }
   configurations_ = std::move(listed);

@@ -25,7 +25,7 @@ std::vector<double> PriceMemory::recall(const Problem& problem, const formulatio
     price[d.value()] = found->second;
     known_pods += count;
   }
-  if (pods == 0 || known_pods < kTuning.generation.known_part * pods) return {};
+  if (known_pods <= pods / 2) return {};
   return price;
 }
 

@@ -11,8 +11,8 @@
 namespace muster::column_generation {
 namespace {
 
-constexpr double kBelow = 1 / kTuning.pricing.bracket;
-constexpr double kGrowth = 1 + kTuning.pricing.first_stride;
+constexpr double kBelow = 1 / kTuning.pricing.factor;
+constexpr double kLargestStride = kTuning.pricing.factor - 1;
 
 }  // namespace
 
@@ -271,10 +271,10 @@ void Pricing::bisect(std::size_t r, const std::vector<double>& price) {
     if (request_of(i, r) > 0) high = std::max(high, price[items_[i].demand.value()] / request_of(i, r));
   double low = 0;
   if (before > 0) {  // start around the last value
-    multiplier_[r] = before * kTuning.pricing.bracket;
+    multiplier_[r] = before * kTuning.pricing.factor;
     dual(price);
-    (used_[r] > free_[r] ? low : high) = before * kTuning.pricing.bracket;
-    if (high == before * kTuning.pricing.bracket) {
+    (used_[r] > free_[r] ? low : high) = before * kTuning.pricing.factor;
+    if (high == before * kTuning.pricing.factor) {
       multiplier_[r] = before * kBelow;
       dual(price);
       (used_[r] > free_[r] ? low : high) = before * kBelow;
@@ -535,11 +535,14 @@ void Pricing::mix(const std::vector<double>& price, Result& result) {
   for (std::size_t r = 0; r < resources_.size(); ++r)
     if (multiplier_[r] * free_[r] > multiplier_[scarce_] * free_[scarce_]) scarce_ = r;
   if (multiplier_[scarce_] == 0) return;
-  for (const double factor : kTuning.pricing.mixed) {
+  const auto add_at = [&](double factor) {
     multiplier_[scarce_] = multiplier[scarce_] * factor;
     result.dual_bound = std::min(result.dual_bound, dual(price));
     add_bundles(price, last_);
-  }
+  };
+  add_at(0);
+  for (int power = -kTuning.pricing.mixed; power <= kTuning.pricing.mixed; ++power)
+    add_at(std::pow(kTuning.pricing.factor, power));
   multiplier_ = multiplier;
   build_mixed(price, result);
 }
@@ -557,7 +560,7 @@ Pricing::Result Pricing::price(const std::vector<double>& price, int effort) {
       result.dual_bound = std::min(result.dual_bound, dual(price));
       build(price, within_counts(price, last_), result);
     }
-    divide_stock(price, kTuning.pricing.stock_steps * effort, result);
+    divide_stock(price, kTuning.pricing.steps * effort, result);
   }
   mix(price, result);
   return sorted(std::move(result));
@@ -590,7 +593,7 @@ double Pricing::first_multiplier(std::size_t r, const std::vector<double>& price
 Pricing::Result Pricing::quick(const std::vector<double>& price) {
   std::fill(stock_price_.begin(), stock_price_.end(), 0.0);
   if (stride_.empty()) {
-    stride_.assign(resources_.size(), kTuning.pricing.first_stride);
+    stride_.assign(resources_.size(), kLargestStride);
     is_over_.assign(resources_.size(), 0);
     for (std::size_t r = 0; r < resources_.size(); ++r) bisect(r, price);
   }
@@ -598,17 +601,17 @@ Pricing::Result Pricing::quick(const std::vector<double>& price) {
   Result result;
   result.dual_bound = std::numeric_limits<double>::infinity();
   std::vector<double> best;
-  for (int step = 0; step < kTuning.pricing.quick_steps; ++step) {
+  for (int step = 0; step < kTuning.pricing.steps; ++step) {
     const double value = dual(price);
     if (value < result.dual_bound) {
       result.dual_bound = value;
       best = multiplier_;
     }
-    if (step == 0 || step + 1 == kTuning.pricing.quick_steps) build(price, within_counts(price, last_), result);
+    if (step == 0 || step + 1 == kTuning.pricing.steps) build(price, within_counts(price, last_), result);
     for (std::size_t r = 0; r < resources_.size(); ++r) {
       const bool is_over = used_[r] > free_[r];
       stride_[r] = (is_over != (is_over_[r] != 0)) ? stride_[r] / 2
-                                                   : std::min(kTuning.pricing.first_stride, stride_[r] * kGrowth);
+                                                   : std::min(kLargestStride, stride_[r] * kTuning.pricing.factor);
       stride_[r] = std::max(stride_[r], kTuning.pricing.least_stride);
       is_over_[r] = is_over ? 1 : 0;
       if (is_over && multiplier_[r] <= 0)
@@ -624,7 +627,7 @@ Pricing::Result Pricing::quick(const std::vector<double>& price) {
 void Pricing::start_like(const Pricing& other) {
   if (!stride_.empty() || other.stride_.empty() || resources_ != other.resources_) return;
   multiplier_ = other.multiplier_;
-  stride_.assign(resources_.size(), kTuning.pricing.first_stride);
+  stride_.assign(resources_.size(), kLargestStride);
   is_over_.assign(resources_.size(), 0);
 }
 

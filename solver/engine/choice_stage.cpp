@@ -27,19 +27,26 @@ std::vector<std::optional<std::int64_t>> bounds_for(const Levels& plan,
 
 }  // namespace
 
-MilpOutcome choose_and_place(const MilpPreparation& preparation, const Candidate& incumbent, cbc::Backend& backend,
-                             const MilpEngineOptions& options) {
-  MilpOutcome outcome;
-  outcome.best = incumbent;
-  outcome.bounds.resize(incumbent.levels.values.size());
+bool ChoiceOutcome::is_proven() const {
+  for (std::size_t i = 0; i < levels.size(); ++i)
+    if (levels[i].bound != levels[i].value || outcome.best.levels.values[i] != levels[i].value) return false;
+  return !levels.empty();
+}
+
+ChoiceOutcome choose_and_place(const MilpPreparation& preparation, const Candidate& start, cbc::Backend& backend,
+                               const MilpEngineOptions& options) {
+  ChoiceOutcome result;
+  MilpOutcome& outcome = result.outcome;
+  outcome.best = start;
   const column_generation::Setting& setting = preparation.setting;
   const column_generation::RestrictedMaster& whole = preparation.whole;
   choice::ChoiceModel model({setting.problem, setting.shares, setting.rules, whole.demand, whole.zones,
-                             whole.anti_affinity, whole.before, whole.base});
-  if (!model.formulate(options.deadline.part(options.parts.formulating))) return outcome;
+                             whole.anti_affinity, whole.before, whole.base},
+                            options.deadline.is_deterministic() ? 1 : options.threads);
+  if (!model.formulate(options.deadline.part(options.parts.formulating))) return result;
   const std::vector<std::int64_t> trivial =
       options.trivial.empty() ? trivial_bounds(setting.problem, setting.shares) : options.trivial;
-  choice::Choice choice = model.choose(trivial, incumbent.plan, options.deadline.part(options.parts.choosing), backend);
+  choice::Choice choice = model.choose(trivial, start.plan, options.deadline.part(options.parts.choosing), backend);
   outcome.defects = std::move(choice.defects);
   if (choice.solution) {
     const std::vector<LevelId> ids = level_ids(setting.problem);
@@ -55,7 +62,18 @@ MilpOutcome choose_and_place(const MilpPreparation& preparation, const Candidate
     std::vector<PlannedEviction> departures = places.departures(found.state, model.formulation().channels());
     offers.offer(std::move(found.state), std::move(departures), true);
   }
-  if (preparation.candidates.complete) outcome.bounds = bounds_for(outcome.best.levels, choice.levels);
+  if (preparation.candidates.complete) result.levels = std::move(choice.levels);
+  return result;
+}
+
+MilpOutcome outcome_for(const Candidate& incumbent, const ChoiceOutcome& choice, const std::vector<LevelId>& ids) {
+  MilpOutcome outcome = choice.outcome;
+  if (compare(outcome.best.levels, incumbent.levels, ids) <= 0) {
+    outcome.best = incumbent;
+    outcome.improved = false;
+    outcome.first_improved.reset();
+  }
+  outcome.bounds = bounds_for(outcome.best.levels, choice.levels);
   return outcome;
 }
 

@@ -40,8 +40,7 @@ using Configurations = Indexed<formulation::ResidualClassIndex, std::vector<form
 
 // Of a model of all nodes that there is time for.
 std::size_t most_node_columns(const MilpEngineOptions& options) {
-  if (options.deadline.is_deterministic())
-    return std::min(options.most_node_columns, kTuning.listing.counted_node_columns);
+  if (options.deadline.is_deterministic()) return std::min(options.most_node_columns, kTuning.listing.few);
   const auto left = std::chrono::duration_cast<std::chrono::microseconds>(options.deadline.left()).count();
   return std::min(options.most_node_columns, static_cast<std::size_t>(left / kTuning.listing.column_us));
 }
@@ -303,7 +302,7 @@ class Engine {
     const Deadline soon = options_.deadline.part(options_.parts.first_bound);
     const auto divisor = static_cast<double>(task.divisor);
     if (whole_.stability_center.size() != static_cast<std::size_t>(whole_.formulation->model().rows()))
-      find_first_prices(task.level, {task.scaled, task.sign, soon, 1, options_.threads}, divisor);
+      find_first_prices(task.level, {task.scaled, task.sign, soon, options_.threads}, divisor);
     if (has_blocks()) {
       improve_by_blocks(task.scaled, task.sign, [&](double limit) {
         tighten(task, limit);
@@ -319,12 +318,12 @@ class Engine {
     relaxed_ = priced.x;
     if (relaxed_.empty()) return;
     take(whole_.formulation->round(relaxed_), whole_.pool.configurations());
-    for (const double share : kTuning.milp.dive_parts)
+    for (const double share : {1.0, kTuning.milp.dive_part})
       if (!candidates_.any && !is_solved(task) && options_.deadline.left() > slowest_take_) dive(task.level, share);
     if (!task.result.bound || is_solved(task)) return;
     const Deadline until = options_.deadline.part(options_.parts.branching);
     const double known = static_cast<double>(task.sign * (value(task.level) - task.expression.constant)) / divisor;
-    const PricingTask pricing{task.scaled, task.sign, until, most_rounds(), options_.threads};
+    const PricingTask pricing{task.scaled, task.sign, until, options_.threads};
     tighten(task, column_generation::branch_on_gangs(whole_, pricing, priced, known, backend_,
                                                      [&](const std::vector<double>& x) {
                                                        take(whole_.formulation->round(x), whole_.pool.configurations());
@@ -407,7 +406,7 @@ class Engine {
   // For too many rooms for a master with a row for each. First with a sample of them, for good prices soon; then with
   // all, making plans on the way. `on_limit` receives each dual bound and returns whether the incumbent is near it.
   void improve_by_blocks(const LinearExpression& expression, int sign, const std::function<bool(double)>& on_limit) {
-    PricingTask task{expression, sign, options_.deadline, most_rounds(), options_.threads};
+    PricingTask task{expression, sign, options_.deadline, options_.threads};
     const auto is_near = [](double gap) {
       return [gap](const Priced& now) { return now.dual_bound - now.value <= gap * std::abs(now.dual_bound); };
     };
@@ -500,8 +499,8 @@ class Engine {
       for (const std::int32_t column : formulation.configuration_columns(room)) {
         const auto j = static_cast<std::size_t>(column);
         const double nodes = j < relaxed_.size() ? relaxed_[j] : 0;
-        milp.lower[j] = std::max(milp.lower[j], std::floor(nodes + 1e-6) - kTuning.milp.near);
-        milp.upper[j] = std::min(milp.upper[j], std::ceil(nodes - 1e-6) + kTuning.milp.near);
+        milp.lower[j] = std::max(milp.lower[j], std::floor(nodes + 1e-6) - 1);
+        milp.upper[j] = std::min(milp.upper[j], std::ceil(nodes - 1e-6) + 1);
       }
   }
 
@@ -562,8 +561,7 @@ class Engine {
     FormulationSolution sure = whole_.formulation->floor(relaxed_, share);
     formulation::reserve_nodes(whole_.supply, sure, reserved);
     place(whole_, sure, whole_.pool.configurations(), state);
-    for (int depth = 0; depth < kTuning.milp.dive_depth && options_.deadline.left() > slowest_depth_ + slowest_take_;
-         ++depth) {
+    for (bool is_over = false; !is_over && options_.deadline.left() > slowest_depth_ + slowest_take_;) {
       const auto start = Deadline::Clock::now();
       RestrictedMaster rest(setting_, state, no_candidates_, reserved);
       if (rest.demand.cells.empty() || rest.supply.rooms.empty()) break;
@@ -573,13 +571,12 @@ class Engine {
       const Priced priced =
           price_columns(rest, *expression, is_maximised(ids_[level].kind) ? 1 : -1, options_.parts.pricing);
       if (priced.x.empty()) break;
-      sure = depth + 1 < kTuning.milp.dive_depth ? rest.formulation->floor(priced.x, 1)
-                                                 : rest.formulation->round(priced.x);
+      sure = rest.formulation->floor(priced.x, 1);
       const std::vector<bool> before = reserved;
       formulation::reserve_nodes(rest.supply, sure, reserved);
       if (before == reserved) {  // nothing is whole any more
         sure = rest.formulation->round(priced.x);
-        depth = kTuning.milp.dive_depth;
+        is_over = true;
       }
       place(rest, sure, rest.pool.configurations(), state);
       slowest_depth_ = std::max(slowest_depth_, Deadline::Clock::now() - start);
@@ -587,14 +584,10 @@ class Engine {
     offer(std::move(state), settled_);
   }
 
-  int most_rounds() const {
-    return options_.deadline.is_deterministic() ? kTuning.generation.counted_rounds : std::numeric_limits<int>::max();
-  }
-
   // Column generation on the LP relaxation, for at most a share of the time that is left.
   Priced price_columns(RestrictedMaster& sub, const LinearExpression& expression, int sign, double share) {
     const Deadline until = options_.deadline.part(share);
-    const PricingTask task{expression, sign, until, most_rounds(), options_.threads};
+    const PricingTask task{expression, sign, until, options_.threads};
     Priced priced = muster::column_generation::price_columns(sub, task, backend_);
     if (!priced.defect.empty()) outcome_.defects.push_back(priced.defect);
     return priced;
@@ -642,19 +635,22 @@ MilpOutcome solve_milp(const Problem& problem, const FairShares& shares, const C
 }
 
 MilpOutcome solve_milp(MilpPreparation& preparation, const Candidate& incumbent, cbc::Backend& backend,
-                       const MilpEngineOptions& options) {
+                       const MilpEngineOptions& options, const ChoiceOutcome* choice) {
   const column_generation::Setting& setting = preparation.setting;
   const EvictionCandidates& candidates = preparation.candidates;
   MilpOutcome outcome;
   outcome.best = incumbent;
   outcome.bounds.resize(incumbent.levels.values.size());
   if (preparation.took_too_long) return outcome;
-  if (candidates.any) {
+  const std::vector<LevelId> ids = level_ids(setting.problem);
+  if (choice != nullptr) {
+    outcome = outcome_for(incumbent, *choice, ids);
+  } else if (candidates.any) {
     // A model of all nodes finds what a choice cannot place, and gets about half of the time.
     MilpEngineOptions first = options;
     if (WholeModel(setting.problem, preparation.whole, most_node_columns(options)).is_whole())
       first.parts.choosing = first.parts.placing = kTuning.parts.side;
-    outcome = choose_and_place(preparation, incumbent, backend, first);
+    outcome = outcome_for(incumbent, choose_and_place(preparation, incumbent, backend, first), ids);
     if (options.deadline.passed()) return outcome;
   }
   if (candidates.any || incumbent.plan.evictions.empty()) {
@@ -664,7 +660,7 @@ MilpOutcome solve_milp(MilpPreparation& preparation, const Candidate& incumbent,
     const MilpPasses passes(preparation, make_engine);
     const std::size_t proven = passes.proven_levels(outcome, options.sums);
     MilpPass pass = passes.run(preparation.whole, outcome.best, proven, options);
-    add_earlier(outcome, level_ids(setting.problem), pass.outcome);
+    add_earlier(outcome, ids, pass.outcome);
     outcome = std::move(pass.outcome);
     if (pass.is_finished || !candidates.any || options.deadline.passed()) return outcome;
   }

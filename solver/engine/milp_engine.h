@@ -13,6 +13,7 @@
 #include "model/objective/fair_share.h"
 #include "model/problem/problem.h"
 #include "solver/cbc/backend.h"
+#include "solver/engine/choice_stage.h"
 #include "solver/engine/milp_engine_options.h"
 #include "solver/engine/milp_outcome.h"
 #include "solver/engine/preparation.h"
@@ -26,7 +27,8 @@ namespace muster::engine {
 // (EvictionCandidates::complete).
 MilpOutcome solve_milp(const Problem& problem, const FairShares& shares, const Candidate& incumbent,
                        cbc::Backend& backend, const MilpEngineOptions& options);
+// `choice`: of the same preparation, made before; null: none.
 MilpOutcome solve_milp(MilpPreparation& preparation, const Candidate& incumbent, cbc::Backend& backend,
-                       const MilpEngineOptions& options);
+                       const MilpEngineOptions& options, const ChoiceOutcome* choice = nullptr);
 
 }  // namespace muster::engine

@@ -27,7 +27,7 @@ struct MilpEngineOptions {
   // What may be listed whole: intermediate states of all room classes, and columns.
   std::size_t most_states = kTuning.listing.most_states, most_columns = kTuning.listing.most_columns;
   // What may be given to CBC whole, if it cannot be listed: integer columns of a model of all nodes.
-  std::size_t most_node_columns = kTuning.listing.most_node_columns;
+  std::size_t most_node_columns = kTuning.listing.most_columns;
   // With more rooms than that, blocks of them are priced, about so many; first with a sample of each, if it is small.
   std::size_t most_rooms = kTuning.size.many_kinds;
   std::size_t most_blocks = kTuning.generation.blocks, sampled_rooms = kTuning.generation.sampled;

@@ -1,6 +1,7 @@
 #include "solver/engine/whole_model.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <iterator>
 #include <optional>
@@ -55,7 +56,7 @@ WholeModel::WholeModel(const Problem& problem, const column_generation::Restrict
       sub_(sub),
       rooms_(sub.supply.rooms.size()),
       states_left_(kTuning.listing.most_columns),
-      tries_left_(kTuning.listing.tries_per_column * most_columns) {
+      tries_left_(kTuning.listing.most_states) {
   is_whole_ = rooms_.size() <= most_columns;
   for (const formulation::ResidualClassIndex room : sub_.supply.rooms.indices()) {
     if (!is_whole_) return;
@@ -81,7 +82,7 @@ bool WholeModel::uses_devices(const formulation::ResidualClass& room, formulatio
 
 bool WholeModel::list(formulation::ResidualClassIndex index) {
   const formulation::ResidualClass& room = sub_.supply.rooms[index];
-  const std::size_t most = std::min(kTuning.listing.few_states, states_left_);
+  const std::size_t most = std::min(kTuning.listing.few, states_left_);
   if (sub_.anti_affinity.spans_nodes() || formulation::surely_has_more(sub_.configuration_input, room, most))
     return false;
   std::size_t states = most;
@@ -92,7 +93,6 @@ bool WholeModel::list(formulation::ResidualClassIndex index) {
   for (const formulation::Configuration& one : *all) {
     const auto holds = [&](const formulation::Configuration& other) { return &other != &one && is_below(one, other); };
     if (std::ranges::none_of(*all, holds)) maximal.push_back(one);
-    if (maximal.size() > kTuning.listing.maximal) return false;
   }
   columns_ += maximal.size();
   rooms_[index] = {true, std::move(maximal), {}};
@@ -128,7 +128,7 @@ void WholeModel::lay_out(formulation::ResidualClassIndex index) {
 // What a device of the group can hold in addition to each set of its residents: the multisets of shares to which none
 // can be added. False: too many.
 bool WholeModel::find_patterns(const formulation::ResidualClass& room, Group& group, const Sizes& stock) {
-  if (group.residents.size() > kTuning.listing.residents) return false;
+  if (group.residents.size() >= std::bit_width(kTuning.listing.few)) return false;
   for (std::size_t set = 0; set < std::size_t{1} << group.residents.size(); ++set) {
     Pattern pattern;
     DeviceUnits free = group.free;

@@ -18,20 +18,15 @@ class Enumeration {
  public:
   Enumeration(const ConfigurationInput& input, const ResidualClass& room, std::size_t& left,
               const std::function<bool()>& stop)
-      : in_(input),
-        room_(room),
-        node_class_(input.problem.node_classes[room.node_class]),
-        weight_(1 + room.free_devices.size() / kTuning.listing.devices_per_state),
-        left_(left),
-        stop_(stop) {}
+      : in_(input), room_(room), node_class_(input.problem.node_classes[room.node_class]), left_(left), stop_(stop) {}
 
   std::optional<std::vector<Configuration>> run() {
     states_.push_back({NodeResidual(in_.problem, room_), {}, std::vector<std::int32_t>(room_.demands.size(), 0), 0, 0});
     for (std::size_t at = 0; at < states_.size(); ++at) {
       for (std::size_t d = states_[at].last; d < room_.demands.size(); ++d) extend(at, d);
-      if (states_.size() * weight_ > left_ || is_to_stop(at)) return std::nullopt;
+      if (states_.size() > left_ || is_to_stop(at)) return std::nullopt;
     }
-    left_ -= states_.size() * weight_;
+    left_ -= states_.size();
     return best_of_each_count();
   }
 
@@ -236,7 +231,6 @@ class Enumeration {
   const ConfigurationInput& in_;
   const ResidualClass& room_;
   const NodeClass& node_class_;
-  std::size_t weight_;  // of a state: one with very many devices takes as long as several states
   std::size_t& left_;
   const std::function<bool()>& stop_;
   std::vector<State> states_;

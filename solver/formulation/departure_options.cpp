@@ -51,7 +51,7 @@ class Search {
     const std::size_t nodes = problem_.nodes.size();
     const auto counted =
         static_cast<std::size_t>(std::ranges::count_if(problem_.pod_classes, &PodClass::has_ordered_rules));
-    const bool may_count = nodes <= kTuning.size.many_kinds && nodes * counted <= kTuning.listing.most_node_columns;
+    const bool may_count = nodes <= kTuning.size.many_kinds && nodes * counted <= kTuning.listing.most_columns;
     for (const PodIndex pod : problem_.pods.indices()) {
       if (!before_.is_present(pod)) continue;
       const PodClass& pod_class = problem_.class_of(pod);

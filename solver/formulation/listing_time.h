@@ -24,7 +24,7 @@ inline std::size_t most_states_in(std::chrono::nanoseconds left) {
 // The part of the time left that is kept for the path without the list, if the list has that many states. Lists that
 // are solved very quickly need no other path.
 inline std::chrono::nanoseconds time_without_list(std::size_t states, std::chrono::nanoseconds left) {
-  if (states <= kTuning.listing.few_states) return {};
+  if (states <= kTuning.listing.few) return {};
   return std::min<std::chrono::nanoseconds>(time_per_state() * static_cast<std::int64_t>(states), left);
 }
 

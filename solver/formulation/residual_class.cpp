@@ -290,7 +290,7 @@ Supply collect_supply(const Problem& problem, const Demand& demand, const Placem
         supply.parts.size() * static_cast<std::size_t>(std::ranges::count_if(demand.classes, [&](const DemandClass& d) {
           return ordered.concern(problem.pod_classes[d.pod_class]);
         }));
-    if (supply.rooms.size() <= kTuning.size.many_kinds && columns <= kTuning.listing.most_node_columns) return supply;
+    if (supply.rooms.size() <= kTuning.size.many_kinds && columns <= kTuning.listing.most_columns) return supply;
   }
   return collect_residual_classes(problem, demand, zones, state, reserved, {});
 }

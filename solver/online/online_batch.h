@@ -28,6 +28,7 @@ namespace muster::online {
 //   change(class, place, 1 or -1): one comes or leaves.
 //   worth(node), worth_of_nodes(), balance(): of one node, of all, and of how evenly types are used. Their sum is what
 //     best_place increases most.
+//   weight(): by which a pod that is placed now counts, as in the bids.
 //   price_hosts(): recomputes the prices for pods of several devices; this changes values.
 template <class Nodes>
 class OnlineBatch {
@@ -53,8 +54,8 @@ class OnlineBatch {
       take_all(order);
       restore(order, by_arrival);
     }
-    for (std::size_t trial = 0; trial < kTuning.online.batch.trials_per_pod * classes_.size(); ++trial) {
-      if (trial % kTuning.online.batch.priced_every == 0) nodes_.price_hosts();
+    for (std::size_t trial = 0; trial < kTuning.online.trials_per_pod * classes_.size(); ++trial) {
+      nodes_.price_hosts();
       if (!try_others()) break;
     }
     for (const std::size_t pod : order) {
@@ -68,7 +69,7 @@ class OnlineBatch {
   double work(std::size_t pod) const { return nodes_.pod_of(classes_[pod]).work(); }
   double reward(std::size_t pod) const {
     const policies::OnlineClass& one = nodes_.pod_of(classes_[pod]);
-    return one.devices == 0 ? kTuning.online.core_worth * one.cpu : kTuning.online.batch.reward * one.work();
+    return nodes_.weight() * (one.devices == 0 ? kTuning.online.core_worth * one.cpu : one.work());
   }
   std::size_t below(std::size_t count) { return static_cast<std::size_t>(random_() % count); }
 
@@ -88,9 +89,9 @@ class OnlineBatch {
   }
 
   void put_all(const std::vector<std::size_t>& pods) {
-    for (std::size_t i = 0; i < pods.size(); ++i) {
-      if (i % kTuning.online.batch.priced_every == 0) nodes_.price_hosts();
-      put(pods[i]);
+    for (const std::size_t pod : pods) {
+      nodes_.price_hosts();
+      put(pod);
     }
   }
   void take_all(const std::vector<std::size_t>& pods) {
@@ -119,7 +120,8 @@ class OnlineBatch {
     std::vector<std::size_t> result, placed, dropped;
     for (std::size_t pod = 0; pod < places_.size(); ++pod) (places_[pod] ? placed : dropped).push_back(pod);
     if (placed.empty()) return result;
-    const std::size_t wanted = 2 + below(kTuning.online.batch.most_taken - 1);
+    std::size_t wanted = 2;
+    while (below(2) == 0) ++wanted;
     if (!dropped.empty() && below(2) == 0) result.push_back(dropped[below(dropped.size())]);
     const std::size_t node = places_[placed[below(placed.size())]]->node;
     for (const std::size_t pod : placed) {

@@ -13,9 +13,6 @@ namespace muster::online {
 
 namespace {
 
-// Demand is known up to one segment beyond the cluster's devices.
-constexpr double kHorizon = 1 + kTuning.online.segment;
-
 // Classes that are equal in the program.
 struct Group {
   policies::OnlineClass mean;  // of a CPU-only group: of one core
@@ -34,6 +31,10 @@ bool can_host(const policies::OnlineType& type, std::size_t t, const policies::O
   return pod.accepts_type(t) && pod.devices <= type.devices && pod.cpu <= type.cpu && pod.memory <= type.memory;
 }
 
+int magnitude_of(double cpu) {
+  return static_cast<int>(std::floor(std::log(std::max(cpu, 1e-3)) / std::log(kTuning.online.step)));
+}
+
 Model grouped(const std::vector<policies::OnlineType>& types, const OnlineForecast& forecast) {
   Model model;
   std::map<std::tuple<std::int32_t, std::int32_t, std::uint64_t, int>, std::size_t> index;
@@ -46,7 +47,7 @@ Model grouped(const std::vector<policies::OnlineType>& types, const OnlineForeca
     model.group_of.push_back(kNoGroup);
     if (!any || count <= 0) continue;
     const bool has_devices = pod.devices > 0;
-    const int magnitude = has_devices ? static_cast<int>(std::floor(std::log2(std::max(pod.cpu, 1e-3)))) : 0;
+    const int magnitude = has_devices ? magnitude_of(pod.cpu) : 0;
     const auto key = std::tuple(pod.devices, pod.level, has_devices ? pod.accepts : 0, magnitude);
     const auto [at, is_new] = index.emplace(key, model.groups.size());
     if (is_new) {
@@ -96,16 +97,14 @@ lp::Milp program(const std::vector<policies::OnlineType>& types, const OnlineFor
         devices[h] = milp.add_row(-lp::kInfinity, supply.devices[h]);
     }
   }
-  const int segments = std::max(kTuning.online.least_segments,
-                                static_cast<int>(std::ceil((kHorizon - forecast.arrived) / kTuning.online.segment)));
+  const auto segments = static_cast<int>(std::ceil(coming_demand(forecast.arrived) / kTuning.online.segment));
   for (std::size_t i = 0; i < model.groups.size(); ++i) {
     const Group& group = model.groups[i];
     const double reward = group.mean.devices > 0 ? group.mean.work() : kTuning.online.core_worth * group.mean.cpu;
     for (int s = 0; s < segments; ++s) {
       const double middle = forecast.arrived + (s + 0.5) * kTuning.online.segment;
       const double most = group.count / std::max(work, 1e-9) * kTuning.online.segment * forecast.devices;
-      milp.add_column({reward * std::exp(-kTuning.online.slope * (middle - 1)), 0, most, false},
-                      {{rows.demand[i], -1}});
+      milp.add_column({reward * weight_of(middle), 0, most, false}, {{rows.demand[i], -1}});
     }
     const auto position =
         static_cast<std::size_t>(std::ranges::lower_bound(model.levels, group.mean.level) - model.levels.begin());
@@ -187,7 +186,7 @@ std::vector<double> OnlineBidder::bids(const OnlineForecast& forecast) {
   request.deadline = std::chrono::steady_clock::time_point::max();
   request.relax = true;
   std::vector<double> price(static_cast<std::size_t>(milp.rows()), 0);
-  for (int round = 0; round < kTuning.online.most_rounds; ++round) {
+  for (;;) {  // until no pattern would be worth more than its device
     const cbc::MilpAnswer answer = lp.solve(request);
     if (answer.status != cbc::SolveStatus::kOptimal) break;
     price = answer.row_price;
@@ -199,6 +198,7 @@ std::vector<double> OnlineBidder::bids(const OnlineForecast& forecast) {
         const std::int32_t row = rows.devices[t][level];
         if (row < 0 || cuts.worth[level] <= price[static_cast<std::size_t>(row)] + kTuning.online.least_gain) continue;
         const OnlinePattern pattern = pattern_of(cuts, model.levels, level);
+        if (std::ranges::find(patterns_[t][level], pattern) != patterns_[t][level].end()) continue;
         add_pattern(more, model, rows, t, level, pattern);
         patterns_[t][level].push_back(pattern);
       }

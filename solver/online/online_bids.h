@@ -6,12 +6,15 @@
 // has the program row by row.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "heuristics/policies/online_value.h"
+#include "model/base/tuning.h"
 
 namespace muster::online {
 
@@ -28,6 +31,12 @@ struct OnlineForecast {
   double arrived = 0;                // of the cluster's devices, 1: as much as there is
   double devices = 0;                // of the cluster
 };
+
+// What is expected still to come once this much has arrived, both in parts of the cluster's devices.
+inline double coming_demand(double arrived) { return std::max(1 - arrived, 0.0) + kTuning.online.segment; }
+
+// By which a pod counts that comes once this much has arrived: early ones are served first.
+inline double weight_of(double arrived) { return std::exp(-kTuning.online.slope * (arrived - 1)); }
 
 // How one device is cut: level, and how often.
 using OnlinePattern = std::vector<std::pair<std::int32_t, std::int32_t>>;

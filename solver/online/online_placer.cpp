@@ -84,10 +84,8 @@ struct Met {  // a class
 }  // namespace
 
 struct OnlinePlacer::Implementation {
-  Implementation(const std::vector<policies::OnlineType>& all_types, std::vector<std::size_t> type_of_node,
-                 const OnlinePlacerOptions& given)
-      : options(given),
-        types(all_types),
+  Implementation(const std::vector<policies::OnlineType>& all_types, std::vector<std::size_t> type_of_node)
+      : types(all_types),
         bidder(all_types),
         used_of_type(types.size(), 0),
         all_of_type(types.size(), 0),
@@ -108,6 +106,7 @@ struct OnlinePlacer::Implementation {
       enter(key, static_cast<std::int32_t>(node));
     }
     adopt(make_prices(types, {}, {}, {}));
+    next_solve = interval();
   }
   // --- States
 
@@ -153,7 +152,7 @@ struct OnlinePlacer::Implementation {
     state.value = valued.value;
     state.point = valued.point;
     state.usable = static_cast<float>(prices->usable.of(room));
-    state.hosted = prices->hosts.hosted(room.type, room.cpu, room.memory, state.whole());
+    state.hosted = hosted_by(state);
     state.is_valued = true;
   }
 
@@ -171,22 +170,21 @@ struct OnlinePlacer::Implementation {
       states[slot].is_valued = false;
       if (stamps[slot] != 0) stamps[slot] = ++last_stamp;
     }
+    hosts.assign(prices->hosts.size(), 0);
+    for (const State& state : states) count_hosts(state, static_cast<std::int32_t>(state.nodes.size()));
     price_hosts();
     balance_types();
   }
 
-  void price_hosts() {
-    if (prices->hosts.size() == 0) return;
-    std::vector<std::int32_t> hosts(prices->hosts.size(), 0);
-    for (State& state : states) {
-      if (state.nodes.empty()) continue;
-      if (!state.is_valued) value_state(state);
-      for (std::size_t i = 0; i < hosts.size(); ++i)
-        hosts[i] += (state.hosted >> i & 1) != 0 ? static_cast<std::int32_t>(state.nodes.size()) : 0;
-    }
-    const double coming = std::max(1 - arrived / total_devices, kTuning.online.least_coming) * total_devices;
-    prices->hosts.price(hosts, coming);
+  policies::OnlineHosts::Kinds hosted_by(const State& state) const {
+    const policies::OnlineRoom room = room_of(state.key, state.levels());
+    return prices->hosts.hosted(room.type, room.cpu, room.memory, state.whole());
   }
+  void count_hosts(const State& state, std::int32_t nodes) {
+    const policies::OnlineHosts::Kinds hosted = hosted_by(state);
+    for (std::size_t i = 0; i < hosts.size(); ++i) hosts[i] += (hosted >> i & 1) != 0 ? nodes : 0;
+  }
+  void price_hosts() { prices->hosts.price(hosts, coming_demand(arrived / total_devices) * total_devices); }
 
   OnlineForecast forecast() const {
     OnlineForecast result;
@@ -205,10 +203,14 @@ struct OnlinePlacer::Implementation {
     return result;
   }
 
-  // For what is known and free now, once `pods` have arrived. Less often if there are many classes: it takes longer.
+  // Pods between two solves. The more classes and types there are, the longer a solve takes.
+  std::int64_t interval() const {
+    return std::llround(kTuning.online.interval * static_cast<double>(classes.size() + types.size()));
+  }
+
+  // For what is known and free now, once `pods` have arrived.
   void solve(std::int64_t pods) {
-    const auto most = std::max(options.every, 2 * (static_cast<std::int64_t>(classes.size()) - 50));
-    next_solve = pods + std::clamp<std::int64_t>(pods / 2, kTuning.online.first_solve, most);
+    next_solve = pods + interval();
     const OnlineForecast input = forecast();
     adopt(make_prices(types, input.classes, input.counts, bidder.bids(input)));
   }
@@ -256,8 +258,8 @@ struct OnlinePlacer::Implementation {
     const After then = after(pod, state);
     const std::size_t g = state.point;
     const policies::OnlineValue::Table& table = *then.table;
-    float sum = policies::OnlineValue::cpu_price(g) * static_cast<float>(then.room.cpu) +
-                policies::OnlineValue::memory_price(g) * static_cast<float>(then.room.memory);
+    float sum = prices->value.cpu_price(g) * static_cast<float>(then.room.cpu) +
+                prices->value.memory_price(g) * static_cast<float>(then.room.memory);
     float best = pod.pod.devices == 0 ? 0 : kNone;
     const bool is_fraction = pod.pod.devices == 1 && pod.pod.level < policies::kDeviceLevels;
     const auto wanted = static_cast<std::size_t>(pod.pod.level);
@@ -277,13 +279,13 @@ struct OnlinePlacer::Implementation {
 
   void make_exact(const Met& pod, State& state, Gain& gain) {
     const After then = after(pod, state);
-    const policies::OnlineValue::Row sum = policies::OnlineValue::terms(then.room, *then.table);
+    const policies::OnlineValue::Row sum = prices->value.terms(then.room, *then.table);
     const std::int32_t whole = state.whole();
     std::vector<std::uint8_t>& levels = scratch_levels;
     const auto total = [&](float value) {
       const auto usable =
           static_cast<float>(prices->usable.of({then.room.type, then.room.cpu, then.room.memory, levels}));
-      return value - state.value + static_cast<float>(options.usable_weight) * (usable - state.usable);
+      return value - state.value + static_cast<float>(kTuning.online.usable) * (usable - state.usable);
     };
     const auto lost = [&](std::int32_t left) {
       return state.hosted & ~prices->hosts.hosted(then.room.type, then.room.cpu, then.room.memory, left);
@@ -327,7 +329,8 @@ struct OnlinePlacer::Implementation {
     gain.fresh_lost = lost(whole - devices);
   }
 
-  // Balances the use of types that the same classes accept.
+  // Balances the use of types that the same classes accept: a type that is wholly used up while all others are idle is
+  // more expensive by a device.
   void balance_types() {
     signature.assign(types.size(), 0);
     for (std::size_t t = 0; t < types.size(); ++t) {
@@ -364,8 +367,7 @@ struct OnlinePlacer::Implementation {
 
   void shift_types() {
     const std::vector<Use> of_set = uses();
-    for (std::size_t t = 0; t < types.size(); ++t)
-      shift[t] = static_cast<float>(-kTuning.online.balance * of_set[signature[t]].above);
+    for (std::size_t t = 0; t < types.size(); ++t) shift[t] = static_cast<float>(-of_set[signature[t]].above);
   }
 
   float score(const Gain& gain) const {
@@ -442,6 +444,7 @@ struct OnlinePlacer::Implementation {
   // The pod comes (1) or leaves (-1).
   void change(const Met& pod, const OnlinePlace& place, std::int32_t sign) {
     StateKey key = states[slot_of_node[place.node]].key;
+    count_hosts(states[slot_of_node[place.node]], -1);
     leave(static_cast<std::int32_t>(place.node));
     std::vector<std::uint8_t>& devices = devices_of_node[place.node];
     for (const std::int32_t device : place.devices) {
@@ -455,13 +458,15 @@ struct OnlinePlacer::Implementation {
     std::ranges::copy(devices, key.levels.begin());
     std::sort(key.levels.begin(), key.levels.begin() + key.devices);
     enter(key, static_cast<std::int32_t>(place.node));
+    count_hosts(states[slot_of_node[place.node]], 1);
   }
 
   std::optional<OnlinePlace> place(const policies::OnlineClass& pod) {
     if (seen >= next_solve) solve(seen);
     Met& one = classes[meet(pod)];
     arrived += pod.work();
-    if (++seen % kTuning.online.premiums_every == 0) price_hosts();
+    ++seen;
+    price_hosts();
     const std::size_t slot = best_state(one);
     if (slot == states.size()) return std::nullopt;
     OnlinePlace place = chosen(one, slot);
@@ -481,9 +486,10 @@ struct OnlinePlacer::Implementation {
 
   double value_of(State& state) {
     if (!state.is_valued) value_state(state);
-    return state.value + options.usable_weight * state.usable + prices->hosts.premium(state.hosted);
+    return state.value + kTuning.online.usable * state.usable + prices->hosts.premium(state.hosted);
   }
   double worth(std::size_t node) { return value_of(states[slot_of_node[node]]); }
+  double weight() const { return weight_of(arrived / total_devices); }
   double worth_of_nodes() {
     double sum = 0;
     for (State& state : states)
@@ -493,7 +499,7 @@ struct OnlinePlacer::Implementation {
   // `shift` is how it changes by a device that is taken.
   double balance() const {
     double sum = 0;
-    for (const Use& use : uses()) sum -= kTuning.online.balance * use.devices * use.above * use.above / 2;
+    for (const Use& use : uses()) sum -= use.devices * use.above * use.above / 2;
     return sum;
   }
 
@@ -507,7 +513,6 @@ struct OnlinePlacer::Implementation {
     return OnlineBatch(*this, std::move(class_of_pod)).place(static_cast<std::uint64_t>(seen));
   }
 
-  OnlinePlacerOptions options;
   std::vector<policies::OnlineType> types;
   OnlineBidder bidder;
   double total_devices = 0, arrived = 0;
@@ -525,14 +530,14 @@ struct OnlinePlacer::Implementation {
   std::vector<Met> classes;
   std::vector<double> counts;
   std::optional<Prices> prices;
-  std::int64_t seen = 0, next_solve = kTuning.online.first_solve;
+  std::vector<std::int32_t> hosts;  // by kind of pods of several devices: nodes that can take one
+  std::int64_t seen = 0, next_solve = 0;
   std::vector<std::pair<float, std::size_t>> candidates;
   std::vector<std::uint8_t> scratch_levels;
 };
 
-OnlinePlacer::OnlinePlacer(const std::vector<policies::OnlineType>& types, std::vector<std::size_t> type_of_node,
-                           const OnlinePlacerOptions& options)
-    : implementation_(std::make_unique<Implementation>(types, std::move(type_of_node), options)) {
+OnlinePlacer::OnlinePlacer(const std::vector<policies::OnlineType>& types, std::vector<std::size_t> type_of_node)
+    : implementation_(std::make_unique<Implementation>(types, std::move(type_of_node))) {
   MUSTER_REQUIRE(types.size() <= policies::kMostOnlineTypes);
   MUSTER_REQUIRE_SLOW(std::ranges::all_of(types, [](const policies::OnlineType& type) {
     return static_cast<std::size_t>(type.devices) <= policies::kMostOnlineDevices;

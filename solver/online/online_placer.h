@@ -16,16 +16,10 @@
 
 namespace muster::online {
 
-struct OnlinePlacerOptions {
-  std::int64_t every = 200;     // pods between two solves, or 2 for each class beyond 50; fewer at the beginning
-  double usable_weight = 0.02;  // of the tie-break term
-};
-
 class OnlinePlacer {
  public:
   // Empty nodes. Requires at most kMostOnlineTypes types, of at most kMostOnlineDevices devices.
-  OnlinePlacer(const std::vector<policies::OnlineType>& types, std::vector<std::size_t> type_of_node,
-               const OnlinePlacerOptions& options);
+  OnlinePlacer(const std::vector<policies::OnlineType>& types, std::vector<std::size_t> type_of_node);
   ~OnlinePlacer();
   OnlinePlacer(const OnlinePlacer&) = delete;
   OnlinePlacer& operator=(const OnlinePlacer&) = delete;

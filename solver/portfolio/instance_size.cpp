@@ -6,14 +6,6 @@
 namespace muster::portfolio {
 namespace {
 
-std::int64_t leaving(const Problem& problem) {
-  const Actions& actions = problem.snapshot->policy.actions;
-  if (!actions.consolidate && !actions.preempt && !actions.reclaim) return 0;
-  return std::ranges::count_if(problem.pods, [&](const Pod& pod) {
-    return pod.status == PodStatus::kRunning && problem.gangs[pod.gang].preemptible;
-  });
-}
-
 std::int64_t occupied_nodes(const Problem& problem) {
   std::vector<bool> is_occupied(problem.nodes.size(), false);
   for (const Pod& pod : problem.pods)
@@ -23,17 +15,21 @@ std::int64_t occupied_nodes(const Problem& problem) {
 
 }  // namespace
 
+std::int64_t leaving_pods(const Problem& problem) {
+  const Actions& actions = problem.snapshot->policy.actions;
+  if (!actions.consolidate && !actions.preempt && !actions.reclaim) return 0;
+  return std::ranges::count_if(problem.pods, [&](const Pod& pod) {
+    return pod.status == PodStatus::kRunning && problem.gangs[pod.gang].preemptible;
+  });
+}
+
 InstanceSize instance_size(const Problem& problem) {
   InstanceSize size;
   size.pods = std::ssize(problem.pods);
   size.nodes = std::ssize(problem.nodes);
   size.gangs = std::ssize(problem.gangs);
-  size.pod_classes = std::ssize(problem.pod_classes);
   size.occupied_nodes = occupied_nodes(problem);
-  size.node_kinds = problem.inter_pod.anti_affinities.empty()
-                        ? std::min(size.nodes, std::ssize(problem.node_classes) + size.occupied_nodes)
-                        : size.nodes;
-  size.leaving = leaving(problem);
+  size.leaving = leaving_pods(problem);
   return size;
 }
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <future>
 #include <memory>
 #include <optional>
+#include <semaphore>
 #include <thread>
 #include <utility>
 
@@ -140,8 +142,11 @@ class Cycle {
     // Next to a single start a core is free for the preparation of the MILP engine, too.
     const bool milp_follows = options_.engine != Engine::kGreedy && greedy.starts == 1 && !is_short_for_milp();
     double start_ms = 0;
+    std::future<void> choosing;
+    if (may_choose_beside_greedy()) choosing = std::async(std::launch::async, [this] { choose_if_needed(); });
     parallel_for(2, options_.threads, [&](std::size_t task) {
       if (task == 0) {  // first if they run one after another: greedy alone knows when to stop
+        if (choosing.valid()) return;
         trivial_ = trivial_bounds(problem_, shares_);
         if (options_.threads > 1 && milp_follows)
           preparation_ =
@@ -152,34 +157,90 @@ class Cycle {
         start_ms = milliseconds_since(begun);
       }
     });
+    greedy_ms_ = milliseconds_since(start);
+    const bool is_whole = !is_chosen_;
+    greedy_has_plan_.release();
+    if (choosing.valid()) choosing.get();
     // If there are more starts, they take longer than the first.
-    if (greedy.starts == 1) engine_forecast_.learn_greedy_start(size_.pods, size_.leaving > 0, start_ms);
-    ran_out_ = deadline_.passed() || candidate->ran_out;
+    if (greedy.starts == 1 && is_whole) engine_forecast_.learn_greedy_start(size_.pods, size_.leaving > 0, start_ms);
+    ran_out_ = deadline_.passed() || (candidate->ran_out && is_whole);
     tracer_.tell(Origin::kGreedy, candidate->levels, {});
     offers_.insert(offers_.begin(), {*std::move(candidate), Origin::kGreedy, {}});
-    greedy_ms_ = milliseconds_since(start);
     if (const Clock::rep stopped = greedy_stopped_.load(); stopped != 0)
       forecast_.learn_stopping(size_.items(), milliseconds_since(Clock::time_point(Clock::duration(stopped))));
     solution_.phases_ms.emplace_back("greedy", greedy_ms_);
+    if (choice_) take_choice();
+    choosing_ms_ = milliseconds_since(start) - greedy_ms_;
     last_engine_ended_ = Clock::now();
+  }
+
+  // Where pods may leave, choosing takes most of the time and needs no plan of greedy's. It begins when greedy's first
+  // start has ended, if that has not settled everything, or has taken long.
+  bool may_choose_beside_greedy() const {
+    return options_.engine != Engine::kGreedy && !options_.deterministic && options_.threads > 1 && size_.leaving > 0 &&
+           !is_short_for_milp();
+  }
+
+  void choose_if_needed() {
+    trivial_ = trivial_bounds(problem_, shares_);
+    const bool has_plan = greedy_has_plan_.try_acquire_for(as_duration(plan_.greedy.alone_ms)) && first_;
+    if (has_plan && is_settled({*first_, Origin::kGreedy, sum_bounds_.reached(first_->levels)})) return;
+    choose(has_plan ? *first_ : least().candidate);
+  }
+
+  void choose(const Candidate& start) {
+    engine::MilpEngineOptions milp = milp_options(options_.deadline - as_duration(plan_.end_ms));
+    preparation_ =
+        std::make_unique<engine::MilpPreparation>(problem_, shares_, milp.deadline.part(plan_.milp.formulating));
+    if (!preparation_->candidates.any || preparation_->took_too_long) return;
+    milp.trace = nullptr;  // greedy uses it
+    milp.parts.choosing = milp.parts.placing = kTuning.parts.most;
+    choice_ = engine::choose_and_place(*preparation_, start, backend_, milp);
+    is_chosen_ = choice_->is_proven();
+  }
+
+  void take_choice() {
+    std::ranges::move(std::exchange(choice_->outcome.defects, {}), std::back_inserter(solution_.defects));
+    solution_.refused = std::exchange(choice_->outcome.refused, {});
+    engine::MilpOutcome outcome = engine::outcome_for(offers_.front().candidate, *choice_, ids_);
+    if (outcome.improved)
+      offers_.insert(offers_.begin(), {std::move(outcome.best), Origin::kMilp, std::move(outcome.bounds)});
+    else
+      offers_.front().bounds = std::move(outcome.bounds);
+    tracer_.tell(offers_.front().origin, offers_.front().candidate.levels, offers_.front().bounds);
+  }
+
+  engine::MilpEngineOptions milp_options(Clock::time_point until) {
+    engine::MilpEngineOptions milp{
+        options_.deterministic ? Deadline(until, WorkLimit(plan_.milp_work)) : Deadline(until, false),
+        options_.gap,
+        options_.threads,
+        options_.write_model,
+        &tracer_,
+        options_.deterministic ? nullptr : &known_prices_,
+        trivial_};
+    milp.sums = &sum_bounds_;
+    milp.parts = plan_.milp;
+    return milp;
   }
 
   greedy::GreedyOptions greedy_options() {
     greedy::GreedyOptions greedy;
-    greedy.seed = options_.seed;
-    greedy.threads = options_.threads;
+    greedy.threads = may_choose_beside_greedy() ? options_.threads - 1 : options_.threads;
     greedy.on_placed = [this](Candidate placed) {
       tracer_.tell(Origin::kGreedy, placed.levels, {});
       offers_.assign(1, {std::move(placed), Origin::kGreedy, {}});
     };
-    if (options_.trace)
-      greedy.on_first = [this](const Candidate& first) { tracer_.tell(Origin::kGreedy, first.levels, {}); };
-    // On very large clusters one start is enough if an engine follows that makes better use of the time. On small ones
-    // all starts finish before another engine begins: the plan is then never worse than that of greedy alone, even if a
-    // busy machine leaves it very little time.
+    if (options_.trace || may_choose_beside_greedy())
+      greedy.on_first = [this](const Candidate& first) {
+        tracer_.tell(Origin::kGreedy, first.levels, {});
+        first_ = first;
+        greedy_has_plan_.release();
+      };
+    // All starts of small clusters finish before another engine begins: the plan is then never worse than that of
+    // greedy alone, even if a busy machine leaves it very little time.
     greedy.starts = plan_.greedy.starts;
     if (!options_.deterministic) {
-      // The MILP may find what greedy has not found in its part of the time. But one start should finish.
       const auto stops_after = [&](double ms) -> greedy::StartStops {
         const Clock::time_point now = Clock::now(), until = begun_ + as_duration(ms);
         const Clock::time_point claims_until =
@@ -192,7 +253,7 @@ class Cycle {
       greedy.stop.all = [this, stops = std::move(greedy.stop.all)] {
         const bool is_due = stops();
         if (is_due) note_stop();
-        return is_due;
+        return is_due || is_chosen_;
       };
     }
     return greedy;
@@ -223,7 +284,7 @@ class Cycle {
   // their level do.
   void repack_best() {
     if (!snapshot_.policy.has_whole_nodes() || offers_.empty() || offers_.front().is_repacked) return;
-    const Clock::time_point start = Clock::now(), until = deadline_.after(plan_.search.first) - reserve();
+    const Clock::time_point start = Clock::now(), until = deadline_.after(kTuning.parts.aside) - reserve();
     if (!options_.deterministic && start >= until) return;
     const StopRequest stop = [&] { return !options_.deterministic && Clock::now() >= until; };
     Offer& best = offers_.front();
@@ -342,7 +403,7 @@ class Cycle {
 
   // The search has nothing left to find, and the rest of the budget would be idle.
   bool has_search_left_most_of_it() const {
-    return !options_.deterministic && !search_ran_out_ && worth_a_milp() && !plan_.is_short_to_formulate(left_ms()) &&
+    return !options_.deterministic && !search_ran_out_ && worth_a_milp() &&
            left_ms() > kTuning.parts.half * plan_.whole_ms;
   }
 
@@ -361,7 +422,7 @@ class Cycle {
       for (const Placement& placement : offers_.front().candidate.plan.placements) names += placement.after.size();
     return forecast_.coming_back(plan_.whole_ms) +
            std::max(forecast_.ending(size_.items(), plan_.whole_ms), kTuning.forecast.repeat * verify_ms_) +
-           writing_time(kNameBytes * static_cast<double>(names));
+           kTuning.forecast.glance_ns * static_cast<double>(names) / 1e6;
   }
   Clock::duration reserve() const { return as_duration(reserve_ms()); }
 
@@ -384,29 +445,21 @@ class Cycle {
     const Clock::time_point start = Clock::now();
     const Clock::time_point until =
         options_.deterministic ? options_.deadline : options_.deadline - reserve() - time_for_search();
-    engine::MilpEngineOptions milp{
-        options_.deterministic ? Deadline(until, WorkLimit(plan_.milp_work)) : Deadline(until, false),
-        options_.gap,
-        options_.threads,
-        options_.write_model,
-        &tracer_,
-        options_.deterministic ? nullptr : &known_prices_,
-        trivial_};
-    milp.sums = &sum_bounds_;
-    milp.parts = plan_.milp;
+    engine::MilpEngineOptions milp = milp_options(until);
     if (!preparation_)
       preparation_ =
           std::make_unique<engine::MilpPreparation>(problem_, shares_, milp.deadline.part(plan_.milp.formulating));
-    engine::MilpOutcome outcome = engine::solve_milp(*preparation_, offers_.front().candidate, backend_, milp);
+    engine::MilpOutcome outcome =
+        engine::solve_milp(*preparation_, offers_.front().candidate, backend_, milp, choice_ ? &*choice_ : nullptr);
     ran_out_ = !options_.deterministic && milp.deadline.passed();
     if (ran_out_) forecast_.learn_coming_back(milliseconds_since(until));
     if (outcome.first_improved && size_.leaving == 0 && !options_.deterministic)
       engine_forecast_.learn_first_plan(
           size_.items(), size_.nodes_differ(),
           std::chrono::duration<double, std::milli>(*outcome.first_improved - start).count());
-    solution_.phases_ms.emplace_back("milp", milliseconds_since(start));
+    solution_.phases_ms.emplace_back("milp", choosing_ms_ + milliseconds_since(start));
     solution_.defects.insert(solution_.defects.end(), outcome.defects.begin(), outcome.defects.end());
-    solution_.refused = std::move(outcome.refused);
+    for (const auto& [rule, times] : outcome.refused) solution_.refused[rule] += times;
     if (outcome.improved)
       offers_.insert(offers_.begin(), {std::move(outcome.best), Origin::kMilp, std::move(outcome.bounds)});
     else
@@ -532,8 +585,7 @@ class Cycle {
     if (!options_.deterministic)
       input.stop = [until = options_.deadline - as_duration(plan_.glance_ms),
                     first = as_duration(plan_.first_reason_ms), told = std::int64_t{0}]() mutable {
-        const Clock::duration rest =
-            told == 0 ? first : as_duration(writing_time(kReasonBytes * static_cast<double>(told)));
+        const Clock::duration rest = told == 0 ? first : as_duration(time_to_write_reasons(told));
         ++told;
         return Clock::now() + rest >= until;
       };
@@ -614,14 +666,18 @@ class Cycle {
   const TimePlan plan_;
   Tracer tracer_;
   std::unique_ptr<engine::MilpPreparation> preparation_;
-  std::vector<Offer> offers_;  // best first
-  double greedy_ms_ = 0, verify_ms_ = 0, search_ms_ = 0, oldest_ms_ = 0, repacking_ms_ = 0;
+  std::vector<Offer> offers_;                      // best first
+  std::counting_semaphore<2> greedy_has_plan_{0};  // of its first start, and in the end
+  std::optional<Candidate> first_;                 // that plan
+  std::optional<engine::ChoiceOutcome> choice_;    // made beside greedy
+  std::atomic<bool> is_chosen_ = false;            // and proven, with its places: greedy need not end
+  double greedy_ms_ = 0, choosing_ms_ = 0, verify_ms_ = 0, search_ms_ = 0, oldest_ms_ = 0, repacking_ms_ = 0;
   std::atomic<Clock::rep> greedy_stopped_{0};  // when its first start was asked to stop; 0: it was not
   Clock::time_point last_engine_ended_;
   double only_reasons_ms_ = 0;              // of the end: nothing else was done then
   std::vector<std::string> bound_defects_;  // found concurrently with the referee, which adds to those of the solution
-  bool search_ran_out_ = false;
-  bool ran_out_ = false;  // of time, before the last engine had finished
+  bool search_ran_out_ = true;              // of time, or it was not run
+  bool ran_out_ = false;                    // of time, before the last engine had finished
   Solution solution_;
 };
 

@@ -270,12 +270,11 @@ void Dealing::bring_home() {
       if (!dealt_.is_home(pod) && !dealt_.is_left(pod)) away.push_back(pod);
   std::ranges::stable_sort(away, std::greater<>(), [&](PodIndex pod) { return dealt_.cost(pod); });
   bool has_changed = true;
-  for (int pass = 0; has_changed; ++pass) {
+  while (has_changed) {
     has_changed = false;
-    const bool may_exchange = pass < kTuning.slots.passes;
     for (const PodIndex pod : away) {
       if (dealt_.is_home(pod) || dealt_.is_left(pod)) continue;
-      const bool is_better = return_home(pod) || stay_instead(pod) || (may_exchange && exchange(pod));
+      const bool is_better = return_home(pod) || stay_instead(pod) || exchange(pod);
       has_changed = has_changed || is_better;
     }
   }

@@ -103,7 +103,7 @@ void SlotModel::add_node_types() {
 }
 
 std::vector<SlotModel::DeviceOption> SlotModel::options_of(const DeviceType& type) const {
-  const std::size_t most = kTuning.slots.device_options;
+  const std::size_t most = kTuning.slots.options;
   std::vector<DeviceOption> options{{{}, type.free, -1}};
   const auto units_of = [&](ResidentIndex resident) {
     const GpuRequest& size = kinds_.request(supply_.residents()[resident].kind);
@@ -201,7 +201,7 @@ void SlotModel::add_to_level(Shares& shares, DeviceUnits free, const lp::LinearE
   if (shares.units.empty() || free < shares.units.back()) return;
   for (Level& level : shares.levels)
     if (std::ranges::find(level.free, free) != level.free.end()) return level.devices.add(devices);
-  auto fillings = maximal_fillings(free, shares.units, shares.stock, kTuning.slots.patterns);
+  auto fillings = maximal_fillings(free, shares.units, shares.stock, kTuning.slots.options);
   if (!fillings) return shares.rest.add(devices, free);
   for (Level& level : shares.levels)
     if (level.fillings == *fillings) {

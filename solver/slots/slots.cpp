@@ -54,10 +54,10 @@ class Places {
   std::optional<Work> improve(Found& best, Rounding rounding) {
     const Supply supply(task_, kinds_, rounding);
     const SlotModel model(task_, kinds_, supply);
-    if (model.columns() > kTuning.slots.most_columns) return 0;
+    if (static_cast<std::size_t>(model.columns()) > kTuning.listing.most_columns) return 0;
     cbc::MilpRequest request;
-    request.deadline = deadline_.after(kTuning.slots.model_part);
-    request.work = deadline_.part(kTuning.slots.model_part).work();
+    request.deadline = deadline_.after(kTuning.parts.main);
+    request.work = deadline_.part(kTuning.parts.main).work();
     std::optional<Work> known;
     if (best.result.homeless.empty()) known = best.result.moved_work;
     SlotModel::Outcome outcome = model.solve(*backend_, request, known);

@@ -1,28 +1,20 @@
 #include "heuristics/local_search/part/destroy.h"
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <utility>
 
 #include "model/base/require.h"
 
 namespace muster::local_search {
 
-namespace {
-
-constexpr std::array<std::uint32_t, 4> kPercent{25, 50, 75, 100};  // of the pods that may be destroyed
-
-}  // namespace
-
 void DestroyOperator::apply(Neighbourhood& neighbourhood, Trial& trial) {
   MUSTER_REQUIRE(trial.required.empty() && trial.optional.empty() && trial.placed.empty());
-  const std::uint32_t percent = kPercent[random_.below(kPercent.size())];
+  const double part = random_.coin() ? 1 : random_.unit();  // of the pods that may be destroyed
   for (std::size_t at = 0; at < neighbourhood.size(); ++at) {
     const PartNode& node = neighbourhood.node(at);
     for (const PartNode::Occupant& occupant : node.pods) {
       const bool leaves = problem_.pods[occupant.pod].gang == trial.leaving;
-      if (!leaves && percent < 100 && random_.below(100) >= percent) continue;
+      if (!leaves && random_.unit() >= part) continue;
       neighbourhood.take(at, occupant);
       add(occupant, node.node, trial);
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -15,13 +16,16 @@
 #include "heuristics/local_search/part/trial_gain.h"
 #include "heuristics/local_search/part/waiting_pods.h"
 #include "heuristics/local_search/random_source.h"
-#include "model/base/tuning.h"
 
 namespace muster::local_search {
 
 namespace {
 
 constexpr int kStopEvery = 8;  // trials between two reads of the clock
+
+// What a trial is about.
+enum class TrialKind : std::uint8_t { kWaitingGang, kWholeGang, kSomeNodes };
+constexpr std::size_t kTrialKinds = 3;
 
 // One trial after another on the nodes of the part; keeps those that are improvements.
 class PartSearch {
@@ -60,10 +64,11 @@ class PartSearch {
   // Returns the waiting gang that the trial has to place; none: there is no such gang.
   GangIndex draw_neighbourhood() {
     GangIndex wanted = GangIndex::none();
-    if (!gangs_.waiting().empty() && random_.below(kTuning.search.rarely) == 0) {
+    const auto kind = static_cast<TrialKind>(random_.below(kTrialKinds));
+    if (kind == TrialKind::kWaitingGang && !gangs_.waiting().empty()) {
       wanted = gangs_.waiting()[random_.below(gangs_.waiting().size())];
       draw_.add_for(wanted, neighbourhood_);
-    } else if (!gangs_.whole().empty() && random_.below(kTuning.search.gang_every) == 0) {
+    } else if (kind == TrialKind::kWholeGang && !gangs_.whole().empty()) {
       trial_.leaving = gangs_.whole()[random_.below(gangs_.whole().size())];
       draw_.add_of(trial_.leaving, neighbourhood_);
     } else {

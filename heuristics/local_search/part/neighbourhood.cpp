@@ -9,8 +9,6 @@
 
 namespace muster::local_search {
 
-namespace {}  // namespace
-
 void Neighbourhood::add(std::size_t position) {
   if (std::ranges::find(positions_, position) != positions_.end()) return;
   if (contents_.size() == positions_.size()) contents_.emplace_back();
@@ -71,7 +69,7 @@ double Neighbourhood::score(const PodClass& pod_class, std::size_t at, RepairRul
   const double cpu = static_cast<double>(now.free[kCpu.value()] - pod_class.request[kCpu.value()]) / whole;
   const double idle = static_cast<double>(idle_thousandths(problem_, node(at).node, now.devices)) /
                       (1000.0 * std::max(1, node_class.device_count));
-  const double noise = kTuning.search.node_noise * random_.unit();
+  const double noise = kTuning.search.noise * random_.unit();
   return rule == RepairRule::kFullest ? idle + noise : std::abs(cpu - idle) + noise;
 }
 

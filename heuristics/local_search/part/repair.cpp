@@ -8,8 +8,6 @@
 
 namespace muster::local_search {
 
-namespace {}  // namespace
-
 bool RepairOperator::apply(GangIndex wanted, Neighbourhood& neighbourhood, Trial& trial) {
   rule_ = static_cast<RepairRule>(random_.below(kRepairRules));
   if (!place_required(neighbourhood, trial)) return false;
@@ -21,8 +19,7 @@ bool RepairOperator::apply(GangIndex wanted, Neighbourhood& neighbourhood, Trial
 bool RepairOperator::place_required(Neighbourhood& neighbourhood, Trial& trial) {
   for (TrialPod& pod : trial.required) {
     const PodClass& pod_class = problem_.pod_classes[pod.pod_class];
-    pod.key = (static_cast<double>(pod_class.work) + 1e-6 * static_cast<double>(pod_class.request[kCpu.value()])) *
-              (1 + kTuning.search.order_noise * random_.unit());
+    pod.key = static_cast<double>(pod_class.work) * (1 + kTuning.search.noise * random_.unit());
   }
   std::ranges::sort(trial.required, [](const TrialPod& a, const TrialPod& b) {
     return a.key != b.key ? a.key > b.key : a.pod < b.pod;
@@ -77,8 +74,7 @@ void RepairOperator::add_groups(const Neighbourhood& neighbourhood) {
     if (group.pods.empty() || group.request.exceeds(most)) continue;
     const PodClass& pod_class = problem_.pod_classes[group.pod_class];
     if (!neighbourhood.fits_anywhere(pod_class)) continue;
-    const double cpu = static_cast<double>(pod_class.request[kCpu.value()]) + kTuning.search.least_cpu;
-    options_.push_back({key_of(static_cast<double>(group.worth), cpu), i});
+    options_.push_back({key_of(static_cast<double>(group.worth), pod_class.request[kCpu.value()]), i});
   }
 }
 
@@ -87,7 +83,7 @@ void RepairOperator::draw_gangs(GangIndex wanted, GangIndex leaving) {
   drawn_.clear();
   if (!leaving.is_none()) drawn_.push_back(leaving);
   const std::vector<GangIndex>& waiting = gangs_.waiting();
-  const std::size_t count = leaving.is_none() ? 1 : kTuning.search.candidates;
+  const std::size_t count = leaving.is_none() ? 1 : kTuning.choices.few;
   for (std::size_t i = 0; i < count && !waiting.empty(); ++i) {
     const GangIndex gang = waiting[random_.below(waiting.size())];
     if (gang != wanted && std::ranges::find(drawn_, gang) == drawn_.end()) drawn_.push_back(gang);
@@ -97,22 +93,24 @@ void RepairOperator::draw_gangs(GangIndex wanted, GangIndex leaving) {
 void RepairOperator::add_drawn_gangs() {
   for (std::size_t i = 0; i < drawn_.size(); ++i) {
     const std::span<const PodIndex> pods = problem_.gangs[drawn_[i]].pods;
-    double worth = 0, cpu = kTuning.search.least_cpu;
+    double worth = 0;
+    Amount cpu = 0;
     for (const PodIndex pod : pods) {
       worth += static_cast<double>(scope_.worth(pod));
-      cpu += static_cast<double>(problem_.class_of(pod).request[kCpu.value()]);
+      cpu += problem_.class_of(pod).request[kCpu.value()];
     }
     if (preference_ == Preference::kWorth) worth /= static_cast<double>(pods.size());
     options_.push_back({key_of(worth, cpu), waiting_.groups().size() + i});
   }
 }
 
-double RepairOperator::key_of(double worth, double cpu) {
+double RepairOperator::key_of(double worth, Amount requested_cpu) {
   if (preference_ == Preference::kAny) return random_.unit();
+  const auto cpu = static_cast<double>(std::max<Amount>(1, requested_cpu));
   const double key = preference_ == Preference::kWorth         ? worth
                      : preference_ == Preference::kWorthPerCpu ? worth / cpu
                                                                : worth * worth / cpu;
-  return key * (1 + kTuning.search.fill_noise * random_.unit());
+  return key * (1 + kTuning.search.noise * random_.unit());
 }
 
 void RepairOperator::place_group(std::size_t group, Neighbourhood& neighbourhood, Trial& trial) {

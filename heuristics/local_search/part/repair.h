@@ -44,7 +44,7 @@ class RepairOperator {
   void draw_gangs(GangIndex wanted, GangIndex leaving);
   void add_groups(const Neighbourhood& neighbourhood);
   void add_drawn_gangs();
-  double key_of(double worth, double cpu);
+  double key_of(double worth, Amount requested_cpu);
 
   const SearchScope& scope_;
   const Problem& problem_;

@@ -5,7 +5,6 @@
 #include "model/base/tuning.h"
 
 namespace muster::local_search {
-namespace {}  // namespace
 
 WholenessValues PartWholeness::gain_of(const std::vector<Move>& moves, const std::vector<NodeChange>& nodes) {
   WholenessValues gain{};
@@ -23,7 +22,7 @@ WholenessValues PartWholeness::gain_of(const std::vector<Move>& moves, const std
     if (!move.to.is_none()) gain[5] -= scope_.whole_nodes().is_misplaced(move.pod, move.to) ? 1 : 0;
     const GangIndex gang = problem_.pods[move.pod].gang;
     const std::size_t size = problem_.gangs[gang].pods.size();
-    if (size > 1 && size <= kTuning.repacking.whole_gang && std::ranges::find(gangs_, gang) == gangs_.end())
+    if (size > 1 && size <= kTuning.search.round_nodes() && std::ranges::find(gangs_, gang) == gangs_.end())
       gangs_.push_back(gang);
   }
   for (const GangIndex gang : gangs_) {

@@ -5,15 +5,9 @@
 #include <utility>
 
 #include "model/base/require.h"
+#include "model/base/tuning.h"
 
 namespace muster::preemption {
-
-namespace {
-
-constexpr std::size_t kMostKeptTables = 4;      // of all nodes
-constexpr std::size_t kMostKnownClasses = 128;  // that each scan checks for whether they could be moved
-
-}  // namespace
 
 ClearableCapacity::ClearableCapacity(const PreemptionInputs& inputs, const Claim& claim, const PlacementRanks& ranks,
                                      VictimEligibility& eligibility)
@@ -33,7 +27,7 @@ void ClearableCapacity::begin_scan() {
   Eligible eligible = eligible_in_scan();
   of_scan_ = &of_one_scan_;
   if (eligible.empty()) return;
-  if (kept_.size() == kMostKeptTables && !kept_.contains(eligible)) kept_.clear();
+  if (kept_.size() == kTuning.choices.kept && !kept_.contains(eligible)) kept_.clear();
   of_scan_ = &kept_[std::move(eligible)];
   of_scan_->keep();
 }
@@ -43,11 +37,11 @@ bool ClearableCapacity::may_move_victims() const {
 }
 
 // All that decides which pods may be evicted or moved on a node in this scan, except what is on that node. Empty if it
-// depends on more.
+// depends on more, or takes longer to find than what it saves.
 ClearableCapacity::Eligible ClearableCapacity::eligible_in_scan() {
   const auto& classes = rules_.survey().running_classes;
   if (ranks_.any_after(claim_.rank) || claim_.exchange || claim_.stage == ClaimStage::kDisplacing ||
-      classes.size() > kMostKnownClasses)
+      classes.size() > problem_.nodes.size())
     return {};
   const Gang& claimant = problem_.gangs[claim_.claimant];
   Eligible eligible{static_cast<std::int64_t>(claim_.mode),

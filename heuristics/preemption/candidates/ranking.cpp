@@ -6,12 +6,11 @@
 #include <utility>
 
 #include "model/base/require.h"
+#include "model/base/tuning.h"
 
 namespace muster::preemption {
 
 namespace {
-
-constexpr std::size_t kMostLeavingSums = 8;  // of all nodes that are kept
 
 // What a pod of the class takes: of devices, or of cpu.
 Amount amount_of(const PodClass& pod_class, const NodeClass& node_class, bool by_device) {
@@ -124,7 +123,7 @@ void CandidateOrder::find_leaving_sums() {
                         (runs != rules_.survey().runs_in.end() && eligibility_.may_reclaim(runs->second));
     deciding.insert(deciding.end(), {queue.value(), priority, may_go});
   }
-  if (leaving_sums_.size() == kMostLeavingSums && !leaving_sums_.contains(deciding)) leaving_sums_.clear();
+  if (leaving_sums_.size() == kTuning.choices.kept && !leaving_sums_.contains(deciding)) leaving_sums_.clear();
   leaving_now_ = &leaving_sums_.try_emplace(std::move(deciding), problem_.nodes.size()).first->second;
 }
 

@@ -485,7 +485,6 @@ TEST(GreedyOnRandomSnapshots, TheRefereePassesEveryPlan) {
     const test::Case random = random_case(seed);
     GreedyOptions options;
     options.starts = static_cast<std::int32_t>(1 + seed % 4);
-    options.seed = seed;
     const Candidate candidate = solve_greedy(*random, random.shares(), options);
     EXPECT_EQ(test::text_of(random.check(candidate.plan)), "") << "seed " << seed;
     EXPECT_EQ(candidate.levels, evaluate(*random, random.shares(), candidate.plan));

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/base/tuning.h"
 #include "test/support/case.h"
 
 namespace muster {
@@ -44,7 +45,7 @@ TEST(QueueUsage, CountsAPodInItsQueueAndInThoseAbove) {
 }
 
 TEST(QueueUsage, IsExactByPriorityForAsManyPrioritiesAsBuckets) {
-  constexpr int kGangs = static_cast<int>(QueueUsage::kPriorityBuckets);
+  constexpr int kGangs = static_cast<int>(kTuning.choices.priorities);
   const test::Case problem(cluster(kGangs));
   QueueUsage usage(*problem);
   for (int gang = 0; gang < kGangs; ++gang) change(usage, problem, gang, 1);
@@ -53,7 +54,7 @@ TEST(QueueUsage, IsExactByPriorityForAsManyPrioritiesAsBuckets) {
 }
 
 TEST(QueueUsage, WithMorePrioritiesCountsAtLeastTheUsageFromAPriority) {
-  constexpr int kGangs = 3 * static_cast<int>(QueueUsage::kPriorityBuckets);
+  constexpr int kGangs = 3 * static_cast<int>(kTuning.choices.priorities);
   const test::Case problem(cluster(kGangs));
   QueueUsage usage(*problem);
   for (int gang = 0; gang < kGangs; ++gang) change(usage, problem, gang, 1);

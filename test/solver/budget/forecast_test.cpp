@@ -66,8 +66,7 @@ TEST(WritingForecast, LearnsOfLongLinesButNotOfTheReasonsInThem) {
   const double first = forecast.of(kLooks);
   forecast.learn(10, 0, 5);
   EXPECT_DOUBLE_EQ(forecast.of(kLooks), first);
-  for (int line = 0; line < 10; ++line)
-    forecast.learn(kLooks, kLooks / 10, 10 + writing_time(kReasonBytes * kLooks / 10));
+  for (int line = 0; line < 10; ++line) forecast.learn(kLooks, kLooks / 10, 10 + time_to_write_reasons(kLooks / 10));
   EXPECT_LT(forecast.of(kLooks), 21);
   EXPECT_GT(forecast.of(kLooks), 10);
   forecast.learn(kLooks, 0, 100);

@@ -465,6 +465,56 @@ TEST(Backend, TwoThreadsWithABackendEachDoNotDisturbOneAnother) {
   EXPECT_EQ(mismatches, 0);
 }
 
+// The second begins a moment later, and ends both.
+TEST(BackendRace, EndsWithTheFirstAnswerThatIsSettledWhicheverItIs) {
+  Backend backend(MUSTER_BINARY);
+  const lp::Milp slow = hard(), quick = easy();
+  const MilpRequest request = request_of(seconds(60));
+  const auto begun = Clock::now();
+  for (const bool is_second : {true, false, true}) {
+    const auto answers =
+        is_second ? backend.race({slow, request}, {quick, request}) : backend.race({quick, request}, {slow, request});
+    const MilpAnswer& winner = answers[is_second ? 1 : 0];
+    const MilpAnswer& loser = answers[is_second ? 0 : 1];
+    EXPECT_EQ(winner.status, SolveStatus::kOptimal);
+    EXPECT_DOUBLE_EQ(winner.objective, 11);
+    EXPECT_DOUBLE_EQ(winner.bound, 11);
+    EXPECT_TRUE(loser.status == SolveStatus::kFeasible || loser.status == SolveStatus::kNoSolution);
+    if (loser.x.empty()) continue;
+    EXPECT_TRUE(lp::is_feasible(slow, loser.x, 1e-6));
+    EXPECT_GE(loser.bound, loser.objective);
+  }
+  EXPECT_LT(Clock::now() - begun, seconds(30));
+  EXPECT_EQ(backend.failures(), 0) << "a worker that was stopped has not failed";
+  EXPECT_EQ(backend.solve(quick, request_of(seconds(20))).status, SolveStatus::kOptimal);
+}
+
+TEST(BackendRace, KeepsTheStartAndTheBoundsOfBothWhenItsTimeIsUp) {
+  Backend backend(MUSTER_BINARY);
+  const lp::Milp milp = hard();
+  MilpRequest request = request_of(milliseconds(300));
+  request.start.assign(milp.objective.size(), 0.0);
+  const auto answers = backend.race({milp, request}, {milp, request});
+  EXPECT_LT(Clock::now() - request.deadline, milliseconds(200));
+  for (const MilpAnswer& answer : answers) {
+    ASSERT_FALSE(answer.x.empty());
+    EXPECT_EQ(answer.status, SolveStatus::kFeasible);
+    EXPECT_GE(answer.bound, answer.objective);
+  }
+}
+
+TEST_P(FaultyWorker, EndsARaceByItsDeadlineWithNothing) {
+  Backend backend = faulty(GetParam());
+  const MilpRequest request = request_of(milliseconds(300));
+  const auto answers = backend.race({easy(), request}, {easy(), request});
+  EXPECT_LT(Clock::now() - request.deadline, milliseconds(500));
+  for (const MilpAnswer& answer : answers) EXPECT_NE(answer.status, SolveStatus::kOptimal);
+  if (GetParam() == "hang") return;
+  EXPECT_EQ(answers[0].status, SolveStatus::kFailed);
+  EXPECT_FALSE(answers[0].message.empty());
+  EXPECT_GT(backend.failures(), 0);
+}
+
 TEST(Backend, OutlivesTheThreadThatMadeItsWorkers) {
   Backend backend(MUSTER_BINARY);
   std::thread([&] { backend.prepare(); }).join();

@@ -28,7 +28,8 @@ MilpRequest request_of() {
   request.cutoff = 11.5;
   request.relax = true;
   request.without_preprocessing = true;
-  request.without_cuts = true;
+  request.way = SearchWay::kPlain;
+  request.absolute_gap = 0.25;
   return request;
 }
 
@@ -52,7 +53,8 @@ TEST(WorkerProtocol, ReadsTheQuestionThatWasWritten) {
   EXPECT_EQ(read->request.cutoff, 11.5);
   EXPECT_TRUE(read->request.relax);
   EXPECT_TRUE(read->request.without_preprocessing);
-  EXPECT_TRUE(read->request.without_cuts);
+  EXPECT_EQ(read->request.way, SearchWay::kPlain);
+  EXPECT_EQ(read->request.absolute_gap, 0.25);
 }
 
 TEST(WorkerProtocol, SaysWhatIsLeftOfTheWork) {

@@ -26,9 +26,9 @@ traces::OpenbInput carried(const std::string& trace, std::uint32_t seed, std::si
   return *std::move(input);
 }
 
-bench::Replay replayed(const traces::OpenbInput& input, const OnlinePlacerOptions& options) {
+bench::Replay replayed(const traces::OpenbInput& input) {
   const bench::OnlineInput online = bench::online_input(input);
-  OnlinePlacer placer(online.types, online.type_of_node, options);
+  OnlinePlacer placer(online.types, online.type_of_node);
   bench::Replay replay;
   for (const policies::OnlineClass& pod : online.pods) replay.push_back(placer.place(pod));
   return replay;
@@ -37,7 +37,7 @@ bench::Replay replayed(const traces::OpenbInput& input, const OnlinePlacerOption
 bench::Replay replayed_in_batches(const traces::OpenbInput& input, std::size_t batch) {
   const bench::OnlineInput online = bench::online_input(input);
   const std::span<const policies::OnlineClass> pods = online.pods;
-  OnlinePlacer placer(online.types, online.type_of_node, {});
+  OnlinePlacer placer(online.types, online.type_of_node);
   bench::Replay replay;
   for (std::size_t first = 0; first < pods.size(); first += batch) {
     const auto places = placer.place_batch(pods.subspan(first, std::min(batch, pods.size() - first)));
@@ -61,7 +61,7 @@ void expect_alike(const bench::Replay& first, const bench::Replay& second) {
 }
 
 TEST(OnlinePlacer, PlacesWhatFitsAndNothingElse) {
-  OnlinePlacer placer({{16, 64, 2}}, {0}, {});
+  OnlinePlacer placer({{16, 64, 2}}, {0});
   const auto half = placer.place(pod_of(4, 1, 50));
   ASSERT_TRUE(half);
   EXPECT_EQ(half->devices.size(), 1U);
@@ -80,7 +80,7 @@ TEST(OnlinePlacer, LearnsWhichPiecesBelongTogether) {
   // Devices are requested in pieces of 70 and 30: a piece of 30 that took a whole device, or was next to another one,
   // would leave capacity that no 70 can use.
   const std::vector<policies::OnlineType> types{{64, 256, 1}};
-  OnlinePlacer placer(types, std::vector<std::size_t>(200, 0), {});
+  OnlinePlacer placer(types, std::vector<std::size_t>(200, 0));
   std::int32_t placed = 0;
   for (int i = 0; i < 200; ++i) {
     placed += placer.place(pod_of(2, 1, 30)) ? 1 : 0;
@@ -94,7 +94,7 @@ TEST(OnlinePlacer, KeepsScarceModelsForPodsThatNeedThem) {
   const std::vector<policies::OnlineType> types{{64, 256, 4}, {64, 256, 4}};
   std::vector<std::size_t> type_of_node(80, 0);
   type_of_node.resize(100, 1);
-  OnlinePlacer placer(types, type_of_node, {});
+  OnlinePlacer placer(types, type_of_node);
   std::int32_t dropped = 0;
   for (int i = 0; i < 400; ++i) {
     policies::OnlineClass pod = pod_of(4, 1, 100);
@@ -107,26 +107,26 @@ TEST(OnlinePlacer, KeepsScarceModelsForPodsThatNeedThem) {
 TEST(OnlinePlacer, ObeysTheRulesOfThePublishedExperiment) {
   for (const std::string trace : {"gpuspec33", "multigpu30"}) {
     const traces::OpenbInput input = carried(trace, 42, 8000);
-    EXPECT_NO_THROW(bench::check_replay(input, replayed(input, {}))) << trace;
+    EXPECT_NO_THROW(bench::check_replay(input, replayed(input))) << trace;
   }
 }
 
 TEST(OnlinePlacer, PlacesAlikeAgain) {
   const traces::OpenbInput input = carried("default", 43, 3000);
-  expect_alike(replayed(input, {}), replayed(input, {}));
+  expect_alike(replayed(input), replayed(input));
   expect_alike(replayed_in_batches(input, 64), replayed_in_batches(input, 64));
 }
 
 TEST(OnlinePlacer, PlacesABatchOfOneAsThePodAlone) {
   const traces::OpenbInput input = carried("default", 43, 1000);
-  expect_alike(replayed(input, {}), replayed_in_batches(input, 1));
+  expect_alike(replayed(input), replayed_in_batches(input, 1));
 }
 
 TEST(OnlinePlacer, PutsComplementsOfABatchTogether) {
   // As many devices as pairs. The small pieces come first; one by one, ten of the large ones next to pieces of 10 would
   // be dropped.
   for (const std::int32_t small : {10, 30, 40}) {
-    OnlinePlacer placer({{64, 256, 1}}, std::vector<std::size_t>(30, 0), {});
+    OnlinePlacer placer({{64, 256, 1}}, std::vector<std::size_t>(30, 0));
     std::vector<policies::OnlineClass> pods(30, pod_of(2, 1, small));
     pods.resize(60, pod_of(2, 1, 100 - small));
     EXPECT_EQ(dropped_of(placer.place_batch(pods)), 0) << small;
@@ -135,14 +135,14 @@ TEST(OnlinePlacer, PutsComplementsOfABatchTogether) {
 }
 
 TEST(OnlinePlacer, LeavesRoomForTheLargestOfABatch) {
-  OnlinePlacer placer({{64, 256, 8}}, {0, 0}, {});
+  OnlinePlacer placer({{64, 256, 8}}, {0, 0});
   std::vector<policies::OnlineClass> pods(8, pod_of(4, 1, 100));
   pods.push_back(pod_of(32, 8, 100));
   EXPECT_EQ(dropped_of(placer.place_batch(pods)), 0);
 }
 
 TEST(OnlinePlacer, ServesEqualPodsOfABatchInOrderOfArrival) {
-  OnlinePlacer placer({{64, 256, 8}}, {0}, {});
+  OnlinePlacer placer({{64, 256, 8}}, {0});
   const std::vector<policies::OnlineClass> pods(12, pod_of(4, 1, 100));
   const auto places = placer.place_batch(pods);
   for (std::size_t i = 0; i < pods.size(); ++i) EXPECT_EQ(places[i].has_value(), i < 8) << i;
@@ -158,13 +158,13 @@ TEST(OnlinePlacer, MovesNothingOfEarlierBatches) {
 TEST(OnlinePlacer, LeavesLessTheMoreItKnows) {
   const traces::OpenbInput input = carried("multigpu30", 42, ~std::size_t{0});
   const auto left = [&](const bench::Replay& replay) { return bench::outcome_of(input, replay).unallocated[130]; };
-  EXPECT_LT(left(replayed_in_batches(input, 256)), left(replayed(input, {})));
+  EXPECT_LT(left(replayed_in_batches(input, 256)), left(replayed(input)));
 }
 
 TEST(OnlinePlacer, LeavesLessThanPublishedFgd) {
   // 4.77 % at 100 % arrived.
   const traces::OpenbInput input = carried("default", 42, ~std::size_t{0});
-  EXPECT_LT(bench::outcome_of(input, replayed(input, {})).unallocated[100], 4.2);
+  EXPECT_LT(bench::outcome_of(input, replayed(input)).unallocated[100], 4.2);
 }
 
 TEST(OnlineBids, AreWhatAFurtherPodIsWorth) {

@@ -75,7 +75,8 @@ class RandomPlaces {
       return {cores + R"({"fraction":0.)" + std::to_string(part) + "}", 1, part};
     }
     const int chain[] = {1, 1, 2, 4}, odd[] = {1, 2, 3, 3};
-    const int count = (shape_.odd_sizes ? odd : chain)[pick(random_, 0, 3)];
+    const int* sizes = shape_.odd_sizes ? odd : chain;
+    const int count = sizes[pick(random_, 0, 3)];
     return {cores + R"({"count":)" + std::to_string(count) + "}", count, 100};
   }
 

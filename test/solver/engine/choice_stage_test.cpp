@@ -1,0 +1,81 @@
+#include "solver/engine/choice_stage.h"
+
+#include <chrono>
+
+#include <gtest/gtest.h>
+
+#include "model/objective/evaluation.h"
+#include "test/support/case.h"
+#include "test/support/cluster.h"
+
+namespace muster::engine {
+namespace {
+
+using test::Case;
+
+// Two GPUs are free, one on each node. A pod waits for two: another one has to move.
+Case one_move() {
+  constexpr const char* kRuns = R"("priority":10,"started":0)";
+  return Case(test::Cluster()
+                  .node("m", 4)
+                  .node("n", 4)
+                  .running("a", "m", 2, kRuns)
+                  .running("b", "m", 1, kRuns)
+                  .running("c", "n", 2, kRuns)
+                  .running("d", "n", 1, kRuns)
+                  .pod("w", 2, R"("priority":10)"));
+}
+
+Candidate doing_nothing(const Case& cluster) { return {{}, evaluate(cluster.problem(), cluster.shares(), {})}; }
+
+ChoiceOutcome choose(const Case& cluster, std::chrono::seconds time) {
+  const Deadline deadline(Deadline::Clock::now() + time, false);
+  const MilpPreparation preparation(cluster.problem(), cluster.shares(), deadline);
+  cbc::Backend backend(MUSTER_BINARY);
+  MilpEngineOptions options{.deadline = deadline, .write_model = "", .trivial = {}};
+  return choose_and_place(preparation, doing_nothing(cluster), backend, options);
+}
+
+TEST(ChooseAndPlace, BeginsWithNoPlanOfAnotherEngineAndProvesItsOwn) {
+  const Case cluster = one_move();
+  const ChoiceOutcome choice = choose(cluster, std::chrono::seconds(20));
+  EXPECT_TRUE(choice.outcome.improved);
+  EXPECT_TRUE(choice.is_proven());
+  EXPECT_TRUE(cluster.check(choice.outcome.best.plan).empty());
+  EXPECT_EQ(choice.outcome.best.plan.placements.size(), 2) << "the pod that waits, and one that moves";
+}
+
+TEST(ChooseAndPlace, WithoutTimeIsWhatItBeganWith) {
+  const Case cluster = one_move();
+  const ChoiceOutcome choice = choose(cluster, std::chrono::seconds(-1));
+  EXPECT_FALSE(choice.outcome.improved);
+  EXPECT_FALSE(choice.is_proven());
+  EXPECT_TRUE(choice.outcome.best.plan.placements.empty());
+}
+
+TEST(OutcomeFor, IsTheBetterPlanWithTheBoundsThatHoldForIt) {
+  const Case cluster = one_move();
+  const std::vector<LevelId> ids = level_ids(cluster.problem());
+  const ChoiceOutcome choice = choose(cluster, std::chrono::seconds(20));
+
+  const MilpOutcome instead = outcome_for(doing_nothing(cluster), choice, ids);
+  EXPECT_TRUE(instead.improved);
+  EXPECT_EQ(instead.best.levels, choice.outcome.best.levels);
+  for (std::size_t i = 0; i < choice.levels.size(); ++i) EXPECT_EQ(instead.bounds[i], instead.best.levels.values[i]);
+
+  const MilpOutcome same = outcome_for(choice.outcome.best, choice, ids);
+  EXPECT_FALSE(same.improved);
+  EXPECT_EQ(same.bounds, instead.bounds);
+
+  // Better in the first level than the choice, so that no bound of a later one holds for it.
+  Candidate better = choice.outcome.best;
+  ++better.levels.values[0];
+  const MilpOutcome kept = outcome_for(better, choice, ids);
+  EXPECT_FALSE(kept.improved);
+  EXPECT_EQ(kept.best.levels, better.levels);
+  EXPECT_TRUE(kept.bounds[0].has_value());
+  for (std::size_t i = 1; i < ids.size(); ++i) EXPECT_FALSE(kept.bounds[i].has_value());
+}
+
+}  // namespace
+}  // namespace muster::engine
