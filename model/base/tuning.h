@@ -17,11 +17,12 @@ namespace muster {
 // left when the stage begins, unless said otherwise. Chosen by the plans of OpenB and of contended clusters; no ranges
 // were recorded. Parts of one meaning share one number.
 struct TimeParts {
-  double aside = 0.1;  // a quick attempt beside the main one: more starts, a first search, relief, reasons
-  double side = 0.3;   // a bound or a plan that the main stage begins with: oldest first, samples, branches, pricing
-  double half = 0.5;   // preparing: what takes longer is given up; without a clock also CBC on one level
-  double main = 0.7;   // an engine or a pass that another one follows
-  double most = 0.9;   // a stage that leaves the rest for what ends it, or for others that find little
+  double aside = 0.1;     // a quick attempt beside the main one: priced columns first, relief, reasons
+  double glimpse = 0.03;  // the search before the MILP engine
+  double side = 0.3;      // a bound or a plan that the main stage begins with: oldest first, samples, branches, pricing
+  double half = 0.5;      // preparing: what takes longer is given up; without a clock also CBC on one level
+  double main = 0.7;      // an engine or a pass that another one follows
+  double most = 0.9;      // a stage that leaves the rest for what ends it, or for others that find little
 };
 
 // Times and rates of the end of a cycle and of what is repeated in it.
@@ -91,6 +92,7 @@ struct GenerationTuning {
   std::size_t sampled = 2;       // nodes of each block in its sample
   std::size_t rough_blocks = 4;  // divisor of the number of blocks in the first, rough sample
   double sample_gap = 0.01;      // relative, at which prices of a sample are good enough
+  std::size_t fill_shards = 4;   // independent parts of a fill, with any number of threads; with 8, 0.14 % is lost
   int fill_every = 3;            // rounds of blocks between two fills of all nodes; fills of a sample that are kept
 };
 

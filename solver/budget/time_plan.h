@@ -49,7 +49,6 @@ struct TimeBudget {
 struct GreedyTimes {
   std::int32_t starts = 0;   // orders that are tried; 0: all
   bool first_alone = false;  // the first start gets all threads
-  double alone_ms = 0;       // after which choosing begins beside the first start, if pods may leave
   double first_ms = 0;       // until when the first start runs
   double more_ms = 0;        // and the others
   double planned_ms = 0;     // what is planned for all of them; small problems may take more
@@ -67,7 +66,7 @@ struct StageNeeds {
 
 // Of the search, and of greedy with the oldest gangs first.
 struct SearchTimes {
-  double first = kTuning.parts.aside;        // part of the time left, before the MILP engine; 0 if pods may leave
+  double first = kTuning.parts.glimpse;      // part of the time left, before the MILP engine; 0 if pods may leave
   double oldest = kTuning.parts.side;        // part of the time left, for the oldest gangs first
   double oldest_alone = kTuning.parts.most;  // the same if the MILP engine would need all the time
   std::int64_t most_trials = 0;              // of both searches together, without a clock

@@ -203,13 +203,13 @@ class BlockGeneration {
         if (at < blocks_[b].rooms.size()) order.push_back({b, at});
     std::vector<formulation::Configuration> filled(order.size());
     std::atomic<bool> is_late = false;
-    parallel_for(kTuning.search.parts, task_.threads, [&](std::size_t shard) {
+    parallel_for(kTuning.generation.fill_shards, task_.threads, [&](std::size_t shard) {
       std::vector<std::int64_t> left;
       for (const formulation::DemandClass& demand : sub_.demand.classes)
         left.push_back((demand.count + static_cast<std::int64_t>(shard)) /
-                       static_cast<std::int64_t>(kTuning.search.parts));
+                       static_cast<std::int64_t>(kTuning.generation.fill_shards));
       std::vector<double> pod_price(sub_.demand.classes.size());
-      for (std::size_t i = shard; i < order.size(); i += kTuning.search.parts) {
+      for (std::size_t i = shard; i < order.size(); i += kTuning.generation.fill_shards) {
         if (is_late || task_.deadline.passed()) {
           is_late = true;
           return;

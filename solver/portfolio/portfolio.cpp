@@ -174,8 +174,8 @@ class Cycle {
     last_engine_ended_ = Clock::now();
   }
 
-  // Where pods may leave, choosing takes most of the time and needs no plan of greedy's. It begins when greedy's first
-  // start has ended, if that has not settled everything, or has taken long.
+  // Where pods may leave, choosing takes most of the time. It begins with the plan of greedy's first start, unless that
+  // settles every level.
   bool may_choose_beside_greedy() const {
     return options_.engine != Engine::kGreedy && !options_.deterministic && options_.threads > 1 && size_.leaving > 0 &&
            !is_short_for_milp();
@@ -183,9 +183,8 @@ class Cycle {
 
   void choose_if_needed() {
     trivial_ = trivial_bounds(problem_, shares_);
-    const bool has_plan = greedy_has_plan_.try_acquire_for(as_duration(plan_.greedy.alone_ms)) && first_;
-    if (has_plan && is_settled({*first_, Origin::kGreedy, sum_bounds_.reached(first_->levels)})) return;
-    choose(has_plan ? *first_ : least().candidate);
+    greedy_has_plan_.acquire();
+    if (first_ && !is_settled({*first_, Origin::kGreedy, sum_bounds_.reached(first_->levels)})) choose(*first_);
   }
 
   void choose(const Candidate& start) {
@@ -226,7 +225,7 @@ class Cycle {
 
   greedy::GreedyOptions greedy_options() {
     greedy::GreedyOptions greedy;
-    greedy.threads = may_choose_beside_greedy() ? options_.threads - 1 : options_.threads;
+    greedy.threads = options_.threads;
     greedy.on_placed = [this](Candidate placed) {
       tracer_.tell(Origin::kGreedy, placed.levels, {});
       offers_.assign(1, {std::move(placed), Origin::kGreedy, {}});

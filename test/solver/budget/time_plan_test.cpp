@@ -75,10 +75,10 @@ TEST(TimePlan, RunsASingleEngineWithAllTheTime) {
 
 TEST(TimePlan, GivesGreedyLittleUnlessItHasNoTimeForMore) {
   const TimePlan usual = make_time_plan(size_of(9'000, 1'000), kLearnt, {.ms = 10'000});
-  EXPECT_DOUBLE_EQ(usual.greedy.more_ms, 1'000 - 70);
+  EXPECT_DOUBLE_EQ(usual.greedy.more_ms, 3'000 - 70);
   EXPECT_DOUBLE_EQ(usual.greedy.first_ms, 7'000 - 70);
   const TimePlan evicting = make_time_plan(size_of(9'000, 1'000, 900, 8'000), kLearnt, {.ms = 10'000});
-  EXPECT_DOUBLE_EQ(evicting.greedy.more_ms, 1'000 - 130) << "victims that turn out needless are another end";
+  EXPECT_DOUBLE_EQ(evicting.greedy.more_ms, 3'000 - 130) << "victims that turn out needless are another end";
 }
 
 TEST(TimePlan, AllotsNoMoreThanTheBudget) {
