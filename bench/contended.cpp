@@ -114,8 +114,10 @@ struct Tally {
   int plans = 0, proven = 0, worse = 0, refused = 0;
 };
 
-void solve(const Instance& instance, const Judge& judge, const std::string& budget, const Arguments& arguments,
-           std::vector<std::vector<Claim>>& earlier, Tally& tally) {
+// The plan's levels; none if it was refused. `shorter`: those of plans with a shorter budget.
+std::optional<std::vector<Claim>> solve(const Instance& instance, const Judge& judge, const std::string& budget,
+                                        const Arguments& arguments, const std::vector<std::vector<Claim>>& shorter,
+                                        Tally& tally) {
   try {
     const Answered answered =
         answer_of({"--budget", budget + "ms", "--threads", arguments.threads, "--quiet"}, instance.line);
@@ -127,20 +129,21 @@ void solve(const Instance& instance, const Judge& judge, const std::string& budg
     const Claim *evicted = find(levels, "evicted"), *moved = find(levels, "moved");
     std::string worse;
     const std::vector<LevelId> ids = level_ids(judge.problem);
-    for (const std::vector<Claim>& before : earlier)
+    for (const std::vector<Claim>& before : shorter)
       if (worse.empty()) worse = worse_in(ids, levels, before);
     fmt::print("| {} | {} | {:.0f} | {} | {} | {} | {} | {:.2f} | {} |\n", instance.name, budget, answered.told_ms,
                open.empty() ? "all" : open, percent(shares_short(levels)),
                evicted == nullptr ? "-" : percent(short_by(*evicted)), moved == nullptr ? "-" : moved->value,
                100 * judge.allocated(plan.plan), worse.empty() ? "no" : worse);
     std::fflush(stdout);
-    earlier.push_back(levels);
     ++tally.plans;
     tally.proven += is_proven ? 1 : 0;
     tally.worse += worse.empty() ? 0 : 1;
+    return levels;
   } catch (const std::exception& fault) {
     fmt::print("| {} | {} | FAULT: {} |\n", instance.name, budget, fault.what());
     ++tally.refused;
+    return std::nullopt;
   }
 }
 
@@ -155,9 +158,8 @@ int run(const Arguments& arguments) {
     for (const std::string& budget : arguments.budgets) {
       std::vector<std::vector<Claim>> of_this;
       for (int i = 0; i < arguments.times; ++i) {
-        std::vector<std::vector<Claim>> all = shorter;
-        solve(instance, judge, budget, arguments, all, tally);
-        if (all.size() > shorter.size()) of_this.push_back(std::move(all.back()));
+        if (auto levels = solve(instance, judge, budget, arguments, shorter, tally))
+          of_this.push_back(*std::move(levels));
       }
       std::ranges::move(of_this, std::back_inserter(shorter));
     }

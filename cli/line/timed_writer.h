@@ -19,7 +19,7 @@ struct LineTime {
 class TimedWriter {
  public:
   // The time to keep for the plan line of this problem, written by so many threads. The decisions are not known yet:
-  // the time is in proportion to the pods that wait or may leave. Cost: O(pods + nodes).
+  // the time is in proportion to the pods that wait or may leave. Cost: O(pods).
   portfolio::Clock::duration reserve(const Problem& problem, int threads) const;
 
   // Appends the line and a line feed. Completes the statement: elapsed_ms, deadline_missed and, last, the phase

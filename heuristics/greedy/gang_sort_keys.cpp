@@ -54,7 +54,7 @@ class OldestFirst {
   // Without sharers that would leave a part of their devices idle; all other sharers are in the first tier, since they
   // fill devices together.
   void put_in_filling_tiers() {
-    for (int pass = 0; pass < kTuning.choices.passes && leave_out_surplus(); ++pass) {
+    for (int pass = 0; pass < kTuning.heuristics.passes && leave_out_surplus(); ++pass) {
     }
     for_each_that_fits([&](std::size_t i, double part) { raise(i, share_of(gang_of(i)) > 0 ? 0.0 : part); });
   }
@@ -64,7 +64,7 @@ class OldestFirst {
 
   const WaitingGang& gang_of(std::size_t i) const { return gangs_.all()[keys_[i].position]; }
 
-  void raise(std::size_t i, double part) { keys_[i].size += kTier * (part <= kTuning.choices.first_tier ? 2 : 1); }
+  void raise(std::size_t i, double part) { keys_[i].size += kTier * (part <= kTuning.heuristics.first_tier ? 2 : 1); }
 
   // Visits in turn the gangs that fit in total with all before them: `visit` receives the part of the free devices that
   // they then take.

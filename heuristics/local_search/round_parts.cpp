@@ -16,7 +16,7 @@ RoundParts::RoundParts(const SearchScope& scope, const ClusterState& state, std:
       taken_in_(scope.problem().nodes.size(), 0) {}
 
 std::size_t RoundParts::most_vain_rounds() const {
-  return kTuning.search.vain_rounds * (1 + scope_.open_nodes().size() / (kTuning.search.round_nodes()));
+  return kTuning.search.vain_rounds * (1 + scope_.open_nodes().size() / kTuning.search.round_nodes());
 }
 
 std::vector<SearchPart> RoundParts::next(const Round& round) {

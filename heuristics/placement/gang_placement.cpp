@@ -110,7 +110,7 @@ std::vector<std::vector<NodeIndex>> GangPlacer::roomiest_domains(PodClassIndex p
   std::ranges::stable_sort(domains, {}, [&](const auto& domain) { return std::max(domain.first, -wanted); });
   std::vector<std::vector<NodeIndex>> result;
   for (auto& [holds, nodes] : domains) {
-    if (result.size() < kTuning.choices.enough) result.push_back(std::move(nodes));
+    if (result.size() < kTuning.heuristics.enough) result.push_back(std::move(nodes));
   }
   return result;
 }

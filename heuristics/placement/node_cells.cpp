@@ -42,7 +42,7 @@ void NodeCells::add(const MarkedNode& node) {
     return;
   }
   if (state_.idle_devices(node.node) > 0) add_to(node, {});
-  std::array<Rooms, kTuning.choices.room_steps> rooms;
+  std::array<Rooms, kTuning.heuristics.room_steps> rooms;
   const DeviceUnits whole = problem_.device_capacity(node.node);
   for (const DeviceUnits room : state_.free_devices(node.node)) {
     if (room <= 0 || room == whole) continue;

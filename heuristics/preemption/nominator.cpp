@@ -70,13 +70,13 @@ bool NodeNominator::clear_cheapest(PodIndex pod, std::span<const NodeIndex> node
 bool NodeNominator::clear_any(PodIndex pod, std::span<const NodeIndex> nodes) {
   // Moves cost less than whatever else there is.
   if (claim_.mode == PreemptionMode::kConsolidate && !in_.problem.has_inter_pod_rules()) {
-    CandidateShortlist by_moves(kTuning.choices.tried);
+    CandidateShortlist by_moves(kTuning.heuristics.tried);
     index_.scan_by_moves(pod, nodes, by_moves);
     if (stop_.is_raised()) return false;
     if (clear_first(pod, by_moves.in_order())) return true;
     if (!ranks_.any_after(claim_.rank)) return false;
   }
-  CandidateShortlist few(kTuning.choices.tried);
+  CandidateShortlist few(kTuning.heuristics.tried);
   if (!claim_.evicts()) {
     index_.scan(pod, nodes, few);
     return !stop_.is_raised() && clear_first(pod, few.in_order());
@@ -192,7 +192,7 @@ bool NodeNominator::clear_promising(PodIndex pod, std::span<const NodeIndex> nod
   std::vector<NodeCandidate> candidates;
   for (const NodeIndex node : ranking_.by_promise(pod, nodes)) {
     if (auto candidate = builder_.candidate(pod, node)) candidates.push_back(*std::move(candidate));
-    if (candidates.size() == kTuning.choices.enough) break;
+    if (candidates.size() == kTuning.heuristics.enough) break;
   }
   std::ranges::stable_sort(candidates, {}, &NodeCandidate::cost);
   return std::ranges::any_of(candidates, [&](const NodeCandidate& candidate) { return commit(pod, candidate); });

@@ -151,7 +151,7 @@ void PreemptionPlanner::reprieve() {
 
 void PreemptionPlanner::exchange_victims() {
   if (!inputs_.problem.snapshot->policy.actions.consolidate) return;
-  choose_victims_anew(kTuning.choices.passes);
+  choose_victims_anew(kTuning.heuristics.passes);
   VictimExchange(inputs_, claim_, ledger_, exchange_attempt_, stop_).run();
 }
 

@@ -70,7 +70,7 @@ class PlanReprieve {
     return evictions;
   }
 
-  bool is_over() const { return trials_ >= kTuning.choices.return_trials || (stop_ && stop_()); }
+  bool is_over() const { return trials_ >= kTuning.heuristics.return_trials || (stop_ && stop_()); }
 
   bool is_moved(PodIndex pod) const {
     return problem_.pods[pod].status == PodStatus::kRunning && state_.is_present(pod) && !is_home(state_, pod);
@@ -106,8 +106,8 @@ class PlanReprieve {
     for (const ReturningPods& pods : returning_pods()) {
       if (std::ranges::all_of(pods, [&](PodIndex pod) { return is_at_home(pod); })) continue;  // by another's going
       bool has_gone = try_to_go_home(pods, 0);
-      for (std::size_t i = 0; i < kTuning.choices.tried && !has_gone && !is_over(); ++i)
-        has_gone = try_to_go_home(pods, 1 + random_() % kTuning.choices.few);
+      for (std::size_t i = 0; i < kTuning.heuristics.tried && !has_gone && !is_over(); ++i)
+        has_gone = try_to_go_home(pods, 1 + random_() % kTuning.heuristics.few);
       any = any || has_gone;
       if (is_over()) break;
     }

@@ -11,7 +11,7 @@ namespace muster::preemption {
 
 void VictimExchange::run() {
   MUSTER_REQUIRE(problem_.snapshot->policy.actions.consolidate);
-  for (int pass = 0; pass < kTuning.choices.passes && run_once(); ++pass) {
+  for (int pass = 0; pass < kTuning.heuristics.passes && run_once(); ++pass) {
   }
   claim_.exchange.reset();
 }

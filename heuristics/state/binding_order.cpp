@@ -115,7 +115,7 @@ std::vector<Binding> BindingSequence::bind(std::vector<Binding> waiting, const M
   const InterPodCounts before = present_;
   const std::size_t bound_before = bound_.size();
   std::vector<Binding> left = bind_once(waiting, may_bind);
-  for (int attempt = 1; attempt < kTuning.choices.passes && !left.empty(); ++attempt) {
+  for (int attempt = 1; attempt < kTuning.heuristics.passes && !left.empty(); ++attempt) {
     std::stable_partition(waiting.begin(), waiting.end(), [&](const Binding& binding) {
       return std::ranges::find(left, binding.pod, &Binding::pod) != left.end();
     });

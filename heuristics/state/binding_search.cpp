@@ -16,9 +16,7 @@ bool passes(const Problem& problem, const InterPodCounts& present, const Binding
 }
 
 std::vector<Binding> BindingSearch::order(const std::vector<Binding>& waiting) {
-  const auto pods = std::ssize(waiting);
-  if (pods * pods > kTuning.choices.binding_checks)
-    return {};  // each is a step deeper, and may be checked at each step
+  if (waiting.size() > kMostPods) return {};
   std::map<std::pair<PodClassIndex, NodeIndex>, std::size_t> kind_at;
   for (const Binding& binding : waiting) {
     const PodClassIndex pod_class = problem_.pods[binding.pod].pod_class;
@@ -65,7 +63,7 @@ bool BindingSearch::bind_rest() {
     if (!kind.is_matched && may_come(kind)) return bind_next(kind);
   }
   for (Kind& kind : kinds_) {
-    if (checks_ > kTuning.choices.binding_checks) return false;
+    if (checks_ > kTuning.heuristics.binding_checks) return false;
     if (kind.is_matched && may_come(kind) && bind_next(kind)) return true;
   }
   dead_ends_.insert(bound);

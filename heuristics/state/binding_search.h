@@ -26,8 +26,8 @@ class BindingSearch {
  public:
   BindingSearch(const Problem& problem, InterPodCounts present) : problem_(problem), present_(std::move(present)) {}
 
-  // All of them in an order in which each passes; empty if it has found none, or if there are so many that it
-  // could not end. Cost: O(ChoiceTuning::binding_checks).
+  // All of them in an order in which each passes; empty if it has found none, or if there are more than kMostPods.
+  // Cost: O(HeuristicsTuning::binding_checks).
   std::vector<Binding> order(const std::vector<Binding>& waiting);
 
  private:
@@ -37,6 +37,7 @@ class BindingSearch {
     std::size_t bound = 0;
     bool is_matched = false;  // by a rule of any pod: that it is bound may be in the way
   };
+  static constexpr std::size_t kMostPods = 1'000;  // each is a step deeper on the stack
 
   bool bind_rest();
   bool bind_next(Kind& kind);

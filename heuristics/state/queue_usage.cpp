@@ -11,7 +11,7 @@ QueueUsage::QueueUsage(const Problem& problem)
     : problem_(&problem),
       usage_(problem.queues.size(), QueueAmounts{}),
       non_preemptible_usage_(problem.queues.size(), QueueAmounts{}),
-      buckets_(std::clamp<std::size_t>(problem.objective.priorities.size(), 1, kTuning.choices.priorities)) {
+      buckets_(std::clamp<std::size_t>(problem.objective.priorities.size(), 1, kTuning.heuristics.priorities)) {
   usage_by_priority_.assign(problem.queues.size() * buckets_, QueueAmounts{});
 }
 

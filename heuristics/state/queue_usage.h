@@ -17,7 +17,8 @@ class QueueUsage {
   const Indexed<QueueIndex, QueueAmounts>& usage() const { return usage_; }
   const Indexed<QueueIndex, QueueAmounts>& non_preemptible_usage() const { return non_preemptible_usage_; }
   // The part of a queue's usage by pods of effective priority `priority` or more. Exact for up to
-  // ChoiceTuning::priorities; beyond that, adjacent ones are counted together. Cost: O(ChoiceTuning::priorities).
+  // HeuristicsTuning::priorities; beyond that, adjacent ones are counted together. Cost:
+  // O(HeuristicsTuning::priorities).
   QueueAmounts usage_from(QueueIndex queue, std::int32_t priority) const;
 
   // A pod of the gang comes to the node (`by` 1) or leaves it (-1). Cost: O(depth of the queue).

@@ -19,7 +19,7 @@ namespace muster {
 struct TimeParts {
   double aside = 0.1;     // a quick attempt beside the main one: priced columns first, relief, reasons
   double glimpse = 0.03;  // the search before the MILP engine
-  double side = 0.3;      // a bound or a plan that the main stage begins with: oldest first, samples, branches, pricing
+  double side = 0.3;      // what the main stage begins with: more starts, oldest first, samples, branches, pricing
   double half = 0.5;      // preparing: what takes longer is given up; without a clock also CBC on one level
   double main = 0.7;      // an engine or a pass that another one follows
   double most = 0.9;      // a stage that leaves the rest for what ends it, or for others that find little
@@ -93,7 +93,8 @@ struct GenerationTuning {
   std::size_t rough_blocks = 4;  // divisor of the number of blocks in the first, rough sample
   double sample_gap = 0.01;      // relative, at which prices of a sample are good enough
   std::size_t fill_shards = 4;   // independent parts of a fill, with any number of threads; with 8, 0.14 % is lost
-  int fill_every = 3;            // rounds of blocks between two fills of all nodes; fills of a sample that are kept
+  int fill_every = 3;            // rounds of blocks between two fills of all nodes
+  std::size_t most_fills = 3;    // of a sample, that the whole begins with
 };
 
 // The MILP engine beyond pricing.
@@ -122,7 +123,7 @@ struct BoundTuning {
 
 // Choices of places and victims. By the levels of 52 contended and full clusters of 12 to 100 nodes and of the plans of
 // test/golden; no ranges were recorded unless said.
-struct ChoiceTuning {
+struct HeuristicsTuning {
   double first_tier = 0.97;    // of the free devices: the oldest gangs that fit up to there come first
   std::size_t promising = 64;  // nodes that are examined for victims of one pod
   std::size_t tried = 24;      // of them, the cheapest, if victims have to be moved; also ways to bring a pod back
@@ -179,7 +180,7 @@ struct Tuning {
   MilpTuning milp;
   SlotTuning slots;
   BoundTuning bounds;
-  ChoiceTuning choices;
+  HeuristicsTuning heuristics;
   SearchTuning search;
   OnlineTuning online;
 };

@@ -311,8 +311,10 @@ std::array<MilpAnswer, 2> Backend::Implementation::race(const Way& first, const 
     if (!has_heard && ChannelClock::now() >= deadline) break;
     for (Runner& runner : runners) hear(runner, deadline);
   }
+  const bool is_late = std::ranges::none_of(runners, &Runner::is_settled);
   std::array<MilpAnswer, 2> answers;
   for (std::size_t i = 0; i < runners.size(); ++i) {
+    if (runners[i].is_running() && is_late) fail(runners[i], "the worker exceeded its deadline and was killed");
     if (runners[i].is_running()) stop(runners[i]);
     answers[i] = settle(runners[i].milp, runners[i].request, std::move(runners[i].conversation));
     if (answers[i].status != SolveStatus::kFailed || runners[i].has_failed) continue;

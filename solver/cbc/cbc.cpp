@@ -424,7 +424,7 @@ MilpAnswer Search::run() {
   }
   if (request_.absolute_gap > 0) words.insert(words.end(), {"-allowableGap", number(request_.absolute_gap)});
   if (request_.way == SearchWay::kWithoutCuts) words.insert(words.end(), {"-cuts", "off"});
-  if (request_.way == SearchWay::kPlain) words.insert(words.end(), {"-strategy", "0"});
+  if (request_.way == SearchWay::kFewHeuristics) words.insert(words.end(), {"-strategy", "0"});
   if (request_.without_preprocessing) words.insert(words.end(), {"-preprocess", "off"});
   words.insert(words.end(), {"-solve", "-quit"});
   std::vector<const char*> arguments;

@@ -22,8 +22,8 @@ enum class SolveStatus : std::uint8_t {
 
 enum class SearchWay : std::uint8_t {
   kDefault,
-  kWithoutCuts,  // branching alone, on small LPs
-  kPlain         // CBC's strategy 0: few heuristics
+  kWithoutCuts,   // branching alone, on small LPs
+  kFewHeuristics  // CBC's strategy 0
 };
 
 struct MilpRequest {

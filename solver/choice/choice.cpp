@@ -30,7 +30,8 @@ std::optional<std::int64_t> whole_bound(double bound, const lp::LinearExpression
   return sign * static_cast<std::int64_t>(whole) + expression.constant;
 }
 
-// What all of the last level is worth, in units of the level that is solved.
+// What all of the last level is worth, in units of the level that is solved: half of one, so that with a gap of as much
+// a solution that is a unit better is never given up.
 constexpr double kMostOfLast = 0.5;
 
 }  // namespace
@@ -186,7 +187,7 @@ lp::Milp ChoiceModel::with_last_level(lp::Milp milp, const Level& level) const {
   double most = 0;
   for (const auto& [column, coefficient] : last.expression.terms) {
     const auto j = static_cast<std::size_t>(column);
-    if (j < milp.upper.size()) most += std::abs(static_cast<double>(coefficient)) * milp.upper[j];
+    most += std::abs(static_cast<double>(coefficient)) * std::max(std::abs(milp.lower[j]), std::abs(milp.upper[j]));
   }
   if (most == 0 || !std::isfinite(most)) return milp;
   for (const auto& [column, coefficient] : last.expression.terms)
@@ -202,7 +203,7 @@ std::vector<double> ChoiceModel::bounds_of(const Level& level, const Task& task,
   const lp::Milp plain = formulation_->model().build(task.scaled, task.sign);
   const lp::Milp other = with_last_level(plain, level);
   cbc::MilpRequest request = request_of(task), other_request = request;
-  other_request.way = has_anchored_ ? cbc::SearchWay::kPlain : cbc::SearchWay::kWithoutCuts;
+  other_request.way = has_anchored_ ? cbc::SearchWay::kFewHeuristics : cbc::SearchWay::kWithoutCuts;
   const bool is_last = level.index == levels_.back().index;
   if (!is_last) other_request.absolute_gap = kMostOfLast;
   const double more = is_last ? 0 : kMostOfLast;

@@ -248,7 +248,7 @@ class BlockGeneration {
     std::vector<std::pair<std::size_t, std::size_t>> most;  // (blocks, point)
     for (const auto& [point, count] : fills) most.emplace_back(count, point);
     std::sort(most.rbegin(), most.rend());
-    for (std::size_t i = 0; i < std::min<std::size_t>(kTuning.generation.fill_every, most.size()); ++i)
+    for (std::size_t i = 0; i < std::min(kTuning.generation.most_fills, most.size()); ++i)
       fill_rooms(most[i].second, side_.milp);
   }
 

@@ -27,12 +27,6 @@ std::vector<std::optional<std::int64_t>> bounds_for(const Levels& plan,
 
 }  // namespace
 
-bool ChoiceOutcome::is_proven() const {
-  for (std::size_t i = 0; i < levels.size(); ++i)
-    if (levels[i].bound != levels[i].value || outcome.best.levels.values[i] != levels[i].value) return false;
-  return !levels.empty();
-}
-
 ChoiceOutcome choose_and_place(const MilpPreparation& preparation, const Candidate& start, cbc::Backend& backend,
                                const MilpEngineOptions& options) {
   ChoiceOutcome result;

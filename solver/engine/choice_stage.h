@@ -16,9 +16,6 @@ namespace muster::engine {
 struct ChoiceOutcome {
   MilpOutcome outcome;                      // of the places; without bounds
   std::vector<choice::ChosenLevel> levels;  // the first ones, if their bounds hold for all plans
-
-  // Every level that is chosen is proven, and the places have its values.
-  bool is_proven() const;
 };
 
 // Never worse than `start`, which obeys the rules; without a choice in time it is `start`. Depends on no other engine,

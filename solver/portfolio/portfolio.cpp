@@ -5,7 +5,6 @@
 #include <future>
 #include <memory>
 #include <optional>
-#include <semaphore>
 #include <thread>
 #include <utility>
 
@@ -24,6 +23,7 @@
 #include "solver/cbc/backend.h"
 #include "solver/engine/milp_engine.h"
 #include "solver/lp/sum_bounds.h"
+#include "solver/portfolio/first_plan.h"
 #include "solver/portfolio/instance_size.h"
 #include "solver/portfolio/plan_memory.h"
 
@@ -153,17 +153,16 @@ class Cycle {
               std::make_unique<engine::MilpPreparation>(problem_, shares_, deadline_.part(plan_.milp.formulating));
       } else {
         const Clock::time_point begun = Clock::now();
+        const FirstPlan::Ending ending(first_plan_);
         candidate = greedy::solve_greedy(problem_, shares_, greedy);
         start_ms = milliseconds_since(begun);
       }
     });
     greedy_ms_ = milliseconds_since(start);
-    const bool is_whole = !is_chosen_;
-    greedy_has_plan_.release();
     if (choosing.valid()) choosing.get();
     // If there are more starts, they take longer than the first.
-    if (greedy.starts == 1 && is_whole) engine_forecast_.learn_greedy_start(size_.pods, size_.leaving > 0, start_ms);
-    ran_out_ = deadline_.passed() || (candidate->ran_out && is_whole);
+    if (greedy.starts == 1) engine_forecast_.learn_greedy_start(size_.pods, size_.leaving > 0, start_ms);
+    ran_out_ = deadline_.passed() || candidate->ran_out;
     tracer_.tell(Origin::kGreedy, candidate->levels, {});
     offers_.insert(offers_.begin(), {*std::move(candidate), Origin::kGreedy, {}});
     if (const Clock::rep stopped = greedy_stopped_.load(); stopped != 0)
@@ -183,8 +182,8 @@ class Cycle {
 
   void choose_if_needed() {
     trivial_ = trivial_bounds(problem_, shares_);
-    greedy_has_plan_.acquire();
-    if (first_ && !is_settled({*first_, Origin::kGreedy, sum_bounds_.reached(first_->levels)})) choose(*first_);
+    const Candidate* first = first_plan_.wait();
+    if (first != nullptr && !is_settled({*first, Origin::kGreedy, sum_bounds_.reached(first->levels)})) choose(*first);
   }
 
   void choose(const Candidate& start) {
@@ -195,7 +194,6 @@ class Cycle {
     milp.trace = nullptr;  // greedy uses it
     milp.parts.choosing = milp.parts.placing = kTuning.parts.most;
     choice_ = engine::choose_and_place(*preparation_, start, backend_, milp);
-    is_chosen_ = choice_->is_proven();
   }
 
   void take_choice() {
@@ -233,8 +231,7 @@ class Cycle {
     if (options_.trace || may_choose_beside_greedy())
       greedy.on_first = [this](const Candidate& first) {
         tracer_.tell(Origin::kGreedy, first.levels, {});
-        first_ = first;
-        greedy_has_plan_.release();
+        first_plan_.set(first);
       };
     // All starts of small clusters finish before another engine begins: the plan is then never worse than that of
     // greedy alone, even if a busy machine leaves it very little time.
@@ -252,7 +249,7 @@ class Cycle {
       greedy.stop.all = [this, stops = std::move(greedy.stop.all)] {
         const bool is_due = stops();
         if (is_due) note_stop();
-        return is_due || is_chosen_;
+        return is_due;
       };
     }
     return greedy;
@@ -665,11 +662,9 @@ class Cycle {
   const TimePlan plan_;
   Tracer tracer_;
   std::unique_ptr<engine::MilpPreparation> preparation_;
-  std::vector<Offer> offers_;                      // best first
-  std::counting_semaphore<2> greedy_has_plan_{0};  // of its first start, and in the end
-  std::optional<Candidate> first_;                 // that plan
-  std::optional<engine::ChoiceOutcome> choice_;    // made beside greedy
-  std::atomic<bool> is_chosen_ = false;            // and proven, with its places: greedy need not end
+  std::vector<Offer> offers_;  // best first
+  FirstPlan first_plan_;
+  std::optional<engine::ChoiceOutcome> choice_;  // made beside greedy
   double greedy_ms_ = 0, choosing_ms_ = 0, verify_ms_ = 0, search_ms_ = 0, oldest_ms_ = 0, repacking_ms_ = 0;
   std::atomic<Clock::rep> greedy_stopped_{0};  // when its first start was asked to stop; 0: it was not
   Clock::time_point last_engine_ended_;

@@ -15,7 +15,7 @@ NeighbourhoodDraw::NeighbourhoodDraw(const Problem& problem, const PartNodes& no
 }
 
 void NeighbourhoodDraw::add_some(Neighbourhood& neighbourhood) {
-  const std::size_t count = std::min(1 + random_.below(kTuning.choices.few), nodes_.size());
+  const std::size_t count = std::min(1 + random_.below(kTuning.heuristics.few), nodes_.size());
   for (std::size_t i = 0; i < count; ++i) neighbourhood.add(random_.coin() ? draw() : draw_idle());
 }
 
@@ -32,7 +32,7 @@ void NeighbourhoodDraw::add_of(GangIndex gang, Neighbourhood& neighbourhood) {
   for (const PodIndex pod : problem_.gangs[gang].pods) neighbourhood.add(gangs_.position_of(pod));
   if (neighbourhood.size() > kTuning.search.trial_nodes) neighbourhood.clear();
   if (neighbourhood.is_empty()) return;
-  for (std::size_t more = random_.below(kTuning.choices.few); more > 0; --more) neighbourhood.add(draw());
+  for (std::size_t more = random_.below(kTuning.heuristics.few); more > 0; --more) neighbourhood.add(draw());
 }
 
 std::size_t NeighbourhoodDraw::draw_idle() {
@@ -40,7 +40,7 @@ std::size_t NeighbourhoodDraw::draw_idle() {
   if (idle.empty()) return draw();
   const auto draw_one = [&] { return idle[random_.below(idle.size())]; };
   std::size_t best = draw_one();
-  for (std::size_t draws = 1; draws < kTuning.choices.few; ++draws) {
+  for (std::size_t draws = 1; draws < kTuning.heuristics.few; ++draws) {
     const std::size_t other = draw_one();
     if (nodes_[other].idle > nodes_[best].idle) best = other;
   }

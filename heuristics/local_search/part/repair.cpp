@@ -83,7 +83,7 @@ void RepairOperator::draw_gangs(GangIndex wanted, GangIndex leaving) {
   drawn_.clear();
   if (!leaving.is_none()) drawn_.push_back(leaving);
   const std::vector<GangIndex>& waiting = gangs_.waiting();
-  const std::size_t count = leaving.is_none() ? 1 : kTuning.choices.few;
+  const std::size_t count = leaving.is_none() ? 1 : kTuning.heuristics.few;
   for (std::size_t i = 0; i < count && !waiting.empty(); ++i) {
     const GangIndex gang = waiting[random_.below(waiting.size())];
     if (gang != wanted && std::ranges::find(drawn_, gang) == drawn_.end()) drawn_.push_back(gang);

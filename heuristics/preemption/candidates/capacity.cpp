@@ -27,7 +27,7 @@ void ClearableCapacity::begin_scan() {
   Eligible eligible = eligible_in_scan();
   of_scan_ = &of_one_scan_;
   if (eligible.empty()) return;
-  if (kept_.size() == kTuning.choices.kept && !kept_.contains(eligible)) kept_.clear();
+  if (kept_.size() == kTuning.heuristics.kept && !kept_.contains(eligible)) kept_.clear();
   of_scan_ = &kept_[std::move(eligible)];
   of_scan_->keep();
 }

@@ -135,7 +135,7 @@ void CandidateIndex::scan_promising(PodIndex pod, std::span<const NodeIndex> nod
   std::size_t found = 0, examined = 0;
   for (const NodeIndex node : ranking_.by_promise(pod, nodes)) {
     if (++examined % 64 == 0) stop_.ask();
-    if (stop_.is_raised() || found == kTuning.choices.promising) return;
+    if (stop_.is_raised() || found == kTuning.heuristics.promising) return;
     const NodeCandidate* candidate = known(pod, node);
     if (candidate == nullptr) continue;
     shortlist.add(*candidate);

@@ -123,7 +123,7 @@ void CandidateOrder::find_leaving_sums() {
                         (runs != rules_.survey().runs_in.end() && eligibility_.may_reclaim(runs->second));
     deciding.insert(deciding.end(), {queue.value(), priority, may_go});
   }
-  if (leaving_sums_.size() == kTuning.choices.kept && !leaving_sums_.contains(deciding)) leaving_sums_.clear();
+  if (leaving_sums_.size() == kTuning.heuristics.kept && !leaving_sums_.contains(deciding)) leaving_sums_.clear();
   leaving_now_ = &leaving_sums_.try_emplace(std::move(deciding), problem_.nodes.size()).first->second;
 }
 

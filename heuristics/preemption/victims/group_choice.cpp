@@ -98,7 +98,7 @@ void choose_victims(std::vector<VictimGroup>& groups, const QueueRoom& room) {
   std::ranges::stable_sort(groups, [](const VictimGroup& a, const VictimGroup& b) { return a.costs_less_than(b); });
   std::vector<bool> pinned(groups.size(), false);
   GroupChoice(groups, room, pinned).choose();
-  for (int i = 0; i < kTuning.choices.passes && pin_large_ones(groups, room, pinned); ++i)
+  for (int i = 0; i < kTuning.heuristics.passes && pin_large_ones(groups, room, pinned); ++i)
     GroupChoice(groups, room, pinned).choose();
 }
 

@@ -45,7 +45,7 @@ TEST(QueueUsage, CountsAPodInItsQueueAndInThoseAbove) {
 }
 
 TEST(QueueUsage, IsExactByPriorityForAsManyPrioritiesAsBuckets) {
-  constexpr int kGangs = static_cast<int>(kTuning.choices.priorities);
+  constexpr int kGangs = static_cast<int>(kTuning.heuristics.priorities);
   const test::Case problem(cluster(kGangs));
   QueueUsage usage(*problem);
   for (int gang = 0; gang < kGangs; ++gang) change(usage, problem, gang, 1);
@@ -54,7 +54,7 @@ TEST(QueueUsage, IsExactByPriorityForAsManyPrioritiesAsBuckets) {
 }
 
 TEST(QueueUsage, WithMorePrioritiesCountsAtLeastTheUsageFromAPriority) {
-  constexpr int kGangs = 3 * static_cast<int>(kTuning.choices.priorities);
+  constexpr int kGangs = 3 * static_cast<int>(kTuning.heuristics.priorities);
   const test::Case problem(cluster(kGangs));
   QueueUsage usage(*problem);
   for (int gang = 0; gang < kGangs; ++gang) change(usage, problem, gang, 1);

@@ -28,7 +28,7 @@ MilpRequest request_of() {
   request.cutoff = 11.5;
   request.relax = true;
   request.without_preprocessing = true;
-  request.way = SearchWay::kPlain;
+  request.way = SearchWay::kFewHeuristics;
   request.absolute_gap = 0.25;
   return request;
 }
@@ -53,7 +53,7 @@ TEST(WorkerProtocol, ReadsTheQuestionThatWasWritten) {
   EXPECT_EQ(read->request.cutoff, 11.5);
   EXPECT_TRUE(read->request.relax);
   EXPECT_TRUE(read->request.without_preprocessing);
-  EXPECT_EQ(read->request.way, SearchWay::kPlain);
+  EXPECT_EQ(read->request.way, SearchWay::kFewHeuristics);
   EXPECT_EQ(read->request.absolute_gap, 0.25);
 }
 

@@ -40,7 +40,11 @@ TEST(ChooseAndPlace, BeginsWithNoPlanOfAnotherEngineAndProvesItsOwn) {
   const Case cluster = one_move();
   const ChoiceOutcome choice = choose(cluster, std::chrono::seconds(20));
   EXPECT_TRUE(choice.outcome.improved);
-  EXPECT_TRUE(choice.is_proven());
+  ASSERT_FALSE(choice.levels.empty());
+  for (std::size_t i = 0; i < choice.levels.size(); ++i) {
+    EXPECT_EQ(choice.levels[i].bound, choice.levels[i].value);
+    EXPECT_EQ(choice.outcome.best.levels.values[i], choice.levels[i].value);
+  }
   EXPECT_TRUE(cluster.check(choice.outcome.best.plan).empty());
   EXPECT_EQ(choice.outcome.best.plan.placements.size(), 2) << "the pod that waits, and one that moves";
 }
@@ -49,7 +53,7 @@ TEST(ChooseAndPlace, WithoutTimeIsWhatItBeganWith) {
   const Case cluster = one_move();
   const ChoiceOutcome choice = choose(cluster, std::chrono::seconds(-1));
   EXPECT_FALSE(choice.outcome.improved);
-  EXPECT_FALSE(choice.is_proven());
+  EXPECT_TRUE(choice.levels.empty());
   EXPECT_TRUE(choice.outcome.best.plan.placements.empty());
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -270,6 +271,19 @@ void expect_an_empty_plan(const Case& cluster) {
     EXPECT_EQ(solution.origin, Origin::kNone);
     EXPECT_EQ(solution.defects, std::vector<std::string>{});
   }
+}
+
+// The engine that waits for greedy's first plan ends, too, if greedy ends without one.
+TEST(Portfolio, ADefectWhileAnEngineWaitsForGreedyEndsTheCycle) {
+  const Case cluster = test::random_cluster(3, kEvicting);
+  SolveOptions options = within(seconds(5));
+  options.threads = 2;
+  options.trace = [](const TraceEvent&) { throw std::runtime_error("no disk"); };
+  Portfolio portfolio(MUSTER_BINARY);
+  EXPECT_THROW(portfolio.solve(cluster.snapshot(), cluster.problem(), options), std::runtime_error);
+  options.trace = nullptr;
+  options.deadline = Clock::now() + seconds(5);
+  expect_legal(cluster, portfolio.solve(cluster.snapshot(), cluster.problem(), options).plan);
 }
 
 TEST(Portfolio, AnEmptySnapshotHasAnEmptyPlan) { expect_an_empty_plan(Case("")); }
