@@ -22,7 +22,7 @@ class FirstPlan {
     return plan_ ? &*plan_ : nullptr;
   }
 
-  // Tells that greedy has ended, by whatever way: who waits must not wait for ever.
+  // Tells that greedy has ended, by whatever way: the other thread must not wait for ever.
   class Ending {
    public:
     explicit Ending(FirstPlan& plan) : plan_(plan) {}
