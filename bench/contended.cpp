@@ -3,10 +3,12 @@
 // it claims are recomputed.
 //
 // Usage: bench_contended [--nodes N,N] [--seeds S,S] [--budgets MS,MS] [--without-moves yes] [--times N] [--threads N]
+//   --mixes yes: of each size and seed, the five kinds of clusters of kMixes in place of the plain one
 //   or --snapshots PATH,PATH in place of nodes and seeds: files of one line
 // Every cluster is solved with every budget, `--times` times. "worse": the first level in which a plan is worse, by
 // more than 0.1 %, than one of a shorter budget of the same cluster. Exit status 1 where a plan was refused.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -29,9 +31,20 @@ constexpr double kAsGood = 1e-3;  // of a level, relative
 
 using Claim = muster_v1::ReadPlan::LevelClaim;
 
+struct Mix {
+  const char *name, *options;
+};
+// What the plain clusters have not: cores or memory that bind, gangs that may shrink, topology, parts of the cluster.
+constexpr std::array<Mix, 5> kMixes{
+    {{"cores", "--cores-per-node 64"},
+     {"memory", "--memory-per-node 600"},
+     {"elastic", "--elastic 0.5 --subgroups 0.3"},
+     {"topology", "--zones 4 --racks-per-zone 5 --topology-required 0.3 --one-a-node 0.2"},
+     {"parts", "--tainted 0.3 --selecting 0.3 --gpu-models A100,H100 --selecting-models 0.3 --queues 12 --limit 1.5"}}};
+
 struct Arguments {
   std::vector<std::string> nodes{"20", "50"}, seeds{"1", "2", "3"}, snapshots, budgets{"1000"};
-  bool without_moves = false;
+  bool without_moves = false, mixes = false;
   int times = 1;
   std::string threads = "2";
 };
@@ -45,6 +58,7 @@ Arguments parse(int argc, char** argv) {
                   {"--snapshots", [&](const std::string& value) { arguments.snapshots = split(value); }},
                   {"--budgets", [&](const std::string& value) { arguments.budgets = split(value); }},
                   {"--without-moves", [&](const std::string& value) { arguments.without_moves = value == "yes"; }},
+                  {"--mixes", [&](const std::string& value) { arguments.mixes = value == "yes"; }},
                   {"--times", [&](const std::string& value) { arguments.times = std::stoi(value); }},
                   {"--threads", [&](const std::string& value) { arguments.threads = value; }},
               });
@@ -63,10 +77,15 @@ std::vector<Instance> instances(const Arguments& arguments) {
   }
   if (!all.empty()) return all;
   for (const std::string& nodes : arguments.nodes)
-    for (const std::string& seed : arguments.seeds)
-      all.push_back({fmt::format("{}-{}", nodes, seed),
-                     printed_by(fmt::format("'{}' generate --preset contended --nodes {} --seed {}", MUSTER_BINARY,
-                                            nodes, seed))});
+    for (const std::string& seed : arguments.seeds) {
+      const std::string command =
+          fmt::format("'{}' generate --preset contended --nodes {} --seed {}", MUSTER_BINARY, nodes, seed);
+      if (!arguments.mixes) all.push_back({fmt::format("{}-{}", nodes, seed), printed_by(command)});
+      if (arguments.mixes)
+        for (const auto& [name, options] : kMixes)
+          all.push_back(
+              {fmt::format("{} {}-{}", name, nodes, seed), printed_by(fmt::format("{} {}", command, options))});
+    }
   if (!arguments.without_moves) return all;
   for (Instance& one : all) one.line.insert(1, R"("policy":{"actions":["place","reclaim","preempt","stale"]},)");
   return all;

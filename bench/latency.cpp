@@ -4,11 +4,14 @@
 //
 // Usage: bench_latency [--budgets 50,200,1000] [--sizes 100,1213,9704] [--solves N] [--stress K] [--seed S]
 //                      [--engine auto] [--threads N] [--json FILE] [--commit NAME] [--program FILE]
-// `--sizes` are nodes: multiples of 1,213 are that many copies of OpenB, others are generated. `--stress` is the number
-// of processes that compute concurrently. `overrun` is the time of a plan beyond its budget, from the line's arrival,
-// as the program reports it (elapsedMs); `pipe` is the time that its user sees, from the first byte written to the last
-// one read. An answer is missing if the process ends or ten seconds pass after the budget. `stall` is the longest that
-// a thread which only sleeps was late during a solve: that much of an overrun may be due to the machine.
+//                      [--contended yes]
+// `--sizes` are nodes: multiples of 1,213 are that many copies of OpenB, others are generated: clusters in which
+// nothing has to be evicted, or contended ones. `--stress` is the number of processes that compute concurrently;
+// bench/quota is a `--program` with a limit of processor time. `late` is the share of plans beyond the budget.
+// `overrun` is the time of a plan beyond its budget, from the line's arrival, as the program reports it (elapsedMs);
+// `pipe` is the time that its user sees, from the first byte written to the last one read. An answer is missing if the
+// process ends or ten seconds pass after the budget. `stall` is the longest that a thread which only sleeps was late
+// during a solve: that much of an overrun may be due to the machine.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -49,6 +52,7 @@ struct Arguments {
   std::vector<std::string> budgets{"50", "200", "1000"};  // ms
   std::vector<std::string> sizes{"100", "1213", "9704"};  // nodes
   int solves = 1'000, stress = 0, threads = 2;
+  bool contended = false;
   std::uint64_t seed = 1;
   std::string engine = "auto", json, commit = bench::commit(), program = MUSTER_BINARY;
 };
@@ -67,6 +71,7 @@ Arguments parse(int argc, char** argv) {
                   {"--json", [&](const std::string& value) { arguments.json = value; }},
                   {"--commit", [&](const std::string& value) { arguments.commit = value; }},
                   {"--program", [&](const std::string& value) { arguments.program = value; }},
+                  {"--contended", [&](const std::string& value) { arguments.contended = value == "yes"; }},
               });
   if (arguments.solves < 1) throw std::runtime_error("--solves is at least 1");
   return arguments;
@@ -79,7 +84,7 @@ struct Asked {
   Judge judge;
 };
 
-std::string instance(int nodes, std::uint64_t seed) {
+std::string instance(int nodes, std::uint64_t seed, bool contended) {
   if (nodes % kOpenbNodes == 0) {
     traces::OpenbOptions options;
     options.seed = seed;
@@ -87,14 +92,17 @@ std::string instance(int nodes, std::uint64_t seed) {
     options.load = 1.2;
     return openb(options);
   }
-  generator::GeneratorOptions options = synth(nodes, seed);
+  generator::GeneratorOptions options = contended ? *generator::generator_preset("contended") : synth(nodes, seed);
+  options.cluster.nodes = nodes;
+  options.seed = seed;
   options.place_only = false;
   return generator::generate_snapshot(options);
 }
 
-std::vector<std::unique_ptr<Asked>> lines_of(int nodes, std::uint64_t seed) {
+std::vector<std::unique_ptr<Asked>> lines_of(int nodes, const Arguments& arguments) {
   std::vector<std::unique_ptr<Asked>> lines;
-  for (std::uint64_t k = 0; k < kDistinct; ++k) lines.push_back(std::make_unique<Asked>(instance(nodes, seed + k)));
+  for (std::uint64_t k = 0; k < kDistinct; ++k)
+    lines.push_back(std::make_unique<Asked>(instance(nodes, arguments.seed + k, arguments.contended)));
   return lines;
 }
 
@@ -182,6 +190,10 @@ struct Row {
     for (const double told : outcome.told) beyond.push_back(std::max(0.0, told - budget_ms));
     return beyond;
   }
+  double late() const {  // percent
+    const auto count = std::ranges::count_if(outcome.told, [&](double told) { return told > budget_ms; });
+    return 100.0 * static_cast<double>(count) / static_cast<double>(std::max<std::size_t>(1, outcome.told.size()));
+  }
   int rejected() const {
     int sum = 0;
     for (const auto& [fault, count] : outcome.rejected) sum += count;
@@ -200,9 +212,9 @@ const std::vector<std::pair<std::string, double>> kTold{{"p50", 0.5}, {"p99", 0.
 void print_row(const Row& row, const Arguments& arguments) {
   fmt::print("| {} | {} | ", row.budget_ms, row.nodes);
   if (row.outcome.told.empty()) {
-    fmt::print("| | | | | | | ");
+    fmt::print("| | | | | | | | ");
   } else {
-    fmt::print("{:.1f} | ", median(row.outcome.told));
+    fmt::print("{:.1f} | {:.1f} | ", median(row.outcome.told), row.late());
     for (const auto& [name, share] : kTold) {
       const double beyond = percentile(row.overrun(), share);
       fmt::print("{:.1f} ({:.1f} %) | ", beyond, 100 * beyond / row.budget_ms);
@@ -254,16 +266,17 @@ int run(const Arguments& arguments) {
   fmt::print(
       "{} cores, load {:.1f}, commit {}, seed {}, engine {}, {} threads, {} solves each, {} busy processes beside\n"
       "milliseconds, and percent of the budget\n\n"
-      "| budget | nodes | plan p50 | overrun p50 | p99 | p99.9 | worst | pipe p50 / worst | stall p50 / worst | "
+      "| budget | nodes | plan p50 | late % | overrun p50 | p99 | p99.9 | worst | pipe p50 / worst | stall p50 / worst "
+      "| "
       "missing | rejected | "
       "wanted "
-      "met |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+      "met |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
       usable_cores(), load_average(), arguments.commit, arguments.seed, arguments.engine, arguments.threads,
       arguments.solves, arguments.stress);
   const BusyProcesses busy(arguments.stress);
   std::vector<Row> rows;
   for (const std::string& size : arguments.sizes) {
-    const auto lines = lines_of(std::stoi(size), arguments.seed);
+    const auto lines = lines_of(std::stoi(size), arguments);
     for (const std::string& budget : arguments.budgets) {
       const double budget_ms = std::stod(budget);
       rows.push_back({std::stoi(size), budget_ms, measure(lines, budget_ms, arguments)});

@@ -14,6 +14,7 @@
 #include "io/muster_v1/snapshot_reader.h"
 #include "model/base/error.h"
 #include "model/snapshot/snapshot.h"
+#include "solver/budget/delays.h"
 #include "solver/portfolio/portfolio.h"
 
 namespace muster::cli {
@@ -68,6 +69,7 @@ struct LineSolver {
   explicit LineSolver(const std::string& worker_program) : portfolio(worker_program) {}
   portfolio::Portfolio portfolio;
   TimedWriter writer;
+  Delays delays;
 };
 
 // Solves a parsed line and writes its answer. `free_since`: when the solver could first have started on it; the clock

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -62,15 +64,26 @@ void run_threads(std::size_t count, int threads, const std::function<void(std::s
 
 #else
 
+// An exception ends the loop and is thrown to the caller, as oneTBB does.
 void run_threads(std::size_t count, int threads, const std::function<void(std::size_t)>& body) {
   std::atomic<std::size_t> next{0};
+  std::exception_ptr fault;
+  std::once_flag is_first;
   const auto work = [&] {
-    for (std::size_t i = next.fetch_add(1); i < count; i = next.fetch_add(1)) body(i);
+    try {
+      for (std::size_t i = next.fetch_add(1); i < count; i = next.fetch_add(1)) body(i);
+    } catch (...) {
+      std::call_once(is_first, [&] { fault = std::current_exception(); });
+      next = count;
+    }
   };
-  std::vector<std::jthread> helpers;
-  const std::size_t wanted = std::min(count, static_cast<std::size_t>(threads));
-  for (std::size_t t = 1; t < wanted; ++t) helpers.emplace_back(work);
-  work();
+  {
+    std::vector<std::jthread> helpers;
+    const std::size_t wanted = std::min(count, static_cast<std::size_t>(threads));
+    for (std::size_t t = 1; t < wanted; ++t) helpers.emplace_back(work);
+    work();
+  }
+  if (fault) std::rethrow_exception(fault);
 }
 
 #endif

@@ -31,10 +31,11 @@ struct ForecastTuning {
   double margin = 2;               // kept for a step, as a multiple of the time expected; 1.75 to 2 were in use
   double repeat = 3;               // the same for a step that runs again with more to do: verifying, the last search
   double first_end_ns = 300;       // per item: referee and report of the first line, then learnt; 293 to 504
-  double glance_ns = 100;  // per item: to visit it once: to stop a search, begin reasons, write a name; 80 to 100
-  double waking_ms = 0.2;  // for the writing thread to start
-  double answer_ms = 2;    // for the worker to answer, at least; with less, it is not asked
-  double start_ms = 15;    // for a process to start, 0.2 to 6 with both cores busy; to return, at most
+  double glance_ns = 100;   // per item: to visit it once: to stop a search, begin reasons, write a name; 80 to 100
+  double waking_ms = 0.2;   // for the writing thread to start
+  double answer_ms = 2;     // for the worker to answer, at least; with less, it is not asked
+  std::size_t lines = 100;  // whose delays are remembered: one line in so many is later than all of them
+  double start_ms = 15;     // for a process to start, 0.2 to 6 with both cores busy; to return, at most
 };
 
 // What the engines need, for clusters that are too large to finish everything. An item is a pod or a node.

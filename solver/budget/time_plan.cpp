@@ -34,7 +34,8 @@ GreedyTimes greedy_of(const InstanceSize& size, const LearntTimes& learnt, const
   const double ending = (size.leaving > 0 ? 2 : 1) * learnt.end + learnt.stopping;
   const auto until = [&](double part) { return (has_all ? 1 : part) * budget.ms - ending; };
   greedy.first_alone = is_short;
-  greedy.first_ms = until(is_short ? 1 : kTuning.parts.main);
+  // Where pods may leave, what follows it needs its plan, and seconds.
+  greedy.first_ms = until(is_short ? 1 : size.leaving > 0 ? kTuning.parts.most : kTuning.parts.main);
   greedy.more_ms = until(kTuning.parts.side);
   greedy.planned_ms = kTuning.parts.side * budget.ms - ending;
   greedy.claiming = kTuning.parts.most;

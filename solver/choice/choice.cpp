@@ -59,7 +59,7 @@ void ChoiceModel::build(std::optional<Deadline> deadline) {
   input.pooled = true;
   formulation_.emplace(input);
   has_anchored_ = std::ranges::any_of(in_.demand.running, [](const auto& cell) { return cell.move.is_none(); });
-  SumRows(in_.problem, in_.demand, *supply_, in_.base, *formulation_).add();
+  SumRows(in_.problem, in_.demand, *supply_, in_.anti_affinity, in_.base, *formulation_).add();
   first_of_levels_ = formulation_->model().columns();
   for (std::size_t i = 0; i < ids_.size() && ids_[i].kind <= LevelKind::kEvicted; ++i)
     levels_.push_back({i, *formulation_->level(ids_[i])});
@@ -85,7 +85,7 @@ Choice ChoiceModel::choose(const std::vector<std::int64_t>& trivial, const Plan&
         continue;
       }
       const double even = 1 / static_cast<double>(std::max<std::ptrdiff_t>(1, open));
-      const double part = best.levels.empty() ? std::max(even, kTuning.parts.main) : even;
+      const double part = best.levels.empty() ? std::max(even, kTuning.parts.most) : even;
       if (!solve(level, trivial[level.index], deadline.part(part), backend, choice)) return choice;
       if (best.levels.empty() || !is_proven(best.levels[level.index])) --open;
     }

@@ -21,10 +21,13 @@ std::string name(const char* kind, std::size_t a, std::size_t b) {
 }  // namespace
 
 SumRows::SumRows(const Problem& problem, const formulation::Demand& demand, const formulation::Supply& supply,
-                 const ClusterState& base, formulation::Formulation& formulation)
+                 const formulation::AntiAffinityRules& anti_affinity, const ClusterState& base,
+                 formulation::Formulation& formulation)
     : problem_(problem),
       demand_(demand),
       supply_(supply),
+      anti_affinity_(anti_affinity),
+      base_(base),
       formulation_(formulation),
       model_(formulation.model()),
       anchored_(problem, demand, base, formulation),
@@ -34,6 +37,7 @@ void SumRows::add() {
   make_pools();
   make_shapes();
   divide_shapes();
+  add_one_a_node();
   for (std::size_t pool = 0; pool < pools_.size(); ++pool) {
     add_resources(pool);
     add_devices(pool);
@@ -67,16 +71,20 @@ void SumRows::make_pools() {
       for (std::size_t i = 0; i < r.free.size(); ++i)
         pool.free[i] = saturating_add(pool.free[i], saturating_multiply(r.count(), std::max<Amount>(0, r.free[i])));
       const DeviceUnits millionth = problem_.node_classes[r.node_class].device_capacity() / kMillionths;
-      std::int64_t anchored = 0;
-      for (const NodeIndex node : r.nodes)
-        if (anchored_.is_anchored(node)) {
-          pool.anchored.push_back(node);
-          ++anchored;
+      std::int64_t others = 0;
+      for (const NodeIndex node : r.nodes) {
+        if (!anchored_.is_anchored(node)) {
+          ++others;
+          continue;
         }
-      for (const DeviceUnits free : r.free_devices) {
-        const std::int64_t part = (free + millionth - 1) / millionth;
-        pool.devices[part] += part == kMillionths ? r.count() - anchored : r.count();
+        pool.anchored.push_back(node);
+        std::int32_t device = 0;
+        for (const DeviceUnits free : base_.free_devices(node))
+          if (!anchored_.is_shared(node, device++) && free < problem_.device_capacity(node))
+            ++pool.devices[(free + millionth - 1) / millionth];
       }
+      if (others == 0) continue;
+      for (const DeviceUnits free : r.free_devices) pool.devices[(free + millionth - 1) / millionth] += others;
     }
 }
 
@@ -149,6 +157,26 @@ void SumRows::divide_shapes() {
   }
 }
 
+void SumRows::add_one_a_node() {
+  Indexed<formulation::DemandIndex, std::map<formulation::ZoneIndex, std::int64_t>> nodes(demand_.classes.size());
+  for (const formulation::ResidualClassIndex room : supply_.rooms.indices()) {
+    const formulation::ResidualClass& r = supply_.rooms[room];
+    for (const formulation::DemandIndex d : r.demands) {
+      const PodClassIndex pod_class = demand_.classes[d].pod_class;
+      const bool one_a_node = anti_affinity_.conflict(pod_class, pod_class, r.nodes.front());
+      std::int64_t& most = nodes[d][r.zone];
+      most = saturating_add(most, one_a_node ? r.count() : demand_.classes[d].count);
+    }
+  }
+  for (const formulation::AskedPods& asked : formulation_.asked()) {
+    std::int64_t most = 0;
+    for (const auto& [zone, count] : nodes[asked.demand])
+      if (asked.zone.is_none() || asked.zone == zone) most = saturating_add(most, count);
+    if (most < demand_.classes[asked.demand].count)
+      model_.add_constraint(asked.pods, -lp::kInfinity, static_cast<double>(most), "one_a_node");
+  }
+}
+
 // --- rows of a pool
 
 void SumRows::add_resources(std::size_t pool) {
@@ -177,16 +205,22 @@ void SumRows::add_devices(std::size_t pool) {
     capacity += free * count;
     if (free == kMillionths) idle = count;
   }
-  for (const NodeIndex node : pools_[pool].anchored) capacity += idle_devices(node) * kMillionths;
-  if (!all.terms.empty()) model_.add_constraint(all, -lp::kInfinity, static_cast<double>(capacity), "devices");
-  lp::LinearExpression shared;  // devices that may be shared
-  if (pools_[pool].anchored.empty()) {
-    shared.constant = idle;
-    shared.add(whole, -1);
-  } else {
-    add_anchored(pool, shared);
+  for (const NodeIndex node : pools_[pool].anchored) {
+    const DeviceUnits millionth = problem_.device_capacity(node) / kMillionths;
+    std::int32_t device = 0;
+    for (const DeviceUnits free : base_.free_devices(node))
+      if (anchored_.is_shared(node, device++) || free == problem_.device_capacity(node))
+        capacity += (free + millionth - 1) / millionth;
   }
-  add_patterns(pool, std::move(shared));
+  if (!all.terms.empty()) model_.add_constraint(all, -lp::kInfinity, static_cast<double>(capacity), "devices");
+  AnchoredRows::Offer offer;
+  if (pools_[pool].anchored.empty()) {
+    offer.opened.constant = idle;
+    offer.opened.add(whole, -1);
+  } else {
+    offer = offer_of(pool);
+  }
+  add_patterns(pool, offer);
 }
 
 std::int64_t SumRows::idle_devices(NodeIndex node) const {
@@ -195,18 +229,18 @@ std::int64_t SumRows::idle_devices(NodeIndex node) const {
 }
 
 // Whole devices by size: what stays is in the rows of its node, the rest needs places on some node.
-void SumRows::add_anchored(std::size_t pool, lp::LinearExpression& shared) {
+AnchoredRows::Offer SumRows::offer_of(std::size_t pool) {
   std::map<std::int32_t, lp::LinearExpression> supply;
   for (const Part& part : parts_[pool])
     if (part.share >= kMillionths && part.shape->pod_class->gpu.devices > 0 && !part.shape->is_anchored)
       supply[part.shape->pod_class->gpu.devices].add(part.pods, -1);
-  std::map<std::int32_t, lp::LinearExpression> whole;
-  for (const auto& [size, asked] : supply) whole[size] = {};
-  for (const NodeIndex node : pools_[pool].anchored) anchored_.add(node, idle_devices(node), whole, shared);
+  AnchoredRows::Offer offer;
+  for (const auto& [size, asked] : supply) offer.whole[size] = {};
+  for (const NodeIndex node : pools_[pool].anchored) anchored_.add(node, idle_devices(node), offer);
   const auto idle = pools_[pool].devices.find(kMillionths);  // of the other nodes
   if (idle != pools_[pool].devices.end() && idle->second > 0) {
     lp::LinearExpression used;
-    for (auto& [size, pods] : whole) {
+    for (auto& [size, pods] : offer.whole) {
       std::int64_t most = 0;
       for (const formulation::ResidualClassIndex room : pools_[pool].rooms)
         for (const NodeIndex node : supply_.rooms[room].nodes)
@@ -219,39 +253,45 @@ void SumRows::add_anchored(std::size_t pool, lp::LinearExpression& shared) {
     const std::int32_t opened =
         model_.add_column(0, static_cast<double>(idle->second), true, "h" + std::to_string(model_.columns()));
     used.add(opened, 1);
-    shared.add(opened, 1);
+    offer.opened.add(opened, 1);
     model_.add_constraint(used, -lp::kInfinity, static_cast<double>(idle->second), "others");
   }
   for (auto& [size, asked] : supply) {
-    asked.add(whole[size]);
+    asked.add(offer.whole[size]);
     model_.add_constraint(asked, 0, lp::kInfinity, "places");
   }
+  return offer;
 }
 
-// `idle`: idle devices that are left for sharers.
-void SumRows::add_patterns(std::size_t pool, lp::LinearExpression idle) {
+// Sharers that stay on their device are in what it offers.
+void SumRows::add_patterns(std::size_t pool, const AnchoredRows::Offer& offer) {
   std::map<std::int64_t, lp::LinearExpression> sharers;  // less what patterns hold; by share
   DevicePatterns::Sizes stock;
   lp::LinearExpression all;
   for (const Part& part : parts_[pool]) {
     const std::int32_t devices = part.shape->pod_class->gpu.devices;
-    if (devices == 0 || part.share >= kMillionths || part.share == 0) continue;
+    if (devices == 0 || part.share >= kMillionths || part.share == 0 || part.shape->is_anchored) continue;
     sharers[part.share].add(part.pods, devices);
     stock[part.share] += part.most * devices;
     all.add(part.pods, devices * part.share);
   }
+  std::map<std::int64_t, lp::LinearExpression> levels = offer.levels;  // by what is free: devices
+  for (const auto& [free, count] : pools_[pool].devices)
+    if (free != kMillionths) levels[free].constant += count;
+  levels[kMillionths].add(offer.opened);
   DevicePatterns patterns(stock, kTuning.listing.few);
-  patterns.add(kMillionths);
-  for (const auto& [free, count] : pools_[pool].devices) patterns.add(free);
+  for (const auto& [free, devices] : levels) patterns.add(free);
   if (!patterns.is_complete()) {
-    all.add(idle, -kMillionths);
-    for (const auto& [free, count] : pools_[pool].devices)
-      if (free != kMillionths) all.constant -= free * count;
+    for (const auto& [free, devices] : levels) all.add(devices, -free);
     model_.add_constraint(all, -lp::kInfinity, 0, "shares");
-    model_.add_constraint(idle, 0, lp::kInfinity, "idle");
+    model_.add_constraint(offer.opened, 0, lp::kInfinity, "idle");
     return;
   }
-  const auto add_kind = [&](std::int64_t free, lp::LinearExpression left, std::int64_t most) {
+  std::int64_t idle = 0;
+  for (const formulation::ResidualClassIndex room : pools_[pool].rooms)
+    for (const NodeIndex node : supply_.rooms[room].nodes) idle += idle_devices(node);
+  for (auto& [free, left] : levels) {
+    const std::int64_t most = free == kMillionths ? idle : left.constant + std::ssize(left.terms);
     for (const DevicePatterns::Pattern& pattern : patterns.of(free)) {
       const std::int32_t column =
           model_.add_column(0, static_cast<double>(most), true, "p" + std::to_string(model_.columns()));
@@ -259,13 +299,7 @@ void SumRows::add_patterns(std::size_t pool, lp::LinearExpression idle) {
       for (const auto& [share, held] : pattern) sharers[share].add(column, -held);
     }
     if (!left.terms.empty()) model_.add_constraint(left, 0, lp::kInfinity, name("kind", pool, 0));
-  };
-  std::int64_t most = 0;
-  for (const formulation::ResidualClassIndex room : pools_[pool].rooms)
-    for (const NodeIndex node : supply_.rooms[room].nodes) most += idle_devices(node);
-  add_kind(kMillionths, std::move(idle), most);
-  for (const auto& [free, count] : pools_[pool].devices)
-    if (free != kMillionths) add_kind(free, {count, {}}, count);
+  }
   for (const auto& [share, expression] : sharers) model_.add_constraint(expression, -lp::kInfinity, 0, "share");
 }
 

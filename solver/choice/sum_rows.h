@@ -9,6 +9,7 @@
 //          of a pool's devices:   whole devices of f + patterns <= idle devices; patterns of each partly used kind
 //          of a share:            sharers <= what the patterns hold of it
 //          of a size w > 1:       sum floor(devices / w) f <= sum over nodes of floor(idle devices / w)
+//          of pods that exclude each other from a node: pods asked in a zone <= nodes of the zone that take them
 // Nodes on which pods stay that may be evicted but not moved have rows of their own (solver/choice/anchored_rows.h).
 // All of it holds for every plan that obeys the rules of capacity, so a bound under these rows is one of the plans.
 #pragma once
@@ -22,6 +23,7 @@
 #include "model/problem/problem.h"
 #include "solver/choice/anchored_rows.h"
 #include "solver/choice/device_patterns.h"
+#include "solver/formulation/anti_affinity.h"
 #include "solver/formulation/demand.h"
 #include "solver/formulation/formulation.h"
 #include "solver/formulation/residual_class.h"
@@ -32,7 +34,8 @@ class SumRows {
  public:
   // All outlive the rows. `base`: without those that may leave. `formulation`: pooled, of the same demand and supply.
   SumRows(const Problem& problem, const formulation::Demand& demand, const formulation::Supply& supply,
-          const ClusterState& base, formulation::Formulation& formulation);
+          const formulation::AntiAffinityRules& anti_affinity, const ClusterState& base,
+          formulation::Formulation& formulation);
 
   // Adds all columns and rows. May throw lp::ModelTooLong, as ModelBuilder does.
   void add();
@@ -42,7 +45,7 @@ class SumRows {
     std::vector<formulation::ResidualClassIndex> rooms;
     std::vector<Amount> free;                      // sums
     std::map<std::int64_t, std::int64_t> devices;  // by free capacity in millionths of a device: how many
-    std::vector<NodeIndex> anchored;               // nodes with rows of their own; their idle devices are left out
+    std::vector<NodeIndex> anchored;               // nodes with rows of their own; what those offer is left out
   };
   struct Shape {
     const PodClass* pod_class = nullptr;
@@ -62,18 +65,21 @@ class SumRows {
   void make_pools();
   void make_shapes();
   void divide_shapes();
+  void add_one_a_node();
   std::int64_t most_in(const Pool& pool, const Shape& shape) const;
   std::int64_t share_in(const Pool& pool, const PodClass& pod_class) const;
   void add_resources(std::size_t pool);
   void add_devices(std::size_t pool);
-  void add_anchored(std::size_t pool, lp::LinearExpression& shared);
-  void add_patterns(std::size_t pool, lp::LinearExpression idle);
+  AnchoredRows::Offer offer_of(std::size_t pool);
+  void add_patterns(std::size_t pool, const AnchoredRows::Offer& offer);
   std::int64_t idle_devices(NodeIndex node) const;
   void add_sizes(std::size_t pool);
 
   const Problem& problem_;
   const formulation::Demand& demand_;
   const formulation::Supply& supply_;
+  const formulation::AntiAffinityRules& anti_affinity_;
+  const ClusterState& base_;
   formulation::Formulation& formulation_;
   lp::ModelBuilder& model_;
   AnchoredRows anchored_;

@@ -14,13 +14,15 @@
 namespace muster::engine {
 namespace {
 
-// What of the choice's bounds holds for a plan.
-std::vector<std::optional<std::int64_t>> bounds_for(const Levels& plan,
-                                                    const std::vector<choice::ChosenLevel>& levels) {
+// What of the choice's bounds holds for a plan: each one was found with the chosen values of the levels before, or
+// better ones.
+std::vector<std::optional<std::int64_t>> bounds_for(const Levels& plan, const std::vector<choice::ChosenLevel>& levels,
+                                                    const std::vector<LevelId>& ids) {
   std::vector<std::optional<std::int64_t>> bounds(plan.values.size());
   for (std::size_t i = 0; i < levels.size(); ++i) {
     bounds[i] = levels[i].bound;
-    if (plan.values[i] != levels[i].value) break;
+    const bool is_maximum = is_maximised(ids[i].kind);
+    if (is_maximum ? plan.values[i] < levels[i].value : plan.values[i] > levels[i].value) break;
   }
   return bounds;
 }
@@ -67,7 +69,7 @@ MilpOutcome outcome_for(const Candidate& incumbent, const ChoiceOutcome& choice,
     outcome.improved = false;
     outcome.first_improved.reset();
   }
-  outcome.bounds = bounds_for(outcome.best.levels, choice.levels);
+  outcome.bounds = bounds_for(outcome.best.levels, choice.levels, ids);
   return outcome;
 }
 

@@ -160,8 +160,9 @@ class Cycle {
     });
     greedy_ms_ = milliseconds_since(start);
     if (choosing.valid()) choosing.get();
-    // If there are more starts, they take longer than the first.
-    if (greedy.starts == 1) engine_forecast_.learn_greedy_start(size_.pods, size_.leaving > 0, start_ms);
+    // More starts than threads take longer than the first.
+    if (greedy.starts <= std::max(1, options_.threads))
+      engine_forecast_.learn_greedy_start(size_.pods, size_.leaving > 0, start_ms);
     ran_out_ = deadline_.passed() || candidate->ran_out;
     tracer_.tell(Origin::kGreedy, candidate->levels, {});
     offers_.insert(offers_.begin(), {*std::move(candidate), Origin::kGreedy, {}});

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <numeric>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -57,6 +58,17 @@ TEST(ParallelFor, LoopWithinALoopHasItsThreads) {
     if (std::this_thread::get_id() == caller) return;
     parallel_for(2, 2, [&](std::size_t) { EXPECT_TRUE(inner.join()) << "one thread for two"; });
   });
+}
+
+TEST(ParallelFor, ThrowsWhatATaskThrows) {
+  for (const int threads : {1, 2, 4}) {
+    const auto loop = [&] {
+      parallel_for(100, threads, [](std::size_t task) {
+        if (task % 10 == 3) throw std::runtime_error("three");
+      });
+    };
+    EXPECT_THROW(loop(), std::runtime_error) << threads;
+  }
 }
 
 TEST(UsableCores, IsAtLeastOne) { EXPECT_GE(usable_cores(), 1); }

@@ -71,14 +71,21 @@ TEST(OutcomeFor, IsTheBetterPlanWithTheBoundsThatHoldForIt) {
   EXPECT_FALSE(same.improved);
   EXPECT_EQ(same.bounds, instead.bounds);
 
-  // Better in the first level than the choice, so that no bound of a later one holds for it.
+  // Better in the first level than the choice: the bounds of the later ones were found for at least its value.
   Candidate better = choice.outcome.best;
   ++better.levels.values[0];
   const MilpOutcome kept = outcome_for(better, choice, ids);
   EXPECT_FALSE(kept.improved);
   EXPECT_EQ(kept.best.levels, better.levels);
-  EXPECT_TRUE(kept.bounds[0].has_value());
-  for (std::size_t i = 1; i < ids.size(); ++i) EXPECT_FALSE(kept.bounds[i].has_value());
+  EXPECT_EQ(kept.bounds, instead.bounds);
+
+  // And worse in the second one: none of those after it.
+  --better.levels.values[1];
+  const MilpOutcome mixed = outcome_for(better, choice, ids);
+  EXPECT_FALSE(mixed.improved);
+  EXPECT_TRUE(mixed.bounds[0].has_value());
+  EXPECT_TRUE(mixed.bounds[1].has_value());
+  for (std::size_t i = 2; i < ids.size(); ++i) EXPECT_FALSE(mixed.bounds[i].has_value());
 }
 
 }  // namespace
