@@ -13,6 +13,8 @@
 #include "model/base/tuning.h"
 #include "solver/online/online_batch.h"
 #include "solver/online/online_bids.h"
+#include "solver/online/online_states.h"
+#include "solver/online/type_balance.h"
 
 namespace muster::online {
 
@@ -20,49 +22,11 @@ namespace {
 
 constexpr float kNone = -std::numeric_limits<float>::infinity();
 
-// The free part of a node, in whole units; equal nodes share everything that is computed for them.
-struct StateKey {
-  std::int64_t cpu = 0, memory = 0;
-  std::array<std::uint8_t, policies::kMostOnlineDevices> levels{};  // ascending
-  std::uint32_t type = 0, devices = 0;
-  friend bool operator==(const StateKey&, const StateKey&) = default;
-};
-
-struct StateHash {
-  std::size_t operator()(const StateKey& key) const {
-    std::uint64_t words[2];
-    std::memcpy(words, key.levels.data(), sizeof words);
-    std::uint64_t hash = 0x9E3779B97F4A7C15U;
-    for (const std::uint64_t word : {static_cast<std::uint64_t>(key.cpu), static_cast<std::uint64_t>(key.memory),
-                                     words[0], words[1], std::uint64_t{key.type}}) {
-      hash = (hash ^ word) * 0xBF58476D1CE4E5B9U;
-      hash ^= hash >> 29;
-    }
-    return hash;
-  }
-};
-
 // All that follows from one solve.
 struct Prices {
   policies::OnlineValue value;
   policies::OnlineUsable usable;
   policies::OnlineHosts hosts;
-};
-
-// The data that each pod reads first fits one cache line.
-struct alignas(64) State {
-  StateKey key;
-  std::vector<std::int32_t> nodes;  // in it; empty: the slot is free
-  // Of the present prices, once `is_valued`:
-  bool is_valued = false;
-  float value = 0, usable = 0;
-  std::size_t point = 0;
-  policies::OnlineHosts::Kinds hosted = 0;
-
-  std::span<const std::uint8_t> levels() const { return {key.levels.data(), key.devices}; }
-  std::int32_t whole() const {
-    return static_cast<std::int32_t>(std::ranges::count(levels(), std::uint8_t{policies::kDeviceLevels}));
-  }
 };
 
 // The gain of one class in one state: by a device that is already in use (or by none), and by idle ones.
@@ -84,66 +48,10 @@ struct Met {  // a class
 }  // namespace
 
 struct OnlinePlacer::Implementation {
-  Implementation(const std::vector<policies::OnlineType>& all_types, std::vector<std::size_t> type_of_node)
-      : types(all_types),
-        bidder(all_types),
-        used_of_type(types.size(), 0),
-        all_of_type(types.size(), 0),
-        hashes(types.size()),
-        shift(types.size(), 0),
-        slot_of_node(type_of_node.size()) {
-    for (std::size_t node = 0; node < type_of_node.size(); ++node) {
-      const policies::OnlineType& type = types[type_of_node[node]];
-      StateKey key;
-      key.type = static_cast<std::uint32_t>(type_of_node[node]);
-      key.devices = static_cast<std::uint32_t>(type.devices);
-      key.cpu = std::llround(type.cpu * 1000);
-      key.memory = std::llround(type.memory * 1024);
-      std::fill_n(key.levels.begin(), key.devices, std::uint8_t{policies::kDeviceLevels});
-      devices_of_node.emplace_back(key.devices, std::uint8_t{policies::kDeviceLevels});
-      total_devices += type.devices;
-      all_of_type[key.type] += type.devices;
-      enter(key, static_cast<std::int32_t>(node));
-    }
+  Implementation(const std::vector<policies::OnlineType>& all_types, const std::vector<std::size_t>& type_of_node)
+      : types(all_types), bidder(all_types), nodes(types, type_of_node), use(types, type_of_node) {
     adopt(make_prices(types, {}, {}, {}));
     next_solve = interval();
-  }
-  // --- States
-
-  void enter(const StateKey& key, std::int32_t node) {
-    const auto [at, is_new] = state_of.emplace(key, 0);
-    if (is_new) {
-      if (free_slots.empty()) {
-        at->second = states.size();
-        states.emplace_back();
-        stamps.push_back(0);
-      } else {
-        at->second = free_slots.back();
-        free_slots.pop_back();
-      }
-      State& state = states[at->second];
-      state.key = key;
-      stamps[at->second] = ++last_stamp;
-      state.is_valued = false;
-    }
-    states[at->second].nodes.push_back(node);
-    slot_of_node[static_cast<std::size_t>(node)] = at->second;
-  }
-
-  void leave(std::int32_t node) {
-    const std::size_t slot = slot_of_node[static_cast<std::size_t>(node)];
-    State& state = states[slot];
-    const auto last = std::find(state.nodes.rbegin(), state.nodes.rend(), node);
-    state.nodes.erase(std::next(last).base());
-    if (state.nodes.empty()) {
-      state_of.erase(state.key);
-      stamps[slot] = 0;
-      free_slots.push_back(slot);
-    }
-  }
-
-  static policies::OnlineRoom room_of(const StateKey& key, std::span<const std::uint8_t> levels) {
-    return {key.type, static_cast<double>(key.cpu) / 1000, static_cast<double>(key.memory) / 1024, levels};
   }
 
   void value_state(State& state) {
@@ -166,40 +74,39 @@ struct OnlinePlacer::Implementation {
 
   void adopt(Prices news) {
     prices = std::move(news);
-    for (std::size_t slot = 0; slot < states.size(); ++slot) {
-      states[slot].is_valued = false;
-      if (stamps[slot] != 0) stamps[slot] = ++last_stamp;
-    }
+    nodes.forget_values();
     hosts.assign(prices->hosts.size(), 0);
-    for (const State& state : states) count_hosts(state, static_cast<std::int32_t>(state.nodes.size()));
+    for (const State& state : nodes.all()) count_hosts(state, static_cast<std::int32_t>(state.nodes.size()));
     price_hosts();
-    balance_types();
+    std::vector<const policies::OnlineClass*> known;
+    for (const Met& met : classes) known.push_back(&met.pod);
+    use.group(known);
   }
 
   policies::OnlineHosts::Kinds hosted_by(const State& state) const {
     const policies::OnlineRoom room = room_of(state.key, state.levels());
     return prices->hosts.hosted(room.type, room.cpu, room.memory, state.whole());
   }
-  void count_hosts(const State& state, std::int32_t nodes) {
+  void count_hosts(const State& state, std::int32_t count) {
     const policies::OnlineHosts::Kinds hosted = hosted_by(state);
-    for (std::size_t i = 0; i < hosts.size(); ++i) hosts[i] += (hosted >> i & 1) != 0 ? nodes : 0;
+    for (std::size_t i = 0; i < hosts.size(); ++i) hosts[i] += (hosted >> i & 1) != 0 ? count : 0;
   }
-  void price_hosts() { prices->hosts.price(hosts, coming_demand(arrived / total_devices) * total_devices); }
+  void price_hosts() { prices->hosts.price(hosts, coming_demand(arrived / use.devices()) * use.devices()); }
 
   OnlineForecast forecast() const {
     OnlineForecast result;
     for (const Met& met : classes) result.classes.push_back(met.pod);
     result.counts = counts;
     result.supply.resize(types.size());
-    for (const State& state : states) {
+    for (const State& state : nodes.all()) {
       OnlineSupply& supply = result.supply[state.key.type];
-      const auto nodes = static_cast<std::int32_t>(state.nodes.size());
-      supply.cpu += nodes * static_cast<double>(state.key.cpu) / 1000;
-      supply.memory += nodes * static_cast<double>(state.key.memory) / 1024;
-      for (const std::uint8_t level : state.levels()) supply.devices[level] += nodes;
+      const auto count = static_cast<std::int32_t>(state.nodes.size());
+      supply.cpu += count * static_cast<double>(state.key.cpu) / 1000;
+      supply.memory += count * static_cast<double>(state.key.memory) / 1024;
+      for (const std::uint8_t level : state.levels()) supply.devices[level] += count;
     }
-    result.arrived = arrived / total_devices;
-    result.devices = total_devices;
+    result.arrived = arrived / use.devices();
+    result.devices = use.devices();
     return result;
   }
 
@@ -329,47 +236,6 @@ struct OnlinePlacer::Implementation {
     gain.fresh_lost = lost(whole - devices);
   }
 
-  // Balances the use of types that the same classes accept: a type that is wholly used up while all others are idle is
-  // more expensive by a device.
-  void balance_types() {
-    signature.assign(types.size(), 0);
-    for (std::size_t t = 0; t < types.size(); ++t) {
-      std::uint64_t hash = 1;
-      for (const Met& one : classes) {
-        if (one.pod.devices > 0) hash = hash * 0x9E3779B97F4A7C15U + (one.pod.accepts_type(t) ? 1 : 2);
-      }
-      for (std::size_t other = 0; other < t; ++other) {
-        if (hashes[other] == hash) signature[t] = signature[other];
-      }
-      hashes[t] = hash;
-      if (std::ranges::find(hashes.begin(), hashes.begin() + static_cast<std::ptrdiff_t>(t), hash) ==
-          hashes.begin() + static_cast<std::ptrdiff_t>(t))
-        signature[t] = t;
-    }
-    shift_types();
-  }
-
-  // By set of types: its used part, less that of the cluster; and its devices.
-  struct Use {
-    double above = 0, devices = 0;
-  };
-  std::vector<Use> uses() const {
-    std::vector<Use> result(types.size());
-    double used_sum = 0;
-    for (std::size_t t = 0; t < types.size(); ++t) {
-      result[signature[t]].above += used_of_type[t];
-      result[signature[t]].devices += all_of_type[t];
-      used_sum += used_of_type[t];
-    }
-    for (Use& use : result) use.above = use.devices > 0 ? use.above / use.devices - used_sum / total_devices : 0;
-    return result;
-  }
-
-  void shift_types() {
-    const std::vector<Use> of_set = uses();
-    for (std::size_t t = 0; t < types.size(); ++t) shift[t] = static_cast<float>(-of_set[signature[t]].above);
-  }
-
   float score(const Gain& gain) const {
     return std::max(gain.part - prices->hosts.premium(gain.part_lost),
                     gain.fresh - prices->hosts.premium(gain.fresh_lost));
@@ -377,28 +243,28 @@ struct OnlinePlacer::Implementation {
 
   // Not exact yet.
   Gain looked_at(const Met& pod, std::size_t slot) {
-    State& state = states[slot];
+    State& state = nodes.all()[slot];
     Gain gain;
-    gain.stamp = stamps[slot];
+    gain.stamp = nodes.stamp(slot);
     gain.type = static_cast<std::uint8_t>(state.key.type);
     gain.fits = fits(pod, state);
     if (gain.fits) gain.part = bound(pod, state);
     return gain;
   }
 
-  // The best state for the pod; states.size(): none.
+  // The best state for the pod; nodes.all().size(): none.
   std::size_t best_state(Met& pod) {
-    pod.gains.resize(states.size());
+    pod.gains.resize(nodes.all().size());
     const auto work = static_cast<float>(pod.pod.work());
-    std::size_t best = states.size();
+    std::size_t best = nodes.all().size();
     float best_score = kNone;
     candidates.clear();
-    for (std::size_t slot = 0; slot < states.size(); ++slot) {
-      if (stamps[slot] == 0) continue;
+    for (std::size_t slot = 0; slot < nodes.all().size(); ++slot) {
+      if (nodes.stamp(slot) == 0) continue;
       Gain& gain = pod.gains[slot];
-      if (gain.stamp != stamps[slot]) gain = looked_at(pod, slot);
+      if (gain.stamp != nodes.stamp(slot)) gain = looked_at(pod, slot);
       if (!gain.fits) continue;
-      const float s = score(gain) + work * shift[gain.type];
+      const float s = score(gain) + work * use.shift(gain.type);
       if (s < best_score) continue;
       if (!gain.is_exact) {
         candidates.emplace_back(s, slot);
@@ -415,8 +281,8 @@ struct OnlinePlacer::Implementation {
       const std::size_t slot = candidates.front().second;
       std::ranges::pop_heap(candidates, is_less);
       candidates.pop_back();
-      make_exact(pod, states[slot], pod.gains[slot]);
-      const float s = score(pod.gains[slot]) + work * shift[pod.gains[slot].type];
+      make_exact(pod, nodes.all()[slot], pod.gains[slot]);
+      const float s = score(pod.gains[slot]) + work * use.shift(pod.gains[slot].type);
       if (s > best_score || (s == best_score && slot < best)) {
         best_score = s;
         best = slot;
@@ -432,8 +298,8 @@ struct OnlinePlacer::Implementation {
         gain.part - prices->hosts.premium(gain.part_lost) >= gain.fresh - prices->hosts.premium(gain.fresh_lost);
     const std::uint8_t level = takes_part ? gain.level : std::uint8_t{policies::kDeviceLevels};
     OnlinePlace place;
-    place.node = static_cast<std::size_t>(states[slot].nodes.back());
-    const std::vector<std::uint8_t>& devices = devices_of_node[place.node];
+    place.node = static_cast<std::size_t>(nodes.all()[slot].nodes.back());
+    const std::vector<std::uint8_t>& devices = nodes.devices(place.node);
     for (std::size_t i = 0; i < devices.size(); ++i) {
       if (place.devices.size() == static_cast<std::size_t>(pod.pod.devices)) break;
       if (devices[i] == level) place.devices.push_back(static_cast<std::int32_t>(i));
@@ -443,22 +309,10 @@ struct OnlinePlacer::Implementation {
 
   // The pod comes (1) or leaves (-1).
   void change(const Met& pod, const OnlinePlace& place, std::int32_t sign) {
-    StateKey key = states[slot_of_node[place.node]].key;
-    count_hosts(states[slot_of_node[place.node]], -1);
-    leave(static_cast<std::int32_t>(place.node));
-    std::vector<std::uint8_t>& devices = devices_of_node[place.node];
-    for (const std::int32_t device : place.devices) {
-      std::uint8_t& level = devices[static_cast<std::size_t>(device)];
-      level = static_cast<std::uint8_t>(level - sign * pod.pod.level);
-    }
-    used_of_type[key.type] += sign * pod.pod.work();
-    shift_types();
-    key.cpu -= sign * pod.cpu;
-    key.memory -= sign * pod.memory;
-    std::ranges::copy(devices, key.levels.begin());
-    std::sort(key.levels.begin(), key.levels.begin() + key.devices);
-    enter(key, static_cast<std::int32_t>(place.node));
-    count_hosts(states[slot_of_node[place.node]], 1);
+    count_hosts(nodes.of(place.node), -1);
+    use.use(nodes.of(place.node).key.type, sign * pod.pod.work());
+    nodes.take(place.node, sign * pod.cpu, sign * pod.memory, place.devices, sign * pod.pod.level);
+    count_hosts(nodes.of(place.node), 1);
   }
 
   std::optional<OnlinePlace> place(const policies::OnlineClass& pod) {
@@ -468,7 +322,7 @@ struct OnlinePlacer::Implementation {
     ++seen;
     price_hosts();
     const std::size_t slot = best_state(one);
-    if (slot == states.size()) return std::nullopt;
+    if (slot == nodes.all().size()) return std::nullopt;
     OnlinePlace place = chosen(one, slot);
     change(one, place, 1);
     return place;
@@ -479,7 +333,7 @@ struct OnlinePlacer::Implementation {
   const policies::OnlineClass& pod_of(std::size_t index) const { return classes[index].pod; }
   std::optional<OnlinePlace> best_place(std::size_t index) {
     const std::size_t slot = best_state(classes[index]);
-    if (slot == states.size()) return std::nullopt;
+    if (slot == nodes.all().size()) return std::nullopt;
     return chosen(classes[index], slot);
   }
   void change(std::size_t index, const OnlinePlace& place, std::int32_t sign) { change(classes[index], place, sign); }
@@ -488,20 +342,15 @@ struct OnlinePlacer::Implementation {
     if (!state.is_valued) value_state(state);
     return state.value + kTuning.online.usable * state.usable + prices->hosts.premium(state.hosted);
   }
-  double worth(std::size_t node) { return value_of(states[slot_of_node[node]]); }
-  double weight() const { return weight_of(arrived / total_devices); }
+  double worth(std::size_t node) { return value_of(nodes.of(node)); }
+  double weight() const { return weight_of(arrived / use.devices()); }
   double worth_of_nodes() {
     double sum = 0;
-    for (State& state : states)
+    for (State& state : nodes.all())
       sum += state.nodes.empty() ? 0 : static_cast<double>(state.nodes.size()) * value_of(state);
     return sum;
   }
-  // `shift` is how it changes by a device that is taken.
-  double balance() const {
-    double sum = 0;
-    for (const Use& use : uses()) sum -= use.devices * use.above * use.above / 2;
-    return sum;
-  }
+  double balance() const { return use.balance(); }
 
   std::vector<std::optional<OnlinePlace>> place_batch(std::span<const policies::OnlineClass> pods) {
     std::vector<std::size_t> class_of_pod;
@@ -515,18 +364,9 @@ struct OnlinePlacer::Implementation {
 
   std::vector<policies::OnlineType> types;
   OnlineBidder bidder;
-  double total_devices = 0, arrived = 0;
-  std::vector<double> used_of_type, all_of_type;
-  std::vector<std::uint64_t> hashes;
-  std::vector<std::size_t> signature;
-  std::vector<float> shift;
-  std::vector<std::vector<std::uint8_t>> devices_of_node;  // free levels, by position
-  std::vector<State> states;
-  std::vector<std::uint32_t> stamps;  // of states: changes with the state and with the prices; 0: no node is in it
-  std::vector<std::size_t> slot_of_node;
-  std::unordered_map<StateKey, std::size_t, StateHash> state_of;
-  std::vector<std::size_t> free_slots;
-  std::uint32_t last_stamp = 0;
+  NodeStates nodes;
+  TypeBalance use;
+  double arrived = 0;
   std::vector<Met> classes;
   std::vector<double> counts;
   std::optional<Prices> prices;
@@ -536,8 +376,8 @@ struct OnlinePlacer::Implementation {
   std::vector<std::uint8_t> scratch_levels;
 };
 
-OnlinePlacer::OnlinePlacer(const std::vector<policies::OnlineType>& types, std::vector<std::size_t> type_of_node)
-    : implementation_(std::make_unique<Implementation>(types, std::move(type_of_node))) {
+OnlinePlacer::OnlinePlacer(const std::vector<policies::OnlineType>& types, const std::vector<std::size_t>& type_of_node)
+    : implementation_(std::make_unique<Implementation>(types, type_of_node)) {
   MUSTER_REQUIRE(types.size() <= policies::kMostOnlineTypes);
   MUSTER_REQUIRE_SLOW(std::ranges::all_of(types, [](const policies::OnlineType& type) {
     return static_cast<std::size_t>(type.devices) <= policies::kMostOnlineDevices;

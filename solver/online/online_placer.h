@@ -19,7 +19,7 @@ namespace muster::online {
 class OnlinePlacer {
  public:
   // Empty nodes. Requires at most kMostOnlineTypes types, of at most kMostOnlineDevices devices.
-  OnlinePlacer(const std::vector<policies::OnlineType>& types, std::vector<std::size_t> type_of_node);
+  OnlinePlacer(const std::vector<policies::OnlineType>& types, const std::vector<std::size_t>& type_of_node);
   ~OnlinePlacer();
   OnlinePlacer(const OnlinePlacer&) = delete;
   OnlinePlacer& operator=(const OnlinePlacer&) = delete;
