@@ -166,8 +166,9 @@ Answer solve_line(ParsedLine& line, portfolio::Clock::time_point free_since, Lin
   const portfolio::Clock::duration modelling = portfolio::Clock::now() - before_model;
 
   portfolio::SolveOptions solve = options.solve;
+  Delays& delays = solver.delays.of(problem->pods.size() + problem->nodes.size());
   const auto kept = std::chrono::duration_cast<portfolio::Clock::duration>(
-      std::chrono::duration<double, std::milli>(solver.delays.kept_ms(milliseconds(budget))));
+      std::chrono::duration<double, std::milli>(delays.kept_ms(milliseconds(budget))));
   solve.deadline = solver_deadline(time, solver.writer.reserve(*problem, solve.threads) + kept, options);
   solve.time_plan = time_plan_sink(snapshot, options);
   solve.trace = trace_sink(snapshot, start, options);
@@ -185,7 +186,7 @@ Answer solve_line(ParsedLine& line, portfolio::Clock::time_point free_since, Lin
                            !solve.deterministic,
                            solve.threads};
   solver.writer.write(plan, time, answer.text);
-  if (!solve.deterministic) solver.delays.learn(milliseconds(portfolio::Clock::now() - (time.deadline - kept)));
+  if (!solve.deterministic) delays.learn(milliseconds(portfolio::Clock::now() - (time.deadline - kept)));
   if (observe) observe({*problem, solution, plan.solver, budget, portfolio::Clock::now() - start});
   return answer;
 }

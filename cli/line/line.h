@@ -69,7 +69,7 @@ struct LineSolver {
   explicit LineSolver(const std::string& worker_program) : portfolio(worker_program) {}
   portfolio::Portfolio portfolio;
   TimedWriter writer;
-  Delays delays;
+  DelaysBySize delays;
 };
 
 // Solves a parsed line and writes its answer. `free_since`: when the solver could first have started on it; the clock

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -44,6 +46,16 @@ class Delays {
   std::vector<double> delays_{kTuning.forecast.answer_ms};  // a ring; the first one is a guess
   std::size_t next_ = 1;                                    // the oldest one, or the end
   bool is_first_ = true;
+};
+
+// Lines of one size tell nothing of those of another: a cluster that is too large for its budget is always late.
+class DelaysBySize {
+ public:
+  // Of lines with about so many pods and nodes: to the next power of two.
+  Delays& of(std::size_t items) { return delays_[static_cast<std::size_t>(std::bit_width(items))]; }
+
+ private:
+  std::map<std::size_t, Delays> delays_;
 };
 
 }  // namespace muster

@@ -11,8 +11,6 @@
 namespace muster::choice {
 namespace {
 
-constexpr std::int64_t kMillionths = 1'000'000;
-
 // The part of a cell of `all` pods that all leave together; none if they may leave one by one.
 std::optional<lp::LinearExpression> part_of(const lp::LinearExpression& staying, std::int64_t pods, std::int64_t all) {
   lp::LinearExpression part;
@@ -119,7 +117,6 @@ lp::LinearExpression AnchoredRows::add_device(NodeIndex node, std::int32_t devic
   lp::ModelBuilder& model = formulation_.model();
   const Sharers& sharers = sharers_on_[node].at(device);
   DeviceSharers sets = sets_of(sharers, node);
-  const DeviceUnits millionth = problem_.device_capacity(node) / kMillionths;
   const DeviceUnits free = base_.free_devices(node)[static_cast<std::size_t>(device)];
   const bool is_idle = free == problem_.device_capacity(node);
   lp::LinearExpression one, in_use;
@@ -129,7 +126,7 @@ lp::LinearExpression AnchoredRows::add_device(NodeIndex node, std::int32_t devic
     const bool is_cleared = &set == &sets.sets.front();
     if (is_idle && is_cleared) continue;
     if (is_idle) in_use.add(set.column, 1);
-    const std::int64_t level = (free + millionth - 1) / millionth - set.share;
+    const std::int64_t level = millionths_of(free, problem_.device_capacity(node)) - set.share;
     if (level > 0) offer.levels[level].add(set.column, 1);
   }
   model.add_constraint(one, 1, 1, "device");

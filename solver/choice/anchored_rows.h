@@ -28,6 +28,13 @@
 
 namespace muster::choice {
 
+inline constexpr std::int64_t kMillionths = 1'000'000;  // of a device: a unit
+// Rounded up.
+inline std::int64_t millionths_of(DeviceUnits units, DeviceUnits capacity) {
+  const DeviceUnits one = capacity / kMillionths;
+  return (units + one - 1) / one;
+}
+
 class AnchoredRows {
  public:
   // All outlive the rows. `base`: without those that may leave. `formulation`: pooled, of the same demand.

@@ -12,8 +12,6 @@
 namespace muster::choice {
 namespace {
 
-constexpr std::int64_t kMillionths = 1'000'000;
-
 std::string name(const char* kind, std::size_t a, std::size_t b) {
   return kind + std::to_string(a) + "_" + std::to_string(b);
 }
@@ -70,7 +68,7 @@ void SumRows::make_pools() {
       const formulation::ResidualClass& r = supply_.rooms[room];
       for (std::size_t i = 0; i < r.free.size(); ++i)
         pool.free[i] = saturating_add(pool.free[i], saturating_multiply(r.count(), std::max<Amount>(0, r.free[i])));
-      const DeviceUnits millionth = problem_.node_classes[r.node_class].device_capacity() / kMillionths;
+      const DeviceUnits whole = problem_.node_classes[r.node_class].device_capacity();
       std::int64_t others = 0;
       for (const NodeIndex node : r.nodes) {
         if (!anchored_.is_anchored(node)) {
@@ -80,11 +78,10 @@ void SumRows::make_pools() {
         pool.anchored.push_back(node);
         std::int32_t device = 0;
         for (const DeviceUnits free : base_.free_devices(node))
-          if (!anchored_.is_shared(node, device++) && free < problem_.device_capacity(node))
-            ++pool.devices[(free + millionth - 1) / millionth];
+          if (!anchored_.is_shared(node, device++) && free < whole) ++pool.devices[millionths_of(free, whole)];
       }
       if (others == 0) continue;
-      for (const DeviceUnits free : r.free_devices) pool.devices[(free + millionth - 1) / millionth] += others;
+      for (const DeviceUnits free : r.free_devices) pool.devices[millionths_of(free, whole)] += others;
     }
 }
 
@@ -206,11 +203,10 @@ void SumRows::add_devices(std::size_t pool) {
     if (free == kMillionths) idle = count;
   }
   for (const NodeIndex node : pools_[pool].anchored) {
-    const DeviceUnits millionth = problem_.device_capacity(node) / kMillionths;
+    const DeviceUnits whole_device = problem_.device_capacity(node);
     std::int32_t device = 0;
     for (const DeviceUnits free : base_.free_devices(node))
-      if (anchored_.is_shared(node, device++) || free == problem_.device_capacity(node))
-        capacity += (free + millionth - 1) / millionth;
+      if (anchored_.is_shared(node, device++) || free == whole_device) capacity += millionths_of(free, whole_device);
   }
   if (!all.terms.empty()) model_.add_constraint(all, -lp::kInfinity, static_cast<double>(capacity), "devices");
   AnchoredRows::Offer offer;

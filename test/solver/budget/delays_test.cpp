@@ -72,5 +72,12 @@ TEST(Delays, FindsAnEndBeforeTheProcessorIsTakenAway) {
   EXPECT_LE(late, kLines / 20);
 }
 
+TEST(DelaysBySize, AClusterThatIsTooLargeTakesNoTimeFromAnother) {
+  DelaysBySize delays;
+  for (int line = 0; line < 5; ++line) delays.of(1'000'000).learn(2000);
+  EXPECT_GT(delays.of(900'000).kept_ms(1000), 500);  // about as large
+  EXPECT_LT(delays.of(500).kept_ms(1000), 10);
+}
+
 }  // namespace
 }  // namespace muster
