@@ -43,7 +43,8 @@ struct NeedTuning {
   double greedy_start_us = 10;  // per pod, for greedy's first start; then learnt. 0.5 to 2.5, 11 to 83 with evictions
   double first_plan_us = 5;     // per item: the MILP engine's first better plan; then learnt. 5.0 to 7.2
   double first_plan_occupied_us = 14;  // the same if most nodes differ by what runs on them; 8.8 to 17
-  double gain_times = 10;              // first plans: for 90 % of its gain if nodes differ; measured 5, alike nodes 1
+  double choice_us = 400;  // per item: choosing beside greedy, until it has a better plan; then learnt. 220 to 530
+  double gain_times = 10;  // first plans: for 90 % of its gain if nodes differ; measured 5, alike nodes 1
 };
 
 // From which size a problem is treated differently, and limits of counted work.

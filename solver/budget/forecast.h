@@ -83,6 +83,13 @@ class EngineForecast {
   void learn_first_plan(std::int64_t items, bool nodes_differ, double milliseconds) {
     plan_[nodes_differ ? 1 : 0].learn(items, milliseconds);
   }
+  // Choosing beside greedy, until it has a better plan or has found that there is none.
+  double choice(std::int64_t items) const { return choice_.of(items); }
+  // `is_enough`: else the time was up before, and more is needed.
+  void learn_choice(std::int64_t items, double milliseconds, bool is_enough) {
+    choice_.learn(items, is_enough ? milliseconds : kTuning.forecast.margin * milliseconds);
+  }
+  void note_choice_left_out() { choice_.forget(); }
   // The engine was not begun, as it would have had no time for a first plan.
   void note_left_out(bool nodes_differ) { plan_[nodes_differ ? 1 : 0].forget(); }
 
@@ -92,6 +99,7 @@ class EngineForecast {
                                    LearntRate(kNanoseconds* kTuning.needs.greedy_start_us)};
   std::array<LearntRate, 2> plan_{LearntRate(kNanoseconds * kTuning.needs.first_plan_us),
                                   LearntRate(kNanoseconds* kTuning.needs.first_plan_occupied_us)};
+  LearntRate choice_{kNanoseconds * kTuning.needs.choice_us};
 };
 
 // Milliseconds, until a plan is written; as long as for all else that is written of an item.

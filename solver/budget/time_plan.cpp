@@ -37,6 +37,8 @@ GreedyTimes greedy_of(const InstanceSize& size, const LearntTimes& learnt, const
   // Where pods may leave, what follows it needs its plan, and seconds.
   greedy.first_ms = until(is_short ? 1 : size.leaving > 0 ? kTuning.parts.most : kTuning.parts.main);
   greedy.more_ms = until(kTuning.parts.side);
+  // Nothing that follows would find a plan in the rest.
+  if (size.leaving > 0 && budget.threads > 1 && !plan.chooses_beside_greedy) greedy.more_ms = greedy.first_ms;
   greedy.planned_ms = kTuning.parts.side * budget.ms - ending;
   greedy.claiming = kTuning.parts.most;
   return greedy;
@@ -57,6 +59,8 @@ TimePlan make_time_plan(const InstanceSize& size, const LearntTimes& learnt, con
   plan.search.settled_trials = std::min(kTuning.size.large, size.items());
   plan.search.most_trials = kTuning.size.trials_per_item * plan.search.settled_trials;
   plan.needs = needs_of(size, learnt);
+  plan.chooses_beside_greedy = budget.has_clock && budget.has_milp && budget.threads > 1 && size.leaving > 0 &&
+                               budget.ms >= learnt.choice && !plan.is_short_for_milp(budget.ms);
   plan.greedy = greedy_of(size, learnt, budget, plan);
   return plan;
 }

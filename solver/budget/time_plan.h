@@ -37,12 +37,14 @@ struct LearntTimes {
   double stopping = 0;      // for greedy, from when it is asked to stop
   double greedy_start = 0;  // greedy's first start
   double first_plan = 0;    // the MILP engine, until its first better plan
+  double choice = 0;        // choosing beside greedy, likewise
 };
 
 struct TimeBudget {
   double ms = 0;
   bool has_clock = true;
   bool has_milp = true, has_search = true;  // engines that may follow greedy
+  std::int32_t threads = 1;
 };
 
 // Greedy's starts. Times are from the beginning of the cycle.
@@ -81,6 +83,8 @@ struct TimePlan {
   double glance_ms = 0;        // to report for each gang that there is no time for its reason
   double first_reason_ms = 0;  // to find the first reason; the others follow from it
   std::int64_t milp_work = 0;  // units of WorkLimit, without a clock
+  // Where pods may leave, choosing takes most of the time, and begins next to greedy, which then has one thread.
+  bool chooses_beside_greedy = false;
   GreedyTimes greedy;
   StageNeeds needs;
   SearchTimes search;

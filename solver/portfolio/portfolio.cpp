@@ -30,8 +30,8 @@
 namespace muster::portfolio {
 namespace {
 
-double milliseconds_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+double milliseconds_since(Clock::time_point start, Clock::time_point end = Clock::now()) {
+  return std::chrono::duration<double, std::milli>(end - start).count();
 }
 
 Deadline::Clock::duration as_duration(double milliseconds) {
@@ -120,7 +120,7 @@ class Cycle {
 
  private:
   TimeBudget budget() const {
-    return {left_ms(), !options_.deterministic, options_.engine != Engine::kGreedy, may_search()};
+    return {left_ms(), !options_.deterministic, options_.engine != Engine::kGreedy, may_search(), options_.threads};
   }
 
   // Without a clock nothing is learnt, so that a plan depends on no earlier one.
@@ -128,9 +128,12 @@ class Cycle {
     const bool has_clock = !options_.deterministic;
     const EndForecast& end = has_clock ? forecast_ : EndForecast();
     const EngineForecast& engines = has_clock ? engine_forecast_ : EngineForecast();
-    return {end.of(size_.items(), left_ms()), end.checking(size_.items()), end.stopping(size_.items()),
+    return {end.of(size_.items(), left_ms()),
+            end.checking(size_.items()),
+            end.stopping(size_.items()),
             engines.greedy_start(size_.pods, size_.leaving > 0),
-            engines.first_plan(size_.items(), size_.nodes_differ())};
+            engines.first_plan(size_.items(), size_.nodes_differ()),
+            engines.choice(size_.items())};
   }
 
   double left_ms() const { return std::chrono::duration<double, std::milli>(deadline_.left()).count(); }
@@ -143,7 +146,8 @@ class Cycle {
     const bool milp_follows = options_.engine != Engine::kGreedy && greedy.starts == 1 && !is_short_for_milp();
     double start_ms = 0;
     std::future<void> choosing;
-    if (may_choose_beside_greedy()) choosing = std::async(std::launch::async, [this] { choose_if_needed(); });
+    if (plan_.chooses_beside_greedy) choosing = std::async(std::launch::async, [this] { choose_if_needed(); });
+    if (!choosing.valid() && size_.leaving > 0) engine_forecast_.note_choice_left_out();
     parallel_for(2, options_.threads, [&](std::size_t task) {
       if (task == 0) {  // first if they run one after another: greedy alone knows when to stop
         if (choosing.valid()) return;
@@ -174,13 +178,7 @@ class Cycle {
     last_engine_ended_ = Clock::now();
   }
 
-  // Where pods may leave, choosing takes most of the time. It begins with the plan of greedy's first start, unless that
-  // settles every level.
-  bool may_choose_beside_greedy() const {
-    return options_.engine != Engine::kGreedy && !options_.deterministic && options_.threads > 1 && size_.leaving > 0 &&
-           !is_short_for_milp();
-  }
-
+  // It begins with the plan of greedy's first start, unless that settles every level.
   void choose_if_needed() {
     trivial_ = trivial_bounds(problem_, shares_);
     const Candidate* first = first_plan_.wait();
@@ -194,7 +192,10 @@ class Cycle {
     if (!preparation_->candidates.any || preparation_->took_too_long) return;
     milp.trace = nullptr;  // greedy uses it
     milp.parts.choosing = milp.parts.placing = kTuning.parts.most;
+    const Clock::time_point begun = Clock::now();
     choice_ = engine::choose_and_place(*preparation_, start, backend_, milp);
+    const double ms = milliseconds_since(begun, choice_->outcome.first_improved.value_or(Clock::now()));
+    engine_forecast_.learn_choice(size_.items(), ms, choice_->outcome.improved || !milp.deadline.passed());
   }
 
   void take_choice() {
@@ -229,7 +230,7 @@ class Cycle {
       tracer_.tell(Origin::kGreedy, placed.levels, {});
       offers_.assign(1, {std::move(placed), Origin::kGreedy, {}});
     };
-    if (options_.trace || may_choose_beside_greedy())
+    if (options_.trace || plan_.chooses_beside_greedy)
       greedy.on_first = [this](const Candidate& first) {
         tracer_.tell(Origin::kGreedy, first.levels, {});
         first_plan_.set(first);

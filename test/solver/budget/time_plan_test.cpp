@@ -126,5 +126,24 @@ TEST(TimePlan, CountsWorkWithoutAClock) {
   EXPECT_EQ(allotments(large, budget), (TimeAllotments{{"searchTrials", 100'000}, {"milpWork", 20'000'000'000}}));
 }
 
+// Where pods may leave and there is time for it, choosing gets the second thread; else greedy's second start does, for
+// as long as the first.
+TEST(TimePlan, ChoosesBesideGreedyWhereThereIsTimeForIt) {
+  LearntTimes learnt = kLearnt;
+  learnt.choice = 2'000;
+  const InstanceSize size = size_of(5'000, 1'000, 1'000, 3'000);
+  const auto plan_of = [&](TimeBudget budget) { return make_time_plan(size, learnt, budget); };
+  const TimePlan chooses = plan_of({.ms = 2'000, .threads = 2}), starts = plan_of({.ms = 1'999, .threads = 2});
+  EXPECT_TRUE(chooses.chooses_beside_greedy);
+  EXPECT_LT(chooses.greedy.more_ms, chooses.greedy.first_ms / 2);
+  EXPECT_FALSE(starts.chooses_beside_greedy);
+  EXPECT_EQ(starts.greedy.more_ms, starts.greedy.first_ms);
+  EXPECT_FALSE(plan_of({.ms = 2'000, .threads = 1}).chooses_beside_greedy);
+  EXPECT_FALSE(plan_of({.ms = 2'000, .has_milp = false, .threads = 2}).chooses_beside_greedy);
+  EXPECT_FALSE(plan_of({.ms = 3'600'000, .has_clock = false, .threads = 2}).chooses_beside_greedy);
+  const TimePlan stays = make_time_plan(size_of(5'000, 1'000, 1'000), learnt, {.ms = 2'000, .threads = 2});
+  EXPECT_FALSE(stays.chooses_beside_greedy);
+}
+
 }  // namespace
 }  // namespace muster
