@@ -48,10 +48,10 @@ class Repacking {
     }
   }
 
-  // With its whole work budget left.
+  // With its whole work budget left, which grows with the size of clusters beyond twice a large one.
   void begin() {
     const auto items = static_cast<std::int64_t>(problem_.pods.size() + problem_.nodes.size());
-    work_left_ = kTuning.search.repacking_steps * std::max(kTuning.size.large, items);
+    work_left_ = kTuning.search.repacking_steps * std::max(kTuning.size.large, items / 2);
   }
   bool is_due() const { return work_left_ <= 0 || (stop_ && stop_()); }
 
