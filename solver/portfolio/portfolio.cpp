@@ -145,9 +145,10 @@ class Cycle {
     // Next to a single start a core is free for the preparation of the MILP engine, too.
     const bool milp_follows = options_.engine != Engine::kGreedy && greedy.starts == 1 && !is_short_for_milp();
     double start_ms = 0;
+    if (size_.leaving > 0 && !options_.deterministic && plan_.whole_ms < engine_forecast_.choice(size_.items()))
+      engine_forecast_.note_choice_left_out();
     std::future<void> choosing;
     if (plan_.chooses_beside_greedy) choosing = std::async(std::launch::async, [this] { choose_if_needed(); });
-    if (!choosing.valid() && size_.leaving > 0) engine_forecast_.note_choice_left_out();
     parallel_for(2, options_.threads, [&](std::size_t task) {
       if (task == 0) {  // first if they run one after another: greedy alone knows when to stop
         if (choosing.valid()) return;
