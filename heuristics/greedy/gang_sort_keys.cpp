@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
 #include "heuristics/greedy/sharer_packing.h"
 #include "model/base/tuning.h"
@@ -10,6 +11,8 @@
 namespace muster::greedy {
 
 namespace {
+
+double size_by_work(double biggest) { return biggest * 1e6; }  // beyond the work of most gangs
 
 // By the hardest pod to fit, or by its cpu per unit of work.
 double size_by_pods(const Problem& problem, const WaitingGang& gang, GangOrder order) {
@@ -25,7 +28,7 @@ double size_by_pods(const Problem& problem, const WaitingGang& gang, GangOrder o
     add(problem.pod_classes[gang.pod_class], gang.pods);
   }
   if (order == GangOrder::kCpuFirst) return cpu / std::max(1.0, work);
-  return biggest * 1e6 + static_cast<double>(gang.minimum[0] + gang.minimum[1]);
+  return size_by_work(biggest) + static_cast<double>(gang.minimum[0] + gang.minimum[1]);
 }
 
 double size_of(const Problem& problem, const WaitingGang& gang, GangOrder order) {
@@ -33,80 +36,113 @@ double size_of(const Problem& problem, const WaitingGang& gang, GangOrder order)
                                            : size_by_pods(problem, gang, order);
 }
 
-// Puts the gangs that have waited longest and fit into the total capacity before all others, in two tiers. Within a
-// tier the largest come first; the second tier is a small part of the first, so the large gangs of the first tier pack
-// the cluster and the small ones of the second fill it.
+// Chooses gangs by age within the sum of the free devices, and puts them before all others. In both parts the largest
+// pods come first: those chosen pack well, and the others fill what is left.
 class OldestFirst {
  public:
+  // Of gangs that share devices, the most recent ones are left out if no other gang would fill their devices.
   OldestFirst(const ClusterState& state, const WaitingGangs& gangs, const std::vector<bool>& excluded,
               std::vector<GangSortKey>& keys)
-      : problem_(state.problem()),
-        gangs_(gangs),
-        excluded_(excluded),
-        keys_(keys),
-        capacity_(static_cast<double>(state.nodes().free_devices_total()) / 1e3),
-        is_left_out_(keys.size(), false) {}
-
-  void put_in_tiers() {
-    for_each_that_fits([&](std::size_t i, double part) { raise(i, part); });
-  }
-
-  // Without sharers that would leave a part of their devices idle; all other sharers are in the first tier, since they
-  // fill devices together.
-  void put_in_filling_tiers() {
+      : keys_(keys), capacity_(state.nodes().free_devices_total() / kMillionthsOfWork) {
+    gangs_.reserve(keys.size());
+    for (const GangSortKey& key : keys) {
+      const WaitingGang& gang = gangs.all()[key.position];
+      gangs_.push_back(asked_by(state.problem(), gang, may_be_placed(gang, excluded)));
+    }
     for (int pass = 0; pass < kTuning.heuristics.passes && leave_out_surplus(); ++pass) {
     }
-    for_each_that_fits([&](std::size_t i, double part) { raise(i, share_of(gang_of(i)) > 0 ? 0.0 : part); });
+    admit_no_more_sharers();
+    leave_out_surplus();
+  }
+
+  bool fills_devices() const {
+    return for_each_chosen([](std::size_t) {}) == 0 && pack_sharers(counts_of(chosen_sharers())).idle == 0;
+  }
+
+  // Sharers come before the gangs of one device, since they bring more of other resources than a whole device does.
+  void put_first() {
+    for_each_chosen([&](std::size_t i) {
+      keys_[i].size += kBeforeOthers + (gangs_[i].share > 0 ? size_by_work(kWorkOfDevice) : 0);
+    });
+  }
+
+  // For devices that are to be filled to the last: of equally many whole devices, those come first that take least of
+  // other resources. They fit next to sharers; the others need nodes without any.
+  void put_lightest_first() {
+    for_each_chosen([&](std::size_t i) {
+      if (gangs_[i].share == 0 && gangs_[i].pod_work > 0) keys_[i].size = size_by_work(gangs_[i].pod_work);
+    });
   }
 
  private:
-  static constexpr double kTier = 1e13;  // beyond any size
+  static constexpr double kBeforeOthers = 1e13;  // beyond any size
+  static constexpr double kWorkOfDevice = 1000;
+  static constexpr MicroGpu kMillionthsOfWork = 1000;
 
-  const WaitingGang& gang_of(std::size_t i) const { return gangs_.all()[keys_[i].position]; }
+  // What the scans read of a gang; if it has equal pods, with more of each of them.
+  struct Asked {
+    Work work = 0;
+    std::int64_t share = 0, sharers = 0;  // of pods that share devices, in millionths of one
+    double pod_work = 0;                  // less the part of the cluster's cpu or memory that the pod takes
+    bool may_come = false;
+  };
+  static Asked asked_by(const Problem& problem, const WaitingGang& gang, bool may_come) {
+    Asked asked{gang.minimum[0], 0, 0, 0, may_come};
+    if (gang.leaf.is_none()) return asked;
+    const PodClass& pod_class = problem.pod_classes[gang.pod_class];
+    const GpuRequest& gpu = pod_class.gpu;
+    asked.pod_work = static_cast<double>(pod_class.work) -
+                     std::max(part_of(pod_class.request[kCpu.value()], problem.total[kQueueCpu]),
+                              part_of(pod_class.request[kMemory.value()], problem.total[kQueueMemory]));
+    if (gpu.kind != GpuRequestKind::kFraction) return asked;
+    asked.share = gpu.share;
+    asked.sharers = std::int64_t{gpu.devices} * std::max(1, gang.needed);
+    return asked;
+  }
+  static double part_of(Amount amount, Amount whole) {
+    if (amount <= 0) return 0;
+    return whole > amount ? static_cast<double>(amount) / static_cast<double>(whole) : 1;
+  }
 
-  void raise(std::size_t i, double part) { keys_[i].size += kTier * (part <= kTuning.heuristics.first_tier ? 2 : 1); }
-
-  // Visits in turn the gangs that fit in total with all before them: `visit` receives the part of the free devices that
-  // they then take.
+  // Visits in turn the gangs that the rest of the sum has room for, the oldest first; returns what is left of it.
   template <class Visit>
-  void for_each_that_fits(const Visit& visit) const {
-    double taken = 0;
-    for (std::size_t i = 0; i < keys_.size(); ++i) {
-      if (!may_be_placed(gang_of(i), excluded_) || is_left_out_[i]) continue;
-      taken += static_cast<double>(gang_of(i).minimum[0]);
-      if (taken > capacity_) return;
-      visit(i, taken / capacity_);
+  Work for_each_chosen(const Visit& visit) const {
+    Work rest = capacity_;
+    for (std::size_t i = 0; i < gangs_.size(); ++i) {
+      if (!gangs_[i].may_come || gangs_[i].work > rest) continue;
+      rest -= gangs_[i].work;
+      visit(i);
     }
+    return rest;
   }
 
-  // Of gangs of equal pods that share devices: millionths of each.
-  std::int64_t share_of(const WaitingGang& gang) const {
-    if (gang.leaf.is_none()) return 0;
-    const GpuRequest& gpu = problem_.pod_classes[gang.pod_class].gpu;
-    return gpu.kind == GpuRequestKind::kFraction ? gpu.share : 0;
-  }
-
-  // Of the gangs that fit in total, leaves out the most recent ones that share devices which no other gang could fill.
-  // Returns whether there were any.
-  bool leave_out_surplus() {
+  std::vector<SharerGang> chosen_sharers() const {
     std::vector<SharerGang> sharers;
-    for_each_that_fits([&](std::size_t i, double) {
-      const WaitingGang& gang = gang_of(i);
-      if (share_of(gang) == 0) return;
-      const std::int32_t devices = problem_.pod_classes[gang.pod_class].gpu.devices;
-      sharers.push_back({i, share_of(gang), std::int64_t{devices} * std::max(1, gang.needed)});
+    for_each_chosen([&](std::size_t i) {
+      if (gangs_[i].share > 0) sharers.push_back({i, gangs_[i].share, gangs_[i].sharers});
     });
-    const std::vector<std::size_t> surplus = surplus_sharers(sharers);
-    for (const std::size_t i : surplus) is_left_out_[i] = true;
+    return sharers;
+  }
+
+  // Returns whether there was any.
+  bool leave_out_surplus() {
+    const std::vector<std::size_t> surplus = surplus_sharers(chosen_sharers());
+    for (const std::size_t i : surplus) gangs_[i].may_come = false;
     return !surplus.empty();
   }
 
-  const Problem& problem_;
-  const WaitingGangs& gangs_;
-  const std::vector<bool>& excluded_;
+  // Only whole devices take the place of those that are left out from now on.
+  void admit_no_more_sharers() {
+    std::vector<bool> is_chosen(gangs_.size(), false);
+    for_each_chosen([&](std::size_t i) { is_chosen[i] = true; });
+    for (std::size_t i = 0; i < gangs_.size(); ++i) {
+      if (gangs_[i].share > 0) gangs_[i].may_come = is_chosen[i];
+    }
+  }
+
   std::vector<GangSortKey>& keys_;
-  const double capacity_;          // free devices in total, in thousandths of one
-  std::vector<bool> is_left_out_;  // by position of keys_
+  const Work capacity_;       // of the free devices in total
+  std::vector<Asked> gangs_;  // by position of keys_
 };
 
 }  // namespace
@@ -119,8 +155,13 @@ std::vector<GangSortKey> gang_sort_keys(const ClusterState& state, const Waiting
   std::vector<GangSortKey> keys;
   keys.reserve(sizes.size());
   for (const std::uint32_t position : gangs.by_age()) keys.push_back({sizes[position], position});
-  if (order.gangs == GangOrder::kOldestBigFirst) OldestFirst(state, gangs, excluded, keys).put_in_tiers();
-  if (order.gangs == GangOrder::kOldestFilling) OldestFirst(state, gangs, excluded, keys).put_in_filling_tiers();
+  if (order.gangs == GangOrder::kOldestFirst || order.gangs == GangOrder::kOldestFilling) {
+    OldestFirst oldest(state, gangs, excluded, keys);
+    const bool must_fill = order.gangs == GangOrder::kOldestFilling;
+    if (must_fill && !oldest.fills_devices()) return keys;
+    if (must_fill) oldest.put_lightest_first();
+    oldest.put_first();
+  }
   return keys;
 }
 

@@ -17,7 +17,7 @@ struct StartStops {
 
 struct GreedyOptions {
   std::int32_t threads = 1;
-  std::int32_t starts = 0;    // orders tried at most; 0: all
+  std::int32_t starts = 0;    // orders tried at most; 0: all; 1: if sums tell what fits, the oldest first beside it
   bool oldest_first = false;  // a single start: first the longest-waiting gangs that fit into the total capacity
   bool first_alone = false;   // the other starts wait for the first, which then has the caches and the memory to itself
   StartStops stop;            // of the first start; `all`: of the search for other victims, too

@@ -10,11 +10,11 @@ namespace muster::greedy {
 
 // Among gangs of one priority.
 enum class GangOrder : std::uint8_t {
-  kQueueByQueue,    // the leaf queue that is furthest below its share next; within a queue more work first, then older
-  kBigFirst,        // largest pods first: what is hardest to fit
-  kCpuFirst,        // most cpu per GPU first
-  kOldestBigFirst,  // the same of those that have waited longest and nearly fit in total; then of the others
-  kOldestFilling    // the same, without the youngest sharers of devices that no other gang would fill
+  kQueueByQueue,  // the leaf queue that is furthest below its share next; within a queue more work first, then older
+  kBigFirst,      // largest pods first: what is hardest to fit
+  kCpuFirst,      // most cpu per GPU first
+  kOldestFirst,   // chosen by age within the sum of the free devices, largest pods first; then the others
+  kOldestFilling  // the same if those chosen fill the devices to the last; else kBigFirst
 };
 
 // When room is made for what finds none.

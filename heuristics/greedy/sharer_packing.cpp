@@ -80,32 +80,49 @@ Surplus last_of(std::span<const SharerGang> gangs, const std::vector<bool>& is_o
   return surplus;
 }
 
+// Of those on idle devices of one size, or of all sizes (0), the last gangs; and what is idle without them.
+struct LeftOut {
+  std::vector<std::size_t> positions;
+  SharerCounts counts;  // of those that stay
+  std::int64_t idle = 0;
+};
+LeftOut without(std::span<const SharerGang> gangs, const std::vector<bool>& is_out, const SharerCounts& counts,
+                const SharerCounts& on_idle, std::int64_t only) {
+  LeftOut left{{}, counts, 0};
+  for (const auto& [share, sharers] : on_idle) {
+    if (only != 0 && share != only) continue;
+    const Surplus surplus = last_of(gangs, is_out, share, sharers);
+    left.positions.insert(left.positions.end(), surplus.positions.begin(), surplus.positions.end());
+    left.counts[share] -= surplus.sharers;
+  }
+  left.idle = pack_sharers(left.counts).idle;
+  return left;
+}
+
 }  // namespace
 
-std::vector<std::size_t> surplus_sharers(std::span<const SharerGang> gangs) {
+SharerCounts counts_of(std::span<const SharerGang> gangs) {
   SharerCounts counts;
   for (const SharerGang& gang : gangs) counts[gang.share] += gang.sharers;
+  return counts;
+}
+
+std::vector<std::size_t> surplus_sharers(std::span<const SharerGang> gangs) {
+  SharerCounts counts = counts_of(gangs);
   std::vector<bool> is_out(gangs.size(), false);
   std::vector<std::size_t> numbers;
   for (std::size_t rounds = counts.size(); rounds > 0; --rounds) {
     const SharerPacking packing = pack_sharers(counts);
-    std::int64_t least_idle = packing.idle, share_out = 0;
-    Surplus out;
-    for (const auto& [share, sharers] : packing.on_idle) {
-      Surplus surplus = last_of(gangs, is_out, share, sharers);
-      counts[share] -= surplus.sharers;
-      if (const std::int64_t idle = pack_sharers(counts).idle; idle < least_idle) {
-        least_idle = idle;
-        share_out = share;
-        std::swap(out, surplus);
-        counts[share] += out.sharers;
-      } else {
-        counts[share] += surplus.sharers;
-      }
-    }
-    if (out.positions.empty()) break;
-    counts[share_out] -= out.sharers;
-    for (const std::size_t position : out.positions) {
+    LeftOut best{{}, counts, packing.idle};
+    const auto try_without = [&](std::int64_t only) {
+      LeftOut left = without(gangs, is_out, counts, packing.on_idle, only);
+      if (left.idle < best.idle) best = std::move(left);
+    };
+    for (const auto& [share, sharers] : packing.on_idle) try_without(share);
+    if (best.positions.empty()) try_without(0);
+    if (best.positions.empty()) break;
+    counts = std::move(best.counts);
+    for (const std::size_t position : best.positions) {
       is_out[position] = true;
       numbers.push_back(gangs[position].number);
     }

@@ -30,8 +30,10 @@ struct SharerGang {
   std::int64_t share = 0;  // of each of its sharers
   std::int64_t sharers = 0;
 };
-// The numbers of the sharers without which less is left idle on shared devices: of one size after another, the last in
-// the list first. Cost: O(gangs), and O(sizes^2) packings.
+SharerCounts counts_of(std::span<const SharerGang> gangs);
+
+// The numbers of the sharers without which less is left idle on shared devices: of one size after another, or of all
+// sizes together where none is enough; the last in the list first. Cost: O(gangs x sizes^2), and O(sizes^2) packings.
 std::vector<std::size_t> surplus_sharers(std::span<const SharerGang> gangs);
 
 }  // namespace muster::greedy

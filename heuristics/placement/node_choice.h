@@ -63,7 +63,7 @@ class NodeChooser {
   std::int64_t pending_without_ranking_ = 0;      // pods of classes that have no ranking
   std::vector<NodeIndex> all_nodes_;
   ImmediateRoom immediate_;
-  TypicalCpu typical_;
+  TypicalRequest typical_;
   NodeSummaries summaries_;
   NodeScores scores_;
   NodeMarks marks_;

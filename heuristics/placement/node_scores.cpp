@@ -58,10 +58,10 @@ NodeScore NodeScores::packing_score(const PodClass& pod_class, const NodeClass& 
   const NodeScore cpu = scaled(packing.cpu - request, std::max<Amount>(1, node_class.capacity[kCpu.value()]), 15);
   const auto newly_stranded = [&](std::int64_t opened) {
     const std::int64_t after = typical_.stranded(packing.idle - opened, packing.most_cpu - request);
-    return capped(after - packing.stranded, 16) << 32;
+    return capped(std::max(packing.lacking, after - packing.stranded), 16) << 32;
   };
   if (pod_class.gpu.devices == 0) return newly_stranded(0) | capped(packing.idle, 8) << 24 | cpu;
-  const bool keeps_cpu = rule_ == NodeRule::kKeepCpu;
+  const bool keeps_cpu = rule_ == NodeRule::kKeepCpu || rule_ == NodeRule::kKeepRoom;
   const DeviceUnits whole = whole_of(node_class);
   if (share_units(pod_class, node_class) == whole) {
     const std::int64_t wanted = pod_class.gpu.devices;
@@ -72,9 +72,17 @@ NodeScore NodeScores::packing_score(const PodClass& pod_class, const NodeClass& 
          (opened > 0 ? capped(packing.idle, 7) << 20 : 0) | scaled(packing.tightest, whole, 12) << 8 | cpu >> 7;
 }
 
+std::int64_t NodeScores::newly_lacking(const PodClass& pod_class, const NodeSummary& summary) const {
+  if (pod_class.gpu.devices == 0) return 0;
+  return typical_.lacking(summary.room - pod_class.work, summary.cpu - pod_class.request[kCpu.value()],
+                          summary.memory - pod_class.request[kMemory.value()]) -
+         typical_.lacking(summary.room, summary.cpu, summary.memory);
+}
+
 NodeScore NodeScores::binpack_score(const PodClass& pod_class, NodeIndex node, const NodeSummary& summary) const {
   const NodeClass& node_class = problem_.node_classes[summary.node_class];
-  Packing packing{summary.idle, summary.stranded, summary.cpu, summary.cpu, 0, 0};
+  Packing packing{summary.idle, summary.stranded, summary.cpu, summary.cpu, 0, 0, 0};
+  if (rule_ == NodeRule::kKeepRoom) packing.lacking = newly_lacking(pod_class, summary);
   if (shares_devices(pod_class)) {
     // On devices that are already shared, the tightest first; on an idle one only if there is none.
     const DeviceUnits units = share_units(pod_class, node_class), whole = whole_of(node_class);
@@ -95,7 +103,7 @@ NodeScore NodeScores::least(const PodClass& pod_class, const NodeSummary& reques
   if (!pod_class.allowed[cell.node_class.value()] || requested.cpu > cell.most_cpu) return kNodeDoesNotFit;
   const NodeScore preferred = preference(pod_class, cell.node_class) << 48;
   const NodeClass& node_class = problem_.node_classes[cell.node_class];
-  Packing packing{cell.idle, typical_.stranded(cell.idle, cell.least_cpu), cell.least_cpu, cell.most_cpu, 0, 0};
+  Packing packing{cell.idle, typical_.stranded(cell.idle, cell.least_cpu), cell.least_cpu, cell.most_cpu, 0, 0, 0};
   if (cell.is_of_room) {
     const DeviceUnits units = share_units(pod_class, node_class);
     if (units > cell.most_room) return kNodeDoesNotFit;

@@ -12,9 +12,10 @@
 namespace muster::placement {
 
 enum class NodeRule : std::uint8_t {
-  kBestFit,  // fewest idle devices left, then tightest shared device, then least cpu left
-  kKeepCpu,  // least cpu stranded next to idle devices, then as kBestFit
-  kSpread    // least in use
+  kBestFit,   // fewest idle devices left, then tightest shared device, then least cpu left
+  kKeepCpu,   // least cpu stranded next to idle devices, then as kBestFit
+  kKeepRoom,  // least room on devices left without cpu or memory, idle ones or not, then as kBestFit
+  kSpread     // least in use
 };
 
 // The rule of the snapshot's policy, if no other is tried.
@@ -37,7 +38,7 @@ class NodeScores {
  public:
   // All of them must outlive it.
   NodeScores(const ClusterState& state, const ImmediateRoom& immediate, const NodeSummaries& summaries,
-             const TypicalCpu& typical, NodeRule rule)
+             const TypicalRequest& typical, NodeRule rule)
       : problem_(state.problem()),
         state_(state),
         immediate_(immediate),
@@ -71,6 +72,7 @@ class NodeScores {
     Amount most_cpu = 0;
     std::int64_t opened = 0;   // idle devices that a sharer takes parts of
     DeviceUnits tightest = 0;  // least room left on a device that it shares
+    std::int64_t lacking = 0;  // room that newly lacks cpu or memory; of a cell, at least none
   };
   NodeScore full_score(const PodClass& pod_class, NodeIndex node, const NodeSummary& summary) const;
   bool fits_beyond_summary(const PodClass& pod_class, NodeIndex node, const Room& room) const;
@@ -78,12 +80,13 @@ class NodeScores {
   NodeScore packing_score(const PodClass& pod_class, const NodeClass& node_class, const Packing& packing) const;
   NodeScore binpack_score(const PodClass& pod_class, NodeIndex node, const NodeSummary& summary) const;
   NodeScore spread_score(const PodClass& pod_class, NodeIndex node) const;
+  std::int64_t newly_lacking(const PodClass& pod_class, const NodeSummary& summary) const;
 
   const Problem& problem_;
   const ClusterState& state_;
   const ImmediateRoom& immediate_;
   const NodeSummaries& summaries_;
-  const TypicalCpu& typical_;
+  const TypicalRequest& typical_;
   NodeRule rule_;
 };
 

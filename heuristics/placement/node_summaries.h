@@ -15,7 +15,8 @@ struct NodeSummary {
   std::int64_t share = 0;  // of the device with the most free capacity, in millionths of it
   std::int32_t idle = 0;   // devices
   // Not requested: further input of the scores.
-  std::int32_t stranded = 0;  // see TypicalCpu
+  std::int32_t stranded = 0;  // see TypicalRequest
+  std::int32_t room = 0;      // on all devices together, in thousandths of one
   NodeClassIndex node_class;
 };
 
@@ -30,23 +31,27 @@ inline bool has_equal_room(const NodeSummary& a, const NodeSummary& b) {
   return a.cpu == b.cpu && a.memory == b.memory && a.share == b.share && a.idle == b.idle;
 }
 
-// How much cpu the pods that wait for GPUs request for each GPU.
-class TypicalCpu {
+// How much cpu and memory the pods that wait for GPUs request for each GPU.
+class TypicalRequest {
  public:
   // `pending`: the number of pods that wait. Cost: O(pod classes).
-  TypicalCpu(const Problem& problem, const Indexed<PodClassIndex, std::int64_t>& pending);
+  TypicalRequest(const Problem& problem, const Indexed<PodClassIndex, std::int64_t>& pending);
 
   // GPUs that would have no cpu left for a typical pod, in thousandths; 0 if no pod waits for GPUs.
   std::int32_t stranded(std::int64_t idle_devices, Amount free_cpu) const;
+  // Of that much room on devices, in use or not, the part for which typical pods would lack cpu or memory; in
+  // thousandths of a GPU.
+  std::int64_t lacking(std::int64_t room, Amount free_cpu, Amount free_memory) const;
 
  private:
-  Amount per_gpu_ = 0;  // thousandths of a core
+  Amount per_gpu_ = 0;                             // thousandths of a core; of sharers for a whole GPU each
+  Amount cpu_per_room_ = 0, memory_per_room_ = 0;  // for what they take of a GPU
 };
 
 class NodeSummaries {
  public:
   // Both must outlive it. No node has a summary.
-  NodeSummaries(const ClusterState& state, const TypicalCpu& typical) : state_(state), typical_(typical) {}
+  NodeSummaries(const ClusterState& state, const TypicalRequest& typical) : state_(state), typical_(typical) {}
 
   // Of every node, as it is now. Cost: O(nodes x devices).
   void begin();
@@ -60,7 +65,7 @@ class NodeSummaries {
   NodeSummary summary_of(NodeIndex node) const;
 
   const ClusterState& state_;
-  const TypicalCpu& typical_;
+  const TypicalRequest& typical_;
   Indexed<NodeIndex, NodeSummary> summaries_;
 };
 

@@ -33,10 +33,11 @@ GreedyTimes greedy_of(const InstanceSize& size, const LearntTimes& learnt, const
   const bool is_short = budget.ms < learnt.greedy_start;
   const double ending = (size.leaving > 0 ? 2 : 1) * learnt.end + learnt.stopping;
   const auto until = [&](double part) { return (has_all ? 1 : part) * budget.ms - ending; };
-  greedy.first_alone = is_short;
+  const bool is_one = greedy.starts == 1;  // or two at the same time, of which one may come too late
+  greedy.first_alone = is_short && !is_one;
   // Where pods may leave, what follows it needs its plan, and seconds.
   greedy.first_ms = until(is_short ? 1 : size.leaving > 0 ? kTuning.parts.most : kTuning.parts.main);
-  greedy.more_ms = until(kTuning.parts.side);
+  greedy.more_ms = is_one ? greedy.first_ms : until(kTuning.parts.side);
   // Nothing that follows would find a plan in the rest.
   if (size.leaving > 0 && budget.threads > 1 && !plan.chooses_beside_greedy) greedy.more_ms = greedy.first_ms;
   greedy.planned_ms = kTuning.parts.side * budget.ms - ending;

@@ -61,7 +61,38 @@ TEST(GangSequence, PutsTheOldestThatFitInTotalBeforeLargerOnes) {
                                          .pod("older", 1, R"("created":50)")
                                          .pod("large", 2, R"("created":900)"));
   EXPECT_EQ(sequence(cluster, GangOrder::kBigFirst), "large older old");
-  EXPECT_EQ(sequence(cluster, GangOrder::kOldestBigFirst), "older old large");
+  EXPECT_EQ(sequence(cluster, GangOrder::kOldestFirst), "older old large");
+}
+
+TEST(GangSequence, PassesOverAnOldGangThatTheRestOfTheSumHasNoRoomFor) {
+  const GreedyCase cluster = case_of(one_node(4)
+                                         .pod("oldest", 1, R"("created":50)")
+                                         .pod("large", 4, R"("created":100)")
+                                         .pod("recent", 2, R"("created":800)")
+                                         .pod("later", 1, R"("created":900)"));
+  EXPECT_EQ(sequence(cluster, GangOrder::kOldestFirst), "recent oldest later large");
+  EXPECT_EQ(sequence(cluster, GangOrder::kOldestFilling), "recent oldest later large");
+}
+
+TEST(GangSequence, PutsTheLargestFirstIfTheOldestWouldNotFillTheDevices) {
+  const GreedyCase cluster = case_of(one_node(4)
+                                         .pod("old", 3, R"("created":50)")
+                                         .pod("large", 4, R"("created":100)")
+                                         .pod("recent", 2, R"("created":800)"));
+  EXPECT_EQ(sequence(cluster, GangOrder::kOldestFirst), "old large recent");
+  EXPECT_EQ(sequence(cluster, GangOrder::kOldestFilling), "large old recent");
+}
+
+TEST(GangSequence, PutsLightPodsNextToSharersIfTheOldestFillTheDevices) {
+  const GreedyCase cluster(R"("nodes":[{"name":"n","resources":{"cpu":64},"gpus":{"count":4}}],"pods":[
+      {"name":"heavy","created":100,"resources":{"cpu":16},"gpu":{"count":1}},
+      {"name":"light","created":200,"resources":{"cpu":4},"gpu":{"count":1}},
+      {"name":"two","created":300,"resources":{"cpu":16},"gpu":{"count":1}},
+      {"name":"half","created":400,"resources":{"cpu":8},"gpu":{"fraction":0.5}},
+      {"name":"other-half","created":500,"resources":{"cpu":8},"gpu":{"fraction":0.5}},
+      {"name":"young","created":900,"resources":{"cpu":1},"gpu":{"count":1}}])");
+  EXPECT_EQ(sequence(cluster, GangOrder::kOldestFilling), "half other-half light heavy two young");
+  EXPECT_EQ(sequence(cluster, GangOrder::kOldestFirst), "half other-half heavy light two young");
 }
 
 TEST(GangSequence, LeavesOutSharersThatWouldNotFillADevice) {
@@ -72,8 +103,8 @@ TEST(GangSequence, LeavesOutSharersThatWouldNotFillADevice) {
                                          .pod("b", created(200))
                                          .pod("c", created(300))
                                          .pod("whole", 1, R"("created":400)"));
+  EXPECT_EQ(sequence(cluster, GangOrder::kOldestFirst), "a b whole c");
   EXPECT_EQ(sequence(cluster, GangOrder::kOldestFilling), "a b whole c");
-  EXPECT_EQ(sequence(cluster, GangOrder::kOldestBigFirst), "a b c whole");
 }
 
 TEST(GangSequence, HasNoEntriesOfExcludedGangs) {

@@ -106,11 +106,14 @@ TEST(Greedy, PutsTheOldestFirstWhereItIsAskedTo) {
       R"("nodes":[{"name":"a","gpus":{"count":8}},{"name":"b","gpus":{"count":8}}],"pods":[)" + pods + "]";
   GreedyOptions options;
   options.starts = 1;
-  EXPECT_EQ(solved(body, options).running("young-0"), 1);
-  options.oldest_first = true;
-  const Solved oldest = solved(body, options);
-  EXPECT_EQ(oldest.running("young-0"), 0);
-  for (int i = 0; i < 11; ++i) EXPECT_EQ(oldest.running(("old-" + std::to_string(i)).c_str()), 1) << i;
+  const std::string mixed = body + R"(,"queues":[{"name":"default"},{"name":"other"}])";
+  EXPECT_EQ(solved(mixed, options).running("young-0"), 1);
+  for (const bool is_asked_to : {false, true}) {  // with one queue and one start it does so anyway
+    options.oldest_first = is_asked_to;
+    const Solved oldest = solved(body, options);
+    EXPECT_EQ(oldest.running("young-0"), 0);
+    for (int i = 0; i < 11; ++i) EXPECT_EQ(oldest.running(("old-" + std::to_string(i)).c_str()), 1) << i;
+  }
 }
 
 TEST(Greedy, OldestFirstLeavesOutRecentSharersWithoutAFullDevice) {

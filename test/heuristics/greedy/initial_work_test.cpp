@@ -94,7 +94,7 @@ std::optional<Plan> plan(const GreedyCase& cluster, const PlacingOrder& order, b
 const std::vector<PlacingOrder>& orders_of_gangs() {
   static const std::vector<PlacingOrder> orders = [] {
     std::vector<PlacingOrder> all;
-    for (const GangOrder gangs : {GangOrder::kQueueByQueue, GangOrder::kBigFirst, GangOrder::kOldestBigFirst}) {
+    for (const GangOrder gangs : {GangOrder::kQueueByQueue, GangOrder::kBigFirst, GangOrder::kOldestFirst}) {
       for (const ClaimTime claims : {ClaimTime::kAtEnd, ClaimTime::kAtOnce})
         all.push_back({gangs, placement::PodOrder::kBigFirst, placement::NodeRule::kKeepCpu, claims});
     }

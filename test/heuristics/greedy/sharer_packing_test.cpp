@@ -40,6 +40,14 @@ TEST(SharerPacking, KeepsGangsThatAreMoreThanTooMany) {
   EXPECT_TRUE(surplus_sharers(gangs).empty());
 }
 
+TEST(SharerPacking, ReportsPodsOfSeveralSizesThatFillADeviceWithNoOther) {
+  // Without one of the two, more would be idle.
+  const std::vector<SharerGang> gangs{{0, 500'000, 2}, {1, 700'000, 1}, {2, 250'000, 1}};
+  std::vector<std::size_t> surplus = surplus_sharers(gangs);
+  std::ranges::sort(surplus);
+  EXPECT_EQ(surplus, (std::vector<std::size_t>{1, 2}));
+}
+
 TEST(SharerPacking, LeavesOutNoPodIfNothingIsIdle) {
   const std::vector<SharerGang> gangs{{0, 500'000, 4}, {1, 250'000, 4}};
   EXPECT_TRUE(surplus_sharers(gangs).empty());

@@ -63,7 +63,20 @@ TEST(StartOrders, AreASingleOneOldestFirstOnRequest) {
   options.oldest_first = true;
   const auto found = orders(kNode + pods(), options);
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found.front().gangs, GangOrder::kOldestFilling);
+  EXPECT_EQ(found.front().gangs, GangOrder::kOldestFirst);
+  EXPECT_EQ(found.front().nodes, placement::NodeRule::kKeepRoom);
+}
+
+TEST(StartOrders, HaveTheOldestThatFillTheDevicesBesideASingleOneIfSumsTellWhatFits) {
+  const auto single = [](const std::string& body) {
+    std::vector<GangOrder> gangs;
+    for (const PlacingOrder& order : orders(body, with_starts(1))) gangs.push_back(order.gangs);
+    return gangs;
+  };
+  const std::vector<GangOrder> packing{GangOrder::kBigFirst};
+  EXPECT_EQ(single(kNode + pods()), (std::vector<GangOrder>{GangOrder::kBigFirst, GangOrder::kOldestFilling}));
+  EXPECT_EQ(single(kNode + pods(R"(,{"name":"c","gpu":{"count":3}})")), packing);
+  EXPECT_EQ(single(kNode + pods(R"(,{"name":"r","gpu":{"count":1},"node":"n","preemptible":false})")), packing);
 }
 
 TEST(StartOrders, SpreadIfThePolicyDoes) {

@@ -67,7 +67,7 @@ PodIndex waiting_like(const Problem& problem, const ClusterState& state, PodInde
 void expect_what_a_look_at_every_node_finds(std::string (*rules)(const std::string& line)) {
   int found = 0, none = 0, repeated = 0;
   for (const std::int32_t nodes : {1, 16, 80, 300}) {
-    for (const NodeRule rule : {NodeRule::kBestFit, NodeRule::kKeepCpu, NodeRule::kSpread}) {
+    for (const NodeRule rule : {NodeRule::kBestFit, NodeRule::kKeepCpu, NodeRule::kKeepRoom, NodeRule::kSpread}) {
       const test::Case drawn = test::Case::of_line(rules(drawn_snapshot(nodes, static_cast<std::uint64_t>(nodes))));
       ClusterState state(*drawn, ClusterState::Releasing::kFreed);
       const QueueBounds bounds = queue_bounds(*drawn, state);

@@ -41,7 +41,7 @@ class RankingOfNodes : public testing::Test {
   test::Case problem_{kCluster};
   ClusterState state_{*problem_, ClusterState::Releasing::kFreed};
   ImmediateRoom room_{state_};
-  TypicalCpu typical_{*problem_, Indexed<PodClassIndex, std::int64_t>(problem_->pod_classes.size(), 0)};
+  TypicalRequest typical_{*problem_, Indexed<PodClassIndex, std::int64_t>(problem_->pod_classes.size(), 0)};
   NodeSummaries summaries_{state_, typical_};
   NodeScores scores_;
   NodeMarks marks_{state_, room_};

@@ -22,7 +22,7 @@ class SummariesOfNodes : public testing::Test {
 
   test::Case problem_{kCluster};
   ClusterState state_{*problem_, ClusterState::Releasing::kFreed};
-  TypicalCpu typical_{*problem_, pending(0)};
+  TypicalRequest typical_{*problem_, pending(0)};
   NodeSummaries summaries_{state_, typical_};
 };
 
@@ -58,7 +58,7 @@ TEST_F(SummariesOfNodes, HoldTheShareOfTheDeviceWithTheMostRoom) {
 
 // The pods that wait for GPUs request 7 cores for 3 GPUs (half a GPU counts as a whole one's least part).
 TEST_F(SummariesOfNodes, CountGpusThatHaveNoCpuLeftForATypicalPod) {
-  const TypicalCpu typical(*problem_, pending(1));
+  const TypicalRequest typical(*problem_, pending(1));
   EXPECT_EQ(typical.stranded(4, 0), 4'000);
   EXPECT_EQ(typical.stranded(0, 0), 0);
   EXPECT_EQ(typical.stranded(1, 100'000), 0);
@@ -66,6 +66,28 @@ TEST_F(SummariesOfNodes, CountGpusThatHaveNoCpuLeftForATypicalPod) {
 }
 
 TEST_F(SummariesOfNodes, CountNoGpuAsStrandedIfNoPodWaitsForGpus) { EXPECT_EQ(typical_.stranded(4, 0), 0); }
+
+TEST_F(SummariesOfNodes, HoldTheRoomOnAllDevicesTogether) {
+  state_.put(problem_.pod("half"), problem_.node("a"), {0});
+  summaries_.begin();
+  EXPECT_EQ(summaries_[problem_.node("a")].room, 3'500);
+  EXPECT_EQ(summaries_[problem_.node("b")].room, 0);
+}
+
+// The pods that wait for GPUs request 7 cores and 4 GiB for what is 2.5 GPUs, counted as 2.
+TEST_F(SummariesOfNodes, CountRoomOnDevicesThatLacksCpuOrMemoryForTypicalPods) {
+  const test::Case cluster(R"("nodes":[{"name":"a","gpus":{"count":4}}],"pods":[
+      {"name":"half","resources":{"cpu":"1","memory":"2Gi"},"gpu":{"fraction":0.5}},
+      {"name":"two","resources":{"cpu":"6","memory":"2Gi"},"gpu":{"count":2}}])");
+  Indexed<PodClassIndex, std::int64_t> each(cluster->pod_classes.size(), 0);
+  for (const Pod& pod : cluster->pods) each[pod.pod_class] = 1;
+  const TypicalRequest typical(*cluster, each);
+  constexpr Amount kGibibyte = 1 << 30;
+  EXPECT_EQ(typical.lacking(2'000, 7'000, 4 * kGibibyte), 0);
+  EXPECT_EQ(typical.lacking(2'000, 3'500, 4 * kGibibyte), 1'000);
+  EXPECT_EQ(typical.lacking(2'000, 7'000, 1 * kGibibyte), 1'500);
+  EXPECT_EQ(typical_.lacking(2'000, 0, 0), 0);
+}
 
 }  // namespace
 }  // namespace muster::placement

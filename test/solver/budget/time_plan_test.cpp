@@ -81,6 +81,14 @@ TEST(TimePlan, GivesGreedyLittleUnlessItHasNoTimeForMore) {
   EXPECT_DOUBLE_EQ(evicting.greedy.more_ms, 3'000 - 130) << "victims that turn out needless are another end";
 }
 
+// Another one at the same time, which may come too late, has as much time.
+TEST(TimePlan, GivesWhatIsBesideASingleStartAsMuchTime) {
+  const TimePlan plan = make_time_plan(size_of(90'000, 10'000), kLearnt, {.ms = 400});
+  ASSERT_EQ(plan.greedy.starts, 1);
+  EXPECT_FALSE(plan.greedy.first_alone);
+  EXPECT_EQ(plan.greedy.more_ms, plan.greedy.first_ms);
+}
+
 TEST(TimePlan, AllotsNoMoreThanTheBudget) {
   for (const double ms : {1.0, 50.0, 200.0, 1'000.0, 10'000.0, 100'000.0})
     for (const InstanceSize& size : {size_of(10, 2), size_of(9'000, 1'000), size_of(90'000, 10'000, 5'000, 4'000)})
