@@ -262,7 +262,7 @@ std::vector<Forecast> forecasts() {
   };
   const NeedTuning& needs = kTuning.needs;
   const double all = kTuning.forecast.margin;
-  const double alike = needs.first_plan_us, occupied = needs.first_plan_occupied_us;
+  const double alike = needs.first_plan_us, occupied = alike;
   return {
       {"greedy's first start, no pod may leave", "us per pod", needs.greedy_start_us, of_greedy(false)},
       {"greedy's first start, pods may leave", "us per pod", needs.greedy_start_us, of_greedy(true)},

@@ -31,16 +31,19 @@ inline const std::vector<QualityCase>& quality_cases() {
        {{200, 1, 0.53}, {1'000, 0.4, 0.53}, {10'000, 0.1, 0.38}}},
       {"openb-half",
        "import openb --gangs 64 --falling-sizes --occupy 0.5 --load 1.5 --place-only",
-       {{1'000, 1.5, 1.98}, {10'000, 0.8, 1.33}}},
+       {{1'000, 0.5, 1.98}, {10'000, 0.3, 1.33}}},
       {"openb8-empty",
        "import openb --tile 8 --gangs 64 --falling-sizes --load 1.2 --place-only",
        {{1'000, 1, 0.87}, {10'000, 0.3, 0.79}}},
       {"openb8-half",
        "import openb --tile 8 --gangs 64 --falling-sizes --occupy 0.5 --load 1.5 --place-only",
-       {{1'000, 4, 3.66}, {10'000, 1.5, 3.66}}},
+       {{1'000, 1.6, 3.66}, {10'000, 0.5, 3.66}}},
+      {"openb80-half",
+       "import openb --tile 80 --gangs 64 --falling-sizes --occupy 0.5 --load 1.5 --place-only",
+       {{10'000, 1.6}}},
       {"synth",
        "generate --preset synth --nodes 10000 --load 1.2 --place-only",
-       {{200, 0.3, 0.13}, {1'000, 0.2, 0.13}}},
+       {{200, 0.2, 0.13}, {1'000, 0.2, 0.13}}},
       {"contended", "generate --preset contended", {{1'000, 2}, {10'000, 0.5}}}};
   return cases;
 }

@@ -19,7 +19,7 @@ namespace muster {
 struct TimeParts {
   double aside = 0.1;     // a quick attempt beside the main one: priced columns first, relief, reasons
   double glimpse = 0.03;  // the search before the MILP engine
-  double side = 0.3;      // what the main stage begins with: more starts, oldest first, samples, branches, pricing
+  double side = 0.3;      // what the main stage begins with: more starts, oldest first, branches, pricing
   double half = 0.5;      // preparing: what takes longer is given up; without a clock also CBC on one level
   double main = 0.7;      // an engine or a pass that another one follows
   double most = 0.9;      // a stage that leaves the rest for what ends it, or for others that find little
@@ -41,10 +41,9 @@ struct ForecastTuning {
 // What the engines need, for clusters that are too large to finish everything. An item is a pod or a node.
 struct NeedTuning {
   double greedy_start_us = 10;  // per pod, for greedy's first start; then learnt. 0.5 to 2.5, 11 to 83 with evictions
-  double first_plan_us = 5;     // per item: the MILP engine's first better plan; then learnt. 5.0 to 7.2
-  double first_plan_occupied_us = 14;  // the same if most nodes differ by what runs on them; 8.8 to 17
-  double choice_us = 400;  // per item: choosing beside greedy, until it has a better plan; then learnt. 220 to 530
-  double gain_times = 10;  // first plans: for 90 % of its gain if nodes differ; measured 5, alike nodes 1
+  double first_plan_us = 5;     // per item: the MILP engine's first better plan; then learnt. 3 to 7
+  double choice_us = 400;       // per item: choosing beside greedy, until it has a better plan; then learnt. 220 to 530
+  double gain_times = 10;       // first plans: for 90 % of its gain if nodes differ; measured 5, alike nodes 1
 };
 
 // From which size a problem is treated differently, and limits of counted work.
@@ -86,17 +85,28 @@ struct PricingTuning {
 
 // Column generation, over kinds of nodes and over blocks of them.
 struct GenerationTuning {
-  double smoothing = 0.4;        // weight of the best known prices in those that are priced at
-  double penalty = 1'000;        // of a gang too few in a branch, in multiples of what is to be gained
-  int counted_branches = 16;     // of one level without a clock
-  double smaller_part = 0.9;     // of the summed capacity, if all pods fit into the whole of it
-  std::size_t blocks = 200;      // of nodes that nearly all differ
-  std::size_t sampled = 2;       // nodes of each block in its sample
-  std::size_t rough_blocks = 4;  // divisor of the number of blocks in the first, rough sample
-  double sample_gap = 0.01;      // relative, at which prices of a sample are good enough
-  std::size_t fill_shards = 4;   // independent parts of a fill, with any number of threads; with 8, 0.14 % is lost
-  int fill_every = 3;            // rounds of blocks between two fills of all nodes
-  std::size_t most_fills = 3;    // of a sample, that the whole begins with
+  double smoothing = 0.4;     // weight of the best known prices in those that are priced at
+  double penalty = 1'000;     // of a gang too few in a branch, in multiples of what is to be gained
+  int counted_branches = 16;  // of one level without a clock
+  double smaller_part = 0.9;  // of the summed capacity, if all pods fit into the whole of it
+  std::size_t blocks = 200;   // of nodes that nearly all differ
+};
+
+// Multipliers of two resources, at which all nodes of a kind are priced together; and plans at known prices. By half
+// occupied clusters of 1,200 to 97,000 nodes of OpenB.
+struct GridTuning {
+  std::size_t first = 32, second = 8;  // multipliers of the scarcest resource, and of the next one, 0 among them
+  double most = 4;                     // the largest, in multiples of the mean price of pods by what they use
+  double range = 1'000;                // from the smallest above 0 to the largest
+  std::size_t blocks = 8;              // of nodes in the master; 4 to 32, with more a round costs more
+  std::size_t sampled = 4'000;         // rooms that are priced until prices are good, then all; 1,000 are too few
+  double smoothing = 0.75;             // weight of the best known prices in those that are priced at; 0.4 to 0.9
+  double gap = 0.002;                  // relative, at which prices are good enough for a plan
+  std::size_t renewals = 60;  // of prices while nodes are filled; with 16, 0.5 % is lost, with 250 no more gained
+  double response = 0.2;      // power of what is left over what was expected, in a price; 0.1 to 0.3
+  double stalled = 0.01;      // of the gap: blocks that gain less in a round get contents by rooms; 0.003 to 0.03
+  std::size_t shards = 2;     // independent parts of a fill, with any number of threads; with 8, 0.14 % is lost
+  std::size_t tried = 4;      // larger and smaller multipliers each, at which a node's content is tried
 };
 
 // The MILP engine beyond pricing.
@@ -126,7 +136,6 @@ struct BoundTuning {
 // Choices of places and victims. By the levels of 52 contended and full clusters of 12 to 100 nodes and of the plans of
 // test/golden; no ranges were recorded unless said.
 struct HeuristicsTuning {
-  double first_tier = 0.97;    // of the free devices: the oldest gangs that fit up to there come first
   std::size_t promising = 64;  // nodes that are examined for victims of one pod
   std::size_t tried = 24;      // of them, the cheapest, if victims have to be moved; also ways to bring a pod back
   std::size_t enough = 16;     // nodes to clear, or domains of an affinity, after which others are passed over; with
@@ -179,6 +188,7 @@ struct Tuning {
   ListingTuning listing;
   PricingTuning pricing;
   GenerationTuning generation;
+  GridTuning grid;
   MilpTuning milp;
   SlotTuning slots;
   BoundTuning bounds;

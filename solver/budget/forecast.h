@@ -98,7 +98,7 @@ class EngineForecast {
   std::array<LearntRate, 2> start_{LearntRate(kNanoseconds * kTuning.needs.greedy_start_us),
                                    LearntRate(kNanoseconds* kTuning.needs.greedy_start_us)};
   std::array<LearntRate, 2> plan_{LearntRate(kNanoseconds * kTuning.needs.first_plan_us),
-                                  LearntRate(kNanoseconds* kTuning.needs.first_plan_occupied_us)};
+                                  LearntRate(kNanoseconds* kTuning.needs.first_plan_us)};
   LearntRate choice_{kNanoseconds * kTuning.needs.choice_us};
 };
 

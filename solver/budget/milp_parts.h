@@ -7,10 +7,9 @@ namespace muster {
 
 // Parts in 0 .. 1.
 struct BlockParts {
-  double rough_sample = kTuning.parts.side;  // pricing a rough sample of the nodes, for a first plan
-  double sample = kTuning.parts.side;        // pricing a finer one
-  double round = kTuning.parts.most;         // one call of column generation over all blocks
-  double plans = kTuning.parts.aside;        // of the time since the last plan: making plans of its solutions
+  double grids = kTuning.parts.main;   // pricing on grids of multipliers
+  double round = kTuning.parts.most;   // one call of column generation over all blocks
+  double plans = kTuning.parts.aside;  // of the time since the last plan: making plans of its solutions
 };
 
 struct MilpParts {

@@ -100,9 +100,8 @@ bool has_integral_objective(const lp::Milp& milp) {
 }
 
 std::vector<double> with_rounded_integers(const lp::Milp& milp, std::vector<double> x) {
-  for (std::size_t column = 0; column < x.size(); ++column) {
+  for (std::size_t column = 0; column < x.size(); ++column)
     if (milp.is_integer[column] != 0) x[column] = std::round(x[column]);
-  }
   return x;
 }
 
@@ -447,6 +446,7 @@ GrowingLp::GrowingLp(const lp::Milp& milp) : implementation_(std::make_unique<Im
   const CoinArrays arrays(milp);
   ClpSimplex& simplex = implementation_->simplex;
   simplex.setLogLevel(0);
+  simplex.scaling(0);  // the models have coefficients of similar size; a fifth faster on masters of grids
   simplex.loadProblem(milp.columns(), milp.rows(), milp.column_begin.data(), milp.entry_row.data(),
                       milp.entry_value.data(), arrays.lower.data(), arrays.upper.data(), arrays.cost.data(),
                       arrays.row_lower.data(), arrays.row_upper.data());

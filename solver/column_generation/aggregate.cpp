@@ -55,7 +55,9 @@ std::vector<AggregateSupply> aggregates_of(const Problem& problem, const formula
 
 // Rows of a part of one aggregate, and its columns. Amounts are in thousandths of the aggregate's total, devices in
 // devices.
-void add_aggregate(const RestrictedMaster& sub, const AggregateSupply& aggregate, double part, DemandSide& side) {
+using PodColumns = std::vector<std::pair<std::size_t, formulation::DemandIndex>>;
+void add_aggregate(const RestrictedMaster& sub, const AggregateSupply& aggregate, double part, DemandSide& side,
+                   PodColumns& columns) {
   const Problem& problem = sub.configuration_input.problem;
   const NodeClass& node_class = problem.node_classes[sub.supply.rooms[aggregate.room].node_class];
   lp::Milp& milp = side.milp;
@@ -80,14 +82,14 @@ void add_aggregate(const RestrictedMaster& sub, const AggregateSupply& aggregate
       const auto units = static_cast<double>(share_units(pod_class, node_class));
       entries.push_back({shared_row, pod_class.gpu.devices * units / capacity});
     }
-    milp.add_column({0, 0, most, false}, entries);
+    columns.emplace_back(milp.add_column({0, 0, most, false}, entries), d);
   }
 }
 
 cbc::MilpAnswer solve_aggregate(const RestrictedMaster& sub, const PricingTask& task,
                                 const std::vector<AggregateSupply>& aggregates, double part, DemandSide side,
-                                cbc::Backend& backend) {
-  for (const AggregateSupply& aggregate : aggregates) add_aggregate(sub, aggregate, part, side);
+                                cbc::Backend& backend, PodColumns& columns) {
+  for (const AggregateSupply& aggregate : aggregates) add_aggregate(sub, aggregate, part, side, columns);
   cbc::MilpRequest request;
   request.relax = true;
   request.deadline = task.deadline.end();
@@ -105,18 +107,21 @@ bool has_prices(const RestrictedMaster& sub, const std::vector<double>& whole_pr
 
 }  // namespace
 
-std::vector<double> aggregate_prices(const RestrictedMaster& sub, const PricingTask& task, cbc::Backend& backend) {
+AggregatePrices aggregate_prices(const RestrictedMaster& sub, const PricingTask& task, cbc::Backend& backend) {
   const DemandSide side(sub, task);
   const std::vector<AggregateSupply> aggregates =
       aggregates_of(sub.configuration_input.problem, sub.demand, sub.supply);
-  std::vector<double> price;
+  AggregatePrices result;
   for (const double part : {1.0, kTuning.generation.smaller_part}) {
-    const cbc::MilpAnswer answer = solve_aggregate(sub, task, aggregates, part, side, backend);
-    if (answer.status != cbc::SolveStatus::kOptimal) return price;
-    price = side.whole_prices(answer.row_price);
-    if (has_prices(sub, price)) break;
+    PodColumns columns;
+    const cbc::MilpAnswer answer = solve_aggregate(sub, task, aggregates, part, side, backend, columns);
+    if (answer.status != cbc::SolveStatus::kOptimal) return result;
+    result.price = side.whole_prices(answer.row_price);
+    result.asked.assign(sub.demand.classes.size(), 0.0);
+    for (const auto& [column, demand] : columns) result.asked[demand.value()] += answer.x[column];
+    if (has_prices(sub, result.price)) break;
   }
-  return price;
+  return result;
 }
 
 std::vector<double> prices_of_pods(const RestrictedMaster& sub, const PricingTask& task,

@@ -13,11 +13,16 @@
 
 namespace muster::column_generation {
 
-// Prices of the formulation's rows from an LP relaxation with, for each class of rooms (zone, memory of a device, idle
-// devices) and each demand class that fits there, a column "pods of it there", and rows for the total capacity of the
-// class. If all demand fits into the sums, nothing is scarce and pods have no price; then the LP is solved again with
-// reduced sums. Empty: the time was up. Cost: one or two LPs whose size does not depend on the number of nodes.
-std::vector<double> aggregate_prices(const RestrictedMaster& sub, const PricingTask& task, cbc::Backend& backend);
+struct AggregatePrices {
+  std::vector<double> price;  // of the formulation's rows; empty: the time was up
+  std::vector<double> asked;  // by DemandIndex: pods that are placed
+};
+
+// From an LP relaxation with, for each class of rooms (zone, memory of a device, idle devices) and each demand class
+// that fits there, a column "pods of it there", and rows for the total capacity of the class. If all demand fits into
+// the sums, nothing is scarce and pods have no price; then the LP is solved again with reduced sums. Cost: one or two
+// LPs whose size does not depend on the number of nodes.
+AggregatePrices aggregate_prices(const RestrictedMaster& sub, const PricingTask& task, cbc::Backend& backend);
 
 // Prices of all rows for known prices of pods (by DemandIndex, in units of the task's expression): those of the LP in
 // which pods are not placed but bought. Empty: the time was up. Cost: one LP of the demand's size.

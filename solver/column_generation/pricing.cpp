@@ -223,8 +223,6 @@ Pricing::Content Pricing::within_counts(const std::vector<double>& price, const 
   std::vector<double> remaining(items_.size());
   for (std::size_t i = 0; i < items_.size(); ++i) {
     remaining[i] = items_[i].devices == 1 ? items_[i].most : 0;  // pods of several devices are put down afterwards
-    if (left_ != nullptr)
-      remaining[i] = std::min(remaining[i], static_cast<double>((*left_)[items_[i].demand.value()]));
     if (items_[i].size > 0 && items_[i].devices == 1) result.amount[i] = 0;
   }
   std::vector<std::int32_t> levels = partial_levels_;
@@ -292,7 +290,6 @@ void Pricing::bisect(std::size_t r, const std::vector<double>& price) {
 bool Pricing::may_put(std::size_t item, const std::vector<std::int64_t>& counts) const {
   const formulation::DemandClass& demand = in_.demand.classes[items_[item].demand];
   if (counts[item] >= room_.stock[item]) return false;
-  if (left_ != nullptr && counts[item] >= (*left_)[items_[item].demand.value()]) return false;
   const PodClass& pod_class = *items_[item].pod_class;
   if (pod_class.anti_affinity_owned.empty() && pod_class.anti_affinity_matched.empty()) return true;
   for (std::size_t other = 0; other < items_.size(); ++other)
@@ -622,27 +619,6 @@ Pricing::Result Pricing::quick(const std::vector<double>& price) {
   }
   multiplier_ = std::move(best);
   return sorted(std::move(result));
-}
-
-void Pricing::start_like(const Pricing& other) {
-  if (!stride_.empty() || other.stride_.empty() || resources_ != other.resources_) return;
-  multiplier_ = other.multiplier_;
-  stride_.assign(resources_.size(), kLargestStride);
-  is_over_.assign(resources_.size(), 0);
-}
-
-formulation::Configuration Pricing::fill(const std::vector<double>& price, const std::vector<std::int64_t>& left) {
-  std::vector<double> price_left = price;
-  for (const Item& item : items_)
-    if (left[item.demand.value()] <= 0) price_left[item.demand.value()] = 0;
-  std::fill(stock_price_.begin(), stock_price_.end(), 0.0);
-  left_ = &left;
-  dual(price_left);
-  sort_items(price_left);
-  Result result;
-  build(price_left, within_counts(price_left, last_), result);
-  left_ = nullptr;
-  return std::move(result.configurations[0]);
 }
 
 }  // namespace muster::column_generation

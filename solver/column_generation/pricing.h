@@ -30,11 +30,6 @@ class Pricing {
   // A limit and a configuration or two from a few steps around the multipliers of the last call: for prices that change
   // little from call to call. Cost: 10-40 us.
   Result quick(const std::vector<double>& price);
-  // Begins quick calls with the multipliers of a similar room, as far as the same resources may bind.
-  void start_like(const Pricing& other);
-  // A good configuration of no more than `left` pods of each demand class, at the multipliers of the last call. Cost:
-  // 10-20 us.
-  formulation::Configuration fill(const std::vector<double>& price, const std::vector<std::int64_t>& left);
 
  private:
   struct Item {
@@ -130,8 +125,7 @@ class Pricing {
   std::vector<double> stock_price_;  // by item: multipliers of "no more pods than there are"
   std::vector<Bundle> bundles_;      // of this call
   std::size_t scarce_ = 0;           // position in resources_ of the one with the largest multiplier x room
-  std::vector<std::size_t> by_bulk_, by_density_;    // items, in the orders in which they are put down
-  const std::vector<std::int64_t>* left_ = nullptr;  // by DemandIndex, while `fill` runs
+  std::vector<std::size_t> by_bulk_, by_density_;  // items, in the orders in which they are put down
   Content last_;
   std::vector<double> used_;  // of resources_, by last_
 };

@@ -16,6 +16,9 @@
 #include "solver/column_generation/aggregate.h"
 #include "solver/column_generation/block_generation.h"
 #include "solver/column_generation/column_generation.h"
+#include "solver/column_generation/grid_fill.h"
+#include "solver/column_generation/grid_generation.h"
+#include "solver/column_generation/grids.h"
 #include "solver/column_generation/restricted_master.h"
 #include "solver/engine/choice_stage.h"
 #include "solver/engine/milp_passes.h"
@@ -386,8 +389,11 @@ class Engine {
       for (double& price : pods) price /= divisor;
       if (!pods.empty()) whole_.stability_center = column_generation::prices_of_pods(whole_, task, pods, backend_);
     }
-    is_recalled_ = !whole_.stability_center.empty();
-    if (!is_recalled_) whole_.stability_center = column_generation::aggregate_prices(whole_, task, backend_);
+    const bool is_recalled = !whole_.stability_center.empty();
+    if (is_recalled) return;
+    column_generation::AggregatePrices first = column_generation::aggregate_prices(whole_, task, backend_);
+    whole_.stability_center = std::move(first.price);
+    first_asked_ = std::move(first.asked);
   }
 
   void remember_prices(std::size_t i, double divisor) const {
@@ -403,52 +409,53 @@ class Engine {
     options_.memory->keep(problem_, whole_.demand, ids_[i], pods);
   }
 
-  // For too many rooms for a master with a row for each. First with a sample of them, for good prices soon; then with
-  // all, making plans on the way. `on_limit` receives each dual bound and returns whether the incumbent is near it.
+  // True: the incumbent is near the bound, or the time is up.
+  bool improve_on_grids(PricingTask task, const std::function<bool(double)>& on_limit) {
+    grids_ = column_generation::make_grids(whole_);
+    const auto begun = Deadline::Clock::now();
+    take_fill(task, first_asked_);
+    // Ends early enough to leave time for such a plan at the last prices, and a little more.
+    task.deadline = until_kept(options_.parts.blocks.grids, Deadline::Clock::now() - begun + slowest_take_);
+    column_generation::GridPrices priced = column_generation::price_on_grids(
+        whole_, grids_, task, backend_,
+        [&](const column_generation::GridPrices& now) { return on_limit(now.dual_bound); });
+    if (!priced.defect.empty()) outcome_.defects.push_back(priced.defect);
+    if (on_limit(priced.dual_bound)) return true;
+    take_fill(task, priced.asked);
+    if (priced.asked.empty() || on_limit(priced.dual_bound) || options_.deadline.passed()) return true;
+    blocks_ = column_generation::make_blocks(whole_, options_.most_blocks);
+    blocks_.points = std::move(priced.points);
+    return false;
+  }
+
+  // A plan at the present prices that places what is asked for, by DemandIndex; empty: it is not known.
+  void take_fill(PricingTask task, const std::vector<double>& asked) {
+    if (asked.empty() || whole_.stability_center.empty() || options_.deadline.left() < slowest_take_) return;
+    task.deadline = options_.deadline;
+    FormulationSolution solution =
+        whole_.formulation->round(whole_.formulation->model().build(task.expression, task.sign).upper);
+    solution.configurations = column_generation::fill_on_grids(whole_, grids_, task, whole_.stability_center, asked);
+    if (!solution.configurations.empty()) take(solution, whole_.pool.configurations());
+  }
+
+  // A part of the time left, or what is left but `kept`, whichever ends first.
+  Deadline until_kept(double part, Deadline::Clock::duration kept) const {
+    if (options_.deadline.is_deterministic()) return options_.deadline.part(part);
+    return Deadline(std::min(options_.deadline.after(part), options_.deadline.end() - kept), false);
+  }
+
+  // For too many rooms for a master with a row for each. First on grids of multipliers, for good prices and a good plan
+  // soon; then with the configurations of all rooms, making plans on the way. `on_limit` receives each dual bound and
+  // returns whether the incumbent is near it.
   void improve_by_blocks(const LinearExpression& expression, int sign, const std::function<bool(double)>& on_limit) {
     PricingTask task{expression, sign, options_.deadline, options_.threads};
-    const auto is_near = [](double gap) {
-      return [gap](const Priced& now) { return now.dual_bound - now.value <= gap * std::abs(now.dual_bound); };
-    };
-    const auto price_sample = [&](Blocks& sample, double share, double gap) {
-      task.deadline = options_.deadline.part(share);
-      column_generation::price_blocks(whole_, sample, task, backend_, is_near(gap));
-    };
-    if (blocks_.blocks.empty()) {
-      blocks_ = column_generation::make_blocks(whole_, options_.most_blocks);
-      const std::size_t rooms = whole_.supply.rooms.size(), sampled = options_.sampled_rooms;
-      if (rooms > sampled * blocks_.blocks.size()) {
-        const Blocks few =
-            column_generation::make_blocks(whole_, options_.most_blocks / kTuning.generation.rough_blocks + 1);
-        Blocks rough = column_generation::sample_of(whole_, few, sampled);
-        if (!is_recalled_) price_sample(rough, options_.parts.blocks.rough_sample, kTuning.generation.sample_gap);
-        task.deadline = options_.deadline;
-        column_generation::start_like(whole_, rough, few, task);
-        if (task.deadline.passed()) return;
-        const Priced filled = column_generation::fill_blocks(whole_, blocks_, task, backend_);
-        if (on_limit(filled.dual_bound)) return;
-        if (!filled.x.empty())
-          take(column_generation::disaggregate(whole_, blocks_, filled.x), whole_.pool.configurations());
-      }
-      if (rooms > 2 * sampled * blocks_.blocks.size()) {  // else the sample is most of them
-        Blocks sample = column_generation::sample_of(whole_, blocks_, sampled);
-        price_sample(sample, options_.parts.blocks.sample, kTuning.generation.sample_gap);
-        task.deadline = options_.deadline;
-        column_generation::adopt_sample(whole_, sample, blocks_, task);
-        if (task.deadline.passed()) return;
-      }
-    }
+    if (blocks_.blocks.empty() && improve_on_grids(task, on_limit)) return;
     using Clock = Deadline::Clock;
     const auto times = [](double factor, Clock::duration time) {
       return std::chrono::duration_cast<Clock::duration>(factor * time);
     };
     // Ends early enough to leave time for a plan of the last solution.
-    const Clock::duration kept = times(kTuning.forecast.margin, slowest_take_);
-    task.deadline =
-        options_.deadline.is_deterministic()
-            ? options_.deadline.part(options_.parts.blocks.round)
-            : Deadline(std::min(options_.deadline.after(options_.parts.blocks.round), options_.deadline.end() - kept),
-                       false);
+    task.deadline = until_kept(options_.parts.blocks.round, times(kTuning.forecast.margin, slowest_take_));
     Clock::time_point next = Clock::now();
     double dealt = -lp::kInfinity;
     const auto deal = [&](const Priced& now) {
@@ -462,11 +469,12 @@ class Engine {
     const Clock::time_point opened = Clock::now();
     if (options_.deadline.left() < slowest_opening_ + slowest_take_) return;
     bool is_open = false;
-    const Priced priced = column_generation::price_blocks(whole_, blocks_, task, backend_, [&](const Priced& now) {
-      if (!std::exchange(is_open, true)) slowest_opening_ = std::max(slowest_opening_, Clock::now() - opened);
-      if (options_.deadline.is_deterministic() || Clock::now() >= next) deal(now);
-      return on_limit(now.dual_bound);
-    });
+    const Priced priced =
+        column_generation::price_blocks(whole_, blocks_, grids_, task, backend_, [&](const Priced& now) {
+          if (!std::exchange(is_open, true)) slowest_opening_ = std::max(slowest_opening_, Clock::now() - opened);
+          if (options_.deadline.is_deterministic() || Clock::now() >= next) deal(now);
+          return on_limit(now.dual_bound);
+        });
     if (!priced.defect.empty()) outcome_.defects.push_back(priced.defect);
     if (!on_limit(priced.dual_bound)) deal(priced);
   }
@@ -609,9 +617,10 @@ class Engine {
   std::size_t proven_ = 0;             // levels, from the first on, of the plan that it has started from
   bool is_formulated_;                 // as nothing is held yet
   Blocks blocks_;
+  std::vector<column_generation::MultiplierGrid> grids_;
   QueueBounds bounds_;
-  bool is_recalled_ = false;      // the first prices are those of a cycle before
-  bool knows_incumbent_ = false;  // the pool has its contents
+  std::vector<double> first_asked_;  // by DemandIndex: pods that fit by sums; empty: not known
+  bool knows_incumbent_ = false;     // the pool has its contents
   std::optional<WholeModel> all_nodes_;
   Repair repair_;
   Columns columns_ = Columns::kPriced;

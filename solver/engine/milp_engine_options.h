@@ -28,9 +28,9 @@ struct MilpEngineOptions {
   std::size_t most_states = kTuning.listing.most_states, most_columns = kTuning.listing.most_columns;
   // What may be given to CBC whole, if it cannot be listed: integer columns of a model of all nodes.
   std::size_t most_node_columns = kTuning.listing.most_columns;
-  // With more rooms than that, blocks of them are priced, about so many; first with a sample of each, if it is small.
+  // With more rooms than that, blocks of them are priced, about so many.
   std::size_t most_rooms = kTuning.size.many_kinds;
-  std::size_t most_blocks = kTuning.generation.blocks, sampled_rooms = kTuning.generation.sampled;
+  std::size_t most_blocks = kTuning.generation.blocks;
   MilpParts parts{};                    // of the time or work left, for each stage
   const lp::SumBounds* sums = nullptr;  // of the problem; outlives the call; null: not known
 };

@@ -38,7 +38,6 @@ engine::MilpEngineOptions in_blocks() {
   engine::MilpEngineOptions options = not_listed();
   options.most_rooms = 0;
   options.most_blocks = 2;
-  options.sampled_rooms = 1;
   return options;
 }
 engine::MilpEngineOptions all_nodes() {

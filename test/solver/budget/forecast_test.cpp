@@ -76,7 +76,7 @@ TEST(WritingForecast, LearnsOfLongLinesButNotOfTheReasonsInThem) {
 TEST(EngineForecast, BeginsWithTheTunedRatesAndLearnsEachKindByItself) {
   EngineForecast forecast;
   EXPECT_DOUBLE_EQ(forecast.first_plan(kLooks, false), 500);
-  EXPECT_DOUBLE_EQ(forecast.first_plan(kLooks, true), 1'400);
+  EXPECT_DOUBLE_EQ(forecast.first_plan(kLooks, true), 500);
   EXPECT_DOUBLE_EQ(forecast.greedy_start(kLooks, true), 1'000);
   forecast.learn_first_plan(kLooks, true, 3'000);
   forecast.learn_greedy_start(kLooks, true, 5'000);

@@ -45,14 +45,23 @@ struct Prices {
 // Three pods for two GPUs: one more GPU would be worth what a pod is.
 TEST(PricesInSum, AreWhatAPodIsWorthWhereDevicesAreScarce) {
   Prices prices(nodes_with({{"a", 1}, {"b", 1}}).pods("p", 3, 1));
-  const std::vector<double> price = aggregate_prices(prices.scene.sub, prices.task, prices.backend);
+  const std::vector<double> price = aggregate_prices(prices.scene.sub, prices.task, prices.backend).price;
   EXPECT_NEAR(prices.of("p-0", price), 1000, 1e-6);
+}
+
+// Two of three pods find a GPU, and both others a core.
+TEST(PricesInSum, TellWhatIsPlaced) {
+  Prices prices(nodes_with({{"a", 1}, {"b", 1}}).pods("p", 3, 1).pods("c", 2, R"("resources":{"cpu":1})"));
+  const std::vector<double> asked = aggregate_prices(prices.scene.sub, prices.task, prices.backend).asked;
+  ASSERT_EQ(asked.size(), 2U);
+  EXPECT_NEAR(asked[0] + asked[1], 4, 1e-6);
+  EXPECT_NEAR(asked[0], 2, 1e-6);
 }
 
 // Devices are scarce for pods that take all of one; the cores that others ask for are not.
 TEST(PricesInSum, AreNothingForPodsThatFindRoomAnyway) {
   Prices prices(nodes_with({{"a", 1}, {"b", 1}}).pods("p", 5, 1).pods("c", 2, R"("resources":{"cpu":1})"));
-  const std::vector<double> price = aggregate_prices(prices.scene.sub, prices.task, prices.backend);
+  const std::vector<double> price = aggregate_prices(prices.scene.sub, prices.task, prices.backend).price;
   EXPECT_NEAR(prices.of("p-0", price), 1000, 1e-6);
   EXPECT_NEAR(prices.of("c-0", price), 0, 1e-6);
 }
@@ -60,7 +69,7 @@ TEST(PricesInSum, AreNothingForPodsThatFindRoomAnyway) {
 // 19 halves of ten GPUs: all fit, so nothing is scarce. Nine tenths of the GPUs are nine, which are half a GPU short.
 TEST(PricesInSum, ComeFromSmallerSumsWhereAllFits) {
   Prices prices(nodes_with({{"a", 5}, {"b", 5}}).pods("p", 19, R"("gpu":{"fraction":0.5})"));
-  const std::vector<double> price = aggregate_prices(prices.scene.sub, prices.task, prices.backend);
+  const std::vector<double> price = aggregate_prices(prices.scene.sub, prices.task, prices.backend).price;
   EXPECT_NEAR(prices.of("p-0", price), 500, 1e-6);
 }
 

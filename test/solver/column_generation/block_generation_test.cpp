@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "solver/column_generation/grids.h"
 #include "test/solver/master_case.h"
 
 namespace muster::column_generation {
@@ -28,16 +29,18 @@ struct Generated {
         work(scene.formulated(LevelKind::kWork)),
         backend(MUSTER_BINARY),
         task{work, 1, test::no_deadline(), 100},
+        grids(make_grids(scene.sub)),
         blocks(make_blocks(scene.sub, most_blocks)) {}
 
   Priced price() {
-    return price_blocks(scene.sub, blocks, task, backend, [](const Priced&) { return false; });
+    return price_blocks(scene.sub, blocks, grids, task, backend, [](const Priced&) { return false; });
   }
 
   MasterCase scene;
   lp::LinearExpression work;
   cbc::Backend backend;
   PricingTask task;
+  std::vector<MultiplierGrid> grids;
   Blocks blocks;
 };
 
@@ -76,26 +79,16 @@ TEST(PriceBlocks, KnowThatADeviceIsNotSharedBeyondItsEnd) {
 
 TEST(PriceBlocks, CountNoMoreThanThereIs) { expect_limit(numbered_nodes({4, 5, 6}).pods("p", 7, 1), 7000); }
 
-// At no price at all each room is worth nothing, and each pod that some node could take all of its work: two of two
-// GPUs and seven of one, 2 x 2000 + 7 x 1000, though there are seven GPUs. Any prices give a bound.
-TEST(FillBlocks, GiveABoundAtAnyPricesAndOneColumnABlock) {
-  Generated g(numbered_nodes({3, 3, 1}).pods("two", 4, 2).pods("one", 7, 1), 2);
-  g.scene.sub.stability_center.assign(static_cast<std::size_t>(g.scene.sub.formulation->model().rows()), 0.0);
-  const Priced at_nothing = fill_blocks(g.scene.sub, g.blocks, g.task, g.backend);
-  EXPECT_NEAR(at_nothing.dual_bound, 11'000, 0.01);
-  EXPECT_FALSE(at_nothing.x.empty());
-  for (const Blocks::Block& block : g.blocks.blocks) {
-    double shares = 0;
-    for (const Blocks::Column& column : block.columns) shares += column.share;
-    EXPECT_EQ(shares, 1);
-  }
-}
-
-TEST(FillBlocks, HaveNothingToSayWithoutPrices) {
-  Generated g(numbered_nodes({3, 3, 1}).pods("p", 4, 2), 2);
-  const Priced priced = fill_blocks(g.scene.sub, g.blocks, g.task, g.backend);
-  EXPECT_TRUE(priced.x.empty());
-  EXPECT_EQ(priced.dual_bound, lp::kInfinity);
+// The relaxed node of 24 cores holds half a pod of 16 beside a whole one; its configurations do not.
+TEST(PriceBlocks, GoOnByRoomsWhereGridsFindNothingMore) {
+  test::Cluster cluster;
+  for (const char* name : {"a", "b", "c"}) cluster.node(name, 2, R"("resources":{"cpu":24,"memory":"64Gi"})");
+  Generated g(cluster.pods("p", 9, 1, R"("resources":{"cpu":16})"), 2);
+  EXPECT_FALSE(g.blocks.is_by_rooms);
+  const Priced priced = g.price();
+  EXPECT_TRUE(g.blocks.is_by_rooms);
+  EXPECT_GE(priced.dual_bound, 3000);
+  EXPECT_NEAR(priced.value, 3000, 1);
 }
 
 // Ten nodes alike, and a node of another kind, of which there are no columns.
@@ -107,10 +100,10 @@ struct Dealt : Generated {
                               {{formulation::DemandIndex(0), 2}},
                               {},
                               0});
-    blocks.blocks = {{{room}, {}, 1}};
+    blocks.blocks = {{{room}, {}}};
   }
   std::vector<std::pair<std::size_t, std::int64_t>> dealt(const std::vector<std::pair<std::uint32_t, double>>& shares) {
-    for (const auto& [choice, share] : shares) blocks.blocks[0].columns.push_back({{choice}, Blocks::kNoPoint, share});
+    for (const auto& [choice, share] : shares) blocks.blocks[0].columns.push_back({{choice}, share});
     const std::vector<double> x(static_cast<std::size_t>(scene.sub.formulation->model().columns()), 0.0);
     return disaggregate(scene.sub, blocks, x).configurations.at(0);
   }
@@ -127,17 +120,6 @@ TEST(DealBlocks, GiveEachColumnAsManyNodesAsItsShareSays) {
 TEST(DealBlocks, LeaveNodesAloneForWhichNothingIsChosen) {
   EXPECT_EQ(Dealt().dealt({{0, 0.5}, {Blocks::kEmpty, 0.5}}), (Chosen{{0, 5}}));
   EXPECT_EQ(Dealt().dealt({}), Chosen{});
-}
-
-// Four nodes of which a sample takes one, the third in size: it stands for four of three GPUs.
-TEST(SampleOf, StandsForAllRooms) {
-  Generated g(numbered_nodes({1, 2, 3, 30}).pods("p", 100, 1), 1);
-  Blocks sample = sample_of(g.scene.sub, g.blocks, 1);
-  ASSERT_EQ(sample.blocks.size(), 1U);
-  EXPECT_EQ(sample.blocks[0].rooms.size(), 1U);
-  EXPECT_EQ(sample.blocks[0].scale, 4);
-  const Priced priced = price_blocks(g.scene.sub, sample, g.task, g.backend, [](const Priced&) { return false; });
-  EXPECT_NEAR(priced.dual_bound, 12'000, 1);
 }
 
 }  // namespace

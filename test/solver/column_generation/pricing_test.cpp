@@ -82,34 +82,11 @@ TEST(Pricing, NoConfigurationIsWorthMoreThanTheLimit) {
 
 TEST(Pricing, NoConfigurationIsWorthMoreThanTheLimitOfAQuickCall) {
   std::int64_t calls = 0;
-  for_each_pricing(1500, [&](const auto& f, const auto& room, const auto& all, Pricing& pricing, const auto& price) {
-    const double best = best_reduced_profit(all, price);
-    EXPECT_GE(pricing.quick(price).dual_bound, best * (1 - 1e-9));
-    Pricing alike(f.configuration_input, room);
-    alike.start_like(pricing);
-    EXPECT_GE(alike.quick(price).dual_bound, best * (1 - 1e-9));
+  for_each_pricing(1500, [&](const auto&, const auto&, const auto& all, Pricing& pricing, const auto& price) {
+    EXPECT_GE(pricing.quick(price).dual_bound, best_reduced_profit(all, price) * (1 - 1e-9));
     ++calls;
   });
   EXPECT_GE(calls, 10000);
-}
-
-TEST(Pricing, FillsWithinWhatFitsAndWhatIsLeft) {
-  std::mt19937 random(7);
-  std::int64_t pods = 0;
-  for_each_pricing(
-      300, [&](const ExactFormulation& f, const auto&, const auto& all, Pricing& pricing, const auto& price) {
-        std::vector<std::int64_t> left;
-        for (const formulation::DemandClass& demand : f.demand.classes)
-          left.push_back(pick(random, 0, static_cast<int>(demand.count)));
-        const formulation::Configuration found = pricing.fill(price, left);
-        EXPECT_TRUE(
-            std::ranges::any_of(all, [&](const formulation::Configuration& c) { return c.counts == found.counts; }));
-        for (const auto& [demand, count] : found.counts) {
-          EXPECT_LE(count, left[demand.value()]);
-          pods += count;
-        }
-      });
-  EXPECT_GE(pods, 1000);
 }
 
 TEST(Configurations, AreNeverCalledTooManyWhereTheyAreNot) {

@@ -1,0 +1,154 @@
+#include "solver/column_generation/grid_fill.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <map>
+#include <random>
+#include <utility>
+
+#include "model/base/parallel.h"
+#include "model/base/require.h"
+#include "model/base/tuning.h"
+#include "solver/column_generation/grids.h"
+#include "solver/column_generation/node_content.h"
+
+namespace muster::column_generation {
+namespace {
+
+using formulation::Configuration, formulation::DemandIndex, formulation::ResidualClassIndex;
+
+// A few pods more or fewer than expected say nothing.
+constexpr double kFew = 3;
+constexpr std::size_t kNodesATask = 64;  // that one thread takes before it asks for more
+
+// One shard: its nodes take pods from its part of the demand.
+class GridFill {
+ public:
+  GridFill(const RestrictedMaster& sub, const std::vector<MultiplierGrid>& grids, std::vector<std::int64_t> left,
+           std::vector<double> asked)
+      : sub_(sub),
+        grids_(grids),
+        price_(grids.size()),
+        content_(sub, grids_, price_),
+        left_(std::move(left)),
+        asked_(std::move(asked)),
+        placed_(left_.size(), 0.0) {}
+
+  // `done`: part of the shard's nodes that is filled.
+  void renew_prices(const std::vector<double>& row_price, double done) {
+    for (std::size_t kind = 0; kind < grids_.size(); ++kind) {
+      price_[kind] = pod_prices(sub_, grids_[kind], row_price);
+      for (const DemandIndex d : grids_[kind].demands()) {
+        const double asked = asked_[d.value()];
+        const double ratio = (std::max(0.0, asked - placed_[d.value()]) + kFew) / (asked * (1 - done) + kFew);
+        price_[kind][d.value()] *= left_[d.value()] > 0 ? std::pow(ratio, kTuning.grid.response) : 0;
+      }
+      grids_[kind].set_prices(price_[kind]);
+    }
+    content_.reset();
+  }
+
+  Configuration fill(const RoomOnGrid& at) {
+    Configuration configuration = content_.make(at, left_);
+    for (const auto& [d, count] : configuration.counts) {
+      left_[d.value()] -= count;
+      placed_[d.value()] += count;
+    }
+    return configuration;
+  }
+
+ private:
+  const RestrictedMaster& sub_;
+  std::vector<MultiplierGrid> grids_;  // at this shard's prices
+  std::vector<std::vector<double>> price_;
+  NodeContent content_;
+  std::vector<std::int64_t> left_;  // by DemandIndex, as the following
+  std::vector<double> asked_, placed_;
+};
+
+// One entry a node.
+std::vector<RoomOnGrid> random_order(const formulation::Supply& supply, const std::vector<MultiplierGrid>& grids) {
+  std::vector<RoomOnGrid> order;
+  for (std::size_t kind = 0; kind < grids.size(); ++kind)
+    for (std::size_t at = 0; at < grids[kind].rooms().size(); ++at)
+      order.insert(order.end(), supply.rooms[grids[kind].rooms()[at]].nodes.size(), {kind, at});
+  std::mt19937_64 random(1);
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
+  return order;
+}
+
+}  // namespace
+
+ChosenConfigurations fill_on_grids(RestrictedMaster& sub, const std::vector<MultiplierGrid>& grids,
+                                   const PricingTask& task, const std::vector<double>& row_price,
+                                   const std::vector<double>& asked) {
+  MUSTER_REQUIRE(asked.size() == sub.demand.classes.size());
+  const std::vector<RoomOnGrid> order = random_order(sub.supply, grids);
+  const std::size_t shards = std::clamp<std::size_t>(order.size() / kTuning.grid.renewals, 1, kTuning.grid.shards);
+  std::vector<Configuration> filled(order.size());
+  std::atomic<bool> is_late = false;
+  parallel_for(shards, task.threads, [&](std::size_t shard) {
+    std::vector<std::int64_t> left;
+    std::vector<double> asked_here;
+    for (const DemandIndex d : sub.demand.classes.indices()) {
+      left.push_back((sub.demand.classes[d].count + static_cast<std::int64_t>((shard + d.value()) % shards)) /
+                     static_cast<std::int64_t>(shards));
+      asked_here.push_back(asked[d.value()] / static_cast<double>(shards));
+    }
+    GridFill fill(sub, grids, std::move(left), std::move(asked_here));
+    const std::size_t count = (order.size() + shards - 1 - shard) / shards;
+    const std::size_t step = count / kTuning.grid.renewals + 1;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (is_late || task.deadline.passed()) {
+        is_late = true;
+        return;
+      }
+      if (i % step == 0) fill.renew_prices(row_price, static_cast<double>(i) / static_cast<double>(count));
+      filled[i * shards + shard] = fill.fill(order[i * shards + shard]);
+    }
+  });
+  if (is_late) return {};
+  std::vector<std::map<std::size_t, std::int64_t>> chosen(sub.supply.rooms.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const ResidualClassIndex room = grids[order[i].kind].rooms()[order[i].position];
+    if (!filled[i].steps.empty()) ++chosen[room.value()][sub.pool.position(room, std::move(filled[i]))];
+  }
+  ChosenConfigurations result;
+  for (const std::map<std::size_t, std::int64_t>& of_room : chosen) result.emplace_back(of_room.begin(), of_room.end());
+  return result;
+}
+
+RoomContents contents_on_grids(const RestrictedMaster& sub, std::vector<MultiplierGrid>& grids, const PricingTask& task,
+                               const std::vector<double>& row_price,
+                               const Indexed<ResidualClassIndex, bool>& is_wanted) {
+  std::vector<RoomOnGrid> order;
+  for (std::size_t kind = 0; kind < grids.size(); ++kind)
+    for (std::size_t at = 0; at < grids[kind].rooms().size(); ++at)
+      if (is_wanted[grids[kind].rooms()[at]]) order.push_back({kind, at});
+  std::vector<std::vector<double>> price(grids.size());
+  parallel_for(grids.size(), task.threads, [&](std::size_t kind) {
+    price[kind] = pod_prices(sub, grids[kind], row_price);
+    grids[kind].set_prices(price[kind]);
+  });
+  std::vector<std::int64_t> left;
+  for (const formulation::DemandClass& demand : sub.demand.classes) left.push_back(demand.count);
+  RoomContents result(sub.supply.rooms.size());
+  std::atomic<bool> is_late = false;
+  parallel_for((order.size() + kNodesATask - 1) / kNodesATask, task.threads, [&](std::size_t part) {
+    NodeContent content(sub, grids, price);
+    for (std::size_t i = part * kNodesATask; i < std::min(order.size(), (part + 1) * kNodesATask); ++i) {
+      if (is_late || task.deadline.passed()) {
+        is_late = true;
+        return;
+      }
+      RoomContent& of_room = result[grids[order[i].kind].rooms()[order[i].position]];
+      of_room.dual_bound = content.dual_bound(order[i]);
+      of_room.configuration = content.make(order[i], left);
+    }
+  });
+  if (is_late) result.clear();
+  return result;
+}
+
+}  // namespace muster::column_generation
