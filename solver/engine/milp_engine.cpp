@@ -14,12 +14,9 @@
 #include "model/objective/level_bounds.h"
 #include "solver/cbc/mps.h"
 #include "solver/column_generation/aggregate.h"
-#include "solver/column_generation/block_generation.h"
 #include "solver/column_generation/column_generation.h"
-#include "solver/column_generation/grid_fill.h"
-#include "solver/column_generation/grid_generation.h"
-#include "solver/column_generation/grids.h"
 #include "solver/column_generation/restricted_master.h"
+#include "solver/engine/block_stage.h"
 #include "solver/engine/choice_stage.h"
 #include "solver/engine/milp_passes.h"
 #include "solver/engine/offers.h"
@@ -36,8 +33,7 @@
 namespace muster::engine {
 namespace {
 
-using column_generation::Blocks, column_generation::Priced, column_generation::PricingTask,
-    column_generation::RestrictedMaster;
+using column_generation::Priced, column_generation::PricingTask, column_generation::RestrictedMaster;
 using formulation::EvictionCandidates, formulation::Formulation, formulation::FormulationSolution, lp::LinearExpression;
 using Configurations = Indexed<formulation::ResidualClassIndex, std::vector<formulation::Configuration>>;
 
@@ -68,6 +64,9 @@ class Engine {
         no_candidates_(candidates.any ? formulation::no_candidates(problem_) : candidates),
         whole_(whole),
         is_formulated_(whole.formulation.has_value()),
+        blocks_({whole_, backend_, options_,
+                 [this](const FormulationSolution& solution) { take(solution, whole_.pool.configurations()); },
+                 [this] { return slowest_take_; }}),
         bounds_(queue_bounds(problem_, ClusterState(problem_, ClusterState::Releasing::kFreed))),
         repair_(setting, whole_.demand, bounds_),
         offers_(
@@ -307,10 +306,12 @@ class Engine {
     if (whole_.stability_center.size() != static_cast<std::size_t>(whole_.formulation->model().rows()))
       find_first_prices(task.level, {task.scaled, task.sign, soon, options_.threads}, divisor);
     if (has_blocks()) {
-      improve_by_blocks(task.scaled, task.sign, [&](double limit) {
+      const auto on_limit = [&](double limit) {
         tighten(task, limit);
         return is_solved(task);
-      });
+      };
+      for (std::string& defect : blocks_.improve(task.scaled, task.sign, first_asked_, on_limit))
+        outcome_.defects.push_back(std::move(defect));
       remember_prices(task.level, divisor);
       return;
     }
@@ -407,76 +408,6 @@ class Engine {
         pods[d.value()] = std::max(pods[d.value()], divisor * whole_.stability_center[row]);
       }
     options_.memory->keep(problem_, whole_.demand, ids_[i], pods);
-  }
-
-  // True: the incumbent is near the bound, or the time is up.
-  bool improve_on_grids(PricingTask task, const std::function<bool(double)>& on_limit) {
-    grids_ = column_generation::make_grids(whole_);
-    const auto begun = Deadline::Clock::now();
-    take_fill(task, first_asked_);
-    // Ends early enough to leave time for such a plan at the last prices, and a little more.
-    task.deadline = until_kept(options_.parts.blocks.grids, Deadline::Clock::now() - begun + slowest_take_);
-    column_generation::GridPrices priced = column_generation::price_on_grids(
-        whole_, grids_, task, backend_,
-        [&](const column_generation::GridPrices& now) { return on_limit(now.dual_bound); });
-    if (!priced.defect.empty()) outcome_.defects.push_back(priced.defect);
-    if (on_limit(priced.dual_bound)) return true;
-    take_fill(task, priced.asked);
-    if (priced.asked.empty() || on_limit(priced.dual_bound) || options_.deadline.passed()) return true;
-    blocks_ = column_generation::make_blocks(whole_, options_.most_blocks);
-    blocks_.points = std::move(priced.points);
-    return false;
-  }
-
-  // A plan at the present prices that places what is asked for, by DemandIndex; empty: it is not known.
-  void take_fill(PricingTask task, const std::vector<double>& asked) {
-    if (asked.empty() || whole_.stability_center.empty() || options_.deadline.left() < slowest_take_) return;
-    task.deadline = options_.deadline;
-    FormulationSolution solution =
-        whole_.formulation->round(whole_.formulation->model().build(task.expression, task.sign).upper);
-    solution.configurations = column_generation::fill_on_grids(whole_, grids_, task, whole_.stability_center, asked);
-    if (!solution.configurations.empty()) take(solution, whole_.pool.configurations());
-  }
-
-  // A part of the time left, or what is left but `kept`, whichever ends first.
-  Deadline until_kept(double part, Deadline::Clock::duration kept) const {
-    if (options_.deadline.is_deterministic()) return options_.deadline.part(part);
-    return Deadline(std::min(options_.deadline.after(part), options_.deadline.end() - kept), false);
-  }
-
-  // For too many rooms for a master with a row for each. First on grids of multipliers, for good prices and a good plan
-  // soon; then with the configurations of all rooms, making plans on the way. `on_limit` receives each dual bound and
-  // returns whether the incumbent is near it.
-  void improve_by_blocks(const LinearExpression& expression, int sign, const std::function<bool(double)>& on_limit) {
-    PricingTask task{expression, sign, options_.deadline, options_.threads};
-    if (blocks_.blocks.empty() && improve_on_grids(task, on_limit)) return;
-    using Clock = Deadline::Clock;
-    const auto times = [](double factor, Clock::duration time) {
-      return std::chrono::duration_cast<Clock::duration>(factor * time);
-    };
-    // Ends early enough to leave time for a plan of the last solution.
-    task.deadline = until_kept(options_.parts.blocks.round, times(kTuning.forecast.margin, slowest_take_));
-    Clock::time_point next = Clock::now();
-    double dealt = -lp::kInfinity;
-    const auto deal = [&](const Priced& now) {
-      if (now.x.empty() || now.value <= dealt || options_.deadline.left() < slowest_take_) return;
-      dealt = now.value;
-      const Clock::time_point start = Clock::now();
-      take(column_generation::disaggregate(whole_, blocks_, now.x), whole_.pool.configurations());
-      next = Clock::now() + times(1 / options_.parts.blocks.plans, Clock::now() - start);
-    };
-    // Blocks that are reused begin with all their columns, which must not take longer than the time left.
-    const Clock::time_point opened = Clock::now();
-    if (options_.deadline.left() < slowest_opening_ + slowest_take_) return;
-    bool is_open = false;
-    const Priced priced =
-        column_generation::price_blocks(whole_, blocks_, grids_, task, backend_, [&](const Priced& now) {
-          if (!std::exchange(is_open, true)) slowest_opening_ = std::max(slowest_opening_, Clock::now() - opened);
-          if (options_.deadline.is_deterministic() || Clock::now() >= next) deal(now);
-          return on_limit(now.dual_bound);
-        });
-    if (!priced.defect.empty()) outcome_.defects.push_back(priced.defect);
-    if (!on_limit(priced.dual_bound)) deal(priced);
   }
 
   // A worker that was stopped because its time was up is no defect; one that broke before is.
@@ -616,8 +547,7 @@ class Engine {
   std::optional<std::size_t> states_;  // of the list
   std::size_t proven_ = 0;             // levels, from the first on, of the plan that it has started from
   bool is_formulated_;                 // as nothing is held yet
-  Blocks blocks_;
-  std::vector<column_generation::MultiplierGrid> grids_;
+  BlockStage blocks_;
   QueueBounds bounds_;
   std::vector<double> first_asked_;  // by DemandIndex: pods that fit by sums; empty: not known
   bool knows_incumbent_ = false;     // the pool has its contents
@@ -628,9 +558,8 @@ class Engine {
   std::vector<std::int64_t> path_;  // what the levels so far are held at
   std::vector<double> relaxed_;     // the LP's last solution
   std::map<formulation::Terms, std::int64_t> held_;
-  Deadline::Clock::duration slowest_take_{};     // so far: what making a plan of a solution takes
-  Deadline::Clock::duration slowest_depth_{};    // and one step of a dive
-  Deadline::Clock::duration slowest_opening_{};  // and blocks until the first solution
+  Deadline::Clock::duration slowest_take_{};   // so far: what making a plan of a solution takes
+  Deadline::Clock::duration slowest_depth_{};  // and one step of a dive
   MilpOutcome outcome_;
   Offers offers_;
 };
