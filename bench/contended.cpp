@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -131,6 +132,13 @@ std::string worse_in(const std::vector<LevelId>& ids, const std::vector<Claim>& 
 
 struct Tally {
   int plans = 0, proven = 0, worse = 0, refused = 0;
+  // Parts of the budgets that were left when the plan came, and some level was not proven.
+  std::vector<double> unused;
+
+  double unused_on_average() const {
+    return unused.empty() ? 0 : std::accumulate(unused.begin(), unused.end(), 0.0) / static_cast<double>(unused.size());
+  }
+  double most_unused() const { return unused.empty() ? 0 : std::ranges::max(unused); }
 };
 
 // The plan's levels; none if it was refused. `shorter`: those of plans with a shorter budget.
@@ -158,6 +166,7 @@ std::optional<std::vector<Claim>> solve(const Instance& instance, const Judge& j
     ++tally.plans;
     tally.proven += is_proven ? 1 : 0;
     tally.worse += worse.empty() ? 0 : 1;
+    if (!open.empty()) tally.unused.push_back(std::max(0.0, 1 - answered.told_ms / std::stod(budget)));
     return levels;
   } catch (const std::exception& fault) {
     fmt::print("| {} | {} | FAULT: {} |\n", instance.name, budget, fault.what());
@@ -184,8 +193,10 @@ int run(const Arguments& arguments) {
     }
   }
   fmt::print(
-      "\n{} plans; every level down to `evicted` proven in {}; worse than a shorter budget's in {}; refused {}\n",
-      tally.plans, tally.proven, tally.worse, tally.refused);
+      "\n{} plans; every level down to `evicted` proven in {}; worse than a shorter budget's in {}; refused {}\n"
+      "budget left where some level is open: {:.1f} % on average, {:.1f} % at most\n",
+      tally.plans, tally.proven, tally.worse, tally.refused, 100 * tally.unused_on_average(),
+      100 * tally.most_unused());
   return tally.refused == 0 ? 0 : 1;
 }
 
