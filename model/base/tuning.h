@@ -102,7 +102,9 @@ struct GridTuning {
   std::size_t sampled = 4'000;         // rooms that are priced until prices are good, then all; 1,000 are too few
   double smoothing = 0.75;             // weight of the best known prices in those that are priced at; 0.4 to 0.9
   double gap = 0.002;                  // relative, at which prices are good enough for a plan
+  int idle = 20;                       // rounds without progress, after which only rounding is left
   std::size_t renewals = 60;  // of prices while nodes are filled; with 16, 0.5 % is lost, with 250 no more gained
+  double few = 3;             // pods more or fewer than expected, which say nothing
   double response = 0.2;      // power of what is left over what was expected, in a price; 0.1 to 0.3
   double stalled = 0.01;      // of the gap: blocks that gain less in a round get contents by rooms; 0.003 to 0.03
   std::size_t shards = 2;     // independent parts of a fill, with any number of threads; with 8, 0.14 % is lost

@@ -9,6 +9,7 @@
 
 #include "model/base/tuning.h"
 #include "solver/column_generation/demand_side.h"
+#include "solver/column_generation/lp_rounds.h"
 
 namespace muster::column_generation {
 namespace {
@@ -90,11 +91,7 @@ cbc::MilpAnswer solve_aggregate(const RestrictedMaster& sub, const PricingTask& 
                                 const std::vector<AggregateSupply>& aggregates, double part, DemandSide side,
                                 cbc::Backend& backend, PodColumns& columns) {
   for (const AggregateSupply& aggregate : aggregates) add_aggregate(sub, aggregate, part, side, columns);
-  cbc::MilpRequest request;
-  request.relax = true;
-  request.deadline = task.deadline.end();
-  request.work = task.deadline.work();
-  return backend.open_lp(side.milp, request);
+  return backend.open_lp(side.milp, relaxation_request(task.deadline));
 }
 
 // Whether the solution asks anything for any pod.
@@ -134,11 +131,7 @@ std::vector<double> prices_of_pods(const RestrictedMaster& sub, const PricingTas
       if (!rows.insert(row).second) continue;
       side.milp.add_column({-pods[d.value()], 0, lp::kInfinity, false}, {{side.row_of(row), -1}});
     }
-  cbc::MilpRequest request;
-  request.relax = true;
-  request.deadline = task.deadline.end();
-  request.work = task.deadline.work();
-  const cbc::MilpAnswer answer = backend.open_lp(side.milp, request);
+  const cbc::MilpAnswer answer = backend.open_lp(side.milp, relaxation_request(task.deadline));
   if (answer.status != cbc::SolveStatus::kOptimal) return {};
   return side.whole_prices(answer.row_price);
 }

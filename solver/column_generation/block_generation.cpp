@@ -12,6 +12,7 @@
 #include "solver/column_generation/demand_side.h"
 #include "solver/column_generation/grid_fill.h"
 #include "solver/column_generation/grids.h"
+#include "solver/column_generation/lp_rounds.h"
 
 namespace muster::column_generation {
 namespace {
@@ -37,10 +38,7 @@ class BlockGeneration {
   }
 
   Priced run(const OnRound& on_round) {
-    cbc::MilpRequest request;
-    request.relax = true;
-    request.deadline = task_.deadline.end();
-    request.work = task_.deadline.work();
+    const cbc::MilpRequest request = relaxation_request(task_.deadline);
     Priced priced;
     std::vector<double>& stability_center = sub_.stability_center;
     if (stability_center.size() != static_cast<std::size_t>(side_.whole.rows())) stability_center.clear();
@@ -58,7 +56,7 @@ class BlockGeneration {
       const std::vector<double> master = side_.whole_prices(answer.row_price);
       std::vector<double> price =
           stability_center.empty() ? master : between(stability_center, master, kTuning.generation.smoothing);
-      lp::Milp more = no_columns();
+      lp::Milp more = no_columns(side_.milp);
       double dual_bound = dual_bound_at(price, answer.row_price, more);
       const auto price_at_master = [&] {
         price = master;
@@ -81,8 +79,7 @@ class BlockGeneration {
       if (task_.deadline.passed()) break;
       answer = backend_.extend_lp(more, request);
     }
-    if (answer.status == cbc::SolveStatus::kFailed && Deadline::Clock::now() < request.deadline)
-      priced.defect = answer.message;
+    priced.defect = defect_of(answer, request);
     return priced;
   }
 
@@ -90,13 +87,6 @@ class BlockGeneration {
   struct RoomAt {
     std::size_t block, position;
   };
-
-  lp::Milp no_columns() const {
-    lp::Milp more;
-    more.row_lower.assign(static_cast<std::size_t>(side_.milp.rows()), 0);
-    more.row_upper = more.row_lower;
-    return more;
-  }
 
   // The solution: demand's columns at their places in the formulation, the blocks' shares in the blocks.
   void keep(const cbc::MilpAnswer& answer, Priced& priced) {

@@ -7,6 +7,7 @@
 
 #include "model/base/parallel.h"
 #include "model/base/tuning.h"
+#include "solver/column_generation/lp_rounds.h"
 #include "solver/column_generation/restricted_master.h"
 
 namespace muster::column_generation {
@@ -31,10 +32,7 @@ class Generation {
   }
 
   Priced run() {
-    cbc::MilpRequest request;
-    request.relax = true;
-    request.deadline = task_.deadline.end();
-    request.work = task_.deadline.work();
+    const cbc::MilpRequest request = relaxation_request(task_.deadline);
     Priced priced;
     std::vector<double>& stability_center = sub_.stability_center;
     if (stability_center.size() != static_cast<std::size_t>(milp_.rows())) stability_center.clear();
@@ -42,15 +40,15 @@ class Generation {
     if (is_smoothed) {
       for (formulation::ResidualClassIndex room : sub_.supply.rooms.indices())
         stability_center[static_cast<std::size_t>(sub_.formulation->capacity_row(room))] = 0;
-      lp::Milp more = no_columns();
+      lp::Milp more = no_columns(milp_);
       priced.dual_bound = dual_bound_at(stability_center, stability_center, kUsual, more) - constant();
       build();
     }
     cbc::MilpAnswer answer = backend_.open_lp(milp_, request);
-    for (int round = 0; answer.status == cbc::SolveStatus::kOptimal; ++round) {
+    while (answer.status == cbc::SolveStatus::kOptimal) {
       priced.x = answer.x;
       priced.value = answer.objective - constant();
-      lp::Milp more = no_columns();
+      lp::Milp more = no_columns(milp_);
       std::vector<double> price =
           is_smoothed ? between(stability_center, answer.row_price, kTuning.generation.smoothing) : answer.row_price;
       double best = dual_bound_at(price, answer.row_price, kQuick, more);
@@ -72,9 +70,7 @@ class Generation {
       if (task_.deadline.passed()) break;
       answer = backend_.extend_lp(more, request);
     }
-    // A worker that was stopped because its time was up is no defect; one that broke before is.
-    if (answer.status == cbc::SolveStatus::kFailed && Deadline::Clock::now() < request.deadline)
-      priced.defect = answer.message;
+    priced.defect = defect_of(answer, request);
     return priced;
   }
 
@@ -92,13 +88,6 @@ class Generation {
     }
     for (const auto& [column, least] : branch_.at_least)
       milp_.objective[static_cast<std::size_t>(column)] += branch_.penalty;
-  }
-
-  lp::Milp no_columns() const {
-    lp::Milp more;
-    more.row_lower.assign(static_cast<std::size_t>(milp_.rows()), 0);
-    more.row_upper = more.row_lower;
-    return more;
   }
 
   // The contribution of the penalties if nothing is lacking.

@@ -18,8 +18,6 @@ namespace {
 
 using formulation::Configuration, formulation::DemandIndex, formulation::ResidualClassIndex;
 
-// A few pods more or fewer than expected say nothing.
-constexpr double kFew = 3;
 constexpr std::size_t kNodesATask = 64;  // that one thread takes before it asks for more
 
 // One shard: its nodes take pods from its part of the demand.
@@ -41,7 +39,8 @@ class GridFill {
       price_[kind] = pod_prices(sub_, grids_[kind], row_price);
       for (const DemandIndex d : grids_[kind].demands()) {
         const double asked = asked_[d.value()];
-        const double ratio = (std::max(0.0, asked - placed_[d.value()]) + kFew) / (asked * (1 - done) + kFew);
+        const double few = kTuning.grid.few;
+        const double ratio = (std::max(0.0, asked - placed_[d.value()]) + few) / (asked * (1 - done) + few);
         price_[kind][d.value()] *= left_[d.value()] > 0 ? std::pow(ratio, kTuning.grid.response) : 0;
       }
       grids_[kind].set_prices(price_[kind]);

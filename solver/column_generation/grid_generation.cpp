@@ -12,6 +12,7 @@
 #include "model/base/tuning.h"
 #include "solver/column_generation/demand_side.h"
 #include "solver/column_generation/grids.h"
+#include "solver/column_generation/lp_rounds.h"
 
 namespace muster::column_generation {
 namespace {
@@ -19,7 +20,6 @@ namespace {
 using formulation::DemandIndex, formulation::ResidualClass, formulation::ResidualClassIndex;
 
 constexpr double kNothing = 1e-6;  // relative: a gain, or a share, that is rounding
-constexpr int kMostIdle = 20;      // rounds without progress, after which only rounding is left
 
 class GridGeneration {
  public:
@@ -30,10 +30,7 @@ class GridGeneration {
   }
 
   GridPrices run(const std::function<bool(const GridPrices&)>& on_round) {
-    cbc::MilpRequest request;
-    request.relax = true;
-    request.deadline = task_.deadline.end();
-    request.work = task_.deadline.work();
+    const cbc::MilpRequest request = relaxation_request(task_.deadline);
     GridPrices result;
     std::vector<double>& center = sub_.stability_center;
     if (center.size() != static_cast<std::size_t>(side_.whole.rows())) center.clear();
@@ -61,7 +58,7 @@ class GridGeneration {
       keep(answer, result);
       const double before = best;
       const std::vector<double> master = side_.whole_prices(answer.row_price);
-      lp::Milp more = no_columns();
+      lp::Milp more = no_columns(side_.milp);
       // After a round without any progress, at the master's own prices.
       const bool is_smoothed = idle % 2 == 0 && !center.empty();
       price_at(is_smoothed ? between(center, master, kTuning.grid.smoothing) : master, answer.row_price, more);
@@ -70,14 +67,13 @@ class GridGeneration {
       value = result.value;
       idle = has_gained ? 0 : idle + 1;
       const bool is_near = best - result.value <= kTuning.grid.gap * std::abs(best);
-      const bool is_done = is_near || more.columns() == 0 || idle > kMostIdle;
+      const bool is_done = is_near || more.columns() == 0 || idle > kTuning.grid.idle;
       if (on_round(result) || (is_done && stride_ == 1) || task_.deadline.passed()) break;
       if (is_done || (stride_ > 1 && sampling.passed())) price_all(answer.row_price, more);
       answer = backend_.extend_lp(more, request);
     }
     keep_points(result.points);
-    if (answer.status == cbc::SolveStatus::kFailed && Deadline::Clock::now() < request.deadline)
-      result.defect = answer.message;
+    result.defect = defect_of(answer, request);
     return result;
   }
 
@@ -138,13 +134,6 @@ class GridGeneration {
     points.of_room = Indexed<ResidualClassIndex, std::vector<std::size_t>>(sub_.supply.rooms.size());
     for (std::size_t b = 0; b < blocks_.size(); ++b)
       for (const std::size_t at : blocks_[b].positions) points.of_room[index_of(blocks_[b].kind, at)] = used[b];
-  }
-
-  lp::Milp no_columns() const {
-    lp::Milp more;
-    more.row_lower.assign(static_cast<std::size_t>(side_.milp.rows()), 0);
-    more.row_upper = more.row_lower;
-    return more;
   }
 
   // An upper bound of the LP over all contents, at `price`, or an estimate of it from every so many rooms; what a block
