@@ -36,10 +36,13 @@ std::int64_t shares_on(const PodClass& pod_class, const NodeClass& node_class, c
   return shares;
 }
 
+bool has_devices_for(const PodClass& pod_class, const AlikeNodes& alike) {
+  return pod_class.gpu.kind != GpuRequestKind::kWhole || alike.idle_devices >= pod_class.gpu.devices;
+}
+
+// Of nodes that have devices for it.
 std::int64_t copies_on(const PodClass& pod_class, const NodeClass& node_class, const NodeEnd& node,
                        const AlikeNodes& alike) {
-  const bool is_whole = pod_class.gpu.kind == GpuRequestKind::kWhole;
-  if (is_whole && alike.idle_devices < pod_class.gpu.devices) return 0;
   if (!pod_class.allowed[node.node_class.value()]) return 0;
   std::int64_t copies = kLargest;
   for (std::size_t r = 0; r < pod_class.request.size(); ++r) {
@@ -163,8 +166,10 @@ class SpreadOfClass {
 
   bool fits_on_one(const PodClass& pod_class, std::int64_t pods, Known& known) const {
     while (known.most_on_one < pods && known.looked_at < nodes_.size()) {
-      const AlikeNodes& alike = nodes_[known.looked_at++];
+      const AlikeNodes& alike = nodes_[known.looked_at];
+      if (!has_devices_for(pod_class, alike)) break;  // none after it, either
       known.most_on_one = std::max(known.most_on_one, copies_on(pod_class, alike));
+      ++known.looked_at;
     }
     return known.most_on_one >= pods;
   }
@@ -181,6 +186,7 @@ class SpreadOfClass {
     NodeClassIndex last_class = NodeClassIndex::none();
     std::int64_t* of_model = nullptr;
     for (const AlikeNodes& alike : nodes_) {
+      if (!has_devices_for(pod_class, alike)) break;  // none after it, either
       const NodeIndex node = alike.first;
       const std::int64_t each = copies_on(pod_class, alike);
       if (each == 0) continue;
@@ -208,7 +214,7 @@ class SpreadOfClass {
 
   const Problem& problem_;
   const FreeRoom& room_;
-  std::vector<AlikeNodes> nodes_;
+  std::vector<AlikeNodes> nodes_;  // by falling number of idle devices
   Indexed<PodClassIndex, Known> known_;
   std::int64_t steps_ = 0, steps_each_ = 0;  // so far, and for a class
 };
