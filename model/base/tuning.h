@@ -20,7 +20,7 @@ struct TimeParts {
   double aside = 0.1;     // a quick attempt beside the main one: priced columns first, relief, reasons
   double glimpse = 0.03;  // the search before the MILP engine
   double side = 0.3;      // what the main stage begins with: more starts, oldest first, branches, pricing
-  double half = 0.5;      // preparing: what takes longer is given up; without a clock also CBC on one level
+  double half = 0.5;      // preparing: what takes longer is given up; CBC on a part; without a clock, on one level
   double main = 0.7;      // an engine or a pass that another one follows
   double most = 0.9;      // a stage that leaves the rest for what ends it, or for others that find little
 };
@@ -118,6 +118,14 @@ struct MilpTuning {
   std::int64_t iteration_units = 200;  // of WorkLimit, of a simplex iteration on a model of any size
 };
 
+// Parts of a model around its LP relaxation (solver/choice/near_search.h). By contended clusters of 1,000 nodes without
+// moves, three seeds.
+struct NearTuning {
+  double first = 0.06;  // of the local rows that are free, after none
+  double growth = 1.4;  // of that part; 1.4 and 2 are alike
+  double local = 2;     // times the mean number of entries: rows with more are sums; with 10, half as much is gained
+};
+
 // Places of a choice (solver/slots). By contended clusters of 20 to 1,000 nodes; no ranges were recorded.
 struct SlotTuning {
   std::size_t ejecting_nodes = 32;    // the cheapest, that are tried for one pod
@@ -192,6 +200,7 @@ struct Tuning {
   GenerationTuning generation;
   GridTuning grid;
   MilpTuning milp;
+  NearTuning near;
   SlotTuning slots;
   BoundTuning bounds;
   HeuristicsTuning heuristics;

@@ -186,24 +186,20 @@ struct Backend::Implementation {
     return conversation;
   }
 
-  // A question of a race, and the worker that has it.
+  // A lane of a race, and the worker that has its question.
   struct Runner {
-    const lp::Milp& milp;
-    MilpRequest request;
+    Lane& lane;
     std::optional<WorkerProcess>& worker;
+    const Question* asked = nullptr;  // null: nothing
+    MilpRequest request;              // of it, as it was sent
     Conversation conversation;
-    bool is_asked = false, has_ended = false, has_failed = false;
-    bool is_running() const { return is_asked && !has_ended; }
-    bool is_settled() const {
-      const SolveStatus status = conversation.answer.status;
-      return has_ended && (status == SolveStatus::kOptimal || status == SolveStatus::kInfeasible);
-    }
+    bool is_over = false;  // nothing more is asked
   };
-  void start(Runner& runner, ChannelClock::time_point deadline);
+  void ask_next(Runner& runner, ChannelClock::time_point deadline);
   void hear(Runner& runner, ChannelClock::time_point deadline);
-  void stop(Runner& runner);
+  void conclude(Runner& runner, bool is_stopped);
   void fail(Runner& runner, const std::string& why);
-  std::array<MilpAnswer, 2> race(const Way& first, const Way& second);
+  void race(Lane& first, Lane& second, ChannelClock::time_point deadline);
   Conversation converse(MessageType type, const lp::Milp& milp, MilpRequest request);
   MilpAnswer settle(const lp::Milp& milp, const MilpRequest& request, Conversation conversation);
   MilpAnswer ask(MessageType type, const lp::Milp& whole, const lp::Milp& sent, MilpRequest request);
@@ -251,79 +247,102 @@ Backend::Implementation::Conversation Backend::Implementation::converse(MessageT
   return fail(std::move(conversation), "the worker is gone: " + bury_worker());
 }
 
-// The worker has less time than the race, to stop and to answer.
-void Backend::Implementation::start(Runner& runner, ChannelClock::time_point deadline) {
-  if (!runner.worker) return;
-  MilpRequest request = runner.request;
-  request.deadline = deadline - stopping_time(deadline - ChannelClock::now());
-  const auto type = static_cast<std::uint32_t>(MessageType::kSolve);
-  runner.is_asked = true;
-  if (runner.worker->channel().send(type, encode(runner.milp, request), deadline) != ChannelStatus::kDone)
-    fail(runner, "the worker does not read");
+// A worker has less time than the race, to stop and to answer.
+void Backend::Implementation::ask_next(Runner& runner, ChannelClock::time_point deadline) {
+  while (!runner.is_over && runner.asked == nullptr) {
+    const Question* question = runner.lane.next();
+    const auto left = deadline - ChannelClock::now();
+    runner.is_over = question == nullptr || !runner.worker || left < milliseconds(kTuning.forecast.answer_ms);
+    if (runner.is_over) return;
+    if (std::optional<MilpAnswer> trivial = trivial_answer(question->milp)) {
+      runner.lane.hear(std::move(*trivial));
+      runner.is_over = runner.lane.is_settled();
+      continue;
+    }
+    runner.asked = question;
+    runner.conversation = {};
+    runner.request = question->request;
+    if (runner.request.relax) runner.request.start.clear();
+    runner.request.start = verified(question->milp, runner.request, std::move(runner.request.start));
+    runner.request.deadline = std::min(runner.request.deadline, deadline - stopping_time(left));
+    const auto type = static_cast<std::uint32_t>(MessageType::kSolve);
+    if (runner.worker->channel().send(type, encode(question->milp, runner.request), deadline) != ChannelStatus::kDone)
+      fail(runner, "the worker does not read");
+  }
 }
 
 void Backend::Implementation::hear(Runner& runner, ChannelClock::time_point deadline) {
-  if (!runner.is_running() || runner.worker->channel().is_idle()) return;
-  const ChannelStatus status = runner.conversation.hear(runner.worker->channel(), deadline, runner.has_ended);
-  if (status == ChannelStatus::kDone) return;
-  fail(runner, "the worker is gone or sent a malformed answer");
+  if (runner.asked == nullptr || runner.worker->channel().is_idle()) return;
+  bool is_last = false;
+  const ChannelStatus status = runner.conversation.hear(runner.worker->channel(), deadline, is_last);
+  if (status != ChannelStatus::kDone) return fail(runner, "the worker is gone or sent a malformed answer");
+  if (!is_last) return;
+  conclude(runner, false);
+  runner.is_over = runner.lane.is_settled();
+  ask_next(runner, deadline);
+}
+
+// `is_stopped`: what it had found counts.
+void Backend::Implementation::conclude(Runner& runner, bool is_stopped) {
+  MilpAnswer answer =
+      settle(std::exchange(runner.asked, nullptr)->milp, runner.request, std::move(runner.conversation));
+  if (is_stopped) answer.status = answer.x.empty() ? SolveStatus::kNoSolution : SolveStatus::kFeasible;
+  runner.lane.hear(std::move(answer));
 }
 
 void Backend::Implementation::fail(Runner& runner, const std::string& why) {
-  runner.has_failed = true;
   runner.conversation.answer = MilpAnswer{};
   runner.conversation.answer.message = why;
+  runner.is_over = true;
   ++failures;
-  if (runner.worker) stop(runner);
-}
-
-// Its process is of no more use.
-void Backend::Implementation::stop(Runner& runner) {
-  runner.has_ended = true;
+  conclude(runner, false);
   runner.worker->kill();
   killed.push_back(*std::exchange(runner.worker, std::nullopt));
 }
 
-std::array<MilpAnswer, 2> Backend::Implementation::race(const Way& first, const Way& second) {
-  const ChannelClock::time_point begun = ChannelClock::now(), deadline = first.request.deadline;
+void Backend::Implementation::race(Lane& first, Lane& second, ChannelClock::time_point deadline) {
   const auto begins =
-      begun + std::chrono::duration_cast<ChannelClock::duration>(milliseconds(kTuning.forecast.start_ms));
-  std::array<Runner, 2> runners{Runner{first.milp, first.request, worker, {}},
-                                Runner{second.milp, second.request, spare, {}}};
-  for (Runner& runner : runners) runner.request.start = verified(runner.milp, runner.request, runner.request.start);
+      ChannelClock::now() + std::chrono::duration_cast<ChannelClock::duration>(milliseconds(kTuning.forecast.start_ms));
+  std::array<Runner, 2> runners{Runner{first, worker, nullptr, {}, {}}, Runner{second, spare, nullptr, {}, {}}};
   reap();
   is_lp_open = false;
-  if (ensure_worker())
-    start(runners[0], deadline);
-  else
-    fail(runners[0], "the worker cannot be started: " + options.worker_program);
+  if (!ensure_worker()) {
+    MilpAnswer failed;
+    failed.message = "the worker cannot be started: " + options.worker_program;
+    ++failures;
+    return first.hear(std::move(failed));
+  }
+  ask_next(runners[0], deadline);
   ensure_spare();
+  bool has_second_begun = false;
   const auto ends = [&] {
-    return std::ranges::any_of(runners, &Runner::is_settled) || std::ranges::none_of(runners, &Runner::is_running);
+    return first.is_settled() || second.is_settled() || (runners[0].asked == nullptr && runners[1].asked == nullptr);
   };
-  while (!ends()) {
-    if (!runners[1].is_asked && ChannelClock::now() >= begins) start(runners[1], deadline);
+  while (!ends() && ChannelClock::now() < deadline) {
+    if (!has_second_begun && ChannelClock::now() >= begins) {
+      has_second_begun = true;
+      ask_next(runners[1], deadline);
+      continue;
+    }
     std::vector<const Channel*> channels;
     for (const Runner& runner : runners)
-      if (runner.is_running()) channels.push_back(&runner.worker->channel());
-    const bool is_open = !runners[1].is_asked && runners[1].worker;
-    const bool has_heard = Channel::wait_for_any(channels, is_open ? std::min(begins, deadline) : deadline);
-    if (!has_heard && ChannelClock::now() >= deadline) break;
+      if (runner.asked != nullptr) channels.push_back(&runner.worker->channel());
+    Channel::wait_for_any(channels, has_second_begun ? deadline : std::min(begins, deadline));
     for (Runner& runner : runners) hear(runner, deadline);
   }
-  const bool is_late = std::ranges::none_of(runners, &Runner::is_settled);
-  std::array<MilpAnswer, 2> answers;
-  for (std::size_t i = 0; i < runners.size(); ++i) {
-    if (runners[i].is_running() && is_late) fail(runners[i], "the worker exceeded its deadline and was killed");
-    if (runners[i].is_running()) stop(runners[i]);
-    answers[i] = settle(runners[i].milp, runners[i].request, std::move(runners[i].conversation));
-    if (answers[i].status != SolveStatus::kFailed || runners[i].has_failed) continue;
-    // Not asked, or stopped: what it had found counts.
-    answers[i].status = answers[i].x.empty() ? SolveStatus::kNoSolution : SolveStatus::kFeasible;
+  const bool is_settled = first.is_settled() || second.is_settled();
+  for (Runner& runner : runners) {
+    if (runner.asked == nullptr) continue;
+    if (!is_settled) {
+      fail(runner, "the worker exceeded its deadline and was killed");
+      continue;
+    }
+    conclude(runner, true);  // its process is of no more use
+    runner.worker->kill();
+    killed.push_back(*std::exchange(runner.worker, std::nullopt));
   }
   if (!worker) std::swap(worker, spare);
   ensure_spare();
-  return answers;
 }
 
 // Every checkable part of a worker's answer is checked: the points are, here; statements that a point contradicts are
@@ -400,18 +419,10 @@ MilpAnswer Backend::solve(const lp::Milp& milp, const MilpRequest& request) {
   return implementation_->ask(MessageType::kSolve, milp, milp, request);
 }
 
-std::array<MilpAnswer, 2> Backend::race(const Way& first, const Way& second) {
-  MUSTER_REQUIRE(first.request.deadline == second.request.deadline);
-  std::optional<MilpAnswer> trivial = trivial_answer(first.milp);
-  if (!trivial) trivial = trivial_answer(second.milp);
-  if (trivial) return {*trivial, *trivial};
-  const bool has_time = first.request.deadline - ChannelClock::now() > milliseconds(kTuning.forecast.start_ms);
-  if (!has_time) {
-    MilpAnswer none;
-    none.status = SolveStatus::kNoSolution;
-    return {solve(first.milp, first.request), none};
-  }
-  return implementation_->race(first, second);
+void Backend::race(Lane& first, Lane& second, std::chrono::steady_clock::time_point deadline) {
+  if (deadline - ChannelClock::now() > milliseconds(kTuning.forecast.start_ms))
+    return implementation_->race(first, second, deadline);
+  if (const Question* question = first.next()) first.hear(solve(question->milp, question->request));
 }
 
 MilpAnswer Backend::open_lp(const lp::Milp& milp, const MilpRequest& request) {

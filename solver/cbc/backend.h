@@ -6,11 +6,12 @@
 // of memory) is a status here.
 #pragma once
 
-#include <array>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
 
+#include "solver/cbc/lane.h"
 #include "solver/cbc/milp_request.h"
 #include "solver/lp/milp.h"
 
@@ -47,14 +48,10 @@ class Backend {
   // (0.1 ms with `relax`); the model is copied twice.
   MilpAnswer solve(const lp::Milp& milp, const MilpRequest& request);
 
-  // Two ways to ask the same, at the same time in two workers, of which the second begins only if the first takes
-  // longer than a process to start. When one has settled its question, the other one is stopped: its answer is what it
-  // had found and proven by then. One deadline; no limits of work.
-  struct Way {
-    const lp::Milp& milp;
-    const MilpRequest& request;
-  };
-  std::array<MilpAnswer, 2> race(const Way& first, const Way& second);
+  // Two lanes at the same time, each with a worker of its own; the second one begins only if the first takes longer
+  // than a process to start. When a lane is settled, the other one is stopped and told what it had found and proven by
+  // then. No limits of work. Without time to start a process, the first lane's first question is all that is asked.
+  void race(Lane& first, Lane& second, std::chrono::steady_clock::time_point deadline);
 
   // Column generation: an LP that is kept in the worker, grows by columns, and starts each time from its last basis.
   // open() replaces the former. Each call solves the LP relaxation and returns x, prices and objective; after a failure

@@ -46,6 +46,11 @@ struct MilpRequest {
   SearchWay way = SearchWay::kDefault;
 };
 
+struct Question {
+  lp::Milp milp;
+  MilpRequest request;
+};
+
 struct MilpAnswer {
   SolveStatus status = SolveStatus::kFailed;
   double objective = 0;  // of x

@@ -21,11 +21,6 @@ enum class MessageType : std::uint32_t {
   kAnswer      // worker: the last word on a request
 };
 
-struct Question {
-  lp::Milp milp;
-  MilpRequest request;
-};
-
 std::vector<std::byte> encode(const lp::Milp& milp, const MilpRequest& request);
 std::vector<std::byte> encode(const MilpAnswer& answer);
 

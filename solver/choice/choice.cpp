@@ -1,7 +1,6 @@
 #include "solver/choice/choice.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -9,6 +8,7 @@
 
 #include "model/base/require.h"
 #include "model/base/tuning.h"
+#include "solver/choice/near_search.h"
 #include "solver/choice/sum_rows.h"
 #include "solver/formulation/pooled_supply.h"
 
@@ -195,9 +195,10 @@ lp::Milp ChoiceModel::with_last_level(lp::Milp milp, const Level& level) const {
   return milp;
 }
 
-// Of sign x expression / divisor. One way or both: CBC as it is, on the level alone; and without cuts, or without most
-// heuristics where pods are tied to nodes, with a part of the last level in the objective. Each is at times much the
-// slower one.
+// Of sign x expression / divisor. One way, or two at the same time: CBC as it is, on the level alone; and without cuts,
+// or without most heuristics where pods are tied to nodes, with a part of the last level in the objective. Each is at
+// times much the slower one. Where pods are tied to nodes, models are large: CBC as it is comes after a search around
+// the LP.
 std::vector<double> ChoiceModel::bounds_of(const Level& level, const Task& task, cbc::Backend& backend,
                                            Choice& choice) {
   const lp::Milp plain = formulation_->model().build(task.scaled, task.sign);
@@ -208,9 +209,18 @@ std::vector<double> ChoiceModel::bounds_of(const Level& level, const Task& task,
   if (!is_last) other_request.absolute_gap = kMostOfLast;
   const double more = is_last ? 0 : kMostOfLast;
   if (threads_ > 1) {
-    const std::array<cbc::MilpAnswer, 2> answers = backend.race({plain, request}, {other, other_request});
-    for (const cbc::MilpAnswer& answer : answers) take(answer, task, choice);
-    return {answers[0].bound, answers[1].bound + more};
+    cbc::OneQuestion first({plain, request}), second({other, other_request});
+    if (has_anchored_ && !x_.empty()) {
+      NearSearch near(plain, request);
+      backend.race(second, near, request.deadline);
+      take(near.answer(), task, choice);
+      take(second.answer(), task, choice);
+      return {near.answer().bound, second.answer().bound + more};
+    }
+    backend.race(first, second, request.deadline);
+    take(first.answer(), task, choice);
+    take(second.answer(), task, choice);
+    return {first.answer().bound, second.answer().bound + more};
   }
   const cbc::MilpAnswer answer = other_way_ ? backend.solve(other, other_request) : backend.solve(plain, request);
   take(answer, task, choice);

@@ -472,10 +472,13 @@ TEST(BackendRace, EndsWithTheFirstAnswerThatIsSettledWhicheverItIs) {
   const MilpRequest request = request_of(seconds(60));
   const auto begun = Clock::now();
   for (const bool is_second : {true, false, true}) {
-    const auto answers =
-        is_second ? backend.race({slow, request}, {quick, request}) : backend.race({quick, request}, {slow, request});
-    const MilpAnswer& winner = answers[is_second ? 1 : 0];
-    const MilpAnswer& loser = answers[is_second ? 0 : 1];
+    OneQuestion of_slow({slow, request}), of_quick({quick, request});
+    if (is_second)
+      backend.race(of_slow, of_quick, request.deadline);
+    else
+      backend.race(of_quick, of_slow, request.deadline);
+    const MilpAnswer& winner = of_quick.answer();
+    const MilpAnswer& loser = of_slow.answer();
     EXPECT_EQ(winner.status, SolveStatus::kOptimal);
     EXPECT_DOUBLE_EQ(winner.objective, 11);
     EXPECT_DOUBLE_EQ(winner.bound, 11);
@@ -494,24 +497,63 @@ TEST(BackendRace, KeepsTheStartAndTheBoundsOfBothWhenItsTimeIsUp) {
   const lp::Milp milp = hard();
   MilpRequest request = request_of(milliseconds(300));
   request.start.assign(milp.objective.size(), 0.0);
-  const auto answers = backend.race({milp, request}, {milp, request});
+  OneQuestion first({milp, request}), second({milp, request});
+  backend.race(first, second, request.deadline);
   EXPECT_LT(Clock::now() - request.deadline, milliseconds(200));
-  for (const MilpAnswer& answer : answers) {
+  for (const MilpAnswer& answer : {first.answer(), second.answer()}) {
     ASSERT_FALSE(answer.x.empty());
     EXPECT_EQ(answer.status, SolveStatus::kFeasible);
     EXPECT_GE(answer.bound, answer.objective);
   }
 }
 
+// Asks for models one after another, and is settled by the last.
+class Questions : public Lane {
+ public:
+  explicit Questions(std::vector<Question> questions) : questions_(std::move(questions)) {}
+  const Question* next() override { return answers.size() < questions_.size() ? &questions_[answers.size()] : nullptr; }
+  void hear(MilpAnswer answer) override { answers.push_back(std::move(answer)); }
+  bool is_settled() const override { return answers.size() == questions_.size(); }
+
+  std::vector<MilpAnswer> answers;
+
+ private:
+  std::vector<Question> questions_;
+};
+
+TEST(BackendRace, AsksOneQuestionOfALaneAfterAnother) {
+  Backend backend(MUSTER_BINARY);
+  const MilpRequest request = request_of(seconds(60));
+  lp::Milp impossible = easy();
+  impossible.lower[0] = impossible.upper[0] + 1;
+  MilpRequest relaxed = request, short_one = request_of(milliseconds(200));
+  relaxed.relax = true;
+  OneQuestion first({hard(), request});
+  Questions second({{easy(), relaxed}, {impossible, request}, {hard(), short_one}, {easy(), request}});
+  backend.race(first, second, request.deadline);
+  EXPECT_LT(Clock::now() - request.deadline, -seconds(30));
+  ASSERT_EQ(second.answers.size(), 4);
+  EXPECT_EQ(second.answers[0].status, SolveStatus::kOptimal);
+  EXPECT_FALSE(second.answers[0].row_price.empty());
+  EXPECT_EQ(second.answers[1].status, SolveStatus::kInfeasible);
+  EXPECT_TRUE(second.answers[2].status == SolveStatus::kFeasible ||
+              second.answers[2].status == SolveStatus::kNoSolution)
+      << "its time is up before that of the race";
+  EXPECT_EQ(second.answers[3].status, SolveStatus::kOptimal);
+  EXPECT_DOUBLE_EQ(second.answers[3].objective, 11);
+  EXPECT_EQ(backend.failures(), 0);
+}
+
 TEST_P(FaultyWorker, EndsARaceByItsDeadlineWithNothing) {
   Backend backend = faulty(GetParam());
   const MilpRequest request = request_of(milliseconds(300));
-  const auto answers = backend.race({easy(), request}, {easy(), request});
+  OneQuestion first({easy(), request}), second({easy(), request});
+  backend.race(first, second, request.deadline);
   EXPECT_LT(Clock::now() - request.deadline, milliseconds(500));
-  for (const MilpAnswer& answer : answers) EXPECT_NE(answer.status, SolveStatus::kOptimal);
+  for (const MilpAnswer& answer : {first.answer(), second.answer()}) EXPECT_NE(answer.status, SolveStatus::kOptimal);
   if (GetParam() == "hang") return;
-  EXPECT_EQ(answers[0].status, SolveStatus::kFailed);
-  EXPECT_FALSE(answers[0].message.empty());
+  EXPECT_EQ(first.answer().status, SolveStatus::kFailed);
+  EXPECT_FALSE(first.answer().message.empty());
   EXPECT_GT(backend.failures(), 0);
 }
 
