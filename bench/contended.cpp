@@ -8,7 +8,6 @@
 // Every cluster is solved with every budget, `--times` times. "worse": the first level in which a plan is worse, by
 // more than 0.1 %, than one of a shorter budget of the same cluster. Exit status 1 where a plan was refused.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -24,6 +23,7 @@
 #include "bench/support/arguments.h"
 #include "bench/support/judge.h"
 #include "bench/support/machine.h"
+#include "bench/support/mixes.h"
 
 namespace muster::bench {
 namespace {
@@ -31,17 +31,6 @@ namespace {
 constexpr double kAsGood = 1e-3;  // of a level, relative
 
 using Claim = muster_v1::ReadPlan::LevelClaim;
-
-struct Mix {
-  const char *name, *options;
-};
-// What the plain clusters have not: cores or memory that bind, gangs that may shrink, topology, parts of the cluster.
-constexpr std::array<Mix, 5> kMixes{
-    {{"cores", "--cores-per-node 64"},
-     {"memory", "--memory-per-node 600"},
-     {"elastic", "--elastic 0.5 --subgroups 0.3"},
-     {"topology", "--zones 4 --racks-per-zone 5 --topology-required 0.3 --one-a-node 0.2"},
-     {"parts", "--tainted 0.3 --selecting 0.3 --gpu-models A100,H100 --selecting-models 0.3 --queues 12 --limit 1.5"}}};
 
 struct Arguments {
   std::vector<std::string> nodes{"20", "50"}, seeds{"1", "2", "3"}, snapshots, budgets{"1000"};

@@ -17,19 +17,18 @@ namespace muster {
 // left when the stage begins, unless said otherwise. Chosen by the plans of OpenB and of contended clusters; no ranges
 // were recorded. Parts of one meaning share one number.
 struct TimeParts {
-  double aside = 0.1;     // a quick attempt beside the main one: priced columns first, relief, reasons
-  double glimpse = 0.03;  // the search before the MILP engine
-  double side = 0.3;      // what the main stage begins with: more starts, oldest first, branches, pricing
-  double half = 0.5;      // preparing: what takes longer is given up; CBC on a part; without a clock, on one level
-  double main = 0.7;      // an engine or a pass that another one follows
-  double most = 0.9;      // a stage that leaves the rest for what ends it, or for others that find little
+  double aside = 0.1;  // a quick attempt beside the main one: priced columns first, relief, reasons
+  double side = 0.3;   // what the main stage begins with: more starts, oldest first, branches, pricing
+  double half = 0.5;   // preparing: what takes longer is given up; CBC on a part; without a clock, on one level
+  double main = 0.7;   // an engine or a pass that another one follows
+  double most = 0.9;   // a stage that leaves the rest for what ends it, or for others that find little
 };
 
 // Times and rates of the end of a cycle and of what is repeated in it.
 struct ForecastTuning {
   std::int64_t few_items = 1'000;  // pods and nodes: from fewer, no rate is learnt, as fixed costs prevail
   double margin = 2;               // kept for a step, as a multiple of the time expected; 1.75 to 2 were in use
-  double repeat = 3;               // the same for a step that runs again with more to do: verifying, the last search
+  double repeat = 3;               // the same for verifying, which runs again with more to do
   double first_end_ns = 300;       // per item: referee and report of the first line, then learnt; 293 to 504
   double glance_ns = 100;   // per item: to visit it once: to stop a search, begin reasons, write a name; 80 to 100
   double waking_ms = 0.2;   // for the writing thread to start

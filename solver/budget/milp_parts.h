@@ -18,15 +18,14 @@ struct MilpParts {
   double placing = kTuning.parts.half;           // of a choice
   double listing = kTuning.parts.half;           // of configurations: what takes longer is given up
   double without_columns = kTuning.parts.aside;  // priced columns, before columns for all nodes
-  double leaving = kTuning.parts.main;           // the pass that decides which pods leave, if it is not exact
   double first_bound = kTuning.parts.most;       // by sums, with first prices
-  double pricing = kTuning.parts.side;           // column generation on one level
-  double pricing_alone = kTuning.parts.main;  // the same if no pod may leave: rounding its solution gives a good plan
-  double branching = kTuning.parts.side;      // for a better bound of one level
-  double cbc_all_nodes = kTuning.parts.most;  // CBC on one level with columns for all nodes
-  double cbc_priced = kTuning.parts.main;     // and on priced columns
-  double cbc_work = kTuning.parts.half;       // of the counted work, without a clock
-  double relief = kTuning.parts.aside;        // fewer victims of a better plan
+  double pricing_whole = kTuning.parts.main;     // column generation on one level
+  double pricing_rest = kTuning.parts.side;      // the same on what a dive has left over
+  double branching = kTuning.parts.side;         // for a better bound of one level
+  double cbc_all_nodes = kTuning.parts.most;     // CBC on one level with columns for all nodes
+  double cbc_priced = kTuning.parts.main;        // and on priced columns
+  double cbc_work = kTuning.parts.half;          // of the counted work, without a clock
+  double relief = kTuning.parts.aside;           // fewer victims of a better plan
   BlockParts blocks{};
 };
 

@@ -56,7 +56,6 @@ TimePlan make_time_plan(const InstanceSize& size, const LearntTimes& learnt, con
   plan.glance_ms = per(size.gangs, kTuning.forecast.glance_ns);
   plan.first_reason_ms = per(size.items(), kTuning.forecast.glance_ns);
   plan.milp_work = kTuning.size.work_per_node * std::max(kTuning.size.least_work_nodes, size.nodes);
-  if (size.leaving > 0) plan.search.first = 0;  // it leaves all alone that an eviction depends on
   plan.search.settled_trials = std::min(kTuning.size.large, size.items());
   plan.search.most_trials = kTuning.size.trials_per_item * plan.search.settled_trials;
   plan.needs = needs_of(size, learnt);
@@ -66,11 +65,9 @@ TimePlan make_time_plan(const InstanceSize& size, const LearntTimes& learnt, con
   return plan;
 }
 
-double time_for_last_search(const TimePlan& plan, double left_ms, std::optional<double> first_search_ms) {
+double time_for_last_search(const TimePlan& plan, double left_ms) {
   const double left = std::max(0.0, left_ms);
-  const double rest = left - std::clamp(plan.needs.all_gain, kTuning.parts.main * left, kTuning.parts.most * left);
-  // If the first search finished by itself, another one will not take much longer.
-  return first_search_ms ? std::min(rest, kTuning.forecast.repeat * *first_search_ms) : rest;
+  return left - std::clamp(plan.needs.all_gain, kTuning.parts.main * left, kTuning.parts.most * left);
 }
 
 TimeAllotments allotments(const TimePlan& plan, const TimeBudget& budget) {
@@ -88,8 +85,7 @@ TimeAllotments allotments(const TimePlan& plan, const TimeBudget& budget) {
   if (plan.may_search && plan.is_short_for_milp(plan.whole_ms - greedy)) {
     search = left;
   } else if (!plan.is_milp_alone(plan.whole_ms - greedy)) {
-    search = plan.search.first * left;
-    search += time_for_last_search(plan, left - search, std::nullopt);
+    search = time_for_last_search(plan, left);
   }
   return {{"greedy", greedy}, {"search", search}, {"milp", left - search}, {"verify", end}};
 }

@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -68,10 +67,9 @@ struct StageNeeds {
 
 // Of the search, and of greedy with the oldest gangs first.
 struct SearchTimes {
-  double first = kTuning.parts.glimpse;      // part of the time left, before the MILP engine; 0 if pods may leave
   double oldest = kTuning.parts.side;        // part of the time left, for the oldest gangs first
   double oldest_alone = kTuning.parts.most;  // the same if the MILP engine would need all the time
-  std::int64_t most_trials = 0;              // of both searches together, without a clock
+  std::int64_t most_trials = 0;              // of the searches together, without a clock
   std::int64_t settled_trials = 0;           // of one search, if all levels are proven
 };
 
@@ -98,9 +96,8 @@ struct TimePlan {
 
 TimePlan make_time_plan(const InstanceSize& size, const LearntTimes& learnt, const TimeBudget& budget);
 
-// What of the time left, without that for the end, the MILP engine leaves to a last search. `first_search_ms`: what the
-// first search took, if it finished by itself.
-double time_for_last_search(const TimePlan& plan, double left_ms, std::optional<double> first_search_ms);
+// What of the time left, without that for the end, the MILP engine leaves to a last search.
+double time_for_last_search(const TimePlan& plan, double left_ms);
 
 // The planned milliseconds of each phase, if every stage takes what is planned for it: by the names of `phasesMs`.
 // Without a clock: the counted work and trials.

@@ -53,30 +53,21 @@ std::uint32_t ColumnPool::position(formulation::ResidualClassIndex room, formula
 void ColumnPool::add_contents(const ClusterState& end_state) {
   for (formulation::ResidualClassIndex room : supply_.rooms.indices())
     for (NodeIndex node : supply_.rooms[room].nodes)
-      if (std::optional<formulation::Configuration> configuration = contents_of(room, node, end_state))
+      if (std::optional<formulation::Configuration> configuration = contents_of(node, end_state))
         add(room, std::move(*configuration));
 }
 
-std::optional<formulation::Configuration> ColumnPool::contents_of(formulation::ResidualClassIndex room, NodeIndex node,
-                                                                  const ClusterState& end_state) const {
+std::optional<formulation::Configuration> ColumnPool::contents_of(NodeIndex node, const ClusterState& end_state) const {
   formulation::Configuration configuration;
   std::map<formulation::DemandIndex, std::int32_t> counts;
   for (const PodIndex pod : end_state.pods_on(node)) {
     const Place& place = end_state.place_of(pod);
-    const std::vector<PodIndex>& residents = supply_.residents[node];
-    const auto resident = std::find(residents.begin(), residents.end(), pod);
     const Pod& p = in_.problem.pods[pod];
-    const bool stays = p.status == PodStatus::kRunning && place == snapshot_place(in_.problem, pod);
-    if (stays && resident == residents.end()) continue;  // for good
+    if (p.status == PodStatus::kRunning && place == snapshot_place(in_.problem, pod)) continue;
     formulation::Configuration::Step step;
-    if (stays) {
-      step.demand = in_.demand.running[in_.demand.running_cell_of[pod]].stay;
-      if (supply_.rooms[room].pinned) step.resident = static_cast<std::int32_t>(resident - residents.begin());
-    } else {
-      const auto demand = demand_of_.find({p.pod_class, p.weighted_work, p.nominated_node});
-      if (demand == demand_of_.end()) return std::nullopt;
-      step.demand = demand->second;
-    }
+    const auto demand = demand_of_.find({p.pod_class, p.weighted_work, p.nominated_node});
+    if (demand == demand_of_.end()) return std::nullopt;
+    step.demand = demand->second;
     for (std::int32_t device : place.devices) {
       const std::vector<std::int32_t>& devices = supply_.devices[node];
       const auto at = std::find(devices.begin(), devices.end(), device);

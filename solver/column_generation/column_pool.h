@@ -37,8 +37,7 @@ class ColumnPool {
   Pricing& pricing(formulation::ResidualClassIndex room);
 
  private:
-  std::optional<formulation::Configuration> contents_of(formulation::ResidualClassIndex room, NodeIndex node,
-                                                        const ClusterState& end_state) const;
+  std::optional<formulation::Configuration> contents_of(NodeIndex node, const ClusterState& end_state) const;
 
   const formulation::ConfigurationInput& in_;
   const formulation::Supply& supply_;

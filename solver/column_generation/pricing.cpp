@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include "model/base/require.h"
 #include "model/base/tuning.h"
 
 namespace muster::column_generation {
@@ -18,6 +19,7 @@ constexpr double kLargestStride = kTuning.pricing.factor - 1;
 
 Pricing::Pricing(const formulation::ConfigurationInput& input, const formulation::ResidualClass& room)
     : in_(input), room_(room) {
+  MUSTER_REQUIRE(room.residents.empty());
   const NodeClass& node_class = input.problem.node_classes[room.node_class];
   const DeviceUnits capacity = (node_class.device_memory_mib == 0 ? 1 : node_class.device_memory_mib) * 1'000'000;
   DeviceUnits grain = capacity;
@@ -39,8 +41,7 @@ Pricing::Pricing(const formulation::ConfigurationInput& input, const formulation
     const formulation::DemandIndex d = room.demands[at];
     const PodClass& pod_class = input.problem.pod_classes[input.demand.classes[d].pod_class];
     Item item{d, &pod_class, static_cast<double>(room.stock[at])};
-    item.is_pinned = room.pinned && !input.demand.classes[d].stays.is_none();
-    for (std::size_t r = 0; r < room.free.size() && input.demand.classes[d].stays.is_none(); ++r)
+    for (std::size_t r = 0; r < room.free.size(); ++r)
       if (pod_class.request[r] > 0)
         item.most = std::min(item.most, static_cast<double>(room.free[r] / pod_class.request[r]));
     if (pod_class.gpu.kind == GpuRequestKind::kWhole) {
@@ -52,16 +53,11 @@ Pricing::Pricing(const formulation::ConfigurationInput& input, const formulation
     items_.push_back(item);
   }
   for (std::size_t r = 0; r < room.free.size(); ++r) {
-    double wanted = 0, staying = 0;  // the staying pods may take more than the node reports
-    for (std::size_t i = 0; i < items_.size(); ++i) {
-      const double of_item = items_[i].most * static_cast<double>(items_[i].pod_class->request[r]);
-      wanted += of_item;
-      if (is_stay(i)) staying += of_item;
-    }
-    const double most = std::max(static_cast<double>(room.free[r]), staying);
-    if (wanted <= most) continue;
+    double wanted = 0;
+    for (const Item& item : items_) wanted += item.most * static_cast<double>(item.pod_class->request[r]);
+    if (wanted <= static_cast<double>(room.free[r])) continue;
     resources_.push_back(r);
-    free_.push_back(most);
+    free_.push_back(static_cast<double>(room.free[r]));
   }
   request_.reserve(items_.size() * resources_.size());
   for (const Item& item : items_)
@@ -300,55 +296,13 @@ bool Pricing::may_put(std::size_t item, const std::vector<std::int64_t>& counts)
   return true;
 }
 
-// Whether there are resources for one more resident: a pod that ran there before needs none, unless an arriving pod
-// asks for the same resource.
-bool Pricing::fits_beside(std::size_t item, const formulation::NodeResidual& space,
-                          const std::vector<std::int64_t>& counts) const {
-  const std::vector<Amount>&request = items_[item].pod_class->request, &free = space.free();
-  for (std::size_t r = 0; r < free.size(); ++r) {
-    if (request[r] == 0 || request[r] <= free[r]) continue;
-    for (std::size_t other = 0; other < items_.size(); ++other)
-      if (counts[other] > 0 && !is_stay(other) && items_[other].pod_class->request[r] > 0) return false;
-  }
-  return true;
-}
-
 void Pricing::put(std::size_t item, std::int64_t count, formulation::NodeResidual& space,
                   formulation::Configuration& configuration, std::vector<std::int64_t>& counts) const {
   for (std::int64_t n = 0; n < count && may_put(item, counts); ++n) {
-    if (items_[item].is_pinned) {
-      if (!put_resident(item, space, configuration, counts)) return;
-      continue;
-    }
-    const PodClass& pod_class = *items_[item].pod_class;
-    if (!(is_stay(item) ? fits_beside(item, space, counts) && space.add_staying(pod_class) : space.add(pod_class)))
-      return;
+    if (!space.add(*items_[item].pod_class)) return;
     configuration.steps.push_back({items_[item].demand, space.last_devices()});
     ++counts[item];
   }
-}
-
-// Lets one of the node's residents stay, on its own devices. False: there is none whose devices are free.
-bool Pricing::put_resident(std::size_t item, formulation::NodeResidual& space,
-                           formulation::Configuration& configuration, std::vector<std::int64_t>& counts) const {
-  const PodClass& pod_class = *items_[item].pod_class;
-  if (!fits_beside(item, space, counts)) return false;
-  const DeviceUnits units = share_units(pod_class, in_.problem.node_classes[room_.node_class]);
-  for (std::size_t r = 0; r < room_.residents.size(); ++r) {
-    const formulation::ResidualClass::Resident& resident = room_.residents[r];
-    const auto position = static_cast<std::int32_t>(r);
-    const bool is_there = std::ranges::any_of(
-        configuration.steps, [&](const formulation::Configuration::Step& step) { return step.resident == position; });
-    const bool fits = std::ranges::all_of(resident.devices, [&](std::int32_t device) {
-      return space.free_devices()[static_cast<std::size_t>(device)] >= units;
-    });
-    if (resident.stay != items_[item].demand || is_there || !fits) continue;
-    space.add_on(pod_class, resident.devices);
-    configuration.steps.push_back({resident.stay, resident.devices, position});
-    ++counts[item];
-    return true;
-  }
-  return false;
 }
 
 // Puts pods that share one device on that device, as the table divided them; those that do not fit are left out.
@@ -358,10 +312,6 @@ void Pricing::put_on(std::int32_t device, const std::vector<std::size_t>& items,
   for (std::size_t item : items) {
     const PodClass& pod_class = *items_[item].pod_class;
     if (!may_put(item, counts)) continue;
-    if (items_[item].is_pinned) {
-      put_resident(item, space, configuration, counts);
-      continue;
-    }
     if (!space.has_resources(pod_class)) continue;
     if (space.free_devices()[static_cast<std::size_t>(device)] < share_units(pod_class, node_class)) continue;
     space.add_on(pod_class, {device});
@@ -383,19 +333,15 @@ void Pricing::build(const std::vector<double>& price, const Content& content, Re
   formulation::NodeResidual space(in_.problem, room_);
   formulation::Configuration configuration;
   std::vector<std::int64_t> counts(items_.size(), 0);
-  for (std::size_t i = 0; i < items_.size(); ++i)
-    if (items_[i].is_pinned && content.amount[i] > 0.5)
-      put(i, std::lround(content.amount[i]), space, configuration, counts);
   for (std::size_t i : by_bulk_)
-    if (!items_[i].is_pinned && items_[i].whole > 0 && content.amount[i] > 0.5)
+    if (items_[i].whole > 0 && content.amount[i] > 0.5)
       put(i, std::lround(content.amount[i]), space, configuration, counts);
   for (std::size_t device = 0; device < content.on_devices.size(); ++device) {
     const std::int32_t at = device < partial_levels_.size() ? static_cast<std::int32_t>(device) : idle_device(space);
     if (at >= 0) put_on(at, content.on_devices[device], space, configuration, counts);
   }
   for (std::size_t i : by_bulk_)
-    if (!items_[i].is_pinned && items_[i].whole == 0 && (items_[i].size == 0 || items_[i].devices > 1) &&
-        content.amount[i] > 0.5)
+    if (items_[i].whole == 0 && (items_[i].size == 0 || items_[i].devices > 1) && content.amount[i] > 0.5)
       put(i, std::lround(content.amount[i]), space, configuration, counts);
   finish(price, space, std::move(configuration), std::move(counts), result);
 }
@@ -404,8 +350,7 @@ void Pricing::build(const std::vector<double>& price, const Content& content, Re
 void Pricing::finish(const std::vector<double>& price, formulation::NodeResidual& space,
                      formulation::Configuration configuration, std::vector<std::int64_t> counts, Result& result) {
   for (std::size_t i : by_density_)
-    if (price[items_[i].demand.value()] > 0 || !in_.demand.classes[items_[i].demand].stays.is_none())
-      put(i, room_.stock[i], space, configuration, counts);
+    if (price[items_[i].demand.value()] > 0) put(i, room_.stock[i], space, configuration, counts);
   double worth = 0;
   for (std::size_t i = 0; i < items_.size(); ++i) {
     if (counts[i] == 0) continue;

@@ -18,6 +18,7 @@ namespace muster::column_generation {
 // exactly. Cost: O(rounds x levels x sizes), 20-300 us for a node of 8 devices and 20 sizes.
 class Pricing {
  public:
+  // Requires that the room has no residents.
   Pricing(const formulation::ConfigurationInput& input, const formulation::ResidualClass& room);
 
   struct Result {
@@ -39,7 +40,6 @@ class Pricing {
     std::int32_t size = 0;     // of a sharer, in grains, rounded down; 0: takes no share
     std::int32_t whole = 0;    // whole devices
     std::int32_t devices = 0;  // of a sharer
-    bool is_pinned = false;    // stays, if it stays, on the devices that it has
   };
   struct Content {
     double value = 0;                 // of the relaxed problem, without the multipliers' constant
@@ -92,14 +92,9 @@ class Pricing {
               formulation::Configuration configuration, std::vector<std::int64_t> counts, Result& result);
   void build(const std::vector<double>& price, const Content& content, Result& result);
   bool may_put(std::size_t item, const std::vector<std::int64_t>& counts) const;
-  bool is_stay(std::size_t item) const { return !in_.demand.classes[items_[item].demand].stays.is_none(); }
-  bool fits_beside(std::size_t item, const formulation::NodeResidual& space,
-                   const std::vector<std::int64_t>& counts) const;
   void put_on(std::int32_t device, const std::vector<std::size_t>& items, formulation::NodeResidual& space,
               formulation::Configuration& configuration, std::vector<std::int64_t>& counts) const;
   std::int32_t idle_device(const formulation::NodeResidual& space) const;
-  bool put_resident(std::size_t item, formulation::NodeResidual& space, formulation::Configuration& configuration,
-                    std::vector<std::int64_t>& counts) const;
   void put(std::size_t item, std::int64_t count, formulation::NodeResidual& space,
            formulation::Configuration& configuration, std::vector<std::int64_t>& counts) const;
 

@@ -61,7 +61,6 @@ class Engine {
         candidates_(candidates),
         settled_(std::move(settled)),
         none_reserved_(problem_.nodes.size(), false),
-        no_candidates_(candidates.any ? formulation::no_candidates(problem_) : candidates),
         whole_(whole),
         is_formulated_(whole.formulation.has_value()),
         blocks_({whole_, backend_, options_,
@@ -87,8 +86,6 @@ class Engine {
     if (!formulate()) return std::move(outcome_);
     // Approximate time for visiting the remaining levels once the time for solving is up.
     options_.deadline = options_.deadline.earlier_by(Deadline::Clock::now() - begun);
-    if (columns_ == Columns::kPriced && candidates_.any)
-      options_.deadline = options_.deadline.part(options_.parts.leaving);
     descend(0, is_whole());
     // If the best path gave no plan, once more along the incumbent's values.
     if (const std::size_t left = levels_on_path(); left < ids_.size() && is_whole() && !options_.deadline.passed()) {
@@ -104,6 +101,8 @@ class Engine {
     if (!states_ || options_.deadline.is_deterministic()) return {};
     return muster::formulation::time_without_list(*states_, options_.deadline.left());
   }
+  // CBC has the last word on it.
+  bool is_whole() const { return columns_ != Columns::kPriced; }
   bool has_all_nodes() const { return columns_ == Columns::kAllNodes; }
   // A better plan from elsewhere, before the run; its first `proven` levels are proven optimal.
   void start_from(const Candidate& incumbent, std::size_t proven) {
@@ -115,10 +114,7 @@ class Engine {
 
  private:
   enum class Columns : std::uint8_t { kListed, kAllNodes, kPriced };
-  bool is_whole() const { return columns_ != Columns::kPriced; }  // CBC has the last word
-  bool has_blocks() const {
-    return !is_whole() && !candidates_.any && whole_.supply.rooms.size() > options_.most_rooms;
-  }
+  bool has_blocks() const { return !is_whole() && whole_.supply.rooms.size() > options_.most_rooms; }
 
   void choose_columns() {
     const Deadline until = options_.deadline.part(options_.parts.listing);
@@ -315,15 +311,14 @@ class Engine {
       remember_prices(task.level, divisor);
       return;
     }
-    const Priced priced = price_columns(whole_, task.scaled, task.sign,
-                                        candidates_.any ? options_.parts.pricing : options_.parts.pricing_alone);
+    const Priced priced = price_columns(whole_, task.scaled, task.sign, options_.parts.pricing_whole);
     remember_prices(task.level, divisor);
     tighten(task, priced.dual_bound);
     relaxed_ = priced.x;
     if (relaxed_.empty()) return;
     take(whole_.formulation->round(relaxed_), whole_.pool.configurations());
     for (const double share : {1.0, kTuning.milp.dive_part})
-      if (!candidates_.any && !is_solved(task) && options_.deadline.left() > slowest_take_) dive(task.level, share);
+      if (!is_solved(task) && options_.deadline.left() > slowest_take_) dive(task.level, share);
     if (!task.result.bound || is_solved(task)) return;
     const Deadline until = options_.deadline.part(options_.parts.branching);
     const double known = static_cast<double>(task.sign * (value(task.level) - task.expression.constant)) / divisor;
@@ -502,13 +497,13 @@ class Engine {
     place(whole_, sure, whole_.pool.configurations(), state);
     for (bool is_over = false; !is_over && options_.deadline.left() > slowest_depth_ + slowest_take_;) {
       const auto start = Deadline::Clock::now();
-      RestrictedMaster rest(setting_, state, no_candidates_, reserved);
+      RestrictedMaster rest(setting_, state, candidates_, reserved);
       if (rest.demand.cells.empty() || rest.supply.rooms.empty()) break;
       if (!rest.formulate(false, options_.deadline)) break;
       const std::optional<LinearExpression> expression = rest.formulation->level(ids_[level]);
       if (!expression || expression->terms.empty()) break;
       const Priced priced =
-          price_columns(rest, *expression, is_maximised(ids_[level].kind) ? 1 : -1, options_.parts.pricing);
+          price_columns(rest, *expression, is_maximised(ids_[level].kind) ? 1 : -1, options_.parts.pricing_rest);
       if (priced.x.empty()) break;
       sure = rest.formulation->floor(priced.x, 1);
       const std::vector<bool> before = reserved;
@@ -542,7 +537,6 @@ class Engine {
   const EvictionCandidates& candidates_;
   std::vector<PlannedEviction> settled_;
   std::vector<bool> none_reserved_;
-  EvictionCandidates no_candidates_;  // for dives
   RestrictedMaster& whole_;
   std::optional<std::size_t> states_;  // of the list
   std::size_t proven_ = 0;             // levels, from the first on, of the plan that it has started from
@@ -583,7 +577,7 @@ MilpOutcome solve_milp(MilpPreparation& preparation, const Candidate& incumbent,
   const std::vector<LevelId> ids = level_ids(setting.problem);
   if (choice != nullptr) {
     outcome = outcome_for(incumbent, *choice, ids);
-  } else if (candidates.any) {
+  } else if (candidates.any && options.chooses) {
     // A model of all nodes finds what a choice cannot place, and gets about half of the time.
     MilpEngineOptions first = options;
     if (WholeModel(setting.problem, preparation.whole, most_node_columns(options)).is_whole())
@@ -602,6 +596,7 @@ MilpOutcome solve_milp(MilpPreparation& preparation, const Candidate& incumbent,
     outcome = std::move(pass.outcome);
     if (pass.is_finished || !candidates.any || options.deadline.passed()) return outcome;
   }
+  if (!options.seeks_places) return outcome;
   const SettledEvictions settled = settle_evictions(setting.problem, outcome.best.plan);
   RestrictedMaster rest(setting, settled.state, settled.candidates, preparation.none_reserved);
   MilpOutcome second =

@@ -31,7 +31,9 @@ struct MilpEngineOptions {
   // With more rooms than that, blocks of them are priced, about so many.
   std::size_t most_rooms = kTuning.size.many_kinds;
   std::size_t most_blocks = kTuning.generation.blocks;
-  MilpParts parts{};                    // of the time or work left, for each stage
+  MilpParts parts{};  // of the time or work left, for each stage
+  // Whether gangs and victims are chosen first; and, with the evictions of the best plan, all places are sought.
+  bool chooses = true, seeks_places = true;
   const lp::SumBounds* sums = nullptr;  // of the problem; outlives the call; null: not known
 };
 

@@ -85,89 +85,6 @@ bool Repair::fits_at_home(const ClusterState& state, PodIndex pod, const Place& 
   return fit::limit(state, bounds_, gang, added) && fit::quota(state, bounds_, gang, added);
 }
 
-void Repair::let_torn_gangs_go(ClusterState& state, std::vector<PlannedEviction>& evictions) const {
-  std::map<GangIndex, PlannedEviction> torn;  // how one of its pods leaves
-  for (const PlannedEviction& eviction : evictions) {
-    const GangIndex gang = problem_.pods[eviction.pod].gang;
-    const bool goes = eviction.reason != EvictionReason::kStale && !state.is_present(eviction.pod);
-    if (goes && !is_satisfied(state, gang)) torn.emplace(gang, eviction);
-  }
-  for (const auto& [gang, eviction] : torn)
-    for (const PodIndex pod : problem_.gangs[gang].pods) {
-      if (!state.is_present(pod)) continue;
-      state.take(pod);
-      if (problem_.pods[pod].status != PodStatus::kRunning) continue;
-      std::erase_if(evictions, [&](const PlannedEviction& other) { return other.pod == pod; });  // as a move
-      evictions.push_back({pod, eviction.reason, eviction.for_gang});
-    }
-  keep_budgets(state, evictions);
-}
-
-void Repair::keep_budgets(ClusterState& state, const std::vector<PlannedEviction>& evictions) const {
-  if (state.budgets().are_kept()) return;
-  std::map<std::tuple<std::int64_t, Work, GangIndex>, std::vector<PodIndex>> dearest_first;
-  std::map<GangIndex, std::vector<PodIndex>> by_gang;
-  for (const PlannedEviction& eviction : evictions)
-    if (eviction.reason != EvictionReason::kStale) by_gang[problem_.pods[eviction.pod].gang].push_back(eviction.pod);
-  for (auto& [gang, pods] : by_gang) {
-    Work loss = 0;
-    for (const PodIndex pod : pods)
-      loss =
-          saturating_add(loss, saturating_multiply(problem_.pods[pod].weighted_work, problem_.pods[pod].run_seconds));
-    dearest_first[{-static_cast<std::int64_t>(problem_.gangs[gang].priority), -loss, gang}] = std::move(pods);
-  }
-  const auto is_exceeded = [&](PodIndex pod) {
-    return std::ranges::any_of(problem_.disruption_budgets.of(pod),
-                               [&](DisruptionBudgetIndex budget) { return state.budgets().left()[budget] < 0; });
-  };
-  for (const auto& [rank, pods] : dearest_first) {
-    if (state.budgets().are_kept()) return;
-    if (std::ranges::any_of(pods, is_exceeded)) send_home(state, pods);
-  }
-}
-
-// All of them, or none.
-bool Repair::send_home(ClusterState& state, const std::vector<PodIndex>& pods) const {
-  const ClusterState::Checkpoint before = state.checkpoint();
-  std::vector<GangIndex> gave_way;
-  for (const PodIndex pod : pods) {
-    if (is_home(state, pod)) continue;
-    if (state.is_present(pod)) state.take(pod);
-    if (!clear_home(state, pod, gave_way)) {
-      state.rollback(before);
-      return false;
-    }
-    const Place home = snapshot_place(problem_, pod);
-    state.put(pod, home.node, home.devices);
-  }
-  for (const GangIndex gang : gave_way) {
-    if (is_satisfied(state, gang)) continue;
-    for (const PodIndex pod : problem_.gangs[gang].pods)
-      if (problem_.pods[pod].status == PodStatus::kPending && state.is_present(pod)) state.take(pod);
-  }
-  return true;
-}
-
-// Removes placed pods from the node, one after the other, until the pod fits where it ran.
-bool Repair::clear_home(ClusterState& state, PodIndex pod, std::vector<GangIndex>& gave_way) const {
-  const Place home = snapshot_place(problem_, pod);
-  const std::vector<PodIndex> there(state.pods_on(home.node).begin(), state.pods_on(home.node).end());
-  const auto shares_device = [&](PodIndex other) {
-    return std::ranges::any_of(state.place_of(other).devices, [&](std::int32_t device) {
-      return std::ranges::find(home.devices, device) != home.devices.end();
-    });
-  };
-  for (const bool on_its_devices : {true, false})
-    for (const PodIndex other : there) {
-      if (fits_at_home(state, pod, home)) return true;
-      if (problem_.pods[other].status != PodStatus::kPending || !state.is_present(other)) continue;
-      if (shares_device(other) != on_its_devices) continue;
-      gave_way.push_back(problem_.pods[other].gang);
-      state.take(other);
-    }
-  return fits_at_home(state, pod, home);
-}
-
 void Repair::name_claimants(const ClusterState& state, std::vector<PlannedEviction>& evictions) const {
   std::set<GangIndex> placed;
   std::map<NodeIndex, std::set<GangIndex>> by_node;
@@ -214,27 +131,6 @@ void Repair::fill_up(ClusterState& state, const Deadline& deadline) const {
   placement::NodeChooser chooser(state, bounds_, placement::usual_rule(problem_));
   placement::GangPlacer placer(state, bounds_, chooser);
   placer.fill_up(waiting(state), [&] { return deadline.passed(); });
-}
-
-void Repair::claim_more(ClusterState& state, std::vector<PlannedEviction>& evictions, const Deadline& deadline) const {
-  const bool all_are_for_someone = std::ranges::all_of(evictions, [](const PlannedEviction& eviction) {
-    return eviction.reason == EvictionReason::kStale || !eviction.for_gang.is_none();
-  });
-  if (!all_are_for_someone) return;  // no plan yet
-  placement::NodeChooser chooser(state, bounds_, placement::usual_rule(problem_));
-  placement::GangPlacer placer(state, bounds_, chooser);
-  const StopRequest stop = [&] { return deadline.passed(); };
-  preemption::PreemptionPlanner room({problem_, shares_, bounds_, rules_, state, chooser, placer, stop}, evictions);
-  constexpr std::int32_t kSameRank = 0;  // no pod gives way
-  for (const GangIndex gang : waiting(state))
-    if (!deadline.passed() && placer.may_place(gang) && !is_satisfied(state, gang)) room.claim_minimum(gang, kSameRank);
-  room.reprieve();
-  // If a pod was evicted twice, the later record counts.
-  std::vector<PlannedEviction> all = room.evictions();
-  std::set<PodIndex> told;
-  evictions.clear();
-  for (auto eviction = all.rbegin(); eviction != all.rend(); ++eviction)
-    if (told.insert(eviction->pod).second) evictions.push_back(*eviction);
 }
 
 }  // namespace muster::engine

@@ -19,36 +19,25 @@ class Repair {
  public:
   // All of it outlives the repair.
   Repair(const column_generation::Setting& setting, const formulation::Demand& demand, const QueueBounds& bounds)
-      : problem_(setting.problem), shares_(setting.shares), rules_(setting.rules), demand_(demand), bounds_(bounds) {}
+      : problem_(setting.problem), rules_(setting.rules), demand_(demand), bounds_(bounds) {}
 
   // Every pod that can continue where it ran does: of a gang all pods, or enough for its minimum. Higher priorities
   // first.
   void bring_back(ClusterState& state, const std::vector<PlannedEviction>& evictions) const;
-  // A rounded solution may split gangs: if a gang has lost pods and is left below its minimum, its other pods leave,
-  // too. It may also take more pods of a disruption budget than that allows: then those of high priority return, and
-  // what was placed in their stead gives way.
-  void let_torn_gangs_go(ClusterState& state, std::vector<PlannedEviction>& evictions) const;
   // A victim whose claimant found no place after all gets another claimant that may preempt it, on its own node if
   // there is one.
   void name_claimants(const ClusterState& state, std::vector<PlannedEviction>& evictions) const;
   // Places what is left out and still fits: minimums by priority, more work first; then elastic pods.
   void fill_up(ClusterState& state, const Deadline& deadline) const;
-  // Makes room, as greedy does, for gangs that are left out: evictions and moves in addition to the existing ones, as
-  // far as the rules hold.
-  void claim_more(ClusterState& state, std::vector<PlannedEviction>& evictions, const Deadline& deadline) const;
 
  private:
   std::vector<GangIndex> waiting(const ClusterState& state) const;
   bool bring_back(ClusterState& state, GangIndex gang, const std::vector<PodIndex>& pods) const;
-  void keep_budgets(ClusterState& state, const std::vector<PlannedEviction>& evictions) const;
-  bool send_home(ClusterState& state, const std::vector<PodIndex>& pods) const;
-  bool clear_home(ClusterState& state, PodIndex pod, std::vector<GangIndex>& gave_way) const;
   bool keeps_domains(const ClusterState& state, GangIndex gang) const;
   bool keeps_min_resources(const ClusterState& state) const;
   bool fits_at_home(const ClusterState& state, PodIndex pod, const Place& home) const;
 
   const Problem& problem_;
-  const FairShares& shares_;
   const preemption::EvictionRules& rules_;
   const formulation::Demand& demand_;
   const QueueBounds& bounds_;

@@ -322,11 +322,7 @@ bool NodeResidual::fits(const PodClass& pod_class) const {
 
 bool NodeResidual::add(const PodClass& pod_class) {
   last_devices_.clear();
-  return has_resources(pod_class) && add_staying(pod_class);
-}
-
-bool NodeResidual::add_staying(const PodClass& pod_class) {
-  last_devices_.clear();
+  if (!has_resources(pod_class)) return false;
   const GpuRequest& gpu = pod_class.gpu;
   if (gpu.kind == GpuRequestKind::kMemory && node_class_->device_memory_mib == 0) return false;
   if (gpu.kind != GpuRequestKind::kNone) {

@@ -90,9 +90,6 @@ class NodeResidual {
   // Adds one pod of the class; sharers use the fullest devices that still have room for them. False: no room, nothing
   // changed.
   bool add(const PodClass& pod_class);
-  // The same for a resident that stays, of which only devices are checked: running pods may exceed what the node
-  // reports.
-  bool add_staying(const PodClass& pod_class);
   // The devices (positions in ResidualClass::free_devices) that the last add took.
   const std::vector<std::int32_t>& last_devices() const { return last_devices_; }
   const std::vector<Amount>& free() const { return free_; }

@@ -1,6 +1,7 @@
 #include "solver/portfolio/portfolio.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <future>
 #include <memory>
@@ -25,7 +26,9 @@
 #include "solver/lp/sum_bounds.h"
 #include "solver/portfolio/first_plan.h"
 #include "solver/portfolio/instance_size.h"
+#include "solver/portfolio/offer.h"
 #include "solver/portfolio/plan_memory.h"
+#include "solver/portfolio/search_clock.h"
 
 namespace muster::portfolio {
 namespace {
@@ -37,14 +40,6 @@ double milliseconds_since(Clock::time_point start, Clock::time_point end = Clock
 Deadline::Clock::duration as_duration(double milliseconds) {
   return std::chrono::duration_cast<Deadline::Clock::duration>(std::chrono::duration<double, std::milli>(milliseconds));
 }
-
-// A plan that may leave, in the order of preference.
-struct Offer {
-  Candidate candidate;
-  Origin origin = Origin::kNone;
-  std::vector<std::optional<std::int64_t>> bounds;
-  bool is_repacked = false;  // repacking would change nothing
-};
 
 }  // namespace
 
@@ -106,7 +101,7 @@ class Cycle {
     if (options_.engine != Engine::kGreedy) backend_.prepare();  // the worker starts while greedy runs
     run_greedy();
     if (may_search()) recall_plan();
-    repack_best();
+    if (is_repacking_due()) repack_best();
     if (options_.engine != Engine::kGreedy && !is_proven()) improve();
     const Clock::time_point start = Clock::now();
     const double between_ms = milliseconds_since(last_engine_ended_);
@@ -148,7 +143,8 @@ class Cycle {
     if (size_.leaving > 0 && !options_.deterministic && plan_.whole_ms < engine_forecast_.choice(size_.items()))
       engine_forecast_.note_choice_left_out();
     std::future<void> choosing;
-    if (plan_.chooses_beside_greedy) choosing = std::async(std::launch::async, [this] { choose_if_needed(); });
+    if (plan_.chooses_beside_greedy && !options_.left_out.contains("choice"))
+      choosing = std::async(std::launch::async, [this] { choose_if_needed(); });
     parallel_for(2, options_.threads, [&](std::size_t task) {
       if (task == 0) {  // first if they run one after another: greedy alone knows when to stop
         if (choosing.valid()) return;
@@ -221,6 +217,9 @@ class Cycle {
         trivial_};
     milp.sums = &sum_bounds_;
     milp.parts = plan_.milp;
+    milp.chooses = !options_.left_out.contains("choice");
+    milp.seeks_places = !options_.left_out.contains("places");
+    if (options_.left_out.contains("whole")) milp.most_node_columns = 0;
     return milp;
   }
 
@@ -279,10 +278,13 @@ class Cycle {
     offers_.insert(offers_.begin(), {*std::move(candidate), Origin::kSearch, {}});
   }
 
+  bool is_repacking_due() {
+    return snapshot_.policy.has_whole_nodes() && !offers_.empty() && !offers_.front().is_repacked;
+  }
+
   // Leaves more nodes whole if that changes no earlier level; known bounds remain valid as long as the values before
   // their level do.
   void repack_best() {
-    if (!snapshot_.policy.has_whole_nodes() || offers_.empty() || offers_.front().is_repacked) return;
     const Clock::time_point start = Clock::now(), until = deadline_.after(kTuning.parts.aside) - reserve();
     if (!options_.deterministic && start >= until) return;
     const StopRequest stop = [&] { return !options_.deterministic && Clock::now() >= until; };
@@ -297,13 +299,6 @@ class Cycle {
     forget_bounds_after_change(best, found);
     tracer_.tell(found.origin, found.candidate.levels, found.bounds);
     offers_.insert(offers_.begin(), std::move(found));
-  }
-
-  void forget_bounds_after_change(const Offer& before, Offer& now) const {
-    now.bounds.resize(ids_.size());
-    std::size_t same = 0;
-    while (same < ids_.size() && now.candidate.levels.values[same] == before.candidate.levels.values[same]) ++same;
-    for (std::size_t i = same + 1; i < ids_.size(); ++i) now.bounds[i].reset();
   }
 
   // Bounds by sums alone: an empty problem, or one in which everything fits, needs no more.
@@ -334,34 +329,47 @@ class Cycle {
 
   bool may_search() const { return options_.engine == Engine::kAuto; }
 
-  // To begin one and to finish it.
-  bool has_time_for_search() const { return options_.deterministic || left_ms() - reserve_ms() > plan_.needs.search; }
-
   // After the MILP engine, if it has not proven its plan optimal.
   Clock::duration time_for_search() const {
-    if (is_milp_alone()) return {};
-    std::optional<double> first_ms;
-    if (!search_ran_out_) first_ms = search_ms_;
-    return as_duration(time_for_last_search(plan_, left_ms() - reserve_ms(), first_ms));
+    return is_milp_alone() ? Clock::duration{} : as_duration(time_for_last_search(plan_, left_ms() - reserve_ms()));
   }
 
-  // The integer program between two searches: it starts from a better plan, and its result is improved by the second
-  // search.
+  // What may follow greedy, in this order. The MILP engine starts from the plan that it finds, and its result is
+  // improved by the search.
+  struct Stage {
+    std::string_view name;
+    bool (Cycle::*is_due)();
+    void (Cycle::*run)();
+  };
+  static constexpr auto stages() {
+    return std::to_array<Stage>({{"oldest", &Cycle::is_oldest_first_due, &Cycle::put_oldest_first},
+                                 {"milp", &Cycle::is_milp_due, &Cycle::run_milp},
+                                 {"gather", &Cycle::is_repacking_due, &Cycle::repack_best},
+                                 {"search", &Cycle::is_search_due, &Cycle::run_search},
+                                 {"milp", &Cycle::is_late_milp_due, &Cycle::run_milp}});
+  }
+
   void improve() {
-    if (may_search() && is_filled_with_recent_gangs() && has_time_for_another_start()) put_oldest_first();
-    const bool is_left_to_search = may_search() && is_short_for_milp();
-    if (worth_a_milp() && !is_left_to_search) {
-      if (!is_milp_alone()) run_search({deadline_.after(plan_.search.first), plan_.search.first});
-      run_milp();
-    } else if (may_search() && has_time_for_search()) {
-      measure_verifying();
-    }
-    repack_best();
-    if (may_search() && has_time_for_search()) run_search({options_.deadline - reserve(), 1 - plan_.search.first});
-    if (is_left_to_search) note_milp_left_out();
-    if (is_left_to_search && has_search_left_most_of_it()) run_milp();
+    for (const Stage& stage : stages())
+      if (!options_.left_out.contains(stage.name) && (this->*stage.is_due)()) (this->*stage.run)();
     last_engine_ended_ = Clock::now();
     if (may_search()) solution_.phases_ms.emplace_back("search", search_ms_ + oldest_ms_);
+  }
+
+  bool is_oldest_first_due() { return may_search() && is_filled_with_recent_gangs() && has_time_for_another_start(); }
+  bool is_milp_due() {
+    is_left_to_search_ = may_search() && is_short_for_milp();
+    if (is_left_to_search_ && !options_.deterministic) engine_forecast_.note_left_out(size_.nodes_differ());
+    return worth_a_milp() && !is_left_to_search_;
+  }
+  // To begin one and to finish it.
+  bool is_search_due() {
+    return may_search() && (options_.deterministic || left_ms() - reserve_ms() > plan_.needs.search);
+  }
+  // The search has nothing left to find, and the rest of the budget would be idle.
+  bool is_late_milp_due() {
+    return is_left_to_search_ && !options_.deterministic && !search_ran_out_ && worth_a_milp() &&
+           left_ms() > kTuning.parts.half * plan_.whole_ms;
   }
 
   // Whether the only likely gain left is to place gangs that have waited longer.
@@ -385,14 +393,17 @@ class Cycle {
   void put_oldest_first() {
     const Clock::time_point start = Clock::now();
     const double share = is_milp_alone() ? plan_.search.oldest_alone : plan_.search.oldest;
-    const SearchTime time{deadline_.after(share) - reserve(), share};
+    const Clock::time_point until = deadline_.after(share) - reserve();
     greedy::GreedyOptions greedy = greedy_options();
     greedy.oldest_first = true;
     greedy.on_placed = nullptr;
-    if (!options_.deterministic) greedy.stop = {[until = time.until] { return Clock::now() >= until; }, {}};
+    if (!options_.deterministic) greedy.stop = {[until] { return Clock::now() >= until; }, {}};
     Candidate candidate = greedy::solve_greedy(problem_, shares_, greedy);
-    if (options_.deterministic || Clock::now() < time.until)
-      candidate = local_search::search(problem_, shares_, candidate, options_of_search(time));
+    if (options_.deterministic || Clock::now() < until) {
+      local_search::SearchOptions search_options = options_of_search(share);
+      if (!options_.deterministic) search_options.stop = SearchClock(until).next();
+      candidate = local_search::search(problem_, shares_, candidate, search_options);
+    }
     oldest_ms_ = milliseconds_since(start);
     if (compare(candidate.levels, offers_.front().candidate.levels, ids_) <= 0) return;
     tracer_.tell(Origin::kSearch, candidate.levels, {});
@@ -400,18 +411,8 @@ class Cycle {
     offers_.insert(offers_.begin(), {std::move(candidate), Origin::kSearch, std::move(bounds)});
   }
 
-  // The search has nothing left to find, and the rest of the budget would be idle.
-  bool has_search_left_most_of_it() const {
-    return !options_.deterministic && !search_ran_out_ && worth_a_milp() &&
-           left_ms() > kTuning.parts.half * plan_.whole_ms;
-  }
-
   // With less the MILP engine gives no result.
   bool worth_a_milp() const { return left_ms() - reserve_ms() > plan_.needs.first_bound; }
-
-  void note_milp_left_out() {
-    if (!options_.deterministic) engine_forecast_.note_left_out(size_.nodes_differ());
-  }
 
   // Kept for the end: as forecast, but at least a multiple of the verification time of this line. The names of pods
   // that must be gone first are written for each placement; forecasts by the snapshot's size omit them.
@@ -465,60 +466,59 @@ class Cycle {
       merge_bounds(outcome.bounds, offers_.front().bounds);
   }
 
-  struct SearchTime {
-    Clock::time_point until;
-    double share = 1;  // of the work limit, in deterministic mode
-  };
-
-  // From now on: a search stops earlier by the time that it took to begin, which is about the time it takes to end.
-  static StopRequest stop_of_search(Clock::time_point until) {
-    const auto end = std::make_shared<std::optional<Clock::time_point>>();
-    return [until, begun = Clock::now(), end] {
-      const Clock::time_point now = Clock::now();
-      if (!*end) *end = until - (now - begun);
-      return now >= **end;
-    };
-  }
-
-  local_search::SearchOptions options_of_search(const SearchTime& time) const {
+  // `share`: of the work limit, in deterministic mode. With a clock, a stop request is still to be added.
+  local_search::SearchOptions options_of_search(double share) const {
     local_search::SearchOptions search_options;
     search_options.seed = options_.seed;
     search_options.threads = options_.threads;
     if (options_.deterministic)
-      search_options.most_trials =
-          static_cast<std::int64_t>(time.share * static_cast<double>(plan_.search.most_trials));
-    else
-      search_options.stop = stop_of_search(time.until);
+      search_options.most_trials = static_cast<std::int64_t>(share * static_cast<double>(plan_.search.most_trials));
     return search_options;
   }
 
-  // Reports the search's result under its own name; known bounds hold as long as the values before their level do.
-  void run_search(const SearchTime& time) {
+  // With a clock again and again, as it ends after many changes in vain: while there is something left to prove.
+  void run_search() {
+    if (verify_ms_ == 0) measure_verifying();
     const Clock::time_point start = Clock::now();
-    if (!options_.deterministic && start >= time.until) return;
-    local_search::SearchOptions search_options = options_of_search(time);
-    const Offer& best = offers_.front();
+    SearchClock clock(options_.deadline - reserve());
+    if (!options_.deterministic && !clock.has_time()) return;
+    local_search::SearchOptions search_options = options_of_search(1);
     // If all levels are proven, the search only distinguishes plans that are equal in all of them.
-    if (is_settled(best)) search_options.most_trials = plan_.search.settled_trials;
-    Offer found{local_search::search(problem_, shares_, best.candidate, search_options), Origin::kSearch, best.bounds};
+    if (is_settled(offers_.front())) search_options.most_trials = plan_.search.settled_trials;
+    do {
+      if (!options_.deterministic) search_options.stop = clock.next();
+      search_once(search_options);
+      ++search_options.seed;
+    } while (!options_.deterministic && !is_left_to_search_ && clock.has_time() && !is_good_enough());
+    search_ran_out_ = clock.has_stopped();
     search_ms_ += milliseconds_since(start);
-    search_ran_out_ = !options_.deterministic && Clock::now() >= time.until;
+  }
+
+  // Reports its result under its own name; known bounds hold as long as the values before their level do.
+  void search_once(const local_search::SearchOptions& search_options) {
+    Offer& best = offers_.front();
+    Offer found{local_search::search(problem_, shares_, best.candidate, search_options), Origin::kSearch, best.bounds};
     if (found.candidate.plan == best.candidate.plan) return;
     forget_bounds_after_change(best, found);
     tracer_.tell(Origin::kSearch, found.candidate.levels, found.bounds);
-    offers_.insert(offers_.begin(), std::move(found));
+    if (best.origin == Origin::kSearch && offers_.size() > 1)
+      best = std::move(found);
+    else
+      offers_.insert(offers_.begin(), std::move(found));
   }
 
-  bool is_settled(const Offer& offer) const {
-    for (std::size_t i = 0; i < ids_.size(); ++i)
-      if (i >= offer.bounds.size() || offer.bounds[i] != offer.candidate.levels.values[i]) return false;
+  // The best plan reaches its bounds, or misses the first one by no more than the gap that is asked for.
+  bool is_good_enough() const {
+    const Offer& best = offers_.front();
+    LevelBounds bounds = best.bounds;
+    bounds.resize(ids_.size());
+    merge_bounds(sum_bounds_.reached(best.candidate.levels), bounds);
+    for (std::size_t i = 0; i < ids_.size(); ++i) {
+      if (!bounds[i]) return false;
+      const auto difference = static_cast<double>(std::abs(*bounds[i] - best.candidate.levels.values[i]));
+      if (difference > 0) return difference <= options_.gap * std::max(1.0, std::abs(static_cast<double>(*bounds[i])));
+    }
     return true;
-  }
-
-  void merge_bounds(const std::vector<std::optional<std::int64_t>>& more,
-                    std::vector<std::optional<std::int64_t>>& bounds) const {
-    for (std::size_t i = 0; i < bounds.size(); ++i)
-      if (!bounds[i]) bounds[i] = more[i];
   }
 
   bool passes(const Offer& offer) {
@@ -673,6 +673,7 @@ class Cycle {
   Clock::time_point last_engine_ended_;
   double only_reasons_ms_ = 0;              // of the end: nothing else was done then
   std::vector<std::string> bound_defects_;  // found concurrently with the referee, which adds to those of the solution
+  bool is_left_to_search_ = false;          // the MILP engine would reach no plan
   bool search_ran_out_ = true;              // of time, or it was not run
   bool ran_out_ = false;                    // of time, before the last engine had finished
   Solution solution_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,6 +39,9 @@ struct SolveOptions {
   TraceSink trace;             // receives better plans and bounds on the way; empty: no trace
   TimePlanSink time_plan;      // receives the time plan before the first engine begins; may be empty
   std::string write_model;     // a path: what CBC is given first, as an MPS file; empty: no
+  // Stages that are not run, for measuring what each is worth (bench/ablation.cpp): "choice", "whole" (models of all
+  // nodes), "places" (with the evictions settled), "oldest", "milp", "gather", "search".
+  std::set<std::string_view> left_out;
 };
 
 struct Solution {

@@ -12,68 +12,7 @@
 namespace muster::engine {
 namespace {
 
-using test::Case;
-
-// One node of 8 GPUs, all in use by two pods of low priority, and a gang that wants 4.
-Case full_node(const std::string& actions) {
-  return Case(test::nodes_with({{"n", 8}})
-                  .policy(R"("actions":)" + actions)
-                  .queue("q")
-                  .gang("g", R"("queue":"q","priority":10,"minMember":2)")
-                  .running("a", "n", 4, R"("queue":"q","gpus":[0,1,2,3],"started":0)")
-                  .running("b", "n", 4, R"("queue":"q","gpus":[4,5,6,7],"started":900)")
-                  .pods("g", 2, 2, R"("gang":"g")"));
-}
-
-// The plan after more room has been made in addition to the given evictions.
-struct Repaired {
-  Repaired(const Case& cluster, std::vector<PlannedEviction> evictions) {
-    const ClusterState before(cluster.problem(), ClusterState::Releasing::kFreed);
-    const preemption::EvictionRules rules(cluster.problem(), cluster.shares(), before);
-    const column_generation::Setting setting{cluster.problem(), cluster.shares(), rules};
-    const formulation::EvictionCandidates candidates = formulation::find_candidates(cluster.problem(), rules, before);
-    const std::vector<bool> reserved(cluster.problem().nodes.size(), false);
-    const column_generation::RestrictedMaster sub(setting, before, candidates, reserved);
-    const QueueBounds bounds = queue_bounds(cluster.problem(), before);
-    ClusterState state = before;
-    for (const PlannedEviction& eviction : evictions) state.take(eviction.pod);
-    Repair(setting, sub.demand, bounds).claim_more(state, evictions, Deadline(Deadline::Clock::now(), true));
-    plan = plan_of(cluster.problem(), state, evictions);
-    violations = cluster.check(plan);
-  }
-  Plan plan;
-  std::vector<referee::Violation> violations;
-};
-
-// That the gang is placed for the eviction of that pod alone.
-void expect_placed_for(PodIndex victim, const std::vector<PlannedEviction>& so_far) {
-  const Case cluster = full_node(R"(["place","preempt"])");
-  const Repaired repaired(cluster, so_far);
-  EXPECT_TRUE(repaired.violations.empty());
-  EXPECT_EQ(repaired.plan.placements.size(), 2U);
-  ASSERT_EQ(repaired.plan.evictions.size(), 1U);
-  EXPECT_EQ(repaired.plan.evictions[0].pod, victim);
-}
-
-TEST(ClaimMore, EvictsTheShortestRunningPodForAGangThatIsLeftOut) { expect_placed_for(PodIndex(1), {}); }
-
-TEST(ClaimMore, KeepsTheEvictionsThatThereAre) {
-  expect_placed_for(PodIndex(0), {{PodIndex(0), EvictionReason::kPreempt, GangIndex(0)}});
-}
-
-TEST(ClaimMore, KeepsPlansWhoseEvictionsHaveNoClaimant) {
-  const Case cluster = full_node(R"(["place","preempt"])");
-  EXPECT_TRUE(Repaired(cluster, {{PodIndex(0), EvictionReason::kReclaim, GangIndex::none()}}).plan.placements.empty());
-}
-
-TEST(ClaimMore, DoesNothingThatThePolicyDoesNotName) {
-  const Case cluster = full_node(R"(["place"])");
-  const Repaired repaired(cluster, {});
-  EXPECT_TRUE(repaired.plan.placements.empty());
-  EXPECT_TRUE(repaired.plan.evictions.empty());
-}
-
-// What the other repairs report of a state: the two nodes of four GPUs, `a` and `b` of a gang that needs both of
+// What the repairs make of a state: the two nodes of four GPUs, `a` and `b` of a gang that needs both of
 // them run on the first, `w` waits.
 struct TwoNodes {
   TwoNodes()
@@ -124,17 +63,6 @@ TEST(BringBack, BringsNoPartOfAGangThatIsLessThanItsMinimum) {
   two.state.put(kV, kM, {0, 1, 2});
   two.repair.bring_back(two.state, kBothGo);
   EXPECT_FALSE(two.state.is_present(kA) || two.state.is_present(kB));
-}
-
-TEST(LetTornGangsGo, TakesTheRestOfAGangThatHasLostItsMinimum) {
-  TwoNodes two;
-  two.state.take(kA);
-  std::vector<PlannedEviction> evictions = {{kA, EvictionReason::kPreempt, kH}};
-  two.repair.let_torn_gangs_go(two.state, evictions);
-  EXPECT_FALSE(two.state.is_present(kB));
-  ASSERT_EQ(evictions.size(), 2U);
-  EXPECT_EQ(evictions[1].pod, kB);
-  EXPECT_EQ(evictions[1].for_gang, kH);
 }
 
 // `h` found no place; `i`, on the node that the two have left, may preempt them, too.

@@ -1,0 +1,166 @@
+// What each stage of a cycle is worth: sixteen kinds of instances are solved with all stages, then with one of them
+// left out, and the plans are compared in the first level in which they differ.
+//
+// Usage: bench_ablation [--stages NAME,NAME] [--instances NAME,NAME] [--seeds S,S] [--budget MS] [--threads N]
+// Stages: of SolveOptions::left_out. "none": all stages again, which is what chance is worth. For each stage, over the
+// instances whose plans first differ in a level down to `moved`, and over those that differ later: how many, and the
+// mean and the worst change in percent of the level; negative: worse without the stage. The referee checks every plan.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/support/arguments.h"
+#include "bench/support/judge.h"
+#include "bench/support/machine.h"
+#include "bench/support/mixes.h"
+#include "model/objective/levels.h"
+#include "solver/portfolio/portfolio.h"
+
+namespace muster::bench {
+namespace {
+
+struct Arguments {
+  std::vector<std::string> stages{"none", "choice", "whole", "places", "oldest", "milp", "gather", "search"};
+  std::vector<std::string> instances, seeds{"1", "2", "3"};  // empty: all
+  int budget_ms = 2000, threads = 2;
+};
+
+Arguments parse(int argc, char** argv) {
+  Arguments arguments;
+  parse_flags(argc, argv,
+              {
+                  {"--stages", [&](const std::string& value) { arguments.stages = split(value); }},
+                  {"--instances", [&](const std::string& value) { arguments.instances = split(value); }},
+                  {"--seeds", [&](const std::string& value) { arguments.seeds = split(value); }},
+                  {"--budget", [&](const std::string& value) { arguments.budget_ms = std::stoi(value); }},
+                  {"--threads", [&](const std::string& value) { arguments.threads = std::stoi(value); }},
+              });
+  return arguments;
+}
+
+struct Kind {
+  std::string name, command;  // of `muster`; the seed goes behind it
+  bool without_moves = false;
+};
+
+std::vector<Kind> kinds() {
+  std::vector<Kind> all;
+  for (const char* nodes : {"20", "50", "200"})
+    all.push_back({fmt::format("contended {}", nodes), fmt::format("generate --preset contended --nodes {}", nodes)});
+  for (const char* nodes : {"50", "200"})
+    all.push_back(
+        {fmt::format("no moves {}", nodes), fmt::format("generate --preset contended --nodes {}", nodes), true});
+  for (const auto& [name, options] : kMixes)
+    all.push_back({name, fmt::format("generate --preset contended --nodes 100 {}", options)});
+  all.push_back({"full", "generate --preset full --nodes 60"});
+  all.push_back({"synth", "generate --preset synth --nodes 300 --load 1.2"});
+  all.push_back({"half", "import openb --gangs 64 --falling-sizes --occupy 0.5 --load 1.5 --place-only"});
+  all.push_back({"empty", "import openb --gangs 64 --falling-sizes --load 1.5 --place-only"});
+  all.push_back({"crowded", "import openb --gangs 8 --falling-sizes --occupy 0.9 --load 1.1 --place-only"});
+  all.push_back({"evicting", "import openb --gangs 16 --occupy 0.7 --load 1.3"});
+  return all;
+}
+
+// Throws if the plan breaks a rule.
+Levels levels_without(const std::string& stage, const Judge& judge, const Arguments& arguments) {
+  portfolio::Portfolio portfolio{std::string(MUSTER_BINARY)};
+  portfolio::SolveOptions options;
+  options.threads = arguments.threads;
+  if (stage != "none") options.left_out.insert(stage);
+  options.deadline = portfolio::Clock::now() + std::chrono::milliseconds(arguments.budget_ms);
+  const portfolio::Solution solution = portfolio.solve(judge.snapshot, judge.problem, options);
+  const auto violations = referee::check_plan(judge.snapshot, judge.problem, judge.shares, solution.plan);
+  if (!violations.empty()) throw std::runtime_error(violations[0].subject + ": " + violations[0].message);
+  return evaluate(judge.problem, judge.shares, solution.plan);
+}
+
+struct Change {
+  std::int64_t level = 0;
+  double percent = 0;  // of the value with all stages; negative: worse without the stage
+};
+
+std::optional<Change> change_of(const Levels& with, const Levels& without, const std::vector<LevelId>& ids) {
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (with.values[i] == without.values[i]) continue;
+    const auto difference = static_cast<double>(without.values[i] - with.values[i]);
+    const double scale = std::max(1.0, std::abs(static_cast<double>(with.values[i])));
+    return Change{static_cast<std::int64_t>(i), (is_maximised(ids[i].kind) ? 100 : -100) * difference / scale};
+  }
+  return std::nullopt;
+}
+
+// Of one stage.
+struct Tally {
+  struct Of {
+    int instances = 0;
+    double sum = 0, worst = 0;
+    void add(double percent) {
+      ++instances;
+      sum += percent;
+      worst = std::min(worst, percent);
+    }
+  };
+  int instances = 0;
+  Of early, late;  // levels down to `moved`, and those after it
+};
+
+void print(const std::string& stage, const Tally& tally) {
+  const auto of = [](const Tally::Of& part) {
+    return fmt::format("{} | {:+.3f} | {:+.3f}", part.instances, part.instances > 0 ? part.sum / part.instances : 0,
+                       part.worst);
+  };
+  fmt::print("| {} | {} | {} | {} |\n", stage, tally.instances, of(tally.early), of(tally.late));
+}
+
+int run(const Arguments& arguments) {
+  std::vector<Tally> tallies(arguments.stages.size());
+  int faults = 0;
+  for (const Kind& kind : kinds()) {
+    if (!arguments.instances.empty() && std::ranges::find(arguments.instances, kind.name) == arguments.instances.end())
+      continue;
+    for (const std::string& seed : arguments.seeds) {
+      std::string line = printed_by("'" MUSTER_BINARY "' " + kind.command + " --seed " + seed);
+      if (kind.without_moves) line.insert(1, R"("policy":{"actions":["place","reclaim","preempt","stale"]},)");
+      const Judge judge(line);
+      const std::vector<LevelId> ids = level_ids(judge.problem);
+      try {
+        const Levels all = levels_without("none", judge, arguments);
+        for (std::size_t s = 0; s < tallies.size(); ++s) {
+          const std::optional<Change> change =
+              change_of(all, levels_without(arguments.stages[s], judge, arguments), ids);
+          ++tallies[s].instances;
+          if (!change) continue;
+          const LevelId& level = ids[static_cast<std::size_t>(change->level)];
+          (level.kind <= LevelKind::kMoved ? tallies[s].early : tallies[s].late).add(change->percent);
+          fmt::print(stderr, "{} {} without {}: {} {:+.3f} %\n", kind.name, seed, arguments.stages[s],
+                     level_name(level.kind), change->percent);
+        }
+      } catch (const std::exception& fault) {
+        fmt::print("FAULT {} {}: {}\n", kind.name, seed, fault.what());
+        ++faults;
+      }
+    }
+  }
+  fmt::print(
+      "| without | plans | differ down to `moved` | mean % | worst % | differ later | mean % | worst % |\n"
+      "|---|---|---|---|---|---|---|---|\n");
+  for (std::size_t s = 0; s < tallies.size(); ++s) print(arguments.stages[s], tallies[s]);
+  return faults == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace muster::bench
+
+int main(int argc, char** argv) {
+  return muster::bench::guarded("bench_ablation", [&] { return muster::bench::run(muster::bench::parse(argc, argv)); });
+}

@@ -1,0 +1,47 @@
+// A plan that may be the answer of a cycle, and what is proven of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "heuristics/state/candidate.h"
+#include "model/objective/origin.h"
+
+namespace muster::portfolio {
+
+using LevelBounds = std::vector<std::optional<std::int64_t>>;
+
+// A bound holds as long as the values before its level are those of the plan.
+struct Offer {
+  Candidate candidate;
+  Origin origin = Origin::kNone;
+  LevelBounds bounds;        // by level; may end early
+  bool is_repacked = false;  // repacking would change nothing
+};
+
+// Every level is proven optimal.
+inline bool is_settled(const Offer& offer) {
+  const std::vector<std::int64_t>& values = offer.candidate.levels.values;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (i >= offer.bounds.size() || offer.bounds[i] != values[i]) return false;
+  return true;
+}
+
+// Of `now`, which has the bounds of `before`: those after the first level in which they differ do not hold.
+inline void forget_bounds_after_change(const Offer& before, Offer& now) {
+  const std::vector<std::int64_t>&values = now.candidate.levels.values, &others = before.candidate.levels.values;
+  now.bounds.resize(values.size());
+  std::size_t same = 0;
+  while (same < values.size() && values[same] == others[same]) ++same;
+  for (std::size_t i = same + 1; i < values.size(); ++i) now.bounds[i].reset();
+}
+
+// Where there is no bound, the other one.
+inline void merge_bounds(const LevelBounds& more, LevelBounds& bounds) {
+  for (std::size_t i = 0; i < bounds.size(); ++i)
+    if (!bounds[i]) bounds[i] = more[i];
+}
+
+}  // namespace muster::portfolio
