@@ -4,16 +4,13 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "heuristics/placement/gang_placement.h"
 #include "heuristics/placement/node_choice.h"
-#include "heuristics/preemption/planner.h"
 #include "heuristics/state/binding_order.h"
 #include "heuristics/state/groups.h"
 #include "heuristics/state/staying.h"
-#include "model/base/saturating.h"
 
 namespace muster::engine {
 

@@ -31,7 +31,8 @@ using Clock = std::chrono::steady_clock;
 
 struct SolveOptions {
   Engine engine = Engine::kAuto;
-  Clock::time_point deadline = Clock::time_point::max();  // when the plan must be ready to be written
+  // When the plan must be ready to be written. One that is not proven takes until then, if the engine searches.
+  Clock::time_point deadline = Clock::time_point::max();
   std::int32_t threads = 1;
   std::uint64_t seed = 1;
   double gap = 0;              // good enough: stop when the gap of the first short level is at most this

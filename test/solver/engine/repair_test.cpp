@@ -12,8 +12,8 @@
 namespace muster::engine {
 namespace {
 
-// What the repairs make of a state: the two nodes of four GPUs, `a` and `b` of a gang that needs both of
-// them run on the first, `w` waits.
+// What the repairs make of a state: two nodes of four GPUs; `a` and `b` of a gang that needs both of them run on the
+// first, `w` waits.
 struct TwoNodes {
   TwoNodes()
       : cluster(test::nodes_with({{"m", 4}, {"n", 4}})
