@@ -12,7 +12,7 @@
 #include <cstdio>
 #include <exception>
 #include <optional>
-#include <set>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,8 +29,10 @@
 namespace muster::bench {
 namespace {
 
+const std::vector<std::string> kStages{"none", "choice", "whole", "places", "oldest", "milp", "gather", "search"};
+
 struct Arguments {
-  std::vector<std::string> stages{"none", "choice", "whole", "places", "oldest", "milp", "gather", "search"};
+  std::vector<std::string> stages = kStages;
   std::vector<std::string> instances, seeds{"1", "2", "3"};  // empty: all
   int budget_ms = 2000, threads = 2;
 };
@@ -45,6 +47,8 @@ Arguments parse(int argc, char** argv) {
                   {"--budget", [&](const std::string& value) { arguments.budget_ms = std::stoi(value); }},
                   {"--threads", [&](const std::string& value) { arguments.threads = std::stoi(value); }},
               });
+  for (const std::string& stage : arguments.stages)
+    if (std::ranges::find(kStages, stage) == kStages.end()) throw std::runtime_error("no stage is called " + stage);
   return arguments;
 }
 

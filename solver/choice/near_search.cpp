@@ -10,7 +10,7 @@
 namespace muster::choice {
 namespace {
 
-constexpr double kSame = 1e-6;  // of two values of a column
+constexpr double kSame = 1e-6;  // tolerance: of two values of a column, and of a bound of an integer
 constexpr NearTuning kNear = kTuning.near;
 
 }  // namespace
@@ -54,7 +54,10 @@ const cbc::Question* NearSearch::next() {
 
 void NearSearch::hear(cbc::MilpAnswer answer) {
   const bool is_solved = answer.status == cbc::SolveStatus::kOptimal;
-  if (answer.status == cbc::SolveStatus::kFailed) best_.message = answer.message;
+  if (answer.status == cbc::SolveStatus::kFailed) {
+    best_.status = answer.status;
+    best_.message = answer.message;
+  }
   switch (stage_) {
     case Stage::kRelaxation:
       stage_ = is_solved ? Stage::kParts : Stage::kWhole;
@@ -80,9 +83,7 @@ void NearSearch::hear(cbc::MilpAnswer answer) {
   is_settled_ = is_settled_ || is_at_bound();
 }
 
-bool NearSearch::is_at_bound() const {
-  return best_.objective >= best_.bound - kSame * std::max(1.0, std::abs(best_.bound));
-}
+bool NearSearch::is_at_bound() const { return best_.objective >= std::floor(best_.bound + kSame) - kSame; }
 
 bool NearSearch::is_done_with_parts() const { return until_.passed() || part_ >= 1; }
 

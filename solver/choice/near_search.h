@@ -18,15 +18,15 @@ namespace muster::choice {
 
 class NearSearch : public cbc::Lane {
  public:
-  // `milp` must outlive it. `whole`: what is asked of all of it at the end, with a feasible start and the time of all
-  // questions together.
+  // `milp`, whose solutions have integer objectives, must outlive it. `whole`: what is asked of all of it at the end,
+  // with a feasible start and the time of all questions together.
   NearSearch(const lp::Milp& milp, cbc::MilpRequest whole);
 
   const cbc::Question* next() override;
   void hear(cbc::MilpAnswer answer) override;
   bool is_settled() const override { return is_settled_; }
 
-  // The best solution, never worse than the start, and the best bound.
+  // The best solution, never worse than the start, and the best bound. kFailed with them, if an answer was that.
   const cbc::MilpAnswer& answer() const { return best_; }
 
  private:

@@ -507,16 +507,23 @@ class Cycle {
       offers_.insert(offers_.begin(), std::move(found));
   }
 
-  // The best plan reaches its bounds, or misses the first one by no more than the gap that is asked for.
+  // Nothing better than the best plan is asked for.
   bool is_good_enough() const {
     const Offer& best = offers_.front();
     LevelBounds bounds = best.bounds;
     bounds.resize(ids_.size());
     merge_bounds(sum_bounds_.reached(best.candidate.levels), bounds);
+    return is_within_gap(best.candidate.levels, bounds);
+  }
+
+  // The plan reaches its bounds, or misses the first one by no more than the gap that is asked for.
+  bool is_within_gap(const Levels& levels, const LevelBounds& bounds) const {
     for (std::size_t i = 0; i < ids_.size(); ++i) {
       if (!bounds[i]) return false;
-      const auto difference = static_cast<double>(std::abs(*bounds[i] - best.candidate.levels.values[i]));
-      if (difference > 0) return difference <= options_.gap * std::max(1.0, std::abs(static_cast<double>(*bounds[i])));
+      if (*bounds[i] == levels.values[i]) continue;
+      const auto scale = static_cast<double>(level_scale(ids_[i].kind, snapshot_.policy.placement));
+      const auto difference = static_cast<double>(std::abs(*bounds[i] - levels.values[i]));
+      return difference <= options_.gap * std::max(scale, std::abs(static_cast<double>(*bounds[i])));
     }
     return true;
   }
@@ -631,20 +638,10 @@ class Cycle {
     solution_.gap = explain::gap_of(solution_.report.objective, snapshot_.policy.placement);
     const bool does_nothing = offer.candidate.plan.placements.empty() && offer.candidate.plan.evictions.empty();
     solution_.origin = does_nothing ? Origin::kNone : offer.origin;
-    const Proof unsettled = is_within_gap(offer) ? Proof::kWithinGap : Proof::kHeuristic;
+    const Proof unsettled = is_within_gap(offer.candidate.levels, offer.bounds) ? Proof::kWithinGap : Proof::kHeuristic;
     solution_.proof = is_settled(offer) ? Proof::kOptimal : unsettled;
     solution_.plan = std::move(offer.candidate.plan);
     return std::move(solution_);
-  }
-
-  // The first level that is short of its bound is short by no more than the requested gap.
-  bool is_within_gap(const Offer& offer) const {
-    for (std::size_t i = 0; i < ids_.size(); ++i) {
-      if (!offer.bounds[i]) return false;
-      if (*offer.bounds[i] != offer.candidate.levels.values[i])
-        return options_.gap > 0 && solution_.gap <= options_.gap;
-    }
-    return true;
   }
 
   const Snapshot& snapshot_;

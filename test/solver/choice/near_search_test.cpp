@@ -124,6 +124,32 @@ TEST_F(NearSearchTest, AsksForTheWholeModelWhenTheRelaxationIsNotSolved) {
   EXPECT_EQ(search.answer().bound, 300);
 }
 
+TEST_F(NearSearchTest, TellsOfAWorkerThatHasFailedAndKeepsItsStart) {
+  answer_relaxation(worse_of(milp, 7), 300);
+  search.next();
+  MilpAnswer failed;
+  failed.message = "the worker is gone";
+  search.hear(failed);
+  EXPECT_EQ(search.answer().status, SolveStatus::kFailed);
+  EXPECT_EQ(search.answer().message, "the worker is gone");
+  EXPECT_EQ(search.answer().x, std::vector<double>(200, 0.0));
+  EXPECT_EQ(search.answer().bound, 300);
+}
+
+// A unit in a million is not the rounding error of a bound.
+TEST_F(NearSearchTest, IsNotSettledOneUnitBelowTheBoundHoweverLargeThatIs) {
+  lp::Milp large = milp;
+  for (double& worth : large.objective) worth *= 1e7;
+  large.objective[0] += 1;
+  NearSearch of_large(large, request_of(large, std::chrono::minutes(1)));
+  of_large.next();
+  of_large.hear(answer_of(SolveStatus::kOptimal, worse_of(large, 100), 2e9 + 2.5));
+  of_large.next();
+  of_large.hear(answer_of(SolveStatus::kOptimal, worse_of(large, 100), 2e9 + 1));
+  EXPECT_EQ(of_large.answer().objective, 2e9 + 1);
+  EXPECT_FALSE(of_large.is_settled());
+}
+
 TEST(NearSearch, FindsTheOptimumInARace) {
   const lp::Milp milp = pairs(100);
   cbc::Backend backend(MUSTER_BINARY);
