@@ -112,7 +112,6 @@ struct GridTuning {
 
 // The MILP engine beyond pricing.
 struct MilpTuning {
-  double dive_part = 0.5;              // of the LP's solution that the second dive starts with
   std::int64_t share_ways = 128;       // ways in which a gang's units fill a share, that get a column each
   std::int64_t iteration_units = 200;  // of WorkLimit, of a simplex iteration on a model of any size
 };

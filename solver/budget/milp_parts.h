@@ -20,7 +20,6 @@ struct MilpParts {
   double without_columns = kTuning.parts.aside;  // priced columns, before columns for all nodes
   double first_bound = kTuning.parts.most;       // by sums, with first prices
   double pricing_whole = kTuning.parts.main;     // column generation on one level
-  double pricing_rest = kTuning.parts.side;      // the same on what a dive has left over
   double branching = kTuning.parts.side;         // for a better bound of one level
   double cbc_all_nodes = kTuning.parts.most;     // CBC on one level with columns for all nodes
   double cbc_priced = kTuning.parts.main;        // and on priced columns

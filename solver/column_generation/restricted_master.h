@@ -29,19 +29,16 @@ struct Setting {
   const preemption::EvictionRules& rules;
 };
 
-// What may still be placed beside a state, on nodes that are not reserved, and which pods may leave for it, as a
-// formulation with its columns.
+// What may still be placed beside a state, and which pods may leave for it, as a formulation with its columns.
 struct RestrictedMaster {
-  RestrictedMaster(const Setting& setting, const ClusterState& state, const formulation::EvictionCandidates& candidates,
-                   const std::vector<bool>& reserved)
-      : RestrictedMaster(setting, state, formulation::collect_demand(setting.problem, candidates, state), reserved) {}
-  RestrictedMaster(const Setting& setting, const ClusterState& state, formulation::Demand collected,
-                   const std::vector<bool>& reserved)
+  RestrictedMaster(const Setting& setting, const ClusterState& state, const formulation::EvictionCandidates& candidates)
+      : RestrictedMaster(setting, state, formulation::collect_demand(setting.problem, candidates, state)) {}
+  RestrictedMaster(const Setting& setting, const ClusterState& state, formulation::Demand collected)
       : before(state),
         demand(std::move(collected)),
         base(without_candidates(demand, state)),
         zones(formulation::collect_placement_zones(setting.problem, demand)),
-        supply(formulation::collect_supply(setting.problem, demand, zones, base, reserved)),
+        supply(formulation::collect_supply(setting.problem, demand, zones, base)),
         anti_affinity(setting.problem, base),
         configuration_input{setting.problem, demand, anti_affinity},
         pool(configuration_input, supply),

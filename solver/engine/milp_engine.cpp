@@ -60,7 +60,6 @@ class Engine {
         ids_(level_ids(setting.problem)),
         candidates_(candidates),
         settled_(std::move(settled)),
-        none_reserved_(problem_.nodes.size(), false),
         whole_(whole),
         is_formulated_(whole.formulation.has_value()),
         blocks_({whole_, backend_, options_,
@@ -317,8 +316,6 @@ class Engine {
     relaxed_ = priced.x;
     if (relaxed_.empty()) return;
     take(whole_.formulation->round(relaxed_), whole_.pool.configurations());
-    for (const double share : {1.0, kTuning.milp.dive_part})
-      if (!is_solved(task) && options_.deadline.left() > slowest_take_) dive(task.level, share);
     if (!task.result.bound || is_solved(task)) return;
     const Deadline until = options_.deadline.part(options_.parts.branching);
     const double known = static_cast<double>(task.sign * (value(task.level) - task.expression.constant)) / divisor;
@@ -485,39 +482,6 @@ class Engine {
         .evictions;
   }
 
-  // Diving: the certain part of the LP's solution is placed, and the remaining nodes and pods are priced anew as a
-  // smaller problem, until little is left. `share`: the fraction of each configuration's nodes that is taken from the
-  // first solution. Source: diving with column generation (Sadykov et al., INFORMS Journal on Computing 2019), without
-  // backtracking.
-  void dive(std::size_t level, double share) {
-    ClusterState state = whole_.base;
-    std::vector<bool> reserved = none_reserved_;
-    FormulationSolution sure = whole_.formulation->floor(relaxed_, share);
-    formulation::reserve_nodes(whole_.supply, sure, reserved);
-    place(whole_, sure, whole_.pool.configurations(), state);
-    for (bool is_over = false; !is_over && options_.deadline.left() > slowest_depth_ + slowest_take_;) {
-      const auto start = Deadline::Clock::now();
-      RestrictedMaster rest(setting_, state, candidates_, reserved);
-      if (rest.demand.cells.empty() || rest.supply.rooms.empty()) break;
-      if (!rest.formulate(false, options_.deadline)) break;
-      const std::optional<LinearExpression> expression = rest.formulation->level(ids_[level]);
-      if (!expression || expression->terms.empty()) break;
-      const Priced priced =
-          price_columns(rest, *expression, is_maximised(ids_[level].kind) ? 1 : -1, options_.parts.pricing_rest);
-      if (priced.x.empty()) break;
-      sure = rest.formulation->floor(priced.x, 1);
-      const std::vector<bool> before = reserved;
-      formulation::reserve_nodes(rest.supply, sure, reserved);
-      if (before == reserved) {  // nothing is whole any more
-        sure = rest.formulation->round(priced.x);
-        is_over = true;
-      }
-      place(rest, sure, rest.pool.configurations(), state);
-      slowest_depth_ = std::max(slowest_depth_, Deadline::Clock::now() - start);
-    }
-    offer(std::move(state), settled_);
-  }
-
   // Column generation on the LP relaxation, for at most a share of the time that is left.
   Priced price_columns(RestrictedMaster& sub, const LinearExpression& expression, int sign, double share) {
     const Deadline until = options_.deadline.part(share);
@@ -536,7 +500,6 @@ class Engine {
   std::vector<LevelId> ids_;
   const EvictionCandidates& candidates_;
   std::vector<PlannedEviction> settled_;
-  std::vector<bool> none_reserved_;
   RestrictedMaster& whole_;
   std::optional<std::size_t> states_;  // of the list
   std::size_t proven_ = 0;             // levels, from the first on, of the plan that it has started from
@@ -552,8 +515,7 @@ class Engine {
   std::vector<std::int64_t> path_;  // what the levels so far are held at
   std::vector<double> relaxed_;     // the LP's last solution
   std::map<formulation::Terms, std::int64_t> held_;
-  Deadline::Clock::duration slowest_take_{};   // so far: what making a plan of a solution takes
-  Deadline::Clock::duration slowest_depth_{};  // and one step of a dive
+  Deadline::Clock::duration slowest_take_{};  // so far: what making a plan of a solution takes
   MilpOutcome outcome_;
   Offers offers_;
 };
@@ -598,7 +560,7 @@ MilpOutcome solve_milp(MilpPreparation& preparation, const Candidate& incumbent,
   }
   if (!options.seeks_places) return outcome;
   const SettledEvictions settled = settle_evictions(setting.problem, outcome.best.plan);
-  RestrictedMaster rest(setting, settled.state, settled.candidates, preparation.none_reserved);
+  RestrictedMaster rest(setting, settled.state, settled.candidates);
   MilpOutcome second =
       Engine(setting, rest, settled.candidates, settled.evictions, outcome.best, backend, options).run();
   outcome.best = std::move(second.best);

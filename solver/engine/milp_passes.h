@@ -57,8 +57,7 @@ class MilpPasses {
       MilpOutcome outcome = engine.run();
       return {std::move(outcome), engine.is_finished()};
     }
-    column_generation::RestrictedMaster apart(preparation_.setting, preparation_.before, preparation_.candidates,
-                                              preparation_.none_reserved);
+    column_generation::RestrictedMaster apart(preparation_.setting, preparation_.before, preparation_.candidates);
     MilpPass earlier = run(apart, incumbent, proven, *first);
     proven = proven_levels(earlier.outcome, options.sums);
     if (proven == ids_.size()) return {std::move(earlier.outcome), true};

@@ -9,8 +9,7 @@ MilpPreparation::MilpPreparation(const Problem& problem, const FairShares& fair_
       rules(problem, fair_shares, before),
       setting{problem, fair_shares, rules},
       candidates(formulation::find_candidates(problem, rules, before)),
-      none_reserved(problem.nodes.size(), false),
-      whole(setting, before, candidates, none_reserved) {
+      whole(setting, before, candidates) {
   if (whole.supply.rooms.size() > kTuning.size.many_kinds) took_too_long = !whole.formulate(false, deadline);
 }
 

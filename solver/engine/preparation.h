@@ -27,7 +27,6 @@ struct MilpPreparation {
   preemption::EvictionRules rules;
   column_generation::Setting setting;
   formulation::EvictionCandidates candidates;
-  std::vector<bool> none_reserved;
   column_generation::RestrictedMaster
       whole;                   // formulated early if there are so many rooms that it is certainly not exact
   bool took_too_long = false;  // to be formulated

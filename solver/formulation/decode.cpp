@@ -366,12 +366,4 @@ Decoded decode(const DecodeInput& input, const FormulationSolution& solution, Cl
   return Decoder(input, solution, state).run();
 }
 
-void reserve_nodes(const Supply& supply, const FormulationSolution& solution, std::vector<bool>& reserved) {
-  for (const ResidualClassIndex room : supply.rooms.indices()) {
-    std::size_t next = 0;
-    for (const auto& [position, nodes] : solution.configurations[room.value()])
-      for (std::int64_t n = 0; n < nodes; ++n) reserved[supply.rooms[room].nodes[next++].value()] = true;
-  }
-}
-
 }  // namespace muster::formulation

@@ -34,7 +34,4 @@ struct Decoded {
 // caller checks whether the evictions obey theirs (EvictionRules::hold).
 Decoded decode(const DecodeInput& input, const FormulationSolution& solution, ClusterState& state);
 
-// Marks the nodes that a solution fills: of each room class the first ones, as decoding takes them.
-void reserve_nodes(const Supply& supply, const FormulationSolution& solution, std::vector<bool>& reserved);
-
 }  // namespace muster::formulation

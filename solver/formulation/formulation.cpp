@@ -622,7 +622,7 @@ FormulationSolution Formulation::read(const std::vector<double>& x) const {
   return solution;
 }
 
-FormulationSolution Formulation::rounded(const std::vector<double>& x, double share, bool with_remainders) const {
+FormulationSolution Formulation::round(const std::vector<double>& x) const {
   FormulationSolution solution = read_demand([&](std::int32_t column) {
     return static_cast<std::int64_t>(std::ceil(x[static_cast<std::size_t>(column)] - 1e-6));
   });
@@ -633,13 +633,12 @@ FormulationSolution Formulation::rounded(const std::vector<double>& x, double sh
     for (std::size_t j = 0; j < configurations_[room].size(); ++j) {
       const auto column = static_cast<std::size_t>(configurations_[room][j].column);
       if (column >= x.size()) break;  // priced after the solution was found
-      const double nodes = share * x[column];
+      const double nodes = x[column];
       const auto whole = std::min(left, static_cast<std::int64_t>(std::floor(nodes + 1e-6)));
       if (whole > 0) chosen.emplace_back(j, whole);
       left -= std::max<std::int64_t>(0, whole);
       if (nodes - static_cast<double>(whole) > 1e-6) remainders.emplace_back(static_cast<double>(whole) - nodes, j);
     }
-    if (!with_remainders) remainders.clear();
     std::sort(remainders.begin(), remainders.end());
     for (std::size_t i = 0; i < remainders.size() && left > 0; ++i, --left)
       chosen.emplace_back(remainders[i].second, 1);

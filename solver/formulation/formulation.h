@@ -130,10 +130,7 @@ class Formulation {
   // Makes a fractional solution of the LP relaxation integral: of each room class the whole nodes of every
   // configuration, then the largest remainders. Gangs and pods are rounded up, and decoding determines which of them
   // find a place.
-  FormulationSolution round(const std::vector<double>& x) const { return rounded(x, 1, true); }
-  // The same without the remainders, and of each configuration only a share of its nodes: the certain part of the
-  // solution.
-  FormulationSolution floor(const std::vector<double>& x, double share) const { return rounded(x, share, false); }
+  FormulationSolution round(const std::vector<double>& x) const;
 
  private:
   struct GangColumns {
@@ -210,7 +207,6 @@ class Formulation {
   std::int32_t add_satisfied(GangClassIndex index, GroupIndex group);
   void add_topology(GangClassIndex index);
   void add_domains(GangClassIndex index, GroupIndex group);
-  FormulationSolution rounded(const std::vector<double>& x, double share, bool with_remainders) const;
   std::optional<std::size_t> channel_of(GangClassIndex victims, const Eviction& eviction) const;
   FormulationSolution read_demand(const std::function<std::int64_t(std::int32_t)>& count_of) const;
   std::vector<DomainIndex> running_domains(GroupIndex group, TopologyLevelIndex level) const;

@@ -230,8 +230,7 @@ class Parts {
 
 // Requires that `ordered` is empty or that its parts may be many: stops, with too many rooms, if they are.
 Supply collect_residual_classes(const Problem& problem, const Demand& demand, const PlacementZones& zones,
-                                const ClusterState& state, const std::vector<bool>& reserved,
-                                const OrderedRules& ordered) {
+                                const ClusterState& state, const OrderedRules& ordered) {
   Supply supply;
   supply.zone_count = zones.domains.size();
   AntiAffinityRules rules(problem, state);
@@ -247,7 +246,7 @@ Supply collect_residual_classes(const Problem& problem, const Demand& demand, co
   supply.room_of.assign(problem.nodes.size(), ResidualClassIndex::none());
   for (NodeIndex node : problem.nodes.indices()) {
     std::vector<PodIndex>& pods = supply.residents[node];
-    if (reserved[node.value()] || (problem.class_of(node).cordoned && pods.empty())) continue;
+    if (problem.class_of(node).cordoned && pods.empty()) continue;
     const NodeView view(problem, demand, state, node, pods);
     ResidualClass room;
     room.node_class = problem.nodes[node].node_class;
@@ -283,16 +282,16 @@ Supply collect_residual_classes(const Problem& problem, const Demand& demand, co
 }  // namespace
 
 Supply collect_supply(const Problem& problem, const Demand& demand, const PlacementZones& zones,
-                      const ClusterState& state, const std::vector<bool>& reserved) {
+                      const ClusterState& state) {
   if (const OrderedRules ordered(problem, demand); !ordered.empty()) {
-    Supply supply = collect_residual_classes(problem, demand, zones, state, reserved, ordered);
+    Supply supply = collect_residual_classes(problem, demand, zones, state, ordered);
     const auto columns =
         supply.parts.size() * static_cast<std::size_t>(std::ranges::count_if(demand.classes, [&](const DemandClass& d) {
           return ordered.concern(problem.pod_classes[d.pod_class]);
         }));
     if (supply.rooms.size() <= kTuning.size.many_kinds && columns <= kTuning.listing.most_columns) return supply;
   }
-  return collect_residual_classes(problem, demand, zones, state, reserved, {});
+  return collect_residual_classes(problem, demand, zones, state, {});
 }
 
 NodeResidual::NodeResidual(const Problem& problem, const ResidualClass& room)

@@ -74,11 +74,11 @@ bool is_metered(const Problem& problem, const Demand& demand, const Cell& cell);
 
 // Groups the nodes of `state` (pods that stay for good are in it; releasing ones and those that may leave are not).
 // Separates the parts of the cluster that affinity and spread distinguish, unless that makes more than
-// SizeTuning::many_kinds, or more than ListingTuning::most_node_columns pairs of a part and a demand class. `reserved`
-// nodes are left out, and so are cordoned ones that no pod may leave. Cost: O(nodes x (resources + devices + rules) +
+// SizeTuning::many_kinds, or more than ListingTuning::most_node_columns pairs of a part and a demand class. Cordoned
+// nodes that no pod may leave are left out. Cost: O(nodes x (resources + devices + rules) +
 // residual classes x demand classes).
 Supply collect_supply(const Problem& problem, const Demand& demand, const PlacementZones& zones,
-                      const ClusterState& state, const std::vector<bool>& reserved);
+                      const ClusterState& state);
 
 // The free capacity of one node while a configuration is built: exact amounts, devices by position.
 class NodeResidual {

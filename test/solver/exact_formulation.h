@@ -32,8 +32,7 @@ struct ExactFormulation {
         demand(formulation::collect_demand(problem, candidates, before)),
         base(without_candidates()),
         zones(formulation::collect_placement_zones(problem, demand)),
-        supply(
-            formulation::collect_supply(problem, demand, zones, base, std::vector<bool>(problem.nodes.size(), false))),
+        supply(formulation::collect_supply(problem, demand, zones, base)),
         anti_affinity(problem, base),
         configuration_input{problem, demand, anti_affinity},
         pool(configuration_input, supply),

@@ -30,8 +30,7 @@ struct MasterCase {
         before(*cluster, ClusterState::Releasing::kFreed),
         rules(*cluster, cluster.shares(), before),
         setting{*cluster, cluster.shares(), rules},
-        sub(setting, before, formulation::find_candidates(*cluster, rules, before),
-            std::vector<bool>(cluster->nodes.size(), false)) {}
+        sub(setting, before, formulation::find_candidates(*cluster, rules, before)) {}
   MasterCase(const MasterCase&) = delete;
   MasterCase& operator=(const MasterCase&) = delete;
 

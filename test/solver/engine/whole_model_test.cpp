@@ -16,7 +16,7 @@ struct Model {
         rules(cluster.problem(), cluster.shares(), before),
         setting{cluster.problem(), cluster.shares(), rules},
         candidates(formulation::find_candidates(cluster.problem(), rules, before)),
-        sub(setting, before, candidates, std::vector<bool>(cluster.problem().nodes.size(), false)),
+        sub(setting, before, candidates),
         whole(cluster.problem(), sub, most_columns) {}
 
   ClusterState before;

@@ -171,13 +171,5 @@ TEST(Decode, EvictsForTheGangThatTakesTheRoom) {
   EXPECT_EQ(s.decoded.evictions[0].for_gang, s.cluster->pods[PodIndex(1)].gang);
 }
 
-TEST(ReserveNodes, MarksTheFirstNodesOfEachClassThatTheSolutionFills) {
-  Solved s(gang_of_pairs());
-  s.choose(2, {{kFirst, 1}});
-  std::vector<bool> reserved(3, false);
-  reserve_nodes(s.f.supply, s.solution, reserved);
-  EXPECT_EQ(reserved, (std::vector<bool>{true, true, false}));
-}
-
 }  // namespace
 }  // namespace muster::formulation

@@ -52,16 +52,12 @@ TEST(CollectSupply, CountsSharesThatFitOnEachDevice) {
   EXPECT_EQ(room.most, (std::vector<std::int64_t>{6, 2, 1})) << "and none of three devices";
 }
 
-TEST(CollectSupply, LeavesOutReservedNodesAndCordonedOnes) {
+TEST(CollectSupply, LeavesOutCordonedNodes) {
   const MasterCase scene(nodes_with({{"a", 2}, {"b", 2}})
                              .node("c", 2, R"("unschedulable":true,"resources":{"cpu":64,"memory":"64Gi"})")
                              .pods("p", 1, 1));
   EXPECT_EQ(scene.sub.supply.rooms[ResidualClassIndex(0)].count(), 2) << "not c";
-  const Supply rest =
-      collect_supply(*scene.cluster, scene.sub.demand, scene.sub.zones, scene.sub.base, {true, false, false});
-  ASSERT_EQ(rest.rooms.size(), 1U);
-  EXPECT_EQ(rest.rooms[ResidualClassIndex(0)].nodes, std::vector<NodeIndex>{NodeIndex(1)});
-  EXPECT_TRUE(rest.room_of[NodeIndex(0)].is_none());
+  EXPECT_TRUE(scene.sub.supply.room_of[NodeIndex(2)].is_none());
 }
 
 // A pod that may leave counts as gone, and is listed as resident.
