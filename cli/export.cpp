@@ -39,6 +39,7 @@ const CommandSyntax& export_syntax() {
             "write Bindings for pods that share devices, too, if something else reserves the devices"},
            {"lenient", "", "ignore keys of the snapshots that the format does not define"},
            {"strict", "", "treat an inconsistent object as an error of its whole line, not as a warning"},
+           duration_annotation_row(),
            {"time", "INSTANT", "current time for snapshots of Kubernetes objects (default: the time of the plan)"},
            {"quiet", "", "print only errors on stderr"},
            {"config", "FILE", "read options as NAME = VALUE lines; MUSTER_NAME variables and flags override them"}}),

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cli/imported_objects.h"
+#include "cli/line/line_options.h"
 #include "cli/terminal/exit_code.h"
 #include "cli/terminal/options.h"
 #include "cli/terminal/output.h"
@@ -19,6 +20,7 @@ CommandSyntax syntax() {
           "snapshot.json. Lists what it ignores on stderr.",
           {{"time", "INSTANT", "current time (default: the latest instant in the objects)"},
            {"strict", "", "treat an inconsistent object as an error, not as a warning"},
+           duration_annotation_row(),
            {"quiet", "", "print only errors on stderr"}},
           1,
           1};
@@ -32,6 +34,7 @@ int run_import_kai_snapshot(int argc, const char* const* argv) {
   kubernetes::KubernetesOptions options;
   options.time = settings.instant("time");
   options.strict = settings.is_on("strict");
+  options.duration_annotation = duration_annotation(settings);
   const std::string& file = settings.arguments()[0];
   Result<kubernetes::KaiSnapshot> snapshot = kubernetes::kai_snapshot_objects(file);
   if (!snapshot) {

@@ -11,6 +11,7 @@
 
 #include "cli/imported_objects.h"
 #include "cli/line/line.h"
+#include "cli/line/line_options.h"
 #include "cli/terminal/exit_code.h"
 #include "cli/terminal/options.h"
 #include "cli/terminal/output.h"
@@ -29,6 +30,7 @@ CommandSyntax syntax() {
       {{"expand", "", "add the pods that templates still request, as pending pods"},
        {"time", "INSTANT", "current time (default: the clock for stdin, the latest instant in the objects for files)"},
        {"strict", "", "treat an inconsistent object as an error, not as a warning"},
+       duration_annotation_row(),
        {"quiet", "", "print only errors on stderr"}},
       0,
       std::numeric_limits<std::size_t>::max()};
@@ -67,6 +69,7 @@ int run_import_kubernetes(int argc, const char* const* argv) {
   kubernetes::KubernetesOptions options;
   options.time = settings.instant("time");
   options.strict = settings.is_on("strict");
+  options.duration_annotation = duration_annotation(settings);
   options.expand = settings.is_on("expand");
   std::vector<std::string> files = settings.arguments();
   if (files.empty()) files.emplace_back("-");

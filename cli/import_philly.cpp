@@ -26,6 +26,7 @@ CommandSyntax philly_syntax() {
            {"inventory", "FILE", "use these nodes instead of the virtual clusters' nodes; spot2026: the included list"},
            {"large-weight", "W", "weight of gangs with 8 or more GPUs [1]"},
            {"large-priority", "N", "raise the priority of gangs with 8 or more GPUs by N [0]"},
+           {"estimates", "GRADE", "what jobs tell of their duration: none, noisy (0.3 to 3 times), exact [none]"},
            {"place-only", "", "allow only the action place"},
            {"seed", "S", "random seed [1]"},
            {"id", "ID", "id of the snapshot [philly]"}},
@@ -73,6 +74,10 @@ int run_import_philly(int argc, const char* const* argv) {
   if (const auto days = settings.integer("days", 1, 366)) options.days = static_cast<std::int32_t>(*days);
   set_amount(settings, "large-weight", options.large_weight);
   set_count(settings, "large-priority", options.large_priority);
+  const std::string estimates = settings.choice("estimates", {"none", "noisy", "exact"});
+  options.estimates = estimates == "noisy"   ? traces::PhillyEstimates::kNoisy
+                      : estimates == "exact" ? traces::PhillyEstimates::kExact
+                                             : traces::PhillyEstimates::kNone;
   set_seed(settings, options.seed);
   refuse_fault(traces::philly_fault(options));
   const std::string folder = data_directory(settings) + "/philly";

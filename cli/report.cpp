@@ -49,6 +49,7 @@ const CommandSyntax& report_syntax() {
            {"title", "TEXT", "the heading of the page [Muster report]"},
            {"lenient", "", "ignore keys of snapshots that the format does not define"},
            {"strict", "", "treat an inconsistent object as an error of its whole line, not as a warning"},
+           duration_annotation_row(),
            {"time", "INSTANT", "current time for lines of Kubernetes objects (default: the time of the plan)"},
            {"config", "FILE", "read options as NAME = VALUE lines; MUSTER_NAME variables and flags override them"}}),
       0, 1000};

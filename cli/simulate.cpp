@@ -132,6 +132,7 @@ SimulateOptions options_of(const Settings& settings) {
   SimulateOptions options;
   options.simulation = simulation_options(settings);
   options.policy.name = settings.choice("policy", portfolio::policy_names());
+  options.simulation.over_time = portfolio::is_engine(options.policy.name);
   options.policy.threads = static_cast<std::int32_t>(settings.integer("threads", 1, 1024).value_or(usable_cores()));
   options.policy.seed = options.simulation.failures.seed;
   options.policy.budget = settings.duration("budget").value_or(0);

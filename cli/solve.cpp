@@ -44,6 +44,7 @@ const CommandSyntax& solve_syntax() {
            {"output", "FILE", "write the plans to FILE instead of stdout, as JSON unless -o table is given"},
            {"lenient", "", "ignore keys that the format does not define"},
            {"strict", "", "treat an inconsistent object as an error of its whole line, not as a warning"},
+           duration_annotation_row(),
            {"time", "INSTANT",
             "current time for Kubernetes objects (default: the clock for stdin, the latest instant in the objects for "
             "files)"},

@@ -27,6 +27,7 @@ const CommandSyntax& verify_syntax() {
       with_policy_options(
           {{"lenient", "", "ignore keys that the format does not define"},
            {"strict", "", "treat an inconsistent object as an error of its whole line, not as a warning"},
+           duration_annotation_row(),
            {"time", "INSTANT", "current time for lines of Kubernetes objects (default: the time of the plan)"},
            {"quiet", "", "print only the last line, the counts"},
            {"config", "FILE", "read options as NAME = VALUE lines; MUSTER_NAME variables and flags override them"}}),

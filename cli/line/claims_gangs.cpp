@@ -56,7 +56,7 @@ GangTruth truth_of(const Problem& problem, const Gang& gang, const Indexed<PodIn
 
 // The last rows of the table "Phases", of a gang that is below its minimum after the plan, or has nothing that runs.
 explain::GangPhase waiting_phase(const Problem& problem, const Gang& gang, const Indexed<PodIndex, PodFate>& fates) {
-  if (gang.timed_out) return explain::GangPhase::kTimedOut;
+  if (gang.times.timed_out) return explain::GangPhase::kTimedOut;
   bool has_gated = false, has_held = false, has_pending = false;
   for (const PodIndex pod : gang.pods) {
     const PodStatus status = problem.pods[pod].status;

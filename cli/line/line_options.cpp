@@ -33,6 +33,7 @@ std::vector<OptionRow> with_policy_options(std::vector<OptionRow> others) {
        "allow these of place, consolidate, reclaim, preempt, stale, separated by commas (default: the policy's)"},
       {"no-evictions", "", "evict and move no running pod"},
       {"max-moves", "N", "move at most N running pods per plan; a smaller maxMoves of the policy applies"},
+      {"order", "RULE", "by which gangs are senior: expected-duration, waited (default: overTime.order of the policy)"},
       {"protect", "SELECTOR", "never evict or move pods with these labels: \"team=infra,tier in (prod)\""}};
   rows.insert(rows.end(), others.begin(), others.end());
   return rows;
@@ -53,6 +54,10 @@ muster_v1::PolicyOverrides policy_overrides(const Settings& settings) {
   }
   overrides.no_evictions = settings.is_on("no-evictions");
   overrides.max_moves = settings.integer("max-moves", 0, std::numeric_limits<std::int64_t>::max());
+  if (settings.text("order")) {
+    const bool is_waited = settings.choice("order", {"waited", "expected-duration"}) == "waited";
+    overrides.order = is_waited ? SeniorityRule::kWaited : SeniorityRule::kExpectedDuration;
+  }
   if (const auto selector = settings.text("protect")) {
     const auto parsed = kubernetes::parse_label_selector(*selector);
     parsed ? void(overrides.protect = {std::string(*selector)}) : refuse("--protect", parsed.error());
@@ -60,11 +65,24 @@ muster_v1::PolicyOverrides policy_overrides(const Settings& settings) {
   return overrides;
 }
 
+OptionRow duration_annotation_row() {
+  return {"duration-annotation", "KEY",
+          "the annotation of pods that tells how long they run (default muster/expected-duration)"};
+}
+
+std::string duration_annotation(const Settings& settings) {
+  const auto key = settings.text("duration-annotation");
+  if (key && key->empty())
+    throw UsageError("--duration-annotation: the key is empty; give one such as example.com/limit");
+  return key.value_or("");
+}
+
 muster_v1::ReaderOptions reader_options(const Settings& settings) {
   muster_v1::ReaderOptions options;
   options.lenient = settings.is_on("lenient");
   options.strict = options.kubernetes.strict = settings.is_on("strict");
   options.kubernetes.time = settings.instant("time");
+  options.kubernetes.duration_annotation = duration_annotation(settings);
   options.policy = policy_overrides(settings);
   const auto max_line = settings.integer("max-line-bytes", 1, std::int64_t{1} << 32);
   if (max_line) options.max_line_bytes = static_cast<std::size_t>(*max_line);

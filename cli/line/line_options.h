@@ -1,6 +1,7 @@
 // Options that every front which solves has in common.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "cli/line/line.h"
@@ -19,7 +20,13 @@ std::vector<OptionRow> with_policy_options(std::vector<OptionRow> others);
 // Their values. Throws UsageError.
 muster_v1::PolicyOverrides policy_overrides(const Settings& settings);
 
-// Of --lenient, --strict, --time, --max-line-bytes and the policy's, as far as the command has them. Throws UsageError.
+// The row of --duration-annotation, for every command that reads Kubernetes objects.
+OptionRow duration_annotation_row();
+// Its value; empty: the annotation of Muster's own. Throws UsageError.
+std::string duration_annotation(const Settings& settings);
+
+// Of --lenient, --strict, --time, --duration-annotation, --max-line-bytes and the policy's, as far as the command has
+// them. Throws UsageError.
 muster_v1::ReaderOptions reader_options(const Settings& settings);
 
 }  // namespace muster::cli

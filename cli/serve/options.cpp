@@ -74,6 +74,7 @@ const CommandSyntax& serve_syntax() {
            {"gap", "FRACTION", "stop once the plan is proven to be within this gap of the best (default 0)"},
            {"lenient", "", "ignore keys that the format does not define"},
            {"strict", "", "treat an inconsistent object as an error of its whole line, not as a warning"},
+           duration_annotation_row(),
            {"max-body-bytes", "N", "maximum size of a request body (default 268435456)"},
            {"max-header-bytes", "N", "maximum size of a request header (default 16384)"},
            {"max-buffered-bytes", "N", "maximum size of the bodies of all requests in flight (default 1073741824)"},

@@ -16,12 +16,13 @@ namespace muster::cli {
 namespace {
 
 // By ReasonCode.
-constexpr std::array<std::string_view, 20> kReasonWords = {"-",
+constexpr std::array<std::string_view, 21> kReasonWords = {"-",
                                                            "waited too long",
                                                            "Muster cannot plan it",
                                                            "scheduling gate",
                                                            "too few pods",
                                                            "unknown queue",
+                                                           "quota kept for another gang",
                                                            "over queue limit",
                                                            "over quota, not preemptible",
                                                            "larger than the cluster",

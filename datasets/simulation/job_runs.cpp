@@ -41,16 +41,16 @@ std::optional<Nanoseconds> JobRuns::next_end() const {
   return ends_.top().time;
 }
 
-bool JobRuns::finish_next(Nanoseconds now) {
+std::optional<SimulatedJobIndex> JobRuns::finish_next(Nanoseconds now) {
   MUSTER_REQUIRE(!ends_.empty());
   const End end = ends_.top();
   ends_.pop();
   SimulatedJob& job = jobs_[end.job];
-  if (end.epoch != job.state.epoch || !job.state.running_since) return false;
+  if (end.epoch != job.state.epoch || !job.state.running_since) return std::nullopt;
   jobs_.finish(end.job, now);
   --running_with_end_;
   log_.tell(JobRecord{JobEvent::kFinish, now, job, {}, {}, {}, 0});
-  return true;
+  return end.job;
 }
 
 void JobRuns::lose_pods_on(std::string_view node, const Problem& problem, Nanoseconds now) {

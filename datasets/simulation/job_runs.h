@@ -34,7 +34,7 @@ class JobRuns {
   std::optional<Nanoseconds> next_end() const;
   bool any_will_end() const { return running_with_end_ > 0; }
   // What next_end() tells happens: the job's pods succeed. False: it was interrupted. Requires such an instant.
-  bool finish_next(Nanoseconds now);
+  std::optional<SimulatedJobIndex> finish_next(Nanoseconds now);
 
   // The running pods on a node that fails or goes are pending again. Requires the problem of the last plan, or of the
   // start: later pods come after its own. Cost: O(pods).

@@ -22,6 +22,7 @@ struct SimulationOptions {
   bool resumes_work = false;  // an interrupted job resumes where it was; else it restarts
   bool moves_live = false;    // a move is no interruption
   bool drops = false;         // what is not placed in the first cycle after it was submitted leaves
+  bool over_time = true;      // durations of finished jobs are kept for the policy; else it has only what gangs waited
   NodeFailureOptions failures;
   std::optional<Nanoseconds> until;  // an instant: nothing later happens
 };

@@ -71,6 +71,13 @@ Simulation::Simulation(const Workload& workload, const SimulationOptions& option
       trigger_(options, workload.all.time),
       now_(workload.all.time) {
   copy_frame(workload.all, snapshot_);
+  OverTime& over_time = snapshot_.policy.over_time;
+  if (over_time.order == SeniorityRule::kWaited) options_.over_time = false;
+  if (options_.over_time) {
+    over_time.expected_durations = durations_.list();
+  } else {
+    over_time.order = SeniorityRule::kWaited;
+  }
   append(snapshot_.queues, workload.all.queues, workload.start_queues);
 }
 
@@ -111,6 +118,7 @@ bool Simulation::advance() {
     if (trigger_.is_cycle_at(instant())) {
       jobs_.compact();
       snapshot_.time = now_;
+      if (options_.over_time) snapshot_.policy.over_time.expected_durations = durations_.list();
       trigger_.note_cycle(now_);
       return true;
     }
@@ -155,13 +163,23 @@ void Simulation::move_clock(Nanoseconds time) {
 void Simulation::happen_now() {
   const auto is_due = [&](std::optional<Nanoseconds> time) { return time && *time <= now_; };
   while (is_due(runs_.next_end())) {
-    if (runs_.finish_next(now_)) trigger_.note_change();
+    const std::optional<SimulatedJobIndex> job = runs_.finish_next(now_);
+    if (!job) continue;
+    trigger_.note_change();
+    note_finished(jobs_[*job]);
   }
   while (is_due(nodes_.next_change())) change_next_node();
   while (next_event_ < workload_.events.size() && workload_.events[next_event_].time <= now_) {
     if (!trigger_.is_periodic() && trigger_.is_cycle_at(instant())) return;
     happen(workload_.events[next_event_++]);
   }
+}
+
+// The positions of its pods are still those of the last plan.
+void Simulation::note_finished(const SimulatedJob& job) {
+  if (!options_.over_time || !job.duration || job.pods == 0) return;
+  const Gang& gang = problem_->gangs[problem_->pods[PodIndex(job.state.first_pod)].gang];
+  if (gang.times.gpus > 0) durations_.add(job.queue, gang.times.gpus, *job.duration);
 }
 
 // --- Events

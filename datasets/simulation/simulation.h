@@ -19,6 +19,7 @@
 #include "datasets/simulation/simulation_log.h"
 #include "model/base/error.h"
 #include "model/objective/fair_share.h"
+#include "model/problem/duration_histories.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"
 #include "model/snapshot/workload.h"
@@ -64,6 +65,7 @@ class Simulation {
   std::optional<Nanoseconds> next_instant() const;
   void move_clock(Nanoseconds time);
   void happen_now();
+  void note_finished(const SimulatedJob& job);
 
   // --- Events
   void happen(const WorkloadEvent& event);
@@ -83,6 +85,7 @@ class Simulation {
   JobRuns runs_;
   SimulatedNodes nodes_;
   CycleTrigger trigger_;
+  DurationHistories durations_;
   std::size_t next_event_ = 0;
   Nanoseconds now_ = 0;
 };

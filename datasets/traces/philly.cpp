@@ -35,7 +35,10 @@ constexpr std::array<KindRow, 3> kKinds = {
     {{PhillyKind::kStrict, "strict", 125}, {PhillyKind::kSoft, "soft", 75}, {PhillyKind::kBest, "best", 50}}};
 
 // Random streams: one for each use of the seed.
-constexpr std::uint64_t kCopyStream = 1, kDayStream = 2;
+constexpr std::uint64_t kCopyStream = 1, kDayStream = 2, kEstimateStream = 3;
+
+// 1000 x 0.3 x 10^(i/10): the factors of noisy estimates; between two of them they are drawn evenly.
+constexpr std::array<std::int64_t, 11> kEstimateFactors{300, 378, 475, 599, 754, 949, 1194, 1504, 1893, 2383, 3000};
 
 std::vector<PhillyArrival> drawn_arrivals(const PhillyInput& input, const PhillyOptions& options, std::int64_t gpus) {
   const std::int64_t window = *options.days * kMinutesPerDay;
@@ -121,6 +124,18 @@ std::string terms_of(const PhillyJob& job, const PhillyOptions& options) {
   }
   if (is_large && options.large_weight != 1) terms += fmt::format(R"(,"weight":{})", options.large_weight);
   return terms;
+}
+
+// Seconds; none: the job tells nothing.
+std::optional<std::int64_t> estimate_of(const PhillyJob& job, PhillyEstimates estimates, generator::Random& random) {
+  const std::int64_t seconds = job.duration_minutes * 60;
+  if (estimates == PhillyEstimates::kNone) return std::nullopt;
+  if (estimates == PhillyEstimates::kExact) return seconds;
+  const std::size_t part = random.below(kEstimateFactors.size() - 1);
+  const auto within = static_cast<std::int64_t>(random.below(1000));
+  const std::int64_t factor =
+      kEstimateFactors[part] + (kEstimateFactors[part + 1] - kEstimateFactors[part]) * within / 1000;
+  return std::max<std::int64_t>(1, seconds * factor / 1000);
 }
 
 void append_submit(const PhillyJob& job, const PhillyArrival& arrival, const std::string& terms, std::string& out) {
@@ -274,9 +289,13 @@ std::string philly_workload(const PhillyInput& input, const PhillyOptions& optio
   std::string out =
       generator::write_instance(frame_of(input, options, options.nodes.empty() ? philly_nodes(input) : options.nodes));
   out += '\n';
+  generator::Random estimates(options.seed, kEstimateStream);
   for (const PhillyArrival& arrival : philly_arrivals(input, options)) {
     const PhillyJob& job = input.jobs[arrival.job];
-    append_submit(job, arrival, terms_of(job, options), out);
+    std::string terms = terms_of(job, options);
+    if (const auto seconds = estimate_of(job, options.estimates, estimates))
+      terms += fmt::format(R"(,"expectedDuration":{})", *seconds);
+    append_submit(job, arrival, terms, out);
   }
   return out;
 }

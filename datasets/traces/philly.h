@@ -16,6 +16,10 @@
 
 namespace muster::traces {
 
+// What jobs tell of their duration: nothing; a duration that is too short or too long by up to a factor of 10/3 or 3,
+// of which the logarithm is drawn evenly; the true one.
+enum class PhillyEstimates : std::uint8_t { kNone, kNoisy, kExact };
+
 enum class PhillyKind : std::uint8_t { kStrict, kSoft, kBest };
 
 struct PhillyJob {
@@ -65,6 +69,7 @@ struct PhillyOptions {
   // For jobs of a whole node and more: the weight of the gang, above 0; the addition to its priority, at least 0.
   double large_weight = 1;
   std::int32_t large_priority = 0;
+  PhillyEstimates estimates = PhillyEstimates::kNone;
 };
 
 // One arrival of a job: `copy` 0 is the first of a job, `minutes` since the start.

@@ -12,6 +12,8 @@ namespace muster::greedy {
 
 namespace {
 
+constexpr double kBeforeOthers = 1e13;  // beyond any size
+
 double size_by_work(double biggest) { return biggest * 1e6; }  // beyond the work of most gangs
 
 // By the hardest pod to fit, or by its cpu per unit of work.
@@ -75,7 +77,6 @@ class OldestFirst {
   }
 
  private:
-  static constexpr double kBeforeOthers = 1e13;  // beyond any size
   static constexpr double kWorkOfDevice = 1000;
   static constexpr MicroGpu kMillionthsOfWork = 1000;
 
@@ -145,6 +146,17 @@ class OldestFirst {
   std::vector<Asked> gangs_;  // by position of keys_
 };
 
+// By seniority. Those come first that have their turn within a quota, the largest pods first, as they are the hardest
+// to fit.
+void put_in_turn(const Problem& problem, const WaitingGangs& gangs, std::vector<GangSortKey>& keys) {
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const WaitingGang& gang = gangs.all()[keys[i].position];
+    keys[i].size = problem.gangs[gang.gang].times.has_turn
+                       ? kBeforeOthers + size_by_pods(problem, gang, GangOrder::kBigFirst)
+                       : static_cast<double>(keys.size() - i);
+  }
+}
+
 }  // namespace
 
 std::vector<GangSortKey> gang_sort_keys(const ClusterState& state, const WaitingGangs& gangs, const PlacingOrder& order,
@@ -162,6 +174,7 @@ std::vector<GangSortKey> gang_sort_keys(const ClusterState& state, const Waiting
     if (must_fill) oldest.put_lightest_first();
     oldest.put_first();
   }
+  if (order.gangs == GangOrder::kInTurn) put_in_turn(state.problem(), gangs, keys);
   return keys;
 }
 

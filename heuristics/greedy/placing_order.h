@@ -10,11 +10,12 @@ namespace muster::greedy {
 
 // Among gangs of one priority.
 enum class GangOrder : std::uint8_t {
-  kQueueByQueue,  // the leaf queue that is furthest below its share next; within a queue more work first, then older
-  kBigFirst,      // largest pods first: what is hardest to fit
-  kCpuFirst,      // most cpu per GPU first
-  kOldestFirst,   // chosen by age within the sum of the free devices, largest pods first; then the others
-  kOldestFilling  // the same if those chosen fill the devices to the last; else kBigFirst
+  kQueueByQueue,   // the leaf queue that is furthest below its share next; within a queue more work first, then older
+  kBigFirst,       // largest pods first: what is hardest to fit
+  kCpuFirst,       // most cpu per GPU first
+  kOldestFirst,    // chosen by age within the sum of the free devices, largest pods first; then the others
+  kOldestFilling,  // the same if those chosen fill the devices to the last; else kBigFirst
+  kInTurn          // by seniority, those first that fill the quotas
 };
 
 // When room is made for what finds none.

@@ -15,6 +15,11 @@ bool has_one_queue(const Problem& problem) {
   return std::ranges::count_if(problem.queues, [](const Queue& queue) { return queue.is_leaf(); }) == 1;
 }
 
+// Whether seniority depends on expected durations.
+bool counts_durations(const Problem& problem) {
+  return std::ranges::any_of(problem.gangs, [](const Gang& gang) { return gang.times.expected_duration > 0; });
+}
+
 // The pods that wait longest are many and small, so that they leave no room next to them for what they do not take.
 PlacingOrder oldest_order(const Problem& problem, GangOrder gangs) {
   const placement::NodeRule usual = placement::usual_rule(problem);
@@ -31,6 +36,12 @@ std::vector<PlacingOrder> all_orders(const Problem& problem, bool could_evict) {
   const PlacingOrder policy = order(GangOrder::kQueueByQueue, ClaimTime::kAtEnd);
   const PlacingOrder packing = order(GangOrder::kBigFirst, ClaimTime::kAtOnce);
   const PlacingOrder oldest = oldest_order(problem, GangOrder::kOldestFirst);
+  if (counts_durations(problem)) {
+    const PlacingOrder in_turn = order(GangOrder::kInTurn, ClaimTime::kAtOnce);
+    // The first start has a complete plan before it makes room.
+    if (could_evict) return {policy, in_turn, packing, order(GangOrder::kQueueByQueue, ClaimTime::kAtOnce)};
+    return {in_turn, policy, packing};
+  }
   if (could_evict) return {policy, packing, order(GangOrder::kQueueByQueue, ClaimTime::kAtOnce), oldest};
   const PlacingOrder cpu = order(GangOrder::kCpuFirst, ClaimTime::kAtOnce, PodOrder::kCpuFirst);
   if (has_one_queue(problem)) return {packing, oldest, policy, cpu};

@@ -123,8 +123,8 @@ void add(const ClusterState& state, GangIndex index, const PodScan& scan, Shapes
   found.gang = index;
   found.queue = gang.queue;
   found.priority = gang.priority;
-  found.waited_seconds = gang.waited_seconds;
-  found.waits = scan.any_waits && problem.snapshot->policy.actions.place && fit::timeout(gang);
+  found.seniority = gang.times.seniority;
+  found.waits = scan.any_waits && problem.snapshot->policy.actions.place && fit::may_start(gang);
   if (scan.are_equal) {
     found.leaf = gang.root;
     found.pods = static_cast<std::int32_t>(gang.pods.size());
@@ -177,7 +177,7 @@ void WaitingGangs::sort() {
   std::vector<Keyed> keys, spare;
   keys.reserve(all_.size());
   for (const WaitingGang& gang : all_)
-    keys.push_back({descending_key(gang.waited_seconds), static_cast<std::uint32_t>(keys.size())});
+    keys.push_back({descending_key(gang.seniority), static_cast<std::uint32_t>(keys.size())});
   sort_by_key(keys, spare);
   for (Keyed& key : keys) key.key = descending_key(std::int64_t{all_[key.position].priority});
   sort_by_key(keys, spare);

@@ -23,7 +23,7 @@ struct WaitingGang {
   GroupIndex leaf;
   std::int32_t pods = 0, needed = 0;
   PodClassIndex pod_class;
-  std::int64_t waited_seconds = 0;
+  std::int64_t seniority = 0;
   bool waits = false;  // some pod of it may be placed: it is pending and not present
 };
 

@@ -61,7 +61,7 @@ void SearchScope::find_gangs(const Plan& plan) {
     is_bound_[index] = is_bound ? 1 : 0;
     const bool is_plain = is_flat(gang) && !has_terms && !is_bound && !gang.stale && fit::queue_exists(gang);
     may_drop_[index] = is_plain ? 1 : 0;
-    may_add_[index] = is_plain && may_place && fit::timeout(gang) ? 1 : 0;
+    may_add_[index] = is_plain && may_place && fit::may_start(gang) ? 1 : 0;
   }
   for (const Eviction& eviction : plan.evictions) {
     const GangIndex victim = problem_.pods[eviction.pod].gang;

@@ -43,14 +43,14 @@ SeniorityExchange::SeniorityExchange(const SearchScope& scope) : scope_(scope) {
   for (auto& [key, alike] : lists) {
     if (alike.size() < 2) continue;
     std::ranges::stable_sort(alike, std::ranges::greater{},
-                             [&](GangIndex gang) { return problem.gangs[gang].waited_seconds; });
+                             [&](GangIndex gang) { return problem.gangs[gang].times.seniority; });
     lists_.push_back(std::move(alike));
   }
 }
 
 void SeniorityExchange::run(ClusterState& state) const {
   const Problem& problem = scope_.problem();
-  const auto waited = [&](GangIndex gang) { return problem.gangs[gang].waited_seconds; };
+  const auto waited = [&](GangIndex gang) { return problem.gangs[gang].times.seniority; };
   const auto present = [&](GangIndex gang) { return state.members(problem.gangs[gang].root); };
   const auto is_open = [&](PodIndex pod) { return !state.is_present(pod) || scope_.is_open(state.node_of(pod)); };
   for (const std::vector<GangIndex>& alike : lists_) {

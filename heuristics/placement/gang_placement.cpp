@@ -40,7 +40,7 @@ GangPlacer::GangPlacer(ClusterState& state, const QueueBounds& bounds, NodeChoos
 
 bool GangPlacer::may_place(GangIndex gang_index) const {
   const Gang& gang = problem_.gangs[gang_index];
-  return problem_.snapshot->policy.actions.place && fit::queue_exists(gang) && fit::timeout(gang);
+  return problem_.snapshot->policy.actions.place && fit::queue_exists(gang) && fit::may_start(gang);
 }
 
 void GangPlacer::fill_up(const std::vector<GangIndex>& gangs, const std::function<bool()>& stop) {

@@ -44,7 +44,7 @@ class PlanBuilder {
       if (placer_.may_place(gang) && std::ranges::any_of(problem_.gangs[gang].pods, waits)) gangs.push_back(gang);
     }
     std::ranges::stable_sort(gangs, std::ranges::greater(),
-                             [&](GangIndex gang) { return problem_.gangs[gang].waited_seconds; });
+                             [&](GangIndex gang) { return problem_.gangs[gang].times.waited_seconds; });
     return gangs;
   }
 
@@ -242,7 +242,7 @@ Plan solve_in_kai_order(const Problem& problem, const FairShares& shares) {
     if (!builder.place_minimum(*gang)) left.push_back(*gang);
   }
   std::ranges::stable_sort(left, std::ranges::greater(),
-                           [&](GangIndex gang) { return problem.gangs[gang].waited_seconds; });
+                           [&](GangIndex gang) { return problem.gangs[gang].times.waited_seconds; });
   KaiOrder make_room(problem, shares, builder.state(), left);
   while (const auto gang = make_room.next()) {
     if (!builder.place_minimum(*gang)) builder.claim_minimum(*gang);

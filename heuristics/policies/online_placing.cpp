@@ -157,7 +157,7 @@ std::vector<GangIndex> queue_order(const Problem& problem) {
   std::vector<GangIndex> order;
   for (const GangIndex gang : problem.gangs.indices()) order.push_back(gang);
   std::ranges::stable_sort(order, std::ranges::greater{}, [&](GangIndex gang) {
-    return std::tuple(problem.gangs[gang].priority, problem.gangs[gang].waited_seconds);
+    return std::tuple(problem.gangs[gang].priority, problem.gangs[gang].times.seniority);
   });
   return order;
 }

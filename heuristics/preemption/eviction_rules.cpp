@@ -37,6 +37,7 @@ EvictionRules::EvictionRules(const Problem& problem, const FairShares& shares, c
       shares_(shares),
       usage_before_(before.queues().usage()),
       before_(before),
+      price_(problem),
       asked_(problem.gangs.size()) {
   for (const Queue& queue : problem.queues) {
     QueueAmounts quota = queue.quota;
@@ -114,7 +115,7 @@ bool EvictionRules::may_evict(GangIndex victim) const {
 bool EvictionRules::may_move(const ClusterState& state, PodIndex pod) const {
   const Pod& p = problem_.pods[pod];
   const Gang& gang = problem_.gangs[p.gang];
-  if (p.status != PodStatus::kRunning || !gang.preemptible || !fit::queue_exists(gang) || !fit::timeout(gang))
+  if (p.status != PodStatus::kRunning || !gang.preemptible || !fit::queue_exists(gang) || !fit::may_start(gang))
     return false;
   if (!state.budgets_allow({&pod, 1})) return false;
   return state.is_present(pod) && is_satisfied(state, p.gang);  // what is placed has its minimum
@@ -123,12 +124,13 @@ bool EvictionRules::may_move(const ClusterState& state, PodIndex pod) const {
 bool EvictionRules::may_preempt(GangIndex claimant, GangIndex victim) const {
   const Gang &c = problem_.gangs[claimant], &v = problem_.gangs[victim];
   return may_evict(victim) && c.preemption_policy == PreemptionPolicy::kPreemptLowerPriority && c.queue == v.queue &&
-         v.priority < c.priority;
+         v.priority < c.priority && price_.may_claim(claimant, victim);
 }
 
 bool EvictionRules::may_reclaim(const ClusterState& state, GangIndex claimant, GangIndex victim) const {
   const Gang &c = problem_.gangs[claimant], &v = problem_.gangs[victim];
-  if (!may_evict(victim) || c.preemption_policy == PreemptionPolicy::kNever || c.queue == v.queue || c.queue.is_none())
+  if (!may_evict(victim) || c.preemption_policy == PreemptionPolicy::kNever || c.queue == v.queue ||
+      c.queue.is_none() || !price_.may_claim(claimant, victim))
     return false;
   // A pod that runs in a queue above the claimant's is on neither side.
   if (!v.queue_is_leaf &&
@@ -347,7 +349,8 @@ void EvictionRules::note(const PlannedEviction& eviction, EvictedKinds& kinds) c
 }
 
 bool EvictionRules::surely_hold(const ClusterState& end_state, const EvictedKinds& kinds) const {
-  if (any_min_runtime_ || problem_.snapshot->policy.max_moves || !end_state.budgets().are_kept()) return false;
+  if (any_min_runtime_ || price_.is_set() || problem_.snapshot->policy.max_moves || !end_state.budgets().are_kept())
+    return false;
   const bool are_whole = std::ranges::all_of(kinds.gangs, [&](GangIndex gang) {
     return is_satisfied(end_state, gang) || !is_anything_present(end_state, gang);
   });
@@ -371,6 +374,7 @@ bool EvictionRules::hold(const ClusterState& end_state, const std::vector<Planne
   }
   const auto& most = problem_.snapshot->policy.max_moves;
   if (most && moves > *most) return false;
+  if (!price_.holds(end_state, evictions)) return false;
   if (!keeps_whole_gangs(end_state, lost) || !keeps_protection(end_state, lost)) return false;
   return reclaims_hold(end_state, lost);
 }

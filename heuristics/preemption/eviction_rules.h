@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "heuristics/preemption/eviction_price.h"
 #include "heuristics/state/cluster_state.h"
 #include "heuristics/state/planned_eviction.h"
 #include "model/objective/fair_share.h"
@@ -107,6 +108,7 @@ class EvictionRules {
   Indexed<QueueIndex, QueueAmounts> usage_before_;
   Indexed<QueueIndex, QueueAmounts> quota_;  // unlimited as kNoBound
   const ClusterState& before_;
+  EvictionPrice price_;
   bool any_min_runtime_ = false;
   mutable Indexed<GangIndex, std::atomic<std::uint8_t>> asked_;  // of kAskedFor, or'ed with kKnown; 0: not known yet
   mutable std::mutex surveying_;

@@ -54,7 +54,7 @@ template <class Place>
 bool PreemptionPlanner::claim(GangIndex gang, const Place& place) {
   const Actions& actions = inputs_.problem.snapshot->policy.actions;
   const Gang& claimant = inputs_.problem.gangs[gang];
-  if (!actions.place || !fit::queue_exists(claimant) || !fit::timeout(claimant)) return false;
+  if (!actions.place || !fit::queue_exists(claimant) || !fit::may_start(claimant)) return false;
   claim_.claimant = gang;
   if (attempt({PreemptionMode::kSwap}, place)) return true;
   if (actions.consolidate && attempt({PreemptionMode::kConsolidate}, place)) return true;

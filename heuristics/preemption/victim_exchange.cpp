@@ -49,7 +49,7 @@ bool VictimExchange::exchange_unless_in_vain(const Evicted& evicted, Memory& mem
 // Whether the evicted pods were placed in exchange for others, at a smaller loss; otherwise nothing has changed.
 bool VictimExchange::exchange(const Evicted& evicted, ClaimStage stage) {
   const Gang& gang = problem_.gangs[problem_.pods[evicted.pods.front()].gang];
-  if (!fit::timeout(gang) || !fit::queue_exists(gang) || evicted.first.for_gang.is_none()) return false;
+  if (!fit::may_start(gang) || !fit::queue_exists(gang) || evicted.first.for_gang.is_none()) return false;
   const ExchangeAttempt::Before before = attempt_.begin({gang.queue, gang.priority, most_seconds(evicted)});
   attempt_.evict_like(evicted.first);
   claim_.stage = stage;

@@ -120,7 +120,7 @@ std::vector<VictimGroup> VictimRechoice::groups_of(std::int32_t priority, const 
   std::vector<VictimGroup> groups;
   for (const GangIndex index : problem_.gangs.indices()) {
     const Gang& gang = problem_.gangs[index];
-    if (gang.priority != priority || !rules_.may_evict(index) || !fit::timeout(gang) || !fit::queue_exists(gang))
+    if (gang.priority != priority || !rules_.may_evict(index) || !fit::may_start(gang) || !fit::queue_exists(gang))
       continue;
     const auto example = examples.find(gang.queue);
     if (example == examples.end()) continue;

@@ -141,7 +141,7 @@ bool VictimReturn::bring_moved_back(const std::vector<PodIndex>& pods) {
 // Moves the gang's evicted pods to other nodes, except those that fit where they were: as many as it needs to keep its
 // minimum, or none.
 bool VictimReturn::move_elsewhere(GangIndex gang) {
-  if (!fit::timeout(problem_.gangs[gang]) || !fit::queue_exists(problem_.gangs[gang])) return false;
+  if (!fit::may_start(problem_.gangs[gang]) || !fit::queue_exists(problem_.gangs[gang])) return false;
   const auto before = state_.checkpoint();
   bool any = false;
   for (const PodIndex pod : problem_.gangs[gang].pods) {

@@ -35,9 +35,10 @@ inline Room room_of(const ClusterState& state, NodeIndex node) { return {state.f
 
 namespace fit {
 
-// Whether any pod of the gang may be placed at all: a leaf queue that exists, not timed out, the `place` action.
+// Whether any pod of the gang may be placed at all: a leaf queue that exists, not timed out, not kept back, the
+// `place` action.
 inline bool queue_exists(const Gang& gang) { return !gang.queue.is_none() && gang.queue_is_leaf; }
-inline bool timeout(const Gang& gang) { return !gang.timed_out; }
+inline bool may_start(const Gang& gang) { return gang.times.may_start(); }
 // Whether the pod is one that may be newly placed: pending, not gated.
 inline bool is_pending(const Pod& pod) { return pod.status == PodStatus::kPending; }
 

@@ -190,6 +190,7 @@ void GangPods::add(const KubernetesPod& pod, std::int32_t priority) {
   has_fixed = has_fixed || pod.owner.is_fixed;
   forbids_preemption = forbids_preemption || labels.volcano_forbids_preemption;
   if (labels.min_available) min_available = std::max(min_available.value_or(0), *labels.min_available);
+  expected_duration = std::max(expected_duration, pod.run_time.value());  // none is the least
   if (!since.empty() && (created.empty() || is_earlier(since, created))) created = since;
   keep_first(labels.kai_queue, kai_queue);
   keep_first(labels.runai_queue, runai_queue);
@@ -356,6 +357,7 @@ bool KubernetesGangs::write_gang(KubernetesReading& in, json::JsonWriter& writer
     writer.raw(R"(,"timeout":)");
     write_json(writer, in.document, group.times.timeout);
   }
+  snapshot_writer::write_seconds(writer, "expectedDuration", gang.pods.expected_duration);
   if (group.times.grace_period) {
     const std::string_view period = group.times.grace_period.string();
     writer.raw(R"(,"stalenessGracePeriod":)").string(period.starts_with('-') ? "never" : period);

@@ -23,7 +23,8 @@ struct GangPods {
   std::int32_t highest_priority = std::numeric_limits<std::int32_t>::min();
   bool never_preempts = true, has_fixed = false, forbids_preemption = false;
   std::optional<std::int32_t> min_available;
-  std::string_view created;  // of the first one
+  std::optional<Nanoseconds> expected_duration;  // the longest
+  std::string_view created;                      // of the first one
   std::string_view kai_queue, runai_queue, kueue_queue;
 
   // Counts one more pod. The order of the pods does not matter.

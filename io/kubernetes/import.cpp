@@ -5,11 +5,13 @@
 #include <utility>
 
 #include "io/kubernetes/import/cluster.h"
+#include "io/kubernetes/import/finished_gangs.h"
 #include "io/kubernetes/import/instant.h"
 #include "io/kubernetes/import/workload.h"
 #include "io/kubernetes/object/documents.h"
 #include "io/kubernetes/object/slim.h"
 #include "io/kubernetes/pod_writer.h"
+#include "io/snapshot_writer/records.h"
 #include "model/base/require.h"
 
 namespace muster::kubernetes {
@@ -21,6 +23,7 @@ class Importer {
   Importer(json::JsonDocument& document, const KubernetesOptions& options)
       : in_(document), options_(options), visitor_(in_, items_) {
     in_.strict = options.strict;
+    if (!options.duration_annotation.empty()) in_.duration_annotation = options.duration_annotation;
   }
 
   Result<ImportedSnapshot> run() {
@@ -47,7 +50,7 @@ class Importer {
     line_.reserve(cluster.size() + workload.pods().size() * 640 + workload.gangs().size() * 320 + 4096);
     writer.raw(R"({"format":"muster/v1")");
     now.write(writer);
-    if (!options_.policy.empty()) writer.raw(R"(,"policy":)").raw(options_.policy);
+    write_policy(writer, durations_of_finished(workload.pods(), now.value(), in_.remarks));
     cluster.write_topology(writer);
     cluster.write_nodes(writer);
     if (!write_pods(writer, cluster.queues(), workload)) return false;
@@ -61,6 +64,16 @@ class Importer {
     write_remarks(writer);
     writer.raw("}");
     return true;
+  }
+
+  void write_policy(json::JsonWriter& writer, const std::vector<DurationHistory>& histories) const {
+    std::string members = options_.policy.empty() ? "" : options_.policy.substr(1, options_.policy.size() - 2);
+    if (!histories.empty()) {
+      json::JsonWriter more(members);
+      snapshot_writer::write_duration_histories(more, histories);
+    }
+    if (members.starts_with(',')) members.erase(0, 1);
+    if (!members.empty()) writer.raw(R"(,"policy":{)").raw(members).raw("}");
   }
 
   bool write_pods(json::JsonWriter& writer, KubernetesQueues& queues, const ImportedWorkload& workload) {

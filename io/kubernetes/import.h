@@ -16,8 +16,10 @@ struct KubernetesOptions {
   bool expand = false;                         // pods that templates have not made yet are there, too
   std::optional<Nanoseconds> time = {};        // now; none: the latest instant in the objects,
   std::optional<Nanoseconds> not_before = {};  // or this, if it is later
-  std::string policy = {};                     // `policy` of the snapshot, an object in JSON; empty: none
-  std::string grace_period = {};               // for KAI's groups that do not set theirs; empty: none
+  // `policy` of the snapshot, an object in JSON, without spaces around it and without expectedDurations; empty: none
+  std::string policy = {};
+  std::string grace_period = {};         // for KAI's groups that do not set theirs; empty: none
+  std::string duration_annotation = {};  // that tells how long a pod runs; empty: kDurationAnnotation
   // An inconsistent object is an error; else it is left out, or its pods are held, and a warning names it.
   bool strict = true;
 };

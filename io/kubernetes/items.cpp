@@ -13,7 +13,7 @@ struct KnownKind {
   bool has_namespace;
 };
 
-constexpr std::array<KnownKind, 27> kKnownKinds = {{
+constexpr std::array<KnownKind, 28> kKnownKinds = {{
     {"", "Pod", " v1 ", KubernetesKind::kPod, true},
     {"", "Node", " v1 ", KubernetesKind::kNode, false},
     {"", "Namespace", " v1 ", KubernetesKind::kNamespace, false},
@@ -35,6 +35,7 @@ constexpr std::array<KnownKind, 27> kKnownKinds = {{
     {"leaderworkerset.x-k8s.io", "LeaderWorkerSet", " v1 ", KubernetesKind::kLeaderWorkerSet, true},
     {"kueue.x-k8s.io", "LocalQueue", " v1beta1 v1beta2 ", KubernetesKind::kLocalQueue, true},
     {"kueue.x-k8s.io", "ClusterQueue", " v1beta1 v1beta2 ", KubernetesKind::kClusterQueue, false},
+    {"kueue.x-k8s.io", "Workload", " v1beta1 v1beta2 ", KubernetesKind::kKueueWorkload, true},
     {"", "PersistentVolume", " v1 ", KubernetesKind::kVolume, false},
     {"", "PersistentVolumeClaim", " v1 ", KubernetesKind::kVolumeClaim, true},
     {"storage.k8s.io", "StorageClass", " v1 ", KubernetesKind::kStorageClass, false},

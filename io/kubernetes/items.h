@@ -37,6 +37,7 @@ enum class KubernetesKind : std::uint8_t {
   kStorageClass,
   kDisruptionBudget,
   kCsiNode,
+  kKueueWorkload,
   kCount
 };
 

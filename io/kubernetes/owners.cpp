@@ -61,6 +61,22 @@ bool has_annotation(KubernetesReading& in, json::JsonValue metadata, std::string
   return true;
 }
 
+// What the object tells about its pods. The deadline of a Job is that of all of them together.
+ExpectedRunTime read_run_time(KubernetesReading& in, KubernetesKind kind, const KubernetesObject& object) {
+  static constexpr std::string_view kKey = "activeDeadlineSeconds";
+  json::JsonValue annotations, seconds, labels, label;
+  if (!in.try_without_path([&] { return in.take(object.metadata, "annotations", annotations); })) annotations = {};
+  if (kind == KubernetesKind::kJob && !in.try_without_path([&] { return in.take(object.spec, kKey, seconds); }))
+    seconds = {};
+  if (!in.try_without_path(
+          [&] { return in.take(object.metadata, "labels", labels) && in.take(labels, kKueueMaxTimeLabel, label); })) {
+    label = {};
+  }
+  ExpectedRunTime run_time{read_annotated_duration(in, object, annotations), read_deadline(in, object, kKey, seconds)};
+  run_time.add({{}, read_labelled_deadline(in, object, label)});
+  return run_time;
+}
+
 }  // namespace
 
 struct KubernetesOwners::LeaderWorkers {
@@ -72,7 +88,7 @@ struct KubernetesOwners::LeaderWorkers {
 
 bool KubernetesOwners::add(KubernetesReading& in, KubernetesKind kind, const KubernetesObject& object) {
   json::JsonValue labels, queue;
-  Owner owner{kind, object, {}, {}, 0};
+  Owner owner{kind, object, {}, {}, {}, 0};
   std::string_view controller_kind, controller_name;
   if (!in.take(object.metadata, "labels", labels) || !in.take(labels, kKueueQueueLabel, queue) ||
       !in.text(queue, owner.kueue_queue) || !read_controller(in, object, controller_kind, controller_name)) {
@@ -86,8 +102,40 @@ bool KubernetesOwners::add(KubernetesReading& in, KubernetesKind kind, const Kub
   if (kind == KubernetesKind::kStatefulSet && !set_name.empty()) {
     owner.controller = {object.namespace_name, "LeaderWorkerSet", set_name};
   }
+  owner.run_time = read_run_time(in, kind, object);
   owners_.emplace(Key{object.namespace_name, object.kind, object.name}, owner);
   return true;
+}
+
+void KubernetesOwners::add_workload(KubernetesReading& in, const KubernetesObject& object) {
+  static constexpr std::string_view kKey = "maximumExecutionTimeSeconds";
+  static constexpr std::array<std::string_view, 2> kKeys = {"kind", "name"};
+  json::JsonValue seconds, owners, annotations;
+  bool has_any = false;
+  if (!in.try_without_path([&] {
+        return in.take(object.spec, kKey, seconds) && in.take(object.metadata, "annotations", annotations) &&
+               in.take(object.metadata, "ownerReferences", owners) && in.has_elements(owners, has_any);
+      })) {
+    return in.remarks.add("a Workload that cannot be read is ignored", object);
+  }
+  const ExpectedRunTime run_time{read_annotated_duration(in, object, annotations),
+                                 read_deadline(in, object, kKey, seconds)};
+  if (!run_time.value() || !has_any) return;
+  for (const json::JsonValue owner : owners.elements()) {
+    std::array<json::JsonValue, 2> found;
+    std::string_view kind, name;
+    if (in.try_without_path([&] {
+          return in.expect(owner, json::JsonKind::kObject) && in.take(owner, kKeys, found) && in.text(found[0], kind) &&
+                 in.text(found[1], name);
+        })) {
+      ExpectedRunTime& known = admitted_[{object.namespace_name, kind, name}];
+      const auto longest = std::max(known.annotated, run_time.annotated);  // none is the least
+      known.add(run_time);
+      known.annotated = longest;
+    } else {
+      in.remarks.add("an owner of a Workload that cannot be read is ignored", object);
+    }
+  }
 }
 
 KubernetesOwners::Owner* KubernetesOwners::find(const Key& key) {
@@ -113,8 +161,22 @@ KubernetesOwners::Owner* KubernetesOwners::owner_of(const KubernetesPod& pod) {
   return owner;
 }
 
+// Adds what Workloads tell about an object and about those that control it.
+void KubernetesOwners::add_admitted(Key key, ExpectedRunTime& run_time) const {
+  if (admitted_.empty()) return;
+  for (int step = 0; step < 8; ++step) {  // owners in a circle end, too
+    if (const auto found = admitted_.find(key); found != admitted_.end()) run_time.add(found->second);
+    const auto owner = owners_.find(key);
+    if (owner == owners_.end()) return;
+    key = owner->second.controller;
+  }
+}
+
 void KubernetesOwners::join(KubernetesPod& pod) {
   Owner* owner = owner_of(pod);
+  if (owner != nullptr) pod.run_time.add(owner->run_time);
+  add_admitted({pod.namespace_name, "Pod", pod.name}, pod.run_time);
+  add_admitted({pod.namespace_name, pod.owner.kind, pod.owner.name}, pod.run_time);
   if (owner == nullptr) return;
   if (pod.membership.labels.kueue_queue.empty()) pod.membership.labels.kueue_queue = owner->kueue_queue;
   const bool is_finished = pod.state.status == PodStatus::kSucceeded || pod.state.status == PodStatus::kFailed;
@@ -143,6 +205,8 @@ bool KubernetesOwners::read_template(KubernetesReading& in, const Owner& owner, 
   if (!read_pod(in, object, out)) return false;
   out.owner.kind = owner.object.kind;
   out.owner.name = owner.object.name;
+  out.run_time.add(owner.run_time);
+  add_admitted({owner.object.namespace_name, owner.object.kind, owner.object.name}, out.run_time);
   if (out.membership.labels.kueue_queue.empty()) out.membership.labels.kueue_queue = owner.kueue_queue;
   if (!out.state.node.empty()) {
     out.state.node = {};

@@ -26,7 +26,13 @@ class KubernetesOwners {
   // Deployment, ReplicaSet, StatefulSet, Job or LeaderWorkerSet.
   [[nodiscard]] bool add(KubernetesReading& reading, KubernetesKind kind, const KubernetesObject& object);
 
-  // Counts the pod with its owners, and passes their queue on to it.
+  // A Workload of Kueue: its annotation and its maximum execution time count for its owners, which are pods or create
+  // them. Of several Workloads of one owner, the longest annotation and the shortest time count. A value that cannot be
+  // read causes a remark.
+  void add_workload(KubernetesReading& reading, const KubernetesObject& object);
+
+  // Counts the pod with its owners, and passes their queue, their annotated duration and their deadlines on to it.
+  // Objects that are added later do not count for it.
   void join(KubernetesPod& pod);
 
   // The pods that are still to be created, once all existing ones have joined; appended, pending, or gated if their Job
@@ -42,10 +48,12 @@ class KubernetesOwners {
     KubernetesObject object;
     Key controller;  // with an empty kind: none
     std::string_view kueue_queue;
+    ExpectedRunTime run_time;
     std::int64_t active = 0;  // its pods that are neither finished nor left out
   };
   Owner* owner_of(const KubernetesPod& pod);
   Owner* find(const Key& key);
+  void add_admitted(Key key, ExpectedRunTime& run_time) const;
   [[nodiscard]] bool expand(KubernetesReading& reading, const Owner& owner);
   [[nodiscard]] bool expand_set(KubernetesReading& reading, const Owner& owner);
   [[nodiscard]] bool expand_job(KubernetesReading& reading, const Owner& owner);
@@ -63,7 +71,8 @@ class KubernetesOwners {
   std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
 
   std::map<Key, Owner> owners_;
-  std::deque<std::string> texts_;  // names that no object has
+  std::map<Key, ExpectedRunTime> admitted_;  // what Workloads tell about their owners
+  std::deque<std::string> texts_;            // names that no object has
   // While expanding:
   std::vector<KubernetesPod>* pods_ = nullptr;
   const AddGroup* add_group_ = nullptr;

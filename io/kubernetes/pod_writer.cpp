@@ -174,6 +174,7 @@ void write_own_terms(json::JsonWriter& writer, const KubernetesPod& pod, const K
   terms.preemptible = priority < kSystemPriority && !pod.owner.is_fixed;
   if (pod.priority.never_preempts) terms.preemption_policy = PreemptionPolicy::kNever;
   snapshot_writer::write_rank(writer, terms);
+  snapshot_writer::write_seconds(writer, "expectedDuration", pod.run_time.value());
 }
 
 void write_labels(KubernetesReading& in, json::JsonWriter& writer, const KubernetesPod& pod) {

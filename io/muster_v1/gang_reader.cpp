@@ -76,7 +76,7 @@ bool read_grace_period(SnapshotInput& in, json::JsonValue v, SnapshotGang& gang)
   return in.read_duration(v, gang.staleness_grace_period);
 }
 
-constexpr std::array<json::Field<SnapshotInput, SnapshotGang>, 17> kGangFields = {
+constexpr std::array<json::Field<SnapshotInput, SnapshotGang>, 20> kGangFields = {
     {{"name", [](SnapshotInput& in, json::JsonValue v, SnapshotGang& gang) { return in.read_name(v, gang.name); },
       true},
      {"queue", read_term_queue<SnapshotGang>},
@@ -91,6 +91,9 @@ constexpr std::array<json::Field<SnapshotInput, SnapshotGang>, 17> kGangFields =
      {"topology", read_topology<SnapshotGang>},
      {"created", read_term_created<SnapshotGang>},
      {"timeout", read_term_timeout<SnapshotGang>},
+     {"expectedDuration", read_term_expected_duration<SnapshotGang>},
+     {"expectedEnd", read_term_expected_end<SnapshotGang>},
+     {"checkpointed", read_term_checkpointed<SnapshotGang>},
      {"stalenessGracePeriod", read_grace_period},
      {"staleSince", [](SnapshotInput& in, json::JsonValue v,
                        SnapshotGang& gang) { return in.read_instant(v, gang.stale_since.emplace()); }},

@@ -57,6 +57,22 @@ bool read_term_timeout(SnapshotInput& in, json::JsonValue v, Target& target) {
 }
 
 template <class Target>
+bool read_term_expected_duration(SnapshotInput& in, json::JsonValue v, Target& target) {
+  Nanoseconds& duration = target.terms.expected_duration.emplace();
+  return in.read_duration(v, duration) && (duration > 0 || in.fail_value(v, "an expected duration is more than 0"));
+}
+
+template <class Target>
+bool read_term_expected_end(SnapshotInput& in, json::JsonValue v, Target& target) {
+  return in.read_instant(v, target.terms.expected_end.emplace());
+}
+
+template <class Target>
+bool read_term_checkpointed(SnapshotInput& in, json::JsonValue v, Target& target) {
+  return in.read_instant(v, target.terms.checkpointed.emplace());
+}
+
+template <class Target>
 bool read_term_weight(SnapshotInput& in, json::JsonValue v, Target& target) {
   return in.read_weight(v, json::Reading::Zero::kRefused, target.terms.weight);
 }

@@ -82,7 +82,7 @@ bool read_held(SnapshotInput& in, json::JsonValue v, PodDraft& draft) {
 
 using PodField = json::Field<SnapshotInput, PodDraft>;
 
-constexpr std::array<PodField, 34> kPodFields = {
+constexpr std::array<PodField, 37> kPodFields = {
     {PodField{"name", [](SnapshotInput& in, json::JsonValue v, PodDraft& d) { return in.read_name(v, d.pod.name); },
               true},
      {"gang", [](SnapshotInput& in, json::JsonValue v,
@@ -131,6 +131,9 @@ constexpr std::array<PodField, 34> kPodFields = {
      {"preemptible", read_own_term<read_term_preemptible<PodDraft>>},
      {"preemptionPolicy", read_own_term<read_term_policy<PodDraft>>},
      {"timeout", read_own_term<read_term_timeout<PodDraft>>},
+     {"expectedDuration", read_own_term<read_term_expected_duration<PodDraft>>},
+     {"expectedEnd", read_own_term<read_term_expected_end<PodDraft>>},
+     {"checkpointed", read_own_term<read_term_checkpointed<PodDraft>>},
      {"weight", read_own_term<read_term_weight<PodDraft>>},
      {"unclear", [](SnapshotInput& in, json::JsonValue v, PodDraft&) { return read_unclear(in, v); }}}};
 
@@ -200,7 +203,8 @@ bool check_devices(SnapshotInput& in, const PodDraft& draft) {
 bool equal(const GangTerms& a, const GangTerms& b) {
   return a.queue == b.queue && a.priority_class == b.priority_class && a.priority == b.priority &&
          a.preemptible == b.preemptible && a.preemption_policy == b.preemption_policy && a.created == b.created &&
-         a.timeout == b.timeout && !(a.weight < b.weight) && !(a.weight > b.weight);
+         a.timeout == b.timeout && a.expected_duration == b.expected_duration && a.expected_end == b.expected_end &&
+         a.checkpointed == b.checkpointed && !(a.weight < b.weight) && !(a.weight > b.weight);
 }
 
 // `created` is the pod's and its own gang's. Adjacent pods with equal terms share them.

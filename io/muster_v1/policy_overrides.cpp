@@ -35,6 +35,7 @@ void apply(const PolicyOverrides& overrides, Snapshot& snapshot) {
   if (overrides.no_evictions) policy.actions = {policy.actions.place, false, false, false, false};
   if (overrides.max_moves)
     policy.max_moves = std::min(*overrides.max_moves, policy.max_moves.value_or(*overrides.max_moves));
+  if (overrides.order) policy.over_time.order = *overrides.order;
   for (const std::string& text : overrides.protect) {
     Result<LabelSelector> selector = kubernetes::parse_label_selector(snapshot.text.store(text));
     MUSTER_REQUIRE(selector);

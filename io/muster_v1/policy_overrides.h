@@ -17,6 +17,7 @@ struct PolicyOverrides {
   std::optional<Actions> actions;         // in place of the policy's
   bool no_evictions = false;              // no running pod is evicted or moved, whatever the actions are
   std::optional<std::int64_t> max_moves;  // the policy's if that is less
+  std::optional<SeniorityRule> order;     // in place of overTime.order
   std::vector<std::string> protect;       // label selectors, in addition to the policy's
 };
 

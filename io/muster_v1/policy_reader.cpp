@@ -1,5 +1,6 @@
 // policy
 #include <array>
+#include <limits>
 #include <utility>
 
 #include "io/muster_v1/policy_actions.h"
@@ -63,6 +64,54 @@ constexpr std::array<json::Field<SnapshotInput, ExpectedPod>, 2> kExpectedFields
                                           return in.read_weight(v, json::Reading::Zero::kAllowed, e.weight);
                                         }}}};
 
+constexpr std::array<std::pair<std::string_view, SeniorityRule>, 2> kSeniorityRules = {
+    {{"expectedDuration", SeniorityRule::kExpectedDuration}, {"waited", SeniorityRule::kWaited}}};
+
+bool read_reserve_after(SnapshotInput& in, json::JsonValue v, OverTime& over_time) {
+  if (v.is(json::JsonKind::kString) && v.string() == "never") {
+    over_time.reserve_after = kNever;
+    return true;
+  }
+  return in.read_duration(v, over_time.reserve_after);
+}
+
+constexpr std::array<json::Field<SnapshotInput, OverTime>, 3> kOverTimeFields = {
+    {{"order", [](SnapshotInput& in, json::JsonValue v,
+                  OverTime& o) { return json::read_choice(in, v, kSeniorityRules, o.order); }},
+     {"reserveAfter", read_reserve_after},
+     {"evictionPrice", [](SnapshotInput& in, json::JsonValue v, OverTime& o) {
+        return in.read_weight(v, json::Reading::Zero::kAllowed, o.eviction_price.emplace());
+      }}}};
+
+constexpr std::int64_t kMostCount = std::numeric_limits<std::int32_t>::max();
+
+// [from, to], or [from] without an end.
+bool read_sizes(SnapshotInput& in, json::JsonValue list, DurationHistory& history) {
+  if (!in.expect(list, json::JsonKind::kArray)) return false;
+  if (list.size() != 1 && list.size() != 2) return in.fail_value(list, "give the first and the last number of GPUs");
+  std::int64_t* at = &history.from;
+  for (const json::JsonValue element : list.elements()) {
+    if (!in.read_integer(element, history.from, kMostCount, *at)) return false;
+    at = &history.to;
+  }
+  return true;
+}
+
+constexpr std::array<json::Field<SnapshotInput, DurationHistory>, 4> kHistoryFields = {
+    {{"queue", [](SnapshotInput& in, json::JsonValue v, DurationHistory& h) { return in.read_name(v, h.queue); }},
+     {"gpus", read_sizes, true},
+     {"count",
+      [](SnapshotInput& in, json::JsonValue v, DurationHistory& h) {
+        return in.read_integer(v, 0, kMostCount, h.count);
+      },
+      true},
+     {"mean", [](SnapshotInput& in, json::JsonValue v, DurationHistory& h) { return in.read_duration(v, h.mean); },
+      true}}};
+
+bool read_expected_durations(SnapshotInput& in, json::JsonValue list, Policy& policy) {
+  return json::read_list(in, list, kHistoryFields, policy.over_time.expected_durations.emplace());
+}
+
 bool read_max_moves(SnapshotInput& in, json::JsonValue v, Policy& policy) {
   return in.read_integer(v, 0, std::numeric_limits<std::int64_t>::max(), policy.max_moves.emplace());
 }
@@ -77,7 +126,7 @@ bool read_protect(SnapshotInput& in, json::JsonValue v, Policy& policy) {
   return read_label_selector(in, v, policy.protect.emplace_back());
 }
 
-constexpr std::array<json::Field<SnapshotInput, Policy>, 10> kPolicyFields = {
+constexpr std::array<json::Field<SnapshotInput, Policy>, 12> kPolicyFields = {
     {{"actions", read_actions},
      {"placement", [](SnapshotInput& in, json::JsonValue v,
                       Policy& p) { return json::read_choice(in, v, kPlacements, p.placement); }},
@@ -93,6 +142,9 @@ constexpr std::array<json::Field<SnapshotInput, Policy>, 10> kPolicyFields = {
       [](SnapshotInput& in, json::JsonValue v, Policy& p) {
         return json::read_list(in, v, kExpectedFields, p.expected_workload.emplace());
       }},
+     {"overTime", [](SnapshotInput& in, json::JsonValue v,
+                     Policy& p) { return json::read_fields(in, v, kOverTimeFields, p.over_time); }},
+     {"expectedDurations", read_expected_durations},
      {"budget",
       [](SnapshotInput& in, json::JsonValue v, Policy& p) { return in.read_duration(v, p.budget.emplace()); }}}};
 
@@ -105,6 +157,8 @@ bool read_policy(SnapshotInput& input, json::JsonValue object) {
 void add_policy_objects(std::vector<json::KnownObject>& out) {
   out.push_back(json::known_object("policy", kPolicyFields));
   out.push_back(json::known_object("expectedWorkload", kExpectedFields));
+  out.push_back(json::known_object("overTime", kOverTimeFields));
+  out.push_back(json::known_object("durationHistory", kHistoryFields));
   out.push_back(json::known_object("expectedPod", kExpectedPodFields));
 }
 

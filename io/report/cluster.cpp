@@ -211,7 +211,7 @@ void ClusterWriter::write_gangs() {
   json_.raw(",");
   write_column(json_, "preemptible", gangs, [](const Gang& gang) { return gang.preemptible ? 1 : 0; });
   json_.raw(",");
-  write_column(json_, "waited", gangs, [](const Gang& gang) { return gang.waited_seconds; });
+  write_column(json_, "waited", gangs, [](const Gang& gang) { return gang.times.waited_seconds; });
   json_.raw(",");
   write_column(json_, "pods", gangs, [](const Gang& gang) { return gang.pods.size(); });
   json_.raw(",");

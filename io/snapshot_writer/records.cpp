@@ -169,4 +169,18 @@ void write_pod_place(json::JsonWriter& writer, const PodPlaceRecord& place) {
   writer.raw("]");
 }
 
+void write_duration_histories(json::JsonWriter& writer, std::span<const DurationHistory> histories) {
+  bool first = true;
+  write_key(writer, "expectedDurations").raw("[");
+  for (const DurationHistory& history : histories) {
+    writer.separate(first).raw(R"({"gpus":[)").integer(history.from);
+    if (history.to > 0) writer.raw(",").integer(history.to);
+    writer.raw(R"(],"count":)").integer(history.count);
+    write_seconds(writer, "mean", history.mean);
+    write_text(writer, "queue", history.queue);
+    writer.raw("}");
+  }
+  writer.raw("]");
+}
+
 }  // namespace muster::snapshot_writer

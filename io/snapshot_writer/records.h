@@ -69,4 +69,7 @@ struct PodPlaceRecord {
 };
 void write_pod_place(json::JsonWriter& writer, const PodPlaceRecord& place);
 
+// `expectedDurations` of the policy, also without any history.
+void write_duration_histories(json::JsonWriter& writer, std::span<const DurationHistory> histories);
+
 }  // namespace muster::snapshot_writer

@@ -82,8 +82,23 @@ class SnapshotWriter {
     write_texts(members, "schedulers", policy.schedulers);
     if (policy.aging_interval != 0) write_seconds(members, "agingInterval", policy.aging_interval);
     if (policy.expected_workload) write_expected(members, *policy.expected_workload);
+    write_over_time(members, policy.over_time);
     write_seconds(members, "budget", policy.budget);
     if (!text.empty()) writer_.raw(R"(,"policy":{)").raw(std::string_view(text).substr(1)).raw("}");
+  }
+
+  static void write_over_time(json::JsonWriter& members, const OverTime& over_time) {
+    std::string text;
+    json::JsonWriter own(text);
+    if (over_time.order == SeniorityRule::kWaited) write_text(own, "order", "waited");
+    if (over_time.reserve_after == kNever) {
+      write_text(own, "reserveAfter", "never");
+    } else if (over_time.reserve_after != OverTime{}.reserve_after) {
+      write_seconds(own, "reserveAfter", over_time.reserve_after);
+    }
+    if (over_time.eviction_price) own.raw(R"(,"evictionPrice":)").number(*over_time.eviction_price);
+    if (!text.empty()) members.raw(R"(,"overTime":{)").raw(std::string_view(text).substr(1)).raw("}");
+    if (over_time.expected_durations) write_duration_histories(members, *over_time.expected_durations);
   }
 
   static void write_actions(json::JsonWriter& members, const Actions& actions) {
@@ -179,6 +194,9 @@ class SnapshotWriter {
     write_rank(writer_, terms);
     write_seconds(writer_, "created", created);
     write_seconds(writer_, "timeout", terms.timeout);
+    write_seconds(writer_, "expectedDuration", terms.expected_duration);
+    write_seconds(writer_, "expectedEnd", terms.expected_end);
+    write_seconds(writer_, "checkpointed", terms.checkpointed);
     if (!is_one(terms.weight)) writer_.raw(R"(,"weight":)").number(terms.weight);
   }
 

@@ -110,10 +110,14 @@ struct GridTuning {
   std::size_t tried = 4;      // larger and smaller multipliers each, at which a node's content is tried
 };
 
-// The MILP engine beyond pricing.
-struct MilpTuning {
-  std::int64_t share_ways = 128;       // ways in which a gang's units fill a share, that get a column each
-  std::int64_t iteration_units = 200;  // of WorkLimit, of a simplex iteration on a model of any size
+// Decisions over time. By replays of the Philly trace at three loads, seeds 1 to 3; docs/simulation.md has the figures.
+struct OverTimeTuning {
+  std::int64_t single_hours = 4, gang_hours = 16;  // that gangs of one GPU, and larger ones, are first taken to run
+  std::int64_t imagined = 5;                       // gangs of that duration in the history of all queues
+  std::int64_t borrowed = 10;          // gangs of that history's mean in the history of a queue; 50 is alike
+  std::int64_t overrun_seconds = 600;  // that a gang which runs longer than expected goes on for, at least
+  std::int64_t head_gpus = 8;          // of the smallest gang that others are kept back for; 2 and 4 gained nothing
+  std::int64_t fill_units = 2'048;     // of a quota that are filled exactly; what is beyond goes to the first in turn
 };
 
 // Parts of a model around its LP relaxation (solver/choice/near_search.h). By contended clusters of 1,000 nodes without
@@ -122,6 +126,13 @@ struct NearTuning {
   double first = 0.06;  // of the local rows that are free, after none
   double growth = 1.4;  // of that part; 1.4 and 2 are alike
   double local = 2;     // times the mean number of entries: rows with more are sums; with 10, half as much is gained
+};
+
+// The MILP engine beyond pricing.
+struct MilpTuning {
+  NearTuning near;
+  std::int64_t share_ways = 128;       // ways in which a gang's units fill a share, that get a column each
+  std::int64_t iteration_units = 200;  // of WorkLimit, of a simplex iteration on a model of any size
 };
 
 // Places of a choice (solver/slots). By contended clusters of 20 to 1,000 nodes; no ranges were recorded.
@@ -150,7 +161,8 @@ struct HeuristicsTuning {
                                // 8 to 64, early levels of a fifth of the plans change, for better and for worse
   std::size_t few = 4;         // drawn at most: nodes and gangs of a trial, nodes that are opened for a return
   int passes = 4;              // in which a choice is made anew; the later passes find less, 3 the same
-  std::int64_t return_trials = 4'000;     // of all pods together
+  std::int64_t return_trials = 4'000;  // of all pods together
+  std::int64_t fill_units = 2'048;     // of a quota that are filled exactly; what is beyond goes to the first in turn
   std::int64_t binding_checks = 1 << 18;  // for an order in which pods may be bound; some 20 ms
   std::size_t kept = 8;                   // tables of all nodes, for victims of different kinds; 4 and 8 were in use
   std::size_t priorities = 32;            // of which each is counted apart in what a queue uses
@@ -189,6 +201,7 @@ struct OnlineTuning {
 };
 
 struct Tuning {
+  OverTimeTuning over_time;
   TimeParts parts;
   ForecastTuning forecast;
   NeedTuning needs;
@@ -198,7 +211,6 @@ struct Tuning {
   GenerationTuning generation;
   GridTuning grid;
   MilpTuning milp;
-  NearTuning near;
   SlotTuning slots;
   BoundTuning bounds;
   HeuristicsTuning heuristics;

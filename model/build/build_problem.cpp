@@ -51,6 +51,7 @@ Result<Problem> build_as_it_is(Snapshot& snapshot, int threads) {
   if (Failure failure = assign_running_devices(draft)) return *std::move(failure);
   build_work(draft);
   build_expected_workload(draft);
+  build_over_time(draft);
   return std::move(draft.problem);
 }
 

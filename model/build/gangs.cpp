@@ -66,8 +66,11 @@ Failure set_terms(const ProblemDraft& draft, const GangSource& source, Gang& gan
   const Nanoseconds now = draft.snapshot.time;
   const Nanoseconds waited = std::max<Nanoseconds>(0, saturating_subtract(now, source.created.value_or(now)));
   gang.priority = aged(priority, waited, draft.snapshot.policy.aging_interval);
-  gang.waited_seconds = waited / kNanosecondsPerSecond;
-  gang.timed_out = terms.timeout && waited >= *terms.timeout;
+  gang.times.waited_seconds = waited / kNanosecondsPerSecond;
+  gang.times.seniority = gang.times.waited_seconds;  // unless durations are known
+  if (terms.checkpointed)
+    gang.times.unsaved_seconds = saturating_subtract(now, *terms.checkpointed) / kNanosecondsPerSecond;
+  gang.times.timed_out = terms.timeout && waited >= *terms.timeout;
   return {};
 }
 
@@ -272,7 +275,7 @@ void resolve_gangs(ProblemDraft& draft) {
     const bool is_pending = has_pod(problem, gang, PodStatus::kPending);
     // A gang that runs and has no pending pod waits for nothing.
     const bool is_all_gated = has_pod(problem, gang, PodStatus::kGated) && !has_pod(problem, gang, PodStatus::kRunning);
-    gang.timed_out = gang.timed_out && (is_pending || is_all_gated);
+    gang.times.timed_out = gang.times.timed_out && (is_pending || is_all_gated);
     gang.stale = is_stale(draft, index);
     if (!is_pending && !has_pod(problem, gang, PodStatus::kRunning)) continue;
     if (problem.objective.priorities.empty() ||

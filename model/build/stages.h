@@ -118,4 +118,12 @@ void build_work(ProblemDraft& draft);
 
 void build_expected_workload(ProblemDraft& draft);
 
+// Expected durations and ends, seniority, reservations. The last stage. Cost: O(pods + gangs log gangs), and
+// O(gangs) where the snapshot says nothing about durations.
+void build_over_time(ProblemDraft& draft);
+// The gangs that have their turn within quotas, and those that are kept back. Part of build_over_time, once durations
+// and ends are expected. Cost: O(pods + gangs log gangs), and O(nodes log nodes) for each class of pods of large gangs
+// that have their turn.
+void build_turns(ProblemDraft& draft);
+
 }  // namespace muster

@@ -16,6 +16,7 @@ constexpr CodeTable<ReasonCode, kReasonCodes> kReasons = {
      {ReasonCode::kGated, "Gated"},
      {ReasonCode::kNotEnoughPods, "NotEnoughPods"},
      {ReasonCode::kUnknownQueue, "UnknownQueue"},
+     {ReasonCode::kReserved, "Reserved"},
      {ReasonCode::kLimitExceeded, "LimitExceeded"},
      {ReasonCode::kNonPreemptibleOverQuota, "NonPreemptibleOverQuota"},
      {ReasonCode::kNeverFits, "NeverFits"},

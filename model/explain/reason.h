@@ -18,6 +18,7 @@ enum class ReasonCode : std::uint8_t {
   kGated,
   kNotEnoughPods,
   kUnknownQueue,
+  kReserved,
   kLimitExceeded,
   kNonPreemptibleOverQuota,
   kNeverFits,

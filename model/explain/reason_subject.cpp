@@ -85,7 +85,8 @@ std::string signature(const Problem& problem, const ReasonSubject& subject) {
 std::optional<std::array<std::uint64_t, 8>> plain_signature(const Problem& problem, const AfterPlan& end,
                                                             GangIndex index) {
   const Gang& gang = problem.gangs[index];
-  if (gang.groups.size() > 1 || gang.pods.empty() || gang.timed_out || !gang.min_resources.empty()) return std::nullopt;
+  if (gang.groups.size() > 1 || gang.pods.empty() || !gang.times.may_start() || !gang.min_resources.empty())
+    return std::nullopt;
   const PodClassIndex pod_class = problem.pods[gang.pods.front()].pod_class;
   const bool are_equal = std::ranges::all_of(gang.pods, [&](PodIndex pod) {
     const Pod& p = problem.pods[pod];

@@ -23,6 +23,15 @@ PlainReason reason_of_gates(const Problem& problem, const Gang& gang, GateKind g
           std::to_string(gated) + (gated == 1 ? " pod of the gang is gated" : " pods of the gang are gated")};
 }
 
+PlainReason reason_of_reservation(const Problem& problem, const Gang& gang) {
+  const Gang& head = problem.gangs[gang.times.kept_back_for];
+  const auto in_seconds = [](Nanoseconds span) { return std::to_string(span / kNanosecondsPerSecond) + " s"; };
+  return {ReasonCode::kReserved,
+          "the quota is kept for " + std::string(head.name) + ", which is expected to start in " +
+              in_seconds(saturating_subtract(head.times.expected_start, problem.snapshot->time)) +
+              "; this gang is expected to run for longer, " + in_seconds(gang.times.expected_duration)};
+}
+
 // The groups that contain some pod of the need, up to the root.
 std::set<GroupIndex> groups_of(const Problem& problem, const GangNeed& need) {
   std::set<GroupIndex> groups;
@@ -68,15 +77,16 @@ std::string conflict_in(const Problem& problem, const AfterPlan& end, const Gang
 
 PlainReason reason_of_gang(const Problem& problem, const AfterPlan& end, GangIndex index) {
   const Gang& gang = problem.gangs[index];
-  if (gang.timed_out) {
-    return {ReasonCode::kSchedulingTimeout, "the gang has waited " + std::to_string(gang.waited_seconds) +
+  if (gang.times.timed_out) {
+    return {ReasonCode::kSchedulingTimeout, "the gang has waited " + std::to_string(gang.times.waited_seconds) +
                                                 " s and reached its timeout: it is no longer planned"};
   }
   const GateKind gate = gate_of(problem, gang, [&](PodIndex pod) { return end.is_present(pod); });
   if (gate != GateKind::kNone) return reason_of_gates(problem, gang, gate);
   if (!has_enough_pods(problem, gang)) return {ReasonCode::kNotEnoughPods, "the gang has fewer pods than its minimum"};
   if (gang.queue.is_none()) return {ReasonCode::kUnknownQueue, "its queue does not exist"};
-  return gang.queue_is_leaf ? PlainReason{} : PlainReason{ReasonCode::kUnknownQueue, "its queue is not a leaf"};
+  if (!gang.queue_is_leaf) return {ReasonCode::kUnknownQueue, "its queue is not a leaf"};
+  return gang.times.kept_back_for.is_none() ? PlainReason{} : reason_of_reservation(problem, gang);
 }
 
 PlainReason reason_of_queue(const Problem& problem, const AfterPlan& end, GangIndex index, const QueueAmounts& demand) {

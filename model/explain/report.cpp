@@ -135,7 +135,7 @@ class GangReporter {
       if (report.running > 0 && ran_before(index)) return GangPhase::kRunning;
       return starts_at_once(index) ? GangPhase::kScheduled : GangPhase::kWaiting;
     }
-    if (problem_.gangs[index].timed_out) return GangPhase::kTimedOut;
+    if (problem_.gangs[index].times.timed_out) return GangPhase::kTimedOut;
     switch (gate(index)) {
       case GateKind::kGated:
         return GangPhase::kGated;

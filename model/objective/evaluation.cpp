@@ -134,7 +134,7 @@ Levels evaluate(const Problem& problem, const FairShares& shares, const Plan& pl
 
 std::int64_t seniority_of(const Problem& problem, PodIndex index) {
   const Pod& pod = problem.pods[index];
-  return saturating_multiply(pod.weighted_work, problem.gangs[pod.gang].waited_seconds);
+  return saturating_multiply(pod.weighted_work, problem.gangs[pod.gang].times.seniority);
 }
 
 Levels evaluate(const Problem& problem, const FairShares& shares, const Plan& plan) {

@@ -74,13 +74,12 @@ struct PossiblePods {
   std::size_t rank = 0;  // of the priority
   std::size_t kind = 0;
   bool is_pending = false;
-  std::int64_t waited_seconds = 0;
+  std::int64_t seniority = 0;
   KnapsackItem item;  // weight: the work that one takes of the cluster; profit: its weighted work
 
   bool is_alike(const PossiblePods& other) const {
-    return rank == other.rank && kind == other.kind && is_pending == other.is_pending &&
-           waited_seconds == other.waited_seconds && item.weight == other.item.weight &&
-           item.profit == other.item.profit;
+    return rank == other.rank && kind == other.kind && is_pending == other.is_pending && seniority == other.seniority &&
+           item.weight == other.item.weight && item.profit == other.item.profit;
   }
 };
 
@@ -88,7 +87,7 @@ struct PossiblePods {
 class PossiblePodCounts {
  public:
   void add(const PossiblePods& pods) {
-    const std::uint64_t rest = RecentSlots::mixed(static_cast<std::uint64_t>(pods.waited_seconds), pods.rank);
+    const std::uint64_t rest = RecentSlots::mixed(static_cast<std::uint64_t>(pods.seniority), pods.rank);
     std::uint32_t& position = slots_.of(RecentSlots::mixed(static_cast<std::uint64_t>(pods.item.profit), rest));
     if (position < all_.size() && all_[position].is_alike(pods)) {
       all_[position].item.count += pods.item.count;
@@ -129,7 +128,7 @@ void add_pod(const Problem& problem, const Possibilities& possibilities, const G
   sums.capacity[kind] = saturating_add(sums.capacity[kind], rounded_up);
   const bool is_pending = pod.status == PodStatus::kPending;
   if (!is_pending && !possibilities.may_leave(gang)) sums.held[kind] = saturating_add(sums.held[kind], item.weight);
-  sums.pods.add({priority_rank(problem, gang.priority), kind, is_pending, gang.waited_seconds, item});
+  sums.pods.add({priority_rank(problem, gang.priority), kind, is_pending, gang.times.seniority, item});
 }
 
 // `possible`: a list that may be used again.
@@ -166,7 +165,7 @@ std::vector<Work> most_work(const PossibleWork& sums, std::size_t ranks) {
   return most;
 }
 
-// The maximum of work x seconds waited that fits next to the pods that cannot leave.
+// The maximum of work x seniority that fits next to the pods that cannot leave.
 std::int64_t most_seniority(const PossibleWork& sums) {
   const auto room = [&](std::size_t kind) {
     return FractionalKnapsack(std::max<Work>(saturating_subtract(sums.capacity[kind], sums.held[kind]), 0));
@@ -175,7 +174,7 @@ std::int64_t most_seniority(const PossibleWork& sums) {
   for (const PossiblePods& pods : sums.pods.all()) {
     if (!pods.is_pending) continue;
     KnapsackItem item = pods.item;
-    item.profit = saturating_multiply(item.profit, pods.waited_seconds);
+    item.profit = saturating_multiply(item.profit, pods.seniority);
     knapsacks[pods.kind].add(item);
   }
   return saturating_add(knapsacks[0].profit(), knapsacks[1].profit());

@@ -19,7 +19,7 @@ class Possibilities {
     }
     for (const GangIndex index : problem.gangs.indices()) {
       const Gang& gang = problem.gangs[index];
-      if (!actions.place || !gang.queue_is_leaf || gang.timed_out) continue;
+      if (!actions.place || !gang.queue_is_leaf || !gang.times.may_start()) continue;
       for (const PodIndex pod : gang.pods)
         may_be_placed_[pod.value()] = problem.pods[pod].status == PodStatus::kPending && fits(pod);
       if (meets_minimum(problem, gang, [&](PodIndex pod) { return may_count(pod); })) continue;

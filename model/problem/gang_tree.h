@@ -1,7 +1,11 @@
 // Whether the given pods meet a gang's minimum, recursively through its subgroups.
 #pragma once
 
+#include <algorithm>
+#include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "model/problem/problem.h"
@@ -28,6 +32,54 @@ bool meets_minimum(const Problem& problem, const Gang& gang, const Counts& count
     met_children[group.parent.value() - first] += is_met ? 1 : 0;
   }
   return false;
+}
+
+// A least sum, and how many pods are lacking for it.
+struct LeastSum {
+  std::int64_t lacking = 0, sum = 0;
+  friend auto operator<=>(const LeastSum&, const LeastSum&) = default;
+};
+
+// The least sum of `value(pod)` over pods that meet the gang's minimum, of pods that have neither failed nor are
+// releasing. If there are too few, as few as possible are lacking; of a gang without subgroups, all of them count then.
+// Negative values count as 0. Cost: O(pods log pods + groups).
+template <class Value>
+std::int64_t least_sum(const Problem& problem, const Gang& gang, const Value& value) {
+  const auto smallest = [](auto& values, std::int32_t number) {
+    std::sort(values.begin(), values.end());
+    values.resize(std::min(values.size(), static_cast<std::size_t>(std::max(0, number))));
+  };
+  std::vector<std::int64_t> values;
+  const auto of_leaf = [&](const Group& group) {
+    values.clear();
+    for (const PodIndex pod : group.pods) {
+      const PodStatus status = problem.pods[pod].status;
+      if (status != PodStatus::kFailed && status != PodStatus::kReleasing)
+        values.push_back(std::max<std::int64_t>(0, value(pod)));
+    }
+    smallest(values, group.minimum);
+    const std::int64_t lacking = std::max(0, group.minimum) - static_cast<std::int64_t>(values.size());
+    return LeastSum{lacking, std::accumulate(values.begin(), values.end(), std::int64_t{0})};
+  };
+  if (gang.groups.size() == 1) return of_leaf(problem.groups[gang.root]).sum;
+  const std::uint32_t first = gang.root.value();
+  std::vector<std::vector<LeastSum>> of_children(gang.groups.size());
+  const auto of_inner = [&](const Group& group, std::vector<LeastSum>& children) {
+    smallest(children, group.minimum);
+    LeastSum total;
+    for (const LeastSum& child : children) {
+      total.lacking += child.lacking;
+      total.sum += child.sum;
+    }
+    return total;
+  };
+  for (std::size_t i = gang.groups.size(); i-- > 0;) {
+    const Group& group = problem.groups[gang.groups[i]];
+    const LeastSum least = group.is_leaf() ? of_leaf(group) : of_inner(group, of_children[i]);
+    if (group.parent.is_none()) return least.sum;
+    of_children[group.parent.value() - first].push_back(least);
+  }
+  return 0;
 }
 
 }  // namespace muster

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -166,6 +167,21 @@ struct Group {
   bool is_leaf() const { return children.empty(); }
 };
 
+// What a gang's age and expected duration mean for its turn (docs/semantics.md, "Over time").
+struct GangTimes {
+  std::int64_t waited_seconds = 0;  // whole seconds since `created`, at least 0
+  bool timed_out = false;
+  Nanoseconds expected_duration = 0;  // from its start; 0: the snapshot says nothing about durations
+  Nanoseconds expected_end = 0;       // an instant, of a gang that runs, where durations are known
+  std::int64_t gpus = 0;              // of its minimum, rounded up, at least 1; where durations are known
+  std::int64_t unsaved_seconds = std::numeric_limits<std::int64_t>::max();  // since its last checkpoint
+  std::int64_t seniority = 0;      // what each unit of its work is worth in level `seniority`
+  bool has_turn = false;           // it waits, and is one of those that fill what is left of a quota
+  GangIndex kept_back_for;         // the gang of its queue that it would hold up; none: it may start
+  Nanoseconds expected_start = 0;  // an instant, of a gang for which others may be kept back
+  bool may_start() const { return !timed_out && kept_back_for.is_none(); }
+};
+
 struct Gang {
   std::string_view name;
   QueueIndex queue;  // none: the queue does not exist
@@ -179,8 +195,7 @@ struct Gang {
   double weight = 1;
   std::vector<Amount> min_resources;  // by ResourceIndex; empty: none
   MicroGpu min_resources_gpu = 0;
-  std::int64_t waited_seconds = 0;  // whole seconds since `created`, at least 0
-  bool timed_out = false;
+  GangTimes times;
   // Below its minimum for at least its grace period: it must be completed or evicted. False if disruption budgets keep
   // it.
   bool stale = false;

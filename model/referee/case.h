@@ -196,6 +196,10 @@ bool selects(const LabelSelector& selector, const Labels& labels);
 // Stale gangs that stay because disruption budgets do not let all of their running pods leave in addition to the stale
 // gangs before them; ascending.
 std::vector<GangIndex> stale_gangs_kept_by_budgets(const Case& c);
+// What a gang, or a pod that is a gang by itself, sets; null if such a pod sets nothing.
+const GangTerms* terms_of(const Snapshot& snapshot, const Problem& problem, GangIndex gang);
+// How long it has waited: since its own instant, else (for a pod that is a gang by itself) since its pod's; else 0.
+Nanoseconds waited_of(const Snapshot& snapshot, const Problem& problem, GangIndex gang);
 // Whether a pod that was pending is placed.
 bool gets_new_pod(const Case& c, GangIndex gang);
 
@@ -253,6 +257,7 @@ void check_gang(Case& c);
 void check_min_resources(Case& c);
 void check_topology(Case& c);
 void check_timeout(Case& c);
+void check_reserved(Case& c);
 void check_limit(Case& c);
 void check_quota(Case& c);
 void check_who(Case& c);
@@ -261,6 +266,7 @@ void check_preempt(Case& c);
 void check_reclaim(Case& c);
 void check_consolidate(Case& c);
 void check_stale(Case& c);
+void check_price(Case& c);
 void check_disruption_budgets(Case& c);
 void check_not_in_vain(Case& c);
 

@@ -1,8 +1,12 @@
 // Rules Who, WholeGangs, Preempt, Consolidate and Stale: which pods may be evicted, how much of a gang, and why.
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
 
 #include "model/base/saturating.h"
 #include "model/referee/case.h"
+#include "model/referee/least.h"
 
 namespace muster::referee {
 namespace {
@@ -197,6 +201,34 @@ void check_stale(Case& c) {
   if (!c.snapshot.policy.actions.stale) return;
   for (std::size_t g = 0; g < c.snapshot.gangs.size(); ++g) {
     if (is_stale(c, GangIndex(g)) && !std::ranges::binary_search(kept, GangIndex(g))) check_stale_gang(c, GangIndex(g));
+  }
+}
+
+// What the pods that leave for a gang lose, in thousandths of a GPU x seconds, is at most the price x what it has
+// waited.
+void check_price(Case& c) {
+  const std::optional<double>& price = c.snapshot.policy.over_time.eviction_price;
+  if (!price) return;
+  std::map<GangIndex, double> lost;
+  for (const Eviction& eviction : c.plan.evictions) {
+    if (eviction.reason == EvictionReason::kStale || eviction.for_gang.is_none()) continue;
+    const GangIndex victim = c.problem.pods[eviction.pod].gang;
+    Nanoseconds at_stake = run_time(c, eviction.pod);
+    const GangTerms* terms = terms_of(c.snapshot, c.problem, victim);
+    if (terms != nullptr && terms->checkpointed)
+      at_stake = std::min(at_stake, saturating_subtract(c.snapshot.time, *terms->checkpointed));
+    const auto seconds = static_cast<double>(std::max<Nanoseconds>(1, at_stake / kNanosecondsPerSecond));
+    lost[eviction.for_gang] += static_cast<double>(c.problem.class_of(eviction.pod).work) * seconds;
+  }
+  for (const auto& [index, loss] : lost) {
+    const Gang& gang = c.problem.gangs[index];
+    const Work work = least_for_minimum(c.problem, gang, [&c](PodIndex pod) { return c.problem.class_of(pod).work; });
+    const Nanoseconds waited = waited_of(c.snapshot, c.problem, index);
+    const double most = *price * static_cast<double>(work) * static_cast<double>(waited / kNanosecondsPerSecond);
+    if (loss <= most) continue;
+    c.object(Rule::kPrice, gang.name,
+             "what leaves for it loses " + std::to_string(loss / 1000) + " GPU seconds; at the price, it may be " +
+                 std::to_string(most / 1000));
   }
 }
 

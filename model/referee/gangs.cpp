@@ -1,6 +1,7 @@
 // Rules Gang, MinResources, Topology and Timeout: the conditions on a placed gang as a whole.
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "model/base/saturating.h"
 #include "model/referee/case.h"
@@ -45,19 +46,6 @@ std::vector<NodeIndex> usable_nodes(const Case& c, const std::vector<PodSpecInde
   return nodes;
 }
 
-const GangTerms* terms_of(const Case& c, GangIndex index) {
-  if (const SnapshotGang* gang = c.snapshot_gang(index)) return &gang->terms;
-  const std::int32_t own = c.pod(c.problem.gangs[index].pods.front()).own_gang;
-  return own < 0 ? nullptr : &c.snapshot.own_gang_terms[static_cast<std::size_t>(own)];
-}
-
-// The instant from which the gang has waited: its own, else (for a pod that is a gang by itself) its pod's, else now.
-Nanoseconds created(const Case& c, GangIndex index, const GangTerms& terms) {
-  if (terms.created) return *terms.created;
-  if (c.snapshot_gang(index)) return c.snapshot.time;
-  return c.pod(c.problem.gangs[index].pods.front()).created.value_or(c.snapshot.time);
-}
-
 void check_group_topology(Case& c, GroupIndex index) {
   const TopologyLevelIndex level = c.problem.groups[index].required_level;
   if (level.is_none()) return;
@@ -77,6 +65,20 @@ void check_group_topology(Case& c, GroupIndex index) {
 }
 
 }  // namespace
+
+const GangTerms* terms_of(const Snapshot& snapshot, const Problem& problem, GangIndex gang) {
+  if (gang.value() < snapshot.gangs.size()) return &snapshot.gangs[gang.value()].terms;
+  const std::int32_t own = snapshot.pods[problem.gangs[gang].pods.front().value()].own_gang;
+  return own < 0 ? nullptr : &snapshot.own_gang_terms[static_cast<std::size_t>(own)];
+}
+
+Nanoseconds waited_of(const Snapshot& snapshot, const Problem& problem, GangIndex gang) {
+  std::optional<Nanoseconds> created;
+  if (const GangTerms* terms = terms_of(snapshot, problem, gang)) created = terms->created;
+  if (!created && gang.value() >= snapshot.gangs.size())
+    created = snapshot.pods[problem.gangs[gang].pods.front().value()].created;
+  return std::max<Nanoseconds>(0, saturating_subtract(snapshot.time, created.value_or(snapshot.time)));
+}
 
 bool gets_new_pod(const Case& c, GangIndex gang) {
   return std::ranges::any_of(c.problem.gangs[gang].pods, [&c](PodIndex pod) { return c.is_new(pod); });
@@ -231,12 +233,11 @@ void check_topology(Case& c) {
 void check_timeout(Case& c) {
   for (const GangIndex index : c.placed_gangs) {
     const Gang& gang = c.problem.gangs[index];
-    const GangTerms* terms = terms_of(c, index);
+    const GangTerms* terms = terms_of(c.snapshot, c.problem, index);
     if (terms == nullptr || !terms->timeout) continue;
     const bool waits =
         std::ranges::any_of(gang.pods, [&c](PodIndex pod) { return c.pod(pod).status == PodStatus::kPending; });
-    const Nanoseconds waited =
-        std::max<Nanoseconds>(0, saturating_subtract(c.snapshot.time, created(c, index, *terms)));
+    const Nanoseconds waited = waited_of(c.snapshot, c.problem, index);
     if (!waits || waited < *terms->timeout) continue;
     c.object(Rule::kTimeout, gang.name,
              "it is placed, but has waited " + std::to_string(waited / kNanosecondsPerSecond) + " s; its timeout is " +

@@ -10,23 +10,28 @@ namespace muster::referee {
 namespace {
 
 constexpr std::array<std::string_view, kRuleCount> kRuleNames = {
-    "Plan",        "Action",       "QueueExists",      "Node",     "Affinity",
-    "Spread",      "HostPorts",    "Capacity",         "Devices",  "After",
-    "Gang",        "MinResources", "Topology",         "Timeout",  "Limit",
-    "Quota",       "Who",          "WholeGangs",       "Preempt",  "Reclaim",
-    "Consolidate", "Stale",        "DisruptionBudget", "NotInVain"};
+    "Plan",     "Action",       "QueueExists", "Node",       "Affinity",
+    "Spread",   "HostPorts",    "Capacity",    "Devices",    "After",
+    "Gang",     "MinResources", "Topology",    "Timeout",    "Reserved",
+    "Limit",    "Quota",        "Who",         "WholeGangs", "Preempt",
+    "Reclaim",  "Consolidate",  "Stale",       "Price",      "DisruptionBudget",
+    "NotInVain"};
 
 // In the order of the rules. Anti-affinity and host ports come before the rules that use the pods that they keep out.
-constexpr std::array kChecks = {
-    referee::check_plan_form,     referee::check_actions,       referee::check_queue_exists,
-    referee::check_node,          referee::check_anti_affinity, referee::check_inter_pod,
-    referee::check_host_ports,    referee::check_device_counts, referee::check_capacity,
-    referee::check_devices,       referee::check_after,         referee::check_gang,
-    referee::check_min_resources, referee::check_topology,      referee::check_timeout,
-    referee::check_limit,         referee::check_quota,         referee::check_who,
-    referee::check_whole_gangs,   referee::check_preempt,       referee::check_reclaim,
-    referee::check_consolidate,   referee::check_stale,         referee::check_disruption_budgets,
-    referee::check_not_in_vain};
+constexpr std::array kChecks = {referee::check_plan_form,     referee::check_actions,
+                                referee::check_queue_exists,  referee::check_node,
+                                referee::check_anti_affinity, referee::check_inter_pod,
+                                referee::check_host_ports,    referee::check_device_counts,
+                                referee::check_capacity,      referee::check_devices,
+                                referee::check_after,         referee::check_gang,
+                                referee::check_min_resources, referee::check_topology,
+                                referee::check_timeout,       referee::check_reserved,
+                                referee::check_limit,         referee::check_quota,
+                                referee::check_who,           referee::check_whole_gangs,
+                                referee::check_preempt,       referee::check_reclaim,
+                                referee::check_consolidate,   referee::check_stale,
+                                referee::check_price,         referee::check_disruption_budgets,
+                                referee::check_not_in_vain};
 
 }  // namespace
 

@@ -24,6 +24,7 @@ enum class Rule : std::uint8_t {
   kMinResources,
   kTopology,
   kTimeout,
+  kReserved,
   kLimit,
   kQuota,
   kWho,
@@ -32,6 +33,7 @@ enum class Rule : std::uint8_t {
   kReclaim,
   kConsolidate,
   kStale,
+  kPrice,
   kDisruptionBudget,
   kNotInVain
 };

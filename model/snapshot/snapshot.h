@@ -186,6 +186,9 @@ struct GangTerms {
   std::optional<PreemptionPolicy> preemption_policy;
   std::optional<Nanoseconds> created;
   std::optional<Nanoseconds> timeout;
+  std::optional<Nanoseconds> expected_duration;  // from its start, in one go; more than 0
+  std::optional<Nanoseconds> expected_end;       // an instant, of one that runs
+  std::optional<Nanoseconds> checkpointed;       // an instant: what was done until then is kept if it is evicted
   double weight = 1;
 };
 
@@ -279,7 +282,7 @@ struct SnapshotSubgroup {
   TopologyRequest topology;
 };
 
-inline constexpr Nanoseconds kNever = -1;
+inline constexpr Nanoseconds kNever = -1;  // of a duration after which something happens
 
 struct SnapshotGang {
   std::string_view name;
@@ -306,6 +309,24 @@ struct ExpectedPod {
   double weight = 1;
 };
 
+// How long the gangs of one size took that have finished, of one queue or of all.
+struct DurationHistory {
+  std::string_view queue;         // empty: all
+  std::int64_t from = 1, to = 0;  // GPUs of the gang's minimum; `to` 0: no end
+  std::int64_t count = 0;
+  Nanoseconds mean = 0;
+};
+
+enum class SeniorityRule : std::uint8_t { kExpectedDuration, kWaited };
+
+// Decisions that look beyond one cycle; see docs/semantics.md, "Over time".
+struct OverTime {
+  SeniorityRule order = SeniorityRule::kExpectedDuration;
+  Nanoseconds reserve_after = 24 * 3600 * kNanosecondsPerSecond;  // that the head of a queue has waited; kNever
+  std::optional<double> eviction_price;  // of lost work, in work waited; none: evictions cost no more than levels say
+  std::optional<std::vector<DurationHistory>> expected_durations;  // by disjoint sizes of each queue
+};
+
 struct Policy {
   Actions actions;
   PlacementPolicy placement = PlacementPolicy::kBinpack;
@@ -316,6 +337,7 @@ struct Policy {
   std::vector<std::string_view> schedulers;  // pods of these schedulers are planned; empty: all pods are
   Nanoseconds aging_interval = 0;            // 0: off
   std::optional<std::vector<ExpectedPod>> expected_workload;
+  OverTime over_time;
   std::optional<Nanoseconds> budget;
 
   bool has_whole_nodes() const { return whole_nodes && placement == PlacementPolicy::kBinpack; }

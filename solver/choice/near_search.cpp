@@ -11,7 +11,7 @@ namespace muster::choice {
 namespace {
 
 constexpr double kSame = 1e-6;  // tolerance: of two values of a column, and of a bound of an integer
-constexpr NearTuning kNear = kTuning.near;
+constexpr NearTuning kNear = kTuning.milp.near;
 
 }  // namespace
 

@@ -18,7 +18,7 @@ slots::SlotTask ChoicePlaces::task(const QueueBounds& bounds) {
   for (const formulation::GangClassIndex index : demand_.gang_classes.indices()) place(index, task.placed);
   const auto rank = [&](const slots::NewPods& pods) {
     const Gang& gang = problem_.gangs[pods.gang];
-    return std::pair(-static_cast<std::int64_t>(gang.priority), -gang.waited_seconds);
+    return std::pair(-static_cast<std::int64_t>(gang.priority), -gang.times.seniority);
   };
   std::ranges::stable_sort(task.placed, {}, rank);
   return task;

@@ -84,7 +84,7 @@ class Collector {
   bool may_be_placed(GangIndex index) {
     const Gang& gang = problem_.gangs[index];
     if (!problem_.snapshot->policy.actions.place || candidates_.gangs[index].excluded) return false;
-    if (!fit::queue_exists(gang) || !fit::timeout(gang)) return false;
+    if (!fit::queue_exists(gang) || !fit::may_start(gang)) return false;
     if (members_below(state_, gang.root) > 0 || min_resources_.hold(free_or_freed_, index)) return true;
     if (!candidates_.any) return false;
     lacks_resources_[index.value()] = true;
@@ -283,7 +283,7 @@ class Collector {
       const std::int64_t minimum = problem_.groups[gang.root].minimum;
       if (minimum > pods) return discard(cells);
       const GangKey key{gang.queue,      gang.priority, gang.preemptible, gang.preemption_policy,
-                        cells[0].demand, pods,          minimum,          minimum == pods ? 0 : gang.waited_seconds};
+                        cells[0].demand, pods,          minimum,          minimum == pods ? 0 : gang.times.seniority};
       const auto [found, is_new] = gang_index_.try_emplace(key, GangClassIndex(demand_.gang_classes.size()));
       if (!is_new) {
         demand_.gang_classes[found->second].gangs.push_back(index);
@@ -316,7 +316,7 @@ class Collector {
 
   void sort_by_age(GangClass& gang_class) const {
     std::stable_sort(gang_class.gangs.begin(), gang_class.gangs.end(), [&](GangIndex a, GangIndex b) {
-      return problem_.gangs[a].waited_seconds > problem_.gangs[b].waited_seconds;
+      return problem_.gangs[a].times.seniority > problem_.gangs[b].times.seniority;
     });
   }
 

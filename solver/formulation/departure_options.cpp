@@ -82,7 +82,7 @@ class Search {
     return found->second;
   }
 
-  bool may_be_placed(const Gang& gang) const { return fit::queue_exists(gang) && fit::timeout(gang); }
+  bool may_be_placed(const Gang& gang) const { return fit::queue_exists(gang) && fit::may_start(gang); }
   bool may_be_moved(GangIndex gang) const {
     const auto& most = problem_.snapshot->policy.max_moves;
     return actions_.consolidate && (!most || *most > 0) && problem_.gangs[gang].preemptible &&

@@ -220,7 +220,7 @@ lp::LinearExpression Formulation::seniority_level() {
   for (GangClassIndex index : in_.demand.gang_classes.indices()) {
     const GangClass& gang_class = in_.demand.gang_classes[index];
     if (gang_class.is_singles) continue;  // a moved pod has had its turn
-    const auto waited = [&](GangIndex gang) { return in_.problem.gangs[gang].waited_seconds; };
+    const auto waited = [&](GangIndex gang) { return in_.problem.gangs[gang].times.seniority; };
     if (waited(gang_class.gangs.front()) == waited(gang_class.gangs.back())) {
       for (CellIndex cell : gang_class.cells)
         if (in_.demand.cells[cell].moves.is_none())

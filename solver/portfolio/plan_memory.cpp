@@ -23,7 +23,7 @@ std::vector<GangIndex> in_order(const Problem& problem) {
   for (const GangIndex gang : problem.gangs.indices()) gangs.push_back(gang);
   std::ranges::stable_sort(gangs, [&](GangIndex a, GangIndex b) {
     const Gang &g = problem.gangs[a], &h = problem.gangs[b];
-    return g.priority != h.priority ? g.priority > h.priority : g.waited_seconds > h.waited_seconds;
+    return g.priority != h.priority ? g.priority > h.priority : g.times.seniority > h.times.seniority;
   });
   return gangs;
 }

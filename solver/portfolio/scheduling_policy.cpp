@@ -21,6 +21,8 @@ const std::vector<std::string_view>& policy_names() {
   return names;
 }
 
+bool is_engine(std::string_view policy) { return policy == "greedy" || policy == "auto" || policy == "milp"; }
+
 SchedulingPolicy::SchedulingPolicy(PolicyOptions options, std::string worker_program)
     : options_(std::move(options)), portfolio_(std::move(worker_program)) {}
 

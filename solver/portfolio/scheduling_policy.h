@@ -23,6 +23,8 @@ struct PolicyOptions {
 
 // In the order of the help.
 const std::vector<std::string_view>& policy_names();
+// Whether it is an engine of Muster, which counts on expected durations; others know how long gangs have waited.
+bool is_engine(std::string_view policy);
 
 class SchedulingPolicy {
  public:

@@ -93,6 +93,19 @@ TEST_F(Kubernetes, NowIsTheClocksForStdinAndTheObjectsForAFile) {
   EXPECT_EQ(page.err, "");
 }
 
+TEST_F(Kubernetes, AnotherAnnotationMayTellHowLongAPodRuns) {
+  Json cluster = small_cluster();
+  cluster["items"][2]["metadata"]["annotations"] = {{"example.com/limit", "90:00"}, {"muster/expected-duration", "60"}};
+  const auto duration = [&](const std::string& option) {
+    const Outcome outcome = workplace.run("import kubernetes --quiet " + option, cluster.dump());
+    return Json::parse(outcome.out)["pods"][0]["expectedDuration"].get<double>();
+  };
+  EXPECT_EQ(duration(""), 60);
+  EXPECT_EQ(duration("--duration-annotation example.com/limit"), 5400);
+  EXPECT_EQ(solve(cluster.dump(), "--duration-annotation example.com/limit").exit_code, 0);
+  EXPECT_NE(solve(cluster.dump(), "--duration-annotation=").err.find("--duration-annotation"), std::string::npos);
+}
+
 TEST_F(Kubernetes, ADocumentOverManyLinesIsOneLine) {
   const std::string plan = solve(small_cluster().dump() + "\n").out;
   EXPECT_EQ(status(plan), "ok");

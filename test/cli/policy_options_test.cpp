@@ -1,4 +1,5 @@
-// What the options on policy do, from outside: --scheduler-name, --actions, --no-evictions, --max-moves, --protect.
+// What the options on policy do, from outside: --scheduler-name, --actions, --no-evictions, --max-moves,
+// --order, --protect.
 #include <string>
 #include <vector>
 
@@ -72,6 +73,19 @@ TEST_F(PolicyOptions, LeaveTheRoomThatPodsOfOtherSchedulersAreNominatedFor) {
   EXPECT_EQ(told_with("--scheduler-name default-scheduler"), "> one");
 }
 
+TEST_F(PolicyOptions, SayByWhatGangsAreSenior) {
+  const std::string snapshot =
+      R"({"format":"muster/v1","time":100000,"nodes":[{"name":"a","gpus":{"count":1}}],"pods":[)"
+      R"({"name":"old-and-long","gpu":{"count":1},"created":0,"expectedDuration":"100h"},)"
+      R"({"name":"short","gpu":{"count":1},"created":90000,"expectedDuration":"10m"}]})";
+  const auto told_with = [&](const std::string& options) {
+    return told(workplace.run("solve --deterministic --quiet " + options, snapshot).out);
+  };
+  EXPECT_EQ(told_with(""), "> short");
+  EXPECT_EQ(told_with("--order expected-duration"), "> short");
+  EXPECT_EQ(told_with("--order waited"), "> old-and-long");
+}
+
 TEST_F(PolicyOptions, LeavePodsOfOtherSchedulersOutOfTheGangs) {
   const Json plan =
       Json::parse(workplace.run("solve --deterministic --quiet --scheduler-name default-scheduler", kSnapshot).out);
@@ -95,7 +109,8 @@ TEST_F(PolicyOptions, AreAskedOfVerifyAndExportToo) {
 }
 
 TEST_F(PolicyOptions, AreRefusedWhereTheyMakeNoSense) {
-  for (const char* options : {"--actions place,evict", "--protect 'a b'", "--max-moves -1", "--scheduler-name a,,b"}) {
+  for (const char* options :
+       {"--actions place,evict", "--protect 'a b'", "--max-moves -1", "--scheduler-name a,,b", "--order age"}) {
     const Outcome outcome = workplace.run(std::string("solve ") + options, kSnapshot);
     EXPECT_EQ(outcome.exit_code, 64) << options << outcome.err;
   }

@@ -17,8 +17,8 @@ const std::string kFolder = std::string(MUSTER_SOURCE_DIR) + "/test/scenarios/";
 
 std::vector<Scenario> all_scenarios() {
   std::vector<Scenario> all;
-  for (const char* file :
-       {"place", "specified", "queues", "ports", "evictions", "refusals", "documents", "kai", "kubernetes"}) {
+  for (const char* file : {"place", "specified", "queues", "ports", "evictions", "over_time", "refusals", "documents",
+                           "kai", "kubernetes"}) {
     for (Scenario& scenario : read_scenarios(kFolder + file + ".jsonl")) all.push_back(std::move(scenario));
   }
   return all;

@@ -21,10 +21,12 @@ class ClusterDraw {
   Cluster draw() {
     memory_known_ = chance(60);
     nodes_ = pick(random_, 1, shape_.most_nodes);
-    drawn_.with(R"("id":"random","topology":["zone","rack"])").policy(policy());
+    drawn_.with(R"("id":"random","topology":["zone","rack"])");
+    const std::string shared = policy();
     for (int node = 0; node < nodes_; ++node) drawn_.node("n" + std::to_string(node), node_of(node));
     add_queues();
     add_gangs();
+    drawn_.policy(shared + durations());
     return drawn_;
   }
 
@@ -34,6 +36,12 @@ class ClusterDraw {
   template <std::size_t count>
   std::string one_of(const char* const (&words)[count]) {
     return words[static_cast<std::size_t>(pick(random_, 0, static_cast<int>(count) - 1))];
+  }
+
+  // Drawn last, so that the other numbers stay what they were without.
+  std::string durations() {
+    return chance(30) ? R"(,"expectedDurations":[{"gpus":[1],"count":)" + number(0, 30) + R"(,"mean":"2h"}])"
+                      : std::string();
   }
 
   std::string policy() {

@@ -20,8 +20,8 @@ WaitingPods::Group& WaitingPods::group_of(PodIndex pod) {
 }
 
 bool WaitingPods::waits_less(PodIndex a, PodIndex b) const {
-  const std::int64_t wait_a = problem_.gangs[problem_.pods[a].gang].waited_seconds;
-  const std::int64_t wait_b = problem_.gangs[problem_.pods[b].gang].waited_seconds;
+  const std::int64_t wait_a = problem_.gangs[problem_.pods[a].gang].times.seniority;
+  const std::int64_t wait_b = problem_.gangs[problem_.pods[b].gang].times.seniority;
   return wait_a != wait_b ? wait_a < wait_b : a > b;
 }
 

@@ -41,7 +41,7 @@ VictimCost VictimCosts::of(GangIndex gang_index, std::span<const PodIndex> pods)
   cost.share = loss.share;
   cost.quota = loss.quota;
   cost.excess = -excess_of(gang_index);
-  cost.age = gang.waited_seconds;
+  cost.age = gang.times.waited_seconds;
   return cost;
 }
 

@@ -21,6 +21,7 @@ bool is_known_by_label(KubernetesKind kind) {
 }  // namespace
 
 bool ImportedWorkload::read(ObjectVisitor& visitor, Templates templates) {
+  read_deadlines(visitor);
   if (!read_groups(visitor) || !read_owners(visitor, templates) || !read_storage(visitor) || !read_bindings(visitor) ||
       !read_pods(visitor)) {
     return false;
@@ -89,6 +90,11 @@ bool ImportedWorkload::read_owners(ObjectVisitor& visitor, Templates templates) 
       return owners_.add(in, kind, object);
     });
   });
+}
+
+void ImportedWorkload::read_deadlines(ObjectVisitor& visitor) {
+  for (const KubernetesObject& object : visitor.items().of(KubernetesKind::kKueueWorkload))
+    owners_.add_workload(visitor.reading(), object);
 }
 
 bool ImportedWorkload::read_storage(ObjectVisitor& visitor) {

@@ -44,6 +44,7 @@ class ImportedWorkload {
   [[nodiscard]] bool read_workloads(ObjectVisitor& visitor);
   [[nodiscard]] bool read_groups(ObjectVisitor& visitor);
   [[nodiscard]] bool read_owners(ObjectVisitor& visitor, Templates templates);
+  void read_deadlines(ObjectVisitor& visitor);
   [[nodiscard]] bool read_storage(ObjectVisitor& visitor);
   [[nodiscard]] bool read_bindings(ObjectVisitor& visitor);
   [[nodiscard]] bool read_pods(ObjectVisitor& visitor);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "io/json/json_writer.h"
@@ -13,6 +14,9 @@
 #include "io/kubernetes/object/attach_limits.h"
 
 namespace muster::kubernetes {
+
+// The annotation that tells how long a pod is expected to run, unless the options name another one.
+inline constexpr std::string_view kDurationAnnotation = "muster/expected-duration";
 
 // Shape: views into the parsed document. Parts that are absent are values without a tape.
 struct KubernetesObject {
@@ -51,7 +55,8 @@ struct KubernetesReading : json::Reading {
   KubernetesRemarks remarks;
   bool has_namespaces = false;  // the labels of all namespaces are known
   AttachLimits attach_limits;
-  bool strict = true;  // what does not add up is an error
+  bool strict = true;                                          // what does not add up is an error
+  std::string_view duration_annotation = kDurationAnnotation;  // that tells how long something runs
   std::vector<Warning> warnings;
 
   // Records the error as a warning that names the object. `outcome`: how it was handled.
@@ -59,6 +64,15 @@ struct KubernetesReading : json::Reading {
   // The attempt has failed, which is not an error.
   [[nodiscard]] bool tried(bool is_done) {
     if (!is_done) error = {};
+    return is_done;
+  }
+
+  // Whether the attempt, which returns whether it has succeeded, did; its failure is no error, and costs no path.
+  template <class Attempt>
+  [[nodiscard]] bool try_without_path(Attempt attempt) {
+    const bool had_paths = std::exchange(with_paths, false);
+    const bool is_done = tried(attempt());
+    with_paths = had_paths;
     return is_done;
   }
 

@@ -182,10 +182,27 @@ class PartWriter {
     write_elements(list, [this](json::JsonValue element) {
       write_members(element, [this](std::string_view key, json::JsonValue value) {
         if (is_any(key, {"allocatedResources", "name", "resources"})) return copy(key, value);
+        if (key == "state") return write(key, value, &PartWriter::write_container_state);
         const bool holds_times =
             (value.is(json::JsonKind::kObject) || value.is(json::JsonKind::kArray)) && value.size() > 0;
         if (holds_times) write(key, value, &PartWriter::write_times);
       });
+    });
+  }
+  // Its end, which counts even if it is not the latest instant.
+  void write_container_state(json::JsonValue object) {
+    write_members(object, [this](std::string_view key, json::JsonValue value) {
+      if (key != "terminated" || !value.is(json::JsonKind::kObject)) return write(key, value, &PartWriter::write_times);
+      write(key, value, &PartWriter::write_end);
+    });
+  }
+  bool is_kept_time(std::string_view key, json::JsonValue value) {
+    if (!key.ends_with("Time") && !key.ends_with("At")) return false;
+    return !value.is(json::JsonKind::kString) || times_.may_be_latest(value.string());
+  }
+  void write_end(json::JsonValue object) {
+    write_members(object, [this](std::string_view key, json::JsonValue value) {
+      if (key == "finishedAt" || is_kept_time(key, value)) copy(key, value);
     });
   }
   void write_given(json::JsonValue list) {

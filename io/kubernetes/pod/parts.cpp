@@ -5,7 +5,8 @@ namespace muster::kubernetes {
 namespace {
 
 // Keys in the order of their enumerations.
-constexpr std::array<std::string_view, PodParts::kSpecKeys> kSpecNames = {"affinity",
+constexpr std::array<std::string_view, PodParts::kSpecKeys> kSpecNames = {"activeDeadlineSeconds",
+                                                                          "affinity",
                                                                           "containers",
                                                                           "hostNetwork",
                                                                           "initContainers",
@@ -47,6 +48,7 @@ constexpr std::array<std::string_view, PodParts::kLabelKeys> kLabelNames = {
     "kai.scheduler/podgroup",
     "kai.scheduler/queue",
     "kai.scheduler/subgroup-name",
+    kKueueMaxTimeLabel,
     "kueue.x-k8s.io/pod-group-name",
     kKueueQueueLabel,
     "pod-group.scheduling.sigs.k8s.io/min-available",

@@ -8,11 +8,13 @@
 
 namespace muster::kubernetes {
 
+inline constexpr std::string_view kKueueMaxTimeLabel = "kueue.x-k8s.io/max-exec-time-seconds";
 inline constexpr std::string_view kKueueQueueLabel = "kueue.x-k8s.io/queue-name";
 
 // Shape: one value for each key, absent if the object does not have it. Views into the document.
 struct PodParts {
   enum SpecKey {
+    kActiveDeadline,
     kAffinity,
     kContainers,
     kHostNetwork,
@@ -57,6 +59,7 @@ struct PodParts {
     kPodGroupLabel,
     kQueueLabel,
     kSubgroupLabel,
+    kKueueMaxTime,
     kKueueName,
     kKueueQueue,
     kSigsMin,

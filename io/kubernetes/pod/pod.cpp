@@ -73,16 +73,7 @@ bool read_status(KubernetesReading& in, const KubernetesObject& object, const Po
   return true;
 }
 
-}  // namespace
-
-bool read_pod(KubernetesReading& in, const KubernetesObject& object, KubernetesPod& pod) {
-  PodParts parts;
-  begin_pod(object, pod);
-  if (!take_metadata(in, object, parts) || !take_spec(in, object, parts) || !take_annotations(in, parts) ||
-      !take_labels(in, parts)) {
-    return false;
-  }
-  pod.labels.own = parts.all_labels;
+bool read_parts(KubernetesReading& in, const KubernetesObject& object, const PodParts& parts, KubernetesPod& pod) {
   return read_owner(in, object, parts, pod.owner) && read_requests(in, parts, pod) &&
          read_priority(in, parts, pod.priority) && read_preemption_policy(in, parts, pod.priority) &&
          read_group_reference(in, parts, pod.owner, pod.membership.reference) &&
@@ -98,6 +89,22 @@ bool read_pod(KubernetesReading& in, const KubernetesObject& object, KubernetesP
          (!pod.gpus.request.is_shared() || read_gpu_groups(in, pod.labels.own, pod.gpus.groups));
 }
 
+}  // namespace
+
+bool read_pod(KubernetesReading& in, const KubernetesObject& object, KubernetesPod& pod) {
+  PodParts parts;
+  begin_pod(object, pod);
+  if (!take_metadata(in, object, parts) || !take_spec(in, object, parts) || !take_annotations(in, parts) ||
+      !take_labels(in, parts)) {
+    return false;
+  }
+  pod.labels.own = parts.all_labels;
+  if (!read_parts(in, object, parts, pod)) return false;
+  pod.run_time = read_expected_run_time(in, object, parts);
+  if (pod.state.status == PodStatus::kSucceeded) pod.state.ended = read_end(in, object);
+  return true;
+}
+
 void read_what_can_be_read(KubernetesReading& in, const KubernetesObject& object, std::string why, KubernetesPod& pod) {
   PodParts parts;
   pod = {};
@@ -105,6 +112,7 @@ void read_what_can_be_read(KubernetesReading& in, const KubernetesObject& object
   const bool has_parts = in.tried(take_metadata(in, object, parts)) & in.tried(take_spec(in, object, parts)) &
                          in.tried(take_annotations(in, parts)) & in.tried(take_labels(in, parts));
   if (has_parts) pod.labels.own = parts.all_labels;
+  pod.run_time = read_expected_run_time(in, object, parts);
   if (!in.tried(read_requests(in, parts, pod))) {
     pod.requests.clear();
     pod.gpus.request = {};

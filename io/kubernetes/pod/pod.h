@@ -15,6 +15,7 @@
 #include "io/kubernetes/pod/membership.h"
 #include "io/kubernetes/pod/owner.h"
 #include "io/kubernetes/pod/requests.h"
+#include "io/kubernetes/pod/run_time.h"
 #include "model/snapshot/snapshot.h"
 
 namespace muster::kubernetes {
@@ -41,6 +42,7 @@ struct PodState {
   PodStatus status = PodStatus::kPending;
   std::string_view node, nominated_node;
   std::string_view created, started;
+  std::string_view ended;    // of a pod that has succeeded
   bool is_left_out = false;  // on its way out, and without a node
   bool is_on_node() const { return status == PodStatus::kRunning || status == PodStatus::kReleasing; }
   bool waits() const { return status == PodStatus::kPending || status == PodStatus::kGated; }
@@ -54,6 +56,7 @@ struct KubernetesPod {
   PodConstraints constraints;
   PodVolumes volumes;
   PodPriority priority;
+  ExpectedRunTime run_time;
   RequestedAmounts requests;  // without GPUs
   PodGpus gpus;
   GroupMembership membership;

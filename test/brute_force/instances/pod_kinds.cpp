@@ -78,7 +78,8 @@ bool is_met(const Problem& problem, const std::vector<PodKind>& kinds, Counts co
 std::vector<PodKind> placeable_kinds(const Problem& problem) {
   std::vector<PodKind> kinds;
   for (const Gang& gang : problem.gangs) {
-    if (!problem.snapshot->policy.actions.place || gang.timed_out || gang.queue.is_none() || !gang.queue_is_leaf)
+    if (!problem.snapshot->policy.actions.place || !gang.times.may_start() || gang.queue.is_none() ||
+        !gang.queue_is_leaf)
       continue;
     if (!min_resources_are_covered(problem, gang)) continue;
     for (const PodIndex index : gang.pods) {

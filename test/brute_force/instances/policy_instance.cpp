@@ -75,6 +75,7 @@ class PolicyDraw {
     for (std::int64_t g = 0, count = draw(1, 3); g < count; ++g) add_pending_gang("p" + std::to_string(g));
     make_odd();
     if (chance(35)) add_budgets(snapshot);
+    if (chance(30)) tell_durations(snapshot["policy"]);
     snapshot["nodes"] = nodes_;
     snapshot["queues"] = queues_;
     snapshot["gangs"] = gangs_;
@@ -110,6 +111,14 @@ class PolicyDraw {
     if (chance(15)) policy["placement"] = "spread";
     if (chance(10)) policy["agingInterval"] = 20;
     return policy;
+  }
+
+  // Of what has finished, and of some gangs.
+  void tell_durations(Json& policy) {
+    policy["expectedDurations"] = Json::array({{{"gpus", {1, 2}}, {"count", draw(0, 20)}, {"mean", draw(60, 9'000)}}});
+    for (Json& gang : gangs_) {
+      if (chance(40)) gang["expectedDuration"] = draw(30, 9'000);
+    }
   }
 
   void add_nodes() {

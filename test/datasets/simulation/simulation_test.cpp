@@ -205,6 +205,30 @@ TEST(Simulation, ABatchWaitsForItsPods) {
   EXPECT_EQ(told.of("c").first_start, 9 * kSecond) << "the last ones wait for no other gang";
 }
 
+// The counts of the histories that the policy is given, at each cycle.
+std::vector<std::int64_t> told_counts(const std::vector<std::string>& lines, const SimulationOptions& options) {
+  std::vector<std::int64_t> counts;
+  run(lines, options, [&](const Snapshot& snapshot, const Problem& problem) {
+    const auto& histories = snapshot.policy.over_time.expected_durations;
+    std::int64_t count = histories ? 0 : -1;
+    for (const DurationHistory& history : histories ? *histories : std::vector<DurationHistory>{}) {
+      if (history.queue.empty()) count += history.count;
+    }
+    counts.push_back(count);
+    return first_fit(snapshot, problem);
+  });
+  return counts;
+}
+
+TEST(Simulation, KeepsTheDurationsOfWhatHasFinished) {
+  const std::vector<std::string> lines{cluster(1, 1), job("0", "a", 1, "100"), job("10", "b", 1, "50"),
+                                       job("20", "c", 1, "50")};
+  EXPECT_EQ(told_counts(lines, one_by_one()), (std::vector<std::int64_t>{0, 0, 0, 1, 2}));
+  SimulationOptions without = one_by_one();
+  without.over_time = false;
+  EXPECT_EQ(told_counts(lines, without), std::vector<std::int64_t>(5, -1));
+}
+
 TEST(Simulation, AGangRunsWhileItsMinimumRuns) {
   const Told told = run({cluster(1, 3), gang("0", "g", 4, R"(,"minMember":2)", "100")}, one_by_one());
   EXPECT_TRUE(told.has("0 start g"));

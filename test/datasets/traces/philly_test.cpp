@@ -113,6 +113,34 @@ TEST(Philly, JobsOfAWholeNodeAndMoreMayHaveAWeightAndAPriorityOfTheirOwn) {
   EXPECT_EQ(philly_fault(options)->path, "large-priority");
 }
 
+TEST(Philly, JobsMayTellHowLongTheyTake) {
+  const PhillyInput input = carried();
+  PhillyOptions options;
+  options.days = 1;
+  options.load = 0.2;
+  const auto factors = [&](PhillyEstimates estimates) {
+    options.estimates = estimates;
+    const Workload workload = read(philly_workload(input, options));
+    std::vector<double> all;
+    for (const WorkloadEvent& event : workload.events) {
+      const SnapshotPod& pod = workload.all.pods[event.pods.begin];
+      const GangTerms& terms = pod.gang.empty() ? workload.all.own_gang_terms.at(static_cast<std::size_t>(pod.own_gang))
+                                                : workload.all.gangs.at(event.gangs.begin).terms;
+      if (terms.expected_duration)
+        all.push_back(static_cast<double>(*terms.expected_duration) / static_cast<double>(*event.duration));
+    }
+    return all;
+  };
+  EXPECT_TRUE(factors(PhillyEstimates::kNone).empty());
+  const std::vector<double> exact = factors(PhillyEstimates::kExact), noisy = factors(PhillyEstimates::kNoisy);
+  ASSERT_GT(exact.size(), 1'000U);
+  EXPECT_EQ(noisy.size(), exact.size());
+  EXPECT_TRUE(std::ranges::all_of(exact, [](double factor) { return factor == 1; }));
+  EXPECT_TRUE(std::ranges::all_of(noisy, [](double factor) { return factor > 0.28 && factor < 3.01; }));
+  const auto below = static_cast<double>(std::ranges::count_if(noisy, [](double factor) { return factor < 0.949; }));
+  EXPECT_NEAR(below / static_cast<double>(noisy.size()), 0.5, 0.05) << "as likely too short as too long";
+}
+
 TEST(Philly, DrawsTheLoadThatIsAskedFor) {
   const PhillyInput input = carried();
   for (const double load : {0.9, 1.3}) {

@@ -47,6 +47,21 @@ TEST(GangSequence, PutsTheLargestPodOrTheLargestGangFirst) {
   EXPECT_EQ(sequence(cluster, GangOrder::kBigFirst), "single g");
 }
 
+// The quota of q has room for 3 GPUs.
+TEST(GangSequence, PutsThoseFirstThatHaveTheirTurnAndThenTheMostSenior) {
+  const auto strict = [](int created, int seconds) {
+    return R"("queue":"q","priority":125,"created":)" + std::to_string(created) + R"(,"expectedDuration":)" +
+           std::to_string(seconds);
+  };
+  const GreedyCase cluster = case_of(one_node(8)
+                                         .queue("q", R"("gpu":{"quota":3})")
+                                         .pod("single", 1, strict(900'000, 3600))
+                                         .pod("pair", 2, strict(990'000, 3600))
+                                         .pod("other-pair", 2, strict(990'000, 36'000))
+                                         .pod("long", 1, strict(900'000, 360'000)));
+  EXPECT_EQ(sequence(cluster, GangOrder::kInTurn), "pair single other-pair long");
+}
+
 TEST(GangSequence, PutsTheMostCpuPerGpuFirst) {
   const GreedyCase cluster(R"("nodes":[{"name":"n","resources":{"cpu":64},"gpus":{"count":8}}],"pods":[
       {"name":"lean","resources":{"cpu":2},"gpu":{"count":4}},

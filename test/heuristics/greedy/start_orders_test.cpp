@@ -45,6 +45,16 @@ TEST(StartOrders, MakeRoomAtTheEndFirstIfThereAreVictims) {
   EXPECT_EQ(orders(kNode + pods(running), {}).front().claims, ClaimTime::kAtEnd);
 }
 
+TEST(StartOrders, HaveTurnsIfDurationsAreKnown) {
+  const std::string known = std::string(R"("policy":{"expectedDurations":[]},)") + kNode;
+  EXPECT_EQ(orders(known + pods(), {}).front().gangs, GangOrder::kInTurn);
+  const auto evicting = orders(known + pods(R"(,{"name":"r","gpu":{"count":1},"node":"n"})"), {});
+  EXPECT_EQ(evicting.front().claims, ClaimTime::kAtEnd);
+  EXPECT_EQ(evicting.at(1).gangs, GangOrder::kInTurn);
+  const std::string waited = std::string(R"("policy":{"expectedDurations":[],"overTime":{"order":"waited"}},)") + kNode;
+  for (const PlacingOrder& order : orders(waited + pods(), {})) EXPECT_NE(order.gangs, GangOrder::kInTurn);
+}
+
 TEST(StartOrders, AreAllThereAreUnlessFewerAreAskedFor) {
   const std::size_t all = orders(kNode + pods(), {}).size();
   EXPECT_GT(all, 2U);

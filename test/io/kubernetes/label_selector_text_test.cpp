@@ -65,6 +65,14 @@ TEST(PolicyOverrides, NarrowTheNumberOfMoves) {
   EXPECT_EQ(applied(overrides, [](Policy&) {}).max_moves, 3);
 }
 
+TEST(PolicyOverrides, TakeThePlaceOfThePolicysOrder) {
+  muster_v1::PolicyOverrides overrides;
+  const auto waited = [](Policy& policy) { policy.over_time.order = SeniorityRule::kWaited; };
+  EXPECT_EQ(applied(overrides, waited).over_time.order, SeniorityRule::kWaited);
+  overrides.order = SeniorityRule::kExpectedDuration;
+  EXPECT_EQ(applied(overrides, waited).over_time.order, SeniorityRule::kExpectedDuration);
+}
+
 TEST(PolicyOverrides, NameUnknownActionsAndThoseThatThereAre) {
   const std::string message = muster_v1::parse_actions("place,evict").error().message;
   EXPECT_NE(message.find("\"evict\""), std::string::npos) << message;

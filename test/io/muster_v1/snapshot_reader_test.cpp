@@ -145,6 +145,7 @@ TEST(SnapshotReader, ReadsPriorityClassesAndPolicy) {
   const Snapshot s = read(R"("id":"x","time":"1970-01-01T00:00:10Z","topology":["zone","rack"],
       "priorityClasses":[{"name":"c","value":2000000000,"preemptible":true,"preemptionPolicy":"PreemptLowerPriority"}],
       "policy":{"actions":["place","stale"],"placement":"spread","nonPreemptibleWithinQuota":false,"maxMoves":3,"agingInterval":"1h","budget":"200ms",
+        "overTime":{"reserveAfter":"never"},"expectedDurations":[{"gpus":[2,3],"count":4,"mean":"1h"},{"queue":"a","gpus":[33],"count":1,"mean":5}],
         "expectedWorkload":[{"pod":{"template":"t","gpu":{"count":2}},"weight":0.25},{"pod":{}}]},"podTemplates":{"t":{"gpuModels":["A100"]}})");
   EXPECT_EQ(s.id, "x");
   EXPECT_EQ(s.time, 10 * kNanosecondsPerSecond);
@@ -157,6 +158,18 @@ TEST(SnapshotReader, ReadsPriorityClassesAndPolicy) {
   EXPECT_EQ(s.policy.max_moves, 3);
   EXPECT_EQ(s.policy.aging_interval, 3'600 * kNanosecondsPerSecond);
   EXPECT_EQ(s.policy.budget, kNanosecondsPerSecond / 5);
+  EXPECT_EQ(s.policy.over_time.order, SeniorityRule::kExpectedDuration);
+  EXPECT_EQ(s.policy.over_time.reserve_after, kNever);
+  ASSERT_EQ(s.policy.over_time.expected_durations->size(), 2U);
+  const DurationHistory &first = s.policy.over_time.expected_durations->at(0),
+                        &second = s.policy.over_time.expected_durations->at(1);
+  EXPECT_EQ(first.queue, "");
+  EXPECT_EQ(first.from, 2);
+  EXPECT_EQ(first.to, 3);
+  EXPECT_EQ(first.count, 4);
+  EXPECT_EQ(first.mean, 3'600 * kNanosecondsPerSecond);
+  EXPECT_EQ(second.queue, "a");
+  EXPECT_EQ(second.to, 0) << "no end";
   ASSERT_EQ(s.policy.expected_workload->size(), 2U);
   const PodSpec& expected = s.pod_specs[s.policy.expected_workload->at(0).spec];
   EXPECT_EQ(expected.gpu, (GpuRequest{GpuRequestKind::kWhole, 2, 0}));

@@ -106,7 +106,7 @@ TEST(BuildProblem, PriorityAndWhatFollowsComesFromTheGangThenItsClassThenTheDefa
 TEST(BuildProblem, AgingRaisesThePriorityButMakesNothingNonPreemptible) {
   const test::Case built(kNode +
                          R"(,"policy":{"agingInterval":"10m"},"gangs":[{"name":"g","priority":99,"created":998799}])");
-  EXPECT_EQ(built->gangs[built.gang("g")].waited_seconds, 1201);
+  EXPECT_EQ(built->gangs[built.gang("g")].times.waited_seconds, 1201);
   EXPECT_EQ(built->gangs[built.gang("g")].priority, 101);
   EXPECT_TRUE(built->gangs[built.gang("g")].preemptible);
 }
@@ -120,7 +120,7 @@ TEST(BuildProblem, PodWithoutGangIsAGangOfItsOwnOnItsOwnTerms) {
   const Gang& own = built->gangs[built->pods[built.pod("p")].gang];
   EXPECT_EQ(own.name, "p");
   EXPECT_EQ(own.priority, 3);
-  EXPECT_EQ(own.waited_seconds, 10);
+  EXPECT_EQ(own.times.waited_seconds, 10);
   EXPECT_EQ(built->groups[own.root].minimum, 1);
   EXPECT_EQ(built->pods[built.pod("p")].weighted_work, 2000);
 }
@@ -399,9 +399,9 @@ TEST(BuildProblem, GangThatHasWaitedItsTimeoutIsGivenUp) {
       R"(,"gangs":[{"name":"over","created":999990,"timeout":10},{"name":"not-yet","created":999990,"timeout":11},
       {"name":"runs","created":999990,"timeout":1}],"pods":[{"name":"a","gang":"over"},{"name":"b","gang":"not-yet"},
       {"name":"c","gang":"runs","node":"n"}])");
-  EXPECT_TRUE(built->gangs[built.gang("over")].timed_out);
-  EXPECT_FALSE(built->gangs[built.gang("not-yet")].timed_out);
-  EXPECT_FALSE(built->gangs[built.gang("runs")].timed_out);
+  EXPECT_TRUE(built->gangs[built.gang("over")].times.timed_out);
+  EXPECT_FALSE(built->gangs[built.gang("not-yet")].times.timed_out);
+  EXPECT_FALSE(built->gangs[built.gang("runs")].times.timed_out);
 }
 
 TEST(BuildProblem, PrioritiesAreThoseOfGangsThatRunOrArePendingHighestFirst) {

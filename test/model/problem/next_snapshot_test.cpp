@@ -70,8 +70,8 @@ TEST(NextSnapshot, PodsThatAreGangsOfTheirOwnKeepTheirAgeWhenTheyAreEvicted) {
   Snapshot next = after(cycle.evict("old", EvictionReason::kPreempt).evict("silent", EvictionReason::kPreempt));
   const Result<Problem> problem = build_problem(next);
   ASSERT_TRUE(problem);
-  EXPECT_EQ(problem->gangs[problem->pods[PodIndex(0)].gang].waited_seconds, 100'060);
-  EXPECT_EQ(problem->gangs[problem->pods[PodIndex(1)].gang].waited_seconds, 60);
+  EXPECT_EQ(problem->gangs[problem->pods[PodIndex(0)].gang].times.waited_seconds, 100'060);
+  EXPECT_EQ(problem->gangs[problem->pods[PodIndex(1)].gang].times.waited_seconds, 60);
 }
 
 TEST(NextSnapshot, GangsThatSaidNothingOfTheirAgeHaveWaitedSinceThen) {

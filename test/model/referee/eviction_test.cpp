@@ -74,6 +74,26 @@ TEST(RefereeOfPreemption, FindsEveryBreach) {
   for (const Breach& breach : kPreemptingBreaches) expect_found(kPreempting, breach);
 }
 
+// Its victims lose 101, 900 and 1 GPU seconds; the gang of three GPUs has waited 400 s.
+TEST(RefereeOfPreemption, CountsWhatAllVictimsOfAGangLoseAgainstWhatItHasWaited) {
+  const auto at_price = [](const std::string& price) {
+    Scenario scenario = kPreempting;
+    replace_once(scenario.snapshot, R"("time":1000,)",
+                 R"("time":1000,"policy":{"overTime":{"evictionPrice":)" + price + "}},");
+    replace_once(scenario.snapshot, R"("name":"high","queue":"q",)", R"("name":"high","queue":"q","created":600,)");
+    return scenario;
+  };
+  expect_valid(at_price("0.836"));
+  expect_found(at_price("0.836"), {"a price a little too low", referee::Rule::kPrice, "0.836", "0.834"});
+  expect_found(at_price("0.836"), {"an earlier start", referee::Rule::kPrice, R"("started":100},
+  {"name":"elastic-0")",
+                                   R"("started":90},
+  {"name":"elastic-0")"});
+  Scenario saved = at_price("0.3");
+  replace_once(saved.snapshot, R"("name":"low","queue":"q",)", R"("name":"low","queue":"q","checkpointed":980,)");
+  expect_valid(saved);
+}
+
 TEST(RefereeOfPreemption, LetsYoungPodsOfAWholeGangBeItsSurplus) {
   Scenario scenario = kPreempting;
   replace_once(scenario.snapshot, R"("name":"low","queue":"q","priority":10,"minMember":2)",

@@ -6,6 +6,7 @@ const reasons = {
   Gated: ['Gated', 'Its pods have a scheduling gate that is still closed.'],
   NotEnoughPods: ['Too few pods', 'Fewer of its pods exist than it needs to start.'],
   UnknownQueue: ['Unknown queue', 'Its queue does not exist, or has queues below it.'],
+  Reserved: ['Quota kept for another gang', 'A larger gang of its queue has waited long; what would hold up its start is kept back.'],
   LimitExceeded: ['Over its queue’s limit', 'Its queue, or one above, would use more than its limit.'],
   NonPreemptibleOverQuota: ['Over quota, not preemptible', 'Work that may not be preempted has to stay within the quota of its queue.'],
   NeverFits: ['Larger than any node', 'It would not fit even if every node were empty and took every pod.'],

@@ -1,0 +1,304 @@
+// The waiting gangs that have their turn within the quotas, and those that are kept back for another one
+// (docs/semantics.md, "Over time").
+//
+// A gang that is not preemptible is counted in the nearest queue above it that has a quota of GPUs. Of each such queue
+// the gangs are chosen that fill what is left of the quota; large ones among them may still have to wait for nodes.
+// Source: EASY backfilling (Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995), with one head for each queue.
+#include <algorithm>
+#include <compare>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "model/base/saturating.h"
+#include "model/base/tuning.h"
+#include "model/build/stages.h"
+#include "model/problem/best_fill.h"
+#include "model/problem/gang_tree.h"
+
+namespace muster {
+namespace {
+
+constexpr MicroGpu kOneGpu = 1'000'000;
+
+struct Turn {
+  GangIndex gang;
+  std::int32_t priority = 0;
+  std::int64_t seniority = 0;
+  MicroGpu gpus = 0;  // of its minimum
+  bool is_large() const { return gpus >= kTuning.over_time.head_gpus * kOneGpu; }
+  friend bool operator<(const Turn& a, const Turn& b) {
+    if (a.priority != b.priority) return a.priority > b.priority;
+    return a.seniority != b.seniority ? a.seniority > b.seniority : a.gang < b.gang;
+  }
+};
+
+// When so many GPUs of a quota come back.
+struct Release {
+  Nanoseconds time = 0;
+  MicroGpu gpus = 0;
+  friend auto operator<=>(const Release&, const Release&) = default;
+};
+
+// What is not preemptible and counted in one queue.
+struct QuotaGangs {
+  std::vector<Turn> waiting;
+  std::vector<Release> releases;
+  MicroGpu used = 0;
+  std::optional<Turn> blocked;  // has its turn, but no nodes yet
+};
+
+// Nodes by the instants at which they are expected to be empty.
+class NodeEnds {
+ public:
+  explicit NodeEnds(const Problem& problem)
+      : problem_(problem), ends_(problem.nodes.size(), problem.snapshot->time), taken_(problem.nodes.size(), false) {
+    for (const Pod& pod : problem.pods) {
+      const bool is_there = pod.status == PodStatus::kRunning || pod.status == PodStatus::kReleasing;
+      if (!is_there || !problem.pod_classes[pod.pod_class].counts_as_gpu) continue;
+      ends_[pod.node] = std::max(ends_[pod.node], problem.gangs[pod.gang].times.expected_end);
+    }
+  }
+
+  // When nodes of their own are expected for the pods of the gang that need more than half a node each; they are taken
+  // then. The snapshot's time if there is no such pod; none if there are too few nodes. Requires a pending pod. Cost:
+  // O(pods), and O(nodes log nodes) for the first gang with such a pod.
+  std::optional<Nanoseconds> take(const Gang& gang) {
+    std::vector<PodIndex> pods;
+    for (const PodIndex pod : gang.pods) {
+      if (problem_.pods[pod].status == PodStatus::kPending) pods.push_back(pod);
+    }
+    const PodIndex largest = *std::ranges::max_element(pods, {}, [&](PodIndex pod) { return devices(pod); });
+    const auto wanted = static_cast<std::size_t>(
+        std::ranges::count_if(pods, [&](PodIndex pod) { return 2 * devices(pod) > devices(largest); }));
+    if (wanted == 0) return problem_.snapshot->time;
+    const std::vector<NodeIndex> nodes = first_of(queue_for(largest), wanted);
+    if (nodes.empty() && fits_beside_others(largest)) return problem_.snapshot->time;
+    if (nodes.size() < wanted) return std::nullopt;
+    for (const NodeIndex node : nodes) taken_[node] = true;
+    return ends_[nodes.back()];
+  }
+
+ private:
+  // The nodes for pods of one class, those first that are empty first; those before `next` are taken.
+  struct NodeQueue {
+    std::vector<NodeIndex> nodes;
+    std::size_t next = 0;
+  };
+
+  NodeQueue& queue_for(PodIndex pod) {
+    const auto [found, is_new] = queues_.try_emplace(problem_.pods[pod].pod_class);
+    NodeQueue& queue = found->second;
+    if (!is_new) return queue;
+    for (const NodeIndex node : problem_.nodes.indices()) {
+      const NodeClassIndex node_class = problem_.nodes[node].node_class;
+      const std::int32_t count = reported_devices(node_class);
+      const bool suits = count >= devices(pod) && count < 2 * devices(pod);
+      if (suits && problem_.class_of(pod).allowed[node_class.value()]) queue.nodes.push_back(node);
+    }
+    std::ranges::stable_sort(queue.nodes, {}, [&](NodeIndex node) { return ends_[node]; });
+    return queue;
+  }
+
+  std::vector<NodeIndex> first_of(NodeQueue& queue, std::size_t wanted) const {
+    while (queue.next < queue.nodes.size() && taken_[queue.nodes[queue.next]]) ++queue.next;
+    std::vector<NodeIndex> first;
+    for (std::size_t i = queue.next; i < queue.nodes.size() && first.size() < wanted; ++i) {
+      if (!taken_[queue.nodes[i]]) first.push_back(queue.nodes[i]);
+    }
+    return first;
+  }
+
+  std::int32_t devices(PodIndex pod) const { return problem_.class_of(pod).gpu.devices; }
+  // Pods that hold more devices are gone once the node is empty.
+  std::int32_t reported_devices(NodeClassIndex node_class) const {
+    const NodeClassIndex reported = problem_.node_classes[node_class].reported;
+    return problem_.node_classes[reported.is_none() ? node_class : reported].device_count;
+  }
+  bool fits_beside_others(PodIndex pod) const {
+    return std::ranges::any_of(problem_.node_classes.indices(), [&](NodeClassIndex node_class) {
+      return problem_.class_of(pod).allowed[node_class.value()] && reported_devices(node_class) >= 2 * devices(pod);
+    });
+  }
+
+  const Problem& problem_;
+  Indexed<NodeIndex, Nanoseconds> ends_;
+  Indexed<NodeIndex, bool> taken_;
+  std::map<PodClassIndex, NodeQueue> queues_;
+};
+
+class Turns {
+ public:
+  explicit Turns(Problem& problem) : problem_(problem), now_(problem.snapshot->time), groups_(problem.queues.size()) {}
+
+  void run() {
+    for (const GangIndex gang : problem_.gangs.indices()) collect(gang);
+    for (const QueueIndex queue : problem_.queues.indices()) choose(queue);
+    if (reserve_after() == kNever) return;
+    find_nodes();
+    for (const QueueIndex queue : problem_.queues.indices()) keep_back(queue);
+  }
+
+ private:
+  Nanoseconds reserve_after() const { return problem_.snapshot->policy.over_time.reserve_after; }
+  MicroGpu quota_of(QueueIndex queue) const { return problem_.queues[queue].quota[kQueueGpu]; }
+  MicroGpu room_of(QueueIndex queue) const { return quota_of(queue) - groups_[queue].used; }
+  GangTimes& times_of(const Turn& turn) { return problem_.gangs[turn.gang].times; }
+  bool ends_by(const Turn& turn, Nanoseconds time) {
+    return saturating_add(now_, times_of(turn).expected_duration) <= time;
+  }
+
+  void collect(GangIndex index) {
+    const Gang& gang = problem_.gangs[index];
+    if (gang.preemptible || gang.queue.is_none()) return;
+    const std::vector<QueueIndex>& path = problem_.queues[gang.queue].ancestors;
+    const auto queue = std::ranges::find_if(path, [&](QueueIndex at) { return quota_of(at) != kUnlimited; });
+    if (queue == path.end()) return;
+    QuotaGangs& group = groups_[*queue];
+    MicroGpu running = 0;
+    bool runs = false;
+    for (const PodIndex pod : gang.pods) {
+      const Pod& p = problem_.pods[pod];
+      if (p.status != PodStatus::kRunning) continue;
+      runs = true;
+      running = saturating_add(running, queue_usage(problem_.class_of(pod), problem_.class_of(p.node))[kQueueGpu]);
+    }
+    group.used = saturating_add(group.used, running);
+    if (running > 0) group.releases.push_back({gang.times.expected_end, running});
+    if (runs || !gang.queue_is_leaf || gang.times.timed_out || !has_its_pods(gang)) return;
+    const MicroGpu gpus =
+        least_sum(problem_, gang, [&](PodIndex pod) { return problem_.class_of(pod).smallest_gpu_usage; });
+    if (gpus > 0) group.waiting.push_back({index, gang.priority, gang.times.seniority, gpus});
+  }
+
+  bool has_its_pods(const Gang& gang) const {
+    const auto is_pending = [&](PodIndex pod) { return problem_.pods[pod].status == PodStatus::kPending; };
+    return std::ranges::any_of(gang.pods, is_pending) && meets_minimum(problem_, gang, [&](PodIndex pod) {
+             return is_pending(pod) || problem_.pods[pod].status == PodStatus::kSucceeded;
+           });
+  }
+
+  // Those have their turn that fill the quota, the more senior rather than others, next to what is reserved.
+  void choose(QueueIndex queue) {
+    QuotaGangs& group = groups_[queue];
+    std::ranges::sort(group.waiting, std::less<>{});
+    std::ranges::sort(group.releases);
+    if (reserve_after() != kNever) reserve(queue);
+    MicroGpu room = room_of(queue);
+    for (auto first = group.waiting.begin(); first != group.waiting.end();) {
+      const auto end =
+          std::find_if(first, group.waiting.end(), [&](const Turn& turn) { return turn.priority != first->priority; });
+      room -= choose_among({first, end}, room);
+      first = end;
+    }
+  }
+
+  // Of gangs of one priority. Returns what they take.
+  MicroGpu choose_among(std::span<const Turn> turns, MicroGpu room) {
+    std::vector<FillItem> items;
+    std::vector<const Turn*> of_item;
+    for (const Turn& turn : turns) {
+      if (!times_of(turn).may_start() || turn.gpus > room) continue;
+      items.push_back({turn.gpus, turn.seniority});
+      of_item.push_back(&turn);
+    }
+    MicroGpu taken = 0;
+    for (const std::size_t item : best_fill(items, room)) {
+      times_of(*of_item[item]).has_turn = true;
+      taken += of_item[item]->gpus;
+    }
+    return taken;
+  }
+
+  // For the first large gang that what is left of the quota is too small for: of those after it, the ones that would
+  // hold it up are kept back.
+  void reserve(QueueIndex queue) {
+    const QuotaGangs& group = groups_[queue];
+    const MicroGpu room = room_of(queue);
+    const Turn* head = nullptr;
+    MicroGpu spare = 0;
+    for (const Turn& turn : group.waiting) {
+      if (turn.gpus > room) {
+        if (head != nullptr || !may_be_head(turn, queue)) continue;
+        const std::optional<Release> start = start_of(turn, queue);
+        if (!start) continue;
+        head = &turn;
+        times_of(turn).expected_start = start->time;
+        spare = start->gpus;
+      } else if (head != nullptr && !ends_by(turn, times_of(*head).expected_start)) {
+        if (turn.gpus > spare) {
+          times_of(turn).kept_back_for = head->gang;
+        } else {
+          spare -= turn.gpus;
+        }
+      }
+    }
+  }
+
+  bool may_be_head(const Turn& turn, QueueIndex queue) {
+    const std::int64_t waited = times_of(turn).waited_seconds;
+    return turn.is_large() && turn.gpus <= quota_of(queue) &&
+           saturating_multiply(waited, kNanosecondsPerSecond) >= reserve_after();
+  }
+
+  // When the quota is expected to have room for it, and the GPUs that are left over then.
+  std::optional<Release> start_of(const Turn& turn, QueueIndex queue) const {
+    MicroGpu room = room_of(queue);
+    std::optional<Nanoseconds> start;
+    for (const Release& release : groups_[queue].releases) {
+      if (start && release.time > *start) break;
+      room = saturating_add(room, release.gpus);
+      if (room >= turn.gpus) start = release.time;
+    }
+    if (!start) return std::nullopt;
+    return Release{*start, room - turn.gpus};
+  }
+
+  // In turn, for large gangs that have theirs.
+  void find_nodes() {
+    struct Claim {
+      Turn turn;
+      QueueIndex queue;
+    };
+    std::vector<Claim> claims;
+    for (const QueueIndex queue : problem_.queues.indices()) {
+      for (const Turn& turn : groups_[queue].waiting) {
+        if (turn.is_large() && times_of(turn).has_turn) claims.push_back({turn, queue});
+      }
+    }
+    if (claims.empty()) return;
+    std::ranges::sort(claims, std::less<>{}, &Claim::turn);
+    NodeEnds nodes(problem_);
+    for (const Claim& claim : claims) {
+      const std::optional<Nanoseconds> start = nodes.take(problem_.gangs[claim.turn.gang]);
+      if (!start || *start <= now_) continue;
+      times_of(claim.turn).expected_start = *start;
+      std::optional<Turn>& blocked = groups_[claim.queue].blocked;
+      if (!blocked || *start < times_of(*blocked).expected_start) blocked = claim.turn;
+    }
+  }
+
+  // The quota of a gang that waits for nodes goes to no gang that would still hold it then.
+  void keep_back(QueueIndex queue) {
+    const QuotaGangs& group = groups_[queue];
+    if (!group.blocked) return;
+    const Nanoseconds start = times_of(*group.blocked).expected_start;
+    for (const Turn& turn : group.waiting) {
+      GangTimes& times = times_of(turn);
+      if (times.may_start() && !times.has_turn && turn.gpus <= room_of(queue) && !ends_by(turn, start))
+        times.kept_back_for = group.blocked->gang;
+    }
+  }
+
+  Problem& problem_;
+  const Nanoseconds now_;
+  Indexed<QueueIndex, QuotaGangs> groups_;
+};
+
+}  // namespace
+
+void build_turns(ProblemDraft& draft) { Turns(draft.problem).run(); }
+
+}  // namespace muster

@@ -1,0 +1,192 @@
+#include "model/referee/fill.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <tuple>
+
+#include "model/base/saturating.h"
+
+namespace muster::referee {
+namespace {
+
+constexpr MicroGpu kMostUnits = 2048;
+
+// A dynamic program over the exact sums of items of one priority, of which each fits and not all fit together.
+class BestChoice {
+ public:
+  // `positions`: of the items. `room` in units of `unit`, which divides all of them.
+  BestChoice(std::span<const FillItem> items, std::vector<std::size_t> positions, MicroGpu unit, std::size_t room);
+
+  std::size_t filled() const { return filled_; }
+  void tell(std::vector<Turn>& turns) const;
+
+ private:
+  struct Kept {
+    std::size_t position = 0;
+    Turn turn = Turn::kOpen;
+  };
+
+  std::size_t units(std::size_t position) const { return static_cast<std::size_t>(items_[position].gpus / unit_); }
+  void drop_the_junior();
+  void add(const Kept& kept);
+  void trace_back();
+
+  static constexpr std::uint8_t kWithout = 1, kWith = 2;
+
+  std::span<const FillItem> items_;
+  MicroGpu unit_;
+  std::size_t room_, filled_ = 0;
+  std::vector<Kept> kept_;             // by size, then the senior first
+  std::vector<std::size_t> spare_;     // as senior as the last that is kept of its size
+  std::vector<std::size_t> dropped_;   // less senior: in no best choice
+  std::vector<Wide> best_;             // by sum: the greatest sum of units x seniority; -1: no choice has this sum
+  std::vector<std::uint8_t> choices_;  // item x sum: how the best is reached
+};
+
+BestChoice::BestChoice(std::span<const FillItem> items, std::vector<std::size_t> positions, MicroGpu unit,
+                       std::size_t room)
+    : items_(items), unit_(unit), room_(room), best_(room + 1, -1) {
+  std::ranges::sort(positions, [&](std::size_t a, std::size_t b) {
+    return std::tuple(items[a].gpus, items[b].seniority, a) < std::tuple(items[b].gpus, items[a].seniority, b);
+  });
+  for (const std::size_t position : positions) kept_.push_back({position});
+  drop_the_junior();
+  best_[0] = 0;
+  choices_.reserve(kept_.size() * best_.size());
+  for (const Kept& kept : kept_) add(kept);
+  filled_ = room_;
+  while (best_[filled_] < 0) --filled_;
+  trace_back();
+}
+
+// Of one size, a choice holds no more than fit, and the most senior of them.
+void BestChoice::drop_the_junior() {
+  std::vector<Kept> kept;
+  std::size_t of_size = 0;
+  for (const Kept& next : kept_) {
+    const bool is_same_size = !kept.empty() && units(kept.back().position) == units(next.position);
+    of_size = is_same_size ? of_size + 1 : 1;
+    if (of_size <= room_ / units(next.position)) {
+      kept.push_back(next);
+    } else {
+      const bool is_spare = items_[kept.back().position].seniority == items_[next.position].seniority;
+      (is_spare ? spare_ : dropped_).push_back(next.position);
+    }
+  }
+  kept_ = std::move(kept);
+}
+
+void BestChoice::add(const Kept& kept) {
+  const std::size_t size = units(kept.position), row = choices_.size();
+  const Wide value = Wide{static_cast<std::int64_t>(size)} * items_[kept.position].seniority;
+  choices_.resize(row + best_.size(), kWithout);
+  for (std::size_t sum = room_; sum >= size; --sum) {
+    if (best_[sum - size] < 0) continue;
+    const Wide with = best_[sum - size] + value;
+    if (with < best_[sum]) continue;
+    choices_[row + sum] = with > best_[sum] ? kWith : kWith | kWithout;
+    best_[sum] = with;
+  }
+}
+
+// Which choices lead to the best sum.
+void BestChoice::trace_back() {
+  std::vector<char> on_way(best_.size(), 0), before;
+  on_way[filled_] = 1;
+  for (std::size_t i = kept_.size(); i-- > 0;) {
+    const std::size_t size = units(kept_[i].position);
+    before.assign(best_.size(), 0);
+    int seen = 0;
+    for (std::size_t sum = 0; sum <= filled_; ++sum) {
+      if (on_way[sum] == 0) continue;
+      const int how = choices_[i * best_.size() + sum];
+      if ((how & kWithout) != 0) before[sum] = 1;
+      if ((how & kWith) != 0) before[sum - size] = 1;
+      seen |= how;
+    }
+    kept_[i].turn = seen == kWith ? Turn::kYes : seen == kWithout ? Turn::kNo : Turn::kOpen;
+    on_way.swap(before);
+  }
+}
+
+void BestChoice::tell(std::vector<Turn>& turns) const {
+  // By size: the least senior that are kept, whether some are as senior and spare, and whether a best choice has any.
+  struct Last {
+    std::int64_t seniority = 0;
+    bool have_spare = false, are_chosen = false;
+  };
+  std::vector<Last> last(room_ + 1);
+  for (const std::size_t spare : spare_) last[units(spare)].have_spare = true;
+  for (const Kept& kept : kept_) last[units(kept.position)].seniority = items_[kept.position].seniority;
+  for (const Kept& kept : kept_) {
+    Last& of_size = last[units(kept.position)];
+    const bool is_last = of_size.seniority == items_[kept.position].seniority;
+    of_size.are_chosen |= is_last && kept.turn != Turn::kNo;
+    // A spare one may take its place.
+    turns[kept.position] = is_last && of_size.have_spare && kept.turn == Turn::kYes ? Turn::kOpen : kept.turn;
+  }
+  for (const std::size_t spare : spare_) turns[spare] = last[units(spare)].are_chosen ? Turn::kOpen : Turn::kNo;
+  for (const std::size_t position : dropped_) turns[position] = Turn::kNo;
+}
+
+MicroGpu common_divisor(std::span<const FillItem> items, const std::vector<std::size_t>& positions) {
+  MicroGpu divisor = 0;
+  for (const std::size_t position : positions) divisor = std::gcd(divisor, items[position].gpus);
+  return divisor;
+}
+
+// Priority by priority, until what one of them leaves is not known.
+class Filling {
+ public:
+  Filling(std::span<const FillItem> items, MicroGpu room)
+      : items_(items), room_(room), turns_(items.size(), Turn::kOpen) {
+    for (const FillItem& item : items) unit_ = std::gcd(unit_, item.gpus);
+  }
+  void add_priority(std::size_t begin, std::size_t end);
+  const std::vector<Turn>& turns() const { return turns_; }
+
+ private:
+  std::span<const FillItem> items_;
+  MicroGpu room_, unit_ = 0;
+  bool is_known_ = true;  // what is left
+  std::vector<Turn> turns_;
+};
+
+void Filling::add_priority(std::size_t begin, std::size_t end) {
+  std::vector<std::size_t> fitting;
+  Wide sum = 0;
+  for (std::size_t i = begin; i < end; ++i) {
+    if (items_[i].gpus > room_) {
+      turns_[i] = Turn::kNo;
+    } else {
+      fitting.push_back(i);
+      sum += items_[i].gpus;
+    }
+  }
+  if (!is_known_ || fitting.empty()) return;
+  if (sum <= room_) {
+    for (const std::size_t i : fitting) turns_[i] = Turn::kYes;
+    room_ -= static_cast<MicroGpu>(sum);
+    return;
+  }
+  is_known_ = room_ / unit_ <= kMostUnits;
+  if (!is_known_) return;
+  const MicroGpu unit = common_divisor(items_, fitting);
+  const BestChoice best(items_, fitting, unit, static_cast<std::size_t>(room_ / unit));
+  best.tell(turns_);
+  room_ -= static_cast<MicroGpu>(best.filled()) * unit;
+}
+
+}  // namespace
+
+std::vector<Turn> fill(std::span<const FillItem> items, MicroGpu room) {
+  Filling filling(items, room);
+  for (std::size_t begin = 0, end = 0; begin < items.size(); begin = end) {
+    while (end < items.size() && items[end].priority == items[begin].priority) ++end;
+    filling.add_priority(begin, end);
+  }
+  return filling.turns();
+}
+
+}  // namespace muster::referee

@@ -1,0 +1,284 @@
+// Rule Reserved: nothing of a gang is placed that is kept back for another one.
+#include "model/referee/reserved.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <tuple>
+
+#include "model/base/saturating.h"
+#include "model/referee/case.h"
+#include "model/referee/empty_nodes.h"
+#include "model/referee/fill.h"
+#include "model/referee/forecast.h"
+#include "model/referee/least.h"
+
+namespace muster::referee {
+namespace {
+
+constexpr MicroGpu kLargeGang = 8'000'000;
+
+bool reserves(const Snapshot& snapshot) {
+  return snapshot.policy.non_preemptible_within_quota && snapshot.policy.over_time.reserve_after != kNever;
+}
+
+bool has_gpu_quota(const Queue& queue) { return queue.quota[kQueueGpu] != kUnlimited; }
+
+// The nearest queue with a quota of GPUs on the way to the root whose rules hold for the gang; none: no rules do.
+QueueIndex quota_queue_of(const Problem& problem, const Gang& gang) {
+  if (gang.preemptible || gang.queue.is_none()) return QueueIndex::none();
+  const std::vector<QueueIndex>& way = problem.queues[gang.queue].ancestors;
+  const auto at = std::ranges::find_if(way, [&](QueueIndex queue) { return has_gpu_quota(problem.queues[queue]); });
+  return at == way.end() ? QueueIndex::none() : *at;
+}
+
+struct WaitingGang {
+  GangIndex gang;
+  QueueIndex queue;  // with the quota
+  std::int32_t priority = 0;
+  std::int64_t seniority = 0;
+  MicroGpu gpus = 0;
+  Nanoseconds end = 0;  // if it starts now
+  bool has_waited = false;
+  Turn turn = Turn::kNo;
+  GangIndex kept_back_for{};
+
+  bool is_large() const { return gpus >= kLargeGang; }
+};
+
+// Gangs that run give back so much at this instant.
+struct Return {
+  Nanoseconds at = 0;
+  MicroGpu gpus = 0;
+};
+
+struct QuotaQueue {
+  MicroGpu quota = 0, free = 0;
+  std::vector<Return> returns;
+  std::vector<WaitingGang*> waiting;  // in turn
+
+  bool fits(const WaitingGang& gang) const { return gang.gpus <= free; }
+  bool may_have_turn(const WaitingGang& gang) const { return fits(gang) && gang.kept_back_for.is_none(); }
+};
+
+// The first of the blocked gangs of a queue that has its nodes.
+struct Blocked {
+  GangIndex gang;
+  Nanoseconds until = 0;
+};
+
+class Reservations {
+ public:
+  Reservations(const Snapshot& snapshot, const Problem& problem)
+      : snapshot_(snapshot), problem_(problem), forecast_(snapshot, problem), queues_(problem.queues.size()) {}
+
+  KeptBack decide();
+
+ private:
+  void note_gangs();
+  void note_running(GangIndex gang, QuotaQueue& queue) const;
+  bool waits(GangIndex gang) const;
+  std::optional<WaitingGang> waiting(GangIndex gang, QueueIndex queue) const;
+  void sort_in_turn();
+  void keep_for_quota(QuotaQueue& queue) const;
+  void give_turns(const QuotaQueue& queue) const;
+  void take_nodes();
+  void keep_for_nodes(QueueIndex queue);
+  bool is_undecided(const WaitingGang& gang) const;
+  KeptBack result() const;
+
+  const Snapshot& snapshot_;
+  const Problem& problem_;
+  Forecast forecast_;
+  Indexed<QueueIndex, QuotaQueue> queues_;
+  std::vector<WaitingGang> waiting_;      // in turn
+  Indexed<QueueIndex, Blocked> blocked_;  // gang none: none is
+  bool nodes_are_open_ = false;           // it depends on a choice which gangs are blocked
+};
+
+KeptBack Reservations::decide() {
+  note_gangs();
+  sort_in_turn();
+  for (QuotaQueue& queue : queues_) {
+    if (queue.waiting.empty()) continue;
+    keep_for_quota(queue);
+    give_turns(queue);
+  }
+  take_nodes();
+  for (const QueueIndex queue : queues_.indices()) keep_for_nodes(queue);
+  return result();
+}
+
+void Reservations::note_gangs() {
+  for (const QueueIndex queue : queues_.indices())
+    queues_[queue].quota = queues_[queue].free = problem_.queues[queue].quota[kQueueGpu];
+  for (const GangIndex gang : problem_.gangs.indices()) {
+    const QueueIndex queue = quota_queue_of(problem_, problem_.gangs[gang]);
+    if (queue.is_none()) continue;
+    note_running(gang, queues_[queue]);
+    if (const auto entry = waiting(gang, queue)) waiting_.push_back(*entry);
+  }
+}
+
+void Reservations::note_running(GangIndex gang, QuotaQueue& queue) const {
+  MicroGpu usage = 0;
+  for (const PodIndex index : problem_.gangs[gang].pods) {
+    const Pod& pod = problem_.pods[index];
+    if (pod.status == PodStatus::kRunning && !pod.node.is_none())
+      usage += queue_usage(problem_.pod_classes[pod.pod_class], problem_.class_of(pod.node))[kQueueGpu];
+  }
+  if (usage == 0) return;
+  queue.free -= usage;
+  queue.returns.push_back({forecast_.end(gang), usage});
+}
+
+bool Reservations::waits(GangIndex index) const {
+  const Gang& gang = problem_.gangs[index];
+  const auto has = [&](PodStatus status) {
+    return std::ranges::any_of(gang.pods, [&](PodIndex pod) { return problem_.pods[pod].status == status; });
+  };
+  const auto counts = [this](PodIndex pod) {
+    const PodStatus status = problem_.pods[pod].status;
+    return status == PodStatus::kPending || status == PodStatus::kSucceeded;
+  };
+  return gang.queue_is_leaf && has(PodStatus::kPending) && !has(PodStatus::kRunning) &&
+         !forecast_.has_timed_out(index) && minimum_met(problem_, gang, counts);
+}
+
+// None if it does not wait, or asks for no GPUs.
+std::optional<WaitingGang> Reservations::waiting(GangIndex index, QueueIndex queue) const {
+  if (!waits(index)) return std::nullopt;
+  const Gang& gang = problem_.gangs[index];
+  WaitingGang entry{index, queue, gang.priority};
+  entry.gpus =
+      least_for_minimum(problem_, gang, [this](PodIndex pod) { return problem_.class_of(pod).smallest_gpu_usage; });
+  if (entry.gpus == 0) return std::nullopt;
+  const Nanoseconds duration = forecast_.duration(index);
+  entry.seniority = forecast_.seniority(index, duration);
+  entry.end = saturating_add(snapshot_.time, duration);
+  const Nanoseconds waited = forecast_.waited(index);  // of which whole seconds count
+  entry.has_waited = waited - waited % kNanosecondsPerSecond >= snapshot_.policy.over_time.reserve_after;
+  return entry;
+}
+
+void Reservations::sort_in_turn() {
+  std::ranges::sort(waiting_, [](const WaitingGang& a, const WaitingGang& b) {
+    return std::tuple(b.priority, b.seniority, a.gang) < std::tuple(a.priority, a.seniority, b.gang);
+  });
+  for (WaitingGang& gang : waiting_) queues_[gang.queue].waiting.push_back(&gang);
+}
+
+// Rule 1.
+void Reservations::keep_for_quota(QuotaQueue& queue) const {
+  const auto is_head = [&](const WaitingGang* gang) {
+    return gang->is_large() && !queue.fits(*gang) && gang->gpus <= queue.quota && gang->has_waited;
+  };
+  const auto head = std::ranges::find_if(queue.waiting, is_head);
+  if (head == queue.waiting.end()) return;
+  std::ranges::sort(queue.returns, {}, &Return::at);
+  MicroGpu room = queue.free;
+  std::size_t next = 0;
+  while (room < (*head)->gpus && next < queue.returns.size()) {
+    const Nanoseconds at = queue.returns[next].at;
+    while (next < queue.returns.size() && queue.returns[next].at == at) room += queue.returns[next++].gpus;
+  }
+  if (room < (*head)->gpus) return;
+  const Nanoseconds start = queue.returns[next - 1].at;
+  MicroGpu left_over = room - (*head)->gpus;
+  for (auto at = head + 1; at != queue.waiting.end(); ++at) {
+    WaitingGang& gang = **at;
+    if (!queue.fits(gang) || gang.end <= start) continue;
+    if (gang.gpus > left_over) {
+      gang.kept_back_for = (*head)->gang;
+    } else {
+      left_over -= gang.gpus;
+    }
+  }
+}
+
+// Rule 2, as far as the quota goes.
+void Reservations::give_turns(const QuotaQueue& queue) const {
+  std::vector<FillItem> items;
+  for (const WaitingGang* gang : queue.waiting) {
+    if (queue.may_have_turn(*gang)) items.push_back({gang->gpus, gang->seniority, gang->priority});
+  }
+  const std::vector<Turn> turns = fill(items, queue.free);
+  std::size_t next = 0;
+  for (WaitingGang* gang : queue.waiting) {
+    if (queue.may_have_turn(*gang)) gang->turn = turns[next++];
+  }
+}
+
+void Reservations::take_nodes() {
+  blocked_.assign(problem_.queues.size(), Blocked{});
+  std::vector<const WaitingGang*> large;
+  for (const WaitingGang& gang : waiting_) {
+    if (!gang.is_large() || gang.turn == Turn::kNo) continue;
+    nodes_are_open_ = gang.turn == Turn::kOpen;
+    if (nodes_are_open_) break;  // those after it may or may not find nodes taken
+    large.push_back(&gang);
+  }
+  std::vector<GangIndex> gangs;
+  for (const WaitingGang* gang : large) gangs.push_back(gang->gang);
+  EmptyNodes nodes(snapshot_, problem_, forecast_, gangs);
+  for (std::size_t i = 0; i < large.size() && !nodes.is_open(); ++i) {
+    const std::optional<Nanoseconds> empty_at = nodes.take();
+    if (!empty_at || *empty_at <= snapshot_.time) continue;
+    Blocked& first = blocked_[large[i]->queue];
+    if (first.gang.is_none() || *empty_at < first.until) first = {large[i]->gang, *empty_at};
+  }
+  nodes_are_open_ |= nodes.is_open();
+}
+
+// A gang that is blocked, too, and is not known could only have its nodes earlier, and then keeps back more.
+void Reservations::keep_for_nodes(QueueIndex index) {
+  const Blocked& first = blocked_[index];
+  if (first.gang.is_none()) return;
+  for (WaitingGang* gang : queues_[index].waiting) {
+    if (queues_[index].may_have_turn(*gang) && gang->turn == Turn::kNo && gang->end > first.until)
+      gang->kept_back_for = first.gang;
+  }
+}
+
+// Of one that is not kept back for certain.
+bool Reservations::is_undecided(const WaitingGang& gang) const {
+  if (!queues_[gang.queue].fits(gang) || gang.turn == Turn::kYes) return false;
+  const Blocked& first = blocked_[gang.queue];
+  return nodes_are_open_ || (gang.turn == Turn::kOpen && !first.gang.is_none() && gang.end > first.until);
+}
+
+KeptBack Reservations::result() const {
+  KeptBack kept;
+  for (const WaitingGang& gang : waiting_) {
+    if (!gang.kept_back_for.is_none()) {
+      kept.certain.push_back({gang.gang, gang.kept_back_for});
+    } else if (is_undecided(gang)) {
+      kept.undecided.push_back(gang.gang);
+    }
+  }
+  std::ranges::sort(kept.certain, {}, &KeptBack::Entry::gang);
+  std::ranges::sort(kept.undecided);
+  return kept;
+}
+
+}  // namespace
+
+KeptBack kept_back(const Snapshot& snapshot, const Problem& problem) {
+  if (!reserves(snapshot) || !tells_durations(snapshot)) return {};
+  return Reservations(snapshot, problem).decide();
+}
+
+void check_reserved(Case& c) {
+  const auto may_be_kept_back = [&c](GangIndex gang) {
+    return !quota_queue_of(c.problem, c.problem.gangs[gang]).is_none() && gets_new_pod(c, gang);
+  };
+  if (!reserves(c.snapshot) || std::ranges::none_of(c.placed_gangs, may_be_kept_back)) return;
+  for (const KeptBack::Entry& entry : kept_back(c.snapshot, c.problem).certain) {
+    if (!std::ranges::binary_search(c.placed_gangs, entry.gang)) continue;
+    c.object(Rule::kReserved, c.problem.gangs[entry.gang].name,
+             "it is placed, but is kept back for gang " + c.quoted(entry.for_gang));
+  }
+}
+
+}  // namespace muster::referee
