@@ -3,20 +3,26 @@
 // before it is carried out; a rejected plan is counted, and the run fails.
 //
 // Usage: bench_philly [--loads L,L] [--policies NAME,NAME] [--days N] [--period SECONDS] [--seeds S,S] [--threads N]
-//                     [--inventory FILE] [--resume 1] [--large-weight W] [--large-priority N] [--data DIR]
-//                     [--json FILE]
-// --large-weight, --large-priority: as of muster import philly. Cases run concurrently on --threads threads, each on
-// one; equal arguments give equal figures except for the times.
+//                     [--inventory FILE] [--resume 1] [--large-weight W] [--large-priority N] [--place-only 1]
+//                     [--estimates none|noisy|exact] [--order expected-duration|waited] [--reserve-after SECONDS]
+//                     [--price P] [--data DIR] [--json FILE]
+// --large-weight, --large-priority, --place-only, --estimates: as of muster import philly. --order: of Muster's
+// engines, as of muster simulate. --reserve-after, --price: policy.overTime. Cases run concurrently on --threads
+// threads, each on one; equal arguments give equal figures except for the times.
 #include "datasets/traces/philly.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -34,6 +40,7 @@ namespace {
 struct Arguments {
   std::vector<std::string> loads{"0.9", "1.1", "1.3"}, policies{"greedy", "kai", "backfill", "fifo"}, seeds{"1"};
   std::string days = "7", period = "600", threads = "2", inventory, resume, large_weight = "1", large_priority = "0",
+              estimates = "none", order, place_only, reserve_after, price,
               directory = traces::datasets_source_directory(), json;
 };
 
@@ -51,6 +58,11 @@ Arguments parse(int argc, char** argv) {
                   {"--resume", [&](const std::string& value) { arguments.resume = value; }},
                   {"--large-weight", [&](const std::string& value) { arguments.large_weight = value; }},
                   {"--large-priority", [&](const std::string& value) { arguments.large_priority = value; }},
+                  {"--estimates", [&](const std::string& value) { arguments.estimates = value; }},
+                  {"--order", [&](const std::string& value) { arguments.order = value; }},
+                  {"--place-only", [&](const std::string& value) { arguments.place_only = value; }},
+                  {"--reserve-after", [&](const std::string& value) { arguments.reserve_after = value; }},
+                  {"--price", [&](const std::string& value) { arguments.price = value; }},
                   {"--data", [&](const std::string& value) { arguments.directory = value; }},
                   {"--json", [&](const std::string& value) { arguments.json = value; }},
               });
@@ -83,6 +95,13 @@ T required(Result<T> result) {
   return std::move(*result);
 }
 
+traces::PhillyEstimates estimates_of(const std::string& name) {
+  if (name == "none") return traces::PhillyEstimates::kNone;
+  if (name == "noisy") return traces::PhillyEstimates::kNoisy;
+  if (name == "exact") return traces::PhillyEstimates::kExact;
+  throw std::runtime_error("--estimates: none, noisy or exact");
+}
+
 void replay(const Arguments& arguments, const traces::PhillyInput& input,
             const std::vector<generator::InstanceNode>& nodes, Case& one) {
   traces::PhillyOptions philly;
@@ -92,11 +111,17 @@ void replay(const Arguments& arguments, const traces::PhillyInput& input,
   philly.nodes = nodes;
   philly.large_weight = std::stod(arguments.large_weight);
   philly.large_priority = std::stoi(arguments.large_priority);
+  philly.place_only = !arguments.place_only.empty();
+  philly.estimates = estimates_of(arguments.estimates);
   if (const auto fault = traces::philly_fault(philly)) throw std::runtime_error(fault->path + " " + fault->message);
-  const Workload workload = workload_of(traces::philly_workload(input, philly));
+  Workload workload = workload_of(traces::philly_workload(input, philly));
+  if (!arguments.reserve_after.empty())
+    workload.all.policy.over_time.reserve_after = std::stoll(arguments.reserve_after) * kNanosecondsPerSecond;
+  if (!arguments.price.empty()) workload.all.policy.over_time.eviction_price = std::stod(arguments.price);
   simulation::SimulationOptions options;
   options.period = std::stoll(arguments.period) * kNanosecondsPerSecond;
   options.resumes_work = !arguments.resume.empty();
+  options.over_time = portfolio::is_engine(one.policy) && arguments.order != "waited";
   const auto simulation = required(simulation::Simulation::begin(workload, options, {}));
   portfolio::SchedulingPolicy policy({one.policy, 1, philly.seed, 0}, MUSTER_BINARY);
   const auto begun = portfolio::Clock::now();
@@ -136,6 +161,67 @@ void print_case(const Case& one) {
       part(totals.samples.shortfall, totals.samples.capacity),
       totals.samples.jain_seconds / (static_cast<double>(totals.samples.time) / 1e9), one.days, one.seconds,
       one.slowest_ms);
+}
+
+// One figure over the seeds: its mean and, of several, its standard error.
+class Spread {
+ public:
+  void add(double value) {
+    sum_ += value;
+    squares_ += value * value;
+    ++count_;
+  }
+  std::string text(int decimals) const {
+    const auto n = static_cast<double>(count_);
+    const double mean = sum_ / n;
+    if (count_ < 2) return fmt::format("{:.{}f}", mean, decimals);
+    const double variance = std::max(0.0, squares_ / n - mean * mean) * n / (n - 1);
+    return fmt::format("{:.{}f} +-{:.{}f}", mean, decimals, std::sqrt(variance / n), decimals);
+  }
+
+ private:
+  double sum_ = 0, squares_ = 0;
+  int count_ = 0;
+};
+
+constexpr std::string_view kVeryLarge = "<=32";  // of the sizes: 17 to 32 GPUs
+
+// Means and standard errors over the seeds, in the order of the first cases.
+void print_means(const std::vector<Case>& cases) {
+  fmt::print(
+      "\nmeans over the seeds, and their standard errors\n{:<4} "
+      "{:<9}{:>15}{:>15}{:>15}{:>15}{:>15}{:>15}{:>13}{:>13}{:>16}{:>16}\n",
+      "load", "policy", "all h", "all 99 %", ">= 8 h", ">= 8 99 %", "17-32 h", "alloc %", "evicted", "lost h",
+      "shortfall", "jain");
+  std::vector<std::pair<std::string, std::string>> seen;
+  for (const Case& first : cases) {
+    const std::pair key(first.load, first.policy);
+    if (std::ranges::find(seen, key) != seen.end()) continue;
+    seen.push_back(key);
+    std::array<Spread, 10> spreads;
+    for (const Case& one : cases) {
+      if (one.load != first.load || one.policy != first.policy) continue;
+      const simulation::SimulationTotals& totals = one.totals;
+      const auto very_large = std::ranges::find(one.summary.by_size, kVeryLarge, &simulation::GangSummary::name);
+      const std::array<double, 10> values{
+          hours(one.summary.all.waiting.mean_seconds),
+          hours_of(one.summary.all.waiting.p99),
+          hours(one.summary.large.waiting.mean_seconds),
+          hours_of(one.summary.large.waiting.p99),
+          very_large == one.summary.by_size.end() ? 0 : hours(very_large->waiting.mean_seconds),
+          100 * part(totals.allocated_arriving, totals.capacity_arriving),
+          static_cast<double>(totals.departed.preempted + totals.departed.reclaimed),
+          simulation::gpu_seconds(one.summary.lost) / 3600,
+          part(totals.samples.shortfall, totals.samples.capacity),
+          totals.samples.jain_seconds / (static_cast<double>(totals.samples.time) / 1e9)};
+      for (std::size_t i = 0; i < values.size(); ++i) spreads[i].add(values[i]);
+    }
+    constexpr std::array<int, 10> kDecimals{2, 0, 1, 0, 1, 2, 0, 0, 3, 3},
+        kWidths{15, 15, 15, 15, 15, 15, 13, 13, 16, 16};
+    fmt::print("{:<4} {:<9}", first.load, first.policy);
+    for (std::size_t i = 0; i < spreads.size(); ++i) fmt::print("{:>{}}", spreads[i].text(kDecimals[i]), kWidths[i]);
+    fmt::print("\n");
+  }
 }
 
 void print_sizes(const std::vector<Case>& cases) {
@@ -196,6 +282,7 @@ int run(const Arguments& arguments) {
       "         ms\n");
   for (const Case& one : cases) print_case(one);
   print_sizes(cases);
+  print_means(cases);
   std::size_t defects = 0;
   std::ofstream json;
   if (!arguments.json.empty()) json.open(arguments.json);
