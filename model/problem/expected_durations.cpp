@@ -73,7 +73,7 @@ std::int64_t turn_index(std::int64_t gpus, std::int64_t waited_seconds, Nanoseco
   MUSTER_REQUIRE(gpus >= 1 && waited_seconds >= 0 && expected >= kShortestExpected);
   constexpr std::int64_t kCubeOfThousand = 1'000'000'000, kMostGpus = std::int64_t{1} << 40;
   const Wide size = std::min(gpus, kMostGpus);
-  const Wide waited = Wide{waited_seconds} + kHour / kNanosecondsPerSecond;
+  const Wide waited = Wide{waited_seconds} + kTuning.over_time.added_seconds;
   return saturate(cube_root(size * size * kCubeOfThousand) * waited / (expected / kNanosecondsPerSecond));
 }
 

@@ -8,12 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "model/base/tuning.h"
 #include "model/snapshot/snapshot.h"
 
 namespace muster {
 
 // No duration is expected to be shorter, and nothing that runs to end sooner.
-inline constexpr Nanoseconds kShortestExpected = 60 * kNanosecondsPerSecond;
+inline constexpr Nanoseconds kShortestExpected = kTuning.over_time.shortest_seconds * kNanosecondsPerSecond;
 
 class ExpectedDurations {
  public:
@@ -38,8 +39,8 @@ class ExpectedDurations {
 // and at least OverTimeTuning::overrun_seconds. At least kShortestExpected.
 Nanoseconds expected_rest(Nanoseconds expected, Nanoseconds run_time);
 
-// Thousandths of GPUs^(2/3) x (seconds waited + one hour) / (expected seconds), rounded down. Requires gpus >= 1,
-// waited >= 0 and expected >= kShortestExpected. Exact, in integers; saturates.
+// Thousandths of GPUs^(2/3) x (seconds waited + OverTimeTuning::added_seconds) / (expected seconds), rounded down.
+// Requires gpus >= 1, waited >= 0 and expected >= kShortestExpected. Exact, in integers; saturates.
 std::int64_t turn_index(std::int64_t gpus, std::int64_t waited_seconds, Nanoseconds expected);
 
 }  // namespace muster

@@ -209,7 +209,7 @@ void check_stale(Case& c) {
 void check_price(Case& c) {
   const std::optional<double>& price = c.snapshot.policy.over_time.eviction_price;
   if (!price) return;
-  std::map<GangIndex, double> lost;
+  std::map<GangIndex, std::int64_t> lost;
   for (const Eviction& eviction : c.plan.evictions) {
     if (eviction.reason == EvictionReason::kStale || eviction.for_gang.is_none()) continue;
     const GangIndex victim = c.problem.pods[eviction.pod].gang;
@@ -217,18 +217,20 @@ void check_price(Case& c) {
     const GangTerms* terms = terms_of(c.snapshot, c.problem, victim);
     if (terms != nullptr && terms->checkpointed)
       at_stake = std::min(at_stake, saturating_subtract(c.snapshot.time, *terms->checkpointed));
-    const auto seconds = static_cast<double>(std::max<Nanoseconds>(1, at_stake / kNanosecondsPerSecond));
-    lost[eviction.for_gang] += static_cast<double>(c.problem.class_of(eviction.pod).work) * seconds;
+    const std::int64_t seconds = std::max<Nanoseconds>(1, at_stake / kNanosecondsPerSecond);
+    std::int64_t& loss = lost[eviction.for_gang];
+    loss = saturating_add(loss, saturating_multiply(c.problem.class_of(eviction.pod).work, seconds));
   }
   for (const auto& [index, loss] : lost) {
     const Gang& gang = c.problem.gangs[index];
     const Work work = least_for_minimum(c.problem, gang, [&c](PodIndex pod) { return c.problem.class_of(pod).work; });
     const Nanoseconds waited = waited_of(c.snapshot, c.problem, index);
-    const double most = *price * static_cast<double>(work) * static_cast<double>(waited / kNanosecondsPerSecond);
-    if (loss <= most) continue;
+    // One product of whole numbers and one with the price: what is equal is not told apart by rounding.
+    const double most = *price * static_cast<double>(saturating_multiply(work, waited / kNanosecondsPerSecond));
+    if (static_cast<double>(loss) <= most) continue;
     c.object(Rule::kPrice, gang.name,
              "what leaves for it loses " + std::to_string(loss / 1000) + " GPU seconds; at the price, it may be " +
-                 std::to_string(most / 1000));
+                 std::to_string(static_cast<std::int64_t>(most / 1000)));
   }
 }
 

@@ -6,11 +6,10 @@
 #include <tuple>
 
 #include "model/base/saturating.h"
+#include "model/base/tuning.h"
 
 namespace muster::referee {
 namespace {
-
-constexpr MicroGpu kMostUnits = 2048;
 
 // A dynamic program over the exact sums of items of one priority, of which each fits and not all fit together.
 class BestChoice {
@@ -170,7 +169,7 @@ void Filling::add_priority(std::size_t begin, std::size_t end) {
     room_ -= static_cast<MicroGpu>(sum);
     return;
   }
-  is_known_ = room_ / unit_ <= kMostUnits;
+  is_known_ = room_ / unit_ <= kTuning.over_time.fill_units;
   if (!is_known_) return;
   const MicroGpu unit = common_divisor(items_, fitting);
   const BestChoice best(items_, fitting, unit, static_cast<std::size_t>(room_ / unit));

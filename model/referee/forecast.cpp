@@ -4,13 +4,15 @@
 
 #include "model/base/require.h"
 #include "model/base/saturating.h"
+#include "model/base/tuning.h"
 #include "model/referee/case.h"
 #include "model/referee/least.h"
 
 namespace muster::referee {
 namespace {
 
-constexpr Nanoseconds kMinute = 60 * kNanosecondsPerSecond, kHour = 60 * kMinute;
+constexpr Nanoseconds kHour = 3600 * kNanosecondsPerSecond;
+constexpr Nanoseconds kShortest = kTuning.over_time.shortest_seconds * kNanosecondsPerSecond;
 
 // A duration as an exact fraction of nanoseconds.
 struct Fraction {
@@ -77,10 +79,11 @@ std::optional<DurationHistory> Forecast::history(std::string_view queue, std::in
 }
 
 Nanoseconds Forecast::by_histories(std::string_view queue, std::int64_t gpus) const {
-  Fraction expected{(gpus == 1 ? 4 : 16) * kHour};
-  if (const auto of_all = history("", gpus)) expected = blended(*of_all, 5, expected);
+  const OverTimeTuning& numbers = kTuning.over_time;
+  Fraction expected{(gpus == 1 ? numbers.single_hours : numbers.gang_hours) * kHour};
+  if (const auto of_all = history("", gpus)) expected = blended(*of_all, numbers.imagined, expected);
   const auto of_queue = queue.empty() ? std::nullopt : history(queue, gpus);
-  if (of_queue) expected = blended(*of_queue, 10, expected);
+  if (of_queue) expected = blended(*of_queue, numbers.borrowed, expected);
   return saturate(expected.sum / expected.count);
 }
 
@@ -88,17 +91,18 @@ Nanoseconds Forecast::duration(GangIndex gang) const {
   const GangTerms* terms = terms_of(snapshot_, problem_, gang);
   const bool is_told = terms != nullptr && terms->expected_duration;
   const std::string_view queue = terms == nullptr ? GangTerms{}.queue : terms->queue;
-  return std::max(kMinute, is_told ? *terms->expected_duration : by_histories(queue, size(gang)));
+  return std::max(kShortest, is_told ? *terms->expected_duration : by_histories(queue, size(gang)));
 }
 
 std::int64_t Forecast::seniority(GangIndex gang, Nanoseconds duration) const {
   const std::int64_t waited_seconds = waited(gang) / kNanosecondsPerSecond;
-  const Wide product = Wide{thousand_times_two_thirds_power(size(gang))} * (Wide{waited_seconds} + 3600);
+  const Wide product =
+      Wide{thousand_times_two_thirds_power(size(gang))} * (Wide{waited_seconds} + kTuning.over_time.added_seconds);
   return saturate(product / (duration / kNanosecondsPerSecond));
 }
 
 Nanoseconds Forecast::end(GangIndex gang) const {
-  const Nanoseconds now = snapshot_.time, earliest = saturating_add(now, kMinute);
+  const Nanoseconds now = snapshot_.time, earliest = saturating_add(now, kShortest);
   if (const GangTerms* terms = terms_of(snapshot_, problem_, gang); terms != nullptr && terms->expected_end)
     return std::max(earliest, *terms->expected_end);
   Nanoseconds elapsed = 0;
@@ -108,7 +112,8 @@ Nanoseconds Forecast::end(GangIndex gang) const {
       elapsed = std::max(elapsed, saturating_subtract(now, source.started.value_or(now)));
   }
   const Nanoseconds left = duration(gang) - elapsed;
-  if (left <= 0) return saturating_add(now, std::max(10 * kMinute, elapsed / 2));
+  if (left <= 0)
+    return saturating_add(now, std::max(kTuning.over_time.overrun_seconds * kNanosecondsPerSecond, elapsed / 2));
   return std::max(earliest, saturating_add(now, left));
 }
 

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "model/base/saturating.h"
+#include "model/base/tuning.h"
 #include "model/referee/case.h"
 #include "model/referee/empty_nodes.h"
 #include "model/referee/fill.h"
@@ -17,7 +18,7 @@
 namespace muster::referee {
 namespace {
 
-constexpr MicroGpu kLargeGang = 8'000'000;
+constexpr MicroGpu kLargeGang = kTuning.over_time.head_gpus * 1'000'000;
 
 bool reserves(const Snapshot& snapshot) {
   return snapshot.policy.non_preemptible_within_quota && snapshot.policy.over_time.reserve_after != kNever;
