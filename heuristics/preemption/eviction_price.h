@@ -21,6 +21,9 @@ class EvictionPrice {
   bool may_claim(GangIndex claimant, GangIndex victim) const {
     return !is_set() || least_loss_[victim] <= most_loss_[claimant];
   }
+  // What others may lose for the gang, and the least that a pod of the gang that runs loses. Require a price.
+  std::int64_t most_loss(GangIndex claimant) const { return most_loss_[claimant]; }
+  std::int64_t least_loss(GangIndex victim) const { return least_loss_[victim]; }
   // Whether all that leaves for each claimant, moves included, is within what it may make others lose. Pods that are
   // where they ran have not left. Cost: O(evictions log claimants).
   bool holds(const ClusterState& end_state, const std::vector<PlannedEviction>& evictions) const;

@@ -124,13 +124,12 @@ bool EvictionRules::may_move(const ClusterState& state, PodIndex pod) const {
 bool EvictionRules::may_preempt(GangIndex claimant, GangIndex victim) const {
   const Gang &c = problem_.gangs[claimant], &v = problem_.gangs[victim];
   return may_evict(victim) && c.preemption_policy == PreemptionPolicy::kPreemptLowerPriority && c.queue == v.queue &&
-         v.priority < c.priority && price_.may_claim(claimant, victim);
+         v.priority < c.priority;
 }
 
 bool EvictionRules::may_reclaim(const ClusterState& state, GangIndex claimant, GangIndex victim) const {
   const Gang &c = problem_.gangs[claimant], &v = problem_.gangs[victim];
-  if (!may_evict(victim) || c.preemption_policy == PreemptionPolicy::kNever || c.queue == v.queue ||
-      c.queue.is_none() || !price_.may_claim(claimant, victim))
+  if (!may_evict(victim) || c.preemption_policy == PreemptionPolicy::kNever || c.queue == v.queue || c.queue.is_none())
     return false;
   // A pod that runs in a queue above the claimant's is on neither side.
   if (!v.queue_is_leaf &&

@@ -51,10 +51,13 @@ class EvictionRules {
   // Eligibility and action: whether any pod of the gang may be evicted, or moved, for a reason.
   bool may_evict(GangIndex victim) const;
   bool may_move(const ClusterState& state, PodIndex pod) const;
-  // preempt and reclaim, without the minimum run time: whether a pod of `victim` may be evicted for `claimant`, given
-  // the current usage.
+  // preempt and reclaim, without the minimum run time and the price: whether a pod of `victim` may be evicted for
+  // `claimant`, given the current usage.
   bool may_preempt(GangIndex claimant, GangIndex victim) const;
   bool may_reclaim(const ClusterState& state, GangIndex claimant, GangIndex victim) const;
+  // Whether the loss of some pod of `victim` is within the price for `claimant`.
+  bool can_afford(GangIndex claimant, GangIndex victim) const { return price_.may_claim(claimant, victim); }
+  const EvictionPrice& price() const { return price_; }
   // Whether a gang may be evicted whole: enough of it has run for the minimum time that the reason requires.
   bool has_run_enough(const ClusterState& state, GangIndex claimant, GangIndex victim, EvictionReason reason) const;
   // reclaim: whether the claimant, with this much more usage, stays within its shares (and quota) below the common

@@ -93,7 +93,9 @@ void Repair::name_claimants(const ClusterState& state, std::vector<PlannedEvicti
   for (PlannedEviction& eviction : evictions) {
     if (eviction.reason != EvictionReason::kPreempt || placed.contains(eviction.for_gang)) continue;
     const GangIndex victim = problem_.pods[eviction.pod].gang;
-    const auto may_claim = [&](GangIndex gang) { return rules_.may_preempt(gang, victim); };
+    const auto may_claim = [&](GangIndex gang) {
+      return rules_.may_preempt(gang, victim) && rules_.can_afford(gang, victim);
+    };
     const std::set<GangIndex>& near = by_node[problem_.pods[eviction.pod].node];
     auto claimant = std::ranges::find_if(near, may_claim);
     if (claimant == near.end()) {

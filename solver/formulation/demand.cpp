@@ -9,6 +9,7 @@
 #include "heuristics/state/fit.h"
 #include "heuristics/state/groups.h"
 #include "model/base/saturating.h"
+#include "model/problem/eviction_loss.h"
 
 namespace muster::formulation {
 namespace {
@@ -44,6 +45,7 @@ struct RunningKey {
   std::vector<bool> has_run, counted;
   BudgetSetIndex budgets;
   std::vector<DomainIndex> counted_in;  // by affinity and spread
+  std::int64_t loss = 0;                // if there is a price
   friend auto operator<=>(const RunningKey&, const RunningKey&) = default;
 };
 
@@ -62,7 +64,8 @@ class Collector {
       : problem_(problem),
         candidates_(candidates),
         state_(state),
-        free_or_freed_(problem, ClusterState::Releasing::kFreed) {}
+        free_or_freed_(problem, ClusterState::Releasing::kFreed),
+        has_price_(problem.snapshot->policy.over_time.eviction_price.has_value()) {}
 
   Demand run() {
     demand_.running_cell_of.assign(problem_.pods.size(), RunningCellIndex::none());
@@ -120,7 +123,8 @@ class Collector {
                    {},
                    {},
                    problem_.disruption_budgets.set_of(index),
-                   domains_counted_in(problem_.class_of(index), pod.node)};
+                   domains_counted_in(problem_.class_of(index), pod.node),
+                   has_price_ ? loss_of(problem_, index) : 0};
     for (const std::vector<bool>& part : demand_.counted_parts)
       key.counted.push_back(part[problem_.nodes[pod.node].node_class.value()]);
     if (asks_for_topology(gang)) key.domains = problem_.nodes[pod.node].domains;
@@ -324,6 +328,7 @@ class Collector {
   const EvictionCandidates& candidates_;
   const ClusterState& state_;
   ClusterState free_or_freed_;  // as the snapshot has it
+  bool has_price_ = false;      // of evictions
   MinResources min_resources_;  // of that
   Demand demand_;
   std::map<DemandKey, DemandIndex> demand_index_;

@@ -20,6 +20,7 @@
 
 #include "model/problem/exceeded.h"
 #include "solver/formulation/formulation.h"
+#include "solver/formulation/price_rows.h"
 
 namespace muster::formulation {
 namespace {
@@ -143,16 +144,19 @@ void Formulation::add_exits_of(GangClassIndex index) {
   for (PodIndex pod : in_.problem.gangs[victim].pods)
     if (!in_.demand.running_cell_of[pod].is_none()) running.push_back(pod);
   const bool budgets_allow = in_.before.budgets_allow(running);
+  const PriceRows price(in_.problem, in_.demand, in_.rules.price());
   const auto may_go_whole = [&](GangIndex claimant, EvictionReason reason) {
     return budgets_allow && in_.rules.has_run_enough(in_.before, claimant, victim, reason);
   };
   if (in_.problem.snapshot->policy.actions.preempt) {
-    if (const auto channel = preempt_channel(gang_class.queue, gang_class.priority))
+    const auto channel = preempt_channel(gang_class.queue, gang_class.priority);
+    if (channel && price.can_afford(channels_[*channel].claimants, index))
       add_exit(index, *channel, may_go_whole(granted_[*channel].claimant, EvictionReason::kPreempt), true);
   }
   for (const auto& [kind, channel] : reclaim_channels_) {
     const GangIndex claimant = granted_[channel].claimant;
-    if (kind.queue != gang_class.queue && in_.rules.may_reclaim(in_.before, claimant, victim))
+    if (kind.queue != gang_class.queue && in_.rules.may_reclaim(in_.before, claimant, victim) &&
+        price.can_afford(channels_[channel].claimants, index))
       add_exit(index, channel, may_go_whole(claimant, EvictionReason::kReclaim), true);
   }
 }
@@ -211,15 +215,37 @@ void Formulation::tie_exits(GangClassIndex index) {
 
 // --- claims
 
-lp::LinearExpression Formulation::evicted_by(GangClassIndex index, const Exit& exit) const {
+// The pods of one running cell of the class.
+lp::LinearExpression Formulation::evicted_of(GangClassIndex index, const Exit& exit, std::size_t cell) const {
   const GangClass& gang_class = in_.demand.gang_classes[index];
   lp::LinearExpression pods;
-  for (std::size_t v = 0; v < gang_class.running.size(); ++v) {
-    if (exit.gone >= 0)
-      pods.add(exit.gone, gang_class.is_singles ? 1 : in_.demand.running[gang_class.running[v]].count());
-    if (!exit.surplus.empty()) pods.add(exit.surplus[v], 1);
-  }
+  if (exit.gone >= 0)
+    pods.add(exit.gone, gang_class.is_singles ? 1 : in_.demand.running[gang_class.running[cell]].count());
+  if (!exit.surplus.empty()) pods.add(exit.surplus[cell], 1);
   return pods;
+}
+
+lp::LinearExpression Formulation::evicted_by(GangClassIndex index, const Exit& exit) const {
+  lp::LinearExpression pods;
+  for (std::size_t v = 0; v < in_.demand.gang_classes[index].running.size(); ++v) pods.add(evicted_of(index, exit, v));
+  return pods;
+}
+
+void Formulation::add_price_rows() {
+  const PriceRows rows(in_.problem, in_.demand, in_.rules.price());
+  std::vector<PriceRows::Losses> losses(channels_.size());
+  for (const GangClassIndex index : in_.demand.gang_classes.indices()) {
+    for (const Exit& exit : exits_[index]) {
+      for (std::size_t v = 0; v < in_.demand.gang_classes[index].running.size(); ++v)
+        rows.add_loss(in_.demand.gang_classes[index].running[v], evicted_of(index, exit, v), losses[exit.channel]);
+    }
+  }
+  for (std::size_t channel = 0; channel < channels_.size(); ++channel) {
+    if (channels_[channel].reason == EvictionReason::kStale || losses[channel].lost.terms.empty()) continue;
+    for (const GangClassIndex index : channels_[channel].claimants)
+      rows.add_claimants(index, gang_columns_[index].admitted, losses[channel]);
+    PriceRows::add_row(losses[channel], "price" + std::to_string(channel), model_);
+  }
 }
 
 // Every evicted pod has a placed claimant; reclaiming queues keep to the rules of reclaim; moves are counted.
@@ -248,6 +274,7 @@ void Formulation::add_claims() {
     model_.add_constraint(scaled, 0, lp::kInfinity, "claim" + std::to_string(channel));
   }
   for (auto& [key, reclaim] : reclaims_) add_reclaim(reclaim);
+  if (in_.rules.price().is_set()) add_price_rows();
   add_min_resources();
   add_budget_rows();
   if (in_.exact) add_vain_rows();

@@ -175,6 +175,7 @@ class Formulation {
   bool may_have_surplus(GangClassIndex index) const;
   void tie_exits(GangClassIndex index);
   void add_claims();
+  void add_price_rows();
   void add_min_resources();
   void add_budget_rows();
   void add_vain_rows();
@@ -184,6 +185,7 @@ class Formulation {
   void add_reclaim(Reclaim& reclaim);
   void add_reclaim_grounds(const Reclaim& reclaim, std::int32_t active);
   lp::LinearExpression waiting_pods(const GangClass& gang_class) const;
+  lp::LinearExpression evicted_of(GangClassIndex index, const Exit& exit, std::size_t cell) const;
   lp::LinearExpression evicted_by(GangClassIndex index, const Exit& exit) const;
   const lp::LinearExpression& largest_unit(QueueIndex side, std::size_t resource);
   void collect_units(GangClassIndex index, const Exit& exit, std::size_t resource,

@@ -54,7 +54,9 @@ class Comparer {
     if (name == "greedy") result.greedy_is_best = order == 0;
     if (name != "milp") return;
     result.is_proven = is_proven(solution);
-    if (order < 0) result.is_relaxed = problem_.has_ordered_rules();
+    if (order < 0)
+      result.is_relaxed =
+          problem_.has_ordered_rules() || problem_.snapshot->policy.over_time.eviction_price.has_value();
     if (order < 0 && (result.is_proven || !(result.is_relaxed || is_beyond_the_formulation(levels))))
       find(result.is_proven ? Finding::kFalseProof : Finding::kShort,
            name + " " + words(levels) + ", the best is " + words(best_.levels));

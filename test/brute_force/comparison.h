@@ -26,7 +26,7 @@ struct Comparison {
   bool greedy_is_best = false, is_proven = false;
   bool evicts = false, moves = false;  // the best plan
   std::string first_level;             // of the shortfall
-  bool is_relaxed = false;  // it is short by rules that the integer program knows in part: Affinity and Spread
+  bool is_relaxed = false;  // it is short by rules that the integer program knows in part: Affinity, Spread and Price
   std::vector<std::string> remarks;
   std::int64_t states = 0;
 };

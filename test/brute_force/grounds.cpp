@@ -26,6 +26,7 @@ Matter matter_of(referee::Rule rule) {
     case referee::Rule::kPreempt:
     case referee::Rule::kReclaim:
     case referee::Rule::kStale:
+    case referee::Rule::kPrice:
       return Matter::kGrounds;
     default:
       return Matter::kOutcome;
@@ -38,6 +39,7 @@ GroundsSearch::GroundsSearch(const Problem& problem, const FairShares& shares, c
     : problem_(problem), shares_(shares), cast_(cast) {
   usage_depends_on_node_ = std::ranges::any_of(
       cast.actors, [&](const Actor& actor) { return problem.class_of(actor.pod).gpu.kind == GpuRequestKind::kMemory; });
+  has_price_ = problem.snapshot->policy.over_time.eviction_price.has_value();
   for (const Actor& actor : cast.actors) least_used_on_.push_back(least_used_on(actor.pod));
 }
 
@@ -69,6 +71,18 @@ std::vector<GroundsSearch::Reason> GroundsSearch::reasons_for(GangIndex victim, 
     if (actions.reclaim && claimant.queue != going.queue && (all & placed) != 0)
       reasons.push_back({EvictionReason::kReclaim, index});
   }
+  return reasons;
+}
+
+// Who moves for whom makes no difference without a price.
+std::vector<GroundsSearch::Reason> GroundsSearch::reasons_to_move(ActorSet claimants) const {
+  std::vector<Reason> reasons;
+  for_each_actor(claimants, [&](std::size_t actor) {
+    const Reason reason{EvictionReason::kConsolidate, cast_.actors[actor].gang};
+    const bool is_known =
+        std::ranges::any_of(reasons, [&](const Reason& other) { return other.claimant == reason.claimant; });
+    if (reasons.empty() || (has_price_ && !is_known)) reasons.push_back(reason);
+  });
   return reasons;
 }
 
@@ -104,17 +118,15 @@ bool GroundsSearch::hold_on(const std::vector<NodeIndex>& node_of, const Outcome
 
 std::vector<Grounds> GroundsSearch::of(const Outcome& outcome, ActorSet moved) {
   Grounds start;
-  const ActorSet claimants = outcome.placed != 0 ? outcome.placed : moved;
-  const GangIndex mover =
-      claimants == 0 ? GangIndex::none() : cast_.actors[static_cast<std::size_t>(std::countr_zero(claimants))].gang;
-  for_each_actor(moved, [&](std::size_t actor) {
-    start.push_back({cast_.actors[actor].pod, EvictionReason::kConsolidate, mover});
-  });
   for_each_actor(outcome.stale, [&](std::size_t actor) {
     start.push_back({cast_.actors[actor].pod, EvictionReason::kStale, GangIndex::none()});
   });
   std::vector<std::size_t> lost;
   std::vector<std::vector<Reason>> reasons;
+  for_each_actor(moved, [&](std::size_t actor) {
+    lost.push_back(actor);
+    reasons.push_back(reasons_to_move(outcome.placed != 0 ? outcome.placed : moved));
+  });
   for_each_actor(outcome.lost & ~outcome.stale, [&](std::size_t actor) {
     lost.push_back(actor);
     reasons.push_back(reasons_for(cast_.actors[actor].gang, outcome.placed, moved));

@@ -36,6 +36,7 @@ class GroundsSearch {
   enum class Verdict : std::uint8_t { kPasses, kOtherGrounds, kHopeless };
 
   std::vector<Reason> reasons_for(GangIndex victim, ActorSet placed, ActorSet moved) const;
+  std::vector<Reason> reasons_to_move(ActorSet claimants) const;
   Verdict verdict_on(const Outcome& outcome, ActorSet moved, const Grounds& grounds);
   std::vector<referee::Violation> violations_of(const std::vector<NodeIndex>& node_of, ActorSet come,
                                                 const Grounds& grounds);
@@ -45,6 +46,7 @@ class GroundsSearch {
   const FairShares& shares_;
   const Cast& cast_;
   std::vector<NodeIndex> least_used_on_;  // by actor: the node on which it uses least of its queue
+  bool has_price_ = false;                // of what leaves for each claimant
   bool usage_depends_on_node_ = false;    // a memory request is another part of another device
 };
 

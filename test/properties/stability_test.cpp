@@ -150,6 +150,24 @@ TEST_P(Stability, OfCrowdedClustersWithAMinimumRunTime) {
   expect_few_of_each(tally, {4, 2}, {1, 1});
 }
 
+// Gangs tell how long they run, and make others lose no more than a part of what they have waited.
+TEST_P(Stability, OfCrowdedClustersWithDurationsAndAPrice) {
+  Tally tally;
+  for (std::uint32_t seed = 1; seed <= count(1000, 60); ++seed) {
+    Json line = CrowdedCluster(seed).snapshot();
+    line["policy"]["overTime"]["evictionPrice"] = 0.3 * static_cast<double>(1 + seed % 4);
+    for (std::size_t i = 0; i < line["gangs"].size(); ++i)
+      line["gangs"][i]["expectedDuration"] = 600 * (1 + (seed * 7 + i * 13) % 60);
+    tally.add("priced " + std::to_string(seed), carry(line.dump(), kNanosecondsPerSecond));
+  }
+  expect_rest(tally);
+  expect_few(tally, GetParam() == portfolio::Engine::kGreedy ? Limits{4, 3} : Limits{2, 1});
+  EXPECT_GE(tally.evicting, tally.lines / 10);
+  if (GetParam() == portfolio::Engine::kGreedy) return;
+  EXPECT_EQ(tally.count(Disturbance::kMissed), 0) << tally.text;
+  EXPECT_GE(tally.proven * 100, 95 * tally.plans) << "the integer program knows a part of rule Price";
+}
+
 TEST_P(Stability, OfClustersWithSomeOfEveryFeatureWithinSeconds) {
   Tally tally;
   for (std::uint32_t seed = 1; seed <= count(300, 60); ++seed)

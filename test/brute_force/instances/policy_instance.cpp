@@ -83,6 +83,7 @@ class PolicyDraw {
     add_host_ports(snapshot["pods"], seed_);
     add_inter_pod(snapshot, seed_);
     exceed_nodes(snapshot, seed_);
+    if (chance(20)) set_price(snapshot);
     return snapshot.dump();
   }
 
@@ -111,6 +112,14 @@ class PolicyDraw {
     if (chance(15)) policy["placement"] = "spread";
     if (chance(10)) policy["agingInterval"] = 20;
     return policy;
+  }
+
+  // By what has been lost so far, and since the last checkpoint of some gangs.
+  void set_price(Json& snapshot) {
+    snapshot["policy"]["overTime"]["evictionPrice"] = pick<double>({0, 0.5, 1, 2.5, 10});
+    for (Json& gang : snapshot["gangs"]) {
+      if (chance(25)) gang["checkpointed"] = kTime - draw(0, 60);
+    }
   }
 
   // Of what has finished, and of some gangs.
