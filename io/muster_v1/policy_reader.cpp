@@ -75,15 +75,22 @@ bool read_reserve_after(SnapshotInput& in, json::JsonValue v, OverTime& over_tim
   return in.read_duration(v, over_time.reserve_after);
 }
 
-constexpr std::array<json::Field<SnapshotInput, OverTime>, 3> kOverTimeFields = {
+constexpr std::int64_t kMostCount = std::numeric_limits<std::int32_t>::max();
+
+constexpr std::array<json::Field<SnapshotInput, OverTime>, 4> kOverTimeFields = {
     {{"order", [](SnapshotInput& in, json::JsonValue v,
                   OverTime& o) { return json::read_choice(in, v, kSeniorityRules, o.order); }},
      {"reserveAfter", read_reserve_after},
+     {"holds",
+      [](SnapshotInput& in, json::JsonValue v, OverTime& o) {
+        std::int64_t holds = 0;
+        const bool is_read = in.read_integer(v, 0, kMostCount, holds);
+        o.holds = static_cast<std::int32_t>(holds);
+        return is_read;
+      }},
      {"evictionPrice", [](SnapshotInput& in, json::JsonValue v, OverTime& o) {
         return in.read_weight(v, json::Reading::Zero::kAllowed, o.eviction_price.emplace());
       }}}};
-
-constexpr std::int64_t kMostCount = std::numeric_limits<std::int32_t>::max();
 
 // [from, to], or [from] without an end.
 bool read_sizes(SnapshotInput& in, json::JsonValue list, DurationHistory& history) {

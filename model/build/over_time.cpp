@@ -57,7 +57,7 @@ void build_over_time(ProblemDraft& draft) {
   if (policy.order == SeniorityRule::kWaited || !is_any_duration_known(draft.snapshot)) return;
   const ExpectedDurations durations(policy);
   for (const GangIndex gang : draft.problem.gangs.indices()) set_times(draft, durations, gang);
-  if (draft.snapshot.policy.non_preemptible_within_quota) build_turns(draft);
+  if (draft.snapshot.policy.non_preemptible_within_quota) close_held(draft, build_turns(draft));
 }
 
 }  // namespace muster

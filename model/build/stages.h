@@ -121,9 +121,19 @@ void build_expected_workload(ProblemDraft& draft);
 // Expected durations and ends, seniority, reservations. The last stage. Cost: O(pods + gangs log gangs), and
 // O(gangs) where the snapshot says nothing about durations.
 void build_over_time(ProblemDraft& draft);
+// Nodes that are held for a gang until all of them are expected to be empty.
+struct NodeHold {
+  GangIndex gang;
+  Nanoseconds until = 0;  // an instant
+  std::vector<NodeIndex> nodes;
+};
 // The gangs that have their turn within quotas, and those that are kept back. Part of build_over_time, once durations
-// and ends are expected. Cost: O(pods + gangs log gangs), and O(nodes log nodes) for each class of pods of large gangs
-// that have their turn.
-void build_turns(ProblemDraft& draft);
+// and ends are expected. Returns what is to be held; no node is in two holds. Cost: O(pods + gangs log gangs), and
+// O(nodes log nodes) for each class of pods of large gangs that have their turn.
+std::vector<NodeHold> build_turns(ProblemDraft& draft);
+// Gives held nodes classes of their own, and closes these to the pods of gangs that may not start there. Requires
+// that no node is in two holds. Part of build_over_time, after build_turns. Cost: O(pods) for each hold, and
+// O(pod classes x new classes of nodes).
+void close_held(ProblemDraft& draft, const std::vector<NodeHold>& holds);
 
 }  // namespace muster

@@ -7,15 +7,20 @@
 #include <algorithm>
 #include <compare>
 #include <cstddef>
-#include <map>
+#include <functional>
 #include <optional>
+#include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "model/base/saturating.h"
 #include "model/base/tuning.h"
+#include "model/build/node_ends.h"
 #include "model/build/stages.h"
+#include "model/build/turn_bounds.h"
 #include "model/problem/best_fill.h"
+#include "model/problem/exceeded.h"
 #include "model/problem/gang_tree.h"
 
 namespace muster {
@@ -50,95 +55,22 @@ struct QuotaGangs {
   std::optional<Turn> blocked;  // has its turn, but no nodes yet
 };
 
-// Nodes by the instants at which they are expected to be empty.
-class NodeEnds {
- public:
-  explicit NodeEnds(const Problem& problem)
-      : problem_(problem), ends_(problem.nodes.size(), problem.snapshot->time), taken_(problem.nodes.size(), false) {
-    for (const Pod& pod : problem.pods) {
-      const bool is_there = pod.status == PodStatus::kRunning || pod.status == PodStatus::kReleasing;
-      if (!is_there || !problem.pod_classes[pod.pod_class].counts_as_gpu) continue;
-      ends_[pod.node] = std::max(ends_[pod.node], problem.gangs[pod.gang].times.expected_end);
-    }
-  }
-
-  // When nodes of their own are expected for the pods of the gang that need more than half a node each; they are taken
-  // then. The snapshot's time if there is no such pod; none if there are too few nodes. Requires a pending pod. Cost:
-  // O(pods), and O(nodes log nodes) for the first gang with such a pod.
-  std::optional<Nanoseconds> take(const Gang& gang) {
-    std::vector<PodIndex> pods;
-    for (const PodIndex pod : gang.pods) {
-      if (problem_.pods[pod].status == PodStatus::kPending) pods.push_back(pod);
-    }
-    const PodIndex largest = *std::ranges::max_element(pods, {}, [&](PodIndex pod) { return devices(pod); });
-    const auto wanted = static_cast<std::size_t>(
-        std::ranges::count_if(pods, [&](PodIndex pod) { return 2 * devices(pod) > devices(largest); }));
-    if (wanted == 0) return problem_.snapshot->time;
-    const std::vector<NodeIndex> nodes = first_of(queue_for(largest), wanted);
-    if (nodes.empty() && fits_beside_others(largest)) return problem_.snapshot->time;
-    if (nodes.size() < wanted) return std::nullopt;
-    for (const NodeIndex node : nodes) taken_[node] = true;
-    return ends_[nodes.back()];
-  }
-
- private:
-  // The nodes for pods of one class, those first that are empty first; those before `next` are taken.
-  struct NodeQueue {
-    std::vector<NodeIndex> nodes;
-    std::size_t next = 0;
-  };
-
-  NodeQueue& queue_for(PodIndex pod) {
-    const auto [found, is_new] = queues_.try_emplace(problem_.pods[pod].pod_class);
-    NodeQueue& queue = found->second;
-    if (!is_new) return queue;
-    for (const NodeIndex node : problem_.nodes.indices()) {
-      const NodeClassIndex node_class = problem_.nodes[node].node_class;
-      const std::int32_t count = reported_devices(node_class);
-      const bool suits = count >= devices(pod) && count < 2 * devices(pod);
-      if (suits && problem_.class_of(pod).allowed[node_class.value()]) queue.nodes.push_back(node);
-    }
-    std::ranges::stable_sort(queue.nodes, {}, [&](NodeIndex node) { return ends_[node]; });
-    return queue;
-  }
-
-  std::vector<NodeIndex> first_of(NodeQueue& queue, std::size_t wanted) const {
-    while (queue.next < queue.nodes.size() && taken_[queue.nodes[queue.next]]) ++queue.next;
-    std::vector<NodeIndex> first;
-    for (std::size_t i = queue.next; i < queue.nodes.size() && first.size() < wanted; ++i) {
-      if (!taken_[queue.nodes[i]]) first.push_back(queue.nodes[i]);
-    }
-    return first;
-  }
-
-  std::int32_t devices(PodIndex pod) const { return problem_.class_of(pod).gpu.devices; }
-  // Pods that hold more devices are gone once the node is empty.
-  std::int32_t reported_devices(NodeClassIndex node_class) const {
-    const NodeClassIndex reported = problem_.node_classes[node_class].reported;
-    return problem_.node_classes[reported.is_none() ? node_class : reported].device_count;
-  }
-  bool fits_beside_others(PodIndex pod) const {
-    return std::ranges::any_of(problem_.node_classes.indices(), [&](NodeClassIndex node_class) {
-      return problem_.class_of(pod).allowed[node_class.value()] && reported_devices(node_class) >= 2 * devices(pod);
-    });
-  }
-
-  const Problem& problem_;
-  Indexed<NodeIndex, Nanoseconds> ends_;
-  Indexed<NodeIndex, bool> taken_;
-  std::map<PodClassIndex, NodeQueue> queues_;
-};
-
 class Turns {
  public:
   explicit Turns(Problem& problem) : problem_(problem), now_(problem.snapshot->time), groups_(problem.queues.size()) {}
 
-  void run() {
+  std::vector<NodeHold> run() {
     for (const GangIndex gang : problem_.gangs.indices()) collect(gang);
     for (const QueueIndex queue : problem_.queues.indices()) choose(queue);
-    if (reserve_after() == kNever) return;
+    if (reserve_after() == kNever) return {};
     find_nodes();
-    for (const QueueIndex queue : problem_.queues.indices()) keep_back(queue);
+    TurnBounds bounds(problem_);
+    for (const QuotaGangs& group : groups_) {
+      for (const Turn& turn : group.waiting)
+        if (times_of(turn).has_turn) bounds.add(problem_.gangs[turn.gang]);
+    }
+    for (const QueueIndex queue : problem_.queues.indices()) keep_back(queue, bounds);
+    return std::move(holds_);
   }
 
  private:
@@ -271,34 +203,97 @@ class Turns {
     if (claims.empty()) return;
     std::ranges::sort(claims, std::less<>{}, &Claim::turn);
     NodeEnds nodes(problem_);
+    const auto most_holds = static_cast<std::size_t>(problem_.snapshot->policy.over_time.holds);
     for (const Claim& claim : claims) {
-      const std::optional<Nanoseconds> start = nodes.take(problem_.gangs[claim.turn.gang]);
-      if (!start || *start <= now_) continue;
-      times_of(claim.turn).expected_start = *start;
+      std::optional<TakenNodes> taken = nodes.take(problem_.gangs[claim.turn.gang]);
+      if (!taken) without_nodes_.insert(claim.turn.gang);
+      if (!taken || taken->empty_at <= now_) continue;
+      times_of(claim.turn).expected_start = taken->empty_at;
       std::optional<Turn>& blocked = groups_[claim.queue].blocked;
-      if (!blocked || *start < times_of(*blocked).expected_start) blocked = claim.turn;
+      if (!blocked || taken->empty_at < times_of(*blocked).expected_start) blocked = claim.turn;
+      if (holds_.size() < most_holds) holds_.push_back({claim.turn.gang, taken->empty_at, std::move(taken->nodes)});
     }
   }
 
+  void keep_back(QueueIndex queue, const TurnBounds& bounds) {
+    if (groups_[queue].blocked) {
+      keep_for_blocked(queue);
+    } else {
+      keep_for_turns(queue, bounds);
+    }
+  }
+
+  // It may start, but does not have its turn.
+  bool is_out_of_turn(const Turn& turn, QueueIndex queue) {
+    const GangTimes& times = times_of(turn);
+    return times.may_start() && !times.has_turn && turn.gpus <= room_of(queue);
+  }
+
   // The quota of a gang that waits for nodes goes to no gang that would still hold it then.
-  void keep_back(QueueIndex queue) {
+  void keep_for_blocked(QueueIndex queue) {
     const QuotaGangs& group = groups_[queue];
-    if (!group.blocked) return;
     const Nanoseconds start = times_of(*group.blocked).expected_start;
     for (const Turn& turn : group.waiting) {
-      GangTimes& times = times_of(turn);
-      if (times.may_start() && !times.has_turn && turn.gpus <= room_of(queue) && !ends_by(turn, start))
-        times.kept_back_for = group.blocked->gang;
+      if (is_out_of_turn(turn, queue) && !ends_by(turn, start)) times_of(turn).kept_back_for = group.blocked->gang;
     }
+  }
+
+  // The quota of gangs that have their turn goes to no other gang of their priority or below.
+  void keep_for_turns(QueueIndex queue, const TurnBounds& bounds) {
+    const std::vector<Turn>& waiting = groups_[queue].waiting;
+    MicroGpu spare = room_of(queue);
+    const Turn* keeper = nullptr;
+    for (auto first = waiting.begin(); first != waiting.end();) {
+      const auto end =
+          std::find_if(first, waiting.end(), [&](const Turn& turn) { return turn.priority != first->priority; });
+      for (auto turn = first; turn != end; ++turn) {
+        if (!times_of(*turn).has_turn || !keeps_quota(*turn, bounds)) continue;
+        if (keeper == nullptr) keeper = &*turn;
+        times_of(*turn).expected_start = now_;
+        spare -= turn->gpus;
+      }
+      for (; first != end; ++first) {
+        if (keeper == nullptr || !is_out_of_turn(*first, queue)) continue;
+        if (first->gpus > spare) {
+          times_of(*first).kept_back_for = keeper->gang;
+        } else {
+          spare -= first->gpus;
+        }
+      }
+    }
+  }
+
+  // It waits for devices alone, and there are nodes for it.
+  bool keeps_quota(const Turn& turn, const TurnBounds& bounds) const {
+    const Gang& gang = problem_.gangs[turn.gang];
+    const auto requires_level = [&](GroupIndex group) { return !problem_.groups[group].required_level.is_none(); };
+    return !without_nodes_.contains(turn.gang) && bounds.hold(gang.queue) &&
+           std::ranges::none_of(gang.groups, requires_level) && std::ranges::all_of(gang.pods, [&](PodIndex pod) {
+             return problem_.pods[pod].status != PodStatus::kPending || waits_for_devices_alone(pod);
+           });
+  }
+
+  bool waits_for_devices_alone(PodIndex pod) const {
+    const PodClass& pod_class = problem_.class_of(pod);
+    const Snapshot& snapshot = *problem_.snapshot;
+    if (pod_class.has_inter_pod_rules() || !snapshot.pod_specs[snapshot.pods[pod.value()].spec].host_ports.empty())
+      return false;
+    return std::ranges::any_of(problem_.node_classes.indices(), [&](NodeClassIndex index) {
+      const NodeClass& node_class = as_reported(problem_, problem_.node_classes[index]);
+      return pod_class.allowed[index.value()] && node_class.device_count >= pod_class.gpu.devices &&
+             std::ranges::equal(pod_class.request, node_class.capacity, std::less_equal<>{});
+    });
   }
 
   Problem& problem_;
   const Nanoseconds now_;
   Indexed<QueueIndex, QuotaGangs> groups_;
+  std::set<GangIndex> without_nodes_;  // large ones that never find any
+  std::vector<NodeHold> holds_;
 };
 
 }  // namespace
 
-void build_turns(ProblemDraft& draft) { Turns(draft.problem).run(); }
+std::vector<NodeHold> build_turns(ProblemDraft& draft) { return Turns(draft.problem).run(); }
 
 }  // namespace muster

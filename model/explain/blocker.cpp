@@ -17,6 +17,7 @@ constexpr CodeTable<FilterCode, kFilterCodes> kTexts = {{{FilterCode::kUnschedul
                                                          {FilterCode::kPodAffinity, "PodAffinity"},
                                                          {FilterCode::kTopologySpread, "TopologySpread"},
                                                          {FilterCode::kGpuModel, "GpuModel"},
+                                                         {FilterCode::kReserved, "Reserved"},
                                                          {FilterCode::kHostPorts, "HostPorts"},
                                                          {FilterCode::kInsufficientGpu, "InsufficientGpu"},
                                                          {FilterCode::kInsufficientCpu, "InsufficientCpu"},

@@ -20,6 +20,7 @@ enum class FilterCode : std::uint8_t {
   kPodAffinity,
   kTopologySpread,
   kGpuModel,
+  kReserved,  // held for another gang
   kHostPorts,
   kInsufficientGpu,
   kInsufficientCpu,

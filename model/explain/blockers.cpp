@@ -6,6 +6,7 @@
 #include "model/base/require.h"
 #include "model/explain/reason.h"
 #include "model/problem/exceeded.h"
+#include "model/problem/holds.h"
 #include "model/snapshot/filters.h"
 
 namespace muster::explain {
@@ -30,6 +31,8 @@ std::string words_of(FilterCode filter, const std::string& detail) {
       return "node(s) didn't match pod topology spread constraints";
     case FilterCode::kGpuModel:
       return "node(s) didn't match the GPU model";
+    case FilterCode::kReserved:
+      return "node(s) were held for another gang";
     case FilterCode::kHostPorts:
       return "node(s) didn't have free ports for the requested pod ports";
     case FilterCode::kInsufficientGpu:
@@ -92,7 +95,8 @@ BlockerTally charge_groups(const Problem& problem, const RemainingRoom& room, Po
   for (const NodeClassIndex index : problem.node_classes.indices()) {
     const NodeClass& node_class = problem.node_classes[index];
     if (node_class.nodes.empty()) continue;
-    if (!pod_class.allowed[index.value()]) {
+    const bool is_held = is_closed_by_hold(problem, pod_class, index);
+    if (!pod_class.allowed[index.value()] && !is_held) {
       const auto [filter, detail] = static_blocker(problem, pod_class, node_class);
       if (filter != FilterCode::kGpuModel) {
         tally.charge(filter, detail, std::ssize(node_class.nodes));
@@ -101,7 +105,7 @@ BlockerTally charge_groups(const Problem& problem, const RemainingRoom& room, Po
     }
     for (const AlikeNodes& alike : nodes[index]) {
       ResourceIndex other;
-      FilterCode filter = FilterCode::kGpuModel;
+      FilterCode filter = is_held ? FilterCode::kReserved : FilterCode::kGpuModel;
       if (room.conflicts(pod_class, alike.node)) {
         filter = FilterCode::kPodAntiAffinity;
       } else if (!room.lets_in_by_affinity(pod_class, alike.node)) {
@@ -168,9 +172,9 @@ std::string BlockerTally::text() const {
 
 std::pair<FilterCode, std::string> static_blocker(const Problem& problem, const PodClass& pod_class,
                                                   const NodeClass& node_class) {
-  MUSTER_REQUIRE(!problem.passes_filters(pod_class, problem.nodes[node_class.nodes.front()].node_class));
   const PodSpec& spec = problem.snapshot->pod_specs[pod_class.spec];
   const SnapshotNode& node = problem.snapshot->nodes[node_class.nodes.front().value()];
+  MUSTER_REQUIRE(!passes_filters(spec, node));
   if (node.unschedulable) return {FilterCode::kUnschedulable, ""};
   if (const Taint* taint = first_untolerated(spec, node)) {
     return {FilterCode::kUntoleratedTaint, "{" + std::string(taint->key) + ": " + std::string(taint->value) + "}"};

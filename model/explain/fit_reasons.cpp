@@ -6,7 +6,7 @@
 
 #include "model/base/saturating.h"
 #include "model/explain/alike_victims.h"
-#include "model/explain/reasons_plain.h"
+#include "model/problem/holds.h"
 
 namespace muster::explain {
 namespace {
@@ -35,7 +35,8 @@ std::int64_t EmptyCluster::count(PodClassIndex index, bool with_filters) {
   const PodClass& pod_class = problem_.pod_classes[index];
   for (const NodeClassIndex node_class_index : problem_.node_classes.indices()) {
     const NodeClass& node_class = problem_.node_classes[node_class_index];
-    if (node_class.nodes.empty() || (with_filters && !pod_class.allowed[node_class_index.value()])) continue;
+    if (node_class.nodes.empty() || (with_filters && !passes_unless_held(problem_, pod_class, node_class_index)))
+      continue;
     const std::int64_t pods = room_.count(pod_class, node_class.nodes.front(), kLargest);
     at->second = saturating_add(at->second, saturating_multiply(pods, std::ssize(node_class.nodes)));
   }
@@ -51,7 +52,7 @@ bool EmptyCluster::never_fits(GangIndex gang, const GangNeed& whole, const Suppl
   const SupplySum capacity = supplies.capacity(classes_of(whole), with_filters);
   if (!first_short(problem_, demand_of(problem_, whole.items), capacity).empty()) return true;
   if (budget_.is_spent()) return false;
-  const PackingRules rules{.filters = with_filters, .topology = false, .anti_affinity = with_filters};
+  const PackingRules rules{.filters = with_filters, .holds = false, .topology = false, .anti_affinity = with_filters};
   return trial_.fits(whole, problem_.gangs[gang].root, rules) == Fits::kNo;
 }
 
@@ -81,6 +82,10 @@ Reason FitReasons::reason(const ReasonSubject& subject, std::string* sentence) {
     *sentence = "It would not fit on the nodes that it may use, even if they were empty.";
     return {ReasonCode::kNodeMismatch};
   }
+  if (PlainReason found = reason_of_holds(subject); found.code != ReasonCode::kNone) {
+    *sentence = std::move(found.sentence);
+    return {found.code};
+  }
   if (const std::string resource = insufficient(subject); !resource.empty()) {
     *sentence = "The nodes that it may use have too little free " + resource + " in total.";
     return {ReasonCode::kInsufficient, resource};
@@ -108,6 +113,22 @@ bool FitReasons::never_fits(const ReasonSubject& subject, bool with_filters) {
   return std::ranges::all_of(subject.wholes, [&](const GangNeed& whole) {
     return empty_.never_fits(subject.gang, whole, supplies_, with_filters);
   });
+}
+
+// It does not fit, and would if no node were held.
+PlainReason FitReasons::reason_of_holds(const ReasonSubject& subject) {
+  for (const NodeClassIndex node_class : problem_.node_classes.indices()) {
+    const GangIndex holder = problem_.node_classes[node_class].held_for;
+    const auto is_closed = [&](const NeedItem& item) {
+      return is_closed_by_hold(problem_, problem_.pod_classes[item.pod_class], node_class);
+    };
+    if (holder.is_none() || std::ranges::none_of(subject.need.items, is_closed)) continue;
+    if (budget_.is_spent() || placeable(subject) != Fits::kNo) return {};
+    const PackingRules without_holds{.filters = true, .holds = false, .topology = false};
+    if (trial_.fits(subject.need, root_of(subject), without_holds) != Fits::kYes) return {};
+    return reason_of_hold(problem_, subject.gang, holder);
+  }
+  return {};
 }
 
 // Of the pods, each class by itself and all together.

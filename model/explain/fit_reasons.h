@@ -11,6 +11,7 @@
 #include "model/explain/reason.h"
 #include "model/explain/reason_subject.h"
 #include "model/explain/reasons_packing.h"
+#include "model/explain/reasons_plain.h"
 #include "model/explain/reasons_room.h"
 #include "model/explain/supply_sums.h"
 #include "model/problem/problem.h"
@@ -69,6 +70,7 @@ class FitReasons {
 
  private:
   bool never_fits(const ReasonSubject& subject, bool with_filters);
+  PlainReason reason_of_holds(const ReasonSubject& subject);
   std::string insufficient(const ReasonSubject& subject);
   std::string short_of_min_resources(const ReasonSubject& subject) const;
   ReasonCode packing_reason(const ReasonSubject& subject, std::string* sentence);

@@ -6,11 +6,15 @@
 #include <utility>
 #include <vector>
 
+#include "model/problem/holds.h"
+
 namespace muster::explain {
 namespace {
 
 bool may_use(const Problem& problem, const PodClass& pod_class, NodeIndex node, const PackingRules& rules) {
-  return !rules.filters || pod_class.allowed[problem.nodes[node].node_class.value()];
+  const NodeClassIndex node_class = problem.nodes[node].node_class;
+  if (!rules.filters) return true;
+  return rules.holds ? pod_class.allowed[node_class.value()] : passes_unless_held(problem, pod_class, node_class);
 }
 
 }  // namespace

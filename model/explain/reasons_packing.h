@@ -15,6 +15,7 @@ namespace muster::explain {
 
 struct PackingRules {
   bool filters = true;   // those of PodClass::allowed
+  bool holds = true;     // of the filters, that nodes are held
   bool topology = true;  // required levels
   bool anti_affinity = true;
 };

@@ -23,13 +23,15 @@ PlainReason reason_of_gates(const Problem& problem, const Gang& gang, GateKind g
           std::to_string(gated) + (gated == 1 ? " pod of the gang is gated" : " pods of the gang are gated")};
 }
 
-PlainReason reason_of_reservation(const Problem& problem, const Gang& gang) {
-  const Gang& head = problem.gangs[gang.times.kept_back_for];
+// `what` is kept for the gang `head`.
+PlainReason reason_of_reservation(const Problem& problem, const Gang& gang, const std::string& what, GangIndex head) {
   const auto in_seconds = [](Nanoseconds span) { return std::to_string(span / kNanosecondsPerSecond) + " s"; };
-  return {ReasonCode::kReserved,
-          "the quota is kept for " + std::string(head.name) + ", which is expected to start in " +
-              in_seconds(saturating_subtract(head.times.expected_start, problem.snapshot->time)) +
-              "; this gang is expected to run for longer, " + in_seconds(gang.times.expected_duration)};
+  const Gang& holder = problem.gangs[head];
+  const Nanoseconds wait = saturating_subtract(holder.times.expected_start, problem.snapshot->time);
+  if (wait <= 0) return {ReasonCode::kReserved, what + " kept for " + std::string(holder.name) + ", whose turn it is"};
+  return {ReasonCode::kReserved, what + " kept for " + std::string(holder.name) + ", which is expected to start in " +
+                                     in_seconds(wait) + "; this gang is expected to run for longer, " +
+                                     in_seconds(gang.times.expected_duration)};
 }
 
 // The groups that contain some pod of the need, up to the root.
@@ -86,7 +88,12 @@ PlainReason reason_of_gang(const Problem& problem, const AfterPlan& end, GangInd
   if (!has_enough_pods(problem, gang)) return {ReasonCode::kNotEnoughPods, "the gang has fewer pods than its minimum"};
   if (gang.queue.is_none()) return {ReasonCode::kUnknownQueue, "its queue does not exist"};
   if (!gang.queue_is_leaf) return {ReasonCode::kUnknownQueue, "its queue is not a leaf"};
-  return gang.times.kept_back_for.is_none() ? PlainReason{} : reason_of_reservation(problem, gang);
+  const GangIndex head = gang.times.kept_back_for;
+  return head.is_none() ? PlainReason{} : reason_of_reservation(problem, gang, "the quota is", head);
+}
+
+PlainReason reason_of_hold(const Problem& problem, GangIndex gang, GangIndex holder) {
+  return reason_of_reservation(problem, problem.gangs[gang], "nodes that it needs are", holder);
 }
 
 PlainReason reason_of_queue(const Problem& problem, const AfterPlan& end, GangIndex index, const QueueAmounts& demand) {

@@ -16,8 +16,12 @@ struct PlainReason {
   std::string sentence;                 // for people
 };
 
-// `SchedulingTimeout`, `Held`, `Gated`, `NotEnoughPods`, `UnknownQueue`. Cost: O(pods + groups) of the gang.
+// `SchedulingTimeout`, `Held`, `Gated`, `NotEnoughPods`, `UnknownQueue`, `Reserved` of a quota. Cost: O(pods + groups)
+// of the gang.
 PlainReason reason_of_gang(const Problem& problem, const AfterPlan& end, GangIndex gang);
+
+// `Reserved`, of a gang that needs nodes which are held for another one.
+PlainReason reason_of_hold(const Problem& problem, GangIndex gang, GangIndex holder);
 
 // `LimitExceeded`, `NonPreemptibleOverQuota`, as if the need were placed after the plan. Cost: O(depth of the queue).
 PlainReason reason_of_queue(const Problem& problem, const AfterPlan& end, GangIndex gang, const QueueAmounts& demand);

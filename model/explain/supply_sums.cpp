@@ -6,6 +6,7 @@
 
 #include "model/base/saturating.h"
 #include "model/problem/exceeded.h"
+#include "model/problem/holds.h"
 
 namespace muster::explain {
 namespace {
@@ -102,20 +103,20 @@ SupplySums::SupplySums(const Problem& problem, const RemainingRoom& room) : prob
   }
 }
 
-SupplySum SupplySums::sum_of(const std::vector<SupplySum>& parts, const std::vector<PodClassIndex>& classes,
-                             bool with_filters) const {
+template <class Counts>
+SupplySum SupplySums::sum_of(const std::vector<SupplySum>& parts, const Counts& counts) const {
   SupplySum sum = nothing();
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const bool qualifies = !with_filters || std::ranges::any_of(classes, [&](PodClassIndex index) {
-      return problem_.pod_classes[index].allowed[i];
-    });
-    if (qualifies) add(parts[i], 1, sum);
+  for (const NodeClassIndex node_class : problem_.node_classes.indices()) {
+    if (counts(node_class)) add(parts[node_class.value()], 1, sum);
   }
   return sum;
 }
 
 SupplySum SupplySums::free(const std::vector<PodClassIndex>& classes) const {
-  return sum_of(free_by_class_, classes, true);
+  return sum_of(free_by_class_, [&](NodeClassIndex node_class) {
+    return std::ranges::any_of(
+        classes, [&](PodClassIndex pod_class) { return problem_.pod_classes[pod_class].allowed[node_class.value()]; });
+  });
 }
 
 const SupplySum& SupplySums::free_for(PodClassIndex pod_class) {
@@ -125,7 +126,12 @@ const SupplySum& SupplySums::free_for(PodClassIndex pod_class) {
 }
 
 SupplySum SupplySums::capacity(const std::vector<PodClassIndex>& classes, bool with_filters) const {
-  return sum_of(capacity_by_class_, classes, with_filters);
+  return sum_of(capacity_by_class_, [&](NodeClassIndex node_class) {
+    if (problem_.node_classes[node_class].nodes.empty()) return false;
+    return !with_filters || std::ranges::any_of(classes, [&](PodClassIndex pod_class) {
+      return passes_unless_held(problem_, problem_.pod_classes[pod_class], node_class);
+    });
+  });
 }
 
 }  // namespace muster::explain

@@ -40,13 +40,14 @@ class SupplySums {
   // What is free on the nodes that some class of the list may use; of one class, it is kept.
   SupplySum free(const std::vector<PodClassIndex>& classes) const;
   const SupplySum& free_for(PodClassIndex pod_class);
-  // The capacity of those nodes, or of all nodes.
+  // The capacity of those nodes, held ones included, or of all nodes.
   SupplySum capacity(const std::vector<PodClassIndex>& classes, bool with_filters) const;
 
  private:
   SupplySum nothing() const { return {std::vector<Amount>(problem_.resource_count, 0), 0, 0}; }
-  SupplySum sum_of(const std::vector<SupplySum>& parts, const std::vector<PodClassIndex>& classes,
-                   bool with_filters) const;
+  // Of the node classes for which `counts` is true.
+  template <class Counts>
+  SupplySum sum_of(const std::vector<SupplySum>& parts, const Counts& counts) const;
 
   const Problem& problem_;
   std::vector<SupplySum> free_by_class_, capacity_by_class_;  // by NodeClassIndex

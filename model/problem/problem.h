@@ -40,6 +40,7 @@ struct NodeClass {
   // Rule Exceeded, see model/problem/exceeded.h: `capacity` and `device_count` are what the pods on the nodes take.
   bool devices_closed = false;  // more devices are in use than the nodes report
   NodeClassIndex reported;      // the class with what the nodes report; none if nothing is exceeded
+  GangIndex held_for;           // the gang for which the nodes are held (model/problem/holds.h); none: they are not
   DeviceUnits device_capacity() const { return (device_memory_mib == 0 ? 1 : device_memory_mib) * 1'000'000; }
 };
 
@@ -305,11 +306,6 @@ struct Problem {
   const NodeClass& class_of(NodeIndex node) const { return node_classes[nodes[node].node_class]; }
   const PodClass& class_of(PodIndex pod) const { return pod_classes[pods[pod].pod_class]; }
   DeviceUnits device_capacity(NodeIndex node) const { return class_of(node).device_capacity(); }
-  // PodClass::allowed for the class with what the nodes report.
-  bool passes_filters(const PodClass& pod_class, NodeClassIndex node_class) const {
-    const NodeClassIndex reported = node_classes[node_class].reported;
-    return pod_class.allowed[(reported.is_none() ? node_class : reported).value()];
-  }
 };
 
 // The queues without a parent, in the snapshot's order. Cost: O(queues).

@@ -1,7 +1,9 @@
 #include "model/referee/empty_nodes.h"
 
 #include <algorithm>
-#include <tuple>
+#include <utility>
+
+#include "model/referee/case.h"
 
 namespace muster::referee {
 namespace {
@@ -20,7 +22,10 @@ Indexed<GangIndex, Nanoseconds> ends_of(const Problem& problem, const Forecast& 
 
 EmptyNodes::EmptyNodes(const Snapshot& snapshot, const Problem& problem, const Forecast& forecast,
                        const std::vector<GangIndex>& gangs)
-    : problem_(problem), empty_at_(problem.nodes.size(), snapshot.time), is_taken_(problem.nodes.size(), 0) {
+    : snapshot_(snapshot),
+      problem_(problem),
+      empty_at_(problem.nodes.size(), snapshot.time),
+      is_taken_(problem.nodes.size(), 0) {
   for (const GangIndex gang : gangs) needs_.push_back(need_of(gang));
   if (needs_.empty()) return;
   const Indexed<GangIndex, Nanoseconds> ends = ends_of(problem, forecast);
@@ -30,7 +35,6 @@ EmptyNodes::EmptyNodes(const Snapshot& snapshot, const Problem& problem, const F
     if (problem.pod_classes[pod.pod_class].counts_as_gpu)
       empty_at_[pod.node] = std::max(empty_at_[pod.node], ends[pod.gang]);
   }
-  note_kinds();
 }
 
 EmptyNodes::Need EmptyNodes::need_of(GangIndex gang) const {
@@ -50,27 +54,24 @@ EmptyNodes::Need EmptyNodes::need_of(GangIndex gang) const {
   return need;
 }
 
-// By what the nodes of the class report: what exceeds it is gone once they are empty.
-bool EmptyNodes::suits(const Need& need, PodClassIndex pod_class, NodeClassIndex node_class) const {
-  const NodeClassIndex reported = problem_.node_classes[node_class].reported;
-  const std::int64_t devices = problem_.node_classes[reported.is_none() ? node_class : reported].device_count;
-  return devices >= need.devices && devices < 2 * std::int64_t{need.devices} &&
-         problem_.passes_filters(problem_.pod_classes[pod_class], node_class);
+// What exceeds what they report is gone once they are empty. Whether they are held makes no difference.
+std::int64_t EmptyNodes::devices_for(PodClassIndex pod_class, NodeClassIndex node_class) const {
+  const std::vector<NodeIndex>& nodes = problem_.node_classes[node_class].nodes;
+  if (nodes.empty()) return 0;
+  const SnapshotNode& node = snapshot_.nodes[nodes.front().value()];
+  const bool lets_in = filter_objection(snapshot_.pod_specs[problem_.pod_classes[pod_class].spec], node).empty();
+  return lets_in ? node.gpu_count : 0;
 }
 
-void EmptyNodes::note_kinds() {
-  std::vector<const Need*> different;
-  const auto key = [](const Need* need) { return std::tie(need->devices, need->largest); };
-  for (const Need& need : needs_) different.push_back(&need);
-  std::ranges::sort(different, {}, key);
-  different.erase(std::ranges::unique(different, {}, key).begin(), different.end());
-  std::map<Kind, std::size_t> numbers;
-  for (const NodeClassIndex node_class : problem_.node_classes.indices()) {
-    Kind kind;
-    for (const Need* need : different) kind.push_back(suits(*need, need->largest.front(), node_class));
-    kinds_.push_back(numbers.try_emplace(std::move(kind), numbers.size()).first->second);
-  }
-  differ_ = numbers.size() > 1;
+bool EmptyNodes::suits(const Need& need, PodClassIndex pod_class, NodeClassIndex node_class) const {
+  const std::int64_t devices = devices_for(pod_class, node_class);
+  return devices >= need.devices && devices < 2 * std::int64_t{need.devices};
+}
+
+bool EmptyNodes::has_larger_node(const Need& need) const {
+  return std::ranges::any_of(problem_.node_classes.indices(), [&](NodeClassIndex node_class) {
+    return devices_for(need.largest.front(), node_class) >= 2 * std::int64_t{need.devices};
+  });
 }
 
 // Several pods are the largest, and not all of them may use the same nodes.
@@ -82,39 +83,21 @@ bool EmptyNodes::is_ambiguous(const Need& need) const {
   });
 }
 
-std::optional<Nanoseconds> EmptyNodes::take() {
+std::optional<EmptyNodes::Taken> EmptyNodes::take() {
   const Need& need = needs_[next_++];
-  if (need.devices == 0 || need.largest.empty()) return std::nullopt;
+  if (need.devices == 0 || need.largest.empty()) return Taken{};
   is_open_ = need.largest.size() > 1 && is_ambiguous(need);
   if (is_open_) return std::nullopt;
   Line& line = line_of(need);
   while (line.next < line.nodes.size() && is_taken_[line.nodes[line.next]] != 0) ++line.next;
-  std::size_t after = line.next;
   std::vector<NodeIndex> found;
-  for (; after < line.nodes.size() && found.size() < need.nodes; ++after) {
-    if (is_taken_[line.nodes[after]] == 0) found.push_back(line.nodes[after]);
+  for (std::size_t at = line.next; at < line.nodes.size() && found.size() < need.nodes; ++at) {
+    if (is_taken_[line.nodes[at]] == 0) found.push_back(line.nodes[at]);
   }
-  if (found.size() < need.nodes) return std::nullopt;
-  is_open_ = differ_ && depends_on_ties(found, std::span(line.nodes).subspan(after));
+  if (found.size() < need.nodes) return has_larger_node(need) ? std::optional(Taken{}) : std::nullopt;
   for (const NodeIndex node : found) is_taken_[node] = 1;
-  return empty_at_[found.back()];
-}
-
-// Any of the nodes that are empty at the same time may be the last ones. If one of them is left, it matters which.
-bool EmptyNodes::depends_on_ties(std::span<const NodeIndex> found, std::span<const NodeIndex> later) const {
-  const NodeIndex last = found.back();
-  const auto kind = [this](NodeIndex node) { return kinds_[problem_.nodes[node].node_class]; };
-  const auto ties = [&](NodeIndex node) { return empty_at_[node] == empty_at_[last]; };
-  bool is_left = false, is_another = false;
-  for (const NodeIndex node : later) {
-    if (!ties(node)) break;
-    if (is_taken_[node] != 0) continue;
-    is_left = true;
-    is_another = is_another || kind(node) != kind(last);
-  }
-  for (auto node = found.rbegin(); is_left && node != found.rend() && ties(*node); ++node)
-    is_another = is_another || kind(*node) != kind(last);
-  return is_left && is_another;
+  const Nanoseconds empty_at = empty_at_[found.back()];
+  return Taken{empty_at, std::move(found)};
 }
 
 EmptyNodes::Line& EmptyNodes::line_of(const Need& need) {

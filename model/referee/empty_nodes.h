@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -20,9 +19,13 @@ class EmptyNodes {
   EmptyNodes(const Snapshot& snapshot, const Problem& problem, const Forecast& forecast,
              const std::vector<GangIndex>& gangs);
 
-  // When the nodes that the next gang takes are all empty; none: it takes no node. Not if `is_open`.
-  std::optional<Nanoseconds> take();
-  // What the gangs after the last one take depends on a choice that is open.
+  struct Taken {
+    Nanoseconds empty_at = 0;      // when all of them are empty
+    std::vector<NodeIndex> nodes;  // empty: it takes none, and needs none of these
+  };
+  // What the next gang takes; none: there are too few nodes for it, or `is_open`. Not if `is_open`.
+  std::optional<Taken> take();
+  // What the gangs from the last one on take depends on a choice that is open.
   bool is_open() const { return is_open_; }
 
  private:
@@ -37,24 +40,21 @@ class EmptyNodes {
     std::vector<NodeIndex> nodes;
     std::size_t next = 0;
   };
-  // The classes of nodes that large gangs tell apart: which of the needs each meets.
-  using Kind = std::vector<bool>;
-
   Need need_of(GangIndex gang) const;
+  // Devices that nodes of the class report if they let the pod in, else 0.
+  std::int64_t devices_for(PodClassIndex pod_class, NodeClassIndex node_class) const;
   bool suits(const Need& need, PodClassIndex pod_class, NodeClassIndex node_class) const;
-  void note_kinds();
   bool is_ambiguous(const Need& need) const;
+  bool has_larger_node(const Need& need) const;
   Line& line_of(const Need& need);
-  bool depends_on_ties(std::span<const NodeIndex> found, std::span<const NodeIndex> later) const;
 
+  const Snapshot& snapshot_;
   const Problem& problem_;
   std::vector<Need> needs_;  // by gang
   std::size_t next_ = 0;
   bool is_open_ = false;
-  bool differ_ = false;  // there are several kinds of nodes
   Indexed<NodeIndex, Nanoseconds> empty_at_;
   Indexed<NodeIndex, std::uint8_t> is_taken_;
-  Indexed<NodeClassIndex, std::size_t> kinds_;
   std::map<std::pair<std::int32_t, PodClassIndex>, Line> lines_;  // by devices and class of the largest pod
 };
 

@@ -1,11 +1,14 @@
-// Rule Reserved: nothing of a gang is placed that is kept back for another one.
+// Rule Reserved: nothing of a gang is placed that is kept back for another one, or on nodes that are held for one.
 #include "model/referee/reserved.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <span>
 #include <tuple>
+#include <utility>
 
 #include "model/base/saturating.h"
 #include "model/base/tuning.h"
@@ -42,6 +45,7 @@ struct WaitingGang {
   MicroGpu gpus = 0;
   Nanoseconds end = 0;  // if it starts now
   bool has_waited = false;
+  bool is_without_nodes = false;  // it is large, and there are too few nodes for it
   Turn turn = Turn::kNo;
   GangIndex kept_back_for{};
 
@@ -85,7 +89,13 @@ class Reservations {
   void keep_for_quota(QuotaQueue& queue) const;
   void give_turns(const QuotaQueue& queue) const;
   void take_nodes();
-  void keep_for_nodes(QueueIndex queue);
+  void keep_for_blocked(QueueIndex queue);
+  void keep_for_turns(QueueIndex queue);
+  bool waits_for_devices_alone(GangIndex gang);
+  bool bounds_hold_all_turns(QueueIndex leaf) const;
+  void note_usage();
+  bool suits_some_node(PodIndex pod);
+  static bool is_open(const WaitingGang* gang) { return gang->turn == Turn::kOpen; }
   bool is_undecided(const WaitingGang& gang) const;
   KeptBack result() const;
 
@@ -94,8 +104,11 @@ class Reservations {
   Forecast forecast_;
   Indexed<QueueIndex, QuotaQueue> queues_;
   std::vector<WaitingGang> waiting_;      // in turn
+  std::vector<KeptBack::Hold> holds_;     // of the first blocked gangs
   Indexed<QueueIndex, Blocked> blocked_;  // gang none: none is
   bool nodes_are_open_ = false;           // it depends on a choice which gangs are blocked
+  std::map<PodSpecIndex, bool> suits_;    // whether there is a node for such pods
+  QueueUsage once_started_;               // what runs, and all whose turn it is
 };
 
 KeptBack Reservations::decide() {
@@ -107,7 +120,14 @@ KeptBack Reservations::decide() {
     give_turns(queue);
   }
   take_nodes();
-  for (const QueueIndex queue : queues_.indices()) keep_for_nodes(queue);
+  note_usage();
+  for (const QueueIndex queue : queues_.indices()) {
+    if (!blocked_[queue].gang.is_none()) {
+      keep_for_blocked(queue);
+    } else if (!nodes_are_open_) {
+      keep_for_turns(queue);
+    }
+  }
   return result();
 }
 
@@ -213,8 +233,8 @@ void Reservations::give_turns(const QuotaQueue& queue) const {
 
 void Reservations::take_nodes() {
   blocked_.assign(problem_.queues.size(), Blocked{});
-  std::vector<const WaitingGang*> large;
-  for (const WaitingGang& gang : waiting_) {
+  std::vector<WaitingGang*> large;
+  for (WaitingGang& gang : waiting_) {
     if (!gang.is_large() || gang.turn == Turn::kNo) continue;
     nodes_are_open_ = gang.turn == Turn::kOpen;
     if (nodes_are_open_) break;  // those after it may or may not find nodes taken
@@ -223,30 +243,132 @@ void Reservations::take_nodes() {
   std::vector<GangIndex> gangs;
   for (const WaitingGang* gang : large) gangs.push_back(gang->gang);
   EmptyNodes nodes(snapshot_, problem_, forecast_, gangs);
+  const auto most_holds = static_cast<std::size_t>(snapshot_.policy.over_time.holds);
   for (std::size_t i = 0; i < large.size() && !nodes.is_open(); ++i) {
-    const std::optional<Nanoseconds> empty_at = nodes.take();
-    if (!empty_at || *empty_at <= snapshot_.time) continue;
+    std::optional<EmptyNodes::Taken> taken = nodes.take();
+    large[i]->is_without_nodes = !taken && !nodes.is_open();
+    if (!taken || taken->nodes.empty() || taken->empty_at <= snapshot_.time) continue;
     Blocked& first = blocked_[large[i]->queue];
-    if (first.gang.is_none() || *empty_at < first.until) first = {large[i]->gang, *empty_at};
+    if (first.gang.is_none() || taken->empty_at < first.until) first = {large[i]->gang, taken->empty_at};
+    if (holds_.size() < most_holds) holds_.push_back({large[i]->gang, taken->empty_at, std::move(taken->nodes)});
   }
   nodes_are_open_ |= nodes.is_open();
 }
 
 // A gang that is blocked, too, and is not known could only have its nodes earlier, and then keeps back more.
-void Reservations::keep_for_nodes(QueueIndex index) {
+void Reservations::keep_for_blocked(QueueIndex index) {
   const Blocked& first = blocked_[index];
-  if (first.gang.is_none()) return;
   for (WaitingGang* gang : queues_[index].waiting) {
     if (queues_[index].may_have_turn(*gang) && gang->turn == Turn::kNo && gang->end > first.until)
       gang->kept_back_for = first.gang;
   }
 }
 
+// Nothing is certain in a queue in which a choice is open.
+void Reservations::keep_for_turns(QueueIndex index) {
+  QuotaQueue& queue = queues_[index];
+  if (std::ranges::any_of(queue.waiting, is_open)) return;
+  MicroGpu left = queue.free;  // x
+  GangIndex keeper;
+  for (std::size_t at = 0, end = 0; at < queue.waiting.size(); at = end) {
+    while (end < queue.waiting.size() && queue.waiting[end]->priority == queue.waiting[at]->priority) ++end;
+    const std::span<WaitingGang*> equals = std::span(queue.waiting).subspan(at, end - at);
+    for (const WaitingGang* gang : equals) {
+      if (gang->turn != Turn::kYes || gang->is_without_nodes || !waits_for_devices_alone(gang->gang)) continue;
+      left -= gang->gpus;
+      if (keeper.is_none()) keeper = gang->gang;
+    }
+    for (WaitingGang* gang : equals) {
+      if (keeper.is_none() || gang->turn == Turn::kYes || !queue.may_have_turn(*gang)) continue;
+      if (gang->gpus <= left) {
+        left -= gang->gpus;
+      } else {
+        gang->kept_back_for = keeper;
+      }
+    }
+  }
+}
+
+bool Reservations::waits_for_devices_alone(GangIndex index) {
+  const Gang& gang = problem_.gangs[index];
+  if (!bounds_hold_all_turns(gang.queue)) return false;
+  for (const GroupIndex group : gang.groups) {
+    if (!problem_.groups[group].required_level.is_none()) return false;
+  }
+  return std::ranges::all_of(gang.pods, [this](PodIndex pod) {
+    if (problem_.pods[pod].status != PodStatus::kPending) return true;
+    const bool has_ports = !snapshot_.pod_specs[snapshot_.pods[pod.value()].spec].host_ports.empty();
+    return !has_ports && !problem_.class_of(pod).has_inter_pod_rules() && suits_some_node(pod);
+  });
+}
+
+bool Reservations::bounds_hold_all_turns(QueueIndex leaf) const {
+  const auto exceed = [](const QueueAmounts& sums, const QueueAmounts& bounds) {
+    for (std::size_t i = 0; i < kQueueResources; ++i) {
+      if (bounds[i] != kUnlimited && sums[i] > bounds[i]) return true;
+    }
+    return false;
+  };
+  for (QueueIndex at = leaf; !at.is_none(); at = problem_.queues[at].parent) {
+    const Queue& queue = problem_.queues[at];
+    if (exceed(once_started_.all[at], queue.limit) || exceed(once_started_.non_preemptible[at], queue.quota))
+      return false;
+  }
+  return true;
+}
+
+// What runs, and the minimums of all gangs that have their turn, or may have it.
+void Reservations::note_usage() {
+  once_started_.all.assign(problem_.queues.size(), {});
+  once_started_.non_preemptible.assign(problem_.queues.size(), {});
+  const auto add = [this](GangIndex gang, const QueueAmounts& amounts) {
+    for (QueueIndex at = problem_.gangs[gang].queue; !at.is_none(); at = problem_.queues[at].parent) {
+      for (std::size_t i = 0; i < kQueueResources; ++i) {
+        once_started_.all[at][i] = saturating_add(once_started_.all[at][i], amounts[i]);
+        if (problem_.gangs[gang].preemptible) continue;
+        once_started_.non_preemptible[at][i] = saturating_add(once_started_.non_preemptible[at][i], amounts[i]);
+      }
+    }
+  };
+  for (const Pod& pod : problem_.pods) {
+    if (pod.status == PodStatus::kRunning)
+      add(pod.gang, queue_usage(problem_.pod_classes[pod.pod_class], problem_.class_of(pod.node)));
+  }
+  for (const WaitingGang& gang : waiting_) {
+    if (gang.turn == Turn::kNo) continue;
+    const auto least = [&](ResourceIndex resource) {
+      return least_for_minimum(problem_, problem_.gangs[gang.gang],
+                               [&](PodIndex pod) { return problem_.class_of(pod).request[resource.value()]; });
+    };
+    add(gang.gang, {gang.gpus, least(kCpu), least(kMemory)});
+  }
+}
+
+// By what nodes report, as if they were empty.
+bool Reservations::suits_some_node(PodIndex pod) {
+  const PodSpecIndex index = snapshot_.pods[pod.value()].spec;
+  const auto [known, is_new] = suits_.try_emplace(index, false);
+  if (!is_new) return known->second;
+  const PodSpec& spec = snapshot_.pod_specs[index];
+  return known->second = std::ranges::any_of(snapshot_.nodes, [&](const SnapshotNode& node) {
+           const auto has = [&node](const ResourceAmount& asked) {
+             return asked.amount == 0 || std::ranges::any_of(node.resources, [&asked](const ResourceAmount& there) {
+                      return there.resource == asked.resource && there.amount >= asked.amount;
+                    });
+           };
+           return node.gpu_count >= spec.gpu.devices && std::ranges::all_of(spec.resources, has) &&
+                  filter_objection(spec, node).empty();
+         });
+}
+
 // Of one that is not kept back for certain.
 bool Reservations::is_undecided(const WaitingGang& gang) const {
   if (!queues_[gang.queue].fits(gang) || gang.turn == Turn::kYes) return false;
   const Blocked& first = blocked_[gang.queue];
-  return nodes_are_open_ || (gang.turn == Turn::kOpen && !first.gang.is_none() && gang.end > first.until);
+  if (nodes_are_open_) return true;
+  if (first.gang.is_none())  // usage counts across queues
+    return std::ranges::any_of(waiting_, [](const WaitingGang& other) { return is_open(&other); });
+  return gang.turn == Turn::kOpen && gang.end > first.until;
 }
 
 KeptBack Reservations::result() const {
@@ -260,6 +382,8 @@ KeptBack Reservations::result() const {
   }
   std::ranges::sort(kept.certain, {}, &KeptBack::Entry::gang);
   std::ranges::sort(kept.undecided);
+  kept.holds = holds_;
+  kept.more_holds = nodes_are_open_;
   return kept;
 }
 
@@ -270,16 +394,42 @@ KeptBack kept_back(const Snapshot& snapshot, const Problem& problem) {
   return Reservations(snapshot, problem).decide();
 }
 
-void check_reserved(Case& c) {
-  const auto may_be_kept_back = [&c](GangIndex gang) {
-    return !quota_queue_of(c.problem, c.problem.gangs[gang]).is_none() && gets_new_pod(c, gang);
-  };
-  if (!reserves(c.snapshot) || std::ranges::none_of(c.placed_gangs, may_be_kept_back)) return;
-  for (const KeptBack::Entry& entry : kept_back(c.snapshot, c.problem).certain) {
+namespace {
+
+void check_gangs_kept_back(Case& c, const KeptBack& kept) {
+  for (const KeptBack::Entry& entry : kept.certain) {
     if (!std::ranges::binary_search(c.placed_gangs, entry.gang)) continue;
     c.object(Rule::kReserved, c.problem.gangs[entry.gang].name,
              "it is placed, but is kept back for gang " + c.quoted(entry.for_gang));
   }
+}
+
+void check_held_nodes(Case& c, const KeptBack& kept) {
+  std::map<NodeIndex, const KeptBack::Hold*> hold_of;
+  for (const KeptBack::Hold& hold : kept.holds) {
+    for (const NodeIndex node : hold.nodes) hold_of[node] = &hold;
+  }
+  if (hold_of.empty()) return;
+  const Forecast forecast(c.snapshot, c.problem);
+  for (const Placement& placement : c.plan.placements) {
+    const auto at = hold_of.find(placement.node);
+    if (at == hold_of.end() || !c.problem.class_of(placement.pod).counts_as_gpu) continue;
+    const KeptBack::Hold& hold = *at->second;
+    const GangIndex gang = c.problem.pods[placement.pod].gang;
+    if (gang == hold.for_gang || saturating_add(c.snapshot.time, forecast.duration(gang)) <= hold.until) continue;
+    c.object(Rule::kReserved, c.pod(placement.pod).name,
+             "it is placed on node \"" + std::string(c.node(placement.node).name) + "\", which is held for gang " +
+                 c.quoted(hold.for_gang));
+  }
+}
+
+}  // namespace
+
+void check_reserved(Case& c) {
+  if (!reserves(c.snapshot) || c.plan.placements.empty()) return;
+  const KeptBack kept = kept_back(c.snapshot, c.problem);
+  check_gangs_kept_back(c, kept);
+  check_held_nodes(c, kept);
 }
 
 }  // namespace muster::referee

@@ -323,6 +323,7 @@ enum class SeniorityRule : std::uint8_t { kExpectedDuration, kWaited };
 struct OverTime {
   SeniorityRule order = SeniorityRule::kExpectedDuration;
   Nanoseconds reserve_after = 24 * 3600 * kNanosecondsPerSecond;  // that the head of a queue has waited; kNever
+  std::int32_t holds = 1;                                         // gangs at most for which nodes are held
   std::optional<double> eviction_price;  // of lost work, in work waited; none: evictions cost no more than levels say
   std::optional<std::vector<DurationHistory>> expected_durations;  // by disjoint sizes of each queue
 };

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "model/referee/fill.h"
 #include "model/referee/forecast.h"
+#include "model/snapshot/filters.h"
 #include "test/model/breaches.h"
 #include "test/support/cluster.h"
 
@@ -91,7 +93,7 @@ const Scenario kForNodes{"for nodes", R"json({"format":"muster/v1","time":100000
   {"name":"small-0","gang":"small","gpu":{"count":4}},
   {"name":"long-0","gang":"long","gpu":{"count":4}},
   {"name":"short-0","gang":"short","gpu":{"count":4}}]})json",
-                         "place small-0 a gpus 4 5 6 7\nplace short-0 b gpus 4 5 6 7\n"};
+                         "place small-0 b gpus 4 5 6 7\nplace short-0 a gpus 4 5 6 7\n"};
 
 TEST(RefereeOfReservations, PassesWhatHasItsTurnOrEndsBeforeTheNodesAreEmpty) { expect_valid(kForNodes); }
 
@@ -103,22 +105,63 @@ TEST(RefereeOfReservations, FindsWhatTakesNodesFromALargeGang) {
 
 TEST(RefereeOfReservations, PassesWhereNothingIsKeptForNodes) {
   Scenario placed = kForNodes;
-  placed.plan = "place long-0 a gpus 4 5 6 7\n";
-  expect_found(placed, {"as it is", referee::Rule::kReserved, "place long-0 a", "place long-0 b"});
+  placed.plan = "place long-0 b gpus 4 5 6 7\n";
+  expect_found(placed, {"as it is", referee::Rule::kReserved, "place long-0 b", "place long-0 a"});
   const auto expect_valid_with = [&](const std::string& from, const std::string& to) {
     Scenario changed = placed;
     changed.name = to;
     replace_once(changed.snapshot, from, to);
     expect_valid(changed);
   };
-  // A node is empty now, is of no use to the large gang, or may not be used.
-  expect_valid_with(R"({"name":"b","gpus":{"count":8}})",
-                    R"({"name":"b","gpus":{"count":8}},{"name":"c","gpus":{"count":15}})");
+  // The large gang has no node at all.
   expect_valid_with(R"("gang":"large","gpu":{"count":8}})", R"("gang":"large","gpu":{"count":8},"gpuModels":["x"]})");
   expect_valid_with(R"("24h")", R"("never")");
   expect_valid_with(R"("order":"expectedDuration")", R"("order":"waited")");
   // `small` and `long` may change places.
   expect_valid_with(R"("expectedDuration":"4h")", R"("expectedDuration":"10800.5s")");
+}
+
+// `large` has its node now, and `small` its devices.
+TEST(RefereeOfReservations, FindsWhatTakesTheQuotaOfThoseThatHaveTheirTurn) {
+  Scenario placed = kForNodes;
+  replace_once(placed.snapshot, R"({"name":"b","gpus":{"count":8}})",
+               R"({"name":"b","gpus":{"count":8}},{"name":"c","gpus":{"count":15}})");
+  placed.plan = "place large-0 c gpus 0 1 2 3 4 5 6 7\nplace small-0 b gpus 4 5 6 7\n";
+  expect_valid(placed);
+  expect_found(placed, {"no turn", referee::Rule::kReserved, "place small-0", "place long-0"});
+  placed.plan = "place long-0 b gpus 4 5 6 7\n";
+  const std::string small = R"({"name":"small-0","gang":"small","gpu":{"count":4}})";
+  for (const char* more : {R"("gpuModels":["x"])", R"("resources":{"cpu":1})", R"("hostPorts":[{"port":80}])"}) {
+    Scenario changed = placed;
+    changed.name = more;
+    replace_once(changed.snapshot, small, small.substr(0, small.size() - 1) + "," + more + "}");
+    expect_valid(changed);  // `small` waits for more than devices
+  }
+}
+
+// The node of `large` is empty in an hour. It is held, for the pods of all queues.
+TEST(RefereeOfReservations, FindsWhatIsPlacedOnAHeldNode) {
+  Scenario placed = kForNodes;
+  replace_once(placed.snapshot, R"({"name":"long","queue":"q","preemptible":false,"expectedDuration":"4h"})",
+               R"({"name":"long","queue":"other","preemptible":true,"expectedDuration":"1h"})");
+  placed.plan = "place long-0 a gpus 4 5 6 7\n";
+  expect_valid(placed);
+  const std::string hour = R"("preemptible":true,"expectedDuration":"1h")";
+  expect_found(placed, {"a second too long", referee::Rule::kReserved, hour,
+                        R"("preemptible":true,"expectedDuration":"3601s")"});
+  replace_once(placed.snapshot, hour, R"("preemptible":true,"expectedDuration":"3601s")");
+  const auto expect_valid_with = [&](const std::string& from, const std::string& to) {
+    Scenario changed = placed;
+    changed.name = to;
+    replace_once(changed.snapshot, from, to);
+    expect_valid(changed);
+  };
+  expect_valid_with(R"("reserveAfter":"24h")", R"("reserveAfter":"24h","holds":0)");
+  expect_valid_with(R"("reserveAfter":"24h")", R"("reserveAfter":"never")");
+  expect_valid_with(R"("preemptible":false,"expectedDuration":"10h")",
+                    R"("preemptible":true,"expectedDuration":"10h")");
+  placed.plan = "place long-0 b gpus 4 5 6 7\n";
+  expect_valid(placed);
 }
 
 TEST(RefereeOfReservations, TakesTheNodesThatAreEmptyFirst) {
@@ -254,7 +297,8 @@ void RandomCluster::make_policy() {
   cluster_.policy(histories + (once_in(20) ? R"("nonPreemptibleWithinQuota":false,)" : "") +
                   (once_in(8) ? R"("agingInterval":"20h",)" : "") + R"("overTime":{"order":")" +
                   (once_in(20) ? "waited" : "expectedDuration") + R"(","reserveAfter":)" +
-                  after[static_cast<std::size_t>(upto(once_in(4) ? 4 : 2))] + "}");
+                  after[static_cast<std::size_t>(upto(once_in(4) ? 4 : 2))] + R"(,"holds":)" + std::to_string(upto(3)) +
+                  "}");
 }
 
 void RandomCluster::make_nodes() {
@@ -275,7 +319,10 @@ void RandomCluster::make_queues() {
     const std::string quota =
         once_in(6) ? "" : R"("gpu":{"quota":)" + std::to_string(4 + upto(28)) + (once_in(10) ? ".5" : "") + "}";
     const std::string parent = is_tree_ && i > 0 ? R"("parent":"q0")" : "";
-    cluster_.queue("q" + std::to_string(i), quota + (quota.empty() || parent.empty() ? "" : ",") + parent);
+    std::string more = quota + (quota.empty() || parent.empty() ? "" : ",") + parent;
+    if (once_in(8))
+      more += (more.empty() ? "" : ",") + std::string(R"("cpu":{"limit":)") + std::to_string(upto(3)) + "}";
+    cluster_.queue("q" + std::to_string(i), more);
   }
 }
 
@@ -349,6 +396,7 @@ void RandomCluster::make_waiting(int number) {
   cluster_.gang(name, terms() + (once_in(3) ? R"(,"minMember":)" + std::to_string(1 + upto(count)) : ""));
   for (int i = 0; i < count; ++i)
     cluster_.pod(name + "-" + std::to_string(i), pod_of(name, once_in(6) ? 1 + upto(7) : gpus) + selector);
+  if (once_in(20)) cluster_.pod(name + "-port", R"("gang":")" + name + R"(","hostPorts":[{"port":80}])");
   if (once_in(10)) cluster_.pod(name + "-cpu", R"("gang":")" + name + R"(","resources":{"cpu":1})");
 }
 
@@ -368,15 +416,45 @@ Cluster RandomCluster::make() {
   return cluster_;
 }
 
+// The nodes are held that the referee takes for held, for the same gangs, and closed to the same pods.
+void expect_equal_holds(const Case& built, const referee::KeptBack& told, unsigned seed) {
+  const Problem& problem = built.problem();
+  const referee::Forecast forecast(built.snapshot(), problem);
+  std::map<NodeIndex, const referee::KeptBack::Hold*> hold_of;
+  for (const referee::KeptBack::Hold& hold : told.holds) {
+    for (const NodeIndex node : hold.nodes) hold_of[node] = &hold;
+  }
+  for (const NodeIndex node : problem.nodes.indices()) {
+    const auto at = hold_of.find(node);
+    const NodeClass& node_class = problem.class_of(node);
+    if (at == hold_of.end()) {
+      EXPECT_TRUE(node_class.held_for.is_none() || told.more_holds) << "seed " << seed << ", node " << node.value();
+      continue;
+    }
+    EXPECT_EQ(node_class.held_for, at->second->for_gang) << "seed " << seed << ", node " << node.value();
+    for (const Pod& pod : problem.pods) {
+      const PodClass& pod_class = problem.pod_classes[pod.pod_class];
+      const bool passes =
+          passes_filters(built.snapshot().pod_specs[pod_class.spec], built.snapshot().nodes[node.value()]);
+      const bool ends = built.snapshot().time + forecast.duration(pod.gang) <= at->second->until;
+      EXPECT_EQ(pod_class.allowed[problem.nodes[node].node_class.value()],
+                passes && (!pod_class.counts_as_gpu || pod.gang == at->second->for_gang || ends))
+          << "seed " << seed << ", gang " << problem.gangs[pod.gang].name << ", node " << node.value();
+    }
+  }
+}
+
 TEST(RefereeOfReservations, AgreesWithTheProblem) {
   constexpr unsigned kRounds = 4000;
-  std::size_t kept = 0, kept_for_nodes = 0, undecided = 0, clusters = 0;
+  std::size_t kept = 0, kept_for_nodes = 0, undecided = 0, held = 0, clusters = 0;
   for (unsigned seed = 0; seed < kRounds && !HasFailure(); ++seed) {
     const Cluster cluster = RandomCluster(seed).make();
     const auto built = Case::if_valid(cluster.line());
     if (!built) continue;
     ++clusters;
     const referee::KeptBack told = referee::kept_back(built->snapshot(), built->problem());
+    held += told.holds.size();
+    expect_equal_holds(*built, told, seed);
     kept += told.certain.size();
     undecided += told.undecided.size();
     for (const referee::KeptBack::Entry& entry : told.certain)
@@ -394,6 +472,7 @@ TEST(RefereeOfReservations, AgreesWithTheProblem) {
   EXPECT_GT(kept, kRounds / 8);
   EXPECT_GT(kept_for_nodes, kRounds / 50);
   EXPECT_GT(kept, 4 * undecided);
+  EXPECT_GT(held, kRounds / 10);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@ const reasons = {
   Gated: ['Gated', 'Its pods have a scheduling gate that is still closed.'],
   NotEnoughPods: ['Too few pods', 'Fewer of its pods exist than it needs to start.'],
   UnknownQueue: ['Unknown queue', 'Its queue does not exist, or has queues below it.'],
-  Reserved: ['Quota kept for another gang', 'A larger gang of its queue has waited long; what would hold up its start is kept back.'],
+  Reserved: ['Kept for another gang', 'A larger gang waits for quota or for nodes; what would hold up its start is kept back.'],
   LimitExceeded: ['Over its queue’s limit', 'Its queue, or one above, would use more than its limit.'],
   NonPreemptibleOverQuota: ['Over quota, not preemptible', 'Work that may not be preempted has to stay within the quota of its queue.'],
   NeverFits: ['Larger than any node', 'It would not fit even if every node were empty and took every pod.'],
@@ -68,7 +68,7 @@ export const changeWords = ['stays', 'placed now', 'moved', 'evicted', 'being de
 const blockers = {
   Unschedulable: 'cordoned', UntoleratedTaint: 'taint not tolerated', NodeSelector: 'selector does not match',
   NodeAffinity: 'affinity does not match', PodAntiAffinity: 'anti-affinity excludes it', PodAffinity: 'no pod that its affinity requires',
-  TopologySpread: 'spread constraint is not met', HostPorts: 'host ports taken', GpuModel: 'other GPU model',
+  TopologySpread: 'spread constraint is not met', HostPorts: 'host ports taken', GpuModel: 'other GPU model', Reserved: 'held for another gang',
   InsufficientGpu: 'too few free GPUs', InsufficientCpu: 'too little free CPU', InsufficientMemory: 'too little free memory',
   InsufficientPods: 'no more pods allowed', Topology: 'outside of the topology', Available: 'could take the pod',
 };
