@@ -1,13 +1,13 @@
 // The Philly trace over its virtual clusters, or over another inventory, for some days of arrivals at several loads:
-// Muster compared with first in, first out and with the order of the KAI Scheduler. The referee checks every plan
-// before it is carried out; a rejected plan is counted, and the run fails.
+// Muster compared with first in, first out, EASY backfilling, the order of the KAI Scheduler, and the shortest first.
+// The referee checks every plan before it is carried out; a rejected plan is counted, and the run fails.
 //
 // Usage: bench_philly [--loads L,L] [--policies NAME,NAME] [--days N] [--period SECONDS] [--seeds S,S] [--threads N]
 //                     [--inventory FILE] [--resume 1] [--large-weight W] [--large-priority N] [--place-only 1]
 //                     [--estimates none|noisy|exact] [--order expected-duration|waited] [--reserve-after SECONDS]
-//                     [--price P] [--data DIR] [--json FILE]
-// --large-weight, --large-priority, --place-only, --estimates: as of muster import philly. --order: of Muster's
-// engines, as of muster simulate. --reserve-after, --price: policy.overTime. Cases run concurrently on --threads
+//                     [--price P] [--one-queue 1] [--data DIR] [--json FILE]
+// --large-weight, --large-priority, --place-only, --estimates, --one-queue: as of muster import philly. --order: of
+// Muster's engines, as of muster simulate. --reserve-after, --price: policy.overTime. Cases run concurrently on --threads
 // threads, each on one; equal arguments give equal figures except for the times.
 #include "datasets/traces/philly.h"
 
@@ -40,7 +40,7 @@ namespace {
 struct Arguments {
   std::vector<std::string> loads{"0.9", "1.1", "1.3"}, policies{"greedy", "kai", "backfill", "fifo"}, seeds{"1"};
   std::string days = "7", period = "600", threads = "2", inventory, resume, large_weight = "1", large_priority = "0",
-              estimates = "none", order, place_only, reserve_after, price,
+              estimates = "none", order, place_only, one_queue, reserve_after, price,
               directory = traces::datasets_source_directory(), json;
 };
 
@@ -61,6 +61,7 @@ Arguments parse(int argc, char** argv) {
                   {"--estimates", [&](const std::string& value) { arguments.estimates = value; }},
                   {"--order", [&](const std::string& value) { arguments.order = value; }},
                   {"--place-only", [&](const std::string& value) { arguments.place_only = value; }},
+                  {"--one-queue", [&](const std::string& value) { arguments.one_queue = value; }},
                   {"--reserve-after", [&](const std::string& value) { arguments.reserve_after = value; }},
                   {"--price", [&](const std::string& value) { arguments.price = value; }},
                   {"--data", [&](const std::string& value) { arguments.directory = value; }},
@@ -112,6 +113,7 @@ void replay(const Arguments& arguments, const traces::PhillyInput& input,
   philly.large_weight = std::stod(arguments.large_weight);
   philly.large_priority = std::stoi(arguments.large_priority);
   philly.place_only = !arguments.place_only.empty();
+  philly.one_queue = !arguments.one_queue.empty();
   philly.estimates = estimates_of(arguments.estimates);
   if (const auto fault = traces::philly_fault(philly)) throw std::runtime_error(fault->path + " " + fault->message);
   Workload workload = workload_of(traces::philly_workload(input, philly));
@@ -121,7 +123,8 @@ void replay(const Arguments& arguments, const traces::PhillyInput& input,
   simulation::SimulationOptions options;
   options.period = std::stoll(arguments.period) * kNanosecondsPerSecond;
   options.resumes_work = !arguments.resume.empty();
-  options.over_time = portfolio::is_engine(one.policy) && arguments.order != "waited";
+  options.durations = portfolio::known_durations(one.policy);
+  if (arguments.order == "waited") workload.all.policy.over_time.order = SeniorityRule::kWaited;
   const auto simulation = required(simulation::Simulation::begin(workload, options, {}));
   portfolio::SchedulingPolicy policy({one.policy, 1, philly.seed, 0}, MUSTER_BINARY);
   const auto begun = portfolio::Clock::now();

@@ -28,6 +28,7 @@ CommandSyntax philly_syntax() {
            {"large-priority", "N", "raise the priority of gangs with 8 or more GPUs by N [0]"},
            {"estimates", "GRADE", "what jobs tell of their duration: none, noisy (0.3 to 3 times), exact [none]"},
            {"place-only", "", "allow only the action place"},
+           {"one-queue", "", "put all jobs into one queue, whose quota is all GPUs"},
            {"seed", "S", "random seed [1]"},
            {"id", "ID", "id of the snapshot [philly]"}},
           0,
@@ -70,6 +71,7 @@ int run_import_philly(int argc, const char* const* argv) {
   traces::PhillyOptions options;
   options.id = settings.text("id").value_or(options.id);
   options.place_only = settings.is_on("place-only");
+  options.one_queue = settings.is_on("one-queue");
   options.load = amount_option(settings, "load");
   if (const auto days = settings.integer("days", 1, 366)) options.days = static_cast<std::int32_t>(*days);
   set_amount(settings, "large-weight", options.large_weight);

@@ -45,7 +45,7 @@ const CommandSyntax& simulate_syntax() {
       "as one JSON object. Without FILE, or for -, reads stdin.",
       with_policy_options(
           {{"policy", "NAME",
-            "scheduler: greedy, auto, milp; fifo, backfill, kai; least-allocated and others [greedy]"},
+            "scheduler: greedy, auto, milp; fifo, backfill, easy, kai, clairvoyant; least-allocated and others [greedy]"},
            {"period", "DURATION", "interval between cycles while gangs wait [60s]"},
            {"batch", "N", "run a cycle whenever N pods have arrived, instead of periodically"},
            {"one-by-one", "", "run a cycle after each event, instead of periodically"},
@@ -132,7 +132,7 @@ SimulateOptions options_of(const Settings& settings) {
   SimulateOptions options;
   options.simulation = simulation_options(settings);
   options.policy.name = settings.choice("policy", portfolio::policy_names());
-  options.simulation.over_time = portfolio::is_engine(options.policy.name);
+  options.simulation.durations = portfolio::known_durations(options.policy.name);
   options.policy.threads = static_cast<std::int32_t>(settings.integer("threads", 1, 1024).value_or(usable_cores()));
   options.policy.seed = options.simulation.failures.seed;
   options.policy.budget = settings.duration("budget").value_or(0);

@@ -123,6 +123,28 @@ void JobTable::recount(SimulatedJobIndex index) {
   allocated_ += job.state.running;
 }
 
+void JobTable::tell_durations() {
+  const auto tell = [](GangTerms& terms, const SimulatedJob& job) {
+    if (job.duration) terms.expected_duration = std::max<Nanoseconds>(1, *job.duration - job.state.progress);
+  };
+  for (std::size_t gang = 0; gang < snapshot_.gangs.size(); ++gang)
+    tell(snapshot_.gangs[gang].terms, jobs_[gang_job_[gang]]);
+  for (std::size_t pod = 0; pod < snapshot_.pods.size(); ++pod) {
+    if (snapshot_.pods[pod].gang.empty()) tell(own_terms_of(snapshot_.pods[pod]), jobs_[pod_job_[pod]]);
+  }
+}
+
+// Those of the workload may be of several pods, or of none.
+GangTerms& JobTable::own_terms_of(SnapshotPod& pod) {
+  std::vector<GangTerms>& all = snapshot_.own_gang_terms;
+  const auto given = static_cast<std::int32_t>(all_.own_gang_terms.size());
+  if (pod.own_gang < given) {
+    all.push_back(pod.own_gang < 0 ? GangTerms{} : GangTerms{all[static_cast<std::size_t>(pod.own_gang)]});
+    pod.own_gang = static_cast<std::int32_t>(all.size() - 1);
+  }
+  return all[static_cast<std::size_t>(pod.own_gang)];
+}
+
 void JobTable::compact() {
   if (!std::exchange(any_has_left_, false)) return;
   std::size_t to = 0;

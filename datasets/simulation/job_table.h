@@ -55,6 +55,9 @@ class JobTable {
   std::vector<PodRecord> lose_pods_on(SimulatedJobIndex job, std::string_view node, Nanoseconds now);
   // Counts a job's pods again; needed once their status has changed, or the job has left. Cost: O(pods) of it.
   void recount(SimulatedJobIndex job);
+  // Each job tells in the snapshot how long it still has to run, from its last start on. Jobs that run for ever tell
+  // nothing. Cost: O(pods + gangs).
+  void tell_durations();
   // Removes the gangs and pods of jobs that have left from the snapshot: positions change. Cost: O(pods + gangs) if a
   // job has left since the last call.
   void compact();
@@ -63,6 +66,7 @@ class JobTable {
   const SimulatedJob& add(std::string_view name, const GangTerms& terms, const std::vector<std::size_t>& pods,
                           const Submission& submission);
   std::int32_t priority_of(const GangTerms& terms) const;
+  GangTerms& own_terms_of(SnapshotPod& pod);
 
   const Snapshot& all_;
   Snapshot& snapshot_;

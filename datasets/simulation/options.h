@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "datasets/simulation/node_failures.h"
+#include "model/problem/known_durations.h"
 #include "model/snapshot/snapshot.h"
 
 namespace muster::simulation {
@@ -22,7 +23,7 @@ struct SimulationOptions {
   bool resumes_work = false;  // an interrupted job resumes where it was; else it restarts
   bool moves_live = false;    // a move is no interruption
   bool drops = false;         // what is not placed in the first cycle after it was submitted leaves
-  bool over_time = true;      // durations of finished jobs are kept for the policy; else it has only what gangs waited
+  KnownDurations durations = KnownDurations::kByRules;  // to the policy; of finished jobs they are kept as histories
   NodeFailureOptions failures;
   std::optional<Nanoseconds> until;  // an instant: nothing later happens
 };

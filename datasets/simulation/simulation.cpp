@@ -71,14 +71,18 @@ Simulation::Simulation(const Workload& workload, const SimulationOptions& option
       trigger_(options, workload.all.time),
       now_(workload.all.time) {
   copy_frame(workload.all, snapshot_);
-  OverTime& over_time = snapshot_.policy.over_time;
-  if (over_time.order == SeniorityRule::kWaited) options_.over_time = false;
-  if (options_.over_time) {
-    over_time.expected_durations = durations_.list();
-  } else {
-    over_time.order = SeniorityRule::kWaited;
-  }
+  prepare_policy(snapshot_.policy.over_time);
   append(snapshot_.queues, workload.all.queues, workload.start_queues);
+}
+
+// A policy that needs durations has them whatever the workload orders gangs by.
+void Simulation::prepare_policy(OverTime& over_time) {
+  KnownDurations& known = options_.durations;
+  if (known == KnownDurations::kByRules && over_time.order == SeniorityRule::kWaited) known = KnownDurations::kNone;
+  const bool reserves_itself = known == KnownDurations::kExpected || known == KnownDurations::kExact;
+  if (reserves_itself) over_time.reserve_after = kNever;
+  over_time.order = known == KnownDurations::kNone ? SeniorityRule::kWaited : SeniorityRule::kExpectedDuration;
+  if (known != KnownDurations::kNone) over_time.expected_durations = durations_.list();
 }
 
 Result<std::unique_ptr<Simulation>> Simulation::begin(const Workload& workload, const SimulationOptions& options,
@@ -118,7 +122,7 @@ bool Simulation::advance() {
     if (trigger_.is_cycle_at(instant())) {
       jobs_.compact();
       snapshot_.time = now_;
-      if (options_.over_time) snapshot_.policy.over_time.expected_durations = durations_.list();
+      tell_durations();
       trigger_.note_cycle(now_);
       return true;
     }
@@ -133,6 +137,12 @@ bool Simulation::advance() {
   }
   log_.end_sample(now_);
   return false;
+}
+
+void Simulation::tell_durations() {
+  if (options_.durations == KnownDurations::kNone) return;
+  snapshot_.policy.over_time.expected_durations = durations_.list();
+  if (options_.durations == KnownDurations::kExact) jobs_.tell_durations();
 }
 
 CycleTrigger::Instant Simulation::instant() const {
@@ -177,7 +187,7 @@ void Simulation::happen_now() {
 
 // The positions of its pods are still those of the last plan.
 void Simulation::note_finished(const SimulatedJob& job) {
-  if (!options_.over_time || !job.duration || job.pods == 0) return;
+  if (options_.durations == KnownDurations::kNone || !job.duration || job.pods == 0) return;
   const Gang& gang = problem_->gangs[problem_->pods[PodIndex(job.state.first_pod)].gang];
   if (gang.times.gpus > 0) durations_.add(job.queue, gang.times.gpus, *job.duration);
 }

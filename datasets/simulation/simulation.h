@@ -57,6 +57,7 @@ class Simulation {
 
  private:
   Simulation(const Workload& workload, const SimulationOptions& options, Sink sink);
+  void prepare_policy(OverTime& over_time);
   std::optional<InputError> start();
 
   // --- Time
@@ -66,6 +67,7 @@ class Simulation {
   void move_clock(Nanoseconds time);
   void happen_now();
   void note_finished(const SimulatedJob& job);
+  void tell_durations();
 
   // --- Events
   void happen(const WorkloadEvent& event);

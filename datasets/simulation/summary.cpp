@@ -2,26 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <map>
 #include <utility>
 
+#include "model/problem/gang_sizes.h"
+
 namespace muster::simulation {
 namespace {
-
-struct SizeClass {
-  const char* name;
-  Work most;  // thousandths of a GPU
-};
-constexpr std::array<SizeClass, 9> kSizes = {{{"0", 0},
-                                              {"<1", 999},
-                                              {"1", 1'000},
-                                              {"<4", 3'999},
-                                              {"<8", 7'999},
-                                              {"8", 8'000},
-                                              {"<=16", 16'000},
-                                              {"<=32", 32'000},
-                                              {">32", std::numeric_limits<Work>::max()}}};
 
 struct Gathering {
   GangSummary summary;
@@ -70,21 +57,20 @@ SpanStatistics statistics_of(std::vector<Nanoseconds> spans) {
 
 SimulationSummary summarize(const Simulation& simulation) {
   Gathering all, large;
-  std::array<Gathering, kSizes.size()> by_size;
+  std::array<Gathering, kGangSizes.size()> by_size;
   std::map<std::string_view, Gathering> by_queue;
   for (const SimulatedJob& job : simulation.jobs()) {
-    const auto size = std::ranges::lower_bound(kSizes, job.gpu_work, {}, &SizeClass::most) - kSizes.begin();
     all.add(job, simulation.now());
     if (job.gpu_work >= kLargeGang) large.add(job, simulation.now());
-    by_size[static_cast<std::size_t>(size)].add(job, simulation.now());
+    by_size[gang_size(job.gpu_work)].add(job, simulation.now());
     by_queue[job.queue].add(job, simulation.now());
   }
   SimulationSummary summary;
   summary.all = std::move(all).finish("all");
   summary.large = std::move(large).finish("large");
   summary.lost = summary.all.lost;
-  for (std::size_t i = 0; i < kSizes.size(); ++i) {
-    if (by_size[i].summary.submitted > 0) summary.by_size.push_back(std::move(by_size[i]).finish(kSizes[i].name));
+  for (std::size_t i = 0; i < kGangSizes.size(); ++i) {
+    if (by_size[i].summary.submitted > 0) summary.by_size.push_back(std::move(by_size[i]).finish(kGangSizes[i].name));
   }
   for (auto& [name, gathering] : by_queue) summary.by_queue.push_back(std::move(gathering).finish(name));
   return summary;

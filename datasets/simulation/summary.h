@@ -36,9 +36,6 @@ struct SimulationSummary {
   GpuTime lost = 0;
 };
 
-// Gangs of at least this many GPUs are large.
-inline constexpr Work kLargeGang = 8'000;
-
 // Cost: O(jobs log jobs).
 SimulationSummary summarize(const Simulation& simulation);
 

@@ -23,7 +23,7 @@ constexpr std::int64_t kMostGpus = 4096, kMostMinutes = 5'256'000, kMostNodes = 
 constexpr std::int64_t kMinutesPerDay = 1440;
 constexpr double kMostWeight = 1000;
 constexpr std::int32_t kMostPriority = 1000;
-constexpr std::string_view kUserPrefix = "vc_";
+constexpr std::string_view kUserPrefix = "vc_", kOneQueue = "philly";
 constexpr std::int64_t kPodsPerNode = 1000;  // out of reach, as for the other trace
 
 struct KindRow {
@@ -89,12 +89,19 @@ generator::Instance frame_of(const PhillyInput& input, const PhillyOptions& opti
   instance.id = options.id;
   instance.time = 0;
   instance.place_only = options.place_only;
-  const std::vector<std::int64_t> quotas = quotas_of(input.clusters, gpus_of(nodes));
+  const std::int64_t total = gpus_of(nodes);
+  const std::vector<std::int64_t> quotas = quotas_of(input.clusters, total);
   instance.nodes = std::move(nodes);
-  for (std::size_t i = 0; i < input.clusters.size(); ++i) {
+  const auto add_queue = [&](std::string name, std::int64_t quota) {
     generator::InstanceQueue& queue = instance.queues.emplace_back();
-    queue.name = std::string(kUserPrefix) + input.clusters[i].name;
-    queue.gpu_quota = quotas[i];
+    queue.name = std::move(name);
+    queue.gpu_quota = quota;
+  };
+  if (options.one_queue) {
+    add_queue(std::string(kOneQueue), total);
+  } else {
+    for (std::size_t i = 0; i < input.clusters.size(); ++i)
+      add_queue(std::string(kUserPrefix) + input.clusters[i].name, quotas[i]);
   }
   for (const KindRow& row : kKinds) instance.priority_classes.push_back({row.name, row.priority});
   for (std::int32_t gpus = 1; gpus <= kPhillyGpusPerNode; ++gpus) {
@@ -116,7 +123,7 @@ std::vector<std::int32_t> workers_of(std::int32_t gpus) {
 std::string terms_of(const PhillyJob& job, const PhillyOptions& options) {
   const KindRow& kind = kKinds[static_cast<std::size_t>(job.kind)];
   const bool is_large = job.gpus >= kPhillyGpusPerNode;
-  std::string terms = fmt::format(R"("queue":"{}",)", job.user);
+  std::string terms = fmt::format(R"("queue":"{}",)", options.one_queue ? kOneQueue : std::string_view(job.user));
   if (is_large && options.large_priority > 0) {
     terms += fmt::format(R"("priority":{})", kind.priority + options.large_priority);
   } else {

@@ -66,6 +66,7 @@ struct PhillyOptions {
   std::optional<double> load;
   std::vector<generator::InstanceNode> nodes;  // empty: those of the virtual clusters
   bool place_only = false;
+  bool one_queue = false;  // all jobs in one queue with all GPUs as its quota
   // For jobs of a whole node and more: the weight of the gang, above 0; the addition to its priority, at least 0.
   double large_weight = 1;
   std::int32_t large_priority = 0;
@@ -92,7 +93,7 @@ std::vector<generator::InstanceNode> philly_nodes(const PhillyInput& input);
 std::optional<InputError> philly_fault(const PhillyOptions& options);
 
 // The workload (docs/simulation.md): a snapshot line, then one event line an arrival. One leaf queue for each virtual
-// cluster, whose GPU quota is its part of all GPUs. Requires no philly_fault. Equal arguments give equal bytes.
+// cluster, whose GPU quota is its part of all GPUs, or one queue for all. Requires no philly_fault. Equal arguments give equal bytes.
 std::string philly_workload(const PhillyInput& input, const PhillyOptions& options);
 
 // The nodes alone, as a snapshot line without the line feed.

@@ -3,138 +3,15 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <vector>
 
-#include "heuristics/placement/gang_placement.h"
-#include "heuristics/placement/node_choice.h"
-#include "heuristics/preemption/eviction_rules.h"
-#include "heuristics/preemption/planner.h"
-#include "heuristics/state/cluster_state.h"
+#include "heuristics/policies/plan_builder.h"
 #include "heuristics/state/fit.h"
-#include "heuristics/state/groups.h"
-#include "heuristics/state/plan_of.h"
+#include "model/base/saturating.h"
 
 namespace muster::policies {
 namespace {
-
-// Builds a plan on best-fit nodes, one gang at a time.
-class PlanBuilder {
- public:
-  PlanBuilder(const Problem& problem, const FairShares& shares)
-      : problem_(problem),
-        state_(problem, ClusterState::Releasing::kFreed),
-        bounds_(queue_bounds(problem, state_)),
-        rules_(problem, shares, state_),
-        chooser_(state_, bounds_,
-                 problem.snapshot->policy.placement == PlacementPolicy::kSpread ? placement::NodeRule::kSpread
-                                                                                : placement::NodeRule::kBestFit),
-        placer_(state_, bounds_, chooser_),
-        stale_(settle_stale()),
-        room_({problem, shares, bounds_, rules_, state_, chooser_, placer_, no_stop_}, stale_) {}
-
-  const ClusterState& state() const { return state_; }
-
-  // Gangs of which a pod waits and may be placed, oldest first.
-  std::vector<GangIndex> waiting() const {
-    std::vector<GangIndex> gangs;
-    for (const GangIndex gang : problem_.gangs.indices()) {
-      const auto waits = [&](PodIndex pod) { return fit::is_pending(problem_.pods[pod]) && !state_.is_present(pod); };
-      if (placer_.may_place(gang) && std::ranges::any_of(problem_.gangs[gang].pods, waits)) gangs.push_back(gang);
-    }
-    std::ranges::stable_sort(gangs, std::ranges::greater(),
-                             [&](GangIndex gang) { return problem_.gangs[gang].times.waited_seconds; });
-    return gangs;
-  }
-
-  bool place_minimum(GangIndex gang) {
-    if (is_satisfied(state_, gang)) return true;
-    const std::optional<Shape> shape = shape_of(gang);
-    if (shape && misfits_.contains(*shape)) return false;
-    if (fit::min_resources(state_, gang) && keep_rules([&] { return placer_.place_minimum(gang); })) return true;
-    if (shape) misfits_.insert(*shape);
-    return false;
-  }
-
-  // The pods beyond the minimum of gangs that have it, as many as fit.
-  void grow(const std::vector<GangIndex>& gangs) {
-    for (const GangIndex gang : gangs) {
-      while (is_satisfied(state_, gang) && keep_rules([&] { return placer_.place_one_more(gang); })) {
-      }
-    }
-  }
-
-  bool claim_minimum(GangIndex gang) {
-    if (!room_.is_allowed()) return false;
-    const std::optional<Shape> shape = shape_of(gang);
-    if (shape && refused_.contains(*shape)) return false;
-    if (room_.claim_minimum(gang, 0)) {
-      misfits_.clear();
-      return true;
-    }
-    if (shape) refused_.insert(*shape);
-    return false;
-  }
-
-  Plan plan() {
-    room_.reprieve();
-    return plan_of(problem_, state_, room_.evictions());
-  }
-
- private:
-  // Gangs with equal shapes fit or fail together.
-  using Shape = std::tuple<QueueIndex, bool, std::int32_t, PodClassIndex, TopologyLevelIndex, std::int32_t>;
-  std::optional<Shape> shape_of(GangIndex index) const {
-    const Gang& gang = problem_.gangs[index];
-    if (gang.groups.size() > 1 || gang.pods.empty()) return std::nullopt;
-    if (!gang.min_resources.empty() || gang.min_resources_gpu > 0) return std::nullopt;
-    const PodClassIndex pod_class = problem_.pods[gang.pods.front()].pod_class;
-    const auto is_plain = [&](PodIndex pod) {
-      return problem_.pods[pod].pod_class == pod_class && fit::is_pending(problem_.pods[pod]) &&
-             !state_.is_present(pod);
-    };
-    if (!std::ranges::all_of(gang.pods, is_plain)) return std::nullopt;
-    const Group& root = problem_.groups[gang.root];
-    return Shape{gang.queue, gang.preemptible, gang.priority, pod_class, root.required_level, root.minimum};
-  }
-
-  // Places pods, but not in a way that invalidates evictions already decided.
-  template <class Place>
-  bool keep_rules(const Place& place) {
-    const auto before = state_.checkpoint();
-    if (place() && (!room_.has_evicted() || room_.rules_hold())) return true;
-    state_.rollback(before);
-    return false;
-  }
-
-  // Stale gangs are completed, or evicted.
-  std::vector<PlannedEviction> settle_stale() {
-    std::vector<PlannedEviction> gone;
-    if (!problem_.snapshot->policy.actions.stale) return gone;
-    for (const GangIndex gang : problem_.gangs.indices()) {
-      if (!problem_.gangs[gang].stale) continue;
-      if (placer_.may_place(gang) && placer_.place_minimum(gang)) continue;
-      for (const PodIndex pod : problem_.gangs[gang].pods) {
-        if (!state_.is_present(pod)) continue;
-        state_.take(pod);
-        gone.push_back({pod, EvictionReason::kStale, GangIndex::none()});
-      }
-    }
-    return gone;
-  }
-
-  const Problem& problem_;
-  ClusterState state_;
-  QueueBounds bounds_;
-  preemption::EvictionRules rules_;
-  placement::NodeChooser chooser_;
-  placement::GangPlacer placer_;
-  StopRequest no_stop_;
-  std::vector<PlannedEviction> stale_;
-  preemption::PreemptionPlanner room_;
-  std::set<Shape> misfits_, refused_;
-};
 
 // The gangs that wait, as KAI's queues hand them out.
 class KaiOrder {
@@ -229,6 +106,32 @@ Plan solve_fifo(const Problem& problem, const FairShares& shares, FifoRule rule)
     if (is_stopped[queue] || builder.place_minimum(gang)) continue;
     is_stopped[queue] = rule == FifoRule::kStrict;
   }
+  builder.grow(gangs);
+  return builder.plan();
+}
+
+Plan solve_easy(const Problem& problem, const FairShares& shares) {
+  PlanBuilder builder(problem, shares);
+  const std::vector<GangIndex> gangs = builder.waiting();
+  Indexed<QueueIndex, bool> has_head(problem.queues.size(), false);
+  for (const GangIndex gang : gangs) {
+    const QueueIndex queue = problem.gangs[gang].queue;
+    if (builder.place_minimum(gang) || has_head[queue]) continue;
+    has_head[queue] = builder.reserve(gang);
+  }
+  builder.grow(gangs);
+  return builder.plan();
+}
+
+Plan solve_shortest_first(const Problem& problem, const FairShares& shares) {
+  PlanBuilder builder(problem, shares);
+  std::vector<GangIndex> gangs = builder.waiting();
+  const auto turn = [&](GangIndex index) {
+    const Gang& gang = problem.gangs[index];
+    return std::tuple(gang.preemptible, Wide{gang.times.gpus} * gang.times.expected_duration);
+  };
+  std::ranges::stable_sort(gangs, {}, turn);
+  for (const GangIndex gang : gangs) builder.place_minimum(gang);
   builder.grow(gangs);
   return builder.plan();
 }

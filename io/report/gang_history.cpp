@@ -24,6 +24,8 @@ bool GangHistory::take(std::string_view what, const GangEvent& event, double tim
   const std::size_t number = known->second;
   Gang& gang = gangs_[number];
   if (what == "start") {
+    if (!gang.first_start) gang.first_start = time;
+    if (!gang.runs_since) running_gpus_ += gang.gpus;
     gang.runs_since = time;
     gang.evicted_for.clear();
   } else if (what == "evict") {
@@ -43,6 +45,21 @@ void GangHistory::end_run(std::size_t number, double time, std::string_view how)
   if (!gang.runs_since) return;
   runs_.push_back({number, *gang.runs_since, time, std::string(how)});
   gang.runs_since.reset();
+  running_gpus_ -= gang.gpus;
+}
+
+std::vector<GangOutcome> GangHistory::outcomes(double end) const {
+  std::vector<GangOutcome> outcomes;
+  outcomes.reserve(gangs_.size());
+  for (const Gang& gang : gangs_) {
+    GangOutcome& outcome = outcomes.emplace_back();
+    outcome.gpus = gang.gpus;
+    outcome.has_started = gang.first_start.has_value();
+    outcome.is_dropped = gang.is_dropped;
+    outcome.waited = gang.first_start.value_or(end) - gang.submitted;
+    if (gang.left && !gang.is_dropped) outcome.completed = *gang.left - gang.submitted;
+  }
+  return outcomes;
 }
 
 void GangHistory::write(json::JsonWriter& json, double end) const {

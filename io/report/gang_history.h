@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "io/json/json_writer.h"
+#include "io/report/run_figures.h"
 #include "io/report/simulation_events.h"
 
 namespace muster::reporting {
@@ -22,6 +23,11 @@ class GangHistory {
   // change nothing.
   [[nodiscard]] bool take(std::string_view what, const GangEvent& event, double time);
 
+  // The GPUs of all gangs that run.
+  double running_gpus() const { return running_gpus_; }
+  // Of each gang, in the order of submission. Cost: O(gangs).
+  std::vector<GangOutcome> outcomes(double end) const;
+
   // Appends ,"gangs":{...},"runs":{...}. What still runs ends at `end`. Cost: O(gangs + runs log runs).
   void write(json::JsonWriter& json, double end) const;
 
@@ -33,7 +39,7 @@ class GangHistory {
     double gpus = 0, submitted = 0;
     std::optional<double> left;  // finished or dropped
     bool is_dropped = false;
-    std::optional<double> runs_since;
+    std::optional<double> first_start, runs_since;
     std::string evicted_for;  // the reason of the last eviction since it runs
   };
   struct Run {
@@ -48,6 +54,7 @@ class GangHistory {
   std::vector<Gang> gangs_;
   std::unordered_map<std::string, std::size_t> numbers_;  // of the last gang of each name
   std::vector<Run> runs_;
+  double running_gpus_ = 0;
 };
 
 }  // namespace muster::reporting

@@ -31,6 +31,7 @@ bool ReportedSimulation::take(json::Reading& in, json::JsonValue line) {
   }
   if (head.time < last_) return in.fail_value(member_of(line, "time"), "earlier than the previous event");
   last_ = head.time;
+  figures_.pass(now(), gangs_.running_gpus());
   return take_after_header(in, line, head);
 }
 
@@ -62,6 +63,7 @@ bool ReportedSimulation::take_submit(json::Reading& in, json::JsonValue line) {
   SubmitEvent event;
   if (!read_event(in, line, event)) return false;
   gangs_.submit(event, queue_number(event.queue), now());
+  figures_.note_submission();
   return true;
 }
 
@@ -89,6 +91,7 @@ bool ReportedSimulation::take_cycle(json::Reading& in, json::JsonValue line) {
     point.used[at] = sample.allocated.value_or(0);
   }
   cycles_.add(std::move(point));
+  figures_.add(event, gangs_.running_gpus());
   return true;
 }
 
@@ -102,6 +105,7 @@ bool ReportedSimulation::take_node(json::Reading& in, json::JsonValue line) {
 bool ReportedSimulation::take_of_gang(json::Reading& in, json::JsonValue line, std::string_view what) {
   GangEvent event;
   if (!read_event(in, line, event)) return false;
+  figures_.add(what, event);
   if (gangs_.take(what, event, now())) return true;
   return in.fail(event.gang_value ? event.gang_value : line, ErrorCode::kUnknownName,
                  "no gang \"" + std::string(event.gang) + "\" has been submitted");
@@ -119,6 +123,7 @@ void ReportedSimulation::write(json::JsonWriter& json) const {
   json.raw("]");
   gangs_.write(json, now());
   cycles_.write(json, queues_);
+  figures_.write(json, gangs_.outcomes(now()));
   write_node_changes(json);
   json.raw("}");
 }

@@ -13,6 +13,7 @@
 #include "io/json/json_writer.h"
 #include "io/report/cycle_curves.h"
 #include "io/report/gang_history.h"
+#include "io/report/run_figures.h"
 #include "io/report/simulation_events.h"
 #include "model/base/error.h"
 
@@ -60,6 +61,7 @@ class ReportedSimulation {
   std::unordered_map<std::string, std::int32_t> queue_numbers_;
   GangHistory gangs_;
   CycleCurves cycles_;
+  RunFigures figures_;
   std::vector<NodeChange> node_changes_;
 };
 

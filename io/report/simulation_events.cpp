@@ -53,13 +53,19 @@ constexpr std::array<json::Field<json::Reading, SubmitEvent>, 5> kSubmit = {
      {"pods", count<SubmitEvent, &SubmitEvent::pods>},
      {"gpus", number<SubmitEvent, &SubmitEvent::gpus>}}};
 
-constexpr std::array<json::Field<json::Reading, GangEvent>, 2> kGang = {
+constexpr std::array<json::Field<json::Reading, GangEvent>, 4> kGang = {
     {{"gang",
       [](json::Reading& in, json::JsonValue v, GangEvent& event) {
         event.gang_value = v;
         return in.read(v, event.gang);
       }},
-     {"reason", text<GangEvent, &GangEvent::reason>}}};
+     {"reason", text<GangEvent, &GangEvent::reason>},
+     {"pods",
+      [](json::Reading& in, json::JsonValue v, GangEvent& event) {
+        event.pods = v.is(json::JsonKind::kArray) ? static_cast<std::int64_t>(v.size()) : 0;
+        return in.expect(v, json::JsonKind::kArray);
+      }},
+     {"lost", number<GangEvent, &GangEvent::lost>}}};
 
 constexpr std::array<json::Field<json::Reading, NodeEvent>, 2> kNode = {
     {{"name", text<NodeEvent, &NodeEvent::name>}, {"change", text<NodeEvent, &NodeEvent::change>}}};

@@ -37,6 +37,8 @@ struct SubmitEvent {
 struct GangEvent {
   std::string_view gang, reason;
   json::JsonValue gang_value;
+  std::int64_t pods = 0;  // that it is about
+  double lost = 0;        // GPU seconds
 };
 
 struct NodeEvent {

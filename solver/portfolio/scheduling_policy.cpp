@@ -13,7 +13,8 @@ namespace muster::portfolio {
 
 const std::vector<std::string_view>& policy_names() {
   static const std::vector<std::string_view> names = [] {
-    std::vector<std::string_view> all = {"greedy", "auto", "milp", "fifo", "backfill", "kai"};
+    std::vector<std::string_view> all = {"greedy", "auto", "milp",       "fifo",
+                                         "backfill", "easy", "kai",        "clairvoyant"};
     for (const policies::OnlinePolicyKind kind : policies::online_policies())
       all.push_back(policies::online_policy_name(kind));
     return all;
@@ -21,7 +22,11 @@ const std::vector<std::string_view>& policy_names() {
   return names;
 }
 
-bool is_engine(std::string_view policy) { return policy == "greedy" || policy == "auto" || policy == "milp"; }
+KnownDurations known_durations(std::string_view policy) {
+  if (policy == "greedy" || policy == "auto" || policy == "milp") return KnownDurations::kByRules;
+  if (policy == "easy") return KnownDurations::kExpected;
+  return policy == "clairvoyant" ? KnownDurations::kExact : KnownDurations::kNone;
+}
 
 SchedulingPolicy::SchedulingPolicy(PolicyOptions options, std::string worker_program)
     : options_(std::move(options)), portfolio_(std::move(worker_program)) {}
@@ -30,6 +35,8 @@ Plan SchedulingPolicy::propose(const Snapshot& snapshot, const Problem& problem,
                                std::vector<std::string>& defects) {
   if (options_.name == "fifo") return policies::solve_fifo(problem, shares, policies::FifoRule::kStrict);
   if (options_.name == "backfill") return policies::solve_fifo(problem, shares, policies::FifoRule::kBackfill);
+  if (options_.name == "easy") return policies::solve_easy(problem, shares);
+  if (options_.name == "clairvoyant") return policies::solve_shortest_first(problem, shares);
   if (options_.name == "kai") return policies::solve_in_kai_order(problem, shares);
   if (const auto kind = policies::online_policy_of(options_.name))
     return policies::solve_one_by_one(problem, {*kind, {}, {}});

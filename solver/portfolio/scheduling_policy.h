@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/objective/fair_share.h"
+#include "model/problem/known_durations.h"
 #include "model/problem/problem.h"
 #include "model/snapshot/plan.h"
 #include "solver/portfolio/portfolio.h"
@@ -23,8 +24,8 @@ struct PolicyOptions {
 
 // In the order of the help.
 const std::vector<std::string_view>& policy_names();
-// Whether it is an engine of Muster, which counts on expected durations; others know how long gangs have waited.
-bool is_engine(std::string_view policy);
+// What the policy gets to know of durations. Muster's engines know expected ones, and so does EASY backfilling.
+KnownDurations known_durations(std::string_view policy);
 
 class SchedulingPolicy {
  public:

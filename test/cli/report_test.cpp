@@ -1,4 +1,5 @@
 // `muster report` from outside: the page, the report on unreadable input, and the exit codes.
+#include <cmath>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -87,6 +88,53 @@ TEST_F(ReportCommand, DrawsSimulations) {
   ASSERT_EQ(data["simulations"].size(), 2U);
   EXPECT_EQ(data["simulations"][0]["gangs"]["pods"], Json({1}));
   EXPECT_EQ(data["summaries"][0]["line"]["moves"], 3);
+}
+
+// Two queues that share two nodes, with gangs that take from each other what they are entitled to.
+std::string contended_workload() {
+  std::string text = R"({"format":"muster/v1","nodes":[{"name":"n0","gpus":{"count":8}},{"name":"n1","gpus":{"count":8}}],)"
+                     R"("queues":[{"name":"a","gpu":{"quota":12}},{"name":"b","gpu":{"quota":4}}]})"
+                     "\n";
+  for (int i = 0; i < 60; ++i) {
+    const std::string name = "j" + std::to_string(i);
+    text += R"({"time":)" + std::to_string(i * 30) + R"(,"event":"submit","pods":[{"name":")" + name + R"(","queue":")" +
+            (i % 3 == 0 ? "a" : "b") + R"(","gpu":{"count":)" + std::to_string(1 + i * 5 % 8) +
+            R"(}}],"duration":)" + std::to_string(200 + i * 37 % 400) + "}\n";
+  }
+  return text;
+}
+
+void expect_near(const Json& told, const Json& wanted, const std::string& path) {
+  if (told.is_object()) {
+    for (const auto& [key, value] : told.items()) {
+      ASSERT_TRUE(wanted.contains(key)) << path << "." << key;
+      expect_near(value, wanted[key], path + "." + key);
+    }
+    return;
+  }
+  if (told.is_array()) {
+    ASSERT_EQ(told.size(), wanted.size()) << path;
+    for (std::size_t i = 0; i < told.size(); ++i) expect_near(told[i], wanted[i], path + "[" + std::to_string(i) + "]");
+    return;
+  }
+  if (told.is_number()) {
+    EXPECT_NEAR(told.get<double>(), wanted.get<double>(), 1e-6 * (1 + std::abs(wanted.get<double>()))) << path;
+  } else {
+    EXPECT_EQ(told, wanted) << path;
+  }
+}
+
+TEST_F(ReportCommand, FiguresOfEventsAreThoseOfTheSummary) {
+  for (const std::string policy : {"greedy", "easy", "kai"}) {
+    const std::string events = workplace.path(policy + ".jsonl");
+    const Outcome simulated =
+        workplace.run("simulate --quiet --period 30s --policy " + policy + " --events " + events, contended_workload());
+    ASSERT_EQ(simulated.exit_code, 0) << simulated.err;
+    const Json summary = Json::parse(simulated.out);
+    if (policy != "easy") EXPECT_GT(summary["lost"], 0) << "nothing is evicted, so little is tested";
+    const Json data = data_of(workplace.run("report " + events).out);
+    expect_near(data["simulations"][0]["figures"], summary, policy);
+  }
 }
 
 TEST_F(ReportCommand, TellsOfManyFaultsByTheirNumber) {

@@ -106,7 +106,7 @@ TEST_F(Simulate, NoTwoPodsEverShareADevice) {
 }
 
 TEST_F(Simulate, GivesTheSameBytesAgainForEveryPolicy) {
-  for (const std::string policy : {"greedy", "fifo", "backfill", "kai", "fgd"}) {
+  for (const std::string policy : {"greedy", "fifo", "backfill", "easy", "kai", "clairvoyant", "fgd"}) {
     const std::string arguments =
         "--policy " + policy + " --mtbf 2h --mttr 5m --seed 5 --events " + workplace.path("events");
     const Outcome first = run(arguments + " --threads 1");

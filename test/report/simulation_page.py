@@ -57,6 +57,25 @@ class SimulationPage(PageTest):
         self.assertIn("5 min", row.text)
         self.assertIn("8 GPUs: mean wait", self.browser.text("#summary"))
 
+    def test_lays_policies_side_by_side_and_marks_the_best_of_each_column(self):
+        rows = [row.text for row in self.browser.all("#policies tbody tr")]
+        self.assertEqual(len(rows), 2, "the summaries are of the same runs as the events")
+        kai = next(row for row in rows if "kai" in row)
+        self.assertIn("★ best 30 s", kai.replace("\n", " "))
+        self.assertNotIn("★", next(row for row in rows if "fifo" in row))
+        self.assertIn("99 % less than", self.browser.text("#policies thead"))
+
+    def test_lays_events_side_by_side_that_have_no_summaries(self):
+        self.browser.open(self.place.page(*(self.place.path(f"{policy}.jsonl") for policy in ("kai", "fifo")), name="events.html"))
+        rows = [row.text.replace("\n", " ") for row in self.browser.all("#policies tbody tr")]
+        self.assertIn("★ best 30 s", rows[0])
+        self.assertIn("5 min", rows[1])
+        self.assertIn("Waiting, mean", self.browser.text("#summary"))
+
+    def test_draws_allocated_and_waiting_on_the_same_axes(self):
+        titles = [caption.text for caption in self.browser.all("#curves-compared figcaption")]
+        self.assertEqual(titles, ["Allocated GPUs", "Waiting gangs", "Waiting GPUs"])
+
     def test_draws_curves_in_their_colours(self):
         for figure in self.browser.all("#curves-compared figure"):
             self.assertGreater(len(figure.find_elements("css selector", "canvas")), 0)

@@ -225,8 +225,88 @@ TEST(Simulation, KeepsTheDurationsOfWhatHasFinished) {
                                        job("20", "c", 1, "50")};
   EXPECT_EQ(told_counts(lines, one_by_one()), (std::vector<std::int64_t>{0, 0, 0, 1, 2}));
   SimulationOptions without = one_by_one();
-  without.over_time = false;
+  without.durations = KnownDurations::kNone;
   EXPECT_EQ(told_counts(lines, without), std::vector<std::int64_t>(5, -1));
+}
+
+// Evicts the first gang for the second as soon as there are two.
+Plan preempt_first(const Snapshot& snapshot, const Problem& problem) {
+  if (snapshot.pods.size() < 2 || snapshot.pods[1].status != PodStatus::kPending ||
+      snapshot.pods[0].status != PodStatus::kRunning)
+    return first_fit(snapshot, problem);
+  Plan plan;
+  plan.evictions.push_back({PodIndex(0), EvictionReason::kPreempt, problem.pods[PodIndex(1)].gang});
+  plan.placements.push_back({PodIndex(1), NodeIndex(0), {0}, {PodIndex(0)}});
+  return plan;
+}
+
+std::vector<std::string> preempting() {
+  std::string urgent = job("40", "urgent", 1, "10");
+  urgent.replace(urgent.find("\"gpu\""), 5, R"("priority":50,"gpu")");
+  return {cluster(1, 1), job("0", "meek", 1, "100"), urgent};
+}
+
+// What the policy is told at each cycle of the job's duration, in seconds; -1: nothing.
+std::vector<std::int64_t> told_durations(const std::vector<std::string>& lines, const SimulationOptions& options,
+                                         std::string_view name, const Decide& decide = first_fit) {
+  std::vector<std::int64_t> seconds;
+  run(lines, options, [&](const Snapshot& snapshot, const Problem& problem) {
+    for (const PodIndex pod : problem.pods.indices()) {
+      const Gang& gang = problem.gangs[problem.pods[pod].gang];
+      if (gang.name == name)
+        seconds.push_back(gang.times.expected_duration == 0 ? -1 : gang.times.expected_duration / kSecond);
+    }
+    return decide(snapshot, problem);
+  });
+  return seconds;
+}
+
+SimulationOptions knowing(KnownDurations durations) {
+  SimulationOptions options = one_by_one();
+  options.durations = durations;
+  return options;
+}
+
+TEST(Simulation, TellsThePolicyOnlyWhatItMayKnow) {
+  const std::vector<std::string> lines{cluster(1, 1), job("0", "a", 1, "100"), job("10", "b", 1, "70"),
+                                       gang("20", "c", 1, "", "80")};
+  const auto first_told = [&](KnownDurations durations, std::string_view name) {
+    return told_durations(lines, knowing(durations), name).front();
+  };
+  constexpr std::int64_t kFourHours = 4 * 3600;
+  EXPECT_EQ(first_told(KnownDurations::kNone, "b"), -1);
+  EXPECT_EQ(first_told(KnownDurations::kByRules, "b"), kFourHours);
+  EXPECT_EQ(first_told(KnownDurations::kExpected, "b"), kFourHours);
+  EXPECT_EQ(first_told(KnownDurations::kExact, "b"), 70);
+  EXPECT_EQ(first_told(KnownDurations::kExact, "c"), 80);
+}
+
+TEST(Simulation, TellsWhatIsLeftOfAnInterruptedJob) {
+  std::vector<std::string> lines = preempting();
+  lines[1] = job("0", "meek", 1, "300");
+  SimulationOptions options = knowing(KnownDurations::kExact);
+  options.resumes_work = true;
+  const std::vector<std::int64_t> left = told_durations(lines, options, "meek", preempt_first);
+  EXPECT_EQ(left.front(), 300);
+  EXPECT_EQ(left.back(), 260) << "it ran for 40 s";
+}
+
+TEST(Simulation, APolicyThatReservesByItselfIsSparedTheRules) {
+  const auto policy_of = [](KnownDurations durations, const std::string& order) {
+    std::string first = cluster(1, 1);
+    first.insert(first.size() - 1, R"(,"policy":{"overTime":{"order":")" + order + "\"}}");
+    OverTime told;
+    run({first, job("0", "a", 1, "100")}, knowing(durations), [&](const Snapshot& snapshot, const Problem& problem) {
+      told = snapshot.policy.over_time;
+      return first_fit(snapshot, problem);
+    });
+    return told;
+  };
+  EXPECT_NE(policy_of(KnownDurations::kByRules, "expectedDuration").reserve_after, kNever);
+  EXPECT_EQ(policy_of(KnownDurations::kExpected, "expectedDuration").reserve_after, kNever);
+  EXPECT_EQ(policy_of(KnownDurations::kByRules, "waited").order, SeniorityRule::kWaited);
+  EXPECT_EQ(policy_of(KnownDurations::kExpected, "waited").order, SeniorityRule::kExpectedDuration);
+  EXPECT_EQ(policy_of(KnownDurations::kNone, "expectedDuration").order, SeniorityRule::kWaited);
 }
 
 TEST(Simulation, AGangRunsWhileItsMinimumRuns) {
@@ -252,23 +332,6 @@ TEST(Simulation, DroppedJobsLeaveImmediately) {
   EXPECT_TRUE(told.of("b").is_dropped);
   EXPECT_FALSE(told.of("b").first_start);
   EXPECT_EQ(told.of("c").first_start, 100 * kSecond);
-}
-
-// Evicts the first gang for the second as soon as there are two.
-Plan preempt_first(const Snapshot& snapshot, const Problem& problem) {
-  if (snapshot.pods.size() < 2 || snapshot.pods[1].status != PodStatus::kPending ||
-      snapshot.pods[0].status != PodStatus::kRunning)
-    return first_fit(snapshot, problem);
-  Plan plan;
-  plan.evictions.push_back({PodIndex(0), EvictionReason::kPreempt, problem.pods[PodIndex(1)].gang});
-  plan.placements.push_back({PodIndex(1), NodeIndex(0), {0}, {PodIndex(0)}});
-  return plan;
-}
-
-std::vector<std::string> preempting() {
-  std::string urgent = job("40", "urgent", 1, "10");
-  urgent.replace(urgent.find("\"gpu\""), 5, R"("priority":50,"gpu")");
-  return {cluster(1, 1), job("0", "meek", 1, "100"), urgent};
 }
 
 TEST(Simulation, EvictedWorkBeginsAgain) {

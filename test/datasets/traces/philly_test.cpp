@@ -171,6 +171,20 @@ TEST(Philly, QuotasShareOutAnyInventory) {
   EXPECT_EQ(workload.all.queues[1].gpu.quota, 3'000'000);
 }
 
+TEST(Philly, OneQueueTakesAllJobsAndAllGpus) {
+  PhillyOptions options;
+  options.days = 1;
+  options.load = 0.1;
+  options.one_queue = true;
+  const Workload workload = read(philly_workload(carried(), options));
+  ASSERT_EQ(workload.all.queues.size(), 1U);
+  const SnapshotQueue& queue = workload.all.queues.front();
+  EXPECT_EQ(queue.gpu.quota, Amount{352} * 8 * 1'000'000);
+  ASSERT_FALSE(workload.all.gangs.empty());
+  for (const SnapshotGang& gang : workload.all.gangs) EXPECT_EQ(gang.terms.queue, queue.name);
+  for (const GangTerms& terms : workload.all.own_gang_terms) EXPECT_EQ(terms.queue, queue.name);
+}
+
 TEST(Philly, NamesTheFieldThatIsWrong) {
   const std::string header = "job_id,user,num_gpu,submit_time,duration,job_type\n";
   const auto path_of = [&](const std::string& row) {

@@ -97,6 +97,8 @@ TEST(Baselines, KeepEveryRuleOnClustersWithSomeOfEveryFeature) {
     placed(cluster, solve_fifo(*cluster, cluster.shares(), FifoRule::kStrict));
     placed(cluster, solve_fifo(*cluster, cluster.shares(), FifoRule::kBackfill));
     placed(cluster, solve_in_kai_order(*cluster, cluster.shares()));
+    placed(cluster, solve_easy(*cluster, cluster.shares()));
+    placed(cluster, solve_shortest_first(*cluster, cluster.shares()));
   }
 }
 

@@ -19,16 +19,16 @@ Json written(const GangHistory& history, double end) {
 
 TEST(GangHistory, KnowsOnlyGangsThatWereSubmitted) {
   GangHistory history;
-  EXPECT_FALSE(history.take("start", {"g", {}, {}}, 1));
+  EXPECT_FALSE(history.take("start", {"g", {}, {}, 0, 0}, 1));
   history.submit({"g", "q", 0, 1, 8}, 0, 1);
-  EXPECT_TRUE(history.take("start", {"g", {}, {}}, 2));
+  EXPECT_TRUE(history.take("start", {"g", {}, {}, 0, 0}, 2));
 }
 
 TEST(GangHistory, ReportsARunByWhatEndedIt) {
   GangHistory history;
   history.submit({"g", "q", 0, 1, 8}, 0, 1);
   const auto take = [&](std::string_view what, std::string_view reason, double time) {
-    EXPECT_TRUE(history.take(what, {"g", reason, {}}, time));
+    EXPECT_TRUE(history.take(what, {"g", reason, {}, 0, 0}, time));
   };
   take("start", "", 2);
   take("evict", "reclaim", 3);
@@ -45,16 +45,16 @@ TEST(GangHistory, ReportsARunByWhatEndedIt) {
 TEST(GangHistory, EndsWhatStillRunsWithTheSimulation) {
   GangHistory history;
   history.submit({"g", "q", 0, 1, 8}, 0, 1);
-  EXPECT_TRUE(history.take("start", {"g", {}, {}}, 2));
+  EXPECT_TRUE(history.take("start", {"g", {}, {}, 0, 0}, 2));
   EXPECT_EQ(written(history, 10)["runs"]["to"], Json({10}));
 }
 
 TEST(GangHistory, TakesTheLastGangOfANameThatIsUsedAgain) {
   GangHistory history;
   history.submit({"g", "q", 0, 1, 8}, 0, 1);
-  EXPECT_TRUE(history.take("drop", {"g", {}, {}}, 2));
+  EXPECT_TRUE(history.take("drop", {"g", {}, {}, 0, 0}, 2));
   history.submit({"g", "q", 0, 1, 8}, 0, 3);
-  EXPECT_TRUE(history.take("start", {"g", {}, {}}, 4));
+  EXPECT_TRUE(history.take("start", {"g", {}, {}, 0, 0}, 4));
   const Json told = written(history, 5);
   EXPECT_EQ(told["gangs"]["dropped"], Json({1, 0}));
   EXPECT_EQ(told["runs"]["gang"], Json({1}));

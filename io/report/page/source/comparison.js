@@ -3,7 +3,6 @@ import { h, section } from './elements.js';
 import { count, duration, gpus, milliseconds, number, percent } from './format.js';
 import { figuresOf, levelValue } from './overview.js';
 import { levels, proofs } from './words.js';
-import { lineChart } from './chart.js';
 
 // rows: [title, value(thing), text(value), better: 1 more, -1 less, 0 neither, help]
 function comparisonTable(label, names, things, rows) {
@@ -51,8 +50,8 @@ function verdict(cluster) {
 
 const hours = (gpuSeconds) => `${number(gpuSeconds / 3600, 0)} GPU hours`;
 
-export function simulationsComparison(summaries) {
-  const things = summaries.map(({ line }) => line), names = summaries.map(({ label, line }) => (line.simulation?.policy && line.simulation.policy !== label ? `${label} (${line.simulation.policy})` : label));
+export function simulationsComparison(outcomes) {
+  const things = outcomes.map(({ line }) => line), names = outcomes.map(({ name }) => name);
   const wait = (of, key) => (line) => of(line)?.waiting?.[key], all = (line) => line.gangs, large = (line) => line.large;
   const rows = [
     ['GPUs in use, mean', (line) => line.allocation?.mean, (value) => percent(value, 2), 1, 'GPU time in use, of the GPU time that there was'],
@@ -65,7 +64,7 @@ export function simulationsComparison(summaries) {
     ['Pods preempted', (line) => line.evictions?.preempt, count, -1], ['Pods reclaimed', (line) => line.evictions?.reclaim, count, -1], ['Pods lost to failures', (line) => line.evictions?.failure, count, 0],
     ['Moves', (line) => line.moves, count, -1], ['Work lost', (line) => line.lost, hours, -1], ['Below fair shares, mean', (line) => line.fairness?.shortfall, (value) => percent(value, 2), -1, 'of all GPUs: what queues were below their fair shares'],
     ['Evenness of shares (Jain)', (line) => line.fairness?.jain, (value) => number(value, 3), 1], ['A cycle takes, 99 of 100 less than', (line) => line.cycleMs?.p99, milliseconds, -1]];
-  const title = summaries.length > 1 ? 'Simulations side by side' : 'What came of it';
+  const title = outcomes.length > 1 ? 'All figures of the simulations' : 'What came of it';
   return section('summary', title, 'Waiting counts from submission to the first start; a gang that never started waits until the end.', comparisonTable('Simulations', names, things, rows), sizesTable(names, things));
 }
 
@@ -78,18 +77,4 @@ function sizesTable(names, things) {
   const rows = sizes.flatMap((size) => [
     [`${named(size)}: mean wait`, (line) => of(line, size)?.waiting?.mean, duration, -1], [`${named(size)}: 99 of 100 wait less than`, (line) => of(line, size)?.waiting?.p99, duration, -1]]);
   return [h('h3', { class: 'sub', text: 'Waiting by the size of a gang' }), comparisonTable('Waiting by size', names, things, rows)];
-}
-
-// GPUs in use over time of several simulations, on one time line of their own cycles.
-export function curvesComparison(simulations) {
-  const xs = [...new Set(simulations.flatMap(({ cycles }) => cycles.time))].sort((a, b) => a - b);
-  const on = (cycles, values) => {
-    const at = new Map(cycles.time.map((time, i) => [time, values[i]]));
-    return xs.map((time) => at.get(time) ?? null);
-  };
-  const lines = (of) => simulations.map(({ name, cycles }, rank) => ({ title: name, values: on(cycles, cycles.time.map((_, i) => of(cycles, i))), rank: [4, 5, 2, 0, 6, 1, 3][rank % 7], stepped: true }));
-  const x = { title: 'time since the start', text: duration };
-  return section('curves-compared', 'Simulations over time', 'All simulations on one line of time.',
-    lineChart({ title: 'GPUs in use', x, y: { title: 'share of the GPUs', text: (value) => percent(value, 1), from: 0, to: 1 }, xs, lines: lines((cycles, i) => (cycles.capacity[i] > 0 ? cycles.allocated[i] / cycles.capacity[i] : null)) }),
-    lineChart({ title: 'GPUs asked for in vain', x, y: { title: 'GPUs', text: (value) => number(value, 1), from: 0 }, xs, lines: lines((cycles, i) => cycles.waitingGpus[i]) }));
 }

@@ -8,7 +8,8 @@ import { gangsView } from './gangs.js';
 import { goalsView } from './goals.js';
 import { gapView } from './gap.js';
 import { curvesView, ganttView, unpackSimulation } from './simulation.js';
-import { plansComparison, simulationsComparison, curvesComparison } from './comparison.js';
+import { plansComparison, simulationsComparison } from './comparison.js';
+import { outcomesOf, policiesView, policyCurves } from './policies.js';
 import { figuresView } from './figures.js';
 import { redrawCharts } from './chart.js';
 import { instant, isDate } from './format.js';
@@ -106,11 +107,12 @@ function clusterSections() {
   return views;
 }
 
-// Curves of all simulations together, then those of the one that is chosen.
+// All simulations together, then the one that is chosen.
 function simulationSections() {
-  const views = [];
-  if (data.summaries.length > 0) views.push(simulationsComparison(data.summaries));
-  if (simulations.length > 1) views.push(curvesComparison(simulations));
+  const views = [], outcomes = outcomesOf(data.summaries, simulations);
+  if (outcomes.length > 1) views.push(policiesView(outcomes));
+  if (simulations.length > 1) views.push(policyCurves(simulations));
+  if (outcomes.length > 0) views.push(simulationsComparison(outcomes));
   if (simulations.length === 0) return views;
   const simulation = simulations[state.simulation], gantt = ganttView(simulation);
   shownGantt = gantt.gantt;

@@ -5,10 +5,12 @@ import { unpackNames } from './unpack.js';
 import { count, duration, instant, isDate, number, percent } from './format.js';
 import { Gantt } from './gantt.js';
 
+export const nameOf = (label, policy) => (policy && policy !== label ? `${label} (${policy})` : label);
+
 export function unpackSimulation(data) {
   const gangs = { ...data.gangs, name: unpackNames(data.gangs.name) };
   const runs = { ...data.runs, how: (i) => data.runs.texts[data.runs.end[i]] };
-  return { ...data, gangs, runs, name: data.policy && data.policy !== data.label ? `${data.label} (${data.policy})` : data.label };
+  return { ...data, gangs, runs, name: nameOf(data.label, data.policy) };
 }
 
 // How instants of the simulation are read: as dates where they are, else as time since the start.
