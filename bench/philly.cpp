@@ -7,8 +7,9 @@
 //                     [--estimates none|noisy|exact] [--order expected-duration|waited] [--reserve-after SECONDS]
 //                     [--price P] [--one-queue 1] [--data DIR] [--json FILE]
 // --large-weight, --large-priority, --place-only, --estimates, --one-queue: as of muster import philly. --order: of
-// Muster's engines, as of muster simulate. --reserve-after, --price: policy.overTime. Cases run concurrently on --threads
-// threads, each on one; equal arguments give equal figures except for the times.
+// Muster's engines, as of muster simulate. --reserve-after, --price: policy.overTime; policies that reserve by
+// themselves have no --reserve-after. Cases run concurrently on --threads threads, each on one; equal arguments give
+// equal figures except for the times.
 #include "datasets/traces/philly.h"
 
 #include <algorithm>

@@ -45,7 +45,7 @@ const CommandSyntax& simulate_syntax() {
       "as one JSON object. Without FILE, or for -, reads stdin.",
       with_policy_options(
           {{"policy", "NAME",
-            "scheduler: greedy, auto, milp; fifo, backfill, easy, kai, clairvoyant; least-allocated and others [greedy]"},
+            "scheduler: greedy, auto, milp; fifo, backfill, easy, kai, clairvoyant; best-fit and others [greedy]"},
            {"period", "DURATION", "interval between cycles while gangs wait [60s]"},
            {"batch", "N", "run a cycle whenever N pods have arrived, instead of periodically"},
            {"one-by-one", "", "run a cycle after each event, instead of periodically"},

@@ -93,7 +93,8 @@ std::vector<generator::InstanceNode> philly_nodes(const PhillyInput& input);
 std::optional<InputError> philly_fault(const PhillyOptions& options);
 
 // The workload (docs/simulation.md): a snapshot line, then one event line an arrival. One leaf queue for each virtual
-// cluster, whose GPU quota is its part of all GPUs, or one queue for all. Requires no philly_fault. Equal arguments give equal bytes.
+// cluster, whose GPU quota is its part of all GPUs, or one queue for all. Requires no philly_fault. Equal arguments
+// give equal bytes.
 std::string philly_workload(const PhillyInput& input, const PhillyOptions& options);
 
 // The nodes alone, as a snapshot line without the line feed.

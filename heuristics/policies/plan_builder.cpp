@@ -101,8 +101,12 @@ std::optional<PlanBuilder::Shape> PlanBuilder::shape_of(GangIndex index) const {
   };
   if (!std::ranges::all_of(gang.pods, is_plain)) return std::nullopt;
   const Group& root = problem_.groups[gang.root];
-  return Shape{gang.queue,          gang.preemptible, gang.priority,
-               pod_class,           root.required_level, root.minimum,
+  return Shape{gang.queue,
+               gang.preemptible,
+               gang.priority,
+               pod_class,
+               root.required_level,
+               root.minimum,
                reservations_.outlasted(index)};
 }
 

@@ -65,7 +65,8 @@ class PlanBuilder {
 
  private:
   // Gangs with equal shapes that outlast equally many heads fit or fail together.
-  using Shape = std::tuple<QueueIndex, bool, std::int32_t, PodClassIndex, TopologyLevelIndex, std::int32_t, std::size_t>;
+  using Shape =
+      std::tuple<QueueIndex, bool, std::int32_t, PodClassIndex, TopologyLevelIndex, std::int32_t, std::size_t>;
   std::optional<Shape> shape_of(GangIndex gang) const;
   template <class Place>
   bool keep_rules(GangIndex gang, const Place& place);

@@ -100,7 +100,9 @@ std::vector<Reservations::Spare> Reservations::spares_at(Nanoseconds time, const
 
 // Devices of the node on which nothing present is expected to run any more.
 std::int32_t Reservations::free_devices(NodeIndex node, Nanoseconds time) const {
-  std::vector<bool> is_held(static_cast<std::size_t>(problem_.class_of(node).device_count), false);
+  const std::int32_t devices = problem_.class_of(node).device_count;
+  if (state_.pods_on(node).empty()) return devices;
+  std::vector<bool> is_held(static_cast<std::size_t>(devices), false);
   for (const PodIndex pod : state_.pods_on(node)) {
     if (end_of(problem_.pods[pod].gang) <= time) continue;
     for (const std::int32_t device : state_.place_of(pod).devices) is_held[static_cast<std::size_t>(device)] = true;
@@ -142,8 +144,8 @@ bool Reservations::reserve(GangIndex gang) {
   const Nanoseconds now = problem_.snapshot->time;
   if (fits_at(now)) return false;
   // What is there only becomes less over time.
-  const auto first = std::ranges::partition_point(
-      holding, [&](const Holding& one) { return one.end <= now || !fits_at(one.end); });
+  const auto first =
+      std::ranges::partition_point(holding, [&](const Holding& one) { return one.end <= now || !fits_at(one.end); });
   if (first == holding.end() || first->end == kLargest) return false;
   head.start = first->end;
   if (!fits_at(head.start)) return false;

@@ -19,8 +19,8 @@ struct GangOutcome {
   std::optional<double> completed;  // from submission to its end
 };
 
-// Fed with events in the order of time; instants are seconds since the start. GPUs in use are exact after each cycle;
-// between two of them, a gang that ends gives back all its GPUs, and one of which only some pods run gives back too many.
+// Fed with events in the order of time; instants are seconds since the start. GPUs in use are exact after each cycle.
+// Between two of them, a gang that ends gives back all its GPUs, which are too many if only some of its pods run.
 class RunFigures {
  public:
   // The clock comes to `time`; until then, gangs of so many GPUs ran. Before each event. Cost: O(queues).

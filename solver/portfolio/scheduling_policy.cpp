@@ -13,8 +13,7 @@ namespace muster::portfolio {
 
 const std::vector<std::string_view>& policy_names() {
   static const std::vector<std::string_view> names = [] {
-    std::vector<std::string_view> all = {"greedy", "auto", "milp",       "fifo",
-                                         "backfill", "easy", "kai",        "clairvoyant"};
+    std::vector<std::string_view> all = {"greedy", "auto", "milp", "fifo", "backfill", "easy", "kai", "clairvoyant"};
     for (const policies::OnlinePolicyKind kind : policies::online_policies())
       all.push_back(policies::online_policy_name(kind));
     return all;

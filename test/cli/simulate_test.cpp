@@ -118,6 +118,37 @@ TEST_F(Simulate, GivesTheSameBytesAgainForEveryPolicy) {
   }
 }
 
+// Four GPUs that single jobs come for as fast as they end, and one job that needs all four.
+std::string starving_workload() {
+  std::string text = R"({"format":"muster/v1","nodes":[{"name":"n","gpus":{"count":4}}]})"
+                     "\n";
+  const auto submit = [&](int time, const std::string& name, int gpus, int duration) {
+    text += R"({"time":)" + std::to_string(time) + R"(,"event":"submit","pods":[{"name":")" + name +
+            R"(","gpu":{"count":)" + std::to_string(gpus) + R"(},"expectedDuration":)" + std::to_string(duration) +
+            R"(}],"duration":)" + std::to_string(duration) + "}\n";
+  };
+  for (int i = 0; i < 4; ++i) submit(25 * i, "first-" + std::to_string(i), 1, 400);
+  submit(110, "big", 4, 100);
+  for (int i = 0; i < 100; ++i) submit(111 + 25 * i, "small-" + std::to_string(i), 1, 300);
+  return text;
+}
+
+TEST_F(Simulate, EasyStartsALargeGangWhereBackfillingStarvesIt) {
+  const auto start_of_big = [&](const std::string& policy) {
+    const Outcome outcome =
+        workplace.run("simulate --quiet --one-by-one --policy " + policy + " --events " + workplace.path("events"),
+                      starving_workload());
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    for (const std::string& line : lines_of(workplace.content("events"))) {
+      const Json event = Json::parse(line);
+      if (event["event"] == "start" && event["gang"] == "big") return event["time"].get<double>();
+    }
+    return -1.0;
+  };
+  EXPECT_EQ(start_of_big("easy"), 475) << "when the last of the first four ends";
+  EXPECT_GT(start_of_big("backfill"), 2000);
+}
+
 TEST_F(Simulate, GoesOnFromACheckpointWithTheSameBytes) {
   const Outcome whole = run("--events " + workplace.path("whole"));
   const std::string checkpointed =

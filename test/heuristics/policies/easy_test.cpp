@@ -15,9 +15,7 @@ using test::Case;
 using Names = std::set<std::string>;
 
 // The time of all snapshots here is 1,000,000 s. Runs since 100 s, and for so many more seconds from now on.
-std::string ends_in(int seconds) {
-  return R"("started":999900,"expectedDuration":)" + std::to_string(100 + seconds);
-}
+std::string ends_in(int seconds) { return R"("started":999900,"expectedDuration":)" + std::to_string(100 + seconds); }
 // Waits since an instant, and would take so long.
 std::string waits(int created, int seconds) {
   return R"("created":)" + std::to_string(created) + R"(,"expectedDuration":)" + std::to_string(seconds);
@@ -151,11 +149,9 @@ TEST(Easy, EachQueueHasAHeadOfItsOwn) {
 
 TEST(Easy, AGangThatFitsAtNoEndIsNoHead) {
   EXPECT_EQ(easy(nearly_full().pod("huge", 5, waits(1, 50)).pod("next", 1, waits(2, 9000))), Names{"next"});
-  EXPECT_EQ(easy(nearly_full()
-                     .pod("huge", 5, waits(1, 50))
-                     .pod("head", 4, waits(2, 50))
-                     .pod("next", 1, waits(3, 9000))),
-            Names{})
+  EXPECT_EQ(
+      easy(nearly_full().pod("huge", 5, waits(1, 50)).pod("head", 4, waits(2, 50)).pod("next", 1, waits(3, 9000))),
+      Names{})
       << "the next one is";
 }
 

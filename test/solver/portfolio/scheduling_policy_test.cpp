@@ -43,5 +43,13 @@ TEST(SchedulingPolicy, DecidesTheSameAgain) {
   }
 }
 
+TEST(SchedulingPolicy, OnlyTheClairvoyantKnowsWhatIsToCome) {
+  for (const std::string_view name : policy_names())
+    EXPECT_EQ(known_durations(name) == KnownDurations::kExact, name == "clairvoyant") << name;
+  EXPECT_EQ(known_durations("greedy"), KnownDurations::kByRules);
+  EXPECT_EQ(known_durations("easy"), KnownDurations::kExpected);
+  EXPECT_EQ(known_durations("backfill"), KnownDurations::kNone);
+}
+
 }  // namespace
 }  // namespace muster::portfolio
