@@ -5,11 +5,12 @@
 // Usage: bench_philly [--loads L,L] [--policies NAME,NAME] [--days N] [--period SECONDS] [--seeds S,S] [--threads N]
 //                     [--inventory FILE] [--resume 1] [--large-weight W] [--large-priority N] [--place-only 1]
 //                     [--estimates none|noisy|exact] [--order expected-duration|waited] [--reserve-after SECONDS]
-//                     [--price P] [--one-queue 1] [--data DIR] [--json FILE]
+//                     [--price P] [--usage-half-life SECONDS] [--usage-factor K] [--one-queue 1] [--data DIR]
+//                     [--json FILE]
 // --large-weight, --large-priority, --place-only, --estimates, --one-queue: as of muster import philly. --order: of
-// Muster's engines, as of muster simulate. --reserve-after, --price: policy.overTime; policies that reserve by
-// themselves have no --reserve-after. Cases run concurrently on --threads threads, each on one; equal arguments give
-// equal figures except for the times.
+// Muster's engines, as of muster simulate. --reserve-after, --price, --usage-factor: policy.overTime; policies that
+// reserve by themselves have no --reserve-after. --usage-half-life: as of muster simulate. Cases run concurrently on
+// --threads threads, each on one; equal arguments give equal figures except for the times.
 #include "datasets/traces/philly.h"
 
 #include <algorithm>
@@ -41,7 +42,7 @@ namespace {
 struct Arguments {
   std::vector<std::string> loads{"0.9", "1.1", "1.3"}, policies{"greedy", "kai", "backfill", "fifo"}, seeds{"1"};
   std::string days = "7", period = "600", threads = "2", inventory, resume, large_weight = "1", large_priority = "0",
-              estimates = "none", order, place_only, one_queue, reserve_after, price,
+              estimates = "none", order, place_only, one_queue, reserve_after, price, usage_half_life, usage_factor,
               directory = traces::datasets_source_directory(), json;
 };
 
@@ -65,6 +66,8 @@ Arguments parse(int argc, char** argv) {
                   {"--one-queue", [&](const std::string& value) { arguments.one_queue = value; }},
                   {"--reserve-after", [&](const std::string& value) { arguments.reserve_after = value; }},
                   {"--price", [&](const std::string& value) { arguments.price = value; }},
+                  {"--usage-half-life", [&](const std::string& value) { arguments.usage_half_life = value; }},
+                  {"--usage-factor", [&](const std::string& value) { arguments.usage_factor = value; }},
                   {"--data", [&](const std::string& value) { arguments.directory = value; }},
                   {"--json", [&](const std::string& value) { arguments.json = value; }},
               });
@@ -121,7 +124,10 @@ void replay(const Arguments& arguments, const traces::PhillyInput& input,
   if (!arguments.reserve_after.empty())
     workload.all.policy.over_time.reserve_after = std::stoll(arguments.reserve_after) * kNanosecondsPerSecond;
   if (!arguments.price.empty()) workload.all.policy.over_time.eviction_price = std::stod(arguments.price);
+  if (!arguments.usage_factor.empty()) workload.all.policy.over_time.usage_factor = std::stod(arguments.usage_factor);
   simulation::SimulationOptions options;
+  if (!arguments.usage_half_life.empty())
+    options.usage_half_life = std::stoll(arguments.usage_half_life) * kNanosecondsPerSecond;
   options.period = std::stoll(arguments.period) * kNanosecondsPerSecond;
   options.resumes_work = !arguments.resume.empty();
   options.durations = portfolio::known_durations(one.policy);

@@ -55,6 +55,8 @@ const CommandSyntax& simulate_syntax() {
            {"mtbf", "DURATION", "mean time between failures of each node [never]"},
            {"mttr", "DURATION", "mean time to repair of a failed node [1h]"},
            {"until", "INSTANT", "end of the simulation"},
+           {"usage-half-life", "DURATION",
+            "tell policies what queues have used on average; a use counts half after DURATION [off]"},
            {"seed", "N", "random seed [1]"},
            {"threads", "N", "number of solver threads [the available cores]"},
            {"budget", "DURATION", "time budget of each cycle; results then vary between runs [limits of counted work]"},
@@ -114,6 +116,7 @@ simulation::SimulationOptions simulation_options(const Settings& settings) {
   options.failures.seed =
       static_cast<std::uint64_t>(settings.integer("seed", 0, std::numeric_limits<std::int64_t>::max()).value_or(1));
   options.until = settings.instant("until");
+  options.usage_half_life = settings.duration("usage-half-life").value_or(0);
   return options;
 }
 
@@ -139,10 +142,11 @@ SimulateOptions options_of(const Settings& settings) {
   options.tells_clock = settings.is_on("timings");
   options.title = {options.policy.name, cycle_name(options.simulation), options.policy.seed};
   const simulation::SimulationOptions& s = options.simulation;
-  options.run = fmt::format("{}; {}; seed {}; {}{}{}mtbf {}; mttr {}; until {}; budget {}", options.policy.name,
-                            options.title.cycle, options.policy.seed, s.resumes_work ? "resume; " : "",
-                            s.moves_live ? "live; " : "", s.drops ? "drop; " : "", s.failures.mean_between,
-                            s.failures.mean_to_repair, s.until.value_or(-1), options.policy.budget);
+  options.run = fmt::format(
+      "{}; {}; seed {}; {}{}{}{}mtbf {}; mttr {}; until {}; budget {}", options.policy.name, options.title.cycle,
+      options.policy.seed, s.resumes_work ? "resume; " : "", s.moves_live ? "live; " : "", s.drops ? "drop; " : "",
+      s.usage_half_life > 0 ? fmt::format("usage {}; ", s.usage_half_life) : "", s.failures.mean_between,
+      s.failures.mean_to_repair, s.until.value_or(-1), options.policy.budget);
   for (const OptionRow& row : with_policy_options({})) {
     if (const auto told = settings.text(row.name)) options.run += fmt::format("; {} {}", row.name, *told);
   }

@@ -24,6 +24,8 @@ struct SimulationOptions {
   bool moves_live = false;    // a move is no interruption
   bool drops = false;         // what is not placed in the first cycle after it was submitted leaves
   KnownDurations durations = KnownDurations::kByRules;  // to the policy; of finished jobs they are kept as histories
+  // What queues have used until now is kept for the snapshots, by a half of its weight in this time; 0: it is not.
+  Nanoseconds usage_half_life = 0;
   NodeFailureOptions failures;
   std::optional<Nanoseconds> until;  // an instant: nothing later happens
 };

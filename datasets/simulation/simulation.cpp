@@ -73,6 +73,7 @@ Simulation::Simulation(const Workload& workload, const SimulationOptions& option
   copy_frame(workload.all, snapshot_);
   prepare_policy(snapshot_.policy.over_time);
   append(snapshot_.queues, workload.all.queues, workload.start_queues);
+  if (options_.usage_half_life > 0) usage_.emplace(options_.usage_half_life, snapshot_.queues);
 }
 
 // A policy that needs durations has them whatever the workload orders gangs by.
@@ -99,6 +100,10 @@ std::optional<InputError> Simulation::start() {
   Result<Problem> problem = build_problem(snapshot_);
   if (!problem) return problem.error();
   problem_ = *std::move(problem);
+  if (usage_) {
+    usage_->note_plan(*problem_, {});
+    usage_->pass_time(*problem_, jobs_, now_);
+  }
   for (SimulatedJobIndex index = 0; index < jobs_.jobs().size(); ++index) {
     const SimulatedJob& job = jobs_.jobs()[index];
     std::vector<PodRecord> pods;
@@ -123,6 +128,7 @@ bool Simulation::advance() {
       jobs_.compact();
       snapshot_.time = now_;
       tell_durations();
+      if (usage_) usage_->write(snapshot_.queues);
       trigger_.note_cycle(now_);
       return true;
     }
@@ -167,6 +173,7 @@ std::optional<Nanoseconds> Simulation::next_instant() const {
 
 void Simulation::move_clock(Nanoseconds time) {
   log_.pass_time(now_, time, nodes_.capacity(), jobs_.allocated());
+  if (usage_) usage_->pass_time(*problem_, jobs_, time);
   now_ = time;
 }
 
@@ -269,6 +276,7 @@ void Simulation::carry_out(Problem problem, const FairShares& shares, const Plan
   MUSTER_REQUIRE(problem.snapshot == &snapshot_ && problem.pods.size() == snapshot_.pods.size());
   MUSTER_REQUIRE_SLOW(referee::check_plan(snapshot_, problem, shares, plan).empty());
   problem_ = std::move(problem);
+  if (usage_) usage_->note_plan(*problem_, plan);
   const std::optional<std::int64_t> fragmentation = fragmentation_of(*problem_, shares, plan);
   PlanExecution execution({snapshot_, *problem_, jobs_, runs_, log_}, plan, now_, options_.moves_live);
   execution.depart();

@@ -14,6 +14,7 @@
 #include "datasets/simulation/job_runs.h"
 #include "datasets/simulation/job_table.h"
 #include "datasets/simulation/options.h"
+#include "datasets/simulation/queue_usage.h"
 #include "datasets/simulation/records.h"
 #include "datasets/simulation/simulated_nodes.h"
 #include "datasets/simulation/simulation_log.h"
@@ -88,6 +89,7 @@ class Simulation {
   SimulatedNodes nodes_;
   CycleTrigger trigger_;
   DurationHistories durations_;
+  std::optional<QueueUsage> usage_;  // none: past usage is not kept
   std::size_t next_event_ = 0;
   Nanoseconds now_ = 0;
 };

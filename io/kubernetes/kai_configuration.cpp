@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "io/json/json_writer.h"
@@ -39,10 +42,22 @@ void write_actions(std::string_view list, json::JsonWriter& json, std::vector<st
   json.raw("]");
 }
 
-// The arguments of the plugin `nodeplacement`; empty: it has none.
-bool read_placement(KubernetesReading& in, json::JsonValue tiers, std::array<std::string_view, 2>& gpu_and_cpu) {
+// Arguments of plugins; empty: it has none.
+struct PluginArguments {
+  std::string_view gpu, cpu;  // of `nodeplacement`
+  std::string_view k_value;   // of `proportion`
+};
+
+bool read_arguments(KubernetesReading& in, std::string_view plugin, json::JsonValue object, PluginArguments& out) {
+  static constexpr std::array<std::string_view, 3> kKeys = {"gpu", "cpu", "kValue"};
+  std::array<json::JsonValue, 3> found;
+  if (plugin == "proportion") return in.take(object, kKeys, found) && in.text(found[2], out.k_value);
+  if (plugin != "nodeplacement") return true;
+  return in.take(object, kKeys, found) && in.text(found[0], out.gpu) && in.text(found[1], out.cpu);
+}
+
+bool read_plugins(KubernetesReading& in, json::JsonValue tiers, PluginArguments& out) {
   static constexpr std::array<std::string_view, 2> kPlugin = {"arguments", "name"};
-  static constexpr std::array<std::string_view, 2> kArguments = {"gpu", "cpu"};
   bool has_tiers = false;
   if (!in.has_elements(tiers, has_tiers)) return false;
   if (!has_tiers) return true;
@@ -52,17 +67,22 @@ bool read_placement(KubernetesReading& in, json::JsonValue tiers, std::array<std
     if (!in.take(tier, "plugins", plugins) || !in.has_elements(plugins, has_plugins)) return false;
     if (!has_plugins) continue;
     for (const json::JsonValue plugin : plugins.elements()) {
-      std::array<json::JsonValue, 2> found, arguments;
+      std::array<json::JsonValue, 2> found;
       std::string_view name;
-      if (!in.take(plugin, kPlugin, found) || !in.text(found[1], name)) return false;
-      if (name != "nodeplacement") continue;
-      if (!in.take(found[0], kArguments, arguments) || !in.text(arguments[0], gpu_and_cpu[0]) ||
-          !in.text(arguments[1], gpu_and_cpu[1])) {
+      if (!in.take(plugin, kPlugin, found) || !in.text(found[1], name) || !read_arguments(in, name, found[0], out)) {
         return false;
       }
     }
   }
   return true;
+}
+
+// As KAI reads it: what is no number is its default, what is below 0 is 0.
+std::optional<double> usage_factor_of(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return {};
+  return std::max(0.0, value);
 }
 
 bool read_parameters(KubernetesReading& in, json::JsonValue params, KaiConfiguration& out) {
@@ -97,18 +117,21 @@ bool read_kai_configuration(KubernetesReading& in, json::JsonValue config, json:
   static constexpr std::array<std::string_view, 2> kKeys = {"actions", "tiers"};
   std::array<json::JsonValue, 2> found;
   std::string_view actions;
-  std::array<std::string_view, 2> placement;
-  if (!in.take(config, kKeys, found) || !in.text(found[0], actions) || !read_placement(in, found[1], placement)) {
+  PluginArguments arguments;
+  if (!in.take(config, kKeys, found) || !in.text(found[0], actions) || !read_plugins(in, found[1], arguments)) {
     return false;
   }
-  const std::string_view gpu = placement[0].empty() ? "binpack" : placement[0];
-  const std::string_view cpu = placement[1].empty() ? "binpack" : placement[1];
+  const std::string_view gpu = arguments.gpu.empty() ? "binpack" : arguments.gpu;
+  const std::string_view cpu = arguments.cpu.empty() ? "binpack" : arguments.cpu;
   if (gpu != cpu) out.remarks.emplace_back("nodeplacement differs for cpu and gpu: Muster uses that of gpu for both");
   std::string policy;
   json::JsonWriter json(policy);
   bool first = true;
   if (!actions.empty()) write_actions(actions, json.separate(first), out.remarks);
   if (gpu == "spread") json.separate(first).raw(R"("placement":"spread")");
+  if (const auto factor = usage_factor_of(arguments.k_value)) {
+    json.separate(first).raw(R"("overTime":{"usageFactor":)").number(*factor).raw("}");
+  }
   if (!policy.empty()) out.policy = "{" + policy + "}";
   return read_parameters(in, params, out);
 }

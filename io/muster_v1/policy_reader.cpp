@@ -77,7 +77,7 @@ bool read_reserve_after(SnapshotInput& in, json::JsonValue v, OverTime& over_tim
 
 constexpr std::int64_t kMostCount = std::numeric_limits<std::int32_t>::max();
 
-constexpr std::array<json::Field<SnapshotInput, OverTime>, 4> kOverTimeFields = {
+constexpr std::array<json::Field<SnapshotInput, OverTime>, 5> kOverTimeFields = {
     {{"order", [](SnapshotInput& in, json::JsonValue v,
                   OverTime& o) { return json::read_choice(in, v, kSeniorityRules, o.order); }},
      {"reserveAfter", read_reserve_after},
@@ -88,8 +88,12 @@ constexpr std::array<json::Field<SnapshotInput, OverTime>, 4> kOverTimeFields = 
         o.holds = static_cast<std::int32_t>(holds);
         return is_read;
       }},
-     {"evictionPrice", [](SnapshotInput& in, json::JsonValue v, OverTime& o) {
+     {"evictionPrice",
+      [](SnapshotInput& in, json::JsonValue v, OverTime& o) {
         return in.read_weight(v, json::Reading::Zero::kAllowed, o.eviction_price.emplace());
+      }},
+     {"usageFactor", [](SnapshotInput& in, json::JsonValue v, OverTime& o) {
+        return in.read_weight(v, json::Reading::Zero::kAllowed, o.usage_factor);
       }}}};
 
 // [from, to], or [from] without an end.

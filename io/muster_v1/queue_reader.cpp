@@ -1,4 +1,5 @@
 // queues[] and priorityClasses[]
+#include <algorithm>
 #include <array>
 
 #include "io/muster_v1/gang_terms_reader.h"
@@ -18,15 +19,25 @@ bool read_share_amount(SnapshotInput& in, json::JsonValue v, Amount& out) {
   return in.read_amount(v, {Unit, Rounding::kDown}, out);
 }
 
+// An average, of which parts of a unit do not matter.
 template <QuantityUnit Unit>
-constexpr std::array<json::Field<SnapshotInput, QueueResource>, 3> kQueueResourceFields = {
+bool read_usage(SnapshotInput& in, json::JsonValue v, QueueResource& resource) {
+  Amount usage = 0;
+  if (!in.read_amount(v, {Unit, Rounding::kDown}, usage)) return false;
+  constexpr Amount kMost = Amount{1} << 62;  // back from a double it is within 64 bits
+  resource.usage = static_cast<double>(std::min(usage, kMost));
+  return true;
+}
+
+template <QuantityUnit Unit>
+constexpr std::array<json::Field<SnapshotInput, QueueResource>, 4> kQueueResourceFields = {
     {{"quota",
       [](SnapshotInput& in, json::JsonValue v, QueueResource& r) { return read_share_amount<Unit>(in, v, r.quota); }},
      {"limit",
       [](SnapshotInput& in, json::JsonValue v, QueueResource& r) { return read_share_amount<Unit>(in, v, r.limit); }},
-     {"weight", [](SnapshotInput& in, json::JsonValue v, QueueResource& r) {
-        return in.read_weight(v, json::Reading::Zero::kAllowed, r.weight);
-      }}}};
+     {"weight", [](SnapshotInput& in, json::JsonValue v,
+                   QueueResource& r) { return in.read_weight(v, json::Reading::Zero::kAllowed, r.weight); }},
+     {"usage", read_usage<Unit>}}};
 
 template <QuantityUnit Unit, QueueResource SnapshotQueue::*Member>
 bool read_queue_resource(SnapshotInput& in, json::JsonValue v, SnapshotQueue& queue) {

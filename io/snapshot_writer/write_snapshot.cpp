@@ -98,6 +98,7 @@ class SnapshotWriter {
     }
     if (over_time.holds != OverTime{}.holds) own.raw(R"(,"holds":)").number(std::int64_t{over_time.holds});
     if (over_time.eviction_price) own.raw(R"(,"evictionPrice":)").number(*over_time.eviction_price);
+    if (!is_one(over_time.usage_factor)) own.raw(R"(,"usageFactor":)").number(over_time.usage_factor);
     if (!text.empty()) members.raw(R"(,"overTime":{)").raw(std::string_view(text).substr(1)).raw("}");
     if (over_time.expected_durations) write_duration_histories(members, *over_time.expected_durations);
   }
@@ -159,13 +160,14 @@ class SnapshotWriter {
   }
 
   static bool is_set(const QueueResource& resource) {
-    return resource.quota != kUnlimited || resource.limit != kUnlimited || !is_one(resource.weight);
+    return resource.quota != kUnlimited || resource.limit != kUnlimited || !is_one(resource.weight) || resource.usage;
   }
 
   void write_queue_resource(std::string_view key, const QueueResource& resource, std::int64_t scale) {
     writer_.raw(",\"").raw(key).raw(R"(":{"weight":)").number(resource.weight);
     if (resource.quota != kUnlimited) writer_.raw(R"(,"quota":)").decimal(resource.quota, scale);
     if (resource.limit != kUnlimited) writer_.raw(R"(,"limit":)").decimal(resource.limit, scale);
+    if (resource.usage) writer_.raw(R"(,"usage":)").decimal(static_cast<Amount>(*resource.usage), scale);
     writer_.raw("}");
   }
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <limits>
+#include <optional>
 #include <vector>
 
 #include "model/base/require.h"
@@ -23,8 +25,10 @@ struct Claim {
   Amount quota = 0;  // kUnlimited
   Amount requestable = 0;
   Wide weight = 0;  // scaled to an integer
+  Wide past = 0;    // what its past usage takes off, in 1/kWhole of the sum of weights
   Amount share = 0;
-  Wide cut_off = 0;  // of the last round, in 1/(sum of weights) of the resource
+  Wide turn_weight = 0;  // in the current round: what its past leaves of the weight
+  Wide cut_off = 0;      // of the last round, in 1/(sum of weights) of the resource
   Amount lack() const { return requestable - share; }
   bool takes_part() const { return weight > 0 && lack() > 0; }
 };
@@ -36,6 +40,34 @@ Wide scaled_weight(double weight) {
   return static_cast<Wide>(std::clamp(std::floor(weight * kScale + 0.5), 1.0, kMost));
 }
 
+// Past usage is a part of this.
+constexpr Wide kWhole = 1'000'000'000'000;
+
+// Past usage of a resource by one queue: none if it is not told.
+const std::optional<double>& past_usage_of(const SnapshotQueue& queue, std::size_t resource) {
+  const std::array<const QueueResource*, kQueueResources> of{&queue.gpu, &queue.cpu, &queue.memory};
+  return of[resource]->usage;
+}
+
+// Sets what past usage takes off: the time-based fair share of the KAI Scheduler, reimplemented; docs/semantics.md
+// ("Past usage") has the differences. The whole that it is a part of is what the claims divide, or what they have used
+// together if that is more, so that the parts of all add up to at most kWhole x k / (1 + k).
+void set_past(const Problem& problem, std::size_t resource, Amount total, std::vector<Claim>& claims) {
+  constexpr Wide kMillion = 1'000'000;
+  const Wide factor = scaled_weight(problem.snapshot->policy.over_time.usage_factor);
+  if (factor == 0 || problem.snapshot->queues.empty()) return;
+  constexpr auto kMost = static_cast<double>(std::numeric_limits<Amount>::max() / 2);
+  Wide all = 0;
+  for (Claim& claim : claims) {
+    const std::optional<double>& usage = past_usage_of(problem.snapshot->queues[claim.queue.value()], resource);
+    claim.past = static_cast<Wide>(std::clamp(usage.value_or(0), 0.0, kMost));
+    all += claim.past;
+  }
+  if (all == 0) return;
+  const Wide whole = std::max<Wide>(all, total);
+  for (Claim& claim : claims) claim.past = claim.past * kWhole / whole * factor / (kMillion + factor);
+}
+
 Amount give_quotas(std::vector<Claim>& claims, Amount total) {
   Amount remaining = total;
   for (Claim& claim : claims) {
@@ -45,16 +77,28 @@ Amount give_quotas(std::vector<Claim>& claims, Amount total) {
   return std::max<Amount>(remaining, 0);
 }
 
+// Returns their sum. If any claim takes part, one of them keeps some weight: together they lose less than all of it.
+Wide set_turn_weights(std::span<Claim*> claims) {
+  Wide all = 0, left = 0;
+  for (const Claim* claim : claims) all += claim->takes_part() ? claim->weight : 0;
+  for (Claim* claim : claims) {
+    if (!claim->takes_part()) continue;
+    claim->turn_weight = std::max<Wide>(0, claim->weight - claim->past * all / kWhole);
+    left += claim->turn_weight;
+  }
+  MUSTER_REQUIRE(left > 0 || all == 0);
+  return left;
+}
+
 // One round among the claims of one priority. Returns whether some claim lacked less than was offered.
 bool give_round(std::span<Claim*> claims, Amount unit, Amount& remaining) {
-  Wide weights = 0;
-  for (const Claim* claim : claims) weights += claim->takes_part() ? claim->weight : 0;
+  const Wide weights = set_turn_weights(claims);
   if (weights == 0) return false;
   const Amount offered = remaining;
   bool someone_lacked_less = false;
   for (Claim* claim : claims) {
     if (!claim->takes_part()) continue;
-    const Wide offer = offered * claim->weight;  // in 1/weights
+    const Wide offer = offered * claim->turn_weight;  // in 1/weights
     const Wide lack = claim->lack() * weights;
     const Wide whole_units = offer / (weights * unit);
     const Amount given = lack <= offer ? claim->lack() : static_cast<Amount>(whole_units) * unit;
@@ -136,6 +180,7 @@ void divide_among(const Problem& problem, const std::vector<QueueIndex>& sibling
       claims.push_back(
           {index, queue.priority, queue.quota[i], shares.requestable[index][i], scaled_weight(queue.weight[i])});
     }
+    set_past(problem, i, total[i], claims);
     divide(claims, total[i], kUnit[i]);
     for (const Claim& claim : claims) shares.share[claim.queue][i] = claim.share;
   }

@@ -245,6 +245,7 @@ struct QueueResource {
   Amount quota = kUnlimited;
   Amount limit = kUnlimited;
   double weight = 1;
+  std::optional<double> usage;  // on average over the past, in the unit of `quota`; none: unknown
 };
 
 struct SnapshotQueue {
@@ -324,6 +325,7 @@ struct OverTime {
   SeniorityRule order = SeniorityRule::kExpectedDuration;
   Nanoseconds reserve_after = 24 * 3600 * kNanosecondsPerSecond;  // that the head of a queue has waited; kNever
   std::int32_t holds = 1;                                         // gangs at most for which nodes are held
+  double usage_factor = 1;               // how much past usage changes the weights of queues; 0: not at all
   std::optional<double> eviction_price;  // of lost work, in work waited; none: evictions cost no more than levels say
   std::optional<std::vector<DurationHistory>> expected_durations;  // by disjoint sizes of each queue
 };

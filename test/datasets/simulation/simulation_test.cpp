@@ -309,6 +309,43 @@ TEST(Simulation, APolicyThatReservesByItselfIsSparedTheRules) {
   EXPECT_EQ(policy_of(KnownDurations::kNone, "expectedDuration").order, SeniorityRule::kWaited);
 }
 
+// GPUs by queue that the policy knows of the past, at each cycle; -1: nothing.
+std::vector<std::vector<double>> told_usage(const std::vector<std::string>& lines, const SimulationOptions& options) {
+  std::vector<std::vector<double>> usage;
+  run(lines, options, [&](const Snapshot& snapshot, const Problem& problem) {
+    std::vector<double>& now = usage.emplace_back();
+    for (const SnapshotQueue& queue : snapshot.queues) now.push_back(queue.gpu.usage.value_or(-1e6) / 1e6);
+    return first_fit(snapshot, problem);
+  });
+  return usage;
+}
+
+std::string job_of(const std::string& queue, const std::string& time, int gpus, const std::string& duration) {
+  return R"({"time":)" + time + R"(,"event":"submit","pods":[{"name":")" + queue + time + R"(","queue":")" + queue +
+         R"(","gpu":{"count":)" + std::to_string(gpus) + R"(}}],"duration":)" + duration + "}";
+}
+
+TEST(Simulation, TellsWhatQueuesHaveUsedByHalfLives) {
+  const std::string start = R"({"format":"muster/v1","nodes":[{"name":"n","gpus":{"count":8}}],"queues":[
+      {"name":"top"},{"name":"a","parent":"top"},{"name":"b","parent":"top"}]})";
+  // a uses eight GPUs for 100 s, then none; b uses four from 300 s on.
+  const std::vector<std::string> lines{start, job_of("a", "0", 8, "100"), job_of("b", "300", 4, "500"),
+                                       job_of("b", "400", 1, "1")};
+  SimulationOptions options = one_by_one();
+  options.usage_half_life = 100 * kSecond;
+  EXPECT_EQ(told_usage(lines, options), (std::vector<std::vector<double>>{{0, 0, 0}, {1, 1, 0}, {2.5, 0.5, 2}}));
+  EXPECT_EQ(told_usage(lines, one_by_one()), (std::vector<std::vector<double>>(3, {-1, -1, -1})));
+}
+
+TEST(Simulation, UsageBeginsWithWhatTheFirstLineTells) {
+  const std::string start = R"({"format":"muster/v1","nodes":[{"name":"n","gpus":{"count":8}}],"queues":[
+      {"name":"a","gpu":{"usage":6}},{"name":"b"}]})";
+  SimulationOptions options = one_by_one();
+  options.usage_half_life = 100 * kSecond;
+  EXPECT_EQ(told_usage({start, job_of("b", "0", 4, "10"), job_of("b", "100", 1, "1")}, options).front(),
+            (std::vector<double>{6, 0}));
+}
+
 TEST(Simulation, AGangRunsWhileItsMinimumRuns) {
   const Told told = run({cluster(1, 3), gang("0", "g", 4, R"(,"minMember":2)", "100")}, one_by_one());
   EXPECT_TRUE(told.has("0 start g"));

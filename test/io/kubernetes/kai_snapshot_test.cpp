@@ -78,10 +78,11 @@ TEST_F(KaiSnapshot, ItsConfigurationBecomesThePolicy) {
                     {"queues", {without_kind(queue)}},
                     {"nodeResourceTopologies", {Json::object(), Json::object()}}};
   const Json placement = {{"name", "nodeplacement"}, {"arguments", {{"gpu", "spread"}, {"cpu", "binpack"}}}};
+  const Json proportion = {{"name", "proportion"}, {"arguments", {{"kValue", "0.5"}}}};
   const Json snapshot = {
       {"config",
        {{"actions", "allocate, consolidation, stalegangeviction, dance"},
-        {"tiers", {{{"plugins", {{{"name", "predicates"}}, placement}}}}}}},
+        {"tiers", {{{"plugins", {{{"name", "predicates"}}, placement, proportion}}}}}}},
       {"schedulerParams",
        {{"globalDefaultStalenessGracePeriod", 120'000'000'000}, {"partitionParams", {{"NodePoolLabelKey", "pool"}}}}},
       {"rawObjects", raw}};
@@ -91,7 +92,9 @@ TEST_F(KaiSnapshot, ItsConfigurationBecomesThePolicy) {
   options.policy = made->configuration.policy;
   options.grace_period = made->configuration.grace_period;
   const Json line = imported_text(made->objects, options).line;
-  EXPECT_EQ(line["policy"], Json::parse(R"({"actions":["place","consolidate","stale"],"placement":"spread"})"));
+  EXPECT_EQ(line["policy"],
+            Json::parse(
+                R"({"actions":["place","consolidate","stale"],"overTime":{"usageFactor":0.5},"placement":"spread"})"));
   EXPECT_EQ(line["gangs"][0]["stalenessGracePeriod"], "120000000000ns");
   std::string remarks;
   for (const std::string& remark : made->configuration.remarks) remarks += remark + "\n";

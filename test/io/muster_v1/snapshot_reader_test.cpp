@@ -141,11 +141,22 @@ TEST(SnapshotReader, ReadsGangsAndTheirSubgroups) {
   EXPECT_EQ(s.gangs[1].staleness_grace_period, 60 * kNanosecondsPerSecond);
 }
 
+TEST(SnapshotReader, ReadsPastUsageInTheUnitsOfQuotas) {
+  const Snapshot s = read(R"("queues":[{"name":"a","gpu":{"usage":2.5},"cpu":{"usage":"1500m"},
+      "memory":{"usage":"1Ki"}},{"name":"b","gpu":{"usage":"0.0000019"}}])");
+  EXPECT_EQ(s.queues[0].gpu.usage, 2'500'000);
+  EXPECT_EQ(s.queues[0].cpu.usage, 1'500);
+  EXPECT_EQ(s.queues[0].memory.usage, 1'024);
+  EXPECT_EQ(s.queues[1].gpu.usage, 1);
+  EXPECT_EQ(s.queues[1].cpu.usage, std::nullopt);
+  EXPECT_EQ(s.policy.over_time.usage_factor, 1);
+}
+
 TEST(SnapshotReader, ReadsPriorityClassesAndPolicy) {
   const Snapshot s = read(R"("id":"x","time":"1970-01-01T00:00:10Z","topology":["zone","rack"],
       "priorityClasses":[{"name":"c","value":2000000000,"preemptible":true,"preemptionPolicy":"PreemptLowerPriority"}],
       "policy":{"actions":["place","stale"],"placement":"spread","nonPreemptibleWithinQuota":false,"maxMoves":3,"agingInterval":"1h","budget":"200ms",
-        "overTime":{"reserveAfter":"never"},"expectedDurations":[{"gpus":[2,3],"count":4,"mean":"1h"},{"queue":"a","gpus":[33],"count":1,"mean":5}],
+        "overTime":{"reserveAfter":"never","usageFactor":2.5},"expectedDurations":[{"gpus":[2,3],"count":4,"mean":"1h"},{"queue":"a","gpus":[33],"count":1,"mean":5}],
         "expectedWorkload":[{"pod":{"template":"t","gpu":{"count":2}},"weight":0.25},{"pod":{}}]},"podTemplates":{"t":{"gpuModels":["A100"]}})");
   EXPECT_EQ(s.id, "x");
   EXPECT_EQ(s.time, 10 * kNanosecondsPerSecond);
@@ -160,6 +171,7 @@ TEST(SnapshotReader, ReadsPriorityClassesAndPolicy) {
   EXPECT_EQ(s.policy.budget, kNanosecondsPerSecond / 5);
   EXPECT_EQ(s.policy.over_time.order, SeniorityRule::kExpectedDuration);
   EXPECT_EQ(s.policy.over_time.reserve_after, kNever);
+  EXPECT_EQ(s.policy.over_time.usage_factor, 2.5);
   ASSERT_EQ(s.policy.over_time.expected_durations->size(), 2U);
   const DurationHistory &first = s.policy.over_time.expected_durations->at(0),
                         &second = s.policy.over_time.expected_durations->at(1);

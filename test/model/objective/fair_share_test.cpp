@@ -21,8 +21,9 @@ struct QueueShape {
 
 // Fair shares of GPUs in millionths, by queue, in a cluster with this many GPUs. One node, so that nothing depends on
 // fit.
-std::vector<Amount> gpu_shares(int gpus, const std::vector<QueueShape>& shapes) {
+std::vector<Amount> gpu_shares(int gpus, const std::vector<QueueShape>& shapes, const std::string& policy = {}) {
   test::Cluster cluster;
+  if (!policy.empty()) cluster.policy(policy);
   cluster.node("n", gpus);
   for (const QueueShape& one : shapes) {
     const std::string parent = one.parent.empty() ? "" : R"("parent":")" + one.parent + "\",";
@@ -141,6 +142,81 @@ TEST(FairShare, WhatRunsCountsAsRequestedAndWhatIsReleasingOrGatedDoesNot) {
       {"name":"3","queue":"a","status":"gated","gpu":{"count":1}},{"name":"4","queue":"a","gpu":{"memory":"250Mi"}},
       {"name":"5","queue":"a","node":"large","gpu":{"memory":"500Mi"}}])");
   EXPECT_EQ(compute_fair_shares(*built).requestable[QueueIndex(0)][kQueueGpu], 1'500'000);
+}
+
+TEST(PastUsage, IsTakenOffTheWeights) {
+  // Half of the GPUs: 1 - 1/2 x 1/2 x 2 is half a weight. Offers of 3.33 and 6.67.
+  const std::vector<QueueShape> queues{{"a", R"("quota":0,"usage":5)", "10"}, {"b", kNoQuota, "10"}};
+  EXPECT_EQ(gpu_shares(10, queues), whole({3, 7}));
+  // 1 - 3/4 x 1/2 x 2 is a quarter.
+  EXPECT_EQ(gpu_shares(10, queues, R"("overTime":{"usageFactor":3})"), whole({2, 8}));
+  EXPECT_EQ(gpu_shares(10, queues, R"("overTime":{"usageFactor":0})"), whole({5, 5}));
+}
+
+TEST(PastUsage, QueueThatHasUsedAllGetsWhatTheOthersLeave) {
+  EXPECT_EQ(gpu_shares(10, {{"a", R"("quota":0,"usage":10)", "10"}, {"b", kNoQuota, "10"}}), whole({0, 10}));
+  EXPECT_EQ(gpu_shares(10, {{"a", R"("quota":0,"usage":10)", "10"}, {"b", kNoQuota, "3"}}), whole({7, 3}));
+  EXPECT_EQ(gpu_shares(10, {{"a", R"("quota":0,"usage":10)", "10"}, {"b", kNoQuota, ""}}), whole({10, 0}));
+}
+
+TEST(PastUsage, LeavesQuotasAndPrioritiesAsTheyAre) {
+  EXPECT_EQ(gpu_shares(10, {{"a", R"("quota":6,"usage":10)", "10"}, {"b", kNoQuota, "10"}}), whole({6, 4}));
+  EXPECT_EQ(gpu_shares(10, {{"a", R"("quota":0,"usage":10)", "8", 200}, {"b", kNoQuota, "10"}}), whole({8, 2}));
+}
+
+TEST(PastUsage, ByThePartsOfTheWeightsChangesNothing) {
+  EXPECT_EQ(gpu_shares(12, {{"a", R"("quota":0,"weight":2,"usage":4)", "12"}, {"b", R"("quota":0,"usage":2)", "12"}}),
+            whole({8, 4}));
+  EXPECT_EQ(gpu_shares(12, {{"a", R"("quota":0,"usage":0)", "12"}, {"b", R"("quota":0,"usage":0)", "12"}}),
+            whole({6, 6}));
+}
+
+TEST(PastUsage, QueuesThatAskForNothingTakeNoWeightFromTheOthers) {
+  std::vector<QueueShape> queues{{"a", R"("quota":0,"usage":6)", "12"}, {"b", R"("quota":0,"usage":6)", "12"}};
+  for (int i = 0; i < 8; ++i) queues.push_back({"idle" + std::to_string(i), kNoQuota, ""});
+  EXPECT_EQ(gpu_shares(12, queues), whole({6, 6, 0, 0, 0, 0, 0, 0, 0, 0}));
+}
+
+TEST(PastUsage, OfMoreThanThereIsCountsByItsSum) {
+  // Of a larger cluster of the past: three quarters and a quarter, so 1/4 and 3/4 of a weight.
+  EXPECT_EQ(gpu_shares(12, {{"a", R"("quota":0,"usage":30)", "12"}, {"b", R"("quota":0,"usage":10)", "12"}}),
+            whole({3, 9}));
+}
+
+TEST(PastUsage, OfChildrenIsAPartOfTheirParentsShare) {
+  // r and s have 8 each. Of those of r, c has used half.
+  EXPECT_EQ(gpu_shares(16, {{"r", R"("quota":8)", ""},
+                            {"s", R"("quota":8)", "9"},
+                            {"c", R"("quota":0,"usage":4)", "9", 100, "r"},
+                            {"d", kNoQuota, "9", 100, "r"}}),
+            whole({8, 8, 3, 5}));
+}
+
+TEST(PastUsage, OfOneResourceLeavesTheOthersAlone) {
+  const test::Case built(R"("nodes":[{"name":"n","resources":{"cpu":4,"memory":100},"gpus":{"count":4}}],"queues":[
+      {"name":"a","gpu":{"quota":0},"cpu":{"quota":0,"usage":4},"memory":{"quota":0,"usage":50}},
+      {"name":"b","gpu":{"quota":0},"cpu":{"quota":0},"memory":{"quota":0}}],"pods":[
+      {"name":"p","queue":"a","resources":{"cpu":4,"memory":100},"gpu":{"count":4}},
+      {"name":"q","queue":"b","resources":{"cpu":4,"memory":100},"gpu":{"count":4}}])");
+  const FairShares shares = compute_fair_shares(*built);
+  EXPECT_EQ(shares.share[QueueIndex(0)], (QueueAmounts{2'000'000, 0, 33}));
+  EXPECT_EQ(shares.share[QueueIndex(1)], (QueueAmounts{2'000'000, 4'000, 67}));
+}
+
+TEST(PastUsage, ExtremesGiveOutAllThatRemains) {
+  for (const char* factor : {"0.0000001", "1", "1000000", "1e300"}) {
+    for (const char* weight : {"0.000001", "1", "1e9", "1e300"}) {
+      for (const char* usage : {"0.000001", "10", "9000000000000"}) {
+        const std::string queue = std::string(R"("quota":0,"weight":)") + weight + R"(,"usage":)";
+        const std::vector<Amount> shares =
+            gpu_shares(10, {{"a", queue + usage, "10"}, {"b", queue + usage, "10"}, {"c", queue + "0", "10"}},
+                       std::string(R"("overTime":{"usageFactor":)") + factor + "}");
+        EXPECT_EQ(shares[0] + shares[1] + shares[2], 10'000'000) << factor << " " << weight << " " << usage;
+        EXPECT_GE(shares[2] + 1'000'000, shares[0]) << factor << " " << weight << " " << usage;
+        EXPECT_GE(shares[2] + 1'000'000, shares[1]) << factor << " " << weight << " " << usage;
+      }
+    }
+  }
 }
 
 TEST(FairShare, CpuIsDividedInThousandthsAndMemoryInBytes) {
