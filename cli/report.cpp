@@ -88,7 +88,7 @@ class Reporter {
   void take_snapshot(const std::string& place, std::string_view line, muster_v1::SnapshotReader& reader);
   void take_line(const std::string& place, const std::string& label, const LineSource::Line& line);
   void take_plan(const std::string& place, const std::string& label, std::string_view line);
-  void set_time_of_plan(Cluster& cluster, std::string_view line);
+  void complete_by_plan(Cluster& cluster, std::string_view line);
   void take_event(const std::string& place, const std::string& label);
   void refuse(const std::string& place, const InputError& error);
   void write_data(std::string& out) const;
@@ -175,12 +175,16 @@ void Reporter::take_line(const std::string& place, const std::string& label, con
   }
 }
 
-// For Kubernetes objects: the first plan gives the time that it was made for.
-void Reporter::set_time_of_plan(Cluster& cluster, std::string_view line) {
+// For Kubernetes objects, the first plan gives the time that it was made for; for all, the histories that a server
+// filled in.
+void Reporter::complete_by_plan(Cluster& cluster, std::string_view line) {
   const Result<muster_v1::ReadPlan> plan = muster_v1::read_plan(line, nullptr);
-  if (!plan || !plan->time) return;
-  cluster.has_no_time = false;
-  cluster.snapshot->time = *plan->time;
+  if (!plan) return;
+  const bool tells_time = cluster.has_no_time && plan->time;
+  if (!tells_time && plan->histories.empty()) return;
+  if (tells_time) cluster.snapshot->time = *plan->time;
+  if (tells_time) cluster.has_no_time = false;
+  muster_v1::fill_in(plan->histories, *cluster.snapshot);
   Result<Problem> problem = build_problem(*cluster.snapshot);
   if (!problem) return;
   cluster.problem = std::move(*problem);
@@ -194,7 +198,7 @@ void Reporter::take_plan(const std::string& place, const std::string& label, std
   }
   Cluster& cluster = clusters_[at];
   if (cluster.snapshot == nullptr) return;  // reported already
-  if (cluster.has_no_time) set_time_of_plan(cluster, line);
+  if (cluster.has_no_time || line.find(R"("histories")") != std::string_view::npos) complete_by_plan(cluster, line);
   Result<muster_v1::ReadPlan> plan = muster_v1::read_plan(line, &cluster.problem);
   if (!plan) return refuse(place, plan.error());
   if (plan->is_error) return refuse(place, {ErrorCode::kNoPlan, plan->error.path, plan->error.message});

@@ -110,6 +110,7 @@ Result<exporting::ExportedPlan> export_checked(muster_v1::SnapshotReader& reader
   Result<Snapshot> snapshot = reader.read(snapshot_text, kubernetes);
   if (!snapshot) return snapshot.error();
   if (!identities) return identities.error();
+  muster_v1::fill_in(plan.histories, *snapshot);
   const Result<Problem> problem = build_problem(*snapshot);
   if (!problem) return problem.error();
   if (auto error = refusal(*snapshot, *problem, plan_text, plan)) return *std::move(error);

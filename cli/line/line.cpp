@@ -184,7 +184,8 @@ Answer solve_line(ParsedLine& line, portfolio::Clock::time_point free_since, Lin
                            solution.report,
                            statement_of(solution, budget, line.parsing, modelling),
                            !solve.deterministic,
-                           solve.threads};
+                           solve.threads,
+                           &line.histories};
   solver.writer.write(plan, time, answer.text);
   if (!solve.deterministic) delays.learn(milliseconds(portfolio::Clock::now() - (time.deadline - kept)));
   if (observe) observe({*problem, solution, plan.solver, budget, portfolio::Clock::now() - start});
@@ -203,7 +204,7 @@ kubernetes::KubernetesOptions with_time(kubernetes::KubernetesOptions options, T
 ParsedLine parse_line(muster_v1::SnapshotReader& reader, std::string_view text, std::int64_t number,
                       TimeSource source) {
   const portfolio::Clock::time_point begun = portfolio::Clock::now();
-  ParsedLine line{number, {}, reader.read(text, with_time(reader.kubernetes(), source)), {}, begun, {}};
+  ParsedLine line{number, {}, reader.read(text, with_time(reader.kubernetes(), source)), {}, begun, {}, {}};
   line.remarks = reader.remarks();
   if (!line.snapshot) line.id = muster_v1::SnapshotReader::id_of(text);
   line.parsing = portfolio::Clock::now() - begun;

@@ -27,6 +27,7 @@ struct ParsedLine {
   std::vector<std::string> remarks;    // of the import of Kubernetes objects, for people
   portfolio::Clock::time_point begun;  // when the whole line was there
   portfolio::Clock::duration parsing{};
+  muster_v1::Histories histories;  // what was filled into the snapshot
 };
 // The value of `now` for Kubernetes objects if no option sets it: the latest instant in the objects, or the clock's.
 enum class TimeSource : std::uint8_t { kObjects, kClock };

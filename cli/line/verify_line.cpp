@@ -106,6 +106,7 @@ VerifiedLine verify_line(muster_v1::SnapshotReader& reader, std::string_view sna
     return verified;
   }
   verified.id = std::string(snapshot->id);
+  muster_v1::fill_in_histories(plan_text, *snapshot);
   const Result<Problem> problem = build_problem(*snapshot);
   if (!problem) {
     verify_error(problem.error(), plan_text, verified.findings);

@@ -47,6 +47,8 @@ std::string Metrics::text(const MetricsNow& now) const {
   }
   out.family("muster_worker_restarts_total", "counter", "Solver processes that died or were killed and were replaced.")
       .sample({}, static_cast<double>(now.worker_failures));
+  out.family("muster_finished_gangs_total", "counter", "Gangs whose durations --keep-durations has counted.")
+      .sample({}, static_cast<double>(now.finished_gangs));
   write_process_metrics(out);
   return text;
 }

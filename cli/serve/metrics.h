@@ -20,6 +20,7 @@ namespace muster::cli {
 struct MetricsNow {
   std::size_t queue_depth = 0, requests_in_flight = 0, connections = 0;
   std::int64_t worker_failures = 0;
+  std::int64_t finished_gangs = 0;  // that histories count, since the start
 };
 
 // Safe to use from several threads.

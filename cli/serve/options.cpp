@@ -47,6 +47,17 @@ http::HttpLimits http_limits(const Settings& settings) {
   return limits;
 }
 
+ServeHistoryOptions history_options(const Settings& settings) {
+  ServeHistoryOptions options;
+  options.kept.keeps_durations = settings.is_on("keep-durations");
+  options.kept.usage_half_life = settings.duration("usage-half-life").value_or(0);
+  options.file = settings.text("histories").value_or("");
+  if (!options.file.empty() && !options.kept.is_on()) {
+    throw UsageError("--histories: nothing to keep; give --keep-durations or --usage-half-life, too");
+  }
+  return options;
+}
+
 http::ListenAddress listen_address(const std::string& flag, const std::string& text) {
   const auto address = http::parse_listen_address(text);
   if (!address) throw UsageError("--" + flag + ": '" + address.error().path + "' " + address.error().message);
@@ -75,6 +86,10 @@ const CommandSyntax& serve_syntax() {
            {"lenient", "", "ignore keys that the format does not define"},
            {"strict", "", "treat an inconsistent object as an error of its whole line, not as a warning"},
            duration_annotation_row(),
+           {"keep-durations", "", "fill in policy.expectedDurations from gangs that were seen to finish"},
+           {"usage-half-life", "DURATION",
+            "fill in what queues have used on average; a use counts half after DURATION (default: off)"},
+           {"histories", "FILE", "keep what the two options above have learned in FILE, over a restart"},
            {"max-body-bytes", "N", "maximum size of a request body (default 268435456)"},
            {"max-header-bytes", "N", "maximum size of a request header (default 16384)"},
            {"max-buffered-bytes", "N", "maximum size of the bodies of all requests in flight (default 1073741824)"},
@@ -103,6 +118,7 @@ ServeOptions serve_options(const Settings& settings) {
   options.reader = reader_options(settings);
   options.reader.max_line_bytes = options.limits.max_body_bytes;
   options.line = line_options(settings);
+  options.histories = history_options(settings);
   options.line.least_share = kLeastShare;
   if (!settings.text("threads")) options.line.solve.threads = std::max(1, usable_cores() / options.solvers);
   options.reader.threads = options.line.solve.threads;

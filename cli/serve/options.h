@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/line/line.h"
+#include "cli/serve/histories.h"
 #include "cli/terminal/console.h"
 #include "cli/terminal/options.h"
 #include "io/http/listener.h"
@@ -26,6 +27,7 @@ struct ServeOptions {
   std::size_t max_in_flight = 64;
   muster_v1::ReaderOptions reader;
   LineOptions line;
+  ServeHistoryOptions histories;
   ConsoleOptions console;
 };
 

@@ -31,8 +31,10 @@ Answer defect_answer(std::int64_t number, const std::exception& defect) {
 
 }  // namespace
 
-ServeQueue::ServeQueue(const std::string& worker_program, int solvers, SolvedWorkObserver observe)
-    : observe_(std::move(observe)),
+ServeQueue::ServeQueue(const std::string& worker_program, int solvers, ServeHistories& histories,
+                       SolvedWorkObserver observe)
+    : histories_(histories),
+      observe_(std::move(observe)),
       parsed_(kLinesAhead + static_cast<std::size_t>(solvers), std::numeric_limits<std::size_t>::max()) {
   MUSTER_REQUIRE(solvers >= 1);
   for (int i = 0; i < solvers; ++i) solvers_.emplace_back(worker_program);
@@ -135,7 +137,8 @@ void ServeQueue::parse(QueuedLine work, muster_v1::SnapshotReader& reader) {
     if (work.kind == WorkKind::kSolve) {
       ParsedLine line = parse_line(reader, work.text, work.number, time_source(*work.options));
       line.begun = work.arrived;
-      parsed_.push({std::move(work), std::move(line)}, 0);
+      ServeHistories::Ticket ticket = histories_.fill_in(work.exchange->request.field(kClusterField), line);
+      parsed_.push({std::move(work), std::move(line), std::move(ticket)}, 0);
       return;
     }
     finish(work, answer_at_once(work, reader));
@@ -155,7 +158,7 @@ void ServeQueue::solve_all(Solver& solver) {
     solver.worker_failures = solver.lines.portfolio.worker_failures();
   };
   while (auto item = parsed_.pop(kTidyEvery, tidy)) {
-    auto& [work, line] = *item;
+    auto& [work, line, ticket] = *item;
     const LineOptions& options = work.options->line;
     if (work.exchange->is_gone()) {
       finish(work, std::nullopt);
@@ -164,8 +167,11 @@ void ServeQueue::solve_all(Solver& solver) {
     const portfolio::Clock::duration waited = portfolio::Clock::now() - line.begun - line.parsing;
     const portfolio::Clock::time_point due = line.begun + std::chrono::nanoseconds(budget_of(line, options));
     solver.due = std::max(due, portfolio::Clock::now()).time_since_epoch().count();
-    Answer answer = answer_line(line, line.begun, solver.lines, options,
-                                [&](const SolvedLine& solved) { observe_(solved, waited); });
+    const auto observe = [&, &ticket = ticket](const SolvedLine& solved) {
+      histories_.note(ticket, solved);
+      observe_(solved, waited);
+    };
+    Answer answer = answer_line(line, line.begun, solver.lines, options, observe);
     solver.due = 0;
     solver.worker_failures = solver.lines.portfolio.worker_failures();
     finish(work, std::move(answer));

@@ -15,6 +15,7 @@
 
 #include "cli/line/bounded_queue.h"
 #include "cli/line/line.h"
+#include "cli/serve/histories.h"
 #include "io/http/server.h"
 #include "io/muster_v1/snapshot_reader.h"
 
@@ -46,8 +47,8 @@ using SolvedWorkObserver = std::function<void(const SolvedLine&, portfolio::Cloc
 
 class ServeQueue {
  public:
-  // `solvers` plans are made concurrently. Requires solvers >= 1.
-  ServeQueue(const std::string& worker_program, int solvers, SolvedWorkObserver observe);
+  // `solvers` plans are made concurrently. `histories` outlives the queue. Requires solvers >= 1.
+  ServeQueue(const std::string& worker_program, int solvers, ServeHistories& histories, SolvedWorkObserver observe);
   ~ServeQueue();
   ServeQueue(const ServeQueue&) = delete;
   ServeQueue& operator=(const ServeQueue&) = delete;
@@ -62,6 +63,7 @@ class ServeQueue {
   bool drop(const http::HttpExchange* exchange);
   std::size_t depth() const;  // lines that wait to be solved, or are read
   std::int64_t worker_failures() const;
+  std::int64_t finished_gangs() const { return histories_.finished_gangs(); }
   // Whether the current plan is so overdue that it will not arrive any more.
   bool is_stuck() const;
 
@@ -69,6 +71,7 @@ class ServeQueue {
   struct Parsed {
     QueuedLine work;
     ParsedLine line;
+    ServeHistories::Ticket ticket;
   };
   // Each remembers the prices and the plan of the line that it solved before.
   struct Solver {
@@ -83,6 +86,7 @@ class ServeQueue {
   void finish(const QueuedLine& work, std::optional<Answer> answer);
   void solve_all(Solver& solver);
 
+  ServeHistories& histories_;
   const SolvedWorkObserver observe_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <ctime>
 #include <exception>
@@ -31,6 +32,7 @@ namespace muster::cli {
 namespace {
 
 constexpr const char* kOwnProgram = "/proc/self/exe";
+constexpr std::chrono::milliseconds kSaveEvery{60'000};
 
 // The signals that the server handles, taken one by one. They are blocked in every thread that is started from now on.
 class Signals {
@@ -88,12 +90,13 @@ void remove_sockets(const ServeOptions& options) {
 // The server with all that belongs to it.
 class Sidecar {
  public:
-  Sidecar(const ServeOptions& options, int argc, const char* const* argv)
+  Sidecar(const ServeOptions& options, ServeHistories& histories, int argc, const char* const* argv)
       : options_(options),
+        histories_(histories),
         argc_(argc),
         argv_(argv),
         console_(options.console),
-        queue_(kOwnProgram, options.solvers,
+        queue_(kOwnProgram, options.solvers, histories,
                [this](const SolvedLine& line, portfolio::Clock::duration waited) { metrics_.solved(line, waited); }),
         service_(options, metrics_, console_, queue_) {}
 
@@ -105,8 +108,10 @@ class Sidecar {
   bool act(int signal, http::HttpServer& server);
   void drain(int signal, http::HttpServer& server);
   void reload(http::HttpServer& server);
+  void save(std::chrono::steady_clock::duration interval);
 
   ServeOptions options_;
+  ServeHistories& histories_;
   const int argc_;
   const char* const* const argv_;
   Console console_;
@@ -155,6 +160,7 @@ int Sidecar::run(int listener, int observed, const Signals& signals) {
     wait(server, signals, finished);
   }
   queue_.stop();
+  save({});
   console_.say(Severity::kInformation, "all requests are answered");
   return kExitAnswered;
 }
@@ -162,8 +168,10 @@ int Sidecar::run(int listener, int observed, const Signals& signals) {
 // Until everything is answered.
 void Sidecar::wait(http::HttpServer& server, const Signals& signals, const Event& finished) {
   const auto interval = notifier_.watchdog_interval();
-  const int timeout = interval ? static_cast<int>(std::max<std::int64_t>(1, interval->count())) : -1;
+  int timeout = interval ? static_cast<int>(std::max<std::int64_t>(1, interval->count())) : -1;
+  if (timeout < 0 && !options_.histories.file.empty()) timeout = static_cast<int>(kSaveEvery.count());
   while (true) {
+    save(kSaveEvery);
     if (interval && !queue_.is_stuck()) notifier_.tell("WATCHDOG=1");
     std::array<pollfd, 2> ready = {{{signals.descriptor(), POLLIN, 0}, {finished.descriptor(), POLLIN, 0}}};
     if (poll(ready.data(), ready.size(), timeout) < 0 && errno != EINTR) return;
@@ -174,6 +182,11 @@ void Sidecar::wait(http::HttpServer& server, const Signals& signals, const Event
       _exit(kExitSignalled + signal);  // whatever is being done
     }
   }
+}
+
+void Sidecar::save(std::chrono::steady_clock::duration interval) {
+  const std::string fault = histories_.save(interval);
+  if (!fault.empty()) console_.say(Severity::kError, escaped(fault));
 }
 
 // False: stop immediately.
@@ -201,7 +214,8 @@ void Sidecar::reload(http::HttpServer& server) {
   try {
     const ServeOptions options = serve_options(Settings(serve_syntax(), argc_, argv_));
     const bool has_moved = options.address != options_.address || options.is_insecure != options_.is_insecure ||
-                           options.solvers != options_.solvers || options.observe_address != options_.observe_address;
+                           options.solvers != options_.solvers || options.observe_address != options_.observe_address ||
+                           !(options.histories == options_.histories);
     console_.set_options(options.console);
     server.set_limits(options.limits);
     server.post([this, options] { service_.set_options(options); });
@@ -209,7 +223,8 @@ void Sidecar::reload(http::HttpServer& server) {
     console_.say(Severity::kInformation, "configuration reloaded");
     if (has_moved)
       console_.say(Severity::kWarning,
-                   "changes of --listen, --observe, --insecure and --solvers take effect at the next start");
+                   "changes of --listen, --observe, --insecure, --solvers, --keep-durations, --usage-half-life and "
+                   "--histories take effect at the next start");
   } catch (const std::exception& error) {
     metrics_.reloaded(false);
     console_.say(Severity::kError,
@@ -233,13 +248,20 @@ int run_serve(int argc, const char* const* argv) {
   const Settings settings(serve_syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(serve_syntax()), kExitAnswered);
   const ServeOptions options = serve_options(settings);
+  ServeHistories histories(options.histories);
+  if (const auto error = histories.load()) {
+    write_all(STDERR_FILENO,
+              fmt::format("muster serve: --histories: {}: {}\n", escaped(error->path), escaped(error->message)));
+    return kExitNoInput;
+  }
   const Signals signals;
   const auto listener = listen_on("--listen", options.address, options.is_insecure);
   if (!listener) return kExitCannotCreate;
   std::optional<int> observed = -1;
   // Monitoring clients may connect from anywhere: they can read counters and send nothing.
   if (options.observe_address) observed = listen_on("--observe", *options.observe_address, true);
-  const int exit_code = observed ? Sidecar(options, argc, argv).run(*listener, *observed, signals) : kExitCannotCreate;
+  const int exit_code =
+      observed ? Sidecar(options, histories, argc, argv).run(*listener, *observed, signals) : kExitCannotCreate;
   remove_sockets(options);
   return exit_code;
 }

@@ -245,6 +245,10 @@ std::optional<http::HttpResponse> ServeService::refuse(const http::HttpRequest& 
     const std::string message = fmt::format("{}: {}", kSchedulersField, names.error().message);
     return http::problem_response({400, names.error().code, message, {}}, head.id);
   }
+  if (!is_cluster_name(head.field(kClusterField))) {
+    const std::string message = fmt::format("{}: use at most 128 letters, digits and -._:/", kClusterField);
+    return http::problem_response({400, ErrorCode::kInvalidValue, message, {}}, head.id);
+  }
   const std::string_view protect = head.field(kProtectField);
   if (const auto selector = kubernetes::parse_label_selector(protect); !protect.empty() && !selector) {
     const std::string message = fmt::format("{}: {}", kProtectField, selector.error().message);
@@ -290,7 +294,7 @@ http::HttpResponse ServeService::look_up(const http::HttpRequest& request) const
   }
   if (request.path == "/readyz") return is_draining_ ? plain(503, "shutting down") : plain(200, "ready");
   if (request.path == "/version") return {200, std::string(kJson), "{\"version\":\"" MUSTER_VERSION "\"}\n", {}};
-  const MetricsNow now{queue_.depth(), in_flight_, connections_(), queue_.worker_failures()};
+  const MetricsNow now{queue_.depth(), in_flight_, connections_(), queue_.worker_failures(), queue_.finished_gangs()};
   return {200, "text/plain; version=0.0.4; charset=utf-8", metrics_.text(now), {}};
 }
 

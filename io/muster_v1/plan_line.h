@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "io/muster_v1/histories.h"
 #include "model/base/error.h"
 #include "model/explain/report.h"
 #include "model/objective/origin.h"
@@ -35,7 +36,8 @@ struct PlanLine {
   const explain::Report& report;
   SolverStatement solver;
   bool with_timings = true;
-  int threads = 1;  // that may write at the same time
+  int threads = 1;                       // that may write at the same time
+  const Histories* histories = nullptr;  // what was filled into the snapshot; none, or empty: nothing
 };
 void write_plan(const PlanLine& line, std::string& out);
 
@@ -146,10 +148,15 @@ struct ReadPlan {
   SolverClaim solver;
   std::vector<WarningClaim> warnings;
   std::int64_t warnings_omitted = 0;
+  Histories histories;
 };
 
 // Errors as SnapshotReader's, and UnknownName for a pod, node or gang that the snapshot does not have. `problem` may be
 // null: then names are not resolved, `plan` stays empty and `named` has them; else `named` stays empty.
 Result<ReadPlan> read_plan(std::string_view line, const Problem* problem);
+
+// As fill_in(), with the histories that the plan line states; a line that cannot be read states none. Cost: that of
+// read_plan if there are any.
+void fill_in_histories(std::string_view line, Snapshot& snapshot);
 
 }  // namespace muster::muster_v1

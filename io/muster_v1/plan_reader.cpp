@@ -5,6 +5,7 @@
 
 #include "io/json/json_document.h"
 #include "io/json/reading.h"
+#include "io/muster_v1/histories_reader.h"
 #include "io/muster_v1/known_objects.h"
 #include "io/muster_v1/plan_input.h"
 
@@ -274,7 +275,7 @@ constexpr std::array<Field<PlanInput, WarningClaim>, 4> kWarningFields = {
       true},
      {"message", [](PlanInput& in, JsonValue v, WarningClaim& w) { return read_text(in, v, w.message); }, true}}};
 
-constexpr std::array<Field<PlanInput, ReadPlan>, 13> kPlanFields = {
+constexpr std::array<Field<PlanInput, ReadPlan>, 14> kPlanFields = {
     {{"format",
       [](PlanInput& in, JsonValue v, ReadPlan&) {
         return in.expect(v, JsonKind::kString) &&
@@ -308,6 +309,7 @@ constexpr std::array<Field<PlanInput, ReadPlan>, 13> kPlanFields = {
       [](PlanInput& in, JsonValue v, ReadPlan& plan) { return json::read_list(in, v, kWarningFields, plan.warnings); }},
      {"warningsOmitted",
       [](PlanInput& in, JsonValue v, ReadPlan& plan) { return in.read_integer(v, 1, kMost, plan.warnings_omitted); }},
+     {"histories", [](PlanInput& in, JsonValue v, ReadPlan& plan) { return read_histories(in, v, plan.histories); }},
      {"error", [](PlanInput& in, JsonValue v, ReadPlan& plan) {
         in.error_object = v;
         return json::read_fields(in, v, kErrorFields, plan.error);
@@ -349,13 +351,21 @@ Result<ReadPlan> read_plan(std::string_view line, const Problem* problem) {
   return plan;
 }
 
+void fill_in_histories(std::string_view line, Snapshot& snapshot) {
+  if (line.find(R"("histories")") == std::string_view::npos) return;
+  if (Result<ReadPlan> plan = read_plan(line, nullptr)) fill_in(std::move(plan->histories), snapshot);
+}
+
 std::vector<KnownObject> known_plan_objects() {
-  return {known_object("plan", kPlanFields),        known_object("placement", kPlacementFields),
-          known_object("device", kDeviceFields),    known_object("eviction", kEvictionFields),
-          known_object("gang", kGangClaimFields),   known_object("blocker", kBlockerFields),
-          known_object("queue", kQueueClaimFields), known_object("queueAmounts", kQueueAmountFields),
-          known_object("level", kLevelFields),      known_object("solver", kSolverFields),
-          known_object("warning", kWarningFields),  known_object("error", kErrorFields)};
+  std::vector<KnownObject> objects = {
+      known_object("plan", kPlanFields),        known_object("placement", kPlacementFields),
+      known_object("device", kDeviceFields),    known_object("eviction", kEvictionFields),
+      known_object("gang", kGangClaimFields),   known_object("blocker", kBlockerFields),
+      known_object("queue", kQueueClaimFields), known_object("queueAmounts", kQueueAmountFields),
+      known_object("level", kLevelFields),      known_object("solver", kSolverFields),
+      known_object("warning", kWarningFields),  known_object("error", kErrorFields)};
+  add_history_objects(objects);
+  return objects;
 }
 
 }  // namespace muster::muster_v1

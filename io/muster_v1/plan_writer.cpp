@@ -304,6 +304,9 @@ void write_decisions(const PlanLine& line, std::string& out) {
 void write_report(const PlanLine& line, std::string& out) {
   out.reserve(out.size() + kGangBytes * line.report.gangs.size());
   ReportWriter(line, out).write();
+  if (line.histories == nullptr || line.histories->empty()) return;
+  out += R"(,"histories":)";
+  write_histories(*line.histories, out);
 }
 
 void write_statement(const PlanLine& line, std::string& out) {

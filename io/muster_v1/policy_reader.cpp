@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "io/muster_v1/duration_history_fields.h"
 #include "io/muster_v1/policy_actions.h"
 #include "io/muster_v1/snapshot_input.h"
 
@@ -75,8 +76,6 @@ bool read_reserve_after(SnapshotInput& in, json::JsonValue v, OverTime& over_tim
   return in.read_duration(v, over_time.reserve_after);
 }
 
-constexpr std::int64_t kMostCount = std::numeric_limits<std::int32_t>::max();
-
 constexpr std::array<json::Field<SnapshotInput, OverTime>, 5> kOverTimeFields = {
     {{"order", [](SnapshotInput& in, json::JsonValue v,
                   OverTime& o) { return json::read_choice(in, v, kSeniorityRules, o.order); }},
@@ -84,7 +83,7 @@ constexpr std::array<json::Field<SnapshotInput, OverTime>, 5> kOverTimeFields = 
      {"holds",
       [](SnapshotInput& in, json::JsonValue v, OverTime& o) {
         std::int64_t holds = 0;
-        const bool is_read = in.read_integer(v, 0, kMostCount, holds);
+        const bool is_read = in.read_integer(v, 0, std::numeric_limits<std::int32_t>::max(), holds);
         o.holds = static_cast<std::int32_t>(holds);
         return is_read;
       }},
@@ -96,31 +95,9 @@ constexpr std::array<json::Field<SnapshotInput, OverTime>, 5> kOverTimeFields = 
         return in.read_weight(v, json::Reading::Zero::kAllowed, o.usage_factor);
       }}}};
 
-// [from, to], or [from] without an end.
-bool read_sizes(SnapshotInput& in, json::JsonValue list, DurationHistory& history) {
-  if (!in.expect(list, json::JsonKind::kArray)) return false;
-  if (list.size() != 1 && list.size() != 2) return in.fail_value(list, "give the first and the last number of GPUs");
-  std::int64_t* at = &history.from;
-  for (const json::JsonValue element : list.elements()) {
-    if (!in.read_integer(element, history.from, kMostCount, *at)) return false;
-    at = &history.to;
-  }
-  return true;
-}
-
-constexpr std::array<json::Field<SnapshotInput, DurationHistory>, 4> kHistoryFields = {
-    {{"queue", [](SnapshotInput& in, json::JsonValue v, DurationHistory& h) { return in.read_name(v, h.queue); }},
-     {"gpus", read_sizes, true},
-     {"count",
-      [](SnapshotInput& in, json::JsonValue v, DurationHistory& h) {
-        return in.read_integer(v, 0, kMostCount, h.count);
-      },
-      true},
-     {"mean", [](SnapshotInput& in, json::JsonValue v, DurationHistory& h) { return in.read_duration(v, h.mean); },
-      true}}};
-
 bool read_expected_durations(SnapshotInput& in, json::JsonValue list, Policy& policy) {
-  return json::read_list(in, list, kHistoryFields, policy.over_time.expected_durations.emplace());
+  return json::read_list(in, list, kDurationHistoryFields<SnapshotInput>,
+                         policy.over_time.expected_durations.emplace());
 }
 
 bool read_max_moves(SnapshotInput& in, json::JsonValue v, Policy& policy) {
@@ -169,7 +146,7 @@ void add_policy_objects(std::vector<json::KnownObject>& out) {
   out.push_back(json::known_object("policy", kPolicyFields));
   out.push_back(json::known_object("expectedWorkload", kExpectedFields));
   out.push_back(json::known_object("overTime", kOverTimeFields));
-  out.push_back(json::known_object("durationHistory", kHistoryFields));
+  out.push_back(json::known_object("durationHistory", kDurationHistoryFields<SnapshotInput>));
   out.push_back(json::known_object("expectedPod", kExpectedPodFields));
 }
 

@@ -11,10 +11,24 @@ void DurationHistories::add(std::string_view queue, std::int64_t gpus, Nanosecon
   const auto next = std::ranges::upper_bound(kFirstGpus, gpus);
   const auto size = static_cast<std::size_t>(next - kFirstGpus.begin()) - 1;
   all_[size].add(duration);
-  if (queue.empty()) return;
-  auto own = of_queue_.find(queue);
-  if (own == of_queue_.end()) own = of_queue_.emplace(std::string(queue), BySize{}).first;
-  own->second[size].add(duration);
+  if (!queue.empty()) of(queue)[size].add(duration);
+}
+
+bool DurationHistories::is_size(const DurationHistory& history) {
+  return std::ranges::find(kFirstGpus, history.from) != kFirstGpus.end();
+}
+
+void DurationHistories::restore(std::string_view queue, const DurationHistory& history) {
+  MUSTER_REQUIRE(is_size(history) && history.count >= 0 && history.mean >= 0);
+  const auto size = static_cast<std::size_t>(std::ranges::find(kFirstGpus, history.from) - kFirstGpus.begin());
+  Sum& sum = (queue.empty() ? all_ : of(queue))[size];
+  sum.count += history.count;
+  sum.nanoseconds += static_cast<double>(history.mean) * static_cast<double>(history.count);
+}
+
+DurationHistories::BySize& DurationHistories::of(std::string_view queue) {
+  const auto own = of_queue_.find(queue);
+  return own != of_queue_.end() ? own->second : of_queue_.emplace(std::string(queue), BySize{}).first->second;
 }
 
 std::vector<DurationHistory> DurationHistories::list() const {

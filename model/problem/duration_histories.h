@@ -19,6 +19,13 @@ class DurationHistories {
   // A gang whose minimum has so many GPUs has finished, and took so long in one go. An empty queue is not known: then
   // it counts among all only. Requires gpus >= 1 and duration >= 0. Cost: O(log queues).
   void add(std::string_view queue, std::int64_t gpus, Nanoseconds duration);
+  // What list() told of before; an empty queue: of all. Requires history.from of one of the sizes, and count >= 0 and
+  // mean >= 0. Cost: O(log queues).
+  void restore(std::string_view queue, const DurationHistory& history);
+  // Whether it begins with the first number of GPUs of one of the sizes.
+  static bool is_size(const DurationHistory& history);
+  bool knows(std::string_view queue) const { return of_queue_.find(queue) != of_queue_.end(); }
+  std::size_t queue_count() const { return of_queue_.size(); }
   // For OverTime::expected_durations: sizes 1, 2-3, 4-7, 8, 9-16, 17-32 and more that gangs have finished of, of all
   // queues first, then of each. The names of queues are those of the object. Cost: O(queues).
   std::vector<DurationHistory> list() const;
@@ -35,6 +42,7 @@ class DurationHistories {
     }
   };
   using BySize = std::array<Sum, kFirstGpus.size()>;
+  BySize& of(std::string_view queue);
   static void append(const BySize& sums, std::string_view queue, std::vector<DurationHistory>& out);
 
   BySize all_{};

@@ -1,0 +1,92 @@
+#include "io/muster_v1/histories.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "io/json/json_writer.h"
+#include "io/snapshot_writer/records.h"
+
+namespace muster::muster_v1 {
+
+namespace {
+
+constexpr std::int64_t kGpuScale = 1'000'000, kCpuScale = 1'000;
+
+// --- Filling in
+
+void fill_durations(std::vector<Histories::Durations>& durations,
+                    const std::unordered_map<std::string_view, std::string_view>& queues, OverTime& over_time) {
+  std::erase_if(durations, [&](const auto& one) { return !one.queue.empty() && !queues.contains(one.queue); });
+  auto& told = over_time.expected_durations.emplace();
+  for (const Histories::Durations& one : durations) {
+    DurationHistory& history = told.emplace_back(one.history);
+    if (!one.queue.empty()) history.queue = queues.at(one.queue);
+  }
+}
+
+void fill_usage(std::vector<Histories::Usage>& usage, std::vector<SnapshotQueue>& queues) {
+  std::unordered_map<std::string_view, SnapshotQueue*> known;
+  for (SnapshotQueue& queue : queues) {
+    queue.gpu.usage = queue.cpu.usage = queue.memory.usage = 0;
+    known.emplace(queue.name, &queue);
+  }
+  std::erase_if(usage, [&](const Histories::Usage& one) { return !known.contains(one.queue); });
+  for (const Histories::Usage& one : usage) {
+    SnapshotQueue& queue = *known.at(one.queue);
+    queue.gpu.usage = static_cast<double>(one.gpu);
+    queue.cpu.usage = static_cast<double>(one.cpu);
+    queue.memory.usage = static_cast<double>(one.memory);
+  }
+}
+
+bool tells_usage(const SnapshotQueue& queue) { return queue.gpu.usage || queue.cpu.usage || queue.memory.usage; }
+
+// --- Writing
+
+void write_usage(std::string_view key, Amount amount, std::int64_t scale, json::JsonWriter& json) {
+  json.raw(",\"").raw(key).raw(R"(":{"usage":)").decimal(amount, scale).raw("}");
+}
+
+}  // namespace
+
+Histories fill_in(Histories histories, Snapshot& snapshot) {
+  std::unordered_map<std::string_view, std::string_view> queues;  // their names in the snapshot
+  for (const SnapshotQueue& queue : snapshot.queues) queues.emplace(queue.name, queue.name);
+  if (snapshot.queues.empty()) queues.emplace("default", "default");
+  OverTime& over_time = snapshot.policy.over_time;
+  if (over_time.expected_durations || over_time.order != SeniorityRule::kExpectedDuration) histories.durations.reset();
+  if (snapshot.queues.empty() || std::ranges::any_of(snapshot.queues, tells_usage)) histories.usage.reset();
+  if (histories.durations) fill_durations(*histories.durations, queues, over_time);
+  if (histories.usage) fill_usage(*histories.usage, snapshot.queues);
+  return histories;
+}
+
+void write_histories(const Histories& histories, std::string& out) {
+  std::string text;
+  json::JsonWriter json(text);
+  if (histories.durations) {
+    std::vector<DurationHistory> durations;
+    for (const Histories::Durations& one : *histories.durations) {
+      durations.push_back(one.history);
+      durations.back().queue = one.queue;
+    }
+    snapshot_writer::write_duration_histories(json, durations);
+  }
+  if (histories.usage) {
+    bool first = true;
+    json.raw(R"(,"queues":[)");
+    for (const Histories::Usage& one : *histories.usage) {
+      json.separate(first).raw(R"({"name":)").string(one.queue);
+      write_usage("gpu", one.gpu, kGpuScale, json);
+      write_usage("cpu", one.cpu, kCpuScale, json);
+      write_usage("memory", one.memory, 1, json);
+      json.raw("}");
+    }
+    json.raw("]");
+  }
+  out.append("{").append(text.empty() ? text : text.substr(1)).append("}");
+}
+
+}  // namespace muster::muster_v1
