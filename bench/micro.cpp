@@ -29,6 +29,7 @@
 #include "io/muster_v1/snapshot_reader.h"
 #include "model/build/build_problem.h"
 #include "model/explain/report.h"
+#include "model/forecast/expected_starts.h"
 #include "model/objective/fair_share.h"
 #include "model/referee/referee.h"
 
@@ -51,6 +52,27 @@ std::string line_of(std::string_view cluster) {
   if (cluster == "medium") return openb_half(1, 1);
   return made_up(10'000, 32);
 }
+
+// A full cluster of 10,000 nodes with known durations, and about as many gangs that wait.
+struct Crowded {
+  Crowded() : line(crowded()), snapshot(*muster_v1::SnapshotReader().read(line)) {
+    snapshot.policy.over_time.expected_durations.emplace();
+    problem = *build_problem(snapshot);
+  }
+  static std::string crowded() {
+    generator::GeneratorOptions options = synth(10'000, 1);
+    options.queues.count = 32;
+    options.priorities = 3;
+    options.gangs.largest = 16;
+    options.pods.fractions = 0.65;
+    options.running.occupied = 0.98;
+    options.load = 20;
+    return generator::generate_snapshot(options);
+  }
+  std::string line;
+  Snapshot snapshot;
+  Problem problem;
+};
 
 // A cluster with what the steps begin with; made once, when it is asked for first.
 struct Prepared {
@@ -186,6 +208,17 @@ void reasons(benchmark::State& run, Prepared& cluster) {
   count(run, cluster.waiting.size());
 }
 
+void expected_starts(benchmark::State& run) {
+  static const Crowded cluster;
+  forecast::ExpectedStarts starts;
+  for (auto _ : run) benchmark::DoNotOptimize(starts = forecast::expected_starts(cluster.problem, Plan{}));
+  const auto told = std::ranges::count_if(starts, [](const auto& start) { return start.has_value(); });
+  run.counters["told"] = static_cast<double>(told);
+  run.counters["running"] = static_cast<double>(
+      std::ranges::count_if(cluster.problem.pods, [](const Pod& pod) { return pod.status == PodStatus::kRunning; }));
+  count(run, static_cast<std::size_t>(told));
+}
+
 void format(benchmark::State& run, Prepared& cluster) {
   std::string text;
   for (auto _ : run) {
@@ -207,6 +240,7 @@ void register_all() {
       })->Unit(benchmark::kMicrosecond);
     }
   }
+  benchmark::RegisterBenchmark("expectedStarts/crowded", expected_starts)->Unit(benchmark::kMicrosecond);
 }
 
 }  // namespace

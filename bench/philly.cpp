@@ -5,8 +5,8 @@
 // Usage: bench_philly [--loads L,L] [--policies NAME,NAME] [--days N] [--period SECONDS] [--seeds S,S] [--threads N]
 //                     [--inventory FILE] [--resume 1] [--large-weight W] [--large-priority N] [--place-only 1]
 //                     [--estimates none|noisy|exact] [--order expected-duration|waited] [--reserve-after SECONDS]
-//                     [--price P] [--usage-half-life SECONDS] [--usage-factor K] [--one-queue 1] [--data DIR]
-//                     [--json FILE]
+//                     [--price P] [--usage-half-life SECONDS] [--usage-factor K] [--one-queue 1] [--calibrate 1]
+//                     [--data DIR] [--json FILE]
 // --large-weight, --large-priority, --place-only, --estimates, --one-queue: as of muster import philly. --order: of
 // Muster's engines, as of muster simulate. --reserve-after, --price, --usage-factor: policy.overTime; policies that
 // reserve by themselves have no --reserve-after. --usage-half-life: as of muster simulate. Cases run concurrently on
@@ -43,6 +43,7 @@ struct Arguments {
   std::vector<std::string> loads{"0.9", "1.1", "1.3"}, policies{"greedy", "kai", "backfill", "fifo"}, seeds{"1"};
   std::string days = "7", period = "600", threads = "2", inventory, resume, large_weight = "1", large_priority = "0",
               estimates = "none", order, place_only, one_queue, reserve_after, price, usage_half_life, usage_factor,
+              calibrate,
               directory = traces::datasets_source_directory(), json;
 };
 
@@ -68,6 +69,7 @@ Arguments parse(int argc, char** argv) {
                   {"--price", [&](const std::string& value) { arguments.price = value; }},
                   {"--usage-half-life", [&](const std::string& value) { arguments.usage_half_life = value; }},
                   {"--usage-factor", [&](const std::string& value) { arguments.usage_factor = value; }},
+                  {"--calibrate", [&](const std::string& value) { arguments.calibrate = value; }},
                   {"--data", [&](const std::string& value) { arguments.directory = value; }},
                   {"--json", [&](const std::string& value) { arguments.json = value; }},
               });
@@ -129,6 +131,7 @@ void replay(const Arguments& arguments, const traces::PhillyInput& input,
   if (!arguments.usage_half_life.empty())
     options.usage_half_life = std::stoll(arguments.usage_half_life) * kNanosecondsPerSecond;
   options.period = std::stoll(arguments.period) * kNanosecondsPerSecond;
+  options.calibrates = !arguments.calibrate.empty();
   options.resumes_work = !arguments.resume.empty();
   options.durations = portfolio::known_durations(one.policy);
   if (arguments.order == "waited") workload.all.policy.over_time.order = SeniorityRule::kWaited;
@@ -245,6 +248,23 @@ void print_sizes(const std::vector<Case>& cases) {
   }
 }
 
+// Expected starts against actual ones: told wait / actual wait.
+void print_told(const std::vector<Case>& cases) {
+  fmt::print("\nexpected starts: gangs, part within a factor of two, told / actual at 10, 50, 90 %\n");
+  const auto print_group = [](std::string_view name, const simulation::ToldStatistics& told) {
+    if (told.count == 0) return;
+    fmt::print("  {:>4}: {:>5} {:>4.1f} {:>5.2f} {:>5.2f} {:>5.2f}", name, told.count, 100 * told.within_twice,
+               told.p10, told.p50, told.p90);
+  };
+  for (const Case& one : cases) {
+    fmt::print("{:>4} {:>4} {:<9}", one.load, one.seed, one.policy);
+    print_group("all", one.summary.all.told);
+    print_group(">= 8", one.summary.large.told);
+    for (const simulation::GangSummary& size : one.summary.by_size) print_group(size.name, size.told);
+    fmt::print("\n");
+  }
+}
+
 std::string json_of(const Case& one) {
   std::string sizes;
   for (const simulation::GangSummary& size : one.summary.by_size) {
@@ -292,6 +312,7 @@ int run(const Arguments& arguments) {
       "         ms\n");
   for (const Case& one : cases) print_case(one);
   print_sizes(cases);
+  if (!arguments.calibrate.empty()) print_told(cases);
   print_means(cases);
   std::size_t defects = 0;
   std::ofstream json;

@@ -63,6 +63,7 @@ const CommandSyntax& simulate_syntax() {
            {"events", "FILE", "write all events to FILE as JSON Lines"},
            {"checkpoint", "FILE", "save all plans in FILE; an interrupted run resumes from them"},
            {"timings", "", "report how long the cycles took"},
+           {"calibrate", "", "compare expected starts with actual ones; cycles take longer"},
            {"lenient", "", "ignore keys that the format does not define"},
            {"quiet", "", "print only errors on stderr"},
            {"config", "FILE", "read options as NAME = VALUE lines; MUSTER_NAME variables and flags override them"}}),
@@ -106,6 +107,7 @@ simulation::SimulationOptions simulation_options(const Settings& settings) {
   options.resumes_work = settings.is_on("resume-work");
   options.moves_live = settings.is_on("live-moves");
   options.drops = settings.is_on("drop");
+  options.calibrates = settings.is_on("calibrate");
   constexpr Nanoseconds kLongest = Nanoseconds{1461} * 86'400 * kNanosecondsPerSecond,
                         kHour = 3600 * kNanosecondsPerSecond;
   options.failures.mean_between = settings.duration("mtbf").value_or(0);

@@ -149,6 +149,13 @@ void write_spans(std::string_view name, const simulation::SpanStatistics& spans,
   inner.seconds("p99", spans.p99).seconds("max", spans.most).end();
 }
 
+void write_told(const simulation::ToldStatistics& told, Members& members, std::string& out) {
+  members.member("expectedStarts");
+  Members inner(out);
+  inner.integer("count", told.count).number("withinTwice", told.within_twice);
+  inner.number("p10", told.p10).number("p50", told.p50).number("p90", told.p90).end();
+}
+
 void write_gangs(const simulation::GangSummary& summary, Members& members, std::string& out) {
   members.integer("submitted", summary.submitted).integer("started", summary.started);
   members.integer("finished", summary.finished).integer("dropped", summary.dropped);
@@ -157,6 +164,7 @@ void write_gangs(const simulation::GangSummary& summary, Members& members, std::
   write_spans("delay", summary.delay, members, out);
   members.integer("interruptions", summary.interruptions).integer("evictedPods", summary.evicted_pods);
   members.integer("movedPods", summary.moved_pods).number("lost", simulation::gpu_seconds(summary.lost));
+  if (summary.told.count > 0) write_told(summary.told, members, out);
 }
 
 void write_queue(const simulation::GangSummary& summary, const simulation::SimulationTotals& totals, std::string& out) {

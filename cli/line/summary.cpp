@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -13,7 +14,7 @@
 namespace muster::cli {
 namespace {
 
-constexpr std::size_t kMostReasons = 5;
+constexpr std::size_t kMostReasons = 5, kMostStarts = 5;
 constexpr double kMicroPerGpu = 1e6;
 
 // Nothing if no node counts.
@@ -74,6 +75,25 @@ std::string gangs_line(const SolvedLine& line) {
                             moves > 0 ? " and restarted" : "", moves);
 }
 
+// "\n  expected starts: a in 3.0 h (Quota), ...; 12 more"; nothing if none is expected. Those that start first.
+std::string starts_line(const SolvedLine& line) {
+  std::vector<const explain::GangReport*> gangs;
+  for (const explain::GangReport& gang : line.solution.report.gangs) {
+    if (gang.expected_start) gangs.push_back(&gang);
+  }
+  if (gangs.empty()) return "";
+  std::ranges::stable_sort(gangs, {}, [](const explain::GangReport* gang) { return gang->expected_start->time; });
+  std::string text;
+  for (const explain::GangReport* gang : std::span(gangs).first(std::min(gangs.size(), kMostStarts))) {
+    const Nanoseconds ahead = gang->expected_start->time - line.problem.snapshot->time;
+    text += fmt::format("{}{} in {:.1f} h ({})", text.empty() ? "" : ", ", escaped(line.problem.gangs[gang->gang].name),
+                        static_cast<double>(ahead) / 3600e9,
+                        forecast::start_obstacle_text(gang->expected_start->waits_for));
+  }
+  if (gangs.size() > kMostStarts) text += fmt::format("; {} more", gangs.size() - kMostStarts);
+  return "\n  expected starts: " + text;
+}
+
 std::string warnings_line(const SolvedLine& line) {
   const std::size_t count = line.problem.snapshot->anomalies.count();
   return count == 0 ? std::string() : fmt::format("\n  warnings: {} (see the plan)", count);
@@ -100,8 +120,8 @@ std::string summary_of(const SolvedLine& line) {
   const auto seconds = [](portfolio::Clock::duration duration) {
     return std::chrono::duration<double>(duration).count();
   };
-  return fmt::format("{}\n{}{}\n{}\n  by {}, proof {}, {:.3f} of {:.3f} s", clusters_line(line), gangs_line(line),
-                     warnings_line(line), level_line(line), origin_name(line.solution.origin),
+  return fmt::format("{}\n{}{}{}\n{}\n  by {}, proof {}, {:.3f} of {:.3f} s", clusters_line(line), gangs_line(line),
+                     starts_line(line), warnings_line(line), level_line(line), origin_name(line.solution.origin),
                      proof_name(line.solution.proof), seconds(line.elapsed), seconds(line.budget));
 }
 

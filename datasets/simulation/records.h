@@ -36,6 +36,7 @@ struct JobState {
   std::optional<Nanoseconds> running_since;
   Nanoseconds progress = 0;  // what was done before that
   std::uint32_t epoch = 0;   // grows with each start and interruption
+  bool was_told = false;     // the first plan that left it waiting has been asked when it would start
 };
 
 // A gang, or a pod that is one by itself.
@@ -47,6 +48,7 @@ struct SimulatedJob {
   Nanoseconds submitted = 0;
   std::optional<Nanoseconds> duration;  // none: for ever
   std::optional<Nanoseconds> first_start, finished;
+  std::optional<Nanoseconds> told_start;  // expected by the first plan that left it waiting; see options
   bool is_dropped = false;
   JobDisruptions disruptions;
   JobState state;

@@ -8,6 +8,7 @@
 
 #include "datasets/simulation/cycle_record.h"
 #include "datasets/simulation/plan_execution.h"
+#include "datasets/simulation/told_starts.h"
 #include "model/base/require.h"
 #include "model/build/build_problem.h"
 #include "model/problem/next_snapshot.h"
@@ -278,6 +279,7 @@ void Simulation::carry_out(Problem problem, const FairShares& shares, const Plan
   problem_ = std::move(problem);
   if (usage_) usage_->note_plan(*problem_, plan);
   const std::optional<std::int64_t> fragmentation = fragmentation_of(*problem_, shares, plan);
+  if (options_.calibrates) keep_told_starts(*problem_, plan, jobs_);
   PlanExecution execution({snapshot_, *problem_, jobs_, runs_, log_}, plan, now_, options_.moves_live);
   execution.depart();
   snapshot_ = next_snapshot(std::move(snapshot_), *problem_, plan, 0);

@@ -55,6 +55,7 @@ class Simulation {
   // All submitted jobs so far, in order, and sums over time up to now.
   const std::vector<SimulatedJob>& jobs() const { return jobs_.jobs(); }
   const SimulationTotals& totals() const { return log_.totals(); }
+  const SimulationOptions& options() const { return options_; }
 
  private:
   Simulation(const Workload& workload, const SimulationOptions& options, Sink sink);

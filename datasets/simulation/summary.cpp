@@ -13,6 +13,7 @@ namespace {
 struct Gathering {
   GangSummary summary;
   std::vector<Nanoseconds> waiting, completion, delay;
+  std::vector<ToldWait> told;
 
   void add(const SimulatedJob& job, Nanoseconds end) {
     ++summary.submitted;
@@ -24,16 +25,19 @@ struct Gathering {
     summary.moved_pods += job.disruptions.moved_pods;
     summary.lost += job.disruptions.lost;
     if (!job.is_dropped) waiting.push_back(job.first_start.value_or(end) - job.submitted);
+    if (job.told_start && job.first_start)
+      told.push_back({*job.told_start - job.submitted, *job.first_start - job.submitted});
     if (!job.finished) return;
     completion.push_back(*job.finished - job.submitted);
     delay.push_back(completion.back() - job.duration.value_or(0));
   }
 
-  GangSummary finish(std::string_view name) && {
+  GangSummary finish(std::string_view name, Nanoseconds period) && {
     summary.name = name;
     summary.waiting = statistics_of(std::move(waiting));
     summary.completion = statistics_of(std::move(completion));
     summary.delay = statistics_of(std::move(delay));
+    summary.told = told_statistics_of(told, period);
     return std::move(summary);
   }
 };
@@ -66,13 +70,15 @@ SimulationSummary summarize(const Simulation& simulation) {
     by_queue[job.queue].add(job, simulation.now());
   }
   SimulationSummary summary;
-  summary.all = std::move(all).finish("all");
-  summary.large = std::move(large).finish("large");
+  const Nanoseconds period = simulation.options().period;
+  summary.all = std::move(all).finish("all", period);
+  summary.large = std::move(large).finish("large", period);
   summary.lost = summary.all.lost;
   for (std::size_t i = 0; i < kGangSizes.size(); ++i) {
-    if (by_size[i].summary.submitted > 0) summary.by_size.push_back(std::move(by_size[i]).finish(kGangSizes[i].name));
+    if (by_size[i].summary.submitted > 0)
+      summary.by_size.push_back(std::move(by_size[i]).finish(kGangSizes[i].name, period));
   }
-  for (auto& [name, gathering] : by_queue) summary.by_queue.push_back(std::move(gathering).finish(name));
+  for (auto& [name, gathering] : by_queue) summary.by_queue.push_back(std::move(gathering).finish(name, period));
   return summary;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "datasets/simulation/simulation.h"
+#include "datasets/simulation/told_starts.h"
 
 namespace muster::simulation {
 
@@ -27,6 +28,7 @@ struct GangSummary {
   SpanStatistics delay;       // the same beyond their duration
   std::int64_t interruptions = 0, evicted_pods = 0, moved_pods = 0;
   GpuTime lost = 0;
+  ToldStatistics told;  // of those that were told a start and have started; count 0: none
 };
 
 struct SimulationSummary {

@@ -119,6 +119,8 @@ struct GangClaim {
   std::string message;
   std::int64_t running = 0, placed = 0, evicted = 0, pending = 0;
   std::vector<Blocker> blockers;
+  std::optional<Nanoseconds> expected_start;
+  Claimed<forecast::StartObstacle> waits_for;  // if a start is expected
 };
 
 // The claims of a plan line, names resolved against the problem that it answers.

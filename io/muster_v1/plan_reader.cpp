@@ -134,7 +134,7 @@ bool read_blockers(PlanInput& in, JsonValue list, GangClaim& gang) {
   return json::read_list(in, list, kBlockerFields, gang.blockers);
 }
 
-constexpr std::array<Field<PlanInput, GangClaim>, 10> kGangClaimFields = {
+constexpr std::array<Field<PlanInput, GangClaim>, 12> kGangClaimFields = {
     {{"name", read_gang_text<&GangClaim::name>, true},
      {"phase", read_phase, true},
      {"running", read_gang_count<&GangClaim::running>, true},
@@ -146,7 +146,12 @@ constexpr std::array<Field<PlanInput, GangClaim>, 10> kGangClaimFields = {
      {"makeRoom", [](PlanInput& in, JsonValue v,
                      GangClaim& gang) { return read_code(in, v, explain::find_make_room, gang.make_room); }},
      {"message", read_gang_text<&GangClaim::message>},
-     {"blockers", read_blockers}}};
+     {"blockers", read_blockers},
+     {"expectedStart",
+      [](PlanInput& in, JsonValue v, GangClaim& gang) { return in.read_instant(v, gang.expected_start.emplace()); }},
+     {"expectedStartReason", [](PlanInput& in, JsonValue v, GangClaim& gang) {
+        return read_code(in, v, forecast::find_start_obstacle, gang.waits_for);
+      }}}};
 
 // queues[]
 

@@ -210,6 +210,12 @@ void ReportWriter::write_gang(const explain::GangReport& gang, json::JsonWriter&
     }
     json.raw("]");
   }
+  if (gang.expected_start) {
+    json.raw(R"(,"expectedStart":)").decimal(gang.expected_start->time, kNanosecondsPerSecond);
+    json.raw(R"(,"expectedStartReason":")")
+        .raw(forecast::start_obstacle_text(gang.expected_start->waits_for))
+        .raw("\"");
+  }
   json.raw("}");
 }
 

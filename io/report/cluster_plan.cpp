@@ -7,6 +7,7 @@
 
 #include "io/report/block.h"
 #include "io/report/columns.h"
+#include "model/base/saturating.h"
 #include "model/objective/wholeness.h"
 
 namespace muster::reporting {
@@ -105,6 +106,15 @@ void PlanWriter::write_gang_claims(const std::vector<muster_v1::GangClaim>& clai
   });
   column("message", [&](const Claim& claim) { return texts.number(claim.message); });
   column("blockers", [&](const Claim& claim) { return texts.number(blockers_text(claim.blockers)); });
+  column("startsIn", [&](const Claim& claim) {  // seconds; -1: not expected
+    if (!claim.expected_start) return std::int64_t{-1};
+    const Nanoseconds ahead = saturating_subtract(*claim.expected_start, problem_.snapshot->time);
+    return std::max<std::int64_t>(0, ahead / kNanosecondsPerSecond);
+  });
+  column("waitsFor", [&](const Claim& claim) {
+    return texts.number(claim.expected_start ? muster_v1::claimed_text(claim.waits_for, forecast::start_obstacle_text)
+                                             : "");
+  });
   json_.raw(R"(,"texts":)");
   texts.write(json_);
   json_.raw("}");

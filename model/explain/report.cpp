@@ -55,6 +55,9 @@ class GangReporter {
     conclude(report, is_met);
   }
 
+  // There was no time for some reason.
+  bool has_stopped() const { return has_stopped_; }
+
  private:
   void conclude(GangReport& report, bool is_met) const {
     report.phase = phase(report.gang, report, is_met);
@@ -163,6 +166,30 @@ class GangReporter {
   Indexed<PodIndex, std::uint8_t> waits_;
 };
 
+// Whether it may still start: with a reason that passes by itself.
+bool may_start_later(const GangReport& gang) {
+  switch (gang.phase) {
+    case GangPhase::kUnschedulable:
+      break;
+    case GangPhase::kEvicted:
+    case GangPhase::kStale:
+      return true;
+    default:
+      return false;
+  }
+  return gang.reason.code != ReasonCode::kNeverFits && gang.reason.code != ReasonCode::kNodeMismatch;
+}
+
+// Expected starts come last: reasons matter more if time is short.
+void add_expected_starts(const Problem& problem, const ReportInput& input, std::vector<GangReport>& gangs) {
+  if (std::ranges::none_of(gangs, may_start_later)) return;
+  const forecast::ExpectedStarts starts = forecast::expected_starts(problem, input.plan, input.stop);
+  if (starts.empty()) return;
+  for (GangReport& gang : gangs) {
+    if (may_start_later(gang)) gang.expected_start = starts[gang.gang];
+  }
+}
+
 std::vector<QueueReport> report_queues(const Problem& problem, const FairShares& shares, const AfterPlan& end) {
   std::vector<QueueReport> reports;
   for (const QueueIndex queue : problem.queues.indices()) {
@@ -229,6 +256,7 @@ Report describe(const Problem& problem, const FairShares& shares, const ReportIn
   for (GangReport& gang : report.gangs) {
     if (gang.pending > 0) reporter.explain(gang);
   }
+  if (!reporter.has_stopped()) add_expected_starts(problem, input, report.gangs);
   return report;
 }
 

@@ -11,6 +11,7 @@
 
 #include "model/explain/blocker.h"
 #include "model/explain/reason.h"
+#include "model/forecast/expected_starts.h"
 #include "model/objective/fair_share.h"
 #include "model/objective/levels.h"
 #include "model/snapshot/plan.h"
@@ -41,6 +42,7 @@ struct GangReport {
   MakeRoomCode make_room = MakeRoomCode::kNone;
   std::string message;  // for people; empty: none
   std::vector<Blocker> blockers;
+  std::optional<forecast::ExpectedStart> expected_start;  // of one that waits, if durations are known
 };
 
 struct QueueReport {
@@ -72,8 +74,8 @@ struct ReportInput {
   // gang that no rule excludes is then reported as `Undecided`, else as `OutOfTime`.
   bool proven = false;
   // Called once for each gang; true: there is no time to look for reasons any more. Then only what costs next to
-  // nothing is reported: reasons that need no scan of the nodes, and counts that are known. All others are `OutOfTime`.
-  // May be empty.
+  // nothing is reported: reasons that need no scan of the nodes, and counts that are known. All others are `OutOfTime`,
+  // and no start is expected. May be empty.
   std::function<bool()> stop = {};
   // Called once, when everything is counted and only the reasons are left, whose time depends on the plan. May be
   // empty.

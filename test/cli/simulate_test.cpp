@@ -56,6 +56,7 @@ TEST_F(Simulate, TellsWhatCameOfIt) {
   EXPECT_EQ(summary["byQueue"].size(), 2U);
   EXPECT_EQ(summary["bySize"].size(), 3U);
   EXPECT_FALSE(summary.contains("cycleMs"));
+  EXPECT_FALSE(summary["gangs"].contains("expectedStarts"));
   const auto lines = lines_of(workplace.content("events"));
   EXPECT_EQ(Json::parse(lines.at(0))["event"], "simulation");
   std::int64_t cycles = 0, finished = 0, started = 0, interrupted = 0;
@@ -212,6 +213,20 @@ TEST_F(Simulate, ReplaysAnImportedTrace) {
                                                         " simulate --quiet --period 30m --policy kai");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_GT(Json::parse(outcome.out)["gangs"]["finished"], 800);
+}
+
+TEST_F(Simulate, ComparesExpectedStartsWithActualOnesIfAsked) {
+  Json summary = Json::parse(run("--calibrate --threads 1").out);
+  const Json told = summary["gangs"]["expectedStarts"];
+  EXPECT_GT(told["count"], 20);
+  EXPECT_GT(told["p50"], 1) << "it expects hours at first, and jobs take minutes";
+  EXPECT_LE(told["withinTwice"], 1);
+  EXPECT_LE(told["p10"], told["p50"]);
+  EXPECT_LE(told["p50"], told["p90"]);
+  for (const char* group : {"gangs", "large"}) summary[group].erase("expectedStarts");
+  for (const char* list : {"bySize", "byQueue"})
+    for (Json& group : summary[list]) group.erase("expectedStarts");
+  EXPECT_EQ(summary, Json::parse(run("--threads 1").out)) << "nothing else changes";
 }
 
 // The online track of OpenB: one pod at a time, nothing leaves, what does not fit is dropped. Best fit leaves 7.1 % of

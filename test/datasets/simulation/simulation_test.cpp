@@ -549,5 +549,32 @@ TEST(SpanStatistics, TakesQuantilesByTheNearestRank) {
   EXPECT_EQ(statistics_of({}).count, 0);
 }
 
+// One GPU: the first job takes 10 minutes, so the second is expected to wait as long, and does.
+TEST(Simulation, KeepsTheFirstExpectedStartOfEachJobIfAsked) {
+  const auto told = [](bool calibrates) {
+    const std::string terms = R"(,"minMember":1,"expectedDuration":600)";
+    const Workload workload =
+        workload_of({cluster(1, 1), gang("0", "a", 1, terms, "600"), gang("60", "b", 1, terms, "600")});
+    SimulationOptions options;
+    options.calibrates = calibrates;
+    const auto simulation = Simulation::begin(workload, options, {});
+    EXPECT_TRUE(simulation);
+    while ((*simulation)->advance()) {
+      Problem problem = *build_problem((*simulation)->snapshot());
+      const FairShares shares = compute_fair_shares(problem);
+      const Plan plan = first_fit((*simulation)->snapshot(), problem);
+      (*simulation)->carry_out(std::move(problem), shares, plan);
+    }
+    EXPECT_FALSE((*simulation)->jobs()[0].told_start);
+    EXPECT_EQ((*simulation)->jobs()[1].first_start, 600 * kSecond);
+    const ToldStatistics statistics = summarize(**simulation).all.told;
+    EXPECT_EQ(statistics.count, calibrates ? 1 : 0);
+    EXPECT_EQ(statistics.p50, calibrates ? 1 : 0);
+    return (*simulation)->jobs()[1].told_start;
+  };
+  EXPECT_EQ(told(true), 600 * kSecond);
+  EXPECT_EQ(told(false), std::nullopt);
+}
+
 }  // namespace
 }  // namespace muster::simulation

@@ -33,14 +33,18 @@ TEST(PlanClaims, AreEnumsIfTheCodeIsKnown) {
 }
 
 TEST(PlanClaims, AreKeptAsTextIfTheCodeIsUnknown) {
-  const auto read = read_plan(line_of(R"(,"reason":"MoonPhase","makeRoom":"Tide",)"
-                                      R"("blockers":[{"code":"Insufficientcpu","nodes":2}])",
-                                      R"(,"warnings":[{"object":"node","name":"n","code":"Odd","message":"m"}])"),
-                              nullptr);
+  const auto read = read_plan(
+      line_of(
+          R"(,"reason":"MoonPhase","makeRoom":"Tide","expectedStart":"2026-11-21T10:00:00Z","expectedStartReason":"Spring",)"
+          R"("blockers":[{"code":"Insufficientcpu","nodes":2}])",
+          R"(,"warnings":[{"object":"node","name":"n","code":"Odd","message":"m"}])"),
+      nullptr);
   ASSERT_TRUE(read) << read.error().path << " " << read.error().message;
   const GangClaim& gang = read->gangs.at(0);
   EXPECT_EQ(claimed_text(gang.reason, explain::reason_text), "MoonPhase");
   EXPECT_EQ(claimed_text(gang.make_room, explain::make_room_text), "Tide");
+  EXPECT_EQ(gang.expected_start, 1'795'255'200 * kNanosecondsPerSecond);
+  EXPECT_EQ(claimed_text(gang.waits_for, forecast::start_obstacle_text), "Spring");
   EXPECT_EQ(claimed_text(gang.blockers.at(0).filter, explain::filter_text), "Insufficientcpu");
   EXPECT_EQ(claimed_text(read->warnings.at(0).code, error_code_text), "Odd");
   EXPECT_TRUE(std::holds_alternative<std::string>(gang.reason));

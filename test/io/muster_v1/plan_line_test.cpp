@@ -65,6 +65,24 @@ std::string written(const test::Case& of, const Plan& plan, bool with_timings) {
   return line;
 }
 
+TEST(PlanLine, HasTheExpectedStartOfAGang) {
+  const test::Case i = instance();
+  explain::Report report = report_of(i);
+  report.gangs[1].expected_start = {1'500'500'000'000, forecast::StartObstacle::kQuota};
+  std::string line;
+  write_plan({*i, i.plan(), report, statement()}, line);
+  const nlohmann::json gangs = nlohmann::json::parse(line)["gangs"];
+  EXPECT_EQ(gangs[0]["expectedStart"], 1500.5);
+  EXPECT_EQ(gangs[0]["expectedStartReason"], "Quota");
+  EXPECT_FALSE(gangs[1].contains("expectedStart"));
+  EXPECT_FALSE(gangs[1].contains("expectedStartReason"));
+  const auto read = read_plan(line, &*i);
+  ASSERT_TRUE(read) << read.error().path << " " << read.error().message;
+  EXPECT_EQ(read->gangs[0].expected_start, 1'500'500'000'000);
+  EXPECT_EQ(read->gangs[0].waits_for, Claimed<forecast::StartObstacle>(forecast::StartObstacle::kQuota));
+  EXPECT_FALSE(read->gangs[1].expected_start);
+}
+
 // More gangs than one thread writes by itself.
 TEST(PlanLine, IsTheSameHoweverManyThreadsWriteIt) {
   const test::Case i = instance();

@@ -32,7 +32,7 @@ constexpr const char* kPlan = R"({"format":"muster/v1","id":"<b>","status":"ok",
                 {"pod":"new","node":"</script>","gpus":[{"index":0,"share":1},{"index":1,"share":1}],"after":["mover","old"]},
                 {"pod":"some","node":"n2","gpus":[{"index":0,"share":0.25}]}],
   "evictions":[{"pod":"mover","node":"</script>","reason":"consolidate","for":"new"},{"pod":"old","node":"</script>","reason":"reclaim","for":"new"}],
-  "gangs":[{"name":"nowhere","phase":"Unschedulable","running":0,"placed":0,"evicted":0,"pending":1,"reason":"Fragmented","makeRoom":"NotEnough",
+  "gangs":[{"name":"nowhere","phase":"Unschedulable","running":0,"placed":0,"evicted":0,"pending":1,"reason":"Fragmented","makeRoom":"NotEnough","expectedStart":1090.5,"expectedStartReason":"Nodes",
             "message":"</script>","blockers":[{"code":"InsufficientGpu","nodes":2},{"code":"Unschedulable","nodes":1}]}],
   "queues":[{"name":"a","gpu":{"quota":1.5,"fairShare":1.5,"allocated":0.25},"cpu":{"fairShare":0,"allocated":0},"memory":{"fairShare":0,"allocated":0}}],
   "warnings":[{"object":"node","name":"</script>","code":"Exceeded","message":"too much"}],"warningsOmitted":3,
@@ -124,6 +124,8 @@ TEST_F(ReportCluster, TellsWhyAGangWaits) {
   EXPECT_EQ(text("reason"), "Fragmented");
   EXPECT_EQ(text("makeRoom"), "NotEnough");
   EXPECT_EQ(text("message"), "</script>");
+  EXPECT_EQ(gangs["startsIn"], Json({90}));
+  EXPECT_EQ(text("waitsFor"), "Nodes");
   EXPECT_EQ(text("blockers"), "2 InsufficientGpu\n1 Unschedulable");
 }
 

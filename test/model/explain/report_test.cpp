@@ -24,6 +24,36 @@ TEST(Report, ListsEachGangWithSomethingPendingPlacedMovedOrEvicted) {
   EXPECT_EQ(situation.problem().gangs[report.gangs[2].gang].name, "b");
 }
 
+// One GPU, in use for three hours more.
+Situation taken(const std::string& pods) {
+  return Situation(R"("nodes":[{"name":"a","gpus":{"count":1}}],"pods":[{"name":"u","gpu":{"count":1},"node":"a",)"
+                   R"("started":996400,"expectedDuration":"4h"},)" +
+                   pods + "]");
+}
+std::string waits(const std::string& name, int gpus) {
+  return R"({"name":")" + name + R"(","gpu":{"count":)" + std::to_string(gpus) + "}}";
+}
+
+TEST(Report, TellsWhenAGangThatWaitsIsExpectedToStart) {
+  const GangReport waiting = taken(waits("w", 1)).gang("w");
+  ASSERT_TRUE(waiting.expected_start);
+  EXPECT_EQ(waiting.expected_start->time, (1'000'000 + 3 * 3600) * kNanosecondsPerSecond);
+  EXPECT_EQ(waiting.expected_start->waits_for, forecast::StartObstacle::kNodes);
+  EXPECT_FALSE(taken(waits("w", 2)).gang("w").expected_start) << "it never fits";
+}
+
+TEST(Report, ExpectsNoStartOfWhatIsPlacedAndIfThereIsNoTime) {
+  Situation situation(
+      R"("nodes":[{"name":"a","gpus":{"count":1}}],"policy":{"overTime":{},"expectedDurations":[]},"pods":[)" +
+      waits("w", 1) + "," + waits("later", 1) + "]");
+  situation.place("w", "a", {0});
+  EXPECT_FALSE(situation.gang("w").expected_start);
+  EXPECT_TRUE(situation.gang("later").expected_start);
+  const Report hurried = situation.report([] { return true; });
+  EXPECT_TRUE(
+      std::ranges::none_of(hurried.gangs, [](const GangReport& gang) { return gang.expected_start.has_value(); }));
+}
+
 // The caller that reserves time for the report then knows how long it must take.
 TEST(Report, TellsWhenOnlyTheReasonsAreLeftBeforeItLooksForAny) {
   Situation situation(kTwoNodesOfFour + R"("gangs":[{"name":"a"},{"name":"b"}],"pods":[)" + pods("a", 9, kOneGpu) +

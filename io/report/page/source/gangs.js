@@ -2,7 +2,7 @@
 import { h, section, replace, switcher, append } from './elements.js';
 import { Table } from './table.js';
 import { count, duration, gpus, number, percent, plural } from './format.js';
-import { blockerText, phases, reasonText, reasonTitle, roomText } from './words.js';
+import { blockerText, obstacleText, obstacleTitle, phases, reasonText, reasonTitle, roomText } from './words.js';
 
 const starts = new Set(['Scheduled', 'Waiting']), goes = new Set(['Evicted', 'Stale']);
 
@@ -12,14 +12,16 @@ function itemsOf(cluster, plan) {
   const item = (gang, claim) => ({ gang, claim, name: gangs.name[gang], queue: gangs.queue[gang] < 0 ? '–' : queues.name[gangs.queue[gang]], priority: gangs.priority[gang],
     waited: gangs.waited[gang], asked: gangs.pendingMicroGpu[gang] / 1e6, pending: claim < 0 ? gangs.pending[gang] : plan.gangs.pending[claim],
     phase: claim < 0 ? (gangs.pending[gang] > 0 ? 'pending' : 'Running') : plan.gangs.text('phase', claim), reason: claim < 0 ? '' : plan.gangs.text('reason', claim),
+    startsIn: claim < 0 ? -1 : plan.gangs.startsIn[claim], waitsFor: claim < 0 ? '' : plan.gangs.text('waitsFor', claim),
     placed: claim < 0 ? 0 : plan.gangs.placed[claim], evicted: claim < 0 ? 0 : plan.gangs.evicted[claim], running: claim < 0 ? gangs.pods[gang] - gangs.pending[gang] : plan.gangs.running[claim] });
   if (plan) return plan.gangs.gang.map((gang, claim) => item(gang, claim));
   return gangs.name.map((_, gang) => item(gang, -1));
 }
 
+const startText = (item) => (item.startsIn < 0 ? '' : `in ${duration(item.startsIn)}: ${obstacleTitle(item.waitsFor)}`);
 const phaseTitle = (phase) => phases[phase]?.[0] ?? phase;
 
-const columns = [
+const plainColumns = [
   { key: 'name', title: 'Gang', width: 'minmax(150px, 2fr)', text: (item) => item.name },
   { key: 'queue', title: 'Queue', width: 'minmax(90px, 1fr)', text: (item) => item.queue },
   { key: 'priority', title: 'Priority', width: '90px', numeric: true, value: (item) => item.priority, text: (item) => String(item.priority) },
@@ -29,6 +31,8 @@ const columns = [
   { key: 'waited', title: 'Waited', width: '110px', numeric: true, value: (item) => item.waited, text: (item) => duration(item.waited) },
   { key: 'reason', title: 'Why', width: 'minmax(150px, 1.5fr)', text: (item) => (item.reason ? reasonTitle(item.reason) : '') },
 ];
+const startColumn = { key: 'starts', title: 'Expected start', width: 'minmax(140px, 1.2fr)', numeric: true, value: (item) => (item.startsIn < 0 ? Infinity : item.startsIn), text: startText,
+  help: 'an estimate by the expected ends of what runs, and what it waits for the longest' };
 
 export function gangsView(cluster, plan, ongang) {
   const all = itemsOf(cluster, plan);
@@ -36,6 +40,7 @@ export function gangsView(cluster, plan, ongang) {
   const titles = { waits: 'Waiting', starts: 'Starting', goes: 'Evicted', all: 'All' };
   const state = { group: all.some(groups.waits) ? 'waits' : 'all', text: '', reason: '' };
   const detail = h('div', { class: 'gang-detail', 'aria-live': 'polite' });
+  const columns = all.some((item) => item.startsIn >= 0) ? [...plainColumns, startColumn] : plainColumns;
   const table = new Table(columns, { label: 'Gangs', emptyText: 'No gang matches.', onopen: (item) => tell(cluster, plan, item, detail, ongang) });
   const reasons = h('div', { class: 'chips', role: 'group', 'aria-label': 'Reasons' });
   const draw = () => {
@@ -78,6 +83,7 @@ function tell(cluster, plan, item, host, ongang) {
     h('p', { class: 'muted', text: `Queue ${item.queue}, priority ${item.priority}; ${plural(item.running, 'pod')} running, ${count(item.placed)} placed now, ${count(item.evicted)} evicted, ${count(item.pending)} left over; asks for ${gpus(item.asked)}, has waited ${duration(item.waited)}.` }),
     item.reason && h('p', {}, h('strong', { text: reasonTitle(item.reason) }), ` (${item.reason}). ${reasonText(item.reason)}`),
     room && h('p', {}, h('strong', { text: 'Why no room is made: ' }), `${roomText(room)} (${room})`),
+    item.startsIn >= 0 && h('p', {}, h('strong', { text: `Expected to start in ${duration(item.startsIn)}.` }), ` It waits the longest for this (${item.waitsFor}): ${obstacleText(item.waitsFor)}`),
     message && h('p', { class: 'message', text: message }),
     claim >= 0 && blockersView(plan.gangs.text('blockers', claim)),
     ongang && h('button', { type: 'button', onclick: () => ongang(item.name) }, 'Show on the map')));

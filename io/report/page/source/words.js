@@ -44,6 +44,19 @@ export const reasonText = (code) =>
   reasons[code]?.[1] ?? (code.startsWith('Insufficient') ? `The nodes that it may use have too little ${code.slice(12)} in total.` : '');
 export const roomText = (code) => rooms[code] ?? '';
 
+// What a gang that is expected to start later waits for the longest.
+const obstacles = {
+  Quota: ['quota', 'room in the quota of its queue, or of one above.'],
+  Limit: ['limit', 'room within the limit of its queue, or of one above.'],
+  Nodes: ['nodes', 'nodes that are empty enough for its large pods.'],
+  Devices: ['devices', 'free GPUs on nodes.'],
+  Resources: ['CPU or memory', 'free cores or memory.'],
+  Reserved: ['kept for another gang', 'the start of a gang that it would hold up.'],
+  Other: ['other rules', 'there is room by plain counts; another rule or the objective is against it.'],
+};
+export const obstacleTitle = (code) => obstacles[code]?.[0] ?? code;
+export const obstacleText = (code) => obstacles[code]?.[1] ?? '';
+
 export const phases = {
   Running: ['Runs', 'Its minimum was running already and still is.'],
   Scheduled: ['Starts now', 'This plan places its minimum.'],
