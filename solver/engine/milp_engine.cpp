@@ -280,6 +280,10 @@ class Engine {
     task.result.bound = told;
     tell(task.level, told);
   }
+  // The incumbent is feasible while it is on the path.
+  bool is_refuted_by_incumbent(const LevelTask& task) const {
+    return is_on_path() && task.result.bound && task.sign * value(task.level) > task.sign * *task.result.bound;
+  }
   bool is_solved(const LevelTask& task) const {
     return task.result.bound && is_close(value(task.level), *task.result.bound);
   }
@@ -347,9 +351,11 @@ class Engine {
     };
     if (is_whole()) tighten(task, answer.bound);
     const bool was_stopped = request.work.is_reached() || Deadline::Clock::now() >= request.deadline;
+    const bool is_refuted = is_whole() && is_refuted_by_incumbent(task);
+    if (is_refuted) task.result.bound.reset();
     if (is_whole() && !was_stopped && !request.without_preprocessing &&
         (!task.result.bound || reached() != task.result.bound)) {
-      // A proof without its point: preprocessing can lose it.
+      // A proof without its point, or a false one: preprocessing can lose points.
       request.without_preprocessing = true;
       cbc::MilpAnswer again = backend_.solve(milp, request);
       note_failure(again, request);
