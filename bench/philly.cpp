@@ -43,8 +43,7 @@ struct Arguments {
   std::vector<std::string> loads{"0.9", "1.1", "1.3"}, policies{"greedy", "kai", "backfill", "fifo"}, seeds{"1"};
   std::string days = "7", period = "600", threads = "2", inventory, resume, large_weight = "1", large_priority = "0",
               estimates = "none", order, place_only, one_queue, reserve_after, price, usage_half_life, usage_factor,
-              calibrate,
-              directory = traces::datasets_source_directory(), json;
+              calibrate, directory = traces::datasets_source_directory(), json;
 };
 
 Arguments parse(int argc, char** argv) {

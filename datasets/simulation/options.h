@@ -26,7 +26,7 @@ struct SimulationOptions {
   KnownDurations durations = KnownDurations::kByRules;  // to the policy; of finished jobs they are kept as histories
   // What queues have used until now is kept for the snapshots, by a half of its weight in this time; 0: it is not.
   Nanoseconds usage_half_life = 0;
-  bool calibrates = false;    // expected starts are computed, to compare them with the actual ones
+  bool calibrates = false;  // expected starts are computed, to compare them with the actual ones
   NodeFailureOptions failures;
   std::optional<Nanoseconds> until;  // an instant: nothing later happens
 };

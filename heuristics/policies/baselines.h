@@ -23,9 +23,9 @@ Plan solve_fifo(const Problem& problem, const FairShares& shares, FifoRule rule)
 // EASY backfilling: as solve_fifo, but the first gang of each leaf that does not fit is the head of its queue. It is to
 // start at the first expected end at which it fits, within quotas and limits by GPUs and on nodes by devices, and gangs
 // after it start only if they are expected to end by then or leave it what it needs. A gang that fits at no expected
-// end, such as one that asks for more than its quota, is no head; the next one is. Requires expected durations to be of
-// use: without any, it is solve_fifo with FifoRule::kBackfill. The rule Reserved keeps gangs back on its own: a policy
-// whose `reserveAfter` is not `never` makes another policy of this one.
+// end, such as one that asks for more than its quota, is no head; the next one is. Without expected durations, it is
+// solve_fifo with FifoRule::kBackfill. The rule Reserved keeps gangs back on its own: a policy whose `reserveAfter` is
+// not `never` makes another policy of this one.
 //
 // Source: Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995. Cost: that of solve_fifo, and Reservations::reserve
 // for each queue.

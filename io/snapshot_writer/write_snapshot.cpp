@@ -96,7 +96,7 @@ class SnapshotWriter {
     } else if (over_time.reserve_after != OverTime{}.reserve_after) {
       write_seconds(own, "reserveAfter", over_time.reserve_after);
     }
-    if (over_time.holds != OverTime{}.holds) own.raw(R"(,"holds":)").number(std::int64_t{over_time.holds});
+    if (over_time.holds != OverTime{}.holds) write_number(own, "holds", over_time.holds);
     if (over_time.eviction_price) own.raw(R"(,"evictionPrice":)").number(*over_time.eviction_price);
     if (!is_one(over_time.usage_factor)) own.raw(R"(,"usageFactor":)").number(over_time.usage_factor);
     if (!text.empty()) members.raw(R"(,"overTime":{)").raw(std::string_view(text).substr(1)).raw("}");

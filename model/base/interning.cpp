@@ -23,7 +23,10 @@ std::uint32_t hash_of(std::string_view name, std::uint32_t scope) {
 
 std::uint32_t hash_of(std::span<const std::uint64_t> sequence) {
   std::uint64_t hash = sequence.size();
-  for (const std::uint64_t value : sequence) hash = mix(hash ^ value) + 0x9E3779B97F4A7C15ULL;
+  for (const std::uint64_t value : sequence) {
+    hash = (hash ^ value) * 0x9E3779B97F4A7C15ULL;
+    hash ^= hash >> 32;
+  }
   return static_cast<std::uint32_t>(mix(hash));
 }
 

@@ -120,6 +120,9 @@ struct OverTimeTuning {
   std::int64_t overrun_seconds = 600;  // that a gang which runs longer than expected goes on for, at least
   std::int64_t head_gpus = 8;          // of the smallest gang that others are kept back for; 2 and 4 gained nothing
   std::int64_t fill_units = 2'048;     // of a quota that are filled exactly; what is beyond goes to the first in turn
+  std::int64_t forecast_steps = 32;    // ends that differ by so small a part of the time ahead are taken together
+  std::int64_t ranking_seconds = 600;  // ahead, for which forecasts rank gangs by now; then as often as this doubles
+  std::size_t forecast_tries = 8;      // nodes with enough devices that a forecast looks at for cpu and memory
 };
 
 // Parts of a model around its LP relaxation (solver/choice/near_search.h). By contended clusters of 1,000 nodes without

@@ -18,7 +18,7 @@ struct TakenNodes {
 
 class NodeEnds {
  public:
-  // Requires expected ends of the gangs that run. The problem outlives the object. Cost: O(pods + nodes).
+  // The problem outlives the object, and expects ends of the gangs that run. Cost: O(pods + nodes).
   explicit NodeEnds(const Problem& problem);
 
   // The nodes for the pods of the gang that need more than half a node each; no gang after it gets them. It takes none

@@ -131,8 +131,8 @@ struct NodeHold {
 // and ends are expected. Returns what is to be held; no node is in two holds. Cost: O(pods + gangs log gangs), and
 // O(nodes log nodes) for each class of pods of large gangs that have their turn.
 std::vector<NodeHold> build_turns(ProblemDraft& draft);
-// Gives held nodes classes of their own, and closes these to the pods of gangs that may not start there. Requires
-// that no node is in two holds. Part of build_over_time, after build_turns. Cost: O(pods) for each hold, and
+// Gives held nodes classes of their own, and closes these to the pods of gangs that may not start there. No
+// node is in two holds. Part of build_over_time, after build_turns. Cost: O(pods) for each hold, and
 // O(pod classes x new classes of nodes).
 void close_held(ProblemDraft& draft, const std::vector<NodeHold>& holds);
 

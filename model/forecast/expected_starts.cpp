@@ -23,11 +23,11 @@
 namespace muster::forecast {
 namespace {
 
-// Ends are taken together that differ by at most this part of the time ahead, or by no more than gangs run.
-constexpr Nanoseconds kStepsAhead = 32;
+// Ends are taken together that differ by a small part of the time ahead, or by no more than gangs run.
+constexpr Nanoseconds kStepsAhead = kTuning.over_time.forecast_steps;
 constexpr Nanoseconds kShortestStep = kTuning.over_time.shortest_seconds * kNanosecondsPerSecond;
 // Gangs are ranked again whenever the time ahead has doubled, from this on.
-constexpr Nanoseconds kFirstRanking = 600 * kNanosecondsPerSecond;
+constexpr Nanoseconds kFirstRanking = kTuning.over_time.ranking_seconds * kNanosecondsPerSecond;
 constexpr int kPassesBetweenStops = 16;
 
 // Gangs that are equal in what decides whether there is room for them.

@@ -9,6 +9,7 @@
 
 #include "model/base/require.h"
 #include "model/base/saturating.h"
+#include "model/base/tuning.h"
 #include "model/problem/exceeded.h"
 
 namespace muster::forecast {
@@ -16,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostFilters = 63;  // and one that lets all in
 constexpr std::int64_t kDevice = 1'000;
-constexpr std::size_t kMostTries = 8;  // nodes with enough devices that are looked at for cpu and memory
+constexpr std::size_t kMostTries = kTuning.over_time.forecast_tries;
 
 struct ByContent {
   std::size_t operator()(const std::vector<bool>* filter) const { return std::hash<std::vector<bool>>()(*filter); }

@@ -9,7 +9,7 @@
 
 namespace muster {
 
-// Whether the hold alone keeps the pods off the nodes. Requires a class with nodes.
+// Whether the hold alone keeps the pods off the nodes of a class that has some.
 inline bool is_closed_by_hold(const Problem& problem, const PodClass& pod_class, NodeClassIndex index) {
   const NodeClass& node_class = problem.node_classes[index];
   return !node_class.held_for.is_none() && !pod_class.allowed[index.value()] &&
@@ -17,7 +17,7 @@ inline bool is_closed_by_hold(const Problem& problem, const PodClass& pod_class,
                         problem.snapshot->nodes[node_class.nodes.front().value()]);
 }
 
-// Whether the pods may use the nodes, once no node is held. Requires a class with nodes.
+// Whether the pods may use the nodes of a class that has some, once no node is held.
 inline bool passes_unless_held(const Problem& problem, const PodClass& pod_class, NodeClassIndex index) {
   return pod_class.allowed[index.value()] || is_closed_by_hold(problem, pod_class, index);
 }

@@ -24,7 +24,7 @@ class PriceRows {
   // Whether some of the gangs may make some pod of the victims leave. Cost: O(gangs of the classes).
   bool can_afford(const std::vector<GangClassIndex>& claimants, GangClassIndex victims) const;
 
-  // What the row of one channel adds up. Requires a price.
+  // What the row of one channel adds up.
   struct Losses {
     lp::LinearExpression lost;     // by the pods that leave
     lp::LinearExpression allowed;  // for the gangs that are placed; its constant: for gangs that have no column

@@ -74,7 +74,7 @@ std::vector<GroundsSearch::Reason> GroundsSearch::reasons_for(GangIndex victim, 
   return reasons;
 }
 
-// Who moves for whom makes no difference without a price.
+// Without a price it makes no difference for which gang a pod moves.
 std::vector<GroundsSearch::Reason> GroundsSearch::reasons_to_move(ActorSet claimants) const {
   std::vector<Reason> reasons;
   for_each_actor(claimants, [&](std::size_t actor) {

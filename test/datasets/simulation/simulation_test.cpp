@@ -246,7 +246,7 @@ std::vector<std::string> preempting() {
   return {cluster(1, 1), job("0", "meek", 1, "100"), urgent};
 }
 
-// What the policy is told at each cycle of the job's duration, in seconds; -1: nothing.
+// What the policy knows at each cycle of the job's duration, in seconds; -1: nothing.
 std::vector<std::int64_t> told_durations(const std::vector<std::string>& lines, const SimulationOptions& options,
                                          std::string_view name, const Decide& decide = first_fit) {
   std::vector<std::int64_t> seconds;

@@ -47,7 +47,7 @@ TEST(GangSequence, PutsTheLargestPodOrTheLargestGangFirst) {
   EXPECT_EQ(sequence(cluster, GangOrder::kBigFirst), "single g");
 }
 
-// The quota of q has room for 3 GPUs.
+// The quota of q has room for 3 GPUs. Those that have their turn wait for ports, too, so nothing is kept for them.
 TEST(GangSequence, PutsThoseFirstThatHaveTheirTurnAndThenTheMostSenior) {
   const auto strict = [](int created, int seconds) {
     return R"("queue":"q","priority":125,"created":)" + std::to_string(created) + R"(,"expectedDuration":)" +
@@ -55,8 +55,8 @@ TEST(GangSequence, PutsThoseFirstThatHaveTheirTurnAndThenTheMostSenior) {
   };
   const GreedyCase cluster = case_of(one_node(8)
                                          .queue("q", R"("gpu":{"quota":3})")
-                                         .pod("single", 1, strict(900'000, 3600))
-                                         .pod("pair", 2, strict(990'000, 3600))
+                                         .pod("single", 1, strict(900'000, 3600) + R"(,"hostPorts":[{"port":80}])")
+                                         .pod("pair", 2, strict(990'000, 3600) + R"(,"hostPorts":[{"port":90}])")
                                          .pod("other-pair", 2, strict(990'000, 36'000))
                                          .pod("long", 1, strict(900'000, 360'000)));
   EXPECT_EQ(sequence(cluster, GangOrder::kInTurn), "pair single other-pair long");

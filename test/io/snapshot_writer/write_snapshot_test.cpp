@@ -175,7 +175,7 @@ TEST(WriteSnapshot, WritesEveryKeyThatIsNotItsDefault) {
   expect_round_trip(R"({"format":"muster/v1","id":"all","time":12.5,
     "policy":{"actions":["place","stale"],"placement":"spread","wholeNodes":false,"nonPreemptibleWithinQuota":false,
       "maxMoves":3,"protect":{"matchLabels":{"a":"b"}},"schedulers":["s"],"agingInterval":"1m","budget":"200ms",
-      "overTime":{"order":"waited","reserveAfter":"2h","evictionPrice":0.3,"usageFactor":0.5},"expectedDurations":[{"gpus":[1,7],"count":3,"mean":"90s"},
+      "overTime":{"order":"waited","reserveAfter":"2h","holds":4,"evictionPrice":0.3,"usageFactor":0.5},"expectedDurations":[{"gpus":[1,7],"count":3,"mean":"90s"},
         {"queue":"q","gpus":[8],"count":0,"mean":0.5}],
       "expectedWorkload":[{"pod":{"template":"t"},"weight":0.5},{"pod":{"gpu":{"count":1}}}]},
     "topology":["zone","rack"],
