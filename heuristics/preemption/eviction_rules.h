@@ -55,8 +55,7 @@ class EvictionRules {
   // `claimant`, given the current usage.
   bool may_preempt(GangIndex claimant, GangIndex victim) const;
   bool may_reclaim(const ClusterState& state, GangIndex claimant, GangIndex victim) const;
-  // Whether the loss of some pod of `victim` is within the price for `claimant`.
-  bool can_afford(GangIndex claimant, GangIndex victim) const { return price_.may_claim(claimant, victim); }
+  // Of what may_preempt and may_reclaim allow, what its loss allows, too.
   const EvictionPrice& price() const { return price_; }
   // Whether a gang may be evicted whole: enough of it has run for the minimum time that the reason requires.
   bool has_run_enough(const ClusterState& state, GangIndex claimant, GangIndex victim, EvictionReason reason) const;

@@ -22,6 +22,7 @@
 #include "model/problem/best_fill.h"
 #include "model/problem/exceeded.h"
 #include "model/problem/gang_tree.h"
+#include "model/problem/quota_queue.h"
 
 namespace muster {
 namespace {
@@ -84,11 +85,9 @@ class Turns {
 
   void collect(GangIndex index) {
     const Gang& gang = problem_.gangs[index];
-    if (gang.preemptible || gang.queue.is_none()) return;
-    const std::vector<QueueIndex>& path = problem_.queues[gang.queue].ancestors;
-    const auto queue = std::ranges::find_if(path, [&](QueueIndex at) { return quota_of(at) != kUnlimited; });
-    if (queue == path.end()) return;
-    QuotaGangs& group = groups_[*queue];
+    const QueueIndex queue = quota_queue(problem_, gang);
+    if (queue.is_none()) return;
+    QuotaGangs& group = groups_[queue];
     MicroGpu running = 0;
     bool runs = false;
     for (const PodIndex pod : gang.pods) {

@@ -19,6 +19,7 @@
 #include "model/forecast/queue_room.h"
 #include "model/forecast/quota_heads.h"
 #include "model/problem/end_state.h"
+#include "model/problem/quota_queue.h"
 
 namespace muster::forecast {
 namespace {
@@ -28,7 +29,6 @@ constexpr Nanoseconds kStepsAhead = kTuning.over_time.forecast_steps;
 constexpr Nanoseconds kShortestStep = kTuning.over_time.shortest_seconds * kNanosecondsPerSecond;
 // Gangs are ranked again whenever the time ahead has doubled, from this on.
 constexpr Nanoseconds kFirstRanking = kTuning.over_time.ranking_seconds * kNanosecondsPerSecond;
-constexpr int kPassesBetweenStops = 16;
 
 // Gangs that are equal in what decides whether there is room for them.
 struct Kind {
@@ -116,13 +116,7 @@ class Forecast {
     for (const GangIndex gang : problem_.gangs.indices()) note_present(gang);
     ends_.begin();
     look_around();
-    for (int left = kPassesBetweenStops; !ends_.empty() && !waiting_.empty(); --left) {
-      if (left == 0) {
-        if (stop && stop()) break;
-        left = kPassesBetweenStops;
-      }
-      start_in_turn(pass_time());
-    }
+    while (!ends_.empty() && !waiting_.empty() && !(stop && stop())) start_in_turn(pass_time());
     return std::move(starts_);
   }
 
@@ -141,7 +135,7 @@ class Forecast {
     }
     const auto [kind, is_new] = kinds_.numbers.intern(key);
     if (is_new) {
-      const QueueIndex quota_queue = queues_.quota_queue(gang);
+      const QueueIndex quota_queue = muster::quota_queue(problem_, gang);
       heads_.note_waiting(quota_queue, demand->amounts[kQueueGpu]);
       kinds_.all.push_back({*std::move(demand), quota_queue});
       kinds_.all.back().since = now_;
@@ -179,7 +173,7 @@ class Forecast {
     if (!is_there) return;
     queues_.take(gang, run.amounts);
     const Nanoseconds known = gang.times.expected_end;
-    run.quota_queue = queues_.quota_queue(gang);
+    run.quota_queue = muster::quota_queue(problem_, gang);
     run.end = known != 0 ? known : saturating_add(now_, gang.times.expected_duration);
     heads_.note_running(run.quota_queue, run.end, run.amounts[kQueueGpu]);
     ends_.add_first({run.end, index});

@@ -21,9 +21,9 @@ struct ExpectedStart {
 using ExpectedStarts = Indexed<GangIndex, std::optional<ExpectedStart>>;  // empty: durations are unknown
 
 // Of the gangs whose minimum does not run once the plan is carried out, and can be met by their pending and evicted
-// pods. None: it is not expected to start at all, or `stop` said true first; it is asked now and then and may be empty.
-// Requires a plan that the referee passes. Cost: O(pods + nodes + ends log ends), and O(waiting) for each of some
-// hundred instants.
+// pods. None: it is not expected to start at all, or `stop` said true first; it is asked at each instant and may be
+// empty. Requires a plan that the referee passes. Cost: O(pods + nodes + ends log ends), and O(waiting) for each of
+// some hundred instants.
 ExpectedStarts expected_starts(const Problem& problem, const Plan& plan, const std::function<bool()>& stop = {});
 
 }  // namespace muster::forecast

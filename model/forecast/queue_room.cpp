@@ -1,8 +1,6 @@
 #include "model/forecast/queue_room.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <vector>
 
 #include "model/base/saturating.h"
 
@@ -42,15 +40,6 @@ void QueueRoom::change(const Gang& gang, const QueueAmounts& amounts, int sign) 
         non_preemptible_usage_[at][i] = saturating_add(non_preemptible_usage_[at][i], sign * amounts[i]);
     }
   }
-}
-
-QueueIndex QueueRoom::quota_queue(const Gang& gang) const {
-  if (gang.preemptible || gang.queue.is_none() || !problem_.snapshot->policy.non_preemptible_within_quota)
-    return QueueIndex::none();
-  const std::vector<QueueIndex>& path = problem_.queues[gang.queue].ancestors;
-  const auto found =
-      std::ranges::find_if(path, [&](QueueIndex at) { return problem_.queues[at].quota[kQueueGpu] != kUnlimited; });
-  return found == path.end() ? QueueIndex::none() : *found;
 }
 
 MicroGpu QueueRoom::quota_left(QueueIndex queue) const {

@@ -19,9 +19,7 @@ class QueueRoom {
   void take(const Gang& gang, const QueueAmounts& amounts) { change(gang, amounts, 1); }
   void give_back(const Gang& gang, const QueueAmounts& amounts) { change(gang, amounts, -1); }
 
-  // The nearest queue above the gang with a quota of GPUs, if the gang is not preemptible and must stay within it.
-  QueueIndex quota_queue(const Gang& gang) const;
-  // GPUs that are left of the quota of such a queue.
+  // GPUs that are left of the quota of a queue that has one.
   MicroGpu quota_left(QueueIndex queue) const;
 
  private:

@@ -94,7 +94,7 @@ void Repair::name_claimants(const ClusterState& state, std::vector<PlannedEvicti
     if (eviction.reason != EvictionReason::kPreempt || placed.contains(eviction.for_gang)) continue;
     const GangIndex victim = problem_.pods[eviction.pod].gang;
     const auto may_claim = [&](GangIndex gang) {
-      return rules_.may_preempt(gang, victim) && rules_.can_afford(gang, victim);
+      return rules_.may_preempt(gang, victim) && rules_.price().may_claim(gang, victim);
     };
     const std::set<GangIndex>& near = by_node[problem_.pods[eviction.pod].node];
     auto claimant = std::ranges::find_if(near, may_claim);

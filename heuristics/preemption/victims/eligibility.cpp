@@ -39,7 +39,7 @@ bool VictimEligibility::may_evict(PodIndex pod) const {
   const GangIndex gang = problem_.pods[pod].gang;
   if (problem_.pods[pod].status != PodStatus::kRunning || gang == claim_.claimant || !rules_.may_evict(gang))
     return false;
-  if (!rules_.can_afford(claim_.claimant, gang)) return false;
+  if (!rules_.price().may_claim(claim_.claimant, gang)) return false;
   if (claim_.mode == PreemptionMode::kPreempt) return rules_.may_preempt(claim_.claimant, gang);
   return claim_.mode == PreemptionMode::kReclaim && may_reclaim(gang);
 }
@@ -49,7 +49,7 @@ bool VictimEligibility::may_evict_at_first(PodIndex pod) {
   if (claim_.exchange || claim_.mode != PreemptionMode::kReclaim) return may_evict(pod);
   if (problem_.pods[pod].status != PodStatus::kRunning || gang == claim_.claimant || !rules_.may_evict(gang))
     return false;
-  if (!rules_.can_afford(claim_.claimant, gang)) return false;
+  if (!rules_.price().may_claim(claim_.claimant, gang)) return false;
   if (problem_.disruption_budgets.is_pinned(pod)) return false;
   std::int8_t& known = may_take_from_[problem_.gangs[gang].queue];
   if (known < 0) known = may_evict(pod) ? 1 : 0;

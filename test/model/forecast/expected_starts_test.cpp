@@ -225,8 +225,10 @@ TEST(ExpectedStarts, EndWhenTheTimeIsUp) {
   }
   cluster.gang("w", best(1)).pods("w", 40, 1, R"("gang":"w")").pod("soon", 1, best(1));
   EXPECT_NE(start_of(test::Case(cluster), "w", [] { return false; }), "never");
-  EXPECT_EQ(start_of(test::Case(cluster), "w", [] { return true; }), "never");
-  EXPECT_EQ(start_of(test::Case(cluster), "soon", [] { return true; }), "100 Nodes");
+  EXPECT_EQ(start_of(test::Case(cluster), "soon", [] { return true; }), "never");
+  const auto stop = [calls = 0]() mutable { return ++calls > 3; };
+  EXPECT_EQ(start_of(test::Case(cluster), "w", stop), "never");
+  EXPECT_EQ(start_of(test::Case(cluster), "soon", stop), "100 Nodes") << "what is known by then stays";
 }
 
 test::Case random_cluster(std::uint32_t seed) {
