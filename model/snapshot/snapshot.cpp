@@ -20,7 +20,7 @@ std::string_view StringPool::store(std::string_view text) {
   if (capacity_ - used_ < text.size()) {
     const std::size_t next = std::clamp(capacity_ * 2, kFirstChunkBytes, kLargestChunkBytes);
     if (text.size() > next / 4) {
-      auto own = std::make_unique_for_overwrite<char[]>(text.size());
+      auto own = std::make_shared_for_overwrite<char[]>(text.size());
       char* place = own.get();
       std::memcpy(place, text.data(), text.size());
       chunks_.push_back(std::move(own));
@@ -31,7 +31,7 @@ std::string_view StringPool::store(std::string_view text) {
       }
       return {place, text.size()};
     }
-    chunks_.push_back(std::make_unique_for_overwrite<char[]>(next));
+    chunks_.push_back(std::make_shared_for_overwrite<char[]>(next));
     used_ = 0;
     capacity_ = next;
   }

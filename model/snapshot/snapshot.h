@@ -39,15 +39,23 @@ inline constexpr ResourceIndex kCpu{0};
 inline constexpr ResourceIndex kMemory{1};
 inline constexpr ResourceIndex kPods{2};
 
-// Owns characters; views of them stay valid when the pool grows or is moved.
+// Owns characters; views of them stay valid when the pool grows or is moved. A copy shares what is there, so that views
+// stay valid while either pool lives; what either stores later is its own.
 class StringPool {
  public:
+  StringPool() = default;
+  StringPool(const StringPool& other) : chunks_(other.chunks_) {}
+  StringPool& operator=(const StringPool& other) { return *this = StringPool(other); }
+  StringPool(StringPool&&) noexcept = default;
+  StringPool& operator=(StringPool&&) noexcept = default;
+  ~StringPool() = default;
+
   std::string_view store(std::string_view text);
   // Takes over what another pool owns; views of it stay valid.
   void take(StringPool&& other);
 
  private:
-  std::vector<std::unique_ptr<char[]>> chunks_;
+  std::vector<std::shared_ptr<char[]>> chunks_;
   std::size_t used_ = 0;
   std::size_t capacity_ = 0;
 };
