@@ -1,0 +1,105 @@
+#include "model/change/change.h"
+
+#include <algorithm>
+
+#include "model/change/parts.h"
+
+namespace muster::change {
+namespace {
+
+std::string number(std::int64_t value) { return std::to_string(value); }
+
+// In whole units, with as many decimals as it takes. Requires a unit that is a power of ten.
+std::string amount_text(Amount amount, Amount unit) {
+  if (amount == kUnlimited) return "unlimited";
+  std::string text = number(amount / unit);
+  if (amount % unit == 0) return text;
+  std::string decimals = number(unit + amount % unit).substr(1);
+  decimals.erase(decimals.find_last_not_of('0') + 1);
+  return text + "." + decimals;
+}
+
+std::string setting(const char* flag, const std::string& name, const std::string& value) {
+  return std::string(flag) + " " + name + "=" + value;
+}
+
+// One function a kind of change.
+struct TextOf {
+  std::string operator()(const AddNodes& change) const { return "--add-nodes " + number(change.count) + "x" + change.like; }
+  std::string operator()(const AddShapedNodes& change) const {
+    const std::string model = change.shape.gpu_model.empty() ? "" : ":" + change.shape.gpu_model;
+    return "--add-nodes " + number(change.count) + "xgpu=" + number(change.shape.gpus) + model;
+  }
+  std::string operator()(const RemoveNode& change) const { return "--remove-node " + change.node; }
+  std::string operator()(const Cordon& change) const { return "--cordon " + change.node; }
+  std::string operator()(const Uncordon& change) const { return "--uncordon " + change.node; }
+  std::string operator()(const Drain& change) const { return "--drain " + change.node; }
+  std::string operator()(const SetQueue& change) const {
+    const char* flag = change.kind == QueueAmountKind::kQuota ? "--set-quota" : "--set-limit";
+    switch (change.resource) {
+      case QueueResourceKind::kGpu:
+        return setting(flag, change.queue, "gpu:" + amount_text(change.amount, 1'000'000));
+      case QueueResourceKind::kCpu:
+        return setting(flag, change.queue, "cpu:" + amount_text(change.amount, 1'000));
+      case QueueResourceKind::kMemory:
+        break;
+    }
+    return setting(flag, change.queue, "memory:" + amount_text(change.amount, 1));
+  }
+  std::string operator()(const SetPriority& change) const {
+    return setting("--set-priority", change.gang, number(change.priority));
+  }
+  std::string operator()(const RemoveGang& change) const { return "--remove-gang " + change.gang; }
+  std::string operator()(const Evict& change) const { return "--evict " + change.pod_or_gang; }
+  std::string operator()(const Tolerate& change) const {
+    const Taint& taint = change.taint;
+    std::string text = std::string(taint.key);
+    if (!taint.value.empty()) text += "=" + std::string(taint.value);
+    return setting("--tolerate", change.gang, text);
+  }
+  std::string operator()(const SetMinimum& change) const {
+    return setting("--set-minimum", change.gang, number(change.minimum));
+  }
+  std::string operator()(const SetRequiredLevel& change) const {
+    const std::string part = change.subgroup.empty() ? "" : "/" + change.subgroup;
+    return setting("--set-level", change.gang + part, change.level.empty() ? "none" : change.level);
+  }
+};
+
+QueueResource& resource_of(SnapshotQueue& queue, QueueResourceKind kind) {
+  if (kind == QueueResourceKind::kCpu) return queue.cpu;
+  return kind == QueueResourceKind::kMemory ? queue.memory : queue.gpu;
+}
+
+}  // namespace
+
+Failure unknown(const char* kind, std::string_view name) {
+  return InputError{ErrorCode::kUnknownName, "$", std::string("there is no ") + kind + " \"" + std::string(name) + "\""};
+}
+
+Failure apply_one(const SetQueue& change, Snapshot& snapshot) {
+  // Without any queues, all gangs are in `default`.
+  if (snapshot.queues.empty() && change.queue == "default") snapshot.queues.emplace_back().name = "default";
+  const auto found = std::ranges::find(snapshot.queues, change.queue, &SnapshotQueue::name);
+  if (found == snapshot.queues.end()) return unknown("queue", change.queue);
+  if (change.amount < 0 && change.amount != kUnlimited)
+    return InputError{ErrorCode::kInvalidValue, "$", "a quota or a limit is negative"};
+  QueueResource& resource = resource_of(*found, change.resource);
+  (change.kind == QueueAmountKind::kQuota ? resource.quota : resource.limit) = change.amount;
+  return {};
+}
+
+std::optional<InputError> apply(const Change& change, Snapshot& snapshot) {
+  return std::visit([&](const auto& one) { return apply_one(one, snapshot); }, change);
+}
+
+std::optional<InputError> apply(std::span<const Change> changes, Snapshot& snapshot) {
+  for (const Change& change : changes) {
+    if (Failure failure = apply(change, snapshot)) return failure;
+  }
+  return {};
+}
+
+std::string text_of(const Change& change) { return std::visit(TextOf(), change); }
+
+}  // namespace muster::change

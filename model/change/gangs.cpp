@@ -1,0 +1,98 @@
+// What may change of a gang: its priority, its minimum, the level that it requires, what it tolerates, whether it is
+// there.
+#include <algorithm>
+#include <map>
+
+#include "model/change/gang_parts.h"
+#include "model/change/parts.h"
+#include "model/problem/next_snapshot.h"
+
+namespace muster::change {
+namespace {
+
+Failure invalid(std::string message) { return InputError{ErrorCode::kInvalidValue, "$", std::move(message)}; }
+
+std::string quoted(std::string_view name) { return "\"" + std::string(name) + "\""; }
+
+}  // namespace
+
+Failure apply_one(const SetPriority& change, Snapshot& snapshot) {
+  const auto parts = find_gang(snapshot, change.gang);
+  if (!parts) return unknown("gang", change.gang);
+  terms_of(*parts, snapshot).priority = change.priority;
+  return {};
+}
+
+Failure apply_one(const RemoveGang& change, Snapshot& snapshot) {
+  const auto parts = find_gang(snapshot, change.gang);
+  if (!parts) return unknown("gang", change.gang);
+  const bool is_own = !parts->gang;
+  snapshot.pods.erase_if([&](const SnapshotPod& pod) {
+    return is_own ? pod.gang.empty() && pod.name == change.gang : pod.gang == change.gang;
+  });
+  if (!is_own) snapshot.gangs.erase(snapshot.gangs.begin() + static_cast<std::ptrdiff_t>(*parts->gang));
+  return {};
+}
+
+Failure apply_one(const Evict& change, Snapshot& snapshot) {
+  std::size_t known = 0, running = 0;
+  for (SnapshotPod& pod : snapshot.pods) {
+    if (pod.name != change.pod_or_gang && pod.gang != change.pod_or_gang) continue;
+    ++known;
+    if (pod.status != PodStatus::kRunning) continue;
+    ++running;
+    make_pending_again(pod, snapshot.time);
+  }
+  if (known == 0) return unknown("pod or gang", change.pod_or_gang);
+  if (running == 0) return invalid("no pod of " + quoted(change.pod_or_gang) + " runs");
+  return {};
+}
+
+Failure apply_one(const Tolerate& change, Snapshot& snapshot) {
+  const auto parts = find_gang(snapshot, change.gang);
+  if (!parts) return unknown("gang", change.gang);
+  Toleration toleration{snapshot.text.store(change.taint.key), snapshot.text.store(change.taint.value), false,
+                        change.taint.effect};
+  std::map<PodSpecIndex, PodSpecIndex> tolerant;
+  for (const std::size_t position : parts->pods) {
+    SnapshotPod& pod = snapshot.pods[position];
+    const auto [known, is_new] = tolerant.try_emplace(pod.spec);
+    if (is_new) {
+      PodSpec spec = snapshot.pod_specs[pod.spec];
+      spec.tolerations.push_back(toleration);
+      known->second = snapshot.pod_specs.push_back(std::move(spec));
+    }
+    pod.spec = known->second;
+  }
+  return {};
+}
+
+Failure apply_one(const SetMinimum& change, Snapshot& snapshot) {
+  const auto parts = find_gang(snapshot, change.gang);
+  if (!parts) return unknown("gang", change.gang);
+  if (!parts->gang) return invalid("the pod " + quoted(change.gang) + " is a gang by itself, whose minimum is 1");
+  SnapshotGang& gang = snapshot.gangs[*parts->gang];
+  if (!gang.subgroups.empty()) return invalid("the gang " + quoted(change.gang) + " has subgroups");
+  if (change.minimum < 1) return invalid("the minimum of a gang is at least 1");
+  gang.min_member = change.minimum;
+  return {};
+}
+
+Failure apply_one(const SetRequiredLevel& change, Snapshot& snapshot) {
+  const auto parts = find_gang(snapshot, change.gang);
+  if (!parts || !parts->gang) return unknown("gang", change.gang);
+  SnapshotGang& gang = snapshot.gangs[*parts->gang];
+  TopologyRequest* request = &gang.topology;
+  if (!change.subgroup.empty()) {
+    const auto subgroup = std::ranges::find(gang.subgroups, change.subgroup, &SnapshotSubgroup::name);
+    if (subgroup == gang.subgroups.end()) return unknown("subgroup", change.subgroup);
+    request = &subgroup->topology;
+  }
+  const auto& levels = snapshot.definitions.topology;
+  if (!change.level.empty() && std::ranges::find(levels, change.level) == levels.end())
+    return unknown("topology level", change.level);
+  request->required = snapshot.text.store(change.level);
+  return {};
+}
+
+}  // namespace muster::change

@@ -1,0 +1,29 @@
+// The single kinds of changes; see change.h.
+#pragma once
+
+#include <optional>
+
+#include "model/base/error.h"
+#include "model/change/change.h"
+
+namespace muster::change {
+
+using Failure = std::optional<InputError>;
+
+Failure unknown(const char* kind, std::string_view name);
+
+Failure apply_one(const AddNodes& change, Snapshot& snapshot);
+Failure apply_one(const AddShapedNodes& change, Snapshot& snapshot);
+Failure apply_one(const RemoveNode& change, Snapshot& snapshot);
+Failure apply_one(const Cordon& change, Snapshot& snapshot);
+Failure apply_one(const Uncordon& change, Snapshot& snapshot);
+Failure apply_one(const Drain& change, Snapshot& snapshot);
+Failure apply_one(const SetQueue& change, Snapshot& snapshot);
+Failure apply_one(const SetPriority& change, Snapshot& snapshot);
+Failure apply_one(const RemoveGang& change, Snapshot& snapshot);
+Failure apply_one(const Evict& change, Snapshot& snapshot);
+Failure apply_one(const Tolerate& change, Snapshot& snapshot);
+Failure apply_one(const SetMinimum& change, Snapshot& snapshot);
+Failure apply_one(const SetRequiredLevel& change, Snapshot& snapshot);
+
+}  // namespace muster::change

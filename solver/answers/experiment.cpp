@@ -1,0 +1,61 @@
+#include "solver/answers/experiment.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/build/build_problem.h"
+
+namespace muster::answers {
+
+std::optional<GangIndex> Run::find_gang(std::string_view name) const {
+  for (const GangIndex gang : problem.gangs.indices()) {
+    if (problem.gangs[gang].name == name) return gang;
+  }
+  return std::nullopt;
+}
+
+const explain::GangReport* Run::report_on(GangIndex gang) const {
+  const auto& gangs = solution.report.gangs;
+  const auto found = std::ranges::find(gangs, gang, &explain::GangReport::gang);
+  return found == gangs.end() ? nullptr : &*found;
+}
+
+bool Run::admits(GangIndex gang) const {
+  const explain::GangReport* report = report_on(gang);
+  if (!report) return true;
+  switch (report->phase) {
+    case explain::GangPhase::kRunning:
+    case explain::GangPhase::kScheduled:
+    case explain::GangPhase::kWaiting:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Experiment::Experiment(const Snapshot& original, portfolio::Portfolio& portfolio, ExperimentOptions options)
+    : original_(original), portfolio_(portfolio), options_(std::move(options)) {}
+
+Result<std::unique_ptr<Run>> Experiment::solve(std::span<const change::Change> changes) {
+  return solve(Snapshot(original_), changes);
+}
+
+Result<std::unique_ptr<Run>> Experiment::solve(Snapshot snapshot, std::span<const change::Change> changes) {
+  auto run = std::make_unique<Run>();
+  run->snapshot = std::make_unique<Snapshot>(std::move(snapshot));
+  if (auto failure = change::apply(changes, *run->snapshot)) return *std::move(failure);
+  Result<Problem> problem = build_problem(*run->snapshot, options_.solve.threads);
+  if (!problem) return problem.error();
+  run->problem = std::move(*problem);
+  portfolio::SolveOptions solve = options_.solve;
+  solve.deadline = solve.deterministic
+                       ? portfolio::Clock::time_point::max()
+                       : std::min(options_.end, portfolio::Clock::now() +
+                                                    std::chrono::duration_cast<portfolio::Clock::duration>(
+                                                        options_.budget));
+  run->solution = portfolio_.solve(*run->snapshot, run->problem, solve);
+  ++runs_;
+  return run;
+}
+
+}  // namespace muster::answers
