@@ -52,10 +52,8 @@ struct TextOf {
   std::string operator()(const RemoveGang& change) const { return "--remove-gang " + change.gang; }
   std::string operator()(const Evict& change) const { return "--evict " + change.pod_or_gang; }
   std::string operator()(const Tolerate& change) const {
-    const Taint& taint = change.taint;
-    std::string text = std::string(taint.key);
-    if (!taint.value.empty()) text += "=" + std::string(taint.value);
-    return setting("--tolerate", change.gang, text);
+    const TaintText& taint = change.taint;
+    return setting("--tolerate", change.gang, taint.value.empty() ? taint.key : taint.key + "=" + taint.value);
   }
   std::string operator()(const SetMinimum& change) const {
     return setting("--set-minimum", change.gang, number(change.minimum));

@@ -81,9 +81,13 @@ struct Evict {
   std::string pod_or_gang;
 };
 // All pods of the gang tolerate the taint.
+struct TaintText {
+  std::string key, value;
+  TaintEffect effect = TaintEffect::kNoSchedule;
+};
 struct Tolerate {
   std::string gang;
-  Taint taint;
+  TaintText taint;
 };
 // The gang starts once so many pods have room. Only for gangs without subgroups.
 struct SetMinimum {

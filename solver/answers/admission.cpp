@@ -1,0 +1,49 @@
+#include "solver/answers/admission.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace muster::answers {
+namespace {
+
+Admitted admitted_by(const Run& run, GangIndex gang) {
+  Admitted result{run.admits(gang), run.solution.proof == Proof::kOptimal, 0, 0};
+  std::set<PodIndex> placed;
+  for (const Placement& placement : run.solution.plan.placements) placed.insert(placement.pod);
+  for (const Eviction& eviction : run.solution.plan.evictions) {
+    ++(placed.contains(eviction.pod) ? result.moved : result.evicted);
+  }
+  return result;
+}
+
+}  // namespace
+
+void Admission::begin_search(double share) {
+  tests_of_search_ = std::max<std::int64_t>(1, std::llround(static_cast<double>(tests_left_) * share));
+  const portfolio::Clock::time_point end = experiment_.options().end, now = portfolio::Clock::now();
+  if (end == portfolio::Clock::time_point::max() || end <= now) return;
+  const std::chrono::duration<double> part = (end - now) * share;
+  end_of_search_ = now + std::chrono::duration_cast<portfolio::Clock::duration>(part);
+}
+
+bool Admission::is_over() const {
+  if (tests_left_ <= 0 || tests_of_search_ <= 0) return true;
+  return end_of_search_ != portfolio::Clock::time_point::max() && portfolio::Clock::now() >= end_of_search_;
+}
+
+std::optional<Admitted> Admission::test(const std::vector<change::Change>& changes) {
+  std::string key;
+  for (const change::Change& change : changes) key += change::text_of(change) + '\n';
+  if (const auto known = known_.find(key); known != known_.end()) return known->second;
+  if (is_over()) return std::nullopt;
+  --tests_left_;
+  --tests_of_search_;
+  const auto run = experiment_.solve(changes);
+  Admitted& result = known_[key];
+  if (!run) return result;  // such a cluster does not add up, and so it admits nothing
+  if (const auto gang = (*run)->find_gang(gang_)) result = admitted_by(**run, *gang);
+  return result;
+}
+
+}  // namespace muster::answers

@@ -1,0 +1,49 @@
+// Whether the next plan admits a gang if the cluster is changed: the question behind every remedy.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "model/change/change.h"
+#include "solver/answers/experiment.h"
+
+namespace muster::answers {
+
+// What a plan of the changed cluster says of the gang.
+struct Admitted {
+  bool admits = false;
+  bool proven = false;      // the plan is optimal in every level
+  std::int64_t evicted = 0;  // pods that it evicts and does not move
+  std::int64_t moved = 0;
+};
+
+// Asks the experiment, each question once. `test` says no more once the time is up or the tests are used up.
+class Admission {
+ public:
+  // `experiment` outlives the object. `most_tests`: a limit of work that is the same on every machine.
+  Admission(Experiment& experiment, std::string gang, std::int64_t most_tests)
+      : experiment_(experiment), gang_(std::move(gang)), tests_left_(most_tests) {}
+
+  const std::string& gang() const { return gang_; }
+
+  // None: there is no time for another plan. Changes that cannot be applied admit nothing. Cost: that of
+  // Experiment::solve.
+  std::optional<Admitted> test(const std::vector<change::Change>& changes);
+
+  // From now on until the next call: the share of the time that is left, and of the tests, that one search may take.
+  void begin_search(double share);
+  bool is_over() const;
+
+ private:
+  Experiment& experiment_;
+  std::string gang_;
+  std::int64_t tests_left_;
+  std::int64_t tests_of_search_ = 0;
+  portfolio::Clock::time_point end_of_search_ = portfolio::Clock::time_point::max();
+  std::unordered_map<std::string, Admitted> known_;
+};
+
+}  // namespace muster::answers

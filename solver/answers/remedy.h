@@ -1,0 +1,54 @@
+// What would start a waiting gang: docs/semantics.md, "Remedies".
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "model/change/change.h"
+#include "solver/answers/admission.h"
+
+namespace muster::answers {
+
+// In the order in which remedies of equal size are listed: what costs least first.
+enum class RemedyKind : std::uint8_t {
+  kUncordon,
+  kTolerate,
+  kRelaxLevel,
+  kLowerMinimum,
+  kRaiseLimit,
+  kRaiseQuota,
+  kRaisePriority,
+  kStopGangs,
+  kAddNodes
+};
+inline constexpr std::array kRemedyKinds = {
+    RemedyKind::kUncordon,   RemedyKind::kTolerate,      RemedyKind::kRelaxLevel, RemedyKind::kLowerMinimum, RemedyKind::kRaiseLimit,
+    RemedyKind::kRaiseQuota, RemedyKind::kRaisePriority, RemedyKind::kStopGangs,  RemedyKind::kAddNodes};
+
+constexpr std::string_view remedy_kind_name(RemedyKind kind) {
+  constexpr std::array<std::string_view, kRemedyKinds.size()> kNames = {
+      "uncordon", "tolerate", "relaxLevel", "lowerMinimum", "raiseLimit", "raiseQuota", "raisePriority", "stop", "addNodes"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+// Applied to the snapshot, the changes make the next plan admit the gang.
+struct Remedy {
+  RemedyKind kind = RemedyKind::kAddNodes;
+  std::vector<change::Change> changes;
+  // Nodes to uncordon or to add, taints, levels given up, members less, GPUs (rounded up) by which quotas and limits
+  // rise, priorities to pass, running pods to stop.
+  std::int64_t size = 0;
+  bool is_smallest = false;  // proven: the plans with less of the same do not admit it
+  Admitted with;             // the plan with these changes
+};
+
+struct RemedyAnswer {
+  std::vector<Remedy> remedies;         // by size, then by kind
+  std::vector<RemedyKind> without;      // kinds of which nothing that was tried helps
+  std::vector<RemedyKind> unfinished;   // kinds for which the time or the tests ended first
+  std::int64_t tests = 0;               // plans that were made
+};
+
+}  // namespace muster::answers

@@ -1,0 +1,134 @@
+// Remedies that concern gangs: this one's minimum and priority, and others that run.
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "solver/answers/remedy_search.h"
+#include "solver/answers/smallest.h"
+
+namespace muster::answers {
+namespace {
+
+constexpr std::int32_t kHighest = std::numeric_limits<std::int32_t>::max();
+
+bool is_running(const WaitingGang& gang, PodIndex pod) {
+  return gang.problem().pods[pod].status == PodStatus::kRunning;
+}
+
+std::int64_t running_pods(const WaitingGang& gang, GangIndex other) {
+  return std::ranges::count_if(gang.problem().gangs[other].pods, [&](PodIndex pod) { return is_running(gang, pod); });
+}
+
+// The cluster as if nothing protected running pods from the gang: it comes first, and all others may be evicted.
+Snapshot without_protection(const Snapshot& original, const std::string& name, std::string_view common) {
+  Snapshot snapshot(original);
+  for (SnapshotPod& pod : snapshot.pods) {
+    if (!pod.gang.empty()) continue;
+    if (pod.own_gang < 0) {
+      snapshot.own_gang_terms.emplace_back();
+      pod.own_gang = static_cast<std::int32_t>(snapshot.own_gang_terms.size() - 1);
+    }
+  }
+  const auto open = [&](GangTerms& terms, std::int32_t priority) {
+    terms.preemptible = true;
+    terms.priority = priority;
+    terms.queue = common;  // within one queue, only priorities count
+  };
+  for (SnapshotGang& gang : snapshot.gangs) open(gang.terms, gang.name == name ? kHighest : 0);
+  for (SnapshotPod& pod : snapshot.pods) {
+    if (pod.gang.empty())
+      open(snapshot.own_gang_terms[static_cast<std::size_t>(pod.own_gang)], pod.name == name ? kHighest : 0);
+  }
+  for (SnapshotQueue& queue : snapshot.queues) {
+    queue.gpu.limit = queue.cpu.limit = queue.memory.limit = kUnlimited;
+    queue.gpu.quota = queue.cpu.quota = queue.memory.quota = kUnlimited;
+    queue.preempt_min_runtime = queue.reclaim_min_runtime = 0;
+  }
+  snapshot.disruption_budgets.clear();
+  Policy& policy = snapshot.policy;
+  policy.actions = {.place = true, .consolidate = false, .reclaim = true, .preempt = true, .stale = policy.actions.stale};
+  policy.protect.clear();
+  policy.over_time.eviction_price.reset();
+  policy.aging_interval = 0;
+  return snapshot;
+}
+
+// Gangs with running pods: those that the plan without protection evicts first, then all others, the smaller ones first.
+std::vector<GangIndex> stop_candidates(const WaitingGang& gang, Experiment& experiment) {
+  std::vector<GangIndex> evicted, others;
+  std::set<GangIndex> chosen;
+  const std::string_view queue = gang.problem().queues[gang.gang().queue].name;
+  const auto open = experiment.solve(without_protection(experiment.original(), gang.name(), queue), {});
+  if (open) {
+    for (const Eviction& eviction : (*open)->solution.plan.evictions) {
+      const GangIndex other = (*open)->problem.pods[eviction.pod].gang;
+      const auto known = gang.run().find_gang((*open)->problem.gangs[other].name);
+      if (known && *known != gang.index() && chosen.insert(*known).second) evicted.push_back(*known);
+    }
+  }
+  for (const GangIndex other : gang.problem().gangs.indices()) {
+    if (other != gang.index() && !chosen.contains(other) && running_pods(gang, other) > 0) others.push_back(other);
+  }
+  const auto size = [&](GangIndex other) { return running_pods(gang, other); };
+  std::ranges::stable_sort(others, {}, size);
+  std::ranges::stable_sort(evicted, {}, size);
+  evicted.insert(evicted.end(), others.begin(), others.end());
+  return evicted;
+}
+
+}  // namespace
+
+Remedies lower_minimum(const WaitingGang& gang, Admission& admission) {
+  const SnapshotGang* entry = gang.entry();
+  if (!entry || !entry->subgroups.empty()) return {};
+  const std::int64_t minimum = gang.problem().groups[gang.gang().root].minimum;
+  if (minimum <= 1) return {};
+  const auto changes = [&](std::int64_t less) {
+    return std::vector<change::Change>{change::SetMinimum{gang.name(), static_cast<std::int32_t>(minimum - less)}};
+  };
+  const auto smallest =
+      smallest_count({1, std::min(gang.pods_without_room(), minimum - 1), minimum - 1},
+                     [&](std::int64_t less) { return admission.test(changes(less)); });
+  if (!smallest) return {};
+  return {{RemedyKind::kLowerMinimum, changes(smallest->count), smallest->count, smallest->is_smallest, smallest->with}};
+}
+
+// Only priorities that pass, or draw level with, that of some gang make a difference.
+Remedies raise_priority(const WaitingGang& gang, Admission& admission) {
+  std::set<std::int32_t> steps;
+  const std::int32_t own = gang.gang().priority;
+  for (const Gang& other : gang.problem().gangs) {
+    if (other.priority > own) steps.insert(other.priority);
+    if (other.priority >= own && other.priority < kHighest) steps.insert(other.priority + 1);
+  }
+  if (steps.empty()) return {};
+  // A priority that rises with the time waited is set so that it is right at this time.
+  const auto aged = static_cast<std::int64_t>(own) - gang.priority_as_set();
+  const std::vector<std::int32_t> priorities(steps.begin(), steps.end());
+  const auto changes = [&](std::int64_t passed) {
+    const std::int64_t priority = priorities[static_cast<std::size_t>(passed - 1)] - aged;
+    return std::vector<change::Change>{change::SetPriority{gang.name(), static_cast<std::int32_t>(priority)}};
+  };
+  const auto smallest = smallest_count({1, 1, std::ssize(priorities)},
+                                       [&](std::int64_t passed) { return admission.test(changes(passed)); });
+  if (!smallest) return {};
+  return {{RemedyKind::kRaisePriority, changes(smallest->count), smallest->count, smallest->is_smallest, smallest->with}};
+}
+
+Remedies stop_gangs(const WaitingGang& gang, Admission& admission, Experiment& experiment) {
+  const std::vector<GangIndex> candidates = stop_candidates(gang, experiment);
+  std::vector<std::int64_t> weights;
+  for (const GangIndex other : candidates) weights.push_back(running_pods(gang, other));
+  const auto changes_of = [&](const std::vector<std::size_t>& chosen) {
+    std::vector<change::Change> changes;
+    for (const std::size_t item : chosen)
+      changes.emplace_back(change::RemoveGang{std::string(gang.problem().gangs[candidates[item]].name)});
+    return changes;
+  };
+  if (candidates.empty()) return {};
+  const auto found = smallest_set(weights, [&](const auto& chosen) { return admission.test(changes_of(chosen)); });
+  if (!found) return {};
+  return {{RemedyKind::kStopGangs, changes_of(found->items), found->weight, found->is_smallest, found->with}};
+}
+
+}  // namespace muster::answers

@@ -1,0 +1,175 @@
+// Remedies that concern nodes: more of them, cordoned ones, tainted ones, other domains.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "model/snapshot/filters.h"
+#include "solver/answers/remedy_search.h"
+#include "solver/answers/smallest.h"
+
+namespace muster::answers {
+namespace {
+
+constexpr std::string_view kTroubleTaints = "node.kubernetes.io/";
+
+SnapshotNode made_ready(const SnapshotNode& node) {
+  SnapshotNode ready = node;
+  ready.unschedulable = false;
+  std::erase_if(ready.taints, [](const Taint& taint) { return taint.key.starts_with(kTroubleTaints); });
+  return ready;
+}
+
+// How many pods of the need's classes an empty node takes, of the class that it takes most of.
+std::int64_t pods_on_empty(const WaitingGang& gang, const explain::RemainingRoom& empty, NodeIndex node) {
+  std::int64_t most = 0;
+  for (const explain::NeedItem& item : gang.need().items) {
+    most = std::max(most, empty.count(gang.problem().pod_classes[item.pod_class], node, std::ssize(item.pods)));
+  }
+  return most;
+}
+
+// Nodes of which more could be bought: by what they have, one for each domain of the levels that the gang requires.
+struct KindOfNode {
+  NodeIndex like;
+  std::int64_t pods = 0;  // of the gang on an empty one
+};
+
+std::vector<TopologyLevelIndex> required_levels(const WaitingGang& gang) {
+  std::vector<TopologyLevelIndex> levels;
+  for (const GroupIndex group : gang.gang().groups) {
+    const TopologyLevelIndex level = gang.problem().groups[group].required_level;
+    if (!level.is_none()) levels.push_back(level);
+  }
+  return levels;
+}
+
+std::vector<KindOfNode> kinds_of_nodes(const WaitingGang& gang) {
+  const Problem& problem = gang.problem();
+  const std::vector<TopologyLevelIndex> levels = required_levels(gang);
+  const explain::RemainingRoom empty = explain::RemainingRoom::empty_cluster(problem);
+  std::set<std::string> seen;
+  std::vector<KindOfNode> kinds;
+  for (const NodeClass& node_class : problem.node_classes) {
+    if (node_class.nodes.empty()) continue;
+    const NodeIndex like = node_class.nodes.front();
+    const SnapshotNode& node = gang.snapshot().nodes[like.value()];
+    std::string key = std::string(node.gpu_model) + '/' + std::to_string(node.gpu_count) + '/' + std::to_string(node.gpu_memory_mib);
+    for (const ResourceAmount& amount : node.resources)
+      key += '/' + std::to_string(amount.resource.value()) + ':' + std::to_string(amount.amount);
+    for (const TopologyLevelIndex level : levels) {
+      const auto label = label_of(node.labels, gang.snapshot().definitions.topology[level.value()]);
+      key += '@' + std::string(label.value_or(""));
+    }
+    if (seen.contains(key) || !gang.some_pod_may_use(made_ready(node))) continue;
+    const std::int64_t pods = pods_on_empty(gang, empty, like);
+    if (pods == 0) continue;
+    seen.insert(std::move(key));
+    kinds.push_back({like, pods});
+  }
+  // Those of which fewest are needed first.
+  std::ranges::stable_sort(kinds, std::greater<>(), &KindOfNode::pods);
+  return kinds;
+}
+
+std::int64_t waiting_pods(const Snapshot& snapshot) {
+  return std::ranges::count_if(snapshot.pods, [](const SnapshotPod& pod) { return pod.status == PodStatus::kPending; });
+}
+
+template <class Item, class ChangeOf>
+Remedies smallest_of(RemedyKind kind, const std::vector<Item>& items, Admission& admission, const ChangeOf& change_of) {
+  if (items.empty()) return {};
+  const auto changes_of = [&](const std::vector<std::size_t>& chosen) {
+    std::vector<change::Change> changes;
+    for (const std::size_t item : chosen) changes.push_back(change_of(items[item]));
+    return changes;
+  };
+  const auto found = smallest_set(std::vector<std::int64_t>(items.size(), 1),
+                                  [&](const auto& chosen) { return admission.test(changes_of(chosen)); });
+  if (!found) return {};
+  return {{kind, changes_of(found->items), found->weight, found->is_smallest, found->with}};
+}
+
+}  // namespace
+
+Remedies add_nodes(const WaitingGang& gang, Admission& admission) {
+  Remedies found;
+  const std::int64_t short_of = gang.pods_without_room(), all = waiting_pods(gang.snapshot());
+  const std::vector<KindOfNode> kinds = kinds_of_nodes(gang);
+  for (const KindOfNode& kind : kinds) {
+    const std::string like(gang.snapshot().nodes[kind.like.value()].name);
+    const std::int64_t guess = (short_of + kind.pods - 1) / kind.pods;
+    const auto changes = [&](std::int64_t count) { return std::vector<change::Change>{change::AddNodes{like, count}}; };
+    const auto smallest = smallest_count({1, guess, std::max(guess, all)},
+                                         [&](std::int64_t count) { return admission.test(changes(count)); });
+    if (smallest) {
+      found.push_back({RemedyKind::kAddNodes, changes(smallest->count), smallest->count, smallest->is_smallest, smallest->with});
+    }
+  }
+  return found;
+}
+
+Remedies uncordon(const WaitingGang& gang, Admission& admission) {
+  const explain::RemainingRoom room = explain::RemainingRoom::after(gang.problem(), gang.end());
+  std::vector<std::pair<std::int64_t, std::string>> nodes;
+  for (const NodeIndex index : room.nodes()) {
+    const SnapshotNode& node = gang.snapshot().nodes[index.value()];
+    SnapshotNode open = node;
+    open.unschedulable = false;
+    std::erase_if(open.taints, [](const Taint& taint) { return taint.key == "node.kubernetes.io/unschedulable"; });
+    const bool is_cordoned = node.unschedulable || open.taints.size() != node.taints.size();
+    if (!is_cordoned || !gang.some_pod_may_use(open)) continue;
+    const std::int64_t pods = pods_on_empty(gang, room, index);
+    if (pods > 0) nodes.emplace_back(-pods, std::string(node.name));
+  }
+  std::ranges::sort(nodes);
+  return smallest_of(RemedyKind::kUncordon, nodes, admission,
+                     [](const auto& node) { return change::Uncordon{node.second}; });
+}
+
+Remedies tolerate(const WaitingGang& gang, Admission& admission) {
+  std::map<std::tuple<std::string_view, std::string_view, TaintEffect>, std::int64_t> nodes_with;
+  for (const SnapshotNode& node : gang.snapshot().nodes) {
+    if (gang.some_pod_may_use(node)) continue;
+    SnapshotNode open = node;
+    open.taints.clear();
+    if (!gang.some_pod_may_use(open)) continue;
+    for (const Taint& taint : node.taints) {
+      const bool is_for_others = !taint.key.starts_with(kTroubleTaints) && taint.effect != TaintEffect::kPreferNoSchedule;
+      open.taints = {taint};
+      if (is_for_others && !gang.some_pod_may_use(open)) ++nodes_with[{taint.key, taint.value, taint.effect}];
+    }
+  }
+  std::vector<std::pair<std::int64_t, change::TaintText>> taints;
+  for (const auto& [taint, nodes] : nodes_with)
+    taints.emplace_back(nodes, change::TaintText{std::string(std::get<0>(taint)), std::string(std::get<1>(taint)),
+                                                 std::get<2>(taint)});
+  std::ranges::stable_sort(taints, std::greater<>(), [](const auto& taint) { return taint.first; });
+  return smallest_of(RemedyKind::kTolerate, taints, admission,
+                     [&](const auto& taint) { return change::Tolerate{gang.name(), taint.second}; });
+}
+
+// One group at a time; the finest level that is coarse enough.
+Remedies relax_levels(const WaitingGang& gang, Admission& admission) {
+  Remedies found;
+  const SnapshotGang* entry = gang.entry();
+  if (!entry) return found;
+  const std::vector<std::string_view>& levels = gang.snapshot().definitions.topology;
+  const auto relax = [&](const std::string& subgroup, std::string_view required) {
+    if (required.empty()) return;
+    const auto at = std::ranges::find(levels, required) - levels.begin();
+    const auto changes = [&](std::int64_t steps) {
+      const std::string level = steps > at ? "" : std::string(levels[static_cast<std::size_t>(at - steps)]);
+      return std::vector<change::Change>{change::SetRequiredLevel{gang.name(), subgroup, level}};
+    };
+    const auto smallest =
+        smallest_count({1, 1, at + 1}, [&](std::int64_t steps) { return admission.test(changes(steps)); });
+    if (!smallest) return;
+    found.push_back({RemedyKind::kRelaxLevel, changes(smallest->count), smallest->count, smallest->is_smallest, smallest->with});
+  };
+  relax("", entry->topology.required);
+  for (const SnapshotSubgroup& subgroup : entry->subgroups) relax(std::string(subgroup.name), subgroup.topology.required);
+  return found;
+}
+
+}  // namespace muster::answers

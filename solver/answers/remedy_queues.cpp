@@ -1,0 +1,105 @@
+// Remedies that concern queues: limits and quotas of the gang's queue and of those above it.
+#include <algorithm>
+#include <array>
+
+#include "model/base/saturating.h"
+#include "model/explain/alike_victims.h"
+#include "solver/answers/remedy_search.h"
+#include "solver/answers/smallest.h"
+
+namespace muster::answers {
+namespace {
+
+using change::QueueAmountKind;
+using change::QueueResourceKind;
+
+constexpr std::array kResources = {QueueResourceKind::kGpu, QueueResourceKind::kCpu, QueueResourceKind::kMemory};
+// What quotas and limits are raised by: GPUs, cores, GiB. Parts of a GPU, where some pod asks for a part.
+constexpr QueueAmounts kWholeUnits = {1'000'000, 1'000, Amount{1} << 30};
+constexpr Amount kPartOfGpu = 10'000;
+
+// One amount that may be in the way.
+struct Bound {
+  std::string queue;
+  std::size_t resource = kQueueGpu;
+  Amount amount = 0, used = 0;  // used as the plan leaves the cluster
+};
+
+std::vector<Bound> bounds_of(const WaitingGang& gang, QueueAmountKind kind) {
+  std::vector<Bound> bounds;
+  if (gang.gang().queue.is_none()) return bounds;
+  for (const QueueIndex index : gang.problem().queues[gang.gang().queue].ancestors) {
+    const Queue& queue = gang.problem().queues[index];
+    for (std::size_t resource = 0; resource < kQueueResources; ++resource) {
+      const Amount amount = kind == QueueAmountKind::kQuota ? queue.quota[resource] : queue.limit[resource];
+      if (amount != kUnlimited) bounds.push_back({std::string(queue.name), resource, amount, gang.end().usage[index][resource]});
+    }
+  }
+  return bounds;
+}
+
+Amount unit_of(const WaitingGang& gang, std::size_t resource) {
+  const bool has_parts = std::ranges::any_of(gang.snapshot().pod_specs, [](const PodSpec& spec) {
+    return spec.gpu.kind == GpuRequestKind::kFraction || spec.gpu.kind == GpuRequestKind::kMemory;
+  });
+  return resource == kQueueGpu && has_parts ? kPartOfGpu : kWholeUnits[resource];
+}
+
+change::Change set_to(const Bound& bound, QueueAmountKind kind, Amount amount) {
+  return change::SetQueue{bound.queue, kResources[bound.resource], kind, amount};
+}
+
+// First which of them must rise at all; then each of these as little as the others, raised without end, allow; then all
+// of them at once.
+Remedies raise(RemedyKind remedy, const WaitingGang& gang, Admission& admission, QueueAmountKind kind) {
+  const std::vector<Bound> bounds = bounds_of(gang, kind);
+  if (bounds.empty()) return {};
+  const auto unlimited = [&](const std::vector<std::size_t>& chosen) {
+    std::vector<change::Change> changes;
+    for (const std::size_t item : chosen) changes.push_back(set_to(bounds[item], kind, kUnlimited));
+    return changes;
+  };
+  const auto needed = smallest_set(std::vector<std::int64_t>(bounds.size(), 1),
+                                   [&](const auto& chosen) { return admission.test(unlimited(chosen)); });
+  if (!needed) return {};
+  const QueueAmounts demand = explain::least_usage(gang.problem(), gang.need());
+  std::vector<change::Change> changes = unlimited(needed->items);
+  Remedy found{remedy, {}, 0, needed->is_smallest, needed->with};
+  for (std::size_t i = 0; i < needed->items.size(); ++i) {
+    const Bound& bound = bounds[needed->items[i]];
+    const Amount unit = unit_of(gang, bound.resource);
+    const Amount missing = saturating_subtract(saturating_add(bound.used, demand[bound.resource]), bound.amount);
+    const std::int64_t guess = std::max<std::int64_t>(1, (missing + unit - 1) / unit);
+    const auto with = [&](std::int64_t units) {
+      std::vector<change::Change> all = changes;
+      all[i] = set_to(bound, kind, saturating_add(bound.amount, saturating_multiply(units, unit)));
+      return all;
+    };
+    constexpr std::int64_t kMost = std::int64_t{1} << 24;  // units: more than any cluster has
+    const auto smallest = smallest_count({1, std::min(guess, kMost), kMost},
+                                         [&](std::int64_t units) { return admission.test(with(units)); });
+    if (!smallest) {
+      found.is_smallest = false;
+      continue;
+    }
+    changes = with(smallest->count);
+    found.with = smallest->with;
+    found.is_smallest = found.is_smallest && smallest->is_smallest;
+    found.size += std::max<std::int64_t>(1, saturating_multiply(smallest->count, unit) / kWholeUnits[bound.resource]);
+  }
+  found.changes = std::move(changes);
+  found.size = std::max<std::int64_t>(1, found.size);
+  return {found};
+}
+
+}  // namespace
+
+Remedies raise_limits(const WaitingGang& gang, Admission& admission) {
+  return raise(RemedyKind::kRaiseLimit, gang, admission, QueueAmountKind::kLimit);
+}
+
+Remedies raise_quotas(const WaitingGang& gang, Admission& admission) {
+  return raise(RemedyKind::kRaiseQuota, gang, admission, QueueAmountKind::kQuota);
+}
+
+}  // namespace muster::answers

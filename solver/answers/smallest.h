@@ -1,0 +1,44 @@
+// The smallest number of things, and the smallest set of things, with which a test succeeds.
+//
+// Each test is a whole solve, so both searches begin at a guess, and both look below what they find: more of a thing
+// may harm a gang, since others may profit from it first, so that success need not be monotone.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "solver/answers/admission.h"
+
+namespace muster::answers {
+
+struct SmallestCount {
+  std::int64_t count = 0;
+  Admitted with;             // the plan with so many
+  bool is_smallest = false;  // the plan with one less is proven optimal, and fails
+};
+
+struct CountRange {
+  std::int64_t least = 1, guess = 1, most = 1;  // least <= guess <= most
+};
+
+// The number of tests is logarithmic in the distance from the guess; then smaller numbers are tried downwards as long
+// as `test` answers. None: no number that was tried succeeds.
+using CountTest = std::function<std::optional<Admitted>(std::int64_t)>;
+std::optional<SmallestCount> smallest_count(CountRange range, const CountTest& test);
+
+struct SmallestSet {
+  std::vector<std::size_t> items;  // positions, ascending
+  std::int64_t weight = 0;         // their sum
+  Admitted with;
+  bool is_smallest = false;  // every set that weighs less was tried, and failed in a plan that is proven optimal
+};
+
+// Of items with these weights (above zero), the more promising ones first. All of them are tried first, then the
+// shortest beginning of the list that succeeds, of which items are left out one by one, then lighter sets of all items,
+// as long as `test` answers. None: not even all of them succeed.
+using SetTest = std::function<std::optional<Admitted>(const std::vector<std::size_t>&)>;
+std::optional<SmallestSet> smallest_set(const std::vector<std::int64_t>& weights, const SetTest& test);
+
+}  // namespace muster::answers
