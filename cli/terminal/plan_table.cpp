@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/terminal/terminal.h"
+#include "cli/terminal/text_table.h"
 
 namespace muster::cli {
 namespace {
@@ -47,7 +47,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kInsuffic
 constexpr std::size_t kMostNames = 3;  // of pods that must leave first; the rest is counted
 
 using Row = std::array<std::string, 6>;
-constexpr std::array<std::string_view, 6> kTitles = {"GANG", "QUEUE", "PHASE", "PODS", "REASON", "WAITS FOR"};
 
 class TableMaker {
  public:
@@ -62,12 +61,12 @@ class TableMaker {
     const Gang& known = problem_.gangs[gang.gang];
     const std::int64_t present = gang.running + gang.placed;
     const std::int64_t all = present + gang.evicted + gang.pending;
-    const std::string queue = known.queue.is_none() ? "-" : escaped(problem_.queues[known.queue].name);
-    return {escaped(known.name),
+    const std::string queue(known.queue.is_none() ? "-" : problem_.queues[known.queue].name);
+    return {std::string(known.name),
             queue,
             std::string(explain::phase_name(gang.phase)),
             fmt::format("{}/{}", present, all),
-            escaped(reason_words(gang.reason)),
+            reason_words(gang.reason),
             waits_for(gang)};
   }
 
@@ -76,7 +75,7 @@ class TableMaker {
     const auto leaving = after_.find(gang.gang);
     std::string text;
     if (leaving != after_.end() && !leaving->second.empty()) text = leaving_pods(leaving->second);
-    if (!gang.message.empty()) text += (text.empty() ? "" : "; ") + escaped(short_message(gang.message));
+    if (!gang.message.empty()) text += (text.empty() ? "" : "; ") + std::string(short_message(gang.message));
     return text.empty() ? "-" : text;
   }
 
@@ -93,7 +92,7 @@ class TableMaker {
     std::size_t told = 0;
     for (const PodIndex pod : pods) {
       if (told == kMostNames) break;
-      text += (told++ == 0 ? "" : ", ") + escaped(problem_.snapshot->pods[pod.value()].name);
+      text += (told++ == 0 ? "" : ", ") + std::string(problem_.snapshot->pods[pod.value()].name);
     }
     if (pods.size() > told) text += fmt::format(" and {} more", pods.size() - told);
     return text + " to leave";
@@ -102,49 +101,6 @@ class TableMaker {
   const Problem& problem_;
   std::map<GangIndex, std::set<PodIndex>> after_;  // pods that must leave before some pod of the gang starts
 };
-
-// Letters, not bytes; a letter that is wide on a terminal counts as one.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80; }));
-}
-
-// In lines of at most `width` letters, except longer words; all lines but the first begin with `indent` blanks.
-std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
-  std::string out;
-  std::size_t column = 0;
-  while (!text.empty()) {
-    const std::string_view word = text.substr(0, std::min(text.find(' '), text.size()));
-    text.remove_prefix(std::min(word.size() + 1, text.size()));
-    const std::size_t letters = width_of(word);
-    if (column > 0 && column + 1 + letters > width) {
-      out += '\n' + std::string(indent, ' ');
-      column = 0;
-    }
-    if (column > 0) out += ' ';
-    out += word;
-    column += letters + (column > 0 ? 1 : 0);
-  }
-  return out;
-}
-
-std::string laid_out(const std::vector<Row>& rows, std::size_t width) {
-  constexpr std::size_t kGap = 2, kNarrowest = 30;  // a last column that is narrower is not worth it
-  std::array<std::size_t, kTitles.size()> widths{};
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
-  }
-  std::size_t indent = 0;
-  for (std::size_t i = 0; i + 1 < widths.size(); ++i) indent += widths[i] + kGap;
-  const bool is_wrapped = width >= indent + kNarrowest;
-  std::string text;
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i + 1 < row.size(); ++i)
-      text += row[i] + std::string(widths[i] - width_of(row[i]) + kGap, ' ');
-    text += (is_wrapped ? wrapped(row.back(), width - indent, indent) : row.back()) + '\n';
-  }
-  return text;
-}
 
 }  // namespace
 
@@ -162,9 +118,18 @@ std::string plan_table(const Problem& problem, const Plan& plan, const explain::
   std::vector<Row> rows;
   for (const explain::GangReport& gang : report.gangs) rows.push_back(maker.row_of(gang));
   std::ranges::sort(rows);
-  rows.insert(rows.begin(), Row{});
-  std::ranges::copy(kTitles, rows.front().begin());
-  return laid_out(rows, width);
+  Table table{.key = "gangs",
+              .columns = {{"gang", "GANG"},
+                          {"queue", "QUEUE"},
+                          {"phase", "PHASE"},
+                          {"pods", "PODS"},
+                          {"reason", "REASON"},
+                          {"waitsFor", "WAITS FOR"}},
+              .overflow = Overflow::kWrap};
+  for (const Row& row : rows) table.rows.emplace_back(row.begin(), row.end());
+  AnswerDocument document("plan");
+  document.add_table(std::move(table));
+  return render(document, {.width = width});
 }
 
 }  // namespace muster::cli
