@@ -1,4 +1,4 @@
-// Shared by the imports of Kubernetes objects: files in, one snapshot line out, and the records on stderr.
+// Shared by the imports of Kubernetes objects: one snapshot line out, and the records on stderr.
 #pragma once
 
 #include <string>
@@ -11,9 +11,6 @@ namespace muster::cli {
 // A line on stderr; returns the exit code.
 int complain_of_import(std::string_view message, int exit_code);
 int complain_of_import(const InputError& error, std::string_view file);
-
-// Appends the whole file, `-` is stdin. Returns 0, or the errno of the failure.
-int read_whole_file(const std::string& file, std::string& out);
 
 // The snapshot of a text of JSON documents on stdout, remarks on stderr. Returns the exit code.
 enum class Remarks : std::uint8_t { kTold, kQuiet };

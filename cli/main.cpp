@@ -24,6 +24,7 @@
 #include "cli/terminal/near_miss.h"
 #include "cli/terminal/options.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/program_name.h"
 #include "cli/terminal/terminal.h"
 #include "solver/cbc/backend.h"
 

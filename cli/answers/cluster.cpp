@@ -1,17 +1,25 @@
 #include "cli/answers/cluster.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <limits>
 #include <optional>
 #include <utility>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "cli/line/documents.h"
 #include "cli/line/line.h"
 #include "cli/line/line_options.h"
-#include "cli/line/line_source.h"
 #include "cli/terminal/exit_code.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/program_name.h"
 #include "cli/terminal/terminal.h"
+#include "io/kubernetes/import.h"
 #include "io/kubernetes/object/slim.h"
 #include "io/muster_v1/snapshot_reader.h"
 #include "model/base/error.h"
@@ -19,9 +27,105 @@
 namespace muster::cli {
 namespace {
 
-int complain(const std::string& message, int exit_code) {
+// What the cluster is read from, before anything is made of it.
+struct ClusterText {
+  std::string text;
+  std::string origin;  // for messages: a file, "the cluster"
+  TimeSource time = TimeSource::kObjects;
+  std::string namespace_name;
+};
+
+int complain(std::string_view message, int exit_code) {
   write_all(STDERR_FILENO, fmt::format("muster: {}\n", message));
   return exit_code;
+}
+
+int complain(std::string_view origin, const InputError& error) {
+  return complain(fmt::format("{}: {}: {}", escaped(origin), escaped(error.path), escaped(error.message)),
+                  kExitNoValidLine);
+}
+
+bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
+
+std::string source_of(const Settings& settings) {
+  if (const auto source = settings.text("from")) return *source;
+  return is_kubectl_plugin() || is_terminal(STDIN_FILENO) ? "kubectl" : "-";
+}
+
+std::variant<ClusterText, int> read_text(const Settings& settings) {
+  ClusterText input;
+  const std::string source = source_of(settings);
+  input.origin = source == "-" ? "stdin" : source;
+  input.namespace_name = settings.text("namespace").value_or("");
+  if (source == "-") input.time = TimeSource::kClock;
+  const auto error = read_documents(source, input.text);
+  if (!error) return input;
+  if (error->code != ErrorCode::kNoInput) return complain(input.origin, *error);
+  return complain(fmt::format("{}: {}", escaped(input.origin), error->message), kExitNoInput);
+}
+
+// The last line, or the last document over many lines, which begins with a line `{`; empty: there is none.
+std::string last_line(std::string_view text) {
+  text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+  std::size_t begin = text.rfind('\n') + 1;  // npos + 1 is 0
+  if (text.substr(begin).starts_with('}')) {
+    const std::size_t open = text.rfind("\n{\n");
+    begin = open == std::string_view::npos ? 0 : open + 1;
+  }
+  std::string line(text.substr(begin));
+  std::erase_if(line, [](char c) { return c == '\n' || c == '\r'; });  // strings of JSON have none
+  return line;
+}
+
+// Reported on stderr, unless --quiet.
+void report(const std::vector<std::string>& remarks, const std::vector<Warning>& warnings) {
+  constexpr std::size_t kMostWarnings = 10;
+  for (const std::string& remark : remarks) complain(escaped(remark), kExitAnswered);
+  for (std::size_t i = 0; i < std::min(warnings.size(), kMostWarnings); ++i)
+    complain("warning: " + warning_text(warnings[i]), kExitAnswered);
+  if (warnings.size() > kMostWarnings)
+    complain(fmt::format("warning: {} objects more", warnings.size() - kMostWarnings), kExitAnswered);
+}
+
+// Writes the line to the file of --save. Returns the exit code.
+int save(const Settings& settings, const std::string& line) {
+  const auto file = settings.text("save");
+  if (!file) return kExitAnswered;
+  const int descriptor = open(file->c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0)
+    return complain(fmt::format("--save: {}: {}", escaped(*file), std::strerror(errno)), kExitCannotCreate);
+  int error = write_whole(descriptor, line + '\n');
+  if (close(descriptor) != 0 && error == 0) error = errno;
+  if (error == 0) return kExitAnswered;
+  return complain(fmt::format("--save: {}: {}", escaped(*file), std::strerror(error)), kExitCannotWrite);
+}
+
+std::variant<ClusterInput, int> read_snapshot(const Settings& settings, ClusterText text) {
+  muster_v1::SnapshotReader reader(reader_options(settings));
+  ClusterInput input;
+  input.namespace_name = std::move(text.namespace_name);
+  input.is_kubernetes = kubernetes::begins_as_kubernetes(text.text);
+  std::vector<Warning> warnings;
+  if (input.is_kubernetes) {
+    auto imported = kubernetes::import_kubernetes_text(
+        text.text, with_time(reader.kubernetes(), text.time),
+        {std::numeric_limits<std::size_t>::max(), muster_v1::ReaderOptions().max_depth});
+    if (!imported) return complain(text.origin, imported.error());
+    input.line = std::move(imported->line);
+    input.objects = std::move(text.text);
+    warnings = std::move(imported->warnings);
+  } else {
+    input.line = last_line(text.text);
+  }
+  Result<Snapshot> snapshot = reader.read(input.line);
+  if (!snapshot) {
+    return complain(text.origin, input.is_kubernetes ? kubernetes::name_imported(snapshot.error(), input.line)
+                                                     : snapshot.error());
+  }
+  if (!settings.is_on("quiet")) report(reader.remarks(), warnings);
+  for (Warning& warning : warnings) snapshot->anomalies.tell(std::move(warning));
+  input.snapshot = *std::move(snapshot);
+  return input;
 }
 
 }  // namespace
@@ -29,6 +133,8 @@ int complain(const std::string& message, int exit_code) {
 std::vector<OptionRow> with_cluster_options(std::vector<OptionRow> others) {
   const std::vector<OptionRow> rows = with_policy_options(
       {{"from", "FILE", "where the cluster is read from; - is stdin [-]", 'f'},
+       {"namespace", "NAME", "namespace of names that are given without one", 'n'},
+       {"save", "FILE", "write the snapshot to this file, to read it again with --from FILE"},
        {"lenient", "", "ignore keys that the format does not define"},
        {"strict", "", "treat an inconsistent object as an error, not as a warning"},
        duration_annotation_row(),
@@ -42,27 +148,15 @@ std::vector<OptionRow> with_cluster_options(std::vector<OptionRow> others) {
 }
 
 std::variant<ClusterInput, int> read_cluster(const Settings& settings) {
-  const std::string file = settings.text("from").value_or("-");
-  muster_v1::SnapshotReader reader(reader_options(settings));
-  LineSource source({file}, {});
-  std::optional<ClusterInput> last;
-  while (const auto line = source.next()) {
-    ParsedLine parsed =
-        parse_line(reader, line->text, line->number, line->is_of_stdin ? TimeSource::kClock : TimeSource::kObjects);
-    if (!parsed.snapshot) {
-      const InputError& error = parsed.snapshot.error();
-      return complain(fmt::format("{}: line {}: {}: {}", escaped(file), line->number, escaped(error.path),
-                                  escaped(error.message)),
-                      kExitNoValidLine);
-    }
-    last = ClusterInput{std::move(*parsed.snapshot), std::string(line->text),
-                        kubernetes::begins_as_kubernetes(line->text)};
-    if (settings.is_on("quiet")) continue;
-    for (const std::string& remark : parsed.remarks) complain(escaped(remark), kExitAnswered);
+  std::variant<ClusterText, int> text = read_text(settings);
+  if (const int* code = std::get_if<int>(&text)) return *code;
+  ClusterText& read = std::get<ClusterText>(text);
+  if (is_blank(read.text)) return complain(fmt::format("{}: the input is empty", escaped(read.origin)), kExitNoInput);
+  std::variant<ClusterInput, int> input = read_snapshot(settings, std::move(read));
+  if (const ClusterInput* cluster = std::get_if<ClusterInput>(&input)) {
+    if (const int code = save(settings, cluster->line); code != kExitAnswered) return code;
   }
-  if (!source.failure().empty()) return complain(source.failure(), kExitNoInput);
-  if (!last) return complain(fmt::format("{}: the input contains no line", escaped(file)), kExitNoInput);
-  return *std::move(last);
+  return input;
 }
 
 }  // namespace muster::cli

@@ -14,16 +14,23 @@ namespace muster::cli {
 // A cluster as it was read; build_problem has not been called for it.
 struct ClusterInput {
   Snapshot snapshot;
-  std::string line;  // that it was read from: a snapshot, or Kubernetes objects
-  bool is_kubernetes = false;
+  std::string line;             // the snapshot's, of muster/v1
+  bool is_kubernetes = false;   // it was made of Kubernetes objects
+  std::string objects;          // these, as JSON documents one after another; empty if it was not
+  std::string namespace_name;   // where names without a namespace are looked up first (resolve_gang); empty: nowhere
 };
 
-// The rows that every such command has: where the cluster comes from and how it is read. `others` come first.
+// The rows that every such command has: where the cluster comes from and how it is read. `others` come first. The
+// letters f and n are taken.
 std::vector<OptionRow> with_cluster_options(std::vector<OptionRow> others);
 
-// The cluster that `--from` names, `-` (stdin) by default. A file may be of snapshot lines, of which the last one
-// counts, or of Kubernetes objects, as JSON. What could not be read completely is reported on stderr. If it cannot be
-// read, that is reported, too, and the value is the exit code. Throws UsageError.
+// The cluster that `--from` names:
+//   kubectl, URL   a live API server, by kubectl (cli/answers/live_cluster.h)
+//   FILE, -        snapshot lines, of which the last one counts, or Kubernetes objects, as JSON or YAML, all documents
+//                  together; `-` is stdin
+// The default is kubectl if the program runs as kubectl-muster or stdin is a terminal, else stdin. With `--save`, the
+// snapshot's line is written to a file. What could not be read completely is reported on stderr. If the cluster cannot
+// be read, that is reported, too, and the value is the exit code. Throws UsageError.
 std::variant<ClusterInput, int> read_cluster(const Settings& settings);
 
 }  // namespace muster::cli

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "cli/terminal/near_miss.h"
+#include "cli/terminal/program_name.h"
 #include "cli/terminal/terminal.h"
 #include "model/snapshot/quantity.h"
 
@@ -42,6 +43,13 @@ std::string unknown_option(const CommandSyntax& syntax, const std::string& given
                      did_you_mean(std::string_view(given).substr(name), names, prefix));
 }
 
+// A synopsis that begins with the name of the program, with the name that users type.
+std::string as_typed(std::string_view synopsis) {
+  constexpr std::string_view kName = "muster ";
+  if (!synopsis.starts_with(kName)) return std::string(synopsis);
+  return fmt::format("{} {}", typed_program_name(), synopsis.substr(kName.size()));
+}
+
 std::string variable_name(std::string_view option) {
   std::string name = "MUSTER_";
   for (const char c : option) name += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -59,7 +67,7 @@ std::optional<Nanoseconds> duration_in(std::string_view text) {
 }
 
 std::string help_text(const CommandSyntax& syntax) {
-  std::string text = fmt::format("Usage: {}\n\n{}\n\n", syntax.synopsis, syntax.summary);
+  std::string text = fmt::format("Usage: {}\n\n{}\n\n", as_typed(syntax.synopsis), syntax.summary);
   for (const OptionRow& row : syntax.options) {
     const std::string letter = row.letter == '\0' ? "" : fmt::format("-{}, ", row.letter);
     const std::string flag = fmt::format("{}--{}{}{}", letter, row.name, *row.value == '\0' ? "" : " ", row.value);
@@ -78,7 +86,7 @@ Settings::Settings(const CommandSyntax& syntax, int argc, const char* const* arg
   if (const auto path = text("config")) read_file(syntax, *path);
   if (arguments_.size() < syntax.least_arguments || arguments_.size() > syntax.most_arguments) {
     throw UsageError(fmt::format("{} file argument{} given; usage: {}", arguments_.size(),
-                                 arguments_.size() == 1 ? "" : "s", syntax.synopsis));
+                                 arguments_.size() == 1 ? "" : "s", as_typed(syntax.synopsis)));
   }
 }
 

@@ -7,55 +7,6 @@ namespace muster::kubernetes {
 
 namespace {
 
-struct KnownKind {
-  std::string_view group, kind, versions;  // versions between spaces
-  KubernetesKind meaning;
-  bool has_namespace;
-};
-
-constexpr std::array<KnownKind, 28> kKnownKinds = {{
-    {"", "Pod", " v1 ", KubernetesKind::kPod, true},
-    {"", "Node", " v1 ", KubernetesKind::kNode, false},
-    {"", "Namespace", " v1 ", KubernetesKind::kNamespace, false},
-    {"scheduling.k8s.io", "PriorityClass", " v1 ", KubernetesKind::kPriorityClass, false},
-    {"scheduling.k8s.io", "Workload", " v1alpha1 ", KubernetesKind::kWorkload, true},
-    {"scheduling.k8s.io", "PodGroup", " v1alpha2 v1alpha3 v1beta1 ", KubernetesKind::kPodGroup, true},
-    {"scheduling.run.ai", "PodGroup", " v2alpha2 ", KubernetesKind::kKaiGroup, true},
-    {"scheduling.run.ai", "Queue", " v2 ", KubernetesKind::kKaiQueue, false},
-    {"scheduling.run.ai", "BindRequest", " v1alpha2 ", KubernetesKind::kBindRequest, true},
-    {"kai.scheduler", "Topology", " v1alpha1 ", KubernetesKind::kTopology, false},
-    {"scheduling.volcano.sh", "PodGroup", " v1beta1 ", KubernetesKind::kVolcanoGroup, true},
-    {"scheduling.volcano.sh", "Queue", " v1beta1 ", KubernetesKind::kVolcanoQueue, false},
-    {"scheduling.x-k8s.io", "PodGroup", " v1alpha1 ", KubernetesKind::kCoschedulingGroup, true},
-    {"scheduling.sigs.k8s.io", "PodGroup", " v1alpha1 ", KubernetesKind::kCoschedulingSigsGroup, true},
-    {"apps", "Deployment", " v1 ", KubernetesKind::kDeployment, true},
-    {"apps", "ReplicaSet", " v1 ", KubernetesKind::kReplicaSet, true},
-    {"apps", "StatefulSet", " v1 ", KubernetesKind::kStatefulSet, true},
-    {"batch", "Job", " v1 ", KubernetesKind::kJob, true},
-    {"leaderworkerset.x-k8s.io", "LeaderWorkerSet", " v1 ", KubernetesKind::kLeaderWorkerSet, true},
-    {"kueue.x-k8s.io", "LocalQueue", " v1beta1 v1beta2 ", KubernetesKind::kLocalQueue, true},
-    {"kueue.x-k8s.io", "ClusterQueue", " v1beta1 v1beta2 ", KubernetesKind::kClusterQueue, false},
-    {"kueue.x-k8s.io", "Workload", " v1beta1 v1beta2 ", KubernetesKind::kKueueWorkload, true},
-    {"", "PersistentVolume", " v1 ", KubernetesKind::kVolume, false},
-    {"", "PersistentVolumeClaim", " v1 ", KubernetesKind::kVolumeClaim, true},
-    {"storage.k8s.io", "StorageClass", " v1 ", KubernetesKind::kStorageClass, false},
-    {"storage.k8s.io", "CSINode", " v1 ", KubernetesKind::kCsiNode, false},
-    {"policy", "PodDisruptionBudget", " v1 ", KubernetesKind::kDisruptionBudget, true},
-    {"kueue.x-k8s.io", "Topology", " v1alpha1 v1beta1 v1beta2 ", KubernetesKind::kTopology, false},
-}};
-
-const KnownKind* known_kind(const KubernetesObject& object) {
-  for (const KnownKind& known : kKnownKinds) {
-    if (known.kind != object.kind || known.group != object.group) continue;
-    const std::size_t at = known.versions.find(object.version);
-    const std::size_t end = at + object.version.size();
-    const bool is_listed = at != std::string_view::npos && !object.version.empty() && known.versions[at - 1] == ' ' &&
-                           known.versions[end] == ' ';
-    return is_listed ? &known : nullptr;
-  }
-  return nullptr;
-}
-
 struct Identity {
   std::string_view group, kind, namespace_name, name;
   friend bool operator==(const Identity&, const Identity&) = default;
@@ -163,7 +114,7 @@ class Collector {
   bool keep(KubernetesObject& object, Event event) {
     static constexpr std::array<std::string_view, 3> kKeys = {"creationTimestamp", "name", "namespace"};
     std::array<json::JsonValue, 3> found;
-    const KnownKind* meaning = known_kind(object);
+    const KnownKind* meaning = find_known_kind(object.group, object.version, object.kind);
     if (object.kind.empty()) return in_.fail_missing(object.value, "kind");
     if (!in_.take(object.metadata, kKeys, found) || !in_.text(found[1], object.name)) return false;
     const bool has_namespace = meaning == nullptr || meaning->has_namespace;

@@ -2,44 +2,14 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
+#include "io/kubernetes/kinds.h"
 #include "io/kubernetes/object/object.h"
 
 namespace muster::kubernetes {
-
-enum class KubernetesKind : std::uint8_t {
-  kNode,
-  kPod,
-  kNamespace,
-  kPriorityClass,
-  kTopology,
-  kKaiQueue,
-  kVolcanoQueue,
-  kWorkload,
-  kPodGroup,
-  kKaiGroup,
-  kVolcanoGroup,
-  kCoschedulingGroup,
-  kCoschedulingSigsGroup,
-  kBindRequest,
-  kDeployment,
-  kReplicaSet,
-  kStatefulSet,
-  kJob,
-  kLeaderWorkerSet,
-  kLocalQueue,
-  kClusterQueue,
-  kVolume,
-  kVolumeClaim,
-  kStorageClass,
-  kDisruptionBudget,
-  kCsiNode,
-  kKueueWorkload,
-  kCount
-};
 
 struct KubernetesItems {
   std::array<std::vector<KubernetesObject>, static_cast<std::size_t>(KubernetesKind::kCount)> by_kind;

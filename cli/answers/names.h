@@ -1,0 +1,29 @@
+// What a user calls a gang, a node or a queue -> its name in the snapshot.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "model/base/error.h"
+#include "model/snapshot/snapshot.h"
+
+namespace muster::cli {
+
+// The gang that `typed` names, in this order:
+//   1. a gang of exactly this name;
+//   2. `NAME` or `NAMESPACE/NAME` of a gang; of a pod, for its gang; of a Workload with one gang; of an object that has
+//      created the pods of one gang, as far as their labels and names tell (Job, Deployment, StatefulSet, ...);
+//   3. the same as `KIND/NAME` or `KIND/NAMESPACE/NAME`, of this kind only: pod, podgroup, job, deploy, ...
+// Without a namespace, `default_namespace` is searched first, then all; empty: all at once. A pod without a gang is the
+// gang of its own name. Errors: UnknownName, with the nearest name; InvalidValue, with the candidates, if several gangs
+// fit. Cost: O(gangs + pods).
+Result<std::string> resolve_gang(const Snapshot& snapshot, std::string_view typed, std::string_view default_namespace);
+
+// `NAME` or `node/NAME`; also the part of one node's name before a dot. Errors: as above.
+Result<std::string> resolve_node(const Snapshot& snapshot, std::string_view typed);
+
+// `NAME` or `queue/NAME`; also without the `@` and what follows it. A snapshot without queues has `default`. Errors: as
+// above.
+Result<std::string> resolve_queue(const Snapshot& snapshot, std::string_view typed);
+
+}  // namespace muster::cli

@@ -1,0 +1,77 @@
+#include "io/kubernetes/kinds.h"
+
+#include <array>
+#include <cstddef>
+
+namespace muster::kubernetes {
+namespace {
+
+constexpr std::string_view kNoGroup = "pods that refer to one are held and not planned";
+constexpr std::string_view kNoQueue = "quotas and limits of its queues are unknown";
+constexpr std::string_view kNoOwner = "queues and expected durations that only these objects state are unknown";
+
+constexpr std::array<KnownKind, 28> kKnownKinds = {{
+    {"", "Pod", " v1 ", KubernetesKind::kPod, true, "nothing is known to run or to wait"},
+    {"", "Node", " v1 ", KubernetesKind::kNode, false, "nothing can be planned"},
+    {"", "Namespace", " v1 ", KubernetesKind::kNamespace, false,
+     "pods whose affinity selects namespaces by label are held and not planned"},
+    {"scheduling.k8s.io", "PriorityClass", " v1 ", KubernetesKind::kPriorityClass, false,
+     "groups that name a priority class have the default priority"},
+    {"scheduling.k8s.io", "Workload", " v1alpha1 ", KubernetesKind::kWorkload, true, kNoGroup},
+    {"scheduling.k8s.io", "PodGroup", " v1alpha2 v1alpha3 v1beta1 ", KubernetesKind::kPodGroup, true, kNoGroup},
+    {"scheduling.run.ai", "PodGroup", " v2alpha2 ", KubernetesKind::kKaiGroup, true, kNoGroup},
+    {"scheduling.run.ai", "Queue", " v2 ", KubernetesKind::kKaiQueue, false, kNoQueue},
+    {"scheduling.run.ai", "BindRequest", " v1alpha2 ", KubernetesKind::kBindRequest, true,
+     "pods that KAI is about to bind count as pending"},
+    {"kai.scheduler", "Topology", " v1alpha1 ", KubernetesKind::kTopology, false,
+     "groups that require a level of a topology are held and not planned"},
+    {"scheduling.volcano.sh", "PodGroup", " v1beta1 ", KubernetesKind::kVolcanoGroup, true, kNoGroup},
+    {"scheduling.volcano.sh", "Queue", " v1beta1 ", KubernetesKind::kVolcanoQueue, false, kNoQueue},
+    {"scheduling.x-k8s.io", "PodGroup", " v1alpha1 ", KubernetesKind::kCoschedulingGroup, true,
+     "pods of its groups count as independent pods"},
+    {"scheduling.sigs.k8s.io", "PodGroup", " v1alpha1 ", KubernetesKind::kCoschedulingSigsGroup, true,
+     "the minimum of its groups is what labels of their pods state"},
+    {"apps", "Deployment", " v1 ", KubernetesKind::kDeployment, true, kNoOwner},
+    {"apps", "ReplicaSet", " v1 ", KubernetesKind::kReplicaSet, true, kNoOwner},
+    {"apps", "StatefulSet", " v1 ", KubernetesKind::kStatefulSet, true, kNoOwner},
+    {"batch", "Job", " v1 ", KubernetesKind::kJob, true, kNoOwner},
+    {"leaderworkerset.x-k8s.io", "LeaderWorkerSet", " v1 ", KubernetesKind::kLeaderWorkerSet, true, kNoOwner},
+    {"kueue.x-k8s.io", "LocalQueue", " v1beta1 v1beta2 ", KubernetesKind::kLocalQueue, true,
+     "each local queue counts as a queue without quota and limit"},
+    {"kueue.x-k8s.io", "ClusterQueue", " v1beta1 v1beta2 ", KubernetesKind::kClusterQueue, false, kNoQueue},
+    {"kueue.x-k8s.io", "Workload", " v1beta1 v1beta2 ", KubernetesKind::kKueueWorkload, true,
+     "expected durations that only these objects state are unknown"},
+    {"", "PersistentVolume", " v1 ", KubernetesKind::kVolume, false,
+     "bound volumes do not restrict the nodes of their pods"},
+    {"", "PersistentVolumeClaim", " v1 ", KubernetesKind::kVolumeClaim, true,
+     "volumes do not restrict the nodes of their pods"},
+    {"storage.k8s.io", "StorageClass", " v1 ", KubernetesKind::kStorageClass, false,
+     "pods with a claim that is not bound are held and not planned"},
+    {"storage.k8s.io", "CSINode", " v1 ", KubernetesKind::kCsiNode, false,
+     "limits on the volumes of a node do not count"},
+    {"policy", "PodDisruptionBudget", " v1 ", KubernetesKind::kDisruptionBudget, true,
+     "the API server may refuse evictions of the plan"},
+    {"kueue.x-k8s.io", "Topology", " v1alpha1 v1beta1 v1beta2 ", KubernetesKind::kTopology, false,
+     "levels that only topologies of Kueue name are unknown"},
+}};
+
+}  // namespace
+
+bool KnownKind::reads(std::string_view version) const {
+  if (version.empty()) return false;
+  for (std::size_t at = versions.find(version); at != std::string_view::npos; at = versions.find(version, at + 1)) {
+    if (versions[at - 1] == ' ' && versions[at + version.size()] == ' ') return true;
+  }
+  return false;
+}
+
+std::span<const KnownKind> known_kinds() { return kKnownKinds; }
+
+const KnownKind* find_known_kind(std::string_view group, std::string_view version, std::string_view kind) {
+  for (const KnownKind& known : kKnownKinds) {
+    if (known.kind == kind && known.group == group) return known.reads(version) ? &known : nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace muster::kubernetes
