@@ -85,6 +85,13 @@ FilterCode short_filter(const Problem& problem, const RemainingRoom& room, const
   return is_short(kPods) ? FilterCode::kInsufficientPods : FilterCode::kAvailable;
 }
 
+// Of the rules between pods.
+FilterCode rule_filter(const RemainingRoom& room, const PodClass& pod_class, NodeIndex node) {
+  if (room.conflicts(pod_class, node)) return FilterCode::kPodAntiAffinity;
+  if (!room.lets_in_by_affinity(pod_class, node)) return FilterCode::kPodAffinity;
+  return room.lets_in_by_spread(pod_class, node) ? FilterCode::kAvailable : FilterCode::kTopologySpread;
+}
+
 template <class IsOutside>
 BlockerTally charge_groups(const Problem& problem, const RemainingRoom& room, PodClassIndex pod_class_index,
                            const NodeGroups& nodes, const IsOutside& is_outside) {
@@ -105,16 +112,13 @@ BlockerTally charge_groups(const Problem& problem, const RemainingRoom& room, Po
     }
     for (const AlikeNodes& alike : nodes[index]) {
       ResourceIndex other;
-      FilterCode filter = is_held ? FilterCode::kReserved : FilterCode::kGpuModel;
-      if (room.conflicts(pod_class, alike.node)) {
-        filter = FilterCode::kPodAntiAffinity;
-      } else if (!room.lets_in_by_affinity(pod_class, alike.node)) {
-        filter = FilterCode::kPodAffinity;
-      } else if (!room.lets_in_by_spread(pod_class, alike.node)) {
-        filter = FilterCode::kTopologySpread;
-      } else if (pod_class.allowed[index.value()]) {
-        filter = short_filter(problem, room, pod_class, alike.node, &other);
-        if (filter == FilterCode::kAvailable && is_outside(alike.node)) filter = FilterCode::kTopology;
+      FilterCode filter = rule_filter(room, pod_class, alike.node);
+      if (filter == FilterCode::kAvailable) {
+        filter = is_held ? FilterCode::kReserved : FilterCode::kGpuModel;
+        if (pod_class.allowed[index.value()]) {
+          filter = short_filter(problem, room, pod_class, alike.node, &other);
+          if (filter == FilterCode::kAvailable && is_outside(alike.node)) filter = FilterCode::kTopology;
+        }
       }
       (filter == FilterCode::kInsufficient ? by_resource[other.value()]
                                            : by_filter[static_cast<std::size_t>(filter)]) += alike.nodes;
@@ -155,6 +159,12 @@ std::vector<Blocker> BlockerTally::blockers() const {
   return list;
 }
 
+std::vector<BlockerTally::Charge> BlockerTally::entries() const {
+  std::vector<Charge> list;
+  for (const auto& [key, nodes] : nodes_) list.push_back({key.first, key.second, nodes});
+  return list;
+}
+
 std::string BlockerTally::text() const {
   std::int64_t total = 0;
   std::map<std::string, std::int64_t> by_words;
@@ -183,6 +193,13 @@ std::pair<FilterCode, std::string> static_blocker(const Problem& problem, const 
   if (!required_affinity_holds(spec, node)) return {FilterCode::kNodeAffinity, ""};
   if (!volume_terms_hold(spec, node)) return {FilterCode::kVolumeNodeAffinity, ""};
   return {FilterCode::kGpuModel, ""};
+}
+
+FilterCode filter_on(const Problem& problem, const RemainingRoom& room, const PodClass& pod_class, NodeIndex node,
+                     ResourceIndex* other) {
+  MUSTER_REQUIRE_SLOW(pod_class.allowed[problem.nodes[node].node_class.value()]);
+  const FilterCode filter = rule_filter(room, pod_class, node);
+  return filter == FilterCode::kAvailable ? short_filter(problem, room, pod_class, node, other) : filter;
 }
 
 BlockerTally tally_blockers(const Problem& problem, const RemainingRoom& room, PodClassIndex pod_class,

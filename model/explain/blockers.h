@@ -24,6 +24,13 @@ class BlockerTally {
   bool charges(FilterCode filter) const;  // some node
   // By code, in the order of the filters.
   std::vector<Blocker> blockers() const;
+  // By code and detail; those that could take the pod, as kAvailable, last.
+  struct Charge {
+    FilterCode filter = FilterCode::kAvailable;
+    std::string detail;
+    std::int64_t nodes = 0;
+  };
+  std::vector<Charge> entries() const;
   // "0/4 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint {test: blocked}." Kubernetes'
   // wording, and sorted as there: as strings.
   std::string text() const;
@@ -36,6 +43,12 @@ class BlockerTally {
 // Requires that one does.
 std::pair<FilterCode, std::string> static_blocker(const Problem& problem, const PodClass& pod_class,
                                                   const NodeClass& node_class);
+
+// The first filter that keeps one more pod of the class off the node, given the room; kAvailable: none does. `other`
+// becomes the resource of kInsufficient. Required levels and filters of NodeMismatch are not examined: requires that
+// the pod class may use the node. Cost: O(resources + devices).
+FilterCode filter_on(const Problem& problem, const RemainingRoom& room, const PodClass& pod_class, NodeIndex node,
+                     ResourceIndex* other);
 
 // Charges every node for one more pod of the class in the remaining `room`, without required levels. Nodes of one group
 // must have equal free capacity, and the same anti-affinity. Cost: O(groups x (resources + devices)).
