@@ -15,6 +15,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include "cli/answers/answers.h"
 #include "cli/bench.h"
 #include "cli/commands.h"
 #include "cli/generate.h"
@@ -41,6 +42,7 @@ Usage: muster COMMAND [OPTION...]
   verify     check plans against their snapshots
   export     convert plans to objects for the Kubernetes API server, patches or deltas
   report     show plans and measurements as one HTML page
+  diff       show what plans decide differently from other plans
   import     make snapshots from Kubernetes objects, traces and node lists
   generate   generate random snapshots from a seed
   bench      run the benchmarks of a build
@@ -49,8 +51,9 @@ Usage: muster COMMAND [OPTION...]
   version    print the version
   help       print this text, or the help of a COMMAND
 
-'muster COMMAND --help' lists the options of a command. Exit codes: 0 all lines answered; 1 some error records, or
-verify has findings; 64 usage; 65 no valid line; 66 no input; 70 internal error; 73, 74 output errors.
+'muster COMMAND --help' lists the options of a command. Exit codes: 0 all lines answered; 1 some error records,
+verify has findings, or diff finds differences; 64 usage; 65 no valid line; 66 no input; 70 internal error; 73, 74
+output errors.
 )";
 
 // Memory that a line has freed is kept for the next one: memory that is returned to the system comes back page by page,
@@ -91,10 +94,11 @@ struct Command {
   std::string_view name;
   int (*run)(int argc, const char* const* argv);
 };
-constexpr std::array<Command, 10> kCommands = {{{"solve", run_solve},
+constexpr std::array<Command, 11> kCommands = {{{"solve", run_solve},
                                                 {"verify", run_verify},
                                                 {"export", run_export},
                                                 {"report", run_report},
+                                                {"diff", run_diff},
                                                 {"import", run_import},
                                                 {"generate", run_generate},
                                                 {"bench", run_bench},

@@ -6,6 +6,7 @@ namespace muster::cli {
 inline constexpr int kExitAnswered = 0;  // every line was answered by a plan; `verify`: every plan stands
 inline constexpr int kExitSomeErrors =
     1;  // some lines were answered by an error record; `verify`: violations or false claims
+inline constexpr int kExitDifferent = 1;      // `diff`: the plans differ
 inline constexpr int kExitUsage = 64;         // the command line, the environment or the configuration file is wrong
 inline constexpr int kExitNoValidLine = 65;   // there were lines, but none that could be read
 inline constexpr int kExitNoInput = 66;       // a file cannot be read, or there is no line in it

@@ -44,24 +44,23 @@ std::string joined(const std::vector<Item>& items) {
   return items.empty() ? "-" : fmt::format("{}", fmt::join(items, ", "));
 }
 
-std::string plain_text(const Value& value) {
-  return std::visit(Overloaded{[](std::monostate) { return std::string("-"); },
-                               [](bool truth) { return std::string(truth ? "yes" : "no"); },
-                               [](std::int64_t number) { return std::to_string(number); },
-                               [](double number) { return number_text(number); },
-                               [](const Decimal& number) { return decimal_text(number); },
-                               [](const std::string& text) { return text.empty() ? std::string("-") : text; },
-                               [](const std::vector<std::string>& texts) { return joined(texts); },
-                               [](const std::vector<std::int64_t>& numbers) { return joined(numbers); }},
-                    value);
+std::string text_of(const Cell& cell) { return escaped(cell.has_text ? cell.text : value_text(cell.value)); }
+
+bool is_in(Shown shown, AnswerFormat format) {
+  if (format == AnswerFormat::kJson) return shown != Shown::kText;
+  return shown == Shown::kAlways || shown == Shown::kText || (shown == Shown::kWide && format == AnswerFormat::kWide);
 }
 
-std::string text_of(const Cell& cell) { return escaped(cell.has_text ? cell.text : plain_text(cell.value)); }
-
-bool is_in(const Column& column, AnswerFormat format) {
-  if (format == AnswerFormat::kJson) return column.shown != Shown::kText;
-  return column.shown == Shown::kAlways || column.shown == Shown::kText ||
-         (column.shown == Shown::kWide && format == AnswerFormat::kWide);
+// The blocks of a format.
+std::vector<AnswerDocument::Block> blocks_of(const AnswerDocument& document, AnswerFormat format) {
+  std::vector<AnswerDocument::Block> blocks;
+  for (const AnswerDocument::Block& block : document.blocks()) {
+    const auto* field = std::get_if<AnswerDocument::Field>(&block);
+    const auto* table = std::get_if<Table>(&block);
+    const Shown shown = field != nullptr ? field->shown : table != nullptr ? table->shown : Shown::kAlways;
+    if (is_in(shown, format)) blocks.push_back(block);
+  }
+  return blocks;
 }
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80; }
@@ -127,7 +126,7 @@ Grid grid_of(const Table& table, AnswerFormat format) {
   std::vector<std::size_t> columns;
   grid.rows.emplace_back();
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    if (!is_in(table.columns[i], format)) continue;
+    if (!is_in(table.columns[i].shown, format)) continue;
     columns.push_back(i);
     grid.aligns.push_back(table.columns[i].align);
     grid.rows.front().push_back({escaped(table.columns[i].title)});
@@ -150,7 +149,7 @@ class TextWriter {
   explicit TextWriter(const RenderOptions& options) : options_(options) {}
 
   std::string write(const AnswerDocument& document) {
-    const std::vector<AnswerDocument::Block>& blocks = document.blocks();
+    const std::vector<AnswerDocument::Block> blocks = blocks_of(document, options_.format);
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       if (i > 0 && (blocks[i].index() == kTable || blocks[i - 1].index() == kTable)) out_ += '\n';
       std::visit(Overloaded{[&](const AnswerDocument::Note& note) { write_note(note); },
@@ -267,7 +266,7 @@ void write_markdown(const Table& table, std::string& out) {
 
 std::string markdown_of(const AnswerDocument& document) {
   std::string out;
-  const std::vector<AnswerDocument::Block>& blocks = document.blocks();
+  const std::vector<AnswerDocument::Block> blocks = blocks_of(document, AnswerFormat::kMarkdown);
   const auto is_field = [&](std::size_t i) { return std::holds_alternative<AnswerDocument::Field>(blocks[i]); };
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     if (i > 0 && !(is_field(i) && is_field(i - 1))) out += '\n';
@@ -316,7 +315,7 @@ void write_json(const Table& table, json::JsonWriter& json) {
     json.separate(first_row).raw("{");
     bool first = true;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      if (!is_in(table.columns[i], AnswerFormat::kJson)) continue;
+      if (!is_in(table.columns[i].shown, AnswerFormat::kJson)) continue;
       json.separate(first).raw(quoted(table.columns[i].key)).raw(":").raw(json_of(row[i].value));
     }
     json.raw("}");
@@ -329,7 +328,7 @@ std::string json_of(const AnswerDocument& document) {
   json::JsonWriter json(out);
   json.raw(R"({"kind":)").raw(quoted(document.kind()));
   std::vector<std::string> notes;
-  for (const AnswerDocument::Block& block : document.blocks()) {
+  for (const AnswerDocument::Block& block : blocks_of(document, AnswerFormat::kJson)) {
     std::visit(Overloaded{[&](const AnswerDocument::Note& note) { notes.push_back(note.text); },
                           [&](const AnswerDocument::Field& field) {
                             json.raw(",").raw(quoted(field.key)).raw(":").raw(json_of(field.value.value));
@@ -360,12 +359,24 @@ bool wants_colours(const Settings& settings) {
 
 }  // namespace
 
+std::string value_text(const Value& value) {
+  return std::visit(Overloaded{[](std::monostate) { return std::string("-"); },
+                               [](bool truth) { return std::string(truth ? "yes" : "no"); },
+                               [](std::int64_t number) { return std::to_string(number); },
+                               [](double number) { return number_text(number); },
+                               [](const Decimal& number) { return decimal_text(number); },
+                               [](const std::string& text) { return text.empty() ? std::string("-") : text; },
+                               [](const std::vector<std::string>& texts) { return joined(texts); },
+                               [](const std::vector<std::int64_t>& numbers) { return joined(numbers); }},
+                    value);
+}
+
 void AnswerDocument::add_note(std::string text, Meaning meaning) {
   blocks_.emplace_back(Note{std::move(text), meaning});
 }
 
-void AnswerDocument::add_field(std::string key, std::string label, Cell value) {
-  blocks_.emplace_back(Field{std::move(key), std::move(label), std::move(value)});
+void AnswerDocument::add_field(std::string key, std::string label, Cell value, Shown shown) {
+  blocks_.emplace_back(Field{std::move(key), std::move(label), std::move(value), shown});
 }
 
 void AnswerDocument::add_table(Table table) {

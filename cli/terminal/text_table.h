@@ -31,8 +31,11 @@ struct Decimal {
 using Value = std::variant<std::monostate, bool, std::int64_t, double, Decimal, std::string, std::vector<std::string>,
                            std::vector<std::int64_t>>;
 
-// A value, with a text for people unless the plain one does: whole numbers and Decimal exactly, other numbers with at
-// most three decimals, `yes` and `no`, lists separated by commas.
+// For people: whole numbers and Decimal exactly, other numbers with at most three decimals, `yes` and `no`, lists
+// separated by commas, "-" for nothing.
+std::string value_text(const Value& value);
+
+// A value, with a text for people if that of the value does not do.
 struct Cell {
   Cell() = default;
   Cell(const char* word) : value(std::string(word)) {}
@@ -63,7 +66,8 @@ struct Cell {
 };
 
 enum class Align : std::uint8_t { kLeft, kRight };
-// In which formats a column occurs: in all; in `wide` and `json`; in `json` alone; in all but `json`.
+// In which formats a field, a table or a column occurs: in all; in `wide` and `json`; in `json` alone; in all but
+// `json`.
 enum class Shown : std::uint8_t { kAlways, kWide, kJson, kText };
 
 struct Column {
@@ -84,6 +88,7 @@ struct Table {
   // `table` shows this many rows and counts the others; 0: all. The other formats show all of them.
   std::size_t most_rows = 0;
   Overflow overflow = Overflow::kCut;
+  Shown shown = Shown::kAlways;
 };
 
 // Blocks in the order in which they were added.
@@ -95,7 +100,7 @@ class AnswerDocument {
   // A line of text. JSON has them in the list `notes`.
   void add_note(std::string text, Meaning meaning = Meaning::kPlain);
   // A named value: "LABEL: VALUE", in JSON a member of the document. Keys of fields and tables are distinct.
-  void add_field(std::string key, std::string label, Cell value);
+  void add_field(std::string key, std::string label, Cell value, Shown shown = Shown::kAlways);
   // A list of objects in JSON. Requires a cell for each column in each row.
   void add_table(Table table);
 
@@ -106,6 +111,7 @@ class AnswerDocument {
   struct Field {
     std::string key, label;
     Cell value;
+    Shown shown = Shown::kAlways;
   };
   using Block = std::variant<Note, Field, Table>;
   const std::string& kind() const { return kind_; }

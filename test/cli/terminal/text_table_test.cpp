@@ -168,6 +168,18 @@ TEST(TextTable, RejectsARowWithAMissingCell) {
                std::logic_error);
 }
 
+TEST(TextTable, HasFieldsAndTablesOnlyInTheirFormats) {
+  AnswerDocument document("test");
+  document.add_field("a", "A", 1, Shown::kText);
+  document.add_field("b", "Long", 2, Shown::kJson);
+  document.add_field("c", "C", 3, Shown::kWide);
+  document.add_table({.key = "t", .columns = {{"a", "A"}}, .shown = Shown::kJson});
+  EXPECT_EQ(render(document, {}), "A: 1\n");
+  EXPECT_EQ(render(document, {.format = AnswerFormat::kMarkdown}), "- A: 1\n");
+  EXPECT_EQ(render(document, {.format = AnswerFormat::kWide}), "A: 1\nC: 3\n");
+  EXPECT_EQ(render(document, {.format = AnswerFormat::kJson}), "{\"kind\":\"test\",\"b\":2,\"c\":3,\"t\":[]}\n");
+}
+
 TEST(TextTable, LeavesColumnsForPeopleOutOfJson) {
   AnswerDocument document("test");
   document.add_table({.key = "t",

@@ -1,0 +1,296 @@
+// The difference of two plans as an answer for people and scripts.
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/answers/decimal.h"
+#include "cli/answers/plan_difference.h"
+
+namespace muster::cli {
+namespace {
+
+using Action = PlanDifference::Action;
+using Better = PlanDifference::Better;
+
+constexpr std::size_t kMostGangs = 20, kMostPods = 30;  // rows of the short form
+
+struct ChangeWords {
+  const char* code;   // in JSON
+  const char* words;  // for people
+  Meaning meaning;
+};
+constexpr std::array<ChangeWords, kPodChanges> kChangeWords = {{{"started", "started", Meaning::kGood},
+                                                                {"notStarted", "no longer started", Meaning::kBad},
+                                                                {"evicted", "evicted", Meaning::kBad},
+                                                                {"notEvicted", "no longer evicted", Meaning::kGood},
+                                                                {"moved", "moved", Meaning::kWarning},
+                                                                {"notMoved", "no longer moved", Meaning::kGood},
+                                                                {"otherNode", "other node", Meaning::kPlain},
+                                                                {"otherGpus", "other GPUs", Meaning::kPlain},
+                                                                {"otherEviction", "other eviction", Meaning::kPlain},
+                                                                {"otherOrder", "other order", Meaning::kDim}}};
+
+const ChangeWords& words_of(PodChange change) { return kChangeWords[static_cast<std::size_t>(change)]; }
+
+// "4 started, 1 other node".
+std::string changes_text(const std::vector<std::int64_t>& changes) {
+  std::string text;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (changes[i] > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", changes[i], kChangeWords[i].words);
+  }
+  return text;
+}
+
+// "a -> b", or "a" if both are the same; "-" for an empty one.
+std::string both_texts(const std::string& before, const std::string& after) {
+  const auto shown = [](const std::string& text) { return text.empty() ? std::string("-") : text; };
+  return before == after ? shown(before) : shown(before) + " -> " + shown(after);
+}
+
+Cell text_or_none(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
+template <class Number>
+Cell number_or_none(const std::optional<Number>& number) {
+  return number ? Cell(*number) : Cell();
+}
+Cell seconds_or_none(const std::optional<Nanoseconds>& time) {
+  return time ? Cell(Decimal{*time, kNanosecondsPerSecond}) : Cell();
+}
+
+Cell difference_cell(const std::optional<Decimal>& before, const std::optional<Decimal>& after) {
+  if (!before || !after) return {};
+  const Decimal more = subtract(*after, *before);
+  return more.value > 0 ? Cell(more).shown_as("+" + value_text(more)) : Cell(more);
+}
+
+// "moved n1 -> n2 (GPU 0, 1)", "starts on n1", "evicted from n1 (preempt for ns/a)".
+std::string action_text(const Action& action, bool with_gpus) {
+  std::string text;
+  switch (action.action) {
+    case PodAction::kNone:
+      return "-";
+    case PodAction::kStart:
+      text = "starts on " + action.node;
+      break;
+    case PodAction::kMove:
+      text = fmt::format("moves {} -> {}", action.from, action.node);
+      break;
+    case PodAction::kEvict:
+      return fmt::format("evicted from {} ({}{}{})", action.from, action.reason, action.for_gang.empty() ? "" : " for ",
+                         action.for_gang);
+  }
+  if (!with_gpus || action.devices.empty()) return text;
+  std::string devices;
+  for (const auto& device : action.devices) devices += fmt::format("{}{}", devices.empty() ? "" : ", ", device.index);
+  return text + fmt::format(" (GPU {})", devices);
+}
+
+std::string_view action_name(PodAction action) {
+  constexpr std::array<std::string_view, 4> kNames = {"none", "start", "move", "evict"};
+  return kNames[static_cast<std::size_t>(action)];
+}
+
+Cell devices_cell(const Action& action) {
+  std::vector<std::int64_t> indices;
+  for (const auto& device : action.devices) indices.push_back(device.index);
+  return indices;
+}
+
+Table gang_table(const std::vector<PlanDifference::Gang>& gangs) {
+  constexpr Shown kText = Shown::kText, kJson = Shown::kJson;
+  Table table{.key = "gangs",
+              .title = "Gangs",
+              .columns = {{"gang", "GANG"},
+                          {"podsChanged", "PODS CHANGED", Align::kRight, kJson},
+                          {"phase", "PHASE", Align::kLeft, kText},
+                          {"phaseBefore", "", Align::kLeft, kJson},
+                          {"phaseAfter", "", Align::kLeft, kJson},
+                          {"pods", "PODS", Align::kLeft, kText},
+                          {"podsBefore", "", Align::kRight, kJson},
+                          {"podsAfter", "", Align::kRight, kJson},
+                          {"reason", "REASON", Align::kLeft, kText},
+                          {"reasonBefore", "", Align::kLeft, kJson},
+                          {"reasonAfter", "", Align::kLeft, kJson},
+                          {"expectedStartBefore", "", Align::kRight, kJson},
+                          {"expectedStartAfter", "", Align::kRight, kJson}},
+              .most_rows = kMostGangs};
+  for (const ChangeWords& change : kChangeWords) table.columns.push_back({change.code, "", Align::kRight, kJson});
+  table.columns.push_back({"changes", "CHANGES", Align::kLeft, kText});
+  for (const PlanDifference::Gang& gang : gangs) {
+    const std::int64_t before = gang.before.running + gang.before.placed,
+                       after = gang.after.running + gang.after.placed;
+    const Meaning meaning = after > before ? Meaning::kGood : after < before ? Meaning::kBad : Meaning::kPlain;
+    std::vector<Cell> row = {Cell(gang.name).shown_as(gang.name.empty() ? "(unknown)" : gang.name),
+                             gang.pods_changed,
+                             Cell(both_texts(gang.before.phase, gang.after.phase)).meaning(meaning),
+                             text_or_none(gang.before.phase),
+                             text_or_none(gang.after.phase),
+                             both_texts(std::to_string(before), std::to_string(after)),
+                             before,
+                             after,
+                             both_texts(gang.before.reason, gang.after.reason),
+                             text_or_none(gang.before.reason),
+                             text_or_none(gang.after.reason),
+                             seconds_or_none(gang.before.expected_start),
+                             seconds_or_none(gang.after.expected_start)};
+    for (const std::int64_t count : gang.changes) row.emplace_back(count);
+    row.emplace_back(changes_text(gang.changes));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table pod_table(const std::vector<PlanDifference::Pod>& pods) {
+  constexpr Shown kText = Shown::kText, kJson = Shown::kJson;
+  Table table{.key = "pods",
+              .title = "Pods",
+              .columns = {{"gang", "GANG"},
+                          {"pod", "POD"},
+                          {"change", "CHANGE"},
+                          {"before", "BEFORE", Align::kLeft, kText},
+                          {"after", "AFTER", Align::kLeft, kText}},
+              .most_rows = kMostPods};
+  const std::array<const char*, 2> sides = {"Before", "After"};
+  for (const std::string side : sides) {
+    for (const char* key : {"action", "node", "from", "reason", "for", "gpus"}) {
+      table.columns.push_back({key + side, "", Align::kLeft, kJson});
+    }
+  }
+  for (const PlanDifference::Pod& pod : pods) {
+    const ChangeWords& change = words_of(pod.change);
+    const bool with_gpus = pod.change == PodChange::kOtherGpus;
+    std::vector<Cell> row = {text_or_none(pod.gang), pod.name,
+                             Cell(change.code).shown_as(change.words).meaning(change.meaning),
+                             action_text(pod.before, with_gpus), action_text(pod.after, with_gpus)};
+    for (const Action* action : {&pod.before, &pod.after}) {
+      row.insert(row.end(), {action_name(action->action), text_or_none(action->node), text_or_none(action->from),
+                             text_or_none(action->reason), text_or_none(action->for_gang), devices_cell(*action)});
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string_view better_name(Better better) {
+  constexpr std::array<std::string_view, 4> kNames = {"equal", "before", "after", "unknown"};
+  return kNames[static_cast<std::size_t>(better)];
+}
+
+// Those whose values or bounds differ.
+Table level_table(const std::vector<PlanDifference::Level>& levels) {
+  constexpr Align kRight = Align::kRight;
+  Table table{.key = "levels",
+              .title = "Levels",
+              .columns = {{"level", "LEVEL"},
+                          {"priority", "PRIORITY", kRight},
+                          {"before", "BEFORE", kRight},
+                          {"after", "AFTER", kRight},
+                          {"difference", "DIFFERENCE", kRight},
+                          {"boundBefore", "BOUND BEFORE", kRight},
+                          {"boundAfter", "BOUND AFTER", kRight},
+                          {"better", "BETTER"}}};
+  for (const PlanDifference::Level& level : levels) {
+    if (!differ(level.before, level.after) && !differ(level.bound_before, level.bound_after)) continue;
+    const Meaning meaning = level.better == Better::kAfter    ? Meaning::kGood
+                            : level.better == Better::kBefore ? Meaning::kBad
+                                                              : Meaning::kPlain;
+    table.rows.push_back({level.name, level.priority ? Cell(*level.priority) : Cell(), number_or_none(level.before),
+                          number_or_none(level.after), difference_cell(level.before, level.after),
+                          number_or_none(level.bound_before), number_or_none(level.bound_after),
+                          Cell(better_name(level.better)).meaning(meaning)});
+  }
+  return table;
+}
+
+Table queue_table(const std::vector<PlanDifference::Queue>& queues) {
+  constexpr Align kRight = Align::kRight;
+  Table table{.key = "queues",
+              .title = "Queues",
+              .columns = {{"queue", "QUEUE"},
+                          {"resource", "RESOURCE"},
+                          {"allocatedBefore", "ALLOCATED BEFORE", kRight},
+                          {"allocatedAfter", "AFTER", kRight},
+                          {"difference", "DIFFERENCE", kRight},
+                          {"fairShareBefore", "FAIR SHARE BEFORE", kRight, Shown::kWide},
+                          {"fairShareAfter", "AFTER", kRight, Shown::kWide}},
+              .most_rows = kMostGangs};
+  for (const PlanDifference::Queue& queue : queues) {
+    table.rows.push_back({queue.name, queue.resource, number_or_none(queue.allocated_before),
+                          number_or_none(queue.allocated_after),
+                          difference_cell(queue.allocated_before, queue.allocated_after),
+                          number_or_none(queue.share_before), number_or_none(queue.share_after)});
+  }
+  return table;
+}
+
+// "after: level work of priority 50 is 8000, was 7000".
+std::string verdict(const PlanDifference& found) {
+  if (!found.first_level) return found.better == Better::kUnknown ? "unknown" : "equal in all levels";
+  const PlanDifference::Level& level = found.levels[*found.first_level];
+  std::string text = level.name;
+  if (level.priority) text += fmt::format(" of priority {}", *level.priority);
+  const auto shown = [](const std::optional<Decimal>& value) { return value ? value_text(*value) : "-"; };
+  text += fmt::format(" is {} before and {} after", shown(level.before), shown(level.after));
+  return fmt::format("{} ({})", better_name(found.better), text);
+}
+
+std::vector<std::int64_t> count_changes(const std::vector<PlanDifference::Pod>& pods) {
+  std::vector<std::int64_t> counts(kPodChanges);
+  for (const PlanDifference::Pod& pod : pods) ++counts[static_cast<std::size_t>(pod.change)];
+  return counts;
+}
+
+struct Both {
+  Cell before, after;
+  bool is_shown = true;  // to people
+};
+
+// A value of each plan: in JSON KEYBefore and KEYAfter; for people one line, if it is shown.
+void add_both(AnswerDocument& document, const std::string& key, const std::string& label, Both values) {
+  if (values.is_shown) {
+    const std::string text = both_texts(value_text(values.before.value), value_text(values.after.value));
+    document.add_field(key, label, text, Shown::kText);
+  }
+  document.add_field(key + "Before", "", std::move(values.before), Shown::kJson);
+  document.add_field(key + "After", "", std::move(values.after), Shown::kJson);
+}
+
+void add_sides(const PlanDifference::Side& before, const PlanDifference::Side& after, AnswerDocument& document) {
+  const auto add = [&](const char* key, const char* label, const std::string& a, const std::string& b, bool is_shown) {
+    add_both(document, key, label, {text_or_none(a), text_or_none(b), is_shown});
+  };
+  add("id", "Snapshot", before.id, after.id, true);
+  add("error", "Error", before.error, after.error, before.error != after.error);
+  add("origin", "Engine", before.origin, after.origin, before.origin != after.origin);
+  add("proof", "Proof", before.proof, after.proof, before.proof != after.proof);
+  add_both(document, "elapsedMs", "", {number_or_none(before.elapsed_ms), number_or_none(after.elapsed_ms), false});
+  add_both(document, "deadlineMissed", "Deadline missed",
+           {before.deadline_missed, after.deadline_missed, before.deadline_missed || after.deadline_missed});
+}
+
+// An empty table is one for scripts alone.
+void add(AnswerDocument& document, Table table) {
+  if (table.rows.empty()) table.shown = Shown::kJson;
+  document.add_table(std::move(table));
+}
+
+}  // namespace
+
+void PlanDifference::write(AnswerDocument& document) const {
+  add_sides(before, after, document);
+  document.add_field("different", "Different", !is_empty());
+  document.add_field("better", "Better plan", Cell(better_name(better)).shown_as(verdict(*this)));
+  const std::string changes = changes_text(count_changes(pods));
+  document.add_field("podsChanged", "Pods", Cell(pods.size()).shown_as(changes.empty() ? "no difference" : changes));
+  document.add_field("gangsChanged", "Gangs that differ", gangs.size());
+  add(document, gang_table(gangs));
+  add(document, level_table(levels));
+  add(document, queue_table(queues));
+  add(document, pod_table(pods));
+}
+
+}  // namespace muster::cli
