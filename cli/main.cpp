@@ -42,6 +42,7 @@ Usage: muster COMMAND [OPTION...]
   verify     check plans against their snapshots
   export     convert plans to objects for the Kubernetes API server, patches or deltas
   report     show plans and measurements as one HTML page
+  why        explain why gangs wait, and what would start them
   diff       show what plans decide differently from other plans
   import     make snapshots from Kubernetes objects, traces and node lists
   generate   generate random snapshots from a seed
@@ -94,10 +95,11 @@ struct Command {
   std::string_view name;
   int (*run)(int argc, const char* const* argv);
 };
-constexpr std::array<Command, 11> kCommands = {{{"solve", run_solve},
+constexpr std::array<Command, 12> kCommands = {{{"solve", run_solve},
                                                 {"verify", run_verify},
                                                 {"export", run_export},
                                                 {"report", run_report},
+                                                {"why", run_why},
                                                 {"diff", run_diff},
                                                 {"import", run_import},
                                                 {"generate", run_generate},

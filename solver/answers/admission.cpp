@@ -17,6 +17,18 @@ Admitted admitted_by(const Run& run, GangIndex gang) {
   return result;
 }
 
+// Changes that cannot be applied make a cluster that does not add up, and so admit nothing.
+Admitted judged(const Result<std::unique_ptr<Run>>& run, const std::string& name) {
+  const auto gang = run ? (*run)->find_gang(name) : std::nullopt;
+  return gang ? admitted_by(**run, *gang) : Admitted();
+}
+
+std::string key_of(const Changes& changes) {
+  std::string key;
+  for (const change::Change& change : changes) key += change::text_of(change) + '\n';
+  return key;
+}
+
 }  // namespace
 
 void Admission::begin_search(double share) {
@@ -32,18 +44,22 @@ bool Admission::is_over() const {
   return end_of_search_ != portfolio::Clock::time_point::max() && portfolio::Clock::now() >= end_of_search_;
 }
 
-std::optional<Admitted> Admission::test(const std::vector<change::Change>& changes) {
-  std::string key;
-  for (const change::Change& change : changes) key += change::text_of(change) + '\n';
+std::optional<Admitted> Admission::test(const Changes& changes) {
+  const std::string key = key_of(changes);
   if (const auto known = known_.find(key); known != known_.end()) return known->second;
   if (is_over()) return std::nullopt;
   --tests_left_;
   --tests_of_search_;
-  const auto run = experiment_.solve(changes);
-  Admitted& result = known_[key];
-  if (!run) return result;  // such a cluster does not add up, and so it admits nothing
-  if (const auto gang = (*run)->find_gang(gang_)) result = admitted_by(**run, *gang);
-  return result;
+  return known_[key] = judged(experiment_.solve(changes), gang_);
+}
+
+std::optional<Admitted> Admission::sketch(const Changes& changes) {
+  const std::string key = key_of(changes);
+  if (const auto known = sketched_.find(key); known != sketched_.end()) return known->second;
+  if (is_over()) return std::nullopt;
+  Admitted result = judged(experiment_.sketch(changes), gang_);
+  result.proven = false;
+  return sketched_[key] = result;
 }
 
 }  // namespace muster::answers

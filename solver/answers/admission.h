@@ -20,6 +20,8 @@ struct Admitted {
   std::int64_t moved = 0;
 };
 
+using Changes = std::vector<change::Change>;
+
 // Asks the experiment, each question once. `test` says no more once the time is up or the tests are used up.
 class Admission {
  public:
@@ -31,7 +33,9 @@ class Admission {
 
   // None: there is no time for another plan. Changes that cannot be applied admit nothing. Cost: that of
   // Experiment::solve.
-  std::optional<Admitted> test(const std::vector<change::Change>& changes);
+  std::optional<Admitted> test(const Changes& changes);
+  // What the greedy engine says, for a guess; it is not counted as a test, and never proven.
+  std::optional<Admitted> sketch(const Changes& changes);
 
   // From now on until the next call: the share of the time that is left, and of the tests, that one search may take.
   void begin_search(double share);
@@ -43,7 +47,7 @@ class Admission {
   std::int64_t tests_left_;
   std::int64_t tests_of_search_ = 0;
   portfolio::Clock::time_point end_of_search_ = portfolio::Clock::time_point::max();
-  std::unordered_map<std::string, Admitted> known_;
+  std::unordered_map<std::string, Admitted> known_, sketched_;
 };
 
 }  // namespace muster::answers

@@ -41,18 +41,28 @@ Result<std::unique_ptr<Run>> Experiment::solve(std::span<const change::Change> c
 }
 
 Result<std::unique_ptr<Run>> Experiment::solve(Snapshot snapshot, std::span<const change::Change> changes) {
+  return run(std::move(snapshot), changes, options_.solve);
+}
+
+Result<std::unique_ptr<Run>> Experiment::sketch(std::span<const change::Change> changes) {
+  portfolio::SolveOptions solve = options_.solve;
+  solve.engine = portfolio::Engine::kGreedy;
+  return run(Snapshot(original_), changes, std::move(solve));
+}
+
+Result<std::unique_ptr<Run>> Experiment::run(Snapshot snapshot, std::span<const change::Change> changes,
+                                             portfolio::SolveOptions solve) {
   auto run = std::make_unique<Run>();
   run->snapshot = std::make_unique<Snapshot>(std::move(snapshot));
   if (auto failure = change::apply(changes, *run->snapshot)) return *std::move(failure);
-  Result<Problem> problem = build_problem(*run->snapshot, options_.solve.threads);
+  Result<Problem> problem = build_problem(*run->snapshot, solve.threads);
   if (!problem) return problem.error();
   run->problem = std::move(*problem);
-  portfolio::SolveOptions solve = options_.solve;
-  solve.deadline = solve.deterministic
-                       ? portfolio::Clock::time_point::max()
-                       : std::min(options_.end, portfolio::Clock::now() +
-                                                    std::chrono::duration_cast<portfolio::Clock::duration>(
-                                                        options_.budget));
+  solve.deadline = portfolio::Clock::time_point::max();
+  if (!solve.deterministic) {
+    const auto budget = std::chrono::duration_cast<portfolio::Clock::duration>(options_.budget);
+    solve.deadline = std::min(options_.end, portfolio::Clock::now() + budget);
+  }
   run->solution = portfolio_.solve(*run->snapshot, run->problem, solve);
   ++runs_;
   return run;

@@ -58,6 +58,42 @@ bool WaitingGang::some_pod_may_use(const SnapshotNode& node) const {
       specs_, [&](PodSpecIndex spec) { return passes_filters(snapshot().pod_specs[spec], node); });
 }
 
+std::optional<Remedy> least_count(RemedyKind kind, CountRange range, Admission& admission,
+                                  const std::function<Changes(std::int64_t)>& changes) {
+  const auto sketched = smallest_count(
+      range, [&](std::int64_t count) { return admission.sketch(changes(count)); }, Depth::kRough);
+  if (sketched) range.guess = sketched->count;
+  const auto found = smallest_count(
+      range, [&](std::int64_t count) { return admission.test(changes(count)); }, Depth::kThorough);
+  if (!found) return std::nullopt;
+  return Remedy{kind, changes(found->count), found->count, found->is_smallest, found->with};
+}
+
+std::optional<Remedy> least_set(RemedyKind kind, const std::vector<std::int64_t>& weights, std::size_t guess,
+                                Admission& admission, const ChangesOfSet& changes) {
+  if (weights.empty()) return std::nullopt;
+  const auto sketched = smallest_set(
+      weights, guess, [&](const auto& chosen) { return admission.sketch(changes(chosen)); }, Depth::kRough);
+  // What the sketch chose comes first.
+  std::vector<std::size_t> order = sketched ? sketched->items : std::vector<std::size_t>();
+  if (sketched) guess = order.size();
+  for (std::size_t item = 0; item < weights.size(); ++item) {
+    if (!sketched || !std::ranges::binary_search(sketched->items, item)) order.push_back(item);
+  }
+  std::vector<std::int64_t> ordered_weights;
+  for (const std::size_t item : order) ordered_weights.push_back(weights[item]);
+  const ChangesOfSet ordered = [&](const std::vector<std::size_t>& chosen) {
+    std::vector<std::size_t> items;
+    for (const std::size_t position : chosen) items.push_back(order[position]);
+    std::ranges::sort(items);
+    return changes(items);
+  };
+  const auto found = smallest_set(
+      ordered_weights, guess, [&](const auto& chosen) { return admission.test(ordered(chosen)); }, Depth::kThorough);
+  if (!found) return std::nullopt;
+  return Remedy{kind, ordered(found->items), found->weight, found->is_smallest, found->with};
+}
+
 namespace {
 
 Remedies search(RemedyKind kind, const WaitingGang& gang, Admission& admission, Experiment& experiment) {

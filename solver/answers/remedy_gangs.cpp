@@ -4,7 +4,6 @@
 #include <set>
 
 #include "solver/answers/remedy_search.h"
-#include "solver/answers/smallest.h"
 
 namespace muster::answers {
 namespace {
@@ -54,7 +53,12 @@ Snapshot without_protection(const Snapshot& original, const std::string& name, s
 }
 
 // Gangs with running pods: those that the plan without protection evicts first, then all others, the smaller ones first.
-std::vector<GangIndex> stop_candidates(const WaitingGang& gang, Experiment& experiment) {
+struct StopCandidates {
+  std::vector<GangIndex> gangs;
+  std::size_t promising = 0;  // of them, at the beginning
+};
+
+StopCandidates stop_candidates(const WaitingGang& gang, Experiment& experiment) {
   std::vector<GangIndex> evicted, others;
   std::set<GangIndex> chosen;
   const std::string_view queue = gang.problem().queues[gang.gang().queue].name;
@@ -72,8 +76,9 @@ std::vector<GangIndex> stop_candidates(const WaitingGang& gang, Experiment& expe
   const auto size = [&](GangIndex other) { return running_pods(gang, other); };
   std::ranges::stable_sort(others, {}, size);
   std::ranges::stable_sort(evicted, {}, size);
+  const std::size_t promising = evicted.size();
   evicted.insert(evicted.end(), others.begin(), others.end());
-  return evicted;
+  return {std::move(evicted), promising};
 }
 
 }  // namespace
@@ -83,14 +88,12 @@ Remedies lower_minimum(const WaitingGang& gang, Admission& admission) {
   if (!entry || !entry->subgroups.empty()) return {};
   const std::int64_t minimum = gang.problem().groups[gang.gang().root].minimum;
   if (minimum <= 1) return {};
-  const auto changes = [&](std::int64_t less) {
-    return std::vector<change::Change>{change::SetMinimum{gang.name(), static_cast<std::int32_t>(minimum - less)}};
-  };
-  const auto smallest =
-      smallest_count({1, std::min(gang.pods_without_room(), minimum - 1), minimum - 1},
-                     [&](std::int64_t less) { return admission.test(changes(less)); });
-  if (!smallest) return {};
-  return {{RemedyKind::kLowerMinimum, changes(smallest->count), smallest->count, smallest->is_smallest, smallest->with}};
+  const auto least = least_count(
+      RemedyKind::kLowerMinimum, {1, std::min(gang.pods_without_room(), minimum - 1), minimum - 1}, admission,
+      [&](std::int64_t less) {
+        return Changes{change::SetMinimum{gang.name(), static_cast<std::int32_t>(minimum - less)}};
+      });
+  return least ? Remedies{*least} : Remedies();
 }
 
 // Only priorities that pass, or draw level with, that of some gang make a difference.
@@ -105,30 +108,28 @@ Remedies raise_priority(const WaitingGang& gang, Admission& admission) {
   // A priority that rises with the time waited is set so that it is right at this time.
   const auto aged = static_cast<std::int64_t>(own) - gang.priority_as_set();
   const std::vector<std::int32_t> priorities(steps.begin(), steps.end());
-  const auto changes = [&](std::int64_t passed) {
-    const std::int64_t priority = priorities[static_cast<std::size_t>(passed - 1)] - aged;
-    return std::vector<change::Change>{change::SetPriority{gang.name(), static_cast<std::int32_t>(priority)}};
-  };
-  const auto smallest = smallest_count({1, 1, std::ssize(priorities)},
-                                       [&](std::int64_t passed) { return admission.test(changes(passed)); });
-  if (!smallest) return {};
-  return {{RemedyKind::kRaisePriority, changes(smallest->count), smallest->count, smallest->is_smallest, smallest->with}};
+  const auto least =
+      least_count(RemedyKind::kRaisePriority, {1, 1, std::ssize(priorities)}, admission, [&](std::int64_t passed) {
+        const std::int64_t priority = priorities[static_cast<std::size_t>(passed - 1)] - aged;
+        return Changes{change::SetPriority{gang.name(), static_cast<std::int32_t>(priority)}};
+      });
+  return least ? Remedies{*least} : Remedies();
 }
 
 Remedies stop_gangs(const WaitingGang& gang, Admission& admission, Experiment& experiment) {
-  const std::vector<GangIndex> candidates = stop_candidates(gang, experiment);
+  const StopCandidates candidates = stop_candidates(gang, experiment);
   std::vector<std::int64_t> weights;
-  for (const GangIndex other : candidates) weights.push_back(running_pods(gang, other));
-  const auto changes_of = [&](const std::vector<std::size_t>& chosen) {
-    std::vector<change::Change> changes;
-    for (const std::size_t item : chosen)
-      changes.emplace_back(change::RemoveGang{std::string(gang.problem().gangs[candidates[item]].name)});
-    return changes;
-  };
-  if (candidates.empty()) return {};
-  const auto found = smallest_set(weights, [&](const auto& chosen) { return admission.test(changes_of(chosen)); });
-  if (!found) return {};
-  return {{RemedyKind::kStopGangs, changes_of(found->items), found->weight, found->is_smallest, found->with}};
+  for (const GangIndex other : candidates.gangs) weights.push_back(running_pods(gang, other));
+  const auto least = least_set(RemedyKind::kStopGangs, weights, candidates.promising, admission,
+                               [&](const std::vector<std::size_t>& chosen) {
+                                 Changes changes;
+                                 for (const std::size_t item : chosen) {
+                                   const Gang& stopped = gang.problem().gangs[candidates.gangs[item]];
+                                   changes.emplace_back(change::RemoveGang{std::string(stopped.name)});
+                                 }
+                                 return changes;
+                               });
+  return least ? Remedies{*least} : Remedies();
 }
 
 }  // namespace muster::answers

@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "model/snapshot/filters.h"
+#include "solver/answers/node_kind.h"
 #include "solver/answers/remedy_search.h"
-#include "solver/answers/smallest.h"
 
 namespace muster::answers {
 namespace {
@@ -54,9 +54,7 @@ std::vector<KindOfNode> kinds_of_nodes(const WaitingGang& gang) {
     if (node_class.nodes.empty()) continue;
     const NodeIndex like = node_class.nodes.front();
     const SnapshotNode& node = gang.snapshot().nodes[like.value()];
-    std::string key = std::string(node.gpu_model) + '/' + std::to_string(node.gpu_count) + '/' + std::to_string(node.gpu_memory_mib);
-    for (const ResourceAmount& amount : node.resources)
-      key += '/' + std::to_string(amount.resource.value()) + ':' + std::to_string(amount.amount);
+    std::string key = node_kind(node);
     for (const TopologyLevelIndex level : levels) {
       const auto label = label_of(node.labels, gang.snapshot().definitions.topology[level.value()]);
       key += '@' + std::string(label.value_or(""));
@@ -77,17 +75,14 @@ std::int64_t waiting_pods(const Snapshot& snapshot) {
 }
 
 template <class Item, class ChangeOf>
-Remedies smallest_of(RemedyKind kind, const std::vector<Item>& items, Admission& admission, const ChangeOf& change_of) {
-  if (items.empty()) return {};
-  const auto changes_of = [&](const std::vector<std::size_t>& chosen) {
-    std::vector<change::Change> changes;
-    for (const std::size_t item : chosen) changes.push_back(change_of(items[item]));
-    return changes;
-  };
-  const auto found = smallest_set(std::vector<std::int64_t>(items.size(), 1),
-                                  [&](const auto& chosen) { return admission.test(changes_of(chosen)); });
-  if (!found) return {};
-  return {{kind, changes_of(found->items), found->weight, found->is_smallest, found->with}};
+Remedies fewest_of(RemedyKind kind, const std::vector<Item>& items, Admission& admission, const ChangeOf& change_of) {
+  const auto found = least_set(kind, std::vector<std::int64_t>(items.size(), 1), 1, admission,
+                               [&](const std::vector<std::size_t>& chosen) {
+                                 Changes changes;
+                                 for (const std::size_t item : chosen) changes.push_back(change_of(items[item]));
+                                 return changes;
+                               });
+  return found ? Remedies{*found} : Remedies();
 }
 
 }  // namespace
@@ -99,12 +94,9 @@ Remedies add_nodes(const WaitingGang& gang, Admission& admission) {
   for (const KindOfNode& kind : kinds) {
     const std::string like(gang.snapshot().nodes[kind.like.value()].name);
     const std::int64_t guess = (short_of + kind.pods - 1) / kind.pods;
-    const auto changes = [&](std::int64_t count) { return std::vector<change::Change>{change::AddNodes{like, count}}; };
-    const auto smallest = smallest_count({1, guess, std::max(guess, all)},
-                                         [&](std::int64_t count) { return admission.test(changes(count)); });
-    if (smallest) {
-      found.push_back({RemedyKind::kAddNodes, changes(smallest->count), smallest->count, smallest->is_smallest, smallest->with});
-    }
+    const auto least = least_count(RemedyKind::kAddNodes, {1, guess, std::max(guess, all)}, admission,
+                                   [&](std::int64_t count) { return Changes{change::AddNodes{like, count}}; });
+    if (least) found.push_back(*least);
   }
   return found;
 }
@@ -123,7 +115,7 @@ Remedies uncordon(const WaitingGang& gang, Admission& admission) {
     if (pods > 0) nodes.emplace_back(-pods, std::string(node.name));
   }
   std::ranges::sort(nodes);
-  return smallest_of(RemedyKind::kUncordon, nodes, admission,
+  return fewest_of(RemedyKind::kUncordon, nodes, admission,
                      [](const auto& node) { return change::Uncordon{node.second}; });
 }
 
@@ -145,7 +137,7 @@ Remedies tolerate(const WaitingGang& gang, Admission& admission) {
     taints.emplace_back(nodes, change::TaintText{std::string(std::get<0>(taint)), std::string(std::get<1>(taint)),
                                                  std::get<2>(taint)});
   std::ranges::stable_sort(taints, std::greater<>(), [](const auto& taint) { return taint.first; });
-  return smallest_of(RemedyKind::kTolerate, taints, admission,
+  return fewest_of(RemedyKind::kTolerate, taints, admission,
                      [&](const auto& taint) { return change::Tolerate{gang.name(), taint.second}; });
 }
 
@@ -160,12 +152,10 @@ Remedies relax_levels(const WaitingGang& gang, Admission& admission) {
     const auto at = std::ranges::find(levels, required) - levels.begin();
     const auto changes = [&](std::int64_t steps) {
       const std::string level = steps > at ? "" : std::string(levels[static_cast<std::size_t>(at - steps)]);
-      return std::vector<change::Change>{change::SetRequiredLevel{gang.name(), subgroup, level}};
+      return Changes{change::SetRequiredLevel{gang.name(), subgroup, level}};
     };
-    const auto smallest =
-        smallest_count({1, 1, at + 1}, [&](std::int64_t steps) { return admission.test(changes(steps)); });
-    if (!smallest) return;
-    found.push_back({RemedyKind::kRelaxLevel, changes(smallest->count), smallest->count, smallest->is_smallest, smallest->with});
+    if (const auto least = least_count(RemedyKind::kRelaxLevel, {1, 1, at + 1}, admission, changes))
+      found.push_back(*least);
   };
   relax("", entry->topology.required);
   for (const SnapshotSubgroup& subgroup : entry->subgroups) relax(std::string(subgroup.name), subgroup.topology.required);

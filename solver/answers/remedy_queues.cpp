@@ -5,7 +5,6 @@
 #include "model/base/saturating.h"
 #include "model/explain/alike_victims.h"
 #include "solver/answers/remedy_search.h"
-#include "solver/answers/smallest.h"
 
 namespace muster::answers {
 namespace {
@@ -55,15 +54,16 @@ Remedies raise(RemedyKind remedy, const WaitingGang& gang, Admission& admission,
   const std::vector<Bound> bounds = bounds_of(gang, kind);
   if (bounds.empty()) return {};
   const auto unlimited = [&](const std::vector<std::size_t>& chosen) {
-    std::vector<change::Change> changes;
+    Changes changes;
     for (const std::size_t item : chosen) changes.push_back(set_to(bounds[item], kind, kUnlimited));
     return changes;
   };
-  const auto needed = smallest_set(std::vector<std::int64_t>(bounds.size(), 1),
-                                   [&](const auto& chosen) { return admission.test(unlimited(chosen)); });
+  const auto needed = smallest_set(
+      std::vector<std::int64_t>(bounds.size(), 1), bounds.size(),
+      [&](const auto& chosen) { return admission.test(unlimited(chosen)); }, Depth::kThorough);
   if (!needed) return {};
   const QueueAmounts demand = explain::least_usage(gang.problem(), gang.need());
-  std::vector<change::Change> changes = unlimited(needed->items);
+  Changes changes = unlimited(needed->items);
   Remedy found{remedy, {}, 0, needed->is_smallest, needed->with};
   for (std::size_t i = 0; i < needed->items.size(); ++i) {
     const Bound& bound = bounds[needed->items[i]];
@@ -71,21 +71,17 @@ Remedies raise(RemedyKind remedy, const WaitingGang& gang, Admission& admission,
     const Amount missing = saturating_subtract(saturating_add(bound.used, demand[bound.resource]), bound.amount);
     const std::int64_t guess = std::max<std::int64_t>(1, (missing + unit - 1) / unit);
     const auto with = [&](std::int64_t units) {
-      std::vector<change::Change> all = changes;
+      Changes all = changes;
       all[i] = set_to(bound, kind, saturating_add(bound.amount, saturating_multiply(units, unit)));
       return all;
     };
     constexpr std::int64_t kMost = std::int64_t{1} << 24;  // units: more than any cluster has
-    const auto smallest = smallest_count({1, std::min(guess, kMost), kMost},
-                                         [&](std::int64_t units) { return admission.test(with(units)); });
-    if (!smallest) {
-      found.is_smallest = false;
-      continue;
-    }
-    changes = with(smallest->count);
-    found.with = smallest->with;
-    found.is_smallest = found.is_smallest && smallest->is_smallest;
-    found.size += std::max<std::int64_t>(1, saturating_multiply(smallest->count, unit) / kWholeUnits[bound.resource]);
+    const auto least = least_count(remedy, {1, std::min(guess, kMost), kMost}, admission, with);
+    found.is_smallest = found.is_smallest && least && least->is_smallest;
+    if (!least) continue;
+    changes = least->changes;
+    found.with = least->with;
+    found.size += std::max<std::int64_t>(1, saturating_multiply(least->size, unit) / kWholeUnits[bound.resource]);
   }
   found.changes = std::move(changes);
   found.size = std::max<std::int64_t>(1, found.size);

@@ -1,7 +1,7 @@
 // The searches of find_remedies, one for each kind of remedy, and what they have in common.
 #pragma once
 
-#include <memory>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +12,7 @@
 #include "model/explain/reasons_room.h"
 #include "solver/answers/experiment.h"
 #include "solver/answers/remedy.h"
+#include "solver/answers/smallest.h"
 
 namespace muster::answers {
 
@@ -47,6 +48,14 @@ class WaitingGang {
   explain::GangNeed need_;
   std::vector<PodSpecIndex> specs_;  // of the pods that it lacks, distinct
 };
+
+// The smallest count, and the smallest set, with which the next plan admits the gang: sketched first, for a guess, then
+// tested. `changes`: of a count, of chosen positions.
+std::optional<Remedy> least_count(RemedyKind kind, CountRange range, Admission& admission,
+                                  const std::function<Changes(std::int64_t)>& changes);
+using ChangesOfSet = std::function<Changes(const std::vector<std::size_t>&)>;
+std::optional<Remedy> least_set(RemedyKind kind, const std::vector<std::int64_t>& weights, std::size_t guess,
+                                Admission& admission, const ChangesOfSet& changes);
 
 // Each returns what it finds, in any order. They say nothing of kinds that cannot help.
 using Remedies = std::vector<Remedy>;

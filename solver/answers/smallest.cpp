@@ -13,10 +13,10 @@ class CountSearch {
  public:
   CountSearch(CountRange range, const CountTest& test) : range_(range), test_(test) {}
 
-  std::optional<SmallestCount> run() {
+  std::optional<SmallestCount> run(Depth depth) {
     if (!bracket()) return std::nullopt;
     bisect();
-    look_below();
+    if (depth == Depth::kThorough) look_below();
     const std::int64_t below = best_ - 1;
     const bool is_smallest = below < range_.least || (tried_.contains(below) && tried_.at(below).proven);
     return SmallestCount{best_, tried_.at(best_), is_smallest};
@@ -92,13 +92,12 @@ class SetSearch {
  public:
   SetSearch(const std::vector<std::int64_t>& weights, const SetTest& test) : weights_(weights), test_(test) {}
 
-  std::optional<SmallestSet> run() {
-    Items all(weights_.size());
-    std::iota(all.begin(), all.end(), std::size_t{0});
-    if (all.empty() || !succeeds(all)) return std::nullopt;
+  std::optional<SmallestSet> run(std::size_t guess, Depth depth) {
+    if (weights_.empty() || !bracket(guess)) return std::nullopt;
     shorten();
+    if (is_stopped_) return std::nullopt;
     leave_out();
-    const bool is_complete = try_lighter();
+    const bool is_complete = depth == Depth::kThorough && try_lighter();
     return SmallestSet{best_, weight(best_), with_, is_complete && all_proven_};
   }
 
@@ -122,13 +121,27 @@ class SetSearch {
     return true;
   }
 
+  static Items beginning(std::size_t length) {
+    Items items(length);
+    std::iota(items.begin(), items.end(), std::size_t{0});
+    return items;
+  }
+
+  bool bracket(std::size_t guess) {
+    for (std::size_t length = std::clamp<std::size_t>(guess, 1, weights_.size()); !is_stopped_;
+         length = std::min(2 * length, weights_.size())) {
+      if (succeeds(beginning(length))) return true;
+      failed_length_ = length;
+      if (length == weights_.size()) break;
+    }
+    return false;
+  }
+
   void shorten() {
-    std::size_t failed = 0, length = best_.size();
-    while (length - failed > 1 && !is_stopped_) {
-      const std::size_t middle = failed + (length - failed) / 2;
-      Items beginning(middle);
-      std::iota(beginning.begin(), beginning.end(), std::size_t{0});
-      (succeeds(beginning) ? length : failed) = middle;
+    std::size_t length = best_.size();
+    while (length - failed_length_ > 1 && !is_stopped_) {
+      const std::size_t middle = failed_length_ + (length - failed_length_) / 2;
+      (succeeds(beginning(middle)) ? length : failed_length_) = middle;
     }
   }
 
@@ -175,19 +188,21 @@ class SetSearch {
   Items best_;
   Admitted with_;
   std::map<Items, bool> failed_;  // whether its plan is proven
+  std::size_t failed_length_ = 0;
   bool is_stopped_ = false, all_proven_ = true;
 };
 
 }  // namespace
 
-std::optional<SmallestCount> smallest_count(CountRange range, const CountTest& test) {
+std::optional<SmallestCount> smallest_count(CountRange range, const CountTest& test, Depth depth) {
   MUSTER_REQUIRE(range.least <= range.guess && range.guess <= range.most);
-  return CountSearch(range, test).run();
+  return CountSearch(range, test).run(depth);
 }
 
-std::optional<SmallestSet> smallest_set(const std::vector<std::int64_t>& weights, const SetTest& test) {
+std::optional<SmallestSet> smallest_set(const std::vector<std::int64_t>& weights, std::size_t guess,
+                                        const SetTest& test, Depth depth) {
   MUSTER_REQUIRE(std::ranges::all_of(weights, [](std::int64_t weight) { return weight > 0; }));
-  return SetSearch(weights, test).run();
+  return SetSearch(weights, test).run(guess, depth);
 }
 
 }  // namespace muster::answers

@@ -23,10 +23,13 @@ struct CountRange {
   std::int64_t least = 1, guess = 1, most = 1;  // least <= guess <= most
 };
 
-// The number of tests is logarithmic in the distance from the guess; then smaller numbers are tried downwards as long
-// as `test` answers. None: no number that was tried succeeds.
+// Whether what is smaller than the first find is tried, too, as long as the test answers.
+enum class Depth : std::uint8_t { kRough, kThorough };
+
+// The number of tests is logarithmic in the distance from the guess; thoroughly, all smaller numbers are tried then,
+// downwards. None: no number that was tried succeeds.
 using CountTest = std::function<std::optional<Admitted>(std::int64_t)>;
-std::optional<SmallestCount> smallest_count(CountRange range, const CountTest& test);
+std::optional<SmallestCount> smallest_count(CountRange range, const CountTest& test, Depth depth);
 
 struct SmallestSet {
   std::vector<std::size_t> items;  // positions, ascending
@@ -35,10 +38,12 @@ struct SmallestSet {
   bool is_smallest = false;  // every set that weighs less was tried, and failed in a plan that is proven optimal
 };
 
-// Of items with these weights (above zero), the more promising ones first. All of them are tried first, then the
-// shortest beginning of the list that succeeds, of which items are left out one by one, then lighter sets of all items,
-// as long as `test` answers. None: not even all of them succeed.
+// Of items with these weights (above zero), the more promising ones first. The first `guess` of them are tried, then
+// twice as many, and so on; then the shortest beginning of the list that succeeds, of which items are left out one by
+// one; thoroughly, all lighter sets then. None: no beginning succeeds, or the tests ended before the shortest one was
+// found.
 using SetTest = std::function<std::optional<Admitted>(const std::vector<std::size_t>&)>;
-std::optional<SmallestSet> smallest_set(const std::vector<std::int64_t>& weights, const SetTest& test);
+std::optional<SmallestSet> smallest_set(const std::vector<std::int64_t>& weights, std::size_t guess,
+                                        const SetTest& test, Depth depth);
 
 }  // namespace muster::answers

@@ -11,11 +11,14 @@ Standing standing_of(const WaitingGang& gang) {
     if (report.phase != explain::GangPhase::kUnschedulable && report.phase != explain::GangPhase::kEvicted) continue;
     const Gang& other = gang.problem().gangs[report.gang];
     const bool is_ahead = rank(other) > rank(gang.gang());
+    const bool is_level = rank(other) == rank(gang.gang()) && report.gang != gang.index();
     ++standing.waiting_in_all;
     if (is_ahead) ++standing.ahead_in_all;
+    if (is_level) ++standing.level_in_all;
     if (other.queue != gang.gang().queue) continue;
     ++standing.waiting;
     if (is_ahead) ++standing.ahead;
+    if (is_level) ++standing.level;
   }
   return standing;
 }

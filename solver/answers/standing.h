@@ -12,7 +12,8 @@ namespace muster::answers {
 struct Standing {
   std::int64_t waiting = 0;  // in the queue, this one included
   std::int64_t ahead = 0;    // of them, before this one
-  std::int64_t waiting_in_all = 0, ahead_in_all = 0;
+  std::int64_t level = 0;    // of them, neither before nor after this one; without it
+  std::int64_t waiting_in_all = 0, ahead_in_all = 0, level_in_all = 0;
 };
 
 // Cost: O(gangs).

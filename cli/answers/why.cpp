@@ -1,0 +1,142 @@
+// `muster why`: why a gang waits and what would start it; without a name, all that waits.
+#include <chrono>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/answers/answers.h"
+#include "cli/answers/cluster.h"
+#include "cli/answers/experiment_options.h"
+#include "cli/answers/names.h"
+#include "cli/answers/why_all.h"
+#include "cli/answers/why_gang.h"
+#include "cli/terminal/exit_code.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/text_table.h"
+#include "model/objective/fair_share.h"
+#include "solver/answers/remedies.h"
+#include "solver/answers/shadow_prices.h"
+
+namespace muster::cli {
+namespace {
+
+// Plans at most for the remedies of one gang and for the prices; what ends a search if no clock does.
+constexpr std::int64_t kMostTests = 400;
+constexpr std::chrono::seconds kBudget(3);
+
+const CommandSyntax& why_syntax() {
+  static const CommandSyntax syntax{
+      "muster why [GANG] [OPTION...]",
+      "Says why a gang waits: which nodes it could use and what excludes the others, what is in use there and why it may\n"
+      "not be evicted, the place in its queue, and what would start it. GANG is the name of a gang, a pod, a Job, a\n"
+      "Deployment, ... Without GANG: all that waits, by reason, and what one more node or GPU of quota would admit.",
+      with_cluster_options(with_answer_options(with_experiment_options(
+          {{"all", "", "without GANG: also find what would start each gang that waits"},
+           {"no-remedies", "", "only explain; make no further plans"}}))),
+      0, 1};
+  return syntax;
+}
+
+int complain(const InputError& error) {
+  write_all(STDERR_FILENO, fmt::format("muster why: {}\n", error.message));
+  return kExitNoValidLine;
+}
+
+class Why {
+ public:
+  Why(const Settings& settings, ClusterInput cluster)
+      : settings_(settings),
+        cluster_(std::move(cluster)),
+        portfolio_(kOwnProgram),
+        options_(experiment_options(settings)),
+        begun_(portfolio::Clock::now()) {
+    if (!settings.text("budget")) options_.budget = kBudget;
+  }
+
+  int answer() {
+    std::optional<std::string> name;
+    if (!settings_.arguments().empty()) {
+      const auto found = resolve_gang(cluster_.snapshot, settings_.arguments().front(), cluster_.namespace_name);
+      if (!found) return complain(found.error());
+      name = *found;
+    }
+    // A third of the time for the plan, the rest for its variations.
+    answers::ExperimentOptions first = options_;
+    first.budget /= 3;
+    answers::Experiment base_experiment(cluster_.snapshot, portfolio_, first);
+    const auto base = base_experiment.solve({});
+    if (!base) return complain(base.error());
+    return name ? about_gang(**base, *name) : about_all(**base);
+  }
+
+ private:
+  // Each plan gets a small part of what is left, since most of them are proven, or settled, long before.
+  answers::ExperimentOptions of_variations() const {
+    constexpr int kPlans = 10;
+    answers::ExperimentOptions options = options_;
+    options.budget /= kPlans;
+    if (!options.solve.deterministic)
+      options.end = begun_ + std::chrono::duration_cast<portfolio::Clock::duration>(options_.budget);
+    return options;
+  }
+
+  int about_gang(const answers::Run& run, const std::string& name) {
+    const auto gang = run.find_gang(name);
+    if (!gang) return complain({ErrorCode::kUnknownName, "$", fmt::format("the gang {} is left out of the plan", name)});
+    std::optional<answers::RemedyAnswer> remedies;
+    if (!run.admits(*gang) && !settings_.is_on("no-remedies")) {
+      answers::Experiment experiment(cluster_.snapshot, portfolio_, of_variations());
+      remedies = answers::find_remedies(experiment, run, *gang, kMostTests);
+    }
+    const FairShares shares = compute_fair_shares(run.problem);
+    AnswerDocument document("why");
+    write_why_gang({run, *gang, shares, remedies}, document);
+    return print(render(document, render_options(settings_)), kExitAnswered);
+  }
+
+  int about_all(const answers::Run& run) {
+    std::vector<answers::ShadowPrice> prices;
+    std::vector<std::pair<GangIndex, answers::RemedyAnswer>> remedies;
+    if (!settings_.is_on("no-remedies")) {
+      answers::Experiment experiment(cluster_.snapshot, portfolio_, of_variations());
+      prices = answers::shadow_prices(experiment, run, kMostTests);
+    }
+    if (settings_.is_on("all")) {
+      for (const GangIndex gang : waiting_gangs(run)) {
+        answers::ExperimentOptions options = of_variations();
+        options.end = portfolio::Clock::time_point::max();
+        if (!options.solve.deterministic)
+          options.end = portfolio::Clock::now() + std::chrono::duration_cast<portfolio::Clock::duration>(options_.budget);
+        answers::Experiment experiment(cluster_.snapshot, portfolio_, options);
+        remedies.emplace_back(gang, answers::find_remedies(experiment, run, gang, kMostTests));
+      }
+    }
+    AnswerDocument document("why");
+    write_why_all({run, prices, remedies}, document);
+    return print(render(document, render_options(settings_)), kExitAnswered);
+  }
+
+  const Settings& settings_;
+  ClusterInput cluster_;
+  portfolio::Portfolio portfolio_;
+  answers::ExperimentOptions options_;
+  portfolio::Clock::time_point begun_;
+};
+
+}  // namespace
+
+int run_why(int argc, const char* const* argv) {
+  const Settings settings(why_syntax(), argc, argv);
+  if (settings.wants_help()) return print(help_text(why_syntax()), kExitAnswered);
+  auto cluster = read_cluster(settings);
+  if (const int* code = std::get_if<int>(&cluster)) return *code;
+  return Why(settings, std::move(std::get<ClusterInput>(cluster))).answer();
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,186 @@
+#include "cli/answers/why_all.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "cli/answers/words.h"
+#include "cli/terminal/plan_table.h"
+#include "model/base/saturating.h"
+#include "solver/answers/stranded.h"
+
+namespace muster::cli {
+namespace {
+
+constexpr std::size_t kShortTable = 10;  // rows
+
+MicroGpu missing_gpus(const answers::Run& run, const explain::GangReport& report) {
+  MicroGpu sum = 0;
+  for (const PodIndex pod : run.problem.gangs[report.gang].pods) {
+    const PodStatus status = run.problem.pods[pod].status;
+    if (status == PodStatus::kPending || status == PodStatus::kGated)
+      sum = saturating_add(sum, run.problem.class_of(pod).smallest_gpu_usage);
+  }
+  return sum;
+}
+
+struct Group {
+  explain::Reason reason;
+  std::int64_t gangs = 0, pods = 0, oldest_seconds = 0;
+  MicroGpu gpus = 0;
+  std::string oldest;
+};
+
+void write_reasons(const answers::Run& run, AnswerDocument& document) {
+  std::map<std::string, Group> groups;
+  for (const explain::GangReport& report : run.solution.report.gangs) {
+    if (run.admits(report.gang)) continue;
+    const Gang& gang = run.problem.gangs[report.gang];
+    Group& group = groups[explain::reason_text(report.reason)];
+    group.reason = report.reason;
+    ++group.gangs;
+    group.pods += report.pending;
+    group.gpus = saturating_add(group.gpus, missing_gpus(run, report));
+    if (group.oldest.empty() || gang.times.waited_seconds > group.oldest_seconds) {
+      group.oldest_seconds = gang.times.waited_seconds;
+      group.oldest = gang.name;
+    }
+  }
+  std::vector<Group> ordered;
+  for (auto& [text, group] : groups) ordered.push_back(std::move(group));
+  std::ranges::stable_sort(ordered, std::greater<>(), [](const Group& group) { return std::pair(group.gpus, group.gangs); });
+  Table table{.key = "reasons",
+              .title = "What waits, by reason",
+              .columns = {{"reason", "REASON", Align::kLeft, Shown::kJson},
+                          {"words", "REASON", Align::kLeft, Shown::kText},
+                          {"gangs", "GANGS", Align::kRight},
+                          {"pods", "PODS", Align::kRight},
+                          {"gpus", "GPUS", Align::kRight},
+                          {"oldestSeconds", "OLDEST WAITS", Align::kRight},
+                          {"oldest", "OLDEST"}}};
+  for (const Group& group : ordered) {
+    table.rows.push_back({explain::reason_text(group.reason), reason_words(group.reason), group.gangs, group.pods,
+                          gpu_cell(group.gpus),
+                          Cell(group.oldest_seconds).shown_as(duration_words(group.oldest_seconds * kNanosecondsPerSecond)),
+                          group.oldest});
+  }
+  document.add_table(std::move(table));
+}
+
+void write_gangs(const answers::Run& run, AnswerDocument& document) {
+  Table table{.key = "gangs",
+              .title = "Gangs that wait, those with most GPUs first",
+              .columns = {{"gang", "GANG"},
+                          {"queue", "QUEUE"},
+                          {"pods", "PODS", Align::kRight},
+                          {"gpus", "GPUS", Align::kRight},
+                          {"waitedSeconds", "WAITED", Align::kRight},
+                          {"reason", "", Align::kLeft, Shown::kJson},
+                          {"makeRoom", "EVICTIONS", Align::kLeft, Shown::kWide},
+                          {"words", "REASON", Align::kLeft, Shown::kText}},
+              .most_rows = kShortTable};
+  for (const GangIndex index : waiting_gangs(run)) {
+    const Gang& gang = run.problem.gangs[index];
+    const explain::GangReport& report = *run.report_on(index);
+    table.rows.push_back({std::string(gang.name),
+                          gang.queue.is_none() ? Cell() : Cell(std::string(run.problem.queues[gang.queue].name)),
+                          report.pending, gpu_cell(missing_gpus(run, report)),
+                          Cell(gang.times.waited_seconds)
+                              .shown_as(duration_words(gang.times.waited_seconds * kNanosecondsPerSecond)),
+                          explain::reason_text(report.reason), std::string(explain::make_room_text(report.make_room)),
+                          reason_words(report.reason)});
+  }
+  document.add_table(std::move(table));
+}
+
+void write_stranded(const answers::Run& run, AnswerDocument& document) {
+  const std::vector<answers::StrandedCapacity> stranded = answers::stranded_capacity(run);
+  Table table{.key = "stranded",
+              .title = "GPUs that stay free, by what keeps the waiting pods off them",
+              .columns = {{"filter", "FILTER"},
+                          {"detail", "DETAIL"},
+                          {"nodes", "NODES", Align::kRight},
+                          {"gpus", "GPUS", Align::kRight},
+                          {"whole", "WHOLE", Align::kRight}}};
+  for (const answers::StrandedCapacity& one : stranded) {
+    const bool fits = one.filter == explain::FilterCode::kAvailable;
+    table.rows.push_back({Cell(explain::filter_text({one.filter, one.detail}))
+                              .shown_as(fits ? "a pod fits, not its gang or its queue" : explain::filter_text({one.filter, one.detail})),
+                          one.filter == explain::FilterCode::kInsufficient || one.detail.empty() ? Cell() : Cell(one.detail),
+                          one.nodes, gpu_cell(one.gpus), one.whole});
+  }
+  document.add_table(std::move(table));
+}
+
+void write_prices(const std::vector<answers::ShadowPrice>& prices, AnswerDocument& document) {
+  if (prices.empty()) return;
+  Table table{.key = "prices",
+              .title = "What one more would admit",
+              .columns = {{"options", "ONE MORE"},
+                          {"gangs", "GANGS", Align::kRight},
+                          {"gpus", "GPUS", Align::kRight},
+                          {"proven", "PROVEN"}},
+              .most_rows = kShortTable};
+  for (const answers::ShadowPrice& price : prices)
+    table.rows.push_back({change::text_of(price.change), price.gangs, gpu_cell(price.gpus), price.proven});
+  document.add_table(std::move(table));
+}
+
+void write_first_remedies(const WhyAll& input, AnswerDocument& document) {
+  if (input.remedies.empty()) return;
+  Table table{.key = "remedies",
+              .title = "What would start each of them (the smallest of each kind)",
+              .columns = {{"gang", "GANG"},
+                          {"kind", "", Align::kLeft, Shown::kJson},
+                          {"size", "", Align::kRight, Shown::kJson},
+                          {"remedy", "REMEDY"},
+                          {"smallest", "SMALLEST"},
+                          {"options", "muster what-if"}}};
+  for (const auto& [gang, answer] : input.remedies) {
+    const std::string name(input.run.problem.gangs[gang].name);
+    for (const answers::Remedy& remedy : answer.remedies) {
+      table.rows.push_back({name, std::string(answers::remedy_kind_name(remedy.kind)), remedy.size,
+                            remedy_words(remedy, *input.run.snapshot),
+                            Cell(remedy.is_smallest).shown_as(remedy.is_smallest ? "proven" : "not proven"),
+                            remedy_options(remedy)});
+    }
+    if (!answer.remedies.empty()) continue;
+    const bool is_complete = answer.unfinished.empty();
+    table.rows.push_back({name, Cell(), Cell(), Cell().shown_as(is_complete ? "nothing helps" : "the time ended first"),
+                          Cell(), Cell()});
+  }
+  document.add_table(std::move(table));
+}
+
+}  // namespace
+
+std::vector<GangIndex> waiting_gangs(const answers::Run& run) {
+  std::vector<std::pair<MicroGpu, GangIndex>> waiting;
+  for (const explain::GangReport& report : run.solution.report.gangs) {
+    if (!run.admits(report.gang)) waiting.emplace_back(missing_gpus(run, report), report.gang);
+  }
+  std::ranges::stable_sort(waiting, std::greater<>(), [](const auto& entry) { return entry.first; });
+  std::vector<GangIndex> gangs;
+  for (const auto& [gpus, gang] : waiting) gangs.push_back(gang);
+  return gangs;
+}
+
+void write_why_all(const WhyAll& input, AnswerDocument& document) {
+  const std::size_t waiting = waiting_gangs(input.run).size();
+  if (waiting == 0) {
+    document.add_note("No gang waits.", Meaning::kGood);
+    return;
+  }
+  document.add_note(fmt::format("{} {}; {} GPUs stay free.", waiting, waiting == 1 ? "gang waits" : "gangs wait",
+                                value_text(Decimal{answers::free_gpus(input.run), 1'000'000})),
+                    Meaning::kWarning);
+  write_reasons(input.run, document);
+  write_gangs(input.run, document);
+  write_stranded(input.run, document);
+  write_prices(input.prices, document);
+  write_first_remedies(input, document);
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,294 @@
+#include "cli/answers/why_gang.h"
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/answers/words.h"
+#include "cli/terminal/plan_table.h"
+#include "solver/answers/funnel.h"
+#include "solver/answers/holders.h"
+#include "solver/answers/standing.h"
+
+namespace muster::cli {
+namespace {
+
+constexpr std::size_t kShortTable = 10;  // rows
+
+// By answers::Hold.
+constexpr std::array<std::string_view, answers::kHolds> kHoldWords = {
+    "placed by this plan, before this gang",
+    "not preemptible",
+    "fair share: its queue keeps what it has",
+    "its priority is not lower",
+    "within the minimum run time",
+    "a disruption budget or `protect` keeps it",
+    "the policy does not allow this eviction",
+    "may be evicted, but evicting is not worth it or not enough"};
+
+std::string_view filter_words(explain::FilterCode filter) {
+  using explain::FilterCode;
+  switch (filter) {
+    case FilterCode::kUnschedulable:
+      return "cordoned";
+    case FilterCode::kUntoleratedTaint:
+      return "taint not tolerated";
+    case FilterCode::kNodeSelector:
+      return "node selector does not match";
+    case FilterCode::kNodeAffinity:
+      return "node affinity does not match";
+    case FilterCode::kVolumeNodeAffinity:
+      return "its volumes cannot be attached";
+    case FilterCode::kPodAntiAffinity:
+      return "anti-affinity to pods there";
+    case FilterCode::kPodAffinity:
+      return "affinity to pods elsewhere";
+    case FilterCode::kTopologySpread:
+      return "topology spread";
+    case FilterCode::kGpuModel:
+      return "another GPU model";
+    case FilterCode::kReserved:
+      return "held for another gang";
+    case FilterCode::kHostPorts:
+      return "host port taken";
+    case FilterCode::kInsufficientGpu:
+      return "too few GPUs";
+    case FilterCode::kInsufficientCpu:
+      return "too little CPU";
+    case FilterCode::kInsufficientMemory:
+      return "too little memory";
+    case FilterCode::kInsufficient:
+      return "too little of";
+    case FilterCode::kInsufficientPods:
+      return "too many pods";
+    case FilterCode::kTopology:
+      return "outside the topology domain";
+    case FilterCode::kAvailable:
+      break;
+  }
+  return "open";
+}
+
+std::string charge_words(const explain::BlockerTally::Charge& charge) {
+  std::string words(filter_words(charge.filter));
+  return charge.detail.empty() ? words : words + " " + charge.detail;
+}
+
+class GangWriter {
+ public:
+  GangWriter(const WhyGang& input, AnswerDocument& document)
+      : run_(input.run),
+        problem_(run_.problem),
+        gang_(problem_.gangs[input.gang]),
+        report_(run_.report_on(input.gang)),
+        input_(input),
+        document_(document) {}
+
+  void write() {
+    document_.add_note(headline(), is_waiting() ? Meaning::kWarning : Meaning::kGood);
+    write_fields();
+    if (!is_waiting()) return;
+    const answers::WaitingGang waiting(run_, input_.gang);
+    write_standing(waiting);
+    for (const answers::Funnel& funnel : answers::funnels(waiting)) write_funnel(funnel);
+    write_holders(answers::holders(waiting, input_.shares));
+    if (input_.remedies) write_remedies(*input_.remedies, *run_.snapshot, document_);
+  }
+
+ private:
+  bool is_waiting() const { return report_ != nullptr && !run_.admits(input_.gang); }
+
+  std::string headline() const {
+    const std::string name(gang_.name);
+    if (report_ == nullptr) return fmt::format("{} runs, or has no pod that could.", name);
+    switch (report_->phase) {
+      case explain::GangPhase::kRunning:
+        return report_->pending == 0 ? fmt::format("{} runs.", name)
+                                     : fmt::format("{} runs with its minimum; {} more of its pods wait: {}.", name,
+                                                   report_->pending, reason_words(report_->reason));
+      case explain::GangPhase::kScheduled:
+        return fmt::format("{} starts now.", name);
+      case explain::GangPhase::kWaiting:
+        return fmt::format("{} starts as soon as the pods have left that it waits for.", name);
+      default:
+        return fmt::format("{} waits: {}.", name, reason_words(report_->reason));
+    }
+  }
+
+  void write_fields() {
+    document_.add_field("gang", "gang", std::string(gang_.name));
+    document_.add_field("queue", "queue",
+                        gang_.queue.is_none() ? Cell() : Cell(std::string(problem_.queues[gang_.queue].name)));
+    document_.add_field("priority", "priority", static_cast<std::int64_t>(gang_.priority));
+    document_.add_field("waitedSeconds", "waited",
+                        Cell(gang_.times.waited_seconds)
+                            .shown_as(duration_words(gang_.times.waited_seconds * kNanosecondsPerSecond)));
+    if (report_ == nullptr) return;
+    document_.add_field("phase", "phase", std::string(explain::phase_name(report_->phase)));
+    document_.add_field("pods", "pods",
+                        fmt::format("{} run, {} start, {} wait, {} are evicted", report_->running, report_->placed,
+                                    report_->pending, report_->evicted),
+                        Shown::kText);
+    for (const auto& [key, count] : {std::pair{"running", report_->running}, std::pair{"placed", report_->placed},
+                                     std::pair{"pending", report_->pending}, std::pair{"evicted", report_->evicted}})
+      document_.add_field(key, key, count, Shown::kJson);
+    if (report_->reason.code == explain::ReasonCode::kNone && report_->message.empty()) return;
+    document_.add_field("reason", "reason", explain::reason_text(report_->reason));
+    if (report_->make_room != explain::MakeRoomCode::kNone)
+      document_.add_field("makeRoom", "evictions", std::string(explain::make_room_text(report_->make_room)));
+    document_.add_field("message", "message", report_->message);
+    if (!report_->expected_start) return;
+    const Nanoseconds wait = report_->expected_start->time - run_.snapshot->time;
+    document_.add_field("expectedStartSeconds", "expected start",
+                        Cell(wait / kNanosecondsPerSecond).shown_as("in " + duration_words(wait)));
+  }
+
+  void write_standing(const answers::WaitingGang& waiting) {
+    const answers::Standing standing = answers::standing_of(waiting);
+    const auto words = [](std::int64_t all, std::int64_t ahead, std::int64_t level) {
+      return fmt::format("{} of {}{}", ahead + 1, all, level == 0 ? "" : fmt::format(", level with {}", level));
+    };
+    document_.add_field("ahead", "place in its queue",
+                        Cell(standing.ahead).shown_as(words(standing.waiting, standing.ahead, standing.level)));
+    document_.add_field(
+        "aheadInAll", "place in all",
+        Cell(standing.ahead_in_all)
+            .shown_as(words(standing.waiting_in_all, standing.ahead_in_all, standing.level_in_all)));
+    if (!gang_.times.kept_back_for.is_none())
+      document_.add_field("keptBackFor", "kept back for",
+                          std::string(problem_.gangs[gang_.times.kept_back_for].name));
+    if (!gang_.queue.is_none()) write_queues();
+  }
+
+  void write_queues() {
+    Table table{.key = "queues",
+                .title = "GPUs of its queue, and of those above it",
+                .columns = {{"queue", "QUEUE"},
+                            {"quota", "QUOTA", Align::kRight},
+                            {"fairShare", "FAIR SHARE", Align::kRight},
+                            {"allocated", "ALLOCATED", Align::kRight},
+                            {"limit", "LIMIT", Align::kRight}}};
+    for (const QueueIndex index : problem_.queues[gang_.queue].ancestors) {
+      const Queue& queue = problem_.queues[index];
+      for (const explain::QueueReport& report : run_.solution.report.queues) {
+        if (report.queue != index) continue;
+        table.rows.push_back({std::string(queue.name), gpu_cell(report.quota[kQueueGpu]),
+                              gpu_cell(report.fair_share[kQueueGpu]), gpu_cell(report.allocated[kQueueGpu]),
+                              gpu_cell(queue.limit[kQueueGpu])});
+      }
+    }
+    document_.add_table(std::move(table));
+  }
+
+  void write_funnel(const answers::Funnel& funnel) {
+    const std::string key = funnels_ == 0 ? "funnel" : fmt::format("funnel{}", funnels_ + 1);
+    ++funnels_;
+    Table table{.key = key,
+                .title = fmt::format("Nodes for the {} {} it lacks{}", funnel.pods, funnel.pods == 1 ? "pod" : "pods",
+                                     shape_words(funnel.pod_class)),
+                .columns = {{"step", "STEP"}, {"nodes", "NODES", Align::kRight}}};
+    const auto add = [&](std::string step, std::int64_t nodes, Meaning meaning = Meaning::kPlain) {
+      table.rows.push_back({Cell(std::move(step)).meaning(meaning), Cell(nodes)});
+    };
+    add("in the cluster", funnel.nodes);
+    for (const auto& charge : funnel.unsuitable) add("- " + charge_words(charge), charge.nodes, Meaning::kDim);
+    add("= suitable", funnel.suitable);
+    for (const auto& charge : funnel.full) add("- now " + charge_words(charge), charge.nodes, Meaning::kDim);
+    add("= open now", funnel.open, funnel.open == 0 ? Meaning::kBad : Meaning::kGood);
+    document_.add_table(std::move(table));
+    document_.add_note(fmt::format("Of {} pods, {} fit now, {} would if the suitable nodes were empty{}.", funnel.pods,
+                                   funnel.pods_now, funnel.pods_when_empty,
+                                   funnel.nodes_needed == 0 ? ""
+                                                            : fmt::format("; empty, at least {} {} needed",
+                                                                          funnel.nodes_needed,
+                                                                          funnel.nodes_needed == 1 ? "node is" : "nodes are")));
+  }
+
+  std::string shape_words(PodClassIndex index) const {
+    const GpuRequest& gpu = problem_.pod_classes[index].gpu;
+    switch (gpu.kind) {
+      case GpuRequestKind::kNone:
+        return " (no GPU)";
+      case GpuRequestKind::kWhole:
+        return fmt::format(" ({} {} each)", gpu.devices, gpu.devices == 1 ? "GPU" : "GPUs");
+      case GpuRequestKind::kFraction:
+        return fmt::format(" ({} x {} GPU each)", gpu.devices, value_text(Decimal{gpu.share, 1'000'000}));
+      case GpuRequestKind::kMemory:
+        break;
+    }
+    return fmt::format(" ({} x {} MiB of GPU memory each)", gpu.devices, gpu.share);
+  }
+
+  void write_holders(const std::vector<answers::Holder>& holders) {
+    if (holders.empty()) return;
+    Table table{.key = "holders",
+                .title = "In use on the nodes that it could use",
+                .columns = {{"gang", "GANG"},
+                            {"queue", "QUEUE"},
+                            {"priority", "PRIORITY", Align::kRight},
+                            {"pods", "PODS", Align::kRight},
+                            {"gpus", "GPUS", Align::kRight},
+                            {"hold", "", Align::kLeft, Shown::kJson},
+                            {"why", "MAY IT BE EVICTED", Align::kLeft, Shown::kText}},
+                .most_rows = kShortTable,
+                .overflow = Overflow::kWrap};
+    for (const answers::Holder& holder : holders) {
+      const Gang& gang = problem_.gangs[holder.gang];
+      table.rows.push_back({std::string(gang.name),
+                            gang.queue.is_none() ? Cell() : Cell(std::string(problem_.queues[gang.queue].name)),
+                            static_cast<std::int64_t>(gang.priority), holder.pods, gpu_cell(holder.usage[kQueueGpu]),
+                            std::string(answers::hold_name(holder.hold)),
+                            std::string(kHoldWords[static_cast<std::size_t>(holder.hold)])});
+    }
+    document_.add_table(std::move(table));
+  }
+
+  const answers::Run& run_;
+  const Problem& problem_;
+  const Gang& gang_;
+  const explain::GangReport* report_;
+  const WhyGang& input_;
+  AnswerDocument& document_;
+  std::size_t funnels_ = 0;
+};
+
+std::string kind_list(const std::vector<answers::RemedyKind>& kinds) {
+  std::string text;
+  for (const answers::RemedyKind kind : kinds)
+    text += (text.empty() ? "" : ", ") + std::string(answers::remedy_kind_name(kind));
+  return text;
+}
+
+}  // namespace
+
+void write_why_gang(const WhyGang& input, AnswerDocument& document) { GangWriter(input, document).write(); }
+
+void write_remedies(const answers::RemedyAnswer& answer, const Snapshot& snapshot, AnswerDocument& document) {
+  Table table{.key = "remedies",
+              .title = "What would start it (each tested by a plan of the whole cluster)",
+              .columns = {{"kind", "", Align::kLeft, Shown::kJson},
+                          {"size", "", Align::kRight, Shown::kJson},
+                          {"remedy", "REMEDY"},
+                          {"evicts", "EVICTS", Align::kRight},
+                          {"moves", "MOVES", Align::kRight},
+                          {"smallest", "SMALLEST"},
+                          {"options", "muster what-if"}}};
+  for (const answers::Remedy& remedy : answer.remedies) {
+    table.rows.push_back({std::string(answers::remedy_kind_name(remedy.kind)), remedy.size,
+                          remedy_words(remedy, snapshot), remedy.with.evicted, remedy.with.moved,
+                          Cell(remedy.is_smallest).shown_as(remedy.is_smallest ? "proven" : "not proven"),
+                          remedy_options(remedy)});
+  }
+  const bool is_empty = table.rows.empty();
+  document.add_table(std::move(table));
+  if (is_empty && answer.unfinished.empty()) document.add_note("Nothing that was tried would start it.", Meaning::kBad);
+  if (!answer.unfinished.empty())
+    document.add_note("The time ended before these were searched: " + kind_list(answer.unfinished) +
+                      "; give a larger --budget.", Meaning::kWarning);
+  document.add_field("plansMade", "plans made", answer.tests, Shown::kWide);
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,26 @@
+// Why one gang waits, and what would start it, as a document.
+#pragma once
+
+#include <optional>
+
+#include "cli/terminal/text_table.h"
+#include "model/objective/fair_share.h"
+#include "solver/answers/experiment.h"
+#include "solver/answers/remedy.h"
+
+namespace muster::cli {
+
+struct WhyGang {
+  const answers::Run& run;  // without changes
+  GangIndex gang;
+  const FairShares& shares;
+  const std::optional<answers::RemedyAnswer>& remedies;  // none: they were not asked for
+};
+
+// Keys: docs/cli.md, "muster why". Of a gang that does not wait, only what the plan does with it.
+void write_why_gang(const WhyGang& input, AnswerDocument& document);
+
+// The table of remedies, or the note that nothing helps.
+void write_remedies(const answers::RemedyAnswer& answer, const Snapshot& snapshot, AnswerDocument& document);
+
+}  // namespace muster::cli

@@ -1,0 +1,94 @@
+#include "solver/answers/shadow_prices.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "model/base/saturating.h"
+#include "solver/answers/node_kind.h"
+
+namespace muster::answers {
+namespace {
+
+constexpr MicroGpu kOneGpu = 1'000'000;
+
+struct Totals {
+  std::int64_t gangs = 0;
+  MicroGpu gpus = 0;
+};
+
+Totals totals_of(const Run& run) {
+  Totals totals;
+  std::int64_t waiting = 0;
+  for (const explain::GangReport& report : run.solution.report.gangs) {
+    if (!run.admits(report.gang)) ++waiting;
+  }
+  totals.gangs = -waiting;
+  for (const explain::QueueReport& queue : run.solution.report.queues) {
+    if (run.problem.queues[queue.queue].parent.is_none()) totals.gpus += queue.allocated[kQueueGpu];
+  }
+  return totals;
+}
+
+std::vector<change::Change> node_changes(const Run& run) {
+  std::map<std::string, std::pair<std::int64_t, std::string>> kinds;  // -> how many, the first
+  for (const SnapshotNode& node : run.snapshot->nodes) {
+    auto& kind = kinds.try_emplace(node_kind(node), 0, std::string(node.name)).first->second;
+    ++kind.first;
+  }
+  std::vector<std::pair<std::int64_t, std::string>> ordered;
+  for (auto& [key, kind] : kinds) ordered.push_back(std::move(kind));
+  std::ranges::stable_sort(ordered, std::greater<>(), [](const auto& kind) { return kind.first; });
+  std::vector<change::Change> changes;
+  for (const auto& [count, like] : ordered) changes.emplace_back(change::AddNodes{like, 1});
+  return changes;
+}
+
+std::vector<change::Change> queue_changes(const Run& run) {
+  std::map<QueueIndex, std::int64_t> waiting;
+  for (const explain::GangReport& report : run.solution.report.gangs) {
+    const QueueIndex leaf = run.problem.gangs[report.gang].queue;
+    if (run.admits(report.gang) || leaf.is_none()) continue;
+    for (const QueueIndex queue : run.problem.queues[leaf].ancestors) ++waiting[queue];
+  }
+  std::vector<std::pair<std::int64_t, QueueIndex>> ordered;
+  for (const auto& [queue, gangs] : waiting) ordered.emplace_back(gangs, queue);
+  std::ranges::stable_sort(ordered, std::greater<>(), [](const auto& entry) { return entry.first; });
+  std::vector<change::Change> changes;
+  for (const auto& [gangs, index] : ordered) {
+    const Queue& queue = run.problem.queues[index];
+    const auto raise = [&](Amount amount, change::QueueAmountKind kind) {
+      if (amount == kUnlimited) return;
+      changes.emplace_back(change::SetQueue{std::string(queue.name), change::QueueResourceKind::kGpu, kind,
+                                            saturating_add(amount, kOneGpu)});
+    };
+    raise(queue.limit[kQueueGpu], change::QueueAmountKind::kLimit);
+    raise(queue.quota[kQueueGpu], change::QueueAmountKind::kQuota);
+  }
+  return changes;
+}
+
+}  // namespace
+
+std::vector<ShadowPrice> shadow_prices(Experiment& experiment, const Run& base, std::int64_t most_tests) {
+  const Totals before = totals_of(base);
+  std::vector<change::Change> changes = node_changes(base);
+  for (change::Change& change : queue_changes(base)) changes.push_back(std::move(change));
+  std::vector<ShadowPrice> prices;
+  for (const change::Change& change : changes) {
+    const portfolio::Clock::time_point end = experiment.options().end;
+    const bool is_over = end != portfolio::Clock::time_point::max() && portfolio::Clock::now() >= end;
+    if (is_over || std::ssize(prices) >= most_tests) break;
+    const auto run = experiment.solve(std::span(&change, 1));
+    if (!run) continue;
+    const Totals after = totals_of(**run);
+    const bool proven = base.solution.proof == Proof::kOptimal && (*run)->solution.proof == Proof::kOptimal;
+    prices.push_back({change, after.gangs - before.gangs, after.gpus - before.gpus, proven});
+  }
+  std::ranges::stable_sort(prices, std::greater<>(),
+                           [](const ShadowPrice& price) { return std::pair(price.gpus, price.gangs); });
+  return prices;
+}
+
+}  // namespace muster::answers

@@ -1,0 +1,27 @@
+// What one more of something would admit: a node of each kind, a GPU of quota or of limit for each queue.
+//
+// A shadow price in the sense of linear programming, except that it is found by solving the cluster with one unit more
+// and so counts whole gangs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/change/change.h"
+#include "solver/answers/experiment.h"
+
+namespace muster::answers {
+
+struct ShadowPrice {
+  change::Change change;
+  std::int64_t gangs = 0;  // that run or start with it, minus those that do without it
+  MicroGpu gpus = 0;       // the same of allocated GPUs
+  bool proven = false;     // both plans are proven optimal
+};
+
+// Those that admit most first; those that admit nothing are listed, too. Kinds of nodes that most nodes have come
+// first, and queues with most waiting gangs; what the time or `most_tests` does not suffice for is left out. Cost: a
+// solve for each.
+std::vector<ShadowPrice> shadow_prices(Experiment& experiment, const Run& base, std::int64_t most_tests);
+
+}  // namespace muster::answers
