@@ -57,7 +57,7 @@ std::optional<Admitted> Admission::sketch(const Changes& changes) {
   const std::string key = key_of(changes);
   if (const auto known = sketched_.find(key); known != sketched_.end()) return known->second;
   if (is_over()) return std::nullopt;
-  Admitted result = judged(experiment_.sketch(changes), gang_);
+  Admitted result = judged(experiment_.sketch(Snapshot(rivals_), changes), gang_);
   result.proven = false;
   return sketched_[key] = result;
 }

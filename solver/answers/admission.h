@@ -25,16 +25,17 @@ using Changes = std::vector<change::Change>;
 // Asks the experiment, each question once. `test` says no more once the time is up or the tests are used up.
 class Admission {
  public:
-  // `experiment` outlives the object. `most_tests`: a limit of work that is the same on every machine.
-  Admission(Experiment& experiment, std::string gang, std::int64_t most_tests)
-      : experiment_(experiment), gang_(std::move(gang)), tests_left_(most_tests) {}
+  // `experiment` outlives the object. `rivals`: a smaller cluster for sketches. `most_tests`: a limit of work that is
+  // the same on every machine.
+  Admission(Experiment& experiment, std::string gang, Snapshot rivals, std::int64_t most_tests)
+      : experiment_(experiment), gang_(std::move(gang)), rivals_(std::move(rivals)), tests_left_(most_tests) {}
 
   const std::string& gang() const { return gang_; }
 
   // None: there is no time for another plan. Changes that cannot be applied admit nothing. Cost: that of
   // Experiment::solve.
   std::optional<Admitted> test(const Changes& changes);
-  // What the greedy engine says, for a guess; it is not counted as a test, and never proven.
+  // What the greedy engine says of the smaller cluster, for a guess; it is not counted as a test, and never proven.
   std::optional<Admitted> sketch(const Changes& changes);
 
   // From now on until the next call: the share of the time that is left, and of the tests, that one search may take.
@@ -44,6 +45,7 @@ class Admission {
  private:
   Experiment& experiment_;
   std::string gang_;
+  Snapshot rivals_;
   std::int64_t tests_left_;
   std::int64_t tests_of_search_ = 0;
   portfolio::Clock::time_point end_of_search_ = portfolio::Clock::time_point::max();

@@ -44,10 +44,10 @@ Result<std::unique_ptr<Run>> Experiment::solve(Snapshot snapshot, std::span<cons
   return run(std::move(snapshot), changes, options_.solve);
 }
 
-Result<std::unique_ptr<Run>> Experiment::sketch(std::span<const change::Change> changes) {
+Result<std::unique_ptr<Run>> Experiment::sketch(Snapshot snapshot, std::span<const change::Change> changes) {
   portfolio::SolveOptions solve = options_.solve;
   solve.engine = portfolio::Engine::kGreedy;
-  return run(Snapshot(original_), changes, std::move(solve));
+  return run(std::move(snapshot), changes, std::move(solve));
 }
 
 Result<std::unique_ptr<Run>> Experiment::run(Snapshot snapshot, std::span<const change::Change> changes,

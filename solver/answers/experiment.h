@@ -51,8 +51,8 @@ class Experiment {
   // The plan with these changes. Errors: those of change::apply and of build_problem. Cost: a copy of the snapshot,
   // build_problem, and one solve.
   Result<std::unique_ptr<Run>> solve(std::span<const change::Change> changes);
-  // The same by the greedy engine alone, for a guess.
-  Result<std::unique_ptr<Run>> sketch(std::span<const change::Change> changes);
+  // The same of another snapshot by the greedy engine alone, for a guess.
+  Result<std::unique_ptr<Run>> sketch(Snapshot snapshot, std::span<const change::Change> changes);
   // The same of another snapshot, such as one with a workload that is about to be submitted.
   Result<std::unique_ptr<Run>> solve(Snapshot snapshot, std::span<const change::Change> changes);
 

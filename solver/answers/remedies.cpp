@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <tuple>
+#include <unordered_set>
+#include <utility>
 
 #include "model/base/require.h"
+#include "model/problem/next_snapshot.h"
 #include "model/snapshot/filters.h"
 #include "solver/answers/remedy_search.h"
 
@@ -136,6 +139,20 @@ bool waits_for_itself(const Run& run, GangIndex gang) {
   }
 }
 
+// The cluster once the plan is carried out, in which this gang waits, and those that come before it or are level.
+Snapshot rivals_of(const WaitingGang& gang) {
+  Snapshot snapshot = next_snapshot(Snapshot(gang.snapshot()), gang.problem(), gang.run().solution.plan, 0);
+  std::unordered_set<std::string_view> behind;
+  for (const Gang& other : gang.problem().gangs) {
+    const auto rank = [](const Gang& one) { return std::pair(one.priority, one.times.seniority); };
+    if (rank(other) < rank(gang.gang())) behind.insert(other.name);
+  }
+  snapshot.pods.erase_if([&](const SnapshotPod& pod) {
+    return pod.status == PodStatus::kPending && behind.contains(pod.gang.empty() ? pod.name : pod.gang);
+  });
+  return snapshot;
+}
+
 }  // namespace
 
 RemedyAnswer find_remedies(Experiment& experiment, const Run& base, GangIndex index, std::int64_t most_tests) {
@@ -146,7 +163,7 @@ RemedyAnswer find_remedies(Experiment& experiment, const Run& base, GangIndex in
     return answer;
   }
   const WaitingGang gang(base, index);
-  Admission admission(experiment, gang.name(), most_tests);
+  Admission admission(experiment, gang.name(), rivals_of(gang), most_tests);
   const std::int64_t runs_before = experiment.runs();
   std::size_t left = kRemedyKinds.size();
   for (const RemedyKind kind : kRemedyKinds) {

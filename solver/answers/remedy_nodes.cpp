@@ -74,6 +74,22 @@ std::int64_t waiting_pods(const Snapshot& snapshot) {
   return std::ranges::count_if(snapshot.pods, [](const SnapshotPod& pod) { return pod.status == PodStatus::kPending; });
 }
 
+// GPUs that the gangs lack which wait and come before this one.
+std::int64_t whole_gpus_ahead(const WaitingGang& gang) {
+  const Problem& problem = gang.problem();
+  const auto rank = [](const Gang& one) { return std::pair(one.priority, one.times.seniority); };
+  MicroGpu sum = 0;
+  for (const explain::GangReport& report : gang.run().solution.report.gangs) {
+    const Gang& other = problem.gangs[report.gang];
+    if (report.phase != explain::GangPhase::kUnschedulable || rank(other) <= rank(gang.gang())) continue;
+    for (const PodIndex pod : other.pods) {
+      if (!gang.end().is_present(pod) && problem.pods[pod].status == PodStatus::kPending)
+        sum += problem.class_of(pod).smallest_gpu_usage;
+    }
+  }
+  return sum / 1'000'000;
+}
+
 template <class Item, class ChangeOf>
 Remedies fewest_of(RemedyKind kind, const std::vector<Item>& items, Admission& admission, const ChangeOf& change_of) {
   const auto found = least_set(kind, std::vector<std::int64_t>(items.size(), 1), 1, admission,
@@ -90,11 +106,15 @@ Remedies fewest_of(RemedyKind kind, const std::vector<Item>& items, Admission& a
 Remedies add_nodes(const WaitingGang& gang, Admission& admission) {
   Remedies found;
   const std::int64_t short_of = gang.pods_without_room(), all = waiting_pods(gang.snapshot());
+  const std::int64_t gpus_ahead = whole_gpus_ahead(gang);
   const std::vector<KindOfNode> kinds = kinds_of_nodes(gang);
   for (const KindOfNode& kind : kinds) {
     const std::string like(gang.snapshot().nodes[kind.like.value()].name);
-    const std::int64_t guess = (short_of + kind.pods - 1) / kind.pods;
-    const auto least = least_count(RemedyKind::kAddNodes, {1, guess, std::max(guess, all)}, admission,
+    // Gangs that come before it take new nodes first.
+    const std::int64_t gpus = gang.snapshot().nodes[kind.like.value()].gpu_count;
+    const std::int64_t own = (short_of + kind.pods - 1) / kind.pods;
+    const std::int64_t guess = std::min(own + (gpus == 0 ? 0 : gpus_ahead / gpus), std::max(own, all));
+    const auto least = least_count(RemedyKind::kAddNodes, {1, guess, std::max(own, all)}, admission,
                                    [&](std::int64_t count) { return Changes{change::AddNodes{like, count}}; });
     if (least) found.push_back(*least);
   }
