@@ -44,6 +44,7 @@ Usage: muster COMMAND [OPTION...]
   report     show plans and measurements as one HTML page
   why        explain why gangs wait, and what would start them
   diff       show what plans decide differently from other plans
+  top        show what a cluster is used for: queues, GPUs, gangs, nodes
   import     make snapshots from Kubernetes objects, traces and node lists
   generate   generate random snapshots from a seed
   bench      run the benchmarks of a build
@@ -101,6 +102,7 @@ constexpr std::array<Command, 12> kCommands = {{{"solve", run_solve},
                                                 {"report", run_report},
                                                 {"why", run_why},
                                                 {"diff", run_diff},
+                                                {"top", run_top},
                                                 {"import", run_import},
                                                 {"generate", run_generate},
                                                 {"bench", run_bench},

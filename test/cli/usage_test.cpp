@@ -33,7 +33,7 @@ TEST_F(Usage, TellsItsHelpOnStdout) {
 
 TEST_F(Usage, NamesEveryCommandInItsHelpButTheWorker) {
   const std::string help = workplace.run("help").out;
-  for (const char* command : {"solve", "verify", "import", "generate", "bench", "version", "help"}) {
+  for (const char* command : {"solve", "verify", "diff", "top", "import", "generate", "bench", "version", "help"}) {
     EXPECT_NE(help.find(command), std::string::npos) << command;
   }
   EXPECT_EQ(help.find("worker"), std::string::npos);

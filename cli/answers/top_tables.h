@@ -1,0 +1,40 @@
+// The tables of `muster top`.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "cli/answers/overview.h"
+#include "cli/terminal/text_table.h"
+#include "io/muster_v1/plan_line.h"
+#include "model/explain/report.h"
+#include "model/problem/problem.h"
+
+namespace muster::cli {
+
+// What a plan reports of a gang, by its name.
+struct GangOutcome {
+  std::string phase, reason;  // codes; no reason: empty
+  std::string message;        // for people
+  std::optional<Nanoseconds> expected_start;
+};
+using GangOutcomes = std::map<std::string, GangOutcome, std::less<>>;
+GangOutcomes outcomes_of(const muster_v1::ReadPlan& plan);
+GangOutcomes outcomes_of(const Problem& problem, const explain::Report& report);
+
+// Rows in the order of interest: queues with the most allocated GPUs first; kinds of devices by number; gangs that wait
+// before those that run, the largest of each first; nodes with the most wasted GPUs first.
+Table queue_table(const Problem& problem, const Overview& overview);
+Table device_table(const Overview& overview);
+// `outcomes`: none if there is no plan.
+Table gang_table(const Problem& problem, const Overview& overview, const std::optional<GangOutcomes>& outcomes);
+Table node_table(const Problem& problem, const Overview& overview);
+
+// Fields about the cluster as a whole.
+void add_totals(const Problem& problem, const Overview& overview, AnswerDocument& document);
+
+// "45s", "12m", "3h05m", "2d4h".
+std::string age_text(std::int64_t seconds);
+
+}  // namespace muster::cli
