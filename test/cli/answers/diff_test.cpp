@@ -276,6 +276,24 @@ TEST_F(Diff, MakesNamesSafe) {
   EXPECT_NE(diff(kPlan, bad, "--color always").out.find('\x1b'), std::string::npos);
 }
 
+TEST_F(Diff, HasColoursAndFitsTheWidthOnATerminalAlone) {
+  const std::string other = std::string(kPlan).replace(kPlan.find("\"n1\""), 4, "\"a-node-with-a-long-name\"");
+  const std::string files = workplace.file("a.jsonl", kPlan) + " " + workplace.file("b.jsonl", other);
+  const auto in_terminal = [&](const std::string& environment) {
+    const std::string command = "stty cols 60; " + environment + " " MUSTER_BINARY " diff " + files;
+    return workplace.shell("TERM=xterm script -qec '" + command + "' /dev/null").out;
+  };
+  EXPECT_NE(in_terminal("").find("\x1b["), std::string::npos);
+  EXPECT_NE(in_terminal("NO_COLOR=").find("\x1b["), std::string::npos) << "empty: as if it were not set";
+  EXPECT_EQ(in_terminal("NO_COLOR=1").find("\x1b["), std::string::npos);
+  EXPECT_EQ(in_terminal("TERM=dumb").find("\x1b["), std::string::npos);
+  EXPECT_NE(in_terminal("NO_COLOR=1").find("…"), std::string::npos);
+  const std::string in_pipe = workplace.run("diff " + files).out;
+  EXPECT_EQ(in_pipe.find("\x1b["), std::string::npos);
+  EXPECT_EQ(in_pipe.find("…"), std::string::npos);
+  EXPECT_NE(in_pipe.find("starts on a-node-with-a-long-name\n"), std::string::npos);
+}
+
 // The same difference without plan lines, as a command that solves twice has it.
 TEST(PlanDifferenceInMemory, IsThatOfThePlanLines) {
   const test::Case first(test::Case::read(
