@@ -36,7 +36,7 @@ constexpr std::string_view kHelp =
     R"(muster plans which pods of a GPU cluster run on which nodes. It places gangs entirely or not at all, and it
 proves how good its plans are.
 
-Usage: muster COMMAND [OPTION...]
+Usage: {0} COMMAND [OPTION...]
 
   solve      read snapshots and write plans, one per line
   verify     check plans against their snapshots
@@ -53,10 +53,12 @@ Usage: muster COMMAND [OPTION...]
   version    print the version
   help       print this text, or the help of a COMMAND
 
-'muster COMMAND --help' lists the options of a command. Exit codes: 0 all lines answered; 1 some error records,
+'{0} COMMAND --help' lists the options of a command. Exit codes: 0 all lines answered; 1 some error records,
 verify has findings, or diff finds differences; 64 usage; 65 no valid line; 66 no input; 70 internal error; 73, 74
 output errors.
 )";
+
+std::string help() { return fmt::format(kHelp, typed_program_name()); }
 
 // Memory that a line has freed is kept for the next one: memory that is returned to the system comes back page by page,
 // each cleared, which took a quarter of a cycle with 10,000 nodes. The resident size stays that of the largest lines so
@@ -117,7 +119,7 @@ constexpr std::array<Command, 12> kCommands = {{{"solve", run_solve},
   }
   const std::string guess = did_you_mean(command, names);
   throw UsageError(
-      fmt::format("unknown command '{}'{}", escaped(command), guess.empty() ? "; 'muster help' lists all" : guess));
+      fmt::format("unknown command '{}'{}", escaped(command), guess.empty() ? fmt::format("; '{} help' lists all", typed_program_name()) : guess));
 }
 
 int dispatch(std::string_view command, int argc, const char* const* argv) {
@@ -128,7 +130,7 @@ int dispatch(std::string_view command, int argc, const char* const* argv) {
     const char* const help[] = {argv[1], "--help"};
     return dispatch(argv[1], 2, help);
   }
-  if (command == "help" || command == "--help" || command == "-h") return print(kHelp, kExitAnswered);
+  if (command == "help" || command == "--help" || command == "-h") return print(help(), kExitAnswered);
   refuse(command);
 }
 
@@ -143,9 +145,10 @@ int fail(std::string_view command, std::string_view message, int exit_code) {
 
 int main(int argc, char** argv) {
   muster::cli::open_standard_descriptors();
+  muster::cli::set_program_name(argc > 0 ? argv[0] : "");
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow causes an error of write(), as a full disk does
   if (argc < 2) {
-    muster::cli::write_all(STDERR_FILENO, muster::cli::kHelp);
+    muster::cli::write_all(STDERR_FILENO, muster::cli::help());
     return muster::cli::kExitUsage;
   }
   const std::string_view command = argv[1];

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "cli/answers/live_cluster.h"
 #include "cli/line/documents.h"
 #include "cli/line/line.h"
 #include "cli/line/line_options.h"
@@ -33,6 +34,8 @@ struct ClusterText {
   std::string origin;  // for messages: a file, "the cluster"
   TimeSource time = TimeSource::kObjects;
   std::string namespace_name;
+  bool is_live = false;
+  std::vector<std::string> remarks;  // on how it was read
 };
 
 int complain(std::string_view message, int exit_code) {
@@ -49,12 +52,32 @@ bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") 
 
 std::string source_of(const Settings& settings) {
   if (const auto source = settings.text("from")) return *source;
-  return is_kubectl_plugin() || is_terminal(STDIN_FILENO) ? "kubectl" : "-";
+  const bool names_cluster = settings.text("context") || settings.text("kubeconfig");
+  return names_cluster || is_kubectl_plugin() || is_terminal(STDIN_FILENO) ? "kubectl" : "-";
+}
+
+bool is_url(std::string_view source) { return source.starts_with("http://") || source.starts_with("https://"); }
+
+std::variant<ClusterText, int> read_live(const Settings& settings, const std::string& source) {
+  KubectlOptions options;
+  options.program = settings.text("kubectl").value_or(options.program);
+  options.namespace_name = settings.text("namespace").value_or("");
+  for (const char* flag : {"context", "kubeconfig"}) {
+    if (const auto value = settings.text(flag)) options.flags.push_back(fmt::format("--{}={}", flag, *value));
+  }
+  if (is_url(source)) options.flags.push_back("--server=" + source);
+  auto read = read_live_cluster(options);
+  if (const LiveFailure* failure = std::get_if<LiveFailure>(&read))
+    return failure->message.empty() ? failure->exit_code : complain(escaped(failure->message), failure->exit_code);
+  LiveObjects& live = std::get<LiveObjects>(read);
+  return ClusterText{std::move(live.text),           "the cluster", TimeSource::kClock,
+                     std::move(live.namespace_name), true,          std::move(live.remarks)};
 }
 
 std::variant<ClusterText, int> read_text(const Settings& settings) {
-  ClusterText input;
   const std::string source = source_of(settings);
+  if (source == "kubectl" || is_url(source)) return read_live(settings, source);
+  ClusterText input;
   input.origin = source == "-" ? "stdin" : source;
   input.namespace_name = settings.text("namespace").value_or("");
   if (source == "-") input.time = TimeSource::kClock;
@@ -107,8 +130,11 @@ std::variant<ClusterInput, int> read_snapshot(const Settings& settings, ClusterT
   input.is_kubernetes = kubernetes::begins_as_kubernetes(text.text);
   std::vector<Warning> warnings;
   if (input.is_kubernetes) {
+    kubernetes::KubernetesOptions options = with_time(reader.kubernetes(), text.time);
+    options.remark_on_templates = !text.is_live;
+    options.remarks = std::move(text.remarks);
     auto imported = kubernetes::import_kubernetes_text(
-        text.text, with_time(reader.kubernetes(), text.time),
+        text.text, options,
         {std::numeric_limits<std::size_t>::max(), muster_v1::ReaderOptions().max_depth});
     if (!imported) return complain(text.origin, imported.error());
     input.line = std::move(imported->line);
@@ -132,8 +158,16 @@ std::variant<ClusterInput, int> read_snapshot(const Settings& settings, ClusterT
 
 std::vector<OptionRow> with_cluster_options(std::vector<OptionRow> others) {
   const std::vector<OptionRow> rows = with_policy_options(
-      {{"from", "FILE", "where the cluster is read from; - is stdin [-]", 'f'},
-       {"namespace", "NAME", "namespace of names that are given without one", 'n'},
+      {{"from", "SOURCE",
+        "kubectl: the cluster of its context; a URL: the same with kubectl --server; a FILE of snapshots or of "
+        "Kubernetes objects; -: stdin (default: kubectl as a plugin of kubectl, if stdin is a terminal, or with "
+        "--context or --kubeconfig; else stdin)",
+        'f'},
+       {"namespace", "NAME", "namespace of names without one, and of a user that cannot list all (default: kubectl's)",
+        'n'},
+       {"context", "NAME", "context of kubectl"},
+       {"kubeconfig", "FILE", "configuration of kubectl"},
+       {"kubectl", "PATH", "the program kubectl (default: that in PATH)"},
        {"save", "FILE", "write the snapshot to this file, to read it again with --from FILE"},
        {"lenient", "", "ignore keys that the format does not define"},
        {"strict", "", "treat an inconsistent object as an error, not as a warning"},

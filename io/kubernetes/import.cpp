@@ -28,7 +28,7 @@ class Importer {
 
   Result<ImportedSnapshot> run() {
     if (!read_and_write()) return std::move(in_.error);
-    return ImportedSnapshot{std::move(line_), in_.remarks.sentences(), std::move(in_.warnings)};
+    return ImportedSnapshot{std::move(line_), remarks(), std::move(in_.warnings)};
   }
 
  private:
@@ -41,7 +41,8 @@ class Importer {
     ImportedWorkload workload(cluster, now.value());
     workload.set_default_grace_period(options_.grace_period);
     using Templates = ImportedWorkload::Templates;
-    return workload.read(visitor_, options_.expand ? Templates::kExpand : Templates::kIgnore) &&
+    const Templates unexpanded = options_.remark_on_templates ? Templates::kIgnore : Templates::kPassOver;
+    return workload.read(visitor_, options_.expand ? Templates::kExpand : unexpanded) &&
            workload.settle(visitor_) && write(now, cluster, workload);
   }
 
@@ -91,12 +92,19 @@ class Importer {
     return true;
   }
 
+  std::vector<std::string> remarks() const {
+    std::vector<std::string> all = options_.remarks;
+    const std::vector<std::string> own = in_.remarks.sentences();
+    all.insert(all.end(), own.begin(), own.end());
+    return all;
+  }
+
   void write_remarks(json::JsonWriter& writer) const {
-    const std::vector<std::string> remarks = in_.remarks.sentences();
-    if (remarks.empty()) return;
+    const std::vector<std::string> all = remarks();
+    if (all.empty()) return;
     bool first = true;
     writer.raw(R"(,"remarks":[)");
-    for (const std::string& remark : remarks) writer.separate(first).string(remark);
+    for (const std::string& remark : all) writer.separate(first).string(remark);
     writer.raw("]");
   }
 

@@ -22,6 +22,8 @@ struct KubernetesOptions {
   std::string duration_annotation = {};  // that tells how long a pod runs; empty: kDurationAnnotation
   // An inconsistent object is an error; else it is left out, or its pods are held, and a warning names it.
   bool strict = true;
+  bool remark_on_templates = true;        // each kind that creates pods, if it is not expanded
+  std::vector<std::string> remarks = {};  // on how the objects were read; the line has them first
 };
 
 struct ImportedSnapshot {

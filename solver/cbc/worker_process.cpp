@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "solver/cbc/spawn_attributes.h"
+
 extern "C" char** environ;  // NOLINT(readability-redundant-declaration): not every libc declares it
 
 namespace muster::cbc {
@@ -45,27 +47,6 @@ class FileActions {
 
  private:
   posix_spawn_file_actions_t actions_{};
-};
-
-// The parent's signal mask and handlers are none of the worker's business.
-class Attributes {
- public:
-  Attributes() {
-    ::posix_spawnattr_init(&attributes_);
-    sigset_t signals;
-    ::sigemptyset(&signals);
-    ::posix_spawnattr_setsigmask(&attributes_, &signals);
-    ::sigfillset(&signals);
-    ::posix_spawnattr_setsigdefault(&attributes_, &signals);
-    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-  ~Attributes() { ::posix_spawnattr_destroy(&attributes_); }
-  Attributes(const Attributes&) = delete;
-  Attributes& operator=(const Attributes&) = delete;
-  const posix_spawnattr_t* get() const { return &attributes_; }
-
- private:
-  posix_spawnattr_t attributes_{};
 };
 
 void set_limits(pid_t process, std::uint64_t memory_limit) {
@@ -99,7 +80,7 @@ std::optional<WorkerProcess> WorkerProcess::spawn(const std::string& program, co
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   const FileActions actions(child);
-  const Attributes attributes;
+  const SpawnAttributes attributes;
   pid_t process = -1;
   const int error =
       ::posix_spawn(&process, program.c_str(), actions.get(), attributes.get(), arguments.data(), environ);

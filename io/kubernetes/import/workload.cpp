@@ -27,7 +27,7 @@ bool ImportedWorkload::read(ObjectVisitor& visitor, Templates templates) {
     return false;
   }
   made_ = pods_.size();
-  return templates == Templates::kIgnore || expand(visitor.reading());
+  return templates != Templates::kExpand || expand(visitor.reading());
 }
 
 template <class Read>

@@ -29,7 +29,7 @@ class ImportedWorkload {
 
   // Groups, owners and pods, in this order. With `kExpand` the pods that templates have not made yet are there, too.
   // Errors: those of the objects; UnknownNode. Cost: one pass over the objects.
-  enum class Templates : std::uint8_t { kIgnore, kExpand };
+  enum class Templates : std::uint8_t { kIgnore, kPassOver, kExpand };  // kIgnore: with a remark
   [[nodiscard]] bool read(ObjectVisitor& visitor, Templates templates);
 
   // Devices, volumes, host ports, and the terms of gangs, once everything is read. Errors: InvalidValue, WrongType.
