@@ -60,9 +60,8 @@ std::string message_of(const EndedChild& child) {
 // A kind that the API server has and the import reads.
 struct ServedKind {
   const KnownKind* kind;
-  std::string name;                      // "podgroups"
-  std::vector<std::string_view> versions;  // to ask for, one after another
-  std::string served_version;
+  std::string name;                   // "podgroups"
+  std::vector<std::string> versions;  // to ask for, one after another
 };
 
 // The calls for one kind, one after another until one succeeds.
@@ -118,11 +117,11 @@ class ListRequest {
   std::string failure_;
 };
 
-// The versions that are read, the newest first.
-std::vector<std::string_view> known_versions(const KnownKind& kind) {
-  std::vector<std::string_view> versions = parts_of(kind.versions, " ");
-  std::ranges::reverse(versions);
-  return versions;
+// The server's own choice if it is read, else all that are read, the newest first.
+std::vector<std::string> versions_to_ask_for(const KnownKind& kind, std::string_view served) {
+  if (kind.reads(served)) return {std::string(served)};
+  const std::vector<std::string_view> versions = parts_of(kind.versions, " ");
+  return {versions.rbegin(), versions.rend()};
 }
 
 // Of `kubectl api-resources --no-headers`: NAME [SHORTNAMES] APIVERSION NAMESPACED KIND. In the order of known_kinds.
@@ -139,8 +138,7 @@ std::vector<ServedKind> served_kinds(std::string_view table) {
       const std::string_view group = slash == std::string_view::npos ? "" : api_version.substr(0, slash);
       if (group != kind.group) continue;
       const std::string_view version = api_version.substr(slash == std::string_view::npos ? 0 : slash + 1);
-      served.push_back({&kind, std::string(columns[0]), known_versions(kind), std::string(version)});
-      if (kind.reads(version)) served.back().versions = {served.back().served_version};
+      served.push_back({&kind, std::string(columns[0]), versions_to_ask_for(kind, version)});
       break;
     }
   }
