@@ -4,12 +4,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include "cli/answers/cluster.h"
 #include "cli/commands.h"
 #include "cli/line/line_options.h"
 #include "cli/line/pipeline.h"
@@ -25,8 +28,14 @@ namespace {
 // The program itself, whatever has happened to its file since it was started.
 constexpr const char* kOwnProgram = "/proc/self/exe";
 
+CommandSyntax with_cluster_source(CommandSyntax syntax) {
+  const std::vector<OptionRow> rows = cluster_source_rows();
+  syntax.options.insert(syntax.options.end(), rows.begin(), rows.end());
+  return syntax;
+}
+
 const CommandSyntax& solve_syntax() {
-  static const CommandSyntax syntax{
+  static const CommandSyntax syntax = with_cluster_source({
       "muster solve [FILE...] [OPTION...]",
       "Reads one snapshot per line (muster/v1) and writes one plan per line, in order. Without FILE, or for -, reads "
       "stdin.",
@@ -53,7 +62,7 @@ const CommandSyntax& solve_syntax() {
            {"log-format", "NAME", "format of the log: text or json (default text)"},
            {"quiet", "", "print only errors on stderr"},
            {"config", "FILE", "read options as NAME = VALUE lines; MUSTER_NAME variables and flags override them"}}),
-      0, std::numeric_limits<std::size_t>::max()};
+      0, std::numeric_limits<std::size_t>::max()});
   return syntax;
 }
 
@@ -117,6 +126,31 @@ int exit_code_of(const PipelineOutcome& outcome, const LineSource& source, Conso
   return outcome.errors > 0 ? kExitSomeErrors : kExitAnswered;
 }
 
+// A file that is gone when the program ends, to be read under the path. None: errno says why it could not be made.
+std::optional<std::string> file_in_memory(std::string_view content) {
+  const int file = memfd_create("muster", MFD_CLOEXEC);
+  if (file < 0 || write_all(file, content) != 0) return std::nullopt;
+  return fmt::format("/proc/self/fd/{}", file);
+}
+
+// The files of the command line; the one line of the cluster that --from names, else. None: that has been reported, and
+// `exit_code` is set. Throws UsageError.
+std::optional<std::vector<std::string>> input_files(const Settings& settings, Console& console, int& exit_code) {
+  std::vector<std::string> files = settings.arguments();
+  if (!files.empty() && settings.text("from")) throw UsageError("--from cannot be combined with FILE");
+  if (!files.empty()) return files;
+  if (!names_cluster(settings)) return std::vector<std::string>{"-"};
+  const std::variant<std::string, int> line = read_cluster_line(settings);
+  if (const int* code = std::get_if<int>(&line)) {
+    exit_code = *code;
+    return std::nullopt;
+  }
+  if (auto file = file_in_memory(std::get<std::string>(line))) return std::vector<std::string>{*std::move(file)};
+  console.say(Severity::kError, fmt::format("--from: {}", std::strerror(errno)));
+  exit_code = kExitInternal;
+  return std::nullopt;
+}
+
 }  // namespace
 
 int run_solve(int argc, const char* const* argv) {
@@ -125,17 +159,18 @@ int run_solve(int argc, const char* const* argv) {
   PipelineOptions options = pipeline_options(settings);
   Console console(console_options(settings));
   install_interrupt();
-  std::vector<std::string> files = settings.arguments();
-  if (files.empty()) files.emplace_back("-");
-  LineSource source(files, {options.reader.max_line_bytes, wake_descriptor()});
+  int exit_code = kExitAnswered;
+  const auto files = input_files(settings, console, exit_code);
+  if (!files) return exit_code;
+  LineSource source(*files, {options.reader.max_line_bytes, wake_descriptor()});
   if (!source.failure().empty()) {
     console.say(Severity::kError, source.failure());
     return kExitNoInput;
   }
   std::optional<int> output = STDOUT_FILENO, trace;
-  if (const auto path = settings.text("output")) output = create("--output", *path, files, console);
+  if (const auto path = settings.text("output")) output = create("--output", *path, *files, console);
   if (const auto path = settings.text("trace")) {
-    trace = create("--trace", *path, files, console);
+    trace = create("--trace", *path, *files, console);
     if (!trace) return kExitCannotCreate;
   }
   if (!output) return kExitCannotCreate;

@@ -52,8 +52,7 @@ bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") 
 
 std::string source_of(const Settings& settings) {
   if (const auto source = settings.text("from")) return *source;
-  const bool names_cluster = settings.text("context") || settings.text("kubeconfig");
-  return names_cluster || is_kubectl_plugin() || is_terminal(STDIN_FILENO) ? "kubectl" : "-";
+  return names_cluster(settings) || is_terminal(STDIN_FILENO) ? "kubectl" : "-";
 }
 
 bool is_url(std::string_view source) { return source.starts_with("http://") || source.starts_with("https://"); }
@@ -123,53 +122,63 @@ int save(const Settings& settings, const std::string& line) {
   return complain(fmt::format("--save: {}: {}", escaped(*file), std::strerror(error)), kExitCannotWrite);
 }
 
-std::variant<ClusterInput, int> read_snapshot(const Settings& settings, ClusterText text) {
-  muster_v1::SnapshotReader reader(reader_options(settings));
+// The cluster but for its snapshot.
+struct ImportedCluster {
   ClusterInput input;
+  std::string origin;
+  std::vector<Warning> warnings;  // of objects that are not in the line
+};
+
+std::variant<ImportedCluster, int> import_text(const Settings& settings, ClusterText text) {
+  ImportedCluster cluster{{}, std::move(text.origin), {}};
+  ClusterInput& input = cluster.input;
   input.namespace_name = std::move(text.namespace_name);
   input.is_kubernetes = kubernetes::begins_as_kubernetes(text.text);
-  std::vector<Warning> warnings;
   if (input.is_kubernetes) {
-    kubernetes::KubernetesOptions options = with_time(reader.kubernetes(), text.time);
+    kubernetes::KubernetesOptions options = with_time(reader_options(settings).kubernetes, text.time);
     options.remark_on_templates = !text.is_live;
     options.remarks = std::move(text.remarks);
     auto imported = kubernetes::import_kubernetes_text(
         text.text, options,
         {std::numeric_limits<std::size_t>::max(), muster_v1::ReaderOptions().max_depth});
-    if (!imported) return complain(text.origin, imported.error());
+    if (!imported) return complain(cluster.origin, imported.error());
     input.line = std::move(imported->line);
     input.objects = std::move(text.text);
-    warnings = std::move(imported->warnings);
+    cluster.warnings = std::move(imported->warnings);
   } else {
     input.line = last_line(text.text);
   }
-  Result<Snapshot> snapshot = reader.read(input.line);
-  if (!snapshot) {
-    return complain(text.origin, input.is_kubernetes ? kubernetes::name_imported(snapshot.error(), input.line)
-                                                     : snapshot.error());
-  }
-  if (!settings.is_on("quiet")) report(reader.remarks(), warnings);
-  for (Warning& warning : warnings) snapshot->anomalies.tell(std::move(warning));
-  input.snapshot = *std::move(snapshot);
-  return input;
+  return cluster;
+}
+
+std::variant<ImportedCluster, int> import_cluster(const Settings& settings) {
+  std::variant<ClusterText, int> text = read_text(settings);
+  if (const int* code = std::get_if<int>(&text)) return *code;
+  ClusterText& read = std::get<ClusterText>(text);
+  if (is_blank(read.text)) return complain(fmt::format("{}: the input is empty", escaped(read.origin)), kExitNoInput);
+  return import_text(settings, std::move(read));
 }
 
 }  // namespace
 
+std::vector<OptionRow> cluster_source_rows() {
+  return {{"from", "SOURCE",
+           "kubectl: the cluster of its context; a URL: the same with kubectl --server; a FILE of snapshots or of "
+           "Kubernetes objects; -: stdin",
+           'f'},
+          {"namespace", "NAME", "namespace of names without one, and of a user that cannot list all (default: kubectl's)",
+           'n'},
+          {"context", "NAME", "context of kubectl"},
+          {"kubeconfig", "FILE", "configuration of kubectl"},
+          {"kubectl", "PATH", "the program kubectl (default: that in PATH)"},
+          {"save", "FILE", "write the snapshot to this file, to read it again with --from FILE"}};
+}
+
 std::vector<OptionRow> with_cluster_options(std::vector<OptionRow> others) {
+  const std::vector<OptionRow> sources = cluster_source_rows();
+  others.insert(others.end(), sources.begin(), sources.end());
   const std::vector<OptionRow> rows = with_policy_options(
-      {{"from", "SOURCE",
-        "kubectl: the cluster of its context; a URL: the same with kubectl --server; a FILE of snapshots or of "
-        "Kubernetes objects; -: stdin (default: kubectl as a plugin of kubectl, if stdin is a terminal, or with "
-        "--context or --kubeconfig; else stdin)",
-        'f'},
-       {"namespace", "NAME", "namespace of names without one, and of a user that cannot list all (default: kubectl's)",
-        'n'},
-       {"context", "NAME", "context of kubectl"},
-       {"kubeconfig", "FILE", "configuration of kubectl"},
-       {"kubectl", "PATH", "the program kubectl (default: that in PATH)"},
-       {"save", "FILE", "write the snapshot to this file, to read it again with --from FILE"},
-       {"lenient", "", "ignore keys that the format does not define"},
+      {{"lenient", "", "ignore keys that the format does not define"},
        {"strict", "", "treat an inconsistent object as an error, not as a warning"},
        duration_annotation_row(),
        {"time", "INSTANT",
@@ -181,16 +190,34 @@ std::vector<OptionRow> with_cluster_options(std::vector<OptionRow> others) {
   return others;
 }
 
+bool names_cluster(const Settings& settings) {
+  return settings.text("from") || settings.text("context") || settings.text("kubeconfig") || is_kubectl_plugin();
+}
+
 std::variant<ClusterInput, int> read_cluster(const Settings& settings) {
-  std::variant<ClusterText, int> text = read_text(settings);
-  if (const int* code = std::get_if<int>(&text)) return *code;
-  ClusterText& read = std::get<ClusterText>(text);
-  if (is_blank(read.text)) return complain(fmt::format("{}: the input is empty", escaped(read.origin)), kExitNoInput);
-  std::variant<ClusterInput, int> input = read_snapshot(settings, std::move(read));
-  if (const ClusterInput* cluster = std::get_if<ClusterInput>(&input)) {
-    if (const int code = save(settings, cluster->line); code != kExitAnswered) return code;
+  std::variant<ImportedCluster, int> imported = import_cluster(settings);
+  if (const int* code = std::get_if<int>(&imported)) return *code;
+  auto& [input, origin, warnings] = std::get<ImportedCluster>(imported);
+  muster_v1::SnapshotReader reader(reader_options(settings));
+  Result<Snapshot> snapshot = reader.read(input.line);
+  if (!snapshot) {
+    return complain(origin, input.is_kubernetes ? kubernetes::name_imported(snapshot.error(), input.line)
+                                                : snapshot.error());
   }
-  return input;
+  if (!settings.is_on("quiet")) report(reader.remarks(), warnings);
+  for (Warning& warning : warnings) snapshot->anomalies.tell(std::move(warning));
+  input.snapshot = *std::move(snapshot);
+  if (const int code = save(settings, input.line); code != kExitAnswered) return code;
+  return std::move(input);
+}
+
+std::variant<std::string, int> read_cluster_line(const Settings& settings) {
+  std::variant<ImportedCluster, int> imported = import_cluster(settings);
+  if (const int* code = std::get_if<int>(&imported)) return *code;
+  const ImportedCluster& cluster = std::get<ImportedCluster>(imported);
+  if (!settings.is_on("quiet")) report({}, cluster.warnings);
+  if (const int code = save(settings, cluster.input.line); code != kExitAnswered) return code;
+  return cluster.input.line;
 }
 
 }  // namespace muster::cli

@@ -28,9 +28,16 @@ std::vector<OptionRow> with_cluster_options(std::vector<OptionRow> others);
 //   kubectl, URL   a live API server, by kubectl (cli/answers/live_cluster.h)
 //   FILE, -        snapshot lines, of which the last one counts, or Kubernetes objects, as JSON or YAML, all documents
 //                  together; `-` is stdin
-// The default is kubectl if the program runs as kubectl-muster or stdin is a terminal, else stdin. With `--save`, the
+// The default is kubectl if the program runs as kubectl-muster, stdin is a terminal, or --context or --kubeconfig is
+// given; else stdin. With `--save`, the
 // snapshot's line is written to a file. What could not be read completely is reported on stderr. If the cluster cannot
 // be read, that is reported, too, and the value is the exit code. Throws UsageError.
 std::variant<ClusterInput, int> read_cluster(const Settings& settings);
+
+// For a command that reads lines, and a cluster with these options only: the rows of --from, --save, and what belongs
+// to them; whether one of them, or the name of the program, asks for a cluster; its line, with its remarks in it.
+std::vector<OptionRow> cluster_source_rows();
+bool names_cluster(const Settings& settings);
+std::variant<std::string, int> read_cluster_line(const Settings& settings);
 
 }  // namespace muster::cli

@@ -9,4 +9,4 @@ _muster() {
     mapfile -t COMPREPLY < <(compgen -f -- "$word")
   fi
 }
-complete -o filenames -F _muster muster
+complete -o filenames -F _muster muster kubectl-muster
