@@ -98,7 +98,7 @@ struct Command {
   std::string_view name;
   int (*run)(int argc, const char* const* argv);
 };
-constexpr std::array<Command, 12> kCommands = {{{"solve", run_solve},
+constexpr std::array<Command, 13> kCommands = {{{"solve", run_solve},
                                                 {"verify", run_verify},
                                                 {"export", run_export},
                                                 {"report", run_report},
