@@ -13,6 +13,7 @@
 #include "cli/answers/answers.h"
 #include "cli/answers/cluster.h"
 #include "cli/answers/experiment_options.h"
+#include "cli/answers/given_plan.h"
 #include "cli/answers/names.h"
 #include "cli/answers/why_all.h"
 #include "cli/answers/why_gang.h"
@@ -37,7 +38,8 @@ const CommandSyntax& why_syntax() {
       "not be evicted, the place in its queue, and what would start it. GANG is the name of a gang, a pod, a Job, a\n"
       "Deployment, ... Without GANG: all that waits, by reason, and what one more node or GPU of quota would admit.",
       with_cluster_options(with_answer_options(with_experiment_options(
-          {{"all", "", "without GANG: also find what would start each gang that waits"},
+          {{"plan", "FILE", "explain the plan in FILE, which answers this snapshot, in place of a new one"},
+           {"all", "", "without GANG: also find what would start each gang that waits"},
            {"no-remedies", "", "only explain; make no further plans"}}))),
       0, 1};
   return syntax;
@@ -66,16 +68,20 @@ class Why {
       if (!found) return complain(found.error());
       name = *found;
     }
-    // A third of the time for the plan, the rest for its variations.
-    answers::ExperimentOptions first = options_;
-    first.budget /= 3;
-    answers::Experiment base_experiment(cluster_.snapshot, portfolio_, first);
-    const auto base = base_experiment.solve({});
+    const auto base = base_run();
     if (!base) return complain(base.error());
     return name ? about_gang(**base, *name) : about_all(**base);
   }
 
  private:
+  // A third of the time for the plan, the rest for its variations.
+  Result<std::unique_ptr<answers::Run>> base_run() {
+    if (const auto file = settings_.text("plan")) return run_of_plan(cluster_.snapshot, *file);
+    answers::ExperimentOptions first = options_;
+    first.budget /= 3;
+    return answers::Experiment(cluster_.snapshot, portfolio_, first).solve({});
+  }
+
   // Each plan gets a small part of what is left, since most of them are proven, or settled, long before.
   answers::ExperimentOptions of_variations() const {
     constexpr int kPlans = 10;
@@ -86,15 +92,16 @@ class Why {
     return options;
   }
 
-  int about_gang(const answers::Run& run, const std::string& name) {
+  int about_gang(answers::Run& run, const std::string& name) {
     const auto gang = run.find_gang(name);
     if (!gang) return complain({ErrorCode::kUnknownName, "$", fmt::format("the gang {} is left out of the plan", name)});
+    const FairShares shares = compute_fair_shares(run.problem);
+    settle_reason(run, *gang, shares);
     std::optional<answers::RemedyAnswer> remedies;
     if (!run.admits(*gang) && !settings_.is_on("no-remedies")) {
       answers::Experiment experiment(cluster_.snapshot, portfolio_, of_variations());
       remedies = answers::find_remedies(experiment, run, *gang, kMostTests);
     }
-    const FairShares shares = compute_fair_shares(run.problem);
     AnswerDocument document("why");
     write_why_gang({run, *gang, shares, remedies}, document);
     return print(render(document, render_options(settings_)), kExitAnswered);

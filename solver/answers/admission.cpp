@@ -8,7 +8,7 @@ namespace muster::answers {
 namespace {
 
 Admitted admitted_by(const Run& run, GangIndex gang) {
-  Admitted result{run.admits(gang), run.solution.proof == Proof::kOptimal, 0, 0};
+  Admitted result{run.admits(gang), run.is_choice_proven(), 0, 0};
   std::set<PodIndex> placed;
   for (const Placement& placement : run.solution.plan.placements) placed.insert(placement.pod);
   for (const Eviction& eviction : run.solution.plan.evictions) {
@@ -50,14 +50,14 @@ std::optional<Admitted> Admission::test(const Changes& changes) {
   if (is_over()) return std::nullopt;
   --tests_left_;
   --tests_of_search_;
-  return known_[key] = judged(experiment_.solve(changes), gang_);
+  return known_[key] = judged(experiment_.solve(changes), question_.gang);
 }
 
 std::optional<Admitted> Admission::sketch(const Changes& changes) {
   const std::string key = key_of(changes);
   if (const auto known = sketched_.find(key); known != sketched_.end()) return known->second;
   if (is_over()) return std::nullopt;
-  Admitted result = judged(experiment_.sketch(Snapshot(rivals_), changes), gang_);
+  Admitted result = judged(experiment_.sketch(Snapshot(question_.rivals), changes), question_.gang);
   result.proven = false;
   return sketched_[key] = result;
 }

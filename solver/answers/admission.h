@@ -15,7 +15,7 @@ namespace muster::answers {
 // What a plan of the changed cluster says of the gang.
 struct Admitted {
   bool admits = false;
-  bool proven = false;      // the plan is optimal in every level
+  bool proven = false;      // see Run::is_choice_proven
   std::int64_t evicted = 0;  // pods that it evicts and does not move
   std::int64_t moved = 0;
 };
@@ -25,12 +25,16 @@ using Changes = std::vector<change::Change>;
 // Asks the experiment, each question once. `test` says no more once the time is up or the tests are used up.
 class Admission {
  public:
-  // `experiment` outlives the object. `rivals`: a smaller cluster for sketches. `most_tests`: a limit of work that is
-  // the same on every machine.
-  Admission(Experiment& experiment, std::string gang, Snapshot rivals, std::int64_t most_tests)
-      : experiment_(experiment), gang_(std::move(gang)), rivals_(std::move(rivals)), tests_left_(most_tests) {}
+  struct Question {
+    std::string gang;
+    Snapshot rivals;              // a smaller cluster, for sketches
+    bool refusal_proven = false;  // the plan without changes, which does not admit the gang, is optimal
+  };
+  // `experiment` outlives the object. `most_tests`: a limit of work that is the same on every machine.
+  Admission(Experiment& experiment, Question question, std::int64_t most_tests)
+      : experiment_(experiment), question_(std::move(question)), tests_left_(most_tests) {}
 
-  const std::string& gang() const { return gang_; }
+  bool refusal_proven() const { return question_.refusal_proven; }
 
   // None: there is no time for another plan. Changes that cannot be applied admit nothing. Cost: that of
   // Experiment::solve.
@@ -44,8 +48,7 @@ class Admission {
 
  private:
   Experiment& experiment_;
-  std::string gang_;
-  Snapshot rivals_;
+  Question question_;
   std::int64_t tests_left_;
   std::int64_t tests_of_search_ = 0;
   portfolio::Clock::time_point end_of_search_ = portfolio::Clock::time_point::max();

@@ -33,6 +33,14 @@ bool Run::admits(GangIndex gang) const {
   }
 }
 
+bool Run::is_choice_proven() const {
+  for (const explain::LevelReport& level : solution.report.objective) {
+    if (level.bound != level.value) return false;
+    if (level.id.kind == LevelKind::kSeniority) break;
+  }
+  return true;
+}
+
 Experiment::Experiment(const Snapshot& original, portfolio::Portfolio& portfolio, ExperimentOptions options)
     : original_(original), portfolio_(portfolio), options_(std::move(options)) {}
 

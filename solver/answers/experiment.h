@@ -29,6 +29,9 @@ struct Run {
   const explain::GangReport* report_on(GangIndex gang) const;
   // Whether the gang has its minimum once the plan is carried out.
   bool admits(GangIndex gang) const;
+  // Whether the levels are proven optimal that decide which pods run: those down to `seniority`. Then no better plan
+  // admits another gang; an equally good one may.
+  bool is_choice_proven() const;
 };
 
 struct ExperimentOptions {

@@ -69,7 +69,7 @@ std::optional<Remedy> least_count(RemedyKind kind, CountRange range, Admission& 
   const auto found = smallest_count(
       range, [&](std::int64_t count) { return admission.test(changes(count)); }, Depth::kThorough);
   if (!found) return std::nullopt;
-  return Remedy{kind, changes(found->count), found->count, found->is_smallest, found->with};
+  return Remedy{kind, changes(found->count), found->count, found->is_smallest && admission.refusal_proven(), found->with};
 }
 
 std::optional<Remedy> least_set(RemedyKind kind, const std::vector<std::int64_t>& weights, std::size_t guess,
@@ -94,7 +94,7 @@ std::optional<Remedy> least_set(RemedyKind kind, const std::vector<std::int64_t>
   const auto found = smallest_set(
       ordered_weights, guess, [&](const auto& chosen) { return admission.test(ordered(chosen)); }, Depth::kThorough);
   if (!found) return std::nullopt;
-  return Remedy{kind, ordered(found->items), found->weight, found->is_smallest, found->with};
+  return Remedy{kind, ordered(found->items), found->weight, found->is_smallest && admission.refusal_proven(), found->with};
 }
 
 namespace {
@@ -163,7 +163,7 @@ RemedyAnswer find_remedies(Experiment& experiment, const Run& base, GangIndex in
     return answer;
   }
   const WaitingGang gang(base, index);
-  Admission admission(experiment, gang.name(), rivals_of(gang), most_tests);
+  Admission admission(experiment, {gang.name(), rivals_of(gang), base.is_choice_proven()}, most_tests);
   const std::int64_t runs_before = experiment.runs();
   std::size_t left = kRemedyKinds.size();
   for (const RemedyKind kind : kRemedyKinds) {

@@ -64,7 +64,7 @@ Remedies raise(RemedyKind remedy, const WaitingGang& gang, Admission& admission,
   if (!needed) return {};
   const QueueAmounts demand = explain::least_usage(gang.problem(), gang.need());
   Changes changes = unlimited(needed->items);
-  Remedy found{remedy, {}, 0, needed->is_smallest, needed->with};
+  Remedy found{remedy, {}, 0, needed->is_smallest && admission.refusal_proven(), needed->with};
   for (std::size_t i = 0; i < needed->items.size(); ++i) {
     const Bound& bound = bounds[needed->items[i]];
     const Amount unit = unit_of(gang, bound.resource);

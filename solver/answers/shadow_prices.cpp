@@ -83,7 +83,7 @@ std::vector<ShadowPrice> shadow_prices(Experiment& experiment, const Run& base, 
     const auto run = experiment.solve(std::span(&change, 1));
     if (!run) continue;
     const Totals after = totals_of(**run);
-    const bool proven = base.solution.proof == Proof::kOptimal && (*run)->solution.proof == Proof::kOptimal;
+    const bool proven = base.is_choice_proven() && (*run)->is_choice_proven();
     prices.push_back({change, after.gangs - before.gangs, after.gpus - before.gpus, proven});
   }
   std::ranges::stable_sort(prices, std::greater<>(),

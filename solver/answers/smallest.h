@@ -16,7 +16,8 @@ namespace muster::answers {
 struct SmallestCount {
   std::int64_t count = 0;
   Admitted with;             // the plan with so many
-  bool is_smallest = false;  // the plan with one less is proven optimal, and fails
+  // The plan with one less is proven optimal, and fails; of the least count, this is left to the caller.
+  bool is_smallest = false;
 };
 
 struct CountRange {
@@ -35,7 +36,8 @@ struct SmallestSet {
   std::vector<std::size_t> items;  // positions, ascending
   std::int64_t weight = 0;         // their sum
   Admitted with;
-  bool is_smallest = false;  // every set that weighs less was tried, and failed in a plan that is proven optimal
+  // Every set that weighs less was tried, and failed in a plan that is proven optimal; except the empty one.
+  bool is_smallest = false;
 };
 
 // Of items with these weights (above zero), the more promising ones first. The first `guess` of them are tried, then
