@@ -1,0 +1,116 @@
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "test/cli/program.h"
+#include "test/support/cluster.h"
+
+namespace muster::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+// A gang of three pods of four GPUs in a queue with a limit; one node is cordoned, one is tainted, one is in use.
+std::string cluster() {
+  test::Cluster cluster;
+  cluster.queue("q", R"("gpu":{"quota":4})").queue("other", R"("gpu":{"quota":8})");
+  cluster.node("n1", 4).node("n2", 4).node("n3", 4, R"("unschedulable":true)");
+  cluster.node("n4", 4, R"("taints":[{"key":"team","value":"x","effect":"NoSchedule"}])").node("cpu", 0);
+  cluster.running("busy", "n2", 3, R"("queue":"other","priority":200)");
+  cluster.gang("ns/g", R"("minMember":3,"queue":"q")").pods("ns/g", 3, 4, R"("gang":"ns/g")");
+  return cluster.line();
+}
+
+Json why(const std::string& arguments, const std::string& line) {
+  const Workplace place;
+  const Outcome outcome = place.run("why --deterministic --format json " + arguments, line + "\n");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  return Json::parse(outcome.out);
+}
+
+std::int64_t nodes_of(const Json& funnel, const std::string& step) {
+  for (const Json& row : funnel) {
+    if (row["step"] == step) return row["nodes"];
+  }
+  return -1;
+}
+
+TEST(Why, ShowsAFunnelThatAddsUp) {
+  const Json answer = why("g --no-remedies", cluster());
+  const Json& funnel = answer["funnel"];
+  EXPECT_EQ(nodes_of(funnel, "in the cluster"), 5);
+  EXPECT_EQ(nodes_of(funnel, "- cordoned"), 1);
+  EXPECT_EQ(nodes_of(funnel, "- taint not tolerated {team: x}"), 1);
+  EXPECT_EQ(nodes_of(funnel, "- too few GPUs"), 1);
+  EXPECT_EQ(nodes_of(funnel, "= suitable"), 2);
+  EXPECT_EQ(nodes_of(funnel, "- now too few GPUs"), 1);
+  EXPECT_EQ(nodes_of(funnel, "= open now"), 1);
+  EXPECT_EQ(answer["reason"], "NodeMismatch");
+  EXPECT_FALSE(answer.contains("remedies"));
+}
+
+TEST(Why, NamesWhatIsInUseAndWhatKeepsItThere) {
+  const Json answer = why("ns/g --no-remedies", cluster());
+  ASSERT_EQ(answer["holders"].size(), 1U);
+  EXPECT_EQ(answer["holders"][0]["gang"], "busy");
+  EXPECT_EQ(answer["holders"][0]["hold"], "notPreemptible");
+  EXPECT_EQ(answer["ahead"], 0);
+}
+
+TEST(Why, ListsRemediesBySizeWithTheOptionsOfWhatIf) {
+  const Json remedies = why("g", cluster())["remedies"];
+  ASSERT_FALSE(remedies.empty());
+  std::int64_t last = 0;
+  for (const Json& remedy : remedies) {
+    EXPECT_GE(remedy["size"], last) << remedy;
+    last = remedy["size"];
+    EXPECT_EQ(remedy["options"].get<std::string>().substr(0, 2), "--");
+  }
+  EXPECT_EQ(remedies.back()["kind"], "addNodes");
+  EXPECT_EQ(remedies.back()["options"], "--add-nodes 2xn1");
+}
+
+TEST(Why, WithoutANameGroupsWhatWaitsAndPricesOneMore) {
+  const Json answer = why("", cluster());
+  ASSERT_EQ(answer["reasons"].size(), 1U);
+  EXPECT_EQ(answer["reasons"][0]["gangs"], 1);
+  EXPECT_EQ(answer["reasons"][0]["gpus"], 12);
+  ASSERT_FALSE(answer["stranded"].empty());
+  EXPECT_FALSE(answer["prices"].empty());
+  for (const Json& price : answer["prices"]) EXPECT_EQ(price["gangs"], 0) << price;  // it needs two nodes
+}
+
+TEST(Why, WithAllFindsRemediesForEachGang) {
+  const Json answer = why("--all", cluster());
+  ASSERT_FALSE(answer["remedies"].empty());
+  for (const Json& remedy : answer["remedies"]) EXPECT_EQ(remedy["gang"], "ns/g");
+}
+
+TEST(Why, ExplainsAPlanThatExistsAndRefusesOneThatDoesNotHold) {
+  const Workplace place;
+  const std::string snapshot = place.file("snapshot.json", cluster() + "\n");
+  ASSERT_EQ(place.run("solve --deterministic -o json --output " + place.path("plan.json") + " " + snapshot).exit_code, 0);
+  const std::string arguments = "why ns/g --no-remedies --from " + snapshot + " --plan ";
+  const Outcome good = place.run(arguments + place.path("plan.json"));
+  EXPECT_EQ(good.exit_code, 0) << good.err;
+  EXPECT_NE(good.out.find("ns/g waits: no suitable node."), std::string::npos) << good.out;
+  const std::string plan =
+      R"({"format":"muster/v1","status":"ok","placements":[{"pod":"ns/g-0","node":"cpu","gpus":[0,1,2,3]}],"evictions":[]})";
+  const Outcome bad = place.run(arguments + place.file("bad.json", plan + "\n"));
+  EXPECT_EQ(bad.exit_code, 65);
+  EXPECT_FALSE(bad.err.empty());
+}
+
+TEST(Why, OfAGangThatRunsOrIsUnknown) {
+  const Workplace place;
+  const Outcome runs = place.run("why busy --deterministic", cluster() + "\n");
+  EXPECT_EQ(runs.exit_code, 0) << runs.err;
+  EXPECT_NE(runs.out.find("busy runs"), std::string::npos) << runs.out;
+  const Outcome unknown = place.run("why ns/h", cluster() + "\n");
+  EXPECT_EQ(unknown.exit_code, 65);
+  EXPECT_NE(unknown.err.find("ns/g"), std::string::npos) << unknown.err;
+}
+
+}  // namespace
+}  // namespace muster::cli
