@@ -9,6 +9,7 @@
 #include "cli/answers/words.h"
 #include "cli/terminal/plan_table.h"
 #include "model/base/saturating.h"
+#include "solver/answers/remedy_text.h"
 #include "solver/answers/stranded.h"
 
 namespace muster::cli {
@@ -142,9 +143,9 @@ void write_first_remedies(const WhyAll& input, AnswerDocument& document) {
     const std::string name(input.run.problem.gangs[gang].name);
     for (const answers::Remedy& remedy : answer.remedies) {
       table.rows.push_back({name, std::string(answers::remedy_kind_name(remedy.kind)), remedy.size,
-                            remedy_words(remedy, *input.run.snapshot),
+                            answers::remedy_words(remedy, *input.run.snapshot),
                             Cell(remedy.is_smallest).shown_as(remedy.is_smallest ? "proven" : "not proven"),
-                            remedy_options(remedy)});
+                            answers::remedy_options(remedy)});
     }
     if (!answer.remedies.empty()) continue;
     const bool is_complete = answer.unfinished.empty();

@@ -11,6 +11,7 @@
 #include "cli/terminal/plan_table.h"
 #include "solver/answers/funnel.h"
 #include "solver/answers/holders.h"
+#include "solver/answers/remedy_text.h"
 #include "solver/answers/standing.h"
 
 namespace muster::cli {
@@ -278,9 +279,9 @@ void write_remedies(const answers::RemedyAnswer& answer, const Snapshot& snapsho
                           {"options", "muster what-if"}}};
   for (const answers::Remedy& remedy : answer.remedies) {
     table.rows.push_back({std::string(answers::remedy_kind_name(remedy.kind)), remedy.size,
-                          remedy_words(remedy, snapshot), remedy.with.evicted, remedy.with.moved,
+                          answers::remedy_words(remedy, snapshot), remedy.with.evicted, remedy.with.moved,
                           Cell(remedy.is_smallest).shown_as(remedy.is_smallest ? "proven" : "not proven"),
-                          remedy_options(remedy)});
+                          answers::remedy_options(remedy)});
   }
   const bool is_empty = table.rows.empty();
   document.add_table(std::move(table));

@@ -5,96 +5,8 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include "model/change/gang_parts.h"
 
 namespace muster::cli {
-namespace {
-
-using change::QueueResourceKind;
-
-template <class Change>
-std::vector<Change> all_of(const answers::Remedy& remedy) {
-  std::vector<Change> all;
-  for (const change::Change& change : remedy.changes) {
-    if (const auto* one = std::get_if<Change>(&change)) all.push_back(*one);
-  }
-  return all;
-}
-
-// "n1, n2 and 3 more".
-std::string names(std::vector<std::string> all) {
-  constexpr std::size_t kMost = 4;
-  if (all.size() <= kMost) return fmt::format("{}", fmt::join(all, ", "));
-  const std::size_t more = all.size() - kMost;
-  all.resize(kMost);
-  return fmt::format("{} and {} more", fmt::join(all, ", "), more);
-}
-
-std::string amount_words(QueueResourceKind resource, Amount amount) {
-  if (amount == kUnlimited) return "unlimited";
-  switch (resource) {
-    case QueueResourceKind::kGpu:
-      return value_text(Decimal{amount, 1'000'000}) + " GPUs";
-    case QueueResourceKind::kCpu:
-      return value_text(Decimal{amount, 1'000}) + " cores";
-    case QueueResourceKind::kMemory:
-      break;
-  }
-  return fmt::format("{} GiB of memory", amount >> 30);
-}
-
-Amount amount_before(const change::SetQueue& set, const Snapshot& snapshot) {
-  const auto queue = std::ranges::find(snapshot.queues, set.queue, &SnapshotQueue::name);
-  if (queue == snapshot.queues.end()) return kUnlimited;
-  const QueueResource& resource = set.resource == QueueResourceKind::kGpu   ? queue->gpu
-                                  : set.resource == QueueResourceKind::kCpu ? queue->cpu
-                                                                            : queue->memory;
-  return set.kind == change::QueueAmountKind::kQuota ? resource.quota : resource.limit;
-}
-
-std::string queue_words(const answers::Remedy& remedy, const Snapshot& snapshot) {
-  std::vector<std::string> parts;
-  for (const change::SetQueue& set : all_of<change::SetQueue>(remedy)) {
-    parts.push_back(fmt::format("raise the {} of queue {} from {} to {}",
-                                set.kind == change::QueueAmountKind::kQuota ? "quota" : "limit", set.queue,
-                                amount_words(set.resource, amount_before(set, snapshot)),
-                                amount_words(set.resource, set.amount)));
-  }
-  return fmt::format("{}", fmt::join(parts, ", and "));
-}
-
-std::string level_words(const change::SetRequiredLevel& relaxed) {
-  const std::string group = relaxed.subgroup.empty() ? "" : " of subgroup " + relaxed.subgroup;
-  if (relaxed.level.empty()) return "require no topology level" + group;
-  return fmt::format("require only one {}{}", relaxed.level, group);
-}
-
-std::string toleration_words(const answers::Remedy& remedy) {
-  std::vector<std::string> taints;
-  for (const change::Tolerate& tolerated : all_of<change::Tolerate>(remedy)) {
-    const change::TaintText& taint = tolerated.taint;
-    taints.push_back(taint.value.empty() ? taint.key : taint.key + "=" + taint.value);
-  }
-  return "tolerate the taint " + names(std::move(taints));
-}
-
-std::string stop_words(const answers::Remedy& remedy) {
-  std::vector<std::string> gangs;
-  for (const change::RemoveGang& removed : all_of<change::RemoveGang>(remedy)) gangs.push_back(removed.gang);
-  return fmt::format("stop {} ({} running {})", names(std::move(gangs)), remedy.size,
-                     remedy.size == 1 ? "pod" : "pods");
-}
-
-std::string uncordon_words(const answers::Remedy& remedy) {
-  std::vector<std::string> nodes;
-  for (const change::Uncordon& opened : all_of<change::Uncordon>(remedy)) nodes.push_back(opened.node);
-  return "uncordon " + names(std::move(nodes));
-}
-
-}  // namespace
-
 std::string duration_words(Nanoseconds duration) {
   constexpr std::array<std::pair<std::int64_t, char>, 4> kUnits = {{{86'400, 'd'}, {3'600, 'h'}, {60, 'm'}, {1, 's'}}};
   std::int64_t seconds = std::max<std::int64_t>(0, duration / kNanosecondsPerSecond);
@@ -112,37 +24,6 @@ std::string duration_words(Nanoseconds duration) {
 
 Cell gpu_cell(MicroGpu amount) {
   return amount == kUnlimited ? Cell().shown_as("unlimited") : Cell(Decimal{amount, 1'000'000});
-}
-
-std::string remedy_words(const answers::Remedy& remedy, const Snapshot& snapshot) {
-  const change::Change& first = remedy.changes.front();
-  switch (remedy.kind) {
-    case answers::RemedyKind::kUncordon:
-      return uncordon_words(remedy);
-    case answers::RemedyKind::kTolerate:
-      return toleration_words(remedy);
-    case answers::RemedyKind::kRelaxLevel:
-      return level_words(std::get<change::SetRequiredLevel>(first));
-    case answers::RemedyKind::kLowerMinimum:
-      return fmt::format("start with {} pods (minMember)", std::get<change::SetMinimum>(first).minimum);
-    case answers::RemedyKind::kRaiseLimit:
-    case answers::RemedyKind::kRaiseQuota:
-      return queue_words(remedy, snapshot);
-    case answers::RemedyKind::kRaisePriority:
-      return fmt::format("raise its priority to {}", std::get<change::SetPriority>(first).priority);
-    case answers::RemedyKind::kStopGangs:
-      return stop_words(remedy);
-    case answers::RemedyKind::kAddNodes:
-      break;
-  }
-  const auto& added = std::get<change::AddNodes>(first);
-  return fmt::format("add {} {} like {}", added.count, added.count == 1 ? "node" : "nodes", added.like);
-}
-
-std::string remedy_options(const answers::Remedy& remedy) {
-  std::vector<std::string> options;
-  for (const change::Change& change : remedy.changes) options.push_back(change::text_of(change));
-  return fmt::format("{}", fmt::join(options, " "));
 }
 
 }  // namespace muster::cli

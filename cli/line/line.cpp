@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/line/line_remedies.h"
 #include "cli/terminal/terminal.h"
 #include "io/json/json_writer.h"
 #include "model/build/build_problem.h"
@@ -185,6 +186,7 @@ Answer solve_line(ParsedLine& line, portfolio::Clock::time_point free_since, Lin
                            statement_of(solution, budget, line.parsing, modelling),
                            !solve.deterministic,
                            solve.threads,
+                           line_remedies(snapshot, solution, solver.portfolio, solve, {options.remedies, solve.deadline}),
                            &line.histories};
   solver.writer.write(plan, time, answer.text);
   if (!solve.deterministic) delays.learn(milliseconds(portfolio::Clock::now() - (time.deadline - kept)));

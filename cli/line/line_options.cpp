@@ -12,6 +12,7 @@ namespace muster::cli {
 LineOptions line_options(const Settings& settings) {
   LineOptions options;
   options.budget = settings.duration("budget").value_or(options.budget);
+  options.remedies = settings.integer("remedies", 0, std::numeric_limits<std::int32_t>::max()).value_or(0);
   portfolio::SolveOptions& solve = options.solve;
   const std::string engine = settings.choice("engine", {"auto", "greedy", "milp"});
   solve.engine = engine == "greedy" ? portfolio::Engine::kGreedy
@@ -63,6 +64,11 @@ muster_v1::PolicyOverrides policy_overrides(const Settings& settings) {
     parsed ? void(overrides.protect = {std::string(*selector)}) : refuse("--protect", parsed.error());
   }
   return overrides;
+}
+
+OptionRow remedies_row() {
+  return {"remedies", "N",
+          "find what would start the first N gangs that wait, if the plan is ready before its time (default 0)"};
 }
 
 OptionRow duration_annotation_row() {

@@ -10,7 +10,7 @@
 
 namespace muster::cli {
 
-// Of --budget, --engine, --threads, --seed, --gap, --deterministic and --write-model, as far as the command has them.
+// Of --budget, --engine, --threads, --seed, --gap, --deterministic, --remedies and --write-model, as far as the command has them.
 // Throws UsageError.
 LineOptions line_options(const Settings& settings);
 
@@ -19,6 +19,9 @@ LineOptions line_options(const Settings& settings);
 std::vector<OptionRow> with_policy_options(std::vector<OptionRow> others);
 // Their values. Throws UsageError.
 muster_v1::PolicyOverrides policy_overrides(const Settings& settings);
+
+// The row of --remedies, for the commands that write plan lines.
+OptionRow remedies_row();
 
 // The row of --duration-annotation, for every command that reads Kubernetes objects.
 OptionRow duration_annotation_row();

@@ -82,6 +82,7 @@ const CommandSyntax& serve_syntax() {
            {"solvers", "N", "number of plans made in parallel (default 1)"},
            {"threads", "N", "number of solver threads per plan (default: the available cores divided by --solvers)"},
            {"seed", "N", "random seed (default 1)"},
+           remedies_row(),
            {"gap", "FRACTION", "stop once the plan is proven to be within this gap of the best (default 0)"},
            {"lenient", "", "ignore keys that the format does not define"},
            {"strict", "", "treat an inconsistent object as an error of its whole line, not as a warning"},

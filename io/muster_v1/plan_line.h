@@ -28,6 +28,15 @@ struct SolverStatement {
   std::vector<std::pair<std::string_view, double>> phases_ms;  // in the order of the work
 };
 
+// What would start a gang that waits: `remedy` of docs/format.md.
+struct RemedyRecord {
+  GangIndex gang;
+  std::string kind;  // "never": nothing that was tried; then all else is empty
+  std::int64_t size = 0;
+  std::string text, options;
+  bool smallest = false;  // proven
+};
+
 // One line, without the line feed; lists sorted by name, so that equal plans are equal bytes, except for timings.
 // Timings (budgetMs, elapsedMs, phasesMs) are left out if `with_timings` is false. Cost: 500 MB/s or more.
 struct PlanLine {
@@ -37,6 +46,7 @@ struct PlanLine {
   SolverStatement solver;
   bool with_timings = true;
   int threads = 1;                       // that may write at the same time
+  std::vector<RemedyRecord> remedies = {};  // each gang at most once
   const Histories* histories = nullptr;  // what was filled into the snapshot; none, or empty: nothing
 };
 void write_plan(const PlanLine& line, std::string& out);
@@ -121,6 +131,12 @@ struct GangClaim {
   std::vector<Blocker> blockers;
   std::optional<Nanoseconds> expected_start;
   Claimed<forecast::StartObstacle> waits_for;  // if a start is expected
+  struct Remedy {
+    std::string kind, text, options;
+    std::int64_t size = 0;
+    bool smallest = false;
+  };
+  std::optional<Remedy> remedy;
 };
 
 // The claims of a plan line, names resolved against the problem that it answers.

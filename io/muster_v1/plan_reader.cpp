@@ -134,7 +134,22 @@ bool read_blockers(PlanInput& in, JsonValue list, GangClaim& gang) {
   return json::read_list(in, list, kBlockerFields, gang.blockers);
 }
 
-constexpr std::array<Field<PlanInput, GangClaim>, 12> kGangClaimFields = {
+using RemedyClaim = GangClaim::Remedy;
+
+template <std::string RemedyClaim::*Member>
+bool read_remedy_text(PlanInput& in, JsonValue v, RemedyClaim& remedy) {
+  return read_text(in, v, remedy.*Member);
+}
+
+constexpr std::array<Field<PlanInput, RemedyClaim>, 5> kRemedyFields = {
+    {{"kind", read_remedy_text<&RemedyClaim::kind>, true},
+     {"size", [](PlanInput& in, JsonValue v,
+                 RemedyClaim& remedy) { return in.read_integer(v, 0, kMost, remedy.size); }},
+     {"text", read_remedy_text<&RemedyClaim::text>},
+     {"options", read_remedy_text<&RemedyClaim::options>},
+     {"smallest", [](PlanInput& in, JsonValue v, RemedyClaim& remedy) { return in.read(v, remedy.smallest); }}}};
+
+constexpr std::array<Field<PlanInput, GangClaim>, 13> kGangClaimFields = {
     {{"name", read_gang_text<&GangClaim::name>, true},
      {"phase", read_phase, true},
      {"running", read_gang_count<&GangClaim::running>, true},
@@ -149,8 +164,12 @@ constexpr std::array<Field<PlanInput, GangClaim>, 12> kGangClaimFields = {
      {"blockers", read_blockers},
      {"expectedStart",
       [](PlanInput& in, JsonValue v, GangClaim& gang) { return in.read_instant(v, gang.expected_start.emplace()); }},
-     {"expectedStartReason", [](PlanInput& in, JsonValue v, GangClaim& gang) {
+     {"expectedStartReason",
+      [](PlanInput& in, JsonValue v, GangClaim& gang) {
         return read_code(in, v, forecast::find_start_obstacle, gang.waits_for);
+      }},
+     {"remedy", [](PlanInput& in, JsonValue v, GangClaim& gang) {
+        return json::read_fields(in, v, kRemedyFields, gang.remedy.emplace());
       }}}};
 
 // queues[]

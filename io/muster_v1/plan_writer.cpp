@@ -68,6 +68,7 @@ class ReportWriter {
  private:
   void write_gangs();
   void write_gang(const explain::GangReport& gang, json::JsonWriter& json) const;
+  static void write_remedy(const RemedyRecord& remedy, json::JsonWriter& json);
   void write_queues();
   void write_queue_resource(const explain::QueueReport& queue, std::size_t resource, std::int64_t scale);
   void write_objective();
@@ -215,6 +216,18 @@ void ReportWriter::write_gang(const explain::GangReport& gang, json::JsonWriter&
     json.raw(R"(,"expectedStartReason":")")
         .raw(forecast::start_obstacle_text(gang.expected_start->waits_for))
         .raw("\"");
+  }
+  const auto remedy = std::ranges::find(line_.remedies, gang.gang, &RemedyRecord::gang);
+  if (remedy != line_.remedies.end()) write_remedy(*remedy, json);
+  json.raw("}");
+}
+
+void ReportWriter::write_remedy(const RemedyRecord& remedy, json::JsonWriter& json) {
+  json.raw(R"(,"remedy":{"kind":)").string(remedy.kind);
+  if (!remedy.text.empty()) {
+    json.raw(R"(,"size":)").integer(remedy.size).raw(R"(,"text":)").string(remedy.text);
+    json.raw(R"(,"options":)").string(remedy.options);
+    json.raw(R"(,"smallest":)").raw(remedy.smallest ? "true" : "false");
   }
   json.raw("}");
 }

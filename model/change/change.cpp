@@ -9,16 +9,6 @@ namespace {
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 
-// In whole units, with as many decimals as it takes. Requires a unit that is a power of ten.
-std::string amount_text(Amount amount, Amount unit) {
-  if (amount == kUnlimited) return "unlimited";
-  std::string text = number(amount / unit);
-  if (amount % unit == 0) return text;
-  std::string decimals = number(unit + amount % unit).substr(1);
-  decimals.erase(decimals.find_last_not_of('0') + 1);
-  return text + "." + decimals;
-}
-
 std::string setting(const char* flag, const std::string& name, const std::string& value) {
   return std::string(flag) + " " + name + "=" + value;
 }
@@ -96,6 +86,15 @@ std::optional<InputError> apply(std::span<const Change> changes, Snapshot& snaps
     if (Failure failure = apply(change, snapshot)) return failure;
   }
   return {};
+}
+
+std::string amount_text(Amount amount, Amount unit) {
+  if (amount == kUnlimited) return "unlimited";
+  std::string text = std::to_string(amount / unit);
+  if (amount % unit == 0) return text;
+  std::string decimals = std::to_string(unit + amount % unit).substr(1);
+  decimals.erase(decimals.find_last_not_of('0') + 1);
+  return text + "." + decimals;
 }
 
 std::string text_of(const Change& change) { return std::visit(TextOf(), change); }

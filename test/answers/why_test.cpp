@@ -112,5 +112,30 @@ TEST(Why, OfAGangThatRunsOrIsUnknown) {
   EXPECT_NE(unknown.err.find("ns/g"), std::string::npos) << unknown.err;
 }
 
+TEST(RemediesInPlans, AreTheSmallestOfEachGangThatWaitsAndPassVerify) {
+  const Workplace place;
+  const std::string snapshot = place.file("snapshot.json", cluster() + "\n"), plan = place.path("plan.json");
+  ASSERT_EQ(place.run("solve --deterministic --remedies 3 -o json --output " + plan + " " + snapshot).exit_code, 0);
+  const Json gang = Json::parse(place.content("plan.json"))["gangs"].at(0);
+  ASSERT_TRUE(gang.contains("remedy")) << gang;
+  EXPECT_EQ(gang["remedy"]["kind"], why("g", cluster())["remedies"].at(0)["kind"]);
+  EXPECT_EQ(gang["remedy"]["options"], why("g", cluster())["remedies"].at(0)["options"]);
+  EXPECT_EQ(place.run("verify " + snapshot + " " + plan).exit_code, 0);
+}
+
+TEST(RemediesInPlans, AreNotLookedForUnlessAskedFor) {
+  const Workplace place;
+  const Outcome outcome = place.run("solve --deterministic -o json", cluster() + "\n");
+  EXPECT_EQ(outcome.out.find("remedy"), std::string::npos);
+}
+
+TEST(RemediesInPlans, SayNeverWhereNothingHelps) {
+  test::Cluster cluster;
+  cluster.node("n1", 4).gang("g", R"("minMember":2)").pods("g", 1, 1, R"("gang":"g")");
+  const Workplace place;
+  const Outcome outcome = place.run("solve --deterministic --remedies 1 -o json", cluster.line() + "\n");
+  EXPECT_NE(outcome.out.find(R"("remedy":{"kind":"never"})"), std::string::npos) << outcome.out;
+}
+
 }  // namespace
 }  // namespace muster::cli
