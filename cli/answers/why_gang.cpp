@@ -1,5 +1,6 @@
 #include "cli/answers/why_gang.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -91,6 +92,7 @@ class GangWriter {
   void write() {
     document_.add_note(headline(), is_waiting() ? Meaning::kWarning : Meaning::kGood);
     write_fields();
+    write_sacrifices();
     if (!is_waiting()) return;
     const answers::WaitingGang waiting(run_, input_.gang);
     write_standing(waiting);
@@ -113,7 +115,7 @@ class GangWriter {
       case explain::GangPhase::kScheduled:
         return fmt::format("{} starts now.", name);
       case explain::GangPhase::kWaiting:
-        return fmt::format("{} starts as soon as the pods have left that it waits for.", name);
+        return fmt::format("{} starts once the pods are gone that leave.", name);
       default:
         return fmt::format("{} waits: {}.", name, reason_words(report_->reason));
     }
@@ -200,12 +202,39 @@ class GangWriter {
     for (const auto& charge : funnel.full) add("- now " + charge_words(charge), charge.nodes, Meaning::kDim);
     add("= open now", funnel.open, funnel.open == 0 ? Meaning::kBad : Meaning::kGood);
     document_.add_table(std::move(table));
+    if (funnel.nodes_of_unknown_memory > 0)
+      document_.add_note(fmt::format("{} nodes do not tell the memory of their GPUs, which the pod asks for a part of; the "
+                                     "GPU operator tells it by the label nvidia.com/gpu.memory.",
+                                     funnel.nodes_of_unknown_memory),
+                         Meaning::kWarning);
     document_.add_note(fmt::format("Of {} pods, {} fit now, {} would if the suitable nodes were empty{}.", funnel.pods,
                                    funnel.pods_now, funnel.pods_when_empty,
                                    funnel.nodes_needed == 0 ? ""
                                                             : fmt::format("; empty, at least {} {} needed",
                                                                           funnel.nodes_needed,
                                                                           funnel.nodes_needed == 1 ? "node is" : "nodes are")));
+  }
+
+  // What the plan evicts or moves for the gang.
+  void write_sacrifices() {
+    const Plan& plan = run_.solution.plan;
+    Table table{.key = "makesRoom",
+                .title = "Leaves, to make room for it",
+                .columns = {{"pod", "POD"}, {"gang", "GANG"}, {"action", "ACTION"}, {"from", "FROM"}, {"to", "TO"}},
+                .most_rows = kShortTable};
+    for (const Eviction& eviction : plan.evictions) {
+      if (eviction.for_gang != input_.gang) continue;
+      const Pod& pod = problem_.pods[eviction.pod];
+      const auto to = std::ranges::find(plan.placements, eviction.pod, &Placement::pod);
+      table.rows.push_back({std::string(run_.snapshot->pods[eviction.pod.value()].name),
+                            std::string(problem_.gangs[pod.gang].name),
+                            std::string(to == plan.placements.end() ? "evicted" : "moved"),
+                            std::string(run_.snapshot->nodes[pod.node.value()].name),
+                            to == plan.placements.end()
+                                ? Cell()
+                                : Cell(std::string(run_.snapshot->nodes[to->node.value()].name))});
+    }
+    if (!table.rows.empty()) document_.add_table(std::move(table));
   }
 
   std::string shape_words(PodClassIndex index) const {
@@ -284,6 +313,7 @@ void write_remedies(const answers::RemedyAnswer& answer, const Snapshot& snapsho
                           answers::remedy_options(remedy)});
   }
   const bool is_empty = table.rows.empty();
+  if (is_empty) table.shown = Shown::kJson;
   document.add_table(std::move(table));
   if (is_empty && answer.unfinished.empty()) document.add_note("Nothing that was tried would start it.", Meaning::kBad);
   if (!answer.unfinished.empty())

@@ -58,6 +58,8 @@ class FunnelMaker {
     const std::int64_t most = empty_.count(pod_class, first, funnel_.pods);
     if (most == 0) {
       unsuitable_[key_on(empty_, pod_class, first)] += nodes;
+      const bool is_unknown = pod_class.gpu.kind == GpuRequestKind::kMemory && node_class.device_memory_mib == 0;
+      if (is_unknown && !empty_.devices(first).empty()) funnel_.nodes_of_unknown_memory += nodes;
       return;
     }
     funnel_.suitable += nodes;

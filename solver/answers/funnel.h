@@ -18,6 +18,7 @@ struct Funnel {
   // Nodes that could not take the pod even if they were empty, by the first filter that excludes them; those that are
   // held for another gang are among them.
   std::vector<explain::BlockerTally::Charge> unsuitable;
+  std::int64_t nodes_of_unknown_memory = 0;  // of the unsuitable ones, if the pod asks for device memory
   std::int64_t suitable = 0;
   std::vector<explain::BlockerTally::Charge> full;  // suitable nodes without room for the pod, as the plan leaves them
   std::int64_t open = 0;
