@@ -118,8 +118,8 @@ constexpr std::array<Command, 13> kCommands = {{{"solve", run_solve},
     if (known.name != "worker") names.push_back(known.name);
   }
   const std::string guess = did_you_mean(command, names);
-  throw UsageError(
-      fmt::format("unknown command '{}'{}", escaped(command), guess.empty() ? fmt::format("; '{} help' lists all", typed_program_name()) : guess));
+  throw UsageError(fmt::format("unknown command '{}'{}", escaped(command),
+                               guess.empty() ? fmt::format("; '{} help' lists all", typed_program_name()) : guess));
 }
 
 int dispatch(std::string_view command, int argc, const char* const* argv) {

@@ -35,35 +35,34 @@ CommandSyntax with_cluster_source(CommandSyntax syntax) {
 }
 
 const CommandSyntax& solve_syntax() {
-  static const CommandSyntax syntax = with_cluster_source({
-      "muster solve [FILE...] [OPTION...]",
-      "Reads one snapshot per line (muster/v1) and writes one plan per line, in order. Without FILE, or for -, reads "
-      "stdin.",
-      with_policy_options(
-          {{"budget", "DURATION", "time budget of a plan if its policy does not set one (default 1s)"},
-           {"engine", "NAME", "solver engine: auto, greedy or milp (default auto)"},
-           {"threads", "N", "number of solver threads (default: the available cores)"},
-           {"seed", "N", "random seed (default 1)"},
-           {"gap", "FRACTION", "stop once the plan is proven to be within this gap of the best (default 0)"},
-           {"deterministic", "", "equal input gives equal bytes: work limits instead of the clock, no timings"},
-           remedies_row(),
-           {"write-model", "FILE", "write the first integer program of each snapshot as MPS; FILE keeps the last one"},
-           {"trace", "FILE", "write each improvement of the plan and of its bounds as JSON Lines; see docs/cli.md"},
-           {"output-format", "NAME", "format of the plans: json or table (default: table on a terminal, else json)",
-            'o'},
-           {"output", "FILE", "write the plans to FILE instead of stdout, as JSON unless -o table is given"},
-           {"lenient", "", "ignore keys that the format does not define"},
-           {"strict", "", "treat an inconsistent object as an error of its whole line, not as a warning"},
-           duration_annotation_row(),
-           {"time", "INSTANT",
-            "current time for Kubernetes objects (default: the clock for stdin, the latest instant in the objects for "
-            "files)"},
-           {"max-line-bytes", "N", "reject longer lines (default 1073741824)"},
-           {"summary", "", "print a summary on stderr after each plan (default: on a terminal)"},
-           {"log-format", "NAME", "format of the log: text or json (default text)"},
-           {"quiet", "", "print only errors on stderr"},
-           {"config", "FILE", "read options as NAME = VALUE lines; MUSTER_NAME variables and flags override them"}}),
-      0, std::numeric_limits<std::size_t>::max()});
+  static const CommandSyntax syntax = with_cluster_source(
+      {"muster solve [FILE...] [OPTION...]",
+       "Reads one snapshot per line (muster/v1) and writes one plan per line, in order. Without FILE, or for -, reads "
+       "stdin.",
+       with_policy_options(
+           {{"budget", "DURATION", "time budget of a plan if its policy does not set one (default 1s)"},
+            {"engine", "NAME", "solver engine: auto, greedy or milp (default auto)"},
+            {"threads", "N", "number of solver threads (default: the available cores)"},
+            {"seed", "N", "random seed (default 1)"},
+            {"gap", "FRACTION", "stop once the plan is proven to be within this gap of the best (default 0)"},
+            {"deterministic", "", "equal input gives equal bytes: work limits instead of the clock, no timings"},
+            {"write-model", "FILE", "write the first integer program of each snapshot as MPS; FILE keeps the last one"},
+            {"trace", "FILE", "write each improvement of the plan and of its bounds as JSON Lines; see docs/cli.md"},
+            {"output-format", "NAME", "format of the plans: json or table (default: table on a terminal, else json)",
+             'o'},
+            {"output", "FILE", "write the plans to FILE instead of stdout, as JSON unless -o table is given"},
+            {"lenient", "", "ignore keys that the format does not define"},
+            {"strict", "", "treat an inconsistent object as an error of its whole line, not as a warning"},
+            duration_annotation_row(),
+            {"time", "INSTANT",
+             "current time for Kubernetes objects (default: the clock for stdin, the latest instant in the objects for "
+             "files)"},
+            {"max-line-bytes", "N", "reject longer lines (default 1073741824)"},
+            {"summary", "", "print a summary on stderr after each plan (default: on a terminal)"},
+            {"log-format", "NAME", "format of the log: text or json (default text)"},
+            {"quiet", "", "print only errors on stderr"},
+            {"config", "FILE", "read options as NAME = VALUE lines; MUSTER_NAME variables and flags override them"}}),
+       0, std::numeric_limits<std::size_t>::max()});
   return syntax;
 }
 

@@ -53,8 +53,8 @@ Pipe make_pipe() {
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-// The signals that end the program are blocked, and readable, while this exists. Their default action, or their handler,
-// runs afterwards.
+// The signals that end the program are blocked, and readable, while this exists. Their default action, or their
+// handler, runs afterwards.
 class HeldSignals {
  public:
   HeldSignals() {

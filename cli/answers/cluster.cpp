@@ -139,8 +139,7 @@ std::variant<ImportedCluster, int> import_text(const Settings& settings, Cluster
     options.remark_on_templates = !text.is_live;
     options.remarks = std::move(text.remarks);
     auto imported = kubernetes::import_kubernetes_text(
-        text.text, options,
-        {std::numeric_limits<std::size_t>::max(), muster_v1::ReaderOptions().max_depth});
+        text.text, options, {std::numeric_limits<std::size_t>::max(), muster_v1::ReaderOptions().max_depth});
     if (!imported) return complain(cluster.origin, imported.error());
     input.line = std::move(imported->line);
     input.objects = std::move(text.text);
@@ -166,8 +165,8 @@ std::vector<OptionRow> cluster_source_rows() {
            "kubectl: the cluster of its context; a URL: the same with kubectl --server; a FILE of snapshots or of "
            "Kubernetes objects; -: stdin",
            'f'},
-          {"namespace", "NAME", "namespace of names without one, and of a user that cannot list all (default: kubectl's)",
-           'n'},
+          {"namespace", "NAME",
+           "namespace of names without one, and of a user that cannot list all (default: kubectl's)", 'n'},
           {"context", "NAME", "context of kubectl"},
           {"kubeconfig", "FILE", "configuration of kubectl"},
           {"kubectl", "PATH", "the program kubectl (default: that in PATH)"},
@@ -201,8 +200,8 @@ std::variant<ClusterInput, int> read_cluster(const Settings& settings) {
   muster_v1::SnapshotReader reader(reader_options(settings));
   Result<Snapshot> snapshot = reader.read(input.line);
   if (!snapshot) {
-    return complain(origin, input.is_kubernetes ? kubernetes::name_imported(snapshot.error(), input.line)
-                                                : snapshot.error());
+    return complain(origin,
+                    input.is_kubernetes ? kubernetes::name_imported(snapshot.error(), input.line) : snapshot.error());
   }
   if (!settings.is_on("quiet")) report(reader.remarks(), warnings);
   for (Warning& warning : warnings) snapshot->anomalies.tell(std::move(warning));

@@ -82,8 +82,9 @@ class ListRequest {
 
   Words words() const {
     Words words = {options_.program, "get",
-                   kind().group.empty() ? served_.name
-                                        : fmt::format("{}.{}.{}", served_.name, served_.versions[version_], kind().group),
+                   kind().group.empty()
+                       ? served_.name
+                       : fmt::format("{}.{}.{}", served_.name, served_.versions[version_], kind().group),
                    "-o", "json"};
     if (kind().has_namespace && !is_of_one_namespace_) words.emplace_back("--all-namespaces");
     if (is_of_one_namespace_ && !options_.namespace_name.empty())
@@ -152,8 +153,9 @@ void remark_on_missing_groups(std::string_view err, std::vector<std::string>& re
     const bool is_missing = !kind.group.empty() && err.find(fmt::format(" {}/", kind.group)) != std::string_view::npos;
     if (!is_missing || std::ranges::find(told, kind.group) != told.end()) continue;
     told.push_back(kind.group);
-    remarks.push_back(fmt::format("the API server cannot describe {}, so {} and other kinds of this group are missing: {}",
-                                  kind.group, kind.kind, kind.without));
+    remarks.push_back(
+        fmt::format("the API server cannot describe {}, so {} and other kinds of this group are missing: {}",
+                    kind.group, kind.kind, kind.without));
   }
 }
 

@@ -28,8 +28,8 @@ struct LiveFailure {
 // Asks for the kinds that the API server has, then lists those that the import reads, several at a time. Not
 // ReplicaSets: their pods name their Deployment, and old ones are many. A kind that cannot be listed in all namespaces
 // is listed in one, and one that cannot be listed at all is left out, each with a remark. Failures: kubectl cannot be
-// run, the API server does not answer, nodes or pods cannot be listed; an interruption. Cost: two calls of kubectl, then
-// one a kind.
+// run, the API server does not answer, nodes or pods cannot be listed; an interruption, without a message. Cost: two
+// calls of kubectl, then one a kind.
 std::variant<LiveObjects, LiveFailure> read_live_cluster(const KubectlOptions& options);
 
 }  // namespace muster::cli

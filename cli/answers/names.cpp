@@ -57,8 +57,8 @@ constexpr std::array<KindWord, 12> kKindWords = {{{"pod", Sort::kPod},
 // The parts of `KIND/NAMESPACE/NAME`, of which the first two may be absent.
 struct TypedName {
   Sort sort = Sort::kAny;
-  std::string_view kind;             // as typed, without its API group; of kLabelled
-  std::string_view namespace_name;   // empty: not given
+  std::string_view kind;            // as typed, without its API group; of kLabelled
+  std::string_view namespace_name;  // empty: not given
   std::string_view name;
 };
 

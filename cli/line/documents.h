@@ -12,9 +12,9 @@ namespace muster::cli {
 // Appends the whole file, `-` is stdin. Returns 0, or the errno of the failure.
 int read_whole_file(const std::string& file, std::string& out);
 
-// Appends the file's documents, and a line feed. What is YAML becomes JSON: files named so (.yaml, .yml), and texts that
-// do not begin as JSON does, unless the name ends in .json. None: it is done. Errors: NoInput, if the file cannot be
-// read; those of yaml_to_json.
+// Appends the file's documents, and a line feed. What is YAML becomes JSON: files named so (.yaml, .yml), and texts
+// that do not begin as JSON does, unless the name ends in .json. None: it is done. Errors: NoInput, if the file cannot
+// be read; those of yaml_to_json.
 std::optional<InputError> read_documents(const std::string& file, std::string& out);
 
 }  // namespace muster::cli

@@ -42,8 +42,8 @@ class Importer {
     workload.set_default_grace_period(options_.grace_period);
     using Templates = ImportedWorkload::Templates;
     const Templates unexpanded = options_.remark_on_templates ? Templates::kIgnore : Templates::kPassOver;
-    return workload.read(visitor_, options_.expand ? Templates::kExpand : unexpanded) &&
-           workload.settle(visitor_) && write(now, cluster, workload);
+    return workload.read(visitor_, options_.expand ? Templates::kExpand : unexpanded) && workload.settle(visitor_) &&
+           write(now, cluster, workload);
   }
 
   bool write(const ImportInstant& now, ImportedCluster& cluster, const ImportedWorkload& workload) {

@@ -113,10 +113,12 @@ TEST_F(LiveCluster, HasTheKindsThatTheServerListsAndMusterReads) {
       "replicasets                 apps/v1 true    ReplicaSet\n"
       "podgroups  pg,podgroup scheduling.run.ai/v2alpha2 true  PodGroup\n"
       "queues                 scheduling.run.ai/v2 false Queue\n");
-  place_.file("deployments.v1.apps",
-              list(R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","namespace":"ml"},"spec":{}})"));
+  place_.file(
+      "deployments.v1.apps",
+      list(R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","namespace":"ml"},"spec":{}})"));
   place_.file("podgroups.v2alpha2.scheduling.run.ai", list(""));
-  place_.file("queues.v2.scheduling.run.ai", list(R"({"apiVersion":"scheduling.run.ai/v2","kind":"Queue","metadata":{"name":"team"},"spec":{}})"));
+  place_.file("queues.v2.scheduling.run.ai",
+              list(R"({"apiVersion":"scheduling.run.ai/v2","kind":"Queue","metadata":{"name":"team"},"spec":{}})"));
   place_.file("namespace", "ml");
   const Reading live = read_live();
   ASSERT_EQ(live.exit_code(), -1) << live.err;
@@ -127,13 +129,11 @@ TEST_F(LiveCluster, HasTheKindsThatTheServerListsAndMusterReads) {
   EXPECT_EQ(live.cluster().namespace_name, "ml");
   EXPECT_TRUE(live.cluster().is_kubernetes);
   EXPECT_NE(live.cluster().objects.find(R"("name":"web")"), std::string::npos);
-  EXPECT_EQ(calls(), (std::vector<std::string>{"api-resources --verbs=list --no-headers",
-                                               "config view --minify -o jsonpath={..namespace}",
-                                               "get deployments.v1.apps -o json --all-namespaces",
-                                               "get nodes -o json",
-                                               "get podgroups.v2alpha2.scheduling.run.ai -o json --all-namespaces",
-                                               "get pods -o json --all-namespaces",
-                                               "get queues.v2.scheduling.run.ai -o json"}));
+  EXPECT_EQ(calls(), (std::vector<std::string>{
+                         "api-resources --verbs=list --no-headers", "config view --minify -o jsonpath={..namespace}",
+                         "get deployments.v1.apps -o json --all-namespaces", "get nodes -o json",
+                         "get podgroups.v2alpha2.scheduling.run.ai -o json --all-namespaces",
+                         "get pods -o json --all-namespaces", "get queues.v2.scheduling.run.ai -o json"}));
 }
 
 TEST_F(LiveCluster, HasTheTimeOfTheClock) {
@@ -160,8 +160,10 @@ TEST_F(LiveCluster, OfOneNamespaceSaysThatTheUsageOfOthersIsUnknown) {
   const Reading named = read_live({"-n", "ml"});
   ASSERT_EQ(named.exit_code(), -1) << named.err;
   EXPECT_EQ(named.cluster().snapshot.pods.size(), 2U);
-  EXPECT_TRUE(named.err.starts_with("muster: cannot list pods of all namespaces, only of ml: what other pods use is "
-                                    "unknown")) << named.err;
+  EXPECT_TRUE(
+      named.err.starts_with("muster: cannot list pods of all namespaces, only of ml: what other pods use is "
+                            "unknown"))
+      << named.err;
   EXPECT_EQ(calls().back(), "get pods -o json --namespace ml");
   const Reading unnamed = read_live();
   EXPECT_NE(unnamed.err.find("only of default"), std::string::npos) << unnamed.err;
@@ -185,9 +187,10 @@ TEST_F(LiveCluster, IsReadThoughAnAggregatedApiIsDown) {
   place_.file("down",
               "error: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1: x, "
               "scheduling.volcano.sh/v1beta1: x\n");
-  EXPECT_EQ(read_live().err,
-            "muster: the API server cannot describe scheduling.volcano.sh, so PodGroup and other kinds of this group are "
-            "missing: pods that refer to one are held and not planned\n");
+  EXPECT_EQ(
+      read_live().err,
+      "muster: the API server cannot describe scheduling.volcano.sh, so PodGroup and other kinds of this group are "
+      "missing: pods that refer to one are held and not planned\n");
 }
 
 TEST_F(LiveCluster, IsAskedForEachVersionThatMusterReads) {
@@ -228,8 +231,9 @@ TEST_F(LiveCluster, ThatDoesNotAnswerIsRefusedInTheWordsOfKubectl) {
               "The connection to the server 10.0.0.1:6443 was refused - did you specify the right host or port?\n");
   const Reading live = read_live();
   EXPECT_EQ(live.exit_code(), kExitNoInput);
-  EXPECT_EQ(live.err,
-            "muster: The connection to the server 10.0.0.1:6443 was refused - did you specify the right host or port?\n");
+  EXPECT_EQ(
+      live.err,
+      "muster: The connection to the server 10.0.0.1:6443 was refused - did you specify the right host or port?\n");
 }
 
 TEST_F(LiveCluster, ThatHasNoPodsIsRefused) {
@@ -267,16 +271,24 @@ TEST_F(LiveCluster, ThatCannotBeSavedIsAnError) {
 }
 
 TEST_F(LiveCluster, MayComeFromFilesOfAllForms) {
-  const std::string one_line = read({"--from", place_.file("c.json", std::string(kNode) + "\n" + list(pod("a")))}).cluster().line;
+  const std::string one_line =
+      read({"--from", place_.file("c.json", std::string(kNode) + "\n" + list(pod("a")))}).cluster().line;
   EXPECT_NE(one_line.find("ml/a"), std::string::npos);
   EXPECT_NE(one_line.find("n1"), std::string::npos);
-  EXPECT_EQ(read({"--from", place_.file("old.jsonl", R"({"format":"muster/v1","time":1})" "\n" + one_line + "\n\n")}).cluster().line, one_line);
-  const Reading yaml = read({"--from", place_.file("c.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: y1}\n---\n"
-                                                             "apiVersion: v1\nkind: Node\nmetadata: {name: y2}\n")});
+  EXPECT_EQ(read({"--from", place_.file("old.jsonl", R"({"format":"muster/v1","time":1})"
+                                                     "\n" +
+                                                         one_line + "\n\n")})
+                .cluster()
+                .line,
+            one_line);
+  const Reading yaml = read({"--from", place_.file("c.yaml",
+                                                   "apiVersion: v1\nkind: Node\nmetadata: {name: y1}\n---\n"
+                                                   "apiVersion: v1\nkind: Node\nmetadata: {name: y2}\n")});
   EXPECT_EQ(yaml.cluster().snapshot.nodes.size(), 2U);
   EXPECT_TRUE(yaml.cluster().is_kubernetes);
-  const Reading pretty = read({"--from", place_.file("pretty.json", "{\n  \"format\": \"muster/v1\",\n  \"time\": 7,\n"
-                                                                    "  \"nodes\": [\n    {\n      \"name\": \"x\"\n    }\n  ]\n}\n")});
+  const Reading pretty = read({"--from", place_.file("pretty.json",
+                                                     "{\n  \"format\": \"muster/v1\",\n  \"time\": 7,\n"
+                                                     "  \"nodes\": [\n    {\n      \"name\": \"x\"\n    }\n  ]\n}\n")});
   ASSERT_EQ(pretty.exit_code(), -1) << pretty.err;
   EXPECT_EQ(pretty.cluster().snapshot.nodes.at(0).name, "x");
   EXPECT_EQ(std::ranges::count(pretty.cluster().line, '\n'), 0);
@@ -290,9 +302,50 @@ TEST_F(LiveCluster, ThatIsAFileMayBeBroken) {
             kExitNoValidLine);
 }
 
+TEST_F(LiveCluster, IsSolvedAndGivesTheSamePlanAgain) {
+  const std::string options = " --deterministic --quiet -o json";
+  const Outcome live =
+      place_.run("solve --from kubectl --kubectl " + kubectl_ + " --save " + place_.path("saved") + options);
+  ASSERT_EQ(live.exit_code, 0) << live.err;
+  EXPECT_NE(live.out.find(R"("pod":"ml/a","node":"n1")"), std::string::npos) << live.out;
+  EXPECT_EQ(place_.run("solve " + place_.path("saved") + options).out, live.out);
+  EXPECT_EQ(place_.run("solve --from " + place_.path("saved") + options).out, live.out);
+}
+
+TEST_F(LiveCluster, IsSolvedWithWhatCouldNotBeListedAsWarnings) {
+  serve("csinodes storage.k8s.io/v1 false CSINode\n");
+  const Outcome live = place_.run("solve --from kubectl -o json", "", "MUSTER_KUBECTL=" + kubectl_);
+  ASSERT_EQ(live.exit_code, 0) << live.err;
+  EXPECT_NE(live.out.find("cannot list csinodes.storage.k8s.io: limits on the volumes of a node do not count"),
+            std::string::npos)
+      << live.out;
+}
+
+TEST_F(LiveCluster, IsNotReadBesideFiles) { EXPECT_EQ(place_.run("solve --from kubectl file").exit_code, kExitUsage); }
+
+TEST_F(LiveCluster, IsTheDefaultOfThePluginOfKubectl) {
+  const std::string plugin = place_.path("kubectl-muster");
+  ASSERT_EQ(place_.shell("ln -s " MUSTER_BINARY " " + plugin).exit_code, 0);
+  const Outcome solved = place_.shell("MUSTER_KUBECTL=" + kubectl_ + " " + plugin + " solve -o table");
+  EXPECT_EQ(solved.exit_code, 0) << solved.err;
+  EXPECT_NE(solved.out.find("ml/b"), std::string::npos) << solved.out;
+  EXPECT_TRUE(place_.shell(plugin + " solve --help").out.starts_with("Usage: kubectl muster solve "));
+  EXPECT_NE(place_.shell(plugin + " help").out.find("Usage: kubectl muster COMMAND"), std::string::npos);
+  EXPECT_TRUE(place_.run("solve --help").out.starts_with("Usage: muster solve "));
+}
+
+TEST_F(LiveCluster, ThatTakesTooLongMayBeInterrupted) {
+  place_.file("kubectl", "#!/bin/sh\necho $$ > " + place_.path("child") + "\nexec sleep 600\n");
+  const Outcome ended =
+      place_.shell("timeout --preserve-status 1 " MUSTER_BINARY " solve --from kubectl --kubectl " + kubectl_);
+  EXPECT_EQ(ended.exit_code, kExitSignalled + SIGTERM);
+  EXPECT_EQ(kill(std::stoi(place_.content("child")), 0), -1);
+}
+
 TEST(Children, PrintOnBothStreamsAtOnce) {
-  const std::string flood = "i=0; while [ $i -lt 3000 ]; do echo 0123456789012345678901234567890123456789; "
-                            "echo abcdefghijklmnopqrstuvwxyzabcdefghijklmnop >&2; i=$((i+1)); done";
+  const std::string flood =
+      "i=0; while [ $i -lt 3000 ]; do echo 0123456789012345678901234567890123456789; "
+      "echo abcdefghijklmnopqrstuvwxyzabcdefghijklmnop >&2; i=$((i+1)); done";
   const auto ended = run_children({{"sh", "-c", flood}, {"sh", "-c", "exit 3"}, {"sh", "-c", "kill -KILL $$"}}, 2);
   ASSERT_TRUE(ended);
   EXPECT_EQ((*ended)[0].exit_code, 0);

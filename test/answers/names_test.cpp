@@ -15,7 +15,8 @@ Snapshot cluster() {
   test::Cluster cluster;
   cluster.node("gpu-1.example.com", 8).node("gpu-2.example.com", 8).node("cpu", 0);
   cluster.queue("research").queue("team-a@kueue.x-k8s.io");
-  for (const char* gang : {"ml/train", "lab/train", "ml/pg-sweep-0a1b", "ml/lab-work/workers", "ml/pair/a", "ml/pair/b"})
+  for (const char* gang :
+       {"ml/train", "lab/train", "ml/pg-sweep-0a1b", "ml/lab-work/workers", "ml/pair/a", "ml/pair/b"})
     cluster.gang(gang);
   const auto pod = [&](const std::string& space, const std::string& name, const std::string& more = "") {
     cluster.pod(space + "/" + name, 1, R"("namespace":")" + space + '"' + more);
@@ -68,8 +69,7 @@ TEST(GangNames, ThatAreAmbiguousAreListed) {
   EXPECT_EQ(gang("train"), "'train' may be any of 2 gangs: lab/train, ml/train; name one");
   EXPECT_EQ(gang("pod/train-0"), "'pod/train-0' may be any of 2 gangs: lab/train, ml/train; name one");
   EXPECT_EQ(gang("pair", "ml"), "'pair' may be any of 2 gangs: ml/pair/a, ml/pair/b; name one");
-  EXPECT_EQ(gang("deploy/web"),
-            "'deploy/web' may be any of 2 gangs: ml/web-5d9-aaaaa, ml/web-5d9-bbbbb; name one");
+  EXPECT_EQ(gang("deploy/web"), "'deploy/web' may be any of 2 gangs: ml/web-5d9-aaaaa, ml/web-5d9-bbbbb; name one");
 }
 
 TEST(GangNames, OfAPodOrOfTheObjectThatMadeItsPodsAreThoseOfItsGang) {
