@@ -174,7 +174,13 @@ std::vector<OptionRow> cluster_source_rows() {
 }
 
 std::vector<OptionRow> with_cluster_options(std::vector<OptionRow> others) {
-  const std::vector<OptionRow> sources = cluster_source_rows();
+  std::vector<OptionRow> sources = cluster_source_rows();
+  sources.front().help =
+      "kubectl: the cluster of its context; a URL: the same with kubectl --server; a FILE of snapshots or of "
+      "Kubernetes "
+      "objects; -: stdin (default: stdin, but kubectl if stdin is a terminal, as a plugin of kubectl, or with "
+      "--context "
+      "or --kubeconfig)";
   others.insert(others.end(), sources.begin(), sources.end());
   const std::vector<OptionRow> rows = with_policy_options(
       {{"lenient", "", "ignore keys that the format does not define"},

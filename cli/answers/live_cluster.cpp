@@ -136,7 +136,9 @@ std::vector<ServedKind> served_kinds(std::string_view table) {
       if (columns.size() < 4 || columns.back() != kind.kind) continue;
       const std::string_view api_version = columns[columns.size() - 3];
       const std::size_t slash = api_version.find('/');
-      const std::string_view group = slash == std::string_view::npos ? "" : api_version.substr(0, slash);
+      const bool is_group_alone = api_version == kind.group;  // as kubectl 1.19 and earlier print it
+      std::string_view group = is_group_alone ? api_version : "";
+      if (slash != std::string_view::npos) group = api_version.substr(0, slash);
       if (group != kind.group) continue;
       const std::string_view version = api_version.substr(slash == std::string_view::npos ? 0 : slash + 1);
       served.push_back({&kind, std::string(columns[0]), versions_to_ask_for(kind, version)});
@@ -210,8 +212,8 @@ class LiveReading {
     if (!ended) return interrupted();
     const EndedChild& resources = ended->front();
     if (resources.exit_code == 127 && resources.out.empty()) {
-      return failed(fmt::format("{}: {}; install kubectl, or name it with --kubectl PATH", options_.program,
-                                message_of(resources)));
+      return failed(fmt::format("{}: {}; install kubectl, name it with --kubectl PATH, or give --from FILE",
+                                options_.program, message_of(resources)));
     }
     out_.namespace_name = options_.namespace_name;
     if (ended->size() > 1) out_.namespace_name = (*ended)[1].exit_code == 0 ? (*ended)[1].out : "";

@@ -1,13 +1,19 @@
 // `--from kubectl`, against a script in place of kubectl that answers from files and notes its calls.
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <pty.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/answers/children.h"
 #include "cli/answers/cluster.h"
@@ -204,6 +210,13 @@ TEST_F(LiveCluster, IsAskedForEachVersionThatMusterReads) {
   EXPECT_EQ(std::ranges::count(calls(), "get workloads.v1beta1.kueue.x-k8s.io -o json --all-namespaces"), 1);
 }
 
+TEST_F(LiveCluster, IsReadByOldKubectlWhichNamesNoVersions) {
+  place_.file("resources", "nodes no false Node\npods po true Pod\ndeployments deploy apps true Deployment\n");
+  place_.file("deployments.v1.apps", list(""));
+  EXPECT_EQ(read_live().err, "");
+  EXPECT_EQ(std::ranges::count(calls(), "get deployments.v1.apps -o json --all-namespaces"), 1);
+}
+
 TEST_F(LiveCluster, IsThatOfTheContextAndOfTheUrl) {
   const Reading live = read_live({"--context", "prod", "--kubeconfig", "/etc/kube config"});
   ASSERT_EQ(live.exit_code(), -1);
@@ -220,8 +233,9 @@ TEST_F(LiveCluster, IsThatOfTheContextAndOfTheUrl) {
 TEST_F(LiveCluster, WithoutKubectlIsRefused) {
   const Reading live = read({"--from", "kubectl", "--kubectl", place_.path("missing")});
   EXPECT_EQ(live.exit_code(), kExitNoInput);
-  EXPECT_EQ(live.err, "muster: " + place_.path("missing") +
-                          ": No such file or directory; install kubectl, or name it with --kubectl PATH\n");
+  EXPECT_EQ(live.err,
+            "muster: " + place_.path("missing") +
+                ": No such file or directory; install kubectl, name it with --kubectl PATH, or give --from FILE\n");
 }
 
 TEST_F(LiveCluster, ThatDoesNotAnswerIsRefusedInTheWordsOfKubectl) {
@@ -359,6 +373,22 @@ TEST(Children, ReadNothing) {
   const auto ended = run_children({{"cat"}}, 1);
   ASSERT_TRUE(ended);
   EXPECT_EQ((*ended)[0].out, "");
+}
+
+// As a plugin for authentication does that waits for a login.
+void show_a_prompt_on_a_terminal() {
+  int terminal = -1, ours = -1;
+  if (openpty(&terminal, &ours, nullptr, nullptr, nullptr) != 0) std::_Exit(1);
+  dup2(ours, STDERR_FILENO);
+  static_cast<void>(run_children({{"sh", "-c", "echo enter the code ABC >&2; sleep 4"}}, 1));
+  fcntl(terminal, F_SETFL, O_NONBLOCK);
+  std::array<char, 100> seen{};
+  const ssize_t size = ::read(terminal, seen.data(), seen.size() - 1);
+  std::_Exit(size > 0 && std::string_view(seen.data()).starts_with("enter the code ABC") ? 0 : 1);
+}
+
+TEST(ChildrenDeathTest, ShowWhatTheySayBeforeTheyWait) {
+  EXPECT_EXIT(show_a_prompt_on_a_terminal(), testing::ExitedWithCode(0), "");
 }
 
 TEST(ChildrenDeathTest, AreKilledAndReapedBeforeASignalEndsTheProgram) {
