@@ -14,9 +14,9 @@ namespace muster::cli {
 //   2. `NAME` or `NAMESPACE/NAME` of a gang; of a pod, for its gang; of a Workload with one gang; of an object that has
 //      created the pods of one gang, as far as their labels and names tell (Job, Deployment, StatefulSet, ...);
 //   3. the same as `KIND/NAME` or `KIND/NAMESPACE/NAME`, of this kind only: pod, podgroup, job, deploy, ...
-// Without a namespace, `default_namespace` is searched first, then all; empty: all together. A pod without a gang is the
-// gang of its own name. Errors: UnknownName, with the nearest name; InvalidValue, with the candidates, if several gangs
-// fit. Cost: O(gangs + pods).
+// Without a namespace, `default_namespace` is searched first, then all; empty: all together. A pod without a gang is
+// the gang of its own name. Errors: UnknownName, with the nearest name; InvalidValue, with the candidates, if several
+// gangs fit. Cost: O(gangs + pods).
 Result<std::string> resolve_gang(const Snapshot& snapshot, std::string_view typed, std::string_view default_namespace);
 
 // `NAME` or `node/NAME`; also the part of one node's name before a dot. Errors: as above.
