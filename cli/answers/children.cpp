@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/terminal/interrupt.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
 #include "model/base/require.h"
@@ -192,7 +193,8 @@ class Child {
 // Waits for output, and takes it. False: a signal came.
 bool wait_and_read(std::vector<Child>& children, const HeldSignals& signals) {
   constexpr int kSilenceMs = 2000;
-  std::vector<pollfd> ready = {{signals.descriptor(), POLLIN, 0}};
+  // Another thread may take the signal; then its handler wakes readers.
+  std::vector<pollfd> ready = {{signals.descriptor(), POLLIN, 0}, {wake_descriptor(), POLLIN, 0}};
   for (const Child& child : children) {
     ready.push_back({child.out(), POLLIN, 0});
     ready.push_back({child.err(), POLLIN, 0});
@@ -200,9 +202,9 @@ bool wait_and_read(std::vector<Child>& children, const HeldSignals& signals) {
   const int count = ::poll(ready.data(), ready.size(), kSilenceMs);
   if (count < 0) return true;
   if (count == 0 && is_terminal(STDERR_FILENO)) std::ranges::for_each(children, &Child::show_what_it_says);
-  if (ready[0].revents != 0) return false;
+  if (ready[0].revents != 0 || ready[1].revents != 0) return false;
   for (std::size_t i = 0; i < children.size(); ++i)
-    children[i].read(ready[2 * i + 1].revents != 0, ready[2 * i + 2].revents != 0);
+    children[i].read(ready[2 * i + 2].revents != 0, ready[2 * i + 3].revents != 0);
   return true;
 }
 
@@ -226,6 +228,7 @@ std::optional<std::vector<EndedChild>> run_children(const std::vector<std::vecto
     if (!wait_and_read(children, signals)) return std::nullopt;
     std::erase_if(children, [](const Child& child) { return child.has_ended(); });
   }
+  if (received_signal() != 0) return std::nullopt;  // Ctrl-C ends the children, too
   return results;
 }
 
