@@ -7,7 +7,7 @@ namespace muster::kubernetes {
 namespace {
 
 constexpr std::string_view kNoGroup = "pods that refer to one are held and not planned";
-constexpr std::string_view kNoQueue = "quotas and limits of its queues are unknown";
+constexpr std::string_view kNoQueue = "gangs that name one of these queues are not planned";
 constexpr std::string_view kNoOwner = "queues and expected durations that only these objects state are unknown";
 
 constexpr std::array<KnownKind, 28> kKnownKinds = {{
@@ -38,7 +38,8 @@ constexpr std::array<KnownKind, 28> kKnownKinds = {{
     {"leaderworkerset.x-k8s.io", "LeaderWorkerSet", " v1 ", KubernetesKind::kLeaderWorkerSet, true, kNoOwner},
     {"kueue.x-k8s.io", "LocalQueue", " v1beta1 v1beta2 ", KubernetesKind::kLocalQueue, true,
      "each local queue counts as a queue without quota and limit"},
-    {"kueue.x-k8s.io", "ClusterQueue", " v1beta1 v1beta2 ", KubernetesKind::kClusterQueue, false, kNoQueue},
+    {"kueue.x-k8s.io", "ClusterQueue", " v1beta1 v1beta2 ", KubernetesKind::kClusterQueue, false,
+     "its queues count as queues without quota and limit"},
     {"kueue.x-k8s.io", "Workload", " v1beta1 v1beta2 ", KubernetesKind::kKueueWorkload, true,
      "expected durations that only these objects state are unknown"},
     {"", "PersistentVolume", " v1 ", KubernetesKind::kVolume, false,

@@ -204,7 +204,8 @@ TEST_F(LiveCluster, IsAskedForEachVersionThatMusterReads) {
   place_.file("workloads.v1beta1.kueue.x-k8s.io", list(""));
   const Reading live = read_live();
   EXPECT_EQ(live.err,
-            "muster: cannot list queues.scheduling.volcano.sh: quotas and limits of its queues are unknown (error: the "
+            "muster: cannot list queues.scheduling.volcano.sh: gangs that name one of these queues are not planned "
+            "(error: the "
             "server doesn't have a resource type \"queues.v1beta1.scheduling.volcano.sh\")\n");
   EXPECT_EQ(std::ranges::count(calls(), "get workloads.v1beta2.kueue.x-k8s.io -o json --all-namespaces"), 1);
   EXPECT_EQ(std::ranges::count(calls(), "get workloads.v1beta1.kueue.x-k8s.io -o json --all-namespaces"), 1);
