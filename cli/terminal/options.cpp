@@ -26,12 +26,33 @@ constexpr const char* kArguments = "argument";
 po::options_description describe(const CommandSyntax& syntax) {
   po::options_description description;
   for (const OptionRow& row : syntax.options) {
+    const std::string names = row.letter == '\0' ? row.name : fmt::format("{},{}", row.name, row.letter);
+    if (row.repeatable) {
+      description.add_options()(names.c_str(), po::value<std::vector<std::string>>()->composing(), row.help);
+      continue;
+    }
     auto* semantic = po::value<std::string>();
     if (*row.value == '\0') semantic->zero_tokens()->implicit_value("true");
-    const std::string names = row.letter == '\0' ? row.name : fmt::format("{},{}", row.name, row.letter);
     description.add_options()(names.c_str(), semantic, row.help);
   }
   return description;
+}
+
+const OptionRow* row_of(const CommandSyntax& syntax, std::string_view name) {
+  const auto found = std::ranges::find(syntax.options, name, &OptionRow::name);
+  return found == syntax.options.end() ? nullptr : &*found;
+}
+
+// The values of repeatable options in the order of the command line.
+std::vector<std::pair<const OptionRow*, std::string>> repeated_in(const CommandSyntax& syntax,
+                                                                  const po::parsed_options& parsed) {
+  std::vector<std::pair<const OptionRow*, std::string>> found;
+  for (const auto& option : parsed.options) {
+    const OptionRow* row = row_of(syntax, option.string_key);
+    if (row == nullptr || !row->repeatable) continue;
+    for (const std::string& value : option.value) found.emplace_back(row, value);
+  }
+  return found;
 }
 
 // `prefix` is the text before an option's name where it was given.
@@ -100,11 +121,14 @@ void Settings::read_flags(const CommandSyntax& syntax, int argc, const char* con
   constexpr int kStyle = style::unix_style & ~style::allow_guessing;
   try {
     po::variables_map found;
-    po::store(po::command_line_parser(argc, argv).options(all).positional(positional).style(kStyle).run(), found);
+    const po::parsed_options parsed =
+        po::command_line_parser(argc, argv).options(all).positional(positional).style(kStyle).run();
+    po::store(parsed, found);
     for (const OptionRow& row : syntax.options) {
-      if (found.count(row.name) == 0) continue;
-      settings_.emplace(row.name, Setting{found[row.name].as<std::string>(), fmt::format("--{}", row.name)});
+      if (found.count(row.name) == 0 || row.repeatable) continue;
+      set(row, {found[row.name].as<std::string>()}, fmt::format("--{}", row.name));
     }
+    for (const auto& [row, value] : repeated_in(syntax, parsed)) set(*row, {value}, fmt::format("--{}", row->name));
     if (found.count(kArguments) > 0) arguments_ = found[kArguments].as<std::vector<std::string>>();
   } catch (const po::unknown_option& error) {
     throw UsageError(unknown_option(syntax, error.get_option_name(), "--"));
@@ -113,11 +137,23 @@ void Settings::read_flags(const CommandSyntax& syntax, int argc, const char* con
   }
 }
 
+// Called once for each source of a value that is not repeatable, and again for each repetition of one that is.
+void Settings::set(const OptionRow& row, const std::vector<std::string>& values, const std::string& origin) {
+  settings_.emplace(row.name, Setting{row.name, values.front(), origin});
+  if (!row.repeatable) return;
+  for (const std::string& value : values) {
+    std::istringstream list(value);
+    for (std::string element; std::getline(list, element, ',');) {
+      if (!element.empty()) repeated_.push_back({row.name, element, origin});
+    }
+  }
+}
+
 void Settings::read_environment(const CommandSyntax& syntax) {
   for (const OptionRow& row : syntax.options) {
     const std::string variable = variable_name(row.name);
     const char* value = std::getenv(variable.c_str());
-    if (value != nullptr) settings_.emplace(row.name, Setting{value, variable});
+    if (value != nullptr && find(row.name) == nullptr) set(row, {value}, variable);
   }
 }
 
@@ -135,9 +171,13 @@ void Settings::read_file(const CommandSyntax& syntax, const std::string& path) {
   try {
     std::istringstream file(text);
     const po::options_description description = describe(syntax);
-    for (const auto& option : po::parse_config_file(file, description).options) {
-      const std::string value = option.value.empty() ? "true" : option.value.front();
-      settings_.emplace(option.string_key, Setting{value, fmt::format("{}: {}", path, option.string_key)});
+    std::map<std::string, std::vector<std::string>, std::less<>> found;
+    for (const auto& option : po::parse_config_file(file, description).options)
+      found[option.string_key].push_back(option.value.empty() ? "true" : option.value.front());
+    for (const OptionRow& row : syntax.options) {
+      const auto values = found.find(row.name);
+      if (values == found.end() || find(row.name) != nullptr) continue;
+      set(row, values->second, fmt::format("{}: {}", path, row.name));
     }
   } catch (const po::unknown_option& error) {
     throw UsageError(fmt::format("{}: {}", path, unknown_option(syntax, error.get_option_name(), "")));
@@ -205,6 +245,14 @@ std::optional<double> Settings::fraction(std::string_view name) const {
   const auto [stop, error] = std::from_chars(setting->value.data(), end, number);
   if (error != std::errc() || stop != end || !(number >= 0 && number <= 1)) refuse(*setting, "a number from 0 to 1");
   return number;
+}
+
+std::vector<std::string> Settings::texts(std::string_view name) const {
+  std::vector<std::string> values;
+  for (const GivenOption& given : repeated_) {
+    if (given.name == name) values.push_back(given.value);
+  }
+  return values;
 }
 
 std::string Settings::choice(std::string_view name, const std::vector<std::string_view>& choices) const {

@@ -25,6 +25,20 @@ struct OptionRow {
   const char* value;  // the name of its value in the help; empty: a switch, `true` or `false` if it has a value
   const char* help;
   char letter = '\0';  // a short form, "-o"; none
+  bool repeatable = false;  // may be given several times, each with one value or a list, "a,b"
+};
+
+// The same row, but repeatable.
+constexpr OptionRow repeatable(OptionRow row) {
+  row.repeatable = true;
+  return row;
+}
+
+// One value of a repeatable option.
+struct GivenOption {
+  std::string name;    // of its row
+  std::string value;   // one element of a list
+  std::string origin;  // "--budget", "MUSTER_BUDGET", "muster.ini: budget"
 };
 
 struct CommandSyntax {
@@ -42,8 +56,9 @@ std::string help_text(const CommandSyntax& syntax);
 
 class Settings {
  public:
-  // argv[0] is the subcommand's name. Throws UsageError: unknown or repeated flags, missing values, wrong number of
-  // arguments, a configuration file (flag `config`) that cannot be read. If `help` is given, nothing else is checked.
+  // argv[0] is the subcommand's name. Throws UsageError: unknown flags, repeated ones unless their row is repeatable,
+  // missing values, wrong number of arguments, a configuration file (flag `config`) that cannot be read. If `help` is
+  // given, nothing else is checked.
   Settings(const CommandSyntax& syntax, int argc, const char* const* argv);
 
   bool wants_help() const { return wants_help_; }
@@ -58,20 +73,25 @@ class Settings {
   std::optional<double> fraction(std::string_view name) const;                                    // 0..1
   std::string choice(std::string_view name, const std::vector<std::string_view>& choices) const;  // absent: the first
 
+  // The values of a repeatable option, lists taken apart, in their order. Empty elements are left out.
+  std::vector<std::string> texts(std::string_view name) const;
+  // Of all repeatable options, in the order in which they were given: of the command line, then of the environment and
+  // of the file, in the order of the rows.
+  const std::vector<GivenOption>& repeated() const { return repeated_; }
+
  private:
-  struct Setting {
-    std::string value;
-    std::string origin;  // "--budget", "MUSTER_BUDGET", "muster.ini: budget"
-  };
+  using Setting = GivenOption;
   const Setting* find(std::string_view name) const;
   [[noreturn]] static void refuse(const Setting& setting, std::string_view wanted);
+  void set(const OptionRow& row, const std::vector<std::string>& values, const std::string& origin);
   void read_flags(const CommandSyntax& syntax, int argc, const char* const* argv);
   void read_environment(const CommandSyntax& syntax);
   void read_file(const CommandSyntax& syntax, const std::string& path);
 
   bool wants_help_ = false;
   std::vector<std::string> arguments_;
-  std::map<std::string, Setting, std::less<>> settings_;
+  std::map<std::string, Setting, std::less<>> settings_;  // of a repeatable option: what was given first
+  std::vector<GivenOption> repeated_;
 };
 
 }  // namespace muster::cli
