@@ -40,6 +40,7 @@ class Importer {
     if (!cluster.read(visitor_)) return false;
     ImportedWorkload workload(cluster, now.value());
     workload.set_default_grace_period(options_.grace_period);
+    workload.expand_only(options_.expand_only);
     using Templates = ImportedWorkload::Templates;
     const Templates unexpanded = options_.remark_on_templates ? Templates::kIgnore : Templates::kPassOver;
     return workload.read(visitor_, options_.expand ? Templates::kExpand : unexpanded) && workload.settle(visitor_) &&

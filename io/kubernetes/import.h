@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@ namespace muster::kubernetes {
 
 struct KubernetesOptions {
   bool expand = false;                         // pods that templates have not made yet are there, too
+  std::set<std::string> expand_only = {};      // of the objects with these titles (manifest.h); empty: of all
   std::optional<Nanoseconds> time = {};        // now; none: the latest instant in the objects,
   std::optional<Nanoseconds> not_before = {};  // or this, if it is later
   // `policy` of the snapshot, an object in JSON, without spaces around it and without expectedDurations; empty: none

@@ -401,7 +401,7 @@ bool KubernetesOwners::expand(KubernetesReading& in, std::vector<KubernetesPod>&
   for (std::size_t i = 0; i < pods.size(); ++i) names_.emplace(std::pair(pods[i].namespace_name, pods[i].name), i);
   for (const auto& [key, owner] : owners_) {
     if (find(owner.controller) != nullptr) continue;  // that one makes its pods
-    if (expand(in, owner)) continue;
+    if (!is_expanded(owner) || expand(in, owner)) continue;
     in.error.message = owner.object.title() + ": " + in.error.message;
     return false;
   }

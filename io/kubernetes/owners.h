@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -34,6 +35,9 @@ class KubernetesOwners {
   // Counts the pod with its owners, and passes their queue, their annotated duration and their deadlines on to it.
   // Objects that are added later do not count for it.
   void join(KubernetesPod& pod);
+
+  // Titles of the objects that are expanded; empty: all. They outlive this object.
+  void expand_only(const std::set<std::string>& titles) { expanded_ = &titles; }
 
   // The pods that are still to be created, once all existing ones have joined; appended, pending, or gated if their Job
   // is suspended. Groups that are created with them are passed to `add_group`. Errors: those of the templates;
@@ -70,9 +74,14 @@ class KubernetesOwners {
   KubernetesPod* make(const KubernetesPod& pod, const std::string& name);
   std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
 
+  bool is_expanded(const Owner& owner) const {
+    return expanded_ == nullptr || expanded_->empty() || expanded_->contains(owner.object.title());
+  }
+
   std::map<Key, Owner> owners_;
   std::map<Key, ExpectedRunTime> admitted_;  // what Workloads tell about their owners
   std::deque<std::string> texts_;            // names that no object has
+  const std::set<std::string>* expanded_ = nullptr;
   // While expanding:
   std::vector<KubernetesPod>* pods_ = nullptr;
   const AddGroup* add_group_ = nullptr;

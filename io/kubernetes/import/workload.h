@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -26,6 +28,9 @@ class ImportedWorkload {
 
   // For KAI's groups that do not set theirs; empty: none.
   void set_default_grace_period(std::string_view period) { gangs_.set_default_grace_period(period); }
+
+  // Titles of the objects whose templates are expanded; empty: all. They outlive this object.
+  void expand_only(const std::set<std::string>& titles) { owners_.expand_only(titles); }
 
   // Groups, owners and pods, in this order. With `kExpand` the pods that templates have not made yet are there, too.
   // Errors: those of the objects; UnknownNode. Cost: one pass over the objects.

@@ -1,0 +1,161 @@
+#include "model/change/merge.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+namespace muster::change {
+namespace {
+
+using Names = std::unordered_set<std::string_view>;
+
+InputError duplicate(const char* kind, std::string_view name) {
+  return {ErrorCode::kDuplicateName, "$",
+          "the " + std::string(kind) + " \"" + std::string(name) + "\" is already in the cluster"};
+}
+
+std::optional<InputError> find_duplicate(const Snapshot& more, const Snapshot& snapshot) {
+  Names gangs, pods;
+  for (const SnapshotGang& gang : snapshot.gangs) gangs.insert(gang.name);
+  for (const SnapshotPod& pod : snapshot.pods) pods.insert(pod.name);
+  for (const SnapshotGang& gang : more.gangs) {
+    if (!gangs.insert(gang.name).second) return duplicate("gang", gang.name);
+  }
+  for (const SnapshotPod& pod : more.pods) {
+    if (!pods.insert(pod.name).second) return duplicate("pod", pod.name);
+  }
+  return std::nullopt;
+}
+
+template <class Element>
+void add_new(const std::vector<Element>& more, std::vector<Element>& list) {
+  Names known;
+  for (const Element& element : list) known.insert(element.name);
+  for (const Element& element : more) {
+    if (known.insert(element.name).second) list.push_back(element);
+  }
+}
+
+void add_budgets(const std::vector<SnapshotDisruptionBudget>& more, std::vector<SnapshotDisruptionBudget>& list) {
+  const std::size_t old = list.size();
+  for (const SnapshotDisruptionBudget& budget : more) {
+    const auto end = list.begin() + static_cast<std::ptrdiff_t>(old);
+    const bool is_known = std::any_of(list.begin(), end, [&](const SnapshotDisruptionBudget& other) {
+      return other.name == budget.name && other.namespace_name == budget.namespace_name;
+    });
+    if (!is_known) list.push_back(budget);
+  }
+}
+
+std::size_t values_of(const Snapshot& snapshot, std::string_view label) {
+  Names values;
+  for (const SnapshotNode& node : snapshot.nodes) {
+    for (const auto& [key, value] : node.labels) {
+      if (key == label) values.insert(value);
+    }
+  }
+  return values.size();
+}
+
+void add_level(std::string_view label, Snapshot& snapshot) {
+  std::vector<std::string_view>& levels = snapshot.definitions.topology;
+  if (std::ranges::find(levels, label) != levels.end()) return;
+  const std::size_t values = values_of(snapshot, label);
+  const auto finer = std::ranges::find_if(
+      levels, [&](std::string_view level) { return values > 0 && values_of(snapshot, level) > values; });
+  levels.insert(finer, label);
+}
+
+void add_definitions(const Snapshot& more, Snapshot& snapshot) {
+  for (const std::string_view level : more.definitions.topology) add_level(level, snapshot);
+  add_new(more.definitions.namespaces, snapshot.definitions.namespaces);
+  add_new(more.definitions.priority_classes, snapshot.definitions.priority_classes);
+  if (!more.queues.empty() && snapshot.queues.empty()) snapshot.queues.emplace_back().name = "default";
+  add_new(more.queues, snapshot.queues);
+  add_budgets(more.disruption_budgets, snapshot.disruption_budgets);
+}
+
+// Where the other snapshot's resources are in this one.
+Indexed<ResourceIndex, ResourceIndex> resource_places(const Snapshot& more, Snapshot& snapshot) {
+  Indexed<ResourceIndex, ResourceIndex> places;
+  for (const ResourceIndex resource : more.resource_names.indices()) {
+    ResourceIndex place = ResourceIndex::none();
+    for (const ResourceIndex known : snapshot.resource_names.indices()) {
+      if (snapshot.resource_names[known] == more.resource_names[resource]) place = known;
+    }
+    if (place.is_none()) place = snapshot.resource_names.push_back(more.resource_names[resource]);
+    places.push_back(place);
+  }
+  return places;
+}
+
+class Merging {
+ public:
+  Merging(const Snapshot& more, Snapshot& snapshot)
+      : more_(more),
+        snapshot_(snapshot),
+        places_(resource_places(more, snapshot)),
+        first_spec_(snapshot.pod_specs.size()),
+        first_terms_(snapshot.own_gang_terms.size()) {}
+
+  void add_workload() {
+    for (const PodSpec& spec : more_.pod_specs) {
+      PodSpec& added = snapshot_.pod_specs[snapshot_.pod_specs.push_back(spec)];
+      settle(added.resources);
+    }
+    for (const GangTerms& terms : more_.own_gang_terms) snapshot_.own_gang_terms.push_back(created(terms));
+    for (const SnapshotGang& gang : more_.gangs) {
+      SnapshotGang& added = snapshot_.gangs.emplace_back(gang);
+      added.terms = created(gang.terms);
+      settle(added.min_resources);
+    }
+    for (const SnapshotPod& pod : more_.pods) add(pod);
+  }
+
+ private:
+  void settle(std::vector<ResourceAmount>& amounts) const {
+    for (ResourceAmount& amount : amounts) amount.resource = places_[amount.resource];
+    std::ranges::sort(amounts, {}, &ResourceAmount::resource);
+  }
+
+  GangTerms created(GangTerms terms) const {
+    if (!terms.created) terms.created = snapshot_.time;
+    return terms;
+  }
+
+  // A pod that is a gang by itself has terms, which are as old as it is.
+  void add(const SnapshotPod& pod) {
+    SnapshotPod added = pod;
+    added.spec = PodSpecIndex(first_spec_ + pod.spec.value());
+    if (!pod.created) added.created = snapshot_.time;
+    if (pod.own_gang >= 0) added.own_gang = static_cast<std::int32_t>(first_terms_) + pod.own_gang;
+    if (pod.gang.empty() && pod.own_gang < 0) {
+      snapshot_.own_gang_terms.emplace_back().created = added.created;
+      added.own_gang = static_cast<std::int32_t>(snapshot_.own_gang_terms.size() - 1);
+    }
+    snapshot_.pods.push_back(std::move(added));
+  }
+
+  const Snapshot& more_;
+  Snapshot& snapshot_;
+  Indexed<ResourceIndex, ResourceIndex> places_;
+  std::size_t first_spec_, first_terms_;
+};
+
+}  // namespace
+
+std::optional<InputError> merge(const Snapshot& more, Snapshot& snapshot) {
+  if (auto failure = find_duplicate(more, snapshot)) return failure;
+  snapshot.text.take(StringPool(more.text));
+  add_definitions(more, snapshot);
+  Merging(more, snapshot).add_workload();
+  const Anomalies& anomalies = more.anomalies;
+  for (const Warning& warning : anomalies.warnings) snapshot.anomalies.tell(warning);
+  std::vector<std::string_view>& held = snapshot.anomalies.held_gangs;
+  held.insert(held.end(), anomalies.held_gangs.begin(), anomalies.held_gangs.end());
+  return std::nullopt;
+}
+
+}  // namespace muster::change
