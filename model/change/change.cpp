@@ -52,6 +52,7 @@ struct TextOf {
     const std::string part = change.subgroup.empty() ? "" : "/" + change.subgroup;
     return setting("--set-level", change.gang + part, change.level.empty() ? "none" : change.level);
   }
+  std::string operator()(const AddGang& change) const { return "--gang " + text_of(change.shape); }
 };
 
 QueueResource& resource_of(SnapshotQueue& queue, QueueResourceKind kind) {
@@ -60,6 +61,22 @@ QueueResource& resource_of(SnapshotQueue& queue, QueueResourceKind kind) {
 }
 
 }  // namespace
+
+std::string amount_text(Amount amount, Amount unit) {
+  if (amount == kUnlimited) return "unlimited";
+  std::string text = number(amount / unit);
+  if (amount % unit == 0) return text;
+  std::string decimals = number(unit + amount % unit).substr(1);
+  decimals.erase(decimals.find_last_not_of('0') + 1);
+  return text + "." + decimals;
+}
+
+ResourceIndex resource_named(Snapshot& snapshot, std::string_view name) {
+  for (const ResourceIndex resource : snapshot.resource_names.indices()) {
+    if (snapshot.resource_names[resource] == name) return resource;
+  }
+  return snapshot.resource_names.push_back(snapshot.text.store(name));
+}
 
 Failure unknown(const char* kind, std::string_view name) {
   return InputError{ErrorCode::kUnknownName, "$", std::string("there is no ") + kind + " \"" + std::string(name) + "\""};

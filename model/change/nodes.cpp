@@ -47,13 +47,6 @@ void send_away(Snapshot& snapshot, std::string_view node, bool is_gone) {
       [&](const SnapshotPod& pod) { return pod.node == node && pod.status == PodStatus::kReleasing; });
 }
 
-ResourceIndex resource_named(Snapshot& snapshot, std::string_view name) {
-  for (const ResourceIndex resource : snapshot.resource_names.indices()) {
-    if (snapshot.resource_names[resource] == name) return resource;
-  }
-  return snapshot.resource_names.push_back(snapshot.text.store(name));
-}
-
 // A node that sets no limit on pods takes this many, as in Kubernetes.
 constexpr Amount kDefaultPods = 110;
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "model/base/error.h"
 #include "model/change/change.h"
@@ -11,6 +13,12 @@ namespace muster::change {
 using Failure = std::optional<InputError>;
 
 Failure unknown(const char* kind, std::string_view name);
+
+// In whole units, with as many decimals as it takes; "unlimited". Requires a unit that is a power of ten.
+std::string amount_text(Amount amount, Amount unit);
+
+// The resource of this name, which the snapshot has from then on.
+ResourceIndex resource_named(Snapshot& snapshot, std::string_view name);
 
 Failure apply_one(const AddNodes& change, Snapshot& snapshot);
 Failure apply_one(const AddShapedNodes& change, Snapshot& snapshot);
@@ -25,5 +33,6 @@ Failure apply_one(const Evict& change, Snapshot& snapshot);
 Failure apply_one(const Tolerate& change, Snapshot& snapshot);
 Failure apply_one(const SetMinimum& change, Snapshot& snapshot);
 Failure apply_one(const SetRequiredLevel& change, Snapshot& snapshot);
+Failure apply_one(const AddGang& change, Snapshot& snapshot);
 
 }  // namespace muster::change
