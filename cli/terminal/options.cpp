@@ -27,7 +27,7 @@ po::options_description describe(const CommandSyntax& syntax) {
   po::options_description description;
   for (const OptionRow& row : syntax.options) {
     const std::string names = row.letter == '\0' ? row.name : fmt::format("{},{}", row.name, row.letter);
-    if (row.repeatable) {
+    if (row.repetition != Repetition::kOnce) {
       description.add_options()(names.c_str(), po::value<std::vector<std::string>>()->composing(), row.help);
       continue;
     }
@@ -43,13 +43,13 @@ const OptionRow* row_of(const CommandSyntax& syntax, std::string_view name) {
   return found == syntax.options.end() ? nullptr : &*found;
 }
 
-// The values of repeatable options in the order of the command line.
+// The values of options that may be repeated, in the order of the command line.
 std::vector<std::pair<const OptionRow*, std::string>> repeated_in(const CommandSyntax& syntax,
                                                                   const po::parsed_options& parsed) {
   std::vector<std::pair<const OptionRow*, std::string>> found;
   for (const auto& option : parsed.options) {
     const OptionRow* row = row_of(syntax, option.string_key);
-    if (row == nullptr || !row->repeatable) continue;
+    if (row == nullptr || row->repetition == Repetition::kOnce) continue;
     for (const std::string& value : option.value) found.emplace_back(row, value);
   }
   return found;
@@ -125,7 +125,7 @@ void Settings::read_flags(const CommandSyntax& syntax, int argc, const char* con
         po::command_line_parser(argc, argv).options(all).positional(positional).style(kStyle).run();
     po::store(parsed, found);
     for (const OptionRow& row : syntax.options) {
-      if (found.count(row.name) == 0 || row.repeatable) continue;
+      if (found.count(row.name) == 0 || row.repetition != Repetition::kOnce) continue;
       set(row, {found[row.name].as<std::string>()}, fmt::format("--{}", row.name));
     }
     for (const auto& [row, value] : repeated_in(syntax, parsed)) set(*row, {value}, fmt::format("--{}", row->name));
@@ -137,11 +137,13 @@ void Settings::read_flags(const CommandSyntax& syntax, int argc, const char* con
   }
 }
 
-// Called once for each source of a value that is not repeatable, and again for each repetition of one that is.
+// Of one source; called again for each repetition on the command line.
 void Settings::set(const OptionRow& row, const std::vector<std::string>& values, const std::string& origin) {
   settings_.emplace(row.name, Setting{row.name, values.front(), origin});
-  if (!row.repeatable) return;
+  if (row.repetition == Repetition::kOnce) return;
   for (const std::string& value : values) {
+    if (row.repetition == Repetition::kOften) repeated_.push_back({row.name, value, origin});
+    if (row.repetition != Repetition::kLists) continue;
     std::istringstream list(value);
     for (std::string element; std::getline(list, element, ',');) {
       if (!element.empty()) repeated_.push_back({row.name, element, origin});

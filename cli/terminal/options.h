@@ -20,21 +20,18 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// How often an option may be given: once, often with one value each, or often with a list of values each, "a,b".
+enum class Repetition : std::uint8_t { kOnce, kOften, kLists };
+
 struct OptionRow {
   const char* name;   // the flag without its dashes; `MUSTER_NAME` in the environment
   const char* value;  // the name of its value in the help; empty: a switch, `true` or `false` if it has a value
   const char* help;
   char letter = '\0';  // a short form, "-o"; none
-  bool repeatable = false;  // may be given several times, each with one value or a list, "a,b"
+  Repetition repetition = Repetition::kOnce;
 };
 
-// The same row, but repeatable.
-constexpr OptionRow repeatable(OptionRow row) {
-  row.repeatable = true;
-  return row;
-}
-
-// One value of a repeatable option.
+// One value of an option.
 struct GivenOption {
   std::string name;    // of its row
   std::string value;   // one element of a list
@@ -56,7 +53,7 @@ std::string help_text(const CommandSyntax& syntax);
 
 class Settings {
  public:
-  // argv[0] is the subcommand's name. Throws UsageError: unknown flags, repeated ones unless their row is repeatable,
+  // argv[0] is the subcommand's name. Throws UsageError: unknown flags, repeated ones unless their row allows it,
   // missing values, wrong number of arguments, a configuration file (flag `config`) that cannot be read. If `help` is
   // given, nothing else is checked.
   Settings(const CommandSyntax& syntax, int argc, const char* const* argv);
@@ -73,9 +70,9 @@ class Settings {
   std::optional<double> fraction(std::string_view name) const;                                    // 0..1
   std::string choice(std::string_view name, const std::vector<std::string_view>& choices) const;  // absent: the first
 
-  // The values of a repeatable option, lists taken apart, in their order. Empty elements are left out.
+  // The values of an option that may be repeated, lists taken apart, in their order. Empty elements are left out.
   std::vector<std::string> texts(std::string_view name) const;
-  // Of all repeatable options, in the order in which they were given: of the command line, then of the environment and
+  // Of all such options, in the order in which they were given: of the command line, then of the environment and
   // of the file, in the order of the rows.
   const std::vector<GivenOption>& repeated() const { return repeated_; }
 
@@ -90,7 +87,7 @@ class Settings {
 
   bool wants_help_ = false;
   std::vector<std::string> arguments_;
-  std::map<std::string, Setting, std::less<>> settings_;  // of a repeatable option: what was given first
+  std::map<std::string, Setting, std::less<>> settings_;  // of an option that was repeated: what was given first
   std::vector<GivenOption> repeated_;
 };
 

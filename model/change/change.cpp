@@ -1,6 +1,7 @@
 #include "model/change/change.h"
 
 #include <algorithm>
+#include <array>
 
 #include "model/change/parts.h"
 
@@ -12,6 +13,9 @@ std::string number(std::int64_t value) { return std::to_string(value); }
 std::string setting(const char* flag, const std::string& name, const std::string& value) {
   return std::string(flag) + " " + name + "=" + value;
 }
+
+// By TaintEffect.
+constexpr std::array<const char*, 3> kEffects = {"NoSchedule", "NoExecute", "PreferNoSchedule"};
 
 // One function a kind of change.
 struct TextOf {
@@ -43,7 +47,10 @@ struct TextOf {
   std::string operator()(const Evict& change) const { return "--evict " + change.pod_or_gang; }
   std::string operator()(const Tolerate& change) const {
     const TaintText& taint = change.taint;
-    return setting("--tolerate", change.gang, taint.value.empty() ? taint.key : taint.key + "=" + taint.value);
+    std::string text = taint.key;
+    if (!change.any_value && !taint.value.empty()) text += "=" + taint.value;
+    if (!change.any_effect) text += std::string(":") + kEffects[static_cast<std::size_t>(taint.effect)];
+    return setting("--tolerate", change.gang, text);
   }
   std::string operator()(const SetMinimum& change) const {
     return setting("--set-minimum", change.gang, number(change.minimum));

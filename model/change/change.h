@@ -89,6 +89,7 @@ struct TaintText {
 struct Tolerate {
   std::string gang;
   TaintText taint;
+  bool any_value = false, any_effect = false;  // instead of those of the taint
 };
 // The gang starts once so many pods have room. Only for gangs without subgroups.
 struct SetMinimum {

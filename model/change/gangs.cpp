@@ -51,8 +51,10 @@ Failure apply_one(const Evict& change, Snapshot& snapshot) {
 Failure apply_one(const Tolerate& change, Snapshot& snapshot) {
   const auto parts = find_gang(snapshot, change.gang);
   if (!parts) return unknown("gang", change.gang);
-  Toleration toleration{snapshot.text.store(change.taint.key), snapshot.text.store(change.taint.value), false,
-                        change.taint.effect};
+  Toleration toleration{snapshot.text.store(change.taint.key), snapshot.text.store(change.taint.value),
+                        change.any_value, change.taint.effect};
+  if (change.any_value) toleration.value = {};
+  if (change.any_effect) toleration.effect = std::nullopt;
   std::map<PodSpecIndex, PodSpecIndex> tolerant;
   for (const std::size_t position : parts->pods) {
     SnapshotPod& pod = snapshot.pods[position];

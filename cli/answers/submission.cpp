@@ -1,0 +1,178 @@
+#include "cli/answers/submission.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/line/documents.h"
+#include "cli/line/line_options.h"
+#include "cli/terminal/exit_code.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+#include "io/json/json_writer.h"
+#include "io/kubernetes/manifest.h"
+#include "io/kubernetes/object/documents.h"
+#include "io/muster_v1/snapshot_reader.h"
+
+namespace muster::cli {
+namespace {
+
+using Names = std::unordered_set<std::string_view>;
+using Objects = std::vector<kubernetes::ManifestObject>;
+
+bool has_kind(const Objects& objects, std::string_view kind) {
+  return std::ranges::find(objects, kind, &kubernetes::ManifestObject::kind) != objects.end();
+}
+
+bool has_object(const Objects& objects, std::string_view title) {
+  return std::ranges::find(objects, title, &kubernetes::ManifestObject::title) != objects.end();
+}
+
+// The priority classes and topology levels of a snapshot that was not made of objects, as objects: what the names in a
+// manifest refer to. Those that the manifest defines come from there.
+std::string definitions_of(const Snapshot& snapshot, const Objects& manifest) {
+  std::string text;
+  json::JsonWriter json(text);
+  for (const SnapshotPriorityClass& one : snapshot.definitions.priority_classes) {
+    if (has_object(manifest, fmt::format("PriorityClass {}", one.name))) continue;
+    json.raw(R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":)").string(one.name);
+    json.raw(R"(},"value":)").integer(one.value);
+    if (one.preemption_policy == PreemptionPolicy::kNever) json.raw(R"(,"preemptionPolicy":"Never")");
+    json.raw("}\n");
+  }
+  const std::vector<std::string_view>& levels = snapshot.definitions.topology;
+  if (levels.empty() || has_kind(manifest, "Topology")) return text;
+  json.raw(R"({"apiVersion":"kai.scheduler/v1alpha1","kind":"Topology","metadata":{"name":"cluster"},"spec":{"levels":[)");
+  bool is_first = true;
+  for (const std::string_view level : levels) json.separate(is_first).raw(R"({"nodeLabel":)").string(level).raw("}");
+  json.raw("]}}\n");
+  return text;
+}
+
+// Kinds that are set up once for all workloads; applying them again is no mistake.
+bool is_definition(std::string_view kind) {
+  constexpr std::array<std::string_view, 8> kKinds = {"Namespace",    "PriorityClass", "Topology", "Queue",
+                                                      "ClusterQueue", "LocalQueue",    "Node",     "PodDisruptionBudget"};
+  return std::ranges::find(kKinds, kind) != kKinds.end();
+}
+
+// The first object of a workload that the cluster has already, by what the import of both together has warned of.
+const kubernetes::ManifestObject* known_object(const Objects& manifest, const Snapshot& both) {
+  std::set<std::string> twice;  // as a title, but for the case of its first letter
+  for (const Warning& warning : both.anomalies.warnings) {
+    if (warning.code == ErrorCode::kDuplicateName) twice.insert(warning.object + " " + warning.name);
+  }
+  const auto is_known = [&](const kubernetes::ManifestObject& object) {
+    std::string title = object.title;
+    title[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(title[0])));
+    return !is_definition(object.kind) && twice.contains(title);
+  };
+  const auto found = std::ranges::find_if(manifest, is_known);
+  return found == manifest.end() ? nullptr : &*found;
+}
+
+// Leaves what only `both` has.
+void remove_known(const Snapshot& cluster, Snapshot& both) {
+  Names pods, gangs, warnings;
+  for (const SnapshotPod& pod : cluster.pods) pods.insert(pod.name);
+  for (const SnapshotGang& gang : cluster.gangs) gangs.insert(gang.name);
+  for (const Warning& warning : cluster.anomalies.warnings) warnings.insert(warning.message);
+  both.nodes.clear();
+  both.pods.erase_if([&](const SnapshotPod& pod) { return pods.contains(pod.name); });
+  std::erase_if(both.gangs, [&](const SnapshotGang& gang) { return gangs.contains(gang.name); });
+  std::erase_if(both.anomalies.warnings, [&](const Warning& warning) { return warnings.contains(warning.message); });
+}
+
+// A queue that only pods name is none, if the cluster has queues: that its pods could run there would be wrong.
+void remove_unknown_queues(const Snapshot& cluster, const Objects& manifest, Snapshot& workload) {
+  if (cluster.queues.empty()) return;
+  std::erase_if(workload.queues, [&](const SnapshotQueue& queue) {
+    const std::string_view name = queue.name.substr(0, queue.name.find('@'));
+    return !has_object(manifest, fmt::format("Queue {}", name)) &&
+           !has_object(manifest, fmt::format("ClusterQueue {}", name));
+  });
+}
+
+// The question is what happens once it may be scheduled.
+void open_gates(Submission& submission) {
+  const std::vector<std::string_view>& held = submission.workload.anomalies.held_gangs;
+  std::int64_t opened = 0;
+  for (SnapshotPod& pod : submission.workload.pods) {
+    const bool is_held = !pod.held.empty() || std::ranges::find(held, pod.gang) != held.end();
+    if (pod.status != PodStatus::kGated || is_held) continue;
+    pod.status = PodStatus::kPending;
+    ++opened;
+  }
+  if (opened == 0) return;
+  submission.remarks.push_back(
+      fmt::format("{} pod{} suspended or gated; the answer is for when {} may be scheduled", opened,
+                  opened == 1 ? " is" : "s are", opened == 1 ? "it" : "they"));
+}
+
+std::vector<std::string> names_of_gangs(const Snapshot& workload) {
+  std::vector<std::string> names;
+  Names known;
+  for (const SnapshotPod& pod : workload.pods) {
+    const std::string_view name = pod.gang.empty() ? pod.name : pod.gang;
+    if (known.insert(name).second) names.emplace_back(name);
+  }
+  return names;
+}
+
+int complain(const std::string& file, const std::string& message, int exit_code) {
+  write_all(STDERR_FILENO, fmt::format("muster: --submit: {}: {}\n", escaped(file), message));
+  return exit_code;
+}
+
+int complain(const std::string& file, const InputError& error) {
+  const bool has_place = !error.path.empty() && error.path != "$";
+  return complain(file, fmt::format("{}{}", has_place ? escaped(error.path) + ": " : "", escaped(error.message)),
+                  error.code == ErrorCode::kNoInput ? kExitNoInput : kExitNoValidLine);
+}
+
+std::string nothing_to_submit(const std::vector<std::string>& remarks) {
+  std::string text = "it makes no pod that the cluster does not have already";
+  for (const std::string& remark : remarks) text += "; " + escaped(remark);
+  return text;
+}
+
+}  // namespace
+
+std::variant<Submission, int> read_submission(const std::string& file, const ClusterInput& cluster,
+                                              const Settings& settings) {
+  std::string text;
+  if (const auto error = read_documents(file, text)) return complain(file, *error);
+  muster_v1::ReaderOptions options = reader_options(settings);
+  const Result<Objects> manifest = kubernetes::manifest_objects(text, {options.max_line_bytes, options.max_depth});
+  if (!manifest) return complain(file, manifest.error());
+
+  options.kubernetes.expand = true;
+  options.kubernetes.time = cluster.snapshot.time;
+  if (cluster.is_kubernetes) {
+    for (const kubernetes::ManifestObject& object : *manifest) options.kubernetes.expand_only.insert(object.title);
+  }
+  const std::string before = cluster.is_kubernetes ? cluster.line : definitions_of(cluster.snapshot, *manifest);
+  muster_v1::SnapshotReader reader(options);
+  Result<Snapshot> both = reader.read(kubernetes::join_documents(before + "\n" + text));
+  if (!both) return complain(file, both.error());
+  if (const kubernetes::ManifestObject* known = known_object(*manifest, *both))
+    return complain(file, escaped(known->title) + " is already in the cluster", kExitNoValidLine);
+
+  Submission submission{std::move(*both), {}, {}};
+  if (cluster.is_kubernetes) remove_known(cluster.snapshot, submission.workload);
+  remove_unknown_queues(cluster.snapshot, *manifest, submission.workload);
+  for (const Warning& warning : submission.workload.anomalies.warnings)
+    submission.remarks.push_back(warning.object == kImportRemark ? warning.message : warning_text(warning));
+  if (submission.workload.pods.empty()) return complain(file, nothing_to_submit(submission.remarks), kExitNoValidLine);
+  open_gates(submission);
+  submission.gangs = names_of_gangs(submission.workload);
+  return submission;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,307 @@
+#include "cli/answers/what_if_options.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/answers/names.h"
+#include "cli/answers/shape.h"
+#include "cli/answers/submission.h"
+#include "cli/terminal/near_miss.h"
+#include "cli/terminal/terminal.h"
+#include "model/base/require.h"
+#include "model/change/change.h"
+#include "model/change/gang_parts.h"
+#include "model/change/merge.h"
+#include "model/snapshot/quantity.h"
+
+namespace muster::cli {
+namespace {
+
+[[noreturn]] void refuse(const GivenOption& given, const std::string& message) {
+  throw UsageError(fmt::format("{}: '{}': {}", escaped(given.origin), escaped(given.value), escaped(message)));
+}
+
+template <class T>
+T or_refuse(Result<T> result, const GivenOption& given) {
+  if (!result) refuse(given, result.error().message);
+  return *std::move(result);
+}
+
+// The last one: names may have what values have not.
+std::pair<std::string, std::string> split_at(char separator, const GivenOption& given, const char* form) {
+  const std::size_t at = given.value.rfind(separator);
+  if (at == std::string::npos || at == 0 || at + 1 == given.value.size())
+    refuse(given, fmt::format("the form is {}", form));
+  return {given.value.substr(0, at), given.value.substr(at + 1)};
+}
+
+template <class Integer>
+std::optional<Integer> whole_number(std::string_view text) {
+  Integer number = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && stop == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+std::int32_t number_of(const std::string& text, const GivenOption& given, std::int32_t least) {
+  const auto number = whole_number<std::int32_t>(text);
+  if (!number || *number < least) refuse(given, fmt::format("'{}' is not a whole number from {}", text, least));
+  return *number;
+}
+
+// Reads one option after another. The names are those of the cluster as the options before have left it.
+class Changes {
+ public:
+  Changes(const ClusterInput& cluster, const Settings& settings) : cluster_(cluster), settings_(settings) {
+    out_.snapshot = cluster.snapshot;
+    if (const auto priority = settings.integer("priority", std::numeric_limits<std::int32_t>::min(),
+                                               std::numeric_limits<std::int32_t>::max())) {
+      priority_ = static_cast<std::int32_t>(*priority);
+    }
+  }
+
+  // Returns the exit code.
+  int add(const GivenOption& given) {
+    if (given.name == "submit") return submit(given);
+    for (const Reader& reader : kReaders) {
+      if (given.name == reader.option) apply((this->*reader.read)(given), given);
+    }
+    return 0;
+  }
+
+  ChangedCluster&& take() && { return std::move(out_); }
+
+ private:
+  struct Reader {
+    std::string_view option;
+    change::Change (Changes::*read)(const GivenOption& given);
+  };
+  static const std::array<Reader, 14> kReaders;
+
+  void apply(const change::Change& change, const GivenOption& given) {
+    if (const auto failure = change::apply(change, out_.snapshot)) refuse(given, failure->message);
+    out_.changes.push_back(change::text_of(change));
+  }
+
+  std::string node(std::string_view typed, const GivenOption& given) const {
+    return or_refuse(resolve_node(out_.snapshot, typed), given);
+  }
+  std::string gang(std::string_view typed, const GivenOption& given) const {
+    return or_refuse(resolve_gang(out_.snapshot, typed, ""), given);
+  }
+  std::string queue(std::string_view typed, const GivenOption& given) const {
+    return or_refuse(resolve_queue(out_.snapshot, typed), given);
+  }
+
+  // `[Nx]NODE`; a name that begins like a number of nodes counts as a name if a node has it.
+  change::Change add_nodes(const GivenOption& given) {
+    if (is_node_shape(given.value)) return or_refuse(parse_node_shape(given.value), given);
+    const std::size_t sign = given.value.find('x');
+    const auto count = whole_number<std::int64_t>(std::string_view(given.value).substr(0, sign));
+    if (sign == std::string::npos || !count || resolve_node(out_.snapshot, given.value))
+      return change::AddNodes{node(given.value, given), 1};
+    return change::AddNodes{node(given.value.substr(sign + 1), given), *count};
+  }
+  change::Change remove_node(const GivenOption& given) { return change::RemoveNode{node(given.value, given)}; }
+  change::Change cordon(const GivenOption& given) { return change::Cordon{node(given.value, given)}; }
+  change::Change uncordon(const GivenOption& given) { return change::Uncordon{node(given.value, given)}; }
+  change::Change drain(const GivenOption& given) { return change::Drain{node(given.value, given)}; }
+  change::Change remove_gang(const GivenOption& given) { return change::RemoveGang{gang(given.value, given)}; }
+
+  // The name of a pod comes first: a gang is evicted as a whole only by its own name.
+  change::Change evict(const GivenOption& given) {
+    const auto is_pod = [&](const SnapshotPod& pod) { return pod.name == given.value; };
+    if (std::ranges::any_of(out_.snapshot.pods, is_pod)) return change::Evict{given.value};
+    return change::Evict{gang(given.value, given)};
+  }
+
+  change::Change set_queue(const GivenOption& given) {
+    constexpr const char* kForm = "QUEUE=gpu:N, cpu:N or memory:N, or unlimited in place of N";
+    const std::size_t sign = given.value.rfind('=');
+    if (sign != std::string::npos) last_queue_ = queue(given.value.substr(0, sign), given);
+    const std::string amount = sign == std::string::npos ? given.value : given.value.substr(sign + 1);
+    const std::size_t colon = amount.find(':');
+    if (last_queue_.empty() || colon == std::string::npos) refuse(given, fmt::format("the form is {}", kForm));
+    change::SetQueue change;
+    change.queue = last_queue_;
+    change.kind = given.name == "set-quota" ? change::QueueAmountKind::kQuota : change::QueueAmountKind::kLimit;
+    const std::string resource = amount.substr(0, colon);
+    if (resource != "gpu" && resource != "cpu" && resource != "memory")
+      refuse(given, fmt::format("'{}' is not gpu, cpu or memory", resource));
+    change.resource = resource == "gpu"   ? change::QueueResourceKind::kGpu
+                      : resource == "cpu" ? change::QueueResourceKind::kCpu
+                                          : change::QueueResourceKind::kMemory;
+    change.amount = amount_of(amount.substr(colon + 1), change.resource, given);
+    return change;
+  }
+
+  static Amount amount_of(const std::string& text, change::QueueResourceKind resource, const GivenOption& given) {
+    if (text == "unlimited") return kUnlimited;
+    const QuantityUnit unit = resource == change::QueueResourceKind::kGpu   ? QuantityUnit::kMillionth
+                              : resource == change::QueueResourceKind::kCpu ? QuantityUnit::kThousandth
+                                                                            : QuantityUnit::kOne;
+    return or_refuse(count_units(or_refuse(parse_quantity(text), given), unit, Rounding::kUp), given);
+  }
+
+  change::Change set_priority(const GivenOption& given) {
+    const auto [name, value] = split_at('=', given, "GANG=NUMBER");
+    return change::SetPriority{gang(name, given), number_of(value, given, std::numeric_limits<std::int32_t>::min())};
+  }
+
+  change::Change set_minimum(const GivenOption& given) {
+    const auto [name, value] = split_at('=', given, "GANG=NUMBER");
+    return change::SetMinimum{gang(name, given), number_of(value, given, 1)};
+  }
+
+  // `GANG=LEVEL` or `GANG/SUBGROUP=LEVEL`.
+  change::Change set_level(const GivenOption& given) {
+    const auto [name, level] = split_at('=', given, "GANG=LEVEL, or GANG=none");
+    change::SetRequiredLevel change{{}, {}, level == "none" ? "" : level};
+    const std::size_t slash = name.rfind('/');
+    if (slash != std::string::npos && has_subgroup(name.substr(0, slash), name.substr(slash + 1))) {
+      change.gang = name.substr(0, slash);
+      change.subgroup = name.substr(slash + 1);
+      return change;
+    }
+    change.gang = gang(name, given);
+    return change;
+  }
+
+  bool has_subgroup(std::string_view gang, std::string_view subgroup) const {
+    const auto found = std::ranges::find(out_.snapshot.gangs, gang, &SnapshotGang::name);
+    return found != out_.snapshot.gangs.end() &&
+           std::ranges::find(found->subgroups, subgroup, &SnapshotSubgroup::name) != found->subgroups.end();
+  }
+
+  // `GANG=KEY[=VALUE][:EFFECT]`; the change refers to the text of `given`.
+  change::Change tolerate(const GivenOption& given) {
+    constexpr std::array<std::pair<std::string_view, TaintEffect>, 3> kEffects = {
+        {{"NoSchedule", TaintEffect::kNoSchedule},
+         {"NoExecute", TaintEffect::kNoExecute},
+         {"PreferNoSchedule", TaintEffect::kPreferNoSchedule}}};
+    const std::string_view text = given.value;
+    const std::size_t sign = text.find('=');
+    if (sign == std::string_view::npos || sign + 1 == text.size()) refuse(given, "the form is GANG=KEY[=VALUE][:EFFECT]");
+    change::Tolerate change{gang(text.substr(0, sign), given), {}, true, true};
+    std::string_view taint = text.substr(sign + 1);
+    if (const std::size_t colon = taint.find(':'); colon != std::string_view::npos) {
+      const auto* effect = std::ranges::find(kEffects, taint.substr(colon + 1),
+                                             &std::pair<std::string_view, TaintEffect>::first);
+      if (effect == kEffects.end()) refuse(given, "the effect is not NoSchedule, NoExecute or PreferNoSchedule");
+      change.taint.effect = effect->second;
+      change.any_effect = false;
+      taint = taint.substr(0, colon);
+    }
+    const std::size_t value = taint.find('=');
+    change.taint.key = taint.substr(0, value);
+    if (value == std::string_view::npos) return change;
+    change.taint.value = taint.substr(value + 1);
+    change.any_value = false;
+    return change;
+  }
+
+  // A workload of a shape, under a name that is free.
+  change::Change add_gang(const GivenOption& given) {
+    change::AddGang change;
+    change.shape = or_refuse(parse_shape(given.value), given);
+    std::string name = "new-gang";
+    for (int number = 2; change::find_gang(out_.snapshot, name); ++number) name = fmt::format("new-gang-{}", number);
+    change.gang = name;
+    if (const auto typed = settings_.text("queue")) change.queue = queue(*typed, given);
+    change.priority = priority_.value_or(0);
+    out_.submitted.push_back(change.gang);
+    return change;
+  }
+
+  int submit(const GivenOption& given) {
+    std::variant<Submission, int> read = read_submission(given.value, cluster_, settings_);
+    if (const int* code = std::get_if<int>(&read)) return *code;
+    Submission& submission = std::get<Submission>(read);
+    set_terms(submission, given);
+    if (const auto failure = change::merge(submission.workload, out_.snapshot)) refuse(given, failure->message);
+    out_.changes.push_back("--submit " + given.value);
+    std::ranges::copy(submission.gangs, std::back_inserter(out_.submitted));
+    for (const std::string& remark : submission.remarks) out_.remarks.push_back(given.value + ": " + remark);
+    return 0;
+  }
+
+  // What --queue and --priority say.
+  void set_terms(Submission& submission, const GivenOption& given) const {
+    const auto typed = settings_.text("queue");
+    if (!typed && !priority_) return;
+    for (const std::string& name : submission.gangs) {
+      const auto parts = change::find_gang(submission.workload, name);
+      if (!parts) continue;
+      GangTerms& terms = change::terms_of(*parts, submission.workload);
+      if (typed) terms.queue = submission.workload.text.store(queue(*typed, given));
+      if (priority_) terms.priority = priority_;
+    }
+  }
+
+  const ClusterInput& cluster_;
+  const Settings& settings_;
+  ChangedCluster out_;
+  std::string last_queue_;  // of --set-quota and --set-limit, whose list goes on with other resources
+  std::optional<std::int32_t> priority_;
+};
+
+const std::array<Changes::Reader, 14> Changes::kReaders = {{{"add-nodes", &Changes::add_nodes},
+                                                            {"remove-node", &Changes::remove_node},
+                                                            {"cordon", &Changes::cordon},
+                                                            {"uncordon", &Changes::uncordon},
+                                                            {"drain", &Changes::drain},
+                                                            {"set-quota", &Changes::set_queue},
+                                                            {"set-limit", &Changes::set_queue},
+                                                            {"set-priority", &Changes::set_priority},
+                                                            {"set-minimum", &Changes::set_minimum},
+                                                            {"set-level", &Changes::set_level},
+                                                            {"tolerate", &Changes::tolerate},
+                                                            {"gang", &Changes::add_gang},
+                                                            {"remove-gang", &Changes::remove_gang},
+                                                            {"evict", &Changes::evict}}};
+
+}  // namespace
+
+std::vector<OptionRow> with_change_options(std::vector<OptionRow> others) {
+  constexpr Repetition kOften = Repetition::kOften, kLists = Repetition::kLists;
+  std::vector<OptionRow> rows = {
+      {"submit", "FILE", "a manifest that is about to be applied, YAML or JSON; - is stdin", '\0', kOften},
+      {"gang", "SHAPE", "a workload that waits: PODSxGPUS[:MODEL], such as 16x8:H100", '\0', kOften},
+      {"queue", "QUEUE", "the queue of the workloads of --submit and --gang"},
+      {"priority", "N", "the priority of the workloads of --submit and --gang"},
+      {"add-nodes", "[N]xNODE", "nodes like this one, or of a shape: 4xgpu=8:H100,cpu=64,memory=512Gi", '\0', kOften},
+      {"remove-node", "NODE", "the node is gone, and its pods wait again", '\0', kLists},
+      {"cordon", "NODE", "no pod may be placed on the node any more", '\0', kLists},
+      {"uncordon", "NODE", "pods may be placed on the node again", '\0', kLists},
+      {"drain", "NODE", "cordon the node, and its pods wait again", '\0', kLists},
+      {"set-quota", "Q=gpu:N", "the quota of a queue: gpu, cpu or memory; unlimited", '\0', kLists},
+      {"set-limit", "Q=gpu:N", "the limit of a queue: gpu, cpu or memory; unlimited", '\0', kLists},
+      {"set-priority", "GANG=N", "the priority of a gang", '\0', kLists},
+      {"set-minimum", "GANG=N", "the gang starts once so many of its pods have room", '\0', kLists},
+      {"set-level", "GANG=LEVEL", "the topology level that a gang, or GANG/SUBGROUP, requires; none", '\0', kLists},
+      {"tolerate", "GANG=KEY", "the gang tolerates the taint KEY[=VALUE][:EFFECT]", '\0', kLists},
+      {"remove-gang", "GANG", "the gang and its pods are gone", '\0', kLists},
+      {"evict", "GANG", "the running pods of a gang, or one pod, wait again", '\0', kLists}};
+  rows.insert(rows.end(), others.begin(), others.end());
+  return rows;
+}
+
+std::variant<ChangedCluster, int> changed_cluster(const ClusterInput& cluster, const Settings& settings) {
+  const std::vector<std::string> manifests = settings.texts("submit");
+  const bool is_from_stdin = settings.text("from").value_or("-") == "-";
+  if (std::ranges::count(manifests, "-") > (is_from_stdin ? 0 : 1))
+    throw UsageError("--submit: stdin can be read only once; name a file for --from or --submit");
+  Changes changes(cluster, settings);
+  for (const GivenOption& given : settings.repeated()) {
+    if (const int code = changes.add(given); code != 0) return code;
+  }
+  return std::move(changes).take();
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,29 @@
+// The options of `muster what-if` that change the cluster, and the cluster that they make of it.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cli/answers/cluster.h"
+#include "cli/terminal/options.h"
+#include "model/snapshot/snapshot.h"
+
+namespace muster::cli {
+
+// Each may be given several times. `others` follow them.
+std::vector<OptionRow> with_change_options(std::vector<OptionRow> others);
+
+struct ChangedCluster {
+  Snapshot snapshot;
+  std::vector<std::string> changes;    // in the words of the options, in their order
+  std::vector<std::string> submitted;  // gangs of --submit and --gang
+  std::vector<std::string> remarks;    // on manifests: what is passed over or assumed
+};
+
+// Applies the changes in the order in which they were given, each to what those before it have made. Throws UsageError:
+// a value that cannot be read, a name that the cluster does not have then. The value is an exit code if a manifest
+// cannot be read or submitted, which is reported on stderr. Cost: O(nodes + pods + gangs) for each change.
+std::variant<ChangedCluster, int> changed_cluster(const ClusterInput& cluster, const Settings& settings);
+
+}  // namespace muster::cli
