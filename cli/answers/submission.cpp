@@ -157,7 +157,7 @@ std::variant<Submission, int> read_submission(const std::string& file, const Clu
   if (cluster.is_kubernetes) {
     for (const kubernetes::ManifestObject& object : *manifest) options.kubernetes.expand_only.insert(object.title);
   }
-  const std::string before = cluster.is_kubernetes ? cluster.line : definitions_of(cluster.snapshot, *manifest);
+  const std::string before = cluster.is_kubernetes ? cluster.objects : definitions_of(cluster.snapshot, *manifest);
   muster_v1::SnapshotReader reader(options);
   Result<Snapshot> both = reader.read(kubernetes::join_documents(before + "\n" + text));
   if (!both) return complain(file, both.error());

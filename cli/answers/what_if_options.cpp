@@ -93,7 +93,7 @@ class Changes {
     return or_refuse(resolve_node(out_.snapshot, typed), given);
   }
   std::string gang(std::string_view typed, const GivenOption& given) const {
-    return or_refuse(resolve_gang(out_.snapshot, typed, ""), given);
+    return or_refuse(resolve_gang(out_.snapshot, typed, cluster_.namespace_name), given);
   }
   std::string queue(std::string_view typed, const GivenOption& given) const {
     return or_refuse(resolve_queue(out_.snapshot, typed), given);

@@ -1,0 +1,172 @@
+#include "cli/answers/gang_outcome.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "cli/terminal/plan_table.h"
+
+namespace muster::cli {
+namespace {
+
+constexpr std::size_t kMostNames = 4;
+using Tally = std::map<std::string, std::int64_t, std::less<>>;
+
+GangOutcome::Counts sorted(const Tally& tally) {
+  GangOutcome::Counts counts(tally.begin(), tally.end());
+  std::ranges::stable_sort(counts, [](const auto& a, const auto& b) { return a.second > b.second; });
+  return counts;
+}
+
+void add_places(const answers::Run& run, GangIndex gang, GangOutcome& outcome) {
+  Tally nodes;
+  std::set<PodIndex> evicted, leaving;
+  for (const Eviction& eviction : run.solution.plan.evictions) evicted.insert(eviction.pod);
+  for (const Placement& placement : run.solution.plan.placements) {
+    if (run.problem.pods[placement.pod].gang != gang) continue;
+    ++nodes[std::string(run.snapshot->nodes[placement.node.value()].name)];
+    for (const PodIndex pod : placement.after) {
+      if (!evicted.contains(pod)) leaving.insert(pod);
+    }
+    if (!placement.after.empty()) outcome.is_at_once = false;
+  }
+  outcome.nodes = sorted(nodes);
+  outcome.leaving = std::ssize(leaving);
+}
+
+void add_departures(const answers::Run& run, GangIndex gang, GangOutcome& outcome) {
+  Tally evicted, moved;
+  for (const Eviction& eviction : run.solution.plan.evictions) {
+    if (eviction.for_gang != gang) continue;
+    Tally& tally = eviction.reason == EvictionReason::kConsolidate ? moved : evicted;
+    ++tally[std::string(run.problem.gangs[run.problem.pods[eviction.pod].gang].name)];
+  }
+  outcome.evicted = sorted(evicted);
+  outcome.moved = sorted(moved);
+}
+
+void add_reason(const explain::GangReport& report, GangOutcome& outcome) {
+  if (report.reason.code != explain::ReasonCode::kNone) {
+    outcome.reason = explain::reason_text(report.reason);
+    outcome.reason_words = reason_words(report.reason);
+  }
+  if (report.make_room != explain::MakeRoomCode::kNone) outcome.make_room = explain::make_room_text(report.make_room);
+  outcome.message = report.message;
+  for (const explain::Blocker& blocker : report.blockers)
+    outcome.blockers.emplace_back(explain::filter_text(blocker.filter), blocker.nodes);
+}
+
+std::int64_t total(const GangOutcome::Counts& counts) {
+  std::int64_t sum = 0;
+  for (const auto& [name, count] : counts) sum += count;
+  return sum;
+}
+
+std::string pods_text(std::int64_t count) { return fmt::format("{} pod{}", count, count == 1 ? "" : "s"); }
+
+// "evicts 2 pods of ml/sweep, moves 1 pod of ml/web"; empty: nothing has to leave.
+std::string departures_text(const GangOutcome& outcome) {
+  std::string text;
+  const auto add = [&](const char* verb, const GangOutcome::Counts& counts) {
+    if (counts.empty()) return;
+    text += fmt::format("{}{} {} of {}", text.empty() ? "" : ", ", verb, pods_text(total(counts)),
+                        names_text(counts, kMostNames));
+  };
+  add("evicts", outcome.evicted);
+  add("moves", outcome.moved);
+  return text;
+}
+
+std::vector<std::string> listed(const GangOutcome::Counts& counts) {
+  std::vector<std::string> texts;
+  for (const auto& [name, count] : counts) texts.push_back(fmt::format("{}: {}", name, count));
+  return texts;
+}
+
+Cell text_or_none(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
+
+}  // namespace
+
+std::string names_text(const GangOutcome::Counts& counts, std::size_t most) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, counts.size()); ++i) text += (i == 0 ? "" : ", ") + counts[i].first;
+  if (counts.size() > most) text += fmt::format(" and {} more", counts.size() - most);
+  return text;
+}
+
+GangOutcome outcome_of(const answers::Run& run, std::string_view gang) {
+  GangOutcome outcome;
+  outcome.name = gang;
+  const std::optional<GangIndex> index = run.find_gang(gang);
+  if (!index) {
+    outcome.message = "the snapshot contradicts itself about this gang; see the warnings";
+    return outcome;
+  }
+  const Gang& known = run.problem.gangs[*index];
+  if (!known.queue.is_none()) outcome.queue = run.problem.queues[known.queue].name;
+  outcome.pods = std::ssize(known.pods);
+  const explain::GangReport* report = run.report_on(*index);
+  if (!report) return outcome;
+  outcome.phase = explain::phase_name(report->phase);
+  outcome.placed = report->placed;
+  outcome.starts = run.admits(*index) && report->placed > 0;
+  add_places(run, *index, outcome);
+  add_departures(run, *index, outcome);
+  if (!outcome.starts) add_reason(*report, outcome);
+  return outcome;
+}
+
+std::string sentence_of(const GangOutcome& outcome) {
+  const std::string subject = fmt::format("The gang {}", outcome.name);
+  if (!outcome.starts) {
+    std::string why = outcome.reason_words.empty() ? outcome.phase : outcome.reason_words;
+    if (!outcome.message.empty()) why += (why.empty() ? "" : ": ") + outcome.message;
+    return fmt::format("{} would not start: {}", subject, why);
+  }
+  std::string text = fmt::format("{} would start{} on {}", subject, outcome.is_at_once ? " now" : "",
+                                 names_text(outcome.nodes, kMostNames));
+  if (outcome.placed < outcome.pods) text += fmt::format(", {} of its {} pods", outcome.placed, outcome.pods);
+  const std::string departures = departures_text(outcome);
+  if (!departures.empty()) text += fmt::format(" ({})", departures);
+  if (outcome.leaving > 0)
+    text += fmt::format(", once {} that {} leaving anyway {} gone", pods_text(outcome.leaving),
+                        outcome.leaving == 1 ? "is" : "are", outcome.leaving == 1 ? "is" : "are");
+  return text;
+}
+
+void add_outcomes(const std::vector<GangOutcome>& outcomes, AnswerDocument& document) {
+  if (outcomes.empty()) return;
+  Table table{.key = "submitted",
+              .title = "Submitted",
+              .columns = {{"gang", "GANG"},
+                          {"queue", "QUEUE"},
+                          {"starts", "STARTS"},
+                          {"phase", "PHASE"},
+                          {"placed", "PLACED", Align::kRight},
+                          {"pods", "PODS", Align::kRight},
+                          {"nodes", "NODES"},
+                          {"evicts", "EVICTS"},
+                          {"moves", "MOVES", Align::kLeft, Shown::kWide},
+                          {"waitsForLeaving", "WAITS FOR", Align::kRight, Shown::kWide},
+                          {"reason", "REASON"},
+                          {"makeRoom", "EVICTIONS DO NOT HELP", Align::kLeft, Shown::kWide},
+                          {"message", "MESSAGE", Align::kLeft, Shown::kWide}},
+              .overflow = Overflow::kWrap};
+  Table blockers{.key = "blockers",
+                 .title = "What excludes nodes",
+                 .columns = {{"gang", "GANG"}, {"filter", "FILTER"}, {"nodes", "NODES", Align::kRight}}};
+  for (const GangOutcome& outcome : outcomes) {
+    const Meaning meaning = outcome.starts ? Meaning::kGood : Meaning::kBad;
+    table.rows.push_back({outcome.name, text_or_none(outcome.queue), Cell(outcome.starts).meaning(meaning),
+                          text_or_none(outcome.phase), outcome.placed, outcome.pods, listed(outcome.nodes),
+                          listed(outcome.evicted), listed(outcome.moved), outcome.leaving, text_or_none(outcome.reason),
+                          text_or_none(outcome.make_room), text_or_none(outcome.message)});
+    for (const auto& [filter, nodes] : outcome.blockers) blockers.rows.push_back({outcome.name, filter, nodes});
+  }
+  document.add_table(std::move(table));
+  if (!blockers.rows.empty()) document.add_table(std::move(blockers));
+}
+
+}  // namespace muster::cli
