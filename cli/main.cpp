@@ -39,6 +39,7 @@ proves how good its plans are.
 Usage: {0} COMMAND [OPTION...]
 
   solve      read snapshots and write plans, one per line
+  what-if    plan a changed cluster: nodes, queues, gangs, a manifest before it is applied
   verify     check plans against their snapshots
   export     convert plans to objects for the Kubernetes API server, patches or deltas
   report     show plans and measurements as one HTML page
@@ -54,7 +55,7 @@ Usage: {0} COMMAND [OPTION...]
   help       print this text, or the help of a COMMAND
 
 '{0} COMMAND --help' lists the options of a command. Exit codes: 0 all lines answered; 1 some error records,
-verify has findings, or diff finds differences; 64 usage; 65 no valid line; 66 no input; 70 internal error; 73, 74
+verify has findings, diff finds differences, or what was asked does not start; 64 usage; 65 no valid line; 66 no input; 70 internal error; 73, 74
 output errors.
 )";
 
@@ -98,7 +99,8 @@ struct Command {
   std::string_view name;
   int (*run)(int argc, const char* const* argv);
 };
-constexpr std::array<Command, 13> kCommands = {{{"solve", run_solve},
+constexpr std::array<Command, 14> kCommands = {{{"solve", run_solve},
+                                                {"what-if", run_what_if},
                                                 {"verify", run_verify},
                                                 {"export", run_export},
                                                 {"report", run_report},
