@@ -117,6 +117,7 @@ class Collector {
     const KnownKind* meaning = find_known_kind(object.group, object.version, object.kind);
     if (object.kind.empty()) return in_.fail_missing(object.value, "kind");
     if (!in_.take(object.metadata, kKeys, found) || !in_.text(found[1], object.name)) return false;
+    if (object.name.empty() && !read_generated_name(object)) return false;
     const bool has_namespace = meaning == nullptr || meaning->has_namespace;
     if (has_namespace && !in_.text(found[2], object.namespace_name)) return false;
     if (meaning != nullptr) {
@@ -134,6 +135,14 @@ class Collector {
       return true;
     }
     return settle(object, meaning, event);
+  }
+
+  // A manifest for `kubectl create` leaves the end of the name to the API server.
+  bool read_generated_name(KubernetesObject& object) {
+    json::JsonValue prefix;
+    if (!in_.take(object.metadata, "generateName", prefix) || !in_.text(prefix, object.name)) return false;
+    while (object.name.ends_with('-')) object.name.remove_suffix(1);
+    return true;
   }
 
   // An event replaces an existing object; without one, a second object is an error.
