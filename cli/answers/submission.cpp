@@ -89,12 +89,13 @@ void remove_known(const Snapshot& cluster, Snapshot& both) {
   std::erase_if(both.anomalies.warnings, [&](const Warning& warning) { return warnings.contains(warning.message); });
 }
 
-// A queue that only pods name is none, if the cluster has queues: that its pods could run there would be wrong.
+// A queue that only pods name is none, if the cluster has queues: that its pods could run there would be wrong. Gangs
+// without a queue are in `default`, or `kubernetes`, as docs/kubernetes.md says.
 void remove_unknown_queues(const Snapshot& cluster, const Objects& manifest, Snapshot& workload) {
   if (cluster.queues.empty()) return;
   std::erase_if(workload.queues, [&](const SnapshotQueue& queue) {
     const std::string_view name = queue.name.substr(0, queue.name.find('@'));
-    return !has_object(manifest, fmt::format("Queue {}", name)) &&
+    return name != "default" && name != "kubernetes" && !has_object(manifest, fmt::format("Queue {}", name)) &&
            !has_object(manifest, fmt::format("ClusterQueue {}", name));
   });
 }

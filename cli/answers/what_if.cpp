@@ -63,6 +63,7 @@ TimedRun solve(answers::Experiment& experiment, Snapshot snapshot) {
 int run_what_if(int argc, const char* const* argv) {
   const Settings settings(what_if_syntax(), argc, argv);
   if (settings.wants_help()) return print(help_text(what_if_syntax()), kExitAnswered);
+  check_stdin(settings);
   const LineOptions options = line_options(settings);
   const RenderOptions render_as = render_options(settings);
   const std::variant<ClusterInput, int> read = read_cluster(settings);

@@ -292,11 +292,14 @@ std::vector<OptionRow> with_change_options(std::vector<OptionRow> others) {
   return rows;
 }
 
-std::variant<ChangedCluster, int> changed_cluster(const ClusterInput& cluster, const Settings& settings) {
+void check_stdin(const Settings& settings) {
   const std::vector<std::string> manifests = settings.texts("submit");
-  const bool is_from_stdin = settings.text("from").value_or("-") == "-";
-  if (std::ranges::count(manifests, "-") > (is_from_stdin ? 0 : 1))
+  const bool is_for_cluster = settings.text("from").value_or("-") == "-";
+  if (std::ranges::count(manifests, "-") > (is_for_cluster ? 0 : 1))
     throw UsageError("--submit: stdin can be read only once; name a file for --from or --submit");
+}
+
+std::variant<ChangedCluster, int> changed_cluster(const ClusterInput& cluster, const Settings& settings) {
   Changes changes(cluster, settings);
   for (const GivenOption& given : settings.repeated()) {
     if (const int code = changes.add(given); code != 0) return code;

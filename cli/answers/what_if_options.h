@@ -14,6 +14,9 @@ namespace muster::cli {
 // Each may be given several times. `others` follow them.
 std::vector<OptionRow> with_change_options(std::vector<OptionRow> others);
 
+// Throws UsageError if both the cluster and a manifest, or two manifests, would be read from stdin.
+void check_stdin(const Settings& settings);
+
 struct ChangedCluster {
   Snapshot snapshot;
   std::vector<std::string> changes;    // in the words of the options, in their order

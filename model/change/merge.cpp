@@ -68,12 +68,29 @@ void add_level(std::string_view label, Snapshot& snapshot) {
   levels.insert(finer, label);
 }
 
+bool uses_default_queue(const Snapshot& snapshot) {
+  const auto is_default = [](const GangTerms& terms) { return terms.queue == "default"; };
+  return std::ranges::any_of(snapshot.gangs, is_default, &SnapshotGang::terms) ||
+         std::ranges::any_of(snapshot.pods, [&](const SnapshotPod& pod) {
+           return pod.gang.empty() &&
+                  (pod.own_gang < 0 || is_default(snapshot.own_gang_terms[static_cast<std::size_t>(pod.own_gang)]));
+         });
+}
+
+// A snapshot without queues has the queue `default`, which both may rely on.
+void add_queues(const Snapshot& more, Snapshot& snapshot) {
+  if (more.queues.empty() && snapshot.queues.empty()) return;
+  if (snapshot.queues.empty()) snapshot.queues.emplace_back().name = "default";
+  add_new(more.queues, snapshot.queues);
+  const bool is_known = std::ranges::find(snapshot.queues, "default", &SnapshotQueue::name) != snapshot.queues.end();
+  if (more.queues.empty() && !is_known && uses_default_queue(more)) snapshot.queues.emplace_back().name = "default";
+}
+
 void add_definitions(const Snapshot& more, Snapshot& snapshot) {
   for (const std::string_view level : more.definitions.topology) add_level(level, snapshot);
   add_new(more.definitions.namespaces, snapshot.definitions.namespaces);
   add_new(more.definitions.priority_classes, snapshot.definitions.priority_classes);
-  if (!more.queues.empty() && snapshot.queues.empty()) snapshot.queues.emplace_back().name = "default";
-  add_new(more.queues, snapshot.queues);
+  add_queues(more, snapshot);
   add_budgets(more.disruption_budgets, snapshot.disruption_budgets);
 }
 

@@ -135,6 +135,17 @@ TEST(Merge, IntoAClusterWithoutQueuesKeepsTheQueueDefault) {
   for (const Gang& gang : problem->gangs) EXPECT_FALSE(gang.queue.is_none()) << gang.name;
 }
 
+TEST(Merge, IntoAClusterWithQueuesAddsTheQueueDefaultIfItIsUsed) {
+  const auto queues_after = [](const test::Cluster& more) {
+    Snapshot snapshot = cluster();
+    EXPECT_FALSE(merge(read(more), snapshot));
+    return snapshot.queues.size();
+  };
+  EXPECT_EQ(queues_after(test::Cluster().pod("x")), 2U);
+  EXPECT_EQ(queues_after(test::Cluster().gang("h").pod("x", R"("gang":"h")")), 2U);
+  EXPECT_EQ(queues_after(test::Cluster().queue("q").pod("x", R"("queue":"q")")), 1U);
+}
+
 TEST(Merge, PodsMayJoinAGangOfTheCluster) {
   Snapshot snapshot = cluster();
   Snapshot more = read(test::Cluster().gang("g").pod("g-2", R"("gang":"g")"));
