@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -91,7 +91,7 @@ Table cluster_table(const WhatIf& what_if, const ClusterState& before, const Clu
   add("gangsWaiting", "gangs that wait", before.waiting, after.waiting);
   add("proof", "proof", Cell(proof_name(first.proof)).shown_as(proof_text(first)),
       Cell(proof_name(second.proof)).shown_as(proof_text(second)));
-  add("gap", "gap", first.gap, second.gap);
+  if (first.gap > 0 || second.gap > 0) add("gap", "gap", first.gap, second.gap);
   if (!what_if.has_timings) return table;
   const auto time = [](double ms) { return Cell(ms).shown_as(fmt::format("{:.3g} s", ms / 1000)); };
   add("ms", "time", time(what_if.before_ms), time(what_if.after_ms));
@@ -99,34 +99,42 @@ Table cluster_table(const WhatIf& what_if, const ClusterState& before, const Clu
 }
 
 // Gangs of both plans that have their minimum after one of them only, in the order of the names; gangs that are
-// submitted or removed are not among them.
+// submitted or removed are not among them, nor are those that are evicted for one that is submitted.
 struct Shift {
-  GangOutcome::Counts more, fewer;
+  GangOutcome::Counts more, evicted, fewer;
 };
 
-Shift shift_of(const Admitted& before, const Admitted& after) {
+Shift shift_of(const WhatIf& what_if, const Admitted& before, const Admitted& after,
+               const std::vector<GangOutcome>& outcomes) {
+  std::unordered_set<std::string_view> evicted, told;
+  for (const explain::GangReport& report : what_if.after.solution.report.gangs) {
+    if (report.evicted > 0) evicted.insert(what_if.after.problem.gangs[report.gang].name);
+  }
+  for (const GangOutcome& outcome : outcomes) {
+    for (const auto& [name, pods] : outcome.evicted) told.insert(name);
+  }
   Shift shift;
   for (const auto& [name, is_admitted] : before) {
     const auto other = after.find(name);
-    if (other == after.end() || other->second == is_admitted) continue;
-    (is_admitted ? shift.fewer : shift.more).emplace_back(name, 1);
+    if (other == after.end() || other->second == is_admitted || told.contains(name)) continue;
+    GangOutcome::Counts& list = !is_admitted ? shift.more : evicted.contains(name) ? shift.evicted : shift.fewer;
+    list.emplace_back(name, 1);
   }
-  std::ranges::sort(shift.more);
-  std::ranges::sort(shift.fewer);
+  for (GangOutcome::Counts* list : {&shift.more, &shift.evicted, &shift.fewer}) std::ranges::sort(*list);
   return shift;
 }
 
-std::string gangs_text(const GangOutcome::Counts& gangs, const char* what) {
-  return fmt::format("{} gang{} {} ({})", gangs.size(), gangs.size() == 1 ? "" : "s", what,
-                     names_text(gangs, kMostNames));
-}
-
-// What becomes of the gangs that are in the cluster.
+// What becomes of the gangs that are in the cluster: "1 gang more would have room (a), 2 gangs would be evicted (b, c)".
 std::string text_of(const Shift& shift) {
   std::string text;
-  if (!shift.more.empty()) text = gangs_text(shift.more, "more would have room");
-  if (!shift.fewer.empty())
-    text += (text.empty() ? "" : ", ") + gangs_text(shift.fewer, shift.more.empty() ? "would lose its room" : "fewer");
+  const auto add = [&](const GangOutcome::Counts& gangs, const char* what) {
+    if (gangs.empty()) return;
+    text += fmt::format("{}{} gang{} {} ({})", text.empty() ? "" : ", ", gangs.size(), gangs.size() == 1 ? "" : "s", what,
+                        names_text(gangs, kMostNames));
+  };
+  add(shift.more, "more would have room");
+  add(shift.evicted, "would be evicted");
+  add(shift.fewer, "would no longer have room");
   return text;
 }
 
@@ -168,7 +176,7 @@ WhatIfAnswer what_if_answer(const WhatIf& what_if) {
 
   WhatIfAnswer answer{AnswerDocument("whatIf"), std::ranges::all_of(outcomes, &GangOutcome::starts)};
   AnswerDocument& document = answer.document;
-  document.add_note(answer_text(what_if, outcomes, shift_of(before, after), difference.is_empty()),
+  document.add_note(answer_text(what_if, outcomes, shift_of(what_if, before, after, outcomes), difference.is_empty()),
                     answer.starts ? Meaning::kGood : Meaning::kBad);
   document.add_field("changes", "Changes", what_if.changed.changes);
   for (const std::string& remark : what_if.changed.remarks) document.add_note(remark, Meaning::kDim);
