@@ -6,6 +6,7 @@ namespace muster::cli {
 
 int run_diff(int argc, const char* const* argv);
 int run_top(int argc, const char* const* argv);
+int run_what_if(int argc, const char* const* argv);
 int run_why(int argc, const char* const* argv);
 
 }  // namespace muster::cli

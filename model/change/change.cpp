@@ -112,15 +112,6 @@ std::optional<InputError> apply(std::span<const Change> changes, Snapshot& snaps
   return {};
 }
 
-std::string amount_text(Amount amount, Amount unit) {
-  if (amount == kUnlimited) return "unlimited";
-  std::string text = std::to_string(amount / unit);
-  if (amount % unit == 0) return text;
-  std::string decimals = std::to_string(unit + amount % unit).substr(1);
-  decimals.erase(decimals.find_last_not_of('0') + 1);
-  return text + "." + decimals;
-}
-
 std::string text_of(const Change& change) { return std::visit(TextOf(), change); }
 
 }  // namespace muster::change
