@@ -147,11 +147,7 @@ bool EvictionRules::may_reclaim(const ClusterState& state, GangIndex claimant, G
 bool EvictionRules::has_run_enough(const ClusterState& state, GangIndex claimant, GangIndex victim,
                                    EvictionReason reason) const {
   const Gang& gang = problem_.gangs[victim];
-  const Queue& queue = problem_.queues[gang.queue];
-  Nanoseconds least = queue.preempt_min_runtime;
-  if (reason == EvictionReason::kReclaim) {
-    least = problem_.queues[sides(problem_.gangs[claimant].queue, gang.queue).victim].reclaim_min_runtime;
-  }
+  const Nanoseconds least = min_runtime(claimant, victim, reason);
   if (least <= 0) return true;
   // Pods that have run for too short a time may leave as surplus if the rest is the minimum.
   const auto runs = [&](PodIndex pod) {
@@ -210,11 +206,11 @@ bool EvictionRules::keeps_whole_gangs(const ClusterState& end_state, const std::
   });
 }
 
-Nanoseconds EvictionRules::min_runtime(const PlannedEviction& eviction) const {
-  const QueueIndex queue = problem_.gangs[problem_.pods[eviction.pod].gang].queue;
-  if (eviction.reason == EvictionReason::kPreempt) return problem_.queues[queue].preempt_min_runtime;
-  if (eviction.reason != EvictionReason::kReclaim) return 0;
-  return problem_.queues[sides(problem_.gangs[eviction.for_gang].queue, queue).victim].reclaim_min_runtime;
+Nanoseconds EvictionRules::min_runtime(GangIndex claimant, GangIndex victim, EvictionReason reason) const {
+  const QueueIndex queue = problem_.gangs[victim].queue;
+  if (reason == EvictionReason::kPreempt) return problem_.queues[queue].preempt_min_runtime;
+  if (reason != EvictionReason::kReclaim) return 0;
+  return problem_.queues[sides(problem_.gangs[claimant].queue, queue).victim].reclaim_min_runtime;
 }
 
 // Pods of an evicted gang that have run for too short a time must be its surplus, whenever they left: the others made
@@ -224,7 +220,7 @@ bool EvictionRules::keeps_protection(const ClusterState& end_state, const std::v
   std::map<GangIndex, std::set<PodIndex>> young;
   for (const PlannedEviction& eviction : lost) {
     const Pod& pod = problem_.pods[eviction.pod];
-    if (pod.run_time < min_runtime(eviction) && !is_satisfied(end_state, pod.gang))
+    if (pod.run_time < min_runtime(eviction.for_gang, pod.gang, eviction.reason) && !is_satisfied(end_state, pod.gang))
       young[pod.gang].insert(eviction.pod);
   }
   return std::ranges::all_of(young, [&](const auto& of_gang) {

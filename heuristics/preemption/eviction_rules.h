@@ -59,6 +59,8 @@ class EvictionRules {
   const EvictionPrice& price() const { return price_; }
   // Whether a gang may be evicted whole: enough of it has run for the minimum time that the reason requires.
   bool has_run_enough(const ClusterState& state, GangIndex claimant, GangIndex victim, EvictionReason reason) const;
+  // What a pod of the victim that is no surplus has run for at least. 0: no minimum.
+  Nanoseconds min_runtime(GangIndex claimant, GangIndex victim, EvictionReason reason) const;
   // reclaim: whether the claimant, with this much more usage, stays within its shares (and quota) below the common
   // ancestor.
   bool claims_within_share(const ClusterState& state, GangIndex claimant, GangIndex victim,
@@ -96,7 +98,6 @@ class EvictionRules {
   bool is_over(const QueueAmounts& usage, const QueueAmounts& bound, GangIndex claimant) const;
   bool is_within(const QueueAmounts& usage, const QueueAmounts& bound, GangIndex claimant) const;
   bool keeps_whole_gangs(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const;
-  Nanoseconds min_runtime(const PlannedEviction& eviction) const;
   bool keeps_protection(const ClusterState& end_state, const std::vector<PlannedEviction>& lost) const;
   QueueAmounts largest_unit_reclaimed(const ClusterState& end_state, const std::vector<PlannedEviction>& lost,
                                       QueueIndex side) const;

@@ -43,28 +43,9 @@ std::vector<std::pair<std::int32_t, std::int64_t>> Formulation::decisions_of(con
         values[column.column] = count / column.pods;
       }
     }
-    for (const GangIndex gang : gang_class.running.empty() ? std::vector<GangIndex>{} : gang_class.gangs) {
-      std::int64_t staying = 0;
-      const Eviction* first = nullptr;
-      for (const PodIndex pod : in_.problem.gangs[gang].pods) {
-        if (in_.demand.running_cell_of[pod].is_none()) continue;
-        if (evicted[pod] == nullptr)
-          ++staying;
-        else if (first == nullptr)
-          first = evicted[pod];
-      }
-      if (first == nullptr) continue;
-      for (const Exit& exit : exits_[index]) {
-        if (channel_of(index, *first) != exit.channel) continue;
-        if (staying == 0 && exit.gone >= 0) {
-          ++values[exit.gone];
-          continue;
-        }
-        for (std::size_t v = 0; v < exit.surplus.size(); ++v)
-          values[exit.surplus[v]] += std::ranges::count_if(in_.demand.running[gang_class.running[v]].pods,
-                                                           [&](PodIndex pod) { return evicted[pod] != nullptr; });
-      }
-    }
+    if (gang_columns_[index].split >= 0) values[gang_columns_[index].split];
+    if (!gang_class.running.empty())
+      for (const GangIndex gang : gang_class.gangs) decide_exits(index, gang, evicted, values);
     // A gang that waits is admitted if any of its pods is placed.
     if (gang_class.running.empty() && gang_columns_[index].admitted >= 0 && gang_class.minimum > 0) {
       std::int64_t gangs = 0;
@@ -76,6 +57,38 @@ std::vector<std::pair<std::int32_t, std::int64_t>> Formulation::decisions_of(con
     }
   }
   return {values.begin(), values.end()};
+}
+
+// The columns of one running gang's exits. A gang whose pods all leave by one channel, or whose split is of no use,
+// leaves whole by that of the first.
+void Formulation::decide_exits(GangClassIndex index, GangIndex gang, const Indexed<PodIndex, const Eviction*>& evicted,
+                               std::map<std::int32_t, std::int64_t>& values) const {
+  const GangClass& gang_class = in_.demand.gang_classes[index];
+  std::map<RunningCellIndex, std::map<std::size_t, std::int64_t>> leaving;
+  std::set<std::size_t> channels;
+  bool is_whole = true;
+  std::optional<std::size_t> first;
+  for (const PodIndex pod : in_.problem.gangs[gang].pods) {
+    const RunningCellIndex cell = in_.demand.running_cell_of[pod];
+    if (cell.is_none()) continue;
+    const auto channel = evicted[pod] == nullptr ? std::nullopt : channel_of(index, *evicted[pod]);
+    is_whole = is_whole && evicted[pod] != nullptr;
+    if (!channel) continue;
+    if (!first) first = channel;
+    channels.insert(*channel);
+    ++leaving[cell][*channel];
+  }
+  if (!first) return;
+  const std::int32_t split = gang_columns_[index].split;
+  const auto of_first = std::ranges::find(exits_[index], *first, &Exit::channel);
+  if (is_whole && of_first->gone >= 0 && (channels.size() == 1 || split < 0)) {
+    ++values[of_first->gone];
+    return;
+  }
+  if (is_whole && split >= 0) values[split] = 1;
+  for (const Exit& exit : exits_[index])
+    for (std::size_t v = 0; v < exit.surplus.size(); ++v)
+      values[exit.surplus[v]] += leaving[gang_class.running[v]][exit.channel];
 }
 
 // The channel by which the plan evicts pods of the class.

@@ -7,6 +7,8 @@
 //             preemptible), and one of the grounds h holds: usage of the victims' side + the largest unit reclaimed
 //             from it > share; or the same with quota, and the claimant's side within quota
 //           largest unit of a side: L = sum of size x w, sum of w <= 1, w <= units of that size that are reclaimed
+//           split gangs: all pods of each cell go; with a minimum run time, enough of them by channels that do not
+//             protect them; the minimum is a unit of a side if any pod of it is reclaimed from there
 //           moves: sum over cells <= maxMoves
 //           disruption budget b: pods of its running cells that do not stay <= what it allows
 //           not in vain: nodes that a pod of a cell has left although it could have stayed <= n_v if its gang leaves
@@ -16,6 +18,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <string>
 
 #include "model/problem/exceeded.h"
@@ -46,6 +49,7 @@ lp::LinearExpression Formulation::gone(GangClassIndex index) const {
   lp::LinearExpression gangs;
   for (const Exit& exit : exits_[index])
     if (exit.gone >= 0) gangs.add(exit.gone, 1);
+  if (const std::int32_t split = gang_columns_[index].split; split >= 0) gangs.add(split, 1);
   return gangs;
 }
 
@@ -53,11 +57,9 @@ lp::LinearExpression Formulation::kept(RunningCellIndex index) const {
   const RunningCell& cell = in_.demand.running[index];
   const GangClass& gang_class = in_.demand.gang_classes[cell.gang_class];
   lp::LinearExpression left{cell.count(), {}};
-  left.add(gone(cell.gang_class), gang_class.is_singles ? -1 : -cell.count());
   const auto position = std::find(gang_class.running.begin(), gang_class.running.end(), index);
   for (const Exit& exit : exits_[cell.gang_class])
-    if (!exit.surplus.empty())
-      left.add(exit.surplus[static_cast<std::size_t>(position - gang_class.running.begin())], -1);
+    left.add(evicted_of(cell.gang_class, exit, static_cast<std::size_t>(position - gang_class.running.begin())), -1);
   return left;
 }
 
@@ -130,35 +132,51 @@ std::optional<std::size_t> Formulation::preempt_channel(QueueIndex queue, std::i
 
 void Formulation::add_exits_of(GangClassIndex index) {
   const GangClass& gang_class = in_.demand.gang_classes[index];
+  const std::vector<ExitOption> options = exit_options(index);
+  const bool splits =
+      SplitExits(in_.problem, in_.demand, index).may_help(options, in_.rules.price().is_set()) && budgets_allow(index);
+  const bool surplus = !gang_class.is_singles && (!in_.pooled || may_have_surplus(index));
+  for (const ExitOption& option : options)
+    add_exit(index, option, splits || (surplus && option.reason != EvictionReason::kStale));
+  if (splits) gang_columns_[index].split = model_.add_column(0, 1, true, "split" + std::to_string(index.value()));
+}
+
+// Whether disruption budgets allow that all running pods of a gang of the class go.
+bool Formulation::budgets_allow(GangClassIndex index) const {
+  std::vector<PodIndex> running;
+  for (const PodIndex pod : in_.problem.gangs[in_.demand.gang_classes[index].gangs.front()].pods)
+    if (!in_.demand.running_cell_of[pod].is_none()) running.push_back(pod);
+  return in_.before.budgets_allow(running);
+}
+
+std::vector<ExitOption> Formulation::exit_options(GangClassIndex index) {
+  const GangClass& gang_class = in_.demand.gang_classes[index];
   const GangIndex victim = gang_class.gangs.front();
+  std::vector<ExitOption> options;
   if (gang_class.leaving.stale) {
     if (!stale_channel_) {
       stale_channel_ = channels_.size();
       channels_.push_back({EvictionReason::kStale, {}});
       granted_.emplace_back();
     }
-    add_exit(index, *stale_channel_, true, false);
+    options.push_back({*stale_channel_, EvictionReason::kStale, {}, 0, true});
   }
-  if (!gang_class.leaving.evicted || !gang_class.preemptible) return;
-  std::vector<PodIndex> running;
-  for (PodIndex pod : in_.problem.gangs[victim].pods)
-    if (!in_.demand.running_cell_of[pod].is_none()) running.push_back(pod);
-  const bool budgets_allow = in_.before.budgets_allow(running);
+  if (!gang_class.leaving.evicted || !gang_class.preemptible) return options;
+  const bool may_go_whole = budgets_allow(index);
   const PriceRows price(in_.problem, in_.demand, in_.rules.price());
-  const auto may_go_whole = [&](GangIndex claimant, EvictionReason reason) {
-    return budgets_allow && in_.rules.has_run_enough(in_.before, claimant, victim, reason);
-  };
-  if (in_.problem.snapshot->policy.actions.preempt) {
-    const auto channel = preempt_channel(gang_class.queue, gang_class.priority);
-    if (channel && price.can_afford(channels_[*channel].claimants, index))
-      add_exit(index, *channel, may_go_whole(granted_[*channel].claimant, EvictionReason::kPreempt), true);
-  }
-  for (const auto& [kind, channel] : reclaim_channels_) {
+  const auto add = [&](std::size_t channel, EvictionReason reason, QueueIndex side) {
+    if (!price.can_afford(channels_[channel].claimants, index)) return;
     const GangIndex claimant = granted_[channel].claimant;
-    if (kind.queue != gang_class.queue && in_.rules.may_reclaim(in_.before, claimant, victim) &&
-        price.can_afford(channels_[channel].claimants, index))
-      add_exit(index, channel, may_go_whole(claimant, EvictionReason::kReclaim), true);
-  }
+    const bool whole = may_go_whole && in_.rules.has_run_enough(in_.before, claimant, victim, reason);
+    options.push_back({channel, reason, side, in_.rules.min_runtime(claimant, victim, reason), whole});
+  };
+  if (in_.problem.snapshot->policy.actions.preempt)
+    if (const auto channel = preempt_channel(gang_class.queue, gang_class.priority))
+      add(*channel, EvictionReason::kPreempt, {});
+  for (const auto& [kind, channel] : reclaim_channels_)
+    if (kind.queue != gang_class.queue && in_.rules.may_reclaim(in_.before, granted_[channel].claimant, victim))
+      add(channel, EvictionReason::kReclaim, in_.rules.sides(kind.queue, gang_class.queue).victim);
+  return options;
 }
 
 // Whether the gang could ever have more pods than its minimum; true for trees, without looking.
@@ -173,12 +191,12 @@ bool Formulation::may_have_surplus(GangClassIndex index) const {
   return most > root.minimum;
 }
 
-void Formulation::add_exit(GangClassIndex index, std::size_t channel, bool whole, bool surplus) {
+void Formulation::add_exit(GangClassIndex index, const ExitOption& option, bool surplus) {
   const GangClass& gang_class = in_.demand.gang_classes[index];
-  Exit exit{channel, -1, {}};
-  const std::string label = std::to_string(index.value()) + "_" + std::to_string(channel);
-  if (whole) exit.gone = model_.add_column(0, static_cast<double>(gang_class.size()), true, "o" + label);
-  if (surplus && !gang_class.is_singles && (!in_.pooled || may_have_surplus(index)))
+  Exit exit{option.channel, -1, {}};
+  const std::string label = std::to_string(index.value()) + "_" + std::to_string(option.channel);
+  if (option.whole) exit.gone = model_.add_column(0, static_cast<double>(gang_class.size()), true, "o" + label);
+  if (surplus)
     for (RunningCellIndex cell : gang_class.running)
       exit.surplus.push_back(model_.add_column(0, static_cast<double>(in_.demand.running[cell].count()), true,
                                                "e" + label + "_" + std::to_string(cell.value())));
@@ -206,11 +224,49 @@ void Formulation::tie_exits(GangClassIndex index) {
     if (!cell.move.is_none()) leaving.add(placed(cell.move));
     if (leaving.terms.empty()) continue;
     leaving.add(admitted, -cell.count());
+    if (gang_columns_[index].split >= 0) leaving.add(gang_columns_[index].split, -cell.count());
     model_.add_constraint(leaving, -lp::kInfinity, 0, "leave" + label);
   }
+  if (gang_columns_[index].split >= 0) add_split_rows(index);
   const Gang& gang = in_.problem.gangs[gang_class.gangs.front()];
   for (GroupIndex group : gang.groups)
     if (!in_.problem.groups[group].required_level.is_none()) add_domains(index, group);
+}
+
+// All pods of a split gang go: e by e, with what an option protects only as surplus. As stale goes only all of a gang.
+void Formulation::add_split_rows(GangClassIndex index) {
+  const GangClass& gang_class = in_.demand.gang_classes[index];
+  const SplitExits splits(in_.problem, in_.demand, index);
+  const std::vector<ExitOption> options = exit_options(index);
+  const std::int32_t split = gang_columns_[index].split;
+  const std::string label = std::to_string(index.value());
+  std::int64_t running = 0;
+  lp::LinearExpression stale, is_protected, is_free;
+  for (std::size_t v = 0; v < gang_class.running.size(); ++v) {
+    lp::LinearExpression all;
+    for (const ExitOption& option : options) {
+      const Exit& exit = *std::ranges::find(exits_[index], option.channel, &Exit::channel);
+      all.add(exit.surplus[v], 1);
+      if (option.reason == EvictionReason::kStale) stale.add(exit.surplus[v], 1);
+      (splits.protects(option, gang_class.running[v]) ? is_protected : is_free).add(exit.surplus[v], 1);
+    }
+    const std::int64_t count = in_.demand.running[gang_class.running[v]].count();
+    all.add(split, -count);
+    model_.add_constraint(all, 0, lp::kInfinity, "split" + label);
+    running += count;
+  }
+  if (!stale.terms.empty()) {
+    stale.add(split, -running);
+    model_.add_constraint(stale, -lp::kInfinity, 0, "split_stale" + label);
+  }
+  if (is_protected.terms.empty()) return;
+  if (splits.ran_below_minimum()) {
+    is_protected.add(split, running);
+    model_.add_constraint(is_protected, -lp::kInfinity, static_cast<double>(running), "split_young" + label);
+  } else {
+    is_free.add(split, -splits.least_unprotected());
+    model_.add_constraint(is_free, 0, lp::kInfinity, "split_core" + label);
+  }
 }
 
 // --- claims
@@ -332,8 +388,7 @@ void Formulation::add_vain_rows() {
       if (keeps_to_share(reclaim, in_.demand.gang_classes[index].queue))
         model_.add_entry(vain_rows_[cell], reclaim.active, -pods);
     if (in_.demand.gang_classes[index].is_singles) continue;
-    for (const Exit& exit : exits_[index])
-      if (exit.gone >= 0) model_.add_entry(vain_rows_[cell], exit.gone, -pods);
+    for (const auto& [column, gangs] : gone(index).terms) model_.add_entry(vain_rows_[cell], column, -pods);
   }
 }
 
@@ -488,13 +543,15 @@ const lp::LinearExpression& Formulation::largest_unit(QueueIndex side, std::size
   const auto [found, is_new] = largest_units_.try_emplace({side, resource});
   if (!is_new) return found->second;
   std::map<Amount, lp::LinearExpression> units;  // by size: how many are reclaimed
-  for (GangClassIndex index : in_.demand.gang_classes.indices())
+  for (GangClassIndex index : in_.demand.gang_classes.indices()) {
+    if (gang_columns_[index].split >= 0) add_split_unit(index, side, resource, units);
     for (const Exit& exit : exits_[index]) {
       if (channels_[exit.channel].reason != EvictionReason::kReclaim) continue;
       const QueueIndex claimant = in_.problem.gangs[granted_[exit.channel].claimant].queue;
       if (in_.rules.sides(claimant, in_.demand.gang_classes[index].queue).victim == side)
         collect_units(index, exit, resource, units);
     }
+  }
   lp::LinearExpression one;
   for (const auto& [size, count] : units) {
     if (size == 0) continue;
@@ -507,6 +564,37 @@ const lp::LinearExpression& Formulation::largest_unit(QueueIndex side, std::size
   }
   if (!one.terms.empty()) model_.add_constraint(one, -lp::kInfinity, 1, "unit_one");
   return found->second;
+}
+
+// The minimum of a split gang is one unit of each side of which any pod of it is reclaimed.
+void Formulation::add_split_unit(GangClassIndex index, QueueIndex side, std::size_t resource,
+                                 std::map<Amount, lp::LinearExpression>& units) {
+  const GangClass& gang_class = in_.demand.gang_classes[index];
+  const std::vector<PodIndex> core = core_of(gang_class.gangs.front());
+  if (core.size() < 2) return;  // as its pod by itself
+  std::set<RunningCellIndex> cells;
+  Amount together = 0;
+  for (const PodIndex pod : core) {
+    cells.insert(in_.demand.running_cell_of[pod]);
+    together += in_.demand.running[in_.demand.running_cell_of[pod]].usage[resource];
+  }
+  lp::LinearExpression reclaimed;
+  for (const Exit& exit : exits_[index]) {
+    if (channels_[exit.channel].reason != EvictionReason::kReclaim) continue;
+    const QueueIndex claimant = in_.problem.gangs[granted_[exit.channel].claimant].queue;
+    if (in_.rules.sides(claimant, gang_class.queue).victim != side) continue;
+    for (std::size_t v = 0; v < gang_class.running.size(); ++v)
+      if (cells.contains(gang_class.running[v])) reclaimed.add(exit.surplus[v], 1);
+  }
+  if (reclaimed.terms.empty() || together == 0) return;
+  const std::int32_t unit = model_.add_column(0, 1, false, "split_unit" + std::to_string(model_.columns()));
+  lp::LinearExpression of_split;
+  of_split.add(gang_columns_[index].split, 1);
+  of_split.add(unit, -1);
+  reclaimed.add(unit, -1);
+  model_.add_constraint(of_split, 0, lp::kInfinity, "split_unit");
+  model_.add_constraint(reclaimed, 0, lp::kInfinity, "split_unit");
+  units[together].add(unit, 1);
 }
 
 void Formulation::collect_units(GangClassIndex index, const Exit& exit, std::size_t resource,

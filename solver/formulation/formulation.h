@@ -11,6 +11,7 @@
 //           l_sj   nodes of s in configuration j, integer
 //           o_gk   gangs evicted whole (binary, except for gangs of one pod), e_vk evicted surplus pods of the running
 //                  cell v, both by channel k: their claimants, see EvictionChannel;  x_c of a running cell: moved pods
+//           o_g    gangs evicted whole by several channels, binary: e_vk are all of their pods (SplitExits)
 //           (x_c = n_c z_g, without a column of its own, if a gang is placed whole or not at all, and anywhere)
 // Rows      supply (d, t): sum x_ct + f_dt (or sum x_c) <= sum_{s in t} a_dj l_sj        (= in exact mode)
 //                          of classes with parts (d, p): p_dp <= sum_{s in p} a_dj l_sj, and sum_{p in t} p_dp =
@@ -21,14 +22,16 @@
 //           queues q:      sum usage x <= limit - used, on every queue; the same for quota and what is not preemptible
 //           running cells v: n_v - n_v sum_k o_gk - sum_k e_vk - x_v <= sum a_vj l_sj: a pod that is not evicted
 //           stays or is moved
-//           gangs that run: b_g + sum_k o_gk = 1 (<= 1 if the minimum does not run), e_vk + x_v <= n_v b_g
+//           gangs that run: b_g + o_g + sum_k o_gk = 1 (<= 1 if the minimum does not run),
+//           n_v o_g <= sum_k e_vk,  sum_k e_vk + x_v <= n_v (b_g + o_g)
 //           channels: see solver/formulation/evictions.cpp
 //           anti-affinity terms whose domains span nodes: owners or matches, or one pod that is both
 //           affinity and spread: see solver/formulation/ordered_rows.h
 // Levels    share, quota, work, seniority, preference, fragmentation as docs/semantics.md defines them, each a linear
 //           expression; their auxiliary columns are added when a level is asked for.
 // What is relaxed (the bound stays valid): a gang of unlike pods that can be placed in very many ways counts pod by
-// pod; what affinity and spread require of the order of binding, beyond their rows.
+// pod; what affinity and spread require of the order of binding, beyond their rows; what minResources find free on a
+// node whose pods exceed what it reports: those that stay count as taking nothing there.
 #pragma once
 
 #include <array>
@@ -49,6 +52,7 @@
 #include "solver/formulation/configuration.h"
 #include "solver/formulation/demand.h"
 #include "solver/formulation/residual_class.h"
+#include "solver/formulation/split_exits.h"
 #include "solver/lp/model_builder.h"
 
 namespace muster::formulation {
@@ -135,6 +139,7 @@ class Formulation {
  private:
   struct GangColumns {
     std::int32_t admitted = -1;  // z; -1: constant 1
+    std::int32_t split = -1;     // leaves whole by several channels; -1: of no use
     std::map<GroupIndex, std::int32_t> satisfied;
   };
   // A non-negative integer quantity as columns, and its maximum.
@@ -147,7 +152,7 @@ class Formulation {
   struct Exit {
     std::size_t channel = 0;
     std::int32_t gone = -1;             // gangs that leave whole; -1: they may not
-    std::vector<std::int32_t> surplus;  // by position in GangClass::running; empty: none may
+    std::vector<std::int32_t> surplus;  // pods of a split gang, too; by position in GangClass::running; empty: none may
   };
   // Evicting for claimants of one kind from one side, see rule Reclaim.
   struct Reclaim {
@@ -171,7 +176,12 @@ class Formulation {
   void find_reclaimers();
   std::optional<std::size_t> preempt_channel(QueueIndex queue, std::int32_t priority);
   void add_exits_of(GangClassIndex index);
-  void add_exit(GangClassIndex index, std::size_t channel, bool whole, bool surplus);
+  bool budgets_allow(GangClassIndex index) const;
+  std::vector<ExitOption> exit_options(GangClassIndex index);
+  void add_exit(GangClassIndex index, const ExitOption& option, bool surplus);
+  void add_split_rows(GangClassIndex index);
+  void add_split_unit(GangClassIndex index, QueueIndex side, std::size_t resource,
+                      std::map<Amount, lp::LinearExpression>& units);
   bool may_have_surplus(GangClassIndex index) const;
   void tie_exits(GangClassIndex index);
   void add_claims();
@@ -197,7 +207,7 @@ class Formulation {
   // Pods of a running cell that stay; and those that stay or are moved.
   lp::LinearExpression staying(RunningCellIndex cell) const;
   lp::LinearExpression kept(RunningCellIndex cell) const;
-  lp::LinearExpression gone(GangClassIndex index) const;  // gangs
+  lp::LinearExpression gone(GangClassIndex index) const;  // gangs, split ones included
   DomainIndex domain_of(RunningCellIndex cell, TopologyLevelIndex level) const;
   std::vector<RunningCellIndex> running_below(GangClassIndex index, GroupIndex group) const;
   bool is_torn(GangClassIndex index, GroupIndex group) const;
@@ -209,6 +219,8 @@ class Formulation {
   std::int32_t add_satisfied(GangClassIndex index, GroupIndex group);
   void add_topology(GangClassIndex index);
   void add_domains(GangClassIndex index, GroupIndex group);
+  void decide_exits(GangClassIndex index, GangIndex gang, const Indexed<PodIndex, const Eviction*>& evicted,
+                    std::map<std::int32_t, std::int64_t>& values) const;
   std::optional<std::size_t> channel_of(GangClassIndex victims, const Eviction& eviction) const;
   FormulationSolution read_demand(const std::function<std::int64_t(std::int32_t)>& count_of) const;
   std::vector<DomainIndex> running_domains(GroupIndex group, TopologyLevelIndex level) const;

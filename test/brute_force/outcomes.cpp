@@ -48,8 +48,11 @@ class Enumeration {
     if (placed != 0 && (!actions.place || gang.queue.is_none() || !is_whole)) return;
     if (lost != 0 && kept != 0 && !is_whole) return;
     if (gang.stale && actions.stale && !is_whole && kept != 0) return;
-    if (lost == 0 || (gang.preemptible && (actions.preempt || actions.reclaim))) choices.push_back({lost, 0, placed});
-    if (lost != 0 && gang.stale && actions.stale && !is_whole) choices.push_back({lost, lost, placed});
+    const bool is_taken = gang.preemptible && (actions.preempt || actions.reclaim);
+    if (lost == 0 || is_taken) choices.push_back({lost, 0, placed});
+    if (lost == 0 || !gang.stale || !actions.stale || is_whole) return;
+    for (const ActorSet stale : subsets(lost))
+      if (stale == lost || (stale != 0 && is_taken)) choices.push_back({lost, stale, placed});
   }
 
   // No pod is placed while one that is alike and stands before it is not.
