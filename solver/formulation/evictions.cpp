@@ -437,9 +437,11 @@ lp::LinearExpression Formulation::free_for(GangIndex gang, std::optional<std::si
   for (RunningCellIndex index : in_.demand.running.indices()) {
     const RunningCell& cell = in_.demand.running[index];
     const PodClass& pod_class = in_.problem.pod_classes[in_.demand.classes[cell.stay].pod_class];
-    // On a node with a negative free amount, staying pods count as taking nothing, which is the weaker condition.
-    if (is_usable(cell.node) && !is_exceeded(in_.problem.class_of(cell.node)))
-      free.add(staying(index), -taken_by(pod_class, cell.node));
+    // On a node with a negative free amount, staying pods count as taking nothing, which is the weaker condition; so do
+    // those that are equal to one there.
+    const bool some_exceed = std::ranges::any_of(
+        cell.pods, [&](PodIndex pod) { return is_exceeded(in_.problem.class_of(in_.problem.pods[pod].node)); });
+    if (is_usable(cell.node) && !some_exceed) free.add(staying(index), -taken_by(pod_class, cell.node));
     if (cell.move.is_none()) continue;
     const std::vector<CellColumn>& columns = cell_columns_[cell.move];
     for (std::size_t part = 0; part < columns.size(); ++part)

@@ -35,10 +35,15 @@ std::optional<lp::LinearExpression> Formulation::whole_nodes_level() const {
     if (could_be == 0) continue;
     if (could_be < std::ssize(nodes)) return std::nullopt;  // a column does not determine which of them it is
     const NodeIndex node = nodes.front();
+    // The pods of a cell may run on unlike nodes: on any other than its own a pod would be one that the plan puts
+    // there.
+    const auto breaks = [&](PodIndex pod) {
+      return in_.problem.pods[pod].node == node && whole_nodes.breaks(pod, node);
+    };
     for (const ConfigurationColumn& configuration : configurations_[room]) {
       const bool leaves_whole = std::ranges::all_of(configuration.counts, [&](const auto& entry) {
         const RunningCellIndex stays = in_.demand.classes[entry.first].stays;
-        return !stays.is_none() && !whole_nodes.breaks(in_.demand.running[stays].pods.front(), node);
+        return !stays.is_none() && std::ranges::none_of(in_.demand.running[stays].pods, breaks);
       });
       if (leaves_whole) whole.add(configuration.column, 1);
     }

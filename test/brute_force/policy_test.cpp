@@ -179,5 +179,20 @@ TEST(Engines, AgreeWithBruteForceWhereRunningPodsMayGo) {
   EXPECT_GT(campaign.part_with_moves(), 0.05);
 }
 
+// The two pods of r are equal, but run on unlike nodes. Where p takes a device of n3, n2 is whole: the pod there stays.
+TEST(Engines, KnowThatEqualPodsStayOnUnlikeNodes) {
+  const std::string line =
+      R"({"format":"muster/v1","id":"unlike-homes","time":1000000,"nodes":[{"name":"n0"},)"
+      R"({"name":"n2","gpus":{"count":3}},{"name":"n3","gpus":{"count":2}}],)"
+      R"("queues":[{"name":"q0","gpu":{"quota":0}},{"name":"q1","gpu":{"quota":"0.5"}}],)"
+      R"("gangs":[{"name":"r","queue":"q1"},{"name":"p","queue":"q0"}],)"
+      R"("pods":[{"name":"r-0","gang":"r","node":"n0","started":999950},)"
+      R"({"name":"r-1","gang":"r","node":"n2","started":999950},{"name":"p-0","gang":"p","gpu":{"count":1}}]})";
+  portfolio::Portfolio portfolio(MUSTER_BINARY);
+  const Comparison comparison = compare_engines(line, portfolio, {kMostStates, true, true});
+  EXPECT_EQ(finding_name(comparison.finding), finding_name(Finding::kAgrees));
+  EXPECT_EQ(comparison.remarks, std::vector<std::string>{});
+}
+
 }  // namespace
 }  // namespace muster::brute_force
