@@ -54,7 +54,7 @@ TEST(SplitExits, AreOfNoUseIfOneChannelCouldTakeAll) {
 TEST(SplitExits, HelpWhereAMinimumRunTimeProtectsTheGangFromAReclaim) {
   const Scene scene(old_and_young(2));
   EXPECT_TRUE(scene.may_help({kPreempt, kYoungStay}));
-  EXPECT_FALSE(scene.may_help({kYoungStay, kYoungStay}));  // nobody may take the young one
+  EXPECT_FALSE(scene.may_help({kYoungStay, kYoungStay}));  // neither may take the pod that started 10 s ago
 }
 
 TEST(SplitExits, HelpWhereTheMinimumCountsOnTwoSidesOrGoesAsStale) {
