@@ -14,8 +14,6 @@ using Failure = std::optional<InputError>;
 
 Failure unknown(const char* kind, std::string_view name);
 
-// In whole units, with as many decimals as it takes; "unlimited". Requires a unit that is a power of ten.
-
 // The resource of this name, which the snapshot has from then on.
 ResourceIndex resource_named(Snapshot& snapshot, std::string_view name);
 
