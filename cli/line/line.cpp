@@ -186,8 +186,8 @@ Answer solve_line(ParsedLine& line, portfolio::Clock::time_point free_since, Lin
                            statement_of(solution, budget, line.parsing, modelling),
                            !solve.deterministic,
                            solve.threads,
-                           line_remedies(snapshot, solution, solver.portfolio, solve, {options.remedies, solve.deadline}),
-                           &line.histories};
+                           &line.histories,
+                           line_remedies(snapshot, solution, solver.portfolio, solve, {options.remedies, solve.deadline})};
   solver.writer.write(plan, time, answer.text);
   if (!solve.deterministic) delays.learn(milliseconds(portfolio::Clock::now() - (time.deadline - kept)));
   if (observe) observe({*problem, solution, plan.solver, budget, portfolio::Clock::now() - start});

@@ -46,8 +46,8 @@ struct PlanLine {
   SolverStatement solver;
   bool with_timings = true;
   int threads = 1;                       // that may write at the same time
+  const Histories* histories = nullptr;     // what was filled into the snapshot; none, or empty: nothing
   std::vector<RemedyRecord> remedies = {};  // each gang at most once
-  const Histories* histories = nullptr;  // what was filled into the snapshot; none, or empty: nothing
 };
 void write_plan(const PlanLine& line, std::string& out);
 
