@@ -1,6 +1,9 @@
 // `muster what-if`: the plan of a cluster that is changed, before it is changed.
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -10,6 +13,7 @@
 
 #include "cli/answers/answers.h"
 #include "cli/answers/cluster.h"
+#include "cli/answers/experiment_options.h"
 #include "cli/answers/what_if_answer.h"
 #include "cli/answers/what_if_options.h"
 #include "cli/line/line_options.h"
@@ -19,12 +23,10 @@
 #include "cli/terminal/terminal.h"
 #include "cli/terminal/text_table.h"
 #include "solver/answers/experiment.h"
+#include "solver/answers/remedies.h"
 
 namespace muster::cli {
 namespace {
-
-// The program itself, whatever has happened to its file since it was started.
-constexpr const char* kOwnProgram = "/proc/self/exe";
 
 const CommandSyntax& what_if_syntax() {
   static const CommandSyntax syntax{
@@ -36,6 +38,7 @@ const CommandSyntax& what_if_syntax() {
            {"engine", "NAME", "solver engine: auto, greedy or milp (default auto)"},
            {"threads", "N", "number of solver threads (default: the available cores)"},
            {"seed", "N", "random seed (default 1)"},
+           {"no-remedies", "", "do not search for what would start a workload that would wait"},
            {"gap", "FRACTION", "stop once a plan is proven to be within this gap of the best (default 0)"},
            {"deterministic", "", "equal input gives equal bytes: work limits instead of the clock, no timings"}}))),
       0, 0};
@@ -47,16 +50,65 @@ struct TimedRun {
   double ms = 0;
 };
 
-// Reports what keeps the snapshot from being planned, and returns null then.
-TimedRun solve(answers::Experiment& experiment, Snapshot snapshot) {
-  const auto begin = std::chrono::steady_clock::now();
-  Result<std::unique_ptr<answers::Run>> run = experiment.solve(std::move(snapshot), {});
-  const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-  if (run) return {*std::move(run), ms};
-  write_all(STDERR_FILENO,
-            fmt::format("muster what-if: {}: {}\n", escaped(run.error().path), escaped(run.error().message)));
-  return {};
-}
+class WhatIfRun {
+ public:
+  WhatIfRun(const Settings& settings, const LineOptions& options, const ClusterInput& cluster)
+      : settings_(settings),
+        options_{options.solve, std::chrono::nanoseconds(options.budget)},
+        cluster_(cluster),
+        portfolio_(kOwnProgram) {}
+
+  // Prints the answer, and returns the exit code.
+  int answer(const ChangedCluster& changed) {
+    const TimedRun before = solve(cluster_.snapshot);
+    if (!before.run) return kExitNoValidLine;
+    const bool is_changed = !changed.changes.empty();
+    const TimedRun after = is_changed ? solve(changed.snapshot) : TimedRun{};
+    if (is_changed && !after.run) return kExitNoValidLine;
+    const TimedRun& last = is_changed ? after : before;
+    const std::optional<FoundRemedies> remedies = remedies_for(changed, *last.run);
+    const WhatIfAnswer answer = what_if_answer(
+        {*before.run, *last.run, changed, before.ms, last.ms, !options_.solve.deterministic, remedies});
+    return print(render(answer.document, render_options(settings_)), answer.starts ? kExitAnswered : kExitSomeErrors);
+  }
+
+ private:
+  // Reports what keeps the snapshot from being planned, and returns null then.
+  TimedRun solve(const Snapshot& snapshot) {
+    answers::Experiment experiment(snapshot, portfolio_, options_);
+    const auto begin = portfolio::Clock::now();
+    Result<std::unique_ptr<answers::Run>> run = experiment.solve({});
+    const double ms = std::chrono::duration<double, std::milli>(portfolio::Clock::now() - begin).count();
+    if (run) return {*std::move(run), ms};
+    write_all(STDERR_FILENO,
+              fmt::format("muster what-if: {}: {}\n", escaped(run.error().path), escaped(run.error().message)));
+    return {};
+  }
+
+  // Of the first workload that would wait. Each plan gets a small part of the time, since most are settled long before.
+  std::optional<FoundRemedies> remedies_for(const ChangedCluster& changed, const answers::Run& run) {
+    constexpr int kPlans = 10, kBudgets = 3;
+    constexpr std::int64_t kMostTests = 200;
+    if (settings_.is_on("no-remedies")) return std::nullopt;
+    const auto waits = [&](const std::string& name) {
+      const auto gang = run.find_gang(name);
+      return gang && !run.admits(*gang);
+    };
+    const auto first = std::ranges::find_if(changed.submitted, waits);
+    if (first == changed.submitted.end()) return std::nullopt;
+    answers::ExperimentOptions options = options_;
+    options.budget /= kPlans;
+    if (!options.solve.deterministic)
+      options.end = portfolio::Clock::now() + std::chrono::duration_cast<portfolio::Clock::duration>(kBudgets * options_.budget);
+    answers::Experiment experiment(changed.snapshot, portfolio_, options);
+    return FoundRemedies{*first, answers::find_remedies(experiment, run, *run.find_gang(*first), kMostTests)};
+  }
+
+  const Settings& settings_;
+  answers::ExperimentOptions options_;
+  const ClusterInput& cluster_;
+  portfolio::Portfolio portfolio_;
+};
 
 }  // namespace
 
@@ -65,25 +117,14 @@ int run_what_if(int argc, const char* const* argv) {
   if (settings.wants_help()) return print(help_text(what_if_syntax()), kExitAnswered);
   check_stdin(settings);
   const LineOptions options = line_options(settings);
-  const RenderOptions render_as = render_options(settings);
+  static_cast<void>(render_options(settings));  // refuses before anything is read
   const std::variant<ClusterInput, int> read = read_cluster(settings);
   if (const int* code = std::get_if<int>(&read)) return *code;
   const ClusterInput& cluster = std::get<ClusterInput>(read);
-  std::variant<ChangedCluster, int> made = changed_cluster(cluster, settings);
+  const std::variant<ChangedCluster, int> made = changed_cluster(cluster, settings);
   if (const int* code = std::get_if<int>(&made)) return *code;
-  ChangedCluster& changed = std::get<ChangedCluster>(made);
-
-  portfolio::Portfolio portfolio(kOwnProgram);
-  answers::Experiment experiment(cluster.snapshot, portfolio, {options.solve, std::chrono::nanoseconds(options.budget)});
-  const TimedRun before = solve(experiment, Snapshot(cluster.snapshot));
-  if (!before.run) return kExitNoValidLine;
-  const bool is_changed = !changed.changes.empty();
-  const TimedRun after = is_changed ? solve(experiment, std::move(changed.snapshot)) : TimedRun{};
-  if (is_changed && !after.run) return kExitNoValidLine;
-  const TimedRun& last = is_changed ? after : before;
-  const WhatIfAnswer answer = what_if_answer(
-      {*before.run, *last.run, changed, before.ms, last.ms, !options.solve.deterministic});
-  return print(render(answer.document, render_as), answer.starts ? kExitAnswered : kExitSomeErrors);
+  const ChangedCluster& changed = std::get<ChangedCluster>(made);
+  return WhatIfRun(settings, options, cluster).answer(changed);
 }
 
 }  // namespace muster::cli

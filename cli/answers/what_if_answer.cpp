@@ -11,6 +11,7 @@
 
 #include "cli/answers/gang_outcome.h"
 #include "cli/answers/plan_difference.h"
+#include "cli/answers/why_gang.h"
 #include "model/objective/wholeness.h"
 
 namespace muster::cli {
@@ -181,6 +182,10 @@ WhatIfAnswer what_if_answer(const WhatIf& what_if) {
   document.add_field("changes", "Changes", what_if.changed.changes);
   for (const std::string& remark : what_if.changed.remarks) document.add_note(remark, Meaning::kDim);
   add_outcomes(outcomes, document);
+  if (what_if.remedies) {
+    if (outcomes.size() > 1) document.add_note(fmt::format("What would start {}:", what_if.remedies->gang));
+    write_remedies(what_if.remedies->answer, *what_if.after.snapshot, document);
+  }
   document.add_table(cluster_table(what_if, state_after(what_if.before, before), state_after(what_if.after, after)));
   difference.write(document);
   return answer;

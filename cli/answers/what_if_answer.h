@@ -1,14 +1,22 @@
 // The answer of `muster what-if`: what the plan of the changed cluster does otherwise than that of the cluster.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/answers/what_if_options.h"
 #include "cli/terminal/text_table.h"
 #include "solver/answers/experiment.h"
+#include "solver/answers/remedy.h"
 
 namespace muster::cli {
+
+// What would start a workload that was submitted and would wait; see answers::find_remedies.
+struct FoundRemedies {
+  std::string gang;
+  answers::RemedyAnswer answer;
+};
 
 struct WhatIf {
   const answers::Run& before;
@@ -16,6 +24,7 @@ struct WhatIf {
   const ChangedCluster& changed;
   double before_ms = 0, after_ms = 0;  // that the runs took
   bool has_timings = true;
+  const std::optional<FoundRemedies>& remedies;
 };
 
 struct WhatIfAnswer {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "cli/answers/names.h"
 #include "cli/answers/shape.h"
@@ -275,7 +276,7 @@ std::vector<OptionRow> with_change_options(std::vector<OptionRow> others) {
       {"gang", "SHAPE", "a workload that waits: PODSxGPUS[:MODEL], such as 16x8:H100", '\0', kOften},
       {"queue", "QUEUE", "the queue of the workloads of --submit and --gang"},
       {"priority", "N", "the priority of the workloads of --submit and --gang"},
-      {"add-nodes", "[N]xNODE", "nodes like this one, or of a shape: 4xgpu=8:H100,cpu=64,memory=512Gi", '\0', kOften},
+      {"add-nodes", "NxNODE", "nodes like this one, or of a shape: 4xgpu=8:H100,cpu=64,memory=512Gi", '\0', kOften},
       {"remove-node", "NODE", "the node is gone, and its pods wait again", '\0', kLists},
       {"cordon", "NODE", "no pod may be placed on the node any more", '\0', kLists},
       {"uncordon", "NODE", "pods may be placed on the node again", '\0', kLists},
@@ -294,7 +295,8 @@ std::vector<OptionRow> with_change_options(std::vector<OptionRow> others) {
 
 void check_stdin(const Settings& settings) {
   const std::vector<std::string> manifests = settings.texts("submit");
-  const bool is_for_cluster = settings.text("from").value_or("-") == "-";
+  const auto from = settings.text("from");
+  const bool is_for_cluster = from ? *from == "-" : !names_cluster(settings) && !is_terminal(STDIN_FILENO);
   if (std::ranges::count(manifests, "-") > (is_for_cluster ? 0 : 1))
     throw UsageError("--submit: stdin can be read only once; name a file for --from or --submit");
 }
