@@ -1,4 +1,4 @@
-// What a plan does with one gang that is about to be submitted: where its pods go, who leaves for it, or why it waits.
+// What a plan does with one gang that is about to be submitted: where its pods go, which pods leave for it, or why it waits.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct GangOutcome {
   bool starts = false;     // its minimum starts, if it must once others have left
   bool is_at_once = true;  // and no pod of it waits for others to leave
   std::int64_t placed = 0, pods = 0;
-  Counts nodes;           // where its pods are placed
-  Counts evicted, moved;  // pods that leave for it, by gang
+  Counts nodes;              // where its pods are placed
+  Counts evicted, moved;     // pods that leave for it, by gang
   std::int64_t leaving = 0;  // pods that are leaving anyway and for which it waits
   // If it does not start:
   std::string reason, reason_words, make_room, message;  // as in the plan; empty: none

@@ -41,7 +41,8 @@ std::optional<std::int64_t> leading_count(std::string_view& text) {
 Result<Parts> parts_of(std::string_view text) {
   Parts parts;
   if (const auto count = leading_count(text)) {
-    if (*count < 1 || *count > kMostPods) return invalid(fmt::format("the number before x is not from 1 to {}", kMostPods));
+    if (*count < 1 || *count > kMostPods)
+      return invalid(fmt::format("the number before x is not from 1 to {}", kMostPods));
     parts.count = *count;
   }
   while (true) {

@@ -48,7 +48,8 @@ std::string definitions_of(const Snapshot& snapshot, const Objects& manifest) {
   }
   const std::vector<std::string_view>& levels = snapshot.definitions.topology;
   if (levels.empty() || has_kind(manifest, "Topology")) return text;
-  json.raw(R"({"apiVersion":"kai.scheduler/v1alpha1","kind":"Topology","metadata":{"name":"cluster"},"spec":{"levels":[)");
+  json.raw(
+      R"({"apiVersion":"kai.scheduler/v1alpha1","kind":"Topology","metadata":{"name":"cluster"},"spec":{"levels":[)");
   bool is_first = true;
   for (const std::string_view level : levels) json.separate(is_first).raw(R"({"nodeLabel":)").string(level).raw("}");
   json.raw("]}}\n");
@@ -57,8 +58,8 @@ std::string definitions_of(const Snapshot& snapshot, const Objects& manifest) {
 
 // Kinds that are set up once for all workloads; applying them again is no mistake.
 bool is_definition(std::string_view kind) {
-  constexpr std::array<std::string_view, 8> kKinds = {"Namespace",    "PriorityClass", "Topology", "Queue",
-                                                      "ClusterQueue", "LocalQueue",    "Node",     "PodDisruptionBudget"};
+  constexpr std::array<std::string_view, 8> kKinds = {
+      "Namespace", "PriorityClass", "Topology", "Queue", "ClusterQueue", "LocalQueue", "Node", "PodDisruptionBudget"};
   return std::ranges::find(kKinds, kind) != kKinds.end();
 }
 
@@ -111,9 +112,8 @@ void open_gates(Submission& submission) {
     ++opened;
   }
   if (opened == 0) return;
-  submission.remarks.push_back(
-      fmt::format("{} pod{} suspended or gated; the answer is for when {} may be scheduled", opened,
-                  opened == 1 ? " is" : "s are", opened == 1 ? "it" : "they"));
+  submission.remarks.push_back(fmt::format("{} pod{} suspended or gated; the answer is for when {} may be scheduled",
+                                           opened, opened == 1 ? " is" : "s are", opened == 1 ? "it" : "they"));
 }
 
 std::vector<std::string> names_of_gangs(const Snapshot& workload) {

@@ -67,8 +67,8 @@ class WhatIfRun {
     if (is_changed && !after.run) return kExitNoValidLine;
     const TimedRun& last = is_changed ? after : before;
     const std::optional<FoundRemedies> remedies = remedies_for(changed, *last.run);
-    const WhatIfAnswer answer = what_if_answer(
-        {*before.run, *last.run, changed, before.ms, last.ms, !options_.solve.deterministic, remedies});
+    const WhatIfAnswer answer =
+        what_if_answer({*before.run, *last.run, changed, before.ms, last.ms, !options_.solve.deterministic, remedies});
     return print(render(answer.document, render_options(settings_)), answer.starts ? kExitAnswered : kExitSomeErrors);
   }
 
@@ -99,7 +99,8 @@ class WhatIfRun {
     answers::ExperimentOptions options = options_;
     options.budget /= kPlans;
     if (!options.solve.deterministic)
-      options.end = portfolio::Clock::now() + std::chrono::duration_cast<portfolio::Clock::duration>(kBudgets * options_.budget);
+      options.end =
+          portfolio::Clock::now() + std::chrono::duration_cast<portfolio::Clock::duration>(kBudgets * options_.budget);
     answers::Experiment experiment(changed.snapshot, portfolio_, options);
     return FoundRemedies{*first, answers::find_remedies(experiment, run, *run.find_gang(*first), kMostTests)};
   }

@@ -75,9 +75,7 @@ Cell whole_nodes_cell(const WholeNodeCount& count) {
 Table cluster_table(const WhatIf& what_if, const ClusterState& before, const ClusterState& after) {
   Table table{.key = "cluster",
               .title = "Cluster",
-              .columns = {{"what", ""},
-                          {"before", "BEFORE", Align::kRight},
-                          {"after", "AFTER", Align::kRight}}};
+              .columns = {{"what", ""}, {"before", "BEFORE", Align::kRight}, {"after", "AFTER", Align::kRight}}};
   const auto add = [&](const char* key, const char* words, Cell first, Cell second) {
     table.rows.push_back({Cell(key).shown_as(words), std::move(first), std::move(second)});
   };
@@ -125,13 +123,14 @@ Shift shift_of(const WhatIf& what_if, const Admitted& before, const Admitted& af
   return shift;
 }
 
-// What becomes of the gangs that are in the cluster: "1 gang more would have room (a), 2 gangs would be evicted (b, c)".
+// What becomes of the gangs that are in the cluster: "1 gang more would have room (a), 2 gangs would be evicted (b,
+// c)".
 std::string text_of(const Shift& shift) {
   std::string text;
   const auto add = [&](const GangOutcome::Counts& gangs, const char* what) {
     if (gangs.empty()) return;
-    text += fmt::format("{}{} gang{} {} ({})", text.empty() ? "" : ", ", gangs.size(), gangs.size() == 1 ? "" : "s", what,
-                        names_text(gangs, kMostNames));
+    text += fmt::format("{}{} gang{} {} ({})", text.empty() ? "" : ", ", gangs.size(), gangs.size() == 1 ? "" : "s",
+                        what, names_text(gangs, kMostNames));
   };
   add(shift.more, "more would have room");
   add(shift.evicted, "would be evicted");
@@ -148,7 +147,8 @@ std::string sentence_of(const std::vector<GangOutcome>& outcomes) {
     if (!outcome.starts) stuck.emplace_back(fmt::format("{} ({})", outcome.name, why), 1);
   }
   if (stuck.empty()) return fmt::format("All {} gangs would start", outcomes.size());
-  return fmt::format("{} of {} gangs would not start: {}", stuck.size(), outcomes.size(), names_text(stuck, kMostNames));
+  return fmt::format("{} of {} gangs would not start: {}", stuck.size(), outcomes.size(),
+                     names_text(stuck, kMostNames));
 }
 
 std::string answer_text(const WhatIf& what_if, const std::vector<GangOutcome>& outcomes, const Shift& shift,
@@ -169,9 +169,8 @@ std::string answer_text(const WhatIf& what_if, const std::vector<GangOutcome>& o
 
 WhatIfAnswer what_if_answer(const WhatIf& what_if) {
   const Admitted before = admitted_by(what_if.before), after = admitted_by(what_if.after);
-  const PlanDifference difference =
-      difference_of(compared_plan(what_if.before.problem, what_if.before.solution),
-                    compared_plan(what_if.after.problem, what_if.after.solution));
+  const PlanDifference difference = difference_of(compared_plan(what_if.before.problem, what_if.before.solution),
+                                                  compared_plan(what_if.after.problem, what_if.after.solution));
   std::vector<GangOutcome> outcomes;
   for (const std::string& gang : what_if.changed.submitted) outcomes.push_back(outcome_of(what_if.after, gang));
 

@@ -11,16 +11,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "cli/answers/change_values.h"
 #include "cli/answers/names.h"
 #include "cli/answers/shape.h"
 #include "cli/answers/submission.h"
-#include "cli/terminal/near_miss.h"
 #include "cli/terminal/terminal.h"
-#include "model/base/require.h"
 #include "model/change/change.h"
 #include "model/change/gang_parts.h"
 #include "model/change/merge.h"
-#include "model/snapshot/quantity.h"
 
 namespace muster::cli {
 namespace {
@@ -115,10 +113,15 @@ class Changes {
   change::Change drain(const GivenOption& given) { return change::Drain{node(given.value, given)}; }
   change::Change remove_gang(const GivenOption& given) { return change::RemoveGang{gang(given.value, given)}; }
 
-  // The name of a pod comes first: a gang is evicted as a whole only by its own name.
+  // The name of a pod, with or without its namespace if only one has it, comes first: a gang is evicted as a whole only
+  // by its own name.
   change::Change evict(const GivenOption& given) {
-    const auto is_pod = [&](const SnapshotPod& pod) { return pod.name == given.value; };
-    if (std::ranges::any_of(out_.snapshot.pods, is_pod)) return change::Evict{given.value};
+    std::vector<std::string_view> pods;
+    for (const SnapshotPod& pod : out_.snapshot.pods) {
+      if (pod.name == given.value) return change::Evict{given.value};
+      if (pod.name.ends_with("/" + given.value)) pods.push_back(pod.name);
+    }
+    if (pods.size() == 1) return change::Evict{std::string(pods.front())};
     return change::Evict{gang(given.value, given)};
   }
 
@@ -138,16 +141,8 @@ class Changes {
     change.resource = resource == "gpu"   ? change::QueueResourceKind::kGpu
                       : resource == "cpu" ? change::QueueResourceKind::kCpu
                                           : change::QueueResourceKind::kMemory;
-    change.amount = amount_of(amount.substr(colon + 1), change.resource, given);
+    change.amount = or_refuse(parse_queue_amount(amount.substr(colon + 1), change.resource), given);
     return change;
-  }
-
-  static Amount amount_of(const std::string& text, change::QueueResourceKind resource, const GivenOption& given) {
-    if (text == "unlimited") return kUnlimited;
-    const QuantityUnit unit = resource == change::QueueResourceKind::kGpu   ? QuantityUnit::kMillionth
-                              : resource == change::QueueResourceKind::kCpu ? QuantityUnit::kThousandth
-                                                                            : QuantityUnit::kOne;
-    return or_refuse(count_units(or_refuse(parse_quantity(text), given), unit, Rounding::kUp), given);
   }
 
   change::Change set_priority(const GivenOption& given) {
@@ -180,30 +175,12 @@ class Changes {
            std::ranges::find(found->subgroups, subgroup, &SnapshotSubgroup::name) != found->subgroups.end();
   }
 
-  // `GANG=KEY[=VALUE][:EFFECT]`; the change refers to the text of `given`.
+  // `GANG=KEY[=VALUE][:EFFECT]`.
   change::Change tolerate(const GivenOption& given) {
-    constexpr std::array<std::pair<std::string_view, TaintEffect>, 3> kEffects = {
-        {{"NoSchedule", TaintEffect::kNoSchedule},
-         {"NoExecute", TaintEffect::kNoExecute},
-         {"PreferNoSchedule", TaintEffect::kPreferNoSchedule}}};
-    const std::string_view text = given.value;
-    const std::size_t sign = text.find('=');
-    if (sign == std::string_view::npos || sign + 1 == text.size()) refuse(given, "the form is GANG=KEY[=VALUE][:EFFECT]");
-    change::Tolerate change{gang(text.substr(0, sign), given), {}, true, true};
-    std::string_view taint = text.substr(sign + 1);
-    if (const std::size_t colon = taint.find(':'); colon != std::string_view::npos) {
-      const auto* effect = std::ranges::find(kEffects, taint.substr(colon + 1),
-                                             &std::pair<std::string_view, TaintEffect>::first);
-      if (effect == kEffects.end()) refuse(given, "the effect is not NoSchedule, NoExecute or PreferNoSchedule");
-      change.taint.effect = effect->second;
-      change.any_effect = false;
-      taint = taint.substr(0, colon);
-    }
-    const std::size_t value = taint.find('=');
-    change.taint.key = taint.substr(0, value);
-    if (value == std::string_view::npos) return change;
-    change.taint.value = taint.substr(value + 1);
-    change.any_value = false;
+    const std::size_t sign = given.value.find('=');
+    if (sign == std::string::npos) refuse(given, "the form is GANG=KEY[=VALUE][:EFFECT]");
+    change::Tolerate change = or_refuse(parse_toleration(given.value.substr(sign + 1)), given);
+    change.gang = gang(given.value.substr(0, sign), given);
     return change;
   }
 

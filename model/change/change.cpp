@@ -19,7 +19,9 @@ constexpr std::array<const char*, 3> kEffects = {"NoSchedule", "NoExecute", "Pre
 
 // One function a kind of change.
 struct TextOf {
-  std::string operator()(const AddNodes& change) const { return "--add-nodes " + number(change.count) + "x" + change.like; }
+  std::string operator()(const AddNodes& change) const {
+    return "--add-nodes " + number(change.count) + "x" + change.like;
+  }
   std::string operator()(const AddShapedNodes& change) const {
     const std::string model = change.shape.gpu_model.empty() ? "" : ":" + change.shape.gpu_model;
     return "--add-nodes " + number(change.count) + "xgpu=" + number(change.shape.gpus) + model;
@@ -49,7 +51,8 @@ struct TextOf {
     const TaintText& taint = change.taint;
     std::string text = taint.key;
     if (!change.any_value && !taint.value.empty()) text += "=" + taint.value;
-    if (!change.any_effect) text += std::string(":") + kEffects[static_cast<std::size_t>(taint.effect)];
+    if (!change.any_effect && taint.effect != TaintEffect::kNoSchedule)
+      text += std::string(":") + kEffects[static_cast<std::size_t>(taint.effect)];
     return setting("--tolerate", change.gang, text);
   }
   std::string operator()(const SetMinimum& change) const {
@@ -86,7 +89,8 @@ ResourceIndex resource_named(Snapshot& snapshot, std::string_view name) {
 }
 
 Failure unknown(const char* kind, std::string_view name) {
-  return InputError{ErrorCode::kUnknownName, "$", std::string("there is no ") + kind + " \"" + std::string(name) + "\""};
+  return InputError{ErrorCode::kUnknownName, "$",
+                    std::string("there is no ") + kind + " \"" + std::string(name) + "\""};
 }
 
 Failure apply_one(const SetQueue& change, Snapshot& snapshot) {

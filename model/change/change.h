@@ -106,8 +106,8 @@ struct SetRequiredLevel {
 using Change = std::variant<AddNodes, AddShapedNodes, RemoveNode, Cordon, Uncordon, Drain, SetQueue, SetPriority,
                             RemoveGang, Evict, Tolerate, SetMinimum, SetRequiredLevel, AddGang>;
 
-// Edits the snapshot. Errors: UnknownName, UnknownQueue, InvalidValue, DuplicateName; the message names the object, the path is "$".
-// Then the snapshot may have been edited in part. Cost: O(nodes + pods + gangs) for each change.
+// Edits the snapshot. Errors: UnknownName, UnknownQueue, InvalidValue, DuplicateName; the message names the object, the
+// path is "$". Then the snapshot may have been edited in part. Cost: O(nodes + pods + gangs) for each change.
 std::optional<InputError> apply(const Change& change, Snapshot& snapshot);
 std::optional<InputError> apply(std::span<const Change> changes, Snapshot& snapshot);
 

@@ -98,7 +98,8 @@ Failure apply_one(const AddGang& change, Snapshot& snapshot) {
   const auto& levels = snapshot.definitions.topology;
   if (!level.empty() && std::ranges::find(levels, level) == levels.end()) return unknown("topology level", level);
   const auto has_name = [&](const SnapshotQueue& queue) { return queue.name == change.queue; };
-  const bool has_queue = snapshot.queues.empty() ? change.queue == "default" : std::ranges::any_of(snapshot.queues, has_name);
+  const bool has_queue =
+      snapshot.queues.empty() ? change.queue == "default" : std::ranges::any_of(snapshot.queues, has_name);
   if (!has_queue) return unknown("queue", change.queue);
 
   SnapshotGang gang;

@@ -44,8 +44,11 @@ void expect_round_trip(const Snapshot& snapshot) {
 
 TEST(Merge, AppendsGangsAndPods) {
   Snapshot snapshot = cluster();
-  const Snapshot more = read(
-      test::Cluster().queue("q").gang("h", R"("queue":"q","minMember":3)").pods("h", 3, 2, R"("gang":"h")").pod("solo"));
+  const Snapshot more = read(test::Cluster()
+                                 .queue("q")
+                                 .gang("h", R"("queue":"q","minMember":3)")
+                                 .pods("h", 3, 2, R"("gang":"h")")
+                                 .pod("solo"));
   ASSERT_FALSE(merge(more, snapshot));
   EXPECT_EQ(snapshot.gangs.size(), 2U);
   EXPECT_EQ(snapshot.pods.size(), 6U);
@@ -109,10 +112,13 @@ TEST(Merge, IsCreatedNow) {
 
 TEST(Merge, KeepsTheDefinitionsOfTheClusterAndAddsOthers) {
   Snapshot snapshot = cluster();
-  const Snapshot more = read(test::Cluster().queue("q", R"("priority":7)").queue("r").with(
-      R"("topology":["zone","host"],"priorityClasses":[{"name":"high","value":1},{"name":"low","value":-5}],)"
-      R"("namespaces":[{"name":"ml","labels":{"a":"b"}}],)"
-      R"("disruptionBudgets":[{"name":"b","namespace":"ml","allowed":1,"selector":{}}])"));
+  const Snapshot more = read(
+      test::Cluster()
+          .queue("q", R"("priority":7)")
+          .queue("r")
+          .with(R"("topology":["zone","host"],"priorityClasses":[{"name":"high","value":1},{"name":"low","value":-5}],)"
+                R"("namespaces":[{"name":"ml","labels":{"a":"b"}}],)"
+                R"("disruptionBudgets":[{"name":"b","namespace":"ml","allowed":1,"selector":{}}])"));
   ASSERT_FALSE(merge(more, snapshot));
   ASSERT_FALSE(merge(more, snapshot));
   EXPECT_EQ(snapshot.definitions.topology, (std::vector<std::string_view>{"zone", "rack", "host"}));

@@ -98,7 +98,7 @@ TEST(Remedies, OpenCordonedNodesAndTolerateTaints) {
   cluster.pod("g", 4);
   const RemedyAnswer answer = Bench(cluster.line()).remedies("g");
   EXPECT_EQ(of_kind(answer, RemedyKind::kUncordon)->size, 1);
-  EXPECT_EQ(text(answer, RemedyKind::kTolerate), "--tolerate g=team=x:NoSchedule");
+  EXPECT_EQ(text(answer, RemedyKind::kTolerate), "--tolerate g=team=x");
   EXPECT_EQ(answer.remedies.front().size, 1);
 }
 

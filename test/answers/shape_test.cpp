@@ -41,8 +41,8 @@ TEST(Shape, NeedsNoGpu) {
 }
 
 TEST(Shape, TextIsReadAsTheSameShape) {
-  for (const char* text : {"16x8:H100,cpu=4500m,memory=16Gi,level=rack", "0.25,tolerate=spot", "2xgpu-memory=10Gi,model=A",
-                           "cpu=1", "3x2,gpu-memory=1Gi,memory=5"}) {
+  for (const char* text : {"16x8:H100,cpu=4500m,memory=16Gi,level=rack", "0.25,tolerate=spot",
+                           "2xgpu-memory=10Gi,model=A", "cpu=1", "3x2,gpu-memory=1Gi,memory=5"}) {
     EXPECT_EQ(shape(change::text_of(shape(text))), shape(text)) << text;
   }
 }
@@ -75,7 +75,8 @@ TEST(Shape, ThatCannotBeReadIsNamed) {
 }
 
 TEST(Shape, OfNodesHasACountDevicesAndLabels) {
-  const Result<change::AddShapedNodes> parsed = parse_node_shape("4xgpu=8:H100,cpu=96,memory=1Ti,label=rack:r1,gpu-memory=80Gi");
+  const Result<change::AddShapedNodes> parsed =
+      parse_node_shape("4xgpu=8:H100,cpu=96,memory=1Ti,label=rack:r1,gpu-memory=80Gi");
   ASSERT_TRUE(parsed);
   EXPECT_EQ(parsed->count, 4);
   EXPECT_EQ(parsed->shape.gpus, 8);
@@ -84,7 +85,8 @@ TEST(Shape, OfNodesHasACountDevicesAndLabels) {
   EXPECT_EQ(parsed->shape.labels.front(), (std::pair<std::string, std::string>{"rack", "r1"}));
   EXPECT_TRUE(is_node_shape("gpu=8"));
   EXPECT_FALSE(is_node_shape("node-7"));
-  for (const char* text : {"gpu=0.5", "8", "label=rack", "0xgpu=8", "gpu=8,cpu=-1"}) EXPECT_FALSE(parse_node_shape(text)) << text;
+  for (const char* text : {"gpu=0.5", "8", "label=rack", "0xgpu=8", "gpu=8,cpu=-1"})
+    EXPECT_FALSE(parse_node_shape(text)) << text;
 }
 
 TEST(AddGang, IsAGangOfTheSnapshotThatWaits) {

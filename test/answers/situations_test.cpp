@@ -52,7 +52,8 @@ TEST_P(Situation, IsAnswered) {
     ASSERT_FALSE(question.parts.empty());
     for (const std::string& part : question.parts) {
       EXPECT_NE(found.out.find(part), std::string::npos)
-          << part << "\nis not in the answer to " << question.arguments << "\n" << found.out << found.err;
+          << part << "\nis not in the answer to " << question.arguments << "\n"
+          << found.out << found.err;
     }
   }
 }

@@ -48,7 +48,10 @@ spec:
   - coveredResources: [cpu, memory, nvidia.com/gpu]
     flavors:
     - name: any
-      resources: [{name: cpu, nominalQuota: 64}, {name: memory, nominalQuota: 128Gi}, {name: nvidia.com/gpu, nominalQuota: 8}]
+      resources:
+      - {name: cpu, nominalQuota: 64}
+      - {name: memory, nominalQuota: 128Gi}
+      - {name: nvidia.com/gpu, nominalQuota: 8}
 ---
 apiVersion: kueue.x-k8s.io/v1beta1
 kind: LocalQueue
@@ -130,7 +133,8 @@ class Submit : public testing::TestWithParam<Dialect> {
   Outcome answer(const std::string& pods, const std::string& more = "") const {
     const std::string from = place_.file("cluster.yaml", cluster_yaml());
     const std::string manifest = place_.file("train.yaml", replaced(GetParam().manifest, "PODS", pods));
-    return place_.run("what-if --deterministic --threads 1 --format json --from " + from + " --submit " + manifest + more);
+    return place_.run("what-if --deterministic --threads 1 --format json --from " + from + " --submit " + manifest +
+                      more);
   }
   Workplace place_;
 };
@@ -143,7 +147,8 @@ TEST_P(Submit, StartsWhereThereIsRoom) {
   if (!GetParam().gang.empty()) {
     EXPECT_HAS(found.out, R"({"gang":")" + GetParam().gang + R"(","queue":")" + GetParam().queue);
   }
-  EXPECT_HAS(found.out, R"("queue":")" + GetParam().queue + R"(","starts":true,"phase":"Scheduled","placed":4,"pods":4)");
+  EXPECT_HAS(found.out,
+             R"("queue":")" + GetParam().queue + R"(","starts":true,"phase":"Scheduled","placed":4,"pods":4)");
   EXPECT_HAS(found.out, R"("nodes":["n1: 2","n2: 2"])");
   EXPECT_HAS(found.out, R"({"what":"gpusAllocated","before":0,"after":8})");
   EXPECT_HAS(found.out, "proven optimal.");
@@ -164,10 +169,11 @@ TEST_P(Submit, MayBeOneThatASnapshotIsAskedFor) {
   const std::string snapshot = place_.file("cluster.json", line.out);
   const std::string manifest = place_.file("train.yaml", replaced(GetParam().manifest, "PODS", "4"));
   const std::string more = GetParam().name == "Kueue" ? " --queue research" : "";
-  const Outcome found = place_.run("what-if --deterministic --threads 1 --format json --from " + snapshot + " --submit " +
-                                   manifest + more);
+  const Outcome found = place_.run("what-if --deterministic --threads 1 --format json --from " + snapshot +
+                                   " --submit " + manifest + more);
   ASSERT_EQ(found.exit_code, 0) << found.out << found.err;
-  EXPECT_HAS(found.out, R"("queue":")" + GetParam().queue + R"(","starts":true,"phase":"Scheduled","placed":4,"pods":4)");
+  EXPECT_HAS(found.out,
+             R"("queue":")" + GetParam().queue + R"(","starts":true,"phase":"Scheduled","placed":4,"pods":4)");
 }
 
 INSTANTIATE_TEST_SUITE_P(Dialects, Submit, testing::ValuesIn(dialects()),
@@ -196,10 +202,12 @@ TEST_F(SubmitTo, JsonIsAManifest) {
 }
 
 TEST_F(SubmitTo, PodsOfADeploymentAreGangsByThemselves) {
-  const std::string file = place_.file(
-      "deployment.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replicas: 6\n"
-                         "  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}\n    spec: "
-                         "{containers: " + std::string(kContainers) + "}\n");
+  const std::string file =
+      place_.file("deployment.yaml",
+                  "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replicas: 6\n"
+                  "  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}\n    spec: "
+                  "{containers: " +
+                      std::string(kContainers) + "}\n");
   const Outcome found = run("--submit " + file);
   EXPECT_EQ(found.exit_code, 1) << found.err;
   EXPECT_HAS(found.out, "2 of 6 gangs would not start: ");
@@ -244,7 +252,7 @@ TEST_F(SubmitTo, WhatCannotBeSubmittedIsAnErrorWithItsReason) {
 
 TEST_F(SubmitTo, AQueueThatTheClusterDoesNotHaveIsTheReason) {
   const std::string file =
-      place_.file("job.yaml", replaced(job("", "", ", labels: {kueue.x-k8s.io/queue-name: nobody}"), "PODS", "1"));
+      place_.file("job.yaml", replaced(job("", "", ", labels: {kueue.x-k8s.io/queue-name: missing}"), "PODS", "1"));
   const Outcome found = run("--submit " + file);
   EXPECT_EQ(found.exit_code, 1) << found.err;
   EXPECT_HAS(found.out, "The gang ml/train-0 would not start: unknown queue");

@@ -83,7 +83,9 @@ TEST_F(WhatIf, NodesGo) {
 
 TEST_F(WhatIf, GangsAreEditedEvictedAndRemoved) {
   EXPECT_EQ(sentence("--remove-gang run"), kBigStarts);
-  EXPECT_EQ(sentence("--evict run"), "With the change, 1 gang more would have room (big), 1 gang would no longer have room (run); proven optimal.");
+  EXPECT_EQ(
+      sentence("--evict run"),
+      "With the change, 1 gang more would have room (big), 1 gang would no longer have room (run); proven optimal.");
   EXPECT_EQ(sentence("--evict run --set-priority run=1000"),
             "With the change, 1 gang more would have room (big), 1 gang would be evicted (sweep); proven optimal.");
   EXPECT_EQ(sentence("--set-minimum big=1"), kBigStarts);
@@ -92,8 +94,10 @@ TEST_F(WhatIf, GangsAreEditedEvictedAndRemoved) {
 TEST_F(WhatIf, TaintsAreTolerated) {
   for (const char* taint : {"spot", "spot=yes", "spot=yes:NoSchedule", "spot:NoSchedule"})
     EXPECT_EQ(sentence(std::string("--tolerate big=") + taint), kBigStarts) << taint;
-  for (const char* taint : {"spots", "spot=no", "spot:NoExecute"}) EXPECT_EQ(sentence(std::string("--tolerate big=") + taint),
-      "Nothing changes: both plans decide the same; proven optimal.") << taint;
+  for (const char* taint : {"spots", "spot=no", "spot:NoExecute"})
+    EXPECT_EQ(sentence(std::string("--tolerate big=") + taint),
+              "Nothing changes: both plans decide the same; proven optimal.")
+        << taint;
 }
 
 TEST_F(WhatIf, QueuesAreLimited) {
@@ -150,10 +154,10 @@ TEST_F(WhatIf, UnknownNamesAreRefusedWithTheNearestOne) {
 
 TEST_F(WhatIf, ValuesThatCannotBeReadAreRefused) {
   for (const char* change :
-       {"--set-limit gpu:4", "--set-limit q=gpu", "--set-limit q=disk:4", "--set-limit q=gpu:many", "--set-limit q=gpu:-4",
-        "--set-priority big", "--set-priority big=high", "--set-minimum big=0", "--set-level big", "--tolerate big",
-        "--tolerate big=a:Never", "--gang 0x0", "--gang many", "--add-nodes 0xn1", "--evict big", "--priority x",
-        "--set-minimum run=1", "--submit", "file"})
+       {"--set-limit gpu:4", "--set-limit q=gpu", "--set-limit q=disk:4", "--set-limit q=gpu:many",
+        "--set-limit q=gpu:-4", "--set-priority big", "--set-priority big=high", "--set-minimum big=0",
+        "--set-level big", "--tolerate big", "--tolerate big=a:Never", "--gang 0x0", "--gang many", "--add-nodes 0xn1",
+        "--evict big", "--priority x", "--set-minimum run=1", "--submit", "file"})
     EXPECT_HAS(refusal(change), "muster what-if: ") << change;
 }
 

@@ -110,7 +110,8 @@ class PartWriter {
     write_members(object, [this](std::string_view key, json::JsonValue value) {
       if (key == "annotations") return write(key, value, &PartWriter::write_annotations);
       if (key == "ownerReferences") return write(key, value, &PartWriter::write_owners);
-      if (is_any(key, {"creationTimestamp", "deletionTimestamp", "generateName", "generation", "labels", "name", "namespace"}))
+      if (is_any(key, {"creationTimestamp", "deletionTimestamp", "generateName", "generation", "labels", "name",
+                       "namespace"}))
         copy(key, value);
     });
   }
