@@ -1,4 +1,4 @@
-#include "cli/answers/gang_outcome.h"
+#include "cli/answers/what_if/outcome.h"
 
 #include <algorithm>
 #include <map>
@@ -49,13 +49,14 @@ void add_departures(const answers::Run& run, GangIndex gang, GangOutcome& outcom
 
 void add_reason(const explain::GangReport& report, GangOutcome& outcome) {
   if (report.reason.code != explain::ReasonCode::kNone) {
-    outcome.reason = explain::reason_text(report.reason);
-    outcome.reason_words = reason_words(report.reason);
+    outcome.obstacle.reason = explain::reason_text(report.reason);
+    outcome.obstacle.words = reason_words(report.reason);
   }
-  if (report.make_room != explain::MakeRoomCode::kNone) outcome.make_room = explain::make_room_text(report.make_room);
-  outcome.message = report.message;
+  if (report.make_room != explain::MakeRoomCode::kNone)
+    outcome.obstacle.make_room = explain::make_room_text(report.make_room);
+  outcome.obstacle.message = report.message;
   for (const explain::Blocker& blocker : report.blockers)
-    outcome.blockers.emplace_back(explain::filter_text(blocker.filter), blocker.nodes);
+    outcome.obstacle.blockers.emplace_back(explain::filter_text(blocker.filter), blocker.nodes);
 }
 
 std::int64_t total(const GangOutcome::Counts& counts) {
@@ -101,7 +102,7 @@ GangOutcome outcome_of(const answers::Run& run, std::string_view gang) {
   outcome.name = gang;
   const std::optional<GangIndex> index = run.find_gang(gang);
   if (!index) {
-    outcome.message = "the snapshot contradicts itself about this gang; see the warnings";
+    outcome.obstacle.message = "the snapshot contradicts itself about this gang; see the warnings";
     return outcome;
   }
   const Gang& known = run.problem.gangs[*index];
@@ -121,8 +122,8 @@ GangOutcome outcome_of(const answers::Run& run, std::string_view gang) {
 std::string sentence_of(const GangOutcome& outcome) {
   const std::string subject = fmt::format("The gang {}", outcome.name);
   if (!outcome.starts) {
-    std::string why = outcome.reason_words.empty() ? outcome.phase : outcome.reason_words;
-    if (!outcome.message.empty()) why += (why.empty() ? "" : ": ") + outcome.message;
+    std::string why = outcome.obstacle.words.empty() ? outcome.phase : outcome.obstacle.words;
+    if (!outcome.obstacle.message.empty()) why += (why.empty() ? "" : ": ") + outcome.obstacle.message;
     return fmt::format("{} would not start: {}", subject, why);
   }
   std::string text = fmt::format("{} would start{} on {}", subject, outcome.is_at_once ? " now" : "",
@@ -161,9 +162,11 @@ void add_outcomes(const std::vector<GangOutcome>& outcomes, AnswerDocument& docu
     const Meaning meaning = outcome.starts ? Meaning::kGood : Meaning::kBad;
     table.rows.push_back({outcome.name, text_or_none(outcome.queue), Cell(outcome.starts).meaning(meaning),
                           text_or_none(outcome.phase), outcome.placed, outcome.pods, listed(outcome.nodes),
-                          listed(outcome.evicted), listed(outcome.moved), outcome.leaving, text_or_none(outcome.reason),
-                          text_or_none(outcome.make_room), text_or_none(outcome.message)});
-    for (const auto& [filter, nodes] : outcome.blockers) blockers.rows.push_back({outcome.name, filter, nodes});
+                          listed(outcome.evicted), listed(outcome.moved), outcome.leaving,
+                          text_or_none(outcome.obstacle.reason), text_or_none(outcome.obstacle.make_room),
+                          text_or_none(outcome.obstacle.message)});
+    for (const auto& [filter, nodes] : outcome.obstacle.blockers)
+      blockers.rows.push_back({outcome.name, filter, nodes});
   }
   document.add_table(std::move(table));
   if (!blockers.rows.empty()) document.add_table(std::move(blockers));

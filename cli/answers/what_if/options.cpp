@@ -1,4 +1,4 @@
-#include "cli/answers/what_if_options.h"
+#include "cli/answers/what_if/options.h"
 
 #include <algorithm>
 #include <array>
@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "cli/answers/change_values.h"
 #include "cli/answers/names.h"
 #include "cli/answers/shape.h"
-#include "cli/answers/submission.h"
+#include "cli/answers/what_if/submission.h"
+#include "cli/answers/what_if/values.h"
 #include "cli/terminal/terminal.h"
 #include "model/change/change.h"
 #include "model/change/gang_parts.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/answers/what_if_options.h"
+#include "cli/answers/what_if/options.h"
 #include "cli/terminal/text_table.h"
 #include "solver/answers/experiment.h"
 #include "solver/answers/remedy.h"

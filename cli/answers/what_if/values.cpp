@@ -1,4 +1,4 @@
-#include "cli/answers/change_values.h"
+#include "cli/answers/what_if/values.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-// What a plan does with one gang that is about to be submitted: where its pods go, which pods leave for it, or why it waits.
+// What a plan does with a gang that is about to be submitted: where its pods go, which pods leave for it, why it waits.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,12 @@ namespace muster::cli {
 struct GangOutcome {
   using Counts = std::vector<std::pair<std::string, std::int64_t>>;  // a name and pods; most first, then by name
 
+  // As in the plan; empty: none.
+  struct Obstacle {
+    std::string reason, words, make_room, message;
+    Counts blockers;  // nodes by the filter that excludes them
+  };
+
   std::string name, queue, phase;
   bool starts = false;     // its minimum starts, if it must once others have left
   bool is_at_once = true;  // and no pod of it waits for others to leave
@@ -22,12 +28,10 @@ struct GangOutcome {
   Counts nodes;              // where its pods are placed
   Counts evicted, moved;     // pods that leave for it, by gang
   std::int64_t leaving = 0;  // pods that are leaving anyway and for which it waits
-  // If it does not start:
-  std::string reason, reason_words, make_room, message;  // as in the plan; empty: none
-  Counts blockers;                                       // nodes by the filter that excludes them
+  Obstacle obstacle;         // if it does not start
 };
 
-// Requires a run. A gang that the run does not have does not start. Cost: O(gangs + placements + evictions).
+// A gang that the run does not have does not start. Cost: O(gangs + placements + evictions).
 GangOutcome outcome_of(const answers::Run& run, std::string_view gang);
 
 // "The gang ml/train would start now on n1, n2 (evicts 2 pods of ml/sweep)", without a full stop.

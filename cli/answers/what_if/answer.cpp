@@ -1,4 +1,4 @@
-#include "cli/answers/what_if_answer.h"
+#include "cli/answers/what_if/answer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/answers/gang_outcome.h"
 #include "cli/answers/plan_difference.h"
+#include "cli/answers/what_if/outcome.h"
 #include "cli/answers/why_gang.h"
 #include "model/objective/wholeness.h"
 
@@ -143,7 +143,7 @@ std::string sentence_of(const std::vector<GangOutcome>& outcomes) {
   if (outcomes.size() == 1) return sentence_of(outcomes.front());
   GangOutcome::Counts stuck;
   for (const GangOutcome& outcome : outcomes) {
-    const std::string& why = outcome.reason_words.empty() ? outcome.phase : outcome.reason_words;
+    const std::string& why = outcome.obstacle.words.empty() ? outcome.phase : outcome.obstacle.words;
     if (!outcome.starts) stuck.emplace_back(fmt::format("{} ({})", outcome.name, why), 1);
   }
   if (stuck.empty()) return fmt::format("All {} gangs would start", outcomes.size());
