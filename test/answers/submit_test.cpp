@@ -155,7 +155,7 @@ TEST_P(Submit, StartsWhereThereIsRoom) {
 }
 
 TEST_P(Submit, DoesNotStartIfOneNodeIsGone) {
-  const Outcome found = answer("4", " --cordon n2");
+  const Outcome found = answer("4", " --no-remedies --cordon n2");
   ASSERT_EQ(found.exit_code, 1) << found.out << found.err;
   EXPECT_HAS(found.out, R"("starts":false,)");
   EXPECT_HAS(found.out, R"("placed":0,"pods":4)");

@@ -119,7 +119,34 @@ TEST_F(WhatIf, AShapeIsAWorkloadThatWaits) {
   EXPECT_EQ(found.exit_code, 1);
   EXPECT_HAS(found.out, "The gang new-gang would not start: ");
   EXPECT_HAS(found.out, "What excludes nodes\n");
-  EXPECT_EQ(sentence("--gang 1x4 --gang 1x8 --queue q", 1).find("1 of 2 gangs would not start: new-gang-2 ("), 0U);
+  EXPECT_EQ(
+      sentence("--gang 1x4 --gang 1x8 --queue q --no-remedies", 1).find("1 of 2 gangs would not start: new-gang-2 ("),
+      0U);
+}
+
+TEST_F(WhatIf, WhatWouldStartAWorkloadThatWaitsIsToldInOptions) {
+  const Outcome found = run("--gang 3x4 --queue q --priority 50 --format json");
+  EXPECT_EQ(found.exit_code, 1);
+  EXPECT_HAS(found.out, R"("remedies":[{)");
+  EXPECT_HAS(found.out, R"("kind":"addNodes")");
+  EXPECT_EQ(run("--gang 3x4 --queue q --priority 50 --no-remedies --format json").out.find("remedies"),
+            std::string::npos);
+  EXPECT_EQ(run("--gang 3x4 --queue q --priority 50 --add-nodes 2xn2").exit_code, 0);
+}
+
+TEST_F(WhatIf, APodIsEvictedByItsNameAlone) {
+  const std::string from = place_.file("cluster.json", test::Cluster()
+                                                           .node("n", 4)
+                                                           .gang("ml/g", R"("minMember":1)")
+                                                           .running("ml/g-0", "n", 2, R"("gang":"ml/g","started":1000)")
+                                                           .running("ml/g-1", "n", 2, R"("gang":"ml/g","started":1000)")
+                                                           .line());
+  const auto changes = [&](const std::string& name) {
+    return place_.run("what-if --deterministic --from " + from + " --evict " + name).out;
+  };
+  EXPECT_HAS(changes("g-1"), "Changes: --evict ml/g-1\n");
+  EXPECT_HAS(changes("ml/g-1"), "Changes: --evict ml/g-1\n");
+  EXPECT_HAS(changes("g"), "Changes: --evict ml/g\n");
 }
 
 TEST_F(WhatIf, ChangesApplyInTheirOrder) {

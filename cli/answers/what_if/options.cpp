@@ -13,7 +13,7 @@
 
 #include "cli/answers/names.h"
 #include "cli/answers/shape.h"
-#include "cli/answers/what_if/submission.h"
+#include "cli/answers/submission.h"
 #include "cli/answers/what_if/values.h"
 #include "cli/terminal/terminal.h"
 #include "model/change/change.h"

@@ -1,4 +1,4 @@
-#include "cli/answers/what_if/submission.h"
+#include "cli/answers/submission.h"
 
 #include <algorithm>
 #include <iterator>
