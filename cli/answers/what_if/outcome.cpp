@@ -124,6 +124,7 @@ std::string sentence_of(const GangOutcome& outcome) {
   if (!outcome.starts) {
     std::string why = outcome.obstacle.words.empty() ? outcome.phase : outcome.obstacle.words;
     if (!outcome.obstacle.message.empty()) why += (why.empty() ? "" : ": ") + outcome.obstacle.message;
+    if (why.ends_with('.')) why.pop_back();
     return fmt::format("{} would not start: {}", subject, why);
   }
   std::string text = fmt::format("{} would start{} on {}", subject, outcome.is_at_once ? " now" : "",
