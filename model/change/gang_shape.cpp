@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "model/base/require.h"
+#include "model/base/saturating.h"
 #include "model/change/parts.h"
 
 namespace muster::change {
@@ -77,6 +79,16 @@ PodSpec spec_of(const PodShape& shape, Snapshot& snapshot) {
   if (shape.gpu.kind != GpuRequestKind::kNone && std::ranges::find(shape.tolerated, kGpuTaint) == shape.tolerated.end())
     add_toleration(kGpuTaint, snapshot, spec);
   return spec;
+}
+
+GangShape reduced(GangShape shape, std::int32_t devices) {
+  const std::int32_t whole = shape.pod.gpu.devices;
+  MUSTER_REQUIRE(shape.pod.gpu.kind == GpuRequestKind::kWhole && devices <= whole);
+  for (auto& [name, amount] : shape.pod.resources) {
+    amount = static_cast<Amount>((Wide{amount} * devices + whole - 1) / whole);
+  }
+  shape.pod.gpu.devices = devices;
+  return shape;
 }
 
 std::string text_of(const GangShape& shape) {

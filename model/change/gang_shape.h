@@ -45,6 +45,10 @@ struct AddGang {
 // The request of a pod of the shape, in the names of the snapshot, which keeps its texts.
 PodSpec spec_of(const PodShape& shape, Snapshot& snapshot);
 
+// The same with `devices` GPUs for each pod, and all other requests reduced alike, rounded up. Requires whole GPUs, and
+// no more of them than it has.
+GangShape reduced(GangShape shape, std::int32_t devices);
+
 // "16x8,model=H100,cpu=4,memory=16Gi": a text of which parse_shape makes the same shape (cli/answers/shape.h).
 std::string text_of(const GangShape& shape);
 

@@ -30,16 +30,6 @@ std::string free_name(const Snapshot& snapshot) {
   return name;
 }
 
-// With `devices` GPUs for each pod, and as much less of everything else.
-change::GangShape reduced(change::GangShape shape, std::int32_t devices) {
-  const std::int32_t whole = shape.pod.gpu.devices;
-  for (auto& [name, amount] : shape.pod.resources) {
-    amount = static_cast<Amount>((Wide{amount} * devices + whole - 1) / whole);
-  }
-  shape.pod.gpu.devices = devices;
-  return shape;
-}
-
 bool moves_or_evicts(const Actions& actions) { return actions.consolidate || actions.reclaim || actions.preempt; }
 
 // What makes the answers of two queues equal.
@@ -68,12 +58,12 @@ class Counting {
     for (const QueueIndex queue : *queues) {
       if (Failure failure = add_answer(queue, answers)) return *std::move(failure);
     }
-    if (Failure failure = add_policy(*queues, answers)) return *std::move(failure);
-    for (QueueFits& answer : answers) join(std::move(answer));
     const auto fits_none = [](const QueueFits& answer) { return answer.now.found == 0; };
-    if (!answers.empty() && std::ranges::all_of(fits_.queues, fits_none)) {
+    if (!answers.empty() && std::ranges::all_of(answers, fits_none)) {
       if (Failure failure = explain(queues->front())) return *std::move(failure);
     }
+    if (Failure failure = add_policy(*queues, answers)) return *std::move(failure);
+    for (QueueFits& answer : answers) join(std::move(answer));
     return std::move(fits_);
   }
 
@@ -140,7 +130,7 @@ class Counting {
     const GpuRequest& gpu = question_.shape.pod.gpu;
     const std::int32_t pieces = gpu.kind == GpuRequestKind::kWhole ? gpu.devices - 1 : 0;
     for (std::int32_t devices = pieces; devices > 0; --devices) {
-      add(name_ + "/" + std::to_string(devices), reduced(question_.shape, devices));
+      add(name_ + "/" + std::to_string(devices), change::reduced(question_.shape, devices));
     }
     if (Failure failure = change::apply(changes, counted_)) return failure;
     Result<Problem> problem = build_problem(counted_, options_.solve.threads);

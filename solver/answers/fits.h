@@ -54,6 +54,7 @@ struct NoFit {
   std::optional<std::int32_t> gpus;  // for each pod, with which a whole gang fits, all requests reduced alike
 };
 
+// In the cluster as it is after the next plan.
 struct Fits {
   std::vector<QueueFits> queues;
   ShapeRoom room;       // that is free
