@@ -1,0 +1,232 @@
+#include "solver/answers/node_patterns.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "model/base/require.h"
+
+namespace muster::answers {
+namespace {
+
+constexpr double kTolerance = 1e-7;
+constexpr std::int64_t kNodesOfKnapsack = 2'000, kNodesOfMix = 5'000;  // of branch and bound
+
+cbc::MilpRequest request_for(const Deadline& deadline) {
+  cbc::MilpRequest request;
+  request.deadline = deadline.end();
+  return request;
+}
+
+lp::Milp no_columns(const lp::Milp& master) {
+  lp::Milp rows;
+  rows.row_lower = master.row_lower;
+  rows.row_upper = master.row_upper;
+  return rows;
+}
+
+}  // namespace
+
+// Each class alone, as many as a node takes: with them the master is feasible if any nodes suffice.
+void NodePatterns::add_first_patterns() {
+  if (!patterns_.empty()) return;
+  for (std::size_t kind = 0; kind < input_.kinds.size(); ++kind) {
+    for (std::size_t c = 0; c < input_.demand.size(); ++c) {
+      const std::int64_t most = std::min(input_.kinds[kind].room.most_pods[c], input_.demand[c]);
+      if (most == 0) continue;
+      Pattern pattern{kind, std::vector<std::int64_t>(input_.demand.size(), 0)};
+      pattern.pods[c] = most;
+      patterns_.push_back(std::move(pattern));
+    }
+  }
+}
+
+bool NodePatterns::is_known(const Pattern& pattern) const {
+  return std::ranges::any_of(patterns_, [&](const Pattern& other) {
+    return other.kind == pattern.kind && other.pods == pattern.pods;
+  });
+}
+
+// Pods by class, nodes by kind, and what is present by resource.
+lp::Milp NodePatterns::rows(const std::vector<std::int64_t>& demand,
+                            const std::vector<std::optional<std::int64_t>>& most) const {
+  lp::Milp master;
+  for (const std::int64_t pods : demand) master.add_row(static_cast<double>(pods), lp::kInfinity);
+  for (const auto& nodes : most) master.add_row(-lp::kInfinity, nodes ? static_cast<double>(*nodes) : lp::kInfinity);
+  const std::size_t resources = input_.present ? input_.present->load.front().size() : 0;
+  for (std::size_t r = 0; r < resources; ++r) master.add_row(-lp::kInfinity, 1);
+  return master;
+}
+
+void NodePatterns::add_column(const Pattern& pattern, bool integer, lp::Milp& master) const {
+  std::vector<lp::Entry> entries;
+  for (std::size_t c = 0; c < pattern.pods.size(); ++c) {
+    if (pattern.pods[c] > 0) entries.push_back({static_cast<std::int32_t>(c), static_cast<double>(pattern.pods[c])});
+  }
+  entries.push_back({static_cast<std::int32_t>(input_.demand.size() + pattern.kind), 1});
+  master.add_column({-input_.kinds[pattern.kind].price, 0, lp::kInfinity, integer}, entries);
+}
+
+void NodePatterns::add_present(bool integer, lp::Milp& master) const {
+  const PatternRoom& present = *input_.present;
+  const std::size_t first = input_.demand.size() + input_.kinds.size();
+  for (std::size_t c = 0; c < input_.demand.size(); ++c) {
+    if (present.most_pods[c] == 0) continue;
+    std::vector<lp::Entry> entries{{static_cast<std::int32_t>(c), 1}};
+    for (std::size_t r = 0; r < present.load[c].size(); ++r) {
+      if (present.load[c][r] > 0) entries.push_back({static_cast<std::int32_t>(first + r), present.load[c][r]});
+    }
+    master.add_column({0, 0, static_cast<double>(present.most_pods[c]), integer}, entries);
+  }
+}
+
+NodePatterns::Prices NodePatterns::prices_of(const std::vector<double>& row_price) const {
+  Prices prices;
+  const std::size_t classes = input_.demand.size(), kinds = input_.kinds.size();
+  for (std::size_t row = 0; row < row_price.size(); ++row) {
+    std::vector<double>& part = row < classes ? prices.pod : row < classes + kinds ? prices.kind : prices.present;
+    part.push_back(std::max(0.0, row < classes ? -row_price[row] : row_price[row]));
+  }
+  return prices;
+}
+
+// What the prices of the rows prove if no pattern exceeds its price. The upper bounds of columns of what is present
+// are priced so that these columns never do.
+double NodePatterns::dual_value(const Prices& prices) const {
+  double value = 0;
+  for (std::size_t c = 0; c < input_.demand.size(); ++c) value += prices.pod[c] * static_cast<double>(input_.demand[c]);
+  for (std::size_t k = 0; k < input_.kinds.size(); ++k) {
+    if (input_.kinds[k].most) value -= prices.kind[k] * static_cast<double>(*input_.kinds[k].most);
+  }
+  if (!input_.present) return value;
+  for (const double price : prices.present) value -= price;
+  for (std::size_t c = 0; c < input_.demand.size(); ++c) {
+    double excess = prices.pod[c];
+    for (std::size_t r = 0; r < prices.present.size(); ++r) excess -= prices.present[r] * input_.present->load[c][r];
+    value -= std::max(0.0, excess) * static_cast<double>(input_.present->most_pods[c]);
+  }
+  return value;
+}
+
+double NodePatterns::value_of(const Pattern& pattern, const std::vector<double>& price) const {
+  double value = 0;
+  for (std::size_t c = 0; c < price.size(); ++c) value += price[c] * static_cast<double>(pattern.pods[c]);
+  return value;
+}
+
+// By price for the scarcest resource that a pod takes.
+NodePatterns::Pattern NodePatterns::greedy_pattern(std::size_t kind, const std::vector<double>& price) const {
+  const PatternRoom& room = input_.kinds[kind].room;
+  Pattern pattern{kind, std::vector<std::int64_t>(price.size(), 0)};
+  std::vector<std::size_t> order;
+  std::vector<double> density(price.size(), 0);
+  for (std::size_t c = 0; c < price.size(); ++c) {
+    if (price[c] <= 0 || room.most_pods[c] == 0) continue;
+    const double largest = *std::ranges::max_element(room.load[c]);
+    density[c] = price[c] / std::max(largest, kTolerance);
+    order.push_back(c);
+  }
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t c) { return density[c]; });
+  std::vector<double> left(room.load.front().size(), 1.0);
+  for (const std::size_t c : order) {
+    double most = static_cast<double>(std::min(room.most_pods[c], input_.demand[c]));
+    for (std::size_t r = 0; r < left.size(); ++r) {
+      if (room.load[c][r] > 0) most = std::min(most, std::floor(left[r] / room.load[c][r] + kTolerance));
+    }
+    if (most <= 0) continue;
+    pattern.pods[c] = static_cast<std::int64_t>(most);
+    for (std::size_t r = 0; r < left.size(); ++r) left[r] -= most * room.load[c][r];
+  }
+  return pattern;
+}
+
+double NodePatterns::best_pattern(std::size_t kind, const std::vector<double>& price, const Deadline& deadline,
+                                  Pattern& best) {
+  const PatternRoom& room = input_.kinds[kind].room;
+  lp::Milp knapsack;
+  for (std::size_t r = 0; r < room.load.front().size(); ++r) knapsack.add_row(-lp::kInfinity, 1);
+  std::vector<std::size_t> classes;
+  for (std::size_t c = 0; c < price.size(); ++c) {
+    const std::int64_t most = std::min(room.most_pods[c], input_.demand[c]);
+    if (price[c] <= 0 || most == 0) continue;
+    std::vector<lp::Entry> entries;
+    for (std::size_t r = 0; r < room.load[c].size(); ++r) {
+      if (room.load[c][r] > 0) entries.push_back({static_cast<std::int32_t>(r), room.load[c][r]});
+    }
+    knapsack.add_column({price[c], 0, static_cast<double>(most), true}, entries);
+    classes.push_back(c);
+  }
+  if (classes.empty()) return 0;
+  cbc::MilpRequest request = request_for(deadline);
+  request.node_limit = kNodesOfKnapsack;
+  const cbc::MilpAnswer answer = backend_.solve(knapsack, request);
+  if (!answer.x.empty()) {
+    best = {kind, std::vector<std::int64_t>(price.size(), 0)};
+    for (std::size_t i = 0; i < classes.size(); ++i) best.pods[classes[i]] = std::llround(answer.x[i]);
+  }
+  return answer.status == cbc::SolveStatus::kFailed ? lp::kInfinity : answer.bound;
+}
+
+double NodePatterns::bound(const Deadline& deadline) {
+  add_first_patterns();
+  std::vector<std::optional<std::int64_t>> most;
+  for (const PatternKind& kind : input_.kinds) most.push_back(kind.most);
+  lp::Milp master = rows(input_.demand, most);
+  if (input_.present) add_present(false, master);
+  for (const Pattern& pattern : patterns_) add_column(pattern, false, master);
+  cbc::MilpRequest request = request_for(deadline);
+  request.relax = true;
+  cbc::MilpAnswer answer = backend_.open_lp(master, request);
+  double best_bound = 0;
+  while (!deadline.passed()) {
+    // Without the prices of an infeasible master, more columns might make it feasible: only nodes without number are
+    // proven to suffice or not.
+    if (answer.status != cbc::SolveStatus::kOptimal || answer.row_price.empty()) break;
+    const Prices prices = prices_of(answer.row_price);
+    lp::Milp more = no_columns(master);
+    const auto offer = [&](const Pattern& pattern) {
+      const PatternKind& kind = input_.kinds[pattern.kind];
+      if (value_of(pattern, prices.pod) <= (kind.price + prices.kind[pattern.kind]) * (1 + kTolerance)) return false;
+      if (is_known(pattern)) return false;
+      add_column(pattern, false, more);
+      patterns_.push_back(pattern);
+      return true;
+    };
+    bool is_improved = false;
+    for (std::size_t kind = 0; kind < input_.kinds.size(); ++kind)
+      is_improved = offer(greedy_pattern(kind, prices.pod)) || is_improved;
+    if (!is_improved) {
+      double excess = 1;
+      for (std::size_t kind = 0; kind < input_.kinds.size(); ++kind) {
+        Pattern best;
+        const double value = best_pattern(kind, prices.pod, deadline, best);
+        excess = std::max(excess, (value - prices.kind[kind]) / input_.kinds[kind].price);
+        if (!best.pods.empty()) is_improved = offer(best) || is_improved;
+      }
+      best_bound = std::max(best_bound, dual_value(prices) / excess);
+      if (!is_improved) break;
+    }
+    answer = backend_.extend_lp(more, request);
+  }
+  return best_bound;
+}
+
+std::vector<std::int64_t> NodePatterns::mix(const std::vector<std::int64_t>& demand,
+                                            const std::vector<std::optional<std::int64_t>>& most, bool present,
+                                            const Deadline& deadline) {
+  MUSTER_REQUIRE(demand.size() == input_.demand.size() && most.size() == input_.kinds.size());
+  add_first_patterns();
+  lp::Milp master = rows(demand, most);
+  for (const Pattern& pattern : patterns_) add_column(pattern, true, master);
+  if (present && input_.present) add_present(true, master);
+  cbc::MilpRequest request = request_for(deadline);
+  request.node_limit = kNodesOfMix;
+  const cbc::MilpAnswer answer = backend_.solve(master, request);
+  if (answer.x.empty()) return {};
+  std::vector<std::int64_t> nodes(input_.kinds.size(), 0);
+  for (std::size_t i = 0; i < patterns_.size(); ++i) nodes[patterns_[i].kind] += std::llround(answer.x[i]);
+  return nodes;
+}
+
+}  // namespace muster::answers
