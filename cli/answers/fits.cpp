@@ -13,6 +13,7 @@
 #include "cli/answers/capacity.h"
 #include "cli/answers/cluster.h"
 #include "cli/answers/experiment_options.h"
+#include "cli/answers/loss_cells.h"
 #include "cli/answers/names.h"
 #include "cli/answers/shape.h"
 #include "cli/terminal/exit_code.h"
@@ -71,12 +72,6 @@ Cell count_cell(const answers::FitCount& count) {
 }
 
 Cell bound_cell(const answers::FitCount& count) { return count.bound == kLargest ? Cell() : Cell(count.bound); }
-
-// GPU-hours of work lost.
-Cell hours_cell(std::int64_t work) {
-  constexpr double kPerHour = 3'600'000;
-  return Cell(static_cast<double>(work) / kPerHour).shown_as(fmt::format("{:.1f}", static_cast<double>(work) / kPerHour));
-}
 
 Table queue_table(const answers::Fits& fits) {
   Table table;

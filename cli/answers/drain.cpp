@@ -1,0 +1,163 @@
+// `muster drain NODE...`: what draining nodes takes from what runs on them.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/answers/capacity.h"
+#include "cli/answers/cluster.h"
+#include "cli/answers/experiment_options.h"
+#include "cli/answers/loss_cells.h"
+#include "cli/answers/names.h"
+#include "cli/terminal/exit_code.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+#include "cli/terminal/text_table.h"
+#include "solver/answers/draining.h"
+
+namespace muster::cli {
+namespace {
+
+constexpr std::size_t kMostNodes = 1000;
+
+const CommandSyntax& syntax() {
+  static const CommandSyntax syntax{
+      "muster drain NODE... [OPTION...]",
+      "Tells whether what runs on the nodes finds room elsewhere if they are drained, what is evicted, moved and lost "
+      "for\n"
+      "it, and in which order to drain the nodes one after another. Changes nothing. Exit code 1: not everything finds\n"
+      "room, or a disruption budget forbids it.",
+      with_answer_options(with_cluster_options(with_experiment_options({}))),
+      1, kMostNodes};
+  return syntax;
+}
+
+std::vector<std::string> nodes_of(const Settings& settings, const Snapshot& snapshot) {
+  std::vector<std::string> nodes;
+  for (const std::string& typed : settings.arguments()) {
+    Result<std::string> node = resolve_node(snapshot, typed);
+    if (!node) throw UsageError(escaped(node.error().message));
+    if (std::ranges::find(nodes, *node) == nodes.end()) nodes.push_back(*std::move(node));
+  }
+  return nodes;
+}
+
+Cell placed_cell(std::int64_t placed, std::int64_t pods) {
+  return Cell(placed).shown_as(fmt::format("{} of {}", placed, pods)).meaning(placed == pods ? Meaning::kGood : Meaning::kBad);
+}
+
+std::vector<Column> outcome_columns() {
+  return {{"pods", "PODS", Align::kRight, Shown::kJson},
+          {"placed", "FIND ROOM", Align::kRight},
+          {"lostGpuHours", "LOST GPU-HOURS", Align::kRight},
+          {"evictedPods", "EVICTED PODS", Align::kRight},
+          {"evictedGpuHours", "EVICTED GPU-HOURS", Align::kRight, Shown::kWide},
+          {"movedPods", "MOVED PODS", Align::kRight},
+          {"runningGpus", "GPUS AT WORK AFTER", Align::kRight}};
+}
+
+void add_outcome(const answers::DrainOutcome& outcome, std::vector<Cell>& row) {
+  row.emplace_back(outcome.pods);
+  row.push_back(placed_cell(outcome.placed, outcome.pods));
+  row.push_back(hours_cell(outcome.lost_work));
+  row.emplace_back(outcome.loss.evicted_pods);
+  row.push_back(hours_cell(outcome.loss.evicted_work));
+  row.emplace_back(outcome.loss.moved_pods);
+  row.emplace_back(Decimal{outcome.running_work, 1000});
+}
+
+void add_ways(const answers::Draining& draining, const std::vector<std::string>& nodes, AnswerDocument& document) {
+  Table all{.key = "atOnce", .title = "All at once"};
+  all.columns = outcome_columns();
+  all.columns.insert(all.columns.begin(), {"nodes", "NODES"});
+  std::vector<Cell> row{Cell(nodes)};
+  add_outcome(draining.at_once, row);
+  all.rows.push_back(std::move(row));
+  document.add_table(std::move(all));
+  if (draining.steps.empty()) return;
+  Table steps{.key = "steps", .title = "One after another"};
+  steps.columns = outcome_columns();
+  steps.columns.insert(steps.columns.begin(), {"node", "NODE"});
+  for (const answers::DrainStep& step : draining.steps) {
+    std::vector<Cell> cells{Cell(step.node)};
+    add_outcome(step.outcome, cells);
+    steps.rows.push_back(std::move(cells));
+  }
+  document.add_table(std::move(steps));
+  if (!draining.is_complete)
+    document.add_note("The time was up before all nodes were in order; raise --budget.", Meaning::kWarning);
+  if (!draining.is_greedy)
+    document.add_note("Not every node was tried for every step, only those with the least work to lose.", Meaning::kWarning);
+}
+
+void add_gangs(const answers::Draining& draining, AnswerDocument& document) {
+  if (draining.gangs.empty()) return;
+  Table gangs{.key = "gangs", .title = "Gangs on the nodes, drained at once"};
+  gangs.columns = {{"gang", "GANG"},
+                   {"pods", "PODS", Align::kRight, Shown::kJson},
+                   {"placed", "FIND ROOM", Align::kRight},
+                   {"broken", "BELOW ITS MINIMUM", Align::kLeft},
+                   {"whole", "RUNS AFTER", Align::kLeft},
+                   {"lostGpuHours", "LOST GPU-HOURS", Align::kRight},
+                   {"reason", "REASON"},
+                   {"message", "MESSAGE", Align::kLeft, Shown::kWide}};
+  constexpr std::size_t kMostRows = 20;
+  gangs.most_rows = kMostRows;
+  std::vector<const answers::DrainedGang*> order;
+  for (const answers::DrainedGang& gang : draining.gangs) order.push_back(&gang);
+  // Those first that are short of room.
+  std::ranges::stable_sort(order, [](const answers::DrainedGang* a, const answers::DrainedGang* b) {
+    return a->pods - a->placed > b->pods - b->placed;
+  });
+  for (const answers::DrainedGang* gang : order) {
+    gangs.rows.push_back({gang->name, Cell(gang->pods), placed_cell(gang->placed, gang->pods), Cell(gang->is_broken),
+                          Cell(gang->is_whole).meaning(gang->is_whole ? Meaning::kGood : Meaning::kBad),
+                          hours_cell(gang->lost_work), gang->reason, gang->message});
+  }
+  document.add_table(std::move(gangs));
+}
+
+void add_budgets(const answers::Draining& draining, AnswerDocument& document) {
+  if (draining.budgets.empty()) return;
+  Table budgets{.key = "budgets", .title = "Disruption budgets that forbid it"};
+  budgets.columns = {{"budget", "BUDGET"}, {"allowed", "ALLOWED PODS", Align::kRight}, {"needed", "PODS ON THE NODES", Align::kRight}};
+  for (const answers::ExceededBudget& budget : draining.budgets) {
+    budgets.rows.push_back({Cell(budget.title).meaning(Meaning::kBad), Cell(budget.allowed), Cell(budget.needed)});
+  }
+  document.add_table(std::move(budgets));
+}
+
+}  // namespace
+
+int run_drain(int argc, const char* const* argv) {
+  const Settings settings(syntax(), argc, argv);
+  if (settings.wants_help()) return print(help_text(syntax()), kExitAnswered);
+  const RenderOptions form = render_options(settings);
+  const answers::ExperimentOptions options = experiment_options(settings);
+  std::variant<ClusterInput, int> cluster = read_cluster(settings);
+  if (const int* code = std::get_if<int>(&cluster)) return *code;
+  const Snapshot& snapshot = std::get<ClusterInput>(cluster).snapshot;
+  const std::vector<std::string> nodes = nodes_of(settings, snapshot);
+  portfolio::Portfolio portfolio(kOwnProgram);
+  const Result<answers::Draining> draining = answers::drain_nodes(snapshot, portfolio, options, nodes);
+  if (!draining) {
+    const InputError& error = draining.error();
+    write_all(STDERR_FILENO, fmt::format("muster drain: {}: {}\n", escaped(error.path), escaped(error.message)));
+    return kExitNoValidLine;
+  }
+  AnswerDocument document("drain");
+  const bool is_yes = draining->at_once.has_room() && draining->budgets.empty();
+  document.add_field("fits", "Everything finds room elsewhere",
+                     Cell(draining->at_once.has_room()).meaning(draining->at_once.has_room() ? Meaning::kGood : Meaning::kBad));
+  if (draining->tied_pods > 0) document.add_field("tiedPods", "Pods of DaemonSets, which stay", draining->tied_pods);
+  add_budgets(*draining, document);
+  add_ways(*draining, nodes, document);
+  add_gangs(*draining, document);
+  return print(render(document, form), is_yes ? kExitAnswered : kExitSomeErrors);
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,274 @@
+// `muster size`: the cheapest nodes that run a workload.
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/answers/capacity.h"
+#include "cli/answers/cluster.h"
+#include "cli/answers/experiment_options.h"
+#include "cli/answers/names.h"
+#include "cli/answers/shape.h"
+#include "cli/answers/submission.h"
+#include "cli/line/documents.h"
+#include "cli/line/line_options.h"
+#include "cli/terminal/exit_code.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/terminal.h"
+#include "cli/terminal/text_table.h"
+#include "io/kubernetes/object/slim.h"
+#include "model/change/merge.h"
+#include "model/snapshot/quantity.h"
+#include "solver/answers/sizing.h"
+
+namespace muster::cli {
+namespace {
+
+constexpr std::int64_t kPriceScale = 1'000'000;
+
+const CommandSyntax& syntax() {
+  static const CommandSyntax syntax{
+      "muster size [FILE] --node KIND... [OPTION...]",
+      "Finds the cheapest nodes on which a whole workload runs at the same time. The workload: what FILE requests (a\n"
+      "manifest, or what is pending in a snapshot); without FILE that of --shape, or what is pending in --from.\n"
+      "KIND: NODE[=PRICE][:MAX] as a node of the cluster, or gpu=GPUS[:MODEL],cpu=N,memory=Q[,RESOURCE=Q]\n"
+      "[,label=KEY:VALUE][,price=PRICE][,max=MAX]. Exit code 1: there are no such nodes.",
+      with_answer_options(with_cluster_options(with_experiment_options(
+          {{"node", "KIND", "a kind of node, its price [1] and how many there are at most; may be repeated", '\0',
+            Repetition::kOften},
+           {"shape", "SHAPE", "a workload of gangs of this shape; see muster fits --help"},
+           {"copies", "N", "so many gangs of --shape [1]"},
+           {"existing", "", "use the free room of the cluster's own nodes first"}}))),
+      0, 1};
+  return syntax;
+}
+
+// ---- kinds of nodes ----
+
+bool is_kind_of_shape(std::string_view text) {
+  return text.find(',') != std::string_view::npos || text.find("gpu=") != std::string_view::npos ||
+         text.starts_with("cpu=") || text.starts_with("memory=");
+}
+
+std::int64_t price_in(std::string_view text) {
+  const Result<Quantity> quantity = parse_quantity(text);
+  const auto price = quantity ? count_units(*quantity, QuantityUnit::kMillionth, Rounding::kRefuse)
+                              : Result<std::int64_t>(quantity.error());
+  constexpr std::int64_t kMost = 1'000'000'000 * kPriceScale;
+  if (!price || *price < 1 || *price > kMost)
+    throw UsageError(fmt::format("--node: '{}' is not a price above 0 with at most six decimals", escaped(text)));
+  return *price;
+}
+
+std::int64_t most_in(std::string_view text) {
+  const Result<Quantity> quantity = parse_number(text);
+  const auto most =
+      quantity ? count_units(*quantity, QuantityUnit::kOne, Rounding::kRefuse) : Result<std::int64_t>(quantity.error());
+  constexpr std::int64_t kMost = 1'000'000;
+  if (!most || *most > kMost)
+    throw UsageError(fmt::format("--node: '{}' is not a number of nodes", escaped(text)));
+  return *most;
+}
+
+answers::NodeKind kind_of_shape(std::string_view text) {
+  answers::NodeKind kind;
+  std::string rest;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string_view part = text.substr(begin, end - begin);
+    if (part.starts_with("price=")) {
+      kind.price = price_in(part.substr(sizeof("price=") - 1));
+    } else if (part.starts_with("max=")) {
+      kind.most = most_in(part.substr(sizeof("max=") - 1));
+    } else {
+      rest += (rest.empty() ? "" : ",") + std::string(part);
+    }
+    begin = end + 1;
+  }
+  Result<change::AddShapedNodes> shape = parse_node_shape(rest);
+  if (!shape) throw UsageError("--node: " + shape_error(text, shape.error()));
+  if (shape->count != 1) throw UsageError("--node: a kind has no number in front; max=N bounds its nodes");
+  kind.title = rest;
+  kind.of = std::move(shape->shape);
+  return kind;
+}
+
+answers::NodeKind kind_of_name(std::string_view text, const Snapshot& snapshot) {
+  answers::NodeKind kind;
+  if (const std::size_t colon = text.rfind(':'); colon != std::string_view::npos) {
+    kind.most = most_in(text.substr(colon + 1));
+    text = text.substr(0, colon);
+  }
+  if (const std::size_t sign = text.rfind('='); sign != std::string_view::npos) {
+    kind.price = price_in(text.substr(sign + 1));
+    text = text.substr(0, sign);
+  }
+  Result<std::string> node = resolve_node(snapshot, text);
+  if (!node) throw UsageError(fmt::format("--node: {}", escaped(node.error().message)));
+  kind.title = *node;
+  kind.of = *std::move(node);
+  return kind;
+}
+
+answers::SizingQuestion question_of(const Settings& settings, const Snapshot& snapshot) {
+  answers::SizingQuestion question;
+  for (const std::string& text : settings.texts("node")) {
+    question.kinds.push_back(is_kind_of_shape(text) ? kind_of_shape(text) : kind_of_name(text, snapshot));
+  }
+  question.uses_present = settings.is_on("existing");
+  return question;
+}
+
+// ---- the workload ----
+
+int complain(const InputError& error, int code) {
+  write_all(STDERR_FILENO, fmt::format("muster size: {}: {}\n", escaped(error.path), escaped(error.message)));
+  return code;
+}
+
+// The file as the cluster itself, with the other options of this command line.
+std::variant<ClusterInput, int> read_as_cluster(const std::string& file, const Settings& settings) {
+  std::vector<std::string> words{"size", "--from", file};
+  for (const char* flag : {"lenient", "strict", "quiet"}) {
+    if (settings.is_on(flag)) words.push_back(fmt::format("--{}", flag));
+  }
+  if (const auto time = settings.text("time")) words.insert(words.end(), {"--time", *time});
+  std::vector<const char*> argv;
+  for (const std::string& word : words) argv.push_back(word.c_str());
+  return read_cluster(Settings(syntax(), static_cast<int>(argv.size()), argv.data()));
+}
+
+std::variant<ClusterInput, int> no_cluster(const Settings& settings) {
+  ClusterInput cluster;
+  cluster.line = R"({"format":"muster/v1","nodes":[],"pods":[]})";
+  muster_v1::SnapshotReader reader(reader_options(settings));
+  Result<Snapshot> snapshot = reader.read(cluster.line);
+  if (!snapshot) return complain(snapshot.error(), kExitInternal);
+  cluster.snapshot = *std::move(snapshot);
+  return cluster;
+}
+
+// What is pending in the cluster is not of the workload.
+void hold_back(Snapshot& snapshot) {
+  for (SnapshotPod& pod : snapshot.pods) {
+    if (pod.status == PodStatus::kPending) pod.status = PodStatus::kGated;
+  }
+}
+
+// Adds the workload to the cluster; the exit code.
+int add_manifest(const std::string& file, const Settings& settings, ClusterInput& cluster) {
+  std::variant<Submission, int> submission = read_submission(file, cluster, settings);
+  if (const int* code = std::get_if<int>(&submission)) return *code;
+  const Submission& read = std::get<Submission>(submission);
+  if (!settings.is_on("quiet")) {
+    for (const std::string& remark : read.remarks) write_all(STDERR_FILENO, fmt::format("muster size: {}\n", escaped(remark)));
+  }
+  hold_back(cluster.snapshot);
+  if (const auto failure = change::merge(read.workload, cluster.snapshot)) return complain(*failure, kExitNoValidLine);
+  return kExitAnswered;
+}
+
+int add_shape(const std::string& text, const Settings& settings, ClusterInput& cluster) {
+  Result<change::GangShape> shape = parse_shape(text);
+  if (!shape) throw UsageError("--shape: " + shape_error(text, shape.error()));
+  change::AddGang gang;
+  gang.gang = "new";
+  gang.shape = *std::move(shape);
+  constexpr std::int64_t kMostCopies = 100'000;
+  gang.count = settings.integer("copies", 1, kMostCopies).value_or(1);
+  if (!cluster.snapshot.queues.empty()) gang.queue = cluster.snapshot.queues.front().name;
+  hold_back(cluster.snapshot);
+  if (const auto failure = change::apply(gang, cluster.snapshot)) return complain(*failure, kExitNoValidLine);
+  return kExitAnswered;
+}
+
+std::variant<ClusterInput, int> workload(const Settings& settings) {
+  const auto shape = settings.text("shape");
+  const std::string file = settings.arguments().empty() ? "" : settings.arguments().front();
+  if (shape && !file.empty()) throw UsageError("give only one of FILE and --shape");
+  if (settings.text("copies") && !shape) throw UsageError("--copies needs --shape");
+  bool is_snapshot = false;
+  if (!file.empty() && file != "-") {
+    std::string text;
+    if (const auto error = read_documents(file, text)) return complain(*error, kExitNoInput);
+    is_snapshot = !kubernetes::begins_as_kubernetes(text);
+  }
+  if (is_snapshot) return read_as_cluster(file, settings);
+  const bool has_workload = shape || !file.empty();
+  std::variant<ClusterInput, int> cluster =
+      settings.text("from") || !has_workload ? read_cluster(settings) : no_cluster(settings);
+  auto* read = std::get_if<ClusterInput>(&cluster);
+  if (!read || !has_workload) return cluster;
+  const int code = shape ? add_shape(*shape, settings, *read) : add_manifest(file, settings, *read);
+  if (code != kExitAnswered) return code;
+  return cluster;
+}
+
+// ---- the answer ----
+
+Cell price_cell(std::int64_t price) { return Cell(Decimal{price, kPriceScale}); }
+
+void add_nodes(const answers::Sizing& sizing, const answers::SizingQuestion& question, AnswerDocument& document) {
+  Table table;
+  table.key = "kinds";
+  table.columns = {{"node", "NODE"},
+                   {"price", "PRICE", Align::kRight},
+                   {"most", "MAX", Align::kRight, Shown::kWide},
+                   {"nodes", "NODES", Align::kRight},
+                   {"total", "TOTAL", Align::kRight}};
+  for (std::size_t i = 0; i < question.kinds.size(); ++i) {
+    const answers::NodeKind& kind = question.kinds[i];
+    table.rows.push_back({kind.title, price_cell(kind.price), kind.most ? Cell(*kind.most) : Cell(),
+                          Cell(sizing.nodes[i]), price_cell(sizing.nodes[i] * kind.price)});
+  }
+  document.add_table(std::move(table));
+  document.add_field("total", "Price", price_cell(sizing.price));
+}
+
+AnswerDocument document_of(const answers::Sizing& sizing, const answers::SizingQuestion& question) {
+  AnswerDocument document("size");
+  document.add_field("gangs", "Gangs", sizing.gangs);
+  document.add_field("pods", "Pods", sizing.pods);
+  if (!sizing.nodes.empty()) add_nodes(sizing, question, document);
+  if (sizing.impossible.empty()) {
+    document.add_field("bound", "No less than", price_cell(sizing.bound));
+    document.add_field("proven", "Proven", Cell(sizing.is_proven()).meaning(sizing.is_proven() ? Meaning::kGood : Meaning::kWarning));
+  } else {
+    document.add_field("impossible", "Gangs with a pod that fits on none of these nodes",
+                       Cell(sizing.impossible).meaning(Meaning::kBad));
+  }
+  if (sizing.nodes.empty()) {
+    if (sizing.impossible.empty()) {
+      document.add_field("waiting", "Gangs without room", Cell(sizing.waiting).meaning(Meaning::kBad));
+      if (!sizing.message.empty()) document.add_field("message", "Message", sizing.message);
+    }
+    document.add_note("No nodes of these kinds were found on which all of it runs.", Meaning::kBad);
+  }
+  return document;
+}
+
+}  // namespace
+
+int run_size(int argc, const char* const* argv) {
+  const Settings settings(syntax(), argc, argv);
+  if (settings.wants_help()) return print(help_text(syntax()), kExitAnswered);
+  if (settings.texts("node").empty()) throw UsageError("no kind of node is given; give --node KIND");
+  const RenderOptions form = render_options(settings);
+  const answers::ExperimentOptions options = experiment_options(settings);
+  std::variant<ClusterInput, int> cluster = workload(settings);
+  if (const int* code = std::get_if<int>(&cluster)) return *code;
+  const Snapshot& snapshot = std::get<ClusterInput>(cluster).snapshot;
+  const answers::SizingQuestion question = question_of(settings, snapshot);
+  portfolio::Portfolio portfolio(kOwnProgram);
+  cbc::Backend backend(kOwnProgram);
+  const Result<answers::Sizing> sizing = answers::size_nodes(snapshot, portfolio, backend, options, question);
+  if (!sizing) return complain(sizing.error(), kExitNoValidLine);
+  return print(render(document_of(*sizing, question), form), sizing->nodes.empty() ? kExitSomeErrors : kExitAnswered);
+}
+
+}  // namespace muster::cli
