@@ -31,7 +31,8 @@ const CommandSyntax& syntax() {
       "for\n"
       "it, and in which order to drain the nodes one after another. Changes nothing. Exit code 1: not everything finds\n"
       "room, or a disruption budget forbids it.",
-      with_answer_options(with_cluster_options(with_experiment_options({}))),
+      with_answer_options(with_cluster_options(with_experiment_options(
+          {{"with-waiting", "", "what waits already competes for the room; otherwise it is held back"}}))),
       1, kMostNodes};
   return syntax;
 }
@@ -141,9 +142,9 @@ int run_drain(int argc, const char* const* argv) {
   std::variant<ClusterInput, int> cluster = read_cluster(settings);
   if (const int* code = std::get_if<int>(&cluster)) return *code;
   const Snapshot& snapshot = std::get<ClusterInput>(cluster).snapshot;
-  const std::vector<std::string> nodes = nodes_of(settings, snapshot);
+  const answers::DrainQuestion question{nodes_of(settings, snapshot), settings.is_on("with-waiting")};
   portfolio::Portfolio portfolio(kOwnProgram);
-  const Result<answers::Draining> draining = answers::drain_nodes(snapshot, portfolio, options, nodes);
+  const Result<answers::Draining> draining = answers::drain_nodes(snapshot, portfolio, options, question);
   if (!draining) {
     const InputError& error = draining.error();
     write_all(STDERR_FILENO, fmt::format("muster drain: {}: {}\n", escaped(error.path), escaped(error.message)));
@@ -155,7 +156,7 @@ int run_drain(int argc, const char* const* argv) {
                      Cell(draining->at_once.has_room()).meaning(draining->at_once.has_room() ? Meaning::kGood : Meaning::kBad));
   if (draining->tied_pods > 0) document.add_field("tiedPods", "Pods of DaemonSets, which stay", draining->tied_pods);
   add_budgets(*draining, document);
-  add_ways(*draining, nodes, document);
+  add_ways(*draining, question.nodes, document);
   add_gangs(*draining, document);
   return print(render(document, form), is_yes ? kExitAnswered : kExitSomeErrors);
 }

@@ -22,6 +22,7 @@
 #include "cli/terminal/terminal.h"
 #include "cli/terminal/text_table.h"
 #include "io/kubernetes/object/slim.h"
+#include "model/change/hold_back.h"
 #include "model/change/merge.h"
 #include "model/snapshot/quantity.h"
 #include "solver/answers/sizing.h"
@@ -153,13 +154,6 @@ std::variant<ClusterInput, int> no_cluster(const Settings& settings) {
   return cluster;
 }
 
-// What is pending in the cluster is not of the workload.
-void hold_back(Snapshot& snapshot) {
-  for (SnapshotPod& pod : snapshot.pods) {
-    if (pod.status == PodStatus::kPending) pod.status = PodStatus::kGated;
-  }
-}
-
 // Adds the workload to the cluster; the exit code.
 int add_manifest(const std::string& file, const Settings& settings, ClusterInput& cluster) {
   std::variant<Submission, int> submission = read_submission(file, cluster, settings);
@@ -168,7 +162,7 @@ int add_manifest(const std::string& file, const Settings& settings, ClusterInput
   if (!settings.is_on("quiet")) {
     for (const std::string& remark : read.remarks) write_all(STDERR_FILENO, fmt::format("muster size: {}\n", escaped(remark)));
   }
-  hold_back(cluster.snapshot);
+  change::hold_back_waiting(cluster.snapshot);  // it is not of the workload
   if (const auto failure = change::merge(read.workload, cluster.snapshot)) return complain(*failure, kExitNoValidLine);
   return kExitAnswered;
 }
@@ -182,7 +176,7 @@ int add_shape(const std::string& text, const Settings& settings, ClusterInput& c
   constexpr std::int64_t kMostCopies = 100'000;
   gang.count = settings.integer("copies", 1, kMostCopies).value_or(1);
   if (!cluster.snapshot.queues.empty()) gang.queue = cluster.snapshot.queues.front().name;
-  hold_back(cluster.snapshot);
+  change::hold_back_waiting(cluster.snapshot);  // it is not of the workload
   if (const auto failure = change::apply(gang, cluster.snapshot)) return complain(*failure, kExitNoValidLine);
   return kExitAnswered;
 }

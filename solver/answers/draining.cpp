@@ -10,6 +10,7 @@
 #include "model/base/require.h"
 #include "model/base/saturating.h"
 #include "model/build/build_problem.h"
+#include "model/change/hold_back.h"
 #include "model/explain/reasons_room.h"
 #include "model/problem/eviction_loss.h"
 #include "model/problem/gang_tree.h"
@@ -43,8 +44,8 @@ struct Before {
 class Planner {
  public:
   Planner(const Snapshot& original, portfolio::Portfolio& portfolio, const ExperimentOptions& options,
-          const std::vector<std::string>& nodes)
-      : original_(original), portfolio_(portfolio), options_(options), nodes_(nodes) {
+          const DrainQuestion& question)
+      : original_(original), portfolio_(portfolio), options_(options), question_(question), nodes_(question.nodes) {
     const auto budget = std::chrono::duration_cast<Clock::duration>(options.budget);
     if (!options.solve.deterministic) end_ = std::min(options.end, Clock::now() + budget);
   }
@@ -54,6 +55,7 @@ class Planner {
     for (const std::string& node : nodes_) {
       if (Failure failure = change::apply(change::Cordon{node}, cordoned)) return *std::move(failure);
     }
+    if (!question_.competes) change::hold_back_waiting(cordoned);
     if (Failure failure = drain_at_once(cordoned)) return *std::move(failure);
     if (nodes_.size() > 1) {
       if (Failure failure = drain_in_turn(std::move(cordoned))) return *std::move(failure);
@@ -176,7 +178,9 @@ class Planner {
     sums.loss = loss_of(run);
     const explain::AfterPlan end = explain::after_plan(run.problem, plan);
     for (const PodIndex pod : run.problem.pods.indices()) {
-      if (end.is_present(pod)) sums.running_work = saturating_add(sums.running_work, run.problem.class_of(pod).work);
+      const PodClass& pod_class = run.problem.class_of(pod);
+      if (end.is_present(pod) && pod_class.counts_as_gpu)
+        sums.running_work = saturating_add(sums.running_work, pod_class.work);
     }
   }
 
@@ -255,6 +259,7 @@ class Planner {
   const Snapshot& original_;
   portfolio::Portfolio& portfolio_;
   const ExperimentOptions& options_;
+  const DrainQuestion& question_;
   const std::vector<std::string>& nodes_;
   Clock::time_point end_ = Clock::time_point::max();
   Draining draining_;
@@ -263,9 +268,9 @@ class Planner {
 }  // namespace
 
 Result<Draining> drain_nodes(const Snapshot& original, portfolio::Portfolio& portfolio,
-                             const ExperimentOptions& options, const std::vector<std::string>& nodes) {
-  MUSTER_REQUIRE(!nodes.empty());
-  return Planner(original, portfolio, options, nodes).run();
+                             const ExperimentOptions& options, const DrainQuestion& question) {
+  MUSTER_REQUIRE(!question.nodes.empty());
+  return Planner(original, portfolio, options, question).run();
 }
 
 }  // namespace muster::answers

@@ -2,7 +2,7 @@
 // the nodes go best one after another.
 //
 // All the nodes are cordoned first. The pods of a node that is drained are pending again, and the next plan decides on
-// them as on everything else that waits. Pods that a DaemonSet has tied to their node (by metadata.name) stay, as
+// them. What waits already is held back, unless it is to compete for the room. Pods that a DaemonSet has tied to their node (by metadata.name) stay, as
 // `kubectl drain --ignore-daemonsets` leaves them.
 #pragma once
 
@@ -14,6 +14,11 @@
 #include "solver/answers/loss.h"
 
 namespace muster::answers {
+
+struct DrainQuestion {
+  std::vector<std::string> nodes;
+  bool competes = false;  // what waits already takes part
+};
 
 // A gang with pods on the nodes.
 struct DrainedGang {
@@ -35,7 +40,7 @@ struct ExceededBudget {
 struct DrainOutcome {
   std::int64_t pods = 0, placed = 0;
   std::int64_t lost_work = 0;     // of all drained gangs; thousandths of a GPU x seconds, see eviction_loss.h
-  std::int64_t running_work = 0;  // thousandths of a GPU that run once the plan is carried out, of all gangs
+  std::int64_t running_work = 0;  // thousandths of a GPU at work once the plan is carried out, of all gangs
   Loss loss;                      // what is evicted or moved for them
   bool has_room() const { return placed == pods && loss.evicted_pods == 0; }
 };
@@ -60,6 +65,6 @@ struct Draining {
 // answer. Errors: UnknownName, those of build_problem. Cost: a plan, and n(n+1)/2 greedy ones for n nodes, of many
 // nodes fewer.
 Result<Draining> drain_nodes(const Snapshot& original, portfolio::Portfolio& portfolio,
-                             const ExperimentOptions& options, const std::vector<std::string>& nodes);
+                             const ExperimentOptions& options, const DrainQuestion& question);
 
 }  // namespace muster::answers

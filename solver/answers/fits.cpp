@@ -9,6 +9,7 @@
 
 #include "model/base/saturating.h"
 #include "model/build/build_problem.h"
+#include "model/change/hold_back.h"
 #include "model/problem/next_snapshot.h"
 
 namespace muster::answers {
@@ -74,7 +75,7 @@ class Counting {
   Failure carry_out_plan() {
     if (question_.ignores_waiting) {
       after_ = Snapshot(original_);
-      hold_back(after_);
+      change::hold_back_waiting(after_);
       calm_ = Snapshot(after_);
     } else {
       Result<std::unique_ptr<Run>> solved = solve(original_, {}, options_.solve.engine, kShareOfBase);
@@ -87,7 +88,7 @@ class Counting {
       after_ = next_snapshot(std::move(*base.snapshot), base.problem, base.solution.plan, 0);
       calm_ = Snapshot(after_);
       // What is held for gangs that wait is held only while they wait.
-      if (!has_reservations(base.problem)) hold_back(calm_);
+      if (!has_reservations(base.problem)) change::hold_back_waiting(calm_);
     }
     calm_.policy.actions = {true, false, false, false, false};
     return {};
@@ -97,13 +98,6 @@ class Counting {
     const auto is_held = [](const NodeClass& node_class) { return !node_class.held_for.is_none(); };
     const auto is_kept = [](const Gang& gang) { return !gang.times.kept_back_for.is_none(); };
     return std::ranges::any_of(problem.node_classes, is_held) || std::ranges::any_of(problem.gangs, is_kept);
-  }
-
-  // Gated pods are not planned. A pod of another scheduler that is nominated for a node holds its room there.
-  static void hold_back(Snapshot& snapshot) {
-    for (SnapshotPod& pod : snapshot.pods) {
-      if (pod.status == PodStatus::kPending && pod.nominated_node.empty()) pod.status = PodStatus::kGated;
-    }
   }
 
   change::AddGang new_gang(const std::string& name, const change::GangShape& shape) const {

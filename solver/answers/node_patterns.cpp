@@ -91,22 +91,48 @@ NodePatterns::Prices NodePatterns::prices_of(const std::vector<double>& row_pric
   return prices;
 }
 
-// What the prices of the rows prove if no pattern exceeds its price. The upper bounds of columns of what is present
-// are priced so that these columns never do.
+// The most that what is present holds. The upper bounds of its columns are priced so that no column exceeds its price.
+double NodePatterns::worth_of_present(const Prices& prices) const {
+  if (!input_.present) return 0;
+  double worth = std::accumulate(prices.present.begin(), prices.present.end(), 0.0);
+  for (std::size_t c = 0; c < input_.demand.size(); ++c) {
+    double excess = prices.pod[c];
+    for (std::size_t r = 0; r < prices.present.size(); ++r) excess -= prices.present[r] * input_.present->load[c][r];
+    worth += std::max(0.0, excess) * static_cast<double>(input_.present->most_pods[c]);
+  }
+  return worth;
+}
+
+// What the prices of the rows prove if no pattern exceeds its price.
 double NodePatterns::dual_value(const Prices& prices) const {
-  double value = 0;
+  double value = -worth_of_present(prices);
   for (std::size_t c = 0; c < input_.demand.size(); ++c) value += prices.pod[c] * static_cast<double>(input_.demand[c]);
   for (std::size_t k = 0; k < input_.kinds.size(); ++k) {
     if (input_.kinds[k].most) value -= prices.kind[k] * static_cast<double>(*input_.kinds[k].most);
   }
-  if (!input_.present) return value;
-  for (const double price : prices.present) value -= price;
-  for (std::size_t c = 0; c < input_.demand.size(); ++c) {
-    double excess = prices.pod[c];
-    for (std::size_t r = 0; r < prices.present.size(); ++r) excess -= prices.present[r] * input_.present->load[c][r];
-    value -= std::max(0.0, excess) * static_cast<double>(input_.present->most_pods[c]);
-  }
   return value;
+}
+
+double NodePatterns::whole_nodes_bound(const Deadline& deadline) {
+  constexpr std::size_t kMostWorths = 8;  // the last ones are the best
+  std::vector<Worth> worths = worths_;
+  if (worths.empty()) return 0;
+  if (worths.size() > kMostWorths) worths.erase(worths.begin(), worths.end() - kMostWorths);
+  lp::Milp nodes;
+  for (const Worth& worth : worths) nodes.add_row(worth.demand * (1 - kTolerance) - kTolerance, lp::kInfinity);
+  for (std::size_t kind = 0; kind < input_.kinds.size(); ++kind) {
+    std::vector<lp::Entry> entries;
+    for (std::size_t row = 0; row < worths.size(); ++row) {
+      if (worths[row].of_kind[kind] > 0) entries.push_back({static_cast<std::int32_t>(row), worths[row].of_kind[kind]});
+    }
+    const auto& most = input_.kinds[kind].most;
+    nodes.add_column({-input_.kinds[kind].price, 0, most ? static_cast<double>(*most) : lp::kInfinity, true}, entries);
+  }
+  cbc::MilpRequest request = request_for(deadline);
+  request.node_limit = kNodesOfMix;
+  const cbc::MilpAnswer answer = backend_.solve(nodes, request);
+  if (answer.status == cbc::SolveStatus::kFailed || !std::isfinite(answer.bound)) return 0;
+  return -answer.bound;
 }
 
 double NodePatterns::value_of(const Pattern& pattern, const std::vector<double>& price) const {
@@ -168,8 +194,72 @@ double NodePatterns::best_pattern(std::size_t kind, const std::vector<double>& p
   return answer.status == cbc::SolveStatus::kFailed ? lp::kInfinity : answer.bound;
 }
 
+double NodePatterns::sums(const Deadline& deadline, std::vector<double>& price) const {
+  lp::Milp model;
+  const std::size_t classes = input_.demand.size(), resources = input_.kinds.front().room.load.front().size();
+  for (const std::int64_t pods : input_.demand) model.add_row(static_cast<double>(pods), lp::kInfinity);
+  const auto add_pods = [&](const PatternRoom& room, std::size_t first) {
+    for (std::size_t c = 0; c < classes; ++c) {
+      if (room.most_pods[c] == 0) continue;
+      std::vector<lp::Entry> entries{{static_cast<std::int32_t>(c), 1}};
+      for (std::size_t r = 0; r < resources; ++r) {
+        if (room.load[c][r] > 0) entries.push_back({static_cast<std::int32_t>(first + r), room.load[c][r]});
+      }
+      model.add_column({0, 0, lp::kInfinity, false}, entries);
+    }
+  };
+  for (const PatternKind& kind : input_.kinds) {
+    const std::size_t first = static_cast<std::size_t>(model.rows());
+    std::vector<lp::Entry> nodes;
+    for (std::size_t r = 0; r < resources; ++r) nodes.push_back({model.add_row(-lp::kInfinity, 0), -1});
+    model.add_column({-kind.price, 0, kind.most ? static_cast<double>(*kind.most) : lp::kInfinity, false}, nodes);
+    add_pods(kind.room, first);
+  }
+  if (input_.present) {
+    const std::size_t first = static_cast<std::size_t>(model.rows());
+    for (std::size_t r = 0; r < resources; ++r) model.add_row(-lp::kInfinity, 1);
+    add_pods(*input_.present, first);
+  }
+  cbc::MilpRequest request = request_for(deadline);
+  request.relax = true;
+  const cbc::MilpAnswer answer = backend_.solve(model, request);
+  if (answer.status != cbc::SolveStatus::kOptimal || answer.row_price.empty()) return 0;
+  price.clear();
+  for (std::size_t c = 0; c < classes; ++c) price.push_back(std::max(0.0, -answer.row_price[c]));
+  return std::max(0.0, -answer.bound);
+}
+
+NodePatterns::Priced NodePatterns::price_exactly(const Prices& prices, const Deadline& deadline) {
+  Priced priced;
+  Worth worth{std::vector<double>(input_.kinds.size(), 0), -worth_of_present(prices)};
+  for (std::size_t c = 0; c < input_.demand.size(); ++c)
+    worth.demand += prices.pod[c] * static_cast<double>(input_.demand[c]);
+  double excess = 1;
+  for (std::size_t kind = 0; kind < input_.kinds.size(); ++kind) {
+    Pattern best;
+    worth.of_kind[kind] = best_pattern(kind, prices.pod, deadline, best);
+    excess = std::max(excess, (worth.of_kind[kind] - prices.kind[kind]) / input_.kinds[kind].price);
+    if (!best.pods.empty()) priced.best.push_back(std::move(best));
+  }
+  if (!std::isfinite(excess)) return priced;
+  priced.bound = std::max(0.0, dual_value(prices) / excess);
+  worths_.push_back(std::move(worth));
+  return priced;
+}
+
 double NodePatterns::bound(const Deadline& deadline) {
   add_first_patterns();
+  Prices by_sums;
+  double best_bound = sums(deadline, by_sums.pod);
+  if (!by_sums.pod.empty()) {
+    by_sums.kind.assign(input_.kinds.size(), 0);
+    by_sums.present.assign(input_.present ? input_.present->load.front().size() : 0, 0);
+    Priced priced = price_exactly(by_sums, deadline);
+    best_bound = std::max(best_bound, priced.bound);
+    for (Pattern& pattern : priced.best) {
+      if (!is_known(pattern)) patterns_.push_back(std::move(pattern));
+    }
+  }
   std::vector<std::optional<std::int64_t>> most;
   for (const PatternKind& kind : input_.kinds) most.push_back(kind.most);
   lp::Milp master = rows(input_.demand, most);
@@ -178,11 +268,7 @@ double NodePatterns::bound(const Deadline& deadline) {
   cbc::MilpRequest request = request_for(deadline);
   request.relax = true;
   cbc::MilpAnswer answer = backend_.open_lp(master, request);
-  double best_bound = 0;
-  while (!deadline.passed()) {
-    // Without the prices of an infeasible master, more columns might make it feasible: only nodes without number are
-    // proven to suffice or not.
-    if (answer.status != cbc::SolveStatus::kOptimal || answer.row_price.empty()) break;
+  while (!deadline.passed() && answer.status == cbc::SolveStatus::kOptimal && !answer.row_price.empty()) {
     const Prices prices = prices_of(answer.row_price);
     lp::Milp more = no_columns(master);
     const auto offer = [&](const Pattern& pattern) {
@@ -197,19 +283,14 @@ double NodePatterns::bound(const Deadline& deadline) {
     for (std::size_t kind = 0; kind < input_.kinds.size(); ++kind)
       is_improved = offer(greedy_pattern(kind, prices.pod)) || is_improved;
     if (!is_improved) {
-      double excess = 1;
-      for (std::size_t kind = 0; kind < input_.kinds.size(); ++kind) {
-        Pattern best;
-        const double value = best_pattern(kind, prices.pod, deadline, best);
-        excess = std::max(excess, (value - prices.kind[kind]) / input_.kinds[kind].price);
-        if (!best.pods.empty()) is_improved = offer(best) || is_improved;
-      }
-      best_bound = std::max(best_bound, dual_value(prices) / excess);
+      const Priced priced = price_exactly(prices, deadline);
+      best_bound = std::max(best_bound, priced.bound);
+      for (const Pattern& pattern : priced.best) is_improved = offer(pattern) || is_improved;
       if (!is_improved) break;
     }
     answer = backend_.extend_lp(more, request);
   }
-  return best_bound;
+  return std::max(best_bound, whole_nodes_bound(deadline));
 }
 
 std::vector<std::int64_t> NodePatterns::mix(const std::vector<std::int64_t>& demand,

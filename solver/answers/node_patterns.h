@@ -4,6 +4,8 @@
 //   minimise  sum of price x patterns   subject to  pods of all patterns >= demand, nodes of a kind <= most,
 // its columns come from a knapsack for each kind (Gilmore and Gomory 1961). From any prices of pods, dividing them by
 // the most that the reduced price of a pattern is exceeded gives a bound (Farley 1990), so that stopping early is safe.
+// The same prices say what nodes can be worth at most: sum of value x nodes of a kind >= worth of the demand. The least
+// price of whole numbers of nodes for which this holds is a bound, too, and a better one.
 // What the patterns ignore (how shares pack on devices beyond their sums, topology, rules between pods, gangs) only
 // makes the bound lower. Room that is there already is one more column for each class, by sums over all nodes.
 #pragma once
@@ -61,12 +63,27 @@ class NodePatterns {
     std::vector<double> pod, kind, present;  // of the rows of the master, at least 0
   };
   void add_first_patterns();
+  // Prices of pods by sums: what a node has may be divided without regard to whole pods. Also a bound; 0: no answer.
+  double sums(const Deadline& deadline, std::vector<double>& price) const;
+  // Exact knapsacks for these prices: more patterns, and what they prove.
+  struct Priced {
+    std::vector<Pattern> best;
+    double bound = 0;
+  };
+  Priced price_exactly(const Prices& prices, const Deadline& deadline);
+  // What a node of each kind holds at most, in prices of pods, and what all nodes have to hold.
+  struct Worth {
+    std::vector<double> of_kind;
+    double demand = 0;
+  };
+  double whole_nodes_bound(const Deadline& deadline);
   bool is_known(const Pattern& pattern) const;
   lp::Milp rows(const std::vector<std::int64_t>& demand, const std::vector<std::optional<std::int64_t>>& most) const;
   void add_column(const Pattern& pattern, bool integer, lp::Milp& master) const;
   void add_present(bool integer, lp::Milp& master) const;
   Prices prices_of(const std::vector<double>& row_price) const;
   double dual_value(const Prices& prices) const;
+  double worth_of_present(const Prices& prices) const;
   // The best pattern for the prices, and an upper bound of its value.
   Pattern greedy_pattern(std::size_t kind, const std::vector<double>& price) const;
   double best_pattern(std::size_t kind, const std::vector<double>& price, const Deadline& deadline, Pattern& best);
@@ -75,6 +92,7 @@ class NodePatterns {
   const PatternInput& input_;
   cbc::Backend& backend_;
   std::vector<Pattern> patterns_;
+  std::vector<Worth> worths_;
 };
 
 }  // namespace muster::answers

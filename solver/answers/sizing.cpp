@@ -76,7 +76,7 @@ class Searching {
   }
 
  private:
-  Deadline time(double share) const { return Deadline(Deadline(end_, options_.solve.deterministic).after(share), options_.solve.deterministic); }
+  Deadline time(double share) const { return Deadline(end_, options_.solve.deterministic).part(share); }
   bool is_late() const { return !options_.solve.deterministic && Clock::now() >= end_; }
 
   std::vector<change::Change> changes_for(const Counts& nodes) const {
@@ -245,9 +245,12 @@ class Searching {
     return price;
   }
 
-  Failure try_nodes(const Counts& nodes, Trial& trial) {
+  enum class Effort : std::uint8_t { kGreedy, kSearch };
+
+  // Greedily, then by all engines.
+  Failure try_nodes(const Counts& nodes, Effort effort, Trial& trial) {
     for (const Engine engine : {Engine::kGreedy, options_.solve.engine}) {
-      if (engine != Engine::kGreedy && (trial.is_enough || is_late())) break;
+      if (engine != Engine::kGreedy && (effort == Effort::kGreedy || trial.is_enough || is_late())) break;
       ExperimentOptions options = options_;
       options.solve.engine = engine;
       constexpr Clock::duration kLeast = std::chrono::milliseconds(20);
@@ -301,7 +304,7 @@ class Searching {
     if (nodes.empty()) nodes = patterns.mix(input_.demand, left_of(none), false, time(kShareOfMix));
     for (int repair = 0; !nodes.empty(); ++repair) {
       Trial trial;
-      if (Failure failure = try_nodes(nodes, trial)) return failure;
+      if (Failure failure = try_nodes(nodes, Effort::kSearch, trial)) return failure;
       if (trial.is_enough) break;
       last_ = std::move(trial.run);
       if (repair == kMostRepairs) return {};
@@ -321,43 +324,67 @@ class Searching {
       nodes.push_back(*kind.most);
     }
     Trial trial;
-    if (Failure failure = try_nodes(nodes, trial)) return failure;
+    if (Failure failure = try_nodes(nodes, Effort::kSearch, trial)) return failure;
     if (trial.is_enough) return improve();
     last_ = std::move(trial.run);
     return {};
   }
 
-  // Fewer nodes of each kind, as many less as the bound leaves open, then half as many, and so on; then a cheaper kind
-  // in place of one node.
   Failure improve() {
-    const auto try_change = [&](std::size_t from, std::int64_t count, std::optional<std::size_t> to) -> Failure {
-      Counts nodes = best_;
-      nodes[from] -= count;
-      if (to) nodes[*to] += count;
-      if (nodes[from] < 0 || price_of(nodes) < sizing_.bound || (to && question_.kinds[*to].most && nodes[*to] > *question_.kinds[*to].most))
-        return {};
-      Trial trial;
-      return try_nodes(nodes, trial);
-    };
+    for (const Effort effort : {Effort::kGreedy, Effort::kSearch}) {
+      if (Failure failure = remove_nodes(effort)) return failure;
+      if (Failure failure = replace_nodes(effort)) return failure;
+    }
+    return {};
+  }
+
+  std::vector<std::size_t> dearest_first() const {
     std::vector<std::size_t> order(question_.kinds.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, std::greater(), [&](std::size_t kind) { return question_.kinds[kind].price; });
-    for (const std::size_t kind : order) {
-      const std::int64_t open = (price_of(best_) - sizing_.bound) / question_.kinds[kind].price;
-      for (std::int64_t count = std::min(open, best_[kind]); count > 0 && !is_late();) {
-        const Counts before = best_;
-        if (Failure failure = try_change(kind, count, std::nullopt)) return failure;
-        const std::int64_t still_open = (price_of(best_) - sizing_.bound) / question_.kinds[kind].price;
-        count = best_ == before ? count / 2 : std::min({count, still_open, best_[kind]});
+    return order;
+  }
+
+  bool may_improve() const { return price_of(best_) > sizing_.bound && !is_late(); }
+
+  // Whether these nodes are enough, and so the best from now on.
+  Result<bool> is_better(const Counts& nodes, Effort effort) {
+    for (std::size_t kind = 0; kind < nodes.size(); ++kind) {
+      if (nodes[kind] < 0 || nodes[kind] > question_.kinds[kind].most.value_or(kLargest)) return false;
+    }
+    if (price_of(nodes) < sizing_.bound) return false;
+    Trial trial;
+    if (Failure failure = try_nodes(nodes, effort, trial)) return *std::move(failure);
+    return trial.is_enough;
+  }
+
+  // Of each kind as many nodes less as the bound leaves open, then half as many, and so on.
+  Failure remove_nodes(Effort effort) {
+    for (const std::size_t kind : dearest_first()) {
+      const auto open = [&] { return (price_of(best_) - sizing_.bound) / question_.kinds[kind].price; };
+      for (std::int64_t count = std::min(open(), best_[kind]); count > 0 && may_improve();) {
+        Counts nodes = best_;
+        nodes[kind] -= count;
+        const Result<bool> better = is_better(nodes, effort);
+        if (!better) return better.error();
+        count = *better ? std::min({count, open(), best_[kind]}) : count / 2;
       }
     }
-    for (const std::size_t from : order) {
-      for (const std::size_t to : order) {
+    return {};
+  }
+
+  // A node of a cheaper kind in place of one.
+  Failure replace_nodes(Effort effort) {
+    for (const std::size_t from : dearest_first()) {
+      for (const std::size_t to : dearest_first()) {
         if (question_.kinds[to].price >= question_.kinds[from].price) continue;
-        for (bool is_better = true; is_better && best_[from] > 0 && price_of(best_) > sizing_.bound && !is_late();) {
-          const Counts before = best_;
-          if (Failure failure = try_change(from, 1, to)) return failure;
-          is_better = best_ != before;
+        while (may_improve()) {
+          Counts nodes = best_;
+          --nodes[from];
+          ++nodes[to];
+          const Result<bool> better = is_better(nodes, effort);
+          if (!better) return better.error();
+          if (!*better) break;
         }
       }
     }

@@ -1,0 +1,12 @@
+// Takes what waits out of the planning, for questions that are not about it.
+#pragma once
+
+#include "model/snapshot/snapshot.h"
+
+namespace muster::change {
+
+// Pending pods are gated, which no plan places. Those of another scheduler that are nominated for a node hold their room
+// there, and so stay. Cost: O(pods).
+void hold_back_waiting(Snapshot& snapshot);
+
+}  // namespace muster::change
