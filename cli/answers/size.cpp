@@ -229,14 +229,19 @@ AnswerDocument document_of(const answers::Sizing& sizing, const answers::SizingQ
   document.add_field("gangs", "Gangs", sizing.gangs);
   document.add_field("pods", "Pods", sizing.pods);
   if (!sizing.nodes.empty()) add_nodes(sizing, question, document);
-  if (sizing.impossible.empty()) {
+  if (sizing.is_impossible) {
+    document.add_field("bound", "No less than", Cell());
+    document.add_field("proven", "Proven", Cell(true));
+  } else if (sizing.impossible.empty()) {
     document.add_field("bound", "No less than", price_cell(sizing.bound));
     document.add_field("proven", "Proven", Cell(sizing.is_proven()).meaning(sizing.is_proven() ? Meaning::kGood : Meaning::kWarning));
   } else {
     document.add_field("impossible", "Gangs with a pod that fits on none of these nodes",
                        Cell(sizing.impossible).meaning(Meaning::kBad));
   }
-  if (sizing.nodes.empty()) {
+  if (sizing.is_impossible) {
+    document.add_note("Proven: no number of these nodes suffices.", Meaning::kBad);
+  } else if (sizing.nodes.empty()) {
     if (sizing.impossible.empty()) {
       document.add_field("waiting", "Gangs without room", Cell(sizing.waiting).meaning(Meaning::kBad));
       if (!sizing.message.empty()) document.add_field("message", "Message", sizing.message);

@@ -223,6 +223,7 @@ double NodePatterns::sums(const Deadline& deadline, std::vector<double>& price) 
   cbc::MilpRequest request = request_for(deadline);
   request.relax = true;
   const cbc::MilpAnswer answer = backend_.solve(model, request);
+  if (answer.status == cbc::SolveStatus::kInfeasible) return lp::kInfinity;
   if (answer.status != cbc::SolveStatus::kOptimal || answer.row_price.empty()) return 0;
   price.clear();
   for (std::size_t c = 0; c < classes; ++c) price.push_back(std::max(0.0, -answer.row_price[c]));
@@ -251,6 +252,7 @@ double NodePatterns::bound(const Deadline& deadline) {
   add_first_patterns();
   Prices by_sums;
   double best_bound = sums(deadline, by_sums.pod);
+  if (!std::isfinite(best_bound)) return best_bound;
   if (!by_sums.pod.empty()) {
     by_sums.kind.assign(input_.kinds.size(), 0);
     by_sums.present.assign(input_.present ? input_.present->load.front().size() : 0, 0);

@@ -70,6 +70,7 @@ class Searching {
     if (!sizing_.impossible.empty()) return std::move(sizing_);
     NodePatterns patterns(input_, backend_);
     set_bound(patterns.bound(time(kShareOfBound)));
+    if (sizing_.is_impossible) return std::move(sizing_);
     if (Failure failure = find_nodes(patterns)) return *std::move(failure);
     if (Failure failure = save_nodes()) return *std::move(failure);
     return std::move(sizing_);
@@ -225,7 +226,9 @@ class Searching {
     for (const NodeKind& kind : question_.kinds) step = std::gcd(step, kind.price);
     constexpr double kSlack = 1e-6;
     const double steps = bound * kPriceUnit / static_cast<double>(step);
-    if (!(steps < 9e15)) return;
+    constexpr double kExact = 9e15;  // whole numbers up to here are exact
+    sizing_.is_impossible = std::isinf(bound);
+    if (!(steps * static_cast<double>(step) < kExact)) return;
     sizing_.bound = static_cast<std::int64_t>(std::ceil(steps * (1 - kSlack) - kSlack)) * step;
     sizing_.bound = std::max<std::int64_t>(sizing_.bound, 0);
   }
