@@ -29,7 +29,8 @@ const CommandSyntax& syntax() {
       "muster drain NODE... [OPTION...]",
       "Tells whether what runs on the nodes finds room elsewhere if they are drained, what is evicted, moved and lost "
       "for\n"
-      "it, and in which order to drain the nodes one after another. Changes nothing. Exit code 1: not everything finds\n"
+      "it, and in which order to drain the nodes one after another. Changes nothing. Exit code 1: not everything "
+      "finds\n"
       "room, or a disruption budget forbids it.",
       with_answer_options(with_cluster_options(with_experiment_options(
           {{"with-waiting", "", "what waits already competes for the room; otherwise it is held back"}}))),
@@ -48,7 +49,9 @@ std::vector<std::string> nodes_of(const Settings& settings, const Snapshot& snap
 }
 
 Cell placed_cell(std::int64_t placed, std::int64_t pods) {
-  return Cell(placed).shown_as(fmt::format("{} of {}", placed, pods)).meaning(placed == pods ? Meaning::kGood : Meaning::kBad);
+  return Cell(placed)
+      .shown_as(fmt::format("{} of {}", placed, pods))
+      .meaning(placed == pods ? Meaning::kGood : Meaning::kBad);
 }
 
 std::vector<Column> outcome_columns() {
@@ -92,7 +95,8 @@ void add_ways(const answers::Draining& draining, const std::vector<std::string>&
   if (!draining.is_complete)
     document.add_note("The time was up before all nodes were in order; raise --budget.", Meaning::kWarning);
   if (!draining.is_greedy)
-    document.add_note("Not every node was tried for every step, only those with the least work to lose.", Meaning::kWarning);
+    document.add_note("Not every node was tried for every step, only those with the least work to lose.",
+                      Meaning::kWarning);
 }
 
 void add_gangs(const answers::Draining& draining, AnswerDocument& document) {
@@ -125,7 +129,8 @@ void add_gangs(const answers::Draining& draining, AnswerDocument& document) {
 void add_budgets(const answers::Draining& draining, AnswerDocument& document) {
   if (draining.budgets.empty()) return;
   Table budgets{.key = "budgets", .title = "Disruption budgets that forbid it"};
-  budgets.columns = {{"budget", "BUDGET"}, {"allowed", "ALLOWED PODS", Align::kRight}, {"needed", "PODS ON THE NODES", Align::kRight}};
+  budgets.columns = {
+      {"budget", "BUDGET"}, {"allowed", "ALLOWED PODS", Align::kRight}, {"needed", "PODS ON THE NODES", Align::kRight}};
   for (const answers::ExceededBudget& budget : draining.budgets) {
     budgets.rows.push_back({Cell(budget.title).meaning(Meaning::kBad), Cell(budget.allowed), Cell(budget.needed)});
   }
@@ -152,8 +157,9 @@ int run_drain(int argc, const char* const* argv) {
   }
   AnswerDocument document("drain");
   const bool is_yes = draining->at_once.has_room() && draining->budgets.empty();
-  document.add_field("fits", "Everything finds room elsewhere",
-                     Cell(draining->at_once.has_room()).meaning(draining->at_once.has_room() ? Meaning::kGood : Meaning::kBad));
+  document.add_field(
+      "fits", "Everything finds room elsewhere",
+      Cell(draining->at_once.has_room()).meaning(draining->at_once.has_room() ? Meaning::kGood : Meaning::kBad));
   if (draining->tied_pods > 0) document.add_field("tiedPods", "Pods of DaemonSets, which stay", draining->tied_pods);
   add_budgets(*draining, document);
   add_ways(*draining, question.nodes, document);

@@ -68,7 +68,9 @@ Cell count_cell(const answers::FitCount& count) {
   const Meaning meaning = count.found > 0 ? Meaning::kGood : Meaning::kBad;
   if (count.is_proven()) return Cell(count.found).meaning(meaning);
   const std::string most = count.bound == kLargest ? "" : fmt::format(" to {}", count.bound);
-  return Cell(count.found).shown_as(fmt::format("{}{}{}", most.empty() ? "at least " : "", count.found, most)).meaning(meaning);
+  return Cell(count.found)
+      .shown_as(fmt::format("{}{}{}", most.empty() ? "at least " : "", count.found, most))
+      .meaning(meaning);
 }
 
 Cell bound_cell(const answers::FitCount& count) { return count.bound == kLargest ? Cell() : Cell(count.bound); }
@@ -122,7 +124,8 @@ void add_reason(const answers::Fits& fits, const change::GangShape& shape, Answe
   document.add_field("reason", "None fits now", Cell(explain::reason_text(none.reason)).meaning(Meaning::kBad));
   if (!none.message.empty()) document.add_field("message", "Message", none.message);
   if (shape.pods > 1)
-    document.add_field("fittingPods", "Pods that fit", Cell(none.pods).shown_as(fmt::format("{} of {}", none.pods, shape.pods)));
+    document.add_field("fittingPods", "Pods that fit",
+                       Cell(none.pods).shown_as(fmt::format("{} of {}", none.pods, shape.pods)));
   if (shape.pod.gpu.kind != GpuRequestKind::kWhole || fits.room.gangs > 0) return;
   if (!none.gpus) return document.add_field("fittingShape", "Largest shape that fits", Cell().shown_as("none"));
   document.add_field("fittingShape", "Largest shape that fits", change::text_of(change::reduced(shape, *none.gpus)));
@@ -164,10 +167,13 @@ int run_fits(int argc, const char* const* argv) {
   portfolio::Portfolio portfolio(kOwnProgram);
   const Result<answers::Fits> fits = answers::count_fits(snapshot, portfolio, options, question);
   if (!fits) {
-    write_all(STDERR_FILENO, fmt::format("muster fits: {}: {}\n", escaped(fits.error().path), escaped(fits.error().message)));
+    write_all(STDERR_FILENO,
+              fmt::format("muster fits: {}: {}\n", escaped(fits.error().path), escaped(fits.error().message)));
     return kExitNoValidLine;
   }
-  const auto fits_some = [](const answers::QueueFits& answer) { return answer.now.found + answer.with_policy.found > 0; };
+  const auto fits_some = [](const answers::QueueFits& answer) {
+    return answer.now.found + answer.with_policy.found > 0;
+  };
   const bool is_yes = std::ranges::any_of(fits->queues, fits_some);
   return print(render(document_of(*fits, question), form), is_yes ? kExitAnswered : kExitSomeErrors);
 }

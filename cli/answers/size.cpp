@@ -71,8 +71,7 @@ std::int64_t most_in(std::string_view text) {
   const auto most =
       quantity ? count_units(*quantity, QuantityUnit::kOne, Rounding::kRefuse) : Result<std::int64_t>(quantity.error());
   constexpr std::int64_t kMost = 1'000'000;
-  if (!most || *most > kMost)
-    throw UsageError(fmt::format("--node: '{}' is not a number of nodes", escaped(text)));
+  if (!most || *most > kMost) throw UsageError(fmt::format("--node: '{}' is not a number of nodes", escaped(text)));
   return *most;
 }
 
@@ -160,7 +159,8 @@ int add_manifest(const std::string& file, const Settings& settings, ClusterInput
   if (const int* code = std::get_if<int>(&submission)) return *code;
   const Submission& read = std::get<Submission>(submission);
   if (!settings.is_on("quiet")) {
-    for (const std::string& remark : read.remarks) write_all(STDERR_FILENO, fmt::format("muster size: {}\n", escaped(remark)));
+    for (const std::string& remark : read.remarks)
+      write_all(STDERR_FILENO, fmt::format("muster size: {}\n", escaped(remark)));
   }
   change::hold_back_waiting(cluster.snapshot);  // it is not of the workload
   if (const auto failure = change::merge(read.workload, cluster.snapshot)) return complain(*failure, kExitNoValidLine);
@@ -234,7 +234,8 @@ AnswerDocument document_of(const answers::Sizing& sizing, const answers::SizingQ
     document.add_field("proven", "Proven", Cell(true));
   } else if (sizing.impossible.empty()) {
     document.add_field("bound", "No less than", price_cell(sizing.bound));
-    document.add_field("proven", "Proven", Cell(sizing.is_proven()).meaning(sizing.is_proven() ? Meaning::kGood : Meaning::kWarning));
+    document.add_field("proven", "Proven",
+                       Cell(sizing.is_proven()).meaning(sizing.is_proven() ? Meaning::kGood : Meaning::kWarning));
   } else {
     document.add_field("impossible", "Gangs with a pod that fits on none of these nodes",
                        Cell(sizing.impossible).meaning(Meaning::kBad));

@@ -5,8 +5,8 @@
 
 namespace muster::change {
 
-// Pending pods are gated, which no plan places. Those of another scheduler that are nominated for a node hold their room
-// there, and so stay. Cost: O(pods).
+// Pending pods are gated, which no plan places. Those that are nominated for a node stay pending: one of another
+// scheduler holds its room there. Cost: O(pods).
 void hold_back_waiting(Snapshot& snapshot);
 
 }  // namespace muster::change

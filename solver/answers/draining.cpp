@@ -27,10 +27,13 @@ using NodeNames = std::set<std::string, std::less<>>;
 constexpr double kShareOfAtOnce = 0.4;
 constexpr std::size_t kMostTries = 12;  // nodes that are tried for one step
 
+// By metadata.name, as the controller of DaemonSets does it.
 bool is_tied(const PodSpec& spec) {
   if (!spec.node_affinity.required) return false;
-  return std::ranges::any_of(*spec.node_affinity.required,
-                             [](const NodeSelectorTerm& term) { return !term.match_fields.empty(); });
+  const auto names_node = [](const SelectorRequirement& field) { return field.op == SelectorOperator::kIn; };
+  return std::ranges::any_of(*spec.node_affinity.required, [&](const NodeSelectorTerm& term) {
+    return std::ranges::any_of(term.match_fields, names_node);
+  });
 }
 
 // What is there of the drained pods before they leave: the problem of the cluster, and these pods.
@@ -114,7 +117,8 @@ class Planner {
       DrainedGang drained;
       drained.name = gang.name;
       drained.pods = count;
-      const bool was_whole = meets_minimum(problem, gang, [&](PodIndex pod) { return runs(pod) || has_succeeded(pod); });
+      const bool was_whole =
+          meets_minimum(problem, gang, [&](PodIndex pod) { return runs(pod) || has_succeeded(pod); });
       const bool stays_whole =
           meets_minimum(problem, gang, [&](PodIndex pod) { return (runs(pod) && !leaves(pod)) || has_succeeded(pod); });
       drained.is_broken = was_whole && !stays_whole;
@@ -139,7 +143,8 @@ class Planner {
     options.solve.engine = engine;
     constexpr Clock::duration kLeast = std::chrono::milliseconds(20);
     if (!options_.solve.deterministic)
-      options.budget = std::chrono::duration_cast<std::chrono::nanoseconds>(std::max(kLeast, end_ - Clock::now()) * share);
+      options.budget =
+          std::chrono::duration_cast<std::chrono::nanoseconds>(std::max(kLeast, end_ - Clock::now()) * share);
     Experiment experiment(original_, portfolio_, options);
     Result<std::unique_ptr<Run>> run = experiment.solve(drained(before), {});
     if (!run) return run.error();

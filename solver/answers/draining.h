@@ -2,8 +2,8 @@
 // the nodes go best one after another.
 //
 // All the nodes are cordoned first. The pods of a node that is drained are pending again, and the next plan decides on
-// them. What waits already is held back, unless it is to compete for the room. Pods that a DaemonSet has tied to their node (by metadata.name) stay, as
-// `kubectl drain --ignore-daemonsets` leaves them.
+// them. What waits already is held back, unless it is to compete for the room. Pods that a DaemonSet has tied to their
+// node (by metadata.name) stay, as `kubectl drain --ignore-daemonsets` leaves them.
 #pragma once
 
 #include <cstdint>
@@ -54,10 +54,10 @@ struct Draining {
   DrainOutcome at_once;
   std::vector<DrainedGang> gangs;  // of at_once, in the order of the snapshot
   std::vector<ExceededBudget> budgets;
-  std::int64_t tied_pods = 0;  // of DaemonSets: they stay
-  std::vector<DrainStep> steps;    // one after another
-  bool is_greedy = true;           // each step is the best of all that were left; else some were not tried
-  bool is_complete = true;         // there was time for all steps
+  std::int64_t tied_pods = 0;    // of DaemonSets: they stay
+  std::vector<DrainStep> steps;  // one after another
+  bool is_greedy = true;         // each step is the best of all that were left; else some were not tried
+  bool is_complete = true;       // there was time for all steps
   std::int64_t runs = 0;
 };
 

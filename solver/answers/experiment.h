@@ -35,8 +35,8 @@ struct Run {
 };
 
 struct ExperimentOptions {
-  portfolio::SolveOptions solve;                                       // its deadline is set by each run
-  std::chrono::nanoseconds budget = std::chrono::seconds(1);           // of each run, from when the problem is built
+  portfolio::SolveOptions solve;                              // its deadline is set by each run
+  std::chrono::nanoseconds budget = std::chrono::seconds(1);  // of each run, from when the problem is built
   portfolio::Clock::time_point end = portfolio::Clock::time_point::max();  // no run goes on beyond it
 };
 

@@ -34,18 +34,15 @@ std::string free_name(const Snapshot& snapshot) {
 bool moves_or_evicts(const Actions& actions) { return actions.consolidate || actions.reclaim || actions.preempt; }
 
 // What makes the answers of two queues equal.
-using Signature = std::tuple<std::uint32_t, std::int32_t, QueueAmounts, QueueAmounts, std::array<double, kQueueResources>,
-                             Nanoseconds, Nanoseconds, QueueAmounts, QueueAmounts, Work>;
+using Signature =
+    std::tuple<std::uint32_t, std::int32_t, QueueAmounts, QueueAmounts, std::array<double, kQueueResources>,
+               Nanoseconds, Nanoseconds, QueueAmounts, QueueAmounts, Work>;
 
 class Counting {
  public:
   Counting(const Snapshot& original, portfolio::Portfolio& portfolio, const ExperimentOptions& options,
            const FitsQuestion& question)
-      : original_(original),
-        portfolio_(portfolio),
-        options_(options),
-        question_(question),
-        name_(free_name(original)) {
+      : original_(original), portfolio_(portfolio), options_(options), question_(question), name_(free_name(original)) {
     const auto budget = std::chrono::duration_cast<Clock::duration>(options.budget);
     if (!options.solve.deterministic) end_ = std::min(options.end, Clock::now() + budget);
   }
@@ -151,7 +148,8 @@ class Counting {
     std::vector<QueueIndex> queues;
     for (const QueueIndex index : problem_.queues.indices()) {
       const Queue& queue = problem_.queues[index];
-      const bool is_asked = question_.queues.empty() || std::ranges::find(question_.queues, queue.name) != question_.queues.end();
+      const bool is_asked =
+          question_.queues.empty() || std::ranges::find(question_.queues, queue.name) != question_.queues.end();
       if (is_asked && queue.is_leaf()) queues.push_back(index);
     }
     for (const std::string& name : question_.queues) {
@@ -207,7 +205,8 @@ class Counting {
     for (const Engine engine : {Engine::kGreedy, options_.solve.engine}) {
       if (engine != Engine::kGreedy && (found.count.found == copies || is_late())) break;
       const change::Change change = gang;
-      Result<std::unique_ptr<Run>> solved = solve(snapshot, {&change, 1}, engine, engine == Engine::kGreedy ? 1 : share);
+      Result<std::unique_ptr<Run>> solved =
+          solve(snapshot, {&change, 1}, engine, engine == Engine::kGreedy ? 1 : share);
       if (!solved) return solved.error();
       const std::int64_t started = started_of(**solved);
       if (started > found.count.found) found = {{started, bound, false}, loss_of(**solved)};
@@ -246,7 +245,8 @@ class Counting {
           continue;
         }
         const std::int64_t bound = std::max(answers[i].now.found, policy_bound(queues[i], by_nodes));
-        if (Failure failure = search(after_, queues[i], question_.priority, at->second, bound, 1 / left)) return failure;
+        if (Failure failure = search(after_, queues[i], question_.priority, at->second, bound, 1 / left))
+          return failure;
         left = std::max(1.0, left - 1);
       }
       answers[i].has_policy = true;
@@ -274,7 +274,8 @@ class Counting {
     for (const PodIndex index : problem_.pods.indices()) {
       const Pod& pod = problem_.pods[index];
       const Gang& gang = problem_.gangs[pod.gang];
-      if (pod.status != PodStatus::kRunning || !gang.preemptible || problem_.disruption_budgets.is_pinned(index)) continue;
+      if (pod.status != PodStatus::kRunning || !gang.preemptible || problem_.disruption_budgets.is_pinned(index))
+        continue;
       const bool leaves = gang.queue == queue ? actions.preempt && gang.priority < question_.priority : actions.reclaim;
       if (or_move || leaves) plan.evictions.push_back({index, EvictionReason::kReclaim, asked_});
     }

@@ -57,8 +57,8 @@ struct NoFit {
 // In the cluster as it is after the next plan.
 struct Fits {
   std::vector<QueueFits> queues;
-  ShapeRoom room;       // that is free
-  NoFit none;           // if `now` of all queues found nothing
+  ShapeRoom room;                         // that is free
+  NoFit none;                             // if `now` of all queues found nothing
   std::int64_t started = 0, waiting = 0;  // gangs that the next plan starts, and that wait after it
   std::int64_t runs = 0;
   bool is_late = false;  // the time was up before all was asked

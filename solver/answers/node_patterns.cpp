@@ -43,9 +43,8 @@ void NodePatterns::add_first_patterns() {
 }
 
 bool NodePatterns::is_known(const Pattern& pattern) const {
-  return std::ranges::any_of(patterns_, [&](const Pattern& other) {
-    return other.kind == pattern.kind && other.pods == pattern.pods;
-  });
+  return std::ranges::any_of(
+      patterns_, [&](const Pattern& other) { return other.kind == pattern.kind && other.pods == pattern.pods; });
 }
 
 // Pods by class, nodes by kind, and what is present by resource.

@@ -51,8 +51,9 @@ class NodePatterns {
   // The numbers of nodes by kind that hold the demand in patterns found so far, of least price as far as the time goes;
   // empty: none found. Requires demand as in the input, which may be 0; `most`: what is left of each kind. `present`:
   // with the room that is there.
-  std::vector<std::int64_t> mix(const std::vector<std::int64_t>& demand, const std::vector<std::optional<std::int64_t>>& most,
-                                bool present, const Deadline& deadline);
+  std::vector<std::int64_t> mix(const std::vector<std::int64_t>& demand,
+                                const std::vector<std::optional<std::int64_t>>& most, bool present,
+                                const Deadline& deadline);
 
  private:
   struct Pattern {

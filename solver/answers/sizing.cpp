@@ -91,7 +91,8 @@ class Searching {
         changes.emplace_back(change::AddNodes{*like, nodes[kind]});
       } else {
         const std::string prefix = "kind" + std::to_string(kind + 1);
-        changes.emplace_back(change::AddShapedNodes{std::get<change::NodeShape>(question_.kinds[kind].of), nodes[kind], prefix});
+        changes.emplace_back(
+            change::AddShapedNodes{std::get<change::NodeShape>(question_.kinds[kind].of), nodes[kind], prefix});
       }
     }
     if (question_.uses_present) return changes;
@@ -260,7 +261,9 @@ class Searching {
       if (!options_.solve.deterministic) {
         const Clock::duration left = std::max(kLeast, end_ - Clock::now());
         options.budget = std::chrono::duration_cast<std::chrono::nanoseconds>(
-            engine == Engine::kGreedy ? left : std::max<Clock::duration>(kLeast, std::chrono::duration_cast<Clock::duration>(left * kShareOfSearch)));
+            engine == Engine::kGreedy ? left
+                                      : std::max<Clock::duration>(kLeast, std::chrono::duration_cast<Clock::duration>(
+                                                                              left * kShareOfSearch)));
       }
       Experiment experiment(base_, portfolio_, options);
       Result<std::unique_ptr<Run>> run = experiment.solve(changes_for(nodes));
@@ -412,9 +415,9 @@ class Searching {
   const SizingQuestion& question_;
   Clock::time_point end_ = Clock::time_point::max();
   PatternInput input_;
-  std::set<PodClassIndex> homeless_;                     // fit on no node
-  std::map<PodClassIndex, std::size_t> class_of_;        // of the first problem -> position in the demand
-  std::map<std::string, std::size_t> class_of_pod_;      // pending pods, by name
+  std::set<PodClassIndex> homeless_;                 // fit on no node
+  std::map<PodClassIndex, std::size_t> class_of_;    // of the first problem -> position in the demand
+  std::map<std::string, std::size_t> class_of_pod_;  // pending pods, by name
   Counts best_;
   std::unique_ptr<Run> last_;  // that places not all
   Sizing sizing_;

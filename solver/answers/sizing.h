@@ -29,16 +29,16 @@ struct SizingQuestion {
 };
 
 struct Sizing {
-  std::vector<std::int64_t> nodes;         // by kind; empty: no nodes of these kinds were found on which all runs
-  std::int64_t price = 0;                  // of these
-  std::int64_t bound = 0;                  // of the price: no nodes that suffice cost less
-  std::int64_t gangs = 0, pods = 0;        // of the workload
-  std::vector<std::string> impossible;     // gangs with a pod that fits on no node, in the order of the snapshot
-  bool is_impossible = false;              // proven: no number of these nodes suffices
-  std::string message;                     // why the first of them, or of those that wait in the last plan, does not fit
-  std::int64_t waiting = 0;                // without nodes: gangs that wait in the best plan
-  std::int64_t runs = 0;                   // plans that were made
-  std::unique_ptr<Run> plan;               // with these nodes; null: none
+  std::vector<std::int64_t> nodes;      // by kind; empty: no nodes of these kinds were found on which all runs
+  std::int64_t price = 0;               // of these
+  std::int64_t bound = 0;               // of the price: no nodes that suffice cost less
+  std::int64_t gangs = 0, pods = 0;     // of the workload
+  std::vector<std::string> impossible;  // gangs with a pod that fits on no node, in the order of the snapshot
+  bool is_impossible = false;           // proven: no number of these nodes suffices
+  std::string message;                  // why the first of them, or of those that wait in the last plan, does not fit
+  std::int64_t waiting = 0;             // without nodes: gangs that wait in the best plan
+  std::int64_t runs = 0;                // plans that were made
+  std::unique_ptr<Run> plan;            // with these nodes; null: none
   bool is_proven() const { return !nodes.empty() && price == bound; }
 };
 

@@ -56,7 +56,8 @@ TEST(Draining, AGangBelowItsMinimumLosesAllOfItsWorkSinceTheCheckpoint) {
   test::Cluster cluster;
   cluster.node("n1", 2).node("n2", 2).node("n3", 2);
   cluster.gang("g", R"("minMember":2,"preemptible":false,"checkpointed":999900)");
-  cluster.running("g-0", "n1", 2, R"("gang":"g","started":999000)").running("g-1", "n2", 2, R"("gang":"g","started":999000)");
+  cluster.running("g-0", "n1", 2, R"("gang":"g","started":999000)")
+      .running("g-1", "n2", 2, R"("gang":"g","started":999000)");
   cluster.gang("elastic", R"("minMember":0,"preemptible":false)");
   const Draining found = drain(cluster, {{"n1"}});
   EXPECT_TRUE(found.gangs[0].is_broken);
@@ -79,8 +80,10 @@ TEST(Draining, EvictsPodsOfLowerPriorityForIt) {
 TEST(Draining, DisruptionBudgetsForbidIt) {
   test::Cluster cluster;
   cluster.node("n1", 4).node("n2", 4);
-  cluster.running("a", "n1", 1, R"("labels":{"app":"x"},"started":1000)").running("b", "n1", 1, R"("labels":{"app":"x"},"started":1000)");
-  cluster.with(R"("disruptionBudgets":[{"name":"pdb","namespace":"default","selector":{"matchLabels":{"app":"x"}},"allowed":1}])");
+  cluster.running("a", "n1", 1, R"("labels":{"app":"x"},"started":1000)")
+      .running("b", "n1", 1, R"("labels":{"app":"x"},"started":1000)");
+  cluster.with(
+      R"("disruptionBudgets":[{"name":"pdb","namespace":"default","selector":{"matchLabels":{"app":"x"}},"allowed":1}])");
   const Draining found = drain(cluster, {{"n1"}});
   ASSERT_EQ(found.budgets.size(), 1U);
   EXPECT_EQ(found.budgets[0].title, "disruption budget \"default/pdb\"");
@@ -92,8 +95,9 @@ TEST(Draining, DisruptionBudgetsForbidIt) {
 TEST(Draining, PodsOfDaemonSetsStay) {
   test::Cluster cluster;
   cluster.node("n1", 4).node("n2", 4).running("a", "n1", 1, kStays);
-  cluster.pod("daemon", R"("status":"running","node":"n1","started":1000,"preemptible":false,)"
-                        R"("nodeAffinity":{"required":[{"matchFields":[{"key":"metadata.name","operator":"In","values":["n1"]}]}]})");
+  cluster.pod("daemon", R"("node":"n1","started":1000,"preemptible":false,)"
+                        R"("nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[)"
+                        R"({"matchFields":[{"key":"metadata.name","operator":"In","values":["n1"]}]}]}})");
   const Draining found = drain(cluster, {{"n1"}});
   EXPECT_EQ(found.tied_pods, 1);
   EXPECT_EQ(found.at_once.pods, 1);

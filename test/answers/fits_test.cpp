@@ -229,16 +229,17 @@ TEST(Fits, CountsAsAnExhaustiveSearchDoes) {
       for (std::size_t d = 0; d < node.free.size(); ++d) {
         if (draw(0, 2) > 0) continue;
         const int part = draw(0, 1) > 0 ? 100 : 60;
-        cluster.pod(name + "-" + std::to_string(d), R"("status":"running","node":")" + name + R"(","devices":[)" +
-                                                        std::to_string(d) + R"(],"gpu":{"fraction":)" +
-                                                        std::to_string(part / 100.0) + R"(},"preemptible":false)");
+        cluster.pod(name + "-" + std::to_string(d), R"("node":")" + name + R"(","gpus":[)" + std::to_string(d) +
+                                                        R"(],"gpu":{"fraction":)" + std::to_string(part / 100.0) +
+                                                        R"(},"preemptible":false)");
         node.free[d] -= part;
       }
       nodes.push_back(std::move(node));
     }
     const int pods = draw(1, 3), devices = draw(1, 2), cpu = draw(0, 1);
     const int part = devices > 1 || draw(0, 1) > 0 ? 100 : draw(1, 2) * 40;
-    std::string shape = std::to_string(pods) + "x" + (part == 100 ? std::to_string(devices) : "0." + std::to_string(part));
+    std::string shape =
+        std::to_string(pods) + "x" + (part == 100 ? std::to_string(devices) : "0." + std::to_string(part));
     if (cpu > 0) shape += ",cpu=1";
     const bool in_rack = draw(0, 1) > 0;
     if (in_rack) shape += ",level=rack";

@@ -91,7 +91,8 @@ TEST(Shape, OfNodesHasACountDevicesAndLabels) {
 
 TEST(AddGang, IsAGangOfTheSnapshotThatWaits) {
   test::Cluster cluster;
-  cluster.node("n1", 8, R"("gpuModel":"H100","taints":[{"key":"nvidia.com/gpu","effect":"NoSchedule"}])").queue("a");
+  cluster.node("n1", R"("gpus":{"count":8,"model":"H100"},"taints":[{"key":"nvidia.com/gpu","effect":"NoSchedule"}])")
+      .queue("a");
   Snapshot snapshot = test::Case::read(cluster.line());
   ASSERT_FALSE(change::apply(change::AddGang{"new", "a", 50, shape("2x4:H100"), 2, {}}, snapshot));
   const test::Case built(std::move(snapshot));

@@ -90,8 +90,9 @@ TEST(Sizing, RequiredLevelsHoldInThePlanIfNotInTheBound) {
 
 TEST(Sizing, AntiAffinityHoldsInThePlan) {
   test::Cluster cluster;
-  cluster.pods("p", 3, 1, R"("labels":{"app":"x"},"podAntiAffinity":[{"topologyKey":"kubernetes.io/hostname",)"
-                          R"("labelSelector":{"matchLabels":{"app":"x"}}}])");
+  cluster.pods("p", 3, 1,
+               R"("labels":{"app":"x"},"podAntiAffinity":[{"topologyKey":"kubernetes.io/hostname",)"
+               R"("labelSelector":{"matchLabels":{"app":"x"}}}])");
   const Sizing found = size(cluster, {{kind("gpu=8,label=kubernetes.io/hostname:x", kOne)}, false});
   EXPECT_TRUE(found.nodes.empty());  // all nodes of the shape have one name for a host
   test::Cluster named = cluster;
@@ -149,7 +150,7 @@ TEST(Sizing, IsNeitherDearerNorItsBoundHigherThanAnExhaustiveSearchAllows) {
       const TinyPod& fits_on = draw(0, 1) > 0 ? a : b;
       pods.push_back({draw(1, fits_on.gpus), draw(1, fits_on.cpu)});
       cluster.pod("p" + std::to_string(i), R"("gpu":{"count":)" + std::to_string(pods.back().gpus) +
-                                               R"(},"requests":{"cpu":)" + std::to_string(pods.back().cpu) + "}");
+                                               R"(},"resources":{"cpu":)" + std::to_string(pods.back().cpu) + "}");
     }
     int cheapest = 1'000'000;
     const int most = static_cast<int>(pods.size());
@@ -166,7 +167,8 @@ TEST(Sizing, IsNeitherDearerNorItsBoundHigherThanAnExhaustiveSearchAllows) {
     };
     const Sizing found = size(cluster, {{kind(shape(a), price_a * kOne), kind(shape(b), price_b * kOne)}, false});
     ASSERT_FALSE(found.nodes.empty());
-    EXPECT_EQ(found.price, cheapest * kOne) << cluster.line() << shape(a) << " " << price_a << " " << shape(b) << " " << price_b;
+    EXPECT_EQ(found.price, cheapest * kOne)
+        << cluster.line() << shape(a) << " " << price_a << " " << shape(b) << " " << price_b;
     EXPECT_LE(found.bound, cheapest * kOne);
     proven += found.is_proven() ? 1 : 0;
   }
@@ -178,7 +180,8 @@ TEST(Sizing, IsNeitherDearerNorItsBoundHigherThanAnExhaustiveSearchAllows) {
 TEST(Sizing, ProgramSizesShapesSnapshotsAndManifests) {
   const cli::Workplace place;
   const std::string options = " --deterministic --quiet --format json ";
-  const cli::Outcome shape = place.run("size --shape 16x8:H100 --copies 2 --node gpu=8:H100,price=12.5 --node gpu=4:H100" + options);
+  const cli::Outcome shape =
+      place.run("size --shape 16x8:H100 --copies 2 --node gpu=8:H100,price=12.5 --node gpu=4:H100" + options);
   EXPECT_EQ(shape.exit_code, 0) << shape.err;
   EXPECT_NE(shape.out.find(R"("total":400,"bound":400,"proven":true)"), std::string::npos) << shape.out;
 
@@ -206,7 +209,8 @@ spec:
 )");
   const cli::Outcome job = place.run("size " + manifest + " --node gpu=8,cpu=64" + options);
   EXPECT_EQ(job.exit_code, 0) << job.err;
-  EXPECT_NE(job.out.find(R"("pods":4,"kinds":[{"node":"gpu=8,cpu=64","price":1,"most":null,"nodes":2)"), std::string::npos)
+  EXPECT_NE(job.out.find(R"("pods":4,"kinds":[{"node":"gpu=8,cpu=64","price":1,"most":null,"nodes":2)"),
+            std::string::npos)
       << job.out;
 }
 

@@ -1,10 +1,9 @@
-#include "model/change/gang_shape.h"
-
 #include <algorithm>
 #include <string_view>
 
 #include "model/base/require.h"
 #include "model/base/saturating.h"
+#include "model/change/gang_shape.h"
 #include "model/change/parts.h"
 
 namespace muster::change {

@@ -1,8 +1,7 @@
-#include "model/change/change.h"
-
 #include <algorithm>
 #include <array>
 
+#include "model/change/change.h"
 #include "model/change/parts.h"
 
 namespace muster::change {
