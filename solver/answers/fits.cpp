@@ -68,7 +68,8 @@ class Counting {
  private:
   using Failure = std::optional<InputError>;
 
-  // The cluster after the next plan, and the same with nothing that may be planned but the new gangs.
+  // The cluster after the next plan, and the same with nothing that may be planned but the new gangs, without and
+  // with evictions.
   Failure carry_out_plan() {
     if (question_.ignores_waiting) {
       after_ = Snapshot(original_);
@@ -88,6 +89,10 @@ class Counting {
       if (!has_reservations(base.problem)) change::hold_back_waiting(calm_);
     }
     calm_.policy.actions = {true, false, false, false, false};
+    contended_ = Snapshot(after_);
+    // The demand of what waits changes the shares of queues, by which one may take from another. Else it has had its
+    // turn in the next plan, and would only be tried again.
+    if (after_.queues.size() <= 1 || !after_.policy.actions.reclaim) change::hold_back_waiting(contended_);
     return {};
   }
 
@@ -239,13 +244,13 @@ class Counting {
     for (std::size_t i = 0; i < queues.size(); ++i) {
       const auto [at, is_new] = known.try_emplace(signature(queues[i]));
       if (is_new) {
-        if (is_late()) {
+        if (is_late() && known.size() > 1) {
           known.erase(at);
           fits_.is_late = true;
           continue;
         }
         const std::int64_t bound = std::max(answers[i].now.found, policy_bound(queues[i], by_nodes));
-        if (Failure failure = search(after_, queues[i], question_.priority, at->second, bound, 1 / left))
+        if (Failure failure = search(contended_, queues[i], question_.priority, at->second, bound, 1 / left))
           return failure;
         left = std::max(1.0, left - 1);
       }
@@ -341,7 +346,7 @@ class Counting {
     ExperimentOptions options = options_;
     options.solve.engine = engine;
     options.end = end_;
-    constexpr Clock::duration kLeast = std::chrono::milliseconds(20);  // a late plan is better than none
+    constexpr Clock::duration kLeast = std::chrono::milliseconds(100);  // a late plan is better than none
     if (!options.solve.deterministic) {
       const Clock::duration left = std::max(kLeast, end_ - Clock::now());
       options.budget = std::chrono::duration_cast<std::chrono::nanoseconds>(left * share);
@@ -358,7 +363,7 @@ class Counting {
   const FitsQuestion& question_;
   std::string name_;  // of the new gangs
   Clock::time_point end_ = Clock::time_point::max();
-  Snapshot after_, calm_, counted_;
+  Snapshot after_, calm_, contended_, counted_;
   Problem problem_;  // of counted_
   explain::AfterPlan staying_;
   GangIndex asked_;
