@@ -11,6 +11,8 @@ namespace muster::answers {
 namespace {
 
 constexpr double kTolerance = 1e-7;
+constexpr double kGapOfKnapsack =
+    0.01;  // that knapsacks are solved to at first: what remains may take ten times as long
 constexpr std::int64_t kNodesOfKnapsack = 2'000, kNodesOfMix = 5'000;  // of branch and bound
 
 cbc::MilpRequest request_for(const Deadline& deadline) {
@@ -166,8 +168,8 @@ NodePatterns::Pattern NodePatterns::greedy_pattern(std::size_t kind, const std::
   return pattern;
 }
 
-double NodePatterns::best_pattern(std::size_t kind, const std::vector<double>& price, const Deadline& deadline,
-                                  Pattern& best) {
+double NodePatterns::best_pattern(std::size_t kind, const std::vector<double>& price, double gap,
+                                  const Deadline& deadline, Pattern& best) {
   const PatternRoom& room = input_.kinds[kind].room;
   lp::Milp knapsack;
   for (std::size_t r = 0; r < room.load.front().size(); ++r) knapsack.add_row(-lp::kInfinity, 1);
@@ -185,6 +187,7 @@ double NodePatterns::best_pattern(std::size_t kind, const std::vector<double>& p
   if (classes.empty()) return 0;
   cbc::MilpRequest request = request_for(deadline);
   request.node_limit = kNodesOfKnapsack;
+  request.relative_gap = gap;
   const cbc::MilpAnswer answer = backend_.solve(knapsack, request);
   if (!answer.x.empty()) {
     best = {kind, std::vector<std::int64_t>(price.size(), 0)};
@@ -193,7 +196,7 @@ double NodePatterns::best_pattern(std::size_t kind, const std::vector<double>& p
   return answer.status == cbc::SolveStatus::kFailed ? lp::kInfinity : answer.bound;
 }
 
-double NodePatterns::sums(const Deadline& deadline, std::vector<double>& price) const {
+double NodePatterns::sums(const Deadline& deadline) const {
   lp::Milp model;
   const std::size_t classes = input_.demand.size(), resources = input_.kinds.front().room.load.front().size();
   for (const std::int64_t pods : input_.demand) model.add_row(static_cast<double>(pods), lp::kInfinity);
@@ -223,13 +226,10 @@ double NodePatterns::sums(const Deadline& deadline, std::vector<double>& price) 
   request.relax = true;
   const cbc::MilpAnswer answer = backend_.solve(model, request);
   if (answer.status == cbc::SolveStatus::kInfeasible) return lp::kInfinity;
-  if (answer.status != cbc::SolveStatus::kOptimal || answer.row_price.empty()) return 0;
-  price.clear();
-  for (std::size_t c = 0; c < classes; ++c) price.push_back(std::max(0.0, -answer.row_price[c]));
-  return std::max(0.0, -answer.bound);
+  return answer.status == cbc::SolveStatus::kOptimal ? std::max(0.0, -answer.bound) : 0;
 }
 
-NodePatterns::Priced NodePatterns::price_exactly(const Prices& prices, const Deadline& deadline) {
+NodePatterns::Priced NodePatterns::price(const Prices& prices, double gap, const Deadline& deadline) {
   Priced priced;
   Worth worth{std::vector<double>(input_.kinds.size(), 0), -worth_of_present(prices)};
   for (std::size_t c = 0; c < input_.demand.size(); ++c)
@@ -237,7 +237,7 @@ NodePatterns::Priced NodePatterns::price_exactly(const Prices& prices, const Dea
   double excess = 1;
   for (std::size_t kind = 0; kind < input_.kinds.size(); ++kind) {
     Pattern best;
-    worth.of_kind[kind] = best_pattern(kind, prices.pod, deadline, best);
+    worth.of_kind[kind] = best_pattern(kind, prices.pod, gap, deadline, best);
     excess = std::max(excess, (worth.of_kind[kind] - prices.kind[kind]) / input_.kinds[kind].price);
     if (!best.pods.empty()) priced.best.push_back(std::move(best));
   }
@@ -249,18 +249,8 @@ NodePatterns::Priced NodePatterns::price_exactly(const Prices& prices, const Dea
 
 double NodePatterns::bound(const Deadline& deadline) {
   add_first_patterns();
-  Prices by_sums;
-  double best_bound = sums(deadline, by_sums.pod);
+  double best_bound = sums(deadline);
   if (!std::isfinite(best_bound)) return best_bound;
-  if (!by_sums.pod.empty()) {
-    by_sums.kind.assign(input_.kinds.size(), 0);
-    by_sums.present.assign(input_.present ? input_.present->load.front().size() : 0, 0);
-    Priced priced = price_exactly(by_sums, deadline);
-    best_bound = std::max(best_bound, priced.bound);
-    for (Pattern& pattern : priced.best) {
-      if (!is_known(pattern)) patterns_.push_back(std::move(pattern));
-    }
-  }
   std::vector<std::optional<std::int64_t>> most;
   for (const PatternKind& kind : input_.kinds) most.push_back(kind.most);
   lp::Milp master = rows(input_.demand, most);
@@ -283,12 +273,14 @@ double NodePatterns::bound(const Deadline& deadline) {
     bool is_improved = false;
     for (std::size_t kind = 0; kind < input_.kinds.size(); ++kind)
       is_improved = offer(greedy_pattern(kind, prices.pod)) || is_improved;
-    if (!is_improved) {
-      const Priced priced = price_exactly(prices, deadline);
+    // First about, as long as this finds better patterns; then exactly.
+    for (const double gap : {kGapOfKnapsack, 0.0}) {
+      if (is_improved || deadline.passed()) break;
+      const Priced priced = price(prices, gap, deadline);
       best_bound = std::max(best_bound, priced.bound);
       for (const Pattern& pattern : priced.best) is_improved = offer(pattern) || is_improved;
-      if (!is_improved) break;
     }
+    if (!is_improved) break;
     answer = backend_.extend_lp(more, request);
   }
   return std::max(best_bound, whole_nodes_bound(deadline));

@@ -64,14 +64,14 @@ class NodePatterns {
     std::vector<double> pod, kind, present;  // of the rows of the master, at least 0
   };
   void add_first_patterns();
-  // Prices of pods by sums: what a node has may be divided without regard to whole pods. Also a bound; 0: no answer.
-  double sums(const Deadline& deadline, std::vector<double>& price) const;
-  // Exact knapsacks for these prices: more patterns, and what they prove.
+  // A bound by sums: what a node has is divided without regard to whole pods. 0: no answer.
+  double sums(const Deadline& deadline) const;
+  // Knapsacks for these prices, solved to within the relative gap: more patterns, and what they prove.
   struct Priced {
     std::vector<Pattern> best;
     double bound = 0;
   };
-  Priced price_exactly(const Prices& prices, const Deadline& deadline);
+  Priced price(const Prices& prices, double gap, const Deadline& deadline);
   // What a node of each kind holds at most, in prices of pods, and what all nodes have to hold.
   struct Worth {
     std::vector<double> of_kind;
@@ -87,7 +87,8 @@ class NodePatterns {
   double worth_of_present(const Prices& prices) const;
   // The best pattern for the prices, and an upper bound of its value.
   Pattern greedy_pattern(std::size_t kind, const std::vector<double>& price) const;
-  double best_pattern(std::size_t kind, const std::vector<double>& price, const Deadline& deadline, Pattern& best);
+  double best_pattern(std::size_t kind, const std::vector<double>& price, double gap, const Deadline& deadline,
+                      Pattern& best);
   double value_of(const Pattern& pattern, const std::vector<double>& price) const;
 
   const PatternInput& input_;

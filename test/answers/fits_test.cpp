@@ -253,6 +253,90 @@ TEST(Fits, CountsAsAnExhaustiveSearchDoes) {
   EXPECT_GE(some, kRounds / 3);
 }
 
+// Whole devices by node: whether all of these pods fit at the same time.
+bool all_fit(std::vector<int>& free, const std::vector<int>& pods, std::size_t next) {
+  if (next == pods.size()) return true;
+  for (int& node : free) {
+    if (node < pods[next]) continue;
+    node -= pods[next];
+    const bool fit = all_fit(free, pods, next + 1);
+    node += pods[next];
+    if (fit) return true;
+  }
+  return false;
+}
+
+struct RunningPod {
+  int node = 0, gpus = 0, priority = 0;
+  bool preemptible = false;
+};
+
+// The most pods of `gpus` that start if any set of the running pods that may be preempted leaves, and those that are
+// preemptible may be moved.
+int most_with_evictions(const std::vector<int>& nodes, const std::vector<RunningPod>& running, int gpus, int priority) {
+  int most = 0;
+  for (unsigned evicted = 0; evicted < (1U << running.size()); ++evicted) {
+    std::vector<int> free = nodes, movable;
+    bool allowed = true;
+    for (std::size_t i = 0; i < running.size(); ++i) {
+      const RunningPod& pod = running[i];
+      const bool leaves = (evicted >> i & 1U) != 0;
+      allowed = allowed && (!leaves || (pod.preemptible && pod.priority < priority));
+      if (leaves) continue;
+      if (pod.preemptible) {
+        movable.push_back(pod.gpus);
+      } else {
+        free[static_cast<std::size_t>(pod.node)] -= pod.gpus;
+      }
+    }
+    if (!allowed) continue;
+    for (int copies = most + 1;; ++copies) {
+      std::vector<int> pods = movable;
+      pods.insert(pods.end(), static_cast<std::size_t>(copies), gpus);
+      if (!all_fit(free, pods, 0)) break;
+      most = copies;
+    }
+  }
+  return most;
+}
+
+TEST(Fits, WithEvictionsFindsNoMoreAndBoundsNoLessThanAnExhaustiveSearchAllows) {
+  std::mt19937 random(3);
+  const auto draw = [&](int least, int most) { return std::uniform_int_distribution<int>(least, most)(random); };
+  int equal = 0, rounds = 0;
+  constexpr int kClusters = 60;
+  for (int cluster_number = 0; cluster_number < kClusters; ++cluster_number) {
+    test::Cluster cluster;
+    std::vector<int> nodes;
+    std::vector<RunningPod> running;
+    for (int n = 0; n < draw(2, 3); ++n) {
+      nodes.push_back(draw(1, 4));
+      const std::string name = "n" + std::to_string(n);
+      cluster.node(name, nodes.back());
+      for (int left = nodes.back(); left > 0 && draw(0, 3) > 0;) {
+        const RunningPod pod{n, draw(1, left), draw(0, 2) * 10, draw(0, 3) > 0};
+        left -= pod.gpus;
+        cluster.running("r" + std::to_string(running.size()), name, pod.gpus,
+                        R"("started":1000,"priority":)" + std::to_string(pod.priority) + R"(,"preemptible":)" +
+                            (pod.preemptible ? "true" : "false"));
+        running.push_back(pod);
+      }
+    }
+    FitsQuestion asked = question(std::to_string(draw(1, 3)));
+    asked.priority = draw(0, 2) * 10;
+    const QueueFits found = fits(cluster, asked).queues[0];
+    if (!found.has_policy) continue;
+    ++rounds;
+    const int most = most_with_evictions(nodes, running, asked.shape.pod.gpu.devices, asked.priority);
+    EXPECT_LE(found.now.found, found.with_policy.found);
+    EXPECT_LE(found.with_policy.found, most) << cluster.line();
+    EXPECT_GE(found.with_policy.bound, most) << cluster.line();
+    equal += found.with_policy.found == most ? 1 : 0;
+  }
+  EXPECT_GE(rounds, kClusters / 2);
+  EXPECT_GE(equal, rounds * 9 / 10);
+}
+
 // ---- the program ----
 
 TEST(Fits, ProgramTellsByItsExitCodeWhetherAnyFits) {
