@@ -15,11 +15,11 @@
 #include "model/problem/eviction_loss.h"
 #include "model/problem/gang_tree.h"
 #include "model/problem/next_snapshot.h"
+#include "solver/answers/answer_time.h"
 
 namespace muster::answers {
 namespace {
 
-using portfolio::Clock;
 using portfolio::Engine;
 using Failure = std::optional<InputError>;
 using NodeNames = std::set<std::string, std::less<>>;
@@ -48,10 +48,7 @@ class Planner {
  public:
   Planner(const Snapshot& original, portfolio::Portfolio& portfolio, const ExperimentOptions& options,
           const DrainQuestion& question)
-      : original_(original), portfolio_(portfolio), options_(options), question_(question), nodes_(question.nodes) {
-    const auto budget = std::chrono::duration_cast<Clock::duration>(options.budget);
-    if (!options.solve.deterministic) end_ = std::min(options.end, Clock::now() + budget);
-  }
+      : original_(original), portfolio_(portfolio), time_(options), question_(question), nodes_(question.nodes) {}
 
   Result<Draining> run() {
     Snapshot cordoned(original_);
@@ -70,7 +67,7 @@ class Planner {
   Result<Before> before(const Snapshot& snapshot, const NodeNames& nodes) const {
     Before before;
     before.snapshot = std::make_unique<Snapshot>(snapshot);
-    Result<Problem> problem = build_problem(*before.snapshot, options_.solve.threads);
+    Result<Problem> problem = build_problem(*before.snapshot, time_.threads());
     if (!problem) return problem.error();
     before.problem = *std::move(problem);
     for (const PodIndex index : before.problem.pods.indices()) {
@@ -139,13 +136,7 @@ class Planner {
   };
 
   Result<Outcome> solve(const Before& before, Engine engine, double share) {
-    ExperimentOptions options = options_;
-    options.solve.engine = engine;
-    constexpr Clock::duration kLeast = std::chrono::milliseconds(20);
-    if (!options_.solve.deterministic)
-      options.budget =
-          std::chrono::duration_cast<std::chrono::nanoseconds>(std::max(kLeast, end_ - Clock::now()) * share);
-    Experiment experiment(original_, portfolio_, options);
+    Experiment experiment(original_, portfolio_, time_.for_plan(engine, share));
     Result<std::unique_ptr<Run>> run = experiment.solve(drained(before), {});
     if (!run) return run.error();
     ++draining_.runs;
@@ -202,7 +193,7 @@ class Planner {
       const DisruptionBudget& known = budgets.all()[budget];
       if (pods > known.allowed) draining_.budgets.push_back({known.title(), known.allowed, pods});
     }
-    Result<Outcome> outcome = solve(*all, options_.solve.engine, nodes_.size() > 1 ? kShareOfAtOnce : 1);
+    Result<Outcome> outcome = solve(*all, time_.engine(), nodes_.size() > 1 ? kShareOfAtOnce : 1);
     if (!outcome) return outcome.error();
     draining_.at_once = outcome->sums;
     draining_.gangs = std::move(outcome->gangs);
@@ -221,7 +212,7 @@ class Planner {
       std::optional<std::size_t> best;
       Outcome best_outcome;
       for (std::size_t i = 0; i < std::min(left.size(), kMostTries); ++i) {
-        if (is_late() && best) {
+        if (time_.is_over() && best) {
           draining_.is_greedy = false;
           break;
         }
@@ -238,7 +229,7 @@ class Planner {
       left.erase(left.begin() + static_cast<std::ptrdiff_t>(*best));
       Run& run = *best_outcome.run;
       snapshot = next_snapshot(std::move(*run.snapshot), run.problem, run.solution.plan, 0);
-      if (!left.empty() && is_late()) {
+      if (!left.empty() && time_.is_over()) {
         draining_.is_complete = false;
         return {};
       }
@@ -259,14 +250,11 @@ class Planner {
     return {};
   }
 
-  bool is_late() const { return !options_.solve.deterministic && Clock::now() >= end_; }
-
   const Snapshot& original_;
   portfolio::Portfolio& portfolio_;
-  const ExperimentOptions& options_;
+  AnswerTime time_;
   const DrainQuestion& question_;
   const std::vector<std::string>& nodes_;
-  Clock::time_point end_ = Clock::time_point::max();
   Draining draining_;
 };
 

@@ -11,11 +11,11 @@
 #include "model/build/build_problem.h"
 #include "model/change/hold_back.h"
 #include "model/problem/next_snapshot.h"
+#include "solver/answers/answer_time.h"
 
 namespace muster::answers {
 namespace {
 
-using portfolio::Clock;
 using portfolio::Engine;
 
 constexpr double kShareOfBase = 0.4;  // of the budget, for the plan of what waits already
@@ -42,10 +42,11 @@ class Counting {
  public:
   Counting(const Snapshot& original, portfolio::Portfolio& portfolio, const ExperimentOptions& options,
            const FitsQuestion& question)
-      : original_(original), portfolio_(portfolio), options_(options), question_(question), name_(free_name(original)) {
-    const auto budget = std::chrono::duration_cast<Clock::duration>(options.budget);
-    if (!options.solve.deterministic) end_ = std::min(options.end, Clock::now() + budget);
-  }
+      : original_(original),
+        portfolio_(portfolio),
+        time_(options),
+        question_(question),
+        name_(free_name(original)) {}
 
   Result<Fits> run() {
     if (Failure failure = carry_out_plan()) return *std::move(failure);
@@ -76,7 +77,7 @@ class Counting {
       change::hold_back_waiting(after_);
       calm_ = Snapshot(after_);
     } else {
-      Result<std::unique_ptr<Run>> solved = solve(original_, {}, options_.solve.engine, kShareOfBase);
+      Result<std::unique_ptr<Run>> solved = solve(original_, {}, time_.engine(), kShareOfBase);
       if (!solved) return solved.error();
       Run& base = **solved;
       for (const explain::GangReport& gang : base.solution.report.gangs) {
@@ -129,7 +130,7 @@ class Counting {
       add(name_ + "/" + std::to_string(devices), change::reduced(question_.shape, devices));
     }
     if (Failure failure = change::apply(changes, counted_)) return failure;
-    Result<Problem> problem = build_problem(counted_, options_.solve.threads);
+    Result<Problem> problem = build_problem(counted_, time_.threads());
     if (!problem) return problem.error();
     problem_ = *std::move(problem);
     std::map<std::string_view, GangIndex> by_name;
@@ -207,15 +208,15 @@ class Counting {
     gang.queue = problem_.queues[queue].name;
     gang.priority = priority;
     gang.count = copies;
-    for (const Engine engine : {Engine::kGreedy, options_.solve.engine}) {
-      if (engine != Engine::kGreedy && (found.count.found == copies || is_late())) break;
+    for (const Engine engine : {Engine::kGreedy, time_.engine()}) {
+      if (engine != Engine::kGreedy && (found.count.found == copies || time_.is_over())) break;
       const change::Change change = gang;
       Result<std::unique_ptr<Run>> solved =
           solve(snapshot, {&change, 1}, engine, engine == Engine::kGreedy ? 1 : share);
       if (!solved) return solved.error();
       const std::int64_t started = started_of(**solved);
       if (started > found.count.found) found = {{started, bound, false}, loss_of(**solved)};
-      if (options_.solve.engine == Engine::kGreedy) break;
+      if (time_.engine() == Engine::kGreedy) break;
     }
     found.count.is_cut = copies < bound && found.count.found == copies;
     return {};
@@ -244,7 +245,7 @@ class Counting {
     for (std::size_t i = 0; i < queues.size(); ++i) {
       const auto [at, is_new] = known.try_emplace(signature(queues[i]));
       if (is_new) {
-        if (is_late() && known.size() > 1) {
+        if (time_.is_over() && known.size() > 1) {
           known.erase(at);
           fits_.is_late = true;
           continue;
@@ -279,10 +280,11 @@ class Counting {
     for (const PodIndex index : problem_.pods.indices()) {
       const Pod& pod = problem_.pods[index];
       const Gang& gang = problem_.gangs[pod.gang];
-      if (pod.status != PodStatus::kRunning || !gang.preemptible || problem_.disruption_budgets.is_pinned(index))
-        continue;
+      const bool is_stale = gang.stale && actions.stale;
+      if (pod.status != PodStatus::kRunning || problem_.disruption_budgets.is_pinned(index)) continue;
+      if (!gang.preemptible && !is_stale) continue;
       const bool leaves = gang.queue == queue ? actions.preempt && gang.priority < question_.priority : actions.reclaim;
-      if (or_move || leaves) plan.evictions.push_back({index, EvictionReason::kReclaim, asked_});
+      if (or_move || leaves || is_stale) plan.evictions.push_back({index, EvictionReason::kReclaim, asked_});
     }
     return plan;
   }
@@ -339,30 +341,18 @@ class Counting {
     gang.queue_is_leaf = problem_.queues[queue].is_leaf();
   }
 
-  bool is_late() const { return !options_.solve.deterministic && Clock::now() >= end_; }
-
   Result<std::unique_ptr<Run>> solve(const Snapshot& snapshot, std::span<const change::Change> changes, Engine engine,
                                      double share) {
-    ExperimentOptions options = options_;
-    options.solve.engine = engine;
-    options.end = end_;
-    constexpr Clock::duration kLeast = std::chrono::milliseconds(100);  // a late plan is better than none
-    if (!options.solve.deterministic) {
-      const Clock::duration left = std::max(kLeast, end_ - Clock::now());
-      options.budget = std::chrono::duration_cast<std::chrono::nanoseconds>(left * share);
-      options.end = std::max(end_, Clock::now() + kLeast);
-    }
-    Experiment experiment(snapshot, portfolio_, options);
+    Experiment experiment(snapshot, portfolio_, time_.for_plan(engine, share));
     ++fits_.runs;
     return experiment.solve(changes);
   }
 
   const Snapshot& original_;
   portfolio::Portfolio& portfolio_;
-  const ExperimentOptions& options_;
+  AnswerTime time_;
   const FitsQuestion& question_;
   std::string name_;  // of the new gangs
-  Clock::time_point end_ = Clock::time_point::max();
   Snapshot after_, calm_, contended_, counted_;
   Problem problem_;  // of counted_
   explain::AfterPlan staying_;

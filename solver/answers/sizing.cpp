@@ -12,12 +12,12 @@
 #include "model/base/saturating.h"
 #include "model/build/build_problem.h"
 #include "model/explain/reasons_room.h"
+#include "solver/answers/answer_time.h"
 #include "solver/answers/node_patterns.h"
 
 namespace muster::answers {
 namespace {
 
-using portfolio::Clock;
 using portfolio::Engine;
 using Failure = std::optional<InputError>;
 using Counts = std::vector<std::int64_t>;  // of nodes, by kind
@@ -59,9 +59,7 @@ class Searching {
  public:
   Searching(const Snapshot& cluster, portfolio::Portfolio& portfolio, cbc::Backend& backend,
             const ExperimentOptions& options, const SizingQuestion& question)
-      : base_(cluster), portfolio_(portfolio), backend_(backend), options_(options), question_(question) {
-    const auto budget = std::chrono::duration_cast<Clock::duration>(options.budget);
-    if (!options.solve.deterministic) end_ = std::min(options.end, Clock::now() + budget);
+      : base_(cluster), portfolio_(portfolio), backend_(backend), time_(options), question_(question) {
     keep_workload(question, base_);
   }
 
@@ -69,7 +67,7 @@ class Searching {
     if (Failure failure = measure()) return *std::move(failure);
     if (!sizing_.impossible.empty()) return std::move(sizing_);
     NodePatterns patterns(input_, backend_);
-    set_bound(patterns.bound(time(kShareOfBound)));
+    set_bound(patterns.bound(time_.part(kShareOfBound)));
     if (sizing_.is_impossible) return std::move(sizing_);
     if (Failure failure = find_nodes(patterns)) return *std::move(failure);
     if (Failure failure = save_nodes()) return *std::move(failure);
@@ -77,9 +75,6 @@ class Searching {
   }
 
  private:
-  Deadline time(double share) const { return Deadline(end_, options_.solve.deterministic).part(share); }
-  bool is_late() const { return !options_.solve.deterministic && Clock::now() >= end_; }
-
   std::vector<change::Change> changes_for(const Counts& nodes) const {
     std::vector<change::Change> changes;
     std::set<std::string> copied;
@@ -106,7 +101,7 @@ class Searching {
     Snapshot snapshot(base_);
     const Counts one(question_.kinds.size(), 1);
     if (Failure failure = change::apply(changes_for(one), snapshot)) return failure;
-    Result<Problem> built = build_problem(snapshot, options_.solve.threads);
+    Result<Problem> built = build_problem(snapshot, time_.threads());
     if (!built) return built.error();
     const Problem& problem = *built;
     std::map<PodClassIndex, std::int64_t> pods;
@@ -253,19 +248,9 @@ class Searching {
 
   // Greedily, then by all engines.
   Failure try_nodes(const Counts& nodes, Effort effort, Trial& trial) {
-    for (const Engine engine : {Engine::kGreedy, options_.solve.engine}) {
-      if (engine != Engine::kGreedy && (effort == Effort::kGreedy || trial.is_enough || is_late())) break;
-      ExperimentOptions options = options_;
-      options.solve.engine = engine;
-      constexpr Clock::duration kLeast = std::chrono::milliseconds(20);
-      if (!options_.solve.deterministic) {
-        const Clock::duration left = std::max(kLeast, end_ - Clock::now());
-        options.budget = std::chrono::duration_cast<std::chrono::nanoseconds>(
-            engine == Engine::kGreedy ? left
-                                      : std::max<Clock::duration>(kLeast, std::chrono::duration_cast<Clock::duration>(
-                                                                              left * kShareOfSearch)));
-      }
-      Experiment experiment(base_, portfolio_, options);
+    for (const Engine engine : {Engine::kGreedy, time_.engine()}) {
+      if (engine != Engine::kGreedy && (effort == Effort::kGreedy || trial.is_enough || time_.is_over())) break;
+      Experiment experiment(base_, portfolio_, time_.for_plan(engine, engine == Engine::kGreedy ? 1 : kShareOfSearch));
       Result<std::unique_ptr<Run>> run = experiment.solve(changes_for(nodes));
       if (!run) return run.error();
       ++sizing_.runs;
@@ -274,7 +259,7 @@ class Searching {
       trial.placed = placed;
       trial.is_enough = placed == sizing_.pods;
       trial.run = *std::move(run);
-      if (options_.solve.engine == Engine::kGreedy) break;
+      if (time_.engine() == Engine::kGreedy) break;
     }
     if (trial.is_enough && (best_.empty() || price_of(nodes) < price_of(best_))) {
       best_ = nodes;
@@ -306,15 +291,15 @@ class Searching {
 
   Failure find_nodes(NodePatterns& patterns) {
     const Counts none(question_.kinds.size(), 0);
-    Counts nodes = patterns.mix(input_.demand, left_of(none), true, time(kShareOfMix));
-    if (nodes.empty()) nodes = patterns.mix(input_.demand, left_of(none), false, time(kShareOfMix));
+    Counts nodes = patterns.mix(input_.demand, left_of(none), true, time_.part(kShareOfMix));
+    if (nodes.empty()) nodes = patterns.mix(input_.demand, left_of(none), false, time_.part(kShareOfMix));
     for (int repair = 0; !nodes.empty(); ++repair) {
       Trial trial;
       if (Failure failure = try_nodes(nodes, Effort::kSearch, trial)) return failure;
       if (trial.is_enough) break;
       last_ = std::move(trial.run);
       if (repair == kMostRepairs) return {};
-      const Counts more = patterns.mix(unplaced(*last_), left_of(nodes), false, time(kShareOfMix));
+      const Counts more = patterns.mix(unplaced(*last_), left_of(nodes), false, time_.part(kShareOfMix));
       if (more.empty() || price_of(more) == 0) break;
       for (std::size_t kind = 0; kind < nodes.size(); ++kind) nodes[kind] += more[kind];
     }
@@ -351,7 +336,7 @@ class Searching {
     return order;
   }
 
-  bool may_improve() const { return price_of(best_) > sizing_.bound && !is_late(); }
+  bool may_improve() const { return price_of(best_) > sizing_.bound && !time_.is_over(); }
 
   // Whether these nodes are enough, and so the best from now on.
   Result<bool> is_better(const Counts& nodes, Effort effort) {
@@ -411,9 +396,8 @@ class Searching {
   Snapshot base_;
   portfolio::Portfolio& portfolio_;
   cbc::Backend& backend_;
-  const ExperimentOptions& options_;
+  AnswerTime time_;
   const SizingQuestion& question_;
-  Clock::time_point end_ = Clock::time_point::max();
   PatternInput input_;
   std::set<PodClassIndex> homeless_;                 // fit on no node
   std::map<PodClassIndex, std::size_t> class_of_;    // of the first problem -> position in the demand
