@@ -44,8 +44,9 @@ Preparation choose_left(const SlotTask& task, const PodKinds& kinds) {
   return preparation;
 }
 
-Dealing::Dealing(const SlotTask& task, const PodKinds& kinds)
+Dealing::Dealing(const SlotTask& task, const PodKinds& kinds, const Deadline& deadline)
     : task_(task),
+      ejecting_(deadline.without_work()),
       dealt_(task, kinds),
       search_(dealt_),
       ejection_(dealt_),
@@ -101,7 +102,7 @@ void Dealing::deal_one(PodIndex pod) {
 }
 
 bool Dealing::eject_for(PodIndex pod) {
-  if (ejections_left_ == 0) return false;
+  if (ejections_left_ == 0 || ejecting_.passed()) return false;
   std::optional<Ejection::Room> room = ejection_.make_room(pod, Ejection::Reach::kSmaller);
   if (!room && search_.lacks_only_resources(pod)) room = ejection_.make_room(pod, Ejection::Reach::kSameSize);
   if (!room) return false;

@@ -39,7 +39,8 @@ Preparation choose_left(const SlotTask& task, const PodKinds& kinds);
 
 class Dealing {
  public:
-  Dealing(const SlotTask& task, const PodKinds& kinds);
+  // Once the clock has passed the deadline, no pod is ejected for another one any more.
+  Dealing(const SlotTask& task, const PodKinds& kinds, const Deadline& deadline);
 
   // To be called once. With `repair`: for units without places all pods are ejected and dealt anew until that time, or
   // for some trials. Cost: a few us a pod, O(nodes) for a pod that fits nowhere by itself and for each trial.
@@ -68,6 +69,7 @@ class Dealing {
   SlotResult result() const;
 
   const SlotTask& task_;
+  Deadline ejecting_;
   DealtState dealt_;
   NodeSearch search_;
   Ejection ejection_;

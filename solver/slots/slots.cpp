@@ -29,14 +29,14 @@ class Places {
 
   SlotResult find() {
     Preparation preparation = choose_left(task_, kinds_);
-    Found best{preparation, Dealing(task_, kinds_).deal(preparation)};
+    Found best{preparation, Dealing(task_, kinds_, deadline_).deal(preparation)};
     std::optional<Work> least = 0;
     if (backend_ != nullptr && !best.result.is_proven() && !deadline_.passed()) {
       least = improve(best, Rounding::kLeast);
       if (least && !best.result.homeless.empty() && !deadline_.passed()) improve(best, Rounding::kMean);
     }
     if (least && !best.result.homeless.empty() && !deadline_.passed())
-      take_better({best.preparation, Dealing(task_, kinds_).deal(best.preparation, &deadline_)}, best);
+      take_better({best.preparation, Dealing(task_, kinds_, deadline_).deal(best.preparation, &deadline_)}, best);
     best.result.least_moved = least;
     return std::move(best.result);
   }
@@ -62,7 +62,7 @@ class Places {
     if (best.result.homeless.empty()) known = best.result.moved_work;
     SlotModel::Outcome outcome = model.solve(*backend_, request, known);
     if (outcome.preparation) {
-      SlotResult result = Dealing(task_, kinds_).deal(*outcome.preparation);
+      SlotResult result = Dealing(task_, kinds_, deadline_).deal(*outcome.preparation);
       take_better({std::move(*outcome.preparation), std::move(result)}, best);
     }
     return outcome.least_moved;
